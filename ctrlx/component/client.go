@@ -170,13 +170,23 @@ func (t through) Update(ctx context.Context, obj client.Object, opts ...client.U
 	return w.Update(ctx, obj, opts...)
 }
 
-// Delete implements client.Client.
+// Delete implements client.Client. controller-runtime cannot read the answer about
+// a [metav1.PartialObjectMetadata] whose kind the scheme lacks, so obj loses its
+// type.
 func (t through) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
 	w, err := t.writer(ctx)
 	if err != nil {
 		return err
 	}
-	return w.Delete(ctx, obj, opts...)
+	gvk, err := t.GroupVersionKindFor(obj)
+	if err != nil {
+		return err
+	}
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gvk)
+	u.SetNamespace(obj.GetNamespace())
+	u.SetName(obj.GetName())
+	return w.Delete(ctx, u, opts...)
 }
 
 // Patch implements client.Client.

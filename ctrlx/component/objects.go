@@ -39,6 +39,7 @@ type Object struct {
 	Manages *TypeInfo
 
 	gvk    schema.GroupVersionKind
+	known  bool // the API server serves the kind; otherwise the namespace may be missing
 	stage  stage
 	digest string // of the manifest; only with a PurgeOrder
 }
@@ -73,9 +74,8 @@ func (y *system) objects(ctx context.Context, s *Set, manifests []client.Object)
 	}
 	var all []*Object
 	var errs []error
-	scopes := map[schema.GroupKind]bool{} // whether a kind that the set defines has namespaces
 	for i, manifest := range manifests {
-		o, err := y.object(manifest, scopes)
+		o, err := y.object(manifest)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("object %d: %w", i+1, err))
 			continue
@@ -93,7 +93,7 @@ func (y *system) objects(ctx context.Context, s *Set, manifests []client.Object)
 		if slices.ContainsFunc(types, func(t TypeInfo) bool { return t.matches(o.gvk) }) {
 			o.stage = stageInstances
 		}
-		err := y.validate(ctx, s, o, scopes)
+		err := y.validate(ctx, s, o)
 		if n, twice := first[o.Ref]; err == nil && twice {
 			err = fmt.Errorf("%w: %s: it is given twice, as number %d and number %d", dependents.ErrInvalid, o.Ref, n, i+1)
 		}
@@ -119,7 +119,7 @@ func (y *system) objects(ctx context.Context, s *Set, manifests []client.Object)
 }
 
 // object reads what the set needs of a manifest.
-func (y *system) object(manifest client.Object, scopes map[schema.GroupKind]bool) (*Object, error) {
+func (y *system) object(manifest client.Object) (*Object, error) {
 	if isNil(manifest) {
 		return nil, fmt.Errorf("%w: it is nil: leave it out", dependents.ErrInvalid)
 	}
@@ -141,42 +141,34 @@ func (y *system) object(manifest client.Object, scopes map[schema.GroupKind]bool
 		}
 		u := &unstructured.Unstructured{Object: content}
 		u.SetGroupVersionKind(gvk)
-		t, namespaced := defined(u)
+		t := defined(u)
 		if t.Group == "" || t.Kind == "" {
 			return nil, fmt.Errorf("%w: %s: it names no group or no kind", dependents.ErrInvalid, o.Ref)
 		}
 		o.Manages = t
 		if gk == kindAPIService {
 			o.stage = stageServices
-			break
 		}
-		scopes[schema.GroupKind{Group: t.Group, Kind: t.Kind}] = namespaced
 	}
 	return o, nil
 }
 
 // validate checks an object, and sets its namespace, policies and orders.
-func (y *system) validate(ctx context.Context, s *Set, o *Object, scopes map[schema.GroupKind]bool) error {
-	c := &call{access: s.access, mode: validating, policies: s.config.policies}
+func (y *system) validate(ctx context.Context, s *Set, o *Object) (err error) {
+	if o.known, err = y.served(o.gvk); err != nil {
+		return fmt.Errorf("%s: finding the kind: %w", o.Ref, err)
+	}
 	// A deletion accepts a kind that is not installed yet.
-	_, err := y.dependents.PruneObject(context.WithValue(ctx, callKey{}, c), s.Component, o.Manifest)
-	if err != nil {
+	ctx, c := s.in(ctx, validating)
+	if _, err := y.dependents.PruneObject(ctx, s.Component, o.Manifest); err != nil {
 		return err
 	}
 	if c.request == nil {
 		return fmt.Errorf("%s: the link Component did not see it: add it to both chains again", o.Ref)
 	}
 	o.Ref, o.Policies = c.request.Ref(), c.request.Policies
-	namespaced, inSet := scopes[o.gvk.GroupKind()]
 	var problems []string
-	switch known, err := y.served(o.gvk); {
-	case err != nil:
-		return fmt.Errorf("%s: finding the kind: %w", o.Ref, err)
-	case known:
-	case inSet && namespaced && o.Ref.Namespace == "":
-		o.Ref.Namespace = s.Component.GetNamespace()
-	case inSet || o.stage == stageInstances:
-	default:
+	if !o.known && o.stage != stageInstances {
 		problems = append(problems, fmt.Sprintf("the API server does not serve the kind %s in the version %s: install its definition, or add it to the set", o.gvk.GroupKind(), o.gvk.Version))
 	}
 	for key, order := range map[string]*int16{annotationApplyOrder: &o.ApplyOrder, annotationDeleteOrder: &o.DeleteOrder} {

@@ -47,7 +47,7 @@ func (s *Set) rebuilt(ctx context.Context) (*Inventory, error) {
 				if err := s.access.live.Get(ctx, client.ObjectKeyFromObject(obj), u); err != nil {
 					return nil, err
 				}
-				item.Manages, _ = defined(u)
+				item.Manages = defined(u)
 			}
 			v.Items = append(v.Items, item)
 		}

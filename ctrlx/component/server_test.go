@@ -255,12 +255,16 @@ func (w *world) delete() {
 // writes returns the calls that changed an object since the last call of writes.
 func (w *world) writes() (writes []string) {
 	for _, c := range w.calls {
-		if !strings.Contains(c, "get ") && !strings.Contains(c, "list ") && !strings.HasPrefix(c, "try ") {
+		if isWrite(c) {
 			writes = append(writes, c)
 		}
 	}
 	w.calls = nil
 	return writes
+}
+
+func isWrite(call string) bool {
+	return !strings.Contains(call, "get ") && !strings.Contains(call, "list ") && !strings.HasPrefix(call, "try ")
 }
 
 // names returns the ConfigMaps of the namespace, with their data k.
@@ -350,3 +354,5 @@ func textOf(obj client.Object) string {
 	}
 	return string(text)
 }
+
+func clientKey(obj client.Object) client.ObjectKey { return client.ObjectKeyFromObject(obj) }

@@ -185,13 +185,17 @@ func inventory(next Handler) Handler {
 	}
 }
 
-// include adds the objects that v lacks, and updates the others.
+// include adds the objects that v lacks, and updates the others. An object whose
+// kind is not installed yet comes later, because its namespace is not known.
 func (v *Inventory) include(objects []*Object) {
 	at := map[checks.Ref]int{}
 	for i := range v.Items {
 		at[v.Items[i].Ref()] = i
 	}
 	for _, o := range objects {
+		if !o.known {
+			continue
+		}
 		item := o.item()
 		i, found := at[o.Ref]
 		if !found {

@@ -66,19 +66,18 @@ var (
 )
 
 // defined returns the type that an object defines; nil: it defines none.
-// namespaced reports the scope of the kind of a definition.
-func defined(u *unstructured.Unstructured) (t *TypeInfo, namespaced bool) {
+func defined(u *unstructured.Unstructured) *TypeInfo {
 	get := func(fields ...string) string {
 		text, _, _ := unstructured.NestedString(u.Object, append([]string{"spec"}, fields...)...)
 		return text
 	}
 	switch u.GroupVersionKind().GroupKind() {
 	case kindDefinition:
-		return &TypeInfo{Group: get("group"), Kind: get("names", "kind")}, get("scope") == "Namespaced"
+		return &TypeInfo{Group: get("group"), Kind: get("names", "kind")}
 	case kindAPIService:
-		return &TypeInfo{Group: get("group"), Version: get("version"), Kind: "*"}, false
+		return &TypeInfo{Group: get("group"), Version: get("version"), Kind: "*"}
 	}
-	return nil, false
+	return nil
 }
 
 // catalog finds the kinds of managed types.

@@ -51,6 +51,10 @@ func waveLinks() WaveChain {
 	)
 }
 
+// installDelay is the time after which a pass looks for a kind that is being
+// installed.
+const installDelay = 2 * time.Second
+
 // unwatchedDelay is the time after which a pass reads objects again that no event
 // reports.
 const unwatchedDelay = time.Minute
@@ -149,19 +153,15 @@ func look(next WaveHandler) WaveHandler {
 	return func(ctx context.Context, w *Wave) (Result, error) {
 		var errs []error
 		for i, o := range w.Objects {
-			known, err := w.system.served(o.gvk)
 			switch {
-			case err == nil && !known && w.Plan != nil:
+			case !o.known && w.Plan != nil:
 				w.Plan.add(w, Change{Ref: o.Ref, Action: ActionCreate, Unchecked: true})
 				continue
-			case err == nil && !known:
-				w.Results[i] = dependents.Result{Outcome: dependents.Waiting, Message: "the API server does not serve its kind yet"}
+			case !o.known: // the inventory lacks it, so this pass does not write it
+				w.Results[i] = dependents.Result{Outcome: dependents.Waiting, Message: "its kind is being installed"}
 				continue
 			}
-			reached := false
-			if err == nil {
-				reached, _, err = w.call(ctx, i, looking)
-			}
+			reached, _, err := w.call(ctx, i, looking)
 			if err != nil {
 				errs = append(errs, err)
 			}
@@ -258,8 +258,12 @@ func (y *system) write(ctx context.Context, w *Wave) (Result, error) {
 		default:
 			texts = append(texts, fmt.Sprintf("%s: %s", short(ref), strings.TrimPrefix(r.Message, "it is not ready: ")))
 		}
+		if !w.Objects[i].known {
+			res.After = installDelay
+			continue
+		}
 		res.WaitingFor = append(res.WaitingFor, ref)
-		if !y.watched(w.Objects[i].gvk.GroupKind()) || w.access.find == nil {
+		if res.After == 0 && (!y.watched(w.Objects[i].gvk.GroupKind()) || w.access.find == nil) {
 			res.After = unwatchedDelay
 		}
 	}
