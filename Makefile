@@ -6,7 +6,7 @@
 #   make envtest        builds the API server for the tests of ctrlx and of the plugin (part of make test)
 #   make browser        tests the page of flow/why in Chromium; installs Chromium and axe-core if they are missing and it can
 #                       (part of make test, which says so if it ran without them)
-#   make generate       writes the generated files of examples/operator; make test fails if they are stale
+#   make generate       writes the generated files of examples/operator and examples/component; make test fails if they are stale
 #   make release-check  rehearses a release: the zip of each module, its exported names, a program that requires it
 #   make api            records the exported names in api/; make test fails if they are stale
 #   make api-released, make release-diff BASE=tag, make release VERSION=version   are steps of RELEASING.md
@@ -23,7 +23,7 @@
 #   make fmt            formats the Go files
 #   make clean          removes bin and the coverage
 
-MODULES    := . classify/aws classify/google classify/grpc examples benchmarks ctrlx cmd/kubectl-windlass examples/operator
+MODULES    := . classify/aws classify/google classify/grpc examples benchmarks ctrlx cmd/kubectl-windlass examples/component examples/operator
 FUZZTIME   ?= 1m
 FUZZ_SHORT ?= 3s
 GO         ?= go
@@ -66,17 +66,19 @@ systems:
 tidy:
 	@for m in $(MODULES) tools/lint tools/envtest tools/controller-gen tools/release tools/mutate tools/browser; do ( set -x; cd $$m && GOWORK=off $(GO) mod tidy -diff ) || exit 1; done
 
-# generate makes the DeepCopy methods, the CRDs and the role of examples/operator from its types and comments.
-GENERATE := object crd rbac:roleName=kusto-operator
+# generate makes the DeepCopy methods, the CRDs and the roles of two examples from their types and comments.
+GENERATED := operator=kusto-operator component=shop-operator
+GENERATE   = $(CURDIR)/bin/controller-gen object crd rbac:roleName=$${example\#*=} paths=./...
 generate: bin/controller-gen
-	cd examples/operator && $(CURDIR)/bin/controller-gen $(GENERATE) paths=./... output:crd:dir=config/crd output:rbac:dir=config/rbac
+	@for example in $(GENERATED); do ( set -x; cd examples/$${example%=*} && \
+		$(GENERATE) output:crd:dir=config/crd output:rbac:dir=config/rbac ) || exit 1; done
 
 # generated fails if the files of generate are stale.
 generated: bin/controller-gen
-	@new=$$(mktemp -d) && trap 'rm -rf "$$new"' EXIT && cd examples/operator && \
-	$(CURDIR)/bin/controller-gen $(GENERATE) paths=./... output:object:dir="$$new" output:crd:dir="$$new/crd" output:rbac:dir="$$new/rbac" && \
-	diff -u api/v1/zz_generated.deepcopy.go "$$new/zz_generated.deepcopy.go" && diff -ru config/crd "$$new/crd" && \
-	diff -u config/rbac/role.yaml "$$new/rbac/role.yaml" || { echo "the generated files are stale, run make generate"; exit 1; }
+	@for example in $(GENERATED); do ( new=$$(mktemp -d) && trap 'rm -rf "$$new"' EXIT && cd examples/$${example%=*} && \
+		$(GENERATE) output:object:dir="$$new" output:crd:dir="$$new/crd" output:rbac:dir="$$new/rbac" && \
+		diff -u api/v1/zz_generated.deepcopy.go "$$new/zz_generated.deepcopy.go" && diff -ru config/crd "$$new/crd" && \
+		diff -u config/rbac/role.yaml "$$new/rbac/role.yaml" ) || { echo "the generated files are stale, run make generate"; exit 1; }; done
 
 # browser runs without Chromium or axe-core if they cannot be installed: its tests then skip themselves.
 browser: bin/staticcheck

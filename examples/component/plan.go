@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/windlass-go/windlass/examples/component/api/v1"
+)
+
+// plan prints what the operator would do for the shop in a file. It writes
+// nothing.
+func plan(ctx context.Context, api client.Client, file, namespace string, asJSON bool, out io.Writer) error {
+	shop, err := read(file)
+	if err != nil {
+		return fmt.Errorf("%w: -plan: %w", errUsage, err)
+	}
+	if shop.Namespace == "" {
+		shop.Namespace = namespace
+	}
+	if err := tried(ctx, api, shop); err != nil {
+		return err
+	}
+	// plan:
+	p, err := NewShops().Plan(ctx, direct{api}, shop)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(p)
+	}
+	_, err = fmt.Fprintln(out, p)
+	return err
+	// :plan
+}
+
+// direct is a cluster without a cache.
+type direct struct{ client.Client }
+
+func (d direct) GetClient() client.Client    { return d.Client }
+func (d direct) GetAPIReader() client.Reader { return d.Client }
+
+func read(file string) (*v1.Shop, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	shop := &v1.Shop{}
+	if err := yaml.UnmarshalStrict(data, shop); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if shop.Kind != "Shop" || shop.Name == "" {
+		return nil, fmt.Errorf("%s: it has no Shop with a name", file)
+	}
+	return shop, nil
+}
+
+// tried writes a shop by dry-run, so that the API server checks it and adds the
+// defaults. A shop that exists keeps its status.
+func tried(ctx context.Context, api client.Client, shop *v1.Shop) error {
+	now := &v1.Shop{}
+	err := api.Get(ctx, client.ObjectKeyFromObject(shop), now)
+	switch {
+	case apierrors.IsNotFound(err):
+		return api.Create(ctx, shop, client.DryRunAll)
+	case err != nil:
+		return err
+	}
+	if now.DeletionTimestamp != nil {
+		return errors.New("the shop is being deleted")
+	}
+	now.Spec, now.Annotations, now.Labels = shop.Spec, shop.Annotations, shop.Labels
+	if err := api.Update(ctx, now, client.DryRunAll); err != nil {
+		return err
+	}
+	*shop = *now
+	return nil
+}
