@@ -86,7 +86,7 @@ func TestOnACluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = cluster.Stop() }()
+	t.Cleanup(func() { _ = cluster.Stop() }) // after the context has ended the watches, for which the server waits
 	api, err := newClient(config)
 	if err != nil {
 		t.Fatal(err)

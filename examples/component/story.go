@@ -28,9 +28,9 @@ import (
 // Story runs the actions of a person on a shop, with an operator.
 type Story struct {
 	*place
-	out    io.Writer
-	writes *Writes
-	told   int // the number of writes that the story has printed
+	out     io.Writer
+	writes  *Writes
+	printed int // the number of writes that the story has printed
 
 	stop func() error // stops the operator
 }
@@ -279,8 +279,8 @@ func (s *Story) seen() []string {
 
 // flush prints the new writes of the operator.
 func (s *Story) flush() {
-	all := s.seen()[s.told:]
-	s.told += len(all)
+	all := s.seen()[s.printed:]
+	s.printed += len(all)
 	for _, what := range all {
 		s.say("operator", "%s", what)
 	}
@@ -347,7 +347,7 @@ func (s *Story) scaled(ctx context.Context, n int32) error {
 // wrote waits for a state that a write of the operator causes.
 func (s *Story) wrote(ctx context.Context, what string, done func(context.Context) (bool, string, error)) error {
 	err := s.wait(ctx, what, func(ctx context.Context) (bool, string, error) {
-		if len(s.seen()) == s.told {
+		if len(s.seen()) == s.printed {
 			return false, "the operator has written nothing", nil
 		}
 		return done(ctx)

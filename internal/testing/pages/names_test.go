@@ -1,0 +1,92 @@
+package pages
+
+import (
+	"go/ast"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// packages are the folders of the packages whose names the pages may use.
+var packages = map[string]string{
+	"chain": "chain", "checks": "checks", "classify": "classify", "flow": "flow", "otelx": "otelx", "ctrlx": "ctrlx",
+	"component": "ctrlx/component", "dependents": "ctrlx/component/dependents",
+	"checkstest": "checks/checkstest", "chaintest": "chain/chaintest", "flowtest": "flow/flowtest",
+}
+
+var (
+	code      = regexp.MustCompile("`[^`\n]+`")
+	qualified = regexp.MustCompile(`\b([a-z]+)\.([A-Z]\w*)`)
+)
+
+// TestNames fails if a page names something that a package does not export, as in
+// `ctrlx.WithFinalizr`. The changelog names what was removed, too.
+func TestNames(t *testing.T) {
+	exported := map[string]map[string]bool{}
+	for name, folder := range packages {
+		exported[name] = exportedBy(t, folder)
+	}
+	checked := 0
+	for _, p := range allPages(t) {
+		if p.path == "CHANGELOG.md" {
+			continue
+		}
+		for _, span := range code.FindAllString(fenced.ReplaceAllString(p.text, ""), -1) {
+			for _, m := range qualified.FindAllStringSubmatch(span, -1) {
+				names, ours := exported[m[1]]
+				if !ours {
+					continue
+				}
+				checked++
+				if !names[m[2]] {
+					t.Errorf("%s names %s, and the package %s does not export it", p.path, m[0], packages[m[1]])
+				}
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("only %d names were found", checked)
+	}
+}
+
+// exportedBy returns the names of a package, of its methods and of its tests.
+func exportedBy(t *testing.T, folder string) map[string]bool {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(root, filepath.FromSlash(folder)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, entry := range entries {
+		if path.Ext(entry.Name()) != ".go" {
+			continue
+		}
+		tests := strings.HasSuffix(entry.Name(), "_test.go")
+		for _, decl := range parseFile(t, folder+"/"+entry.Name()).Decls {
+			switch d := decl.(type) {
+			case *ast.FuncDecl:
+				if !tests || strings.HasPrefix(d.Name.Name, "Test") {
+					names[d.Name.Name] = true
+				}
+			case *ast.GenDecl:
+				if tests {
+					continue
+				}
+				for _, spec := range d.Specs {
+					switch s := spec.(type) {
+					case *ast.TypeSpec:
+						names[s.Name.Name] = true
+					case *ast.ValueSpec:
+						for _, name := range s.Names {
+							names[name.Name] = true
+						}
+					}
+				}
+			}
+		}
+	}
+	return names
+}
