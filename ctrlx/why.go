@@ -39,8 +39,10 @@ const WhyPath = "/debug/windlass"
 // The answer has the same information as conditions: no tokens, no data of
 // objects. It has the last five passes of about 1,000 objects that are not ready,
 // each with its verdict, the link that decided, and the duration. A reconciler that
-// keeps explanations (flow.WithExplanations) adds the steps of the last pass. The handler reads only caches, so a request costs
-// memory and time in proportion to the objects that are not ready.
+// keeps explanations (flow.WithExplanations) adds the steps of the last pass. The
+// handler reads only caches, so a request costs memory and time in proportion to
+// the objects that are not ready. An object whose kind has no cache is not
+// described. If a function of the user panics, the message of its object says so.
 //
 // mgr must be a pointer, as every manager of controller-runtime is; anything else
 // panics.
@@ -111,15 +113,7 @@ func (r reporter[T]) Unready(ctx context.Context, add func(index.ID, why.Object)
 		if u.again > 0 {
 			o.Again = time.Unix(u.again, 0)
 		}
-		obj := r.newObject()
-		if err := r.client.Get(ctx, u.NamespacedName, obj, engine.FromCache...); err == nil {
-			if c := meta.FindStatusCondition(r.conditions.get(obj), "Ready"); c != nil {
-				o.Reason, o.Message = cmp.Or(o.Reason, c.Reason), c.Message
-			}
-			if o.Passes = r.explanations(obj, u.NamespacedName); len(o.Passes) > 0 {
-				o.WaitsForSelf = o.Passes[0].WaitsForSelf
-			}
-		}
+		r.describe(ctx, u.NamespacedName, &o)
 		add(r.id(u.NamespacedName), o)
 	}
 }
@@ -134,6 +128,27 @@ func (r reporter[T]) Verdict(name types.NamespacedName) (state why.State, reason
 		return why.Failed, ReasonTimeout, true
 	}
 	return why.State(e.state.String()), e.reason, true
+}
+
+// describe adds to o what an object says. It reads the cache, and not by the client
+// of the manager, which may read the kind live. A function of the user may panic;
+// its object then has no message of its own.
+func (r reporter[T]) describe(ctx context.Context, name types.NamespacedName, o *why.Object) {
+	defer func() {
+		if v := recover(); v != nil {
+			o.Message = fmt.Sprintf("the object cannot be described: a function of the reconciler panicked: %v", v)
+		}
+	}()
+	obj := r.newObject()
+	if r.engine.Cache().Get(ctx, name, obj, engine.FromCache...) != nil {
+		return
+	}
+	if c := meta.FindStatusCondition(r.conditions.get(obj), "Ready"); c != nil {
+		o.Reason, o.Message = cmp.Or(o.Reason, c.Reason), c.Message
+	}
+	if o.Passes = r.explanations(obj, name); len(o.Passes) > 0 {
+		o.WaitsForSelf = o.Passes[0].WaitsForSelf
+	}
 }
 
 // View implements [engine.Reporter].

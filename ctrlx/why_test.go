@@ -4,14 +4,17 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -114,6 +117,68 @@ func whyDocument(t *testing.T, h http.Handler, query string) why.Document {
 		t.Fatalf("the answer to %q has the code %d: %v", query, w.Code, err)
 	}
 	return d
+}
+
+// liveReads counts the reads of a client that reads live.
+type liveReads struct {
+	client.Client
+	n int
+}
+
+func (c *liveReads) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	c.n++
+	return c.Client.Get(ctx, key, obj, opts...)
+}
+
+// An answer reads the cache, also if the manager's client does not, and survives
+// the panics of the user's functions: of the readiness of an awaited object, and of
+// the key of a waiter.
+func TestWhyReadsCaches(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{Cluster: "c"}), aCluster())
+	live := &liveReads{Client: d.api}
+	d.manager.client = live
+	panics := false
+	readiness := func(client.Object) checks.Readiness {
+		if panics {
+			panic("no state")
+		}
+		return checks.Readiness{State: checks.NotReady, Reason: "Starting"}
+	}
+	key := func(a *App) string {
+		if panics {
+			panic("no key")
+		}
+		return a.Name
+	}
+	d.use(ctrlx.New("App", flow.Operations[*App]{
+		Key: key, Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil },
+	}, flow.Extensions[*App]{OwnerCheck: chain.New(checks.OwnerReady())}, append(d.clock(),
+		ctrlx.WithReadiness(schema.GroupKind{Group: testv1.GroupVersion.Group, Kind: "Cluster"}, readiness), ctrlx.WithFlow(flow.WithExplanations(1)))...))
+	d.pass()
+	h := ctrlx.Why(d.manager)
+	message := func(kind string) string {
+		t.Helper()
+		doc := whyDocument(t, h, "")
+		i := slices.IndexFunc(doc.Objects, func(o why.Object) bool { return o.Ref.Kind == kind })
+		if i < 0 {
+			t.Fatalf("the answer has no %s: %+v", kind, doc.Objects)
+		}
+		return doc.Objects[i].Reason + " " + doc.Objects[i].Message
+	}
+	live.n = 0
+	if app := message("App"); !strings.Contains(app, "OwnerNotReady owner Cluster") || live.n > 0 {
+		t.Errorf("the waiter says %q, after %d live reads", app, live.n)
+	}
+	if cluster := message("Cluster"); cluster != "Starting " {
+		t.Errorf("the owner says %q", cluster)
+	}
+	panics = true
+	if app := message("App"); !strings.HasSuffix(app, "panicked: no key") {
+		t.Errorf("the waiter says %q", app)
+	}
+	if cluster := message("Cluster"); !strings.HasSuffix(cluster, "the function of ctrlx.WithReadiness panicked: no state") {
+		t.Errorf("the owner says %q", cluster)
+	}
 }
 
 // Requests that the handler refuses, and the page.

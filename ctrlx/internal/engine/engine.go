@@ -170,6 +170,9 @@ func (e *Engine) Add(c Config) (*Waker, error) {
 	return &Waker{engine: e, kind: c.Kind, limit: c.Limit.limiter(), delayed: map[types.NamespacedName]bool{}, loops: map[types.NamespacedName]*loop{}}, nil
 }
 
+// Cache returns the cache of the manager.
+func (e *Engine) Cache() client.Reader { return e.cache }
+
 // Live returns the reader that reads past the cache.
 func (e *Engine) Live() client.Reader { return e.live }
 

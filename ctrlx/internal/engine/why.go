@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -99,10 +100,25 @@ func (e *Engine) look(ctx context.Context, id index.ID, view Reporter) why.Objec
 	case err != nil:
 		return o
 	}
-	v := view.View(obj, o.Ref)
+	v, err := viewOf(view, obj, o.Ref)
+	if err != nil {
+		o.Message = err.Error()
+		return o
+	}
 	o.Reason, o.Message = v.Readiness.Reason, v.Readiness.Message
 	o.State = stateOf(v)
 	return o
+}
+
+// viewOf returns the view of an object. The function of the user that computes the
+// readiness may panic.
+func viewOf(r Reporter, obj client.Object, ref checks.Ref) (view checks.Object, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("its readiness is not known: the function of ctrlx.WithReadiness panicked: %v", v)
+		}
+	}()
+	return r.View(obj, ref), nil
 }
 
 // maxMembers is the number of the members of a set that are described.
