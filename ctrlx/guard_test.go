@@ -148,17 +148,22 @@ func (w *guardWorld) restart() {
 	for _, run := range w.runs {
 		run.killed = true
 	}
-	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{testv1.GroupVersion})
-	for _, kind := range []string{"App", "Cluster", "Database"} {
-		mapper.Add(testv1.GroupVersion.WithKind(kind), meta.RESTScopeNamespace)
-	}
-	c := &guardClient{w.api, w}
-	mgr := &idleManager{client: c, mapper: mapper, events: events.NewFakeRecorder(1000), config: &rest.Config{}}
-	mgr.cache = &fakeCache{FakeInformers: &informertest.FakeInformers{Scheme: scheme}, reader: w.api}
+	mgr := guardManager(&guardClient{w.api, w}, w.api)
 	w.app = ctrlx.New("App", w.operations(), flow.Extensions[*App]{}, ctrlx.WithGuard(clustersOfApp), ctrlx.WithoutTelemetry(), ctrlx.WithoutEvents())
 	if err := w.app.SetupWithManager(mgr); err != nil {
 		w.fatalf("%v", err)
 	}
+}
+
+// guardManager returns a manager that is never started, with a cache that reads api.
+func guardManager(c, api client.Client) *idleManager {
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{testv1.GroupVersion})
+	for _, kind := range []string{"App", "Cluster", "Database"} {
+		mapper.Add(testv1.GroupVersion.WithKind(kind), meta.RESTScopeNamespace)
+	}
+	mgr := &idleManager{client: c, mapper: mapper, events: events.NewFakeRecorder(1000), config: &rest.Config{}}
+	mgr.cache = &fakeCache{FakeInformers: &informertest.FakeInformers{Scheme: scheme}, reader: api}
+	return mgr
 }
 
 // operations are those of a cloud that takes a while if the App says so. The
@@ -332,7 +337,7 @@ func fakeAPI() client.Client {
 	few.AddKnownTypes(testv1.GroupVersion, &App{}, &AppList{})
 	tracker := clienttesting.NewObjectTracker(few, serializer.NewCodecFactory(few).UniversalDecoder())
 	return fake.NewClientBuilder().WithScheme(few).WithObjectTracker(tracker).WithGlobalResourceVersionCounter().
-		WithStatusSubresource(&App{}, &testv1.Cluster{}).Build()
+		WithStatusSubresource(&App{}, &testv1.Cluster{}, &testv1.Database{}).Build()
 }
 
 // steps runs up to n calls of a pass.
