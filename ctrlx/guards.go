@@ -93,7 +93,7 @@ func NewGuards[T client.Object](name string, c client.Client, links checks.Chain
 			obj, ok := ctx.Value(guardedKey{}).(T)
 			known := ok && (out.KeepsStatus() || conditions.show(obj, out))
 			return "", out.State() == flow.StateFailed || out.State() == flow.StateBlocked && !known
-		})))
+		}, nil)))
 	work := flow.Operations[T]{
 		Key:        func(obj T) string { return keyOf(obj) + " work" }, // a back-off of its own
 		Deleting:   deleting[T],

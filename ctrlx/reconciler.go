@@ -95,7 +95,7 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 	}
 	r.config = configurationOf[T]()
 	r.retries.annotations = slices.Compact([]string{r.opt.retry, fluxAnnotation})
-	r.observer = r.opt.telemetry.observer(r.changed)
+	r.observer = r.opt.telemetry.observer(r.changed, r.links)
 	if refs := optionFor[func(T) []checks.Ref]("New: "+name, "WithGuard", r.opt.guard); refs != nil {
 		r.guard = &guard[T]{r: r, refs: refs}
 	}
@@ -180,6 +180,9 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	now := r.opt.now()
 	r.pokes.begin(req.NamespacedName, now)
 	r.overwrites.backoff.Begins(req.NamespacedName)
+	id := r.id(req.NamespacedName)
+	r.engine.Spans.Begin(id)
+	defer r.engine.Spans.End(id)
 	result, err := r.reconcile(ctx, req, now)
 	result, err = r.conflicts.settle(ctx, req, result, err)
 	if result.RequeueAfter > 0 {
@@ -389,6 +392,7 @@ func (r *Reconciler[T]) writer() *write.Writer {
 	return &write.Writer{Name: r.name, Client: r.client, Live: r.engine.Live(), NotFound: kubernetes.NotFound, Wrote: func(ctx context.Context, obj client.Object) {
 		r.exists(ctx, obj)
 		r.own.Wrote(ctx, obj)
+		r.engine.Spans.Wrote(r.id(client.ObjectKeyFromObject(obj)), obj.GetResourceVersion())
 	}}
 }
 

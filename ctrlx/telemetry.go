@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"go.opentelemetry.io/otel/trace"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -25,7 +26,8 @@ const maxErrorText = 1000
 // WithTelemetry sets options of the observer that [New] adds to each reconciler ([otelx.New]). Without the option, the
 // observer uses the logger in the context of the pass, which is the controller's, and the global OpenTelemetry providers.
 // It shows at most 1000 bytes of an error ([otelx.WithErrorText]), and logs each change of the verdict at verbosity 0
-// ([otelx.WithChanges]). The given options are applied after these. A nil option is ignored. Together with
+// ([otelx.WithChanges]). The span of a pass links to the span of the pass over an awaited object, if that pass wrote the
+// change that woke the object. The given options are applied after these. A nil option is ignored. Together with
 // [WithoutTelemetry], it makes [New] panic.
 func WithTelemetry(opts ...otelx.Option) Option {
 	return func(o *options) {
@@ -40,12 +42,13 @@ func WithoutTelemetry() Option {
 	return func(o *options) { o.telemetry.off = true }
 }
 
-// observer makes the observer of one reconciler; nil: it has none. changed is the function for [otelx.WithChanges].
-func (t *telemetry) observer(changed func(context.Context, flow.Outcome) (previous string, changed bool)) chain.Observer {
+// observer makes the observer of one reconciler; nil: it has none. changed is the function for [otelx.WithChanges], links
+// the one for [otelx.WithPassLinks].
+func (t *telemetry) observer(changed func(context.Context, flow.Outcome) (previous string, changed bool), links func(context.Context) []trace.Link) chain.Observer {
 	if t.off {
 		return nil
 	}
-	defaults := []otelx.Option{otelx.WithErrorText(maxErrorText), otelx.WithChanges(func(ctx context.Context, outcome any) (string, bool) {
+	defaults := []otelx.Option{otelx.WithErrorText(maxErrorText), otelx.WithPassLinks(links), otelx.WithChanges(func(ctx context.Context, outcome any) (string, bool) {
 		out, ok := outcome.(flow.Outcome)
 		if !ok || quiet(out) || out.State() == flow.StateCanceled {
 			return "", false
@@ -53,6 +56,21 @@ func (t *telemetry) observer(changed func(context.Context, flow.Outcome) (previo
 		return changed(ctx, out)
 	})}
 	return otelx.New(append(defaults, t.opts...)...)
+}
+
+// links returns the link from the span of a pass to the span of the pass that woke
+// the object, and remembers the span for the objects that this pass wakes. A pass
+// that is not recorded does not call it.
+func (r *Reconciler[T]) links(ctx context.Context) []trace.Link {
+	p := passOf(ctx)
+	if p == nil || r.engine == nil {
+		return nil
+	}
+	cause := r.engine.Spans.Start(p.engine.Waiter(), trace.SpanContextFromContext(ctx))
+	if !cause.IsValid() {
+		return nil
+	}
+	return []trace.Link{{SpanContext: cause}}
 }
 
 // changed reports whether the outcome of a pass changes the verdict about its

@@ -87,6 +87,8 @@ const (
 	EventException = "exception"
 	// EventAttributesPanic is a panic of the function of [WithPassAttributes].
 	EventAttributesPanic = "windlass.attributes.panic"
+	// EventLinksPanic is a panic of a function of [WithPassLinks].
+	EventLinksPanic = "windlass.links.panic"
 
 	exceptionType    = attribute.Key("exception.type")
 	exceptionMessage = attribute.Key("exception.message")

@@ -154,6 +154,9 @@ func (b *bound) Start(ctx context.Context, start pass.Start) (context.Context, b
 func (b *bound) begin(ctx context.Context, p *running, start pass.Start) context.Context {
 	if p.recording {
 		b.describe(ctx, p.span, start)
+		for _, links := range b.links {
+			b.addLinks(ctx, p.span, links)
+		}
 	}
 	if p.logsStop {
 		ctx = b.logStart(ctx, start)

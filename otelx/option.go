@@ -30,6 +30,7 @@ type options struct {
 	errors                        classify.Errors
 	text                          int // the maximum length of an error text, in bytes; 0: no text
 	attributes                    func(context.Context, any) []attribute.KeyValue
+	links                         []func(context.Context) []trace.Link
 	changes                       func(context.Context, any) (previous string, changed bool) // nil: a block and a failure are changes
 }
 
@@ -85,6 +86,19 @@ func WithErrorText(bytes int) Option {
 // gets the event [EventAttributesPanic]. A nil function adds no attributes.
 func WithPassAttributes(attributes func(ctx context.Context, resource any) []attribute.KeyValue) Option {
 	return func(o *options) { o.attributes = attributes }
+}
+
+// WithPassLinks adds the links that the function returns to the span of each
+// recorded pass, such as a link to the span of the pass that caused this one. The
+// function gets a context with the new span (trace.SpanContextFromContext). Several
+// functions add up. If a function panics, the span gets the event [EventLinksPanic]. A
+// nil function adds no links.
+func WithPassLinks(links func(ctx context.Context) []trace.Link) Option {
+	return func(o *options) {
+		if links != nil {
+			o.links = append(o.links, links)
+		}
+	}
 }
 
 // WithChanges sets the function that recognizes a change of the verdict, so that

@@ -56,6 +56,25 @@ func (b *bound) describe(ctx context.Context, span trace.Span, start pass.Start)
 	span.SetAttributes(attributes...)
 }
 
+// addLinks adds the links of a function of [WithPassLinks] to the span of a
+// recorded pass.
+func (b *bound) addLinks(ctx context.Context, span trace.Span, of func(context.Context) []trace.Link) {
+	defer b.contain()
+	links, panicked := linksOf(ctx, of)
+	if panicked != nil {
+		exit := chain.Exit{Panic: panicked}
+		b.exception(span, EventLinksPanic, &ending{class: classOf(nil, exit), text: b.textOf(exit)})
+	}
+	for _, l := range links {
+		span.AddLink(l)
+	}
+}
+
+func linksOf(ctx context.Context, of func(context.Context) []trace.Link) (links []trace.Link, panicked any) {
+	defer func() { panicked = recover() }()
+	return of(ctx), nil
+}
+
 // attributesOf calls the function of [WithPassAttributes].
 func (o *observer) attributesOf(ctx context.Context, resource any) (all []attribute.KeyValue, panicked any) {
 	defer func() { panicked = recover() }()

@@ -270,3 +270,45 @@ func TestEventDurations(t *testing.T) {
 		mustEqual(t, "a span may read the options of an event after AddEvent", rec.Spans[0].Events, rec.Spans[0].Reread())
 	})
 }
+
+// The span of a recorded pass has the links of all functions. A panic loses the
+// links of its function only.
+func TestPassLinks(t *testing.T) {
+	to := func(id byte) trace.Link {
+		return trace.Link{SpanContext: trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{id}, SpanID: trace.SpanID{id}})}
+	}
+	cases := map[string]struct {
+		reason string
+		drop   bool
+		want   []string
+		calls  int
+	}{
+		"Recorded": {"a recorded pass", false, []string{"0100000000000000", "0200000000000000", "0300000000000000"}, 2},
+		"Dropped":  {"the function costs nothing if the pass is not recorded", true, nil, 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			rec, calls := &recording{}, 0
+			rec.Drop = func(string) bool { return tc.drop }
+			links := func(all ...trace.Link) otelx.Option {
+				return otelx.WithPassLinks(func(ctx context.Context) []trace.Link {
+					calls++
+					if !trace.SpanFromContext(ctx).IsRecording() {
+						t.Error("the context has no recorded span")
+					}
+					return all
+				})
+			}
+			broken := otelx.WithPassLinks(func(context.Context) []trace.Link { panic("no answer") })
+			o := rec.observer(links(to(1), to(2)), broken, otelx.WithPassLinks(nil), links(to(3)))
+			flow.New("Pool", operations, extensions, flow.WithObserver(o)).Reconcile(t.Context(), &pool{"fine"})
+			mustEqual(t, tc.reason, tc.want, rec.Spans[0].Links)
+			if events := rec.Spans[0].Events; !tc.drop && (len(events) == 0 || events[0].Name != otelx.EventLinksPanic) {
+				t.Errorf("%s: the panic is an event: %v", tc.reason, events)
+			}
+			if calls != tc.calls || rec.Spans[0].Ended != 1 {
+				t.Errorf("%s: %d calls, the span ended %d times", tc.reason, calls, rec.Spans[0].Ended)
+			}
+		})
+	}
+}

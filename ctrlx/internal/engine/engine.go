@@ -49,6 +49,7 @@ type Engine struct {
 
 	definitions definitions
 
+	Spans          Spans    // of the passes of all reconcilers
 	wakers         sync.Map // of *Waker, by schema.GroupKind
 	reporterOfKind sync.Map // of Reporter, by schema.GroupKind
 }
@@ -101,7 +102,7 @@ func add(mgr manager.Manager, forget func()) (*Engine, error) {
 		written: map[schema.GroupKind][]func(client.Object) uint64{},
 	}
 	e.index = index.New(e.wake, e.sets.exists)
-	e.index.WakeFollower = e.wakeFollower
+	e.index.WakeFor = e.wakeFor
 	e.catalog = &catalog{
 		list: discover(mgr.GetConfig(), mgr.GetHTTPClient()), listed: e.installed, stopped: stopped, defined: map[string]time.Time{},
 	}
@@ -187,10 +188,13 @@ func (e *Engine) wake(waiter index.ID) {
 	}
 }
 
-// wakeFollower is wake for a waiter that follows ref.
-func (e *Engine) wakeFollower(waiter, ref index.ID) {
-	if w, ok := e.wakers.Load(schema.GroupKind{Group: waiter.Group, Kind: waiter.Kind}); ok {
-		w.(*Waker).wakeFollower(types.NamespacedName{Namespace: waiter.Namespace, Name: waiter.Name}, ref)
+// wakeFor is wake because of a change.
+func (e *Engine) wakeFor(w index.Wake) {
+	e.Spans.woken(w.Waiter, w.By)
+	if !w.Follows {
+		e.wake(w.Waiter)
+	} else if at, ok := e.wakers.Load(kindOf(w.Waiter)); ok {
+		at.(*Waker).wakeFollower(nameOf(w.Waiter), w.Ref)
 	}
 }
 

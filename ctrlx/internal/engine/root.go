@@ -272,6 +272,7 @@ func (e *Engine) Root(waiter index.ID) (c *RootCause, others int) {
 // RootChanged wakes the waiters of obj, and of the sets that contain it, because
 // the root cause of obj has changed and its status has not.
 func (e *Engine) RootChanged(id index.ID, obj client.Object) {
+	e.Spans.wakesNow(id)
 	e.index.Changed(id, index.Change{Root: true})
 	fields, any := e.sets.fields(kindOf(id))
 	if !any {

@@ -296,6 +296,7 @@ func (s *sets) number(at *set, follows bool) index.Change {
 // and after; nil: it does not exist. The store that passes read has now, or a
 // mark that it may be stale.
 func (e *Engine) happened(k kind, id index.ID, old, now client.Object) {
+	e.Spans.changed(id, old, now)
 	if full, follow := e.index.Needs(id); full || follow {
 		e.index.Changed(id, e.changeOf(k, now, full, follow))
 	}

@@ -1,5 +1,7 @@
 package index
 
+import "cmp"
+
 // batchSize is the number of edges that Changed examines before it releases the
 // lock: some ten microseconds.
 const batchSize = 256
@@ -17,6 +19,13 @@ type Change struct {
 	// Root reports that ref is as it was, and that its root cause has changed
 	// ([Index.SetRoot]). It wakes every waiter, and no follower.
 	Root bool
+}
+
+// Wake is a wake-up because of a change.
+type Wake struct {
+	Waiter, Ref ID
+	By          ID   // the object that changed: Ref, or a member of the set Ref
+	Follows     bool // the waiter follows Ref, and does not wait for it
 }
 
 // Needs reports which digests of a [Change] of ref can wake a waiter. If it
@@ -73,10 +82,10 @@ func (x *Index) Changed(ref ID, c Change) {
 		}
 		x.mu.Unlock()
 		for _, w := range all {
-			if w.follows && x.WakeFollower != nil {
-				x.WakeFollower(w.waiter.id(), ref)
+			if waiter := w.waiter.id(); x.WakeFor != nil {
+				x.WakeFor(Wake{Waiter: waiter, Ref: ref, By: cmp.Or(c.By, ref), Follows: w.follows})
 			} else {
-				x.wake(w.waiter.id())
+				x.wake(waiter)
 			}
 		}
 		if place == nil {

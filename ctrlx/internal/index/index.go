@@ -9,10 +9,10 @@ import (
 // Index records which object waits for which. Make it with [New]; it is safe
 // for concurrent use.
 type Index struct {
-	// WakeFollower replaces the wake function of [New] for a waiter that only
-	// follows ref, so that the caller can delay its pass. Set it before the first
-	// call of a method. Nil: there is no difference.
-	WakeFollower func(waiter, ref ID)
+	// WakeFor replaces the wake function of [New] in [Index.Changed]. It gets the
+	// reason of the wake-up. Set it before the first call of a method. Nil: there is
+	// no difference.
+	WakeFor func(Wake)
 
 	wake  func(ID)
 	sets  func(set ID, exists bool)

@@ -69,6 +69,7 @@ type Span struct {
 	Name, Parent string
 	Attributes   map[string]string
 	Events       []Event
+	Links        []string // the IDs of the linked spans
 	Status       codes.Code
 	Description  string
 	Ended        int
@@ -107,6 +108,13 @@ func (s *Span) AddEvent(name string, opts ...trace.EventOption) {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()
 	s.Events, s.options = append(s.Events, newEvent(name, opts)), append(s.options, opts)
+}
+
+// AddLink records a link.
+func (s *Span) AddLink(l trace.Link) {
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	s.Links = append(s.Links, l.SpanContext.SpanID().String())
 }
 
 func newEvent(name string, opts []trace.EventOption) Event {
