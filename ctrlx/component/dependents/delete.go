@@ -6,6 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -17,7 +18,13 @@ func remove(ctx context.Context, r *Request) (Result, error) {
 		return Result{}, err
 	}
 	uid, version := r.Live.GetUID(), r.Live.GetResourceVersion()
-	err := r.of.client.Delete(ctx, r.Live, client.Preconditions{UID: &uid, ResourceVersion: &version},
+	// The client decodes the answer, and refuses a kind that the scheme lacks in any
+	// other form.
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(r.gvk)
+	u.SetNamespace(r.ref.Namespace)
+	u.SetName(r.ref.Name)
+	err := r.of.client.Delete(ctx, u, client.Preconditions{UID: &uid, ResourceVersion: &version},
 		client.PropagationPolicy(metav1.DeletePropagationBackground))
 	switch {
 	case apierrors.IsNotFound(err):

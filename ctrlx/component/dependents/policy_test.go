@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -351,6 +352,24 @@ func TestDeleteKind(t *testing.T) {
 			t.Errorf("an object exists in every version of its kind: got %s, want %s", res.Outcome, want)
 		}
 	}
+}
+
+// TestDeleteUnknownKind deletes an object of a kind that the scheme lacks, and that
+// stays until its finalizer is removed.
+func TestDeleteUnknownKind(t *testing.T) {
+	w := newWorld(t)
+	w.settle(configMap(nil, nil))
+	w.edit("guard", func(cm *corev1.ConfigMap) { cm.Finalizers = []string{"example.com/guard"} })
+	few := runtime.NewScheme()
+	must(t, testv1.AddToScheme(few))
+	c, err := client.New(config, client.Options{Scheme: few})
+	must(t, err)
+	partial := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	res, err := dependents.New(name, cluster{c, c}).DeleteObject(t.Context(), w.owner, partial)
+	if must(t, err); res.Outcome != dependents.Terminating || w.read().DeletionTimestamp == nil {
+		t.Errorf("got %s", res.Outcome)
+	}
+	w.edit("guard", func(cm *corev1.ConfigMap) { cm.Finalizers = nil })
 }
 
 // TestDeleteForeign deletes no object of another owner, or of none.
