@@ -3,58 +3,185 @@ package dependents_test
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/ratio"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
-// still is a client whose cache has one Deployment.
-type still struct {
-	client.Client
-	object *appsv1.Deployment
+// many are the objects of an owner, half of them Deployments, as a program makes
+// them in each pass.
+func many(n int) []client.Object {
+	objects := make([]client.Object, n)
+	for i := range objects {
+		if i%2 == 0 {
+			objects[i] = deployment("nginx", new(int32(2)))
+		} else {
+			objects[i] = configMap(nil, []string{"a", "1", "b", "2"})
+		}
+		objects[i].SetName(fmt.Sprint("object-", i))
+		objects[i].SetNamespace("default")
+		objects[i].SetLabels(map[string]string{"app": "shop", "tier": "web"})
+	}
+	return objects
 }
 
-func (s still) Get(_ context.Context, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-	s.object.DeepCopyInto(into.(*appsv1.Deployment))
-	return nil
+// shop is an owner with dependents in sync, and a fake client that counts.
+type shop struct {
+	owner            *testv1.Cluster
+	client           client.Client
+	web              *dependents.Dependents
+	objects          []client.Object
+	writes, uncached int
 }
 
-// BenchmarkInSync compares a pass over an object in sync with code by hand that
-// reads the object and makes a digest of its manifest.
+func newShop(tb testing.TB, n int, opts ...dependents.Option) *shop {
+	tb.Helper()
+	s := &shop{owner: &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "shop", UID: "1"}}, objects: many(n)}
+	inner := fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme)).WithReturnManagedFields().Build()
+	s.client = inner
+	counted := interceptor.NewClient(inner, interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
+			s.writes++
+			obj.SetUID(types.UID(obj.GetName())) // as the API server does
+			return c.Create(ctx, obj, opts...)
+		},
+		Update: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.UpdateOption) error {
+			s.writes++
+			return c.Update(ctx, obj, opts...)
+		},
+	})
+	live := interceptor.NewClient(inner, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+			s.uncached++
+			return c.Get(ctx, key, obj, opts...)
+		},
+	})
+	s.web = dependents.New(name, cluster{counted, live}, append([]dependents.Option{ready}, opts...)...)
+	for range 2 {
+		if p, err := s.web.Apply(tb.Context(), s.owner, s.objects...); err != nil || !p.IsDone() {
+			tb.Fatal(p.Message(), err)
+		}
+	}
+	s.writes, s.uncached = 0, 0
+	return s
+}
+
+// pass applies all objects.
+func (s *shop) pass(tb testing.TB) {
+	if p, err := s.web.Apply(tb.Context(), s.owner, s.objects...); err != nil || !p.IsDone() {
+		tb.Fatal(p.Message(), err)
+	}
+}
+
+// byHand reads each object with the same client, and makes a digest of its
+// manifest.
+func (s *shop) byHand(tb testing.TB) {
+	for _, obj := range s.objects {
+		var live client.Object = &corev1.ConfigMap{}
+		if _, ok := obj.(*appsv1.Deployment); ok {
+			live = &appsv1.Deployment{}
+		}
+		if err := s.client.Get(tb.Context(), client.ObjectKeyFromObject(obj), live); err != nil {
+			tb.Fatal(err)
+		}
+		text, err := json.Marshal(obj)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		sum := sha256.Sum256(text)
+		if hex.EncodeToString(sum[:]) == live.GetAnnotations()["digest"] {
+			tb.Fatal("the digest is that of another program")
+		}
+	}
+}
+
+// TestInSyncCost passes over 500 dependents in sync: without a write, without a
+// read past the cache, and for little more than reading and digesting by hand.
+func TestInSyncCost(t *testing.T) {
+	s := newShop(t, 500)
+	s.pass(t)
+	if s.writes+s.uncached > 0 {
+		t.Errorf("a pass over 500 objects in sync made %d writes and %d reads past the cache", s.writes, s.uncached)
+	}
+	if race.Enabled {
+		t.Skip("times mean nothing under -race")
+	}
+	byHand := testing.AllocsPerRun(1, func() { s.byHand(t) })
+	if got := testing.AllocsPerRun(1, func() { s.pass(t) }); got > 1.2*byHand {
+		t.Errorf("a pass makes %.0f allocations, %.0f by hand", got, byHand)
+	}
+	if got := ratio.Of(func() { s.pass(t) }, func() { s.byHand(t) }, ratio.Options{}); got > 1.5 {
+		t.Errorf("a pass takes %.2f times as long as by hand", got)
+	}
+}
+
+// BenchmarkInSync compares a pass over 500 objects in sync with code by hand that
+// reads each object and makes a digest of its manifest.
 func BenchmarkInSync(b *testing.B) {
-	startServer()
-	owner := &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "bench"}}
-	d := deployment("nginx", new(int32(1)))
-	if _, err := dependents.New(name, cluster{api, api}).ApplyObject(b.Context(), owner, d); err != nil {
-		b.Fatal(err)
-	}
-	live := &appsv1.Deployment{}
-	if err := api.Get(b.Context(), client.ObjectKey{Namespace: "default", Name: "a"}, live); err != nil {
-		b.Fatal(err)
-	}
-	cached := still{api, live}
-	web := dependents.New(name, cluster{cached, api}, ready)
-	b.Run("pass", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if res, err := web.ApplyObject(b.Context(), owner, d); err != nil || res.Outcome != dependents.InSync {
-				b.Fatal(res.Outcome, err)
+	s := newShop(b, 500)
+	s.pass(b)
+	for name, pass := range map[string]func(testing.TB){"pass": s.pass, "by-hand": s.byHand} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				pass(b)
 			}
+		})
+	}
+}
+
+// BenchmarkInSyncCached is BenchmarkInSync with a cache that only copies.
+func BenchmarkInSyncCached(b *testing.B) {
+	s := newShop(b, 500)
+	cached := copies{s.client, map[client.ObjectKey]client.Object{}}
+	for _, obj := range s.objects {
+		live := obj.DeepCopyObject().(client.Object)
+		if err := s.client.Get(b.Context(), client.ObjectKeyFromObject(obj), live); err != nil {
+			b.Fatal(err)
 		}
-	})
-	b.Run("by-hand", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			into := &appsv1.Deployment{}
-			_ = cached.Get(b.Context(), client.ObjectKey{}, into)
-			text, _ := json.Marshal(d)
-			sha256.Sum256(text)
-		}
-	})
+		cached.of[client.ObjectKeyFromObject(obj)] = live
+	}
+	s.client = cached
+	s.web = dependents.New(name, cluster{cached, cached}, ready)
+	s.pass(b)
+	for name, pass := range map[string]func(testing.TB){"pass": s.pass, "by-hand": s.byHand} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				pass(b)
+			}
+		})
+	}
+}
+
+// copies is a client whose cache copies an object for each read, as that of
+// controller-runtime does.
+type copies struct {
+	client.Client
+	of map[client.ObjectKey]client.Object
+}
+
+func (c copies) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	switch live := c.of[key].(type) {
+	case *appsv1.Deployment:
+		live.DeepCopyInto(into.(*appsv1.Deployment))
+	case *corev1.ConfigMap:
+		live.DeepCopyInto(into.(*corev1.ConfigMap))
+	}
+	return nil
 }

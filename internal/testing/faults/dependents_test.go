@@ -210,12 +210,6 @@ var dependentsFaults = []fault{
 		test: "ctrlx/component/dependents.TestConcurrency/Four", why: "applying hundreds of objects takes a round trip for each",
 	},
 	{
-		name: "panic-of-a-worker-not-recovered", in: "ctrlx/component/dependents",
-		old:  `d.apply = decided(recovered.Then(d.applyChain.Then(noUpdate)))`,
-		new:  `d.apply = decided(d.applyChain.Then(noUpdate))`,
-		test: "ctrlx/component/dependents.TestConcurrency/Four", why: "a panic of a link ends the operator",
-	},
-	{
 		name: "vague-problem-named", in: "ctrlx/internal/ready.Problem",
 		old:  `m["status"] != p.status`,
 		new:  `m["status"] == "Unknown"`,
