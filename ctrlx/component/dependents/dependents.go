@@ -3,7 +3,6 @@ package dependents
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"reflect"
@@ -42,8 +41,9 @@ type Dependents struct {
 	live   client.Reader
 
 	digests digests
-	kinds   sync.Map       // whether a kind has namespaces, by schema.GroupVersionKind
-	kstatus sync.Map       // of ready.Func, by schema.GroupVersionKind
+	keys    keys
+	kinds   sync.Map       // of *kind, by schema.GroupVersionKind
+	types   sync.Map       // of schema.GroupVersionKind, by reflect.Type
 	engine  *engine.Engine // watches the dependents; nil: the cluster is no manager
 
 	applyChain, deleteChain Chain
@@ -78,14 +78,14 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 	if _, problems := o.policies.over(name, nil); len(problems) > 0 {
 		panic(fmt.Sprintf("dependents: New: %s: WithPolicies: %s", name, strings.Join(problems, "; ")))
 	}
-	d := &Dependents{options: o, name: name, client: c.GetClient(), live: c.GetAPIReader()}
+	d := &Dependents{options: o, name: name, keys: keysOf(name), client: c.GetClient(), live: c.GetAPIReader()}
 	if mgr, ok := c.(manager.Manager); ok {
 		var err error
 		if d.engine, err = engine.Of(mgr); err != nil {
 			panic(fmt.Sprintf("dependents: New: %s: %v", name, err))
 		}
 	}
-	d.digests.of = map[[sha256.Size]byte]string{}
+	d.digests.of = map[fingerprint]string{}
 	d.applyChain = edited(name, "WithApplyChain", applyLinks(o), o.applyEdits)
 	d.deleteChain = edited(name, "WithDeleteChain", deleteLinks(o), o.deleteEdits)
 	// A panic in a goroutine of its own would end the process, also if an edit has
@@ -232,11 +232,11 @@ func (d *Dependents) each(
 	var awaited []checks.Ref
 	var texts, problems []string
 	var errs []error
-	for i, done := range d.handled(ctx, a, requests) {
-		r, res, err := requests[i], done.Result, done.err
-		if err == nil && res.IsSettled() {
+	for i, end := range d.handled(ctx, a, requests) {
+		if end == nil {
 			continue
 		}
+		r, res, err := requests[i], end.Result, end.err
 		awaited = append(awaited, r.Ref())
 		if err == nil {
 			err = res.refusal(r.Ref())
@@ -267,19 +267,22 @@ func (d *Dependents) each(
 	return flow.InProgress(token, after, awaited...).WithMessage(message), nil
 }
 
-// handled is the end of a request.
+// handled is the end of a request that is not settled.
 type handled struct {
 	Result
 	err error
 }
 
-// handled handles requests, and returns their ends in the same order.
-func (d *Dependents) handled(ctx context.Context, a action, requests []*Request) []handled {
-	ends := make([]handled, len(requests))
+// handled handles requests, and returns their ends in the same order. It returns
+// nil for a settled one.
+func (d *Dependents) handled(ctx context.Context, a action, requests []*Request) []*handled {
+	ends := make([]*handled, len(requests))
 	var next atomic.Int64
 	work := func() {
 		for i := int(next.Add(1)) - 1; i < len(requests); i = int(next.Add(1)) - 1 {
-			ends[i].Result, ends[i].err = d.handler(a)(ctx, requests[i])
+			if res, err := d.handler(a)(ctx, requests[i]); err != nil || !res.IsSettled() {
+				ends[i] = &handled{res, err}
+			}
 		}
 	}
 	if d.concurrency == 1 {

@@ -3,7 +3,6 @@ package dependents
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
@@ -25,21 +24,21 @@ func (d *Dependents) follow(ctx context.Context, a action, requests []*Request) 
 }
 
 // watch lets the manager watch a kind of dependents.
-func (d *Dependents) watch(kind schema.GroupVersionKind) {
+func (d *Dependents) watch(k *kind) {
 	if d.engine != nil {
-		d.engine.Writes(kind.GroupKind(), func(obj client.Object) uint64 { return d.seen(kind, obj) })
+		d.engine.Writes(k.gvk.GroupKind(), func(obj client.Object) uint64 { return d.seen(k, obj) })
 	}
 }
 
 // seen returns a digest of what matters of a dependent, besides its spec or data:
 // the readiness, the labels, and the annotations with the marks. It is 0 for an
 // object that is no dependent of this name.
-func (d *Dependents) seen(kind schema.GroupVersionKind, obj client.Object) uint64 {
-	if obj.GetLabels()[d.name+"/"+markOwner] == "" {
+func (d *Dependents) seen(k *kind, obj client.Object) uint64 {
+	if obj.GetLabels()[d.keys.owner] == "" {
 		return 0
 	}
 	p, _ := d.policies.over(d.name, obj.GetAnnotations())
-	r, err := d.readinessOf(kind, p.StatusHint, obj)
+	r, err := k.readinessOf(p.StatusHint, obj)
 	if err != nil { // a person has changed the annotation
 		return digest.Metadata(obj)
 	}

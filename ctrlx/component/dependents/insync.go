@@ -26,7 +26,7 @@ func (r *Request) manifestDigest() string {
 // time of the write is an annotation, which users can change. So a time that
 // cannot be read, or that is in the future, is due.
 func (r *Request) due(now time.Time) bool {
-	applied, err := time.Parse(time.RFC3339, r.Live.GetAnnotations()[r.of.name+"/"+markApplied])
+	applied, err := time.Parse(time.RFC3339, r.Live.GetAnnotations()[r.of.keys.applied])
 	age := now.Sub(applied)
 	return err != nil || age < 0 || age >= r.Policies.ReapplyInterval
 }
@@ -39,16 +39,15 @@ func inSync(clock clock.PassiveClock) Middleware {
 	m := newMemory()
 	return func(next Handler) Handler {
 		return func(ctx context.Context, r *Request) (Result, error) {
-			inner := *r
-			inner.digest = r.manifestDigest()
+			digest := r.manifestDigest()
 			var fields []difference
 			now := clock.Now()
 			if r.Live != nil {
 				uid, version := r.Live.GetUID(), r.Live.GetResourceVersion()
-				applied := r.ownership().ours && r.Live.GetAnnotations()[r.of.name+"/"+markDigest] == inner.digest
+				applied := r.ownership().ours && r.Live.GetAnnotations()[r.of.keys.digest] == digest
 				recreates := r.Policies.Update == UpdateRecreate
-				quiet := applied && (inner.digest == once || recreates || !r.due(now))
-				if quiet && (inner.digest == once || m.verified(uid, version, inner.digest)) {
+				quiet := applied && (digest == once || recreates || !r.due(now))
+				if quiet && (digest == once || m.verified(uid, version, digest)) {
 					return r.result(InSync, ""), nil
 				}
 				var err error
@@ -56,10 +55,10 @@ func inSync(clock clock.PassiveClock) Middleware {
 					return Result{}, err
 				}
 				if applied {
-					fields = m.unknown(uid, inner.digest, fields)
+					fields = m.unknown(uid, digest, fields)
 				}
 				if quiet && (recreates || len(fields) == 0) {
-					m.verify(uid, version, inner.digest)
+					m.verify(uid, version, digest)
 					res := r.result(InSync, "")
 					res.Fields = fieldsOf(fields)
 					return res, nil
@@ -71,6 +70,8 @@ func inSync(clock clock.PassiveClock) Middleware {
 					return res, nil
 				}
 			}
+			inner := *r
+			inner.digest = digest
 			res, err := next(ctx, &inner)
 			if err != nil || res.Outcome != Created && res.Outcome != Updated || res.Object == nil {
 				return res, err
@@ -82,7 +83,7 @@ func inSync(clock clock.PassiveClock) Middleware {
 			if err != nil {
 				return Result{}, err
 			}
-			m.wrote(res.Object.GetUID(), inner.digest, after, fields, now)
+			m.wrote(res.Object.GetUID(), digest, after, fields, now)
 			return res, nil
 		}
 	}

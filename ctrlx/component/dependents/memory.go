@@ -114,20 +114,27 @@ func (m *memory) wrote(uid types.UID, digest string, after, corrected []differen
 	}
 }
 
+// fingerprint identifies a manifest as the caller gave it.
+type fingerprint struct {
+	text      [sha256.Size]byte // the digest of its JSON
+	kind      *kind             // the JSON of a typed object lacks it
+	namespace string            // that of the owner, if the JSON lacks it
+}
+
 // digests holds digests of manifests by their fingerprints.
 type digests struct {
 	mu sync.Mutex
-	of map[[sha256.Size]byte]string
+	of map[fingerprint]string
 }
 
-func (d *digests) get(key [sha256.Size]byte) (digest string, known bool) {
+func (d *digests) get(key fingerprint) (digest string, known bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	digest, known = d.of[key]
 	return digest, known
 }
 
-func (d *digests) put(key [sha256.Size]byte, digest string) {
+func (d *digests) put(key fingerprint, digest string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	makeRoom(d.of)

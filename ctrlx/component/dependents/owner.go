@@ -34,6 +34,7 @@ type Owner struct {
 	// Siblings are the IDs of owners whose objects are left alone.
 	Siblings []string
 
+	mark     string   // the hash of ID
 	policies Policies // of the options, for objects without annotations
 }
 
@@ -43,6 +44,13 @@ const (
 	markDigest  = "digest"     // annotation: the digest of the manifest
 	markApplied = "applied-at" // annotation: the time of the last write, in RFC 3339
 )
+
+// keys are the keys of the marks of a name.
+type keys struct{ prefix, owner, digest, applied string }
+
+func keysOf(name string) keys {
+	return keys{name + "/", name + "/" + markOwner, name + "/" + markDigest, name + "/" + markApplied}
+}
 
 // ownerOf returns the owner of dependents.
 func (d *Dependents) ownerOf(obj client.Object) (Owner, error) {
@@ -56,12 +64,14 @@ func (d *Dependents) ownerOf(obj client.Object) (Owner, error) {
 	ref := checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
 	o := Owner{Ref: ref, UID: obj.GetUID()}
 	o.ID, o.Digest = d.id(o.Ref), d.ownerDigest(obj)
-	o.policies = d.policies
+	o.mark = hash(o.ID)
+	given := d.policies
 	if d.ofOwner != nil {
-		o.policies = d.ofOwner(obj).or(d.policies)
-		if _, problems := o.policies.over(d.name, nil); len(problems) > 0 {
-			return Owner{}, fmt.Errorf("%w: the policies of the owner %s: %s", ErrInvalid, ref, strings.Join(problems, "; "))
-		}
+		given = d.ofOwner(obj).or(given)
+	}
+	var problems []string
+	if o.policies, problems = given.over(d.name, nil); len(problems) > 0 {
+		return Owner{}, fmt.Errorf("%w: the policies of the owner %s: %s", ErrInvalid, ref, strings.Join(problems, "; "))
 	}
 	for _, ref := range d.siblings(obj) {
 		o.Siblings = append(o.Siblings, d.id(ref))
@@ -116,8 +126,8 @@ type ownership struct {
 // ownership returns the owner of the live object.
 func (r *Request) ownership() ownership {
 	labels, annotations := r.Live.GetLabels(), r.Live.GetAnnotations()
-	own := r.of.name + "/" + markOwner
-	if labels[own] == hash(r.Owner.ID) {
+	own := r.of.keys.owner
+	if labels[own] == r.Owner.mark {
 		return ownership{ours: true}
 	}
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
@@ -158,7 +168,7 @@ func (r *Request) marked() (*unstructured.Unstructured, error) {
 		annotations = map[string]string{}
 	}
 	key := r.of.name + "/"
-	labels[key+markOwner] = hash(r.Owner.ID)
+	labels[key+markOwner] = r.Owner.mark
 	annotations[key+markOwner] = r.Owner.ID
 	annotations[key+markDigest] = r.digest
 	annotations[key+markApplied] = r.of.clock.Now().UTC().Format(time.RFC3339)

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -41,6 +40,7 @@ type Request struct {
 	of       *Dependents
 	ref      checks.Ref
 	gvk      schema.GroupVersionKind
+	kind     *kind                      // nil: absent
 	absent   bool                       // the kind is not installed, so that the object is gone
 	contents string                     // the digest of the manifest
 	made     *unstructured.Unstructured // the result of manifest; nil: not made yet
@@ -79,9 +79,9 @@ func (d *Dependents) requests(a action, owner client.Object, objects []client.Ob
 	if err != nil {
 		return nil, err
 	}
-	var requests []*Request
+	requests := make([]*Request, 0, len(objects))
 	var errs []error
-	first := map[checks.Ref]int{}
+	first := make(map[checks.Ref]int, len(objects))
 	for i, obj := range objects {
 		r, err := d.request(a, o, obj)
 		if err == nil {
@@ -104,7 +104,7 @@ func (d *Dependents) request(a action, owner Owner, obj client.Object) (*Request
 	if isNil(obj) {
 		return nil, fmt.Errorf("%w: an object is nil: leave it out", ErrInvalid)
 	}
-	gvk, err := apiutil.GVKForObject(obj, d.client.Scheme())
+	gvk, err := d.kindOf(obj)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %T %s: %w", ErrInvalid, obj, obj.GetName(), err)
 	}
@@ -123,7 +123,7 @@ func (d *Dependents) request(a action, owner Owner, obj client.Object) (*Request
 	if _, partial := obj.(*metav1.PartialObjectMetadata); partial && a == applying {
 		problems = append(problems, "it has only metadata: give the whole object")
 	}
-	namespaced, err := r.findKind(a)
+	err = r.findKind(a)
 	switch {
 	case err == nil: // first, because IsNoMatchError allocates
 	case meta.IsNoMatchError(err) && a != applying:
@@ -136,19 +136,26 @@ func (d *Dependents) request(a action, owner Owner, obj client.Object) (*Request
 	}
 	switch {
 	case r.absent || err != nil:
-	case !namespaced && obj.GetNamespace() != "":
+	case !r.kind.namespaced && obj.GetNamespace() != "":
 		problems = append(problems, "its kind has no namespaces: remove metadata.namespace")
-	case namespaced && obj.GetNamespace() == "":
+	case r.kind.namespaced && obj.GetNamespace() == "":
 		if r.ref.Namespace = owner.Ref.Namespace; r.ref.Namespace == "" {
 			problems = append(problems, "metadata.namespace is empty, and the owner has no namespace")
 		}
 	}
-	var invalid []string
-	r.Policies, invalid = owner.policies.over(d.name, obj.GetAnnotations())
+	r.Policies = owner.policies
+	for key := range obj.GetAnnotations() {
+		if strings.HasPrefix(key, d.keys.prefix) {
+			var invalid []string
+			r.Policies, invalid = owner.policies.over(d.name, obj.GetAnnotations())
+			problems = append(problems, invalid...)
+			break
+		}
+	}
 	if obj.GetName() == "" {
 		r.ref = checks.Ref{Group: gvk.Group, Kind: gvk.Kind} // only the error names it
 	}
-	if problems = append(problems, invalid...); len(problems) > 0 {
+	if len(problems) > 0 {
 		return nil, fmt.Errorf("%w: %s: %s", ErrInvalid, r.Ref(), strings.Join(problems, "; "))
 	}
 	if a == applying {
@@ -159,29 +166,6 @@ func (d *Dependents) request(a action, owner Owner, obj client.Object) (*Request
 	return r, nil
 }
 
-// findKind reports whether the kind has namespaces. An object of a version that is
-// not served any more exists in another version, so the version does not matter
-// for a deletion, and findKind sets it to one that is served.
-func (r *Request) findKind(a action) (namespaced bool, err error) {
-	if known, ok := r.of.kinds.Load(r.gvk); ok && a == applying { // the scope of a kind never changes
-		return known.(bool), nil
-	}
-	versions := []string{r.gvk.Version}
-	if a != applying {
-		versions = nil
-	}
-	mapping, err := r.of.client.RESTMapper().RESTMapping(r.gvk.GroupKind(), versions...)
-	if err != nil {
-		return false, err
-	}
-	r.gvk = mapping.GroupVersionKind
-	namespaced = mapping.Scope.Name() != meta.RESTScopeNameRoot
-	if _, known := r.of.kinds.LoadOrStore(r.gvk, namespaced); !known {
-		r.of.watch(r.gvk)
-	}
-	return namespaced, nil
-}
-
 // digestContents sets the digest of the manifest. An object that looks as an
 // earlier one has the same digest, so that a pass over an object in sync makes no
 // manifest.
@@ -190,7 +174,7 @@ func (r *Request) digestContents() error {
 	if err != nil {
 		return err
 	}
-	key := sha256.Sum256(fmt.Appendf(text, "\n%s %s", r.gvk, r.ref.Namespace))
+	key := fingerprint{sha256.Sum256(text), r.kind, r.ref.Namespace}
 	var known bool
 	if r.contents, known = r.of.digests.get(key); known {
 		return nil

@@ -105,14 +105,14 @@ var dependentsFaults = []fault{
 	},
 	{
 		name: "once-reapplied", in: "ctrlx/component/dependents",
-		old:  `applied && (inner.digest == once || recreates || !r.due(now))`,
+		old:  `applied && (digest == once || recreates || !r.due(now))`,
 		new:  `applied && (recreates || !r.due(now))`,
 		test: "ctrlx/component/dependents.TestReconcilePolicy/OnceLater", why: "an object with the policy Once is overwritten after the interval",
 	},
 	{
 		name: "recreated-because-of-drift", in: "ctrlx/component/dependents",
-		old:  `inner.digest == once || recreates || !r.due(now)`,
-		new:  `inner.digest == once || !r.due(now)`,
+		old:  `digest == once || recreates || !r.due(now)`,
+		new:  `digest == once || !r.due(now)`,
 		test: "ctrlx/component/dependents.TestRecreateOnlyForTheManifest", why: "an object with the policy Recreate is deleted each hour",
 	},
 	{
