@@ -224,12 +224,21 @@ var errBroken = errors.New("the cloud is broken")
 
 // idleManager is a manager that is never started.
 type idleManager struct {
+	standby bool // another replica is the leader
 	manager.Manager
 	client client.Client
 	cache  cache.Cache
 	mapper meta.RESTMapper
 	events *events.FakeRecorder
 	config *rest.Config
+}
+
+func (m *idleManager) Elected() <-chan struct{} {
+	elected := make(chan struct{})
+	if !m.standby {
+		close(elected)
+	}
+	return elected
 }
 
 func (m *idleManager) GetClient() client.Client                       { return m.client }

@@ -44,6 +44,10 @@ const WhyPath = "/debug/windlass"
 // the objects that are not ready. An object whose kind has no cache is not
 // described. If a function of the user panics, the message of its object says so.
 //
+// A replica that is not the leader reconciles nothing, so it answers with the code
+// 421 (Misdirected Request). Ask again: a service sends the request to another
+// replica.
+//
 // mgr must be a pointer, as every manager of controller-runtime is; anything else
 // panics.
 func Why(mgr manager.Manager) http.Handler {
@@ -51,10 +55,23 @@ func Why(mgr manager.Manager) http.Handler {
 	if err != nil {
 		panic("ctrlx: Why: " + err.Error())
 	}
-	return whyHandler{e}
+	return whyHandler{e, mgr.Elected}
 }
 
-type whyHandler struct{ engine *engine.Engine }
+type whyHandler struct {
+	engine  *engine.Engine
+	elected func() <-chan struct{}
+}
+
+// leads reports whether this replica reconciles.
+func (h whyHandler) leads() bool {
+	select {
+	case <-h.elected():
+		return true
+	default:
+		return false
+	}
+}
 
 // ServeHTTP implements http.Handler.
 func (h whyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -63,6 +80,10 @@ func (h whyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "use GET", http.StatusMethodNotAllowed)
+		return
+	}
+	if !h.leads() {
+		http.Error(w, "this replica is not the leader; ask again to reach another one", http.StatusMisdirectedRequest)
 		return
 	}
 	q := r.URL.Query()

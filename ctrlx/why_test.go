@@ -38,6 +38,7 @@ func ownerByName(d *testv1.Database) checks.Ref {
 func TestWhy(t *testing.T) {
 	o := newOperator(t)
 	mgr := o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(ownerByName), ctrlx.WithFlow(flow.WithExplanations(10))))
+	<-mgr.Elected()
 	h := ctrlx.Why(mgr)
 	causes := func() (all []string) {
 		t.Helper()
@@ -210,6 +211,11 @@ func TestWhyRequests(t *testing.T) {
 				t.Errorf("%s: the headers are %v", tc.reason, w.Header())
 			}
 		})
+	}
+	d.manager.standby = true
+	w := httptest.NewRecorder()
+	if h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, ctrlx.WhyPath, nil)); w.Code != http.StatusMisdirectedRequest {
+		t.Errorf("a replica that reconciles nothing answers %d: %s", w.Code, w.Body)
 	}
 	panicsWith(t, "ctrlx: Why: the manager is a ctrlx_test.notAPointer: give a pointer", func() { ctrlx.Why(notAPointer{}) })
 }
