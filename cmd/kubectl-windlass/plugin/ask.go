@@ -2,7 +2,6 @@ package plugin
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,20 +35,15 @@ func (c *command) about(ctx context.Context, k clients, ref checks.Ref) (why.Doc
 	return d, nil
 }
 
-// overview returns the document about all objects. Without the answer of each
-// endpoint, conditions fill the gap. whole reports whether it has every object
-// that waits.
+// overview returns the document about the objects of a namespace; empty: of all.
+// Without the answer of each endpoint, conditions fill the gap. whole reports
+// whether it has every root cause.
 func (c *command) overview(ctx context.Context, k clients, namespace string) (d why.Document, whole bool, err error) {
 	all, err := c.endpoints(ctx, k)
 	if err != nil {
 		return d, false, err
 	}
-	replies, failed := c.ask(ctx, all, checks.Ref{})
-	if len(replies) == 1 && !failed {
-		d = replies[0].doc
-		d.Causes = slices.DeleteFunc(d.Causes, func(c why.Cause) bool { return len(c.Objects) == 0 })
-		return d, true, nil
-	}
+	replies, failed := c.ask(ctx, all, checks.Ref{Namespace: namespace})
 	var more []why.Object
 	whole = true
 	if failed || len(all) == 0 {
@@ -58,7 +52,13 @@ func (c *command) overview(ctx context.Context, k clients, namespace string) (d 
 		}
 	}
 	g := merge(replies, more)
-	d = g.Document(c.at(replies), flows(replies)...)
+	d = g.DocumentIn(namespace, c.at(replies), flows(replies)...)
+	for _, r := range replies {
+		if r.doc.Namespace != namespace && r.doc.OmittedObjects > 0 {
+			whole = false
+			c.note("%s is an older release, which does not count the waiters of one namespace; some are left out", r.from)
+		}
+	}
 	complete(&d, g, replies)
 	sortCauses(d.Causes)
 	return d, whole, nil

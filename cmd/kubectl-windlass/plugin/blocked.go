@@ -34,11 +34,9 @@ func (c *command) blocked() *cobra.Command {
 		Use:   "blocked",
 		Short: "List the root causes of all waits, the oldest first",
 		Long: `List the root causes of all waits, the oldest first. A root cause is an object that
-waits for no other one, or a cycle. WAITERS is the number of objects that wait for it
-in all namespaces, directly or not.
-
-Without -A, the list has the root causes that concern an object of the namespace. A
-manager names only some of the waiters of each root cause, so -A is the whole list.
+waits for no other one, or a cycle. WAITERS is the number of objects of the namespace
+that wait for it, directly or not; with -A, of all namespaces. The root cause itself
+may be in another namespace.
 
 The exit code is 0 if nothing waits, 1 if an object waits, and 2 after an error.`,
 		Example: `  kubectl windlass blocked -A
@@ -64,10 +62,6 @@ The exit code is 0 if nothing waits, 1 if an object waits, and 2 after an error.
 		}
 		look := func(ctx context.Context) (list, error) {
 			d, whole, err := c.overview(ctx, k, namespace)
-			if err == nil && namespace != metav1.NamespaceAll {
-				whole = whole && d.OmittedObjects == 0 && d.OmittedCauses == 0
-				concerning(&d, namespace)
-			}
 			return list{d, whole}, err
 		}
 		if *watch {
@@ -138,21 +132,6 @@ func (c *command) watchBlocked(ctx context.Context, look func(context.Context) (
 		case <-timer.C:
 		}
 	}
-}
-
-// concerning keeps the root causes that concern an object of a namespace.
-func concerning(d *why.Document, namespace string) {
-	in := map[checks.Ref]bool{} // first objects of root causes
-	g := d.Graph()
-	for _, o := range d.Objects {
-		if cause, ok := g.Cause(o.Ref); ok && o.Ref.Namespace == namespace {
-			in[id(cause.Objects[0])] = true
-		}
-	}
-	d.Causes = slices.DeleteFunc(d.Causes, func(c why.Cause) bool {
-		inside := func(r checks.Ref) bool { return r.Namespace == namespace }
-		return !in[id(c.Objects[0])] && !slices.ContainsFunc(c.Objects, inside) && !slices.ContainsFunc(c.Sample, inside)
-	})
 }
 
 // list is the list of root causes. whole reports whether it has all of them.

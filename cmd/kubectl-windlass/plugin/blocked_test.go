@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -44,8 +45,7 @@ func TestWatch(t *testing.T) {
 
 func TestList(t *testing.T) {
 	a, b, far := ref("Database", "ns", "a"), ref("Cluster", "ns", "b"), ref("Subnet", "far", "c")
-	cycle := why.New([]why.Object{waits(a, b), waits(b, a), {Ref: far, State: why.Missing}, waits(ref("Cluster", "far", "d"), far)}).Document(noon)
-	cycle.OmittedCauses = 7
+	g := why.New([]why.Object{waits(a, b), waits(b, a), {Ref: far, State: why.Missing}, waits(ref("Cluster", "far", "d"), far)})
 	const head = "AGE   WAITERS   STATE     ROOT CAUSE"
 	cases := map[string]struct {
 		reason    string
@@ -65,11 +65,8 @@ and 7 more
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			l := list{doc: cycle}
-			l.doc.Causes = append([]why.Cause(nil), cycle.Causes...)
-			if tc.namespace != "" {
-				concerning(&l.doc, tc.namespace)
-			}
+			l := list{doc: g.DocumentIn(tc.namespace, noon)}
+			l.doc.OmittedCauses = 7
 			got, err := l.show("")
 			if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
 				t.Errorf("%s: error %v, -want, +got:\n%s", tc.reason, err, diff)
@@ -111,19 +108,46 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// A namespace whose objects a document leaves out may have waits.
-func TestBlockedOmits(t *testing.T) {
+// The list of a namespace counts its own waiters, also if the manager has many
+// others. An older manager cannot do so, and the command says so.
+func TestBlockedNamespace(t *testing.T) {
 	ns := namespace(t)
-	var objects []why.Object
+	net := ref("Subnet", "infra", "net")
+	objects := []why.Object{{Ref: net, State: why.Missing}, waits(ref("Database", ns, "a"), net), waits(ref("Database", ns, "b"), ref("Database", ns, "a"))}
 	for i := range 600 {
-		objects = append(objects, waits(ref("Database", "elsewhere", fmt.Sprintf("d%03d", i))))
+		objects = append(objects, waits(ref("Database", "elsewhere", fmt.Sprintf("d%03d", i)), net), waits(ref("Cluster", "elsewhere", fmt.Sprintf("c%03d", i))))
 	}
-	serve(t, ns, "manager", manager{objects: objects})
+	head := "AGE   WAITERS   STATE     ROOT CAUSE                     REASON\n"
+	older := func(all []why.Object) manager { return manager{objects: all, older: true} }
+	cases := map[string]struct {
+		reason     string
+		handlers   []http.Handler
+		out, note  string
+		code       int
+		everywhere string // the waiters of all namespaces
+	}{
+		"One":     {"a manager counts them", []http.Handler{manager{objects: objects}}, head + "60m   2         missing   Subnet.example.com infra/net   -\n", "", exitWaits, "602"},
+		"Two":     {"two managers count their own", []http.Handler{manager{objects: objects}, manager{objects: []why.Object{{Ref: net}, waits(ref("Zone", ns, "z"), net)}}}, head + "60m   3         missing   Subnet.example.com infra/net   -\n", "", exitWaits, "603"},
+		"Nothing": {"the waits are elsewhere", []http.Handler{manager{objects: objects[3:]}}, "Nothing waits.\n", "", exitReady, "600"},
+		"Older":   {"an older manager names only some of the waiters", []http.Handler{older(objects[3:])}, "", "an older release", exitError, "600"},
+		"Small":   {"an older manager with few waiters names all of them", []http.Handler{older(objects[:3])}, head + "60m   2         missing   Subnet.example.com infra/net   -\n", "", exitWaits, "2"},
+	}
 	u := admin(t, ns)
-	if out, notes, code := u.run("blocked"); code != exitError || out != "" || !strings.Contains(notes, "use -A") {
-		t.Errorf("blocked: code %d, output %q, notes %q", code, out, notes)
-	}
-	if out, notes, code := u.run("blocked", "-A"); code != exitWaits || !strings.HasSuffix(out, "and 500 more\n") || notes != "" {
-		t.Errorf("blocked -A: code %d, output %q, notes %q", code, out, notes)
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			u.t = t
+			services := []string{}
+			for i, h := range tc.handlers {
+				services = append(services, "--service", serve(t, ns, fmt.Sprintf("%s-%d", strings.ToLower(name), i), h))
+			}
+			out, notes, code := u.run(append([]string{"blocked"}, services...)...)
+			if diff := cmp.Diff(tc.out, out); diff != "" || code != tc.code || !strings.Contains(notes, tc.note) || tc.note == "" && notes != "" {
+				t.Errorf("%s: code %d, notes %q, output: -want, +got:\n%s", tc.reason, code, notes, diff)
+			}
+			out, notes, code = u.run(append([]string{"blocked", "-A"}, services...)...)
+			if code != exitWaits || notes != "" || !strings.Contains(out, "   "+tc.everywhere+" ") {
+				t.Errorf("%s: -A: code %d, notes %q, output:\n%s", tc.reason, code, notes, out)
+			}
+		})
 	}
 }

@@ -40,6 +40,7 @@ const (
 	askTimeout   = 10 * time.Second
 	maxEndpoints = 50
 	maxError     = 8192 // bytes that are read of an error
+	maxReplicas  = 30   // questions to a service until its leader answers
 )
 
 // endpoint is a place that may serve documents.
@@ -228,6 +229,10 @@ func (e endpoint) get(ctx context.Context, ref checks.Ref) (why.Document, error)
 	}
 	req.Header.Set("Accept", "application/json")
 	resp, err := e.client.Do(req)
+	for n := 1; n < maxReplicas && err == nil && resp.StatusCode == http.StatusMisdirectedRequest; n++ {
+		_ = resp.Body.Close() // a replica that is not the leader; the service chooses any
+		resp, err = e.client.Do(req)
+	}
 	if err != nil {
 		return why.Document{}, err
 	}

@@ -35,20 +35,36 @@ func merge(replies []reply, more []why.Object) *why.Graph {
 		}
 		return 0
 	}
+	all = slices.DeleteFunc(all, func(o why.Object) bool { return o.Ref == checks.Ref{} })
 	slices.SortStableFunc(all, func(a, b why.Object) int { return rank(a) - rank(b) }) // the last one counts
 	return why.New(all)
 }
 
-// complete corrects the numbers of d, a document of the merged graph g: the
-// documents of the replies name only a part of the waiters that they count.
+// complete corrects the numbers of d, a document of the merged graph g: a reply
+// names only some of the waiters that it counts, and only some root causes. A
+// reply about other namespaces counts nothing.
 func complete(d *why.Document, g *why.Graph, replies []reply) {
+	at := map[checks.Ref]int{} // the index of a root cause in d
+	for i := range d.Causes {
+		at[id(d.Causes[i].Objects[0])] = i
+	}
+	counts := make([]int, len(d.Causes))
 	type source struct {
 		from  string
 		cause checks.Ref
 	}
-	counts, since, seen := map[checks.Ref]int{}, map[checks.Ref]time.Time{}, map[source]bool{}
-	listed := map[string]bool{}
+	seen := map[source]bool{}
 	for _, r := range replies {
+		if r.doc.Namespace != d.Namespace {
+			continue
+		}
+		first := source{from: r.from} // the first document of an endpoint is the one that was asked for
+		if !seen[first] {
+			seen[first] = true
+			d.OmittedCauses += r.doc.OmittedCauses
+			d.OmittedObjects += r.doc.OmittedObjects
+			d.Waiting += max(0, r.doc.Waiting-waiting(r.doc))
+		}
 		for _, c := range r.doc.Causes {
 			if len(c.Objects) == 0 || seen[source{r.from, id(c.Objects[0])}] {
 				continue
@@ -58,28 +74,24 @@ func complete(d *why.Document, g *why.Graph, replies []reply) {
 			if merged, ok := g.Cause(c.Objects[0]); ok {
 				root = merged
 			}
-			key := id(root.Objects[0])
-			counts[key] += c.Waiters
-			since[key] = earlier(since[key], c.Since)
+			i, ok := at[id(root.Objects[0])]
+			if !ok {
+				i = len(d.Causes)
+				at[id(root.Objects[0])] = i
+				root.Waiters = 0
+				d.Causes, counts = append(d.Causes, root), append(counts, 0)
+			}
+			counts[i] += c.Waiters
+			d.Causes[i].Waiters = max(d.Causes[i].Waiters, counts[i])
+			d.Causes[i].Since = earlier(d.Causes[i].Since, c.Since)
 		}
-		if !listed[r.from] { // the first document of an endpoint is the one that was asked for
-			listed[r.from] = true
-			d.OmittedCauses += r.doc.OmittedCauses
-			d.OmittedObjects += r.doc.OmittedObjects
-			d.Waiting += max(0, r.doc.Waiting-waiting(r.doc.Objects))
-		}
-	}
-	for i := range d.Causes {
-		c := &d.Causes[i]
-		c.Waiters = max(c.Waiters, counts[id(c.Objects[0])])
-		c.Since = earlier(c.Since, since[id(c.Objects[0])])
 	}
 }
 
-// waiting returns the number of objects that are not ready.
-func waiting(objects []why.Object) (n int) {
-	for _, o := range objects {
-		if o.State != why.Ready {
+// waiting returns the number of objects in a document that it counts as waiting.
+func waiting(d why.Document) (n int) {
+	for _, o := range d.Objects {
+		if o.State != why.Ready && (d.Namespace == "" || o.Ref.Namespace == d.Namespace) {
 			n++
 		}
 	}

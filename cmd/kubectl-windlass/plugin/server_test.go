@@ -269,6 +269,7 @@ type manager struct {
 	objects []why.Object
 	flows   []why.Flow
 	version string // replaces the version of the documents
+	older   bool   // it does not know the parameter namespace
 }
 
 func (m manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -279,7 +280,10 @@ func (m manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	ref := checks.Ref{Group: q.Get("group"), Kind: q.Get("kind"), Namespace: q.Get("namespace"), Name: q.Get("name")}
 	g, at := why.New(m.objects), noon
-	d, ok := g.Document(at, m.flows...), true
+	d, ok := g.DocumentIn(ref.Namespace, at, m.flows...), true
+	if m.older {
+		d = g.Document(at, m.flows...)
+	}
 	if ref.Name != "" {
 		if d, ok = g.DocumentOf(ref, at, m.flows...); !ok {
 			http.Error(w, "the object is not known", http.StatusNotFound)

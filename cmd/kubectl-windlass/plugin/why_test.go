@@ -1,11 +1,13 @@
 package plugin
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,7 +15,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/flow/why"
 )
@@ -188,27 +189,30 @@ func TestEndpointErrors(t *testing.T) {
 	}
 }
 
-// Texts of managers, objects and errors never reach a terminal as they are: run
-// tests each output. Only a flow has several lines.
-func TestHostile(t *testing.T) {
+// A service sends each request to any of its pods. Only the leader knows the
+// waits.
+func TestReplicas(t *testing.T) {
 	ns := namespace(t)
-	evil := "x\x1b[2J\u202e\x07\n└─ forged " + strings.Repeat("long ", 2000)
-	orders := ref("Database", ns, "orders")
-	o := waits(orders, checks.Ref{Group: "example.com", Kind: evil, Namespace: evil, Name: evil})
-	o.Message, o.Link, o.Reason, o.State = evil, evil, evil, why.State(evil)
-	serve(t, ns, "hostile", manager{objects: []why.Object{o}, flows: []why.Flow{{Name: "database", Text: evil, Mermaid: evil}, {Name: evil}}})
-	object(t, "Cluster", ns, "demo", conditions("False", "R", evil, "Stalled"))
-	u := admin(t, ns)
-	for _, args := range []string{
-		"why db/orders", "why db/orders -o json", "blocked", "blocked -o wide", "blocked -o json", "flow db", "flow db -o mermaid", "flow nope",
-		"why cluster/demo", "retry --reason R --dry-run", "retry --reason " + "\x1b[2J", "why \x1b[2J/\u202e", "blocked --service \x1b[2J/b", "blocked --address \x1b[2J",
-		"why db/orders --\x1b[2J", "\x1b[2J", "blocked -o \x1b[2J", "retry db/a --annotation \x1b[2J",
-	} {
-		out, notes, _ := u.run(strings.Split(args, " ")...)
-		if out+notes == "" || len(out)+len(notes) > 20_000 || !strings.HasPrefix(args, "flow db") && strings.Contains(out+notes, "\n└─ forged") {
-			t.Errorf("%q prints %d bytes:\n%s%s", args, len(out)+len(notes), out, notes)
+	leader := manager{objects: []why.Object{waits(ref("Database", ns, "orders"))}}
+	var asked atomic.Int64
+	serve(t, ns, "replicas", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1)%5 != 0 {
+			http.Error(w, "not the leader", http.StatusMisdirectedRequest)
+			return
 		}
-	}
+		leader.ServeHTTP(w, r)
+	}))
+	line := "Database.example.com NS/orders  blocked for 1h0m by Check: NotReady  <- root cause: do what its message asks for\n"
+	check(t, admin(t, ns), map[string]invocation{
+		"Leader": {"the leader is found", "why db/orders", line + "\nRoot cause: Database.example.com NS/orders is blocked: NotReady; no object waits for it: do what its message asks for\nNext pass of Database.example.com NS/orders: in 3m\n", "", exitWaits},
+	})
+	serve(t, ns, "none", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "not the leader", http.StatusMisdirectedRequest)
+	}))
+	check(t, admin(t, ns), map[string]invocation{
+		"None": {"no pod is the leader: that is no empty answer", "blocked --service " + ns + "/none", "Nothing waits.\n",
+			"note: service NS/none gave no answer: it answered 421 Misdirected Request: not the leader\n" + byConditions, exitReady},
+	})
 }
 
 // A service may serve anything that is a document.
@@ -258,6 +262,16 @@ func TestHandler(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- mgr.Start(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	<-mgr.Elected()
 	mux := http.NewServeMux()
 	mux.Handle(ctrlx.WhyPath, ctrlx.Why(mgr))
 	serve(t, ns, "real", mux)

@@ -38,10 +38,35 @@ var pluginFaults = []fault{
 		test: "cmd/kubectl-windlass/plugin.TestWithoutManagers/Forbidden", why: "a user without rights reads that nothing waits",
 	},
 	{
-		name: "plugin-sample-is-everything", in: "cmd/kubectl-windlass/plugin.command.blocked",
-		old:  `whole = whole && d.OmittedObjects == 0 && d.OmittedCauses == 0`,
-		new:  `_ = d`,
-		test: "cmd/kubectl-windlass/plugin.TestBlockedOmits", why: "nothing waits in a namespace whose objects the document leaves out",
+		name: "plugin-sample-is-everything", in: "cmd/kubectl-windlass/plugin.command.overview",
+		old: `			whole = false
+			c.note`,
+		new:  `			c.note`,
+		test: "cmd/kubectl-windlass/plugin.TestBlockedNamespace/Older", why: "nothing waits in a namespace whose objects the document leaves out",
+	},
+	{
+		name: "plugin-counts-one-manager", in: "cmd/kubectl-windlass/plugin.complete",
+		old:  `counts[i] += c.Waiters`,
+		new:  `counts[i] = c.Waiters`,
+		test: "cmd/kubectl-windlass/plugin.TestBlockedNamespace/Two", why: "the waiters of one of two managers are counted",
+	},
+	{
+		name: "plugin-prints-notes-raw", in: "cmd/kubectl-windlass/plugin.command.note",
+		old:  `why.Line(fmt.Sprintf(format, args...))`,
+		new:  `fmt.Sprintf(format, args...)`,
+		test: "cmd/kubectl-windlass/plugin.TestHostile/Managers", why: "the text of a service controls the terminal",
+	},
+	{
+		name: "plugin-asks-one-replica", in: "cmd/kubectl-windlass/plugin.endpoint.get",
+		old:  `n < maxReplicas`,
+		new:  `n < 1`,
+		test: "cmd/kubectl-windlass/plugin.TestReplicas/Leader", why: "a service with two replicas answers every other time",
+	},
+	{
+		name: "standby-answers", in: "ctrlx.whyHandler.ServeHTTP",
+		old:  `!h.leads()`,
+		new:  `false`,
+		test: "ctrlx.TestWhyRequests", why: "a replica that is not the leader says that every object is ready",
 	},
 	{
 		name: "plugin-stale-condition-is-ready", in: "cmd/kubectl-windlass/plugin.objectOf",
