@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -88,11 +87,8 @@ The exit code is 0 if nothing waits, 1 if an object waits, and 2 after an error.
 
 // watchBlocked prints the list when it changes, until ctx is done.
 func (c *command) watchBlocked(ctx context.Context, look func(context.Context) (list, error), format string, interval time.Duration) error {
-	clear := ""
-	if f, ok := c.Out.(*os.File); ok && printers.IsTerminal(f) {
-		clear = "\x1b[H\x1b[2J"
-	}
-	last, first := "", true
+	f, ok := c.Out.(*os.File)
+	terminal, last, between := ok && printers.IsTerminal(f), "", ""
 	for {
 		start := time.Now()
 		l, err := look(ctx)
@@ -107,29 +103,22 @@ func (c *command) watchBlocked(ctx context.Context, look func(context.Context) (
 			return err
 		}
 		key := text
-		if clear == "" { // ages alone do not repeat the list in a file
-			data, err := json.Marshal([]any{l.doc.Causes, l.whole})
-			if err != nil {
-				return err
-			}
-			key = string(data)
+		if terminal {
+			between = "\x1b[H\x1b[2J" // clears the screen
+		} else { // ages alone do not repeat the list in a file
+			key = fmt.Sprint(l.doc.Causes, l.whole)
 		}
-		if first || key != last {
-			if !first && clear == "" {
-				text = "\n" + text
-			}
-			if err := write(c.Out, clear+text); err != nil {
+		if key != last {
+			if err := write(c.Out, between+text); err != nil {
 				return err
 			}
 		}
-		last, first = key, false
+		last, between = key, "\n"
 		// A look takes at most a tenth of the time of the API server and the manager.
-		timer := time.NewTimer(min(max(interval, 10*time.Since(start)), maxInterval))
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return nil
-		case <-timer.C:
+		case <-time.After(min(max(interval, 10*time.Since(start)), maxInterval)):
 		}
 	}
 }
@@ -143,23 +132,23 @@ type list struct {
 // show returns the list as text.
 func (l list) show(format string) (string, error) {
 	d := l.doc
-	var b bytes.Buffer
-	if format == "json" {
+	switch {
+	case format == "json":
 		return jsonOf(d)
-	}
-	if len(d.Causes) == 0 {
-		if !l.whole {
-			return "No wait was found, but not everything could be read.\n", nil
-		}
+	case len(d.Causes) == 0 && l.whole:
 		return "Nothing waits.\n", nil
+	case len(d.Causes) == 0:
+		return "No wait was found, but not everything could be read.\n", nil
 	}
+	var b bytes.Buffer
 	w := printers.GetNewTabWriter(&b)
-	row := func(cells ...string) { _, _ = io.WriteString(w, strings.Join(cells, "\t")+"\n") }
-	head := []string{"AGE", "WAITERS", "STATE", "ROOT CAUSE", "REASON"}
-	if format == "wide" {
-		head = append(head, "MESSAGE", "ADVICE", "SOME WAITERS")
+	row := func(cells ...string) {
+		if format != "wide" {
+			cells = cells[:5]
+		}
+		_, _ = io.WriteString(w, strings.Join(cells, "\t")+"\n")
 	}
-	row(head...)
+	row("AGE", "WAITERS", "STATE", "ROOT CAUSE", "REASON", "MESSAGE", "ADVICE", "SOME WAITERS")
 	for i := range d.Causes {
 		c := &d.Causes[i]
 		age := "unknown"
@@ -170,15 +159,9 @@ func (l list) show(format string) (string, error) {
 		if c.Cycle() {
 			state, objects = "cycle", append(slices.Clone(objects), objects[0])
 		}
-		cells := []string{age, strconv.Itoa(c.Waiters), state, names(objects, " -> "), cmp.Or(c.Reason, "-")}
-		if format == "wide" {
-			cells = append(cells, cmp.Or(c.Message, "-"), c.Advice(), cmp.Or(names(c.Sample, ", "), "-"))
-		}
-		row(cells...)
+		row(age, strconv.Itoa(c.Waiters), state, names(objects, " -> "), cmp.Or(c.Reason, "-"), cmp.Or(c.Message, "-"), c.Advice(), cmp.Or(names(c.Sample, ", "), "-"))
 	}
-	if err := w.Flush(); err != nil {
-		return "", errors.Join(errors.New("the table was not written"), err)
-	}
+	_ = w.Flush() // a buffer accepts each write
 	if d.OmittedCauses > 0 {
 		fmt.Fprintf(&b, "and %d more\n", d.OmittedCauses)
 	}

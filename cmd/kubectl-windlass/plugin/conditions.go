@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/windlass-go/windlass/checks"
@@ -64,9 +63,11 @@ func (r *reader) add(m *meta.RESTMapping, u *unstructured.Unstructured) {
 		} else if o.Reason != "" {
 			r.silent = append(r.silent, u)
 		}
-		if owner, ok := r.owner(u); ok {
-			r.owners[o.Ref] = owner
-			r.queue = append(r.queue, owner)
+		if c := metav1.GetControllerOf(u); c != nil {
+			if owner, ok := r.lookUp(c.APIVersion, c.Kind, u.GetNamespace(), c.Name); ok {
+				r.owners[o.Ref] = owner
+				r.queue = append(r.queue, owner)
+			}
 		}
 	}
 	r.put(o)
@@ -118,25 +119,23 @@ func (r *reader) list(ctx context.Context, m *meta.RESTMapping, namespace string
 
 // finish reads the objects that were named, and returns all objects.
 func (r *reader) finish(ctx context.Context) []why.Object {
-	events := 0
-	for reads := 0; len(r.queue) > 0 || len(r.silent) > 0; {
-		if len(r.queue) > 0 {
-			ref := r.queue[0]
-			r.queue = r.queue[1:]
-			switch _, seen := r.objects[ref]; {
-			case seen:
-			case reads == maxReads:
-				r.skipped++
-			default:
-				reads++
-				_ = r.read(ctx, ref) // the object has the error
+	for reads, lists := 0, 0; len(r.queue) > 0 || len(r.silent) > 0; {
+		if len(r.queue) == 0 { // events are read last, because a message names more
+			if lists++; lists <= maxReads {
+				r.addRelated(ctx, r.silent[0])
 			}
+			r.silent = r.silent[1:]
 			continue
 		}
-		u := r.silent[0]
-		r.silent = r.silent[1:]
-		if events++; events <= maxReads {
-			r.addRelated(ctx, u)
+		ref := r.queue[0]
+		r.queue = r.queue[1:]
+		switch _, seen := r.objects[ref]; {
+		case seen:
+		case reads == maxReads:
+			r.skipped++
+		default:
+			reads++
+			_ = r.read(ctx, ref) // the object has the error
 		}
 	}
 	for _, ref := range r.order {
@@ -148,7 +147,7 @@ func (r *reader) finish(ctx context.Context) []why.Object {
 			o.WaitingFor = append(o.WaitingFor, owner)
 		}
 	}
-	all := make([]why.Object, 0, len(r.order))
+	var all []why.Object
 	for _, ref := range r.order {
 		o := r.objects[ref]
 		if len(o.WaitingFor) > 0 && o.State == why.InProgress {
@@ -199,15 +198,6 @@ func (r *reader) named(message string) (ref checks.Ref, ok bool) {
 	return checks.Ref{Group: group, Kind: part[1], Namespace: part[3], Name: part[4]}, true
 }
 
-// owner returns the controlling owner of u.
-func (r *reader) owner(u *unstructured.Unstructured) (ref checks.Ref, ok bool) {
-	o := metav1.GetControllerOf(u)
-	if o == nil {
-		return ref, false
-	}
-	return r.lookUp(o.APIVersion, o.Kind, u.GetNamespace(), o.Name)
-}
-
 // lookUp returns the ref of an object whose kind the API server has.
 func (r *reader) lookUp(apiVersion, kind, namespace, name string) (ref checks.Ref, ok bool) {
 	gv, err := schema.ParseGroupVersion(apiVersion)
@@ -229,16 +219,14 @@ func (r *reader) addRelated(ctx context.Context, u *unstructured.Unstructured) {
 	if !ok || self == nil {
 		return
 	}
-	list, err := r.dynamic.Resource(eventsv1.SchemeGroupVersion.WithResource("events")).Namespace(cmp.Or(u.GetNamespace(), metav1.NamespaceDefault)).
+	list, err := r.events.Events(cmp.Or(u.GetNamespace(), metav1.NamespaceDefault)).
 		List(ctx, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("regarding.uid", string(u.GetUID())).String(), Limit: pageSize})
 	if err != nil {
 		return // a user may lack the right to read events
 	}
 	var last eventsv1.Event
-	for i := range list.Items {
-		var e eventsv1.Event
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(list.Items[i].Object, &e); err == nil && e.Related != nil &&
-			e.Reason == self.Reason && !e.EventTime.Before(&last.EventTime) {
+	for _, e := range list.Items {
+		if e.Related != nil && e.Reason == self.Reason && !e.EventTime.Before(&last.EventTime) {
 			last = e
 		}
 	}

@@ -20,7 +20,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 
 	"github.com/windlass-go/windlass/checks"
@@ -131,7 +130,6 @@ func direct(config *rest.Config, address, ca string) (endpoint, error) {
 
 // findServices returns the services that the user names, or those with the label.
 func (c *command) findServices(ctx context.Context, k clients) ([]corev1.Service, error) {
-	client := k.dynamic.Resource(corev1.SchemeGroupVersion.WithResource("services"))
 	var found []corev1.Service
 	for _, name := range c.services {
 		namespace, rest, ok := strings.Cut(name, "/")
@@ -139,27 +137,23 @@ func (c *command) findServices(ctx context.Context, k clients) ([]corev1.Service
 		if !ok || content.IsPathSegmentName(namespace) != nil || content.IsPathSegmentName(rest) != nil || namespace == "" || rest == "" || hasPort && port == "" {
 			return nil, fmt.Errorf("--service %q is not NAMESPACE/NAME or NAMESPACE/NAME:PORT", name)
 		}
-		u, err := client.Namespace(namespace).Get(ctx, rest, metav1.GetOptions{})
+		s, err := k.core.Services(namespace).Get(ctx, rest, metav1.GetOptions{})
 		if err != nil {
-			return nil, err
-		}
-		var s corev1.Service
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &s); err != nil {
 			return nil, err
 		}
 		if hasPort {
 			s.Annotations = map[string]string{portAnnotation: port}
 		}
-		found = append(found, s)
+		found = append(found, *s)
 	}
 	if len(c.services) > 0 {
 		return found, nil
 	}
 	options := metav1.ListOptions{LabelSelector: serviceLabel + "=true", Limit: maxEndpoints + 1}
-	list, err := client.List(ctx, options)
+	list, err := k.core.Services(metav1.NamespaceAll).List(ctx, options)
 	if apierrors.IsForbidden(err) {
 		c.note("you may not list the services of all namespaces; only those in %s are asked; name others with --service", k.namespace)
-		list, err = client.Namespace(k.namespace).List(ctx, options)
+		list, err = k.core.Services(k.namespace).List(ctx, options)
 	}
 	switch {
 	case apierrors.IsForbidden(err):
@@ -168,14 +162,7 @@ func (c *command) findServices(ctx context.Context, k clients) ([]corev1.Service
 	case err != nil:
 		return nil, err
 	}
-	for _, u := range list.Items {
-		var s corev1.Service
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &s); err != nil {
-			return nil, err
-		}
-		found = append(found, s)
-	}
-	return found, nil
+	return list.Items, nil
 }
 
 // portOf returns the port of the documents: that of the annotation, else the one

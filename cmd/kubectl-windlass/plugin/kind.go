@@ -14,12 +14,16 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes/scheme"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	eventsv1 "k8s.io/client-go/kubernetes/typed/events/v1"
 
 	"github.com/windlass-go/windlass/checks"
 )
 
 // clients are the clients of the API server.
 type clients struct {
+	core      corev1.CoreV1Interface
+	events    eventsv1.EventsV1Interface
 	dynamic   dynamic.Interface
 	discovery discovery.DiscoveryInterface
 	mapper    meta.RESTMapper
@@ -32,17 +36,14 @@ func (c *command) clients() (k clients, err error) {
 		return k, err
 	}
 	config.QPS, config.Burst = 50, 100 // the limits of client-go are those of a small controller
-	if k.dynamic, err = dynamic.NewForConfig(config); err != nil {
-		return k, err
-	}
-	if k.discovery, err = c.flags.ToDiscoveryClient(); err != nil {
-		return k, err
-	}
-	if k.mapper, err = c.flags.ToRESTMapper(); err != nil {
-		return k, err
-	}
-	k.namespace, _, err = c.flags.ToRawKubeConfigLoader().Namespace()
-	return k, err
+	var errs [6]error
+	k.core, errs[0] = corev1.NewForConfig(config)
+	k.events, errs[1] = eventsv1.NewForConfig(config)
+	k.dynamic, errs[2] = dynamic.NewForConfig(config)
+	k.discovery, errs[3] = c.flags.ToDiscoveryClient()
+	k.mapper, errs[4] = c.flags.ToRESTMapper()
+	k.namespace, _, errs[5] = c.flags.ToRawKubeConfigLoader().Namespace()
+	return k, errors.Join(errs[:]...)
 }
 
 // mapping returns the kind that a user names: Kind, plural, short name, each with
@@ -151,10 +152,6 @@ var completable = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*$`)
 
 // completeObject completes KIND/NAME and KIND NAME.
 func (c *command) completeObject(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	k, err := c.clients()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
 	prefix, kind := "", ""
 	switch before, _, slash := strings.Cut(typed, "/"); {
 	case slash:
@@ -164,6 +161,10 @@ func (c *command) completeObject(cmd *cobra.Command, args []string, typed string
 	default:
 		kinds, directive := c.completeKind(cmd, nil, typed)
 		return kinds, directive | cobra.ShellCompDirectiveNoSpace
+	}
+	k, err := c.clients()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
 	}
 	m, err := k.mapping(kind)
 	if err != nil {

@@ -18,10 +18,13 @@ func id(ref checks.Ref) checks.Ref {
 	return ref
 }
 
-// merge returns the graph of the objects of all replies, and of more objects. A
-// reconciler's view of its own object counts more than the view of another
+// merge returns the graph of the objects of all replies, and of more objects.
+func merge(replies []reply, more []why.Object) *why.Graph { return why.New(ranked(replies, more)) }
+
+// ranked returns all objects; of several views of one object the last one counts.
+// A reconciler's view of its own object counts more than the view of another
 // program.
-func merge(replies []reply, more []why.Object) *why.Graph {
+func ranked(replies []reply, more []why.Object) []why.Object {
 	all := slices.Clone(more)
 	for _, r := range replies {
 		all = append(all, r.doc.Objects...)
@@ -36,8 +39,8 @@ func merge(replies []reply, more []why.Object) *why.Graph {
 		return 0
 	}
 	all = slices.DeleteFunc(all, func(o why.Object) bool { return o.Ref == checks.Ref{} })
-	slices.SortStableFunc(all, func(a, b why.Object) int { return rank(a) - rank(b) }) // the last one counts
-	return why.New(all)
+	slices.SortStableFunc(all, func(a, b why.Object) int { return rank(a) - rank(b) })
+	return all
 }
 
 // complete corrects the numbers of d, a document of the merged graph g: a reply
@@ -129,40 +132,40 @@ func flows(replies []reply) (all []why.Flow) {
 	return all
 }
 
-// The bounds of questions about objects that another manager may reconcile.
-const (
-	maxRounds = 5
-	maxAsked  = 20
-)
+// maxAsked is the number of objects about which the managers are asked.
+const maxAsked = 20
 
 // askAbout asks all endpoints about an object. An object at the end of an answer
 // may belong to another manager, so the endpoints are asked about it, too.
-func (c *command) askAbout(ctx context.Context, all []endpoint, ref checks.Ref) []reply {
-	replies, _ := c.ask(ctx, all, ref)
-	asked := map[checks.Ref]bool{id(ref): true}
-	for round := 0; round < maxRounds && len(all) > 1 && len(replies) > 0; round++ {
-		reconciled := map[checks.Ref]bool{}
-		var others []checks.Ref
-		for _, r := range replies {
-			for _, o := range r.doc.Objects {
-				reconciled[id(o.Ref)] = reconciled[id(o.Ref)] || o.Reconciler != ""
-				if o.State != why.Ready && o.State != why.Missing && o.Ref.Name != "" && o.Ref.Kind != "" {
-					others = append(others, id(o.Ref))
-				}
-			}
-		}
-		found := false
-		for _, o := range others {
-			if asked[o] || reconciled[o] || len(asked) > maxAsked {
+func (c *command) askAbout(ctx context.Context, all []endpoint, ref checks.Ref) (replies []reply) {
+	asked := map[checks.Ref]bool{}
+	for ends := []checks.Ref{id(ref)}; len(ends) > 0; ends = foreign(replies) {
+		before := len(asked)
+		for _, ref := range ends {
+			if asked[ref] || len(asked) == maxAsked {
 				continue
 			}
-			asked[o] = true
-			more, _ := c.ask(ctx, all, o)
-			replies, found = append(replies, more...), found || len(more) > 0
+			asked[ref] = true
+			more, _ := c.ask(ctx, all, ref)
+			replies = append(replies, more...)
 		}
-		if !found {
+		if len(all) == 1 || len(asked) == before {
 			break
 		}
 	}
 	return replies
+}
+
+// foreign returns the objects that no reconciler of the replies reconciles.
+func foreign(replies []reply) (refs []checks.Ref) {
+	all, own := ranked(replies, nil), map[checks.Ref]bool{}
+	for _, o := range all {
+		own[id(o.Ref)] = o.Reconciler != ""
+	}
+	for _, o := range all {
+		if !own[id(o.Ref)] && o.State != why.Ready && o.State != why.Missing && o.Ref.Name != "" && o.Ref.Kind != "" {
+			refs = append(refs, id(o.Ref))
+		}
+	}
+	return refs
 }

@@ -97,16 +97,21 @@ The exit code is 0 if each retry was handled, 1 if not, and 2 after an error.`,
 		if err != nil {
 			return err
 		}
+		seen := map[checks.Ref]bool{}
+		refs = slices.DeleteFunc(refs, func(ref checks.Ref) bool {
+			again := seen[ref]
+			seen[ref] = true
+			return again
+		})
 		return c.retryAll(cmd.Context(), k, refs, f)
 	}
 	return cmd
 }
 
-// selected returns the objects to retry, each once.
+// selected returns the objects to retry. It may name one twice.
 func (c *command) selected(ctx context.Context, k clients, args []string, f retryFlags) (refs []checks.Ref, err error) {
 	if len(args) > 0 {
-		refs, err = k.objects(args)
-		return unique(refs), err
+		return k.objects(args)
 	}
 	var target checks.Ref
 	var mention *regexp.Regexp
@@ -146,19 +151,7 @@ func (c *command) selected(ctx context.Context, k clients, args []string, f retr
 			refs = append(refs, id(o.Ref))
 		}
 	}
-	return unique(refs), nil
-}
-
-// unique returns refs without repetition, in the same order.
-func unique(refs []checks.Ref) (once []checks.Ref) {
-	seen := map[checks.Ref]bool{}
-	for _, ref := range refs {
-		if !seen[ref] {
-			seen[ref] = true
-			once = append(once, ref)
-		}
-	}
-	return once
+	return refs, nil
 }
 
 // retryAll retries the objects and waits until the retries are handled.
