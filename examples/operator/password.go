@@ -27,14 +27,15 @@ func passwordOf(d *v1.Database) []checks.Ref {
 // cloud stores the version with the password, so Get finds out whether the
 // password is the present one. Any change of the Secret is a new version.
 func passwordVersion(ctx context.Context, req *flow.Request[*v1.Database]) (string, error) {
-	for _, ref := range passwordOf(req.Resource) {
-		found, err := req.Resolver(ctx, ref) // reads metadata from the cache
-		if err != nil || !found.Found() {
-			return "", err // PreCheck blocks while the Secret is missing
-		}
-		return found.Value.(client.Object).GetResourceVersion(), nil
+	refs := passwordOf(req.Resource)
+	if len(refs) == 0 {
+		return "", nil
 	}
-	return "", nil
+	found, err := req.Resolver(ctx, refs[0]) // reads metadata from the cache
+	if err != nil || !found.Found() {
+		return "", err // PreCheck blocks while the Secret is missing
+	}
+	return found.Value.(client.Object).GetResourceVersion(), nil
 }
 
 // readPassword reads the Secret from the API server.

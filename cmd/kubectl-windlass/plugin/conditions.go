@@ -14,7 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/pager"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow/why"
@@ -95,26 +97,19 @@ func (r *reader) read(ctx context.Context, ref checks.Ref) error {
 // list adds the objects of a kind that report a Ready condition or are being
 // deleted. An empty namespace selects all.
 func (r *reader) list(ctx context.Context, m *meta.RESTMapping, namespace string) error {
-	options := metav1.ListOptions{Limit: pageSize}
-	for n := 0; ; n += pageSize {
-		list, err := r.resource(m, namespace).List(ctx, options)
-		if err != nil {
-			return err
+	pages := pager.New(func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		return r.resource(m, namespace).List(ctx, o)
+	})
+	n := 0
+	return pages.EachListItem(ctx, metav1.ListOptions{Limit: pageSize}, func(o runtime.Object) error {
+		if n++; n > maxListed {
+			return fmt.Errorf("only the first %d objects were read", maxListed)
 		}
-		for i := range list.Items {
-			u := &list.Items[i]
-			if u.GetDeletionTimestamp() != nil || condition(u, "Ready") != nil {
-				r.add(m, u)
-			}
+		if u := o.(*unstructured.Unstructured); u.GetDeletionTimestamp() != nil || condition(u, "Ready") != nil {
+			r.add(m, u)
 		}
-		options.Continue = list.GetContinue()
-		switch {
-		case options.Continue == "":
-			return nil
-		case n+pageSize >= maxListed:
-			return fmt.Errorf("only the first %d objects were read", n+pageSize)
-		}
-	}
+		return nil
+	})
 }
 
 // finish reads the objects that were named, and returns all objects.

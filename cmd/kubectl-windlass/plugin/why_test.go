@@ -220,7 +220,7 @@ func TestOddDocument(t *testing.T) {
 	ns := namespace(t)
 	object(t, "Database", ns, "fine", conditions("True", "Succeeded", "", ""))
 	serve(t, ns, "odd", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `{"version":"v1","causes":[{},{"objects":[]}],"objects":[{}],"flows":[{}]}`)
+		_, _ = io.WriteString(w, `{"version":"v1","later":{"field":1},"causes":[{},{"objects":[]}],"objects":[{}],"flows":[{}]}`)
 	}))
 	check(t, admin(t, ns), map[string]invocation{
 		"Blocked": {"a root cause has an object", "blocked", "Nothing waits.\n", "", exitReady},
