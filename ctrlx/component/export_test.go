@@ -47,7 +47,7 @@ func (p *Process[T]) Pass(ctx context.Context, c T) (Result, error) {
 		return checks.Object{Ref: ref, Value: obj}, nil
 	}
 	s := &Set{Component: c, system: p.y, access: (&access{client: cl, find: find, live: p.y.cluster.GetAPIReader()}).withDryRun()}
-	if err := s.configure(); err != nil {
+	if err := s.configure(ctx); err != nil {
 		return Result{}, err
 	}
 	if c.GetDeletionTimestamp() != nil {

@@ -123,6 +123,9 @@ func (y *system) object(manifest client.Object) (*Object, error) {
 	if isNil(manifest) {
 		return nil, fmt.Errorf("%w: it is nil: leave it out", dependents.ErrInvalid)
 	}
+	if isPartial(manifest) {
+		return nil, fmt.Errorf("%w: %s: it has only metadata: give the whole object", dependents.ErrInvalid, manifest.GetName())
+	}
 	gvk, err := apiutil.GVKForObject(manifest, y.cluster.GetClient().Scheme())
 	if err != nil {
 		return nil, fmt.Errorf("%w: %T %s: %w", dependents.ErrInvalid, manifest, manifest.GetName(), err)

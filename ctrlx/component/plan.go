@@ -65,7 +65,8 @@ type FieldChange struct {
 
 // Plan returns what a pass over a component would do now. It needs neither a
 // manager nor SetupWithManager: a cluster with a client is enough. It writes
-// nothing. Checks and hooks do not run. The errors are those of a pass.
+// nothing. Checks and hooks do not run, and foreign instances of managed types do
+// not count. The errors are those of a pass.
 func (r *Reconciler[T]) Plan(ctx context.Context, c dependents.Cluster, component T) (*Plan, error) {
 	y, err := r.systemOf(c)
 	if err != nil {
@@ -76,8 +77,15 @@ func (r *Reconciler[T]) Plan(ctx context.Context, c dependents.Cluster, componen
 		Component: component.DeepCopyObject().(T), system: y, Plan: &Plan{},
 		access: (&access{client: cl, live: c.GetAPIReader()}).withDryRun(),
 	}
-	if err := s.configure(); err != nil {
+	if err := s.configure(ctx); err != nil {
 		return nil, err
+	}
+	if component.GetDeletionTimestamp() != nil {
+		res, err := decided(y.remove(ctx, s))
+		if err == nil && !res.Done {
+			s.Plan.Problems = append(s.Plan.Problems, res.Message)
+		}
+		return s.Plan, err
 	}
 	if err := s.generate(ctx); err != nil {
 		return nil, err

@@ -102,12 +102,15 @@ const name = "shop.example.com"
 
 // world is a namespace with a Shop, and a process whose calls are counted.
 type world struct {
-	t         *testing.T
-	ns        string
-	shop      *Shop
-	opts      []component.Option
-	process   *component.Process[*Shop]
-	preferred func(context.Context) ([]*metav1.APIResourceList, error)
+	t          *testing.T
+	ns         string
+	shop       *Shop
+	opts       []component.Option
+	generator  component.Generator
+	reconciler *component.Reconciler[*Shop]
+	ends       ends
+	process    *component.Process[*Shop]
+	preferred  func(context.Context) ([]*metav1.APIResourceList, error)
 
 	calls []string // as "update ConfigMap a"; reads past the cache as "live get", dry-runs as "try"
 	// before is called before each call, and its error is returned in place of the
@@ -120,7 +123,7 @@ func newWorld(t *testing.T, opts ...component.Option) *world {
 	startServer()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
 	must(t, api.Create(t.Context(), ns))
-	w := &world{t: t, ns: ns.Name, opts: opts}
+	w := &world{t: t, ns: ns.Name, opts: opts, generator: manifests}
 	w.preferred = func(context.Context) ([]*metav1.APIResourceList, error) { return found.ServerPreferredResources() }
 	w.shop = &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "shop", Finalizers: []string{name + "/finalizer"}}}
 	must(t, api.Create(t.Context(), w.shop))
@@ -200,8 +203,8 @@ func (w *world) restart() {
 	opts := append([]component.Option{component.WithKinds(
 		configMaps, schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, schema.GroupVersionKind{Version: "v1", Kind: "Secret"},
 	)}, w.opts...)
-	r := component.New[*Shop](name, manifests, opts...)
-	w.process = component.NewProcess(r, ends{counted(""), counted("live ")}, w.preferred)
+	w.reconciler, w.ends = component.New[*Shop](name, w.generator, opts...), ends{counted(""), counted("live ")}
+	w.process = component.NewProcess(w.reconciler, w.ends, w.preferred)
 }
 
 func hook(f func(string) error, call string) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -159,14 +160,31 @@ func (r *Reconciler[T]) begin(ctx context.Context, req *checks.Request[T]) (*Set
 		return nil, err
 	}
 	s := &Set{Component: req.Resource, system: y, access: a, following: func(refs ...checks.Ref) { checks.Follow(ctx, req, refs...) }}
-	return s, s.configure()
+	return s, s.configure(ctx)
 }
 
-// configure reads the settings of the component.
-func (s *Set) configure() error {
-	var problems []string
-	s.config, problems = s.system.configurationOf(s.system.name, s.Component)
-	if len(problems) > 0 {
+// configure reads the settings of the component, and checks them.
+func (s *Set) configure(ctx context.Context) error {
+	y := s.system
+	cfg, problems := y.configurationOf(y.name, s.Component)
+	policies := map[string]string{
+		"adoption-policy": string(cfg.policies.Adoption), "update-policy": string(cfg.policies.Update), "delete-policy": string(cfg.policies.Delete),
+	}
+	obj := probe.DeepCopy()
+	obj.Annotations = map[string]string{}
+	for key, value := range policies {
+		if value != "" {
+			obj.Annotations[y.name+"/"+key] = value
+		}
+	}
+	in, _ := s.in(ctx, validating)
+	if _, err := y.dependents.PruneObject(in, s.Component, obj); errors.Is(err, dependents.ErrInvalid) {
+		_, text, _ := strings.Cut(err.Error(), obj.Name+": ")
+		problems = append(problems, "a policy of the component: "+text)
+	} else if err != nil {
+		return err
+	}
+	if s.config = cfg; len(problems) > 0 {
 		return invalid(fmt.Errorf("%w: %s", dependents.ErrInvalid, strings.Join(problems, "; ")))
 	}
 	return nil

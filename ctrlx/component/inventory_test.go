@@ -1,0 +1,99 @@
+package component_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx/component"
+)
+
+// A component that lost its status finds its objects by their label, also in a
+// deletion. Objects of others stay.
+func TestRebuiltInventory(t *testing.T) {
+	w := newWorld(t)
+	w.create(configMap("foreign", "1"))
+	w.want(configMap("a", "1", "delete-order", "1"), configMap("b", "1"), configMap("kept", "1", "delete-policy", "orphan-on-delete"))
+	w.settle()
+	w.forget()
+	w.want(configMap("a", "1", "delete-order", "1"), configMap("kept", "1", "delete-policy", "orphan-on-delete"))
+	w.settle()
+	if diff := cmp.Diff([]string{"a=1", "foreign=1", "kept=1"}, w.names()); diff != "" {
+		t.Errorf("the objects after the status was lost (-want +got):\n%s", diff)
+	}
+	w.forget()
+	w.delete()
+	w.settle()
+	if diff := cmp.Diff([]string{"foreign=1", "kept=1"}, w.names()); diff != "" {
+		t.Errorf("the objects after the deletion (-want +got):\n%s", diff)
+	}
+}
+
+// forget removes the inventory from the status.
+func (w *world) forget() {
+	w.t.Helper()
+	must(w.t, api.Status().Patch(w.t.Context(), w.shop, client.RawPatch("application/merge-patch+json", []byte(`{"status":{"inventory":null}}`))))
+	w.shop.Status.Inventory = nil
+}
+
+// memory is a store in memory.
+type memory struct {
+	of      map[string]*component.Inventory
+	failing error
+}
+
+func (m *memory) Load(_ context.Context, c component.Component) (*component.Inventory, error) {
+	return m.of[c.GetName()], nil
+}
+
+func (m *memory) Save(_ context.Context, _ client.Client, c component.Component, v *component.Inventory) error {
+	if m.failing == nil {
+		m.of[c.GetName()] = v
+	}
+	return m.failing
+}
+
+// Without a stored inventory nothing is written. A store of the user's own has it
+// in place of the status.
+func TestStore(t *testing.T) {
+	store := &memory{of: map[string]*component.Inventory{}, failing: errors.New("no space")}
+	w := newWorld(t, component.WithStore(store))
+	w.want(configMap("a", "1"))
+	if _, err := w.pass(); !errors.Is(err, store.failing) {
+		t.Errorf("the error of the store: %v", err)
+	}
+	if writes := w.writes(); len(writes) > 0 {
+		t.Errorf("a pass without a stored inventory writes %q", writes)
+	}
+	store.failing = nil
+	w.settle()
+	if len(store.of["shop"].Items) != 1 || w.shop.Status.Inventory != nil {
+		t.Errorf("the store has %v, the status %v", store.of["shop"], w.shop.Status.Inventory)
+	}
+	w.delete()
+	w.settle()
+	if diff := cmp.Diff([]string(nil), w.names()); diff != "" {
+		t.Errorf("the objects after the deletion (-want +got):\n%s", diff)
+	}
+}
+
+// A component that another writer changed meanwhile keeps its status, and the pass
+// writes nothing.
+func TestInventoryConflict(t *testing.T) {
+	w := newWorld(t)
+	w.want(configMap("a", "1"))
+	old := w.shop.DeepCopyObject().(*Shop)
+	w.want(configMap("b", "1"))
+	w.settle()
+	w.writes()
+	old.Status.Inventory = &component.Inventory{}
+	if _, err := w.process.Pass(t.Context(), old); err == nil {
+		t.Error("a pass over an old version of the component overwrites its inventory")
+	}
+	if diff := cmp.Diff([]string{"store Shop shop"}, w.writes()); diff != "" {
+		t.Errorf("the writes (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,160 @@
+package component_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/ctrlx/component"
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+)
+
+// Bad input is refused before any write, and the error names the object.
+func TestBadInput(t *testing.T) {
+	crd := "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x.NAMESPACE, annotations: {%s: %q}}\nspec: {group: g.NAMESPACE.io, names: {kind: X}, scope: Namespaced}\n"
+	instance := "apiVersion: g.NAMESPACE.io/v1\nkind: X\nmetadata: {name: x, annotations: {%s: %q}}\n"
+	annotated := func(text, key, value string) string { return fmt.Sprintf(text, name+"/"+key, value) }
+	cases := map[string]struct {
+		reason string
+		change func(*ShopSpec)
+		want   string
+	}{
+		"Twice": {"two objects of one name", func(s *ShopSpec) { s.Manifests = []string{configMap("a", "1"), configMap("a", "2")} },
+			"ConfigMap NAMESPACE/a: it is given twice, as number 1 and number 2"},
+		"GenerateName": {"no pass finds the object again", func(s *ShopSpec) {
+			s.Manifests = []string{"apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: a-, name: a}\n"}
+		}, "ConfigMap NAMESPACE/a: metadata.generateName is set"},
+		"UnknownKind": {"nothing installs the kind", func(s *ShopSpec) { s.Manifests = []string{"apiVersion: x.io/v1\nkind: X\nmetadata: {name: a}\n"} },
+			"X.x.io a: the API server does not serve the kind X.x.io in the version v1"},
+		"UnknownVersion": {"the kind has no such version", func(s *ShopSpec) {
+			s.Manifests = []string{"apiVersion: apps/v9\nkind: Deployment\nmetadata: {name: a}\n"}
+		}, "the API server does not serve the kind Deployment.apps in the version v9"},
+		"Order": {"an order is an int16", func(s *ShopSpec) { s.Manifests = []string{configMap("a", "1", "apply-order", "32768")} },
+			`ConfigMap NAMESPACE/a: shop.example.com/apply-order is "32768": it must be a whole number from -32768 to 32767`},
+		"OrderText": {"a text is no order", func(s *ShopSpec) { s.Manifests = []string{configMap("a", "1", "delete-order", "first")} },
+			`shop.example.com/delete-order is "first"`},
+		"Policy": {"an annotation", func(s *ShopSpec) { s.Manifests = []string{configMap("a", "1", "update-policy", "Merge")} },
+			`ConfigMap NAMESPACE/a: shop.example.com/update-policy is "Merge"`},
+		"ComponentPolicy": {"a setting of the component", func(s *ShopSpec) { s.Update = "Merge" }, `a policy of the component: shop.example.com/update-policy is "Merge": it must be one of`},
+		"ComponentNamespaces": {"a setting of the component", func(s *ShopSpec) { s.Namespaces = "Maybe" },
+			`the policy for missing namespaces is "Maybe"`},
+		"ComponentType": {"a pattern inside of a name", func(s *ShopSpec) { s.ManagedTypes = []component.TypeInfo{{Group: "a.*.io", Kind: "*"}} },
+			`the group of the managed type "*.a.*.io" is no name, * or *.suffix`},
+		"PurgeNamespace": {"a namespace with objects would be purged", func(s *ShopSpec) {
+			s.Manifests = []string{"apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-x, annotations: {shop.example.com/purge-order: '1'}}\n"}
+		}, "Namespace NAMESPACE-x: shop.example.com/purge-order is set"},
+		"AppliedBeforeType": {"the kind does not exist then", func(s *ShopSpec) {
+			s.Manifests = []string{annotated(crd, "apply-order", "0"), annotated(instance, "apply-order", "-1")}
+		}, "its apply-order -1 is lower than 0 of CustomResourceDefinition"},
+		"DeletedAfterType": {"the type takes it along", func(s *ShopSpec) {
+			s.Manifests = []string{annotated(crd, "delete-order", "0"), annotated(instance, "delete-order", "1")}
+		}, "its delete-order 1 is higher than 0 of CustomResourceDefinition"},
+		"OutlivesType": {"the type takes it along", func(s *ShopSpec) {
+			s.Manifests = []string{annotated(crd, "delete-policy", "Delete"), annotated(instance, "delete-policy", "Orphan")}
+		}, "its delete policy Orphan keeps it"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.change(func(s *Shop) {
+				s.Spec.Manifests = []string{configMap("good", "1")}
+				tc.change(&s.Spec)
+				s.Spec.Manifests = append(s.Spec.Manifests, configMap("good", "1"))
+				if len(s.Spec.Manifests) == 2 && strings.HasPrefix(name, "Component") {
+					s.Spec.Manifests = s.Spec.Manifests[:1]
+				}
+			})
+			_, err := w.pass()
+			want := strings.ReplaceAll(tc.want, "NAMESPACE", w.ns)
+			if !errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v\nwant %s", tc.reason, err, want)
+			}
+			if writes := w.writes(); len(writes) > 0 || w.shop.Status.Inventory != nil {
+				t.Errorf("%s: the pass writes %q, the inventory is %v", tc.reason, writes, w.shop.Status.Inventory)
+			}
+		})
+	}
+}
+
+// A generator may return anything. Nothing is written for what is no set.
+func TestGenerators(t *testing.T) {
+	many := make([]client.Object, 50_000)
+	for i := range many {
+		many[i] = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("a", i)}}
+	}
+	failure := errors.New("no template")
+	cases := map[string]struct {
+		reason  string
+		objects []client.Object
+		err     error
+		panics  bool
+		want    string
+	}{
+		"Error":    {"of the generator", nil, failure, false, "the generator: no template"},
+		"Panic":    {"becomes an error", nil, nil, true, "boom"},
+		"NilItem":  {"one object is nil", []client.Object{nil}, nil, false, "object 1: invalid dependent: it is nil"},
+		"TypedNil": {"a nil pointer", []client.Object{(*corev1.ConfigMap)(nil)}, nil, false, "object 1: invalid dependent: it is nil"},
+		"Partial":  {"only metadata", []client.Object{&metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: "a"}}}, nil, false, "it has only metadata"},
+		"Many":     {"more than a set may have", many, nil, false, "the generator made 50000 objects"},
+		"TooMany":  {"more than the status may have", many[:1001], nil, false, "the inventory is too large: it has 1001 objects"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.generator = component.GeneratorFunc[*ShopSpec](func(context.Context, string, string, *ShopSpec) ([]client.Object, error) {
+				if tc.panics {
+					panic("boom")
+				}
+				return tc.objects, tc.err
+			})
+			w.restart()
+			_, err := chain.New(chain.Recover[string, component.Result]).Then(func(context.Context, string) (component.Result, error) { return w.pass() })(t.Context(), "")
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%s: %v, want %s", tc.reason, err, tc.want)
+			}
+			if writes := w.writes(); len(writes) > 0 {
+				t.Errorf("%s: the pass writes %q", tc.reason, writes)
+			}
+		})
+	}
+}
+
+// Policies come from the annotation, the component, the option, and the default, in
+// this order.
+func TestPrecedence(t *testing.T) {
+	cases := map[string]struct {
+		reason                        string
+		option, component, annotation string
+		deleted                       bool // whether the object is deleted with the component
+	}{
+		"Default":    {"the default deletes", "", "", "", true},
+		"Option":     {"the option counts", "Orphan", "", "", false},
+		"Component":  {"the component comes before the option", "Orphan", "Delete", "", true},
+		"Annotation": {"the annotation comes before the component", "", "Delete", "orphan", false},
+		"Reset":      {"default is the default of the library", "Orphan", "Orphan", "default", true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, component.WithPolicies(dependents.Policies{Delete: dependents.DeletePolicy(tc.option)}))
+			w.change(func(s *Shop) { s.Spec.Delete = tc.component })
+			annotations := []string{"delete-policy", tc.annotation}
+			if tc.annotation == "" {
+				annotations = nil
+			}
+			w.want(configMap("a", "1", annotations...))
+			w.settle()
+			w.delete()
+			w.settle()
+			if deleted := len(w.names()) == 0; deleted != tc.deleted {
+				t.Errorf("%s: deleted %v, want %v", tc.reason, deleted, tc.deleted)
+			}
+		})
+	}
+}

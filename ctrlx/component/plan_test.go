@@ -1,0 +1,92 @@
+package component_test
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-go/windlass/ctrlx/component"
+)
+
+var update = flag.Bool("update", false, "write the files in testdata")
+
+// The plan lists what a pass would do, by waves and fields, as a text and as JSON.
+// It writes nothing, also not the inventory. What it cannot check, it says.
+// The flag -update writes the files.
+func TestPlan(t *testing.T) {
+	w := newWorld(t)
+	crd, kind := w.definition("apply-order", "-1")
+	secret := "apiVersion: v1\nkind: Secret\nmetadata: {name: key}\nstringData: {k: %s}\n"
+	w.create(configMap("theirs", "1"))
+	w.want(configMap("changed", "1"), configMap("same", "1"), configMap("recreated", "1", "update-policy", "Recreate"), configMap("gone", "1", "delete-order", "1"),
+		configMap("kept", "1", "delete-policy", "Orphan"), strings.ReplaceAll(secret, "%s", "one"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: merged}\ndata: {k: '1', l: '1'}\n")
+	w.settle()
+	before := w.names()
+	inventory := w.shop.Status.Inventory
+	w.writes()
+	w.want(configMap("changed", "2"), configMap("same", "1"), configMap("recreated", "2", "update-policy", "Recreate"), strings.ReplaceAll(secret, "%s", "two"),
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: merged, labels: {a.b/c: d}}\ndata: {k: '1'}\n",
+		crd, mill(kind, "new"), strings.Replace(configMap("far", "1"), "name: far", "name: far\n  namespace: NAMESPACE-far", 1),
+		configMap("theirs", "2", "adoption-policy", "Never", "apply-order", "1"), "apiVersion: v1\nkind: Secret\nmetadata: {name: bad}\ntype: kubernetes.io/tls\n")
+	p, err := w.plan()
+	must(t, err)
+	if writes := w.writes(); len(writes) > 0 {
+		t.Errorf("the plan writes %q", writes)
+	}
+	if diff := cmp.Diff(before, w.names()); diff != "" {
+		t.Errorf("the objects after the plan (-before +after):\n%s", diff)
+	}
+	if diff := cmp.Diff(inventory, w.shop.Status.Inventory); diff != "" {
+		t.Errorf("the inventory after the plan (-before +after):\n%s", diff)
+	}
+	text, err := json.MarshalIndent(p, "", "  ")
+	must(t, err)
+	for file, got := range map[string]string{"plan.txt": p.String(), "plan.json": string(text) + "\n"} {
+		got = strings.ReplaceAll(got, w.ns, "NAMESPACE")
+		file = filepath.Join("testdata", file)
+		if *update {
+			must(t, os.MkdirAll("testdata", 0o755))
+			must(t, os.WriteFile(file, []byte(got), 0o644))
+		}
+		want, err := os.ReadFile(file)
+		must(t, err)
+		if diff := cmp.Diff(string(want), got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", file, diff)
+		}
+	}
+	w.want(configMap("changed", "1"), configMap("same", "1"), configMap("recreated", "1", "update-policy", "Recreate"), strings.ReplaceAll(secret, "%s", "one"),
+		configMap("gone", "1", "delete-order", "1"), configMap("kept", "1", "delete-policy", "Orphan"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: merged}\ndata: {k: '1', l: '1'}\n")
+	if p, err := w.plan(); err != nil || !p.IsEmpty() || p.String() != "no changes\n" {
+		t.Errorf("the plan in sync is %s, %v", p, err)
+	}
+}
+
+// The plan of a component in deletion lists what is deleted and kept.
+func TestPlanOfDeletion(t *testing.T) {
+	w := newWorld(t)
+	w.want(configMap("a", "1", "delete-order", "1"), configMap("b", "1"), configMap("kept", "1", "delete-policy", "OrphanOnDelete"))
+	w.settle()
+	w.delete()
+	w.writes()
+	p, err := w.plan()
+	must(t, err)
+	want := "deletion wave 1\n  -  delete ConfigMap NS/b\n  o  orphan ConfigMap NS/kept\ndeletion wave 2\n  -  delete ConfigMap NS/a\n"
+	if diff := cmp.Diff(strings.ReplaceAll(want, "NS", w.ns), p.String()); diff != "" {
+		t.Errorf("the plan (-want +got):\n%s", diff)
+	}
+	if writes := w.writes(); len(writes) > 0 || len(w.names()) != 3 {
+		t.Errorf("the plan writes %q", writes)
+	}
+}
+
+// plan plans a pass over the Shop.
+func (w *world) plan() (*component.Plan, error) {
+	w.t.Helper()
+	must(w.t, api.Get(w.t.Context(), clientKey(w.shop), w.shop))
+	return w.reconciler.Plan(w.t.Context(), w.ends, w.shop)
+}
