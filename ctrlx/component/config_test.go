@@ -24,7 +24,7 @@ func (d *driftedSpec) GetSpec() any { return d }
 
 func (d *driftedSpec) GetAdditionalManagedTypes(bool) []component.TypeInfo { return nil }
 
-// What can be seen at set-up panics there. The text names the option and the fix.
+// A mistake of the program panics at set-up. The text names the option and the fix.
 func TestPanics(t *testing.T) {
 	g := component.GeneratorFunc[*ShopSpec](nil)
 	cases := map[string]struct {

@@ -83,7 +83,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// A generator may return anything. Nothing is written for what is no set.
+// A generator may return anything. An invalid set causes no write.
 func TestGenerators(t *testing.T) {
 	many := make([]client.Object, 50_000)
 	for i := range many {

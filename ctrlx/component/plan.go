@@ -17,7 +17,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
 )
 
-// Action is what a plan does with an object.
+// Action names the change of an object in a plan.
 type Action string
 
 // The actions of a plan.

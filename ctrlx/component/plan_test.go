@@ -16,7 +16,8 @@ import (
 var update = flag.Bool("update", false, "write the files in testdata")
 
 // The plan lists what a pass would do, by waves and fields, as a text and as JSON.
-// It writes nothing, also not the inventory. What it cannot check, it says.
+// It writes nothing, also not the inventory. It marks the writes that the API server
+// cannot try.
 // The flag -update writes the files.
 func TestPlan(t *testing.T) {
 	w := newWorld(t)

@@ -49,7 +49,6 @@ const (
 	ReasonDeletionProcessing = "DeletionProcessing" // dependents are being deleted
 	ReasonDeletionBlocked    = "DeletionBlocked"    // foreign objects or finalizers must go first
 	ReasonObserveOnly        = "ObserveOnly"        // the component is only observed
-	ReasonWaveRefused        = "WaveRefused"        // the dry-run of a wave failed, or an object of it is not ours
 )
 
 // Result is the result of a pass over a set. The zero Result is an error.

@@ -5,7 +5,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
@@ -84,5 +83,3 @@ func addShops(s *runtime.Scheme) error {
 	s.AddKnownTypes(testv1.GroupVersion, &Shop{}, &ShopList{})
 	return nil
 }
-
-var shopKind = schema.GroupVersionKind{Group: testv1.GroupVersion.Group, Version: "v1", Kind: "Shop"}

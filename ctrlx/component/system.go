@@ -20,7 +20,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
 )
 
-// system is what a reconciler knows of a cluster.
+// system holds the chains of a reconciler, and the clients of a cluster.
 type system struct {
 	*options
 	name       string

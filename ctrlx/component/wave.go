@@ -208,15 +208,15 @@ func preflight(next WaveHandler) WaveHandler {
 			}
 		}
 		w.pending = pending
-		if len(pending) > 0 || w.Plan != nil { // in a wave without writes, the others stay as they are
-			for i, res := range w.Results {
-				if res.Outcome == dependents.NotOurs && !res.Sibling {
-					errs = append(errs, refusal(w.Objects[i].Ref, res))
-				}
+		var awaited []checks.Ref
+		for i, res := range w.Results {
+			if res.Outcome == dependents.NotOurs && !res.Sibling {
+				errs = append(errs, refusal(w.Objects[i].Ref, res))
+				awaited = append(awaited, w.Objects[i].Ref)
 			}
 		}
 		if err := errors.Join(errs...); err != nil && w.Plan == nil {
-			return Result{}, fmt.Errorf("wave %d of %d is not written: %w", w.Number, w.Of, err)
+			return Result{}, flow.WaitFor(fmt.Errorf("wave %d of %d is not written: %w", w.Number, w.Of, err), awaited...)
 		} else if err != nil {
 			w.Plan.Problems = append(w.Plan.Problems, strings.Split(err.Error(), "\n")...)
 		}
@@ -253,7 +253,7 @@ func (y *system) write(ctx context.Context, w *Wave) (Result, error) {
 		switch {
 		case r.IsSettled() || r.Outcome.String() == dependents.Outcome(0).String():
 			continue
-		case r.Outcome == dependents.NotOurs || r.Contested:
+		case r.Contested || r.Outcome == dependents.NotOurs: // the latter if the owner changed after the preflight
 			errs = append(errs, refusal(ref, r))
 		default:
 			texts = append(texts, fmt.Sprintf("%s: %s", short(ref), strings.TrimPrefix(r.Message, "it is not ready: ")))

@@ -9,8 +9,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/flow"
 )
 
 // unready makes objects with data k=wait unready, because no controller runs.
@@ -70,6 +72,12 @@ func TestPreflight(t *testing.T) {
 	_, err = w.pass()
 	if err == nil || !strings.Contains(err.Error(), "it exists and has no owner") {
 		t.Errorf("an object that is not ours: %v", err)
+	}
+	if wait, ok := errors.AsType[*flow.WaitError](err); !ok || !cmp.Equal(wait.Refs, []checks.Ref{{Kind: "ConfigMap", Namespace: w.ns, Name: "theirs"}}) {
+		t.Errorf("the error awaits %+v", wait)
+	}
+	if e, ok := errors.AsType[ctrlx.RetriableError](err); !ok || e.Reason() != dependents.ReasonDependentNotOurs {
+		t.Errorf("the reason of the error is %q", e.Reason())
 	}
 	if diff := cmp.Diff([]string{"a=1", "theirs=1"}, w.names()); diff != "" {
 		t.Errorf("the objects (-want +got):\n%s", diff)
