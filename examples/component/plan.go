@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/windlass-go/windlass/ctrlx/component"
 	v1 "github.com/windlass-go/windlass/examples/component/api/v1"
 )
 
@@ -25,11 +26,7 @@ func plan(ctx context.Context, api client.Client, file, namespace string, asJSON
 	if shop.Namespace == "" {
 		shop.Namespace = namespace
 	}
-	if err := tried(ctx, api, shop); err != nil {
-		return err
-	}
-	// plan:
-	p, err := NewShops().Plan(ctx, direct{api}, shop)
+	p, err := planOf(ctx, api, shop)
 	if err != nil {
 		return err
 	}
@@ -38,9 +35,16 @@ func plan(ctx context.Context, api client.Client, file, namespace string, asJSON
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(p)
 	}
-	_, err = fmt.Fprintln(out, p)
+	_, err = fmt.Fprint(out, p)
 	return err
-	// :plan
+}
+
+// planOf returns what the operator would do for a shop.
+func planOf(ctx context.Context, api client.Client, shop *v1.Shop) (*component.Plan, error) {
+	if err := tried(ctx, api, shop); err != nil {
+		return nil, err
+	}
+	return NewShops().Plan(ctx, direct{api}, shop)
 }
 
 // direct is a cluster without a cache.

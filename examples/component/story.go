@@ -71,12 +71,11 @@ func (s *Story) Tell(ctx context.Context) (err error) {
 }
 
 // isPlanned prints the plan for a shop that does not exist.
-func (s *Story) isPlanned(ctx context.Context) error {
-	shop := s.corner()
-	if err := tried(ctx, s.api, shop); err != nil {
-		return err
-	}
-	p, err := NewShops().Plan(ctx, direct{s.api}, shop)
+func (s *Story) isPlanned(ctx context.Context) error { return s.plan(ctx, s.corner()) }
+
+// plan prints the plan for a shop.
+func (s *Story) plan(ctx context.Context, shop *v1.Shop) error {
+	p, err := planOf(ctx, s.api, shop)
 	if err != nil {
 		return err
 	}
@@ -120,8 +119,15 @@ func (s *Story) drifts(ctx context.Context) error {
 	return s.greets(ctx, "Welcome")
 }
 
-// isObserved changes a shop that is only observed, and then lets the operator act.
+// isObserved plans a change from outside of the operator. Then it changes a shop that
+// is only observed, and lets the operator act.
 func (s *Story) isObserved(ctx context.Context) error {
+	s.say("person", "asks for the plan of the greeting Ciao")
+	changed := s.corner()
+	changed.Spec.Greeting = "Ciao"
+	if err := s.plan(ctx, changed); err != nil {
+		return err
+	}
 	s.say("person", "annotates the Shop with %s/observe-only, and changes its greeting to Ciao", name)
 	err := s.patch(ctx, s.corner(), fmt.Sprintf(`{"metadata":{"annotations":{"%s/observe-only":"true"}},"spec":{"greeting":"Ciao"}}`, name), "person")
 	if err != nil {
