@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -76,7 +77,7 @@ func openThere(ctx context.Context, config *rest.Config, withDefinition bool) (*
 	if withDefinition {
 		created, err := install(ctx, p.api)
 		if created {
-			p.later(func(ctx context.Context) error { return p.api.Delete(ctx, definition("shops")) })
+			p.later(func(ctx context.Context) error { return p.remove(ctx, definition("shops")) })
 		}
 		if err != nil {
 			return p, err
@@ -128,17 +129,26 @@ func (p *place) close() (err error) {
 	return nil
 }
 
-// empty deletes the objects of the story that the namespace does not delete. The
-// operator has stopped, so empty removes the finalizers.
-func (p *place) empty(ctx context.Context) (err error) {
+// empty deletes the objects of the story that the deletion of its namespace would
+// leave. The operator has stopped, so empty removes the finalizer of the shop.
+func (p *place) empty(ctx context.Context) error {
 	shop := &v1.Shop{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: "corner"}}
-	for _, obj := range []client.Object{shop, definition("coupons")} {
-		free := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
-		err = errors.Join(err,
-			client.IgnoreNotFound(p.api.Delete(ctx, obj)),
-			client.IgnoreNotFound(p.api.Patch(ctx, obj, free)))
+	free := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
+	return errors.Join(
+		client.IgnoreNotFound(p.api.Patch(ctx, shop, free)),
+		p.remove(ctx, shop),
+		p.remove(ctx, definition("coupons")))
+}
+
+// remove deletes an object and waits until it is gone.
+func (p *place) remove(ctx context.Context, obj client.Object) error {
+	if err := p.api.Delete(ctx, obj); err != nil {
+		return client.IgnoreNotFound(err)
 	}
-	return err
+	return wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		err := p.api.Get(ctx, client.ObjectKeyFromObject(obj), obj)
+		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+	})
 }
 
 func definition(plural string) *apiextensions.CustomResourceDefinition {
