@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -79,8 +78,9 @@ func tried(ctx context.Context, api client.Client, shop *v1.Shop) error {
 	case err != nil:
 		return err
 	}
-	if now.DeletionTimestamp != nil {
-		return errors.New("the shop is being deleted")
+	if now.DeletionTimestamp != nil { // the plan of its deletion
+		*shop = *now
+		return nil
 	}
 	now.Spec, now.Annotations, now.Labels = shop.Spec, shop.Annotations, shop.Labels
 	if err := api.Update(ctx, now, client.DryRunAll); err != nil {
