@@ -11,10 +11,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -94,10 +96,7 @@ func TestOnACluster(t *testing.T) {
 	if err := runDeployments(t.Context(), api, ""); err != nil {
 		t.Fatal(err)
 	}
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(kubeconfig, cluster.KubeConfig, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	admin := kubeconfig(t, cluster, "")
 	cases := []struct {
 		name, reason string
 		args         []string
@@ -115,13 +114,66 @@ func TestOnACluster(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			out := &until{text: tc.until, then: func() { cancel(errInterrupted) }}
 			var errs bytes.Buffer
-			code := run(ctx, append([]string{"-kubeconfig", kubeconfig}, tc.args...), out, &errs)
+			code := run(ctx, append([]string{"-kubeconfig", admin}, tc.args...), out, &errs)
 			if code != tc.code || !strings.Contains(out.String()+errs.String(), tc.want) {
 				t.Errorf("%s: exit code %d: %s\n%s", tc.reason, code, &errs, out)
 			}
 			nothingLeft(t, api)
 		})
 	}
+	t.Run("Run", func(t *testing.T) { runsDeployed(t, api, kubeconfig(t, cluster, account)) })
+}
+
+// runsDeployed runs the deployed operator until a shop is ready: with the rights of
+// its account and leader election.
+func runsDeployed(t *testing.T, api client.WithWatch, kubeconfig string) {
+	p := &place{api: api, namespace: "default"}
+	for _, file := range []string{"config/rbac/account.yaml", "config/rbac/role.yaml"} {
+		if err := p.create(t.Context(), file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := install(t.Context(), api); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	s := NewStory(&out, p)
+	if err := api.Create(t.Context(), s.corner()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan int)
+	go func() { ended <- run(ctx, []string{"-run", "-kubeconfig", kubeconfig}, &bytes.Buffer{}, &errs) }()
+	limit, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := s.until(limit, isReady); err != nil {
+		t.Error(err)
+	}
+	stop()
+	if code := <-ended; code != exitOK {
+		t.Errorf("exit code %d: %s", code, &errs)
+	}
+}
+
+// kubeconfig writes a configuration file for a cluster, in which the operator has
+// its namespace. as is the user; empty: an administrator.
+func kubeconfig(t *testing.T, of *envtest.Environment, as string) string {
+	t.Helper()
+	c, err := clientcmd.Load(of.KubeConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, user := range c.AuthInfos {
+		user.Impersonate = as
+	}
+	for _, context := range c.Contexts {
+		context.Namespace = "shop-operator"
+	}
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*c, file); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // nothingLeft fails the test if a program left objects in a cluster. It accepts
