@@ -96,8 +96,8 @@ func ExampleOwnerFrom() {
 		fmt.Println(databases.Reconcile(ctx, &Database{Name: "orders"}))
 	}
 	// Output:
-	// blocked at OwnerCheck by OwnerReady: OwnerNotFound: owner every Cluster is an empty set: waiting until an object is in it
-	// blocked at OwnerCheck by OwnerReady: OwnerAmbiguous: owner every Cluster has 2 objects and must have one: Cluster team/blue; Cluster team/green
+	// blocked at OwnerCheck by OwnerReady: OwnerNotFound: owner every Cluster: no such object exists: waiting until one is created
+	// blocked at OwnerCheck by OwnerReady: OwnerAmbiguous: owner every Cluster: 2 objects exist, and exactly one may: Cluster team/blue; Cluster team/green
 	// PUT orders in Cluster team/green
 	// ready
 }

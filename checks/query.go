@@ -66,7 +66,7 @@ func (l Lister) Only(ctx context.Context, q Query) (Object, error) {
 	case 1:
 		return others[0], nil
 	}
-	return Object{Ref: q.Ref(), Partial: "has " + text.Thousands(len(others)) + " objects and must have one: " + namesOf(others)}, nil
+	return Object{Ref: q.Ref(), Partial: text.Thousands(len(others)) + " objects exist, and exactly one may: " + namesOf(others)}, nil
 }
 
 // namesOf returns the names of objects, up to a bound.

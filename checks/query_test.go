@@ -163,9 +163,9 @@ func TestListerOnly(t *testing.T) {
 		"None":     {reason: "an empty set has the ref of the query", lister: listed(), q: q, want: checks.Object{Ref: q.Ref()}},
 		"SelfOnly": {reason: "a set of the resource alone is empty", lister: listed(me), q: q, want: checks.Object{Ref: q.Ref()}},
 		"Several": {reason: "several objects are named", lister: listed(c[0], me, c[1]), q: q,
-			want: checks.Object{Ref: q.Ref(), Partial: "has 2 objects and must have one: Cluster team/c1; Cluster team/c2"}},
+			want: checks.Object{Ref: q.Ref(), Partial: "2 objects exist, and exactly one may: Cluster team/c1; Cluster team/c2"}},
 		"Many": {reason: "at most ten objects are named", lister: listed(c...), q: q,
-			want: checks.Object{Ref: q.Ref(), Partial: "has 12 objects and must have one: Cluster team/c1; Cluster team/c2; Cluster team/c3; Cluster team/c4; Cluster team/c5; " +
+			want: checks.Object{Ref: q.Ref(), Partial: "12 objects exist, and exactly one may: Cluster team/c1; Cluster team/c2; Cluster team/c3; Cluster team/c4; Cluster team/c5; " +
 				"Cluster team/c6; Cluster team/c7; Cluster team/c8; Cluster team/c9; Cluster team/c10; and 2 more"}},
 		"Error":  {reason: "an error is no empty set", lister: func(context.Context, checks.Query) ([]checks.Object, error) { return numbered(1), errDown }, q: q, err: "every Cluster: the index is down", is: errDown},
 		"Nil":    {reason: "a nil Lister cannot list", q: q, err: "every Cluster: the request has no lister: give the reconciler one with flow.WithLister", is: checks.ErrNoLister},

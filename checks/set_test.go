@@ -139,7 +139,7 @@ func TestOwnerFrom(t *testing.T) {
 func TestOwnerOfSet(t *testing.T) {
 	set := checks.Query{Kind: "Cluster", Namespace: "team"}.Ref()
 	none := checks.Object{Ref: set}
-	several := checks.Object{Ref: set, Partial: "has 2 objects and must have one: Cluster team/c1; Cluster team/c2"}
+	several := checks.Object{Ref: set, Partial: "2 objects exist, and exactly one may: Cluster team/c1; Cluster team/c2"}
 	links := map[string]ownerLink{
 		"OwnerReady":             checks.OwnerReady(),
 		"OwnerFound":             checks.OwnerFound(),
@@ -149,9 +149,9 @@ func TestOwnerOfSet(t *testing.T) {
 	}
 	for name, link := range links {
 		t.Run(name, func(t *testing.T) {
-			mustAnswer(t, "an empty set is awaited", blocks("OwnerNotFound", classify.Fast, "owner every Cluster in team is an empty set: waiting until an object is in it", set),
+			mustAnswer(t, "an empty set is awaited", blocks("OwnerNotFound", classify.Fast, "owner every Cluster in team: no such object exists: waiting until one is created", set),
 				link, &checks.OwnerRequest{Owner: none})
-			mustAnswer(t, "several objects are named", blocks("OwnerAmbiguous", classify.Slow, "owner every Cluster in team "+several.Partial, set),
+			mustAnswer(t, "several objects are named", blocks("OwnerAmbiguous", classify.Slow, "owner every Cluster in team: "+several.Partial, set),
 				link, &checks.OwnerRequest{Owner: several})
 			mustAnswer(t, "a deletion does not wait for an owner", proceeding("the owner is missing or being deleted, so it does not block this deletion"),
 				link, &checks.OwnerRequest{Owner: several, Deleting: true})

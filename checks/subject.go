@@ -39,9 +39,9 @@ func (of *subject) absent(ref *Ref, o *Object) (reason string, retry classify.Re
 	case ref.Set == "":
 		return of.notFound, classify.Fast, notFound
 	case o.Partial != "":
-		return of.several, classify.Slow, " " + o.Partial
+		return of.several, classify.Slow, ": " + o.Partial
 	}
-	return of.notFound, classify.Fast, " is an empty set: waiting until an object is in it"
+	return of.notFound, classify.Fast, ": no such object exists: waiting until one is created"
 }
 
 // typed returns the object o that ref names as a W. If the object cannot be

@@ -192,7 +192,7 @@ func TestOwnerFrom(t *testing.T) {
 	a, b := checks.Object{Ref: fleet, Value: "a", Readiness: checks.Readiness{State: checks.Ready}}, checks.Object{Ref: checks.Ref{Kind: "Fleet", Name: "b"}, Value: "b"}
 	me := checks.Object{Ref: checks.Ref{Kind: "Fleet", Name: "me"}, Value: "me", Self: true}
 	ready := chain.New(checks.OwnerReady())
-	const several = "owner every Fleet in team has 2 objects and must have one: Fleet north; Fleet b"
+	const several = "owner every Fleet in team: 2 objects exist, and exactly one may: Fleet north; Fleet b"
 	cases := map[string]struct {
 		reason  string
 		set     []checks.Object
@@ -205,12 +205,12 @@ func TestOwnerFrom(t *testing.T) {
 	}{
 		"One":           {reason: "the one object is the owner", set: []checks.Object{a, me}, checks: ready, want: "ready", note: "Fleet north is the one object of every Fleet in team"},
 		"OneUnchecked":  {reason: "no owner check is needed", set: []checks.Object{a}, want: "ready", note: "Fleet north is the one object of every Fleet in team"},
-		"None":          {reason: "an empty set blocks", checks: ready, want: "blocked at OwnerCheck by OwnerReady: OwnerNotFound: owner every Fleet in team is an empty set: waiting until an object is in it", waiting: true, note: "every Fleet in team is an empty set"},
-		"NoneUnchecked": {reason: "an empty set is no root resource, also without an owner check", want: "blocked at OwnerCheck by OwnerFrom: OwnerNotFound: owner every Fleet in team is an empty set: waiting until an object is in it", waiting: true, note: "every Fleet in team is an empty set"},
-		"Self":          {reason: "a resource does not own itself", set: []checks.Object{me}, want: "blocked at OwnerCheck by OwnerFrom: OwnerNotFound: owner every Fleet in team is an empty set: waiting until an object is in it", waiting: true, note: "every Fleet in team is an empty set"},
-		"Several":       {reason: "several objects block, and are named", set: []checks.Object{a, me, b}, checks: ready, want: "blocked at OwnerCheck by OwnerReady: OwnerAmbiguous: " + several, waiting: true, note: "every Fleet in team has 2 objects and must have one: Fleet north; Fleet b"},
-		"SeveralSkip":   {reason: "a skipped owner check does not make one owner of several", set: []checks.Object{a, b}, checks: chain.New(returns[*checks.OwnerRequest]("skips", checks.Skip("why not"), nil)), want: "blocked at OwnerCheck by OwnerFrom: OwnerAmbiguous: " + several, waiting: true, note: "every Fleet in team has 2 objects and must have one: Fleet north; Fleet b"},
-		"Deleting":      {reason: "a deletion does not wait for an owner", set: []checks.Object{a, b}, checks: ready, change: func(_ *ops, p *pool) { p.deleting = true }, want: "gone", note: "every Fleet in team has 2 objects and must have one: Fleet north; Fleet b"},
+		"None":          {reason: "an empty set blocks", checks: ready, want: "blocked at OwnerCheck by OwnerReady: OwnerNotFound: owner every Fleet in team: no such object exists: waiting until one is created", waiting: true, note: "every Fleet in team: no such object exists"},
+		"NoneUnchecked": {reason: "an empty set is no root resource, also without an owner check", want: "blocked at OwnerCheck by OwnerFrom: OwnerNotFound: owner every Fleet in team: no such object exists: waiting until one is created", waiting: true, note: "every Fleet in team: no such object exists"},
+		"Self":          {reason: "a resource does not own itself", set: []checks.Object{me}, want: "blocked at OwnerCheck by OwnerFrom: OwnerNotFound: owner every Fleet in team: no such object exists: waiting until one is created", waiting: true, note: "every Fleet in team: no such object exists"},
+		"Several":       {reason: "several objects block, and are named", set: []checks.Object{a, me, b}, checks: ready, want: "blocked at OwnerCheck by OwnerReady: OwnerAmbiguous: " + several, waiting: true, note: "every Fleet in team: 2 objects exist, and exactly one may: Fleet north; Fleet b"},
+		"SeveralSkip":   {reason: "a skipped owner check does not make one owner of several", set: []checks.Object{a, b}, checks: chain.New(returns[*checks.OwnerRequest]("skips", checks.Skip("why not"), nil)), want: "blocked at OwnerCheck by OwnerFrom: OwnerAmbiguous: " + several, waiting: true, note: "every Fleet in team: 2 objects exist, and exactly one may: Fleet north; Fleet b"},
+		"Deleting":      {reason: "a deletion does not wait for an owner", set: []checks.Object{a, b}, checks: ready, change: func(_ *ops, p *pool) { p.deleting = true }, want: "gone", note: "every Fleet in team: 2 objects exist, and exactly one may: Fleet north; Fleet b"},
 		"Error":         {reason: "an error is no empty set", err: errBoom, want: "failed at Owner: Unknown: the owner: every Fleet in team: " + errBoom.Error()},
 		"Root": {reason: "the zero Object is a root resource", checks: ready, change: func(o *ops, _ *pool) {
 			o.Owner = func(context.Context, *pool) (checks.Object, error) { return checks.Object{}, nil }

@@ -164,9 +164,9 @@ func (n ownerQuery) String() string {
 	case n.owner.Found():
 		return n.owner.Ref.String() + " is the one object of " + n.q.String()
 	case n.owner.Partial == "":
-		return n.q.String() + " is an empty set"
+		return n.q.String() + ": no such object exists"
 	}
-	return n.q.String() + " " + n.owner.Partial
+	return n.q.String() + ": " + n.owner.Partial
 }
 
 // checkOwner runs the owner checks. If a query names the owner, the one object

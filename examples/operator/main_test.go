@@ -76,10 +76,10 @@ var wantStory = []string{
 // others. Each list is in order.
 var wantOfOne = [][]string{
 	{ // an owner by query: none, one that is not ready, several, one
-		"Database clicks   not ready: OwnerNotFound: owner every Cluster.kusto.example.com is an empty set: waiting until an object is in it",
+		"Database clicks   not ready: OwnerNotFound: owner every Cluster.kusto.example.com: no such object exists: waiting until one is created",
 		"Database clicks   not ready: OwnerNotReady: owner Cluster.kusto.example.com NAMESPACE/demo is not ready",
 		"Cluster spare     a person creates it",
-		"Database clicks   not ready: OwnerAmbiguous: owner every Cluster.kusto.example.com has 2 objects and must have one: Cluster.kusto.example.com NAMESPACE/demo; Cluster.kusto.example.com NAMESPACE/spare",
+		"Database clicks   not ready: OwnerAmbiguous: owner every Cluster.kusto.example.com: 2 objects exist, and exactly one may: Cluster.kusto.example.com NAMESPACE/demo; Cluster.kusto.example.com NAMESPACE/spare",
 		"Cluster spare     a person deletes it",
 		"Cluster spare     gone",
 		"Database clicks   not ready: InProgress",
