@@ -22,6 +22,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -527,7 +528,15 @@ func (g *guard[T]) read(ctx context.Context, t target) (*metav1.PartialObjectMet
 func (g *guard[T]) patch(ctx context.Context, at *metav1.PartialObjectMetadata, change func()) error {
 	base := at.DeepCopy()
 	change()
-	return g.r.client.Patch(ctx, at, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
+	id := engine.ID(at.GroupVersionKind().GroupKind(), client.ObjectKeyFromObject(at))
+	err := g.r.engine.Touch(ctx, id, base.ResourceVersion, func(ctx context.Context) (string, error) {
+		err := g.r.client.Patch(ctx, at, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
+		return at.GetResourceVersion(), err
+	})
+	if err == nil {
+		passOf(ctx).touched(base, at)
+	}
+	return err
 }
 
 // record writes the record of a resource, if it changes. It does not write an

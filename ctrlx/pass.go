@@ -140,3 +140,24 @@ func (p *pass) saw(obj checks.Object) {
 	}
 	p.seen = append(p.seen, obj)
 }
+
+// touched notes that the pass changed the finalizers of an object, and nothing else.
+// An object that the pass has read in the version was counts as read in the version
+// now, so that the stored success is not older than the object.
+func (p *pass) touched(was, now client.Object) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.seen {
+		read, ok := p.seen[i].Value.(client.Object)
+		if !ok || read.GetUID() != was.GetUID() || read.GetResourceVersion() != was.GetResourceVersion() {
+			continue
+		}
+		read = read.DeepCopyObject().(client.Object)
+		read.SetResourceVersion(now.GetResourceVersion())
+		read.SetFinalizers(now.GetFinalizers())
+		p.seen[i].Value = read
+	}
+}

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -80,8 +81,11 @@ func pointerToBool(h uint64, b *bool) uint64 {
 // OfVersion returns the digest of the version of obj, which differs after each
 // write. Use it if only the metadata of obj was read: the version stands for the
 // rest of the object.
-func OfVersion(obj client.Object) uint64 {
-	h := text(text(0, obj.GetUID()), obj.GetResourceVersion())
+func OfVersion(obj client.Object) uint64 { return Version(obj.GetUID(), obj.GetResourceVersion()) }
+
+// Version is [OfVersion] of an object with a UID, in a version.
+func Version(uid types.UID, version string) uint64 {
+	h := text(text(0, uid), version)
 	if h <= NotFound {
 		h += NotFound + 1
 	}

@@ -22,6 +22,7 @@
 //	catalog.go      the kinds that discovery lists
 //	definitions.go  events of definitions, which wake the waiters of missing kinds
 //	stale.go        objects whose cached copy may be stale
+//	touch.go        writes of this process that concern no pass
 //	own.go          reads that see the writes of this process
 //	self.go         objects that wait for a change of themselves
 //	fallback.go     live reads that find what a broken watch hides

@@ -31,6 +31,7 @@ type Engine struct {
 	index   *index.Index
 	stale   Stale
 	sets    sets
+	touches touches
 	catalog *catalog
 	stopped context.Context // done when the manager has stopped
 

@@ -30,7 +30,7 @@ func (e *Engine) follow(k kind, obj client.Object) (h uint64) {
 		return digest.NotFound
 	}
 	if k.policy == metadataOnly {
-		return digest.OfVersion(obj)
+		return e.touches.digest(k, obj)
 	}
 	defer func() {
 		if recover() != nil { // the pass that is woken calls the same function, and reports the panic

@@ -324,8 +324,10 @@ func (e *Engine) handler(k kind) toolscache.ResourceEventHandler {
 		id := index.ID{Group: k.gvk.Group, Kind: k.gvk.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
 		version := obj.GetResourceVersion()
 		e.stale.Heard(id, version, is == nil)
-		e.happened(k, id, was, is)
-		e.heard(kindOf(id), id.Namespace, version)
+		if e.touches.n.Load() > 0 && e.touches.waits(id, version, is == nil, func() { e.occurred(k, id, was, is) }) {
+			return
+		}
+		e.occurred(k, id, was, is)
 	}
 	return toolscache.ResourceEventHandlerFuncs{
 		AddFunc:    func(o any) { changed(nil, o) },
@@ -339,11 +341,22 @@ func (e *Engine) handler(k kind) toolscache.ResourceEventHandler {
 	}
 }
 
+// occurred handles an event of an object, whose states before and after are was and
+// is. One of them may be nil.
+func (e *Engine) occurred(k kind, id index.ID, was, is client.Object) {
+	e.happened(k, id, was, is)
+	now := is
+	if is == nil {
+		now = was
+	}
+	e.heard(kindOf(id), id.Namespace, now.GetResourceVersion())
+}
+
 // digest returns the digest of all that a check can see of an object. If only
 // the metadata is watched, the version stands for the rest of the object.
-func (k kind) digest(obj client.Object) uint64 {
+func (e *Engine) digest(k kind, obj client.Object) uint64 {
 	if k.policy == metadataOnly {
-		return digest.OfVersion(obj)
+		return e.touches.digest(k, obj)
 	}
 	return digest.Of(obj)
 }

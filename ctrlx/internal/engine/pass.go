@@ -54,7 +54,7 @@ func (p *Pass) Read(ctx context.Context, ref checks.Ref) (checks.Ref, client.Obj
 	err = e.read(ctx, id, obj, state, p.timeout)
 	switch {
 	case err == nil: // first, because IsNotFound allocates
-		look.Saw(k.digest(obj))
+		look.Saw(e.digest(k, obj))
 		return ref, obj, nil
 	case apierrors.IsNotFound(err):
 		look.Saw(digest.NotFound)

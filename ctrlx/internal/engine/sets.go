@@ -316,7 +316,7 @@ func (e *Engine) happened(k kind, id index.ID, old, now client.Object) {
 			follows = visible
 		default:
 			if oldFull == 0 {
-				oldFull, nowFull = k.digest(old), k.digest(now)
+				oldFull, nowFull = e.digest(k, old), e.digest(k, now)
 				oldFollow, nowFollow = e.follow(k, old), e.follow(k, now)
 			}
 			visible, follows = oldFull != nowFull, oldFollow != nowFollow || nowFollow == 0 // 0: the readiness is not known
@@ -334,7 +334,7 @@ func (e *Engine) changeOf(k kind, obj client.Object, full, follow bool) (c index
 	if full {
 		c.Full = digest.NotFound
 		if obj != nil {
-			c.Full = k.digest(obj)
+			c.Full = e.digest(k, obj)
 		}
 	}
 	if follow {

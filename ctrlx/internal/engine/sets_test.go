@@ -119,7 +119,7 @@ func TestSets(t *testing.T) {
 		var want []string
 		for i, q := range queries {
 			before, after := contains(q, old), contains(q, now)
-			changed := before && after && (old.UID != now.UID || !q.NamesOnly && clusterKind.digest(old) != clusterKind.digest(now))
+			changed := before && after && (old.UID != now.UID || !q.NamesOnly && e.digest(clusterKind, old) != e.digest(clusterKind, now))
 			if before != after || changed {
 				want = append(want, fmt.Sprint(i))
 			}

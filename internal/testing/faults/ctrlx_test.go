@@ -886,7 +886,7 @@ var ctrlxFaults = []fault{
 		test: "ctrlx/internal/engine.TestIdle/Named", why: "the watch of another controller of the operator ends without an error",
 	},
 	{
-		name: "secret-data-invisible", in: "ctrlx/internal/engine.kind.digest",
+		name: "secret-data-invisible", in: "ctrlx/internal/engine.Engine.digest",
 		old:  `k.policy == metadataOnly`,
 		new:  `false`,
 		test: "ctrlx.TestSecretWakes", why: "a change of the data of a Secret does not wake the objects that wait for it",
@@ -938,6 +938,54 @@ var ctrlxFaults = []fault{
 		old:  `pokeInterval-now.Sub(at.began)`,
 		new:  `at.began.Sub(now)`,
 		test: "ctrlx.TestPoke", why: "many events of one object cause passes without a pause, and each polls the cloud",
+	},
+	{
+		name: "guard-wakes-followers", in: "ctrlx/internal/engine.touches.end",
+		old:  `at.version = to`,
+		new:  `_ = to`,
+		test: "ctrlx/internal/engine.TestTouch", why: "the first and the last user of a Secret cause a PUT of each resource that follows it",
+	},
+	{
+		name: "event-during-a-touch-lost", in: "ctrlx/internal/engine.Engine.Touch",
+		old:  `event()`,
+		new:  `_ = event`,
+		test: "ctrlx/internal/engine.TestTouch", why: "a rotation of a Secret while a guard writes its finalizer wakes no resource",
+	},
+	{
+		name: "guarded-version-not-stored", in: "ctrlx.guard.patch",
+		old:  `passOf(ctx).touched(base, at)`,
+		new:  `_ = passOf(ctx)`,
+		test: "ctrlx.TestGuardedSecret", why: "a restart reconciles each resource that was the first user of a Secret",
+	},
+	{
+		name: "copied-guard-record-counts", in: "ctrlx.recordOf",
+		old:  `rec.UID != obj.GetUID()`,
+		new:  `rec.UID == ""`,
+		test: "ctrlx.TestGuardCopies", why: "a copy of a resource keeps an object for ever, and a resource that was created again uses an object that is being deleted",
+	},
+	{
+		name: "guard-record-written-by-each-pass", in: "ctrlx.guard.record",
+		old:  `maps.Equal(was, next) || p != nil && p.orphan`,
+		new:  `p != nil && p.orphan`,
+		test: "ctrlx.TestGuardCost", why: "each pass over a resource with a guard writes the resource",
+	},
+	{
+		name: "guard-of-all-kinds", in: "ctrlx.guard.setUp",
+		old:  `strings.ToLower(g.r.gvk.Kind)+"."+g.r.gvk.Group`,
+		new:  `g.r.gvk.Group`,
+		test: "ctrlx.TestGuardKinds", why: "the last user of one kind removes the finalizer that the users of another kind need",
+	},
+	{
+		name: "why-reads-live", in: "ctrlx.reporter.describe",
+		old:  `r.engine.Cache().Get(`,
+		new:  `r.client.Get(`,
+		test: "ctrlx.TestWhyReadsCaches", why: "a request of the page causes one request to the API server for each waiter",
+	},
+	{
+		name: "panicking-readiness-ends-the-answer", in: "ctrlx/internal/engine.viewOf",
+		old:  `if v := recover(); v != nil {`,
+		new:  `if v := any(nil); v != nil {`,
+		test: "ctrlx.TestWhyReadsCaches", why: "a function of the user that panics hides why all objects wait",
 	},
 	{
 		name: "guard-removed-without-a-mark", in: "ctrlx.guard.unprotect",

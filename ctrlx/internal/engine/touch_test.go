@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+)
+
+// TestTouch verifies that a write of finalizers by this process wakes neither a
+// follower nor a waiter of an object whose version stands for its data, whether its
+// event or its answer comes first, and that any other change wakes both.
+func TestTouch(t *testing.T) {
+	in := func(version string) *metav1.PartialObjectMetadata {
+		return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "key", UID: "1", ResourceVersion: version}}
+	}
+	id := ID(clusters, types.NamespacedName{Namespace: "a", Name: "key"})
+	type world struct {
+		h     toolscache.ResourceEventHandler
+		touch func(from, to string, err error, during func())
+	}
+	nothing := func() {}
+	cases := map[string]struct {
+		reason string
+		do     func(w world)
+		wakes  bool
+		left   int32 // the objects that are remembered
+	}{
+		"AnswerFirst": {"the event comes later", func(w world) {
+			w.touch("1", "2", nil, nothing)
+			w.h.OnUpdate(in("1"), in("2"))
+		}, false, 1},
+		"EventFirst": {"the event waits for the answer", func(w world) {
+			w.touch("1", "2", nil, func() { w.h.OnUpdate(in("1"), in("2")) })
+		}, false, 1},
+		"Twice": {"the finalizer is added and removed", func(w world) {
+			w.touch("1", "2", nil, nothing)
+			w.touch("2", "3", nil, func() { w.h.OnUpdate(in("1"), in("3")) })
+		}, false, 1},
+		"Changed": {"another writer changes the data later", func(w world) {
+			w.touch("1", "2", nil, nothing)
+			w.h.OnUpdate(in("1"), in("2"))
+			w.h.OnUpdate(in("2"), in("3"))
+		}, true, 0},
+		"ChangedMeanwhile": {"another writer changes the data before the answer comes", func(w world) {
+			w.touch("1", "2", nil, func() {
+				w.h.OnUpdate(in("1"), in("2"))
+				w.h.OnUpdate(in("2"), in("3"))
+			})
+		}, true, 0},
+		"ChangedBefore": {"the write is for a version that no event has reported", func(w world) {
+			w.touch("2", "3", nil, nothing)
+			w.h.OnUpdate(in("1"), in("3"))
+		}, true, 1},
+		"Conflict": {"another writer was faster", func(w world) {
+			w.touch("1", "", errors.New("conflict"), func() { w.h.OnUpdate(in("1"), in("2")) })
+		}, true, 0},
+		"Deleted": {"the object was deleted after the write", func(w world) {
+			w.touch("1", "2", nil, nothing)
+			w.h.OnDelete(in("2"))
+		}, true, 0},
+		"DeletedMeanwhile": {"the write removes the last finalizer of a deleted object", func(w world) {
+			w.touch("1", "2", nil, func() { w.h.OnDelete(in("1")) })
+		}, true, 0},
+	}
+	for name, tc := range cases {
+		for _, follows := range []bool{true, false} {
+			e, woken := indexedEngine()
+			k := clusterKind
+			k.policy = metadataOnly
+			e.watches[clusters] = &watch{kind: k, synced: always}
+			p := e.index.Begin(index.ID{Kind: "Waiter", Name: "w"})
+			p.Register(id).Saw(e.digest(k, in("1")))
+			if follows {
+				p.End(index.End{Followed: []index.Followed{{ID: id, Digest: e.follow(k, in("1"))}}})
+			} else {
+				p.End(index.End{Awaited: []index.ID{id}})
+			}
+			tc.do(world{e.handler(k), func(from, to string, err error, during func()) {
+				got := e.Touch(t.Context(), id, from, func(context.Context) (string, error) {
+					during()
+					return to, err
+				})
+				if !errors.Is(got, err) {
+					t.Errorf("%s: the error is %v", name, got)
+				}
+			}})
+			if got := len(*woken) > 0; got != tc.wakes {
+				t.Errorf("%s (follows: %t): %s: woken: %t", name, follows, tc.reason, got)
+			}
+			if left := e.touches.n.Load(); left != tc.left {
+				t.Errorf("%s: %d objects are remembered, want %d", name, left, tc.left)
+			}
+		}
+	}
+}
