@@ -152,7 +152,7 @@ func TestSettle(t *testing.T) {
 					t.Fatalf("the kind must be missing: found %v, error %v", found, err)
 				}
 				seen.Saw(digest.NotFound)
-				pass.Wait(ref)
+				pass.End(index.End{Awaited: []index.ID{ref}})
 				crd := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "things." + tc.group}}
 				e.defined(crd)
 				e.defined(crd)

@@ -250,7 +250,7 @@ func TestFallbackSetsOfNamespaces(t *testing.T) {
 		p.End(t.Context(), End{Followed: others})
 		for _, namespace := range []string{checks.AllNamespaces, "foreign", "abroad"} {
 			p := c.index.Begin(index.ID{Kind: "Waiter", Name: "of " + namespace})
-			p.Wait(setOf(of(namespace)))
+			p.End(index.End{Awaited: []index.ID{setOf(of(namespace))}})
 		}
 		lists := func(waiter, want string) {
 			t.Helper()

@@ -457,7 +457,7 @@ func TestFallbackInstalls(t *testing.T) {
 				}
 				p := c.index.Begin(index.ID{Kind: "Waiter", Name: "w"})
 				p.Register(ref).Saw(digest.NotFound)
-				p.Wait(ref)
+				p.End(index.End{Awaited: []index.ID{ref}})
 				go c.fallback(ctx)
 				time.Sleep(30 * time.Second)
 				s.mu.Lock()
@@ -490,7 +490,7 @@ func TestFallbackHangs(t *testing.T) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		p := c.index.Begin(index.ID{Kind: "Waiter", Name: "h"})
-		p.Wait(ID(hanging.gvk.GroupKind(), types.NamespacedName{Name: "a"}))
+		p.End(index.End{Awaited: []index.ID{ID(hanging.gvk.GroupKind(), types.NamespacedName{Name: "a"})}})
 		c.both("b", "9", "Stopped")
 		c.pass(t, "w", "b")
 		c.breaks()

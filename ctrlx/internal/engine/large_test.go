@@ -89,7 +89,7 @@ func TestLargeSets(t *testing.T) {
 				}
 			}
 			if tc.tooMany {
-				if !errors.Is(err, ErrTooMany) || len(all) > 0 {
+				if !errors.Is(err, errTooMany) || len(all) > 0 {
 					t.Errorf("%s: %d objects and %v", tc.reason, len(all), err)
 				}
 				return

@@ -25,9 +25,6 @@ const (
 	MaxObjects = 10_000
 	// maxSelector is the largest length of a selector, which users may choose.
 	maxSelector = 10_000
-	// cycleMembers is the number of members of a set that a search for a cycle
-	// asks for.
-	cycleMembers = 1000
 )
 
 // Listed is a set as a pass has listed it.
@@ -39,16 +36,8 @@ type Listed struct {
 	Follow uint64
 }
 
-// MissingKindError is the error of a query over a kind that is not installed.
-type MissingKindError struct{ Kind schema.GroupKind }
-
-// Error names the kind and the fix.
-func (e *MissingKindError) Error() string {
-	return fmt.Sprintf("the kind %q is not installed, so its objects are not known: install its definition, or correct the query", e.Kind)
-}
-
-// ErrTooMany is the error of a list of more than [MaxObjects] objects.
-var ErrTooMany = errors.New("the set has too many objects")
+// errTooMany is the error of a list of more than MaxObjects objects with content.
+var errTooMany = fmt.Errorf("the set has more than %d objects: set NamesOnly in the query, or select fewer", MaxObjects)
 
 // List lists the set of a query from the cache, or live if the cache may be
 // stale. From now on each change of the set that a check can see wakes the
@@ -67,7 +56,7 @@ func (p *Pass) List(ctx context.Context, q checks.Query) (Listed, error) {
 	l := Listed{Ref: refOf(id)}
 	look, k, state, err := p.register(ctx, id)
 	if state == missing && err == nil {
-		err = &MissingKindError{kindOf(id)}
+		err = fmt.Errorf("the kind %q is not installed, so its objects are not known: install its definition, or correct the query", kindOf(id))
 	}
 	if err == nil && q.Field != "" {
 		err = e.indexed(kindOf(id), q.Field)
@@ -171,7 +160,7 @@ func List(ctx context.Context, reader client.Reader, scheme *runtime.Scheme, gvk
 		return nil, err
 	}
 	if len(all) > MaxObjects && !q.NamesOnly {
-		return nil, tooMany()
+		return nil, errTooMany
 	}
 	slices.SortFunc(all, byAge)
 	return all, nil
@@ -197,7 +186,7 @@ func (e *Engine) listCached(ctx context.Context, k kind, id index.ID, q checks.Q
 		return all, err
 	}
 	if len(all) > MaxObjects {
-		return nil, tooMany()
+		return nil, errTooMany
 	}
 	for i, obj := range all {
 		c := obj.DeepCopyObject().(client.Object)
@@ -233,7 +222,7 @@ func (e *Engine) listLive(ctx context.Context, k kind, id index.ID, q checks.Que
 			return nil, err
 		}
 		if len(all) > MaxObjects && !q.NamesOnly {
-			return nil, tooMany()
+			return nil, errTooMany
 		}
 		if next = list.GetContinue(); next == "" {
 			break
@@ -243,10 +232,6 @@ func (e *Engine) listLive(ctx context.Context, k kind, id index.ID, q checks.Que
 		e.sets.listedLive(kindOf(id), w.scope(namespaceOf(id)), version, objects)
 	}
 	return all, nil
-}
-
-func tooMany() error {
-	return fmt.Errorf("%w, more than %d: set NamesOnly in the query, or select fewer", ErrTooMany, MaxObjects)
 }
 
 // newList returns a list to read into, of the type that newObject returns.
@@ -290,7 +275,8 @@ func (e *Engine) listsAll(ctx context.Context, w *watch) bool {
 		e.cache.List(ctx, newList(e.scheme, w.kind), client.InNamespace(none), client.UnsafeDisableDeepCopy) == nil
 }
 
-// members returns the present members of a set, as far as the cache has them.
+// members returns the present members of a set, as far as the cache has them and
+// index.Cycle examines them.
 func (e *Engine) members(set index.ID) (ids []index.ID) {
 	gk := kindOf(set)
 	w, state := e.watchOf(gk)
@@ -303,11 +289,11 @@ func (e *Engine) members(set index.ID) (ids []index.ID) {
 		return nil
 	}
 	q.NamesOnly = true
-	all, err := e.listCached(context.Background(), w.kind, set, q, selector, client.Limit(cycleMembers))
+	all, err := e.listCached(context.Background(), w.kind, set, q, selector, client.Limit(index.MaxMembers))
 	if err != nil {
 		return nil
 	}
-	for _, obj := range all[:min(len(all), cycleMembers)] {
+	for _, obj := range all {
 		ids = append(ids, ID(gk, client.ObjectKeyFromObject(obj)))
 	}
 	return ids

@@ -23,8 +23,8 @@ func TestListTooMany(t *testing.T) {
 		want   error
 	}{
 		"Limit":    {"the limit itself is allowed", MaxObjects, false, false, nil},
-		"More":     {"one object more", MaxObjects + 1, false, false, ErrTooMany},
-		"Live":     {"the same past the cache", MaxObjects + 1, false, true, ErrTooMany},
+		"More":     {"one object more", MaxObjects + 1, false, false, errTooMany},
+		"Live":     {"the same past the cache", MaxObjects + 1, false, true, errTooMany},
 		"Names":    {"names of 50,000 objects", 50_000, true, false, nil},
 		"LiveName": {"the same past the cache", 50_000, true, true, nil},
 	}

@@ -56,7 +56,7 @@ func waits(e *Engine, waiter index.ID, set index.ID) {
 	look := p.Register(set)
 	full, _ := e.sets.numbers(set)
 	look.Saw(full)
-	p.Wait(set)
+	p.End(index.End{Awaited: []index.ID{set}})
 }
 
 // TestSets verifies that an event wakes exactly the waiters of the sets that
@@ -420,7 +420,7 @@ func TestNothingAwaited(t *testing.T) {
 	}
 	p := e.index.Begin(index.ID{Kind: "Waiter", Name: "w"})
 	p.Register(ID(clusters, client.ObjectKeyFromObject(c))).Saw(1)
-	p.Wait(ID(clusters, client.ObjectKeyFromObject(c)))
+	p.End(index.End{Awaited: []index.ID{ID(clusters, client.ObjectKeyFromObject(c))}})
 	h.OnUpdate(c, c) // awaited, and not followed
 }
 

@@ -42,7 +42,7 @@ func BenchmarkWhy(b *testing.B) {
 		p := e.index.Begin(id)
 		owner := index.ID{Group: "example.com", Kind: "Cluster", Namespace: "apps", Name: fmt.Sprintf("cluster-%d", at%100)}
 		p.Register(owner).Saw(1)
-		p.Wait(owner)
+		p.End(index.End{Awaited: []index.ID{owner}})
 	})
 	b.ReportAllocs()
 	for b.Loop() {

@@ -149,7 +149,6 @@ func TestAllocs(t *testing.T) {
 		"Wakes":         {"a wake-up costs no allocation either", func() { waking.Changed(ref, full(2)) }},
 		"WaitsNot":      {"a pass reads no object", func() { p := x.Begin(ID{Kind: "Cluster"}); p.Done() }},
 		"NoCycle":       {"the waits form no cycle", func() { x.Cycle(ref, nil); x.Cycle(id, nil) }},
-		"WaitersByName": {"a count of waiters", func() { x.Waiters(ref) }},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

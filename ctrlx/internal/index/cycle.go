@@ -13,8 +13,8 @@ type visit struct {
 const (
 	// trailKept is the length of the longest trail that is reused.
 	trailKept = 1024
-	// maxMembers is the number of members of sets that Cycle examines at most.
-	maxMembers = 1000
+	// MaxMembers is the number of members of sets that Cycle examines at most.
+	MaxMembers = 1000
 )
 
 // Cycle returns a cycle of waits from waiter back to waiter, or nil. The cycle
@@ -28,13 +28,13 @@ const (
 // same set: its members compete for something, and one of them proceeds. The
 // cycle then names the set before the member. The function members
 // returns the present members of a set; Cycle calls it without a lock. nil: no
-// set has members. Cycle examines a bounded number of members, so it may miss a
+// set has members. Cycle examines at most [MaxMembers] members, so it may miss a
 // cycle through a large set.
 //
 // Under the lock, Cycle examines every object that waiter waits for, directly
 // or not. If no object waits for waiter or for a set, it examines none.
 func (x *Index) Cycle(waiter ID, members func(set ID) []ID) []ID {
-	known, left := map[ID][]ID(nil), maxMembers
+	known, left := map[ID][]ID(nil), MaxMembers
 	for {
 		way, unknown := x.search(waiter, known)
 		if len(unknown) == 0 {

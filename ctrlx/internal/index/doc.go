@@ -18,9 +18,8 @@
 //	obj := read(owner)             // from the cache whose events reach Changed, or live
 //	look.Saw(digest(obj))          // the state that was read; "not found" has a digest, too
 //	                               // checks decide, the status is written
-//	pass.Wait(owner)               // if blocked: the waiter waits for these refs alone
-//	pass.End(index.End{...})       // the same, and the waiter follows other refs
-//	pass.Done()                    // if not blocked: the waiter waits for no ref
+//	pass.End(index.End{...})       // the waiter waits for these refs alone, and follows others
+//	pass.Done()                    // the waiter waits for no ref, and follows none
 //
 // The caller that watches the objects calls [Index.Changed] for every event,
 // and after every read of its own. It passes the current digests of the ref.
@@ -50,7 +49,7 @@
 //  2. If not, the store got the change after the read. So its Changed is called
 //     after the read, and therefore after Register.
 //  3. From Register until its end, a pass has its entry in the index. If it
-//     ends in a Wait for the ref, the entry stays. At no moment in between is
+//     ends in a wait for the ref, the entry stays. At no moment in between is
 //     it missing.
 //  4. The entry is unknown until Saw. Then it holds a digest that differs from
 //     the digest of the change. In both cases Changed wakes the waiter.

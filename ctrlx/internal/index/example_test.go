@@ -20,8 +20,8 @@ func Example() {
 	pass := idx.Begin(database)
 	look := pass.Register(cluster)
 	look.Saw(creating) // after it was read
-	pass.Wait(cluster)
-	fmt.Println(idx.Waiters(cluster), "waits for", cluster)
+	pass.End(index.End{Awaited: []index.ID{cluster}})
+	fmt.Println(database, "waits for", idx.Waits(database))
 
 	idx.Changed(cluster, index.Change{Full: creating}) // an event that changes nothing
 	idx.Changed(cluster, index.Change{Full: ready})
@@ -33,7 +33,7 @@ func Example() {
 	idx.Changed(cluster, index.Change{Full: creating})
 
 	// Output:
-	// 1 waits for Cluster.example.com prod/main
+	// Database.example.com prod/orders waits for [Cluster.example.com prod/main]
 	// wake Database.example.com prod/orders
 }
 
@@ -42,7 +42,7 @@ func ExampleIndex_Cycle() {
 	waits := func(waiter, ref index.ID) {
 		pass := idx.Begin(waiter)
 		pass.Register(ref).Saw(1)
-		pass.Wait(ref)
+		pass.End(index.End{Awaited: []index.ID{ref}})
 	}
 	waits(database, cluster)
 	waits(cluster, database) // its backup is stored there

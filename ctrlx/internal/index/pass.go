@@ -1,8 +1,7 @@
 package index
 
-// Pass is one pass over a waiter, made by [Index.Begin]. It ends with
-// [Pass.End], [Pass.Wait] or [Pass.Done], or with the next pass. Do not copy a Pass after
-// its first use.
+// Pass is one pass over a waiter, made by [Index.Begin]. It ends with [Pass.End]
+// or [Pass.Done], or with the next pass. Do not copy a Pass after its first use.
 type Pass struct {
 	x      *Index
 	waiter ID
@@ -90,11 +89,6 @@ type Followed struct {
 	// not known. It counts only if the pass registered the ref.
 	Digest uint64
 }
-
-// Wait ends the pass as blocked: the waiter waits for refs, and follows none.
-// All other refs that the pass registered are dropped. Without refs, Wait is
-// [Pass.Done].
-func (p *Pass) Wait(refs ...ID) { p.End(End{Awaited: refs}) }
 
 // End ends the pass. All refs that the pass registered and that e does not name
 // are dropped. A zero e is [Pass.Done].

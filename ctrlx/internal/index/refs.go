@@ -27,13 +27,3 @@ func (x *Index) Refs() iter.Seq2[ID, int] {
 		x.mu.Unlock()
 	}
 }
-
-// Waiters returns the number of waiters and followers of ref; 0: there is none.
-func (x *Index) Waiters(ref ID) int {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if n := x.find(ref); n != nil {
-		return int(n.awaited + n.followed)
-	}
-	return 0
-}
