@@ -40,13 +40,13 @@ func (p *pass) withRoot(outcome []flow.Condition, was []metav1.Condition) []flow
 }
 
 // Object implements engine.Seen.
-func (p *pass) Object(ref checks.Ref) (o checks.Object, ok bool) {
+func (p *pass) Object(ref checks.Ref) *checks.Object {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i := slices.IndexFunc(p.seen, func(o checks.Object) bool { return o.Ref == ref }); i >= 0 {
-		return p.seen[i], true
+		return &p.seen[i]
 	}
-	return o, false
+	return nil
 }
 
 // Members implements engine.Seen.

@@ -75,8 +75,8 @@ func names(in, name string) bool {
 
 // Seen has the objects that a pass read.
 type Seen interface {
-	// Object returns an object as the pass read it; ok is false if it did not.
-	Object(ref checks.Ref) (o checks.Object, ok bool)
+	// Object returns an object as the pass read it; nil: it did not.
+	Object(ref checks.Ref) *checks.Object
 	// Members returns the members of a set as the pass listed them; ok is false if it
 	// did not, or if it listed their names only.
 	Members(set checks.Ref) (members []checks.Object, ok bool)
@@ -114,8 +114,7 @@ func (p *Pass) root(ctx context.Context, end End, ids []index.ID, cycle []index.
 	}
 	for _, id := range ids[:min(len(ids), maxRoots)] {
 		if id.Set == "" {
-			o, ok := end.Seen.Object(refOf(id))
-			add(p.engine.rootOf(ctx, p.waiter, id, o, ok))
+			add(p.engine.rootOf(ctx, p.waiter, id, end.Seen.Object(refOf(id))))
 			continue
 		}
 		add(p.rootOfSet(ctx, end.Seen, id))
@@ -154,12 +153,13 @@ func (p *Pass) rootOfSet(ctx context.Context, seen Seen, set index.ID) found {
 	if ok && len(members) == 0 {
 		best.State = string(why.Missing)
 	}
-	for _, o := range members[:min(len(members), maxRoots)] {
+	for i := range members[:min(len(members), maxRoots)] {
+		o := &members[i]
 		id := p.id(ctx, o.Ref)
 		if id == p.waiter || o.Readiness.State == checks.Ready || slices.Contains(p.engine.index.Waits(id), set) {
 			continue
 		}
-		f := p.engine.rootOf(ctx, p.waiter, id, o, true)
+		f := p.engine.rootOf(ctx, p.waiter, id, o)
 		if sure := best.sure && f.sure; best.ID == set || worse(&f.Root, &best.Root) {
 			best, best.sure = f, sure
 		}
@@ -168,8 +168,9 @@ func (p *Pass) rootOfSet(ctx context.Context, seen Seen, set index.ID) found {
 }
 
 // rootOf returns the root cause of an awaited object: the one that its last pass
-// recorded, or the object itself. read reports that the pass read it as o.
-func (e *Engine) rootOf(ctx context.Context, waiter, id index.ID, o checks.Object, read bool) found {
+// recorded, or the object itself. o is the object as the pass read it; nil: a check
+// of the user read it by other means.
+func (e *Engine) rootOf(ctx context.Context, waiter, id index.ID, o *checks.Object) found {
 	root, waits := e.index.Root(id)
 	switch {
 	case root != (index.Root{}):
@@ -177,18 +178,21 @@ func (e *Engine) rootOf(ctx context.Context, waiter, id index.ID, o checks.Objec
 	case waits:
 		return found{index.Root{ID: id, State: string(why.Blocked)}, false}
 	}
-	at := why.Object{State: stateOf(o), Reason: o.Readiness.Reason}
-	if view := e.reporterOf(waiter); !read && view != nil { // a check of the user read it by other means
-		at = e.look(ctx, id, view)
+	state, reason, sure := why.Unknown, "", true
+	if o != nil {
+		state, reason = stateOf(o), o.Readiness.Reason
+	} else if view := e.reporterOf(waiter); view != nil {
+		at := e.look(ctx, id, view)
+		state, reason = at.State, at.Reason
 	}
-	sure := true
-	if own := e.reporterOf(id); own != nil && at.State != why.Missing && at.State != why.Ready {
-		var state why.State
-		if state, at.Reason, sure = own.Verdict(nameOf(id)); sure {
-			at.State = state
+	if own := e.reporterOf(id); own != nil && state != why.Missing && state != why.Ready {
+		if is, because, ok := own.Verdict(nameOf(id)); ok {
+			state, reason = is, because
+		} else {
+			sure = false
 		}
 	}
-	return found{index.Root{ID: id, State: string(at.State), Reason: at.Reason[:min(len(at.Reason), maxReason)]}, sure}
+	return found{index.Root{ID: id, State: string(state), Reason: reason[:min(len(reason), maxReason)]}, sure}
 }
 
 // worse reports whether a is less likely to end by itself than b.
@@ -244,7 +248,7 @@ var stateWords = map[why.State]string{
 }
 
 // stateOf returns the state of an object as checks see it.
-func stateOf(o checks.Object) why.State {
+func stateOf(o *checks.Object) why.State {
 	switch r := o.Readiness; {
 	case !o.Found():
 		return why.Missing

@@ -106,7 +106,7 @@ func (e *Engine) look(ctx context.Context, id index.ID, view Reporter) why.Objec
 		return o
 	}
 	o.Reason, o.Message = v.Readiness.Reason, v.Readiness.Message
-	o.State = stateOf(v)
+	o.State = stateOf(&v)
 	return o
 }
 
