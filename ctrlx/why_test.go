@@ -2,12 +2,15 @@ package ctrlx_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -243,6 +247,72 @@ func TestWhySince(t *testing.T) {
 			if o := objects[0]; !o.Since.Equal(tc.want) || o.Reason != "OwnerNotFound" || !o.Again.After(noon) {
 				t.Errorf("%s: the object is %+v", tc.reason, o)
 			}
+		})
+	}
+}
+
+// Texts of users and clouds stay texts in the condition, the JSON and the page.
+func TestWhyHostile(t *testing.T) {
+	hostile := "<script>alert(1)</script>\u202ekcab\x1b[2J\n\x00" + strings.Repeat("long ", 2000) + "\xff"
+	c := clusterWith("Creating")
+	c.Status.Conditions[0].Message = hostile
+	for name, check := range map[string]checks.Middleware[*App]{
+		"Blocks": checks.OnOwner[*App](checks.OwnerReady()),
+		"Says":   checks.Check(hostile, func(ctxt, *checks.Request[*App]) (checks.Result, error) { return checks.Block("Busy", hostile), nil }),
+		"Fails": checks.Check("Quota", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
+			return checks.Result{}, errors.New(hostile)
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, pass := chained(t, c.DeepCopyObject().(*testv1.Cluster), check, ctrlx.WithFlow(flow.WithExplanations(5)))
+			pass("b", "a")
+			texts := []string{d.message()}
+			h := ctrlx.Why(d.manager)
+			for _, accept := range []string{"", "text/html"} {
+				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, ctrlx.WhyPath, nil)
+				r.Header.Set("Accept", accept)
+				w := httptest.NewRecorder()
+				h.ServeHTTP(w, r)
+				if w.Code != http.StatusOK || w.Body.Len() > 100_000 {
+					t.Errorf("the code is %d, the size is %d", w.Code, w.Body.Len())
+				}
+				texts = append(texts, w.Body.String())
+			}
+			if strings.Contains(texts[2], "<script>alert") || !strings.Contains(texts[2], "&lt;script&gt;alert") {
+				t.Error("the page has the script, or lacks its text")
+			}
+			for i, text := range texts {
+				odd := func(r rune) bool { return r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }
+				if at := strings.IndexFunc(text, odd); at >= 0 || !utf8.ValidString(text) || i == 0 && strings.Contains(text, "\n") {
+					t.Errorf("text %d has an odd character at %d: %.300q", i, at, text)
+				}
+			}
+		})
+	}
+}
+
+// Two managers of one program have separate answers. What one manager reconciles is
+// an object of another operator for the other one.
+func TestWhyOfManagers(t *testing.T) {
+	o := newApps(t)
+	silent := flow.Extensions[*testv1.Database]{PreCheck: chain.New(silently[*testv1.Database]())}
+	databases := o.start(ctrlx.New("Database", o.operations(), silent, ctrlx.WithOwner(ownerByName)))
+	apps := o.start(ctrlx.New("App", flow.Operations[*App]{Apply: func(ctxt, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }},
+		flow.Extensions[*App]{PreCheck: chain.New(silently[*App]())}, ctrlx.WithOwner(databaseOf)))
+	o.database("d", "cluster-1")
+	o.until("d", "False Waiting")
+	o.create(AppSpec{Cluster: "d"})
+	o.becomes("False Waiting")
+	for mgr, want := range map[manager.Manager]string{
+		databases: "Cluster cluster-1 is missing; 1 object waits for it: create it, or correct the reference",
+		apps:      "Database d is blocked: Waiting: it waits; 1 object waits for it: do what its message asks for",
+	} {
+		settles(t, func() string {
+			var all []string
+			for _, c := range whyDocument(t, ctrlx.Why(mgr), "").Causes {
+				all = append(all, strings.ReplaceAll(c.String(), "."+testv1.GroupVersion.Group+" "+o.namespace+"/", " "))
+			}
+			return cmp.Diff([]string{want}, all)
 		})
 	}
 }
