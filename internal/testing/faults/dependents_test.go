@@ -169,8 +169,8 @@ var dependentsFaults = []fault{
 	},
 	{
 		name: "dependents-not-awaited", in: "ctrlx/component/dependents",
-		old:  `flow.InProgress(token, applyDelay, awaited...)`,
-		new:  `flow.InProgress(token, applyDelay)`,
+		old:  `flow.InProgress(token, after, awaited...)`,
+		new:  `flow.InProgress(token, after)`,
 		test: "ctrlx/component/dependents.TestProgress", why: "an owner sees a minute late that its dependents are ready",
 	},
 	{
@@ -210,6 +210,24 @@ var dependentsFaults = []fault{
 		test: "ctrlx/component/dependents.TestConcurrency/Four", why: "applying hundreds of objects takes a round trip for each",
 	},
 	{
+		name: "stolen-dependent-deleted", in: "ctrlx/component/dependents",
+		old:  `!o.ours {`,
+		new:  `!o.ours && o.owner == "" {`,
+		test: "ctrlx/component/dependents.TestModel", why: "an object that another owner took is deleted with its former owner",
+	},
+	{
+		name: "unowned-object-adopted-under-never", in: "ctrlx/component/dependents",
+		old:  `case r.Policies.Adoption == AdoptionNever:`,
+		new:  `case r.Policies.Adoption == AdoptionNever && r.Policies.Update == UpdateRecreate:`,
+		test: "ctrlx/component/dependents.TestModel", why: "an object of a person is overwritten although the policy forbids it",
+	},
+	{
+		name: "changed-version-in-sync", in: "ctrlx/component/dependents",
+		old:  `r.version == version && r.digest == digest`,
+		new:  `r.digest == digest`,
+		test: "ctrlx/component/dependents.TestModel", why: "a changed field stays until the reapply",
+	},
+	{
 		name: "vague-problem-named", in: "ctrlx/internal/ready.Problem",
 		old:  `m["status"] != p.status`,
 		new:  `m["status"] == "Unknown"`,
@@ -229,8 +247,8 @@ var dependentsFaults = []fault{
 	},
 	{
 		name: "status-hint-ignored", in: "ctrlx/component/dependents",
-		old:  `return hints.Hinted(obj, of(obj)), nil`,
-		new:  `_ = hints; return of(obj), nil`,
+		old:  `return hints.Hinted(obj, k.readiness(obj)), nil`,
+		new:  `_ = hints; return k.readiness(obj), nil`,
 		test: "ctrlx/component/dependents.TestReadiness/Observed", why: "an owner is ready before the controller of its dependent has seen it",
 	},
 	{
