@@ -5,9 +5,10 @@
 // Read database.go and cluster.go first and copy from them: they have the
 // reconcilers. operator.go makes a manager, serve.go is the deployed operator,
 // and api/v1 has the kinds. operation.go runs the long-running operations of
-// the simulated cloud in cloud.go. The rest is the demonstration: story.go has
-// the actions of a person, timeline.go and summary.go print the effects,
-// controlplane.go is the API server, and place.go prepares the namespace.
+// the simulated cloud in cloud.go. The rest is the demonstration: story.go,
+// chapters.go and restart.go have the actions of a person, why.go runs kubectl
+// windlass, timeline.go and summary.go print the effects, controlplane.go is the
+// API server, and place.go prepares the namespace.
 package main
 
 import (
@@ -34,8 +35,8 @@ const usage = `Usage: operator [-kubeconfig FILE [-install]] [-timeout D] [-v]
        operator -run [-kubeconfig FILE] [-install] [-metrics ADDRESS]
 
 Reconciles a cluster of a database service and its databases: databases wait for a missing cluster, the operator is
-restarted during an operation, a person stops the cluster and starts it again, and everything is deleted at once. The
-cloud is simulated in this process. The API server is the part of kube-apiserver that serves custom resources, and runs
+restarted during an operation, a Secret is rotated, a person stops the cluster and starts it again, and everything is
+deleted. The cloud is simulated in this process. The API server is the part of kube-apiserver that serves custom resources, and runs
 with its etcd in this process, too.
 
 It prints a timeline in milliseconds: the actions of the person, and each change of an object's conditions. Then it
