@@ -23,6 +23,7 @@ import (
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/component"
 )
 
@@ -293,4 +294,15 @@ func TestObserveOnly(t *testing.T) {
 	must(t, api.Update(t.Context(), s))
 	o.ready("True Succeeded", "")
 	o.data("a", "1")
+}
+
+// Dependents are read and written with the rights of the identity that the option
+// names, and not with those of the operator.
+func TestImpersonation(t *testing.T) {
+	o := newOperator(t, nil, component.WithReconciler(ctrlx.WithImpersonation(func(*Shop) rest.ImpersonationConfig {
+		return rest.ImpersonationConfig{UserName: "nobody"}
+	})))
+	o.create(configMap("a", "1"))
+	o.ready("False Forbidden", `User "nobody" cannot list resource "configmaps"`)
+	o.data("a", "")
 }

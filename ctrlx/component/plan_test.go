@@ -91,3 +91,17 @@ func (w *world) plan() (*component.Plan, error) {
 	must(w.t, api.Get(w.t.Context(), clientKey(w.shop), w.shop))
 	return w.reconciler.Plan(w.t.Context(), w.ends, w.shop)
 }
+
+// The dependents of a component that is only observed stay when it is deleted.
+func TestObservedDeletion(t *testing.T) {
+	w := newWorld(t)
+	w.want(configMap("a", "1"))
+	w.settle()
+	w.change(func(s *Shop) { s.Annotations = map[string]string{name + "/observe-only": "true"} })
+	w.delete()
+	res, err := w.pass()
+	must(t, err)
+	if res.Done || res.Reason != component.ReasonObserveOnly || !cmp.Equal(w.names(), []string{"a=1"}) {
+		t.Errorf("the deletion of an observed component: %+v, the objects are %v", res, w.names())
+	}
+}

@@ -16,7 +16,8 @@ import (
 // rebuilt returns the inventory of a component that has none stored: a new
 // component, or one that lost its status, for example in a backup. It lists the
 // objects of the kinds of [WithKinds] that have the label of the component, past
-// the cache.
+// the cache. Without the right to list them everywhere, it lists the namespace of
+// the component.
 func (s *Set) rebuilt(ctx context.Context) (*Inventory, error) {
 	v := &Inventory{}
 	key, value, err := s.ownerLabel(ctx)
@@ -27,6 +28,9 @@ func (s *Set) rebuilt(ctx context.Context) (*Inventory, error) {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
 		err := s.access.live.List(ctx, list, client.MatchingLabels{key: value})
+		if apierrors.IsForbidden(err) {
+			err = s.access.live.List(ctx, list, client.MatchingLabels{key: value}, client.InNamespace(s.Component.GetNamespace()))
+		}
 		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
 			continue // the kind is not installed, so it has no objects
 		}

@@ -31,7 +31,7 @@ type fault struct {
 
 // all lists the faults. To add one, add it to the list of its package. The
 // faults of ctrlx come first, because their tests take longest.
-var all = slices.Concat(ctrlxFaults, dependentsFaults, pluginFaults, chainFaults, checksFaults, classifyFaults, flowFaults, otelxFaults, whyFaults, kitFaults, textFaults, exampleFaults)
+var all = slices.Concat(ctrlxFaults, dependentsFaults, componentFaults, pluginFaults, chainFaults, checksFaults, classifyFaults, flowFaults, otelxFaults, whyFaults, kitFaults, textFaults, exampleFaults)
 
 var (
 	run    = flag.Bool("faults", false, "apply each fault and run the test that must notice it")
