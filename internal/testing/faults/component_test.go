@@ -44,7 +44,7 @@ var componentFaults = []fault{
 		test: "ctrlx/component.TestForeignFinalizer", why: "the dependents that another controller needs for its cleaning are deleted",
 	},
 	{
-		name: "wave-started-early", in: "ctrlx/component",
+		name: "wave-started-early", in: "ctrlx/component.system.waves",
 		old:  `case !res.Done:`,
 		new:  `case !res.Done && w.Number == w.Of:`,
 		test: "ctrlx/component.TestWaves", why: "objects start before those that they need",
