@@ -3,7 +3,7 @@
 #   make test           checks everything: format, vet, lint, the tests of all modules in the workspace and alone, other
 #                       systems, tidy, generated files, a rehearsed release, a sample of mutants, seconds of fuzzing
 #   make check          format, vet, lint and the tests of all modules in the workspace
-#   make envtest        builds the API server for the tests of ctrlx and of the plugin (part of make test)
+#   make envtest        builds the API server for tests and for examples/component (part of make test)
 #   make browser        tests the page of flow/why in Chromium; installs Chromium and axe-core if they are missing and it can
 #                       (part of make test, which says so if it ran without them)
 #   make generate       writes the generated files of examples/operator and examples/component; make test fails if they are stale
@@ -114,8 +114,8 @@ bin/controller-gen: tools/controller-gen/go.mod tools/controller-gen/go.sum
 bin/staticcheck: tools/lint/go.mod tools/lint/go.sum
 	cd tools/lint && GOWORK=off $(GO) build -o $(CURDIR)/bin/staticcheck honnef.co/go/tools/cmd/staticcheck
 
-# envtest builds the API server and the etcd for the tests of ctrlx and of the plugin, in some minutes the first time. If KUBEBUILDER_ASSETS is
-# set, the tests use the programs in that folder instead.
+# envtest builds the API server and the etcd for tests and for examples/component, in some minutes the first time. If
+# KUBEBUILDER_ASSETS is set, the tests use the programs in that folder instead.
 APISERVER := v1.36.3
 COMPONENT := k8s.io/component-base/version
 envtest: $(if $(KUBEBUILDER_ASSETS),,bin/envtest/kube-apiserver)
