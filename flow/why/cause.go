@@ -93,7 +93,7 @@ func (c *Cause) Advice() string {
 	case c.State == InProgress, c.State == Deleting:
 		return "wait until its operation ends"
 	case c.State == Ready:
-		return "wait for the next pass of its waiters"
+		return "do what the messages of its waiters ask for" // they want more than a ready object
 	}
 	return "look at the object: no reconciler of this program reports its state"
 }
@@ -180,6 +180,9 @@ func (r *root) add(g *Graph, i int) {
 		r.since = n.Since
 	}
 	isCause := slices.Contains(r.nodes, i)
+	if g.nodes[i].Ref.Set != "" && !isCause {
+		return // the waiters of the set count
+	}
 	if !isCause || r.cycle() {
 		r.waiters++
 	}

@@ -232,6 +232,7 @@ func TestOrder(t *testing.T) {
 // themselves.
 func TestNew(t *testing.T) {
 	a, b := name(1), name(2)
+	set := checks.Query{Kind: "N"}.Ref()
 	withID := b
 	withID.ID = "/subscriptions/1"
 	cases := map[string]struct {
@@ -239,13 +240,15 @@ func TestNew(t *testing.T) {
 		objects []why.Object
 		want    string
 	}{
-		"Empty":   {"nothing waits", nil, ""},
-		"Ready":   {"an object that is ready and not awaited is no cause", []why.Object{{Ref: a, State: why.Ready}}, ""},
-		"Absent":  {"an object that no reconciler reports", []why.Object{{Ref: a, State: why.Blocked, WaitingFor: []checks.Ref{b}}}, "N 0002 has not reported a state; 1 object waits for it: look at the object: no reconciler of this program reports its state"},
-		"ID":      {"the cloud ID makes no second object", []why.Object{{Ref: a, State: why.Blocked, WaitingFor: []checks.Ref{withID, b}}, {Ref: b, State: why.Missing}}, "N 0002 is missing; 1 object waits for it: create it, or correct the reference"},
-		"Self":    {"a wait for itself is no cycle", []why.Object{{Ref: a, State: why.Blocked, Reason: "ApprovalPending", WaitingFor: []checks.Ref{a}}}, "N 0001 is blocked: ApprovalPending; no object waits for it: do what its message asks for"},
-		"Twice":   {"the last object of a name counts", []why.Object{{Ref: a, State: why.Failed}, {Ref: a, State: why.Deleting}}, "N 0001 is deleting; no object waits for it: wait until its operation ends"},
-		"Cycle":   {"a cycle of two", []why.Object{{Ref: b, WaitingFor: []checks.Ref{a}}, {Ref: a, WaitingFor: []checks.Ref{b}}}, "dependency cycle: N 0001 -> N 0002 -> N 0001; 2 objects wait for each other or for one of these: remove one of the references"},
+		"Empty":  {"nothing waits", nil, ""},
+		"Ready":  {"an object that is ready and not awaited is no cause", []why.Object{{Ref: a, State: why.Ready}}, ""},
+		"Absent": {"an object that no reconciler reports", []why.Object{{Ref: a, State: why.Blocked, WaitingFor: []checks.Ref{b}}}, "N 0002 has not reported a state; 1 object waits for it: look at the object: no reconciler of this program reports its state"},
+		"ID":     {"the cloud ID makes no second object", []why.Object{{Ref: a, State: why.Blocked, WaitingFor: []checks.Ref{withID, b}}, {Ref: b, State: why.Missing}}, "N 0002 is missing; 1 object waits for it: create it, or correct the reference"},
+		"Self":   {"a wait for itself is no cycle", []why.Object{{Ref: a, State: why.Blocked, Reason: "ApprovalPending", WaitingFor: []checks.Ref{a}}}, "N 0001 is blocked: ApprovalPending; no object waits for it: do what its message asks for"},
+		"Twice":  {"the last object of a name counts", []why.Object{{Ref: a, State: why.Failed}, {Ref: a, State: why.Deleting}}, "N 0001 is deleting; no object waits for it: wait until its operation ends"},
+		"Cycle":  {"a cycle of two", []why.Object{{Ref: b, WaitingFor: []checks.Ref{a}}, {Ref: a, WaitingFor: []checks.Ref{b}}}, "dependency cycle: N 0001 -> N 0002 -> N 0001; 2 objects wait for each other or for one of these: remove one of the references"},
+		"Set": {"a set is no waiter, and its waiter is", []why.Object{{Ref: a, State: why.Blocked, WaitingFor: []checks.Ref{set}}, {Ref: set, State: why.Blocked, WaitingFor: []checks.Ref{b}}, {Ref: b, State: why.Ready}},
+			"N 0002 is ready; 1 object waits for it: do what the messages of its waiters ask for"},
 		"Hostile": {"a name with line breaks and a message with a secret", []why.Object{{Ref: checks.Ref{Kind: "N", Name: "a\nb\u202e"}, State: why.Failed, Message: "password=hunter2"}}, `N a; b\u202e has failed: password=REDACTED; no object waits for it: correct the error`},
 	}
 	for name, tc := range cases {
