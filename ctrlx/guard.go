@@ -304,6 +304,11 @@ const (
 // reports that the resource uses them already. If an object is not protected,
 // hold returns the first such object.
 func (g *guard[T]) hold(ctx context.Context, obj T, wanted []target, uses bool) (first target, state protection, err error) {
+	defer func() {
+		if err != nil && first.key != "" {
+			err = fmt.Errorf("the guard of %s: %w", first.ref, err)
+		}
+	}()
 	was, err := recordOf(obj)
 	if err != nil {
 		return target{}, 0, err
@@ -311,7 +316,7 @@ func (g *guard[T]) hold(ctx context.Context, obj T, wanted []target, uses bool) 
 	next := maps.Clone(was)
 	for _, t := range wanted {
 		if !uses && was[t.key] != stateHeld { // in most cases, a resource that must not begin writes nothing
-			if state, err := g.state(ctx, t); state != protected || err != nil {
+			if _, state, err := g.look(ctx, t, false); state != protected || err != nil {
 				return t, state, err
 			}
 		}
@@ -327,11 +332,9 @@ func (g *guard[T]) hold(ctx context.Context, obj T, wanted []target, uses bool) 
 		return target{}, 0, err
 	}
 	for _, t := range wanted {
-		s := absent
-		if !t.missing {
-			if s, err = g.protect(ctx, t, uses || was[t.key] == stateHeld); err != nil {
-				return t, s, fmt.Errorf("the guard of %s: %w", t.ref, err)
-			}
+		s, err := g.protect(ctx, t, uses || was[t.key] == stateHeld)
+		if err != nil {
+			return t, s, err
 		}
 		if s != protected && state == protected {
 			first, state = t, s
@@ -345,42 +348,37 @@ func (g *guard[T]) hold(ctx context.Context, obj T, wanted []target, uses bool) 
 	return first, state, nil
 }
 
-// state returns whether a resource may begin to use an object: protected, absent
-// or ending.
-func (g *guard[T]) state(ctx context.Context, t target) (protection, error) {
+// look reads an object live, and reports whether a resource may use it: protected,
+// absent or ending. uses reports that the resource may use it already.
+func (g *guard[T]) look(ctx context.Context, t target, uses bool) (at *metav1.PartialObjectMetadata, state protection, err error) {
 	if t.missing {
-		return absent, nil
+		return nil, absent, nil
 	}
-	at, err := g.read(ctx, t)
+	at, err = g.read(ctx, t)
 	switch {
-	case err != nil:
-		return absent, fmt.Errorf("the guard of %s: %w", t.ref, err)
-	case at == nil:
-		return absent, nil
-	case !at.GetDeletionTimestamp().IsZero():
-		return ending, nil
+	case at == nil || err != nil:
+		return nil, absent, err
+	case !at.GetDeletionTimestamp().IsZero() && !(uses && g.keeps(at)):
+		return at, ending, nil
 	}
-	return protected, nil
+	return at, protected, nil
+}
+
+// keeps reports whether a guard of the kind keeps an object.
+func (g *guard[T]) keeps(at client.Object) bool {
+	return controllerutil.ContainsFinalizer(at, g.finalizer) || controllerutil.ContainsFinalizer(at, g.mark)
 }
 
 // attempts bounds the repetitions of a write after a conflict.
 const attempts = 5
 
-// protect adds the finalizer to an object. uses reports that the resource may
-// use the object already.
-func (g *guard[T]) protect(ctx context.Context, t target, uses bool) (state protection, err error) {
+// protect adds the finalizer to an object that a resource may use.
+func (g *guard[T]) protect(ctx context.Context, t target, uses bool) (protection, error) {
 	for range attempts {
-		at, err := g.read(ctx, t)
-		switch {
-		case at == nil || err != nil:
-			return absent, err
-		case !at.GetDeletionTimestamp().IsZero():
-			if uses && (controllerutil.ContainsFinalizer(at, g.finalizer) || controllerutil.ContainsFinalizer(at, g.mark)) {
-				return protected, nil
-			}
-			return ending, nil
-		case controllerutil.ContainsFinalizer(at, g.finalizer) && !controllerutil.ContainsFinalizer(at, g.mark):
-			return protected, nil
+		at, state, err := g.look(ctx, t, uses)
+		if err != nil || state != protected || !at.GetDeletionTimestamp().IsZero() ||
+			controllerutil.ContainsFinalizer(at, g.finalizer) && !controllerutil.ContainsFinalizer(at, g.mark) {
+			return state, err
 		}
 		err = g.patch(ctx, at, func() {
 			controllerutil.AddFinalizer(at, g.finalizer)
@@ -444,7 +442,7 @@ func (g *guard[T]) unprotect(ctx context.Context, obj T, t target) error {
 		switch {
 		case at == nil || err != nil:
 			return err
-		case !controllerutil.ContainsFinalizer(at, g.finalizer) && !controllerutil.ContainsFinalizer(at, g.mark):
+		case !g.keeps(at):
 			return nil
 		}
 		ends := !at.GetDeletionTimestamp().IsZero()
