@@ -250,10 +250,10 @@ func TestGuardCost(t *testing.T) {
 	}
 }
 
-// TestGuardedSecret verifies that the finalizer of a guard on a Secret, of which the
-// manager watches the metadata only, causes no pass: neither of its first user nor
-// of a database that follows the Secret. A restart is quiet, and a rotation still
-// causes a pass of each.
+// TestGuardedSecret verifies that the finalizer of a guard on a Secret causes no
+// pass: neither of its first user nor of a database that follows the Secret. The
+// manager watches the metadata only. A restart is quiet for the user, and a rotation
+// still causes a pass of each.
 func TestGuardedSecret(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)

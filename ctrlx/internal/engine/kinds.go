@@ -108,8 +108,8 @@ type watch struct {
 	failed  bool   // the last request failed, so that the awaited objects are to be compared
 }
 
-// A scope is what one watch of the API server covers: a kind, or a kind in one
-// namespace. A watch reports changes in the order of their versions, so an event
+// A scope is a kind, or a kind in one namespace: one watch of the API server covers
+// it. A watch reports changes in the order of their versions, so an event
 // shows that the cache of its scope has all earlier changes. It shows nothing of
 // another scope.
 

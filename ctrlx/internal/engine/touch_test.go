@@ -13,8 +13,8 @@ import (
 )
 
 // TestTouch verifies that a write of finalizers by this process wakes neither a
-// follower nor a waiter of an object whose version stands for its data, whether its
-// event or its answer comes first, and that any other change wakes both.
+// follower nor a waiter, whether its event or its answer comes first. Any other
+// change wakes both.
 func TestTouch(t *testing.T) {
 	in := func(version string) *metav1.PartialObjectMetadata {
 		return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "key", UID: "1", ResourceVersion: version}}
