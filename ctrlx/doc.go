@@ -196,6 +196,33 @@
 // object without that condition is not ready, except a ConfigMap and a Secret.
 // [WithReadiness] sets the readiness of other kinds.
 //
+// # Root causes
+//
+// An object may wait for an object that waits for another one. Its root cause is
+// the object at the end, which waits for no other one, or the cycle. If the
+// root cause is no awaited object of its own, and the message of Ready does not name
+// it, the message ends with it:
+//
+//	the network is not ready; root cause: Subnet.example.com apps/batch was not found
+//
+// The event about the wait has the root cause as its related object, and
+// [Reconciler.Explain] and [Why] show it, too. It is known across all reconcilers
+// of a manager. An object of another operator counts as the end of a chain, with
+// the state that its conditions report. Of several root causes, the message names
+// the one that is least likely to end by itself (package flow/why).
+//
+// A pass looks at its own awaited objects only, and reads nothing for the root
+// cause. When the root cause changes, so do the waiters' conditions, one step of
+// the chain after the other. A pass whose root cause is another one, and whose
+// status stays, wakes the waiters itself. A change of the distance writes nothing.
+// After a restart, a message keeps the root cause until the awaited object has had
+// a pass.
+//
+// The last five passes of about 1,000 objects that are not ready are kept for each
+// reconciler: time, verdict, deciding link and duration. Passes that leave an
+// object Ready are not recorded. The verdict of each link of the last pass needs
+// WithFlow(flow.WithExplanations(n)).
+//
 // # Sets and following
 //
 // A check may list a set of objects ([checks.Query]) and wait for it, as [checks.Unused] and [checks.Unique] do. An object
