@@ -13,7 +13,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 )
 
-// kind holds the facts about a kind that a Dependents applies. It never changes.
+// kind describes a kind that a Dependents applies. It never changes.
 type kind struct {
 	gvk        schema.GroupVersionKind
 	namespaced bool

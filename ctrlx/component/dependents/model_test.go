@@ -17,7 +17,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
 )
 
-// model is what the cluster must look like. Its objects are ConfigMaps.
+// model describes the cluster as it must become. Its objects are ConfigMaps.
 type model struct {
 	*world
 	*rapid.T
