@@ -121,7 +121,8 @@
 // An object is read from the cache of the manager, also if its manifest is
 // unstructured. An object of a kind that the scheme lacks is read live, unless the
 // client caches unstructured objects (client.CacheOptions). A cache that strips managed fields hides changed fields until the reapply.
-// Fields that the manifest lacks are not compared.
+// Fields that the manifest lacks are not compared. The process remembers up to 16,384
+// objects and as many manifests. A forgotten object is compared again.
 //
 // An object with the policy Once is written once and never changed. It is created
 // again if it was deleted.

@@ -36,6 +36,8 @@ func newShops(mgr ctrl.Manager) *ctrlx.Reconciler[*Shop] {
 
 // :apply
 
+var _ = newShops // the page shows it
+
 // policies:
 
 func settingsOf(s *Shop) *corev1.ConfigMap {
