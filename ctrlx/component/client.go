@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,7 +46,7 @@ type access struct {
 	live   client.Reader
 	// read holds the objects as a dry-run read them, so that the write has their
 	// versions as its precondition. A nil object does not exist.
-	read map[checks.Ref]client.Object
+	read *sync.Map // of client.Object, by checks.Ref
 }
 
 type callKey struct{}
@@ -77,11 +78,11 @@ func (t through) Get(ctx context.Context, key client.ObjectKey, obj client.Objec
 	}
 	ref := checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: key.Namespace, Name: key.Name}
 	if c.mode == writing {
-		if read, ok := c.read[ref]; ok {
+		if read, ok := c.read.Load(ref); ok {
 			if read == nil {
 				return notFound(gvk, key.Name)
 			}
-			if into(read, obj, gvk) {
+			if into(read.(client.Object), obj, gvk) {
 				return nil
 			}
 		}
@@ -102,9 +103,9 @@ func (t through) Get(ctx context.Context, key client.ObjectKey, obj client.Objec
 	switch {
 	case c.mode != trying:
 	case err == nil:
-		c.read[ref] = obj
+		c.read.Store(ref, obj)
 	case apierrors.IsNotFound(err):
-		c.read[ref] = nil
+		c.read.Store(ref, nil)
 	}
 	return err
 }

@@ -32,15 +32,16 @@ func TestPanics(t *testing.T) {
 		call   func()
 		want   string
 	}{
-		"Name":      {"no DNS name", func() { component.New[*Shop]("Shop", g) }, `the name "Shop" is not a DNS name`},
-		"Generator": {"nil", func() { component.New[*Shop](name, nil) }, "the generator is nil"},
-		"Option":    {"nil", func() { component.New[*Shop](name, g, nil) }, "option 1 is nil"},
-		"Policy":    {"no constant", func() { component.WithMissingNamespaces("Maybe") }, `is "Maybe"`},
-		"Type":      {"a pattern in the kind", func() { component.WithManagedTypes(component.TypeInfo{Kind: "A*"}) }, "neither a name nor *"},
-		"Kind":      {"no version", func() { component.WithKinds(schema.GroupVersionKind{Kind: "A"}) }, "give a version"},
-		"Store":     {"nil", func() { component.WithStore(nil) }, "the store is nil"},
-		"Finalizer": {"empty", func() { component.WithFinalizer("") }, "the name is empty"},
-		"Edit":      {"nil", func() { component.WithWaveChain(nil) }, "WithWaveChain: the function is nil"},
+		"Name":        {"no DNS name", func() { component.New[*Shop]("Shop", g) }, `the name "Shop" is not a DNS name`},
+		"Generator":   {"nil", func() { component.New[*Shop](name, nil) }, "the generator is nil"},
+		"Option":      {"nil", func() { component.New[*Shop](name, g, nil) }, "option 1 is nil"},
+		"Policy":      {"no constant", func() { component.WithMissingNamespaces("Maybe") }, `is "Maybe"`},
+		"Type":        {"a pattern in the kind", func() { component.WithManagedTypes(component.TypeInfo{Kind: "A*"}) }, "neither a name nor *"},
+		"Kind":        {"no version", func() { component.WithKinds(schema.GroupVersionKind{Kind: "A"}) }, "give a version"},
+		"Store":       {"nil", func() { component.WithStore(nil) }, "the store is nil"},
+		"Finalizer":   {"empty", func() { component.WithFinalizer("") }, "the name is empty"},
+		"Concurrency": {"no room", func() { component.WithConcurrency(0) }, "give at least 1"},
+		"Edit":        {"nil", func() { component.WithWaveChain(nil) }, "WithWaveChain: the function is nil"},
 		"EditError": {"no such link", func() {
 			component.New[*Shop](name, g, component.WithApplyChain(func(c component.Chain) (component.Chain, error) { return c.Without("Absent") }))
 		}, "WithApplyChain"},

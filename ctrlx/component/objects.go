@@ -113,7 +113,7 @@ func (y *system) objects(ctx context.Context, s *Set, manifests []client.Object)
 		if a.stage != b.stage {
 			return int(a.stage - b.stage)
 		}
-		return priority(a.gvk.GroupKind()) - priority(b.gvk.GroupKind())
+		return a.priority() - b.priority()
 	})
 	return all, outlives(all)
 }
@@ -266,8 +266,8 @@ func keeps(p dependents.DeletePolicy, deleted bool) bool {
 
 // priority orders the kinds of a stage, so that an object comes after the objects
 // that it usually needs.
-func priority(gk schema.GroupKind) int {
-	switch gk.Group + "/" + gk.Kind {
+func (o *Object) priority() int {
+	switch o.gvk.Group + "/" + o.gvk.Kind {
 	case "admissionregistration.k8s.io/MutatingWebhookConfiguration", "admissionregistration.k8s.io/ValidatingWebhookConfiguration":
 		return 0
 	case "apiextensions.k8s.io/CustomResourceDefinition", "storage.k8s.io/StorageClass", "scheduling.k8s.io/PriorityClass",

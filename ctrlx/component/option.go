@@ -25,9 +25,11 @@ type options struct {
 	store      Store
 	observe    bool
 	finalizer  string
-	extensions any // flow.Extensions[T]
-	inside     []ctrlx.Option
-	single     []dependents.Option
+
+	concurrency int
+	extensions  any // flow.Extensions[T]
+	inside      []ctrlx.Option
+	single      []dependents.Option
 
 	applyEdits, deleteEdits []func(Chain) (Chain, error)
 	waveEdits               []func(WaveChain) (WaveChain, error)
@@ -36,7 +38,7 @@ type options struct {
 }
 
 func optionsOf(name string, opts []Option) options {
-	o := options{finalizer: name + "/finalizer", store: statusStore{}, namespaces: MissingNamespacesCreate}
+	o := options{concurrency: 1, finalizer: name + "/finalizer", store: statusStore{}, namespaces: MissingNamespacesCreate}
 	for i, opt := range opts {
 		if opt == nil {
 			panic(fmt.Sprintf("component: New: %s: option %d is nil", name, i+1))
@@ -102,9 +104,20 @@ func WithFinalizer(name string) Option {
 	return func(o *options) { o.finalizer = name }
 }
 
-// WithObserveOnly makes the reconciler write nothing but the condition of the
-// component, which reports the [Plan]. The annotation observe-only with the value
-// true does the same for one component. A component in deletion is kept.
+// WithConcurrency sets the number of objects of one component that are written at
+// once. The default is 1. Objects of kinds that others need come first in any case.
+// A number below 1 panics.
+func WithConcurrency(n int) Option {
+	if n < 1 {
+		panic(fmt.Sprintf("component: WithConcurrency(%d): give at least 1", n))
+	}
+	return func(o *options) { o.concurrency = n }
+}
+
+// WithObserveOnly makes the reconciler write nothing but the finalizer and the
+// status of the component, whose condition reports the [Plan]. The annotation observe-only with the value
+// true does the same for one component. A component in deletion is kept while its
+// inventory has objects.
 func WithObserveOnly() Option { return func(o *options) { o.observe = true } }
 
 // WithExtensions adds checks and links around the passes. The type of ext must be

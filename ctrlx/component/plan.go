@@ -184,6 +184,9 @@ func (p *Plan) addTo(name string, c Change) {
 
 // apply adds the write of an object that a dry-run made.
 func (p *Plan) apply(w *Wave, o *Object, c *call) {
+	if c == nil || c.write == nil {
+		return
+	}
 	change := Change{Ref: o.Ref}
 	switch c.write.Outcome {
 	case dependents.Created:

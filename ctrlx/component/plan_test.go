@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/windlass-go/windlass/ctrlx/component"
 )
@@ -95,6 +96,11 @@ func (w *world) plan() (*component.Plan, error) {
 // The dependents of a component that is only observed stay when it is deleted.
 func TestObservedDeletion(t *testing.T) {
 	w := newWorld(t)
+	fresh := w.shop.DeepCopyObject().(*Shop)
+	fresh.Annotations, fresh.DeletionTimestamp = map[string]string{name + "/observe-only": "true"}, &metav1.Time{}
+	if res, err := w.process.Pass(t.Context(), fresh); err != nil || !res.Done {
+		t.Errorf("the deletion of an observed component without dependents: %+v, %v", res, err)
+	}
 	w.want(configMap("a", "1"))
 	w.settle()
 	w.change(func(s *Shop) { s.Annotations = map[string]string{name + "/observe-only": "true"} })

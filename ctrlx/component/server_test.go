@@ -112,6 +112,7 @@ type world struct {
 	process    *component.Process[*Shop]
 	preferred  func(context.Context) ([]*metav1.APIResourceList, error)
 
+	mu    sync.Mutex
 	calls []string // as "update ConfigMap a"; reads past the cache as "live get", dry-runs as "try"
 	// before is called before each call, and its error is returned in place of the
 	// call. after is called after each call, and its error is returned, too.
@@ -161,7 +162,9 @@ func (w *world) restart() {
 			if o, ok := obj.(client.Object); ok {
 				text += " " + o.GetName()
 			}
+			w.mu.Lock()
 			w.calls = append(w.calls, text)
+			w.mu.Unlock()
 			for _, f := range []func() error{func() error { return hook(w.before, text) }, call, func() error { return hook(w.after, text) }} {
 				if err := f(); err != nil {
 					return err

@@ -118,6 +118,10 @@ func (s *Set) apply(ctx context.Context) (Result, error) {
 // remove deletes the dependents of a component.
 func (s *Set) remove(ctx context.Context) (Result, error) {
 	if s.config.observe {
+		stored, err := s.system.store.Load(ctx, s.Component)
+		if err != nil || stored == nil || len(stored.Items) == 0 {
+			return Result{Done: err == nil}, err
+		}
 		return Result{Reason: ReasonObserveOnly, Message: "the component is only observed, so its dependents and its finalizer stay: " +
 			"remove the annotation " + s.system.name + "/" + annotationObserve + ", or the option WithObserveOnly"}, nil
 	}

@@ -139,7 +139,7 @@ func (y *system) access(ctx context.Context, find checks.Resolver) (*access, err
 
 // withDryRun sets the client for dry-runs.
 func (a *access) withDryRun() *access {
-	a.dry, a.read = client.NewDryRunClient(a.client), map[checks.Ref]client.Object{}
+	a.dry, a.read = client.NewDryRunClient(a.client), &sync.Map{}
 	return a
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -187,27 +188,23 @@ func (w *Wave) call(ctx context.Context, i int, m mode) (reached bool, c *call, 
 // belongs to another owner, nothing of the wave is written.
 func preflight(next WaveHandler) WaveHandler {
 	return func(ctx context.Context, w *Wave) (Result, error) {
-		var errs []error
-		var pending []int
-		for _, i := range w.pending {
-			reached, c, err := w.call(ctx, i, trying)
-			if err != nil && (w.unchecked(w.Objects[i], err) || noDryRun(err)) {
+		calls := make([]*call, len(w.Objects))
+		errs := w.each(w.pending, func(i int) error {
+			_, c, err := w.call(ctx, i, trying)
+			if calls[i] = c; err != nil && (w.unchecked(w.Objects[i], err) || noDryRun(err)) {
 				c.write, err = &dependents.Result{Outcome: dependents.Created}, nil
 				if c.request != nil && c.request.Live != nil {
 					c.write.Outcome = dependents.Updated
 				}
 			}
-			if err != nil {
-				errs = append(errs, err)
-			}
-			if reached {
-				pending = append(pending, i)
-			}
-			if w.Plan != nil && c.write != nil {
-				w.Plan.apply(w, w.Objects[i], c)
+			return err
+		})
+		if w.Plan != nil {
+			for _, i := range w.pending {
+				w.Plan.apply(w, w.Objects[i], calls[i])
 			}
 		}
-		w.pending = pending
+		w.pending = slices.DeleteFunc(w.pending, func(i int) bool { return calls[i] == nil || !calls[i].reached })
 		var awaited []checks.Ref
 		for i, res := range w.Results {
 			if res.Outcome == dependents.NotOurs && !res.Sibling {
@@ -240,11 +237,10 @@ func noDryRun(err error) bool {
 func (y *system) write(ctx context.Context, w *Wave) (Result, error) {
 	var errs []error
 	if w.Plan == nil {
-		for _, i := range w.pending {
-			if _, _, err := w.call(ctx, i, writing); err != nil {
-				errs = append(errs, err)
-			}
-		}
+		errs = w.each(w.pending, func(i int) error {
+			_, _, err := w.call(ctx, i, writing)
+			return err
+		})
 	}
 	res := Result{Reason: ReasonProcessing}
 	var texts []string

@@ -3,7 +3,9 @@ package component_test
 import (
 	"errors"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -101,6 +103,46 @@ func TestDriftAfterFailedPreflight(t *testing.T) {
 	w.settle()
 	if diff := cmp.Diff([]string{"a=1"}, w.names()); diff != "" {
 		t.Errorf("the objects (-want +got):\n%s", diff)
+	}
+}
+
+// Several objects are written at once, and objects of kinds that others need come
+// first.
+func TestConcurrency(t *testing.T) {
+	w := newWorld(t, component.WithConcurrency(3))
+	var mu sync.Mutex
+	var serial []string
+	together, running := 0, 0
+	met, all := 0, make(chan struct{})
+	w.before = func(call string) error {
+		if !isWrite(call) || strings.HasPrefix(call, "store") {
+			return nil
+		}
+		mu.Lock()
+		serial = append(serial, strings.Fields(call)[1])
+		running++
+		together = max(together, running)
+		if strings.Contains(call, "ConfigMap") {
+			if met++; met == 3 {
+				close(all)
+			}
+		}
+		mu.Unlock()
+		if strings.Contains(call, "ConfigMap") {
+			select {
+			case <-all:
+			case <-time.After(20 * time.Second):
+			}
+		}
+		mu.Lock()
+		running--
+		mu.Unlock()
+		return nil
+	}
+	w.want(configMap("a", "1"), configMap("b", "1"), configMap("c", "1"), "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: z}\n")
+	w.settle()
+	if diff := cmp.Diff([]string{"ServiceAccount", "ConfigMap", "ConfigMap", "ConfigMap"}, serial); diff != "" || together != 3 {
+		t.Errorf("%d writes at once, in the order (-want +got):\n%s", together, diff)
 	}
 }
 
