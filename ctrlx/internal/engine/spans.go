@@ -30,13 +30,23 @@ type passSpan struct {
 	pass  trace.SpanContext // of the last pass
 	open  bool              // the last pass is under way
 	wrote string            // the version that the last pass wrote; empty: none
-	wakes bool              // the last event of the object is the write of the last pass
+	by    trace.SpanContext // of the pass that wrote the last event; zero: none did
+
+	// before and beforeWrote are pass and wrote of the pass before, whose event may
+	// come late.
+	before      trace.SpanContext
+	beforeWrote string
 }
 
-// Begin notes that a pass over an object begins. The pass before it counts no
-// longer.
+// Begin notes that a pass over an object begins.
 func (s *Spans) Begin(id index.ID) {
-	s.change(id, func(p *passSpan) { *p = passSpan{cause: p.next} })
+	s.change(id, func(p *passSpan) {
+		next := passSpan{cause: p.next}
+		if p.wrote != "" {
+			next.before, next.beforeWrote = p.pass, p.wrote
+		}
+		*p = next
+	})
 }
 
 // Start notes the span of the pass over an object, which is recorded. It returns
@@ -62,12 +72,19 @@ func (s *Spans) End(id index.ID) { s.change(id, func(p *passSpan) { p.open = fal
 // counts as the write of the pass: the pass owns the status.
 func (s *Spans) changed(id index.ID, old, now client.Object) {
 	s.change(id, func(p *passSpan) {
-		p.wakes = now != nil && (now.GetResourceVersion() == p.wrote || p.open && old != nil && old.GetGeneration() == now.GetGeneration())
+		p.by = trace.SpanContext{}
+		switch {
+		case now == nil:
+		case p.beforeWrote != "" && now.GetResourceVersion() == p.beforeWrote:
+			p.by = p.before
+		case now.GetResourceVersion() == p.wrote, p.open && old != nil && old.GetGeneration() == now.GetGeneration():
+			p.by = p.pass
+		}
 	})
 }
 
 // wakesNow notes that the last pass over an object wakes its waiters itself.
-func (s *Spans) wakesNow(id index.ID) { s.change(id, func(p *passSpan) { p.wakes = true }) }
+func (s *Spans) wakesNow(id index.ID) { s.change(id, func(p *passSpan) { p.by = p.pass }) }
 
 // woken notes that an object is woken because another one has changed.
 func (s *Spans) woken(waiter, by index.ID) {
@@ -76,8 +93,8 @@ func (s *Spans) woken(waiter, by index.ID) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := s.of[by]; p != nil && p.wakes && p.pass.IsValid() {
-		s.entry(waiter).next = p.pass
+	if p := s.of[by]; p != nil && p.by.IsValid() {
+		s.entry(waiter).next = p.by
 	}
 }
 
@@ -94,7 +111,7 @@ func (s *Spans) change(id index.ID, do func(*passSpan)) {
 		return
 	}
 	do(p)
-	if !p.next.IsValid() && !p.cause.IsValid() && !p.pass.IsValid() {
+	if !p.next.IsValid() && !p.cause.IsValid() && !p.pass.IsValid() && !p.before.IsValid() {
 		delete(s.of, id)
 		s.n.Store(int32(len(s.of)))
 	}

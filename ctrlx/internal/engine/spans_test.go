@@ -31,8 +31,24 @@ func TestSpans(t *testing.T) {
 		do     func(s *Spans)
 		want   trace.SpanContext
 	}{
-		"Write":      {"the pass wrote the version", func(s *Spans) { recorded(s); s.Wrote(a, "2"); s.End(a); event(s, "2", 1) }, spanOf(1)},
-		"Early":      {"the event comes before the answer", func(s *Spans) { recorded(s); event(s, "2", 1); s.Wrote(a, "2"); s.End(a) }, spanOf(1)},
+		"Write": {"the pass wrote the version", func(s *Spans) { recorded(s); s.Wrote(a, "2"); s.End(a); event(s, "2", 1) }, spanOf(1)},
+		"Early": {"the event comes before the answer", func(s *Spans) { recorded(s); event(s, "2", 1); s.Wrote(a, "2"); s.End(a) }, spanOf(1)},
+		"Late": {"the event comes after the start of the next pass", func(s *Spans) {
+			recorded(s)
+			s.Wrote(a, "2")
+			s.End(a)
+			s.Begin(a)
+			event(s, "2", 1)
+			s.Start(a, spanOf(4))
+		}, spanOf(1)},
+		"LateStart": {"the event comes during the next pass", func(s *Spans) {
+			recorded(s)
+			s.Wrote(a, "2")
+			s.End(a)
+			s.Begin(a)
+			s.Start(a, spanOf(4))
+			event(s, "2", 1)
+		}, spanOf(1)},
 		"User":       {"a user changed the spec", func(s *Spans) { recorded(s); event(s, "2", 2); s.End(a) }, trace.SpanContext{}},
 		"Later":      {"another writer changed the status later", func(s *Spans) { recorded(s); s.Wrote(a, "2"); s.End(a); event(s, "3", 1) }, trace.SpanContext{}},
 		"Deleted":    {"the object is gone", func(s *Spans) { recorded(s); s.changed(a, version("1", 1), nil); s.woken(b, a) }, trace.SpanContext{}},

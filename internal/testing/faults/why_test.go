@@ -133,7 +133,7 @@ var whyFaults = []fault{
 	{
 		name: "span-of-an-earlier-pass", in: "ctrlx/internal/engine.Spans.Begin",
 		old:  `passSpan{cause: p.next}`,
-		new:  `passSpan{cause: p.next, pass: p.pass}`,
+		new:  `passSpan{cause: p.next, pass: p.pass, open: true}`,
 		test: "ctrlx/internal/engine.TestSpans/Unrecorded", why: "a pass links to a pass that did not write the change",
 	},
 	{
