@@ -103,7 +103,7 @@ var whyFaults = []fault{
 	{
 		name: "prefix-of-a-name-counts", in: "ctrlx/internal/engine.names",
 		old:  `!endsInName(in[:start]) && !startsInName(strings.TrimLeft(in[end:], "."))`,
-		new:  `true`,
+		new:  `start <= end`,
 		test: "ctrlx.TestRootCauseMessage/OtherName", why: "the message of a waiter of cluster c names c-2 and not the root cause",
 	},
 	{
