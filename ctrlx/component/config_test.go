@@ -5,10 +5,14 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/windlass-go/windlass/ctrlx/component"
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -58,6 +62,42 @@ func TestPanics(t *testing.T) {
 				}
 			}()
 			tc.call()
+		})
+	}
+}
+
+// The reapply interval of a component counts from the last write. Zero and negative
+// intervals mean the default, so that no component writes in each pass.
+func TestReapply(t *testing.T) {
+	cases := map[string]struct {
+		reason         string
+		seconds        int
+		option         time.Duration
+		before, writes time.Duration // no write yet; a write
+	}{
+		"Component": {"the component counts", 60, 0, 59 * time.Second, time.Minute},
+		"Option":    {"the option counts without a setting", 0, 2 * time.Minute, 119 * time.Second, 2 * time.Minute},
+		"Both":      {"the component comes first", 60, 2 * time.Minute, 59 * time.Second, time.Minute},
+		"Negative":  {"it counts as zero", -60, 0, 59 * time.Minute, time.Hour},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			clock := clocktesting.NewFakePassiveClock(time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC))
+			start := clock.Now()
+			w := newWorld(t, component.WithDependents(dependents.WithClock(clock)), component.WithPolicies(dependents.Policies{ReapplyInterval: tc.option}))
+			w.change(func(s *Shop) { s.Spec.ReapplySeconds, s.Spec.Manifests = tc.seconds, []string{configMap("a", "1")} })
+			w.settle()
+			w.writes()
+			for _, step := range []struct {
+				at   time.Duration
+				want []string
+			}{{tc.before, nil}, {tc.writes, []string{"update ConfigMap a"}}} {
+				clock.SetTime(start.Add(step.at))
+				w.settle()
+				if diff := cmp.Diff(step.want, w.writes()); diff != "" {
+					t.Errorf("%s: the writes after %s (-want +got):\n%s", tc.reason, step.at, diff)
+				}
+			}
 		})
 	}
 }

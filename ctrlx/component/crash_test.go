@@ -66,14 +66,27 @@ func TestCrash(t *testing.T) {
 				t.Fatalf("crash %d: %s (-want +got):\n%s", crash, what, diff)
 			}
 		}
-		w.want(configMap("a", "1"), configMap("b", "1", "apply-order", "1", "delete-order", "-1"), configMap("d", "1", "purge-order", "0"))
-		converge("creating", "a=1", "b=1")
-		w.want(configMap("c", "1"), configMap("a", "2", "update-policy", "ssa-override"), configMap("d", "2", "purge-order", "0"))
-		converge("changing", "a=2", "c=1")
-		w.delete()
-		converge("deleting")
-		if left := w.shop.Status.Inventory.Items; len(left) > 0 {
-			t.Fatalf("crash %d: the inventory has %v after the deletion", crash, left)
+		phases := []func(){
+			func() {
+				w.want(configMap("a", "1"), configMap("b", "1", "apply-order", "1", "delete-order", "-1"), configMap("d", "1", "purge-order", "0"))
+				converge("creating", "a=1", "b=1")
+			},
+			func() {
+				w.want(configMap("c", "1"), configMap("a", "2", "update-policy", "ssa-override"), configMap("d", "2", "purge-order", "0"))
+				converge("changing", "a=2", "c=1")
+			},
+			func() {
+				w.delete()
+				converge("deleting")
+				if left := w.shop.Status.Inventory.Items; len(left) > 0 {
+					t.Fatalf("crash %d: the inventory has %v after the deletion", crash, left)
+				}
+			},
+		}
+		for _, phase := range phases {
+			if phase(); crashed { // it has converged, with all objects in the inventory
+				break
+			}
 		}
 		if !crashed {
 			t.Logf("%d crashes", crash-1)
