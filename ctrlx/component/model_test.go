@@ -20,11 +20,10 @@ import (
 // model is the expected state of the objects of a Shop.
 type model struct {
 	*world
-	wanted  map[string]string // the data of the objects of the set
-	policy  map[string]string // the last delete policy of each object
-	foreign map[string]string // the data of the objects of another owner
-	free    map[string]bool   // objects that may exist: kept by a policy, or without an owner
-	steal   bool
+	wanted   map[string]string // the data of the objects of the set
+	foreign  map[string]string // the data of the objects of another owner
+	free     map[string]bool   // objects that may exist: kept by a policy, or without an owner
+	recreate map[string]bool   // objects of the policy Recreate, whose drift stays
 }
 
 var modelNames = []string{"a", "b", "c", "d"}
@@ -40,7 +39,7 @@ func TestModel(t *testing.T) {
 		defer func() { _ = f.Value.Set(f.DefValue) }()
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		m := &model{world: newWorld(t), wanted: map[string]string{}, policy: map[string]string{}, foreign: map[string]string{}, free: map[string]bool{}}
+		m := &model{world: newWorld(t), wanted: map[string]string{}, foreign: map[string]string{}, free: map[string]bool{}, recreate: map[string]bool{}}
 		name := rapid.SampledFrom(modelNames)
 		value := rapid.SampledFrom([]string{"1", "2", "3"})
 		rt.Repeat(map[string]func(*rapid.T){
@@ -50,12 +49,13 @@ func TestModel(t *testing.T) {
 				var all []string
 				for _, n := range rapid.SliceOfDistinct(name, rapid.ID).Draw(rt, "names") {
 					k := value.Draw(rt, "value")
+					update := rapid.SampledFrom([]string{"Replace", "Recreate", "SsaMerge", "SsaOverride"}).Draw(rt, "update policy")
+					m.recreate[n] = update == "Recreate"
 					policy := rapid.SampledFrom([]string{"Delete", "Orphan", "OrphanOnApply", "OrphanOnDelete"}).Draw(rt, "delete policy")
 					m.wanted[n] = k
-					m.policy[n] = policy
 					m.free[n] = m.free[n] || policy != "Delete"
 					all = append(all, configMap(n, k, "delete-policy", policy,
-						"update-policy", rapid.SampledFrom([]string{"Replace", "Recreate", "SsaMerge", "SsaOverride"}).Draw(rt, "update policy"),
+						"update-policy", update,
 						"adoption-policy", rapid.SampledFrom([]string{"Never", "IfUnowned"}).Draw(rt, "adoption policy"),
 						"apply-order", fmt.Sprint(rapid.IntRange(-1, 1).Draw(rt, "apply order")), "delete-order", fmt.Sprint(rapid.IntRange(-1, 1).Draw(rt, "delete order"))))
 				}
@@ -190,7 +190,7 @@ func (m *model) equals(rt *rapid.T) {
 	for _, n := range modelNames {
 		cm, k := all[n], m.wanted[n]
 		switch {
-		case k != "" && (cm == nil || cm.Labels[m.label()] == "" || cm.Data["k"] != k):
+		case k != "" && (cm == nil || cm.Labels[m.label()] == "" || cm.Data["k"] != k && (cm.Data["k"] != "edited" || !m.recreate[n])):
 			rt.Fatalf("the object %s is %+v, and the set has %s", n, cm, k)
 		case k == "" && cm != nil && cm.Labels[m.label()] != "" && !m.free[n]:
 			rt.Fatalf("the object %s is left: %+v", n, cm)
