@@ -187,7 +187,7 @@ var dependentsFaults = []fault{
 	},
 	{
 		name: "operation-follows-nothing", in: "ctrlx.pass.following",
-		old:  `refs = append(refs, p.follows...)`,
+		old:  `refs = slices.Concat(refs, p.follows)`,
 		new:  `refs = append(refs, p.follows[:0]...)`,
 		test: "ctrlx.TestFollowInOperation", why: "the Ready owner of a deleted dependent stays Ready until the resync",
 	},

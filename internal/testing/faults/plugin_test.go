@@ -26,7 +26,7 @@ var pluginFaults = []fault{
 		test: "cmd/kubectl-windlass/plugin.TestHostile", why: "the text of an error controls the terminal",
 	},
 	{
-		name: "plugin-foreign-view-counts", in: "cmd/kubectl-windlass/plugin.merge",
+		name: "plugin-foreign-view-counts", in: "cmd/kubectl-windlass/plugin.ranked",
 		old:  `			return 2`,
 		new:  `			return 0`,
 		test: "cmd/kubectl-windlass/plugin.TestMerge", why: "the path ends at an object of another manager, as if that were the cause",
