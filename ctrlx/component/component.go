@@ -46,7 +46,8 @@ type Reconciler[T Component] struct {
 // signature.
 func New[T Component](name string, g Generator, opts ...Option) *Reconciler[T] {
 	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 || len(name) > 128 {
-		panic(fmt.Sprintf("component: New: the name %q is not a DNS name of at most 128 bytes: %s", name, strings.Join(problems, "; ")))
+		panic(fmt.Sprintf("component: New: the name %q is not a DNS name of at most 128 bytes: %s",
+			name, strings.Join(problems, "; ")))
 	}
 	if g == nil {
 		panic(fmt.Sprintf("component: New: %s: the generator is nil", name))
@@ -68,14 +69,16 @@ func New[T Component](name string, g Generator, opts ...Option) *Reconciler[T] {
 		ext = given
 	}
 	results := checks.NewSlot[Result]("dependents of " + name)
-	ext.PostCheck = ext.PostCheck.Prepend(checks.Check("Dependents", func(_ context.Context, req *checks.Request[T]) (checks.Result, error) {
+	applied := func(_ context.Context, req *checks.Request[T]) (checks.Result, error) {
 		res, err := results.Get(req)
 		return res.check(), err
-	}))
-	ext.DeleteCheck = ext.DeleteCheck.Append(checks.Gate("Dependents", func(ctx context.Context, req *checks.Request[T]) (checks.Result, error) {
+	}
+	ext.PostCheck = ext.PostCheck.Prepend(checks.Check("Dependents", applied))
+	deleted := func(ctx context.Context, req *checks.Request[T]) (checks.Result, error) {
 		res, err := r.run(ctx, req, (*Set).remove)
 		return res.check(), err
-	}))
+	}
+	ext.DeleteCheck = ext.DeleteCheck.Append(checks.Gate("Dependents", deleted))
 	ops := flow.Operations[T]{
 		Apply: func(ctx context.Context, req *flow.Request[T]) (flow.Progress, error) {
 			res, err := r.run(ctx, &req.Request, (*Set).apply)
@@ -96,12 +99,15 @@ func New[T Component](name string, g Generator, opts ...Option) *Reconciler[T] {
 			return flow.Done(), nil
 		},
 	}
-	r.inner = ctrlx.New(name, ops, ext, append(r.reconcilerOptions(), ctrlx.WithConditions(func(c T) *[]metav1.Condition { return &c.GetStatus().Conditions }))...)
+	conditions := func(c T) *[]metav1.Condition { return &c.GetStatus().Conditions }
+	r.inner = ctrlx.New(name, ops, ext, append(r.reconcilerOptions(), ctrlx.WithConditions(conditions))...)
 	return r
 }
 
 // run applies or deletes the dependents of a component in a pass.
-func (r *Reconciler[T]) run(ctx context.Context, req *checks.Request[T], do func(*Set, context.Context) (Result, error)) (Result, error) {
+func (r *Reconciler[T]) run(
+	ctx context.Context, req *checks.Request[T], do func(*Set, context.Context) (Result, error),
+) (Result, error) {
 	s, err := r.begin(ctx, req)
 	if err != nil {
 		return Result{}, err

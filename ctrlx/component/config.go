@@ -25,7 +25,8 @@ func (p MissingNamespacesPolicy) problem() string {
 	case MissingNamespacesCreate, MissingNamespacesDoNotCreate:
 		return ""
 	}
-	return fmt.Sprintf("the policy for missing namespaces is %q: it must be %q or %q", string(p), MissingNamespacesCreate, MissingNamespacesDoNotCreate)
+	return fmt.Sprintf("the policy for missing namespaces is %q: it must be %q or %q",
+		string(p), MissingNamespacesCreate, MissingNamespacesDoNotCreate)
 }
 
 // PolicyConfiguration is implemented by a component, or by the value of its
@@ -105,7 +106,8 @@ func (o *options) configurationOf(name string, c Component) (configuration, []st
 	case "true":
 		cfg.observe = true
 	default:
-		problems = append(problems, fmt.Sprintf("the annotation %s is %q: it must be true or false", key, c.GetAnnotations()[key]))
+		problems = append(problems, fmt.Sprintf("the annotation %s is %q: it must be true or false",
+			key, c.GetAnnotations()[key]))
 	}
 	return cfg, problems
 }
@@ -140,7 +142,8 @@ func mustConfigure[T Component](name string) {
 		for want := range settings.Methods() {
 			for _, t := range types {
 				if m, ok := t.MethodByName(want.Name); ok && signature(m.Type) != want.Type.String() {
-					panic(fmt.Sprintf("component: New: %s: the method %s of %s is a %s: it must be a %s", name, want.Name, t, signature(m.Type), want.Type))
+					panic(fmt.Sprintf("component: New: %s: the method %s of %s is a %s: it must be a %s",
+						name, want.Name, t, signature(m.Type), want.Type))
 				}
 			}
 		}

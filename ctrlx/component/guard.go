@@ -40,7 +40,8 @@ func finalizers(next Handler) Handler {
 			}
 		}
 		if len(others) > 0 {
-			return Result{Reason: ReasonDeletionBlocked, Message: "other controllers must remove their finalizers first: " + strings.Join(others, ", ")}, nil
+			message := "other controllers must remove their finalizers first: " + strings.Join(others, ", ")
+			return Result{Reason: ReasonDeletionBlocked, Message: message}, nil
 		}
 		return next(ctx, s)
 	}
@@ -99,7 +100,8 @@ func (s *Set) blocked(ctx context.Context, types []TypeInfo) (Result, error) {
 	for _, gvk := range kinds {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-		err := s.access.live.List(ctx, list, client.MatchingLabelsSelector{Selector: notOurs(key, value)}, client.Limit(mostBlocking+1))
+		foreign := client.MatchingLabelsSelector{Selector: notOurs(key, value)}
+		err := s.access.live.List(ctx, list, foreign, client.Limit(mostBlocking+1))
 		switch {
 		case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
 			continue // the type is gone, with all of its objects
@@ -122,6 +124,7 @@ func (s *Set) blocked(ctx context.Context, types []TypeInfo) (Result, error) {
 	if len(names) == 0 {
 		return Result{Done: true}, nil
 	}
-	res.Message = "objects of managed types would be lost, because this component does not own them; delete them first: " + strings.Join(names, ", ")
+	res.Message = "objects of managed types would be lost, because this component does not own them; " +
+		"delete them first: " + strings.Join(names, ", ")
 	return res, nil
 }

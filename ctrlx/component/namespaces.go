@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
@@ -20,7 +20,9 @@ func namespaces(next WaveHandler) WaveHandler {
 		var names []string
 		for _, i := range w.pending {
 			ns := w.Objects[i].Ref.Namespace
-			inSet := slices.ContainsFunc(w.Set.Objects, func(o *Object) bool { return o.stage == stageNamespaces && o.Ref.Name == ns })
+			inSet := slices.ContainsFunc(w.Set.Objects, func(o *Object) bool {
+				return o.stage == stageNamespaces && o.Ref.Name == ns
+			})
 			if w.Results[i].Object == nil && ns != "" && ns != w.Component.GetNamespace() && !inSet && !slices.Contains(names, ns) {
 				names = append(names, ns)
 			}
@@ -41,7 +43,7 @@ func (w *Wave) namespace(ctx context.Context, name string) error {
 		return nil // the API server refuses the objects
 	}
 	live := &metav1.PartialObjectMetadata{}
-	live.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	live.SetGroupVersionKind(kindNamespace.WithVersion("v1"))
 	err := w.access.live.Get(ctx, client.ObjectKey{Name: name}, live)
 	switch {
 	case err == nil:
@@ -55,7 +57,9 @@ func (w *Wave) namespace(ctx context.Context, name string) error {
 		}
 		return nil
 	}
-	ns := &corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: name}}
+	ns := &unstructured.Unstructured{} // the scheme may lack the core group
+	ns.SetGroupVersionKind(live.GroupVersionKind())
+	ns.SetName(name)
 	err = w.access.client.Create(ctx, ns, client.FieldOwner(w.system.name))
 	if apierrors.IsAlreadyExists(err) {
 		return nil

@@ -70,7 +70,8 @@ const (
 // names all that are invalid, and wraps dependents.ErrInvalid.
 func (y *system) objects(ctx context.Context, s *Set, manifests []client.Object) ([]*Object, error) {
 	if len(manifests) > mostObjects {
-		return nil, fmt.Errorf("%w: the generator made %d objects: a component has at most %d", dependents.ErrInvalid, len(manifests), mostObjects)
+		return nil, fmt.Errorf("%w: the generator made %d objects: a component has at most %d",
+			dependents.ErrInvalid, len(manifests), mostObjects)
 	}
 	var all []*Object
 	var errs []error
@@ -172,15 +173,18 @@ func (y *system) validate(ctx context.Context, s *Set, o *Object) (err error) {
 	o.Ref, o.Policies = c.request.Ref(), c.request.Policies
 	var problems []string
 	if !o.known && o.stage != stageInstances {
-		problems = append(problems, fmt.Sprintf("the API server does not serve the kind %s in the version %s: install its definition, or add it to the set", o.gvk.GroupKind(), o.gvk.Version))
+		problems = append(problems, fmt.Sprintf("the API server does not serve the kind %s in the version %s: "+
+			"install its definition, or add it to the set", o.gvk.GroupKind(), o.gvk.Version))
 	}
 	for key, order := range map[string]*int16{annotationApplyOrder: &o.ApplyOrder, annotationDeleteOrder: &o.DeleteOrder} {
 		problems = y.order(problems, o.Manifest, key, order)
 	}
 	if o.Manifest.GetAnnotations()[y.name+"/"+annotationPurgeOrder] != "" {
 		o.PurgeOrder = new(int16)
-		if problems = y.order(problems, o.Manifest, annotationPurgeOrder, o.PurgeOrder); o.Manages != nil || o.stage == stageNamespaces {
-			problems = append(problems, fmt.Sprintf("%s/%s is set: a namespace and a definition of a type stay as long as the component", y.name, annotationPurgeOrder))
+		problems = y.order(problems, o.Manifest, annotationPurgeOrder, o.PurgeOrder)
+		if o.Manages != nil || o.stage == stageNamespaces {
+			problems = append(problems, fmt.Sprintf("%s/%s is set: a namespace and a definition of a type stay "+
+				"as long as the component", y.name, annotationPurgeOrder))
 		}
 		text, err := json.Marshal(o.Manifest)
 		if err != nil {
@@ -247,8 +251,10 @@ func outlives(all []*Object) error {
 				problem = fmt.Sprintf("its apply-order %d is lower than %d of %s", inner.ApplyOrder, outer.ApplyOrder, outer.Ref)
 			case inner.DeleteOrder > outer.DeleteOrder:
 				problem = fmt.Sprintf("its delete-order %d is higher than %d of %s", inner.DeleteOrder, outer.DeleteOrder, outer.Ref)
-			case keeps(inner.Policies.Delete, true) && !keeps(outer.Policies.Delete, true), keeps(inner.Policies.Delete, false) && !keeps(outer.Policies.Delete, false):
-				problem = fmt.Sprintf("its delete policy %s keeps it, and %s is deleted with all that is in it", inner.Policies.Delete, outer.Ref)
+			case keeps(inner.Policies.Delete, true) && !keeps(outer.Policies.Delete, true),
+				keeps(inner.Policies.Delete, false) && !keeps(outer.Policies.Delete, false):
+				problem = fmt.Sprintf("its delete policy %s keeps it, and %s is deleted with all that is in it",
+					inner.Policies.Delete, outer.Ref)
 			}
 			if problem != "" {
 				errs = append(errs, fmt.Errorf("%w: %s: %s", dependents.ErrInvalid, inner.Ref, problem))
@@ -261,14 +267,16 @@ func outlives(all []*Object) error {
 // keeps reports whether a policy keeps an object when the component is deleted,
 // or else when the object becomes redundant.
 func keeps(p dependents.DeletePolicy, deleted bool) bool {
-	return p == dependents.DeleteOrphan || deleted && p == dependents.DeleteOrphanOnDelete || !deleted && p == dependents.DeleteOrphanOnApply
+	return p == dependents.DeleteOrphan || deleted && p == dependents.DeleteOrphanOnDelete ||
+		!deleted && p == dependents.DeleteOrphanOnApply
 }
 
 // priority orders the kinds of a stage, so that an object comes after the objects
 // that it usually needs.
 func (o *Object) priority() int {
 	switch o.gvk.Group + "/" + o.gvk.Kind {
-	case "admissionregistration.k8s.io/MutatingWebhookConfiguration", "admissionregistration.k8s.io/ValidatingWebhookConfiguration":
+	case "admissionregistration.k8s.io/MutatingWebhookConfiguration",
+		"admissionregistration.k8s.io/ValidatingWebhookConfiguration":
 		return 0
 	case "apiextensions.k8s.io/CustomResourceDefinition", "storage.k8s.io/StorageClass", "scheduling.k8s.io/PriorityClass",
 		"networking.k8s.io/IngressClass", "node.k8s.io/RuntimeClass":

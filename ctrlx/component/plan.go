@@ -103,7 +103,9 @@ func (p *Plan) String() string {
 		return "no changes\n"
 	}
 	var b strings.Builder
-	signs := map[Action]string{ActionCreate: "+", ActionUpdate: "~", ActionRecreate: "-+", ActionDelete: "-", ActionOrphan: "o"}
+	signs := map[Action]string{
+		ActionCreate: "+", ActionUpdate: "~", ActionRecreate: "-+", ActionDelete: "-", ActionOrphan: "o",
+	}
 	for _, w := range p.Waves {
 		fmt.Fprintf(&b, "%s\n", w.Name)
 		for _, c := range w.Changes {
@@ -197,7 +199,8 @@ func (p *Plan) apply(w *Wave, o *Object, c *call) {
 			change.Unchecked = true
 			break
 		}
-		change.Fields = changes(c.request.Live, c.write.Object, w.system.name, o.gvk.GroupKind() == schema.GroupKind{Kind: "Secret"})
+		secret := o.gvk.GroupKind() == schema.GroupKind{Kind: "Secret"}
+		change.Fields = changes(c.request.Live, c.write.Object, w.system.name, secret)
 	case dependents.Terminating:
 		change.Action = ActionRecreate
 	default:

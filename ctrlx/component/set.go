@@ -122,8 +122,8 @@ func (s *Set) remove(ctx context.Context) (Result, error) {
 		if err != nil || stored == nil || len(stored.Items) == 0 {
 			return Result{Done: err == nil}, err
 		}
-		return Result{Reason: ReasonObserveOnly, Message: "the component is only observed, so its dependents and its finalizer stay: " +
-			"remove the annotation " + s.system.name + "/" + annotationObserve + ", or the option WithObserveOnly"}, nil
+		return Result{Reason: ReasonObserveOnly, Message: "the component is only observed, so its dependents " +
+			"and its finalizer stay: remove the annotation " + s.system.name + "/" + annotationObserve + ", or the option WithObserveOnly"}, nil
 	}
 	return decided(s.system.remove(ctx, s))
 }
@@ -138,7 +138,8 @@ func decided(res Result, err error) (Result, error) {
 
 // generate calls the generator and checks its objects.
 func (s *Set) generate(ctx context.Context) error {
-	manifests, err := s.system.generator.Generate(ctx, s.Component.GetNamespace(), s.Component.GetName(), s.Component.GetSpec())
+	c := s.Component
+	manifests, err := s.system.generator.Generate(ctx, c.GetNamespace(), c.GetName(), c.GetSpec())
 	if err != nil {
 		return fmt.Errorf("the generator: %w", err)
 	}

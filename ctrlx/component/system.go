@@ -159,7 +159,8 @@ func (r *Reconciler[T]) begin(ctx context.Context, req *checks.Request[T]) (*Set
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{Component: req.Resource, system: y, access: a, following: func(refs ...checks.Ref) { checks.Follow(ctx, req, refs...) }}
+	s := &Set{Component: req.Resource, system: y, access: a}
+	s.following = func(refs ...checks.Ref) { checks.Follow(ctx, req, refs...) }
 	return s, s.configure(ctx)
 }
 
@@ -168,7 +169,8 @@ func (s *Set) configure(ctx context.Context) error {
 	y := s.system
 	cfg, problems := y.configurationOf(y.name, s.Component)
 	policies := map[string]string{
-		"adoption-policy": string(cfg.policies.Adoption), "update-policy": string(cfg.policies.Update), "delete-policy": string(cfg.policies.Delete),
+		"adoption-policy": string(cfg.policies.Adoption), "update-policy": string(cfg.policies.Update),
+		"delete-policy": string(cfg.policies.Delete),
 	}
 	obj := probe.DeepCopy()
 	obj.Annotations = map[string]string{}
@@ -212,5 +214,6 @@ func (s *Set) ownerLabel(ctx context.Context) (key, value string, err error) {
 		return "", "", err
 	}
 	sum := sha256.Sum256([]byte(c.request.Owner.ID))
-	return s.system.name + "/owner-id", strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:])), nil
+	text := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:])
+	return s.system.name + "/owner-id", strings.ToLower(text), nil
 }

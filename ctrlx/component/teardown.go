@@ -103,7 +103,8 @@ func heldBy(r dependents.Result) string {
 
 // deleteItem deletes one object. The inventory has its policy.
 func (s *Set) deleteItem(ctx context.Context, i Item, deleted bool, number int) (dependents.Result, error) {
-	obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: i.Namespace, Name: i.Name, Annotations: map[string]string{}}}
+	obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: i.Namespace, Name: i.Name}}
+	obj.Annotations = map[string]string{}
 	obj.SetGroupVersionKind(i.groupKind().WithVersion("v1")) // package dependents finds the version that is served
 	policy := i.DeletePolicy
 	if policy == "" || i.Purge != "" {

@@ -91,7 +91,8 @@ func typesOf(mgr manager.Manager) (catalog, error) {
 	if err != nil {
 		return catalog{}, err
 	}
-	return catalog{mgr.GetRESTMapper(), func(context.Context) ([]*metav1.APIResourceList, error) { return d.ServerPreferredResources() }}, nil
+	preferred := func(context.Context) ([]*metav1.APIResourceList, error) { return d.ServerPreferredResources() }
+	return catalog{mgr.GetRESTMapper(), preferred}, nil
 }
 
 // kinds returns the kinds of types that can be listed. Groups that cannot be

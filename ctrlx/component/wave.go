@@ -79,7 +79,8 @@ func (y *system) waves(ctx context.Context, s *Set) (Result, error) {
 			return Result{}, err
 		case s.Plan != nil:
 		case !res.Done:
-			res.Message = fmt.Sprintf("wave %d of %d: %d of %d objects are ready: %s", w.Number, w.Of, ready, len(w.Objects), res.Message)
+			res.Message = fmt.Sprintf("wave %d of %d: %d of %d objects are ready: %s",
+				w.Number, w.Of, ready, len(w.Objects), res.Message)
 			return res, nil
 		default:
 			if p.WavesReady = w.Number; before == nil || before.Waves != p.Waves || before.WavesReady < w.Number {
@@ -144,7 +145,8 @@ func (w *Wave) note(p *Progress) (ready int) {
 // report makes the event of a wave that is ready.
 func (s *Set) report(w *Wave) {
 	if s.system.recorder != nil {
-		s.system.recorder.Eventf(s.Component, nil, "Normal", "WaveReady", "Reconcile", "wave %d of %d is ready: %d objects", w.Number, w.Of, len(w.Objects))
+		s.system.recorder.Eventf(s.Component, nil, "Normal", "WaveReady", "Reconcile",
+			"wave %d of %d is ready: %d objects", w.Number, w.Of, len(w.Objects))
 	}
 }
 
