@@ -225,12 +225,7 @@ func TestOperator(t *testing.T) {
 		return ""
 	})
 	must(t, api.Delete(t.Context(), shop))
-	o.until(&ShopList{}, func() string {
-		if err := api.Get(t.Context(), client.ObjectKeyFromObject(shop), &Shop{}); client.IgnoreNotFound(err) == nil && err != nil {
-			return ""
-		}
-		return "the Shop is not gone"
-	})
+	o.gone(shop)
 	o.data("a", "")
 	mu.Lock()
 	defer mu.Unlock()
@@ -305,4 +300,33 @@ func TestImpersonation(t *testing.T) {
 	o.create(configMap("a", "1"))
 	o.ready("False Forbidden", `User "nobody" cannot list resource "configmaps"`)
 	o.data("a", "")
+}
+
+// A component with a type and an instance of it becomes ready, is blocked by a
+// foreign instance, and goes when that one is gone.
+func TestOperatorWithType(t *testing.T) {
+	o := newOperator(t, nil)
+	w := &world{ns: o.ns}
+	crd, kind := w.definition()
+	shop := o.create(mill(kind, "ours"), crd)
+	o.ready("True Succeeded", "")
+	foreign, err := parsed(mill(kind, "foreign"))
+	must(t, err)
+	foreign.SetNamespace(o.ns)
+	must(t, api.Create(t.Context(), foreign))
+	must(t, api.Delete(t.Context(), shop))
+	o.ready("False DeletionBlocked", "Mill."+kind.Group+" "+o.ns+"/foreign")
+	must(t, api.Delete(t.Context(), foreign))
+	o.gone(shop)
+}
+
+// gone waits until a Shop does not exist.
+func (o *operator) gone(shop *Shop) {
+	o.t.Helper()
+	o.until(&ShopList{}, func() string {
+		if err := api.Get(o.t.Context(), client.ObjectKeyFromObject(shop), &Shop{}); client.IgnoreNotFound(err) == nil && err != nil {
+			return ""
+		}
+		return "the Shop is not gone"
+	})
 }
