@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
 // The API server of all tests that need one. startServer sets config and api.
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-var startServer = sync.OnceFunc(func() { config, api = apiserver.Start(scheme) })
+var startServer = sync.OnceFunc(func() { config, api = apiserver.Start(scheme, testv1.Definitions()) })
 
 // namespace makes a namespace for a test.
 func namespace(t testing.TB) string {

@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -20,74 +18,38 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/yaml"
 
 	"github.com/windlass-go/windlass/ctrlx/component"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
 // The API server of all tests. Each test has its own namespace. startServer sets
-// config and api.
+// config, api and found.
 var (
-	server *envtest.Environment
 	config *rest.Config
-	scheme = runtime.NewScheme()
+	scheme = apiserver.Scheme(addShops)
 	api    client.WithWatch
 	found  *discovery.DiscoveryClient
 )
 
 func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard())
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, testv1.AddToScheme, addShops} {
-		if err := add(scheme); err != nil {
-			panic(err)
-		}
-	}
 	code := m.Run()
-	stopServer()
+	apiserver.Stop()
 	os.Exit(code)
 }
 
-// startServer starts the API server when the first test needs it. If the server
-// does not start, no test has failed, and the process ends.
 var startServer = sync.OnceFunc(func() {
-	fail := func(err error) {
-		fmt.Fprintln(os.Stderr, "the API server does not start:", err)
-		stopServer()
-		os.Exit(1)
-	}
-	assets := os.Getenv("KUBEBUILDER_ASSETS")
-	if assets == "" {
-		assets, _ = filepath.Abs("../../bin/envtest")
-	}
-	server = &envtest.Environment{
-		BinaryAssetsDirectory: assets, Scheme: scheme, ControlPlaneStartTimeout: 2 * time.Minute,
-		CRDs: []*apiextensions.CustomResourceDefinition{testv1.Definition("Shop", "shops", apiextensions.NamespaceScoped)},
-	}
-	var err error
-	if config, err = server.Start(); err != nil {
-		fail(err)
-	}
-	config.QPS = -1
-	if api, err = client.NewWithWatch(config, client.Options{Scheme: scheme}); err != nil {
-		fail(err)
-	}
-	if found, err = discovery.NewDiscoveryClientForConfig(config); err != nil {
-		fail(err)
-	}
+	shops := testv1.Definition("Shop", "shops", apiextensions.NamespaceScoped)
+	config, api = apiserver.Start(scheme, []*apiextensions.CustomResourceDefinition{shops})
+	found = discovery.NewDiscoveryClientForConfigOrDie(config)
 })
-
-func stopServer() {
-	if server != nil {
-		_ = server.Stop()
-	}
-}
 
 // ends is a cluster whose reads past the cache are apart.
 type ends struct {
@@ -122,11 +84,9 @@ type world struct {
 func newWorld(t *testing.T, opts ...component.Option) *world {
 	t.Helper()
 	startServer()
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
-	must(t, api.Create(t.Context(), ns))
-	w := &world{t: t, ns: ns.Name, opts: opts, generator: manifests}
+	w := &world{t: t, ns: apiserver.Namespace(t, api), opts: opts, generator: manifests}
 	w.preferred = func(context.Context) ([]*metav1.APIResourceList, error) { return found.ServerPreferredResources() }
-	w.shop = &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "shop", Finalizers: []string{name + "/finalizer"}}}
+	w.shop = &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "shop", Finalizers: []string{name + "/finalizer"}}}
 	must(t, api.Create(t.Context(), w.shop))
 	w.restart()
 	return w

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -47,13 +48,13 @@ func Scheme(further ...func(*runtime.Scheme) error) *runtime.Scheme {
 	return s
 }
 
-// Start returns the configuration of the API server with the definitions of
-// testv1, and a client without a cache. If the server does not start, no test has
-// failed, and the process ends.
-func Start(scheme *runtime.Scheme) (*rest.Config, client.WithWatch) {
+// Start returns the configuration of the API server with definitions, and a client
+// without a cache. If the server does not start, no test has failed, and the
+// process ends. The definitions of the first call count.
+func Start(scheme *runtime.Scheme, definitions []*apiextensions.CustomResourceDefinition) (*rest.Config, client.WithWatch) {
 	once.Do(func() {
 		server = &envtest.Environment{
-			BinaryAssetsDirectory: assets(), CRDs: testv1.Definitions(), Scheme: scheme, ControlPlaneStartTimeout: 2 * time.Minute,
+			BinaryAssetsDirectory: assets(), CRDs: definitions, Scheme: scheme, ControlPlaneStartTimeout: 2 * time.Minute,
 		}
 		var err error
 		if config, err = server.Start(); err != nil {
