@@ -66,7 +66,10 @@
 // The inventory is in the status of the component: at most 1000 objects in 200 kB
 // ([ErrTooLarge]). [WithStore] stores it elsewhere. It is stored before the first
 // write of each new object. So a deletion needs no generator. A component without
-// an inventory finds its objects by their label, in the kinds of [WithKinds].
+// an inventory finds its objects by their label, in the kinds of [WithKinds] and in
+// all namespaces. It never deletes an object that only the label names, because
+// people copy labels. The condition Ready names such objects until they are deleted
+// or lose the label. An object whose policy is not Delete is left out.
 //
 // # Settings of a component
 //

@@ -34,6 +34,9 @@ type Item struct {
 	DeletePolicy dependents.DeletePolicy `json:"deletePolicy,omitempty"`
 	// Manages is the type that the object defines; nil: it defines none.
 	Manages *TypeInfo `json:"manages,omitempty"`
+	// Rebuilt reports that only the label of the object names the component, because
+	// the inventory was lost. Such an object is never deleted.
+	Rebuilt bool `json:"rebuilt,omitempty"`
 	// Purge is the digest of a manifest that was applied and ready, and is purged.
 	Purge string `json:"purge,omitempty"`
 	// Purged reports that the object of this digest is gone.

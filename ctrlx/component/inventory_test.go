@@ -3,32 +3,79 @@ package component_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/component"
 )
 
-// A component that lost its status finds its objects by their label, also in a
-// deletion. Objects of others stay.
+// A component that lost its status continues with the objects of its set. Other
+// objects with its label stay, because they may be copies or orphans of an earlier
+// component. The condition names them, until their label is removed.
 func TestRebuiltInventory(t *testing.T) {
-	w := newWorld(t)
+	w, other := newWorld(t), newWorld(t)
 	w.create(configMap("foreign", "1"))
 	w.want(configMap("a", "1", "delete-order", "1"), configMap("b", "1"), configMap("kept", "1", "delete-policy", "orphan-on-delete"))
 	w.settle()
-	w.forget()
-	w.want(configMap("a", "1", "delete-order", "1"), configMap("kept", "1", "delete-policy", "orphan-on-delete"))
-	w.settle()
-	if diff := cmp.Diff([]string{"a=1", "foreign=1", "kept=1"}, w.names()); diff != "" {
-		t.Errorf("the objects after the status was lost (-want +got):\n%s", diff)
+	theirs := &corev1.ConfigMap{}
+	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, theirs))
+	theirs.ObjectMeta = metav1.ObjectMeta{Namespace: other.ns, Name: "copy", Labels: theirs.Labels, Annotations: theirs.Annotations}
+	must(t, api.Create(t.Context(), theirs))
+	unlabel := func(cm *corev1.ConfigMap) {
+		t.Helper()
+		must(t, api.Patch(t.Context(), cm, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":null}}`))))
+	}
+	blocked := func(reason string, refs ...string) {
+		t.Helper()
+		for range 2 {
+			res, err := w.pass()
+			must(t, err)
+			var got []string
+			for _, ref := range res.WaitingFor {
+				got = append(got, ref.Name)
+			}
+			if diff := cmp.Diff(refs, got); diff != "" || res.Done || res.Reason != reason || !strings.Contains(res.Message, "remove their label shop.example.com/owner-id") {
+				t.Fatalf("%+v\nthe objects that block (-want +got):\n%s", res, diff)
+			}
+		}
 	}
 	w.forget()
+	w.want(configMap("a", "1", "delete-order", "1"))
+	blocked(component.ReasonProcessing, "b", "copy")
+	unlabel(theirs)
+	w.forget()
 	w.delete()
+	blocked(component.ReasonDeletionBlocked, "a", "b")
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "a"}}
+	unlabel(cm)
+	cm.Name = "b"
+	must(t, api.Delete(t.Context(), cm))
 	w.settle()
-	if diff := cmp.Diff([]string{"foreign=1", "kept=1"}, w.names()); diff != "" {
+	if diff := cmp.Diff([]string{"a=1", "foreign=1", "kept=1"}, w.names()); diff != "" {
 		t.Errorf("the objects after the deletion (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"copy=1"}, other.names()); diff != "" {
+		t.Errorf("the copies (-want +got):\n%s", diff)
+	}
+}
+
+// A component whose policy keeps all objects leaves them to a new component of its
+// name, which does not delete them.
+func TestOrphansOfAnEarlierComponent(t *testing.T) {
+	w := newWorld(t)
+	w.change(func(s *Shop) { s.Spec.Delete = "Orphan" })
+	w.want(configMap("a", "1"), configMap("b", "1"))
+	w.settle()
+	w.forget()
+	w.want(configMap("a", "2"))
+	w.settle()
+	if diff := cmp.Diff([]string{"a=2", "b=1"}, w.names()); diff != "" {
+		t.Errorf("the objects (-want +got):\n%s", diff)
 	}
 }
 

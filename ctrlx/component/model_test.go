@@ -30,6 +30,7 @@ var modelNames = []string{"a", "b", "c", "d"}
 
 // TestModel changes manifests, policies and orders at random, between foreign
 // creations, edits, deletions and thefts, crashes at any call, and lost statuses.
+// After a lost status, the user deletes the objects that the condition names.
 // At each moment, the objects of other owners are as their owners left them. When
 // passes end, the cluster equals the model. After a deletion nothing is left but
 // objects that a policy keeps.
@@ -176,6 +177,14 @@ func (m *model) converge(rt *rapid.T) {
 			continue
 		case err != nil:
 			rt.Fatal(err)
+		case strings.Contains(res.Message, "the inventory was lost"):
+			for _, ref := range res.WaitingFor {
+				cm := m.live()[ref.Name]
+				if cm == nil || cm.Labels[m.label()] == "" || m.wanted[ref.Name] != "" {
+					rt.Fatalf("the object %s does not block: %+v", ref, cm)
+				}
+				must(m.t, api.Delete(m.t.Context(), cm))
+			}
 		case res.Done:
 			m.checkForeign(rt)
 			m.equals(rt)

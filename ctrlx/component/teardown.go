@@ -1,6 +1,7 @@
 package component
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,6 +52,10 @@ func (y *system) removeAll(ctx context.Context, s *Set) (Result, error) {
 // teardown deletes objects wave by wave, and drops from the inventory those that
 // are gone or kept. deleted reports that the component is deleted.
 func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (Result, error) {
+	items, res, err := s.held(ctx, items, deleted)
+	if err != nil || !res.Done {
+		return res, err
+	}
 	number := 0
 	for _, wave := range s.deletionWaves(items) {
 		number++
@@ -103,28 +108,30 @@ func heldBy(r dependents.Result) string {
 
 // deleteItem deletes one object. The inventory has its policy.
 func (s *Set) deleteItem(ctx context.Context, i Item, deleted bool, number int) (dependents.Result, error) {
-	obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: i.Namespace, Name: i.Name}}
-	obj.Annotations = map[string]string{}
-	obj.SetGroupVersionKind(i.groupKind().WithVersion("v1")) // package dependents finds the version that is served
-	policy := i.DeletePolicy
-	if policy == "" || i.Purge != "" {
+	policy, m := i.DeletePolicy, writing
+	if i.Purge != "" {
 		policy = dependents.DeleteDelete
 	}
-	obj.Annotations[s.system.name+"/delete-policy"] = string(policy)
-	m := writing
 	if s.Plan != nil {
 		m = trying
 	}
-	ctx, _ = s.in(ctx, m)
-	remove := s.system.dependents.PruneObject
-	if deleted {
-		remove = s.system.dependents.DeleteObject
-	}
-	res, err := remove(ctx, s.Component, obj)
+	res, err := s.removeItem(ctx, i, deleted, policy, m)
 	if err == nil && s.Plan != nil {
 		s.Plan.remove(number, i.Ref(), res)
 	}
 	return res, err
+}
+
+// removeItem calls package dependents for the deletion of one object.
+func (s *Set) removeItem(ctx context.Context, i Item, deleted bool, policy dependents.DeletePolicy, m mode) (dependents.Result, error) {
+	obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: i.Namespace, Name: i.Name, Annotations: map[string]string{}}}
+	obj.SetGroupVersionKind(i.groupKind().WithVersion("v1")) // package dependents finds the version that is served
+	obj.Annotations[s.system.name+"/delete-policy"] = string(cmp.Or(policy, dependents.DeleteDelete))
+	ctx, _ = s.in(ctx, m)
+	if deleted {
+		return s.system.dependents.DeleteObject(ctx, s.Component, obj)
+	}
+	return s.system.dependents.PruneObject(ctx, s.Component, obj)
 }
 
 // deletionWaves sorts objects into waves: by their order, and in each order

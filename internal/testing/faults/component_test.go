@@ -109,4 +109,10 @@ var componentFaults = []fault{
 		new:  `a.client = own`,
 		test: "ctrlx/component.TestImpersonation", why: "a user creates objects with the rights of the operator",
 	},
+	{
+		name: "rebuilt-object-deleted", in: "ctrlx/component.Set.holds",
+		old:  `if outer.Rebuilt {`,
+		new:  `if outer.Rebuilt && outer.Purged {`,
+		test: "ctrlx/component.TestRebuiltInventory", why: "copies and orphans with the label are deleted after a lost status",
+	},
 }
