@@ -52,7 +52,31 @@ func (s *Set) holds(outer Item, items []Item, deleted bool) string {
 	if outer.Rebuilt {
 		return "the inventory was lost, and only the label says that this component made it"
 	}
+	if keeps(outer.DeletePolicy, deleted) {
+		return ""
+	}
+	owner := s.Component
+	if gvk, err := s.access.client.GroupVersionKindFor(owner); err == nil && !deleted &&
+		outer.has(Item{Group: gvk.Group, Kind: gvk.Kind, Namespace: owner.GetNamespace()}) {
+		return "it would be deleted with the component, which is in it"
+	}
+	for _, inner := range s.Inventory.Items {
+		if inner.Purged || !outer.has(inner) {
+			continue
+		}
+		goes := slices.ContainsFunc(items, func(i Item) bool { return i.Ref() == inner.Ref() })
+		if !goes || keeps(inner.DeletePolicy, deleted) {
+			return fmt.Sprintf("it would be deleted with %s, which stays", inner.Ref())
+		}
+	}
 	return ""
+}
+
+// has reports whether a deletion of i deletes an object, too: i is its namespace, or
+// defines its type.
+func (i *Item) has(inner Item) bool {
+	return i.groupKind() == kindNamespace && inner.Namespace == i.Name ||
+		i.Manages != nil && i.Manages.matches(inner.groupKind().WithVersion(""))
 }
 
 // mine reports whether an object exists and belongs to the component. It reads past

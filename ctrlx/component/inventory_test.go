@@ -3,6 +3,7 @@ package component_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,6 +40,7 @@ func TestRebuiltInventory(t *testing.T) {
 			for _, ref := range res.WaitingFor {
 				got = append(got, ref.Name)
 			}
+			slices.Sort(got)
 			if diff := cmp.Diff(refs, got); diff != "" || res.Done || res.Reason != reason || !strings.Contains(res.Message, "remove their label shop.example.com/owner-id") {
 				t.Fatalf("%+v\nthe objects that block (-want +got):\n%s", res, diff)
 			}

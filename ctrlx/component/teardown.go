@@ -156,7 +156,7 @@ func (s *Set) deletionWaves(items []Item) (waves [][]Item) {
 			k.part = 0
 		}
 		for _, inner := range items {
-			if k.part == 3 && inner.Namespace == i.Name || k.part == 2 && i.Manages.matches(inner.groupKind().WithVersion("")) {
+			if i.has(inner) {
 				k.order = max(k.order, int(inner.DeleteOrder))
 			}
 		}

@@ -1,9 +1,12 @@
 package component_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-go/windlass/ctrlx/component"
 )
 
 // Redundant objects are deleted when the others are ready, in the order of their
@@ -54,5 +57,44 @@ func TestDelete(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"delete ConfigMap b", "delete ConfigMap a"}, deletes); diff != "" {
 		t.Errorf("the deletions (-want +got):\n%s", diff)
+	}
+}
+
+// A namespace and a definition stay while the set needs an object in them, and while
+// a policy keeps one. They stay, too, if the component is in them.
+func TestNeededInside(t *testing.T) {
+	inside := func(k string, annotations ...string) string {
+		return strings.Replace(configMap("inside", k, annotations...), "name: inside", "name: inside\n  namespace: NAMESPACE-inner", 1)
+	}
+	const namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n"
+	w := newWorld(t)
+	crd, kind := w.definition()
+	outer := []string{strings.ReplaceAll(namespace, "-inner", ""), namespace, crd}
+	stays := func(message ...string) {
+		t.Helper()
+		for range 2 {
+			res, err := w.pass()
+			must(t, err)
+			for _, text := range message {
+				if res.Done || res.Reason != component.ReasonProcessing || !strings.Contains(res.Message, text) {
+					t.Fatalf("%+v does not have %q", res, text)
+				}
+			}
+		}
+		for _, c := range w.writes() {
+			if strings.HasPrefix(c, "delete") {
+				t.Errorf("a needed object is lost: %s", c)
+			}
+		}
+	}
+	w.want(append(outer, inside("1"), mill(kind, "ours"))...)
+	w.settle()
+	w.writes()
+	w.want(inside("1"), mill(kind, "ours"))
+	stays("Namespace "+w.ns+": it would be deleted with ", "Namespace "+w.ns+"-inner: it would be deleted with ConfigMap "+w.ns+"-inner/inside, which stays",
+		"mills."+kind.Group+": it would be deleted with Mill."+kind.Group+" "+w.ns+"/ours, which stays")
+	w.want(namespace, inside("1", "delete-policy", "OrphanOnApply"), mill(kind, "ours"))
+	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), "its delete policy OrphanOnApply keeps it") {
+		t.Errorf("a kept object in a namespace that is deleted: %v", err)
 	}
 }

@@ -115,4 +115,10 @@ var componentFaults = []fault{
 		new:  `if outer.Rebuilt && outer.Purged {`,
 		test: "ctrlx/component.TestRebuiltInventory", why: "copies and orphans with the label are deleted after a lost status",
 	},
+	{
+		name: "namespace-deleted-with-a-needed-object", in: "ctrlx/component.Set.holds",
+		old:  `if !goes || keeps(inner.DeletePolicy, deleted) {`,
+		new:  `if goes && keeps(inner.DeletePolicy, deleted) {`,
+		test: "ctrlx/component.TestNeededInside", why: "a chart that drops a namespace loses all objects in it",
+	},
 }
