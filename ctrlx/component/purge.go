@@ -11,11 +11,11 @@ import (
 // purge deletes the objects whose purge order a wave has reached, and waits until
 // they are gone. The inventory stores the decision first, so that no later pass
 // applies such an object again.
-func (s *Set) purge(ctx context.Context, order int16, last bool) (Result, error) {
+func (s *Set) purge(ctx context.Context, order int16) (Result, error) {
 	done := Result{Done: true}
 	var due []int
 	for _, o := range s.Objects {
-		if o.PurgeOrder == nil || *o.PurgeOrder > order && !last || o.ApplyOrder > order {
+		if o.PurgeOrder == nil || *o.PurgeOrder > order || o.ApplyOrder > order {
 			continue
 		}
 		i := s.Inventory.find(o.Ref)

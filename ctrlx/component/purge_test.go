@@ -1,9 +1,14 @@
 package component_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // An object with a purge order is deleted once its wave is ready, before the next
@@ -35,5 +40,45 @@ func TestPurge(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"b=1"}, w.names()); diff != "" {
 		t.Errorf("the objects (-want +got):\n%s", diff)
+	}
+}
+
+// A purge is tried again until the object is gone: after an error of the deletion,
+// and while a finalizer holds the object, also if the set has no other object.
+func TestPurgeAgain(t *testing.T) {
+	held := strings.Replace(configMap("job", "1", "purge-order", "0"), "name: job", "name: job\n  finalizers: [example.com/held]", 1)
+	cases := map[string]struct {
+		reason    string
+		manifests []string
+	}{
+		"Only":     {"a set without waves", []string{held}},
+		"LastWave": {"waves of a lower order", []string{strings.Replace(held, "purge-order: \"0\"", "apply-order: \"1\"\n    shop.example.com/purge-order: \"1\"", 1), configMap("b", "1")}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			conflict := errors.New("conflict")
+			w.before = func(call string) error {
+				if call == "delete ConfigMap job" {
+					return conflict
+				}
+				return nil
+			}
+			w.want(tc.manifests...)
+			for range 2 {
+				if res, err := w.pass(); !errors.Is(err, conflict) {
+					t.Fatalf("%s: the deletion fails: %+v, %v", tc.reason, res, err)
+				}
+			}
+			w.before = nil
+			for range 3 {
+				if res, err := w.pass(); err != nil || res.Done || !strings.Contains(res.Message, "held by the finalizers example.com/held") {
+					t.Fatalf("%s: the job is held by a finalizer: %+v, %v", tc.reason, res, err)
+				}
+			}
+			cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "job"}}
+			must(t, api.Patch(t.Context(), cm, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))))
+			w.settle()
+		})
 	}
 }

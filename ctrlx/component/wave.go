@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -87,13 +88,15 @@ func (y *system) waves(ctx context.Context, s *Set) (Result, error) {
 				s.report(w)
 			}
 		}
-		last := i == len(all)-1
-		if last || all[i+1].Objects[0].ApplyOrder > w.Objects[0].ApplyOrder {
-			res, err := s.purge(ctx, w.Objects[0].ApplyOrder, last)
-			if err != nil || !res.Done {
+		if i < len(all)-1 && all[i+1].Objects[0].ApplyOrder > w.Objects[0].ApplyOrder {
+			if res, err := s.purge(ctx, w.Objects[0].ApplyOrder); err != nil || !res.Done {
 				return res, err
 			}
 		}
+	}
+	// An object of an earlier purge may be left, also without a wave.
+	if res, err := s.purge(ctx, math.MaxInt16); err != nil || !res.Done {
+		return res, err
 	}
 	if s.Plan == nil {
 		s.Component.GetStatus().Progress = p

@@ -121,4 +121,10 @@ var componentFaults = []fault{
 		new:  `if goes && keeps(inner.DeletePolicy, deleted) {`,
 		test: "ctrlx/component.TestNeededInside", why: "a chart that drops a namespace loses all objects in it",
 	},
+	{
+		name: "purge-forgotten", in: "ctrlx/component.system.waves",
+		old:  `s.purge(ctx, math.MaxInt16)`,
+		new:  `s.purge(ctx, math.MinInt16)`,
+		test: "ctrlx/component.TestPurgeAgain", why: "a component is Ready although a job is left, because one deletion failed",
+	},
 }
