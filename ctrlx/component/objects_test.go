@@ -59,6 +59,10 @@ func TestBadInput(t *testing.T) {
 		"OutlivesType": {"the type takes it along", func(s *ShopSpec) {
 			s.Manifests = []string{annotated(crd, "delete-policy", "Delete"), annotated(instance, "delete-policy", "Orphan")}
 		}, "its delete policy Orphan keeps it"},
+		"OutlivesSpelled": {"the component spells the policy otherwise", func(s *ShopSpec) {
+			s.Delete = "orphan"
+			s.Manifests = []string{annotated(crd, "delete-policy", "Delete"), annotated(instance, "delete-order", "0")}
+		}, "its delete policy Orphan keeps it"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -78,6 +82,33 @@ func TestBadInput(t *testing.T) {
 			}
 			if writes := w.writes(); len(writes) > 0 || w.shop.Status.Inventory != nil {
 				t.Errorf("%s: the pass writes %q, the inventory is %v", tc.reason, writes, w.shop.Status.Inventory)
+			}
+		})
+	}
+}
+
+// A component may spell its policies as annotations do.
+func TestSpelling(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		change func(*ShopSpec)
+		want   string // the error, or else the object
+	}{
+		"Never":    {"the object has no owner", func(s *ShopSpec) { s.Adoption = "never" }, "it exists and has no owner"},
+		"SsaMerge": {"the policy updates", func(s *ShopSpec) { s.Update = "ssa-merge" }, "a=2"},
+		"Default":  {"the defaults of the library", func(s *ShopSpec) { s.Adoption, s.Update, s.Delete = "default", "default", "default" }, "a=2"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.create(configMap("a", "1"))
+			w.change(func(s *Shop) {
+				tc.change(&s.Spec)
+				s.Spec.Manifests = []string{configMap("a", "2")}
+			})
+			_, err := w.pass()
+			if got := fmt.Sprint(err, w.names()); !strings.Contains(got, tc.want) {
+				t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
 			}
 		})
 	}

@@ -179,12 +179,16 @@ func (s *Set) configure(ctx context.Context) error {
 			obj.Annotations[y.name+"/"+key] = value
 		}
 	}
-	in, _ := s.in(ctx, validating)
+	in, read := s.in(ctx, validating)
 	if _, err := y.dependents.PruneObject(in, s.Component, obj); errors.Is(err, dependents.ErrInvalid) {
 		_, text, _ := strings.Cut(err.Error(), obj.Name+": ")
 		problems = append(problems, "a policy of the component: "+text)
 	} else if err != nil {
 		return err
+	} else if read.request == nil {
+		return errors.New("the link Component did not see the component: add it to both chains again")
+	} else {
+		cfg.policies = spelled(cfg.policies, read.request.Policies)
 	}
 	if s.config = cfg; len(problems) > 0 {
 		return invalid(fmt.Errorf("%w: %s", dependents.ErrInvalid, strings.Join(problems, "; ")))
@@ -216,4 +220,19 @@ func (s *Set) ownerLabel(ctx context.Context) (key, value string, err error) {
 	sum := sha256.Sum256([]byte(c.request.Owner.ID))
 	text := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:])
 	return s.system.name + "/owner-id", strings.ToLower(text), nil
+}
+
+// spelled returns the policies that a component sets in the spelling of package
+// dependents, which accepts several: if-unowned, IfUnowned and default.
+func spelled(given, known dependents.Policies) dependents.Policies {
+	if given.Adoption != "" {
+		given.Adoption = known.Adoption
+	}
+	if given.Update != "" {
+		given.Update = known.Update
+	}
+	if given.Delete != "" {
+		given.Delete = known.Delete
+	}
+	return given
 }

@@ -127,4 +127,10 @@ var componentFaults = []fault{
 		new:  `s.purge(ctx, math.MinInt16)`,
 		test: "ctrlx/component.TestPurgeAgain", why: "a component is Ready although a job is left, because one deletion failed",
 	},
+	{
+		name: "policy-of-a-component-not-normalised", in: "ctrlx/component",
+		old:  `cfg.policies = spelled(cfg.policies, read.request.Policies)`,
+		new:  `_ = spelled`,
+		test: "ctrlx/component.TestSpelling/Never", why: "an object of another owner is overwritten although the component says never",
+	},
 }
