@@ -56,7 +56,8 @@ type Change struct {
 	Unchecked bool `json:"unchecked,omitempty"`
 }
 
-// FieldChange is the change of one field. The values of Secrets are left out.
+// FieldChange is the change of one field. A Secret has no values here, also not those of
+// its labels and annotations.
 type FieldChange struct {
 	Path string `json:"path"`
 	From any    `json:"from,omitempty"`
@@ -249,10 +250,8 @@ func changes(from, to client.Object, name string, secret bool) []FieldChange {
 	}
 	all := differ(nil, "", content(from), content(to))
 	if secret {
-		for i := range all {
-			if strings.HasPrefix(all[i].Path, "data") || strings.HasPrefix(all[i].Path, "stringData") {
-				all[i].From, all[i].To = nil, nil
-			}
+		for i := range all { // an annotation may have a copy of the data, as kubectl writes it
+			all[i].From, all[i].To = nil, nil
 		}
 	}
 	return all

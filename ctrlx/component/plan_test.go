@@ -68,6 +68,22 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// The plan of a Secret shows no values, also not those of its annotations.
+func TestPlanOfSecret(t *testing.T) {
+	w := newWorld(t)
+	secret := "apiVersion: v1\nkind: Secret\nmetadata: {name: key, annotations: {last-applied: hidden-VALUE}, labels: {l: hidden-VALUE}}\nstringData: {k: hidden-VALUE}\n"
+	w.want(strings.ReplaceAll(secret, "VALUE", "one"))
+	w.settle()
+	w.want(strings.ReplaceAll(secret, "VALUE", "two"))
+	p, err := w.plan()
+	must(t, err)
+	text, err := json.Marshal(p)
+	must(t, err)
+	if all := p.String() + string(text); strings.Contains(all, "hidden") || !strings.Contains(all, "metadata.annotations.last-applied: changed") {
+		t.Errorf("the plan shows a value, or lacks the field: %s", all)
+	}
+}
+
 // The plan of a component in deletion lists what is deleted and kept.
 func TestPlanOfDeletion(t *testing.T) {
 	w := newWorld(t)

@@ -133,4 +133,10 @@ var componentFaults = []fault{
 		new:  `_ = spelled`,
 		test: "ctrlx/component.TestSpelling/Never", why: "an object of another owner is overwritten although the component says never",
 	},
+	{
+		name: "plan-shows-annotations-of-secrets", in: "ctrlx/component.changes",
+		old:  `if secret {`,
+		new:  `if secret && len(all) == 1 {`,
+		test: "ctrlx/component.TestPlanOfSecret", why: "a plan in a log has the last-applied copy of a Secret",
+	},
 }
