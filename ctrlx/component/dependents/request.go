@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -253,12 +255,12 @@ func dropNil(content map[string]any) {
 // mergeStringData moves the stringData of a Secret into data, as the API server
 // does. The field stringData can never be read.
 func mergeStringData(u *unstructured.Unstructured) error {
-	texts, found, err := unstructured.NestedStringMap(u.Object, "stringData")
-	if err != nil || !found {
+	data, err := textsOf(u, "data")
+	if err != nil {
 		return err
 	}
-	data, _, err := unstructured.NestedStringMap(u.Object, "data")
-	if err != nil {
+	texts, err := textsOf(u, "stringData")
+	if err != nil || texts == nil {
 		return err
 	}
 	if data == nil {
@@ -269,6 +271,28 @@ func mergeStringData(u *unstructured.Unstructured) error {
 	}
 	delete(u.Object, "stringData")
 	return unstructured.SetNestedStringMap(u.Object, data, "data")
+}
+
+// textsOf returns a field of a Secret. Its errors name keys and no values, because
+// conditions and events show them. The errors of other packages name the values.
+func textsOf(u *unstructured.Unstructured, field string) (map[string]string, error) {
+	value := u.Object[field]
+	if value == nil {
+		return nil, nil
+	}
+	m, ok := value.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("%s is no map of texts", field)
+	}
+	texts := make(map[string]string, len(m))
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		text, ok := m[key].(string)
+		if !ok {
+			return nil, fmt.Errorf("%s[%q] is no text: put it in quotes", field, key)
+		}
+		texts[key] = text
+	}
+	return texts, nil
 }
 
 // newObject returns an empty object in the form in which the manager caches the

@@ -210,6 +210,11 @@ func TestInvalid(t *testing.T) {
 	named := func(kind string, metadata map[string]any) client.Object {
 		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": kind, "metadata": metadata}}
 	}
+	secret := func(field string, value any) client.Object {
+		u := named("Secret", map[string]any{"name": "x"}).(*unstructured.Unstructured)
+		u.Object[field] = value
+		return u
+	}
 	cases := map[string]struct {
 		reason string
 		object client.Object
@@ -230,20 +235,23 @@ func TestInvalid(t *testing.T) {
 		"Reapply":      {"no duration", configMap([]string{"reapply-interval", "often"}, nil), `web.example.com/reapply-interval is "often": it must be a duration such as 30m`},
 		"Hint":         {"no hint", configMap([]string{"status-hint", "ready"}, nil), `web.example.com/status-hint is "ready": "ready" is no hint: the hints are has-observed-generation, has-ready-condition and conditions=A;B`},
 		"Twice":        {"an object given twice", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "good"}}, "ConfigMap NS/good: it is given twice, as number 1 and number 2"},
+		"SecretText":   {"the error has no value", secret("stringData", map[string]any{"pin": int64(847261)}), `Secret NS/x: stringData["pin"] is no text: put it in quotes`},
+		"SecretData":   {"the error has no value", secret("data", map[string]any{"pin": int64(847261)}), `Secret NS/x: data["pin"] is no text: put it in quotes`},
+		"SecretNoMap":  {"the error has no value", secret("stringData", "847261"), `Secret NS/x: stringData is no map of texts`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			good := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "good"}}
-			onlyApply := name == "UnknownKind" || name == "Partial"
+			onlyApply := name == "UnknownKind" || name == "Partial" || strings.HasPrefix(name, "Secret")
 			for verb, do := range map[string]func(context.Context, client.Object, ...client.Object) (flow.Progress, error){"Apply": w.Apply, "Prune": w.Prune, "Delete": w.Delete} {
 				if onlyApply && verb != "Apply" {
 					continue
 				}
 				_, err := do(t.Context(), w.owner, good, tc.object)
 				want := strings.ReplaceAll(tc.want, "NS", w.ns)
-				if err == nil || !errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), want) || len(w.writes()) > 0 {
+				if err == nil || !errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "847261") || len(w.writes()) > 0 {
 					t.Errorf("%s: %s: got %v, want %q", tc.reason, verb, err, want)
 				}
 				if e, ok := errors.AsType[ctrlx.RetriableError](err); !ok || e.Reason() != dependents.ReasonDependentInvalid {

@@ -257,4 +257,10 @@ var dependentsFaults = []fault{
 		new:  `_ = hints; return of(obj) }`,
 		test: "ctrlx/component/dependents.TestReadiness/Job", why: "an owner is ready before its Job has ended",
 	},
+	{
+		name: "secret-value-in-an-error", in: "ctrlx/component/dependents.textsOf",
+		old:  `is no text: put it in quotes", field, key)`,
+		new:  `is no text: put it in quotes: %v", field, key, m[key])`,
+		test: "ctrlx/component/dependents.TestInvalid/SecretText", why: "a condition and an event show a password",
+	},
 }
