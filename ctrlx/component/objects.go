@@ -176,6 +176,9 @@ func (y *system) validate(ctx context.Context, s *Set, o *Object) (err error) {
 		problems = append(problems, fmt.Sprintf("the API server does not serve the kind %s in the version %s: "+
 			"install its definition, or add it to the set", o.gvk.GroupKind(), o.gvk.Version))
 	}
+	if problem := y.outside(s.Component, o); problem != "" {
+		problems = append(problems, problem)
+	}
 	for key, order := range map[string]*int16{annotationApplyOrder: &o.ApplyOrder, annotationDeleteOrder: &o.DeleteOrder} {
 		problems = y.order(problems, o.Manifest, key, order)
 	}

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
@@ -109,6 +110,37 @@ func TestSpelling(t *testing.T) {
 			_, err := w.pass()
 			if got := fmt.Sprint(err, w.names()); !strings.Contains(got, tc.want) {
 				t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+// Under WithOwnNamespaceOnly a parameter cannot place an object elsewhere.
+func TestOwnNamespaceOnly(t *testing.T) {
+	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: NAMESPACE-role}\n"
+	elsewhere := strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: default", 1)
+	cases := map[string]struct {
+		reason   string
+		manifest string
+		kinds    []schema.GroupKind
+		want     string // the error; empty: none
+	}{
+		"Own":       {"the namespace of the component", configMap("a", "1"), nil, ""},
+		"Elsewhere": {"another namespace", elsewhere, nil, `ConfigMap default/a: it is outside of the namespace "NAMESPACE" of the component`},
+		"Cluster":   {"a kind without namespaces", role, nil, "its kind ClusterRole.rbac.authorization.k8s.io has no namespaces, and WithOwnNamespaceOnly does not name it"},
+		"Named":     {"a kind that the option names", role, []schema.GroupKind{{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}}, ""},
+		"Namespace": {"another kind than the named one", "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-x}\n", []schema.GroupKind{{Kind: "Node"}}, "its kind Namespace has no namespaces"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, component.WithOwnNamespaceOnly(tc.kinds...))
+			w.want(configMap("good", "1"), tc.manifest)
+			_, err := w.pass()
+			if want := strings.ReplaceAll(tc.want, "NAMESPACE", w.ns); (err != nil) != (want != "") || err != nil && (!errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%s: %v, want %q", tc.reason, err, want)
+			}
+			if writes := w.writes(); (len(writes) > 0) != (tc.want == "") {
+				t.Errorf("%s: the pass writes %q", tc.reason, writes)
 			}
 		})
 	}

@@ -22,6 +22,8 @@ type options struct {
 	namespaces MissingNamespacesPolicy
 	types      []TypeInfo
 	kinds      []schema.GroupVersionKind
+	ownOnly    bool
+	clusterOK  []schema.GroupKind // kinds without namespaces; with ownOnly
 	store      Store
 	observe    bool
 	finalizer  string
@@ -60,6 +62,28 @@ func WithMissingNamespaces(p MissingNamespacesPolicy) Option {
 		panic("component: WithMissingNamespaces: " + problem)
 	}
 	return func(o *options) { o.namespaces = p }
+}
+
+// WithOwnNamespaceOnly refuses a set with an object outside of the namespace of its
+// component (DependentInvalid). Objects of kinds without namespaces are refused, too,
+// except those of clusterKinds. Nothing of such a set is written. The scope of a kind
+// that the API server does not serve yet counts from the pass that finds the kind.
+// Without the option, an object may be anywhere.
+func WithOwnNamespaceOnly(clusterKinds ...schema.GroupKind) Option {
+	return func(o *options) { o.ownOnly, o.clusterOK = true, append(o.clusterOK, clusterKinds...) }
+}
+
+// outside returns the problem of an object at a place that the options do not allow;
+// empty: there is none.
+func (o *options) outside(c Component, obj *Object) string {
+	switch ns := obj.Ref.Namespace; {
+	case !o.ownOnly || slices.Contains(o.clusterOK, obj.gvk.GroupKind()):
+	case ns == "" && obj.known:
+		return fmt.Sprintf("its kind %s has no namespaces, and WithOwnNamespaceOnly does not name it", obj.gvk.GroupKind())
+	case ns != "" && ns != c.GetNamespace():
+		return fmt.Sprintf("it is outside of the namespace %q of the component (WithOwnNamespaceOnly)", c.GetNamespace())
+	}
+	return ""
 }
 
 // WithManagedTypes declares types that are managed although no object of the set

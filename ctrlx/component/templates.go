@@ -43,6 +43,18 @@ import (
 //	default         the second argument, or the first one if that is empty
 //	required        the second argument, or an error with the first one if it is empty
 //
+// A template pastes texts into YAML. A parameter that a user sets may have lines
+// and quotes, and so add fields and whole objects, with the rights of the operator:
+// a Pod of another account, or a ClusterRoleBinding. Give each text that is not
+// fixed to quote or toJson:
+//
+//	image: {{ quote .Parameters.Image }}
+//	labels: {{ toJson .Parameters.Labels }}
+//	name: {{ printf "%s-server" .Name | quote }}
+//
+// Limit the result with [WithOwnNamespaceOnly], and the rights of the operator or of
+// the client (ctrlx.WithImpersonation).
+//
 // Templates panics if no file matches, or a file cannot be read or parsed. Fixed
 // files are part of the program.
 func Templates(fsys fs.FS, patterns ...string) Generator {

@@ -14,7 +14,7 @@ import (
 // Templates make objects, or an error that names the file and the cause.
 func TestTemplates(t *testing.T) {
 	const head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
-	parameters := map[string]any{"none": "", "labels": map[string]any{"a": "x: y"}, "text": "l1\nl2", "n": 3}
+	parameters := map[string]any{"none": "", "labels": map[string]any{"a": "x: y"}, "text": "l1\nl2", "n": 3, "evil": "x\"}\nkind: Pod\n---\n"}
 	cases := map[string]struct {
 		reason string
 		file   string
@@ -27,6 +27,7 @@ func TestTemplates(t *testing.T) {
 		"Numbers":     {"a whole number stays one", head + "data: {k: 3}\n", []map[string]any{{"k": int64(3)}}, ""},
 		"Empty":       {"documents without content are left out", "---\n# none\n---\n" + head + "data: {k: v}\n---\n", []map[string]any{{"k": "v"}}, ""},
 		"Shared":      {"a template of another file", head + `data: {{ template "shared" . }}` + "\n", []map[string]any{{"k": "shop"}}, ""},
+		"Quoted":      {"a text of a user adds no field", head + "data: {k: {{ quote .Parameters.evil }}, l: {{ toJson .Parameters.evil }}}\n", []map[string]any{{"k": "x\"}\nkind: Pod\n---\n", "l": "x\"}\nkind: Pod\n---\n"}}, ""},
 		"MissingKey":  {"no empty text", head + "data: {k: {{ .Parameters.absent }}}\n", nil, `a.yaml:4:`},
 		"MissingName": {"no empty text", head + "data: {k: {{ .Absent }}}\n", nil, "can't evaluate field Absent"},
 		"Required":    {"the message of the template", head + `data: {k: {{ required "give a text" .Parameters.none }}}`, nil, "give a text"},
