@@ -139,12 +139,15 @@ func (y *system) object(manifest client.Object) (*Object, error) {
 	case kindNamespace:
 		o.stage = stageNamespaces
 	case kindAPIService, kindDefinition:
-		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(manifest)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %s: %w", dependents.ErrInvalid, o.Ref, err)
+		u, ok := manifest.(*unstructured.Unstructured) // has its kind, and passes may share it
+		if !ok {
+			content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(manifest)
+			if err != nil {
+				return nil, fmt.Errorf("%w: %s: %w", dependents.ErrInvalid, o.Ref, err)
+			}
+			u = &unstructured.Unstructured{Object: content}
+			u.SetGroupVersionKind(gvk)
 		}
-		u := &unstructured.Unstructured{Object: content}
-		u.SetGroupVersionKind(gvk)
 		t := defined(u)
 		if t.Group == "" || t.Kind == "" {
 			return nil, fmt.Errorf("%w: %s: it names no group or no kind", dependents.ErrInvalid, o.Ref)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -187,6 +188,29 @@ func TestGenerators(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Passes at the same time may share the manifests of a generator. The race detector
+// finds a write.
+func TestSharedManifests(t *testing.T) {
+	w := newWorld(t)
+	crd, _ := w.definition()
+	u, err := parsed(crd)
+	must(t, err)
+	w.generator = component.GeneratorFunc[*ShopSpec](func(context.Context, string, string, *ShopSpec) ([]client.Object, error) {
+		return []client.Object{u}, nil
+	})
+	w.restart()
+	must(t, api.Get(t.Context(), clientKey(w.shop), w.shop))
+	var passes sync.WaitGroup
+	for range 2 {
+		passes.Go(func() {
+			if p, err := w.reconciler.Plan(t.Context(), w.ends, w.shop); err != nil || len(p.Waves) != 1 {
+				t.Errorf("the plan: %v, %v", p, err)
+			}
+		})
+	}
+	passes.Wait()
 }
 
 // Policies come from the annotation, the component, the option, and the default, in
