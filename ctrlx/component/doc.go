@@ -45,12 +45,16 @@
 //	              one, is ready. It is applied again only if its manifest changes
 //	delete-order  deletion waves run in ascending order
 //
-// The objects of one apply order are several waves: namespaces, other objects,
-// API services, and instances of managed types. The objects of one delete order
-// are deleted in the order instances, others, definitions of types, namespaces.
+// The objects of one apply order are several waves: namespaces, objects that the API
+// server needs to accept others, other objects, API services, and instances of
+// managed types. The second of them has ServiceAccounts, Roles, ClusterRoles,
+// PriorityClasses and RuntimeClasses. The objects of one delete order are deleted in
+// the order instances, others, definitions of types, namespaces.
 //
 // All writes of a wave are first tried by dry-run. If the API server refuses one,
-// nothing of the wave is written. An object that is read from the cache is read
+// nothing of the wave is written. So an object that the API server accepts only
+// after another one needs a higher apply-order, if the waves above do not separate
+// both: a Pod and the object that an admission policy of yours asks for. An object that is read from the cache is read
 // live before it is written.
 //
 // # Managed types

@@ -50,6 +50,7 @@ type stage int
 
 const (
 	stageNamespaces stage = iota
+	stageNeeded           // objects without which the API server refuses others, also by dry-run
 	stageObjects
 	stageServices  // API services, whose servers are objects
 	stageInstances // instances of managed types
@@ -138,6 +139,10 @@ func (y *system) object(manifest client.Object) (*Object, error) {
 	switch gk := gvk.GroupKind(); gk {
 	case kindNamespace:
 		o.stage = stageNamespaces
+	case schema.GroupKind{Kind: "ServiceAccount"},
+		schema.GroupKind{Group: "rbac.authorization.k8s.io", Kind: "Role"}, schema.GroupKind{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"},
+		schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}, schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}:
+		o.stage = stageNeeded
 	case kindAPIService, kindDefinition:
 		u, ok := manifest.(*unstructured.Unstructured) // has its kind, and passes may share it
 		if !ok {

@@ -2,12 +2,14 @@ package component_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
@@ -83,6 +85,31 @@ func TestPreflight(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"a=1", "theirs=1"}, w.names()); diff != "" {
 		t.Errorf("the objects (-want +got):\n%s", diff)
+	}
+}
+
+// The API server refuses some objects without others of the set, also by dry-run.
+// These come in a wave before.
+func TestPreflightOfNeeded(t *testing.T) {
+	pod := "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i}], %s}\n"
+	cases := map[string]struct {
+		reason          string
+		needed, refused string
+	}{
+		"PriorityClass": {"the class sets the priority", "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: NAMESPACE}\nvalue: 1\n",
+			fmt.Sprintf(pod, "priorityClassName: NAMESPACE")},
+		"RuntimeClass": {"the class sets the overhead", "apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: NAMESPACE}\nhandler: h\n",
+			fmt.Sprintf(pod, "runtimeClassName: NAMESPACE")},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, component.WithDependents(dependents.WithReadiness(func(client.Object) checks.Readiness { return checks.Readiness{State: checks.Ready} })))
+			w.want(tc.refused, tc.needed)
+			w.settle()
+			if !w.exists(schema.GroupVersionKind{Version: "v1", Kind: "Pod"}, w.ns, "p") {
+				t.Errorf("%s: the Pod is missing", tc.reason)
+			}
+		})
 	}
 }
 

@@ -139,4 +139,10 @@ var componentFaults = []fault{
 		new:  `if secret && len(all) == 1 {`,
 		test: "ctrlx/component.TestPlanOfSecret", why: "a plan in a log has the last-applied copy of a Secret",
 	},
+	{
+		name: "needed-objects-in-the-same-wave", in: "ctrlx/component.system.object",
+		old:  `o.stage = stageNeeded`,
+		new:  `o.stage = stageObjects`,
+		test: "ctrlx/component.TestPreflightOfNeeded/PriorityClass", why: "a Pod and its PriorityClass wait for each other for ever",
+	},
 }
