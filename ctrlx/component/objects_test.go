@@ -183,6 +183,9 @@ func TestGenerators(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%s: %v, want %s", tc.reason, err, tc.want)
 			}
+			if _, err := w.plan(); tc.panics && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+				t.Errorf("%s: the plan: %v, want %s", tc.reason, err, tc.want)
+			}
 			if writes := w.writes(); len(writes) > 0 {
 				t.Errorf("%s: the pass writes %q", tc.reason, writes)
 			}

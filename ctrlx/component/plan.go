@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
 )
@@ -67,8 +68,14 @@ type FieldChange struct {
 // Plan returns what a pass over a component would do now. It needs neither a
 // manager nor SetupWithManager: a cluster with a client is enough. It writes
 // nothing. Checks and hooks do not run, and foreign instances of managed types do
-// not count. The errors are those of a pass.
+// not count. The errors are those of a pass. A panic of the generator or of the
+// component is a [chain.PanicError].
 func (r *Reconciler[T]) Plan(ctx context.Context, c dependents.Cluster, component T) (*Plan, error) {
+	recovered := chain.New(chain.Recover[T, *Plan])
+	return recovered.Then(func(ctx context.Context, component T) (*Plan, error) { return r.plan(ctx, c, component) })(ctx, component)
+}
+
+func (r *Reconciler[T]) plan(ctx context.Context, c dependents.Cluster, component T) (*Plan, error) {
 	y, err := r.systemOf(c)
 	if err != nil {
 		return nil, fmt.Errorf("component: %s: %w", r.name, err)
