@@ -6,8 +6,10 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -128,7 +130,7 @@ func (p *Plan) String() string {
 		}
 	}
 	for _, problem := range p.Problems {
-		fmt.Fprintf(&b, "problem: %s\n", problem)
+		fmt.Fprintf(&b, "problem: %s\n", line(problem))
 	}
 	return b.String()
 }
@@ -264,6 +266,25 @@ func changes(from, to client.Object, name string, secret bool) []FieldChange {
 	return all
 }
 
+// plainKey reports whether a path may have a key without quotes. Another key could
+// look like a path, or like lines of a plan.
+func plainKey(key string) bool {
+	return key != "" && !strings.ContainsFunc(key, func(r rune) bool {
+		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
+}
+
+// line returns a text without control characters, so that an error cannot add lines
+// to a plan.
+func line(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+}
+
 // differ adds the differences of two values to all.
 func differ(all []FieldChange, path string, from, to any) []FieldChange {
 	a, isMap := from.(map[string]any)
@@ -278,8 +299,8 @@ func differ(all []FieldChange, path string, from, to any) []FieldChange {
 		}
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
 			inner := key
-			if strings.ContainsAny(key, "./") {
-				inner = "[" + key + "]"
+			if !plainKey(key) {
+				inner = "[" + strconv.Quote(key) + "]"
 			} else if path != "" {
 				inner = "." + key
 			}

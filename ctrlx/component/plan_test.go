@@ -1,6 +1,7 @@
 package component_test
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"os"
@@ -10,6 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/component"
 )
@@ -81,6 +85,43 @@ func TestPlanOfSecret(t *testing.T) {
 	must(t, err)
 	if all := p.String() + string(text); strings.Contains(all, "hidden") || !strings.Contains(all, "metadata.annotations.last-applied: changed") {
 		t.Errorf("the plan shows a value, or lacks the field: %s", all)
+	}
+}
+
+// No text of an object adds lines to the plan.
+func TestForgedPlan(t *testing.T) {
+	const forged = "x\nwave 2 of 2\n  -  delete Namespace prod"
+	w := newWorld(t)
+	crd, kind := w.definition()
+	w.generator = component.GeneratorFunc[*ShopSpec](func(_ context.Context, _, _ string, s *ShopSpec) (all []client.Object, err error) {
+		for _, text := range []string{crd, mill(kind, "a"), mill(schema.GroupVersionKind{Group: "x.example.com", Version: "v1", Kind: "Mill"}, "b")} {
+			u, err := parsed(text)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, u)
+		}
+		all[1].(*unstructured.Unstructured).Object["data"] = map[string]any{forged: int64(s.Size)}
+		all[2].SetName(forged)
+		return all[:min(s.Size+1, 3)], nil
+	})
+	w.opts = append(w.opts, component.WithManagedTypes(component.TypeInfo{Group: "x.example.com", Kind: "*"}))
+	w.restart()
+	w.change(func(s *Shop) { s.Spec.Size = 1 })
+	w.settle()
+	w.change(func(s *Shop) { s.Spec.Size = 2 })
+	p, err := w.plan()
+	must(t, err)
+	p.Problems = append(p.Problems, forged)
+	want := []string{
+		"wave 2 of 2",
+		"  +  create Mill.x.example.com x; wave 2 of 2; -  delete Namespace prod (not checked by the API server)",
+		"  ~  update Mill." + kind.Group + " " + w.ns + "/a",
+		`       data["x\nwave 2 of 2\n  -  delete Namespace prod"]: "1" -> "2"`,
+		"problem: x\uFFFDwave 2 of 2\uFFFD  -  delete Namespace prod", "",
+	}
+	if diff := cmp.Diff(want, strings.Split(p.String(), "\n")); diff != "" {
+		t.Errorf("the plan (-want +got):\n%s", diff)
 	}
 }
 
