@@ -323,10 +323,11 @@ func TestFollowInOperation(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)
 	secret := o.secret("a")
+	ref := checks.Ref{Kind: "Secret", Name: secret.Name}
 	ops := o.operations()
 	apply := ops.Apply
 	ops.Apply = func(ctx context.Context, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
-		ctrlx.Follow(ctx, checks.Ref{Kind: "Secret", Name: secret.Name})
+		ctrlx.Follow(ctx, ref)
 		if err := o.note("applied %s", req.Resource.Name); err != nil {
 			return flow.Progress{}, err
 		}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -165,13 +166,14 @@ func refusal(req *http.Request, code int, reason metav1.StatusReason) *http.Resp
 	}
 }
 
-// refusing refuses a kind of request n times.
+// refusing refuses a kind of request n times, or always if n is negative.
 func refusing(what string, code int, reason metav1.StatusReason, n int) func(string, *http.Request) *http.Response {
+	var left atomic.Int64 // requests come from several goroutines
+	left.Store(int64(n))
 	return func(asked string, req *http.Request) *http.Response {
-		if asked != what || n == 0 {
+		if asked != what || n >= 0 && left.Add(-1) < 0 {
 			return nil
 		}
-		n--
 		return refusal(req, code, reason)
 	}
 }

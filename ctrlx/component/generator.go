@@ -7,14 +7,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Generator makes the dependents of a component. The parameters are what its
-// GetSpec returns. An object without a namespace is in the namespace of the
+// Generator makes the dependents of a component. The parameters are the result of
+// its GetSpec. An object without a namespace is in the namespace of the
 // component if its kind has namespaces. The result must depend on the arguments
 // only. A generator is called in each pass, by several goroutines, and not while
 // the component is deleted. It does not change the parameters.
 //
-// An error and a panic end the pass before any write. No objects, also nil, mean
-// that the component needs none: all its dependents are deleted.
+// An error, a panic and a nil slice end the pass before any write. An empty slice
+// that is not nil means that the component needs no objects: all its dependents are
+// deleted.
 type Generator interface {
 	Generate(ctx context.Context, namespace, name string, parameters any) ([]client.Object, error)
 }

@@ -163,6 +163,7 @@ func TestGenerators(t *testing.T) {
 	}{
 		"Error":    {"of the generator", nil, failure, false, "the generator: no template"},
 		"Panic":    {"becomes an error", nil, nil, true, "boom"},
+		"Nil":      {"a forgotten result deletes nothing", nil, nil, false, "the generator returned nil"},
 		"NilItem":  {"one object is nil", []client.Object{nil}, nil, false, "object 1: invalid dependent: it is nil"},
 		"TypedNil": {"a nil pointer", []client.Object{(*corev1.ConfigMap)(nil)}, nil, false, "object 1: invalid dependent: it is nil"},
 		"Partial":  {"only metadata", []client.Object{&metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: "a"}}}, nil, false, "it has only metadata"},

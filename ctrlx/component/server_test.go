@@ -95,6 +95,7 @@ func newWorld(t *testing.T, opts ...component.Option) *world {
 // manifests is the generator of the tests: the objects are in the spec. The text
 // NAMESPACE stands for the namespace of the test.
 var manifests = component.GeneratorFunc[*ShopSpec](func(_ context.Context, namespace, _ string, spec *ShopSpec) (all []client.Object, err error) {
+	all = []client.Object{}
 	for _, text := range spec.Manifests {
 		u, err := parsed(strings.ReplaceAll(text, "NAMESPACE", namespace))
 		if err != nil {

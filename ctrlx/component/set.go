@@ -136,12 +136,18 @@ func decided(res Result, err error) (Result, error) {
 	return res, err
 }
 
-// generate calls the generator and checks its objects.
+var errNilSet = fmt.Errorf("%w: the generator returned nil: return an empty slice that is not nil to delete all dependents", dependents.ErrInvalid)
+
+// generate calls the generator and checks its objects. A nil slice is refused: it
+// is more often a mistake than the wish to delete everything.
 func (s *Set) generate(ctx context.Context) error {
 	c := s.Component
 	manifests, err := s.system.generator.Generate(ctx, c.GetNamespace(), c.GetName(), c.GetSpec())
 	if err != nil {
 		return fmt.Errorf("the generator: %w", err)
+	}
+	if manifests == nil {
+		return invalid(errNilSet)
 	}
 	s.Objects, err = s.system.objects(ctx, s, manifests)
 	if errors.Is(err, dependents.ErrInvalid) {

@@ -99,6 +99,7 @@ func (g *templates) Generate(ctx context.Context, namespace, name string, parame
 		Namespace, Name string
 		Parameters      any
 	}{namespace, name, parameters}
+	all = []client.Object{} // templates without objects are no mistake
 	for _, file := range g.names {
 		if strings.HasPrefix(file[strings.LastIndex(file, "/")+1:], "_") {
 			continue
