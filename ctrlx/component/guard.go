@@ -10,8 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
@@ -47,17 +46,8 @@ func finalizers(next Handler) Handler {
 	}
 }
 
-// notOurs selects the objects without the label of the component.
-func notOurs(key, value string) labels.Selector {
-	r, err := labels.NewRequirement(key, selection.NotEquals, []string{value})
-	if err != nil {
-		return labels.Everything() // a name that is no label selects too much, and blocks
-	}
-	return labels.NewSelector().Add(*r)
-}
-
-// guard blocks a deletion while objects of managed types exist that are not ours:
-// they would be lost with their type.
+// guard blocks a deletion while objects of managed types exist that the inventory
+// lacks: they would be lost with their type.
 func guard(next Handler) Handler {
 	return func(ctx context.Context, s *Set) (Result, error) {
 		types := typesIn(s.Inventory.Items, true)
@@ -82,7 +72,8 @@ func typesIn(items []Item, deleted bool) (types []TypeInfo) {
 }
 
 // blocked returns a result that is not done if an object of the types exists that
-// is not ours. It reads past the cache.
+// the inventory lacks. A label is no proof, because people copy objects with their
+// labels. It reads past the cache.
 func (s *Set) blocked(ctx context.Context, types []TypeInfo) (Result, error) {
 	if len(types) == 0 || s.Plan != nil {
 		return Result{Done: true}, nil
@@ -91,31 +82,21 @@ func (s *Set) blocked(ctx context.Context, types []TypeInfo) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	key, value, err := s.ownerLabel(ctx)
-	if err != nil {
-		return Result{}, err
+	ours := map[checks.Ref]bool{}
+	for _, i := range s.Inventory.Items {
+		ours[i.Ref()] = true
 	}
 	res := Result{Reason: ReasonDeletionBlocked, After: deletionDelay}
 	var names []string
 	for _, gvk := range kinds {
-		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-		foreign := client.MatchingLabelsSelector{Selector: notOurs(key, value)}
-		err := s.access.live.List(ctx, list, foreign, client.Limit(mostBlocking+1))
-		switch {
-		case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
-			continue // the type is gone, with all of its objects
-		case err != nil:
+		refs, err := s.foreign(ctx, gvk, ours)
+		if err != nil {
 			return Result{}, fmt.Errorf("listing objects of the managed type %s: %w", gvk.GroupKind(), err)
 		}
-		for i := range list.Items {
-			ref := checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: list.Items[i].Namespace, Name: list.Items[i].Name}
-			if list.Items[i].UID == s.Component.GetUID() {
-				continue
-			}
+		for i, ref := range refs {
 			if i == mostBlocking {
 				names = append(names, "more of "+gvk.GroupKind().String())
-				continue
+				break
 			}
 			names = append(names, ref.String())
 			res.WaitingFor = append(res.WaitingFor, ref)
@@ -127,4 +108,33 @@ func (s *Set) blocked(ctx context.Context, types []TypeInfo) (Result, error) {
 	res.Message = "objects of managed types would be lost, because this component does not own them; " +
 		"delete them first: " + strings.Join(names, ", ")
 	return res, nil
+}
+
+// guardPage is the number of objects in one page of a list.
+const guardPage = 500
+
+// foreign returns objects of a kind that are not ours, at most one page more than a
+// message names. A type that is gone has none.
+func (s *Set) foreign(ctx context.Context, gvk schema.GroupVersionKind, ours map[checks.Ref]bool) (refs []checks.Ref, err error) {
+	page := ""
+	for {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+		err := s.access.live.List(ctx, list, client.Limit(guardPage), client.Continue(page))
+		switch {
+		case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
+			return refs, nil
+		case err != nil:
+			return nil, err
+		}
+		for _, obj := range list.Items {
+			ref := checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.Namespace, Name: obj.Name}
+			if !ours[ref] && obj.UID != s.Component.GetUID() {
+				refs = append(refs, ref)
+			}
+		}
+		if page = list.GetContinue(); page == "" || len(refs) > mostBlocking {
+			return refs, nil
+		}
+	}
 }

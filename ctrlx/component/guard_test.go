@@ -64,7 +64,12 @@ func TestManagedTypes(t *testing.T) {
 	if diff := cmp.Diff([]string{"create CustomResourceDefinition mills." + kind.Group, "create ConfigMap z", "create Mill ours"}, creates); diff != "" {
 		t.Errorf("the creates (-want +got):\n%s", diff)
 	}
-	w.create(mill(kind, "foreign"))
+	clone := &unstructured.Unstructured{}
+	clone.SetGroupVersionKind(kind)
+	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "ours"}, clone))
+	clone.SetName("foreign") // a clone has our labels
+	clone.SetResourceVersion("")
+	must(t, api.Create(t.Context(), clone))
 	w.delete()
 	res, err := w.pass()
 	must(t, err)

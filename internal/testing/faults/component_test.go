@@ -145,4 +145,10 @@ var componentFaults = []fault{
 		new:  `o.stage = stageObjects`,
 		test: "ctrlx/component.TestPreflightOfNeeded/PriorityClass", why: "a Pod and its PriorityClass wait for each other for ever",
 	},
+	{
+		name: "guard-trusts-labels", in: "ctrlx/component.Set.foreign",
+		old:  `if !ours[ref] &&`,
+		new:  `if !ours[ref] && len(obj.Labels) == 0 &&`,
+		test: "ctrlx/component.TestManagedTypes", why: "an object that a user cloned is deleted with its definition",
+	},
 }
