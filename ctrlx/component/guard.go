@@ -2,6 +2,7 @@ package component
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/definition"
 )
 
 // mostBlocking is the number of objects of one kind that the guard names.
@@ -90,7 +93,11 @@ func (s *Set) blocked(ctx context.Context, types []TypeInfo) (Result, error) {
 	var names []string
 	for _, gvk := range kinds {
 		refs, err := s.foreign(ctx, gvk, ours)
-		if err != nil {
+		switch {
+		case errors.Is(err, errUnserved):
+			names = append(names, "objects of "+gvk.GroupKind().String()+" that may exist: its definition serves no version, so serve one again")
+			continue
+		case err != nil:
 			return Result{}, fmt.Errorf("listing objects of the managed type %s: %w", gvk.GroupKind(), err)
 		}
 		for i, ref := range refs {
@@ -113,17 +120,30 @@ func (s *Set) blocked(ctx context.Context, types []TypeInfo) (Result, error) {
 // guardPage is the number of objects in one page of a list.
 const guardPage = 500
 
+// errUnserved says that a type has a definition, and that it cannot be listed.
+var errUnserved = errors.New("the API server does not serve the type")
+
 // foreign returns objects of a kind that are not ours, at most one page more than a
-// message names. A type that is gone has none.
+// message names. A type without a definition has none.
 func (s *Set) foreign(ctx context.Context, gvk schema.GroupVersionKind, ours map[checks.Ref]bool) (refs []checks.Ref, err error) {
 	page := ""
 	for {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-		err := s.access.live.List(ctx, list, client.Limit(guardPage), client.Continue(page))
+		if gvk.Version != "" {
+			err = s.access.live.List(ctx, list, client.Limit(guardPage), client.Continue(page))
+		}
 		switch {
-		case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
-			return refs, nil
+		case gvk.Version == "" || apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
+			version, found, err := definition.Of(ctx, s.access.live, ctrlx.Errors(), gvk.GroupKind())
+			switch {
+			case err != nil || !found:
+				return nil, err
+			case version == "" || version == gvk.Version:
+				return nil, errUnserved
+			}
+			gvk.Version, page, refs = version, "", nil
+			continue
 		case err != nil:
 			return nil, err
 		}

@@ -2,14 +2,18 @@ package component_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -203,5 +207,92 @@ func TestForeignFinalizer(t *testing.T) {
 	w.settle()
 	if diff := cmp.Diff([]string(nil), w.names()); diff != "" {
 		t.Errorf("the objects (-want +got):\n%s", diff)
+	}
+}
+
+// serve changes which versions of a definition are served, and waits until the API
+// server does so.
+func (w *world) serve(kind schema.GroupVersionKind, served map[string]bool) {
+	w.t.Helper()
+	crd := &apiextensions.CustomResourceDefinition{}
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(apiextensions.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
+	must(w.t, api.Get(w.t.Context(), client.ObjectKey{Name: "mills." + kind.Group}, u))
+	must(w.t, runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, crd))
+	for i := range crd.Spec.Versions {
+		crd.Spec.Versions[i].Served = served[crd.Spec.Versions[i].Name]
+	}
+	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"versions": crd.Spec.Versions}})
+	must(w.t, err)
+	must(w.t, api.Patch(w.t.Context(), u, client.RawPatch("application/merge-patch+json", patch)))
+	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
+	defer cancel()
+	for _, v := range crd.Spec.Versions {
+		for {
+			_, err := found.RESTClient().Get().AbsPath("/apis", kind.Group, v.Name, "mills").DoRaw(ctx)
+			if (err == nil) == v.Served {
+				break
+			}
+			must(w.t, ctx.Err())
+		}
+	}
+}
+
+// A type whose definition serves no version may have objects, so it blocks.
+func TestUnservedType(t *testing.T) {
+	for name, additional := range map[string]bool{"Definition": false, "AdditionalType": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			crd, kind := w.definition()
+			w.want(crd)
+			if additional {
+				w.create(crd)
+				w.change(func(s *Shop) { s.Spec.ManagedTypes = []component.TypeInfo{{Group: kind.Group, Kind: kind.Kind}} })
+				w.want(configMap("a", "1"))
+			}
+			w.settle()
+			w.create(mill(kind, "foreign"))
+			w.serve(kind, nil)
+			w.delete()
+			for range 2 {
+				res, err := w.pass()
+				must(t, err)
+				if res.Reason != component.ReasonDeletionBlocked || !strings.Contains(res.Message, "objects of Mill."+kind.Group+" that may exist") {
+					t.Errorf("the type is not served: %+v", res)
+				}
+				w.restart()
+			}
+			w.serve(kind, map[string]bool{"v1": true})
+			if res, err := w.pass(); err != nil || !strings.Contains(res.Message, w.ns+"/foreign") {
+				t.Errorf("the type is served again: %+v, %v", res, err)
+			}
+		})
+	}
+}
+
+// An object whose version is not served any more is deleted in another version.
+func TestUnservedVersion(t *testing.T) {
+	w := newWorld(t)
+	crd, kind := w.definition()
+	_, version, _ := strings.Cut(crd, "  - name: v1\n")
+	w.create(crd + "  - name: v2\n" + strings.Replace(version, "storage: true", "storage: false", 1))
+	w.serve(kind, map[string]bool{"v1": true, "v2": true})
+	for { // the first version that the mapper knows
+		_, err := api.RESTMapper().RESTMapping(kind.GroupKind(), "v2")
+		if err == nil {
+			break
+		}
+		must(t, t.Context().Err())
+	}
+	w.want(mill(kind, "a"), configMap("b", "1"))
+	w.settle()
+	if m, err := api.RESTMapper().RESTMapping(kind.GroupKind()); err != nil || m.GroupVersionKind.Version != "v2" {
+		t.Fatalf("the mapper has %+v, %v", m, err)
+	}
+	w.serve(kind, map[string]bool{"v1": true})
+	w.want(configMap("b", "1"))
+	w.settle()
+	if w.exists(kind, w.ns, "a") {
+		t.Error("the object is left")
 	}
 }

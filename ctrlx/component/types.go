@@ -95,8 +95,9 @@ func typesOf(mgr manager.Manager) (catalog, error) {
 	return catalog{mgr.GetRESTMapper(), preferred}, nil
 }
 
-// kinds returns the kinds of types that can be listed. Groups that cannot be
-// discovered matter only if a type may be in them.
+// kinds returns the kinds of types that can be listed. An exact type that the API
+// server does not serve has no version. Groups that cannot be discovered matter only
+// if a type may be in them.
 func (c catalog) kinds(ctx context.Context, types []TypeInfo) (kinds []schema.GroupVersionKind, err error) {
 	add := func(gvk schema.GroupVersionKind) {
 		if !slices.Contains(kinds, gvk) {
@@ -113,7 +114,9 @@ func (c catalog) kinds(ctx context.Context, types []TypeInfo) (kinds []schema.Gr
 		switch {
 		case err == nil:
 			add(mapping.GroupVersionKind)
-		case !meta.IsNoMatchError(err):
+		case meta.IsNoMatchError(err):
+			add(schema.GroupVersionKind{Group: t.Group, Kind: t.Kind})
+		default:
 			return nil, fmt.Errorf("finding the managed type %s: %w", t, err)
 		}
 	}

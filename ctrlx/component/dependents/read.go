@@ -2,10 +2,15 @@ package dependents
 
 import (
 	"context"
+	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/definition"
 )
 
 // read reads the live object from the cache. If the cache does not have it, read
@@ -31,17 +36,40 @@ func readLive(next Handler) Handler {
 		if r.absent {
 			return r.result(Gone, ""), nil
 		}
-		live := &metav1.PartialObjectMetadata{}
-		live.SetGroupVersionKind(r.gvk)
-		err := r.get(ctx, r.of.live, live)
+		err := r.getMetadata(ctx)
+		if unserved(err) {
+			version, found, lost := definition.Of(ctx, r.of.live, ctrlx.Errors(), r.gvk.GroupKind())
+			switch {
+			case lost != nil:
+				return Result{}, lost
+			case !found:
+				return r.result(Gone, ""), nil
+			case version == "":
+				return Result{}, fmt.Errorf("the definition of %s serves no version, so the object may exist: serve a version again", r.gvk.GroupKind())
+			}
+			r.gvk.Version = version
+			err = r.getMetadata(ctx)
+		}
 		switch {
-		case apierrors.IsNotFound(err):
+		case ctrlx.Errors().NotFound(err):
 			return r.result(Gone, ""), nil
 		case err != nil:
 			return Result{}, err
 		}
 		return next(ctx, r)
 	}
+}
+
+// unserved reports whether an error says that the API server does not serve the
+// version of an object, which may exist in another version.
+func unserved(err error) bool {
+	return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) && !ctrlx.Errors().NotFound(err)
+}
+
+func (r *Request) getMetadata(ctx context.Context) error {
+	live := &metav1.PartialObjectMetadata{}
+	live.SetGroupVersionKind(r.gvk)
+	return r.get(ctx, r.of.live, live)
 }
 
 // get reads the live object into r.Live.

@@ -151,4 +151,16 @@ var componentFaults = []fault{
 		new:  `if !ours[ref] && len(obj.Labels) == 0 &&`,
 		test: "ctrlx/component.TestManagedTypes", why: "an object that a user cloned is deleted with its definition",
 	},
+	{
+		name: "unserved-type-has-no-objects", in: "ctrlx/component.Set.foreign",
+		old:  `case err != nil || !found:`,
+		new:  `case err != nil || !found || version == "":`,
+		test: "ctrlx/component.TestUnservedType", why: "objects of a type that is not served now are deleted with its definition",
+	},
+	{
+		name: "unserved-version-is-gone", in: "ctrlx/component/dependents",
+		old:  `if unserved(err) {`,
+		new:  `if apierrors.IsNotFound(err) { return r.result(Gone, ""), nil }; if unserved(err) {`,
+		test: "ctrlx/component.TestUnservedVersion", why: "an object is forgotten because its newest version is not served any more",
+	},
 }
