@@ -116,5 +116,5 @@
 // [Reconciler.Plan] returns what a pass would write: by the same chains, with a
 // dry-run in place of each write. A component with the annotation observe-only
 // (true), and each component of a reconciler with [WithObserveOnly], gets the plan
-// into its condition, and nothing is written.
+// into its condition. Nothing else is written, except the finalizer of the component.
 package component

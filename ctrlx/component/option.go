@@ -139,9 +139,13 @@ func WithConcurrency(n int) Option {
 }
 
 // WithObserveOnly makes the reconciler write nothing but the finalizer and the
-// status of the component, whose condition reports the [Plan]. The annotation observe-only with the value
-// true does the same for one component. A component in deletion is kept while its
-// inventory has objects.
+// status of the component, whose condition reports the [Plan]. The annotation
+// observe-only with the value true does the same for one component.
+//
+// A component in deletion keeps its finalizer while its inventory has objects, from
+// passes before the option. Remove the option or the annotation, and the deletion
+// continues. A component without an inventory is gone at once, and its finalizer
+// with it. To stop the operator before that, remove the finalizer by hand.
 func WithObserveOnly() Option { return func(o *options) { o.observe = true } }
 
 // WithExtensions adds checks and links around the passes. The type of ext must be
