@@ -2,6 +2,7 @@ package component
 
 import (
 	"context"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -23,6 +24,11 @@ func NewProcess[T Component](r *Reconciler[T], c dependents.Cluster, preferred f
 	}
 	y.types = catalog{c.GetClient().RESTMapper(), preferred}
 	return &Process[T]{y}
+}
+
+// Missing sets the time since which a wave waits for a kind.
+func (p *Process[T]) Missing(gvk schema.GroupVersionKind, since time.Time) {
+	p.y.missing.Store(gvk, since)
 }
 
 // Pass applies or deletes the dependents of a component. The client of the cluster

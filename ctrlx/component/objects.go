@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -235,11 +236,21 @@ func (y *system) served(gvk schema.GroupVersionKind) (bool, error) {
 	switch {
 	case err == nil:
 		y.kinds.Store(gvk, true)
+		y.missing.Delete(gvk)
 		return true, nil
 	case meta.IsNoMatchError(err):
 		return false, nil
 	}
 	return false, err
+}
+
+// installDelay returns the time after which a pass looks for a kind again that is
+// being installed. A kind that stays missing is looked for less and less often, down
+// to once a minute, because each look costs requests.
+func (y *system) installDelay(gvk schema.GroupVersionKind) time.Duration {
+	const least, most = 2 * time.Second, time.Minute
+	since, _ := y.missing.LoadOrStore(gvk, time.Now()) // since a wave needs it
+	return min(max(time.Since(since.(time.Time)), least), most)
 }
 
 // outlives returns an error for each object that would be applied before its type

@@ -145,7 +145,7 @@ func WithConcurrency(n int) Option {
 // A component in deletion keeps its finalizer while its inventory has objects, from
 // passes before the option. Remove the option or the annotation, and the deletion
 // continues. A component without an inventory is gone at once, and its finalizer
-// with it. To stop the operator before that, remove the finalizer by hand.
+// with it. After the end of the operator, remove the finalizer by hand.
 func WithObserveOnly() Option { return func(o *options) { o.observe = true } }
 
 // WithExtensions adds checks and links around the passes. The type of ext must be

@@ -29,6 +29,7 @@ type system struct {
 	types      catalog
 	recorder   events.EventRecorder // nil: no events
 	kinds      sync.Map             // the kinds that the API server serves, by schema.GroupVersionKind
+	missing    sync.Map             // the time.Time since which a wave waits for a kind, by schema.GroupVersionKind
 
 	apply, remove Handler
 	wave          WaveHandler

@@ -53,10 +53,6 @@ func waveLinks() WaveChain {
 	)
 }
 
-// installDelay is the time after which a pass looks for a kind that is being
-// installed.
-const installDelay = 2 * time.Second
-
 // unwatchedDelay is the time after which a pass reads objects again that no event
 // reports.
 const unwatchedDelay = time.Minute
@@ -260,7 +256,9 @@ func (y *system) write(ctx context.Context, w *Wave) (Result, error) {
 			texts = append(texts, fmt.Sprintf("%s: %s", short(ref), strings.TrimPrefix(r.Message, "it is not ready: ")))
 		}
 		if !w.Objects[i].known {
-			res.After = installDelay
+			if d := y.installDelay(w.Objects[i].gvk); res.After == 0 || d < res.After {
+				res.After = d
+			}
 			continue
 		}
 		res.WaitingFor = append(res.WaitingFor, ref)

@@ -113,6 +113,33 @@ func TestPreflightOfNeeded(t *testing.T) {
 	}
 }
 
+// A kind that is not installed is looked for soon, and then once a minute. A kind that
+// is served is not looked for.
+func TestMissingKind(t *testing.T) {
+	gvk := schema.GroupVersionKind{Group: "missing.example.com", Version: "v1", Kind: "Mill"}
+	cases := map[string]struct {
+		reason  string
+		missing time.Duration
+		want    time.Duration // at least, and exactly for the limits
+	}{
+		"Now":  {"an operator installs it soon", 0, 2 * time.Second},
+		"Some": {"the delay grows", 20 * time.Second, 20 * time.Second},
+		"Long": {"each look costs requests", time.Hour, time.Minute},
+	}
+	w := newWorld(t, component.WithManagedTypes(component.TypeInfo{Group: gvk.Group, Kind: "*"}))
+	w.want(mill(gvk, "a"))
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w.process.Missing(gvk, time.Now().Add(-tc.missing))
+			res, err := w.pass()
+			must(t, err)
+			if res.Done || res.After < tc.want || name != "Some" && res.After != tc.want {
+				t.Errorf("%s: %+v, want a pass after %s", tc.reason, res, tc.want)
+			}
+		})
+	}
+}
+
 // Drift that a failing wave leaves uncorrected is corrected as soon as the wave
 // passes: a dry-run does not count as a correction.
 func TestDriftAfterFailedPreflight(t *testing.T) {
