@@ -54,8 +54,9 @@ type Change struct {
 	Action Action     `json:"action"`
 	// Fields are the fields that an update changes, sorted by their paths.
 	Fields []FieldChange `json:"fields,omitempty"`
-	// Unchecked reports that the API server cannot try the write, because the
-	// namespace or the definition is a part of the plan.
+	// Unchecked reports that the API server cannot try the whole write, because the
+	// namespace or the definition is a part of the plan, or because a server-side
+	// apply takes over fields first. It may then remove more fields than Fields has.
 	Unchecked bool `json:"unchecked,omitempty"`
 }
 
@@ -101,6 +102,9 @@ func (r *Reconciler[T]) plan(ctx context.Context, c dependents.Cluster, componen
 		return nil, err
 	}
 	_, err = decided(y.apply(ctx, s))
+	if err == nil {
+		s.Plan.purge(s)
+	}
 	return s.Plan, err
 }
 
@@ -211,6 +215,7 @@ func (p *Plan) apply(w *Wave, o *Object, c *call) {
 		}
 		secret := o.gvk.GroupKind() == schema.GroupKind{Kind: "Secret"}
 		change.Fields = changes(c.request.Live, c.write.Object, w.system.name, secret)
+		change.Unchecked = c.write.TookOver
 	case dependents.Terminating:
 		change.Action = ActionRecreate
 	default:
@@ -229,6 +234,19 @@ func (p *Plan) remove(number int, ref checks.Ref, res dependents.Result) {
 		c.Action = ActionOrphan
 	}
 	p.addTo(fmt.Sprintf("deletion wave %d", number), c)
+}
+
+// purge adds the deletion of the objects with a purge order.
+func (p *Plan) purge(s *Set) {
+	for _, o := range s.Objects {
+		if o.PurgeOrder == nil {
+			continue
+		}
+		if i := s.Inventory.find(o.Ref); i >= 0 && s.Inventory.Items[i].Purged && s.Inventory.Items[i].Purge == o.digest {
+			continue
+		}
+		p.addTo(fmt.Sprintf("purge after the apply-order %d", max(*o.PurgeOrder, o.ApplyOrder)), Change{Ref: o.Ref, Action: ActionDelete})
+	}
 }
 
 // changes returns the fields that differ between two states of an object, without

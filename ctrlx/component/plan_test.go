@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -85,6 +86,60 @@ func TestPlanOfSecret(t *testing.T) {
 	must(t, err)
 	if all := p.String() + string(text); strings.Contains(all, "hidden") || !strings.Contains(all, "metadata.annotations.last-applied: changed") {
 		t.Errorf("the plan shows a value, or lacks the field: %s", all)
+	}
+}
+
+// The plan has the deletion of objects with a purge order, unless they are purged.
+func TestPlanOfPurge(t *testing.T) {
+	w := newWorld(t)
+	w.want(configMap("job", "1", "purge-order", "2"), configMap("b", "1"))
+	want := "wave 1 of 1\n  +  create ConfigMap NS/job\n  +  create ConfigMap NS/b\npurge after the apply-order 2\n  -  delete ConfigMap NS/job\n"
+	p, err := w.plan()
+	must(t, err)
+	if diff := cmp.Diff(strings.ReplaceAll(want, "NS", w.ns), p.String()); diff != "" {
+		t.Errorf("the plan (-want +got):\n%s", diff)
+	}
+	w.settle()
+	if p, err := w.plan(); err != nil || !p.IsEmpty() {
+		t.Errorf("the plan of a purged object is %s, %v", p, err)
+	}
+}
+
+// A plan does not show all fields that a server-side apply removes after it took over
+// the fields of other managers, and says so.
+func TestPlanOfTakeover(t *testing.T) {
+	cases := map[string]struct {
+		reason, policy string
+		edited, want   bool // want: not checked
+	}{
+		"Override": {"the field of kubectl is removed", "SsaOverride", true, true},
+		"Merge":    {"the field of kubectl stays", "SsaMerge", true, false},
+		"Alone":    {"there is nothing to take", "SsaOverride", false, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.want(configMap("a", "1", "update-policy", tc.policy))
+			w.settle()
+			if tc.edited {
+				cm := &corev1.ConfigMap{}
+				must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, cm))
+				cm.Data["l"] = "1"
+				must(t, api.Update(t.Context(), cm, client.FieldOwner("kubectl-edit")))
+			}
+			w.want(configMap("a", "2", "update-policy", tc.policy))
+			p, err := w.plan()
+			must(t, err)
+			if len(p.Waves) != 1 || p.Waves[0].Changes[0].Unchecked != tc.want {
+				t.Errorf("%s: the plan is %s", tc.reason, p)
+			}
+			w.settle()
+			cm := &corev1.ConfigMap{}
+			must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, cm))
+			if cm.Data["k"] != "2" || (cm.Data["l"] == "1") != (tc.edited && !tc.want) {
+				t.Errorf("%s: the object has %v", tc.reason, cm.Data)
+			}
+		})
 	}
 }
 

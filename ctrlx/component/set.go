@@ -110,6 +110,7 @@ func (s *Set) apply(ctx context.Context) (Result, error) {
 	}
 	res, err := decided(s.system.apply(ctx, s))
 	if err == nil && s.Plan != nil {
+		s.Plan.purge(s)
 		return s.Plan.result(), nil
 	}
 	return res, err

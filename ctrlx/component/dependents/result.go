@@ -63,6 +63,10 @@ type Result struct {
 	// Fields are the fields that differ. After Created it is empty. After
 	// Updated they are the fields that the write corrected.
 	Fields []Field
+	// TookOver reports that fields of other field managers, or of another update
+	// policy, became fields of this name before the write, as under SsaOverride. A
+	// dry-run of the write does not show which of them it removes.
+	TookOver bool
 	// Contested reports that other managers change Fields again and again.
 	// After is the time until the next correction.
 	Contested bool

@@ -77,7 +77,9 @@ func ssaOverride(prefixes []string) Middleware {
 			if err != nil {
 				return Result{}, err
 			}
-			return next(ctx, &inner)
+			res, err := next(ctx, &inner)
+			res.TookOver = err == nil
+			return res, err
 		}
 	})
 }
