@@ -1,6 +1,7 @@
 package component
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -97,14 +98,18 @@ func (y *system) objects(ctx context.Context, s *Set, manifests []client.Object)
 			o.stage = stageInstances
 		}
 		err := y.validate(ctx, s, o)
-		if n, twice := first[o.Ref]; err == nil && twice {
+		ref := o.Ref
+		if !o.known { // the scope may be unknown: with and without a namespace is the same object
+			ref.Namespace = cmp.Or(ref.Namespace, s.Component.GetNamespace())
+		}
+		if n, twice := first[ref]; err == nil && twice {
 			err = fmt.Errorf("%w: %s: it is given twice, as number %d and number %d", dependents.ErrInvalid, o.Ref, n, i+1)
 		}
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		first[o.Ref] = i + 1
+		first[ref] = i + 1
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err

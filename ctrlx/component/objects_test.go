@@ -30,6 +30,10 @@ func TestBadInput(t *testing.T) {
 	}{
 		"Twice": {"two objects of one name", func(s *ShopSpec) { s.Manifests = []string{configMap("a", "1"), configMap("a", "2")} },
 			"ConfigMap NAMESPACE/a: it is given twice, as number 1 and number 2"},
+		"TwiceUnserved": {"with a namespace and without, before the kind is served", func(s *ShopSpec) {
+			s.ManagedTypes = []component.TypeInfo{{Group: "x.example.com", Kind: "*"}}
+			s.Manifests = []string{"apiVersion: x.example.com/v1\nkind: X\nmetadata: {name: a}\n", "apiVersion: x.example.com/v1\nkind: X\nmetadata: {name: a, namespace: NAMESPACE}\n"}
+		}, "X.x.example.com NAMESPACE/a: it is given twice, as number 1 and number 2"},
 		"GenerateName": {"no pass finds the object again", func(s *ShopSpec) {
 			s.Manifests = []string{"apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: a-, name: a}\n"}
 		}, "ConfigMap NAMESPACE/a: metadata.generateName is set"},
