@@ -288,10 +288,6 @@ func (e *Engine) RootChanged(id index.ID, obj client.Object) {
 	}
 }
 
-// ForgetRoot drops the root cause of an object whose status could not be written,
-// so that the next pass finds it changed.
-func (e *Engine) ForgetRoot(id index.ID) { e.index.SetRoot(id, index.Root{}) }
-
 // reporterOf returns the reconciler of an object; nil: there is none here.
 func (e *Engine) reporterOf(id index.ID) Reporter {
 	if r, ok := e.reporterOfKind.Load(kindOf(id)); ok {
