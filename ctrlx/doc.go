@@ -207,9 +207,10 @@
 //
 // The event about the wait has the root cause as its related object, and
 // [Reconciler.Explain] and [Why] show it, too. It is known across all reconcilers
-// of a manager. An object of another operator counts as the end of a chain, with
-// the state that its conditions report. Of several root causes, the message names
-// the one that is least likely to end by itself (package flow/why).
+// of a manager. An object of another operator counts as the end of a chain. Of
+// several root causes, the message names a cycle first, then a missing object, then
+// one that is not ready. The message has no reason of the root cause, because each
+// change of it would write the status of all waiters. Explain and Why have it.
 //
 // A pass looks at its own awaited objects only, and reads nothing for the root
 // cause. When the root cause changes, so do the waiters' conditions, one step of

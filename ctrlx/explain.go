@@ -28,5 +28,5 @@ func (r *Reconciler[T]) Explain(ctx context.Context, name types.NamespacedName) 
 	if len(all) == 0 {
 		return flow.Explanation{}, fmt.Errorf("ctrlx: %s: no pass over %s is kept: give New the option WithFlow(flow.WithExplanations(n)), with an n that is large enough", r.name, client.ObjectKeyFromObject(obj))
 	}
-	return r.explained(r.id(name), all[0]), nil
+	return r.explained(ctx, r.id(name), all[0]), nil
 }

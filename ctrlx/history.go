@@ -1,6 +1,7 @@
 package ctrlx
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -111,8 +112,8 @@ func (r *Reconciler[T]) explanations(obj T, name types.NamespacedName) (all []fl
 }
 
 // explained returns e with the root cause of the wait of an object.
-func (r *Reconciler[T]) explained(id index.ID, e flow.Explanation) flow.Explanation {
-	if root, others := r.engine.Root(id); root != nil {
+func (r *Reconciler[T]) explained(ctx context.Context, id index.ID, e flow.Explanation) flow.Explanation {
+	if root, others := r.engine.Root(ctx, id); root != nil {
 		e.RootCause, e.Others = root.Text, others
 	}
 	return e

@@ -21,7 +21,7 @@ func (p *pass) end(out flow.Outcome, last verdict) (cycle []checks.Ref) {
 	refs := out.WaitingFor()
 	w := p.engine.End(p, engine.End{
 		Awaited: p.asRead(refs), Followed: p.followed(p.following(out)),
-		Reason: out.Reason(), First: last == verdict{}, Seen: p,
+		First: last == verdict{}, Seen: p,
 	})
 	p.root, p.rootUnknown, p.rootChanged = w.Root, w.RootUnknown, w.RootChanged
 	p.onSelf = w.Self || out.WaitsForSelf()

@@ -80,7 +80,7 @@ func TestRootCause(t *testing.T) {
 
 	was := o.until("d1", "False Waiting").ResourceVersion
 	c := o.cluster("cluster-1", "Failed")
-	failed := "it waits; root cause: Cluster cluster-1 is not ready: Failed"
+	failed := "it waits; root cause: Cluster cluster-1 is not ready"
 	says("the cluster failed", map[string]string{"d1": "it waits", "d2": failed, "d3": failed, "app": failed})
 	if d := o.until("d1", "False Waiting"); d.ResourceVersion != was {
 		t.Errorf("the status of d1 was written: %+v", d.Status)
@@ -90,7 +90,7 @@ func TestRootCause(t *testing.T) {
 	o.refuse = errBroken
 	o.mu.Unlock()
 	o.report(c, "Running")
-	own := "it waits; root cause: Database d1 has failed: Unknown"
+	own := "it waits; root cause: Database d1 is not ready"
 	says("the first database fails", map[string]string{"d2": "it waits", "d3": own, "app": own})
 
 	o.respec("d1", "d3")
@@ -202,8 +202,7 @@ func TestRootCauseMessage(t *testing.T) {
 		"Named":     {"the message names it", nil, names("no Cluster." + group + " default/c."), "no Cluster." + group + " default/c."},
 		"Quoted":    {"the message quotes the message of the awaited object", nil, checks.OnOwner[*App](checks.OwnerReady()), "owner App." + group + " default/b is not ready: OwnerNotFound: owner Cluster." + group + " default/c was not found: waiting until it is created"},
 		"OtherName": {"the message names objects with longer names", nil, names("no Cluster." + group + " default/c-2, no MyCluster." + group + " default/c2"), "no Cluster." + group + " default/c-2, no MyCluster." + group + " default/c2" + missing},
-		"Reason":    {"the reason of the root", clusterWith("Creating"), names("it waits"), "it waits; root cause: Cluster." + group + " default/c is not ready: Creating"},
-		"Hostile":   {"the reason of another operator is foreign", clusterWith("A\n\u202eB\x1b[2J<script>"), names("it waits"), "it waits; root cause: Cluster." + group + ` default/c is not ready: A; \u202eB\x1b[2J<script>`},
+		"NotReady":  {"the root exists", clusterWith("Creating"), names("it waits"), "it waits; root cause: Cluster." + group + " default/c is not ready"},
 		"Long":      {"the root cause stays whole", nil, names(strings.Repeat("x", 40_000)), strings.Repeat("x", 32_768-len(missing)) + missing},
 	}
 	for name, tc := range cases {
@@ -225,6 +224,17 @@ func TestRootCauseMessage(t *testing.T) {
 	}
 }
 
+// Explain has the reason of the root cause, which is foreign, on one line.
+func TestRootCauseReason(t *testing.T) {
+	d, pass := chained(t, clusterWith("A\n\u202eB\x1b[2J<script>"), silently[*App]())
+	pass("b", "a")
+	e, err := d.app.Explain(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"})
+	want := "Cluster." + testv1.GroupVersion.Group + ` default/c is not ready: A; \u202eB\x1b[2J<script>`
+	if err != nil || e.RootCause != want {
+		t.Errorf("the root cause is %q, want %q (%v)", e.RootCause, want, err)
+	}
+}
+
 // Nothing is written if the root cause stays, whatever lies between.
 func TestRootCauseWrites(t *testing.T) {
 	longer := func(d *harness) { // b waits for x, which waits for the cluster
@@ -242,21 +252,33 @@ func TestRootCauseWrites(t *testing.T) {
 			d.t.Fatal(err)
 		}
 	}
+	reason := func(d *harness) {
+		c := &testv1.Cluster{}
+		if err := d.api.Get(d.t.Context(), client.ObjectKey{Namespace: "default", Name: "c"}, c); err != nil {
+			d.t.Fatal(err)
+		}
+		c.Status.Conditions[0].Status, c.Status.Conditions[0].Reason = "Unknown", "Throttled"
+		if err := d.api.Status().Update(d.t.Context(), c); err != nil {
+			d.t.Fatal(err)
+		}
+	}
 	cases := map[string]struct {
-		reason string
-		change func(*harness)
-		before []string // the passes after the change that may write
-		passes []string
-		want   string
+		reason  string
+		cluster *testv1.Cluster
+		change  func(*harness)
+		before  []string // the passes after the change that may write
+		passes  []string
+		want    string
 	}{
-		"Steady":   {"nothing changed", nil, nil, []string{"a", "b", "a"}, "was not found"},
-		"Distance": {"the root is farther away", longer, []string{"x", "b"}, []string{"a", "b"}, "was not found"},
-		"Restart":  {"a new process has not seen the awaited object yet", nil, nil, []string{"restart", "a", "b", "a"}, "was not found"},
-		"NoPass":   {"the awaited object gets no pass in the new process", nil, []string{"restart", "a", "a"}, []string{"a"}, ""},
+		"Steady":   {"nothing changed", nil, nil, nil, []string{"a", "b", "a"}, "was not found"},
+		"Distance": {"the root is farther away", nil, longer, []string{"x", "b"}, []string{"a", "b"}, "was not found"},
+		"Restart":  {"a new process has not seen the awaited object yet", nil, nil, nil, []string{"restart", "a", "b", "a"}, "was not found"},
+		"Reason":   {"the root is not ready for another reason", clusterWith("Creating"), reason, nil, []string{"b", "a"}, "is not ready"},
+		"NoPass":   {"the awaited object gets no pass in the new process", nil, nil, []string{"restart", "a", "a"}, []string{"a"}, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d, pass := chained(t, nil, silently[*App]())
+			d, pass := chained(t, tc.cluster, silently[*App]())
 			pass("b", "a")
 			if tc.change != nil {
 				tc.change(d)

@@ -139,16 +139,9 @@ func (r reporter[T]) Unready(ctx context.Context, add func(index.ID, why.Object)
 	}
 }
 
-// Verdict implements [engine.Reporter].
-func (r reporter[T]) Verdict(name types.NamespacedName) (state why.State, reason string, ok bool) {
-	e := r.verdicts.entry(name)
-	switch {
-	case e == entry{}:
-		return "", "", false
-	case e.timedOut:
-		return why.Failed, ReasonTimeout, true
-	}
-	return why.State(e.state.String()), e.reason, true
+// Decided implements [engine.Reporter].
+func (r reporter[T]) Decided(_ context.Context, name types.NamespacedName) bool {
+	return r.verdicts.entry(name) != entry{}
 }
 
 // describe adds to o what an object says. It reads the cache, and not by the client

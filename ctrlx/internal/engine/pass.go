@@ -127,7 +127,6 @@ type Waiting struct {
 type End struct {
 	Awaited  []checks.Ref // the blocked object waits for these objects and sets
 	Followed []Followed   // the object follows these
-	Reason   string       // of the wait
 	First    bool         // no earlier pass has found the object waiting
 	Seen     Seen         // the objects that the pass read; nil: no root cause is found
 }

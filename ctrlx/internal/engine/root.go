@@ -88,9 +88,6 @@ const (
 	maxRoots = 50
 	// maxCycle is the number of objects of a cycle that its text names.
 	maxCycle = 20
-	// maxReason is the length of the reason of a root cause, in bytes. A longer one
-	// is cut.
-	maxReason = 200
 )
 
 // found is a root cause of an awaited object.
@@ -121,7 +118,7 @@ func (p *Pass) root(ctx context.Context, end End, ids []index.ID, cycle []index.
 	}
 	if why.State(best.State) == why.Ready {
 		// A check of this object objects to an object that is ready.
-		best.Root = index.Root{ID: p.waiter, State: string(why.Blocked), Reason: end.Reason}
+		best.Root = index.Root{ID: p.waiter, State: string(why.Blocked)}
 	}
 	return best
 }
@@ -178,21 +175,19 @@ func (e *Engine) rootOf(ctx context.Context, waiter, id index.ID, o *checks.Obje
 	case waits:
 		return found{index.Root{ID: id, State: string(why.Blocked)}, false}
 	}
-	state, reason, sure := why.Unknown, "", true
+	state, sure := why.Unknown, true
 	if o != nil {
-		state, reason = stateOf(o), o.Readiness.Reason
+		state = stateOf(o)
 	} else if view := e.reporterOf(waiter); view != nil {
-		at := e.look(ctx, id, view)
-		state, reason = at.State, at.Reason
+		state = e.look(ctx, id, view).State
+	}
+	if state != why.Missing && state != why.Deleting && state != why.Ready {
+		state = why.Blocked // other states alternate, and each change would wake all waiters
 	}
 	if own := e.reporterOf(id); own != nil && state != why.Missing && state != why.Ready {
-		if is, because, ok := own.Verdict(nameOf(id)); ok {
-			state, reason = is, because
-		} else {
-			sure = false
-		}
+		sure = own.Decided(ctx, nameOf(id))
 	}
-	return found{index.Root{ID: id, State: string(state), Reason: reason[:min(len(reason), maxReason)]}, sure}
+	return found{index.Root{ID: id, State: string(state)}, sure}
 }
 
 // worse reports whether a is less likely to end by itself than b.
@@ -233,19 +228,12 @@ func causeOf(root index.Root) *RootCause {
 	if c.Text != "" {
 		return c
 	}
-	c.Text = c.Ref.String() + " " + stateWords[why.State(root.State)]
-	if root.Reason != "" {
-		c.Text += ": " + root.Reason
-	}
-	c.Text = why.Line(c.Text)
+	c.Text = why.Line(c.Ref.String() + " " + stateWords[why.State(root.State)])
 	return c
 }
 
-// stateWords holds the states as they read after a name.
-var stateWords = map[why.State]string{
-	why.Failed: "has failed", why.Missing: "was not found", why.Blocked: "is not ready", why.Unknown: "has not reported a state",
-	why.InProgress: "is in progress", why.Deleting: "is being deleted", why.Ready: "is ready",
-}
+// stateWords holds the states of root causes as they read after a name.
+var stateWords = map[why.State]string{why.Missing: "was not found", why.Blocked: "is not ready", why.Deleting: "is being deleted"}
 
 // stateOf returns the state of an object as checks see it.
 func stateOf(o *checks.Object) why.State {
@@ -263,14 +251,20 @@ func stateOf(o *checks.Object) why.State {
 }
 
 // Root returns the root cause that the last pass over an object recorded, and the
-// number of the other objects that wait for it, directly or not, up to a bound.
-// A nil RootCause is none.
-func (e *Engine) Root(waiter index.ID) (c *RootCause, others int) {
+// number of the other objects that wait for it, directly or not, up to a bound. The
+// text has the present reason of the object. A nil RootCause is none.
+func (e *Engine) Root(ctx context.Context, waiter index.ID) (c *RootCause, others int) {
 	root, _ := e.index.Root(waiter)
 	if root == (index.Root{}) {
 		return nil, 0
 	}
-	return causeOf(root), e.index.AllWaiters(root.ID, waiter)
+	c = causeOf(root)
+	if view := e.reporterOf(waiter); view != nil && root.Cycle == "" {
+		if reason := e.look(ctx, root.ID, view).Reason; reason != "" {
+			c.Text = why.Line(c.Text + ": " + reason)
+		}
+	}
+	return c, e.index.AllWaiters(root.ID, waiter)
 }
 
 // RootChanged wakes the waiters of obj, and of the sets that contain it, because

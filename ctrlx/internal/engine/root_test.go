@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,15 +38,14 @@ func (r read) Members(checks.Ref) (all []checks.Object, ok bool) {
 	return all, r.members != nil
 }
 
-// verdicts are those of the reconciler of all clusters.
-type verdicts struct {
+// decided names the clusters that have a verdict.
+type decided struct {
 	crowd
-	of map[string]why.State
+	of []string
 }
 
-func (v verdicts) Verdict(name types.NamespacedName) (why.State, string, bool) {
-	s, ok := v.of[name.Name]
-	return s, "Reason", ok
+func (d decided) Decided(_ context.Context, name types.NamespacedName) bool {
+	return slices.Contains(d.of, name.Name)
 }
 
 func clusterID(name string) index.ID {
@@ -78,44 +79,43 @@ func TestRoot(t *testing.T) {
 		reason  string
 		awaited []index.ID
 		seen    read
-		own     map[string]why.State // the verdicts of the reconciler of clusters; nil: another operator's
-		root    string               // of x, which waits
+		own     []string // the clusters with a verdict; nil: the clusters are those of another operator
+		root    string   // of x, which waits
 		cycle   []index.ID
 		want    string
 	}{
-		"Missing":     {"it was not found", ids("x"), read{objects: map[string]checks.Object{"x": {}}}, nil, "", nil, "x missing "},
-		"Foreign":     {"the conditions of another operator", ids("x"), read{objects: map[string]checks.Object{"x": busy}}, nil, "", nil, "x blocked Creating"},
-		"Deleting":    {"a deletion", ids("x"), read{objects: map[string]checks.Object{"x": deleting}}, nil, "", nil, "x deleting "},
-		"Own":         {"the verdict of the reconciler", ids("x"), read{objects: map[string]checks.Object{"x": busy}}, map[string]why.State{"x": why.Failed}, "", nil, "x failed Reason"},
-		"NoPass":      {"no pass over it has ended", ids("x"), read{objects: map[string]checks.Object{"x": busy}}, map[string]why.State{}, "", nil, "x blocked Creating unsure"},
-		"Worst":       {"a failure, then a missing object", ids("x", "y", "z"), read{objects: map[string]checks.Object{"x": busy, "y": {}, "z": fine}}, nil, "", nil, "y missing "},
-		"Transitive":  {"the root cause of the awaited object", ids("x"), read{objects: map[string]checks.Object{"x": busy}}, nil, "r", nil, "r failed Broken"},
-		"Ready":       {"the check objects to an object that is ready", ids("x"), read{objects: map[string]checks.Object{"x": fine}}, nil, "", nil, "w blocked Objects"},
+		"Missing":     {"it was not found", ids("x"), read{objects: map[string]checks.Object{"x": {}}}, nil, "", nil, "x missing"},
+		"Foreign":     {"the conditions of another operator", ids("x"), read{objects: map[string]checks.Object{"x": busy}}, nil, "", nil, "x blocked"},
+		"Deleting":    {"a deletion", ids("x"), read{objects: map[string]checks.Object{"x": deleting}}, nil, "", nil, "x deleting"},
+		"Own":         {"the reconciler has decided", ids("x"), read{objects: map[string]checks.Object{"x": busy}}, []string{"x"}, "", nil, "x blocked"},
+		"NoPass":      {"no pass over it has ended", ids("x"), read{objects: map[string]checks.Object{"x": busy}}, []string{}, "", nil, "x blocked unsure"},
+		"Worst":       {"a missing object, then others", ids("x", "y", "z"), read{objects: map[string]checks.Object{"x": busy, "y": {}, "z": fine}}, nil, "", nil, "y missing"},
+		"Transitive":  {"the root cause of the awaited object", ids("x"), read{objects: map[string]checks.Object{"x": busy}}, nil, "r", nil, "r blocked"},
+		"Ready":       {"the check objects to an object that is ready", ids("x"), read{objects: map[string]checks.Object{"x": fine}}, nil, "", nil, "w blocked"},
 		"Cycle":       {"the objects of a cycle, from the first name on", ids("b"), read{}, nil, "", ids("w", "b", "w"), "b  cycle"},
-		"Set":         {"the worst member that does not compete for the set", []index.ID{set}, read{objects: map[string]checks.Object{"x": busy, "y": {}, "z": fine}, members: []string{"x", "y", "z"}}, nil, "", nil, "y missing "},
-		"SetOfRoots":  {"the root cause of a member", []index.ID{set}, read{objects: map[string]checks.Object{"x": busy}, members: []string{"x"}}, nil, "r", nil, "r failed Broken"},
-		"SetOfRivals": {"a member that waits for the set, too", []index.ID{set}, read{objects: map[string]checks.Object{"rival": busy}, members: []string{"rival"}}, nil, "", nil, " blocked "},
-		"EmptySet":    {"no object is in it", []index.ID{set}, read{members: []string{}}, nil, "", nil, " missing "},
-		"Names":       {"a list of names has no states", []index.ID{set}, read{}, nil, "", nil, " blocked "},
-		"Many":        {"the first objects only", append(many(maxRoots), ids("last")...), read{objects: map[string]checks.Object{"last": {}}}, nil, "", nil, "n000 unknown "},
-		"LongReason":  {"a long reason is cut", ids("x"), read{objects: map[string]checks.Object{"x": clusterThat(checks.NotReady, strings.Repeat("r", 10_000))}}, nil, "", nil, "x blocked " + strings.Repeat("r", maxReason)},
+		"Set":         {"the worst member that does not compete for the set", []index.ID{set}, read{objects: map[string]checks.Object{"x": busy, "y": {}, "z": fine}, members: []string{"x", "y", "z"}}, nil, "", nil, "y missing"},
+		"SetOfRoots":  {"the root cause of a member", []index.ID{set}, read{objects: map[string]checks.Object{"x": busy}, members: []string{"x"}}, nil, "r", nil, "r blocked"},
+		"SetOfRivals": {"a member that waits for the set, too", []index.ID{set}, read{objects: map[string]checks.Object{"rival": busy}, members: []string{"rival"}}, nil, "", nil, " blocked"},
+		"EmptySet":    {"no object is in it", []index.ID{set}, read{members: []string{}}, nil, "", nil, " missing"},
+		"Names":       {"a list of names has no states", []index.ID{set}, read{}, nil, "", nil, " blocked"},
+		"Many":        {"the first objects only", append(many(maxRoots), ids("last")...), read{objects: map[string]checks.Object{"last": {}}}, nil, "", nil, "n000 blocked"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
 			if tc.own != nil {
-				c.Engine.reporterOfKind.Store(clusters, Reporter(verdicts{of: tc.own}))
+				c.Engine.reporterOfKind.Store(clusters, Reporter(decided{of: tc.own}))
 			}
 			waits(c.Engine, clusterID("rival"), set)
 			if tc.root != "" {
 				waits(c.Engine, clusterID("x"), clusterID("r"))
-				c.index.SetRoot(clusterID("x"), index.Root{ID: clusterID(tc.root), State: string(why.Failed), Reason: "Broken"})
+				c.index.SetRoot(clusterID("x"), index.Root{ID: clusterID(tc.root), State: string(why.Blocked)})
 			}
 			p := c.Begin(clusterID("w"), time.Second)
-			f := p.root(t.Context(), End{Seen: tc.seen, Reason: "Objects"}, tc.awaited, tc.cycle)
-			got := f.Name + " " + f.State + " " + f.Reason
+			f := p.root(t.Context(), End{Seen: tc.seen}, tc.awaited, tc.cycle)
+			got := f.Name + " " + f.State
 			if f.Cycle != "" {
-				got += "cycle"
+				got += " cycle"
 			}
 			if !f.sure {
 				got += " unsure"

@@ -22,9 +22,9 @@ type Reporter interface {
 	Unready(ctx context.Context, add func(index.ID, why.Object))
 	// View returns the view of checks of an object that was read for ref.
 	View(obj client.Object, ref checks.Ref) checks.Object
-	// Verdict returns the state and the reason of an object that is not ready. ok is
-	// false if it is ready, or if no pass over it has ended.
-	Verdict(name types.NamespacedName) (state why.State, reason string, ok bool)
+	// Decided reports whether the last pass since the start of the program has found
+	// an object not ready.
+	Decided(ctx context.Context, name types.NamespacedName) bool
 	// Describe returns the flow of the reconciler.
 	Describe() why.Flow
 }

@@ -39,9 +39,9 @@ func (n crowd) Unready(_ context.Context, add func(index.ID, why.Object)) {
 	}
 }
 
-func (crowd) View(client.Object, checks.Ref) checks.Object           { return checks.Object{} }
-func (crowd) Verdict(types.NamespacedName) (why.State, string, bool) { return "", "", false }
-func (crowd) Describe() why.Flow                                     { return why.Flow{Name: "Database"} }
+func (crowd) View(client.Object, checks.Ref) checks.Object       { return checks.Object{} }
+func (crowd) Decided(context.Context, types.NamespacedName) bool { return false }
+func (crowd) Describe() why.Flow                                 { return why.Flow{Name: "Database"} }
 
 // crowdedEngine has n waiters of 100 objects.
 func crowdedEngine(n int) *Engine {

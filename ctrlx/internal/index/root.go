@@ -5,9 +5,9 @@ import "unique"
 // Root is the root cause of a wait: an object that waits for no other object, or
 // a cycle. The index stores it with each waiter, and does not interpret it.
 type Root struct {
-	ID            // the object; of a cycle, the first one by name
-	State, Reason string
-	Cycle         string // the text of a cycle; empty: there is none
+	ID           // the object; of a cycle, the first one by name
+	State string // missing, deleting, or not ready for any reason
+	Cycle string // the text of a cycle; empty: there is none
 }
 
 // Root returns the root cause that the last pass over a waiter recorded. The zero

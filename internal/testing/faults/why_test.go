@@ -89,6 +89,12 @@ var whyFaults = []fault{
 		test: "ctrlx.TestRootCause", why: "a far waiter names a missing object for an hour after the object was created and failed",
 	},
 	{
+		name: "root-cause-with-each-state", in: "ctrlx/internal/engine.Engine.rootOf",
+		old:  `state = why.Blocked`,
+		new:  `_ = why.Blocked`,
+		test: "ctrlx.TestRootCauseWrites/Reason", why: "each change of the state of a resource writes the status of its 10,000 waiters",
+	},
+	{
 		name: "root-cause-of-a-restart", in: "ctrlx/internal/engine.Pass.setRoot",
 		old:  `!f.sure && end.First`,
 		new:  `false`,
