@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
@@ -32,7 +34,12 @@ func WithUnfollowedKinds(kinds ...schema.GroupKind) Option {
 
 // Follow is [checks.Follow] for code of an operation that has the context of the
 // pass, and no request. The trace does not show the objects. Outside of a pass it
-// does nothing. A pass that calls Follow stores no success for a quiet restart,
+// does nothing.
+//
+// Passes that do not call Apply keep what Apply has followed, until an Apply that
+// begins anew follows other objects. After a restart, this is not known until
+// Apply is called: if Operations.Get reports objects in sync, call Follow there,
+// too. An object that follows in this way stores no success for a quiet restart,
 // because the library does not know the objects as the operation read them.
 func Follow(ctx context.Context, refs ...checks.Ref) {
 	if p := passOf(ctx); p != nil {
@@ -102,11 +109,54 @@ func (p *pass) seenAs(ref checks.Ref) engine.Followed {
 func (p *pass) following(out flow.Outcome) []checks.Ref {
 	refs := out.Following()
 	if s := out.State(); s != flow.StateGone && s != flow.StateIgnored && s != flow.StateCanceled {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		refs = slices.Concat(refs, p.follows)
+		refs = slices.Concat(refs, p.ofOperations(out))
 	}
 	return refs
+}
+
+// ofOperations returns what the operations follow after the pass. An Apply that
+// began and did not fail replaces what the operations followed before. Any other
+// pass adds to that: a pass that finds the cloud in sync does not call Apply.
+func (p *pass) ofOperations(out flow.Outcome) []checks.Ref {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := p.kept
+	if p.began && out.State() != flow.StateFailed {
+		all = nil
+	}
+	for _, ref := range p.follows {
+		if !slices.Contains(all, ref) {
+			all = append(slices.Clip(all), ref)
+		}
+	}
+	return all
+}
+
+// operationFollows holds what the operations of each object follow beyond a pass.
+type operationFollows struct {
+	mu sync.Mutex
+	of map[types.NamespacedName][]checks.Ref
+}
+
+// get returns what the operations of an object follow.
+func (f *operationFollows) get(name types.NamespacedName) []checks.Ref {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.of[name]
+}
+
+// set notes what the operations of an object follow; empty: nothing.
+func (f *operationFollows) set(name types.NamespacedName, refs []checks.Ref) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(refs) == 0 {
+		delete(f.of, name)
+		return
+	}
+	if f.of == nil {
+		f.of = map[types.NamespacedName][]checks.Ref{}
+	}
+	f.of[name] = refs
 }
 
 // followed returns what the engine needs to know of the followed refs: all of them

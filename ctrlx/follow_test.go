@@ -317,6 +317,38 @@ func TestFollowsAfterRestart(t *testing.T) {
 	}
 }
 
+// TestFollowInSync verifies that passes that find the cloud in sync keep what
+// Apply has followed, and store no success.
+func TestFollowInSync(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	secret := o.secret("a")
+	ops := o.withGet()
+	apply := ops.Apply
+	ops.Apply = func(ctx context.Context, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
+		ctrlx.Follow(ctx, checks.Ref{Kind: "Secret", Name: secret.Name})
+		return apply(ctx, req)
+	}
+	o.start(ctrlx.New("Database", ops, extensions{}, ctrlx.WithPollInterval(time.Hour)))
+	o.database("db", "")
+	o.until("db", "True Succeeded")
+	o.eventually("the first follow causes one more pass", func() bool { return o.count("get db") > 1 })
+	for _, data := range []string{"b", "c", "d"} {
+		before := o.count("get db")
+		o.rotate(secret, data)
+		o.eventually("the rotation causes a pass", func() bool { return o.count("get db") > before })
+	}
+	other := o.database("other", "") // its pass comes after the status of the passes above
+	o.until(other.Name, "True Succeeded")
+	d := o.when("db", func(*testv1.Database) bool { return true })
+	if c := meta.FindStatusCondition(d.Status.Conditions, ctrlx.ConditionSettled); c != nil {
+		t.Errorf("a success is stored, although a restarted operator cannot compare the Secret: %s", c.Message)
+	}
+	if n := o.count("put db 1"); n != 1 {
+		t.Errorf("%d calls of Apply, want 1", n)
+	}
+}
+
 // TestFollowInOperation verifies that a Ready database follows what its Apply
 // follows, and that a restart does not trust a success with such objects.
 func TestFollowInOperation(t *testing.T) {

@@ -60,6 +60,7 @@ type pass struct {
 
 	unfollowed []schema.GroupKind // of WithUnfollowedKinds
 	follows    []checks.Ref       // of Follow
+	kept       []checks.Ref       // of Follow, in earlier passes
 	loop       checks.Ref         // see looping
 
 	mu   sync.Mutex
@@ -80,6 +81,7 @@ func (r *Reconciler[T]) begin(ctx context.Context, req reconcile.Request, read T
 		Context: ctx, engine: r.engine.Begin(r.id(req.NamespacedName), r.opt.sync), read: read, limit: r.limit, readiness: r.opt.readiness,
 		intervals: r.intervals(ctx, read), backoff: r.opt.backoff, unfollowed: r.opt.unfollowed, local: r.client, remote: r.target != nil,
 	}
+	p.kept = r.followed.get(req.NamespacedName)
 	p.operation = meta.FindStatusCondition(r.conditions.get(read), ConditionOperation)
 	if p.operation != nil {
 		op, err := r.operationOf(read)

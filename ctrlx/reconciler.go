@@ -68,6 +68,7 @@ type Reconciler[T client.Object] struct {
 	successes  successes
 	verdicts   verdicts
 	history    history
+	followed   operationFollows
 	overwrites overwrites
 }
 
@@ -265,6 +266,9 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass
 	missed := p.missed(out)
 	last := r.verdicts.last(req.NamespacedName)
 	circle := p.end(out, last)
+	if p.applied {
+		r.followed.set(req.NamespacedName, p.ofOperations(out))
+	}
 	defer r.rootChanged(p)
 	if out.State() == flow.StateGone {
 		r.record(p, req, out, last, clock{})
@@ -363,6 +367,7 @@ func (r *Reconciler[T]) forget(req reconcile.Request) {
 	r.engine.Forget(r.id(req.NamespacedName))
 	r.verdicts.forget(r.name, req.NamespacedName)
 	r.history.forget(req.NamespacedName)
+	r.followed.set(req.NamespacedName, nil)
 	r.waker.Calm(req.NamespacedName)
 	r.overwrites.backoff.Forget(req.NamespacedName)
 	r.overwrites.kept.remove(req.NamespacedName) // a pass that the deletion overtook may have kept its status

@@ -239,7 +239,7 @@ func (r *Reconciler[T]) withSuccess(p *pass, out flow.Outcome, all []metav1.Cond
 		return withCondition(all, ConditionSettled, nil)
 	case p.settledFor > 0:
 		return all
-	case len(p.follows) > 0: // a restarted operator could not compare these objects
+	case len(p.ofOperations(out)) > 0: // a restarted operator could not compare these objects
 		return withCondition(all, ConditionSettled, nil)
 	}
 	name, now := client.ObjectKeyFromObject(p.read), r.opt.now()

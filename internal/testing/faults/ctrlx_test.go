@@ -122,6 +122,12 @@ var ctrlxFaults = []fault{
 		test: "ctrlx.TestSettled/RenewedRotated", why: "a Secret is rotated while the operator is down, and never reaches the cloud",
 	},
 	{
+		name: "follow-of-apply-dropped", in: "ctrlx.Reconciler.begin",
+		old:  `p.kept = r.followed.get(req.NamespacedName)`,
+		new:  `p.kept = nil`,
+		test: "ctrlx.TestFollowInSync", why: "a Secret that Apply has followed is rotated after a pass that found the cloud in sync, and never reaches the cloud",
+	},
+	{
 		name: "rotation-during-operation-missed", in: "ctrlx.Reconciler.pass",
 		old:  `missed := p.missed(out)`,
 		new:  `missed := false`,

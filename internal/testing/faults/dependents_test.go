@@ -189,12 +189,16 @@ var dependentsFaults = []fault{
 		name: "operation-follows-nothing", in: "ctrlx.pass.following",
 		old:  `refs = slices.Concat(refs, p.follows)`,
 		new:  `refs = append(refs, p.follows[:0]...)`,
+	},
+	{
+		old:  `refs = slices.Concat(refs, p.ofOperations(out))`,
+		new:  `refs = slices.Concat(refs, p.ofOperations(out)[:0])`,
 		test: "ctrlx.TestFollowInOperation", why: "the Ready owner of a deleted dependent stays Ready until the resync",
 	},
 	{
 		name: "success-stored-with-unread-objects", in: "ctrlx",
-		old:  `case len(p.follows) > 0:`,
-		new:  `case len(p.follows) > 0 && len(p.follows) == 0:`,
+		old:  `case len(p.ofOperations(out)) > 0:`,
+		new:  `case len(p.ofOperations(out)) < 0:`,
 		test: "ctrlx.TestFollowInOperation", why: "a dependent that was deleted while the operator was down stays away until the resync",
 	},
 	{
