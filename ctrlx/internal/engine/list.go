@@ -136,8 +136,11 @@ func (e *Engine) listSet(ctx context.Context, k kind, state kindState, id index.
 
 // byAge orders the objects of a set: the oldest first, and then by name.
 func byAge(a, b client.Object) int {
-	return cmp.Or(a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time),
-		cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+	return cmp.Or(a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time), byName(a, b))
+}
+
+func byName(a, b client.Object) int {
+	return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
 }
 
 // List lists the objects of a query in a namespace by any reader, the oldest
@@ -276,7 +279,8 @@ func (e *Engine) listsAll(ctx context.Context, w *watch) bool {
 }
 
 // members returns the present members of a set, as far as the cache has them and
-// index.Cycle examines them.
+// index.Cycle examines them: the first ones by name. A cache lists in random order,
+// and a pass that finds another cycle than the pass before writes the status anew.
 func (e *Engine) members(set index.ID) (ids []index.ID) {
 	gk := kindOf(set)
 	w, state := e.watchOf(gk)
@@ -289,11 +293,12 @@ func (e *Engine) members(set index.ID) (ids []index.ID) {
 		return nil
 	}
 	q.NamesOnly = true
-	all, err := e.listCached(context.Background(), w.kind, set, q, selector, client.Limit(index.MaxMembers))
+	all, err := e.listCached(context.Background(), w.kind, set, q, selector)
 	if err != nil {
 		return nil
 	}
-	for _, obj := range all {
+	slices.SortFunc(all, byName)
+	for _, obj := range all[:min(len(all), index.MaxMembers)] {
 		ids = append(ids, ID(gk, client.ObjectKeyFromObject(obj)))
 	}
 	return ids

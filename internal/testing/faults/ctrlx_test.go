@@ -128,6 +128,12 @@ var ctrlxFaults = []fault{
 		test: "ctrlx.TestFollowInSync", why: "a Secret that Apply has followed is rotated after a pass that found the cloud in sync, and never reaches the cloud",
 	},
 	{
+		name: "members-in-random-order", in: "ctrlx/internal/engine.Engine.members",
+		old:  `slices.SortFunc(all, byName)`,
+		new:  `_ = byName`,
+		test: "ctrlx/internal/engine.TestMembers", why: "each pass over an object of several cycles names another one, writes its status, and wakes its waiters, without an end",
+	},
+	{
 		name: "rotation-during-operation-missed", in: "ctrlx.Reconciler.pass",
 		old:  `missed := p.missed(out)`,
 		new:  `missed := false`,
