@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -188,11 +189,22 @@ func (f *fallback) check(ctx context.Context, w *watch, stale []index.ID) (compa
 	return suspect, nil
 }
 
-// reached reports whether the watch has all changes up to a version. An informer
-// that does not report its version has reached none.
+// reached reports whether the store of the informer, which passes read, has all
+// changes up to a version. The version of the watch itself may be later: the
+// changes that it has reported wait in a queue. A store has reached no version if it does
+// not report its own, as without the feature AtomicFIFO of client-go. Then the
+// engine compares the objects.
 func (w *watch) reached(version string) bool {
-	informer, ok := w.informer.(interface{ LastSyncResourceVersion() string })
-	return ok && (version == "" || !older(informer.LastSyncResourceVersion(), version))
+	store := w.store()
+	return store != nil && !older(store.LastStoreSyncResourceVersion(), version)
+}
+
+// store returns the store of the informer; nil: there may be several.
+func (w *watch) store() toolscache.Store {
+	if informer, ok := w.informer.(interface{ GetIndexer() toolscache.Indexer }); ok {
+		return informer.GetIndexer()
+	}
+	return nil
 }
 
 // list1 returns the version of a kind, by a list of at most one object.

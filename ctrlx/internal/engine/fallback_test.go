@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -114,14 +115,30 @@ type informer struct {
 	dead string // the version at which the watch broke; empty: it works
 }
 
+func (i *informer) GetIndexer() toolscache.Indexer { return versioned{informer: i} }
+
+// versioned is the store of an informer, which reports its version.
+type versioned struct {
+	toolscache.Indexer
+	informer *informer
+}
+
 func always() bool { return true }
 
-func (i *informer) LastSyncResourceVersion() string {
+func (v versioned) LastStoreSyncResourceVersion() string {
+	i := v.informer
 	i.api.mu.Lock()
 	defer i.api.mu.Unlock()
 	if i.dead != "" {
 		return i.dead
 	}
+	return i.api.version
+}
+
+// LastSyncResourceVersion is that of the watch, which is ahead of the store.
+func (i *informer) LastSyncResourceVersion() string {
+	i.api.mu.Lock()
+	defer i.api.mu.Unlock()
 	return i.api.version
 }
 

@@ -115,7 +115,7 @@ type watch struct {
 
 // divided reports whether the informer of a kind may have several watches: one
 // for each namespace of the cache. Such an informer does not report its version.
-func (w *watch) divided() bool { return !w.everywhere || !w.reached("") }
+func (w *watch) divided() bool { return !w.everywhere || w.store() == nil }
 
 // scope returns the name of the scope that has a namespace: the namespace itself,
 // or empty if one watch covers all of them.

@@ -1,11 +1,15 @@
 package engine
 
 import (
+	"context"
 	"testing"
+	"testing/synctest"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	toolscache "k8s.io/client-go/tools/cache"
+	fcache "k8s.io/client-go/tools/cache/testing"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
@@ -56,4 +60,32 @@ func TestPolicy(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestReached verifies that an informer of client-go reports the version of its
+// store, which passes read, and that an informer of several namespaces is divided.
+func TestReached(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := fcache.NewFakeControllerSource()
+		defer source.Shutdown()
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		actual := toolscache.NewSharedIndexInformer(source, &testv1.Cluster{}, 0, toolscache.Indexers{})
+		w := &watch{kind: clusterKind, informer: actual, everywhere: true}
+		go actual.RunWithContext(ctx)
+		synctest.Wait()
+		for _, name := range []string{"a", "b"} {
+			c := &testv1.Cluster{}
+			c.Name = name
+			source.Add(c)
+			version := c.ResourceVersion
+			synctest.Wait()
+			if !w.reached(version) || w.reached(version+"0") || len(actual.GetStore().List()) == 0 {
+				t.Errorf("the store has the version %q, want %s", actual.GetIndexer().LastStoreSyncResourceVersion(), version)
+			}
+		}
+		if several := (&watch{informer: unversioned{}, everywhere: true}); w.divided() || !several.divided() || several.reached("") {
+			t.Errorf("the informers are divided: %t and %t", w.divided(), several.divided())
+		}
+	})
 }

@@ -875,9 +875,15 @@ var ctrlxFaults = []fault{
 	},
 	{
 		name: "broken-watch-believed", in: "ctrlx/internal/engine.watch.reached",
-		old:  `!older(informer.LastSyncResourceVersion(), version)`,
-		new:  `informer.LastSyncResourceVersion() != ""`,
+		old:  `!older(store.LastStoreSyncResourceVersion(), version)`,
+		new:  `store.LastStoreSyncResourceVersion() != ""`,
 		test: "ctrlx/internal/engine.TestFallback/DeadWatch", why: "a watch that is broken without an error is taken as current, and its waiters wait for ever",
+	},
+	{
+		name: "version-of-the-watch-believed", in: "ctrlx/internal/engine.watch.reached",
+		old:  `!older(store.LastStoreSyncResourceVersion(), version)`,
+		new:  `!older(w.informer.(interface{ LastSyncResourceVersion() string }).LastSyncResourceVersion(), version)`,
+		test: "ctrlx/internal/engine.TestFallbackSetsLater", why: "a pass lists the cache before it has a member that an earlier pass listed live, and Unused lets a deletion proceed",
 	},
 	{
 		name: "outage-forgotten", in: "ctrlx/internal/engine.fallback.check",
