@@ -308,6 +308,7 @@ func (r *Reconciler[T]) record(p *pass, req reconcile.Request, out flow.Outcome,
 	}
 	now := r.opt.now()
 	v := verdictOf(out)
+	r.verdicts.passed(req.NamespacedName, v == verdict{} && (out.State() == flow.StateIgnored || out.KeepsStatus()))
 	if v != (verdict{}) || last != v {
 		r.history.add(req.NamespacedName, ended{time.Unix(0, p.at), time.Duration(max(0, now.UnixNano()-p.at)), v})
 	}

@@ -48,6 +48,7 @@ func (v verdict) String() string {
 type verdicts struct {
 	mu      sync.Mutex
 	of      map[types.NamespacedName]recorded
+	silent  map[types.NamespacedName]struct{} // no verdict, and the conditions need not say that the object is ready
 	reasons map[label]bool
 	stopped bool
 }
@@ -117,8 +118,33 @@ func (v *verdicts) set(reconciler string, name types.NamespacedName, now verdict
 	return timedOut && !before.timedOut
 }
 
+// passed notes whether the last pass over an object was silent: it has no verdict,
+// and the conditions need not say that the object is ready.
+func (v *verdicts) passed(name types.NamespacedName, silent bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !silent {
+		delete(v.silent, name)
+		return
+	}
+	if v.silent == nil {
+		v.silent = map[types.NamespacedName]struct{}{}
+	}
+	v.silent[name] = struct{}{}
+}
+
+// known reports whether a pass has recorded something of an object that is not ready.
+func (v *verdicts) known(name types.NamespacedName) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	_, silent := v.silent[name]
+	_, recorded := v.of[name]
+	return silent || recorded
+}
+
 // forget drops the verdict of an object that is gone.
 func (v *verdicts) forget(reconciler string, name types.NamespacedName) {
+	v.passed(name, false)
 	v.set(reconciler, name, verdict{}, false, time.Time{})
 }
 

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/windlass-go/windlass/checks"
@@ -39,9 +41,11 @@ const WhyPath = "/debug/windlass"
 // The answer has the same information as conditions: no tokens, no data of
 // objects. It has the last five passes of about 1,000 objects that are not ready,
 // each with its verdict, the link that decided, and the duration. A reconciler that
-// keeps explanations (flow.WithExplanations) adds the steps of the last pass. The
-// handler reads only caches, so a request costs memory and time in proportion to
-// the objects that are not ready. An object whose kind has no cache is not
+// keeps explanations (flow.WithExplanations) adds the steps of the last pass. An
+// object that failed for good is reported from its conditions. The handler reads
+// only caches. A request costs memory and time in proportion to the objects that
+// are not ready, and looks at the conditions of all others. While a cache cannot be
+// listed, the answer has the code 503. An object whose kind has no cache is not
 // described. If a function of the user panics, the message of its object says so.
 //
 // A replica that is not the leader reconciles nothing, so it answers with the code
@@ -92,7 +96,12 @@ func (h whyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "give kind and name, or none of them", http.StatusBadRequest)
 		return
 	}
-	g := why.New(h.engine.Unready(r.Context()))
+	objects, _, err := h.engine.Unready(r.Context())
+	if err != nil {
+		http.Error(w, err.Error()+"; ask again", http.StatusServiceUnavailable)
+		return
+	}
+	g := why.New(objects)
 	var d why.Document
 	if ref.Name == "" {
 		d = g.DocumentIn(ref.Namespace, time.Now(), h.engine.Flows()...)
@@ -117,12 +126,14 @@ func (h whyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 type reporter[T client.Object] struct{ *Reconciler[T] }
 
 // Unready implements [engine.Reporter].
-func (r reporter[T]) Unready(ctx context.Context, add func(index.ID, why.Object)) {
+func (r reporter[T]) Unready(ctx context.Context, add func(index.ID, why.Object)) (unseen int, err error) {
 	gk := r.gvk.GroupKind()
+	reported := map[types.NamespacedName]bool{}
 	for _, u := range r.verdicts.all() {
 		if ctx.Err() != nil {
-			return
+			return 0, ctx.Err()
 		}
+		reported[u.NamespacedName] = true
 		v := u.entry.Value()
 		o := why.Object{
 			Ref:        checks.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: u.Namespace, Name: u.Name},
@@ -137,6 +148,41 @@ func (r reporter[T]) Unready(ctx context.Context, add func(index.ID, why.Object)
 		r.describe(ctx, u.NamespacedName, &o)
 		add(r.id(u.NamespacedName), o)
 	}
+	ctx, cancel := context.WithTimeout(ctx, r.opt.sync)
+	defer cancel()
+	err = r.engine.Cached(ctx, r.gvk, func(cached client.Object) {
+		obj, ok := cached.(T)
+		name := client.ObjectKeyFromObject(cached)
+		if !ok || reported[name] {
+			return
+		}
+		switch ready, final := r.stored(obj); {
+		case final && ready != nil && ready.Status == metav1.ConditionFalse:
+			add(r.id(name), why.Object{
+				Ref:        checks.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: name.Namespace, Name: name.Name},
+				Reconciler: r.name, State: why.Failed, Reason: ready.Reason, Message: ready.Message, Since: ready.LastTransitionTime.Time,
+			})
+		case final || ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == obj.GetGeneration():
+		case deleting(obj) && r.finalizes && !controllerutil.ContainsFinalizer(obj, r.opt.finalizer): // no pass goes over it
+		case !r.verdicts.known(name):
+			unseen++
+		}
+	})
+	if err != nil {
+		return 0, fmt.Errorf("the objects of %s cannot be listed from the cache: %w", r.name, err)
+	}
+	return unseen, nil
+}
+
+// stored returns the condition Ready of an object, and whether its last pass was
+// final. A function of the user may panic; then nothing is known.
+func (r reporter[T]) stored(obj T) (ready *metav1.Condition, final bool) {
+	defer func() {
+		if recover() != nil {
+			ready, final = nil, false
+		}
+	}()
+	return meta.FindStatusCondition(r.conditions.get(obj), "Ready"), r.conditions.finished(obj)
 }
 
 // Decided implements [engine.Reporter].

@@ -22,6 +22,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
@@ -248,6 +249,24 @@ func TestWhySince(t *testing.T) {
 				t.Errorf("%s: the object is %+v", tc.reason, o)
 			}
 		})
+	}
+}
+
+// An object that has failed for good is a root cause without waiters, also after a
+// restart, although no pass goes over it.
+func TestWhyFinal(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{}))
+	for _, when := range []string{"after the pass", "after a restart"} {
+		d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.Check("deny", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
+			return checks.Block("Denied", "the approver denied it", checks.WithRetry(classify.Never)), nil
+		}))}))
+		d.pass()
+		h := ctrlx.Why(d.manager)
+		all, one := whyDocument(t, h, ""), whyDocument(t, h, "?group="+testv1.GroupVersion.Group+"&kind=App&namespace=default&name=a")
+		if len(all.Causes) != 1 || all.Causes[0].Reason != "Denied" || all.Causes[0].State != why.Failed || all.Waiting != 1 || len(one.Objects) != 1 {
+			t.Errorf("%s: the causes are %+v, and the object is %+v", when, all.Causes, one.Objects)
+		}
+		d.restart()
 	}
 }
 

@@ -237,6 +237,16 @@ func (e *Engine) listLive(ctx context.Context, k kind, id index.ID, q checks.Que
 	return all, nil
 }
 
+// Cached calls do for each object of a kind in the cache, which watches the kind.
+// Do not change the objects. It waits for the first list of the kind.
+func (e *Engine) Cached(ctx context.Context, gvk schema.GroupVersionKind, do func(client.Object)) error {
+	list := newList(e.scheme, kind{gvk: gvk, policy: watched})
+	if err := e.cache.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		return err
+	}
+	return each(list, do)
+}
+
 // newList returns a list to read into, of the type that newObject returns.
 func newList(scheme *runtime.Scheme, k kind) client.ObjectList {
 	gvk := k.gvk.GroupVersion().WithKind(k.gvk.Kind + "List")

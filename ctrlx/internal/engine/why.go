@@ -18,8 +18,10 @@ import (
 // Reporter is a reconciler that reports which of its objects are not ready.
 type Reporter interface {
 	// Unready calls add for each object that is not ready, without the awaited
-	// objects.
-	Unready(ctx context.Context, add func(index.ID, why.Object))
+	// objects. unseen is the number of objects of unknown state: their conditions
+	// do not say that they are ready, and no pass over them has ended since the
+	// start of the program.
+	Unready(ctx context.Context, add func(index.ID, why.Object)) (unseen int, err error)
 	// View returns the view of checks of an object that was read for ref.
 	View(obj client.Object, ref checks.Ref) checks.Object
 	// Decided reports whether the last pass since the start of the program has found
@@ -44,12 +46,13 @@ func (e *Engine) reporting() []Reporter {
 }
 
 // Unready returns the objects of all reconcilers that are not ready, and the
-// objects that they wait for. It reads from caches only.
-func (e *Engine) Unready(ctx context.Context) (all []why.Object) {
+// objects that they wait for. unseen is the number of objects of unknown state. It
+// reads from caches only, and returns an error if one cannot be listed.
+func (e *Engine) Unready(ctx context.Context) (all []why.Object, unseen int, err error) {
 	reported := map[index.ID]bool{}
 	awaited := map[index.ID]Reporter{} // the reconciler of a waiter
 	for _, r := range e.reporting() {
-		r.Unready(ctx, func(id index.ID, o why.Object) {
+		n, err := r.Unready(ctx, func(id index.ID, o why.Object) {
 			reported[id] = true
 			for _, ref := range e.index.Waits(id) {
 				o.WaitingFor = append(o.WaitingFor, refOf(ref))
@@ -57,6 +60,10 @@ func (e *Engine) Unready(ctx context.Context) (all []why.Object) {
 			}
 			all = append(all, o)
 		})
+		if err != nil {
+			return nil, 0, err
+		}
+		unseen += n
 	}
 	members := map[index.ID]Reporter{}
 	for id, r := range awaited {
@@ -78,7 +85,7 @@ func (e *Engine) Unready(ctx context.Context) (all []why.Object) {
 			all = append(all, e.look(ctx, id, r))
 		}
 	}
-	return all
+	return all, unseen, nil
 }
 
 // look describes an awaited object that no reconciler reports. It reads the

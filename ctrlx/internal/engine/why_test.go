@@ -29,7 +29,7 @@ var passes = slices.Repeat([]flow.Explanation{{Name: "Database", State: "failed"
 // crowd reports n objects that wait for 100 others.
 type crowd int
 
-func (n crowd) Unready(_ context.Context, add func(index.ID, why.Object)) {
+func (n crowd) Unready(_ context.Context, add func(index.ID, why.Object)) (int, error) {
 	for i := range int(n) {
 		id := index.ID{Group: "example.com", Kind: "Database", Namespace: "apps", Name: fmt.Sprintf("database-%06d", i)}
 		add(id, why.Object{
@@ -37,6 +37,7 @@ func (n crowd) Unready(_ context.Context, add func(index.ID, why.Object)) {
 			Message: longMessage, Passes: passes,
 		})
 	}
+	return 0, nil
 }
 
 func (crowd) View(client.Object, checks.Ref) checks.Object       { return checks.Object{} }
@@ -46,7 +47,7 @@ func (crowd) Describe() why.Flow                                 { return why.Fl
 // crowdedEngine has n waiters of 100 objects.
 func crowdedEngine(n int) *Engine {
 	e := &Engine{index: index.New(func(index.ID) {}, nil), catalog: &catalog{}, reporters: []Reporter{crowd(n)}}
-	crowd(n).Unready(context.Background(), func(id index.ID, _ why.Object) {
+	_, _ = crowd(n).Unready(context.Background(), func(id index.ID, _ why.Object) {
 		var at int
 		_, _ = fmt.Sscanf(id.Name, "database-%d", &at)
 		p := e.index.Begin(id)
@@ -59,7 +60,11 @@ func crowdedEngine(n int) *Engine {
 
 // answer returns the answer of the endpoint.
 func answer(e *Engine) []byte {
-	data, err := json.Marshal(why.New(e.Unready(context.Background())).Document(time.Unix(100, 0)))
+	all, _, err := e.Unready(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	data, err := json.Marshal(why.New(all).Document(time.Unix(100, 0)))
 	if err != nil {
 		panic(err)
 	}

@@ -134,6 +134,12 @@ var ctrlxFaults = []fault{
 		test: "ctrlx/internal/engine.TestMembers", why: "each pass over an object of several cycles names another one, writes its status, and wakes its waiters, without an end",
 	},
 	{
+		name: "failed-for-good-not-reported", in: "ctrlx.reporter.Unready",
+		old:  `ready.Status == metav1.ConditionFalse`,
+		new:  `ready.Status == metav1.ConditionUnknown`,
+		test: "ctrlx.TestWhyFinal", why: "an object that failed for good is in no list of root causes, although a person must correct it",
+	},
+	{
 		name: "rotation-during-operation-missed", in: "ctrlx.Reconciler.pass",
 		old:  `missed := p.missed(out)`,
 		new:  `missed := false`,
