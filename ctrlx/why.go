@@ -44,7 +44,8 @@ const WhyPath = "/debug/windlass"
 // keeps explanations (flow.WithExplanations) adds the steps of the last pass. An
 // object that failed for good is reported from its conditions. The handler reads
 // only caches. A request costs memory and time in proportion to the objects that
-// are not ready, and looks at the conditions of all others. While a cache cannot be
+// are not ready, and looks at the conditions of all others. After a start, the
+// answer counts the objects that no pass has reached ([why.Document.Unseen]). While a cache cannot be
 // listed, the answer has the code 503. An object whose kind has no cache is not
 // described. If a function of the user panics, the message of its object says so.
 //
@@ -96,7 +97,7 @@ func (h whyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "give kind and name, or none of them", http.StatusBadRequest)
 		return
 	}
-	objects, _, err := h.engine.Unready(r.Context())
+	objects, unseen, err := h.engine.Unready(r.Context())
 	if err != nil {
 		http.Error(w, err.Error()+"; ask again", http.StatusServiceUnavailable)
 		return
@@ -108,10 +109,11 @@ func (h whyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else {
 		var ok bool
 		if d, ok = g.DocumentOf(ref, time.Now(), h.engine.Flows()...); !ok {
-			http.Error(w, fmt.Sprintf("%s is ready, or not reconciled here, and no object waits for it", ref), http.StatusNotFound)
+			http.Error(w, fmt.Sprintf("%s is ready, or not reconciled here, or no pass over it has ended yet, and no object waits for it", ref), http.StatusNotFound)
 			return
 		}
 	}
+	d.Unseen = unseen
 	if strings.Contains(r.Header.Get("Accept"), "text/html") {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", why.ContentSecurityPolicy)

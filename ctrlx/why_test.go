@@ -270,6 +270,40 @@ func TestWhyFinal(t *testing.T) {
 	}
 }
 
+// After a start, an answer counts the objects whose state is not known, until a
+// pass over each of them has ended.
+func TestWhyUnseen(t *testing.T) {
+	ready := metav1.Condition{Type: "Ready", Status: "True", Reason: "Succeeded", ObservedGeneration: 1}
+	blocked := metav1.Condition{Type: "Ready", Status: "False", Reason: "Waiting", ObservedGeneration: 1}
+	proceed, ignore := checks.Proceed(), checks.Ignore("another instance reconciles it")
+	cases := map[string]struct {
+		reason     string
+		conditions []metav1.Condition
+		result     checks.Result
+		want       int // before the pass
+	}{
+		"New":     {"it has no condition", nil, proceed, 1},
+		"Blocked": {"the condition does not name its waits", []metav1.Condition{blocked}, checks.Block("Waiting", "it waits"), 1},
+		"Ready":   {"the condition is of its generation", []metav1.Condition{ready}, proceed, 0},
+		"Changed": {"the condition is of an earlier generation", []metav1.Condition{{Type: "Ready", Status: "True"}}, proceed, 1},
+		"Ignored": {"no pass writes its conditions", nil, ignore, 1},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			a := anApp(AppSpec{})
+			a.Generation, a.Status.Conditions = 1, tc.conditions
+			d := newHarness(t, a)
+			d.use(d.reconciler(flow.Extensions[*App]{EntryCheck: chain.New(checks.Check("c", func(ctxt, *checks.Request[*App]) (checks.Result, error) { return tc.result, nil }))}))
+			before := whyDocument(t, ctrlx.Why(d.manager), "").Unseen
+			d.pass()
+			after := whyDocument(t, ctrlx.Why(d.manager), "").Unseen
+			if before != tc.want || after != 0 {
+				t.Errorf("%s: %d objects are unseen before the pass, want %d, and %d after it", tc.reason, before, tc.want, after)
+			}
+		})
+	}
+}
+
 // Texts of users and clouds stay texts in the condition, the JSON and the page.
 func TestWhyHostile(t *testing.T) {
 	hostile := "<script>alert(1)</script>\u202ekcab\x1b[2J\n\x00" + strings.Repeat("long ", 2000) + "\xff"

@@ -45,6 +45,10 @@ type Document struct {
 	Namespace string `json:"namespace,omitempty"`
 	// Waiting is the number of objects that are not ready.
 	Waiting int `json:"waiting"`
+	// Unseen is the number of objects of unknown state: no pass over them has ended
+	// since the start of the program, and their conditions do not say that they are
+	// ready. The document lacks their waits, so other root causes are possible.
+	Unseen int `json:"unseen,omitempty"`
 	// Causes holds the root causes, the oldest first. OmittedCauses is the
 	// number of those left out.
 	Causes        []Cause `json:"causes"`

@@ -128,6 +128,11 @@ func TestLivePage(t *testing.T) {
 	if got := b.String(); strings.Count(got, "<script>") != 1 || !strings.Contains(got, `data-refresh="5000"`) || !strings.Contains(got, "Every object is ready.") {
 		t.Errorf("the page is\n%s", got)
 	}
+	d.Unseen = 3
+	b.Reset()
+	if err := d.WriteLivePage(&b); err != nil || strings.Contains(b.String(), "is ready.") || !strings.Contains(b.String(), "The waits of 3 objects are not known yet") {
+		t.Errorf("error %v, objects are unseen, and the page is\n%s", err, b.String())
+	}
 	if strings.Contains(why.ContentSecurityPolicy, "unsafe") || strings.Count(why.ContentSecurityPolicy, "sha256-") != 2 {
 		t.Errorf("the policy is %s", why.ContentSecurityPolicy)
 	}

@@ -32,11 +32,28 @@ func (c *command) about(ctx context.Context, k clients, ref checks.Ref) (why.Doc
 		d, _ = g.DocumentOf(ref, c.at(replies), flows(replies)...)
 	}
 	complete(&d, g, replies)
+	if ok {
+		c.unseen(replies)
+	}
 	return d, nil
 }
 
+// unseen notes the endpoints whose managers do not know all waits yet, and reports
+// whether there are any.
+func (c *command) unseen(replies []reply) (found bool) {
+	noted := map[string]bool{}
+	for _, r := range replies {
+		if r.doc.Unseen > 0 && !noted[r.from] {
+			found, noted[r.from] = true, true
+			c.note("%s does not know the waits of %d objects yet: no pass over them has ended since its start", r.from, r.doc.Unseen)
+		}
+	}
+	return found
+}
+
 // overview returns the document about the objects of a namespace; empty: of all.
-// Without the answer of each endpoint, conditions fill the gap. whole reports
+// Without the answer of each endpoint about all of its objects, conditions fill the
+// gap. whole reports
 // whether it has every root cause.
 func (c *command) overview(ctx context.Context, k clients, namespace string) (d why.Document, whole bool, err error) {
 	all, err := c.endpoints(ctx, k)
@@ -46,7 +63,7 @@ func (c *command) overview(ctx context.Context, k clients, namespace string) (d 
 	replies, failed := c.ask(ctx, all, checks.Ref{Namespace: namespace})
 	var more []why.Object
 	whole = true
-	if failed || len(all) == 0 {
+	if unseen := c.unseen(replies); failed || unseen || len(all) == 0 {
 		if more, whole, err = c.listed(ctx, k, namespace); err != nil {
 			return d, false, err
 		}

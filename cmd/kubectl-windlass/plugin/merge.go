@@ -64,6 +64,7 @@ func complete(d *why.Document, g *why.Graph, replies []reply) {
 		first := source{from: r.from} // the first document of an endpoint is the one that was asked for
 		if !seen[first] {
 			seen[first] = true
+			d.Unseen += r.doc.Unseen
 			d.OmittedCauses += r.doc.OmittedCauses
 			d.OmittedObjects += r.doc.OmittedObjects
 			d.Waiting += max(0, r.doc.Waiting-waiting(r.doc))

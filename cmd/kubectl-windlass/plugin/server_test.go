@@ -269,6 +269,7 @@ type manager struct {
 	objects []why.Object
 	flows   []why.Flow
 	version string // replaces the version of the documents
+	unseen  int    // objects
 	older   bool   // it does not know the parameter namespace
 }
 
@@ -290,6 +291,7 @@ func (m manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	d.Unseen = m.unseen
 	if m.version != "" {
 		d.Version = m.version
 	}

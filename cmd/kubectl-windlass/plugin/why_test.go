@@ -93,6 +93,21 @@ Next pass of Database.example.com NS/orders: in 3m
 	})
 }
 
+// A manager that has just started does not know all waits. Conditions fill the gap.
+func TestUnseen(t *testing.T) {
+	ns := namespace(t)
+	serve(t, ns, "m", manager{unseen: 2, objects: []why.Object{waits(ref("Cluster", ns, "c"))}})
+	object(t, "Database", ns, "quiet", conditions("False", "Custom", "no cores today", ""))
+	u := admin(t, ns)
+	out, notes, code := u.run("blocked", "--service", ns+"/m")
+	if !strings.Contains(out, "Custom") || !strings.Contains(notes, "does not know the waits of 2 objects yet") || !strings.Contains(notes, byConditions) || code != exitWaits {
+		t.Errorf("blocked: code %d, notes %q, output:\n%s", code, notes, out)
+	}
+	if _, notes, code = u.run("why", "cluster/c", "--service", ns+"/m"); !strings.Contains(notes, "does not know the waits of 2 objects yet") || code != exitWaits {
+		t.Errorf("why: code %d, notes %q", code, notes)
+	}
+}
+
 // Without a manager that answers, conditions, messages, owners and events answer.
 func TestWithoutManagers(t *testing.T) {
 	ns := namespace(t)
