@@ -323,10 +323,11 @@ func TestFollowInSync(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)
 	secret := o.secret("a")
+	ref := checks.Ref{Kind: "Secret", Name: secret.Name}
 	ops := o.withGet()
 	apply := ops.Apply
 	ops.Apply = func(ctx context.Context, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
-		ctrlx.Follow(ctx, checks.Ref{Kind: "Secret", Name: secret.Name})
+		ctrlx.Follow(ctx, ref)
 		return apply(ctx, req)
 	}
 	o.start(ctrlx.New("Database", ops, extensions{}, ctrlx.WithPollInterval(time.Hour)))

@@ -98,7 +98,7 @@ var componentFaults = []fault{
 		test: "ctrlx/component.TestPlan", why: "a plan changes the cluster",
 	},
 	{
-		name: "unknown-kind-in-the-inventory", in: "ctrlx/component",
+		name: "unknown-kind-in-the-inventory", in: "ctrlx/component.Inventory.include",
 		old:  `if !o.known {`,
 		new:  `if !o.known && o.Ref.Name == "" {`,
 		test: "ctrlx/component.TestManagedTypes", why: "an object is created and deleted in turn, because its first item has no namespace",

@@ -187,10 +187,6 @@ var dependentsFaults = []fault{
 	},
 	{
 		name: "operation-follows-nothing", in: "ctrlx.pass.following",
-		old:  `refs = slices.Concat(refs, p.follows)`,
-		new:  `refs = append(refs, p.follows[:0]...)`,
-	},
-	{
 		old:  `refs = slices.Concat(refs, p.ofOperations(out))`,
 		new:  `refs = slices.Concat(refs, p.ofOperations(out)[:0])`,
 		test: "ctrlx.TestFollowInOperation", why: "the Ready owner of a deleted dependent stays Ready until the resync",
@@ -263,8 +259,8 @@ var dependentsFaults = []fault{
 	},
 	{
 		name: "secret-value-in-an-error", in: "ctrlx/component/dependents.textsOf",
-		old:  `is no text: put it in quotes", field, key)`,
-		new:  `is no text: put it in quotes: %v", field, key, m[key])`,
+		old:  `return nil, fmt.Errorf("%s[%q] is no text: put it in quotes", field, key)`,
+		new:  `return nil, fmt.Errorf("%s[%q] is no text: put it in quotes: %v", field, key, m[key])`,
 		test: "ctrlx/component/dependents.TestInvalid/SecretText", why: "a condition and an event show a password",
 	},
 }
