@@ -14,7 +14,11 @@ import (
 
 // Process runs passes over the sets of components, one at a time, without package
 // ctrlx. A new Process knows nothing, as after a restart.
-type Process[T Component] struct{ y *system }
+type Process[T Component] struct {
+	y *system
+	// Target is the client of the deployment target; nil: that of the cluster.
+	Target client.Client
+}
 
 // NewProcess returns a process of a reconciler.
 func NewProcess[T Component](r *Reconciler[T], c dependents.Cluster, preferred func(context.Context) ([]*metav1.APIResourceList, error)) *Process[T] {
@@ -22,8 +26,8 @@ func NewProcess[T Component](r *Reconciler[T], c dependents.Cluster, preferred f
 	if err != nil {
 		panic(err)
 	}
-	y.types = catalog{c.GetClient().RESTMapper(), preferred}
-	return &Process[T]{y}
+	y.types = catalog{preferred}
+	return &Process[T]{y: y}
 }
 
 // Missing sets the time since which a wave waits for a kind.
@@ -53,6 +57,9 @@ func (p *Process[T]) Pass(ctx context.Context, c T) (Result, error) {
 		return checks.Object{Ref: ref, Value: obj}, nil
 	}
 	s := &Set{Component: c, system: p.y, access: (&access{client: cl, find: find, live: p.y.cluster.GetAPIReader()}).withDryRun()}
+	if p.Target != nil {
+		s.access = (&access{client: p.Target, live: p.Target}).withDryRun()
+	}
 	if err := s.configure(ctx); err != nil {
 		return Result{}, err
 	}

@@ -81,7 +81,10 @@ func (s *Set) blocked(ctx context.Context, types []TypeInfo) (Result, error) {
 	if len(types) == 0 || s.Plan != nil {
 		return Result{Done: true}, nil
 	}
-	kinds, err := s.system.types.kinds(ctx, types)
+	if err := s.findable(types); err != nil {
+		return Result{}, invalid(err)
+	}
+	kinds, err := s.system.types.kinds(ctx, s.access.client.RESTMapper(), types)
 	if err != nil {
 		return Result{}, err
 	}

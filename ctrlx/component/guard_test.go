@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -294,5 +295,50 @@ func TestUnservedVersion(t *testing.T) {
 	w.settle()
 	if w.exists(kind, w.ns, "a") {
 		t.Error("the object is left")
+	}
+}
+
+// lacking is a client whose cluster lacks the kind Mill.
+type lacking struct{ client.Client }
+
+func (l lacking) RESTMapper() meta.RESTMapper { return lackingMapper{l.Client.RESTMapper()} }
+
+type lackingMapper struct{ meta.RESTMapper }
+
+func (m lackingMapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	if gk.Kind == "Mill" {
+		return nil, &meta.NoKindMatchError{GroupKind: gk, SearchedVersions: versions}
+	}
+	return m.RESTMapper.RESTMapping(gk, versions...)
+}
+
+// The guard finds managed types in the cluster of the target client. A pattern
+// cannot be found there. An object of a kind that only the target has is not gone.
+func TestTargetCluster(t *testing.T) {
+	w := newWorld(t)
+	crd, kind := w.definition()
+	w.want(crd)
+	w.settle()
+	w.create(mill(kind, "foreign"))
+	w.process = component.NewProcess(w.reconciler, ends{lacking{api}, lacking{api}}, w.preferred)
+	w.process.Target = api
+	w.change(func(s *Shop) { s.Spec.ManagedTypes = []component.TypeInfo{{Group: "*.example.com", Kind: "*"}} })
+	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), "cannot be found in the cluster of the target client") {
+		t.Errorf("a pattern with a target client: %v", err)
+	}
+	w.change(func(s *Shop) { s.Spec.ManagedTypes = nil })
+	must(t, api.Status().Patch(t.Context(), w.shop, client.RawPatch("application/merge-patch+json", fmt.Appendf(nil,
+		`{"status":{"inventory":{"items":[{"group":%q,"kind":"Mill","namespace":%q,"name":"ours"}]}}}`, kind.Group, w.ns))))
+	w.create(mill(kind, "ours"))
+	w.want()
+	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), "install its definition in both") {
+		t.Errorf("an object of a kind that only the target has: %v", err)
+	}
+	must(t, api.Status().Patch(t.Context(), w.shop, client.RawPatch("application/merge-patch+json", fmt.Appendf(nil,
+		`{"status":{"inventory":{"items":[{"group":"apiextensions.k8s.io","kind":"CustomResourceDefinition","name":%q,"manages":{"group":%q,"kind":"Mill"}}]}}}`,
+		"mills."+kind.Group, kind.Group))))
+	w.delete()
+	if res, err := w.pass(); err != nil || res.Reason != component.ReasonDeletionBlocked || !strings.Contains(res.Message, w.ns+"/foreign") {
+		t.Errorf("a foreign instance in the target cluster: %+v, %v", res, err)
 	}
 }

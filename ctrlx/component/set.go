@@ -108,6 +108,9 @@ func (s *Set) apply(ctx context.Context) (Result, error) {
 	if err := s.generate(ctx); err != nil {
 		return Result{}, err
 	}
+	if err := s.findable(s.managed()); err != nil {
+		return Result{}, invalid(err)
+	}
 	res, err := decided(s.system.apply(ctx, s))
 	if err == nil && s.Plan != nil {
 		s.Plan.purge(s)

@@ -124,6 +124,9 @@ func (s *Set) deleteItem(ctx context.Context, i Item, deleted bool, number int) 
 
 // removeItem calls package dependents for the deletion of one object.
 func (s *Set) removeItem(ctx context.Context, i Item, deleted bool, policy dependents.DeletePolicy, m mode) (dependents.Result, error) {
+	if err := s.known(i.groupKind()); err != nil {
+		return dependents.Result{}, err
+	}
 	obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: i.Namespace, Name: i.Name, Annotations: map[string]string{}}}
 	obj.SetGroupVersionKind(i.groupKind().WithVersion("v1")) // package dependents finds the version that is served
 	obj.Annotations[s.system.name+"/delete-policy"] = string(cmp.Or(policy, dependents.DeleteDelete))

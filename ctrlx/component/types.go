@@ -3,6 +3,7 @@ package component
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -12,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
 )
 
 // TypeInfo names a managed type, or a pattern of types. Instances of managed types
@@ -82,7 +85,6 @@ func defined(u *unstructured.Unstructured) *TypeInfo {
 
 // catalog finds the kinds of managed types.
 type catalog struct {
-	mapper    meta.RESTMapper
 	preferred func(context.Context) ([]*metav1.APIResourceList, error)
 }
 
@@ -92,13 +94,13 @@ func typesOf(mgr manager.Manager) (catalog, error) {
 		return catalog{}, err
 	}
 	preferred := func(context.Context) ([]*metav1.APIResourceList, error) { return d.ServerPreferredResources() }
-	return catalog{mgr.GetRESTMapper(), preferred}, nil
+	return catalog{preferred}, nil
 }
 
 // kinds returns the kinds of types that can be listed. An exact type that the API
 // server does not serve has no version. Groups that cannot be discovered matter only
-// if a type may be in them.
-func (c catalog) kinds(ctx context.Context, types []TypeInfo) (kinds []schema.GroupVersionKind, err error) {
+// if a type may be in them. The mapper is that of the client of the pass.
+func (c catalog) kinds(ctx context.Context, mapper meta.RESTMapper, types []TypeInfo) (kinds []schema.GroupVersionKind, err error) {
 	add := func(gvk schema.GroupVersionKind) {
 		if !slices.Contains(kinds, gvk) {
 			kinds = append(kinds, gvk)
@@ -110,7 +112,7 @@ func (c catalog) kinds(ctx context.Context, types []TypeInfo) (kinds []schema.Gr
 			patterns = append(patterns, t)
 			continue
 		}
-		mapping, err := c.mapper.RESTMapping(schema.GroupKind{Group: t.Group, Kind: t.Kind})
+		mapping, err := mapper.RESTMapping(schema.GroupKind{Group: t.Group, Kind: t.Kind})
 		switch {
 		case err == nil:
 			add(mapping.GroupVersionKind)
@@ -145,4 +147,53 @@ func (c catalog) kinds(ctx context.Context, types []TypeInfo) (kinds []schema.Gr
 		}
 	}
 	return kinds, nil
+}
+
+// remote reports whether the client of the pass may be of another cluster than the
+// manager: it finds kinds by another mapper.
+func (s *Set) remote() bool {
+	own, of := s.system.cluster.GetClient().RESTMapper(), s.access.client.RESTMapper()
+	t := reflect.TypeOf(own)
+	return t == nil || t != reflect.TypeOf(of) || !t.Comparable() || own != of
+}
+
+// findable returns an error if a pattern of types must be found in another cluster:
+// only the groups of the manager's cluster can be discovered.
+func (s *Set) findable(types []TypeInfo) error {
+	i := slices.IndexFunc(types, func(t TypeInfo) bool { return !t.exact() })
+	if i < 0 || !s.remote() {
+		return nil
+	}
+	return fmt.Errorf("%w: the managed type %s cannot be found in the cluster of the target client: "+
+		"name each kind with its group, and leave out APIServices", dependents.ErrInvalid, types[i])
+}
+
+// managed returns the types of the settings and of the set.
+func (s *Set) managed() []TypeInfo {
+	types := slices.Clone(s.config.types)
+	for _, o := range s.Objects {
+		if o.Manages != nil {
+			types = append(types, *o.Manages)
+		}
+	}
+	return types
+}
+
+// known returns an error if the target cluster serves a kind that the cluster of the
+// manager lacks: package dependents would take its objects for gone.
+func (s *Set) known(gk schema.GroupKind) error {
+	if !s.remote() {
+		return nil
+	}
+	if _, err := s.system.cluster.GetClient().RESTMapper().RESTMapping(gk); !meta.IsNoMatchError(err) {
+		return err
+	}
+	_, err := s.access.client.RESTMapper().RESTMapping(gk)
+	switch {
+	case err == nil:
+		return fmt.Errorf("the cluster of the manager does not serve %s, and the cluster of the target client does: install its definition in both", gk)
+	case meta.IsNoMatchError(err):
+		return nil
+	}
+	return err
 }
