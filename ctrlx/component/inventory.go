@@ -1,13 +1,14 @@
 package component
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -95,25 +96,51 @@ func (statusStore) Save(ctx context.Context, cl client.Client, c Component, v *I
 		return err
 	case len(v.Items) > mostItems || len(text) > mostBytes:
 		return fmt.Errorf("%w: it has %d objects in %d bytes, and the status of a component takes %d objects in %d bytes: "+
-			"split the component, or give WithStore", ErrTooLarge, len(v.Items), len(text), mostItems, mostBytes)
+			"split the component, rename its objects in steps, or give WithStore", ErrTooLarge, len(v.Items), len(text), mostItems, mostBytes)
 	}
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"resourceVersion": c.GetResourceVersion(), "uid": c.GetUID()},
-		"status":   map[string]any{"inventory": v},
+		"status":   map[string]any{"inventory": map[string]any{"items": append([]Item{}, v.Items...)}}, // a patch with null removes nothing
 	})
 	if err != nil {
 		return err
 	}
-	stored := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: c.GetNamespace(), Name: c.GetName()}}
+	stored := &unstructured.Unstructured{}
 	gvk, err := cl.GroupVersionKindFor(c)
 	if err != nil {
 		return err
 	}
 	stored.SetGroupVersionKind(gvk)
+	stored.SetNamespace(c.GetNamespace())
+	stored.SetName(c.GetName())
 	if err := cl.Status().Patch(ctx, stored, client.RawPatch("application/merge-patch+json", patch)); err != nil {
 		return err
+	}
+	if err := complete(stored, text); err != nil {
+		return fmt.Errorf("%s: %w", gvk.GroupKind(), err)
 	}
 	c.GetStatus().Inventory = v
 	c.SetResourceVersion(stored.GetResourceVersion())
 	return nil
+}
+
+// complete returns an error if a component lacks a part of the inventory that was
+// written to it: the API server drops fields that the definition lacks.
+func complete(stored *unstructured.Unstructured, written []byte) error {
+	content, _, err := unstructured.NestedMap(stored.Object, "status", "inventory")
+	if err != nil {
+		return err
+	}
+	var got *Inventory
+	text, err := json.Marshal(content)
+	if err == nil && content != nil {
+		err = json.Unmarshal(text, &got)
+	}
+	if err == nil && got != nil {
+		text, err = json.Marshal(got)
+	}
+	if err == nil && !bytes.Equal(text, written) {
+		err = errors.New("the API server drops a part of status.inventory, because the CustomResourceDefinition lacks it: generate the definition again")
+	}
+	return err
 }

@@ -9,10 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/windlass-go/windlass/ctrlx/component"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
 // A component that lost its status continues with the objects of its set. Other
@@ -144,5 +147,49 @@ func TestInventoryConflict(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"store Shop shop"}, w.writes()); diff != "" {
 		t.Errorf("the writes (-want +got):\n%s", diff)
+	}
+}
+
+// A component whose definition lacks a field of the inventory writes no object: its
+// deletion would leave them.
+func TestPrunedInventory(t *testing.T) {
+	text := func() *apiextensions.JSONSchemaProps { return &apiextensions.JSONSchemaProps{Type: "string"} }
+	object := func(of map[string]apiextensions.JSONSchemaProps) apiextensions.JSONSchemaProps {
+		return apiextensions.JSONSchemaProps{Type: "object", Properties: of}
+	}
+	item := object(map[string]apiextensions.JSONSchemaProps{"kind": *text(), "namespace": *text(), "name": *text()})
+	items := apiextensions.JSONSchemaProps{Type: "array", Items: &apiextensions.JSONSchemaPropsOrArray{Schema: &item}}
+	definition := testv1.Definition("Booth", "booths", apiextensions.NamespaceScoped)
+	schema := definition.Spec.Versions[0].Schema.OpenAPIV3Schema
+	schema.XPreserveUnknownFields = nil
+	schema.Properties = map[string]apiextensions.JSONSchemaProps{"status": object(map[string]apiextensions.JSONSchemaProps{
+		"inventory": object(map[string]apiextensions.JSONSchemaProps{"items": items}),
+	})}
+	startServer()
+	_, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{CRDs: []*apiextensions.CustomResourceDefinition{definition}})
+	must(t, err)
+	w := newWorld(t)
+	cases := map[string]struct {
+		reason, manifest string
+		fails            bool
+	}{
+		"Complete": {"the definition has all fields of the item", configMap("a", "1"), false},
+		"Pruned":   {"the definition lacks deleteOrder", configMap("b", "1", "delete-order", "1"), true},
+	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
+			booth := &Booth{Shop{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: strings.ToLower(title)}}}
+			must(t, api.Create(t.Context(), booth))
+			booth.Spec.Manifests = []string{tc.manifest}
+			shops := component.New[*Booth](name, manifests, component.WithKinds(configMaps))
+			w.writes()
+			_, err := component.NewProcess(shops, w.ends, w.preferred).Pass(t.Context(), booth)
+			if tc.fails != (err != nil && strings.Contains(err.Error(), "generate the definition again")) {
+				t.Errorf("%s: %v", tc.reason, err)
+			}
+			if wrote := len(w.writes()) > 1; wrote == tc.fails {
+				t.Errorf("%s: the pass writes an object: %t", tc.reason, wrote)
+			}
+		})
 	}
 }

@@ -63,6 +63,12 @@ func (s *Shop) DeepCopyObject() runtime.Object {
 	return &c
 }
 
+// Booth is a Shop whose definition may lack fields.
+type Booth struct{ Shop }
+
+// DeepCopyObject implements runtime.Object.
+func (b *Booth) DeepCopyObject() runtime.Object { return &Booth{*b.Shop.DeepCopyObject().(*Shop)} }
+
 type ShopList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
@@ -80,6 +86,6 @@ func (l *ShopList) DeepCopyObject() runtime.Object {
 }
 
 func addShops(s *runtime.Scheme) error {
-	s.AddKnownTypes(testv1.GroupVersion, &Shop{}, &ShopList{})
+	s.AddKnownTypes(testv1.GroupVersion, &Shop{}, &ShopList{}, &Booth{})
 	return nil
 }
