@@ -40,10 +40,12 @@ type Object struct {
 	// Manages is the type that the object defines; nil: it defines none.
 	Manages *TypeInfo
 
-	gvk    schema.GroupVersionKind
-	known  bool // the API server serves the kind; otherwise the namespace may be missing
-	stage  stage
-	digest string // of the manifest; only with a PurgeOrder
+	gvk   schema.GroupVersionKind
+	known bool // the API server serves the kind; otherwise the namespace may be missing
+	stage stage
+	// namespaced reports that the object defines a type whose objects have namespaces.
+	namespaced bool
+	digest     string // of the manifest; only with a PurgeOrder
 }
 
 // stage is the part of a wave to which an object belongs. Each stage waits until
@@ -98,6 +100,10 @@ func (y *system) objects(ctx context.Context, s *Set, manifests []client.Object)
 			o.stage = stageInstances
 		}
 		err := y.validate(ctx, s, o)
+		inNamespace := func(d *Object) bool { return d.namespaced && d.Manages.matches(o.gvk) }
+		if !o.known && o.Ref.Namespace == "" && slices.ContainsFunc(all, inNamespace) {
+			o.Ref.Namespace = s.Component.GetNamespace()
+		}
 		ref := o.Ref
 		if !o.known { // the scope may be unknown: with and without a namespace is the same object
 			ref.Namespace = cmp.Or(ref.Namespace, s.Component.GetNamespace())
@@ -164,6 +170,8 @@ func (y *system) object(manifest client.Object) (*Object, error) {
 			return nil, fmt.Errorf("%w: %s: it names no group or no kind", dependents.ErrInvalid, o.Ref)
 		}
 		o.Manages = t
+		scope, _, _ := unstructured.NestedString(u.Object, "spec", "scope")
+		o.namespaced = gk == kindDefinition && scope == "Namespaced"
 		if gk == kindAPIService {
 			o.stage = stageServices
 		}
