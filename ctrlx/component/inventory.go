@@ -20,10 +20,13 @@ import (
 // the first write of a dependent that it lacks. So a deletion needs no generator,
 // and a dependent that the generator no longer makes is found.
 type Inventory struct {
+	// Items are the dependents, in the order in which the component got them.
+	// +listType=atomic
+	// +optional
 	Items []Item `json:"items,omitempty"`
 }
 
-// Item is one dependent of an [Inventory].
+// Item is one dependent of an inventory.
 type Item struct {
 	Group     string `json:"group,omitempty"`
 	Kind      string `json:"kind"`

@@ -12,11 +12,14 @@ type Status struct {
 	// ObservedGeneration is the generation of the last pass.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// Conditions are those of package ctrlx.
+	// +listType=map
+	// +listMapKey=type
+	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	// Progress is that of the last pass; nil: no pass came to the dependents.
 	Progress *Progress `json:"progress,omitempty"`
 	// Inventory lists the dependents; nil: none was ever applied, or another store
-	// has it ([WithStore]).
+	// has it.
 	Inventory *Inventory `json:"inventory,omitempty"`
 }
 
