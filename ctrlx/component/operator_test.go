@@ -277,7 +277,7 @@ func TestObserveOnly(t *testing.T) {
 	o := newOperator(t, nil)
 	s := &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: o.ns, Name: "shop", Annotations: map[string]string{name + "/observe-only": "true"}}, Spec: ShopSpec{Manifests: []string{configMap("a", "1")}}}
 	must(t, api.Create(t.Context(), s))
-	s = o.ready("False ObserveOnly", "a pass would: create 1; wave 1 of 1; +  create ConfigMap "+o.ns+"/a")
+	s = o.ready("False ObserveOnly", "the component is only observed; a pass would create ConfigMap "+o.ns+"/a")
 	if s.Status.Inventory != nil {
 		t.Errorf("an observed component has the inventory %v", s.Status.Inventory)
 	}

@@ -158,24 +158,42 @@ func (p *Plan) result() Result {
 	if p.IsEmpty() {
 		return Result{Done: true}
 	}
-	counts := map[Action]int{}
-	for _, w := range p.Waves {
-		for _, c := range w.Changes {
-			counts[c.Action]++
-		}
-	}
-	var texts []string
-	for _, a := range slices.Sorted(maps.Keys(counts)) {
-		texts = append(texts, fmt.Sprintf("%s %d", a, counts[a]))
-	}
-	res := Result{Reason: ReasonObserveOnly, After: observeDelay}
 	const most = 20_000 // of the 32 KiB of a condition
-	text := p.String()
+	text := p.sentence()
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "..."
 	}
-	res.Message = fmt.Sprintf("the component is only observed; a pass would: %s\n%s", strings.Join(texts, ", "), text)
-	return res
+	return Result{Reason: ReasonObserveOnly, After: observeDelay, Message: "the component is only observed; a pass would " + text}
+}
+
+// sentence returns the plan on one line, after "a pass would", as in "update ConfigMap
+// team/a (data.k: "1" -> "2"), create Secret team/b".
+func (p *Plan) sentence() string {
+	var texts []string
+	for _, w := range p.Waves {
+		for _, c := range w.Changes {
+			var details []string
+			if c.Unchecked {
+				details = append(details, "not checked by the API server")
+			}
+			for _, f := range c.Fields {
+				details = append(details, f.String())
+			}
+			text := fmt.Sprintf("%s %s", c.Action, c.Ref)
+			if len(details) > 0 {
+				text += " (" + strings.Join(details, ", ") + ")"
+			}
+			texts = append(texts, text)
+		}
+	}
+	if len(texts) == 0 {
+		texts = []string{"change nothing"}
+	}
+	text := strings.Join(texts, ", ")
+	for _, problem := range p.Problems {
+		text += "; problem: " + line(problem)
+	}
+	return text
 }
 
 // observeDelay is the time after which a component that is only observed is
