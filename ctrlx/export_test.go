@@ -112,3 +112,10 @@ const (
 
 // Histories returns the number of objects whose last passes are kept.
 func Histories[T client.Object](r *Reconciler[T]) int { return len(r.history.of) }
+
+// Woken starts the wake-ups of r, and returns the queue that gets them.
+func Woken[T client.Object](r *Reconciler[T]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	_ = r.waker.Start(context.Background(), queue)
+	return queue
+}

@@ -261,7 +261,7 @@ func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request,
 	case flow.StateCanceled:
 		why = errStopped
 	default:
-		p.end(out, verdict{})
+		p.end(out)
 		r.verdicts.set(r.name, req.NamespacedName, verdictOf(out), false, r.opt.now())
 		r.countFailure(out)
 		if delay = r.delay(p, out); delay <= 0 {

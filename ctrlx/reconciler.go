@@ -265,7 +265,7 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass
 	}
 	missed := p.missed(out)
 	last := r.verdicts.last(req.NamespacedName)
-	circle := p.end(out, last)
+	circle := p.end(out)
 	if p.applied {
 		r.followed.set(req.NamespacedName, p.ofOperations(out))
 	}
@@ -315,6 +315,8 @@ func (r *Reconciler[T]) record(p *pass, req reconcile.Request, out flow.Outcome,
 	if v != (verdict{}) {
 		now = r.sinceOf(p.read, out, now)
 	}
+	// The waiters do not know yet that the object waits for no other one.
+	p.rootChanged = p.rootChanged || last == verdict{} && v != last && !p.rootUnknown
 	if r.verdicts.set(r.name, req.NamespacedName, v, c.over, now) && r.observer != nil {
 		log.FromContext(p).Info("the object exceeded its time-out", "timeout", c.timeout, "since", c.since)
 	}

@@ -10,10 +10,10 @@ import (
 )
 
 // end ends a pass, and registers the awaited and the followed objects of its
-// outcome. last is the verdict of the last pass. It returns the path if the object waits for itself by way of others.
+// outcome. It returns the path if the object waits for itself by way of others.
 // An object that waits for a change of itself is no cycle: another writer may
 // change it.
-func (p *pass) end(out flow.Outcome, last verdict) (cycle []checks.Ref) {
+func (p *pass) end(out flow.Outcome) (cycle []checks.Ref) {
 	if out.Final() { // nothing may wake it
 		p.engine.Done()
 		return nil
@@ -21,7 +21,7 @@ func (p *pass) end(out flow.Outcome, last verdict) (cycle []checks.Ref) {
 	refs := out.WaitingFor()
 	w := p.engine.End(p, engine.End{
 		Awaited: p.asRead(refs), Followed: p.followed(p.following(out)),
-		First: last == verdict{}, Seen: p,
+		Seen: p,
 	})
 	p.root, p.rootUnknown, p.rootChanged = w.Root, w.RootUnknown, w.RootChanged
 	p.onSelf = w.Self || out.WaitsForSelf()

@@ -1,6 +1,7 @@
 package ctrlx_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,11 +9,13 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
@@ -270,11 +273,12 @@ func TestRootCauseWrites(t *testing.T) {
 		passes  []string
 		want    string
 	}{
-		"Steady":   {"nothing changed", nil, nil, nil, []string{"a", "b", "a"}, "was not found"},
-		"Distance": {"the root is farther away", nil, longer, []string{"x", "b"}, []string{"a", "b"}, "was not found"},
-		"Restart":  {"a new process has not seen the awaited object yet", nil, nil, nil, []string{"restart", "a", "b", "a"}, "was not found"},
-		"Reason":   {"the root is not ready for another reason", clusterWith("Creating"), reason, nil, []string{"b", "a"}, "is not ready"},
-		"NoPass":   {"the awaited object gets no pass in the new process", nil, nil, []string{"restart", "a", "a"}, []string{"a"}, ""},
+		"Steady":    {"nothing changed", nil, nil, nil, []string{"a", "b", "a"}, "was not found"},
+		"Distance":  {"the root is farther away", nil, longer, []string{"x", "b"}, []string{"a", "b"}, "was not found"},
+		"Restart":   {"a new process has not seen the awaited object yet", nil, nil, nil, []string{"restart", "a", "b", "a"}, "was not found"},
+		"Reason":    {"the root is not ready for another reason", clusterWith("Creating"), reason, nil, []string{"b", "a"}, "is not ready"},
+		"NoPass":    {"the awaited object gets no pass in the new process", nil, nil, []string{"restart"}, []string{"a", "a"}, "was not found"},
+		"Undecided": {"the new awaited object has had no pass", nil, longer, []string{"b", "a"}, []string{"a"}, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -289,6 +293,91 @@ func TestRootCauseWrites(t *testing.T) {
 			_, root, _ := strings.Cut(d.message(), "default/c ")
 			if d.writes != was || root != tc.want {
 				t.Errorf("%s: %d writes, the message is %q", tc.reason, d.writes-was, d.message())
+			}
+		})
+	}
+}
+
+// After a restart, the App "a" waits for "b", which waits for "l". Their passes end in
+// any order. They write nothing, and the new App "x", which waits for "a", never
+// names another root cause than "l".
+func TestRootCauseRestart(t *testing.T) {
+	all := []string{"a", "b", "l"}
+	orders := [][]string{{"a", "b", "l"}, {"a", "l", "b"}, {"b", "a", "l"}, {"b", "l", "a"}, {"l", "a", "b"}, {"l", "b", "a"}}
+	root := "it waits; root cause: App." + testv1.GroupVersion.Group + " default/l is not ready"
+	cases := map[string]struct {
+		reason string
+		retry  classify.Retry
+	}{
+		"Slow":  {"the root has passes in the new process", classify.Slow},
+		"Final": {"the root is final, so it gets no pass", classify.Never},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for _, order := range orders {
+				check := checks.Check("Above", func(_ ctxt, req *checks.Request[*App]) (checks.Result, error) {
+					if req.Resource.Name == "l" {
+						return checks.Block("Broken", "it is broken", checks.WithRetry(tc.retry)), nil
+					}
+					return checks.Block("Waiting", "it waits", checks.WithWaitingFor(req.Owner.Ref)), nil
+				})
+				var apps []client.Object
+				for name, owner := range map[string]string{"a": "b", "b": "l", "l": "c", "x": "a"} {
+					app := anApp(AppSpec{Cluster: owner})
+					app.Name, app.UID = name, types.UID(name)
+					apps = append(apps, app)
+				}
+				d := newHarness(t, apps...)
+				set := func() {
+					d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(check)}, ctrlx.WithOwner(chainOf)))
+				}
+				pass := func(name string) (message string) {
+					key := client.ObjectKey{Namespace: "default", Name: name}
+					if _, err := d.app.Reconcile(t.Context(), reconcile.Request{NamespacedName: key}); err != nil {
+						t.Fatal(err)
+					}
+					app := &App{}
+					if err := d.api.Get(t.Context(), key, app); err != nil {
+						t.Fatal(err)
+					}
+					return meta.FindStatusCondition(app.Status.Conditions, "Ready").Message
+				}
+				set()
+				for _, name := range []string{"l", "b", "a"} {
+					pass(name)
+				}
+				if got := pass("a"); got != root {
+					t.Fatalf("%s: before the restart, the message is %q", tc.reason, got)
+				}
+				d.restart()
+				set()
+				queue := ctrlx.Woken(d.app)
+				was := d.writes
+				ofX := func() (message string) {
+					before := d.writes
+					message = pass("x")
+					was += d.writes - before
+					return message
+				}
+				for _, name := range order {
+					pass(name)
+					if got := ofX(); got != "it waits" && got != root {
+						t.Errorf("%s: %v, after %s: the message of x is %q", tc.reason, order, name, got)
+					}
+				}
+				for range 20 {
+					if queue.Len() == 0 {
+						break
+					}
+					req, _ := queue.Get()
+					queue.Done(req)
+					if slices.Contains(all, req.Name) {
+						pass(req.Name)
+					}
+				}
+				if got := ofX(); queue.Len() > 0 || d.writes != was || d.message() != root || got != root {
+					t.Errorf("%s: %v: %d wake-ups are left, %d writes, the messages are %q and %q", tc.reason, order, queue.Len(), d.writes-was, d.message(), got)
+				}
 			}
 		})
 	}

@@ -187,9 +187,14 @@ func (r reporter[T]) stored(obj T) (ready *metav1.Condition, final bool) {
 	return meta.FindStatusCondition(r.conditions.get(obj), "Ready"), r.conditions.finished(obj)
 }
 
-// Decided implements [engine.Reporter].
-func (r reporter[T]) Decided(_ context.Context, name types.NamespacedName) bool {
-	return r.verdicts.entry(name) != entry{}
+// Decided implements [engine.Reporter]. An object that is finished gets no pass
+// after a restart, so its conditions count.
+func (r reporter[T]) Decided(ctx context.Context, name types.NamespacedName) bool {
+	if r.verdicts.last(name) != (verdict{}) {
+		return true
+	}
+	obj := r.newObject()
+	return r.engine.Cache().Get(ctx, name, obj, engine.FromCache...) == nil && r.conditions.finished(obj)
 }
 
 // describe adds to o what an object says. It reads the cache, and not by the client

@@ -118,7 +118,8 @@ type Waiting struct {
 	// waiter itself. Its text is empty if it is another awaited object.
 	Root *RootCause
 	// RootUnknown reports that an awaited object has had no pass since the start of
-	// the program, so the root cause of the last pass may still hold.
+	// the program, and that the waiter has had no root cause since then. So the root
+	// cause that its status names may still hold.
 	RootUnknown bool
 	RootChanged bool // since the last pass
 }
@@ -127,7 +128,6 @@ type Waiting struct {
 type End struct {
 	Awaited  []checks.Ref // the blocked object waits for these objects and sets
 	Followed []Followed   // the object follows these
-	First    bool         // no earlier pass has found the object waiting
 	Seen     Seen         // the objects that the pass read; nil: no root cause is found
 }
 
@@ -166,6 +166,7 @@ func (p *Pass) End(ctx context.Context, end End) Waiting {
 			to.Followed = append(to.Followed, p.followed(id, f))
 		}
 	}
+	_, waited := p.engine.index.Root(p.waiter)
 	p.index.End(to)
 	for _, id := range restarted { // a change before the informer started made no event
 		p.engine.index.Changed(id, index.Change{})
@@ -179,6 +180,8 @@ func (p *Pass) End(ctx context.Context, end End) Waiting {
 			w.Cycle = append(w.Cycle, refOf(id))
 		}
 		p.setRoot(ctx, end, &w, to.Awaited, cycle)
+	} else {
+		w.RootChanged = waited
 	}
 	return w
 }

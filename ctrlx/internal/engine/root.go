@@ -93,7 +93,7 @@ const (
 // found is a root cause of an awaited object.
 type found struct {
 	index.Root
-	sure bool // false: no pass over the awaited object has ended since the start of the program
+	sure bool // false: the awaited object may wait for another one that is not known yet
 }
 
 // root finds the root cause of the object of a pass that waits for ids.
@@ -123,13 +123,17 @@ func (p *Pass) root(ctx context.Context, end End, ids []index.ID, cycle []index.
 	return best
 }
 
-// setRoot records the root cause of the object of a pass, after its waits.
+// setRoot records the root cause of the object of a pass, after its waits. It
+// records none that is not sure, so that no waiter names an object that waits for
+// another one.
 func (p *Pass) setRoot(ctx context.Context, end End, w *Waiting, ids, cycle []index.ID) {
 	if end.Seen == nil {
 		return
 	}
 	f := p.root(ctx, end, ids, cycle)
-	if w.RootUnknown = !f.sure && end.First; w.RootUnknown {
+	if !f.sure {
+		w.RootChanged = p.engine.index.SetRoot(p.waiter, index.Root{})
+		w.RootUnknown = !w.RootChanged
 		return
 	}
 	w.RootChanged = p.engine.index.SetRoot(p.waiter, f.Root)

@@ -25,7 +25,7 @@ type Reporter interface {
 	// View returns the view of checks of an object that was read for ref.
 	View(obj client.Object, ref checks.Ref) checks.Object
 	// Decided reports whether the last pass since the start of the program has found
-	// an object not ready.
+	// an object not ready, or an earlier pass has for good.
 	Decided(ctx context.Context, name types.NamespacedName) bool
 	// Describe returns the flow of the reconciler.
 	Describe() why.Flow

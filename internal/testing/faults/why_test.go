@@ -96,15 +96,27 @@ var whyFaults = []fault{
 	},
 	{
 		name: "root-cause-of-a-restart", in: "ctrlx/internal/engine.Pass.setRoot",
-		old:  `!f.sure && end.First`,
-		new:  `false`,
+		old:  `w.RootUnknown = !w.RootChanged`,
+		new:  `w.RootUnknown = false`,
 		test: "ctrlx.TestRootCauseWrites/Restart", why: "after a restart of the operator each waiter writes its status twice",
 	},
 	{
-		name: "root-cause-of-no-pass", in: "ctrlx/internal/engine.Pass.setRoot",
-		old:  `!f.sure && end.First`,
-		new:  `!f.sure`,
-		test: "ctrlx.TestRootCauseWrites/NoPass", why: "a root cause from before a restart stays although no pass confirms it",
+		name: "root-cause-that-waits", in: "ctrlx/internal/engine.Pass.setRoot",
+		old:  `!f.sure`,
+		new:  `false`,
+		test: "ctrlx.TestRootCauseRestart/Slow", why: "after a restart of the operator a message names a resource that itself waits as the root cause",
+	},
+	{
+		name: "root-cause-without-a-wake-up", in: "ctrlx.Reconciler.record",
+		old:  `last == verdict{} && v != last && !p.rootUnknown`,
+		new:  `false`,
+		test: "ctrlx.TestRootCauseRestart/Slow", why: "after a restart of the operator new waiters never learn the root cause",
+	},
+	{
+		name: "final-root-cause-is-unknown", in: "ctrlx.reporter.Decided",
+		old:  `r.conditions.finished(obj)`,
+		new:  `false`,
+		test: "ctrlx.TestRootCauseRestart/Final", why: "no message names a resource that failed for good as the root cause",
 	},
 	{
 		name: "prefix-of-a-name-counts", in: "ctrlx/internal/engine.names",
