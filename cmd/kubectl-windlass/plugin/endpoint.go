@@ -218,6 +218,7 @@ func (e endpoint) get(ctx context.Context, ref checks.Ref) (why.Document, error)
 	resp, err := e.client.Do(req)
 	for n := 1; n < maxReplicas && err == nil && resp.StatusCode == http.StatusMisdirectedRequest; n++ {
 		_ = resp.Body.Close() // a replica that is not the leader; the service chooses any
+		req.Close = true      // by a new connection, because a balancer chooses a replica for each connection
 		resp, err = e.client.Do(req)
 	}
 	if err != nil {

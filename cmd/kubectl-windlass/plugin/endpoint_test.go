@@ -1,8 +1,11 @@
 package plugin
 
 import (
+	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow/why"
 )
 
@@ -68,6 +72,36 @@ func event(t *testing.T, kind, namespace, name, reason, relatedKind, related str
 	}
 	if err := api.Create(t.Context(), e); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Retries find the leader, although a balancer chooses a replica for each connection.
+func TestBalancer(t *testing.T) {
+	for name, http2 := range map[string]bool{"HTTP1": false, "HTTP2": true} {
+		t.Run(name, func(t *testing.T) {
+			type connection struct{}
+			var connections atomic.Int64
+			s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if n := r.Context().Value(connection{}).(int64); n < 4 {
+					http.Error(w, "not the leader", http.StatusMisdirectedRequest)
+					return
+				}
+				manager{}.ServeHTTP(w, r)
+			}))
+			s.EnableHTTP2 = http2
+			s.Config.ConnContext = func(ctx context.Context, _ net.Conn) context.Context {
+				return context.WithValue(ctx, connection{}, connections.Add(1))
+			}
+			s.StartTLS()
+			defer s.Close()
+			u, err := url.Parse(s.URL + documentPath)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := (endpoint{"balancer", u, s.Client()}).get(t.Context(), checks.Ref{}); err != nil || connections.Load() != 4 {
+				t.Errorf("error %v after %d connections", err, connections.Load())
+			}
+		})
 	}
 }
 
