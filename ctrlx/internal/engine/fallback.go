@@ -365,6 +365,7 @@ func (e *Engine) readLive(ctx context.Context, w *watch, id index.ID) error {
 	// In this order: an event between the two removes the mark, or came before the cache is read.
 	version := versionOf(live, err)
 	e.stale.Mark(id, version)
+	reached := !w.divided() && version != "" && w.reached(version)
 	cached := e.newObject(w.kind)
 	err = e.cache.Get(ctx, nameOf(id), cached, client.UnsafeDisableDeepCopy)
 	switch current := !older(versionOf(cached, err), version); {
@@ -375,6 +376,9 @@ func (e *Engine) readLive(ctx context.Context, w *watch, id index.ID) error {
 		was = cached
 	case apierrors.IsNotFound(err) && current:
 		e.stale.Clear(id)
+	case apierrors.IsNotFound(err) && reached: // a selector of the cache hides it, so no event would end the mark
+		e.stale.Heard(id, version, true)
+		now = nil
 	}
 	e.happened(w.kind, id, was, now)
 	return nil

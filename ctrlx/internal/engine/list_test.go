@@ -90,6 +90,23 @@ func TestListsLive(t *testing.T) {
 	}
 }
 
+// TestHiddenObject verifies that an object that a selector of the cache hides is
+// not stale for good, and that a broken watch does not count as such a cache.
+func TestHiddenObject(t *testing.T) {
+	for name, broken := range map[string]bool{"Hidden": false, "Broken": true} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			if broken {
+				c.breaks()
+			}
+			c.api.put("c", "10", "Running")
+			if err := c.readLive(t.Context(), c.watch, named("c")); err != nil || c.stale.Has(named("c")) != broken {
+				t.Errorf("the object is stale: %t, want %t, error %v", c.stale.Has(named("c")), broken, err)
+			}
+		})
+	}
+}
+
 // shuffled is a cache that lists in random order, and then cuts the list at the
 // limit, as a cache of controller-runtime does.
 type shuffled struct{ *store }
