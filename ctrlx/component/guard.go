@@ -85,6 +85,9 @@ func (s *Set) blocked(ctx context.Context, types []TypeInfo) (Result, error) {
 		return Result{}, invalid(err)
 	}
 	kinds, err := s.system.types.kinds(ctx, s.access.client.RESTMapper(), types)
+	if errors.Is(err, errUndiscovered) {
+		return Result{Reason: ReasonDeletionBlocked, After: deletionDelay, Message: err.Error()}, nil
+	}
 	if err != nil {
 		return Result{}, err
 	}

@@ -59,9 +59,16 @@ func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (Result,
 	number := 0
 	for _, wave := range s.deletionWaves(items) {
 		number++
-		left, err := s.deleteWave(ctx, wave, deleted, number)
-		if err != nil || !left.Done {
-			return left, err
+		res, err := s.deleteWave(ctx, wave, deleted, number)
+		if err == nil && !res.Done && res.Reason == ReasonDeletionProcessing {
+			left := 0
+			for _, i := range items {
+				left += min(s.Inventory.find(i.Ref())+1, 1)
+			}
+			res.Message = fmt.Sprintf("%d of %d objects are left: %s", left, len(items), res.Message)
+		}
+		if err != nil || !res.Done {
+			return res, err
 		}
 	}
 	return Result{Done: true}, nil
@@ -94,7 +101,7 @@ func (s *Set) deleteWave(ctx context.Context, items []Item, deleted bool, number
 		}
 	}
 	res.Done = len(texts) == 0
-	res.Message = fmt.Sprintf("%d of %d objects are left: %s", len(s.Inventory.Items), len(s.stored.Items), listed(texts))
+	res.Message = listed(texts)
 	return res, errors.Join(errs...)
 }
 
@@ -138,8 +145,9 @@ func (s *Set) removeItem(ctx context.Context, i Item, deleted bool, policy depen
 }
 
 // deletionWaves sorts objects into waves: by their order, and in each order
-// instances of managed types first, then others, definitions, and namespaces.
-// Definitions and namespaces come after what the inventory has in them.
+// instances of managed types first, then API services, others, definitions, and
+// namespaces. An API service, a definition and a namespace come after the objects
+// in them.
 func (s *Set) deletionWaves(items []Item) (waves [][]Item) {
 	types := slices.Clone(s.config.types)
 	for _, i := range s.Inventory.Items {
@@ -149,12 +157,14 @@ func (s *Set) deletionWaves(items []Item) (waves [][]Item) {
 	}
 	type key struct{ order, part int }
 	at := func(i Item) key {
-		k := key{int(i.DeleteOrder), 1}
+		k := key{int(i.DeleteOrder), 2}
 		switch gk := i.groupKind(); {
 		case gk == kindNamespace:
-			k.part = 3
+			k.part = 4
+		case gk == kindAPIService:
+			k.part = 1 // its group can be discovered while its server runs
 		case i.Manages != nil:
-			k.part = 2
+			k.part = 3
 		case slices.ContainsFunc(types, func(t TypeInfo) bool { return t.matches(gk.WithVersion("")) }):
 			k.part = 0
 		}

@@ -1,10 +1,17 @@
 package component_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/component"
 )
@@ -96,5 +103,54 @@ func TestNeededInside(t *testing.T) {
 	w.want(namespace, inside("1", "delete-policy", "OrphanOnApply"), mill(kind, "ours"))
 	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), "its delete policy OrphanOnApply keeps it") {
 		t.Errorf("a kept object in a namespace that is deleted: %v", err)
+	}
+}
+
+// The message of a redundant deletion counts the redundant objects only.
+func TestRedundantCount(t *testing.T) {
+	w := newWorld(t)
+	held := strings.Replace(configMap("held", "1"), "name: held", "name: held\n  finalizers: [example.com/held]", 1)
+	w.want(configMap("a", "1"), configMap("b", "1"), held)
+	w.settle()
+	w.want(configMap("a", "1"))
+	for _, want := range []string{"2 of 2 objects are left: ", "1 of 2 objects are left: ConfigMap held: "} {
+		if res, err := w.pass(); err != nil || !strings.HasPrefix(res.Message, want) {
+			t.Errorf("%+v, %v; want %q", res, err, want)
+		}
+	}
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "held"}}
+	must(t, api.Patch(t.Context(), cm, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))))
+	w.settle()
+}
+
+// An API service goes before the objects that may be its server, because the guard
+// lists its types by that server. A group that cannot be discovered blocks.
+func TestDeleteAPIService(t *testing.T) {
+	w := newWorld(t)
+	group := w.ns + ".example.com"
+	service := "apiVersion: apiregistration.k8s.io/v1\nkind: APIService\nmetadata: {name: v1." + group + "}\n" +
+		"spec: {group: " + group + ", version: v1, groupPriorityMinimum: 1000, versionPriority: 15}\n"
+	var err error
+	w.preferred = func(context.Context) ([]*metav1.APIResourceList, error) { return nil, err }
+	w.restart()
+	w.want(configMap("server", "1"), service)
+	w.settle()
+	w.writes()
+	w.delete()
+	gv := schema.GroupVersion{Group: group, Version: "v1"}
+	err = &discovery.ErrGroupDiscoveryFailed{Groups: map[schema.GroupVersion]error{gv: errors.New("no answer")}}
+	if res, err := w.pass(); err != nil || res.Reason != component.ReasonDeletionBlocked || !strings.Contains(res.Message, gv.String()) || !strings.Contains(res.Message, "or delete its APIService") {
+		t.Errorf("the server does not answer: %+v, %v", res, err)
+	}
+	err = nil
+	w.settle()
+	var deletes []string
+	for _, c := range w.writes() {
+		if strings.HasPrefix(c, "delete") {
+			deletes = append(deletes, c)
+		}
+	}
+	if diff := cmp.Diff([]string{"delete APIService v1." + group, "delete ConfigMap server"}, deletes); diff != "" {
+		t.Errorf("the deletions (-want +got):\n%s", diff)
 	}
 }

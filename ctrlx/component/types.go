@@ -2,6 +2,7 @@ package component
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -97,6 +98,9 @@ func typesOf(mgr manager.Manager) (catalog, error) {
 	return catalog{preferred}, nil
 }
 
+// errUndiscovered says that the kinds of a group are not known.
+var errUndiscovered = errors.New("cannot be discovered, so objects of managed types may exist")
+
 // kinds returns the kinds of types that can be listed. An exact type that the API
 // server does not serve has no version. Groups that cannot be discovered matter only
 // if a type may be in them. The mapper is that of the client of the pass.
@@ -132,7 +136,7 @@ func (c catalog) kinds(ctx context.Context, mapper meta.RESTMapper, types []Type
 	}
 	for gv, err := range failed {
 		if slices.ContainsFunc(patterns, func(t TypeInfo) bool { return t.inGroup(gv.Group) }) {
-			return nil, fmt.Errorf("finding the managed types in the group %s: %w", gv, err)
+			return nil, fmt.Errorf("the group %s %w: repair its server, or delete its APIService %s.%s: %w", gv, errUndiscovered, gv.Version, gv.Group, err)
 		}
 	}
 	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list"}}, lists) {
