@@ -49,21 +49,27 @@
 // server needs to accept others, other objects, API services, and instances of
 // managed types. The second of them has ServiceAccounts, Roles, ClusterRoles,
 // PriorityClasses and RuntimeClasses. The objects of one delete order are deleted in
-// the order instances, others, definitions of types, namespaces.
+// the order instances, API services, others, definitions of types, namespaces.
 //
 // All writes of a wave are first tried by dry-run. If the API server refuses one,
 // nothing of the wave is written. So an object that the API server accepts only
 // after another one needs a higher apply-order, if the waves above do not separate
-// both: a Pod and the object that an admission policy of yours asks for. An object that is read from the cache is read
-// live before it is written.
+// both: a Pod and the object that an admission policy of yours asks for. An object
+// that is read from the cache is read live before it is written.
 //
 // # Managed types
 //
 // A CustomResourceDefinition and an APIService of the set define managed types.
 // [WithManagedTypes] and [TypeConfiguration] add others. The deletion of the
 // component is blocked (DeletionBlocked) while objects of managed types exist that
-// the component does not own. The condition names them. A definition that is not
-// needed any more is not deleted either while such objects exist.
+// the inventory lacks, whatever labels they have. The condition names them. A
+// definition that is not needed any more is not deleted either while such objects
+// exist. It stays, too, while an object of its type stays. The same holds for a
+// namespace and the objects of the component in it.
+//
+// A Namespace of the set is deleted with all objects in it, also with those of
+// others, and also if it existed before the component. Give it the delete policy
+// Orphan if others use it.
 //
 // # Inventory
 //
@@ -94,7 +100,8 @@
 // reapply interval.
 //
 // With ctrlx.WithImpersonation or ctrlx.WithTargetClient, all objects are read live
-// with the rights of that client.
+// with the rights of that client. Managed types of another cluster are exact: a
+// pattern or an APIService is an error there.
 //
 // # Conditions
 //
