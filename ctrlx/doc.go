@@ -205,9 +205,9 @@
 //
 //	the network is not ready; root cause: Subnet.example.com apps/batch was not found
 //
-// The event about the wait has the root cause as its related object, and
-// [Reconciler.Explain] and [Why] show it, too. It is known across all reconcilers
-// of a manager. An object of another operator counts as the end of a chain. Of
+// The event about the wait has the message of that time, and the first awaited object
+// as its related object. [Reconciler.Explain] and [Why] show the root cause, too. It
+// is known across all reconcilers of a manager. An object of another operator counts as the end of a chain. Of
 // several root causes, the message names a cycle first, then a missing object, then
 // one that is not ready. The message has no reason of the root cause, because each
 // change of it would write the status of all waiters. Explain and Why have it.

@@ -8,14 +8,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
-	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -76,19 +73,15 @@ func eventSeverity(out flow.Outcome, severity classify.Severity, timeout bool) c
 	return severity
 }
 
-// related returns the root cause of the wait of an object for an event, or the
-// first awaited object if the root cause has no name, or is obj. It returns nil if
-// there is none, or if the kind of that object is not known.
-func (r *Reconciler[T]) related(obj T, p *pass, out flow.Outcome) runtime.Object {
-	var ref checks.Ref
-	if p.root != nil && engine.ID(kindOf(p.root.Ref), types.NamespacedName{Namespace: p.root.Ref.Namespace, Name: p.root.Ref.Name}) != p.engine.Waiter() {
-		ref = p.root.Ref
-	} else if refs := out.WaitingFor(); len(refs) > 0 {
-		ref = refs[0]
-	}
-	if ref.Kind == "" || ref.Name == "" {
+// related returns the first awaited object of an outcome for an event. It is not the
+// root cause, which may change without an event. It returns nil if there is none, or
+// if the kind of that object is not known.
+func (r *Reconciler[T]) related(obj T, out flow.Outcome) runtime.Object {
+	refs := out.WaitingFor()
+	if len(refs) == 0 || refs[0].Kind == "" || refs[0].Name == "" {
 		return nil
 	}
+	ref := refs[0]
 	gvk, namespaced, ok := r.engine.Watched(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
 	if !ok {
 		return nil

@@ -79,7 +79,7 @@ func TestRootCause(t *testing.T) {
 	says("the cluster is missing", map[string]string{"d1": "it waits", "d2": missing, "d3": missing})
 	o.create(AppSpec{Cluster: "d3"})
 	says("the cluster is missing", map[string]string{"app": missing})
-	settles(t, func() string { return cmp.Diff([]string{"Cluster cluster-1"}, o.relatedTo("a")) })
+	settles(t, func() string { return cmp.Diff([]string{"Database d3"}, o.relatedTo("a")) })
 
 	was := o.until("d1", "False Waiting").ResourceVersion
 	c := o.cluster("cluster-1", "Failed")

@@ -117,7 +117,7 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	s.p.rootChanged = false // the event of the status wakes the waiters
 	s.r.correct(ctx, s.obj, overwrite.Changed(read, all))
 	if now := meta.FindStatusCondition(all, "Ready"); now != nil && !quiet(out) && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
-		s.r.tellRelated(s.obj, s.r.related(s.obj, s.p, out), now, eventSeverity(out, severity, timer.over), out.Link())
+		s.r.tellRelated(s.obj, s.r.related(s.obj, out), now, eventSeverity(out, severity, timer.over), out.Link())
 	}
 	return nil
 }

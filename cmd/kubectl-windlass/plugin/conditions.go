@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	eventsv1 "k8s.io/api/events/v1"
@@ -31,19 +32,20 @@ const (
 
 // reader reads the objects of a graph from the API server. A state comes from
 // conditions. An awaited object comes from a message, an event, or the controlling
-// owner.
+// owner. The root cause of a message counts more than an event.
 type reader struct {
 	clients
 	objects map[checks.Ref]*why.Object
 	order   []checks.Ref              // the keys of objects
 	owners  map[checks.Ref]checks.Ref // the controlling owner of an object that is not ready
+	roots   map[checks.Ref]checks.Ref // the root cause that a message names without the awaited object
 	queue   []checks.Ref              // the objects to read
 	silent  []*unstructured.Unstructured
 	skipped int // the objects that were not read because of the bounds
 }
 
 func newReader(k clients) *reader {
-	return &reader{clients: k, objects: map[checks.Ref]*why.Object{}, owners: map[checks.Ref]checks.Ref{}}
+	return &reader{clients: k, objects: map[checks.Ref]*why.Object{}, owners: map[checks.Ref]checks.Ref{}, roots: map[checks.Ref]checks.Ref{}}
 }
 
 // put adds an object.
@@ -64,6 +66,10 @@ func (r *reader) add(m *meta.RESTMapping, u *unstructured.Unstructured) {
 			r.queue = append(r.queue, awaited)
 		} else if o.Reason != "" {
 			r.silent = append(r.silent, u)
+			if root, ok := r.namedRoot(o.Message); ok && root != o.Ref {
+				r.roots[o.Ref] = root
+				r.queue = append(r.queue, root)
+			}
 		}
 		if c := metav1.GetControllerOf(u); c != nil {
 			if owner, ok := r.lookUp(c.APIVersion, c.Kind, u.GetNamespace(), c.Name); ok {
@@ -134,6 +140,12 @@ func (r *reader) finish(ctx context.Context) []why.Object {
 		}
 	}
 	for _, ref := range r.order {
+		root, ok := r.roots[ref]
+		if o := r.objects[ref]; ok && !slices.ContainsFunc(o.WaitingFor, func(awaited checks.Ref) bool { return r.waits(awaited, root) }) {
+			o.WaitingFor = []checks.Ref{root} // there is no event, or it is older than the message
+		}
+	}
+	for _, ref := range r.order {
 		owner, ok := r.owners[ref]
 		if !ok || r.objects[owner] == nil || r.objects[owner].State == why.Ready || r.waits(owner, ref) {
 			continue // an owner that waits for its dependent is no cause of the wait
@@ -191,6 +203,16 @@ func (r *reader) named(message string) (ref checks.Ref, ok bool) {
 		return ref, false
 	}
 	return checks.Ref{Group: group, Kind: part[1], Namespace: part[3], Name: part[4]}, true
+}
+
+// namedRoot returns the root cause at the end of a message.
+func (r *reader) namedRoot(message string) (ref checks.Ref, ok bool) {
+	const prefix = "; root cause: " // of package ctrlx
+	i := strings.LastIndex(message, prefix)
+	if i < 0 {
+		return ref, false
+	}
+	return r.named(message[i+len(prefix):])
 }
 
 // lookUp returns the ref of an object whose kind the API server has.

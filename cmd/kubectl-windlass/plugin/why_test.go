@@ -166,6 +166,31 @@ Root cause: Database.example.com NS/silent has not reported a state: it has no R
 	})
 }
 
+// The root cause at the end of a message is newer than the related object of an event.
+func TestRootInMessage(t *testing.T) {
+	ns := namespace(t)
+	message := "it waits; root cause: Subnet.example.com " + ns + "/batch was not found"
+	object(t, "Cluster", ns, "demo", conditions("False", "ReferenceNotFound", "Subnet.example.com "+ns+"/batch was not found: waiting", ""))
+	for name, related := range map[string]string{"far": "Cluster demo", "moved": "Subnet gone", "quiet": ""} {
+		object(t, "Database", ns, name, conditions("False", "Custom", message, ""))
+		if kind, other, ok := strings.Cut(related, " "); ok {
+			event(t, "Database", ns, name, "Custom", kind, other)
+		}
+	}
+	cause := "└─ Subnet.example.com NS/batch  is missing  <- root cause: create it, or correct the reference\n"
+	head := func(name string) string {
+		return "Database.example.com NS/" + name + "  blocked for 1h15m: Custom: it waits; root cause: Subnet.example.com NS/batch was not found\n"
+	}
+	root := "\nRoot cause: Subnet.example.com NS/batch is missing; 1 object waits for it: create it, or correct the reference\n"
+	notes := noService + byConditions
+	check(t, admin(t, ns), map[string]invocation{
+		"Between": {"the related object leads to the root cause", "why db/far", head("far") +
+			"└─ Cluster.example.com NS/demo  blocked for 1h15m: ReferenceNotFound: Subnet.example.com NS/batch was not found: waiting\n   " + cause + strings.Replace(root, "1 object waits", "2 objects wait", 1), notes, exitWaits},
+		"Stale":   {"the related object does not lead to the root cause", "why db/moved", head("moved") + cause + root, notes, exitWaits},
+		"NoEvent": {"there is no event", "why db/quiet", head("quiet") + cause + root, notes, exitWaits},
+	})
+}
+
 // An endpoint that does not answer is named, and conditions answer.
 func TestEndpointErrors(t *testing.T) {
 	ns := namespace(t)

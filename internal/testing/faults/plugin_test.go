@@ -87,6 +87,12 @@ var pluginFaults = []fault{
 		test: "cmd/kubectl-windlass/plugin.TestNamed/Middle", why: "the objects between an object and its root cause are left out",
 	},
 	{
+		name: "plugin-stale-event-counts", in: "cmd/kubectl-windlass/plugin.reader.finish",
+		old:  `r.waits(awaited, root)`,
+		new:  `true`,
+		test: "cmd/kubectl-windlass/plugin.TestRootInMessage/Stale", why: "the object of an old event is shown as the root cause, and not the one in the message",
+	},
+	{
 		name: "plugin-any-echo-counts", in: "cmd/kubectl-windlass/plugin.handled",
 		old:  `slices.Contains(strings.Split(value, ","), request)`,
 		new:  `value != ""`,
