@@ -63,6 +63,6 @@ func (p *pass) Members(set checks.Ref) (members []checks.Object, ok bool) {
 // that wrote no status.
 func (r *Reconciler[T]) rootChanged(p *pass) {
 	if p.rootChanged {
-		r.engine.RootChanged(p.engine.Waiter(), p.read)
+		r.engine.RootChanged(p, p.engine.Waiter(), r.newObject())
 	}
 }

@@ -271,14 +271,15 @@ func (e *Engine) Root(ctx context.Context, waiter index.ID) (c *RootCause, other
 	return c, e.index.AllWaiters(root.ID, waiter)
 }
 
-// RootChanged wakes the waiters of obj, and of the sets that contain it, because
-// the root cause of obj has changed and its status has not.
-func (e *Engine) RootChanged(id index.ID, obj client.Object) {
+// RootChanged wakes the waiters of an object, and of the sets that contain it,
+// because its root cause has changed and its status has not. It reads the object
+// from the cache into obj: the object may have entered a set since its pass began.
+func (e *Engine) RootChanged(ctx context.Context, id index.ID, obj client.Object) {
 	e.Spans.wakesNow(id)
 	e.index.Changed(id, index.Change{Root: true})
 	fields, any := e.sets.fields(kindOf(id))
-	if !any {
-		return
+	if !any || e.cache.Get(ctx, nameOf(id), obj, FromCache...) != nil {
+		return // the event of a deletion wakes the waiters of its sets
 	}
 	s := e.stateOf(kindOf(id), obj, fields)
 	for _, t := range e.sets.touch(kindOf(id), &s, &s) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/windlass-go/windlass/checks"
@@ -137,5 +138,21 @@ func TestRootOfCycle(t *testing.T) {
 	other := rootOfCycle(append(append(cycle[50:100:100], cycle[:50]...), cycle[50]))
 	if root != other || root.Name != "c000" || strings.Count(root.Cycle, " -> ") != maxCycle+1 || !strings.HasPrefix(root.Cycle, cyclePrefix) {
 		t.Errorf("the roots are %+v and %+v", root, other)
+	}
+}
+
+// A root cause that changes wakes the waiters of the set that the object is in now.
+func TestRootChanged(t *testing.T) {
+	c := newCluster(t)
+	c.cached.web("n", "1", "")
+	c.cached.objects["n"].Namespace = "a"
+	for _, app := range []string{"web", "db"} {
+		waits(c.Engine, clusterID(app), setOf(checks.Query{Namespace: "a", Selector: "app=" + app}))
+	}
+	waits(c.Engine, clusterID("direct"), clusterID("n"))
+	c.woken = nil
+	c.RootChanged(t.Context(), clusterID("n"), &testv1.Cluster{})
+	if diff := cmp.Diff([]string{"direct", "web"}, c.woken); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
 	}
 }
