@@ -123,13 +123,13 @@ func (r *Reconciler[T]) tellRelated(obj T, related runtime.Object, ready *metav1
 }
 
 // shortNote cuts the note of an event to the length that the API server takes. The
-// root cause at its end stays.
+// root cause at its end stays, unless it is longer than a note.
 func shortNote(note string) string {
 	if len(note) <= maxNote {
 		return note
 	}
 	end := "..."
-	if i := strings.LastIndex(note, rootPrefix); i >= 0 && len(note)-i < maxNote/2 {
+	if i := strings.LastIndex(note, rootPrefix); i >= 0 && len(note)-i <= maxNote-len(end) {
 		end += note[i:]
 	}
 	return strings.ToValidUTF8(note[:maxNote-len(end)], "") + end

@@ -119,3 +119,6 @@ func Woken[T client.Object](r *Reconciler[T]) workqueue.TypedRateLimitingInterfa
 	_ = r.waker.Start(context.Background(), queue)
 	return queue
 }
+
+// ShortNote cuts the note of an event.
+func ShortNote(note string) string { return shortNote(note) }

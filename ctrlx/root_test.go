@@ -382,3 +382,28 @@ func TestRootCauseRestart(t *testing.T) {
 		})
 	}
 }
+
+// The note of an event ends with the whole root cause if there is room for it.
+func TestShortNote(t *testing.T) {
+	const most = 1024
+	message := strings.Repeat("ä", 600)
+	root := func(n int) string {
+		const prefix = "; root cause: dependency cycle: "
+		return prefix + strings.Repeat("x", n-len(prefix))
+	}
+	cases := map[string]struct {
+		reason, note, want string
+	}{
+		"Short":   {"it fits", "it waits" + root(600), "it waits" + root(600)},
+		"Cycle":   {"a cycle is longer than half of a note", message + root(900), strings.Repeat("ä", 60) + "..." + root(900)},
+		"Longest": {"the root cause fills the note", message + root(most-3), "..." + root(most-3)},
+		"Longer":  {"the root cause is longer than a note", "it waits" + root(most), "it waits" + root(most)[:most-8-3] + "..."},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := ctrlx.ShortNote(tc.note); got != tc.want || len(got) > most {
+				t.Errorf("%s: got %d bytes, %q, want %q", tc.reason, len(got), got, tc.want)
+			}
+		})
+	}
+}

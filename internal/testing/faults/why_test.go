@@ -126,7 +126,7 @@ var whyFaults = []fault{
 	},
 	{
 		name: "event-without-its-root-cause", in: "ctrlx.shortNote",
-		old:  `i >= 0 && len(note)-i < maxNote/2`,
+		old:  `i >= 0 && len(note)-i <= maxNote-len(end)`,
 		new:  `false`,
 		test: "ctrlx.TestRootCauseMessage/Long", why: "the note of an event is cut before the root cause",
 	},
