@@ -261,10 +261,6 @@ var dependentsFaults = []fault{
 		name: "secret-value-in-an-error", in: "ctrlx/component/dependents.textsOf",
 		old:  `return nil, fmt.Errorf("%s[%q] is no text: put it in quotes", field, key)`,
 		new:  `return nil, fmt.Errorf("%s[%q] is no text: put it in quotes: %v", field, key, m[key])`,
-	},
-	{
-		old:  `"%s[%q] is no text: put it in quotes", field, key)`,
-		new:  `"%s[%q] is no text: put it in quotes: %v", field, key, m[key])`,
 		test: "ctrlx/component/dependents.TestInvalid/SecretText", why: "a condition and an event show a password",
 	},
 }
