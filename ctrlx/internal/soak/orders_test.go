@@ -30,7 +30,10 @@ func TestWrongOrders(t *testing.T) {
 		"ReadFirst": {
 			"a change between the read and Register wakes no waiter", "pass.go",
 			[]snippet{
-				{"look := p.index.Register(id)\n", "var look index.Look\n"},
+				{
+					"look, k, state, err := p.register(ctx, id)\n",
+					"var look index.Look\nk, state, err := e.open(ctx, kindOf(id), namespaceOf(id), p.timeout)\n",
+				},
 				{
 					"err = e.read(ctx, id, obj, state, p.timeout)\n",
 					"err = e.read(ctx, id, obj, state, p.timeout)\ntime.Sleep(2 * time.Millisecond)\nlook = p.index.Register(id)\n",
