@@ -62,7 +62,7 @@ var dependentsFaults = []fault{
 		test: "ctrlx/component/dependents.TestStaleCache", why: "an object that the cache does not have yet is created again and again",
 	},
 	{
-		name: "dependent-missing-in-the-cache-gone", in: "ctrlx/component/dependents.readLive",
+		name: "dependent-missing-in-the-cache-gone", in: "ctrlx/component/dependents.Request.getMetadata",
 		old:  `r.of.live`,
 		new:  `r.of.client`,
 		test: "ctrlx/component/dependents.TestStaleCache", why: "an object that was created a moment ago outlives its owner",
