@@ -98,12 +98,6 @@ var componentFaults = []fault{
 		test: "ctrlx/component.TestPlan", why: "a plan changes the cluster",
 	},
 	{
-		name: "unknown-kind-in-the-inventory", in: "ctrlx/component.Inventory.include",
-		old:  `if !o.known {`,
-		new:  `if !o.known && o.Ref.Name == "" {`,
-		test: "ctrlx/component.TestManagedTypes", why: "an object is created and deleted in turn, because its first item has no namespace",
-	},
-	{
 		name: "own-rights-in-place-of-the-users", in: "ctrlx/component",
 		old:  `a.find, a.live = nil, c`,
 		new:  `a.client = own`,

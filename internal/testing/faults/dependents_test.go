@@ -213,19 +213,19 @@ var dependentsFaults = []fault{
 		name: "stolen-dependent-deleted", in: "ctrlx/component/dependents",
 		old:  `!o.ours {`,
 		new:  `!o.ours && o.owner == "" {`,
-		test: "ctrlx/component/dependents.TestModel", why: "an object that another owner took is deleted with its former owner",
+		test: "ctrlx/component/dependents.TestStolen/Label", why: "an object that another owner took is deleted with its former owner",
 	},
 	{
 		name: "unowned-object-adopted-under-never", in: "ctrlx/component/dependents",
 		old:  `case r.Policies.Adoption == AdoptionNever:`,
 		new:  `case r.Policies.Adoption == AdoptionNever && r.Policies.Update == UpdateRecreate:`,
-		test: "ctrlx/component/dependents.TestModel", why: "an object of a person is overwritten although the policy forbids it",
+		test: "ctrlx/component/dependents.TestAdoption/NeverUnowned", why: "an object of a person is overwritten although the policy forbids it",
 	},
 	{
 		name: "changed-version-in-sync", in: "ctrlx/component/dependents",
 		old:  `r.version == version && r.digest == digest`,
 		new:  `r.digest == digest`,
-		test: "ctrlx/component/dependents.TestModel", why: "a changed field stays until the reapply",
+		test: "ctrlx/component/dependents.TestDrift", why: "a changed field stays until the reapply",
 	},
 	{
 		name: "vague-problem-named", in: "ctrlx/internal/ready.Problem",
