@@ -43,7 +43,7 @@ func (o *operator) message(name, text string) {
 func TestSetsForbidden(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)
-	o.user = o.namespace + "-nobody"
+	o.user = o.namespace + "-guest"
 	o.allow(testv1.GroupVersion.Group, "databases", "databases/status")
 	o.cluster("prod", "Running")
 	o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: listsAny(clustersOf(checks.Query{}))}, noPolling, ctrlx.WithSyncTimeout(time.Second)))

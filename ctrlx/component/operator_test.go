@@ -295,10 +295,10 @@ func TestObserveOnly(t *testing.T) {
 // names, and not with those of the operator.
 func TestImpersonation(t *testing.T) {
 	o := newOperator(t, nil, component.WithReconciler(ctrlx.WithImpersonation(func(*Shop) rest.ImpersonationConfig {
-		return rest.ImpersonationConfig{UserName: "nobody"}
+		return rest.ImpersonationConfig{UserName: "guest"}
 	})))
 	o.create(configMap("a", "1"))
-	o.ready("False Forbidden", `User "nobody" cannot list resource "configmaps"`)
+	o.ready("False Forbidden", `User "guest" cannot list resource "configmaps"`)
 	o.data("a", "")
 }
 

@@ -200,7 +200,7 @@ func inventory(next Handler) Handler {
 }
 
 // include adds the objects that v lacks, and updates the others. An object whose
-// kind is not installed yet comes later, because its namespace is not known.
+// kind is not installed yet comes later, because its namespace may not be known.
 func (v *Inventory) include(objects []*Object) {
 	at := map[checks.Ref]int{}
 	for i := range v.Items {
