@@ -20,7 +20,7 @@ import (
 // The checks of references call Follow, unless [WithoutFollowing] is given. The
 // checks of owners and of sets call it with [WithFollowing].
 //
-// Each pass states anew what the resource follows. A pass leaves out PreCheck
+// Each pass states again what the resource follows. A pass leaves out PreCheck
 // if the resource is in sync, and the checks before Apply if it polls an
 // operation under way. It then follows the objects of the prebuilt checks
 // there, also of those in chain.When, but nothing that your function follows. So

@@ -127,7 +127,7 @@ func TestHooksOverALife(t *testing.T) {
 	}
 }
 
-// A time-out does not begin anew when the operator does.
+// A time-out does not begin again when the operator does.
 func TestTimeoutOverARestart(t *testing.T) {
 	o := newApps(t)
 	goesOn := func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {

@@ -25,13 +25,20 @@ func TestAsked(t *testing.T) {
 		"Version":        {"it says nothing", func(_, d *testv1.Database) { d.ResourceVersion = "7" }, false},
 		"Label":          {"nothing is done by labels", func(_, d *testv1.Database) { d.Labels = map[string]string{"a": "b"} }, false},
 		"Generation":     {"the spec", func(_, d *testv1.Database) { d.Generation = 2 }, true},
-		"UID":            {"made anew between two lists", func(_, d *testv1.Database) { d.UID = "2" }, true},
+		"UID":            {"created again between two lists", func(_, d *testv1.Database) { d.UID = "2" }, true},
 		"Deleted":        {"it has to go from the cloud", func(_, d *testv1.Database) { d.DeletionTimestamp = &now }, true},
 		"Annotation":     {"people ask for a pass so", func(_, d *testv1.Database) { d.Annotations = map[string]string{"a": "b"} }, true},
 		"AnnotationGone": {"likewise", func(d, _ *testv1.Database) { d.Annotations = map[string]string{"a": "b"} }, true},
 		"AnnotationSwap": {"as many as before", func(old, d *testv1.Database) {
 			old.Annotations = map[string]string{"b": "b"}
 			d.Annotations = map[string]string{"a": "b"}
+		}, true},
+		"ApplySet": {"a pass writes them, and they describe the dependents", func(old, d *testv1.Database) {
+			old.Annotations = map[string]string{"a": "b"}
+			d.Annotations = map[string]string{"a": "b", "applyset.kubernetes.io/tooling": "x/v1"}
+		}, false},
+		"ApplySetAndOther": {"others still count", func(_, d *testv1.Database) {
+			d.Annotations = map[string]string{"a": "b", "applyset.kubernetes.io/tooling": "x/v1"}
 		}, true},
 		"Owner": {"it belongs to another one", func(_, d *testv1.Database) { d.OwnerReferences = []metav1.OwnerReference{{UID: "1"}} }, true},
 		"Controller": {"the one that controls is the owner", func(old, d *testv1.Database) {

@@ -103,9 +103,7 @@ func (b basis) covers(other basis) bool {
 // selfOf returns a digest of the parts of an object that cause a pass, and of
 // the operator.
 func (r *Reconciler[T]) selfOf(obj client.Object) string {
-	annotations := map[string]string{} // nil and empty have one digest
-	maps.Copy(annotations, obj.GetAnnotations())
-	return digestOf([]any{r.program, r.opt.quiet.revision, obj.GetGeneration(), annotations, obj.GetOwnerReferences()})
+	return digestOf([]any{r.program, r.opt.quiet.revision, obj.GetGeneration(), inputAnnotations(obj), obj.GetOwnerReferences()})
 }
 
 // reads returns what the pass read until now, sorted. why says why that is

@@ -11,7 +11,7 @@ import (
 )
 
 // composed makes the flow of the given operations and links, and of the added ones. It
-// makes it anew for each hook, so that Flow lists the hook. In New it panics on operations
+// makes it again for each hook, so that Flow lists the hook. In New it panics on operations
 // and links that are not valid.
 func (r *Reconciler[T]) composed() *Reconciler[T] {
 	ops, ext := r.ops, r.ext

@@ -34,20 +34,18 @@ func newDatabaseReconciler(c client.Client) *DatabaseReconciler {
 	), ctrlx.WithReadiness(configMap, ctrlx.Exists))}
 }
 
-// README:
-
 func (r *DatabaseReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	db := &v1.Database{}
 	if err := r.Get(ctx, req.NamespacedName, db); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
+	// README:
 	if ok, result, err := r.guards.Check(ctx, db); !ok {
 		return result, err
 	}
 	return r.guards.Done(ctx, db, r.deploy(ctx, db)) // conditions, and the requeue after an error
+	// :README
 }
-
-// :README
 
 var configMap = schema.GroupKind{Kind: "ConfigMap"}
 

@@ -16,6 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 )
 
 // RequeueOf is the requeue interval that an object or its spec gives; 0: none.
@@ -122,3 +125,18 @@ func Woken[T client.Object](r *Reconciler[T]) workqueue.TypedRateLimitingInterfa
 
 // ShortNote cuts the note of an event.
 func ShortNote(note string) string { return shortNote(note) }
+
+// SeenAs returns what a pass knows of ref after it has read objects, and listed sets by their refs.
+func SeenAs(objects []checks.Object, refs []checks.Ref, sets [][]checks.Object, ref checks.Ref) engine.Followed {
+	p := &pass{}
+	for _, obj := range objects {
+		p.saw(context.Background(), obj)
+	}
+	for i := range sets {
+		p.sawSet(seenSet{ref: refs[i], number: uint64(i), objects: sets[i]})
+	}
+	return p.seenAs(ref)
+}
+
+// Union returns the refs of two lists.
+func Union(a, b []checks.Ref) []checks.Ref { return union(a, b) }

@@ -86,7 +86,7 @@ func (of readinesses) objects(listed []client.Object, q checks.Query, self index
 type readinesses map[schema.GroupKind]ready.Func
 
 // object returns the view of obj for checks. obj was read for ref. An object with
-// another UID than the wanted one was made anew under its name: the wanted object does
+// another UID than the wanted one was created again under its name: the wanted object does
 // not exist.
 func (of readinesses) object(obj client.Object, ref checks.Ref, uid types.UID) checks.Object {
 	if uid != "" && obj.GetUID() != uid {

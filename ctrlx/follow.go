@@ -37,7 +37,7 @@ func WithUnfollowedKinds(kinds ...schema.GroupKind) Option {
 // does nothing.
 //
 // Passes that do not call Apply keep what Apply has followed, until an Apply that
-// begins anew follows other objects. After a restart, this is not known until
+// begins again follows other objects. After a restart, this is not known until
 // Apply is called: if Operations.Get reports objects in sync, call Follow there,
 // too. An object that follows in this way stores no success for a quiet restart,
 // because the library does not know the objects as the operation read them.
@@ -59,6 +59,18 @@ type seenSet struct {
 	number  uint64 // of its last change that wakes followers
 	names   bool   // only the names were listed
 	objects []checks.Object
+	members map[checks.Ref]bool // of objects, without the resource itself; nil: not made yet
+}
+
+// has reports whether the pass has read an object as a member of the set.
+func (s *seenSet) has(ref checks.Ref) bool {
+	if s.members == nil && !s.names {
+		s.members = make(map[checks.Ref]bool, len(s.objects))
+		for i := range s.objects {
+			s.members[s.objects[i].Ref] = !s.objects[i].Self
+		}
+	}
+	return s.members[ref]
 }
 
 // sawSet notes a set as the pass listed it. If the pass lists it again, the
@@ -91,13 +103,12 @@ func (p *pass) seenAs(ref checks.Ref) engine.Followed {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	ref.ID = ""
-	is := func(o checks.Object) bool { return o.Ref == ref && !o.Self }
-	if i := slices.IndexFunc(p.seen, is); i >= 0 {
+	if i := p.indexOf(ref); i >= 0 && !p.seen[i].Self {
 		obj, _ := p.seen[i].Value.(client.Object)
 		return engine.Followed{Ref: ref, Read: true, Object: obj}
 	}
-	for _, s := range p.sets {
-		if s.ref == ref || !s.names && slices.ContainsFunc(s.objects, is) {
+	for i := range p.sets {
+		if s := &p.sets[i]; s.ref == ref || ref.Set == "" && s.has(ref) {
 			return engine.Followed{Ref: s.ref, Read: true, Number: s.number}
 		}
 	}
@@ -124,12 +135,31 @@ func (p *pass) ofOperations(out flow.Outcome) []checks.Ref {
 	if p.began && out.State() != flow.StateFailed {
 		all = nil
 	}
-	for _, ref := range p.follows {
-		if !slices.Contains(all, ref) {
-			all = append(slices.Clip(all), ref)
+	return union(all, p.follows)
+}
+
+// union returns a with the refs of b that it lacks. It does not change a.
+func union(a, b []checks.Ref) []checks.Ref {
+	if slices.Equal(a, b) { // as in most passes
+		return a
+	}
+	var has map[checks.Ref]bool // nil: there are few
+	if len(a)+len(b) > few {
+		has = make(map[checks.Ref]bool, len(a)+len(b))
+		for _, ref := range a {
+			has[ref] = true
 		}
 	}
-	return all
+	a = slices.Clip(a)
+	for _, ref := range b {
+		if has == nil && slices.Contains(a, ref) || has[ref] {
+			continue
+		}
+		if a = append(a, ref); has != nil {
+			has[ref] = true
+		}
+	}
+	return a
 }
 
 // operationFollows holds what the operations of each object follow beyond a pass.

@@ -567,18 +567,17 @@ func (g *guard[T]) record(ctx context.Context, obj T, was, next map[string]strin
 
 // sameAnnotations reports whether two versions of an object have the same
 // annotations. A new record of a guard is no difference, because the reconciler
-// wrote it. A removed record is one.
+// wrote it. A removed record is one. The annotations of an ApplySet do not count.
 func sameAnnotations(old, now map[string]string) bool {
-	_, had := old[GuardAnnotation]
-	_, has := now[GuardAnnotation]
-	if !has {
-		return maps.Equal(old, now)
+	if maps.Equal(old, now) {
+		return true
 	}
-	now = maps.Clone(now)
-	delete(now, GuardAnnotation)
-	if had {
-		old = maps.Clone(old)
-		delete(old, GuardAnnotation)
+	_, recorded := now[GuardAnnotation]
+	old, now = maps.Clone(old), maps.Clone(now)
+	for _, m := range []map[string]string{old, now} {
+		maps.DeleteFunc(m, func(key, _ string) bool {
+			return recorded && key == GuardAnnotation || strings.HasPrefix(key, applySetPrefix)
+		})
 	}
 	return maps.Equal(old, now)
 }

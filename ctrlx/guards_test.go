@@ -210,7 +210,7 @@ func TestGuardsFailClosed(t *testing.T) {
 		want   string
 	}{
 		"NoOwner":    {"the owner does not exist", readyOwner(), nil, nil, nil, "Ready=False OwnerNotFound; Reconciling=True ChecksNotPassed; 1s"},
-		"OtherOwner": {"the owner was made anew under its name", readyOwner(), stopped, nil, nil, "Ready=False OwnerNotFound; Reconciling=True ChecksNotPassed; 1s"},
+		"OtherOwner": {"the owner was created again under its name", readyOwner(), stopped, nil, nil, "Ready=False OwnerNotFound; Reconciling=True ChecksNotPassed; 1s"},
 		"Forbidden":  {"the owner cannot be read", readyOwner(), nil, nil, unreadable(apierrors.NewForbidden(clusters, "c", errBroken)), "Ready=False Forbidden; Reconciling=True ChecksNotPassed; 1s"},
 		"NotServed": {"an API that is down is not an absent owner", readyOwner(), nil, nil,
 			unreadable(apierrors.NewGenericServerResponse(404, "get", clusters, "c", "404 page not found", 0, true)), "Ready=False NotFound; Reconciling=True ChecksNotPassed; 1s"},

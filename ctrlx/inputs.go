@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/windlass-go/windlass/checks"
 )
 
 // inputs holds digests of an object, its owner and its references. They are kept with
@@ -26,19 +24,36 @@ const maxInputs = 200
 
 // inputsOf returns the inputs of an object: its generation and annotations, and the
 // content of its owner and references. Their status does not count: a status that is
-// written every minute would start the clock anew every minute.
-func inputsOf(obj client.Object, read []checks.Object) inputs {
-	annotations := map[string]string{} // no annotations have one digest, nil or empty
-	maps.Copy(annotations, obj.GetAnnotations())
-	in := inputs{self: digestOf([]any{obj.GetUID(), obj.GetGeneration(), annotations}), read: map[string]string{}}
-	for _, obj := range read {
+// written every minute would start the clock again every minute. Nor do dependents.
+func inputsOf(obj client.Object, p *pass) inputs {
+	in := inputs{self: digestOf([]any{obj.GetUID(), obj.GetGeneration(), inputAnnotations(obj)}), read: map[string]string{}}
+	for _, obj := range p.seen {
+		if p.made[obj.Ref] {
+			continue
+		}
 		in.read[digestOf(obj.Ref)] = digestOf(content(obj.Value))
 	}
 	return in
 }
 
+// applySetPrefix begins the annotations of an ApplySet (KEP-3659).
+const applySetPrefix = "applyset.kubernetes.io/"
+
+// inputAnnotations returns the annotations of an object without those of an ApplySet,
+// which describe the dependents of the object. It is never nil, so that no
+// annotations have one digest.
+func inputAnnotations(obj client.Object) map[string]string {
+	annotations := map[string]string{}
+	for key, value := range obj.GetAnnotations() {
+		if !strings.HasPrefix(key, applySetPrefix) {
+			annotations[key] = value
+		}
+	}
+	return annotations
+}
+
 // content returns the part of an object that was read whose change starts the clock
-// anew: its generation, or its version if it has no generation, as a Secret.
+// again: its generation, or its version if it has no generation, as a Secret.
 func content(value any) any {
 	obj, ok := value.(client.Object)
 	if !ok {

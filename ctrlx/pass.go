@@ -40,7 +40,7 @@ type pass struct {
 	applied    bool // Apply was called
 	finalizing bool // the pass added the finalizer
 	exists     bool // a write has shown that the object exists, after the last call of Apply
-	vanished   bool // a live read found that the object is gone or was made anew
+	vanished   bool // a live read found that the object is gone or was created again
 	orphan     bool // the object is no longer in the API server, and the pass deletes its cloud resource
 
 	intervals // what the object says
@@ -48,8 +48,8 @@ type pass struct {
 	resync    time.Duration // what the back-off has said; 0: it was not asked
 
 	local client.Client // the manager's
+	in    engine.InPass // Remote: a link finds the client of the deployment target
 
-	remote     bool          // a link finds the client of the deployment target
 	polls      bool          // an operation was under way when the pass began
 	began      bool          // the pass called Apply to begin an operation
 	polled     bool          // the pass called Apply to poll an operation
@@ -63,11 +63,16 @@ type pass struct {
 	kept       []checks.Ref       // of Follow, in earlier passes
 	loop       checks.Ref         // see looping
 
-	mu   sync.Mutex
-	seen []checks.Object  // the owner and the references, each as the pass read it first
-	room [1]checks.Object // for seen, without an allocation
-	sets []seenSet        // each as the pass listed it first
+	mu     sync.Mutex
+	seen   []checks.Object     // the owner, the references and the dependents, each as the pass read it first
+	made   map[checks.Ref]bool // the dependents of seen
+	room   [1]checks.Object    // for seen, without an allocation
+	seenAt map[checks.Ref]int  // the indexes in seen; nil while there are few
+	sets   []seenSet           // each as the pass listed it first
 }
+
+// few is the number of refs that are searched one by one: a map costs more.
+const few = 8
 
 // passOf is the pass under way; nil outside of one.
 func passOf(ctx context.Context) *pass {
@@ -79,8 +84,9 @@ func passOf(ctx context.Context) *pass {
 func (r *Reconciler[T]) begin(ctx context.Context, req reconcile.Request, read T) *pass {
 	p := &pass{
 		Context: ctx, engine: r.engine.Begin(r.id(req.NamespacedName), r.opt.sync), read: read, limit: r.limit, readiness: r.opt.readiness,
-		intervals: r.intervals(ctx, read), backoff: r.opt.backoff, unfollowed: r.opt.unfollowed, local: r.client, remote: r.target != nil,
+		intervals: r.intervals(ctx, read), backoff: r.opt.backoff, unfollowed: r.opt.unfollowed, local: r.client,
 	}
+	p.in = engine.InPass{Engine: r.engine, Remote: r.target != nil, Find: resolve}
 	p.kept = r.followed.get(req.NamespacedName)
 	p.operation = meta.FindStatusCondition(r.conditions.get(read), ConditionOperation)
 	if p.operation != nil {
@@ -90,7 +96,7 @@ func (r *Reconciler[T]) begin(ctx context.Context, req reconcile.Request, read T
 	return p
 }
 
-// vanish notes that the object is gone, or was made anew under its name. Nothing
+// vanish notes that the object is gone, or was created again under its name. Nothing
 // is written then, and that is no error of the write.
 func (p *pass) vanish() error {
 	if p != nil {
@@ -101,8 +107,11 @@ func (p *pass) vanish() error {
 
 // Value implements context.Context.
 func (p *pass) Value(key any) any {
-	if key == (passKey{}) {
+	switch key {
+	case passKey{}:
 		return p
+	case engine.PassKey{}:
+		return &p.in
 	}
 	return p.Context.Value(key)
 }
@@ -123,9 +132,9 @@ func (p *pass) retryAfter(e RetriableError) time.Duration {
 	return p.resync
 }
 
-// saw notes an owner or a reference as the pass read it. If the pass reads it
+// saw notes an owner, a reference or a dependent as the pass read it. If the pass reads it
 // again, the first reading stays: Apply may have used that one.
-func (p *pass) saw(obj checks.Object) {
+func (p *pass) saw(ctx context.Context, obj checks.Object) {
 	if p == nil || obj.Ref.Kind == "" || obj.Ref.Set != "" { // the flow lists the set of an owner
 		return
 	}
@@ -135,12 +144,40 @@ func (p *pass) saw(obj checks.Object) {
 	if p.seen == nil {
 		p.seen = p.room[:0]
 	}
-	for i := range p.seen {
-		if p.seen[i].Ref == obj.Ref {
-			return
-		}
+	if p.indexOf(obj.Ref) >= 0 {
+		return
 	}
 	p.seen = append(p.seen, obj)
+	if engine.IsDependent(ctx) {
+		if p.made == nil {
+			p.made = map[checks.Ref]bool{}
+		}
+		p.made[obj.Ref] = true
+	}
+	switch {
+	case p.seenAt != nil:
+		p.seenAt[obj.Ref] = len(p.seen) - 1
+	case len(p.seen) > few:
+		p.seenAt = make(map[checks.Ref]int, 2*len(p.seen))
+		for i := range p.seen {
+			p.seenAt[p.seen[i].Ref] = i
+		}
+	}
+}
+
+// indexOf returns the index of an object in p.seen; -1: the pass has not read it.
+// The caller holds the lock.
+func (p *pass) indexOf(ref checks.Ref) int {
+	if p.seenAt == nil {
+		for i := range p.seen {
+			if p.seen[i].Ref == ref {
+				return i
+			}
+		}
+	} else if i, ok := p.seenAt[ref]; ok {
+		return i
+	}
+	return -1
 }
 
 // touched notes that the pass changed the finalizers of an object, and nothing else.

@@ -45,8 +45,5 @@ func Kstatus(kind schema.GroupVersionKind) func(obj client.Object) checks.Readin
 	if kind.Kind == "" || kind.Version == "" {
 		panic(fmt.Sprintf("ctrlx: Kstatus: %q: give a kind and a version", kind))
 	}
-	return ready.Cached(ready.Kstatus(kind), remembered)
+	return ready.Cached(ready.Kstatus(kind), ready.MostCached)
 }
-
-// remembered is the number of objects of a kind whose readiness is kept.
-const remembered = 4096

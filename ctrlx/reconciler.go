@@ -149,7 +149,7 @@ func (r *Reconciler[T]) fill(ops *flow.Operations[T]) {
 	ops.Owner = func(ctx context.Context, obj T) (checks.Object, error) {
 		found, err := owner(ctx, obj)
 		if err == nil {
-			passOf(ctx).saw(found)
+			passOf(ctx).saw(ctx, found)
 		}
 		return found, err
 	}
@@ -207,7 +207,7 @@ func (c conflicts) settle(ctx context.Context, req reconcile.Request, result rec
 	case err == nil:
 		c.Forget(req)
 	case apierrors.IsConflict(err):
-		log.FromContext(ctx).V(1).Info("the object was changed meanwhile, or made anew; it is read again", "conflict", err.Error())
+		log.FromContext(ctx).V(1).Info("the object was changed meanwhile, or created again; it is read again", "conflict", err.Error())
 		return reconcile.Result{RequeueAfter: c.When(req)}, nil
 	}
 	return result, err

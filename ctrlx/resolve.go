@@ -50,7 +50,7 @@ func (p *pass) find(ctx context.Context, ref checks.Ref, w wanted) (checks.Objec
 	if read != nil {
 		obj = p.readiness.object(read, ref, w.uid)
 	}
-	p.saw(obj)
+	p.saw(ctx, obj)
 	return obj, nil
 }
 

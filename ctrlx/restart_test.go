@@ -120,7 +120,7 @@ func TestRestartPollsOn(t *testing.T) {
 	c.check(t)
 }
 
-// An object that is deleted and made anew while an operation begins gets nothing of the old one: no token, no status.
+// An object that is deleted and created again while an operation begins gets nothing of the old one: no token, no status.
 func TestMadeAnew(t *testing.T) {
 	cases := map[string]struct {
 		reason string

@@ -174,7 +174,7 @@ func TestRetryEcho(t *testing.T) {
 	}{
 		"First":   {"the others stay", []metav1.Condition{other}, "1", []metav1.Condition{other, later}},
 		"Next":    {"the time is that of the last request", []metav1.Condition{old, other}, "1", []metav1.Condition{later, other}},
-		"Same":    {"a pass writes nothing anew", []metav1.Condition{old, other}, "0", []metav1.Condition{old, other}},
+		"Same":    {"a second pass writes nothing", []metav1.Condition{old, other}, "0", []metav1.Condition{old, other}},
 		"Removed": {"there is no request any more", []metav1.Condition{old, other}, "", []metav1.Condition{other}},
 		"None":    {"almost no object has a request", []metav1.Condition{other}, "", []metav1.Condition{other}},
 	}

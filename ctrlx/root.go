@@ -43,7 +43,7 @@ func (p *pass) withRoot(outcome []flow.Condition, was []metav1.Condition) []flow
 func (p *pass) Object(ref checks.Ref) *checks.Object {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if i := slices.IndexFunc(p.seen, func(o checks.Object) bool { return o.Ref == ref }); i >= 0 {
+	if i := p.indexOf(ref); i >= 0 {
 		return &p.seen[i]
 	}
 	return nil

@@ -85,7 +85,7 @@ func (r *Reconciler[T]) quietRestart(ext flow.Extensions[T]) flow.Extensions[T] 
 			stored, later := r.successes.get(name)
 			if later {
 				p.stored = stored
-				if !r.fresh(p, time.Unix(stored.unix, 0)) { // this pass may store it anew, and must know as much
+				if !r.fresh(p, time.Unix(stored.unix, 0)) { // this pass may store it again, and must know as much
 					if last, _, _ := r.last(p); last.Self == r.selfOf(p.read) {
 						p.readBefore(ctx, last)
 					}

@@ -162,7 +162,7 @@ func followsData(n int) func(*harness) flow.Extensions[*App] {
 	}
 }
 
-// renewed has a pass that stores the success anew.
+// renewed has a pass that stores the success again.
 func renewed(d *harness) {
 	d.pass()
 	d.insync = true
@@ -191,6 +191,7 @@ func TestSettled(t *testing.T) {
 		"Label":      {reason: "a label causes no pass", change: inApp(func(a *App) { a.Labels = map[string]string{"a": "b"} }), want: quiet},
 		"Spec":       {reason: "the spec changed", change: func(d *harness) { d.change(func(a *App) { a.Spec.Retry = minutes(1) }) }, want: applied},
 		"Annotation": {reason: "an annotation changed, as a request for a retry", change: annotate("retry", "now"), want: applied},
+		"ApplySet":   {reason: "the annotations of an ApplySet describe the dependents", change: annotate("applyset.kubernetes.io/tooling", "x/v1"), want: quiet},
 		"OwnerReference": {reason: "an owner reference was added", change: inApp(func(a *App) {
 			a.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Secret", Name: "s", UID: "s"}}
 		}), want: applied},
@@ -227,8 +228,8 @@ func TestSettled(t *testing.T) {
 		"FollowedBefore":    {reason: "a check on PreCheck follows a reference, too", ext: followsData(3), change: func(d *harness) { d.write("d3") }, want: applied},
 		"FollowedDuring":    {reason: "a followed reference changed after the operation began", ext: followsData(2), before: twoPasses(func(d *harness) { d.write("d2") }), want: applied},
 		"FollowedOperation": {reason: "the operation began from it", ext: followsData(2), before: twoPasses(nothing), want: quiet},
-		"Renewed":           {reason: "the success is stored anew, without a change", before: renewed, want: quiet},
-		"RenewedRotated": {reason: "the pass that stored the success anew found the cloud in sync and called no check of PreCheck", before: renewed,
+		"Renewed":           {reason: "the success is stored again, without a change", before: renewed, want: quiet},
+		"RenewedRotated": {reason: "the pass that stored the success again found the cloud in sync and called no check of PreCheck", before: renewed,
 			change: func(d *harness) { d.write("d0") }, want: applied},
 
 		"20Read": {reason: "so many are stored: the owner and 19 references", ext: func(*harness) flow.Extensions[*App] { return flow.Extensions[*App]{PreCheck: chain.New(reading(19))} }, want: quiet},
@@ -264,7 +265,7 @@ func TestSettled(t *testing.T) {
 			reason: "the pass that polls does not read them", before: twoPasses(nothing), change: func(d *harness) { d.write("d0") }, want: applied,
 		},
 		"ChangedDuring": {reason: "a reference changed after the operation began", before: twoPasses(func(d *harness) { d.write("d0") }), want: applied},
-		"SpecDuring":    {reason: "an operation began anew for the new spec", before: twoPasses(func(d *harness) { d.change(func(a *App) { a.Spec.Retry = minutes(1) }) }), want: quiet},
+		"SpecDuring":    {reason: "an operation began again for the new spec", before: twoPasses(func(d *harness) { d.change(func(a *App) { a.Spec.Retry = minutes(1) }) }), want: quiet},
 		"OwnerDuring":   {reason: "the owner changed after the operation began", before: twoPasses(resize), want: applied},
 		"AnnotatedDuring": {
 			reason: "an annotation changed after the operation began", before: twoPasses(annotate("a", "b")), want: applied,

@@ -53,7 +53,7 @@ func ClientFromContext(ctx context.Context) (client.Client, error) {
 	switch {
 	case p == nil:
 		return nil, errNoContext
-	case p.remote:
+	case p.in.Remote:
 		return nil, errNoTarget
 	}
 	return p.local, nil

@@ -34,7 +34,7 @@ func (r *Reconciler[T]) clockOf(p *pass, read T, out flow.Outcome) clock {
 		return clock{}
 	}
 	now := r.opt.now()
-	c := clock{timeout: p.timeout, inputs: inputsOf(read, p.seen)}
+	c := clock{timeout: p.timeout, inputs: inputsOf(read, p)}
 	was := meta.FindStatusCondition(r.conditions.get(read), ConditionProcessing)
 	switch {
 	case was != nil && c.inputs.goOn(was.Message):
@@ -99,7 +99,7 @@ func (c *clock) keep(all []metav1.Condition, generation int64) []metav1.Conditio
 	if was == nil {
 		return append(all, now)
 	}
-	*was = now // also the time of a clock that began anew, which SetStatusCondition would leave
+	*was = now // also the time of a clock that began again, which SetStatusCondition would leave
 	return all
 }
 

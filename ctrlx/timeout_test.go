@@ -103,6 +103,10 @@ func TestTimeout(t *testing.T) {
 			{later(9*time.Minute, annotate("a", "b")), "False InProgress Reconciling Processing", time.Minute},
 			{later(9 * time.Minute), "False InProgress Reconciling Processing", time.Minute},
 		}},
+		"ApplySet": {"those of an ApplySet do not, because they change with the dependents", AppSpec{Timeout: minutes(10)}, []step{
+			start,
+			{later(10*time.Minute, annotate("applyset.kubernetes.io/contains-group-kinds", "Secret")), "False Timeout Stalled Processing", time.Minute},
+		}},
 		"Label": {"a label does not", AppSpec{Timeout: minutes(10)}, []step{
 			start,
 			{later(10*time.Minute, func(d *harness) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"runtime/debug"
 	"time"
 
@@ -21,6 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
 // WithOwns reconciles an object when an object changes whose controlling owner
@@ -58,7 +59,7 @@ func WithOwns(object client.Object, predicates ...predicate.Predicate) Option {
 // A nil object, nil events and a nil predicate panic. A kind that the scheme of
 // the manager does not know is an error of [Reconciler.SetupWithManager].
 func WithWatches(object client.Object, events handler.EventHandler, predicates ...predicate.Predicate) Option {
-	if isNil(events) {
+	if setup.IsNil(events) {
 		panic("ctrlx: WithWatches: the event handler is nil: give one, for example handler.EnqueueRequestsFromMapFunc(...)")
 	}
 	return watch{option: "WithWatches", object: object, events: events, predicates: predicates}.given()
@@ -73,7 +74,7 @@ func WithWatches(object client.Object, events handler.EventHandler, predicates .
 // [WithWatches] to source.Kind for this reason. See "Other sources" in the
 // package.
 func WithSource(s source.Source) Option {
-	if isNil(s) {
+	if setup.IsNil(s) {
 		panic("ctrlx: WithSource: the source is nil")
 	}
 	return func(o *options) { o.watches = append(o.watches, watch{option: "WithSource", source: s}) }
@@ -92,26 +93,15 @@ type watch struct {
 
 // given returns the option that adds w.
 func (w watch) given() Option {
-	if isNil(w.object) {
+	if setup.IsNil(w.object) {
 		panic(fmt.Sprintf("ctrlx: %s: the object is nil: give an empty object of the kind", w.option))
 	}
 	for i, p := range w.predicates {
-		if isNil(p) {
+		if setup.IsNil(p) {
 			panic(fmt.Sprintf("ctrlx: %s: predicate %d is nil", w.option, i+1))
 		}
 	}
 	return func(o *options) { o.watches = append(o.watches, w) }
-}
-
-// isNil reports whether v is nil or holds a nil pointer, function, map or slice.
-func isNil(v any) bool {
-	switch r := reflect.ValueOf(v); r.Kind() {
-	case reflect.Invalid:
-		return true
-	case reflect.Pointer, reflect.Func, reflect.Map, reflect.Slice, reflect.Interface:
-		return r.IsNil()
-	}
-	return false
 }
 
 // sources returns the sources that options added. kinds are the kinds of
@@ -231,7 +221,7 @@ func (g guarded) caught(v any, about client.Object, consequence string) {
 		return
 	}
 	var name string
-	if !isNil(about) {
+	if !setup.IsNil(about) {
 		name = client.ObjectKeyFromObject(about).String()
 	}
 	g.log.Error(errEventPanic, consequence, "panic", fmt.Sprint(v), "object", name, "stack", string(debug.Stack()))

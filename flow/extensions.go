@@ -88,7 +88,7 @@ type Extensions[T any] struct {
 // point by point. Use it to add the links of one kind to a base for many kinds.
 //
 // Extend panics if e and others share links, because these would run twice. It
-// does not notice links that a function makes anew for each of them. It also
+// does not notice links that a function makes again for each of them. It also
 // panics if a chain of others has decorations or observers, which would be
 // lost.
 func (e Extensions[T]) Extend(others ...Extensions[T]) Extensions[T] {

@@ -114,7 +114,7 @@ func TestForget(t *testing.T) {
 	c.calls.take()
 	clk.advance(30 * time.Minute)
 	delay, reason := passes(one)
-	mustEqual(t, "the resource starts anew", []any{2 * time.Second, "Unknown"}, []any{delay, reason})
+	mustEqual(t, "the resource starts again", []any{2 * time.Second, "Unknown"}, []any{delay, reason})
 	mustEqual(t, "the operation is polled", "apply token", c.calls.take()[1])
 	_, reason = passes(other)
 	mustEqual(t, "the other resource has its own time", flow.ReasonTimeout, reason)

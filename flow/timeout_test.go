@@ -215,7 +215,7 @@ func TestReadyTimeoutDropsKeys(t *testing.T) {
 }
 
 // An outcome that is not a wait for Ready ends the wait. The next one begins
-// anew.
+// again.
 func TestReadyTimeoutEnds(t *testing.T) {
 	no := checks.Block("No", "")
 	cases := map[string]struct {

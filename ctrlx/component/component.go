@@ -3,15 +3,15 @@ package component
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -40,15 +40,16 @@ type Reconciler[T Component] struct {
 // never share a name. A change of the name turns all dependents into objects of
 // another owner.
 //
-// New panics where [ctrlx.New] and [dependents.New] do, if the generator is nil,
-// if an option does not fit, and if a method of T or of its GetSpec has a name of
-// [PolicyConfiguration], [TypeConfiguration] or [ReapplyConfiguration] and another
-// signature.
+// New panics where [ctrlx.New] and [dependents.New] do. It also panics in these
+// cases:
+//
+//   - The generator is nil.
+//   - An option does not fit.
+//   - A method of T or of its GetSpec has a name of [PolicyConfiguration],
+//     [TypeConfiguration] or [ReapplyConfiguration], and another signature.
+//   - GetSpec returns a value, and only its pointer has such a method.
 func New[T Component](name string, g Generator, opts ...Option) *Reconciler[T] {
-	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 || len(name) > 128 {
-		panic(fmt.Sprintf("component: New: the name %q is not a DNS name of at most 128 bytes: %s",
-			name, strings.Join(problems, "; ")))
-	}
+	setup.MustName("component: New", name)
 	if g == nil {
 		panic(fmt.Sprintf("component: New: %s: the generator is nil", name))
 	}
@@ -56,9 +57,10 @@ func New[T Component](name string, g Generator, opts ...Option) *Reconciler[T] {
 	r.options = optionsOf(name, opts)
 	mustConfigure[T](name)
 	r.generator = g
-	r.applyChain = edited(name, "WithApplyChain", applyLinks(), r.applyEdits)
-	r.waveChain = edited(name, "WithWaveChain", waveLinks(), r.waveEdits)
-	r.deleteChain = edited(name, "WithDeleteChain", deleteLinks(), r.deleteEdits)
+	r.dependentsOf(unconnected{}) // it panics now if an option is wrong, and not in SetupWithManager
+	r.applyChain = setup.Edited("component: New: "+name+": WithApplyChain", applyLinks(), r.applyEdits)
+	r.waveChain = setup.Edited("component: New: "+name+": WithWaveChain", waveLinks(), r.waveEdits)
+	r.deleteChain = setup.Edited("component: New: "+name+": WithDeleteChain", deleteLinks(), r.deleteEdits)
 
 	var ext flow.Extensions[T]
 	if r.extensions != nil {
@@ -74,8 +76,12 @@ func New[T Component](name string, g Generator, opts ...Option) *Reconciler[T] {
 		return res.check(), err
 	}
 	ext.PostCheck = ext.PostCheck.Prepend(checks.Check("Dependents", applied))
+	ext.PreCheck = ext.PreCheck.Append(checks.Gate("Observe", r.observed))
 	deleted := func(ctx context.Context, req *checks.Request[T]) (checks.Result, error) {
 		res, err := r.run(ctx, req, (*Set).remove)
+		if err == nil && res.Done {
+			results.Set(req, res)
+		}
 		return res.check(), err
 	}
 	ext.DeleteCheck = ext.DeleteCheck.Append(checks.Gate("Dependents", deleted))
@@ -88,13 +94,9 @@ func New[T Component](name string, g Generator, opts ...Option) *Reconciler[T] {
 			results.Set(req, res)
 			return flow.Done(), nil
 		},
-		Delete: func(ctx context.Context, req *flow.Request[T]) (flow.Progress, error) {
-			res, err := r.run(ctx, &req.Request, (*Set).remove)
-			switch {
-			case err != nil:
+		Delete: func(_ context.Context, req *flow.Request[T]) (flow.Progress, error) {
+			if _, err := results.Get(&req.Request); err != nil { // the gate sets it when all dependents are gone
 				return flow.Progress{}, err
-			case !res.Done:
-				return flow.InProgress("dependents", 0, res.WaitingFor...), nil
 			}
 			return flow.Done(), nil
 		},
@@ -108,32 +110,39 @@ func New[T Component](name string, g Generator, opts ...Option) *Reconciler[T] {
 func (r *Reconciler[T]) run(
 	ctx context.Context, req *checks.Request[T], do func(*Set, context.Context) (Result, error),
 ) (Result, error) {
-	s, err := r.begin(ctx, req)
+	s, err := r.begin(ctx, req.Resource)
 	if err != nil {
 		return Result{}, err
 	}
-	return do(s, ctx)
+	res, err := do(s, ctx)
+	res.WaitingFor = s.awaited(res.WaitingFor)
+	return res, err
 }
 
-// reconcilerOptions returns the options of the inner reconciler. A restart reads
-// all dependents again, because the objects may have changed meanwhile.
+// observed plans a pass over a component that is only observed, in place of
+// Apply, which adds the finalizer first. A component with the finalizer or with
+// an inventory comes to Apply, because its dependents exist.
+func (r *Reconciler[T]) observed(ctx context.Context, req *checks.Request[T]) (checks.Result, error) {
+	if controllerutil.ContainsFinalizer(req.Resource, r.finalizer) {
+		return checks.Proceed(), nil
+	}
+	s, err := r.begin(ctx, req.Resource)
+	if err != nil || !s.config.observe {
+		return checks.Proceed(), err
+	}
+	stored, err := r.store.Load(ctx, req.Resource)
+	if err != nil || stored != nil && len(stored.Items) > 0 {
+		return checks.Proceed(), err
+	}
+	res, err := s.apply(ctx)
+	return res.check(), err
+}
+
+// reconcilerOptions returns the options of the inner reconciler. A restart
+// reads all dependents again, because the objects may have changed meanwhile.
 func (r *Reconciler[T]) reconcilerOptions() []ctrlx.Option {
-	opts := []ctrlx.Option{ctrlx.WithoutQuietRestart()}
-	for _, gvk := range r.kinds {
-		opts = append(opts, ctrlx.WithReadiness(gvk.GroupKind(), ctrlx.Kstatus(gvk)))
-	}
-	return append(append(opts, r.inside...), ctrlx.WithFinalizer(r.finalizer))
-}
-
-// edited returns a chain after the edits of an option.
-func edited[C fmt.Stringer](name, option string, c C, edits []func(C) (C, error)) C {
-	for _, edit := range edits {
-		var err error
-		if c, err = edit(c); err != nil {
-			panic(fmt.Sprintf("component: New: %s: %s: %v", name, option, err))
-		}
-	}
-	return c
+	opts := append([]ctrlx.Option{ctrlx.WithoutQuietRestart()}, r.inside...)
+	return append(opts, ctrlx.WithFinalizer(r.finalizer))
 }
 
 // SetupWithManager adds a controller for the kind to a manager. It is called
@@ -143,20 +152,17 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if err := r.inner.SetupWithManager(mgr); err != nil {
 		return err
 	}
-	y, err := r.systemOf(mgr)
+	y, err := r.systemOf(mgr, r.dependentsOf(mgr))
 	if err != nil {
 		return fmt.Errorf("component: %s: %w", r.name, err)
-	}
-	if y.types, err = typesOf(mgr); err != nil {
-		return fmt.Errorf("component: %s: the discovery client: %w", r.name, err)
 	}
 	y.recorder = mgr.GetEventRecorder(reporterOf(r.name))
 	r.setUp = y
 	return nil
 }
 
-// Inner returns the reconciler that runs the passes: to print its flow, to
-// explain an object, or to poke one.
+// Inner returns the reconciler that runs the passes. Use it to print the flow,
+// as fmt.Print(r.Inner().Flow()) does, to explain an object, or to poke one.
 func (r *Reconciler[T]) Inner() *ctrlx.Reconciler[T] { return r.inner }
 
 // ApplyChain returns the chain around the waves of a component.
@@ -188,8 +194,8 @@ func (r *Reconciler[T]) WithPostReconcileHook(hook ctrlx.HookFunc[T]) *Reconcile
 	return r
 }
 
-// WithPreDeleteHook adds a hook as [ctrlx.Reconciler.WithPreDeleteHook] does: it
-// runs in each pass of a deletion, before the guard.
+// WithPreDeleteHook adds a hook as [ctrlx.Reconciler.WithPreDeleteHook] does:
+// it runs in each pass of a deletion, before the guard.
 func (r *Reconciler[T]) WithPreDeleteHook(hook ctrlx.HookFunc[T]) *Reconciler[T] {
 	r.inner.WithPreDeleteHook(hook)
 	return r
@@ -201,3 +207,12 @@ func (r *Reconciler[T]) WithPostDeleteHook(hook ctrlx.HookFunc[T]) *Reconciler[T
 	r.inner.WithPostDeleteHook(hook)
 	return r
 }
+
+// unconnected is the cluster of dependents that are never used.
+type unconnected struct{}
+
+// GetClient implements [dependents.Cluster].
+func (unconnected) GetClient() client.Client { return nil }
+
+// GetAPIReader implements [dependents.Cluster].
+func (unconnected) GetAPIReader() client.Reader { return nil }

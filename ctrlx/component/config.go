@@ -1,12 +1,17 @@
 package component
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
 // MissingNamespacesPolicy says what happens if an object of the set is in a
@@ -46,60 +51,62 @@ type TypeConfiguration interface {
 }
 
 // ReapplyConfiguration is implemented by a component, or by the value of its
-// GetSpec, that sets the longest time between two writes of a dependent. Zero and
-// negative mean the option of [New], or else the default.
+// GetSpec, that sets the longest time between two writes of a dependent. Zero
+// and negative mean the option of [New], or else the default.
 type ReapplyConfiguration interface {
 	GetReapplyInterval() time.Duration
 }
 
+// The methods of PolicyConfiguration, because each of them counts on its own.
+type (
+	adopting interface {
+		GetAdoptionPolicy() dependents.AdoptionPolicy
+	}
+	updating interface {
+		GetUpdatePolicy() dependents.UpdatePolicy
+	}
+	deleting interface {
+		GetDeletePolicy() dependents.DeletePolicy
+	}
+	placing interface {
+		GetMissingNamespacesPolicy() MissingNamespacesPolicy
+	}
+)
+
 // configuration holds the settings of one component.
 type configuration struct {
-	policies   dependents.Policies // empty fields: the component does not set them
 	namespaces MissingNamespacesPolicy
 	types      []TypeInfo
 	observe    bool
 }
 
-// annotationObserve is the annotation of a component that is only observed, after
-// the name of the reconciler and a slash.
+// annotationObserve is the annotation of a component that is only observed,
+// after the name of the reconciler and a slash.
 const annotationObserve = "observe-only"
 
-// configurationOf returns the settings of a component, and a problem for each
-// invalid value. Package dependents checks the policies.
-func (o *options) configurationOf(name string, c Component) (configuration, []string) {
-	cfg := configuration{namespaces: o.namespaces, types: o.types, observe: o.observe}
-	cfg.policies.Adoption = setting(c, func(i interface {
-		GetAdoptionPolicy() dependents.AdoptionPolicy
-	}) dependents.AdoptionPolicy {
-		return i.GetAdoptionPolicy()
-	})
-	cfg.policies.Update = setting(c, func(i interface {
-		GetUpdatePolicy() dependents.UpdatePolicy
-	}) dependents.UpdatePolicy {
-		return i.GetUpdatePolicy()
-	})
-	cfg.policies.Delete = setting(c, func(i interface {
-		GetDeletePolicy() dependents.DeletePolicy
-	}) dependents.DeletePolicy {
-		return i.GetDeletePolicy()
-	})
-	cfg.policies.ReapplyInterval = max(setting(c, ReapplyConfiguration.GetReapplyInterval), 0)
-	var problems []string
-	if p := setting(c, func(i interface {
-		GetMissingNamespacesPolicy() MissingNamespacesPolicy
-	}) MissingNamespacesPolicy {
-		return i.GetMissingNamespacesPolicy()
-	}); p != "" {
-		cfg.namespaces = p
-		if problem := p.problem(); problem != "" {
-			problems = append(problems, problem)
-		}
+// policiesOf returns the policies that a component sets. Package dependents
+// checks them. A field is empty if the component does not set it.
+func policiesOf(owner client.Object) (p dependents.Policies) {
+	c, ok := owner.(Component)
+	if !ok {
+		return p
 	}
-	for _, t := range setting(c, TypeConfiguration.GetAdditionalManagedTypes) {
-		if problem := t.problem(); problem != "" {
-			problems = append(problems, problem)
-		}
-		cfg.types = append(cfg.types[:len(cfg.types):len(cfg.types)], t)
+	p.Adoption = setting(c, adopting.GetAdoptionPolicy)
+	p.Update = setting(c, updating.GetUpdatePolicy)
+	p.Delete = setting(c, deleting.GetDeletePolicy)
+	p.ReapplyInterval = setting(c, ReapplyConfiguration.GetReapplyInterval)
+	return p
+}
+
+// configurationOf returns the settings of a component, except the policies. The
+// error names all invalid values, and wraps dependents.ErrInvalid.
+func (o *options) configurationOf(name string, c Component) (configuration, error) {
+	cfg := configuration{observe: o.observe}
+	cfg.namespaces = cmp.Or(setting(c, placing.GetMissingNamespacesPolicy), o.namespaces)
+	problems := []string{cfg.namespaces.problem()}
+	cfg.types = slices.Concat(o.types, setting(c, TypeConfiguration.GetAdditionalManagedTypes))
+	for _, t := range cfg.types {
+		problems = append(problems, t.problem())
 	}
 	switch key := name + "/" + annotationObserve; c.GetAnnotations()[key] {
 	case "", "false":
@@ -109,64 +116,50 @@ func (o *options) configurationOf(name string, c Component) (configuration, []st
 		problems = append(problems, fmt.Sprintf("the annotation %s is %q: it must be true or false",
 			key, c.GetAnnotations()[key]))
 	}
-	return cfg, problems
+	problems = slices.DeleteFunc(problems, func(p string) bool { return p == "" })
+	if len(problems) > 0 {
+		return cfg, fmt.Errorf("%w: %s", dependents.ErrInvalid, strings.Join(problems, "; "))
+	}
+	return cfg, nil
 }
 
-// setting returns the result of a method of a component, or else of its spec; the
-// zero V if neither has the method, or the component returns the zero V.
+// setting returns the result of a method of a component, or else of its spec;
+// the zero V if neither has the method, or the component returns the zero V.
 func setting[I, V any](c Component, get func(I) V) (v V) {
-	if i, ok := c.(I); ok {
-		return get(i)
-	}
-	spec := c.GetSpec()
-	if i, ok := spec.(I); ok && !isNil(spec) {
-		return get(i)
+	for _, on := range []any{c, c.GetSpec()} {
+		if i, ok := on.(I); ok && !setup.IsNil(on) {
+			return get(i)
+		}
 	}
 	return v
 }
 
-// mustConfigure panics if T is no pointer to a struct, or if a method has the name
-// of a setting and another signature: it would be ignored.
+// mustConfigure panics if T is no pointer to a struct, or if a method of a
+// setting would be ignored: it has another signature, or only the pointer to
+// the spec has it.
 func mustConfigure[T Component](name string) {
 	t := reflect.TypeFor[T]()
 	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
 		panic(fmt.Sprintf("component: New: %s: %s is no pointer to a struct: give the type that the scheme knows", name, t))
 	}
-	types := []reflect.Type{t}
+	values := []reflect.Value{reflect.Zero(t)}
 	if spec := reflect.New(t.Elem()).Interface().(T).GetSpec(); spec != nil {
-		types = append(types, reflect.TypeOf(spec))
+		values = append(values, reflect.ValueOf(spec))
 	}
 	for _, settings := range []reflect.Type{
 		reflect.TypeFor[PolicyConfiguration](), reflect.TypeFor[TypeConfiguration](), reflect.TypeFor[ReapplyConfiguration](),
 	} {
 		for want := range settings.Methods() {
-			for _, t := range types {
-				if m, ok := t.MethodByName(want.Name); ok && signature(m.Type) != want.Type.String() {
+			for _, v := range values {
+				if _, found := reflect.PointerTo(v.Type()).MethodByName(want.Name); found && !v.MethodByName(want.Name).IsValid() {
+					panic(fmt.Sprintf("component: New: %s: GetSpec returns a %s, and %s has a pointer receiver: return a pointer",
+						name, v.Type(), want.Name))
+				}
+				if m := v.MethodByName(want.Name); m.IsValid() && m.Type() != want.Type {
 					panic(fmt.Sprintf("component: New: %s: the method %s of %s is a %s: it must be a %s",
-						name, want.Name, t, signature(m.Type), want.Type))
+						name, want.Name, v.Type(), m.Type(), want.Type))
 				}
 			}
 		}
 	}
-}
-
-// signature returns a type of a method without its receiver.
-func signature(m reflect.Type) string {
-	text := m.String()
-	_, rest, found := strings.Cut(text, m.In(0).String())
-	if !found {
-		return text
-	}
-	return "func(" + strings.TrimPrefix(rest, ", ")
-}
-
-func isNil(v any) bool {
-	r := reflect.ValueOf(v)
-	switch r.Kind() {
-	case reflect.Invalid:
-		return true
-	case reflect.Pointer, reflect.Interface, reflect.Map, reflect.Slice, reflect.Func:
-		return r.IsNil()
-	}
-	return false
 }

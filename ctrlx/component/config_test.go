@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
@@ -28,6 +30,11 @@ func (d *driftedSpec) GetSpec() any { return d }
 
 func (d *driftedSpec) GetAdditionalManagedTypes(bool) []component.TypeInfo { return nil }
 
+// valued is a component that returns its spec as a value.
+type valued struct{ Shop }
+
+func (v *valued) GetSpec() any { return v.Spec }
+
 // A mistake of the program panics at set-up. The text names the option and the fix.
 func TestPanics(t *testing.T) {
 	g := component.GeneratorFunc[*ShopSpec](nil)
@@ -36,10 +43,14 @@ func TestPanics(t *testing.T) {
 		call   func()
 		want   string
 	}{
-		"Name":        {"no DNS name", func() { component.New[*Shop]("Shop", g) }, `the name "Shop" is not a DNS name`},
-		"Generator":   {"nil", func() { component.New[*Shop](name, nil) }, "the generator is nil"},
-		"Option":      {"nil", func() { component.New[*Shop](name, g, nil) }, "option 1 is nil"},
-		"Policy":      {"no constant", func() { component.WithMissingNamespaces("Maybe") }, `is "Maybe"`},
+		"Name":      {"no DNS name", func() { component.New[*Shop]("Shop", g) }, `the name "Shop" is not a DNS name`},
+		"Generator": {"nil", func() { component.New[*Shop](name, nil) }, "the generator is nil"},
+		"Option":    {"nil", func() { component.New[*Shop](name, g, nil) }, "option 1 is nil"},
+		"Policy":    {"no constant", func() { component.WithMissingNamespaces("Maybe") }, `is "Maybe"`},
+		"Policies":  {"no constant", func() { component.New[*Shop](name, g, component.WithPolicies(dependents.Policies{Update: "Maybe"})) }, `update-policy of the spec or of an option is "Maybe"`},
+		"ObjectChain": {"no such link", func() {
+			component.New[*Shop](name, g, component.WithDependents(dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) { return c.Without("Absent") })))
+		}, "WithApplyChain"},
 		"Type":        {"a pattern in the kind", func() { component.WithManagedTypes(component.TypeInfo{Kind: "A*"}) }, "neither a name nor *"},
 		"Kind":        {"no version", func() { component.WithKinds(schema.GroupVersionKind{Kind: "A"}) }, "give a version"},
 		"Store":       {"nil", func() { component.WithStore(nil) }, "the store is nil"},
@@ -52,6 +63,7 @@ func TestPanics(t *testing.T) {
 		"Extensions":  {"for another type", func() { component.New[*Shop](name, g, component.WithExtensions(flow.Extensions[*drifted]{})) }, "WithExtensions was given"},
 		"Drifted":     {"the method would be ignored", func() { component.New[*drifted](name, g) }, "the method GetUpdatePolicy of *component_test.drifted is a func() string: it must be a func() dependents.UpdatePolicy"},
 		"DriftedSpec": {"the method would be ignored", func() { component.New[*driftedSpec](name, g) }, "the method GetAdditionalManagedTypes"},
+		"ValuedSpec":  {"the value has no method of the pointer", func() { component.New[*valued](name, g) }, "GetSpec returns a component_test.ShopSpec, and GetAdoptionPolicy has a pointer receiver: return a pointer"},
 		"NoFile":      {"no file matches", func() { component.Templates(fstest.MapFS{}) }, `Templates: "*.yaml": no file matches`},
 	}
 	for name, tc := range cases {
@@ -97,6 +109,63 @@ func TestReapply(t *testing.T) {
 				if diff := cmp.Diff(step.want, w.writes()); diff != "" {
 					t.Errorf("%s: the writes after %s (-want +got):\n%s", tc.reason, step.at, diff)
 				}
+			}
+		})
+	}
+}
+
+// Each policy counts as an option, and as a setting of the component.
+func TestPolicySources(t *testing.T) {
+	elsewhere := strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: NAMESPACE-other", 1)
+	policies := func(p dependents.Policies) []component.Option { return []component.Option{component.WithPolicies(p)} }
+	cases := map[string]struct {
+		reason string
+		opts   []component.Option
+		change func(*ShopSpec)
+		first  string // an object that exists before
+		second string // the manifest
+		want   string // the data of the object, or a part of the error
+	}{
+		"AdoptionOption": {"the object has no owner", policies(dependents.Policies{Adoption: dependents.AdoptionNever}), nil,
+			configMap("a", "0"), configMap("a", "1"), "it exists and has no owner"},
+		"AdoptionComponent": {"the component takes it from another owner", policies(dependents.Policies{Adoption: dependents.AdoptionNever}), func(s *ShopSpec) { s.Adoption = "Always" },
+			strings.Replace(configMap("a", "0"), "metadata:\n", "metadata:\n  labels: {shop.example.com/owner-id: another}\n", 1), configMap("a", "1"), "map[k:1] another object false"},
+		"UpdateOption": {"a field of another manager stays", policies(dependents.Policies{Update: dependents.UpdateSsaMerge}), nil,
+			strings.Replace(configMap("a", "0"), "data:\n", "data:\n  more: x\n", 1), configMap("a", "1"), "map[k:1 more:x] another object false"},
+		"UpdateComponent": {"the object is deleted and created", policies(dependents.Policies{Update: dependents.UpdateSsaMerge}), func(s *ShopSpec) { s.Update = "Recreate" },
+			strings.Replace(configMap("a", "0"), "data:\n", "data:\n  more: x\n", 1), configMap("a", "1"), "map[k:1] another object true"},
+		"NamespacesOption": {"the API server refuses the object", []component.Option{component.WithMissingNamespaces(component.MissingNamespacesDoNotCreate)}, nil,
+			"", elsewhere, "-other\" not found"},
+		"NamespacesComponent": {"the component creates the namespace", []component.Option{component.WithMissingNamespaces(component.MissingNamespacesDoNotCreate)}, func(s *ShopSpec) { s.Namespaces = "Create" },
+			"", elsewhere, "map[k:1] another object true"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, tc.opts...)
+			before := &corev1.ConfigMap{}
+			if tc.first != "" {
+				w.create(tc.first)
+				before = w.configMap("a")
+			}
+			w.change(func(s *Shop) {
+				if s.Spec.Manifests = []string{tc.second}; tc.change != nil {
+					tc.change(&s.Spec)
+				}
+			})
+			res, err := component.Result{}, error(nil)
+			for n := 0; n < 5 && err == nil && !res.Done; n++ {
+				res, err = w.pass()
+			}
+			got := fmt.Sprint(err)
+			if res.Done {
+				after := &corev1.ConfigMap{}
+				for _, ns := range []string{w.ns, w.ns + "-other"} {
+					must(t, client.IgnoreNotFound(api.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "a"}, after)))
+				}
+				got = fmt.Sprintf("%v another object %t", after.Data, after.UID != before.UID)
+			}
+			if !strings.Contains(got, tc.want) {
+				t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
 			}
 		})
 	}

@@ -3,112 +3,337 @@ package component_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx/component"
 )
 
-// A process that crashes at any call of a pass, before or after it, leaves a state
-// from which the next process converges: to the manifests, without a change of a
-// foreign object, and after a deletion with nothing left. Each object that exists
-// is in the stored inventory at each moment. A crash after a call that writes
-// nothing is a crash before the next call. Of equal reads, only the first one
-// crashes.
+var (
+	namespaces  = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
+	definitions = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
+	errCrash    = errors.New("crash")
+)
+
+// phase is a change of a Shop, and the objects that exist when no work is left, but
+// for those of [life.foreign].
+type phase struct {
+	name string
+	do   func(*lived)
+	want []string
+}
+
+// life is a life of a Shop.
+type life struct {
+	reason   string
+	opts     []component.Option
+	suffixes []string // of the namespaces that have objects
+	typed    bool     // a phase has the definition of the kind Mill
+	foreign  []string // manifests of other owners, which no phase changes
+	before   func(*lived)
+	phases   []phase
+	kept     []string // the objects that a policy may leave with our label
+}
+
+// A process crashes before and after each write of a life, and before each read. A
+// process that has crashed makes no more call. After each pass, each object of the
+// component is in its stored inventory. After each phase, the cluster is as the
+// manifests say, and the objects of other owners have not changed. A purged object is
+// not applied again. A phase takes at most 20 passes without a crash.
+//
+// Each new point of a pass crashes once, also after another crash in the same phase.
+// That is as strong as one crash in each life, because a process forgets everything: the
+// next one begins with the state of the cluster. So a point is a write in a state of the
+// cluster, or a read in a phase. The second life meets states that the crashes of the
+// first one hid.
 func TestCrash(t *testing.T) {
-	errCrash := errors.New("crash")
-	foreign := []string{"foreign=1"}
-	done := map[string]bool{} // the points where a process has crashed
-	for crash := 1; ; crash++ {
-		w := newWorld(t, unready)
-		w.create(configMap("foreign", "1"))
-		crashed, writes := false, 0 // writes of this world
-		at := func(when string) func(string) error {
-			return func(call string) error {
-				point := when + " " + call
-				switch {
-				case isWrite(call) && when == "before":
-					writes++
-					point = fmt.Sprintf("%s %d", point, writes)
-				case isWrite(call):
-					point = fmt.Sprintf("%s %d", point, writes)
-				case when == "after":
-					return nil
-				}
-				if crashed || done[point] {
-					return nil
-				}
-				done[point], crashed = true, true
+	t.Parallel()
+	inside := func(namespace, text string) string {
+		return strings.Replace(text, "metadata:\n", "metadata:\n  namespace: NAMESPACE-"+namespace+"\n", 1)
+	}
+	const inner = "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n"
+	all := func(k string) []string {
+		return []string{
+			configMap("a", k, "adoption-policy", "Never", "update-policy", "Replace", "delete-order", "1"),
+			configMap("b", k, "adoption-policy", "IfUnowned", "update-policy", "Recreate", "delete-policy", "Orphan"),
+			configMap("c", k, "adoption-policy", "Always", "update-policy", "SsaMerge", "delete-policy", "OrphanOnApply", "apply-order", "-1"),
+			configMap("d", k, "update-policy", "SsaOverride", "delete-policy", "OrphanOnDelete"),
+			configMap("e", k, "reconcile-policy", "Once", "delete-policy", "OrphanOnApply"),
+			configMap("f", k, "reconcile-policy", "OnObjectOrComponentChange", "delete-policy", "Orphan", "apply-order", "1"),
+			configMap("g", "1", "update-policy", "SsaMerge", "delete-policy", "OrphanOnDelete"),
+			configMap("h", "1", "delete-order", "-1"),
+			configMap("p", k, "purge-order", "0", "delete-policy", "Orphan"),
+		}
+	}
+	want := func(manifests ...string) func(*lived) { return func(w *lived) { w.want(manifests...) } }
+	crd := func(manifests ...string) func(*lived) {
+		return func(w *lived) {
+			text, kind := w.definition()
+			all := []string{text}
+			for _, m := range manifests {
+				all = append(all, mill(kind, m))
+			}
+			w.want(append(all, configMap("a", "1"))...)
+		}
+	}
+	lives := map[string]life{
+		"Policies": {"each policy, orders and a purge", nil, []string{""}, false, []string{configMap("foreign", "1")}, func(w *lived) {
+			w.create(configMap("b", "foreign"))
+			w.create(strings.Replace(configMap("c", "foreign"), "metadata:\n", "metadata:\n  labels: {shop.example.com/owner-id: another}\n", 1))
+		}, []phase{
+			{"create", want(all("1")...), []string{"a=1", "b=1", "c=1", "d=1", "e=1", "f=1", "g=1", "h=1"}},
+			{"change", want(all("2")...), []string{"a=2", "b=2", "c=2", "d=2", "e=1", "f=2", "g=1", "h=1"}},
+			{"drop", want(all("2")[4:8]...), []string{"b=2", "c=2", "e=1", "f=2", "g=1", "h=1"}},
+			{"delete", func(w *lived) { w.delete() }, []string{"b=2", "c=2", "f=2", "g=1"}},
+		}, []string{"b", "c", "f", "g"}},
+		"Namespaces": {"a missing namespace, a namespace of the set, and several writes at once", []component.Option{component.WithConcurrency(3)}, []string{"", "-inner", "-other"}, false, []string{configMap("foreign", "1")}, nil, []phase{
+			{"create", want(inside("other", configMap("o", "1")), inside("inner", configMap("i", "1")), inside("inner", configMap("j", "1")), inner, configMap("a", "1"), configMap("b", "1"), configMap("c", "1")),
+				[]string{"a=1", "b=1", "c=1", "inner", "inner/i=1", "inner/j=1", "other", "other/o=1"}},
+			{"change", want(inside("other", configMap("o", "2")), inside("inner", configMap("i", "2")), inner, configMap("a", "2"), configMap("b", "2")),
+				[]string{"a=2", "b=2", "inner", "inner/i=2", "other", "other/o=2"}},
+			{"drop", want(configMap("a", "2")), []string{"a=2", "other"}},
+			{"create again", want(inside("inner", configMap("i", "1")), inner), []string{"inner", "inner/i=1", "other"}},
+			{"delete", func(w *lived) { w.delete() }, []string{"other"}},
+		}, nil},
+		"Types": {"a definition with instances", nil, []string{""}, true, nil, nil, []phase{
+			{"create", crd("ours", "more"), []string{"a=1", "mills", "mills/more", "mills/ours"}},
+			{"drop an instance", crd("ours"), []string{"a=1", "mills", "mills/ours"}},
+			{"drop the type", want(configMap("b", "1")), []string{"b=1"}},
+			{"delete", func(w *lived) { w.delete() }, nil},
+		}, nil},
+	}
+	for title, l := range lives {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			points := map[string]bool{}
+			first, second := l.live(t, points), l.live(t, points)
+			if t.Logf("%s: %d and %d crashes", l.reason, first, second); first < 40 {
+				t.Errorf("there were only %d crashes", first)
+			}
+		})
+	}
+}
+
+// lived is the world of a life.
+type lived struct {
+	*world
+	suffixes []string
+	typed    bool
+}
+
+// live lets a Shop live, and returns the number of crashes. points are the points
+// where a process has crashed.
+func (l *life) live(t *testing.T, points map[string]bool) (crashes int) {
+	w := &lived{world: newWorld(t, append([]component.Option{unready}, l.opts...)...), suffixes: l.suffixes, typed: l.typed}
+	for _, text := range l.foreign {
+		w.create(text)
+	}
+	if l.before != nil {
+		l.before(w)
+	}
+	foreign := w.others()
+	var mu sync.Mutex
+	phase, dead, purged := "", false, false
+	at := func(when string) func(string) error {
+		return func(call string) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if dead {
 				return errCrash
 			}
-		}
-		w.before, w.after = at("before"), at("after")
-		converge := func(what string, want ...string) {
-			t.Helper()
-			for pass := 1; ; pass++ {
-				if pass > 20 {
-					t.Fatalf("crash %d: %s takes more than 20 passes", crash, what)
-				}
-				res, err := w.pass()
-				w.ahead(crash)
-				if errors.Is(err, errCrash) {
-					w.restart()
-					continue
-				}
-				if err != nil {
-					t.Fatalf("crash %d: %s: %v", crash, what, err)
-				}
-				if res.Done {
-					break
+			switch when + " " + call {
+			case "after delete ConfigMap p":
+				purged = true
+			case "before create ConfigMap p":
+				if purged {
+					t.Errorf("%s: a process applies an object again that was purged", phase)
 				}
 			}
-			if diff := cmp.Diff(append(want, foreign...), w.names()); diff != "" {
-				t.Fatalf("crash %d: %s (-want +got):\n%s", crash, what, diff)
+			if when == "after" && !isWrite(call) {
+				return nil // as before the next call
 			}
+			point := fmt.Sprint(phase, " ", when, " ", strings.ReplaceAll(call, w.ns, "NAMESPACE"))
+			if isWrite(call) {
+				point += fmt.Sprint(" ", w.objects(), " ", w.stored())
+			}
+			if points[point] {
+				return nil
+			}
+			points[point], dead = true, true
+			crashes++
+			return errCrash
 		}
-		phases := []func(){
-			func() {
-				w.want(configMap("a", "1"), configMap("b", "1", "apply-order", "1", "delete-order", "-1"), configMap("d", "1", "purge-order", "0"))
-				converge("creating", "a=1", "b=1")
-			},
-			func() {
-				w.want(configMap("c", "1"), configMap("a", "2", "update-policy", "ssa-override"), configMap("d", "2", "purge-order", "0"))
-				converge("changing", "a=2", "c=1")
-			},
-			func() {
-				w.delete()
-				converge("deleting")
-				if left := w.shop.Status.Inventory.Items; len(left) > 0 {
-					t.Fatalf("crash %d: the inventory has %v after the deletion", crash, left)
-				}
-			},
-		}
-		for _, phase := range phases {
-			if phase(); crashed { // it has converged, with all objects in the inventory
+	}
+	w.before, w.after = at("before"), at("after")
+	for _, p := range l.phases {
+		phase, purged = p.name, false
+		p.do(w)
+		for pass := 1; ; pass++ {
+			if pass > 20 {
+				t.Fatalf("%s takes more than 20 passes: %v", p.name, w.objects())
+			}
+			res, err := w.pass()
+			w.ahead(l.kept)
+			w.controllers()
+			if dead {
+				dead = false
+				w.restart()
+				pass--
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", p.name, err)
+			}
+			if res.Done {
 				break
 			}
 		}
-		if !crashed {
-			t.Logf("%d crashes", crash-1)
-			return
+		want := slices.Clone(p.want)
+		if len(l.foreign) > 0 {
+			want = append(want, "foreign=1")
+			slices.Sort(want)
+		}
+		if diff := cmp.Diff(want, w.objects()); diff != "" {
+			t.Fatalf("%s (-want +got):\n%s", p.name, diff)
+		}
+		if diff := cmp.Diff(foreign, w.others()); diff != "" {
+			t.Fatalf("%s: the objects of other owners (-before +after):\n%s", p.name, diff)
+		}
+	}
+	if left := w.stored(); len(left) > 0 {
+		t.Fatalf("the inventory has %v after the deletion", left)
+	}
+	return crashes
+}
+
+// list returns the objects of a kind in a namespace.
+func (w *lived) list(gvk schema.GroupVersionKind, namespace string) []unstructured.Unstructured {
+	w.t.Helper()
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	if err := api.List(w.t.Context(), list, client.InNamespace(namespace)); !meta.IsNoMatchError(err) && client.IgnoreNotFound(err) != nil {
+		w.t.Fatal(err)
+	}
+	return list.Items
+}
+
+// each calls do for each object of the test, with its name in short.
+func (w *lived) each(do func(text string, u *unstructured.Unstructured)) {
+	w.t.Helper()
+	for _, suffix := range w.suffixes {
+		short := strings.TrimPrefix(suffix+"/", "-")
+		for _, u := range w.list(configMaps, w.ns+suffix) {
+			if u.GetName() != "kube-root-ca.crt" {
+				k, _, _ := unstructured.NestedString(u.Object, "data", "k")
+				do(strings.TrimPrefix(short, "/")+u.GetName()+"="+k, &u)
+			}
+		}
+		if suffix != "" {
+			if u, exists := w.get(namespaces, w.ns+suffix); exists {
+				do(strings.TrimPrefix(suffix, "-"), u)
+			}
+		}
+	}
+	if !w.typed {
+		return
+	}
+	_, kind := w.definition()
+	if u, exists := w.get(definitions, "mills."+kind.Group); exists {
+		do("mills", u)
+		for _, u := range w.list(kind, w.ns) {
+			do("mills/"+u.GetName(), &u)
 		}
 	}
 }
 
-// ahead fails the test if an object of the component is not in its inventory.
-func (w *world) ahead(crash int) {
+// get reads an object without a namespace.
+func (w *lived) get(gvk schema.GroupVersionKind, object string) (*unstructured.Unstructured, bool) {
+	w.t.Helper()
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gvk)
+	err := api.Get(w.t.Context(), client.ObjectKey{Name: object}, u)
+	must(w.t, client.IgnoreNotFound(err))
+	return u, err == nil
+}
+
+// objects returns all objects of the test, sorted.
+func (w *lived) objects() (all []string) {
+	w.each(func(text string, _ *unstructured.Unstructured) { all = append(all, text) })
+	slices.Sort(all)
+	return all
+}
+
+// others returns the objects that no phase changes, with their versions.
+func (w *lived) others() (all []string) {
+	w.each(func(text string, u *unstructured.Unstructured) {
+		if u.GetName() == "foreign" {
+			all = append(all, fmt.Sprint(text, " ", u.GetUID(), " ", u.GetResourceVersion()))
+		}
+	})
+	return all
+}
+
+// stored returns the items of the inventory.
+func (w *lived) stored() (all []string) {
 	w.t.Helper()
 	shop := &Shop{}
 	must(w.t, api.Get(w.t.Context(), clientKey(w.shop), shop))
-	stored := map[string]bool{}
 	if v := shop.Status.Inventory; v != nil {
 		for _, i := range v.Items {
-			stored[i.Name] = true
+			all = append(all, fmt.Sprint(strings.ReplaceAll(i.Ref().String(), w.ns, "NAMESPACE"), " ", i.Purge, " ", i.Purged))
 		}
 	}
-	for _, n := range w.names() {
-		if n, _, _ = strings.Cut(n, "="); n != "foreign" && !stored[n] {
-			w.t.Fatalf("crash %d: the object %s exists and is not in the inventory %v", crash, n, stored)
+	return all
+}
+
+// ahead fails the test if an object of the component is not in its inventory, nor kept
+// by a policy.
+func (w *lived) ahead(kept []string) {
+	w.t.Helper()
+	stored := strings.Join(w.stored(), "\n") + "\n"
+	w.each(func(text string, u *unstructured.Unstructured) {
+		if u.GetLabels()[name+"/owner-id"] == "" || u.GetLabels()[name+"/owner-id"] == "another" || slices.Contains(kept, u.GetName()) {
+			return
+		}
+		if !strings.Contains(stored, strings.ReplaceAll(u.GetName(), w.ns, "NAMESPACE")+" ") {
+			w.t.Fatalf("the object %s exists and is not in the inventory:\n%s", text, stored)
+		}
+	})
+}
+
+// controllers does the work of the controllers of the cluster: it ends the deletion of
+// namespaces, and waits until definitions are served or gone.
+func (w *lived) controllers() {
+	w.t.Helper()
+	for _, suffix := range w.suffixes {
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + suffix}}
+		if u, exists := w.get(namespaces, ns.Name); exists && u.GetDeletionTimestamp() != nil {
+			must(w.t, client.IgnoreNotFound(api.SubResource("finalize").Update(w.t.Context(), ns)))
+		}
+	}
+	_, kind := w.definition()
+	for end := time.Now().Add(30 * time.Second); w.typed; {
+		u, exists := w.get(definitions, "mills."+kind.Group)
+		if !exists {
+			return
+		}
+		_, err := found.RESTClient().Get().AbsPath("/apis", kind.Group, kind.Version, "mills").DoRaw(w.t.Context())
+		if u.GetDeletionTimestamp() == nil && err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			w.t.Fatalf("the definition is neither served nor gone: %v", err)
 		}
 	}
 }

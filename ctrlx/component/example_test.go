@@ -30,7 +30,6 @@ func ExampleNew() {
 					Data:       map[string]string{"size": fmt.Sprint(spec.Size)},
 				}}, nil
 			}),
-			component.WithKinds(configMaps),
 			component.WithPolicies(dependents.Policies{Update: dependents.UpdateSsaMerge}),
 		).SetupWithManager(mgr)
 	}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
 )
 
@@ -16,18 +16,19 @@ import (
 // ctrlx. A new Process knows nothing, as after a restart.
 type Process[T Component] struct {
 	y *system
+	r *Reconciler[T]
 	// Target is the client of the deployment target; nil: that of the cluster.
 	Target client.Client
 }
 
 // NewProcess returns a process of a reconciler.
 func NewProcess[T Component](r *Reconciler[T], c dependents.Cluster, preferred func(context.Context) ([]*metav1.APIResourceList, error)) *Process[T] {
-	y, err := r.systemOf(c)
+	y, err := r.systemOf(c, r.dependentsOf(c))
 	if err != nil {
 		panic(err)
 	}
 	y.types = catalog{preferred}
-	return &Process[T]{y: y}
+	return &Process[T]{y: y, r: r}
 }
 
 // Missing sets the time since which a wave waits for a kind.
@@ -38,33 +39,48 @@ func (p *Process[T]) Missing(gvk schema.GroupVersionKind, since time.Time) {
 // Pass applies or deletes the dependents of a component. The client of the cluster
 // takes the place of the cache.
 func (p *Process[T]) Pass(ctx context.Context, c T) (Result, error) {
-	cl := p.y.cluster.GetClient()
-	find := func(ctx context.Context, ref checks.Ref) (checks.Object, error) {
-		mapping, err := cl.RESTMapper().RESTMapping(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
-		if err != nil {
-			return checks.Object{}, err
-		}
-		found, err := cl.Scheme().New(mapping.GroupVersionKind)
-		if err != nil {
-			return checks.Object{}, err
-		}
-		obj := found.(client.Object)
-		err = cl.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, obj)
-		obj.GetObjectKind().SetGroupVersionKind(mapping.GroupVersionKind)
-		if err != nil {
-			return checks.Object{Ref: ref}, client.IgnoreNotFound(err)
-		}
-		return checks.Object{Ref: ref, Value: obj}, nil
-	}
-	s := &Set{Component: c, system: p.y, access: (&access{client: cl, find: find, live: p.y.cluster.GetAPIReader()}).withDryRun()}
+	s := &Set{Component: c, system: p.y, access: access{client: p.y.cluster.GetClient(), live: p.y.cluster.GetAPIReader()}}
 	if p.Target != nil {
-		s.access = (&access{client: p.Target, live: p.Target}).withDryRun()
+		y, err := p.r.systemOf(p.y.cluster, p.r.dependentsOf(target{p.Target}))
+		if err != nil {
+			return Result{}, err
+		}
+		y.types = p.y.types
+		s.system, s.access = y, access{client: p.Target, live: p.Target, target: true}
 	}
-	if err := s.configure(ctx); err != nil {
+	if err := s.configure(); err != nil {
 		return Result{}, err
 	}
 	if c.GetDeletionTimestamp() != nil {
 		return s.remove(ctx)
 	}
 	return s.apply(ctx)
+}
+
+// target is the cluster of a deployment target.
+type target struct{ client.Client }
+
+func (t target) GetClient() client.Client    { return t.Client }
+func (t target) GetAPIReader() client.Reader { return t.Client }
+
+// Links returns the names of the links around a set, a wave and one object.
+func (r *Reconciler[T]) Links(c dependents.Cluster) (names []string, err error) {
+	y, err := r.systemOf(c, r.dependentsOf(c))
+	if err != nil {
+		return nil, err
+	}
+	for _, links := range [][]chain.Link{
+		r.applyChain.Links(), r.deleteChain.Links(), r.waveChain.Links(),
+		y.dependents.ApplyChain().Links(), y.dependents.DeleteChain().Links(),
+	} {
+		for _, l := range links {
+			names = append(names, l.Name)
+		}
+	}
+	return names, nil
+}
+
+// Changes returns the fields that differ between two states of an object.
+func Changes(from, to client.Object) []FieldChange {
+	return changes(from, to, "shop.example.com", false)
 }

@@ -8,53 +8,44 @@ import (
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/definition"
 )
 
 // mostBlocking is the number of objects of one kind that the guard names.
 const mostBlocking = 5
 
-// deletionDelay is the time after which a pass over a component in deletion reads
-// again what no event reports.
+// deletionDelay is the time after which a pass over a component in deletion
+// reads again what no event reports.
 const deletionDelay = 5 * time.Second
 
-// probe is an object of a kind that each API server has.
-var probe = metav1.PartialObjectMetadata{
-	TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: "default"},
-}
-
-// finalizers blocks a deletion while the component has finalizers of others. They
-// may need the dependents.
+// finalizers blocks a deletion while the component has finalizers of others.
+// They may need the dependents.
 func finalizers(next Handler) Handler {
 	return func(ctx context.Context, s *Set) (Result, error) {
-		var others []string
-		for _, f := range s.Component.GetFinalizers() {
-			if f != s.system.finalizer {
-				others = append(others, f)
-			}
-		}
+		own := func(f string) bool { return f == s.system.finalizer }
+		others := slices.DeleteFunc(slices.Clone(s.Component.GetFinalizers()), own)
 		if len(others) > 0 {
 			message := "other controllers must remove their finalizers first: " + strings.Join(others, ", ")
-			return Result{Reason: ReasonDeletionBlocked, Message: message}, nil
+			if res := s.waits(Result{Reason: ReasonDeletionBlocked, Message: message}); !res.Done {
+				return res, nil
+			}
 		}
 		return next(ctx, s)
 	}
 }
 
-// guard blocks a deletion while objects of managed types exist that the inventory
-// lacks: they would be lost with their type.
+// guard blocks a deletion while objects of managed types exist that the
+// inventory lacks: they would be lost with their type.
 func guard(next Handler) Handler {
 	return func(ctx context.Context, s *Set) (Result, error) {
-		types := typesIn(s.Inventory.Items, true)
-		if slices.ContainsFunc(s.Inventory.Items, func(i Item) bool { return !keeps(i.DeletePolicy, true) }) {
+		items := going(s.spared(s.Inventory.Items), true)
+		types := typesIn(items)
+		if len(items) > 0 {
 			types = append(types, s.config.types...)
 		}
 		if res, err := s.blocked(ctx, types); err != nil || !res.Done {
@@ -64,31 +55,37 @@ func guard(next Handler) Handler {
 	}
 }
 
-// typesIn returns the types that are deleted with items.
-func typesIn(items []Item, deleted bool) (types []TypeInfo) {
+// going returns the items that no policy keeps.
+func going(items []Item, deleted bool) []Item {
+	return slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return keeps(i.DeletePolicy, deleted) })
+}
+
+// typesIn returns the types that items define.
+func typesIn(items []Item) (types []TypeInfo) {
 	for _, i := range items {
-		if i.Manages != nil && !keeps(i.DeletePolicy, deleted) {
+		if i.Manages != nil {
 			types = append(types, *i.Manages)
 		}
 	}
 	return types
 }
 
-// blocked returns a result that is not done if an object of the types exists that
-// the inventory lacks. A label is no proof, because people copy objects with their
-// labels. It reads past the cache.
+// blocked returns a result that is not done if an object of the types exists
+// that the inventory lacks. A label is no proof, because people copy objects
+// with their labels. It reads past the cache.
 func (s *Set) blocked(ctx context.Context, types []TypeInfo) (Result, error) {
-	if len(types) == 0 || s.Plan != nil {
+	if len(types) == 0 {
 		return Result{Done: true}, nil
 	}
 	if err := s.findable(types); err != nil {
 		return Result{}, invalid(err)
 	}
-	kinds, err := s.system.types.kinds(ctx, s.access.client.RESTMapper(), types)
+	kinds, err := s.system.types.kinds(ctx, s.access, types)
 	if errors.Is(err, errUndiscovered) {
-		return Result{Reason: ReasonDeletionBlocked, After: deletionDelay, Message: err.Error()}, nil
-	}
-	if err != nil {
+		if res := s.waits(Result{Reason: ReasonDeletionBlocked, After: deletionDelay, Message: err.Error()}); !res.Done {
+			return res, nil
+		}
+	} else if err != nil {
 		return Result{}, err
 	}
 	ours := map[checks.Ref]bool{}
@@ -100,8 +97,8 @@ func (s *Set) blocked(ctx context.Context, types []TypeInfo) (Result, error) {
 	for _, gvk := range kinds {
 		refs, err := s.foreign(ctx, gvk, ours)
 		switch {
-		case errors.Is(err, errUnserved):
-			names = append(names, "objects of "+gvk.GroupKind().String()+" that may exist: its definition serves no version, so serve one again")
+		case errors.Is(err, definition.ErrHidden):
+			names = append(names, err.Error())
 			continue
 		case err != nil:
 			return Result{}, fmt.Errorf("listing objects of the managed type %s: %w", gvk.GroupKind(), err)
@@ -120,37 +117,37 @@ func (s *Set) blocked(ctx context.Context, types []TypeInfo) (Result, error) {
 	}
 	res.Message = "objects of managed types would be lost, because this component does not own them; " +
 		"delete them first: " + strings.Join(names, ", ")
-	return res, nil
+	return s.waits(res), nil
 }
 
 // guardPage is the number of objects in one page of a list.
 const guardPage = 500
 
-// errUnserved says that a type has a definition, and that it cannot be listed.
-var errUnserved = errors.New("the API server does not serve the type")
+// foreign returns objects of a kind that are not ours, at most one page more
+// than a message names. A type without a definition has none.
+func (s *Set) foreign(
+	ctx context.Context, gvk schema.GroupVersionKind, ours map[checks.Ref]bool,
+) (refs []checks.Ref, err error) {
+	list := func(version string) error {
+		refs, err = s.foreignIn(ctx, gvk.GroupKind().WithVersion(version), ours)
+		return err
+	}
+	if gvk.Version == "" || definition.Unserved(list(gvk.Version)) {
+		err = definition.Read(ctx, s.access.live, gvk.GroupKind(), list)
+	}
+	if errors.Is(err, definition.ErrNone) {
+		return nil, nil
+	}
+	return refs, err
+}
 
-// foreign returns objects of a kind that are not ours, at most one page more than a
-// message names. A type without a definition has none.
-func (s *Set) foreign(ctx context.Context, gvk schema.GroupVersionKind, ours map[checks.Ref]bool) (refs []checks.Ref, err error) {
-	page := ""
-	for {
+func (s *Set) foreignIn(
+	ctx context.Context, gvk schema.GroupVersionKind, ours map[checks.Ref]bool,
+) (refs []checks.Ref, err error) {
+	for page := ""; ; {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-		if gvk.Version != "" {
-			err = s.access.live.List(ctx, list, client.Limit(guardPage), client.Continue(page))
-		}
-		switch {
-		case gvk.Version == "" || apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
-			version, found, err := definition.Of(ctx, s.access.live, ctrlx.Errors(), gvk.GroupKind())
-			switch {
-			case err != nil || !found:
-				return nil, err
-			case version == "" || version == gvk.Version:
-				return nil, errUnserved
-			}
-			gvk.Version, page, refs = version, "", nil
-			continue
-		case err != nil:
+		if err := s.access.live.List(ctx, list, client.Limit(guardPage), client.Continue(page)); err != nil {
 			return nil, err
 		}
 		for _, obj := range list.Items {

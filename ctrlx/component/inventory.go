@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,8 +20,8 @@ import (
 )
 
 // Inventory lists the dependents that a component may have. It is stored before
-// the first write of a dependent that it lacks. So a deletion needs no generator,
-// and a dependent that the generator no longer makes is found.
+// the first write of a dependent that it lacks. So a deletion needs no
+// generator, and a dependent that the generator no longer makes is found.
 type Inventory struct {
 	// Items are the dependents, in the order in which the component got them.
 	// +listType=atomic
@@ -38,9 +41,13 @@ type Item struct {
 	DeletePolicy dependents.DeletePolicy `json:"deletePolicy,omitempty"`
 	// Manages is the type that the object defines; nil: it defines none.
 	Manages *TypeInfo `json:"manages,omitempty"`
-	// Rebuilt reports that only the label of the object names the component, because
-	// the inventory was lost. Such an object is never deleted.
+	// Rebuilt reports that only the label of the object names the component,
+	// because the inventory was lost. Such an object is never deleted.
 	Rebuilt bool `json:"rebuilt,omitempty"`
+	// Adopted reports that this Namespace existed before the component had it in
+	// its set, so that it has objects of others. Its policy is then Orphan, unless
+	// the annotation of its manifest says Delete.
+	Adopted bool `json:"adopted,omitempty"`
 	// Purge is the digest of a manifest that was applied and ready, and is purged.
 	Purge string `json:"purge,omitempty"`
 	// Purged reports that the object of this digest is gone.
@@ -54,9 +61,18 @@ func (i *Item) Ref() checks.Ref {
 
 func (i *Item) groupKind() schema.GroupKind { return schema.GroupKind{Group: i.Group, Kind: i.Kind} }
 
-// find returns the index of an object; -1: the inventory lacks it.
-func (v *Inventory) find(ref checks.Ref) int {
-	return slices.IndexFunc(v.Items, func(i Item) bool { return i.Ref() == ref })
+// byRef returns the indexes of the objects.
+func (v *Inventory) byRef() map[checks.Ref]int {
+	at := make(map[checks.Ref]int, len(v.Items))
+	for i := range v.Items {
+		at[v.Items[i].Ref()] = i
+	}
+	return at
+}
+
+// drop removes the objects of refs.
+func (v *Inventory) drop(refs map[checks.Ref]bool) {
+	v.Items = slices.DeleteFunc(slices.Clone(v.Items), func(i Item) bool { return refs[i.Ref()] })
 }
 
 func (v *Inventory) clone() *Inventory { return &Inventory{Items: slices.Clone(v.Items)} }
@@ -83,27 +99,32 @@ const (
 )
 
 // statusStore is the default [Store].
-type statusStore struct{}
+type statusStore struct {
+	survived sync.Map // the fields of inventories that the API server has kept in this process
+}
 
 // Load implements [Store].
-func (statusStore) Load(_ context.Context, c Component) (*Inventory, error) {
+func (*statusStore) Load(_ context.Context, c Component) (*Inventory, error) {
 	return c.GetStatus().Inventory, nil
 }
 
 // Save implements [Store]. It refuses to overwrite another version of the
-// component.
-func (statusStore) Save(ctx context.Context, cl client.Client, c Component, v *Inventory) error {
+// component. A field that the API server may drop is tried by dry-run first: a pass
+// over an inventory without it could delete objects of others.
+func (t *statusStore) Save(ctx context.Context, cl client.Client, c Component, v *Inventory) error {
 	text, err := json.Marshal(v)
 	switch {
 	case err != nil:
 		return err
 	case len(v.Items) > mostItems || len(text) > mostBytes:
 		return fmt.Errorf("%w: it has %d objects in %d bytes, and the status of a component takes %d objects in %d bytes: "+
-			"split the component, rename its objects in steps, or give WithStore", ErrTooLarge, len(v.Items), len(text), mostItems, mostBytes)
+			"split the component, rename its objects in steps, or give WithStore",
+			ErrTooLarge, len(v.Items), len(text), mostItems, mostBytes)
 	}
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"resourceVersion": c.GetResourceVersion(), "uid": c.GetUID()},
-		"status":   map[string]any{"inventory": map[string]any{"items": append([]Item{}, v.Items...)}}, // a patch with null removes nothing
+		// A patch with null removes nothing.
+		"status": map[string]any{"inventory": map[string]any{"items": append([]Item{}, v.Items...)}},
 	})
 	if err != nil {
 		return err
@@ -116,19 +137,58 @@ func (statusStore) Save(ctx context.Context, cl client.Client, c Component, v *I
 	stored.SetGroupVersionKind(gvk)
 	stored.SetNamespace(c.GetNamespace())
 	stored.SetName(c.GetName())
-	if err := cl.Status().Patch(ctx, stored, client.RawPatch("application/merge-patch+json", patch)); err != nil {
+	raw := client.RawPatch("application/merge-patch+json", patch)
+	fields := v.fields()
+	if slices.ContainsFunc(fields, func(f string) bool { _, known := t.survived.Load(f); return !known }) {
+		tried := stored.DeepCopy()
+		switch err := cl.Status().Patch(ctx, tried, raw, client.DryRunAll); {
+		case noDryRun(err): // the answer to the write is checked, too
+		case err != nil:
+			return err
+		default:
+			if err := complete(tried, text); err != nil {
+				return fmt.Errorf("%s: %w", gvk.GroupKind(), err)
+			}
+		}
+	}
+	if err := cl.Status().Patch(ctx, stored, raw); err != nil {
 		return err
 	}
 	if err := complete(stored, text); err != nil {
+		t.survived.Clear() // the definition has changed
 		return fmt.Errorf("%s: %w", gvk.GroupKind(), err)
+	}
+	for _, f := range fields {
+		t.survived.Store(f, nil)
 	}
 	c.GetStatus().Inventory = v
 	c.SetResourceVersion(stored.GetResourceVersion())
 	return nil
 }
 
-// complete returns an error if a component lacks a part of the inventory that was
-// written to it: the API server drops fields that the definition lacks.
+// fields returns the names of the fields that the items have, as in manages.kind.
+func (v *Inventory) fields() []string {
+	names := map[string]bool{}
+	var walk func(prefix string, at reflect.Value)
+	walk = func(prefix string, at reflect.Value) {
+		for i := range at.NumField() {
+			field := at.Field(i)
+			name := prefix + at.Type().Field(i).Name
+			names[name] = names[name] || !field.IsZero()
+			if field.Kind() == reflect.Pointer && !field.IsNil() {
+				walk(name+".", field.Elem())
+			}
+		}
+	}
+	for i := range v.Items {
+		walk("", reflect.ValueOf(v.Items[i]))
+	}
+	maps.DeleteFunc(names, func(_ string, has bool) bool { return !has })
+	return slices.Collect(maps.Keys(names))
+}
+
+// complete returns an error if a component lacks a part of the inventory that
+// was written to it: the API server drops fields that the definition lacks.
 func complete(stored *unstructured.Unstructured, written []byte) error {
 	content, _, err := unstructured.NestedMap(stored.Object, "status", "inventory")
 	if err != nil {
@@ -143,7 +203,8 @@ func complete(stored *unstructured.Unstructured, written []byte) error {
 		text, err = json.Marshal(got)
 	}
 	if err == nil && !bytes.Equal(text, written) {
-		err = errors.New("the API server drops a part of status.inventory, because the CustomResourceDefinition lacks it: generate the definition again")
+		err = errors.New("the API server drops a part of status.inventory, because the CustomResourceDefinition lacks it: " +
+			"generate the definition again, and apply it")
 	}
 	return err
 }

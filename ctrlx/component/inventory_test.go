@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -150,14 +151,15 @@ func TestInventoryConflict(t *testing.T) {
 	}
 }
 
-// A component whose definition lacks a field of the inventory writes no object: its
-// deletion would leave them.
+// A component whose definition lacks a field of the inventory writes no object, and no
+// inventory without the field: a later pass would leave objects, or delete those of
+// others.
 func TestPrunedInventory(t *testing.T) {
 	text := func() *apiextensions.JSONSchemaProps { return &apiextensions.JSONSchemaProps{Type: "string"} }
 	object := func(of map[string]apiextensions.JSONSchemaProps) apiextensions.JSONSchemaProps {
 		return apiextensions.JSONSchemaProps{Type: "object", Properties: of}
 	}
-	item := object(map[string]apiextensions.JSONSchemaProps{"kind": *text(), "namespace": *text(), "name": *text()})
+	item := object(map[string]apiextensions.JSONSchemaProps{"kind": *text(), "namespace": *text(), "name": *text(), "deletePolicy": *text()})
 	items := apiextensions.JSONSchemaProps{Type: "array", Items: &apiextensions.JSONSchemaPropsOrArray{Schema: &item}}
 	definition := testv1.Definition("Booth", "booths", apiextensions.NamespaceScoped)
 	schema := definition.Spec.Versions[0].Schema.OpenAPIV3Schema
@@ -168,27 +170,48 @@ func TestPrunedInventory(t *testing.T) {
 	startServer()
 	_, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{CRDs: []*apiextensions.CustomResourceDefinition{definition}})
 	must(t, err)
-	w := newWorld(t)
+	inner := "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n"
 	cases := map[string]struct {
 		reason, manifest string
-		fails            bool
+		noDryRun         bool
+		passes, writes   int // passes that fail, and the writes of all
 	}{
-		"Complete": {"the definition has all fields of the item", configMap("a", "1"), false},
-		"Pruned":   {"the definition lacks deleteOrder", configMap("b", "1", "delete-order", "1"), true},
+		"Complete": {"the definition has all fields of the item", configMap("a", "1"), false, 0, 2},
+		"Pruned":   {"the definition lacks deleteOrder", configMap("b", "1", "delete-order", "1"), false, 2, 0},
+		"Adopted":  {"the definition lacks adopted, and the namespace has the label of the component", inner, false, 2, 0},
+		"NoDryRun": {"a webhook allows no dry-run, so the answer to the write counts", configMap("c", "1", "delete-order", "1"), true, 1, 1},
 	}
 	for title, tc := range cases {
 		t.Run(title, func(t *testing.T) {
+			w := newWorld(t)
 			booth := &Booth{Shop{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: strings.ToLower(title)}}}
 			must(t, api.Create(t.Context(), booth))
-			booth.Spec.Manifests = []string{tc.manifest}
 			shops := component.New[*Booth](name, manifests, component.WithKinds(configMaps))
-			w.writes()
-			_, err := component.NewProcess(shops, w.ends, w.preferred).Pass(t.Context(), booth)
-			if tc.fails != (err != nil && strings.Contains(err.Error(), "generate the definition again")) {
-				t.Errorf("%s: %v", tc.reason, err)
+			p := component.NewProcess(shops, w.ends, w.preferred)
+			pass := func(manifests ...string) error {
+				must(t, api.Get(t.Context(), clientKey(booth), booth))
+				booth.Spec.Manifests = manifests
+				_, err := p.Pass(t.Context(), booth)
+				return err
 			}
-			if wrote := len(w.writes()) > 1; wrote == tc.fails {
-				t.Errorf("%s: the pass writes an object: %t", tc.reason, wrote)
+			must(t, pass(configMap("first", "1")))
+			cm := w.configMap("first")
+			must(t, api.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner", Labels: cm.Labels}}))
+			w.before = func(call string) error {
+				if tc.noDryRun && strings.HasPrefix(call, "try store") {
+					return apierrors.NewBadRequest("admission webhook does not support dry run")
+				}
+				return nil
+			}
+			w.writes()
+			for range max(tc.passes, 1) {
+				err := pass(configMap("first", "1"), tc.manifest)
+				if failed := err != nil && strings.Contains(err.Error(), "generate the definition again"); failed != (tc.passes > 0) {
+					t.Errorf("%s: %v", tc.reason, err)
+				}
+			}
+			if writes := w.writes(); len(writes) != tc.writes {
+				t.Errorf("%s: the passes write %q", tc.reason, writes)
 			}
 		})
 	}

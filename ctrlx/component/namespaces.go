@@ -13,64 +13,64 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// namespaces creates the missing namespaces of new objects, as the policy says. A
-// namespace that the set has is an object like others.
+// namespaces creates the missing namespaces of new objects, as the policy says.
+// A namespace that the set has is an object like others.
 func namespaces(next WaveHandler) WaveHandler {
 	return func(ctx context.Context, w *Wave) (Result, error) {
 		var names []string
 		for _, i := range w.pending {
 			ns := w.Objects[i].Ref.Namespace
-			inSet := slices.ContainsFunc(w.Set.Objects, func(o *Object) bool {
-				return o.stage == stageNamespaces && o.Ref.Name == ns
-			})
-			if w.Results[i].Object == nil && ns != "" && ns != w.Component.GetNamespace() && !inSet && !slices.Contains(names, ns) {
+			exists := ns == w.Component.GetNamespace() && !w.remote() // the component is in it
+			inSet := func(o *Object) bool { return o.stage == stageNamespaces && o.Ref.Name == ns }
+			if w.Results[i].Object != nil || ns == "" || exists || slices.Contains(names, ns) {
+				continue
+			}
+			if !slices.ContainsFunc(w.Set.Objects, inSet) {
 				names = append(names, ns)
 			}
 		}
 		for _, name := range names {
 			if err := w.namespace(ctx, name); err != nil {
-				return Result{}, fmt.Errorf("wave %d of %d is not written: the namespace %s: %w", w.Number, w.Of, name, err)
+				return Result{}, fmt.Errorf("%s is not written: the namespace %s: %w", w, name, err)
 			}
 		}
 		return next(ctx, w)
 	}
 }
 
-// namespace creates a namespace if it is missing. Without a right to read
-// namespaces, the create decides.
+// namespace creates a namespace if it is missing. It needs the right to get
+// namespaces.
 func (w *Wave) namespace(ctx context.Context, name string) error {
 	if w.config.namespaces == MissingNamespacesDoNotCreate {
 		return nil // the API server refuses the objects
 	}
-	live := &metav1.PartialObjectMetadata{}
-	live.SetGroupVersionKind(kindNamespace.WithVersion("v1"))
-	err := w.access.live.Get(ctx, client.ObjectKey{Name: name}, live)
+	live, err := w.liveNamespace(ctx, name)
 	switch {
-	case err == nil:
-		return nil
-	case !apierrors.IsNotFound(err):
+	case err != nil || live != nil:
 		return err
 	case w.Plan != nil:
-		if !w.absent[name] {
-			w.planned(name)
-			w.Plan.add(w, Change{Ref: checks.Ref{Kind: "Namespace", Name: name}, Action: ActionCreate})
+		if !w.Plan.creates(name) {
+			w.Plan.add(w.String(), Change{Ref: checks.Ref{Kind: "Namespace", Name: name}, Action: ActionCreate})
 		}
 		return nil
 	}
 	ns := &unstructured.Unstructured{} // the scheme may lack the core group
-	ns.SetGroupVersionKind(live.GroupVersionKind())
+	ns.SetGroupVersionKind(kindNamespace.WithVersion("v1"))
 	ns.SetName(name)
-	err = w.access.client.Create(ctx, ns, client.FieldOwner(w.system.name))
+	err = w.access.client.Create(ctx, ns, w.system.dependents.FieldOwner())
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
 	return err
 }
 
-// planned notes a namespace that a plan creates.
-func (s *Set) planned(name string) {
-	if s.absent == nil {
-		s.absent = map[string]bool{}
+// liveNamespace reads a namespace past the cache; nil: it does not exist.
+func (s *Set) liveNamespace(ctx context.Context, name string) (client.Object, error) {
+	live := &metav1.PartialObjectMetadata{}
+	live.SetGroupVersionKind(kindNamespace.WithVersion("v1"))
+	err := s.access.live.Get(ctx, client.ObjectKey{Name: name}, live)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
 	}
-	s.absent[name] = true
+	return live, err
 }

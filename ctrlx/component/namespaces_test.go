@@ -8,12 +8,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx/component"
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
 )
 
 // A missing namespace is created as the policy says. It gets no mark of the
-// component, and stays after its deletion.
+// component, and stays after its deletion. Its field manager is that of all writes.
 func TestNamespaces(t *testing.T) {
-	w := newWorld(t)
+	w := newWorld(t, component.WithDependents(dependents.WithFieldOwner("boss")))
 	other := w.ns + "-other"
 	object := strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: "+other, 1)
 	w.change(func(s *Shop) { s.Spec.Manifests, s.Spec.Namespaces = []string{object}, "DoNotCreate" })
@@ -26,6 +29,9 @@ func TestNamespaces(t *testing.T) {
 	must(t, api.Get(t.Context(), client.ObjectKey{Name: other}, ns))
 	if ns.Labels[name+"/owner-id"] != "" || len(w.shop.Status.Inventory.Items) != 1 {
 		t.Errorf("the namespace belongs to the component: %v, %v", ns.Labels, w.shop.Status.Inventory)
+	}
+	if m := ns.ManagedFields; len(m) != 1 || m[0].Manager != "boss" {
+		t.Errorf("the field managers of the namespace: %v", m)
 	}
 	w.delete()
 	w.settle()

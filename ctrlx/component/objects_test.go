@@ -48,11 +48,14 @@ func TestBadInput(t *testing.T) {
 			`shop.example.com/delete-order is "first"`},
 		"Policy": {"an annotation", func(s *ShopSpec) { s.Manifests = []string{configMap("a", "1", "update-policy", "Merge")} },
 			`ConfigMap NAMESPACE/a: shop.example.com/update-policy is "Merge"`},
-		"ComponentPolicy": {"a setting of the component", func(s *ShopSpec) { s.Update = "Merge" }, `a policy of the component: shop.example.com/update-policy is "Merge": it must be one of`},
+		"ComponentPolicy": {"a setting of the component", func(s *ShopSpec) { s.Update = "Merge" }, `the policies of the owner Shop.test.windlass-go.github.io NAMESPACE/shop: the update-policy of the spec or of an option is "Merge": it must be one of`},
 		"ComponentNamespaces": {"a setting of the component", func(s *ShopSpec) { s.Namespaces = "Maybe" },
 			`the policy for missing namespaces is "Maybe"`},
 		"ComponentType": {"a pattern inside of a name", func(s *ShopSpec) { s.ManagedTypes = []component.TypeInfo{{Group: "a.*.io", Kind: "*"}} },
 			`the group of the managed type "*.a.*.io" is no name, * or *.suffix`},
+		"RecreateNamespace": {"an update would delete the objects of others, and no guard comes before it", func(s *ShopSpec) {
+			s.Update, s.Manifests = "Recreate", []string{"apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n"}
+		}, "Namespace NAMESPACE-inner: the update policy Recreate would delete all objects in it: set shop.example.com/update-policy to another one"},
 		"PurgeNamespace": {"a namespace with objects would be purged", func(s *ShopSpec) {
 			s.Manifests = []string{"apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-x, annotations: {shop.example.com/purge-order: '1'}}\n"}
 		}, "Namespace NAMESPACE-x: shop.example.com/purge-order is set"},

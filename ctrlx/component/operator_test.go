@@ -10,9 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -25,45 +29,82 @@ import (
 
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/component"
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 )
 
 var deployments = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
 
-// operator is a manager with a reconciler for Shops.
+// operator is a manager with a reconciler for Shops. It waits for
+// an event for 30 seconds and more.
 type operator struct {
 	t     *testing.T
+	api   client.WithWatch
 	ns    string
 	shops *component.Reconciler[*Shop]
+	more  time.Duration
+	log   logr.Logger
 
 	mu       sync.Mutex
-	requests []string // without watches
+	requests []string                            // without watches
+	answered func(*http.Request, *http.Response) // called for each answer, without watches; nil: not called
+	passed   func()                              // called by the hook after a pass in sync; nil: not called
 }
+
+// patient makes passes wait for a slow API server, because the tests expect each pass.
+var patient = component.WithReconciler(ctrlx.WithSyncTimeout(2 * time.Minute))
 
 func newOperator(t *testing.T, set func(*component.Reconciler[*Shop]), opts ...component.Option) *operator {
 	t.Helper()
+	return startOperator(t, manifests, nil, set, opts...)
+}
+
+// startOperator starts an operator with a generator. It calls answered for each answer
+// of the API server to a request of the operator, without watches.
+func startOperator(t *testing.T, g component.Generator, answered func(*http.Request, *http.Response), set func(*component.Reconciler[*Shop]), opts ...component.Option) *operator {
+	t.Helper()
 	startServer()
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
-	must(t, api.Create(t.Context(), ns))
-	o := &operator{t: t, ns: ns.Name}
-	o.shops = component.New[*Shop](name, manifests, append([]component.Option{component.WithKinds(configMaps, deployments)}, opts...)...)
+	o := &operator{t: t, api: api, ns: apiserver.Namespace(t, api), answered: answered}
+	o.shops = component.New[*Shop](name, g, append([]component.Option{patient}, opts...)...)
 	if set != nil {
 		set(o.shops)
 	}
+	o.start(config, cache.Options{DefaultNamespaces: map[string]cache.Config{o.ns: {}}})
+	return o
+}
+
+// start starts the manager.
+func (o *operator) start(config *rest.Config, caches cache.Options) {
+	t := o.t
+	t.Helper()
+	o.shops.WithPostReconcileHook(func(context.Context, client.Client, *Shop) error {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.passed != nil {
+			o.passed()
+		}
+		return nil
+	})
 	c := rest.CopyConfig(config)
 	c.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTrip(func(req *http.Request) (*http.Response, error) {
-			if req.URL.Query().Get("watch") == "" {
-				o.mu.Lock()
-				o.requests = append(o.requests, req.Method+" "+req.URL.Path)
-				o.mu.Unlock()
+			if req.URL.Query().Get("watch") != "" {
+				return next.RoundTrip(req)
 			}
-			return next.RoundTrip(req)
+			o.mu.Lock()
+			o.requests = append(o.requests, req.Method+" "+req.URL.Path)
+			o.mu.Unlock()
+			resp, err := next.RoundTrip(req)
+			if err == nil && o.answered != nil {
+				o.answered(req, resp)
+			}
+			return resp, err
 		})
 	})
 	skip := true
 	mgr, err := ctrl.NewManager(c, ctrl.Options{
 		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
-		Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{o.ns: {}}},
+		Cache: caches, Logger: o.log,
 	})
 	must(t, err)
 	must(t, o.shops.SetupWithManager(mgr))
@@ -76,7 +117,6 @@ func newOperator(t *testing.T, set func(*component.Reconciler[*Shop]), opts ...c
 			t.Error(err)
 		}
 	})
-	return o
 }
 
 type roundTrip func(*http.Request) (*http.Response, error)
@@ -87,17 +127,17 @@ func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return
 func (o *operator) create(manifests ...string) *Shop {
 	o.t.Helper()
 	s := &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: o.ns, Name: "shop"}, Spec: ShopSpec{Manifests: manifests}}
-	must(o.t, api.Create(o.t.Context(), s))
+	must(o.t, o.api.Create(o.t.Context(), s))
 	return s
 }
 
 // until waits until check returns an empty text. It reads after each event of a
-// kind in the namespace.
+// kind.
 func (o *operator) until(list client.ObjectList, check func() string) {
 	o.t.Helper()
-	ctx, cancel := context.WithTimeout(o.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(o.t.Context(), 30*time.Second+o.more)
 	defer cancel()
-	w, err := api.Watch(ctx, list, client.InNamespace(o.ns))
+	w, err := o.api.Watch(ctx, list)
 	must(o.t, err)
 	defer w.Stop()
 	for {
@@ -119,7 +159,7 @@ func (o *operator) ready(want, message string) *Shop {
 	o.t.Helper()
 	s := &Shop{}
 	o.until(&ShopList{}, func() string {
-		must(o.t, api.Get(o.t.Context(), client.ObjectKey{Namespace: o.ns, Name: "shop"}, s))
+		must(o.t, o.api.Get(o.t.Context(), client.ObjectKey{Namespace: o.ns, Name: "shop"}, s))
 		c := meta.FindStatusCondition(s.Status.Conditions, "Ready")
 		if c == nil {
 			return "no condition Ready, want " + want
@@ -137,7 +177,7 @@ func (o *operator) data(object, want string) {
 	o.t.Helper()
 	o.until(&corev1.ConfigMapList{}, func() string {
 		cm := &corev1.ConfigMap{}
-		err := api.Get(o.t.Context(), client.ObjectKey{Namespace: o.ns, Name: object}, cm)
+		err := o.api.Get(o.t.Context(), client.ObjectKey{Namespace: o.ns, Name: object}, cm)
 		must(o.t, client.IgnoreNotFound(err))
 		if got := cm.Data["k"]; got != want {
 			return fmt.Sprintf("the ConfigMap %s has %q, want %q", object, got, want)
@@ -161,7 +201,7 @@ spec:
 func (o *operator) report(available int32) {
 	o.t.Helper()
 	d := &appsv1.Deployment{}
-	must(o.t, api.Get(o.t.Context(), client.ObjectKey{Namespace: o.ns, Name: "web"}, d))
+	must(o.t, o.api.Get(o.t.Context(), client.ObjectKey{Namespace: o.ns, Name: "web"}, d))
 	d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: available, AvailableReplicas: available, Conditions: []appsv1.DeploymentCondition{
 		{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue}, {Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "NewReplicaSetAvailable"},
 	}}
@@ -169,7 +209,7 @@ func (o *operator) report(available int32) {
 		d.Status.Conditions[0].Status = corev1.ConditionFalse
 		d.Status.UnavailableReplicas = 1
 	}
-	must(o.t, api.Status().Update(o.t.Context(), d))
+	must(o.t, o.api.Status().Update(o.t.Context(), d))
 }
 
 // A component under a manager becomes ready with its dependents. Readiness, drift
@@ -234,25 +274,54 @@ func TestOperator(t *testing.T) {
 	}
 }
 
-// A pass over a component in sync makes no request. It needs a cause, here a poke.
+// A condition that only a status hint names is followed, in both directions.
+func TestStatusHint(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t, nil)
+	o.create(strings.Replace(web, `shop.example.com/apply-order: "1"`, `shop.example.com/status-hint: "conditions=Extra"`, 1))
+	o.ready("False Processing", "Deployment web: ")
+	o.report(1)
+	o.ready("False Processing", "Extra")
+	d := &appsv1.Deployment{}
+	key := client.ObjectKey{Namespace: o.ns, Name: "web"}
+	must(t, api.Get(t.Context(), key, d))
+	d.Status.Conditions = append(d.Status.Conditions, appsv1.DeploymentCondition{Type: "Extra", Status: corev1.ConditionTrue})
+	must(t, api.Status().Update(t.Context(), d))
+	o.ready("True Succeeded", "")
+	must(t, api.Get(t.Context(), key, d))
+	d.Status.Conditions[len(d.Status.Conditions)-1].Status = corev1.ConditionFalse
+	must(t, api.Status().Update(t.Context(), d))
+	o.ready("False Processing", "Extra")
+}
+
+// A pass over a component in sync makes no request.
 func TestInSyncRequests(t *testing.T) {
-	passes := make(chan struct{}, 100)
-	o := newOperator(t, func(r *component.Reconciler[*Shop]) {
-		r.WithPostReconcileHook(func(context.Context, client.Client, *Shop) error { passes <- struct{}{}; return nil })
-	})
+	t.Parallel()
+	o := newOperator(t, nil, component.WithApplySet())
 	shop := o.create(configMap("a", "1"), configMap("b", "1"))
 	o.ready("True Succeeded", "")
+	o.quiet(shop)
+}
+
+// quiet fails unless passes over a Shop in sync make no request. A pass needs a
+// cause, here a poke.
+func (o *operator) quiet(shop *Shop) {
+	o.t.Helper()
+	passes := make(chan struct{}, 1000)
+	o.mu.Lock()
+	o.passed = func() { passes <- struct{}{} }
+	o.mu.Unlock()
 	poke := func() {
-		t.Helper()
+		o.t.Helper()
 		for len(passes) > 0 {
 			<-passes
 		}
 		if !o.shops.Inner().Poke(client.ObjectKeyFromObject(shop)) {
-			t.Fatal("the poke is not accepted")
+			o.t.Fatal("the poke is not accepted")
 		}
 		<-passes
 	}
-	quiet := func() []string {
+	requests := func() []string {
 		poke()
 		poke() // the first pass has ended
 		o.mu.Lock()
@@ -262,32 +331,83 @@ func TestInSyncRequests(t *testing.T) {
 		return requests
 	}
 	for range 10 { // the events of the first writes cause passes, too
-		if len(quiet()) == 0 {
+		if len(requests()) == 0 {
 			break
 		}
 	}
-	if requests := quiet(); len(requests) > 0 {
-		t.Errorf("a pass in sync makes the requests %q", requests)
+	if requests := requests(); len(requests) > 0 {
+		o.t.Errorf("a pass in sync makes the requests %q", requests)
 	}
 }
 
 // A component that is only observed gets the plan into its condition, and nothing
-// is written. Its deletion waits.
+// else is written, so nothing holds its deletion. The first pass that does more adds
+// the finalizer, and then stores the inventory, before it writes a dependent.
 func TestObserveOnly(t *testing.T) {
 	o := newOperator(t, nil)
 	s := &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: o.ns, Name: "shop", Annotations: map[string]string{name + "/observe-only": "true"}}, Spec: ShopSpec{Manifests: []string{configMap("a", "1")}}}
 	must(t, api.Create(t.Context(), s))
 	s = o.ready("False ObserveOnly", "the component is only observed; a pass would create ConfigMap "+o.ns+"/a")
-	if s.Status.Inventory != nil {
-		t.Errorf("an observed component has the inventory %v", s.Status.Inventory)
+	if s.Status.Inventory != nil || len(s.Finalizers) > 0 {
+		t.Errorf("an observed component has the inventory %v and the finalizers %v", s.Status.Inventory, s.Finalizers)
 	}
 	o.data("a", "")
+	must(t, api.Delete(t.Context(), s)) // nothing holds it
+	o.gone(s)
+	s = &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: o.ns, Name: "shop", Annotations: map[string]string{name + "/observe-only": "true"}}}
+	must(t, api.Create(t.Context(), s))
+	s = o.ready("False ObserveOnly", "the component is only observed; a pass would change nothing")
+	s.Spec.Manifests = []string{configMap("a", "1")}
+	must(t, api.Update(t.Context(), s))
+	s = o.ready("False ObserveOnly", "a pass would create ConfigMap "+o.ns+"/a")
 	s.Annotations[name+"/observe-only"] = "yes"
 	must(t, api.Update(t.Context(), s))
 	s = o.ready("False DependentInvalid", `the annotation shop.example.com/observe-only is "yes": it must be true or false`)
+	shop, maps := "/namespaces/"+o.ns+"/shops/shop", "/namespaces/"+o.ns+"/configmaps"
 	delete(s.Annotations, name+"/observe-only")
 	must(t, api.Update(t.Context(), s))
+	s = o.ready("True Succeeded", "")
+	o.data("a", "1")
+	o.mu.Lock()
+	var writes []string
+	for _, r := range o.requests {
+		verb, path, _ := strings.Cut(r, " ")
+		switch {
+		case verb == "GET" || strings.HasSuffix(path, "/events"):
+		case strings.HasSuffix(path, shop):
+			writes = append(writes, "finalizer")
+		case strings.HasSuffix(path, shop+"/status"):
+			writes = append(writes, "status")
+		case strings.HasSuffix(path, maps): // the last one; those before are dry-runs
+			writes = append(writes, "create")
+		default:
+			writes = append(writes, r)
+		}
+	}
+	o.mu.Unlock()
+	writes = slices.Compact(writes)
+	writes = writes[max(0, slices.Index(writes, "finalizer")):]
+	if diff := cmp.Diff([]string{"finalizer", "status", "create", "status"}, writes); diff != "" {
+		t.Errorf("the writes (-want +got):\n%s", diff)
+	}
+	s.Annotations, s.Finalizers = map[string]string{name + "/observe-only": "true"}, nil
+	must(t, api.Update(t.Context(), s))
+	o.until(&ShopList{}, func() string {
+		must(t, api.Get(t.Context(), client.ObjectKeyFromObject(s), s))
+		if len(s.Finalizers) == 0 {
+			return "a component with an inventory has no finalizer"
+		}
+		return ""
+	})
 	o.ready("True Succeeded", "")
+	must(t, api.Delete(t.Context(), s))
+	o.until(&ShopList{}, func() string {
+		must(t, api.Get(t.Context(), client.ObjectKeyFromObject(s), s))
+		if c := meta.FindStatusCondition(s.Status.Conditions, "Ready"); !strings.Contains(c.Message, "its finalizer stay") {
+			return fmt.Sprintf("Ready is %s %q", c.Reason, c.Message)
+		}
+		return ""
+	})
 	o.data("a", "1")
 }
 
@@ -298,13 +418,14 @@ func TestImpersonation(t *testing.T) {
 		return rest.ImpersonationConfig{UserName: "guest"}
 	})))
 	o.create(configMap("a", "1"))
-	o.ready("False Forbidden", `User "guest" cannot list resource "configmaps"`)
+	o.ready("False Forbidden", `User "guest" cannot get resource "configmaps"`)
 	o.data("a", "")
 }
 
 // A component with a type and an instance of it becomes ready, is blocked by a
 // foreign instance, and goes when that one is gone.
 func TestOperatorWithType(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t, nil)
 	w := &world{ns: o.ns}
 	crd, kind := w.definition()
@@ -324,9 +445,64 @@ func TestOperatorWithType(t *testing.T) {
 func (o *operator) gone(shop *Shop) {
 	o.t.Helper()
 	o.until(&ShopList{}, func() string {
-		if err := api.Get(o.t.Context(), client.ObjectKeyFromObject(shop), &Shop{}); client.IgnoreNotFound(err) == nil && err != nil {
+		s := &Shop{}
+		if err := o.api.Get(o.t.Context(), client.ObjectKeyFromObject(shop), s); apierrors.IsNotFound(err) {
 			return ""
 		}
-		return "the Shop is not gone"
+		return fmt.Sprintf("the Shop is not gone: %+v", meta.FindStatusCondition(s.Status.Conditions, "Ready"))
 	})
+}
+
+// A component has the finalizer of the option, and its dependents have the field
+// manager of the option. Each hook gets the client of the manager. Each hook but the
+// first one finds the client of the target. A change of a hook to the status is stored.
+func TestOptionsAndHooks(t *testing.T) {
+	var mu sync.Mutex
+	users := map[string]string{}
+	user := func(ctx context.Context, c client.Client) string {
+		review := &authenticationv1.SelfSubjectReview{}
+		if err := c.Create(ctx, review); err != nil {
+			return err.Error()
+		}
+		return review.Status.UserInfo.Username
+	}
+	hook := func(name string) ctrlx.HookFunc[*Shop] {
+		return func(ctx context.Context, c client.Client, s *Shop) error {
+			text := user(ctx, c)
+			if target, err := ctrlx.ClientFromContext(ctx); err == nil {
+				text += " and " + user(ctx, target)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			users[name] = text
+			meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{Type: "Hook", Status: metav1.ConditionTrue, Reason: "Ran", ObservedGeneration: s.Generation})
+			return nil
+		}
+	}
+	o := newOperator(t, func(r *component.Reconciler[*Shop]) {
+		r.WithPostReadHook(hook("post-read")).WithPreReconcileHook(hook("pre-reconcile")).WithPostReconcileHook(hook("post-reconcile")).
+			WithPreDeleteHook(hook("pre-delete")).WithPostDeleteHook(hook("post-delete"))
+	}, component.WithFinalizer("example.com/keep"), component.WithDependents(dependents.WithFieldOwner("shops")),
+		component.WithReconciler(ctrlx.WithImpersonation(func(*Shop) rest.ImpersonationConfig {
+			return rest.ImpersonationConfig{UserName: "deployer", Groups: []string{"system:masters"}}
+		})))
+	o.create(configMap("a", "1"))
+	s := o.ready("True Succeeded", "")
+	if diff := cmp.Diff([]string{"example.com/keep"}, s.Finalizers); diff != "" || !meta.IsStatusConditionTrue(s.Status.Conditions, "Hook") {
+		t.Errorf("the conditions are %+v; the finalizers (-want +got):\n%s", s.Status.Conditions, diff)
+	}
+	cm := &corev1.ConfigMap{}
+	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: o.ns, Name: "a"}, cm))
+	if len(cm.ManagedFields) != 1 || cm.ManagedFields[0].Manager != "shops" {
+		t.Errorf("the field managers are %+v", cm.ManagedFields)
+	}
+	must(t, api.Delete(t.Context(), s))
+	o.gone(s)
+	mu.Lock()
+	defer mu.Unlock()
+	const both = "admin and deployer"
+	want := map[string]string{"post-read": "admin", "pre-reconcile": both, "post-reconcile": both, "pre-delete": both, "post-delete": both}
+	if diff := cmp.Diff(want, users); diff != "" {
+		t.Errorf("the users of the clients (-want +got):\n%s", diff)
+	}
 }

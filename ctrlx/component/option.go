@@ -2,18 +2,18 @@ package component
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Option changes a [Reconciler]. A nil option panics in [New], and so does a nil
-// function or store.
+// Option changes a [Reconciler]. A nil option panics in [New], and so does a
+// nil function or store.
 type Option func(*options)
 
 type options struct {
@@ -26,6 +26,7 @@ type options struct {
 	clusterOK  []schema.GroupKind // kinds without namespaces; with ownOnly
 	store      Store
 	observe    bool
+	applySet   bool
 	finalizer  string
 
 	concurrency int
@@ -40,7 +41,7 @@ type options struct {
 }
 
 func optionsOf(name string, opts []Option) options {
-	o := options{concurrency: 1, finalizer: name + "/finalizer", store: statusStore{}, namespaces: MissingNamespacesCreate}
+	o := options{concurrency: 1, finalizer: name + "/finalizer", store: &statusStore{}, namespaces: MissingNamespacesCreate}
 	for i, opt := range opts {
 		if opt == nil {
 			panic(fmt.Sprintf("component: New: %s: option %d is nil", name, i+1))
@@ -50,9 +51,9 @@ func optionsOf(name string, opts []Option) options {
 	return o
 }
 
-// WithPolicies sets the policies of the dependents for which neither an annotation
-// nor the component sets one. An empty field means the default of package
-// dependents.
+// WithPolicies sets the policies of the dependents for which neither an
+// annotation nor the component sets one. An empty field means the default of
+// package dependents.
 func WithPolicies(p dependents.Policies) Option { return func(o *options) { o.policies = p } }
 
 // WithMissingNamespaces sets the policy for missing namespaces, unless the
@@ -64,17 +65,17 @@ func WithMissingNamespaces(p MissingNamespacesPolicy) Option {
 	return func(o *options) { o.namespaces = p }
 }
 
-// WithOwnNamespaceOnly refuses a set with an object outside of the namespace of its
-// component (DependentInvalid). Objects of kinds without namespaces are refused, too,
-// except those of clusterKinds. Nothing of such a set is written. The scope of a kind
-// that the API server does not serve yet counts from the pass that finds the kind.
-// Without the option, an object may be anywhere.
+// WithOwnNamespaceOnly refuses a set with an object outside of the namespace of
+// its component (DependentInvalid). Objects of kinds without namespaces are
+// refused, too, except those of clusterKinds. Nothing of such a set is written.
+// The scope of a kind that the API server does not serve yet counts from the
+// pass that finds the kind. Without the option, an object may be anywhere.
 func WithOwnNamespaceOnly(clusterKinds ...schema.GroupKind) Option {
 	return func(o *options) { o.ownOnly, o.clusterOK = true, append(o.clusterOK, clusterKinds...) }
 }
 
-// outside returns the problem of an object at a place that the options do not allow;
-// empty: there is none.
+// outside returns the problem of an object at a place that the options do not
+// allow; empty: there is none.
 func (o *options) outside(c Component, obj *Object) string {
 	switch ns := obj.Ref.Namespace; {
 	case !o.ownOnly || slices.Contains(o.clusterOK, obj.gvk.GroupKind()):
@@ -86,9 +87,9 @@ func (o *options) outside(c Component, obj *Object) string {
 	return ""
 }
 
-// WithManagedTypes declares types that are managed although no object of the set
-// defines them, for example types that a dependent operator installs. The types
-// of [TypeConfiguration] come on top. An invalid pattern panics.
+// WithManagedTypes declares types that are managed although no object of the
+// set defines them, for example types that a dependent operator installs. The
+// types of [TypeConfiguration] come on top. An invalid pattern panics.
 func WithManagedTypes(types ...TypeInfo) Option {
 	for _, t := range types {
 		if problem := t.problem(); problem != "" {
@@ -98,10 +99,10 @@ func WithManagedTypes(types ...TypeInfo) Option {
 	return func(o *options) { o.types = append(o.types, types...) }
 }
 
-// WithKinds names the kinds of dependents that the manager watches. Dependents of
-// these kinds are read from the cache, and followed. Dependents of other kinds are
-// read live in each pass, which follows once a minute while one is not ready, and
-// at the requeue interval otherwise. A kind without a version panics.
+// WithKinds names kinds in which a component that has lost its inventory looks
+// for its dependents. The section Inventory of the package says when. Without
+// the option, it looks in the kinds of its ApplySet only. A kind without a
+// version panics.
 func WithKinds(kinds ...schema.GroupVersionKind) Option {
 	for _, gvk := range kinds {
 		if gvk.Version == "" || gvk.Kind == "" {
@@ -128,9 +129,9 @@ func WithFinalizer(name string) Option {
 	return func(o *options) { o.finalizer = name }
 }
 
-// WithConcurrency sets the number of objects of one component that are written at
-// once. The default is 1. Objects of kinds that others need come first in any case.
-// A number below 1 panics.
+// WithConcurrency sets the number of objects of one component that are written
+// or deleted at once. The default is 1. Objects of kinds that others need come
+// first in any case. A number below 1 panics.
 func WithConcurrency(n int) Option {
 	if n < 1 {
 		panic(fmt.Sprintf("component: WithConcurrency(%d): give at least 1", n))
@@ -138,31 +139,40 @@ func WithConcurrency(n int) Option {
 	return func(o *options) { o.concurrency = n }
 }
 
-// WithObserveOnly makes the reconciler write nothing but the finalizer and the
-// status of the component, whose condition reports the [Plan]. The annotation
-// observe-only with the value true does the same for one component.
+// WithObserveOnly makes the reconciler write nothing but the status of the
+// component, whose condition reports the [Plan]. The annotation observe-only
+// with the value true does the same for one component.
 //
-// A component in deletion keeps its finalizer while its inventory has objects, from
-// passes before the option. Remove the option or the annotation, and the deletion
-// continues. A component without an inventory is gone at once, and its finalizer
-// with it. After the end of the operator, remove the finalizer by hand.
+// A component gets no finalizer and is not Ready while it is only observed, and
+// a deletion removes it at once. Its pre-reconcile hooks do not run. The first
+// pass without the option adds the finalizer before any other write.
+//
+// A component that has the finalizer, or objects in its inventory, was not
+// always observed. Its hooks run, and it is Ready if the plan is empty. In
+// deletion it keeps the finalizer while its inventory has objects. Remove the
+// option or the annotation, and the deletion continues. After the end of the
+// operator, remove the finalizer by hand.
 func WithObserveOnly() Option { return func(o *options) { o.observe = true } }
 
-// WithExtensions adds checks and links around the passes. The type of ext must be
-// flow.Extensions[T] of [New].
+// WithExtensions adds checks and links around the passes. The type of ext must
+// be flow.Extensions[T] of [New].
 func WithExtensions[T Component](ext flow.Extensions[T]) Option {
 	return func(o *options) { o.extensions = ext }
 }
 
-// WithReconciler adds options of package ctrlx, such as ctrlx.WithImpersonation.
-// ctrlx.WithFinalizer has no effect: use [WithFinalizer].
+// WithReconciler adds options of package ctrlx, such as
+// ctrlx.WithImpersonation. ctrlx.WithFinalizer has no effect: use
+// [WithFinalizer].
 func WithReconciler(opts ...ctrlx.Option) Option {
 	return func(o *options) { o.inside = append(o.inside, opts...) }
 }
 
 // WithDependents adds options of package dependents, such as
-// dependents.WithSiblings and the links around one object. Use [WithPolicies] for
-// the policies.
+// dependents.WithSiblings and the links around one object. Three options of
+// that package do not belong here: use [WithPolicies], [WithConcurrency] and
+// [WithApplySet]. dependents.WithPolicies would replace the policies of
+// [WithPolicies], dependents.WithConcurrency has no effect, and
+// dependents.WithApplySet would label the objects and not the component.
 func WithDependents(opts ...dependents.Option) Option {
 	return func(o *options) { o.single = append(o.single, opts...) }
 }
@@ -170,31 +180,20 @@ func WithDependents(opts ...dependents.Option) Option {
 // WithApplyChain changes the links of [Reconciler.ApplyChain]. [New] panics if
 // edit returns an error.
 func WithApplyChain(edit func(Chain) (Chain, error)) Option {
-	mustEdit("WithApplyChain", edit)
+	setup.MustEdit("component: WithApplyChain", edit)
 	return func(o *options) { o.applyEdits = append(o.applyEdits, edit) }
 }
 
-// WithWaveChain changes the links of [Reconciler.WaveChain]. [New] panics if edit
-// returns an error.
+// WithWaveChain changes the links of [Reconciler.WaveChain]. [New] panics if
+// edit returns an error.
 func WithWaveChain(edit func(WaveChain) (WaveChain, error)) Option {
-	mustEdit("WithWaveChain", edit)
+	setup.MustEdit("component: WithWaveChain", edit)
 	return func(o *options) { o.waveEdits = append(o.waveEdits, edit) }
 }
 
-// WithDeleteChain changes the links of [Reconciler.DeleteChain]. [New] panics if
-// edit returns an error.
+// WithDeleteChain changes the links of [Reconciler.DeleteChain]. [New] panics
+// if edit returns an error.
 func WithDeleteChain(edit func(Chain) (Chain, error)) Option {
-	mustEdit("WithDeleteChain", edit)
+	setup.MustEdit("component: WithDeleteChain", edit)
 	return func(o *options) { o.deleteEdits = append(o.deleteEdits, edit) }
-}
-
-func mustEdit(option string, edit any) {
-	if reflect.ValueOf(edit).IsNil() {
-		panic(fmt.Sprintf("component: %s: the function is nil", option))
-	}
-}
-
-// watched reports whether the manager watches a kind.
-func (o *options) watched(gk schema.GroupKind) bool {
-	return slices.ContainsFunc(o.kinds, func(k schema.GroupVersionKind) bool { return k.GroupKind() == gk })
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,6 +19,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
 // Action names the change of an object in a plan.
@@ -43,7 +45,9 @@ type Plan struct {
 
 // PlannedWave holds the changes of one wave.
 type PlannedWave struct {
-	// Name is the name of the wave, as in "wave 1 of 3" or "deletion wave 1".
+	// Name is the name of the wave, as in "wave 1 of 3". It is "redundant, wave 1"
+	// for objects that the set lacks, and "deletion wave 1" if the component is
+	// deleted.
 	Name    string   `json:"name"`
 	Changes []Change `json:"changes"`
 }
@@ -54,14 +58,16 @@ type Change struct {
 	Action Action     `json:"action"`
 	// Fields are the fields that an update changes, sorted by their paths.
 	Fields []FieldChange `json:"fields,omitempty"`
-	// Unchecked reports that the API server cannot try the whole write, because the
-	// namespace or the definition is a part of the plan, or because a server-side
-	// apply takes over fields first. It may then remove more fields than Fields has.
+	// Unchecked reports that the API server cannot try the whole write, because
+	// the namespace or the definition is a part of the plan, or a webhook has side
+	// effects. It also reports that a server-side apply takes over fields while
+	// another field manager uses another version of the API. Fields may then have
+	// removals too many.
 	Unchecked bool `json:"unchecked,omitempty"`
 }
 
-// FieldChange is the change of one field. A Secret has no values here, also not those of
-// its labels and annotations.
+// FieldChange is the change of one field. A Secret has no values here, nor
+// those of its labels and annotations.
 type FieldChange struct {
 	Path string `json:"path"`
 	From any    `json:"from,omitempty"`
@@ -70,31 +76,40 @@ type FieldChange struct {
 
 // Plan returns what a pass over a component would do now. It needs neither a
 // manager nor SetupWithManager: a cluster with a client is enough. It writes
-// nothing. Checks and hooks do not run, and foreign instances of managed types do
-// not count. The errors are those of a pass. A panic of the generator or of the
-// component is a [chain.PanicError].
+// nothing. Checks and hooks do not run. Foreign instances of managed types, and
+// foreign finalizers of a component in deletion, are problems. To find the
+// types of a pattern, the cluster must be a manager or a cluster.Cluster of
+// controller-runtime; otherwise it is a problem that they were not found. The
+// errors are those of a pass. The component must have the status that the API
+// server has, because its inventory is there: read the component, and change
+// its spec. A panic of the generator or of the component is a
+// [chain.PanicError].
 func (r *Reconciler[T]) Plan(ctx context.Context, c dependents.Cluster, component T) (*Plan, error) {
 	recovered := chain.New(chain.Recover[T, *Plan])
-	return recovered.Then(func(ctx context.Context, component T) (*Plan, error) { return r.plan(ctx, c, component) })(ctx, component)
+	return recovered.Then(func(ctx context.Context, component T) (*Plan, error) {
+		return r.plan(ctx, c, component)
+	})(ctx, component)
 }
 
 func (r *Reconciler[T]) plan(ctx context.Context, c dependents.Cluster, component T) (*Plan, error) {
-	y, err := r.systemOf(c)
+	if setup.IsNil(c) {
+		return nil, fmt.Errorf("component: %s: the cluster is nil: give the manager", r.name)
+	}
+	y, err := r.systemOf(c, r.dependentsOf(uncached{c}))
 	if err != nil {
 		return nil, fmt.Errorf("component: %s: %w", r.name, err)
 	}
-	cl := c.GetClient()
 	s := &Set{
 		Component: component.DeepCopyObject().(T), system: y, Plan: &Plan{},
-		access: (&access{client: cl, live: c.GetAPIReader()}).withDryRun(),
+		access: access{client: c.GetClient(), live: c.GetAPIReader()},
 	}
-	if err := s.configure(ctx); err != nil {
+	if err := s.configure(); err != nil {
 		return nil, err
 	}
 	if component.GetDeletionTimestamp() != nil {
 		res, err := decided(y.remove(ctx, s))
 		if err == nil && !res.Done {
-			s.Plan.Problems = append(s.Plan.Problems, res.Message)
+			s.waits(res) // of a link of the user
 		}
 		return s.Plan, err
 	}
@@ -111,12 +126,16 @@ func (r *Reconciler[T]) plan(ctx context.Context, c dependents.Cluster, componen
 // IsEmpty reports whether nothing would be done, and nothing is wrong.
 func (p *Plan) IsEmpty() bool { return len(p.Waves)+len(p.Problems) == 0 }
 
-// String returns the plan as a text with one line for each object and each field.
+// String returns the plan as a text with one line for each problem, then for
+// each object and each field.
 func (p *Plan) String() string {
 	if p.IsEmpty() {
 		return "no changes\n"
 	}
 	var b strings.Builder
+	for _, problem := range p.Problems {
+		fmt.Fprintf(&b, "problem: %s\n", line(problem))
+	}
 	signs := map[Action]string{
 		ActionCreate: "+", ActionUpdate: "~", ActionRecreate: "-+", ActionDelete: "-", ActionOrphan: "o",
 	}
@@ -132,9 +151,6 @@ func (p *Plan) String() string {
 				fmt.Fprintf(&b, "       %s\n", f)
 			}
 		}
-	}
-	for _, problem := range p.Problems {
-		fmt.Fprintf(&b, "problem: %s\n", line(problem))
 	}
 	return b.String()
 }
@@ -153,21 +169,9 @@ func (f FieldChange) String() string {
 	return fmt.Sprintf("%s: %s -> %s", f.Path, show(f.From), show(f.To))
 }
 
-// result returns the result of a pass that only observes.
-func (p *Plan) result() Result {
-	if p.IsEmpty() {
-		return Result{Done: true}
-	}
-	const most = 20_000 // of the 32 KiB of a condition
-	text := p.sentence()
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "..."
-	}
-	return Result{Reason: ReasonObserveOnly, After: observeDelay, Message: "the component is only observed; a pass would " + text}
-}
-
-// sentence returns the plan on one line, after "a pass would", as in "update ConfigMap
-// team/a (data.k: "1" -> "2"), create Secret team/b".
+// sentence returns the plan on one line, after "a pass would", as in "update
+// ConfigMap team/a (data.k: "1" -> "2"), create Secret team/b". Package flow
+// limits its length.
 func (p *Plan) sentence() string {
 	var texts []string
 	for _, w := range p.Waves {
@@ -200,15 +204,17 @@ func (p *Plan) sentence() string {
 // planned again.
 const observeDelay = 5 * time.Minute
 
-// add adds a change to a wave of the set.
-func (p *Plan) add(w *Wave, c Change) {
-	if c.Ref.Kind == kindNamespace.Kind && c.Ref.Group == "" && c.Action == ActionCreate {
-		w.planned(c.Ref.Name)
-	}
-	p.addTo(fmt.Sprintf("wave %d of %d", w.Number, w.Of), c)
+// creates reports whether the plan creates a namespace.
+func (p *Plan) creates(namespace string) bool {
+	return slices.ContainsFunc(p.Waves, func(w PlannedWave) bool {
+		return slices.ContainsFunc(w.Changes, func(c Change) bool {
+			return c.Action == ActionCreate && c.Ref == checks.Ref{Kind: kindNamespace.Kind, Name: namespace}
+		})
+	})
 }
 
-func (p *Plan) addTo(name string, c Change) {
+// add adds a change to a wave.
+func (p *Plan) add(name string, c Change) {
 	if n := len(p.Waves); n == 0 || p.Waves[n-1].Name != name {
 		p.Waves = append(p.Waves, PlannedWave{Name: name})
 	}
@@ -217,33 +223,56 @@ func (p *Plan) addTo(name string, c Change) {
 }
 
 // apply adds the write of an object that a dry-run made.
-func (p *Plan) apply(w *Wave, o *Object, c *call) {
-	if c == nil || c.write == nil {
+func (p *Plan) apply(ctx context.Context, w *Wave, o *Object, res dependents.Result) {
+	if res.Pending == nil {
 		return
 	}
 	change := Change{Ref: o.Ref}
-	switch c.write.Outcome {
+	switch live, to := res.Pending.Live, res.Object; res.Outcome {
 	case dependents.Created:
-		change.Action, change.Unchecked = ActionCreate, c.write.Object == nil
+		change.Action, change.Unchecked = ActionCreate, to == nil
 	case dependents.Updated:
 		change.Action = ActionUpdate
-		if c.write.Object == nil {
+		if to == nil {
 			change.Unchecked = true
 			break
 		}
 		secret := o.gvk.GroupKind() == schema.GroupKind{Kind: "Secret"}
-		change.Fields = changes(c.request.Live, c.write.Object, w.system.name, secret)
-		change.Unchecked = c.write.TookOver
+		if res.TookOver {
+			var err error
+			if to, err = w.defaulted(ctx, live, to); err != nil {
+				p.Problems = append(p.Problems, fmt.Sprintf("%s: %v", o.Ref, err))
+			}
+			change.Unchecked = slices.ContainsFunc(live.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
+				return e.Subresource != "status" && e.APIVersion != o.gvk.GroupVersion().String()
+			})
+		}
+		change.Fields = changes(live, to, w.system.name, secret)
 	case dependents.Terminating:
 		change.Action = ActionRecreate
 	default:
 		return
 	}
-	p.add(w, change)
+	p.add(w.String(), change)
 }
 
-// remove adds the deletion of an object.
-func (p *Plan) remove(number int, ref checks.Ref, res dependents.Result) {
+// defaulted returns an object with the defaults that the API server sets, after
+// a change of the live one to it by dry-run. After an error it returns the
+// object.
+func (s *Set) defaulted(ctx context.Context, live, obj client.Object) (client.Object, error) {
+	to := obj.DeepCopyObject().(client.Object)
+	to.SetResourceVersion(live.GetResourceVersion())
+	to.SetManagedFields(live.GetManagedFields())
+	patch := client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{})
+	err := client.NewDryRunClient(s.access.client).Patch(ctx, to, patch, s.system.dependents.FieldOwner())
+	if err != nil {
+		return obj, err
+	}
+	return to, nil
+}
+
+// remove adds the deletion of an object to a wave.
+func (p *Plan) remove(wave string, ref checks.Ref, res dependents.Result) {
 	c := Change{Ref: ref, Action: ActionDelete}
 	switch res.Outcome {
 	case dependents.Gone:
@@ -251,43 +280,42 @@ func (p *Plan) remove(number int, ref checks.Ref, res dependents.Result) {
 	case dependents.Orphaned:
 		c.Action = ActionOrphan
 	}
-	p.addTo(fmt.Sprintf("deletion wave %d", number), c)
+	p.add(wave, c)
 }
 
 // purge adds the deletion of the objects with a purge order.
 func (p *Plan) purge(s *Set) {
+	indexes := s.Inventory.byRef()
 	for _, o := range s.Objects {
 		if o.PurgeOrder == nil {
 			continue
 		}
-		if i := s.Inventory.find(o.Ref); i >= 0 && s.Inventory.Items[i].Purged && s.Inventory.Items[i].Purge == o.digest {
+		if i, found := indexes[o.Ref]; found && s.Inventory.Items[i].Purged && s.Inventory.Items[i].Purge == o.digest {
 			continue
 		}
-		p.addTo(fmt.Sprintf("purge after the apply-order %d", max(*o.PurgeOrder, o.ApplyOrder)), Change{Ref: o.Ref, Action: ActionDelete})
+		name := fmt.Sprintf("purge after the apply-order %d", max(*o.PurgeOrder, o.ApplyOrder))
+		p.add(name, Change{Ref: o.Ref, Action: ActionDelete})
 	}
 }
 
-// changes returns the fields that differ between two states of an object, without
-// those that each write changes.
+// changes returns the fields that differ between two states of an object,
+// without those that each write changes.
 func changes(from, to client.Object, name string, secret bool) []FieldChange {
 	content := func(obj client.Object) map[string]any {
+		obj = obj.DeepCopyObject().(client.Object)
+		obj.SetManagedFields(nil)
+		obj.SetResourceVersion("")
+		obj.SetGeneration(0)
+		obj.SetUID("")
+		obj.SetCreationTimestamp(metav1.Time{})
+		annotations := obj.GetAnnotations()
+		delete(annotations, name+"/digest")
+		delete(annotations, name+"/applied-at")
+		obj.SetAnnotations(annotations)
 		u, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 		if err != nil {
 			return nil
 		}
-		m, _ := u["metadata"].(map[string]any)
-		m = maps.Clone(m)
-		for _, key := range []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"} {
-			delete(m, key)
-		}
-		if a, ok := m["annotations"].(map[string]any); ok {
-			a = maps.Clone(a)
-			delete(a, name+"/digest")
-			delete(a, name+"/applied-at")
-			m["annotations"] = a
-		}
-		u = maps.Clone(u)
-		u["metadata"] = m
 		for _, key := range []string{"apiVersion", "kind", "status"} {
 			delete(u, key)
 		}
@@ -302,16 +330,16 @@ func changes(from, to client.Object, name string, secret bool) []FieldChange {
 	return all
 }
 
-// plainKey reports whether a path may have a key without quotes. Another key could
-// look like a path, or like lines of a plan.
+// plainKey reports whether a path may have a key without quotes. Another key
+// could look like a path, or like lines of a plan.
 func plainKey(key string) bool {
 	return key != "" && !strings.ContainsFunc(key, func(r rune) bool {
 		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 	})
 }
 
-// line returns a text without control characters, so that an error cannot add lines
-// to a plan.
+// line returns a text without control characters, so that an error cannot add
+// lines to a plan.
 func line(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -326,14 +354,9 @@ func differ(all []FieldChange, path string, from, to any) []FieldChange {
 	a, isMap := from.(map[string]any)
 	b, both := to.(map[string]any)
 	if isMap && both || isMap && to == nil || both && from == nil {
-		keys := map[string]bool{}
-		for key := range a {
-			keys[key] = true
-		}
-		for key := range b {
-			keys[key] = true
-		}
-		for _, key := range slices.Sorted(maps.Keys(keys)) {
+		keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+		slices.Sort(keys)
+		for _, key := range slices.Compact(keys) {
 			inner := key
 			if !plainKey(key) {
 				inner = "[" + strconv.Quote(key) + "]"

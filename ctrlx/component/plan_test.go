@@ -4,19 +4,21 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/component"
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
 )
 
 var update = flag.Bool("update", false, "write the files in testdata")
@@ -105,39 +107,117 @@ func TestPlanOfPurge(t *testing.T) {
 	}
 }
 
-// A plan does not show all fields that a server-side apply removes after it took over
-// the fields of other managers, and says so.
+// A plan has the fields that a server-side apply removes after it took over the fields
+// of other managers, with the defaults that follow: the same fields as the real pass.
 func TestPlanOfTakeover(t *testing.T) {
+	scaled := func(version, spec string) string {
+		return "apiVersion: autoscaling/" + version + "\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\n" +
+			"spec: {minReplicas: 2, maxReplicas: 5, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}" + spec + "}\n"
+	}
+	const labels = "metadata: {name: web, labels: {l: '1'}, finalizers: [example.com/f]}\n"
+	const edited = "spec: {replicas: 3, minReadySeconds: 5, strategy: {rollingUpdate: {maxSurge: 2}}, template: {spec: {nodeName: node, containers: [{name: web, workingDir: /w, " +
+		"env: [{name: E, value: e}, {name: F, value: f}], ports: [{containerPort: 80}]}, {name: side, image: side}]}}}\n"
+	const part = "spec: {minReadySeconds: 5, template: {spec: {containers: [{name: web, env: [{name: F, value: f}]}]}}}\n"
+	const deployment = "apiVersion: apps/v1\nkind: Deployment\n"
+	untyped := func(text string) string {
+		return "apiVersion: GROUP/v1\nkind: Mill\nmetadata: {name: mill}\n" + text + "\n"
+	}
+	web := strings.Replace(web, "  replicas: 1\n", "", 1) // the default is 1, too
+	other := strings.Replace(web, "nginx", "apache", 1)
 	cases := map[string]struct {
 		reason, policy string
-		edited, want   bool // want: not checked
+		before, after  string            // manifests
+		others         map[string]string // server-side applies, by field manager
+		updates        bool              // the managers also own their fields by an Update
+		unchecked      bool
+		removed        int // fields
 	}{
-		"Override": {"the field of kubectl is removed", "SsaOverride", true, true},
-		"Merge":    {"the field of kubectl stays", "SsaMerge", true, false},
-		"Alone":    {"there is nothing to take", "SsaOverride", false, false},
+		"Alone":     {"there is nothing to take", "SsaOverride", web, other, nil, false, false, 0},
+		"Merge":     {"the fields of kubectl stay", "SsaMerge", web, other, map[string]string{"kubectl": deployment + labels + edited}, false, false, 0},
+		"Override":  {"items of lists, defaults, labels", "SsaOverride", web, other, map[string]string{"kubectl": deployment + labels + edited}, false, false, 6},
+		"Updates":   {"the same, of an Update", "SsaOverride", web, other, map[string]string{"kubectl": deployment + labels + edited}, true, false, 6},
+		"Shared":    {"what another manager has stays", "SsaOverride", web, other, map[string]string{"kubectl": deployment + labels + edited, "other": deployment + "metadata: {name: web}\n" + part}, false, false, 5},
+		"OurShare":  {"a field that kubectl shares, and that the manifest loses", "SsaOverride", configMap("a", "1"), strings.Replace(configMap("a", "1"), "k:", "l:", 1), map[string]string{"kubectl": configMap("a", "1")}, false, false, 1},
+		"OwnUpdate": {"a change of the policy", "Replace", configMap("a", "1"), strings.Replace(configMap("a", "1"), "k:", "l:", 1), nil, false, false, 1},
+		"Untyped": {"a kind without a schema: maps, and lists as a whole", "SsaOverride", untyped("spec: {size: 1, list: [1]}"), untyped("spec: {size: 2}"), map[string]string{
+			"kubectl": untyped("spec: {list: [1, 2], alone: {x: 1}, map: {a: 1, b: {c: 1, d: 1}}}"), "other": untyped("spec: {map: {b: {d: 1}}}"),
+		}, false, false, 5},
+		"UntypedUpdates": {"the same, of an Update", "SsaOverride", untyped("spec: {size: 1}"), untyped("spec: {size: 2}"), map[string]string{
+			"kubectl": untyped("spec: {list: [1, 2], alone: {x: 1}, map: {a: 1, b: {c: 1, d: 1}}}"),
+		}, true, false, 6},
+		"Version": {"managers with another version of the API cannot be compared", "SsaOverride", scaled("v2", ""), strings.Replace(scaled("v2", ""), "minReplicas: 2", "minReplicas: 3", 1), map[string]string{
+			"kubectl": scaled("v2", ", behavior: {scaleDown: {stabilizationWindowSeconds: 9}}"), "other": scaled("v1", ", targetCPUUtilizationPercentage: 50"),
+		}, false, true, 7},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.want(configMap("a", "1", "update-policy", tc.policy))
-			w.settle()
-			if tc.edited {
-				cm := &corev1.ConfigMap{}
-				must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, cm))
-				cm.Data["l"] = "1"
-				must(t, api.Update(t.Context(), cm, client.FieldOwner("kubectl-edit")))
+			crd, kind := w.definition()
+			if strings.Contains(tc.before, "GROUP") {
+				w.create(crd)
+				w.serve(kind, map[string]bool{"v1": true})
 			}
-			w.want(configMap("a", "2", "update-policy", tc.policy))
+			parsed := func(text string) (*unstructured.Unstructured, error) {
+				return parsed(strings.ReplaceAll(text, "GROUP", kind.Group))
+			}
+			wants := func(text, policy string) *unstructured.Unstructured {
+				u, err := parsed(text)
+				must(t, err)
+				u.SetAnnotations(map[string]string{"shop.example.com/update-policy": policy})
+				w.want(textOf(u))
+				u.SetNamespace(w.ns)
+				return u
+			}
+			live := wants(tc.before, tc.policy)
+			for range 2 { // no controller makes a Deployment ready
+				_, err := w.pass()
+				must(t, err)
+			}
+			for manager, text := range tc.others {
+				u, err := parsed(text)
+				must(t, err)
+				u.SetNamespace(w.ns)
+				must(t, api.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(manager), client.ForceOwnership))
+				if tc.updates {
+					entries := u.GetManagedFields()
+					for i := range entries {
+						if entries[i].Manager == manager {
+							entries[i].Operation = metav1.ManagedFieldsOperationUpdate
+						}
+					}
+					u.SetManagedFields(entries)
+					must(t, api.Update(t.Context(), u, client.FieldOwner(manager)))
+				}
+			}
+			wants(tc.after, strings.Replace(tc.policy, "Replace", "SsaMerge", 1))
 			p, err := w.plan()
 			must(t, err)
-			if len(p.Waves) != 1 || p.Waves[0].Changes[0].Unchecked != tc.want {
-				t.Errorf("%s: the plan is %s", tc.reason, p)
+			read := func() *unstructured.Unstructured {
+				u := live.DeepCopy()
+				must(t, api.Get(t.Context(), clientKey(u), u))
+				return u
 			}
-			w.settle()
-			cm := &corev1.ConfigMap{}
-			must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, cm))
-			if cm.Data["k"] != "2" || (cm.Data["l"] == "1") != (tc.edited && !tc.want) {
-				t.Errorf("%s: the object has %v", tc.reason, cm.Data)
+			before := read()
+			w.writes()
+			_, err = w.pass()
+			must(t, err)
+			want := component.Changes(before, read())
+			removed := 0
+			for _, f := range want {
+				if f.From != nil && !strings.HasSuffix(f.Path, ".image") && !strings.Contains(f.Path, "-policy") {
+					removed++
+				}
+			}
+			if removed != tc.removed {
+				t.Errorf("%s: the pass removes or resets %d fields: %v", tc.reason, removed, want)
+			}
+			var got []component.FieldChange
+			unchecked := false
+			for _, wave := range p.Waves {
+				got, unchecked = append(got, wave.Changes[0].Fields...), wave.Changes[0].Unchecked
+			}
+			if diff := cmp.Diff(want, got); !tc.unchecked && diff != "" || unchecked != tc.unchecked || len(p.Problems) > 0 {
+				t.Errorf("%s: unchecked: %v, problems: %q, the fields of the plan (-real +plan):\n%s", tc.reason, unchecked, p.Problems, diff)
 			}
 		})
 	}
@@ -169,11 +249,12 @@ func TestForgedPlan(t *testing.T) {
 	must(t, err)
 	p.Problems = append(p.Problems, forged)
 	want := []string{
+		"problem: x\uFFFDwave 2 of 2\uFFFD  -  delete Namespace prod",
 		"wave 2 of 2",
 		"  +  create Mill.x.example.com x; wave 2 of 2; -  delete Namespace prod (not checked by the API server)",
 		"  ~  update Mill." + kind.Group + " " + w.ns + "/a",
 		`       data["x\nwave 2 of 2\n  -  delete Namespace prod"]: "1" -> "2"`,
-		"problem: x\uFFFDwave 2 of 2\uFFFD  -  delete Namespace prod", "",
+		"",
 	}
 	if diff := cmp.Diff(want, strings.Split(p.String(), "\n")); diff != "" {
 		t.Errorf("the plan (-want +got):\n%s", diff)
@@ -198,6 +279,65 @@ func TestPlanOfDeletion(t *testing.T) {
 	}
 }
 
+// The plan of a deletion, and that of a definition that is not needed any more, has
+// the foreign instances and finalizers as problems. It lists the deletions, too. A
+// pattern needs the discovery of a manager or a cluster.
+func TestPlanOfBlocked(t *testing.T) {
+	w := newWorld(t)
+	crd, kind := w.definition()
+	w.want(crd, configMap("a", "1"))
+	w.settle()
+	w.writes()
+	w.create(mill(kind, "foreign"))
+	const (
+		definition = "redundant, wave 1\n  -  delete CustomResourceDefinition.apiextensions.k8s.io mills.GROUP\n"
+		instance   = "problem: objects of managed types would be lost, because this component does not own them; delete them first: Mill.GROUP NS/foreign\n"
+	)
+	want := func(reason string, cluster dependents.Cluster, want string) {
+		t.Helper()
+		must(t, api.Get(t.Context(), clientKey(w.shop), w.shop))
+		p, err := w.reconciler.Plan(t.Context(), cluster, w.shop)
+		must(t, err)
+		got := strings.ReplaceAll(strings.ReplaceAll(p.String(), kind.Group, "GROUP"), w.ns, "NS")
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: the plan (-want +got):\n%s", reason, diff)
+		}
+	}
+	w.want(configMap("a", "1"))
+	want("the definition is redundant", w.ends, instance+definition)
+	w.want(crd, configMap("a", "1"))
+	w.change(func(s *Shop) { s.Finalizers = append(s.Finalizers, "example.com/other") })
+	w.delete()
+	const finalizer = "problem: other controllers must remove their finalizers first: example.com/other\n"
+	const deletion = "deletion wave 1\n  -  delete ConfigMap NS/a\ndeletion wave 2\n  -  delete CustomResourceDefinition.apiextensions.k8s.io mills.GROUP\n"
+	want("the component is in deletion", w.ends, finalizer+instance+deletion)
+	if writes := w.writes(); len(writes) > 0 {
+		t.Errorf("the plans write %q", writes)
+	}
+	group := w.ns
+	w = newWorld(t)
+	w.change(func(s *Shop) {
+		s.Spec.Manifests, s.Spec.ManagedTypes = []string{configMap("a", "1")}, []component.TypeInfo{{Group: kind.Group, Kind: "*"}}
+	})
+	w.settle()
+	w.delete()
+	const pattern = "deletion wave 1\n  -  delete ConfigMap NS/a\n"
+	want("a pattern, without discovery", w.ends, "problem: the managed type *.GROUP cannot be discovered, so objects of managed types may exist: "+
+		"give Plan a manager or a cluster of controller-runtime\n"+pattern)
+	transport, err := rest.HTTPClientFor(config)
+	must(t, err)
+	want("a pattern, with discovery", discovered{w.ends, transport}, strings.ReplaceAll(instance, "NS", group)+pattern)
+}
+
+// discovered is a cluster with the methods for discovery.
+type discovered struct {
+	ends
+	transport *http.Client
+}
+
+func (d discovered) GetConfig() *rest.Config     { return config }
+func (d discovered) GetHTTPClient() *http.Client { return d.transport }
+
 // plan plans a pass over the Shop.
 func (w *world) plan() (*component.Plan, error) {
 	w.t.Helper()
@@ -221,5 +361,24 @@ func TestObservedDeletion(t *testing.T) {
 	must(t, err)
 	if res.Done || res.Reason != component.ReasonObserveOnly || !cmp.Equal(w.names(), []string{"a=1"}) {
 		t.Errorf("the deletion of an observed component: %+v, the objects are %v", res, w.names())
+	}
+	w.forget()
+	if res, err = w.pass(); err != nil || res.Done || res.Reason != component.ReasonObserveOnly {
+		t.Errorf("the deletion of an observed component that lost its inventory: %+v, %v", res, err)
+	}
+}
+
+// An observed component with an empty plan is Ready only if its dependents are ready,
+// because others wait for it.
+func TestObservedNotReady(t *testing.T) {
+	w := newWorld(t)
+	w.want(configMap("a", "1"), web)
+	if res, err := w.pass(); err != nil || res.Done {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	w.change(func(s *Shop) { s.Annotations = map[string]string{name + "/observe-only": "true"} })
+	res, err := w.pass()
+	if err != nil || res.Done || res.Reason != component.ReasonProcessing || !strings.Contains(res.Message, "Deployment web") {
+		t.Errorf("the Deployment is not ready: %+v, %v", res, err)
 	}
 }

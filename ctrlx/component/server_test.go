@@ -8,11 +8,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -160,7 +162,7 @@ func (w *world) restart() {
 				return do("apply", obj.(runtime.Object), len((&client.ApplyOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.Apply(ctx, obj, opts...) })
 			},
 			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
-				return do("store", obj, false, func() error { return c.SubResource(sub).Patch(ctx, obj, patch, opts...) })
+				return do("store", obj, len((&client.SubResourcePatchOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.SubResource(sub).Patch(ctx, obj, patch, opts...) })
 			},
 		})
 	}
@@ -274,7 +276,12 @@ func (w *world) create(text string) {
 	if u.GetNamespace() == "" {
 		u.SetNamespace(w.ns)
 	}
-	must(w.t, api.Create(w.t.Context(), u))
+	err = api.Create(w.t.Context(), u)
+	// A definition is established a moment before discovery has its type.
+	for end := time.Now().Add(30 * time.Second); (meta.IsNoMatchError(err) || apierrors.IsNotFound(err)) && time.Now().Before(end); {
+		err = api.Create(w.t.Context(), u)
+	}
+	must(w.t, err)
 }
 
 // exists reports whether an object exists.

@@ -1,6 +1,7 @@
 package component
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,17 +22,21 @@ type Set struct {
 	// are applied. It is empty in a deletion.
 	Objects []*Object
 	// Inventory is the inventory of the component. The link Inventory sets it. A
-	// link that changes it calls [Set.Save] before the write that needs the change.
+	// link that changes it calls [Set.Save] before the write that needs the
+	// change.
 	Inventory *Inventory
 	// Plan collects what would be done. If it is not nil, links write nothing.
 	Plan *Plan
 
-	system    *system
-	config    configuration
-	access    *access
-	stored    *Inventory // the inventory as it is stored
-	following func(...checks.Ref)
-	absent    map[string]bool // namespaces that a plan creates
+	system   *system
+	config   configuration
+	owner    dependents.Owner // the component
+	labelKey string           // with label, the label of the dependents
+	label    string
+	access   access
+	stored   *Inventory // the inventory as it is stored
+	searches int        // the lists in single namespaces that a rebuild has made
+	unready  *Result    // with Plan, of the first wave that waits; nil: all are ready
 }
 
 // Handler applies or deletes a set.
@@ -89,8 +94,8 @@ func applyLinks() Chain {
 	)
 }
 
-// deleteLinks returns the links around the deletion of all dependents. The end is
-// [system.removeAll].
+// deleteLinks returns the links around the deletion of all dependents. The end
+// is [system.removeAll].
 func deleteLinks() Chain {
 	return chain.New(
 		chain.Recover,
@@ -114,7 +119,11 @@ func (s *Set) apply(ctx context.Context) (Result, error) {
 	res, err := decided(s.system.apply(ctx, s))
 	if err == nil && s.Plan != nil {
 		s.Plan.purge(s)
-		return s.Plan.result(), nil
+		if s.Plan.IsEmpty() && slices.Contains(s.Component.GetFinalizers(), s.system.finalizer) {
+			return *cmp.Or(s.unready, &Result{Done: true}), nil
+		}
+		message := "the component is only observed; a pass would " + s.Plan.sentence()
+		return Result{Reason: ReasonObserveOnly, After: observeDelay, Message: message}, nil
 	}
 	return res, err
 }
@@ -123,13 +132,27 @@ func (s *Set) apply(ctx context.Context) (Result, error) {
 func (s *Set) remove(ctx context.Context) (Result, error) {
 	if s.config.observe {
 		stored, err := s.system.store.Load(ctx, s.Component)
+		if err == nil && stored == nil && slices.Contains(s.Component.GetFinalizers(), s.system.finalizer) {
+			stored, err = s.rebuilt(ctx) // it was lost, because the finalizer comes with the first dependents
+		}
 		if err != nil || stored == nil || len(stored.Items) == 0 {
 			return Result{Done: err == nil}, err
 		}
 		return Result{Reason: ReasonObserveOnly, Message: "the component is only observed, so its dependents " +
-			"and its finalizer stay: remove the annotation " + s.system.name + "/" + annotationObserve + ", or the option WithObserveOnly"}, nil
+			"and its finalizer stay: remove the annotation " + s.system.name + "/" + annotationObserve +
+			", or the option WithObserveOnly"}, nil
 	}
 	return decided(s.system.remove(ctx, s))
+}
+
+// waits returns res, which is not done. In a plan it is a problem, and the pass
+// continues, because the plan also lists what comes after the wait.
+func (s *Set) waits(res Result) Result {
+	if s.Plan == nil {
+		return res
+	}
+	s.Plan.Problems = append(s.Plan.Problems, res.Message)
+	return Result{Done: true}
 }
 
 // decided refuses the zero Result.
@@ -140,10 +163,11 @@ func decided(res Result, err error) (Result, error) {
 	return res, err
 }
 
-var errNilSet = fmt.Errorf("%w: the generator returned nil: return an empty slice that is not nil to delete all dependents", dependents.ErrInvalid)
+var errNilSet = fmt.Errorf("%w: the generator returned nil: return an empty slice that is not nil to delete all "+
+	"dependents", dependents.ErrInvalid)
 
-// generate calls the generator and checks its objects. A nil slice is refused: it
-// is more often a mistake than the wish to delete everything.
+// generate calls the generator and checks its objects. A nil slice is refused:
+// it is more often a mistake than the wish to delete everything.
 func (s *Set) generate(ctx context.Context) error {
 	c := s.Component
 	manifests, err := s.system.generator.Generate(ctx, c.GetNamespace(), c.GetName(), c.GetSpec())
@@ -160,17 +184,23 @@ func (s *Set) generate(ctx context.Context) error {
 	return err
 }
 
-// Save stores the inventory, if it changed. An error means that it may not be
-// stored, so the caller must not write.
+// Save stores the inventory and the ApplySet of [WithApplySet], if they
+// changed. An error means that one may not be stored, so the caller must not
+// write.
 func (s *Set) Save(ctx context.Context) error {
-	if s.Plan != nil || s.stored != nil && reflect.DeepEqual(s.stored.Items, s.Inventory.Items) {
+	if s.Plan != nil {
 		return nil
 	}
-	v := s.Inventory.clone()
-	if err := s.system.store.Save(ctx, s.system.cluster.GetClient(), s.Component, v); err != nil {
-		return fmt.Errorf("storing the inventory: %w", err)
+	if s.stored == nil || !reflect.DeepEqual(s.stored.Items, s.Inventory.Items) {
+		v := s.Inventory.clone()
+		if err := s.system.store.Save(ctx, s.system.cluster.GetClient(), s.Component, v); err != nil {
+			return fmt.Errorf("storing the inventory: %w", err)
+		}
+		s.stored = v.clone()
 	}
-	s.stored = v.clone()
+	if err := s.saveApplySet(ctx); err != nil {
+		return fmt.Errorf("storing the ApplySet: %w", err)
+	}
 	return nil
 }
 
@@ -187,7 +217,9 @@ func inventory(next Handler) Handler {
 		} else if s.Inventory, err = s.rebuilt(ctx); err != nil {
 			return Result{}, fmt.Errorf("rebuilding the inventory: %w", err)
 		}
-		s.Inventory.include(s.Objects)
+		if err := s.include(ctx); err != nil {
+			return Result{}, err
+		}
 		if err := s.Save(ctx); err != nil {
 			return Result{}, err
 		}
@@ -199,33 +231,39 @@ func inventory(next Handler) Handler {
 	}
 }
 
-// include adds the objects that v lacks, and updates the others. An object whose
-// kind is not installed yet comes later, because its namespace may not be known.
-func (v *Inventory) include(objects []*Object) {
-	at := map[checks.Ref]int{}
-	for i := range v.Items {
-		at[v.Items[i].Ref()] = i
-	}
-	for _, o := range objects {
+// include adds the objects that the inventory lacks, and updates the others. An
+// object whose kind is not installed yet comes later, because its namespace may
+// not be known.
+func (s *Set) include(ctx context.Context) error {
+	v := s.Inventory
+	at := v.byRef()
+	for _, o := range s.Objects {
 		if !o.known {
 			continue
 		}
 		item := o.item()
 		i, found := at[o.Ref]
 		if !found {
-			v.Items = append(v.Items, item)
-			continue
+			i, v.Items = len(v.Items), append(v.Items, item)
 		}
-		if old := v.Items[i]; o.PurgeOrder != nil && old.Purge == o.digest {
+		old := v.Items[i]
+		if o.PurgeOrder != nil && old.Purge == o.digest {
 			item.Purge, item.Purged = old.Purge, old.Purged
 		}
-		if !reflect.DeepEqual(v.Items[i], item) {
-			v.Items[i] = item
+		if o.stage == stageNamespaces {
+			existed := old.Adopted || old.Rebuilt // a label is no proof
+			if !found {
+				live, err := s.liveNamespace(ctx, o.Ref.Name)
+				if err != nil {
+					return fmt.Errorf("%s: %w", o.Ref, err)
+				}
+				existed = live != nil && live.GetDeletionTimestamp() == nil // the one that goes makes room for ours
+			}
+			if existed {
+				s.markAdopted(&item, o)
+			}
 		}
+		v.Items[i] = item
 	}
-}
-
-// drop removes an object from v.
-func (v *Inventory) drop(ref checks.Ref) {
-	v.Items = slices.DeleteFunc(slices.Clone(v.Items), func(i Item) bool { return i.Ref() == ref })
+	return nil
 }

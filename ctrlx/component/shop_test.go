@@ -3,6 +3,8 @@ package component_test
 import (
 	"time"
 
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -30,6 +32,9 @@ type ShopSpec struct {
 	Namespaces     string               `json:"namespaces,omitempty"`
 	ManagedTypes   []component.TypeInfo `json:"managedTypes,omitempty"`
 	ReapplySeconds int                  `json:"reapplySeconds,omitempty"`
+	TimeoutSeconds int                  `json:"timeoutSeconds,omitempty"`
+	RetrySeconds   int                  `json:"retrySeconds,omitempty"`
+	RequeueSeconds int                  `json:"requeueSeconds,omitempty"`
 }
 
 func (s *Shop) GetSpec() any                 { return &s.Spec }
@@ -51,6 +56,13 @@ func (s *ShopSpec) GetMissingNamespacesPolicy() component.MissingNamespacesPolic
 func (s *ShopSpec) GetAdditionalManagedTypes() []component.TypeInfo { return s.ManagedTypes }
 func (s *ShopSpec) GetReapplyInterval() time.Duration {
 	return time.Duration(s.ReapplySeconds) * time.Second
+}
+func (s *ShopSpec) GetTimeout() time.Duration { return time.Duration(s.TimeoutSeconds) * time.Second }
+func (s *ShopSpec) GetRetryInterval() time.Duration {
+	return time.Duration(s.RetrySeconds) * time.Second
+}
+func (s *ShopSpec) GetRequeueInterval() time.Duration {
+	return time.Duration(s.RequeueSeconds) * time.Second
 }
 
 // DeepCopyObject implements runtime.Object.
@@ -87,5 +99,5 @@ func (l *ShopList) DeepCopyObject() runtime.Object {
 
 func addShops(s *runtime.Scheme) error {
 	s.AddKnownTypes(testv1.GroupVersion, &Shop{}, &ShopList{}, &Booth{})
-	return nil
+	return s.SetVersionPriority(autoscalingv2.SchemeGroupVersion, autoscalingv1.SchemeGroupVersion)
 }

@@ -6,8 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Status is the part of a component's status that the reconciler writes. Embed it
-// in the status of your type, with the tag json:",inline".
+// Status is the part of a component's status that the reconciler writes. Embed
+// it in the status of your type, with the tag json:",inline".
 type Status struct {
 	// ObservedGeneration is the generation of the last pass.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
@@ -28,10 +28,13 @@ type Progress struct {
 	// WavesReady is the number of waves that are ready, of Waves.
 	WavesReady int `json:"wavesReady"`
 	Waves      int `json:"waves"`
-	// Ready is the number of objects that are applied and ready, of Objects. In a
-	// deletion, Ready is the number of objects that are left.
+	// Ready is the number of objects that are applied and ready, of Objects. It is
+	// 0 in a deletion.
 	Ready   int `json:"ready"`
 	Objects int `json:"objects"`
+	// Left is the number of objects that a deletion has not deleted yet, of
+	// Objects.
+	Left int `json:"left,omitempty"`
 }
 
 // DeepCopy returns a copy.

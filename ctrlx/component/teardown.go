@@ -9,29 +9,28 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 )
 
-// redundant deletes the objects that the inventory has and the set lacks, when all
-// waves are ready.
+// redundant deletes the objects that the inventory has and the set lacks, when
+// all waves are ready.
 func redundant(next Handler) Handler {
 	return func(ctx context.Context, s *Set) (Result, error) {
 		res, err := next(ctx, s)
 		if err != nil || !res.Done {
 			return res, err
 		}
-		needed := map[checks.Ref]bool{}
+		needed := make(map[checks.Ref]bool, len(s.Objects))
 		for _, o := range s.Objects {
 			needed[o.Ref] = true
 		}
-		var items []Item
-		for _, i := range s.Inventory.Items {
-			if !needed[i.Ref()] {
-				items = append(items, i)
-			}
-		}
+		items := slices.DeleteFunc(slices.Clone(s.Inventory.Items), func(i Item) bool { return needed[i.Ref()] })
 		if res, err = s.teardown(ctx, items, false); err != nil || res.Done {
 			return res, err
 		}
@@ -44,26 +43,26 @@ func redundant(next Handler) Handler {
 // chain.
 func (y *system) removeAll(ctx context.Context, s *Set) (Result, error) {
 	total := len(s.Inventory.Items)
-	res, err := s.teardown(ctx, s.Inventory.Items, true)
-	s.Component.GetStatus().Progress = &Progress{Ready: len(s.Inventory.Items), Objects: total}
+	res, err := s.teardown(ctx, s.spared(s.Inventory.Items), true)
+	s.Component.GetStatus().Progress = &Progress{Left: len(s.Inventory.Items), Objects: total}
 	return res, err
 }
 
-// teardown deletes objects wave by wave, and drops from the inventory those that
-// are gone or kept. deleted reports that the component is deleted.
+// teardown deletes objects wave by wave, and drops from the inventory those
+// that are gone or kept. deleted reports that the component is deleted.
 func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (Result, error) {
 	items, res, err := s.held(ctx, items, deleted)
 	if err != nil || !res.Done {
 		return res, err
 	}
-	number := 0
-	for _, wave := range s.deletionWaves(items) {
-		number++
-		res, err := s.deleteWave(ctx, wave, deleted, number)
+	for n, wave := range s.deletionWaves(items) {
+		res, err := s.deleteWave(ctx, wave, deleted, n+1)
 		if err == nil && !res.Done && res.Reason == ReasonDeletionProcessing {
-			left := 0
+			left, indexes := 0, s.Inventory.byRef()
 			for _, i := range items {
-				left += min(s.Inventory.find(i.Ref())+1, 1)
+				if _, found := indexes[i.Ref()]; found {
+					left++
+				}
 			}
 			res.Message = fmt.Sprintf("%d of %d objects are left: %s", left, len(items), res.Message)
 		}
@@ -76,26 +75,50 @@ func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (Result,
 
 // deleteWave deletes the objects of one wave.
 func (s *Set) deleteWave(ctx context.Context, items []Item, deleted bool, number int) (Result, error) {
-	if !deleted || number > 1 { // else the link Guard has done so
-		if res, err := s.blocked(ctx, typesIn(items, deleted)); err != nil || !res.Done {
+	if !deleted || number > 1 && s.Plan == nil { // else the link Guard has done so
+		if res, err := s.blocked(ctx, typesIn(going(items, deleted))); err != nil || !res.Done {
 			return res, err
 		}
 	}
-	res := Result{Done: true, Reason: ReasonDeletionProcessing}
+	gone, name := map[checks.Ref]bool{}, fmt.Sprintf("deletion wave %d", number)
+	if !deleted {
+		name = fmt.Sprintf("redundant, wave %d", number)
+	}
+	res, err := s.deleteItems(ctx, items, deleted, func(i Item, r dependents.Result) {
+		if s.Plan != nil {
+			s.Plan.remove(name, i.Ref(), r)
+		} else {
+			gone[i.Ref()] = true
+		}
+	})
+	s.Inventory.drop(gone)
+	return res, err
+}
+
+// deleteItems deletes objects, and calls settled for each one that is gone or
+// kept. A plan tries each deletion, and calls settled for all.
+func (s *Set) deleteItems(
+	ctx context.Context, items []Item, deleted bool, settled func(Item, dependents.Result),
+) (Result, error) {
+	res, d := Result{Done: true, Reason: ReasonDeletionProcessing}, s.system.dependents
+	if s.Plan != nil {
+		d = s.system.dryRun
+	}
+	results := make([]dependents.Result, len(items))
+	errs := s.system.parallel(len(items), func(int) bool { return false }, func(n int) (err error) {
+		results[n], err = s.deleteItem(ctx, d, items[n], deleted)
+		return err
+	})
 	var texts []string
-	var errs []error
-	for _, i := range items {
-		r, err := s.deleteItem(ctx, i, deleted, number)
-		switch {
-		case err != nil:
-			errs = append(errs, err)
-		case s.Plan != nil:
-		case r.IsSettled():
-			s.Inventory.drop(i.Ref())
+	for n, i := range items {
+		switch r := results[n]; {
+		case errs[n] != nil:
+		case s.Plan != nil || r.IsSettled():
+			settled(i, r)
 		default:
-			texts = append(texts, short(i.Ref())+": "+r.Message+heldBy(r))
+			texts = append(texts, short(i.Ref())+": "+r.Message+s.heldBy(ctx, r))
 			res.WaitingFor = append(res.WaitingFor, i.Ref())
-			if !s.system.watched(i.groupKind()) || s.access.find == nil {
+			if holdsObjects(i.groupKind()) {
 				res.After = deletionDelay
 			}
 		}
@@ -105,56 +128,58 @@ func (s *Set) deleteWave(ctx context.Context, items []Item, deleted bool, number
 	return res, errors.Join(errs...)
 }
 
-// heldBy returns the finalizers of an object in deletion.
-func heldBy(r dependents.Result) string {
-	if r.Object == nil || len(r.Object.GetFinalizers()) == 0 {
+// holdsObjects reports whether the API server deletes other objects before an
+// object of a kind. A condition of such an object says what keeps it. No event
+// of the watch causes a pass when only this condition changes.
+func holdsObjects(gk schema.GroupKind) bool { return gk == kindNamespace || gk == kindDefinition }
+
+// heldBy returns the finalizers of an object in deletion, and the problem that
+// a Namespace or a definition reports. The latter is read live. If it cannot be
+// read, only the message lacks it.
+func (s *Set) heldBy(ctx context.Context, r dependents.Result) (text string) {
+	if r.Object == nil {
 		return ""
 	}
-	return ", held by the finalizers " + strings.Join(r.Object.GetFinalizers(), ", ")
+	if f := r.Object.GetFinalizers(); len(f) > 0 {
+		text = ", held by the finalizers " + strings.Join(f, ", ")
+	}
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(r.Object.GetObjectKind().GroupVersionKind())
+	if !holdsObjects(u.GroupVersionKind().GroupKind()) ||
+		s.access.live.Get(ctx, client.ObjectKeyFromObject(r.Object), u) != nil {
+		return text
+	}
+	if problem := ready.Problem(u); problem != "" {
+		text += ": " + problem
+	}
+	return text
 }
 
 // deleteItem deletes one object. The inventory has its policy.
-func (s *Set) deleteItem(ctx context.Context, i Item, deleted bool, number int) (dependents.Result, error) {
-	policy, m := i.DeletePolicy, writing
+func (s *Set) deleteItem(
+	ctx context.Context, d *dependents.Dependents, i Item, deleted bool,
+) (dependents.Result, error) {
+	policy := cmp.Or(i.DeletePolicy, dependents.DeleteDelete)
 	if i.Purge != "" {
 		policy = dependents.DeleteDelete
 	}
-	if s.Plan != nil {
-		m = trying
-	}
-	res, err := s.removeItem(ctx, i, deleted, policy, m)
-	if err == nil && s.Plan != nil {
-		s.Plan.remove(number, i.Ref(), res)
-	}
-	return res, err
-}
-
-// removeItem calls package dependents for the deletion of one object.
-func (s *Set) removeItem(ctx context.Context, i Item, deleted bool, policy dependents.DeletePolicy, m mode) (dependents.Result, error) {
-	if err := s.known(i.groupKind()); err != nil {
-		return dependents.Result{}, err
-	}
-	obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: i.Namespace, Name: i.Name, Annotations: map[string]string{}}}
+	obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+		Namespace: i.Namespace, Name: i.Name,
+		Annotations: map[string]string{s.system.name + "/delete-policy": string(policy)},
+	}}
 	obj.SetGroupVersionKind(i.groupKind().WithVersion("v1")) // package dependents finds the version that is served
-	obj.Annotations[s.system.name+"/delete-policy"] = string(cmp.Or(policy, dependents.DeleteDelete))
-	ctx, _ = s.in(ctx, m)
 	if deleted {
-		return s.system.dependents.DeleteObject(ctx, s.Component, obj)
+		return d.DeleteObject(ctx, s.Component, obj)
 	}
-	return s.system.dependents.PruneObject(ctx, s.Component, obj)
+	return d.PruneObject(ctx, s.Component, obj)
 }
 
 // deletionWaves sorts objects into waves: by their order, and in each order
 // instances of managed types first, then API services, others, definitions, and
-// namespaces. An API service, a definition and a namespace come after the objects
-// in them.
+// namespaces. An API service, a definition and a namespace come after the
+// objects in them.
 func (s *Set) deletionWaves(items []Item) (waves [][]Item) {
-	types := slices.Clone(s.config.types)
-	for _, i := range s.Inventory.Items {
-		if i.Manages != nil {
-			types = append(types, *i.Manages)
-		}
-	}
+	types := append(typesIn(s.Inventory.Items), s.config.types...)
 	type key struct{ order, part int }
 	at := func(i Item) key {
 		k := key{int(i.DeleteOrder), 2}
@@ -168,8 +193,8 @@ func (s *Set) deletionWaves(items []Item) (waves [][]Item) {
 		case slices.ContainsFunc(types, func(t TypeInfo) bool { return t.matches(gk.WithVersion("")) }):
 			k.part = 0
 		}
-		for _, inner := range items {
-			if i.has(inner) {
+		for at := 0; i.isOuter() && at < len(items); at++ {
+			if inner := &items[at]; i.has(inner) {
 				k.order = max(k.order, int(inner.DeleteOrder))
 			}
 		}

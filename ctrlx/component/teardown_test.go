@@ -52,6 +52,11 @@ func TestDelete(t *testing.T) {
 	w.writes()
 	w.delete()
 	w.restart()
+	_, err := w.pass()
+	must(t, err)
+	if diff := cmp.Diff(&component.Progress{Left: 2, Objects: 4}, w.shop.Status.Progress); diff != "" {
+		t.Errorf("the progress of the first pass (-want +got):\n%s", diff)
+	}
 	w.settle()
 	if diff := cmp.Diff([]string{"kept=1", "stolen=1"}, w.names()); diff != "" {
 		t.Errorf("the objects (-want +got):\n%s", diff)
@@ -76,7 +81,8 @@ func TestNeededInside(t *testing.T) {
 	const namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n"
 	w := newWorld(t)
 	crd, kind := w.definition()
-	outer := []string{strings.ReplaceAll(namespace, "-inner", ""), namespace, crd}
+	own := "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE, annotations: {" + name + "/delete-policy: Delete}}\n" // it existed before
+	outer := []string{own, namespace, crd}
 	stays := func(message ...string) {
 		t.Helper()
 		for range 2 {
@@ -100,9 +106,26 @@ func TestNeededInside(t *testing.T) {
 	w.want(inside("1"), mill(kind, "ours"))
 	stays("Namespace "+w.ns+": it would be deleted with ", "Namespace "+w.ns+"-inner: it would be deleted with ConfigMap "+w.ns+"-inner/inside, which stays",
 		"mills."+kind.Group+": it would be deleted with Mill."+kind.Group+" "+w.ns+"/ours, which stays")
+	if p, err := w.plan(); err != nil || len(p.Problems) != 1 || !strings.Contains(p.Problems[0], "objects are kept") {
+		t.Errorf("the plan is %s, %v", p, err)
+	}
 	w.want(namespace, inside("1", "delete-policy", "OrphanOnApply"), mill(kind, "ours"))
 	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), "its delete policy OrphanOnApply keeps it") {
 		t.Errorf("a kept object in a namespace that is deleted: %v", err)
+	}
+}
+
+// A component keeps its own namespace on its deletion: each would wait for the other.
+func TestOwnNamespace(t *testing.T) {
+	w := newWorld(t)
+	w.want("apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE, annotations: {"+name+"/delete-policy: Delete}}\n", configMap("a", "1"))
+	w.settle()
+	w.delete()
+	w.settle()
+	ns := &corev1.Namespace{}
+	must(t, api.Get(t.Context(), client.ObjectKey{Name: w.ns}, ns))
+	if ns.DeletionTimestamp != nil || len(w.names()) > 0 {
+		t.Errorf("the namespace is %+v, the objects are %v", ns.ObjectMeta, w.names())
 	}
 }
 

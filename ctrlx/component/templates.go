@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"reflect"
 	"slices"
 	"strings"
 	"text/template"
@@ -24,39 +23,39 @@ import (
 
 // Templates returns a generator of YAML documents that are Go templates
 // (text/template). The patterns select files of fsys as fs.Glob does; without
-// patterns, it is *.yaml. The files run in the order of their names. A file whose
-// name begins with _ only defines templates for other files. A document without
-// content is left out.
+// patterns, it is *.yaml. The files run in the order of their names. A file
+// whose name begins with _ only defines templates for other files. A document
+// without content is left out.
 //
 // The data of a template has these fields:
 //
 //	.Namespace, .Name  of the component
 //	.Parameters        what GetSpec returns, as in {{ .Parameters.Replicas }}
 //
-// A missing field and a missing key of a map are errors. These functions come on
-// top of those of text/template:
+// A missing field and a missing key of a map are errors. These functions come
+// on top of those of text/template:
 //
 //	toYaml, toJson  a value as a text
-//	quote           a text in double quotes, which YAML takes for a string
+//	quote           a text in double quotes, which YAML reads as a string
 //	indent          each line after n spaces; nindent starts with a new line
 //	b64enc          a text in base64
-//	default         the second argument, or the first one if that is empty
+//	default         the second argument, or the first one if that is empty (as in if)
 //	required        the second argument, or an error with the first one if it is empty
 //
-// A template pastes texts into YAML. A parameter that a user sets may have lines
-// and quotes, and so add fields and whole objects, with the rights of the operator:
-// a Pod of another account, or a ClusterRoleBinding. Give each text that is not
-// fixed to quote or toJson:
+// A template pastes texts into YAML. A parameter that a user sets may have
+// lines and quotes. So it may add fields and whole objects with the rights of
+// the operator, such as a ClusterRoleBinding. Give each text that is not fixed
+// to quote or toJson:
 //
 //	image: {{ quote .Parameters.Image }}
 //	labels: {{ toJson .Parameters.Labels }}
 //	name: {{ printf "%s-server" .Name | quote }}
 //
-// Limit the result with [WithOwnNamespaceOnly], and the rights of the operator or of
-// the client (ctrlx.WithImpersonation).
+// Limit the result with [WithOwnNamespaceOnly], and the rights of the operator
+// or of the client (ctrlx.WithImpersonation).
 //
-// Templates panics if no file matches, or a file cannot be read or parsed. Fixed
-// files are part of the program.
+// Templates panics if no file matches, or a file cannot be read or parsed.
+// Fixed files are part of the program.
 func Templates(fsys fs.FS, patterns ...string) Generator {
 	if len(patterns) == 0 {
 		patterns = []string{"*.yaml"}
@@ -94,7 +93,9 @@ type templates struct {
 }
 
 // Generate implements [Generator]. An error names the file.
-func (g *templates) Generate(ctx context.Context, namespace, name string, parameters any) (all []client.Object, err error) {
+func (g *templates) Generate(
+	ctx context.Context, namespace, name string, parameters any,
+) (all []client.Object, err error) {
 	data := struct {
 		Namespace, Name string
 		Parameters      any
@@ -117,8 +118,8 @@ func (g *templates) Generate(ctx context.Context, namespace, name string, parame
 	return all, ctx.Err()
 }
 
-// documents returns the objects of YAML documents. A key that occurs twice is an
-// error.
+// documents returns the objects of YAML documents. A key that occurs twice is
+// an error.
 func documents(text io.Reader) (all []client.Object, err error) {
 	r := utilyaml.NewYAMLReader(bufio.NewReader(text))
 	for n := 1; ; n++ {
@@ -162,16 +163,16 @@ var functions = template.FuncMap{
 	"nindent": func(n int, text string) (string, error) { text, err := indent(n, text); return "\n" + text, err },
 	"b64enc":  func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) },
 	"default": func(otherwise, v any) any {
-		if isEmpty(v) {
-			return otherwise
+		if ok, _ := template.IsTrue(v); ok {
+			return v
 		}
-		return v
+		return otherwise
 	},
 	"required": func(message string, v any) (any, error) {
-		if isEmpty(v) {
-			return nil, errors.New(message)
+		if ok, _ := template.IsTrue(v); ok {
+			return v, nil
 		}
-		return v, nil
+		return nil, errors.New(message)
 	},
 }
 
@@ -183,15 +184,4 @@ func indent(n int, text string) (string, error) {
 	}
 	pad := strings.Repeat(" ", n)
 	return pad + strings.ReplaceAll(text, "\n", "\n"+pad), nil
-}
-
-func isEmpty(v any) bool {
-	r := reflect.ValueOf(v)
-	switch r.Kind() {
-	case reflect.Invalid:
-		return true
-	case reflect.Map, reflect.Slice, reflect.String:
-		return r.Len() == 0
-	}
-	return r.IsZero()
 }

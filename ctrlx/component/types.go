@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -13,14 +13,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"k8s.io/client-go/rest"
 
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/definition"
 )
 
-// TypeInfo names a managed type, or a pattern of types. Instances of managed types
-// are applied late and deleted early, and foreign instances block the deletion of
-// the component.
+// TypeInfo names a managed type, or a pattern of types. Instances of managed
+// types are applied late and deleted early, and foreign instances block the
+// deletion of the component.
 type TypeInfo struct {
 	// Group is an API group, * for all groups, or *.suffix for all groups that end
 	// in .suffix. Empty: the core group.
@@ -70,12 +71,12 @@ var (
 )
 
 // defined returns the type that an object defines; nil: it defines none.
-func defined(u *unstructured.Unstructured) *TypeInfo {
+func defined(gk schema.GroupKind, content map[string]any) *TypeInfo {
 	get := func(fields ...string) string {
-		text, _, _ := unstructured.NestedString(u.Object, append([]string{"spec"}, fields...)...)
+		text, _, _ := unstructured.NestedString(content, append([]string{"spec"}, fields...)...)
 		return text
 	}
-	switch u.GroupVersionKind().GroupKind() {
+	switch gk {
 	case kindDefinition:
 		return &TypeInfo{Group: get("group"), Kind: get("names", "kind")}
 	case kindAPIService:
@@ -86,11 +87,17 @@ func defined(u *unstructured.Unstructured) *TypeInfo {
 
 // catalog finds the kinds of managed types.
 type catalog struct {
-	preferred func(context.Context) ([]*metav1.APIResourceList, error)
+	preferred func(context.Context) ([]*metav1.APIResourceList, error) // nil: patterns cannot be discovered
 }
 
-func typesOf(mgr manager.Manager) (catalog, error) {
-	d, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+// discoverable is a manager, or a cluster.Cluster of controller-runtime.
+type discoverable interface {
+	GetConfig() *rest.Config
+	GetHTTPClient() *http.Client
+}
+
+func typesOf(c discoverable) (catalog, error) {
+	d, err := discovery.NewDiscoveryClientForConfigAndClient(c.GetConfig(), c.GetHTTPClient())
 	if err != nil {
 		return catalog{}, err
 	}
@@ -101,10 +108,13 @@ func typesOf(mgr manager.Manager) (catalog, error) {
 // errUndiscovered says that the kinds of a group are not known.
 var errUndiscovered = errors.New("cannot be discovered, so objects of managed types may exist")
 
-// kinds returns the kinds of types that can be listed. An exact type that the API
-// server does not serve has no version. Groups that cannot be discovered matter only
-// if a type may be in them. The mapper is that of the client of the pass.
-func (c catalog) kinds(ctx context.Context, mapper meta.RESTMapper, types []TypeInfo) (kinds []schema.GroupVersionKind, err error) {
+// kinds returns the kinds of types that can be listed. An exact type that the
+// API server does not serve has no version. Groups that cannot be discovered
+// matter only if a type may be in them: then the error is errUndiscovered, and
+// the exact kinds are returned with it. Discovery leaves out a kind whose
+// definition serves no version, so for a pattern the definitions are read, too.
+// The mapper is that of the client of the pass.
+func (c catalog) kinds(ctx context.Context, a access, types []TypeInfo) (kinds []schema.GroupVersionKind, err error) {
 	add := func(gvk schema.GroupVersionKind) {
 		if !slices.Contains(kinds, gvk) {
 			kinds = append(kinds, gvk)
@@ -116,7 +126,7 @@ func (c catalog) kinds(ctx context.Context, mapper meta.RESTMapper, types []Type
 			patterns = append(patterns, t)
 			continue
 		}
-		mapping, err := mapper.RESTMapping(schema.GroupKind{Group: t.Group, Kind: t.Kind})
+		mapping, err := a.client.RESTMapper().RESTMapping(schema.GroupKind{Group: t.Group, Kind: t.Kind})
 		switch {
 		case err == nil:
 			add(mapping.GroupVersionKind)
@@ -129,6 +139,10 @@ func (c catalog) kinds(ctx context.Context, mapper meta.RESTMapper, types []Type
 	if len(patterns) == 0 {
 		return kinds, nil
 	}
+	if c.preferred == nil {
+		return kinds, fmt.Errorf("the managed type %s %w: give Plan a manager or a cluster of controller-runtime",
+			patterns[0], errUndiscovered)
+	}
 	lists, err := c.preferred(ctx)
 	failed, partly := discovery.GroupDiscoveryFailedErrorGroups(err)
 	if err != nil && !partly {
@@ -136,7 +150,26 @@ func (c catalog) kinds(ctx context.Context, mapper meta.RESTMapper, types []Type
 	}
 	for gv, err := range failed {
 		if slices.ContainsFunc(patterns, func(t TypeInfo) bool { return t.inGroup(gv.Group) }) {
-			return nil, fmt.Errorf("the group %s %w: repair its server, or delete its APIService %s.%s: %w", gv, errUndiscovered, gv.Version, gv.Group, err)
+			return kinds, fmt.Errorf("the group %s %w: repair its server, or delete its APIService %s.%s: %w",
+				gv, errUndiscovered, gv.Version, gv.Group, err)
+		}
+	}
+	served := map[schema.GroupResource]bool{}
+	for _, list := range lists {
+		gv, _ := schema.ParseGroupVersion(list.GroupVersion)
+		for _, r := range list.APIResources {
+			served[gv.WithResource(r.Name).GroupResource()] = true
+		}
+	}
+	hidden, err := definition.Kinds(ctx, a.live, func(r schema.GroupResource) bool {
+		return !served[r] && slices.ContainsFunc(patterns, func(t TypeInfo) bool { return t.inGroup(r.Group) })
+	})
+	if err != nil {
+		return nil, fmt.Errorf("finding the managed types: %w", err)
+	}
+	for _, gk := range hidden {
+		if gvk := gk.WithVersion(""); slices.ContainsFunc(patterns, func(t TypeInfo) bool { return t.matches(gvk) }) {
+			add(gvk)
 		}
 	}
 	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list"}}, lists) {
@@ -153,16 +186,8 @@ func (c catalog) kinds(ctx context.Context, mapper meta.RESTMapper, types []Type
 	return kinds, nil
 }
 
-// remote reports whether the client of the pass may be of another cluster than the
-// manager: it finds kinds by another mapper.
-func (s *Set) remote() bool {
-	own, of := s.system.cluster.GetClient().RESTMapper(), s.access.client.RESTMapper()
-	t := reflect.TypeOf(own)
-	return t == nil || t != reflect.TypeOf(of) || !t.Comparable() || own != of
-}
-
-// findable returns an error if a pattern of types must be found in another cluster:
-// only the groups of the manager's cluster can be discovered.
+// findable returns an error if a pattern of types must be found in another
+// cluster: only the groups of the manager's cluster can be discovered.
 func (s *Set) findable(types []TypeInfo) error {
 	i := slices.IndexFunc(types, func(t TypeInfo) bool { return !t.exact() })
 	if i < 0 || !s.remote() {
@@ -181,23 +206,4 @@ func (s *Set) managed() []TypeInfo {
 		}
 	}
 	return types
-}
-
-// known returns an error if the target cluster serves a kind that the cluster of the
-// manager lacks: package dependents would take its objects for gone.
-func (s *Set) known(gk schema.GroupKind) error {
-	if !s.remote() {
-		return nil
-	}
-	if _, err := s.system.cluster.GetClient().RESTMapper().RESTMapping(gk); !meta.IsNoMatchError(err) {
-		return err
-	}
-	_, err := s.access.client.RESTMapper().RESTMapping(gk)
-	switch {
-	case err == nil:
-		return fmt.Errorf("the cluster of the manager does not serve %s, and the cluster of the target client does: install its definition in both", gk)
-	case meta.IsNoMatchError(err):
-		return nil
-	}
-	return err
 }

@@ -8,19 +8,18 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
 	"github.com/windlass-go/windlass/flow"
 )
 
 // Wave is a part of a set that is applied together: the objects of one apply
-// order and one stage. A wave begins when all objects of the one before are ready.
+// order and one stage. A wave begins when all objects of the one before are
+// ready.
 type Wave struct {
 	*Set
 	// Number is the number of the wave, from 1 to Of.
@@ -30,8 +29,11 @@ type Wave struct {
 	// Results are the results of Objects, in their order.
 	Results []dependents.Result
 
-	pending []int // the objects that need a write, as indexes
+	pending []int // the objects that need a write, as indexes; the Pending of its result is the request
 }
+
+// String returns the name of the wave, as in "wave 1 of 3".
+func (w *Wave) String() string { return fmt.Sprintf("wave %d of %d", w.Number, w.Of) }
 
 // WaveHandler applies a wave.
 type WaveHandler = chain.Handler[*Wave, Result]
@@ -53,10 +55,6 @@ func waveLinks() WaveChain {
 	)
 }
 
-// unwatchedDelay is the time after which a pass reads objects again that no event
-// reports.
-const unwatchedDelay = time.Minute
-
 // waves applies the waves in their order, until one is not ready.
 func (y *system) waves(ctx context.Context, s *Set) (Result, error) {
 	all := s.split()
@@ -65,20 +63,23 @@ func (y *system) waves(ctx context.Context, s *Set) (Result, error) {
 	for _, w := range all {
 		p.Objects += len(w.Objects)
 	}
+	if s.Plan == nil {
+		s.Component.GetStatus().Progress = p
+	}
 	for i, w := range all {
 		res, err := y.wave(ctx, w)
-		ready := w.note(p)
-		if s.Plan == nil {
-			s.Component.GetStatus().Progress = p
-		}
+		ready := w.ready()
+		p.Ready += ready
 		switch {
 		case err != nil:
 			return Result{}, err
-		case s.Plan != nil:
 		case !res.Done:
-			res.Message = fmt.Sprintf("wave %d of %d: %d of %d objects are ready: %s",
-				w.Number, w.Of, ready, len(w.Objects), res.Message)
-			return res, nil
+			res.Message = fmt.Sprintf("%s: %d of %d objects are ready: %s", w, ready, len(w.Objects), res.Message)
+			if s.Plan == nil {
+				return res, nil
+			}
+			s.unready = cmp.Or(s.unready, &res)
+		case s.Plan != nil:
 		default:
 			if p.WavesReady = w.Number; before == nil || before.Waves != p.Waves || before.WavesReady < w.Number {
 				s.report(w)
@@ -90,14 +91,8 @@ func (y *system) waves(ctx context.Context, s *Set) (Result, error) {
 			}
 		}
 	}
-	// An object of an earlier purge may be left, also without a wave.
-	if res, err := s.purge(ctx, math.MaxInt16); err != nil || !res.Done {
-		return res, err
-	}
-	if s.Plan == nil {
-		s.Component.GetStatus().Progress = p
-	}
-	return Result{Done: true}, nil
+	// An object of an earlier purge may be left, even without a wave.
+	return s.purge(ctx, math.MaxInt16)
 }
 
 // split returns the waves of a set, without the objects that are purged.
@@ -124,50 +119,43 @@ func (s *Set) split() (all []*Wave) {
 	return all
 }
 
-// note counts the ready objects of a wave, and follows those that were read.
-func (w *Wave) note(p *Progress) (ready int) {
-	for i, res := range w.Results {
-		if res.Outcome.String() == dependents.Outcome(0).String() {
-			continue // an error came before
-		}
-		if o := w.Objects[i]; w.system.watched(o.gvk.GroupKind()) && w.following != nil {
-			w.following(o.Ref)
-		}
+// ready counts the ready objects of a wave.
+func (w *Wave) ready() (n int) {
+	for _, res := range w.Results {
 		if res.IsSettled() {
-			ready++
+			n++
 		}
 	}
-	p.Ready += ready
-	return ready
+	return n
 }
 
 // report makes the event of a wave that is ready.
 func (s *Set) report(w *Wave) {
 	if s.system.recorder != nil {
 		s.system.recorder.Eventf(s.Component, nil, "Normal", "WaveReady", "Reconcile",
-			"wave %d of %d is ready: %d objects", w.Number, w.Of, len(w.Objects))
+			"%s is ready: %d objects", w, len(w.Objects))
 	}
 }
 
-// look compares the objects with the cache. Only those that differ are read live
-// and written.
+// look compares the objects with the cache. Only those that differ are read
+// live and written.
 func look(next WaveHandler) WaveHandler {
 	return func(ctx context.Context, w *Wave) (Result, error) {
 		var errs []error
 		for i, o := range w.Objects {
 			switch {
 			case !o.known && w.Plan != nil:
-				w.Plan.add(w, Change{Ref: o.Ref, Action: ActionCreate, Unchecked: true})
+				w.Plan.add(w.String(), Change{Ref: o.Ref, Action: ActionCreate, Unchecked: true})
 				continue
 			case !o.known: // the inventory lacks it, so this pass does not write it
 				w.Results[i] = dependents.Result{Outcome: dependents.Waiting, Message: "its kind is being installed"}
 				continue
 			}
-			reached, _, err := w.call(ctx, i, looking)
+			res, err := w.system.readOnly.ApplyChecked(ctx, o.request)
 			if err != nil {
 				errs = append(errs, err)
 			}
-			if reached {
+			if w.Results[i] = res; res.Pending != nil {
 				w.pending = append(w.pending, i)
 			}
 		}
@@ -178,43 +166,36 @@ func look(next WaveHandler) WaveHandler {
 	}
 }
 
-// call applies an object in a mode, and keeps the result.
-func (w *Wave) call(ctx context.Context, i int, m mode) (reached bool, c *call, err error) {
-	ctx, c = w.in(ctx, m)
-	w.Results[i], err = w.system.dependents.ApplyObject(ctx, w.Component, w.Objects[i].Manifest)
-	return c.reached, c, err
-}
-
-// preflight tries all writes of a wave by dry-run. If one fails, or if an object
-// belongs to another owner, nothing of the wave is written.
+// preflight tries all writes of a wave by dry-run. If one fails, or if an
+// object belongs to another owner, nothing of the wave is written.
 func preflight(next WaveHandler) WaveHandler {
 	return func(ctx context.Context, w *Wave) (Result, error) {
-		calls := make([]*call, len(w.Objects))
 		errs := w.each(w.pending, func(i int) error {
-			_, c, err := w.call(ctx, i, trying)
-			if calls[i] = c; err != nil && (w.unchecked(w.Objects[i], err) || noDryRun(err)) {
-				c.write, err = &dependents.Result{Outcome: dependents.Created}, nil
-				if c.request != nil && c.request.Live != nil {
-					c.write.Outcome = dependents.Updated
+			res, err := w.system.dryRun.ApplyChecked(ctx, w.Objects[i].request)
+			if err != nil && res.Pending != nil && (w.unchecked(w.Objects[i], err) || noDryRun(err)) {
+				err, res.Outcome = nil, dependents.Created
+				if res.Pending.Live != nil {
+					res.Outcome = dependents.Updated
 				}
 			}
+			w.Results[i] = res
 			return err
 		})
 		if w.Plan != nil {
 			for _, i := range w.pending {
-				w.Plan.apply(w, w.Objects[i], calls[i])
+				w.Plan.apply(ctx, w, w.Objects[i], w.Results[i])
 			}
 		}
-		w.pending = slices.DeleteFunc(w.pending, func(i int) bool { return calls[i] == nil || !calls[i].reached })
+		w.pending = slices.DeleteFunc(w.pending, func(i int) bool { return w.Results[i].Pending == nil })
 		var awaited []checks.Ref
 		for i, res := range w.Results {
 			if res.Outcome == dependents.NotOurs && !res.Sibling {
-				errs = append(errs, refusal(w.Objects[i].Ref, res))
+				errs = append(errs, res.Refusal(w.Objects[i].Ref))
 				awaited = append(awaited, w.Objects[i].Ref)
 			}
 		}
 		if err := errors.Join(errs...); err != nil && w.Plan == nil {
-			return Result{}, flow.WaitFor(fmt.Errorf("wave %d of %d is not written: %w", w.Number, w.Of, err), awaited...)
+			return Result{}, flow.WaitFor(fmt.Errorf("%s is not written: %w", w, err), w.awaited(awaited)...)
 		} else if err != nil {
 			w.Plan.Problems = append(w.Plan.Problems, strings.Split(err.Error(), "\n")...)
 		}
@@ -222,10 +203,10 @@ func preflight(next WaveHandler) WaveHandler {
 	}
 }
 
-// unchecked reports whether a dry-run failed because the namespace of the object
-// is only planned.
+// unchecked reports whether a dry-run failed because the namespace of the
+// object is only planned.
 func (w *Wave) unchecked(o *Object, err error) bool {
-	return w.Plan != nil && w.absent[o.Ref.Namespace] && apierrors.IsNotFound(err)
+	return w.Plan != nil && w.Plan.creates(o.Ref.Namespace) && apierrors.IsNotFound(err)
 }
 
 // noDryRun reports whether the API server cannot try a write, because a webhook
@@ -237,21 +218,29 @@ func noDryRun(err error) bool {
 // write is the end of the wave chain.
 func (y *system) write(ctx context.Context, w *Wave) (Result, error) {
 	var errs []error
+	if err := w.adopt(ctx); err != nil {
+		return Result{}, err
+	}
 	if w.Plan == nil {
 		errs = w.each(w.pending, func(i int) error {
-			_, _, err := w.call(ctx, i, writing)
+			res, err := w.system.dependents.ApplyChecked(ctx, w.Results[i].Pending)
+			w.Results[i] = res
 			return err
 		})
 	}
+	failed := errors.Join(errs...) != nil
 	res := Result{Reason: ReasonProcessing}
 	var texts []string
 	for i, r := range w.Results {
 		ref := w.Objects[i].Ref
 		switch {
-		case r.IsSettled() || r.Outcome.String() == dependents.Outcome(0).String():
+		case r.Outcome == 0 && w.Plan == nil && !failed:
+			errs = append(errs, fmt.Errorf("%s: no link has applied it: keep the link Look in the wave chain", ref))
+			continue
+		case r.IsSettled() || r.Outcome == 0:
 			continue
 		case r.Contested || r.Outcome == dependents.NotOurs: // the latter if the owner changed after the preflight
-			errs = append(errs, refusal(ref, r))
+			errs = append(errs, r.Refusal(ref))
 		default:
 			texts = append(texts, fmt.Sprintf("%s: %s", short(ref), strings.TrimPrefix(r.Message, "it is not ready: ")))
 		}
@@ -262,26 +251,12 @@ func (y *system) write(ctx context.Context, w *Wave) (Result, error) {
 			continue
 		}
 		res.WaitingFor = append(res.WaitingFor, ref)
-		if res.After == 0 && (!y.watched(w.Objects[i].gvk.GroupKind()) || w.access.find == nil) {
-			res.After = unwatchedDelay
-		}
 	}
 	if err := errors.Join(errs...); err != nil && w.Plan == nil {
-		return Result{}, flow.WaitFor(err, res.WaitingFor...)
+		return Result{}, flow.WaitFor(err, w.awaited(res.WaitingFor)...)
 	}
 	res.Done, res.Message = len(texts) == 0, listed(texts)
 	return res, nil
-}
-
-// refusal returns the error of an object that only a change of the object, or of
-// another writer, resolves.
-func refusal(ref checks.Ref, res dependents.Result) error {
-	reason := dependents.ReasonDependentNotOurs
-	if res.Contested {
-		reason = dependents.ReasonDependentContested
-	}
-	err := fmt.Errorf("%s: %s", ref, cmp.Or(res.Message, res.Outcome.String()))
-	return ctrlx.NewRetriableError(err, &res.After).WithReason(reason)
 }
 
 // short returns the kind and the name of an object, as in Deployment web.

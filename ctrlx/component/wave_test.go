@@ -1,6 +1,7 @@
 package component_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,9 +10,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/component"
@@ -113,6 +117,46 @@ func TestPreflightOfNeeded(t *testing.T) {
 	}
 }
 
+// A user who may not bind other roles can bind a Role of the set, because the Role is
+// written before the dry-run of the RoleBinding. A ServiceAccount is written before the
+// dry-run of its Pod. The API server of the tests does not require it.
+func TestPreflightOfRights(t *testing.T) {
+	const role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata: {name: %s}\n"
+	rules := "rules: [{apiGroups: ['*'], resources: ['*'], verbs: [get, list, create, update, patch, delete]}]\n"
+	bound := "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: %s, name: %s}\nsubjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: NAMESPACE-user}]\n"
+	waves := map[int][]string{}
+	noted := chain.Named("noted", chain.Before[*component.Wave, component.Result](func(_ context.Context, w *component.Wave) error {
+		waves[w.Number] = nil
+		for _, o := range w.Objects {
+			waves[w.Number] = append(waves[w.Number], o.Ref.Kind+" "+o.Ref.Name)
+		}
+		return nil
+	}))
+	w := newWorld(t, component.WithDependents(dependents.WithReadiness(func(client.Object) checks.Readiness { return checks.Readiness{State: checks.Ready} })),
+		component.WithWaveChain(func(c component.WaveChain) (component.WaveChain, error) { return c.InsertBefore("Look", noted) }))
+	w.create(fmt.Sprintf(role, "ClusterRole", "NAMESPACE-all") + rules)
+	w.create(fmt.Sprintf(role, "ClusterRoleBinding", "NAMESPACE-all") + fmt.Sprintf(bound, "ClusterRole", "NAMESPACE-all"))
+	user := rest.CopyConfig(config)
+	user.Impersonate.UserName = w.ns + "-user"
+	limited, err := client.New(user, client.Options{Scheme: scheme})
+	must(t, err)
+	w.process.Target = limited
+	w.want(
+		"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {serviceAccountName: s, containers: [{name: c, image: i}]}\n", "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: s}\n",
+		fmt.Sprintf(role, "RoleBinding", "r")+fmt.Sprintf(bound, "Role", "r"), fmt.Sprintf(role, "Role", "r")+"rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]\n",
+	)
+	for deadline := time.Now().Add(2 * time.Minute); limited.List(t.Context(), &corev1.PodList{}) != nil; { // the API server learns of the rights
+		if time.Now().After(deadline) {
+			t.Fatal("the user has no rights")
+		}
+	}
+	w.settle()
+	want := map[int][]string{1: {"ServiceAccount s", "Role r"}, 2: {"RoleBinding r", "Pod p"}}
+	if diff := cmp.Diff(want, waves); diff != "" {
+		t.Errorf("the waves (-want +got):\n%s", diff)
+	}
+}
+
 // A kind that is not installed is looked for soon, and then once a minute. A kind that
 // is served is not looked for.
 func TestMissingKind(t *testing.T) {
@@ -160,8 +204,8 @@ func TestDriftAfterFailedPreflight(t *testing.T) {
 	}
 }
 
-// Several objects are written at once, and objects of kinds that others need come
-// first.
+// Several objects are written and deleted at once, and objects of kinds that others
+// need come first.
 func TestConcurrency(t *testing.T) {
 	w := newWorld(t, component.WithConcurrency(3))
 	var mu sync.Mutex
@@ -173,9 +217,10 @@ func TestConcurrency(t *testing.T) {
 			return nil
 		}
 		mu.Lock()
-		serial = append(serial, strings.Fields(call)[1])
+		serial = append(serial, strings.Join(strings.Fields(call)[:2], " "))
 		running++
 		together = max(together, running)
+		all := all
 		if strings.Contains(call, "ConfigMap") {
 			if met++; met == 3 {
 				close(all)
@@ -193,10 +238,26 @@ func TestConcurrency(t *testing.T) {
 		mu.Unlock()
 		return nil
 	}
-	w.want(configMap("a", "1"), configMap("b", "1"), configMap("c", "1"), "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: z}\n")
+	maps := []string{configMap("a", "1"), configMap("b", "1"), configMap("c", "1")}
+	w.want(append(maps, "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: z}\n")...)
 	w.settle()
-	if diff := cmp.Diff([]string{"ServiceAccount", "ConfigMap", "ConfigMap", "ConfigMap"}, serial); diff != "" || together != 3 {
+	if diff := cmp.Diff([]string{"create ServiceAccount", "create ConfigMap", "create ConfigMap", "create ConfigMap"}, serial); diff != "" || together != 3 {
 		t.Errorf("%d writes at once, in the order (-want +got):\n%s", together, diff)
+	}
+	serial, together, met, all = nil, 0, 0, make(chan struct{})
+	w.want("apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: z}\n")
+	w.settle()
+	if diff := cmp.Diff([]string{"delete ConfigMap", "delete ConfigMap", "delete ConfigMap"}, serial); diff != "" || together != 3 {
+		t.Errorf("%d deletions at once, in the order (-want +got):\n%s", together, diff)
+	}
+}
+
+// A wave chain without the link Look writes nothing, so the set is not done.
+func TestWithoutLook(t *testing.T) {
+	w := newWorld(t, component.WithWaveChain(func(c component.WaveChain) (component.WaveChain, error) { return c.Without("Look") }))
+	w.want(configMap("a", "1"))
+	if res, err := w.pass(); err == nil || !strings.Contains(err.Error(), "ConfigMap "+w.ns+"/a: no link has applied it") {
+		t.Errorf("got %+v, %v", res, err)
 	}
 }
 

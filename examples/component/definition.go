@@ -8,6 +8,9 @@ import (
 
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -23,13 +26,13 @@ func install(ctx context.Context, api client.Client) (created bool, err error) {
 	if err := yaml.UnmarshalStrict(shopDefinition, d); err != nil {
 		return false, err
 	}
-	desired := d.Spec
+	desired := d.DeepCopy()
 	switch err = api.Create(ctx, d); {
 	case err == nil:
 		created = true
 	case apierrors.IsAlreadyExists(err):
 		if err = api.Get(ctx, client.ObjectKeyFromObject(d), d); err == nil {
-			d.Spec = desired
+			d.Spec, d.Labels = desired.Spec, labels.Merge(d.Labels, desired.Labels)
 			err = api.Update(ctx, d)
 		}
 	}
@@ -42,7 +45,12 @@ func install(ctx context.Context, api client.Client) (created bool, err error) {
 		}
 		for _, c := range d.Status.Conditions {
 			if c.Type == apiextensions.Established && c.Status == apiextensions.ConditionTrue {
-				return true, nil
+				// Discovery has the kind a moment later.
+				_, err := api.RESTMapper().RESTMapping(schema.GroupKind{Group: d.Spec.Group, Kind: d.Spec.Names.Kind})
+				if meta.IsNoMatchError(err) {
+					return false, nil
+				}
+				return err == nil, err
 			}
 		}
 		return false, nil

@@ -44,7 +44,8 @@ program starts the API server that make envtest builds.
   -v                log to stderr; -run always does
   -h                this text
 
-Exit codes: 0 the story went as expected, or the operator was interrupted; 1 it did not; 2 a flag or a file is wrong.
+Exit codes: 0 the story went as expected, the plan has no problems, or the operator was interrupted; 1 otherwise; 2 a flag
+or a file is wrong.
 `
 
 func main() {

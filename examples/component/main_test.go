@@ -121,6 +121,13 @@ func TestOnACluster(t *testing.T) {
 		})
 	}
 	t.Run("Run", func(t *testing.T) { runsDeployed(t, api, kubeconfig(t, cluster, account)) })
+	t.Run("PlanWithProblems", func(t *testing.T) { // the definition of coupons belongs to the shop of the last test
+		var out, errs bytes.Buffer
+		code := run(t.Context(), []string{"-plan", "samples/shop.yaml", "-kubeconfig", admin}, &out, &errs)
+		if code != exitWrong || !strings.HasPrefix(out.String(), "problem: ") || !strings.Contains(errs.String(), "the plan has problems: 1") {
+			t.Errorf("exit code %d: %s\n%s", code, &errs, &out)
+		}
+	})
 }
 
 // runsDeployed runs the deployed operator until a shop is ready: with the rights of

@@ -9,7 +9,6 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1 "github.com/windlass-go/windlass/examples/component/api/v1"
@@ -27,9 +26,6 @@ func NewOperator(config *rest.Config, opts ctrl.Options) (ctrl.Manager, error) {
 		return nil, err
 	}
 	opts.Scheme = scheme
-	// Templates are unstructured objects. Without this line each of them is read
-	// live in each pass.
-	opts.Client.Cache = &client.CacheOptions{Unstructured: true}
 	mgr, err := ctrl.NewManager(config, opts)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 )
 
 // plan prints what the operator would do for the shop in a file. It writes
-// nothing.
+// nothing. A plan with problems is an error, so that a script can stop there.
 func plan(ctx context.Context, api client.Client, file, namespace string, asJSON bool, out io.Writer) error {
 	shop, err := read(file)
 	if err != nil {
@@ -32,9 +32,13 @@ func plan(ctx context.Context, api client.Client, file, namespace string, asJSON
 	if asJSON {
 		encoder := json.NewEncoder(out)
 		encoder.SetIndent("", "  ")
-		return encoder.Encode(p)
+		err = encoder.Encode(p)
+	} else {
+		_, err = fmt.Fprint(out, p)
 	}
-	_, err = fmt.Fprint(out, p)
+	if err == nil && len(p.Problems) > 0 {
+		err = fmt.Errorf("the plan has problems: %d", len(p.Problems))
+	}
 	return err
 }
 

@@ -3,8 +3,6 @@ package main
 import (
 	"embed"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/windlass-go/windlass/ctrlx/component"
 	v1 "github.com/windlass-go/windlass/examples/component/api/v1"
 )
@@ -21,6 +19,7 @@ var templates embed.FS
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;update;patch;delete
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;update;patch;delete
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch;create;update;patch;delete
+// +kubebuilder:rbac:groups=apiregistration.k8s.io,resources=apiservices,verbs=get;list
 // +kubebuilder:rbac:groups=shop.example.com,resources=coupons,verbs=get;list;watch;create;update;patch;delete
 
 // shops:
@@ -28,12 +27,7 @@ var templates embed.FS
 // NewShops returns the reconciler of shops. Its dependents are the templates of
 // the folder shop.
 func NewShops() *component.Reconciler[*v1.Shop] {
-	return component.New[*v1.Shop](name, component.Templates(templates, "shop/*.yaml"), component.WithKinds(
-		schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"},
-		schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"},
-		schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"},
-		schema.GroupVersionKind{Group: "shop.example.com", Version: "v1", Kind: "Coupon"},
-	))
+	return component.New[*v1.Shop](name, component.Templates(templates, "shop/*.yaml"), component.WithApplySet())
 }
 
 // :shops

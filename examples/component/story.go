@@ -165,7 +165,7 @@ func (s *Story) isContested(ctx context.Context) error {
 }
 
 func (s *Story) isAutoscaled(ctx context.Context) error {
-	s.say("person", "sets autoscaled in the Shop; its template then has %s/update-policy: ssa-merge, and no replicas", name)
+	s.say("person", "sets autoscaled in the Shop; its template then has %s/update-policy: SsaMerge, and no replicas", name)
 	if err := s.patch(ctx, s.corner(), `{"spec":{"autoscaled":true}}`, "person"); err != nil {
 		return err
 	}

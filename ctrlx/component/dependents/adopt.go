@@ -20,8 +20,11 @@ func adopt(next Handler) Handler {
 		case r.Policies.Adoption == AdoptionAlways:
 			return next(ctx, r)
 		case o.owner != "":
-			return r.notOurs(o, fmt.Sprintf("it belongs to %s: remove it from one of both, or set %s=%s",
-				o.owner, key, AdoptionAlways)), nil
+			message := fmt.Sprintf("it belongs to %s: remove it from one of the two owners", o.owner)
+			if !o.marked {
+				message += fmt.Sprintf(", or set %s=%s", key, AdoptionAlways)
+			}
+			return r.notOurs(o, message), nil
 		case r.Policies.Adoption == AdoptionNever:
 			return r.notOurs(o, fmt.Sprintf("it exists and has no owner: delete it, or set %s=%s",
 				key, AdoptionIfUnowned)), nil

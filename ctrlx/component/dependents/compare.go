@@ -17,11 +17,12 @@ type difference struct {
 	live string // the JSON of the live value; empty: the object lacks the field
 }
 
-// differences compares the manifest with a live object. Fields that the manifest
-// lacks do not count. The managed fields say which items of lists belong
-// together, so that no schema is needed. A value that differs, and that this name
-// owns, does not count: the API server changed it while it stored the object, as
-// in a quantity. An object without managed fields has no differences.
+// differences compares the manifest with a live object. Fields that the
+// manifest lacks do not count. The managed fields say which items of lists
+// belong together, so that no schema is needed. A value that differs, and that
+// this name owns, does not count: the API server changed it while it stored the
+// object, as in a quantity. An object without managed fields has no
+// differences.
 func (r *Request) differences(obj client.Object) ([]difference, error) {
 	if len(obj.GetManagedFields()) == 0 {
 		return nil, nil
@@ -69,8 +70,8 @@ func (c *comparison) field(want, have map[string]any, key string, known *fieldpa
 	c.value(want[key], live, found, known.WithPrefix(element), append(slices.Clip(path), element))
 }
 
-// value compares two values at path. found reports whether the live one exists. A
-// manifest without the value has no difference.
+// value compares two values at path. found reports whether the live one exists.
+// A manifest without the value has no difference.
 func (c *comparison) value(want, live any, found bool, known *fieldpath.Set, path fieldpath.Path) {
 	switch want := want.(type) {
 	case nil:
@@ -158,8 +159,8 @@ type listItem struct {
 	value   any
 }
 
-// find returns the item of have whose keys are those of want; nil: there is none.
-// A key that want lacks has a default, so it matches.
+// find returns the item of have whose keys are those of want; nil: there is
+// none. A key that want lacks has a default, so it matches.
 func find(items []fieldpath.PathElement, have []any, want any) *listItem {
 	w, _ := want.(map[string]any)
 	for _, h := range have {
@@ -194,7 +195,7 @@ func keyOf(other fieldpath.PathElement, item any) fieldpath.PathElement {
 	return fieldpath.KeyElement(keys...)
 }
 
-// same compares two scalars, also a whole number with a fraction. A zero value
+// same compares two scalars, even a whole number with a fraction. A zero value
 // equals none, because typed objects leave it out.
 func same(a, b any) bool {
 	x, isNumber := number(a)
@@ -209,18 +210,12 @@ func same(a, b any) bool {
 	case map[string]any, []any:
 		return false
 	}
-	switch b.(type) {
-	case map[string]any, []any:
-		return false
-	}
 	return a == b
 }
 
 func number(v any) (float64, bool) {
 	switch n := v.(type) {
 	case int64:
-		return float64(n), true
-	case int:
 		return float64(n), true
 	case float64:
 		return n, true

@@ -59,7 +59,7 @@ func TestConcurrency(t *testing.T) {
 					}
 				}
 				d := dependents.New("web.example.com", cluster{api, api}, append(tc.opts, dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) {
-					return chain.New(chain.Named("link", link)), nil
+					return chain.New(chain.Named("DryRun", link)), nil
 				}))...)
 				var objects []client.Object
 				var want []string

@@ -23,11 +23,12 @@ func create(next Handler) Handler {
 			return Result{}, err
 		}
 		if r.ssa() {
-			// No object has this version, so the API server refuses to change one that exists.
+			// No object has this version, so the API server refuses to change
+			// one that exists.
 			u.SetResourceVersion("1")
-			err = r.of.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), r.manager())
+			err = r.writer().Apply(ctx, client.ApplyConfigurationFromUnstructured(u), r.manager())
 		} else {
-			err = r.of.client.Create(ctx, u, r.manager())
+			err = r.writer().Create(ctx, u, r.manager())
 		}
 		switch {
 		case apierrors.IsAlreadyExists(err):

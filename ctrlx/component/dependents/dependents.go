@@ -5,13 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -20,6 +18,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -35,16 +34,24 @@ type Cluster interface {
 // Dependents applies and deletes the dependents of owners. Make it with [New],
 // once for a kind of owners. It is safe for concurrent use.
 type Dependents struct {
+	*core
+	mode mode
+}
+
+// core is the part of a Dependents that its modes share.
+type core struct {
 	options
 	name   string
 	client client.Client
 	live   client.Reader
 
-	digests digests
-	keys    keys
-	kinds   sync.Map       // of *kind, by schema.GroupVersionKind
-	types   sync.Map       // of schema.GroupVersionKind, by reflect.Type
-	engine  *engine.Engine // watches the dependents; nil: the cluster is no manager
+	digests      digests
+	keys         keys
+	kinds        sync.Map       // of *kind, by schema.GroupVersionKind
+	targets      sync.Map       // of *kind, by scoped: the kinds of deployment targets
+	types        sync.Map       // of schema.GroupVersionKind, by reflect.Type
+	unwatchables sync.Map       // the kinds that cannot be watched and were logged, by schema.GroupKind
+	engine       *engine.Engine // watches the dependents; nil: the cluster is no manager
 
 	applyChain, deleteChain Chain
 	apply, remove           Handler
@@ -52,22 +59,21 @@ type Dependents struct {
 
 // New returns the Dependents of a name, a DNS name such as web.example.com. The
 // name is the prefix of labels and annotations, and the field manager of all
-// writes ([WithFieldOwner]). Two reconcilers never share a name. A change of the name turns all
-// dependents into objects of another owner.
+// writes ([WithFieldOwner]). Two reconcilers never share a name. A change of
+// the name turns all dependents into objects of another owner.
 //
 // New panics if the name is not a DNS name, the cluster is nil, a policy has
-// another value than its constants, or an edit of a chain fails.
+// another value than its constants, an edit of a chain fails, or a chain lacks
+// the link DryRun after the edits.
 func New(name string, c Cluster, opts ...Option) *Dependents {
-	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 || len(name) > 128 {
-		panic(fmt.Sprintf("dependents: New: the name %q is not a DNS name of at most 128 bytes: %s",
-			name, strings.Join(problems, "; ")))
-	}
+	setup.MustName("dependents: New", name)
 	if c == nil {
 		panic(fmt.Sprintf("dependents: New: %s: the cluster is nil: give the manager", name))
 	}
 	o := options{
 		clock: clock.RealClock{}, concurrency: 1, manager: name, prefixes: []string{"kubectl"}, ownerDigest: changeOf,
 		siblings: func(client.Object) []checks.Ref { return nil },
+		ofOwner:  func(client.Object) Policies { return Policies{} },
 	}
 	for _, opt := range opts {
 		if opt == nil {
@@ -78,7 +84,9 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 	if _, problems := o.policies.over(name, nil); len(problems) > 0 {
 		panic(fmt.Sprintf("dependents: New: %s: WithPolicies: %s", name, strings.Join(problems, "; ")))
 	}
-	d := &Dependents{options: o, name: name, keys: keysOf(name), client: c.GetClient(), live: c.GetAPIReader()}
+	d := &Dependents{core: &core{
+		options: o, name: name, keys: keysOf(name), client: c.GetClient(), live: c.GetAPIReader(),
+	}}
 	if mgr, ok := c.(manager.Manager); ok {
 		var err error
 		if d.engine, err = engine.Of(mgr); err != nil {
@@ -86,25 +94,16 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 		}
 	}
 	d.digests.of = map[fingerprint]string{}
-	d.applyChain = edited(name, "WithApplyChain", applyLinks(o), o.applyEdits)
-	d.deleteChain = edited(name, "WithDeleteChain", deleteLinks(o), o.deleteEdits)
-	// A panic in a goroutine of its own would end the process, also if an edit has
-	// removed Recover.
+	option := "dependents: New: " + name + ": WithApplyChain"
+	d.applyChain = mustTry(option, setup.Edited(option, applyLinks(o), o.applyEdits))
+	option = "dependents: New: " + name + ": WithDeleteChain"
+	d.deleteChain = mustTry(option, setup.Edited(option, deleteLinks(o), o.deleteEdits))
+	// A panic in a goroutine of its own would end the process, even if an edit
+	// has removed Recover.
 	recovered := chain.New(chain.Recover[*Request, Result])
 	d.apply = decided(recovered.Then(d.applyChain.Then(noUpdate)))
 	d.remove = decided(recovered.Then(d.deleteChain.Then(remove)))
 	return d
-}
-
-// edited returns a chain after the edits of an option.
-func edited(name, option string, c Chain, edits []func(Chain) (Chain, error)) Chain {
-	for _, edit := range edits {
-		var err error
-		if c, err = edit(c); err != nil {
-			panic(fmt.Sprintf("dependents: New: %s: %s: %v", name, option, err))
-		}
-	}
-	return c
 }
 
 // decided refuses the zero Result, so that a link cannot end a request without
@@ -128,25 +127,25 @@ func (d *Dependents) ApplyChain() Chain { return d.applyChain }
 // DeleteChain returns the chain around the deletion of one object.
 func (d *Dependents) DeleteChain() Chain { return d.deleteChain }
 
-// Apply applies objects for an owner, in the given order ([WithConcurrency]). It
-// first checks all of them. Objects without a namespace are in the namespace of the owner. Apply
-// returns flow.Done if each result is settled ([Result.IsSettled]), and
-// otherwise flow.InProgress with the objects that are not. The message says why
-// they are not, and ends with an actual problem, as in "waiting for 1 of 2 objects:
-// Deployment.apps team/web: it is not ready: LessReplicas: Replicas: 0/1;
-// ReplicaFailure: exceeded quota".
+// Apply applies objects for an owner, in the given order ([WithConcurrency]).
+// It first checks all of them. Objects without a namespace are in the namespace
+// of the owner. Apply returns flow.Done if each result is settled
+// ([Result.IsSettled]), and otherwise flow.InProgress with the objects that are
+// not. The message says why they are not, and ends with an actual problem, as
+// in "waiting for 1 of 2 objects: Deployment.apps team/web: it is not ready:
+// LessReplicas: Replicas: 0/1; ReplicaFailure: exceeded quota".
 //
 // An error about one object does not keep the others from being applied. The
-// error names all objects that failed, or that are not ours or contested, and it
-// awaits them (flow.WaitFor).
+// error names all objects that failed, or that are not ours or contested, and
+// it awaits them (flow.WaitFor).
 func (d *Dependents) Apply(ctx context.Context, owner client.Object, objects ...client.Object) (flow.Progress, error) {
 	return d.each(ctx, applying, owner, objects)
 }
 
-// Prune deletes objects that the owner does not need any more. Only their kinds,
-// names and annotations matter. It returns flow.Done if all are gone or kept.
-// It deletes the given objects only, so the caller knows which objects earlier
-// manifests had.
+// Prune deletes objects that the owner does not need any more. Only their
+// kinds, names and annotations matter. It returns flow.Done if all are gone or
+// kept. It deletes the given objects only, so the caller knows which objects
+// earlier manifests had.
 func (d *Dependents) Prune(ctx context.Context, owner client.Object, objects ...client.Object) (flow.Progress, error) {
 	return d.each(ctx, pruning, owner, objects)
 }
@@ -155,6 +154,48 @@ func (d *Dependents) Prune(ctx context.Context, owner client.Object, objects ...
 // [Dependents.Prune]. Also give the objects that only earlier manifests had.
 func (d *Dependents) Delete(ctx context.Context, owner client.Object, objects ...client.Object) (flow.Progress, error) {
 	return d.each(ctx, deleting, owner, objects)
+}
+
+// Check returns the request for an object, with its policies and its namespace.
+// It reads and writes no object. An object of a kind that the API server does
+// not serve has a request, too: see [Request.IsServed]. An invalid object is an
+// error that wraps [ErrInvalid].
+func (d *Dependents) Check(ctx context.Context, owner Owner, obj client.Object) (*Request, error) {
+	via, err := d.access(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return d.request(via, checking, owner, obj)
+}
+
+// ApplyChecked works as [Dependents.ApplyObject] for a request of
+// [Dependents.Check], which stays as it is. It makes a pass over many objects
+// cheaper, because it checks nothing again. For [Result.Pending] of
+// [Dependents.DryRun] it also reads nothing: it writes the object in the
+// version that the dry-run has read, or returns a conflict.
+//
+// A nil request, one of another Dependents, and one of a kind that is not
+// served or of metadata are errors that wrap [ErrInvalid].
+func (d *Dependents) ApplyChecked(ctx context.Context, checked *Request) (Result, error) {
+	if checked == nil || checked.of == nil || checked.of.core != d.core {
+		return Result{}, fmt.Errorf("%w: the request is nil, or of another Dependents: give one of Check", ErrInvalid)
+	}
+	via, err := d.access(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	if (via.target || checked.via.target) && !setup.IsSame(via.client, checked.via.client) { // of a pass with another target
+		if checked, err = d.request(via, applying, checked.Owner, checked.Object); err != nil {
+			return Result{}, err
+		}
+	}
+	if checked.contents == "" {
+		return Result{}, fmt.Errorf("%w: %s: its kind is not served, or it has only metadata", ErrInvalid, checked.Ref())
+	}
+	r := *checked
+	r.of, r.via = d, via
+	d.follow(ctx, applying, &r)
+	return d.apply(ctx, &r)
 }
 
 // ApplyObject applies one object and returns what happened. An object that is
@@ -176,11 +217,11 @@ func (d *Dependents) DeleteObject(ctx context.Context, owner, obj client.Object)
 }
 
 func (d *Dependents) one(ctx context.Context, a action, owner, obj client.Object) (Result, error) {
-	requests, err := d.requests(a, owner, []client.Object{obj})
+	requests, err := d.requests(ctx, a, owner, []client.Object{obj})
 	if err != nil {
 		return Result{}, err
 	}
-	d.follow(ctx, a, requests)
+	d.follow(ctx, a, requests...)
 	return d.handler(a)(ctx, requests[0])
 }
 
@@ -188,7 +229,8 @@ func (d *Dependents) one(ctx context.Context, a action, owner, obj client.Object
 type action int
 
 const (
-	applying action = iota
+	checking action = iota
+	applying
 	pruning
 	deleting
 )
@@ -208,10 +250,13 @@ const (
 	ReasonDependentContested = "DependentContested"
 )
 
-// applyDelay is the time after which a pass reads dependents that are not ready
-// again, if no event comes before. It matters for kinds that are not watched.
-// The back-off of the flow sets the delay of deletions.
-const applyDelay = time.Minute
+// The times after which a pass reads dependents again, if no event comes
+// before. They matter for kinds that are not watched. In a pass of ctrlx, the
+// back-off sets the delay of deletions.
+const (
+	applyDelay  = time.Minute
+	deleteDelay = 5 * time.Second
+)
 
 // token is the token of an operation that waits for dependents. It names
 // nothing, because each pass reads all objects.
@@ -221,14 +266,14 @@ const token = "dependents"
 func (d *Dependents) each(
 	ctx context.Context, a action, owner client.Object, objects []client.Object,
 ) (flow.Progress, error) {
-	requests, err := d.requests(a, owner, objects)
+	requests, err := d.requests(ctx, a, owner, objects)
 	if errors.Is(err, ErrInvalid) {
 		return flow.Progress{}, ctrlx.NewRetriableError(err, nil).WithReason(ReasonDependentInvalid)
 	}
 	if err != nil {
 		return flow.Progress{}, err
 	}
-	d.follow(ctx, a, requests)
+	d.follow(ctx, a, requests...)
 	var awaited []checks.Ref
 	var texts, problems []string
 	var errs []error
@@ -239,7 +284,7 @@ func (d *Dependents) each(
 		r, res, err := requests[i], end.Result, end.err
 		awaited = append(awaited, r.Ref())
 		if err == nil {
-			err = res.refusal(r.Ref())
+			err = res.Refusal(r.Ref())
 		}
 		errs = append(errs, err)
 		text := r.Ref().String() + ": " + cmp.Or(res.Message, res.Outcome.String())
@@ -249,21 +294,28 @@ func (d *Dependents) each(
 			problems = append(problems, text)
 		}
 	}
+	waiting := len(awaited)
+	if waiting > 0 && requests[0].via.target {
+		awaited = nil // the manager would read its own cluster, with its own rights
+	}
 	if err := errors.Join(errs...); err != nil {
 		return flow.Progress{}, flow.WaitFor(err, awaited...)
 	}
-	if len(awaited) == 0 {
+	if waiting == 0 {
 		return flow.Done(), nil
 	}
 	after := applyDelay
 	if a != applying {
-		after = 0
+		after = deleteDelay
+		if ctx.Value(engine.PassKey{}) != nil {
+			after = 0
+		}
 	}
 	texts = append(texts, problems...)
 	if more := len(texts) - mostListed; more > 0 {
 		texts = append([]string{fmt.Sprintf("%d more", more)}, texts[more:]...)
 	}
-	message := fmt.Sprintf("waiting for %d of %d objects: %s", len(awaited), len(requests), strings.Join(texts, "; "))
+	message := fmt.Sprintf("waiting for %d of %d objects: %s", waiting, len(requests), strings.Join(texts, "; "))
 	return flow.InProgress(token, after, awaited...).WithMessage(message), nil
 }
 
@@ -273,8 +325,8 @@ type handled struct {
 	err error
 }
 
-// handled handles requests, and returns their ends in the same order. It returns
-// nil for a settled one.
+// handled handles requests, and returns their ends in the same order. It
+// returns nil for a settled one.
 func (d *Dependents) handled(ctx context.Context, a action, requests []*Request) []*handled {
 	ends := make([]*handled, len(requests))
 	var next atomic.Int64
@@ -295,25 +347,4 @@ func (d *Dependents) handled(ctx context.Context, a action, requests []*Request)
 	}
 	workers.Wait()
 	return ends
-}
-
-// refusal returns the error of a result that only a change of the object, or of
-// another writer, resolves; nil for all others.
-func (r Result) refusal(ref checks.Ref) error {
-	reason := ""
-	switch {
-	case r.Outcome == NotOurs:
-		reason = ReasonDependentNotOurs
-	case r.Contested:
-		reason = ReasonDependentContested
-	default:
-		return nil
-	}
-	err := fmt.Errorf("%s: %s", ref, cmp.Or(r.Message, r.Outcome.String()))
-	return ctrlx.NewRetriableError(err, &r.After).WithReason(reason)
-}
-
-func isNil(obj client.Object) bool {
-	v := reflect.ValueOf(obj)
-	return obj == nil || v.Kind() == reflect.Pointer && v.IsNil()
 }

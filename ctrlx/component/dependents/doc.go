@@ -11,18 +11,46 @@
 //	},
 //
 // Apply writes the objects that differ from the cluster, and waits until all of
-// them are ready. Then the condition Ready is True. The owner follows its objects:
-// a change of a spec or of data, of a label, of an annotation or of the readiness,
-// and a deletion cause a pass at once. Nothing polls. The manager watches the kinds of the
-// objects, if it is the cluster of [New]. Objects of another cluster are read again
-// each minute until they are ready, and then at the resync of the owner. The reconciler has no
-// Get: a pass that finds the owner in sync would leave Apply out.
+// them are ready. Then the condition Ready is True. In a pass of ctrlx, the
+// owner follows its objects, and these events cause a pass at once:
+//
+//   - a change of a spec or of data
+//   - a change of a label or of an annotation
+//   - a change of the readiness
+//   - a deletion
+//
+// Nothing polls. The manager watches the kinds of the objects, if it is the
+// cluster of [New]. An object of a kind that the operator may not list and watch
+// is read live, and the log names the kind once. ctrlx.WithUnwatchedKinds names
+// kinds that are not watched. Objects of another cluster are read again each minute until
+// they are ready, and then at the resync of the owner. Such a reconciler has no
+// Operations.Get: a pass that finds the owner in sync would leave Apply out.
+//
+// # A reconciler of your own
+//
+// Without ctrlx, Apply, Prune and Delete write the same, and no event wakes the
+// owner. Return the delay until the next look as ctrl.Result{RequeueAfter:
+// progress.After()}, if progress.IsDone is false. Watch the kinds of the
+// objects, and map them to their owner with [Dependents.OwnerKey], as its
+// example does.
+//
+// # Deployment target
+//
+// In a pass with ctrlx.WithImpersonation or ctrlx.WithTargetClient, all objects
+// are read and written with the client of the pass, if New got the manager.
+// Nothing is done with the rights of the manager in its place: a missing right
+// is an error. The manager watches none of these objects. They are read again
+// each minute until they are ready, and then at the resync of the owner. The
+// client should read live, because a deletion ends when it does not find the
+// object. Its RESTMapper must know the kinds. A cluster that is no manager
+// stays the cluster of all calls, and keeps its rights.
 //
 // # Policies
 //
 // A policy comes from an annotation of the object, or else from
-// [WithPolicies]. The annotation's prefix is the name that [New] got, as in
-// web.example.com/update-policy. Its value is written as IfUnowned or if-unowned.
+// [WithOwnerPolicies], or else from [WithPolicies]. The annotation's prefix is
+// the name that [New] got, as in web.example.com/update-policy. Its value is
+// written as IfUnowned or if-unowned.
 //
 //	annotation        values (the first one is the default)
 //	adoption-policy   IfUnowned, Never, Always
@@ -46,6 +74,15 @@
 //	SsaMerge     server-side apply: fields of other managers stay
 //	SsaOverride  server-side apply: fields of managers with a prefix (kubectl) are removed
 //
+// Replace keeps three kinds of fields, if the manifest lacks them and this name
+// does not own them: spec.replicas, the selector and the labels of a Job, and
+// the volume and the storage class of a PersistentVolumeClaim. A null counts as
+// absent. Leave out spec.replicas if an autoscaler sets it. At each write,
+// Replace removes all other fields that controllers add to an object: a
+// caBundle, the rules of an aggregated ClusterRole, the data of a Secret. Give
+// such an object the policy SsaMerge. Give a bare Pod the policy Recreate,
+// because the API server refuses most changes.
+//
 // Deletion:
 //
 //	                Prune     Delete
@@ -54,12 +91,20 @@
 //	OrphanOnApply   kept      deleted
 //	OrphanOnDelete  deleted   kept
 //
+// An object is gone if the API server does not find it, or if no definition of
+// its kind exists. A kind may have a definition and not be served, as a
+// CustomResourceDefinition without a served version, or an APIService whose
+// server is down. Its deletion is then an error that says what to do. To read
+// definitions, the operator needs the rights to get and list
+// CustomResourceDefinitions and APIServices.
+//
 // # Readiness
 //
-// Apply waits until each object is ready by the rule of kstatus for its kind, or by
-// [WithReadiness]. A definition must also be established, with its names accepted,
-// an APIService available, and a Job complete. A status hint names what the controller of
-// an object reports later, so that its absence does not count as ready:
+// Apply waits until each object is ready by the rule of kstatus for its kind,
+// or by [WithReadiness]. A definition must also be established, with its names
+// accepted, an APIService available, and a Job complete. A status hint names
+// what the controller of an object reports later, so that its absence does not
+// count as ready:
 //
 //	has-observed-generation  status.observedGeneration, or that of the Ready condition
 //	has-ready-condition      the condition Ready
@@ -75,16 +120,30 @@
 //	└ Read                      └ ReadLive
 //	  └ Ready                     └ Owned
 //	    └ Terminating               └ Orphan
-//	      └ Adopt                     └ Terminating
-//	        └ InSync                    └ DELETE
-//	          └ Create
-//	            └ Recreate
-//	              └ Replace
-//	                └ SsaOverride
-//	                  └ SsaMerge
+//	      └ Adopt                     └ Orphan
+//	        └ InSync                    └ Terminating
+//	          └ DryRun                    └ DryRun
+//	            └ Create                    └ DELETE
+//	              └ Recreate
+//	                └ Replace
+//	                  └ SsaOverride
+//	                    └ SsaMerge
 //
 // A link gets a [Request] and returns a [Result]. A link that you add may act
 // before the inner links, after them, or in place of them.
+//
+// # Dry-run
+//
+// [Dependents.DryRun] and [Dependents.ReadOnly] return the same Dependents with
+// other writes. The API server tries the writes of the first one. The second one
+// writes nothing:
+//
+//	res, err := web.DryRun().ApplyObject(ctx, owner, settings(owner))
+//	fmt.Println(res.Outcome, res.Fields) // "updated", and the fields that the write would correct
+//
+// Links inside DryRun run for writes and dry-runs. Links outside of it always
+// run. [Result.Pending] tells them that nothing was written. A chain without the
+// link panics in [New].
 //
 // # Ownership
 //
@@ -95,9 +154,11 @@
 //
 //   - The label owner-id of this name, or of another one, names another owner.
 //   - Another object is its controller (metadata.ownerReferences).
+//   - It is part of another ApplySet: applyset.kubernetes.io/part-of has another
+//     value than [ApplySetID] of the owner, and the label owner-id is absent.
 //
-// [WithSiblings] declares owners whose objects are left alone under every policy,
-// and are no error.
+// [WithSiblings] declares owners whose objects are left alone under every
+// policy, and are no error.
 //
 // Every update and every deletion carries the UID and the resource version of
 // the object as the pass read it. So an object that changed meanwhile causes a
@@ -114,22 +175,30 @@
 //     changed while it stored the object counts as equal, until it changes again.
 //   - The reapply interval has not passed since the last write.
 //
-// A field that another manager changed is corrected at once. If it is
-// changed again within the reapply interval, the field is contested. The
-// condition then names its manager, as in "spec.replicas is managed by
-// kube-controller-manager", and the next correction comes after the interval.
-// An object is read from the cache of the manager, also if its manifest is
-// unstructured. An object of a kind that the scheme lacks is read live, unless the
-// client caches unstructured objects (client.CacheOptions). A cache that strips managed fields hides changed fields until the reapply.
-// Fields that the manifest lacks are not compared. The process remembers up to 16,384
-// objects and as many manifests. A forgotten object is compared again.
+// A field that another manager changed is corrected at once. If it is changed
+// again within the reapply interval, the field is contested. The next
+// correction comes after the interval. The condition names the manager of the
+// field, as in "spec.replicas is managed by kube-controller-manager". An object
+// is read from the cache of the manager, even if its manifest is unstructured.
+// An object of a kind that the scheme lacks is read live, unless the client
+// caches unstructured objects (client.CacheOptions). A cache that strips
+// managed fields hides changed fields until the reapply. Fields that the
+// manifest lacks are not compared. The process remembers up to 16,384 objects
+// and as many manifests. A forgotten object is compared again.
 //
-// An object with the policy Once is written once and never changed. It is created
-// again if it was deleted.
+// An object with the policy Once is written once and never changed. It is
+// created again if it was deleted.
 //
 // # Bad input
 //
-// [Dependents.Apply] checks all objects before its first write: a nil object, a
-// missing name, generateName, an unknown kind, a wrong scope, an object given
-// twice, and an annotation without a valid value are errors that name the object.
+// [Dependents.Apply] checks all objects before its first write. Each of these
+// inputs is an error that names the object:
+//
+//   - a nil object, a missing name, and generateName
+//   - an unknown kind, and a wrong scope
+//   - an object that is given more than once
+//   - a label or an annotation that is no text
+//   - a policy without a valid value
+//
+// [Dependents.Check] checks one object.
 package dependents

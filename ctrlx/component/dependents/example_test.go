@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/ctrlx"
@@ -32,6 +34,40 @@ func Example() {
 	_ = setUp
 }
 
+// A reconciler of your own, without ctrlx, is requeued until all objects are ready.
+// The watch wakes it when a ConfigMap changes.
+type plain struct {
+	client.Client
+	web *dependents.Dependents
+}
+
+func (p *plain) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	c := &testv1.Cluster{}
+	if err := p.Get(ctx, req.NamespacedName, c); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	progress, err := p.web.Apply(ctx, c, settings(c))
+	if err != nil || progress.IsDone() {
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{RequeueAfter: progress.After()}, nil // progress.Message says why
+}
+
+func ExampleDependents_OwnerKey() {
+	setUp := func(mgr ctrl.Manager) error {
+		p := &plain{mgr.GetClient(), dependents.New("web.example.com", mgr)}
+		owner := func(_ context.Context, obj client.Object) (all []ctrl.Request) {
+			if key, ok := p.web.OwnerKey(obj); ok {
+				all = []ctrl.Request{{NamespacedName: key}}
+			}
+			return all
+		}
+		return ctrl.NewControllerManagedBy(mgr).For(&testv1.Cluster{}).
+			Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(owner)).Complete(p)
+	}
+	_ = setUp
+}
+
 func settings(c *testv1.Cluster) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: c.Name + "-settings"}, // in the namespace of the owner
@@ -39,17 +75,17 @@ func settings(c *testv1.Cluster) *corev1.ConfigMap {
 	}
 }
 
-// A link of yours limits writes. It runs only if a write is needed.
+// A link of yours limits writes and dry-runs. It runs only if a write is needed.
 func ExampleWithApplyChain() {
 	limit := chain.Named("limit", chain.Before[*dependents.Request, dependents.Result](func(context.Context, *dependents.Request) error {
 		return nil // wait for a token of your rate limiter
 	}))
 	web := dependents.New("web.example.com", cluster{}, dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) {
-		return c.InsertAfter("InSync", limit)
+		return c.InsertAfter("DryRun", limit)
 	}))
 	fmt.Println(web.ApplyChain())
 	fmt.Println(web.DeleteChain())
 	// Output:
-	// Recover -> Read -> Ready -> Terminating -> Adopt -> InSync -> limit -> Create -> Recreate -> Replace -> SsaOverride(kubectl) -> SsaMerge
-	// Recover -> ReadLive -> Owned -> Orphan -> Terminating
+	// Recover -> Read -> Ready -> Terminating -> Adopt -> InSync -> DryRun -> limit -> Create -> Recreate -> Replace -> SsaOverride(kubectl) -> SsaMerge
+	// Recover -> ReadLive -> Owned -> Orphan -> Terminating -> DryRun
 }

@@ -43,8 +43,8 @@ var _ = newShops // the page shows it
 func settingsOf(s *Shop) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: s.Name, Annotations: map[string]string{ // in the namespace of the shop
-			"web.example.com/update-policy": "ssa-merge", // keep the fields of other managers
-			"web.example.com/delete-policy": "orphan-on-delete",
+			"web.example.com/update-policy": "SsaMerge", // keep the fields of other managers
+			"web.example.com/delete-policy": "OrphanOnDelete",
 		}},
 		Data: map[string]string{"size": fmt.Sprint(s.Spec.Size)},
 	}
@@ -114,7 +114,7 @@ func Example_howto() {
 	// waiting for 1 of 2 objects: Deployment.apps team/books: it is not ready: LessReplicas: Replicas: 0/1
 	// waiting for 1 of 2 objects: Deployment.apps team/books: it is not ready: LessReplicas: Replicas: 0/1; ReplicaFailure: exceeded quota
 	// Deployment.apps team/books: the shop is frozen until Monday
-	// Deployment.apps team/books: it belongs to the owner with web.example.com/owner-id=another: remove it from one of both, or set web.example.com/adoption-policy=Always
+	// Deployment.apps team/books: it belongs to the owner with web.example.com/owner-id=another: remove it from one of the two owners
 }
 
 // identified is a fake client that sets UIDs, as an API server does.

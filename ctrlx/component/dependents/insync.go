@@ -31,10 +31,10 @@ func (r *Request) due(now time.Time) bool {
 	return err != nil || age < 0 || age >= r.Policies.ReapplyInterval
 }
 
-// inSync leaves out the write if the live object has the digest and the values of
-// the manifest, and the reapply interval has not passed. It also leaves out the
-// correction of a contested field. An object with the policy Recreate is written
-// only if its manifest changes, because a correction would delete it.
+// inSync leaves out the write if the live object has the digest and the values
+// of the manifest, and the reapply interval has not passed. It also leaves out
+// the correction of a contested field. An object with the policy Recreate is
+// written only if its manifest changes, because a correction would delete it.
 func inSync(clock clock.PassiveClock) Middleware {
 	m := newMemory()
 	return func(next Handler) Handler {
@@ -78,6 +78,9 @@ func inSync(clock clock.PassiveClock) Middleware {
 			}
 			if res.Outcome == Updated {
 				res.Fields = fieldsOf(fields)
+			}
+			if res.Pending != nil {
+				return res, nil
 			}
 			after, err := r.differences(res.Object)
 			if err != nil {

@@ -289,3 +289,18 @@ func TestStrippedManagedFields(t *testing.T) {
 		t.Errorf("got %s", res.Outcome)
 	}
 }
+
+// TestGoNumbers applies a manifest with a number of a type that JSON lacks, as a
+// generator in Go writes it. DeepCopy of such an object panics.
+func TestGoNumbers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, ready)
+	d := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": testv1.GroupVersion.String(), "kind": "Database", "metadata": map[string]any{"name": "a"}, "spec": map[string]any{"size": 3},
+	}}
+	for _, want := range []dependents.Outcome{dependents.Created, dependents.InSync} {
+		if res := w.apply(d); res.Outcome != want {
+			t.Errorf("got %s, want %s", res.Outcome, want)
+		}
+	}
+}

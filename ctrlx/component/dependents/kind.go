@@ -17,7 +17,14 @@ import (
 type kind struct {
 	gvk        schema.GroupVersionKind
 	namespaced bool
-	readiness  ready.Func // without status hints
+	readiness  ready.Func   // without status hints
+	form       reflect.Type // of newObject
+}
+
+// scoped is a kind of clusters that deployment targets are in, with its scope.
+type scoped struct {
+	gvk        schema.GroupVersionKind
+	namespaced bool
 }
 
 // kindOf returns the group, version and kind of an object.
@@ -36,42 +43,52 @@ func (d *Dependents) kindOf(obj client.Object) (schema.GroupVersionKind, error) 
 	return gvk, err
 }
 
-// findKind finds the kind of a request. An object of a version that is not served
-// any more exists in another version, so the version does not matter for a
-// deletion, and findKind sets it to one that is served.
+// findKind finds the kind of a request. An object of a version that is not
+// served any more exists in another version, so the version does not matter for
+// a deletion, and findKind sets it to one that is served.
 func (r *Request) findKind(a action) error {
-	if known, ok := r.of.kinds.Load(r.gvk); ok && a == applying { // the scope of a kind never changes
+	if known, ok := r.of.kinds.Load(r.gvk); ok && a <= applying && !r.via.target { // the scope of a kind never changes
 		r.kind = known.(*kind)
 		return nil
 	}
 	versions := []string{r.gvk.Version}
-	if a != applying {
+	if a > applying {
 		versions = nil
 	}
-	mapping, err := r.of.client.RESTMapper().RESTMapping(r.gvk.GroupKind(), versions...)
+	mapping, err := r.via.client.RESTMapper().RESTMapping(r.gvk.GroupKind(), versions...)
 	if err != nil {
 		return err
 	}
 	r.gvk = mapping.GroupVersionKind
-	k := &kind{gvk: r.gvk, namespaced: mapping.Scope.Name() != meta.RESTScopeNameRoot, readiness: r.of.readiness}
+	namespaced := mapping.Scope.Name() != meta.RESTScopeNameRoot
+	kinds, key := &r.of.kinds, any(r.gvk)
+	if r.via.target { // a kind may have another scope in another cluster
+		kinds, key = &r.of.targets, scoped{r.gvk, namespaced}
+	}
+	if known, ok := kinds.Load(key); ok {
+		if r.kind = known.(*kind); r.kind.namespaced != namespaced { // its definition was created again
+			r.kind = &kind{gvk: r.gvk, namespaced: namespaced, readiness: r.kind.readiness, form: r.kind.form}
+		}
+		return nil
+	}
+	k := &kind{
+		gvk: r.gvk, namespaced: namespaced, readiness: r.of.readiness, form: reflect.TypeOf(r.newObject()),
+	}
 	if k.readiness == nil {
 		k.readiness = kstatusOf(r.gvk)
 	}
-	known, loaded := r.of.kinds.LoadOrStore(r.gvk, k)
-	if r.kind = known.(*kind); !loaded {
+	known, loaded := kinds.LoadOrStore(key, k)
+	if r.kind = known.(*kind); !loaded && !r.via.target {
 		r.of.watch(r.kind)
 	}
 	return nil
 }
 
-// mostReadiness is the number of objects of a kind whose readiness is kept.
-const mostReadiness = 4096
-
 // kstatusOf returns the readiness of a kind by the rule of kstatus, and by the
 // conditions that the kind must have.
 func kstatusOf(kind schema.GroupVersionKind) ready.Func {
 	of, hints := ready.Kstatus(kind), ready.HintsOf(kind.GroupKind())
-	return ready.Cached(func(obj client.Object) checks.Readiness { return hints.Hinted(obj, of(obj)) }, mostReadiness)
+	return ready.Cached(func(obj client.Object) checks.Readiness { return hints.Hinted(obj, of(obj)) }, ready.MostCached)
 }
 
 // readinessOf returns how ready an object of a kind is. A status hint counts in

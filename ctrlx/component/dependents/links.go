@@ -12,6 +12,7 @@ func applyLinks(o options) Chain {
 		chain.Named("Terminating", terminating),
 		chain.Named("Adopt", adopt),
 		chain.Named("InSync", inSync(o.clock)),
+		chain.Named(linkDryRun, dryRun),
 		chain.Named("Create", create),
 		chain.Named("Recreate", recreate),
 		chain.Named("Replace", replace),
@@ -29,5 +30,6 @@ func deleteLinks(o options) Chain {
 		chain.Named("Owned", owned),
 		chain.Named("Orphan", orphan(o.dropMarks)),
 		chain.Named("Terminating", terminating),
+		chain.Named(linkDryRun, dryRun),
 	)
 }

@@ -12,6 +12,10 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
+// FieldOwner returns the field manager of all writes: the name, or that of
+// [WithFieldOwner].
+func (d *Dependents) FieldOwner() client.FieldOwner { return client.FieldOwner(d.manager) }
+
 // managers are the managed fields of an object.
 type managers struct {
 	all    *fieldpath.Set // of all managers
@@ -24,8 +28,8 @@ type fieldManager struct {
 	set  *fieldpath.Set
 }
 
-// managersOf reads the managed fields of an object. name is the field manager of
-// this process.
+// managersOf reads the managed fields of an object. name is the field manager
+// of this process.
 func managersOf(live client.Object, name string) (managers, error) {
 	m := managers{all: fieldpath.NewSet(), ours: fieldpath.NewSet()}
 	for _, e := range live.GetManagedFields() {
@@ -89,10 +93,17 @@ func (m *managers) ownsFinalizer(finalizer string) bool {
 	return m.owns(m.ours, fieldpath.MakePathOrDie("metadata", "finalizers", value.NewValueInterface(finalizer)))
 }
 
-// taken returns the managed fields of a live object after this name has taken over
-// the fields of managers with one of the prefixes, and of its own updates. The
-// package csaupgrade is no help here: it takes no fields of an Apply, and drops
-// those of other versions of the API.
+// takes reports whether this name takes over the fields of an entry: its own,
+// or those of a manager with one of the prefixes.
+func takes(e *metav1.ManagedFieldsEntry, name string, prefixes []string) bool {
+	hasPrefix := func(p string) bool { return strings.HasPrefix(e.Manager, p) }
+	return e.Subresource == "" && (e.Manager == name || slices.ContainsFunc(prefixes, hasPrefix))
+}
+
+// taken returns the managed fields of a live object after this name has taken
+// over the fields of managers with one of the prefixes, and of its own updates.
+// The package csaupgrade is no help here: it takes no fields of an Apply, and
+// drops those of other versions of the API.
 func taken(
 	live []metav1.ManagedFieldsEntry, version, name string, prefixes []string,
 ) (entries []metav1.ManagedFieldsEntry, changed bool, err error) {
@@ -102,9 +113,7 @@ func taken(
 	all := fieldpath.NewSet()
 	for _, e := range live {
 		own := e.Manager == name && e.Operation == metav1.ManagedFieldsOperationApply
-		hasPrefix := func(p string) bool { return strings.HasPrefix(e.Manager, p) }
-		take := e.Manager == name || slices.ContainsFunc(prefixes, hasPrefix)
-		if e.Subresource != "" || !take {
+		if !takes(&e, name, prefixes) {
 			entries = append(entries, e)
 			continue
 		}
@@ -126,4 +135,56 @@ func taken(
 	}
 	ours.FieldsV1 = metav1.NewFieldsV1(string(fields))
 	return append(entries, ours), true, nil
+}
+
+// without removes the fields of taken from content, except those of kept. The
+// API server does the same after an apply. A field is removed as a whole if
+// kept has no field inside it.
+func without(content any, taken, kept *fieldpath.Set) any {
+	// goes reports whether the part at e is removed. Of a part that stays, it
+	// returns what is left.
+	goes := func(e fieldpath.PathElement, part any) (bool, any) {
+		_, stays := kept.Children.Get(e)
+		inner, inside := taken.Children.Get(e)
+		switch {
+		case !stays && !kept.Members.Has(e) && (taken.Members.Has(e) || inside && e.FieldName != nil):
+			return true, nil
+		case inside:
+			return false, without(part, inner, kept.WithPrefix(e))
+		}
+		return false, part
+	}
+	switch c := content.(type) {
+	case map[string]any:
+		for key, part := range c {
+			gone, left := goes(fieldpath.FieldNameElement(key), part)
+			if c[key] = left; gone {
+				delete(c, key)
+			}
+		}
+	case []any:
+		items := itemsOf(taken)
+		left := []any{}
+		for _, part := range c {
+			gone := false
+			if i := slices.IndexFunc(items, func(e fieldpath.PathElement) bool { return isAt(e, part) }); i >= 0 {
+				gone, part = goes(items[i], part)
+			}
+			if !gone {
+				left = append(left, part)
+			}
+		}
+		return left
+	}
+	return content
+}
+
+// isAt reports whether an item of a list has the keys, or the value, of an
+// element.
+func isAt(e fieldpath.PathElement, item any) bool {
+	if e.Key == nil {
+		return same((*e.Value).Unstructured(), item)
+	}
+	m, _ := item.(map[string]any)
+	return !slices.ContainsFunc(*e.Key, func(key value.Field) bool { return !same(key.Value.Unstructured(), m[key.Name]) })
 }

@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// memory holds what the process has seen of objects. After a restart it is empty:
-// an object whose fields the API server changed while it stored them is then
-// written once more, and a contested field is corrected once more.
+// memory holds what the process has seen of objects. After a restart it is
+// empty. An object whose fields the API server changed while it stored them is
+// then written once more. A contested field is corrected once more.
 type memory struct {
 	mu sync.Mutex
 	of map[types.UID]*remembered
@@ -59,8 +59,8 @@ func (m *memory) verified(uid types.UID, version, digest string) bool {
 	return r != nil && version != "" && r.version == version && r.digest == digest
 }
 
-// unknown returns the differences that were not there right after the last write
-// of the manifest.
+// unknown returns the differences that were not there right after the last
+// write of the manifest.
 func (m *memory) unknown(uid types.UID, digest string, all []difference) (news []difference) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -76,8 +76,8 @@ func (m *memory) unknown(uid types.UID, digest string, all []difference) (news [
 	return news
 }
 
-// contested returns the time until the next correction, if each of the fields was
-// corrected within the interval; otherwise zero.
+// contested returns the time until the next correction, if each of the fields
+// was corrected within the interval; otherwise zero.
 func (m *memory) contested(
 	uid types.UID, fields []difference, now time.Time, interval time.Duration,
 ) (wait time.Duration) {

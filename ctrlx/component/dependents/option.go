@@ -8,6 +8,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
 // Option changes a [Dependents]. A nil function in an option panics.
@@ -24,6 +25,7 @@ type options struct {
 	ownerDigest func(client.Object) string
 	siblings    func(client.Object) []checks.Ref
 	dropMarks   bool
+	applySet    bool
 	concurrency int
 	applyEdits  []func(Chain) (Chain, error)
 	deleteEdits []func(Chain) (Chain, error)
@@ -32,19 +34,23 @@ type options struct {
 // WithPolicies sets the policies of objects without annotations.
 func WithPolicies(p Policies) Option { return func(o *options) { o.policies = p } }
 
-// WithOwnerPolicies sets the function that returns the policies of an owner. Its
-// fields that are not empty precede those of [WithPolicies]. The annotations of an object
-// precede both. An invalid value is an error of the request (ErrInvalid).
+// WithOwnerPolicies adds a function that returns the policies of an owner. Its
+// fields that are not empty precede those of earlier functions and of
+// [WithPolicies]. The annotations of an object precede all of them. An invalid
+// value is an error of the request (ErrInvalid).
 func WithOwnerPolicies(of func(owner client.Object) Policies) Option {
 	if of == nil {
 		panic("dependents: WithOwnerPolicies: the function is nil")
 	}
-	return func(o *options) { o.ofOwner = of }
+	return func(o *options) {
+		earlier := o.ofOwner
+		o.ofOwner = func(owner client.Object) Policies { return of(owner).or(earlier(owner)) }
+	}
 }
 
-// WithFieldOwner sets the field manager of all writes, in place of the name. After a
-// change, the fields of the former one belong to another manager. An empty name panics, and so
-// does one of more than 128 bytes.
+// WithFieldOwner sets the field manager of all writes, in place of the name.
+// After a change, the fields of the former one belong to another manager. An
+// empty name panics, and so does one of more than 128 bytes.
 func WithFieldOwner(manager string) Option {
 	if manager == "" || len(manager) > 128 {
 		panic(fmt.Sprintf("dependents: WithFieldOwner: %q is not a name of 1 to 128 bytes", manager))
@@ -52,10 +58,10 @@ func WithFieldOwner(manager string) Option {
 	return func(o *options) { o.manager = manager }
 }
 
-// WithReadiness sets the function that returns how ready an object is. The object
-// has the form of [Request.Live], and of only reads it. Without the option, it is
-// the rule of kstatus for the kind, as in ctrlx.Kstatus. An object of a kind without
-// a rule and without conditions is then ready.
+// WithReadiness sets the function that returns how ready an object is. The
+// object has the form of [Request.Live], and of only reads it. Without the
+// option, it is the rule of kstatus for the kind, as in ctrlx.Kstatus. An
+// object of a kind without a rule and without conditions is then ready.
 func WithReadiness(of func(obj client.Object) checks.Readiness) Option {
 	if of == nil {
 		panic("dependents: WithReadiness: the function is nil")
@@ -63,10 +69,10 @@ func WithReadiness(of func(obj client.Object) checks.Readiness) Option {
 	return func(o *options) { o.readiness = of }
 }
 
-// WithOverridden sets the prefixes of the field managers whose fields the policy
-// SsaOverride removes. Without the option, it is kubectl. Without prefixes, only
-// updates of this name are removed. An empty prefix panics, because it would match
-// every manager.
+// WithOverridden sets the prefixes of the field managers whose fields the
+// policy SsaOverride removes. Without the option, it is kubectl. Without
+// prefixes, only updates of this name are removed. An empty prefix panics,
+// because it would match every manager.
 func WithOverridden(prefixes ...string) Option {
 	for _, p := range prefixes {
 		if p == "" {
@@ -77,8 +83,8 @@ func WithOverridden(prefixes ...string) Option {
 }
 
 // WithOwnerDigest sets the function that returns a digest of the owner for
-// [ReconcileOnObjectOrComponentChange]. Without the option, the generation and the
-// annotations count. Use it to add inputs such as references.
+// [ReconcileOnObjectOrComponentChange]. Without the option, the generation and
+// the annotations count. Use it to add inputs such as references.
 func WithOwnerDigest(of func(owner client.Object) string) Option {
 	if of == nil {
 		panic("dependents: WithOwnerDigest: the function is nil")
@@ -86,9 +92,9 @@ func WithOwnerDigest(of func(owner client.Object) string) Option {
 	return func(o *options) { o.ownerDigest = of }
 }
 
-// WithSiblings declares other owners whose objects are left alone, also under
-// [AdoptionAlways]. Such an object is not ours, and counts as settled. Each ref has a
-// group, a kind, a namespace if the kind has namespaces, and a name.
+// WithSiblings declares other owners whose objects are left alone, even under
+// [AdoptionAlways]. Such an object is not ours, and counts as settled. Each ref
+// has a group, a kind, a namespace if the kind has namespaces, and a name.
 func WithSiblings(of func(owner client.Object) []checks.Ref) Option {
 	if of == nil {
 		panic("dependents: WithSiblings: the function is nil")
@@ -97,8 +103,8 @@ func WithSiblings(of func(owner client.Object) []checks.Ref) Option {
 }
 
 // WithCluster names the cluster of the owners, for example by the UID of its
-// namespace kube-system. Give it if the dependents are in another cluster, to which
-// several clusters write. An empty name panics.
+// namespace kube-system. Give it if the dependents are in another cluster, to
+// which several clusters write. An empty name panics.
 func WithCluster(name string) Option {
 	if name == "" {
 		panic("dependents: WithCluster: the name is empty")
@@ -106,14 +112,15 @@ func WithCluster(name string) Option {
 	return func(o *options) { o.cluster = name + "/" }
 }
 
-// WithMarksDropped removes the marks of an object that a delete policy keeps, so
-// that another owner may adopt it. Without the option the marks stay.
+// WithMarksDropped removes the marks of an object that a delete policy keeps,
+// so that another owner may adopt it. Without the option the marks stay.
 func WithMarksDropped() Option { return func(o *options) { o.dropMarks = true } }
 
-// WithConcurrency sets how many objects of one call are applied or deleted at the
-// same time. Without the option, it is one, because then an object is written after
-// all objects before it: a Namespace before its contents. Links and observers must be
-// safe for concurrent use if it is more. A number below one panics.
+// WithConcurrency sets how many objects of one call are applied or deleted at
+// the same time. Without the option, it is one, because then an object is
+// written after all objects before it: a Namespace before its contents. Links
+// and observers must be safe for concurrent use if it is more. A number below
+// one panics.
 func WithConcurrency(n int) Option {
 	if n < 1 {
 		panic(fmt.Sprintf("dependents: WithConcurrency: %d: give at least one", n))
@@ -129,22 +136,16 @@ func WithClock(c clock.PassiveClock) Option {
 	return func(o *options) { o.clock = c }
 }
 
-// WithApplyChain changes the links of [Dependents.ApplyChain]. [New] panics if edit
-// returns an error.
+// WithApplyChain changes the links of [Dependents.ApplyChain]. [New] panics if
+// edit returns an error.
 func WithApplyChain(edit func(Chain) (Chain, error)) Option {
-	checkEdit("WithApplyChain", edit)
+	setup.MustEdit("dependents: WithApplyChain", edit)
 	return func(o *options) { o.applyEdits = append(o.applyEdits, edit) }
 }
 
-// WithDeleteChain changes the links of [Dependents.DeleteChain]. [New] panics if edit
-// returns an error.
+// WithDeleteChain changes the links of [Dependents.DeleteChain]. [New] panics
+// if edit returns an error.
 func WithDeleteChain(edit func(Chain) (Chain, error)) Option {
-	checkEdit("WithDeleteChain", edit)
+	setup.MustEdit("dependents: WithDeleteChain", edit)
 	return func(o *options) { o.deleteEdits = append(o.deleteEdits, edit) }
-}
-
-func checkEdit(option string, edit func(Chain) (Chain, error)) {
-	if edit == nil {
-		panic(fmt.Sprintf("dependents: %s: the function is nil", option))
-	}
 }

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
 // Owner is the object that needs dependents.
@@ -45,16 +46,19 @@ const (
 	markApplied = "applied-at" // annotation: the time of the last write, in RFC 3339
 )
 
-// keys are the keys of the marks of a name.
-type keys struct{ prefix, owner, digest, applied string }
+// keys are the keys of the marks and of the status hint of a name.
+type keys struct{ prefix, owner, digest, applied, hint string }
 
 func keysOf(name string) keys {
-	return keys{name + "/", name + "/" + markOwner, name + "/" + markDigest, name + "/" + markApplied}
+	prefix := name + "/"
+	return keys{prefix, prefix + markOwner, prefix + markDigest, prefix + markApplied, prefix + annotationHint}
 }
 
-// ownerOf returns the owner of dependents.
-func (d *Dependents) ownerOf(obj client.Object) (Owner, error) {
-	if isNil(obj) || obj.GetName() == "" {
+// OwnerOf returns the owner of dependents, for [Dependents.Check]. It returns
+// the errors of a request about the owner: it is nil or has no name, or its
+// policies are invalid.
+func (d *Dependents) OwnerOf(obj client.Object) (Owner, error) {
+	if setup.IsNil(obj) || obj.GetName() == "" {
 		return Owner{}, fmt.Errorf("%w: the owner is nil or has no name", ErrInvalid)
 	}
 	gvk, err := apiutil.GVKForObject(obj, d.client.Scheme())
@@ -65,12 +69,8 @@ func (d *Dependents) ownerOf(obj client.Object) (Owner, error) {
 	o := Owner{Ref: ref, UID: obj.GetUID()}
 	o.ID, o.Digest = d.id(o.Ref), d.ownerDigest(obj)
 	o.mark = hash(o.ID)
-	given := d.policies
-	if d.ofOwner != nil {
-		given = d.ofOwner(obj).or(given)
-	}
 	var problems []string
-	if o.policies, problems = given.over(d.name, nil); len(problems) > 0 {
+	if o.policies, problems = d.ofOwner(obj).or(d.policies).over(d.name, nil); len(problems) > 0 {
 		return Owner{}, fmt.Errorf("%w: the policies of the owner %s: %s", ErrInvalid, ref, strings.Join(problems, "; "))
 	}
 	for _, ref := range d.siblings(obj) {
@@ -78,6 +78,29 @@ func (d *Dependents) ownerOf(obj client.Object) (Owner, error) {
 	}
 	return o, nil
 }
+
+// OwnerKey returns the key of the owner that the marks of an object name, and
+// whether they name one. It is for handler.EnqueueRequestsFromMapFunc in a
+// reconciler without ctrlx. Users can write the marks, so the key is good for a
+// wake-up, and proves nothing.
+func (d *Dependents) OwnerKey(obj client.Object) (types.NamespacedName, bool) {
+	if setup.IsNil(obj) {
+		return types.NamespacedName{}, false
+	}
+	id := obj.GetAnnotations()[d.keys.owner]
+	_, key, found := strings.Cut(strings.TrimPrefix(id, d.cluster), " ")
+	if !found || obj.GetLabels()[d.keys.owner] != hash(id) {
+		return types.NamespacedName{}, false
+	}
+	namespace, name, namespaced := strings.Cut(key, "/")
+	if !namespaced {
+		namespace, name = "", key
+	}
+	return types.NamespacedName{Namespace: namespace, Name: name}, true
+}
+
+// OwnerLabel returns the label of all dependents of an owner.
+func (d *Dependents) OwnerLabel(o Owner) (key, value string) { return d.keys.owner, o.mark }
 
 // id returns the ID of the owner of a ref: the text of Ref.String, without its
 // limit, so that two owners never have the same ID.
@@ -108,9 +131,15 @@ func digestOf(value any) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// changeOf is the default of [WithOwnerDigest].
+// changeOf is the default of [WithOwnerDigest]. The annotations of an ApplySet
+// do not count, because they change with the dependents.
 func changeOf(owner client.Object) string {
-	return digestOf([]any{owner.GetGeneration(), owner.GetAnnotations()})
+	annotations := maps.Clone(owner.GetAnnotations())
+	maps.DeleteFunc(annotations, func(key, _ string) bool { return strings.HasPrefix(key, "applyset.kubernetes.io/") })
+	if len(annotations) == 0 {
+		annotations = nil // empty has another digest
+	}
+	return digestOf([]any{owner.GetGeneration(), annotations})
 }
 
 // mostOwner is the number of bytes of an owner's name that a message shows.
@@ -120,6 +149,7 @@ const mostOwner = 1000
 type ownership struct {
 	ours    bool
 	owner   string // another owner; empty: none
+	marked  bool   // the other owner is one of this name, which would take the object back
 	sibling bool
 }
 
@@ -139,7 +169,7 @@ func (r *Request) ownership() ownership {
 			owner = "the owner with " + key + "=" + labels[key]
 		}
 		sibling := slices.ContainsFunc(r.Owner.Siblings, func(id string) bool { return hash(id) == labels[key] })
-		return ownership{owner: owner, sibling: sibling}
+		return ownership{owner: owner, marked: key == own, sibling: sibling}
 	}
 	if c := metav1.GetControllerOf(r.Live); c != nil && (c.UID != r.Owner.UID || r.Owner.UID == "") {
 		group, _, found := strings.Cut(c.APIVersion, "/")
@@ -149,6 +179,9 @@ func (r *Request) ownership() ownership {
 		ref := checks.Ref{Group: group, Kind: c.Kind, Namespace: r.Live.GetNamespace(), Name: c.Name}
 		id := r.of.id(ref)
 		return ownership{owner: id, sibling: slices.Contains(r.Owner.Siblings, id)}
+	}
+	if id := r.Owner.foreignSet(labels); id != "" {
+		return ownership{owner: "the ApplySet with " + partOf + "=" + id}
 	}
 	return ownership{}
 }
@@ -169,6 +202,9 @@ func (r *Request) marked() (*unstructured.Unstructured, error) {
 	}
 	key := r.of.name + "/"
 	labels[key+markOwner] = r.Owner.mark
+	if r.of.applySet {
+		labels[partOf] = ApplySetID(r.Owner.Ref)
+	}
 	annotations[key+markOwner] = r.Owner.ID
 	annotations[key+markDigest] = r.digest
 	annotations[key+markApplied] = r.of.clock.Now().UTC().Format(time.RFC3339)

@@ -90,19 +90,27 @@ func (p Policies) or(others Policies) Policies {
 	return Policies{
 		Adoption: cmp.Or(p.Adoption, others.Adoption), Update: cmp.Or(p.Update, others.Update),
 		Delete: cmp.Or(p.Delete, others.Delete), Reconcile: cmp.Or(p.Reconcile, others.Reconcile),
-		ReapplyInterval: cmp.Or(max(p.ReapplyInterval, 0), others.ReapplyInterval), StatusHint: cmp.Or(p.StatusHint, others.StatusHint),
+		ReapplyInterval: cmp.Or(max(p.ReapplyInterval, 0), others.ReapplyInterval),
+		StatusHint:      cmp.Or(p.StatusHint, others.StatusHint),
 	}
 }
 
 // over returns p with the policies that the annotations of an object set. It
-// returns a problem for each invalid value.
+// returns a problem for each invalid value. Without annotations, the problems
+// are those of p.
 func (p Policies) over(name string, annotations map[string]string) (_ Policies, problems []string) {
 	note := func(problem string) {
 		if problem != "" {
 			problems = append(problems, problem)
 		}
 	}
-	get := func(key string) (string, string) { key = name + "/" + key; return key, annotations[key] }
+	get := func(key string) (string, string) {
+		if annotations == nil {
+			return "the " + key + " of the spec or of an option", ""
+		}
+		key = name + "/" + key
+		return key, annotations[key]
+	}
 	key, value := get(annotationAdoption)
 	note(choose(&p.Adoption, key, value, AdoptionIfUnowned, AdoptionNever, AdoptionAlways))
 	key, value = get(annotationUpdate)
@@ -137,13 +145,10 @@ func (p Policies) over(name string, annotations map[string]string) (_ Policies, 
 // choose sets policy to a value of key, or to the first of all if both are
 // empty. It returns the problem of an invalid value.
 func choose[P ~string](policy *P, key, value string, all ...P) (problem string) {
-	given := P(value)
-	switch {
-	case value == "" && *policy == "", value == "default":
+	given := cmp.Or(P(value), *policy)
+	if given == "" || given == "default" {
 		*policy = all[0]
 		return ""
-	case value == "":
-		given = *policy
 	}
 	i := slices.IndexFunc(all, func(p P) bool { return given == p || string(given) == kebab(string(p)) })
 	if i < 0 {

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -104,6 +105,10 @@ func TestAdoption(t *testing.T) {
 			}
 			if res.Outcome == dependents.NotOurs && !sibling && res.Message == "" {
 				t.Errorf("%s: no message says what resolves it", tc.reason)
+			}
+			ofName := strings.Contains(tc.want, "Cluster.") // it would take the object back, without end
+			if res.Owner != "" && !sibling && res.Outcome == dependents.NotOurs && strings.Contains(res.Message, "Always") == ofName {
+				t.Errorf("%s: the advice is wrong: %s", tc.reason, res.Message)
 			}
 		})
 	}
@@ -352,6 +357,40 @@ func TestDeleteKind(t *testing.T) {
 			t.Errorf("an object exists in every version of its kind: got %s, want %s", res.Outcome, want)
 		}
 	}
+	if slices.ContainsFunc(w.calls, func(c string) bool { return strings.Contains(c, "CustomResourceDefinition") }) {
+		t.Errorf("discovery knows the version, so no definition is read: %q", w.calls)
+	}
+}
+
+// TestDeleteNames deletes an object by its names and its policies. No other mistake of
+// its manifest stops the deletion of its owner, or hides a policy.
+func TestDeleteNames(t *testing.T) {
+	cases := map[string]struct {
+		reason   string
+		metadata map[string]any
+		want     dependents.Outcome
+	}{
+		"Generated":  {"no deletion creates an object", map[string]any{"generateName": "a-"}, dependents.Terminating},
+		"Label":      {"a number in YAML", map[string]any{"labels": map[string]any{"version": int64(1)}}, dependents.Terminating},
+		"Labels":     {"a text in place of a map", map[string]any{"labels": "version"}, dependents.Terminating},
+		"Null":       {"a template gives a null", map[string]any{"labels": map[string]any{"version": nil}}, dependents.Terminating},
+		"NullPolicy": {"a null hides no policy", map[string]any{"annotations": map[string]any{"tool": nil, name + "/delete-policy": "Orphan"}}, dependents.Orphaned},
+		"PartOf":     {"another ApplySet", map[string]any{"labels": map[string]any{partOf: "applyset-foreign-v1"}}, dependents.Terminating},
+		"Annotation": {"the annotation of another tool is a number", map[string]any{"annotations": map[string]any{"tool": int64(1)}}, dependents.Terminating},
+		"Policy":     {"it hides no policy", map[string]any{"annotations": map[string]any{"tool": int64(1), name + "/delete-policy": "Orphan"}}, dependents.Orphaned},
+	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, dependents.WithApplySet())
+			w.settle(configMap(nil, nil))
+			tc.metadata["name"] = "a"
+			u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": tc.metadata}}
+			if res, err := w.DeleteObject(t.Context(), w.owner, u); err != nil || res.Outcome != tc.want {
+				t.Errorf("%s: got %s, %v, want %s", tc.reason, res.Outcome, err, tc.want)
+			}
+		})
+	}
 }
 
 // TestDeleteUnknownKind deletes an object of a kind that the scheme lacks, and that
@@ -576,7 +615,7 @@ func TestOwnerPolicies(t *testing.T) {
 	}
 	w.owner.Annotations["update"] = "odd"
 	_, err := w.ApplyObject(t.Context(), w.owner, configMap([]string{"update-policy", "Replace"}, nil))
-	if !errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), `update-policy is "odd"`) {
+	if !errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), `the update-policy of the spec or of an option is "odd"`) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,75 +1,137 @@
 package dependents
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"reflect"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/definition"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 )
 
-// read reads the live object from the cache. If the cache does not have it, read
-// reads it live, because the cache may not have the last create yet.
+// read reads the live object from the cache. If the cache does not have it,
+// read reads it live before a write, because the cache may not have the last
+// create yet.
 func read(next Handler) Handler {
 	return func(ctx context.Context, r *Request) (Result, error) {
-		err := r.get(ctx, r.of.client, r.newObject())
-		if apierrors.IsNotFound(err) {
-			err = r.get(ctx, r.of.live, r.newObject())
+		if r.seen {
+			return next(ctx, r)
 		}
-		if client.IgnoreNotFound(err) != nil {
+		var err error
+		if r.of.mode != trying {
+			err = r.getCached(ctx)
+		}
+		if r.of.mode == trying || err != nil && r.of.mode == writing && apierrors.IsNotFound(err) {
+			err = r.get(ctx, r.via.live, r.newObject())
+		}
+		if err != nil && !apierrors.IsNotFound(err) { // first nil, because IsNotFound allocates
 			return Result{}, err
 		}
 		return next(ctx, r)
+	}
+}
+
+// getCached reads the live object from the cache into r.Live. It reads live if
+// the kind cannot be watched, or is cached in another form.
+func (r *Request) getCached(ctx context.Context) error {
+	r.Live = nil
+	if r.via.find == nil {
+		return r.get(ctx, r.via.client, r.newObject())
+	}
+	found, err := r.via.find(engine.Dependent(ctx), r.ref)
+	if err != nil {
+		if !apierrors.IsForbidden(err) && !apierrors.IsMethodNotSupported(err) {
+			return err
+		}
+		r.of.unwatchable(ctx, r.gvk.GroupKind(), err)
+		return r.get(ctx, r.via.live, r.newObject())
+	}
+	if !found.Found() {
+		return apierrors.NewNotFound(schema.GroupResource{Group: r.gvk.Group, Resource: r.gvk.Kind}, r.ref.Name)
+	}
+	if read, ok := found.Value.(client.Object); ok && r.fits(read) {
+		r.Live = read
+		return nil
+	}
+	return r.get(ctx, r.via.live, r.newObject())
+}
+
+// fits reports whether an object that was read has the form of newObject.
+func (r *Request) fits(read client.Object) bool {
+	_, untyped := read.(*unstructured.Unstructured)
+	return reflect.TypeOf(read) == r.kind.form && (!untyped || read.GetObjectKind().GroupVersionKind() == r.gvk)
+}
+
+// unwatchable logs once why a kind is not watched.
+func (d *Dependents) unwatchable(ctx context.Context, gk schema.GroupKind, err error) {
+	if _, logged := d.unwatchables.LoadOrStore(gk, true); !logged {
+		log.FromContext(ctx).Info("the objects of a kind are not watched, so their changes cause no pass; "+
+			"allow the operator to list and watch the kind, or name it in ctrlx.WithUnwatchedKinds",
+			"kind", gk.String(), "error", err.Error())
 	}
 }
 
 // readLive reads the metadata of the live object past the cache: an object that
-// the cache does not have yet must not count as gone. The API server deletes all
-// objects of a kind before the kind.
+// the cache does not have yet must not count as gone. The API server deletes
+// all objects of a kind before the kind, so an object of a kind without a
+// definition is gone. So is an object of a kind that has another scope now. A
+// read would find a namesake, because the client ignores the namespace.
 func readLive(next Handler) Handler {
 	return func(ctx context.Context, r *Request) (Result, error) {
 		if r.absent {
-			return r.result(Gone, ""), nil
+			return r.otherScope(ctx)
+		}
+		if r.kind == nil { // a kind without namespaces ignores it
+			r.ref.Namespace = cmp.Or(r.ref.Namespace, r.Owner.Ref.Namespace)
 		}
 		err := r.getMetadata(ctx)
-		if unserved(err) {
-			version, found, lost := definition.Of(ctx, r.of.live, ctrlx.Errors(), r.gvk.GroupKind())
-			switch {
-			case lost != nil:
-				return Result{}, lost
-			case !found:
-				return r.result(Gone, ""), nil
-			case version == "":
-				return Result{}, fmt.Errorf("the definition of %s serves no version, so the object may exist: serve a version again", r.gvk.GroupKind())
-			}
-			r.gvk.Version = version
-			err = r.getMetadata(ctx)
+		if definition.Unserved(err) {
+			err = definition.Read(ctx, r.via.live, r.gvk.GroupKind(), func(version string) error {
+				r.gvk.Version = version
+				return r.getMetadata(ctx)
+			})
 		}
 		switch {
-		case ctrlx.Errors().NotFound(err):
+		case ctrlx.Errors().NotFound(err), errors.Is(err, definition.ErrNone):
 			return r.result(Gone, ""), nil
 		case err != nil:
 			return Result{}, err
+		}
+		if r.kind == nil {
+			r.ref.Namespace = r.Live.GetNamespace()
 		}
 		return next(ctx, r)
 	}
 }
 
-// unserved reports whether an error says that the API server does not serve the
-// version of an object, which may exist in another version.
-func unserved(err error) bool {
-	return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) && !ctrlx.Errors().NotFound(err)
+// otherScope finds an object gone whose kind has another scope now. The process may
+// know an earlier scope of the kind, so the definition decides.
+func (r *Request) otherScope(ctx context.Context) (Result, error) {
+	namespaced, err := definition.Namespaced(ctx, r.via.live, r.gvk.GroupKind())
+	switch {
+	case err != nil && !errors.Is(err, definition.ErrNone):
+		return Result{}, err
+	case err == nil && namespaced == (r.ref.Namespace != ""):
+		return Result{}, fmt.Errorf("the operator knows another scope of the kind %s than its definition has: "+
+			"restart the operator", r.gvk.GroupKind())
+	}
+	return r.result(Gone, ""), nil
 }
 
 func (r *Request) getMetadata(ctx context.Context) error {
 	live := &metav1.PartialObjectMetadata{}
 	live.SetGroupVersionKind(r.gvk)
-	return r.get(ctx, r.of.live, live)
+	return r.get(ctx, r.via.live, live)
 }
 
 // get reads the live object into r.Live.

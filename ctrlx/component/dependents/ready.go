@@ -12,7 +12,7 @@ import (
 func awaitReady(next Handler) Handler {
 	return func(ctx context.Context, r *Request) (Result, error) {
 		res, err := next(ctx, r)
-		if err != nil || res.Object == nil {
+		if err != nil || res.Object == nil || res.Pending != nil {
 			return res, err
 		}
 		switch res.Outcome {

@@ -1,12 +1,15 @@
 package dependents
 
 import (
+	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -15,11 +18,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/definition"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
 // Request is the request to apply or to delete one object. A link may copy it
@@ -27,24 +33,28 @@ import (
 type Request struct {
 	// Owner is the object that needs the dependent.
 	Owner Owner
-	// Object is the manifest as the caller gave it. Links do not change it.
+	// Object is the manifest as the caller gave it, but without null labels and
+	// annotations. Links do not change it.
 	Object client.Object
 	// Policies are the policies of the object. No field is empty.
 	Policies Policies
 	// OwnerDeleted reports that the object is deleted because its owner is
-	// deleted, and not because the owner needs the object no more.
+	// deleted, and not because the owner no longer needs the object.
 	OwnerDeleted bool
-	// Live is the object as the pass read it, and nil if it does not exist. It has
-	// the type that the scheme has for its kind, or is unstructured. For a deletion it
-	// is a *metav1.PartialObjectMetadata. The link Read sets it. Links do not change it.
+	// Live is the object as the pass read it, and nil if it does not exist. It
+	// has the type that the client's scheme has for its kind, or is
+	// unstructured. For a deletion it is a *metav1.PartialObjectMetadata. The
+	// link Read sets it. Links do not change it.
 	Live client.Object
 
 	of       *Dependents
+	via      access
+	seen     bool // Live is set, so that Read reads nothing
 	ref      checks.Ref
 	gvk      schema.GroupVersionKind
-	kind     *kind                      // nil: absent
-	absent   bool                       // the kind is not installed, so that the object is gone
-	contents string                     // the digest of the manifest
+	kind     *kind                      // nil: not served; never in Apply
+	absent   bool                       // of a deletion: the scope of the kind is another one, as after a new definition
+	contents string                     // the digest of the manifest; empty: Apply refuses the request
 	made     *unstructured.Unstructured // the result of manifest; nil: not made yet
 	digest   string                     // of the mark; set by InSync
 }
@@ -61,6 +71,10 @@ type Chain = chain.Chain[*Request, Result]
 // Ref names the object of the request.
 func (r *Request) Ref() checks.Ref { return r.ref }
 
+// IsServed reports whether the API server serves the kind of the object: in the
+// version of the manifest, or for a deletion in any version.
+func (r *Request) IsServed() bool { return r.kind != nil }
+
 // result returns a result about the live object.
 func (r *Request) result(o Outcome, message string) Result {
 	return Result{Outcome: o, Object: r.Live, Message: message}
@@ -76,8 +90,14 @@ func (r *Request) ssa() bool {
 var ErrInvalid = errors.New("invalid dependent")
 
 // requests checks all objects and returns their requests.
-func (d *Dependents) requests(a action, owner client.Object, objects []client.Object) ([]*Request, error) {
-	o, err := d.ownerOf(owner)
+func (d *Dependents) requests(
+	ctx context.Context, a action, owner client.Object, objects []client.Object,
+) ([]*Request, error) {
+	o, err := d.OwnerOf(owner)
+	if err != nil {
+		return nil, err
+	}
+	via, err := d.access(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +105,7 @@ func (d *Dependents) requests(a action, owner client.Object, objects []client.Ob
 	var errs []error
 	first := make(map[checks.Ref]int, len(objects))
 	for i, obj := range objects {
-		r, err := d.request(a, o, obj)
+		r, err := d.request(via, a, o, obj)
 		if err == nil {
 			if n, twice := first[r.Ref()]; twice {
 				err = fmt.Errorf("%w: %s: it is given twice, as number %d and number %d", ErrInvalid, r.Ref(), n, i+1)
@@ -102,48 +122,37 @@ func (d *Dependents) requests(a action, owner client.Object, objects []client.Ob
 }
 
 // request checks an object and returns its request.
-func (d *Dependents) request(a action, owner Owner, obj client.Object) (*Request, error) {
-	if isNil(obj) {
+func (d *Dependents) request(via access, a action, owner Owner, obj client.Object) (*Request, error) {
+	if setup.IsNil(obj) {
 		return nil, fmt.Errorf("%w: an object is nil: leave it out", ErrInvalid)
 	}
 	gvk, err := d.kindOf(obj)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %T %s: %w", ErrInvalid, obj, obj.GetName(), err)
 	}
+	obj = withoutNulls(obj)
 	r := &Request{
-		Owner: owner, Object: obj, OwnerDeleted: a == deleting, of: d, gvk: gvk,
+		Owner: owner, Object: obj, OwnerDeleted: a == deleting, of: d, via: via, gvk: gvk,
 		ref: checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()},
 	}
-	var problems []string
-	if obj.GetName() == "" {
-		problems = append(problems, "metadata.name is empty")
+	if a > applying {
+		obj = d.named(obj)
 	}
-	if obj.GetGenerateName() != "" {
-		problems = append(problems, "metadata.generateName is set: give a name, "+
-			"because each pass must find the same object")
+	problems := mistakes(obj)
+	if id := owner.foreignSet(obj.GetLabels()); id != "" && d.applySet {
+		problems = append(problems,
+			fmt.Sprintf("the label %s is %q, the ID of another ApplySet: remove the label", partOf, id))
 	}
-	if _, partial := obj.(*metav1.PartialObjectMetadata); partial && a == applying {
+	_, partial := obj.(*metav1.PartialObjectMetadata)
+	if partial && a == applying {
 		problems = append(problems, "it has only metadata: give the whole object")
 	}
-	err = r.findKind(a)
-	switch {
-	case err == nil: // first, because IsNoMatchError allocates
-	case meta.IsNoMatchError(err) && a != applying:
-		r.absent = true
-	case meta.IsNoMatchError(err):
-		problems = append(problems, fmt.Sprintf("the API server does not serve the kind %s in the version %s: "+
-			"install its definition", gvk.GroupKind(), gvk.Version))
-	case err != nil:
+	problem, err := r.place(a)
+	if err != nil {
 		return nil, fmt.Errorf("%s: finding the kind: %w", r.Ref(), err)
 	}
-	switch {
-	case r.absent || err != nil:
-	case !r.kind.namespaced && obj.GetNamespace() != "":
-		problems = append(problems, "its kind has no namespaces: remove metadata.namespace")
-	case r.kind.namespaced && obj.GetNamespace() == "":
-		if r.ref.Namespace = owner.Ref.Namespace; r.ref.Namespace == "" {
-			problems = append(problems, "metadata.namespace is empty, and the owner has no namespace")
-		}
+	if problem != "" {
+		problems = append(problems, problem)
 	}
 	r.Policies = owner.policies
 	for key := range obj.GetAnnotations() {
@@ -160,7 +169,7 @@ func (d *Dependents) request(a action, owner Owner, obj client.Object) (*Request
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("%w: %s: %s", ErrInvalid, r.Ref(), strings.Join(problems, "; "))
 	}
-	if a == applying {
+	if a <= applying && r.kind != nil && !partial {
 		if err := r.digestContents(); err != nil {
 			return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, r.Ref(), err)
 		}
@@ -168,9 +177,114 @@ func (d *Dependents) request(a action, owner Owner, obj client.Object) (*Request
 	return r, nil
 }
 
+// withoutNulls returns a manifest without its null labels and annotations, as
+// templates make them. A null counts as absent. It would hide all others of its
+// map, even a policy.
+func withoutNulls(obj client.Object) client.Object {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return obj
+	}
+	for _, field := range [...]string{"labels", "annotations"} {
+		metadata, _ := u.Object["metadata"].(map[string]any)
+		texts, _ := metadata[field].(map[string]any)
+		null := func(_ string, value any) bool { return value == nil }
+		for key, value := range texts {
+			if !null(key, value) {
+				continue
+			}
+			metadata, texts = maps.Clone(metadata), maps.Clone(texts) // passes may share the manifest
+			maps.DeleteFunc(texts, null)
+			metadata[field] = texts
+			u = &unstructured.Unstructured{Object: maps.Clone(u.Object)}
+			u.Object["metadata"] = metadata
+			break
+		}
+	}
+	return u
+}
+
+// named returns the part of a manifest that matters for a deletion: its names
+// and its policies. Any other value of an unstructured object may have a wrong
+// type.
+func (d *Dependents) named(obj client.Object) client.Object {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+			Name: obj.GetName(), Namespace: obj.GetNamespace(), Annotations: obj.GetAnnotations(),
+		}}
+	}
+	metadata, _ := u.Object["metadata"].(map[string]any)
+	kept := map[string]any{"name": metadata["name"], "namespace": metadata["namespace"], "annotations": metadata["annotations"]}
+	if annotations, ok := metadata["annotations"].(map[string]any); ok {
+		policies := maps.Clone(annotations)
+		maps.DeleteFunc(policies, func(key string, _ any) bool { return !strings.HasPrefix(key, d.keys.prefix) })
+		kept["annotations"] = policies
+	}
+	return &unstructured.Unstructured{Object: map[string]any{"metadata": kept}}
+}
+
+// mistakes returns the problems of the metadata of a manifest. The methods of
+// an unstructured object hide a value of a wrong type, and all others of its
+// map, even a policy.
+func mistakes(obj client.Object) (problems []string) {
+	if obj.GetName() == "" {
+		problems = append(problems, "metadata.name is empty")
+	}
+	if obj.GetGenerateName() != "" {
+		problems = append(problems, "metadata.generateName is set: give a name, "+
+			"because each pass must find the same object")
+	}
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return problems
+	}
+	metadata, _ := u.Object["metadata"].(map[string]any)
+	for _, field := range []string{"name", "namespace", "generateName"} {
+		if value := metadata[field]; value != nil && reflect.TypeOf(value).Kind() != reflect.String {
+			problems = append(problems, "metadata."+field+" is no text: put it in quotes")
+		}
+	}
+	for _, field := range []string{"labels", "annotations"} {
+		if _, err := textsOf(metadata, field); err != nil {
+			problems = append(problems, "metadata."+err.Error())
+		}
+	}
+	return problems
+}
+
+// place finds the kind and the namespace of the object. It returns the problem
+// of an object that cannot be there; empty: it can.
+func (r *Request) place(a action) (problem string, err error) {
+	err = r.findKind(a)
+	given := r.ref.Namespace
+	switch {
+	case err == nil: // first, because IsNoMatchError allocates
+	case a > applying && definition.Unserved(err), a == checking && meta.IsNoMatchError(err):
+		return "", nil // readLive finds the object
+	case meta.IsNoMatchError(err):
+		return fmt.Sprintf("the API server does not serve the kind %s in the version %s: install its definition",
+			r.gvk.GroupKind(), r.gvk.Version), nil
+	default:
+		return "", err
+	}
+	if !r.kind.namespaced {
+		if r.absent = a > applying && given != ""; given != "" && !r.absent {
+			problem = "its kind has no namespaces: remove metadata.namespace"
+		}
+		return problem, nil
+	}
+	if r.ref.Namespace = cmp.Or(given, r.Owner.Ref.Namespace); r.ref.Namespace == "" {
+		if r.absent = a > applying; !r.absent {
+			problem = "metadata.namespace is empty, and the owner has no namespace"
+		}
+	}
+	return problem, nil
+}
+
 // digestContents sets the digest of the manifest. An object that looks as an
-// earlier one has the same digest, so that a pass over an object in sync makes no
-// manifest.
+// earlier one has the same digest, so that a pass over an object in sync makes
+// no manifest.
 func (r *Request) digestContents() error {
 	text, err := json.Marshal(r.Object)
 	if err != nil {
@@ -207,18 +321,19 @@ func (r *Request) manifest() (*unstructured.Unstructured, error) {
 }
 
 // manifest returns obj without the fields that only the API server sets, and
-// without marks.
+// without marks. It copies obj by its JSON, because DeepCopy of an unstructured
+// object panics if it has a number of another type than those of JSON.
 func manifest(obj client.Object, gvk schema.GroupVersionKind) (*unstructured.Unstructured, error) {
-	var u *unstructured.Unstructured
-	if o, ok := obj.(*unstructured.Unstructured); ok {
-		u = o.DeepCopy()
-	} else {
-		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
-		if err != nil {
-			return nil, err
-		}
-		u = &unstructured.Unstructured{Object: content}
-		dropNil(content)
+	text, err := json.Marshal(obj)
+	if err != nil {
+		return nil, err
+	}
+	u := &unstructured.Unstructured{}
+	if err := utiljson.Unmarshal(text, &u.Object); err != nil {
+		return nil, err
+	}
+	if _, untyped := obj.(*unstructured.Unstructured); !untyped {
+		dropNil(u.Object)
 	}
 	u.SetGroupVersionKind(gvk)
 	for _, field := range []string{
@@ -255,11 +370,11 @@ func dropNil(content map[string]any) {
 // mergeStringData moves the stringData of a Secret into data, as the API server
 // does. The field stringData can never be read.
 func mergeStringData(u *unstructured.Unstructured) error {
-	data, err := textsOf(u, "data")
+	data, err := textsOf(u.Object, "data")
 	if err != nil {
 		return err
 	}
-	texts, err := textsOf(u, "stringData")
+	texts, err := textsOf(u.Object, "stringData")
 	if err != nil || texts == nil {
 		return err
 	}
@@ -273,10 +388,11 @@ func mergeStringData(u *unstructured.Unstructured) error {
 	return unstructured.SetNestedStringMap(u.Object, data, "data")
 }
 
-// textsOf returns a field of a Secret. Its errors name keys and no values, because
-// conditions and events show them. The errors of other packages name the values.
-func textsOf(u *unstructured.Unstructured, field string) (map[string]string, error) {
-	value := u.Object[field]
+// textsOf returns a field that has a map of texts; nil: there is none. Its
+// errors name keys and no values, because conditions and events show them. The
+// errors of other packages name the values.
+func textsOf(of map[string]any, field string) (map[string]string, error) {
+	value := of[field]
 	if value == nil {
 		return nil, nil
 	}
@@ -297,7 +413,7 @@ func textsOf(u *unstructured.Unstructured, field string) (map[string]string, err
 
 // newObject returns an empty object in the form in which the manager caches the
 // kind.
-func (r *Request) newObject() client.Object { return engine.NewObject(r.of.client.Scheme(), r.gvk) }
+func (r *Request) newObject() client.Object { return engine.NewObject(r.via.client.Scheme(), r.gvk) }
 
 // content returns an object in the form without a type. The caller does not
 // change it.

@@ -1,6 +1,7 @@
 package dependents
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
 )
 
 // Outcome is the state in which a pass leaves an object. The zero Outcome is an
@@ -54,19 +56,28 @@ func (f Field) String() string {
 	return f.Path + " is managed by " + f.Manager
 }
 
-// Result is the result of a pass over one object. Compare no Results with ==.
+// Result is the result of a pass over one object. Do not compare Results with
+// ==.
 type Result struct {
 	Outcome Outcome
 	// Object is the object as it was last read or written. It is nil if the
-	// object does not exist. It has the form of [Request.Live]. Do not change it.
+	// object does not exist. It has the form of [Request.Live]. Do not change
+	// it.
 	Object client.Object
 	// Fields are the fields that differ. After Created it is empty. After
 	// Updated they are the fields that the write corrected.
 	Fields []Field
-	// TookOver reports that fields of other field managers, or of another update
-	// policy, became fields of this name before the write, as under SsaOverride. A
-	// dry-run of the write does not show which of them it removes.
+	// TookOver reports that fields of other field managers, or of another
+	// update policy, became fields of this name before the write, as under
+	// SsaOverride. After a dry-run of the write, Object lacks the fields that
+	// the write removes, and the defaults that the API server sets in their
+	// place.
 	TookOver bool
+	// Pending is the request, if the object needs a write that [Dependents.DryRun]
+	// or [Dependents.ReadOnly] did not make; nil: it needs none, or it was
+	// written. Its Live is the object as it was read. Links inside InSync get no
+	// such result.
+	Pending *Request
 	// Contested reports that other managers change Fields again and again.
 	// After is the time until the next correction.
 	Contested bool
@@ -78,8 +89,9 @@ type Result struct {
 	// Readiness is the readiness of Object. It is zero for outcomes other than
 	// Created, Updated, InSync and Waiting, and without the link Ready.
 	Readiness checks.Readiness
-	// Problem is the problem that a condition of an Object that is not ready names,
-	// as in "ReplicaFailure: exceeded quota"; empty: none does. It is foreign text.
+	// Problem is the problem that a condition of an Object that is not ready
+	// names, as in "ReplicaFailure: exceeded quota"; empty: none does. It is
+	// foreign text.
 	Problem string
 	// Message says what the result waits for, and what resolves it. It is empty
 	// if the result is settled. It may quote the conditions of the object. The
@@ -88,8 +100,12 @@ type Result struct {
 }
 
 // IsSettled reports whether no more work is needed: the object is applied and
-// ready, is gone, is kept, or belongs to a sibling.
+// ready, is gone, is kept, or belongs to a sibling. A result with Pending is
+// not settled.
 func (r Result) IsSettled() bool {
+	if r.Pending != nil {
+		return false
+	}
 	switch r.Outcome {
 	case Created, Updated, InSync:
 		return isReady(r.Readiness)
@@ -97,6 +113,23 @@ func (r Result) IsSettled() bool {
 		return r.Sibling
 	}
 	return r.Outcome == Gone || r.Outcome == Orphaned
+}
+
+// Refusal returns an error if only a change of the object, or of another
+// writer, resolves the result: the object is not ours and not a sibling's, or
+// it is contested. Otherwise it returns nil. The error is a
+// [ctrlx.RetriableError] with the reason [ReasonDependentNotOurs] or
+// [ReasonDependentContested]. ref names the object.
+func (r Result) Refusal(ref checks.Ref) error {
+	reason := ReasonDependentContested
+	switch {
+	case r.Outcome == NotOurs && !r.Sibling:
+		reason = ReasonDependentNotOurs
+	case !r.Contested:
+		return nil
+	}
+	err := fmt.Errorf("%s: %s", ref, cmp.Or(r.Message, r.Outcome.String()))
+	return ctrlx.NewRetriableError(err, &r.After).WithReason(reason)
 }
 
 // Describe returns the verdict for [chain.Exit.Verdict], and the outcome as the

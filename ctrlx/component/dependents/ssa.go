@@ -5,14 +5,16 @@ import (
 	"encoding/json"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/windlass-go/windlass/chain"
 )
 
-// ssaMerge applies the manifest and wins all conflicts. Finalizers that this name
-// owns stay, because the controller of a dependent may have the same name.
+// ssaMerge applies the manifest and wins all conflicts. Finalizers that this
+// name owns stay, because the controller of a dependent may have the same name.
 func ssaMerge(next Handler) Handler {
 	return func(ctx context.Context, r *Request) (Result, error) {
 		if r.Live == nil || !r.ssa() {
@@ -27,7 +29,7 @@ func ssaMerge(next Handler) Handler {
 			return Result{}, err
 		}
 		config := client.ApplyConfigurationFromUnstructured(u)
-		err = r.of.client.Apply(ctx, config, r.manager(), client.ForceOwnership)
+		err = r.writer().Apply(ctx, config, r.manager(), client.ForceOwnership)
 		if err != nil {
 			return Result{}, err
 		}
@@ -35,8 +37,8 @@ func ssaMerge(next Handler) Handler {
 	}
 }
 
-// ssaOverride takes over the fields of managers with a prefix, so that the apply
-// inside it removes those that the manifest lacks. Under both policies of
+// ssaOverride takes over the fields of managers with a prefix, so that the
+// apply inside it removes those that the manifest lacks. Under both policies of
 // server-side apply it takes over the fields that updates of this name own, as
 // after a change of the policy.
 func ssaOverride(prefixes []string) Middleware {
@@ -73,13 +75,50 @@ func ssaOverride(prefixes []string) Middleware {
 			}
 			inner := *r
 			inner.Live = r.Live.DeepCopyObject().(client.Object)
-			err = r.of.client.Patch(ctx, inner.Live, client.RawPatch(types.JSONPatchType, patch), r.manager())
+			err = r.writer().Patch(ctx, inner.Live, client.RawPatch(types.JSONPatchType, patch), r.manager())
 			if err != nil {
 				return Result{}, err
 			}
 			res, err := next(ctx, &inner)
-			res.TookOver = err == nil
-			return res, err
+			if err != nil || res.Object == nil {
+				return res, err
+			}
+			res.TookOver = true
+			return r.remains(res, &entries[len(entries)-1], all)
 		}
 	})
+}
+
+// remains removes from the result of a takeover the fields that the apply
+// removes. A dry-run of the apply leaves them, because the API server does not
+// store a dry-run of the takeover. Otherwise they are gone already.
+func (r *Request) remains(res Result, ours *metav1.ManagedFieldsEntry, prefixes []string) (Result, error) {
+	kept, dry := fieldpath.NewSet(), false
+	for _, e := range res.Object.GetManagedFields() {
+		if takes(&e, r.of.manager, prefixes) && (e.Manager != ours.Manager || e.Operation != ours.Operation) {
+			dry = true
+			continue
+		}
+		set, err := setOf(&e)
+		if err != nil {
+			return Result{}, err
+		}
+		kept = kept.Union(set)
+	}
+	if !dry {
+		return res, nil
+	}
+	taken, err := setOf(ours)
+	if err != nil {
+		return Result{}, err
+	}
+	u, err := r.content(res.Object)
+	if err != nil {
+		return Result{}, err
+	}
+	u = u.DeepCopy()
+	without(u.Object, taken, kept)
+	left, err := r.wrote(res.Outcome, u)
+	res.Object = left.Object
+	return res, err
 }

@@ -10,8 +10,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// writer returns the client of all writes. It stores nothing unless the
+// Dependents writes, whatever links the chain has.
+func (r *Request) writer() client.Client {
+	if r.of.mode == writing {
+		return r.via.client
+	}
+	return client.NewDryRunClient(r.via.client)
+}
+
 // manager returns the field manager of all writes.
-func (r *Request) manager() client.FieldOwner { return client.FieldOwner(r.of.manager) }
+func (r *Request) manager() client.FieldOwner { return r.of.FieldOwner() }
 
 // versioned returns an error unless the live object was read with a UID and a
 // resource version. A write without them would have no precondition.
@@ -23,8 +32,8 @@ func (r *Request) versioned() error {
 	return nil
 }
 
-// changed returns the marked manifest for a change of the live object, and of no
-// other version of it.
+// changed returns the marked manifest for a change of the live object, and of
+// no other version of it.
 func (r *Request) changed(keep func(finalizer string) bool) (*unstructured.Unstructured, error) {
 	if err := r.versioned(); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -235,6 +236,11 @@ func TestInvalid(t *testing.T) {
 		"Reapply":      {"no duration", configMap([]string{"reapply-interval", "often"}, nil), `web.example.com/reapply-interval is "often": it must be a duration such as 30m`},
 		"Hint":         {"no hint", configMap([]string{"status-hint", "ready"}, nil), `web.example.com/status-hint is "ready": "ready" is no hint: the hints are has-observed-generation, has-ready-condition and conditions=A;B`},
 		"Twice":        {"an object given twice", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "good"}}, "ConfigMap NS/good: it is given twice, as number 1 and number 2"},
+		"Label":        {"a number in YAML", named("ConfigMap", map[string]any{"name": "x", "labels": map[string]any{"v": int64(1)}}), `ConfigMap NS/x: metadata.labels["v"] is no text: put it in quotes`},
+		"Policy":       {"a policy that is no text would be ignored", named("ConfigMap", map[string]any{"name": "x", "annotations": map[string]any{name + "/delete-policy": true}}), `ConfigMap NS/x: metadata.annotations["` + name + `/delete-policy"] is no text: put it in quotes`},
+		"Annotation":   {"another annotation, with a policy, would be ignored", named("ConfigMap", map[string]any{"name": "x", "annotations": map[string]any{"a": true, name + "/delete-policy": "Orphan"}}), `ConfigMap NS/x: metadata.annotations["a"] is no text: put it in quotes`},
+		"Annotations":  {"a map of Go", named("ConfigMap", map[string]any{"name": "x", "annotations": map[string]string{name + "/delete-policy": "Orphan"}}), `ConfigMap NS/x: metadata.annotations is no map of texts`},
+		"Namespace":    {"another namespace would be used", named("ConfigMap", map[string]any{"name": "x", "namespace": int64(5)}), `ConfigMap NS/x: metadata.namespace is no text: put it in quotes`},
 		"SecretText":   {"the error has no value", secret("stringData", map[string]any{"pin": int64(847261)}), `Secret NS/x: stringData["pin"] is no text: put it in quotes`},
 		"SecretData":   {"the error has no value", secret("data", map[string]any{"pin": int64(847261)}), `Secret NS/x: data["pin"] is no text: put it in quotes`},
 		"SecretNoMap":  {"the error has no value", secret("stringData", "847261"), `Secret NS/x: stringData is no map of texts`},
@@ -244,7 +250,7 @@ func TestInvalid(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			good := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "good"}}
-			onlyApply := name == "UnknownKind" || name == "Partial" || strings.HasPrefix(name, "Secret")
+			onlyApply := slices.Contains([]string{"UnknownKind", "Partial", "GenerateName", "Scope", "Label", "Annotation"}, name) || strings.HasPrefix(name, "Secret")
 			for verb, do := range map[string]func(context.Context, client.Object, ...client.Object) (flow.Progress, error){"Apply": w.Apply, "Prune": w.Prune, "Delete": w.Delete} {
 				if onlyApply && verb != "Apply" {
 					continue
@@ -259,6 +265,97 @@ func TestInvalid(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestNullMetadata counts a null label or annotation as absent: it hides no other one.
+func TestNullMetadata(t *testing.T) {
+	for _, policy := range []string{"Replace", "SsaMerge"} {
+		w := newWorld(t)
+		manifest := func(image any) *unstructured.Unstructured {
+			return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{
+				"name": "a", "labels": map[string]any{"version": nil, "app": "web"},
+				"annotations": map[string]any{"none": nil, "image": image, name + "/update-policy": policy, name + "/delete-policy": "Orphan"},
+			}}}
+		}
+		given := manifest("one")
+		w.settle(given)
+		if diff := cmp.Diff(manifest("one"), given); diff != "" {
+			t.Errorf("%s: the manifest of the caller changed: %s", policy, diff)
+		}
+		if res := w.apply(manifest("one")); res.Outcome != dependents.InSync {
+			t.Errorf("%s: the same manifest is %s", policy, res.Outcome)
+		}
+		w.settle(manifest("two"))
+		live := w.read()
+		_, null := live.Labels["version"]
+		if null || live.Labels["app"] != "web" || live.Annotations["image"] != "two" {
+			t.Errorf("%s: got %v, %v", policy, live.Labels, live.Annotations)
+		}
+		owner, err := w.OwnerOf(w.owner)
+		must(t, err)
+		r, err := w.Check(t.Context(), owner, given)
+		if must(t, err); string(r.Policies.Update) != policy || r.Policies.Delete != dependents.DeleteOrphan {
+			t.Errorf("%s: a null hides the policies: %+v", policy, r.Policies)
+		}
+	}
+}
+
+// TestCheck returns requests without a call. The label of the owner selects its
+// objects.
+func TestCheck(t *testing.T) {
+	w := newWorld(t)
+	w.settle(configMap(nil, nil))
+	w.calls = nil
+	cases := map[string]struct {
+		reason string
+		object client.Object
+		want   string // the request
+	}{
+		"Served":   {"the policies and the namespace are known", configMap([]string{"delete-policy", "orphan"}, nil), "ConfigMap NS/a Orphan served true"},
+		"Unserved": {"the kind may be installed later", object("gone.example.com/v1", "Gone", "a", nil), "Gone.gone.example.com a Delete served false"},
+		"Version":  {"another version is served", object("apps/v9", "Deployment", "a", nil), "Deployment.apps a Delete served false"},
+	}
+	owner, err := w.OwnerOf(w.owner)
+	must(t, err)
+	for name, tc := range cases {
+		r, err := w.Check(t.Context(), owner, tc.object)
+		must(t, err)
+		got := fmt.Sprintf("%s %s served %t", r.Ref(), r.Policies.Delete, r.IsServed())
+		if want := strings.ReplaceAll(tc.want, "NS", w.ns); got != want {
+			t.Errorf("%s: %s: got %s, want %s", name, tc.reason, got, want)
+		}
+	}
+	if _, err := w.Check(t.Context(), owner, &corev1.ConfigMap{}); !errors.Is(err, dependents.ErrInvalid) || len(w.calls) > 0 {
+		t.Errorf("an object without a name: got %v after %q", err, w.calls)
+	}
+	secret := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret",
+		"metadata": map[string]any{"name": "s"}, "stringData": map[string]any{"pin": int64(847261)}}}
+	want := "Secret " + w.ns + `/s: stringData["pin"] is no text`
+	if _, err := w.Check(t.Context(), owner, secret); !errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "847261") {
+		t.Errorf("the content of a Secret is checked before the first write: got %v", err)
+	}
+	if _, err := w.ApplyChecked(t.Context(), nil); !errors.Is(err, dependents.ErrInvalid) {
+		t.Errorf("without a request: got %v", err)
+	}
+	key, value := w.OwnerLabel(owner)
+	list := &corev1.ConfigMapList{}
+	must(t, api.List(t.Context(), list, client.InNamespace(w.ns), client.MatchingLabels{key: value}))
+	if len(list.Items) != 1 {
+		t.Errorf("the label %s=%s selects %d objects, want 1", key, value, len(list.Items))
+	}
+	found, ok := w.OwnerKey(&list.Items[0])
+	if want := client.ObjectKeyFromObject(w.owner); !ok || found != want {
+		t.Errorf("got the key %v, want %v", found, want)
+	}
+	list.Items[0].Annotations[key] = "Shop other/shop"
+	for _, obj := range []client.Object{&list.Items[0], configMap(nil, nil), nil} {
+		if found, ok := w.OwnerKey(obj); ok {
+			t.Errorf("without the marks of an owner: got the key %v", found)
+		}
+	}
+	if _, err := w.OwnerOf(nil); !errors.Is(err, dependents.ErrInvalid) {
+		t.Errorf("without an owner: got %v", err)
 	}
 }
 
@@ -339,8 +436,8 @@ func TestMessage(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	p, err = w.Delete(t.Context(), w.owner, objects[0])
-	if must(t, err); !strings.HasSuffix(p.Message(), "/a: it is being deleted") {
-		t.Errorf("got %q", p.Message())
+	if must(t, err); !strings.HasSuffix(p.Message(), "/a: it is being deleted") || p.After() <= 0 {
+		t.Errorf("outside of a pass of ctrlx, it says when to read again: got %q, %s", p.Message(), p.After())
 	}
 }
 
@@ -393,7 +490,7 @@ func TestObserved(t *testing.T) {
 	w.edit("thief", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" })
 	w.apply(configMap(nil, nil))
 	want := observer{
-		"Create: proceed created", "InSync: proceed created", "Adopt: proceed created", "Terminating: proceed created", "Ready: proceed created", "Read: proceed created", "Recover: proceed created",
+		"Create: proceed created", "DryRun: proceed created", "InSync: proceed created", "Adopt: proceed created", "Terminating: proceed created", "Ready: proceed created", "Read: proceed created", "Recover: proceed created",
 		"InSync: proceed in sync", "Adopt: proceed in sync", "Terminating: proceed in sync", "Ready: proceed in sync", "Read: proceed in sync", "Recover: proceed in sync",
 		"Adopt: block not ours", "Terminating: block not ours", "Ready: block not ours", "Read: block not ours", "Recover: block not ours",
 	}
@@ -422,10 +519,13 @@ func TestSetUp(t *testing.T) {
 		"Name":    {"the name is a prefix of labels", func() { dependents.New("No Name", c) }, `the name "No Name" is not a DNS name`},
 		"Cluster": {"nil", func() { dependents.New(name, nil) }, "the cluster is nil"},
 		"Option":  {"nil", func() { dependents.New(name, c, nil) }, "an option is nil"},
-		"Policy":  {"an unknown policy", func() { dependents.New(name, c, dependents.WithPolicies(dependents.Policies{Update: "X"})) }, `WithPolicies: web.example.com/update-policy is "X"`},
+		"Policy":  {"an unknown policy", func() { dependents.New(name, c, dependents.WithPolicies(dependents.Policies{Update: "X"})) }, `WithPolicies: the update-policy of the spec or of an option is "X"`},
 		"Edit": {"a link that does not exist", func() {
 			dependents.New(name, c, dependents.WithDeleteChain(func(c dependents.Chain) (dependents.Chain, error) { return c.Without("X") }))
 		}, "WithDeleteChain: "},
+		"NoDryRun": {"a plan would count objects as written", func() {
+			dependents.New(name, c, dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) { return c.Without("DryRun") }))
+		}, "WithApplyChain: the link DryRun is missing"},
 		"NilEdit":  {"nil", func() { dependents.WithApplyChain(nil) }, "WithApplyChain: the function is nil"},
 		"Ready":    {"nil", func() { dependents.WithReadiness(nil) }, "WithReadiness: the function is nil"},
 		"Digest":   {"nil", func() { dependents.WithOwnerDigest(nil) }, "WithOwnerDigest: the function is nil"},

@@ -30,7 +30,7 @@ func TestFollow(t *testing.T) {
 		change  func(client.Object)
 		follows bool
 	}{
-		"UID":         {"the object was made anew", cluster, func(o client.Object) { o.SetUID("2") }, true},
+		"UID":         {"the object was created again", cluster, func(o client.Object) { o.SetUID("2") }, true},
 		"Generation":  {"the spec changed", cluster, func(o client.Object) { o.SetGeneration(2) }, true},
 		"Deletion":    {"the object is being deleted", cluster, func(o client.Object) { o.SetDeletionTimestamp(&now) }, true},
 		"Labels":      {"labels do not count", cluster, func(o client.Object) { o.SetLabels(map[string]string{"a": "b"}) }, false},

@@ -54,11 +54,11 @@ func (e *Engine) follow(k kind, obj client.Object) (h uint64) {
 // Writes states that the operator writes objects of a kind, and follows them. The
 // kind may then be watched, although no option names it. A change of the number
 // that also returns wakes the followers of an object, too. also only reads the
-// object.
+// object. The informer of a kind that the scheme lacks stops a while after the
+// last object that follows it is gone: its definition may be gone, too.
 func (e *Engine) Writes(gk schema.GroupKind, also func(obj client.Object) uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.policy[gk] = max(e.policy[gk], watched)
 	e.written[gk] = append(slices.Clip(e.written[gk]), also) // follow reads the old list without the lock
 }
 

@@ -36,11 +36,11 @@ const (
 )
 
 // policyOf returns the policy of a kind. open is true if only a wildcard allows
-// the kind.
+// the kind, or only the writes of an operator without its type.
 func (e *Engine) policyOf(gk schema.GroupKind) (p policy, open bool) {
 	e.mu.Lock()
 	_, own := e.names[gk]
-	named := e.policy[gk]
+	named, written := e.policy[gk], e.written[gk] != nil
 	open = e.policy[schema.GroupKind{Group: gk.Group, Kind: "*"}] == watched || e.policy[schema.GroupKind{Group: "*", Kind: "*"}] == watched
 	e.mu.Unlock()
 	typed := len(VersionsOf(e.scheme, gk)) > 0
@@ -49,7 +49,7 @@ func (e *Engine) policyOf(gk schema.GroupKind) (p policy, open bool) {
 		return named, false
 	case own, typed && len(VersionsOf(builtIn(), gk)) == 0:
 		return watched, false
-	case open:
+	case open, written:
 		return watched, !typed
 	case gk == schema.GroupKind{Kind: "ConfigMap"}, gk == schema.GroupKind{Kind: "Secret"}:
 		return metadataOnly, false
@@ -92,7 +92,7 @@ type kind struct {
 	gvk        schema.GroupVersionKind
 	namespaced bool
 	policy     policy
-	open       bool // only a wildcard allows it, so users chose it
+	open       bool // its informer may stop, see policyOf
 }
 
 // watch is the informer of a kind.
@@ -376,7 +376,8 @@ func (e *Engine) newObject(k kind) client.Object {
 // unstructured one.
 func NewObject(scheme *runtime.Scheme, gvk schema.GroupVersionKind) client.Object {
 	if o, err := scheme.New(gvk); err == nil {
-		if obj, ok := o.(client.Object); ok {
+		_, untyped := o.(*unstructured.Unstructured) // some register it; it would lack the kind
+		if obj, ok := o.(client.Object); ok && !untyped {
 			return obj
 		}
 	}

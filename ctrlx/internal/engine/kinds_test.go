@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -10,6 +11,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	toolscache "k8s.io/client-go/tools/cache"
 	fcache "k8s.io/client-go/tools/cache/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
@@ -40,6 +42,11 @@ func TestPolicy(t *testing.T) {
 		"AllAndNamed":    {"the developer knows the kind", Config{Watched: []schema.GroupKind{all, foreign}}, foreign, watched, false},
 		"Unwatched":      {"the developer forbids the watch", Config{Unwatched: []schema.GroupKind{clusters}}, clusters, unwatched, false},
 		"UnwatchedAtAll": {"a wildcard allows less than a name forbids", Config{Watched: []schema.GroupKind{all}, Unwatched: []schema.GroupKind{foreign}}, foreign, unwatched, false},
+		"Written":        {"the informer of a kind without a type may stop, because its definition may go", Config{}, foreign, watched, true},
+		"WrittenTyped":   {"other code may use the informer", Config{}, pod, watched, false},
+		"WrittenSecret":  {"the content is compared, and not the version", Config{}, secret, watched, false},
+		"WrittenOwn":     {"its controller uses the informer", Config{Kind: foreign}, foreign, watched, false},
+		"WrittenNot":     {"the developer forbids the watch", Config{Unwatched: []schema.GroupKind{foreign}}, foreign, unwatched, false},
 		"Both":           {"forbidden is stronger", Config{Watched: []schema.GroupKind{pod}, Unwatched: []schema.GroupKind{pod}}, pod, unwatched, false},
 	}
 	for name, tc := range cases {
@@ -52,8 +59,12 @@ func TestPolicy(t *testing.T) {
 				t.Fatal(err)
 			}
 			e := &Engine{scheme: s, names: map[schema.GroupKind]string{}, policy: map[schema.GroupKind]policy{}}
+			e.written = map[schema.GroupKind][]func(client.Object) uint64{}
 			if _, err := e.Add(tc.config); err != nil {
 				t.Fatal(err)
+			}
+			if strings.HasPrefix(name, "Written") {
+				e.Writes(tc.kind, func(client.Object) uint64 { return 0 })
 			}
 			if got, open := e.policyOf(tc.kind); got != tc.want || open != tc.open {
 				t.Errorf("%s: the policy is %d, open: %v", tc.reason, got, open)

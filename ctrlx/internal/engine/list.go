@@ -290,7 +290,7 @@ func (e *Engine) listsAll(ctx context.Context, w *watch) bool {
 
 // members returns the present members of a set, as far as the cache has them and
 // index.Cycle examines them: the first ones by name. A cache lists in random order,
-// and a pass that finds another cycle than the pass before writes the status anew.
+// and a pass that finds another cycle than the pass before writes the status again.
 func (e *Engine) members(set index.ID) (ids []index.ID) {
 	gk := kindOf(set)
 	w, state := e.watchOf(gk)

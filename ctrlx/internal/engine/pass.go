@@ -14,6 +14,28 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
 
+type dependentKey struct{}
+
+// Dependent returns a context for the read of a dependent: the resource makes the
+// object, so it is no input of the resource.
+func Dependent(ctx context.Context) context.Context {
+	return context.WithValue(ctx, dependentKey{}, true)
+}
+
+// IsDependent reports whether a context is from [Dependent].
+func IsDependent(ctx context.Context) bool { return ctx.Value(dependentKey{}) != nil }
+
+// PassKey is the key of a context value, a pointer to an [InPass]. Its presence
+// says that the context is that of a pass.
+type PassKey struct{}
+
+// InPass describes the pass of a context.
+type InPass struct {
+	Engine *Engine         // of the manager of the pass
+	Remote bool            // an option sets the client of the deployment target
+	Find   checks.Resolver // reads from the cache, and registers the object
+}
+
 // Pass is a pass over one object. Make it with [Engine.Begin], and end it with
 // [Pass.End] or [Pass.Done]. A pass without an end keeps what the last pass
 // waited for and followed. Do not copy a Pass.
@@ -28,6 +50,9 @@ type Pass struct {
 func (e *Engine) Begin(waiter index.ID, timeout time.Duration) Pass {
 	return Pass{engine: e, index: e.index.Begin(waiter), waiter: waiter, timeout: timeout}
 }
+
+// Engine returns the engine that began the pass; nil for the zero Pass.
+func (p *Pass) Engine() *Engine { return p.engine }
 
 // Waiter returns the object of the pass.
 func (p *Pass) Waiter() index.ID { return p.waiter }
@@ -166,7 +191,9 @@ func (p *Pass) End(ctx context.Context, end End) Waiting {
 			to.Followed = append(to.Followed, p.followed(id, f))
 		}
 	}
-	_, waited := p.engine.index.Root(p.waiter)
+	if len(to.Awaited) == 0 {
+		_, w.RootChanged = p.engine.index.Root(p.waiter)
+	}
 	p.index.End(to)
 	for _, id := range restarted { // a change before the informer started made no event
 		p.engine.index.Changed(id, index.Change{})
@@ -180,8 +207,6 @@ func (p *Pass) End(ctx context.Context, end End) Waiting {
 			w.Cycle = append(w.Cycle, refOf(id))
 		}
 		p.setRoot(ctx, end, &w, to.Awaited, cycle)
-	} else {
-		w.RootChanged = waited
 	}
 	return w
 }

@@ -10,72 +10,76 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// Cached returns the function of with a cache of its results, by UID and
-// resource version. However many waiters ask for one object at once, it calls
+// MostCached is a size for [Cached]: more objects than a component may have.
+const MostCached = 16_384
+
+// Cached returns the function of with a cache of its results, by UID, for the last
+// version of each object. However many waiters ask for one object at once, it calls
 // of once for each change of the object. Use it for a function that takes
 // microseconds, such as [Kstatus]. [Of] takes little longer than the lookup.
 //
-// The cache has size entries, and drops its oldest entry for a new one. It does
-// not remember an object without a UID or a resource version. The caller must
-// not pass an object that was changed since it was read. Cached panics if of is
-// nil or size is not positive.
+// The cache has size entries, and drops any entry for a new one: passes over more
+// objects find most of them, whatever their order. It does not remember an object
+// without a UID or a resource version. The caller must not pass an object that was
+// changed since it was read. Cached panics if of is nil or size is not positive.
 func Cached(of Func, size int) Func {
 	if of == nil || size <= 0 {
 		panic("ready: Cached: the function is nil or the size is not positive")
 	}
-	m := memory{entries: make(map[version]*entry), size: size}
+	m := memory{entries: make(map[object]*entry), size: size}
 	return func(obj client.Object) checks.Readiness {
 		if missing(obj) {
 			return of(obj)
 		}
 		// The type is part of the key, because one object reports more in one
 		// form than in another.
-		k := version{obj.GetUID(), obj.GetResourceVersion(), reflect.TypeOf(obj)}
-		if k.uid == "" || k.resource == "" {
+		k, version := object{obj.GetUID(), reflect.TypeOf(obj)}, obj.GetResourceVersion()
+		if k.uid == "" || version == "" {
 			return of(obj)
 		}
-		e := m.entry(k)
+		e := m.entry(k, version)
 		e.once.Do(func() { e.readiness = of(obj) })
 		return e.readiness
 	}
 }
 
-// version identifies a state of an object.
-type version struct {
-	uid      types.UID
-	resource string
-	form     reflect.Type
+// object identifies an object in one form.
+type object struct {
+	uid  types.UID
+	form reflect.Type
 }
 
+// entry has the readiness of an object in one version.
 type entry struct {
+	version   string
 	once      sync.Once
 	readiness checks.Readiness
 }
 
-// memory drops the oldest entry first. No caller asks for the old states of an
-// object that changes.
 type memory struct {
 	mu      sync.Mutex
-	entries map[version]*entry
-	order   []version // a ring
-	oldest  int
+	entries map[object]*entry
 	size    int
 }
 
-func (m *memory) entry(k version) *entry {
+// entry returns the entry of a version. It replaces that of another version, for
+// which no caller asks any more.
+func (m *memory) entry(k object, version string) *entry {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if e := m.entries[k]; e != nil {
+	e := m.entries[k]
+	if e != nil && e.version == version {
 		return e
 	}
-	e := new(entry)
-	if len(m.order) < m.size {
-		m.order = append(m.order, k)
-	} else {
-		delete(m.entries, m.order[m.oldest])
-		m.order[m.oldest] = k
-		m.oldest = (m.oldest + 1) % m.size
+	if e == nil {
+		for other := range m.entries {
+			if len(m.entries) < m.size {
+				break
+			}
+			delete(m.entries, other)
+		}
 	}
+	e = &entry{version: version}
 	m.entries[k] = e
 	return e
 }

@@ -10,6 +10,9 @@ import (
 // specific one first, and the status in which they do so.
 var problems = []struct{ typ, status string }{
 	{"ReplicaFailure", "True"}, {"Failed", "True"}, {"Stalled", "True"}, {"Degraded", "True"},
+	{"NamespaceDeletionDiscoveryFailure", "True"}, {"NamespaceDeletionGroupVersionParsingFailure", "True"},
+	{"NamespaceDeletionContentFailure", "True"}, {"NamespaceFinalizersRemaining", "True"}, {"NamespaceContentRemaining", "True"},
+	{"Terminating", "True"}, // of a CustomResourceDefinition
 	{"PodScheduled", "False"}, {"NamesAccepted", "False"}, {"Established", "False"}, {"Synced", "False"},
 	{"Progressing", "False"}, {"Available", "False"}, {"Ready", "False"},
 }

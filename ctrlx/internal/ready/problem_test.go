@@ -19,6 +19,7 @@ func TestProblem(t *testing.T) {
 		"Quota":     {"the most specific condition counts", available + `{"type":"ReplicaFailure","status":"True","reason":"FailedCreate","message":"exceeded quota"}`, "ReplicaFailure: exceeded quota"},
 		"Recovered": {"a condition that is False names no failure", available + `{"type":"ReplicaFailure","status":"False","message":"exceeded quota"}`, "Available: no minimum availability"},
 		"Reason":    {"a reason is better than nothing", `{"type":"Ready","status":"False","reason":"Starting"}`, "Ready: Starting"},
+		"Namespace": {"a Namespace in deletion says what keeps it", `{"type":"NamespaceContentRemaining","status":"True","message":"configmaps. has 1"},{"type":"NamespaceFinalizersRemaining","status":"True","message":"a finalizer"}`, "NamespaceFinalizersRemaining: a finalizer"},
 		"Silent":    {"a condition without a text says nothing", `{"type":"Ready","status":"False"}`, ""},
 		"None":      {"there is no condition", ``, ""},
 	}

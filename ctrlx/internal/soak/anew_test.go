@@ -27,7 +27,7 @@ func TestMadeAnew(t *testing.T) {
 	there := l.run(ctx)
 	l.settle(t, c, there)
 	got := c.counts()
-	t.Logf("%d things done, %d made anew; the cloud: %+v", l.did.Load(), l.anew.Load(), got)
+	t.Logf("%d things done, %d created again; the cloud: %+v", l.did.Load(), l.anew.Load(), got)
 	if got.Doubled+got.Refused > 0 {
 		t.Errorf("PUTs that were made before: %d, while an operation was under way: %d", got.Doubled, got.Refused)
 	}

@@ -107,8 +107,8 @@ func (w *Writer) read(ctx context.Context, obj client.Object) (now client.Object
 	return now, err
 }
 
-// gone reports whether a write failed because the object was deleted, or was made
-// anew under its name.
+// gone reports whether a write failed because the object was deleted, or was
+// created again under its name.
 func (w *Writer) gone(ctx context.Context, obj client.Object, err error) bool {
 	if !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) && !apierrors.IsInvalid(err) { // a UID may not be changed
 		return false

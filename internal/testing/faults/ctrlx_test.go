@@ -604,6 +604,12 @@ var ctrlxFaults = []fault{
 		test: "ctrlx.TestKeptIsForgotten", why: "each deletion during a pass over an ignored object costs memory for ever",
 	},
 	{
+		name: "informer-of-a-gone-definition-stays", in: "ctrlx/internal/engine.Engine.policyOf",
+		old:  `case open, written:`,
+		new:  `case written: return watched, false; case open:`,
+		test: "ctrlx/internal/engine.TestPolicy/Written", why: "each definition that goes leaves an informer, which asks for its kind for ever",
+	},
+	{
 		name: "fight-through-the-own-status", in: "ctrlx",
 		old:  `return !r.postponed(u) || asked.Update(e)`,
 		new:  `return !r.postponed(u) || causes.Update(e)`,
@@ -727,7 +733,7 @@ var ctrlxFaults = []fault{
 		name: "token-stored-in-another-object", in: "ctrlx/internal/write.Writer.read",
 		old:  `err == nil && now.GetUID() != obj.GetUID()`,
 		new:  `false`,
-		test: "ctrlx/internal/write.TestWrites/Change/MadeAnew", why: "an object that was made anew gets the operation of the deleted one",
+		test: "ctrlx/internal/write.TestWrites/Change/MadeAnew", why: "an object that was created again gets the operation of the deleted one",
 	},
 	{
 		name: "write-not-remembered", in: "ctrlx/internal/write.Writer.wrote",
@@ -1034,5 +1040,29 @@ var ctrlxFaults = []fault{
 		old:  `if s == ending && !uses && was[t.key] != stateHeld {`,
 		new:  `if s == ending && uses && was[t.key] != stateHeld {`,
 		test: "ctrlx.TestGuardOrders/RefusedByDeleted", why: "an object that is being deleted and a resource that may not use it wait for each other",
+	},
+	{
+		name: "followed-objects-unread-among-many", in: "ctrlx.pass.saw",
+		old:  `p.seenAt[obj.Ref] = len(p.seen) - 1`,
+		new:  `_ = obj`,
+		test: "ctrlx.TestSeen", why: "a pass over many objects does not know their states, and each change of them wakes it in vain",
+	},
+	{
+		name: "operations-drop-followed-objects", in: "ctrlx",
+		old:  `if slices.Equal(a, b) {`,
+		new:  `if len(a) == len(b) {`,
+		test: "ctrlx.TestUnion", why: "an operation that follows another object than before is not woken by it",
+	},
+	{
+		name: "applyset-restarts-the-time-out", in: "ctrlx.inputAnnotations",
+		old:  `if !strings.HasPrefix(key, applySetPrefix) {`,
+		new:  `if key != "" {`,
+		test: "ctrlx.TestTimeout/ApplySet", why: "a component whose kinds change again and again never reports its time-out",
+	},
+	{
+		name: "applyset-causes-a-pass", in: "ctrlx.sameAnnotations",
+		old:  `strings.HasPrefix(key, applySetPrefix)`,
+		new:  `key == ""`,
+		test: "ctrlx.TestAsked/ApplySet", why: "the write of a pass causes another pass",
 	},
 }

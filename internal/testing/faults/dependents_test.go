@@ -2,6 +2,168 @@ package faults
 
 var dependentsFaults = []fault{
 	{
+		name: "dependent-written-with-the-rights-of-the-manager", in: "ctrlx/component/dependents.Dependents.access",
+		old:  `if !pass.Remote {`,
+		new:  `if pass.Remote {`,
+		test: "ctrlx/component/dependents.TestImpersonation", why: "a user gets objects that the user may not create",
+	},
+	{
+		name: "early-dependent-written-with-the-rights-of-the-manager", in: "ctrlx/component/dependents.Dependents.access",
+		old:  `return access{}, err`,
+		new:  `return own, nil`,
+		test: "ctrlx/component/dependents.TestWhichClient/Early", why: "an unknown target counts as the cluster of the manager",
+	},
+	{
+		name: "target-of-another-manager-ignored", in: "ctrlx/component/dependents.Dependents.access",
+		old:  `return access{}, errOtherManager`,
+		new:  `return own, nil`,
+		test: "ctrlx/component/dependents.TestWhichClient/OtherManager", why: "a wrapped manager writes with its own rights",
+	},
+	{
+		name: "checked-kind-of-another-cluster", in: "ctrlx/component/dependents.Dependents.ApplyChecked",
+		old:  `!setup.IsSame(via.client, checked.via.client)`,
+		new:  `setup.IsSame(via.client, checked.via.client)`,
+		test: "ctrlx/component/dependents.TestTargetClient", why: "a request has the scope that its kind has in another cluster",
+	},
+	{
+		name: "request-of-another-name-applied", in: "ctrlx/component/dependents.Dependents.ApplyChecked",
+		old:  `checked.of.core != d.core`,
+		new:  `checked.of == nil`,
+		test: "ctrlx/component/dependents.TestPending", why: "an object gets the marks of one name and the policies of another",
+	},
+	{
+		name: "dry-run-writes", in: "ctrlx/component/dependents.Request.writer",
+		old:  `r.of.mode == writing`,
+		new:  `r.of.mode != looking`,
+		test: "ctrlx/component/dependents.TestDryRun/Update", why: "a plan changes the cluster",
+	},
+	{
+		name: "read-only-writes", in: "ctrlx/component/dependents.Request.try",
+		old:  `case looking:`,
+		new:  `case looking + 3:`,
+		test: "ctrlx/component/dependents.TestDryRun/Update", why: "a look asks the API server for a dry-run",
+	},
+	{
+		name: "pending-object-settled", in: "ctrlx/component/dependents.Result.IsSettled",
+		old:  `r.Pending != nil`,
+		new:  `false`,
+		test: "ctrlx/component/dependents.TestDryRun/DropMarks", why: "an object that a pass would change counts as settled",
+	},
+	{
+		name: "link-dry-run-removed", in: "ctrlx/component/dependents.mustTry",
+		old:  `!slices.ContainsFunc`,
+		new:  `false && slices.ContainsFunc`,
+		test: "ctrlx/component/dependents.TestSetUp/NoDryRun", why: "a plan counts an object as written, and no pass writes it",
+	},
+	{
+		name: "dry-run-read-again", in: "ctrlx/component/dependents.Request.try",
+		old:  `pending.seen = true`,
+		new:  `pending.seen = false`,
+		test: "ctrlx/component/dependents.TestPending", why: "a change between the dry-run and the write is overwritten",
+	},
+	{
+		name: "dry-run-counts-as-correction", in: "ctrlx/component/dependents.inSync",
+		old:  `if res.Pending != nil {`,
+		new:  `if false {`,
+		test: "ctrlx/component/dependents.TestDryRunIsNotRemembered", why: "drift stays for an hour, because a dry-run counts as its correction",
+	},
+	{
+		name: "dependents-restart-the-time-out", in: "ctrlx/component/dependents.Request.getCached",
+		old:  `r.via.find(engine.Dependent(ctx), r.ref)`,
+		new:  `r.via.find(ctx, r.ref)`,
+		test: "ctrlx/component.TestTrace/Timeout", why: "a component with a dependent that often changes never exceeds its time-out",
+	},
+	{
+		name: "hint-not-followed", in: "ctrlx/component/dependents.Dependents.seen",
+		old:  `obj.GetAnnotations()[d.keys.hint]`,
+		new:  `obj.GetAnnotations()[""]`,
+		test: "ctrlx/component.TestStatusHint", why: "a component stays Ready when a condition is lost that only a status hint names",
+	},
+	{
+		name: "forbidden-kind-is-an-error", in: "ctrlx/component/dependents.Request.getCached",
+		old:  `!apierrors.IsForbidden(err) && !apierrors.IsMethodNotSupported(err)`,
+		new:  `!apierrors.IsMethodNotSupported(err)`,
+		test: "ctrlx/component.TestUnwatched/Forbidden", why: "an operator that may not list a kind applies none of its objects",
+	},
+	{
+		name: "unwatched-kind-unnoticed", in: "ctrlx/component/dependents.Dependents.unwatchable",
+		old:  `!logged {`,
+		new:  `logged {`,
+		test: "ctrlx/component.TestUnwatched/Forbidden", why: "drift of an object stays for an hour, and nothing says so",
+	},
+	{
+		name: "kind-of-the-target-asked-of-the-manager", in: "ctrlx/component/dependents.Request.findKind",
+		old:  `r.via.client.RESTMapper()`,
+		new:  `r.of.client.RESTMapper()`,
+		test: "ctrlx/component/dependents.TestTargetClient", why: "a kind that only the target serves cannot be applied",
+	},
+	{
+		name: "manager-reads-for-the-target", in: "ctrlx/component/dependents.Dependents.each",
+		old:  `awaited = nil`,
+		new:  `_ = awaited`,
+		test: "ctrlx/component/dependents.TestImpersonation", why: "the manager watches kinds that the user may not read",
+	},
+	{
+		name: "replace-drops-allocated-fields", in: "ctrlx/component/dependents",
+		old:  `if err = r.keepAllocated(u); err != nil {`,
+		new:  `if err != nil {`,
+		test: "ctrlx/component/dependents.TestReplaceKeeps/Scaled", why: "each write scales an autoscaled Deployment down to one Pod",
+	},
+	{
+		name: "null-counts-as-a-value", in: "ctrlx/component/dependents.Request.keepAllocated",
+		old:  `value == nil || given != nil ||`,
+		new:  `_, null, _ := unstructured.NestedFieldNoCopy(u.Object, path...); value == nil || null || given != nil ||`,
+		test: "ctrlx/component/dependents.TestReplaceKeeps/NullReplicas", why: "a null of a template scales an autoscaled Deployment down to one Pod",
+	},
+	{
+		name: "null-parent-stays", in: "ctrlx/component/dependents.Request.keepAllocated",
+		old:  `unstructured.RemoveNestedField(u.Object, path[:i+1]...)`,
+		new:  `_ = i`,
+		test: "ctrlx/component/dependents.TestReplaceKeeps/NullMetadata", why: "a Job whose template has null metadata is never written again",
+	},
+	{
+		name: "deletion-checks-labels", in: "ctrlx/component/dependents.Dependents.request",
+		old:  `obj = d.named(obj)`,
+		new:  `_ = d.named(obj)`,
+		test: "ctrlx/component/dependents.TestDeleteNames/Label", why: "a label of a wrong type keeps the deletion of the owner from ending",
+	},
+	{
+		name: "deletion-drops-policies", in: "ctrlx/component/dependents.Dependents.named",
+		old:  `return !strings.HasPrefix(key, d.keys.prefix)`,
+		new:  `return key != ""`,
+		test: "ctrlx/component/dependents.TestDeleteNames/Policy", why: "an object that its manifest keeps is deleted",
+	},
+	{
+		name: "null-hides-policies", in: "ctrlx/component/dependents.Dependents.request",
+		old:  `obj = withoutNulls(obj)`,
+		new:  `_ = withoutNulls(obj)`,
+		test: "ctrlx/component/dependents.TestNullMetadata", why: "a null label of a template keeps the whole set from being applied",
+	},
+	{
+		name: "namesake-in-another-scope-deleted", in: "ctrlx/component/dependents.readLive",
+		old:  `if r.absent {`,
+		new:  `if r.absent && r.kind == nil {`,
+		test: "ctrlx/component/dependents.TestScopeChanged", why: "the deletion of an object of an old scope deletes its new namesake",
+	},
+	{
+		name: "scope-remembered-for-ever", in: "ctrlx/component/dependents.Request.findKind",
+		old:  `r.kind.namespaced != namespaced`,
+		new:  `r.kind.namespaced != namespaced && a <= applying`,
+		test: "ctrlx/component/dependents.TestScopeChanged", why: "a process that knew the old scope deletes the new namesake",
+	},
+	{
+		name: "contents-checked-by-the-write", in: "ctrlx/component/dependents.Dependents.request",
+		old:  `a <= applying && r.kind != nil && !partial`,
+		new:  `a == applying && r.kind != nil && !partial`,
+		test: "ctrlx/component/dependents.TestCheck", why: "a set with an invalid Secret is written in part",
+	},
+	{
+		name: "replace-keeps-own-fields", in: "ctrlx/component/dependents",
+		old:  `m.owns(m.ours, elements)`,
+		new:  `m.owns(nil, nil)`,
+		test: "ctrlx/component/dependents.TestReplaceKeeps/OwnRemoved", why: "a field that the manifest had stays for ever",
+	},
+	{
 		name: "foreign-dependent-adopted", in: "ctrlx/component/dependents",
 		old:  `case o.owner != "":`,
 		new:  `case o.owner != "" && o.sibling:`,
@@ -12,6 +174,12 @@ var dependentsFaults = []fault{
 		old:  `c != nil && (c.UID`,
 		new:  `c != nil && c.Controller == nil && (c.UID`,
 		test: "ctrlx/component/dependents.TestAdoption/Controlled", why: "an object is taken from the controller that made it",
+	},
+	{
+		name: "theft-of-dependents-advised", in: "ctrlx/component/dependents.Request.ownership",
+		old:  `marked: key == own`,
+		new:  `marked: false`,
+		test: "ctrlx/component/dependents.TestAdoption/IfUnownedForeign", why: "two owners that follow the message take an object from each other for ever",
 	},
 	{
 		name: "sibling-adopted", in: "ctrlx/component/dependents",
@@ -57,14 +225,14 @@ var dependentsFaults = []fault{
 	},
 	{
 		name: "dependent-missing-in-the-cache-created", in: "ctrlx/component/dependents.read",
-		old:  `if apierrors.IsNotFound(err) {`,
-		new:  `if apierrors.IsConflict(err) {`,
+		old:  `r.of.mode == writing && apierrors.IsNotFound(err)`,
+		new:  `r.of.mode == writing && apierrors.IsConflict(err)`,
 		test: "ctrlx/component/dependents.TestStaleCache", why: "an object that the cache does not have yet is created again and again",
 	},
 	{
 		name: "dependent-missing-in-the-cache-gone", in: "ctrlx/component/dependents.Request.getMetadata",
-		old:  `r.of.live`,
-		new:  `r.of.client`,
+		old:  `r.via.live`,
+		new:  `r.via.client`,
 		test: "ctrlx/component/dependents.TestStaleCache", why: "an object that was created a moment ago outlives its owner",
 	},
 	{
@@ -87,8 +255,8 @@ var dependentsFaults = []fault{
 	},
 	{
 		name: "override-leaves-applied-fields", in: "ctrlx/component/dependents",
-		old:  `if e.Subresource != "" || !take {`,
-		new:  `if e.Subresource != "" || !take || e.Operation == metav1.ManagedFieldsOperationApply {`,
+		old:  `if !takes(&e, name, prefixes) {`,
+		new:  `if !takes(&e, name, prefixes) || e.Operation == metav1.ManagedFieldsOperationApply {`,
 		test: "ctrlx/component/dependents.TestUpdate/Prefixes", why: "fields of kubectl apply --server-side stay under SsaOverride",
 	},
 	{
@@ -117,16 +285,70 @@ var dependentsFaults = []fault{
 	},
 	{
 		name: "old-version-counts-as-gone", in: "ctrlx/component/dependents",
-		old: `	if a != applying {
+		old: `	if a > applying {
 		versions = nil`,
 		new: `	if a > deleting {
 		versions = nil`,
 		test: "ctrlx/component/dependents.TestDeleteKind", why: "objects of a version that is not served any more outlive their owner",
 	},
 	{
+		name: "kind-served-in-another-version", in: "ctrlx/component/dependents.Request.findKind",
+		old:  `if a > applying {`,
+		new:  `if a != applying {`,
+		test: "ctrlx/component/dependents.TestCheck", why: "an object of a version that is not served is stored in the inventory and cannot be applied",
+	},
+	{
+		name: "policy-hidden-by-a-number", in: "ctrlx/component/dependents.mistakes",
+		old:  `for _, field := range []string{"labels", "annotations"} {`,
+		new:  `for _, field := range []string{"labels"} {`,
+		test: "ctrlx/component/dependents.TestInvalid/Annotation", why: "an object that its annotation keeps is deleted, because another annotation is no text",
+	},
+	{
+		name: "manifest-copied-deeply", in: "ctrlx/component/dependents.manifest",
+		old:  `text, err := json.Marshal(obj)`,
+		new:  `if u, ok := obj.(*unstructured.Unstructured); ok { obj = u.DeepCopy() }; text, err := json.Marshal(obj)`,
+		test: "ctrlx/component/dependents.TestGoNumbers", why: "a generator that writes an int panics",
+	},
+	{
+		name: "hidden-object-counts-as-gone", in: "ctrlx/component/dependents.readLive",
+		old:  `errors.Is(err, definition.ErrNone)`,
+		new:  `errors.Is(err, definition.ErrNone), errors.Is(err, definition.ErrHidden)`,
+		test: "ctrlx/component/dependents.TestHidden", why: "the objects of a definition without a served version outlive their owner",
+	},
+	{
+		name: "kind-of-another-cluster-counts-as-gone", in: "ctrlx/component/dependents.readLive",
+		old:  `err := r.getMetadata(ctx)`,
+		new:  `if r.kind == nil { return r.result(Gone, ""), nil }; err := r.getMetadata(ctx)`,
+		test: "ctrlx/component/dependents.TestHidden", why: "the objects in another cluster outlive their owner",
+	},
+	{
+		name: "scope-of-an-earlier-definition", in: "ctrlx/component/dependents.Request.otherScope",
+		old:  `namespaced == (r.ref.Namespace != "")`,
+		new:  `namespaced == (r.ref.Namespace == r.ref.Name)`,
+		test: "ctrlx/component/dependents.TestScopeChanged", why: "an operator that knows an earlier scope forgets an object that exists",
+	},
+	{
+		name: "unreadable-definition-counts-as-none", in: "ctrlx/internal/definition.list",
+		old:  `if of == services && Unserved(err) && !undiscovered(err) {`,
+		new:  `if apierrors.IsForbidden(err) || of == services && Unserved(err) && !undiscovered(err) {`,
+		test: "ctrlx/component/dependents.TestHidden", why: "an operator that may not read definitions forgets objects",
+	},
+	{
+		name: "apiservice-ignored", in: "ctrlx/internal/definition.Read",
+		old:  `for _, u := range claims {`,
+		new:  `for _, u := range claims[:0] {`,
+		test: "ctrlx/component/dependents.TestHiddenGroup", why: "the objects of a server that is down outlive their owner",
+	},
+	{
+		name: "deletion-of-a-lost-version-believed", in: "ctrlx/component/dependents.remove",
+		old:  `case ctrlx.Errors().NotFound(err):`,
+		new:  `case err != nil && client.IgnoreNotFound(err) == nil:`,
+		test: "ctrlx/component/dependents.TestVersionLostOnWrite", why: "an object is forgotten because its version stops to be served during its deletion",
+	},
+	{
 		name: "own-updates-not-taken", in: "ctrlx/component/dependents",
-		old:  `take := e.Manager == name ||`,
-		new:  `take := own ||`,
+		old:  `return e.Subresource == "" && (e.Manager == name ||`,
+		new:  `return e.Subresource == "" && (e.Manager == name && e.Operation == metav1.ManagedFieldsOperationApply ||`,
 		test: "ctrlx/component/dependents.TestUpdatePolicyChanged/ReplaceSsaMerge", why: "a field that left the manifest stays after the policy changed to SsaMerge",
 	},
 	{
@@ -262,5 +484,29 @@ var dependentsFaults = []fault{
 		old:  `return nil, fmt.Errorf("%s[%q] is no text: put it in quotes", field, key)`,
 		new:  `return nil, fmt.Errorf("%s[%q] is no text: put it in quotes: %v", field, key, m[key])`,
 		test: "ctrlx/component/dependents.TestInvalid/SecretText", why: "a condition and an event show a password",
+	},
+	{
+		name: "foreign-applyset-adopted", in: "ctrlx/component/dependents.Request.ownership",
+		old:  `if id := r.Owner.foreignSet(labels); id != "" {`,
+		new:  `if id := r.Owner.foreignSet(labels); id == "-" {`,
+		test: "ctrlx/component/dependents.TestForeignApplySet", why: "an object is taken from kubectl, which deletes it with its next prune",
+	},
+	{
+		name: "orphan-stays-a-member", in: "ctrlx/component/dependents",
+		old:  `labels[partOf] = nil`,
+		new:  ``,
+		test: "ctrlx/component/dependents.TestApplySetMember", why: "an object without marks still belongs to the ApplySet of its former owner",
+	},
+	{
+		name: "foreign-member-applied", in: "ctrlx/component/dependents",
+		old:  `id != "" && d.applySet {`,
+		new:  `id != "" && !d.applySet {`,
+		test: "ctrlx/component/dependents.TestForeignApplySet", why: "the label of another ApplySet in a manifest is overwritten without a word",
+	},
+	{
+		name: "applyset-changes-its-owner", in: "ctrlx/component/dependents.changeOf",
+		old:  `return strings.HasPrefix(key, "applyset.kubernetes.io/")`,
+		new:  `return strings.HasPrefix(key, "-")`,
+		test: "ctrlx/component/dependents.TestApplySetOwner", why: "all objects are applied again because one of them is new",
 	},
 }

@@ -662,7 +662,7 @@ var flowFaults = append(otherClouds(), []fault{
 		name: "keep-last-forgets-since", in: "flow",
 		old:  `e.Since = old.Since`,
 		new:  `_ = old.Since`,
-		test: "flow.TestSince", why: "the explanation of a block starts anew in each pass",
+		test: "flow.TestSince", why: "the explanation of a block starts again in each pass",
 	},
 	{
 		name: "since-kept-though-it-moved", in: "flow",

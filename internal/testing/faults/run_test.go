@@ -139,8 +139,10 @@ func try(t *testing.T, faults []fault, report func(result)) {
 			<-slots
 		})
 	}
-	start := func(run func() result) {
+	start := func(runs *sync.WaitGroup, run func() result) {
+		runs.Add(1)
 		limit(running, func() {
+			defer runs.Done()
 			begin := time.Now()
 			r := run()
 			r.took = time.Since(begin)
@@ -155,12 +157,15 @@ func try(t *testing.T, faults []fault, report func(result)) {
 					for _, r := range broken {
 						results <- r
 					}
+					var runs sync.WaitGroup
 					for some := range slices.Chunk(sound, controlSize) {
-						start(func() result { return control(t, binary, some) })
+						start(&runs, func() result { return control(t, binary, some) })
 					}
 					for _, f := range sound {
-						start(func() result { return f.try(t, binary) })
+						start(&runs, func() result { return f.try(t, binary) })
 					}
+					runs.Wait()
+					_ = os.Remove(binary) // all binaries together take gigabytes
 				})
 			})
 		}

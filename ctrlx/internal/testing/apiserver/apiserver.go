@@ -7,7 +7,9 @@
 //	}
 //
 // The first call of [Start] starts the server, so that tests without it stay
-// fast. All tests of the package share it. Each test has its own namespace.
+// fast. All tests of the package share it. Each test has its own namespace. No
+// controller of Kubernetes runs there. [StartSecond] starts another server, and
+// [StartControllers] the controllers on it.
 package apiserver
 
 import (
@@ -30,11 +32,14 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
-var (
+// cluster is an API server that the first call of start starts.
+type cluster struct {
 	once   sync.Once
 	server *envtest.Environment
 	config *rest.Config
-)
+}
+
+var first, second cluster
 
 // Scheme returns a new scheme with the types of client-go, of testv1, and of
 // further functions. It panics if a function fails.
@@ -52,27 +57,40 @@ func Scheme(further ...func(*runtime.Scheme) error) *runtime.Scheme {
 // without a cache. If the server does not start, no test has failed, and the
 // process ends. The definitions of the first call count.
 func Start(scheme *runtime.Scheme, definitions []*apiextensions.CustomResourceDefinition) (*rest.Config, client.WithWatch) {
-	once.Do(func() {
-		server = &envtest.Environment{
+	return first.start(scheme, definitions)
+}
+
+// StartSecond returns the same of another API server, which shares nothing with
+// that of [Start].
+func StartSecond(scheme *runtime.Scheme, definitions []*apiextensions.CustomResourceDefinition) (*rest.Config, client.WithWatch) {
+	return second.start(scheme, definitions)
+}
+
+func (c *cluster) start(scheme *runtime.Scheme, definitions []*apiextensions.CustomResourceDefinition) (*rest.Config, client.WithWatch) {
+	c.once.Do(func() {
+		c.server = &envtest.Environment{
 			BinaryAssetsDirectory: assets(), CRDs: definitions, Scheme: scheme, ControlPlaneStartTimeout: 2 * time.Minute,
 		}
 		var err error
-		if config, err = server.Start(); err != nil {
+		if c.config, err = c.server.Start(); err != nil {
 			fail(err)
 		}
-		config.QPS = -1
+		c.config.QPS = -1
 	})
-	api, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	api, err := client.NewWithWatch(c.config, client.Options{Scheme: scheme})
 	if err != nil {
 		fail(err)
 	}
-	return config, api
+	return c.config, api
 }
 
-// Stop stops the API server if it runs.
+// Stop stops the API servers and the controllers that run.
 func Stop() {
-	if server != nil {
-		_ = server.Stop()
+	stopControllers()
+	for _, c := range []*cluster{&first, &second} {
+		if c.server != nil {
+			_ = c.server.Stop()
+		}
 	}
 }
 

@@ -1,0 +1,67 @@
+package component
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
+)
+
+// access is the way to the cluster of the dependents in one pass, for requests
+// that are not about one dependent.
+type access struct {
+	client client.Client
+	live   client.Reader
+	target bool // the client is that of the deployment target: another identity, or another cluster
+}
+
+// access returns the access of a pass. It needs the context of the pass.
+func (y *system) access(ctx context.Context) (access, error) {
+	c, err := ctrlx.ClientFromContext(ctx)
+	if err != nil {
+		return access{}, err
+	}
+	if setup.IsSame(c, y.cluster.GetClient()) {
+		return access{client: c, live: y.cluster.GetAPIReader()}, nil
+	}
+	return access{client: c, live: c, target: true}, nil
+}
+
+// awaited returns the objects whose change may end a wait. No event reports the
+// objects of a deployment target, and the manager would read its own cluster,
+// with its own rights.
+func (s *Set) awaited(refs []checks.Ref) []checks.Ref {
+	if s.access.target {
+		return nil
+	}
+	return refs
+}
+
+// remote reports whether the client of the pass may be of another cluster than
+// the manager: it finds kinds by another mapper.
+func (s *Set) remote() bool {
+	return !setup.IsSame(s.system.cluster.GetClient().RESTMapper(), s.access.client.RESTMapper())
+}
+
+// uncached is a cluster whose client reads past the cache, for a plan outside of
+// a pass: it starts no watches.
+type uncached struct{ dependents.Cluster }
+
+// GetClient implements [dependents.Cluster].
+func (u uncached) GetClient() client.Client {
+	return uncachedClient{u.Cluster.GetClient(), u.Cluster.GetAPIReader()}
+}
+
+type uncachedClient struct {
+	client.Client
+	live client.Reader
+}
+
+// Get implements client.Reader.
+func (c uncachedClient) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	return c.live.Get(ctx, key, obj, opts...)
+}

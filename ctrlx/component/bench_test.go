@@ -1,0 +1,377 @@
+package component_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"testing"
+
+	"github.com/go-logr/logr"
+	apidiscovery "k8s.io/api/apidiscovery/v2"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/recorder"
+
+	"github.com/windlass-go/windlass/ctrlx/component"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/ratio"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+)
+
+// large is a component with many dependents in sync, half of them Deployments, in
+// a manager without an API server.
+type large struct {
+	manager   *memoryManager
+	inner     reconcile.Reconciler
+	inventory memoryInventory
+	objects   []client.Object
+	writes    int
+	uncached  int
+}
+
+// newLarge returns a component in sync, whose cache is a fake client.
+func newLarge(tb testing.TB, n int) *large {
+	tb.Helper()
+	l := &large{objects: madeObjects(n)}
+	shop := &Shop{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "default", Name: "shop", UID: "1", Generation: 1, Finalizers: []string{name + "/finalizer"},
+	}}
+	// The mapper of controller-runtime is a pointer, too: the client of a pass has the same one.
+	mapper := &struct{ meta.RESTMapper }{testrestmapper.TestOnlyStaticRESTMapper(scheme, appsv1.SchemeGroupVersion, corev1.SchemeGroupVersion, testv1.GroupVersion)}
+	inner := fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).WithReturnManagedFields().
+		WithObjects(shop).WithStatusSubresource(shop).Build()
+	l.manager = &memoryManager{cache: &reads{inner}, mapper: mapper, client: &pointer{interceptor.NewClient(inner, interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
+			l.writes++
+			obj.SetUID(types.UID(obj.GetName())) // as the API server does
+			return c.Create(ctx, obj, opts...)
+		},
+		Update: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.UpdateOption) error {
+			l.writes++
+			return c.Update(ctx, obj, opts...)
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+			l.writes++
+			return c.SubResource(sub).Patch(ctx, obj, p, opts...)
+		},
+	})}, live: interceptor.NewClient(inner, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+			l.uncached++
+			return c.Get(ctx, key, obj, opts...)
+		},
+	})}
+	l.restart(tb)
+	l.pass(tb)
+	for _, obj := range l.objects { // as the controller of Deployments does
+		if _, ok := obj.(*appsv1.Deployment); !ok {
+			continue
+		}
+		d := &appsv1.Deployment{}
+		err := inner.Get(tb.Context(), client.ObjectKeyFromObject(obj), d)
+		d.Status = appsv1.DeploymentStatus{
+			Replicas: 2, UpdatedReplicas: 2, ReadyReplicas: 2, AvailableReplicas: 2,
+			Conditions: []appsv1.DeploymentCondition{{Type: "Available", Status: "True", Reason: "MinimumReplicasAvailable"}},
+		}
+		if err == nil {
+			err = inner.Status().Update(tb.Context(), d)
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+	for range 3 {
+		l.pass(tb)
+	}
+	if err := inner.Get(tb.Context(), client.ObjectKeyFromObject(shop), shop); err != nil {
+		tb.Fatal(err)
+	}
+	if !meta.IsStatusConditionTrue(shop.Status.Conditions, "Ready") {
+		tb.Fatalf("the component is not ready: %+v", shop.Status)
+	}
+	l.writes, l.uncached = 0, 0
+	return l
+}
+
+// restart begins with a process that remembers nothing.
+func (l *large) restart(tb testing.TB) {
+	tb.Helper()
+	m := *l.manager
+	l.manager = &m
+	generator := component.GeneratorFunc[*ShopSpec](func(context.Context, string, string, *ShopSpec) ([]client.Object, error) {
+		return l.objects, nil
+	})
+	r := component.New[*Shop](name, generator, component.WithKinds(configMaps, deployments), component.WithStore(&l.inventory))
+	if err := r.SetupWithManager(l.manager); err != nil {
+		tb.Fatal(err)
+	}
+	l.inner = r.Inner()
+}
+
+// copying makes the cache one that only copies objects, as that of
+// controller-runtime does.
+func (l *large) copying(tb testing.TB) *large {
+	tb.Helper()
+	c := copies{l.manager.cache.Reader, map[client.ObjectKey]client.Object{}}
+	for _, obj := range l.objects {
+		read := obj.DeepCopyObject().(client.Object)
+		if err := c.Get(tb.Context(), client.ObjectKeyFromObject(obj), read); err != nil {
+			tb.Fatal(err)
+		}
+		c.of[client.ObjectKeyFromObject(obj)] = read
+	}
+	l.manager.cache.Reader = c
+	return l
+}
+
+// madeObjects returns the objects that a generator makes.
+func madeObjects(n int) []client.Object {
+	labels := map[string]string{"app": "shop", "tier": "web"}
+	all := make([]client.Object, n)
+	for i := range all {
+		m := metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("object-", i), Labels: labels}
+		if i%2 == 1 {
+			all[i] = &corev1.ConfigMap{ObjectMeta: m, Data: map[string]string{"a": "1", "b": "2"}}
+			continue
+		}
+		all[i] = &appsv1.Deployment{ObjectMeta: m, Spec: appsv1.DeploymentSpec{
+			Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
+				Containers: []corev1.Container{{Name: "web", Image: "nginx"}},
+			}},
+		}}
+	}
+	return all
+}
+
+// pass runs a pass over the component.
+func (l *large) pass(tb testing.TB) {
+	req := reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "shop"}}
+	if _, err := l.inner.Reconcile(tb.Context(), req); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// byHand reads each object from the same cache, and makes a digest of its
+// manifest.
+func (l *large) byHand(tb testing.TB) {
+	for _, obj := range l.objects {
+		var read client.Object = &corev1.ConfigMap{}
+		if _, ok := obj.(*appsv1.Deployment); ok {
+			read = &appsv1.Deployment{}
+		}
+		if err := l.manager.cache.Get(tb.Context(), client.ObjectKeyFromObject(obj), read); err != nil {
+			tb.Fatal(err)
+		}
+		text, err := json.Marshal(obj)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		sum := sha256.Sum256(text)
+		if hex.EncodeToString(sum[:]) == read.GetAnnotations()["digest"] {
+			tb.Fatal("the digest is that of another program")
+		}
+	}
+}
+
+// TestInSyncCost verifies that a pass over 500 dependents in sync writes nothing,
+// reads nothing past the cache, and costs little more than reading and digesting
+// by hand.
+func TestInSyncCost(t *testing.T) {
+	n := 500
+	if race.Enabled {
+		n = 50
+	}
+	l := newLarge(t, n)
+	l.pass(t)
+	if l.writes+l.uncached > 0 {
+		t.Errorf("a pass over %d objects in sync made %d writes and %d reads past the cache", n, l.writes, l.uncached)
+	}
+	if race.Enabled {
+		t.Skip("times mean nothing under -race")
+	}
+	got := ratio.Of(func() { l.pass(t) }, func() { l.byHand(t) }, ratio.Options{Samples: 10})
+	t.Logf("%.2fx", got)
+	if got > 3 {
+		t.Errorf("a pass takes %.2f times as long as by hand", got)
+	}
+}
+
+// BenchmarkInSync compares a pass over a component in sync with code by hand that
+// reads each object and makes a digest of its manifest: with the fake client, and
+// with a cache that only copies.
+func BenchmarkInSync(b *testing.B) {
+	for _, n := range []int{500, 1000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			l := newLarge(b, n)
+			measure := func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					l.pass(b)
+				}
+				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(n), "µs/object")
+				b.ReportMetric(ratio.Of(func() { l.pass(b) }, func() { l.byHand(b) }, ratio.Options{Samples: 10}), "x-by-hand")
+			}
+			b.Run("fake", measure)
+			l.copying(b)
+			b.Run("cached", measure)
+		})
+	}
+}
+
+// BenchmarkMemory measures what a process keeps for each dependent in sync: its
+// entries in the index and in the memories of readiness, digests and versions. The
+// cache and the inventory do not count.
+func BenchmarkMemory(b *testing.B) {
+	for _, n := range []int{500, 2000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			l := newLarge(b, n)
+			for b.Loop() {
+				before := heap()
+				l.restart(b)
+				l.pass(b)
+				l.pass(b)
+				b.ReportMetric(float64(heap()-before)/float64(n), "bytes/dependent")
+			}
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// heap returns the size of the heap without garbage.
+func heap() int64 {
+	var m runtime.MemStats
+	for range 2 {
+		runtime.GC()
+	}
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// copies is a cache that copies an object for each read.
+type copies struct {
+	client.Reader
+	of map[client.ObjectKey]client.Object
+}
+
+func (c copies) Get(ctx context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
+	switch read := c.of[key].(type) {
+	case *appsv1.Deployment:
+		read.DeepCopyInto(into.(*appsv1.Deployment))
+	case *corev1.ConfigMap:
+		read.DeepCopyInto(into.(*corev1.ConfigMap))
+	default:
+		return c.Reader.Get(ctx, key, into, opts...)
+	}
+	return nil
+}
+
+// pointer is a client that can be compared, as that of a manager.
+type pointer struct{ client.Client }
+
+// memoryInventory is a [component.Store] of one component.
+type memoryInventory struct{ stored *component.Inventory }
+
+func (m *memoryInventory) Load(context.Context, component.Component) (*component.Inventory, error) {
+	return m.stored, nil
+}
+
+func (m *memoryInventory) Save(_ context.Context, _ client.Client, _ component.Component, v *component.Inventory) error {
+	m.stored = v
+	return nil
+}
+
+// memoryManager is a manager that is never started.
+type memoryManager struct {
+	manager.Manager
+	client client.Client
+	live   client.Reader
+	cache  *reads
+	mapper meta.RESTMapper
+}
+
+func (m *memoryManager) GetClient() client.Client                       { return m.client }
+func (m *memoryManager) GetAPIReader() client.Reader                    { return m.live }
+func (m *memoryManager) GetCache() cache.Cache                          { return memoryCache{reads: m.cache} }
+func (m *memoryManager) GetRESTMapper() meta.RESTMapper                 { return m.mapper }
+func (m *memoryManager) GetScheme() *apiruntime.Scheme                  { return scheme }
+func (m *memoryManager) GetConfig() *rest.Config                        { return &rest.Config{} }
+func (m *memoryManager) GetHTTPClient() *http.Client                    { return discoveryOnly }
+func (m *memoryManager) GetEventRecorder(string) recorder.EventRecorder { return noEvents{} }
+func (m *memoryManager) GetLogger() logr.Logger                         { return logr.Discard() }
+func (m *memoryManager) Add(manager.Runnable) error                     { return nil }
+func (m *memoryManager) APIResources(context.Context) (*metav1.APIResourceList, error) {
+	return &metav1.APIResourceList{APIResources: []metav1.APIResource{{Name: "shops/status", Kind: "Shop"}}}, nil
+}
+func (m *memoryManager) GetControllerOptions() ctrlconfig.Controller {
+	return ctrlconfig.Controller{SkipNameValidation: new(true)}
+}
+
+// memoryCache has all kinds in sync.
+type memoryCache struct {
+	cache.Cache
+	reads *reads
+}
+
+// reads is the reader of a cache, which a benchmark replaces.
+type reads struct{ client.Reader }
+
+func (c memoryCache) Get(ctx context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
+	return c.reads.Get(ctx, key, into, opts...)
+}
+
+func (memoryCache) GetInformer(context.Context, client.Object, ...cache.InformerGetOption) (cache.Informer, error) {
+	return inSyncInformer{}, nil
+}
+
+type inSyncInformer struct{ cache.Informer }
+
+func (inSyncInformer) HasSynced() bool { return true }
+func (i inSyncInformer) AddEventHandler(toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
+	return i, nil
+}
+
+type noEvents struct{ recorder.EventRecorder }
+
+func (noEvents) Eventf(_, _ apiruntime.Object, _, _, _, _ string, _ ...any) {}
+
+// discoveryOnly answers discovery with the kinds of the dependents.
+var discoveryOnly = &http.Client{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+	group := func(gvk schema.GroupVersionKind) apidiscovery.APIGroupDiscovery {
+		return apidiscovery.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: gvk.Group}, Versions: []apidiscovery.APIVersionDiscovery{{
+			Version: gvk.Version, Resources: []apidiscovery.APIResourceDiscovery{{
+				Resource: gvk.Kind, Scope: apidiscovery.ScopeNamespace, Verbs: []string{"get", "list", "watch"},
+				ResponseKind: &metav1.GroupVersionKind{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind},
+			}},
+		}}}
+	}
+	list := apidiscovery.APIGroupDiscoveryList{Items: []apidiscovery.APIGroupDiscovery{group(deployments)}}
+	if req.URL.Path == "/api" {
+		list.Items[0] = group(configMaps)
+	}
+	body, err := json.Marshal(list)
+	return &http.Response{
+		StatusCode: http.StatusOK, Request: req, Body: io.NopCloser(bytes.NewReader(body)),
+		Header: http.Header{"Content-Type": {"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}},
+	}, err
+})}

@@ -1,0 +1,307 @@
+package dependents_test
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// users notes who has asked the API server for ConfigMaps.
+type users struct {
+	mu    sync.Mutex
+	asked []string // as "PUT guest"; a watch and a list are of the manager's cache
+}
+
+func (u *users) config() *rest.Config {
+	c := rest.CopyConfig(config)
+	c.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTrip(func(req *http.Request) (*http.Response, error) {
+			if strings.Contains(req.URL.Path, "/configmaps") {
+				u.mu.Lock()
+				u.asked = append(u.asked, req.Method+" "+req.Header.Get("Impersonate-User"))
+				u.mu.Unlock()
+			}
+			return next.RoundTrip(req)
+		})
+	})
+	return c
+}
+
+func (u *users) all() []string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	slices.Sort(u.asked)
+	return slices.Compact(slices.Clone(u.asked))
+}
+
+// deployed is a manager in a namespace of its own, whose owners have a deployment
+// target.
+type deployed struct {
+	*world
+	users
+	mgr     ctrl.Manager
+	checked bool // Apply applies what Check has checked outside of the pass
+}
+
+func newDeployed(t *testing.T) *deployed {
+	y := &deployed{world: newWorld(t)}
+	y.mgr = y.manager()
+	return y
+}
+
+func (y *deployed) manager() ctrl.Manager {
+	mgr, err := ctrl.NewManager(y.config(), ctrl.Options{
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
+		Controller: ctrlconfig.Controller{SkipNameValidation: new(true)},
+		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{y.ns: {}}},
+	})
+	must(y.t, err)
+	return mgr
+}
+
+// start reconciles an owner whose dependents are those of objects.
+func (y *deployed) start(web *dependents.Dependents, objects func(size int) []client.Object, hook ctrlx.HookFunc[*testv1.Cluster], opt ctrlx.Option) {
+	r := ctrlx.New("Cluster", flow.Operations[*testv1.Cluster]{
+		Apply: func(ctx context.Context, req *flow.Request[*testv1.Cluster]) (flow.Progress, error) {
+			for _, obj := range objects(req.Resource.Spec.Size) {
+				if !y.checked {
+					break
+				}
+				owner, err := web.OwnerOf(req.Resource)
+				must(y.t, err)
+				checked, err := web.Check(y.t.Context(), owner, obj) // outside of the pass
+				must(y.t, err)
+				if _, err := web.ApplyChecked(ctx, checked); err != nil {
+					return flow.Progress{}, err
+				}
+			}
+			if p, err := web.Prune(ctx, req.Resource, configMap(nil, nil)); err != nil || !p.IsDone() {
+				return p, err
+			}
+			return web.Apply(ctx, req.Resource, objects(req.Resource.Spec.Size)...)
+		},
+		Delete: func(ctx context.Context, req *flow.Request[*testv1.Cluster]) (flow.Progress, error) {
+			return web.Delete(ctx, req.Resource, objects(req.Resource.Spec.Size)...)
+		},
+	}, flow.Extensions[*testv1.Cluster]{}, opt)
+	if hook != nil {
+		r = r.WithPostReadHook(hook)
+	}
+	must(y.t, r.SetupWithManager(y.mgr))
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- y.mgr.Start(ctx) }()
+	y.t.Cleanup(func() {
+		cancel()
+		must(y.t, <-done)
+	})
+	c := &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: y.ns, Name: "shop"}, Spec: testv1.ClusterSpec{Size: 1}}
+	must(y.t, api.Create(y.t.Context(), c))
+}
+
+// becomes waits until the condition Ready of the owner is as wanted, or the owner is
+// "gone". It returns the message.
+func (y *deployed) becomes(want string) (message string) {
+	y.t.Helper()
+	last := ""
+	err := wait.PollUntilContextTimeout(y.t.Context(), 20*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+		c := &testv1.Cluster{}
+		if err := api.Get(ctx, client.ObjectKey{Namespace: y.ns, Name: "shop"}, c); apierrors.IsNotFound(err) {
+			last = "gone"
+		} else if ready := meta.FindStatusCondition(c.Status.Conditions, "Ready"); ready != nil && ready.ObservedGeneration == c.Generation {
+			last, message = string(ready.Status)+" "+ready.Reason, ready.Message
+		}
+		return last == want, nil
+	})
+	if err != nil {
+		y.t.Fatalf("got %s: %s, want %s", last, message, want)
+	}
+	return message
+}
+
+// allow gives a user rights for ConfigMaps.
+func (y *deployed) allow(user string, verbs ...string) {
+	y.t.Helper()
+	meta := metav1.ObjectMeta{Namespace: y.ns, Name: "deployer"}
+	must(y.t, api.Create(y.t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: verbs},
+	}}))
+	must(y.t, api.Create(y.t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "Role", Name: "deployer"},
+		Subjects: []rbacv1.Subject{{APIGroup: "rbac.authorization.k8s.io", Kind: "User", Name: user}},
+	}))
+}
+
+// settingsIn returns ConfigMaps of all update policies that write. One of them stays.
+func settingsIn(size int) (all []client.Object) {
+	for _, policy := range []string{"replace", "ssa-merge", "ssa-override"} {
+		cm := configMap([]string{"update-policy", policy}, []string{"size", strings.Repeat("x", size)})
+		if cm.Name = policy; policy == "replace" {
+			cm.Annotations[name+"/delete-policy"] = "orphan"
+		}
+		all = append(all, cm)
+	}
+	return all
+}
+
+func as(user string) ctrlx.Option {
+	return ctrlx.WithImpersonation(func(*testv1.Cluster) rest.ImpersonationConfig { return rest.ImpersonationConfig{UserName: user} })
+}
+
+// TestImpersonation deploys with the rights of a user: nothing is read or written
+// with those of the manager.
+func TestImpersonation(t *testing.T) {
+	t.Parallel()
+	y := newDeployed(t)
+	user := y.ns + "-deployer"
+	y.start(dependents.New(name, y.mgr, dependents.WithMarksDropped()), settingsIn, nil, as(user))
+	if m := y.becomes("False Forbidden"); !strings.Contains(m, `User "`+user+`" cannot get resource "configmaps"`) {
+		t.Errorf("the condition has the words of the API server: %s", m)
+	}
+	y.allow(user, "get", "create", "update", "patch", "delete")
+	y.becomes("True Succeeded")
+	c := &testv1.Cluster{}
+	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: y.ns, Name: "shop"}, c))
+	c.Spec.Size = 2
+	must(t, api.Update(t.Context(), c))
+	y.becomes("True Succeeded")
+	for _, obj := range settingsIn(2) {
+		cm := &corev1.ConfigMap{}
+		must(t, api.Get(t.Context(), client.ObjectKey{Namespace: y.ns, Name: obj.GetName()}, cm))
+		if cm.Data["size"] != "xx" {
+			t.Errorf("%s is not written: %v", cm.Name, cm.Data)
+		}
+	}
+	must(t, api.Delete(t.Context(), c))
+	y.becomes("gone")
+	cm := &corev1.ConfigMap{}
+	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: y.ns, Name: "replace"}, cm))
+	if cm.Labels[name+"/owner-id"] != "" {
+		t.Errorf("the object that stays keeps its mark: %v", cm.Labels)
+	}
+	want := []string{"DELETE " + user, "GET " + user, "PATCH " + user, "POST " + user, "PUT " + user}
+	if got := y.all(); !slices.Equal(got, want) {
+		t.Errorf("requests by %q, want %q: the manager does not even watch the kind", got, want)
+	}
+}
+
+// TestTargetClient deploys to another cluster, which serves a kind that the cluster
+// of the manager lacks.
+func TestTargetClient(t *testing.T) {
+	t.Parallel()
+	y := newDeployed(t)
+	y.checked = true
+	mill := schema.GroupVersionKind{Group: "mills.example.com", Version: "v1", Kind: "Mill"}
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{mill.GroupVersion()})
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
+	mapper.Add(mill, meta.RESTScopeRoot)
+	target := identified{fake.NewClientBuilder().WithScheme(apiserver.Scheme()).WithRESTMapper(mapper).WithReturnManagedFields().Build()}
+	objects := func(int) []client.Object {
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(mill)
+		u.SetName("wind")
+		cm := configMap(nil, []string{"k", "1"})
+		cm.Name = "there"
+		return []client.Object{cm, u}
+	}
+	y.start(dependents.New(name, y.mgr), objects, nil, ctrlx.WithTargetClient(func(context.Context, client.Client, *testv1.Cluster) (client.Client, error) {
+		return target, nil
+	}))
+	y.becomes("True Succeeded")
+	there := objects(0)
+	there[0].SetNamespace(y.ns)
+	for _, obj := range there {
+		must(t, target.Get(t.Context(), client.ObjectKeyFromObject(obj), obj))
+	}
+	must(t, api.Delete(t.Context(), &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: y.ns, Name: "shop"}}))
+	y.becomes("gone")
+	for _, obj := range there {
+		if err := target.Get(t.Context(), client.ObjectKeyFromObject(obj), obj); !apierrors.IsNotFound(err) {
+			t.Errorf("%s is not deleted: %v", obj.GetName(), err)
+		}
+	}
+	if got := y.all(); len(got) > 0 {
+		t.Errorf("the cluster of the manager is asked: %q", got)
+	}
+}
+
+// TestWhichClient says whose client a call in a pass with a deployment target uses.
+func TestWhichClient(t *testing.T) {
+	cases := map[string]struct {
+		reason, user string
+		make         func(y *deployed) *dependents.Dependents
+		early        bool // a hook applies before the target is known
+		checked      bool // the reconciler applies what Check has checked
+		ready, want  string
+	}{
+		"Early": {reason: "a client that is not known yet is no reason to use another one", user: "guest", early: true,
+			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, y.mgr) },
+			ready: "False Unknown", want: "not known yet"},
+		"Checked": {reason: "Check has asked the manager for the kind, and has no rights", user: "guest", checked: true,
+			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, y.mgr) },
+			ready: "False Forbidden", want: `User "guest" cannot get`},
+		"OtherManager": {reason: "the library does not know whose rights count", user: "guest",
+			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, y.manager()) },
+			ready: "False Unknown", want: "New got another manager"},
+		"Cluster": {reason: "a cluster that is no manager was chosen", user: "guest",
+			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, cluster{api, api}) },
+			ready: "True Succeeded"},
+		"NoIdentity": {reason: "without a user, the manager deploys",
+			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, y.mgr) },
+			ready: "True Succeeded"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newDeployed(t)
+			y.checked = tc.checked
+			web := tc.make(y)
+			var hook ctrlx.HookFunc[*testv1.Cluster]
+			if tc.early {
+				hook = func(ctx context.Context, _ client.Client, c *testv1.Cluster) error {
+					_, err := web.ApplyObject(ctx, c, settingsIn(1)[0])
+					return err
+				}
+			}
+			y.start(web, settingsIn, hook, as(tc.user))
+			if m := y.becomes(tc.ready); !strings.Contains(m, tc.want) {
+				t.Errorf("%s: the message is %q, want %q", tc.reason, m, tc.want)
+			}
+			list := &corev1.ConfigMapList{}
+			must(t, api.List(t.Context(), list, client.InNamespace(y.ns)))
+			if written := len(list.Items) > 0; written != (tc.want == "") {
+				t.Errorf("%s: the objects are %v", tc.reason, list.Items)
+			}
+		})
+	}
+}

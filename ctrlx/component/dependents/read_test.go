@@ -1,0 +1,223 @@
+package dependents_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+)
+
+func object(apiVersion, kind, name string, spec map[string]any) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind, "spec": spec}}
+	u.SetName(name)
+	return u
+}
+
+// definition returns the definition of the kind Mill of a group. Of its versions v1
+// and v2, no more than v2 is served.
+func definition(group string, served bool) *unstructured.Unstructured {
+	version := func(name string, stored bool) any {
+		return map[string]any{"name": name, "served": served && stored, "storage": stored, "schema": map[string]any{
+			"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+		}}
+	}
+	return object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "mills."+group, map[string]any{
+		"group": group, "scope": "Namespaced", "names": map[string]any{"kind": "Mill", "listKind": "MillList", "plural": "mills", "singular": "mill"},
+		"versions": []any{version("v1", false), version("v2", true)},
+	})
+}
+
+// until waits until the API server serves the kind Mill of a group in v2, or until
+// it does not.
+func until(t *testing.T, group string, served bool) {
+	t.Helper()
+	must(t, wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(schema.GroupVersionKind{Group: group, Version: "v2", Kind: "MillList"})
+		return (started(t, "").List(ctx, list) == nil) == served, nil
+	}))
+}
+
+// started returns the client of a process that has just started, so that it knows
+// no kind. user is its user; empty: an administrator.
+func started(t *testing.T, user string) client.Client {
+	t.Helper()
+	of := rest.CopyConfig(config)
+	if user != "" {
+		of.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated"}}
+	}
+	c, err := client.New(of, client.Options{Scheme: scheme})
+	must(t, err)
+	return c
+}
+
+// lacking is a client with the kinds of a cluster that lacks the kind Mill.
+type lacking struct{ client.Client }
+
+func (l lacking) RESTMapper() meta.RESTMapper { return lackingMapper{l.Client.RESTMapper()} }
+
+type lackingMapper struct{ meta.RESTMapper }
+
+func (m lackingMapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	if gk.Kind == "Mill" {
+		return nil, &meta.NoKindMatchError{GroupKind: gk, SearchedVersions: versions}
+	}
+	return m.RESTMapper.RESTMapping(gk, versions...)
+}
+
+// deletes deletes an object, and compares the outcome or the error.
+func (w *world) deletes(reason string, kinds, live client.Client, obj client.Object, want string) {
+	w.t.Helper()
+	res, err := dependents.New(name, cluster{kinds, live}).DeleteObject(w.t.Context(), w.owner, obj)
+	got := res.Outcome.String()
+	if err != nil {
+		got = err.Error()
+	}
+	if !strings.Contains(got, want) {
+		w.t.Errorf("%s: got %s, want %q", reason, got, want)
+	}
+}
+
+// TestHidden deletes an object of a kind that the API server does not serve in its
+// version. The object is gone only if the kind has no definition.
+func TestHidden(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	group := w.ns + ".example.com"
+	mill := object(group+"/v1", "Mill", "a", nil)
+	w.deletes("no definition exists", api, api, mill, "gone")
+
+	must(t, api.Create(t.Context(), definition(group, true)))
+	until(t, group, true)
+	installer := started(t, "")
+	w.Dependents = dependents.New(name, cluster{installer, installer})
+	w.settle(object(group+"/v2", "Mill", "a", nil))
+	must(t, api.Patch(t.Context(), definition(group, false), client.Merge))
+	until(t, group, false)
+	restarted, user := started(t, ""), started(t, "guest")
+	for range 2 {
+		w.deletes("no version is served", restarted, restarted, mill, "CustomResourceDefinition mills."+group+": it serves no version: serve one again")
+	}
+	w.deletes("the definition cannot be read", user, user, mill, "the rights to get and list customresourcedefinitions.apiextensions.k8s.io and apiservices.apiregistration.k8s.io")
+
+	must(t, api.Patch(t.Context(), definition(group, true), client.Merge))
+	until(t, group, true)
+	restarted = started(t, "")
+	w.deletes("only the other cluster has the kind", lacking{restarted}, restarted, mill, "terminating")
+	w.deletes("the object was deleted", lacking{restarted}, restarted, mill, "gone")
+	must(t, api.Delete(t.Context(), definition(group, true)))
+	until(t, group, false)
+	w.deletes("the definition was deleted", restarted, restarted, mill, "gone")
+}
+
+// TestScopeChanged deletes an object whose kind was defined again, with another scope.
+// Such an object is gone. The client would find a namesake, which stays.
+func TestScopeChanged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	group := w.ns + ".example.com"
+	old := object(group+"/v2", "Mill", "a", nil)
+	old.SetNamespace(w.ns)
+	must(t, api.Create(t.Context(), definition(group, true)))
+	until(t, group, true)
+	c := &struct{ client.Client }{started(t, "")}
+	running := dependents.New(name, cluster{c, c})
+	w.Dependents = running
+	w.settle(old)
+	_, err := dependents.New(name, cluster{otherScope{c}, c}).DeleteObject(t.Context(), w.owner, old)
+	if err == nil || !strings.Contains(err.Error(), "restart the operator") {
+		t.Errorf("a process that knows an earlier scope, and the object exists: got %v", err)
+	}
+	must(t, api.Delete(t.Context(), definition(group, true)))
+	until(t, group, false)
+	crd := definition(group, true)
+	must(t, unstructured.SetNestedField(crd.Object, "Cluster", "spec", "scope"))
+	must(t, api.Create(t.Context(), crd))
+	until(t, group, true)
+	restarted := started(t, "")
+	namesake := object(group+"/v2", "Mill", "a", nil)
+	w.Dependents = dependents.New(name, cluster{restarted, restarted})
+	w.settle(namesake)
+	w.deletes("the kind has no namespaces any more", restarted, restarted, old, "gone")
+	c.Client = restarted // its kinds are up to date
+	if res, err := running.DeleteObject(t.Context(), w.owner, old); err != nil || res.Outcome != dependents.Gone {
+		t.Errorf("a process that knew the kind: got %s, %v", res.Outcome, err)
+	}
+	if res := w.apply(namesake); res.Outcome != dependents.InSync {
+		t.Errorf("a namesake without a namespace is %s", res.Outcome)
+	}
+	w.deletes("the kind has no namespaces", restarted, restarted, namesake, "terminating")
+	w.owner.Namespace = ""
+	w.deletes("the kind has namespaces, and the owner has none", restarted, restarted, configMap(nil, nil), "gone")
+}
+
+// otherScope is a client that knows each kind without namespaces.
+type otherScope struct{ client.Client }
+
+func (c otherScope) RESTMapper() meta.RESTMapper { return otherScopes{c.Client.RESTMapper()} }
+
+type otherScopes struct{ meta.RESTMapper }
+
+func (m otherScopes) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	mapping, err := m.RESTMapper.RESTMapping(gk, versions...)
+	if err != nil {
+		return nil, err
+	}
+	other := *mapping
+	other.Scope = meta.RESTScopeRoot
+	return &other, nil
+}
+
+// TestHiddenGroup deletes an object of a group that an APIService claims.
+func TestHiddenGroup(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	group := w.ns + ".example.com"
+	mill := object(group+"/v2", "Mill", "a", nil)
+	service := object("apiregistration.k8s.io/v1", "APIService", "v1."+group, map[string]any{
+		"group": group, "version": "v1", "groupPriorityMinimum": int64(1000), "versionPriority": int64(15), "insecureSkipTLSVerify": true,
+		"service": map[string]any{"namespace": w.ns, "name": "none"},
+	})
+	must(t, api.Create(t.Context(), service))
+	restarted := started(t, "")
+	w.deletes("the server does not answer", restarted, restarted, mill, "APIService v1."+group+": it is not available: repair its server, or delete it")
+	must(t, api.Delete(t.Context(), service))
+	must(t, wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+		_, err := dependents.New(name, cluster{restarted, restarted}).DeleteObject(ctx, w.owner, mill)
+		return err == nil, nil
+	}))
+	w.deletes("the APIService was deleted", restarted, restarted, mill, "gone")
+	w.deletes("the API server serves the group without the kind", restarted, restarted, object("apps/v1", "Mill", "a", nil), "gone")
+}
+
+// TestVersionLostOnWrite believes no answer about a version that is not served any
+// more.
+func TestVersionLostOnWrite(t *testing.T) {
+	t.Parallel()
+	for call, policy := range map[string]string{"delete": "Delete", "patch": "Orphan"} {
+		w := newWorld(t, dependents.WithMarksDropped())
+		cm := configMap([]string{"delete-policy", policy}, nil)
+		w.settle(cm)
+		w.before = func(c string) error {
+			if strings.HasPrefix(c, call) {
+				return apierrors.NewGenericServerResponse(http.StatusNotFound, call, schema.GroupResource{Resource: "configmaps"}, "a", "404 page not found", 0, true)
+			}
+			return nil
+		}
+		if res, err := w.DeleteObject(t.Context(), w.owner, cm); !apierrors.IsNotFound(err) {
+			t.Errorf("%s: got %s, %v", call, res.Outcome, err)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package component
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+)
+
+// stage is the part of a wave to which an object belongs. Each stage waits
+// until the one before is ready.
+type stage int
+
+const (
+	stageNamespaces stage = iota
+	stageNeeded           // objects without which the API server refuses others, even by dry-run
+	stageObjects
+	stageServices  // API services, whose servers are objects
+	stageInstances // instances of managed types
+)
+
+// places has the kinds whose objects are not applied with most others. The
+// priority orders the objects of a stage, so that an object comes after the
+// objects that it usually needs.
+var places = map[schema.GroupKind]struct {
+	stage    stage
+	priority int
+}{
+	kindNamespace: {stageNamespaces, lastPriority},
+
+	{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}:   {stageObjects, 0},
+	{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}: {stageObjects, 0},
+
+	kindDefinition: {stageObjects, 1},
+	{Group: "storage.k8s.io", Kind: "StorageClass"}:     {stageObjects, 1},
+	{Group: "networking.k8s.io", Kind: "IngressClass"}:  {stageObjects, 1},
+	{Group: "scheduling.k8s.io", Kind: "PriorityClass"}: {stageNeeded, 1},
+	{Group: "node.k8s.io", Kind: "RuntimeClass"}:        {stageNeeded, 1},
+
+	{Kind: "ServiceAccount"}:                                  {stageNeeded, 2},
+	{Group: "rbac.authorization.k8s.io", Kind: "Role"}:        {stageNeeded, 2},
+	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}: {stageNeeded, 2},
+
+	{Kind: "ConfigMap"}: {stageObjects, 3},
+	{Kind: "Secret"}:    {stageObjects, 3},
+	{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}:        {stageObjects, 3},
+	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"}: {stageObjects, 3},
+
+	kindAPIService: {stageServices, lastPriority},
+}
+
+// lastPriority is the priority of all other kinds.
+const lastPriority = 4
+
+// The annotations of an object that set its waves, after the name of the
+// reconciler and a slash.
+const (
+	annotationApplyOrder  = "apply-order"
+	annotationPurgeOrder  = "purge-order"
+	annotationDeleteOrder = "delete-order"
+)
+
+// order reads an annotation with an order.
+func (y *system) order(problems []string, obj metav1.Object, key string, order *int16) []string {
+	key = y.name + "/" + key
+	text, found := obj.GetAnnotations()[key]
+	if !found {
+		return problems
+	}
+	n, err := strconv.ParseInt(text, 10, 16)
+	if err != nil {
+		return append(problems, fmt.Sprintf("%s is %q: it must be a whole number from -32768 to 32767", key, text))
+	}
+	*order = int16(n)
+	return problems
+}
+
+// outlives returns an error for each object that would be applied before its
+// type or namespace, deleted after it, or kept without it.
+func outlives(all []*Object) error {
+	var errs []error
+	for _, outer := range all {
+		if outer.Manages == nil && outer.stage != stageNamespaces {
+			continue
+		}
+		for _, inner := range all {
+			problem := ""
+			switch {
+			case outer.Manages == nil && inner.Ref.Namespace != outer.Ref.Name,
+				outer.Manages != nil && !outer.Manages.matches(inner.gvk):
+			case inner.ApplyOrder < outer.ApplyOrder:
+				problem = fmt.Sprintf("its apply-order %d is lower than %d of %s", inner.ApplyOrder, outer.ApplyOrder, outer.Ref)
+			case inner.DeleteOrder > outer.DeleteOrder:
+				problem = fmt.Sprintf("its delete-order %d is higher than %d of %s",
+					inner.DeleteOrder, outer.DeleteOrder, outer.Ref)
+			case keeps(inner.Policies.Delete, true) && !keeps(outer.Policies.Delete, true),
+				keeps(inner.Policies.Delete, false) && !keeps(outer.Policies.Delete, false):
+				problem = fmt.Sprintf("its delete policy %s keeps it, and %s is deleted with all that is in it",
+					inner.Policies.Delete, outer.Ref)
+			}
+			if problem != "" {
+				errs = append(errs, fmt.Errorf("%w: %s: %s", dependents.ErrInvalid, inner.Ref, problem))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// keeps reports whether a policy keeps an object when the component is deleted,
+// or else when the object becomes redundant.
+func keeps(p dependents.DeletePolicy, deleted bool) bool {
+	return p == dependents.DeleteOrphan || deleted && p == dependents.DeleteOrphanOnDelete ||
+		!deleted && p == dependents.DeleteOrphanOnApply
+}

@@ -1,0 +1,52 @@
+package component_test
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/windlass-go/windlass/ctrlx/component"
+)
+
+// TestREADME compares the table of the README with the links of a component. Links
+// that only read, recover or carry settings have no row.
+func TestREADME(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	must(t, err)
+	_, section, found := strings.Cut(string(text), "\n## Generated objects\n")
+	if !found {
+		t.Fatal("the README has no section about generated objects")
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	var listed []string
+	for _, name := range regexp.MustCompile("`([A-Z][A-Za-z]+)`").FindAllStringSubmatch(section, -1) {
+		listed = append(listed, name[1])
+	}
+	links, err := component.New[*Shop](name, component.GeneratorFunc[*ShopSpec](nil)).Links(fakeCluster{fake.NewClientBuilder().WithScheme(scheme).Build()})
+	must(t, err)
+	var want []string
+	for _, link := range links {
+		link, _, _ = strings.Cut(link, "(")
+		if !slices.Contains([]string{"Recover", "Component", "Read", "ReadLive", "Owned"}, link) {
+			want = append(want, link)
+		}
+	}
+	for _, all := range []*[]string{&want, &listed} {
+		slices.Sort(*all)
+		*all = slices.Compact(*all)
+	}
+	if diff := cmp.Diff(want, listed); diff != "" {
+		t.Errorf("the table of the README (-links +table):\n%s", diff)
+	}
+}
+
+type fakeCluster struct{ client.Client }
+
+func (c fakeCluster) GetClient() client.Client    { return c.Client }
+func (c fakeCluster) GetAPIReader() client.Reader { return c.Client }

@@ -1,0 +1,79 @@
+package pages
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// differences lists the tests of each row of "Deliberate differences" in
+// docs/from-component-operator-runtime.md, as folder, test and case.
+var differences = map[string][]string{
+	"ownership":                             {"ctrlx/component/dependents.TestStolen/Label", "ctrlx/component.TestRedundant"},
+	"drift":                                 {"ctrlx/component.TestOperator", "ctrlx/component/dependents.TestContested"},
+	"polling":                               {"ctrlx/component.TestOperator", "ctrlx/component.TestInSyncRequests"},
+	"the end of a pass":                     {"ctrlx/component.TestTrace/Life"},
+	"status":                                {"ctrlx/component.TestInSyncRequests"},
+	"status fields":                         {"ctrlx/component.TestTrace/Life"},
+	"conditions":                            {"ctrlx/component.TestStatesOfComponents", "ctrlx.TestKstatusOnTheServer"},
+	"Recreate of an adopted object":         {"ctrlx/component/dependents.TestRecreateAdopted"},
+	"a reapply interval of 0 by annotation": {"ctrlx/component/dependents.TestReapply/ZeroAt"},
+	"a negative interval":                   {"ctrlx/component.TestReapply/Negative", "ctrlx.TestRetriable/Negative"},
+	"a retriable error that is joined with others": {"ctrlx.TestRetriable/Joined", "ctrlx.TestRetriable/Terminal"},
+	"a panic":                                              {"ctrlx/component.TestTrace/GeneratorPanics"},
+	"the message of a `RetriableError`":                    {"ctrlx.TestMessagesOfComponents/Plain"},
+	"the message of a wrapped `RetriableError`":            {"ctrlx.TestMessagesOfComponents/Wrapped"},
+	"the message of a joined `RetriableError`":             {"ctrlx.TestMessagesOfComponents/Joined"},
+	"409 Conflict":                                         {"ctrlx/component.TestTrace/Conflict", "ctrlx.TestAPIServerErrors/Conflict"},
+	"429 TooManyRequests":                                  {"ctrlx/component.TestTrace/TooManyRequests", "ctrlx.TestAPIServerErrors/TooMany"},
+	"listing managed types":                                {"ctrlx/component.TestAdditionalManagedTypes/NotListable", "ctrlx/component.TestAdditionalManagedTypes/BrokenAway"},
+	"additional managed types, if all objects are orphans": {"ctrlx/component.TestAdditionalManagedTypes/AllKept"},
+	"order of the deletion guards":                         {"ctrlx/component.TestTrace/Blocked", "ctrlx/component.TestForeignFinalizer"},
+	"finalizers on the definitions of the set":             {"ctrlx/component.TestDeviations/DefinitionFinalizers"},
+	"an orphan":                                               {"ctrlx/component.TestDeviations/Orphan", "ctrlx/component.TestDeviations/OrphanDropped"},
+	"hooks while an operation is polled":                      {"ctrlx.TestHookPlaces"},
+	"a Namespace of the set that existed before":              {"ctrlx/component.TestAdoptedNamespace/Before", "ctrlx/component.TestAdoptedNamespace/AskedFor"},
+	"an object that is part of an ApplySet of kubectl":        {"ctrlx/component/dependents.TestForeignApplySet"},
+	"Replace of a Job, of a bound PersistentVolumeClaim":      {"ctrlx/component/dependents.TestReplaceKeeps/Job", "ctrlx/component/dependents.TestReplaceKeeps/Claim"},
+	"Replace of an autoscaled object without `spec.replicas`": {"ctrlx/component/dependents.TestReplaceKeeps/Scaled"},
+	"Recreate of a Namespace or a definition":                 {"ctrlx/component.TestBadInput/RecreateNamespace"},
+}
+
+// TestDifferences fails if a row has no test, or names one that does not exist.
+func TestDifferences(t *testing.T) {
+	_, section, _ := strings.Cut(readFile(t, "docs/from-component-operator-runtime.md"), "\n## Deliberate differences\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var rows, listed []string
+	for _, m := range regexp.MustCompile(`(?m)^\| ([^|]+) \|`).FindAllStringSubmatch(section, -1)[1:] {
+		rows = append(rows, m[1])
+	}
+	for row, tests := range differences {
+		listed = append(listed, row)
+		for _, name := range tests {
+			folder, test, _ := strings.Cut(name, ".")
+			test, of, _ := strings.Cut(test, "/")
+			found := false
+			files, err := filepath.Glob(filepath.Join(root, folder, "*_test.go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, file := range files {
+				_, text, ok := strings.Cut(readFile(t, strings.TrimPrefix(file, root+"/")), "\nfunc "+test+"(")
+				text, _, _ = strings.Cut(text, "\n}\n")
+				found = found || ok && strings.Contains(text, `"`+of+`"`) || ok && of == ""
+			}
+			if !found {
+				t.Errorf("%s: there is no test %s", row, name)
+			}
+		}
+	}
+	slices.Sort(rows)
+	slices.Sort(listed)
+	if diff := cmp.Diff(listed, rows); diff != "" || len(rows) < 20 {
+		t.Errorf("the rows (-list +page):\n%s", diff)
+	}
+}
