@@ -160,7 +160,7 @@ fuzz-short:
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=$(FUZZ_SHORT) FUZZ_WITHOUT="':!ctrlx' ':!examples'"
 
 faults:
-	$(GO) test ./internal/testing/faults -faults -timeout 30m -v -run TestFaultsAreNoticed
+	$(GO) test ./internal/testing/faults -faults -timeout 60m -v -run TestFaultsAreNoticed
 
 # MUTATE_CLEAN lists the packages without unexplained survivors.
 MUTATE_CLEAN := chain checks classify flow otelx
