@@ -201,8 +201,8 @@ func (m *model) converge(rt *rapid.T) {
 			}
 			m.checkForeign(rt)
 			return
-		case err != nil && (apierrors.IsConflict(err) || strings.Contains(err.Error(), "managed by")):
-			if !apierrors.IsConflict(err) { // a contested field is corrected after the reapply interval
+		case err != nil && (apierrors.IsConflict(err) || strings.Contains(err.Error(), "managed by") || strings.Contains(err.Error(), "has taken it")):
+			if !apierrors.IsConflict(err) { // a contested object is corrected after the reapply interval
 				m.restart()
 			}
 			continue

@@ -67,6 +67,9 @@
 //	Never      not ours   not ours        take
 //	Always     adopt      adopt           take
 //
+// Under Always, an owner takes an object from another owner once within the
+// reapply interval. If the other owner takes it back, the object is contested.
+//
 // Update, if another manager owns fields:
 //
 //	Replace      PUT: fields that the manifest lacks are removed, except finalizers

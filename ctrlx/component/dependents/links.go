@@ -10,7 +10,7 @@ func applyLinks(o options) Chain {
 		chain.Named("Read", read),
 		chain.Named("Ready", awaitReady),
 		chain.Named("Terminating", terminating),
-		chain.Named("Adopt", adopt),
+		chain.Named("Adopt", adopt(o.clock)),
 		chain.Named("InSync", inSync(o.clock)),
 		chain.Named(linkDryRun, dryRun),
 		chain.Named("Create", create),

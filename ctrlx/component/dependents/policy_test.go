@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
@@ -109,6 +110,48 @@ func TestAdoption(t *testing.T) {
 			ofName := strings.Contains(tc.want, "Cluster.") // it would take the object back, without end
 			if res.Owner != "" && !sibling && res.Outcome == dependents.NotOurs && strings.Contains(res.Message, "Always") == ofName {
 				t.Errorf("%s: the advice is wrong: %s", tc.reason, res.Message)
+			}
+		})
+	}
+}
+
+// TestTakenAgain lets two owners with the policy Always contest an object. Each of
+// them takes it once within the reapply interval, also with the policy Recreate.
+func TestTakenAgain(t *testing.T) {
+	for _, update := range []string{"Replace", "Recreate"} {
+		t.Run(update, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			a, b := w.owner, &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "other", UID: "2"}}
+			w.settle(configMap([]string{"update-policy", update}, []string{"k", a.Name}))
+			pass := func(owner *testv1.Cluster) string {
+				t.Helper()
+				w.owner = owner
+				w.clock.SetTime(w.clock.Now().Add(time.Minute))
+				cm := configMap([]string{"adoption-policy", "Always", "update-policy", update}, []string{"k", owner.Name})
+				for {
+					if res := w.apply(cm); res.Outcome != dependents.Terminating {
+						return strings.ReplaceAll(fmt.Sprint(owner.Name, " ", res.IsSettled(), " ", res.After, " ", res.Message), w.ns, "NS")
+					}
+				}
+			}
+			const refused = " has taken it; this owner takes it back in "
+			w.writes()
+			got := []string{pass(b), pass(a), pass(b), pass(a)}
+			w.clock.SetTime(w.clock.Now().Add(58 * time.Minute))
+			got = append(got, pass(b), pass(a), pass(b))
+			of := "Cluster.test.windlass-go.github.io NS/"
+			const advice = ": remove it from one of the two owners"
+			want := []string{
+				"other true 0s ", a.Name + " true 0s ", "other false 58m0s " + of + a.Name + refused + "58m0s" + advice, a.Name + " true 0s ",
+				"other true 0s ", a.Name + " true 0s ", "other false 58m0s " + of + a.Name + refused + "58m0s" + advice,
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("-want, +got:\n%s", diff)
+			}
+			_, err := w.Apply(t.Context(), b, configMap([]string{"adoption-policy", "Always", "update-policy", update}, []string{"k", "other"}))
+			if got, ok := errors.AsType[ctrlx.RetriableError](err); !ok || got.Reason() != dependents.ReasonDependentContested {
+				t.Errorf("got %v", err)
 			}
 		})
 	}

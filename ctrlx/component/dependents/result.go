@@ -24,7 +24,7 @@ const (
 	InSync                         // nothing differs; it may have been there before
 	NotOurs                        // it has another owner, or none, and the policy forbids to adopt it
 	Terminating                    // it is in deletion; a later pass creates it, or finds it gone
-	Waiting                        // it is written, and it is not ready or has a contested field
+	Waiting                        // it is written, and it is not ready or contested
 	Gone                           // Delete found that it does not exist
 	Orphaned                       // the delete policy keeps it
 )
@@ -78,12 +78,13 @@ type Result struct {
 	// written. Its Live is the object as it was read. Links inside InSync get no
 	// such result.
 	Pending *Request
-	// Contested reports that other managers change Fields again and again.
-	// After is the time until the next correction.
+	// Contested reports that other managers change Fields again and again, or
+	// that Owner, another owner, has taken the object back. After is the time
+	// until the next correction.
 	Contested bool
 	After     time.Duration
-	// Owner is the other owner of an object that is not ours; empty: it has
-	// none. Sibling reports that this owner is a declared sibling.
+	// Owner is the other owner of an object that is not ours or contested;
+	// empty: it has none. Sibling reports that this owner is a declared sibling.
 	Owner   string
 	Sibling bool
 	// Readiness is the readiness of Object. It is zero for outcomes other than

@@ -164,6 +164,18 @@ var dependentsFaults = []fault{
 		test: "ctrlx/component/dependents.TestReplaceKeeps/OwnRemoved", why: "a field that the manifest had stays for ever",
 	},
 	{
+		name: "dependent-taken-again", in: "ctrlx/component/dependents.adopt",
+		old:  `taken.get(r, now); wait > 0`,
+		new:  `taken.get(r, now); false`,
+		test: "ctrlx/component/dependents.TestTakenAgain/Replace", why: "two owners with the policy Always write an object in turn without an end",
+	},
+	{
+		name: "dependent-taken-again-as-new", in: "ctrlx/component/dependents.adopt",
+		old:  `err == nil && res.Pending == nil`,
+		new:  `err == nil && res.Outcome == Updated`,
+		test: "ctrlx/component/dependents.TestTakenAgain/Recreate", why: "two owners with the policy Always delete an object in turn without an end",
+	},
+	{
 		name: "foreign-dependent-adopted", in: "ctrlx/component/dependents",
 		old:  `case o.owner != "":`,
 		new:  `case o.owner != "" && o.sibling:`,
