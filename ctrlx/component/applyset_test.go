@@ -317,7 +317,7 @@ func TestHostileApplySet(t *testing.T) {
 		"Absent":            {"no annotations name nothing", "", "", ""},
 		"NotInstalled":      {"a kind that is not installed has no objects", "Mill.nowhere.example.com", "", ""},
 		"Foreign":           {"objects without the label of the component are not found", "ServiceAccount", "default", ""},
-		"TooManyKinds":      {"each kind costs a request", many(10_000, "K%d.example.com"), "", "10000 kinds and 0 namespaces, and 1000 and 10000 are allowed"},
+		"TooManyKinds":      {"each kind costs a request", many(1001, "K%d.example.com"), "", "1001 kinds and 0 namespaces, and 1000 and 10000 are allowed"},
 		"TooManyNamespaces": {"each namespace may cost a request for each kind", "ServiceAccount", many(10_001, "n%d"), "1 kinds and 10001 namespaces"},
 		"Many":              {"an operator with rights everywhere makes one list for each kind", "ServiceAccount,Role.rbac.authorization.k8s.io", many(9000, "n%d"), ""},
 		"Junk":              {"junk is no kind", "ConfigMap,../..", "", `contains-group-kinds has "../.."`},
