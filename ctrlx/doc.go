@@ -417,7 +417,8 @@
 // no generation; there each write counts. When the time is over, the object has failed
 // (Timeout, Stalled). After a retriable error it is still Reconciling (Timeout). Passes
 // continue as before. A block before Apply keeps its own reason. The condition
-// [ConditionProcessing] keeps the clock over a restart.
+// [ConditionProcessing] keeps the clock over a restart. With [WithTimeoutFromStart] the
+// clock begins earlier, so that errors before the first Apply become a time-out, too.
 //
 // A suspended object is blocked on Pass, inside of all links of the user there.
 // These links run before and after the block: next returns an outcome with the

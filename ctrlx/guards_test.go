@@ -462,6 +462,7 @@ func TestGuardsSetUp(t *testing.T) {
 		"NoName":       {"flow says so", func() { ctrlx.NewGuards("", c, none) }, "the name is empty"},
 		"NilOption":    {"it is a mistake", with(nil), "ctrlx: NewGuards: Database: option 1 is nil"},
 		"Finalizer":    {"it would be ignored", with(ctrlx.WithFinalizer("a/b")), only},
+		"FromStart":    {"it would be ignored", with(ctrlx.WithTimeoutFromStart()), only},
 		"PassTimeout":  {"it would be ignored", with(ctrlx.WithPassTimeout(1)), only},
 		"Retry":        {"it would be ignored", with(ctrlx.WithRetryAnnotation("a/b")), only},
 		"Controller":   {"it would be ignored", with(ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 2})), only},

@@ -27,6 +27,7 @@ type options struct {
 	controller controller.Options
 	sync       time.Duration
 	passLimit  time.Duration // 0: the controller's, or the default
+	fromStart  bool          // of WithTimeoutFromStart
 	retry      string        // the name of the annotation
 	readiness  readinesses
 	watched    []schema.GroupKind // of WithWatchedKinds
@@ -71,7 +72,7 @@ func (o *options) apply(maker string, opts []Option) {
 func (o *options) needsNew() bool {
 	return o.finalizer != "" || !reflect.ValueOf(o.controller).IsZero() || o.sync != 0 || o.rand != nil || o.targetBy != "" ||
 		o.poll != 0 || o.watched != nil || o.unwatched != nil || o.wakes != (engine.Limit{}) || o.events != (eventOptions{}) ||
-		o.quiet != (quietOptions{}) || o.indexes != nil || o.unfollowed != nil || len(o.operations.Keys.Keys) > 0 || o.operations.annotation || o.passLimit != 0 || o.retry != "" || o.watches != nil || o.guard != nil
+		o.quiet != (quietOptions{}) || o.indexes != nil || o.unfollowed != nil || len(o.operations.Keys.Keys) > 0 || o.operations.annotation || o.passLimit != 0 || o.fromStart || o.retry != "" || o.watches != nil || o.guard != nil
 }
 
 // WithOwner says which object owns a resource, in place of the controlling owner reference: a typed reference of its

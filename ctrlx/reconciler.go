@@ -95,6 +95,9 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 		r.opt.backoff = flow.NewBackoff()
 	}
 	r.config = configurationOf[T]()
+	if r.opt.fromStart && r.config.timeout == nil {
+		panic(fmt.Sprintf("ctrlx: New: %s: WithTimeoutFromStart needs a method GetTimeout of %s or of its field Spec", name, reflect.TypeFor[T]()))
+	}
 	r.retries.annotations = slices.Compact([]string{r.opt.retry, fluxAnnotation})
 	r.observer = r.opt.telemetry.observer(r.changed, r.links)
 	if refs := optionFor[func(T) []checks.Ref]("New: "+name, "WithGuard", r.opt.guard); refs != nil {

@@ -68,6 +68,7 @@ func TestSetUpPanics(t *testing.T) {
 		"WithBackoff":     {"nil", func() { ctrlx.WithBackoff(nil) }, "ctrlx: WithBackoff: the Backoff is nil"},
 		"WithFlow":        {"flow says so", with(ctrlx.WithFlow(nil)), "is nil"},
 		"SyncTimeout":     {"no pass would ever see anything", func() { ctrlx.WithSyncTimeout(0) }, "ctrlx: WithSyncTimeout(0s): give a positive duration"},
+		"FromStart":       {"there is no time-out", with(ctrlx.WithTimeoutFromStart()), "ctrlx: New: Database: WithTimeoutFromStart needs a method GetTimeout of *testv1.Database or of its field Spec"},
 		"PollEvery":       {"it would do nothing else", func() { ctrlx.WithPollInterval(time.Millisecond) }, "ctrlx: WithPollInterval(1ms): give at least 1s"},
 		"WatchNone":       {"it would say nothing", func() { ctrlx.WithWatchedKinds() }, "ctrlx: WithWatchedKinds: give at least one kind"},
 		"WatchNoKind":     {"it names no kind", func() { ctrlx.WithWatchedKinds(schema.GroupKind{Group: "apps"}) }, "give the name of a kind"},

@@ -19,6 +19,13 @@ import (
 // digests of the inputs of the object.
 const ConditionProcessing = "Processing"
 
+// WithTimeoutFromStart starts the clock of a time-out ([TimeoutConfiguration]) with the
+// first pass that fails, that a check blocks, or that does not find the object ready.
+// So errors before the first Apply become a time-out, too, and waiting for an owner or a
+// reference takes time from it. A suspended or paused object starts no clock. [New]
+// panics if the objects have no method GetTimeout.
+func WithTimeoutFromStart() Option { return func(o *options) { o.fromStart = true } }
+
 // clock is the clock of an object that is not ready, after a pass. The zero clock does not run.
 type clock struct {
 	since   time.Time
@@ -39,7 +46,7 @@ func (r *Reconciler[T]) clockOf(p *pass, read T, out flow.Outcome) clock {
 	switch {
 	case was != nil && c.inputs.goOn(was.Message):
 		c.since = was.LastTransitionTime.Time
-	case notReady(out):
+	case notReady(out), r.opt.fromStart && (out.State() == flow.StateFailed || out.State() == flow.StateBlocked && !onHold(out)):
 		c.since = now.Truncate(time.Second)
 		if c.since.Before(now) {
 			c.since = c.since.Add(time.Second)

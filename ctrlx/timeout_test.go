@@ -197,6 +197,45 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
+// The clock may begin with the first pass that does not end Ready.
+func TestTimeoutFromStart(t *testing.T) {
+	retriable := ctrlx.NewRetriableError(errBroken, ptr.To(3*time.Minute))
+	cases := map[string]struct {
+		reason string
+		spec   AppSpec
+		steps  []step
+	}{
+		"Errors": {"errors before anything was applied are a time-out", AppSpec{Timeout: minutes(10)}, []step{
+			{fails(errBroken), "False Unknown Reconciling Processing", time.Second},
+			{later(10 * time.Minute), "False Timeout Stalled Processing", 2 * time.Second},
+			{done, "True Succeeded", time.Hour},
+			{later(time.Hour, fails(retriable), func(d *harness) { d.insync = false; d.change(func(a *App) { a.Spec.User = "x" }) }), "False Retrying Reconciling Processing", 3 * time.Minute},
+			{later(10 * time.Minute), "False Timeout Reconciling Processing", 3 * time.Minute},
+		}},
+		"Blocked": {"a block keeps its reason, and takes time from what follows, also from references that only later passes read", AppSpec{Timeout: minutes(10), User: "c"}, []step{
+			{func(d *harness) { d.block = flow.PointPreCheck; goesOn(d) }, "False Held Reconciling Processing", time.Second},
+			{later(time.Hour), "False Held Reconciling Processing", 2 * time.Second},
+			{func(d *harness) { d.block = "" }, "False Timeout Stalled Processing", time.Minute},
+		}},
+		"Suspended": {"a suspended object starts no clock", AppSpec{Timeout: minutes(10), Suspended: true}, []step{
+			{goesOn, "False Suspended Paused", time.Hour},
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t, anApp(tc.spec), aCluster())
+			d.use(d.reconciler(d.held(), ctrlx.WithTimeoutFromStart()))
+			for i, s := range tc.steps {
+				s.do(d)
+				after := d.pass()
+				if got := d.says(); got != s.says || after != s.after {
+					t.Fatalf("%s: step %d: it says %q and is requeued after %s, not %q after %s", tc.reason, i, got, after, s.says, s.after)
+				}
+			}
+		})
+	}
+}
+
 // A time-out says since when, for how long at most, and what there was.
 func TestTimeoutMessage(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{Timeout: minutes(10)}))

@@ -1054,6 +1054,18 @@ var ctrlxFaults = []fault{
 		test: "ctrlx.TestUnion", why: "an operation that follows another object than before is not woken by it",
 	},
 	{
+		name: "time-out-of-errors-left-out", in: "ctrlx.Reconciler.clockOf",
+		old:  `out.State() == flow.StateFailed || out.State() == flow.StateBlocked`,
+		new:  `out.State() == flow.StateBlocked`,
+		test: "ctrlx.TestTimeoutFromStart/Errors", why: "an object whose first Apply fails for ever never reports its time-out",
+	},
+	{
+		name: "time-out-of-suspended-objects", in: "ctrlx.Reconciler.clockOf",
+		old:  `&& !onHold(out)):`,
+		new:  `):`,
+		test: "ctrlx.TestTimeoutFromStart/Suspended", why: "an object that a user suspended reports a time-out when the user resumes it",
+	},
+	{
 		name: "applyset-restarts-the-time-out", in: "ctrlx.inputAnnotations",
 		old:  `if !strings.HasPrefix(key, applySetPrefix) {`,
 		new:  `if key != "" {`,
