@@ -114,9 +114,9 @@ func (p *pass) reads() (all []readObject, why string) {
 	if len(p.seen)+len(p.sets) > maxBasis {
 		return nil, fmt.Sprintf("the pass read more than %d objects", maxBasis)
 	}
-	for _, obj := range p.seen {
-		ref := obj.Ref
-		s := readObject{Group: ref.Group, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Digest: digestOfRead(obj)}
+	for i := range p.seen {
+		ref := p.seen[i].Ref
+		s := readObject{Group: ref.Group, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Digest: digestOfRead(p.seen[i].Object)}
 		if s.Digest == undigested {
 			return nil, ref.String() + " cannot be digested"
 		}

@@ -120,7 +120,7 @@ func (p *pass) seenAs(ref checks.Ref) engine.Followed {
 func (p *pass) following(out flow.Outcome) []checks.Ref {
 	refs := out.Following()
 	if s := out.State(); s != flow.StateGone && s != flow.StateIgnored && s != flow.StateCanceled {
-		refs = slices.Concat(refs, p.ofOperations(out))
+		refs = append(refs, p.ofOperations(out)...)
 	}
 	return refs
 }
@@ -132,7 +132,7 @@ func (p *pass) ofOperations(out flow.Outcome) []checks.Ref {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	all := p.kept
-	if p.began && out.State() != flow.StateFailed {
+	if p.began && out.State() != flow.StateFailed && !slices.Equal(all, p.follows) {
 		all = nil
 	}
 	return union(all, p.follows)
@@ -190,17 +190,13 @@ func (f *operationFollows) set(name types.NamespacedName, refs []checks.Ref) {
 }
 
 // followed returns what the engine needs to know of the followed refs: all of them
-// without the kinds of [WithUnfollowedKinds].
-func (p *pass) followed(refs []checks.Ref) (all []engine.Followed) {
-	found := make(map[checks.Ref]bool, len(refs))
+// without the kinds of [WithUnfollowedKinds]. It may name an object twice.
+func (p *pass) followed(refs []checks.Ref) []engine.Followed {
+	all := make([]engine.Followed, 0, len(refs))
 	for _, ref := range refs {
-		if ref.Kind == "" || slices.Contains(p.unfollowed, kindOf(ref)) {
-			continue
-		}
-		ref.ID = ""
-		if f := p.seenAs(p.engine.Resolved(p, ref)); !found[f.Ref] {
-			found[f.Ref] = true
-			all = append(all, f)
+		if ref.Kind != "" && !slices.Contains(p.unfollowed, kindOf(ref)) {
+			ref.ID = ""
+			all = append(all, p.seenAs(p.engine.Resolved(p, ref)))
 		}
 	}
 	return all

@@ -27,11 +27,10 @@ const maxInputs = 200
 // written every minute would start the clock again every minute. Nor do dependents.
 func inputsOf(obj client.Object, p *pass) inputs {
 	in := inputs{self: digestOf([]any{obj.GetUID(), obj.GetGeneration(), inputAnnotations(obj)}), read: map[string]string{}}
-	for _, obj := range p.seen {
-		if p.made[obj.Ref] {
-			continue
+	for i := range p.seen {
+		if s := &p.seen[i]; !s.dependent {
+			in.read[digestOf(s.Ref)] = digestOf(content(s.Value))
 		}
-		in.read[digestOf(obj.Ref)] = digestOf(content(obj.Value))
 	}
 	return in
 }

@@ -64,11 +64,16 @@ type pass struct {
 	loop       checks.Ref         // see looping
 
 	mu     sync.Mutex
-	seen   []checks.Object     // the owner, the references and the dependents, each as the pass read it first
-	made   map[checks.Ref]bool // the dependents of seen
-	room   [1]checks.Object    // for seen, without an allocation
-	seenAt map[checks.Ref]int  // the indexes in seen; nil while there are few
-	sets   []seenSet           // each as the pass listed it first
+	seen   []seenObject       // the owner, the references and the dependents, each as the pass read it first
+	room   [1]seenObject      // for seen, without an allocation
+	seenAt map[checks.Ref]int // the indexes in seen; nil while there are few
+	sets   []seenSet          // each as the pass listed it first
+}
+
+// seenObject is an object as a pass read it.
+type seenObject struct {
+	checks.Object
+	dependent bool // the object of the pass makes it, so it is no input
 }
 
 // few is the number of refs that are searched one by one: a map costs more.
@@ -141,19 +146,17 @@ func (p *pass) saw(ctx context.Context, obj checks.Object) {
 	obj.Ref.ID = "" // it is part of the object
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.seen == nil {
+	switch n := len(p.kept); {
+	case p.seen != nil:
+	case n > few: // Apply reads them again, as a rule
+		p.seen, p.seenAt = make([]seenObject, 0, n+few), make(map[checks.Ref]int, n+few)
+	default:
 		p.seen = p.room[:0]
 	}
 	if p.indexOf(obj.Ref) >= 0 {
 		return
 	}
-	p.seen = append(p.seen, obj)
-	if engine.IsDependent(ctx) {
-		if p.made == nil {
-			p.made = map[checks.Ref]bool{}
-		}
-		p.made[obj.Ref] = true
-	}
+	p.seen = append(p.seen, seenObject{obj, engine.IsDependent(ctx)})
 	switch {
 	case p.seenAt != nil:
 		p.seenAt[obj.Ref] = len(p.seen) - 1

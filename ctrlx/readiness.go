@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/byversion"
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 )
 
@@ -45,5 +46,5 @@ func Kstatus(kind schema.GroupVersionKind) func(obj client.Object) checks.Readin
 	if kind.Kind == "" || kind.Version == "" {
 		panic(fmt.Sprintf("ctrlx: Kstatus: %q: give a kind and a version", kind))
 	}
-	return ready.Cached(ready.Kstatus(kind), ready.MostCached)
+	return ready.Cached(ready.Kstatus(kind), byversion.DefaultSize)
 }

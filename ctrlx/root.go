@@ -44,7 +44,7 @@ func (p *pass) Object(ref checks.Ref) *checks.Object {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i := p.indexOf(ref); i >= 0 {
-		return &p.seen[i]
+		return &p.seen[i].Object
 	}
 	return nil
 }

@@ -65,6 +65,9 @@ func newLarge(tb testing.TB, n int) *large {
 		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
 			l.writes++
 			obj.SetUID(types.UID(obj.GetName())) // as the API server does
+			if _, ok := obj.(*appsv1.Deployment); ok {
+				obj.SetGeneration(1)
+			}
 			return c.Create(ctx, obj, opts...)
 		},
 		Update: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.UpdateOption) error {
@@ -210,9 +213,11 @@ func TestInSyncCost(t *testing.T) {
 	if race.Enabled {
 		t.Skip("times mean nothing under -race")
 	}
-	got := ratio.Of(func() { l.pass(t) }, func() { l.byHand(t) }, ratio.Options{Samples: 10})
-	t.Logf("%.2fx", got)
-	if got > 3 {
+	byHand := testing.AllocsPerRun(1, func() { l.byHand(t) })
+	if got := testing.AllocsPerRun(1, func() { l.pass(t) }); got > 1.1*byHand {
+		t.Errorf("a pass makes %.0f allocations, and %.0f by hand", got, byHand)
+	}
+	if got := ratio.Of(func() { l.pass(t) }, func() { l.byHand(t) }, ratio.Options{Samples: 10}); got > 1.8 {
 		t.Errorf("a pass takes %.2f times as long as by hand", got)
 	}
 }

@@ -59,6 +59,13 @@ func (i *Item) Ref() checks.Ref {
 	return checks.Ref{Group: i.Group, Kind: i.Kind, Namespace: i.Namespace, Name: i.Name}
 }
 
+// equal reports whether two items have the same fields.
+func (i Item) equal(other Item) bool {
+	same := i.Manages == other.Manages || i.Manages != nil && other.Manages != nil && *i.Manages == *other.Manages
+	i.Manages = other.Manages
+	return same && i == other
+}
+
 func (i *Item) groupKind() schema.GroupKind { return schema.GroupKind{Group: i.Group, Kind: i.Kind} }
 
 // byRef returns the indexes of the objects.

@@ -161,9 +161,8 @@ func (y *system) validate(ctx context.Context, s *Set, o *Object) error {
 		problems = append(problems, fmt.Sprintf("the update policy Recreate would delete all objects in it: "+
 			"set %s/update-policy to another one", y.name))
 	}
-	for key, order := range map[string]*int16{annotationApplyOrder: &o.ApplyOrder, annotationDeleteOrder: &o.DeleteOrder} {
-		problems = y.order(problems, o.Manifest, key, order)
-	}
+	problems = y.order(problems, o.Manifest, annotationApplyOrder, &o.ApplyOrder)
+	problems = y.order(problems, o.Manifest, annotationDeleteOrder, &o.DeleteOrder)
 	if o.Manifest.GetAnnotations()[y.name+"/"+annotationPurgeOrder] != "" {
 		o.PurgeOrder = new(int16)
 		problems = y.order(problems, o.Manifest, annotationPurgeOrder, o.PurgeOrder)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"time"
 
@@ -191,7 +190,7 @@ func (s *Set) Save(ctx context.Context) error {
 	if s.Plan != nil {
 		return nil
 	}
-	if s.stored == nil || !reflect.DeepEqual(s.stored.Items, s.Inventory.Items) {
+	if s.stored == nil || !slices.EqualFunc(s.stored.Items, s.Inventory.Items, Item.equal) {
 		v := s.Inventory.clone()
 		if err := s.system.store.Save(ctx, s.system.cluster.GetClient(), s.Component, v); err != nil {
 			return fmt.Errorf("storing the inventory: %w", err)

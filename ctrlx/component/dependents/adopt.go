@@ -49,7 +49,8 @@ func adopt(clock clock.PassiveClock) Middleware {
 			if r.Live == nil {
 				return next(ctx, r)
 			}
-			o, key := r.ownership(), r.of.name+"/"+annotationAdoption
+			o := r.ownership()
+			key := func() string { return r.of.name + "/" + annotationAdoption }
 			switch {
 			case o.ours:
 				return next(ctx, r)
@@ -73,12 +74,12 @@ func adopt(clock clock.PassiveClock) Middleware {
 			case o.owner != "":
 				message := fmt.Sprintf("it belongs to %s: remove it from one of the two owners", o.owner)
 				if !o.marked {
-					message += fmt.Sprintf(", or set %s=%s", key, AdoptionAlways)
+					message += fmt.Sprintf(", or set %s=%s", key(), AdoptionAlways)
 				}
 				return r.notOurs(o, message), nil
 			case r.Policies.Adoption == AdoptionNever:
 				return r.notOurs(o, fmt.Sprintf("it exists and has no owner: delete it, or set %s=%s",
-					key, AdoptionIfUnowned)), nil
+					key(), AdoptionIfUnowned)), nil
 			}
 			return next(ctx, r)
 		}

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/byversion"
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 )
 
@@ -88,7 +89,7 @@ func (r *Request) findKind(a action) error {
 // conditions that the kind must have.
 func kstatusOf(kind schema.GroupVersionKind) ready.Func {
 	of, hints := ready.Kstatus(kind), ready.HintsOf(kind.GroupKind())
-	return ready.Cached(func(obj client.Object) checks.Readiness { return hints.Hinted(obj, of(obj)) }, ready.MostCached)
+	return ready.Cached(func(obj client.Object) checks.Readiness { return hints.Hinted(obj, of(obj)) }, byversion.DefaultSize)
 }
 
 // readinessOf returns how ready an object of a kind is. A status hint counts in

@@ -17,6 +17,7 @@
 //	list.go         what one pass lists
 //	sets.go         which sets contain an object that changed
 //	fields.go       the indexes of queries
+//	digests.go      digests of the parts of an object that wake waiters and followers
 //	follow.go       which changes wake followers
 //	kinds.go        which kinds may be watched, and in which state each kind is
 //	catalog.go      the kinds that discovery lists

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/windlass-go/windlass/ctrlx/internal/byversion"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 )
@@ -32,6 +33,7 @@ type Engine struct {
 	stale   Stale
 	sets    sets
 	touches touches
+	digests byversion.Cache[*digests]
 	catalog *catalog
 	stopped context.Context // done when the manager has stopped
 

@@ -22,16 +22,8 @@ type Followed struct {
 	Number uint64 // of a set: Listed.Follow
 }
 
-// follow returns the digest of the part of an object that wakes followers: that
-// of [digest.Follow], the readiness as each reconciler sees it, and the numbers of
-// [Engine.Writes]. It is 0, not known, if a function of the user panics.
-func (e *Engine) follow(k kind, obj client.Object) (h uint64) {
-	if obj == nil {
-		return digest.NotFound
-	}
-	if k.policy == metadataOnly {
-		return e.touches.digest(k, obj)
-	}
+// followOf returns the digest of [Engine.follow].
+func (e *Engine) followOf(k kind, obj client.Object) (h uint64) {
 	defer func() {
 		if recover() != nil { // the pass that is woken calls the same function, and reports the panic
 			h = 0

@@ -20,7 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
 
@@ -350,15 +349,6 @@ func (e *Engine) occurred(k kind, id index.ID, was, is client.Object) {
 		now = was
 	}
 	e.heard(kindOf(id), id.Namespace, now.GetResourceVersion())
-}
-
-// digest returns the digest of all that a check can see of an object. If only
-// the metadata is watched, the version stands for the rest of the object.
-func (e *Engine) digest(k kind, obj client.Object) uint64 {
-	if k.policy == metadataOnly {
-		return e.touches.digest(k, obj)
-	}
-	return digest.Of(obj)
 }
 
 // newObject returns an object to read into: its metadata if the policy says so,

@@ -98,7 +98,7 @@ var ctrlxFaults = []fault{
 		test: "ctrlx/internal/engine.TestCaughtUp", why: "a pass reads an older state of a set than the pass before it",
 	},
 	{
-		name: "follower-of-all-digests", in: "ctrlx/internal/engine.Engine.follow",
+		name: "follower-of-all-digests", in: "ctrlx/internal/engine.Engine.followOf",
 		old:  `h = digest.Follow(obj)`,
 		new:  `h = digest.Of(obj)`,
 		test: "ctrlx.TestOwnerWritesOften", why: "each write of the status of an owner causes a pass of each of its Ready children",
@@ -1046,6 +1046,12 @@ var ctrlxFaults = []fault{
 		old:  `p.seenAt[obj.Ref] = len(p.seen) - 1`,
 		new:  `_ = obj`,
 		test: "ctrlx.TestSeen", why: "a pass over many objects does not know their states, and each change of them wakes it in vain",
+	},
+	{
+		name: "digest-of-an-older-version", in: "ctrlx/internal/byversion",
+		old:  `if found && e.version == version {`,
+		new:  `if found {`,
+		test: "ctrlx/internal/byversion.TestCache/Changed", why: "a change wakes no waiter, because its digest is that of the version before",
 	},
 	{
 		name: "operations-drop-followed-objects", in: "ctrlx",

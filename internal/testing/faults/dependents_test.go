@@ -421,8 +421,8 @@ var dependentsFaults = []fault{
 	},
 	{
 		name: "operation-follows-nothing", in: "ctrlx.pass.following",
-		old:  `refs = slices.Concat(refs, p.ofOperations(out))`,
-		new:  `refs = slices.Concat(refs, p.ofOperations(out)[:0])`,
+		old:  `refs = append(refs, p.ofOperations(out)...)`,
+		new:  `refs = append(refs, p.ofOperations(out)[:0]...)`,
 		test: "ctrlx.TestFollowInOperation", why: "the Ready owner of a deleted dependent stays Ready until the resync",
 	},
 	{
@@ -432,7 +432,7 @@ var dependentsFaults = []fault{
 		test: "ctrlx.TestFollowInOperation", why: "a dependent that was deleted while the operator was down stays away until the resync",
 	},
 	{
-		name: "metadata-of-a-dependent-not-followed", in: "ctrlx/internal/engine.Engine.follow",
+		name: "metadata-of-a-dependent-not-followed", in: "ctrlx/internal/engine.Engine.followOf",
 		old:  `h = digest.And(h, also(obj))`,
 		new:  `_ = also`,
 		test: "ctrlx/component/dependents.TestFollowed", why: "a stolen dependent is noticed at the resync",

@@ -1,0 +1,75 @@
+// Package byversion remembers a value for the last version of each object, so that
+// callers compute it once for each change of the object.
+package byversion
+
+import (
+	"reflect"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// DefaultSize is the size of a [Cache] without one: more objects than a component
+// may have.
+const DefaultSize = 16_384
+
+// Cache holds values of type V by UID, for the last version of each object. It has
+// Size entries, and drops any entry for a new one: passes over more objects find
+// most of them, whatever their order. Zero means [DefaultSize]. The zero Cache is
+// empty. It is safe for concurrent use. Do not change Size after the first Get.
+type Cache[V any] struct {
+	Size int
+
+	mu      sync.Mutex
+	entries map[object]entry[V]
+}
+
+// object identifies an object in one form: one form may show more of it than another.
+type object struct {
+	uid  types.UID
+	form reflect.Type
+}
+
+type entry[V any] struct {
+	version string
+	value   V
+}
+
+// Get returns the value of the version of obj. It calls first under a lock if the
+// version has none, and drops the value of another version, for which no caller asks
+// any more. ok is false if obj is nil, or has no UID or no resource version: nothing
+// is remembered of it. The caller must not pass an object that was changed since it
+// was read.
+func (c *Cache[V]) Get(obj client.Object, first func() V) (v V, ok bool) {
+	at := reflect.ValueOf(obj)
+	if !at.IsValid() || at.Kind() == reflect.Pointer && at.IsNil() {
+		return v, false
+	}
+	key, version := object{obj.GetUID(), at.Type()}, obj.GetResourceVersion()
+	if key.uid == "" || version == "" {
+		return v, false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, found := c.entries[key]
+	if found && e.version == version {
+		return e.value, true
+	}
+	size := c.Size
+	if size <= 0 {
+		size = DefaultSize
+	}
+	for other := range c.entries {
+		if found || len(c.entries) < size {
+			break
+		}
+		delete(c.entries, other)
+	}
+	if c.entries == nil {
+		c.entries = map[object]entry[V]{}
+	}
+	e = entry[V]{version, first()}
+	c.entries[key] = e
+	return e.value, true
+}
