@@ -227,7 +227,8 @@ func (p *pass) reportLoop(all []metav1.Condition) {
 	}
 	self := p.engine.Waiter()
 	note := fmt.Sprintf("%s changes again and again, and each change causes a pass that does not change this verdict: "+
-		"passes are delayed by up to 10 minutes; if passes over %s cause the changes, correct that, or give WithoutFollowing",
+		"the passes for these changes are delayed by up to 10 minutes; if passes over %s cause the changes, correct that, "+
+		"or name the kind in ctrlx.WithUnfollowedKinds",
 		p.loop, checks.Ref{Group: self.Group, Kind: self.Kind, Namespace: self.Namespace, Name: self.Name})
 	if c.Message != "" {
 		note = c.Message + "; " + note

@@ -171,7 +171,7 @@ func (e *Engine) Add(c Config) (*Waker, error) {
 	for _, gk := range c.Unwatched {
 		e.policy[gk] = unwatched
 	}
-	return &Waker{engine: e, kind: c.Kind, limit: c.Limit.limiter(), delayed: map[types.NamespacedName]bool{}, loops: map[types.NamespacedName]*loop{}}, nil
+	return &Waker{engine: e, kind: c.Kind, limit: c.Limit.limiter(), delayed: map[types.NamespacedName]bool{}, loops: map[types.NamespacedName]*loops{}}, nil
 }
 
 // Cache returns the cache of the manager.

@@ -10,99 +10,138 @@ import (
 )
 
 // The delays of wake-ups by followed objects. Two objects may change each other
-// by their passes, and then each change wakes the other object. A pass that
-// changes the verdict ends the delays.
+// by their passes, and then each change wakes the other object. Each followed
+// object has delays of its own, so that one that changes often delays no other. A
+// pass that changes the verdict ends the delays.
 const (
-	freeWakes  = 5                // wake-ups in a row without a delay
-	firstPause = time.Second      // of the next one; it doubles with each further one
-	maxPause   = 10 * time.Minute // the longest delay
-	calmTime   = time.Minute      // the time without a wake-up that ends a row; twice the last delay if that is longer
-	maxLoops   = 4096             // objects that are remembered; further ones are not delayed
+	freeWakes = 5                // wake-ups in a row by one object without a delay
+	leastWait = time.Second      // of the next one; it doubles with each further one
+	mostWait  = 10 * time.Minute // the longest delay
+	calmTime  = time.Minute      // the time without a wake-up that ends a row; twice the last delay if that is longer
+	maxLoops  = 16_384           // pairs of objects that are remembered; further ones are not delayed
 )
 
-// loop is an object that followed objects wake, while its verdict stays.
+// loops are the wake-ups of an object by the objects that it follows, while its
+// verdict stays.
+type loops struct {
+	by        map[index.ID]*loop
+	scheduled bool // a delayed pass is in the queue
+}
+
+// loop is a row of wake-ups by one followed object.
 type loop struct {
-	ref       index.ID // the one of the last wake-up
-	n         int      // the number of wake-ups in a row
-	last      time.Time
-	pause     time.Duration // of the last wake-up
-	scheduled bool          // a delayed pass is in the queue
+	n    int           // the number of wake-ups
+	last time.Time     // the pass of the last one
+	wait time.Duration // of the last one
 }
 
 // wakeFollower is wake for an object that follows ref. A wake-up may be delayed,
 // and is never dropped.
 func (w *Waker) wakeFollower(name types.NamespacedName, ref index.ID) {
-	switch pause, scheduled := w.pause(name, ref, time.Now()); {
+	switch wait, scheduled := w.wait(name, ref, time.Now()); {
 	case scheduled:
-	case pause > 0:
-		w.add(name, pause)
+	case wait > 0:
+		w.add(name, wait)
 	default:
 		w.wake(name)
 	}
 }
 
-// pause returns the delay of a wake-up. scheduled is true if a delayed pass is in
+// wait returns the delay of a wake-up. scheduled is true if a delayed pass is in
 // the queue already.
-func (w *Waker) pause(name types.NamespacedName, ref index.ID, now time.Time) (pause time.Duration, scheduled bool) {
+func (w *Waker) wait(name types.NamespacedName, ref index.ID, now time.Time) (wait time.Duration, scheduled bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	l := w.loops[name]
+	all := w.loops[name]
+	l := all.get(ref)
 	if l == nil {
 		if !w.room() {
 			return 0, false
 		}
+		if all = w.loops[name]; all == nil { // room may have dropped it
+			all = &loops{by: map[index.ID]*loop{}}
+			w.loops[name] = all
+		}
 		l = &loop{}
-		w.loops[name] = l
+		all.by[ref] = l
+		w.rows++
 	}
-	if now.Sub(l.last) > max(calmTime, 2*l.pause) {
+	if l.over(now) {
 		l.n = 0
 	}
-	l.ref = ref
-	if l.scheduled {
+	if l.n >= freeWakes && all.scheduled {
 		return 0, true
 	}
 	l.n++
-	for i := freeWakes; i < l.n && pause < maxPause; i++ {
-		pause = max(2*pause, firstPause)
+	for i := freeWakes; i < l.n && wait < mostWait; i++ {
+		wait = max(2*wait, leastWait)
 	}
-	pause = min(pause, maxPause)
-	l.last, l.pause, l.scheduled = now.Add(pause), pause, pause > 0
-	return pause, false
+	wait = min(wait, mostWait)
+	l.last, l.wait = now.Add(wait), wait
+	all.scheduled = all.scheduled || wait > 0
+	return wait, false
 }
 
-// room reports whether there is room for another object. It is called with the
-// lock held.
+// get returns the row of wake-ups by ref; nil: there is none.
+func (s *loops) get(ref index.ID) *loop {
+	if s == nil {
+		return nil
+	}
+	return s.by[ref]
+}
+
+// over reports whether the row has ended.
+func (l *loop) over(now time.Time) bool { return now.Sub(l.last) > max(calmTime, 2*l.wait) }
+
+// room reports whether there is room for another row. It is called with the lock
+// held.
 func (w *Waker) room() bool {
-	if len(w.loops) < maxLoops {
+	if w.rows < maxLoops {
 		return true
 	}
-	for name, l := range w.loops {
-		if l.n <= freeWakes {
+	for name, all := range w.loops {
+		for ref, l := range all.by {
+			if l.n <= freeWakes {
+				delete(all.by, ref)
+				w.rows--
+			}
+		}
+		if len(all.by) == 0 {
 			delete(w.loops, name)
 		}
 	}
-	return len(w.loops) < maxLoops
+	return w.rows < maxLoops
 }
 
 // Calm ends the delays of an object, because its verdict has changed, or because
 // it is gone. A delayed pass comes at once.
 func (w *Waker) Calm(name types.NamespacedName) {
 	w.mu.Lock()
-	l := w.loops[name]
+	all := w.loops[name]
 	delete(w.loops, name)
+	if all != nil {
+		w.rows -= len(all.by)
+	}
 	w.mu.Unlock()
-	if l != nil && l.scheduled {
+	if all != nil && all.scheduled {
 		w.add(name, 0)
 	}
 }
 
-// Loop returns the followed object whose changes wake an object again and again.
-// ok is false if its wake-ups are not delayed.
+// Loop returns the followed object whose changes wake an object again and again:
+// of several ones the one of the last pass. ok is false if no wake-up is delayed.
 func (w *Waker) Loop(name types.NamespacedName) (ref checks.Ref, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if l := w.loops[name]; l != nil && l.n > freeWakes {
-		return refOf(l.ref), true
+	all := w.loops[name]
+	if all == nil {
+		return checks.Ref{}, false
 	}
-	return checks.Ref{}, false
+	var last time.Time
+	for by, l := range all.by {
+		if l.n > freeWakes && (!ok || l.last.After(last)) {
+			ref, ok, last = refOf(by), true, l.last
+		}
+	}
+	return ref, ok
 }

@@ -14,16 +14,16 @@ import (
 // TestLoopDelays verifies that wake-ups in a row are delayed more and more, that
 // none is dropped, and that a change of the verdict ends the delays.
 func TestLoopDelays(t *testing.T) {
-	w := &Waker{loops: map[types.NamespacedName]*loop{}}
+	w := &Waker{loops: map[types.NamespacedName]*loops{}}
 	name, ref := types.NamespacedName{Name: "a"}, index.ID{Kind: "Secret", Name: "key"}
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	wake := func() string {
-		pause, scheduled := w.pause(name, ref, now)
-		if again, twice := w.pause(name, ref, now); pause > 0 && (again != 0 || !twice) {
+		pause, scheduled := w.wait(name, ref, now)
+		if again, twice := w.wait(name, ref, now); pause > 0 && (again != 0 || !twice) {
 			t.Errorf("a second change adds a pass after %s", again)
 		}
 		if pause == 0 { // the second call counted, too
-			w.loops[name].n--
+			w.loops[name].by[ref].n--
 		}
 		now = now.Add(pause)
 		w.Begin(name)
@@ -45,7 +45,7 @@ func TestLoopDelays(t *testing.T) {
 	if got := wake(); got != "10m0s false" {
 		t.Errorf("the longest delay is %s", got)
 	}
-	now = now.Add(3*maxPause + 1)
+	now = now.Add(3*mostWait + 1)
 	for range 20 { // a credential that is rotated every few minutes is no loop
 		if got := wake(); got != "0s false" {
 			t.Errorf("after a calm time: %s", got)
@@ -60,9 +60,39 @@ func TestLoopDelays(t *testing.T) {
 		t.Error("a change of the verdict does not end the delays")
 	}
 	for i := range 2 * maxLoops {
-		w.pause(types.NamespacedName{Name: fmt.Sprint(i)}, ref, now)
+		w.wait(types.NamespacedName{Name: fmt.Sprint(i)}, ref, now)
 	}
-	if len(w.loops) > maxLoops {
-		t.Errorf("%d objects are remembered", len(w.loops))
+	if w.rows > maxLoops {
+		t.Errorf("%d rows are remembered", w.rows)
+	}
+}
+
+// TestLoopOfOne verifies that an object that changes again and again delays the
+// wake-ups by no other object, and that changes of many objects are no loop.
+func TestLoopOfOne(t *testing.T) {
+	w := &Waker{loops: map[types.NamespacedName]*loops{}}
+	name, now := types.NamespacedName{Name: "a"}, time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	ref := func(n int) index.ID { return index.ID{Kind: "ConfigMap", Name: fmt.Sprint(n)} }
+	for i := range 100 {
+		if wait, scheduled := w.wait(name, ref(i), now); wait > 0 || scheduled {
+			t.Fatalf("the first change of object %d is delayed by %s", i, wait)
+		}
+	}
+	if by, ok := w.Loop(name); ok {
+		t.Errorf("a loop with %s, which has changed once", by)
+	}
+	for range 10 {
+		w.wait(name, ref(7), now)
+	}
+	if by, ok := w.Loop(name); !ok || by.Name != "7" {
+		t.Errorf("the loop is with %q, want 7", by.Name)
+	}
+	if wait, scheduled := w.wait(name, ref(8), now); wait > 0 || scheduled {
+		t.Errorf("the second change of object 8 is delayed, because object 7 changes often")
+	}
+	w.Begin(name)
+	w.Calm(name)
+	if len(w.loops) != 0 || w.rows != 0 {
+		t.Errorf("after Calm, %d objects and %d rows are left", len(w.loops), w.rows)
 	}
 }

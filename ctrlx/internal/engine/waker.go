@@ -38,7 +38,8 @@ type Waker struct {
 
 	mu      sync.Mutex
 	delayed map[types.NamespacedName]bool // woken, and not begun: another wake-up adds nothing
-	loops   map[types.NamespacedName]*loop
+	loops   map[types.NamespacedName]*loops
+	rows    int // in all loops
 }
 
 // Start begins the wake-ups, when the controller starts. It is a source of
@@ -87,7 +88,7 @@ func (w *Waker) Begin(name types.NamespacedName) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.delayed, name)
-	if l := w.loops[name]; l != nil {
-		l.scheduled = false
+	if all := w.loops[name]; all != nil {
+		all.scheduled = false
 	}
 }

@@ -1054,6 +1054,12 @@ var ctrlxFaults = []fault{
 		test: "ctrlx/internal/byversion.TestCache/Changed", why: "a change wakes no waiter, because its digest is that of the version before",
 	},
 	{
+		name: "loop-with-all-followed-objects", in: "ctrlx/internal/engine.Waker.wait",
+		old:  `all := w.loops[name]`,
+		new:  `ref = index.ID{}; all := w.loops[name]`,
+		test: "ctrlx/internal/engine.TestLoopOfOne", why: "drift of a dependent is corrected after minutes, because other dependents were labelled",
+	},
+	{
 		name: "operations-drop-followed-objects", in: "ctrlx",
 		old:  `if slices.Equal(a, b) {`,
 		new:  `if len(a) == len(b) {`,
