@@ -58,6 +58,11 @@ func (t *telemetry) observer(changed func(context.Context, flow.Outcome) (previo
 	return otelx.New(append(defaults, t.opts...)...)
 }
 
+// Observer returns the observer that [New] added, to observe chains of your own
+// inside the operations; nil: [WithoutTelemetry], or all of it is off. A chain
+// takes nil, too: chain.Observe(r.Observer()).
+func (r *Reconciler[T]) Observer() chain.Observer { return r.observer }
+
 // links returns the link from the span of a pass to the span of the pass that woke
 // the object, and remembers the span for the objects that this pass wakes. A pass
 // that is not recorded does not call it.

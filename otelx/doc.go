@@ -33,7 +33,7 @@
 //
 // A blocked or failed pass logs one line at verbosity 0, with the point, the
 // link, the reason and the message. A failure is an error of the logger (logr's
-// Error). [WithChanges] limits these lines to changes of the verdict, and adds
+// Error). After a panic, it has the stack, and so has the exception event. [WithChanges] limits these lines to changes of the verdict, and adds
 // a line for a resource that recovers. Passes and points (at verbosity 1) and
 // links (at verbosity 2) log a line when they start, and a line with the verdict
 // when they end.

@@ -1,6 +1,7 @@
 package otelx
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -26,6 +27,7 @@ type ending struct {
 	failed          bool   // the link itself failed or panicked
 	class           string // of the error, or the type of the panic's value
 	text            string // of the error or the panic; only with WithErrorText
+	stack           string // of a panic that failed a pass
 }
 
 // verdictUnreadable is the verdict of a result whose methods panic.
@@ -50,6 +52,9 @@ func (b *bound) read(p *running, exit chain.Exit, e *ending) {
 	e.verdict, e.reason = safe(e.verdict, maxWord), safe(e.reason, maxWord)
 	if e.failed {
 		e.class, e.text = classOf(p.class, exit), b.textOf(exit)
+		if pass.Of(b.link) == pass.Pass {
+			e.stack = stackOf(exit.Err)
+		}
 	}
 	if r, ok := exit.Result.(interface{ Retry() classify.Retry }); ok && r.Retry() != classify.Unset {
 		e.retry = r.Retry().String()
@@ -105,6 +110,16 @@ func classOf(class func(error) string, exit chain.Exit) string {
 		return safe(fmt.Sprintf("%T", exit.Panic), maxWord)
 	}
 	return safe(class(exit.Err), maxWord)
+}
+
+// stackOf returns the stack of a panic that an error wraps; empty: there is none.
+// It has the names of functions and files, and no values of the user.
+func stackOf(err error) string {
+	p, ok := errors.AsType[*chain.PanicError](err)
+	if !ok {
+		return ""
+	}
+	return string(p.Stack[:min(len(p.Stack), maxStack)])
 }
 
 // textOf returns "" without [WithErrorText].

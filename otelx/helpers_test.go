@@ -99,9 +99,9 @@ func (rec *recording) observer(opts ...otelx.Option) chain.Observer {
 }
 
 // logger makes a logger that adds the lines up to a verbosity to rec, without
-// durations and quotes.
+// durations, stacks and quotes.
 func (rec *recording) logger(verbosity int) logr.Logger {
-	took := regexp.MustCompile(` "duration"=[-0-9.e]+`)
+	took := regexp.MustCompile(` "(duration"=[-0-9.e]+|stack"="[^"]*")`)
 	return funcr.New(func(_, args string) {
 		rec.lines = append(rec.lines, strings.ReplaceAll(took.ReplaceAllString(args, ""), `"`, ""))
 	}, funcr.Options{Verbosity: verbosity})
@@ -159,8 +159,9 @@ func tree(t *testing.T, rec *recording) (all []string) {
 	return all
 }
 
-// sameSpans compares spans by their exported fields, without durations.
+// sameSpans compares spans by their exported fields, without durations and stacks.
 var sameSpans = cmp.Options{
+	cmpopts.IgnoreMapEntries(func(key, _ string) bool { return key == "exception.stacktrace" }),
 	cmpopts.IgnoreUnexported(otelfake.Span{}),
 	cmpopts.IgnoreFields(otelfake.Span{}, "Span"),
 	cmpopts.IgnoreFields(otelfake.Event{}, "Seconds"),

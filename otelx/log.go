@@ -69,7 +69,11 @@ func (b *bound) logExit(ctx context.Context, p *running, e *ending, result any) 
 		}
 		values := *e
 		values.text = "" // the error of the line has it
-		log.Error(errors.New(err), ended[whole], b.values(&values)...)
+		all := b.values(&values)
+		if e.stack != "" {
+			all = append(all, LogStack, e.stack)
+		}
+		log.Error(errors.New(err), ended[whole], all...)
 	case changed:
 		log.V(0).Info(ended[whole], b.values(e)...)
 	case p.logs[whole]:

@@ -92,6 +92,7 @@ const (
 
 	exceptionType    = attribute.Key("exception.type")
 	exceptionMessage = attribute.Key("exception.message")
+	exceptionStack   = attribute.Key("exception.stacktrace")
 )
 
 // Metrics. Passes, points and links have separate instruments, so that a sum
@@ -132,4 +133,5 @@ const (
 	LogDuration   = "duration"
 	LogErrorType  = "errorType"
 	LogError      = "error" // the text of the error; only with WithErrorText
+	LogStack      = "stack" // of a panic that failed the pass, at most 16 kB
 )

@@ -176,5 +176,8 @@ func (o *observer) exception(span trace.Span, event string, e *ending) {
 	if e.text != "" {
 		all = append(all, exceptionMessage.String(e.text))
 	}
+	if e.stack != "" {
+		all = append(all, exceptionStack.String(e.stack))
+	}
 	span.AddEvent(event, trace.WithAttributes(all...))
 }

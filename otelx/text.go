@@ -6,7 +6,9 @@ import "github.com/windlass-go/windlass/internal/text"
 const (
 	maxWord = text.Name   // a verdict, a reason or a name
 	maxText = text.Object // a message, a note or a key
-	maxList = 10          // the number of notes or awaited objects
+
+	maxStack = 16_384 // the stack of a panic
+	maxList  = 10     // the number of notes or awaited objects
 )
 
 // safe returns a text of a service or a user as one line, without secrets.

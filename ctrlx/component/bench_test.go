@@ -168,9 +168,11 @@ func madeObjects(n int) []client.Object {
 }
 
 // pass runs a pass over the component.
-func (l *large) pass(tb testing.TB) {
+func (l *large) pass(tb testing.TB) { l.passIn(tb, tb.Context()) }
+
+func (l *large) passIn(tb testing.TB, ctx context.Context) {
 	req := reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "shop"}}
-	if _, err := l.inner.Reconcile(tb.Context(), req); err != nil {
+	if _, err := l.inner.Reconcile(ctx, req); err != nil {
 		tb.Fatal(err)
 	}
 }

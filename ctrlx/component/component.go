@@ -57,7 +57,6 @@ func New[T Component](name string, g Generator, opts ...Option) *Reconciler[T] {
 	r.options = optionsOf(name, opts)
 	mustConfigure[T](name)
 	r.generator = g
-	r.dependentsOf(unconnected{}) // it panics now if an option is wrong, and not in SetupWithManager
 	r.applyChain = setup.Edited("component: New: "+name+": WithApplyChain", applyLinks(), r.applyEdits)
 	r.waveChain = setup.Edited("component: New: "+name+": WithWaveChain", waveLinks(), r.waveEdits)
 	r.deleteChain = setup.Edited("component: New: "+name+": WithDeleteChain", deleteLinks(), r.deleteEdits)
@@ -103,6 +102,7 @@ func New[T Component](name string, g Generator, opts ...Option) *Reconciler[T] {
 	}
 	conditions := func(c T) *[]metav1.Condition { return &c.GetStatus().Conditions }
 	r.inner = ctrlx.New(name, ops, ext, append(r.reconcilerOptions(), ctrlx.WithConditions(conditions))...)
+	r.dependentsOf(unconnected{}) // it panics now if an option is wrong, and not in SetupWithManager
 	return r
 }
 

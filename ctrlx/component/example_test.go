@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing/fstest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,20 +58,26 @@ data:
 	// Output: ConfigMap books-settings
 }
 
-// A link of yours runs around each wave. It may limit writes, or wait for a
-// maintenance window.
+// A link of yours runs around each wave. This one lets a component write in a
+// maintenance window only. A component in sync stays Ready.
 func ExampleWithWaveChain() {
-	window := chain.Named("window", chain.Before[*component.Wave, component.Result](func(context.Context, *component.Wave) error {
-		return nil // or an error outside of the window
-	}))
+	isOpen := func() bool { return time.Now().Hour() >= 22 }
+	window := chain.Named("Window", func(next component.WaveHandler) component.WaveHandler {
+		return func(ctx context.Context, w *component.Wave) (component.Result, error) {
+			if len(w.Pending()) > 0 && !isOpen() {
+				return component.Result{Reason: "WindowClosed", Message: "the maintenance window opens at 22:00", After: time.Hour}, nil
+			}
+			return next(ctx, w)
+		}
+	})
 	shops := component.New[*Shop]("shop.example.com", component.GeneratorFunc[*ShopSpec](nil), component.WithWaveChain(
-		func(c component.WaveChain) (component.WaveChain, error) { return c.InsertAfter("Preflight", window) },
+		func(c component.WaveChain) (component.WaveChain, error) { return c.InsertAfter("Look", window) },
 	))
 	fmt.Println(shops.ApplyChain())
 	fmt.Println(shops.WaveChain())
 	fmt.Println(shops.DeleteChain())
 	// Output:
 	// Recover -> Inventory -> Redundant
-	// Recover -> Look -> Namespaces -> Preflight -> window
+	// Recover -> Look -> Window -> Namespaces -> Preflight
 	// Recover -> Inventory -> Finalizers -> Guard
 }

@@ -41,15 +41,17 @@ func (r *Reconciler[T]) systemOf(c dependents.Cluster, d *dependents.Dependents)
 			return nil, fmt.Errorf("the discovery client: %w", err)
 		}
 	}
-	y.apply = r.applyChain.Then(y.waves)
-	y.remove = r.deleteChain.Then(y.removeAll)
-	y.wave = r.waveChain.Then(y.write)
+	observer := r.inner.Observer()
+	y.apply = r.applyChain.At("Set").Observe(observer).Then(y.waves)
+	y.remove = r.deleteChain.At("Set").Observe(observer).Then(y.removeAll)
+	y.wave = r.waveChain.At("Wave").Observe(observer).Then(y.write)
 	return y, nil
 }
 
 // dependentsOf returns the dependents of a cluster.
 func (r *Reconciler[T]) dependentsOf(c dependents.Cluster) *dependents.Dependents {
-	opts := append([]dependents.Option{dependents.WithPolicies(r.policies)}, r.single...)
+	opts := []dependents.Option{dependents.WithPolicies(r.policies), dependents.WithObserver(r.inner.Observer())}
+	opts = append(opts, r.single...)
 	return dependents.New(r.name, c, append(opts, dependents.WithOwnerPolicies(policiesOf))...)
 }
 

@@ -26,7 +26,8 @@ type Wave struct {
 	Number, Of int
 	// Objects are the objects of the wave.
 	Objects []*Object
-	// Results are the results of Objects, in their order.
+	// Results are the results of Objects, in their order. The link Look sets them,
+	// and each inner link sets those of the objects that it tries or writes.
 	Results []dependents.Result
 
 	pending []int // the objects that need a write, as indexes; the Pending of its result is the request
@@ -34,6 +35,16 @@ type Wave struct {
 
 // String returns the name of the wave, as in "wave 1 of 3".
 func (w *Wave) String() string { return fmt.Sprintf("wave %d of %d", w.Number, w.Of) }
+
+// Pending returns the objects that need a write. The link Look finds them, so outer
+// links get none.
+func (w *Wave) Pending() []*Object {
+	objects := make([]*Object, len(w.pending))
+	for i, at := range w.pending {
+		objects[i] = w.Objects[at]
+	}
+	return objects
+}
 
 // WaveHandler applies a wave.
 type WaveHandler = chain.Handler[*Wave, Result]

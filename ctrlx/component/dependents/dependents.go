@@ -54,7 +54,8 @@ type core struct {
 	engine       *engine.Engine // watches the dependents; nil: the cluster is no manager
 
 	applyChain, deleteChain Chain
-	apply, remove           Handler
+	apply, remove           Handler // observed
+	lookApply, lookRemove   Handler // for ReadOnly
 }
 
 // New returns the Dependents of a name, a DNS name such as web.example.com. The
@@ -98,12 +99,21 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 	d.applyChain = mustTry(option, setup.Edited(option, applyLinks(o), o.applyEdits))
 	option = "dependents: New: " + name + ": WithDeleteChain"
 	d.deleteChain = mustTry(option, setup.Edited(option, deleteLinks(o), o.deleteEdits))
+	d.lookApply, d.apply = handlers(d.applyChain, o.observer, noUpdate)
+	d.lookRemove, d.remove = handlers(d.deleteChain, o.observer, remove)
+	return d
+}
+
+// handlers returns the handlers of a chain, without and with an observer.
+func handlers(c Chain, o chain.Observer, end Handler) (plain, observed Handler) {
 	// A panic in a goroutine of its own would end the process, even if an edit
 	// has removed Recover.
 	recovered := chain.New(chain.Recover[*Request, Result])
-	d.apply = decided(recovered.Then(d.applyChain.Then(noUpdate)))
-	d.remove = decided(recovered.Then(d.deleteChain.Then(remove)))
-	return d
+	plain = decided(recovered.Then(c.Then(end)))
+	if o == nil {
+		return plain, plain
+	}
+	return plain, decided(recovered.Then(c.At("Dependent").Observe(o).Then(end)))
 }
 
 // decided refuses the zero Result, so that a link cannot end a request without
@@ -195,7 +205,7 @@ func (d *Dependents) ApplyChecked(ctx context.Context, checked *Request) (Result
 	r := *checked
 	r.of, r.via = d, via
 	d.follow(ctx, applying, &r)
-	return d.apply(ctx, &r)
+	return d.handler(applying)(ctx, &r)
 }
 
 // ApplyObject applies one object and returns what happened. An object that is
@@ -236,8 +246,13 @@ const (
 )
 
 func (d *Dependents) handler(a action) Handler {
-	if a == applying {
+	switch apply, look := a == applying, d.mode == looking; {
+	case apply && look:
+		return d.lookApply
+	case apply:
 		return d.apply
+	case look:
+		return d.lookRemove
 	}
 	return d.remove
 }

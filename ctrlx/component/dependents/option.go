@@ -6,6 +6,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
@@ -27,6 +28,7 @@ type options struct {
 	dropMarks   bool
 	applySet    bool
 	concurrency int
+	observer    chain.Observer // nil: none
 	applyEdits  []func(Chain) (Chain, error)
 	deleteEdits []func(Chain) (Chain, error)
 }
@@ -126,6 +128,15 @@ func WithConcurrency(n int) Option {
 		panic(fmt.Sprintf("dependents: WithConcurrency: %d: give at least one", n))
 	}
 	return func(o *options) { o.concurrency = n }
+}
+
+// WithObserver adds an observer to the links of both chains, such as that of
+// package otelx. It sees the writes and the dry-runs, and no link of
+// [Dependents.ReadOnly]. The link Read, or ReadLive, has a note with the object
+// ([chain.Note]). A nil observer is ignored. Reconcilers of package component give
+// theirs.
+func WithObserver(o chain.Observer) Option {
+	return func(opts *options) { opts.observer = o }
 }
 
 // WithClock sets the clock of the reapply interval. A nil clock panics.

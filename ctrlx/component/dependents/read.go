@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/definition"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
@@ -24,6 +25,7 @@ import (
 // create yet.
 func read(next Handler) Handler {
 	return func(ctx context.Context, r *Request) (Result, error) {
+		r.note(ctx)
 		if r.seen {
 			return next(ctx, r)
 		}
@@ -88,6 +90,7 @@ func (d *Dependents) unwatchable(ctx context.Context, gk schema.GroupKind, err e
 // read would find a namesake, because the client ignores the namespace.
 func readLive(next Handler) Handler {
 	return func(ctx context.Context, r *Request) (Result, error) {
+		r.note(ctx)
 		if r.absent {
 			return r.otherScope(ctx)
 		}
@@ -126,6 +129,13 @@ func (r *Request) otherScope(ctx context.Context) (Result, error) {
 			"restart the operator", r.gvk.GroupKind())
 	}
 	return r.result(Gone, ""), nil
+}
+
+// note names the object to the observers, which see no request of ReadOnly.
+func (r *Request) note(ctx context.Context) {
+	if r.of.mode != looking {
+		chain.Note(ctx, r)
+	}
 }
 
 func (r *Request) getMetadata(ctx context.Context) error {

@@ -71,6 +71,17 @@ type Chain = chain.Chain[*Request, Result]
 // Ref names the object of the request.
 func (r *Request) Ref() checks.Ref { return r.ref }
 
+// String names the object, and says that a write of it is only tried or left out,
+// as in "ConfigMap team/web (dry-run)".
+func (r *Request) String() string {
+	return r.ref.String() + [...]string{writing: "", trying: " (dry-run)", looking: " (read-only)"}[r.of.mode]
+}
+
+// IsDryRun reports whether the writes of the request are not stored: it is one of
+// [Dependents.DryRun] or [Dependents.ReadOnly]. A link that counts or limits
+// writes leaves out such a request.
+func (r *Request) IsDryRun() bool { return r.of.mode != writing }
+
 // IsServed reports whether the API server serves the kind of the object: in the
 // version of the manifest, or for a deletion in any version.
 func (r *Request) IsServed() bool { return r.kind != nil }

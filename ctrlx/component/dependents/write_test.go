@@ -484,7 +484,10 @@ func TestLinks(t *testing.T) {
 // TestObserved notifies an observer of each link, with the outcome.
 func TestObserved(t *testing.T) {
 	var seen observer
-	w := newWorld(t, dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) { return c.Observe(&seen), nil }))
+	w := newWorld(t, dependents.WithObserver(&seen))
+	if _, err := w.ReadOnly().ApplyObject(t.Context(), w.owner, configMap(nil, nil)); err != nil || len(seen) > 0 {
+		t.Errorf("%v, and the observer sees links of ReadOnly: %q", err, seen)
+	}
 	w.apply(configMap(nil, nil))
 	w.apply(configMap(nil, nil))
 	w.edit("thief", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" })
