@@ -123,17 +123,23 @@
 //	└ Read                      └ ReadLive
 //	  └ Ready                     └ Owned
 //	    └ Terminating               └ Orphan
-//	      └ Adopt                     └ Orphan
-//	        └ InSync                    └ Terminating
-//	          └ DryRun                    └ DryRun
-//	            └ Create                    └ DELETE
+//	      └ Adopt                     └ Terminating
+//	        └ InSync                    └ DryRun
+//	          └ DryRun                    └ the DELETE
+//	            └ Create
 //	              └ Recreate
 //	                └ Replace
 //	                  └ SsaOverride
 //	                    └ SsaMerge
 //
 // A link gets a [Request] and returns a [Result]. A link that you add may act
-// before the inner links, after them, or in place of them.
+// before the inner links, after them, or in place of them. A link inside InSync
+// runs only for an object that needs a write. Package component calls the links
+// up to three times for such an object: it looks, tries the write, and writes.
+// [Request.IsDryRun] tells these calls apart.
+//
+// [WithObserver] makes spans, metrics and log lines of the links. Package
+// component does so itself.
 //
 // # Dry-run
 //

@@ -16,7 +16,7 @@ func applyLinks(o options) Chain {
 		chain.Named("Create", create),
 		chain.Named("Recreate", recreate),
 		chain.Named("Replace", replace),
-		ssaOverride(o.prefixes),
+		chain.Named("SsaOverride", ssaOverride(o.prefixes)),
 		chain.Named("SsaMerge", ssaMerge),
 	)
 }

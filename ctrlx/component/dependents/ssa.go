@@ -3,14 +3,11 @@ package dependents
 import (
 	"context"
 	"encoding/json"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
-
-	"github.com/windlass-go/windlass/chain"
 )
 
 // ssaMerge applies the manifest and wins all conflicts. Finalizers that this
@@ -42,11 +39,7 @@ func ssaMerge(next Handler) Handler {
 // server-side apply it takes over the fields that updates of this name own, as
 // after a change of the policy.
 func ssaOverride(prefixes []string) Middleware {
-	name := "SsaOverride"
-	if len(prefixes) > 0 {
-		name += "(" + strings.Join(prefixes, ", ") + ")"
-	}
-	return chain.Named(name, func(next Handler) Handler {
+	return func(next Handler) Handler {
 		return func(ctx context.Context, r *Request) (Result, error) {
 			if r.Live == nil || !r.ssa() {
 				return next(ctx, r)
@@ -86,7 +79,7 @@ func ssaOverride(prefixes []string) Middleware {
 			res.TookOver = true
 			return r.remains(res, &entries[len(entries)-1], all)
 		}
-	})
+	}
 }
 
 // remains removes from the result of a takeover the fields that the apply
