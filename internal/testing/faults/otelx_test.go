@@ -59,7 +59,7 @@ var otelxFaults = []fault{
 	},
 	{
 		name: "failure-logged-as-information", in: "otelx",
-		old:  `log.Error(errors.New(err), ended[whole], b.values(&values)...)`,
+		old:  `log.Error(errors.New(err), ended[whole], all...)`,
 		new:  `log.V(0).Info(ended[whole], append(b.values(&values), err)...)`,
 		test: "otelx.TestLogs/Failure", why: "a failed pass is logged as information, so alerts miss it",
 	},
