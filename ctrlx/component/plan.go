@@ -2,6 +2,7 @@ package component
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -157,16 +158,27 @@ func (p *Plan) String() string {
 
 // String returns the change as in "spec.replicas: 1 -> 2".
 func (f FieldChange) String() string {
-	show := func(v any) string {
-		if v == nil {
-			return "none"
-		}
-		return fmt.Sprintf("%q", fmt.Sprint(v))
-	}
 	if f.From == nil && f.To == nil {
 		return f.Path + ": changed"
 	}
-	return fmt.Sprintf("%s: %s -> %s", f.Path, show(f.From), show(f.To))
+	return fmt.Sprintf("%s: %s -> %s", f.Path, shown(f.From), shown(f.To))
+}
+
+// shown returns a value as JSON on one line, so that a text differs from a number.
+func shown(v any) string {
+	if v == nil {
+		return "none"
+	}
+	if text, ok := v.(string); ok {
+		return strconv.Quote(text) // JSON leaves some control characters as they are
+	}
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return strconv.Quote(fmt.Sprint(v))
+	}
+	return line(strings.TrimSuffix(text.String(), "\n"))
 }
 
 // sentence returns the plan on one line, after "a pass would", as in "update

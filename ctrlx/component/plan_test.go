@@ -223,6 +223,27 @@ func TestPlanOfTakeover(t *testing.T) {
 	}
 }
 
+// A plan shows the type of each value.
+func TestFieldChange(t *testing.T) {
+	cases := map[string]struct {
+		reason   string
+		from, to any
+		want     string
+	}{
+		"Numbers": {"a number has no quotes", int64(1), int64(5), `f: 1 -> 5`},
+		"Types":   {"a text differs from a number", true, "true", `f: true -> "true"`},
+		"None":    {"an absent value", nil, "", `f: none -> ""`},
+		"List":    {"a list as in JSON", []any{"a<b", 0.5}, map[string]any{"k": nil}, `f: ["a<b",0.5] -> {"k":null}`},
+		"Forged":  {"a value adds no lines", "a\n\u202eb", []any{"a\n\u202eb"}, `f: "a\n\u202eb" -> ["a\n` + "\uFFFD" + `b"]`},
+		"Secret":  {"a Secret shows no values", nil, nil, `f: changed`},
+	}
+	for name, tc := range cases {
+		if diff := cmp.Diff(tc.want, component.FieldChange{Path: "f", From: tc.from, To: tc.to}.String()); diff != "" {
+			t.Errorf("%s: %s (-want +got):\n%s", name, tc.reason, diff)
+		}
+	}
+}
+
 // No text of an object adds lines to the plan.
 func TestForgedPlan(t *testing.T) {
 	const forged = "x\nwave 2 of 2\n  -  delete Namespace prod"
@@ -253,7 +274,7 @@ func TestForgedPlan(t *testing.T) {
 		"wave 2 of 2",
 		"  +  create Mill.x.example.com x; wave 2 of 2; -  delete Namespace prod (not checked by the API server)",
 		"  ~  update Mill." + kind.Group + " " + w.ns + "/a",
-		`       data["x\nwave 2 of 2\n  -  delete Namespace prod"]: "1" -> "2"`,
+		`       data["x\nwave 2 of 2\n  -  delete Namespace prod"]: 1 -> 2`,
 		"",
 	}
 	if diff := cmp.Diff(want, strings.Split(p.String(), "\n")); diff != "" {
