@@ -158,3 +158,49 @@ func TestAdoptedInDeletion(t *testing.T) {
 		t.Errorf("a namespace that the component created: %+v", item)
 	}
 }
+
+// A Namespace that existed before is kept, also if a pattern of managed types
+// matches Namespaces (the empty group is the core group).
+func TestAdoptedNamespaceOfManagedType(t *testing.T) {
+	for title, types := range map[string]component.TypeInfo{"Core": {Kind: "*"}, "All": {Group: "*", Kind: "*"}, "Exact": {Kind: "Namespace"}} {
+		t.Run(title, func(t *testing.T) {
+			w := newWorld(t)
+			inner := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
+			must(t, api.Create(t.Context(), inner.DeepCopy()))
+			theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: inner.Name, Name: "theirs"}}
+			must(t, api.Create(t.Context(), theirs))
+			w.change(func(s *Shop) { s.Spec.ManagedTypes = []component.TypeInfo{types} })
+			w.want("apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
+			w.settle()
+			w.want()
+			for range 3 {
+				_, err := w.pass()
+				must(t, err)
+			}
+			must(t, api.Get(t.Context(), client.ObjectKeyFromObject(inner), inner))
+			if inner.DeletionTimestamp != nil {
+				t.Error("a Namespace that existed before the component, with objects of others, is deleted")
+			}
+		})
+	}
+}
+
+// The update policy Recreate is invalid for a Namespace, whatever types are managed.
+func TestRecreateNamespaceOfManagedType(t *testing.T) {
+	w := newWorld(t)
+	inner := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
+	must(t, api.Create(t.Context(), inner.DeepCopy()))
+	w.change(func(s *Shop) {
+		s.Spec.ManagedTypes = []component.TypeInfo{{Kind: "*"}}
+		s.Spec.Update = "Recreate"
+	})
+	w.want("apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner, labels: {a: b}}\n")
+	_, err := w.pass()
+	if !errors.Is(err, dependents.ErrInvalid) {
+		t.Errorf("the policy Recreate of a Namespace: %v", err)
+	}
+	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(inner), inner))
+	if inner.DeletionTimestamp != nil {
+		t.Error("an update deletes a Namespace with all objects in it")
+	}
+}

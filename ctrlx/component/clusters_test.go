@@ -164,3 +164,31 @@ func TestTwoClusters(t *testing.T) {
 		t.Errorf("the manager asks its own cluster about dependents: %s", o.requests[i])
 	}
 }
+
+type otherMapper struct{ meta.RESTMapper }
+
+type otherCluster struct{ client.Client }
+
+func (r otherCluster) RESTMapper() meta.RESTMapper { return otherMapper{r.Client.RESTMapper()} }
+
+// A Namespace of the target cluster that has the name of the component's own
+// namespace is another namespace: the component is not in it. If it is redundant, it
+// is deleted.
+func TestRedundantNamespaceOfTarget(t *testing.T) {
+	y := newTarget(t)
+	w := newWorld(t)
+	w.process = component.NewProcess(w.reconciler, w.ends, w.preferred)
+	w.process.Target = otherCluster{y.Client}
+	w.want("apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE}\n")
+	w.settle()
+	w.want()
+	for range 3 {
+		res, err := w.pass()
+		if err == nil && res.Done {
+			return
+		}
+		if strings.Contains(res.Message, "it would be deleted with the component, which is in it") {
+			t.Fatal("the component is in the other cluster")
+		}
+	}
+}

@@ -9,10 +9,12 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/definition"
 )
 
@@ -43,16 +45,47 @@ func finalizers(next Handler) Handler {
 // inventory lacks: they would be lost with their type.
 func guard(next Handler) Handler {
 	return func(ctx context.Context, s *Set) (Result, error) {
-		items := going(s.spared(s.Inventory.Items), true)
-		types := typesIn(items)
-		if len(items) > 0 {
-			types = append(types, s.config.types...)
-		}
-		if res, err := s.blocked(ctx, types); err != nil || !res.Done {
+		if res, err := s.guarded(ctx, s.spared(s.Inventory.Items), true); err != nil || !res.Done {
 			return res, err
 		}
 		return next(ctx, s)
 	}
+}
+
+// guarded returns a result that is not done if a deletion of items may delete
+// objects that the inventory lacks, with their type.
+func (s *Set) guarded(ctx context.Context, items []Item, deleted bool) (Result, error) {
+	items = going(items, deleted)
+	types, err := s.liveTypes(ctx, items)
+	if err != nil {
+		return Result{}, err
+	}
+	if deleted && len(items) > 0 {
+		types = append(types, s.config.types...)
+	}
+	return s.blocked(ctx, types)
+}
+
+// liveTypes returns the types of definitions that belong to the component: as
+// the inventory has them, and as they are live, because the API server may have
+// refused a manifest with another type.
+func (s *Set) liveTypes(ctx context.Context, items []Item) (types []TypeInfo, err error) {
+	for _, i := range items {
+		if i.Manages == nil {
+			continue
+		}
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(i.groupKind().WithVersion("v1"))
+		err := s.access.live.Get(ctx, client.ObjectKey{Name: i.Name}, u)
+		switch {
+		case ctrlx.Errors().NotFound(err) || err == nil && u.GetLabels()[s.labelKey] != s.label:
+			continue // a deletion leaves it alone
+		case err != nil:
+			return nil, err
+		}
+		types = append(types, *i.Manages, *defined(i.groupKind(), u.Object))
+	}
+	return types, nil
 }
 
 // going returns the items that no policy keeps.
@@ -90,7 +123,7 @@ func (s *Set) blocked(ctx context.Context, types []TypeInfo) (Result, error) {
 	}
 	ours := map[checks.Ref]bool{}
 	for _, i := range s.Inventory.Items {
-		ours[i.Ref()] = true
+		ours[i.Ref()] = !i.Purged // another person may have made one of the name of a purged one
 	}
 	res := Result{Reason: ReasonDeletionBlocked, After: deletionDelay}
 	var names []string

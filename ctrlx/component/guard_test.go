@@ -361,3 +361,132 @@ func TestTargetCluster(t *testing.T) {
 		t.Errorf("a foreign instance in the target cluster: %+v, %v", res, err)
 	}
 }
+
+// An instance that does not belong to the component any more blocks the deletion,
+// before the operator of its type is deleted (here the ConfigMap).
+func TestReleasedInstance(t *testing.T) {
+	for title, external := range map[string]bool{"Definition": false, "AdditionalType": true} {
+		t.Run(title, func(t *testing.T) {
+			w := newWorld(t)
+			crd, kind := w.definition()
+			all := []string{crd, configMap("operator", "1"), mill(kind, "m")}
+			if external {
+				w.create(crd)
+				w.change(func(s *Shop) { s.Spec.ManagedTypes = []component.TypeInfo{{Group: kind.Group, Kind: "Mill"}} })
+				all = all[1:]
+			}
+			w.want(all...)
+			w.settle()
+			u := &unstructured.Unstructured{}
+			u.SetGroupVersionKind(kind)
+			must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "m"}, u))
+			u.SetLabels(nil) // a person keeps the instance, as the messages of the library advise
+			u.SetFinalizers([]string{"mills.example.com/operator"})
+			must(t, api.Update(t.Context(), u))
+			w.delete()
+			res, err := w.pass()
+			if got := strings.Join(w.names(), " "); got != "operator=1" {
+				t.Errorf("a foreign instance exists, and the deletion is not blocked: the objects are %q after the first pass", got)
+			}
+			if res.Reason != component.ReasonDeletionBlocked {
+				t.Errorf("the deletion is not blocked: %+v, %v", res, err)
+			}
+		})
+	}
+}
+
+// A foreign instance that has the name of a purged one blocks the deletion of a
+// redundant definition.
+func TestForeignAfterPurge(t *testing.T) {
+	w := newWorld(t)
+	crd, kind := w.definition()
+	m := strings.Replace(mill(kind, "m"), "{name: m}", "{name: m, annotations: {shop.example.com/purge-order: '0'}}", 1)
+	w.want(crd, m, configMap("a", "1"))
+	w.settle()
+	if w.exists(kind, w.ns, "m") {
+		t.Fatal("the instance is not purged")
+	}
+	w.create(mill(kind, "m")) // of another person
+	w.want(m, configMap("a", "1"))
+	for range 4 {
+		_, _ = w.pass() // it stays blocked
+	}
+	if !w.exists(definitions, "", "mills."+kind.Group) {
+		t.Error("the definition is deleted, and the foreign instance m with it")
+	}
+}
+
+// Two components have the same definition. The second one is refused
+// (DependentNotOurs), and its deletion takes nothing along. So the instances of the
+// first one neither block it, nor are named as objects to delete.
+func TestDefinitionOfAnother(t *testing.T) {
+	first, second := newWorld(t), newWorld(t)
+	crd, kind := first.definition()
+	first.want(crd, mill(kind, "precious"))
+	first.settle()
+	second.want(crd)
+	if _, err := second.pass(); err == nil {
+		t.Fatal("the definition has two owners")
+	}
+	second.delete()
+	for range 3 {
+		res, err := second.pass()
+		if err == nil && res.Done {
+			return
+		}
+	}
+	t.Error("a component that owns nothing cannot be deleted, and its condition asks for the deletion of the objects of another one")
+}
+
+// The same for a redundant definition that a person, or another component, has taken.
+func TestReleasedDefinition(t *testing.T) {
+	w := newWorld(t)
+	crd, kind := w.definition()
+	w.want(crd)
+	w.settle()
+	w.create(mill(kind, "precious"))
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(definitions)
+	must(t, api.Get(t.Context(), client.ObjectKey{Name: "mills." + kind.Group}, u))
+	u.SetLabels(map[string]string{name + "/owner-id": "thief"})
+	must(t, api.Update(t.Context(), u))
+	w.want()
+	for range 3 {
+		res, err := w.pass()
+		if err == nil && res.Done {
+			return
+		}
+	}
+	t.Error("a definition of another owner is redundant, and the component is never Ready")
+}
+
+// The manifest of a definition names another kind, which the API server refuses: the
+// kind is immutable. The guard goes by the live definition, not by the refused
+// manifest: a foreign instance blocks the deletion.
+func TestGuardOfLiveKind(t *testing.T) {
+	for title, drop := range map[string]bool{"Deleted": false, "Dropped": true} {
+		t.Run(title, func(t *testing.T) {
+			w := newWorld(t)
+			crd, kind := w.definition()
+			w.want(crd)
+			w.settle()
+			w.create(mill(kind, "precious"))
+			w.want(strings.NewReplacer("kind: Mill,", "kind: Windmill,", "MillList", "WindmillList").Replace(crd))
+			_, err := w.pass()
+			if err == nil {
+				t.Fatal("the API server accepts another kind")
+			}
+			if drop {
+				w.want()
+			} else {
+				w.delete()
+			}
+			_, _ = w.pass() // it is blocked
+			u := &unstructured.Unstructured{}
+			u.SetGroupVersionKind(definitions)
+			if err := api.Get(t.Context(), client.ObjectKey{Name: "mills." + kind.Group}, u); err != nil || u.GetDeletionTimestamp() != nil {
+				t.Errorf("the definition is deleted, and the foreign instance with it: %v", err)
+			}
+		})
+	}
+}

@@ -54,7 +54,7 @@ func (s *Set) holds(outer Item, goes map[checks.Ref]bool, deleted bool) string {
 	if keeps(outer.DeletePolicy, deleted) || !outer.isOuter() {
 		return ""
 	}
-	if !deleted && s.isIn(&outer) {
+	if !deleted && !s.remote() && s.isIn(&outer) {
 		return "it would be deleted with the component, which is in it"
 	}
 	for at := range s.Inventory.Items {

@@ -73,7 +73,7 @@ func (y *system) objects(ctx context.Context, s *Set, manifests []client.Object)
 	types := (&Set{Objects: all, config: s.config}).managed()
 	first := make(map[checks.Ref]int, len(all))
 	for i, o := range all {
-		if slices.ContainsFunc(types, func(t TypeInfo) bool { return t.matches(o.gvk) }) {
+		if o.stage != stageNamespaces && slices.ContainsFunc(types, func(t TypeInfo) bool { return t.matches(o.gvk) }) {
 			o.stage = stageInstances
 		}
 		err := y.validate(ctx, s, o)

@@ -403,3 +403,42 @@ func TestObservedNotReady(t *testing.T) {
 		t.Errorf("the Deployment is not ready: %+v, %v", res, err)
 	}
 }
+
+// A component that is only observed is not Ready while a field of a dependent is
+// contested: the object differs from its manifest.
+func TestObservedContested(t *testing.T) {
+	w := newWorld(t)
+	w.want(configMap("a", "1"))
+	w.settle()
+	w.edit("a", "drift")
+	w.settle()
+	w.edit("a", "drift")
+	_, err := w.pass()
+	if err == nil {
+		t.Fatal("the field is not contested")
+	}
+	w.change(func(s *Shop) { s.Annotations = map[string]string{name + "/observe-only": "true"} })
+	res, err := w.pass()
+	if err == nil && res.Done {
+		t.Errorf("the component is Ready, and the objects are %v", w.names())
+	}
+}
+
+// The same for an object that another owner has taken back.
+func TestObservedTaken(t *testing.T) {
+	w := newWorld(t)
+	w.want(configMap("a", "1", "adoption-policy", "Always"))
+	w.settle()
+	w.steal("a")
+	w.settle() // takes it back
+	w.steal("a")
+	_, err := w.pass()
+	if err == nil {
+		t.Fatal("the object is not contested")
+	}
+	w.change(func(s *Shop) { s.Annotations = map[string]string{name + "/observe-only": "true"} })
+	res, err := w.pass()
+	if err == nil && res.Done {
+		t.Errorf("the component is Ready, and another owner has its object")
+	}
+}

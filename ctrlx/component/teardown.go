@@ -76,7 +76,11 @@ func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (Result,
 // deleteWave deletes the objects of one wave.
 func (s *Set) deleteWave(ctx context.Context, items []Item, deleted bool, number int) (Result, error) {
 	if !deleted || number > 1 && s.Plan == nil { // else the link Guard has done so
-		if res, err := s.blocked(ctx, typesIn(going(items, deleted))); err != nil || !res.Done {
+		guarded := items
+		if deleted { // an instance may have left the inventory with an earlier wave
+			guarded = s.spared(s.Inventory.Items)
+		}
+		if res, err := s.guarded(ctx, guarded, deleted); err != nil || !res.Done {
 			return res, err
 		}
 	}

@@ -250,6 +250,8 @@ func (y *system) write(ctx context.Context, w *Wave) (Result, error) {
 			continue
 		case r.IsSettled() || r.Outcome == 0:
 			continue
+		case r.Contested && w.Plan != nil:
+			w.Plan.Problems = append(w.Plan.Problems, r.Refusal(ref).Error())
 		case r.Contested || r.Outcome == dependents.NotOurs: // the latter if the owner changed after the preflight
 			errs = append(errs, r.Refusal(ref))
 		default:

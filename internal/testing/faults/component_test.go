@@ -26,6 +26,42 @@ var componentFaults = []fault{
 		test: "ctrlx/component.TestManagedTypes", why: "the objects of other users are deleted with their definition",
 	},
 	{
+		name: "guard-trusts-a-refused-manifest", in: "ctrlx/component.Set.liveTypes",
+		old:  `types = append(types, *i.Manages, *defined(i.groupKind(), u.Object))`,
+		new:  `types = append(types, *i.Manages)`,
+		test: "ctrlx/component.TestGuardOfLiveKind/Dropped", why: "a refused change of a definition lets its foreign instances go",
+	},
+	{
+		name: "guard-of-foreign-definitions", in: "ctrlx/component.Set.liveTypes",
+		old:  `|| err == nil && u.GetLabels()[s.labelKey] != s.label:`,
+		new:  `:`,
+		test: "ctrlx/component.TestDefinitionOfAnother", why: "the condition asks a user to delete the objects of another component",
+	},
+	{
+		name: "guard-of-one-wave", in: "ctrlx/component.Set.deleteWave",
+		old:  `guarded = s.spared(s.Inventory.Items)`,
+		new:  `guarded = items`,
+		test: "ctrlx/component.TestReleasedInstance/Definition", why: "the operator of a type is deleted while foreign objects need it",
+	},
+	{
+		name: "purged-instance-is-ours", in: "ctrlx/component.Set.blocked",
+		old:  `ours[i.Ref()] = !i.Purged`,
+		new:  `ours[i.Ref()] = true`,
+		test: "ctrlx/component.TestForeignAfterPurge", why: "an object of another person that has the name of a purged one is deleted with its definition",
+	},
+	{
+		name: "namespace-as-instance", in: "ctrlx/component.system.objects",
+		old:  `o.stage != stageNamespaces && `,
+		new:  ``,
+		test: "ctrlx/component.TestAdoptedNamespaceOfManagedType/Exact", why: "a pattern of managed types deletes a Namespace with the objects of others",
+	},
+	{
+		name: "contested-and-observed-ready", in: "ctrlx/component.system.write",
+		old:  `w.Plan.Problems = append(w.Plan.Problems, r.Refusal(ref).Error())`,
+		new:  `_ = ref`,
+		test: "ctrlx/component.TestObservedContested", why: "an observed component is Ready, although an object differs from its manifest",
+	},
+	{
 		name: "redundant-definition-not-guarded", in: "ctrlx/component",
 		old:  `if !deleted ||`,
 		new:  `if deleted &&`,
