@@ -68,7 +68,7 @@ func (r *Reconciler[T]) finalized(ctx context.Context, obj T) error {
 	}
 	r.metadataWritten(ctx, obj, now)
 	if p := passOf(ctx); p != nil {
-		p.finalizing = true
+		p.finalizing, p.in.New = true, true
 	}
 	return nil
 }

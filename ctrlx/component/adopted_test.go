@@ -204,3 +204,32 @@ func TestRecreateNamespaceOfManagedType(t *testing.T) {
 		t.Error("an update deletes a Namespace with all objects in it")
 	}
 }
+
+// A Namespace that the component created is deleted with the component, also if an
+// earlier Namespace of this name was adopted.
+func TestAdoptedCreatedAgain(t *testing.T) {
+	w := newWorld(t)
+	inner := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
+	must(t, api.Create(t.Context(), inner))
+	end := func() {
+		t.Helper()
+		must(t, api.Get(t.Context(), clientKey(inner), inner))
+		inner.Spec.Finalizers = nil
+		must(t, api.SubResource("finalize").Update(t.Context(), inner))
+	}
+	w.want("apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
+	w.settle()
+	must(t, api.Delete(t.Context(), inner))
+	end()
+	w.writes()
+	w.settle()
+	w.delete()
+	for range 2 {
+		_, err := w.pass()
+		must(t, err)
+	}
+	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(inner), inner))
+	if inner.DeletionTimestamp == nil {
+		t.Error("the component created the Namespace, and leaves it for ever")
+	}
+}

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
 )
 
@@ -46,24 +45,9 @@ func WithApplySet() Option {
 // in deletion gets no new objects, and its annotations stay.
 func (s *Set) saveApplySet(ctx context.Context) error {
 	c, on, name := s.Component, s.system.applySet, s.system.name
-	tool := c.GetAnnotations()[annotationTooling]
-	switch ours := strings.HasPrefix(tool, name+"/"); {
-	case c.GetDeletionTimestamp() != nil, !on && !ours:
-		return nil
-	case tool != "" && !ours:
-		return applySetError("the annotation %s is %.100q, so another tool manages the ApplySet of the component: "+
-			"remove the annotation, or the option WithApplySet", annotationTooling, tool)
-	}
-	cl := s.system.cluster.GetClient()
-	gvk, err := cl.GroupVersionKindFor(c)
-	if err != nil {
+	id, err := s.applySetID()
+	if id == "" || err != nil {
 		return err
-	}
-	ref := checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: c.GetNamespace(), Name: c.GetName()}
-	id := dependents.ApplySetID(ref)
-	if is := c.GetLabels()[labelApplySet]; on && is != "" && is != id {
-		return applySetError("the label %s is %q, and the ID of this component is %q: remove the label, "+
-			"for example from the copy of another component", labelApplySet, is, id)
 	}
 	labels, annotations := map[string]string{}, map[string]string{}
 	maps.Copy(labels, c.GetLabels())
@@ -85,13 +69,34 @@ func (s *Set) saveApplySet(ctx context.Context) error {
 	now.SetLabels(labels)
 	now.SetAnnotations(annotations)
 	patch := client.MergeFromWithOptions(c, client.MergeFromWithOptimisticLock{})
-	if err := cl.Patch(ctx, now, patch, client.FieldOwner(name)); err != nil {
+	if err := s.system.cluster.GetClient().Patch(ctx, now, patch, client.FieldOwner(name)); err != nil {
 		return err
 	}
 	c.SetLabels(now.GetLabels())
 	c.SetAnnotations(now.GetAnnotations())
 	c.SetResourceVersion(now.GetResourceVersion())
 	return nil
+}
+
+// applySetID returns the ID of the ApplySet whose parent is the component; empty:
+// its label and annotations stay as they are. The error says that the component
+// is the parent of another one.
+func (s *Set) applySetID() (string, error) {
+	c, on := s.Component, s.system.applySet
+	tool := c.GetAnnotations()[annotationTooling]
+	switch ours := strings.HasPrefix(tool, s.system.name+"/"); {
+	case c.GetDeletionTimestamp() != nil, !on && !ours:
+		return "", nil
+	case tool != "" && !ours:
+		return "", applySetError("the annotation %s is %.100q, so another tool manages the ApplySet of the component: "+
+			"remove the annotation, or the option WithApplySet", annotationTooling, tool)
+	}
+	id := dependents.ApplySetID(s.owner.Ref)
+	if is := c.GetLabels()[labelApplySet]; on && is != "" && is != id {
+		return "", applySetError("the label %s is %q, and the ID of this component is %q: remove the label, "+
+			"for example from the copy of another component", labelApplySet, is, id)
+	}
+	return id, nil
 }
 
 func applySetError(format string, args ...any) error {

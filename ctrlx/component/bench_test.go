@@ -299,7 +299,7 @@ type pointer struct{ client.Client }
 // memoryInventory is a [component.Store] of one component.
 type memoryInventory struct{ stored *component.Inventory }
 
-func (m *memoryInventory) Load(context.Context, component.Component) (*component.Inventory, error) {
+func (m *memoryInventory) Load(context.Context, client.Client, component.Component) (*component.Inventory, error) {
 	return m.stored, nil
 }
 

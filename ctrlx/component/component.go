@@ -36,9 +36,9 @@ type Reconciler[T Component] struct {
 
 // New returns a reconciler for the components of one kind. The name is a DNS
 // name such as web.example.com. It is the name of the controller, the prefix of
-// labels and annotations, and the field manager of all writes. Two reconcilers
-// never share a name. A change of the name turns all dependents into objects of
-// another owner.
+// labels and annotations, and the field manager of all writes of dependents.
+// Two reconcilers never share a name. A change of the name turns all dependents
+// into objects of another owner.
 //
 // New panics where [ctrlx.New] and [dependents.New] do. It also panics in these
 // cases:
@@ -130,7 +130,7 @@ func (r *Reconciler[T]) observed(ctx context.Context, req *checks.Request[T]) (c
 	if err != nil || !s.config.observe {
 		return checks.Proceed(), err
 	}
-	stored, err := r.store.Load(ctx, req.Resource)
+	stored, err := r.store.Load(ctx, s.system.cluster.GetClient(), req.Resource)
 	if err != nil || stored != nil && len(stored.Items) > 0 {
 		return checks.Proceed(), err
 	}

@@ -170,3 +170,17 @@ func TestPolicySources(t *testing.T) {
 		})
 	}
 }
+
+// A negative interval of the component means that of the option.
+func TestNegativeIntervalOfComponent(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC))
+	w := newWorld(t, component.WithDependents(dependents.WithClock(clock)), component.WithPolicies(dependents.Policies{ReapplyInterval: 2 * time.Minute}))
+	w.change(func(s *Shop) { s.Spec.ReapplySeconds, s.Spec.Manifests = -60, []string{configMap("a", "1")} })
+	w.settle()
+	w.writes()
+	clock.SetTime(clock.Now().Add(2 * time.Minute))
+	w.settle()
+	if got := w.writes(); len(got) != 1 {
+		t.Errorf("got %v", got)
+	}
+}

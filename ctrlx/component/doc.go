@@ -53,8 +53,9 @@
 // from -32768 to 32767; without the annotation it is 0.
 //
 //	apply-order   waves are applied in ascending order
-//	purge-order   the object is deleted after the wave of this number, or the last
-//	              one, is ready. It is applied again only if its manifest changes
+//	purge-order   the object is deleted when all objects of this apply-order, and
+//	              of its own, are ready. It is applied again only if its manifest
+//	              changes
 //	delete-order  deletion waves run in ascending order
 //
 // The objects of one apply order are several waves: namespaces, objects that
@@ -65,7 +66,7 @@
 // of types, namespaces.
 //
 // All writes of a wave are first tried by dry-run. If the API server refuses
-// one, nothing of the wave is written. So an object that the API server accepts
+// one, nothing of the wave is written, except missing namespaces. So an object that the API server accepts
 // only after another one needs a higher apply-order, unless the waves above
 // separate the two. An example is a Pod, and the object that your admission
 // policy requires. An object that is read from the cache is read live before it
@@ -92,19 +93,27 @@
 // for its deletion. An inventory from before the field Adopted does not know,
 // so its Namespaces count as created: give those of others the policy Orphan.
 // The update policy Recreate is invalid for a Namespace and for a definition,
-// because no guard comes before an update.
+// because no guard comes before an update. For other objects, the API server
+// tries only the deletion: if it then refuses the new manifest, the object is
+// gone.
 //
 // # Inventory
 //
 // The inventory is in the status of the component: at most 1000 objects in 200
 // kB ([ErrTooLarge]). [WithStore] stores it elsewhere. It is stored before the
-// first write of each new object. So a deletion needs no generator. A component
-// without an inventory, as after a restored backup, finds its objects by their
-// label, in the kinds of [WithKinds] and of its ApplySet. It looks in all
-// namespaces, or in its own and those of its ApplySet if it may not list all.
-// It never deletes an object that only the label names, because people copy
-// labels. The condition Ready names such objects until they are deleted or lose
-// the label. An object whose policy is not Delete is left out.
+// first write of each new object. So a deletion needs no generator. The delete
+// policy of an object is that of its own annotation in the last set, or else
+// that of the component when the object is deleted.
+//
+// A component without an inventory, as after a restored backup, finds its
+// objects by their label, in the kinds of [WithKinds] and of its ApplySet. It
+// looks in all namespaces, or in its own and those of its ApplySet if it may not
+// list all. It never deletes an object that only the label names, because people
+// copy labels. The condition Ready names such objects until they are deleted,
+// lose the label, or get the content of a manifest. An object whose policy is
+// not Delete is left out. A new component does not look: it had no finalizer,
+// and is not the parent of an ApplySet. Stop the operator while a backup
+// restores dependents after their component, because the component looks once.
 //
 // # ApplySet
 //
@@ -179,7 +188,8 @@
 // pass corrects drift, at the requeue interval at the latest. It must serve the
 // kinds of the set. The cluster of the manager need not. Managed types of
 // another cluster are exact: a pattern or an APIService is an error there. Give
-// dependents.WithCluster if several clusters deploy to it.
+// dependents.WithCluster if several clusters deploy to it. If a component gets
+// another target, its objects in the former cluster stay.
 //
 // # Conditions
 //

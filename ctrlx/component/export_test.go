@@ -84,3 +84,6 @@ func (r *Reconciler[T]) Links(c dependents.Cluster) (names []string, err error) 
 func Changes(from, to client.Object) []FieldChange {
 	return changes(from, to, "shop.example.com", false)
 }
+
+// EveryField is the item that [statusStore.try] writes by dry-run.
+var EveryField = everyField

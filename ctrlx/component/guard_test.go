@@ -490,3 +490,35 @@ func TestGuardOfLiveKind(t *testing.T) {
 		})
 	}
 }
+
+// The guard reads all pages of a list.
+func TestGuardPages(t *testing.T) {
+	w := newWorld(t)
+	crd, kind := w.definition()
+	all := []string{crd}
+	for i := range 510 {
+		all = append(all, mill(kind, fmt.Sprintf("ours-%03d", i)))
+	}
+	w.want(all...)
+	w.settle()
+	w.create(mill(kind, "z-foreign"))
+	w.delete()
+	res, err := w.pass()
+	if err != nil || !strings.Contains(res.Message, "z-foreign") {
+		t.Errorf("%+v %v", res, err)
+	}
+}
+
+// The group * has the core group, too.
+func TestGuardCore(t *testing.T) {
+	w := newWorld(t)
+	w.create("apiVersion: v1\nkind: PodTemplate\nmetadata: {name: foreign}\ntemplate: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: a}]}}\n")
+	w.change(func(s *Shop) { s.Spec.ManagedTypes = []component.TypeInfo{{Group: "*", Kind: "PodTemplate"}} })
+	w.want(configMap("a", "1"))
+	w.settle()
+	w.delete()
+	res, err := w.pass()
+	if err != nil || !strings.Contains(res.Message, "/foreign") {
+		t.Errorf("%+v %v", res, err)
+	}
+}

@@ -1,18 +1,17 @@
 package component
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"reflect"
 	"slices"
-	"sync"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
@@ -84,13 +83,16 @@ func (v *Inventory) drop(refs map[checks.Ref]bool) {
 
 func (v *Inventory) clone() *Inventory { return &Inventory{Items: slices.Clone(v.Items)} }
 
-// Store is a place for inventories.
+// Store is a place for inventories. Its client is that of the manager, or the
+// one that [Reconciler.Plan] got.
 type Store interface {
-	// Load returns the inventory of a component; nil: none was ever stored.
-	Load(ctx context.Context, c Component) (*Inventory, error)
+	// Load returns the inventory of a component; nil: none was ever stored. It
+	// writes nothing.
+	Load(ctx context.Context, cl client.Client, c Component) (*Inventory, error)
 	// Save stores the whole inventory or nothing. An inventory that is too large
 	// is an error that wraps [ErrTooLarge]. It may change the status and the
-	// resource version of the component in memory.
+	// resource version of the component in memory. The last inventory of a
+	// component in deletion is empty: Save may remove it.
 	Save(ctx context.Context, cl client.Client, c Component, v *Inventory) error
 }
 
@@ -107,111 +109,115 @@ const (
 
 // statusStore is the default [Store].
 type statusStore struct {
-	survived sync.Map // the fields of inventories that the API server has kept in this process
+	whole atomic.Bool // the API server has kept all fields of an inventory in this process
 }
 
 // Load implements [Store].
-func (*statusStore) Load(_ context.Context, c Component) (*Inventory, error) {
+func (*statusStore) Load(_ context.Context, _ client.Client, c Component) (*Inventory, error) {
 	return c.GetStatus().Inventory, nil
 }
 
+// fits returns an error that wraps [ErrTooLarge] if the status of a component
+// does not take an inventory. text is its JSON.
+func (v *Inventory) fits(text []byte) error {
+	if len(v.Items) <= mostItems && len(text) <= mostBytes {
+		return nil
+	}
+	return fmt.Errorf("%w: it has %d objects in %d bytes, and the status of a component takes %d objects in %d bytes: "+
+		"split the component, rename its objects in steps, or give WithStore",
+		ErrTooLarge, len(v.Items), len(text), mostItems, mostBytes)
+}
+
 // Save implements [Store]. It refuses to overwrite another version of the
-// component. A field that the API server may drop is tried by dry-run first: a pass
-// over an inventory without it could delete objects of others.
+// component. A process tries all fields by dry-run before its first write.
 func (t *statusStore) Save(ctx context.Context, cl client.Client, c Component, v *Inventory) error {
 	text, err := json.Marshal(v)
-	switch {
-	case err != nil:
-		return err
-	case len(v.Items) > mostItems || len(text) > mostBytes:
-		return fmt.Errorf("%w: it has %d objects in %d bytes, and the status of a component takes %d objects in %d bytes: "+
-			"split the component, rename its objects in steps, or give WithStore",
-			ErrTooLarge, len(v.Items), len(text), mostItems, mostBytes)
+	if err == nil {
+		err = v.fits(text)
 	}
-	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"resourceVersion": c.GetResourceVersion(), "uid": c.GetUID()},
-		// A patch with null removes nothing.
-		"status": map[string]any{"inventory": map[string]any{"items": append([]Item{}, v.Items...)}},
-	})
+	if err == nil && !t.whole.Load() {
+		err = t.try(ctx, cl, c)
+	}
 	if err != nil {
 		return err
 	}
-	stored := &unstructured.Unstructured{}
-	gvk, err := cl.GroupVersionKindFor(c)
+	stored, err := patched(ctx, cl, c, v, true)
 	if err != nil {
 		return err
 	}
-	stored.SetGroupVersionKind(gvk)
-	stored.SetNamespace(c.GetNamespace())
-	stored.SetName(c.GetName())
-	raw := client.RawPatch("application/merge-patch+json", patch)
-	fields := v.fields()
-	if slices.ContainsFunc(fields, func(f string) bool { _, known := t.survived.Load(f); return !known }) {
-		tried := stored.DeepCopy()
-		switch err := cl.Status().Patch(ctx, tried, raw, client.DryRunAll); {
-		case noDryRun(err): // the answer to the write is checked, too
-		case err != nil:
-			return err
-		default:
-			if err := complete(tried, text); err != nil {
-				return fmt.Errorf("%s: %w", gvk.GroupKind(), err)
-			}
-		}
-	}
-	if err := cl.Status().Patch(ctx, stored, raw); err != nil {
+	if err := complete(stored, v); err != nil {
+		t.whole.Store(false) // the definition has changed
 		return err
 	}
-	if err := complete(stored, text); err != nil {
-		t.survived.Clear() // the definition has changed
-		return fmt.Errorf("%s: %w", gvk.GroupKind(), err)
-	}
-	for _, f := range fields {
-		t.survived.Store(f, nil)
-	}
+	t.whole.Store(true)
 	c.GetStatus().Inventory = v
 	c.SetResourceVersion(stored.GetResourceVersion())
 	return nil
 }
 
-// fields returns the names of the fields that the items have, as in manages.kind.
-func (v *Inventory) fields() []string {
-	names := map[string]bool{}
-	var walk func(prefix string, at reflect.Value)
-	walk = func(prefix string, at reflect.Value) {
-		for i := range at.NumField() {
-			field := at.Field(i)
-			name := prefix + at.Type().Field(i).Name
-			names[name] = names[name] || !field.IsZero()
-			if field.Kind() == reflect.Pointer && !field.IsNil() {
-				walk(name+".", field.Elem())
-			}
-		}
+// everyField is an item that has each field.
+var everyField = Item{
+	Group: "g", Kind: "k", Namespace: "n", Name: "n", DeleteOrder: 1, DeletePolicy: dependents.DeleteOrphan,
+	Manages: &TypeInfo{Group: "g", Version: "v", Kind: "k"}, Rebuilt: true, Adopted: true, Purge: "d", Purged: true,
+}
+
+// try returns an error if the API server drops a field of an item. A pass over
+// an inventory without it could delete objects of others. It tries a write by
+// dry-run. If a webhook allows none, only the answer to a write shows that.
+func (*statusStore) try(ctx context.Context, cl client.Client, c Component) error {
+	v := &Inventory{Items: []Item{everyField}}
+	tried, err := patched(ctx, cl, c, v, false, client.DryRunAll)
+	switch {
+	case noDryRun(err):
+		return nil
+	case err != nil:
+		return err
 	}
-	for i := range v.Items {
-		walk("", reflect.ValueOf(v.Items[i]))
+	return complete(tried, v)
+}
+
+// patched writes an inventory into the status of a component, and returns the
+// answer. lock refuses to overwrite another version of the component.
+func patched(
+	ctx context.Context, cl client.Client, c Component, v *Inventory, lock bool, opts ...client.SubResourcePatchOption,
+) (*unstructured.Unstructured, error) {
+	metadata := map[string]any{"uid": c.GetUID()}
+	if lock {
+		metadata["resourceVersion"] = c.GetResourceVersion()
 	}
-	maps.DeleteFunc(names, func(_ string, has bool) bool { return !has })
-	return slices.Collect(maps.Keys(names))
+	patch, err := json.Marshal(map[string]any{
+		"metadata": metadata,
+		// A patch with null removes nothing.
+		"status": map[string]any{"inventory": map[string]any{"items": append([]Item{}, v.Items...)}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	gvk, err := cl.GroupVersionKindFor(c)
+	if err != nil {
+		return nil, err
+	}
+	stored := &unstructured.Unstructured{}
+	stored.SetGroupVersionKind(gvk)
+	stored.SetNamespace(c.GetNamespace())
+	stored.SetName(c.GetName())
+	return stored, cl.Status().Patch(ctx, stored, client.RawPatch(types.MergePatchType, patch), opts...)
 }
 
 // complete returns an error if a component lacks a part of the inventory that
 // was written to it: the API server drops fields that the definition lacks.
-func complete(stored *unstructured.Unstructured, written []byte) error {
+func complete(stored *unstructured.Unstructured, written *Inventory) error {
 	content, _, err := unstructured.NestedMap(stored.Object, "status", "inventory")
-	if err != nil {
-		return err
+	got := &Inventory{}
+	if err == nil {
+		err = runtime.DefaultUnstructuredConverter.FromUnstructured(content, got)
 	}
-	var got *Inventory
-	text, err := json.Marshal(content)
-	if err == nil && content != nil {
-		err = json.Unmarshal(text, &got)
-	}
-	if err == nil && got != nil {
-		text, err = json.Marshal(got)
-	}
-	if err == nil && !bytes.Equal(text, written) {
+	if err == nil && !slices.EqualFunc(got.Items, written.Items, Item.equal) {
 		err = errors.New("the API server drops a part of status.inventory, because the CustomResourceDefinition lacks it: " +
 			"generate the definition again, and apply it")
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("%s: %w", stored.GroupVersionKind().GroupKind(), err)
+	}
+	return nil
 }

@@ -3,6 +3,8 @@ package component_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/windlass-go/windlass/ctrlx/component"
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
@@ -98,7 +101,7 @@ type memory struct {
 	failing error
 }
 
-func (m *memory) Load(_ context.Context, c component.Component) (*component.Inventory, error) {
+func (m *memory) Load(_ context.Context, _ client.Client, c component.Component) (*component.Inventory, error) {
 	return m.of[c.GetName()], nil
 }
 
@@ -151,15 +154,15 @@ func TestInventoryConflict(t *testing.T) {
 	}
 }
 
-// A component whose definition lacks a field of the inventory writes no object, and no
-// inventory without the field: a later pass would leave objects, or delete those of
-// others.
+// A component whose definition lacks a field of the inventory writes and deletes
+// nothing, and stores no inventory: a later pass would leave objects, or delete
+// those of others.
 func TestPrunedInventory(t *testing.T) {
 	text := func() *apiextensions.JSONSchemaProps { return &apiextensions.JSONSchemaProps{Type: "string"} }
 	object := func(of map[string]apiextensions.JSONSchemaProps) apiextensions.JSONSchemaProps {
 		return apiextensions.JSONSchemaProps{Type: "object", Properties: of}
 	}
-	item := object(map[string]apiextensions.JSONSchemaProps{"kind": *text(), "namespace": *text(), "name": *text(), "deletePolicy": *text()})
+	item := object(map[string]apiextensions.JSONSchemaProps{"kind": *text(), "namespace": *text(), "name": *text()})
 	items := apiextensions.JSONSchemaProps{Type: "array", Items: &apiextensions.JSONSchemaPropsOrArray{Schema: &item}}
 	definition := testv1.Definition("Booth", "booths", apiextensions.NamespaceScoped)
 	schema := definition.Spec.Versions[0].Schema.OpenAPIV3Schema
@@ -170,33 +173,30 @@ func TestPrunedInventory(t *testing.T) {
 	startServer()
 	_, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{CRDs: []*apiextensions.CustomResourceDefinition{definition}})
 	must(t, err)
-	inner := "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n"
 	cases := map[string]struct {
-		reason, manifest string
-		noDryRun         bool
-		passes, writes   int // passes that fail, and the writes of all
+		reason    string
+		manifests []string
+		noDryRun  bool
+		deleted   bool
+		writes    []string // of two passes, which fail
 	}{
-		"Complete": {"the definition has all fields of the item", configMap("a", "1"), false, 0, 2},
-		"Pruned":   {"the definition lacks deleteOrder", configMap("b", "1", "delete-order", "1"), false, 2, 0},
-		"Adopted":  {"the definition lacks adopted, and the namespace has the label of the component", inner, false, 2, 0},
-		"NoDryRun": {"a webhook allows no dry-run, so the answer to the write counts", configMap("c", "1", "delete-order", "1"), true, 1, 1},
+		"First":    {"no object is written, although its item needs no other field", []string{configMap("a", "1")}, false, false, nil},
+		"Deleted":  {"the definition may have lost the policy of an object", nil, false, true, nil},
+		"NoDryRun": {"a webhook allows no dry-run, so the answer to the write counts", []string{configMap("a", "1", "delete-order", "1")}, true, false, []string{"store Booth nodryrun", "store Booth nodryrun"}},
 	}
 	for title, tc := range cases {
 		t.Run(title, func(t *testing.T) {
 			w := newWorld(t)
-			booth := &Booth{Shop{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: strings.ToLower(title)}}}
+			w.want(configMap("kept", "1", "delete-policy", "Orphan"))
+			w.settle()
+			booth := &Booth{Shop{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: strings.ToLower(title), Finalizers: []string{name + "/finalizer"}}}}
 			must(t, api.Create(t.Context(), booth))
-			shops := component.New[*Booth](name, manifests, component.WithKinds(configMaps))
-			p := component.NewProcess(shops, w.ends, w.preferred)
-			pass := func(manifests ...string) error {
-				must(t, api.Get(t.Context(), clientKey(booth), booth))
-				booth.Spec.Manifests = manifests
-				_, err := p.Pass(t.Context(), booth)
-				return err
+			if tc.deleted { // the policy Orphan is gone
+				booth.Status.Inventory = &component.Inventory{Items: []component.Item{{Kind: "ConfigMap", Namespace: w.ns, Name: "kept"}}}
+				must(t, api.Status().Update(t.Context(), booth))
+				must(t, api.Delete(t.Context(), booth))
 			}
-			must(t, pass(configMap("first", "1")))
-			cm := w.configMap("first")
-			must(t, api.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner", Labels: cm.Labels}}))
+			p := component.NewProcess(component.New[*Booth](name, manifests), w.ends, w.preferred)
 			w.before = func(call string) error {
 				if tc.noDryRun && strings.HasPrefix(call, "try store") {
 					return apierrors.NewBadRequest("admission webhook does not support dry run")
@@ -204,14 +204,96 @@ func TestPrunedInventory(t *testing.T) {
 				return nil
 			}
 			w.writes()
-			for range max(tc.passes, 1) {
-				err := pass(configMap("first", "1"), tc.manifest)
-				if failed := err != nil && strings.Contains(err.Error(), "generate the definition again"); failed != (tc.passes > 0) {
+			for range 2 {
+				must(t, api.Get(t.Context(), clientKey(booth), booth))
+				booth.Spec.Manifests = tc.manifests
+				if _, err := p.Pass(t.Context(), booth); err == nil || !strings.Contains(err.Error(), "generate the definition again") {
 					t.Errorf("%s: %v", tc.reason, err)
 				}
 			}
-			if writes := w.writes(); len(writes) != tc.writes {
-				t.Errorf("%s: the passes write %q", tc.reason, writes)
+			if diff := cmp.Diff(tc.writes, w.writes()); diff != "" {
+				t.Errorf("%s: the writes (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// The item that a dry-run tries has each field.
+func TestEveryField(t *testing.T) {
+	var walk func(of reflect.Value)
+	walk = func(of reflect.Value) {
+		for i := range of.NumField() {
+			if of.Field(i).IsZero() {
+				t.Errorf("%s has no %s", of.Type(), of.Type().Field(i).Name)
+			} else if of.Field(i).Kind() == reflect.Pointer {
+				walk(of.Field(i).Elem())
+			}
+		}
+	}
+	walk(reflect.ValueOf(component.EveryField))
+}
+
+// After a lost inventory, an object that only the label names is not deleted, also if
+// the set had it in a pass that wrote nothing.
+func TestRebuiltIsDeleted(t *testing.T) {
+	w := newWorld(t)
+	w.want(configMap("a", "1"))
+	w.settle()
+	copied := w.configMap("a") // a person copies an object with its label
+	copied.ObjectMeta = metav1.ObjectMeta{Namespace: w.ns, Name: "copy", Labels: copied.Labels}
+	copied.Data["k"] = "precious"
+	must(t, api.Create(t.Context(), copied))
+	w.forget()
+	bad := "apiVersion: v1\nkind: Secret\nmetadata: {name: bad}\ntype: kubernetes.io/tls\n"
+	w.want(configMap("a", "1"), configMap("copy", "1"), bad)
+	_, err := w.pass()
+	if err == nil {
+		t.Fatal("the API server accepts the set")
+	}
+	w.want(configMap("a", "1"))
+	for range 3 {
+		_, _ = w.pass()
+	}
+	if diff := cmp.Diff([]string{"a=1", "copy=precious"}, w.names()); diff != "" {
+		t.Errorf("an object that only the label names is deleted, and the component never wrote it (-want +got):\n%s", diff)
+	}
+}
+
+// An inventory with long names is too large before it has 1,000 objects.
+func TestInventoryBytes(t *testing.T) {
+	w := newWorld(t)
+	var all []string
+	for i := range 900 {
+		all = append(all, configMap(fmt.Sprintf("%s-%03d", strings.Repeat("a", 240), i), "1"))
+	}
+	w.want(all...)
+	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), "the inventory is too large") || len(w.writes()) > 0 {
+		t.Errorf("%.300v", err)
+	}
+}
+
+// An object of a stranger that has the label of a new component is not looked for:
+// the component becomes Ready. A component from a backup, which is the parent of an
+// ApplySet, looks for its objects.
+func TestLabelOfStranger(t *testing.T) {
+	for title, restored := range map[string]bool{"New": false, "Restored": true} {
+		t.Run(title, func(t *testing.T) {
+			o := newOperator(t, nil, component.WithKinds(configMaps), component.WithApplySet())
+			shop := &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: o.ns, Name: "shop"}, Spec: ShopSpec{Manifests: []string{configMap("a", "1")}}}
+			if restored {
+				shop.Annotations = map[string]string{"applyset.kubernetes.io/tooling": name + "/v1"}
+			}
+			d := dependents.New(name, ends{api, api})
+			owner, err := d.OwnerOf(shop)
+			must(t, err)
+			key, value := d.OwnerLabel(owner)
+			bait := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: o.ns, Name: "bait", Labels: map[string]string{key: value}}}
+			must(t, api.Create(t.Context(), bait))
+			must(t, api.Create(t.Context(), shop))
+			if restored {
+				o.ready("False Processing", "bait")
+			} else {
+				o.ready("True Succeeded", "")
 			}
 		})
 	}

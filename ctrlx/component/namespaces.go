@@ -49,8 +49,8 @@ func (w *Wave) namespace(ctx context.Context, name string) error {
 	case err != nil || live != nil:
 		return err
 	case w.Plan != nil:
-		if !w.Plan.creates(name) {
-			w.Plan.add(w.String(), Change{Ref: checks.Ref{Kind: "Namespace", Name: name}, Action: ActionCreate})
+		if ref := (checks.Ref{Kind: kindNamespace.Kind, Name: name}); !w.Plan.creates(ref) {
+			w.Plan.add(w.String(), Change{Ref: ref, Action: ActionCreate})
 		}
 		return nil
 	}

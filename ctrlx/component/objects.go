@@ -3,9 +3,6 @@ package component
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -47,8 +44,8 @@ type Object struct {
 	priority int // in the stage
 	// namespaced reports that the object defines a type whose objects have
 	// namespaces.
-	namespaced bool
-	digest     string // of the manifest; only with a PurgeOrder
+	namespaced   bool
+	deletePolicy string // as the manifest itself has it; empty: it has none
 }
 
 // mostObjects is the largest number of objects of a set.
@@ -83,7 +80,7 @@ func (y *system) objects(ctx context.Context, s *Set, manifests []client.Object)
 		}
 		ref := o.Ref
 		if !o.known { // the scope may be unknown: with and without a namespace is the same object
-			ref.Namespace = cmp.Or(ref.Namespace, s.Component.GetNamespace())
+			ref = o.placed(s.Component)
 		}
 		if n, twice := first[ref]; err == nil && twice {
 			err = fmt.Errorf("%w: %s: it is given twice, as number %d and number %d", dependents.ErrInvalid, o.Ref, n, i+1)
@@ -146,6 +143,7 @@ func (y *system) validate(ctx context.Context, s *Set, o *Object) error {
 	}
 	o.request, o.Manifest = r, r.Object // without nulls, which would hide the orders
 	o.Ref, o.Policies, o.known = r.Ref(), r.Policies, r.IsServed()
+	o.deletePolicy = o.Manifest.GetAnnotations()[y.name+"/delete-policy"]
 	var problems []string
 	switch {
 	case o.known:
@@ -170,12 +168,6 @@ func (y *system) validate(ctx context.Context, s *Set, o *Object) error {
 			problems = append(problems, fmt.Sprintf("%s/%s is set: a namespace and a definition of a type stay "+
 				"as long as the component", y.name, annotationPurgeOrder))
 		}
-		text, err := json.Marshal(o.Manifest)
-		if err != nil {
-			problems = append(problems, err.Error())
-		}
-		sum := sha256.Sum256(text)
-		o.digest = hex.EncodeToString(sum[:16])
 	}
 	if len(problems) > 0 {
 		slices.Sort(problems)
@@ -193,14 +185,25 @@ func (y *system) installDelay(gvk schema.GroupVersionKind) time.Duration {
 	return min(max(time.Since(since.(time.Time)), least), most)
 }
 
+// placed returns the ref of the object, in the namespace of the component if it
+// names none.
+func (o *Object) placed(c Component) checks.Ref {
+	ref := o.Ref
+	ref.Namespace = cmp.Or(ref.Namespace, c.GetNamespace())
+	return ref
+}
+
+// digest returns the digest of the manifest; empty: the kind is not served.
+func (o *Object) digest() string { return o.request.Digest() }
+
 // item returns the item of the inventory for an object.
 func (o *Object) item() Item {
 	i := Item{
 		Group: o.Ref.Group, Kind: o.Ref.Kind, Namespace: o.Ref.Namespace, Name: o.Ref.Name,
 		DeleteOrder: o.DeleteOrder, DeletePolicy: o.Policies.Delete, Manages: o.Manages,
 	}
-	if i.DeletePolicy == dependents.DeleteDelete {
-		i.DeletePolicy = ""
+	if i.DeletePolicy == dependents.DeleteDelete && o.deletePolicy == "" {
+		i.DeletePolicy = "" // the policy of the component counts when the object is deleted
 	}
 	return i
 }

@@ -216,12 +216,10 @@ func (p *Plan) sentence() string {
 // planned again.
 const observeDelay = 5 * time.Minute
 
-// creates reports whether the plan creates a namespace.
-func (p *Plan) creates(namespace string) bool {
+// creates reports whether the plan creates an object.
+func (p *Plan) creates(ref checks.Ref) bool {
 	return slices.ContainsFunc(p.Waves, func(w PlannedWave) bool {
-		return slices.ContainsFunc(w.Changes, func(c Change) bool {
-			return c.Action == ActionCreate && c.Ref == checks.Ref{Kind: kindNamespace.Kind, Name: namespace}
-		})
+		return slices.ContainsFunc(w.Changes, func(c Change) bool { return c.Action == ActionCreate && c.Ref == ref })
 	})
 }
 
@@ -302,7 +300,7 @@ func (p *Plan) purge(s *Set) {
 		if o.PurgeOrder == nil {
 			continue
 		}
-		if i, found := indexes[o.Ref]; found && s.Inventory.Items[i].Purged && s.Inventory.Items[i].Purge == o.digest {
+		if i, found := indexes[o.Ref]; found && s.Inventory.Items[i].Purged && s.Inventory.Items[i].Purge == o.digest() {
 			continue
 		}
 		name := fmt.Sprintf("purge after the apply-order %d", max(*o.PurgeOrder, o.ApplyOrder))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -440,5 +441,94 @@ func TestObservedTaken(t *testing.T) {
 	res, err := w.pass()
 	if err == nil && res.Done {
 		t.Errorf("the component is Ready, and another owner has its object")
+	}
+}
+
+// Plan names what a pass refuses: the ApplySet of another tool.
+func TestPlanOfForeignApplySet(t *testing.T) {
+	w := newWorld(t, component.WithApplySet())
+	w.change(func(s *Shop) { s.Annotations = map[string]string{"applyset.kubernetes.io/tooling": "kubectl/v1"} })
+	w.want(configMap("a", "1"))
+	p, planned := w.plan()
+	_, err := w.pass()
+	if err == nil {
+		t.Fatal("the pass does not fail")
+	}
+	if planned == nil && len(p.Problems) == 0 {
+		t.Errorf("the pass fails: %v\nand the plan is\n%s", err, p)
+	}
+}
+
+// Plan names what a pass refuses: an inventory that is too large.
+func TestPlanOfLargeInventory(t *testing.T) {
+	w := newWorld(t)
+	var all []string
+	for i := range 1001 {
+		all = append(all, configMap(fmt.Sprint("a", i), "1"))
+	}
+	w.want(all...)
+	p, planned := w.plan()
+	_, err := w.pass()
+	if err == nil {
+		t.Fatal("the pass does not fail")
+	}
+	if planned == nil && len(p.Problems) == 0 {
+		t.Errorf("the pass fails: %v\nand the plan has %d changes and no problem", err, len(p.Waves[0].Changes))
+	}
+}
+
+// An instance with a purge order can be planned before its definition exists.
+func TestPlanOfPurgedInstance(t *testing.T) {
+	w := newWorld(t)
+	crd, kind := w.definition()
+	w.want(crd, strings.Replace(mill(kind, "m"), "{name: m}", "{name: m, annotations: {shop.example.com/purge-order: '0'}}", 1))
+	_, err := w.plan()
+	if err != nil {
+		t.Errorf("the plan: %v", err)
+	}
+	w.settle()
+}
+
+// The plan of an object in a version that is not served yet does not delete it.
+func TestPlanOfUnservedVersion(t *testing.T) {
+	w := newWorld(t)
+	crd, kind := w.definition()
+	w.create(crd)
+	w.change(func(s *Shop) { s.Spec.ManagedTypes = []component.TypeInfo{{Group: kind.Group, Kind: "*"}} })
+	w.want(mill(kind, "m"))
+	w.settle()
+	w.want(strings.Replace(mill(kind, "m"), "/v1", "/v2", 1))
+	p, err := w.plan()
+	must(t, err)
+	if strings.Contains(p.String(), "delete Mill") {
+		t.Errorf("the plan deletes an object that the set has:\n%s", p)
+	}
+}
+
+// The definition of the set is planned again after it was deleted. The process knows
+// the kind from before. The plan has no problem, because the pass has none.
+func TestPlanOfDefinitionAgain(t *testing.T) {
+	w := newWorld(t)
+	crd, kind := w.definition()
+	all := []string{crd, mill(kind, "m"), configMap("a", "1")}
+	w.want(all...)
+	w.settle()
+	w.want(configMap("a", "1"))
+	w.settle()
+	w.want(all...)
+	p, planned := w.plan()
+	w.settle() // the pass succeeds
+	if planned != nil || len(p.Problems) > 0 {
+		t.Errorf("the pass succeeds, and the plan says: %v\n%s", planned, p)
+	}
+}
+
+// The option does the same as the annotation.
+func TestObserveOption(t *testing.T) {
+	w := newWorld(t, component.WithObserveOnly())
+	w.want(configMap("a", "1"))
+	res, err := w.pass()
+	if err != nil || res.Reason != component.ReasonObserveOnly || len(w.writes()) > 0 {
+		t.Errorf("%+v %v", res, err)
 	}
 }

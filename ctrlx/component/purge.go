@@ -23,11 +23,17 @@ func (s *Set) purge(ctx context.Context, order int16) (Result, error) {
 			indexes = s.Inventory.byRef()
 		}
 		i, found := indexes[o.Ref]
+		if !found && s.Plan != nil {
+			continue // its kind is not served yet
+		}
 		if !found {
 			return Result{}, fmt.Errorf("%s: the inventory lacks it", o.Ref)
 		}
-		if item := &s.Inventory.Items[i]; item.Purge != o.digest || !item.Purged {
-			item.Purge = o.digest
+		item := &s.Inventory.Items[i]
+		if item.Purge != o.digest() {
+			item.Purge, item.Purged = o.digest(), false
+		}
+		if !item.Purged {
 			due = append(due, *item)
 		}
 	}

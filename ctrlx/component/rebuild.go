@@ -15,6 +15,7 @@ import (
 
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
 	"github.com/windlass-go/windlass/ctrlx/internal/definition"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 )
 
 // rebuilt returns the inventory of a component that has none stored: a new
@@ -24,6 +25,9 @@ import (
 // as rebuilt. An object that its policy keeps is left out.
 func (s *Set) rebuilt(ctx context.Context) (*Inventory, error) {
 	v := &Inventory{}
+	if s.isNew(ctx) {
+		return v, nil // a stranger may have used its label
+	}
 	kinds, namespaces, err := s.searched(ctx)
 	if err != nil {
 		return nil, err
@@ -47,6 +51,15 @@ func (s *Set) rebuilt(ctx context.Context) (*Inventory, error) {
 		}
 	}
 	return v, nil
+}
+
+// isNew reports whether no earlier pass has written an object of the component: it
+// got its finalizer in this pass, and is not the parent of an ApplySet. A backup
+// keeps one of both.
+func (s *Set) isNew(ctx context.Context) bool {
+	pass, ok := ctx.Value(engine.PassKey{}).(*engine.InPass)
+	_, parent := s.Component.GetAnnotations()[annotationTooling]
+	return ok && pass.New && !parent
 }
 
 // searched returns the kinds and the namespaces in which a component may have objects:

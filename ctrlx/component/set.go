@@ -3,10 +3,16 @@ package component
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -36,6 +42,7 @@ type Set struct {
 	stored   *Inventory // the inventory as it is stored
 	searches int        // the lists in single namespaces that a rebuild has made
 	unready  *Result    // with Plan, of the first wave that waits; nil: all are ready
+	proved   bool       // the component was up to date; see upToDate
 }
 
 // Handler applies or deletes a set.
@@ -130,7 +137,7 @@ func (s *Set) apply(ctx context.Context) (Result, error) {
 // remove deletes the dependents of a component.
 func (s *Set) remove(ctx context.Context) (Result, error) {
 	if s.config.observe {
-		stored, err := s.system.store.Load(ctx, s.Component)
+		stored, err := s.system.store.Load(ctx, s.system.cluster.GetClient(), s.Component)
 		if err == nil && stored == nil && slices.Contains(s.Component.GetFinalizers(), s.system.finalizer) {
 			stored, err = s.rebuilt(ctx) // it was lost, because the finalizer comes with the first dependents
 		}
@@ -188,7 +195,7 @@ func (s *Set) generate(ctx context.Context) error {
 // write.
 func (s *Set) Save(ctx context.Context) error {
 	if s.Plan != nil {
-		return nil
+		return s.planSave()
 	}
 	if s.stored == nil || !slices.EqualFunc(s.stored.Items, s.Inventory.Items, Item.equal) {
 		v := s.Inventory.clone()
@@ -203,12 +210,58 @@ func (s *Set) Save(ctx context.Context) error {
 	return nil
 }
 
+// planSave adds to the plan why a pass would not store the inventory.
+func (s *Set) planSave() error {
+	note := func(err error) {
+		if err != nil && !slices.Contains(s.Plan.Problems, err.Error()) {
+			s.Plan.Problems = append(s.Plan.Problems, err.Error())
+		}
+	}
+	if _, ok := s.system.store.(*statusStore); ok {
+		text, err := json.Marshal(s.Inventory)
+		if err != nil {
+			return err
+		}
+		note(s.Inventory.fits(text))
+	}
+	_, err := s.applySetID()
+	note(err)
+	return nil
+}
+
+// upToDate returns a conflict if the component has changed since the pass read
+// it. Then the pass may miss objects of the inventory, or delete objects that
+// the component needs now. It reads live, once in a pass that writes: a new
+// process may have read the component from an API server that lags.
+func (s *Set) upToDate(ctx context.Context) error {
+	if s.proved || s.Plan != nil {
+		return nil
+	}
+	c, cluster := s.Component, s.system.cluster
+	gvk, err := cluster.GetClient().GroupVersionKindFor(c)
+	if err != nil {
+		return err
+	}
+	live := &metav1.PartialObjectMetadata{}
+	live.SetGroupVersionKind(gvk)
+	err = cluster.GetAPIReader().Get(ctx, client.ObjectKeyFromObject(c), live)
+	switch {
+	case client.IgnoreNotFound(err) != nil:
+		return fmt.Errorf("reading the component again: %w", err)
+	case err != nil || live.UID != c.GetUID() || live.ResourceVersion != c.GetResourceVersion():
+		return apierrors.NewConflict(schema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, c.GetName(),
+			errors.New("the component has changed since the pass read it"))
+	}
+	s.proved = true
+	return nil
+}
+
 // inventory loads the inventory, and stores it before the first write of an
 // object that it lacks. A change by an inner link is stored at the end.
 func inventory(next Handler) Handler {
 	return func(ctx context.Context, s *Set) (Result, error) {
 		var err error
-		if s.stored, err = s.system.store.Load(ctx, s.Component); err != nil {
+		if s.stored, err = s.system.store.Load(ctx, s.system.cluster.GetClient(), s.Component); err != nil {
 			return Result{}, fmt.Errorf("loading the inventory: %w", err)
 		}
 		if s.stored != nil {
@@ -246,7 +299,8 @@ func (s *Set) include(ctx context.Context) error {
 			i, v.Items = len(v.Items), append(v.Items, item)
 		}
 		old := v.Items[i]
-		if o.PurgeOrder != nil && old.Purge == o.digest {
+		item.Rebuilt = old.Rebuilt // until the object is written
+		if o.PurgeOrder != nil {
 			item.Purge, item.Purged = old.Purge, old.Purged
 		}
 		if o.stage == stageNamespaces {
@@ -259,10 +313,15 @@ func (s *Set) include(ctx context.Context) error {
 				existed = live != nil && live.GetDeletionTimestamp() == nil // the one that goes makes room for ours
 			}
 			if existed {
-				s.markAdopted(&item, o)
+				item.adopt(o)
 			}
 		}
 		v.Items[i] = item
+	}
+	if p := s.owner.Policies.Delete; p != dependents.DeleteDelete { // it may have changed since an object was in the set
+		for i := range v.Items {
+			v.Items[i].DeletePolicy = cmp.Or(v.Items[i].DeletePolicy, p)
+		}
 	}
 	return nil
 }

@@ -29,6 +29,9 @@ func redundant(next Handler) Handler {
 		needed := make(map[checks.Ref]bool, len(s.Objects))
 		for _, o := range s.Objects {
 			needed[o.Ref] = true
+			if !o.known { // only in a plan: its namespace may be that of the component
+				needed[o.placed(s.Component)] = true
+			}
 		}
 		items := slices.DeleteFunc(slices.Clone(s.Inventory.Items), func(i Item) bool { return needed[i.Ref()] })
 		if res, err = s.teardown(ctx, items, false); err != nil || res.Done {
@@ -51,6 +54,12 @@ func (y *system) removeAll(ctx context.Context, s *Set) (Result, error) {
 // teardown deletes objects wave by wave, and drops from the inventory those
 // that are gone or kept. deleted reports that the component is deleted.
 func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (Result, error) {
+	if t, ok := s.system.store.(*statusStore); ok && len(items) > 0 && s.Plan == nil {
+		// The definition may have changed since the inventory was stored.
+		if err := t.try(ctx, s.system.cluster.GetClient(), s.Component); err != nil {
+			return Result{}, fmt.Errorf("checking the inventory: %w", err)
+		}
+	}
 	items, res, err := s.held(ctx, items, deleted)
 	if err != nil || !res.Done {
 		return res, err
@@ -107,6 +116,9 @@ func (s *Set) deleteItems(
 	res, d := Result{Done: true, Reason: ReasonDeletionProcessing}, s.system.dependents
 	if s.Plan != nil {
 		d = s.system.dryRun
+	}
+	if err := s.upToDate(ctx); err != nil {
+		return Result{}, err
 	}
 	results := make([]dependents.Result, len(items))
 	errs := s.system.parallel(len(items), func(int) bool { return false }, func(n int) (err error) {

@@ -177,3 +177,24 @@ func TestDeleteAPIService(t *testing.T) {
 		t.Errorf("the deletions (-want +got):\n%s", diff)
 	}
 }
+
+// A component whose policy is Orphan keeps its objects, although its set became invalid
+// before the policy was set.
+func TestPolicyBeforeDeletion(t *testing.T) {
+	w := newWorld(t)
+	w.want(configMap("a", "1"))
+	w.settle()
+	w.want(configMap("a", "1"), "apiVersion: x.example.com/v1\nkind: Unknown\nmetadata: {name: x}\n")
+	if _, err := w.pass(); err == nil {
+		t.Fatal("the set is valid")
+	}
+	w.change(func(s *Shop) { s.Spec.Delete = "Orphan" }) // to save the objects
+	if _, err := w.pass(); err == nil {
+		t.Fatal("the set is valid")
+	}
+	w.delete()
+	w.settle()
+	if diff := cmp.Diff([]string{"a=1"}, w.names()); diff != "" {
+		t.Errorf("the policy of the component is Orphan (-want +got):\n%s", diff)
+	}
+}

@@ -115,7 +115,7 @@ func (s *Set) split() (all []*Wave) {
 		}
 	}
 	for _, o := range s.Objects {
-		if o.PurgeOrder != nil && purged[o.Ref] == o.digest {
+		if o.PurgeOrder != nil && o.known && purged[o.Ref] == o.digest() {
 			continue
 		}
 		if n := len(all); n == 0 || all[n-1].Objects[0].ApplyOrder != o.ApplyOrder || all[n-1].Objects[0].stage != o.stage {
@@ -214,10 +214,16 @@ func preflight(next WaveHandler) WaveHandler {
 	}
 }
 
-// unchecked reports whether a dry-run failed because the namespace of the
-// object is only planned.
+// unchecked reports whether a dry-run failed because the namespace or the
+// definition of the object is only planned.
 func (w *Wave) unchecked(o *Object, err error) bool {
-	return w.Plan != nil && w.Plan.creates(o.Ref.Namespace) && apierrors.IsNotFound(err)
+	if w.Plan == nil || !apierrors.IsNotFound(err) {
+		return false
+	}
+	planned := func(outer *Object) bool {
+		return outer.Manages != nil && outer.Manages.matches(o.gvk) && w.Plan.creates(outer.Ref)
+	}
+	return w.Plan.creates(checks.Ref{Kind: kindNamespace.Kind, Name: o.Ref.Namespace}) || slices.ContainsFunc(w.Set.Objects, planned)
 }
 
 // noDryRun reports whether the API server cannot try a write, because a webhook
@@ -229,7 +235,7 @@ func noDryRun(err error) bool {
 // write is the end of the wave chain.
 func (y *system) write(ctx context.Context, w *Wave) (Result, error) {
 	var errs []error
-	if err := w.adopt(ctx); err != nil {
+	if err := w.ahead(ctx); err != nil {
 		return Result{}, err
 	}
 	if w.Plan == nil {
@@ -239,9 +245,10 @@ func (y *system) write(ctx context.Context, w *Wave) (Result, error) {
 			return err
 		})
 	}
+	w.proven()
 	failed := errors.Join(errs...) != nil
 	res := Result{Reason: ReasonProcessing}
-	var texts []string
+	var texts, problems []string
 	for i, r := range w.Results {
 		ref := w.Objects[i].Ref
 		switch {
@@ -255,7 +262,12 @@ func (y *system) write(ctx context.Context, w *Wave) (Result, error) {
 		case r.Contested || r.Outcome == dependents.NotOurs: // the latter if the owner changed after the preflight
 			errs = append(errs, r.Refusal(ref))
 		default:
-			texts = append(texts, fmt.Sprintf("%s: %s", short(ref), strings.TrimPrefix(r.Message, "it is not ready: ")))
+			text := fmt.Sprintf("%s: %s", short(ref), strings.TrimPrefix(r.Message, "it is not ready: "))
+			if r.Problem != "" {
+				problems = append(problems, text)
+			} else {
+				texts = append(texts, text)
+			}
 		}
 		if !w.Objects[i].known {
 			if d := y.installDelay(w.Objects[i].gvk); res.After == 0 || d < res.After {
@@ -268,6 +280,7 @@ func (y *system) write(ctx context.Context, w *Wave) (Result, error) {
 	if err := errors.Join(errs...); err != nil && w.Plan == nil {
 		return Result{}, flow.WaitFor(err, w.awaited(res.WaitingFor)...)
 	}
+	texts = append(texts, problems...)
 	res.Done, res.Message = len(texts) == 0, listed(texts)
 	return res, nil
 }
@@ -283,7 +296,7 @@ const mostTexts = 3
 func listed(texts []string) string {
 	more := len(texts) - mostTexts
 	if more > 0 {
-		texts = append([]string{fmt.Sprintf("%d more", more)}, texts[:mostTexts]...)
+		texts = append([]string{fmt.Sprintf("%d more", more)}, texts[more:]...)
 	}
 	return strings.Join(texts, "; ")
 }

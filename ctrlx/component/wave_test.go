@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -282,5 +283,31 @@ func TestWriteError(t *testing.T) {
 	w.settle()
 	if diff := cmp.Diff([]string{"a=1", "b=1"}, w.names()); diff != "" {
 		t.Errorf("the objects (-want +got):\n%s", diff)
+	}
+}
+
+// The message ends with an actual problem, wherever its object is in the wave.
+func TestCause(t *testing.T) {
+	for _, broken := range []string{"w1", "w2", "w5"} {
+		t.Run(broken, func(t *testing.T) {
+			w := newWorld(t)
+			plain := strings.Replace(web, `, annotations: {shop.example.com/apply-order: "1"}`, "", 1)
+			var all []string
+			for _, n := range []string{"w1", "w2", "w3", "w4", "w5"} {
+				all = append(all, strings.Replace(plain, "metadata: {name: web}", "metadata: {name: "+n+"}", 1))
+			}
+			w.want(all...)
+			_, err := w.pass()
+			must(t, err)
+			d := &appsv1.Deployment{}
+			must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: broken}, d))
+			d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Message: "exceeded quota"}}
+			must(t, api.Status().Update(t.Context(), d))
+			res, err := w.pass()
+			must(t, err)
+			if !strings.HasSuffix(res.Message, "exceeded quota") {
+				t.Errorf("the message does not end with the problem of %s: %s", broken, res.Message)
+			}
+		})
 	}
 }

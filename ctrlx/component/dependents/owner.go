@@ -35,8 +35,11 @@ type Owner struct {
 	// Siblings are the IDs of owners whose objects are left alone.
 	Siblings []string
 
-	mark     string   // the hash of ID
-	policies Policies // of the options, for objects without annotations
+	// Policies are those of the options, for objects without annotations. No field
+	// but StatusHint is empty.
+	Policies Policies
+
+	mark string // the hash of ID
 }
 
 // The marks of a dependent, after the name of the Dependents and a slash.
@@ -70,7 +73,7 @@ func (d *Dependents) OwnerOf(obj client.Object) (Owner, error) {
 	o.ID, o.Digest = d.id(o.Ref), d.ownerDigest(obj)
 	o.mark = hash(o.ID)
 	var problems []string
-	if o.policies, problems = d.ofOwner(obj).or(d.policies).over(d.name, nil); len(problems) > 0 {
+	if o.Policies, problems = d.ofOwner(obj).or(d.policies).over(d.name, nil); len(problems) > 0 {
 		return Owner{}, fmt.Errorf("%w: the policies of the owner %s: %s", ErrInvalid, ref, strings.Join(problems, "; "))
 	}
 	for _, ref := range d.siblings(obj) {

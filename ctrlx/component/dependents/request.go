@@ -82,6 +82,10 @@ func (r *Request) String() string {
 // writes leaves out such a request.
 func (r *Request) IsDryRun() bool { return r.of.mode != writing }
 
+// Digest returns the digest of the manifest: two manifests that make the same
+// object have one. It is empty if the kind is not served, and for a deletion.
+func (r *Request) Digest() string { return r.contents }
+
 // IsServed reports whether the API server serves the kind of the object: in the
 // version of the manifest, or for a deletion in any version.
 func (r *Request) IsServed() bool { return r.kind != nil }
@@ -165,11 +169,11 @@ func (d *Dependents) request(via access, a action, owner Owner, obj client.Objec
 	if problem != "" {
 		problems = append(problems, problem)
 	}
-	r.Policies = owner.policies
+	r.Policies = owner.Policies
 	for key := range obj.GetAnnotations() {
 		if strings.HasPrefix(key, d.keys.prefix) {
 			var invalid []string
-			r.Policies, invalid = owner.policies.over(d.name, obj.GetAnnotations())
+			r.Policies, invalid = owner.Policies.over(d.name, obj.GetAnnotations())
 			problems = append(problems, invalid...)
 			break
 		}

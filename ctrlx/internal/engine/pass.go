@@ -34,6 +34,7 @@ type InPass struct {
 	Engine *Engine         // of the manager of the pass
 	Remote bool            // an option sets the client of the deployment target
 	Find   checks.Resolver // reads from the cache, and registers the object
+	New    bool            // the pass added the finalizer, so no earlier pass has applied the object
 }
 
 // Pass is a pass over one object. Make it with [Engine.Begin], and end it with

@@ -15,8 +15,8 @@ var componentFaults = []fault{
 	},
 	{
 		name: "inventory-overwritten", in: "ctrlx/component",
-		old:  `"resourceVersion": c.GetResourceVersion(), `,
-		new:  ``,
+		old:  `if lock {`,
+		new:  `if lock && c == nil {`,
 		test: "ctrlx/component.TestInventoryConflict", why: "a pass over an old version of the component loses objects of the inventory",
 	},
 	{
@@ -60,6 +60,60 @@ var componentFaults = []fault{
 		old:  `w.Plan.Problems = append(w.Plan.Problems, r.Refusal(ref).Error())`,
 		new:  `_ = ref`,
 		test: "ctrlx/component.TestObservedContested", why: "an observed component is Ready, although an object differs from its manifest",
+	},
+	{
+		name: "deletion-trusts-a-pruned-inventory", in: "ctrlx/component.Set.teardown",
+		old:  `if err := t.try(ctx, s.system.cluster.GetClient(), s.Component); err != nil {`,
+		new:  `if err := error(nil); err != nil && t != nil {`,
+		test: "ctrlx/component.TestPrunedInventory/Deleted", why: "an object with the policy Orphan is deleted, because an older definition drops the policy",
+	},
+	{
+		name: "stale-component-writes", in: "ctrlx/component.Wave.ahead",
+		old:  `return w.upToDate(ctx)`,
+		new:  `return nil`,
+		test: "ctrlx/component.TestStaleComponent", why: "an object that the stored inventory lacks is created, and left for ever",
+	},
+	{
+		name: "stale-component-deletes", in: "ctrlx/component.Set.deleteItems",
+		old:  `if err := s.upToDate(ctx); err != nil {`,
+		new:  `if err := error(nil); err != nil {`,
+		test: "ctrlx/component.TestStaleDeletes", why: "a pass over an old version of the component deletes an object that it needs",
+	},
+	{
+		name: "policy-of-the-component-too-late", in: "ctrlx/component.Set.include",
+		old:  `cmp.Or(v.Items[i].DeletePolicy, p)`,
+		new:  `v.Items[i].DeletePolicy`,
+		test: "ctrlx/component.TestPolicyBeforeDeletion", why: "a user asks for orphans, deletes the component, and loses the objects",
+	},
+	{
+		name: "label-proves-after-a-refused-wave", in: "ctrlx/component.Set.include",
+		old:  `item.Rebuilt = old.Rebuilt`,
+		new:  `item.Rebuilt = false`,
+		test: "ctrlx/component.TestRebuiltIsDeleted", why: "an object that only a label names is deleted, although the component never wrote it",
+	},
+	{
+		name: "new-component-searches", in: "ctrlx/component.Set.isNew",
+		old:  `return ok && pass.New && !parent`,
+		new:  `return ok && pass.New && parent && !parent`,
+		test: "ctrlx/component.TestLabelOfStranger/New", why: "an object of a stranger keeps a new component from being Ready",
+	},
+	{
+		name: "cause-hidden-in-a-large-wave", in: "ctrlx/component.listed",
+		old:  `texts[more:]...`,
+		new:  `texts[:mostTexts]...`,
+		test: "ctrlx/component.TestCause/w5", why: "the condition names objects that wait, and not the one that failed",
+	},
+	{
+		name: "guard-reads-one-page", in: "ctrlx/component.Set.foreignIn",
+		old:  `page == "" ||`,
+		new:  `page != "no" ||`,
+		test: "ctrlx/component.TestGuardPages", why: "the 501st object of a managed type is deleted with its definition",
+	},
+	{
+		name: "purge-forgotten-by-a-refused-change", in: "ctrlx/component.Set.include",
+		old:  `item.Purge, item.Purged = old.Purge, old.Purged`,
+		new:  `if old.Purge == o.digest() { item.Purge, item.Purged = old.Purge, old.Purged }`,
+		test: "ctrlx/component.TestPurgeReverted", why: "a job that has run runs again after a change that the API server refused",
 	},
 	{
 		name: "redundant-definition-not-guarded", in: "ctrlx/component",
@@ -129,8 +183,8 @@ var componentFaults = []fault{
 	},
 	{
 		name: "purged-object-applied-again", in: "ctrlx/component",
-		old:  `purged[o.Ref] == o.digest {`,
-		new:  `purged[o.Ref] == o.digest+"x" {`,
+		old:  `purged[o.Ref] == o.digest() {`,
+		new:  `purged[o.Ref] == o.digest()+"x" {`,
 		test: "ctrlx/component.TestPurge", why: "a job that has run runs again and again",
 	},
 	{
@@ -218,13 +272,13 @@ var componentFaults = []fault{
 		test: "ctrlx/component.TestApplySet", why: "objects exist that no tool finds, and a lost inventory is rebuilt without them",
 	},
 	{
-		name: "applyset-of-another-tool", in: "ctrlx/component.Set.saveApplySet",
+		name: "applyset-of-another-tool", in: "ctrlx/component.Set.applySetID",
 		old:  `case tool != "" && !ours:`,
-		new:  `case tool == name:`,
+		new:  `case tool == s.system.name:`,
 		test: "ctrlx/component.TestForeignParent/Tool", why: "two tools manage the same ApplySet, and each prunes the objects of the other",
 	},
 	{
-		name: "applyset-id-of-another-object", in: "ctrlx/component.Set.saveApplySet",
+		name: "applyset-id-of-another-object", in: "ctrlx/component.Set.applySetID",
 		old:  `on && is != "" && is != id`,
 		new:  `on && is == id && is == ""`,
 		test: "ctrlx/component.TestForeignParent/Copy", why: "the label of a copied component is overwritten, which KEP-3659 forbids",
@@ -236,7 +290,7 @@ var componentFaults = []fault{
 		test: "ctrlx/component.TestApplySet", why: "each pass writes the component",
 	},
 	{
-		name: "applyset-stays-without-the-option", in: "ctrlx/component.Set.saveApplySet",
+		name: "applyset-stays-without-the-option", in: "ctrlx/component.Set.applySetID",
 		old:  `!on && !ours:`,
 		new:  `!on:`,
 		test: "ctrlx/component.TestApplySet", why: "annotations that are no longer maintained hide objects from other tools",
@@ -314,20 +368,20 @@ var componentFaults = []fault{
 		test: "ctrlx/component.TestAdoptedNamespace/Orphan/Deleted", why: "a namespace of others is deleted with all objects in it",
 	},
 	{
-		name: "adoption-not-ahead", in: "ctrlx/component.Wave.adopt",
-		old:  `return w.Save(ctx)`,
-		new:  `return nil`,
+		name: "adoption-not-ahead", in: "ctrlx/component.Wave.ahead",
+		old:  `if err := w.Save(ctx); err != nil {`,
+		new:  `if err := error(nil); err != nil {`,
 		test: "ctrlx/component.TestAdoptedNamespace/Between/Deleted", why: "a process that stops after an adoption deletes the namespace of others later",
 	},
 	{
-		name: "adoption-between-passes-unnoticed", in: "ctrlx/component.Wave.adopt",
+		name: "adoption-between-passes-unnoticed", in: "ctrlx/component.Wave.ahead",
 		old:  `live.GetLabels()[w.labelKey] != w.label`,
 		new:  `live.GetLabels()[w.labelKey] == "no"+w.label`,
 		test: "ctrlx/component.TestAdoptedNamespace/Between/Deleted", why: "a namespace that others created meanwhile is deleted with all objects in it",
 	},
 	{
-		name: "general-policy-deletes-adopted-namespaces", in: "ctrlx/component.Set.markAdopted",
-		old:  `given == "" ||`,
+		name: "general-policy-deletes-adopted-namespaces", in: "ctrlx/component.Item.adopt",
+		old:  `o.deletePolicy == "" ||`,
 		new:  ``,
 		test: "ctrlx/component.TestAdoptedNamespace/OfAllObjects/Deleted", why: "a policy for all objects deletes the namespaces of others",
 	},
@@ -429,14 +483,14 @@ var componentFaults = []fault{
 	},
 	{
 		name: "pruned-inventory-written", in: "ctrlx/component.statusStore.Save",
-		old:  `_, known := t.survived.Load(f); return !known`,
-		new:  `_, known := t.survived.Load(f); return known && !known`,
-		test: "ctrlx/component.TestPrunedInventory/Adopted", why: "the second pass deletes a namespace that existed before, with the objects of others",
+		old:  `err = t.try(ctx, cl, c)`,
+		new:  `_ = t.try`,
+		test: "ctrlx/component.TestPrunedInventory/First", why: "the second pass deletes a namespace that existed before, with the objects of others",
 	},
 	{
 		name: "pruned-inventory-trusted", in: "ctrlx/component.statusStore.Save",
-		old:  `if err := complete(stored, text); err != nil {`,
-		new:  `if err := complete(stored, text); err != nil && c == nil {`,
+		old:  `if err := complete(stored, v); err != nil {`,
+		new:  `if err := complete(stored, v); err != nil && c == nil {`,
 		test: "ctrlx/component.TestPrunedInventory/NoDryRun", why: "objects outlive their component, because the API server has dropped them from the inventory",
 	},
 	{
@@ -477,8 +531,8 @@ var componentFaults = []fault{
 	},
 	{
 		name: "duplicate-of-a-missing-kind", in: "ctrlx/component.system.objects",
-		old:  `ref.Namespace = cmp.Or(ref.Namespace, s.Component.GetNamespace())`,
-		new:  `ref.Namespace = cmp.Or(ref.Namespace, "")`,
+		old:  `ref = o.placed(s.Component)`,
+		new:  `_ = o.placed`,
 		test: "ctrlx/component.TestBadInput/TwiceUnserved", why: "one of two manifests of an object is written before the set is refused",
 	},
 	{

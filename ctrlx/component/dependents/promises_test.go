@@ -1,0 +1,119 @@
+package dependents_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+)
+
+// The status of a manifest does not count, also after a restart.
+func TestStatusOfManifest(t *testing.T) {
+	w := newWorld(t, ready)
+	d := deployment("nginx", nil)
+	d.Status.Replicas = 3
+	w.settle(d)
+	w.restart()
+	if res := w.apply(d); res.Outcome != dependents.InSync {
+		t.Errorf("got %s %v", res.Outcome, res.Fields)
+	}
+}
+
+// The function of WithOwnerDigest says when the owner has changed.
+func TestOwnerDigest(t *testing.T) {
+	digest := "1"
+	w := newWorld(t, dependents.WithOwnerDigest(func(client.Object) string { return digest }))
+	cm := configMap([]string{"reconcile-policy", "OnObjectOrComponentChange"}, []string{"k", "1"})
+	w.settle(cm)
+	w.owner.Generation++
+	if res := w.apply(cm); res.Outcome != dependents.InSync {
+		t.Errorf("got %s", res.Outcome)
+	}
+	digest = "2"
+	if res := w.apply(cm); res.Outcome != dependents.Updated {
+		t.Errorf("got %s", res.Outcome)
+	}
+}
+
+// A finalizer of the manifest that another writer removes is added again. Those of others stay.
+func TestFinalizerDrift(t *testing.T) {
+	for _, policy := range []string{"Replace", "SsaMerge"} {
+		w := newWorld(t)
+		cm := configMap([]string{"update-policy", policy}, []string{"k", "1"})
+		cm.Finalizers = []string{"example.com/a"}
+		w.settle(cm)
+		w.edit("guard", func(cm *corev1.ConfigMap) { cm.Finalizers = append(cm.Finalizers, "example.com/b") })
+		if res := w.apply(cm); res.Outcome != dependents.InSync {
+			t.Errorf("%s: added by another: got %s %v", policy, res.Outcome, res.Fields)
+		}
+		w.edit("guard", func(cm *corev1.ConfigMap) { cm.Finalizers = []string{"example.com/b"} })
+		if res := w.apply(cm); res.Outcome != dependents.Updated || len(w.read().Finalizers) != 2 {
+			t.Errorf("%s: removed by another: got %s %v", policy, res.Outcome, w.read().Finalizers)
+		}
+		w.edit("guard", func(cm *corev1.ConfigMap) { cm.Finalizers = nil })
+	}
+}
+
+// Replace keeps the storage class that a claim got later.
+func TestStorageClassKept(t *testing.T) {
+	w := newWorld(t)
+	claim := func() *unstructured.Unstructured {
+		u := &unstructured.Unstructured{}
+		must(t, yaml.Unmarshal([]byte(`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}`), &u.Object))
+		return u
+	}
+	w.apply(claim())
+	live := claim()
+	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, live))
+	live.Object["spec"].(map[string]any)["storageClassName"] = "std" // as the controller does for a default class that came later
+	must(t, api.Update(t.Context(), live, client.FieldOwner("kube-controller-manager")))
+	w.clock.SetTime(w.clock.Now().Add(time.Hour))
+	if res := w.apply(claim()); res.Object == nil {
+		t.Error(res)
+	}
+}
+
+// A takeover leaves the fields of subresources to their managers.
+func TestTakeoverOfSubresource(t *testing.T) {
+	w := newWorld(t, ready)
+	d := deployment("nginx", nil)
+	d.Annotations = map[string]string{name + "/update-policy": "SsaOverride"}
+	w.settle(d)
+	live := deployment("nginx", nil)
+	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, live))
+	live.Status.Replicas, live.Status.ObservedGeneration = 1, 1
+	must(t, api.Status().Update(t.Context(), live, client.FieldOwner("kubectl")))
+	d.Spec.Template.Spec.Containers[0].Image = "nginx:2"
+	w.settle(d)
+	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, live))
+	for _, e := range live.ManagedFields {
+		if e.Subresource == "status" && e.Manager == "kubectl" {
+			return
+		}
+	}
+	t.Errorf("the entry of the status is taken: %v", live.ManagedFields)
+}
+
+// The retry of a contested object comes at the next correction.
+func TestRetryOfContested(t *testing.T) {
+	w := newWorld(t)
+	w.settle(configMap([]string{"update-policy", "SsaMerge"}, []string{"k", "1"}))
+	a, b := w.owner, &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "other", UID: "2"}}
+	for _, o := range []*testv1.Cluster{b, a} {
+		w.owner = o
+		w.apply(configMap([]string{"adoption-policy", "Always"}, []string{"k", o.Name}))
+	}
+	_, err := w.Apply(t.Context(), b, configMap([]string{"adoption-policy", "Always"}, []string{"k", "other"}))
+	if e, ok := errors.AsType[ctrlx.RetriableError](err); !ok || e.RetryAfter() != time.Hour {
+		t.Errorf("got %v, %v", err, e.RetryAfter())
+	}
+}
