@@ -86,6 +86,6 @@ func ExampleWithApplyChain() {
 	fmt.Println(web.ApplyChain())
 	fmt.Println(web.DeleteChain())
 	// Output:
-	// Recover -> Read -> Ready -> Terminating -> Adopt -> InSync -> DryRun -> limit -> Create -> Recreate -> Replace -> SsaOverride(kubectl) -> SsaMerge
+	// Recover -> Read -> Ready -> Terminating -> Adopt -> InSync -> DryRun -> limit -> Create -> Recreate -> Replace -> SsaOverride -> SsaMerge
 	// Recover -> ReadLive -> Owned -> Orphan -> Terminating -> DryRun
 }
