@@ -29,10 +29,9 @@
 // # A reconciler of your own
 //
 // Without ctrlx, Apply, Prune and Delete write the same, and no event wakes the
-// owner. Return the delay until the next look as ctrl.Result{RequeueAfter:
-// progress.After()}, if progress.IsDone is false. Watch the kinds of the
-// objects, and map them to their owner with [Dependents.OwnerKey], as its
-// example does.
+// owner. Return [Requeue] of their results. Watch the kinds of the objects, and
+// map them to their owner with [Dependents.OwnerKey]. Its example is a whole
+// reconciler, with a finalizer.
 //
 // # Deployment target
 //

@@ -8,7 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/ctrlx"
@@ -46,11 +48,24 @@ func (p *plain) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 	if err := p.Get(ctx, req.NamespacedName, c); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	progress, err := p.web.Apply(ctx, c, settings(c))
-	if err != nil || progress.IsDone() {
-		return ctrl.Result{}, err
+	const finalizer = "web.example.com/finalizer"
+	if c.GetDeletionTimestamp() != nil {
+		progress, err := p.web.Delete(ctx, c, settings(c))
+		if err == nil && progress.IsDone() && controllerutil.RemoveFinalizer(c, finalizer) {
+			err = p.Update(ctx, c)
+		}
+		return dependents.Requeue(progress, err)
 	}
-	return ctrl.Result{RequeueAfter: progress.After()}, nil // progress.Message says why
+	if controllerutil.AddFinalizer(c, finalizer) {
+		if err := p.Update(ctx, c); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
+	progress, err := p.web.Apply(ctx, c, settings(c))
+	if err != nil {
+		log.FromContext(ctx).Error(err, "applying the objects") // for users, write it into a condition
+	}
+	return dependents.Requeue(progress, err) // progress.Message says why it waits
 }
 
 func ExampleDependents_OwnerKey() {

@@ -73,7 +73,10 @@ func (r *Request) findKind(a action) error {
 		return nil
 	}
 	k := &kind{
-		gvk: r.gvk, namespaced: namespaced, readiness: r.of.readiness, form: reflect.TypeOf(r.newObject()),
+		gvk: r.gvk, namespaced: namespaced, readiness: r.of.readinessOf[r.gvk.GroupKind()], form: reflect.TypeOf(r.newObject()),
+	}
+	if k.readiness == nil {
+		k.readiness = r.of.readiness
 	}
 	if k.readiness == nil {
 		k.readiness = kstatusOf(r.gvk)

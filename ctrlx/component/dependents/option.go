@@ -3,6 +3,7 @@ package dependents
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -21,7 +22,8 @@ type options struct {
 	policies    Policies
 	ofOwner     func(client.Object) Policies
 	manager     string
-	readiness   ready.Func
+	readiness   ready.Func // of all kinds but those of readinessOf; nil: the rule of kstatus
+	readinessOf map[schema.GroupKind]ready.Func
 	prefixes    []string
 	ownerDigest func(client.Object) string
 	siblings    func(client.Object) []checks.Ref
@@ -60,15 +62,32 @@ func WithFieldOwner(manager string) Option {
 	return func(o *options) { o.manager = manager }
 }
 
-// WithReadiness sets the function that returns how ready an object is. The
-// object has the form of [Request.Live], and of only reads it. Without the
-// option, it is the rule of kstatus for the kind, as in ctrlx.Kstatus. An
-// object of a kind without a rule and without conditions is then ready.
-func WithReadiness(of func(obj client.Object) checks.Readiness) Option {
+// WithReadiness sets the function that returns how ready an object of one of
+// kinds is; without kinds, an object of any kind. The object has the form of
+// [Request.Live], and of only reads it. It may lack its kind (TypeMeta). Without
+// the option, readiness is the rule of kstatus for the kind, as in
+// ctrlx.Kstatus. An object of a kind without a rule and without conditions is
+// then ready. A kind without a name panics.
+func WithReadiness(of func(obj client.Object) checks.Readiness, kinds ...schema.GroupKind) Option {
 	if of == nil {
 		panic("dependents: WithReadiness: the function is nil")
 	}
-	return func(o *options) { o.readiness = of }
+	for _, gk := range kinds {
+		if gk.Kind == "" {
+			panic(fmt.Sprintf("dependents: WithReadiness: %q: give a kind", gk))
+		}
+	}
+	return func(o *options) {
+		if len(kinds) == 0 {
+			o.readiness = of
+		}
+		for _, gk := range kinds {
+			if o.readinessOf == nil {
+				o.readinessOf = map[schema.GroupKind]ready.Func{}
+			}
+			o.readinessOf[gk] = of
+		}
+	}
 }
 
 // WithOverridden sets the prefixes of the field managers whose fields the

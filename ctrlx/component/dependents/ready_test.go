@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
@@ -22,6 +23,11 @@ func TestReadiness(t *testing.T) {
 			db.Annotations = map[string]string{name + "/status-hint": hint}
 		}
 		return db
+	}
+	of := func(reason, kind string) dependents.Option {
+		return dependents.WithReadiness(func(client.Object) checks.Readiness {
+			return checks.Readiness{State: checks.NotReady, Reason: reason}
+		}, testv1.GroupVersion.WithKind(kind).GroupKind())
 	}
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "job", Image: "job"}},
@@ -38,6 +44,8 @@ func TestReadiness(t *testing.T) {
 		"Conditions": {"a condition comes later", database("conditions=Synced;Ready"), nil, "it is not ready: it has no condition Synced"},
 		"Option":     {"the option is for objects without the annotation", database(""), []dependents.Option{dependents.WithPolicies(dependents.Policies{StatusHint: "conditions=A"})}, "it is not ready: it has no condition A"},
 		"Custom":     {"a hint adds to the function of the user", database("conditions=A"), []dependents.Option{ready}, "it is not ready: it has no condition A"},
+		"Kind":       {"the function of a kind", database(""), []dependents.Option{of("down", "Database"), ready}, "it is not ready: down"},
+		"OtherKind":  {"the function of another kind does not count", database(""), []dependents.Option{of("down", "Cluster")}, ""},
 		"Job":        {"a Job that kstatus calls current has not ended", job, nil, "it is not ready: it has no condition Complete"},
 	}
 	for name, tc := range cases {
