@@ -23,7 +23,7 @@ import (
 
 // RequeueOf is the requeue interval that an object or its spec gives; 0: none.
 func RequeueOf[T client.Object](obj T) time.Duration {
-	r := &Reconciler[T]{config: configurationOf[T]()}
+	r := &Reconciler[T]{config: configurationOf[T]("T")}
 	return r.intervals(context.Background(), obj).requeue
 }
 

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -51,7 +52,23 @@ type configuration[T client.Object] struct {
 	suspended               func(T) bool
 }
 
-func configurationOf[T client.Object]() configuration[T] {
+func configurationOf[T client.Object](name string) configuration[T] {
+	types := []reflect.Type{reflect.TypeFor[T]()}
+	if spec, ok := types[0].Elem().FieldByName("Spec"); ok {
+		t := spec.Type
+		if t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface {
+			t = reflect.PointerTo(t)
+		}
+		types = append(types, t)
+	}
+	for _, t := range types {
+		for _, of := range []reflect.Type{
+			reflect.TypeFor[RequeueConfiguration](), reflect.TypeFor[RetryConfiguration](), reflect.TypeFor[TimeoutConfiguration](),
+			reflect.TypeFor[SuspendConfiguration](),
+		} {
+			setup.MustFit("ctrlx: New: "+name, t, of)
+		}
+	}
 	return configuration[T]{
 		requeue:   saying[T](RequeueConfiguration.GetRequeueInterval),
 		retry:     saying[T](RetryConfiguration.GetRetryInterval),

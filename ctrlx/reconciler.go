@@ -78,7 +78,8 @@ type Reconciler[T client.Object] struct {
 //
 // New panics where [flow.New] does, if T is no pointer to a struct, if T has neither
 // methods for its conditions nor the option [WithConditions], and on options that are
-// nil or for another type. The text names the fix.
+// nil or for another type. It also panics if T or its Spec has a method of
+// [RequeueConfiguration] or its siblings with another signature. The text names the fix.
 func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensions[T], opts ...Option) *Reconciler[T] {
 	r := &Reconciler[T]{name: name, ops: ops, ext: ext}
 	r.conflicts, r.served.turn = newConflicts(), make(chan struct{}, 1)
@@ -94,7 +95,7 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 	if r.opt.backoff == nil {
 		r.opt.backoff = flow.NewBackoff()
 	}
-	r.config = configurationOf[T]()
+	r.config = configurationOf[T](name)
 	if r.opt.fromStart && r.config.timeout == nil {
 		panic(fmt.Sprintf("ctrlx: New: %s: WithTimeoutFromStart needs a method GetTimeout of %s or of its field Spec", name, reflect.TypeFor[T]()))
 	}

@@ -36,6 +36,11 @@ func put(ctxt, *flow.Request[*testv1.Database]) (flow.Progress, error) { return 
 
 func noRefs(*testv1.Database) []checks.Ref { return nil }
 
+// drifted is a database with a setting whose type is wrong.
+type drifted struct{ testv1.Database }
+
+func (*drifted) IsSuspended() *bool { return nil }
+
 // What makes no sense panics where it is set up, and says what to do.
 func TestSetUpPanics(t *testing.T) {
 	with := func(opts ...ctrlx.Option) func() {
@@ -68,25 +73,28 @@ func TestSetUpPanics(t *testing.T) {
 		"WithBackoff":     {"nil", func() { ctrlx.WithBackoff(nil) }, "ctrlx: WithBackoff: the Backoff is nil"},
 		"WithFlow":        {"flow says so", with(ctrlx.WithFlow(nil)), "is nil"},
 		"SyncTimeout":     {"no pass would ever see anything", func() { ctrlx.WithSyncTimeout(0) }, "ctrlx: WithSyncTimeout(0s): give a positive duration"},
-		"FromStart":       {"there is no time-out", with(ctrlx.WithTimeoutFromStart()), "ctrlx: New: Database: WithTimeoutFromStart needs a method GetTimeout of *testv1.Database or of its field Spec"},
-		"PollEvery":       {"it would do nothing else", func() { ctrlx.WithPollInterval(time.Millisecond) }, "ctrlx: WithPollInterval(1ms): give at least 1s"},
-		"WatchNone":       {"it would say nothing", func() { ctrlx.WithWatchedKinds() }, "ctrlx: WithWatchedKinds: give at least one kind"},
-		"WatchNoKind":     {"it names no kind", func() { ctrlx.WithWatchedKinds(schema.GroupKind{Group: "apps"}) }, "give the name of a kind"},
-		"WatchAnyGroup":   {"a kind has one group", func() { ctrlx.WithWatchedKinds(schema.GroupKind{Group: "*", Kind: "Secret"}) }, "give the name of a kind, or *"},
-		"UnwatchedNone":   {"it would say nothing", func() { ctrlx.WithUnwatchedKinds() }, "ctrlx: WithUnwatchedKinds: give at least one kind"},
-		"UnwatchedAll":    {"nothing would wake any object", func() { ctrlx.WithUnwatchedKinds(schema.GroupKind{Group: "*", Kind: "*"}) }, "give the name of a kind"},
-		"WakeNone":        {"no waiter would be requeued", func() { ctrlx.WithWakeLimit(0, time.Second) }, "ctrlx: WithWakeLimit(0, 1s): give at least 1"},
-		"WakeNever":       {"a rate without a time", func() { ctrlx.WithWakeLimit(1, 0) }, "and a positive duration"},
-		"GuardNil":        {"it would panic in the first pass", func() { ctrlx.WithGuard[*testv1.Database](nil) }, "ctrlx: WithGuard: the function is nil"},
-		"GuardTwice":      {"one would remove what the other needs", with(ctrlx.WithGuard(noRefs), ctrlx.WithGuard(noRefs)), "ctrlx: WithGuard is given twice"},
-		"OtherGuard":      {"it could not be called", with(ctrlx.WithGuard(func(*testv1.Cluster) []checks.Ref { return nil })), "WithGuard was given a func(*testv1.Cluster) []checks.Ref"},
-		"OwnsNothing":     {"nothing could be watched", func() { ctrlx.WithOwns(nil) }, "ctrlx: WithOwns: the object is nil"},
-		"OwnsNil":         {"its kind is not enough", func() { ctrlx.WithOwns((*testv1.Cluster)(nil)) }, "ctrlx: WithOwns: the object is nil"},
-		"OwnsNilFilter":   {"it would panic at the first event", func() { ctrlx.WithOwns(&testv1.Cluster{}, predicate.GenerationChangedPredicate{}, nil) }, "ctrlx: WithOwns: predicate 2 is nil"},
-		"WatchesNothing":  {"nothing could be watched", func() { ctrlx.WithWatches(nil, &handler.EnqueueRequestForObject{}) }, "ctrlx: WithWatches: the object is nil"},
-		"WatchesNil":      {"it would panic at the first event", func() { ctrlx.WithWatches(&testv1.Cluster{}, nil) }, "ctrlx: WithWatches: the event handler is nil"},
-		"NilSource":       {"it would panic when the manager starts", func() { ctrlx.WithSource(source.Func(nil)) }, "ctrlx: WithSource: the source is nil"},
-		"WrapNil":         {"nil", func() { ctrlx.Wrap(nil) }, "ctrlx: Wrap: the reconciler is nil"},
+		"Drifted": {"the method would be ignored", func() {
+			ctrlx.New("Database", flow.Operations[*drifted]{Apply: func(ctxt, *flow.Request[*drifted]) (flow.Progress, error) { return flow.Done(), nil }}, flow.Extensions[*drifted]{})
+		}, "ctrlx: New: Database: the method IsSuspended of *ctrlx_test.drifted is a func() *bool: it must be a func() bool"},
+		"FromStart":      {"there is no time-out", with(ctrlx.WithTimeoutFromStart()), "ctrlx: New: Database: WithTimeoutFromStart needs a method GetTimeout of *testv1.Database or of its field Spec"},
+		"PollEvery":      {"it would do nothing else", func() { ctrlx.WithPollInterval(time.Millisecond) }, "ctrlx: WithPollInterval(1ms): give at least 1s"},
+		"WatchNone":      {"it would say nothing", func() { ctrlx.WithWatchedKinds() }, "ctrlx: WithWatchedKinds: give at least one kind"},
+		"WatchNoKind":    {"it names no kind", func() { ctrlx.WithWatchedKinds(schema.GroupKind{Group: "apps"}) }, "give the name of a kind"},
+		"WatchAnyGroup":  {"a kind has one group", func() { ctrlx.WithWatchedKinds(schema.GroupKind{Group: "*", Kind: "Secret"}) }, "give the name of a kind, or *"},
+		"UnwatchedNone":  {"it would say nothing", func() { ctrlx.WithUnwatchedKinds() }, "ctrlx: WithUnwatchedKinds: give at least one kind"},
+		"UnwatchedAll":   {"nothing would wake any object", func() { ctrlx.WithUnwatchedKinds(schema.GroupKind{Group: "*", Kind: "*"}) }, "give the name of a kind"},
+		"WakeNone":       {"no waiter would be requeued", func() { ctrlx.WithWakeLimit(0, time.Second) }, "ctrlx: WithWakeLimit(0, 1s): give at least 1"},
+		"WakeNever":      {"a rate without a time", func() { ctrlx.WithWakeLimit(1, 0) }, "and a positive duration"},
+		"GuardNil":       {"it would panic in the first pass", func() { ctrlx.WithGuard[*testv1.Database](nil) }, "ctrlx: WithGuard: the function is nil"},
+		"GuardTwice":     {"one would remove what the other needs", with(ctrlx.WithGuard(noRefs), ctrlx.WithGuard(noRefs)), "ctrlx: WithGuard is given twice"},
+		"OtherGuard":     {"it could not be called", with(ctrlx.WithGuard(func(*testv1.Cluster) []checks.Ref { return nil })), "WithGuard was given a func(*testv1.Cluster) []checks.Ref"},
+		"OwnsNothing":    {"nothing could be watched", func() { ctrlx.WithOwns(nil) }, "ctrlx: WithOwns: the object is nil"},
+		"OwnsNil":        {"its kind is not enough", func() { ctrlx.WithOwns((*testv1.Cluster)(nil)) }, "ctrlx: WithOwns: the object is nil"},
+		"OwnsNilFilter":  {"it would panic at the first event", func() { ctrlx.WithOwns(&testv1.Cluster{}, predicate.GenerationChangedPredicate{}, nil) }, "ctrlx: WithOwns: predicate 2 is nil"},
+		"WatchesNothing": {"nothing could be watched", func() { ctrlx.WithWatches(nil, &handler.EnqueueRequestForObject{}) }, "ctrlx: WithWatches: the object is nil"},
+		"WatchesNil":     {"it would panic at the first event", func() { ctrlx.WithWatches(&testv1.Cluster{}, nil) }, "ctrlx: WithWatches: the event handler is nil"},
+		"NilSource":      {"it would panic when the manager starts", func() { ctrlx.WithSource(source.Func(nil)) }, "ctrlx: WithSource: the source is nil"},
+		"WrapNil":        {"nil", func() { ctrlx.Wrap(nil) }, "ctrlx: Wrap: the reconciler is nil"},
 		"WrapNilLink": {"chain says so", func() {
 			ctrlx.Wrap(reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) { return reconcile.Result{}, nil }), nil)
 		}, "nil"},

@@ -155,11 +155,10 @@ func mustConfigure[T Component](name string) {
 					panic(fmt.Sprintf("component: New: %s: GetSpec returns a %s, and %s has a pointer receiver: return a pointer",
 						name, v.Type(), want.Name))
 				}
-				if m := v.MethodByName(want.Name); m.IsValid() && m.Type() != want.Type {
-					panic(fmt.Sprintf("component: New: %s: the method %s of %s is a %s: it must be a %s",
-						name, want.Name, v.Type(), m.Type(), want.Type))
-				}
 			}
+		}
+		for _, v := range values {
+			setup.MustFit("component: New: "+name, v.Type(), settings)
 		}
 	}
 }

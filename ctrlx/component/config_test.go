@@ -23,6 +23,11 @@ type drifted struct{ Shop }
 
 func (d *drifted) GetUpdatePolicy() string { return "SsaMerge" }
 
+// suspended is a component with a setting of package ctrlx whose type is wrong.
+type suspended struct{ Shop }
+
+func (*suspended) IsSuspended() string { return "true" }
+
 // driftedSpec is a component whose spec has such a setting.
 type driftedSpec struct{ Shop }
 
@@ -62,6 +67,7 @@ func TestPanics(t *testing.T) {
 		}, "WithApplyChain"},
 		"Extensions":  {"for another type", func() { component.New[*Shop](name, g, component.WithExtensions(flow.Extensions[*drifted]{})) }, "WithExtensions was given"},
 		"Drifted":     {"the method would be ignored", func() { component.New[*drifted](name, g) }, "the method GetUpdatePolicy of *component_test.drifted is a func() string: it must be a func() dependents.UpdatePolicy"},
+		"Suspended":   {"the method would be ignored", func() { component.New[*suspended](name, g) }, "the method IsSuspended of *component_test.suspended is a func() string: it must be a func() bool"},
 		"DriftedSpec": {"the method would be ignored", func() { component.New[*driftedSpec](name, g) }, "the method GetAdditionalManagedTypes"},
 		"ValuedSpec":  {"the value has no method of the pointer", func() { component.New[*valued](name, g) }, "GetSpec returns a component_test.ShopSpec, and GetAdoptionPolicy has a pointer receiver: return a pointer"},
 		"NoFile":      {"no file matches", func() { component.Templates(fstest.MapFS{}) }, `Templates: "*.yaml": no file matches`},

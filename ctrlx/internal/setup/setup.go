@@ -52,3 +52,21 @@ func Edited[C any](option string, c C, edits []func(C) (C, error)) C {
 	}
 	return c
 }
+
+// MustFit panics if t has a method of an interface with another signature: the
+// method would be ignored. maker begins the message.
+func MustFit(maker string, t, of reflect.Type) {
+	for want := range of.Methods() {
+		m, found := t.MethodByName(want.Name)
+		if !found {
+			continue
+		}
+		got := m.Type
+		if t.Kind() != reflect.Interface { // without the receiver
+			got = reflect.Zero(t).Method(m.Index).Type()
+		}
+		if got != want.Type {
+			panic(fmt.Sprintf("%s: the method %s of %s is a %s: it must be a %s", maker, want.Name, t, got, want.Type))
+		}
+	}
+}
