@@ -3,6 +3,7 @@ package component_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing/fstest"
 	"time"
 
@@ -80,4 +81,17 @@ func ExampleWithWaveChain() {
 	// Recover -> Inventory -> Redundant
 	// Recover -> Look -> Window -> Namespaces -> Preflight
 	// Recover -> Inventory -> Finalizers -> Guard
+}
+
+// A generator may get a text from other software, such as a Helm chart.
+func ExampleParseYAML() {
+	render := func(name string, spec *ShopSpec) string { // stands for the other software
+		return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %q}\ndata: {size: \"%d\"}\n---\n", name, spec.Size)
+	}
+	charts := component.GeneratorFunc[*ShopSpec](func(_ context.Context, _, name string, spec *ShopSpec) ([]client.Object, error) {
+		return component.ParseYAML(strings.NewReader(render(name, spec)))
+	})
+	objects, err := charts.Generate(context.Background(), "default", "books", &ShopSpec{Size: 3})
+	fmt.Println(len(objects), err)
+	// Output: 1 <nil>
 }

@@ -33,7 +33,7 @@ func TestREADME(t *testing.T) {
 	var want []string
 	for _, link := range links {
 		link, _, _ = strings.Cut(link, "(")
-		if !slices.Contains([]string{"Recover", "Component", "Read", "ReadLive", "Owned"}, link) {
+		if !slices.Contains([]string{"Recover", "Component", "Read", "ReadLive"}, link) {
 			want = append(want, link)
 		}
 	}

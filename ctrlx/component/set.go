@@ -175,8 +175,10 @@ var errNilSet = fmt.Errorf("%w: the generator returned nil: return an empty slic
 // generate calls the generator and checks its objects. A nil slice is refused:
 // it is more often a mistake than the wish to delete everything.
 func (s *Set) generate(ctx context.Context) error {
-	c := s.Component
-	manifests, err := s.system.generator.Generate(ctx, c.GetNamespace(), c.GetName(), c.GetSpec())
+	recovered := chain.Recover(func(ctx context.Context, c Component) ([]client.Object, error) {
+		return s.system.generator.Generate(ctx, c.GetNamespace(), c.GetName(), c.GetSpec())
+	})
+	manifests, err := recovered(ctx, s.Component)
 	if err != nil {
 		return fmt.Errorf("the generator: %w", err)
 	}

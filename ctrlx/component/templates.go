@@ -30,10 +30,12 @@ import (
 // The data of a template has these fields:
 //
 //	.Namespace, .Name  of the component
-//	.Parameters        what GetSpec returns, as in {{ .Parameters.Replicas }}
+//	.Parameters        the result of GetSpec, as in {{ .Parameters.Replicas }}
 //
-// A missing field and a missing key of a map are errors. These functions come
-// on top of those of text/template:
+// A missing field is an error, and so is a missing key of a map, as in
+// {{ .Parameters.Labels.app }}. The function index of text/template returns the
+// zero value for a missing key. These functions come on top of those of
+// text/template:
 //
 //	toYaml, toJson  a value as a text
 //	quote           a text in double quotes, which YAML reads as a string
@@ -109,7 +111,7 @@ func (g *templates) Generate(
 		if err := g.set.ExecuteTemplate(&text, file, data); err != nil {
 			return nil, err // it names the file and the line
 		}
-		objects, err := documents(&text)
+		objects, err := ParseYAML(&text)
 		if err != nil {
 			return nil, fmt.Errorf("template: %s: %w", file, err)
 		}
@@ -118,10 +120,13 @@ func (g *templates) Generate(
 	return all, ctx.Err()
 }
 
-// documents returns the objects of YAML documents. A key that occurs twice is
-// an error.
-func documents(text io.Reader) (all []client.Object, err error) {
+// ParseYAML returns the objects of YAML documents, for a generator that gets a
+// text from other software, such as Helm. A document without content is left
+// out. A key that occurs twice is an error, and so is a document without a kind.
+// The result is not nil, unless there is an error.
+func ParseYAML(text io.Reader) (all []client.Object, err error) {
 	r := utilyaml.NewYAMLReader(bufio.NewReader(text))
+	all = []client.Object{}
 	for n := 1; ; n++ {
 		document, err := r.Read()
 		if errors.Is(err, io.EOF) {

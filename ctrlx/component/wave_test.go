@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -309,5 +310,15 @@ func TestCause(t *testing.T) {
 				t.Errorf("the message does not end with the problem of %s: %s", broken, res.Message)
 			}
 		})
+	}
+}
+
+// With strict validation of fields, an unknown field refuses the wave before a write.
+func TestStrictFields(t *testing.T) {
+	w := newWorld(t)
+	w.process = component.NewProcess(w.reconciler, ends{client.WithFieldValidation(api, metav1.FieldValidationStrict), api}, w.preferred)
+	w.want(configMap("a", "1"), "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selectr: {a: b}, ports: [{port: 80}]}\n")
+	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), `unknown field "spec.selectr"`) || len(w.names()) > 0 {
+		t.Errorf("%v, and the objects are %q", err, w.names())
 	}
 }
