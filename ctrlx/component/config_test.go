@@ -190,3 +190,18 @@ func TestNegativeIntervalOfComponent(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// both is a component that sets a policy itself, as its spec does.
+type both struct{ Shop }
+
+func (*both) GetUpdatePolicy() dependents.UpdatePolicy { return dependents.UpdateSsaMerge }
+
+// A method of the component precedes that of its spec. Each method counts on its own.
+func TestSettingOfComponent(t *testing.T) {
+	c := &both{}
+	c.Spec.Update, c.Spec.Delete = "Recreate", "Orphan"
+	want := dependents.Policies{Update: dependents.UpdateSsaMerge, Delete: dependents.DeleteOrphan}
+	if diff := cmp.Diff(want, component.PoliciesOf(c)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
@@ -87,3 +88,12 @@ func Changes(from, to client.Object) []FieldChange {
 
 // EveryField is the item that [statusStore.try] writes by dry-run.
 var EveryField = everyField
+
+// Record sets the recorder of the events of waves.
+func (p *Process[T]) Record(r events.EventRecorder) { p.y.recorder = r }
+
+// PoliciesOf returns the policies that a component sets.
+var PoliciesOf = policiesOf
+
+// Matches reports whether a kind is of a type.
+func (t TypeInfo) Matches(gvk schema.GroupVersionKind) bool { return t.matches(gvk) }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/windlass-go/windlass/ctrlx/component"
 )
@@ -28,5 +29,27 @@ func TestInstancesOfAdditionalTypes(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"create ConfigMap a", "create Mill ours", "delete Mill ours", "delete ConfigMap a"}, calls); diff != "" {
 		t.Errorf("the writes (-want +got):\n%s", diff)
+	}
+}
+
+func TestTypeInfo(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		of     component.TypeInfo
+		is     schema.GroupVersionKind
+		want   bool
+	}{
+		"All":       {"* has the core group", component.TypeInfo{Group: "*", Kind: "*"}, schema.GroupVersionKind{Version: "v1", Kind: "Pod"}, true},
+		"Core":      {"the empty group is the core group", component.TypeInfo{Kind: "*"}, schema.GroupVersionKind{Group: "apps", Kind: "Deployment"}, false},
+		"Suffix":    {"one label or more", component.TypeInfo{Group: "*.example.com", Kind: "*"}, schema.GroupVersionKind{Group: "a.b.example.com", Kind: "Mill"}, true},
+		"Bare":      {"not the suffix itself", component.TypeInfo{Group: "*.example.com", Kind: "*"}, schema.GroupVersionKind{Group: "example.com", Kind: "Mill"}, false},
+		"Version":   {"an APIService has one version", component.TypeInfo{Group: "a.com", Version: "v1", Kind: "*"}, schema.GroupVersionKind{Group: "a.com", Version: "v2", Kind: "Mill"}, false},
+		"NoVersion": {"an item of the inventory has none", component.TypeInfo{Group: "a.com", Version: "v1", Kind: "*"}, schema.GroupVersionKind{Group: "a.com", Kind: "Mill"}, true},
+		"Kind":      {"another kind", component.TypeInfo{Group: "a.com", Kind: "Mill"}, schema.GroupVersionKind{Group: "a.com", Kind: "Millstone"}, false},
+	}
+	for name, tc := range cases {
+		if got := tc.of.Matches(tc.is); got != tc.want {
+			t.Errorf("%s: %s: got %t", name, tc.reason, got)
+		}
 	}
 }

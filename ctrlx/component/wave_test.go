@@ -12,9 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
@@ -320,5 +322,54 @@ func TestStrictFields(t *testing.T) {
 	w.want(configMap("a", "1"), "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selectr: {a: b}, ports: [{port: 80}]}\n")
 	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), `unknown field "spec.selectr"`) || len(w.names()) > 0 {
 		t.Errorf("%v, and the objects are %q", err, w.names())
+	}
+}
+
+// Each wave makes one event, and a pass in sync makes none.
+func TestWaveEvents(t *testing.T) {
+	w := newWorld(t)
+	recorder := events.NewFakeRecorder(100)
+	w.process.Record(recorder)
+	w.want(configMap("a", "1"), configMap("b", "1", "apply-order", "1"))
+	must(t, api.Get(t.Context(), clientKey(w.shop), w.shop))
+	for range 4 { // without a read, because package ctrlx stores the progress
+		_, err := w.process.Pass(t.Context(), w.shop)
+		must(t, err)
+	}
+	close(recorder.Events)
+	var got []string
+	for text := range recorder.Events {
+		got = append(got, text)
+	}
+	if diff := cmp.Diff([]string{"Normal WaveReady wave 1 of 2 is ready: 1 objects", "Normal WaveReady wave 2 of 2 is ready: 1 objects"}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// An object whose webhook allows no dry-run is written without one.
+func TestPreflightWithoutDryRun(t *testing.T) {
+	w := newWorld(t)
+	w.before = func(call string) error {
+		if strings.HasPrefix(call, "try create ConfigMap") {
+			return apierrors.NewBadRequest("admission webhook does not support dry run")
+		}
+		return nil
+	}
+	w.want(configMap("a", "1"))
+	w.settle()
+	if diff := cmp.Diff([]string{"a=1"}, w.names()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// Without the link Preflight, an object of another owner is an error of the write.
+func TestNotOursWithoutPreflight(t *testing.T) {
+	w := newWorld(t, component.WithWaveChain(func(c component.WaveChain) (component.WaveChain, error) { return c.Without("Preflight") }))
+	w.want(configMap("a", "1"))
+	w.settle()
+	w.steal("a")
+	_, err := w.pass()
+	if e, ok := errors.AsType[ctrlx.RetriableError](err); !ok || e.Reason() != dependents.ReasonDependentNotOurs {
+		t.Errorf("got %v", err)
 	}
 }

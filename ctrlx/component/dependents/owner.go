@@ -224,6 +224,12 @@ func stripMarks(u *unstructured.Unstructured, name string) {
 		delete(labels, name+"/"+mark)
 		delete(annotations, name+"/"+mark)
 	}
+	if len(labels) == 0 {
+		labels = nil // an empty map has another digest
+	}
+	if len(annotations) == 0 {
+		annotations = nil
+	}
 	u.SetLabels(labels)
 	u.SetAnnotations(annotations)
 }

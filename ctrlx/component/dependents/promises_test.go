@@ -117,3 +117,15 @@ func TestRetryOfContested(t *testing.T) {
 		t.Errorf("got %v, %v", err, e.RetryAfter())
 	}
 }
+
+// A manifest that was exported from the cluster is the same as the one before: the
+// marks of this name and the fields of the API server do not count.
+func TestExportedManifest(t *testing.T) {
+	w := newWorld(t)
+	w.settle(configMap(nil, []string{"k", "1"}))
+	exported := w.read()
+	w.restart()
+	if res := w.apply(exported); res.Outcome != dependents.InSync {
+		t.Errorf("got %s, %v", res.Outcome, res.Fields)
+	}
+}

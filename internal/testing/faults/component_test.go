@@ -116,6 +116,24 @@ var componentFaults = []fault{
 		test: "ctrlx/component.TestPurgeReverted", why: "a job that has run runs again after a change that the API server refused",
 	},
 	{
+		name: "event-in-each-pass", in: "ctrlx/component.system.waves",
+		old:  `before == nil || before.Waves`,
+		new:  `true || before.Waves`,
+		test: "ctrlx/component.TestWaveEvents", why: "each pass of a Ready component makes an event for each wave",
+	},
+	{
+		name: "observe-option-ignored", in: "ctrlx/component.options.configurationOf",
+		old:  `configuration{observe: o.observe}`,
+		new:  `configuration{}`,
+		test: "ctrlx/component.TestObserveOption", why: "a reconciler that only observes writes into the cluster",
+	},
+	{
+		name: "inventory-of-any-size", in: "ctrlx/component.Inventory.fits",
+		old:  `len(text) <= mostBytes`,
+		new:  `len(text) > 0`,
+		test: "ctrlx/component.TestInventoryBytes", why: "an inventory with long names does not fit into an object of the API server",
+	},
+	{
 		name: "redundant-definition-not-guarded", in: "ctrlx/component",
 		old:  `if !deleted ||`,
 		new:  `if deleted &&`,
