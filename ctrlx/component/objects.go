@@ -159,6 +159,7 @@ func (y *system) validate(ctx context.Context, s *Set, o *Object) error {
 		problems = append(problems, fmt.Sprintf("the update policy Recreate would delete all objects in it: "+
 			"set %s/update-policy to another one", y.name))
 	}
+	problems = y.misspelt(problems, o.Manifest)
 	problems = y.order(problems, o.Manifest, annotationApplyOrder, &o.ApplyOrder)
 	problems = y.order(problems, o.Manifest, annotationDeleteOrder, &o.DeleteOrder)
 	if o.Manifest.GetAnnotations()[y.name+"/"+annotationPurgeOrder] != "" {

@@ -207,6 +207,8 @@
 //   - an object that is given more than once
 //   - a label or an annotation that is no text
 //   - a policy without a valid value
+//   - an annotation of the name that ends in policy, interval or hint, and is
+//     none of the above
 //
 // [Dependents.Check] checks one object.
 package dependents

@@ -174,7 +174,7 @@ func (d *Dependents) request(via access, a action, owner Owner, obj client.Objec
 		if strings.HasPrefix(key, d.keys.prefix) {
 			var invalid []string
 			r.Policies, invalid = owner.Policies.over(d.name, obj.GetAnnotations())
-			problems = append(problems, invalid...)
+			problems = append(append(problems, invalid...), d.misspelt(obj.GetAnnotations())...)
 			break
 		}
 	}

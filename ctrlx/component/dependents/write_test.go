@@ -235,6 +235,7 @@ func TestInvalid(t *testing.T) {
 		"Reconcile":    {"an invalid policy", configMap([]string{"reconcile-policy", "Twice"}, nil), `web.example.com/reconcile-policy is "Twice": it must be one of ["OnObjectChange" "OnObjectOrComponentChange" "Once"]`},
 		"Reapply":      {"no duration", configMap([]string{"reapply-interval", "often"}, nil), `web.example.com/reapply-interval is "often": it must be a duration such as 30m`},
 		"Hint":         {"no hint", configMap([]string{"status-hint", "ready"}, nil), `web.example.com/status-hint is "ready": "ready" is no hint: the hints are has-observed-generation, has-ready-condition and conditions=A;B`},
+		"Misspelt":     {"a policy that would be ignored", configMap([]string{"delete_policy", "Orphan"}, nil), `ConfigMap NS/a: the annotation web.example.com/delete_policy is unknown: it must be one of ["adoption-policy" "update-policy" "delete-policy"`},
 		"Twice":        {"an object given twice", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "good"}}, "ConfigMap NS/good: it is given twice, as number 1 and number 2"},
 		"Label":        {"a number in YAML", named("ConfigMap", map[string]any{"name": "x", "labels": map[string]any{"v": int64(1)}}), `ConfigMap NS/x: metadata.labels["v"] is no text: put it in quotes`},
 		"Policy":       {"a policy that is no text would be ignored", named("ConfigMap", map[string]any{"name": "x", "annotations": map[string]any{name + "/delete-policy": true}}), `ConfigMap NS/x: metadata.annotations["` + name + `/delete-policy"] is no text: put it in quotes`},

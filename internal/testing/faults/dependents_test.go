@@ -2,6 +2,12 @@ package faults
 
 var dependentsFaults = []fault{
 	{
+		name: "misspelt-policy-ignored", in: "ctrlx/component/dependents.Dependents.misspelt",
+		old:  `if ours && `,
+		new:  `if !ours && `,
+		test: "ctrlx/component/dependents.TestInvalid/Misspelt", why: "an object with delete_policy: Orphan is deleted",
+	},
+	{
 		name: "dependent-written-with-the-rights-of-the-manager", in: "ctrlx/component/dependents.Dependents.access",
 		old:  `if !pass.Remote {`,
 		new:  `if pass.Remote {`,
