@@ -40,7 +40,7 @@
 //
 // The status of an object is never written to another object that was made under its name. A pass sees the writes of
 // the last pass: until the cache has them, the object is read live. If the definition does not allow a status, the
-// condition says so (StatusInvalid).
+// condition says so (StatusInvalid). If it lacks the conditions, the API server drops them, and an error in the log says so.
 //
 // # Operations under way
 //

@@ -47,6 +47,7 @@ type harness struct {
 	asked         []string
 	writes        int // patches of the status
 	refuse        error
+	drops         bool // the API server drops each status
 	app           *ctrlx.Reconciler[*App]
 }
 
@@ -59,7 +60,7 @@ func newHarness(t testing.TB, objects ...client.Object) *harness {
 	d.api = &struct{ client.Client }{fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&App{}, &testv1.Cluster{}, &testv1.Database{}).WithObjects(objects...).
 		WithInterceptorFuncs(interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
 			d.writes++
-			if d.refuse != nil {
+			if d.refuse != nil || d.drops {
 				return d.refuse
 			}
 			return c.SubResource(sub).Patch(ctx, obj, patch, opts...)

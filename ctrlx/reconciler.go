@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -61,6 +62,7 @@ type Reconciler[T client.Object] struct {
 	limit    time.Duration // the deadline of a pass; not positive: it has none
 	orphans  orphans[T]
 	served   statusServed
+	dropped  sync.Once // see errDropped
 	clients  *identities
 	program  string // identifies the running program; empty: unknown
 

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
@@ -114,6 +115,11 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	} else if err != nil {
 		return err
 	}
+	if v := base.GetResourceVersion(); v != "" && v == s.obj.GetResourceVersion() {
+		s.r.dropped.Do(func() {
+			log.FromContext(ctx).Error(errDropped, "the status of each pass is lost; generate the definition again, and apply it", "reconciler", s.r.name)
+		})
+	}
 	s.p.rootChanged = false // the event of the status wakes the waiters
 	s.r.correct(ctx, s.obj, overwrite.Changed(read, all))
 	if now := meta.FindStatusCondition(all, "Ready"); now != nil && !quiet(out) && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
@@ -121,6 +127,9 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	}
 	return nil
 }
+
+// errDropped is the error of a write of the status that changed nothing.
+var errDropped = errors.New("the API server drops a part of the status, such as status.conditions, because the CustomResourceDefinition lacks it")
 
 // base returns the object as the pass read it and as its own writes left it.
 func (s *status[T]) base() T { return s.r.baseOf(s.p, s.obj) }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -275,5 +277,27 @@ func TestInvalidStatus(t *testing.T) {
 	o.traffic.answers(nil)
 	if d = o.until("db", "True Succeeded"); d.Status.Size != 99 {
 		t.Errorf("what is allowed by now is written: %+v", d.Status)
+	}
+}
+
+// A status that the API server drops is one error of the log, because no condition
+// can say so.
+func TestDroppedStatus(t *testing.T) {
+	for name, drops := range map[string]bool{"Dropped": true, "Kept": false} {
+		d := newHarness(t, anApp(AppSpec{}), aCluster())
+		d.use(d.reconciler(flow.Extensions[*App]{}))
+		d.drops = drops
+		lines := 0
+		log := funcr.New(func(_, args string) {
+			if strings.Contains(args, "drops a part of the status") {
+				lines++
+			}
+		}, funcr.Options{})
+		for range 3 {
+			d.passIn(logr.NewContext(t.Context(), log))
+		}
+		if want := map[bool]int{true: 1}[drops]; lines != want {
+			t.Errorf("%s: %d lines, want %d", name, lines, want)
+		}
 	}
 }
