@@ -76,11 +76,19 @@
 //	SsaMerge     server-side apply: fields of other managers stay
 //	SsaOverride  server-side apply: fields of managers with a prefix (kubectl) are removed
 //
-// Replace keeps three kinds of fields, if the manifest lacks them and this name
-// does not own them: spec.replicas, the selector and the labels of a Job, and
-// the volume and the storage class of a PersistentVolumeClaim. A null counts as
-// absent. Leave out spec.replicas if an autoscaler sets it. At each write,
-// Replace removes all other fields that controllers add to an object: a
+// Replace keeps these fields, if the manifest lacks them and this name does not
+// own them. A null counts as absent.
+//
+//   - spec.replicas: leave it out if an autoscaler sets it
+//   - of a Job, the selector and the labels
+//   - of a PersistentVolumeClaim, the volume, the classes, and the annotations of
+//     the controllers
+//   - of a PersistentVolume, the claim, also one that this name owns, and its
+//     annotation; the node affinity; the class of attributes
+//   - of a Service, the class of its load balancer
+//   - of a ServiceAccount, the secrets
+//
+// At each write, Replace removes all other fields that controllers add to an object: a
 // caBundle, the rules of an aggregated ClusterRole, the data of a Secret. Give
 // such an object the policy SsaMerge. Give a bare Pod the policy Recreate,
 // because the API server refuses most changes.

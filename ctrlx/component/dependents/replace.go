@@ -30,8 +30,10 @@ func replace(next Handler) Handler {
 }
 
 // allocated returns the fields of a kind that Kubernetes sets after the create.
-// An autoscaler sets spec.replicas of any kind. The API server refuses a change
-// of the others, so a write without them would fail for ever.
+// An autoscaler sets spec.replicas of any kind. A volume without its claim is
+// free for another claim, which gets its data. OpenShift makes new secrets for
+// a ServiceAccount without them. The API server refuses to remove most of the
+// others, so a write without them would fail for ever.
 func allocated(kind string) [][]string {
 	switch kind {
 	case "Job.batch":
@@ -43,14 +45,34 @@ func allocated(kind string) [][]string {
 		}
 		return paths
 	case "PersistentVolumeClaim":
-		return [][]string{{"spec", "volumeName"}, {"spec", "storageClassName"}}
+		paths := [][]string{{"spec", "volumeName"}, {"spec", "storageClassName"}, {"spec", "volumeAttributesClassName"}}
+		for _, annotation := range []string{
+			"pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller", "volume.kubernetes.io/selected-node",
+			"volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner",
+		} {
+			paths = append(paths, []string{"metadata", "annotations", annotation})
+		}
+		return paths
+	case "PersistentVolume":
+		return [][]string{
+			{"spec", claimRef}, {"spec", "nodeAffinity"}, {"spec", "volumeAttributesClassName"},
+			{"metadata", "annotations", "pv.kubernetes.io/bound-by-controller"},
+		}
+	case "Service":
+		return [][]string{{"spec", "loadBalancerClass"}}
+	case "ServiceAccount":
+		return [][]string{{"secrets"}, {"imagePullSecrets"}}
 	}
 	return [][]string{{"spec", "replicas"}}
 }
 
+// claimRef is the field of a volume that names its claim.
+const claimRef = "claimRef"
+
 // keepAllocated adds the allocated fields of the live object that the manifest
 // lacks. A null counts as absent, even that of a parent, as templates make it.
 // A field that this name owns is not added, because an earlier manifest had it.
+// The claim of a volume is always added: its removal could lose data.
 func (r *Request) keepAllocated(u *unstructured.Unstructured) error {
 	m, err := managersOf(r.Live, r.of.manager)
 	if err != nil {
@@ -67,7 +89,8 @@ func (r *Request) keepAllocated(u *unstructured.Unstructured) error {
 		for _, name := range path {
 			elements = append(elements, fieldpath.FieldNameElement(name))
 		}
-		if value == nil || given != nil || err != nil || m.owns(m.ours, elements) {
+		dropped := m.owns(m.ours, elements) && path[len(path)-1] != claimRef
+		if value == nil || given != nil || err != nil || dropped {
 			continue
 		}
 		for i := range path {

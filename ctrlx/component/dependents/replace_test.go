@@ -1,9 +1,11 @@
 package dependents_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -12,7 +14,8 @@ import (
 
 // The policy Replace keeps the fields that Kubernetes sets after the create, and
 // that the manifest lacks. Without them, the API server refuses each write of a Job
-// and of a bound claim, and an autoscaled object loses its replicas.
+// and of a bound claim, an autoscaled object loses its replicas, and a volume its
+// claim.
 func TestReplaceKeeps(t *testing.T) {
 	const job = `{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {template: {metadata: {labels: {app: a}}, spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}}`
 	const claim = `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, spec: {accessModes: [ReadWriteOnce], storageClassName: "", resources: {requests: {storage: 1Gi}}}}`
@@ -22,7 +25,26 @@ func TestReplaceKeeps(t *testing.T) {
 	const nullLabels = `{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {template: {metadata: {labels: null}, spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}}`
 	const nullVolume = `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, spec: {volumeName: null, accessModes: [ReadWriteOnce], storageClassName: "", resources: {requests: {storage: 1Gi}}}}`
 	const nullReplicas = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: null, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: a, image: a}]}}}}`
+	const volume = `{apiVersion: v1, kind: PersistentVolume, metadata: {name: NS}, spec: {accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}, csi: {driver: x.example.com, volumeHandle: a}}}`
+	const reserved = `{apiVersion: v1, kind: PersistentVolume, metadata: {name: NS}, spec: {claimRef: {namespace: default, name: c}, accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}, csi: {driver: x.example.com, volumeHandle: a}}}`
+	const service = `{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{port: 80}]}}`
+	const balancer = `{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {type: LoadBalancer, ports: [{port: 80}]}}`
+	const account = `{apiVersion: v1, kind: ServiceAccount, metadata: {name: a}}`
 	label := []string{"spec", "template", "metadata", "labels", "job-name"}
+	uid, bound := []string{"spec", "claimRef", "uid"}, []string{"metadata", "annotations", "pv.kubernetes.io/bound-by-controller"}
+	class, secrets := []string{"spec", "loadBalancerClass"}, []string{"secrets"}
+	set := func(value any, path ...string) func(*unstructured.Unstructured) error {
+		return func(u *unstructured.Unstructured) error {
+			must(t, unstructured.SetNestedField(u.Object, value, path...))
+			return api.Update(t.Context(), u, client.FieldOwner("kube-controller-manager"))
+		}
+	}
+	claimed := set(map[string]any{"namespace": "default", "name": "c", "uid": "9"}, "spec", "claimRef")
+	balanced := func(u *unstructured.Unstructured) error {
+		u.Object["spec"].(map[string]any)["type"] = "LoadBalancer"
+		return set("x.example.com/b", class...)(u)
+	}
+	named := []any{map[string]any{"name": "token"}}
 	bind := func(u *unstructured.Unstructured) error {
 		u.Object["spec"].(map[string]any)["volumeName"] = "v"
 		return api.Update(t.Context(), u, client.FieldOwner("kube-controller-manager"))
@@ -47,6 +69,12 @@ func TestReplaceKeeps(t *testing.T) {
 		"NullRemoved":  {"the manifest had the replicas, and has a null", sized, nullReplicas, nil, []string{"spec", "replicas"}, int64(2), int64(1)},
 		"Scaled":       {"an autoscaler sets the replicas", server, server, scale, []string{"spec", "replicas"}, int64(3), int64(3)},
 		"ScaledForced": {"the manifest has the replicas", sized, sized, scale, []string{"spec", "replicas"}, int64(3), int64(2)},
+		"Volume":       {"a controller binds the volume to a claim", volume, volume, claimed, uid, "9", "9"},
+		"VolumeOwn":    {"the manifest reserved the bound volume, and does so no more", reserved, volume, claimed, uid, "9", "9"},
+		"VolumeBound":  {"the controller marks a claim that it chose", volume, volume, set("yes", bound...), bound, "yes", "yes"},
+		"ClaimBound":   {"the controller marks a volume that it chose", claim, claim, set("yes", bound...), bound, "yes", "yes"},
+		"Class":        {"a webhook sets the class of a load balancer", service, balancer, balanced, class, "x.example.com/b", "x.example.com/b"},
+		"Secrets":      {"OpenShift sets the secrets of an account", account, account, set(named, secrets...), secrets, named, named},
 		"OwnRemoved":   {"the manifest had the replicas, and has them no more", sized, server, nil, []string{"spec", "replicas"}, int64(2), int64(1)},
 	}
 	for name, tc := range cases {
@@ -55,19 +83,19 @@ func TestReplaceKeeps(t *testing.T) {
 			w := newWorld(t)
 			manifest := func(text string) *unstructured.Unstructured {
 				u := &unstructured.Unstructured{}
-				must(t, yaml.Unmarshal([]byte(text), &u.Object))
+				must(t, yaml.Unmarshal([]byte(strings.ReplaceAll(text, "NS", w.ns)), &u.Object))
 				return u
 			}
 			w.apply(manifest(tc.first))
 			live := manifest(tc.first)
 			read := func(want any) {
 				t.Helper()
-				must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, live))
-				if got, _, err := unstructured.NestedFieldNoCopy(live.Object, tc.path...); got != want || err != nil {
+				must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: live.GetName()}, live))
+				if got, _, err := unstructured.NestedFieldNoCopy(live.Object, tc.path...); !cmp.Equal(got, want) || err != nil {
 					t.Errorf("%s: %v is %v, want %v (%v)", tc.reason, tc.path, got, want, err)
 				}
 			}
-			must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, live))
+			must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: live.GetName()}, live))
 			if tc.change != nil {
 				must(t, tc.change(live))
 			}

@@ -116,6 +116,18 @@ var dependentsFaults = []fault{
 		test: "ctrlx/component/dependents.TestReplaceKeeps/Scaled", why: "each write scales an autoscaled Deployment down to one Pod",
 	},
 	{
+		name: "reserved-volume-loses-its-claim", in: "ctrlx/component/dependents.Request.keepAllocated",
+		old:  `&& path[len(path)-1] != claimRef`,
+		new:  ``,
+		test: "ctrlx/component/dependents.TestReplaceKeeps/VolumeOwn", why: "a manifest that reserves a volume no more gives its data to another claim",
+	},
+	{
+		name: "volume-loses-its-claim", in: "ctrlx/component/dependents.allocated",
+		old:  `{"spec", claimRef}, `,
+		new:  ``,
+		test: "ctrlx/component/dependents.TestReplaceKeeps/Volume", why: "the reapply of a bound volume gives its data to another claim",
+	},
+	{
 		name: "null-counts-as-a-value", in: "ctrlx/component/dependents.Request.keepAllocated",
 		old:  `value == nil || given != nil ||`,
 		new:  `_, null, _ := unstructured.NestedFieldNoCopy(u.Object, path...); value == nil || null || given != nil ||`,

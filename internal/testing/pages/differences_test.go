@@ -39,6 +39,7 @@ var differences = map[string][]string{
 	"a Namespace of the set that existed before":              {"ctrlx/component.TestAdoptedNamespace/Before", "ctrlx/component.TestAdoptedNamespace/AskedFor"},
 	"an object that is part of an ApplySet of kubectl":        {"ctrlx/component/dependents.TestForeignApplySet"},
 	"Replace of a Job, of a bound PersistentVolumeClaim":      {"ctrlx/component/dependents.TestReplaceKeeps/Job", "ctrlx/component/dependents.TestReplaceKeeps/Claim"},
+	"Replace of a bound PersistentVolume":                     {"ctrlx/component/dependents.TestReplaceKeeps/Volume"},
 	"Replace of an autoscaled object without `spec.replicas`": {"ctrlx/component/dependents.TestReplaceKeeps/Scaled"},
 	"Recreate of a Namespace or a definition":                 {"ctrlx/component.TestBadInput/RecreateNamespace"},
 }
