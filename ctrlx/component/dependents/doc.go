@@ -173,6 +173,12 @@
 //   - It is part of another ApplySet: applyset.kubernetes.io/part-of has another
 //     value than [ApplySetID] of the owner, and the label owner-id is absent.
 //
+// A label and a controller of the manifest itself, or that this name wrote, name
+// no other owner of an object with the label of this owner. An object with the
+// labels of two names is an object of neither, so that none of them deletes it.
+// Under Always, a write that takes an object removes the labels of other names
+// and the reference to another controller.
+//
 // [WithSiblings] declares owners whose objects are left alone under every
 // policy, and are no error.
 //

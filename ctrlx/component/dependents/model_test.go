@@ -34,7 +34,7 @@ type manifest struct {
 	adoption, update, delete, value string
 }
 
-const label = name + "/owner-id"
+const label, otherLabel = name + "/owner-id", "db.example.com/owner-id"
 
 func (m *model) live(obj string) *corev1.ConfigMap {
 	cm := &corev1.ConfigMap{}
@@ -55,11 +55,11 @@ func (p *manifest) object(obj string) *corev1.ConfigMap {
 // mayTake reports whether the policy of an object allows a write to a live object.
 func (m *model) mayTake(obj string, live *corev1.ConfigMap, last *manifest) bool {
 	switch owner := live.Labels[label]; {
-	case owner == m.ours:
+	case owner == m.ours && live.Labels[otherLabel] == "":
 		return true
 	case m.removal, last == nil:
 		return false
-	case owner == "":
+	case owner == "" && live.Labels[otherLabel] == "":
 		return last.adoption != "Never"
 	}
 	return last.adoption == "Always"
@@ -153,6 +153,7 @@ func TestModel(t *testing.T) {
 			},
 			"edit":  change("edit", func(cm *corev1.ConfigMap) { cm.Data = map[string]string{"k": "edited"}; m.drifted[cm.UID] = true }),
 			"steal": change("steal", own("thief")),
+			"mark":  change("mark", func(cm *corev1.ConfigMap) { cm.Labels = map[string]string{label: cm.Labels[label], otherLabel: "x"} }),
 			"free":  change("free", own("")),
 			"vanish": func(rt *rapid.T) {
 				if cm := m.live(name.Draw(rt, "name")); cm != nil {
@@ -165,7 +166,7 @@ func TestModel(t *testing.T) {
 				m.crash = 0
 			},
 		}
-		names := []string{"want", "drop", "create", "edit", "steal", "free", "vanish", "pass", "pass"}
+		names := []string{"want", "drop", "create", "edit", "steal", "mark", "free", "vanish", "pass", "pass"}
 		for _, a := range rapid.SliceOfN(rapid.SampledFrom(names), 1, 10).Draw(rt, "actions") {
 			actions[a](rt)
 		}
@@ -201,7 +202,7 @@ func TestModel(t *testing.T) {
 				if live != nil && !kept {
 					rt.Fatalf("%s is not needed, and exists: %v", obj, live)
 				}
-			case live == nil || live.Labels[label] != m.ours && !contested[obj]:
+			case live == nil || (live.Labels[label] != m.ours || live.Labels[otherLabel] != "") && !contested[obj]:
 				rt.Fatalf("%s is not applied: %v", obj, live)
 			case live.Data["k"] != p.value && !contested[obj] && !(p.update == "Recreate" && m.drifted[live.UID]):
 				rt.Fatalf("%s has the data %v, want %s", obj, live.Data, p.value)
@@ -223,7 +224,7 @@ func TestModel(t *testing.T) {
 			switch {
 			case foreign[obj] != "":
 				unchanged(obj, live)
-			case live != nil && live.Labels[label] == m.ours && !kept:
+			case live != nil && live.Labels[label] == m.ours && live.Labels[otherLabel] == "" && !kept:
 				rt.Fatalf("%s is left: %s", obj, fmt.Sprint(live))
 			}
 		}

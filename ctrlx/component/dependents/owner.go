@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
@@ -156,37 +157,105 @@ type ownership struct {
 	sibling bool
 }
 
-// ownership returns the owner of the live object.
+// ownership returns the owner of the live object. The label of the owner of the
+// request counts only if no other owner has marked the object, too.
 func (r *Request) ownership() ownership {
 	labels, annotations := r.Live.GetLabels(), r.Live.GetAnnotations()
 	own := r.of.keys.owner
-	if labels[own] == r.Owner.mark {
-		return ownership{ours: true}
-	}
-	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		if key != own && !strings.HasSuffix(key, "/"+markOwner) || labels[key] == "" {
-			continue
+	ours := labels[own] == r.Owner.mark
+	keys, c := r.foreign(ours)
+	var other ownership
+	found := func(o ownership) {
+		if other.owner == "" || o.sibling && !other.sibling {
+			other = o
 		}
+	}
+	for _, key := range keys {
 		owner := annotations[key]
 		if hash(owner) != labels[key] || len(owner) > mostOwner { // a person may have changed the annotation
 			owner = "the owner with " + key + "=" + labels[key]
 		}
 		sibling := slices.ContainsFunc(r.Owner.Siblings, func(id string) bool { return hash(id) == labels[key] })
-		return ownership{owner: owner, marked: key == own, sibling: sibling}
+		found(ownership{owner: owner, marked: key == own, sibling: sibling})
 	}
-	if c := metav1.GetControllerOf(r.Live); c != nil && (c.UID != r.Owner.UID || r.Owner.UID == "") {
-		group, _, found := strings.Cut(c.APIVersion, "/")
-		if !found {
-			group = "" // the core group
-		}
-		ref := checks.Ref{Group: group, Kind: c.Kind, Namespace: r.Live.GetNamespace(), Name: c.Name}
-		id := r.of.id(ref)
-		return ownership{owner: id, sibling: slices.Contains(r.Owner.Siblings, id)}
+	if c != nil {
+		id := r.of.id(checks.Ref{Group: groupOf(c), Kind: c.Kind, Namespace: r.Live.GetNamespace(), Name: c.Name})
+		found(ownership{owner: id, sibling: slices.Contains(r.Owner.Siblings, id)})
 	}
-	if id := r.Owner.foreignSet(labels); id != "" {
+	if other.owner != "" {
+		return other
+	}
+	if id := r.Owner.foreignSet(labels); id != "" && !ours {
 		return ownership{owner: "the ApplySet with " + partOf + "=" + id}
 	}
-	return ownership{}
+	return ownership{ours: ours}
+}
+
+// foreign returns the labels of other owners that the live object has, and its
+// controller if that is another owner. On an object with the label of this
+// owner, those that the manifest has, or that this name wrote, do not count:
+// they name the owner that the user wants.
+func (r *Request) foreign(ours bool) (keys []string, controller *metav1.OwnerReference) {
+	own := r.of.keys.owner
+	for key, value := range r.Live.GetLabels() {
+		switch {
+		case value == "", key == own && value == r.Owner.mark, key != own && !strings.HasSuffix(key, "/"+markOwner):
+		case ours && key != own && (r.Object.GetLabels()[key] != "" || r.wroteField("labels", key)):
+		default:
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	if c := metav1.GetControllerOfNoCopy(r.Live); c != nil && (c.UID != r.Owner.UID || r.Owner.UID == "") {
+		same := func(o metav1.OwnerReference) bool { return o.UID == c.UID }
+		wanted := ours && (r.isOwner(c) || slices.ContainsFunc(r.Object.GetOwnerReferences(), same) ||
+			r.wroteField("ownerReferences", fieldpath.KeyByFields("uid", string(c.UID))))
+		if !wanted {
+			controller = c
+		}
+	}
+	return keys, controller
+}
+
+// isOwner reports whether a reference of the live object names the owner, even
+// with the UID of an earlier owner of its name.
+func (r *Request) isOwner(o *metav1.OwnerReference) bool {
+	ref := r.Owner.Ref
+	return groupOf(o) == ref.Group && o.Kind == ref.Kind && o.Name == ref.Name &&
+		(ref.Namespace == "" || ref.Namespace == r.Live.GetNamespace())
+}
+
+// wroteField reports whether this name owns a field of the metadata of the live
+// object. It returns false if the managed fields are missing or invalid.
+func (r *Request) wroteField(path ...any) bool {
+	m, err := managersOf(r.Live, r.of.manager)
+	return err == nil && m.owns(m.ours, fieldpath.MakePathOrDie(append([]any{"metadata"}, path...)...))
+}
+
+// release removes from obj, a copy of the live object, what marks it as one of
+// other owners. It returns false if nothing does.
+func (r *Request) release(obj client.Object) bool {
+	keys, c := r.foreign(true)
+	labels, released := obj.GetLabels(), c != nil
+	for _, key := range keys {
+		if key != r.of.keys.owner { // the write sets this one
+			delete(labels, key)
+			released = true
+		}
+	}
+	obj.SetLabels(labels)
+	if c != nil {
+		foreign := func(o metav1.OwnerReference) bool { return o.UID == c.UID }
+		obj.SetOwnerReferences(slices.DeleteFunc(obj.GetOwnerReferences(), foreign))
+	}
+	return released
+}
+
+func groupOf(o *metav1.OwnerReference) string {
+	if group, _, found := strings.Cut(o.APIVersion, "/"); found {
+		return group
+	}
+	return "" // the core group
 }
 
 // marked returns the manifest with the marks of the owner.

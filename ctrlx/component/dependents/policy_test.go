@@ -68,7 +68,11 @@ func TestAdoption(t *testing.T) {
 		"ControlledAlways": {"Always adopts it", "Always", controlled, "updated ", "new"},
 		"OtherName":        {"a reconciler of another name is another owner", "IfUnowned", otherName, "not ours the owner with db.example.com/owner-id=x", "foreign"},
 		"SiblingIfUnowned": {"an object of a sibling is left alone", "Sibling:IfUnowned", other, "not ours settled Cluster.test.windlass-go.github.io NS/other", "other"},
-		"SiblingAlways":    {"also under Always", "Sibling:Always", other, "not ours settled Cluster.test.windlass-go.github.io NS/other", "other"},
+		"SiblingOfTwo": {"also if another label comes first", "Sibling:Always", func(w *world) {
+			other(w)
+			w.edit("kubectl", func(cm *corev1.ConfigMap) { cm.Labels["acme.example.com/owner-id"] = "x" })
+		}, "not ours settled Cluster.test.windlass-go.github.io NS/other", "other"},
+		"SiblingAlways": {"also under Always", "Sibling:Always", other, "not ours settled Cluster.test.windlass-go.github.io NS/other", "other"},
 		"ControllerSibling": {"a controller may be a sibling", "Sibling:Always", func(w *world) {
 			none(w)
 			w.edit("kubectl", func(cm *corev1.ConfigMap) {
@@ -169,6 +173,8 @@ func TestStolen(t *testing.T) {
 	}{
 		"Label":      {"an object that another owner took is not taken back", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" }, "IfUnowned", "not ours", true},
 		"NeverLabel": {"nor under Never", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" }, "Never", "not ours", true},
+		"OtherName":  {"nor one that another name marked, too", func(cm *corev1.ConfigMap) { cm.Labels["db.example.com/owner-id"] = "x" }, "IfUnowned", "not ours", true},
+		"Controller": {"nor one that has another controller", func(cm *corev1.ConfigMap) { cm.OwnerReferences = controller("9") }, "IfUnowned", "not ours", true},
 		"Always":     {"Always takes it back", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" }, "Always", "updated", false},
 		"Removed":    {"an object without the label is adopted again", func(cm *corev1.ConfigMap) { cm.Labels = nil }, "IfUnowned", "updated", false},
 		"Annotation": {"the annotation is only for people", func(cm *corev1.ConfigMap) { cm.Annotations[name+"/owner-id"] = "x" }, "IfUnowned", "in sync", false},
@@ -196,6 +202,100 @@ func TestStolen(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// controller returns the owner references of an object of a ReplicaSet.
+func controller(uid types.UID) []metav1.OwnerReference {
+	return []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "rs", UID: uid, Controller: new(true)}}
+}
+
+// TestTakenFromAnotherName lets a reconciler of another name take an object under
+// Always. Then only this one writes and deletes the object.
+func TestTakenFromAnotherName(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		before func(*corev1.ConfigMap)
+	}{
+		"Label":      {"the label of the first owner would count", func(*corev1.ConfigMap) {}},
+		"Controller": {"a controller counts as an owner, too", func(cm *corev1.ConfigMap) { cm.OwnerReferences = controller("9") }},
+	}
+	for title, tc := range cases {
+		for _, policy := range []string{"Replace", "Recreate", "SsaMerge", "SsaOverride"} {
+			t.Run(title+"/"+policy, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				first := configMap([]string{"update-policy", "SsaMerge"}, []string{"k", "a"})
+				w.settle(first)
+				w.edit("x", tc.before)
+				b := newWorld(t)
+				b.ns, b.owner = w.ns, &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "other", UID: "2"}}
+				b.Dependents = dependents.New("db.example.com", cluster{api, api}, dependents.WithClock(w.clock),
+					dependents.WithPolicies(dependents.Policies{Adoption: dependents.AdoptionAlways, Update: dependents.UpdatePolicy(policy)}))
+				second, before := configMap(nil, []string{"k", "b"}), w.read().ResourceVersion
+				if policy != "Recreate" { // which would delete it
+					res, err := b.DryRun().ApplyObject(t.Context(), b.owner, second)
+					must(t, err)
+					if l := res.Object.GetLabels(); l[label] != "" || len(res.Object.GetOwnerReferences()) > 0 || w.read().ResourceVersion != before {
+						t.Errorf("%s: a dry-run: got the labels %v", tc.reason, l)
+					}
+				}
+				b.settle(second)
+				b.Dependents = dependents.New("db.example.com", cluster{api, api}, dependents.WithClock(w.clock),
+					dependents.WithPolicies(dependents.Policies{Update: dependents.UpdatePolicy(policy)}))
+				var got []string
+				pass := func(res dependents.Result, err error) {
+					must(t, err)
+					got = append(got, res.Outcome.String())
+				}
+				pass(b.apply(second), nil)
+				pass(w.apply(first), nil)
+				pass(w.DeleteObject(t.Context(), w.owner, first))
+				got = append(got, fmt.Sprint(w.read().Data, len(w.read().OwnerReferences)))
+				pass(b.DeleteObject(t.Context(), b.owner, second))
+				if diff := cmp.Diff([]string{"in sync", "not ours", "orphaned", "map[k:b] 0", "terminating"}, got); diff != "" {
+					t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+				}
+			})
+		}
+	}
+}
+
+// TestOwnMarks gives the manifest a label and a controller that look like those of
+// another owner. The object stays ours, also without them, and is deleted by its name.
+func TestOwnMarks(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		mark   func(*corev1.ConfigMap)
+	}{
+		"Label":      {"the users want the label", func(cm *corev1.ConfigMap) { cm.Labels = map[string]string{"acme.example.com/owner-id": "x"} }},
+		"Controller": {"the users want the controller", func(cm *corev1.ConfigMap) { cm.OwnerReferences = controller("9") }},
+		"OwnerAgain": {"an earlier owner of the name was the controller", func(cm *corev1.ConfigMap) {
+			cm.OwnerReferences = []metav1.OwnerReference{{APIVersion: testv1.GroupVersion.String(), Kind: "Cluster", Name: "shop", UID: "0", Controller: new(true)}}
+		}},
+	}
+	for title, tc := range cases {
+		for _, policy := range []string{"Replace", "Recreate", "SsaMerge", "SsaOverride"} {
+			t.Run(title+"/"+policy, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				var got []string
+				for _, marked := range []bool{true, true, false, true} {
+					cm := configMap([]string{"update-policy", policy}, []string{"k", fmt.Sprint(marked)})
+					if marked {
+						tc.mark(cm)
+					}
+					w.settle(cm)
+					got = append(got, w.apply(cm).Outcome.String())
+				}
+				res, err := w.DeleteObject(t.Context(), w.owner, configMap(nil, nil))
+				must(t, err)
+				got = append(got, res.Outcome.String())
+				if diff := cmp.Diff([]string{"in sync", "in sync", "in sync", "in sync", "terminating"}, got); diff != "" {
+					t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+				}
+			})
+		}
 	}
 }
 

@@ -37,7 +37,8 @@ func ssaMerge(next Handler) Handler {
 // ssaOverride takes over the fields of managers with a prefix, so that the
 // apply inside it removes those that the manifest lacks. Under both policies of
 // server-side apply it takes over the fields that updates of this name own, as
-// after a change of the policy.
+// after a change of the policy, and releases the object from other owners. An
+// apply alone would leave their marks, and they would write and delete it.
 func ssaOverride(prefixes []string) Middleware {
 	return func(next Handler) Handler {
 		return func(ctx context.Context, r *Request) (Result, error) {
@@ -55,19 +56,28 @@ func ssaOverride(prefixes []string) Middleware {
 			if err != nil {
 				return Result{}, err
 			}
-			if !changed {
+			inner := *r
+			inner.Live = r.Live.DeepCopyObject().(client.Object)
+			released := r.release(inner.Live)
+			if !changed && !released {
 				return next(ctx, r)
 			}
-			patch, err := json.Marshal([]map[string]any{
+			ops := []map[string]any{
 				{"op": "replace", "path": "/metadata/uid", "value": r.Live.GetUID()},
-				{"op": "replace", "path": "/metadata/managedFields", "value": entries},
 				{"op": "replace", "path": "/metadata/resourceVersion", "value": r.Live.GetResourceVersion()},
-			})
+			}
+			if changed {
+				ops = append(ops, map[string]any{"op": "replace", "path": "/metadata/managedFields", "value": entries})
+			}
+			if released {
+				ops = append(ops,
+					map[string]any{"op": "add", "path": "/metadata/labels", "value": inner.Live.GetLabels()},
+					map[string]any{"op": "add", "path": "/metadata/ownerReferences", "value": inner.Live.GetOwnerReferences()})
+			}
+			patch, err := json.Marshal(ops)
 			if err != nil {
 				return Result{}, err
 			}
-			inner := *r
-			inner.Live = r.Live.DeepCopyObject().(client.Object)
 			err = r.writer().Patch(ctx, inner.Live, client.RawPatch(types.JSONPatchType, patch), r.manager())
 			if err != nil {
 				return Result{}, err
@@ -76,7 +86,12 @@ func ssaOverride(prefixes []string) Middleware {
 			if err != nil || res.Object == nil {
 				return res, err
 			}
-			res.TookOver = true
+			if r.of.mode == trying {
+				r.release(res.Object) // the API server did not store the release
+			}
+			if res.TookOver = changed; !changed {
+				return res, nil
+			}
 			return r.remains(res, &entries[len(entries)-1], all)
 		}
 	}

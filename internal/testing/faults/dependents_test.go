@@ -218,6 +218,36 @@ var dependentsFaults = []fault{
 		test: "ctrlx/component/dependents.TestAdoption/SiblingAlways", why: "the policy Always takes an object from a declared sibling",
 	},
 	{
+		name: "label-counts-beside-another", in: "ctrlx/component/dependents.Request.ownership",
+		old:  `if other.owner != "" {`,
+		new:  `if other.owner != "" && !ours {`,
+		test: "ctrlx/component/dependents.TestStolen/OtherName", why: "an owner deletes an object that a reconciler of another name has taken",
+	},
+	{
+		name: "first-label-hides-a-sibling", in: "ctrlx/component/dependents.Request.ownership",
+		old:  `if other.owner == "" || o.sibling && !other.sibling {`,
+		new:  `if other.owner == "" {`,
+		test: "ctrlx/component/dependents.TestAdoption/SiblingOfTwo", why: "the policy Always takes an object from a declared sibling that has another label, too",
+	},
+	{
+		name: "taken-dependent-not-released", in: "ctrlx/component/dependents",
+		old:  `released := r.release(inner.Live)`,
+		new:  `released := false`,
+		test: "ctrlx/component/dependents.TestTakenFromAnotherName/Label/SsaMerge", why: "an object that was taken belongs to two owners, and none of them writes it",
+	},
+	{
+		name: "own-controller-is-another-owner", in: "ctrlx/component/dependents.Request.foreign",
+		old:  `wanted := ours && `,
+		new:  `wanted := false && `,
+		test: "ctrlx/component/dependents.TestOwnMarks/Controller/SsaMerge", why: "an object whose manifest names a controller is never changed again, nor deleted",
+	},
+	{
+		name: "own-mark-of-a-deleted-manifest-is-another-owner", in: "ctrlx/component/dependents.Request.wroteField",
+		old:  `err == nil && m.owns`,
+		new:  `err != nil && m.owns`,
+		test: "ctrlx/component/dependents.TestOwnMarks/Label/SsaMerge", why: "an object outlives its owner, because only its manifest explains a label",
+	},
+	{
 		name: "dependent-deleted-without-its-owner", in: "ctrlx/component/dependents",
 		old:  `!o.ours {`,
 		new:  `!o.ours && o.owner != "" {`,
