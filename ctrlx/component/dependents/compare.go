@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
@@ -39,7 +41,8 @@ func (r *Request) differences(obj client.Object) ([]difference, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := comparison{managers: m}
+	kept, typed := r.kept(obj, manifest.Object)
+	c := comparison{managers: m, typed: typed}
 	for _, key := range slices.Sorted(maps.Keys(manifest.Object)) {
 		switch key {
 		case "apiVersion", "kind":
@@ -47,67 +50,122 @@ func (r *Request) differences(obj client.Object) ([]difference, error) {
 			want, _ := manifest.Object[key].(map[string]any)
 			have, _ := live.Object[key].(map[string]any)
 			field := fieldpath.FieldNameElement(key)
+			c.typed = true // the metadata of each kind has a type, which keeps empty texts
 			for _, part := range []string{"labels", "annotations", "finalizers", "ownerReferences"} {
-				c.field(want, have, part, m.all.WithPrefix(field), fieldpath.Path{field})
+				c.field(want, have, want, part, m.all.WithPrefix(field), fieldpath.Path{field})
 			}
+			c.typed = typed
 		default:
-			c.field(manifest.Object, live.Object, key, m.all, nil)
+			c.field(manifest.Object, live.Object, kept, key, m.all, nil)
 		}
 	}
 	return c.found, nil
 }
 
+// kept returns the content of a manifest as the type of a live object keeps it.
+// Types leave out many zero values. typed reports whether the live object has a
+// type.
+func (r *Request) kept(live client.Object, manifest map[string]any) (content map[string]any, typed bool) {
+	if _, untyped := live.(*unstructured.Unstructured); untyped {
+		return manifest, false
+	}
+	into := r.newObject()
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(manifest, into); err != nil {
+		return nil, true // unknown, so each zero value counts as left out
+	}
+	content, _ = runtime.DefaultUnstructuredConverter.ToUnstructured(into) // nil, if it has no such form
+	return content, true
+}
+
 type comparison struct {
 	managers managers
+	typed    bool // a type does not tell an empty list from none
 	found    []difference
 }
 
-// field compares a field of two maps. known is the part of all managed fields
-// at path, the path of the maps.
-func (c *comparison) field(want, have map[string]any, key string, known *fieldpath.Set, path fieldpath.Path) {
+// field compares a field of two maps. kept is the wanted map as the type of the
+// kind keeps it. known is the part of all managed fields at path, the path of
+// the maps.
+func (c *comparison) field(
+	want, have, kept map[string]any, key string, known *fieldpath.Set, path fieldpath.Path,
+) {
 	element := fieldpath.FieldNameElement(key)
 	live, found := have[key]
-	c.value(want[key], live, found, known.WithPrefix(element), append(slices.Clip(path), element))
+	c.value(want[key], live, kept[key], found, known.WithPrefix(element), append(slices.Clip(path), element))
 }
 
 // value compares two values at path. found reports whether the live one exists.
-// A manifest without the value has no difference.
-func (c *comparison) value(want, live any, found bool, known *fieldpath.Set, path fieldpath.Path) {
+// A manifest without the value has no difference. A zero value equals none if
+// the type of the kind leaves it out.
+func (c *comparison) value(want, live, kept any, found bool, known *fieldpath.Set, path fieldpath.Path) {
+	_, isList := want.([]any)
+	if live == nil && isZero(want) && (kept == nil || isList && c.typed) {
+		return
+	}
 	switch want := want.(type) {
 	case nil:
 		return
 	case map[string]any:
-		if have, ok := live.(map[string]any); ok || len(want) == 0 && !found {
+		kept, _ := kept.(map[string]any)
+		if have, ok := live.(map[string]any); ok && !(known.Empty() && further(want, have, kept)) {
 			for _, key := range slices.Sorted(maps.Keys(want)) {
-				c.field(want, have, key, known, path)
+				c.field(want, have, kept, key, known, path)
 			}
 			return
 		}
 	case []any:
-		if have, ok := live.([]any); ok || len(want) == 0 && !found {
-			if c.list(want, have, known, path) {
-				return
-			}
+		kept, _ := kept.([]any)
+		if have, ok := live.([]any); ok && c.list(want, have, kept, known, path) {
+			return
 		}
 	default:
-		if same(want, live) {
+		if live != nil && same(want, live) {
 			return
 		}
 	}
 	c.differs(live, found, path)
 }
 
+// further reports whether a live map has a field that the manifest lacks. It
+// matters for an atomic map, and for a map in an atomic list: the managed fields
+// have no part of it.
+func further(want, have, kept map[string]any) bool {
+	for key, live := range have {
+		_, wanted := want[key]
+		_, zero := kept[key] // a type adds it
+		if live != nil && !wanted && !zero {
+			return true
+		}
+	}
+	return false
+}
+
 // list compares two lists. It returns false if the lists differ as a whole.
-func (c *comparison) list(want, have []any, known *fieldpath.Set, path fieldpath.Path) bool {
+func (c *comparison) list(want, have, kept []any, known *fieldpath.Set, path fieldpath.Path) bool {
+	keptAt := func(i int) any {
+		if i < len(kept) {
+			return kept[i]
+		}
+		return nil
+	}
 	switch items := itemsOf(known); {
 	case len(items) > 0 && items[0].Key != nil:
-		for _, w := range want {
-			item := find(items, have, w)
-			if item == nil {
-				c.differs(nil, false, append(slices.Clip(path), keyOf(items[0], w)))
-				continue
+		have = slices.Clone(have)
+		for _, whole := range []bool{true, false} { // an item with all keys finds its live one first
+			for i, w := range want {
+				key := keyOf(items[0], w)
+				if (len(*key.Key) == len(*items[0].Key)) != whole {
+					continue
+				}
+				item := c.find(items, have, w, path)
+				if item == nil {
+					c.differs(nil, false, append(slices.Clip(path), key))
+					continue
+				}
+				live := have[item.index]
+				have[item.index] = nil // no other item finds it
+				c.value(w, live, keptAt(i), true, known.WithPrefix(item.element), append(slices.Clip(path), item.element))
 			}
-			c.value(w, item.value, true, known.WithPrefix(item.element), append(slices.Clip(path), item.element))
 		}
 		return true
 	case len(items) > 0 && items[0].Value != nil:
@@ -121,9 +179,10 @@ func (c *comparison) list(want, have []any, known *fieldpath.Set, path fieldpath
 	if len(want) != len(have) {
 		return false
 	}
-	whole := comparison{managers: managers{all: fieldpath.NewSet(), ours: fieldpath.NewSet()}}
+	none := fieldpath.NewSet()
+	whole := comparison{managers: managers{all: none, ours: none}, typed: c.typed}
 	for i := range want {
-		whole.value(want[i], have[i], true, fieldpath.NewSet(), nil)
+		whole.value(want[i], have[i], keptAt(i), true, none, nil)
 	}
 	return len(whole.found) == 0
 }
@@ -156,14 +215,16 @@ func itemsOf(known *fieldpath.Set) (items []fieldpath.PathElement) {
 // listItem is an item of a list with keys.
 type listItem struct {
 	element fieldpath.PathElement
-	value   any
+	index   int
 }
 
 // find returns the item of have whose keys are those of want; nil: there is
-// none. A key that want lacks has a default, so it matches.
-func find(items []fieldpath.PathElement, have []any, want any) *listItem {
+// none. A key that want lacks has a default, so it matches. Of several items
+// find prefers the one that this name owns, because only that one has the
+// default.
+func (c *comparison) find(items []fieldpath.PathElement, have []any, want any, path fieldpath.Path) (found *listItem) {
 	w, _ := want.(map[string]any)
-	for _, h := range have {
+	for i, h := range have {
 		live, _ := h.(map[string]any)
 		for _, item := range items {
 			matches := item.Key != nil && live != nil && w != nil
@@ -175,12 +236,16 @@ func find(items []fieldpath.PathElement, have []any, want any) *listItem {
 				l := live[key.Name]
 				matches = matches && same(key.Value.Unstructured(), l) && (!given || same(v, l))
 			}
-			if matches {
-				return &listItem{item, h}
+			switch {
+			case !matches:
+			case c.managers.owns(c.managers.ours, append(slices.Clip(path), item)):
+				return &listItem{item, i}
+			case found == nil:
+				found = &listItem{item, i}
 			}
 		}
 	}
-	return nil
+	return found
 }
 
 // keyOf returns the element of an item, with the keys that other items have.
@@ -198,6 +263,11 @@ func keyOf(other fieldpath.PathElement, item any) fieldpath.PathElement {
 // same compares two scalars, even a whole number with a fraction. A zero value
 // equals none, because typed objects leave it out.
 func same(a, b any) bool {
+	if i, ok := a.(int64); ok {
+		if j, ok := b.(int64); ok {
+			return i == j
+		}
+	}
 	x, isNumber := number(a)
 	y, both := number(b)
 	switch {
@@ -224,6 +294,12 @@ func number(v any) (float64, bool) {
 }
 
 func isZero(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
 	n, isNumber := number(v)
 	return v == nil || v == "" || v == false || isNumber && n == 0
 }

@@ -204,9 +204,14 @@
 // is read from the cache of the manager, even if its manifest is unstructured.
 // An object of a kind that the scheme lacks is read live, unless the client
 // caches unstructured objects (client.CacheOptions). A cache that strips
-// managed fields hides changed fields until the reapply. Fields that the
-// manifest lacks are not compared. The process remembers up to 16,384 objects
-// and as many manifests. A forgotten object is compared again.
+// managed fields hides changed fields until the reapply. The process remembers
+// up to 16,384 objects and as many manifests. A forgotten object is compared
+// again.
+//
+// Fields that the manifest lacks are not compared, except inside an atomic list
+// or map, as the selector of a Service: another manager changed it as a whole.
+// A zero or empty value of the manifest differs from an absent one, if the kind
+// keeps such values.
 //
 // An object with the policy Once is written once and never changed. It is
 // created again if it was deleted.

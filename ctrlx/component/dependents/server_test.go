@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-var startServer = sync.OnceFunc(func() { config, api = apiserver.Start(scheme, testv1.Definitions()) })
+var startServer = sync.OnceFunc(func() { config, api = apiserver.Start(scheme, append(testv1.Definitions(), zoos())) })
 
 // cluster is a dependents.Cluster. Its zero value is for tests without an API
 // server.

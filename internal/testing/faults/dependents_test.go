@@ -432,6 +432,36 @@ var dependentsFaults = []fault{
 		test: "ctrlx/component/dependents.TestKinds/PersistentVolumeClaim.v1", why: "an object to which the API server adds a finalizer is written in each pass",
 	},
 	{
+		name: "empty-field-equals-none", in: "ctrlx/component/dependents.comparison.value",
+		old:  `(kept == nil || isList && c.typed)`,
+		new:  `(kept == nil || isList && c.typed || true)`,
+		test: "ctrlx/component/dependents.TestFieldDrift/EmptyVolume/Replace", why: "an empty volume becomes the folder of a node, and no pass sees it",
+	},
+	{
+		name: "atomic-map-compared-in-part", in: "ctrlx/component/dependents.comparison.value",
+		old:  `!(known.Empty() && further(want, have, kept))`,
+		new:  `!(known == nil && further(want, have, kept))`,
+		test: "ctrlx/component/dependents.TestFieldDrift/AtomicService/Replace", why: "the selector of a Service matches no Pod, and no pass sees it",
+	},
+	{
+		name: "live-item-found-twice", in: "ctrlx/component/dependents.comparison.list",
+		old:  `have[item.index] = nil`,
+		new:  `_ = item.index`,
+		test: "ctrlx/component/dependents.TestFieldDrift/KeyRemoved/Replace", why: "a removed port stays away, because another protocol has its number",
+	},
+	{
+		name: "item-of-another-manager-found", in: "ctrlx/component/dependents.comparison.find",
+		old:  `case c.managers.owns(c.managers.ours, append(slices.Clip(path), item)):`,
+		new:  `case found == nil && len(path) > 0:`,
+		test: "ctrlx/component/dependents.TestFieldDrift/KeyHidden/Replace", why: "a changed port stays, because another protocol has its number",
+	},
+	{
+		name: "large-numbers-compared-as-floats", in: "ctrlx/component/dependents.same",
+		old:  `return i == j`,
+		new:  `return float64(i) == float64(j)`,
+		test: "ctrlx/component/dependents.TestFieldDrift/LargeNumber/Replace", why: "a changed number stays",
+	},
+	{
 		name: "pruned-field-fought", in: "ctrlx/component/dependents",
 		old:  `r.stored[d.Path] = d.live`,
 		new:  `_ = d.live`,
