@@ -16,15 +16,14 @@ import (
 // difference is a field of a manifest that has another value in the cluster.
 type difference struct {
 	Field
-	live string // the JSON of the live value; empty: the object lacks the field
+	live  string // the JSON of the live value; empty: the object lacks the field
+	owned bool   // this name owns it: the API server changed it while it stored the object
 }
 
 // differences compares the manifest with a live object. Fields that the
 // manifest lacks do not count. The managed fields say which items of lists
-// belong together, so that no schema is needed. A value that differs, and that
-// this name owns, does not count: the API server changed it while it stored the
-// object, as in a quantity. An object without managed fields has no
-// differences.
+// belong together, so that no schema is needed. An object without managed
+// fields has no differences.
 func (r *Request) differences(obj client.Object) ([]difference, error) {
 	if len(obj.GetManagedFields()) == 0 {
 		return nil, nil
@@ -42,7 +41,7 @@ func (r *Request) differences(obj client.Object) ([]difference, error) {
 		return nil, err
 	}
 	kept, typed := r.kept(obj, manifest.Object)
-	c := comparison{managers: m, typed: typed}
+	c := comparison{name: r.of.manager, managers: m, typed: typed}
 	for _, key := range slices.Sorted(maps.Keys(manifest.Object)) {
 		switch key {
 		case "apiVersion", "kind":
@@ -78,6 +77,7 @@ func (r *Request) kept(live client.Object, manifest map[string]any) (content map
 }
 
 type comparison struct {
+	name     string // the field manager of this name
 	managers managers
 	typed    bool // a type does not tell an empty list from none
 	found    []difference
@@ -188,12 +188,12 @@ func (c *comparison) list(want, have, kept []any, known *fieldpath.Set, path fie
 }
 
 func (c *comparison) differs(live any, found bool, path fieldpath.Path) {
-	if found && c.managers.owns(c.managers.ours, path) {
-		return
-	}
 	d := difference{Field: Field{Path: strings.TrimPrefix(path.String(), ".")}}
 	if found {
 		d.Manager = c.managers.of(path)
+		if d.owned = c.managers.owns(c.managers.ours, path); d.owned {
+			d.Manager = c.name
+		}
 		text, _ := json.Marshal(live) // content of an object always has a JSON form
 		d.live = string(text)
 	}

@@ -195,6 +195,7 @@
 //   - It has the digest of the manifest.
 //   - Each field of the manifest has its value. A field that the API server
 //     changed while it stored the object counts as equal, until it changes again.
+//     After a restart, the value of the first pass counts.
 //   - The reapply interval has not passed since the last write.
 //
 // A field that another manager changed is corrected at once. If it is changed

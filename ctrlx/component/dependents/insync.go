@@ -50,15 +50,14 @@ func inSync(clock clock.PassiveClock) Middleware {
 				if quiet && (digest == once || m.verified(uid, version, digest)) {
 					return r.result(InSync, ""), nil
 				}
-				var err error
-				if fields, err = r.differences(r.Live); err != nil {
+				all, err := r.differences(r.Live)
+				if err != nil {
 					return Result{}, err
 				}
-				if applied {
-					fields = m.unknown(uid, digest, fields)
-				}
+				var stored []difference
+				stored, fields = m.split(uid, digest, all)
 				if quiet && (recreates || len(fields) == 0) {
-					m.verify(uid, version, digest)
+					m.verify(uid, version, digest, stored)
 					res := r.result(InSync, "")
 					res.Fields = fieldsOf(fields)
 					return res, nil

@@ -277,6 +277,47 @@ func TestContested(t *testing.T) {
 	}
 }
 
+// TestOwnFieldDrift corrects a field that this name owns. A webhook changes such
+// a field during the write of another manager, and the managed fields do not
+// tell. The first value after a restart counts as stored by the API server.
+func TestOwnFieldDrift(t *testing.T) {
+	for _, policy := range []string{"Replace", "SsaMerge", "SsaOverride"} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			hooked := ""
+			reads := changing{api, func(obj client.Object) {
+				if cm, ok := obj.(*corev1.ConfigMap); ok && hooked != "" && cm.Data != nil {
+					cm.Data["k"] = hooked
+				}
+			}}
+			process := func() *dependents.Dependents {
+				return dependents.New(name, cluster{reads, api}, dependents.WithClock(w.clock))
+			}
+			d := process()
+			pass := func(value string) string {
+				t.Helper()
+				if hooked = value; w.read() != nil {
+					w.edit("kubectl-annotate", func(cm *corev1.ConfigMap) { cm.Annotations["touched"] += "x" })
+				}
+				res, err := d.ApplyObject(t.Context(), w.owner, configMap([]string{"update-policy", policy}, []string{"k", "1"}))
+				must(t, err)
+				return fmt.Sprint(res.Outcome, " ", res.Fields)
+			}
+			got := []string{pass(""), pass(""), pass("hooked")}
+			d = process()
+			got = append(got, pass("first"), pass("first"), pass("second"))
+			want := []string{
+				"created []", "in sync []", "updated [data.k is managed by web.example.com]",
+				"in sync []", "in sync []", "updated [data.k is managed by web.example.com]",
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("-want, +got:\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestStrippedManagedFields compares only the digest if a cache has removed the
 // managed fields.
 func TestStrippedManagedFields(t *testing.T) {

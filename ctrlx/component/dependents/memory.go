@@ -9,8 +9,8 @@ import (
 )
 
 // memory holds what the process has seen of objects. After a restart it is
-// empty. An object whose fields the API server changed while it stored them is
-// then written once more. A contested field is corrected once more.
+// empty. An object with fields that the API server does not store is then
+// written once more. A contested field is corrected once more.
 type memory struct {
 	mu sync.Mutex
 	of map[types.UID]*remembered
@@ -40,15 +40,13 @@ func (m *memory) get(uid types.UID) *remembered {
 	return r
 }
 
-// verify records that a version of an object is in sync with a manifest.
-func (m *memory) verify(uid types.UID, version, digest string) {
+// verify records that a version of an object is in sync with a manifest, except
+// for the differences stored.
+func (m *memory) verify(uid types.UID, version, digest string, stored []difference) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.get(uid)
-	if r.digest != digest {
-		r.stored = nil
-	}
-	r.version, r.digest = version, digest
+	r.version, r.digest, r.stored = version, digest, valuesOf(stored)
 }
 
 // verified reports whether verify recorded this version and manifest.
@@ -59,21 +57,39 @@ func (m *memory) verified(uid types.UID, version, digest string) bool {
 	return r != nil && version != "" && r.version == version && r.digest == digest
 }
 
-// unknown returns the differences that were not there right after the last
-// write of the manifest.
-func (m *memory) unknown(uid types.UID, digest string, all []difference) (news []difference) {
+// split divides differences into those that were there right after the last
+// write of the manifest, and the others. If the process has not seen the
+// manifest, the ones that this name owns count as stored: the API server changes
+// a quantity, for example.
+func (m *memory) split(uid types.UID, digest string, all []difference) (stored, others []difference) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of[uid]
 	for _, d := range all {
+		known := d.owned
 		if r != nil && r.digest == digest {
-			if live, ok := r.stored[d.Path]; ok && live == d.live {
-				continue
-			}
+			live, ok := r.stored[d.Path]
+			known = ok && live == d.live
 		}
-		news = append(news, d)
+		if known {
+			stored = append(stored, d)
+		} else {
+			others = append(others, d)
+		}
 	}
-	return news
+	return stored, others
+}
+
+// valuesOf returns the live values of differences by their paths.
+func valuesOf(all []difference) map[string]string {
+	var values map[string]string
+	for _, d := range all {
+		if values == nil {
+			values = map[string]string{}
+		}
+		values[d.Path] = d.live
+	}
+	return values
 }
 
 // contested returns the time until the next correction, if each of the fields
@@ -105,10 +121,7 @@ func (m *memory) wrote(uid types.UID, digest string, after, corrected []differen
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.get(uid)
-	r.version, r.digest, r.stored = "", digest, map[string]string{}
-	for _, d := range after {
-		r.stored[d.Path] = d.live
-	}
+	r.version, r.digest, r.stored = "", digest, valuesOf(after)
 	for _, d := range corrected {
 		r.corrected[d.Path] = now
 	}

@@ -41,7 +41,8 @@ func (o Outcome) String() string {
 	return outcomes[o]
 }
 
-// Field is a field of the manifest that has another value in the cluster.
+// Field is a field of the manifest that has another value in the cluster. If
+// this name manages it, an admission webhook has changed it.
 type Field struct {
 	Path    string // as in spec.template.spec.containers[name="web"].image
 	Manager string // the field manager that owns it; empty: none, because the object lacks the field
