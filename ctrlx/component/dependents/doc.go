@@ -199,7 +199,8 @@
 //   - The reapply interval has not passed since the last write.
 //
 // A field that another manager changed is corrected at once. If it is changed
-// again within the reapply interval, the field is contested. The next
+// again within the reapply interval, the field is contested. The write of a new
+// manifest, or of an adoption, is no correction. The next
 // correction comes after the interval. The condition names the manager of the
 // field, as in "spec.replicas is managed by kube-controller-manager". An object
 // is read from the cache of the manager, even if its manifest is unstructured.

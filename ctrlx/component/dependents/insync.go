@@ -40,7 +40,8 @@ func inSync(clock clock.PassiveClock) Middleware {
 	return func(next Handler) Handler {
 		return func(ctx context.Context, r *Request) (Result, error) {
 			digest := r.manifestDigest()
-			var fields []difference
+			var fields, corrected []difference // a new manifest corrects nothing
+			replaced := ""
 			now := clock.Now()
 			if r.Live != nil {
 				uid, version := r.Live.GetUID(), r.Live.GetResourceVersion()
@@ -56,13 +57,16 @@ func inSync(clock clock.PassiveClock) Middleware {
 				}
 				var stored []difference
 				stored, fields = m.split(uid, digest, all)
+				if replaced = version; applied {
+					corrected = fields
+				}
 				if quiet && (recreates || len(fields) == 0) {
 					m.verify(uid, version, digest, stored)
 					res := r.result(InSync, "")
 					res.Fields = fieldsOf(fields)
 					return res, nil
 				}
-				if wait := m.contested(uid, fields, now, r.Policies.ReapplyInterval); quiet && wait > 0 {
+				if wait := m.contested(uid, version, fields, now, r.Policies.ReapplyInterval); quiet && wait > 0 {
 					res := r.result(Waiting, fmt.Sprintf("%s; the next correction is in %s: remove the field from the "+
 						"manifest, or keep the manager from changing it", listed(fieldsOf(fields)), wait.Round(time.Second)))
 					res.Fields, res.Contested, res.After = fieldsOf(fields), true, wait
@@ -85,7 +89,7 @@ func inSync(clock clock.PassiveClock) Middleware {
 			if err != nil {
 				return Result{}, err
 			}
-			m.wrote(res.Object.GetUID(), digest, after, fields, now)
+			m.wrote(res.Object.GetUID(), replaced, digest, after, corrected, now)
 			return res, nil
 		}
 	}

@@ -271,9 +271,65 @@ func TestContested(t *testing.T) {
 	got = append(got, pass())
 	w.clock.SetTime(w.clock.Now().Add(time.Hour))
 	got = append(got, pass()) // the interval is over
-	want := []string{"updated false 0s 1", "waiting true 59m0s 0", "waiting true 59m0s 0", "updated false 0s 1", "waiting true 1h0m0s 0", "updated false 0s 1"}
+	want := []string{"updated false 0s 1", "waiting true 59m0s 0", "waiting true 59m0s 0", "updated false 0s 1", "waiting true 59m0s 0", "updated false 0s 1"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+// TestFirstEdit corrects the first edit of a field at once, also right after the
+// field became part of the manifest.
+func TestFirstEdit(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		before func(w *world, policy string)
+		key    string
+	}{
+		"New": {"an earlier manifest lacks the field", func(w *world, policy string) {
+			w.settle(configMap([]string{"update-policy", policy}, []string{"k", "1"}))
+		}, "new"},
+		"Adopted": {"the field had another value before the adoption", func(w *world, _ string) { w.foreign("helm", "k", "0") }, "k"},
+	}
+	for title, tc := range cases {
+		for _, policy := range []string{"Replace", "SsaMerge", "SsaOverride"} {
+			t.Run(title+"/"+policy, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				tc.before(w, policy)
+				cm := configMap([]string{"update-policy", policy}, []string{"k", "1", "new", "1"})
+				w.settle(cm)
+				w.clock.SetTime(w.clock.Now().Add(time.Minute))
+				w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data[tc.key] = "edited" })
+				res := w.apply(cm)
+				want := "updated [data." + tc.key + " is managed by kubectl-edit]"
+				if diff := cmp.Diff(want, fmt.Sprint(res.Outcome, " ", res.Fields)); diff != "" {
+					t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+				}
+			})
+		}
+	}
+}
+
+// TestStaleCorrection causes a conflict, as each write of an old version, if the
+// cache has not seen the correction of a field yet.
+func TestStaleCorrection(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var old *corev1.ConfigMap
+	stale := changing{api, func(obj client.Object) {
+		if cm, ok := obj.(*corev1.ConfigMap); ok && old != nil {
+			old.DeepCopyInto(cm)
+		}
+	}}
+	w.Dependents = dependents.New(name, cluster{stale, api}, dependents.WithClock(w.clock))
+	cm := configMap(nil, []string{"k", "1"})
+	w.settle(cm)
+	w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["k"] = "2" })
+	edited := w.read()
+	w.apply(cm)
+	old = edited
+	if res, err := w.ApplyObject(t.Context(), w.owner, cm); !apierrors.IsConflict(err) {
+		t.Errorf("the field is corrected already, and the pass returns %s, %v: %s", res.Outcome, err, res.Message)
 	}
 }
 

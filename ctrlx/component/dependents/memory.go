@@ -21,6 +21,7 @@ type remembered struct {
 	version, digest string               // the object was in sync in this version, with the manifest of this digest
 	stored          map[string]string    // values that the API server stored in place of those of the manifest, by path
 	corrected       map[string]time.Time // when the process corrected a field, by path
+	replaced        string               // the version before the last write, which a cache may still have
 }
 
 // mostRemembered is the number of entries of a memory. For a further one, any
@@ -93,14 +94,15 @@ func valuesOf(all []difference) map[string]string {
 }
 
 // contested returns the time until the next correction, if each of the fields
-// was corrected within the interval; otherwise zero.
+// was corrected within the interval; otherwise zero. In the version that the
+// last write replaced, no field is contested: the write will be a conflict.
 func (m *memory) contested(
-	uid types.UID, fields []difference, now time.Time, interval time.Duration,
+	uid types.UID, version string, fields []difference, now time.Time, interval time.Duration,
 ) (wait time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of[uid]
-	if r == nil {
+	if r == nil || r.replaced == version {
 		return 0
 	}
 	for _, d := range fields {
@@ -115,13 +117,13 @@ func (m *memory) contested(
 	return wait
 }
 
-// wrote records a write of a manifest: the differences right after it, and the
-// differences that it corrected.
-func (m *memory) wrote(uid types.UID, digest string, after, corrected []difference, now time.Time) {
+// wrote records a write of a manifest: the version that it replaced, the
+// differences right after it, and the differences that it corrected.
+func (m *memory) wrote(uid types.UID, replaced, digest string, after, corrected []difference, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.get(uid)
-	r.version, r.digest, r.stored = "", digest, valuesOf(after)
+	r.version, r.replaced, r.digest, r.stored = "", replaced, digest, valuesOf(after)
 	for _, d := range corrected {
 		r.corrected[d.Path] = now
 	}

@@ -474,6 +474,18 @@ var dependentsFaults = []fault{
 		test: "ctrlx/component/dependents.TestOwnFieldDrift/Replace", why: "each change of an object with a quantity in another form writes it after a restart",
 	},
 	{
+		name: "new-field-counts-as-corrected", in: "ctrlx/component/dependents.inSync",
+		old:  `if replaced = version; applied {`,
+		new:  `if replaced = version; true {`,
+		test: "ctrlx/component/dependents.TestFirstEdit/New/Replace", why: "the first edit of a new field stays for an hour",
+	},
+	{
+		name: "stale-cache-contested", in: "ctrlx/component/dependents.memory.contested",
+		old:  `r == nil || r.replaced == version`,
+		new:  `r == nil`,
+		test: "ctrlx/component/dependents.TestStaleCorrection", why: "a condition shows a contested field that is corrected",
+	},
+	{
 		name: "pruned-field-fought", in: "ctrlx/component/dependents",
 		old:  `values[d.Path] = d.live`,
 		new:  `_ = d.live`,
