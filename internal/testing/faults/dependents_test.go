@@ -601,7 +601,7 @@ var dependentsFaults = []fault{
 	},
 	{
 		name: "foreign-applyset-adopted", in: "ctrlx/component/dependents.Request.ownership",
-		old:  `if id := r.Owner.foreignSet(labels); id != "" {`,
+		old:  `if id := r.Owner.foreignSet(labels); id != "" && !ours {`,
 		new:  `if id := r.Owner.foreignSet(labels); id == "-" {`,
 		test: "ctrlx/component/dependents.TestForeignApplySet", why: "an object is taken from kubectl, which deletes it with its next prune",
 	},
