@@ -18,11 +18,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
 // SetupWithManager adds a controller for the kind to a manager. It is called once, before the manager is started. An error
 // says that the kind is not in the manager's scheme, or what controller-runtime has against the controller.
 func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
+	if setup.IsNil(mgr) {
+		return fmt.Errorf("ctrlx: %s: the manager is nil", r.name)
+	}
 	if r.engine != nil {
 		return fmt.Errorf("ctrlx: %s was set up already: make a Reconciler for each manager", r.name)
 	}

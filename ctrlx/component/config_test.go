@@ -70,6 +70,7 @@ func TestPanics(t *testing.T) {
 		"Suspended":   {"the method would be ignored", func() { component.New[*suspended](name, g) }, "the method IsSuspended of *component_test.suspended is a func() string: it must be a func() bool"},
 		"DriftedSpec": {"the method would be ignored", func() { component.New[*driftedSpec](name, g) }, "the method GetAdditionalManagedTypes"},
 		"ValuedSpec":  {"the value has no method of the pointer", func() { component.New[*valued](name, g) }, "GetSpec returns a component_test.ShopSpec, and GetAdoptionPolicy has a pointer receiver: return a pointer"},
+		"NoFiles":     {"nil", func() { component.Templates(nil) }, "component: Templates: the file system is nil"},
 		"NoFile":      {"no file matches", func() { component.Templates(fstest.MapFS{}) }, `Templates: "*.yaml": no file matches`},
 	}
 	for name, tc := range cases {

@@ -45,10 +45,19 @@ func redundant(next Handler) Handler {
 // removeAll deletes all objects of the inventory. It is the end of the delete
 // chain.
 func (y *system) removeAll(ctx context.Context, s *Set) (Result, error) {
-	total := len(s.Inventory.Items)
+	total := s.total(len(s.Inventory.Items), true)
 	res, err := s.teardown(ctx, s.spared(s.Inventory.Items), true)
 	s.Component.GetStatus().Progress = &Progress{Left: len(s.Inventory.Items), Objects: total}
 	return res, err
+}
+
+// total returns the number of objects of a deletion that has n left. Earlier
+// passes have dropped those that are gone.
+func (s *Set) total(n int, deleted bool) int {
+	if p := s.Component.GetStatus().Progress; deleted && p != nil && p.Left > 0 {
+		return max(n, p.Objects)
+	}
+	return n
 }
 
 // teardown deletes objects wave by wave, and drops from the inventory those
@@ -73,7 +82,7 @@ func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (Result,
 					left++
 				}
 			}
-			res.Message = fmt.Sprintf("%d of %d objects are left: %s", left, len(items), res.Message)
+			res.Message = fmt.Sprintf("%d of %d objects are left: %s", left, s.total(len(items), deleted), res.Message)
 		}
 		if err != nil || !res.Done {
 			return res, err

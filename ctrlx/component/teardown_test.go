@@ -198,3 +198,21 @@ func TestPolicyBeforeDeletion(t *testing.T) {
 		t.Errorf("the policy of the component is Orphan (-want +got):\n%s", diff)
 	}
 }
+
+// The message of a deletion counts the objects of its first pass, although those that
+// are gone have left the inventory.
+func TestDeletionCount(t *testing.T) {
+	w := newWorld(t)
+	held := strings.Replace(configMap("held", "1"), "name: held", "name: held\n  finalizers: [example.com/held]", 1)
+	w.want(configMap("a", "1"), configMap("b", "1"), held)
+	w.settle()
+	w.delete()
+	must(t, api.Get(t.Context(), clientKey(w.shop), w.shop))
+	for range 3 { // without a read, because package ctrlx stores the progress
+		res, err := w.process.Pass(t.Context(), w.shop)
+		must(t, err)
+		if _, of, _ := strings.Cut(res.Message, " of "); !strings.HasPrefix(of, "3 objects are left: ") {
+			t.Errorf("got %q", res.Message)
+		}
+	}
+}

@@ -62,6 +62,9 @@ func Templates(fsys fs.FS, patterns ...string) Generator {
 	if len(patterns) == 0 {
 		patterns = []string{"*.yaml"}
 	}
+	if fsys == nil {
+		panic("component: Templates: the file system is nil")
+	}
 	g := &templates{set: template.New("").Option("missingkey=error").Funcs(functions)}
 	for _, pattern := range patterns {
 		names, err := fs.Glob(fsys, pattern)
