@@ -121,6 +121,9 @@ func TestStore(t *testing.T) {
 	if _, err := w.pass(); !errors.Is(err, store.failing) {
 		t.Errorf("the error of the store: %v", err)
 	}
+	if tried := func(call string) bool { return strings.HasPrefix(call, "try") }; slices.ContainsFunc(w.calls, tried) {
+		t.Errorf("a pass without a stored inventory tries %q", w.calls)
+	}
 	if writes := w.writes(); len(writes) > 0 {
 		t.Errorf("a pass without a stored inventory writes %q", writes)
 	}
@@ -192,6 +195,12 @@ func TestPrunedInventory(t *testing.T) {
 			booth := &Booth{Shop{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: strings.ToLower(title), Finalizers: []string{name + "/finalizer"}}}}
 			must(t, api.Create(t.Context(), booth))
 			if tc.deleted { // the policy Orphan is gone
+				owner, err := dependents.New(name, w.ends).OwnerOf(booth)
+				must(t, err)
+				key, value := dependents.New(name, w.ends).OwnerLabel(owner)
+				kept := w.configMap("kept")
+				kept.Labels = map[string]string{key: value}
+				must(t, api.Update(t.Context(), kept))
 				booth.Status.Inventory = &component.Inventory{Items: []component.Item{{Kind: "ConfigMap", Namespace: w.ns, Name: "kept"}}}
 				must(t, api.Status().Update(t.Context(), booth))
 				must(t, api.Delete(t.Context(), booth))

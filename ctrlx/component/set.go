@@ -312,7 +312,7 @@ func (s *Set) include(ctx context.Context) error {
 				if err != nil {
 					return fmt.Errorf("%s: %w", o.Ref, err)
 				}
-				existed = live != nil && live.GetDeletionTimestamp() == nil // the one that goes makes room for ours
+				existed = live != nil // one in deletion makes room for ours, see Wave.ahead
 			}
 			if existed {
 				item.adopt(o)

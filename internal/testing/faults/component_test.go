@@ -356,12 +356,6 @@ var componentFaults = []fault{
 		test: "ctrlx/component.TestObservedNotReady", why: "others begin while the dependents of an observed component are not ready",
 	},
 	{
-		name: "namespace-in-deletion-adopted", in: "ctrlx/component.Set.include",
-		old:  `live != nil && live.GetDeletionTimestamp() == nil`,
-		new:  `live != nil`,
-		test: "ctrlx/component.TestAdoptedInDeletion", why: "a namespace that the component created is left after its deletion",
-	},
-	{
 		name: "pattern-without-hidden-kinds", in: "ctrlx/component.catalog.kinds",
 		old:  `range hidden {`,
 		new:  `range hidden[:0] {`,
