@@ -23,8 +23,9 @@ type difference struct {
 // differences compares the manifest with a live object. Fields that the
 // manifest lacks do not count. The managed fields say which items of lists
 // belong together, so that no schema is needed. An object without managed
-// fields has no differences.
-func (r *Request) differences(obj client.Object) ([]difference, error) {
+// fields has no differences. The marks of a digest count, too, unless it is
+// empty.
+func (r *Request) differences(obj client.Object, digest string) ([]difference, error) {
 	if len(obj.GetManagedFields()) == 0 {
 		return nil, nil
 	}
@@ -49,6 +50,9 @@ func (r *Request) differences(obj client.Object) ([]difference, error) {
 			want, _ := manifest.Object[key].(map[string]any)
 			have, _ := live.Object[key].(map[string]any)
 			field := fieldpath.FieldNameElement(key)
+			if digest != "" {
+				want = r.withMarks(want, digest)
+			}
 			c.typed = true // the metadata of each kind has a type, which keeps empty texts
 			for _, part := range []string{"labels", "annotations", "finalizers", "ownerReferences"} {
 				c.field(want, have, want, part, m.all.WithPrefix(field), fieldpath.Path{field})
@@ -59,6 +63,21 @@ func (r *Request) differences(obj client.Object) ([]difference, error) {
 		}
 	}
 	return c.found, nil
+}
+
+// withMarks returns the metadata of a manifest with the marks that say whose the
+// object is, and which manifest it has.
+func (r *Request) withMarks(metadata map[string]any, digest string) map[string]any {
+	metadata = maps.Clone(metadata)
+	for field, mark := range map[string][2]string{
+		"labels": {r.of.keys.owner, r.Owner.mark}, "annotations": {r.of.keys.digest, digest},
+	} {
+		texts, _ := metadata[field].(map[string]any)
+		marked := map[string]any{mark[0]: mark[1]}
+		maps.Copy(marked, texts)
+		metadata[field] = marked
+	}
+	return metadata
 }
 
 // kept returns the content of a manifest as the type of a live object keeps it.

@@ -56,7 +56,7 @@
 //	update-policy     Replace, Recreate, SsaMerge, SsaOverride
 //	delete-policy     Delete, Orphan, OrphanOnApply, OrphanOnDelete
 //	reconcile-policy  OnObjectChange, OnObjectOrComponentChange, Once
-//	reapply-interval  60m, or any duration; zero and negative mean the default
+//	reapply-interval  60m, or any duration from 1s; zero and negative mean the default
 //	status-hint       none, or has-observed-generation, has-ready-condition, conditions=A;B
 //
 // Adoption, for an object that exists:
@@ -200,7 +200,8 @@
 //
 // A field that another manager changed is corrected at once. If it is changed
 // again within the reapply interval, the field is contested. The write of a new
-// manifest, or of an adoption, is no correction. The next
+// manifest, or of an adoption, is no correction. A label or an annotation of
+// Ownership that is lost counts as a changed field. The next
 // correction comes after the interval. The condition names the manager of the
 // field, as in "spec.replicas is managed by kube-controller-manager". An object
 // is read from the cache of the manager, even if its manifest is unstructured.
@@ -216,7 +217,9 @@
 // keeps such values.
 //
 // An object with the policy Once is written once and never changed. It is
-// created again if it was deleted.
+// created again if it was deleted. If only its digest is lost, it stays as it
+// is. Under Recreate, an object without its digest is recreated only if a field
+// differs, and the process has not seen it in sync.
 //
 // # Bad input
 //

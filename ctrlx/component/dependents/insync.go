@@ -24,8 +24,13 @@ func (r *Request) manifestDigest() string {
 
 // due reports whether the reapply interval has passed since the last write. The
 // time of the write is an annotation, which users can change. So a time that
-// cannot be read, or that is in the future, is due.
-func (r *Request) due(now time.Time) bool {
+// cannot be read, or that is in the future, is due. If the process made a write
+// within the interval, nothing is due: another writer that removes the
+// annotation would cause writes without end.
+func (r *Request) due(now, written time.Time) bool {
+	if age := now.Sub(written); age >= 0 && age < r.Policies.ReapplyInterval {
+		return false
+	}
 	applied, err := time.Parse(time.RFC3339, r.Live.GetAnnotations()[r.of.keys.applied])
 	age := now.Sub(applied)
 	return err != nil || age < 0 || age >= r.Policies.ReapplyInterval
@@ -35,6 +40,11 @@ func (r *Request) due(now time.Time) bool {
 // of the manifest, and the reapply interval has not passed. It also leaves out
 // the correction of a contested field. An object with the policy Recreate is
 // written only if its manifest changes, because a correction would delete it.
+//
+// A mark that another writer removed counts as a changed field, if the process
+// knows that the object has the manifest. An object that has only lost its
+// digest is not overwritten under Once. Under Recreate it is deleted only if a
+// field differs, and the process does not know that it has the manifest.
 func inSync(clock clock.PassiveClock) Middleware {
 	m := newMemory()
 	return func(next Handler) Handler {
@@ -45,22 +55,30 @@ func inSync(clock clock.PassiveClock) Middleware {
 			now := clock.Now()
 			if r.Live != nil {
 				uid, version := r.Live.GetUID(), r.Live.GetResourceVersion()
-				applied := r.ownership().ours && r.Live.GetAnnotations()[r.of.keys.digest] == digest
+				ours, mark := r.ownership().ours, r.Live.GetAnnotations()[r.of.keys.digest]
 				recreates := r.Policies.Update == UpdateRecreate
-				quiet := applied && (digest == once || recreates || !r.due(now))
-				if quiet && (digest == once || m.verified(uid, version, digest)) {
+				known, written := m.holds(uid, digest)
+				lost := ours && mark == "" && (recreates || digest == once)
+				applied := ours && mark == digest || lost && (known || digest == once)
+				fought := known && !applied && !recreates // another writer changed the marks
+				quiet := (applied || fought) && (digest == once || recreates || !r.due(now, written))
+				if quiet && !fought && (digest == once || m.verified(uid, version, digest)) {
 					return r.result(InSync, ""), nil
 				}
-				all, err := r.differences(r.Live)
+				marks := ""
+				if fought {
+					marks = digest
+				}
+				all, err := r.differences(r.Live, marks)
 				if err != nil {
 					return Result{}, err
 				}
 				var stored []difference
 				stored, fields = m.split(uid, digest, all)
-				if replaced = version; applied {
+				if replaced = version; applied || fought {
 					corrected = fields
 				}
-				if quiet && (recreates || len(fields) == 0) {
+				if quiet && (recreates || len(fields) == 0) || lost && len(all) == 0 {
 					m.verify(uid, version, digest, stored)
 					res := r.result(InSync, "")
 					res.Fields = fieldsOf(fields)
@@ -85,7 +103,7 @@ func inSync(clock clock.PassiveClock) Middleware {
 			if res.Pending != nil {
 				return res, nil
 			}
-			after, err := r.differences(res.Object)
+			after, err := r.differences(res.Object, "")
 			if err != nil {
 				return Result{}, err
 			}

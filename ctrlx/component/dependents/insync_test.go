@@ -333,6 +333,102 @@ func TestStaleCorrection(t *testing.T) {
 	}
 }
 
+// TestLostMarks writes an object once in the reapply interval, if another writer
+// removes its marks after each write.
+func TestLostMarks(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		edit   func(*corev1.ConfigMap)
+		want   []string
+	}{
+		"All": {"the other controller writes its own template", func(cm *corev1.ConfigMap) {
+			cm.Labels, cm.Annotations = nil, nil
+			cm.Data["k"] = "theirs"
+		}, []string{"updated", "waiting contested", "waiting contested"}},
+		"Digest": {"the digest is a field", func(cm *corev1.ConfigMap) { delete(cm.Annotations, name+"/digest") },
+			[]string{"updated", "waiting contested", "waiting contested"}},
+		"Other": {"another process writes another manifest", func(cm *corev1.ConfigMap) { cm.Annotations[name+"/digest"] = "x" },
+			[]string{"updated", "waiting contested", "waiting contested"}},
+		"Time": {"the process remembers the time", func(cm *corev1.ConfigMap) { delete(cm.Annotations, name+"/applied-at") },
+			[]string{"in sync", "in sync", "in sync"}},
+	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			cm := configMap(nil, []string{"k", "1"})
+			w.settle(cm)
+			var got []string
+			for range tc.want {
+				w.clock.SetTime(w.clock.Now().Add(time.Second))
+				w.edit("other-operator", tc.edit)
+				res := w.apply(cm)
+				text := res.Outcome.String()
+				if res.Contested {
+					text += " contested"
+				}
+				got = append(got, text)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+			w.clock.SetTime(w.clock.Now().Add(time.Hour))
+			if res := w.apply(cm); res.Outcome != dependents.Updated {
+				t.Errorf("%s: after the interval: got %s", tc.reason, res.Outcome)
+			}
+		})
+	}
+}
+
+// TestLostDigest keeps an object that has lost only its digest, under the policies
+// that forbid a correction.
+func TestLostDigest(t *testing.T) {
+	cases := map[string]struct {
+		reason          string
+		policy, edited  string
+		restart, change bool
+		want            string // the outcome, and the data
+	}{
+		"Recreate":          {"the process knows that the object has the manifest", "Recreate", "edited", false, false, "in sync edited"},
+		"RecreateRestarted": {"no field differs", "Recreate", "", true, false, "in sync 1"},
+		"RecreateEdited":    {"a field differs, perhaps because the manifest changed", "Recreate", "edited", true, false, "terminating "},
+		"RecreateChanged":   {"a new manifest", "Recreate", "", false, true, "terminating "},
+		"Once":              {"an edit stays", "Once", "edited", false, false, "in sync edited"},
+		"OnceRestarted":     {"also after a restart", "Once", "edited", true, true, "in sync edited"},
+	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			key := "update-policy"
+			if tc.policy == "Once" {
+				key = "reconcile-policy"
+			}
+			w := newWorld(t)
+			cm := configMap([]string{key, tc.policy}, []string{"k", "1"})
+			w.settle(cm)
+			w.edit("kubectl-edit", func(cm *corev1.ConfigMap) {
+				delete(cm.Annotations, name+"/digest")
+				if tc.edited != "" {
+					cm.Data["k"] = tc.edited
+				}
+			})
+			if tc.restart {
+				w.restart()
+			}
+			if tc.change {
+				cm.Data["k"] = "2"
+			}
+			got := w.apply(cm).Outcome.String() + " "
+			if live := w.read(); live != nil {
+				got += live.Data["k"]
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
 // TestOwnFieldDrift corrects a field that this name owns. A webhook changes such
 // a field during the write of another manager, and the managed fields do not
 // tell. The first value after a restart counts as stored by the API server.

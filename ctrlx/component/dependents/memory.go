@@ -22,6 +22,7 @@ type remembered struct {
 	stored          map[string]string    // values that the API server stored in place of those of the manifest, by path
 	corrected       map[string]time.Time // when the process corrected a field, by path
 	replaced        string               // the version before the last write, which a cache may still have
+	written         time.Time            // when the process wrote the object; zero: it did not
 }
 
 // mostRemembered is the number of entries of a memory. For a further one, any
@@ -48,6 +49,18 @@ func (m *memory) verify(uid types.UID, version, digest string, stored []differen
 	defer m.mu.Unlock()
 	r := m.get(uid)
 	r.version, r.digest, r.stored = version, digest, valuesOf(stored)
+}
+
+// holds reports whether an object has a manifest, as the process has seen it,
+// and when the process wrote the object; zero: it did not.
+func (m *memory) holds(uid types.UID, digest string) (known bool, written time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.of[uid]
+	if r == nil || r.digest != digest {
+		return false, time.Time{}
+	}
+	return true, r.written
 }
 
 // verified reports whether verify recorded this version and manifest.
@@ -123,7 +136,7 @@ func (m *memory) wrote(uid types.UID, replaced, digest string, after, corrected 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.get(uid)
-	r.version, r.replaced, r.digest, r.stored = "", replaced, digest, valuesOf(after)
+	r.version, r.replaced, r.digest, r.stored, r.written = "", replaced, digest, valuesOf(after), now
 	for _, d := range corrected {
 		r.corrected[d.Path] = now
 	}

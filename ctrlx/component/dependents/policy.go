@@ -66,7 +66,7 @@ type Policies struct {
 	Reconcile ReconcilePolicy
 	// ReapplyInterval is the longest time between two writes of an object. It
 	// covers changes that no watch shows. Zero and negative mean
-	// [DefaultReapplyInterval].
+	// [DefaultReapplyInterval]. Less than a second is invalid.
 	ReapplyInterval time.Duration
 	// StatusHint says how the controller of the object reports, as in
 	// "has-observed-generation,has-ready-condition,conditions=A;B". An object
@@ -126,6 +126,9 @@ func (p Policies) over(name string, annotations map[string]string) (_ Policies, 
 		} else if d > 0 {
 			p.ReapplyInterval = d
 		}
+	}
+	if p.ReapplyInterval > 0 && p.ReapplyInterval < time.Second {
+		note(fmt.Sprintf("%s is %s: it must be at least 1s", key, p.ReapplyInterval))
 	}
 	if key, value = get(annotationHint); value != "" {
 		p.StatusHint = value

@@ -652,6 +652,7 @@ func TestReapply(t *testing.T) {
 			w.settle(cm)
 			w.clock.SetTime(w.clock.Now().Add(tc.after))
 			if tc.change != "" {
+				w.restart() // a process knows when it wrote an object
 				w.edit("kubectl-edit", func(cm *corev1.ConfigMap) {
 					if cm.Annotations["web.example.com/applied-at"] = tc.change; tc.change == "removed" {
 						delete(cm.Annotations, "web.example.com/applied-at")

@@ -333,14 +333,14 @@ var dependentsFaults = []fault{
 	},
 	{
 		name: "once-reapplied", in: "ctrlx/component/dependents",
-		old:  `applied && (digest == once || recreates || !r.due(now))`,
-		new:  `applied && (recreates || !r.due(now))`,
+		old:  `(applied || fought) && (digest == once || recreates || !r.due(now, written))`,
+		new:  `(applied || fought) && (recreates || !r.due(now, written))`,
 		test: "ctrlx/component/dependents.TestReconcilePolicy/OnceLater", why: "an object with the policy Once is overwritten after the interval",
 	},
 	{
 		name: "recreated-because-of-drift", in: "ctrlx/component/dependents",
-		old:  `digest == once || recreates || !r.due(now)`,
-		new:  `digest == once || !r.due(now)`,
+		old:  `digest == once || recreates || !r.due(now, written)`,
+		new:  `digest == once || !r.due(now, written)`,
 		test: "ctrlx/component/dependents.TestRecreateOnlyForTheManifest", why: "an object with the policy Recreate is deleted each hour",
 	},
 	{
@@ -475,7 +475,7 @@ var dependentsFaults = []fault{
 	},
 	{
 		name: "new-field-counts-as-corrected", in: "ctrlx/component/dependents.inSync",
-		old:  `if replaced = version; applied {`,
+		old:  `if replaced = version; applied || fought {`,
 		new:  `if replaced = version; true {`,
 		test: "ctrlx/component/dependents.TestFirstEdit/New/Replace", why: "the first edit of a new field stays for an hour",
 	},
@@ -484,6 +484,30 @@ var dependentsFaults = []fault{
 		old:  `r == nil || r.replaced == version`,
 		new:  `r == nil`,
 		test: "ctrlx/component/dependents.TestStaleCorrection", why: "a condition shows a contested field that is corrected",
+	},
+	{
+		name: "lost-marks-fought", in: "ctrlx/component/dependents.inSync",
+		old:  `known && !applied && !recreates`,
+		new:  `known && !applied && recreates`,
+		test: "ctrlx/component/dependents.TestLostMarks/Digest", why: "two controllers write an object in turn without an end",
+	},
+	{
+		name: "lost-time-fought", in: "ctrlx/component/dependents.Request.due",
+		old:  `age >= 0 && age < r.Policies.ReapplyInterval {`,
+		new:  `age < 0 {`,
+		test: "ctrlx/component/dependents.TestLostMarks/Time", why: "a writer that removes the time of the last write causes writes without an end",
+	},
+	{
+		name: "unmarked-object-recreated", in: "ctrlx/component/dependents.inSync",
+		old:  `|| lost && len(all) == 0`,
+		new:  ``,
+		test: "ctrlx/component/dependents.TestLostDigest/RecreateRestarted", why: "a removed annotation deletes an object",
+	},
+	{
+		name: "reapplied-without-end", in: "ctrlx/component/dependents.Policies.over",
+		old:  `p.ReapplyInterval < time.Second`,
+		new:  `p.ReapplyInterval < 0`,
+		test: "ctrlx/component/dependents.TestInvalid/ShortInterval", why: "each pass writes, and each write causes a pass",
 	},
 	{
 		name: "pruned-field-fought", in: "ctrlx/component/dependents",
