@@ -62,9 +62,12 @@ func ssaOverride(prefixes []string) Middleware {
 			if !changed && !released {
 				return next(ctx, r)
 			}
+			annotations := inner.Live.GetAnnotations()
+			delete(annotations, r.of.keys.digest) // if the apply fails, the object must not count as in sync
 			ops := []map[string]any{
 				{"op": "replace", "path": "/metadata/uid", "value": r.Live.GetUID()},
 				{"op": "replace", "path": "/metadata/resourceVersion", "value": r.Live.GetResourceVersion()},
+				{"op": "add", "path": "/metadata/annotations", "value": annotations},
 			}
 			if changed {
 				ops = append(ops, map[string]any{"op": "replace", "path": "/metadata/managedFields", "value": entries})

@@ -314,6 +314,12 @@ var dependentsFaults = []fault{
 		test: "ctrlx/component/dependents.TestOwnFinalizer/SsaOverride", why: "a dependent that is an owner itself is deleted before its own dependents",
 	},
 	{
+		name: "takeover-keeps-the-digest", in: "ctrlx/component/dependents",
+		old:  `delete(annotations, r.of.keys.digest)`,
+		new:  `delete(annotations, "")`,
+		test: "ctrlx/component/dependents.TestTakeoverInterrupted/Crash", why: "a value of kubectl stays for an hour, because this name owns it after a takeover without its apply",
+	},
+	{
 		name: "override-leaves-applied-fields", in: "ctrlx/component/dependents",
 		old:  `if !takes(&e, name, prefixes) {`,
 		new:  `if !takes(&e, name, prefixes) || e.Operation == metav1.ManagedFieldsOperationApply {`,
