@@ -207,9 +207,9 @@
 // is read from the cache of the manager, even if its manifest is unstructured.
 // An object of a kind that the scheme lacks is read live, unless the client
 // caches unstructured objects (client.CacheOptions). A cache that strips
-// managed fields hides changed fields until the reapply. The process remembers
-// up to 16,384 objects and as many manifests. A forgotten object is compared
-// again.
+// managed fields hides changed fields until the reapply. Before a write, such an
+// object is read live. The process remembers up to 16,384 objects and as many
+// manifests. A forgotten object is compared again.
 //
 // Fields that the manifest lacks are not compared, except inside an atomic list
 // or map, as the selector of a Service: another manager changed it as a whole.

@@ -154,6 +154,24 @@ func (r *Request) get(ctx context.Context, from client.Reader, into client.Objec
 	return err
 }
 
+// readManaged reads the live object past the cache before a write, if it has no
+// managed fields, because the cache may strip them. An object that has changed
+// meanwhile is a conflict, because its owner was checked in the cached version.
+func (r *Request) readManaged(ctx context.Context) error {
+	if err := r.versioned(); err != nil || len(r.Live.GetManagedFields()) > 0 {
+		return err
+	}
+	cached := r.Live
+	err := r.get(ctx, r.via.live, r.newObject())
+	if client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	if err != nil || r.Live.GetUID() != cached.GetUID() || r.Live.GetResourceVersion() != cached.GetResourceVersion() {
+		return r.conflict("it has changed since the cache got it")
+	}
+	return nil
+}
+
 // terminating waits for an object in deletion. It is never written.
 func terminating(next Handler) Handler {
 	return func(ctx context.Context, r *Request) (Result, error) {

@@ -15,6 +15,9 @@ func replace(next Handler) Handler {
 		if r.Live == nil || r.Policies.Update != UpdateReplace {
 			return next(ctx, r)
 		}
+		if err := r.readManaged(ctx); err != nil {
+			return Result{}, err
+		}
 		u, err := r.changed(func(string) bool { return true })
 		if err != nil {
 			return Result{}, err

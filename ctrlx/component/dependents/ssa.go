@@ -17,6 +17,9 @@ func ssaMerge(next Handler) Handler {
 		if r.Live == nil || !r.ssa() {
 			return next(ctx, r)
 		}
+		if err := r.readManaged(ctx); err != nil {
+			return Result{}, err
+		}
 		m, err := managersOf(r.Live, r.of.manager)
 		if err != nil {
 			return Result{}, err
@@ -45,7 +48,7 @@ func ssaOverride(prefixes []string) Middleware {
 			if r.Live == nil || !r.ssa() {
 				return next(ctx, r)
 			}
-			if err := r.versioned(); err != nil {
+			if err := r.readManaged(ctx); err != nil {
 				return Result{}, err
 			}
 			var all []string

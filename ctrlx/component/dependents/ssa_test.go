@@ -4,7 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
 )
@@ -50,6 +53,44 @@ func TestTakeoverInterrupted(t *testing.T) {
 			}
 			if res = w.apply(cm); res.Outcome != dependents.InSync {
 				t.Errorf("%s: the next pass: got %s", tc.reason, res.Outcome)
+			}
+		})
+	}
+}
+
+// TestTakeoverStripped writes an object whose cache strips the managed fields, as
+// cache.TransformStripManagedFields does. They are read past the cache.
+func TestTakeoverStripped(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		first  string // the update policy before
+	}{
+		"SsaOverride": {"fields of kubectl, and fields that left the manifest", "SsaOverride"},
+		"Replace":     {"fields of another policy", "Replace"},
+	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			cached := &corev1.ConfigMap{} // the version of a stale cache, if it has one
+			strip := changing{api, func(obj client.Object) {
+				if cm, ok := obj.(*corev1.ConfigMap); ok && cached.UID != "" {
+					cached.DeepCopyInto(cm)
+				}
+				obj.SetManagedFields(nil)
+			}}
+			w.Dependents = dependents.New(name, cluster{strip, api}, dependents.WithClock(w.clock))
+			w.settle(configMap([]string{"update-policy", tc.first}, []string{"k", "1", "dropped", "1"}))
+			cached = w.read()
+			w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["g"] = "1" })
+			second := configMap([]string{"update-policy", "SsaOverride"}, []string{"k", "2"})
+			if _, err := w.ApplyObject(t.Context(), w.owner, second); !apierrors.IsConflict(err) || len(w.read().Data) != 3 {
+				t.Errorf("%s: a stale cache: got %v with %v", tc.reason, err, w.read().Data)
+			}
+			cached = &corev1.ConfigMap{}
+			w.settle(second)
+			if diff := cmp.Diff(map[string]string{"k": "2"}, w.read().Data); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
