@@ -76,6 +76,9 @@
 //	SsaMerge     server-side apply: fields of other managers stay
 //	SsaOverride  server-side apply: fields of managers with a prefix (kubectl) are removed
 //
+// SsaOverride leaves the fields that a manager set in another version of the API
+// than that of the manifest. Replace removes them.
+//
 // Replace keeps these fields, if the manifest lacks them and this name does not
 // own them. A null counts as absent.
 //

@@ -94,10 +94,11 @@ func (m *managers) ownsFinalizer(finalizer string) bool {
 }
 
 // takes reports whether this name takes over the fields of an entry: its own,
-// or those of a manager with one of the prefixes.
-func takes(e *metav1.ManagedFieldsEntry, name string, prefixes []string) bool {
+// or those of a manager with one of the prefixes. The fields of another manager
+// in another version of the API may have other paths, so they stay.
+func takes(e *metav1.ManagedFieldsEntry, version, name string, prefixes []string) bool {
 	hasPrefix := func(p string) bool { return strings.HasPrefix(e.Manager, p) }
-	return e.Subresource == "" && (e.Manager == name || slices.ContainsFunc(prefixes, hasPrefix))
+	return e.Subresource == "" && (e.Manager == name || e.APIVersion == version && slices.ContainsFunc(prefixes, hasPrefix))
 }
 
 // taken returns the managed fields of a live object after this name has taken
@@ -113,7 +114,7 @@ func taken(
 	all := fieldpath.NewSet()
 	for _, e := range live {
 		own := e.Manager == name && e.Operation == metav1.ManagedFieldsOperationApply
-		if !takes(&e, name, prefixes) {
+		if !takes(&e, version, name, prefixes) {
 			entries = append(entries, e)
 			continue
 		}

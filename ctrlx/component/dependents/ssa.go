@@ -109,7 +109,7 @@ func ssaOverride(prefixes []string) Middleware {
 func (r *Request) remains(res Result, ours *metav1.ManagedFieldsEntry, prefixes []string) (Result, error) {
 	kept, dry := fieldpath.NewSet(), false
 	for _, e := range res.Object.GetManagedFields() {
-		if takes(&e, r.of.manager, prefixes) && (e.Manager != ours.Manager || e.Operation != ours.Operation) {
+		if takes(&e, ours.APIVersion, r.of.manager, prefixes) && (e.Manager != ours.Manager || e.Operation != ours.Operation) {
 			dry = true
 			continue
 		}

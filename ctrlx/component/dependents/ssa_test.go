@@ -5,8 +5,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
@@ -93,5 +96,35 @@ func TestTakeoverStripped(t *testing.T) {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestTakeoverVersion leaves the fields of kubectl in another version of the API to
+// kubectl, with their entry. The next pass writes nothing.
+func TestTakeoverVersion(t *testing.T) {
+	w := newWorld(t, ready, dependents.WithPolicies(dependents.Policies{Update: dependents.UpdateSsaOverride}))
+	target := autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "a"}
+	must(t, api.Create(t.Context(), &autoscalingv1.HorizontalPodAutoscaler{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "a"},
+		Spec: autoscalingv1.HorizontalPodAutoscalerSpec{
+			ScaleTargetRef: autoscalingv1.CrossVersionObjectReference(target), MaxReplicas: 3, TargetCPUUtilizationPercentage: new(int32(50)),
+		},
+	}, client.FieldOwner("kubectl")))
+	manifest := &autoscalingv2.HorizontalPodAutoscaler{
+		ObjectMeta: metav1.ObjectMeta{Name: "a"},
+		Spec:       autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: target, MaxReplicas: 3},
+	}
+	live := w.apply(manifest).Object.(*autoscalingv2.HorizontalPodAutoscaler)
+	managers := map[string]bool{}
+	for _, e := range live.ManagedFields {
+		managers[e.Manager+" "+e.APIVersion] = true
+	}
+	want := map[string]bool{"kubectl autoscaling/v1": true, name + " autoscaling/v2": true}
+	if diff := cmp.Diff(want, managers); diff != "" || *live.Spec.Metrics[0].Resource.Target.AverageUtilization != 50 {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+	w.restart()
+	if res := w.apply(manifest); res.Outcome != dependents.InSync {
+		t.Errorf("the next pass: got %s %v", res.Outcome, res.Fields)
 	}
 }

@@ -320,6 +320,12 @@ var dependentsFaults = []fault{
 		test: "ctrlx/component/dependents.TestTakeoverStripped/Replace", why: "with a cache that strips managed fields, SsaOverride removes nothing",
 	},
 	{
+		name: "fields-of-another-version-dropped", in: "ctrlx/component/dependents.takes",
+		old:  `e.APIVersion == version && `,
+		new:  `version != "" && `,
+		test: "ctrlx/component/dependents.TestTakeoverVersion", why: "a field that kubectl set in another version has no manager, and nothing says who set it",
+	},
+	{
 		name: "takeover-keeps-the-digest", in: "ctrlx/component/dependents",
 		old:  `delete(annotations, r.of.keys.digest)`,
 		new:  `delete(annotations, "")`,
@@ -327,8 +333,8 @@ var dependentsFaults = []fault{
 	},
 	{
 		name: "override-leaves-applied-fields", in: "ctrlx/component/dependents",
-		old:  `if !takes(&e, name, prefixes) {`,
-		new:  `if !takes(&e, name, prefixes) || e.Operation == metav1.ManagedFieldsOperationApply {`,
+		old:  `if !takes(&e, version, name, prefixes) {`,
+		new:  `if !takes(&e, version, name, prefixes) || e.Operation == metav1.ManagedFieldsOperationApply {`,
 		test: "ctrlx/component/dependents.TestUpdate/Prefixes", why: "fields of kubectl apply --server-side stay under SsaOverride",
 	},
 	{
