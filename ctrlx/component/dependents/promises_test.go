@@ -1,11 +1,13 @@
 package dependents_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -126,6 +128,28 @@ func TestExportedManifest(t *testing.T) {
 	exported := w.read()
 	w.restart()
 	if res := w.apply(exported); res.Outcome != dependents.InSync {
+		t.Errorf("got %s, %v", res.Outcome, res.Fields)
+	}
+}
+
+// The empty list of rules of an aggregated role, which the documentation of
+// Kubernetes shows, does not contest the rules that the controller fills in.
+func TestAggregatedRole(t *testing.T) {
+	w := newWorld(t)
+	role := func() *rbacv1.ClusterRole {
+		return &rbacv1.ClusterRole{
+			ObjectMeta:      metav1.ObjectMeta{Name: w.ns, Annotations: map[string]string{name + "/update-policy": "SsaMerge"}},
+			AggregationRule: &rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{{MatchLabels: map[string]string{"a": "b"}}}},
+			Rules:           []rbacv1.PolicyRule{},
+		}
+	}
+	w.settle(role())
+	live := role()
+	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(live), live))
+	live.Rules = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}}}
+	must(t, api.Update(t.Context(), live, client.FieldOwner("clusterrole-aggregation-controller")))
+	t.Cleanup(func() { _ = api.Delete(context.Background(), role()) })
+	if res := w.apply(role()); res.Outcome != dependents.InSync {
 		t.Errorf("got %s, %v", res.Outcome, res.Fields)
 	}
 }

@@ -358,8 +358,14 @@ func manifest(obj client.Object, gvk schema.GroupVersionKind) (*unstructured.Uns
 		unstructured.RemoveNestedField(u.Object, "metadata", field)
 	}
 	delete(u.Object, "status")
-	if gvk.GroupKind() == (schema.GroupKind{Kind: "Secret"}) {
+	switch gvk.GroupKind() {
+	case schema.GroupKind{Kind: "Secret"}:
 		return u, mergeStringData(u)
+	case schema.GroupKind{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}:
+		// Kubernetes fills in the rules of an aggregated role.
+		if rules, _ := u.Object["rules"].([]any); len(rules) == 0 && u.Object["aggregationRule"] != nil {
+			delete(u.Object, "rules")
+		}
 	}
 	return u, nil
 }
