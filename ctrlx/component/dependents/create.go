@@ -9,6 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/definition"
 )
 
 // create creates an object that does not exist. It never changes one that
@@ -35,6 +37,9 @@ func create(next Handler) Handler {
 			return Result{}, r.conflict("another writer created it after this pass had read it")
 		case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 			return Result{}, fmt.Errorf("it cannot be created, because its namespace is being deleted: %w", err)
+		case definition.Unserved(err):
+			return Result{}, fmt.Errorf("the API server does not serve its kind as the operator knows it: "+
+				"install the definition, or restart the operator if the kind has another scope now: %w", err)
 		case err != nil:
 			return Result{}, err
 		}

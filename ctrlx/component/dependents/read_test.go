@@ -146,6 +146,9 @@ func TestScopeChanged(t *testing.T) {
 	must(t, unstructured.SetNestedField(crd.Object, "Cluster", "spec", "scope"))
 	must(t, api.Create(t.Context(), crd))
 	until(t, group, true)
+	if _, err := running.ApplyObject(t.Context(), w.owner, old); err == nil || !strings.Contains(err.Error(), "restart the operator if the kind has another scope now") {
+		t.Errorf("a process that knows an earlier scope creates an object: got %v", err)
+	}
 	restarted := started(t, "")
 	namesake := object(group+"/v2", "Mill", "a", nil)
 	w.Dependents = dependents.New(name, cluster{restarted, restarted})
