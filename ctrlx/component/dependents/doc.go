@@ -80,7 +80,8 @@
 // than that of the manifest. Replace removes them.
 //
 // Replace keeps these fields, if the manifest lacks them and this name does not
-// own them. A null counts as absent.
+// own them. A null counts as absent, also under the policies of server-side
+// apply.
 //
 //   - spec.replicas: leave it out if an autoscaler sets it
 //   - of a Job, the selector and the labels

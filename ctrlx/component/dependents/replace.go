@@ -96,17 +96,23 @@ func (r *Request) keepAllocated(u *unstructured.Unstructured) error {
 		if value == nil || given != nil || err != nil || dropped {
 			continue
 		}
-		for i := range path {
-			if parent, _, _ := unstructured.NestedFieldNoCopy(u.Object, path[:i+1]...); parent == nil {
-				unstructured.RemoveNestedField(u.Object, path[:i+1]...)
-				break // SetNestedField makes it
-			}
-		}
+		dropNull(u, path) // SetNestedField makes the parents
 		if err := unstructured.SetNestedField(u.Object, runtime.DeepCopyJSONValue(value), path...); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// dropNull removes the null at path, or at a parent of it. A server-side apply of
+// a null would reset the field, as that of an autoscaler.
+func dropNull(u *unstructured.Unstructured, path []string) {
+	for i := range path {
+		if value, _, err := unstructured.NestedFieldNoCopy(u.Object, path[:i+1]...); value == nil && err == nil {
+			unstructured.RemoveNestedField(u.Object, path[:i+1]...)
+			return
+		}
+	}
 }
 
 // recreate deletes an object of the policy Recreate. A later pass creates it.

@@ -28,6 +28,9 @@ func ssaMerge(next Handler) Handler {
 		if err != nil {
 			return Result{}, err
 		}
+		for _, path := range allocated(r.gvk.GroupKind().String()) {
+			dropNull(u, path)
+		}
 		config := client.ApplyConfigurationFromUnstructured(u)
 		err = r.writer().Apply(ctx, config, r.manager(), client.ForceOwnership)
 		if err != nil {

@@ -134,7 +134,7 @@ var dependentsFaults = []fault{
 		test: "ctrlx/component/dependents.TestReplaceKeeps/NullReplicas", why: "a null of a template scales an autoscaled Deployment down to one Pod",
 	},
 	{
-		name: "null-parent-stays", in: "ctrlx/component/dependents.Request.keepAllocated",
+		name: "null-parent-stays", in: "ctrlx/component/dependents.dropNull",
 		old:  `unstructured.RemoveNestedField(u.Object, path[:i+1]...)`,
 		new:  `_ = i`,
 		test: "ctrlx/component/dependents.TestReplaceKeeps/NullMetadata", why: "a Job whose template has null metadata is never written again",
@@ -324,6 +324,12 @@ var dependentsFaults = []fault{
 		old:  `e.APIVersion == version && `,
 		new:  `version != "" && `,
 		test: "ctrlx/component/dependents.TestTakeoverVersion", why: "a field that kubectl set in another version has no manager, and nothing says who set it",
+	},
+	{
+		name: "null-applied", in: "ctrlx/component/dependents.ssaMerge",
+		old:  `dropNull(u, path)`,
+		new:  `_ = path`,
+		test: "ctrlx/component/dependents.TestSsaNull/SsaMerge", why: "a null of a template scales an autoscaled Deployment down to one Pod at each reapply",
 	},
 	{
 		name: "takeover-keeps-the-digest", in: "ctrlx/component/dependents",
