@@ -70,7 +70,8 @@ type Policies struct {
 	ReapplyInterval time.Duration
 	// StatusHint says how the controller of the object reports, as in
 	// "has-observed-generation,has-ready-condition,conditions=A;B". An object
-	// without such a report is not ready. Empty: there is no hint.
+	// without such a report is not ready. Empty: there is no hint, and another
+	// option may give one. "none": there is no hint.
 	StatusHint string
 }
 

@@ -62,3 +62,28 @@ func TestReadiness(t *testing.T) {
 		})
 	}
 }
+
+// TestNoHint lets an object do without the status hint of an option or of its owner.
+func TestNoHint(t *testing.T) {
+	hint := dependents.Policies{StatusHint: "has-ready-condition"}
+	cases := map[string]struct {
+		reason      string
+		option      dependents.Option
+		annotations []string
+		want        bool // settled
+	}{
+		"Option":     {"the hint of the option counts", dependents.WithPolicies(hint), nil, false},
+		"OverOption": {"none overrides the option", dependents.WithPolicies(hint), []string{"status-hint", "none"}, true},
+		"OverOwner": {"none overrides the owner", dependents.WithOwnerPolicies(func(client.Object) dependents.Policies { return hint }),
+			[]string{"status-hint", "None"}, true},
+	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, tc.option)
+			if res := w.apply(configMap(tc.annotations, nil)); res.IsSettled() != tc.want {
+				t.Errorf("%s: got %s: %s", tc.reason, res.Outcome, res.Message)
+			}
+		})
+	}
+}

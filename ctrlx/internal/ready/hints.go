@@ -27,8 +27,12 @@ type Hints struct {
 }
 
 // ParseHints reads hints of the form "has-observed-generation,conditions=A;B".
-// The words may also be written as HasObservedGeneration.
+// The words may also be written as HasObservedGeneration. The text "none" is the
+// zero Hints.
 func ParseHints(text string) (h Hints, err error) {
+	if strings.EqualFold(strings.TrimSpace(text), "none") {
+		return Hints{}, nil
+	}
 	for _, hint := range strings.Split(text, ",") {
 		word, value, valued := strings.Cut(strings.TrimSpace(hint), "=")
 		switch word = strings.ToLower(strings.ReplaceAll(word, "-", "")); {

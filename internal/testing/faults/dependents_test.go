@@ -332,6 +332,12 @@ var dependentsFaults = []fault{
 		test: "ctrlx/component/dependents.TestSsaNull/SsaMerge", why: "a null of a template scales an autoscaled Deployment down to one Pod at each reapply",
 	},
 	{
+		name: "no-hint-is-invalid", in: "ctrlx/internal/ready.ParseHints",
+		old:  `strings.EqualFold(strings.TrimSpace(text), "none")`,
+		new:  `text == ""`,
+		test: "ctrlx/component/dependents.TestNoHint", why: "an object cannot do without the status hint of its owner",
+	},
+	{
 		name: "takeover-keeps-the-digest", in: "ctrlx/component/dependents",
 		old:  `delete(annotations, r.of.keys.digest)`,
 		new:  `delete(annotations, "")`,
