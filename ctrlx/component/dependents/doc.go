@@ -79,6 +79,10 @@
 // SsaOverride leaves the fields that a manager set in another version of the API
 // than that of the manifest. Replace removes them.
 //
+// Under both policies of server-side apply, a manifest that loses its
+// serviceAccountName keeps the old account, because the API server has copied
+// the name to the deprecated serviceAccount. Set serviceAccountName to default.
+//
 // Replace keeps these fields, if the manifest lacks them and this name does not
 // own them. A null counts as absent, also under the policies of server-side
 // apply.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -156,5 +157,24 @@ func TestSsaNull(t *testing.T) {
 				t.Errorf("%s, with %d replicas, want 5", res.Outcome, n)
 			}
 		})
+	}
+}
+
+// TestServiceAccountApplied shows the way back to the account default, because the
+// API server has copied the old name to a deprecated field.
+func TestServiceAccountApplied(t *testing.T) {
+	for _, policy := range []string{"SsaMerge", "SsaOverride"} {
+		w := newWorld(t, ready)
+		d := deployment("nginx", nil)
+		d.Annotations = map[string]string{name + "/update-policy": policy}
+		var got []string
+		for _, account := range []string{"admin", "", "default"} {
+			d := d.DeepCopy()
+			d.Spec.Template.Spec.ServiceAccountName = account
+			got = append(got, w.apply(d).Object.(*appsv1.Deployment).Spec.Template.Spec.ServiceAccountName)
+		}
+		if diff := cmp.Diff([]string{"admin", "admin", "default"}, got); diff != "" {
+			t.Errorf("%s: -want, +got:\n%s", policy, diff)
+		}
 	}
 }
