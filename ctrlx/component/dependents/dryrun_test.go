@@ -139,6 +139,7 @@ func TestDryRunIsNotRemembered(t *testing.T) {
 		_, err := w.DryRun().ApplyObject(t.Context(), w.owner, cm)
 		must(t, err)
 	}
+	w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["k"] = "more drift" })
 	if res := w.apply(cm); res.Outcome != dependents.Updated {
 		t.Errorf("got %s %s, want updated", res.Outcome, res.Message)
 	}

@@ -928,12 +928,6 @@ var ctrlxFaults = []fault{
 		test: "ctrlx/internal/engine.TestEngineOf", why: "each manager that is never started stays in memory",
 	},
 	{
-		name: "live-copy-compared-with-the-cache", in: "ctrlx/internal/engine.Engine.readLive",
-		old:  `now, was = cached, cached`,
-		new:  `was = now`,
-		test: "ctrlx/internal/engine.TestFallback/Transformed", why: "a cache that drops fields makes the fallback wake all waiters again and again",
-	},
-	{
 		name: "event-of-a-source-left-out", in: "ctrlx.causingQueue.Add",
 		old:  `q.cause(req.NamespacedName)`,
 		new:  `_ = q.cause`,
