@@ -153,3 +153,15 @@ func TestAggregatedRole(t *testing.T) {
 		t.Errorf("got %s, %v", res.Outcome, res.Fields)
 	}
 }
+
+// A process that has not seen the object before corrects the drift of its only field.
+// The managed fields then have the map as a whole for this name.
+func TestDriftBeforeStart(t *testing.T) {
+	w := newWorld(t)
+	w.settle(configMap(nil, []string{"k", "1"}))
+	w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["k"] = "drift" })
+	w.restart()
+	if res := w.apply(configMap(nil, []string{"k", "1"})); res.Outcome != dependents.Updated {
+		t.Errorf("got %s, %v", res.Outcome, res.Fields)
+	}
+}

@@ -549,7 +549,7 @@ var dependentsFaults = []fault{
 		name: "drift-in-a-map-hidden", in: "ctrlx/component/dependents",
 		old:  `return !parts && set.Members.Has(element)`,
 		new:  `return (!parts || parts) && set.Members.Has(element)`,
-		test: "ctrlx/component/dependents.TestReconcilePolicy/ObjectDrift", why: "a manager that owns an empty map counts as the owner of a changed value, so that the change stays",
+		test: "ctrlx/component/dependents.TestDriftBeforeStart", why: "a manager that owns an empty map counts as the owner of a changed value, so that the change stays",
 	},
 	{
 		name: "invalid-dependent-among-others-written", in: "ctrlx/component/dependents",
