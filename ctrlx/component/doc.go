@@ -209,7 +209,7 @@
 // # Costs
 //
 // A pass over dependents in sync writes nothing and reads only the cache. Its
-// time grows linearly with the number of dependents. A process keeps about 1.2
+// time grows linearly with the number of dependents. A process keeps about 1.3
 // kB for each dependent in addition to the cache: its entry in the index of
 // wake-ups, its readiness, and the digests of its manifest. The inventory takes
 // 100 to 200 bytes of the status for each dependent. benchmarks/README.md has
