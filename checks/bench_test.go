@@ -2,7 +2,6 @@ package checks_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 
@@ -220,7 +219,6 @@ func TestAllocations(t *testing.T) {
 	connection := func(status string) in {
 		return pass(func(r in) { r.Resource.Status.Connections[0].Status = status })
 	}
-	err := errors.New("the version is missing")
 	reference := checks.ReferenceReady("network", func(*Database) []checks.Ref { return networks })
 	suitable := checks.ReferenceIs("network", func(*Database) []checks.Ref { return networks }, func(d *Database, c *Cluster) string {
 		if c.Version > d.Version {
@@ -260,7 +258,6 @@ func TestAllocations(t *testing.T) {
 		"ResourceIs":             {"a check that proceeds allocates nothing", checks.ResourceIs("fine", func(*Database) string { return "" }), passing(), "", 0},
 		"OwnerFound":             {"a check that proceeds allocates nothing", on(checks.OwnerFound()), passing(), "", 0},
 		"ApprovalPending":        {"a check that proceeds allocates nothing", approvals, passing(), "", 0},
-		"Valid":                  {"a check that proceeds allocates nothing", checks.Valid(func(*Database) error { return nil }), passing(), "", 0},
 		"Paused":                 {"a check that proceeds allocates nothing", checks.Paused(func(d *Database) bool { return d.Paused }), passing(), "", 0},
 		"Folded":                 {"a state in odd case is compared without a copy", live("sUCCEEDED "), passing(), "", 0},
 		"All":                    {"a check that proceeds allocates nothing", checks.All(reference, approvals), passing(), "", 0},
@@ -304,7 +301,6 @@ func TestAllocations(t *testing.T) {
 		"Approval/Gone":         {"a block is a decision and its text", approvals, connection("Disconnected"), "ApprovalDisconnected", 2},
 		"Approval/Absent":       {"a block is a decision and its text", approvals, connection(""), "ApprovalAbsent", 2},
 		"Approval/Unknown":      {"a block is a decision and its text", approvals, connection("Odd"), "ApprovalUnknown", 2},
-		"Valid/Invalid":         {"a block is a decision and its text", checks.Valid(func(*Database) error { return err }), passing(), "SpecInvalid", 2},
 		"Paused/Paused":         {"a block is a decision and its text", checks.Paused(func(*Database) bool { return true }), passing(), "Paused", 2},
 		"Options":               {"the options need no allocation", checks.Paused(func(*Database) bool { return true }, checks.WithAfter(1), checks.WithWaitingFor(lan)), passing(), "Paused", 2},
 		"Replaced":              {"another reason needs no allocation", checks.Paused(func(*Database) bool { return true }, checks.WithReason("OnHold")), passing(), "OnHold", 2},

@@ -2,7 +2,6 @@ package checks_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -111,12 +110,6 @@ func TestChecksConform(t *testing.T) {
 				return "version 12 is the oldest"
 			}
 			return ""
-		}),
-		"Valid": checks.Valid(func(d *Database) error {
-			if d.Version < 12 {
-				return errors.New("version 12 is the oldest")
-			}
-			return nil
 		}),
 		"Paused": checks.Paused(func(d *Database) bool { return d.Paused || *d.Status.ProvisioningState == "Paused" }),
 		"All":    checks.All(owner, network, checks.ProvisioningState(state), checks.OwnerFits("OwnerFits", ahead)),

@@ -45,7 +45,6 @@ var configurable = map[string]func(...checks.Option){
 	"ApprovalPending": func(o ...checks.Option) {
 		checks.ApprovalPending(func(*Deep) []int { return nil }, func(int) checks.Approval { return checks.Approval{} }, o...)
 	},
-	"Valid":  func(o ...checks.Option) { checks.Valid(func(*Deep) error { return nil }, o...) },
 	"Paused": func(o ...checks.Option) { checks.Paused(func(*Deep) bool { return false }, o...) },
 	"Cached(a)": func(o ...checks.Option) {
 		checks.Cached(time.Hour, func(request) int { return 0 }, returns[request]("a", checks.Proceed(), nil), o...)

@@ -18,20 +18,13 @@ import (
 func ResourceIs[T any](name string, objection func(resource T) string, opts ...Option) Middleware[T] {
 	s := configure(name, opts)
 	s.must(objection != nil, "the function is nil")
-	return objecting(s, ReasonResourceUnsuitable, func(resource T) (string, error) {
-		return required(objection, resource, s.check, `return an objection or "" where a field that may be nil is unset`)
-	})
-}
-
-// objecting makes a check that blocks with an objection to the resource.
-func objecting[T any](s *settings, reason string, objection func(T) (string, error)) Middleware[T] {
 	return Check(s.check, func(_ context.Context, req *Request[T]) (Result, error) {
-		text, err := objection(req.Resource)
+		text, err := required(objection, req.Resource, s.check, `return an objection or "" where a field that may be nil is unset`)
 		switch {
 		case err != nil:
 			return Result{}, err
 		case text != "":
-			return s.blocked(reason, classify.OnChange, nil, text), nil
+			return s.blocked(ReasonResourceUnsuitable, classify.OnChange, nil, text), nil
 		}
 		return Proceed(), nil
 	})

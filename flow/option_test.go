@@ -31,13 +31,6 @@ func TestOptions(t *testing.T) {
 		"StepsOfOther":         {"the delays of VerySlow do not double", func() { flow.WithBackoffSteps(classify.VerySlow, 1, 2) }, "flow: WithBackoffSteps(very slow, 1ns, 2ns): give Fast or Slow, a positive first delay and a longest one not below it"},
 		"StepsZero":            {"twice zero is zero", func() { flow.WithBackoffSteps(classify.Fast, 0, 2) }, "flow: WithBackoffSteps(fast, 0s, 2ns): give Fast or Slow, a positive first delay and a longest one not below it"},
 		"StepsReversed":        {"the first delay would exceed the longest", func() { flow.WithBackoffSteps(classify.Slow, 2, 1) }, "flow: WithBackoffSteps(slow, 2ns, 1ns): give Fast or Slow, a positive first delay and a longest one not below it"},
-
-		"OldClock":     {"a deprecated name is the new function", func() { flow.BackoffClock(nil) }, "flow: WithBackoffClock: the function is nil"},
-		"OldJitter":    {"a deprecated name is the new function", func() { flow.BackoffJitter(1, 0) }, "flow: WithBackoffJitter(1, 0): give shares from 0 to below 1"},
-		"OldResync":    {"a deprecated name is the new function", func() { flow.BackoffResync(0) }, "flow: WithBackoffResync(0s): give a positive duration"},
-		"OldSteps":     {"a deprecated name is the new function", func() { flow.BackoffSteps(classify.Slow, 2, 1) }, "flow: WithBackoffSteps(slow, 2ns, 1ns): give Fast or Slow, a positive first delay and a longest one not below it"},
-		"OldKeepLast":  {"a deprecated name is the new function", func() { flow.KeepLast(0) }, "flow: WithExplanations(0): give at least 1"},
-		"OldReadiness": {"a deprecated name is the new function", func() { flow.ReadyWithin(0) }, "flow: WithReadyTimeout(0s): give a positive duration"},
 	})
 }
 
