@@ -468,7 +468,6 @@ func TestGuardsSetUp(t *testing.T) {
 		"Controller":   {"it would be ignored", with(ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 2})), only},
 		"SyncTimeout":  {"it would be ignored", with(ctrlx.WithSyncTimeout(1)), only},
 		"TokenKey":     {"it would be ignored", with(ctrlx.WithTokenKey(make([]byte, 32))), only},
-		"Annotation":   {"it would be ignored", with(ctrlx.WithOperationAnnotation()), only},
 		"PollEvery":    {"it would be ignored", with(ctrlx.WithPollInterval(time.Hour)), only},
 		"WakeAtMost":   {"it would be ignored", with(ctrlx.WithWakeLimit(1, 1)), only},
 		"WithRand":     {"it would be ignored", with(ctrlx.WithRand(func() float64 { return 0 })), only},

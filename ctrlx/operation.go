@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -26,16 +27,6 @@ import (
 // of the status because users of an object usually cannot write there. It is
 // absent while no operation is under way.
 const ConditionOperation = "OperationUnderWay"
-
-// OperationAnnotation is the annotation in which earlier commits stored the
-// operation under way. See [WithOperationAnnotation].
-const OperationAnnotation = "windlass-go.github.io/operation"
-
-// operationStore says which stored operations a Reconciler accepts.
-type operationStore struct {
-	write.Keys
-	annotation bool // accept OperationAnnotation
-}
 
 // WithTokenKey signs the stored operation of each object ([ConditionOperation])
 // with HMAC-SHA256, and refuses operations without a valid signature. It
@@ -59,48 +50,22 @@ func WithTokenKey(key []byte, previous ...[]byte) Option {
 			keys.Keys = append(keys.Keys, slices.Clone(k))
 		}
 	}
-	return func(o *options) { o.operations.Keys = keys }
+	return func(o *options) { o.keys = keys }
 }
 
-// WithOperationAnnotation accepts operations that an earlier version stored in
-// [OperationAnnotation], and moves them to [ConditionOperation]. Everyone who
-// may edit an object can write its annotations, and a copied object has them.
-// So give this option only until no object has the annotation any more. Without
-// it, an object with this annotation is blocked (OperationUnverified).
-func WithOperationAnnotation() Option {
-	return func(o *options) { o.operations.annotation = true }
-}
-
-// stored returns the operation under way of an object; the zero operation if
-// none is under way. The error is [write.ErrCopied], or says for a condition why
-// the operation is refused.
-func (s *operationStore) stored(obj client.Object, conditions []metav1.Condition, kind schema.GroupKind) (write.Operation, error) {
+// storedOperation returns the operation under way of the object with a UID; the
+// zero operation if none is under way. The error is [write.ErrCopied], or says
+// for a condition why the operation is refused.
+func storedOperation(keys *write.Keys, uid types.UID, conditions []metav1.Condition, kind schema.GroupKind) (write.Operation, error) {
 	c := meta.FindStatusCondition(conditions, ConditionOperation)
 	if c == nil {
-		return s.annotated(obj)
+		return write.Operation{}, nil
 	}
-	op, err := s.Decode(c.Message, obj.GetUID(), kind)
+	op, err := keys.Decode(c.Message, uid, kind)
 	if err != nil && !errors.Is(err, write.ErrCopied) {
 		err = fmt.Errorf("the condition %s %w; if no operation is under way in the cloud, remove the condition from the status", ConditionOperation, err)
 	}
 	return op, err
-}
-
-// annotated returns the operation that an earlier version stored.
-func (s *operationStore) annotated(obj client.Object) (write.Operation, error) {
-	value, ok := obj.GetAnnotations()[OperationAnnotation]
-	if !ok {
-		return write.Operation{}, nil
-	}
-	if !s.annotation {
-		return write.Operation{}, errors.New("the annotation " + OperationAnnotation + " of an earlier version is not accepted, because users can write it; " +
-			"start the operator with ctrlx.WithOperationAnnotation, or remove the annotation if no operation is under way in the cloud")
-	}
-	var op write.Operation
-	if err := json.Unmarshal([]byte(value), &op); err != nil || op.Token == "" {
-		return write.Operation{}, errors.New("the annotation " + OperationAnnotation + " cannot be read; if no operation is under way in the cloud, remove it")
-	}
-	return op, nil
 }
 
 // tokenOf returns the token of the operation under way of an object. It returns
@@ -114,7 +79,7 @@ func (r *Reconciler[T]) tokenOf(obj T) (token string, generation int64) {
 }
 
 func (r *Reconciler[T]) operationOf(obj T) (write.Operation, error) {
-	return r.opt.operations.stored(obj, r.conditions.get(obj), r.gvk.GroupKind())
+	return storedOperation(&r.opt.keys, obj.GetUID(), r.conditions.get(obj), r.gvk.GroupKind())
 }
 
 // basisOf returns the basis in the record of an operation; nil: it is not known.
@@ -178,7 +143,7 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 	if written { // else the write at the end of the pass must meet the conflict, too
 		r.metadataWritten(ctx, obj, now)
 	}
-	return r.removeAnnotation(ctx, obj)
+	return nil
 }
 
 // operationUnderWay returns the condition of an operation; nil without a token.
@@ -193,7 +158,7 @@ func (r *Reconciler[T]) operationUnderWay(p *pass, obj T, token string, generati
 			return nil, err
 		}
 	}
-	message, err := r.opt.operations.Encode(op)
+	message, err := r.opt.keys.Encode(op)
 	return &metav1.Condition{Type: ConditionOperation, Status: metav1.ConditionTrue, Reason: ReasonOperationUnderWay, Message: message,
 		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(r.opt.now())}, err
 }
@@ -209,22 +174,6 @@ func (r *Reconciler[T]) operationStored(p *pass, obj, at T) {
 		r.conditions.set(read, withOperation(r.conditions.get(read), c))
 		p.read, p.operation = read, c
 	}
-}
-
-// removeAnnotation removes the operation that an earlier version stored.
-func (r *Reconciler[T]) removeAnnotation(ctx context.Context, obj T) error {
-	if _, ok := obj.GetAnnotations()[OperationAnnotation]; !ok {
-		return nil
-	}
-	now, err := r.writer().RemoveAnnotation(ctx, obj, OperationAnnotation)
-	switch {
-	case errors.Is(err, write.ErrGone):
-		return passOf(ctx).vanish()
-	case err != nil:
-		return fmt.Errorf("the annotation %s: %w", OperationAnnotation, err)
-	}
-	r.metadataWritten(ctx, obj, now)
-	return nil
 }
 
 // withOperation returns the conditions all with the condition c of an

@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/ctrlx/internal/write"
 )
 
@@ -28,36 +27,26 @@ func TestStoredOperation(t *testing.T) {
 	copied := ours
 	copied.UID = "v"
 	cases := map[string]struct {
-		reason     string
-		store      operationStore
-		condition  string
-		annotation string
-		want       write.Operation
-		fails      string // part of the error
+		reason    string
+		keys      write.Keys
+		condition string
+		want      write.Operation
+		fails     string // part of the error
 	}{
-		"None":            {reason: "no operation is under way"},
-		"NoneWithKey":     {reason: "no operation is under way", store: operationStore{Keys: keys}},
-		"Stored":          {reason: "the record that setToken writes", condition: encoded(ours), want: ours},
-		"Copied":          {reason: "a copy, or a restored backup", condition: encoded(copied), fails: write.ErrCopied.Error()},
-		"Unreadable":      {reason: "an unreadable record is no answer", condition: "rubbish", fails: "OperationUnderWay cannot be read; if no operation"},
-		"Unsigned":        {reason: "written by a person", store: operationStore{Keys: keys}, condition: encoded(ours), fails: "OperationUnderWay has no valid signature of this operator; if no operation"},
-		"Annotation":      {reason: "users can write it", annotation: `{"generation":3,"token":"t"}`, fails: "is not accepted"},
-		"AnnotationEmpty": {reason: "users can write it", annotation: " ", fails: "is not accepted"},
-		"AnnotationAllowed": {reason: "the first release after the upgrade", store: operationStore{annotation: true}, annotation: `{"generation":3,"token":"t"}`,
-			want: write.Operation{Generation: 3, Token: "t"}},
-		"AnnotationUnread": {reason: "half an annotation is no answer", store: operationStore{annotation: true}, annotation: `{"token":"t","generation":"3"}`, fails: "cannot be read"},
-		"Both":             {reason: "the condition is newer", store: operationStore{annotation: true}, annotation: `{"generation":2,"token":"t"}`, condition: encoded(ours), want: ours},
+		"None":        {reason: "no operation is under way"},
+		"NoneWithKey": {reason: "no operation is under way", keys: keys},
+		"Stored":      {reason: "the record that setToken writes", condition: encoded(ours), want: ours},
+		"Copied":      {reason: "a copy, or a restored backup", condition: encoded(copied), fails: write.ErrCopied.Error()},
+		"Unreadable":  {reason: "an unreadable record is no answer", condition: "rubbish", fails: "OperationUnderWay cannot be read; if no operation"},
+		"Unsigned":    {reason: "written by a person", keys: keys, condition: encoded(ours), fails: "OperationUnderWay has no valid signature of this operator; if no operation"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{UID: "u"}}
-			if tc.annotation != "" {
-				d.Annotations = map[string]string{OperationAnnotation: tc.annotation}
-			}
+			var conditions []metav1.Condition
 			if tc.condition != "" {
-				d.Status.Conditions = []metav1.Condition{{Type: ConditionOperation, Message: tc.condition}}
+				conditions = []metav1.Condition{{Type: ConditionOperation, Message: tc.condition}}
 			}
-			got, err := tc.store.stored(d, d.Status.Conditions, kind)
+			got, err := storedOperation(&tc.keys, "u", conditions, kind)
 			switch {
 			case tc.fails != "":
 				if err == nil || !strings.Contains(err.Error(), tc.fails) {

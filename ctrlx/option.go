@@ -12,6 +12,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/write"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -41,7 +42,7 @@ type options struct {
 	guard      any     // func(T) []checks.Ref
 	wakes      engine.Limit
 	telemetry  telemetry
-	operations operationStore
+	keys       write.Keys // of WithTokenKey
 	events     eventOptions
 	quiet      quietOptions
 	indexes    []indexOption
@@ -72,7 +73,7 @@ func (o *options) apply(maker string, opts []Option) {
 func (o *options) needsNew() bool {
 	return o.finalizer != "" || !reflect.ValueOf(o.controller).IsZero() || o.sync != 0 || o.rand != nil || o.targetBy != "" ||
 		o.poll != 0 || o.watched != nil || o.unwatched != nil || o.wakes != (engine.Limit{}) || o.events != (eventOptions{}) ||
-		o.quiet != (quietOptions{}) || o.indexes != nil || o.unfollowed != nil || len(o.operations.Keys.Keys) > 0 || o.operations.annotation || o.passLimit != 0 || o.fromStart || o.retry != "" || o.watches != nil || o.guard != nil
+		o.quiet != (quietOptions{}) || o.indexes != nil || o.unfollowed != nil || len(o.keys.Keys) > 0 || o.passLimit != 0 || o.fromStart || o.retry != "" || o.watches != nil || o.guard != nil
 }
 
 // WithOwner says which object owns a resource, in place of the controlling owner reference: a typed reference of its

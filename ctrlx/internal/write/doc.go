@@ -16,8 +16,7 @@
 // Each write has an optimistic lock: the API server refuses it if another writer
 // changed the object since it was read. Then the caller reads the object again.
 // [Writer.Change] does so itself, because the operation under way must be stored
-// even if another writer is faster. [Writer.RemoveAnnotation] has the UID as its
-// precondition instead.
+// even if another writer is faster.
 //
 // # Writes that must not be lost
 //

@@ -2,7 +2,6 @@ package write
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -150,23 +148,6 @@ func (w *Writer) SetAnnotation(ctx context.Context, obj client.Object, name, val
 	}
 	now.SetAnnotations(annotations)
 	return now, w.wrote(ctx, now, w.Client.Patch(ctx, now, locked(obj)))
-}
-
-// RemoveAnnotation removes an annotation, and returns the object as it is now. It
-// does not change obj.
-func (w *Writer) RemoveAnnotation(ctx context.Context, obj client.Object, name string) (now client.Object, err error) {
-	ctx, cancel := lasting(ctx)
-	defer cancel()
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": obj.GetUID(), "annotations": map[string]any{name: nil}}})
-	if err != nil {
-		return nil, err
-	}
-	now = copied(obj)
-	err = w.wrote(ctx, now, w.Client.Patch(ctx, now, client.RawPatch(types.MergePatchType, patch)))
-	if err != nil && w.gone(ctx, obj, err) {
-		return nil, ErrGone
-	}
-	return now, err
 }
 
 func copied(obj client.Object) client.Object { return obj.DeepCopyObject().(client.Object) }

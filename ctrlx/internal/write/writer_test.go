@@ -136,16 +136,6 @@ func TestWrites(t *testing.T) {
 			},
 			map[string]error{"Nothing": nil, "Status": conflict, "Deleted": missing, "MadeAnew": conflict},
 		},
-		"RemoveAnnotation": {
-			func(ctx context.Context, s *server, read *testv1.Database) error {
-				now, err := s.RemoveAnnotation(ctx, read, "old")
-				if err == nil && (len(now.GetAnnotations()) > 0 || len(read.Annotations) != 1) {
-					t.Errorf("the annotations are %v, and before %v", now.GetAnnotations(), read.Annotations)
-				}
-				return err
-			},
-			map[string]error{"Nothing": nil, "Status": nil, "Deleted": gone},
-		},
 	}
 	for name, w := range writes {
 		for other, want := range w.want {
