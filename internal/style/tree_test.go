@@ -11,7 +11,12 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/race"
 )
 
-// TestTree checks every Go file and every page of all modules.
+// leftovers are the endings of files that editors, merges and patches make and
+// the tree does not need.
+var leftovers = []string{".orig", ".rej", ".bak", "~"}
+
+// TestTree checks every Go file and every page of all modules. It refuses the
+// leftovers of editors, merges and patches.
 func TestTree(t *testing.T) {
 	if race.Enabled {
 		t.Skip("regular expressions are slow under the race detector, and the test starts no goroutine; make alone runs it")
@@ -32,6 +37,9 @@ func TestTree(t *testing.T) {
 				return fs.SkipDir
 			}
 			return nil
+		}
+		if slices.ContainsFunc(leftovers, func(end string) bool { return strings.HasSuffix(name, end) }) {
+			t.Errorf("%s: an editor, a merge or a patch left this file: delete it", name)
 		}
 		markdown, goFile := strings.HasSuffix(name, ".md"), strings.HasSuffix(name, ".go")
 		if !markdown && !goFile {

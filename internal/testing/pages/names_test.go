@@ -23,7 +23,8 @@ var (
 )
 
 // TestNames fails if a page names something that a package does not export, as in
-// `ctrlx.WithFinalizr`. The changelog names what was removed, too.
+// `ctrlx.WithFinalizr`. After the first release, the changelog names what was
+// removed, too.
 func TestNames(t *testing.T) {
 	exported := map[string]map[string]bool{}
 	for name, folder := range packages {
@@ -31,7 +32,7 @@ func TestNames(t *testing.T) {
 	}
 	checked := 0
 	for _, p := range allPages(t) {
-		if p.path == "CHANGELOG.md" {
+		if p.path == "CHANGELOG.md" && strings.Contains(p.text, "\n## v") {
 			continue
 		}
 		for _, span := range code.FindAllString(fenced.ReplaceAllString(p.text, ""), -1) {
