@@ -53,6 +53,22 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// Each alternative of a rule is found, although Words selects the sentences.
+//
+//style:quote
+func TestWords(t *testing.T) {
+	for _, text := range []string{
+		"A pass waits for what is missing.", "What is missing stays.", "one of whom", "those of which", "what it is told", "Anybody calls it.", "somebody calls it",
+		"whoever calls", "whomever it calls", "No one calls.", "those who call", "anyone who calls", "tell how", "tells of it", "in front of it", "beside it",
+		"behind it", "it goes on", "they go on", "going on", "it went on", "Comes to nothing.", "come to be", "look again", "came back", "asks anew",
+		"herds", "the audience", "a desk", "seats", "TAPE",
+	} {
+		if len(Check(text)) == 0 {
+			t.Errorf("no rule finds %q", text)
+		}
+	}
+}
+
 func TestCheckName(t *testing.T) {
 	cases := map[string]struct {
 		reason string

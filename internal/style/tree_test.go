@@ -19,7 +19,7 @@ var leftovers = []string{".orig", ".rej", ".bak", "~"}
 // leftovers of editors, merges and patches.
 func TestTree(t *testing.T) {
 	if race.Enabled {
-		t.Skip("regular expressions are slow under the race detector, and the test starts no goroutine; make alone runs it")
+		t.Skip("regular expressions are slow under the race detector, and the test starts no goroutine; make test runs it")
 	}
 	root := filepath.Join("..", "..")
 	files := 0
