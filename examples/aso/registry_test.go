@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/windlass-go/windlass/checks"
@@ -19,9 +19,9 @@ import (
 )
 
 // anything is a resource of a kind without a type of its own.
-type anything struct{ name string }
+type anything struct{}
 
-func (a *anything) GetName() string { return a.name }
+func (*anything) GetName() string { return "" }
 
 // registryEngine is an engine for all kinds, which it learns at run time.
 type registryEngine struct {
@@ -38,9 +38,9 @@ func newRegistryEngine() *registryEngine {
 }
 
 func (e *registryEngine) runner(kind string) flow.Runner[aso.Object] {
-	send := func(verb string, o aso.Object) { e.requests = append(e.requests, verb+" "+kind+" "+o.GetName()) }
+	send := func(verb string, o aso.Object) { e.requests = append(e.requests, verb+" "+kind) }
 	runner, err := e.registry.For(kind, flow.Operations[aso.Object]{
-		Key:   aso.Object.GetName,
+		Key:   func(o aso.Object) string { return "r" + o.GetName() },
 		Owner: func(context.Context, aso.Object) (checks.Object, error) { return e.owner, nil },
 		Get: func(_ context.Context, req *flow.Request[aso.Object]) (flow.Observation, error) {
 			send("GET", req.Resource)
@@ -59,23 +59,13 @@ func (e *registryEngine) runner(kind string) flow.Runner[aso.Object] {
 
 // typed has a resource of each kind with a type of its own.
 var typed = map[string]aso.Object{
-	"kusto Cluster":                               &aso.KustoCluster{Name: "r"},
-	"kusto Database":                              &aso.KustoDatabase{Name: "r"},
-	"containerservice ManagedCluster":             &aso.ManagedCluster{Name: "r"},
-	"containerservice ManagedClustersAgentPool":   &aso.ManagedClustersAgentPool{Name: "r"},
-	"dbforpostgresql FlexibleServer":              &aso.FlexibleServer{Name: "r"},
-	"dbforpostgresql FlexibleServersDatabase":     &aso.FlexibleServersDatabase{Name: "r"},
-	"dbforpostgresql FlexibleServersFirewallRule": &aso.FlexibleServersFirewallRule{Name: "r"},
-	"documentdb CassandraDataCenter":              &aso.CassandraDataCenter{Name: "r"},
-	"documentdb DatabaseAccount":                  &aso.DatabaseAccount{Name: "r"},
-	"documentdb SqlDatabase":                      &aso.SQLDatabase{Name: "r"},
-	"redhatopenshift HcpOpenShiftCluster":         &aso.HcpOpenShiftCluster{Name: "r"},
-	"keyvault VaultKey":                           &aso.VaultKey{Name: "r"},
-	"network PrivateEndpoint":                     &aso.PrivateEndpoint{Name: "r"},
-	"network VirtualNetworksSubnet":               &aso.VirtualNetworksSubnet{Name: "r"},
-	"databasewatcher SharedPrivateLink":           &aso.SharedPrivateLink{Name: "r"},
-	"databasewatcher Target":                      &aso.Target{Name: "r"},
-	"dataprotection BackupVaultsBackupInstance":   &aso.BackupVaultsBackupInstance{Name: "r"},
+	"kusto Cluster": &aso.KustoCluster{}, "kusto Database": &aso.KustoDatabase{}, "containerservice ManagedCluster": &aso.ManagedCluster{},
+	"containerservice ManagedClustersAgentPool": &aso.ManagedClustersAgentPool{}, "dbforpostgresql FlexibleServer": &aso.FlexibleServer{},
+	"dbforpostgresql FlexibleServersDatabase": &aso.FlexibleServersDatabase{}, "dbforpostgresql FlexibleServersFirewallRule": &aso.FlexibleServersFirewallRule{},
+	"documentdb CassandraDataCenter": &aso.CassandraDataCenter{}, "documentdb DatabaseAccount": &aso.DatabaseAccount{}, "documentdb SqlDatabase": &aso.SQLDatabase{},
+	"redhatopenshift HcpOpenShiftCluster": &aso.HcpOpenShiftCluster{}, "keyvault VaultKey": &aso.VaultKey{}, "network PrivateEndpoint": &aso.PrivateEndpoint{},
+	"network VirtualNetworksSubnet": &aso.VirtualNetworksSubnet{}, "databasewatcher SharedPrivateLink": &aso.SharedPrivateLink{},
+	"databasewatcher Target": &aso.Target{}, "dataprotection BackupVaultsBackupInstance": &aso.BackupVaultsBackupInstance{},
 }
 
 // resource returns a resource of a kind.
@@ -83,7 +73,7 @@ func resource(kind string) aso.Object {
 	if r := typed[kind]; r != nil {
 		return r
 	}
-	return &anything{name: "r"}
+	return &anything{}
 }
 
 // TestRegister: each kind has the base and its own extensions. No kind sends a
@@ -102,6 +92,12 @@ func TestRegister(t *testing.T) {
 	e.owner = checks.Object{Ref: checks.Ref{Kind: "Owner", Name: "o"}, Value: &anything{}, Readiness: checks.Readiness{State: checks.NotReady}}
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
+			if r := typed[kind]; r != nil {
+				reflect.ValueOf(r).Elem().FieldByName("Name").SetString("r")
+				if r.GetName() != "r" {
+					t.Errorf("GetName returns %q, want the name", r.GetName())
+				}
+			}
 			e.requests, e.put = nil, nil
 			r := e.runner(kind)
 			out := r.Reconcile(t.Context(), resource(kind))
@@ -122,8 +118,8 @@ func TestRegister(t *testing.T) {
 // TestRegistered: the extensions of a kind decide first, then the base and the
 // default.
 func TestRegistered(t *testing.T) {
-	busy := runtime.NewResponseError(azureAnswer(shapes["under error"], "Conflict", http.StatusConflict, "Please try again later."))
-	quota := runtime.NewResponseError(azureAnswer(shapes["under error"], "QuotaExceeded", http.StatusConflict, "No cores are left."))
+	busy := refused("under error", "Conflict", http.StatusConflict, "Please try again later.")
+	quota := refused("under error", "QuotaExceeded", http.StatusConflict, "No cores are left.")
 	cases := map[string]struct {
 		reason string
 		kind   string
@@ -146,14 +142,14 @@ func TestRegistered(t *testing.T) {
 			if out.State() != tc.want || out.Retry() != tc.retry || out.Rule() != tc.rule {
 				t.Errorf("%s: %s, %s by %q; want %s, %s by %q", tc.reason, out, out.Retry(), out.Rule(), tc.want, tc.retry, tc.rule)
 			}
-			if diff := cmp.Diff([]string{"GET " + tc.kind + " r", "PUT " + tc.kind + " r"}, e.requests); diff != "" {
+			if diff := cmp.Diff([]string{"GET " + tc.kind, "PUT " + tc.kind}, e.requests); diff != "" {
 				t.Errorf("%s: -want, +sent:\n%s", tc.reason, diff)
 			}
 		})
 	}
 	t.Run("Misfit", func(t *testing.T) {
 		e := newRegistryEngine()
-		out := e.runner("kusto Database").Reconcile(t.Context(), &anything{name: "r"})
+		out := e.runner("kusto Database").Reconcile(t.Context(), &anything{})
 		if !errors.Is(out.Err(), flow.ErrWrongType) || len(e.requests) > 0 {
 			t.Errorf("want a failure for a resource of another type: %s, %q", out, e.requests)
 		}
