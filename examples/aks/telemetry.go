@@ -149,7 +149,8 @@ func (t *telemetry) exporters(out io.Writer) (spans sdktrace.SpanExporter, metri
 	return spans, metrics, errors.Join(errs[:]...)
 }
 
-// exportError adds the flag to the error of an exporter.
+// exportError adds the flag to the error of an exporter, in one line: spans and
+// metrics may both fail.
 func (t *telemetry) exportError(err error) error {
 	switch {
 	case err == nil:
@@ -157,7 +158,7 @@ func (t *telemetry) exportError(err error) error {
 	case t.print:
 		return fmt.Errorf("-otel: not all telemetry was printed: %w", err)
 	}
-	return fmt.Errorf("-otlp: %s did not accept the telemetry: %w", t.to, err)
+	return fmt.Errorf("-otlp: %s did not accept the telemetry: %s", t.to, strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 
 // atVirtualTime adds the virtual time of the pass to each span. The span's own

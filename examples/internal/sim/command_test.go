@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strings"
 	"testing"
 	"time"
 
@@ -66,55 +65,12 @@ func command(args []string, stdout, stderr io.Writer) int {
 	return sim.Command{Name: "lamps", Usage: "This is the usage.\n", Timeout: time.Hour, Show: show, New: lamps}.Run(args, stdout, stderr)
 }
 
+// TestCommand compares the whole output of a program: its run, explanations,
+// and what it refuses.
 func TestCommand(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		args   []string
-		want   simtest.Result
-	}{
-		"Show":    {"the default timeout", nil, simtest.Result{Stdout: "shown for 1h0m0s\n"}},
-		"Timeout": {"the timeout of the flag", []string{"-timeout", "5m"}, simtest.Result{Stdout: "shown for 5m0s\n"}},
-		"Late": {"a late run has its own exit code", []string{"-timeout", "5s"},
-			simtest.Result{Code: 1, Stdout: "shown for 5s\n", Stderr: "lamps: it is late\n"}},
-		"Help":  {"help is no error", []string{"-h"}, simtest.Result{Stdout: "This is the usage.\n"}},
-		"Help2": {"both spellings of help", []string{"--help"}, simtest.Result{Stdout: "This is the usage.\n"}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, simtest.Program(command).Run(tc.args...)); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-			}
-		})
-	}
-}
-
-func TestCommandRefuses(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		args   []string
-		want   string
-	}{
-		"UnknownFlag":  {"an unknown flag", []string{"-wait"}, "flag provided but not defined: -wait (-h lists the flags)"},
-		"Argument":     {"an argument that is not a flag", []string{"hall"}, `unexpected argument "hall"`},
-		"NotADuration": {"a duration without a unit", []string{"-timeout", "5"}, `invalid value "5" for flag -timeout`},
-		"NoTime":       {"a timeout of zero", []string{"-timeout", "0s"}, "-timeout: 0s is too short"},
-		"NoName":       {"an empty name", []string{"-explain", ""}, "-explain: the name is empty"},
-		"AtAlone":      {"-at without -explain", []string{"-at", "1m"}, "-at and -json need -explain NAME"},
-		"JSONAlone":    {"-json without -explain", []string{"-json"}, "-at and -json need -explain NAME"},
-		"AtBefore":     {"a time before the start", []string{"-explain", "front", "-at", "-1m"}, "-at: -1m0s is before the start"},
-		"Unknown": {"a name that no resource has", []string{"-explain", "cellar"},
-			`-explain: unknown resource "cellar"; the resources are Lamp hall and Candle hall and Door front`},
-		"Two": {"a name that two resources have", []string{"-explain", "hall"},
-			`-explain: "hall" is the name of Lamp hall and Candle hall; use KIND/NAME`},
-		"NotReconciled": {"a resource without an explanation", []string{"-explain", "candle/hall"},
-			"-explain: Candle hall was not reconciled yet"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Log(tc.reason)
-			simtest.Program(command).MustRefuse(t, "lamps: "+tc.want, tc.args...)
-		})
-	}
+	simtest.Program(command).MustPrint(t, "lamps", "", "-timeout 5m", "-timeout 5s", "-h", "--help",
+		"-explain front -at 90s", "-explain FRONT", "-explain front -at 12m", "-explain lamp/hall -at 0s", "-explain front -timeout 1m30s", "-explain front -at 90s -json",
+		"-wait", "hall", "-timeout 5", "-timeout 0s", "-explain ''", "-at 1m", "-json", "-explain front -at -1m", "-explain cellar", "-explain hall", "-explain candle/hall")
 	failing := func(args []string, stdout, stderr io.Writer) int {
 		none := func() (*sim.Scenario, error) { return nil, errors.New("no lamps") }
 		return sim.Command{Name: "lamps", Show: show, New: none}.Run(args, stdout, stderr)
@@ -176,41 +132,6 @@ func TestCommandFlags(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, program.Run(tc.args...)); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-			}
-		})
-	}
-}
-
-func TestCommandJSON(t *testing.T) {
-	got := simtest.Program(command).MustExplainJSON(t, "front", "-at", "90s")
-	if diff := cmp.Diff([]any{"Wait", "Closed", "2026-01-01T00:05:00Z"}, []any{got["link"], got["reason"], got["again"]}); diff != "" {
-		t.Errorf("the JSON differs from the text: -want, +got:\n%s", diff)
-	}
-}
-
-func TestCommandExplain(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		args   []string
-		want   []string
-	}{
-		"Waiting": {"an explanation at a time, with the next pass", []string{"-explain", "front", "-at", "90s"},
-			[]string{"Door front is blocked at PreCheck by Wait", "Closed: it is closed", "next pass", "00:05:00Z, in 3m30s", "> PreCheck"}},
-		"End": {"an explanation at the end; the case of the name does not matter", []string{"-explain", "FRONT"},
-			[]string{"Door front is ready", "00:05:00Z, now"}},
-		"After": {"a time after the end", []string{"-explain", "front", "-at", "12m"},
-			[]string{"Door front is ready", "00:10:00Z, 2m0s ago"}},
-		"Kind": {"a kind and a name", []string{"-explain", "lamp/hall", "-at", "0s"}, []string{"Lamp hall is blocked"}},
-		"TooShort": {"an explanation when the timeout ends the run", []string{"-explain", "front", "-timeout", "1m30s"},
-			[]string{"Door front is blocked"}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			got := simtest.Program(command).MustShow(t, tc.args...)
-			t.Log(tc.reason)
-			simtest.InOrder(t, got, tc.want...)
-			if strings.HasSuffix(got, "\n\n") || !strings.HasSuffix(got, "\n") {
-				t.Errorf("the explanation does not end with one newline: %q", got)
 			}
 		})
 	}

@@ -4,8 +4,12 @@ package simtest
 
 import (
 	"bytes"
-	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
 	"io"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -41,14 +45,6 @@ func (p Program) MustShow(t *testing.T, args ...string) string {
 	return got.Stdout
 }
 
-// MustBeTheSame fails the test unless two runs print the same.
-func (p Program) MustBeTheSame(t *testing.T, args ...string) {
-	t.Helper()
-	if diff := cmp.Diff(p.Run(args...), p.Run(args...)); diff != "" {
-		t.Errorf("two runs differ: -first, +second:\n%s", diff)
-	}
-}
-
 // MustBeLate runs the program and returns the error that it prints. The test
 // fails unless the program exits with 1.
 func (p Program) MustBeLate(t *testing.T, args ...string) string {
@@ -73,48 +69,38 @@ func (p Program) MustRefuse(t *testing.T, want string, args ...string) {
 	}
 }
 
-// MustHelp fails the test unless -h prints usage and usage contains each word.
-func (p Program) MustHelp(t *testing.T, usage string, words ...string) {
+var update = flag.Bool("update", false, "write testdata/output.txt, instead of a comparison")
+
+// MustPrint runs the program with each line of arguments and compares the whole
+// output with testdata/output.txt. The argument ” is empty. Folders of the test
+// become DIR.
+func (p Program) MustPrint(t *testing.T, name string, runs ...string) {
 	t.Helper()
-	if diff := cmp.Diff(usage, p.MustShow(t, "-h")); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
+	var all strings.Builder
+	for _, line := range runs {
+		args := strings.Fields(line)
+		for i, arg := range args {
+			if arg == "''" {
+				args[i] = ""
+			}
+		}
+		got := p.Run(args...)
+		fmt.Fprintf(&all, "$ %s\n%s%s(exit code %d)\n\n", strings.TrimSpace(name+" "+line), got.Stdout, got.Stderr, got.Code)
 	}
-	for _, word := range words {
-		if !strings.Contains(usage, word) {
-			t.Errorf("the help does not explain %s", word)
+	text := regexp.MustCompile(regexp.QuoteMeta(os.TempDir())+`/\w+/\d+`).ReplaceAllString(all.String(), "DIR")
+	const file = "testdata/output.txt"
+	if *update {
+		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
 		}
 	}
-}
-
-// Explanation is a case of -explain: its arguments and the parts of the answer,
-// in order.
-type Explanation struct {
-	Reason string
-	Args   []string // after -explain
-	Want   []string
-}
-
-// MustExplain runs each case as a subtest.
-func (p Program) MustExplain(t *testing.T, cases map[string]Explanation) {
-	t.Helper()
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Log(tc.Reason)
-			InOrder(t, p.MustShow(t, append([]string{"-explain"}, tc.Args...)...), tc.Want...)
-		})
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-// MustExplainJSON runs the program with -explain and -json and returns the
-// answer.
-func (p Program) MustExplainJSON(t *testing.T, args ...string) map[string]any {
-	t.Helper()
-	var answer map[string]any
-	text := p.MustShow(t, append([]string{"-json", "-explain"}, args...)...)
-	if err := json.Unmarshal([]byte(text), &answer); err != nil {
-		t.Fatalf("%v in:\n%s", err, text)
+	if diff := cmp.Diff(string(want), text); diff != "" {
+		t.Errorf("%s (-update writes it): -file, +output:\n%s", file, diff)
 	}
-	return answer
 }
 
 // InOrder fails the test unless text contains the parts of want in this order.
