@@ -24,7 +24,7 @@ func folder(t *testing.T, files map[string]string) string {
 }
 
 // TestOutput compares the whole output of the program: the story with all
-// counts, late runs, explanations, and what it refuses.
+// counts, late runs, explanations, and refusals.
 func TestOutput(t *testing.T) {
 	bad := folder(t, map[string]string{"a.yaml": "kind: Widget\n"})
 	noSubnet := folder(t, map[string]string{"a.yaml": aCluster + "---\n" + aPool + "  subnet: apps/gone\n"})

@@ -25,6 +25,7 @@ type world[T any] struct {
 	underWay         bool // the PUT begins an operation
 
 	errs  map[string]error // the error of a call, by the call
+	later map[string]error // replaces errs after the PUT; nil does not
 	calls []string
 
 	token  string // the stored token of an operation that a gate began
@@ -48,10 +49,11 @@ func (w *world[T]) begin(what, token string) (string, error) {
 	if w.cancel != nil {
 		w.cancel()
 	}
-	if err := w.call(what); err != nil || w.atOnce {
+	err := w.call(what)
+	if w.atOnce {
 		return "", err
 	}
-	return token, nil
+	return token, err // also after an error, so that a caller must look at it
 }
 
 func (w *world[T]) Token(T) string { return w.token }
@@ -148,13 +150,17 @@ func (w *world[T]) pass(ctx context.Context, ext flow.Extensions[T], resource T)
 			return flow.Observation{Presence: checks.PresenceOf(!w.absent || req.Applied), InSync: w.inSync}, w.call("get")
 		},
 		Apply: func(context.Context, *flow.Request[T]) (flow.Progress, error) {
+			err := w.call("put")
 			if w.live == nil {
 				w.live = rsa()
 			}
-			if w.underWay {
-				return flow.InProgress("put", 0), w.call("put")
+			if w.later != nil {
+				w.errs = w.later
 			}
-			return flow.Done(), w.call("put")
+			if w.underWay {
+				return flow.InProgress("put", 0), err
+			}
+			return flow.Done(), err
 		},
 		Delete: func(context.Context, *flow.Request[T]) (flow.Progress, error) { return flow.Done(), w.call("delete") },
 	}

@@ -52,10 +52,10 @@ var classifierCases = []struct {
 		{"BadRequest", 400, "This resource is associated.", ""}, {"Conflict", 409, "This resource is still associated with a route.", ""}}},
 	{"cdn Route, cdn Rule", "the origin group is being created", slow, []answer{
 		{"BadRequest", 400, "Make sure that the originGroup is created successfully and at least one enabled origin is created under it.", "very slow"},
-		{"BadRequest", 400, "Make sure that the originGroup is created successfully.", ""}, {"BadRequest", 400, "Make sure that at least one enabled origin is created.", ""}}},
+		{"BadRequest", 400, "Make sure that the originGroup is created successfully.", ""}, {"BadRequest", 400, "Make sure that at least one enabled origin is created.", ""}, {"Conflict", 409, "originGroup is created successfully, at least one enabled origin is created", ""}}},
 	{"cdn SecurityPolicy", "the policy's domain is being created", slow, []answer{
 		{"BadRequest", 400, "The domain is not associated with the AFDX profile or is in a invalid provisioning state.", "very slow"},
-		{"BadRequest", 400, "The domain is in a invalid provisioning state.", ""}, {"BadRequest", 400, "The domain is not associated with the AFDX profile.", ""}}},
+		{"BadRequest", 400, "The domain is in a invalid provisioning state.", ""}, {"BadRequest", 400, "The domain is not associated with the AFDX profile.", ""}, {"Conflict", 409, "is not associated with the AFDX profile, is in a invalid provisioning state", ""}}},
 	{"compute Disk", "the disk access is being created or has failed", slow, []answer{
 		{"BadRequest", 400, "The DiskAccess resource x is not found.", "very slow"}, {"Conflict", 409, "DiskAccess x is in failed state.", "slow"},
 		{"BadRequest", 400, "DiskAccess x is in failed state.", ""}, {"Conflict", 409, "not found: DiskAccess x", ""}}},
@@ -77,22 +77,22 @@ var classifierCases = []struct {
 	{"documentdb MongodbDatabase, documentdb SqlDatabase", "the account is being created", slow, []answer{
 		{"BadRequest", 400, "whatever", "very slow"}, {"BadRequest", 200, "a failed operation", "very slow"}, {"BadRequestFormat", 400, "", ""}, {"InvalidTemplate", 400, "", ""}}},
 	{"documentdb SqlRoleAssignment", "the identity is new", slow, []answer{
-		{"BadRequest", 400, "The principal ID was not found in the AAD tenant(s).", "very slow"}, {"BadRequest", 400, "The principal was not found.", ""}}},
+		{"BadRequest", 400, "The principal ID was not found in the AAD tenant(s).", "very slow"}, {"BadRequest", 400, "The principal was not found.", ""}, {"Conflict", 409, "was not found in the AAD tenant", ""}}},
 	{"insights DataCollectionRule", "the workspace is being created", slow, []answer{
 		{"WorkspaceNotFound", 404, "", "slow"}, {"WorkspaceNotFound", 400, "", "very slow"}, {"NotFound", 404, "", ""}}},
 	{"insights ScheduledQueryRule", "the query's data source is being created", slow, []answer{
 		{"BadRequest", 400, "The workspace does not exist.", "very slow"}, {"BadRequest", 400, "You have insufficient access.", "very slow"},
-		{"BadRequest", 400, "The query is wrong.", ""}}},
+		{"BadRequest", 400, "The query is wrong.", ""}, {"Conflict", 409, "does not exist", ""}}},
 	{"machinelearningservices Workspace", "the storage account is being created", slow, []answer{
-		{"BadRequest", 400, "StorageAccountIsNotProvisioned: wait for it", "very slow"}, {"BadRequest", 400, "Storage account is not provisioned", ""}}},
+		{"BadRequest", 400, "StorageAccountIsNotProvisioned: wait for it", "very slow"}, {"BadRequest", 400, "Storage account is not provisioned", ""}, {"Conflict", 409, "StorageAccountIsNotProvisioned", ""}}},
 	{"network AzureFirewall", "the policy is being changed", slow, []answer{
-		{"AzfwAddToFirewallPolicyFailed", 400, "Failed to reference firewall policy x", "very slow"}, {"AzfwAddToFirewallPolicyFailed", 400, "Failed to add a policy", ""}}},
+		{"AzfwAddToFirewallPolicyFailed", 400, "Failed to reference firewall policy x", "very slow"}, {"AzfwAddToFirewallPolicyFailed", 400, "Failed to add a policy", ""}, {"Conflict", 409, "Failed to reference Firewall Policy", ""}}},
 	{"network DnsForwardingRuleSetsForwardingRule", "another rule is being written", fast, []answer{
 		{"Conflict", 409, "Another operation is pending on the specified resource.", "slow"}, {"Conflict", 409, "Another operation is pending.", ""}}},
 	{"network DnsForwardingRuleset", "the endpoint is being created; the code varies", slow, []answer{
 		{"Anything", 400, "The endpoint was not found.", "very slow"}, {"", 404, "x was not found", "slow"}, {"NotFound", 404, "The endpoint is not found.", ""}}},
 	{"network DnsZonesAAAARecord, network DnsZonesARecord, network DnsZonesCNAMERecord", "the target is being created", slow, []answer{
-		{"BadRequest", 400, "The referenced resource '/x' was not found.", "very slow"}, {"BadRequest", 400, "The resource '/x' was not found.", ""}}},
+		{"BadRequest", 400, "The referenced resource '/x' was not found.", "very slow"}, {"BadRequest", 400, "The resource '/x' was not found.", ""}, {"Conflict", 409, "The referenced resource x was not found", ""}}},
 	{"network NetworkWatchersFlowLog", "the log's source or storage account is being created", slow, []answer{
 		{"NetworkSecurityGroupNotFoundForFlowLog", 400, "", "very slow"}, {"StorageProvisioningStateNotSucceeded", 409, "", "slow"},
 		{"NetworkSecurityGroupNotFound", 400, "", ""}}},

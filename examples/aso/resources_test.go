@@ -75,19 +75,21 @@ func TestManagedClustersAgentPool(t *testing.T) {
 		"no version":          {"the error of Azure explains it", "newest", "1.31.2", "proceeds"},
 		"one number":          {"the error of Azure explains it", "2", "1.31.2", "proceeds"},
 		"a negative number":   {"the error of Azure explains it", "1.-5", "1.31.2", "proceeds"},
-		"a huge number":       {"the error of Azure explains it", "1.99999999999999999999", "1.31.2", "proceeds"},
+		"a huge number":       {"the error of Azure explains it", "1.4294967295", "1.31.2", "proceeds"},
 		"a bad current one":   {"an invalid version does not block", "1.32", "unknown", "proceeds"},
 		"a negative current":  {"an invalid version does not block", "1.32", "1.-5", "proceeds"},
 		"half a version":      {"the error of Azure explains it", "9.x", "1.31.2", "proceeds"},
+		"letters":             {"the error of Azure explains it", "1.3a", "1.31.2", "proceeds"},
 		"a later pre-release": {"only the first two numbers are compared", "1.32.0-alpha.1", "1.31.2", wait},
 	}
 	says := map[string]string{wait: "it must be upgraded first", unknown: "has not reported"}
+	own := map[string]string{wait: "but its own spec needs", unknown: "has not reported"}
 	pool, ext := new("Succeeded"), without(ManagedClustersAgentPoolExtensions())
 	for name, tc := range cases {
 		decide(t, flow.PointPreCheck, ext, map[string]row[*ManagedClustersAgentPool]{name: {tc.reason, agentPool(pool, tc.wants),
 			world[*ManagedClustersAgentPool]{owner: owned(managedCluster(pool, "", tc.runs))}, tc.want, says[tc.want], "", ""}})
 		decide(t, flow.PointOwnerCheck, ext, map[string]row[*ManagedClustersAgentPool]{name: {tc.reason, agentPool(pool, ""),
-			world[*ManagedClustersAgentPool]{owner: owned(managedCluster(pool, tc.wants, tc.runs))}, tc.want, says[tc.want], "", ""}})
+			world[*ManagedClustersAgentPool]{owner: owned(managedCluster(pool, tc.wants, tc.runs))}, tc.want, own[tc.want], "", ""}})
 	}
 	decide(t, flow.PointPreCheck, ext, map[string]row[*ManagedClustersAgentPool]{"too new, and not in the cloud": {
 		"the PUT that creates it would be refused, too", agentPool(nil, "1.32"),
@@ -120,8 +122,8 @@ func TestSQLDatabase(t *testing.T) {
 		"autoscale, as wanted":    {"the mode is the wanted one", auto, scaled, "proceeds", "", "throughput", ""},
 		"fixed, autoscale wanted": {"a PUT cannot change the mode", auto, in{}, migrating, "", "throughput, migrate to autoscale", ""},
 		"autoscale, fixed wanted": {"a PUT cannot change the mode", fixed, scaled, migrating, "", "throughput, migrate to fixed", ""},
-		"pending":                 {"Azure refuses other requests during a change", auto, pending("true"), busy, "", "throughput", ""},
-		"pending, as wanted":      {"the amount is being changed", fixed, pending("true"), busy, "", "throughput", ""},
+		"pending":                 {"Azure refuses other requests during a change", auto, pending("true"), busy, "Azure changes the throughput", "throughput", ""},
+		"pending, as wanted":      {"the amount is being changed", fixed, pending("true"), busy, "Azure changes the throughput", "throughput", ""},
 		"pending in capitals": {"the case does not matter", fixed, pending("TRUE"), busy, "", "throughput",
 			"proceeds: the value is a boolean as text, in any case"},
 		"pending perhaps": {"an unknown value counts as pending", fixed, pending("queued"), busy, "", "throughput",
@@ -172,13 +174,14 @@ func TestVaultKey(t *testing.T) {
 		"no key":           {"the PUT creates it", key, in{}, "proceeds", "", created, ""},
 		"the key":          {"the key exists", key, in{live: rsa()}, "proceeds", "", "key, put, key", ""},
 		"no vault":         {"the vault may be created later", key, in{errs: errs("open", refuse(404, "ResourceNotFound"))}, "blocks VaultNotFound", "", "", ""},
-		"vault refuses":    {"the vault is unknown", key, in{errs: errs("open", refuse(403, "Forbidden"))}, "fails", "", "", ""},
+		"vault refuses":    {"the vault is unknown", key, in{errs: errs("open", refuse(403, "Forbidden"))}, "fails", "HTTP 403", "", ""},
 		"vault is down":    {"the vault is unknown", key, in{errs: errs("open", errDown)}, "fails", "", "", ""},
-		"get refused":      {"the key is unknown", key, in{live: rsa(), errs: errs("key", refuse(403, "Forbidden"))}, "fails", "", "key", ""},
-		"get deleted down": {"the deleted key is unknown", key, in{errs: errs("deleted", errDown)}, "fails", "", "key, deleted", ""},
+		"get refused":      {"the key is unknown", key, in{live: rsa(), errs: errs("key", refuse(403, "Forbidden"))}, "fails", "HTTP 403", "key", ""},
+		"get deleted down": {"the deleted key is unknown", key, in{errs: errs("deleted", errDown)}, "fails", "connection is down", "key, deleted", ""},
 		"other type":       {"the type cannot change", wants(func(k *VaultKey) { k.Spec.Kty = new("EC") }), in{live: rsa()}, immutable, "type RSA", "key", ""},
 		"other size":       {"the size cannot change", wants(func(k *VaultKey) { k.Spec.KeySize = new(4096) }), in{live: rsa()}, immutable, "2048 bits", "key", ""},
 		"other curve":      {"the curve cannot change", wants(func(k *VaultKey) { k.Spec.Curve = new("P-256") }), in{live: rsa()}, immutable, "become P-256", "key", ""},
+		"the same curve":   {"the curve is the wanted one", wants(func(k *VaultKey) { k.Spec.Curve = new("P-256") }), in{live: map[string]*LiveKey{"disk": {Kty: "RSA", KeySize: 2048, Curve: "P-256"}}}, "proceeds", "", "key, put, key", ""},
 		"nil fields":       {"Azure chooses nil fields", &VaultKey{Name: "disk"}, in{live: rsa()}, "proceeds", "", "key, put, key", ""},
 		"recover":          {"the recovery takes a while", recovers, deleted, "blocks KeyRecovering", "", "key, deleted, recover", ""},
 		"purge": {"the purge takes a while", purges, deleted, "blocks KeyPurging", "", "key, deleted, purge",
@@ -253,33 +256,21 @@ func TestVaultKeyUpdate(t *testing.T) {
 	}{
 		"under way": {"no change is sent while the PUT is under way", world[*VaultKey]{underWay: true}, "in progress: InProgress by : get, key, put"},
 		"refused":   {"the vault refuses the change", world[*VaultKey]{errs: errs("update", refuse(403, "Forbidden"))}, "failed: Forbidden by UpdateKey: get, key, put, key, update"},
-		"no vault": {"the vault is gone after the PUT", world[*VaultKey]{cancel: func() {}, errs: errs("put", nil)},
+		"no vault": {"the vault is gone after the PUT", world[*VaultKey]{later: errs("open", refuse(404, "VaultGone"))},
 			"failed: VaultGone by UpdateKey: get, key, put"},
+		"no key": {"the key is gone after the PUT", world[*VaultKey]{later: errs("key", refuse(404, "KeyGone"))},
+			"failed: KeyGone by UpdateKey: get, key, put, key"},
 	}
 	for name, tc := range fails {
 		t.Run(name, func(t *testing.T) {
 			w, key := tc.in, vaultKey("")
 			w.live, key.Spec.Enabled = rsa(), new(false)
-			vaults := Vaults(&w)
-			if name == "no vault" {
-				vaults = vanishing{&w}
-			}
-			out := w.pass(t.Context(), VaultKeyExtensions(vaults), key)
+			out := w.pass(t.Context(), VaultKeyExtensions(&w), key)
 			if got := fmt.Sprintf("%s: %s by %s: %s", out.State(), out.Reason(), out.Link(), strings.Join(w.calls, ", ")); got != tc.want {
 				t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
 			}
 		})
 	}
-}
-
-// vanishing is a vault that is gone after the PUT.
-type vanishing struct{ *world[*VaultKey] }
-
-func (v vanishing) Open(ctx context.Context, key *VaultKey) (Keys, error) {
-	if slices.Contains(v.calls, "put") {
-		return nil, refuse(404, "VaultGone")
-	}
-	return v.world.Open(ctx, key)
 }
 
 // endpoint returns an endpoint with a manual connection for each state, named
@@ -413,7 +404,7 @@ func TestSharedPrivateLink(t *testing.T) {
 	polled := func(ended bool, err error) in {
 		return in{resolver: there, links: opened("Pending"), token: "approval", ended: ended, errs: errs("poll", err)}
 	}
-	others := []Connection{{ID: "c2", Name: "sales-eu-" + someGUID, Status: "Approved"}, {ID: "c3", Name: "sales", Status: "Approved"},
+	others := []Connection{{ID: "c2", Name: "sales-eu-" + someGUID, Status: "Approved"}, {ID: "c3", Name: "sales", Status: "Approved"}, {ID: "c5", Name: someGUID, Status: "Approved"},
 		{ID: "c4", Name: "sales-" + someGUID + "0", Status: "Approved"}}
 	const list, approve, waits = "list /servers/sales", "list /servers/sales, approve c1", "blocks ApprovalPending"
 	ext := func(w *in) flow.Extensions[*SharedPrivateLink] { return SharedPrivateLinkExtensions(w) }
@@ -421,21 +412,21 @@ func TestSharedPrivateLink(t *testing.T) {
 		"approved": {"the connection is approved", link, with("Approved"), "proceeds", "", list, ""},
 		"approved, spelled otherwise": {"case and white space do not matter", link, with(" APPROVED "), "proceeds", "", list,
 			"blocks: case and white space are not part of a state"},
-		"pending":                     {"the gate approves a pending connection", link, with("Pending"), waits, "is being approved", approve + ", store approval", ""},
+		"pending":                     {"the gate approves a pending connection", link, with("Pending"), waits, "the connection to Server sales is being approved", approve + ", store approval", ""},
 		"pending, spelled otherwise":  {"case does not matter", link, with("pending"), waits, "", approve + ", store approval", ""},
 		"approved at once":            {"the next pass reads the connection", link, in{resolver: there, links: opened("Pending"), atOnce: true}, waits, "", approve, ""},
 		"rejected":                    {"a person rejected it", link, with("Rejected"), "blocks ApprovalRejected on change", "was rejected", list, ""},
-		"disconnected":                {"a person disconnected it", link, with("Disconnected"), "blocks ApprovalDisconnected on change", "", list, ""},
-		"a new word":                  {"only a pending connection is approved", link, with("Reviewing"), "blocks ApprovalUnknown", "Reviewing", list, ""},
+		"disconnected":                {"a person disconnected it", link, with("Disconnected"), "blocks ApprovalDisconnected on change", "was disconnected; create the link again", list, ""},
+		"a new word":                  {"only a pending connection is approved", link, with("Reviewing"), "blocks ApprovalUnknown", "is in state Reviewing; waiting for Pending or Approved", list, ""},
 		"blank":                       {"only a pending connection is approved", link, with(""), "blocks ApprovalAbsent", "", list, ""},
-		"none yet":                    {"Azure opens the connection after the PUT", link, in{resolver: there}, "blocks ApprovalAbsent", "", list, ""},
+		"none yet":                    {"Azure opens the connection after the PUT", link, in{resolver: there}, "blocks ApprovalAbsent", "does not exist yet: waiting for Azure", list, ""},
 		"another link's":              {"sales-eu is another link", link, in{resolver: there, links: others}, "blocks ApprovalAbsent", "", list, ""},
 		"may not approve":             {"a person has to approve it", link, failing("approve", refuse(403, "AuthorizationFailed")), waits, "must be approved by a person", approve, ""},
 		"may not, for another reason": {"another error than the missing permission", link, failing("approve", refuse(403, "ScopeLocked")), "fails", "", approve, ""},
 		"approval fails":              {"the approval did not begin", link, failing("approve", errDown), "fails", "", approve, ""},
 		"list fails":                  {"the connections are unknown", link, failing("list", refuse(403, "AuthorizationFailed")), "fails", "", list, ""},
 		"token not stored":            {"without the token it would be approved again", link, failing("store", errDown), "fails", "", approve + ", store approval", ""},
-		"under way":                   {"the operation is polled", link, polled(false, nil), waits, "is being approved", "poll approval", ""},
+		"under way":                   {"the operation is polled", link, polled(false, nil), waits, "the connection to Server sales is being approved", "poll approval", ""},
 		"under way, no answer":        {"the operation may continue", link, polled(false, errDown), "fails", "", "poll approval", ""},
 		"under way, throttled":        {"the operation may continue", link, polled(false, refuse(429, "TooManyRequests")), "fails", "", "poll approval", ""},
 		"unknown to Azure":            {"it would be polled for ever", link, polled(false, refuse(404, "OperationNotFound")), "fails", "", "poll approval, forget", ""},
@@ -445,10 +436,10 @@ func TestSharedPrivateLink(t *testing.T) {
 			in{resolver: there, links: opened("Approved"), token: "approval", ended: true, errs: errs("store", errDown)}, "fails", "", "poll approval, forget", ""},
 		"by ID":      {"the target is not reconciled here", sharedLink(checks.Ref{ID: "/servers/x"}), with("Pending"), "proceeds", "", "", ""},
 		"to nothing": {"Azure explains the missing target", sharedLink(checks.Ref{}), with("Pending"), "proceeds", "", "", ""},
-		"not found": {"the target may be created later", link, in{resolver: finds(nil, "", nil)}, "blocks ReferenceNotFound", "Server sales", "",
+		"not found": {"the target may be created later", link, in{resolver: finds(nil, "", nil)}, "blocks ReferenceNotFound", "Server sales was not found: waiting until it is created", "",
 			"fails: a missing target blocks and is not an error"},
 		"a nil pointer":    {"a nil target is not found", link, in{resolver: finds((*Watcher)(nil), "", nil)}, "blocks ReferenceNotFound", "", "", ""},
-		"not in Azure yet": {"the target has no ID", link, in{resolver: finds("x", "", nil)}, "blocks ReferenceNotReady", "Server sales", "", ""},
+		"not in Azure yet": {"the target has no ID", link, in{resolver: finds("x", "", nil)}, "blocks ReferenceNotReady", "Server sales has no ID in Azure yet: waiting until it is created there", "", ""},
 		"resolver fails":   {"the target is unknown", link, in{resolver: finds(nil, "", errDown)}, "fails", "connection is down", "", ""},
 		"no resolver":      {"the target cannot be resolved", link, in{}, "fails", checks.ErrNoResolver.Error(), "", ""},
 	}
@@ -492,7 +483,7 @@ func TestTarget(t *testing.T) {
 	decide(t, flow.PointPostCheck, targetExtensions, map[string]row[*Target]{
 		"running":              {"the watcher runs", target, state("Running"), "proceeds", "", "state", ""},
 		"spelled otherwise":    {"case and white space do not matter", target, state(" RUNNING "), "proceeds", "", "state", "blocks" + otherwise},
-		"stopped":              {"Azure creates each watcher stopped", target, state("Stopped"), waits, "Owner prod", "state, start, store start", ""},
+		"stopped":              {"Azure creates each watcher stopped", target, state("Stopped"), waits, "Owner prod does not run yet; its targets are not watched", "state, start, store start", ""},
 		"stopped, otherwise":   {"case and white space do not matter", target, state("stopped "), waits, "", "state, start, store start", ""},
 		"starting":             {"only a stopped watcher is started", target, state("Starting"), waits, "", "state", ""},
 		"blank":                {"only a stopped watcher is started", target, state(""), waits, "", "state", ""},
@@ -500,7 +491,7 @@ func TestTarget(t *testing.T) {
 		"cannot be read":       {"the state is unknown", target, failing("state", errDown), "fails", "", "state", ""},
 		"cannot be started":    {"the start did not begin", target, failing("start", refuse(409, "Conflict")), "fails", "", "state, start", ""},
 		"token not stored":     {"without the token it would be started again", target, failing("store", errDown), "fails", "", "state, start, store start", ""},
-		"nowhere to write to":  {"Azure refuses to start it", target, in{owner: owned(&Watcher{}), state: "Stopped"}, "blocks WatcherWithoutDatastore", "", "state", ""},
+		"nowhere to write to":  {"Azure refuses to start it", target, in{owner: owned(&Watcher{}), state: "Stopped"}, "blocks WatcherWithoutDatastore", "cannot start without a datastore; set its datastore", "state", ""},
 		"nowhere, and running": {"a running watcher needs no start", target, in{owner: owned(&Watcher{}), state: "Running"}, "proceeds", "", "state", ""},
 		"under way":            {"the operation is polled, whatever the state is", target, polled("Running", false, nil), waits, "", "poll start", ""},
 		"under way, no answer": {"the operation may continue", target, polled("Stopped", false, errDown), "fails", "", "poll start", ""},
@@ -559,7 +550,7 @@ func TestBackupVaultsBackupInstance(t *testing.T) {
 		"user error":                   {"Azure validates the instance again", mistaken, in{}, syncs, "", "sync, store sync", ""},
 		"user error, otherwise":        {"case and white space do not matter", status(" protectionERROR\n", "bmsusererrorx"), in{}, syncs, "", "sync, store sync", ""},
 		"synced at once":               {"the next pass reads the state", mistaken, in{atOnce: true}, syncs, "", "sync", ""},
-		"refused":                      {"the sync did not begin", mistaken, in{errs: errs("sync", refuse(409, "Conflict"))}, "fails", "", "sync", ""},
+		"refused":                      {"the sync did not begin", mistaken, in{errs: errs("sync", refuse(409, "Conflict"))}, "fails", "HTTP 409", "sync", ""},
 		"token not stored":             {"without the token it would begin again", mistaken, in{errs: errs("store", errDown)}, "fails", "", "sync, store sync", ""},
 		"under way":                    {"the operation is polled", mistaken, polled(false, nil), syncs, "", "poll sync", ""},
 		"under way, and settled": {"the operation is polled, whatever the state is", status("ProtectionConfigured", ""), polled(false, nil), syncs, "", "poll sync",

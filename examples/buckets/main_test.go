@@ -14,8 +14,7 @@ import (
 var program simtest.Program = run
 
 // TestOutput compares the whole output of the program: the story with the first
-// error of each bucket and all counts, late runs, explanations, and what it
-// refuses.
+// error of each bucket and all counts, late runs, explanations, and refusals.
 func TestOutput(t *testing.T) {
 	program.MustPrint(t, "buckets", "", "-h", "-timeout 16m", "-timeout 6m30s",
 		"-explain logs -at 90s", "-explain BUCKET/logs -at 4m", "-explain backup -at 8m", "-explain acme", "-explain logs -at 90s -json",

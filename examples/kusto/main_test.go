@@ -12,7 +12,7 @@ import (
 var program simtest.Program = run
 
 // TestOutput compares the whole output of the program: the stories with all
-// counts, late runs, explanations, and what it refuses.
+// counts, late runs, explanations, and refusals.
 func TestOutput(t *testing.T) {
 	program.MustPrint(t, "kusto", "", "-h", "-databases 1", "-no-events", "-timeout 29m",
 		"-timeout 4m", "-timeout 20m -databases 2", "-timeout 12m", "-timeout 27m30s -databases 1",

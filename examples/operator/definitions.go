@@ -71,7 +71,7 @@ func install(ctx context.Context, api client.Client, all ...*definition) (create
 // served waits until objects of a kind can be created.
 func served(ctx context.Context, api client.Client, d *definition) error {
 	now := &definition{}
-	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 		if err := api.Get(ctx, client.ObjectKeyFromObject(d), now); err != nil {
 			return false, err
 		}

@@ -8,16 +8,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
 )
@@ -133,7 +130,7 @@ func inOrder(t *testing.T, text string, lines []string) {
 func TestStory(t *testing.T) {
 	t.Parallel()
 	var out, errs bytes.Buffer
-	if code := run(t.Context(), nil, &out, &errs); code != exitOK || errs.Len() > 0 {
+	if code := run(t.Context(), []string{"-timeout", "20m"}, &out, &errs); code != exitOK || errs.Len() > 0 {
 		t.Fatalf("exit code %d: %s\n%s", code, &errs, &out)
 	}
 	asExpected(t, out.String())
@@ -141,8 +138,9 @@ func TestStory(t *testing.T) {
 
 // TestStoryOnACluster runs the story in a cluster without the kinds.
 func TestStoryOnACluster(t *testing.T) {
+	needsServer(t)
 	t.Parallel()
-	fresh := &envtest.Environment{BinaryAssetsDirectory: assets()}
+	fresh := kubeServer()
 	config, err := fresh.Start()
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +160,7 @@ func TestStoryOnACluster(t *testing.T) {
 		nothingLeft(t, api)
 	}
 	var out, errs bytes.Buffer
-	if code := run(t.Context(), []string{"-kubeconfig", file, "-install"}, &out, &errs); code != exitOK || errs.Len() > 0 {
+	if code := run(t.Context(), []string{"-kubeconfig", file, "-install", "-timeout", "20m"}, &out, &errs); code != exitOK || errs.Len() > 0 {
 		t.Fatalf("exit code %d: %s\n%s", code, &errs, &out)
 	}
 	asExpected(t, out.String())
@@ -182,19 +180,17 @@ func nothingLeft(t *testing.T, api client.Client) {
 			t.Errorf("the namespace %s remains", ns.Name)
 		}
 	}
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
+	eventually(t, func() (bool, error) { // the definitions are gone
 		var all apiextensions.CustomResourceDefinitionList
-		err := api.List(ctx, &all)
+		err := api.List(t.Context(), &all)
 		return len(all.Items) == 0, err
 	})
-	if err != nil {
-		t.Errorf("definitions remain: %v", err)
-	}
 }
 
 // TestInterrupted: a story that is interrupted or runs out of time leaves no
 // objects.
 func TestInterrupted(t *testing.T) {
+	needsServer(t)
 	cases := map[string]struct {
 		reason string
 		args   []string
@@ -212,7 +208,7 @@ func TestInterrupted(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			out := &until{text: tc.after, then: func() { cancel(errInterrupted) }}
 			var errs bytes.Buffer
-			code := run(ctx, append([]string{"-kubeconfig", kubeconfig(t, server, "", "")}, tc.args...), out, &errs)
+			code := run(ctx, append([]string{"-kubeconfig", kubeconfig(t, server, "", ""), "-timeout", "20m"}, tc.args...), out, &errs)
 			if code != exitWrong || !strings.Contains(errs.String(), tc.want) {
 				t.Fatalf("%s: exit code %d: %s\n%s", tc.reason, code, &errs, out)
 			}
@@ -262,6 +258,7 @@ func (u *until) String() string {
 // election. It reconciles all namespaces, so it must not run in parallel to
 // tests with the same API server.
 func TestRun(t *testing.T) {
+	needsServer(t)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var errs bytes.Buffer
@@ -274,32 +271,23 @@ func TestRun(t *testing.T) {
 	if err := api.Create(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		err := api.Get(ctx, client.ObjectKeyFromObject(c), c)
+	eventually(t, func() (bool, error) {
+		err := api.Get(t.Context(), client.ObjectKeyFromObject(c), c)
 		return meta.IsStatusConditionTrue(c.Status.Conditions, "Ready"), err
 	})
-	if err != nil {
-		t.Errorf("the cluster is not ready: %v: %+v", err, c.Status)
-	}
 	// An event reports the leader.
-	err = wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 10*time.Second, true, func(ctx context.Context) (bool, error) {
+	eventually(t, func() (bool, error) {
 		var events corev1.EventList
-		err := api.List(ctx, &events, client.InNamespace("kusto-operator"))
+		err := api.List(t.Context(), &events, client.InNamespace("kusto-operator"))
 		return len(events.Items) > 0, err
 	})
-	if err != nil {
-		t.Errorf("want an event about the leader: %v", err)
-	}
 	if err := api.Delete(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	err = wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		err := api.Get(ctx, client.ObjectKeyFromObject(c), c)
+	eventually(t, func() (bool, error) {
+		err := api.Get(t.Context(), client.ObjectKeyFromObject(c), c)
 		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
 	})
-	if err != nil {
-		t.Errorf("the cluster is not deleted: %v: %+v", err, c.Status)
-	}
 	stop()
 	if code := <-ended; code != exitOK {
 		t.Errorf("exit code %d: %s", code, &errs)

@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -27,14 +25,12 @@ func TestRights(t *testing.T) {
 		"kusto.example.com get clusters":  "a live read if the cache is stale or after a failed write",
 		"kusto.example.com get databases": "a live read if the cache is stale or after a failed write",
 	}
+	where := namespace(t)
 	as := rest.CopyConfig(config)
 	as.Impersonate.UserName = account
 	var out bytes.Buffer
-	where := namespace(t)
 	s := NewStory(&out, api, kubeconfig(t, server, "", where), as, where)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	err := s.Tell(ctx)
+	err := s.Tell(t.Context())
 	if err == nil {
 		err = s.Summary(&out)
 	}

@@ -3,11 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,8 +22,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// All tests share one API server, each in its own namespace. The definitions
-// and roles are installed.
+// The tests that need a whole API server share one, each in its own namespace.
+// The definitions and roles are installed. needsServer sets the variables.
 var (
 	server *envtest.Environment
 	config *rest.Config
@@ -28,29 +31,42 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		logs(false, os.Stderr)
-		if _, err := os.Stat(filepath.Join(assets(), "kube-apiserver")); err != nil {
-			fmt.Fprintf(os.Stderr, "no kube-apiserver in %s: build it with make envtest, or set KUBEBUILDER_ASSETS\n", assets())
-			return 1
-		}
-		server = &envtest.Environment{BinaryAssetsDirectory: assets(), CRDDirectoryPaths: []string{"config/crd"}, ErrorIfCRDPathMissing: true}
-		var err error
-		if config, err = server.Start(); err != nil {
-			fmt.Fprintln(os.Stderr, "the API server does not start:", err)
-			return 1
-		}
-		defer func() { _ = server.Stop() }()
-		config.QPS = -1
-		if api, err = newClient(config); err == nil {
-			err = apply("config/rbac/account.yaml", "config/rbac/role.yaml")
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		return m.Run()
-	}())
+	logs(false, os.Stderr)
+	code := m.Run()
+	if server != nil {
+		_ = server.Stop()
+	}
+	os.Exit(code)
+}
+
+// needsServer starts kube-apiserver for the first test that needs it. It skips
+// the test, except in make verify.
+func needsServer(t *testing.T) {
+	t.Helper()
+	if os.Getenv("WINDLASS_KUBE_APISERVER") != "1" {
+		t.Skip("needs kube-apiserver: make verify runs it, with WINDLASS_KUBE_APISERVER=1")
+	}
+	if err := startServer(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var startServer = sync.OnceValue(func() (err error) {
+	server = kubeServer()
+	server.CRDDirectoryPaths, server.ErrorIfCRDPathMissing = []string{"config/crd"}, true
+	if config, err = server.Start(); err != nil {
+		return fmt.Errorf("no kube-apiserver starts from %s (make envtest builds it, KUBEBUILDER_ASSETS names another folder): %w", assets(), err)
+	}
+	config.QPS = -1
+	if api, err = newClient(config); err != nil {
+		return err
+	}
+	return apply("config/rbac/account.yaml", "config/rbac/role.yaml")
+})
+
+// kubeServer returns a kube-apiserver that may start slowly.
+func kubeServer() *envtest.Environment {
+	return &envtest.Environment{BinaryAssetsDirectory: assets(), ControlPlaneStartTimeout: 5 * time.Minute, ControlPlaneStopTimeout: 5 * time.Minute}
 }
 
 // assets returns the folder with the binaries of the API server and of etcd.
@@ -96,9 +112,10 @@ func load(file string) (all []*unstructured.Unstructured, err error) {
 	}
 }
 
-// namespace creates a namespace for a test.
+// namespace creates a namespace for a test that needs a server.
 func namespace(t *testing.T) string {
 	t.Helper()
+	needsServer(t)
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
 	if err := api.Create(t.Context(), ns); err != nil {
 		t.Fatal(err)
@@ -125,6 +142,24 @@ func kubeconfig(t *testing.T, of *envtest.Environment, as, namespace string) str
 		t.Fatal(err)
 	}
 	return file
+}
+
+// eventually fails the test unless holds returns true before many pauses are
+// over. It has no deadline, which a busy machine would miss.
+func eventually(t *testing.T, holds func() (bool, error)) {
+	t.Helper()
+	var err error
+	for range 2000 {
+		ok := false
+		if ok, err = holds(); ok || err != nil {
+			break
+		}
+		err = errors.New("it does not happen")
+		time.Sleep(20 * time.Millisecond)
+	}
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // account is the user of the deployed operator.

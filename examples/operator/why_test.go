@@ -12,14 +12,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
@@ -129,10 +127,11 @@ func TestWhyRights(t *testing.T) {
 		"None":   {"no account", "", "401 false"},
 	} {
 		got := ""
-		if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 30*time.Second, true, func(context.Context) (bool, error) {
+		eventually(t, func() (bool, error) {
 			got = ask(tc.token)
 			return got == tc.want, nil
-		}); err != nil {
+		})
+		if got != tc.want {
 			t.Errorf("%s: the answer is %s, want %s", tc.reason, got, tc.want)
 		}
 	}

@@ -31,8 +31,7 @@ func runToEnd(t *testing.T, stories []Story, get bool) *Simulation {
 }
 
 // TestOutput compares the whole output of the program: the stories with the
-// conditions of each endpoint and the requests, late runs, explanations, and what
-// it refuses.
+// conditions of each endpoint and the requests, late runs, explanations, and refusals.
 func TestOutput(t *testing.T) {
 	program.MustPrint(t, "privateendpoint", "", "-h", "-timeout 6m30s", "-timeout 4m", "-timeout 1s",
 		"-explain audit -at 4m", "-explain endpoint/gateway -at 3m", "-explain web", "-explain audit -at 4m -json",

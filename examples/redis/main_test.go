@@ -28,8 +28,7 @@ func runToReady(t *testing.T, rows bool) *Simulation {
 }
 
 // TestOutput compares the whole output of the program: the story with the
-// refusals, their rules and all counts, late runs, explanations, and what it
-// refuses.
+// rule of each refusal and all counts, late runs, explanations, and errors.
 func TestOutput(t *testing.T) {
 	program.MustPrint(t, "redis", "", "-h", "-timeout 8m", "-timeout 4m9s",
 		"-explain office -at 3m", "-explain sunday -at 1m", "-explain pair -at 3m", "-explain west -at 1m", "-explain LinkedServer/pair", "-explain sunday -at 1m -json",
