@@ -218,9 +218,7 @@ func BenchmarkTelemetry(b *testing.B) {
 // The limits apply to an idle machine. The test permits 1.5 times as much, for
 // busy machines.
 func TestCosts(t *testing.T) {
-	if race.Enabled || testing.Short() {
-		t.Skip("measures times; skipped with -race and -short")
-	}
+	ratio.InVerify(t)
 	for _, c := range costs {
 		if c.limit == 0 {
 			continue

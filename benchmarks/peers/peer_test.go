@@ -132,9 +132,7 @@ func TestWindlassCostsWhatNestedClosuresCost(t *testing.T) {
 			}
 		})
 	}
-	if testing.Short() {
-		t.Skip("measures times; skipped with -short")
-	}
+	ratio.InVerify(t)
 	if got := ratio.Of(hundred(windlass(10)), hundred(byHand(10)), ratio.Options{}); got > 1.25 {
 		t.Errorf("a call through ten links took %.2f times as long as by hand, want at most 1.25", got)
 	}
