@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -241,8 +242,17 @@ func serve(t *testing.T, namespace, name string, handler http.Handler) string {
 		//lint:ignore SA1019 as above
 		Subsets: []corev1.EndpointSubset{{Addresses: []corev1.EndpointAddress{{IP: ip, TargetRef: target}}, Ports: []corev1.EndpointPort{{Name: "metrics", Port: port}}}},
 	}
-	if err := api.Create(t.Context(), endpoints); err != nil {
-		t.Fatal(err)
+	// Since Kubernetes 1.37 the proxy reads this kind instead.
+	slice := &discoveryv1.EndpointSlice{
+		ObjectMeta:  metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{discoveryv1.LabelServiceName: name}},
+		AddressType: discoveryv1.AddressTypeIPv4,
+		Endpoints:   []discoveryv1.Endpoint{{Addresses: []string{ip}, TargetRef: target}},
+		Ports:       []discoveryv1.EndpointPort{{Name: new("metrics"), Port: &port}},
+	}
+	for _, o := range []client.Object{endpoints, slice} {
+		if err := api.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
 	}
 	t.Cleanup(func() { // other tests list the services of all namespaces
 		if err := api.Delete(context.Background(), svc); err != nil {
