@@ -67,6 +67,11 @@ func (s *Story) secondCluster(ctx context.Context) error {
 	if err := s.line.Until(ctx, clicks, "OwnerAmbiguous", because("OwnerAmbiguous")); err != nil {
 		return err
 	}
+	// Its first pass creates it in the cloud. A deletion before that would need
+	// no request.
+	if err := s.line.Until(ctx, spare, "reported", func(now Seen) bool { return now.Ready != "" }); err != nil {
+		return err
+	}
 	return s.delete(ctx, second)
 }
 
@@ -87,9 +92,13 @@ func (s *Story) clusterRuns(ctx context.Context) error {
 
 // passwordIsRotated changes the Secret. The Ready database follows it.
 func (s *Story) passwordIsRotated(ctx context.Context) error {
-	last, err := s.running.Databases.Explain(ctx, client.ObjectKey{Namespace: s.namespace, Name: "orders"})
-	if err != nil {
-		return err
+	name := client.ObjectKey{Namespace: s.namespace, Name: "orders"}
+	last, err := s.running.Databases.Explain(ctx, name)
+	for err != nil { // its first pass after the restart is not over
+		if err := pause(ctx, 10*time.Millisecond); err != nil {
+			return err
+		}
+		last, err = s.running.Databases.Explain(ctx, name)
 	}
 	s.line.Say(orders, "is ready, and follows %s", strings.Trim(fmt.Sprint(last.Following), "[]"))
 	before, changed := len(s.cloud.Requests()), time.Now()
