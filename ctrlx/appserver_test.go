@@ -17,27 +17,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/flow"
 )
 
 // The tests of this file need a real API server: finalizers and generations, the state after a restart,
 // whose rights a client has.
-
-var appsInstalled sync.Once
-
-// newApps is an operator of Apps.
-func newApps(t *testing.T) *operator {
-	t.Helper()
-	appsInstalled.Do(func() {
-		install(t, definitionOfApps())
-		if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
-			return api.List(ctx, &AppList{}) == nil, nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-	})
-	return newOperator(t)
-}
 
 func (o *operator) create(spec AppSpec) *App {
 	o.t.Helper()
@@ -66,7 +51,7 @@ func (o *operator) edit(do func(*App)) {
 func (o *operator) becomes(want string) *App {
 	o.t.Helper()
 	a, last := &App{}, ""
-	err := wait.PollUntilContextTimeout(o.t.Context(), 20*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(o.t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		a, last = &App{}, "unset"
 		err := api.Get(ctx, client.ObjectKey{Namespace: o.namespace, Name: "a"}, a)
 		if client.IgnoreNotFound(err) != nil {
@@ -103,7 +88,8 @@ func (o *operator) apps(apply func(context.Context, *flow.Request[*App]) (flow.P
 // An App is made, changed and deleted, and every hook runs when it is its turn.
 // The status then has the request of the change.
 func TestHooksOverALife(t *testing.T) {
-	o := newApps(t)
+	t.Parallel()
+	o := newOperator(t)
 	hook := func(name string) ctrlx.HookFunc[*App] {
 		return func(_ context.Context, _ client.Client, a *App) error { return o.note("%s", name) }
 	}
@@ -129,7 +115,8 @@ func TestHooksOverALife(t *testing.T) {
 
 // A time-out does not begin again when the operator does.
 func TestTimeoutOverARestart(t *testing.T) {
-	o := newApps(t)
+	t.Parallel()
+	o := newOperator(t)
 	goesOn := func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
 		return flow.InProgress("token", 50*time.Millisecond), nil
 	}
@@ -161,7 +148,8 @@ func TestTimeoutOverARestart(t *testing.T) {
 
 // An App is suspended and resumed by its spec, and deleted while it is suspended.
 func TestSuspendAndResume(t *testing.T) {
-	o := newApps(t)
+	t.Parallel()
+	o := newOperator(t)
 	o.start(o.apps(nil))
 	o.create(AppSpec{Suspended: true})
 	if a := o.becomes("False Suspended"); len(o.asked()) > 0 || !meta.IsStatusConditionTrue(a.Status.Conditions, ctrlx.ConditionPaused) {
@@ -185,7 +173,9 @@ func TestSuspendAndResume(t *testing.T) {
 // An App is deployed with the rights of the identity that it names. Without these rights,
 // the condition shows the refusal; with them, the App becomes ready.
 func TestImpersonation(t *testing.T) {
-	o := newApps(t)
+	t.Parallel()
+	apiserver.RequireKube(t)
+	o := newOperator(t)
 	user := o.namespace + "-deployer"
 	apply := func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
 		c, err := ctrlx.ClientFromContext(ctx)

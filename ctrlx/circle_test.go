@@ -14,6 +14,7 @@ import (
 // Objects that wait for themselves by way of others report the cycle, and their
 // messages do not quote each other.
 func TestCircle(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(func(d *testv1.Database) checks.Ref {
 		return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Database", Name: d.Spec.Cluster}

@@ -13,6 +13,7 @@ import (
 
 // While every write is refused, since what the cache has stays old, the cloud is asked less and less often.
 func TestConflictsBackOff(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	o.traffic.answers(refusing("PATCH databases/status", 409, metav1.StatusReasonConflict, 6))
 	o.start(ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{}))

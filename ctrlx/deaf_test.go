@@ -16,6 +16,7 @@ import (
 // read in the middle of a pass wakes its object again, so all passes must end between
 // two reads, even on a slow machine.
 func TestDeadWatch(t *testing.T) {
+	t.Parallel()
 	const n = 5
 	o := newOperator(t)
 	c := o.cluster("prod", "Creating")

@@ -23,6 +23,7 @@ func (o *operator) remove(d client.Object) {
 
 // Finalizers of others stay, and ours goes while theirs are there.
 func TestFinalizersOfOthers(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "db", Finalizers: []string{"example.com/theirs"}}}
 	if err := api.Create(t.Context(), d); err != nil {
@@ -53,6 +54,7 @@ func TestFinalizersOfOthers(t *testing.T) {
 // A blocked object can be deleted: neither a missing owner nor a deleted owner delays
 // that.
 func TestDeletedWhileBlocked(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	ext := waitsForCluster
 	ext.DeleteCheck = chain.New(checks.OnOwner[*testv1.Database](checks.OwnerReady()))
@@ -81,6 +83,7 @@ func TestDeletedWhileBlocked(t *testing.T) {
 
 // Whatever the API server says to a finalizer, nothing is made without one, and none goes before the cloud is asked.
 func TestFinalizerRefused(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		code   int
@@ -91,6 +94,7 @@ func TestFinalizerRefused(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o := newOperator(t)
 			o.traffic.answers(refusing("PATCH databases", tc.code, tc.status, 3))
 			operations := o.operations()

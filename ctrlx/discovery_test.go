@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"testing"
-	"time"
 
 	apidiscovery "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,6 +60,7 @@ func (o *operator) ownedBy(name, apiVersion, kind, owner string) {
 // A kind that discovery does not list under exactly its name is missing. An informer for it would never have its first list,
 // and would end a manager that gets a controller later.
 func TestInexactKind(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		kind   string
@@ -70,12 +70,13 @@ func TestInexactKind(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o := newOperator(t)
 			mgr := o.start(ctrlx.New("Database", o.operations(), waitsForCluster, anyKind))
 			o.cluster("prod", "Running")
 			o.ownedBy("db", testv1.GroupVersion.String(), tc.kind, "prod")
 			o.until("db", "False OwnerNotFound")
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			if !mgr.GetCache().WaitForCacheSync(ctx) {
 				t.Errorf("%s: an informer waits for its first list for ever", tc.reason)
@@ -86,6 +87,7 @@ func TestInexactKind(t *testing.T) {
 
 // Users choose the names of missing kinds. The number of requests does not depend on the number of names.
 func TestMissingKinds(t *testing.T) {
+	t.Parallel()
 	const n = 300
 	o := newOperator(t)
 	for i := range n {

@@ -17,6 +17,7 @@ import (
 
 // Why a database is where it is can be asked for by its name.
 func TestExplain(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	ops := flow.Operations[*testv1.Database]{Apply: o.operations().Apply}
 	kept := ctrlx.New("Database", ops, waitsForCluster, ctrlx.WithOwner(clusterOf), ctrlx.WithFlow(flow.WithExplanations(1)))

@@ -58,6 +58,7 @@ func seriesOf(t *testing.T, name string) map[string]float64 {
 // A failed pass of a manager counts in the metrics of controller-runtime, which
 // neither logs it nor replaces its delay.
 func TestFailuresAreMeasured(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	ops := o.operations()
 	o.refuse = errBroken

@@ -39,6 +39,7 @@ func writes(asked map[string]int) map[string]int {
 // An object gets its finalizer when a deletion gets something to delete. The write takes nothing from the status that the
 // pass has found out.
 func TestFinalizerMoment(t *testing.T) {
+	t.Parallel()
 	type req = *flow.Request[*testv1.Database]
 	cases := map[string]struct {
 		reason  string
@@ -67,6 +68,7 @@ func TestFinalizerMoment(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o := newOperator(t)
 			ops := o.operations()
 			ops.Get = func(_ ctxt, r req) (flow.Observation, error) { return tc.get(r), nil }
@@ -98,6 +100,7 @@ func TestFinalizerMoment(t *testing.T) {
 
 // An object that a user deletes while its pass is under way is not made: it can no longer get the finalizer.
 func TestVanishesBeforeApply(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason     string
 		finalizers []string // of others
@@ -107,6 +110,7 @@ func TestVanishesBeforeApply(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o := newOperator(t)
 			removes := checks.Check("removes", func(_ ctxt, req *checks.Request[*testv1.Database]) (checks.Result, error) {
 				o.remove(req.Resource)

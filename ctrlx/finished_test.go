@@ -21,6 +21,7 @@ import (
 // A finished object is not reconciled until its spec changes or a user deletes it, also by a manager that knows nothing of
 // it. Its awaited objects and its annotations cause no pass.
 func TestFinished(t *testing.T) {
+	t.Parallel()
 	prod := checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: "prod"}
 	// A database of size 1 is finished, and one of size 2 is not.
 	cases := map[string]struct {
@@ -44,6 +45,7 @@ func TestFinished(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o := newOperator(t)
 			databases := func() *ctrlx.Reconciler[*testv1.Database] {
 				ops := o.operations()
@@ -163,8 +165,10 @@ func TestFinishedHasNoClock(t *testing.T) {
 
 // A user releases a database with a cluster that is gone: the finalizer goes, and the cloud is not asked to delete it.
 func TestReleased(t *testing.T) {
+	t.Parallel()
 	for _, point := range []string{flow.PointEntryCheck, flow.PointDeleteCheck} {
 		t.Run(point, func(t *testing.T) {
+			t.Parallel()
 			o := newOperator(t)
 			retained := chain.New(checks.Check("retained", func(_ ctxt, req *checks.Request[*testv1.Database]) (checks.Result, error) {
 				if req.Deleting {

@@ -71,7 +71,7 @@ func (o *operator) count(call string) (n int) {
 // eventually waits until a condition holds.
 func (o *operator) eventually(what string, holds func() bool) {
 	o.t.Helper()
-	err := wait.PollUntilContextTimeout(o.t.Context(), 20*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) { return holds(), nil })
+	err := wait.PollUntilContextTimeout(o.t.Context(), 20*time.Millisecond, patience, true, func(context.Context) (bool, error) { return holds(), nil })
 	if err != nil {
 		asked := o.asked()
 		o.t.Fatalf("%s: %v; asked of the cloud: %q", what, err, asked[max(0, len(asked)-50):])
@@ -98,6 +98,7 @@ func (o *operator) withGet() flow.Operations[*testv1.Database] {
 // TestRotatedSecret verifies that a change of the Secret of a Ready database
 // causes a pass, and that one of its annotations causes none, if it is known.
 func TestRotatedSecret(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason  string
 		ops     func(*operator) flow.Operations[*testv1.Database]

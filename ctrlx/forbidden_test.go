@@ -12,11 +12,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 )
 
 // allow gives the operator's user rights to all of some resources of a group, and to events.
 func (o *operator) allow(group string, resources ...string) {
 	o.t.Helper()
+	apiserver.RequireKube(o.t)
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: o.user}, Rules: []rbacv1.PolicyRule{
 		{APIGroups: []string{group}, Resources: resources, Verbs: []string{"*"}},
 		{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"*"}},
@@ -37,6 +39,7 @@ func (o *operator) allow(group string, resources ...string) {
 // The operator may not watch the kind of an awaited object. The condition has the words
 // of the API server, and a single worker still serves all other objects.
 func TestForbidden(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	o.user = o.namespace + "-nobody"
 	o.allow("test.windlass-go.github.io", "databases", "databases/status")
@@ -58,7 +61,7 @@ func TestForbidden(t *testing.T) {
 		t.Errorf("they hold up each other: %s", took)
 	}
 	// What starts later, another controller say, waits for all that is watched.
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if !mgr.GetCache().WaitForCacheSync(ctx) {
 		t.Error("a kind that must not be watched stays in the cache, and holds up every controller that starts after it")

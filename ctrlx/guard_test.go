@@ -489,7 +489,8 @@ func TestGuardOrders(t *testing.T) {
 // real API server: it begins to use a Cluster, changes to another one, which a
 // person deletes, and is deleted.
 func TestGuardKilled(t *testing.T) {
-	newApps(t) // installs the kind
+	t.Parallel()
+	newOperator(t) // installs the kind
 	for killAt, calls := 0, 1; killAt < calls; killAt++ {
 		calls = 0
 		w := newGuardWorld(t.Fatalf, api)

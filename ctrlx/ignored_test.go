@@ -20,6 +20,7 @@ import (
 
 // The object of another controller stays as it is: no finalizer, no condition, no event, and no write at all.
 func TestIgnored(t *testing.T) {
+	t.Parallel()
 	const theirs = "example.com/theirs"
 	cases := map[string]struct {
 		reason     string
@@ -43,6 +44,7 @@ func TestIgnored(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o := newOperator(t)
 			ignores := chain.New(checks.Check("mine", func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) {
 				return checks.Ignore("the class is of another controller", tc.opts...), o.note("check")
@@ -91,6 +93,7 @@ func TestIgnored(t *testing.T) {
 
 // An instance that may become responsible is woken by the awaited object. If no event can come, it is requeued.
 func TestIgnoredWaits(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	c := o.cluster("prod", "Stopped")
 	ref := checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: "prod"}

@@ -1,6 +1,8 @@
 package ctrlx_test
 
 import (
+	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,21 +20,23 @@ import (
 )
 
 // A missing kind is awaited and then installed: its waiters are woken, and no pass asks
-// for it meanwhile.
+// for it meanwhile. No other test runs at the same time: each definition causes
+// requests of all operators that wait for a missing kind.
 func TestInstalledLater(t *testing.T) {
 	cases := map[string]struct {
-		reason       string
-		kind, plural string
-		scope        apiextensions.ResourceScope
-		user         string
+		reason string
+		scope  apiextensions.ResourceScope
+		user   string
 	}{
-		"Namespaced": {reason: "definitions are watched", kind: "Widget", plural: "widgets", scope: apiextensions.NamespaceScoped},
-		"Cluster":    {reason: "while it is missing the operator cannot know that the kind has no namespaces", kind: "Gadget", plural: "gadgets", scope: apiextensions.ClusterScoped},
-		"Unwatched":  {reason: "who may not watch definitions asks from time to time", kind: "Gizmo", plural: "gizmos", scope: apiextensions.NamespaceScoped, user: "half"},
+		"Namespaced": {reason: "definitions are watched", scope: apiextensions.NamespaceScoped},
+		"Cluster":    {reason: "while it is missing the operator cannot know that the kind has no namespaces", scope: apiextensions.ClusterScoped},
+		"Unwatched":  {reason: "who may not watch definitions asks from time to time", scope: apiextensions.NamespaceScoped, user: "half"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			o := newOperator(t)
+			definition := o.newKind(tc.scope)
+			kind := definition.Spec.Names.Kind
 			if tc.user != "" {
 				o.user = o.namespace + "-" + tc.user
 				o.allow("test.windlass-go.github.io", "*")
@@ -40,9 +44,9 @@ func TestInstalledLater(t *testing.T) {
 			o.database("one", "thing")
 			o.database("two", "thing")
 			o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(func(d *testv1.Database) checks.Ref {
-				return checks.Ref{Group: testv1.GroupVersion.Group, Kind: tc.kind, Name: d.Spec.Cluster}
+				return checks.Ref{Group: testv1.GroupVersion.Group, Kind: kind, Name: d.Spec.Cluster}
 			}), ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 2}),
-				ctrlx.WithWatchedKinds(schema.GroupKind{Group: testv1.GroupVersion.Group, Kind: tc.kind})))
+				ctrlx.WithWatchedKinds(schema.GroupKind{Group: testv1.GroupVersion.Group, Kind: kind})))
 			o.until("one", "False OwnerNotFound")
 			o.until("two", "False OwnerNotFound")
 			o.traffic.take(t)
@@ -51,14 +55,14 @@ func TestInstalledLater(t *testing.T) {
 					t.Errorf("what is asked of the API server meanwhile: -want, +got:\n%s", diff)
 				}
 			}
-			install(t, testv1.Definition(tc.kind, tc.plural, tc.scope))
+			install(t, definition)
 			thing := &unstructured.Unstructured{}
-			thing.SetGroupVersionKind(testv1.GroupVersion.WithKind(tc.kind))
+			thing.SetGroupVersionKind(testv1.GroupVersion.WithKind(kind))
 			thing.SetName("thing")
 			if tc.scope == apiextensions.NamespaceScoped {
 				thing.SetNamespace(o.namespace)
 			}
-			if err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 20*time.Second, true, func(ctx ctxt) (bool, error) {
+			if err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, patience, true, func(ctx ctxt) (bool, error) {
 				return api.Create(ctx, thing) == nil, nil // it takes a moment until the API server has the kind
 			}); err != nil {
 				t.Fatal(err)
@@ -79,10 +83,22 @@ func TestInstalledLater(t *testing.T) {
 	}
 }
 
+// newKind defines a kind that no other test has, also on a server that earlier
+// tests used.
+func (o *operator) newKind(scope apiextensions.ResourceScope) *apiextensions.CustomResourceDefinition {
+	suffix := strings.TrimPrefix(o.namespace, "test-")
+	return testv1.Definition("Widget"+suffix, "widgets"+suffix, scope)
+}
+
+// install installs a definition until the test ends.
 func install(t *testing.T, definition client.Object) {
 	t.Helper()
-	startServer()
 	if err := api.Create(t.Context(), definition); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := api.Delete(context.Background(), definition); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -8,11 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
 // A user names any kind in an owner reference. The manager watches only the kinds of the developer.
 func TestWatchedKinds(t *testing.T) {
+	t.Parallel()
 	secrets := schema.GroupKind{Kind: "Secret"}
 	cases := map[string]struct {
 		reason           string
@@ -38,6 +40,10 @@ func TestWatchedKinds(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if tc.kind == "SubjectAccessReview" {
+				apiserver.RequireKube(t)
+			}
 			o := newOperator(t)
 			o.ownedBy("db", tc.apiVersion, tc.kind, "prod")
 			o.start(ctrlx.New("Database", o.operations(), waitsForCluster, tc.opts...))

@@ -118,7 +118,8 @@ func TestObservedGenerationKept(t *testing.T) {
 
 // The API server sets -1 for a new object. The reconciler writes observedGeneration together with the conditions.
 func TestKstatusOnTheServer(t *testing.T) {
-	o := newApps(t)
+	t.Parallel()
+	o := newOperator(t)
 	a := o.create(AppSpec{})
 	read := func() *App {
 		a := &App{}

@@ -11,6 +11,7 @@ import (
 
 // Many waiters are woken in turns, all of them, and again after the next change.
 func TestManyWaiters(t *testing.T) {
+	t.Parallel()
 	const n, atOnce, in = 6, 2, 400 * time.Millisecond
 	o := newOperator(t)
 	c := o.cluster("prod", "Stopped")

@@ -14,11 +14,13 @@ import (
 // A reference into a namespace that the cache does not have is an error with a
 // reason of its own, for a watched kind and for metadata.
 func TestNamespaceNotWatched(t *testing.T) {
+	t.Parallel()
 	for name, ref := range map[string]checks.Ref{
 		"Watched":  {Group: testv1.GroupVersion.Group, Kind: "Cluster", Namespace: "default", Name: "prod"},
 		"Metadata": {Kind: "Secret", Namespace: "default", Name: "key"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o := newOperator(t)
 			o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(func(*testv1.Database) checks.Ref { return ref })))
 			o.database("db", "")

@@ -34,6 +34,7 @@ func operationOf(d *testv1.Database) string {
 // manifest, restore a backup, or write a token of their own. No such token
 // reaches the cloud.
 func TestForeignOperation(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		opts   []ctrlx.Option
@@ -65,6 +66,7 @@ func TestForeignOperation(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o, c := newOperator(t), newCloud()
 			databases := func() *ctrlx.Reconciler[*testv1.Database] {
 				return ctrlx.New("Database", flow.Operations[*testv1.Database]{Apply: c.apply}, flow.Extensions[*testv1.Database]{}, tc.opts...)
@@ -106,7 +108,7 @@ func TestForeignOperation(t *testing.T) {
 func (o *operator) untilEvent(name, reason string) {
 	o.t.Helper()
 	list := &eventsv1.EventList{}
-	if err := wait.PollUntilContextTimeout(o.t.Context(), 20*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
+	if err := wait.PollUntilContextTimeout(o.t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		err := api.List(ctx, list, client.InNamespace(o.namespace))
 		return slices.ContainsFunc(list.Items, func(e eventsv1.Event) bool { return e.Reason == reason && e.Regarding.Name == name }), err
 	}); err != nil {
@@ -126,6 +128,7 @@ func (o *operator) writeStatus(name string, change func(*testv1.Database)) {
 // Another writer changes the status while an operation begins. The operation is
 // stored all the same, and the other writer's change stays.
 func TestOperationStoredDespiteConflict(t *testing.T) {
+	t.Parallel()
 	o, c := newOperator(t), newCloud()
 	c.begins = func(d *testv1.Database) {
 		now := &testv1.Database{}
@@ -151,6 +154,7 @@ func TestOperationStoredDespiteConflict(t *testing.T) {
 // An Apply that replaces the whole status in memory does not remove the stored
 // operation. The next process polls it.
 func TestOperationOutlivesTheStatus(t *testing.T) {
+	t.Parallel()
 	o, c := newOperator(t), newCloud()
 	apply := func(ctx context.Context, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
 		p, err := c.apply(ctx, req)
@@ -178,6 +182,7 @@ func TestOperationOutlivesTheStatus(t *testing.T) {
 
 // A record that cannot be written stays in memory, and a later pass writes it.
 func TestOperationStoredLater(t *testing.T) {
+	t.Parallel()
 	o, c := newOperator(t), newCloud()
 	c.begins = func(*testv1.Database) { o.traffic.answers(refusing("PATCH databases/status", 500, "InternalError", 2)) }
 	o.database("db", "")

@@ -25,6 +25,10 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
+// patience is the longest time that a test waits for a condition. Only a test that
+// fails waits that long.
+const patience = 2 * time.Minute
+
 // operator is a manager with a reconciler for databases, whose cloud notes what is asked of it.
 type operator struct {
 	t         *testing.T
@@ -162,7 +166,7 @@ func (o *operator) report(c *testv1.Cluster, state string) {
 // until waits until the Ready condition of a database is as wanted: "False OwnerNotFound", "gone".
 func (o *operator) until(name, want string) *testv1.Database {
 	o.t.Helper()
-	ctx, cancel := context.WithTimeout(o.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(o.t.Context(), patience)
 	defer cancel()
 	w, err := api.Watch(ctx, &testv1.DatabaseList{}, client.InNamespace(o.namespace))
 	if err != nil {
@@ -199,7 +203,7 @@ func (o *operator) until(name, want string) *testv1.Database {
 func (o *operator) when(name string, wanted func(*testv1.Database) bool) *testv1.Database {
 	o.t.Helper()
 	d := &testv1.Database{}
-	if err := wait.PollUntilContextTimeout(o.t.Context(), 20*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
+	if err := wait.PollUntilContextTimeout(o.t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		err := api.Get(ctx, client.ObjectKey{Namespace: o.namespace, Name: name}, d)
 		return err == nil && wanted(d), client.IgnoreNotFound(err)
 	}); err != nil {

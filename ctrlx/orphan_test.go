@@ -94,7 +94,7 @@ func (o *operator) orphanEvent() bool {
 // eventually waits until something is so.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) {
+	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(context.Context) (bool, error) {
 		return is(), nil
 	}); err != nil {
 		t.Fatalf("%s: %v", what, err)
@@ -103,6 +103,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 
 // The cloud resource of an object that vanishes while Apply is called is deleted or reported.
 func TestVanished(t *testing.T) {
+	t.Parallel()
 	const statusWrite = "PATCH databases/status"
 	failed := answer(flow.Progress{}, errors.New("the cloud is down"))
 	cases := map[string]struct {
@@ -148,6 +149,7 @@ func TestVanished(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o := newOperator(t)
 			d := o.database("db", "")
 			writes := 0
@@ -193,6 +195,7 @@ func TestVanished(t *testing.T) {
 
 // A deletion that is under way when the manager stops is reported.
 func TestVanishedManagerStops(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	d := o.database("db", "")
 	o.traffic.answers(at("PATCH databases/status", 1, func() { vanish(t, d) }))
@@ -212,6 +215,7 @@ func TestVanishedManagerStops(t *testing.T) {
 
 // The cloud resource of an object that vanished belongs to the next object of its name.
 func TestVanishedMadeAnew(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		again  bool // the new object vanishes, too, before its Apply
@@ -223,6 +227,7 @@ func TestVanishedMadeAnew(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o := newOperator(t)
 			first := o.database("db", "")
 			var second *testv1.Database
@@ -282,6 +287,7 @@ func TestVanishedMadeAnew(t *testing.T) {
 
 // An answer that does not name the object is no proof that it is gone.
 func TestNotServedIsNotVanished(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	o.database("db", "")
 	status, get := refusing("PATCH databases/status", 404, "NotFound", 1), refusing("GET databases", 404, "NotFound", 1)
@@ -300,6 +306,7 @@ func TestNotServedIsNotVanished(t *testing.T) {
 
 // A link that stands for the operation has made something in the cloud, and a link that refuses has not.
 func TestVanishedInLink(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		p      flow.Progress
@@ -311,6 +318,7 @@ func TestVanishedInLink(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o := newOperator(t)
 			d := o.database("db", "")
 			o.traffic.answers(at("PATCH databases/status", 1, func() { vanish(t, d) }))
@@ -329,6 +337,7 @@ func TestVanishedInLink(t *testing.T) {
 
 // A person who removes the finalizer of an object between two passes lets it go.
 func TestFinalizerRemoved(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	o.database("db", "")
 	o.start(ctrlx.New("FinalizerRemoved", o.operations(), flow.Extensions[*testv1.Database]{}))

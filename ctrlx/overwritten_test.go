@@ -63,6 +63,7 @@ func TestKeptIsForgotten(t *testing.T) {
 // Another writer changes the conditions of an object. One pass corrects them,
 // and an event names the writer. Its other changes stay.
 func TestOverwritten(t *testing.T) {
+	t.Parallel()
 	ready := func(d *testv1.Database) {
 		meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{Type: "Ready", Status: "False", Reason: "Maintenance", Message: "by hand"})
 	}
@@ -148,7 +149,8 @@ func isOurs(d *testv1.Database) (types []string) {
 // A controller that overwrites Ready again is corrected again, later. The list
 // of the conditions has keys, as definitions of controller-gen have.
 func TestOverwrittenAgain(t *testing.T) {
-	o := newApps(t)
+	t.Parallel()
+	o := newOperator(t)
 	o.start(o.apps(nil))
 	o.create(AppSpec{})
 	for i := range 2 {

@@ -28,6 +28,7 @@ func controlledBy(c *testv1.Cluster, uid types.UID) []metav1.OwnerReference {
 
 // The owner is the object of that UID: not another one of its name, before or after.
 func TestControllingOwner(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	o.start(ctrlx.New("Database", o.operations(), waitsForCluster))
 	own := func(name string, c *testv1.Cluster, uid types.UID) *testv1.Database {
@@ -65,6 +66,7 @@ func TestControllingOwner(t *testing.T) {
 
 // Another controller sets the owner reference some time after the object was created. That change requeues the object.
 func TestOwnerReferenceSetLater(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	o.start(ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{
 		OwnerCheck: chain.New(checks.OwnerFound(checks.WithRequiredOwner())),

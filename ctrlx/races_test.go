@@ -18,6 +18,7 @@ import (
 // Clusters become ready while the databases that wait for them come, and a third of them go back and forth meanwhile. No pass
 // polls, so a lost wake-up stays lost.
 func TestRaces(t *testing.T) {
+	t.Parallel()
 	const owners, waiters = 20, 500
 	o := newOperator(t)
 	operations := flow.Operations[*testv1.Database]{Apply: o.operations().Apply} // without a finalizer there is one write less

@@ -20,6 +20,7 @@ import (
 
 // What kinds without a Ready condition are ready by is chosen for each kind.
 func TestReadiness(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		opts   []ctrlx.Option
@@ -33,6 +34,7 @@ func TestReadiness(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o := newOperator(t)
 			settings := flow.Extensions[*testv1.Database]{PreCheck: chain.New(checks.ReferenceReady("settings", func(d *testv1.Database) []checks.Ref {
 				return []checks.Ref{{Kind: "ConfigMap", Name: d.Spec.Cluster}}

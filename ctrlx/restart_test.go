@@ -64,7 +64,7 @@ func (c *cloud) finish() {
 // next waits for something to be asked of the cloud.
 func (c *cloud) next(t *testing.T, want string) {
 	t.Helper()
-	end := time.After(20 * time.Second)
+	end := time.After(patience)
 	for {
 		select {
 		case got := <-c.events:
@@ -97,6 +97,7 @@ func (c *cloud) check(t *testing.T) {
 }
 
 func TestRestartPollsOn(t *testing.T) {
+	t.Parallel()
 	o, c := newOperator(t), newCloud()
 	databases := func() *ctrlx.Reconciler[*testv1.Database] {
 		return ctrlx.New("Database", flow.Operations[*testv1.Database]{Apply: c.apply, Delete: o.operations().Delete}, flow.Extensions[*testv1.Database]{})
@@ -122,6 +123,7 @@ func TestRestartPollsOn(t *testing.T) {
 
 // An object that is deleted and created again while an operation begins gets nothing of the old one: no token, no status.
 func TestMadeAnew(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		ends   bool // at once
@@ -133,6 +135,7 @@ func TestMadeAnew(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o, c := newOperator(t), newCloud()
 			first := o.database("db", "")
 			var second *testv1.Database

@@ -199,6 +199,7 @@ func TestRetryAnnotationRefused(t *testing.T) {
 // On a real API server, each request causes one pass, at once, also of a
 // resource that waits for a change or for an hour.
 func TestRetryOnTheServer(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	fixed := make(chan struct{})
 	apply := func(ctxt, *flow.Request[*testv1.Database]) (flow.Progress, error) {
@@ -229,7 +230,7 @@ func TestRetryOnTheServer(t *testing.T) {
 	settles := func(reason string, passes int, delay time.Duration) {
 		t.Helper()
 		var got time.Duration
-		if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
+		if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 			e, err := r.Explain(ctx, keyOf(o.namespace, "db"))
 			got = e.Again.Sub(e.At).Round(time.Minute)
 			return err == nil && got == delay && len(o.asked()) == passes, nil

@@ -41,7 +41,8 @@ func databaseOf(a *App) checks.Ref {
 // manager. Each message names the present root cause, also if the statuses between
 // do not change.
 func TestRootCause(t *testing.T) {
-	o := newApps(t)
+	t.Parallel()
+	o := newOperator(t)
 	db := ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{PreCheck: chain.New(silently[*testv1.Database]())}, ctrlx.WithOwner(ownerByName))
 	app := ctrlx.New("App", flow.Operations[*App]{Apply: func(ctxt, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }},
 		flow.Extensions[*App]{PreCheck: chain.New(silently[*App]())}, ctrlx.WithOwner(databaseOf))

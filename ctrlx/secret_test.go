@@ -16,6 +16,7 @@ import (
 // A database waits for a key in a Secret. The manager holds the metadata of
 // Secrets only, and each change of the data wakes the database.
 func TestSecretWakes(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "key"}}
 	if err := api.Create(t.Context(), secret); err != nil {

@@ -19,6 +19,7 @@ import (
 
 // An approver writes the status of the database that waits for it. That wakes it, and nothing else does.
 func TestWaitsForSelf(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		opts   func(d *testv1.Database) []checks.BlockOption
@@ -39,6 +40,7 @@ func TestWaitsForSelf(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o := newOperator(t)
 			var mgr manager.Manager
 			approved := func(d *testv1.Database) bool { return meta.IsStatusConditionTrue(d.Status.Conditions, theirs.Type) }
@@ -103,6 +105,7 @@ func TestWaitsForSelfQuietly(t *testing.T) {
 
 // A failed and a running operation that name an awaited object are woken by it, long before their delay is over.
 func TestAwaitedByOperations(t *testing.T) {
+	t.Parallel()
 	prod := checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: "prod"}
 	cases := map[string]struct {
 		reason   string
@@ -115,6 +118,7 @@ func TestAwaitedByOperations(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o := newOperator(t)
 			c := o.cluster("prod", "Stopped")
 			ops := o.operations()

@@ -20,6 +20,7 @@ import (
 
 // Apply is called only for a kind that has the subresource status.
 func TestStatusServed(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		answer func(*http.Request) *http.Response
@@ -36,6 +37,7 @@ func TestStatusServed(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o := newOperator(t)
 			var asked atomic.Int32
 			var mended atomic.Bool

@@ -1,15 +1,12 @@
 package ctrlx_test
 
 import (
-	"os"
 	"sync"
 	"testing"
 
-	"github.com/go-logr/logr"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
@@ -22,14 +19,9 @@ var (
 	api    client.WithWatch // without a cache
 )
 
-func TestMain(m *testing.M) {
-	log.SetLogger(logr.Discard())
-	code := m.Run()
-	apiserver.Stop()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { apiserver.Main(m) }
 
-var startServer = sync.OnceFunc(func() { config, api = apiserver.Start(scheme, testv1.Definitions()) })
+var startServer = sync.OnceFunc(func() { config, api = apiserver.Start(scheme, append(testv1.Definitions(), definitionOfApps())) })
 
 // namespace makes a namespace for a test.
 func namespace(t testing.TB) string {

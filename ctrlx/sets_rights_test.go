@@ -109,21 +109,22 @@ func TestSetsOfAllowedNamespace(t *testing.T) {
 }
 
 // TestSetsInstalledLater verifies that a query over a missing kind is no empty
-// set, and is answered when the kind is installed.
+// set, and is answered when the kind is installed. No other test runs at the same
+// time, as in TestInstalledLater.
 func TestSetsInstalledLater(t *testing.T) {
-	t.Parallel()
 	o := newOperator(t)
-	gk := schema.GroupKind{Group: testv1.GroupVersion.Group, Kind: "Gasket"}
+	definition := o.newKind(apiextensions.NamespaceScoped)
+	gk := schema.GroupKind{Group: testv1.GroupVersion.Group, Kind: definition.Spec.Names.Kind}
 	o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: listsAny(checks.Query{Group: gk.Group, Kind: gk.Kind})}, noPolling, ctrlx.WithWatchedKinds(gk)))
 	o.database("db", "")
 	o.message("db", fmt.Sprintf("the kind %q is not installed", gk))
-	install(t, testv1.Definition("Gasket", "gaskets", apiextensions.NamespaceScoped))
-	gasket := &unstructured.Unstructured{}
-	gasket.SetGroupVersionKind(testv1.GroupVersion.WithKind("Gasket"))
-	gasket.SetNamespace(o.namespace)
-	gasket.SetName("one")
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 20*time.Second, true, func(ctx ctxt) (bool, error) {
-		return api.Create(ctx, gasket) == nil, nil // the API server needs a moment until it serves the kind
+	install(t, definition)
+	widget := &unstructured.Unstructured{}
+	widget.SetGroupVersionKind(testv1.GroupVersion.WithKind(gk.Kind))
+	widget.SetNamespace(o.namespace)
+	widget.SetName("one")
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, patience, true, func(ctx ctxt) (bool, error) {
+		return api.Create(ctx, widget) == nil, nil // the API server needs a moment until it serves the kind
 	})
 	if err != nil {
 		t.Fatal(err)

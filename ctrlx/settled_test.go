@@ -545,6 +545,7 @@ func TestSettledSpread(t *testing.T) {
 // TestRestartIsQuiet restarts an operator of a real API server. Long
 // operations applied some of its objects.
 func TestRestartIsQuiet(t *testing.T) {
+	t.Parallel()
 	const n = 200
 	o := newOperator(t)
 	o.cluster("prod", "Running")
@@ -592,7 +593,7 @@ func TestRestartIsQuiet(t *testing.T) {
 		before := len(o.asked())
 		o.start(databases())
 		seen := func(context.Context) (bool, error) { mu.Lock(); defer mu.Unlock(); return len(passes) == n, nil }
-		if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, seen); err != nil {
+		if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, seen); err != nil {
 			t.Fatal(errors.New("not every object had a pass"))
 		}
 		o.allReady(n)
@@ -624,6 +625,7 @@ func TestRestartIsQuiet(t *testing.T) {
 
 // The first list of a kind wakes no object whose pass waits for it.
 func TestFirstListIsNoChange(t *testing.T) {
+	t.Parallel()
 	const n = 16
 	o := newOperator(t)
 	o.cluster("prod", "Running")
@@ -641,7 +643,7 @@ func TestFirstListIsNoChange(t *testing.T) {
 // allReady waits until n databases are Ready.
 func (o *operator) allReady(n int) {
 	o.t.Helper()
-	err := wait.PollUntilContextTimeout(o.t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx ctxt) (bool, error) {
+	err := wait.PollUntilContextTimeout(o.t.Context(), 50*time.Millisecond, patience, true, func(ctx ctxt) (bool, error) {
 		var all testv1.DatabaseList
 		if err := api.List(ctx, &all, client.InNamespace(o.namespace)); err != nil {
 			return false, err

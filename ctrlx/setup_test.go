@@ -126,6 +126,7 @@ func newManager(t *testing.T, s *runtime.Scheme) manager.Manager {
 }
 
 func TestSetupWithManager(t *testing.T) {
+	t.Parallel()
 	make := func() *ctrlx.Reconciler[*testv1.Database] {
 		return ctrlx.New("Database", databases{Apply: put}, extensions{})
 	}

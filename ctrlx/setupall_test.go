@@ -28,6 +28,7 @@ func (f setUp) SetupWithManager(mgr manager.Manager) error { return f(mgr) }
 
 // All registered kinds run, each with its own extensions.
 func TestSetupAll(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	var registry flow.Registry[client.Object]
 	flow.Register(&registry, "Cluster", flow.Extensions[*testv1.Cluster]{})
@@ -72,6 +73,7 @@ func TestSetupAll(t *testing.T) {
 
 // What does not fit is an error that names the kind, before anything is set up.
 func TestSetupAllRefuses(t *testing.T) {
+	t.Parallel()
 	var registry flow.Registry[client.Object]
 	flow.Register(&registry, "Cluster", flow.Extensions[*testv1.Cluster]{})
 	flow.Register(&registry, "Database", flow.Extensions[*testv1.Database]{})

@@ -87,6 +87,7 @@ func (s *spans) passes(namespace, name string) (all []string) {
 // The span of a pass links to the span of the pass over the awaited object that
 // woke it, and to no other span.
 func TestSpanLinks(t *testing.T) {
+	t.Parallel()
 	o, rec := newOperator(t), &spans{}
 	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(ownerByName), ctrlx.WithTelemetry(otelx.WithTracerProvider(rec), otelx.WithMeterProvider(nil))))
 	o.database("d1", "cluster-1")

@@ -58,6 +58,7 @@ func (o *operator) checkOthers(d *testv1.Database) {
 
 // What others write into the status stays, whenever they do, and so does what the operation found out.
 func TestConditionsOfOthers(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		during bool // the pass
@@ -69,6 +70,7 @@ func TestConditionsOfOthers(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o := newOperator(t)
 			o.database("db", "")
 			if !tc.during {
@@ -98,6 +100,7 @@ func TestConditionsOfOthers(t *testing.T) {
 
 // An outcome that says nothing new writes nothing. One for a new generation says so.
 func TestUnchangedWritesNothing(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	// The annotation is part of the condition Settled: TestSettledWrites.
 	o.start(ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{}, ctrlx.WithoutQuietRestart()))
@@ -137,7 +140,7 @@ func TestUnchangedWritesNothing(t *testing.T) {
 // called waits until the cloud was asked n times.
 func (o *operator) called(n int) {
 	o.t.Helper()
-	if err := wait.PollUntilContextTimeout(o.t.Context(), 10*time.Millisecond, 10*time.Second, true, func(ctxt) (bool, error) {
+	if err := wait.PollUntilContextTimeout(o.t.Context(), 10*time.Millisecond, patience, true, func(ctxt) (bool, error) {
 		return len(o.asked()) >= n, nil
 	}); err != nil {
 		o.t.Fatalf("the cloud should be asked %d times: %q", n, o.asked())
@@ -146,6 +149,7 @@ func (o *operator) called(n int) {
 
 // An event reports a changed verdict, and not each attempt.
 func TestEvents(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	var n atomic.Int64
 	long := strings.Repeat("Reason", 50)
@@ -166,7 +170,7 @@ func TestEvents(t *testing.T) {
 	o.database("db", "")
 	o.until("db", "True Succeeded")
 	list := &eventsv1.EventList{}
-	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 10*time.Second, true, func(ctx ctxt) (bool, error) {
+	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(ctx ctxt) (bool, error) {
 		err := api.List(ctx, list, client.InNamespace(o.namespace))
 		return len(list.Items) >= 3, err
 	}); err != nil {
@@ -189,6 +193,7 @@ func TestEvents(t *testing.T) {
 
 // A pass that is called off as the manager stops writes nothing: what the last one said stays.
 func TestCanceledWritesNothing(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	began := make(chan struct{})
 	o.start(ctrlx.New("Database", flow.Operations[*testv1.Database]{
@@ -220,6 +225,7 @@ func TestCanceledWritesNothing(t *testing.T) {
 
 // A definition without a status is a mistake that is easily made. Its objects are not taken to be gone.
 func TestNoStatusSubresource(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	o.traffic.answers(refusing("PATCH databases/status", 404, metav1.StatusReasonNotFound, -1)) // as the API server does
 	r := ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{})
@@ -237,6 +243,7 @@ func TestNoStatusSubresource(t *testing.T) {
 // The condition reports once that the definition does not allow a status, and the old
 // status stays.
 func TestInvalidStatus(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	ops := o.operations()
 	put := ops.Apply

@@ -11,6 +11,7 @@ import (
 // A database waits for its cluster without a request, is created when the cluster runs, is
 // changed, and is deleted.
 func TestStory(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(clusterOf)))
 	o.database("db", "prod")

@@ -126,7 +126,7 @@ func (t *traffic) quiet(test *testing.T, pause time.Duration) {
 	test.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	end := time.After(time.Minute)
+	end := time.After(patience)
 	for {
 		select {
 		case <-tick.C:

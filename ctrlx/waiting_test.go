@@ -22,6 +22,7 @@ import (
 
 // A hundred databases that wait cost a write and an event each, once. Apply adds the finalizer. When what they wait for comes, all are woken.
 func TestWaitingCostsNothing(t *testing.T) {
+	t.Parallel()
 	const n, workers = 100, 8
 	o := newOperator(t)
 	c := o.cluster("prod", "Creating")
@@ -81,6 +82,7 @@ func TestWaitingCostsNothing(t *testing.T) {
 // A check may read the awaited object by means of its own. The object wakes the
 // waiter all the same, although its kind was not watched before.
 func TestWaitsForWhatItHasNotRead(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	c := o.cluster("prod", "Stopped")
 	ref := checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: "prod"}

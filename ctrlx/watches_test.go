@@ -37,6 +37,7 @@ type queueOf = workqueue.TypedRateLimitingInterface[reconcile.Request]
 // TestSources causes passes over objects in each state, by each kind of source,
 // on a real API server. No object has a pass without an event.
 func TestSources(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	var mu sync.Mutex
 	passes := map[string]int{}
@@ -51,7 +52,7 @@ func TestSources(t *testing.T) {
 	}
 	until := func(reason string, reached func() bool) {
 		t.Helper()
-		if wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) { return reached(), nil }) != nil {
+		if wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, patience, true, func(context.Context) (bool, error) { return reached(), nil }) != nil {
 			t.Fatalf("%s; passes %v, calls %q", reason, passes, o.asked())
 		}
 	}

@@ -41,6 +41,7 @@ func ownerByName(d *testv1.Database) checks.Ref {
 // Four levels of waits and a cycle: the answer names the missing cluster and the
 // cycle, and follows the state of the objects.
 func TestWhy(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	mgr := o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(ownerByName), ctrlx.WithFlow(flow.WithExplanations(10))))
 	<-mgr.Elected()
@@ -97,7 +98,7 @@ func TestWhy(t *testing.T) {
 func settles(t *testing.T, differs func() string) {
 	t.Helper()
 	diff := ""
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(context.Context) (bool, error) {
 		diff = differs()
 		return diff == "", nil
 	})
@@ -347,7 +348,8 @@ func TestWhyHostile(t *testing.T) {
 // Two managers of one program have separate answers. What one manager reconciles is
 // an object of another operator for the other one.
 func TestWhyOfManagers(t *testing.T) {
-	o := newApps(t)
+	t.Parallel()
+	o := newOperator(t)
 	silent := flow.Extensions[*testv1.Database]{PreCheck: chain.New(silently[*testv1.Database]())}
 	databases := o.start(ctrlx.New("Database", o.operations(), silent, ctrlx.WithOwner(ownerByName)))
 	apps := o.start(ctrlx.New("App", flow.Operations[*App]{Apply: func(ctxt, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }},

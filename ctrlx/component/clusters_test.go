@@ -37,6 +37,7 @@ type target struct {
 
 func newTarget(t *testing.T) *target {
 	t.Helper()
+	apiserver.RequireKube(t)
 	shops := testv1.Definition("Shop", "shops", apiextensions.NamespaceScoped)
 	y := &target{}
 	y.config, y.direct = apiserver.StartSecond(scheme, []*apiextensions.CustomResourceDefinition{shops})

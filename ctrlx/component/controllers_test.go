@@ -103,6 +103,7 @@ func kubelet(ctx context.Context, t *testing.T, api client.WithWatch, namespace 
 // a request, although the controllers write to the objects.
 func TestControllers(t *testing.T) {
 	t.Parallel()
+	apiserver.RequireKube(t)
 	shops := testv1.Definition("Shop", "shops", apiextensions.NamespaceScoped)
 	config, api := apiserver.StartSecond(scheme, []*apiextensions.CustomResourceDefinition{shops})
 	apiserver.StartControllers(t)

@@ -173,7 +173,7 @@ func TestPrunedInventory(t *testing.T) {
 	schema.Properties = map[string]apiextensions.JSONSchemaProps{"status": object(map[string]apiextensions.JSONSchemaProps{
 		"inventory": object(map[string]apiextensions.JSONSchemaProps{"items": items}),
 	})}
-	startServer()
+	startServer(t)
 	_, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{CRDs: []*apiextensions.CustomResourceDefinition{definition}})
 	must(t, err)
 	cases := map[string]struct {

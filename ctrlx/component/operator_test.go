@@ -63,7 +63,7 @@ func newOperator(t *testing.T, set func(*component.Reconciler[*Shop]), opts ...c
 // of the API server to a request of the operator, without watches.
 func startOperator(t *testing.T, g component.Generator, answered func(*http.Request, *http.Response), set func(*component.Reconciler[*Shop]), opts ...component.Option) *operator {
 	t.Helper()
-	startServer()
+	startServer(t)
 	o := &operator{t: t, api: api, ns: apiserver.Namespace(t, api), answered: answered}
 	o.shops = component.New[*Shop](name, g, append([]component.Option{patient}, opts...)...)
 	if set != nil {

@@ -4,13 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,7 +21,6 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/yaml"
 
 	"github.com/windlass-go/windlass/ctrlx/component"
@@ -40,18 +37,20 @@ var (
 	found  *discovery.DiscoveryClient
 )
 
-func TestMain(m *testing.M) {
-	log.SetLogger(logr.Discard())
-	code := m.Run()
-	apiserver.Stop()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { apiserver.Main(m) }
 
-var startServer = sync.OnceFunc(func() {
+var startOnce = sync.OnceFunc(func() {
 	shops := testv1.Definition("Shop", "shops", apiextensions.NamespaceScoped)
 	config, api = apiserver.Start(scheme, []*apiextensions.CustomResourceDefinition{shops})
 	found = discovery.NewDiscoveryClientForConfigOrDie(config)
 })
+
+// startServer starts kube-apiserver: others do not apply built-in kinds.
+func startServer(t testing.TB) {
+	t.Helper()
+	apiserver.RequireKube(t)
+	startOnce()
+}
 
 // ends is a cluster whose reads past the cache are apart.
 type ends struct {
@@ -85,7 +84,7 @@ type world struct {
 
 func newWorld(t *testing.T, opts ...component.Option) *world {
 	t.Helper()
-	startServer()
+	startServer(t)
 	w := &world{t: t, ns: apiserver.Namespace(t, api), opts: opts, generator: manifests}
 	w.preferred = func(context.Context) ([]*metav1.APIResourceList, error) { return found.ServerPreferredResources() }
 	w.shop = &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "shop", Finalizers: []string{name + "/finalizer"}}}

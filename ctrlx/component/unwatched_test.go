@@ -35,7 +35,7 @@ func TestUnwatched(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			startServer()
+			startServer(t)
 			var mu sync.Mutex
 			var lines []string
 			o := &operator{t: t, api: api, ns: apiserver.Namespace(t, api), shops: component.New[*Shop]("shop.example.com", manifests, tc.opt)}

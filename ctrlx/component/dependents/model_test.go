@@ -73,7 +73,7 @@ var errEnd = errors.New("the process ends")
 // model, and a deletion leaves nothing of ours.
 func TestModel(t *testing.T) {
 	t.Parallel()
-	startServer()
+	startServer(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &model{world: newWorld(t, ready), T: rt, wanted: map[string]*manifest{}, drifted: map[types.UID]bool{}}
 		last := map[string]*manifest{}

@@ -3,13 +3,11 @@ package dependents_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,7 +18,6 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
@@ -35,14 +32,16 @@ var (
 	api    client.WithWatch
 )
 
-func TestMain(m *testing.M) {
-	log.SetLogger(logr.Discard())
-	code := m.Run()
-	apiserver.Stop()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { apiserver.Main(m) }
 
-var startServer = sync.OnceFunc(func() { config, api = apiserver.Start(scheme, append(testv1.Definitions(), zoos())) })
+var startOnce = sync.OnceFunc(func() { config, api = apiserver.Start(scheme, append(testv1.Definitions(), zoos())) })
+
+// startServer starts kube-apiserver: others do not apply built-in kinds.
+func startServer(t testing.TB) {
+	t.Helper()
+	apiserver.RequireKube(t)
+	startOnce()
+}
 
 // cluster is a dependents.Cluster. Its zero value is for tests without an API
 // server.
@@ -73,7 +72,7 @@ type world struct {
 
 func newWorld(t *testing.T, opts ...dependents.Option) *world {
 	t.Helper()
-	startServer()
+	startServer(t)
 	w := &world{t: t, ns: apiserver.Namespace(t, api), clock: clocktesting.NewFakePassiveClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), opts: opts}
 	w.owner = &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "shop", UID: "1", Generation: 1}}
 	w.restart()

@@ -1,45 +1,91 @@
-// Package apiserver starts a real API server for the tests of a package.
+// Package apiserver starts the API server for the tests of a package.
 //
-//	func TestMain(m *testing.M) {
-//		code := m.Run()
-//		apiserver.Stop()
-//		os.Exit(code)
-//	}
+//	func TestMain(m *testing.M) { apiserver.Main(m) }
 //
 // The first call of [Start] starts the server, so that tests without it stay
 // fast. All tests of the package share it. Each test has its own namespace. No
-// controller of Kubernetes runs there. [StartSecond] starts another server, and
-// [StartControllers] the controllers on it.
+// controller of Kubernetes runs there.
+//
+// By default the server is tools/testserver, which starts within a second.
+// [Start] builds it if it is missing or stale. It has no rights, admission,
+// defaults and server-side apply of built-in kinds. Tests that need them call
+// [RequireKube]: they run only if WINDLASS_KUBE_APISERVER is set, as make verify
+// does. All tests then use the kube-apiserver in the folder KUBEBUILDER_ASSETS,
+// or else in bin/envtest. If WINDLASS_TEST_KUBECONFIG names a file, all tests use
+// the running server that it connects to. [StartSecond] starts another
+// kube-apiserver, and [StartControllers] the controllers on it.
 package apiserver
 
 import (
+	"bufio"
+	"bytes"
+	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
+// The variables that choose the API server.
+const (
+	kubeVariable       = "WINDLASS_KUBE_APISERVER"
+	kubeconfigVariable = "WINDLASS_TEST_KUBECONFIG"
+	assetsVariable     = "KUBEBUILDER_ASSETS"
+)
+
+// patience is the longest time that a server may take to start.
+const patience = 5 * time.Minute
+
 // cluster is an API server that the first call of start starts.
 type cluster struct {
 	once   sync.Once
-	server *envtest.Environment
+	server *envtest.Environment // nil: not a kube-apiserver
 	config *rest.Config
+	stop   func()
 }
 
 var first, second cluster
+
+// parallel is the number of tests that run at the same time, unless -parallel is
+// given: they mostly wait for the API server.
+const parallel = "16"
+
+// Main runs the tests of a package, stops the servers and ends the process.
+// controller-runtime logs nothing.
+func Main(m *testing.M) {
+	log.SetLogger(logr.Discard())
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		if err := flag.Set("test.parallel", parallel); err != nil {
+			panic(err)
+		}
+	}
+	code := m.Run()
+	stop()
+	os.Exit(code)
+}
 
 // Scheme returns a new scheme with the types of client-go, of testv1, and of
 // further functions. It panics if a function fails.
@@ -53,29 +99,48 @@ func Scheme(further ...func(*runtime.Scheme) error) *runtime.Scheme {
 	return s
 }
 
+// IsKube reports whether the tests run on kube-apiserver.
+func IsKube() bool { return os.Getenv(kubeVariable) != "" }
+
+// RequireKube skips a test that needs kube-apiserver if the tests run on another
+// server.
+func RequireKube(t testing.TB) {
+	t.Helper()
+	if !IsKube() {
+		t.Skip("it needs kube-apiserver: run make verify, or set " + kubeVariable + "=1 after make envtest")
+	}
+}
+
 // Start returns the configuration of the API server with definitions, and a client
 // without a cache. If the server does not start, no test has failed, and the
 // process ends. The definitions of the first call count.
 func Start(scheme *runtime.Scheme, definitions []*apiextensions.CustomResourceDefinition) (*rest.Config, client.WithWatch) {
-	return first.start(scheme, definitions)
+	switch file := os.Getenv(kubeconfigVariable); {
+	case file != "":
+		return first.start(scheme, definitions, func() error { return first.connect(file) })
+	case IsKube():
+		return first.start(scheme, definitions, first.startKube)
+	default:
+		return first.start(scheme, definitions, first.startSmall)
+	}
 }
 
-// StartSecond returns the same of another API server, which shares nothing with
-// that of [Start].
+// StartSecond returns the same of another kube-apiserver, which shares nothing with
+// the server of [Start].
 func StartSecond(scheme *runtime.Scheme, definitions []*apiextensions.CustomResourceDefinition) (*rest.Config, client.WithWatch) {
-	return second.start(scheme, definitions)
+	return second.start(scheme, definitions, second.startKube)
 }
 
-func (c *cluster) start(scheme *runtime.Scheme, definitions []*apiextensions.CustomResourceDefinition) (*rest.Config, client.WithWatch) {
+func (c *cluster) start(scheme *runtime.Scheme, definitions []*apiextensions.CustomResourceDefinition, start func() error) (*rest.Config, client.WithWatch) {
 	c.once.Do(func() {
-		c.server = &envtest.Environment{
-			BinaryAssetsDirectory: assets(), CRDs: definitions, Scheme: scheme, ControlPlaneStartTimeout: 2 * time.Minute,
-		}
-		var err error
-		if c.config, err = c.server.Start(); err != nil {
+		if err := start(); err != nil {
 			fail(err)
 		}
 		c.config.QPS = -1
+		// Definitions that another process installed are updated.
+		if _, err := envtest.InstallCRDs(c.config, envtest.CRDInstallOptions{CRDs: definitions, Scheme: scheme, MaxTime: patience}); err != nil {
+			fail(err)
+		}
 	})
 	api, err := client.NewWithWatch(c.config, client.Options{Scheme: scheme})
 	if err != nil {
@@ -84,12 +149,101 @@ func (c *cluster) start(scheme *runtime.Scheme, definitions []*apiextensions.Cus
 	return c.config, api
 }
 
-// Stop stops the API servers and the controllers that run.
-func Stop() {
+// connect connects to a running server.
+func (c *cluster) connect(kubeconfig string) (err error) {
+	c.config, err = clientcmd.BuildConfigFromFlags("", kubeconfig)
+	return err
+}
+
+// startKube starts a kube-apiserver.
+func (c *cluster) startKube() (err error) {
+	c.server = &envtest.Environment{BinaryAssetsDirectory: assets(), ControlPlaneStartTimeout: patience, ControlPlaneStopTimeout: patience}
+	c.stop = func() { _ = c.server.Stop() }
+	c.config, err = c.server.Start()
+	return err
+}
+
+// startSmall starts the small server. It ends with this process, however this
+// process ends, because its standard input ends then.
+func (c *cluster) startSmall() error {
+	path, err := small()
+	if err != nil {
+		return err
+	}
+	p, output := exec.Command(path), &bytes.Buffer{}
+	p.Stderr = output
+	in, err := p.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := p.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := p.Start(); err != nil {
+		return err
+	}
+	c.stop = func() {
+		_ = in.Close()
+		_, _ = io.Copy(io.Discard, out)
+		_ = p.Wait()
+	}
+	kubeconfig, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		c.stop()
+		return fmt.Errorf("%s ended before it was ready: %s", path, output)
+	}
+	return c.connect(strings.TrimSpace(kubeconfig))
+}
+
+// small returns the path of the small server. It is built if it is missing or
+// older than its sources. The build is that of the workspace, whose cache has most
+// packages of it.
+func small() (string, error) {
+	root := repository()
+	sources := filepath.Join(root, "tools", "testserver")
+	path := filepath.Join(root, "bin", "testserver")
+	if root == "" {
+		return "", errors.New("the sources of tools/testserver are missing: run the tests in a clone of the repository")
+	}
+	built, err := os.Stat(path)
+	stale := err != nil
+	for _, pattern := range []string{"go.*", "*.go", "*/*.go", "../../go.work"} {
+		files, err := filepath.Glob(filepath.Join(sources, pattern))
+		if err != nil {
+			return "", err
+		}
+		for _, file := range files {
+			source, err := os.Stat(file)
+			if err != nil {
+				return "", err
+			}
+			stale = stale || source.ModTime().After(built.ModTime())
+		}
+	}
+	if !stale {
+		return path, nil
+	}
+	// Several processes may build it at the same time: each renames its own file.
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", err
+	}
+	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
+	build := exec.Command("go", "build", "-o", fresh, ".")
+	build.Dir = sources
+	build.Env = append(os.Environ(), "GOWORK="+filepath.Join(root, "go.work"))
+	if output, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%s in %s: %w: %s", build, sources, err, output)
+	}
+	return path, os.Rename(fresh, path)
+}
+
+// stop stops the API servers and the controllers that run.
+func stop() {
 	stopControllers()
 	for _, c := range []*cluster{&first, &second} {
-		if c.server != nil {
-			_ = c.server.Stop()
+		if c.stop != nil {
+			c.stop()
 		}
 	}
 }
@@ -104,28 +258,35 @@ func Namespace(t testing.TB, api client.Client) string {
 	return ns.Name
 }
 
+// repository returns the root of the repository; empty: the working directory is
+// in no clone.
+func repository() string {
+	for dir, err := os.Getwd(); err == nil; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "tools", "testserver", "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	return ""
+}
+
 // assets returns the folder KUBEBUILDER_ASSETS, or else bin/envtest of the
 // repository.
 func assets() string {
-	dir := os.Getenv("KUBEBUILDER_ASSETS")
-	for up, parent := ".", ""; dir == ""; up = filepath.Join(up, "..") {
-		abs, err := filepath.Abs(up)
-		if err != nil || abs == parent {
-			break // the root
-		}
-		parent = abs
-		if _, err := os.Stat(filepath.Join(abs, "go.work")); err == nil {
-			dir = filepath.Join(abs, "bin", "envtest")
-		}
+	dir := os.Getenv(assetsVariable)
+	if dir == "" {
+		dir = filepath.Join(repository(), "bin", "envtest")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "kube-apiserver")); err != nil {
-		fail(fmt.Errorf("no kube-apiserver in %q: build it with: make envtest (or name a folder in KUBEBUILDER_ASSETS)", dir))
+		fail(fmt.Errorf("no kube-apiserver in %q: build it with: make envtest (or name a folder in %s)", dir, assetsVariable))
 	}
 	return dir
 }
 
 func fail(err error) {
 	fmt.Fprintln(os.Stderr, "the API server does not start:", err)
-	Stop()
+	stop()
 	os.Exit(1)
 }
