@@ -115,20 +115,23 @@ bin/controller-gen: tools/controller-gen/go.mod tools/controller-gen/go.sum
 bin/staticcheck: tools/lint/go.mod tools/lint/go.sum
 	cd tools/lint && GOWORK=off $(GO) build -o $(CURDIR)/bin/staticcheck honnef.co/go/tools/cmd/staticcheck
 
-# envtest builds the API server and the etcd for tests and for examples/component, and the controllers of Kubernetes for tests,
-# in some minutes the first time. If KUBEBUILDER_ASSETS is set, the tests use the programs in that folder instead. The builds
-# have a cache of their own, which is removed: it takes 2 GB, and no other build needs it.
-APISERVER := v1.36.3
+# envtest builds the API server and the etcd for make verify and for examples/component, and the controllers of Kubernetes for
+# one test, in some minutes the first time. tools/envtest pins the versions of the workspace, so that the builds share its cache.
+# If KUBEBUILDER_ASSETS is set, the tests use the programs in that folder instead.
+APISERVER := v1.37.2
 COMPONENT := k8s.io/component-base/version
-BUILD      = $(GO) build -gcflags=all=-dwarf=false -o $(CURDIR)/bin/envtest
-VERSION_OF = -ldflags "-s -w -X $(COMPONENT).gitVersion=$(APISERVER) -X $(COMPONENT).gitMajor=1 -X $(COMPONENT).gitMinor=36"
+BUILD      = $(GO) build -o $(CURDIR)/bin/envtest
+VERSION_OF = -ldflags "-s -w -X $(COMPONENT).gitVersion=$(APISERVER) -X $(COMPONENT).gitMajor=1 -X $(COMPONENT).gitMinor=37"
 envtest: $(if $(KUBEBUILDER_ASSETS),,bin/envtest/kube-controller-manager)
 bin/envtest/kube-controller-manager: tools/envtest/go.mod tools/envtest/go.sum
-	@export GOWORK=off GOCACHE=$(CURDIR)/bin/envtest-cache && cd tools/envtest && set -x && \
+	@export GOWORK=off && cd tools/envtest && set -x && \
 	$(BUILD)/etcd -ldflags "-s -w" go.etcd.io/etcd/server/v3 && \
 	$(BUILD)/kube-apiserver $(VERSION_OF) k8s.io/kubernetes/cmd/kube-apiserver && \
-	$(BUILD)/kube-controller-manager $(VERSION_OF) k8s.io/kubernetes/cmd/kube-controller-manager && \
-	rm -rf "$$GOCACHE"
+	$(BUILD)/kube-controller-manager $(VERSION_OF) k8s.io/kubernetes/cmd/kube-controller-manager
+
+# The tests of ctrlx build the small server themselves if it is missing or stale.
+bin/testserver: go.work $(wildcard tools/testserver/go.* tools/testserver/*.go tools/testserver/*/*.go)
+	$(GO) build -o bin/testserver ./tools/testserver
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
