@@ -21,13 +21,13 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
 
-// patience is the longest time that a test waits for a condition. Only a test that
-// fails waits that long.
-const patience = 2 * time.Minute
+// patience is the longest time that a test waits for a condition.
+const patience = apiserver.Patience
 
 // operator is a manager with a reconciler for databases, whose cloud notes what is asked of it.
 type operator struct {

@@ -18,6 +18,7 @@ import (
 // objects of the component in it are deleted. Only the manifest of the namespace itself
 // asks for its deletion.
 func TestAdoptedNamespace(t *testing.T) {
+	t.Parallel()
 	namespace := func(policy string) string {
 		text := "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: NAMESPACE-inner\n"
 		if policy != "" {
@@ -118,6 +119,7 @@ func TestAdoptedNamespace(t *testing.T) {
 
 // Without Preflight, the pass reads a namespace before it adopts it.
 func TestAdoptedWithoutPreflight(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, component.WithWaveChain(func(c component.WaveChain) (component.WaveChain, error) { return c.Without("Preflight") }))
 	inner := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
 	w.want("apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
@@ -142,6 +144,7 @@ func TestAdoptedWithoutPreflight(t *testing.T) {
 
 // A namespace in deletion goes with its objects, and the component creates the next one.
 func TestAdoptedInDeletion(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	inner := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
 	must(t, api.Create(t.Context(), inner))
@@ -162,8 +165,10 @@ func TestAdoptedInDeletion(t *testing.T) {
 // A Namespace that existed before is kept, also if a pattern of managed types
 // matches Namespaces (the empty group is the core group).
 func TestAdoptedNamespaceOfManagedType(t *testing.T) {
+	t.Parallel()
 	for title, types := range map[string]component.TypeInfo{"Core": {Kind: "*"}, "All": {Group: "*", Kind: "*"}, "Exact": {Kind: "Namespace"}} {
 		t.Run(title, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			inner := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
 			must(t, api.Create(t.Context(), inner.DeepCopy()))
@@ -187,6 +192,7 @@ func TestAdoptedNamespaceOfManagedType(t *testing.T) {
 
 // The update policy Recreate is invalid for a Namespace, whatever types are managed.
 func TestRecreateNamespaceOfManagedType(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	inner := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
 	must(t, api.Create(t.Context(), inner.DeepCopy()))
@@ -208,6 +214,7 @@ func TestRecreateNamespaceOfManagedType(t *testing.T) {
 // A Namespace that the component created is deleted with the component, also if an
 // earlier Namespace of this name was adopted.
 func TestAdoptedCreatedAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	inner := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
 	must(t, api.Create(t.Context(), inner))

@@ -107,6 +107,7 @@ func object(gvk schema.GroupVersionKind, object, namespace string) string {
 // one is gone. This holds, too, if the process crashes before it writes them. In
 // sync, nothing is written.
 func TestApplySet(t *testing.T) {
+	t.Parallel()
 	w, other := newWorld(t, component.WithApplySet()), newWorld(t)
 	const parent = "patch Shop shop"
 	crash, written, crashed := errors.New("crash"), 0, false
@@ -185,6 +186,7 @@ func TestApplySet(t *testing.T) {
 // A component that lost its status finds its objects in the kinds and the namespaces
 // of its ApplySet, and deletes none of them.
 func TestRebuiltFromApplySet(t *testing.T) {
+	t.Parallel()
 	w, other := newWorld(t, component.WithApplySet()), newWorld(t)
 	w.want(configMap("a", "1"), object(accounts, "s", w.ns), object(roles, "r", other.ns))
 	w.settle()
@@ -214,6 +216,7 @@ func TestRebuiltFromApplySet(t *testing.T) {
 // The API server does not serve a kind of the ApplySet, so its objects are unknown: a
 // component that lost its status stays.
 func TestRebuiltHidden(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, component.WithApplySet())
 	crd, kind := w.definition()
 	w.create(crd)
@@ -249,6 +252,7 @@ func (l limited) List(ctx context.Context, list client.ObjectList, opts ...clien
 // An operator that may list objects in some namespaces finds those of the namespaces
 // of the ApplySet. It fails if it may not list one of them.
 func TestRebuiltInNamespaces(t *testing.T) {
+	t.Parallel()
 	w, other := newWorld(t, component.WithApplySet()), newWorld(t)
 	w.want(configMap("a", "1"), object(accounts, "s", other.ns))
 	w.settle()
@@ -284,6 +288,7 @@ func (vacant) List(_ context.Context, _ client.ObjectList, opts ...client.ListOp
 
 // An operator without rights in all namespaces sends a bounded number of requests.
 func TestRebuildBounded(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, component.WithApplySet())
 	var many []string
 	for i := range 10_000 {
@@ -302,6 +307,7 @@ func TestRebuildBounded(t *testing.T) {
 // A user who may edit a component may edit its annotations. They say where to
 // look, and no more, and a list that makes no sense is refused.
 func TestHostileApplySet(t *testing.T) {
+	t.Parallel()
 	many := func(n int, format string) string {
 		var all []string
 		for i := range n {
@@ -331,6 +337,7 @@ func TestHostileApplySet(t *testing.T) {
 	}
 	for title, tc := range cases {
 		t.Run(title, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t, component.WithApplySet())
 			w.change(func(s *Shop) {
 				s.Annotations = map[string]string{setKinds: tc.kinds, setNamespaces: tc.namespaces}
@@ -352,6 +359,7 @@ func TestHostileApplySet(t *testing.T) {
 // A component that is the parent of another ApplySet writes nothing, and can be
 // deleted.
 func TestForeignParent(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason              string
 		labels, annotations map[string]string
@@ -363,6 +371,7 @@ func TestForeignParent(t *testing.T) {
 	}
 	for title, tc := range cases {
 		t.Run(title, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t, component.WithApplySet())
 			w.change(func(s *Shop) {
 				s.Labels, s.Annotations, s.Spec.Manifests = tc.labels, tc.annotations, []string{configMap("a", "1")}

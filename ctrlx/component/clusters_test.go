@@ -176,6 +176,7 @@ func (r otherCluster) RESTMapper() meta.RESTMapper { return otherMapper{r.Client
 // namespace is another namespace: the component is not in it. If it is redundant, it
 // is deleted.
 func TestRedundantNamespaceOfTarget(t *testing.T) {
+	t.Parallel()
 	y := newTarget(t)
 	w := newWorld(t)
 	w.process = component.NewProcess(w.reconciler, w.ends, w.preferred)

@@ -88,6 +88,7 @@ func TestPanics(t *testing.T) {
 // The reapply interval of a component counts from the last write. Zero and negative
 // intervals mean the default, so that no component writes in each pass.
 func TestReapply(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason         string
 		seconds        int
@@ -101,6 +102,7 @@ func TestReapply(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			clock := clocktesting.NewFakePassiveClock(time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC))
 			start := clock.Now()
 			w := newWorld(t, component.WithDependents(dependents.WithClock(clock)), component.WithPolicies(dependents.Policies{ReapplyInterval: tc.option}))
@@ -123,6 +125,7 @@ func TestReapply(t *testing.T) {
 
 // Each policy counts as an option, and as a setting of the component.
 func TestPolicySources(t *testing.T) {
+	t.Parallel()
 	elsewhere := strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: NAMESPACE-other", 1)
 	policies := func(p dependents.Policies) []component.Option { return []component.Option{component.WithPolicies(p)} }
 	cases := map[string]struct {
@@ -148,6 +151,7 @@ func TestPolicySources(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t, tc.opts...)
 			before := &corev1.ConfigMap{}
 			if tc.first != "" {
@@ -180,6 +184,7 @@ func TestPolicySources(t *testing.T) {
 
 // A negative interval of the component means that of the option.
 func TestNegativeIntervalOfComponent(t *testing.T) {
+	t.Parallel()
 	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC))
 	w := newWorld(t, component.WithDependents(dependents.WithClock(clock)), component.WithPolicies(dependents.Policies{ReapplyInterval: 2 * time.Minute}))
 	w.change(func(s *Shop) { s.Spec.ReapplySeconds, s.Spec.Manifests = -60, []string{configMap("a", "1")} })

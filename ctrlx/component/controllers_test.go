@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -107,7 +106,7 @@ func TestControllers(t *testing.T) {
 	shops := testv1.Definition("Shop", "shops", apiextensions.NamespaceScoped)
 	config, api := apiserver.StartSecond(scheme, []*apiextensions.CustomResourceDefinition{shops})
 	apiserver.StartControllers(t)
-	o := &operator{t: t, api: api, ns: apiserver.Namespace(t, api), more: 2 * time.Minute}
+	o := &operator{t: t, api: api, ns: apiserver.Namespace(t, api)}
 	kinds := []schema.GroupVersionKind{deployments}
 	for _, kind := range []string{"Namespace", "ResourceQuota", "ServiceAccount", "Service", "PersistentVolumeClaim"} {
 		kinds = append(kinds, schema.GroupVersionKind{Version: "v1", Kind: kind})
@@ -158,7 +157,7 @@ func TestControllers(t *testing.T) {
 	o.ready("False DependentContested", "spec.replicas is managed by kube-controller-manager")
 	want(append(stack(inside, append(two, "  replicas: 1\n", "")...), scaler))
 	o.ready("True Succeeded", "")
-	ctx, cancel := context.WithTimeout(t.Context(), o.more)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	servers, err := api.Watch(ctx, &appsv1.DeploymentList{}, client.InNamespace(inside))
 	must(t, err)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -323,17 +322,14 @@ func (w *lived) controllers() {
 		}
 	}
 	_, kind := w.definition()
-	for end := time.Now().Add(30 * time.Second); w.typed; {
-		u, exists := w.get(definitions, "mills."+kind.Group)
-		if !exists {
-			return
-		}
-		_, err := found.RESTClient().Get().AbsPath("/apis", kind.Group, kind.Version, "mills").DoRaw(w.t.Context())
-		if u.GetDeletionTimestamp() == nil && err == nil {
-			return
-		}
-		if time.Now().After(end) {
-			w.t.Fatalf("the definition is neither served nor gone: %v", err)
-		}
+	if w.typed {
+		eventually(w.t, "the definition is served or gone", func() bool {
+			u, exists := w.get(definitions, "mills."+kind.Group)
+			if !exists {
+				return true
+			}
+			_, err := found.RESTClient().Get().AbsPath("/apis", kind.Group, kind.Version, "mills").DoRaw(w.t.Context())
+			return u.GetDeletionTimestamp() == nil && err == nil
+		})
 	}
 }

@@ -18,6 +18,7 @@ import (
 // docs/from-component-operator-runtime.md lists all differences, and a test of
 // internal/testing/pages names the test of each one.
 func TestDeviations(t *testing.T) {
+	t.Parallel()
 	orphaned := func(w *world) string {
 		w.want(configMap("a", "1", "delete-policy", "Orphan"))
 		w.settle()
@@ -55,6 +56,7 @@ func TestDeviations(t *testing.T) {
 	}
 	for title, tc := range cases {
 		t.Run(title, func(t *testing.T) {
+			t.Parallel()
 			if diff := cmp.Diff(tc.want, tc.do(newWorld(t, tc.opts...))); diff != "" {
 				t.Errorf("there, %s; here (-want +got):\n%s", tc.theirs, diff)
 			}

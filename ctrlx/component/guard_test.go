@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -56,6 +55,7 @@ func mill(kind schema.GroupVersionKind, object string) string {
 // The instances of a type of the set come after its definition, and go before it.
 // A foreign instance blocks the deletion, and the condition names it.
 func TestManagedTypes(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	crd, kind := w.definition()
 	w.want(mill(kind, "ours"), configMap("z", "1"), crd)
@@ -104,6 +104,7 @@ func TestManagedTypes(t *testing.T) {
 
 // A definition that is not needed any more stays while foreign instances exist.
 func TestRedundantDefinition(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	crd, kind := w.definition()
 	w.want(crd)
@@ -125,6 +126,7 @@ func TestRedundantDefinition(t *testing.T) {
 // Additional managed types are patterns. Kinds that cannot be listed do not count,
 // and a group that cannot be discovered matters only if a pattern matches it.
 func TestAdditionalManagedTypes(t *testing.T) {
+	t.Parallel()
 	broken := &discovery.ErrGroupDiscoveryFailed{Groups: map[schema.GroupVersion]error{{Group: "metrics.example.com", Version: "v1"}: errors.New("no answer")}}
 	cases := map[string]struct {
 		reason string
@@ -151,6 +153,7 @@ func TestAdditionalManagedTypes(t *testing.T) {
 	base.create(mill(kind, "foreign"))
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			if tc.broken {
 				w.preferred = func(context.Context) ([]*metav1.APIResourceList, error) {
@@ -191,6 +194,7 @@ func TestAdditionalManagedTypes(t *testing.T) {
 
 // The finalizers of other controllers go first: they may need the dependents.
 func TestForeignFinalizer(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.change(func(s *Shop) { s.Finalizers = append(s.Finalizers, "example.com/other") })
 	w.want(configMap("a", "1"))
@@ -226,21 +230,17 @@ func (w *world) serve(kind schema.GroupVersionKind, served map[string]bool) {
 	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"versions": crd.Spec.Versions}})
 	must(w.t, err)
 	must(w.t, api.Patch(w.t.Context(), u, client.RawPatch("application/merge-patch+json", patch)))
-	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
-	defer cancel()
 	for _, v := range crd.Spec.Versions {
-		for {
-			_, err := found.RESTClient().Get().AbsPath("/apis", kind.Group, v.Name, "mills").DoRaw(ctx)
-			if (err == nil) == v.Served {
-				break
-			}
-			must(w.t, ctx.Err())
-		}
+		eventually(w.t, fmt.Sprintf("%s is served: %t", v.Name, v.Served), func() bool {
+			_, err := found.RESTClient().Get().AbsPath("/apis", kind.Group, v.Name, "mills").DoRaw(w.t.Context())
+			return (err == nil) == v.Served
+		})
 	}
 }
 
 // A type whose definition serves no version may have objects, so it blocks.
 func TestUnservedType(t *testing.T) {
+	t.Parallel()
 	for name, additional := range map[string]string{"Definition": "", "AdditionalType": "Mill", "Pattern": "*"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -275,6 +275,7 @@ func TestUnservedType(t *testing.T) {
 // An object that only its label names stays in the inventory while its kind is not
 // served, because it may be ours.
 func TestUnservedHeld(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	crd, kind := w.definition()
 	w.create(crd)
@@ -290,6 +291,7 @@ func TestUnservedHeld(t *testing.T) {
 
 // An object whose version is not served any more is deleted in another version.
 func TestUnservedVersion(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	crd, kind := w.definition()
 	_, version, _ := strings.Cut(crd, "  - name: v1\n")
@@ -339,6 +341,7 @@ func (m lackingMapper) RESTMapping(gk schema.GroupKind, versions ...string) (*me
 // The guard finds managed types in the cluster of the target client. A pattern
 // cannot be found there. An object of a kind that only the target has is deleted.
 func TestTargetCluster(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	crd, kind := w.definition()
 	w.want(crd, mill(kind, "ours"))
@@ -365,8 +368,10 @@ func TestTargetCluster(t *testing.T) {
 // An instance that does not belong to the component any more blocks the deletion,
 // before the operator of its type is deleted (here the ConfigMap).
 func TestReleasedInstance(t *testing.T) {
+	t.Parallel()
 	for title, external := range map[string]bool{"Definition": false, "AdditionalType": true} {
 		t.Run(title, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			crd, kind := w.definition()
 			all := []string{crd, configMap("operator", "1"), mill(kind, "m")}
@@ -398,6 +403,7 @@ func TestReleasedInstance(t *testing.T) {
 // A foreign instance that has the name of a purged one blocks the deletion of a
 // redundant definition.
 func TestForeignAfterPurge(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	crd, kind := w.definition()
 	m := strings.Replace(mill(kind, "m"), "{name: m}", "{name: m, annotations: {shop.example.com/purge-order: '0'}}", 1)
@@ -420,6 +426,7 @@ func TestForeignAfterPurge(t *testing.T) {
 // (DependentNotOurs), and its deletion takes nothing along. So the instances of the
 // first one neither block it, nor are named as objects to delete.
 func TestDefinitionOfAnother(t *testing.T) {
+	t.Parallel()
 	first, second := newWorld(t), newWorld(t)
 	crd, kind := first.definition()
 	first.want(crd, mill(kind, "precious"))
@@ -440,6 +447,7 @@ func TestDefinitionOfAnother(t *testing.T) {
 
 // The same for a redundant definition that a person, or another component, has taken.
 func TestReleasedDefinition(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	crd, kind := w.definition()
 	w.want(crd)
@@ -464,8 +472,10 @@ func TestReleasedDefinition(t *testing.T) {
 // kind is immutable. The guard goes by the live definition, not by the refused
 // manifest: a foreign instance blocks the deletion.
 func TestGuardOfLiveKind(t *testing.T) {
+	t.Parallel()
 	for title, drop := range map[string]bool{"Deleted": false, "Dropped": true} {
 		t.Run(title, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			crd, kind := w.definition()
 			w.want(crd)
@@ -493,6 +503,7 @@ func TestGuardOfLiveKind(t *testing.T) {
 
 // The guard reads all pages of a list.
 func TestGuardPages(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	crd, kind := w.definition()
 	all := []string{crd}
@@ -511,6 +522,7 @@ func TestGuardPages(t *testing.T) {
 
 // The group * has the core group, too.
 func TestGuardCore(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.create("apiVersion: v1\nkind: PodTemplate\nmetadata: {name: foreign}\ntemplate: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: a}]}}\n")
 	w.change(func(s *Shop) { s.Spec.ManagedTypes = []component.TypeInfo{{Group: "*", Kind: "PodTemplate"}} })

@@ -26,6 +26,7 @@ import (
 // objects with its label stay, because they may be copies or orphans of an earlier
 // component. The condition names them, until their label is removed.
 func TestRebuiltInventory(t *testing.T) {
+	t.Parallel()
 	w, other := newWorld(t), newWorld(t)
 	w.create(configMap("foreign", "1"))
 	w.want(configMap("a", "1", "delete-order", "1"), configMap("b", "1"), configMap("kept", "1", "delete-policy", "orphan-on-delete"))
@@ -76,6 +77,7 @@ func TestRebuiltInventory(t *testing.T) {
 // A component whose policy keeps all objects leaves them to a new component of its
 // name, which does not delete them.
 func TestOrphansOfAnEarlierComponent(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.change(func(s *Shop) { s.Spec.Delete = "Orphan" })
 	w.want(configMap("a", "1"), configMap("b", "1"))
@@ -115,6 +117,7 @@ func (m *memory) Save(_ context.Context, _ client.Client, c component.Component,
 // Without a stored inventory nothing is written. A store of the user's own has it
 // in place of the status.
 func TestStore(t *testing.T) {
+	t.Parallel()
 	store := &memory{of: map[string]*component.Inventory{}, failing: errors.New("no space")}
 	w := newWorld(t, component.WithStore(store))
 	w.want(configMap("a", "1"))
@@ -142,6 +145,7 @@ func TestStore(t *testing.T) {
 // A component that another writer changed meanwhile keeps its status, and the pass
 // writes nothing.
 func TestInventoryConflict(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.want(configMap("a", "1"))
 	old := w.shop.DeepCopyObject().(*Shop)
@@ -161,6 +165,7 @@ func TestInventoryConflict(t *testing.T) {
 // nothing, and stores no inventory: a later pass would leave objects, or delete
 // those of others.
 func TestPrunedInventory(t *testing.T) {
+	t.Parallel()
 	text := func() *apiextensions.JSONSchemaProps { return &apiextensions.JSONSchemaProps{Type: "string"} }
 	object := func(of map[string]apiextensions.JSONSchemaProps) apiextensions.JSONSchemaProps {
 		return apiextensions.JSONSchemaProps{Type: "object", Properties: of}
@@ -189,6 +194,7 @@ func TestPrunedInventory(t *testing.T) {
 	}
 	for title, tc := range cases {
 		t.Run(title, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			w.want(configMap("kept", "1", "delete-policy", "Orphan"))
 			w.settle()
@@ -245,6 +251,7 @@ func TestEveryField(t *testing.T) {
 // After a lost inventory, an object that only the label names is not deleted, also if
 // the set had it in a pass that wrote nothing.
 func TestRebuiltIsDeleted(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.want(configMap("a", "1"))
 	w.settle()
@@ -270,6 +277,7 @@ func TestRebuiltIsDeleted(t *testing.T) {
 
 // An inventory with long names is too large before it has 1,000 objects.
 func TestInventoryBytes(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var all []string
 	for i := range 900 {

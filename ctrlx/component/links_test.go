@@ -18,6 +18,7 @@ import (
 
 // A link that stops the writes of a wave is no problem for a component in sync.
 func TestWindow(t *testing.T) {
+	t.Parallel()
 	open := true
 	window := func(next component.WaveHandler) component.WaveHandler {
 		return func(ctx context.Context, wave *component.Wave) (component.Result, error) {
@@ -49,6 +50,7 @@ func TestWindow(t *testing.T) {
 
 // A link that counts writes counts each one once: dry-runs are no writes.
 func TestCountedWrites(t *testing.T) {
+	t.Parallel()
 	var written []string
 	count := chain.Named("Count", chain.Before[*dependents.Request, dependents.Result](func(_ context.Context, r *dependents.Request) error {
 		if !r.IsDryRun() {

@@ -52,6 +52,7 @@ func (m *model) key(object string) client.ObjectKey {
 // passes end, the cluster equals the model. After a deletion nothing is left but
 // objects that a policy keeps.
 func TestModel(t *testing.T) {
+	t.Parallel()
 	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
 		must(t, f.Value.Set("8"))
 		defer func() { _ = f.Value.Set(f.DefValue) }()

@@ -16,6 +16,7 @@ import (
 // A missing namespace is created as the policy says. It gets no mark of the
 // component, and stays after its deletion. Its field manager is that of all writes.
 func TestNamespaces(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, component.WithDependents(dependents.WithFieldOwner("boss")))
 	other := w.ns + "-other"
 	object := strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: "+other, 1)
@@ -44,6 +45,7 @@ func TestNamespaces(t *testing.T) {
 // A namespace of the set is created before the objects in it, and deleted after
 // them. An object in a namespace in deletion is an error that names it.
 func TestNamespaceOfTheSet(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	inner := strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: NAMESPACE-inner", 1)
 	w.want(inner, "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")

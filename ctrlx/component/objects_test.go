@@ -20,6 +20,7 @@ import (
 
 // Bad input is refused before any write, and the error names the object.
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	crd := "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x.NAMESPACE, annotations: {%s: %q}}\nspec: {group: g.NAMESPACE.io, names: {kind: X}, scope: Namespaced}\n"
 	instance := "apiVersion: g.NAMESPACE.io/v1\nkind: X\nmetadata: {name: x, annotations: {%s: %q}}\n"
 	annotated := func(text, key, value string) string { return fmt.Sprintf(text, name+"/"+key, value) }
@@ -77,6 +78,7 @@ func TestBadInput(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			w.change(func(s *Shop) {
 				s.Spec.Manifests = []string{configMap("good", "1")}
@@ -100,6 +102,7 @@ func TestBadInput(t *testing.T) {
 
 // A component may spell its policies as annotations do.
 func TestSpelling(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		change func(*ShopSpec)
@@ -111,6 +114,7 @@ func TestSpelling(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			w.create(configMap("a", "1"))
 			w.change(func(s *Shop) {
@@ -127,6 +131,7 @@ func TestSpelling(t *testing.T) {
 
 // Under WithOwnNamespaceOnly a parameter cannot place an object elsewhere.
 func TestOwnNamespaceOnly(t *testing.T) {
+	t.Parallel()
 	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: NAMESPACE-role}\n"
 	elsewhere := strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: default", 1)
 	cases := map[string]struct {
@@ -143,6 +148,7 @@ func TestOwnNamespaceOnly(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t, component.WithOwnNamespaceOnly(tc.kinds...))
 			w.want(configMap("good", "1"), tc.manifest)
 			_, err := w.pass()
@@ -158,6 +164,7 @@ func TestOwnNamespaceOnly(t *testing.T) {
 
 // A generator may return anything. An invalid set causes no write.
 func TestGenerators(t *testing.T) {
+	t.Parallel()
 	many := make([]client.Object, 50_000)
 	for i := range many {
 		many[i] = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("a", i)}}
@@ -181,6 +188,7 @@ func TestGenerators(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			w.generator = component.GeneratorFunc[*ShopSpec](func(context.Context, string, string, *ShopSpec) ([]client.Object, error) {
 				if tc.panics {
@@ -206,6 +214,7 @@ func TestGenerators(t *testing.T) {
 // Passes at the same time may share the manifests of a generator. The race detector
 // finds a write.
 func TestSharedManifests(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	crd, _ := w.definition()
 	u, err := parsed(crd)
@@ -229,6 +238,7 @@ func TestSharedManifests(t *testing.T) {
 // Policies come from the annotation, the component, the option, and the default, in
 // this order.
 func TestPrecedence(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason                        string
 		option, component, annotation string
@@ -242,6 +252,7 @@ func TestPrecedence(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t, component.WithPolicies(dependents.Policies{Delete: dependents.DeletePolicy(tc.option)}))
 			w.change(func(s *Shop) { s.Spec.Delete = tc.component })
 			annotations := []string{"delete-policy", tc.annotation}

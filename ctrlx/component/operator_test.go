@@ -42,7 +42,6 @@ type operator struct {
 	api   client.WithWatch
 	ns    string
 	shops *component.Reconciler[*Shop]
-	more  time.Duration
 	log   logr.Logger
 
 	mu       sync.Mutex
@@ -135,7 +134,7 @@ func (o *operator) create(manifests ...string) *Shop {
 // kind.
 func (o *operator) until(list client.ObjectList, check func() string) {
 	o.t.Helper()
-	ctx, cancel := context.WithTimeout(o.t.Context(), 30*time.Second+o.more)
+	ctx, cancel := context.WithTimeout(o.t.Context(), patience)
 	defer cancel()
 	w, err := o.api.Watch(ctx, list)
 	must(o.t, err)

@@ -29,6 +29,7 @@ var update = flag.Bool("update", false, "write the files in testdata")
 // cannot try.
 // The flag -update writes the files.
 func TestPlan(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	crd, kind := w.definition("apply-order", "-1")
 	secret := "apiVersion: v1\nkind: Secret\nmetadata: {name: key}\nstringData: {k: %s}\n"
@@ -78,6 +79,7 @@ func TestPlan(t *testing.T) {
 
 // The plan of a Secret shows no values, also not those of its annotations.
 func TestPlanOfSecret(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	secret := "apiVersion: v1\nkind: Secret\nmetadata: {name: key, annotations: {last-applied: hidden-VALUE}, labels: {l: hidden-VALUE}}\nstringData: {k: hidden-VALUE}\n"
 	w.want(strings.ReplaceAll(secret, "VALUE", "one"))
@@ -94,6 +96,7 @@ func TestPlanOfSecret(t *testing.T) {
 
 // The plan has the deletion of objects with a purge order, unless they are purged.
 func TestPlanOfPurge(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.want(configMap("job", "1", "purge-order", "2"), configMap("b", "1"))
 	want := "wave 1 of 1\n  +  create ConfigMap NS/job\n  +  create ConfigMap NS/b\npurge after the apply-order 2\n  -  delete ConfigMap NS/job\n"
@@ -111,6 +114,7 @@ func TestPlanOfPurge(t *testing.T) {
 // A plan has the fields that a server-side apply removes after it took over the fields
 // of other managers, with the defaults that follow: the same fields as the real pass.
 func TestPlanOfTakeover(t *testing.T) {
+	t.Parallel()
 	scaled := func(version, spec string) string {
 		return "apiVersion: autoscaling/" + version + "\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\n" +
 			"spec: {minReplicas: 2, maxReplicas: 5, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}" + spec + "}\n"
@@ -152,6 +156,7 @@ func TestPlanOfTakeover(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			crd, kind := w.definition()
 			if strings.Contains(tc.before, "GROUP") {
@@ -247,6 +252,7 @@ func TestFieldChange(t *testing.T) {
 
 // No text of an object adds lines to the plan.
 func TestForgedPlan(t *testing.T) {
+	t.Parallel()
 	const forged = "x\nwave 2 of 2\n  -  delete Namespace prod"
 	w := newWorld(t)
 	crd, kind := w.definition()
@@ -285,6 +291,7 @@ func TestForgedPlan(t *testing.T) {
 
 // The plan of a component in deletion lists what is deleted and kept.
 func TestPlanOfDeletion(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.want(configMap("a", "1", "delete-order", "1"), configMap("b", "1"), configMap("kept", "1", "delete-policy", "OrphanOnDelete"))
 	w.settle()
@@ -305,6 +312,7 @@ func TestPlanOfDeletion(t *testing.T) {
 // the foreign instances and finalizers as problems. It lists the deletions, too. A
 // pattern needs the discovery of a manager or a cluster.
 func TestPlanOfBlocked(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	crd, kind := w.definition()
 	w.want(crd, configMap("a", "1"))
@@ -369,6 +377,7 @@ func (w *world) plan() (*component.Plan, error) {
 
 // The dependents of a component that is only observed stay when it is deleted.
 func TestObservedDeletion(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	fresh := w.shop.DeepCopyObject().(*Shop)
 	fresh.Annotations, fresh.DeletionTimestamp = map[string]string{name + "/observe-only": "true"}, &metav1.Time{}
@@ -393,6 +402,7 @@ func TestObservedDeletion(t *testing.T) {
 // An observed component with an empty plan is Ready only if its dependents are ready,
 // because others wait for it.
 func TestObservedNotReady(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.want(configMap("a", "1"), web)
 	if res, err := w.pass(); err != nil || res.Done {
@@ -408,6 +418,7 @@ func TestObservedNotReady(t *testing.T) {
 // A component that is only observed is not Ready while a field of a dependent is
 // contested: the object differs from its manifest.
 func TestObservedContested(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.want(configMap("a", "1"))
 	w.settle()
@@ -427,6 +438,7 @@ func TestObservedContested(t *testing.T) {
 
 // The same for an object that another owner has taken back.
 func TestObservedTaken(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.want(configMap("a", "1", "adoption-policy", "Always"))
 	w.settle()
@@ -446,6 +458,7 @@ func TestObservedTaken(t *testing.T) {
 
 // Plan names what a pass refuses: the ApplySet of another tool.
 func TestPlanOfForeignApplySet(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, component.WithApplySet())
 	w.change(func(s *Shop) { s.Annotations = map[string]string{"applyset.kubernetes.io/tooling": "kubectl/v1"} })
 	w.want(configMap("a", "1"))
@@ -461,6 +474,7 @@ func TestPlanOfForeignApplySet(t *testing.T) {
 
 // Plan names what a pass refuses: an inventory that is too large.
 func TestPlanOfLargeInventory(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var all []string
 	for i := range 1001 {
@@ -479,6 +493,7 @@ func TestPlanOfLargeInventory(t *testing.T) {
 
 // An instance with a purge order can be planned before its definition exists.
 func TestPlanOfPurgedInstance(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	crd, kind := w.definition()
 	w.want(crd, strings.Replace(mill(kind, "m"), "{name: m}", "{name: m, annotations: {shop.example.com/purge-order: '0'}}", 1))
@@ -491,6 +506,7 @@ func TestPlanOfPurgedInstance(t *testing.T) {
 
 // The plan of an object in a version that is not served yet does not delete it.
 func TestPlanOfUnservedVersion(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	crd, kind := w.definition()
 	w.create(crd)
@@ -508,6 +524,7 @@ func TestPlanOfUnservedVersion(t *testing.T) {
 // The definition of the set is planned again after it was deleted. The process knows
 // the kind from before. The plan has no problem, because the pass has none.
 func TestPlanOfDefinitionAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	crd, kind := w.definition()
 	all := []string{crd, mill(kind, "m"), configMap("a", "1")}
@@ -525,6 +542,7 @@ func TestPlanOfDefinitionAgain(t *testing.T) {
 
 // The option does the same as the annotation.
 func TestObserveOption(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, component.WithObserveOnly())
 	w.want(configMap("a", "1"))
 	res, err := w.pass()

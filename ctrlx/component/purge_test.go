@@ -15,6 +15,7 @@ import (
 // wave begins. It is applied again only if its manifest changes, also after a
 // restart. It ignores its delete policy.
 func TestPurge(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	job := func(k string) string {
 		return configMap("job", k, "apply-order", "-1", "purge-order", "-1", "delete-policy", "Orphan")
@@ -46,6 +47,7 @@ func TestPurge(t *testing.T) {
 // A purge is tried again until the object is gone: after an error of the deletion,
 // and while a finalizer holds the object, also if the set has no other object.
 func TestPurgeAgain(t *testing.T) {
+	t.Parallel()
 	held := strings.Replace(configMap("job", "1", "purge-order", "0"), "name: job", "name: job\n  finalizers: [example.com/held]", 1)
 	cases := map[string]struct {
 		reason    string
@@ -56,6 +58,7 @@ func TestPurgeAgain(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			conflict := errors.New("conflict")
 			w.before = func(call string) error {
@@ -86,12 +89,14 @@ func TestPurgeAgain(t *testing.T) {
 // A purged object is applied again only if its manifest changes. An empty status, a
 // null and the marks are no part of a manifest, as for all other objects.
 func TestPurgeDigest(t *testing.T) {
+	t.Parallel()
 	job := configMap("job", "1", "purge-order", "0")
 	for title, text := range map[string]string{
 		"Status": job + "status: {}\n", "CreationTimestamp": strings.Replace(job, "metadata:\n", "metadata:\n  creationTimestamp: null\n", 1),
 		"Namespace": strings.Replace(job, "metadata:\n", "metadata:\n  namespace: NAMESPACE\n", 1),
 	} {
 		t.Run(title, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			w.want(job)
 			w.settle()
@@ -110,6 +115,7 @@ func TestPurgeDigest(t *testing.T) {
 // The API server refuses a new manifest of a purged object. The set goes back to the
 // manifest that was applied and purged: it is not applied again.
 func TestPurgeReverted(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	good := configMap("job", "1", "purge-order", "0")
 	w.want(good)

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -275,11 +276,10 @@ func (w *world) create(text string) {
 	if u.GetNamespace() == "" {
 		u.SetNamespace(w.ns)
 	}
-	err = api.Create(w.t.Context(), u)
-	// A definition is established a moment before discovery has its type.
-	for end := time.Now().Add(30 * time.Second); (meta.IsNoMatchError(err) || apierrors.IsNotFound(err)) && time.Now().Before(end); {
+	eventually(w.t, "a definition is established a moment before discovery has its type", func() bool {
 		err = api.Create(w.t.Context(), u)
-	}
+		return !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err)
+	})
 	must(w.t, err)
 }
 
@@ -293,6 +293,17 @@ func (w *world) exists(gvk schema.GroupVersionKind, namespace, object string) bo
 		must(w.t, err)
 	}
 	return err == nil
+}
+
+// patience is the longest time that a test waits for a condition.
+const patience = apiserver.Patience
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(context.Context) (bool, error) { return holds(), nil }); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
 }
 
 func must(t *testing.T, err error) {

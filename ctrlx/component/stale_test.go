@@ -11,6 +11,7 @@ import (
 // A pass over an old version of the component (a new process may list from an API
 // server that lags) creates no object that the stored inventory lacks.
 func TestStaleComponent(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.want(configMap("a", "1"), configMap("b", "1"))
 	w.settle()
@@ -34,6 +35,7 @@ func TestStaleComponent(t *testing.T) {
 // A pass over an old version of the component deletes nothing that the
 // current one needs.
 func TestStaleDeletes(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.want(configMap("a", "1"), configMap("b", "1"))
 	w.settle()
@@ -52,6 +54,7 @@ func TestStaleDeletes(t *testing.T) {
 
 // A component that is deleted and created again.
 func TestStaleIncarnation(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.want(configMap("a", "1"))
 	w.settle()

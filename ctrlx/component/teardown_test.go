@@ -19,6 +19,7 @@ import (
 // Redundant objects are deleted when the others are ready, in the order of their
 // deletion waves. An object of another owner stays.
 func TestRedundant(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, unready)
 	w.want(configMap("a", "1", "delete-order", "2"), configMap("b", "1", "delete-order", "-2"), configMap("c", "1"), configMap("d", "1"))
 	w.settle()
@@ -44,6 +45,7 @@ func TestRedundant(t *testing.T) {
 // A deletion needs no generator, follows the delete orders and the stored
 // policies, and leaves the objects of others alone.
 func TestDelete(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.want(configMap("a", "1", "delete-order", "1"), configMap("b", "1"), configMap("kept", "1", "delete-policy", "orphan-on-delete"), configMap("stolen", "1"))
 	w.settle()
@@ -75,6 +77,7 @@ func TestDelete(t *testing.T) {
 // A namespace and a definition stay while the set needs an object in them, and while
 // a policy keeps one. They stay, too, if the component is in them.
 func TestNeededInside(t *testing.T) {
+	t.Parallel()
 	inside := func(k string, annotations ...string) string {
 		return strings.Replace(configMap("inside", k, annotations...), "name: inside", "name: inside\n  namespace: NAMESPACE-inner", 1)
 	}
@@ -117,6 +120,7 @@ func TestNeededInside(t *testing.T) {
 
 // A component keeps its own namespace on its deletion: each would wait for the other.
 func TestOwnNamespace(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.want("apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE, annotations: {"+name+"/delete-policy: Delete}}\n", configMap("a", "1"))
 	w.settle()
@@ -131,6 +135,7 @@ func TestOwnNamespace(t *testing.T) {
 
 // The message of a redundant deletion counts the redundant objects only.
 func TestRedundantCount(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	held := strings.Replace(configMap("held", "1"), "name: held", "name: held\n  finalizers: [example.com/held]", 1)
 	w.want(configMap("a", "1"), configMap("b", "1"), held)
@@ -181,6 +186,7 @@ func TestDeleteAPIService(t *testing.T) {
 // A component whose policy is Orphan keeps its objects, although its set became invalid
 // before the policy was set.
 func TestPolicyBeforeDeletion(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.want(configMap("a", "1"))
 	w.settle()
@@ -202,6 +208,7 @@ func TestPolicyBeforeDeletion(t *testing.T) {
 // The message of a deletion counts the objects of its first pass, although those that
 // are gone have left the inventory.
 func TestDeletionCount(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	held := strings.Replace(configMap("held", "1"), "name: held", "name: held\n  finalizers: [example.com/held]", 1)
 	w.want(configMap("a", "1"), configMap("b", "1"), held)

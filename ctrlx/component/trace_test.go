@@ -435,7 +435,7 @@ func TestTrace(t *testing.T) {
 // until waits for a pass with an effect, and returns all such passes but the first
 // ones.
 func (tr *trace) until(from int, last string) []string {
-	end := time.After(30 * time.Second)
+	end := time.After(patience)
 	for {
 		got, changed := tr.text()
 		if n := len(got); n > from && got[n-1] == last {
@@ -471,7 +471,7 @@ func (tr *trace) quiet() {
 		for now, changed := ran(); now == n; now, changed = ran() {
 			select {
 			case <-changed:
-			case <-time.After(30 * time.Second):
+			case <-time.After(patience):
 				tr.t.Fatal("no pass runs")
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 // Instances of an additional type come last, and go first.
 func TestInstancesOfAdditionalTypes(t *testing.T) {
+	t.Parallel()
 	base, w := newWorld(t), newWorld(t)
 	crd, kind := base.definition()
 	base.want(crd)

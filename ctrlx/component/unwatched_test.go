@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
@@ -93,10 +92,6 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: NAMESPACE-lim
 	user.Impersonate.UserName = o.ns + "-limited"
 	limited, err := client.New(user, client.Options{Scheme: scheme})
 	must(o.t, err)
-	for deadline := time.Now().Add(2 * time.Minute); limited.List(o.t.Context(), &ShopList{}) != nil; { // the API server learns of the rights
-		if time.Now().After(deadline) {
-			o.t.Fatalf("the user %s has no rights", user.Impersonate.UserName)
-		}
-	}
+	eventually(o.t, "the API server learns of the rights", func() bool { return limited.List(o.t.Context(), &ShopList{}) == nil })
 	return user
 }

@@ -38,6 +38,7 @@ var unready = component.WithDependents(dependents.WithReadiness(func(obj client.
 // A wave begins when all objects of the wave before are ready. In sync, a pass
 // makes no write and no read past the cache.
 func TestWaves(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, unready)
 	w.want(configMap("b", "1", "apply-order", "1"), configMap("a", "wait", "apply-order", "-1"))
 	res, err := w.pass()
@@ -69,6 +70,7 @@ func TestWaves(t *testing.T) {
 
 // A wave is tried by dry-run. If one write fails, nothing of the wave is written.
 func TestPreflight(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	secret := "apiVersion: v1\nkind: Secret\nmetadata: {name: bad}\ntype: kubernetes.io/tls\n" // its data lack the key
 	w.want(configMap("a", "1", "apply-order", "-1"), configMap("b", "1"), secret)
@@ -99,6 +101,7 @@ func TestPreflight(t *testing.T) {
 // The API server refuses some objects without others of the set, also by dry-run.
 // These come in a wave before.
 func TestPreflightOfNeeded(t *testing.T) {
+	t.Parallel()
 	pod := "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i}], %s}\n"
 	cases := map[string]struct {
 		reason          string
@@ -111,6 +114,7 @@ func TestPreflightOfNeeded(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t, component.WithDependents(dependents.WithReadiness(func(client.Object) checks.Readiness { return checks.Readiness{State: checks.Ready} })))
 			w.want(tc.refused, tc.needed)
 			w.settle()
@@ -125,6 +129,7 @@ func TestPreflightOfNeeded(t *testing.T) {
 // written before the dry-run of the RoleBinding. A ServiceAccount is written before the
 // dry-run of its Pod. The API server of the tests does not require it.
 func TestPreflightOfRights(t *testing.T) {
+	t.Parallel()
 	const role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata: {name: %s}\n"
 	rules := "rules: [{apiGroups: ['*'], resources: ['*'], verbs: [get, list, create, update, patch, delete]}]\n"
 	bound := "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: %s, name: %s}\nsubjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: NAMESPACE-user}]\n"
@@ -149,11 +154,7 @@ func TestPreflightOfRights(t *testing.T) {
 		"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {serviceAccountName: s, containers: [{name: c, image: i}]}\n", "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: s}\n",
 		fmt.Sprintf(role, "RoleBinding", "r")+fmt.Sprintf(bound, "Role", "r"), fmt.Sprintf(role, "Role", "r")+"rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]\n",
 	)
-	for deadline := time.Now().Add(2 * time.Minute); limited.List(t.Context(), &corev1.PodList{}) != nil; { // the API server learns of the rights
-		if time.Now().After(deadline) {
-			t.Fatal("the user has no rights")
-		}
-	}
+	eventually(t, "the API server learns of the rights", func() bool { return limited.List(t.Context(), &corev1.PodList{}) == nil })
 	w.settle()
 	want := map[int][]string{1: {"ServiceAccount s", "Role r"}, 2: {"RoleBinding r", "Pod p"}}
 	if diff := cmp.Diff(want, waves); diff != "" {
@@ -164,6 +165,7 @@ func TestPreflightOfRights(t *testing.T) {
 // A kind that is not installed is looked for soon, and then once a minute. A kind that
 // is served is not looked for.
 func TestMissingKind(t *testing.T) {
+	t.Parallel()
 	gvk := schema.GroupVersionKind{Group: "missing.example.com", Version: "v1", Kind: "Mill"}
 	cases := map[string]struct {
 		reason  string
@@ -191,6 +193,7 @@ func TestMissingKind(t *testing.T) {
 // Drift that a failing wave leaves uncorrected is corrected as soon as the wave
 // passes: a dry-run does not count as a correction.
 func TestDriftAfterFailedPreflight(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.want(configMap("a", "1"))
 	w.settle()
@@ -211,6 +214,7 @@ func TestDriftAfterFailedPreflight(t *testing.T) {
 // Several objects are written and deleted at once, and objects of kinds that others
 // need come first.
 func TestConcurrency(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, component.WithConcurrency(3))
 	var mu sync.Mutex
 	var serial []string
@@ -234,7 +238,7 @@ func TestConcurrency(t *testing.T) {
 		if strings.Contains(call, "ConfigMap") {
 			select {
 			case <-all:
-			case <-time.After(20 * time.Second):
+			case <-time.After(patience):
 			}
 		}
 		mu.Lock()
@@ -258,6 +262,7 @@ func TestConcurrency(t *testing.T) {
 
 // A wave chain without the link Look writes nothing, so the set is not done.
 func TestWithoutLook(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, component.WithWaveChain(func(c component.WaveChain) (component.WaveChain, error) { return c.Without("Look") }))
 	w.want(configMap("a", "1"))
 	if res, err := w.pass(); err == nil || !strings.Contains(err.Error(), "ConfigMap "+w.ns+"/a: no link has applied it") {
@@ -267,6 +272,7 @@ func TestWithoutLook(t *testing.T) {
 
 // An error of one write does not keep the others of the wave from being written.
 func TestWriteError(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	failure := errors.New("no quota")
 	w.before = func(call string) error {
@@ -291,8 +297,10 @@ func TestWriteError(t *testing.T) {
 
 // The message ends with an actual problem, wherever its object is in the wave.
 func TestCause(t *testing.T) {
+	t.Parallel()
 	for _, broken := range []string{"w1", "w2", "w5"} {
 		t.Run(broken, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			plain := strings.Replace(web, `, annotations: {shop.example.com/apply-order: "1"}`, "", 1)
 			var all []string
@@ -317,6 +325,7 @@ func TestCause(t *testing.T) {
 
 // With strict validation of fields, an unknown field refuses the wave before a write.
 func TestStrictFields(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.process = component.NewProcess(w.reconciler, ends{client.WithFieldValidation(api, metav1.FieldValidationStrict), api}, w.preferred)
 	w.want(configMap("a", "1"), "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selectr: {a: b}, ports: [{port: 80}]}\n")
@@ -327,6 +336,7 @@ func TestStrictFields(t *testing.T) {
 
 // Each wave makes one event, and a pass in sync makes none.
 func TestWaveEvents(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	recorder := events.NewFakeRecorder(100)
 	w.process.Record(recorder)
@@ -348,6 +358,7 @@ func TestWaveEvents(t *testing.T) {
 
 // An object whose webhook allows no dry-run is written without one.
 func TestPreflightWithoutDryRun(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.before = func(call string) error {
 		if strings.HasPrefix(call, "try create ConfigMap") {
@@ -364,6 +375,7 @@ func TestPreflightWithoutDryRun(t *testing.T) {
 
 // Without the link Preflight, an object of another owner is an error of the write.
 func TestNotOursWithoutPreflight(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, component.WithWaveChain(func(c component.WaveChain) (component.WaveChain, error) { return c.Without("Preflight") }))
 	w.want(configMap("a", "1"))
 	w.settle()

@@ -134,7 +134,7 @@ func (y *deployed) start(web *dependents.Dependents, objects func(size int) []cl
 func (y *deployed) becomes(want string) (message string) {
 	y.t.Helper()
 	last := ""
-	err := wait.PollUntilContextTimeout(y.t.Context(), 20*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(y.t.Context(), 20*time.Millisecond, apiserver.Patience, true, func(ctx context.Context) (bool, error) {
 		c := &testv1.Cluster{}
 		if err := api.Get(ctx, client.ObjectKey{Namespace: y.ns, Name: "shop"}, c); apierrors.IsNotFound(err) {
 			last = "gone"

@@ -22,6 +22,7 @@ import (
 
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -80,7 +81,7 @@ func TestFollowed(t *testing.T) {
 			})
 			until := func(what string, is func() bool) {
 				t.Helper()
-				if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 30*time.Second, true, func(context.Context) (bool, error) { return is(), nil }); err != nil {
+				if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, apiserver.Patience, true, func(context.Context) (bool, error) { return is(), nil }); err != nil {
 					c := &testv1.Cluster{}
 					_ = api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "shop"}, c)
 					t.Fatalf("%s: %s: %v: %v", tc.reason, what, err, c.Status.Conditions)

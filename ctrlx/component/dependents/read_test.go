@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 )
 
 func object(apiVersion, kind, name string, spec map[string]any) *unstructured.Unstructured {
@@ -43,7 +44,7 @@ func definition(group string, served bool) *unstructured.Unstructured {
 // it does not.
 func until(t *testing.T, group string, served bool) {
 	t.Helper()
-	must(t, wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+	must(t, wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, apiserver.Patience, true, func(ctx context.Context) (bool, error) {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(schema.GroupVersionKind{Group: group, Version: "v2", Kind: "MillList"})
 		return (started(t, "").List(ctx, list) == nil) == served, nil
@@ -197,7 +198,7 @@ func TestHiddenGroup(t *testing.T) {
 	restarted := started(t, "")
 	w.deletes("the server does not answer", restarted, restarted, mill, "APIService v1."+group+": it is not available: repair its server, or delete it")
 	must(t, api.Delete(t.Context(), service))
-	must(t, wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+	must(t, wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, apiserver.Patience, true, func(ctx context.Context) (bool, error) {
 		_, err := dependents.New(name, cluster{restarted, restarted}).DeleteObject(ctx, w.owner, mill)
 		return err == nil, nil
 	}))

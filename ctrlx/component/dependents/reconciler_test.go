@@ -19,6 +19,7 @@ import (
 
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -58,7 +59,7 @@ func TestReconciler(t *testing.T) {
 	key := client.ObjectKey{Namespace: w.ns, Name: "shop"}
 	until := func(what string, is func() bool) {
 		t.Helper()
-		if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 40*time.Second, true, func(context.Context) (bool, error) { return is(), nil }); err != nil {
+		if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, apiserver.Patience, true, func(context.Context) (bool, error) { return is(), nil }); err != nil {
 			c := &testv1.Cluster{}
 			_ = api.Get(t.Context(), key, c)
 			t.Fatalf("%s: %v: %v", what, err, c.Status.Conditions)

@@ -53,8 +53,9 @@ const (
 	assetsVariable     = "KUBEBUILDER_ASSETS"
 )
 
-// patience is the longest time that a server may take to start.
-const patience = 5 * time.Minute
+// Patience is the longest time that a test waits for a condition, and that a
+// server may take to start. Only tests that fail wait that long.
+const Patience = 3 * time.Minute
 
 // cluster is an API server that the first call of start starts.
 type cluster struct {
@@ -138,7 +139,7 @@ func (c *cluster) start(scheme *runtime.Scheme, definitions []*apiextensions.Cus
 		}
 		c.config.QPS = -1
 		// Definitions that another process installed are updated.
-		if _, err := envtest.InstallCRDs(c.config, envtest.CRDInstallOptions{CRDs: definitions, Scheme: scheme, MaxTime: patience}); err != nil {
+		if _, err := envtest.InstallCRDs(c.config, envtest.CRDInstallOptions{CRDs: definitions, Scheme: scheme, MaxTime: Patience}); err != nil {
 			fail(err)
 		}
 	})
@@ -157,7 +158,7 @@ func (c *cluster) connect(kubeconfig string) (err error) {
 
 // startKube starts a kube-apiserver.
 func (c *cluster) startKube() (err error) {
-	c.server = &envtest.Environment{BinaryAssetsDirectory: assets(), ControlPlaneStartTimeout: patience, ControlPlaneStopTimeout: patience}
+	c.server = &envtest.Environment{BinaryAssetsDirectory: assets(), ControlPlaneStartTimeout: Patience, ControlPlaneStopTimeout: Patience}
 	c.stop = func() { _ = c.server.Stop() }
 	c.config, err = c.server.Start()
 	return err
