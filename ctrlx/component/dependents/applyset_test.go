@@ -44,6 +44,7 @@ func (w *world) applySet() string {
 // option, and loses it without the option and with its marks. The option writes
 // nothing by itself: an object of the policy Recreate would be deleted.
 func TestApplySetMember(t *testing.T) {
+	t.Parallel()
 	for _, update := range []string{"Replace", "SsaMerge", "SsaOverride", "Recreate"} {
 		t.Run(update, func(t *testing.T) {
 			t.Parallel()
@@ -85,6 +86,7 @@ func TestApplySetMember(t *testing.T) {
 // An object that is part of another ApplySet belongs to another owner, also without
 // the option.
 func TestForeignApplySet(t *testing.T) {
+	t.Parallel()
 	const foreign = "applyset-foreign-v1"
 	w := newWorld(t, dependents.WithMarksDropped())
 	w.foreign("kubectl", "k", "foreign")
@@ -111,6 +113,7 @@ func TestForeignApplySet(t *testing.T) {
 
 // The annotations that describe the dependents are no change of their owner.
 func TestApplySetOwner(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	manifest := configMap([]string{"reconcile-policy", "OnObjectOrComponentChange"}, []string{"k", "1"})
 	w.settle(manifest)

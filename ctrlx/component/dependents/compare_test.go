@@ -53,6 +53,7 @@ spec:
 // TestFieldDrift corrects each kind of change of a field of the manifest, and
 // names the field. Before the change the object is in sync, also after a restart.
 func TestFieldDrift(t *testing.T) {
+	t.Parallel()
 	const (
 		deployment = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 1, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: %s}}}`
 		peers      = `{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: a}, spec: %s}`

@@ -30,6 +30,7 @@ import (
 // TestFollowed changes dependents of a Ready owner. An event causes each pass: the
 // next one without an event comes after the resync, an hour later.
 func TestFollowed(t *testing.T) {
+	t.Parallel()
 	few := runtime.NewScheme()
 	must(t, testv1.AddToScheme(few))
 	loose := func(obj client.Object) client.Object {

@@ -32,6 +32,7 @@ var ready = dependents.WithReadiness(func(client.Object) checks.Readiness { retu
 // them. The next pass makes no write and no read past the cache, also after a
 // restart.
 func TestInSync(t *testing.T) {
+	t.Parallel()
 	quantities := deployment("nginx", new(int32(1)))
 	quantities.Spec.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("0.5"), "memory": resource.MustParse("1024Mi")}
 	quantities.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "init", Image: "busybox", Env: []corev1.EnvVar{{Name: "A", Value: ""}}}}
@@ -71,10 +72,10 @@ func TestInSync(t *testing.T) {
 	for name, tc := range cases {
 		for _, policy := range []string{"Replace", "SsaMerge", "SsaOverride", "Recreate"} {
 			t.Run(name+"/"+policy, func(t *testing.T) {
+				t.Parallel()
 				if tc.pruned && strings.HasPrefix(policy, "Ssa") {
 					t.Skip("a server-side apply refuses the field")
 				}
-				t.Parallel()
 				w := newWorld(t, ready)
 				obj := tc.object.DeepCopyObject().(client.Object)
 				obj.SetAnnotations(map[string]string{"web.example.com/update-policy": policy})
@@ -101,6 +102,7 @@ func TestInSync(t *testing.T) {
 // TestKinds applies manifests of many kinds, and changes a label. After each
 // write a new process finds them in sync.
 func TestKinds(t *testing.T) {
+	t.Parallel()
 	all, err := os.ReadFile("testdata/kinds.yaml")
 	must(t, err)
 	for _, text := range strings.Split(string(all), "\n---\n") {
@@ -150,6 +152,7 @@ func pruned() client.Object {
 // TestPrunedAfterRestart writes an object whose manifest has an unknown field
 // once after a restart, and not again.
 func TestPrunedAfterRestart(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, ready)
 	odd := pruned()
 	w.settle(odd)
@@ -165,6 +168,7 @@ func TestPrunedAfterRestart(t *testing.T) {
 
 // TestDrift corrects a changed field at once, and names it with its manager.
 func TestDrift(t *testing.T) {
+	t.Parallel()
 	live := func(w *world) *appsv1.Deployment {
 		d := &appsv1.Deployment{}
 		must(w.t, api.Get(w.t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, d))
@@ -237,6 +241,7 @@ func TestDrift(t *testing.T) {
 // TestContested corrects a field once in the reapply interval, and then names
 // the manager that changes it.
 func TestContested(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, ready, dependents.WithPolicies(dependents.Policies{Update: dependents.UpdateSsaMerge}))
 	d := deployment("nginx", new(int32(2)))
 	w.settle(d)
@@ -280,6 +285,7 @@ func TestContested(t *testing.T) {
 // TestFirstEdit corrects the first edit of a field at once, also right after the
 // field became part of the manifest.
 func TestFirstEdit(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		before func(w *world, policy string)
@@ -336,6 +342,7 @@ func TestStaleCorrection(t *testing.T) {
 // TestLostMarks writes an object once in the reapply interval, if another writer
 // removes its marks after each write.
 func TestLostMarks(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		edit   func(*corev1.ConfigMap)
@@ -383,6 +390,7 @@ func TestLostMarks(t *testing.T) {
 // TestLostDigest keeps an object that has lost only its digest, under the policies
 // that forbid a correction.
 func TestLostDigest(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason          string
 		policy, edited  string
@@ -433,6 +441,7 @@ func TestLostDigest(t *testing.T) {
 // a field during the write of another manager, and the managed fields do not
 // tell. The first value after a restart counts as stored by the API server.
 func TestOwnFieldDrift(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{"Replace", "SsaMerge", "SsaOverride"} {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
@@ -473,6 +482,7 @@ func TestOwnFieldDrift(t *testing.T) {
 // TestStrippedManagedFields compares only the digest if a cache has removed the
 // managed fields.
 func TestStrippedManagedFields(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.settle(configMap(nil, []string{"k", "1"}))
 	w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["k"] = "2" })

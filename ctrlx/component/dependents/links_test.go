@@ -11,6 +11,7 @@ import (
 
 // The drawing of the links in doc.go has the links of both chains, in their order.
 func TestDrawing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	text, err := os.ReadFile("doc.go")
 	if err != nil {

@@ -25,6 +25,7 @@ import (
 )
 
 func TestAdoption(t *testing.T) {
+	t.Parallel()
 	none := func(w *world) { w.foreign("kubectl", "k", "foreign") }
 	other := func(w *world) {
 		o := *w.owner
@@ -122,6 +123,7 @@ func TestAdoption(t *testing.T) {
 // TestTakenAgain lets two owners with the policy Always contest an object. Each of
 // them takes it once within the reapply interval, also with the policy Recreate.
 func TestTakenAgain(t *testing.T) {
+	t.Parallel()
 	for _, update := range []string{"Replace", "Recreate"} {
 		t.Run(update, func(t *testing.T) {
 			t.Parallel()
@@ -164,6 +166,7 @@ func TestTakenAgain(t *testing.T) {
 // TestStolen checks ownership in each pass, also if the digest is that of the
 // manifest.
 func TestStolen(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		change func(*corev1.ConfigMap)
@@ -213,6 +216,7 @@ func controller(uid types.UID) []metav1.OwnerReference {
 // TestTakenFromAnotherName lets a reconciler of another name take an object under
 // Always. Then only this one writes and deletes the object.
 func TestTakenFromAnotherName(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		before func(*corev1.ConfigMap)
@@ -264,6 +268,7 @@ func TestTakenFromAnotherName(t *testing.T) {
 // TestOwnMarks gives the manifest a label and a controller that look like those of
 // another owner. The object stays ours, also without them, and is deleted by its name.
 func TestOwnMarks(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		mark   func(*corev1.ConfigMap)
@@ -300,6 +305,7 @@ func TestOwnMarks(t *testing.T) {
 }
 
 func TestUpdate(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason   string
 		policy   string
@@ -361,6 +367,7 @@ func TestUpdate(t *testing.T) {
 
 // TestUpdatePolicyChanged removes a field that another policy has written.
 func TestUpdatePolicyChanged(t *testing.T) {
+	t.Parallel()
 	all := []string{"Replace", "Recreate", "SsaMerge", "SsaOverride"}
 	for _, from := range all {
 		for _, to := range all {
@@ -385,6 +392,7 @@ func TestUpdatePolicyChanged(t *testing.T) {
 // TestRecreateOnlyForTheManifest deletes no object because of a changed field, or
 // because of the reapply interval.
 func TestRecreateOnlyForTheManifest(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	cm := configMap([]string{"update-policy", "Recreate"}, []string{"k", "1"})
 	w.settle(cm)
@@ -400,6 +408,7 @@ func TestRecreateOnlyForTheManifest(t *testing.T) {
 
 // TestRecreateAdopted lets the deletion use the adoption verdict of the pass.
 func TestRecreateAdopted(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.foreign("kubectl", "k", "foreign")
 	uid := w.read().UID
@@ -412,6 +421,7 @@ func TestRecreateAdopted(t *testing.T) {
 // TestOwnFinalizer keeps a finalizer that a controller with the name of the
 // Dependents has set, because a dependent may be an owner itself.
 func TestOwnFinalizer(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{"Replace", "SsaMerge", "SsaOverride"} {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
@@ -428,6 +438,7 @@ func TestOwnFinalizer(t *testing.T) {
 }
 
 func TestDelete(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason       string
 		policy       string
@@ -486,6 +497,7 @@ func TestDelete(t *testing.T) {
 // TestDeleteKind deletes objects whose kind is not installed any more, or not in
 // the version of the manifest.
 func TestDeleteKind(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	gone := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "gone.example.com/v1", Kind: "Gone"}, ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "a"}}
 	res, err := w.DeleteObject(t.Context(), w.owner, gone)
@@ -508,6 +520,7 @@ func TestDeleteKind(t *testing.T) {
 // TestDeleteNames deletes an object by its names and its policies. No other mistake of
 // its manifest stops the deletion of its owner, or hides a policy.
 func TestDeleteNames(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason   string
 		metadata map[string]any
@@ -539,6 +552,7 @@ func TestDeleteNames(t *testing.T) {
 // TestDeleteUnknownKind deletes an object of a kind that the scheme lacks, and that
 // stays until its finalizer is removed.
 func TestDeleteUnknownKind(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.settle(configMap(nil, nil))
 	w.edit("guard", func(cm *corev1.ConfigMap) { cm.Finalizers = []string{"example.com/guard"} })
@@ -556,6 +570,7 @@ func TestDeleteUnknownKind(t *testing.T) {
 
 // TestDeleteForeign deletes no object of another owner, or of none.
 func TestDeleteForeign(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.foreign("kubectl", "k", "foreign")
 	cm := configMap([]string{"adoption-policy", "Always"}, nil)
@@ -568,6 +583,7 @@ func TestDeleteForeign(t *testing.T) {
 }
 
 func TestReconcilePolicy(t *testing.T) {
+	t.Parallel()
 	const object, component, once = "OnObjectChange", "OnObjectOrComponentChange", "Once"
 	owner := func(w *world) { w.owner.Generation++ }
 	gone := func(w *world) { must(w.t, api.Delete(w.t.Context(), w.read())) }
@@ -620,6 +636,7 @@ func TestReconcilePolicy(t *testing.T) {
 }
 
 func TestReapply(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason   string
 		interval string // the annotation
@@ -671,6 +688,7 @@ func TestReapply(t *testing.T) {
 
 // TestCluster lets owners of the same name in two clusters apply to a third one.
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, dependents.WithCluster("one"))
 	w.settle(configMap(nil, []string{"k", "1"}))
 	w.opts = nil
@@ -683,6 +701,7 @@ func TestCluster(t *testing.T) {
 // TestStatus ignores the status of a manifest, because the controller of the
 // object writes it.
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, ready)
 	d := deployment("nginx", nil)
 	d.Status.Replicas = 3
@@ -723,6 +742,7 @@ func TestResult(t *testing.T) {
 // TestOwnerAgain takes the dependents of an owner that was created again under
 // its name.
 func TestOwnerAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.settle(configMap(nil, []string{"k", "1"}))
 	w.owner.UID = types.UID("2")
@@ -734,6 +754,7 @@ func TestOwnerAgain(t *testing.T) {
 // TestOwnerPolicies takes a policy of the annotation, else of the owner, else of
 // the option.
 func TestOwnerPolicies(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, dependents.WithPolicies(dependents.Policies{Update: dependents.UpdateRecreate, Adoption: dependents.AdoptionNever}),
 		dependents.WithOwnerPolicies(func(owner client.Object) dependents.Policies {
 			return dependents.Policies{Update: dependents.UpdatePolicy(owner.GetAnnotations()["update"]), ReapplyInterval: -1}
@@ -766,6 +787,7 @@ func TestOwnerPolicies(t *testing.T) {
 
 // TestFieldOwner writes as another field manager than the name.
 func TestFieldOwner(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{"Replace", "SsaMerge", "SsaOverride"} {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()

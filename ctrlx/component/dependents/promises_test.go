@@ -20,6 +20,7 @@ import (
 
 // The status of a manifest does not count, also after a restart.
 func TestStatusOfManifest(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, ready)
 	d := deployment("nginx", nil)
 	d.Status.Replicas = 3
@@ -32,6 +33,7 @@ func TestStatusOfManifest(t *testing.T) {
 
 // The function of WithOwnerDigest says when the owner has changed.
 func TestOwnerDigest(t *testing.T) {
+	t.Parallel()
 	digest := "1"
 	w := newWorld(t, dependents.WithOwnerDigest(func(client.Object) string { return digest }))
 	cm := configMap([]string{"reconcile-policy", "OnObjectOrComponentChange"}, []string{"k", "1"})
@@ -48,6 +50,7 @@ func TestOwnerDigest(t *testing.T) {
 
 // A finalizer of the manifest that another writer removes is added again. Those of others stay.
 func TestFinalizerDrift(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{"Replace", "SsaMerge"} {
 		w := newWorld(t)
 		cm := configMap([]string{"update-policy", policy}, []string{"k", "1"})
@@ -67,6 +70,7 @@ func TestFinalizerDrift(t *testing.T) {
 
 // Replace keeps the storage class that a claim got later.
 func TestStorageClassKept(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	claim := func() *unstructured.Unstructured {
 		u := &unstructured.Unstructured{}
@@ -86,6 +90,7 @@ func TestStorageClassKept(t *testing.T) {
 
 // A takeover leaves the fields of subresources to their managers.
 func TestTakeoverOfSubresource(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, ready)
 	d := deployment("nginx", nil)
 	d.Annotations = map[string]string{name + "/update-policy": "SsaOverride"}
@@ -107,6 +112,7 @@ func TestTakeoverOfSubresource(t *testing.T) {
 
 // The retry of a contested object comes at the next correction.
 func TestRetryOfContested(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.settle(configMap([]string{"update-policy", "SsaMerge"}, []string{"k", "1"}))
 	a, b := w.owner, &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "other", UID: "2"}}
@@ -123,6 +129,7 @@ func TestRetryOfContested(t *testing.T) {
 // A manifest that was exported from the cluster is the same as the one before: the
 // marks of this name and the fields of the API server do not count.
 func TestExportedManifest(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.settle(configMap(nil, []string{"k", "1"}))
 	exported := w.read()
@@ -135,6 +142,7 @@ func TestExportedManifest(t *testing.T) {
 // The empty list of rules of an aggregated role, which the documentation of
 // Kubernetes shows, does not contest the rules that the controller fills in.
 func TestAggregatedRole(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	role := func() *rbacv1.ClusterRole {
 		return &rbacv1.ClusterRole{
@@ -157,6 +165,7 @@ func TestAggregatedRole(t *testing.T) {
 // A process that has not seen the object before corrects the drift of its only field.
 // The managed fields then have the map as a whole for this name.
 func TestDriftBeforeStart(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.settle(configMap(nil, []string{"k", "1"}))
 	w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["k"] = "drift" })

@@ -17,6 +17,7 @@ import (
 // TestReadiness awaits what an object reports later. The absence of a report is
 // no success.
 func TestReadiness(t *testing.T) {
+	t.Parallel()
 	database := func(hint string) client.Object {
 		db := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: testv1.DatabaseSpec{Cluster: "c", Size: 1}}
 		if hint != "" {
@@ -65,6 +66,7 @@ func TestReadiness(t *testing.T) {
 
 // TestNoHint lets an object do without the status hint of an option or of its owner.
 func TestNoHint(t *testing.T) {
+	t.Parallel()
 	hint := dependents.Policies{StatusHint: "has-ready-condition"}
 	cases := map[string]struct {
 		reason      string

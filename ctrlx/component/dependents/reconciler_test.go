@@ -27,6 +27,7 @@ import (
 // TestReconciler runs dependents in a manager. Each step is caused by an event of
 // a dependent, because a pass without an event comes only after a minute.
 func TestReconciler(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: ctrlconfig.Controller{SkipNameValidation: new(true)},

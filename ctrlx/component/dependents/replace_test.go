@@ -17,6 +17,7 @@ import (
 // and of a bound claim, an autoscaled object loses its replicas, and a volume its
 // claim.
 func TestReplaceKeeps(t *testing.T) {
+	t.Parallel()
 	const job = `{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {template: {metadata: {labels: {app: a}}, spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}}`
 	const claim = `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, spec: {accessModes: [ReadWriteOnce], storageClassName: "", resources: {requests: {storage: 1Gi}}}}`
 	const server = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: a, image: a}]}}}}`

@@ -22,6 +22,7 @@ import (
 // TestTakeoverInterrupted fails the apply after the takeover of a changed field. The
 // field then is one of this name, and must not count as in sync.
 func TestTakeoverInterrupted(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		apply  func(*world) error // in place of the apply, or before it
@@ -68,6 +69,7 @@ func TestTakeoverInterrupted(t *testing.T) {
 // TestTakeoverStripped writes an object whose cache strips the managed fields, as
 // cache.TransformStripManagedFields does. They are read past the cache.
 func TestTakeoverStripped(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		first  string // the update policy before
@@ -106,6 +108,7 @@ func TestTakeoverStripped(t *testing.T) {
 // TestTakeoverVersion leaves the fields of kubectl in another version of the API to
 // kubectl, with their entry. The next pass writes nothing.
 func TestTakeoverVersion(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, ready, dependents.WithPolicies(dependents.Policies{Update: dependents.UpdateSsaOverride}))
 	target := autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "a"}
 	must(t, api.Create(t.Context(), &autoscalingv1.HorizontalPodAutoscaler{
@@ -136,6 +139,7 @@ func TestTakeoverVersion(t *testing.T) {
 // TestSsaNull applies a null in place of the replicas of an autoscaler, which stay
 // after the reapply interval.
 func TestSsaNull(t *testing.T) {
+	t.Parallel()
 	const text = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: null, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: a, image: a}]}}}}`
 	for _, policy := range []string{"SsaMerge", "SsaOverride"} {
 		t.Run(policy, func(t *testing.T) {
@@ -163,6 +167,7 @@ func TestSsaNull(t *testing.T) {
 // TestServiceAccountApplied shows the way back to the account default, because the
 // API server has copied the old name to a deprecated field.
 func TestServiceAccountApplied(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{"SsaMerge", "SsaOverride"} {
 		w := newWorld(t, ready)
 		d := deployment("nginx", nil)

@@ -29,6 +29,7 @@ import (
 // TestRaces lets another writer act after the pass has read the object. The write
 // of the pass must then fail with a conflict, and change nothing.
 func TestRaces(t *testing.T) {
+	t.Parallel()
 	replaced := func(w *world) { // by another object of the same name
 		must(w.t, api.Delete(w.t.Context(), w.read()))
 		w.foreign("kubectl", "k", "foreign")
@@ -107,6 +108,7 @@ func TestRaces(t *testing.T) {
 // TestRaceGone lets another writer delete the object after the pass has read it.
 // The pass must not create it again, because its owner was not checked.
 func TestRaceGone(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{"Replace", "Recreate", "SsaMerge", "SsaOverride"} {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
@@ -131,6 +133,7 @@ func TestRaceGone(t *testing.T) {
 // TestNoVersion writes no object that was read without a UID and a resource
 // version, because such a write has no precondition.
 func TestNoVersion(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, dependents.WithMarksDropped())
 	w.settle(configMap(nil, []string{"k", "1"}))
 	version := w.read().ResourceVersion
@@ -156,6 +159,7 @@ func TestNoVersion(t *testing.T) {
 
 // TestStaleCache reads past the cache before a create and before a deletion.
 func TestStaleCache(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.settle(configMap(nil, []string{"k", "1"}))
 	stale := missing{api}
@@ -172,6 +176,7 @@ func TestStaleCache(t *testing.T) {
 
 // TestTerminating never writes an object in deletion, and waits for it.
 func TestTerminating(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{"Replace", "Recreate", "SsaMerge", "SsaOverride"} {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
@@ -199,6 +204,7 @@ func TestTerminating(t *testing.T) {
 }
 
 func TestTerminatingNamespace(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	must(t, api.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns}}))
 	_, err := w.ApplyObject(t.Context(), w.owner, configMap(nil, nil))
@@ -209,6 +215,7 @@ func TestTerminatingNamespace(t *testing.T) {
 
 // TestInvalid refuses bad input before the first write.
 func TestInvalid(t *testing.T) {
+	t.Parallel()
 	named := func(kind string, metadata map[string]any) client.Object {
 		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": kind, "metadata": metadata}}
 	}
@@ -273,6 +280,7 @@ func TestInvalid(t *testing.T) {
 
 // TestNullMetadata counts a null label or annotation as absent: it hides no other one.
 func TestNullMetadata(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{"Replace", "SsaMerge"} {
 		w := newWorld(t)
 		manifest := func(image any) *unstructured.Unstructured {
@@ -307,6 +315,7 @@ func TestNullMetadata(t *testing.T) {
 // TestCheck returns requests without a call. The label of the owner selects its
 // objects.
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.settle(configMap(nil, nil))
 	w.calls = nil
@@ -364,6 +373,7 @@ func TestCheck(t *testing.T) {
 
 // TestProgress combines the results of all objects.
 func TestProgress(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a, web := configMap(nil, []string{"k", "1"}), deployment("nginx", nil)
 	web.Name = "web"
@@ -415,6 +425,7 @@ func TestProgress(t *testing.T) {
 
 // TestMessage says what is not ready and why. It ends with the actual problem.
 func TestMessage(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	objects := make([]client.Object, 8)
 	for i := range objects {
@@ -446,6 +457,7 @@ func TestMessage(t *testing.T) {
 
 // TestLinks lets links of the user stop a write, replace a policy and fail.
 func TestLinks(t *testing.T) {
+	t.Parallel()
 	refuse := func(next dependents.Handler) dependents.Handler {
 		return func(_ context.Context, r *dependents.Request) (dependents.Result, error) {
 			return dependents.Result{Outcome: dependents.Waiting, Object: r.Live, Message: "frozen"}, nil
@@ -486,6 +498,7 @@ func TestLinks(t *testing.T) {
 
 // TestObserved notifies an observer of each link, with the outcome.
 func TestObserved(t *testing.T) {
+	t.Parallel()
 	var seen observer
 	w := newWorld(t, dependents.WithObserver(&seen))
 	if _, err := w.ReadOnly().ApplyObject(t.Context(), w.owner, configMap(nil, nil)); err != nil || len(seen) > 0 {
@@ -562,6 +575,7 @@ func TestSetUp(t *testing.T) {
 // call, or after the API server has done it. The next process converges, and
 // never changes an object of another owner.
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	errCrash := errors.New("crash")
 	for _, policy := range []string{"Replace", "Recreate", "SsaMerge", "SsaOverride"} {
 		t.Run(policy, func(t *testing.T) {
@@ -656,6 +670,7 @@ func (missing) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ .
 // TestConcurrent applies the same objects in several goroutines. A pass may only
 // fail with a conflict.
 func TestConcurrent(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	d := dependents.New(name, cluster{api, api}, dependents.WithClock(w.clock))
 	var wg sync.WaitGroup
