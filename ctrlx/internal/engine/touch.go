@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"sync"
 	"sync/atomic"
 
@@ -23,11 +25,14 @@ type touches struct {
 
 // touch describes the writes of an object.
 type touch struct {
-	writing     int      // the number of writes under way
-	late        []func() // the events that came meanwhile
-	last        string   // the version of the last one
-	gone        bool     // one of them was a deletion
-	version, as string   // the object in version counts as it was in version as; empty: there was no write
+	writing int      // the number of writes under way
+	late    []func() // the events that came meanwhile
+	last    string   // the version of the last one
+	gone    bool     // one of them was a deletion
+	version string   // the version that the last write made; empty: there was no write
+	// as has each version that a write made and whose event may still come. The
+	// object in this version counts as it was in an earlier one.
+	as map[string]string
 }
 
 // Touch calls write, which changes nothing of an object but the finalizers of a
@@ -77,10 +82,10 @@ func (t *touches) end(id index.ID, from, to string) (late []func()) {
 	defer t.mu.Unlock()
 	at := t.of[id]
 	if to != "" && to != from {
-		if at.version != from {
-			at.as = from
+		if at.as == nil {
+			at.as = map[string]string{}
 		}
-		at.version = to
+		at.version, at.as[to] = to, cmp.Or(at.as[from], from)
 	}
 	if at.writing--; at.writing > 0 {
 		return nil
@@ -99,8 +104,8 @@ func (t *touches) drop(id index.ID, so bool) {
 }
 
 // waits reports whether an event waits for the writes under way. end returns it
-// then. waits forgets an object that has a later
-// version than the last write.
+// then. waits forgets an object that has a later version than the last write, and
+// the writes before the version of the event.
 func (t *touches) waits(id index.ID, version string, deleted bool, event func()) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -113,6 +118,7 @@ func (t *touches) waits(id index.ID, version string, deleted bool, event func())
 		return true
 	}
 	t.drop(id, deleted || older(at.version, version))
+	maps.DeleteFunc(at.as, func(made, _ string) bool { return older(made, version) })
 	return false
 }
 
@@ -122,8 +128,8 @@ func (t *touches) digest(k kind, obj client.Object) uint64 {
 	version := obj.GetResourceVersion()
 	if t.n.Load() > 0 {
 		t.mu.Lock()
-		if at := t.of[ID(k.gvk.GroupKind(), client.ObjectKeyFromObject(obj))]; at != nil && at.version == version {
-			version = at.as
+		if at := t.of[ID(k.gvk.GroupKind(), client.ObjectKeyFromObject(obj))]; at != nil {
+			version = cmp.Or(at.as[version], version)
 		}
 		t.mu.Unlock()
 	}

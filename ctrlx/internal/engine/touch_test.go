@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"strconv"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,6 +43,24 @@ func TestTouch(t *testing.T) {
 			w.touch("1", "2", nil, nothing)
 			w.touch("2", "3", nil, func() { w.h.OnUpdate(in("1"), in("3")) })
 		}, false, 1},
+		"TwiceLate": {"the events of both writes come after the second one", func(w world) {
+			w.touch("1", "2", nil, nothing)
+			w.touch("2", "3", nil, nothing)
+			w.h.OnUpdate(in("1"), in("2"))
+			w.h.OnUpdate(in("2"), in("3"))
+		}, false, 1},
+		"TwiceMeanwhile": {"the event of the first write waits for the second one", func(w world) {
+			w.touch("1", "2", nil, nothing)
+			w.touch("2", "3", nil, func() { w.h.OnUpdate(in("1"), in("2")) })
+			w.h.OnUpdate(in("2"), in("3"))
+		}, false, 1},
+		"TwiceAround": {"another writer changes the data between two writes", func(w world) {
+			w.touch("1", "2", nil, nothing)
+			w.touch("3", "4", nil, nothing)
+			w.h.OnUpdate(in("1"), in("2"))
+			w.h.OnUpdate(in("2"), in("3"))
+			w.h.OnUpdate(in("3"), in("4"))
+		}, true, 1},
 		"Changed": {"another writer changes the data later", func(w world) {
 			w.touch("1", "2", nil, nothing)
 			w.h.OnUpdate(in("1"), in("2"))
@@ -97,5 +116,27 @@ func TestTouch(t *testing.T) {
 				t.Errorf("%s: %d objects are remembered, want %d", name, left, tc.left)
 			}
 		}
+	}
+}
+
+// TestTouchForgets verifies that the writes of an object whose events have come are
+// forgotten.
+func TestTouchForgets(t *testing.T) {
+	in := func(version int) *metav1.PartialObjectMetadata {
+		return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "key", UID: "1", ResourceVersion: strconv.Itoa(version)}}
+	}
+	id := ID(clusters, types.NamespacedName{Namespace: "a", Name: "key"})
+	e, _ := indexedEngine()
+	k := clusterKind
+	k.policy = metadataOnly
+	e.watches[clusters] = &watch{kind: k, synced: always}
+	for v := range 100 {
+		if err := e.Touch(t.Context(), id, strconv.Itoa(v+1), func(context.Context) (string, error) { return strconv.Itoa(v + 2), nil }); err != nil {
+			t.Fatal(err)
+		}
+		e.handler(k).OnUpdate(in(v+1), in(v+2))
+	}
+	if n := len(e.touches.of[id].as); n != 1 {
+		t.Errorf("%d versions are remembered after the events of all writes, want the last one", n)
 	}
 }
