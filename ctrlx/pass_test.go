@@ -212,9 +212,7 @@ func TestPassAllocations(t *testing.T) {
 
 // The limits hold on a quiet machine; the test allows half as much again.
 func TestPassCosts(t *testing.T) {
-	if race.Enabled || testing.Short() {
-		t.Skip("times are not measured with -race, nor with -short")
-	}
+	ratio.InVerify(t)
 	for name, tc := range steady {
 		t.Run(name, func(t *testing.T) {
 			adapter, byHand := passes(t, tc.owner, tc.lines, newInMemory)

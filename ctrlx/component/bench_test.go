@@ -213,12 +213,19 @@ func TestInSyncCost(t *testing.T) {
 		t.Errorf("a pass over %d objects in sync made %d writes and %d reads past the cache", n, l.writes, l.uncached)
 	}
 	if race.Enabled {
-		t.Skip("times mean nothing under -race")
+		t.Skip("the race detector allocates")
 	}
 	byHand := testing.AllocsPerRun(1, func() { l.byHand(t) })
 	if got := testing.AllocsPerRun(1, func() { l.pass(t) }); got > 1.1*byHand {
 		t.Errorf("a pass makes %.0f allocations, and %.0f by hand", got, byHand)
 	}
+}
+
+// TestInSyncRatio compares the times of the same passes.
+func TestInSyncRatio(t *testing.T) {
+	ratio.InVerify(t)
+	l := newLarge(t, 500)
+	l.pass(t)
 	if got := ratio.Of(func() { l.pass(t) }, func() { l.byHand(t) }, ratio.Options{Samples: 10}); got > 1.8 {
 		t.Errorf("a pass takes %.2f times as long as by hand", got)
 	}

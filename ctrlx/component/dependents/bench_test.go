@@ -119,12 +119,19 @@ func TestInSyncCost(t *testing.T) {
 		t.Errorf("a pass over 500 objects in sync made %d writes and %d reads past the cache", s.writes, s.uncached)
 	}
 	if race.Enabled {
-		t.Skip("times mean nothing under -race")
+		t.Skip("the race detector allocates")
 	}
 	byHand := testing.AllocsPerRun(1, func() { s.byHand(t) })
 	if got := testing.AllocsPerRun(1, func() { s.pass(t) }); got > 1.2*byHand {
 		t.Errorf("a pass makes %.0f allocations, %.0f by hand", got, byHand)
 	}
+}
+
+// TestInSyncRatio compares the times of the same passes.
+func TestInSyncRatio(t *testing.T) {
+	ratio.InVerify(t)
+	s := newShop(t, 500)
+	s.pass(t)
 	if got := ratio.Of(func() { s.pass(t) }, func() { s.byHand(t) }, ratio.Options{Samples: 10}); got > 1.5 {
 		t.Errorf("a pass takes %.2f times as long as by hand", got)
 	}

@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/ratio"
 )
 
@@ -92,10 +91,8 @@ func BenchmarkOf(b *testing.B) {
 	}
 }
 
-func TestFasterThanJSON(t *testing.T) {
-	if race.Enabled {
-		t.Skip("times mean nothing under -race")
-	}
+func TestJSONRatio(t *testing.T) {
+	ratio.InVerify(t)
 	obj := small()
 	if got := ratio.Of(func() { byJSON(obj) }, func() { digest.Of(obj) }, ratio.Options{}); got < 3 {
 		t.Errorf("hashing the JSON takes %.1f times as long, want at least 3", got)

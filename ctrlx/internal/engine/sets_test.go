@@ -137,12 +137,10 @@ func TestSets(t *testing.T) {
 	})
 }
 
-// TestOtherSets verifies that an event costs the same whatever the number of
+// TestOtherSetsRatio verifies that an event costs the same whatever the number of
 // other sets is.
-func TestOtherSets(t *testing.T) {
-	if race.Enabled {
-		t.Skip("times mean nothing under the race detector")
-	}
+func TestOtherSetsRatio(t *testing.T) {
+	ratio.InVerify(t)
 	cases := map[string]struct {
 		reason string
 		query  func(i int) checks.Query

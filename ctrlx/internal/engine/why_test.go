@@ -15,7 +15,6 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/ratio"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/flow/why"
@@ -71,19 +70,20 @@ func answer(e *Engine) []byte {
 	return data
 }
 
-// An answer for 100,000 waiters has at most 5 MB and all root causes, and its time
-// is proportional to the number of the waiters.
+// An answer for 100,000 waiters has at most 5 MB and all root causes.
 func TestWhyOfManyWaiters(t *testing.T) {
 	const n = 100_000
-	few, many := crowdedEngine(n/10), crowdedEngine(n)
-	data := answer(many)
+	data := answer(crowdedEngine(n))
 	d, err := why.Read(bytes.NewReader(data))
 	if err != nil || len(data) > 5_000_000 || len(d.Causes) != 100 || d.Causes[0].Waiters != n/100 || d.Waiting < n {
 		t.Errorf("the answer has %d bytes and %d causes: %v", len(data), len(d.Causes), err)
 	}
-	if race.Enabled || testing.Short() {
-		return // times are not measured
-	}
+}
+
+// The time of an answer is proportional to the number of the waiters.
+func TestWhyRatio(t *testing.T) {
+	ratio.InVerify(t)
+	few, many := crowdedEngine(10_000), crowdedEngine(100_000)
 	if got := ratio.Of(func() { answer(many) }, func() { answer(few) }, ratio.Options{Samples: 1}); got > 40 {
 		t.Errorf("ten times as many waiters take %.0f times as long", got)
 	}

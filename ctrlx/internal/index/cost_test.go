@@ -162,12 +162,10 @@ func TestAllocs(t *testing.T) {
 	}
 }
 
-// TestGrowth verifies that the time to find 100 waiters does not depend on the
+// TestGrowthRatio verifies that the time to find 100 waiters does not depend on the
 // number of other waiters.
-func TestGrowth(t *testing.T) {
-	if race.Enabled {
-		t.Skip("times mean nothing under the race detector")
-	}
+func TestGrowthRatio(t *testing.T) {
+	ratio.InVerify(t)
 	few, many := filled(10, 100), filled(1000, 100)
 	ref := ownerNumber(5)
 	got := ratio.Of(func() { many.Changed(ref, full(2)) }, func() { few.Changed(ref, full(2)) }, ratio.Options{})
@@ -177,12 +175,10 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// TestManyRefs verifies that a waiter of many refs, each with few waiters, is
+// TestManyRefsRatio verifies that a waiter of many refs, each with few waiters, is
 // as fast as a waiter of few refs.
-func TestManyRefs(t *testing.T) {
-	if race.Enabled {
-		t.Skip("times mean nothing under the race detector")
-	}
+func TestManyRefsRatio(t *testing.T) {
+	ratio.InVerify(t)
 	pass := func(x *index.Index, n int) func() {
 		id, refs := object("waiter"), make([]ID, n)
 		for i := range refs {

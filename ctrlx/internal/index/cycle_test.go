@@ -3,11 +3,10 @@ package index_test
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/ratio"
 	"pgregory.net/rapid"
 )
 
@@ -95,27 +94,29 @@ func TestCycles(t *testing.T) {
 	})
 }
 
-// TestLongCycle verifies that a thousand entries take well below a millisecond,
-// and that 100,000 do not overflow anything.
-func TestLongCycle(t *testing.T) {
-	ring := func(n int) indexer {
-		x := windlass(1)(func(ID) {})
-		for i := range n {
-			waitFor(x, object(fmt.Sprint(i)), object(fmt.Sprint((i+1)%n)))
-		}
-		return x
+// ring returns a cycle of n entries.
+func ring(n int) indexer {
+	x := windlass(1)(func(ID) {})
+	for i := range n {
+		waitFor(x, object(fmt.Sprint(i)), object(fmt.Sprint((i+1)%n)))
 	}
+	return x
+}
+
+// TestLongCycle verifies that 100,000 entries do not overflow anything.
+func TestLongCycle(t *testing.T) {
 	if way := ring(100_000).Cycle(object("7"), nil); len(way) != 100_001 {
 		t.Errorf("the cycle has %d objects", len(way))
 	}
-	x, best := ring(1000), time.Hour
-	for range 20 {
-		begin := time.Now()
-		x.Cycle(object("0"), nil)
-		best = min(best, time.Since(begin))
-	}
-	if best > time.Millisecond && !race.Enabled {
-		t.Errorf("1,000 entries take %v", best)
+}
+
+// TestLongCycleRatio verifies that the time is proportional to the number of the
+// entries.
+func TestLongCycleRatio(t *testing.T) {
+	ratio.InVerify(t)
+	short, long := ring(1000), ring(10_000)
+	if got := ratio.Of(func() { long.Cycle(object("0"), nil) }, func() { short.Cycle(object("0"), nil) }, ratio.Options{}); got > 60 { // a square of it takes 100 times as long
+		t.Errorf("ten times as many entries take %.0f times as long", got)
 	}
 }
 

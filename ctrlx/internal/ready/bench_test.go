@@ -8,7 +8,6 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/ratio"
 )
 
@@ -64,10 +63,8 @@ func BenchmarkOf(b *testing.B) {
 	}
 }
 
-func TestFasterThanKstatus(t *testing.T) {
-	if race.Enabled {
-		t.Skip("times mean nothing under -race")
-	}
+func TestKstatusRatio(t *testing.T) {
+	ratio.InVerify(t)
 	o := from(t, threeConditions, new(ManagedCluster))
 	kstatus := ready.Kstatus(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Cluster"})
 	for name, of := range map[string]ready.Func{"Of": ready.Of, "Cached": ready.Cached(kstatus, 8)} {
