@@ -204,9 +204,7 @@ func TestLinksDoNotAllocate(t *testing.T) {
 // A chain takes as long as functions nested by hand. The bounds are loose,
 // because machines are shared. BenchmarkCall reports exact figures.
 func TestCallsTakeTheTimeOfNestedFunctions(t *testing.T) {
-	if race.Enabled || testing.Short() {
-		t.Skip("the race detector distorts times, and -short skips measurements")
-	}
+	ratio.InVerify(t)
 	for _, s := range variants {
 		for _, n := range []int{10, 50} {
 			t.Run(fmt.Sprintf("%s/links=%d", s.name, n), func(t *testing.T) {

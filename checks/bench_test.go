@@ -173,9 +173,7 @@ func ratioOfFive() float64 {
 // TestFiveRatio has a loose bound, because machines are busy. The benchmark
 // shows the figure.
 func TestFiveRatio(t *testing.T) {
-	if race.Enabled {
-		t.Skip("the race detector slows the two down differently")
-	}
+	ratio.InVerify(t)
 	const bound = 4
 	var r float64
 	for range 3 { // a busy machine may disturb one measurement

@@ -64,9 +64,7 @@ func decided(c Classification, _ error) Classification { return c }
 
 // A look-up takes as long in a large table as in a small one.
 func TestLookUpDoesNotDependOnTheNumberOfCodes(t *testing.T) {
-	if testing.Short() || race.Enabled {
-		t.Skip("measures time")
-	}
+	ratio.InVerify(t)
 	// A linear search would take about a hundred times as long.
 	if r := ratio.Of(lookUps(5000), lookUps(50), ratio.Options{}); r > 4 {
 		t.Errorf("5,000 codes take %.1f times as long as 50", r)
@@ -91,9 +89,7 @@ func lookUps(codes int) func() {
 // Contains takes as long for a long text as for a short one. The message
 // matches the start of the text at each letter.
 func TestContainsIsLinear(t *testing.T) {
-	if testing.Short() || race.Enabled {
-		t.Skip("measures time")
-	}
+	ratio.InVerify(t)
 	f := &Failure{Message: strings.Repeat("a", 100_000)}
 	mismatch := func(length int) func() {
 		m := Contains(strings.Repeat("a", length-1) + "b")

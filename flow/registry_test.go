@@ -611,9 +611,7 @@ func kinds(n int) *flow.Registry[any] {
 
 // The time of For does not grow with the number of kinds.
 func TestForDoesNotGrow(t *testing.T) {
-	if race.Enabled {
-		t.Skip("times are not measured under the race detector")
-	}
+	ratio.InVerify(t)
 	few, many, o := kinds(10), kinds(10_000), anyOps()
 	if got := ratio.Of(func() { must(many.For("Kind7", o)) }, func() { must(few.For("Kind7", o)) }, ratio.Options{}); got > 3 {
 		t.Errorf("with 10,000 kinds For takes %.1f times as long as with 10", got)

@@ -6,7 +6,23 @@
 // work on the machine makes samples slower, never faster.
 package ratio
 
-import "time"
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/windlass-go/windlass/internal/testing/race"
+)
+
+// InVerify skips a test that compares times, unless WINDLASS_RATIOS is 1, as in
+// make verify. It also skips the test under the race detector, which distorts
+// times.
+func InVerify(t testing.TB) {
+	t.Helper()
+	if race.Enabled || os.Getenv("WINDLASS_RATIOS") != "1" {
+		t.Skip("compares times: make verify runs it, or go test with WINDLASS_RATIOS=1 and without -race")
+	}
+}
 
 // Options sets how much is measured. The zero value is for functions that take
 // up to some microseconds.
