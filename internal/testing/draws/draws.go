@@ -1,0 +1,23 @@
+// Package draws lets rapid draw 25 cases for each property in place of 100. A
+// test imports it for this effect, so that plain go test stays fast:
+//
+//	import _ "github.com/windlass-go/windlass/internal/testing/draws"
+//
+// The variable WINDLASS_DRAWS sets another number for all packages, as make
+// verify does. The flag -rapid.checks sets it for one package, and wins.
+package draws
+
+import (
+	"cmp"
+	"flag"
+	"os"
+
+	_ "pgregory.net/rapid" // defines the flag
+)
+
+// The command line is parsed later, so that its flag wins.
+func init() {
+	if err := flag.Set("rapid.checks", cmp.Or(os.Getenv("WINDLASS_DRAWS"), "25")); err != nil {
+		panic("WINDLASS_DRAWS is not a number: " + err.Error())
+	}
+}
