@@ -119,6 +119,7 @@ func ExampleLaws() {
 // runs.
 func ExampleOrder() {
 	t := &fakeT{}
+	defer set("rapid.checks", "100")()
 	waits := checks.Check("Waits", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
 		return checks.Block("Waiting", "until tomorrow"), nil
 	})

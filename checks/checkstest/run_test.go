@@ -45,61 +45,22 @@ func TestRun(t *testing.T) {
 		want   checkstest.Want
 		fault  string // the first line of the failure, after the case; empty: the case passes
 	}{
-		"Proceeds":    {"the check proceeds", checks.Proceed(), checkstest.Proceeds(), ""},
-		"Skips":       {"the check skips", checks.Skip("not ours"), checkstest.Skips(), ""},
-		"SkipsSaying": {"the text of a skip is compared", checks.Skip("not ours"), checkstest.Skips().Saying("ours"), ""},
-		"SkipIsOne": {
-			"a skip is not a proceed", checks.Skip("not ours"), checkstest.Proceeds(), "want proceed, got skip: not ours",
-		},
+		"Proceeds":     {"the check proceeds", checks.Proceed(), checkstest.Proceeds(), ""},
+		"SkipIsOne":    {"a skip is not a proceed", checks.Skip("not ours"), checkstest.Proceeds(), "want proceed, got skip: not ours"},
 		"ProceedIsOne": {"a proceed is not a skip", checks.Proceed(), checkstest.Skips(), "want skip, got proceed"},
-		"Blocks":       {"only the reason is compared", block, checkstest.Blocks("NotYet"), ""},
-		"AllOfIt": {
-			"all parts are compared", block, checkstest.Blocks("NotYet", checks.WithRetry(classify.Fast), checks.WithAfter(time.Minute), checks.WithWaitingFor(b, a)).Saying("time", "yet"), "",
-		},
-		"SlowIsSaid": {
-			"an explicit Slow is compared, although it is the default", block, checkstest.Blocks("NotYet", checks.WithRetry(classify.Slow)), "want block NotYet [slow], got " + block.String(),
-		},
-		"OnChange": {
-			"an explicit OnChange is compared", block, checkstest.Blocks("NotYet", checks.WithRetry(classify.OnChange)), "want block NotYet [on change], got " + block.String(),
-		},
-		"OtherReason": {
-			"the reason is compared", block, checkstest.Blocks("Never"), "want block Never, got " + block.String(),
-		},
-		"OtherDelay": {
-			"the delay is compared", block, checkstest.Blocks("NotYet", checks.WithAfter(time.Hour)), "want block NotYet [in 1h0m0s], got " + block.String(),
-		},
-		"OneRefOfTwo": {
-			"the awaited objects must be exactly these", block, checkstest.Blocks("NotYet", checks.WithWaitingFor(a)), "want block NotYet [waiting for Cluster a], got " + block.String(),
-		},
-		"OtherGroup": {
-			"all fields of a Ref are compared", block, checkstest.Blocks("NotYet", checks.WithWaitingFor(a, checks.Ref{Kind: "Cluster", Name: "b"})), "want block NotYet [waiting for Cluster a, waiting for Cluster b], got " + block.String(),
-		},
-		"OtherMessage": {
-			"each part of the message is compared", block, checkstest.Blocks("NotYet").Saying("time", "later"), `want block NotYet [saying "time", saying "later"], got ` + block.String(),
-		},
-		"Fails": {"Fails accepts any error", errWrapped, checkstest.Fails(), ""},
-		"FailsIs": {
-			"Fails compares the error and the text", errors.Join(errFault, errWrapped), checkstest.Fails(errFault).Saying("code 7"), "",
-		},
-		"FailsIsNot": {
-			"Fails refuses another error", errWrapped, checkstest.Fails(errFault), "want error [a fault], got error: asked: code 7",
-		},
-		"FailsAs": {"FailsAs accepts an error of the type", errWrapped, checkstest.FailsAs[*codeError](), ""},
-		"FailsAsNot": {
-			"FailsAs refuses another type", errFault, checkstest.FailsAs[*codeError](), "want error [a *checkstest_test.codeError], got error: a fault",
-		},
-		"FailsSaying": {
-			"Fails compares the text", errFault, checkstest.Fails().Saying("code"), `want error [saying "code"], got error: a fault`,
-		},
-		"BlockNoError": {"a block is not an error", block, checkstest.Fails(), "want error, got " + block.String()},
+		"SkipsSaying":  {"the text of a skip is compared", checks.Skip("not ours"), checkstest.Skips().Saying("ours"), ""},
+		"AllOfIt":      {"all parts are compared", block, checkstest.Blocks("NotYet", checks.WithRetry(classify.Fast), checks.WithAfter(time.Minute), checks.WithWaitingFor(b, a)).Saying("time", "yet"), ""},
+		"SlowIsSaid":   {"an explicit Slow is compared, although it is the default", block, checkstest.Blocks("NotYet", checks.WithRetry(classify.Slow)), "want block NotYet [slow], got " + block.String()},
+		"OneRefOfTwo":  {"the awaited objects must be exactly these", block, checkstest.Blocks("NotYet", checks.WithWaitingFor(a)), "want block NotYet [waiting for Cluster a], got " + block.String()},
+		"OtherGroup":   {"all fields of a Ref are compared", block, checkstest.Blocks("NotYet", checks.WithWaitingFor(a, checks.Ref{Kind: "Cluster", Name: "b"})), "want block NotYet [waiting for Cluster a, waiting for Cluster b], got " + block.String()},
+		"OtherMessage": {"each part of the message is compared", block, checkstest.Blocks("NotYet").Saying("time", "later"), `want block NotYet [saying "time", saying "later"], got ` + block.String()},
+		"Fails":        {"Fails accepts any error", errWrapped, checkstest.Fails(), ""},
+		"FailsIs":      {"Fails compares the error and the text", errors.Join(errFault, errWrapped), checkstest.Fails(errFault).Saying("code 7"), ""},
+		"FailsIsNot":   {"Fails refuses another error", errWrapped, checkstest.Fails(errFault), "want error [a fault], got error: asked: code 7"},
+		"FailsAsNot":   {"FailsAs refuses another type", errFault, checkstest.FailsAs[*codeError](), "want error [a *checkstest_test.codeError], got error: a fault"},
 		"ErrorNoBlock": {"an error is not a block", errFault, checkstest.Blocks("NotYet"), "want block NotYet, got error: a fault"},
-		"Guards": {
-			"Run composes the check, so the zero Result is an error", checks.Result{}, checkstest.Fails(checks.ErrNoDecision), "",
-		},
-		"PanicNoError": {
-			"a panic fails the case for any error", nil, checkstest.Fails(), "want error, but it panics: no answer",
-		},
-		"PanicNoResult": {"a panic fails the case for any result", nil, checkstest.Proceeds(), "want proceed, but it panics: no answer"},
+		"Guards":       {"Run composes the check, so the zero Result is an error", checks.Result{}, checkstest.Fails(checks.ErrNoDecision), ""},
+		"PanicNoError": {"a panic fails the case for any error", nil, checkstest.Fails(), "want error, but it panics: no answer"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -128,7 +89,6 @@ func TestRunTwice(t *testing.T) {
 	prod := checks.Ref{Kind: "Cluster", Name: "prod"}
 	cases := checkstest.Cases[*Database]{
 		"Proceeds": {Request: checkstest.Request(&Database{Version: 16}, checkstest.OwnedBy(checkstest.Ready(prod, &Cluster{Version: &version}))), Want: checkstest.Proceeds()},
-		"Blocks":   {Request: checkstest.Request(&Database{Version: 17}, checkstest.OwnedBy(checkstest.Ready(prod, &Cluster{Version: &version}))), Want: checkstest.Blocks("ClusterTooOld")},
 	}
 	before := snapshot.Of(cases)
 	changes := chain.Named("Changes", func(next handler) handler {
@@ -175,27 +135,20 @@ func TestInABubble(t *testing.T) {
 	})
 }
 
-// A check that hangs when it is called or composed fails its case only.
+// A check that hangs fails its case only.
 func TestRunHangs(t *testing.T) {
-	for name, link := range map[string]func(chan struct{}) checks.Middleware[*Database]{
-		"Called": func(end chan struct{}) checks.Middleware[*Database] {
-			return decide(func(context.Context, request) (checks.Result, error) { <-end; return checks.Proceed(), nil })
-		},
-		"Composed": func(end chan struct{}) checks.Middleware[*Database] {
-			return chain.Named("Wrong", func(next handler) handler { <-end; return next })
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				end := make(chan struct{})
-				defer close(end)
-				fake, start := &fakeT{}, time.Now()
-				checkstest.Run(fake, link(end), checkstest.Cases[*Database]{"A": {Reason: "why", Request: checkstest.Request(&Database{}), Want: checkstest.Proceeds()}}, checkstest.WithTimeout(time.Hour))
-				want := `checkstest: Wrong: case "A" (why): want proceed, but it does not return within 1h0m0s`
-				if diff := cmp.Diff(want, fake.complaint()); diff != "" || time.Since(start) != time.Hour {
-					t.Errorf("after %s: -want, +got:\n%s", time.Since(start), diff)
-				}
-			})
+	synctest.Test(t, func(t *testing.T) {
+		end := make(chan struct{})
+		defer close(end)
+		hangs := decide(func(_ context.Context, _ request, end <-chan struct{}) (checks.Result, error) {
+			<-end
+			return checks.Proceed(), nil
 		})
-	}
+		fake, start := &fakeT{}, time.Now()
+		checkstest.Run(fake, hangs(end), checkstest.Cases[*Database]{"A": {Reason: "why", Request: checkstest.Request(&Database{}), Want: checkstest.Proceeds()}}, checkstest.WithTimeout(time.Hour))
+		want := `checkstest: Wrong: case "A" (why): want proceed, but it does not return within 1h0m0s`
+		if diff := cmp.Diff(want, fake.complaint()); diff != "" || time.Since(start) != time.Hour {
+			t.Errorf("after %s: -want, +got:\n%s", time.Since(start), diff)
+		}
+	})
 }

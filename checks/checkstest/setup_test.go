@@ -3,7 +3,6 @@ package checkstest_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/windlass-go/windlass/chain"
@@ -23,123 +22,33 @@ func TestSetUp(t *testing.T) {
 		do     func(*fakeT)
 		want   string
 	}{
-		"NoCases": {
-			"Run needs a case",
-			func(t *fakeT) { checkstest.Run(t, ready, checkstest.OwnerCases{}) },
-			"checkstest: Run: OwnerReady: there are no cases",
-		},
-		"RunNilLink": {
-			"the link is required",
-			func(t *fakeT) { checkstest.Run(t, nilLink, some) },
-			"checkstest: Run: the link is nil",
-		},
-		"NoRequest": {
-			"a case needs a request",
-			func(t *fakeT) { checkstest.Run(t, ready, checkstest.OwnerCases{"A": {Want: checkstest.Proceeds()}}) },
-			`checkstest: OwnerReady: case "A" (): the request is nil`,
-		},
-		"WantsNothing": {
-			"a case needs a Want",
-			func(t *fakeT) {
-				checkstest.Run(t, ready, checkstest.OwnerCases{"A": {Reason: "why", Request: checkstest.OwnerRequest()}})
-			},
-			`checkstest: OwnerReady: case "A" (why): its Want is not set: use Proceeds, Skips, Blocks or Fails`,
-		},
-		"SayingNothing": {
-			"Saying alone is not a Want",
-			func(t *fakeT) {
-				checkstest.Run(t, ready, checkstest.OwnerCases{"A": {Reason: "why", Request: checkstest.OwnerRequest(), Want: checkstest.Want{}.Saying("a")}})
-			},
-			`checkstest: OwnerReady: case "A" (why): its Want is not set: use Proceeds, Skips, Blocks or Fails`,
-		},
-		"BreaksInRun": {
-			"WithExcuse has no effect in Run",
-			func(t *fakeT) { checkstest.Run(t, ready, some, checkstest.WithExcuse(checkstest.ReadOnly, "why")) },
-			"checkstest: Run: option 1: WithExcuse is for Conforms and Laws",
-		},
-		"RunNoTime": {
-			"a time-out must be positive",
-			func(t *fakeT) { checkstest.Run(t, ready, some, checkstest.WithTimeout(0)) },
-			"checkstest: Run: option 1: WithTimeout(0s): give a positive duration",
-		},
-		"ZeroOption": {
-			"the zero Option has no effect",
-			func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.Option{}) },
-			"checkstest: Conforms: option 1: it is the zero Option: use WithTimeout or WithExcuse",
-		},
-		"NotARequest": {
-			"the link needs a request of package checks",
-			func(t *fakeT) {
-				checkstest.Conforms(t, chain.Named("Odd", func(next chain.Handler[*int, checks.Result]) chain.Handler[*int, checks.Result] { return next }), rapid.Just(new(3)))
-			},
-			"checkstest: Conforms: Odd: a check is about a *checks.Request[T] or *checks.OwnerRequest, not about a *int",
-		},
-		"NilLink": {
-			"the link is required",
-			func(t *fakeT) { checkstest.Conforms(t, nilLink, owners) },
-			"checkstest: Conforms: the link is nil",
-		},
-		"NilGenerator": {
-			"the generator is required",
-			func(t *fakeT) { checkstest.Conforms[*checks.OwnerRequest](t, ready, nil) },
-			"checkstest: Conforms: OwnerReady: the generator of requests is nil",
-		},
-		"NilRequest": {
-			"the generator makes a nil request",
-			func(t *fakeT) { checkstest.Conforms(t, ready, rapid.Just[*checks.OwnerRequest](nil)) },
-			"checkstest: Conforms: OwnerReady: the generator made a request that is nil",
-		},
-		"GeneratorPanics": {
-			"the generator panics, not the check",
-			func(t *fakeT) {
-				checkstest.Conforms(t, ready, rapid.Custom(func(*rapid.T) *checks.OwnerRequest { panic("no more owners") }))
-			},
-			"checkstest: Conforms: OwnerReady: the generator of requests panics: no more owners",
-		},
-		"LawsNilGenerator": {
-			"the generator is required",
-			func(t *fakeT) { checkstest.Laws[*checks.OwnerRequest](t, ready, nil) },
-			"checkstest: Laws: OwnerReady: the generator of requests is nil",
-		},
-		"LawsNilRequest": {
-			"the generator makes a nil request",
-			func(t *fakeT) { checkstest.Laws(t, ready, rapid.Just[*checks.OwnerRequest](nil)) },
-			"checkstest: Laws: OwnerReady: the generator made a request that is nil",
-		},
-		"OnLinksInConforms": {
-			"WithChainOptions has no effect in Conforms",
-			func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.WithChainOptions()) },
-			"checkstest: Conforms: option 1: WithChainOptions is for Laws",
-		},
-		"BreaksWithoutWhy": {
-			"an excuse needs a reason",
-			func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(checkstest.ReadOnly, " ")) },
-			"checkstest: Conforms: option 1: WithExcuse(ReadOnly): give a reason",
-		},
-		"BreaksNoRule": {
-			"the rule is unknown",
-			func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(99, "why")) },
-			"checkstest: Conforms: option 1: WithExcuse(Rule(99)): there is no such rule",
-		},
-		"BreaksTwice": {
-			"the second excuse is probably for another rule",
-			func(t *fakeT) {
-				checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(checkstest.Stops, "why"), checkstest.WithExcuse(checkstest.Stops, "why"))
-			},
-			"checkstest: Conforms: option 2: WithExcuse(Stops) is given twice",
-		},
-		"BreaksDecides": {
-			"every check must decide",
-			func(t *fakeT) {
-				checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(checkstest.Decides, "why"))
-			},
-			"checkstest: Conforms: option 1: WithExcuse(Decides): no check is excused from deciding",
-		},
-		"FailedAlready": {
-			"rapid would panic in a failed test",
-			func(t *fakeT) { t.Fail(); checkstest.Conforms(t, ready, owners) },
-			"checkstest: Conforms: OwnerReady: the rules were not tried, because the test has already failed",
-		},
+		"NoCases":    {"Run needs a case", func(t *fakeT) { checkstest.Run(t, ready, checkstest.OwnerCases{}) }, "checkstest: Run: OwnerReady: there are no cases"},
+		"RunNilLink": {"the link is required", func(t *fakeT) { checkstest.Run(t, nilLink, some) }, "checkstest: Run: the link is nil"},
+		"NoRequest":  {"a case needs a request", func(t *fakeT) { checkstest.Run(t, ready, checkstest.OwnerCases{"A": {Want: checkstest.Proceeds()}}) }, `checkstest: OwnerReady: case "A" (): the request is nil`},
+		"WantsNothing": {"a case needs a Want", func(t *fakeT) {
+			checkstest.Run(t, ready, checkstest.OwnerCases{"A": {Reason: "why", Request: checkstest.OwnerRequest()}})
+		}, `checkstest: OwnerReady: case "A" (why): its Want is not set: use Proceeds, Skips, Blocks or Fails`},
+		"BreaksInRun": {"WithExcuse has no effect in Run", func(t *fakeT) { checkstest.Run(t, ready, some, checkstest.WithExcuse(checkstest.ReadOnly, "why")) }, "checkstest: Run: option 1: WithExcuse is for Conforms and Laws"},
+		"RunNoTime":   {"a time-out must be positive", func(t *fakeT) { checkstest.Run(t, ready, some, checkstest.WithTimeout(0)) }, "checkstest: Run: option 1: WithTimeout(0s): give a positive duration"},
+		"ZeroOption":  {"the zero Option has no effect", func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.Option{}) }, "checkstest: Conforms: option 1: it is the zero Option: use WithTimeout or WithExcuse"},
+		"NotARequest": {"the link needs a request of package checks", func(t *fakeT) {
+			checkstest.Conforms(t, chain.Named("Odd", func(next chain.Handler[*int, checks.Result]) chain.Handler[*int, checks.Result] { return next }), rapid.Just(new(3)))
+		}, "checkstest: Conforms: Odd: a check is about a *checks.Request[T] or *checks.OwnerRequest, not about a *int"},
+		"NilLink":      {"the link is required", func(t *fakeT) { checkstest.Conforms(t, nilLink, owners) }, "checkstest: Conforms: the link is nil"},
+		"NilGenerator": {"the generator is required", func(t *fakeT) { checkstest.Conforms[*checks.OwnerRequest](t, ready, nil) }, "checkstest: Conforms: OwnerReady: the generator of requests is nil"},
+		"NilRequest":   {"the generator makes a nil request", func(t *fakeT) { checkstest.Conforms(t, ready, rapid.Just[*checks.OwnerRequest](nil)) }, "checkstest: Conforms: OwnerReady: the generator made a request that is nil"},
+		"GeneratorPanics": {"the generator panics, not the check", func(t *fakeT) {
+			checkstest.Conforms(t, ready, rapid.Custom(func(*rapid.T) *checks.OwnerRequest { panic("no more owners") }))
+		}, "checkstest: Conforms: OwnerReady: the generator of requests panics: no more owners"},
+		"LawsNilGenerator": {"the generator is required", func(t *fakeT) { checkstest.Laws[*checks.OwnerRequest](t, ready, nil) }, "checkstest: Laws: OwnerReady: the generator of requests is nil"},
+		"BreaksWithoutWhy": {"an excuse needs a reason", func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(checkstest.ReadOnly, " ")) }, "checkstest: Conforms: option 1: WithExcuse(ReadOnly): give a reason"},
+		"BreaksTwice": {"the second excuse is probably for another rule", func(t *fakeT) {
+			checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(checkstest.Stops, "why"), checkstest.WithExcuse(checkstest.Stops, "why"))
+		}, "checkstest: Conforms: option 2: WithExcuse(Stops) is given twice"},
+		"BreaksDecides": {"every check must decide", func(t *fakeT) {
+			checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(checkstest.Decides, "why"))
+		}, "checkstest: Conforms: option 1: WithExcuse(Decides): no check is excused from deciding"},
+		"FailedAlready": {"rapid would panic in a failed test", func(t *fakeT) { t.Fail(); checkstest.Conforms(t, ready, owners) }, "checkstest: Conforms: OwnerReady: the rules were not tried, because the test has already failed"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -160,11 +69,6 @@ func TestNotInCloudOfAnOwner(t *testing.T) {
 		}
 	}()
 	checkstest.OwnerRequest(checkstest.NotInCloud())
-}
-
-// The panics of rapid for a filter are not panics of the generator.
-func TestGeneratorFilters(t *testing.T) {
-	checkstest.Conforms(t, newEnough(), ordinary().Filter(func(r request) bool { return r.Resource.Version != 13 }))
 }
 
 // A gate is excused from SameAnswer, ReadOnly and Concurrent, also inside
@@ -200,33 +104,9 @@ func TestGate(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			fake := &fakeT{}
-			fake.run(func() { checkstest.Conforms(fake, tc.link, ordinary(), checkstest.WithTimeout(time.Minute)) })
-			if diff := cmp.Diff(tc.want, fake.complaint()); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s\n%s", tc.reason, diff, fake.output())
-			}
-		})
-	}
-}
-
-// Conforms tries a chain as one link, also an empty one and an observed one.
-func TestChains(t *testing.T) {
-	owner := checks.OnOwner[*Database](checks.OwnerReady())
-	wrong := checks.Check("Wrong", func(context.Context, request) (checks.Result, error) { return checks.Block("no", "no"), nil })
-	cases := map[string]struct {
-		reason string
-		chain  checks.Chain[*Database]
-		want   string
-	}{
-		"None":      {"an empty chain keeps the rules", checks.Chain[*Database]{}, ""},
-		"Right":     {"a chain of correct links keeps the rules", chain.New(owner, newEnough()), ""},
-		"Decorated": {"an observer changes no result", chain.New(owner, newEnough()).Observe(silent{}), ""},
-		"Wrong": {"a chain with a wrong link breaks a rule", chain.New(owner, wrong),
-			"checkstest: OnOwner(OwnerReady) -> Wrong breaks Explains (a block has a reason in CamelCase, and a message): the reason \"no\" does not begin with a capital letter"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			fake := &fakeT{}
-			fake.run(func() { checkstest.Conforms(fake, tc.chain, ordinary()) })
+			fake.run(func() {
+				checkstest.Conforms(fake, tc.link, ordinary().Filter(func(r request) bool { return r.Resource.Version != 13 }))
+			})
 			if diff := cmp.Diff(tc.want, fake.complaint()); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s\n%s", tc.reason, diff, fake.output())
 			}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/checks/checkstest"
-	"pgregory.net/rapid"
 )
 
 type state string
@@ -14,12 +13,9 @@ type state string
 // Each kind of state is drawn: nil, settled, other, in odd case, padded, blank
 // and unknown.
 func TestProvisioningStates(t *testing.T) {
-	if testing.Short() {
-		t.Skip("rapid tries too few cases with -short")
-	}
 	g := checkstest.ProvisioningStates[state]()
 	seen := map[string]bool{}
-	for seed := range 1000 {
+	for seed := range 200 {
 		s := g.Example(seed)
 		switch {
 		case s == nil:
@@ -45,13 +41,4 @@ func TestProvisioningStates(t *testing.T) {
 			t.Errorf("%q is never drawn", want)
 		}
 	}
-}
-
-// The caller may change each drawn state.
-func TestProvisioningStatesAreFresh(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		if s := checkstest.ProvisioningStates[string]().Draw(t, "state"); s != nil {
-			*s = "mine"
-		}
-	})
 }
