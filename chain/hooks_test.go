@@ -49,61 +49,22 @@ func TestHooks(t *testing.T) {
 		end    op
 		want   outcome
 	}{
-		"Before": {
-			reason: "the function runs before the end",
-			links:  []link{before(nil)}, end: stop,
-			want: outcome{Events: []string{"before\n", entered, done}, Result: "end()"},
-		},
-		"BeforeRefuses": {
-			reason: "an error of the function is the outcome, and the end does not run",
-			links:  []link{before(refused)}, end: stop,
-			want: outcome{Events: []string{"before\n"}, Err: refused},
-		},
-		"After": {
-			reason: "the function gets the result",
-			links:  []link{after(nil)}, end: stop,
-			want: outcome{Events: []string{entered, done, "after end()\n"}, Result: "end()"},
-		},
-		"AfterRefuses": {
-			reason: "the link returns an error of the function together with the result",
-			links:  []link{after(refused)}, end: stop,
-			want: outcome{Events: []string{entered, done, "after end()\n"}, Result: "end()", Err: refused},
-		},
-		"AfterError": {
-			reason: "after an error the function does not run, and error and result pass unchanged",
-			links:  []link{after(refused)}, end: fail,
-			want: outcome{Events: []string{entered, "end< end(), end failed"}, Result: "end()", Err: failure("end failed")},
-		},
-		"AfterPanic": {
-			reason: "after a panic the function does not run, and the panic continues",
-			links:  []link{after(refused)}, end: panicBefore,
-			want: outcome{Events: []string{entered, broke}, Panic: failure("end panicked")},
-		},
-		"Finally": {
-			reason: "the function gets the result",
-			links:  []link{finally}, end: stop,
-			want: outcome{Events: []string{entered, done, "finally end() <nil>\n"}, Result: "end()"},
-		},
-		"FinallyError": {
-			reason: "the function gets the error and the result",
-			links:  []link{finally}, end: fail,
-			want: outcome{Events: []string{entered, "end< end(), end failed", "finally end() end failed\n"}, Result: "end()", Err: failure("end failed")},
-		},
-		"FinallyPanic": {
-			reason: "the function gets the panic with its stack, and the panic continues unchanged",
-			links:  []link{finally}, end: panicBefore,
-			want: outcome{Events: []string{entered, broke, "finally  PanicError: panic: end panicked\n"}, Panic: failure("end panicked")},
-		},
-		"FinallyGoexit": {
-			reason: "the function gets ErrGoexit, and the goroutine ends",
-			links:  []link{finally}, end: goexit,
-			want: outcome{Events: []string{entered, broke, "finally  " + chain.ErrGoexit.Error() + "\n"}, Goexit: true},
-		},
-		"FinallyTwice": {
-			reason: "the function of the inner link runs first",
-			links:  []link{chain.Finally(func(_ context.Context, req request, _ string, _ error) { logHook(req, "outer") }), finally}, end: panicBefore,
-			want: outcome{Events: []string{entered, broke, "finally  PanicError: panic: end panicked\n", "outer\n"}, Panic: failure("end panicked")},
-		},
+		"BeforeRefuses": {"an error of the function is the outcome, and the end does not run", []link{before(refused)}, stop,
+			outcome{Events: []string{"before\n"}, Err: refused}},
+		"AfterRefuses": {"the link returns an error of the function together with the result", []link{after(refused)}, stop,
+			outcome{Events: []string{entered, done, "after end()\n"}, Result: "end()", Err: refused}},
+		"AfterError": {"after an error the function does not run, and error and result pass unchanged", []link{after(refused)}, fail,
+			outcome{Events: []string{entered, "end< end(), end failed"}, Result: "end()", Err: failure("end failed")}},
+		"AfterPanic": {"after a panic the function does not run, and the panic continues", []link{after(refused)}, panicBefore,
+			outcome{Events: []string{entered, broke}, Panic: failure("end panicked")}},
+		"FinallyError": {"the function gets the error and the result", []link{finally}, fail,
+			outcome{Events: []string{entered, "end< end(), end failed", "finally end() end failed\n"}, Result: "end()", Err: failure("end failed")}},
+		"FinallyPanic": {"the function gets the panic with its stack, and the panic continues unchanged", []link{finally}, panicBefore,
+			outcome{Events: []string{entered, broke, "finally  PanicError: panic: end panicked\n"}, Panic: failure("end panicked")}},
+		"FinallyGoexit": {"the function gets ErrGoexit, and the goroutine ends", []link{finally}, goexit,
+			outcome{Events: []string{entered, broke, "finally  " + chain.ErrGoexit.Error() + "\n"}, Goexit: true}},
+		"FinallyTwice": {"the function of the inner link runs first", []link{chain.Finally(func(_ context.Context, req request, _ string, _ error) { logHook(req, "outer") }), finally}, panicBefore,
+			outcome{Events: []string{entered, broke, "finally  PanicError: panic: end panicked\n", "outer\n"}, Panic: failure("end panicked")}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

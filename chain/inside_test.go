@@ -2,7 +2,6 @@ package chain_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -44,7 +43,7 @@ func (e *entries) Enabled(context.Context) bool { *e.asked++; return !e.off }
 
 func (e *entries) Bind(l *chain.Link) chain.Observer {
 	if !e.binds {
-		return e
+		return nil // the observer itself
 	}
 	bound := *e
 	bound.bound = "bound to " + l.Name + ": "
@@ -83,7 +82,6 @@ func (d layerObserver) Layer() (any, chain.Observer) {
 // each call.
 func TestObserveInside(t *testing.T) {
 	plain := func(id string) link { return step{id: id, op: pass}.named() }
-	always := func(context.Context, request) bool { return true }
 	unrelated := chain.Named("unrelated", func(next handler) handler {
 		return func(_ context.Context, req request) (string, error) { return next(context.Background(), req) }
 	})
@@ -139,7 +137,6 @@ func TestObserveInside(t *testing.T) {
 // The decoration of a layerObserver is around the links of the chain and those
 // within When. Its inner observer sees only the links within groups.
 func TestLayerObserver(t *testing.T) {
-	always := func(context.Context, request) bool { return true }
 	links := []link{step{id: "a", op: pass}.named(), chain.When(always, step{id: "b", op: pass}.named()), group("g", step{id: "c", op: pass}.named())}
 	for name, inside := range map[string]*entries{"Inside": newEntries(false, false), "None": nil} {
 		t.Run(name, func(t *testing.T) {
@@ -170,14 +167,4 @@ func TestLinkNameIsBounded(t *testing.T) {
 			t.Errorf("a name of %d bytes prints as %d bytes", n, len(got))
 		}
 	}
-}
-
-// The message has the position of a nil link that is the first of several.
-func TestWhenNilFirst(t *testing.T) {
-	defer func() {
-		if got := fmt.Sprint(recover()); !strings.Contains(got, "1 of 2") {
-			t.Errorf("the panic does not contain the position of the link: %s", got)
-		}
-	}()
-	chain.When(func(context.Context, request) bool { return true }, nil, step{id: "a", op: pass}.named())
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/chain/chaintest"
+	_ "github.com/windlass-go/windlass/internal/testing/draws"
 	"pgregory.net/rapid"
 )
 
@@ -22,34 +22,7 @@ import (
 // the same order, the same view of the context, the same result, error (by ==)
 // and panic value.
 
-// laws lists the laws. then composes a chain around an end, as Then does, and
-// calls the constructor of each link composes times.
-var laws = map[string]func(t *rapid.T, then func(links, handler) handler, composes int){
-	"Oracle":      oracle,
-	"History":     func(t *rapid.T, then func(links, handler) handler, _ int) { newHistory(t, then) },
-	"ThenIsPure":  thenIsPure,
-	"Concurrency": concurrency,
-	"Telemetry":   telemetry,
-}
-
-func TestLaws(t *testing.T) {
-	for name, holds := range laws {
-		t.Run(name, rapid.MakeCheck(func(t *rapid.T) { holds(t, links.Then, 1) }))
-	}
-}
-
-// A chain of the links of this package keeps the laws of package chaintest.
-func TestLawsOfLinks(t *testing.T) {
-	type pointers = chain.Handler[*int, string]
-	seen := func(context.Context, *int) error { return nil }
-	ends := func(context.Context, *int, string, error) {}
-	c := chain.New(chain.Recover, chain.Named("before", chain.Before[*int, string](seen)), chain.Named("finally", chain.Finally(ends))).
-		Extend(chain.New(chain.Named("inner", func(next pointers) pointers { return next })))
-	chaintest.Laws(t, c, chaintest.WithKeptResult())
-	chaintest.Order(t, c, "Recover", "before", "finally", "inner")
-}
-
-// oracle: links do what nested functions do, however the chain was made.
+// TestOracle: links do what nested functions do, however the chain was made.
 //
 //	New(m1, ..., mn).Then(h) = m1(...mn(h))
 //	New().Then(h) = C{}.Then(h) = h
@@ -66,12 +39,14 @@ func TestLawsOfLinks(t *testing.T) {
 // These mistakes break the law: a wrong order, code between the links, one
 // cursor for all calls, a stored end, a lost context, a recovered panic, a
 // replaced error, and a lost link of a nested chain.
-func oracle(t *rapid.T, then func(links, handler) handler, _ int) {
+func TestOracle(t *testing.T) { rapid.Check(t, oracle) }
+
+func oracle(t *rapid.T) {
 	pa, pb, pc := draw(t, "a", anything), draw(t, "b", passing), draw(t, "c", anything)
 	end, inner := drawEnd(t, "end"), drawEnd(t, "inner")
 	all := slices.Concat(pa, pb, pc)
-	mustBehave(t, "New().Then(h)", run(nil, end), then(chain.New[request, string](), end.end()))
-	mustBehave(t, "C{}.Then(h)", run(nil, end), then(links{}, end.end()))
+	mustBehave(t, "New().Then(h)", run(nil, end), chain.New[request, string]().Then(end.end()))
+	mustBehave(t, "C{}.Then(h)", run(nil, end), links{}.Then(end.end()))
 
 	real := slices.Clone(all)
 	if len(all) > 0 && rapid.Bool().Draw(t, "reenters") {
@@ -79,7 +54,7 @@ func oracle(t *rapid.T, then func(links, handler) handler, _ int) {
 		again := step{id: all[i].id, op: reenter}
 		all[i], real[i] = again, again
 		all[i].again = func() handler { return run(all, inner) }
-		real[i].again = func() handler { return then(chain.New(named(real)...), inner.end()) }
+		real[i].again = func() handler { return chain.New(named(real)...).Then(inner.end()) }
 	}
 	ms := named(real)
 	if rapid.Bool().Draw(t, "raw") {
@@ -92,20 +67,20 @@ func oracle(t *rapid.T, then func(links, handler) handler, _ int) {
 	noop := func(next handler) handler { return next }
 	h, want := end.end(), run(all, end)
 	for equation, got := range map[string]handler{
-		"New(m...)":                              then(chain.New(ms...), h),
-		"New(a...).Append(b...).Append(c...)":    then(chain.New(ma...).Append(mb...).Append(mc...), h),
-		"New(c...).Prepend(b...).Prepend(a...)":  then(c.Prepend(mb...).Prepend(ma...), h),
-		"New(a...).Extend(New(b...), New(c...))": then(chain.New(ma...).Extend(chain.New(mb...), links{}, c), h),
-		"C{}.Extend(New(a...).Extend(...))":      then(links{}.Extend(chain.New(ma...).Extend(chain.New(mb...).Extend(c))), h),
-		"New(New(a..., b...).Then, c...)":        then(chain.New(ab.Then).Append(mc...), h),
-		"New(a..., noop, b..., c...)":            then(chain.New(ma...).Append(noop).Append(mb...).Append(mc...), h),
-		"New(a..., b...).Then(New(c...).Then)":   then(ab, then(c, h)),
+		"New(m...)":                              chain.New(ms...).Then(h),
+		"New(a...).Append(b...).Append(c...)":    chain.New(ma...).Append(mb...).Append(mc...).Then(h),
+		"New(c...).Prepend(b...).Prepend(a...)":  c.Prepend(mb...).Prepend(ma...).Then(h),
+		"New(a...).Extend(New(b...), New(c...))": chain.New(ma...).Extend(chain.New(mb...), links{}, c).Then(h),
+		"C{}.Extend(New(a...).Extend(...))":      links{}.Extend(chain.New(ma...).Extend(chain.New(mb...).Extend(c))).Then(h),
+		"New(New(a..., b...).Then, c...)":        chain.New(ab.Then).Append(mc...).Then(h),
+		"New(a..., noop, b..., c...)":            chain.New(ma...).Append(noop).Append(mb...).Append(mc...).Then(h),
+		"New(a..., b...).Then(New(c...).Then)":   ab.Then(c.Then(h)),
 	} {
 		mustBehave(t, equation, want, got)
 	}
 }
 
-// newHistory: no operation changes its arguments, or the result of another
+// TestHistory: no operation changes its arguments, or the result of another
 // operation. It is a state machine in which callers also overwrite their
 // slices.
 //
@@ -114,8 +89,10 @@ func oracle(t *rapid.T, then func(links, handler) handler, _ int) {
 // These mistakes break the law: a chain that stores the slice of its caller, a
 // chain that appends to a shared slice with spare capacity, and a list of names
 // that is separate from the links.
-func newHistory(t *rapid.T, then func(links, handler) handler) {
-	m := &history{then: then}
+func TestHistory(t *testing.T) { rapid.Check(t, newHistory) }
+
+func newHistory(t *rapid.T) {
+	m := &history{}
 	m.new(t) // so that every action has a chain to act on
 	t.Repeat(map[string]func(*rapid.T){
 		"": m.check, "New": m.new, "Append": m.append, "Siblings": m.siblings, "Extend": m.extend, "Then": m.compose,
@@ -126,7 +103,6 @@ func newHistory(t *rapid.T, then func(links, handler) handler) {
 // history holds the chains and handlers made so far. Every link only calls
 // next, because only the order of the links matters here.
 type history struct {
-	then     func(links, handler) handler
 	chains   []version
 	handlers []composed
 	slices   [][]link // callers' slices, up to their capacity
@@ -172,7 +148,7 @@ func (m *history) check(t *rapid.T) {
 		if got := namesOf(c.chain); !slices.Equal(names, got) {
 			t.Fatalf("the names listed by a chain: -want, +got:\n%s", cmp.Diff(names, got))
 		}
-		if got := trace(m.then(c.chain, stopped.end())); !slices.Equal(got, c.events) {
+		if got := trace(c.chain.Then(stopped.end())); !slices.Equal(got, c.events) {
 			t.Fatalf("a later operation changed a chain: -want, +got:\n%s", cmp.Diff(c.events, got))
 		}
 	}
@@ -250,7 +226,7 @@ func (m *history) extend(t *rapid.T) {
 func (m *history) compose(t *rapid.T) {
 	c := m.pick(t)
 	if len(m.handlers) < 4 {
-		m.handlers = append(m.handlers, composed{m.then(c.chain, stopped.end()), c.events})
+		m.handlers = append(m.handlers, composed{c.chain.Then(stopped.end()), c.events})
 	}
 }
 
@@ -288,7 +264,7 @@ func (m *history) observe(t *rapid.T) {
 	if o.on {
 		c.layers = append(slices.Clip(c.layers), o.id)
 	}
-	c.chain = c.chain.Observe(o)
+	c.chain = c.chain.Observe(o).Observe(nil)
 	m.add(t, c)
 }
 
@@ -301,14 +277,16 @@ func (m *history) edit(t *rapid.T) {
 	m.add(t, c)
 }
 
-// thenIsPure: Then may be called any number of times, with any ends.
+// TestThenIsPure: Then may be called any number of times, with any ends.
 //
 //	h1, ..., hk = c.Then(e1), ..., c.Then(ek), and no hi depends on another
 //	each Then runs each constructor once, and no link runs before its handler is called
 //
 // These mistakes break the law: a stored end, a stored handler, and a chain
 // that composes in each call.
-func thenIsPure(t *rapid.T, then func(links, handler) handler, composes int) {
+func TestThenIsPure(t *testing.T) { rapid.Check(t, thenIsPure) }
+
+func thenIsPure(t *rapid.T) {
 	program := draw(t, "a", anything)
 	constructed, called := make([]int, len(program)), 0
 	ms := make([]link, len(program))
@@ -332,9 +310,9 @@ func thenIsPure(t *rapid.T, then func(links, handler) handler, composes int) {
 	var hs []handler
 	for i := range rapid.IntRange(1, 3).Draw(t, "ends") {
 		ends = append(ends, drawEnd(t, fmt.Sprint("end", i)))
-		hs = append(hs, then(c, ends[i].end()))
+		hs = append(hs, c.Then(ends[i].end()))
 	}
-	if diff := cmp.Diff(runs(len(hs)*composes), constructed); diff != "" {
+	if diff := cmp.Diff(runs(len(hs)), constructed); diff != "" {
 		t.Fatalf("constructors run by Then: -want, +got:\n%s", diff)
 	}
 	if called != 0 {
@@ -343,22 +321,24 @@ func thenIsPure(t *rapid.T, then func(links, handler) handler, composes int) {
 	for _, i := range rapid.SliceOfN(rapid.IntRange(0, len(hs)-1), 1, 4).Draw(t, "calls") {
 		mustBehave(t, fmt.Sprintf("handler %d of c has its own end", i), run(program, ends[i]), hs[i])
 	}
-	if diff := cmp.Diff(runs(len(hs)*composes), constructed); diff != "" {
+	if diff := cmp.Diff(runs(len(hs)), constructed); diff != "" {
 		t.Fatalf("constructors run after calls: -want, +got:\n%s", diff)
 	}
 }
 
-// concurrency: calls at the same time are independent.
+// TestConcurrency: calls at the same time are independent.
 //
 //	each of n calls at once, of one handler and of several compositions = that call alone
 //
 // A chain that a call changes breaks the law. The race detector reports the
 // change even if no result shows it.
-func concurrency(t *rapid.T, then func(links, handler) handler, _ int) {
+func TestConcurrency(t *testing.T) { rapid.Check(t, concurrency) }
+
+func concurrency(t *rapid.T) {
 	program := draw(t, "a", anything)
 	ends := []step{drawEnd(t, "end0"), drawEnd(t, "end1")}
 	c := chain.New(named(program)...)
-	shared := []handler{then(c, ends[0].end()), then(c, ends[1].end())}
+	shared := []handler{c.Then(ends[0].end()), c.Then(ends[1].end())}
 
 	const n = 8
 	got := make([]outcome, n)
@@ -367,7 +347,7 @@ func concurrency(t *rapid.T, then func(links, handler) handler, _ int) {
 		all.Go(func() {
 			h := shared[i%2]
 			if i%4 < 2 {
-				h = then(c, ends[i%2].end())
+				h = c.Then(ends[i%2].end())
 			}
 			got[i] = play(h)
 		})
@@ -380,12 +360,14 @@ func concurrency(t *rapid.T, then func(links, handler) handler, _ int) {
 	}
 }
 
-// telemetry: an observer sees every link and changes nothing.
+// TestTelemetry: an observer sees every link and changes nothing.
 //
 //	c.Observe(o).Then(h) = c.Then(h), whatever the links do, for any number of observers, each enabled or not
 //	an enabled observer sees each link entered once and left once, and is nested as a link around it would be
 //	of a disabled observer only Enabled is called
-func telemetry(t *rapid.T, then func(links, handler) handler, _ int) {
+func TestTelemetry(t *testing.T) { rapid.Check(t, telemetry) }
+
+func telemetry(t *rapid.T) {
 	program, end := draw(t, "a", anything), drawEnd(t, "end")
 	bare := chain.New(named(program)...)
 	var all []*tracer
@@ -401,13 +383,12 @@ func telemetry(t *rapid.T, then func(links, handler) handler, _ int) {
 		observed = observed.Observe(o)
 	}
 
-	h := then(observed, end.end())
-	got := play(h)
+	got := play(observed.Then(end.end()))
 	if diff := cmp.Diff(play(run(layered(program, layers), end)), got, sameError); diff != "" {
 		t.Fatalf("an observer must see what a link in its place would see: -want, +got:\n%s", diff)
 	}
 	got.Events = slices.DeleteFunc(got.Events, func(event string) bool { return strings.Contains(event, "(a") && event[0] == 'o' })
-	if diff := cmp.Diff(play(then(bare, end.end())), got, sameError); diff != "" {
+	if diff := cmp.Diff(play(bare.Then(end.end())), got, sameError); diff != "" {
 		t.Fatalf("c.Observe(o) = c: -want, +got:\n%s", diff)
 	}
 	for _, o := range all {

@@ -77,146 +77,40 @@ func TestLinks(t *testing.T) {
 		want   chain.Link
 		source string // the comment at the end of the line that Source must name, or the function that begins there
 	}{
-		"Declared": {
-			reason: "a declared function has its own name",
-			got:    add(declared),
-			want:   chain.Link{Name: "chain.declared", Derived: true}, source: "declared",
-		},
-		"Made": {
-			reason: "a closure is named after the function that made it, even if inlined",
-			got:    add(made()),
-			want:   chain.Link{Name: "chain.made", Derived: true}, source: "made",
-		},
-		"MadeNotInlined": {
-			reason: "a closure is named after the function that made it",
-			got:    add(madeNotInlined()),
-			want:   chain.Link{Name: "chain.madeNotInlined", Derived: true}, source: "madeNotInlined",
-		},
-		"MadeByMade": {
-			reason: "a closure is named after the innermost function that made it",
-			got:    add(madeByMade()),
-			want:   chain.Link{Name: "chain.made", Derived: true}, source: "made",
-		},
-		"MadeGeneric": {
-			reason: "the name of a generic constructor has no types, even if inlined",
-			got:    add(madeGeneric[request]("")),
-			want:   chain.Link{Name: "chain.madeGeneric", Derived: true}, source: "madeGeneric",
-		},
-		"MadeGenericNotInlined": {
-			reason: "the name of a generic constructor has no types",
-			got:    add(madeGenericNotInlined[request]("")),
-			want:   chain.Link{Name: "chain.madeGenericNotInlined", Derived: true}, source: "madeGenericNotInlined",
-		},
-		"Generic": {
-			reason: "a generic function whose types Go infers is a link",
-			got:    add(generic),
-			want:   chain.Link{Name: "chain.generic", Derived: true}, source: "generic",
-		},
-		"Literal": {
-			reason: "a function literal is named after the function around it",
-			got:    add(literal),
-			want:   chain.Link{Name: "chain.TestLinks", Derived: true}, source: "literal",
-		},
-		"PackageLevel": {
-			reason: "a function literal at package level is named init",
-			got:    add(atPackageLevel),
-			want:   chain.Link{Name: "chain.init", Derived: true}, source: "atPackageLevel",
-		},
-		"MadeAtPackageLevel": {
-			reason: "the name does not depend on the place where the constructor was called",
-			got:    add(madeAtPackageLevel),
-			want:   chain.Link{Name: "chain.made", Derived: true}, source: "made",
-		},
-		"MadeByMethod": {
-			reason: "a method that makes a link is named with its type",
-			got:    add(w.Make()),
-			want:   chain.Link{Name: "chain.(*wrapper).Make", Derived: true}, source: "Make",
-		},
-		"MethodValue": {
-			reason: "a method value has no line, so Source is the line of New",
-			got:    add(w.Wrap),
-			want:   chain.Link{Name: "chain_test.(*wrapper).Wrap", Derived: true}, source: "func add",
-		},
-		"ValueMethodValue": {
-			reason: "a method value of a value receiver is named with its type",
-			got:    add(w.WrapValue),
-			want:   chain.Link{Name: "chain_test.wrapper.WrapValue", Derived: true}, source: "func add",
-		},
-		"InterfaceMethodValue": {
-			reason: "a method value of an interface is named after the interface",
-			got:    add(method(w)),
-			want:   chain.Link{Name: "chain_test.wraps.Wrap", Derived: true}, source: "func add",
-		},
-		"NilMethodValue": {
-			reason: "a method value of a nil pointer has a name, because only composing would panic",
-			got:    add((*wrapper)(nil).Wrap),
-			want:   chain.Link{Name: "chain_test.(*wrapper).Wrap", Derived: true}, source: "func add",
-		},
-		"Then": {
-			reason: "the Then of a chain is one link",
-			got:    add(chain.New(declared).Then),
-			want:   chain.Link{Name: "chain.Chain.Then", Derived: true}, source: "func add",
-		},
-		"Named": {
-			reason: "a named link has the given name, and the line of Named",
-			got:    add(madeNamed()),
-			want:   chain.Link{Name: "quota"}, source: "madeNamed",
-		},
-		"NamedTwice": {
-			reason: "naming again replaces the name and the line",
-			got:    add(asNamed("budget", madeNamed())),
-			want:   chain.Link{Name: "budget"}, source: "asNamed",
-		},
-		"NamedTagged": {
-			reason: "naming a link again keeps its tag",
-			got:    add(asNamed("budget", probe.Named(probe.Answer{Name: "quota", Tag: "check"}, declared))),
-			want:   chain.Link{Name: "budget", Tag: "check"}, source: "asNamed",
-		},
-		"NamedAnything": {
-			reason: "any text that is not blank is a name",
-			got:    add(asNamed("is there quota? ✓", declared)),
-			want:   chain.Link{Name: "is there quota? ✓"}, source: "asNamed",
-		},
-		"Recover": {
-			reason: "Recover has a name, although it is a plain function",
-			got:    add(chain.Recover),
-			want:   chain.Link{Name: "Recover"}, source: "func add",
-		},
-		"RecoverInstantiated": {
-			reason: "the name of Recover is the same with explicit types",
-			got:    add(chain.Recover[request, string]),
-			want:   chain.Link{Name: "Recover"}, source: "func add",
-		},
-		"Before": {
-			reason: "the name contains the function, and Source is the user's line",
-			got:    add(chain.Before[request, string](lock)), // Before
-			want:   chain.Link{Name: "Before(chain.lock)"}, source: "Before",
-		},
-		"After": {
-			reason: "the name contains the function, and Source is the user's line",
-			got:    add(chain.After(journal)), // After
-			want:   chain.Link{Name: "After(chain.journal)"}, source: "After",
-		},
-		"Finally": {
-			reason: "the name contains the function, and Source is the user's line",
-			got:    add(chain.Finally(unlock)), // Finally
-			want:   chain.Link{Name: "Finally(chain.unlock)"}, source: "Finally",
-		},
-		"When": {
-			reason: "the name contains the link within",
-			got:    add(chain.When(always, madeNamed())), // When
-			want:   chain.Link{Name: "When(quota)"}, source: "When",
-		},
-		"Deadline": {
-			reason: "the name contains the derived name of the link within",
-			got:    add(chain.Deadline(time.Minute, made())), // Deadline
-			want:   chain.Link{Name: "Deadline(1m0s, chain.made)"}, source: "Deadline",
-		},
-		"Nested": {
-			reason: "the name contains all nested links",
-			got:    add(chain.When(always, chain.Deadline(time.Second, chain.When(always, madeNamed())))), // Nested
-			want:   chain.Link{Name: "When(Deadline(1s, When(quota)))"}, source: "Nested",
-		},
+		"Declared":              {"a declared function has its own name", add(declared), chain.Link{Name: "chain.declared", Derived: true}, "declared"},
+		"Made":                  {"a closure is named after the function that made it, even if inlined", add(made()), chain.Link{Name: "chain.made", Derived: true}, "made"},
+		"MadeNotInlined":        {"a closure is named after the function that made it", add(madeNotInlined()), chain.Link{Name: "chain.madeNotInlined", Derived: true}, "madeNotInlined"},
+		"MadeByMade":            {"a closure is named after the innermost function that made it", add(madeByMade()), chain.Link{Name: "chain.made", Derived: true}, "made"},
+		"MadeGeneric":           {"the name of a generic constructor has no types, even if inlined", add(madeGeneric[request]("")), chain.Link{Name: "chain.madeGeneric", Derived: true}, "madeGeneric"},
+		"MadeGenericNotInlined": {"the name of a generic constructor has no types", add(madeGenericNotInlined[request]("")), chain.Link{Name: "chain.madeGenericNotInlined", Derived: true}, "madeGenericNotInlined"},
+		"Generic":               {"a generic function whose types Go infers is a link", add(generic), chain.Link{Name: "chain.generic", Derived: true}, "generic"},
+		"Literal":               {"a function literal is named after the function around it", add(literal), chain.Link{Name: "chain.TestLinks", Derived: true}, "literal"},
+		"PackageLevel":          {"a function literal at package level is named init", add(atPackageLevel), chain.Link{Name: "chain.init", Derived: true}, "atPackageLevel"},
+		"MadeAtPackageLevel":    {"the name does not depend on the place where the constructor was called", add(madeAtPackageLevel), chain.Link{Name: "chain.made", Derived: true}, "made"},
+		"MadeByMethod":          {"a method that makes a link is named with its type", add(w.Make()), chain.Link{Name: "chain.(*wrapper).Make", Derived: true}, "Make"},
+		"MethodValue":           {"a method value has no line, so Source is the line of New", add(w.Wrap), chain.Link{Name: "chain_test.(*wrapper).Wrap", Derived: true}, "func add"},
+		"ValueMethodValue":      {"a method value of a value receiver is named with its type", add(w.WrapValue), chain.Link{Name: "chain_test.wrapper.WrapValue", Derived: true}, "func add"},
+		"InterfaceMethodValue":  {"a method value of an interface is named after the interface", add(method(w)), chain.Link{Name: "chain_test.wraps.Wrap", Derived: true}, "func add"},
+		"NilMethodValue":        {"a method value of a nil pointer has a name, because only composing would panic", add((*wrapper)(nil).Wrap), chain.Link{Name: "chain_test.(*wrapper).Wrap", Derived: true}, "func add"},
+		"Then":                  {"the Then of a chain is one link", add(chain.New(declared).Then), chain.Link{Name: "chain.Chain.Then", Derived: true}, "func add"},
+		"Named":                 {"a named link has the given name, and the line of Named", add(madeNamed()), chain.Link{Name: "quota"}, "madeNamed"},
+		"NamedTwice":            {"naming again replaces the name and the line", add(asNamed("budget", madeNamed())), chain.Link{Name: "budget"}, "asNamed"},
+		"NamedTagged":           {"naming a link again keeps its tag", add(asNamed("budget", probe.Named(probe.Answer{Name: "quota", Tag: "check"}, declared))), chain.Link{Name: "budget", Tag: "check"}, "asNamed"},
+		"NamedAnything":         {"any text that is not blank is a name", add(asNamed("is there quota? ✓", declared)), chain.Link{Name: "is there quota? ✓"}, "asNamed"},
+		"Recover":               {"Recover has a name, although it is a plain function", add(chain.Recover), chain.Link{Name: "Recover"}, "func add"},
+		"RecoverInstantiated":   {"the name of Recover is the same with explicit types", add(chain.Recover[request, string]), chain.Link{Name: "Recover"}, "func add"},
+		"Before": {"the name contains the function, and Source is the user's line", add(chain.Before[request, string](lock)), // Before
+			chain.Link{Name: "Before(chain.lock)"}, "Before"},
+		"After": {"the name contains the function, and Source is the user's line", add(chain.After(journal)), // After
+			chain.Link{Name: "After(chain.journal)"}, "After"},
+		"Finally": {"the name contains the function, and Source is the user's line", add(chain.Finally(unlock)), // Finally
+			chain.Link{Name: "Finally(chain.unlock)"}, "Finally"},
+		"When": {"the name contains the link within", add(chain.When(always, madeNamed())), // When
+			chain.Link{Name: "When(quota)"}, "When"},
+		"Deadline": {"the name contains the derived name of the link within", add(chain.Deadline(time.Minute, made())), // Deadline
+			chain.Link{Name: "Deadline(1m0s, chain.made)"}, "Deadline"},
+		"Nested": {"the name contains all nested links", add(chain.When(always, chain.Deadline(time.Second, chain.When(always, madeNamed())))), // Nested
+			chain.Link{Name: "When(Deadline(1s, When(quota)))"}, "Nested"},
 	}
 	lines := linesOf(t, "link_test.go")
 	for name, tc := range cases {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/internal/probe"
@@ -88,36 +87,6 @@ func TestMap(t *testing.T) {
 	if _, err := chain.Map(c.Observe(observed), digits).Then(end)(t.Context(), "5"); err != nil || len(observed.links) != 0 {
 		t.Errorf("Map must drop observers: the observer saw %v, error %v", observed.links, err)
 	}
-}
-
-// Map(New(a, b), f) = New(f(a), f(b)). Chains may be joined before or after
-// Map.
-func TestMapLaws(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		draw := func(label string) chain.Chain[int, []string] {
-			var c chain.Chain[int, []string]
-			for _, n := range rapid.SliceOfN(rapid.IntRange(0, 9), 0, 4).Draw(t, label) {
-				c = c.Append(adding(n))
-			}
-			return c
-		}
-		a, b := draw("a"), draw("b")
-		x := rapid.IntRange(0, 9).Draw(t, "x")
-		run := func(c chain.Chain[string, []string]) []string {
-			got, err := c.Then(func(_ context.Context, text string) ([]string, error) { return []string{text}, nil })(context.Background(), strconv.Itoa(x))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return got
-		}
-		before, _ := a.Extend(b).Then(func(_ context.Context, n int) ([]string, error) { return []string{strconv.Itoa(n)}, nil })(context.Background(), x)
-		if diff := cmp.Diff(before, run(chain.Map(a.Extend(b), digits))); diff != "" {
-			t.Fatalf("a mapped chain must do what the chain does: -chain, +mapped:\n%s", diff)
-		}
-		if diff := cmp.Diff(run(chain.Map(a.Extend(b), digits)), run(chain.Map(a, digits).Extend(chain.Map(b, digits)))); diff != "" {
-			t.Fatalf("chains joined before and after Map must be equal: -before, +after:\n%s", diff)
-		}
-	})
 }
 
 func TestOverlaps(t *testing.T) {
