@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/windlass-go/windlass/chain"
-	_ "github.com/windlass-go/windlass/internal/testing/draws"
+	"github.com/windlass-go/windlass/internal/testing/draws"
 	"pgregory.net/rapid"
 )
 
@@ -39,7 +39,7 @@ import (
 // These mistakes break the law: a wrong order, code between the links, one
 // cursor for all calls, a stored end, a lost context, a recovered panic, a
 // replaced error, and a lost link of a nested chain.
-func TestOracle(t *testing.T) { rapid.Check(t, oracle) }
+func TestOracle(t *testing.T) { draws.Times(t, 4); rapid.Check(t, oracle) }
 
 func oracle(t *rapid.T) {
 	pa, pb, pc := draw(t, "a", anything), draw(t, "b", passing), draw(t, "c", anything)
@@ -89,7 +89,7 @@ func oracle(t *rapid.T) {
 // These mistakes break the law: a chain that stores the slice of its caller, a
 // chain that appends to a shared slice with spare capacity, and a list of names
 // that is separate from the links.
-func TestHistory(t *testing.T) { rapid.Check(t, newHistory) }
+func TestHistory(t *testing.T) { draws.Times(t, 4); rapid.Check(t, newHistory) }
 
 func newHistory(t *rapid.T) {
 	m := &history{}
@@ -284,7 +284,7 @@ func (m *history) edit(t *rapid.T) {
 //
 // These mistakes break the law: a stored end, a stored handler, and a chain
 // that composes in each call.
-func TestThenIsPure(t *testing.T) { rapid.Check(t, thenIsPure) }
+func TestThenIsPure(t *testing.T) { draws.Times(t, 4); rapid.Check(t, thenIsPure) }
 
 func thenIsPure(t *rapid.T) {
 	program := draw(t, "a", anything)
@@ -365,7 +365,7 @@ func concurrency(t *rapid.T) {
 //	c.Observe(o).Then(h) = c.Then(h), whatever the links do, for any number of observers, each enabled or not
 //	an enabled observer sees each link entered once and left once, and is nested as a link around it would be
 //	of a disabled observer only Enabled is called
-func TestTelemetry(t *testing.T) { rapid.Check(t, telemetry) }
+func TestTelemetry(t *testing.T) { draws.Times(t, 4); rapid.Check(t, telemetry) }
 
 func telemetry(t *rapid.T) {
 	program, end := draw(t, "a", anything), drawEnd(t, "end")

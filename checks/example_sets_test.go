@@ -7,7 +7,6 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/flow"
 )
 
 // databaseNamed returns an object of a set.
@@ -70,36 +69,32 @@ func ExampleUnique() {
 }
 
 // The owner of a database is the one cluster of its namespace. No field of the
-// database names it.
+// database names it. The function is the Owner of flow.Operations; the flow
+// finds the object by its lister.
 func ExampleOwnerFrom() {
-	type Database struct{ Name string }
-
-	var clusters []checks.Object
-	databases := flow.New("Database", flow.Operations[*Database]{
-		Key:   func(d *Database) string { return d.Name },
-		Owner: checks.OwnerFrom(func(*Database) checks.Query { return checks.Query{Kind: "Cluster"} }),
-		Apply: func(_ context.Context, req *flow.Request[*Database]) (flow.Progress, error) {
-			fmt.Println("PUT", req.Resource.Name, "in", req.Owner.Ref)
-			return flow.Done(), nil
-		},
-	}, flow.Extensions[*Database]{OwnerCheck: chain.New(checks.OwnerReady())},
-		flow.WithLister(func(context.Context, checks.Query) ([]checks.Object, error) { return clusters, nil }))
+	owner := checks.OwnerFrom(func(*Database) checks.Query { return checks.Query{Kind: "Cluster"} })
+	check := checks.Compose(chain.New(checks.OwnerReady()))
 
 	for _, names := range []string{"", "blue green", "green"} {
-		clusters = nil
-		for _, name := range strings.Fields(names) {
-			clusters = append(clusters, checks.Object{
-				Ref:   checks.Ref{Kind: "Cluster", Namespace: "team", Name: name},
-				Value: &Cluster{}, Readiness: checks.Readiness{State: checks.Ready},
-			})
-		}
-		fmt.Println(databases.Reconcile(ctx, &Database{Name: "orders"}))
+		lister := checks.Lister(func(context.Context, checks.Query) (clusters []checks.Object, err error) {
+			for _, name := range strings.Fields(names) {
+				clusters = append(clusters, checks.Object{
+					Ref:   checks.Ref{Kind: "Cluster", Namespace: "team", Name: name},
+					Value: &Cluster{}, Readiness: checks.Readiness{State: checks.Ready},
+				})
+			}
+			return clusters, nil
+		})
+		named, _ := owner(ctx, &Database{})
+		query, _ := checks.QueryOf(named.Ref)
+		found, _ := lister.Only(ctx, query)
+		res, err := check(ctx, &checks.OwnerRequest{Owner: found})
+		fmt.Println(res.Reason(), res.Message(), err)
 	}
 	// Output:
-	// blocked at OwnerCheck by OwnerReady: OwnerNotFound: owner every Cluster: no such object exists: waiting until one is created
-	// blocked at OwnerCheck by OwnerReady: OwnerAmbiguous: owner every Cluster: 2 objects exist, and exactly one may: Cluster team/blue; Cluster team/green
-	// PUT orders in Cluster team/green
-	// ready
+	// OwnerNotFound owner every Cluster: no such object exists: waiting until one is created <nil>
+	// OwnerAmbiguous owner every Cluster: 2 objects exist, and exactly one may: Cluster team/blue; Cluster team/green <nil>
+	//   <nil>
 }
 
 // A network gets its ID from the cloud. A database needs this ID, and waits
@@ -133,18 +128,14 @@ func ExampleReferenceHas() {
 func ExampleFollow() {
 	type Database struct{ Secret string }
 
-	databases := flow.New("Database", flow.Operations[*Database]{
-		Key:   func(*Database) string { return "orders" },
-		Apply: func(context.Context, *flow.Request[*Database]) (flow.Progress, error) { return flow.Done(), nil },
-	}, flow.Extensions[*Database]{
-		EntryCheck: chain.New(checks.Check("Password", func(ctx context.Context, req *checks.Request[*Database]) (checks.Result, error) {
-			checks.Follow(ctx, req, checks.Ref{Kind: "Secret", Name: req.Resource.Secret})
-			return checks.Proceed(), nil
-		})),
-	})
+	check := checks.Compose(chain.New(checks.Check("Password", func(ctx context.Context, req *checks.Request[*Database]) (checks.Result, error) {
+		checks.Follow(ctx, req, checks.Ref{Kind: "Secret", Name: req.Resource.Secret})
+		return checks.Proceed(), nil
+	})))
 
-	out := databases.Reconcile(ctx, &Database{Secret: "password"})
-	fmt.Println(out, out.Following())
+	req := &checks.Request[*Database]{Resource: &Database{Secret: "password"}}
+	res, err := check(ctx, req)
+	fmt.Println(res, err, checks.Following(req))
 	// Output:
-	// ready [Secret password]
+	// proceed <nil> [Secret password]
 }

@@ -8,45 +8,25 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/testing/draws"
 	"pgregory.net/rapid"
 )
 
-// law is a property of every implementation.
-type law[R any] struct {
-	name  string
-	holds func(t *rapid.T, i implementation[R], k kind[R])
+// TestOracle: a program gives the answer of the oracle, for both kinds of
+// requests, and if the chain was converted.
+func TestOracle(t *testing.T) {
+	draws.Times(t, 10)
+	t.Run("OwnerRequest", rapid.MakeCheck(func(t *rapid.T) { oracleLaw(t, composed[ownerRequest], ofOwner) }))
+	t.Run("Request", rapid.MakeCheck(func(t *rapid.T) { oracleLaw(t, composed[request], ofResource) }))
+	t.Run("Converted", rapid.MakeCheck(func(t *rapid.T) { oracleLaw(t, convertedTo, ofResource) }))
 }
 
-func laws[R any]() []law[R] {
-	return []law[R]{
-		{"Oracle", oracleLaw[R]},
-		{"Order", orderLaw[R]},
-		{"BlockStops", blockStopsLaw[R]},
-		{"ProceedMeansAll", proceedMeansAllLaw[R]},
-		{"NotInvented", notInventedLaw[R]},
-		{"Union", unionLaw[R]},
-		{"Cached", cachedLaw[R]},
-	}
-}
-
-func TestLaws(t *testing.T) { both(t, keepsLaws[ownerRequest], keepsLaws[request]) }
-
-func keepsLaws[R any](t *testing.T, k kind[R]) {
-	for _, l := range laws[R]() {
-		t.Run(l.name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) { l.holds(t, windlass[R](), k) })
-		})
-	}
-}
-
-// oracleLaw: any program gives the answer of the oracle, in three calls, the
-// last two with one request.
-func oracleLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
+// oracleLaw makes three calls of a program, the last two with one request.
+func oracleLaw[R any](t *rapid.T, compose composing[R], k kind[R]) {
 	program := draw(t, anything)
-	h := i.compose(linksOf(program, i, k)...)
+	h := compose(linksOf(program, k)...)
 	o := &oracle{kept: map[string]answered{}}
 	req := k.fresh()
 	for n, req := range []R{k.fresh(), req, req} {
@@ -57,77 +37,10 @@ func oracleLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
 	}
 }
 
-// orderLaw: links run in the order in which the chain lists them.
-func orderLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
-	program := draw(t, []op{proceed, gate, pass, copying})
-	links := linksOf(program, i, k)
-	var listed []string
-	for _, l := range chain.New(links...).Links() {
-		listed = append(listed, l.Name)
-	}
-	got, _ := play(i.compose(links...), k.fresh())
-	if diff := cmp.Diff(outcome{Asked: listed, Result: "proceed"}, got); diff != "" {
-		t.Fatalf("-listed, +asked:\n%s", diff)
-	}
-}
+// TestUnion: All runs every check, and its block is the union of their blocks.
+func TestUnion(t *testing.T) { draws.Times(t, 10); rapid.Check(t, union) }
 
-// blockStopsLaw: the inner links of a check that does not proceed do not run.
-func blockStopsLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
-	program := draw(t, append([]op{gate, nested, pass, copying, blockAfter, recoverFail}, decisions...))
-	stops := slices.IndexFunc(program, func(s step) bool {
-		return slices.Contains([]op{block, nested, skip, ignore, finish, release, fail, withError, zero, panicking}, s.Op)
-	})
-	got, _ := play(i.compose(linksOf(program, i, k)...), k.fresh())
-	if stops >= 0 && len(got.Asked) != stops+1 {
-		t.Fatalf("link %d of %v does not proceed, and these links ran: %v", stops+1, program, got.Asked)
-	}
-}
-
-// proceedMeansAllLaw: a chain proceeds only if every link ran and none
-// objected.
-func proceedMeansAllLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
-	program := draw(t, anything)
-	h := i.compose(linksOf(program, i, k)...)
-	for range 2 {
-		got, res := play(h, k.fresh())
-		if got.Err != "" || !res.Equal(checks.Proceed()) {
-			continue
-		}
-		for _, s := range program {
-			steps := append([]step{s}, s.Parts...)
-			if s.Op == all {
-				steps = s.Parts
-			}
-			for _, s := range steps {
-				if !slices.Contains(got.Asked, s.ID) || !slices.Contains([]op{proceed, gate, pass, copying, twice, repeatFirst, recoverFail, recoverProceed, override}, s.Op) {
-					t.Fatalf("%v proceeded, and these links ran: %v", program, got.Asked)
-				}
-			}
-		}
-	}
-}
-
-// notInventedLaw: a result is the result of the link that DecidedBy names, or a
-// proceed of all links.
-func notInventedLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
-	program := draw(t, slices.DeleteFunc(slices.Clone(anything), func(o op) bool { return o == all || o == repeatFirst }))
-	h := i.compose(linksOf(program, i, k)...)
-	got, res := play(h, k.fresh())
-	at := slices.IndexFunc(program, func(s step) bool { return s.ID == got.By })
-	switch {
-	case at < 0 && (!res.Equal(checks.Proceed()) || got.Err != ""):
-		t.Fatalf("no link of %v decided, but the answer is %v, %q", program, res, got.Err)
-	case at >= 0 && !slices.Contains(got.Asked, got.By):
-		t.Fatalf("%s in %v is named for %v, but it did not run", got.By, program, res)
-	case at >= 0 && !res.IsZero():
-		if own, _ := program[at].decides(); !own.Equal(res) {
-			t.Fatalf("%s in %v decides %v, but the answer is %v", got.By, program, own, res)
-		}
-	}
-}
-
-// unionLaw: All runs every check, and its block is the union of their blocks.
-func unionLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
+func union(t *rapid.T) {
 	refs := []checks.Ref{{Name: "a"}, {Name: "b"}, {Name: "c"}}
 	results := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) checks.Result {
 		if rapid.Bool().Draw(t, "proceeds") {
@@ -140,11 +53,11 @@ func unionLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
 	}), 1, 5).Draw(t, "results")
 
 	asked := 0
-	links := make([]chain.Middleware[R, checks.Result], len(results))
+	links := make([]link, len(results))
 	for n, res := range results {
-		links[n] = checks.Check("l", func(context.Context, R) (checks.Result, error) { asked++; return res, nil })
+		links[n] = checks.Check("l", func(context.Context, request) (checks.Result, error) { asked++; return res, nil })
 	}
-	_, got := play(i.compose(i.all(links...)), k.fresh())
+	_, got := play(composed(checks.All(links...)), ofResource.fresh())
 
 	blockers := slices.DeleteFunc(slices.Clone(results), checks.Result.Proceeds)
 	if asked != len(results) {
@@ -172,20 +85,21 @@ func unionLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
 	}
 }
 
-// cachedLaw: a check runs unless its key proceeded less than the ttl ago and is
+// TestCachedModel: a check runs unless its key proceeded less than the ttl ago and is
 // among the newest keys. A block, a skip, an error and the zero key are not
 // remembered.
-func cachedLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
+func TestCachedModel(t *testing.T) { draws.Times(t, 10); rapid.Check(t, cachedModel) }
+
+func cachedModel(t *rapid.T) {
 	const ttl, size = 10, 2
 	now := time.Unix(1e9, 0)
 	var key int
 	var next op
 	asked := false
-	h := i.compose(i.cached(memory{ttl, size, func() time.Time { return now }}, func(R) int { return key },
-		checks.Check("c", func(context.Context, R) (checks.Result, error) {
-			asked = true
-			return step{ID: "c", Op: next}.decides()
-		})))
+	h := composed(checks.Cached(ttl, func(request) int { return key }, checks.Check("c", func(context.Context, request) (checks.Result, error) {
+		asked = true
+		return step{ID: "c", Op: next}.decides()
+	}), checks.WithSize(size), checks.WithClock(func() time.Time { return now })))
 
 	type remembered struct {
 		key   int
@@ -199,7 +113,7 @@ func cachedLaw[R any](t *rapid.T, i implementation[R], k kind[R]) {
 		known := slices.ContainsFunc(passes, func(p remembered) bool { return p.key == key && now.Before(p.until) })
 
 		asked = false
-		got, res := play(h, k.fresh())
+		got, res := play(h, ofResource.fresh())
 		if asked == known {
 			t.Fatalf("key %d: the check ran: %t, remembered: %v", key, asked, passes)
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -104,65 +103,42 @@ func note(ctx context.Context, id string) {
 	t.asked = append(t.asked, id)
 }
 
-// implementation is the tested implementation: the one of this package, or one
-// with a fault.
-type implementation[R any] struct {
-	check   func(name string, decide func(context.Context, R) (checks.Result, error)) chain.Middleware[R, checks.Result]
-	gate    func(name string, act func(context.Context, R) (checks.Result, error)) chain.Middleware[R, checks.Result]
-	compose func(links ...chain.Middleware[R, checks.Result]) func(ctx context.Context, req R) (res checks.Result, by string, err error)
-	all     func(links ...chain.Middleware[R, checks.Result]) chain.Middleware[R, checks.Result]
-	cached  func(m memory, key func(R) int, check chain.Middleware[R, checks.Result]) chain.Middleware[R, checks.Result]
-}
+// composing composes links. Its function also names the link that decided.
+type composing[R any] = func(links ...chain.Middleware[R, checks.Result]) func(ctx context.Context, req R) (res checks.Result, by string, err error)
 
-// memory holds the settings of Cached.
-type memory struct {
-	ttl  time.Duration
-	size int
-	now  func() time.Time
-}
-
-// windlass is the implementation of this package.
-func windlass[R any]() implementation[R] {
-	return implementation[R]{
-		check: checks.Check[R], gate: checks.Gate[R],
-		compose: func(links ...chain.Middleware[R, checks.Result]) func(context.Context, R) (checks.Result, string, error) {
-			h := checks.Compose(chain.New(links...))
-			return func(ctx context.Context, req R) (checks.Result, string, error) {
-				res, err := h(ctx, req)
-				return res, decidedBy(req), err
-			}
-		},
-		all: checks.All[R],
-		cached: func(m memory, key func(R) int, check chain.Middleware[R, checks.Result]) chain.Middleware[R, checks.Result] {
-			return checks.Cached(m.ttl, key, check, checks.WithSize(m.size), checks.WithClock(m.now))
-		},
+// composed composes links by Compose.
+func composed[R any](links ...chain.Middleware[R, checks.Result]) func(context.Context, R) (checks.Result, string, error) {
+	h := checks.Compose(chain.New(links...))
+	return func(ctx context.Context, req R) (checks.Result, string, error) {
+		res, err := h(ctx, req)
+		return res, decidedBy(req), err
 	}
 }
 
 // linksOf makes the links of a program.
-func linksOf[R any](p []step, i implementation[R], k kind[R]) []chain.Middleware[R, checks.Result] {
+func linksOf[R any](p []step, k kind[R]) []chain.Middleware[R, checks.Result] {
 	out := make([]chain.Middleware[R, checks.Result], len(p))
 	for n, s := range p {
-		out[n] = linkOf(s, i, k)
+		out[n] = linkOf(s, k)
 	}
 	return out
 }
 
-func linkOf[R any](s step, i implementation[R], k kind[R]) chain.Middleware[R, checks.Result] {
+func linkOf[R any](s step, k kind[R]) chain.Middleware[R, checks.Result] {
 	decide := func(ctx context.Context, req R) (checks.Result, error) {
 		note(ctx, s.ID)
 		return s.decides()
 	}
 	switch s.Op {
 	case proceed, block, skip, ignore, finish, release, fail, withError, zero, panicking:
-		return i.check(s.ID, decide)
+		return checks.Check(s.ID, decide)
 	case gate:
-		return chain.Named(s.ID, i.gate(s.ID, decide))
+		return chain.Named(s.ID, checks.Gate(s.ID, decide))
 	case all:
-		return chain.Named(s.ID, i.all(linksOf(s.Parts, i, k)...))
+		return chain.Named(s.ID, checks.All(linksOf(s.Parts, k)...))
 	case nested:
 		inner := checks.Compose(chain.New(checks.Check("inside "+s.ID, func(context.Context, R) (checks.Result, error) { return s.decides() })))
-		return i.check(s.ID, func(ctx context.Context, req R) (checks.Result, error) {
+		return checks.Check(s.ID, func(ctx context.Context, req R) (checks.Result, error) {
 			note(ctx, s.ID)
 			return inner(ctx, req)
 		})

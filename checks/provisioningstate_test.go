@@ -9,11 +9,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/google/go-cmp/cmp"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
-	"github.com/windlass-go/windlass/classify/azure"
 )
 
 // live is a LiveState that reads the state of d, or none at a nil pointer.
@@ -92,7 +90,6 @@ func TestProvisioningState(t *testing.T) {
 }
 
 func TestLiveState(t *testing.T) {
-	status := func(code int) error { return &azcore.ResponseError{StatusCode: code, ErrorCode: "Code"} }
 	const unknown = notReported
 	cases := map[string]struct {
 		reason string
@@ -108,17 +105,16 @@ func TestLiveState(t *testing.T) {
 		"Settled":      {reason: "a settled state proceeds", state: "Succeeded", want: proceeding()},
 		"Busy":         {reason: "any other state blocks", state: "Updating", want: blocks("ResourceState", classify.Slow, `the resource is in state "Updating": it must be Succeeded, Failed or Canceled`)},
 		"Unseen":       {reason: "fetch runs if the presence is unknown", unseen: true, state: "Updating", want: blocks("ResourceState", classify.Slow, `the resource is in state "Updating"`+settledWanted)},
-		"UnseenGone":   {reason: "fetch finds that the resource is absent", unseen: true, err: status(http.StatusNotFound), want: proceeding("not found")},
+		"UnseenGone":   {reason: "fetch finds that the resource is absent", unseen: true, err: httpStatus(http.StatusNotFound), want: proceeding("not found")},
 		"After":        {reason: "after Apply the state must be final and good", after: true, state: "Failed", want: blocks("ResourceState", classify.Slow, `the resource is in state "Failed": it must be Succeeded`)},
-		"AfterGone":    {reason: "after Apply a resource that fetch does not find blocks", after: true, err: status(http.StatusNotFound), want: noting(blocks("ResourceAbsent", classify.Slow, missingAfter), "not found")},
+		"AfterGone":    {reason: "after Apply a resource that fetch does not find blocks", after: true, err: httpStatus(http.StatusNotFound), want: noting(blocks("ResourceAbsent", classify.Slow, missingAfter), "not found")},
 		"AfterAbsent":  {reason: "after Apply fetch does not run for an absent resource", after: true, absent: true, err: errors.New("asked"), want: blocks("ResourceAbsent", classify.Slow, missingAfter)},
 		"NotThere":     {reason: "fetch does not run for an absent resource", absent: true, err: errors.New("asked"), want: proceeding()},
-		"Gone":         {reason: "404 means absent", err: status(http.StatusNotFound), want: proceeding("not found")},
-		"GoneWrapped":  {reason: "a wrapped 404 means absent", err: fmt.Errorf("get: %w", status(http.StatusNotFound)), want: proceeding("not found")},
-		"GoneJoined":   {reason: "404 with another error is an error", err: errors.Join(errDown, azcoreLike{}), want: fails("the index is down\nlike azcore"), is: errDown},
-		"Conflict":     {reason: "any other status is an error", err: fmt.Errorf("get: %w", azcoreLike{}), want: fails("get: like azcore"), is: azcoreLike{}},
+		"Gone":         {reason: "404 means absent", err: httpStatus(http.StatusNotFound), want: proceeding("not found")},
+		"GoneWrapped":  {reason: "a wrapped 404 means absent", err: fmt.Errorf("get: %w", httpStatus(http.StatusNotFound)), want: proceeding("not found")},
+		"GoneJoined":   {reason: "404 with another error is an error", err: errors.Join(errDown, httpStatus(http.StatusNotFound)), want: fails("the index is down\nNot Found"), is: errDown},
+		"Conflict":     {reason: "any other status is an error", err: fmt.Errorf("get: %w", httpStatus(http.StatusConflict)), want: fails("get: Conflict"), is: httpStatus(http.StatusConflict)},
 		"Canceled":     {reason: "the error is returned unchanged", err: context.Canceled, want: fails("context canceled"), is: context.Canceled},
-		"NilResponse":  {reason: "a nil *ResponseError is an error, not a 404", err: nilResponse{}, want: fails("nil response"), is: nilResponse{}},
 		"ErrorWins":    {reason: "an error wins over a state", state: "Succeeded", err: context.Canceled, want: fails("context canceled")},
 		"NoState":      {reason: "an empty state is unknown", want: blocks("ResourceStateUnknown", classify.Slow, unknown)},
 		"UnknownGoes":  {reason: "WithUnknownAllowed proceeds", opts: []checks.Option{checks.WithUnknownAllowed()}, want: proceeding("no state is reported")},
@@ -126,7 +122,7 @@ func TestLiveState(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			req := &checks.Request[*Deep]{Presence: checks.PresenceOf(!tc.absent), OwnerRequest: checks.OwnerRequest{Applied: tc.after, Errors: azure.Errors()}}
+			req := &checks.Request[*Deep]{Presence: checks.PresenceOf(!tc.absent), OwnerRequest: checks.OwnerRequest{Applied: tc.after}}
 			if tc.unseen {
 				req.Presence = checks.PresenceUnknown
 			}
@@ -142,19 +138,7 @@ func TestLiveState(t *testing.T) {
 			}
 		})
 	}
-
-	for code, want := range map[int]bool{http.StatusNotFound: true, http.StatusForbidden: false, http.StatusConflict: false, http.StatusGone: false} {
-		_, err := ask(t, checks.LiveState(func(context.Context, request) (string, error) { return "", status(code) }),
-			&checks.Request[*Database]{Presence: checks.Present, OwnerRequest: checks.OwnerRequest{Errors: azure.Errors()}})
-		if got := err == nil; got != want {
-			t.Errorf("status %d proceeds: %t, want %t", code, got, want)
-		}
-	}
 }
-
-type azcoreLike struct{}
-
-func (azcoreLike) Error() string { return "like azcore" }
 
 // Only an error that means nothing but "not found" makes a resource absent.
 func TestLiveStateNotFound(t *testing.T) {
@@ -174,16 +158,11 @@ func TestLiveStateNotFound(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			for service, status := range map[string]func(int) error{
-				"azure": func(code int) error { return &azcore.ResponseError{StatusCode: code} },
-				"any":   func(code int) error { return httpStatus(code) },
-			} {
-				err := tc.err(status(http.StatusNotFound), status(http.StatusServiceUnavailable))
-				check := checks.LiveState(func(context.Context, *checks.Request[*Deep]) (string, error) { return "", err })
-				got, failure := ask(t, check, &checks.Request[*Deep]{Presence: checks.Present, OwnerRequest: checks.OwnerRequest{Errors: azure.Errors()}})
-				if tc.absent && !cmp.Equal(proceeding("not found"), got) || !tc.absent && failure != err {
-					t.Errorf("%s: an error of service %s: got %v, error %v", tc.reason, service, got, failure)
-				}
+			err := tc.err(httpStatus(http.StatusNotFound), httpStatus(http.StatusServiceUnavailable))
+			check := checks.LiveState(func(context.Context, *checks.Request[*Deep]) (string, error) { return "", err })
+			got, failure := ask(t, check, &checks.Request[*Deep]{Presence: checks.Present})
+			if tc.absent && !cmp.Equal(proceeding("not found"), got) || !tc.absent && failure != err {
+				t.Errorf("%s: got %v, error %v", tc.reason, got, failure)
 			}
 		})
 	}
@@ -200,18 +179,6 @@ type timeout struct{ error }
 
 func (timeout) Timeout() bool   { return true }
 func (t timeout) Unwrap() error { return t.error }
-
-// nilResponse is an error whose As sets a nil *azcore.ResponseError.
-type nilResponse struct{}
-
-func (nilResponse) Error() string { return "nil response" }
-func (nilResponse) As(target any) bool {
-	response, ok := target.(**azcore.ResponseError)
-	if ok {
-		*response = nil
-	}
-	return ok
-}
 
 // Only selectors may dereference nil, fetch may not.
 func TestLiveStatePanics(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"cmp"
 	"flag"
 	"os"
+	"strconv"
+	"testing"
 
 	_ "pgregory.net/rapid" // defines the flag
 )
@@ -20,4 +22,19 @@ func init() {
 	if err := flag.Set("rapid.checks", cmp.Or(os.Getenv("WINDLASS_DRAWS"), "25")); err != nil {
 		panic("WINDLASS_DRAWS is not a number: " + err.Error())
 	}
+}
+
+// Times multiplies the number of cases in a test whose cases are cheap.
+func Times(t testing.TB, n int) {
+	t.Helper()
+	f := flag.Lookup("rapid.checks")
+	before := f.Value.String()
+	cases, err := strconv.Atoi(before)
+	if err == nil {
+		err = f.Value.Set(strconv.Itoa(n * cases))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Value.Set(before) })
 }
