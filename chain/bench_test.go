@@ -115,35 +115,6 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkThen measures a call that composes the chain each time. Users should
-// compose once.
-func BenchmarkThen(b *testing.B) {
-	for _, n := range sizes {
-		b.Run(fmt.Sprintf("links=%d", n), func(b *testing.B) {
-			c, ctx := chain.New(layers(n)...), b.Context()
-			b.ReportAllocs()
-			for b.Loop() {
-				_, _ = c.Then(work)(ctx, words{a: 1, f: 6})
-			}
-			each := times(func(ctx context.Context, w words) (pair, error) { return c.Then(work)(ctx, w) })
-			b.ReportMetric(ratio.Of(each, times(nested(n)), ratio.Options{Samples: 200}), "x-nested")
-		})
-	}
-}
-
-// BenchmarkNew measures New, including the search for names.
-func BenchmarkNew(b *testing.B) {
-	for _, n := range sizes {
-		b.Run(fmt.Sprintf("links=%d", n), func(b *testing.B) {
-			ms := layers(n)
-			b.ReportAllocs()
-			for b.Loop() {
-				chain.New(ms...)
-			}
-		})
-	}
-}
-
 // A call allocates nothing without an enabled observer.
 func TestCallsDoNotAllocate(t *testing.T) {
 	if race.Enabled {

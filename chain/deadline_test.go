@@ -35,18 +35,6 @@ func TestDeadline(t *testing.T) {
 		is      error
 		result  string
 	}{
-		"InTime": {
-			reason: "a call that ends in time is unchanged",
-			links:  []link{quota}, end: stopped.end(), result: "end()",
-		},
-		"Shortest": {
-			reason: "a nanosecond is a positive duration", links: []link{chain.Deadline(1, chain.Named("quota", through))}, end: waits, elapsed: 1, result: "half",
-			text: "link quota was not done within 1ns", link: "quota", is: context.DeadlineExceeded,
-		},
-		"ErrorInTime": {
-			reason: "an error before the deadline is unchanged", links: []link{quota}, end: func(context.Context, request) (string, error) { return "", refused },
-			text: "refused", is: refused,
-		},
 		"OutOfTime": {
 			reason: "the context expires, the result is kept, and the error names the link", links: []link{quota}, end: waits, elapsed: 5 * time.Second, result: "half",
 			text: "link quota was not done within 5s", link: "quota", is: context.DeadlineExceeded,
@@ -73,12 +61,7 @@ func TestDeadline(t *testing.T) {
 			end:  late(func(ctx context.Context) (string, error) { return "", refused }),
 			text: "refused", is: refused,
 		},
-		"LateResult": {
-			reason: "a late result is unchanged",
-			links:  []link{quota}, elapsed: 5 * time.Second,
-			end:    late(func(ctx context.Context) (string, error) { return "done", nil }),
-			result: "done",
-		},
+		"LateResult": {reason: "a late result is unchanged", links: []link{quota}, elapsed: 5 * time.Second, end: late(func(ctx context.Context) (string, error) { return "done", nil }), result: "done"},
 		"Callers": {
 			reason: "an earlier deadline of the caller is not attributed to the link", links: []link{quota}, parent: time.Second, end: waits, elapsed: time.Second, result: "half",
 			text: "context deadline exceeded", is: context.DeadlineExceeded,

@@ -105,18 +105,12 @@ func TestObserveInside(t *testing.T) {
 			"a group may be within a group and within When", []link{chain.When(always, group("g", group("h", plain("b"))))},
 			[]*entries{newEntries(false, false)}, [][]string{{"P/When(g)", "P/g within When(g)", "P/h within g", "P/b within h"}}, []int{1},
 		},
-		"Bound": {
-			"an observer is bound to the links within a group", []link{group("g", plain("b"))},
-			[]*entries{newEntries(false, true)}, [][]string{{"bound to g: P/g", "bound to b: P/b within g"}}, []int{1},
-		},
+		"Bound": {"an observer is bound to the links within a group", []link{group("g", plain("b"))}, []*entries{newEntries(false, true)}, [][]string{{"bound to g: P/g", "bound to b: P/b within g"}}, []int{1}},
 		"UnrelatedContext": {
 			"after an unrelated context, Enabled is called again for each link", []link{unrelated, group("g", plain("b"))},
 			[]*entries{newEntries(false, false)}, [][]string{{"P/unrelated", "P/g", "P/b within g"}}, []int{3},
 		},
-		"UnrelatedOff": {
-			"a disabled observer sees nothing, even after an unrelated context", []link{unrelated, group("g", plain("b"))},
-			[]*entries{newEntries(true, false)}, [][]string{nil}, []int{1},
-		},
+		"UnrelatedOff": {"a disabled observer sees nothing, even after an unrelated context", []link{unrelated, group("g", plain("b"))}, []*entries{newEntries(true, false)}, [][]string{nil}, []int{1}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -143,27 +143,6 @@ func TestObserversOfNestedChains(t *testing.T) {
 	}
 }
 
-// Decorations nest around each link, the first outermost. Without observers,
-// Then calls each decoration once for each link.
-func TestDecorate(t *testing.T) {
-	var composed []string
-	around := func(id string) func(*chain.Link, handler) handler {
-		return func(l *chain.Link, h handler) handler {
-			composed = append(composed, id+"("+l.Name+")")
-			return step{id: id + "(" + l.Name + ")", op: pass}.raw()(h)
-		}
-	}
-	a, b := step{id: "a", op: pass}, step{id: "b", op: pass}
-	h := chain.New(a.named()).Decorate(around("d")).Decorate(around("e")).Append(b.named()).Then(stopped.end())
-	if diff := cmp.Diff([]string{"e(b)", "d(b)", "e(a)", "d(a)"}, composed); diff != "" {
-		t.Errorf("calls of decorations: -want, +got:\n%s", diff)
-	}
-	want := []step{{id: "d(a)", op: pass}, {id: "e(a)", op: pass}, a, {id: "d(b)", op: pass}, {id: "e(b)", op: pass}, b}
-	if diff := cmp.Diff(trace(run(want, stopped)), trace(h)); diff != "" {
-		t.Errorf("New(a, b).Decorate(d).Decorate(e).Then(h) = d(e(a(d(e(b(h)))))): -want, +got:\n%s", diff)
-	}
-}
-
 // decision is a result that describes itself.
 type decision string
 
@@ -175,10 +154,7 @@ func TestVerdict(t *testing.T) {
 		exit            chain.Exit
 		verdict, detail string
 	}{
-		"Zero":            {"the zero Exit proceeds", chain.Exit{}, chain.VerdictProceed, ""},
-		"Result":          {"a result without Describe proceeds", chain.Exit{Result: 7}, chain.VerdictProceed, ""},
 		"Error":           {"an error is the verdict of the link that returned it", chain.Exit{Result: 7, Err: fs.ErrExist}, chain.VerdictError, ""},
-		"Goexit":          {"the end of the goroutine is an error", chain.Exit{Err: chain.ErrGoexit}, chain.VerdictError, ""},
 		"Panic":           {"a panic is not an error", chain.Exit{Panic: "no"}, chain.VerdictPanic, ""},
 		"PanicError":      {"a panic that was turned into an error is a panic", chain.Exit{Err: &chain.PanicError{Value: 1}}, chain.VerdictPanic, ""},
 		"Decided":         {"the result describes the decision of the link", chain.Exit{Result: decision("block")}, "block", "because"},
