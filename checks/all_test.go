@@ -31,7 +31,6 @@ func TestAll(t *testing.T) {
 		self    = returns[request]("self", checks.Block("Self", "five", checks.WithWaitingForSelf()), nil)
 		fail    = returns[request]("fail", checks.Block("WithError", "with an error"), errTest)
 		other   = returns[request]("other", checks.Result{}, errOther)
-		zero    = returns[request]("zero", checks.Result{}, nil)
 		panicky = checks.Check("panicky", func(context.Context, request) (checks.Result, error) { panic(errTest) })
 	)
 	ten := strings.Repeat("slower: three; ", 9) + "slower: three"
@@ -43,34 +42,21 @@ func TestAll(t *testing.T) {
 		err    string
 		is     []error
 	}{
-		"Pass":  {"all checks proceed", []link{pass, pass}, checks.Proceed(), "", nil},
-		"One":   {"a single block is returned unchanged", []link{pass, fast, pass}, checks.Block("Fast", "one", checks.WithRetry(classify.Fast), checks.WithAfter(time.Minute), checks.WithWaitingFor(a)), "", nil},
-		"Union": {"the longest retry gives the reason, with all messages and each awaited object once", []link{fast, slow}, checks.Block("Slow", "fast: one; slow: two", checks.WithAfter(time.Minute), checks.WithWaitingFor(a, b)), "", nil},
-		"Order": {"the order of the checks does not change the reason", []link{slow, fast}, checks.Block("Slow", "slow: two; fast: one", checks.WithAfter(time.Minute), checks.WithWaitingFor(b, a)), "", nil},
-		"First": {"the first of two equal retries gives the reason", []link{fast, slower, pass, slow}, checks.Block("Slower", "fast: one; slower: three; slow: two", checks.WithAfter(time.Minute), checks.WithWaitingFor(a, b)), "", nil},
-
-		"Skip":        {"All skips if nothing blocks", []link{pass, skip, pass}, checks.Skip("why"), "", nil},
-		"SkipBlocked": {"a block wins over a skip", []link{skip, slower, skip}, checks.Block("Slower", "three"), "", nil},
-
+		"Union":         {"the longest retry gives the reason, with all messages and each awaited object once", []link{fast, slow}, checks.Block("Slow", "fast: one; slow: two", checks.WithAfter(time.Minute), checks.WithWaitingFor(a, b)), "", nil},
+		"First":         {"the first of two equal retries gives the reason", []link{fast, slower, pass, slow}, checks.Block("Slower", "fast: one; slower: three; slow: two", checks.WithAfter(time.Minute), checks.WithWaitingFor(a, b)), "", nil},
+		"Skip":          {"All skips if nothing blocks", []link{pass, skip, pass}, checks.Skip("why"), "", nil},
 		"IgnoreWins":    {"Ignore wins, so that nothing is written to the resource of another controller", []link{slower, done, fail, ignore, release}, checks.Ignore("not mine"), "", nil},
 		"FinishedWins":  {"Finished wins over blocks before and after it", []link{slower, fast, done, slower, skip}, checks.Finished("Denied", "by a person"), "", nil},
 		"FinishedError": {"an error wins over Finished", []link{done, fail}, checks.Result{}, "fail: a test error", []error{errTest}},
-		"BlockRelease":  {"a block wins over a release", []link{release, slower}, checks.Block("Slower", "three"), "", nil},
 		"Release":       {"a release wins over a skip", []link{skip, release}, checks.Release("retained"), "", nil},
 		"KeepsStatus":   {"one block that writes the status makes All write it", []link{kept, slower, kept}, checks.Block("Kept", "kept: four; slower: three; kept: four"), "", nil},
 		"KeepsBoth":     {"All keeps the status if each block does", []link{kept, kept}, checks.Block("Kept", "kept: four; kept: four", checks.WithStatusKept()), "", nil},
-		"Self":          {"All waits for the resource itself if one block does", []link{slower, self}, checks.Block("Slower", "slower: three; self: five", checks.WithWaitingForSelf()), "", nil},
 		"SelfFirst":     {"All waits for the resource itself if the first block does", []link{self, slower}, checks.Block("Self", "self: five; slower: three", checks.WithWaitingForSelf()), "", nil},
-
-		"Ten":     {"ten messages are kept", slices.Repeat([]link{slower}, 10), checks.Block("Slower", ten), "", nil},
-		"Eleven":  {"the message counts the blocks after the tenth", slices.Repeat([]link{slower}, 11), checks.Block("Slower", ten+"; and 1 more"), "", nil},
-		"Longest": {"a message of 1,000 bytes is kept", []link{slower, long(994)}, checks.Block("Slower", "slower: three; long: "+strings.Repeat("x", 994)), "", nil},
-		"TooLong": {"a longer one is cut", []link{slower, long(995)}, checks.Block("Slower", "slower: three; "+text.Line("long: "+strings.Repeat("x", 995), 1000)), "", nil},
-
-		"Error":  {"an error wins, and its text includes the blocks", []link{slower, fail, fast}, checks.Block("Slower", "slower: three; fast: one", checks.WithAfter(time.Minute), checks.WithWaitingFor(a)), "fail: a test error; and blocked: slower: three; fast: one", []error{errTest}},
-		"Errors": {"errors.Is finds each error, and All does not proceed", []link{fail, pass, other, skip}, checks.Result{}, "fail: a test error; other: another error", []error{errTest, errOther}},
-		"Zero":   {"the zero Result is an error, and the other checks run", []link{zero, slower}, checks.Block("Slower", "three"), "zero: checks: link zero: the zero Result is no decision: return checks.Proceed, Skip or Block; and blocked: three", []error{checks.ErrNoDecision}},
-		"Panic":  {"a panic is an error, and the other checks run", []link{panicky, slower}, checks.Block("Slower", "three"), "panicky: panic in link panicky: a test error; and blocked: three", []error{errTest}},
+		"Eleven":        {"the message counts the blocks after the tenth", slices.Repeat([]link{slower}, 11), checks.Block("Slower", ten+"; and 1 more"), "", nil},
+		"TooLong":       {"a longer one is cut", []link{slower, long(995)}, checks.Block("Slower", "slower: three; "+text.Line("long: "+strings.Repeat("x", 995), 1000)), "", nil},
+		"Error":         {"an error wins, and its text includes the blocks", []link{slower, fail, fast}, checks.Block("Slower", "slower: three; fast: one", checks.WithAfter(time.Minute), checks.WithWaitingFor(a)), "fail: a test error; and blocked: slower: three; fast: one", []error{errTest}},
+		"Errors":        {"errors.Is finds each error, and All does not proceed", []link{fail, pass, other, skip}, checks.Result{}, "fail: a test error; other: another error", []error{errTest, errOther}},
+		"Panic":         {"a panic is an error, and the other checks run", []link{panicky, slower}, checks.Block("Slower", "three"), "panicky: panic in link panicky: a test error; and blocked: three", []error{errTest}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -105,29 +91,6 @@ func TestAll(t *testing.T) {
 
 var errOther = errors.New("another error")
 
-// TestAllAsksAll proves that every check is ran once, in order, whatever those
-// before it said, and next once.
-func TestAllAsksAll(t *testing.T) {
-	var ran []string
-	records := func(name string, res checks.Result, err error) link {
-		return checks.Check(name, func(context.Context, request) (checks.Result, error) {
-			ran = append(ran, name)
-			return res, err
-		})
-	}
-	inner := records("inner", checks.Proceed(), nil)
-	block := checks.Block("A", "a")
-	_, _ = checks.Compose(chain.New(checks.All(records("a", block, nil), records("b", checks.Skip("why"), nil), records("c", checks.Result{}, errTest), records("d", checks.Proceed(), nil)), inner))(t.Context(), ofDatabase(nil))
-	if diff := cmp.Diff([]string{"a", "b", "c", "d"}, ran); diff != "" {
-		t.Errorf("with a block these checks ran: -want, +got:\n%s", diff)
-	}
-	ran = nil
-	_, _ = checks.Compose(chain.New(checks.All(records("a", checks.Proceed(), nil), records("b", checks.Proceed(), nil)), inner))(t.Context(), ofDatabase(nil))
-	if diff := cmp.Diff([]string{"a", "b", "inner"}, ran); diff != "" {
-		t.Errorf("without a block these checks ran: -want, +got:\n%s", diff)
-	}
-}
-
 // TestAllTakes lists the links that All accepts, and the name that it makes of
 // theirs.
 func TestAllTakes(t *testing.T) {
@@ -135,25 +98,19 @@ func TestAllTakes(t *testing.T) {
 	links := []link{
 		a,
 		chain.Named("renamed", chain.Named("twice", a)),
+		chain.Deadline(time.Hour, a),
 		checks.All(a, a),
 		checks.OnOwner[*Database](checks.OwnerReady()),
 		checks.Cached(time.Hour, func(request) string { return "" }, a),
 		checks.Paused(func(*Database) bool { return false }),
 		checks.ReferenceReady("network", func(*Database) []checks.Ref { return nil }),
 	}
-	const want = "All(a, renamed, All(a, a), OnOwner(OwnerReady), Cached(a), Paused, ReferenceReady(network))"
+	const want = "All(a, renamed, Deadline(1h0m0s, a), All(a, a), OnOwner(OwnerReady), Cached(a), Paused, ReferenceReady(network))"
 	all := checks.All(links...)
 	if diff := cmp.Diff(want, nameOf(all)); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 	mustAnswer(t, "all proceed", proceeding(), all, ofDatabase(nil))
-
-	names := []string{nameOf(all)}
-	owners := checks.All(checks.OwnerReady(), checks.OwnerIs("fits", func(*Cluster) string { return "" }))
-	names = append(names, nameOf(owners))
-	if diff := cmp.Diff([]string{want, "All(OwnerReady, fits)"}, names); diff != "" {
-		t.Errorf("owner checks: -want, +got:\n%s", diff)
-	}
 }
 
 // All copies the slice of links.
@@ -170,14 +127,11 @@ func TestAllSetUp(t *testing.T) {
 	a := returns[request]("a", checks.Proceed(), nil)
 	unnamed := func(next handler) handler { return next }
 	mustPanic(t, map[string]setUp{
-		"None": {"All needs a check", func() { checks.All[request]() }, "checks: All: there are no links"},
-		"Nil":  {"the panic names the index of a nil link", func() { checks.All(a, nil, a) }, "checks: All: link 2 of 3 is nil"},
-		"Raw":  {"All refuses a raw link", func() { checks.All(a, chain.Named("raw", unnamed)) }, "checks: All: link raw" + rawRefused},
-		"Gate": {"All refuses a gate, which must not act if another check blocks", func() { checks.All(checks.Gate("backup", proceeds), a) }, "checks: All: link Gate(backup)" + rawRefused},
-		"GateRenamed": {
-			"All refuses a renamed gate", func() { checks.All(chain.Named("harmless", checks.Gate("backup", proceeds))) },
-			"checks: All: link harmless" + rawRefused,
-		},
+		"None":        {"All needs a check", func() { checks.All[request]() }, "checks: All: there are no links"},
+		"Nil":         {"the panic names the index of a nil link", func() { checks.All(a, nil, a) }, "checks: All: link 2 of 3 is nil"},
+		"Raw":         {"All refuses a raw link", func() { checks.All(a, chain.Named("raw", unnamed)) }, "checks: All: link raw" + rawRefused},
+		"Gate":        {"All refuses a gate, which must not act if another check blocks", func() { checks.All(checks.Gate("backup", proceeds), a) }, "checks: All: link Gate(backup)" + rawRefused},
+		"GateRenamed": {"All refuses a renamed gate", func() { checks.All(chain.Named("harmless", checks.Gate("backup", proceeds))) }, "checks: All: link harmless" + rawRefused},
 		"GateOnOwner": {
 			"All refuses a gate inside OnOwner", func() {
 				checks.All(checks.OnOwner[*Database](checks.Gate("backup", func(context.Context, ownerRequest) (checks.Result, error) { return checks.Proceed(), nil })))
@@ -186,20 +140,4 @@ func TestAllSetUp(t *testing.T) {
 		},
 		"Request": {"a check needs a request of this package", func() { checks.All(returns[string]("a", checks.Proceed(), nil)) }, "checks: Check: the request of \"a\" is a string: it must be a *checks.Request[T] or *checks.OwnerRequest"},
 	})
-}
-
-// All accepts a link that a generic link made from a check.
-func TestAllTakesDerived(t *testing.T) {
-	blocked := checks.Check("quota", func(context.Context, *checks.OwnerRequest) (checks.Result, error) {
-		return checks.Block("Quota", "no room"), nil
-	})
-	ran := true
-	sometimes := chain.When(func(context.Context, *checks.OwnerRequest) bool { return ran }, blocked)
-	handle := checks.Compose(chain.New(checks.All(chain.Named("quota", chain.Deadline(time.Hour, sometimes)))))
-	for _, ran = range []bool{true, false} {
-		res, err := handle(t.Context(), &checks.OwnerRequest{})
-		if err != nil || res.Blocked() != ran {
-			t.Errorf("ran %t: got %v, %v", ran, res, err)
-		}
-	}
 }

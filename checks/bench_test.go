@@ -231,7 +231,6 @@ func TestAllocations(t *testing.T) {
 	live := func(state string) link {
 		return checks.LiveState(func(context.Context, request) (string, error) { return state, nil })
 	}
-	noState := pass(func(r in) { r.Resource.Status.ProvisioningState = nil })
 	other := pass(func(r in) {
 		r.Vocabulary = words
 		r.Resource.Status.Connections[0].Status = "ACCEPTED"
@@ -264,40 +263,23 @@ func TestAllocations(t *testing.T) {
 		"VocabularyApproval": {"another Vocabulary of approvals allocates nothing", approvals, other, "", 0},
 
 		"OwnerReady/NotFound": {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 3},
-		"OwnerReady/NotReady": {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), readiness(checks.Readiness{State: checks.NotReady, Reason: "Creating", Message: "takes a while"}), "OwnerNotReady", 3},
-		"OwnerReady/Unknown":  {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), readiness(checks.Readiness{Message: "no state"}), "OwnerReadinessUnknown", 3},
 		"OwnerReady/Stale":    {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), readiness(checks.Readiness{State: checks.Ready, Generation: 1234567890, Observed: 1234567889}), "OwnerReadinessStale", 3},
-		"OwnerReady/Deleting": {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), pass(func(r in) { r.Owner.Deleting = true }), "OwnerDeleting", 3},
 		"OwnerReady/ByID":     {"OnOwner copies the block to name the check inside", on(checks.OwnerReady(checks.WithByIDBlocked())), byID, "OwnerKnownByIDOnly", 3},
 
 		"OwnerProvisioningState/State":     {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(state, checks.WithAllowed("Ready", "Stopped"))), passing(), "OwnerState", 3},
-		"OwnerProvisioningState/Unknown":   {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(func(*Cluster) *string { return nil })), passing(), "OwnerStateUnknown", 3},
-		"OwnerProvisioningState/NotFound":  {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(state)), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 3},
-		"OwnerProvisioningState/None":      {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(state)), pass(func(r in) { r.Owner = checks.Object{} }), "OwnerNotSet", 3},
-		"OwnerProvisioningState/ByID":      {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(state)), byID, "OwnerKnownByIDOnly", 3},
 		"OwnerProvisioningState/WrongKind": {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(deepState)), passing(), "OwnerWrongKind", 3},
 
 		"OwnerIs/Objection":     {"OnOwner copies the block to name the check inside", on(checks.OwnerIs("fits", func(*Cluster) string { return "too old" })), passing(), "OwnerUnsuitable", 3},
-		"OwnerIs/WrongKind":     {"OnOwner copies the block to name the check inside", on(checks.OwnerIs("fits", func(*Deep) string { return "" })), passing(), "OwnerWrongKind", 3},
 		"OwnerFits/Objection":   {"a block is a decision and its text", checks.OwnerFits("suits", func(*Database, *Cluster) string { return "too old" }), passing(), "OwnerUnsuitable", 2},
-		"OwnerFits/NotFound":    {"a block is a decision and its text", checks.OwnerFits("suits", func(*Database, *Cluster) string { return "" }), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 2},
 		"State":                 {"a block is a decision and its text", checks.ProvisioningState(func(*Database) *string { return &upgrading }), passing(), "ResourceState", 2},
-		"State/Unknown":         {"a block is a decision and its text", checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState }), noState, "ResourceStateUnknown", 2},
 		"LiveState/State":       {"a block is a decision and its text", live("Upgrading"), passing(), "ResourceState", 2},
-		"LiveState/Unknown":     {"a block is a decision and its text", live(""), passing(), "ResourceStateUnknown", 2},
 		"Reference/NotFound":    {"a block is a decision and its text", reference, resolves(checks.Object{}), "ReferenceNotFound", 2},
-		"Reference/NotReady":    {"a block is a decision and its text", reference, resolves(checks.Object{Value: 1, Readiness: checks.Readiness{State: checks.NotReady, Reason: "Creating"}}), "ReferenceNotReady", 2},
-		"Reference/Unknown":     {"a block is a decision and its text", reference, resolves(checks.Object{Value: 1}), "ReferenceNotReady", 2},
 		"Reference/Stale":       {"a block is a decision and its text", reference, resolves(checks.Object{Value: 1, Readiness: checks.Readiness{State: checks.Ready, Generation: 1234567}}), "ReferenceNotReady", 2},
-		"Reference/Deleting":    {"a block is a decision and its text", reference, resolves(checks.Object{Value: 1, Deleting: true}), "ReferenceNotReady", 2},
-		"ReferenceIs/Missing":   {"a block is a decision and its text", suitable, resolves(checks.Object{}), "ReferenceNotFound", 2},
 		"ReferenceIs/WrongKind": {"a block is a decision and its text", suitable, resolves(checks.Object{Value: 1}), "ReferenceWrongKind", 2},
 		"ReferenceIs/Objection": {"a block is a decision and its text", suitable, resolves(checks.Object{Value: &Cluster{Version: 99}}), "ReferenceUnsuitable", 2},
 		"ResourceIs/Objection":  {"a block is a decision and its text", checks.ResourceIs("fine", func(*Database) string { return "no" }), passing(), "ResourceUnsuitable", 2},
 		"Approval/Pending":      {"a block is a decision and its text", approvals, connection("pENDING"), "ApprovalPending", 2},
 		"Approval/Rejected":     {"a block is a decision and its text", approvals, connection("Rejected"), "ApprovalRejected", 2},
-		"Approval/Gone":         {"a block is a decision and its text", approvals, connection("Disconnected"), "ApprovalDisconnected", 2},
-		"Approval/Absent":       {"a block is a decision and its text", approvals, connection(""), "ApprovalAbsent", 2},
 		"Approval/Unknown":      {"a block is a decision and its text", approvals, connection("Odd"), "ApprovalUnknown", 2},
 		"Paused/Paused":         {"a block is a decision and its text", checks.Paused(func(*Database) bool { return true }), passing(), "Paused", 2},
 		"Options":               {"the options need no allocation", checks.Paused(func(*Database) bool { return true }, checks.WithAfter(1), checks.WithWaitingFor(lan)), passing(), "Paused", 2},

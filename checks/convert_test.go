@@ -113,13 +113,6 @@ func TestConvertTwice(t *testing.T) {
 	}
 }
 
-// watching is an observer that does nothing.
-type watching struct{}
-
-func (watching) Enabled(context.Context) bool                             { return true }
-func (watching) Enter(ctx context.Context, _ *chain.Link) context.Context { return ctx }
-func (watching) Exit(context.Context, *chain.Link, chain.Exit)            {}
-
 func TestConvertFails(t *testing.T) {
 	c := chain.New(checks.ResourceIs("Valid", func(*Database) string { return "" }))
 	const cannot = "Database: cannot convert *checks_test.newer to *checks_test.Database: "
@@ -198,7 +191,7 @@ func TestConvertPanics(t *testing.T) {
 	mustPanic(t, map[string]setUp{
 		"Gate": {"a gate loses its record in a converted resource, so it would act each time", func() { checks.Convert(chain.New(chain.Named("other", gate)), (*newer).older) },
 			"checks: Convert: other may act on the resource, and its changes to a converted resource are lost: remove it from the chain, and write it for *checks_test.newer"},
-		"Decorated": {"Convert would lose a decoration that blocks work", func() { checks.Convert(c.Observe(watching{}), (*newer).older) },
+		"Decorated": {"Convert would lose a decoration that blocks work", func() { checks.Convert(c.Observe(&recorder{}), (*newer).older) },
 			"checks: Convert: the chain Valid has decorations or observers, which would be lost: put them around the converted chain"},
 		"Nil": {"convert is required", func() { checks.Convert[*newer](c, nil) }, "checks: Convert: the function for the chain Valid is nil"},
 	})

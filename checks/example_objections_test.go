@@ -68,28 +68,6 @@ func ExampleResourceIs() {
 	// proceed <nil>
 }
 
-// A database of a PostgreSQL cluster must not have the name of a database that
-// the server reserves. The check is retried when the spec changes.
-func ExampleResourceIs_spec() {
-	type Database struct{ Name string }
-
-	check := checks.Compose(chain.New(
-		checks.ResourceIs("name", func(d *Database) string {
-			switch d.Name {
-			case "postgres", "template0", "template1":
-				return fmt.Sprintf("spec.name is %s, which the server reserves: choose another name", d.Name)
-			}
-			return ""
-		}, checks.WithReason(checks.ReasonSpecInvalid)),
-	))
-
-	fmt.Println(check(ctx, &checks.Request[*Database]{Resource: &Database{Name: "template1"}}))
-	fmt.Println(check(ctx, &checks.Request[*Database]{Resource: &Database{Name: "orders"}}))
-	// Output:
-	// block SpecInvalid: spec.name is template1, which the server reserves: choose another name [on change] <nil>
-	// proceed <nil>
-}
-
 // A controller of machine pools creates a pool in Azure and sets its owner
 // reference later. Until then the check blocks. The owner becomes ready after
 // the pool in Azure, so the check must not wait for its readiness.

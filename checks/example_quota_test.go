@@ -58,7 +58,7 @@ func (q *fakeQuotas) Usage(context.Context, string) (used, limit int, err error)
 // A check calls a service through an interface with the one method that it
 // needs, so a test can use a fake. An error means that the check could not
 // decide. It is not a block.
-func ExampleCheck_quota() {
+func ExampleCheck() {
 	quotas := &fakeQuotas{used: 92, limit: 100}
 	check := checks.Compose(chain.New(WithinQuota(quotas)))
 	ask := func(pool *MachinePool) {

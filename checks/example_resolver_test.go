@@ -30,7 +30,7 @@ func findNetwork(_ context.Context, ref checks.Ref) (checks.Object, error) {
 // If the referenced object does not exist, the check blocks and waits for it.
 // An error of the resolver is an error of the check. The flow retries it and
 // waits for no object.
-func ExampleReferenceReady_error() {
+func ExampleReferenceReady() {
 	check := checks.Compose(chain.New(
 		checks.ReferenceReady("network", func(g *Gateway) []checks.Ref { return []checks.Ref{g.Network} }),
 	))

@@ -153,27 +153,6 @@ func ExampleLiveState() {
 	// proceed <nil>
 }
 
-func ExampleReferenceReady() {
-	check := checks.Compose(chain.New(
-		checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{d.Network} }),
-	))
-
-	// The engine sets the resolver. This one finds no object.
-	req := ofDatabase(&Database{Network: lan})
-	req.Resolver = func(_ context.Context, ref checks.Ref) (checks.Object, error) {
-		return checks.Object{Ref: ref}, nil
-	}
-	fmt.Println(check(ctx, req))
-
-	req.Resolver = func(_ context.Context, ref checks.Ref) (checks.Object, error) {
-		return checks.Object{Ref: ref, Value: "the network", Readiness: checks.Readiness{State: checks.Ready}}, nil
-	}
-	fmt.Println(check(ctx, req))
-	// Output:
-	// block ReferenceNotFound: network Network lan was not found: waiting until it is created [fast, waiting for Network lan] <nil>
-	// proceed <nil>
-}
-
 func ExampleApprovalPending() {
 	check := checks.Compose(chain.New(
 		checks.ApprovalPending(
@@ -207,23 +186,6 @@ func ExamplePaused() {
 	fmt.Println(check(ctx, ofDatabase(&Database{})))
 	// Output:
 	// block Paused: the resource is paused; resume it to continue [on change] <nil>
-	// proceed <nil>
-}
-
-// A check of a user. The function decides, and never sees the inner links.
-func ExampleCheck() {
-	quota := checks.Check("quota", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
-		if req.Resource.Version == 12 {
-			return checks.Block("QuotaExceeded", "the quota allows no more databases of version 12: raise the quota"), nil
-		}
-		return checks.Proceed(), nil
-	})
-	check := checks.Compose(chain.New(quota))
-
-	fmt.Println(check(ctx, ofDatabase(&Database{Version: 12})))
-	fmt.Println(check(ctx, ofDatabase(&Database{Version: 13})))
-	// Output:
-	// block QuotaExceeded: the quota allows no more databases of version 12: raise the quota [slow] <nil>
 	// proceed <nil>
 }
 

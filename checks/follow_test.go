@@ -13,7 +13,6 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/internal/linktag"
 	"github.com/windlass-go/windlass/internal/slot"
-	"pgregory.net/rapid"
 )
 
 func TestFollow(t *testing.T) {
@@ -48,24 +47,6 @@ func TestFollow(t *testing.T) {
 			t.Errorf("%s: the panic is %q", name, text)
 		}
 	}
-}
-
-// TestFollowMany: a request follows each ref once, in the order of the calls.
-func TestFollowMany(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var want []checks.Ref
-		req := &checks.OwnerRequest{}
-		for _, n := range rapid.SliceOfN(rapid.IntRange(0, 24), 0, 60).Draw(t, "refs") {
-			ref := checks.Ref{Kind: "Network", Name: fmt.Sprint(n)}
-			if !slices.Contains(want, ref) {
-				want = append(want, ref)
-			}
-			checks.Follow(ctx, req, ref)
-		}
-		if diff := cmp.Diff(want, checks.Following(req)); diff != "" {
-			t.Fatalf("-want, +got:\n%s", diff)
-		}
-	})
 }
 
 // TestFollowClone: a clone of the values of a pass follows the same objects, and
@@ -110,27 +91,20 @@ func TestFollowingChecks(t *testing.T) {
 	}{
 		"ReferenceReady":           {"references are followed", checks.ReferenceReady("network", refs), network},
 		"ReferenceReady/Without":   {"WithoutFollowing follows nothing", checks.ReferenceReady("network", refs, checks.WithoutFollowing()), nil},
-		"ReferenceIs":              {"references are followed", checks.ReferenceIs("network", refs, func(*Database, *Cluster) string { return "no" }), network},
 		"ReferenceIs/Without":      {"WithoutFollowing follows nothing", checks.ReferenceIs("network", refs, func(*Database, *Cluster) string { return "no" }, checks.WithoutFollowing()), nil},
-		"ReferenceHas":             {"references are followed", checks.ReferenceHas("network", refs, func(*Cluster) int { return 0 }), network},
 		"ReferenceHas/Without":     {"WithoutFollowing follows nothing", checks.ReferenceHas("network", refs, func(*Cluster) int { return 0 }, checks.WithoutFollowing()), nil},
 		"OwnerReady":               {"owners are not followed", on(checks.OwnerReady()), nil},
 		"OwnerReady/With":          {"WithFollowing follows the owner", on(checks.OwnerReady(follow)), owner},
 		"OwnerFound/With":          {"WithFollowing follows the owner", on(checks.OwnerFound(follow)), owner},
-		"OwnerIs":                  {"owners are not followed", on(checks.OwnerIs("is", fits)), nil},
 		"OwnerIs/With":             {"WithFollowing follows the owner", on(checks.OwnerIs("is", fits, follow)), owner},
 		"OwnerProvisioningState/W": {"WithFollowing follows the owner", on(checks.OwnerProvisioningState(func(*Cluster) *string { return nil }, follow)), owner},
-		"OwnerFits":                {"owners are not followed", checks.OwnerFits("fits", func(*Database, *Cluster) string { return "" }), nil},
 		"OwnerFits/With":           {"WithFollowing follows the owner", checks.OwnerFits("fits", func(*Database, *Cluster) string { return "" }, follow), owner},
 		"Unused":                   {"sets are not followed", checks.Unused("a", claimsOf), nil},
 		"Unused/With":              {"WithFollowing follows the set", checks.Unused("a", claimsOf, follow), set},
-		"Unique":                   {"sets are not followed", checks.Unique("a", claimsOf), nil},
 		"Unique/With":              {"WithFollowing follows the set", checks.Unique("a", claimsOf, follow), set},
-		"Paused":                   {"a check of the resource follows nothing", checks.Paused(func(*Database) bool { return true }), nil},
 		"All":                      {"All follows for its checks", checks.All(checks.Unused("a", claimsOf, follow), checks.ReferenceReady("network", refs)), append(slices.Clone(set), network...)},
 		"Cached":                   {"a remembered check still follows", remembered, network},
 		"When":                     {"When follows for its links", chain.When(func(context.Context, request) bool { return true }, checks.ReferenceReady("network", refs)), network},
-		"Named":                    {"another name changes nothing", chain.Named("other", checks.ReferenceReady("network", refs)), network},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

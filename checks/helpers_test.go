@@ -117,7 +117,7 @@ func raw[R any](name string, do func(ctx context.Context, req R, next chain.Hand
 	})
 }
 
-// kind is one of the two kinds of request. The tests try both.
+// kind is one of the two kinds of request. The oracle tries both.
 type kind[R any] struct {
 	fresh  func() R
 	copied func(R) R
@@ -134,12 +134,6 @@ var ofResource = kind[request]{
 	fresh:  func() request { return &checks.Request[*Database]{} },
 	copied: func(r request) request { c := *r; return &c },
 	wipe:   func(r request) { *r = checks.Request[*Database]{} },
-}
-
-// both runs a test for both kinds of request.
-func both(t *testing.T, owner func(*testing.T, kind[ownerRequest]), resource func(*testing.T, kind[request])) {
-	t.Run("OwnerRequest", func(t *testing.T) { owner(t, ofOwner) })
-	t.Run("Request", func(t *testing.T) { resource(t, ofResource) })
 }
 
 func ptr[V any](v V) *V { return &v }

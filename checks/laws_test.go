@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/testing/draws"
@@ -15,11 +16,22 @@ import (
 )
 
 // TestOracle: a program gives the answer of the oracle, for both kinds of
-// requests, and if the chain was converted.
+// requests, and if the chain is decorated, observed or converted. A chain that
+// is not, and consists of checks only, runs in a loop.
 func TestOracle(t *testing.T) {
 	draws.Times(t, 10)
-	t.Run("OwnerRequest", rapid.MakeCheck(func(t *rapid.T) { oracleLaw(t, composed[ownerRequest], ofOwner) }))
-	t.Run("Request", rapid.MakeCheck(func(t *rapid.T) { oracleLaw(t, composed[request], ofResource) }))
+	t.Run("OwnerRequest", rapid.MakeCheck(func(t *rapid.T) { oracleLaw(t, composedAs(as[ownerRequest]), ofOwner) }))
+	t.Run("Request", rapid.MakeCheck(func(t *rapid.T) { oracleLaw(t, composedAs(as[request]), ofResource) }))
+	t.Run("Decorated", rapid.MakeCheck(func(t *rapid.T) {
+		oracleLaw(t, composedAs(func(c checks.Chain[*Database]) checks.Chain[*Database] {
+			return c.Decorate(func(_ *chain.Link, h handler) handler { return h })
+		}), ofResource)
+	}))
+	t.Run("Observed", rapid.MakeCheck(func(t *rapid.T) {
+		oracleLaw(t, composedAs(func(c checks.Chain[*Database]) checks.Chain[*Database] {
+			return c.Observe(&recorder{}).Observe(&recorder{off: true})
+		}), ofResource)
+	}))
 	t.Run("Converted", rapid.MakeCheck(func(t *rapid.T) { oracleLaw(t, convertedTo, ofResource) }))
 }
 
@@ -57,7 +69,7 @@ func union(t *rapid.T) {
 	for n, res := range results {
 		links[n] = checks.Check("l", func(context.Context, request) (checks.Result, error) { asked++; return res, nil })
 	}
-	_, got := play(composed(checks.All(links...)), ofResource.fresh())
+	_, got := play(composedAs(as[request])(checks.All(links...)), ofResource.fresh())
 
 	blockers := slices.DeleteFunc(slices.Clone(results), checks.Result.Proceeds)
 	if asked != len(results) {
@@ -85,9 +97,9 @@ func union(t *rapid.T) {
 	}
 }
 
-// TestCachedModel: a check runs unless its key proceeded less than the ttl ago and is
-// among the newest keys. A block, a skip, an error and the zero key are not
-// remembered.
+// TestCachedModel: a check runs unless its key proceeded less than the ttl ago
+// and is among the newest keys. A block, a skip, an error, the zero key, and a
+// proceed in the future of a clock that was set back, are not remembered.
 func TestCachedModel(t *testing.T) { draws.Times(t, 10); rapid.Check(t, cachedModel) }
 
 func cachedModel(t *rapid.T) {
@@ -96,21 +108,21 @@ func cachedModel(t *rapid.T) {
 	var key int
 	var next op
 	asked := false
-	h := composed(checks.Cached(ttl, func(request) int { return key }, checks.Check("c", func(context.Context, request) (checks.Result, error) {
+	h := composedAs(as[request])(checks.Cached(ttl, func(request) int { return key }, checks.Check("c", func(context.Context, request) (checks.Result, error) {
 		asked = true
 		return step{ID: "c", Op: next}.decides()
 	}), checks.WithSize(size), checks.WithClock(func() time.Time { return now })))
 
 	type remembered struct {
-		key   int
-		until time.Time
+		key int
+		at  time.Time
 	}
 	var passes []remembered // the oldest first
 	for range rapid.IntRange(1, 12).Draw(t, "calls") {
-		now = now.Add(time.Duration(rapid.IntRange(0, 6).Draw(t, "later")))
+		now = now.Add(time.Duration(rapid.IntRange(-1, 6).Draw(t, "later")))
 		key = rapid.IntRange(0, 3).Draw(t, "key")
 		next = rapid.SampledFrom([]op{proceed, proceed, block, skip, fail, withError, zero, panicking}).Draw(t, "answer")
-		known := slices.ContainsFunc(passes, func(p remembered) bool { return p.key == key && now.Before(p.until) })
+		known := slices.ContainsFunc(passes, func(p remembered) bool { return p.key == key && !now.Before(p.at) && now.Before(p.at.Add(ttl)) })
 
 		asked = false
 		got, res := play(h, ofResource.fresh())
@@ -121,7 +133,7 @@ func cachedModel(t *rapid.T) {
 			t.Fatalf("key %d, remembered %v, the check would answer %s: got %v, %s", key, passes, next, res, got.Err)
 		}
 		if !known && next == proceed && key != 0 {
-			passes = append(slices.DeleteFunc(passes, func(p remembered) bool { return p.key == key }), remembered{key, now.Add(ttl)})
+			passes = append(slices.DeleteFunc(passes, func(p remembered) bool { return p.key == key }), remembered{key, now})
 			passes = passes[max(0, len(passes)-size):]
 		}
 	}

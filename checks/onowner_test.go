@@ -21,13 +21,11 @@ func TestOnOwner(t *testing.T) {
 		is     error
 		by     string // the link that DecidedBy names; empty: the group
 	}{
-		"Pass":    {"all owner checks proceed", []ownerLink{pass, pass}, proceeding(), nil, ""},
 		"Block":   {"the block names the check inside", []ownerLink{pass, returns[ownerRequest]("b", block, nil), returns[ownerRequest]("c", checks.Block("C", "c"), nil)}, answer{Result: block}, nil, "b"},
 		"Skip":    {"a skip is returned, and names the group", []ownerLink{returns[ownerRequest]("s", checks.Skip("why"), nil), returns[ownerRequest]("b", block, nil)}, answer{Result: checks.Skip("why")}, nil, ""},
 		"Error":   {"the error names the check inside", []ownerLink{pass, returns[ownerRequest]("e", checks.Result{}, errTest)}, fails("e: a test error"), errTest, ""},
 		"Zero":    {"the zero Result of a check inside is an error", []ownerLink{pass, returns[ownerRequest]("z", checks.Result{}, nil)}, fails("z: checks: link z: the zero Result is no decision: return checks.Proceed, Skip or Block"), checks.ErrNoDecision, ""},
 		"Forgets": {"a raw link that forgets next is an error", []ownerLink{forgets, returns[ownerRequest]("b", block, nil)}, fails("forgets: checks: link forgets: it returned Proceed, but the inner links did not proceed: call next and return its result, or return checks.Skip"), checks.ErrEndNotReached, ""},
-		"Panic":   {"the panic of a check inside is an error", []ownerLink{pass, panics("p")}, fails("p: panic in link p: a test error"), errTest, ""},
 		"Gate":    {"a gate may be inside", []ownerLink{checks.Gate("g", func(context.Context, ownerRequest) (checks.Result, error) { return block, nil })}, answer{Result: block}, nil, "Gate(g)"},
 	}
 	for name, tc := range cases {
@@ -55,34 +53,6 @@ var forgets = chain.Named("forgets", func(checks.OwnerHandler) checks.OwnerHandl
 
 func panics(name string) ownerLink {
 	return checks.Check(name, func(context.Context, ownerRequest) (checks.Result, error) { panic(errTest) })
-}
-
-// The owner checks receive the OwnerRequest of the request of the outer chain.
-func TestOnOwnerSeesOwner(t *testing.T) {
-	req := ofDatabase(&Database{})
-	check := checks.OnOwner[*Database](checks.Check("same", func(_ context.Context, r ownerRequest) (checks.Result, error) {
-		if r != &req.OwnerRequest {
-			t.Error("the owner check received another request")
-		}
-		return checks.Proceed(), nil
-	}))
-	mustAnswer(t, "the owner check proceeds", proceeding(), check, req)
-}
-
-// TestOnOwnerDoesNotReachTheEnd requires that the end of a nested chain is not
-// the end of the outer chain.
-func TestOnOwnerDoesNotReachTheEnd(t *testing.T) {
-	forgetful := raw("forgetful", func(ctx context.Context, req request, next handler) (checks.Result, error) {
-		return checks.Compose(chain.New(checks.OwnerReady()))(ctx, &req.OwnerRequest)
-	})
-	entered := false
-	_, err := checks.Compose(chain.New(forgetful, raw("b", func(ctx context.Context, req request, next handler) (checks.Result, error) {
-		entered = true
-		return next(ctx, req)
-	})))(t.Context(), ofDatabase(nil))
-	if !errors.Is(err, checks.ErrEndNotReached) || entered {
-		t.Errorf("a link that runs a chain of its own and forgets next: error %v, the inner link ran: %t", err, entered)
-	}
 }
 
 func TestOnOwnerSetUp(t *testing.T) {

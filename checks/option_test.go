@@ -131,31 +131,3 @@ func TestOptionsSetUp(t *testing.T) {
 	}
 	mustPanic(t, cases)
 }
-
-// TestOptionsAreReused uses one option for several checks, which must not
-// change it.
-func TestOptionsAreReused(t *testing.T) {
-	allow, waiting := checks.WithAllowed("a"), checks.WithWaitingFor(prod)
-	req := &checks.Request[*Deep]{Resource: deep(ptr(State("x"))), Presence: checks.Present}
-	for _, more := range [][]checks.Option{{checks.WithAllowed("b")}, {checks.WithAllowed("c")}, {}} {
-		wanted := []string{"it must be a", "it must be a or b", "it must be a or c"}
-		got, _ := ask(t, checks.ProvisioningState(deepState, append([]checks.Option{allow, waiting}, more...)...), req)
-		if i := slices.IndexFunc(wanted, func(s string) bool { return strings.HasSuffix(got.Result.Message(), s) }); i < 0 || (i == 0) != (len(more) == 0) {
-			t.Errorf("WithAllowed used several times: %s", got.Result)
-		}
-		if diff := cmp.Diff([]checks.Ref{prod}, got.Result.WaitingFor()); diff != "" {
-			t.Errorf("WithWaitingFor used several times: -want, +got:\n%s", diff)
-		}
-	}
-}
-
-// TestBlockOptionsOfChecks gives block options to a check with an awaited
-// object of its own.
-func TestBlockOptionsOfChecks(t *testing.T) {
-	check := checks.OwnerReady(checks.WithAfter(time.Minute), checks.WithRetry(classify.OnChange), checks.WithWaitingFor(lan, prod))
-	want := answer{Result: checks.Block("OwnerNotFound", "owner Cluster prod was not found: waiting until it is created",
-		checks.WithRetry(classify.OnChange), checks.WithAfter(time.Minute), checks.WithWaitingFor(prod, lan))}
-	for range 2 { // the second block uses the same options
-		mustAnswer(t, "the check's own awaited object comes first, each object once", want, check, &checks.OwnerRequest{Owner: checks.Object{Ref: prod}})
-	}
-}

@@ -38,10 +38,3 @@ func mustNameNil(t *testing.T, err error, check, file, remedy string) {
 		t.Errorf("the error of a nil dereference is %v, want %s", err, want)
 	}
 }
-
-func TestPausedSetUp(t *testing.T) {
-	mustPanic(t, map[string]setUp{
-		"Nil":   {"the function is required", func() { checks.Paused[*Database](nil) }, "checks: Paused: the function is nil"},
-		"Exact": {"WithExactStates is for states", func() { checks.Paused(func(*Database) bool { return false }, checks.WithExactStates()) }, "checks: Paused: the option WithExactStates is not for this check"},
-	})
-}

@@ -41,6 +41,8 @@ const (
 	blockAfter  op = "blockAfter"  // calls next, and blocks
 	failAfter   op = "failAfter"   // calls next, and returns an error
 	recoverFail op = "recoverFail" // returns its own error for the panic of an inner link
+	before      op = "before"      // runs chains of its own, and calls next
+	after       op = "after"       // calls next, and runs chains of its own
 	// Raw links with a fault.
 	forget         op = "forget"         // proceeds and does not call next
 	override       op = "override"       // calls next, and proceeds whatever next returned
@@ -48,11 +50,13 @@ const (
 	ownRequest     op = "ownRequest"     // passes on a request of its own
 	nilRequest     op = "nilRequest"     // passes on nil
 	panicAfter     op = "panicAfter"     // calls next, and panics
+	instead        op = "instead"        // returns the proceed of a chain of its own
 )
 
 var (
 	decisions = []op{proceed, proceed, proceed, block, skip, ignore, finish, release, fail, withError, zero, panicking}
-	anything  = append([]op{all, gate, nested, pass, pass, copying, copying, twice, repeatFirst, blockAfter, failAfter, recoverFail, forget, override, override, recoverProceed, ownRequest, nilRequest, panicAfter}, decisions...)
+	anything  = append([]op{all, gate, nested, pass, pass, copying, copying, twice, repeatFirst, blockAfter, failAfter, recoverFail, before, after, forget, override, override,
+		recoverProceed, ownRequest, nilRequest, panicAfter, instead}, decisions...)
 )
 
 // step is one link as data.
@@ -106,14 +110,19 @@ func note(ctx context.Context, id string) {
 // composing composes links. Its function also names the link that decided.
 type composing[R any] = func(links ...chain.Middleware[R, checks.Result]) func(ctx context.Context, req R) (res checks.Result, by string, err error)
 
-// composed composes links by Compose.
-func composed[R any](links ...chain.Middleware[R, checks.Result]) func(context.Context, R) (checks.Result, string, error) {
-	h := checks.Compose(chain.New(links...))
-	return func(ctx context.Context, req R) (checks.Result, string, error) {
-		res, err := h(ctx, req)
-		return res, decidedBy(req), err
+// composedAs composes links by Compose, after a change of the chain.
+func composedAs[R any](change func(chain.Chain[R, checks.Result]) chain.Chain[R, checks.Result]) composing[R] {
+	return func(links ...chain.Middleware[R, checks.Result]) func(context.Context, R) (checks.Result, string, error) {
+		h := checks.Compose(change(chain.New(links...)))
+		return func(ctx context.Context, req R) (checks.Result, string, error) {
+			res, err := h(ctx, req)
+			return res, decidedBy(req), err
+		}
 	}
 }
+
+// as changes nothing.
+func as[R any](c chain.Chain[R, checks.Result]) chain.Chain[R, checks.Result] { return c }
 
 // linksOf makes the links of a program.
 func linksOf[R any](p []step, k kind[R]) []chain.Middleware[R, checks.Result] {
@@ -164,8 +173,15 @@ func linkOf[R any](s step, k kind[R]) chain.Middleware[R, checks.Result] {
 			return kept()
 		case twice:
 			_, _ = next(ctx, req)
+		case before:
+			_ = ownChains(ctx, req)
+		case instead:
+			return ownChains(ctx, req), nil
 		}
 		res, err = next(ctx, req)
+		if s.Op == after {
+			_ = ownChains(ctx, req)
+		}
 		_, panicked := err.(*chain.PanicError)
 		switch {
 		case s.Op == override, s.Op == recoverProceed && panicked:
@@ -175,6 +191,19 @@ func linkOf[R any](s step, k kind[R]) chain.Middleware[R, checks.Result] {
 		}
 		return res, err
 	})
+}
+
+// ownChains runs chains that block, panic and proceed with the request of
+// another chain. It returns the answer of the last one.
+func ownChains[R any](ctx context.Context, req R) (last checks.Result) {
+	block := returns[R]("own", checks.Block("Own", "own"), nil)
+	for _, links := range [][]chain.Middleware[R, checks.Result]{
+		{block}, {open[R]("open"), block}, {checks.Check("own", func(context.Context, R) (checks.Result, error) { panic("own") })},
+		{}, {open[R]("open"), returns[R]("own", checks.Proceed(), nil)}, {returns[R]("own", checks.Proceed(), nil)},
+	} {
+		last, _ = checks.Compose(chain.New(links...))(ctx, req)
+	}
+	return last
 }
 
 // outcome is the answer of a call.
@@ -258,7 +287,7 @@ func (o *oracle) run(p []step) answered {
 	own := func(res checks.Result, err string) answered { return answered{res: res, err: err, by: s.ID} }
 
 	switch s.Op {
-	case proceed, gate, pass, copying:
+	case proceed, gate, pass, copying, before, after:
 		return o.run(inner)
 	case block, skip, ignore, finish, release, nested:
 		res, _ := s.decides()
@@ -271,7 +300,7 @@ func (o *oracle) run(p []step) answered {
 		return fault("no decision")
 	case panicking:
 		return answered{err: "panic " + s.ID + " in " + s.ID, by: s.ID, panics: true}
-	case forget:
+	case forget, instead:
 		return fault("end not reached")
 	case ownRequest:
 		return fault("foreign request")

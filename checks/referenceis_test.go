@@ -44,27 +44,21 @@ func TestReferenceIs(t *testing.T) {
 		want   answer
 		is     error
 	}{
-		"None":        {reason: "a resource without references proceeds", want: proceeding()},
-		"Zero":        {reason: "a zero Ref is not set", refs: refs(checks.Ref{}), want: proceeding()},
-		"Good":        {reason: "readiness and deletion make no difference", refs: refs(good), want: proceeding()},
-		"Objection":   {reason: "an objection blocks and waits for the object", refs: refs(old), want: blocks("ReferenceUnsuitable", classify.Slow, "cluster Cluster old: version 11 is not 12", old)},
-		"Several":     {reason: "each unsuitable object is named and awaited", refs: refs(old, good, missing, older), want: blocks("ReferenceUnsuitable", classify.Slow, "cluster Cluster old: version 11 is not 12; "+notFound+"; cluster Cluster older: version 10 is not 12", old, missing, older)},
-		"NotFound":    {reason: "a missing object is awaited", refs: refs(missing), want: blocks("ReferenceNotFound", classify.Fast, notFound, missing)},
-		"TypedNil":    {reason: "a nil pointer is missing", refs: refs(nilled), want: blocks("ReferenceNotFound", classify.Fast, "cluster Cluster nil was not found: waiting until it is created", nilled)},
-		"WrongKind":   {reason: "the message names both types", refs: refs(odd), want: blocks("ReferenceWrongKind", classify.OnChange, wrong, odd)},
-		"WrongKindOK": {reason: "WithWrongKindAllowed proceeds, and the trace shows it", refs: refs(odd, old), opts: with(checks.WithWrongKindAllowed()), want: noting(blocks("ReferenceUnsuitable", classify.Slow, "cluster Cluster old: version 11 is not 12", old), "cluster Cluster odd has another type than the check expects")},
-		"Partial":     {reason: "WithWrongKindAllowed does not allow a part of an object", refs: refs(part), opts: with(checks.WithWrongKindAllowed()), want: blocks("ReferenceWrongKind", classify.OnChange, "cluster Cluster part was read in part: only its labels are stored", part)},
-		"ByID":        {reason: "the check cannot read an object known by its ID only", refs: refs(arm), want: blocks("ReferenceKnownByIDOnly", classify.Slow, "cluster "+arm.ID+" is known by its ID only, so ReferenceIs(cluster) cannot read it: refer to it by name", arm)},
-		"ByIDOK":      {reason: "WithUnknownAllowed proceeds by ID, and the trace shows it", refs: refs(arm), opts: with(checks.WithUnknownAllowed()), want: proceeding("cluster " + arm.ID + " is known by its ID only")},
-		"Unknown":     {reason: "a nil dereference is an unreported field", refs: refs(empty), want: noting(blocks("ReferenceStateUnknown", classify.Slow, unknown, empty), nilHere)},
-		"UnknownOK":   {reason: "WithUnknownAllowed proceeds for an unreported field, and the trace shows it", refs: refs(empty), opts: with(checks.WithUnknownAllowed()), want: proceeding(nilHere, "cluster Cluster empty has not reported the field that the check reads")},
-		"Error":       {reason: "an error of the resolver is the error of the check", refs: refs(broken, old), want: fails("cluster Broken one: the index is down; and blocked: cluster Cluster old: version 11 is not 12"), is: errDown},
-
-		"Replaced":      {reason: "WithReason replaces the reason of an objection", refs: refs(old), opts: with(checks.WithReason("TooOld"), checks.WithRetry(classify.OnChange), checks.WithWaitingFor(lan)), want: blocks("TooOld", classify.OnChange, "cluster Cluster old: version 11 is not 12", old, lan)},
-		"ReplacedNil":   {reason: "WithReason replaces the reason of an unreported field", refs: refs(empty), opts: with(checks.WithReason("TooOld")), want: noting(blocks("TooOld", classify.Slow, unknown, empty), nilHere)},
-		"KeptNotFound":  {reason: "a missing object keeps its reason", refs: refs(missing), opts: with(checks.WithReason("TooOld")), want: blocks("ReferenceNotFound", classify.Fast, notFound, missing)},
-		"KeptWrongKind": {reason: "an object of another type keeps its reason", refs: refs(odd), opts: with(checks.WithReason("TooOld")), want: blocks("ReferenceWrongKind", classify.OnChange, wrong, odd)},
-		"KeptByID":      {reason: "an object known by its ID only keeps its reason", refs: refs(arm), opts: with(checks.WithReason("TooOld")), want: blocks("ReferenceKnownByIDOnly", classify.Slow, "cluster "+arm.ID+" is known by its ID only, so ReferenceIs(cluster) cannot read it: refer to it by name", arm)},
+		"Zero":         {reason: "a zero Ref is not set", refs: refs(checks.Ref{}), want: proceeding()},
+		"Good":         {reason: "readiness and deletion make no difference", refs: refs(good), want: proceeding()},
+		"Objection":    {reason: "an objection blocks and waits for the object", refs: refs(old), want: blocks("ReferenceUnsuitable", classify.Slow, "cluster Cluster old: version 11 is not 12", old)},
+		"Several":      {reason: "each unsuitable object is named and awaited", refs: refs(old, good, missing, older), want: blocks("ReferenceUnsuitable", classify.Slow, "cluster Cluster old: version 11 is not 12; "+notFound+"; cluster Cluster older: version 10 is not 12", old, missing, older)},
+		"NotFound":     {reason: "a missing object is awaited", refs: refs(missing), want: blocks("ReferenceNotFound", classify.Fast, notFound, missing)},
+		"WrongKind":    {reason: "the message names both types", refs: refs(odd), want: blocks("ReferenceWrongKind", classify.OnChange, wrong, odd)},
+		"WrongKindOK":  {reason: "WithWrongKindAllowed proceeds, and the trace shows it", refs: refs(odd, old), opts: with(checks.WithWrongKindAllowed()), want: noting(blocks("ReferenceUnsuitable", classify.Slow, "cluster Cluster old: version 11 is not 12", old), "cluster Cluster odd has another type than the check expects")},
+		"Partial":      {reason: "WithWrongKindAllowed does not allow a part of an object", refs: refs(part), opts: with(checks.WithWrongKindAllowed()), want: blocks("ReferenceWrongKind", classify.OnChange, "cluster Cluster part was read in part: only its labels are stored", part)},
+		"ByID":         {reason: "the check cannot read an object known by its ID only", refs: refs(arm), want: blocks("ReferenceKnownByIDOnly", classify.Slow, "cluster "+arm.ID+" is known by its ID only, so ReferenceIs(cluster) cannot read it: refer to it by name", arm)},
+		"ByIDOK":       {reason: "WithUnknownAllowed proceeds by ID, and the trace shows it", refs: refs(arm), opts: with(checks.WithUnknownAllowed()), want: proceeding("cluster " + arm.ID + " is known by its ID only")},
+		"Unknown":      {reason: "a nil dereference is an unreported field", refs: refs(empty), want: noting(blocks("ReferenceStateUnknown", classify.Slow, unknown, empty), nilHere)},
+		"UnknownOK":    {reason: "WithUnknownAllowed proceeds for an unreported field, and the trace shows it", refs: refs(empty), opts: with(checks.WithUnknownAllowed()), want: proceeding(nilHere, "cluster Cluster empty has not reported the field that the check reads")},
+		"Error":        {reason: "an error of the resolver is the error of the check", refs: refs(broken, old), want: fails("cluster Broken one: the index is down; and blocked: cluster Cluster old: version 11 is not 12"), is: errDown},
+		"Replaced":     {reason: "WithReason replaces the reason of an objection", refs: refs(old), opts: with(checks.WithReason("TooOld"), checks.WithRetry(classify.OnChange), checks.WithWaitingFor(lan)), want: blocks("TooOld", classify.OnChange, "cluster Cluster old: version 11 is not 12", old, lan)},
+		"KeptNotFound": {reason: "a missing object keeps its reason", refs: refs(missing), opts: with(checks.WithReason("TooOld")), want: blocks("ReferenceNotFound", classify.Fast, notFound, missing)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

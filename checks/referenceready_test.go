@@ -63,27 +63,20 @@ func TestReferenceReady(t *testing.T) {
 		is         error
 		asked      []checks.Ref
 	}{
-		"None":      {reason: "a resource without references proceeds", want: proceeding()},
-		"Zero":      {reason: "a zero Ref is not looked up", refs: refs(checks.Ref{}), want: proceeding()},
-		"Ready":     {reason: "a ready object proceeds", refs: refs(ready), want: proceeding(), asked: refs(ready)},
-		"AllReady":  {reason: "ready objects proceed", refs: refs(ready, known, checks.Ref{}, ready), want: proceeding(), asked: refs(ready, known, ready)},
-		"NotFound":  {reason: "a missing object is awaited", refs: refs(nothing), want: blocks("ReferenceNotFound", classify.Fast, "network Network nothing"+notFound, nothing), asked: refs(nothing)},
-		"TypedNil":  {reason: "a nil pointer is missing", refs: refs(typedNil), want: blocks("ReferenceNotFound", classify.Fast, "network Network nil"+notFound, typedNil), asked: refs(typedNil)},
-		"NotReady":  {reason: "an existing object that is not ready is not missing", refs: refs(creating), want: blocks("ReferenceNotReady", classify.Fast, "network Network creating is not ready: Creating: takes a while", creating), asked: refs(creating)},
-		"Unknown":   {reason: "an unreported readiness is not ready", refs: refs(unreported), want: blocks("ReferenceNotReady", classify.Fast, "network Network unreported has not reported yet whether it is ready", unreported), asked: refs(unreported)},
-		"Stale":     {reason: "readiness for an older generation is stale", refs: refs(stale), want: blocks("ReferenceNotReady", classify.Fast, "network Network stale was ready for generation 1 of its spec; it must be ready for generation 2", stale), asked: refs(stale)},
-		"Deleting":  {reason: "an object that is being deleted blocks", refs: refs(deleting), want: blocks("ReferenceNotReady", classify.Fast, "network Network deleting is being deleted", deleting), asked: refs(deleting)},
-		"Several":   {reason: "each unready object is named and awaited", refs: refs(creating, ready, nothing), want: blocks("ReferenceNotReady", classify.Fast, "network Network creating is not ready: Creating: takes a while; network Network nothing"+notFound, creating, nothing), asked: refs(creating, ready, nothing)},
-		"SameTwice": {reason: "an object with two references is awaited once", refs: refs(nothing, nothing), want: blocks("ReferenceNotFound", classify.Fast, "network Network nothing"+notFound+"; network Network nothing"+notFound, nothing), asked: refs(nothing, nothing)},
-
+		"Zero":        {reason: "a zero Ref is not looked up", refs: refs(checks.Ref{}), want: proceeding()},
+		"Ready":       {reason: "a ready object proceeds", refs: refs(ready), want: proceeding(), asked: refs(ready)},
+		"NotFound":    {reason: "a missing object is awaited", refs: refs(nothing), want: blocks("ReferenceNotFound", classify.Fast, "network Network nothing"+notFound, nothing), asked: refs(nothing)},
+		"TypedNil":    {reason: "a nil pointer is missing", refs: refs(typedNil), want: blocks("ReferenceNotFound", classify.Fast, "network Network nil"+notFound, typedNil), asked: refs(typedNil)},
+		"NotReady":    {reason: "an existing object that is not ready is not missing", refs: refs(creating), want: blocks("ReferenceNotReady", classify.Fast, "network Network creating is not ready: Creating: takes a while", creating), asked: refs(creating)},
+		"Unknown":     {reason: "an unreported readiness is not ready", refs: refs(unreported), want: blocks("ReferenceNotReady", classify.Fast, "network Network unreported has not reported yet whether it is ready", unreported), asked: refs(unreported)},
+		"Stale":       {reason: "readiness for an older generation is stale", refs: refs(stale), want: blocks("ReferenceNotReady", classify.Fast, "network Network stale was ready for generation 1 of its spec; it must be ready for generation 2", stale), asked: refs(stale)},
+		"Deleting":    {reason: "an object that is being deleted blocks", refs: refs(deleting), want: blocks("ReferenceNotReady", classify.Fast, "network Network deleting is being deleted", deleting), asked: refs(deleting)},
+		"Several":     {reason: "each unready object is named and awaited", refs: refs(creating, ready, nothing), want: blocks("ReferenceNotReady", classify.Fast, "network Network creating is not ready: Creating: takes a while; network Network nothing"+notFound, creating, nothing), asked: refs(creating, ready, nothing)},
 		"ByID":        {reason: "the readiness of an object known by its ID only cannot be determined", refs: refs(arm), want: proceeding("network " + arm.ID + " is known by its ID only"), asked: refs(arm)},
 		"ByIDBlocked": {reason: "WithByIDBlocked blocks an object known by its ID only", refs: refs(arm), opts: []checks.Option{checks.WithByIDBlocked()}, want: blocks("ReferenceKnownByIDOnly", classify.Slow, "network "+arm.ID+" is known by its ID only, so it cannot be looked up: refer to it by name", arm), asked: refs(arm)},
 		"ByIDKnown":   {reason: "an object known by its ID only that the resolver finds is checked", refs: refs(known), opts: []checks.Option{checks.WithByIDBlocked()}, want: proceeding(), asked: refs(known)},
 		"ByIDAlone":   {reason: "an object known by its ID only needs no resolver", refs: refs(arm), noResolver: true, want: proceeding("network " + arm.ID + " is known by its ID only")},
-
 		"NoResolver":  {reason: "the error of a missing resolver names the remedy", refs: refs(ready), noResolver: true, want: fails("network Network ready: the request has no resolver: give the reconciler one with flow.WithResolver"), is: checks.ErrNoResolver},
-		"NothingToDo": {reason: "a resource without references needs no resolver", refs: refs(checks.Ref{}), noResolver: true, want: proceeding()},
-		"Error":       {reason: "the error names the reference", refs: refs(broken), want: fails("network Broken one: the index is down"), is: errDown, asked: refs(broken)},
 		"ErrorAndMore": {
 			reason: "an error of one reference does not hide the others", refs: refs(broken, nothing, ready),
 			want: fails("network Broken one: the index is down; and blocked: network Network nothing" + notFound), is: errDown, asked: refs(broken, nothing, ready),
@@ -126,7 +119,7 @@ func TestReferenceReady(t *testing.T) {
 		}
 		mustAnswer(t, "all references may be nil", proceeding(), optional, &checks.Request[pair]{})
 	})
-	many := make([]checks.Ref, 32_000)
+	many := make([]checks.Ref, 2_000)
 	for i := range many {
 		many[i] = checks.Ref{Kind: "Network", Name: strconv.Itoa(i)}
 	}
@@ -145,35 +138,14 @@ func TestReferenceReady(t *testing.T) {
 			return a
 		}
 		got := finds(checks.Object{}, nil)
-		if message := got.Result.Message(); len(message) > 2000 || !strings.HasSuffix(message, "network Network 9"+notFound+"; and 31,990 more") {
+		if message := got.Result.Message(); len(message) > 2000 || !strings.HasSuffix(message, "network Network 9"+notFound+"; and 1,990 more") {
 			t.Errorf("a message of %d bytes that ends with %q, want ten references and the number of the others", len(message), message[max(0, len(message)-80):])
 		}
 		if n := len(got.Result.WaitingFor()); n != len(many) {
 			t.Errorf("it waits for %d objects, want all %d", n, len(many))
 		}
-		if text := finds(checks.Object{}, errDown).Err; len(text) > 2000 || !strings.HasSuffix(text, "network Network 9: the index is down; and 31,990 more") {
+		if text := finds(checks.Object{}, errDown).Err; len(text) > 2000 || !strings.HasSuffix(text, "network Network 9: the index is down; and 1,990 more") {
 			t.Errorf("an error of %d bytes that ends with %q, want ten references and the number of the others", len(text), text[max(0, len(text)-80):])
-		}
-	})
-	t.Run("NilInResolver", func(t *testing.T) {
-		check := checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{lan} })
-		req := &checks.Request[*Database]{OwnerRequest: checks.OwnerRequest{Resolver: func(context.Context, checks.Ref) (checks.Object, error) {
-			var d *Deep
-			return checks.Object{Value: d.Status}, nil
-		}}}
-		mustAnswer(t, "a nil dereference in the resolver is an error", fails("panic in link ReferenceReady(network): runtime error: invalid memory address or nil pointer dereference"), check, req)
-	})
-	t.Run("Context", func(t *testing.T) {
-		type key struct{}
-		check := checks.Compose(checks.Chain[*Database]{}.Append(checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{lan} })))
-		_, err := check(context.WithValue(t.Context(), key{}, "value"), &checks.Request[*Database]{OwnerRequest: checks.OwnerRequest{Resolver: func(ctx context.Context, _ checks.Ref) (checks.Object, error) {
-			if ctx.Value(key{}) != "value" {
-				t.Error("the resolver received another context")
-			}
-			return checks.Object{}, nil
-		}}})
-		if err != nil {
-			t.Error(err)
 		}
 	})
 }

@@ -36,9 +36,7 @@ func TestUnused(t *testing.T) {
 		opts   []checks.Option
 		want   answer
 	}{
-		"Empty":    {reason: "an empty set proceeds at once", lister: listed(), want: proceeding()},
 		"Self":     {reason: "the resource itself is no user", lister: listed(me), want: proceeding()},
-		"One":      {reason: "one user blocks", lister: listed(me, c[0]), want: blocks("InUse", classify.Slow, "hosts: 1 object still uses the resource: Cluster team/c1: waiting until it is gone", set)},
 		"Deleting": {reason: "an object that is being deleted still exists", lister: listed(deleting), want: blocks("InUse", classify.Slow, "hosts: 1 object still uses the resource: Cluster team/c1: waiting until it is gone", set)},
 		"NoValue":  {reason: "an object whose content was not read counts", lister: listed(noValue), want: blocks("InUse", classify.Slow, "hosts: 1 object still uses the resource: Cluster team/c1: waiting until it is gone", set)},
 		"Ten": {reason: "ten users are named", lister: listed(c[:10]...), want: blocks("InUse", classify.Slow, "hosts: 10"+still+
@@ -47,8 +45,7 @@ func TestUnused(t *testing.T) {
 			"Cluster team/c1; Cluster team/c2; Cluster team/c3; Cluster team/c4; Cluster team/c5; Cluster team/c6; Cluster team/c7; Cluster team/c8; Cluster team/c9; Cluster team/c10; and 2 more: waiting until all are gone", set)},
 		"Options": {reason: "options change the block", lister: listed(c[0]), opts: []checks.Option{checks.WithReason("HasDatabases"), checks.WithRetry(classify.Fast), checks.WithWaitingFor(prod)},
 			want: blocks("HasDatabases", classify.Fast, "hosts: 1 object still uses the resource: Cluster team/c1: waiting until it is gone", prod, set)},
-		"Error":    {reason: "an error is no empty set", lister: func(context.Context, checks.Query) ([]checks.Object, error) { return nil, errDown }, want: fails("Unused(hosts): every Database with spec.host=a: the index is down")},
-		"NoLister": {reason: "a missing lister is no empty set", want: fails("Unused(hosts): every Database with spec.host=a: the request has no lister: give the reconciler one with flow.WithLister")},
+		"Error": {reason: "an error is no empty set", lister: func(context.Context, checks.Query) ([]checks.Object, error) { return nil, errDown }, want: fails("Unused(hosts): every Database with spec.host=a: the index is down")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -69,20 +66,15 @@ func TestUnique(t *testing.T) {
 		opts   []checks.Option
 		want   answer
 	}{
-		"Alone":    {reason: "the only object proceeds", lister: listed(itself(c[0])), want: proceeding()},
 		"First":    {reason: "the oldest object keeps its claim", lister: listed(itself(c[0]), c[1], c[2]), want: proceeding()},
 		"Second":   {reason: "a later object waits for the set", lister: listed(c[0], itself(c[1]), c[2]), want: blocks("NotUnique", classify.Slow, text, set)},
-		"Last":     {reason: "the message names the oldest object", lister: listed(c[0], c[1], itself(c[2])), want: blocks("NotUnique", classify.Slow, text, set)},
 		"Deleting": {reason: "an object that is being deleted keeps its claim", lister: listed(deleting, itself(c[1])), want: blocks("NotUnique", classify.Slow, text, set)},
 		"Options":  {reason: "options change the block", lister: listed(c[0], itself(c[1])), opts: []checks.Option{checks.WithReason("HostTaken"), checks.WithRetry(classify.OnChange)}, want: blocks("HostTaken", classify.OnChange, text, set)},
 		"NotSelf": {reason: "a set without the resource names other claims", lister: listed(c[0]),
 			want: fails("Unique(host): the set every Database with spec.host=a does not contain the resource: the query must match the resource, too")},
-		"Empty": {reason: "an empty set does not contain the resource", lister: listed(),
-			want: fails("Unique(host): the set every Database with spec.host=a does not contain the resource: the query must match the resource, too")},
 		"Error": {reason: "an error is no first object", lister: func(context.Context, checks.Query) ([]checks.Object, error) {
 			return []checks.Object{itself(c[0])}, errDown
 		}, want: fails("Unique(host): every Database with spec.host=a: the index is down")},
-		"NoLister": {reason: "a missing lister finds nothing out", want: fails("Unique(host): every Database with spec.host=a: the request has no lister: give the reconciler one with flow.WithLister")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

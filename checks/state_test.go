@@ -46,48 +46,21 @@ func TestStates(t *testing.T) {
 		opts   []checks.Option
 		want   string // "": proceed; "unknown": block; "noted": proceed with a note; else the message after "is in state"
 	}{
-		"Succeeded": {"a settled state proceeds", deep(ptr(State("Succeeded"))), nil, ""},
-		"Failed":    {"Failed is settled: no operation is under way", deep(ptr(State("Failed"))), nil, ""},
-		"Canceled":  {"Canceled is settled", deep(ptr(State("Canceled"))), nil, ""},
-		"OddCase":   {"case makes no difference", deep(ptr(State("sUCCEEDED"))), nil, ""},
-		"Padded":    {"white space around the state makes no difference", deep(ptr(State(" Succeeded\n"))), nil, ""},
-		"Creating":  {"any other state blocks", deep(ptr(State("Creating"))), nil, ` "Creating"` + settled},
-		"Prefix":    {"a prefix is another state", deep(ptr(State("SucceededX"))), nil, ` "SucceededX"` + settled},
-
-		"NilStatus":     {"a nil status is an unreported state", &Deep{}, nil, "unknown"},
-		"NilProperties": {"nil properties are an unreported state", &Deep{Status: &DeepStatus{}}, nil, "unknown"},
-		"NilState":      {"a nil state is unreported", deep(nil), nil, "unknown"},
-		"Empty":         {"an empty state is unreported", deep(ptr(State(""))), nil, "unknown"},
-		"Blank":         {"white space is an unreported state", deep(ptr(State(" \t\r\n"))), nil, "unknown"},
-		"WideBlank":     {"white space of Unicode is an unreported state", deep(ptr(State("\u00a0\u3000"))), nil, "unknown"},
-		"BlankDenied":   {"WithDenied blocks an unreported state", deep(ptr(State("\u00a0"))), []checks.Option{checks.WithDenied("Deleting")}, "unknown"},
-		"UnknownDenied": {"WithDenied blocks a nil state", deep(nil), []checks.Option{checks.WithDenied("Deleting")}, "unknown"},
-		"UnknownExact":  {"WithExactStates does not make white space a state", deep(ptr(State(" "))), []checks.Option{checks.WithDenied("Deleting"), checks.WithExactStates()}, "unknown"},
-
+		"Creating":         {"any other state blocks", deep(ptr(State("Creating"))), nil, ` "Creating"` + settled},
+		"NilStatus":        {"a nil status is an unreported state", &Deep{}, nil, "unknown"},
+		"Blank":            {"white space is an unreported state", deep(ptr(State(" \t\r\n"))), nil, "unknown"},
+		"UnknownExact":     {"WithExactStates does not make white space a state", deep(ptr(State(" "))), []checks.Option{checks.WithDenied("Deleting"), checks.WithExactStates()}, "unknown"},
 		"UnknownAllowed":   {"WithUnknownAllowed proceeds, and the trace shows it", &Deep{}, []checks.Option{checks.WithUnknownAllowed()}, "noted"},
 		"BlankAllowed":     {"WithUnknownAllowed proceeds for white space", deep(ptr(State(" "))), []checks.Option{checks.WithUnknownAllowed()}, "noted"},
 		"KnownWithUnknown": {"WithUnknownAllowed does not allow a reported state", deep(ptr(State("Creating"))), []checks.Option{checks.WithUnknownAllowed()}, ` "Creating"` + settled},
-
-		"Allowed":         {"WithAllowed replaces the settled states", deep(ptr(State("ready"))), []checks.Option{checks.WithAllowed("Ready", "Stopped")}, ""},
-		"NotAllowed":      {"Succeeded is not among the allowed states", deep(ptr(State("Succeeded"))), []checks.Option{checks.WithAllowed("Ready", "Stopped")}, ` "Succeeded": it must be Ready or Stopped`},
-		"AllowOne":        {"the message names one state", deep(ptr(State("Succeeded"))), []checks.Option{checks.WithAllowed("Ready")}, ` "Succeeded": it must be Ready`},
-		"AllowTyped":      {"WithAllowed accepts a named string type", deep(ptr(State("Ready"))), []checks.Option{checks.WithAllowed(State("Ready"))}, ""},
-		"AllowTwice":      {"the states of several WithAllowed are combined", deep(ptr(State("Stopped"))), []checks.Option{checks.WithAllowed("Ready"), checks.WithAllowed("Stopped")}, ""},
-		"AllowSettled":    {"a state can be added to the settled ones", deep(ptr(State("Succeeded"))), []checks.Option{checks.WithAllowed(append(checks.Settled(), "Ready")...)}, ""},
-		"AllowPadded":     {"WithAllowed trims white space", deep(ptr(State("Ready"))), []checks.Option{checks.WithAllowed(" Ready ")}, ""},
-		"Denied":          {"a denied state blocks", deep(ptr(State("deleting"))), []checks.Option{checks.WithDenied("Deleting", "Frozen")}, ` "deleting": it must not be Deleting or Frozen`},
-		"NotDenied":       {"all other states proceed", deep(ptr(State("Creating"))), []checks.Option{checks.WithDenied("Deleting", "Frozen")}, ""},
-		"Exact":           {"the exact state proceeds", deep(ptr(State("Succeeded"))), []checks.Option{checks.WithExactStates(), checks.WithAllowed("Succeeded")}, ""},
-		"ExactCase":       {"WithExactStates compares the case", deep(ptr(State("succeeded"))), []checks.Option{checks.WithExactStates(), checks.WithAllowed("Succeeded")}, ` "succeeded": it must be Succeeded`},
-		"ExactPadded":     {"WithExactStates compares white space", deep(ptr(State("Succeeded "))), []checks.Option{checks.WithExactStates(), checks.WithAllowed("Succeeded")}, ` "Succeeded ": it must be Succeeded`},
-		"ExactDenied":     {"WithExactStates compares denied states", deep(ptr(State("deleting"))), []checks.Option{checks.WithExactStates(), checks.WithDenied("Deleting")}, ""},
-		"ExactAndSettled": {"WithExactStates compares the settled states", deep(ptr(State("succeeded"))), []checks.Option{checks.WithExactStates()}, ` "succeeded"` + settled},
-
-		"Control": {"the message is one line", deep(ptr(State("a\nb\"c\x1b"))), nil, ` "a; b\"c\x1b"` + settled},
-		"Invalid": {"the message is valid UTF-8", deep(ptr(State("a\xffb"))), nil, ` "a` + "\uFFFD" + `b"` + settled},
-		"Umlaut":  {"the message keeps printable characters", deep(ptr(State("Läuft"))), nil, ` "Läuft"` + settled},
-		"Long":    {"the message cuts a long state", deep(ptr(State(long))), nil, ` "` + long[:80] + `... (120 bytes more)"` + settled},
-		"Cut":     {"the cut keeps whole characters", deep(ptr(State(long[:79] + "ä" + long[81:]))), nil, ` "` + long[:79] + `... (121 bytes more)"` + settled},
+		"NotAllowed":       {"Succeeded is not among the allowed states", deep(ptr(State("Succeeded"))), []checks.Option{checks.WithAllowed("Ready", "Stopped")}, ` "Succeeded": it must be Ready or Stopped`},
+		"AllowTwice":       {"the states of several WithAllowed are combined", deep(ptr(State("Stopped"))), []checks.Option{checks.WithAllowed("Ready"), checks.WithAllowed("Stopped")}, ""},
+		"AllowSettled":     {"a state can be added to the settled ones", deep(ptr(State("Succeeded"))), []checks.Option{checks.WithAllowed(append(checks.Settled(), "Ready")...)}, ""},
+		"ExactCase":        {"WithExactStates compares the case", deep(ptr(State("succeeded"))), []checks.Option{checks.WithExactStates(), checks.WithAllowed("Succeeded")}, ` "succeeded": it must be Succeeded`},
+		"ExactDenied":      {"WithExactStates compares denied states", deep(ptr(State("deleting"))), []checks.Option{checks.WithExactStates(), checks.WithDenied("Deleting")}, ""},
+		"Control":          {"the message is one line", deep(ptr(State("a\nb\"c\x1b"))), nil, ` "a; b\"c\x1b"` + settled},
+		"Long":             {"the message cuts a long state", deep(ptr(State(long))), nil, ` "` + long[:80] + `... (120 bytes more)"` + settled},
+		"Cut":              {"the cut keeps whole characters", deep(ptr(State(long[:79] + "ä" + long[81:]))), nil, ` "` + long[:79] + `... (121 bytes more)"` + settled},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -148,14 +121,6 @@ func TestNilPlace(t *testing.T) {
 	}
 }
 
-func TestSettledIsACopy(t *testing.T) {
-	states := checks.Settled()
-	states[0] = "Changed"
-	if diff := cmp.Diff([]string{"Succeeded", "Failed", "Canceled"}, checks.Settled()); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
-	}
-}
-
 // TestSelectorsPanic tries other panics than a nil dereference in each function
 // that may dereference nil. None of them means "not reported".
 func TestSelectorsPanic(t *testing.T) {
@@ -166,10 +131,7 @@ func TestSelectorsPanic(t *testing.T) {
 		is     error
 		want   string
 	}{
-		"Index":     {"an index out of range is an error", func(d *Deep) { _ = d.List[len(d.List)] }, nil, "runtime error: index out of range [0] with length 0"},
 		"NilMap":    {"a write to a nil map is an error", func(d *Deep) { d.Map["a"] = "b" }, nil, "assignment to entry in nil map"},
-		"Assertion": {"a failed type assertion is an error", func(d *Deep) { _ = any(d).(fmt.Stringer) }, nil, "interface conversion: *checks_test.Deep is not fmt.Stringer: missing method String"},
-		"Text":      {"a panic with the text of a nil dereference is an error", func(*Deep) { panic("nil pointer dereference") }, nil, "nil pointer dereference"},
 		"ErrorText": {"a panic with an error of that text is an error", func(*Deep) { panic(errors.New("nil pointer dereference")) }, nil, "nil pointer dereference"},
 		"Error":     {"errors.Is finds the error", func(*Deep) { panic(failure) }, failure, "selector failed"},
 		"Nil":       {"panic(nil) is an error", func(*Deep) { panic(nil) }, nil, "panic called with nil argument"},

@@ -30,24 +30,18 @@ func TestVocabulary(t *testing.T) {
 		after  bool
 		want   answer
 	}{
-		"Settled":      {"a settled state proceeds", state(), "broken", words, false, proceeding()},
-		"Busy":         {"another state blocks, and the message has the cloud's words", state(), "PATCHING", words, false, blocks("ResourceState", classify.Slow, `the resource is in state "PATCHING": it must be READY or BROKEN`)},
-		"Azure":        {"Azure's words are unknown", state(), "Succeeded", words, false, blocks("ResourceState", classify.Slow, `the resource is in state "Succeeded": it must be READY or BROKEN`)},
-		"Good":         {"after Apply a final good state proceeds", state(), "READY", words, true, proceeding()},
-		"NotGood":      {"after Apply another settled state blocks", state(), "BROKEN", words, true, blocks("ResourceState", classify.Slow, `the resource is in state "BROKEN": it must be READY`)},
-		"Allow":        {"WithAllowed replaces the vocabulary", state(checks.WithAllowed("PATCHING")), "PATCHING", words, false, proceeding()},
-		"Padded":       {"white space around a word makes no difference", state(), "broken", &checks.Vocabulary{Settled: []string{" READY ", " BROKEN"}, Succeeded: []string{"READY"}}, false, proceeding()},
-		"Exact":        {"WithExactStates compares these words", state(checks.WithExactStates()), "ready", words, false, blocks("ResourceState", classify.Slow, `the resource is in state "ready": it must be READY or BROKEN`)},
-		"Live":         {"LiveState uses these words", live(deep(ptr(State("BROKEN")))), "", words, false, proceeding()},
-		"Owner":        {"OwnerProvisioningState uses these words", owner, "BROKEN", words, false, proceeding()},
-		"OwnerBusy":    {"the message of OwnerProvisioningState has these words", owner, "Succeeded", words, false, blocks("OwnerState", classify.Slow, `owner Cluster prod is in state "Succeeded": it must be READY or BROKEN`, prod)},
-		"Empty":        {"an empty vocabulary means Azure's words", state(), "Succeeded", &checks.Vocabulary{}, false, proceeding()},
-		"Approved":     {"the cloud's word approves", approval(" accepted"), "", words, false, proceeding()},
-		"AzuresWord":   {"Azure's word does not approve", approval("Approved"), "", words, false, blocks("ApprovalUnknown", classify.Slow, `link has the unknown approval status "Approved": it must be approved`)},
-		"Waiting":      {"each word of a list counts", approval("WAITING"), "", words, false, blocks("ApprovalPending", classify.Slow, "link must be approved by a person")},
-		"Rejected":     {"the cloud's word for a rejection", approval("DENIED"), "", words, false, blocks("ApprovalRejected", classify.OnChange, "link was rejected: a person has to approve it or to remove it")},
-		"Disconnected": {"the cloud's word for a disconnection", approval("CLOSED"), "", words, false, blocks("ApprovalDisconnected", classify.OnChange, "link was disconnected: a person has to connect it again")},
-		"OnlyStates":   {"approvals use Azure's words if only states are given", approval("Approved"), "", &checks.Vocabulary{Settled: []string{"READY"}, Succeeded: []string{"READY"}}, false, proceeding()},
+		"Settled":    {"a settled state proceeds", state(), "broken", words, false, proceeding()},
+		"Busy":       {"another state blocks, and the message has the cloud's words", state(), "PATCHING", words, false, blocks("ResourceState", classify.Slow, `the resource is in state "PATCHING": it must be READY or BROKEN`)},
+		"Good":       {"after Apply a final good state proceeds", state(), "READY", words, true, proceeding()},
+		"NotGood":    {"after Apply another settled state blocks", state(), "BROKEN", words, true, blocks("ResourceState", classify.Slow, `the resource is in state "BROKEN": it must be READY`)},
+		"Exact":      {"WithExactStates compares these words", state(checks.WithExactStates()), "ready", words, false, blocks("ResourceState", classify.Slow, `the resource is in state "ready": it must be READY or BROKEN`)},
+		"Live":       {"LiveState uses these words", live(deep(ptr(State("BROKEN")))), "", words, false, proceeding()},
+		"Owner":      {"OwnerProvisioningState uses these words", owner, "BROKEN", words, false, proceeding()},
+		"Empty":      {"an empty vocabulary means Azure's words", state(), "Succeeded", &checks.Vocabulary{}, false, proceeding()},
+		"AzuresWord": {"Azure's word does not approve", approval("Approved"), "", words, false, blocks("ApprovalUnknown", classify.Slow, `link has the unknown approval status "Approved": it must be approved`)},
+		"Waiting":    {"each word of a list counts", approval("WAITING"), "", words, false, blocks("ApprovalPending", classify.Slow, "link must be approved by a person")},
+		"Rejected":   {"the cloud's word for a rejection", approval("DENIED"), "", words, false, blocks("ApprovalRejected", classify.OnChange, "link was rejected: a person has to approve it or to remove it")},
+		"OnlyStates": {"approvals use Azure's words if only states are given", approval("Approved"), "", &checks.Vocabulary{Settled: []string{"READY"}, Succeeded: []string{"READY"}}, false, proceeding()},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -66,12 +66,6 @@ var faults = map[string]struct {
 		}
 		return checks.Proceed(), nil
 	}), "it panics: too new"},
-	"PanicsWhenDeleting": {"a check panics for a variant only", checkstest.Decides, decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
-		if r.Deleting {
-			panic("not here")
-		}
-		return checks.Proceed(), nil
-	}), "it panics: not here, about to be deleted"},
 	"Zero": {"the zero Result is no decision", checkstest.Decides, decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
 		return checks.Result{}, nil
 	}), "it returns the zero Result"},
@@ -131,13 +125,6 @@ var faults = map[string]struct {
 		}
 		return res, err
 	}), "an inner link blocks, but the check does not return that"},
-	"ErrorBlocks": {"a link turns an inner error into a block", checkstest.PassesOut, raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
-		res, err := next(ctx, r)
-		if err != nil {
-			return checks.Block("Failed", err.Error()), nil
-		}
-		return res, err
-	}), "an inner link fails, but the check does not return that"},
 
 	"CountsInText": {"the message of a block changes each time", checkstest.SameAnswer, decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
 		return checks.Block("NotYet", fmt.Sprintf("asked %d times", counter.Add(1))), nil

@@ -65,16 +65,9 @@ func TestVariants(t *testing.T) {
 			"each variant of an owner check with an owner", of(t, OwnerRequest(OwnedBy(Ready(ref, &cluster{&state})), ResolvedBy(ResolverOf()))),
 			[][]string{none, there, {"about to be deleted", "after Apply"}, resolver, {"without Owner.Value.State"}},
 		},
-		"Applied": {
-			"variants of a check after Apply, with a vocabulary", of(t, &checks.OwnerRequest{Applied: true, Vocabulary: &checks.Vocabulary{}}),
-			[][]string{none, {"about to be deleted", "before Apply", "with no vocabulary"}},
-		},
-		"Lister": {
-			"variants of a check with a lister", of(t, OwnerRequest(ListedBy(ListerOf()))), [][]string{none, {"about to be deleted", "after Apply"}, lister},
-		},
-		"Root": {
-			"without an owner no variant has a nil pointer as owner", of(t, OwnerRequest()), [][]string{none, {"about to be deleted", "after Apply"}},
-		},
+		"Applied": {"variants of a check after Apply, with a vocabulary", of(t, &checks.OwnerRequest{Applied: true, Vocabulary: &checks.Vocabulary{}}), [][]string{none, {"about to be deleted", "before Apply", "with no vocabulary"}}},
+		"Lister":  {"variants of a check with a lister", of(t, OwnerRequest(ListedBy(ListerOf()))), [][]string{none, {"about to be deleted", "after Apply"}, lister}},
+		"Root":    {"without an owner no variant has a nil pointer as owner", of(t, OwnerRequest()), [][]string{none, {"about to be deleted", "after Apply"}}},
 		"Resource": {
 			"each variant of a check of a resource", of(t, Request(&cluster{&state}, NotInCloud())),
 			[][]string{none, {"about to be deleted", "after Apply", "with presence unknown", "with presence present", "without Resource.State"}},
