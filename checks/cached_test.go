@@ -111,4 +111,5 @@ func TestCachedSetUp(t *testing.T) {
 		"Option":   {"the check inside has the reason", func() { checks.Cached(time.Hour, key, a, checks.WithReason("Other")) }, "checks: Cached(a): the option WithReason is not for this check"},
 		"Block":    {"the check inside has the retry", func() { checks.Cached(time.Hour, key, a, checks.WithAfter(time.Second)) }, "checks: Cached(a): a BlockOption is not for this check: give it to the check that blocks"},
 	})
+	checks.Cached(1, key, a) // a nanosecond is positive
 }

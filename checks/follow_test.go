@@ -37,7 +37,9 @@ func TestFollow(t *testing.T) {
 	if diff := cmp.Diff(want, checks.Following(req)); diff != "" {
 		t.Errorf("the caller owns the list: -want, +got:\n%s", diff)
 	}
-	for name, got := range map[string][]checks.Ref{"Nil": checks.Following(nil), "NilRequest": checks.Following(request(nil)), "Nothing": checks.Following(&checks.OwnerRequest{})} {
+	slots := &checks.OwnerRequest{}
+	region.Set(slots, "north")
+	for name, got := range map[string][]checks.Ref{"Slots": checks.Following(slots), "Nil": checks.Following(nil), "NilRequest": checks.Following(request(nil)), "Nothing": checks.Following(&checks.OwnerRequest{})} {
 		if got != nil {
 			t.Errorf("%s follows %v", name, got)
 		}

@@ -119,7 +119,7 @@ func TestReferenceReady(t *testing.T) {
 		}
 		mustAnswer(t, "all references may be nil", proceeding(), optional, &checks.Request[pair]{})
 	})
-	many := make([]checks.Ref, 2_000)
+	many := make([]checks.Ref, 32_000)
 	for i := range many {
 		many[i] = checks.Ref{Kind: "Network", Name: strconv.Itoa(i)}
 	}
@@ -138,13 +138,13 @@ func TestReferenceReady(t *testing.T) {
 			return a
 		}
 		got := finds(checks.Object{}, nil)
-		if message := got.Result.Message(); len(message) > 2000 || !strings.HasSuffix(message, "network Network 9"+notFound+"; and 1,990 more") {
+		if message := got.Result.Message(); len(message) > 2000 || !strings.HasSuffix(message, "network Network 9"+notFound+"; and 31,990 more") {
 			t.Errorf("a message of %d bytes that ends with %q, want ten references and the number of the others", len(message), message[max(0, len(message)-80):])
 		}
 		if n := len(got.Result.WaitingFor()); n != len(many) {
 			t.Errorf("it waits for %d objects, want all %d", n, len(many))
 		}
-		if text := finds(checks.Object{}, errDown).Err; len(text) > 2000 || !strings.HasSuffix(text, "network Network 9: the index is down; and 1,990 more") {
+		if text := finds(checks.Object{}, errDown).Err; len(text) > 2000 || !strings.HasSuffix(text, "network Network 9: the index is down; and 31,990 more") {
 			t.Errorf("an error of %d bytes that ends with %q, want ten references and the number of the others", len(text), text[max(0, len(text)-80):])
 		}
 	})
