@@ -56,8 +56,8 @@ func TestGolden(t *testing.T) {
 				write(t, file, tc.file)
 			}
 			got := run(t, func(t rapid.TB) { chaintest.Golden(t, tc.name, tc.values...) })
-			if got.failed != (tc.want != "") || !strings.Contains(got.reported(), tc.want) {
-				t.Errorf("%s: got %q, want %q", tc.reason, got.reported(), tc.want)
+			if got.Failed() != (tc.want != "") || !strings.Contains(got.Reported(), tc.want) {
+				t.Errorf("%s: got %q, want %q", tc.reason, got.Reported(), tc.want)
 			}
 		})
 	}
@@ -72,7 +72,7 @@ func TestGoldenUpdate(t *testing.T) {
 			chaintest.Golden(t, "new/x", chain.New(pass("a"), pass("b")))
 			set(t, name, "false")
 			chaintest.Golden(t, "new/x", chain.New(pass("a"), pass("b")))
-			if got := run(t, func(t rapid.TB) { chaintest.Golden(t, "new/x", chain.New(pass("b"), pass("a"))) }); !got.failed {
+			if got := run(t, func(t rapid.TB) { chaintest.Golden(t, "new/x", chain.New(pass("b"), pass("a"))) }); !got.Failed() {
 				t.Error("Golden wrote the file and then accepted another order")
 			}
 		})

@@ -2,15 +2,12 @@ package chaintest_test
 
 import (
 	"context"
-	"fmt"
-	"runtime"
-	"strings"
-	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/testing/fake"
 )
 
 // request is the request of the links of these tests.
@@ -42,48 +39,8 @@ func pass(name string) link {
 	return around(name, func(ctx context.Context, req *request, next handler) (outcome, error) { return next(ctx, req) })
 }
 
-// fake is a test that records its errors and logs.
-type fake struct {
-	mu     sync.Mutex
-	name   string
-	failed bool
-	errors []string
-	logs   []string
-}
-
-var _ rapid.TB = &fake{}
-
 // run calls fn with a fake test in a new goroutine, which fn may end.
-func run(t testing.TB, fn func(rapid.TB)) *fake {
-	f := &fake{name: t.Name()}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		fn(f)
-	}()
-	<-done
-	return f
+func run(t testing.TB, fn func(rapid.TB)) *fake.T {
+	f := &fake.T{Title: t.Name()}
+	return f.Run(func() { fn(f) })
 }
-
-func (f *fake) add(list *[]string, text string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	*list = append(*list, text)
-}
-
-func (f *fake) reported() string { return strings.Join(f.errors, "\n") }
-
-func (f *fake) Helper()                   {}
-func (f *fake) Name() string              { return f.name }
-func (f *fake) Logf(s string, a ...any)   { f.add(&f.logs, fmt.Sprintf(s, a...)) }
-func (f *fake) Log(a ...any)              { f.add(&f.logs, fmt.Sprint(a...)) }
-func (f *fake) Skipf(s string, a ...any)  { f.Logf(s, a...); f.SkipNow() }
-func (f *fake) Skip(a ...any)             { f.Log(a...); f.SkipNow() }
-func (f *fake) SkipNow()                  { runtime.Goexit() }
-func (f *fake) Errorf(s string, a ...any) { f.add(&f.errors, fmt.Sprintf(s, a...)); f.Fail() }
-func (f *fake) Error(a ...any)            { f.add(&f.errors, fmt.Sprint(a...)); f.Fail() }
-func (f *fake) Fatalf(s string, a ...any) { f.Errorf(s, a...); runtime.Goexit() }
-func (f *fake) Fatal(a ...any)            { f.Error(a...); runtime.Goexit() }
-func (f *fake) FailNow()                  { f.Fail(); runtime.Goexit() }
-func (f *fake) Fail()                     { f.mu.Lock(); f.failed = true; f.mu.Unlock() }
-func (f *fake) Failed() bool              { f.mu.Lock(); defer f.mu.Unlock(); return f.failed }

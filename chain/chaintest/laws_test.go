@@ -18,6 +18,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/chain/chaintest"
 	_ "github.com/windlass-go/windlass/internal/testing/draws"
+	"github.com/windlass-go/windlass/internal/testing/fake"
 )
 
 // The failures of these tests are expected.
@@ -276,7 +277,7 @@ func TestLawsNoticeFaults(t *testing.T) {
 		tried[tc.law] = true
 		t.Run(name, func(t *testing.T) {
 			set(t, "rapid.seed", "1")
-			var got *fake
+			var got *fake.T
 			bubble(t, func(t *testing.T) {
 				wrong, opts := tc.link()
 				got = run(t, func(t rapid.TB) {
@@ -288,7 +289,7 @@ func TestLawsNoticeFaults(t *testing.T) {
 				want = "law Composing is broken by the chain"
 			}
 			var message string
-			for _, m := range got.errors {
+			for _, m := range got.Errors {
 				if strings.Contains(m, want) {
 					message = m
 				}
@@ -298,7 +299,7 @@ func TestLawsNoticeFaults(t *testing.T) {
 				found = found || strings.Contains(message, says)
 			}
 			if message == "" || !found {
-				t.Errorf("%s: want %q and %q, got:\n%s", tc.reason, want, tc.says, got.reported())
+				t.Errorf("%s: want %q and %q, got:\n%s", tc.reason, want, tc.says, got.Reported())
 			}
 		})
 	}
@@ -370,8 +371,8 @@ func TestLawsHold(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, func(t rapid.TB) { chaintest.Laws(t, tc.chain, tc.opts...) })
-			if got.failed || len(got.logs) > 0 {
-				t.Errorf("%s: got:\n%s\n%s", tc.reason, got.reported(), strings.Join(got.logs, "\n"))
+			if got.Failed() || len(got.Logs) > 0 {
+				t.Errorf("%s: got:\n%s\n%s", tc.reason, got.Reported(), strings.Join(got.Logs, "\n"))
 			}
 		})
 	}
@@ -384,7 +385,7 @@ func TestExcuse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			set(t, "rapid.seed", "1")
 			for link, want := range map[string]bool{"wrong": false, "outer": !chainWide} {
-				var got *fake
+				var got *fake.T
 				bubble(t, func(t *testing.T) {
 					wrong, opts := faults[name].link()
 					excuse := chaintest.WithExcuse(faults[name].law, link, "the link exists for this")
@@ -392,8 +393,8 @@ func TestExcuse(t *testing.T) {
 						chaintest.Laws(t, chain.New(pass("outer"), wrong), append(opts, excuse)...)
 					})
 				})
-				if broken := strings.Contains(got.reported(), fmt.Sprintf("law %s is broken", faults[name].law)); broken != want {
-					t.Errorf("excuse of link %s: broken: %t, want %t:\n%s", link, broken, want, got.reported())
+				if broken := strings.Contains(got.Reported(), fmt.Sprintf("law %s is broken", faults[name].law)); broken != want {
+					t.Errorf("excuse of link %s: broken: %t, want %t:\n%s", link, broken, want, got.Reported())
 				}
 			}
 		})
@@ -449,8 +450,8 @@ func TestLawsPrint(t *testing.T) {
 				chaintest.Laws(t, tc.chain, chaintest.WithResults(rapid.Just(tc.result)),
 					chaintest.WithRequests(rapid.Just(&printed{private{"me", "s3cret"}, private{"me", "s3cret"}, struct{ secret int }{3}})))
 			})
-			if !strings.Contains(got.reported(), tc.want) || strings.Contains(got.reported(), "s3cret") {
-				t.Errorf("%s: want %q, got:\n%s", tc.reason, tc.want, got.reported())
+			if !strings.Contains(got.Reported(), tc.want) || strings.Contains(got.Reported(), "s3cret") {
+				t.Errorf("%s: want %q, got:\n%s", tc.reason, tc.want, got.Reported())
 			}
 		})
 	}
@@ -461,8 +462,8 @@ func TestExcuseNotNeeded(t *testing.T) {
 		chaintest.Laws(t, chain.New(pass("a")), chaintest.WithExcuse(chaintest.NextOnce, "a", "for fun"))
 	})
 	want := "chaintest: Laws: the excuse of link a for law NextOnce (for fun) was not needed"
-	if got.failed || len(got.logs) != 1 || got.logs[0] != want {
-		t.Errorf("the kit must log an excuse that was not needed: got logs %q, errors %q, want %q", got.logs, got.reported(), want)
+	if got.Failed() || len(got.Logs) != 1 || got.Logs[0] != want {
+		t.Errorf("the kit must log an excuse that was not needed: got logs %q, errors %q, want %q", got.Logs, got.Reported(), want)
 	}
 }
 
@@ -527,10 +528,10 @@ func TestLawsRefuse(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			var got *fake
+			var got *fake.T
 			bubble(t, func(t *testing.T) { got = run(t, tc.test) })
-			if !strings.Contains(got.reported(), tc.want) || len(got.errors) != 1 {
-				t.Errorf("%s: got:\n%s\nwant: %s", tc.reason, got.reported(), tc.want)
+			if !strings.Contains(got.Reported(), tc.want) || len(got.Errors) != 1 {
+				t.Errorf("%s: got:\n%s\nwant: %s", tc.reason, got.Reported(), tc.want)
 			}
 		})
 	}
@@ -542,8 +543,8 @@ func TestLawsInParallel(t *testing.T) {
 	var done sync.WaitGroup
 	for range 3 {
 		done.Go(func() {
-			if got := run(t, func(t rapid.TB) { chaintest.Laws(t, chain.New(pass("a"), chain.Recover, pass("b"))) }); got.failed {
-				t.Error(got.reported())
+			if got := run(t, func(t rapid.TB) { chaintest.Laws(t, chain.New(pass("a"), chain.Recover, pass("b"))) }); got.Failed() {
+				t.Error(got.Reported())
 			}
 		})
 	}

@@ -63,11 +63,11 @@ func TestOrder(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, tc.test)
-			if got.failed != (tc.want != "") || !strings.Contains(got.reported(), tc.want) {
-				t.Errorf("%s: got %q, want %q", tc.reason, got.reported(), tc.want)
+			if got.Failed() != (tc.want != "") || !strings.Contains(got.Reported(), tc.want) {
+				t.Errorf("%s: got %q, want %q", tc.reason, got.Reported(), tc.want)
 			}
-			if logs := name == "Sealed" || name == "Stops" || name == "CheckRules"; logs != (len(got.logs) == 1) {
-				t.Errorf("%s: got %d log lines: %q", tc.reason, len(got.logs), got.logs)
+			if logs := name == "Sealed" || name == "Stops" || name == "CheckRules"; logs != (len(got.Logs) == 1) {
+				t.Errorf("%s: got %d log lines: %q", tc.reason, len(got.Logs), got.Logs)
 			}
 		})
 	}
@@ -119,8 +119,8 @@ func TestOrderedCalls(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			opts := append(tc.opts, chaintest.Exactly(namesOf(tc.chain)...))
 			got := run(t, func(t rapid.TB) { chaintest.Ordered(t, tc.chain, opts...) })
-			if got.failed != (tc.want != "") || !strings.Contains(got.reported(), tc.want) {
-				t.Errorf("%s: got %q, want %q", tc.reason, got.reported(), tc.want)
+			if got.Failed() != (tc.want != "") || !strings.Contains(got.Reported(), tc.want) {
+				t.Errorf("%s: got %q, want %q", tc.reason, got.Reported(), tc.want)
 			}
 		})
 	}

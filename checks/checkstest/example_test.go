@@ -76,7 +76,7 @@ func ExampleConforms() {
 		}
 		return checks.Proceed(), nil
 	})
-	t.run(func() {
+	t.Run(func() {
 		checkstest.Conforms(t, hasNetwork, rapid.Custom(func(t *rapid.T) *checks.Request[*Database] {
 			return checkstest.Request(&Database{Version: rapid.IntRange(12, 16).Draw(t, "version")})
 		}))
@@ -103,7 +103,7 @@ func ExampleLaws() {
 		return checkstest.Request(&Database{Version: rapid.IntRange(12, 16).Draw(t, "version")})
 	})
 	checkstest.Laws(t, chain.New(known, checks.Paused(func(*Database) bool { return false })), requests)
-	for line := range strings.Lines(t.output()) {
+	for line := range strings.Lines(t.Output()) {
 		if strings.Contains(line, "law Accepted") || strings.Contains(line, "request: ") {
 			line, _, _ = strings.Cut(line, ": call next")
 			line, _, _ = strings.Cut(line, " Network")
@@ -131,7 +131,7 @@ func ExampleOrder() {
 	})
 	checkstest.Order(t, chain.New(waits, quota), requests, "Waits", "Quota")
 	checkstest.Order(t, chain.New(waits, quota), requests, "Quota", "Waits")
-	fmt.Println(t.output())
+	fmt.Println(t.Output())
 	// Output:
 	// chaintest: Ordered: none of 100 calls ran link Quota; the longest ended in link Waits; it returned block Waiting: until tomorrow [slow]: give requests that pass the outer links
 	// chaintest: Exactly("Quota", "Waits"): the chain has other links, or in another order:
@@ -147,7 +147,7 @@ func ExampleWithExcuse() {
 	waits := checks.Check("Waits", func(_ context.Context, req *checks.OwnerRequest) (checks.Result, error) {
 		return checks.Block("waiting", req.Owner.Ref.String()+" must exist"), nil
 	})
-	t.run(func() {
+	t.Run(func() {
 		checkstest.Conforms(t, waits, rapid.Just(checkstest.OwnerRequest()),
 			checkstest.WithExcuse(checkstest.Explains, "an older engine compares this reason"))
 	})

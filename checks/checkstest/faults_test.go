@@ -210,7 +210,7 @@ func conforms(t *testing.T, link making, opts ...checkstest.Option) (fake *fakeT
 	synctest.Test(t, func(t *testing.T) {
 		end := make(chan struct{})
 		fake = &fakeT{}
-		fake.run(func() {
+		fake.Run(func() {
 			checkstest.Conforms(fake, link(end), ordinary(), append([]checkstest.Option{checkstest.WithTimeout(time.Minute)}, opts...)...)
 		})
 		close(end)
@@ -228,10 +228,10 @@ func TestFaults(t *testing.T) {
 			fake := conforms(t, f.link)
 			got := fake.complaint()
 			if !fake.Failed() || !strings.HasPrefix(got, "checkstest: Wrong breaks "+f.rule.String()+" (") || !strings.HasSuffix(got, f.ending) {
-				t.Fatalf("%s: want that it breaks %s with a message that ends in %q, got:\n%s", f.reason, f.rule, f.ending, fake.output())
+				t.Fatalf("%s: want that it breaks %s with a message that ends in %q, got:\n%s", f.reason, f.rule, f.ending, fake.Output())
 			}
-			if !strings.Contains(fake.output(), "the request") || !strings.Contains(fake.output(), "Resource:") {
-				t.Errorf("%s: no request is shown:\n%s", f.reason, fake.output())
+			if !strings.Contains(fake.Output(), "the request") || !strings.Contains(fake.Output(), "Resource:") {
+				t.Errorf("%s: no request is shown:\n%s", f.reason, fake.Output())
 			}
 		})
 	}
@@ -249,7 +249,7 @@ func TestFaultsExcused(t *testing.T) {
 		"ForgetsNext": "it proceeds and does not call the inner links"} {
 		fake := conforms(t, faults[name].link, checkstest.WithExcuse(faults[name].rule, "it is wrong on purpose"))
 		if fake.Failed() != (want != "") || !strings.HasSuffix(fake.complaint(), want) {
-			t.Errorf("%s with an excuse: want %q, got:\n%s", name, want, fake.output())
+			t.Errorf("%s with an excuse: want %q, got:\n%s", name, want, fake.Output())
 		}
 	}
 }
@@ -261,7 +261,7 @@ func TestSmallest(t *testing.T) {
 	defer set("rapid.shrinktime", "30s")()
 	defer set("rapid.seed", "1")()
 	fake := conforms(t, faults["Panics"].link)
-	if output := fake.output(); !strings.Contains(output, "Resource:   &{Version:14 ") {
+	if output := fake.Output(); !strings.Contains(output, "Resource:   &{Version:14 ") {
 		t.Errorf("want the request with version 14, got:\n%s", output)
 	}
 }
@@ -311,7 +311,7 @@ func TestNoFaults(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if fake := conforms(t, tc.link); fake.Failed() {
-				t.Errorf("%s:\n%s", tc.reason, fake.output())
+				t.Errorf("%s:\n%s", tc.reason, fake.Output())
 			}
 		})
 	}

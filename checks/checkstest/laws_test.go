@@ -100,18 +100,18 @@ func TestLaws(t *testing.T) {
 			defer set("rapid.seed", "1")()
 			defer set("rapid.shrinktime", "1h")() // the search of chaintest ends after a number of tries
 			fake := &fakeT{}
-			fake.run(func() { checkstest.Laws(fake, tc.chain, ordinary(), tc.opts...) })
+			fake.Run(func() { checkstest.Laws(fake, tc.chain, ordinary(), tc.opts...) })
 			if fake.Failed() != (len(tc.want) > 0) {
-				t.Fatalf("%s: failed: %t:\n%s", tc.reason, fake.Failed(), fake.output())
+				t.Fatalf("%s: failed: %t:\n%s", tc.reason, fake.Failed(), fake.Output())
 			}
 			for _, want := range tc.want {
-				if !strings.Contains(fake.output(), want) {
-					t.Errorf("%s: want %q, got:\n%s", tc.reason, want, fake.output())
+				if !strings.Contains(fake.Output(), want) {
+					t.Errorf("%s: want %q, got:\n%s", tc.reason, want, fake.Output())
 				}
 			}
 			for _, private := range []string{"mark:", "origin", "own:"} {
-				if strings.Contains(fake.output(), private) {
-					t.Errorf("%s: unexported field %s is printed:\n%s", tc.reason, private, fake.output())
+				if strings.Contains(fake.Output(), private) {
+					t.Errorf("%s: unexported field %s is printed:\n%s", tc.reason, private, fake.Output())
 				}
 			}
 		})

@@ -39,13 +39,13 @@ func TestOrder(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			fake := &fakeT{}
-			fake.run(func() { checkstest.Order(fake, tc.chain, tc.requests, tc.names...) })
+			fake.Run(func() { checkstest.Order(fake, tc.chain, tc.requests, tc.names...) })
 			if fake.Failed() != (len(tc.want) > 0) {
-				t.Fatalf("%s: failed: %t:\n%s", tc.reason, fake.Failed(), fake.output())
+				t.Fatalf("%s: failed: %t:\n%s", tc.reason, fake.Failed(), fake.Output())
 			}
 			for _, want := range tc.want {
-				if !strings.Contains(fake.output(), want) {
-					t.Errorf("%s: want %q, got:\n%s", tc.reason, want, fake.output())
+				if !strings.Contains(fake.Output(), want) {
+					t.Errorf("%s: want %q, got:\n%s", tc.reason, want, fake.Output())
 				}
 			}
 		})

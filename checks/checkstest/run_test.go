@@ -71,13 +71,13 @@ func TestRun(t *testing.T) {
 				want = `checkstest: Answers: case "A" (why): ` + tc.fault
 			}
 			if diff := cmp.Diff(want, fake.complaint()); diff != "" || fake.Failed() != (want != "") {
-				t.Errorf("%s: failed: %t, -want, +got:\n%s\n%s", tc.reason, fake.Failed(), diff, fake.output())
+				t.Errorf("%s: failed: %t, -want, +got:\n%s\n%s", tc.reason, fake.Failed(), diff, fake.Output())
 			}
 			if !strings.Contains(tc.fault, ", got ") {
 				return
 			}
-			if !strings.Contains(fake.output(), "-want, +got:\n") || !strings.Contains(fake.output(), "\n+") {
-				t.Errorf("%s: there is no diff:\n%s", tc.reason, fake.output())
+			if !strings.Contains(fake.Output(), "-want, +got:\n") || !strings.Contains(fake.Output(), "\n+") {
+				t.Errorf("%s: there is no diff:\n%s", tc.reason, fake.Output())
 			}
 		})
 	}
@@ -117,7 +117,7 @@ func TestRunReportsAll(t *testing.T) {
 	}
 	checkstest.Run(fake, answers(checks.Proceed()), cases)
 	var order []string
-	for _, line := range fake.lines {
+	for _, line := range fake.Lines {
 		_, rest, _ := strings.Cut(line, `case "`)
 		order = append(order, rest[:1])
 	}

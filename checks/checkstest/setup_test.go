@@ -53,9 +53,9 @@ func TestSetUp(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			fake := &fakeT{}
-			fake.run(func() { tc.do(fake) })
+			fake.Run(func() { tc.do(fake) })
 			if diff := cmp.Diff(tc.want, fake.complaint()); diff != "" || !fake.Failed() {
-				t.Errorf("%s: failed: %t, -want, +got:\n%s\n%s", tc.reason, fake.Failed(), diff, fake.output())
+				t.Errorf("%s: failed: %t, -want, +got:\n%s\n%s", tc.reason, fake.Failed(), diff, fake.Output())
 			}
 		})
 	}
@@ -104,11 +104,11 @@ func TestGate(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			fake := &fakeT{}
-			fake.run(func() {
+			fake.Run(func() {
 				checkstest.Conforms(fake, tc.link, ordinary().Filter(func(r request) bool { return r.Resource.Version != 13 }))
 			})
 			if diff := cmp.Diff(tc.want, fake.complaint()); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s\n%s", tc.reason, diff, fake.output())
+				t.Errorf("%s: -want, +got:\n%s\n%s", tc.reason, diff, fake.Output())
 			}
 		})
 	}

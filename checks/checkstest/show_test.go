@@ -35,8 +35,8 @@ func TestShow(t *testing.T) {
 			req := checkstest.Request(&Database{Version: 15})
 			tc.set(req)
 			fake := &fakeT{}
-			fake.run(func() { checkstest.Conforms(fake, mute, rapid.Just(req)) })
-			output := strings.Join(strings.Fields(fake.output()), " ")
+			fake.Run(func() { checkstest.Conforms(fake, mute, rapid.Just(req)) })
+			output := strings.Join(strings.Fields(fake.Output()), " ")
 			for _, want := range tc.want {
 				if !strings.Contains(output, " "+want) {
 					t.Errorf("%s: want %q, got:\n%s", tc.reason, want, output)
