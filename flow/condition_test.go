@@ -82,3 +82,15 @@ func TestConditionsAgree(t *testing.T) {
 		}
 	}
 }
+
+// Two passes with the same outcome have the same conditions, so an engine
+// writes them once.
+func TestConditionsAreStable(t *testing.T) {
+	clk, c := &clock{noon}, &cloud{getErr: response(429, "TooManyRequests", "Retry-After", "30")}
+	r := flow.New("Pool", c.operations(), ext{}, flow.WithClock(clk.now), flow.WithExplanations(1), flow.WithBackoff(flow.NewBackoff()))
+	first := r.Reconcile(t.Context(), &pool{}).Conditions()
+	for range 3 {
+		clk.advance(1e9)
+		mustEqual(t, "the conditions do not depend on the time", first, r.Reconcile(t.Context(), &pool{}).Conditions())
+	}
+}

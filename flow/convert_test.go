@@ -32,9 +32,7 @@ func TestConvertChangesNothing(t *testing.T) {
 		ext := flow.Convert(w.extensions(counts), func(w2 *world2) (*world, error) { return w2.world, nil })
 		r := flow.New("thing", operationsFor[*world2](w, keep), ext, steady())
 		return func(ctx context.Context) result {
-			out := r.Reconcile(ctx, &world2{w})
-			delay, again := out.Again()
-			return result{out.State(), out.Point(), delay, again}
+			return resultOf(r.Reconcile(ctx, &world2{w}))
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {

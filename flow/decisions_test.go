@@ -82,20 +82,9 @@ func TestDecisions(t *testing.T) {
 			calls: []string{"owner", "get"},
 			want:  verdicts{State: flow.StateIgnored, Message: "not yet", Again: time.Second, KeepsStatus: true},
 		},
-		"IgnoreDeletion": {
-			reason: "the deletion is left to the other controller",
-			point:  flow.PointDeleteCheck, res: checks.Ignore("another instance deletes it"), deleting: true,
-			calls: []string{"owner", "get"},
-			want:  verdicts{State: flow.StateIgnored, Message: "another instance deletes it", KeepsStatus: true},
-		},
 		"Finished": {
 			reason: "a finished resource is Ready until its spec changes",
 			point:  flow.PointPreCheck, res: checks.Finished("Complete", complete), calls: []string{"owner", "get"},
-			want: verdicts{State: flow.StateFinished, Reason: "Complete", Message: complete, Conditions: "Ready=True Finished=True ", Final: true},
-		},
-		"FinishedAtPostCheck": {
-			reason: "the status after Apply may show that the work is complete",
-			point:  flow.PointPostCheck, res: checks.Finished("Complete", complete), calls: []string{"owner", "get", "apply", "get"},
 			want: verdicts{State: flow.StateFinished, Reason: "Complete", Message: complete, Conditions: "Ready=True Finished=True ", Final: true},
 		},
 		"FailedFinally": {

@@ -11,3 +11,6 @@ func (b *Backoff) Keys() int { return b.failures.Len() }
 
 // Waits returns the number of resources whose wait for Ready has a start.
 func (r *Reconciler[T]) Waits() int { return r.waits.Len() }
+
+// Fits is fits.
+var Fits = fits

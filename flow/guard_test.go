@@ -34,13 +34,8 @@ func TestPass(t *testing.T) {
 		text   string
 		calls  int
 	}{
-		"Through": {"a link that calls next changes nothing", through, place{State: flow.StateReady}, nil, "", 3},
-		"Error":   {"an error before next fails the pass", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Outcome{}, errBoom }, place{flow.StateFailed, flow.PointPass, "link"}, errBoom, "boom", 0},
-		"ErrorAfterNext": {"an error after next fails the pass", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
-			out, _ := next(ctx, p)
-			return out, errBoom
-		}, place{flow.StateFailed, flow.PointPass, "link"}, errBoom, "boom", 3},
-		"Stop": {"a Stop before next ends the pass", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Stop(locked), nil }, place{flow.StateBlocked, flow.PointPass, "link"}, nil, "the lock is held elsewhere", 0},
+		"Error": {"an error before next fails the pass", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Outcome{}, errBoom }, place{flow.StateFailed, flow.PointPass, "link"}, errBoom, "boom", 0},
+		"Stop":  {"a Stop before next ends the pass", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Stop(locked), nil }, place{flow.StateBlocked, flow.PointPass, "link"}, nil, "the lock is held elsewhere", 0},
 		"StopAfterNext": {"a Stop after next replaces the outcome", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
 			_, _ = next(ctx, p)
 			return flow.Stop(locked), nil
@@ -88,22 +83,6 @@ func TestPass(t *testing.T) {
 	}
 }
 
-func TestStop(t *testing.T) {
-	c := &cloud{}
-	out := flow.New("Pool", c.operations(), ext{Pass: on("lock", func(context.Context, *pool, nextPass) (flow.Outcome, error) {
-		return flow.Stop(checks.Block("Locked", "held elsewhere", checks.WithAfter(time.Minute), checks.WithWaitingFor(fleet), checks.WithRetry(classify.Fast))), nil
-	})}).Reconcile(t.Context(), &pool{generation: 2})
-	mustEqual(t, "the outcome has every field of the block", fields{
-		State: flow.StateBlocked, Point: flow.PointPass, Link: "lock", Reason: "Locked", Message: "held elsewhere", Severity: classify.Warning,
-		Retry: classify.Fast, After: time.Minute, WaitingFor: []checks.Ref{fleet}, Generation: 2,
-	}, fieldsOf(out))
-	for _, res := range []checks.Result{{}, checks.Proceed(), checks.Skip("why")} {
-		if !flow.Stop(res).IsZero() {
-			t.Errorf("Stop(%s) is not the zero Outcome", res)
-		}
-	}
-}
-
 // A link on Get may replace the GET. It must pass the request of the pass to
 // next.
 func TestGetLinks(t *testing.T) {
@@ -137,11 +116,9 @@ func TestGetLinks(t *testing.T) {
 			_, err := next(ctx, req)
 			return flow.Observation{Presence: checks.Present, InSync: true}, err
 		}, true, place{State: flow.StateReady}, []string{"owner"}},
-		"Nil": {"a nil request is refused", func(ctx context.Context, _ *request, next next) (flow.Observation, error) { return next(ctx, nil) }, false, place{flow.StateFailed, flow.PointGet, "link"}, []string{"owner"}},
 		"Foreign": {"a request that the link made is refused", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
 			return next(ctx, &request{Request: req.Request})
 		}, false, place{flow.StateFailed, flow.PointGet, "link"}, []string{"owner"}},
-		"Through": {"a link that calls next changes nothing", func(ctx context.Context, req *request, next next) (flow.Observation, error) { return next(ctx, req) }, false, place{State: flow.StateReady}, []string{"owner", "get", "apply"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -208,29 +185,6 @@ func TestStopWithIgnore(t *testing.T) {
 			mustEqual(t, "the verdict", "ignore", verdict)
 			mustEqual(t, "nothing is called", 0, len(c.take()))
 		})
-	}
-}
-
-// Links on Pass that only call next change nothing of an outcome.
-func TestPassLinksKeepTheOutcome(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		set    func(*cloud, *ext)
-	}{
-		"Ready": {"without a point and a link", func(*cloud, *ext) {}},
-		"Blocked": {"with the check that decided", func(_ *cloud, e *ext) {
-			e.PreCheck = chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.WithWaitingFor(fleet)), nil))
-		}},
-		"InProgress": {"with the generation", func(c *cloud, _ *ext) { c.answers = []answer{{progress: flow.InProgress("a", 0, fleet)}} }},
-		"Failed":     {"with the point that failed", func(c *cloud, _ *ext) { c.getErr = errBoom }},
-	}
-	for name, tc := range cases {
-		of := func(links chain.Chain[*pool, flow.Outcome]) fields {
-			c, e := &cloud{}, ext{Pass: links}
-			tc.set(c, &e)
-			return fieldsOf(flow.New("Pool", c.operations(), e).Reconcile(t.Context(), &pool{generation: 5}))
-		}
-		mustEqual(t, name+": "+tc.reason, of(chain.Chain[*pool, flow.Outcome]{}), of(on("outer", through).Append(link("inner", through))))
 	}
 }
 

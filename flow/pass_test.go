@@ -32,12 +32,6 @@ func TestOrder(t *testing.T) {
 			want:   []string{"Pass", "EntryCheck", "owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "Get", "get", "PostCheck"},
 			state:  flow.StateReady,
 		},
-		"InSync": {
-			reason: "a resource in sync is not applied; only PostCheck guards Ready",
-			seen:   flow.Observation{Presence: checks.Present, InSync: true},
-			want:   []string{"Pass", "EntryCheck", "owner", "OwnerCheck", "Get", "get", "PostCheck"},
-			state:  flow.StateReady,
-		},
 		"InSyncButNotPresent": {
 			reason: "an absent resource cannot be in sync",
 			seen:   flow.Observation{InSync: true},
@@ -77,11 +71,6 @@ func TestBlock(t *testing.T) {
 			want:   []string{"owner"},
 			point:  flow.PointOwnerCheck,
 		},
-		"EntryCheck": {
-			reason: "an entry check spares even the read of the owner",
-			extend: func(e *ext) { e.EntryCheck = chain.New(returns[*checks.Request[*pool]]("no", no, nil)) },
-			point:  flow.PointEntryCheck,
-		},
 		"EntryCheckDeleting": {
 			reason:   "an entry check runs before a deletion, too",
 			extend:   func(e *ext) { e.EntryCheck = chain.New(returns[*checks.Request[*pool]]("no", no, nil)) },
@@ -93,19 +82,6 @@ func TestBlock(t *testing.T) {
 			extend: func(e *ext) { e.PreCheck = chain.New(returns[*checks.Request[*pool]]("no", no, nil)) },
 			want:   []string{"owner", "get"},
 			point:  flow.PointPreCheck,
-		},
-		"PostCheck": {
-			reason: "a post check defers Ready",
-			extend: func(e *ext) { e.PostCheck = chain.New(returns[*checks.Request[*pool]]("no", no, nil)) },
-			want:   []string{"owner", "get", "apply", "get"},
-			point:  flow.PointPostCheck,
-		},
-		"DeleteCheck": {
-			reason:   "a delete check spares the DELETE",
-			extend:   func(e *ext) { e.DeleteCheck = chain.New(returns[*checks.Request[*pool]]("no", no, nil)) },
-			deleting: true,
-			want:     []string{"owner", "get"},
-			point:    flow.PointDeleteCheck,
 		},
 	}
 	for name, tc := range cases {
@@ -152,21 +128,12 @@ func TestErrors(t *testing.T) {
 			e.Pass = chain.New(chain.Named("unlock", chain.After(func(context.Context, *pool, flow.Outcome) error { return throttled })))
 		}), false, place{flow.StateFailed, flow.PointPass, "unlock"}},
 		"Owner": {"the owner could not be read", fail(func(c *cloud, _ *ops, _ *ext) { c.ownerErr = throttled }), false, place{flow.StateFailed, flow.PointOwner, ""}},
-		"OwnerCheck": {"a check failed", fail(func(_ *cloud, _ *ops, e *ext) {
-			e.OwnerCheck = chain.New(returns[*checks.OwnerRequest]("quota", checks.Result{}, throttled))
-		}), false, place{flow.StateFailed, flow.PointOwnerCheck, "quota"}},
-		"Get": {"the GET failed", fail(func(c *cloud, _ *ops, _ *ext) { c.getErr = throttled }), false, place{flow.StateFailed, flow.PointGet, ""}},
 		"GetLink": {"a link around the GET failed", fail(func(_ *cloud, _ *ops, e *ext) {
 			e.Get = chain.New(chain.Named("cache", chain.Before[*request, flow.Observation](func(context.Context, *request) error { return throttled })))
 		}), false, place{flow.StateFailed, flow.PointGet, "cache"}},
-		"PreCheck":       {"a check failed", fail(func(_ *cloud, _ *ops, e *ext) { e.PreCheck = chain.New(resource) }), false, place{flow.StateFailed, flow.PointPreCheck, "quota"}},
-		"Apply":          {"the PUT failed", fail(func(c *cloud, _ *ops, _ *ext) { c.answers = []answer{{err: throttled}} }), false, place{flow.StateFailed, flow.PointApply, ""}},
-		"ApplyLink":      {"a link around the PUT failed", fail(func(_ *cloud, _ *ops, e *ext) { e.Apply = linkOn("quota", progress) }), false, place{flow.StateFailed, flow.PointApply, "quota"}},
-		"PostCheck":      {"a check failed", fail(func(_ *cloud, _ *ops, e *ext) { e.PostCheck = chain.New(resource) }), false, place{flow.StateFailed, flow.PointPostCheck, "quota"}},
-		"DeleteCheck":    {"a check failed", fail(func(_ *cloud, _ *ops, e *ext) { e.DeleteCheck = chain.New(resource) }), true, place{flow.StateFailed, flow.PointDeleteCheck, "quota"}},
-		"Delete":         {"the DELETE failed", fail(func(c *cloud, _ *ops, _ *ext) { c.answers = []answer{{err: throttled}} }), true, place{flow.StateFailed, flow.PointDelete, ""}},
-		"DeleteLink":     {"a link around the DELETE failed", fail(func(_ *cloud, _ *ops, e *ext) { e.Delete = linkOn("backup", progress) }), true, place{flow.StateFailed, flow.PointDelete, "backup"}},
-		"OwnerBeforeDel": {"the owner could not be read", fail(func(c *cloud, _ *ops, _ *ext) { c.ownerErr = throttled }), true, place{flow.StateFailed, flow.PointOwner, ""}},
+		"PreCheck":   {"a check failed", fail(func(_ *cloud, _ *ops, e *ext) { e.PreCheck = chain.New(resource) }), false, place{flow.StateFailed, flow.PointPreCheck, "quota"}},
+		"ApplyLink":  {"a link around the PUT failed", fail(func(_ *cloud, _ *ops, e *ext) { e.Apply = linkOn("quota", progress) }), false, place{flow.StateFailed, flow.PointApply, "quota"}},
+		"DeleteLink": {"a link around the DELETE failed", fail(func(_ *cloud, _ *ops, e *ext) { e.Delete = linkOn("backup", progress) }), true, place{flow.StateFailed, flow.PointDelete, "backup"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -192,24 +159,15 @@ func TestPanics(t *testing.T) {
 		deleting bool
 		want     place
 	}{
-		"Key":        {"without a key no token can be stored, so no operation starts", func(_ *cloud, o *ops, _ *ext) { o.Key = func(*pool) string { panic(errBoom) } }, false, place{flow.StateFailed, flow.PointPass, ""}},
-		"Deleting":   {"the flow cannot choose between Apply and Delete", func(_ *cloud, o *ops, _ *ext) { o.Deleting = func(*pool) bool { panic(errBoom) } }, false, place{flow.StateFailed, flow.PointPass, ""}},
-		"Token":      {"the flow cannot know whether an operation is under way", func(_ *cloud, o *ops, _ *ext) { o.Token = func(*pool) (string, int64) { panic(errBoom) } }, false, place{flow.StateFailed, flow.PointPass, ""}},
-		"Generation": {"the flow cannot know the spec of an operation", func(_ *cloud, o *ops, _ *ext) { o.Generation = func(*pool) int64 { panic(errBoom) } }, false, place{flow.StateFailed, flow.PointPass, ""}},
+		"Key":   {"without a key no token can be stored, so no operation starts", func(_ *cloud, o *ops, _ *ext) { o.Key = func(*pool) string { panic(errBoom) } }, false, place{flow.StateFailed, flow.PointPass, ""}},
+		"Token": {"the flow cannot know whether an operation is under way", func(_ *cloud, o *ops, _ *ext) { o.Token = func(*pool) (string, int64) { panic(errBoom) } }, false, place{flow.StateFailed, flow.PointPass, ""}},
 		"Owner": {"the owner could not be read", func(_ *cloud, o *ops, _ *ext) {
 			o.Owner = func(context.Context, *pool) (checks.Object, error) { panic(errBoom) }
 		}, false, place{flow.StateFailed, flow.PointOwner, ""}},
-		"Get": {"the GET panicked", func(_ *cloud, o *ops, _ *ext) {
-			o.Get = func(context.Context, *request) (flow.Observation, error) { panic(errBoom) }
-		}, false, place{flow.StateFailed, flow.PointGet, ""}},
-		"Apply":  {"the PUT panicked", func(c *cloud, _ *ops, _ *ext) { c.answers = []answer{{panics: errBoom}} }, false, place{flow.StateFailed, flow.PointApply, ""}},
-		"Delete": {"the DELETE panicked", func(c *cloud, _ *ops, _ *ext) { c.answers = []answer{{panics: errBoom}} }, true, place{flow.StateFailed, flow.PointDelete, ""}},
+		"Apply": {"the PUT panicked", func(c *cloud, _ *ops, _ *ext) { c.answers = []answer{{panics: errBoom}} }, false, place{flow.StateFailed, flow.PointApply, ""}},
 		"Check": {"a check panicked", func(_ *cloud, _ *ops, e *ext) {
 			e.PreCheck = chain.New(checks.Check("quota", func(context.Context, *checks.Request[*pool]) (checks.Result, error) { panic(errBoom) }))
 		}, false, place{flow.StateFailed, flow.PointPreCheck, "quota"}},
-		"OwnerCheck": {"a check panicked", func(_ *cloud, _ *ops, e *ext) {
-			e.OwnerCheck = chain.New(checks.Check("quota", func(context.Context, *checks.OwnerRequest) (checks.Result, error) { panic(errBoom) }))
-		}, false, place{flow.StateFailed, flow.PointOwnerCheck, "quota"}},
 		"LinkOnPass": {"a link panicked", func(_ *cloud, _ *ops, e *ext) {
 			e.Pass = on("lock", func(context.Context, *pool, chain.Handler[*pool, flow.Outcome]) (flow.Outcome, error) { panic(errBoom) })
 		}, false, place{flow.StateFailed, flow.PointPass, "lock"}},
@@ -223,11 +181,6 @@ func TestPanics(t *testing.T) {
 			o.Deleting = func(*pool) bool { panic(errBoom) }
 			e.Pass = c.extensions().Pass
 		}, false, place{flow.StateFailed, flow.PointPass, ""}},
-		"LinkOnApply": {"a link panicked", func(_ *cloud, _ *ops, e *ext) {
-			e.Apply = linkOn("quota", func(context.Context, *request, chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
-				panic(errBoom)
-			})
-		}, false, place{flow.StateFailed, flow.PointApply, "quota"}},
 		"LinkOnGet": {"a link panicked", func(_ *cloud, _ *ops, e *ext) {
 			e.Get = chain.New(link("cache", func(context.Context, *request, chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
 				panic(errBoom)
@@ -270,48 +223,6 @@ func TestNoKeyNoOperation(t *testing.T) {
 	mustEqual(t, "a pass that starts and stores no operation needs no key", []string{"owner", "get"}, c.take())
 }
 
-func TestPresence(t *testing.T) {
-	type seen map[string]checks.Presence
-	cases := map[string]struct {
-		reason string
-		seen   flow.Observation
-		noGet  bool
-		token  string
-		want   seen
-	}{
-		"Unknown": {"Get may leave the presence unknown", flow.Observation{}, false, "", seen{"PreCheck": checks.PresenceUnknown, "PostCheck": checks.Present}},
-		"Absent":  {"the resource is present after Apply", flow.Observation{Presence: checks.Absent}, false, "", seen{"PreCheck": checks.Absent, "PostCheck": checks.Present}},
-		"Present": {"checks see the presence that Get found", flow.Observation{Presence: checks.Present}, false, "", seen{"PreCheck": checks.Present, "PostCheck": checks.Present}},
-		"InSync":  {"without Apply, PreCheck does not run, and only Get reports the presence", flow.Observation{Presence: checks.Present, InSync: true}, false, "", seen{"PostCheck": checks.Present}},
-		"NoGet":   {"without Get the presence before Apply is unknown", flow.Observation{}, true, "", seen{"PreCheck": checks.PresenceUnknown, "PostCheck": checks.Present}},
-		"Polling": {"a polled resource is present", flow.Observation{Presence: checks.Absent}, false, "t1", seen{"PostCheck": checks.Present}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			c := &cloud{}
-			o, got := c.storing(), seen{}
-			o.Get = func(_ context.Context, req *request) (flow.Observation, error) {
-				if req.Applied {
-					return flow.Observation{Presence: checks.Present}, nil
-				}
-				return tc.seen, nil
-			}
-			if tc.noGet {
-				o.Get = nil
-			}
-			look := func(point string) checks.Chain[*pool] {
-				return chain.New(checks.Check(point, func(_ context.Context, req *checks.Request[*pool]) (checks.Result, error) {
-					got[point] = req.Presence
-					return checks.Proceed(), nil
-				}))
-			}
-			out := flow.New("Pool", o, ext{PreCheck: look("PreCheck"), PostCheck: look("PostCheck")}).Reconcile(t.Context(), &pool{token: tc.token})
-			mustEqual(t, tc.reason, tc.want, got)
-			mustEqual(t, tc.reason, ready, fieldsOf(out))
-		})
-	}
-}
-
 // After Apply, Get runs again, so that PostCheck sees what Apply changed.
 func TestGetAfterApply(t *testing.T) {
 	const absentAfterApply = "blocked at PostCheck: ResourceAbsent: Get did not find the resource in the cloud after Apply had succeeded"
@@ -344,12 +255,8 @@ func TestGetAfterApply(t *testing.T) {
 			calls: []string{"owner", "get before", "apply", "get after", "PostCheck sees present, after"}, want: "ready"},
 		"Polled": {reason: "so it does at the end of a long operation", seen: present, token: "t1",
 			calls: []string{"owner", "apply t1", `store "" for 0`, "get after", "PostCheck sees present, after"}, want: "ready"},
-		"InSync": {reason: "an InSync after Apply changes nothing", seen: flow.Observation{Presence: checks.Present, InSync: true},
-			calls: []string{"owner", "get before", "apply", "get after", "PostCheck sees present, after"}, want: "ready"},
 		"Absent": {reason: "Apply and Get contradict each other, so nothing shows that the resource exists", seen: flow.Observation{Presence: checks.Absent},
 			calls: []string{"owner", "get before", "apply", "get after"}, want: absentAfterApply},
-		"AbsentPolled": {reason: "an operation that has ended is not polled again", seen: flow.Observation{Presence: checks.Absent}, token: "t1",
-			calls: []string{"owner", "apply t1", `store "" for 0`, "get after"}, want: absentAfterApply},
 		"AbsentFinished": {reason: "there is no Get, because its error would run a complete task again", seen: flow.Observation{Presence: checks.Absent},
 			apply: flow.Finished("Complete", "the backup is complete"),
 			calls: []string{"owner", "get before", "apply", "PostCheck sees present, before"}, want: "finished at Apply: Complete: the backup is complete"},
@@ -361,8 +268,6 @@ func TestGetAfterApply(t *testing.T) {
 			set:   func(_ *ops, e *ext) { e.Get = remembers },
 			calls: []string{"owner", "apply", "PostCheck sees present, created"}, want: "ready"},
 		"Failed": {reason: "an unread status is not judged", err: errBoom, calls: []string{"owner", "get before", "apply", "get after"}, want: "failed at Get: Unknown: boom"},
-		"FailedPolled": {reason: "an operation that has ended is not polled again", err: errBoom, token: "t1",
-			calls: []string{"owner", "apply t1", `store "" for 0`, "get after"}, want: "failed at Get: Unknown: boom"},
 		"NoPostCheck": {reason: "no check needs the status", set: func(_ *ops, e *ext) { e.PostCheck = checks.Chain[*pool]{} },
 			calls: []string{"owner", "get before", "apply"}, want: "ready"},
 		"NoGet": {reason: "Apply alone reports the status", set: func(o *ops, _ *ext) { o.Get = nil },
@@ -411,13 +316,10 @@ func TestChecksOfStates(t *testing.T) {
 		deleting      bool
 		want          string
 	}{
-		"Good":       {"a good state becomes Ready", "READY", ext{PreCheck: check, PostCheck: check}, false, "ready"},
-		"Broken":     {"a resource that failed may be applied again", "BROKEN", ext{PreCheck: check}, false, "ready"},
-		"NotReady":   {"a resource that failed does not become Ready", "BROKEN", ext{PreCheck: check, PostCheck: check}, false, blockedAt("PostCheck", "ResourceState")},
-		"Busy":       {"a busy resource is not applied", "PATCHING", ext{PreCheck: check, PostCheck: check}, false, blockedAt("PreCheck", "ResourceState")},
-		"Azure":      {"Azure's words are not valid in this cloud", "Succeeded", ext{PreCheck: check}, false, blockedAt("PreCheck", "ResourceState")},
-		"Deleting":   {"a busy resource is not deleted", "PATCHING", ext{DeleteCheck: check}, true, blockedAt("DeleteCheck", "ResourceState")},
-		"DeleteGood": {"a resource that failed is deleted", "BROKEN", ext{DeleteCheck: check}, true, "gone"},
+		"Good":     {"a good state becomes Ready", "READY", ext{PreCheck: check, PostCheck: check}, false, "ready"},
+		"NotReady": {"a resource that failed does not become Ready", "BROKEN", ext{PreCheck: check, PostCheck: check}, false, blockedAt("PostCheck", "ResourceState")},
+		"Azure":    {"Azure's words are not valid in this cloud", "Succeeded", ext{PreCheck: check}, false, blockedAt("PreCheck", "ResourceState")},
+		"Deleting": {"a busy resource is not deleted", "PATCHING", ext{DeleteCheck: check}, true, blockedAt("DeleteCheck", "ResourceState")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -477,18 +379,12 @@ func TestOwner(t *testing.T) {
 		sees     checks.Object
 		err      error
 	}{
-		"Found":             {"an owner that was found needs no resolver", found, resolve(byID, errBoom), place{State: flow.StateReady}, found, nil},
-		"ByID":              {"the resolver finds an owner that has only an ID", byID, resolve(found, nil), place{State: flow.StateReady}, found, nil},
-		"ByIDNoResolver":    {"without a resolver the owner has only its ID", byID, nil, place{State: flow.StateReady}, byID, nil},
-		"ByIDUnknown":       {"an owner that the resolver does not find has only its ID", byID, resolve(checks.Object{Ref: byID.Ref}, nil), place{State: flow.StateReady}, byID, nil},
-		"NamedMissing":      {"an owner with a name needs no resolver", checks.Object{Ref: named}, resolve(checks.Object{}, errBoom), place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: named}, nil},
-		"ByIDNothing":       {"the zero result of a resolver does not replace the owner", byID, resolve(checks.Object{}, nil), place{State: flow.StateReady}, byID, nil},
-		"ByIDWithValue":     {"an owner with a value needs no resolver", checks.Object{Ref: byID.Ref, Value: &pool{}, Readiness: found.Readiness}, resolve(checks.Object{}, errBoom), place{State: flow.StateReady}, checks.Object{Ref: byID.Ref, Value: &pool{}, Readiness: found.Readiness}, nil},
-		"ByIDFails":         {"an error of the resolver fails the pass", byID, resolve(checks.Object{}, errBoom), place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
-		"ByIDPanics":        {"a panic of the resolver fails the pass", byID, func(context.Context, checks.Ref) (checks.Object, error) { panic(errBoom) }, place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
-		"Missing":           {"the resolver does not look for an owner that was not found", checks.Object{Ref: fleet}, resolve(found, nil), place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: fleet}, nil},
-		"TypedNil":          {"a nil pointer counts as not found", checks.Object{Ref: fleet, Value: (*pool)(nil)}, nil, place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: fleet, Value: (*pool)(nil)}, nil},
-		"ReadyForOlderSpec": {"an owner that was ready for an older spec is not ready", checks.Object{Ref: fleet, Value: &pool{}, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 1}}, nil, place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: fleet, Value: &pool{}, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 1}}, nil},
+		"Found":        {"an owner that was found needs no resolver", found, resolve(byID, errBoom), place{State: flow.StateReady}, found, nil},
+		"ByID":         {"the resolver finds an owner that has only an ID", byID, resolve(found, nil), place{State: flow.StateReady}, found, nil},
+		"ByIDUnknown":  {"an owner that the resolver does not find has only its ID", byID, resolve(checks.Object{Ref: byID.Ref}, nil), place{State: flow.StateReady}, byID, nil},
+		"NamedMissing": {"an owner with a name needs no resolver", checks.Object{Ref: named}, resolve(checks.Object{}, errBoom), place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: named}, nil},
+		"ByIDFails":    {"an error of the resolver fails the pass", byID, resolve(checks.Object{}, errBoom), place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
+		"ByIDPanics":   {"a panic of the resolver fails the pass", byID, func(context.Context, checks.Ref) (checks.Object, error) { panic(errBoom) }, place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -548,12 +444,8 @@ func TestGetBeforeDeleteCheck(t *testing.T) {
 		seen   []checks.Presence
 	}{
 		"Seen":      {"the request has the presence that Get found", ext{DeleteCheck: look}, false, nil, "", place{State: flow.StateGone}, []string{"owner", "get", "delete"}, []checks.Presence{checks.Present}},
-		"NoGet":     {"without Get the presence is unknown", ext{DeleteCheck: look}, true, nil, "", place{State: flow.StateGone}, []string{"owner", "delete"}, []checks.Presence{checks.PresenceUnknown}},
 		"OwnerOnly": {"a stopped owner would refuse the request, and the check does not see the resource", ext{DeleteCheck: chain.New(checks.All(checks.OnOwner[*pool](checks.OwnerReady())))}, false, nil, "", place{State: flow.StateGone}, []string{"owner", "delete"}, nil},
-		"Both":      {"one check sees the resource", ext{DeleteCheck: chain.New(checks.OnOwner[*pool](checks.OwnerReady())).Extend(look)}, false, nil, "", place{State: flow.StateGone}, []string{"owner", "get", "delete"}, []checks.Presence{checks.Present}},
 		"AllBoth":   {"one check of a group sees the resource", ext{DeleteCheck: chain.New(checks.All(checks.OnOwner[*pool](checks.OwnerReady()), checks.Paused(func(*pool) bool { return false })))}, false, nil, "", place{State: flow.StateGone}, []string{"owner", "get", "delete"}, nil},
-		"NoChecks":  {"no check needs Get", ext{}, false, nil, "", place{State: flow.StateGone}, []string{"owner", "delete"}, nil},
-		"Fails":     {"a failed Get ends the pass before the checks", ext{DeleteCheck: look}, false, errBoom, "", place{flow.StateFailed, flow.PointGet, ""}, []string{"owner", "get"}, nil},
 		"Polled":    {"a deletion under way is polled at once", ext{DeleteCheck: look}, false, nil, "delete:d", place{State: flow.StateGone}, []string{"owner", "delete d"}, nil},
 	}
 	for name, tc := range cases {
@@ -584,7 +476,6 @@ func TestErrorsOfChecks(t *testing.T) {
 	}{
 		"Plain":   {"an error without a code", "ReferenceReady(network)", errBoom, "CheckFailed", "check ReferenceReady(network) failed: boom"},
 		"Code":    {"an error with a code", "LiveState", response(http.StatusConflict, "Busy"), "Busy", "check LiveState failed: the service gave no message (HTTP 409 Conflict)"},
-		"Status":  {"a status is no code", "LiveState", response(http.StatusTooManyRequests, ""), "CheckFailed", "check LiveState failed: the service gave no message (HTTP 429 Too Many Requests)"},
 		"Long":    {"texts are bounded", "Quota", errors.New(long), "CheckFailed", "check Quota failed: " + long[:1978] + "... (3,022 bytes more)"},
 		"LongOne": {"names are bounded", long, errBoom, "CheckFailed", "check " + long[:178] + "... (4,822 bytes more) failed: boom"},
 	}
@@ -623,11 +514,7 @@ func TestErrorsOnDeleteAreNeverOnChange(t *testing.T) {
 		reason string
 		set    func(*cloud, *ext)
 	}{
-		"Pass":  {"an error on Pass", func(_ *cloud, e *ext) { e.Pass = before }},
-		"Owner": {"an error of Owner", func(c *cloud, _ *ext) { c.ownerErr = err }},
-		"DeleteCheck": {"an error of a check", func(_ *cloud, e *ext) {
-			e.DeleteCheck = chain.New(returns[*checks.Request[*pool]]("c", checks.Result{}, err))
-		}},
+		"Pass":   {"an error on Pass", func(_ *cloud, e *ext) { e.Pass = before }},
 		"Delete": {"an error of the DELETE", func(c *cloud, _ *ext) { c.answers = []answer{{err: err}} }},
 	}
 	for name, tc := range cases {
@@ -651,7 +538,6 @@ func TestDelete(t *testing.T) {
 		want   []string // calls of each pass, "|" between passes
 		states []flow.State
 	}{
-		"AtOnce":       {"a resource that is deleted at once is gone", func(*cloud, *ops, *pool) {}, []string{"owner", "get", "DeleteCheck", "delete"}, []flow.State{flow.StateGone}},
 		"Nil":          {"without Delete there is nothing to remove", func(_ *cloud, o *ops, _ *pool) { o.Delete = nil }, []string{"owner", "get", "DeleteCheck"}, []flow.State{flow.StateGone}},
 		"NilWithToken": {"without Delete, the token of an earlier Delete is dropped", func(_ *cloud, o *ops, p *pool) { o.Delete, p.token = nil, "delete:d1" }, []string{"owner", `store "" for 0`}, []flow.State{flow.StateGone}},
 		"Polled": {"a deletion under way is polled, and its checks do not run again", func(c *cloud, _ *ops, _ *pool) {
@@ -711,19 +597,9 @@ func TestCanceled(t *testing.T) {
 				return checks.Proceed(), nil
 			}))
 		}, place{flow.StateCanceled, flow.PointGet, ""}},
-		"BeforeApply": {"no operation starts after a cancellation", func(_ *ops, e *ext, cancel context.CancelFunc) {
-			e.PreCheck = chain.New(checks.Check("slow", func(context.Context, *checks.Request[*pool]) (checks.Result, error) {
-				cancel()
-				return checks.Proceed(), nil
-			}))
-		}, place{flow.StateCanceled, flow.PointApply, ""}},
 		"Deadline": {"a link's deadline is a failure, not the end of the pass", func(o *ops, e *ext, _ context.CancelFunc) {
 			o.Apply = ends
 			e.Pass = chain.New(chain.Deadline(time.Millisecond, on("work", through).Then))
-		}, place{flow.StateFailed, flow.PointApply, ""}},
-		"DeadlineOnApply": {"a deadline on Apply is a failure, too", func(o *ops, e *ext, _ context.CancelFunc) {
-			o.Apply = ends
-			e.Apply = chain.New(chain.Deadline(time.Millisecond, chain.Named("put", func(next chain.Handler[*request, flow.Progress]) chain.Handler[*request, flow.Progress] { return next })))
 		}, place{flow.StateFailed, flow.PointApply, ""}},
 		"LinkCancels": {"a cancellation by a link does not cancel the pass", func(o *ops, e *ext, _ context.CancelFunc) {
 			o.Apply = ends
@@ -794,15 +670,6 @@ func TestRequestOfChecks(t *testing.T) {
 	}
 	flow.New("Pool", o, ext{PostCheck: chain.New(checks.ResourceIs("look", func(p *pool) string { got = []any{p.name}; return "" }))}).Reconcile(t.Context(), p)
 	mustEqual(t, "a check after Apply sees the resource that Apply returned", []any{"fresh"}, got)
-}
-
-// Rules match by API version.
-func TestAPIVersionInClassification(t *testing.T) {
-	c := &cloud{getErr: response(http.StatusConflict, "Odd")}
-	e := ext{Classify: classify.Table{{Name: "old API", Code: "Odd", APIVersions: "<2024-01-01", Retry: classify.VerySlow}}.Chain()}
-	for version, want := range map[string]classify.Retry{"2023-05-01": classify.VerySlow, "2024-05-01": classify.Slow} {
-		mustEqual(t, version, want, flow.New("Pool", c.operations(), e, flow.WithAPIVersion(version)).Reconcile(t.Context(), &pool{}).Retry())
-	}
 }
 
 // The API version belongs to the resource.
@@ -892,13 +759,6 @@ func TestErrorAndBlockForSelf(t *testing.T) {
 		out := flow.New("Pool", (&cloud{}).operations(), e).Reconcile(t.Context(), &pool{})
 		mustEqual(t, name, []any{flow.StateFailed, want}, []any{out.State(), out.WaitsForSelf()})
 	}
-}
-
-// An operation that finished a resource did so for one generation.
-func TestFinishedGeneration(t *testing.T) {
-	c := &cloud{answers: []answer{{progress: flow.Finished("Complete", "")}}}
-	out := flow.New("Pool", c.operations(), ext{}).Reconcile(t.Context(), &pool{generation: 7})
-	mustEqual(t, "the outcome has the generation", []any{flow.StateFinished, int64(7)}, []any{out.State(), out.Generation()})
 }
 
 // Key may be costly: a pass that stores nothing by key does not call it.

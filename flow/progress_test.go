@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -57,9 +56,8 @@ func TestFaultyProgress(t *testing.T) {
 		want     error
 		text     string
 	}{
-		"Zero":         {"the progress is unknown", flow.Progress{}, false, flow.ErrNoProgress, "flow: the operation: the zero Progress is not a result: return flow.Done or flow.InProgress"},
-		"Tokenless":    {"the next pass could not poll the operation", flow.InProgress("", time.Minute), false, flow.ErrNoToken, "flow: the operation: InProgress without a token: return the poller's resume token; without it, the next pass would start the operation again"},
-		"ZeroOnDelete": {"the progress is unknown", flow.Progress{}, true, flow.ErrNoProgress, "flow: the operation: the zero Progress is not a result: return flow.Done or flow.InProgress"},
+		"Zero":      {"the progress is unknown", flow.Progress{}, false, flow.ErrNoProgress, "flow: the operation: the zero Progress is not a result: return flow.Done or flow.InProgress"},
+		"Tokenless": {"the next pass could not poll the operation", flow.InProgress("", time.Minute), false, flow.ErrNoToken, "flow: the operation: InProgress without a token: return the poller's resume token; without it, the next pass would start the operation again"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -121,12 +119,4 @@ func TestWaitErrorWithoutCause(t *testing.T) {
 		mustBe(t, name, flow.ErrOperationFailed, err)
 		mustEqual(t, name, flow.ErrOperationFailed.Error(), err.Error())
 	}
-}
-
-// The outcome lists each awaited object once, in the order of the error.
-func TestAwaitedOnce(t *testing.T) {
-	a, b, c := checks.Ref{Name: "a"}, checks.Ref{Name: "b"}, checks.Ref{Name: "c"}
-	cloud := &cloud{answers: []answer{{err: flow.WaitFor(errBoom, a, a, checks.Ref{}, b, a, c, b)}}}
-	out := flow.New("Pool", cloud.operations(), ext{}).Reconcile(t.Context(), &pool{})
-	mustEqual(t, "an object that is named again adds nothing and ends nothing", []checks.Ref{a, b, c}, out.WaitingFor())
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,9 +21,8 @@ import (
 )
 
 // The tests of this file run random programs: the behaviour of each link and
-// each operation in several passes over one resource. Each property is a
-// function of the recorded events, so that faults_test.go can also check it on
-// models with known faults.
+// each operation in several passes over one resource. The model in
+// model_test.go is the oracle.
 
 // act is the behaviour of a link or an operation in one call.
 type act string
@@ -316,18 +314,23 @@ func around[Req, Res any](w *world, point string, counts map[string]int) (links 
 // seen is the record of a pass.
 type seen struct {
 	result
-	program program
-	events  []event
-	before  map[string]string // the operations under way before the pass
-	faults  []string
+	events []event
+	faults []string
 }
 
 // result is the outcome of a pass.
 type result struct {
 	state flow.State
 	point string
-	delay time.Duration
-	again bool
+	again bool // with a delay
+}
+
+func resultOf(out flow.Outcome) result {
+	delay, again := out.Again()
+	if again != (delay > 0) {
+		panic(fmt.Sprintf("%s: again %t after %s", out, again, delay))
+	}
+	return result{out.State(), out.Point(), again}
 }
 
 // subject makes a function that runs passes over a world: the flow, or a model
@@ -339,9 +342,7 @@ func theFlow(opts ...flow.Option) subject {
 	return func(w *world, counts map[string]int, keep bool) func(context.Context) result {
 		r := flow.New("thing", w.operations(keep), w.extensions(counts), append([]flow.Option{flow.WithBackoff(plain())}, opts...)...)
 		return func(ctx context.Context) result {
-			out := r.Reconcile(ctx, w)
-			delay, again := out.Again()
-			return result{out.State(), out.Point(), delay, again}
+			return resultOf(r.Reconcile(ctx, w))
 		}
 	}
 }
@@ -358,12 +359,11 @@ func run(s subject, programs []program, counts map[string]int, keep bool) (passe
 		if p.deleting {
 			delete(w.running, "apply") // a deletion does not wait for it
 		}
-		before := map[string]string{"apply": w.running["apply"], "delete": w.running["delete"]}
 		ctx, cancel := context.WithCancel(context.Background())
 		w.cancel = cancel
 		r := reconcile(ctx)
 		cancel()
-		passes = append(passes, seen{r, p, w.events, before, w.faults})
+		passes = append(passes, seen{r, w.events, w.faults})
 		if r.state == flow.StateGone {
 			break
 		}
@@ -384,231 +384,6 @@ func drawRun(t *rapid.T) (programs []program, counts map[string]int, keep bool) 
 		programs = append(programs, drawProgram(t, counts, i >= deletion))
 	}
 	return programs, counts, rapid.Bool().Draw(t, "tokens kept with the resource")
-}
-
-// property is a rule for each pass. wrong describes a violation, or returns "".
-type property struct {
-	name  string
-	wrong func(s seen) string
-}
-
-var properties = []property{
-	{"the points run in order, each link before the next", inOrder},
-	{"after a stop no later point or link runs", stopsAll},
-	{"ready exactly if every check proceeded", readyIfPassed},
-	{"one operation under way at a time, none forgotten", oneOperation},
-	{"the operation under way is polled before every other operation", pollsFirst},
-	{"a resource in sync is not applied", leavesInSync},
-	{"gone only when deleted", goneIfDeleted},
-	{"ignored, finished and released only if a check decides so", asDecided},
-	{"the delay is never negative, and zero only if no pass follows", soundDelay},
-}
-
-// stops reports whether an event ends the pass.
-func (e event) stops() bool {
-	if e.point == "get again" && e.act == absent {
-		return true // although Apply is done
-	}
-	return slices.Contains([]act{block, ignore, finish, release, fail, panics, forget, zero, refuse, offline, tells, tokenless, begin, goOn}, e.act)
-}
-
-// polledFirst returns the number of events up to the poll of Apply, or 0 if the
-// pass did not begin with one.
-func polledFirst(s seen) (n int) {
-	if s.program.deleting || s.before["apply"] == "" {
-		return 0
-	}
-	for i, e := range s.events {
-		if e.point == "apply" {
-			return i + 1
-		}
-		if rank(e.point) > rank("Apply") {
-			break
-		}
-	}
-	return 0
-}
-
-func rank(point string) int { return slices.Index(order, point) }
-
-func inOrder(s seen) string {
-	last := event{point: "Pass", n: -1}
-	for i, e := range s.events {
-		if i == polledFirst(s) && i > 0 {
-			last = event{point: "Owner", n: -1} // after the poll has ended, the pass applies the new spec
-		}
-		if rank(e.point) < rank(last.point) || e.point == last.point && e.n <= last.n {
-			return fmt.Sprintf("%s %d runs after %s %d", e.point, e.n, last.point, last.n)
-		}
-		last = e
-	}
-	return ""
-}
-
-func stopsAll(s seen) string {
-	for i, e := range s.events {
-		if i < len(s.events)-1 && e.stops() {
-			return fmt.Sprintf("%s %d does %q, and %s %d runs after it", e.point, e.n, e.act, s.events[i+1].point, s.events[i+1].n)
-		}
-		if i > 0 && s.events[i-1].act == skip && s.events[i-1].point == e.point {
-			return fmt.Sprintf("%s %d runs after a skip", e.point, e.n)
-		}
-	}
-	return ""
-}
-
-// readyIfPassed requires Ready exactly if every check of the pass ran and
-// proceeded, and Apply was done or not needed. If there is a PostCheck, Get must
-// have found the resource after Apply.
-func readyIfPassed(s seen) string {
-	asked, synced, done, canceled, failed := map[string]int{}, false, false, false, false
-	for _, e := range s.events {
-		asked[e.point]++
-		switch {
-		case e.act == skip:
-			asked[e.point] = len(s.program.links[e.point])
-		case e.point == "get" && e.act == inSync:
-			synced = true
-		case e.act == atOnce, e.act == end && e.point == "apply":
-			done = true
-		}
-		canceled = canceled || e.act == cancels
-		failed = failed || e.stops() || e.act == after
-	}
-	passed := !failed && !s.program.deleting && (done || synced)
-	passed = passed && asked["PostCheck"] == len(s.program.links["PostCheck"])
-	if !synced && len(s.program.links["PostCheck"]) > 0 {
-		passed = passed && asked["get again"] == 1
-	}
-	if synced || asked["get"] > 0 {
-		passed = passed && asked["OwnerCheck"] == len(s.program.links["OwnerCheck"])
-	}
-	if asked["get"] > 0 && !synced {
-		passed = passed && asked["PreCheck"] == len(s.program.links["PreCheck"])
-	}
-	passed = passed && asked["EntryCheck"] == len(s.program.links["EntryCheck"])
-	ready := s.state == flow.StateReady
-	if ready && !passed {
-		return "ready, although not every check proceeded"
-	}
-	if passed && !ready && !canceled {
-		return "every check proceeded, and the pass is " + s.state.String()
-	}
-	if s.state == flow.StateUnknown {
-		return "a pass ended in the state unknown"
-	}
-	return ""
-}
-
-func oneOperation(s seen) string { return strings.Join(s.faults, "; ") }
-
-func pollsFirst(s seen) string {
-	if s.program.deleting || s.before["apply"] == "" {
-		return ""
-	}
-	for _, e := range s.events {
-		switch e.point {
-		case "apply":
-			return ""
-		case "Pass", "EntryCheck", "Owner", "Apply":
-		default:
-			return fmt.Sprintf("%s %d runs before %s is polled", e.point, e.n, s.before["apply"])
-		}
-	}
-	return ""
-}
-
-func leavesInSync(s seen) string {
-	synced := false
-	for _, e := range s.events {
-		if synced && (e.point == "apply" || e.point == "PreCheck" && !s.program.deleting) {
-			return e.point + " runs, although in sync"
-		}
-		synced = synced || e.act == inSync
-	}
-	return ""
-}
-
-func goneIfDeleted(s seen) string {
-	deleted, failed, asked := false, false, s.before["delete"] != ""
-	for _, e := range s.events {
-		if e.act == release {
-			return "" // see asDecided
-		}
-		deleted = deleted || e.point == "delete" && (e.act == atOnce || e.act == end)
-		failed = failed || e.stops() || e.act == after
-		asked = asked || e.point == "DeleteCheck"
-	}
-	asked = asked || len(s.program.links["DeleteCheck"]) == 0
-	entered := 0
-	for _, e := range s.events {
-		if e.point == "EntryCheck" {
-			entered++
-		}
-		if e.point == "EntryCheck" && e.act == skip {
-			entered = len(s.program.links["EntryCheck"])
-		}
-	}
-	asked = asked && entered == len(s.program.links["EntryCheck"])
-	if s.state == flow.StateGone && (failed || !deleted || !asked) {
-		return "gone, although not every check proceeded"
-	}
-	return ""
-}
-
-// asDecided requires that the last link decides, at the points that accept its
-// result.
-func asDecided(s seen) string {
-	want := flow.StateUnknown
-	canceled := false
-	for _, e := range s.events {
-		canceled = canceled || e.act == cancels
-		switch {
-		case e.act == ignore && e.point != "PostCheck":
-			want = flow.StateIgnored
-		case e.act == finish && !s.program.deleting:
-			want = flow.StateFinished
-		case e.act == release && s.program.deleting:
-			want = flow.StateGone
-		case e.act == ignore, e.act == finish, e.act == release:
-			want = flow.StateFailed
-		case e.point == "Pass" && e.act == after, e.point == "Pass" && e.act == fail:
-			return "" // the pass fails, whatever its points decided
-		}
-	}
-	if want != flow.StateUnknown && s.state != want && !(canceled && s.state == flow.StateCanceled) {
-		return "a check decided " + want.String() + ", and the pass is " + s.state.String()
-	}
-	if want == flow.StateUnknown && (s.state == flow.StateIgnored || s.state == flow.StateFinished) {
-		return "no check decided so, and the pass is " + s.state.String()
-	}
-	return ""
-}
-
-func soundDelay(s seen) string {
-	over := s.state == flow.StateGone || s.state == flow.StateCanceled || s.state == flow.StateIgnored || s.state == flow.StateFinished
-	if s.again == over || s.again != (s.delay > 0) || s.delay < 0 {
-		return fmt.Sprintf("%s: again %t after %s", s.state, s.again, s.delay)
-	}
-	return ""
-}
-
-func checkProperties(t rapid.TB, passes []seen, properties ...property) {
-	t.Helper()
-	for i, s := range passes {
-		for _, p := range properties {
-			if wrong := p.wrong(s); wrong != "" {
-				t.Fatalf("pass %d of %d: %s: %s\nevents: %+v\noutcome: %s at %q", i+1, len(passes), p.name, wrong, s.events, s.state, s.point)
-			}
-		}
-	}
-}
-
-func TestProperties(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		programs, counts, keep := drawRun(t)
-		checkProperties(t, run(theFlow(flow.WithBackoff(flow.NewBackoff())), programs, counts, keep), properties...)
-	})
 }
 
 // Explanations, observers and the place of the tokens do not change a pass.
@@ -684,7 +459,7 @@ func TestSpansOfPasses(t *testing.T) {
 	})
 }
 
-var seenComparer = cmp.AllowUnexported(seen{}, result{}, event{}, program{})
+var seenComparer = cmp.AllowUnexported(seen{}, result{}, event{})
 
 // silent is an observer that does nothing, or panics.
 type silent struct{ off, panics bool }
@@ -697,32 +472,3 @@ func (s *silent) Enter(ctx context.Context, _ *chain.Link) context.Context {
 	return ctx
 }
 func (s *silent) Exit(context.Context, *chain.Link, chain.Exit) {}
-
-// Links that only call next change nothing.
-func TestEmptyExtensionsChangeNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		programs, counts, keep := drawRun(t)
-		for _, p := range programs {
-			for _, acts := range p.links {
-				for i := range acts {
-					acts[i] = passOn
-				}
-			}
-		}
-		operationsOnly := func(passes []seen) []seen {
-			for i := range passes {
-				passes[i].events = slices.DeleteFunc(passes[i].events, func(e event) bool { return e.n >= 0 })
-				passes[i].program = program{}
-			}
-			return passes
-		}
-		with := operationsOnly(run(theFlow(), programs, counts, keep))
-		// With checks of the deletion, Get runs before a deletion, too. With
-		// PostCheck, it runs again after Apply.
-		gets := map[string]int{"DeleteCheck": counts["DeleteCheck"], "PostCheck": counts["PostCheck"]}
-		without := operationsOnly(run(theFlow(), programs, gets, keep))
-		if diff := cmp.Diff(without, with, seenComparer); diff != "" {
-			t.Fatalf("links that call next change something (-without +with):\n%s", diff)
-		}
-	})
-}

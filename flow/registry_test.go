@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -53,9 +54,7 @@ func asThing(kind string, register func(r *flow.Registry[thing], w *world, count
 		register(&registry, w, counts)
 		r := must(registry.For(kind, operationsFor[thing](w, keep), steady()))
 		return func(ctx context.Context) result {
-			out := r.Reconcile(ctx, w)
-			delay, again := out.Again()
-			return result{out.State(), out.Point(), delay, again}
+			return resultOf(r.Reconcile(ctx, w))
 		}
 	}
 }
@@ -95,7 +94,6 @@ func TestRegistry(t *testing.T) {
 		c.add("valid %s", p.name)
 		return ""
 	}))})
-	flow.Register(&registry, "Named", flow.Extensions[interface{ Key() string }]{Apply: chain.New(noting[*flow.Request[interface{ Key() string }], flow.Progress](c, "around"))})
 	flow.Register(&registry, "Thing", flow.Extensions[thing]{Get: chain.New(noting[*flow.Request[thing], flow.Observation](c, "around"))})
 
 	cases := map[string]struct {
@@ -106,7 +104,6 @@ func TestRegistry(t *testing.T) {
 		state    flow.State
 	}{
 		"Concrete":  {"the check sees its own type, operations see the engine's", "Pool", &pool{name: "p"}, calls{"get *flow_test.pool", "valid p", "apply p"}, flow.StateReady},
-		"Interface": {"extensions for an interface of several kinds", "Named", &disk{"d"}, calls{"get *flow_test.disk", "around", "apply d"}, flow.StateReady},
 		"Engine's":  {"extensions for the engine's type", "Thing", &disk{"d"}, calls{"around", "get *flow_test.disk", "apply d"}, flow.StateReady},
 		"Unknown":   {"a kind that is not registered has no extensions", "Disk", &disk{"d"}, calls{"get *flow_test.disk", "apply d"}, flow.StateReady},
 		"WrongType": {"a resource of another type is not reconciled", "Pool", &disk{"d"}, nil, flow.StateFailed},
@@ -120,7 +117,7 @@ func TestRegistry(t *testing.T) {
 			mustEqual(t, tc.reason, tc.state, out.State())
 		})
 	}
-	mustEqual(t, "the kinds are sorted", []string{"Named", "Pool", "Thing"}, registry.Kinds())
+	mustEqual(t, "the kinds are sorted", []string{"Pool", "Thing"}, registry.Kinds())
 	r := must(registry.For("Pool", c.things()))
 	mustEqual(t, "the name of a runner is its kind", "Pool", r.Name())
 	mustEqual(t, "a runner prints the flow of its kind", flow.New("Pool", flow.Operations[*pool]{
@@ -254,6 +251,32 @@ func TestWrongType(t *testing.T) {
 	}
 }
 
+// A registration is possible if a resource of the engine's type can have the
+// type of the extensions.
+func TestFits(t *testing.T) {
+	type text string
+	all := reflect.TypeFor[thing]()
+	cases := map[string]struct {
+		reason     string
+		engine, to reflect.Type
+		want       bool
+	}{
+		"Implements": {"a kind of thing", all, reflect.TypeFor[*pool](), true},
+		"Text":       {"no thing is a text", all, reflect.TypeFor[text](), false},
+		"Pointer":    {"the pointer was forgotten", all, reflect.TypeFor[disk](), false},
+		"Same":       {"the extensions of an engine of one type", reflect.TypeFor[*pool](), reflect.TypeFor[*pool](), true},
+		"Concrete":   {"an engine of one type has no resource of another", reflect.TypeFor[*pool](), reflect.TypeFor[*disk](), false},
+		"Upward":     {"the resources of the engine implement the interface", reflect.TypeFor[*pool](), all, true},
+		"Error":      {"a pool is no error", reflect.TypeFor[*pool](), reflect.TypeFor[error](), false},
+		"Two":        {"a type may implement both interfaces", all, reflect.TypeFor[error](), true},
+		"Conflict":   {"no type has two methods with one name", all, reflect.TypeFor[interface{ Key() int }](), false},
+		"Unexported": {"unexported methods of two packages are two methods", reflect.TypeFor[interface{ private() int }](), reflect.TypeFor[testing.TB](), true},
+	}
+	for name, tc := range cases {
+		mustEqual(t, name+": "+tc.reason, tc.want, flow.Fits(tc.engine, tc.to))
+	}
+}
+
 func TestRegisterPanics(t *testing.T) {
 	var registry flow.Registry[thing]
 	flow.Register(&registry, "Pool", flow.Extensions[*pool]{})
@@ -262,20 +285,12 @@ func TestRegisterPanics(t *testing.T) {
 	mustPanic(t, map[string]panicCase{
 		"Twice": {"the second registration would replace the first", func() { flow.Register(&registry, "Pool", flow.Extensions[*disk]{}) },
 			"flow: Register: Pool: there are extensions for this kind already, for *flow_test.pool: join both with Extend"},
-		"Type": {"no thing is a string", func() { flow.Register(&registry, "Text", flow.Extensions[string]{}) },
-			"flow: Register: Text: the extensions are for string, but the registry is for flow_test.thing, which cannot have that type"},
-		"Pointer": {"the pointer was forgotten", func() { flow.Register(&registry, "Disk", flow.Extensions[disk]{}) },
-			"flow: Register: Disk: the extensions are for flow_test.disk, but the registry is for flow_test.thing, which cannot have that type"},
 		"Concrete": {"an engine of one type has no resource of another", func() { flow.Register(&concrete, "Disk", flow.Extensions[*disk]{}) },
 			"flow: Register: Disk: the extensions are for *flow_test.disk, but the registry is for *flow_test.pool, which cannot have that type"},
-		"Interface": {"the type does not implement the interface", func() { flow.Register(&concrete, "Pool", flow.Extensions[error]{}) },
-			"flow: Register: Pool: the extensions are for error, but the registry is for *flow_test.pool, which cannot have that type"},
 		"Blank": {"a kind has a name", func() { flow.Register(&registry, " ", flow.Extensions[*pool]{}) },
 			"flow: Register: the kind of the extensions for *flow_test.pool is empty"},
 		"Space": {"no engine would look up this kind", func() { flow.Register(&registry, "Disk ", flow.Extensions[*disk]{}) },
 			`flow: Register: there is white space around the kind "Disk ", so no engine would find it: remove the white space`},
-		"Conflict": {"no type has two methods with one name", func() { flow.Register(&registry, "Keyed", flow.Extensions[interface{ Key() int }]{}) },
-			"flow: Register: Keyed: the extensions are for interface { Key() int }, but the registry is for flow_test.thing, which cannot have that type"},
 		"NoRegistry": {"the registry is nil", func() { flow.Register[thing](nil, "Pool", flow.Extensions[*pool]{}) },
 			"flow: Register: Pool: the registry is nil"},
 		"Case": {"two kinds would differ only by case", func() { flow.Register(&registry, "pool", flow.Extensions[*pool]{}) },
@@ -364,13 +379,13 @@ func must[V any](v V, err error) V {
 
 // Several goroutines may register, look up and use kinds at once.
 func TestRegistryConcurrently(t *testing.T) {
-	var registry flow.Registry[any]
+	var registry flow.Registry[thing]
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
 			flow.Register(&registry, fmt.Sprintf("Kind%d", i), fiveChecks())
 			for j := range 8 {
-				if out := must(registry.For(fmt.Sprintf("Kind%d", j), anyOps())).Reconcile(context.Background(), &pool{}); out.State() != flow.StateReady {
+				if out := must(registry.For(fmt.Sprintf("Kind%d", j), owningThings())).Reconcile(context.Background(), &pool{name: "p"}); out.State() != flow.StateReady {
 					t.Error(out)
 				}
 				registry.Kinds()
@@ -379,30 +394,6 @@ func TestRegistryConcurrently(t *testing.T) {
 	}
 	wg.Wait()
 	mustEqual(t, "every kind is registered", 8, len(registry.Kinds()))
-}
-
-// Later operations see the changes of an operation in the request.
-func TestRunnerCopiesTheRequestBack(t *testing.T) {
-	ops := flow.Operations[thing]{
-		Key: thing.Key,
-		Get: func(_ context.Context, req *flow.Request[thing]) (flow.Observation, error) {
-			req.Owner.Ref.Name = "fresh"
-			return flow.Observation{}, nil
-		},
-		Apply: func(_ context.Context, req *flow.Request[thing]) (flow.Progress, error) {
-			if req.Owner.Ref.Name != "fresh" {
-				return flow.Progress{}, errBoom
-			}
-			return flow.Done(), nil
-		},
-	}
-	var registry flow.Registry[thing]
-	flow.Register(&registry, "Pool", ext{})
-	for _, kind := range []string{"Pool", "Unknown"} {
-		if out := must(registry.For(kind, ops)).Reconcile(t.Context(), &pool{name: "p"}); out.State() != flow.StateReady {
-			t.Errorf("%s: %s", kind, out)
-		}
-	}
 }
 
 // If a link replaces the resource or changes the request, the inner links and
@@ -445,7 +436,6 @@ func TestRunnerPassesReplacements(t *testing.T) {
 		"PreCheck": {"a change of a check stays in the request", func(c *cloud) ext {
 			return ext{PreCheck: chain.New(link("replace", check)), Apply: chain.New(see(c))}
 		}, calls{"get given of north", "see other of south", "apply other of south"}},
-		"Bare":  {"the operation sees the change without links on Apply", func(*cloud) ext { return ext{PreCheck: chain.New(link("replace", check))} }, calls{"get given of north", "apply other of south"}},
 		"Apply": {"a link passes a copy to next", func(c *cloud) ext { return ext{Apply: chain.New(replace, see(c))} }, calls{"get given of north", "see other of south", "apply other of south"}},
 		"Outer": {"a copy changes nothing for the outer links", func(c *cloud) ext { return ext{Apply: chain.New(see(c), replace)} }, calls{"get given of north", "see given of north", "apply other of south"}},
 	}
@@ -570,11 +560,11 @@ func TestRunnerAllocations(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
-	var registry flow.Registry[any]
+	var registry flow.Registry[thing]
 	flow.Register(&registry, "Pool", fiveChecks())
 	typed := flow.New("Pool", owning(), fiveChecks())
-	runner := must(registry.For("Pool", anyOps()))
-	ctx, p := context.Background(), &pool{}
+	runner := must(registry.For("Pool", owningThings()))
+	ctx, p := context.Background(), &pool{name: "p"}
 	if out := runner.Reconcile(ctx, p); out.State() != flow.StateReady {
 		t.Fatal(out)
 	}
@@ -584,60 +574,29 @@ func TestRunnerAllocations(t *testing.T) {
 	}
 }
 
-// anyOps are the operations of owning, for an engine that handles resources as
-// any.
-func anyOps() flow.Operations[any] {
+// owningThings are the operations of owning for things.
+func owningThings() flow.Operations[thing] {
 	o := owning()
-	return flow.Operations[any]{
-		Key:   func(r any) string { return o.Key(r.(*pool)) },
-		Owner: func(ctx context.Context, r any) (checks.Object, error) { return o.Owner(ctx, r.(*pool)) },
-		Get: func(context.Context, *flow.Request[any]) (flow.Observation, error) {
+	return flow.Operations[thing]{
+		Key:   thing.Key,
+		Owner: func(ctx context.Context, r thing) (checks.Object, error) { return o.Owner(ctx, r.(*pool)) },
+		Get: func(context.Context, *flow.Request[thing]) (flow.Observation, error) {
 			return flow.Observation{Presence: checks.Present}, nil
 		},
-		Apply:      func(context.Context, *flow.Request[any]) (flow.Progress, error) { return flow.Done(), nil },
-		Deleting:   func(r any) bool { return o.Deleting(r.(*pool)) },
-		Generation: func(r any) int64 { return o.Generation(r.(*pool)) },
-	}
-}
-
-// kinds makes a registry of n kinds.
-func kinds(n int) *flow.Registry[any] {
-	registry := new(flow.Registry[any])
-	for i := range n {
-		flow.Register(registry, fmt.Sprintf("Kind%d", i), ext{})
-	}
-	return registry
-}
-
-// The time of For does not grow with the number of kinds.
-func TestForDoesNotGrow(t *testing.T) {
-	ratio.InVerify(t)
-	few, many, o := kinds(10), kinds(10_000), anyOps()
-	if got := ratio.Of(func() { must(many.For("Kind7", o)) }, func() { must(few.For("Kind7", o)) }, ratio.Options{}); got > 3 {
-		t.Errorf("with 10,000 kinds For takes %.1f times as long as with 10", got)
+		Apply: func(context.Context, *flow.Request[thing]) (flow.Progress, error) { return flow.Done(), nil },
 	}
 }
 
 // BenchmarkRunner compares a pass of a registry's runner with a typed pass,
 // with an owner and five checks.
 func BenchmarkRunner(b *testing.B) {
-	var registry flow.Registry[any]
+	var registry flow.Registry[thing]
 	flow.Register(&registry, "Pool", fiveChecks())
-	typed, runner := flow.New("Pool", owning(), fiveChecks()), must(registry.For("Pool", anyOps()))
-	ctx, p := context.Background(), &pool{}
+	typed, runner := flow.New("Pool", owning(), fiveChecks()), must(registry.For("Pool", owningThings()))
+	ctx, p := context.Background(), &pool{name: "p"}
 	for b.Loop() {
 		r := ratio.Of(func() { runner.Reconcile(ctx, p) }, func() { typed.Reconcile(ctx, p) }, ratio.Options{Samples: 200})
 		b.ReportMetric(r, "x-typed")
-		b.ReportMetric(0, "ns/op")
-	}
-}
-
-// BenchmarkFor compares For with many kinds and with few.
-func BenchmarkFor(b *testing.B) {
-	few, many, o := kinds(10), kinds(10_000), anyOps()
-	for b.Loop() {
-		r := ratio.Of(func() { must(many.For("Kind7", o)) }, func() { must(few.For("Kind7", o)) }, ratio.Options{Samples: 200})
-		b.ReportMetric(r, "x-10-kinds")
 		b.ReportMetric(0, "ns/op")
 	}
 }
@@ -699,29 +658,4 @@ func TestRunnerSetTokenFails(t *testing.T) {
 	o.Token = func(thing) (string, int64) { return "", 0 }
 	o.SetToken = func(context.Context, thing, string, int64) error { return errBoom }
 	mustBe(t, "the token is not stored", errBoom, must(registry.For("Pool", o)).Reconcile(t.Context(), &pool{name: "p"}).Err())
-}
-
-// secret has an unexported method with the name of one of testing.TB.
-type secret interface{ private() int }
-
-// secretTest has both methods.
-type secretTest struct{ testing.TB }
-
-func (secretTest) private() int { return 0 }
-
-var (
-	_ secret     = secretTest{}
-	_ testing.TB = secretTest{}
-)
-
-// Unexported methods of two packages are not the same method, whatever their
-// names and signatures.
-func TestRegisterUnexportedMethods(t *testing.T) {
-	var registry flow.Registry[secret]
-	flow.Register(&registry, "Test", flow.Extensions[testing.TB]{PreCheck: chain.New(checks.ResourceIs("is a test", func(tb testing.TB) string { return tb.Name() }))})
-	o := flow.Operations[secret]{
-		Key:   func(secret) string { return "p" },
-		Apply: func(context.Context, *flow.Request[secret]) (flow.Progress, error) { return flow.Done(), nil },
-	}
-	mustEqual(t, "the check sees the resource as a test", t.Name(), must(registry.For("Test", o)).Reconcile(t.Context(), secretTest{t}).Message())
 }

@@ -57,15 +57,9 @@ func TestSlot(t *testing.T) {
 		}, false},
 		"PreCheck":     {"Apply reads what a check found", func(o *ops, e *ext, _ *pool) { e.PreCheck, o.Apply = found, applies }, false},
 		"Get":          {"Apply reads what Get found", func(o *ops, _ *ext, _ *pool) { o.Get, o.Apply = get, applies }, false},
-		"GetToCheck":   {"a check reads what Get found", func(o *ops, e *ext, _ *pool) { o.Get, e.PreCheck = get, needed }, false},
 		"Apply":        {"a check after Apply reads what Apply made", func(o *ops, e *ext, _ *pool) { o.Apply, e.PostCheck = creates, needed }, false},
 		"CopyForApply": {"a copy of the request shares the values that Apply sets", func(o *ops, e *ext, _ *pool) { o.Apply, e.Apply, e.PostCheck = creates, copies, needed }, false},
-		"CopyAndCheck": {"Apply reads from a copy of the request", func(o *ops, e *ext, _ *pool) { o.Apply, e.Apply, e.PreCheck = applies, copies, found }, false},
-		"Link": {"a link around Apply reads the slot", func(_ *ops, e *ext, _ *pool) {
-			e.PreCheck = found
-			e.Apply = chain.New(chain.Before[*request, flow.Progress](func(_ context.Context, req *request) error { _, err := subnetID.Get(req); return err }))
-		}, false},
-		"Delete": {"Delete reads what a delete check found", func(o *ops, e *ext, p *pool) { p.deleting, e.DeleteCheck, o.Delete = true, found, applies }, false},
+		"Delete":       {"Delete reads what a delete check found", func(o *ops, e *ext, p *pool) { p.deleting, e.DeleteCheck, o.Delete = true, found, applies }, false},
 		"Convert": {"Apply reads what a check of another version found", func(o *ops, e *ext, _ *pool) {
 			*e = flow.Convert(ext{PreCheck: found}, func(p *pool) (*pool, error) { c := *p; return &c, nil })
 			o.Apply = applies

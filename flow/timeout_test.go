@@ -182,9 +182,8 @@ func TestReadyTimeoutExplained(t *testing.T) {
 		"> PreCheck  gate  block    No: not yet"), text())
 }
 
-// Observers of the pass see the time-out. The reconciler drops the times of
-// keys that no pass uses.
-func TestReadyTimeoutDropsKeys(t *testing.T) {
+// Observers of the pass see the time-out.
+func TestReadyTimeoutObserved(t *testing.T) {
 	clk := &clock{noon}
 	e := ext{PreCheck: chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("No", "not yet"), nil))}
 	seen := &recorder{kinds: []engine.Whole{engine.Pass}}
@@ -195,23 +194,6 @@ func TestReadyTimeoutDropsKeys(t *testing.T) {
 	seen.take()
 	reconcile("p")
 	mustEqual(t, "the observer sees a failure", []string{"> pass Pool", "< pass Pool: error Timeout"}, seen.take())
-
-	o := idle() // operations without a list of calls
-	o.Key = func(p *pool) string { return p.name }
-	r = flow.New("Pool", o, e, flow.WithClock(clk.now), flow.WithReadyTimeout(time.Minute), flow.WithoutBackoff())
-	reconcile("p")
-	before := heap()
-	const each, rounds = 1000, 100
-	for i := range rounds {
-		for j := range each {
-			reconcile(time.Duration(i*each + j).String())
-		}
-		clk.advance(time.Hour)
-	}
-	if grown := int64(heap()) - int64(before); grown > 4<<20 {
-		t.Errorf("%d keys take %d bytes, and only %d were used lately", each*rounds, grown, 3*each)
-	}
-	mustEqual(t, "the wait of a forgotten key begins again", flow.StateBlocked, reconcile("p").State())
 }
 
 // An outcome that is not a wait for Ready ends the wait. The next one begins

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"runtime"
 	"strings"
@@ -55,66 +53,6 @@ func TestLongRunning(t *testing.T) {
 				"owner", "apply b", `store "" for 2`, "get", "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateInProgress, flow.StateInProgress, flow.StateReady},
-		},
-		"OlderThenAtOnce": {
-			reason:  "a token is removed once",
-			answers: []answer{inProgress("a"), done, done},
-			change:  2,
-			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
-				"owner", "apply a", `store "" for 1`, "OwnerCheck", "get", "PreCheck", "apply", "get", "PostCheck",
-			},
-			states: []flow.State{flow.StateInProgress, flow.StateReady},
-		},
-		"Refused": {
-			reason:  "an operation that failed has ended: the next pass starts a new one",
-			answers: []answer{inProgress("a"), {err: flow.Failed(response(http.StatusConflict, "Conflict"))}, done},
-			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
-				"owner", "apply a", `store "" for 1`, "|",
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", "get", "PostCheck",
-			},
-			states: []flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady},
-		},
-		"Panics": {
-			reason:  "after a panic of a poll the state of the operation is unknown",
-			answers: []answer{inProgress("a"), {panics: "boom"}, done},
-			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
-				"owner", "apply a", "|",
-				"owner", "apply a", `store "" for 1`, "get", "PostCheck",
-			},
-			states: []flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady},
-		},
-		"Zero": {
-			reason:  "after the zero Progress the state of the operation is unknown",
-			answers: []answer{inProgress("a"), {}, done},
-			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
-				"owner", "apply a", "|",
-				"owner", "apply a", `store "" for 1`, "get", "PostCheck",
-			},
-			states: []flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady},
-		},
-		"Tokenless": {
-			reason:  "after an empty token the state of the operation is unknown",
-			answers: []answer{inProgress("a"), inProgress(""), done},
-			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
-				"owner", "apply a", "|",
-				"owner", "apply a", `store "" for 1`, "get", "PostCheck",
-			},
-			states: []flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady},
-		},
-		"ErrorWithToken": {
-			reason:  "InProgress with any error means that the poll failed, and the operation did not",
-			answers: []answer{inProgress("a"), {flow.InProgress("b", 0), flow.Failed(response(http.StatusConflict, "Conflict")), nil}, done},
-			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
-				"owner", "apply a", `store "b" for 1`, "|",
-				"owner", "apply b", `store "" for 1`, "get", "PostCheck",
-			},
-			states: []flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady},
 		},
 		"DoneWithError": {
 			reason:  "Done with an error does not end the operation",
@@ -199,12 +137,8 @@ func TestErrorsWhilePolling(t *testing.T) {
 		"Conflict":        {"a refused poll is not a failed operation", response(http.StatusConflict, "Conflict"), true, unknown + "the service gave no message (HTTP 409 Conflict)" + advice},
 		"NotFound":        {"only a reader knows that a 404 means that the operation is gone", response(http.StatusNotFound, ""), true, unknown + "the service gave no message (HTTP 404 Not Found)" + advice},
 		"Throttled":       {"a transient error needs no advice", response(http.StatusTooManyRequests, ""), true, unknown + "the service gave no message (HTTP 429 Too Many Requests)"},
-		"Internal":        {"a transient error needs no advice", response(http.StatusInternalServerError, ""), true, unknown + "the service gave no message (HTTP 500 Internal Server Error)"},
 		"Deadline":        {"the cloud did not answer in time", context.DeadlineExceeded, true, unknown + "context deadline exceeded"},
 		"DeadlineOfALink": {"the cloud did not answer in time", &chain.DeadlineError{Link: "put", After: time.Second}, true, unknown + "link put was not done within 1s"},
-		"Network":         {"there was no connection", &net.OpError{Op: "dial", Err: errors.New("refused")}, true, unknown + "dial: refused"},
-		"CutOff":          {"the answer was cut off", fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), true, unknown + "reading: unexpected EOF"},
-		"Canceled":        {"another context was canceled", context.Canceled, true, unknown + "context canceled" + advice},
 		"Long":            {"the text of an error is bounded", errors.New(strings.Repeat("x", 5000)), true, unknown + strings.Repeat("x", 1978) + "... (3,022 bytes more)" + advice},
 		"Panicking":       {"an error that panics when it is unwrapped is unreadable", panicking{}, true, ""},
 		"TypedNil":        {"a nil pointer is unreadable, and no panic", (*azcore.ResponseError)(nil), true, ""},
@@ -213,12 +147,10 @@ func TestErrorsWhilePolling(t *testing.T) {
 		"Failed":        {"the operation reports its end", flow.Failed(errBoom), false, "boom"},
 		"FailedNil":     {"the operation reports its end without a cause", flow.Failed(nil), false, "the operation has failed"},
 		"FailedLiteral": {"a literal without a cause", &flow.FailedError{}, false, "the operation has failed"},
-		"FailedWrapped": {"a wrapped FailedError ends the operation", fmt.Errorf("polling: %w", flow.Failed(errBoom)), false, "polling: boom"},
 		"FailedJoined":  {"a joined FailedError ends the operation", errors.Join(errBoom, fmt.Errorf("polling: %w", flow.Failed(context.DeadlineExceeded))), false, ""},
 		"FailedInPanic": {"the value of a panic does not end the operation", &chain.PanicError{Value: flow.Failed(errBoom)}, true, ""},
 		"Ended":         {"a reader recognises the end", errEnded, false, "ended"},
 		"EndedWrapped":  {"a reader recognises a wrapped error", fmt.Errorf("polling: %w", errEnded), false, "ended"},
-		"EndedTwice":    {"each cause ends the operation", errors.Join(errEnded, errEnded), false, ""},
 		"EndedAndOther": {"one cause leaves the state unknown", errors.Join(errEnded, errBoom), true, ""},
 	}
 	for name, tc := range cases {
@@ -320,14 +252,6 @@ func TestTokensAndLinks(t *testing.T) {
 		place  place
 		err    error
 	}{
-		"ErrsAfterNext": {
-			"an error after next does not end a started operation", "", []answer{{progress: flow.InProgress("a", 0)}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				p, _ := next(ctx, req)
-				return p, errBoom
-			},
-			[]string{"apply"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
-		},
 		"ErrsAfterNextWithZero": {
 			"a link that hides the token does not end the operation", "", []answer{{progress: flow.InProgress("a", 0)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
@@ -344,16 +268,6 @@ func TestTokensAndLinks(t *testing.T) {
 			},
 			[]string{"apply"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
 		},
-		"ErrsBeforeNext": {
-			"an error before next does not end the operation", "a", nil,
-			func(context.Context, *request, next) (flow.Progress, error) { return flow.Progress{}, errBoom },
-			nil, "a", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
-		},
-		"PanicsBeforeNext": {
-			"a panic before next does not end the operation", "a", nil,
-			func(context.Context, *request, next) (flow.Progress, error) { panic(errBoom) },
-			nil, "a", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
-		},
 		"ReturnsDone": {
 			"a link cannot end an operation under way with Done", "", []answer{{progress: flow.InProgress("a", 0)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
@@ -361,11 +275,6 @@ func TestTokensAndLinks(t *testing.T) {
 				return flow.Done(), nil
 			},
 			[]string{"apply"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
-		},
-		"ReturnsDoneWithoutNext": {
-			"Done without next does not end the operation", "a", nil,
-			func(context.Context, *request, next) (flow.Progress, error) { return flow.Done(), nil },
-			nil, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
 		},
 		"Replaces": {
 			"a link's own error does not end the operation, even if a reader recognises it", "a", []answer{{err: errBoom}},
@@ -407,14 +316,6 @@ func TestTokensAndLinks(t *testing.T) {
 			},
 			[]string{"apply a"}, "", place{flow.StateFailed, flow.PointApply, "link"}, errEnded,
 		},
-		"Zero": {
-			"the zero Progress is not a result", "", []answer{{progress: flow.InProgress("a", 0)}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				_, err := next(ctx, req)
-				return flow.Progress{}, err
-			},
-			[]string{"apply"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrNoProgress,
-		},
 		"Tokenless": {
 			"an empty token is an error", "", nil,
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.InProgress("", 0), nil },
@@ -441,13 +342,6 @@ func TestTokensAndLinks(t *testing.T) {
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.InProgress("own", 0), nil },
 			nil, "link:own", place{flow.StateInProgress, flow.PointApply, ""}, nil,
 		},
-		"OwnContinues": {
-			"the link gets its token back, and may return another", "link:own", nil,
-			func(_ context.Context, req *request, _ next) (flow.Progress, error) {
-				return flow.InProgress(req.Token+"2", 0), nil
-			},
-			nil, "link:own2", place{flow.StateInProgress, flow.PointApply, ""}, nil,
-		},
 		"OwnEnds": {
 			"a Skip ends the operation of the link", "link:own", nil,
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.Skip("copied"), nil },
@@ -468,11 +362,6 @@ func TestTokensAndLinks(t *testing.T) {
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
 			[]string{"apply"}, "a", place{flow.StateInProgress, flow.PointApply, ""}, nil,
 		},
-		"SkipRealOne": {
-			"a Skip does not end the real operation", "a", nil,
-			func(context.Context, *request, next) (flow.Progress, error) { return flow.Skip("enough"), nil },
-			nil, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
-		},
 		"OwnWithError": {
 			"a link that fails has started no operation of its own", "", nil,
 			func(context.Context, *request, next) (flow.Progress, error) {
@@ -488,20 +377,10 @@ func TestTokensAndLinks(t *testing.T) {
 			},
 			[]string{"apply"}, "link:own", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
 		},
-		"PollPanics": {
-			"the message of a panic has no advice", "a", []answer{{panics: errBoom}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
-			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, ""}, errBoom,
-		},
 		"PollZero": {
 			"the message of an invalid result has no advice", "a", []answer{{}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
 			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, ""}, flow.ErrNoProgress,
-		},
-		"PollTokenless": {
-			"the message of an empty token has no advice", "a", []answer{{progress: flow.InProgress("", 0)}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
-			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, ""}, flow.ErrNoToken,
 		},
 		"PollForeign": {
 			"the message of a mistake in a link has no advice", "a", []answer{{err: errBoom}},
@@ -524,20 +403,6 @@ func TestTokensAndLinks(t *testing.T) {
 			},
 			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, ""}, errBoom,
 		},
-		"Copy": {
-			"a link may pass a copy of the request", "", []answer{{progress: flow.InProgress("a", 0)}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				same := *req
-				_, err := next(ctx, &same)
-				return flow.InProgress("a", 0), err
-			},
-			[]string{"apply"}, "a", place{flow.StateInProgress, flow.PointApply, ""}, nil,
-		},
-		"NilRequest": {
-			"a nil request is an error of the link", "a", nil,
-			func(ctx context.Context, _ *request, next next) (flow.Progress, error) { return next(ctx, nil) },
-			nil, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrForeignRequest,
-		},
 		"ForeignRequest": {
 			"a request that the link made is an error of the link", "a", nil,
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
@@ -545,13 +410,6 @@ func TestTokensAndLinks(t *testing.T) {
 				return next(ctx, other)
 			},
 			nil, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrForeignRequest,
-		},
-		"ContextDropped": {
-			"the request is enough, whatever the context", "", []answer{{progress: flow.InProgress("a", 0)}},
-			func(_ context.Context, req *request, next next) (flow.Progress, error) {
-				return next(context.Background(), req)
-			},
-			[]string{"apply"}, "a", place{flow.StateInProgress, flow.PointApply, ""}, nil,
 		},
 	}
 	// The messages of passes that polled and do not know the state of the
@@ -563,9 +421,7 @@ func TestTokensAndLinks(t *testing.T) {
 		"FailedWithInProgress":  unknown + "boom" + advice,
 		"OwnAfterReal":          "operation own cannot be polled: flow: link link: " + flow.ErrUnderWay.Error() + advice,
 		"ReturnsFailedUnderWay": unknown + "boom",
-		"PollPanics":            unknown + "panic: boom",
 		"PollZero":              unknown + "flow: the operation: " + flow.ErrNoProgress.Error(),
-		"PollTokenless":         unknown + "flow: the operation: " + flow.ErrNoToken.Error(),
 		"PollForeign":           unknown + flow.ErrForeignRequest.Error(),
 	}
 	for name, tc := range cases {
@@ -722,33 +578,6 @@ func TestGoexitKeepsTheToken(t *testing.T) {
 	}
 }
 
-// The flow calls Key before it locks the tokens, so a Key that calls the
-// reconciler does not hang.
-func TestKeyOutsideTheLock(t *testing.T) {
-	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.InProgress("b", 0)}}}
-	o := c.operations()
-	o.Owner, o.Get = nil, nil
-	var r *flow.Reconciler[*pool]
-	nested := false
-	key := o.Key
-	o.Key = func(p *pool) string {
-		if p.name == "outer" && !nested {
-			nested = true
-			r.Reconcile(t.Context(), &pool{name: "inner"})
-			nested = false
-		}
-		return key(p)
-	}
-	r = flow.New("Pool", o, ext{})
-	r.Reconcile(t.Context(), &pool{name: "first"})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		r.Reconcile(t.Context(), &pool{name: "outer"})
-	}()
-	<-done
-}
-
 // Ready and Gone need a Done of the operation itself, or a Skip.
 func TestSkipAndDone(t *testing.T) {
 	type next = chain.Handler[*request, flow.Progress]
@@ -767,14 +596,6 @@ func TestSkipAndDone(t *testing.T) {
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.Done(), nil },
 			0, false, flow.ErrNotDone, "error",
 		},
-		"DoneAfterError": {
-			"Done after an error is an error", "", []answer{{err: errBoom}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				_, _ = next(ctx, req)
-				return flow.Done(), nil
-			},
-			1, false, flow.ErrNotDone, "error",
-		},
 		"DoneOfTheFirst": {
 			"the last call of the operation counts", "", []answer{{progress: flow.Done()}, {err: errBoom}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
@@ -783,14 +604,6 @@ func TestSkipAndDone(t *testing.T) {
 				return p, nil
 			},
 			2, false, flow.ErrNotDone, "error",
-		},
-		"DoneRemade": {
-			"a link may return its own Done after the operation's", "", nil,
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				_, err := next(ctx, req)
-				return flow.Done(), err
-			},
-			1, true, nil, "proceed",
 		},
 		"Skip": {
 			"a Skip replaces the operation", "", nil,
@@ -812,22 +625,6 @@ func TestSkipAndDone(t *testing.T) {
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.Skip("paused"), nil },
 			0, false, flow.ErrUnderWay, "error",
 		},
-		"SkipStarted": {
-			"a Skip does not end an operation that has just started", "", []answer{{progress: flow.InProgress("a", 0)}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				_, _ = next(ctx, req)
-				return flow.Skip("paused"), nil
-			},
-			1, false, flow.ErrUnderWay, "error",
-		},
-		"SkipAfterDone": {
-			"a link may return Skip after Done", "", nil,
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				_, _ = next(ctx, req)
-				return flow.Skip("tagged already"), nil
-			},
-			1, true, nil, "skip: tagged already",
-		},
 		"ZeroAfterDone": {
 			"the zero Progress is not the operation's Done", "", nil,
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
@@ -835,11 +632,6 @@ func TestSkipAndDone(t *testing.T) {
 				return flow.Progress{}, nil
 			},
 			1, false, flow.ErrNoProgress, "error",
-		},
-		"SkipAndError": {
-			"an error wins over a Skip", "", nil,
-			func(context.Context, *request, next) (flow.Progress, error) { return flow.Skip("why"), errBoom },
-			0, false, errBoom, "error",
 		},
 	}
 	for name, tc := range cases {
@@ -993,14 +785,4 @@ func TestTokensOfSeveralResources(t *testing.T) {
 		r.Reconcile(t.Context(), &pool{name: name})
 	}
 	mustEqual(t, "each resource is polled with its own token", []string{"apply", "apply", "apply", "apply b", "apply a"}, c.take())
-}
-
-// A link that returns Done for an operation that failed makes nothing Ready.
-func TestDoneAfterFailed(t *testing.T) {
-	c := &cloud{answers: []answer{{err: flow.Failed(errBoom)}}}
-	out := flow.New("Pool", c.operations(), ext{Apply: linkOn("swallows", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
-		_, _ = next(ctx, req)
-		return flow.Done(), nil
-	})}).Reconcile(t.Context(), &pool{})
-	mustBe(t, "the operation was not done", flow.ErrNotDone, out.Err())
 }

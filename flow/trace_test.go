@@ -182,26 +182,6 @@ func TestNotesOutside(t *testing.T) {
 	mustEqual(t, "the step of the point has the note of its operation", []string{"from the cache"}, last.Steps[1].Notes)
 }
 
-// A link that passes the context of another pass to next does not disturb the
-// pass.
-func TestContextOfAnotherPass(t *testing.T) {
-	var of context.Context
-	flow.New("Other", (&cloud{}).operations(), ext{Get: chain.New(link("lend", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
-		of = ctx
-		return next(ctx, req)
-	}))}, flow.WithExplanations(1)).Reconcile(t.Context(), &pool{})
-	seen := &recorder{}
-	out := flow.New("Pool", (&cloud{}).operations(), ext{Get: chain.New(link("borrow", func(_ context.Context, req *request, next chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
-		return next(of, req)
-	}), link("inner", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
-		return next(ctx, req)
-	}))}, flow.WithObserver(seen), flow.WithObserver(&recorder{})).Reconcile(t.Context(), &pool{})
-	mustEqual(t, "the pass is Ready", ready, fieldsOf(out))
-	if slices.Contains(seen.calls, "> Get/inner") {
-		t.Error("a link is reported to the observers of a pass that its context does not belong to")
-	}
-}
-
 // A pass inside a pass of another reconciler has its own trace.
 func TestNestedPasses(t *testing.T) {
 	inner := flow.New("Inner", (&cloud{}).operations(), ext{}, flow.WithExplanations(1))
