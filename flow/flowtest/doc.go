@@ -70,13 +70,6 @@
 //   - A resource that no object can wake follows nothing.
 //   - The delay of a requeue is positive.
 //
-// # Outcomes
-//
-// Test your own engine with outcomes that need no script: [Outcome] makes each
-// by a pass of a real flow, and [AnyOutcome] draws them.
-//
-//	out := flowtest.Outcome{State: flow.StateBlocked, Link: "quota", Block: checks.Block("NoQuota", "no quota")}.Make(t)
-//
 // # What fails the test
 //
 // A broken rule fails the test, and so do these:

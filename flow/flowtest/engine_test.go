@@ -77,17 +77,8 @@ func TestEngine(t *testing.T) {
 			ts.moved(time.Minute, "a")
 			ts.add("c", blocks(checks.WithAfter(90*time.Second)))
 		}, 2 * time.Minute, []string{"00:00 c blocked", "01:00 a *", "01:30 c blocked", "02:00 b *"}},
-		"Late": {"an event in the past happens at once", func(ts *things) {
-			ts.At(time.Minute, "", "", func() { ts.moved(0, "a") })
-		}, time.Minute, []string{"01:00 a *"}},
-		"AddedLater": {"a resource is due when it is added", func(ts *things) {
-			ts.At(time.Minute, "", "", func() { ts.add("a", checks.Proceed) })
-		}, time.Minute, []string{"01:00 a ready"}},
 		"Resync": {"a ready resource is requeued at the resync", func(ts *things) { ts.add("a", checks.Proceed) },
 			11 * time.Minute, []string{"00:00 a ready", "05:00 a ready", "10:00 a ready"}},
-		"Waits": {"a waiter is requeued after the delay of its outcome", func(ts *things) {
-			ts.add("a", blocks(checks.WithAfter(time.Minute), checks.WithWaitingFor(thing("x"))))
-		}, 2 * time.Minute, []string{"00:00 a blocked", "01:00 a blocked", "02:00 a blocked"}},
 		"WaitsForResync": {"Engine.Resync replaces the delay of a waiter", func(ts *things) {
 			ts.Engine.Resync = 4 * time.Minute
 			ts.add("a", blocks(checks.WithAfter(time.Minute), checks.WithWaitingFor(thing("x"))))
@@ -108,10 +99,6 @@ func TestEngine(t *testing.T) {
 			ts.add("b", blocks(checks.WithWaitingFor(thing("a"))))
 			ts.At(2*time.Minute, "", "", func() { ts.Edit(thing("a")); ts.Edit(thing("none")) })
 		}, 2 * time.Minute, []string{"00:00 a blocked", "00:00 b blocked", "02:00 a blocked"}},
-		"Once": {"an edit of a resource that is due causes no extra pass", func(ts *things) {
-			ts.At(0, "", "", func() { ts.Edit(thing("a")) })
-			ts.add("a", checks.Proceed)
-		}, 0, []string{"00:00 a ready"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -252,12 +239,6 @@ func TestStory(t *testing.T) {
                      again in 1s (slow, rule Unknown)
 00:00  Cluster demo  ready
 `},
-		"TenLater": {"later passes of ten equal resources are also one line", func(ts *things) { many(ts, 10, plain) }, time.Second, `
-00:00  10 Pool  failed at Apply: Conflict
-                another operation; is under way
-                again in 1s (slow, rule Unknown)
-00:01  10 Pool  ready
-`},
 		"Mixed": {"equal rows need not follow each other", func(ts *things) {
 			many(ts, 20, func(i int) string { return []string{"even", "odd"}[i%2] })
 		}, 0, `
@@ -267,28 +248,6 @@ func TestStory(t *testing.T) {
 00:00  10 Pool  failed at Apply: Conflict; odd
                 another operation; is under way
                 again in 1s (slow, rule Unknown)
-`},
-		"Between": {"rows before and after an event are not combined", func(ts *things) {
-			for i := range 10 {
-				ts.Add(checks.Ref{Kind: "Pool", Name: fmt.Sprint("p", i)}, func(ctx context.Context) (flow.Outcome, string) {
-					if i == 8 {
-						ts.moved(0, "Pool p9")
-					}
-					return flowtest.Outcome{State: flow.StateGone}.Make(t), ""
-				})
-			}
-		}, 0, `
-00:00  Pool p0  gone
-00:00  Pool p1  gone
-00:00  Pool p2  gone
-00:00  Pool p3  gone
-00:00  Pool p4  gone
-00:00  Pool p5  gone
-00:00  Pool p6  gone
-00:00  Pool p7  gone
-00:00  Pool p8  gone
-00:00  Pool p9  * moved
-00:00  Pool p9  gone
 `},
 	}
 	for name, tc := range cases {

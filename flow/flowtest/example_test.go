@@ -2,7 +2,6 @@ package flowtest_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
@@ -214,36 +212,4 @@ func ExampleService() {
 	// 00:00  failed at PreCheck by Quota: Busy      again in 5s  [quota]
 	// 00:05  blocked at PreCheck by Quota: NoQuota  again in 1m  [quota]
 	// 01:05  ready                                  again in 1h  [quota Apply]
-}
-
-// An engine turns outcomes into requeues. The test makes outcomes of several
-// states. The last one is impossible and fails the test.
-func ExampleOutcome() {
-	requeue := func(out flow.Outcome) string {
-		delay, again := out.Again()
-		if !again {
-			return "no requeue"
-		}
-		return fmt.Sprintf("requeue in %s, or with %v", delay, out.WaitingFor())
-	}
-
-	lan := checks.Ref{Kind: "Network", Name: "lan"}
-	errQuota := errors.New("no quota")
-	for _, o := range []flowtest.Outcome{
-		{State: flow.StateGone},
-		{State: flow.StateBlocked, Point: flow.PointPreCheck, Link: "network",
-			Block: checks.Block("NoNetwork", "the network does not exist", checks.WithWaitingFor(lan), checks.WithAfter(time.Minute))},
-		{State: flow.StateFailed, Err: errQuota, Rule: "quota", Retry: classify.OnChange},
-		{State: flow.StateInProgress, After: 20 * time.Second},
-		{State: flow.StateReady, Link: "network"},
-	} {
-		fmt.Printf("%s: %s\n", o.State, requeue(o.Make(t)))
-	}
-	// Output:
-	// gone: no requeue
-	// blocked: requeue in 1m0s, or with [Network lan]
-	// failed: requeue in 1h0m0s, or with []
-	// in progress: requeue in 20s, or with []
-	// flowtest: Outcome: ready by network: this state has no point and no link
-	// ready: requeue in 1s, or with []
 }

@@ -2,7 +2,6 @@ package flowtest_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -38,7 +36,6 @@ func ask(op func(*faulty) func(context.Context, *request) (flow.Progress, error)
 }
 
 func applying(f *faulty) func(context.Context, *request) (flow.Progress, error) { return f.ops.Apply }
-func removing(f *faulty) func(context.Context, *request) (flow.Progress, error) { return f.ops.Delete }
 
 // says makes the real pass and returns the outcome of another flow, whose
 // operations return p.
@@ -86,12 +83,6 @@ func TestInvariantsNoticeFaults(t *testing.T) {
 			fault:  ask(applying, ""), ext: blocking(flow.PointPreCheck),
 			want: "a blocked pass begins no operation: Apply began in a pass that was blocked at PreCheck",
 		},
-		"DeletedThoughBlocked": {
-			reason: "a blocked deletion must not delete a resource in use",
-			fault:  ask(removing, ""), ext: blocking(flow.PointDeleteCheck),
-			world: func(_ *world, p *Pool) { p.Deleted = true },
-			want:  "a blocked pass begins no operation: Delete began in a pass that was blocked at DeleteCheck",
-		},
 		"AppliedThoughInSync": {
 			reason: "each pass would send a PUT",
 			fault: func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
@@ -118,18 +109,6 @@ func TestInvariantsNoticeFaults(t *testing.T) {
 			fault:  says(false, finished), ext: blocking(flow.PointPreCheck),
 			want: "an outcome agrees with the requests: it is ready, but Apply was not called and Get did not report InSync",
 		},
-		"ReadyThoughApplyFailed": {
-			reason: "an error of Apply is not ready",
-			fault:  says(false, finished),
-			world:  func(w *world, _ *Pool) { w.Apply.Fail(conflict) },
-			want:   "an outcome agrees with the requests: it is ready, but Apply was not done",
-		},
-		"ReadyThoughInProgress": {
-			reason: "an operation under way is not ready",
-			fault:  says(false, finished),
-			world:  func(w *world, _ *Pool) { w.Apply.Then(underWay) },
-			want:   "an outcome agrees with the requests: it is ready, but Apply was not done",
-		},
 		"GoneThoughInProgress": {
 			reason: "the resource would stay in the cloud and cost money",
 			fault:  says(true, finished),
@@ -141,29 +120,11 @@ func TestInvariantsNoticeFaults(t *testing.T) {
 			fault:  says(false, underWay),
 			want:   "an outcome agrees with the requests: it is in progress, but Apply did not report an operation under way",
 		},
-		"DeletingThoughDone": {
-			reason: "the flow would wait for an operation that has ended",
-			fault:  says(true, underWay),
-			world:  func(_ *world, p *Pool) { p.Deleted = true },
-			want:   "an outcome agrees with the requests: it is deleting, but Delete did not report an operation under way",
-		},
 		"BegunAnew": {
 			reason: "two operations on one resource disturb each other",
 			fault:  ask(applying, ""), passes: 2,
 			world: func(w *world, _ *Pool) { w.Apply.From(0, underWay) },
 			want:  `one operation at a time: Apply was called with the token "" while the operation "op" is under way`,
-		},
-		"BegunAnewAfterAnError": {
-			reason: "an error of a poll does not end the operation",
-			fault: func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
-				if f.passes < 3 {
-					return f.Runner.Reconcile(ctx, p)
-				}
-				return ask(applying, "")(ctx, f, p)
-			},
-			passes: 3,
-			world:  func(w *world, _ *Pool) { w.Apply.Then(underWay).Fail(conflict) },
-			want:   `one operation at a time: Apply was called with the token "" while the operation "op" is under way`,
 		},
 		"PolledWithAnOldToken": {
 			reason: "the poll would get the answer of another operation",
@@ -174,22 +135,6 @@ func TestInvariantsNoticeFaults(t *testing.T) {
 			},
 			world: func(w *world, _ *Pool) { w.Apply.From(0, underWay) },
 			want:  `one operation at a time: Apply was called with the token "old" while the operation "op" is under way`,
-		},
-		"BegunAnewAfterARestart": {
-			reason: "a token that the resource stores is still valid after a restart",
-			fault: func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
-				if p.Token == "" {
-					return f.Runner.Reconcile(ctx, p)
-				}
-				return ask(applying, "")(ctx, f, p)
-			},
-			passes: 2,
-			world: func(w *world, _ *Pool) {
-				w.Operations = keeping()
-				w.Apply.From(0, underWay)
-				w.Change(500*time.Millisecond, "", w.Restart)
-			},
-			want: "one operation at a time",
 		},
 	}
 	for name, tc := range cases {
@@ -239,12 +184,6 @@ func TestInvariantsLetPass(t *testing.T) {
 		world  func(w *world, p *Pool)
 		want   string
 	}{
-		"PostCheckBlocks": {
-			reason: "PostCheck runs after Apply",
-			world:  func(w *world, _ *Pool) { w.Extensions = blocking(flow.PointPostCheck) },
-			want: `00:00 blocked at PostCheck by No: No again in 1s [Apply]
-			       00:01 blocked at PostCheck by No: No again in 2s [Apply]`,
-		},
 		"PolledAndThenBlocked": {
 			reason: "a pass may poll the operation under way, and then be blocked",
 			world: func(w *world, p *Pool) {
@@ -265,20 +204,6 @@ func TestInvariantsLetPass(t *testing.T) {
 			},
 			want: "00:00 ready again in 1h []",
 		},
-		"LinkForcesApply": {
-			reason: "a link may override InSync of Get",
-			world: func(w *world, _ *Pool) {
-				w.Get.From(0, flow.Observation{Presence: checks.Present, InSync: true})
-				w.Extensions.Get = chain.New(chain.Named("force", func(next chain.Handler[*request, flow.Observation]) chain.Handler[*request, flow.Observation] {
-					return func(ctx context.Context, req *request) (flow.Observation, error) {
-						seen, err := next(ctx, req)
-						seen.InSync = false
-						return seen, err
-					}
-				}))
-			},
-			want: "00:00 ready again in 1h [Get Apply]",
-		},
 		"FailedEndsTheOperation": {
 			reason: "flow.Failed ends the operation, so Apply starts another one",
 			world:  func(w *world, _ *Pool) { w.Apply.Then(underWay).Fail(flow.Failed(conflict)) },
@@ -293,19 +218,6 @@ func TestInvariantsLetPass(t *testing.T) {
 			       00:01 failed at Apply: Conflict again in 1s [Apply(op)]
 			       00:02 ready                     again in 1h [Apply(op)]`,
 		},
-		"ReaderEndsTheOperation": {
-			reason: "an error ends the operation if a reader says so",
-			world: func(w *world, _ *Pool) {
-				w.Apply.Then(underWay).Fail(conflict)
-				w.Options = []flow.Option{flow.WithErrors(classify.NewErrors("test", func(f *classify.Failure) bool {
-					f.Code, f.Ended = "Ended", errors.Is(f.Err, conflict)
-					return f.Ended
-				}, nil))}
-			},
-			want: `00:00 in progress at Apply   again in 1s [Apply]
-			       00:01 failed at Apply: Ended again in 1s [Apply(op)]
-			       00:02 ready                  again in 1h [Apply]`,
-		},
 		"TokenLostAtARestart": {
 			reason: "a restart loses a token in memory",
 			world: func(w *world, _ *Pool) {
@@ -313,18 +225,6 @@ func TestInvariantsLetPass(t *testing.T) {
 				w.Change(500*time.Millisecond, "", w.Restart)
 			},
 			want: `00:00   in progress at Apply again in 1s [Apply]
-			       00:00.5 * the process restarts
-			       00:00.5 ready again in 1h [Apply]`,
-		},
-		"TokenNotKept": {
-			reason: "a token that SetToken could not store is lost with the memory",
-			world: func(w *world, _ *Pool) {
-				w.Operations = keeping()
-				w.Operations.SetToken = func(context.Context, *Pool, string, int64) error { return conflict }
-				w.Apply.Then(underWay)
-				w.Change(500*time.Millisecond, "", w.Restart)
-			},
-			want: `00:00   failed at Apply: Conflict again in 1s [Apply]
 			       00:00.5 * the process restarts
 			       00:00.5 ready again in 1h [Apply]`,
 		},

@@ -15,7 +15,6 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/flow/flowtest"
-	"github.com/windlass-go/windlass/internal/testing/falsify"
 )
 
 // plot is a random world as data, so that a test can make it twice.
@@ -44,7 +43,7 @@ func drawPlot(t *rapid.T) plot {
 
 // world makes the world of a plot. After its scripts, every operation is done
 // at once.
-func (pl *plot) world(around func(flow.Runner[*Pool], ops) flow.Runner[*Pool]) *world {
+func (pl *plot) world() *world {
 	o := doing()
 	if pl.keep {
 		o = keeping()
@@ -96,9 +95,7 @@ func (pl *plot) world(around func(flow.Runner[*Pool], ops) flow.Runner[*Pool]) *
 			}
 			return checks.Proceed(), nil
 		}))}
-	w.New = func(o ops, opts ...flow.Option) flow.Runner[*Pool] {
-		return around(flow.New("Pool", o, links, opts...), o)
-	}
+	w.Kind, w.Extensions = "Pool", links
 	for _, at := range pl.edits {
 		w.Edit(at, "", func() { p.Generation++ })
 	}
@@ -111,21 +108,19 @@ func (pl *plot) world(around func(flow.Runner[*Pool], ops) flow.Runner[*Pool]) *
 	return w
 }
 
-func sound(r flow.Runner[*Pool], _ ops) flow.Runner[*Pool] { return r }
-
 // In any world, the flow breaks no invariant, and a second run is equal.
 func TestAnyWorld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pl := drawPlot(t)
 		j := &lenient{}
-		first := pl.world(sound).RunUntil(j, 3*time.Hour)
+		first := pl.world().RunUntil(j, 3*time.Hour)
 		for _, failures := range j.failures {
 			// A resource that is gone gets no further events.
 			if gone := first.Passes[len(first.Passes)-1].State == flow.StateGone; !gone || !strings.HasPrefix(failures, unusedScript) {
 				t.Fatalf("%s\n%s", failures, first)
 			}
 		}
-		second := pl.world(sound).RunUntil(&lenient{}, 3*time.Hour)
+		second := pl.world().RunUntil(&lenient{}, 3*time.Hour)
 		if diff := cmp.Diff(first.Passes, second.Passes); diff != "" {
 			t.Fatalf("-first, +second:\n%s", diff)
 		}
@@ -138,34 +133,3 @@ func TestAnyWorld(t *testing.T) {
 // unusedScript begins a failure about the script, which is no fault of the
 // flow.
 const unusedScript = "flowtest: parts of the script were not used"
-
-// Random worlds find faulty flows.
-func TestAnyWorldNoticesFaults(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		fault  func(ctx context.Context, f *faulty, p *Pool) flow.Outcome
-	}{
-		"AppliesFirst": {"some world blocks the pass before Apply", ask(applying, "")},
-		"DeletesFirst": {"some world blocks the pass before Delete", ask(removing, "")},
-		"SaysReady":    {"in some world the resource is not ready", says(false, finished)},
-		"SaysGone":     {"in some world the resource is not gone", says(true, finished)},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			noticed := falsify.Found(t, 0, func(t *rapid.T) {
-				pl := drawPlot(t)
-				w := pl.world(func(r flow.Runner[*Pool], o ops) flow.Runner[*Pool] {
-					return &faulty{Runner: r, ops: o, fault: tc.fault}
-				})
-				j := &lenient{}
-				w.RunPasses(j, 5)
-				if slices.ContainsFunc(j.failures, func(failures string) bool { return !strings.HasPrefix(failures, unusedScript) }) {
-					t.Fatal(j.failures)
-				}
-			})
-			if !noticed {
-				t.Error(tc.reason)
-			}
-		})
-	}
-}

@@ -94,11 +94,6 @@ func TestNoEnd(t *testing.T) {
 			want: []string{"the run is not over after 30 passes (World.MaxPasses)",
 				"the last lines of the timeline:\n  00:18  in progress", "00:29  in progress"},
 		},
-		"DefaultPasses": {
-			reason: "the default of MaxPasses is 1,000",
-			world:  func(w *world) { w.Apply.From(0, underWay) },
-			want:   []string{"the run is not over after 1000 passes"},
-		},
 		"Month": {
 			reason: "the resource is blocked, and no event is left",
 			world:  func(w *world) { w.Extensions.PreCheck = chain.New(checks.Paused(func(*Pool) bool { return true })) },
@@ -127,17 +122,6 @@ func TestNoEnd(t *testing.T) {
 				})
 			},
 			want: []string{"the pass returned the zero Outcome", "00:00  unknown"},
-		},
-		"Canceled": {
-			reason: "a canceled pass without a restart has no requeue",
-			world: func(w *world) {
-				w.New = around(func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
-					ctx, cancel := context.WithCancel(ctx)
-					cancel()
-					return f.Runner.Reconcile(ctx, p)
-				})
-			},
-			want: []string{"nothing requeues the resource after canceled", "00:00  canceled at Apply"},
 		},
 	}
 	for name, tc := range cases {
@@ -185,26 +169,6 @@ func TestStuck(t *testing.T) {
 				)
 			},
 			want: []string{"the pass at 00:01 is stuck at PreCheck/Stuck: it has not returned within 1m0s", "00:00  failed at Apply: Conflict"},
-		},
-		"Outside": {
-			reason: "the Runner is stuck before it calls the flow",
-			world: func(w *world, wait <-chan struct{}) {
-				w.New = around(func(context.Context, *faulty, *Pool) flow.Outcome { <-wait; return flow.Outcome{} })
-			},
-			want: []string{"is stuck at no point of the flow"},
-		},
-		"AfterALink": {
-			reason: "a link that was left is not the position",
-			world: func(w *world, wait <-chan struct{}) {
-				w.New = func(o ops, opts ...flow.Option) flow.Runner[*Pool] {
-					return &faulty{Runner: flow.New("Pool", o, blocking(flow.PointPreCheck), opts...), ops: o, fault: func(ctx context.Context, f *faulty, p *Pool) flow.Outcome {
-						out := f.Runner.Reconcile(ctx, p)
-						<-wait
-						return out
-					}}
-				}
-			},
-			want: []string{"is stuck at no point of the flow"},
 		},
 	}
 	for name, tc := range cases {

@@ -37,27 +37,11 @@ func TestScript(t *testing.T) {
 			       00:20 failed at Apply: Conflict again in 1s [Apply(a)]
 			       00:21 ready again in 1h [Apply]`,
 		},
-		"FromPolls": {
-			reason: "an error of a poll does not end the operation, which is polled again",
-			script: func(s *flowtest.Script[flow.Progress]) {
-				s.From(0, in("a")).FailFrom(20*time.Second, conflict).From(21*time.Second, flow.Done())
-			},
-			want: `00:00 in progress at Apply again in 10s [Apply]
-			       00:10 in progress at Apply again in 10s [Apply(a)]
-			       00:20 failed at Apply: Conflict again in 1s [Apply(a)]
-			       00:21 ready again in 1h [Apply(a)]`,
-		},
 		"Unordered": {
 			reason: "the order of the calls of From does not matter",
 			script: func(s *flowtest.Script[flow.Progress]) { s.From(10*time.Second, flow.Done()).From(0, in("a")) },
 			want: `00:00 in progress at Apply again in 10s [Apply]
 			       00:10 ready again in 1h [Apply(a)]`,
-		},
-		"Own": {
-			reason: "the user's own operation comes last",
-			script: func(s *flowtest.Script[flow.Progress]) { s.Fail(conflict) },
-			want: `00:00 failed at Apply: Conflict again in 1s [Apply]
-			       00:01 ready again in 1h [Apply]`,
 		},
 		"NotYet": {
 			reason: "the user's own operation answers before the first time of From",
@@ -91,23 +75,11 @@ func TestUnused(t *testing.T) {
 			want: []string{"parts of the script were not used; the run ended at 00:00",
 				"Apply was called once: 2 of its 3 answers in a row were not used", "00:00  ready"},
 		},
-		"Twice": {
-			reason: "the last of four answers in a row is not used",
-			ops:    doing(),
-			world:  func(w *world) { w.Apply.Fail(conflict).Then(flow.InProgress("op", 0), flow.Done(), flow.Done()) },
-			want:   []string{"Apply was called 3 times: 1 of its 4"},
-		},
 		"Never": {
 			reason: "the operation is not called",
 			ops:    doing(),
 			world:  func(w *world) { w.Delete.Fail(conflict) },
 			want:   []string{"Delete was never called: 1 of its 1 answers in a row were not used"},
-		},
-		"Hang": {
-			reason: "Hang adds an answer, which is not used",
-			ops:    doing(),
-			world:  func(w *world) { w.Apply.Then(flow.Done()).Hang() },
-			want:   []string{"Apply was called once: 1 of its 2"},
 		},
 		"From": {
 			reason: "the run ends before the time of From",
@@ -115,23 +87,11 @@ func TestUnused(t *testing.T) {
 			world:  func(w *world) { w.Apply.From(time.Minute, flow.Done()) },
 			want:   []string{"Apply: its answer from 01:00 on was not used"},
 		},
-		"Hidden": {
-			reason: "the second of two answers for the same time hides the first",
-			ops:    nothing,
-			world:  func(w *world) { w.Apply.From(0, underWay).From(0, flow.Done()) },
-			want:   []string{"Apply: its answer from 00:00 on was not used"},
-		},
 		"Object": {
 			reason: "the script of an object is not used",
 			ops:    nothing,
 			world:  func(w *world) { w.Object(prod).From(0, ready) },
 			want:   []string{"Object(Cluster prod): its answer from 00:00 on was not used"},
-		},
-		"Service": {
-			reason: "the script of a service is not used",
-			ops:    nothing,
-			world:  func(w *world) { flowtest.Service[int](w, "quota").Then(1) },
-			want:   []string{"quota was never called: 1 of its 1"},
 		},
 		"Event": {
 			reason: "the resource is gone before the events",
@@ -157,19 +117,6 @@ func TestUnused(t *testing.T) {
 				w.Extensions.PreCheck = chain.New(checks.ReferenceReady("subnet", func(*Pool) []checks.Ref { return []checks.Ref{{Kind: "Subnet", Name: "a"}} }))
 			},
 			want: []string{"Resolve(Subnet a) was called at 00:00, call 1, and has no answer: the script of Object(Subnet a)"},
-		},
-		"UnscriptedService": {
-			reason: "two services have no answers, and the failure names the first call",
-			ops:    nothing,
-			world: func(w *world) {
-				quota, limit := flowtest.Service[int](w, "quota"), flowtest.Service[int](w, "limit")
-				w.Extensions.PreCheck = chain.New(checks.Check("Quota", func(ctx context.Context, _ *checks.Request[*Pool]) (checks.Result, error) {
-					_, err := quota.Ask(ctx)
-					_, _ = limit.Ask(ctx)
-					return checks.Proceed(), err
-				}))
-			},
-			want: []string{"flowtest: quota was called at 00:00, call 1, and has no answer"},
 		},
 	}
 	for name, tc := range cases {

@@ -2,21 +2,16 @@ package flowtest_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
-	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
 var (
-	errList  = errors.New("the index is down")
 	jobs     = checks.Query{Kind: "Job", Selector: "pool=blue"}
 	password = checks.Ref{Kind: "Secret", Name: "password"}
 )
@@ -56,25 +51,11 @@ func TestSets(t *testing.T) {
 		    07:13 blocked at DeleteCheck by Unused(jobs): InUse again in 3m or with every Job with pool=blue [List(every Job with pool=blue)]
 		    10:00 * every Job with pool=blue changes
 		    10:00 gone [List(every Job with pool=blue) Delete]`},
-		"Error": {"a set may fail", unused, func(w *world, p *Pool) {
-			p.Deleted = true
-			w.Set(jobs).Fail(errList).Then(nil)
-		}, `00:00 failed at DeleteCheck by Unused(jobs): CheckFailed again in 1s [List(every Job with pool=blue)]
-		    00:01 gone [List(every Job with pool=blue) Delete]`},
-		"OwnLister": {"the user's lister answers for sets without a script", unused, func(w *world, p *Pool) {
-			p.Deleted = true
-			w.Lister = func(context.Context, checks.Query) ([]checks.Object, error) { return nil, nil }
-		}, `00:00 gone [List(every Job with pool=blue) Delete]`},
 		"FollowsObject": {"a Ready resource is woken by a change of an object that it follows", reads, func(w *world, _ *Pool) {
 			w.Object(password).From(0, secret("1")).From(time.Minute, secret("2"))
 		}, `00:00 ready again in 1h [Resolve(Secret password) Apply]
 		    01:00 * Secret password changes
 		    01:00 ready again in 1h [Resolve(Secret password) Apply]`},
-		"FollowsNothing": {"a Ready resource that follows nothing is not woken", ext{PreCheck: chain.New(checks.ReferenceReady("password", func(*Pool) []checks.Ref { return []checks.Ref{password} }, checks.WithoutFollowing()))}, func(w *world, _ *Pool) {
-			w.Object(password).From(0, secret("1")).From(time.Minute, secret("2"))
-		}, `00:00 ready again in 1h [Resolve(Secret password) Apply]
-		    01:00 * Secret password changes
-		    1:00:00 ready again in 1h [Resolve(Secret password) Apply]`},
 		"FollowsSet": {"a Ready resource is woken by a change of a set that it follows", ext{PreCheck: chain.New(checks.Unused("jobs", jobsOf, checks.WithFollowing()))}, func(w *world, _ *Pool) {
 			w.Set(jobs).From(0, nil).From(time.Minute, []checks.Object{job("a")}).From(61*time.Second, nil)
 		}, `00:00 ready again in 1h [List(every Job with pool=blue) Apply]
@@ -82,12 +63,6 @@ func TestSets(t *testing.T) {
 		    01:00 blocked at PreCheck by Unused(jobs): InUse again in 1s or with every Job with pool=blue [List(every Job with pool=blue)]
 		    01:01 * every Job with pool=blue changes
 		    01:01 ready again in 1h [List(every Job with pool=blue) Apply]`},
-		"FailedFollows": {"a failed resource is woken by a change of an object that it follows", reads, func(w *world, _ *Pool) {
-			w.Object(password).From(0, secret("1")).From(100*time.Millisecond, secret("2"))
-			w.Apply.Fail(errQuota).Then(flow.Done())
-		}, `00:00 failed at Apply: Unknown again in 1s [Resolve(Secret password) Apply]
-		    00:00.1 * Secret password changes
-		    00:00.1 ready again in 1h [Resolve(Secret password) Apply]`},
 		"Final": {"only the spec continues a final failure", ext{PreCheck: reads.PreCheck.Append(checks.Check("never", func(context.Context, *checks.Request[*Pool]) (checks.Result, error) {
 			return checks.Block("Never", "never", checks.WithRetry(classify.Never)), nil
 		}))}, func(w *world, _ *Pool) {
@@ -143,25 +118,4 @@ func TestSets(t *testing.T) {
 		}))
 		w.Run(t)
 	})
-}
-
-// TestOutcomeFollowing: an outcome follows its Following, and Make refuses a
-// state that can follow nothing.
-func TestOutcomeFollowing(t *testing.T) {
-	following := []checks.Ref{password, jobs.Ref()}
-	for _, o := range []flowtest.Outcome{
-		{State: flow.StateReady}, {State: flow.StateBlocked}, {State: flow.StateBlocked, Point: flow.PointEntryCheck}, {State: flow.StateFailed},
-		{State: flow.StateFailed, Point: flow.PointOwner}, {State: flow.StateInProgress}, {State: flow.StateDeleting},
-	} {
-		o.Following = following
-		mustEqual(t, o.String(), following, o.Make(t).Following())
-	}
-	never := checks.Block("No", "no", checks.WithRetry(classify.Never))
-	for _, o := range []flowtest.Outcome{
-		{State: flow.StateGone}, {State: flow.StateIgnored}, {State: flow.StateFinished}, {State: flow.StateCanceled}, {State: flow.StateBlocked, Block: never},
-		{State: flow.StateFailed, Retry: classify.Never}, {State: flow.StateBlocked, Point: flow.PointPass},
-	} {
-		o.Following = following
-		mustFail(t, "no object can wake it", func(t rapid.TB) { o.Make(t) }, "Following is for an outcome after which an object can cause a pass, at any point but Pass")
-	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/flow/flowtest"
@@ -35,16 +34,6 @@ func TestMistakes(t *testing.T) {
 			func(w *world) { w.Extensions = ownerReady },
 			"the flow cannot be made: flow: New: Resource: there are owner checks",
 		},
-		"NoDeleting": {
-			"flow.New panics for Delete without Deleting",
-			func(w *world) { w.Operations.Deleting = nil },
-			"Operations.Deleting is nil",
-		},
-		"NilReconciler": {
-			"New returns nil",
-			func(w *world) { w.New = func(ops, ...flow.Option) flow.Runner[*Pool] { return nil } },
-			"World.New returned a nil reconciler",
-		},
 		"TypedNil": {"New returns a nil pointer", func(w *world) {
 			w.New = func(ops, ...flow.Option) flow.Runner[*Pool] { var r *flow.Reconciler[*Pool]; return r }
 		}, "World.New returned a nil reconciler"},
@@ -52,11 +41,6 @@ func TestMistakes(t *testing.T) {
 			"New panics",
 			func(w *world) { w.New = func(ops, ...flow.Option) flow.Runner[*Pool] { panic("boom") } },
 			"the flow cannot be made: boom",
-		},
-		"NewAndKind": {
-			"New does not use Kind",
-			func(w *world) { w.New, w.Kind = plain, "Pool" },
-			"World.New is set, so Kind and Extensions have no effect",
 		},
 		"NewAndLinks": {
 			"New does not use Extensions",
@@ -86,50 +70,20 @@ func TestMistakes(t *testing.T) {
 			func(w *world) { w.Get.From(-time.Second, flow.Observation{Presence: checks.Absent}) },
 			"the script of Get: an answer from -1s on: the time is negative",
 		},
-		"NegativeFail": {
-			"an error from before the run is a mistake",
-			func(w *world) { w.Owner.FailFrom(-time.Second, conflict) },
-			"the script of Owner: an answer from -1s on: the time is negative",
-		},
 		"NegativeEdit": {
 			"an edit is before the run",
 			func(w *world) { w.Edit(-time.Second, "the size", func() {}) },
 			"Edit (the size) at -1s: the time is negative",
-		},
-		"NegativeChange": {
-			"a change is before the run",
-			func(w *world) { w.Change(-time.Second, "", nil) },
-			"Change at -1s: the time is negative",
 		},
 		"NoError": {
 			"a nil error would be a success with a zero result",
 			func(w *world) { w.Apply.Fail(nil) },
 			"the script of Apply: Fail(nil) is no error",
 		},
-		"NoErrorFrom": {
-			"a nil error would be a success with a zero result",
-			func(w *world) { w.Delete.FailFrom(time.Second, nil) },
-			"the script of Delete: FailFrom(1s, nil) is no error",
-		},
 		"NoAnswers": {
 			"Then without answers is a mistake",
 			func(w *world) { w.Apply.Then() },
 			"the script of Apply: Then() has no answer",
-		},
-		"NoErrors": {
-			"Fail without errors is a mistake",
-			func(w *world) { w.Apply.Fail() },
-			"the script of Apply: Fail() has no error",
-		},
-		"Object": {
-			"the script of an object has a mistake",
-			func(w *world) { w.Object(prod).Then() },
-			"the script of Object(Cluster prod): Then() has no answer",
-		},
-		"Service": {
-			"the script of a service has a mistake",
-			func(w *world) { flowtest.Service[int](w, "quota").Then() },
-			"the script of quota: Then() has no answer",
 		},
 		"DeletingPanics": {
 			"Deleting panics",
@@ -250,18 +204,6 @@ func TestOptions(t *testing.T) {
 			       00:21 failed at Apply: Conflict again in 1s [Apply]
 			       00:22 ready again in 10s [Apply]`,
 		},
-		"Remembered": {
-			reason: "the back-off keeps its counts before that",
-			world: func(w *world) {
-				w.Extensions = ext{}
-				w.Backoff = []flow.BackoffOption{flow.WithBackoffResync(10 * time.Second)}
-				w.Apply.Fail(conflict, flowtest.Response(429, "Busy", "", 10*time.Second), conflict)
-			},
-			want: `00:00 failed at Apply: Conflict again in 1s [Apply]
-			       00:01 failed at Apply: Busy again in 10s [Apply]
-			       00:11 failed at Apply: Conflict again in 2s [Apply]
-			       00:13 ready again in 10s [Apply]`,
-		},
 		"Options": {
 			reason: "the world overrides the clock, the back-off and the resolver of the options",
 			world: func(w *world) {
@@ -273,35 +215,6 @@ func TestOptions(t *testing.T) {
 			want: `00:00 in progress at Apply again in 1m [Resolve(Subnet a) Apply]
 			       01:00 in progress at Apply again in 30s [Apply(op)]
 			       01:30 failed at Apply: Timeout again in 1h [Apply(op)]`,
-		},
-		"ResolverOption": {
-			reason: "an option sets the resolver if the world has none",
-			world: func(w *world) {
-				w.Options = []flow.Option{flow.WithResolver(func(context.Context, checks.Ref) (checks.Object, error) { return there, nil })}
-			},
-			want: `00:00 ready again in 1h [Apply]`,
-		},
-		"OptionsWithNew": {
-			reason: "World.New gets the options, too",
-			world: func(w *world) {
-				w.Extensions = ext{}
-				w.New = plain
-				w.Apply.Fail(flow.Failed(conflict))
-				w.Options = []flow.Option{flow.WithErrors(classify.NewErrors("test", func(f *classify.Failure) bool {
-					f.Code = "Read"
-					return true
-				}, nil))}
-			},
-			want: `00:00 failed at Apply: Read again in 1s [Apply]
-			       00:01 ready again in 1h [Apply]`,
-		},
-		"Backoff": {
-			reason: "the world overrides the clock of the back-off options",
-			world: func(w *world) {
-				w.Extensions = ext{}
-				w.Backoff = []flow.BackoffOption{flow.WithBackoffResync(10 * time.Minute), flow.WithBackoffClock(time.Now)}
-			},
-			want: `00:00 ready again in 10m [Apply]`,
 		},
 	}
 	for name, tc := range cases {
