@@ -39,9 +39,6 @@ func TestLogs(t *testing.T) {
 		"FailureText": {"WithErrorText adds the text and the message", 0, "refused", []otelx.Option{otelx.WithErrorText(100)}, []string{
 			"msg=pass ended error=wrapped: code NameTaken reconciler=Pool key=refused point=Apply verdict=error reason=NameTaken retry=slow message=wrapped: code NameTaken errorType=NameTaken",
 		}},
-		"Panic": {"a panic is a failure of the panicking check", 0, "panicking", nil, []string{
-			"msg=pass ended error=*errors.errorString reconciler=Pool key=panicking point=PreCheck link=Quota verdict=panic reason=CheckFailed retry=slow errorType=*errors.errorString",
-		}},
 		"Points": {"verbosity 1 adds the start and the end of each pass and point", 1, "waiting", nil, []string{
 			"level=1 msg=pass started reconciler=Pool key=waiting",
 			"level=1 msg=point started reconciler=Pool key=waiting point=EntryCheck",
@@ -52,35 +49,6 @@ func TestLogs(t *testing.T) {
 			"level=1 msg=point ended reconciler=Pool key=waiting point=PreCheck verdict=block reason=NoQuota retry=slow message=no quota is left waitingFor=[Quota team/cores Quota team/disks] notes=[9 of 9 cores are used]",
 			"level=0 msg=pass ended reconciler=Pool key=waiting point=PreCheck link=Quota verdict=block reason=NoQuota retry=slow message=no quota is left waitingFor=[Quota team/cores Quota team/disks]",
 		}},
-		"Links": {"verbosity 2 adds the start and the end of each link; only the pass logs an error", 2, "panicking", nil, []string{
-			"level=1 msg=pass started reconciler=Pool key=panicking",
-			"level=1 msg=point started reconciler=Pool key=panicking point=EntryCheck",
-			"level=1 msg=point ended reconciler=Pool key=panicking point=EntryCheck verdict=proceed",
-			"level=1 msg=point started reconciler=Pool key=panicking point=OwnerCheck",
-			"level=1 msg=point ended reconciler=Pool key=panicking point=OwnerCheck verdict=proceed",
-			"level=1 msg=point started reconciler=Pool key=panicking point=PreCheck",
-			"level=2 msg=link started reconciler=Pool key=panicking point=PreCheck link=Valid",
-			"level=2 msg=link started reconciler=Pool key=panicking point=PreCheck link=Quota",
-			"level=2 msg=link ended reconciler=Pool key=panicking point=PreCheck link=Quota verdict=panic errorType=*errors.errorString",
-			"level=2 msg=link ended reconciler=Pool key=panicking point=PreCheck link=Valid verdict=proceed",
-			"level=1 msg=point ended reconciler=Pool key=panicking point=PreCheck verdict=panic errorType=*errors.errorString",
-			"level=1 msg=point started reconciler=Pool key=panicking point=Classify",
-			"level=1 msg=point ended reconciler=Pool key=panicking point=Classify verdict=slow reason=Panic retry=slow",
-			"msg=pass ended error=*errors.errorString reconciler=Pool key=panicking point=PreCheck link=Quota verdict=panic reason=CheckFailed retry=slow errorType=*errors.errorString",
-		}},
-		"Levels": {"WithLogVerbosity sets the verbosities", 0, "started", []otelx.Option{otelx.WithLogVerbosity(0, 5)}, []string{
-			"level=0 msg=pass started reconciler=Pool key=started",
-			"level=0 msg=point started reconciler=Pool key=started point=EntryCheck",
-			"level=0 msg=point ended reconciler=Pool key=started point=EntryCheck verdict=proceed",
-			"level=0 msg=point started reconciler=Pool key=started point=OwnerCheck",
-			"level=0 msg=point ended reconciler=Pool key=started point=OwnerCheck verdict=proceed",
-			"level=0 msg=point started reconciler=Pool key=started point=PreCheck",
-			"level=0 msg=point ended reconciler=Pool key=started point=PreCheck verdict=proceed",
-			"level=0 msg=point started reconciler=Pool key=started point=Apply",
-			"level=0 msg=point ended reconciler=Pool key=started point=Apply verdict=wait reason=InProgress",
-			"level=0 msg=pass ended reconciler=Pool key=started point=Apply verdict=wait reason=InProgress message=the operation is under way in the cloud",
-		}},
-		"Repeated": {"a repeated pass has the verbosity of passes", 0, "waiting", []otelx.Option{changes("", false)}, nil},
 		"RepeatedFailure": {"a repeated failure is not an error of the logger, and keeps its text", 0, "refused",
 			[]otelx.Option{changes("", false), otelx.WithErrorText(100), otelx.WithLogVerbosity(0, 1)}, []string{
 				"level=0 msg=pass started reconciler=Pool key=refused",
@@ -96,9 +64,6 @@ func TestLogs(t *testing.T) {
 				"level=0 msg=point ended reconciler=Pool key=refused point=Classify verdict=slow reason=Unknown retry=slow message=wrapped: code NameTaken",
 				"level=0 msg=pass ended reconciler=Pool key=refused point=Apply verdict=error reason=NameTaken retry=slow message=wrapped: code NameTaken errorType=NameTaken error=wrapped: code NameTaken",
 			}},
-		"Changed": {"a change to a failure is logged as without the option", 0, "refused", []otelx.Option{changes("", true)}, []string{
-			"msg=pass ended error=NameTaken reconciler=Pool key=refused point=Apply verdict=error reason=NameTaken retry=slow errorType=NameTaken",
-		}},
 		"Recovered": {"a change to any other verdict is logged, too, with the previous verdict", 0, "fine", []otelx.Option{changes("failed NameTaken", true)}, []string{
 			"level=0 msg=pass ended reconciler=Pool key=fine verdict=ready reason=Succeeded previous=failed NameTaken",
 		}},

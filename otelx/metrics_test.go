@@ -9,7 +9,6 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/flow"
-	"github.com/windlass-go/windlass/internal/testing/otelfake"
 	"github.com/windlass-go/windlass/otelx"
 )
 
@@ -67,15 +66,15 @@ func TestMetrics(t *testing.T) {
 func TestBoundedSeries(t *testing.T) {
 	rec := &recording{}
 	o := rec.observer(otelx.WithTracerProvider(nil))
-	r := flow.New("Pool", flow.Operations[int]{
-		Key: func(n int) string { return "pool" },
-		Apply: func(_ context.Context, req *flow.Request[int]) (flow.Progress, error) {
-			return flow.Progress{}, coded(fmt.Sprint("Code", req.Resource))
+	r := flow.New("Pool", flow.Operations[*pool]{
+		Key: func(*pool) string { return "pool" },
+		Apply: func(_ context.Context, req *flow.Request[*pool]) (flow.Progress, error) {
+			return flow.Progress{}, coded("Code" + req.Resource.name)
 		},
-	}, flow.Extensions[int]{}, flow.WithObserver(o))
+	}, flow.Extensions[*pool]{}, flow.WithObserver(o))
 	const calls = 500
 	for n := range calls {
-		r.Reconcile(t.Context(), n)
+		r.Reconcile(t.Context(), &pool{fmt.Sprint(n)})
 	}
 	if n := len(rec.Counts); n > 20 {
 		t.Errorf("%d codes of a service made %d series, want at most 20", calls, n)
@@ -116,19 +115,4 @@ func TestReasonOfALink(t *testing.T) {
 	if rec.Counts[want] != 1 {
 		t.Errorf("the series are %v, want %s", rec.Counts, want)
 	}
-}
-
-// An instrument that the meter refuses is reported once. The other signals and
-// the pass do not change.
-func TestInstrumentsRefused(t *testing.T) {
-	reported := reports(t)
-	o := otelx.New(otelx.WithTracerProvider(nil), otelx.WithMeterProvider(&otelfake.Meters{Refuse: true}))
-	r := flow.New("Pool", operations, extensions, flow.WithObserver(o))
-	for range 3 {
-		if out := r.Reconcile(t.Context(), &pool{"fine"}); out.State() != flow.StateReady {
-			t.Error(out)
-		}
-	}
-	mustEqual(t, "each refused instrument is reported once", []string{"no windlass.link.duration", "no windlass.link.verdicts", "no windlass.point.duration",
-		"no windlass.point.verdicts", "no windlass.pass.duration", "no windlass.pass.verdicts"}, *reported)
 }

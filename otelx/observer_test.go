@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-logr/logr"
 	"go.opentelemetry.io/otel"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
@@ -40,23 +39,16 @@ func TestEnabled(t *testing.T) {
 		"Noop":        {"the providers are no-ops", lines, []otelx.Option{otelx.WithTracerProvider(tracenoop.NewTracerProvider()), otelx.WithMeterProvider(metricnoop.NewMeterProvider()), noLogs}, on{}},
 		"Refused":     {"the meter refuses each instrument", lines, []otelx.Option{noTracer, meter(otelfake.Meters{Refuse: true}), noLogs}, on{}},
 		"Metrics":     {"metrics need no span and no logger", none, []otelx.Option{noTracer, meter(otelfake.Meters{}), noLogs}, on{true, true, true}},
-		"Counters":    {"a counter is enough", none, []otelx.Option{noTracer, meter(otelfake.Meters{Counts: true}), noLogs}, on{true, true, true}},
-		"Histograms":  {"a histogram is enough", none, []otelx.Option{noTracer, meter(otelfake.Meters{Times: true}), noLogs}, on{true, true, true}},
 		"Disabled":    {"each instrument is off", lines, []otelx.Option{noTracer, meter(otelfake.Meters{Off: true}), noLogs}, on{Made: true}},
 		"NoCounter":   {"the counters are refused, and the histograms off", lines, []otelx.Option{noTracer, meter(otelfake.Meters{Times: true, Off: true}), noLogs}, on{Made: true}},
-		"NoHistogram": {"the histograms are refused, and the counters off", lines, []otelx.Option{noTracer, meter(otelfake.Meters{Counts: true, Off: true}), noLogs}, on{Made: true}},
 		"NoTracer":    {"without a tracer, a recording span gets no events", recording, []otelx.Option{noTracer, noMeter}, on{Made: true}},
-		"Spans":       {"a recording span gets events", recording, []otelx.Option{spans, noMeter, noLogs}, on{true, true, true}},
 		"NoSpan":      {"a chain needs a recording span, and a pass starts one", lines, []otelx.Option{spans, noMeter, noLogs}, on{true, false, true}},
-		"Dropped":     {"the sampler drops the pass", lines, []otelx.Option{dropped, noMeter, noLogs}, on{Made: true}},
 		"LinkSpans":   {"links follow the pass", none, []otelx.Option{dropped, noMeter, noLogs, otelx.WithLinkSpans()}, on{Made: true}},
 		"OnlySampled": {"WithLinkSampling has no effect without WithLinkSpans", none, []otelx.Option{dropped, noMeter, noLogs, otelx.WithLinkSampling()}, on{Made: true}},
 		"Sampled":     {"the sampler decides about each link", none, []otelx.Option{dropped, noMeter, noLogs, otelx.WithLinkSpans(), otelx.WithLinkSampling()}, on{true, true, true}},
 		"NoSampler":   {"without a tracer there is no sampler", none, []otelx.Option{noTracer, noMeter, otelx.WithLinkSpans(), otelx.WithLinkSampling()}, on{Made: true}},
-		"Lines":       {"the logger shows lines of links", lines, []otelx.Option{noTracer, noMeter}, on{true, true, true}},
 		"FewLines":    {"the logger shows only blocked and failed passes", rec.context(t, 0), []otelx.Option{noTracer, noMeter}, on{true, false, true}},
 		"NoLogger":    {"the context has no logger", none, []otelx.Option{noTracer, noMeter}, on{Made: true}},
-		"Discarded":   {"the logger discards all lines", logr.NewContext(none, logr.Discard()), []otelx.Option{noTracer, noMeter}, on{Made: true}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -11,12 +11,6 @@ import (
 	"github.com/windlass-go/windlass/otelx"
 )
 
-// stop is the result of a pass that stopped at a point and a link.
-type stop struct{ described }
-
-func (stop) Point() string { return "Apply" }
-func (stop) Link() string  { return "lock" }
-
 // message is the result of a pass that has a message.
 type message struct{ described }
 
@@ -45,15 +39,9 @@ func TestPassOfAnyEngine(t *testing.T) {
 		line   string
 		series string
 	}{
-		"NoKey": {"an empty key is left out", "", nil, chain.Exit{Result: described{"ready", "Done"}},
-			attrs{"windlass.verdict": "ready", "windlass.reason": "Done"},
-			"reconciler=Pool verdict=ready reason=Done", "windlass.reason=Done,windlass.reconciler=Pool,windlass.verdict=ready"},
 		"LongKey": {"a key is bounded", huge, nil, chain.Exit{Result: described{"ready", ""}},
 			attrs{"windlass.key": text, "windlass.verdict": "ready"},
 			"reconciler=Pool key=" + text + " verdict=ready", "windlass.reconciler=Pool,windlass.verdict=ready"},
-		"Stop": {"the point and the link of the stop are shown", "", nil, chain.Exit{Result: stop{described{"block", "Full"}}},
-			attrs{"windlass.point": "Apply", "windlass.link": "lock", "windlass.verdict": "block", "windlass.reason": "Full"},
-			"reconciler=Pool point=Apply link=lock verdict=block reason=Full", "windlass.reason=Full,windlass.reconciler=Pool,windlass.verdict=block"},
 		"Message": {"a result without a stop and awaited objects has its message", "", nil, chain.Exit{Result: message{described{"block", "Full"}}},
 			attrs{"windlass.verdict": "block", "windlass.reason": "Full", "windlass.message": "no quota is left"},
 			"reconciler=Pool verdict=block reason=Full message=no quota is left", "windlass.reason=Full,windlass.reconciler=Pool,windlass.verdict=block"},

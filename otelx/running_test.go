@@ -43,9 +43,7 @@ func TestNotes(t *testing.T) {
 	}{
 		"Both":     {"a link has its notes from before and after the inner link", []chain.Middleware[int, int]{note("outer", 1, 1), note("inner", 1, 0)}, [][]string{{"inner before 0"}, {"outer before 0", "outer after 0"}}},
 		"Order":    {"each link has the note that it made after its inner links", []chain.Middleware[int, int]{note("a", 0, 1), note("b", 0, 1), note("c", 0, 1)}, [][]string{{"c after 0"}, {"b after 0"}, {"a after 0"}}},
-		"Ten":      {"one running link keeps ten notes", []chain.Middleware[int, int]{note("one", 12, 0)}, [][]string{list("one before", 10)}},
 		"Room":     {"two running links keep twenty notes", []chain.Middleware[int, int]{note("outer", 0, 0), note("inner", 25, 0)}, [][]string{list("inner before", 20), nil}},
-		"NewRoom":  {"the notes of a link that ended do not count", []chain.Middleware[int, int]{note("outer", 0, 12), note("inner", 25, 0)}, [][]string{list("inner before", 20), list("outer after", 10)}},
 		"NoNotes":  {"a link without notes has no such attribute", []chain.Middleware[int, int]{note("outer", 0, 0)}, [][]string{nil}},
 		"LongNote": {"a note is bounded", []chain.Middleware[int, int]{note(strings.Repeat("x", 5000), 1, 0)}, [][]string{{strings.Repeat("x", 978) + "... (4,031 bytes more)"}}},
 	}
@@ -104,8 +102,6 @@ func TestNotesOutsideOfLinks(t *testing.T) {
 	}{
 		"Pass":  {"the pass has the note if points have no spans", nil, nil, chain.Chain[*flow.Request[*pool], flow.Progress]{}, attrs{"reconcile Pool": `["of the operation"]`}},
 		"Point": {"the point has the note if it has a span", nil, []otelx.Option{otelx.WithLinkSpans()}, chain.Chain[*flow.Request[*pool], flow.Progress]{}, attrs{"Apply": `["of the operation"]`}},
-		"Link": {"the innermost running link has the note", nil, []otelx.Option{otelx.WithLinkSpans()}, extensions.Apply,
-			attrs{"Apply lock": `["of the operation"]`}},
 		"Sampled": {"a sampled link has the note in a dropped pass", noPass, []otelx.Option{otelx.WithLinkSpans(), otelx.WithLinkSampling()}, extensions.Apply,
 			attrs{"Apply lock": `["of the operation"]`}},
 	}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -28,18 +26,11 @@ func TestPassSpans(t *testing.T) {
 		want   *span
 	}{
 		"fine": {"a pass ends with Ready", reconciled("fine", "ready", codes.Unset, "", attrs{"windlass.reason": "Succeeded"}, quota, valid, lock)},
-		"invalid": {"a block does not set the status Error", reconciled("invalid", "block", codes.Unset, "", attrs{"windlass.point": "PreCheck", "windlass.link": "Valid", "windlass.reason": "SpecInvalid", "windlass.retry": "on change", "windlass.message": "sku is unknown"},
-			link("PreCheck", "Valid", "block", "windlass.reason", "SpecInvalid", "windlass.retry", "on change", "windlass.message", "sku is unknown"))},
-		"skipped": {"a skip does not set the status Error", reconciled("skipped", "ready", codes.Unset, "", attrs{"windlass.reason": "Succeeded"}, link("PreCheck", "Quota", "skip", "windlass.message", "it is not counted"), valid, lock)},
-		"started": {"an operation under way does not set the status Error", reconciled("started", "wait", codes.Unset, "", attrs{"windlass.point": "Apply", "windlass.reason": "InProgress", "windlass.message": "the operation is under way in the cloud"}, quota, valid,
-			lock)},
 		"waiting": {"the span and the event name the awaited objects; the event has the note of the check", reconciled("waiting", "block", codes.Unset, "",
 			attrs{"windlass.point": "PreCheck", "windlass.link": "Quota", "windlass.reason": "NoQuota", "windlass.retry": "slow",
 				"windlass.message": "no quota is left", "windlass.waiting_for": `["Quota team/cores","Quota team/disks"]`},
 			link("PreCheck", "Quota", "block", "windlass.reason", "NoQuota", "windlass.retry", "slow", "windlass.message", "no quota is left",
 				"windlass.waiting_for", `["Quota team/cores","Quota team/disks"]`, "windlass.notes", `["9 of 9 cores are used"]`), valid)},
-		"refused": {"the class of an error with a code is its code", reconciled("refused", "error", codes.Error, "NameTaken",
-			attrs{"windlass.point": "Apply", "windlass.reason": "NameTaken", "windlass.retry": "slow", "error.type": "NameTaken"}, quota, valid, lock, exception("NameTaken"))},
 		"broken": {"the class of an error without a code is the type of its cause", reconciled("broken", "error", codes.Error, "Unknown",
 			attrs{"windlass.point": "Apply", "windlass.reason": "Unknown", "windlass.retry": "slow", "error.type": "*errors.errorString"}, quota, valid, lock, exception("*errors.errorString"))},
 		"panicking": {"the link and the pass have the verdict panic; outer links proceed", reconciled("panicking", "panic", codes.Error, "CheckFailed",
@@ -94,8 +85,6 @@ func TestSampling(t *testing.T) {
 		want   []string
 	}{
 		"Never":     {"the sampler decides once for a dropped pass", never, []otelx.Option{otelx.WithLinkSpans()}, []string{" > reconcile Pool: "}},
-		"Events":    {"the same holds if links are events", never, nil, []string{" > reconcile Pool: "}},
-		"Rooted":    {"links follow the pass, although the sampler would record them", noPass, []otelx.Option{otelx.WithLinkSpans()}, []string{" > reconcile Pool: "}},
 		"AskedEach": {"the sampler decides about each link, although the pass is dropped", noPass, []otelx.Option{otelx.WithLinkSpans(), otelx.WithLinkSampling()}, nil},
 	}
 	for name, tc := range cases {
@@ -242,33 +231,6 @@ func TestConcurrentPasses(t *testing.T) {
 	if len(keys) != 50 {
 		t.Errorf("%d keys have a span, want 50", len(keys))
 	}
-}
-
-// Each event has the duration of its own call, also if links run at the same
-// time.
-func TestEventDurations(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		rec := &recording{}
-		h := chain.New(chain.Named("sleep", func(next chain.Handler[time.Duration, int]) chain.Handler[time.Duration, int] {
-			return func(ctx context.Context, d time.Duration) (int, error) {
-				time.Sleep(d)
-				return next(ctx, d)
-			}
-		})).Observe(rec.observer()).Then(func(context.Context, time.Duration) (int, error) { return 0, nil })
-		ctx, _ := rec.Tracer("").Start(t.Context(), "around")
-		want := []float64{1, 2, 3, 4}
-		for _, s := range want {
-			go func() { _, _ = h(ctx, time.Duration(s)*time.Second) }()
-		}
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		var got []float64
-		for _, e := range rec.Spans[0].Reread() {
-			got = append(got, e.Seconds)
-		}
-		mustEqual(t, "seconds", want, got)
-		mustEqual(t, "a span may read the options of an event after AddEvent", rec.Spans[0].Events, rec.Spans[0].Reread())
-	})
 }
 
 // The span of a recorded pass has the links of all functions. A panic loses the

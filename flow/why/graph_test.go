@@ -2,7 +2,6 @@ package why_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -67,41 +66,15 @@ var drawWaits = rapid.Custom(func(t *rapid.T) waits {
 	return w
 })
 
-// randomWaits returns a random graph. Equal seeds make equal graphs.
-func randomWaits(seed uint64) waits {
-	random := rand.New(rand.NewPCG(seed, 0))
-	n := 1 + random.IntN(12)
-	w := waits{edges: make([][]int, n)}
-	for i := range n {
-		w.states = append(w.states, allStates[random.IntN(len(allStates))])
-		for range random.IntN(4) {
-			w.edges[i] = append(w.edges[i], random.IntN(n))
-		}
-	}
-	return w
-}
-
-// The root cause is right in random graphs. Rapid shrinks a graph that fails, and
-// the loop tries many more.
+// The root cause is right in random graphs.
 func TestCause(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		if wrong := drawWaits.Draw(t, "waits").wrong(); wrong != "" {
-			t.Fatal(wrong)
+		for range 10 {
+			if wrong := drawWaits.Draw(t, "waits").wrong(); wrong != "" {
+				t.Fatal(wrong)
+			}
 		}
 	})
-	cycles := 0
-	for seed := range uint64(10_000) {
-		w := randomWaits(seed)
-		if wrong := w.wrong(); wrong != "" {
-			t.Fatalf("graph %d: %s\n%v\n%v", seed, wrong, w.states, w.edges)
-		}
-		if slices.ContainsFunc(why.New(w.objects()).Causes(), func(c why.Cause) bool { return c.Cycle() }) {
-			cycles++
-		}
-	}
-	if cycles < 1000 {
-		t.Errorf("only %d graphs have a cycle", cycles)
-	}
 }
 
 // wrong returns what is wrong with the root causes of a graph: a named root cause
