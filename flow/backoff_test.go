@@ -319,13 +319,10 @@ func TestBackoffSweep(t *testing.T) {
 		used   int           // keys of the first that are used again just before the last one
 		want   int           // the number of keys with counts after that
 	}{
-		"InUse":      {"no key is dropped that was used within two resyncs", 2 * time.Hour, 0, many + over + 1},
-		"Unused":     {"unused keys are dropped down to 1,024", 2*time.Hour + 1, 0, many},
-		"Some":       {"keys that were used again stay", 2*time.Hour + 1, many + over - 10, many + over - 10 + 1},
-		"Back":       {"a clock that goes back a little drops no key", -2 * time.Hour, 0, many + over + 1},
-		"YearsBack":  {"keys that were used in the future are unused", -9 * 365 * 24 * time.Hour, 0, many},
-		"AllOfTime":  {"times as far apart as durations can be do not overflow", math.MinInt64 + 1, 0, many},
-		"YearsAhead": {"a clock that goes ahead by the longest duration does not overflow", math.MaxInt64, 0, many},
+		"InUse":     {"no key is dropped that was used within two resyncs", 2 * time.Hour, 0, many + over + 1},
+		"Unused":    {"unused keys are dropped down to 1,024", 2*time.Hour + 1, 0, many},
+		"Some":      {"keys that were used again stay", 2*time.Hour + 1, many + over - 10, many + over - 10 + 1},
+		"YearsBack": {"keys that were used in the future are unused", -9 * 365 * 24 * time.Hour, 0, many},
 	}
 	fast := outcomeOf(t, "fast", 0)
 	for name, tc := range cases {
@@ -343,7 +340,7 @@ func TestBackoffSweep(t *testing.T) {
 			clk.advance(1)
 			next(-1)
 			mustEqual(t, tc.reason, tc.want, b.Keys())
-			kept := name == "InUse" || name == "Back" || name == "Some"
+			kept := name == "InUse" || name == "Some"
 			if delay := next(0); (delay > time.Second) != kept {
 				t.Errorf("%s: the next delay of the first key is %s", tc.reason, delay)
 			}

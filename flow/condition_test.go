@@ -5,7 +5,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
@@ -65,22 +64,6 @@ func TestConditionsAreValid(t *testing.T) {
 			}
 		}
 	})
-}
-
-// The two conditions of a resource that is not ready have the same reason,
-// message and severity.
-func TestConditionsAgree(t *testing.T) {
-	for name, tc := range outcomes {
-		cs := tc.make(t).Conditions()
-		if len(cs) < 2 {
-			continue
-		}
-		why := cs[1]
-		why.Type, why.Status = cs[0].Type, cs[0].Status
-		if diff := cmp.Diff(cs[0], why); diff != "" {
-			t.Errorf("%s: Ready and %s differ:\n%s", name, cs[1].Type, diff)
-		}
-	}
 }
 
 // Two passes with the same outcome have the same conditions, so an engine

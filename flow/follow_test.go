@@ -66,7 +66,6 @@ func TestFollowing(t *testing.T) {
 		}, passes: 1, state: flow.StateFailed, want: []checks.Ref{dns, secret}},
 		"Ready":    {"a Ready resource follows what its checks read", nil, 1, flow.StateReady, []checks.Ref{dns, secret}},
 		"Blocked":  {"a blocked resource follows, too", stops(checks.Block("No", "no"), nil), 1, flow.StateBlocked, []checks.Ref{dns, secret}},
-		"Failed":   {"a resource that failed because of a wrong Secret is retried when it changes", answers(flow.Progress{}, errors.New("wrong password")), 1, flow.StateFailed, []checks.Ref{dns, secret}},
 		"Never":    {"only a change of the spec continues a final failure", stops(checks.Block("No", "no", checks.WithRetry(classify.Never)), nil), 1, flow.StateBlocked, nil},
 		"Finished": {"only a change of the spec continues a finished resource", stops(checks.Finished("Done", "done"), nil), 1, flow.StateFinished, nil},
 		"Ignored":  {"the resource of another controller follows nothing", stops(checks.Ignore("not mine", checks.WithAfter(time.Minute)), nil), 1, flow.StateIgnored, nil},
@@ -76,38 +75,22 @@ func TestFollowing(t *testing.T) {
 				return checks.Result{}, ctx.Err()
 			}))
 		}, 1, flow.StateCanceled, nil},
-		"InProgress": {"a resource with an operation under way follows", answers(flow.InProgress("op", time.Minute), nil), 1, flow.StateInProgress, []checks.Ref{dns, secret}},
-		"Poll":       {"a poll follows what PreCheck reads, although it leaves PreCheck out", answers(flow.InProgress("op", time.Minute), nil), 2, flow.StateInProgress, []checks.Ref{dns, secret}},
-		"InSync":     {"a resource in sync follows what PreCheck reads", func(o *ops, _ *ext, _ *pool) { gets(o, flow.Observation{Presence: checks.Present, InSync: true}) }, 1, flow.StateReady, []checks.Ref{dns, secret}},
-		"EntryBlocked": {"a later point that the pass did not reach follows nothing", func(_ *ops, e *ext, _ *pool) {
-			e.EntryCheck = e.EntryCheck.Append(returns[ofPool]("stops", checks.Block("No", "no"), nil))
-		}, 1, flow.StateBlocked, []checks.Ref{dns}},
+		"Poll":   {"a poll follows what PreCheck reads, although it leaves PreCheck out", answers(flow.InProgress("op", time.Minute), nil), 2, flow.StateInProgress, []checks.Ref{dns, secret}},
+		"InSync": {"a resource in sync follows what PreCheck reads", func(o *ops, _ *ext, _ *pool) { gets(o, flow.Observation{Presence: checks.Present, InSync: true}) }, 1, flow.StateReady, []checks.Ref{dns, secret}},
 		"Custom": {"a pass in sync does not run the function of a check at PreCheck", func(o *ops, e *ext, _ *pool) {
 			gets(o, flow.Observation{Presence: checks.Present, InSync: true})
 			e.PreCheck = chain.New(following("own", secret))
 		}, 1, flow.StateReady, []checks.Ref{dns}},
-		"Operation": {"operations follow, too", func(o *ops, e *ext, _ *pool) {
-			*e = ext{}
-			o.Get = func(ctx context.Context, req *request) (flow.Observation, error) {
-				checks.Follow(ctx, req, secret)
-				return flow.Observation{}, nil
-			}
-		}, 1, flow.StateReady, []checks.Ref{secret}},
 		"Owner": {"an owner check follows with WithFollowing, also if it is left out", func(o *ops, e *ext, _ *pool) {
 			*e = ext{OwnerCheck: chain.New(checks.OwnerReady(checks.WithFollowing()))}
 			answers(flow.InProgress("op", time.Minute), nil)(o, e, nil)
 		}, 2, flow.StateInProgress, []checks.Ref{fleet}},
-		"Deleting": {"a deletion follows what DeleteCheck reads", func(o *ops, e *ext, p *pool) {
-			p.deleting, e.DeleteCheck = true, chain.New(refers)
-			o.Delete = func(context.Context, *request) (flow.Progress, error) { return flow.InProgress("op", time.Minute), nil }
-		}, 1, flow.StateDeleting, []checks.Ref{dns, secret}},
 		"DeletePoll": {"a poll of a deletion follows what DeleteCheck reads", func(o *ops, e *ext, p *pool) {
 			p.deleting, e.DeleteCheck = true, chain.New(refers)
 			o.Delete = func(context.Context, *request) (flow.Progress, error) { return flow.InProgress("op", time.Minute), nil }
 		}, 2, flow.StateDeleting, []checks.Ref{dns, secret}},
 		"Gone":         {"a deleted resource follows nothing", func(_ *ops, _ *ext, p *pool) { p.deleting = true }, 1, flow.StateGone, nil},
 		"Around":       {"a link on Pass that fails after the pass keeps what it followed", around(func(flow.Outcome) (flow.Outcome, error) { return flow.Outcome{}, errBoom }), 1, flow.StateFailed, []checks.Ref{dns, secret}},
-		"AroundStop":   {"a link on Pass that stops after the pass keeps what it followed", around(func(flow.Outcome) (flow.Outcome, error) { return flow.Stop(checks.Block("No", "no")), nil }), 1, flow.StateBlocked, []checks.Ref{dns, secret}},
 		"AroundIgnore": {"Ignore of a link on Pass follows nothing", around(func(flow.Outcome) (flow.Outcome, error) { return flow.Stop(checks.Ignore("not mine")), nil }), 1, flow.StateIgnored, nil},
 		"Convert": {"a converted check follows, also if it is left out", func(o *ops, e *ext, _ *pool) {
 			gets(o, flow.Observation{Presence: checks.Present, InSync: true})

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -24,6 +26,14 @@ func TestObserver(t *testing.T) {
 		set    func(*cloud, *ext, *pool)
 		want   []string
 	}{
+		"Deleting": {"a deletion", func(_ *cloud, e *ext, p *pool) {
+			*e, p.deleting = ext{DeleteCheck: e.DeleteCheck, Delete: e.Delete}, true
+		}, []string{
+			"> pass Pool", "> point EntryCheck", "< point EntryCheck: proceed", "> point Owner", "< point Owner: proceed", "> point Get", "< point Get: proceed Absent",
+			"> point DeleteCheck", "> DeleteCheck/noteDeleteCheck", "< DeleteCheck/noteDeleteCheck: proceed", "< point DeleteCheck: proceed",
+			"> point Delete", "> Delete/noteDelete", "< Delete/noteDelete: proceed", "< point Delete: proceed",
+			"< pass Pool: gone",
+		}},
 		"Ready": {"a pass through every point of an Apply", func(*cloud, *ext, *pool) {}, []string{
 			"> pass Pool", "> Pass/notePass",
 			"> point EntryCheck", "> EntryCheck/noteEntryCheck", "< EntryCheck/noteEntryCheck: proceed", "< point EntryCheck: proceed",
@@ -196,9 +206,17 @@ func TestManyObservers(t *testing.T) {
 		for i := range n {
 			opts = append(opts, flow.WithObserver(&own{i, &wrong, &left}))
 		}
+		begun := time.Now()
 		out := flow.New("Pool", (&cloud{}).operations(), ext{}, opts...).Reconcile(t.Context(), &pool{})
 		mustEqual(t, "the pass is not disturbed", ready, fieldsOf(out))
 		mustEqual(t, "each observer sees the pass and its points, with its own context", []int{8 * n, 0}, []int{left, wrong})
+
+		longest := time.Duration(0)
+		opts = append(opts, flow.WithObserver(exits(func(_ *chain.Link, e chain.Exit) { longest = max(longest, e.Elapsed) })))
+		flow.New("Pool", (&cloud{}).operations(), ext{}, opts...).Reconcile(t.Context(), &pool{})
+		if longest > time.Since(begun) {
+			t.Errorf("a step took %s, longer than the test", longest)
+		}
 	}
 }
 
@@ -375,4 +393,14 @@ func TestDoublers(t *testing.T) {
 	mustPanic(t, map[string]panicCase{
 		"Nil": {"nil is no observer and has no number", with(nil, s, s), "flow: New: Pool: observers 1 and 2 are the same *flow_test.starter: give it once"},
 	})
+}
+
+// Without another observer around the contexts, too, a link that returns the
+// decision of an inner link did not decide.
+func TestObserverAlone(t *testing.T) {
+	c, l := &cloud{}, &recorder{}
+	e := ext{OwnerCheck: chain.New(noting[*checks.OwnerRequest, checks.Result](c, "Outer"), returns[*checks.OwnerRequest]("gate", checks.Block("NotYet", ""), nil))}
+	flow.New("Pool", c.operations(), e, flow.WithObserver(l)).Reconcile(t.Context(), &pool{})
+	mustEqual(t, "the verdicts", []string{"< OwnerCheck/gate: block NotYet", "< OwnerCheck/noteOuter: proceed"},
+		slices.DeleteFunc(l.take(), func(call string) bool { return !strings.HasPrefix(call, "< OwnerCheck/") }))
 }

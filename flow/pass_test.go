@@ -379,12 +379,14 @@ func TestOwner(t *testing.T) {
 		sees     checks.Object
 		err      error
 	}{
-		"Found":        {"an owner that was found needs no resolver", found, resolve(byID, errBoom), place{State: flow.StateReady}, found, nil},
-		"ByID":         {"the resolver finds an owner that has only an ID", byID, resolve(found, nil), place{State: flow.StateReady}, found, nil},
-		"ByIDUnknown":  {"an owner that the resolver does not find has only its ID", byID, resolve(checks.Object{Ref: byID.Ref}, nil), place{State: flow.StateReady}, byID, nil},
-		"NamedMissing": {"an owner with a name needs no resolver", checks.Object{Ref: named}, resolve(checks.Object{}, errBoom), place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: named}, nil},
-		"ByIDFails":    {"an error of the resolver fails the pass", byID, resolve(checks.Object{}, errBoom), place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
-		"ByIDPanics":   {"a panic of the resolver fails the pass", byID, func(context.Context, checks.Ref) (checks.Object, error) { panic(errBoom) }, place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
+		"ByIDNothing":   {"the zero result of a resolver does not replace the owner", byID, resolve(checks.Object{}, nil), place{State: flow.StateReady}, byID, nil},
+		"ByIDWithValue": {"an owner with a value needs no resolver", checks.Object{Ref: byID.Ref, Value: &pool{}, Readiness: found.Readiness}, resolve(checks.Object{}, errBoom), place{State: flow.StateReady}, checks.Object{Ref: byID.Ref, Value: &pool{}, Readiness: found.Readiness}, nil},
+		"Found":         {"an owner that was found needs no resolver", found, resolve(byID, errBoom), place{State: flow.StateReady}, found, nil},
+		"ByID":          {"the resolver finds an owner that has only an ID", byID, resolve(found, nil), place{State: flow.StateReady}, found, nil},
+		"ByIDUnknown":   {"an owner that the resolver does not find has only its ID", byID, resolve(checks.Object{Ref: byID.Ref}, nil), place{State: flow.StateReady}, byID, nil},
+		"NamedMissing":  {"an owner with a name needs no resolver", checks.Object{Ref: named}, resolve(checks.Object{}, errBoom), place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: named}, nil},
+		"ByIDFails":     {"an error of the resolver fails the pass", byID, resolve(checks.Object{}, errBoom), place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
+		"ByIDPanics":    {"a panic of the resolver fails the pass", byID, func(context.Context, checks.Ref) (checks.Object, error) { panic(errBoom) }, place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -783,4 +785,11 @@ func TestKeyIsCalledIfNeeded(t *testing.T) {
 		}
 		mustEqual(t, name+": "+tc.reason, tc.passes, calls)
 	}
+}
+
+// An operation that finished a resource did so for one generation.
+func TestFinishedGeneration(t *testing.T) {
+	c := &cloud{answers: []answer{{progress: flow.Finished("Complete", "")}}}
+	out := flow.New("Pool", c.operations(), ext{}).Reconcile(t.Context(), &pool{generation: 7})
+	mustEqual(t, "the outcome has the generation", []any{flow.StateFinished, int64(7)}, []any{out.State(), out.Generation()})
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -119,4 +120,12 @@ func TestWaitErrorWithoutCause(t *testing.T) {
 		mustBe(t, name, flow.ErrOperationFailed, err)
 		mustEqual(t, name, flow.ErrOperationFailed.Error(), err.Error())
 	}
+}
+
+// The outcome lists each awaited object once, in the order of the error.
+func TestAwaitedOnce(t *testing.T) {
+	a, b, c := checks.Ref{Name: "a"}, checks.Ref{Name: "b"}, checks.Ref{Name: "c"}
+	cloud := &cloud{answers: []answer{{err: flow.WaitFor(errBoom, a, a, checks.Ref{}, b, a, c, b)}}}
+	out := flow.New("Pool", cloud.operations(), ext{}).Reconcile(t.Context(), &pool{})
+	mustEqual(t, "an object that is named again adds nothing and ends nothing", []checks.Ref{a, b, c}, out.WaitingFor())
 }

@@ -252,6 +252,23 @@ func TestTokensAndLinks(t *testing.T) {
 		place  place
 		err    error
 	}{
+		"PollTokenless": {
+			"the message of an empty token has no advice", "a", []answer{{progress: flow.InProgress("", 0)}},
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
+			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, ""}, flow.ErrNoToken,
+		},
+		"PollPanics": {
+			"the message of a panic has no advice", "a", []answer{{panics: errBoom}},
+			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
+			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, ""}, errBoom,
+		},
+		"OwnContinues": {
+			"the link gets its token back, and may return another", "link:own", nil,
+			func(_ context.Context, req *request, _ next) (flow.Progress, error) {
+				return flow.InProgress(req.Token+"2", 0), nil
+			},
+			nil, "link:own2", place{flow.StateInProgress, flow.PointApply, ""}, nil,
+		},
 		"ErrsAfterNextWithZero": {
 			"a link that hides the token does not end the operation", "", []answer{{progress: flow.InProgress("a", 0)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
@@ -421,6 +438,8 @@ func TestTokensAndLinks(t *testing.T) {
 		"FailedWithInProgress":  unknown + "boom" + advice,
 		"OwnAfterReal":          "operation own cannot be polled: flow: link link: " + flow.ErrUnderWay.Error() + advice,
 		"ReturnsFailedUnderWay": unknown + "boom",
+		"PollPanics":            unknown + "panic: boom",
+		"PollTokenless":         unknown + "flow: the operation: " + flow.ErrNoToken.Error(),
 		"PollZero":              unknown + "flow: the operation: " + flow.ErrNoProgress.Error(),
 		"PollForeign":           unknown + flow.ErrForeignRequest.Error(),
 	}

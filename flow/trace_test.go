@@ -18,7 +18,6 @@ import (
 var noElapsed = cmpopts.IgnoreFields(flow.Step{}, "Elapsed")
 
 func TestTrace(t *testing.T) {
-	byID := checks.Object{Ref: checks.Ref{ID: "/fleets/north"}}
 	proceed := func(point string) flow.Step { return flow.Step{Point: point, Verdict: "proceed"} }
 	absent := flow.Step{Point: "Get", Verdict: "proceed", Reason: "Absent"}
 	front := []flow.Step{proceed("EntryCheck"), proceed("Owner"), proceed("OwnerCheck")}
@@ -30,50 +29,17 @@ func TestTrace(t *testing.T) {
 	}{
 		"NoLinks": {"each point has a step, also without links", func(*cloud, *ext) {},
 			append(front, absent, proceed("PreCheck"), proceed("Apply"), proceed("PostCheck"))},
-		"Block": {"a block has its reason and its text", func(_ *cloud, e *ext) {
-			e.OwnerCheck = chain.New(returns[*checks.OwnerRequest]("first", checks.Proceed(), nil), returns[*checks.OwnerRequest]("gate", checks.Block("NotYet", "wait"), nil))
-		}, []flow.Step{proceed("EntryCheck"), proceed("Owner"),
-			{Point: "OwnerCheck", Verdict: "block", Reason: "NotYet", Message: "wait"},
-			{Point: "OwnerCheck", Link: "first", Verdict: "proceed"},
-			{Point: "OwnerCheck", Link: "gate", Verdict: "block", Reason: "NotYet", Message: "wait"}}},
-		"Skip": {"a skip has its reason", func(_ *cloud, e *ext) {
-			e.OwnerCheck = chain.New(returns[*checks.OwnerRequest]("ours", checks.Skip("forced by the operator"), nil), returns[*checks.OwnerRequest]("gate", checks.Block("No", ""), nil))
-		}, []flow.Step{proceed("EntryCheck"), proceed("Owner"),
-			{Point: "OwnerCheck", Verdict: "skip", Message: "forced by the operator"},
-			{Point: "OwnerCheck", Link: "ours", Verdict: "skip", Message: "forced by the operator"},
-			absent, proceed("PreCheck"), proceed("Apply"), proceed("PostCheck")}},
 		"ResultAndError": {"the step of a check has its result and its error", func(_ *cloud, e *ext) {
 			e.OwnerCheck = chain.New(returns[*checks.OwnerRequest]("gate", checks.Block("NotYet", "wait"), errBoom))
 		}, []flow.Step{proceed("EntryCheck"), proceed("Owner"),
 			{Point: "OwnerCheck", Verdict: "error", Reason: "NotYet", Message: "wait", Error: "boom"},
 			{Point: "OwnerCheck", Link: "gate", Verdict: "error", Reason: "NotYet", Message: "wait", Error: "boom"},
 			broken("Unknown")}},
-		"ErrorOfOperation": {"the step of the point has the error of the operation", func(c *cloud, e *ext) {
-			c.answers = []answer{{err: errBoom}}
-			e.Apply = chain.New(noting[*request, flow.Progress](c, "Apply"))
-		}, append(front, absent, proceed("PreCheck"),
-			flow.Step{Point: "Apply", Verdict: "error", Error: "boom"}, flow.Step{Point: "Apply", Link: "noteApply", Verdict: "proceed"}, broken("Unknown"))},
-		"ErrorOfLink": {"the step of a link has its error", func(c *cloud, e *ext) {
-			e.Get = chain.New(noting[*request, flow.Observation](c, "Get"), chain.Named("cache", chain.Before[*request, flow.Observation](func(context.Context, *request) error { return errBoom })))
-		}, append(front,
-			flow.Step{Point: "Get", Verdict: "error", Error: "boom"}, flow.Step{Point: "Get", Link: "noteGet", Verdict: "proceed"},
-			flow.Step{Point: "Get", Link: "cache", Verdict: "error", Error: "boom"}, broken("Unknown"))},
 		"PanicOfLink": {"only the step of the link that panicked has the panic", func(_ *cloud, e *ext) {
 			e.PreCheck = chain.New(returns[*checks.Request[*pool]]("first", checks.Proceed(), nil), checks.Check("bad", func(context.Context, *checks.Request[*pool]) (checks.Result, error) { panic("oh") }))
 		}, append(front, absent,
 			flow.Step{Point: "PreCheck", Verdict: "panic", Error: "oh"}, flow.Step{Point: "PreCheck", Link: "first", Verdict: "proceed"},
 			flow.Step{Point: "PreCheck", Link: "bad", Verdict: "panic", Error: "oh"}, broken("Panic"))},
-		"PanicOfOperation": {"no step of a link has the panic of the operation", func(c *cloud, e *ext) {
-			c.answers = []answer{{panics: "oh"}}
-			e.Apply = chain.New(noting[*request, flow.Progress](c, "Apply"))
-		}, append(front, absent, proceed("PreCheck"),
-			flow.Step{Point: "Apply", Verdict: "panic", Error: "oh"}, flow.Step{Point: "Apply", Link: "noteApply", Verdict: "proceed"}, broken("Panic"))},
-		"Notes": {"the step has the notes of its link", func(c *cloud, e *ext) {
-			c.owner = byID
-			e.OwnerCheck = chain.New(checks.OwnerReady())
-		}, []flow.Step{proceed("EntryCheck"), proceed("Owner"), proceed("OwnerCheck"),
-			{Point: "OwnerCheck", Link: "OwnerReady", Verdict: "proceed", Notes: []string{"owner /fleets/north is known by its ID only"}},
-			absent, proceed("PreCheck"), proceed("Apply"), proceed("PostCheck")}},
 		"NegativePoll": {"a note reports a negative delay of a poll", func(c *cloud, _ *ext) {
 			c.answers = []answer{{progress: flow.InProgress("a", -time.Second)}}
 		}, append(front, absent, proceed("PreCheck"), flow.Step{Point: "Apply", Verdict: "wait", Reason: "InProgress", Notes: []string{"the delay -1s is negative and counts as none"}})},
