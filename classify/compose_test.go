@@ -40,14 +40,10 @@ func TestComposeJoins(t *testing.T) {
 		want   facts
 	}{
 		"one":             {"a single error is its own cause", running, coded("MineFast"), facts{Fast, 0, "MineFast", "about MineFast", "fast", false}},
-		"longest":         {"the cause that waits longest wins, not the first", running, errors.Join(coded("MineFast"), coded("Conflict"), coded("NotFound")), facts{Slow, 0, "Conflict", "about Conflict", "Conflict", false}},
 		"rules":           {"rules see each cause", running, errors.Join(coded("Conflict"), coded("MineStop")), facts{OnChange, 0, "MineStop", "about MineStop", "stop", false}},
 		"rules on text":   {"a cause of no service has its own text", running, errors.Join(coded("Conflict"), errors.New("plain text")), facts{VerySlow, 0, "", "plain text", "text", false}},
-		"after":           {"the longest delay of all causes applies", running, errors.Join(coded("MineStop", "5"), coded("Conflict", "90"), coded("MineFast", "7")), facts{OnChange, 90 * time.Second, "MineStop", "about MineStop", "stop", false}},
 		"after breaks":    {"among equal Retries the longer delay wins", running, errors.Join(coded("Conflict", "5"), coded("NotFound", "90")), facts{Slow, 90 * time.Second, "NotFound", "about NotFound", "NotFound", false}},
 		"first of equals": {"among equal causes the first wins", running, errors.Join(coded("NotFound"), coded("Conflict")), facts{Slow, 0, "NotFound", "about NotFound", "NotFound", false}},
-		"wrapped":         {"a join may be wrapped", running, fmt.Errorf("a: %w", fmt.Errorf("b: %w", errors.Join(coded("Conflict"), fmt.Errorf("c: %w", coded("MineStop"))))), facts{OnChange, 0, "MineStop", "about MineStop", "stop", false}},
-		"several %w":      {"fmt.Errorf joins, too", running, fmt.Errorf("a: %w, %w", coded("Conflict"), coded("MineStop")), facts{OnChange, 0, "MineStop", "about MineStop", "stop", false}},
 		"nested":          {"joins may be nested", running, errors.Join(errors.Join(coded("Conflict"), coded("NotFound")), fmt.Errorf("a: %w", errors.Join(coded("MineFast"), coded("MineStop")))), facts{OnChange, 0, "MineStop", "about MineStop", "stop", false}},
 		"join of one":     {"a join of one is a wrap", running, fmt.Errorf("a: %w", errors.Join(nil, errors.New("plain text"))), facts{VerySlow, 0, "", "a: plain text", "text", false}},
 		"join of none":    {"a join of none has only its text", running, joinOf{}, facts{Slow, 0, "", "joined", "Unknown", false}},
@@ -82,12 +78,9 @@ func TestComposeKeepsStatus(t *testing.T) {
 		want   bool
 	}{
 		"one":          {"the row keeps the status", coded("KeepFast"), true},
-		"other":        {"the row does not keep the status", coded("Fast"), false},
 		"all":          {"every row keeps the status", errors.Join(coded("KeepFast"), coded("KeepSlow")), true},
 		"only winner":  {"the first cause decides, and the second one does not keep the status", errors.Join(coded("KeepSlow"), coded("Fast")), false},
 		"winner last":  {"the second cause decides, and the first one does not keep the status", errors.Join(coded("Fast"), coded("KeepSlow")), false},
-		"only loser":   {"the first cause decides and does not keep the status", errors.Join(coded("Slow"), coded("KeepFast")), false},
-		"neither":      {"no cause keeps the status", errors.Join(coded("Slow"), coded("Fast")), false},
 		"longer delay": {"a longer delay of another cause changes nothing", errors.Join(coded("KeepSlow"), coded("KeepFast", "90")), true},
 	}
 	for name, c := range cases {
@@ -104,29 +97,6 @@ type joinOf []error
 
 func (joinOf) Error() string     { return "joined" }
 func (j joinOf) Unwrap() []error { return j }
-
-func TestCausesKeepTheFieldsOfTheFailure(t *testing.T) {
-	var got []Failure
-	note := func(next Handler) Handler {
-		return func(ctx context.Context, f *Failure) (Classification, error) {
-			got = append(got, *f)
-			return next(ctx, f)
-		}
-	}
-	date := noon.Add(time.Minute).Format(time.RFC850[:len(time.RFC850)-3] + "GMT")
-	classifyBy(t, newFailure(errors.Join(coded("A"), coded("B", date)), "2024-05-01", noon), note)
-	if len(got) != 2 || got[0].Code != "A" || got[1].Code != "B" {
-		t.Fatalf("got %+v", got)
-	}
-	for _, f := range got {
-		if f.APIVersion != "2024-05-01" {
-			t.Errorf("cause %s has API version %q", f.Code, f.APIVersion)
-		}
-	}
-	if got[1].After != time.Minute {
-		t.Errorf("the cause's date was not measured against the failure's now: %s", got[1].After)
-	}
-}
 
 // A single error reaches the links unchanged, with the errors that wrap it.
 func TestComposeKeepsASingleFailure(t *testing.T) {
@@ -246,13 +216,6 @@ func TestComposeLetsGoexitPass(t *testing.T) {
 	<-done
 	if returned {
 		t.Error("runtime.Goexit must end the goroutine")
-	}
-}
-
-func TestComposeSetUp(t *testing.T) {
-	got := panicText(func() { Compose(chain.New(chain.Named("mine", func(Handler) Handler { return nil }))) })
-	if want := "chain: Then: link 1 of 1, mine, returned a nil handler"; got != want {
-		t.Errorf("got panic %q, want %q", got, want)
 	}
 }
 

@@ -57,22 +57,15 @@ func TestRowsMatchErrors(t *testing.T) {
 		err    error
 		want   string // the rule
 	}{
-		"is":             {"the error itself", errNoQuota, "is"},
 		"is, wrapped":    {"an error that wraps it", fmt.Errorf("create: %w", errNoQuota), "is"},
 		"is, method":     {"an error with an Is method", fmt.Errorf("create: %w", likeError{errNoQuota}), "both"},
-		"same text":      {"another error with the same text does not match", errors.New("no quota"), "Unknown"},
-		"as":             {"the type itself", &quotaError{"a"}, "as"},
 		"as, wrapped":    {"an error that wraps an error of the type", fmt.Errorf("create: %w", &quotaError{"a"}), "as"},
-		"as, method":     {"an error with an As method", likeError{}, "as"},
-		"interface":      {"an earlier row wins over an interface", &net.OpError{Op: "dial", Err: errNoQuota}, "is"},
 		"interface only": {"the type may be an interface", &net.OpError{Op: "dial", Err: errors.New("x")}, "interface"},
 		"message too":    {"all conditions of a row have to hold", &quotaError{"b"}, "as and message"},
 		"other":          {"no condition holds", fs.ErrNotExist, "Unknown"},
 		"causes":         {"each cause of a joined error is compared by itself", fmt.Errorf("%w: %w", errNoQuota, &quotaError{"a"}), "is"},
-		"one of causes":  {"the slowest cause wins", errors.Join(fs.ErrNotExist, errNoQuota), "is"},
 		"not comparable": {"errors that cannot be compared are not equal", listError{"a"}, "Unknown"},
 		"panic":          {"the value of a panic is not compared", &chain.PanicError{Value: errNoQuota}, "Panic"},
-		"endless":        {"NewFailure replaces an endless error", &loop{}, "Unknown"},
 		"panics in Is":   {"no later row decides about an error that panics", panics("Is"), "Unreadable(both)"},
 		"panics in As":   {"no later row decides if As panics", fmt.Errorf("a: %w", panics("As")), "Unreadable(as)"},
 	}
@@ -90,19 +83,6 @@ func TestRowsMatchErrors(t *testing.T) {
 	}
 }
 
-// Without Compose, a link gets the error of a literal unchanged.
-func TestRowsMatchErrorsOfLiterals(t *testing.T) {
-	link := Table{{Name: "is", Is: errNoQuota, Retry: Fast}, {Name: "as", As: ErrorType[*quotaError](), Retry: Fast}}.Link()(decide)
-	for want, err := range map[string]error{
-		"slow, rule Unreadable(is)": shared(25, &loop{}), "fast, rule is": joinOf{errNoQuota, &loop{}}, "fast, rule as": &wrapper{&quotaError{}}, "slow, rule Unknown": nil,
-	} {
-		c, _ := link(t.Context(), &Failure{Err: err})
-		if got, _, _ := strings.Cut(c.String(), ":"); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-}
-
 // A row can set the delay. The longer of its delay and that of the service
 // applies.
 func TestRowsSetTheDelay(t *testing.T) {
@@ -116,11 +96,9 @@ func TestRowsSetTheDelay(t *testing.T) {
 		err    error
 		want   time.Duration
 	}{
-		"row":      {"the service asks for no delay", errNoQuota, 10 * time.Minute},
-		"shorter":  {"the service asks for a shorter delay", respErr("Conflict", 409, "", "Retry-After", "15"), 30 * time.Second},
-		"longer":   {"the service asks for a longer delay", respErr("Conflict", 409, "", "Retry-After", "45"), 45 * time.Second},
-		"no delay": {"the row sets no delay", respErr("NotFound", 404, "", "Retry-After", "45"), 45 * time.Second},
-		"joined":   {"the longest delay of all causes applies", errors.Join(respErr("NotFound", 404, "", "Retry-After", "700"), errNoQuota), 700 * time.Second},
+		"row":     {"the service asks for no delay", errNoQuota, 10 * time.Minute},
+		"shorter": {"the service asks for a shorter delay", respErr("Conflict", 409, "", "Retry-After", "15"), 30 * time.Second},
+		"longer":  {"the service asks for a longer delay", respErr("Conflict", 409, "", "Retry-After", "45"), 45 * time.Second},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -128,19 +106,6 @@ func TestRowsSetTheDelay(t *testing.T) {
 				t.Errorf("%s: got %v", tc.reason, c)
 			}
 		})
-	}
-}
-
-// The table of a service may have rows that match Go errors, too.
-func TestServiceRowsMatchErrors(t *testing.T) {
-	e := NewErrors("x", func(*Failure) bool { return true }, Table{{Is: errNoQuota, Retry: Fast, After: time.Minute}})
-	c := classifyBy(t, NewFailure(fmt.Errorf("a: %w", errNoQuota), "", noon, e))
-	want := facts{Fast, time.Minute, "", "the error has no text", `error "no quota"`, false}
-	if diff := cmp.Diff(want, factsOf(c)); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-	if got := c.Reason(); got != "ErrorNoQuota" {
-		t.Errorf("got reason %s", got)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"math"
 	"net"
-	"net/http"
 	"net/url"
 	"strings"
 	"syscall"
@@ -107,27 +106,20 @@ func TestErrorsRead(t *testing.T) {
 		want   Failure
 	}{
 		"methods":       {"all methods of an error are called", &methods{code: "Busy", message: "later", status: 409, after: time.Second}, Failure{Code: "Busy", Message: "later", Status: 409, After: time.Second}},
-		"wrapped":       {"the error may be wrapped", fmt.Errorf("a: %w", &methods{code: "Busy", status: 409}), Failure{Code: "Busy", Status: 409}},
 		"joined":        {"the fields of a joined error are those of its first cause with a code", errors.Join(errors.New("x"), nil, &methods{code: "Busy", status: 409}), Failure{Code: "Busy", Status: 409}},
 		"timeout":       {"a time-out is transient", &methods{timeout: true}, Failure{Transient: true}},
-		"other status":  {"the status may have either method", status(503), Failure{Message: "status 503", Status: 503, Transient: true}},
 		"no status":     {"an error may have some of the methods", codeAndDelay{}, Failure{Code: "Busy", Message: "busy", After: time.Minute}},
-		"inner timeout": {"an expired deadline is transient, whatever wraps it", noTimeout{context.DeadlineExceeded}, Failure{Message: "context deadline exceeded", Transient: true}},
 		"aborted":       {"an aborted connection is transient", syscall.ECONNABORTED, Failure{Message: syscall.ECONNABORTED.Error(), Transient: true}},
 		"reset":         {"a reset connection is transient", syscall.ECONNRESET, Failure{Message: syscall.ECONNRESET.Error(), Transient: true}},
 		"pipe":          {"a closed connection is transient", syscall.EPIPE, Failure{Message: syscall.EPIPE.Error(), Transient: true}},
 		"not found":     {"404 means that the object does not exist", status(404), Failure{Message: "status 404", Status: 404, NotFound: true}},
-		"gone":          {"410 may concern the request, not the object", status(410), Failure{Message: "status 410", Status: 410}},
 		"throttled":     {"429 is transient", status(429), Failure{Message: "status 429", Status: 429, Transient: true}},
 		"slow":          {"408 is transient", status(408), Failure{Message: "status 408", Status: 408, Transient: true}},
 		"last 5xx":      {"599 is an error of the server", status(599), Failure{Message: "status 599", Status: 599, Transient: true}},
-		"600":           {"600 is not a valid status", status(600), Failure{Message: "status 600", Status: 600}},
 		"long delay":    {"more than an hour counts as an hour", &methods{after: 2 * time.Hour}, Failure{After: time.Hour}},
-		"negative":      {"a negative delay counts as none", &methods{after: -1}, Failure{}},
 		"network":       {"a refused connection is transient", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, Failure{Message: "dial: connection refused", Transient: true}},
 		"file":          {"a missing file is not a missing object", &fs.PathError{Op: "open", Path: "/x", Err: fs.ErrNotExist}, Failure{Message: "open /x: file does not exist"}},
 		"canceled":      {"a canceled request sets no field", context.Canceled, Failure{Message: "context canceled"}},
-		"text":          {"a text sets the message only", errors.New("404 not found"), Failure{Message: "404 not found"}},
 		"panics midway": {"an error that panics keeps the fields read before the panic", panics("HTTPStatusCode"), Failure{Code: "Missing", Message: "missing"}},
 	}
 	for name, c := range cases {
@@ -171,19 +163,14 @@ func TestErrorsAnswer(t *testing.T) {
 		"missing and down":    {"the second cause is another failure", errors.Join(missing, down), answers{Class: "NotFound"}},
 		"down and missing":    {"the first cause is another failure", errors.Join(down, missing), answers{Class: "Down"}},
 		"missing and unknown": {"no reader knows one cause", fmt.Errorf("%w, %w", missing, errors.New("x")), answers{Class: "NotFound"}},
-		"nested":              {"a nested cause is another failure", errors.Join(missing, fmt.Errorf("a: %w", errors.Join(missing, down))), answers{Class: "NotFound"}},
 		"ended":               {"the reader marks the operation as ended", fmt.Errorf("poll: %w", ended), answers{Ended: true, Class: "OperationFailed"}},
 		"missing and late":    {"a time-out that wraps the error makes it uncertain", timeout{missing}, answers{Class: "NotFound"}},
 		"missing, cut off":    {"a network error that wraps the error makes it uncertain", &url.Error{Op: "Get", URL: "/", Err: missing}, answers{Class: "NotFound"}},
-		"missing, deadline":   {"an expired deadline that wraps the error makes it uncertain", &chain.DeadlineError{Link: "get", After: time.Second, Err: missing}, answers{Class: "NotFound"}},
 		"status, late":        {"the rule applies to errors of no service, too", timeout{status(404)}, answers{Transient: true, Class: "404"}},
 		"ended twice":         {"every polled operation has ended", errors.Join(ended, ended), answers{Ended: true, Class: "OperationFailed"}},
 		"ended and late":      {"a time-out that wraps the end makes it uncertain", timeout{ended}, answers{Class: "OperationFailed"}},
 		"ended and down":      {"one cause concerns the poll, not the operation", errors.Join(ended, down), answers{Class: "OperationFailed"}},
 		"ended and time":      {"a deadline is a cause of its own", fmt.Errorf("%w: %w", ended, context.DeadlineExceeded), answers{Class: "OperationFailed"}},
-		"down twice":          {"all causes are transient", errors.Join(down, io.ErrUnexpectedEOF), answers{Transient: true, Class: "Down"}},
-		"down and other":      {"one cause may be permanent", errors.Join(down, respErr("Bad", 400, "")), answers{Class: "Down"}},
-		"panic":               {"the value of a panic is not read", &chain.PanicError{Value: missing}, answers{Class: "*classify.reply"}},
 		"panic of ended":      {"a panic ends no operation", fmt.Errorf("poll: %w", &chain.PanicError{Value: ended}), answers{Class: "*classify.reply"}},
 		"panic of down":       {"a panic is not transient", &chain.PanicError{Value: down}, answers{Class: "*classify.reply"}},
 		"down in two ways":    {"all causes are transient, but the first status and the first Timeout of the whole error are not", errors.Join(noTimeout{status(503)}, &methods{status: 400, timeout: true}), answers{Transient: true, Class: "503"}},
@@ -192,18 +179,13 @@ func TestErrorsAnswer(t *testing.T) {
 		"wrap of nothing":     {"fmt.Errorf wraps no error if its operand is nil", fmt.Errorf("%w", error(nil)), answers{Class: "*fmt.wrapError"}},
 		"deadline":            {"a deadline error is transient", &chain.DeadlineError{Link: "get", After: time.Second, Err: context.DeadlineExceeded}, answers{Transient: true, Class: "*chain.DeadlineError"}},
 		"join of none":        {"an empty join sets no field", joinOf{}, answers{Class: "classify.joinOf"}},
-		"join of nil":         {"nil causes are ignored", joinOf{nil, missing, nil}, answers{NotFound: true, Class: "NotFound"}},
-		"join of only nil":    {"a join of nil errors sets no field", joinOf{nil, nil}, answers{Class: "classify.joinOf"}},
 		"typed nil":           {"a typed nil sets no field", (*reply)(nil), answers{Class: "*classify.reply"}},
 		"typed nil joined":    {"a typed nil is an unknown cause", errors.Join(missing, (*reply)(nil)), answers{Class: "NotFound"}},
 		"typed nil deadline":  {"the Unwrap of a typed nil panics", (*chain.DeadlineError)(nil), answers{Class: "*chain.DeadlineError"}},
-		"unknown":             {"no reader knows the error", errors.New("x"), answers{Class: "*errors.errorString"}},
 		"status":              {"an error of no service with a status", status(404), answers{NotFound: true, Class: "404"}},
-		"network":             {"an error of no service", &url.Error{Op: "Get", URL: "/", Err: io.EOF}, answers{Transient: true, Class: "*url.Error"}},
 		"wrapped type":        {"the class is the type of the wrapped error", fmt.Errorf("a: %w", errors.Join(fmt.Errorf("b: %w", fs.ErrNotExist))), answers{Class: "*errors.errorString"}},
 		"class is bounded":    {"the class has at most 100 bytes", respErr(strings.Repeat("x", 5000), 0, ""), answers{Class: strings.Repeat("x", 100)}},
 		"class keeps signs":   {"the first and the last visible ASCII character are kept", respErr("!~\x7f", 0, ""), answers{Class: "!~_"}},
-		"join of nothing":     {"fmt.Errorf joins no error if its operands are nil", fmt.Errorf("%w, %w", error(nil), error(nil)), answers{Class: "*fmt.wrapErrors"}},
 		"class is ASCII":      {"other characters become underscores", respErr("a b\nc\x00é", 0, ""), answers{Class: "a_b_c__"}},
 	}
 	for name, c := range cases {
@@ -327,10 +309,7 @@ func TestReaders(t *testing.T) {
 		errs   []Errors
 		want   answers
 	}{
-		"none":            {"the zero Errors knows no service", nil, answers{Class: "*errors.errorString"}},
 		"zero":            {"the zero Errors may be passed with others", []Errors{{}, one}, answers{true, true, true, "One"}},
-		"first":           {"the first reader that knows the error reads it", []Errors{one, two}, answers{true, true, true, "One"}},
-		"second":          {"a reader that does not know the error leaves it to the next", []Errors{NewErrors("no", reader("No", false), nil), two}, answers{true, true, true, "Two"}},
 		"not known":       {"the writes of a reader that does not know the error are undone", []Errors{NewErrors("no", reader("No", false), nil)}, answers{Class: "*errors.errorString"}},
 		"panics":          {"a reader that panics has not read the error", []Errors{NewErrors("no", panicking, nil)}, answers{Class: "*errors.errorString"}},
 		"panics, next":    {"the next reader reads the error", []Errors{NewErrors("no", panicking, nil), two}, answers{true, true, true, "Two"}},
@@ -366,14 +345,6 @@ func TestReadersAreBounded(t *testing.T) {
 		if c := (&Failure{After: after}).As("x", Slow); c.After() != want {
 			t.Errorf("a literal with After %s: got %s, want %s", after, c.After(), want)
 		}
-	}
-}
-
-// A reader uses the time that NewFailure got.
-func TestFailureRetryAfter(t *testing.T) {
-	h := http.Header{"Retry-After": {noon.Add(time.Minute).Format(http.TimeFormat)}}
-	if got := newFailure(&reply{header: h}, "", noon).After; got != time.Minute {
-		t.Errorf("got %s, want a minute", got)
 	}
 }
 

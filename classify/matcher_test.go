@@ -17,16 +17,12 @@ func TestMatcher(t *testing.T) {
 		text      string
 		hit, miss []string
 	}{
-		"zero":           {Matcher{}, "any", []string{"", "x"}, nil},
-		"contains":       {Contains("try again"), `contains "try again"`, []string{"please try again later", "try again"}, []string{"", "try", "try  again", "retry agai", "Try again", "TRY AGAIN"}},
-		"contains all":   {Contains("a b", "C"), `contains "a b" and "C"`, []string{"C a b", "a bC"}, []string{"a b", "C", "ab C", "a b c"}},
-		"overlap":        {Contains("aab"), `contains "aab"`, []string{"aaab"}, []string{"aa", "aba"}},
-		"not ASCII":      {Contains("größe"), `contains "größe"`, []string{"die größe"}, []string{"die GRÖßE", "größ"}},
-		"no character":   {Contains("\uFFFD"), "contains \"\uFFFD\"", []string{"a\uFFFD"}, []string{"é", "x"}},
-		"punctuation":    {Contains("[x]"), `contains "[x]"`, []string{"a[x]"}, []string{"[X]", "{x}", ";x="}},
-		"any of":         {AnyOf(Contains("a"), Regexp("^b$")), `contains "a" or matches "^b$"`, []string{"xa", "b"}, []string{"xb", ""}},
-		"regexp":         {Regexp(`DiskAccess.*not found`), `matches "DiskAccess.*not found"`, []string{"the DiskAccess x was not found"}, []string{"the diskaccess x was not found", "DiskAccess"}},
-		"regexp folding": {Regexp(`(?i)ab+c`), `matches "(?i)ab+c"`, []string{"xABBCx"}, []string{"ac"}},
+		"zero":         {Matcher{}, "any", []string{"", "x"}, nil},
+		"contains":     {Contains("try again"), `contains "try again"`, []string{"please try again later", "try again"}, []string{"", "try", "try  again", "retry agai", "Try again", "TRY AGAIN"}},
+		"contains all": {Contains("a b", "C"), `contains "a b" and "C"`, []string{"C a b", "a bC"}, []string{"a b", "C", "ab C", "a b c"}},
+		"not ASCII":    {Contains("größe"), `contains "größe"`, []string{"die größe"}, []string{"die GRÖßE", "größ"}},
+		"any of":       {AnyOf(Contains("a"), Regexp("^b$")), `contains "a" or matches "^b$"`, []string{"xa", "b"}, []string{"xb", ""}},
+		"regexp":       {Regexp(`DiskAccess.*not found`), `matches "DiskAccess.*not found"`, []string{"the DiskAccess x was not found"}, []string{"the diskaccess x was not found", "DiskAccess"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

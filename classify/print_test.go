@@ -123,15 +123,3 @@ func TestTableStringIsAligned(t *testing.T) {
 		}
 	}
 }
-
-func TestDefaultRowsAreAllReached(t *testing.T) {
-	if strings.Contains(Table(nil).String(), "never reached") {
-		t.Error("a general rule can never decide")
-	}
-	_, rest := printed(defaults)
-	for _, line := range rest {
-		if !strings.Contains(line, "never reached") {
-			t.Errorf("%q: the copy of the row before it must be named", line)
-		}
-	}
-}

@@ -1,8 +1,6 @@
 package azure
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -63,29 +61,19 @@ func TestRead(t *testing.T) {
 		"x-ms":           {"Azure has its own header in milliseconds", respErr("Busy", 503, "", "X-Ms-Retry-After-Ms", "2500"), classify.Failure{Code: "Busy", Status: 503, Transient: true, After: 2500 * time.Millisecond}},
 		"precedence":     {"milliseconds win over seconds", respErr("Busy", 503, "", "Retry-After", "9", "X-Ms-Retry-After-Ms", "2000", "Retry-After-Ms", "1001"), classify.Failure{Code: "Busy", Status: 503, Transient: true, After: 1001 * time.Millisecond}},
 		"fall through":   {"a header without a usable value is ignored", respErr("Busy", 503, "", "Retry-After", "9", "X-Ms-Retry-After-Ms", "soon", "Retry-After-Ms", "0"), classify.Failure{Code: "Busy", Status: 503, Transient: true, After: 9 * time.Second}},
-		"negative ms":    {"a negative value is ignored", respErr("Busy", 409, "", "Retry-After-Ms", "-5"), classify.Failure{Code: "Busy", Status: 409}},
 		"overflow ms":    {"a large number is cut to an hour", respErr("Busy", 409, "", "Retry-After-Ms", "9223372036854775807"), classify.Failure{Code: "Busy", Status: 409, After: time.Hour}},
 		"date":           {"a date is measured from now", respErr("Conflict", 409, "", "Retry-After", noon.Add(time.Minute).Format(http.TimeFormat)), classify.Failure{Code: "Conflict", Status: 409, After: time.Minute}},
-		"no response":    {"the response may be nil", bare, classify.Failure{Code: "Conflict", Status: 409}},
 		"zero":           {"a zero ResponseError sets no field", new(azcore.ResponseError), classify.Failure{}},
-		"wrapped":        {"the error may be wrapped", fmt.Errorf("a: %w", fmt.Errorf("b: %w", bare)), classify.Failure{Code: "Conflict", Status: 409}},
-		"joined":         {"the first response of a joined error is read", errors.Join(errors.New("x"), fmt.Errorf("a: %w", bare), respErr("Other", 400, "")), classify.Failure{Code: "Conflict", Status: 409}},
 		"as":             {"an As method counts, as for errors.As", fmt.Errorf("a: %w", asError{bare}), classify.Failure{Code: "Conflict", Status: 409}},
-		"as nil":         {"an As method may produce nil", asError{}, classify.Failure{Message: "as"}},
 		"details":        {"the cause of a failed deployment is read", respErr("DeploymentFailed", 200, `{"error":{"code":"DeploymentFailed","message":"see details","details":[{"code":"QuotaExceeded","message":"no cores"}]}}`), classify.Failure{Code: "DeploymentFailed", Status: 200, Message: "see details", Inner: []classify.InnerError{{Code: "QuotaExceeded", Message: "no cores"}}, Ended: true}},
 		"proxy":          {"a 400 without a code is not Azure's, and its page is not Azure's text", respErr("", 400, "<html>Bad Request</html>"), classify.Failure{Message: "HTTP 400 without an error code of Azure", Inner: []classify.InnerError{{Message: "<html>Bad Request</html>"}}}},
 		"JSON proxy":     {"the JSON of a proxy is not Azure's text", respErr("", 400, `{"message":"was not found"}`), classify.Failure{Message: "HTTP 400 without an error code of Azure", Inner: []classify.InnerError{{Message: "was not found"}}}},
-		"empty 400":      {"an empty 400 without a code is not Azure's", respErr("", 400, ""), classify.Failure{Message: "HTTP 400 without an error code of Azure"}},
 		"page of 404":    {"a proxy does not know whether the object exists", respErr("", 404, "<html>no route</html>"), classify.Failure{Status: 404, Inner: []classify.InnerError{{Message: "<html>no route</html>"}}}},
 		"JSON of 404":    {"the JSON of a proxy does not make an object missing", respErr("", 404, `{"message":"no Route matched"}`), classify.Failure{Status: 404, Message: "no Route matched"}},
-		"page of 410":    {"a proxy does not know whether the operation exists", respErr("", 410, "gone"), classify.Failure{Status: 410, Inner: []classify.InnerError{{Message: "gone"}}}},
 		"empty 404":      {"the response to a HEAD has no body", respErr("", 404, ""), classify.Failure{Status: 404, NotFound: true, Ended: true}},
 		"uncoded 200":    {"a failed operation may have no error object", respErr("", 200, `{"status":"Failed"}`), classify.Failure{Status: 200, Ended: true, Inner: []classify.InnerError{{Message: `{"status":"Failed"}`}}}},
-		"other page":     {"the page of a gateway is shown, and rules do not match it", respErr("", 502, "<html>Bad Gateway</html>"), classify.Failure{Status: 502, Transient: true, Inner: []classify.InnerError{{Message: "<html>Bad Gateway</html>"}}}},
-		"coded page":     {"a page with a code in the header is shown, too", respErr("", 400, "<html>no</html>", "x-ms-error-code", "BadRequest"), classify.Failure{Code: "BadRequest", Status: 400, Inner: []classify.InnerError{{Message: "<html>no</html>"}}}},
 		"coded 400":      {"a 400 with a code is Azure's", respErr("", 400, `{"error":{"code":"BadRequest","message":"no"}}`), classify.Failure{Code: "BadRequest", Status: 400, Message: "no"}},
 		"credentials":    {"an error that the SDK does not retry does not end the operation", fmt.Errorf("get: %w", credentials{}), classify.Failure{Message: "get: no credentials", Transient: true}},
-		"other":          {"the message of another error is its text", fmt.Errorf("a: %w", context.DeadlineExceeded), classify.Failure{Message: "a: context deadline exceeded", Transient: true}},
 		"broken body":    {"a body that panics is not read, nor is the text of the error", &azcore.ResponseError{ErrorCode: "Conflict", StatusCode: 404, RawResponse: &http.Response{Body: brokenBody{}}}, classify.Failure{Message: "an error of type *exported.ResponseError panics when it is read"}},
 	}
 	for name, c := range cases {
@@ -125,14 +113,6 @@ func TestReadDoesNotChangeTheError(t *testing.T) {
 	}
 }
 
-// One missing object among the causes does not make the joined error NotFound.
-func TestJoinedErrors(t *testing.T) {
-	missing, down := respErr("ResourceNotFound", 404, ""), respErr("ServiceUnavailable", 503, "")
-	if e := Errors(); !e.NotFound(missing) || e.NotFound(errors.Join(missing, down)) || e.Ended(errors.Join(missing, down)) || !e.Ended(errors.Join(missing, missing)) {
-		t.Error("a joined error is NotFound only if each of its causes is")
-	}
-}
-
 // The text of a proxy is shown, but no rule matches it.
 func TestProxyPage(t *testing.T) {
 	table := classify.Table{
@@ -149,23 +129,5 @@ func TestProxyPage(t *testing.T) {
 	c, _ := handle(t.Context(), newFailure(respErr("X", 409, `{"error":{"message":"the DiskAccess was not found"}}`)))
 	if c.Rule() != "text" {
 		t.Errorf("a rule must match a text of Azure: got %v", c)
-	}
-}
-
-// Rules match the codes of nested errors.
-func TestInnerCodes(t *testing.T) {
-	table := classify.Table{{Name: "no cores", Code: "DeploymentFailed", InnerCode: "QuotaExceeded", Retry: classify.VerySlow}}
-	handle := classify.Compose(table.Chain())
-	for body, want := range map[string]string{
-		`{"error":{"code":"DeploymentFailed","message":"m","details":[{"code":"Conflict","innererror":{"code":"QuotaExceeded","message":"no cores"}}]}}`: "no cores",
-		`{"error":{"code":"DeploymentFailed","message":"m","details":[{"code":"Conflict"}]}}`:                                                            "Unknown",
-	} {
-		c, _ := handle(t.Context(), newFailure(respErr("", 409, body)))
-		if c.Rule() != want {
-			t.Errorf("%s: got %v, want %s", body, c, want)
-		}
-		if want == "no cores" && c.Message() != "m: Conflict; QuotaExceeded: no cores" {
-			t.Errorf("the message hides the cause: %s", c.Message())
-		}
 	}
 }
