@@ -459,30 +459,27 @@ func TestRunnerPassesReplacements(t *testing.T) {
 	}
 }
 
-// sized is an interface that some things implement.
-type sized interface{ Size() int }
+// box is a thing and a Resource.
+type box struct {
+	pool
+	Meta
+}
 
-type box struct{ pool }
-
-func (*box) Size() int { return 1 }
-
-// stone is sized, but no thing.
-type stone struct{}
-
-func (stone) Size() int { return 2 }
+// stone is a Resource, but no thing.
+type stone struct{ *Meta }
 
 // A link that replaces the resource with a type that the engine does not handle
 // fails the pass.
 func TestRunnerRefusesOtherTypes(t *testing.T) {
-	with := func(made sized) flow.Extensions[sized] {
-		return flow.Extensions[sized]{Get: chain.New(link("swap", func(ctx context.Context, req *flow.Request[sized], next chain.Handler[*flow.Request[sized], flow.Observation]) (flow.Observation, error) {
+	with := func(made Resource) flow.Extensions[Resource] {
+		return flow.Extensions[Resource]{Get: chain.New(link("swap", func(ctx context.Context, req *flow.Request[Resource], next chain.Handler[*flow.Request[Resource], flow.Observation]) (flow.Observation, error) {
 			req.Resource = made
 			return next(ctx, req)
 		}))}
 	}
 	cases := map[string]struct {
 		reason string
-		made   sized
+		made   Resource
 		want   string
 	}{
 		"Other": {"a resource of another type", stone{}, "Box: cannot convert flow_test.stone to flow_test.thing: " + flow.ErrWrongType.Error()},
@@ -518,7 +515,7 @@ func TestWrongTypeCounts(t *testing.T) {
 func TestWrongTypeAndTokens(t *testing.T) {
 	var registry flow.Registry[thing]
 	flow.Register(&registry, "Pool", ext{})
-	flow.Register(&registry, "Box", flow.Extensions[sized]{Apply: chain.New(link("swap", func(ctx context.Context, req *flow.Request[sized], next flow.Handler[sized]) (flow.Progress, error) {
+	flow.Register(&registry, "Box", flow.Extensions[Resource]{Apply: chain.New(link("swap", func(ctx context.Context, req *flow.Request[Resource], next flow.Handler[Resource]) (flow.Progress, error) {
 		p, err := next(ctx, req)
 		req.Resource = stone{}
 		return p, err
@@ -544,7 +541,7 @@ func TestWrongTypeAndTokens(t *testing.T) {
 	stores.SetToken = func(context.Context, thing, string, int64) error { c.add("store"); return nil }
 	r = must(registry.For("Box", stores))
 	for range 2 {
-		mustBe(t, "the wrong type fails the pass", flow.ErrWrongType, r.Reconcile(t.Context(), &box{pool{name: "p"}}).Err())
+		mustBe(t, "the wrong type fails the pass", flow.ErrWrongType, r.Reconcile(t.Context(), &box{pool: pool{name: "p"}}).Err())
 	}
 	mustEqual(t, "the operation is polled, and SetToken is not called", []string{"apply p", "apply p a"}, c.take())
 }
