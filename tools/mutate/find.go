@@ -8,13 +8,11 @@ import (
 	"path"
 	"strconv"
 	"strings"
-
-	"golang.org/x/tools/go/packages"
 )
 
 // finder collects the mutants of a package, outer ones before inner ones.
 type finder struct {
-	pkg     *packages.Package
+	pkg     *pkg
 	file    *source
 	in      string
 	mutants []*mutant
@@ -22,10 +20,9 @@ type finder struct {
 }
 
 // find returns all mutants of a package.
-func find(pkg *packages.Package, files []*source) []*mutant {
-	f := &finder{pkg: pkg}
-	folder := strings.TrimPrefix(pkg.PkgPath, pkg.Module.Path+"/")
-	for _, file := range files {
+func find(p *pkg) []*mutant {
+	f := &finder{pkg: p}
+	for _, file := range p.files {
 		f.file = file
 		for _, d := range file.ast.Decls {
 			switch d := d.(type) {
@@ -33,12 +30,12 @@ func find(pkg *packages.Package, files []*source) []*mutant {
 				if d.Body == nil {
 					continue
 				}
-				f.in = folder + "." + funcName(d)
-				f.function(pkg.TypesInfo.Defs[d.Name].Type().(*types.Signature), d.Body)
+				f.in = p.folder + "." + funcName(d)
+				f.function(p.TypesInfo.Defs[d.Name].Type().(*types.Signature), d.Body)
 			case *ast.GenDecl:
 				for _, spec := range d.Specs {
 					if v, ok := spec.(*ast.ValueSpec); ok && d.Tok == token.VAR {
-						f.in = folder + "." + v.Names[0].Name
+						f.in = p.folder + "." + v.Names[0].Name
 						f.exprs(v.Values)
 					}
 				}

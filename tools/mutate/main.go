@@ -36,8 +36,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/tools/go/packages"
 )
 
 const usage = `Usage: mutate [flags] FOLDER...
@@ -56,6 +54,9 @@ type options struct {
 	workers int
 	list    string
 	in      string
+
+	mistakes string
+	check    bool
 }
 
 func run(args []string, stdout, stderr io.Writer) int {
@@ -67,15 +68,21 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "the number of test processes that run at once")
 	flags.StringVar(&o.list, "equivalent", "", "the file that lists equivalent mutants")
 	flags.StringVar(&o.in, "in", "", "try only mutants in declarations with this prefix, as chain.Chain")
+	flags.StringVar(&o.mistakes, "mistakes", "", "try the known mistakes in this folder; the arguments are their names or the folders of their code, none means all")
+	flags.BoolVar(&o.check, "check", false, "only check that the mistakes apply")
 	flags.Usage = func() { fmt.Fprint(stderr, usage); flags.PrintDefaults() }
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
-	if flags.NArg() == 0 || o.workers < 1 || o.sample < 0 {
+	if flags.NArg() == 0 && o.mistakes == "" || o.workers < 1 || o.sample < 0 {
 		flags.Usage()
 		return 2
 	}
-	ok, err := o.mutate(flags.Args(), stdout)
+	do := o.mutate
+	if o.mistakes != "" {
+		do = o.tryMistakes
+	}
+	ok, err := do(flags.Args(), stdout)
 	switch {
 	case err != nil:
 		fmt.Fprintln(stderr, "mutate:", err)
@@ -88,8 +95,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 // program is a package with its mutants.
 type program struct {
-	pkg     *packages.Package
-	files   map[string]string // instrumented, by path
+	*pkg
+	woven   map[string]string // the instrumented files by path
 	mutants []*mutant         // the mutants to try
 }
 
@@ -108,12 +115,15 @@ func (o *options) mutate(folders []string, stdout io.Writer) (ok bool, err error
 	}
 	var programs []*program
 	for _, folder := range folders {
-		pkg, files, err := load(folder)
+		pkgs, err := load(folder, ".")
 		if err != nil {
 			return false, err
 		}
-		p := &program{pkg: pkg}
-		if p.files, p.mutants, err = weave(pkg, files, find(pkg, files)); err != nil {
+		if len(pkgs) != 1 {
+			return false, fmt.Errorf("%s has %d packages", folder, len(pkgs))
+		}
+		p := &program{pkg: pkgs[0]}
+		if p.woven, p.mutants, err = weave(p.pkg, find(p.pkg)); err != nil {
 			return false, err
 		}
 		p.mutants = slices.DeleteFunc(p.mutants, func(m *mutant) bool { return !strings.HasPrefix(m.in, o.in) })
@@ -140,18 +150,13 @@ func (o *options) stale(programs []*program, known equivalents, stdout io.Writer
 			fits[m.key()] = true
 		}
 		for key := range known {
-			if strings.HasPrefix(key, p.folder()+".") && strings.HasPrefix(key, o.in) && !fits[key] {
+			if strings.HasPrefix(key, p.folder+".") && strings.HasPrefix(key, o.in) && !fits[key] {
 				fmt.Fprintf(stdout, "%s: this entry matches no mutant:\n%s\n\n", o.list, key)
 				ok = false
 			}
 		}
 	}
 	return ok
-}
-
-// folder returns the folder of the package in its module.
-func (p *program) folder() string {
-	return strings.TrimPrefix(p.pkg.PkgPath, p.pkg.Module.Path+"/")
 }
 
 // draw reduces the mutants to a sample. A mutant remains in the sample as long
@@ -188,16 +193,15 @@ func (o *options) try(p *program, known equivalents, stdout io.Writer) (ok bool,
 		return false, err
 	}
 	defer os.RemoveAll(temp)
-	dir := filepath.Dir(p.pkg.CompiledGoFiles[0])
-	s, err := build(dir, p.pkg.Module.Dir, temp, p.files)
+	s, err := build(p.Dir, temp, p.woven)
 	if err != nil {
-		return false, fmt.Errorf("%s does not compile: %w", p.folder(), err)
+		return false, fmt.Errorf("%s does not compile: %w", p.folder, err)
 	}
 	if err := s.control(o.workers, temp); err != nil {
 		return false, err
 	}
 	for _, name := range s.failing {
-		fmt.Fprintf(stdout, "%s.%s fails without a mutant and is left out\n", p.folder(), name)
+		fmt.Fprintf(stdout, "%s.%s fails without a mutant and is left out\n", p.folder, name)
 	}
 	ready := time.Since(begin)
 	verdicts := make([]verdict, len(p.mutants))
@@ -223,14 +227,14 @@ func (o *options) try(p *program, known equivalents, stdout io.Writer) (ok bool,
 			if v == notReached {
 				note = " (no test reaches it)"
 			}
-			where := strings.TrimPrefix(m.file.path, p.pkg.Module.Dir+string(filepath.Separator))
+			where := strings.TrimPrefix(m.file.path, p.Module.Dir+string(filepath.Separator))
 			fmt.Fprintf(stdout, "%s:%d%s\n%s\n\n", where, m.line(), note, m.key())
 			ok = false
 		}
 	}
 	survivors := count[survives] + count[notReached]
 	fmt.Fprintf(stdout, "%s: %d mutants, %.1f%% noticed (%d by a hang), %d equivalent, %d survive (%d not reached); %.0fs, including %.0fs before the first\n",
-		p.folder(), len(p.mutants), 100*float64(count[noticed]+count[hangs])/float64(len(p.mutants)-equivalent), count[hangs], equivalent,
+		p.folder, len(p.mutants), 100*float64(count[noticed]+count[hangs])/float64(len(p.mutants)-equivalent), count[hangs], equivalent,
 		survivors-equivalent, count[notReached], time.Since(begin).Seconds(), ready.Seconds())
 	return ok, err
 }

@@ -1,10 +1,12 @@
 package main
 
 import (
-	"fmt"
+	"cmp"
 	"go/ast"
 	"go/token"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -24,6 +26,7 @@ type mutant struct {
 	op            int    // offset of the operator that a comma replaces, or 0
 	opLen         int    //
 	jumps         bool   // may make a function lack a return statement
+	broken        string // the message of the compiler
 	was, is       string // the changed line before and after, for reports
 }
 
@@ -40,28 +43,58 @@ func (s *source) offset(p token.Pos) int { return s.tok.Offset(p) }
 // slice returns the text of a node.
 func (s *source) slice(n ast.Node) string { return s.text[s.offset(n.Pos()):s.offset(n.End())] }
 
-// load reads and type-checks a package without its tests. dir is its folder.
-func load(dir string) (*packages.Package, []*source, error) {
-	pkgs, err := packages.Load(&packages.Config{Mode: packages.LoadSyntax | packages.NeedModule, Dir: dir}, ".")
+// pkg is a package without its tests.
+type pkg struct {
+	*packages.Package
+	folder string // in the workspace, or in the module if there is no workspace
+	files  []*source
+}
+
+// load reads and type-checks the packages that the patterns match. Relative
+// patterns begin at dir.
+func load(dir string, patterns ...string) (all []*pkg, err error) {
+	root, err := workspace(dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if len(pkgs) != 1 {
-		return nil, nil, fmt.Errorf("%s has %d packages", dir, len(pkgs))
+	pkgs, err := packages.Load(&packages.Config{Mode: packages.LoadSyntax | packages.NeedModule, Dir: dir}, patterns...)
+	if err != nil {
+		return nil, err
 	}
-	p := pkgs[0]
-	if len(p.Errors) > 0 {
-		return nil, nil, p.Errors[0]
-	}
-	var files []*source
-	for i, f := range p.Syntax {
-		text, err := os.ReadFile(p.CompiledGoFiles[i])
-		if err != nil {
-			return nil, nil, err
+	for _, p := range pkgs {
+		if len(p.Errors) > 0 {
+			return nil, p.Errors[0]
 		}
-		files = append(files, &source{p.CompiledGoFiles[i], string(text), f, p.Fset.File(f.FileStart)})
+		if len(p.CompiledGoFiles) == 0 {
+			continue // only tests
+		}
+		folder, err := filepath.Rel(cmp.Or(root, p.Module.Dir), p.Dir)
+		if err != nil {
+			return nil, err
+		}
+		one := &pkg{Package: p, folder: filepath.ToSlash(folder)}
+		for i, f := range p.Syntax {
+			text, err := os.ReadFile(p.CompiledGoFiles[i])
+			if err != nil {
+				return nil, err
+			}
+			one.files = append(one.files, &source{p.CompiledGoFiles[i], string(text), f, p.Fset.File(f.FileStart)})
+		}
+		all = append(all, one)
 	}
-	return p, files, nil
+	return all, nil
+}
+
+// workspace returns the folder of the go.work file that counts in dir, or "".
+func workspace(dir string) (string, error) {
+	cmd := exec.Command("go", "env", "GOWORK")
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	file := strings.TrimSpace(string(out))
+	if err != nil || file == "" || file == "off" {
+		return "", err
+	}
+	return filepath.Dir(file), nil
 }
 
 // describe sets the changed line for reports and for the list of equivalent

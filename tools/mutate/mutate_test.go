@@ -142,15 +142,15 @@ func TestMutants(t *testing.T) {
 		fmt.Fprintf(&tests, "\nfunc Test%s(t *testing.T) { fmt.Printf(\"got %%v\\n\", %s) }\n", n, name.ReplaceAllString(cases[n].call, "F"+n))
 	}
 	dir := module(t, map[string]string{"m/m.go": code.String(), "m/m_test.go": tests.String()})
-	pkg, files, err := load(filepath.Join(dir, "m"))
+	pkgs, err := load(filepath.Join(dir, "m"), ".")
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts, mutants, err := weave(pkg, files, find(pkg, files))
+	texts, mutants, err := weave(pkgs[0], find(pkgs[0]))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := build(filepath.Join(dir, "m"), dir, t.TempDir(), texts)
+	s, err := build(filepath.Join(dir, "m"), t.TempDir(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,11 +39,14 @@ type test struct {
 
 // build compiles the tests of the package in dir. Tests of costs skip
 // themselves as under the race detector, because instrumented code is slower.
-func build(dir, root, temp string, files map[string]string) (*suite, error) {
+func build(dir, temp string, files map[string]string) (*suite, error) {
 	replace := map[string]string{}
-	race := filepath.Join(root, "internal", "testing", "race", "norace.go")
-	if text, err := os.ReadFile(race); err == nil {
-		files[race] = strings.Replace(string(text), "Enabled = false", "Enabled = true", 1)
+	files = maps.Clone(files)
+	for up := dir; up != filepath.Dir(up); up = filepath.Dir(up) {
+		race := filepath.Join(up, "internal", "testing", "race", "norace.go")
+		if text, err := os.ReadFile(race); err == nil {
+			files[race] = strings.Replace(string(text), "Enabled = false", "Enabled = true", 1)
+		}
 	}
 	for path, text := range files {
 		replace[path] = filepath.Join(temp, strconv.Itoa(len(replace))+".go")
@@ -70,7 +74,7 @@ func build(dir, root, temp string, files map[string]string) (*suite, error) {
 // args returns the command line of a run. Rapid draws the same inputs in each
 // run and does not shrink failing inputs.
 func (s *suite) args(pattern string) []string {
-	args := []string{"-test.run", pattern, "-test.failfast"}
+	args := []string{"-test.run", pattern, "-test.failfast", "-test.v"}
 	if s.rapid {
 		args = append(args, "-rapid.seed=1", "-rapid.nofailfile", "-rapid.shrinktime=0s")
 	}

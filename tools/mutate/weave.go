@@ -12,8 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/tools/go/packages"
 )
 
 //go:embed helpers.go.txt
@@ -92,32 +90,34 @@ func instrument(s *source, mutants []*mutant) (string, []span) {
 }
 
 // weave returns the instrumented files by path, and the mutants that compile.
-func weave(pkg *packages.Package, files []*source, mutants []*mutant) (map[string]string, []*mutant, error) {
-	total, mutants := len(mutants), slices.Clone(mutants)
-	clause := "package " + pkg.Name + "\n\n"
+func weave(p *pkg, mutants []*mutant) (map[string]string, []*mutant, error) {
+	most, mutants := 0, slices.Clone(mutants)
+	for _, m := range mutants {
+		most = max(most, m.id)
+	}
+	clause := "package " + p.Name + "\n\n"
 	for {
 		out := map[string]string{}
 		spans := map[string][]span{}
-		for _, s := range files {
+		for _, s := range p.files {
 			out[s.path], spans[s.path] = instrument(s, mutants)
 		}
-		dir := filepath.Dir(files[0].path)
-		out[filepath.Join(dir, "zz_mutate_helpers.go")] = clause + helpers
-		bad, err := check(pkg, out, spans)
-		if err != nil {
+		out[filepath.Join(p.Dir, "zz_mutate_helpers.go")] = clause + helpers
+		if err := check(p, out, spans); err != nil {
 			return nil, nil, err
 		}
-		if len(bad) == 0 {
-			out[filepath.Join(dir, "zz_mutate_state.go")] = clause + strings.ReplaceAll(state, "MUTANTS+1", fmt.Sprint(total, "+1"))
+		n := len(mutants)
+		mutants = slices.DeleteFunc(mutants, func(m *mutant) bool { return m.broken != "" })
+		if len(mutants) == n {
+			out[filepath.Join(p.Dir, "zz_mutate_state.go")] = clause + strings.ReplaceAll(state, "MUTANTS+1", fmt.Sprint(most, "+1"))
 			return out, mutants, nil
 		}
-		mutants = slices.DeleteFunc(mutants, func(m *mutant) bool { return bad[m] })
 	}
 }
 
-// check type-checks instrumented files and returns the mutants that do not
-// compile.
-func check(pkg *packages.Package, texts map[string]string, spans map[string][]span) (map[*mutant]bool, error) {
+// check type-checks instrumented files. It stores the message of the compiler in
+// each mutant that does not compile.
+func check(p *pkg, texts map[string]string, spans map[string][]span) error {
 	fset := token.NewFileSet()
 	var asts []*ast.File
 	parse := func(path, text string) error {
@@ -127,19 +127,18 @@ func check(pkg *packages.Package, texts map[string]string, spans map[string][]sp
 	}
 	for path, text := range texts {
 		if err := parse(path, text); err != nil {
-			return nil, fmt.Errorf("the instrumented text is not valid Go: %w", err)
+			return fmt.Errorf("the instrumented text is not valid Go: %w", err)
 		}
 	}
-	stub := "package " + pkg.Name + "\nvar mutActive int\nvar mutReached []bool\nfunc mutReach(int) {}\n"
+	stub := "package " + p.Name + "\nvar mutActive int\nvar mutReached []bool\nfunc mutReach(int) {}\n"
 	if err := parse("stub.go", stub); err != nil {
-		return nil, err
+		return err
 	}
-	bad := map[*mutant]bool{}
 	var fatal error
 	conf := types.Config{
-		GoVersion: "go" + pkg.Module.GoVersion,
-		Importer:  imports(pkg.Types.Imports()),
-		Sizes:     pkg.TypesSizes,
+		GoVersion: "go" + p.Module.GoVersion,
+		Importer:  imports(p.Types.Imports()),
+		Sizes:     p.TypesSizes,
 		Error: func(err error) {
 			var e types.Error
 			if !errors.As(err, &e) {
@@ -147,28 +146,27 @@ func check(pkg *packages.Package, texts map[string]string, spans map[string][]sp
 				return
 			}
 			at := fset.PositionFor(e.Pos, false)
-			if !blame(bad, spans[at.Filename], texts[at.Filename], at.Offset, strings.Contains(e.Msg, "missing return")) {
+			if !blame(spans[at.Filename], texts[at.Filename], at.Offset, e.Error(), strings.Contains(e.Msg, "missing return")) {
 				fatal = fmt.Errorf("the instrumented package does not compile: %w", err)
 			}
 		},
 	}
-	conf.Check(pkg.PkgPath, fset, asts, nil) //nolint:errcheck // Error got each error
-	return bad, fatal
+	conf.Check(p.PkgPath, fset, asts, nil) //nolint:errcheck // Error got each error
+	return fatal
 }
 
-// blame adds the mutants that cause an error at an offset of an instrumented
-// file: the innermost one that contains the offset. For a missing return, these
-// are the mutants of the last statement of the function.
-func blame(bad map[*mutant]bool, spans []span, text string, at int, missingReturn bool) bool {
-	n := len(bad)
+// blame stores a message of the compiler about an offset of an instrumented file
+// in the mutant that causes it: the innermost one that contains the offset. For a
+// missing return, these are the mutants of the last statement of the function.
+func blame(spans []span, text string, at int, message string, missingReturn bool) (found bool) {
 	if missingReturn {
 		from := lastStatement(text, at)
 		for _, s := range spans {
 			if s.jumps && from <= s.from && s.to <= at {
-				bad[s.mutant] = true
+				s.broken, found = message, true
 			}
 		}
-		return len(bad) > n
+		return found
 	}
 	var inner *span
 	for i, s := range spans {
@@ -177,7 +175,7 @@ func blame(bad map[*mutant]bool, spans []span, text string, at int, missingRetur
 		}
 	}
 	if inner != nil {
-		bad[inner.mutant] = true
+		inner.broken = message
 	}
 	return inner != nil
 }
