@@ -57,6 +57,8 @@ type options struct {
 
 	mistakes string
 	check    bool
+	server   string
+	costs    bool
 }
 
 func run(args []string, stdout, stderr io.Writer) int {
@@ -70,6 +72,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&o.in, "in", "", "try only mutants in declarations with this prefix, as chain.Chain")
 	flags.StringVar(&o.mistakes, "mistakes", "", "try the known mistakes in this folder; the arguments are their names or the folders of their code, none means all")
 	flags.BoolVar(&o.check, "check", false, "only check that the mistakes apply")
+	flags.StringVar(&o.server, "server", "", "a program that serves the API server of all runs: it prints the path of its kubeconfig, and stops when its input ends")
+	flags.BoolVar(&o.costs, "costs", false, "also run the tests that skip themselves under the race detector, such as those of costs")
 	flags.Usage = func() { fmt.Fprint(stderr, usage); flags.PrintDefaults() }
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -82,7 +86,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if o.mistakes != "" {
 		do = o.tryMistakes
 	}
+	stop, err := o.serve(stderr)
+	if err != nil {
+		fmt.Fprintln(stderr, "mutate:", err)
+		return 3
+	}
 	ok, err := do(flags.Args(), stdout)
+	stop()
 	switch {
 	case err != nil:
 		fmt.Fprintln(stderr, "mutate:", err)
@@ -193,7 +203,7 @@ func (o *options) try(p *program, known equivalents, stdout io.Writer) (ok bool,
 		return false, err
 	}
 	defer os.RemoveAll(temp)
-	s, err := build(p.Dir, temp, p.woven)
+	s, err := build(p.Dir, temp, p.woven, o.costs)
 	if err != nil {
 		return false, fmt.Errorf("%s does not compile: %w", p.folder, err)
 	}

@@ -150,7 +150,7 @@ func TestMutants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := build(filepath.Join(dir, "m"), t.TempDir(), texts)
+	s, err := build(filepath.Join(dir, "m"), t.TempDir(), texts, true)
 	if err != nil {
 		t.Fatal(err)
 	}

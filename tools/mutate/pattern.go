@@ -110,6 +110,8 @@ func listsOf(n ast.Node) [][]ast.Node {
 		return [][]ast.Node{nodes(n.Body), nodes(n.List)}
 	case *ast.CommClause:
 		return [][]ast.Node{nodes(n.Body)}
+	case *ast.LabeledStmt:
+		return [][]ast.Node{{n.Stmt}}
 	case *ast.CompositeLit:
 		return [][]ast.Node{nodes(n.Elts)}
 	case *ast.CallExpr:

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -37,12 +39,12 @@ type test struct {
 	failed  string       // its output, if it fails without a mutant
 }
 
-// build compiles the tests of the package in dir. Tests of costs skip
+// build compiles the tests of the package in dir. Without costs, tests skip
 // themselves as under the race detector, because instrumented code is slower.
-func build(dir, temp string, files map[string]string) (*suite, error) {
+func build(dir, temp string, files map[string]string, costs bool) (*suite, error) {
 	replace := map[string]string{}
 	files = maps.Clone(files)
-	for up := dir; up != filepath.Dir(up); up = filepath.Dir(up) {
+	for up := dir; !costs && up != filepath.Dir(up); up = filepath.Dir(up) {
 		race := filepath.Join(up, "internal", "testing", "race", "norace.go")
 		if text, err := os.ReadFile(race); err == nil {
 			files[race] = strings.Replace(string(text), "Enabled = false", "Enabled = true", 1)
@@ -219,4 +221,36 @@ func atOnce(workers, n int, do func(int) error) error {
 	close(next)
 	group.Wait()
 	return errors.Join(errs...)
+}
+
+// serve starts the server of the tests, which find it by an environment
+// variable. One server serves all runs, because each would take seconds to start.
+func (o *options) serve(stderr io.Writer) (stop func(), err error) {
+	if o.server == "" || o.check {
+		return func() {}, nil
+	}
+	cmd := exec.Command(o.server)
+	cmd.Stderr = stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	stop = func() {
+		_ = in.Close()
+		_, _ = io.Copy(io.Discard, out)
+		_ = cmd.Wait()
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		stop()
+		return nil, fmt.Errorf("%s ended before it was ready", o.server)
+	}
+	return stop, os.Setenv("WINDLASS_TEST_KUBECONFIG", strings.TrimSpace(line))
 }

@@ -183,7 +183,7 @@ func (o *options) tryIn(dir string, list []*known, woven map[string]string, repo
 		return 0, err
 	}
 	defer os.RemoveAll(temp)
-	s, err := build(dir, temp, woven)
+	s, err := build(dir, temp, woven, true)
 	if err != nil {
 		return 0, err
 	}
