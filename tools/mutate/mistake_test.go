@@ -23,7 +23,7 @@ func TestMistakes(t *testing.T) {
 		in     string // "m.F" if empty
 		patch  string // lines that begin with - + or a space, separated by |
 		test   string // "m.TestF" if empty
-		result string // part of what is said about the mistake; "" if it is noticed
+		result string // part of the report; "" if the mistake is noticed
 	}{
 		"Formatted": {
 			"format and comments do not count", "func F(a int) int {\nreturn a + /* all */\n\n1 // one\n}", "F(1)", "2", "",
@@ -159,9 +159,9 @@ func TestMistakes(t *testing.T) {
 	}
 	for n, tc := range cases {
 		t.Run(n, func(t *testing.T) {
-			_, got, said := strings.Cut(out.String(), "case-"+strings.ToLower(n)+": ")
+			_, got, reported := strings.Cut(out.String(), "case-"+strings.ToLower(n)+": ")
 			got, _, _ = strings.Cut(got, "\n\n")
-			if said != (tc.result != "") || !strings.Contains(got+"\n", tc.result) {
+			if reported != (tc.result != "") || !strings.Contains(got+"\n", tc.result) {
 				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.result)
 			}
 		})

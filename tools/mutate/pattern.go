@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// kind is what a pattern matches.
+// kind is the kind of syntax of a pattern.
 type kind int
 
 const (

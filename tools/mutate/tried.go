@@ -23,7 +23,7 @@ type known struct {
 	folder string // of the test
 }
 
-// mistakes weaves the mistakes of the folder o.mistakes and, unless o.check is
+// tryMistakes weaves the mistakes of the folder o.mistakes and, unless o.check is
 // set, runs the test of each. It reports whether all of them apply and are
 // noticed. names selects mistakes by their names or by the folder of their code.
 func (o *options) tryMistakes(names []string, stdout io.Writer) (ok bool, err error) {
@@ -89,7 +89,7 @@ func (o *options) tryMistakes(names []string, stdout io.Writer) (ok bool, err er
 }
 
 // weaveMistakes returns the mistakes that apply, the instrumented files of all
-// packages by path, and what is wrong with the other mistakes.
+// packages by path, and the errors of the other mistakes.
 func weaveMistakes(root string, some []*mistake) (sound []*known, woven map[string]string, failures map[*mistake]error, err error) {
 	folders := map[string]string{}
 	for _, m := range some {
