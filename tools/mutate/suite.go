@@ -70,6 +70,9 @@ func build(dir, temp string, files map[string]string, costs bool) (*suite, error
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, out)
 	}
+	if _, err := os.Stat(s.binary); err != nil {
+		return nil, errors.New("it has no tests")
+	}
 	return s, nil
 }
 

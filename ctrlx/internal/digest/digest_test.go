@@ -81,7 +81,17 @@ func TestChanges(t *testing.T) {
 		"LabelMoved":      {"a label is no annotation", thing, func(o client.Object) { o.SetLabels(nil); o.SetAnnotations(map[string]string{"a": "1"}) }, false},
 		"NoAnnotations":   {"nil and empty annotations are the same", thing, func(o client.Object) { o.SetAnnotations(map[string]string{}) }, true},
 		"Finalizer":       {"a check may read it", thing, func(o client.Object) { o.SetFinalizers([]string{"f"}) }, false},
-		"Owner":           {"a check may read it", thing, func(o client.Object) { o.SetOwnerReferences([]metav1.OwnerReference{{Kind: "K"}}) }, false},
+		"OtherFinalizer": {"its name counts, not only the number", func() client.Object {
+			o := thing()
+			o.SetFinalizers([]string{"f"})
+			return o
+		}, func(o client.Object) { o.SetFinalizers([]string{"g"}) }, false},
+		"DeletedSooner": {"the time of the deletion counts", func() client.Object {
+			o := thing()
+			o.SetDeletionTimestamp(&metav1.Time{})
+			return o
+		}, func(o client.Object) { o.SetDeletionTimestamp(&metav1.Time{Time: time.Unix(1, 0)}) }, false},
+		"Owner": {"a check may read it", thing, func(o client.Object) { o.SetOwnerReferences([]metav1.OwnerReference{{Kind: "K"}}) }, false},
 		"Controller": {"a check may read it", func() client.Object {
 			o := thing()
 			o.SetOwnerReferences([]metav1.OwnerReference{{Kind: "K"}})

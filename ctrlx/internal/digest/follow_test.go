@@ -81,6 +81,7 @@ func TestSettled(t *testing.T) {
 	}{
 		"Settled": {"the time of the success is in the message", digest.Settled, digest.Settled, false},
 		"Other":   {"the message of another condition counts", "Ready", "Ready", true},
+		"Reason":  {"the message of another condition counts, whatever its reason", "Ready", digest.Settled, true},
 		"Foreign": {"so does a condition of another controller, whose type is the same by chance", digest.Settled, "AllQuiet", true},
 	}
 	for name, tc := range cases {

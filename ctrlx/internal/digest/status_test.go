@@ -22,8 +22,11 @@ func TestSameStatus(t *testing.T) {
 		change func(client.Object)
 		same   bool
 	}{
-		"Nothing":     {"an unchanged object has the same status", thing, func(client.Object) {}, true},
-		"Status":      {"the status counts", thing, func(o client.Object) { o.(*Thing).Status.Names[0] = "b" }, false},
+		"Nothing": {"an unchanged object has the same status", thing, func(client.Object) {}, true},
+		"Status":  {"the status counts", thing, func(o client.Object) { o.(*Thing).Status.Names[0] = "b" }, false},
+		"Flag": {"a boolean counts", func() client.Object {
+			return &Thing{Status: ThingStatus{Zones: map[string]Zone{"a": {}}}}
+		}, func(o client.Object) { o.(*Thing).Status.Zones["a"] = Zone{Up: true} }, false},
 		"Spec":        {"the spec does not count, with or without a generation", thing, func(o client.Object) { o.(*Thing).Spec.Size++ }, true},
 		"Annotations": {"annotations do not count", thing, func(o client.Object) { o.SetAnnotations(map[string]string{"a": "b"}) }, true},
 		"Deleted":     {"a deletion timestamp does not count", thing, func(o client.Object) { o.SetDeletionTimestamp(&metav1.Time{}) }, true},

@@ -38,15 +38,20 @@ func TestWriterOf(t *testing.T) {
 		before, now entries
 		want        string
 	}{
-		"Person":    {"a new entry owns what the operator lost", entries{operator}, entries{lost, entry("kubectl-edit", 9, partOfReady)}, "kubectl-edit"},
-		"Again":     {"its entry has a new time", entries{lost, entry("other", 3, partOfReady)}, entries{lost, entry("other", 9, partOfReady)}, "other"},
-		"Second":    {"it writes twice in a second, and owned another field before", entries{operator, entry("other", 0, otherOfReady)}, entries{lost, entry("other", 0, partOfReady)}, "other"},
-		"Same":      {"it writes the same fields twice in a second, later than the operator", entries{lost, entry("other", 3, partOfReady)}, entries{lost, entry("other", 3, partOfReady)}, "other"},
-		"Ambiguous": {"both own a part since the same second", entries{lost, entry("other", 0, partOfReady)}, entries{lost, entry("other", 0, partOfReady)}, ""},
-		"Skipped":   {"the watch skipped a version, and two writers wrote: the later one counts", entries{operator}, entries{entry("operator", 5, restOfReady), entry("other", 6, partOfReady)}, "other"},
-		"Skew":      {"the clock of another API server is slow, and the operator only lost fields", entries{entry("operator", 10, allOfReady)}, entries{entry("operator", 10, restOfReady), entry("other", 9, partOfReady)}, "other"},
-		"Bystander": {"a third writer wrote another condition later", entries{operator}, entries{lost, entry("other", 5, partOfReady), entry("third", 6, otherOfReady)}, "other"},
-		"Removed":   {"a removed condition has no owner: the entry with a new time removed it", entries{operator, entry("other", 1, otherOfReady)}, entries{entry("operator", 0, otherOfReady), entry("other", 7, otherOfReady)}, "other"},
+		"Person":      {"a new entry owns what the operator lost", entries{operator}, entries{lost, entry("kubectl-edit", 9, partOfReady)}, "kubectl-edit"},
+		"Again":       {"its entry has a new time", entries{lost, entry("other", 3, partOfReady)}, entries{lost, entry("other", 9, partOfReady)}, "other"},
+		"Second":      {"it writes twice in a second, and owned another field before", entries{operator, entry("other", 0, otherOfReady)}, entries{lost, entry("other", 0, partOfReady)}, "other"},
+		"Same":        {"it writes the same fields twice in a second, later than the operator", entries{lost, entry("other", 3, partOfReady)}, entries{lost, entry("other", 3, partOfReady)}, "other"},
+		"Ambiguous":   {"both own a part since the same second", entries{lost, entry("other", 0, partOfReady)}, entries{lost, entry("other", 0, partOfReady)}, ""},
+		"Skipped":     {"the watch skipped a version, and two writers wrote: the later one counts", entries{operator}, entries{entry("operator", 5, restOfReady), entry("other", 6, partOfReady)}, "other"},
+		"Skew":        {"the clock of another API server is slow, and the operator only lost fields", entries{entry("operator", 10, allOfReady)}, entries{entry("operator", 10, restOfReady), entry("other", 9, partOfReady)}, "other"},
+		"Bystander":   {"a third writer wrote another condition later", entries{operator}, entries{lost, entry("other", 5, partOfReady), entry("third", 6, otherOfReady)}, "other"},
+		"LaterFirst":  {"the later writer counts, whatever the order of the entries", entries{operator}, entries{lost, entry("other", 6, partOfReady), entry("third", 5, partOfReady)}, "other"},
+		"AgainBeside": {"its entry has a new time, and a third writer wrote another condition later", entries{lost, entry("other", 3, partOfReady)}, entries{lost, entry("other", 9, partOfReady), entry("third", 10, otherOfReady)}, "other"},
+		"TwoEntries": {"one manager may have two entries of the same second", entries{operator}, entries{lost, entry("other", 9, partOfReady), with(entry("other", 9, partOfReady), func(e *metav1.ManagedFieldsEntry) {
+			e.Operation = metav1.ManagedFieldsOperationApply
+		})}, "other"},
+		"Removed": {"a removed condition has no owner: the entry with a new time removed it", entries{operator, entry("other", 1, otherOfReady)}, entries{entry("operator", 0, otherOfReady), entry("other", 7, otherOfReady)}, "other"},
 		"Apply": {"server-side apply has entries of its own", entries{operator}, entries{lost, with(entry("applier", 9, partOfReady), func(e *metav1.ManagedFieldsEntry) {
 			e.Operation = metav1.ManagedFieldsOperationApply
 		})}, "applier"},

@@ -33,6 +33,23 @@ func TestProblem(t *testing.T) {
 			}
 		})
 	}
+	known := map[string]string{
+		"ReplicaFailure": "True", "Failed": "True", "Stalled": "True", "Degraded": "True", "NamespaceDeletionDiscoveryFailure": "True",
+		"NamespaceDeletionGroupVersionParsingFailure": "True", "NamespaceDeletionContentFailure": "True", "NamespaceFinalizersRemaining": "True",
+		"NamespaceContentRemaining": "True", "Terminating": "True", "PodScheduled": "False", "NamesAccepted": "False", "Established": "False",
+		"Synced": "False", "Progressing": "False", "Available": "False", "Ready": "False",
+	}
+	for typ, problem := range known {
+		for _, status := range []string{"True", "False", "Unknown"} {
+			want := ""
+			if status == problem {
+				want = typ + ": why"
+			}
+			if got := ready.Problem(loose(t, `{"status":{"conditions":[{"type":"`+typ+`","status":"`+status+`","message":"why"}]}}`)); got != want {
+				t.Errorf("the condition %s is %s: got %q, want %q", typ, status, got, want)
+			}
+		}
+	}
 	for _, o := range []client.Object{nil, (*Cluster)(nil), from(t, `{}`, new(Strange))} {
 		if got := ready.Problem(o); got != "" {
 			t.Errorf("of %#v: %q", o, got)

@@ -63,6 +63,9 @@ func TestDecode(t *testing.T) {
 			if err != tc.want {
 				t.Fatalf("%s: error %v, want %v", tc.reason, err, tc.want)
 			}
+			if err == ErrCopied && got.Token != ours.Token {
+				t.Errorf("%s: the operation of the other object is %+v", tc.reason, got)
+			}
 			got.Signature = nil
 			compact := func(op Operation) string { data, _ := json.Marshal(op); return string(data) }
 			if diff := cmp.Diff(compact(ours), compact(got)); err == nil && diff != "" {

@@ -11,8 +11,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
@@ -63,6 +65,19 @@ var others = map[string]func(*server){
 		s.must(s.Client.Status().Update(s.t.Context(), d))
 	},
 	"Deleted": func(s *server) { s.must(s.Client.Delete(s.t.Context(), s.read())) },
+	"Refuses": func(s *server) {
+		refuse := func() error {
+			return apierrors.NewForbidden(schema.GroupResource{Resource: "databases"}, "db", errors.New("a webhook denies it"))
+		}
+		s.Client = interceptor.NewClient(s.Client.(client.WithWatch), interceptor.Funcs{
+			Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
+				return refuse()
+			},
+			SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
+				return refuse()
+			},
+		})
+	},
 	"MadeAnew": func(s *server) {
 		s.must(s.Client.Delete(s.t.Context(), s.read()))
 		s.must(s.Client.Create(s.t.Context(), &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "db", UID: "v", Annotations: map[string]string{"old": "x"}}}))
@@ -72,7 +87,7 @@ var others = map[string]func(*server){
 // Each write meets each change of another writer.
 func TestWrites(t *testing.T) {
 	conflict, gone := errors.New("a conflict"), ErrGone
-	missing := errors.New("it is missing")
+	missing, refused := errors.New("it is missing"), errors.New("it is refused")
 	writes := map[string]struct {
 		do   func(ctx context.Context, s *server, read *testv1.Database) error
 		want map[string]error // by what another writer does; nil: the write succeeds
@@ -83,7 +98,7 @@ func TestWrites(t *testing.T) {
 				next.Status.Conditions = []metav1.Condition{{Type: "Ready"}}
 				return s.Status(ctx, read, next)
 			},
-			map[string]error{"Nothing": nil, "Status": conflict, "Deleted": missing, "MadeAnew": conflict},
+			map[string]error{"Nothing": nil, "Status": conflict, "Deleted": missing, "MadeAnew": conflict, "Refuses": refused},
 		},
 		"Change": {
 			func(ctx context.Context, s *server, read *testv1.Database) error {
@@ -91,19 +106,22 @@ func TestWrites(t *testing.T) {
 				if err == nil && (!written || cmp.Diff(s.read().Status, now.(*testv1.Database).Status) != "") {
 					t.Errorf("written %t: %+v", written, now)
 				}
+				if err != nil && (written || now != nil) {
+					t.Errorf("the write failed, but written is %t, and the object is %+v", written, now)
+				}
 				return err
 			},
-			map[string]error{"Nothing": nil, "Status": nil, "Deleted": gone, "MadeAnew": gone},
+			map[string]error{"Nothing": nil, "Status": nil, "Deleted": gone, "MadeAnew": gone, "Refuses": refused},
 		},
 		"AddFinalizer": {
 			func(ctx context.Context, s *server, read *testv1.Database) error {
 				now, err := s.AddFinalizer(ctx, read, "f")
-				if len(read.Finalizers) > 0 || err == nil && now.GetResourceVersion() == read.ResourceVersion {
+				if len(read.Finalizers) > 0 || err == nil && !slices.Equal(s.read().Finalizers, []string{"f"}) {
 					t.Errorf("the object became %+v, and the returned one is %+v", read, now)
 				}
 				return err
 			},
-			map[string]error{"Nothing": nil, "Status": conflict, "Deleted": missing, "MadeAnew": conflict},
+			map[string]error{"Nothing": nil, "Status": conflict, "Deleted": missing, "MadeAnew": conflict, "Refuses": refused},
 		},
 		"RemoveFinalizer": {
 			func(ctx context.Context, s *server, read *testv1.Database) error {
@@ -114,7 +132,7 @@ func TestWrites(t *testing.T) {
 				}
 				return err
 			},
-			map[string]error{"Nothing": nil, "Status": conflict, "Deleted": missing, "MadeAnew": conflict},
+			map[string]error{"Nothing": nil, "Status": conflict, "Deleted": missing, "MadeAnew": conflict, "Refuses": refused},
 		},
 		"SetAnnotation": {
 			func(ctx context.Context, s *server, read *testv1.Database) error {
@@ -124,7 +142,18 @@ func TestWrites(t *testing.T) {
 				}
 				return err
 			},
-			map[string]error{"Nothing": nil, "Status": conflict, "Deleted": missing, "MadeAnew": conflict},
+			map[string]error{"Nothing": nil, "Status": conflict, "Deleted": missing, "MadeAnew": conflict, "Refuses": refused},
+		},
+		"FirstAnnotation": {
+			func(ctx context.Context, s *server, read *testv1.Database) error {
+				read.Annotations = nil
+				now, err := s.SetAnnotation(ctx, read, "new", "a")
+				if err == nil && now.GetAnnotations()["new"] != "a" || read.Annotations != nil {
+					t.Errorf("the annotations are %v, and before %v", now.GetAnnotations(), read.Annotations)
+				}
+				return err
+			},
+			map[string]error{"Nothing": nil, "Status": conflict, "Deleted": missing, "MadeAnew": conflict, "Refuses": refused},
 		},
 		"UnsetAnnotation": {
 			func(ctx context.Context, s *server, read *testv1.Database) error {
@@ -134,7 +163,7 @@ func TestWrites(t *testing.T) {
 				}
 				return err
 			},
-			map[string]error{"Nothing": nil, "Status": conflict, "Deleted": missing, "MadeAnew": conflict},
+			map[string]error{"Nothing": nil, "Status": conflict, "Deleted": missing, "MadeAnew": conflict, "Refuses": refused},
 		},
 	}
 	for name, w := range writes {
@@ -153,6 +182,10 @@ func TestWrites(t *testing.T) {
 				case conflict:
 					if !apierrors.IsConflict(err) {
 						t.Errorf("error %v, want a conflict", err)
+					}
+				case refused:
+					if !apierrors.IsForbidden(err) {
+						t.Errorf("error %v, want that it is refused", err)
 					}
 				case missing:
 					if !apierrors.IsNotFound(err) {
@@ -177,6 +210,15 @@ func TestChangeWritesNothing(t *testing.T) {
 	_, written, err := s.Change(t.Context(), s.read(), func(client.Object) {})
 	if written || err != nil || len(s.wrote) > 0 {
 		t.Errorf("written %t, error %v, remembered %v", written, err, s.wrote)
+	}
+}
+
+// A writer without Wrote remembers nothing.
+func TestWritesWithoutMemory(t *testing.T) {
+	s := newServer(t, true)
+	s.Wrote = nil
+	if _, err := s.AddFinalizer(t.Context(), s.read(), "f"); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -34,6 +34,7 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -138,9 +139,17 @@ func (c *cluster) start(scheme *runtime.Scheme, definitions []*apiextensions.Cus
 			fail(err)
 		}
 		c.config.QPS = -1
-		// Definitions that another process installed are updated.
-		if _, err := envtest.InstallCRDs(c.config, envtest.CRDInstallOptions{CRDs: definitions, Scheme: scheme, MaxTime: Patience}); err != nil {
-			fail(err)
+		// Definitions that another process installed are updated. If another
+		// process installs them at the same time, one of both writes is refused.
+		for {
+			_, err := envtest.InstallCRDs(c.config, envtest.CRDInstallOptions{CRDs: definitions, Scheme: scheme, MaxTime: Patience})
+			if apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) {
+				continue
+			}
+			if err != nil {
+				fail(err)
+			}
+			break
 		}
 	})
 	api, err := client.NewWithWatch(c.config, client.Options{Scheme: scheme})
