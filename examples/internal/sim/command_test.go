@@ -66,7 +66,7 @@ func command(args []string, stdout, stderr io.Writer) int {
 }
 
 // TestCommand compares the whole output of a program: its run, explanations,
-// and what it refuses.
+// and errors.
 func TestCommand(t *testing.T) {
 	simtest.Program(command).MustPrint(t, "lamps", "", "-timeout 5m", "-timeout 5s", "-h", "--help",
 		"-explain front -at 90s", "-explain FRONT", "-explain front -at 12m", "-explain lamp/hall -at 0s", "-explain front -timeout 1m30s", "-explain front -at 90s -json",
