@@ -294,6 +294,7 @@ func TestSince(t *testing.T) {
 		{"another link with the same reason begins a state", checks.Block("NotYet", "one"), "second", 7 * time.Minute},
 		{"a link after another link begins a state", checks.Block("NotYet", "one"), "", 8 * time.Minute},
 		{"a link of the same name at another point begins a state", checks.Block("NotYet", "one"), "post", 9 * time.Minute},
+		{"another state with the same reason begins a state", checks.Finished("NotYet", "one"), "post", 10 * time.Minute},
 	}
 	for i, s := range steps {
 		res, decides = s.res, s.decides

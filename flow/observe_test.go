@@ -404,3 +404,17 @@ func TestObserverAlone(t *testing.T) {
 	mustEqual(t, "the verdicts", []string{"< OwnerCheck/gate: block NotYet", "< OwnerCheck/noteOuter: proceed"},
 		slices.DeleteFunc(l.take(), func(call string) bool { return !strings.HasPrefix(call, "< OwnerCheck/") }))
 }
+
+// Observers do not see a cancellation as an error of the pass.
+func TestObserverOfACanceledPass(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var errs []error
+	o := exits(func(l *chain.Link, e chain.Exit) {
+		if engine.Of(l) == engine.Pass {
+			errs = append(errs, e.Err)
+		}
+	})
+	flow.New("Pool", (&cloud{}).operations(), ext{}, flow.WithObserver(o)).Reconcile(ctx, &pool{})
+	mustEqual(t, "the pass has no error", []error{nil}, errs)
+}
