@@ -56,6 +56,7 @@ type pokes struct {
 	of      map[types.NamespacedName]poked
 	many    bool                                      // a name was dropped before the start
 	enqueue func(types.NamespacedName, time.Duration) // nil: not running
+	running context.Context                           // ends when the manager stops; nil: not started
 	stopped bool
 	swept   time.Time
 }
@@ -72,7 +73,7 @@ func (p *pokes) add(name types.NamespacedName, now time.Time) (accepted bool) {
 	defer p.mu.Unlock()
 	at, known := p.of[name]
 	switch {
-	case p.stopped:
+	case p.stopped || p.running != nil && p.running.Err() != nil:
 		return false
 	case at.waits:
 		return p.enqueue != nil
@@ -154,6 +155,9 @@ func (r *Reconciler[T]) startPokes(ctx context.Context, q queue, elected <-chan 
 		r.caused(name)
 		q.AddAfter(reconcile.Request{NamespacedName: name}, after)
 	}
+	r.pokes.mu.Lock()
+	r.pokes.running = ctx // add reads it, because stop may run after the manager has returned
+	r.pokes.mu.Unlock()
 	context.AfterFunc(ctx, r.pokes.stop)
 	go func() {
 		select {
