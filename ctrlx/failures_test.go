@@ -60,6 +60,7 @@ func seriesOf(t *testing.T, name string) map[string]float64 {
 func TestFailuresAreMeasured(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)
+	reconciler := "Failing" + o.namespace // no other test has its metrics
 	ops := o.operations()
 	o.refuse = errBroken
 	var mu sync.Mutex
@@ -69,12 +70,12 @@ func TestFailuresAreMeasured(t *testing.T) {
 		defer mu.Unlock()
 		log = append(log, args)
 	}, funcr.Options{})
-	o.start(ctrlx.New("Failing", ops, extensions{}, ctrlx.WithController(controller.Options{LogConstructor: func(*reconcile.Request) logr.Logger { return logger }}),
+	o.start(ctrlx.New(reconciler, ops, extensions{}, ctrlx.WithController(controller.Options{LogConstructor: func(*reconcile.Request) logr.Logger { return logger }}),
 		ctrlx.WithBackoff(flow.NewBackoff(flow.WithBackoffSteps(classify.Slow, 5*time.Millisecond, 5*time.Millisecond)))))
 	o.database("db", "")
 	o.until("db", "False Unknown")
 	o.called(5)
-	if got := seriesOf(t, "Failing"); got["windlass_failed_resources Unknown"] != 1 || got["reconcile_errors_total"] < 3 || got["reconcile_total requeue_after"] == 0 || got["terminal_reconcile_errors_total"] != 0 {
+	if got := seriesOf(t, reconciler); got["windlass_failed_resources Unknown"] != 1 || got["reconcile_errors_total"] < 3 || got["reconcile_total requeue_after"] == 0 || got["terminal_reconcile_errors_total"] != 0 {
 		t.Errorf("after five failed passes: %v", got)
 	}
 	o.mu.Lock()
@@ -82,7 +83,7 @@ func TestFailuresAreMeasured(t *testing.T) {
 	o.mu.Unlock()
 	o.until("db", "True Succeeded")
 	o.traffic.take(t)
-	got := seriesOf(t, "Failing")
+	got := seriesOf(t, reconciler)
 	if failed := float64(len(o.asked()) - 1); got["reconcile_errors_total"] != failed || got["reconcile_total error"] != failed || got["windlass_failed_resources Unknown"] != 0 {
 		t.Errorf("after %v failed passes and one that is ready: %v", failed, got)
 	}

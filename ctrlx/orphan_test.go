@@ -175,7 +175,7 @@ func TestVanished(t *testing.T) {
 					want = append(want, fmt.Sprintf("delete %s %s", d.UID, token))
 				}
 			}
-			reconciler := "Vanished" + name
+			reconciler := "Vanished" + o.namespace // no other test has its metrics
 			o.start(ctrlx.New(reconciler, ops, flow.Extensions[*testv1.Database]{}))
 			eventually(t, tc.reason, func() bool { return len(o.asked()) == len(want) && (!tc.reports || o.orphanEvent()) })
 			o.traffic.quiet(t, 200*time.Millisecond)
@@ -201,14 +201,14 @@ func TestVanishedManagerStops(t *testing.T) {
 	o.traffic.answers(at("PATCH databases/status", 1, func() { vanish(t, d) }))
 	ops := o.operations()
 	ops.Delete = o.deletions(answer(flow.InProgress("a", time.Hour), nil))
-	o.start(ctrlx.New("VanishedStops", ops, flow.Extensions[*testv1.Database]{}))
+	o.start(ctrlx.New("Vanished"+o.namespace, ops, flow.Extensions[*testv1.Database]{}))
 	eventually(t, "Delete is called", func() bool { return slices.Contains(o.asked(), fmt.Sprintf("delete %s ", d.UID)) })
 	o.traffic.quiet(t, 200*time.Millisecond)
-	if n := orphaned(t, "VanishedStops"); n != 0 {
+	if n := orphaned(t, "Vanished"+o.namespace); n != 0 {
 		t.Errorf("%v resources are reported while the deletion is under way", n)
 	}
 	o.stop()
-	if n := orphaned(t, "VanishedStops"); n != 1 {
+	if n := orphaned(t, "Vanished"+o.namespace); n != 1 {
 		t.Errorf("%v resources are reported, want 1", n)
 	}
 }
@@ -260,7 +260,7 @@ func TestVanishedMadeAnew(t *testing.T) {
 				}
 				return p, err
 			}
-			o.start(ctrlx.New("VanishedAnew"+name, ops, flow.Extensions[*testv1.Database]{}))
+			o.start(ctrlx.New("VanishedAnew"+o.namespace, ops, flow.Extensions[*testv1.Database]{}))
 			want := []string{"put db 1", "put db 1"}
 			if tc.again {
 				want[1] = fmt.Sprintf("delete %s ", first.UID)
@@ -278,7 +278,7 @@ func TestVanishedMadeAnew(t *testing.T) {
 			if diff := cmp.Diff(want, o.asked()); diff != "" {
 				t.Errorf("%s: asked of the cloud (-want +got):\n%s", tc.reason, diff)
 			}
-			if n := orphaned(t, "VanishedAnew"+name); n != 0 {
+			if n := orphaned(t, "VanishedAnew"+o.namespace); n != 0 {
 				t.Errorf("%s: %v resources are reported", tc.reason, n)
 			}
 		})

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
@@ -48,6 +49,10 @@ func TestMain(m *testing.M) {
 		os.Exit(operate())
 	case roleAPIServer:
 		os.Exit(becomeAPIServer())
+	}
+	if !apiserver.IsKube() {
+		fmt.Println("all tests are skipped: they need kube-apiserver: run make verify, or set WINDLASS_KUBE_APISERVER=1 after make envtest")
+		return
 	}
 	os.Exit(func() int {
 		assets := os.Getenv("KUBEBUILDER_ASSETS")
