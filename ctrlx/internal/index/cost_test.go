@@ -12,12 +12,30 @@ import (
 
 // filled returns an index in which each owner has the given number of waiters.
 func filled(owners, each int) *index.Index {
+	return with(owners, each, ownerNumber, func(ref ID) index.End { return index.End{Awaited: []ID{ref}} })
+}
+
+// followed returns an index in which each owner has the given number of
+// followers.
+func followed(owners, each int) *index.Index {
+	return with(owners, each, ownerNumber, func(ref ID) index.End {
+		return index.End{Followed: []index.Followed{{ID: ref, Digest: 1}}}
+	})
+}
+
+// sets returns an index with a set for each owner, which has the given number of
+// waiters.
+func sets(owners, each int) *index.Index {
+	return with(owners, each, setNumber, func(ref ID) index.End { return index.End{Awaited: []ID{ref}} })
+}
+
+func with(owners, each int, refNumber func(int) ID, end func(ref ID) index.End) *index.Index {
 	x := index.New(func(ID) {}, nil)
 	for i := range owners * each {
-		ref := ownerNumber(i / each)
+		ref := refNumber(i / each)
 		p := x.Begin(waiterNumber(i))
 		p.Register(ref).Saw(1)
-		p.Wait(ref)
+		p.End(end(ref))
 	}
 	return x
 }
@@ -29,32 +47,6 @@ func waiterNumber(i int) ID {
 
 func ownerNumber(i int) ID {
 	return ID{Group: "example.com", Kind: "Cluster", Namespace: fmt.Sprintf("team-%03d", i%500), Name: fmt.Sprintf("cluster-%06d", i)}
-}
-
-// followed returns an index in which each owner has the given number of
-// followers.
-func followed(owners, each int) *index.Index {
-	x := index.New(func(ID) {}, nil)
-	for i := range owners * each {
-		ref := ownerNumber(i / each)
-		p := x.Begin(waiterNumber(i))
-		p.Register(ref).Saw(1)
-		p.End(index.End{Followed: []index.Followed{{ID: ref, Digest: 1}}})
-	}
-	return x
-}
-
-// sets returns an index with a set for each owner, which has the given number of
-// waiters.
-func sets(owners, each int) *index.Index {
-	x := index.New(func(ID) {}, nil)
-	for i := range owners * each {
-		ref := setNumber(i / each)
-		p := x.Begin(waiterNumber(i))
-		p.Register(ref).Saw(1)
-		p.Wait(ref)
-	}
-	return x
 }
 
 func setNumber(i int) ID {
@@ -243,53 +235,5 @@ func BenchmarkChanged(b *testing.B) {
 				})
 			}
 		}
-	}
-}
-
-// BenchmarkPass measures Begin, Register, Saw and an end.
-func BenchmarkPass(b *testing.B) {
-	x := filled(1000, 100)
-	id, ref := waiterNumber(777), ownerNumber(7)
-	b.Run("blocked again", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			p := x.Begin(id)
-			p.Register(ref).Saw(1)
-			p.Wait(ref)
-		}
-	})
-	b.Run("not blocked", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			p := x.Begin(id)
-			p.Register(ref).Saw(1)
-			p.Done()
-		}
-	})
-	b.Run("without a ref", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			p := x.Begin(id)
-			p.Done()
-		}
-	})
-}
-
-// BenchmarkCycle follows a ring of the given number of entries.
-func BenchmarkCycle(b *testing.B) {
-	for _, n := range []int{3, 1000, 100_000} {
-		x := index.New(func(ID) {}, nil)
-		for i := range n {
-			ref := object(fmt.Sprint((i + 1) % n))
-			p := x.Begin(object(fmt.Sprint(i)))
-			p.Register(ref)
-			p.Wait(ref)
-		}
-		b.Run(fmt.Sprintf("entries=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				x.Cycle(object("0"), nil)
-			}
-		})
 	}
 }

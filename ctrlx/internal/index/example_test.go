@@ -2,7 +2,6 @@ package index_test
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
@@ -35,24 +34,4 @@ func Example() {
 	// Output:
 	// Database.example.com prod/orders waits for [Cluster.example.com prod/main]
 	// wake Database.example.com prod/orders
-}
-
-func ExampleIndex_Cycle() {
-	idx := index.New(func(index.ID) {}, nil)
-	waits := func(waiter, ref index.ID) {
-		pass := idx.Begin(waiter)
-		pass.Register(ref).Saw(1)
-		pass.End(index.End{Awaited: []index.ID{ref}})
-	}
-	waits(database, cluster)
-	waits(cluster, database) // its backup is stored there
-
-	var names []string
-	for _, id := range idx.Cycle(database, nil) {
-		names = append(names, id.String())
-	}
-	fmt.Println(strings.Join(names, " waits for "))
-
-	// Output:
-	// Database.example.com prod/orders waits for Cluster.example.com prod/main waits for Database.example.com prod/orders
 }

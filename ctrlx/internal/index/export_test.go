@@ -24,15 +24,5 @@ func (x *Index) Kinds() int {
 	return len(x.kinds)
 }
 
-// Waiters returns the number of waiters and followers of ref.
-func (x *Index) Waiters(ref ID) int {
-	for id, n := range x.Refs() {
-		if id == ref {
-			return n
-		}
-	}
-	return 0
-}
-
 // Wait ends the pass: the waiter waits for refs alone.
 func (p *Pass) Wait(refs ...ID) { p.End(End{Awaited: refs}) }

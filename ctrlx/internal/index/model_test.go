@@ -27,17 +27,19 @@ func membersOf(ID) []ID { return []ID{names[0], names[2], {Kind: "Unknown"}} }
 // TestModel verifies that any calls wake the same waiters as in the plain
 // index, and await the same refs.
 func TestModel(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		sameAsPlain(t, windlass(rapid.IntRange(1, 3).Draw(t, "batch")))
-	})
+	rapid.Check(t, sameAsPlain)
 }
 
-func sameAsPlain(t *rapid.T, make maker) {
-	type passes struct{ got, want passer }
+func sameAsPlain(t *rapid.T) {
+	type passes struct {
+		got  *index.Pass
+		want *plainPass
+	}
 	type looks struct{ got, want func(uint64) }
 	var gotWoken, wantWoken []ID
-	got := make(func(id ID) { gotWoken = append(gotWoken, id) })
-	want := newPlain(faults{}, func(id ID) { wantWoken = append(wantWoken, id) })
+	got := index.New(func(id ID) { gotWoken = append(gotWoken, id) }, nil)
+	got.SetBatch(rapid.IntRange(1, 3).Draw(t, "batch"))
+	want := newPlain(func(id ID) { wantWoken = append(wantWoken, id) })
 	var begun []passes
 	var looked []looks
 
@@ -55,11 +57,12 @@ func sameAsPlain(t *rapid.T, make maker) {
 	t.Repeat(map[string]func(*rapid.T){
 		"Begin": func(t *rapid.T) {
 			id := object.Draw(t, "waiter")
-			begun = append(begun, passes{got.begin(id), want.begin(id)})
+			p := got.Begin(id)
+			begun = append(begun, passes{&p, want.begin(id)})
 		},
 		"Register": func(t *rapid.T) {
 			p, ref := pass(t), name.Draw(t, "ref")
-			looked = append(looked, looks{p.got.register(ref), p.want.register(ref)})
+			looked = append(looked, looks{p.got.Register(ref).Saw, p.want.register(ref)})
 		},
 		"Saw": func(t *rapid.T) {
 			if len(looked) == 0 {
@@ -70,9 +73,9 @@ func sameAsPlain(t *rapid.T, make maker) {
 			l.want(d)
 		},
 		"Wait": func(t *rapid.T) {
-			p, refs := pass(t), rapid.SliceOfN(name, 0, 3).Draw(t, "refs")
-			p.got.Wait(refs...)
-			p.want.Wait(refs...)
+			p, e := pass(t), index.End{Awaited: rapid.SliceOfN(name, 0, 3).Draw(t, "refs")}
+			p.got.End(e)
+			p.want.end(e)
 		},
 		"End": func(t *rapid.T) {
 			e := index.End{
@@ -81,12 +84,12 @@ func sameAsPlain(t *rapid.T, make maker) {
 			}
 			p := pass(t)
 			p.got.End(e)
-			p.want.End(e)
+			p.want.end(e)
 		},
 		"Done": func(t *rapid.T) {
 			p := pass(t)
 			p.got.Done()
-			p.want.Done()
+			p.want.done()
 		},
 		"Changed": func(t *rapid.T) {
 			ref, c := name.Draw(t, "ref"), index.Change{Full: digest.Draw(t, "full"), Follow: digest0.Draw(t, "follow")}
@@ -94,38 +97,36 @@ func sameAsPlain(t *rapid.T, make maker) {
 				c.By = name.Draw(t, "by")
 			}
 			got.Changed(ref, c)
-			want.Changed(ref, c)
+			want.changed(ref, c)
 		},
 		"Forget": func(t *rapid.T) {
 			id := object.Draw(t, "waiter")
 			got.Forget(id)
-			want.Forget(id)
+			want.forget(id)
 		},
 		"": func(t *rapid.T) {
 			if diff := cmp.Diff(sorted(wantWoken), sorted(gotWoken)); diff != "" {
 				t.Fatalf("woken: -want, +got:\n%s", diff)
 			}
 			gotWoken, wantWoken = nil, nil
-			if diff := cmp.Diff(maps.Collect(want.Refs()), maps.Collect(got.Refs())); diff != "" {
+			if diff := cmp.Diff(want.refs(), maps.Collect(got.Refs())); diff != "" {
 				t.Fatalf("awaited: -want, +got:\n%s", diff)
 			}
 			for _, id := range names {
-				if g, w := got.Waiters(id), want.Waiters(id); g != w {
-					t.Fatalf("%d waiters of %v, want %d", g, id, w)
+				if diff := cmp.Diff(sorted(want.waits(id)), sorted(got.Waits(id))); diff != "" {
+					t.Fatalf("%v waits for: -want, +got:\n%s", id, diff)
 				}
 				gotFull, gotFollow := got.Needs(id)
-				if wantFull, wantFollow := want.Needs(id); gotFull != wantFull || gotFollow != wantFollow {
+				if wantFull, wantFollow := want.needs(id); gotFull != wantFull || gotFollow != wantFollow {
 					t.Fatalf("%v needs %v and %v, want %v and %v", id, gotFull, gotFollow, wantFull, wantFollow)
 				}
 				if id.Set == "" {
-					sameCycle(t, want, id, got.Cycle(id, membersOf))
+					sameCycle(t, want, id, membersOf, got.Cycle(id, membersOf))
 				}
 			}
-			if x, ok := got.(realIndex); ok { // an object that no waiter waits for and no pass reads is freed
-				nodes, kinds := x.Sizes()
-				if diff := cmp.Diff(want.sizes(), [2]int{nodes, kinds}); diff != "" {
-					t.Fatalf("objects and kinds: -want, +got:\n%s", diff)
-				}
+			nodes, kinds := got.Sizes() // an object that no waiter waits for and no pass reads is freed
+			if diff := cmp.Diff(want.sizes(), [2]int{nodes, kinds}); diff != "" {
+				t.Fatalf("objects and kinds: -want, +got:\n%s", diff)
 			}
 		},
 	})
@@ -133,8 +134,8 @@ func sameAsPlain(t *rapid.T, make maker) {
 
 // sameCycle verifies that way is a cycle if and only if the plain index has
 // one, and that both have the same length.
-func sameCycle(t *rapid.T, want *plain, id ID, way []ID) {
-	shortest := want.Cycle(id, membersOf)
+func sameCycle(t *rapid.T, want *plain, id ID, members func(set ID) []ID, way []ID) {
+	shortest := want.cycle(id, members)
 	if len(way) != len(shortest) {
 		t.Fatalf("the cycle from %v is %v, and a shortest one is %v", id, way, shortest)
 	}
@@ -146,7 +147,7 @@ func sameCycle(t *rapid.T, want *plain, id ID, way []ID) {
 	}
 	for i, from := range way[:len(way)-1] {
 		if from.Set != "" {
-			if to := way[i+1]; to == way[i-1] || !slices.Contains(membersOf(from), to) {
+			if to := way[i+1]; to == way[i-1] || !slices.Contains(members(from), to) {
 				t.Fatalf("in %v, %v is not another member of %v", way, to, from)
 			}
 		} else if !want.waiters[from].kept[way[i+1]].awaits {
@@ -157,21 +158,20 @@ func sameCycle(t *rapid.T, want *plain, id ID, way []ID) {
 
 // TestCallsBack verifies that wake may call any function, and that all waiters
 // that are due at that time are still woken.
-func TestCallsBack(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { callsBack(t, windlass(rapid.IntRange(1, 3).Draw(t, "batch"))) })
-}
+func TestCallsBack(t *testing.T) { rapid.Check(t, callsBack) }
 
-func callsBack(t *rapid.T, make maker) {
+func callsBack(t *rapid.T) {
 	ref := object("ref")
 	waiters := rapid.SliceOfNDistinct(rapid.StringMatching("[a-h]"), 1, 8, rapid.ID).Draw(t, "waiters")
-	passes := map[ID]passer{}
+	passes := map[ID]*index.Pass{}
 	settled, woken := map[ID]bool{}, map[ID]bool{}
-	var x indexer
+	var x *index.Index
 	look := func(id ID, digest uint64) {
-		passes[id] = x.begin(id)
-		passes[id].register(ref)(digest)
+		p := x.Begin(id)
+		passes[id] = &p
+		p.Register(ref).Saw(digest)
 	}
-	x = make(func(id ID) {
+	x = index.New(func(id ID) {
 		woken[id] = true
 		other := object(rapid.SampledFrom(waiters).Draw(t, "other"))
 		switch rapid.IntRange(0, 4).Draw(t, "act") {
@@ -190,7 +190,8 @@ func callsBack(t *rapid.T, make maker) {
 				x.Changed(ref, full(2)) // another caller has read it
 			}
 		}
-	})
+	}, nil)
+	x.SetBatch(rapid.IntRange(1, 3).Draw(t, "batch"))
 	for _, name := range waiters {
 		look(object(name), 1)
 		if rapid.Bool().Draw(t, "blocked") {
