@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,13 +94,7 @@ func TestFallbackSets(t *testing.T) {
 	for name, tc := range cases {
 		for _, follows := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, map[bool]string{true: "Follower"}[follows]), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					c := newCluster(t)
-					ctx, stop := context.WithCancel(t.Context())
-					defer stop()
-					go c.fallback(ctx)
-					c.mu.Lock()
-					defer c.mu.Unlock()
+				withFallback(t, unchanged, func(t *testing.T, c *cluster) {
 					c.both("other", "8", "Other")
 					first := "a Running"
 					if tc.first == "-" {
@@ -170,16 +163,11 @@ func TestFallbackSetsLater(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := newCluster(t)
-				ctx, stop := context.WithCancel(t.Context())
-				defer stop()
+			withFallback(t, func(c *cluster) {
 				if name == "CatchesUpUnversioned" {
 					c.watch.informer = unversioned{}
 				}
-				go c.fallback(ctx)
-				c.mu.Lock()
-				defer c.mu.Unlock()
+			}, func(t *testing.T, c *cluster) {
 				c.bothWeb("a", "9", "Running")
 				c.list(t, "w", webs, false)
 				c.breaks()
@@ -215,15 +203,10 @@ func TestFallbackSetsLater(t *testing.T) {
 // cannot list keeps no other set and no object of the kind from being checked.
 func TestFallbackSetsOfNamespaces(t *testing.T) {
 	of := func(namespace string) checks.Query { q := webs; q.Namespace = namespace; return q }
-	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t)
+	withFallback(t, func(c *cluster) {
 		c.watch.informer, c.watch.everywhere = unversioned{}, false
 		c.Engine.live, c.Engine.cache = &someNamespaces{c.api, forbidden()}, &someNamespaces{c.cached, errors.New("n " + unknownNamespace)}
-		ctx, stop := context.WithCancel(t.Context())
-		defer stop()
-		go c.fallback(ctx)
-		c.mu.Lock()
-		defer c.mu.Unlock()
+	}, func(t *testing.T, c *cluster) {
 		put := func(s *store, namespace, name, version string) {
 			s.web(name, version, "Running")
 			s.objects[name].Namespace = namespace

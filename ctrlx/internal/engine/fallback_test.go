@@ -227,6 +227,46 @@ func (c *cluster) both(name, version, state string) {
 // breaks breaks the watch: it reports no later change.
 func (c *cluster) breaks() { c.informer.dead = c.api.version }
 
+// waits makes the waiter w wait for a cluster that is stopped.
+func (c *cluster) waits(t *testing.T, name string) {
+	t.Helper()
+	c.both(name, "9", "Stopped")
+	c.pass(t, "w", name)
+}
+
+// hides lets a cluster run while the watch is broken, until the fallback has found
+// it.
+func (c *cluster) hides(name string) {
+	c.breaks()
+	c.api.put(name, "10", "Running")
+	c.sleep(twoRounds)
+}
+
+// reads makes a pass over w, which must read a state.
+func (c *cluster) reads(t *testing.T, want string) {
+	t.Helper()
+	if got := c.pass(t, "w", "c"); got != want {
+		t.Errorf("the pass reads %s, want %s", got, want)
+	}
+}
+
+// withFallback runs a test in a bubble beside the fallback of an engine. The test
+// holds the lock.
+func withFallback(t *testing.T, before func(c *cluster), do func(t *testing.T, c *cluster)) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		before(c)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go c.fallback(ctx)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		do(t, c)
+	})
+}
+
+func unchanged(*cluster) {}
+
 func TestFallback(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 	cases := map[string]struct {
@@ -235,212 +275,120 @@ func TestFallback(t *testing.T) {
 		requests []string
 		woken    []string
 	}{
-		"NoWaiter": {
-			reason: "a kind that is not awaited costs nothing",
-			do:     func(_ *testing.T, c *cluster) { c.both("c", "1", "Stopped"); c.sleep(time.Hour) },
-		},
-		"Healthy": {
-			reason: "one request for a kind in each tick, whatever the number of awaited objects and waiters",
-			do: func(t *testing.T, c *cluster) {
-				for i := range 1000 {
-					name := fmt.Sprint("c", i)
-					c.both(name, "9", "Stopped")
-					c.pass(t, fmt.Sprint("w", i), name)
-				}
-				c.sleep(3*time.Minute + 10*time.Second)
-			},
-			requests: []string{"list 1 1m0s", "list 1 2m0s", "list 1 3m0s"},
-		},
-		"DeadWatch": {
-			reason: "only a live read finds the change; the pass that it wakes does not see the cached copy",
-			do: func(t *testing.T, c *cluster) {
-				c.both("c", "9", "Stopped")
-				c.pass(t, "w", "c")
-				c.breaks()
-				c.api.put("c", "10", "Running")
-				c.sleep(2*time.Minute + time.Second)
-				if got := c.pass(t, "w", "c"); got != "Running" {
-					t.Errorf("the pass that is woken reads %s", got)
-				}
-				c.event("c")
-				if got := c.pass(t, "w", "c"); got != "Running" {
-					t.Errorf("once the cache has caught up the pass reads %s", got)
-				}
-			},
-			requests: []string{"list 1 1m0s", "list 1 2m0s", "c 2m0s", "c 2m1s"},
-			woken:    []string{"w"},
-		},
-		"BrokenBefore": {
-			reason: "a change before the first request is found, because the version of the kind is later than the watch",
-			do: func(t *testing.T, c *cluster) {
-				c.both("c", "9", "Stopped")
-				c.breaks()
-				c.api.put("c", "10", "Running")
-				c.pass(t, "w", "c")
-				c.sleep(2*time.Minute + time.Second)
-			},
-			requests: []string{"list 1 1m0s", "list 1 2m0s", "c 2m0s"},
-			woken:    []string{"w"},
-		},
-		"ManyObjects": {
-			reason: "one list finds the object that changed among those that are awaited",
-			do: func(t *testing.T, c *cluster) {
-				for i := range 700 {
-					name := fmt.Sprintf("c%03d", i)
-					c.both(name, "9", "Stopped")
-					c.pass(t, "w"+name, name)
-				}
-				c.breaks()
-				c.api.put("c600", "10", "Running")
-				delete(c.api.objects, "c601")
-				c.sleep(2*time.Minute + time.Second)
-				c.api.requests = sortedAfter(c.api.requests, 4)
-			},
-			requests: []string{"list 1 1m0s", "list 1 2m0s", "list 500 2m0s", "list 500c499 2m0s", "c600 2m0s", "c601 2m0s"},
-			woken:    []string{"wc600", "wc601"},
-		},
-		"QuietKind": {
-			reason: "an old API server sends no bookmark: the objects are compared, and no waiter is woken",
-			do: func(t *testing.T, c *cluster) {
-				c.both("c", "9", "Stopped")
-				c.pass(t, "w", "c")
-				c.breaks()
-				c.api.version = "20"
-				c.sleep(2*time.Minute + time.Second)
-			},
-			requests: []string{"list 1 1m0s", "list 1 2m0s", "c 2m0s"},
-		},
-		"SomeNamespaces": {
-			reason: "the informers of several namespaces report no version, and the operator lists only there",
-			do: func(t *testing.T, c *cluster) {
-				c.watch.informer, c.watch.everywhere = unversioned{}, false
-				for i := range 10 {
-					name := fmt.Sprint("c", i)
-					c.both(name, "9", "Stopped")
-					c.pass(t, "w"+name, name)
-				}
-				c.api.put("c5", "10", "Running")
-				c.sleep(time.Minute + time.Second)
-			},
-			requests: []string{"list 500 1m0s", "c5 1m0s"},
-			woken:    []string{"wc5"},
-		},
-		"Transformed": {
-			reason: "the cache stores less than the API server has, so the copies differ although nothing changed",
-			do: func(t *testing.T, c *cluster) {
-				c.watch.informer, c.watch.everywhere = unversioned{}, false
-				c.both("c", "9", "Stopped")
-				c.cached.put("c", "9", "")
-				c.pass(t, "w", "c")
-				c.sleep(2*time.Minute + time.Second)
-			},
-			requests: []string{"c 1m0s", "c 2m0s"},
-		},
-		"EventOfOlderVersion": {
-			reason: "an event of an older version does not make the cache current",
-			do: func(t *testing.T, c *cluster) {
-				c.both("c", "9", "Stopped")
-				c.pass(t, "w", "c")
-				c.breaks()
-				c.api.put("c", "11", "Running")
-				c.sleep(2*time.Minute + time.Second)
-				c.cached.put("c", "10", "Starting")
-				c.handler(c.watch.kind).OnUpdate(nil, c.cached.objects["c"])
-				if got := c.pass(t, "w", "c"); got != "Running" {
-					t.Errorf("it reads %s", got)
-				}
-			},
-			requests: []string{"list 1 1m0s", "list 1 2m0s", "c 2m0s", "c 2m1s"},
-			woken:    []string{"w", "w"}, // by the event, too: the waiter has not seen that version
-		},
-		"Deleted": {
-			reason: "a deletion is a change",
-			do: func(t *testing.T, c *cluster) {
-				c.both("c", "9", "Stopped")
-				c.pass(t, "w", "c")
-				c.breaks()
-				delete(c.api.objects, "c")
-				c.api.version = "10"
-				c.sleep(2*time.Minute + time.Second)
-				if got := c.pass(t, "w", "c"); got != "absent" {
-					t.Errorf("it reads %s", got)
-				}
-				c.event("c")
-				c.pass(t, "w", "c")
-			},
-			requests: []string{"list 1 1m0s", "list 1 2m0s", "c 2m0s", "c 2m1s"},
-			woken:    []string{"w"},
-		},
-		"NeverInTheCache": {
-			reason: "no event reports an object that was made and deleted while the watch was broken; it is not read live for ever",
-			do: func(t *testing.T, c *cluster) {
-				c.pass(t, "w", "c")
-				c.breaks()
-				c.api.put("c", "10", "Running")
-				c.sleep(2*time.Minute + time.Second)
-				c.Forget(index.ID{Kind: "Waiter", Name: "w"})
-				delete(c.api.objects, "c")
-				c.sleep(5 * time.Minute)
-				if c.stale.Has(named("c")) || c.stale.n.Load() != 0 {
-					t.Error("it is read live for ever")
-				}
-			},
-			requests: []string{"list 1 1m0s", "list 1 2m0s", "c 2m0s", "list 1 3m0s", "c 3m0s"},
-			woken:    []string{"w"},
-		},
-		"Outage": {
-			reason: "while the API server does not answer, it is asked less and less often; then all awaited objects are compared",
-			do: func(t *testing.T, c *cluster) {
-				for _, name := range []string{"a", "b"} {
-					c.both(name, "9", "Stopped")
-				}
-				c.api.refuse["list"] = refused
-				c.pass(t, "w", "a")
-				c.pass(t, "v", "b")
-				c.sleep(70 * time.Second)
-				c.api.put("b", "10", "Running")
-				clear(c.api.refuse)
-				c.sleep(10 * time.Second)
-				c.api.requests = sortedAfter(c.api.requests, 5)
-			},
-			requests: []string{"list 1 1m0s", "list 1 1m1s", "list 1 1m3s", "list 1 1m7s", "list 1 1m15s", "a 1m15s", "b 1m15s"},
-			woken:    []string{"v"},
-		},
-		"Fault": {
-			reason: "an API server that cannot read one object is asked again soon",
-			do: func(t *testing.T, c *cluster) {
-				c.both("a", "9", "Stopped")
-				c.pass(t, "w", "a")
-				c.breaks()
-				c.api.put("a", "10", "Running")
-				c.api.refuse["a"] = apierrors.NewInternalError(errors.New("the conversion webhook does not answer"))
-				c.sleep(2*time.Minute + 4*time.Second)
-				clear(c.api.refuse)
-				c.sleep(10 * time.Second)
-			},
-			requests: []string{"list 1 1m0s", "list 1 2m0s", "a 2m0s", "list 1 2m1s", "a 2m1s", "list 1 2m3s", "a 2m3s", "list 1 2m7s", "a 2m7s"},
-			woken:    []string{"w"},
-		},
-		"Forbidden": {
-			reason: "the passes report it; the engine does not insist",
-			do: func(t *testing.T, c *cluster) {
-				c.both("c", "9", "Stopped")
-				c.api.refuse["list"] = apierrors.NewForbidden(schema.GroupResource{Resource: "clusters"}, "", errors.New("no rule"))
-				c.pass(t, "w", "c")
-				c.sleep(130 * time.Second)
-			},
-			requests: []string{"list 1 1m0s", "list 1 2m0s"},
-		},
+		"NoWaiter": {"a kind that is not awaited costs nothing",
+			func(_ *testing.T, c *cluster) { c.both("c", "1", "Stopped"); c.sleep(time.Hour) }, nil, nil},
+		"Healthy": {"one request for a kind in each tick, whatever the number of awaited objects and waiters", func(t *testing.T, c *cluster) {
+			for i := range 1000 {
+				name := fmt.Sprint("c", i)
+				c.both(name, "9", "Stopped")
+				c.pass(t, fmt.Sprint("w", i), name)
+			}
+			c.sleep(3*time.Minute + 10*time.Second)
+		}, []string{"list 1 1m0s", "list 1 2m0s", "list 1 3m0s"}, nil},
+		"DeadWatch": {"only a live read finds the change; the pass that it wakes does not see the cached copy", func(t *testing.T, c *cluster) {
+			c.waits(t, "c")
+			c.hides("c")
+			c.reads(t, "Running")
+			c.event("c")
+			c.reads(t, "Running")
+		}, []string{"list 1 1m0s", "list 1 2m0s", "c 2m0s", "c 2m1s"}, []string{"w"}},
+		"BrokenBefore": {"a change before the first request is found, because the version of the kind is later than the watch", func(t *testing.T, c *cluster) {
+			c.both("c", "9", "Stopped")
+			c.breaks()
+			c.api.put("c", "10", "Running")
+			c.pass(t, "w", "c")
+			c.sleep(twoRounds)
+		}, []string{"list 1 1m0s", "list 1 2m0s", "c 2m0s"}, []string{"w"}},
+		"ManyObjects": {"one list finds the object that changed among those that are awaited", func(t *testing.T, c *cluster) {
+			for i := range 700 {
+				name := fmt.Sprintf("c%03d", i)
+				c.both(name, "9", "Stopped")
+				c.pass(t, "w"+name, name)
+			}
+			delete(c.api.objects, "c601")
+			c.hides("c600")
+			c.api.requests = sortedAfter(c.api.requests, 4)
+		}, []string{"list 1 1m0s", "list 1 2m0s", "list 500 2m0s", "list 500c499 2m0s", "c600 2m0s", "c601 2m0s"}, []string{"wc600", "wc601"}},
+		"QuietKind": {"an old API server sends no bookmark: the objects are compared, and no waiter is woken", func(t *testing.T, c *cluster) {
+			c.waits(t, "c")
+			c.breaks()
+			c.api.version = "20"
+			c.sleep(twoRounds)
+		}, []string{"list 1 1m0s", "list 1 2m0s", "c 2m0s"}, nil},
+		"SomeNamespaces": {"the informers of several namespaces report no version, and the operator lists only there", func(t *testing.T, c *cluster) {
+			c.watch.informer, c.watch.everywhere = unversioned{}, false
+			for i := range 10 {
+				name := fmt.Sprint("c", i)
+				c.both(name, "9", "Stopped")
+				c.pass(t, "w"+name, name)
+			}
+			c.api.put("c5", "10", "Running")
+			c.sleep(time.Minute + time.Second)
+		}, []string{"list 500 1m0s", "c5 1m0s"}, []string{"wc5"}},
+		"Transformed": {"the cache stores less than the API server has, so the copies differ although nothing changed", func(t *testing.T, c *cluster) {
+			c.watch.informer, c.watch.everywhere = unversioned{}, false
+			c.both("c", "9", "Stopped")
+			c.cached.put("c", "9", "")
+			c.pass(t, "w", "c")
+			c.sleep(twoRounds)
+		}, []string{"c 1m0s", "c 2m0s"}, nil},
+		"EventOfOlderVersion": {"an event of an older version does not make the cache current", func(t *testing.T, c *cluster) {
+			c.waits(t, "c")
+			c.breaks()
+			c.api.put("c", "11", "Running")
+			c.sleep(twoRounds)
+			c.cached.put("c", "10", "Starting")
+			c.handler(c.watch.kind).OnUpdate(nil, c.cached.objects["c"])
+			c.reads(t, "Running")
+		}, []string{"list 1 1m0s", "list 1 2m0s", "c 2m0s", "c 2m1s"}, []string{"w", "w"}}, // by the event, too: the waiter has not seen that version
+		"Deleted": {"a deletion is a change", func(t *testing.T, c *cluster) {
+			c.waits(t, "c")
+			c.breaks()
+			c.api.remove("c", "10")
+			c.sleep(twoRounds)
+			c.reads(t, "absent")
+			c.event("c")
+			c.pass(t, "w", "c")
+		}, []string{"list 1 1m0s", "list 1 2m0s", "c 2m0s", "c 2m1s"}, []string{"w"}},
+		"NeverInTheCache": {"no event reports an object that was made and deleted while the watch was broken; it is not read live for ever", func(t *testing.T, c *cluster) {
+			c.pass(t, "w", "c")
+			c.hides("c")
+			c.Forget(index.ID{Kind: "Waiter", Name: "w"})
+			delete(c.api.objects, "c")
+			c.sleep(5 * time.Minute)
+			if c.stale.Has(named("c")) || c.stale.n.Load() != 0 {
+				t.Error("it is read live for ever")
+			}
+		}, []string{"list 1 1m0s", "list 1 2m0s", "c 2m0s", "list 1 3m0s", "c 3m0s"}, []string{"w"}},
+		"Outage": {"while the API server does not answer, it is asked less and less often; then all awaited objects are compared", func(t *testing.T, c *cluster) {
+			for waiter, name := range map[string]string{"w": "a", "v": "b"} {
+				c.both(name, "9", "Stopped")
+				c.pass(t, waiter, name)
+			}
+			c.api.refuse["list"] = refused
+			c.sleep(70 * time.Second)
+			c.api.put("b", "10", "Running")
+			clear(c.api.refuse)
+			c.sleep(10 * time.Second)
+			c.api.requests = sortedAfter(c.api.requests, 5)
+		}, []string{"list 1 1m0s", "list 1 1m1s", "list 1 1m3s", "list 1 1m7s", "list 1 1m15s", "a 1m15s", "b 1m15s"}, []string{"v"}},
+		"Fault": {"an API server that cannot read one object is asked again soon", func(t *testing.T, c *cluster) {
+			c.waits(t, "a")
+			c.api.refuse["a"] = apierrors.NewInternalError(errors.New("the conversion webhook does not answer"))
+			c.hides("a")
+			c.sleep(3 * time.Second)
+			clear(c.api.refuse)
+			c.sleep(10 * time.Second)
+		}, []string{"list 1 1m0s", "list 1 2m0s", "a 2m0s", "list 1 2m1s", "a 2m1s", "list 1 2m3s", "a 2m3s", "list 1 2m7s", "a 2m7s"}, []string{"w"}},
+		"Forbidden": {"the passes report it; the engine does not insist", func(t *testing.T, c *cluster) {
+			c.api.refuse["list"] = forbidden()
+			c.waits(t, "c")
+			c.sleep(130 * time.Second)
+		}, []string{"list 1 1m0s", "list 1 2m0s"}, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := newCluster(t)
-				ctx, stop := context.WithCancel(t.Context())
-				defer stop()
-				go c.fallback(ctx)
-				c.mu.Lock()
-				defer c.mu.Unlock()
+			withFallback(t, unchanged, func(t *testing.T, c *cluster) {
 				tc.do(t, c)
 				c.sleep(0)
 				if diff := cmp.Diff(tc.requests, c.api.requests); diff != "" {
@@ -494,25 +442,18 @@ func TestFallbackInstalls(t *testing.T) {
 
 // A request that is not answered in time keeps no other kind from being checked.
 func TestFallbackHangs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t)
+	hanging := schema.GroupVersionKind{Group: "h.example", Version: "v1", Kind: "Hanging"}
+	withFallback(t, func(c *cluster) {
 		c.api.refuse["a"] = context.DeadlineExceeded
-		hanging := &watch{synced: always, kind: kind{gvk: schema.GroupVersionKind{Group: "h.example", Version: "v1", Kind: "Hanging"}, policy: watched},
+		c.watches[hanging.GroupKind()] = &watch{synced: always, kind: kind{gvk: hanging, policy: watched},
 			informer: &informer{api: c.api, dead: "0"}, everywhere: true, version: "1"}
-		c.watches[hanging.gvk.GroupKind()] = hanging
-		c.scheme.AddKnownTypeWithName(hanging.gvk, &testv1.Cluster{})
-		ctx, stop := context.WithCancel(t.Context())
-		defer stop()
-		go c.fallback(ctx)
-		c.mu.Lock()
-		defer c.mu.Unlock()
+		c.scheme.AddKnownTypeWithName(hanging, &testv1.Cluster{})
+	}, func(t *testing.T, c *cluster) {
 		p := c.index.Begin(index.ID{Kind: "Waiter", Name: "h"})
-		p.End(index.End{Awaited: []index.ID{ID(hanging.gvk.GroupKind(), types.NamespacedName{Name: "a"})}})
-		c.both("b", "9", "Stopped")
-		c.pass(t, "w", "b")
-		c.breaks()
-		c.api.put("b", "10", "Running")
-		c.sleep(3 * time.Minute)
+		p.End(index.End{Awaited: []index.ID{ID(hanging.GroupKind(), types.NamespacedName{Name: "a"})}})
+		c.waits(t, "b")
+		c.hides("b")
+		c.sleep(time.Minute)
 		if diff := cmp.Diff([]string{"h", "w"}, slices.Compact(sortedAfter(c.woken, 0))); diff != "" {
 			t.Errorf("woken: -want, +got:\n%s", diff)
 		}
@@ -534,18 +475,13 @@ func TestIdle(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := newCluster(t)
+			var removed *removing
+			withFallback(t, func(c *cluster) {
 				c.watch.open = tc.open
-				removed := &removing{store: c.cached}
+				removed = &removing{store: c.cached}
 				c.cache = removed
-				ctx, stop := context.WithCancel(t.Context())
-				defer stop()
-				go c.fallback(ctx)
-				c.mu.Lock()
-				defer c.mu.Unlock()
-				c.both("c", "9", "Stopped")
-				c.pass(t, "w", "c")
+			}, func(t *testing.T, c *cluster) {
+				c.waits(t, "c")
 				if !tc.awaits {
 					c.Forget(index.ID{Kind: "Waiter", Name: "w"})
 				}

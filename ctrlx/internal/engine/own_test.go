@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,131 +19,33 @@ import (
 // TestReadsOwnWrites verifies that a pass sees the writes of its own process,
 // whether the cache has them or not.
 func TestReadsOwnWrites(t *testing.T) {
+	// An action changes the cached copy, or the object in the API server, to a
+	// version; "wrote" is a write of this process, and "arrived" an event. The
+	// version "gone" of a write removes the object, and of an event is a deletion.
 	cases := map[string]struct {
 		reason string
-		do     func(cached, api *store, wrote func(version string), arrived func(version string))
+		do     string
 		want   string // the version that is read; empty: not found
 		live   bool   // the first read is live
-		then   func(cached *store, arrived func(version string))
+		then   string
 		again  bool // the next read is live, too
 	}{
-		"Nothing": {
-			reason: "nothing was written", want: "4",
-			do: func(cached, api *store, _ func(string), _ func(string)) {
-				cached.put("c", "4", "")
-				api.put("c", "5", "")
-			},
-		},
-		"Behind": {
-			reason: "the cache does not have the write yet", want: "5", live: true, again: true,
-			do: func(cached, api *store, wrote func(string), _ func(string)) {
-				cached.put("c", "4", "")
-				api.put("c", "5", "")
-				wrote("5")
-			},
-		},
-		"New": {
-			reason: "the cache has never had the object", want: "5", live: true, again: true,
-			do: func(_, api *store, wrote func(string), _ func(string)) { api.put("c", "5", ""); wrote("5") },
-		},
-		"Overtaken": {
-			reason: "the event came before the answer", want: "5",
-			do: func(cached, _ *store, wrote func(string), _ func(string)) {
-				cached.put("c", "5", "")
-				wrote("5")
-			},
-		},
-		"Arrived": {
-			reason: "the event of the write has arrived", want: "10",
-			do: func(cached, _ *store, wrote func(string), arrived func(string)) {
-				cached.put("c", "4", "")
-				wrote("10")
-				cached.put("c", "10", "")
-				arrived("10")
-			},
-		},
-		"Older": {
-			reason: "an event of a version before the write proves nothing", want: "10", live: true, again: true,
-			do: func(cached, api *store, wrote func(string), arrived func(string)) {
-				cached.put("c", "4", "")
-				api.put("c", "10", "")
-				wrote("10")
-				cached.put("c", "9", "")
-				arrived("9")
-			},
-		},
-		"Later": {
-			reason: "another client has written the object since", want: "6",
-			do: func(cached, _ *store, wrote func(string), _ func(string)) {
-				cached.put("c", "4", "")
-				wrote("5")
-				cached.put("c", "6", "")
-			},
-		},
-		"Newer": {
-			reason: "the live read is newer than the write, and no later read returns an older version", want: "6", live: true, again: true,
-			do: func(cached, api *store, wrote func(string), arrived func(string)) {
-				cached.put("c", "4", "")
-				api.put("c", "6", "")
-				wrote("5")
-			},
-			then: func(cached *store, arrived func(string)) { cached.put("c", "5", ""); arrived("5") },
-		},
-		"Deleted": {
-			reason: "the cache has seen the deletion", want: "",
-			do: func(_, _ *store, wrote func(string), arrived func(string)) { wrote("5"); arrived("") },
-		},
-		"Gone": {
-			reason: "the object was deleted, and the cache does not know", want: "", live: true, again: true,
-			do: func(cached, _ *store, wrote func(string), _ func(string)) {
-				cached.put("c", "4", "")
-				wrote("5")
-			},
-		},
-		"Went": {
-			reason: "the object was deleted, and the cache learns it later", want: "", live: true,
-			do: func(cached, _ *store, wrote func(string), _ func(string)) {
-				cached.put("c", "4", "")
-				wrote("5")
-			},
-			then: func(cached *store, arrived func(string)) { delete(cached.objects, "c"); arrived("") },
-		},
-		"Earlier": {
-			reason: "an earlier deletion of an object of this name proves nothing", want: "12", live: true, again: true,
-			do: func(_, api *store, wrote func(string), arrived func(string)) {
-				api.put("c", "12", "")
-				wrote("12")
-				arrived("")
-			},
-			then: func(cached *store, arrived func(string)) { cached.put("c", "11", ""); arrived("11") },
-		},
-		"Ghost": {
-			reason: "the object is gone, and the cache learns only now that it was created", want: "", live: true, again: true,
-			do: func(cached, _ *store, wrote func(string), _ func(string)) {
-				cached.put("c", "4", "")
-				wrote("12")
-			},
-			then: func(cached *store, arrived func(string)) { arrived(""); cached.put("c", "11", ""); arrived("11") },
-		},
-		"MadeAgain": {
-			reason: "the object is gone, and the object in the cache may be another one or not", want: "", live: true, again: true,
-			do: func(cached, _ *store, wrote func(string), _ func(string)) {
-				cached.put("c", "4", "")
-				wrote("5")
-			},
-			then: func(cached *store, arrived func(string)) { cached.put("c", "12", ""); arrived("12") },
-		},
-		"LastFinalizer": {
-			reason: "the write removed the object", want: "",
-			do: func(_, _ *store, wrote func(string), _ func(string)) { wrote("gone") },
-		},
-		"LastFinalizerBehind": {
-			reason: "the write removed the object, and the cache does not know", want: "", live: true, again: true,
-			do: func(cached, _ *store, wrote func(string), _ func(string)) {
-				cached.put("c", "4", "")
-				wrote("gone")
-			},
-		},
+		"Nothing":             {"nothing was written", "cached 4, api 5", "4", false, "", false},
+		"Behind":              {"the cache does not have the write yet", "cached 4, api 5, wrote 5", "5", true, "", true},
+		"New":                 {"the cache has never had the object", "api 5, wrote 5", "5", true, "", true},
+		"Overtaken":           {"the event came before the answer", "cached 5, wrote 5", "5", false, "", false},
+		"Arrived":             {"the event of the write has arrived", "cached 4, wrote 10, cached 10, arrived 10", "10", false, "", false},
+		"Older":               {"an event of a version before the write proves nothing", "cached 4, api 10, wrote 10, cached 9, arrived 9", "10", true, "", true},
+		"Later":               {"another client has written the object since", "cached 4, wrote 5, cached 6", "6", false, "", false},
+		"Newer":               {"the live read is newer than the write, and no later read returns an older version", "cached 4, api 6, wrote 5", "6", true, "cached 5, arrived 5", true},
+		"Deleted":             {"the cache has seen the deletion", "wrote 5, arrived gone", "", false, "", false},
+		"Gone":                {"the object was deleted, and the cache does not know", "cached 4, wrote 5", "", true, "", true},
+		"Went":                {"the object was deleted, and the cache learns it later", "cached 4, wrote 5", "", true, "cached gone, arrived gone", false},
+		"Earlier":             {"an earlier deletion of an object of this name proves nothing", "api 12, wrote 12, arrived gone", "12", true, "cached 11, arrived 11", true},
+		"Ghost":               {"the object is gone, and the cache learns only now that it was created", "cached 4, wrote 12", "", true, "arrived gone, cached 11, arrived 11", true},
+		"MadeAgain":           {"the object is gone, and the object in the cache may be another one or not", "cached 4, wrote 5", "", true, "cached 12, arrived 12", true},
+		"LastFinalizer":       {"the write removed the object", "wrote gone", "", false, "", false},
+		"LastFinalizerBehind": {"the write removed the object, and the cache does not know", "cached 4, wrote gone", "", true, "", true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -158,17 +61,26 @@ func TestReadsOwnWrites(t *testing.T) {
 				}
 				return c
 			}
-			arrived := func(version string) {
-				if version == "" {
-					own.Events().Delete(event.DeleteEvent{Object: of("9")})
-					return
+			do := func(actions string) {
+				for _, action := range strings.Split(actions, ", ") {
+					switch verb, version, _ := strings.Cut(action, " "); {
+					case verb == "api":
+						api.put("c", version, "")
+					case verb == "cached" && version == "gone":
+						delete(cached.objects, "c")
+					case verb == "cached":
+						cached.put("c", version, "")
+					case verb == "wrote":
+						own.Wrote(t.Context(), of(version))
+					case verb == "arrived" && version == "gone":
+						own.Events().Delete(event.DeleteEvent{Object: of("9")})
+					case verb == "arrived":
+						own.Events().Create(event.CreateEvent{Object: of(version)})
+						own.Events().Update(event.UpdateEvent{ObjectOld: of("1"), ObjectNew: of(version)})
+					}
 				}
-				own.Events().Create(event.CreateEvent{Object: of(version)})
-				own.Events().Update(event.UpdateEvent{ObjectOld: of("1"), ObjectNew: of(version)})
 			}
-			tc.do(cached, api, func(version string) {
-				own.Wrote(t.Context(), of(version))
-			}, arrived)
+			do(tc.do)
 			read := func() (version string, live bool) {
 				before := len(api.requests)
 				c, err := own.Read(t.Context(), types.NamespacedName{Name: "c"})
@@ -181,9 +93,7 @@ func TestReadsOwnWrites(t *testing.T) {
 			if diff := cmp.Diff(tc.want, version); diff != "" || live != tc.live {
 				t.Errorf("%s: read live: %v; -want, +got:\n%s", tc.reason, live, diff)
 			}
-			if tc.then != nil {
-				tc.then(cached, arrived)
-			}
+			do(tc.then)
 			if _, live := read(); live != tc.again {
 				t.Errorf("%s: the next read is live: %v", tc.reason, live)
 			}

@@ -88,12 +88,3 @@ func TestWhyRatio(t *testing.T) {
 		t.Errorf("ten times as many waiters take %.0f times as long", got)
 	}
 }
-
-// BenchmarkWhy measures an answer for 100,000 waiters.
-func BenchmarkWhy(b *testing.B) {
-	e := crowdedEngine(100_000)
-	b.ReportAllocs()
-	for b.Loop() {
-		b.ReportMetric(float64(len(answer(e))), "bytes/answer")
-	}
-}
