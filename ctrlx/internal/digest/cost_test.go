@@ -9,8 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
@@ -52,19 +50,6 @@ func node() client.Object {
 	return n
 }
 
-// loose returns the same object unstructured.
-func loose(obj client.Object) client.Object {
-	b, err := json.Marshal(obj)
-	if err != nil {
-		panic(err)
-	}
-	u := &unstructured.Unstructured{Object: make(map[string]any)}
-	if err := utiljson.Unmarshal(b, &u.Object); err != nil {
-		panic(err)
-	}
-	return u
-}
-
 // byJSON is the simple way to compute a digest without this package.
 func byJSON(obj client.Object) uint64 {
 	b, err := json.Marshal(obj)
@@ -75,21 +60,6 @@ func byJSON(obj client.Object) uint64 {
 }
 
 var jsonSeed = maphash.MakeSeed()
-
-func BenchmarkOf(b *testing.B) {
-	for _, c := range []struct {
-		name string
-		obj  client.Object
-	}{{"small", small()}, {"node", node()}, {"unstructured", loose(small())}} {
-		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				digest.Of(c.obj)
-			}
-			b.ReportMetric(ratio.Of(func() { byJSON(c.obj) }, func() { digest.Of(c.obj) }, ratio.Options{Samples: 100}), "x-faster-than-JSON")
-		})
-	}
-}
 
 func TestJSONRatio(t *testing.T) {
 	ratio.InVerify(t)
