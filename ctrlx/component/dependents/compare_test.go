@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -134,9 +133,7 @@ func TestFieldDrift(t *testing.T) {
 				for _, f := range res.Fields {
 					got = append(got, f.String())
 				}
-				if diff := cmp.Diff(tc.want, strings.Join(got, ", ")); diff != "" {
-					t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-				}
+				same(t, tc.want, strings.Join(got, ", "), "%s", tc.reason)
 			})
 		}
 	}

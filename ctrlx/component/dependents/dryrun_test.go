@@ -86,9 +86,7 @@ func TestDryRun(t *testing.T) {
 					t.Errorf("%s: got %q, settled %t, want %q", tc.reason, got, res.IsSettled(), want)
 				}
 			}
-			if diff := cmp.Diff(was, w.read()); diff != "" {
-				t.Errorf("%s: the object changed (-want +got):\n%s", tc.reason, diff)
-			}
+			same(t, was, w.read(), "%s: the object changed", tc.reason)
 		})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -133,9 +132,7 @@ func TestKinds(t *testing.T) {
 					}
 				}
 				want := []string{"created or updated", "in sync []", "updated [metadata.labels.changed is missing]", "in sync []"}
-				if diff := cmp.Diff(want[1:], got[1:]); diff != "" {
-					t.Errorf("%s: -want, +got:\n%s", policy, diff)
-				}
+				same(t, want[1:], got[1:], "%s", policy)
 			}
 		})
 	}
@@ -161,9 +158,7 @@ func TestPrunedAfterRestart(t *testing.T) {
 	for range 3 {
 		got = append(got, w.apply(odd).Outcome.String())
 	}
-	if diff := cmp.Diff([]string{"updated", "in sync", "in sync"}, got); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
-	}
+	same(t, []string{"updated", "in sync", "in sync"}, got, "it differs")
 }
 
 // TestDrift corrects a changed field at once, and names it with its manager.
@@ -277,9 +272,7 @@ func TestContested(t *testing.T) {
 	w.clock.SetTime(w.clock.Now().Add(time.Hour))
 	got = append(got, pass()) // the interval is over
 	want := []string{"updated false 0s 1", "waiting true 59m0s 0", "waiting true 59m0s 0", "updated false 0s 1", "waiting true 59m0s 0", "updated false 0s 1"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
-	}
+	same(t, want, got, "it differs")
 }
 
 // TestFirstEdit corrects the first edit of a field at once, also right after the
@@ -308,9 +301,7 @@ func TestFirstEdit(t *testing.T) {
 				w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data[tc.key] = "edited" })
 				res := w.apply(cm)
 				want := "updated [data." + tc.key + " is managed by kubectl-edit]"
-				if diff := cmp.Diff(want, fmt.Sprint(res.Outcome, " ", res.Fields)); diff != "" {
-					t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-				}
+				same(t, want, fmt.Sprint(res.Outcome, " ", res.Fields), "%s", tc.reason)
 			})
 		}
 	}
@@ -376,9 +367,7 @@ func TestLostMarks(t *testing.T) {
 				}
 				got = append(got, text)
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-			}
+			same(t, tc.want, got, "%s", tc.reason)
 			w.clock.SetTime(w.clock.Now().Add(time.Hour))
 			if res := w.apply(cm); res.Outcome != dependents.Updated {
 				t.Errorf("%s: after the interval: got %s", tc.reason, res.Outcome)
@@ -430,9 +419,7 @@ func TestLostDigest(t *testing.T) {
 			if live := w.read(); live != nil {
 				got += live.Data["k"]
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-			}
+			same(t, tc.want, got, "%s", tc.reason)
 		})
 	}
 }
@@ -472,9 +459,7 @@ func TestOwnFieldDrift(t *testing.T) {
 				"created []", "in sync []", "updated [data.k is managed by web.example.com]",
 				"in sync []", "in sync []", "updated [data.k is managed by web.example.com]",
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("-want, +got:\n%s", diff)
-			}
+			same(t, want, got, "it differs")
 		})
 	}
 }

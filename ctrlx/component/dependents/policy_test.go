@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -152,9 +151,7 @@ func TestTakenAgain(t *testing.T) {
 				"other true 0s ", a.Name + " true 0s ", "other false 58m0s " + of + a.Name + refused + "58m0s" + advice, a.Name + " true 0s ",
 				"other true 0s ", a.Name + " true 0s ", "other false 58m0s " + of + a.Name + refused + "58m0s" + advice,
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("-want, +got:\n%s", diff)
-			}
+			same(t, want, got, "it differs")
 			_, err := w.Apply(t.Context(), b, configMap([]string{"adoption-policy", "Always", "update-policy", update}, []string{"k", "other"}))
 			if got, ok := errors.AsType[ctrlx.RetriableError](err); !ok || got.Reason() != dependents.ReasonDependentContested {
 				t.Errorf("got %v", err)
@@ -257,9 +254,7 @@ func TestTakenFromAnotherName(t *testing.T) {
 				pass(w.DeleteObject(t.Context(), w.owner, first))
 				got = append(got, fmt.Sprint(w.read().Data, len(w.read().OwnerReferences)))
 				pass(b.DeleteObject(t.Context(), b.owner, second))
-				if diff := cmp.Diff([]string{"in sync", "not ours", "orphaned", "map[k:b] 0", "terminating"}, got); diff != "" {
-					t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-				}
+				same(t, []string{"in sync", "not ours", "orphaned", "map[k:b] 0", "terminating"}, got, "%s", tc.reason)
 			})
 		}
 	}
@@ -296,9 +291,7 @@ func TestOwnMarks(t *testing.T) {
 				res, err := w.DeleteObject(t.Context(), w.owner, configMap(nil, nil))
 				must(t, err)
 				got = append(got, res.Outcome.String())
-				if diff := cmp.Diff([]string{"in sync", "in sync", "in sync", "in sync", "terminating"}, got); diff != "" {
-					t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-				}
+				same(t, []string{"in sync", "in sync", "in sync", "in sync", "terminating"}, got, "%s", tc.reason)
 			})
 		}
 	}
@@ -346,12 +339,8 @@ func TestUpdate(t *testing.T) {
 				verb, _, _ := strings.Cut(c, " ")
 				verbs = append(verbs, verb)
 			}
-			if diff := cmp.Diff(tc.data, after.Data); diff != "" {
-				t.Errorf("%s: data: -want, +got:\n%s", tc.reason, diff)
-			}
-			if diff := cmp.Diff(tc.writes, verbs); diff != "" {
-				t.Errorf("%s: writes: -want, +got:\n%s", tc.reason, diff)
-			}
+			same(t, tc.data, after.Data, "%s: data", tc.reason)
+			same(t, tc.writes, verbs, "%s: writes", tc.reason)
 			if (after.UID != before.UID) != tc.newUID {
 				t.Errorf("%s: the UID was %s and is %s", tc.reason, before.UID, after.UID)
 			}
@@ -381,9 +370,7 @@ func TestUpdatePolicyChanged(t *testing.T) {
 				if strings.HasPrefix(to, "Ssa") {
 					want["f"] = "1"
 				}
-				if diff := cmp.Diff(want, w.read().Data); diff != "" {
-					t.Errorf("-want, +got:\n%s", diff)
-				}
+				same(t, want, w.read().Data, "it differs")
 			})
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -237,4 +238,18 @@ func (c changing) Get(ctx context.Context, key client.ObjectKey, obj client.Obje
 	err := c.Client.Get(ctx, key, obj, opts...)
 	c.change(obj)
 	return err
+}
+
+// same fails the test if got differs from want.
+func same(t tester, want, got any, what string, args ...any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", fmt.Sprintf(what, args...), diff)
+	}
+}
+
+// tester is the common part of testing.T and rapid.T.
+type tester interface {
+	Helper()
+	Errorf(format string, args ...any)
 }

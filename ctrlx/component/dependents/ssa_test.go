@@ -98,9 +98,7 @@ func TestTakeoverStripped(t *testing.T) {
 			}
 			cached = &corev1.ConfigMap{}
 			w.settle(second)
-			if diff := cmp.Diff(map[string]string{"k": "2"}, w.read().Data); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-			}
+			same(t, map[string]string{"k": "2"}, w.read().Data, "%s", tc.reason)
 		})
 	}
 }
@@ -178,8 +176,6 @@ func TestServiceAccountApplied(t *testing.T) {
 			d.Spec.Template.Spec.ServiceAccountName = account
 			got = append(got, w.apply(d).Object.(*appsv1.Deployment).Spec.Template.Spec.ServiceAccountName)
 		}
-		if diff := cmp.Diff([]string{"admin", "admin", "default"}, got); diff != "" {
-			t.Errorf("%s: -want, +got:\n%s", policy, diff)
-		}
+		same(t, []string{"admin", "admin", "default"}, got, "%s", policy)
 	}
 }

@@ -513,9 +513,7 @@ func TestObserved(t *testing.T) {
 		"InSync: proceed in sync", "Adopt: proceed in sync", "Terminating: proceed in sync", "Ready: proceed in sync", "Read: proceed in sync", "Recover: proceed in sync",
 		"Adopt: block not ours", "Terminating: block not ours", "Ready: block not ours", "Read: block not ours", "Recover: block not ours",
 	}
-	if diff := cmp.Diff(want, seen); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
-	}
+	same(t, want, seen, "it differs")
 }
 
 // observer collects the verdicts of links.

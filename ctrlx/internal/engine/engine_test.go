@@ -2,10 +2,12 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"runtime"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -79,4 +81,26 @@ func TestEngineOfValue(t *testing.T) {
 	if _, err := Of(struct{ manager.Manager }{&idleManager{}}); err == nil {
 		t.Error("there is no error")
 	}
+}
+
+// same fails the test if got differs from want, and mustBeSame ends it.
+func same(t tester, want, got any, what string, args ...any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", fmt.Sprintf(what, args...), diff)
+	}
+}
+
+func mustBeSame(t tester, want, got any, what string, args ...any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("%s (-want +got):\n%s", fmt.Sprintf(what, args...), diff)
+	}
+}
+
+// tester is the common part of testing.T and rapid.T.
+type tester interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
 }

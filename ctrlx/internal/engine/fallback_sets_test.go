@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -112,9 +111,7 @@ func TestFallbackSets(t *testing.T) {
 					if tc.asleep {
 						want = nil
 					}
-					if diff := cmp.Diff(want, c.woken); diff != "" {
-						t.Fatalf("%s: woken: -want, +got:\n%s", tc.reason, diff)
-					}
+					mustBeSame(t, want, c.woken, "%s: woken", tc.reason)
 					if tc.asleep {
 						return
 					}
@@ -122,9 +119,7 @@ func TestFallbackSets(t *testing.T) {
 						t.Errorf("%s: the pass that is woken lists %q", tc.reason, got)
 					}
 					c.sleep(time.Hour)
-					if diff := cmp.Diff(want, c.woken); diff != "" {
-						t.Errorf("%s: it is woken again without a change, by each round of the fallback: -want, +got:\n%s", tc.reason, diff)
-					}
+					same(t, want, c.woken, "%s: it is woken again without a change, by each round of the fallback", tc.reason)
 					if got := c.list(t, "w", webs, follows); got != tc.then {
 						t.Errorf("%s: after an hour it lists %q", tc.reason, got)
 					}
@@ -179,9 +174,7 @@ func TestFallbackSetsLater(t *testing.T) {
 				c.woken = nil
 				tc.then(c)
 				c.sleep(twoRounds)
-				if diff := cmp.Diff(tc.woken, sortedAfter(c.woken, 0)); diff != "" {
-					t.Errorf("%s: woken: -want, +got:\n%s", tc.reason, diff)
-				}
+				same(t, tc.woken, sortedAfter(c.woken, 0), "%s: woken", tc.reason)
 				for _, waiter := range []string{"v", "w"} {
 					if got := c.list(t, waiter, webs, false); got != tc.list {
 						t.Errorf("%s: %s lists %q", tc.reason, waiter, got)
@@ -244,9 +237,7 @@ func TestFallbackSetsOfNamespaces(t *testing.T) {
 		c.woken = nil
 		put(c.api, "b", "b2", "10") // the watch of b is broken
 		c.sleep(time.Minute + time.Second)
-		if diff := cmp.Diff([]string{"b"}, slices.Compact(sortedAfter(c.woken, 0))); diff != "" {
-			t.Errorf("woken: -want, +got:\n%s", diff)
-		}
+		same(t, []string{"b"}, slices.Compact(sortedAfter(c.woken, 0)), "woken")
 		lists("b", "b Running, b2 Running")
 		var all []string
 		for _, request := range c.api.requests {
@@ -254,9 +245,7 @@ func TestFallbackSetsOfNamespaces(t *testing.T) {
 				all = append(all, request)
 			}
 		}
-		if diff := cmp.Diff([]string{"list 500a 1m0s", "list 500abroad 1m0s", "list 500b 1m0s"}, sortedAfter(all, 0)); diff != "" {
-			t.Errorf("the requests of a round: -want, +got:\n%s", diff)
-		}
+		same(t, []string{"list 500a 1m0s", "list 500abroad 1m0s", "list 500b 1m0s"}, sortedAfter(all, 0), "the requests of a round")
 		n := len(c.api.requests)
 		lists("a", "a Running")
 		if len(c.api.requests) != n {

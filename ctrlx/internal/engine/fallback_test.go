@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -391,12 +390,8 @@ func TestFallback(t *testing.T) {
 			withFallback(t, unchanged, func(t *testing.T, c *cluster) {
 				tc.do(t, c)
 				c.sleep(0)
-				if diff := cmp.Diff(tc.requests, c.api.requests); diff != "" {
-					t.Errorf("%s: the requests to the API server: -want, +got:\n%s", tc.reason, diff)
-				}
-				if diff := cmp.Diff(tc.woken, sortedAfter(c.woken, 0)); diff != "" {
-					t.Errorf("%s: the woken waiters: -want, +got:\n%s", tc.reason, diff)
-				}
+				same(t, tc.requests, c.api.requests, "%s: the requests to the API server", tc.reason)
+				same(t, tc.woken, sortedAfter(c.woken, 0), "%s: the woken waiters", tc.reason)
 			})
 		})
 	}
@@ -432,9 +427,7 @@ func TestFallbackInstalls(t *testing.T) {
 				synctest.Wait()
 				c.waking.Lock()
 				defer c.waking.Unlock()
-				if diff := cmp.Diff([]string{"w"}, c.woken); diff != "" {
-					t.Errorf("woken: -want, +got:\n%s", diff)
-				}
+				same(t, []string{"w"}, c.woken, "woken")
 			})
 		})
 	}
@@ -454,9 +447,7 @@ func TestFallbackHangs(t *testing.T) {
 		c.waits(t, "b")
 		c.hides("b")
 		c.sleep(time.Minute)
-		if diff := cmp.Diff([]string{"h", "w"}, slices.Compact(sortedAfter(c.woken, 0))); diff != "" {
-			t.Errorf("woken: -want, +got:\n%s", diff)
-		}
+		same(t, []string{"h", "w"}, slices.Compact(sortedAfter(c.woken, 0)), "woken")
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
@@ -33,9 +32,7 @@ func TestLoopDelays(t *testing.T) {
 	for range 8 {
 		got = append(got, wake())
 	}
-	if diff := cmp.Diff([]string{"0s false", "0s false", "0s false", "0s false", "0s false", "1s false", "2s false", "4s false"}, got); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
-	}
+	same(t, []string{"0s false", "0s false", "0s false", "0s false", "0s false", "1s false", "2s false", "4s false"}, got, "it differs")
 	if by, ok := w.Loop(name); !ok || by.Name != "key" {
 		t.Errorf("the loop is with %v", by)
 	}

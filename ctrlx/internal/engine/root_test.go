@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/windlass-go/windlass/checks"
@@ -152,7 +151,5 @@ func TestRootChanged(t *testing.T) {
 	waits(c.Engine, clusterID("direct"), clusterID("n"))
 	c.woken = nil
 	c.RootChanged(t.Context(), clusterID("n"), &testv1.Cluster{})
-	if diff := cmp.Diff([]string{"direct", "web"}, c.woken); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
-	}
+	same(t, []string{"direct", "web"}, c.woken, "it differs")
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -125,9 +124,7 @@ func TestSets(t *testing.T) {
 			}
 		}
 		slices.Sort(*woken)
-		if diff := cmp.Diff(want, *woken); diff != "" {
-			t.Fatalf("woken: -want, +got:\n%s", diff)
-		}
+		mustBeSame(t, want, *woken, "woken")
 		for i := range queries {
 			e.index.Forget(index.ID{Kind: "Waiter", Name: fmt.Sprint(i)})
 		}
@@ -283,9 +280,7 @@ func TestIndexPanics(t *testing.T) {
 	c := &testv1.Cluster{}
 	c.Name, c.Namespace = "c", "a"
 	e.happened(clusterKind, ID(clusters, client.ObjectKeyFromObject(c)), nil, c)
-	if diff := cmp.Diff([]string{"w"}, *woken); diff != "" {
-		t.Errorf("woken: -want, +got:\n%s", diff)
-	}
+	same(t, []string{"w"}, *woken, "woken")
 	err := e.indexed(clusters, "state")
 	const want = `the index of the field "state" cannot be trusted: a/c: the function panicked: no state: correct the function of ctrlx.WithIndex`
 	if err == nil || err.Error() != want {
@@ -443,9 +438,7 @@ func TestListOrder(t *testing.T) {
 	}
 	p.End(t.Context(), End{Awaited: []checks.Ref{query.Ref()}})
 	c.index.Changed(setOf(query), c.sets.last(setOf(query))) // the event is handled late
-	if diff := cmp.Diff([]string{"w"}, c.woken); diff != "" {
-		t.Errorf("woken: -want, +got:\n%s", diff)
-	}
+	same(t, []string{"w"}, c.woken, "woken")
 }
 
 // busyCache is a cache without objects, to which an event comes during the first

@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
@@ -88,9 +87,7 @@ func TestWakeAtMost(t *testing.T) {
 							w.Begin(types.NamespacedName{Name: n})
 						}
 					})
-					if diff := cmp.Diff(tc.want, r.at); diff != "" {
-						t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-					}
+					same(t, tc.want, r.at, "%s", tc.reason)
 				})
 			}
 		})
