@@ -160,9 +160,7 @@ func TestApplySet(t *testing.T) {
 			w.restart()
 		}
 		found, lost := w.members(configMaps, accounts, roles)
-		if diff := cmp.Diff([][]string{step.want, nil}, [][]string{found, lost}); diff != "" {
-			t.Errorf("step %d: the members (-want +got):\n%s", i, diff)
-		}
+		same(t, [][]string{step.want, nil}, [][]string{found, lost}, "step %d: the members", i)
 		set, err := readApplySet(w.shop, name)
 		if must(t, err); !slices.Equal(set.kinds, step.kinds) || !slices.Equal(set.namespaces, step.namespaces) {
 			t.Errorf("step %d: the kinds %q and the namespaces %q, want %q and %q", i, set.kinds, set.namespaces, step.kinds, step.namespaces)

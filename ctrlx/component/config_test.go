@@ -7,7 +7,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -115,9 +114,7 @@ func TestReapply(t *testing.T) {
 			}{{tc.before, nil}, {tc.writes, []string{"update ConfigMap a"}}} {
 				clock.SetTime(start.Add(step.at))
 				w.settle()
-				if diff := cmp.Diff(step.want, w.writes()); diff != "" {
-					t.Errorf("%s: the writes after %s (-want +got):\n%s", tc.reason, step.at, diff)
-				}
+				same(t, step.want, w.writes(), "%s: the writes after %s", tc.reason, step.at)
 			}
 		})
 	}
@@ -207,7 +204,5 @@ func TestSettingOfComponent(t *testing.T) {
 	c := &both{}
 	c.Spec.Update, c.Spec.Delete = "Recreate", "Orphan"
 	want := dependents.Policies{Update: dependents.UpdateSsaMerge, Delete: dependents.DeleteOrphan}
-	if diff := cmp.Diff(want, component.PoliciesOf(c)); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	same(t, want, component.PoliciesOf(c), "it differs")
 }

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -203,12 +202,8 @@ func (l *life) live(t *testing.T, points map[string]bool) (crashes int) {
 			want = append(want, "foreign=1")
 			slices.Sort(want)
 		}
-		if diff := cmp.Diff(want, w.objects()); diff != "" {
-			t.Fatalf("%s (-want +got):\n%s", p.name, diff)
-		}
-		if diff := cmp.Diff(foreign, w.others()); diff != "" {
-			t.Fatalf("%s: the objects of other owners (-before +after):\n%s", p.name, diff)
-		}
+		mustBeSame(t, want, w.objects(), "%s", p.name)
+		mustBeSame(t, foreign, w.others(), "%s: the objects of other owners", p.name)
 	}
 	if left := w.stored(); len(left) > 0 {
 		t.Fatalf("the inventory has %v after the deletion", left)

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -57,9 +56,7 @@ func TestDeviations(t *testing.T) {
 	for title, tc := range cases {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tc.want, tc.do(newWorld(t, tc.opts...))); diff != "" {
-				t.Errorf("there, %s; here (-want +got):\n%s", tc.theirs, diff)
-			}
+			same(t, tc.want, tc.do(newWorld(t, tc.opts...)), "there, %s; here", tc.theirs)
 		})
 	}
 }

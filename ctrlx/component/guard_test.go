@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,15 +59,7 @@ func TestManagedTypes(t *testing.T) {
 	crd, kind := w.definition()
 	w.want(mill(kind, "ours"), configMap("z", "1"), crd)
 	w.settle()
-	var creates []string
-	for _, c := range w.writes() {
-		if strings.HasPrefix(c, "create") {
-			creates = append(creates, c)
-		}
-	}
-	if diff := cmp.Diff([]string{"create CustomResourceDefinition mills." + kind.Group, "create ConfigMap z", "create Mill ours"}, creates); diff != "" {
-		t.Errorf("the creates (-want +got):\n%s", diff)
-	}
+	same(t, []string{"create CustomResourceDefinition mills." + kind.Group, "create ConfigMap z", "create Mill ours"}, w.wrote("create"), "the creates")
 	clone := &unstructured.Unstructured{}
 	clone.SetGroupVersionKind(kind)
 	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "ours"}, clone))
@@ -91,15 +82,7 @@ func TestManagedTypes(t *testing.T) {
 	foreign.SetName("foreign")
 	must(t, api.Delete(t.Context(), foreign))
 	w.settle()
-	var deletes []string
-	for _, c := range w.writes() {
-		if strings.HasPrefix(c, "delete") {
-			deletes = append(deletes, c)
-		}
-	}
-	if diff := cmp.Diff([]string{"delete Mill ours", "delete ConfigMap z", "delete CustomResourceDefinition mills." + kind.Group}, deletes); diff != "" {
-		t.Errorf("the deletions (-want +got):\n%s", diff)
-	}
+	same(t, []string{"delete Mill ours", "delete ConfigMap z", "delete CustomResourceDefinition mills." + kind.Group}, w.wrote("delete"), "the deletions")
 }
 
 // A definition that is not needed any more stays while foreign instances exist.
@@ -205,14 +188,10 @@ func TestForeignFinalizer(t *testing.T) {
 	if res.Reason != component.ReasonDeletionBlocked || !strings.Contains(res.Message, "example.com/other") {
 		t.Errorf("the result does not name the finalizer: %+v", res)
 	}
-	if diff := cmp.Diff([]string{"a=1"}, w.names()); diff != "" {
-		t.Errorf("the objects (-want +got):\n%s", diff)
-	}
+	same(t, []string{"a=1"}, w.names(), "the objects")
 	must(t, api.Patch(t.Context(), w.shop, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":["`+name+`/finalizer"]}}`))))
 	w.settle()
-	if diff := cmp.Diff([]string(nil), w.names()); diff != "" {
-		t.Errorf("the objects (-want +got):\n%s", diff)
-	}
+	same(t, []string(nil), w.names(), "the objects")
 }
 
 // serve changes which versions of a definition are served, and waits until the API

@@ -66,12 +66,8 @@ func TestRebuiltInventory(t *testing.T) {
 	cm.Name = "b"
 	must(t, api.Delete(t.Context(), cm))
 	w.settle()
-	if diff := cmp.Diff([]string{"a=1", "foreign=1", "kept=1"}, w.names()); diff != "" {
-		t.Errorf("the objects after the deletion (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"copy=1"}, other.names()); diff != "" {
-		t.Errorf("the copies (-want +got):\n%s", diff)
-	}
+	same(t, []string{"a=1", "foreign=1", "kept=1"}, w.names(), "the objects after the deletion")
+	same(t, []string{"copy=1"}, other.names(), "the copies")
 }
 
 // A component whose policy keeps all objects leaves them to a new component of its
@@ -85,9 +81,7 @@ func TestOrphansOfAnEarlierComponent(t *testing.T) {
 	w.forget()
 	w.want(configMap("a", "2"))
 	w.settle()
-	if diff := cmp.Diff([]string{"a=2", "b=1"}, w.names()); diff != "" {
-		t.Errorf("the objects (-want +got):\n%s", diff)
-	}
+	same(t, []string{"a=2", "b=1"}, w.names(), "the objects")
 }
 
 // forget removes the inventory from the status.
@@ -137,9 +131,7 @@ func TestStore(t *testing.T) {
 	}
 	w.delete()
 	w.settle()
-	if diff := cmp.Diff([]string(nil), w.names()); diff != "" {
-		t.Errorf("the objects after the deletion (-want +got):\n%s", diff)
-	}
+	same(t, []string(nil), w.names(), "the objects after the deletion")
 }
 
 // A component that another writer changed meanwhile keeps its status, and the pass
@@ -156,9 +148,7 @@ func TestInventoryConflict(t *testing.T) {
 	if _, err := w.process.Pass(t.Context(), old); err == nil {
 		t.Error("a pass over an old version of the component overwrites its inventory")
 	}
-	if diff := cmp.Diff([]string{"store Shop shop"}, w.writes()); diff != "" {
-		t.Errorf("the writes (-want +got):\n%s", diff)
-	}
+	same(t, []string{"store Shop shop"}, w.writes(), "the writes")
 }
 
 // A component whose definition lacks a field of the inventory writes and deletes
@@ -226,9 +216,7 @@ func TestPrunedInventory(t *testing.T) {
 					t.Errorf("%s: %v", tc.reason, err)
 				}
 			}
-			if diff := cmp.Diff(tc.writes, w.writes()); diff != "" {
-				t.Errorf("%s: the writes (-want +got):\n%s", tc.reason, diff)
-			}
+			same(t, tc.writes, w.writes(), "%s: the writes", tc.reason)
 		})
 	}
 }
@@ -270,9 +258,7 @@ func TestRebuiltIsDeleted(t *testing.T) {
 	for range 3 {
 		_, _ = w.pass()
 	}
-	if diff := cmp.Diff([]string{"a=1", "copy=precious"}, w.names()); diff != "" {
-		t.Errorf("an object that only the label names is deleted, and the component never wrote it (-want +got):\n%s", diff)
-	}
+	same(t, []string{"a=1", "copy=precious"}, w.names(), "an object that only the label names is deleted, and the component never wrote it")
 }
 
 // An inventory with long names is too large before it has 1,000 objects.

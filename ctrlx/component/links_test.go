@@ -43,9 +43,7 @@ func TestWindow(t *testing.T) {
 	if diff := cmp.Diff(want, res); diff != "" || err != nil {
 		t.Errorf("%v; -want +got:\n%s", err, diff)
 	}
-	if diff := cmp.Diff([]string{"a=1", "b=1"}, w.names()); diff != "" {
-		t.Errorf("it was written: -want +got:\n%s", diff)
-	}
+	same(t, []string{"a=1", "b=1"}, w.names(), "it was written")
 }
 
 // A link that counts writes counts each one once: dry-runs are no writes.
@@ -64,9 +62,7 @@ func TestCountedWrites(t *testing.T) {
 	w.want(configMap("a", "1"), configMap("b", "1"))
 	w.settle()
 	w.settle()
-	if diff := cmp.Diff([]string{"a", "b"}, written); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	same(t, []string{"a", "b"}, written, "it differs")
 }
 
 // TestTelemetry verifies that the observer of a reconciler sees the links of its
@@ -89,9 +85,7 @@ func TestTelemetry(t *testing.T) {
 		seen = nil
 		l.passIn(t, logr.NewContext(t.Context(), log))
 		slices.Sort(seen)
-		if diff := cmp.Diff(want, slices.Compact(seen)); diff != "" {
-			t.Errorf("-want +got:\n%s", diff)
-		}
+		same(t, want, slices.Compact(seen), "it differs")
 	}
 	sets := []string{
 		"Set Inventory proceed", "Set Recover proceed", "Set Redundant proceed",

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -50,23 +49,13 @@ func TestNamespaceOfTheSet(t *testing.T) {
 	inner := strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: NAMESPACE-inner", 1)
 	w.want(inner, "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
 	w.settle()
-	if diff := cmp.Diff([]string{"store Shop shop", "create Namespace " + w.ns + "-inner", "create ConfigMap a"}, w.writes()); diff != "" {
-		t.Errorf("the writes (-want +got):\n%s", diff)
-	}
+	same(t, []string{"store Shop shop", "create Namespace " + w.ns + "-inner", "create ConfigMap a"}, w.writes(), "the writes")
 	w.delete()
 	for range 3 { // no controller ends the deletion of the namespace
 		_, err := w.pass()
 		must(t, err)
 	}
-	var deletes []string
-	for _, c := range w.writes() {
-		if strings.HasPrefix(c, "delete") {
-			deletes = append(deletes, c)
-		}
-	}
-	if diff := cmp.Diff([]string{"delete ConfigMap a", "delete Namespace " + w.ns + "-inner"}, deletes); diff != "" {
-		t.Errorf("the deletions (-want +got):\n%s", diff)
-	}
+	same(t, []string{"delete ConfigMap a", "delete Namespace " + w.ns + "-inner"}, w.wrote("delete"), "the deletions")
 	other := newWorld(t)
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
 	other.want(strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: "+ns.Name, 1))

@@ -386,9 +386,7 @@ func TestObserveOnly(t *testing.T) {
 	o.mu.Unlock()
 	writes = slices.Compact(writes)
 	writes = writes[max(0, slices.Index(writes, "finalizer")):]
-	if diff := cmp.Diff([]string{"finalizer", "status", "create", "status"}, writes); diff != "" {
-		t.Errorf("the writes (-want +got):\n%s", diff)
-	}
+	same(t, []string{"finalizer", "status", "create", "status"}, writes, "the writes")
 	s.Annotations, s.Finalizers = map[string]string{name + "/observe-only": "true"}, nil
 	must(t, api.Update(t.Context(), s))
 	o.until(&ShopList{}, func() string {
@@ -501,7 +499,5 @@ func TestOptionsAndHooks(t *testing.T) {
 	defer mu.Unlock()
 	const both = "admin and deployer"
 	want := map[string]string{"post-read": "admin", "pre-reconcile": both, "post-reconcile": both, "pre-delete": both, "post-delete": both}
-	if diff := cmp.Diff(want, users); diff != "" {
-		t.Errorf("the users of the clients (-want +got):\n%s", diff)
-	}
+	same(t, want, users, "the users of the clients")
 }

@@ -49,12 +49,8 @@ func TestPlan(t *testing.T) {
 	if writes := w.writes(); len(writes) > 0 {
 		t.Errorf("the plan writes %q", writes)
 	}
-	if diff := cmp.Diff(before, w.names()); diff != "" {
-		t.Errorf("the objects after the plan (-before +after):\n%s", diff)
-	}
-	if diff := cmp.Diff(inventory, w.shop.Status.Inventory); diff != "" {
-		t.Errorf("the inventory after the plan (-before +after):\n%s", diff)
-	}
+	same(t, before, w.names(), "the objects after the plan")
+	same(t, inventory, w.shop.Status.Inventory, "the inventory after the plan")
 	text, err := json.MarshalIndent(p, "", "  ")
 	must(t, err)
 	for file, got := range map[string]string{"plan.txt": p.String(), "plan.json": string(text) + "\n"} {
@@ -66,9 +62,7 @@ func TestPlan(t *testing.T) {
 		}
 		want, err := os.ReadFile(file)
 		must(t, err)
-		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", file, diff)
-		}
+		same(t, string(want), got, "%s", file)
 	}
 	w.want(configMap("changed", "1"), configMap("same", "1"), configMap("recreated", "1", "update-policy", "Recreate"), strings.ReplaceAll(secret, "%s", "one"),
 		configMap("gone", "1", "delete-order", "1"), configMap("kept", "1", "delete-policy", "Orphan"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: merged}\ndata: {k: '1', l: '1'}\n")
@@ -102,9 +96,7 @@ func TestPlanOfPurge(t *testing.T) {
 	want := "wave 1 of 1\n  +  create ConfigMap NS/job\n  +  create ConfigMap NS/b\npurge after the apply-order 2\n  -  delete ConfigMap NS/job\n"
 	p, err := w.plan()
 	must(t, err)
-	if diff := cmp.Diff(strings.ReplaceAll(want, "NS", w.ns), p.String()); diff != "" {
-		t.Errorf("the plan (-want +got):\n%s", diff)
-	}
+	same(t, strings.ReplaceAll(want, "NS", w.ns), p.String(), "the plan")
 	w.settle()
 	if p, err := w.plan(); err != nil || !p.IsEmpty() {
 		t.Errorf("the plan of a purged object is %s, %v", p, err)
@@ -244,9 +236,7 @@ func TestFieldChange(t *testing.T) {
 		"Secret":  {"a Secret shows no values", nil, nil, `f: changed`},
 	}
 	for name, tc := range cases {
-		if diff := cmp.Diff(tc.want, component.FieldChange{Path: "f", From: tc.from, To: tc.to}.String()); diff != "" {
-			t.Errorf("%s: %s (-want +got):\n%s", name, tc.reason, diff)
-		}
+		same(t, tc.want, component.FieldChange{Path: "f", From: tc.from, To: tc.to}.String(), "%s: %s", name, tc.reason)
 	}
 }
 
@@ -284,9 +274,7 @@ func TestForgedPlan(t *testing.T) {
 		`       data["x\nwave 2 of 2\n  -  delete Namespace prod"]: 1 -> 2`,
 		"",
 	}
-	if diff := cmp.Diff(want, strings.Split(p.String(), "\n")); diff != "" {
-		t.Errorf("the plan (-want +got):\n%s", diff)
-	}
+	same(t, want, strings.Split(p.String(), "\n"), "the plan")
 }
 
 // The plan of a component in deletion lists what is deleted and kept.
@@ -300,9 +288,7 @@ func TestPlanOfDeletion(t *testing.T) {
 	p, err := w.plan()
 	must(t, err)
 	want := "deletion wave 1\n  -  delete ConfigMap NS/b\n  o  orphan ConfigMap NS/kept\ndeletion wave 2\n  -  delete ConfigMap NS/a\n"
-	if diff := cmp.Diff(strings.ReplaceAll(want, "NS", w.ns), p.String()); diff != "" {
-		t.Errorf("the plan (-want +got):\n%s", diff)
-	}
+	same(t, strings.ReplaceAll(want, "NS", w.ns), p.String(), "the plan")
 	if writes := w.writes(); len(writes) > 0 || len(w.names()) != 3 {
 		t.Errorf("the plan writes %q", writes)
 	}
@@ -329,9 +315,7 @@ func TestPlanOfBlocked(t *testing.T) {
 		p, err := w.reconciler.Plan(t.Context(), cluster, w.shop)
 		must(t, err)
 		got := strings.ReplaceAll(strings.ReplaceAll(p.String(), kind.Group, "GROUP"), w.ns, "NS")
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: the plan (-want +got):\n%s", reason, diff)
-		}
+		same(t, want, got, "%s: the plan", reason)
 	}
 	w.want(configMap("a", "1"))
 	want("the definition is redundant", w.ends, instance+definition)

@@ -4,11 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // An object with a purge order is deleted once its wave is ready, before the next
@@ -22,26 +17,18 @@ func TestPurge(t *testing.T) {
 	}
 	w.want(job("1"), configMap("b", "1"))
 	w.settle()
-	if diff := cmp.Diff([]string{"store Shop shop", "create ConfigMap job", "store Shop shop", "delete ConfigMap job", "create ConfigMap b", "store Shop shop"}, w.writes()); diff != "" {
-		t.Errorf("the writes (-want +got):\n%s", diff)
-	}
+	same(t, []string{"store Shop shop", "create ConfigMap job", "store Shop shop", "delete ConfigMap job", "create ConfigMap b", "store Shop shop"}, w.writes(), "the writes")
 	for range 2 {
 		w.restart()
 		w.settle()
 	}
 	w.calls = nil
 	w.settle()
-	if diff := cmp.Diff([]string{"get ConfigMap b"}, w.calls); diff != "" {
-		t.Errorf("the calls in sync (-want +got):\n%s", diff)
-	}
+	same(t, []string{"get ConfigMap b"}, w.calls, "the calls in sync")
 	w.want(job("2"), configMap("b", "1"))
 	w.settle()
-	if diff := cmp.Diff([]string{"store Shop shop", "create ConfigMap job", "store Shop shop", "delete ConfigMap job", "store Shop shop"}, w.writes()); diff != "" {
-		t.Errorf("the writes of a new manifest (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"b=1"}, w.names()); diff != "" {
-		t.Errorf("the objects (-want +got):\n%s", diff)
-	}
+	same(t, []string{"store Shop shop", "create ConfigMap job", "store Shop shop", "delete ConfigMap job", "store Shop shop"}, w.writes(), "the writes of a new manifest")
+	same(t, []string{"b=1"}, w.names(), "the objects")
 }
 
 // A purge is tried again until the object is gone: after an error of the deletion,
@@ -79,8 +66,7 @@ func TestPurgeAgain(t *testing.T) {
 					t.Fatalf("%s: the job is held by a finalizer: %+v, %v", tc.reason, res, err)
 				}
 			}
-			cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "job"}}
-			must(t, api.Patch(t.Context(), cm, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))))
+			w.release("job")
 			w.settle()
 		})
 	}
@@ -103,11 +89,7 @@ func TestPurgeDigest(t *testing.T) {
 			w.writes()
 			w.want(text)
 			w.settle()
-			for _, c := range w.writes() {
-				if c == "create ConfigMap job" {
-					t.Errorf("a purged object runs again")
-				}
-			}
+			same(t, []string(nil), w.wrote("create ConfigMap job"), "a purged object runs again")
 		})
 	}
 }
@@ -128,9 +110,5 @@ func TestPurgeReverted(t *testing.T) {
 	w.want(good)
 	w.writes()
 	w.settle()
-	for _, c := range w.writes() {
-		if c == "create ConfigMap job" {
-			t.Error("a purged object is applied again, and its manifest is the one that was purged")
-		}
-	}
+	same(t, []string(nil), w.wrote("create ConfigMap job"), "a purged object is applied again, and its manifest is the one that was purged")
 }

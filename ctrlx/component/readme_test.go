@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -41,9 +40,7 @@ func TestREADME(t *testing.T) {
 		slices.Sort(*all)
 		*all = slices.Compact(*all)
 	}
-	if diff := cmp.Diff(want, listed); diff != "" {
-		t.Errorf("the table of the README (-links +table):\n%s", diff)
-	}
+	same(t, want, listed, "the table of the README")
 }
 
 type fakeCluster struct{ client.Client }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -232,6 +233,24 @@ func (w *world) writes() (writes []string) {
 	return writes
 }
 
+// wrote returns the writes of the same time that begin with a verb, without those of
+// the status of the Shop.
+func (w *world) wrote(verb string) (writes []string) {
+	for _, c := range w.writes() {
+		if strings.HasPrefix(c, verb) && !strings.HasPrefix(c, "store ") {
+			writes = append(writes, c)
+		}
+	}
+	return writes
+}
+
+// release removes the finalizers of a ConfigMap.
+func (w *world) release(object string) {
+	w.t.Helper()
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: object}}
+	must(w.t, api.Patch(w.t.Context(), cm, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))))
+}
+
 func isWrite(call string) bool {
 	return !strings.Contains(call, "get ") && !strings.Contains(call, "list ") && !strings.HasPrefix(call, "try ")
 }
@@ -340,3 +359,25 @@ func textOf(obj client.Object) string {
 }
 
 func clientKey(obj client.Object) client.ObjectKey { return client.ObjectKeyFromObject(obj) }
+
+// same fails the test if got differs from want, and mustBeSame ends it.
+func same(t tester, want, got any, what string, args ...any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", fmt.Sprintf(what, args...), diff)
+	}
+}
+
+func mustBeSame(t tester, want, got any, what string, args ...any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("%s (-want +got):\n%s", fmt.Sprintf(what, args...), diff)
+	}
+}
+
+// tester is the common part of testing.T and rapid.T.
+type tester interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}

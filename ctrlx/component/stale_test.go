@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -22,9 +21,7 @@ func TestStaleComponent(t *testing.T) {
 	w.restart()
 	_, _ = w.process.Pass(t.Context(), old)
 	w.settle()
-	if diff := cmp.Diff([]string{"a=1"}, w.names()); diff != "" {
-		t.Errorf("an object is left that the inventory lacks (-want +got):\n%s", diff)
-	}
+	same(t, []string{"a=1"}, w.names(), "an object is left that the inventory lacks")
 	w.delete()
 	w.settle()
 	if got := strings.Join(w.names(), " "); got != "" {

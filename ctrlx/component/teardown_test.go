@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -29,17 +28,11 @@ func TestRedundant(t *testing.T) {
 	if res, err := w.pass(); err != nil || res.Done {
 		t.Fatalf("the wave is not ready: %+v, %v", res, err)
 	}
-	if diff := cmp.Diff([]string{"update ConfigMap c"}, w.writes()); diff != "" {
-		t.Errorf("the writes while an object is not ready (-want +got):\n%s", diff)
-	}
+	same(t, []string{"update ConfigMap c"}, w.writes(), "the writes while an object is not ready")
 	w.want(configMap("c", "2"))
 	w.settle()
-	if diff := cmp.Diff([]string{"update ConfigMap c", "delete ConfigMap b", "delete ConfigMap a", "store Shop shop", "store Shop shop"}, w.writes()); diff != "" {
-		t.Errorf("the writes (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"c=2", "d=1"}, w.names()); diff != "" {
-		t.Errorf("the objects (-want +got):\n%s", diff)
-	}
+	same(t, []string{"update ConfigMap c", "delete ConfigMap b", "delete ConfigMap a", "store Shop shop", "store Shop shop"}, w.writes(), "the writes")
+	same(t, []string{"c=2", "d=1"}, w.names(), "the objects")
 }
 
 // A deletion needs no generator, follows the delete orders and the stored
@@ -56,22 +49,10 @@ func TestDelete(t *testing.T) {
 	w.restart()
 	_, err := w.pass()
 	must(t, err)
-	if diff := cmp.Diff(&component.Progress{Left: 2, Objects: 4}, w.shop.Status.Progress); diff != "" {
-		t.Errorf("the progress of the first pass (-want +got):\n%s", diff)
-	}
+	same(t, &component.Progress{Left: 2, Objects: 4}, w.shop.Status.Progress, "the progress of the first pass")
 	w.settle()
-	if diff := cmp.Diff([]string{"kept=1", "stolen=1"}, w.names()); diff != "" {
-		t.Errorf("the objects (-want +got):\n%s", diff)
-	}
-	var deletes []string
-	for _, c := range w.writes() {
-		if c != "store Shop shop" {
-			deletes = append(deletes, c)
-		}
-	}
-	if diff := cmp.Diff([]string{"delete ConfigMap b", "delete ConfigMap a"}, deletes); diff != "" {
-		t.Errorf("the deletions (-want +got):\n%s", diff)
-	}
+	same(t, []string{"kept=1", "stolen=1"}, w.names(), "the objects")
+	same(t, []string{"delete ConfigMap b", "delete ConfigMap a"}, w.wrote(""), "the deletions")
 }
 
 // A namespace and a definition stay while the set needs an object in them, and while
@@ -97,11 +78,7 @@ func TestNeededInside(t *testing.T) {
 				}
 			}
 		}
-		for _, c := range w.writes() {
-			if strings.HasPrefix(c, "delete") {
-				t.Errorf("a needed object is lost: %s", c)
-			}
-		}
+		same(t, []string(nil), w.wrote("delete"), "a needed object is lost")
 	}
 	w.want(append(outer, inside("1"), mill(kind, "ours"))...)
 	w.settle()
@@ -146,8 +123,7 @@ func TestRedundantCount(t *testing.T) {
 			t.Errorf("%+v, %v; want %q", res, err, want)
 		}
 	}
-	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "held"}}
-	must(t, api.Patch(t.Context(), cm, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))))
+	w.release("held")
 	w.settle()
 }
 
@@ -172,15 +148,7 @@ func TestDeleteAPIService(t *testing.T) {
 	}
 	err = nil
 	w.settle()
-	var deletes []string
-	for _, c := range w.writes() {
-		if strings.HasPrefix(c, "delete") {
-			deletes = append(deletes, c)
-		}
-	}
-	if diff := cmp.Diff([]string{"delete APIService v1." + group, "delete ConfigMap server"}, deletes); diff != "" {
-		t.Errorf("the deletions (-want +got):\n%s", diff)
-	}
+	same(t, []string{"delete APIService v1." + group, "delete ConfigMap server"}, w.wrote("delete"), "the deletions")
 }
 
 // A component whose policy is Orphan keeps its objects, although its set became invalid
@@ -200,9 +168,7 @@ func TestPolicyBeforeDeletion(t *testing.T) {
 	}
 	w.delete()
 	w.settle()
-	if diff := cmp.Diff([]string{"a=1"}, w.names()); diff != "" {
-		t.Errorf("the policy of the component is Orphan (-want +got):\n%s", diff)
-	}
+	same(t, []string{"a=1"}, w.names(), "the policy of the component is Orphan")
 }
 
 // The message of a deletion counts the objects of its first pass, although those that

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/windlass-go/windlass/ctrlx/component"
@@ -52,9 +51,7 @@ func TestTemplates(t *testing.T) {
 			for _, obj := range objects {
 				got = append(got, obj.(*unstructured.Unstructured).Object["data"].(map[string]any))
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
-			}
+			same(t, tc.want, got, "%s", tc.reason)
 		})
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	gocmp "github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -423,9 +422,7 @@ func TestTrace(t *testing.T) {
 			for _, s := range tc.steps {
 				s.do(tr)
 				got := tr.until(from, s.want[len(s.want)-1])
-				if diff := gocmp.Diff(s.want, got); diff != "" {
-					t.Fatalf("%s: %s: the passes (-want +got):\n%s", tc.reason, s.name, diff)
-				}
+				mustBeSame(t, s.want, got, "%s: %s: the passes", tc.reason, s.name)
 				from += len(got)
 			}
 		})

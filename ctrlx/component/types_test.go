@@ -1,10 +1,8 @@
 package component_test
 
 import (
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/windlass-go/windlass/ctrlx/component"
@@ -22,15 +20,7 @@ func TestInstancesOfAdditionalTypes(t *testing.T) {
 	w.settle()
 	w.delete()
 	w.settle()
-	var calls []string
-	for _, c := range w.writes() {
-		if !strings.HasPrefix(c, "store") {
-			calls = append(calls, c)
-		}
-	}
-	if diff := cmp.Diff([]string{"create ConfigMap a", "create Mill ours", "delete Mill ours", "delete ConfigMap a"}, calls); diff != "" {
-		t.Errorf("the writes (-want +got):\n%s", diff)
-	}
+	same(t, []string{"create ConfigMap a", "create Mill ours", "delete Mill ours", "delete ConfigMap a"}, w.wrote(""), "the writes")
 }
 
 func TestTypeInfo(t *testing.T) {

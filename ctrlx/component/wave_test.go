@@ -46,26 +46,16 @@ func TestWaves(t *testing.T) {
 	if want := "wave 1 of 2: 0 of 1 objects are ready: ConfigMap a: ReplicaFailure: exceeded quota"; res.Done || res.Message != want || res.Reason != component.ReasonProcessing {
 		t.Errorf("the first pass: %+v, want %s", res, want)
 	}
-	if diff := cmp.Diff([]checks.Ref{{Kind: "ConfigMap", Namespace: w.ns, Name: "a"}}, res.WaitingFor); diff != "" {
-		t.Errorf("the awaited objects (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"store Shop shop", "create ConfigMap a"}, w.writes()); diff != "" {
-		t.Errorf("the writes of the first pass (-want +got):\n%s", diff)
-	}
+	same(t, []checks.Ref{{Kind: "ConfigMap", Namespace: w.ns, Name: "a"}}, res.WaitingFor, "the awaited objects")
+	same(t, []string{"store Shop shop", "create ConfigMap a"}, w.writes(), "the writes of the first pass")
 	w.want(configMap("b", "1", "apply-order", "1"), configMap("a", "2", "apply-order", "-1"))
 	w.settle()
-	if diff := cmp.Diff([]string{"a=2", "b=1"}, w.names()); diff != "" {
-		t.Errorf("the objects (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(&component.Progress{WavesReady: 2, Waves: 2, Ready: 2, Objects: 2}, w.shop.Status.Progress); diff != "" {
-		t.Errorf("the progress (-want +got):\n%s", diff)
-	}
+	same(t, []string{"a=2", "b=1"}, w.names(), "the objects")
+	same(t, &component.Progress{WavesReady: 2, Waves: 2, Ready: 2, Objects: 2}, w.shop.Status.Progress, "the progress")
 	w.settle() // the process verifies the objects that it wrote
 	w.calls = nil
 	w.settle()
-	if diff := cmp.Diff([]string{"get ConfigMap a", "get ConfigMap b"}, w.calls); diff != "" {
-		t.Errorf("the calls in sync (-want +got):\n%s", diff)
-	}
+	same(t, []string{"get ConfigMap a", "get ConfigMap b"}, w.calls, "the calls in sync")
 }
 
 // A wave is tried by dry-run. If one write fails, nothing of the wave is written.
@@ -78,9 +68,7 @@ func TestPreflight(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "wave 2 of 2 is not written: Secret "+w.ns+"/bad: ") {
 		t.Errorf("the error does not name the wave and the object: %v", err)
 	}
-	if diff := cmp.Diff([]string{"a=1"}, w.names()); diff != "" {
-		t.Errorf("the objects (-want +got):\n%s", diff)
-	}
+	same(t, []string{"a=1"}, w.names(), "the objects")
 	w.create(configMap("theirs", "1"))
 	w.want(configMap("c", "1"), configMap("theirs", "2", "adoption-policy", "Never"))
 	_, err = w.pass()
@@ -93,9 +81,7 @@ func TestPreflight(t *testing.T) {
 	if e, ok := errors.AsType[ctrlx.RetriableError](err); !ok || e.Reason() != dependents.ReasonDependentNotOurs {
 		t.Errorf("the reason of the error is %q", e.Reason())
 	}
-	if diff := cmp.Diff([]string{"a=1", "theirs=1"}, w.names()); diff != "" {
-		t.Errorf("the objects (-want +got):\n%s", diff)
-	}
+	same(t, []string{"a=1", "theirs=1"}, w.names(), "the objects")
 }
 
 // The API server refuses some objects without others of the set, also by dry-run.
@@ -157,9 +143,7 @@ func TestPreflightOfRights(t *testing.T) {
 	eventually(t, "the API server learns of the rights", func() bool { return limited.List(t.Context(), &corev1.PodList{}) == nil })
 	w.settle()
 	want := map[int][]string{1: {"ServiceAccount s", "Role r"}, 2: {"RoleBinding r", "Pod p"}}
-	if diff := cmp.Diff(want, waves); diff != "" {
-		t.Errorf("the waves (-want +got):\n%s", diff)
-	}
+	same(t, want, waves, "the waves")
 }
 
 // A kind that is not installed is looked for soon, and then once a minute. A kind that
@@ -206,9 +190,7 @@ func TestDriftAfterFailedPreflight(t *testing.T) {
 	}
 	w.want(configMap("a", "1"))
 	w.settle()
-	if diff := cmp.Diff([]string{"a=1"}, w.names()); diff != "" {
-		t.Errorf("the objects (-want +got):\n%s", diff)
-	}
+	same(t, []string{"a=1"}, w.names(), "the objects")
 }
 
 // Several objects are written and deleted at once, and objects of kinds that others
@@ -285,14 +267,10 @@ func TestWriteError(t *testing.T) {
 	if _, err := w.pass(); !errors.Is(err, failure) || !strings.Contains(err.Error(), "ConfigMap "+w.ns+"/a") {
 		t.Errorf("the error does not name the object and the cause: %v", err)
 	}
-	if diff := cmp.Diff([]string{"b=1"}, w.names()); diff != "" {
-		t.Errorf("the objects (-want +got):\n%s", diff)
-	}
+	same(t, []string{"b=1"}, w.names(), "the objects")
 	w.before = nil
 	w.settle()
-	if diff := cmp.Diff([]string{"a=1", "b=1"}, w.names()); diff != "" {
-		t.Errorf("the objects (-want +got):\n%s", diff)
-	}
+	same(t, []string{"a=1", "b=1"}, w.names(), "the objects")
 }
 
 // The message ends with an actual problem, wherever its object is in the wave.
@@ -351,9 +329,7 @@ func TestWaveEvents(t *testing.T) {
 	for text := range recorder.Events {
 		got = append(got, text)
 	}
-	if diff := cmp.Diff([]string{"Normal WaveReady wave 1 of 2 is ready: 1 objects", "Normal WaveReady wave 2 of 2 is ready: 1 objects"}, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	same(t, []string{"Normal WaveReady wave 1 of 2 is ready: 1 objects", "Normal WaveReady wave 2 of 2 is ready: 1 objects"}, got, "it differs")
 }
 
 // An object whose webhook allows no dry-run is written without one.
@@ -368,9 +344,7 @@ func TestPreflightWithoutDryRun(t *testing.T) {
 	}
 	w.want(configMap("a", "1"))
 	w.settle()
-	if diff := cmp.Diff([]string{"a=1"}, w.names()); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	same(t, []string{"a=1"}, w.names(), "it differs")
 }
 
 // Without the link Preflight, an object of another owner is an error of the write.
