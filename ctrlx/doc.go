@@ -52,6 +52,9 @@
 // (OperationUnverified). It is neither polled nor started again, because it may be under way in the cloud. A person who
 // finds no operation there removes the record from the status, and the object continues.
 //
+// A pass changes the stored operation only if it is the one that the pass has read. A leader that was paused while
+// another one led drops its own operation, writes nothing, and reads the object again.
+//
 // # A restart
 //
 // A restart of the operator is quiet: an object that is settled causes no call of the cloud, no write and no event.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,6 +20,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx/internal/write"
+	"github.com/windlass-go/windlass/flow"
 )
 
 // ConditionOperation is the condition that stores the operation under way of an
@@ -120,7 +122,8 @@ func (r *Reconciler[T]) operationVerified() checks.Middleware[T] {
 func quoted(s string) string { return strconv.Quote(s[:min(len(s), 100)]) }
 
 // setToken stores the operation under way of an object, or removes it. Until it
-// is stored, only this process knows the operation.
+// is stored, only this process knows the operation. It changes only the record
+// that the pass has read: another process may have led while this one was paused.
 func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, generation int64) error {
 	p := passOf(ctx)
 	c, err := r.operationUnderWay(p, obj, token, generation)
@@ -132,7 +135,15 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 		with(obj)
 		return nil
 	}
-	now, written, err := r.writer().Change(ctx, r.baseOf(p, obj), func(at client.Object) { with(at.(T)) })
+	base := r.baseOf(p, obj)
+	read := r.recordIn(base)
+	now, written, err := r.writer().Change(ctx, base, func(at client.Object) error {
+		if r.recordIn(at.(T)) != read {
+			return r.overtaken(obj)
+		}
+		with(at.(T))
+		return nil
+	})
 	switch {
 	case errors.Is(err, write.ErrGone):
 		return p.vanish()
@@ -144,6 +155,27 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 		r.metadataWritten(ctx, obj, now)
 	}
 	return nil
+}
+
+// recordIn returns the record of the operation under way in the status of obj;
+// empty: there is none.
+func (r *Reconciler[T]) recordIn(obj T) string {
+	if c := meta.FindStatusCondition(r.conditions.get(obj), ConditionOperation); c != nil {
+		return c.Message
+	}
+	return ""
+}
+
+// overtakenError is the error of a pass whose operation another process has
+// replaced or ended. It is a conflict, so the object is read again.
+type overtakenError struct{ error }
+
+func (e overtakenError) Unwrap() error        { return e.error }
+func (e overtakenError) Is(target error) bool { return target == flow.ErrTokenChanged }
+
+func (r *Reconciler[T]) overtaken(obj T) error {
+	return overtakenError{apierrors.NewConflict(schema.GroupResource{Group: r.gvk.Group, Resource: r.gvk.Kind}, obj.GetName(),
+		errors.New("another process has changed the stored operation since this pass read it"))}
 }
 
 // operationUnderWay returns the condition of an operation; nil without a token.

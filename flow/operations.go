@@ -83,7 +83,9 @@ type Operations[T any] struct {
 	// together with the identity of the resource, or sign it. If SetToken
 	// fails, the pass fails, the flow stores the token in memory, and the next
 	// pass calls SetToken again. After a failed removal, the next pass polls
-	// once more with the stored token.
+	// once more with the stored token. If another process may lead meanwhile,
+	// compare the stored token with the one that the pass has read, and return
+	// [ErrTokenChanged] if it differs.
 	SetToken func(ctx context.Context, resource T, token string, generation int64) error
 }
 

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -64,6 +65,12 @@ func (r *Reconciler[T]) operationOf(resource T) (u operation, unsaved bool) {
 	return parseStored(r.ops.Token(resource)), false
 }
 
+// ErrTokenChanged is the error of an [Operations.SetToken] that found another token
+// with the resource than the one that the pass has read: another process is
+// responsible for the operation. The flow then drops its own token. The next pass
+// uses the stored one. SetToken may return an error that wraps it.
+var ErrTokenChanged = errors.New("another process has changed the stored token")
+
 // store stores u with a resource, or removes the stored token if u has none. It
 // ignores the cancellation of ctx, because the operation in the cloud
 // continues. If SetToken fails, panics or ends the goroutine, the token stays
@@ -83,6 +90,9 @@ func (r *Reconciler[T]) store(ctx context.Context, key string, resource T, u ope
 	case err == nil:
 		r.tokens.Delete(key)
 		return nil
+	case errors.Is(err, ErrTokenChanged):
+		r.tokens.Delete(key)
+		return fmt.Errorf("flow: the token of an operation was not stored with %s, whose stored token counts: %w", key, err)
 	case u.token == "":
 		return fmt.Errorf("flow: the token of an operation that has ended could not be removed from %s; the next pass polls it again: %w", key, err)
 	}

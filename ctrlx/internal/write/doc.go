@@ -16,7 +16,8 @@
 // Each write has an optimistic lock: the API server refuses it if another writer
 // changed the object since it was read. Then the caller reads the object again.
 // [Writer.Change] does so itself, because the operation under way must be stored
-// even if another writer is faster.
+// even if another writer is faster. Its function compares what it replaces, and
+// refuses the change if another process has replaced that.
 //
 // # Writes that must not be lost
 //

@@ -70,13 +70,17 @@ func (w *Writer) Status(ctx context.Context, base, obj client.Object) error {
 
 // Change changes the status of base, and returns the object as it is now. If
 // another writer changed the object meanwhile, Change reads it again, and calls
-// change again. written is false if there was nothing to write.
-func (w *Writer) Change(ctx context.Context, base client.Object, change func(obj client.Object)) (now client.Object, written bool, err error) {
+// change again. It writes nothing if change returns an error. written is false if
+// there was nothing to write.
+func (w *Writer) Change(ctx context.Context, base client.Object, change func(obj client.Object) error) (now client.Object, written bool, err error) {
 	ctx, cancel := lasting(ctx)
 	defer cancel()
 	for {
 		now = copied(base)
-		if change(now); digest.SameStatus(base, now) {
+		if err := change(now); err != nil {
+			return nil, false, err
+		}
+		if digest.SameStatus(base, now) {
 			return now, false, nil
 		}
 		switch err := w.Status(ctx, base, now); {

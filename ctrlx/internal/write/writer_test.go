@@ -102,7 +102,10 @@ func TestWrites(t *testing.T) {
 		},
 		"Change": {
 			func(ctx context.Context, s *server, read *testv1.Database) error {
-				now, written, err := s.Change(ctx, read, func(obj client.Object) { obj.(*testv1.Database).SetConditions([]metav1.Condition{{Type: "Ready"}}) })
+				now, written, err := s.Change(ctx, read, func(obj client.Object) error {
+					obj.(*testv1.Database).SetConditions([]metav1.Condition{{Type: "Ready"}})
+					return nil
+				})
 				if err == nil && (!written || cmp.Diff(s.read().Status, now.(*testv1.Database).Status) != "") {
 					t.Errorf("written %t: %+v", written, now)
 				}
@@ -207,7 +210,7 @@ func TestWrites(t *testing.T) {
 // A change that another writer has made already is not written.
 func TestChangeWritesNothing(t *testing.T) {
 	s := newServer(t, true)
-	_, written, err := s.Change(t.Context(), s.read(), func(client.Object) {})
+	_, written, err := s.Change(t.Context(), s.read(), func(client.Object) error { return nil })
 	if written || err != nil || len(s.wrote) > 0 {
 		t.Errorf("written %t, error %v, remembered %v", written, err, s.wrote)
 	}
