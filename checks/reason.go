@@ -21,6 +21,7 @@ const (
 	ReasonStateUnknown         = "ResourceStateUnknown"   // the resource, which may exist, has not reported a state
 	ReasonResourceUnsuitable   = "ResourceUnsuitable"     // there is an objection to the resource, as the message says
 	ReasonResourceAbsent       = "ResourceAbsent"         // the resource is not in the cloud although Apply has succeeded
+	ReasonReferenceNotSet      = "ReferenceNotSet"        // a reference has no name
 	ReasonReferenceNotFound    = "ReferenceNotFound"      // a referenced object does not exist
 	ReasonReferenceNotReady    = "ReferenceNotReady"      // a referenced object is not known to be ready
 	ReasonReferenceByID        = "ReferenceKnownByIDOnly" // only the cloud ID of a referenced object is known, and the check needs more

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/internal/linktag"
 )
 
@@ -18,6 +19,9 @@ var ErrNoResolver = errors.New("the request has no resolver: give the reconciler
 // the cause for each unready object, up to a bound. The block waits for all of
 // these objects and is retried at [classify.Fast]. name says what kind of
 // reference it is. The link is listed as "ReferenceReady(name)".
+//
+// In a deletion of the resource, an object that is being deleted, too, does not
+// block: it may be waiting for this deletion.
 //
 // A zero Ref is not set, and the check ignores it. So it proceeds if no Ref is
 // set. [OptionalRefs] makes the list from pointers that may be nil. An object
@@ -82,12 +86,19 @@ func references[T any](s *settings, name string, refs func(T) []Ref, decide func
 			if err = errSetRef; ref.Set == "" {
 				o, err = resolve(ctx, *ref)
 			}
+			if in := o.Ref.Namespace; in != ref.Namespace && ref.Namespace == "" && (decide != nil || !o.ready()) {
+				at := *ref // with the namespace in which it was looked up, for the message
+				at.Namespace = in
+				ref = &at
+			}
 			res := Proceed()
 			switch {
 			case err != nil:
 				res, err = Result{}, fmt.Errorf("%s%s: %w", before, ref, err)
 			case decide != nil:
 				res = decide(ctx, req, ref, o)
+			case req.Deleting && o.Deleting && o.Found():
+				chain.Note(ctx, sentence(before, ref, " is being deleted, so it does not block this deletion"))
 			case !o.ready():
 				res = s.readiness(ctx, &ofReference, before, ref, &o)
 			}
