@@ -80,7 +80,7 @@ func (f *fallback) round(ctx context.Context) (pause time.Duration) {
 			f.e.caughtUp(w, "", version) // without an event
 		}
 		switch {
-		case awaited[gk]+len(stale[gk]) == 0:
+		case awaited[gk]+len(stale[gk]) == 0 && w.lost.Load() == nil:
 			w.version, w.failed = "", false
 			f.e.stopIdle(ctx, w)
 			continue
@@ -101,8 +101,8 @@ func (f *fallback) round(ctx context.Context) (pause time.Duration) {
 			continue
 		}
 		log.FromContext(ctx).V(1).Info("awaited objects could not be read live", "kind", gk.String(), "error", err.Error())
-		w.failed = retriable(err)
-		failed = failed || w.failed
+		w.failed = retriable(err) || w.lost.Load() != nil
+		failed = failed || retriable(err)
 		var status apierrors.APIStatus
 		if !errors.As(err, &status) && !errors.Is(err, context.DeadlineExceeded) {
 			f.away = true
@@ -163,11 +163,17 @@ func (f *fallback) suspectAll() {
 // watch may be broken, and reads the stale ones.
 func (f *fallback) check(ctx context.Context, w *watch, stale []index.ID) (compared bool, err error) {
 	suspect := w.failed || w.version != "" && !w.reached(w.version) || w.divided()
-	version := ""
+	version, regained := "", w.lostScopes()
 	if !w.divided() {
-		if version, err = f.e.list1(ctx, w); err != nil {
+		if version, err = f.e.list1(ctx, w, ""); err != nil {
+			f.e.lose(ctx, w, "", err)
 			return suspect, err
 		}
+	} else {
+		regained = slices.DeleteFunc(regained, func(scope string) bool {
+			_, err := f.e.list1(ctx, w, scope)
+			return err != nil
+		})
 	}
 	differ := stale
 	if suspect {
@@ -182,10 +188,16 @@ func (f *fallback) check(ctx context.Context, w *watch, stale []index.ID) (compa
 			return suspect, ctx.Err()
 		}
 		if err := f.e.readLive(ctx, w, id); err != nil {
+			if f.e.lose(ctx, w, w.scope(id.Namespace), err) && w.divided() {
+				continue
+			}
 			return suspect, err
 		}
 	}
 	w.version, w.failed = version, false
+	for _, scope := range regained { // after the stale objects are known, because a pass wakes
+		f.e.regain(w, scope)
+	}
 	return suspect, nil
 }
 
@@ -207,11 +219,12 @@ func (w *watch) store() toolscache.Store {
 	return nil
 }
 
-// list1 returns the version of a kind, by a list of at most one object.
-func (e *Engine) list1(ctx context.Context, w *watch) (version string, err error) {
+// list1 returns the version of a kind, by a list of at most one object. An empty
+// namespace stands for all.
+func (e *Engine) list1(ctx context.Context, w *watch, namespace string) (version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	list, err := e.list(ctx, w.gvk, client.Limit(1))
+	list, err := e.list(ctx, w.gvk, client.Limit(1), client.InNamespace(namespace))
 	return list.ResourceVersion, err
 }
 
@@ -291,7 +304,7 @@ func (f *fallback) compareScope(ctx context.Context, w *watch, scope string, in 
 		}
 	})
 	if err != nil {
-		if apierrors.IsForbidden(err) { // passes report it
+		if e.lose(ctx, w, scope, err) { // passes report it
 			err = nil
 		}
 		return nil, err
@@ -355,7 +368,7 @@ func (e *Engine) readLive(ctx context.Context, w *watch, id index.ID) error {
 	defer cancel()
 	live := e.newObject(w.kind)
 	err := e.live.Get(ctx, nameOf(id), live)
-	if client.IgnoreNotFound(err) != nil {
+	if err != nil && !objectNotFound(err) {
 		return err
 	}
 	var now, was client.Object

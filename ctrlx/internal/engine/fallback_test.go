@@ -379,11 +379,11 @@ func TestFallback(t *testing.T) {
 			clear(c.api.refuse)
 			c.sleep(10 * time.Second)
 		}, []string{"list 1 1m0s", "list 1 2m0s", "a 2m0s", "list 1 2m1s", "a 2m1s", "list 1 2m3s", "a 2m3s", "list 1 2m7s", "a 2m7s"}, []string{"w"}},
-		"Forbidden": {"the passes report it; the engine does not insist", func(t *testing.T, c *cluster) {
+		"Forbidden": {"the waiter is woken, so that its pass reports it; the engine does not insist", func(t *testing.T, c *cluster) {
 			c.api.refuse["list"] = forbidden()
 			c.waits(t, "c")
 			c.sleep(130 * time.Second)
-		}, []string{"list 1 1m0s", "list 1 2m0s"}, nil},
+		}, []string{"list 1 1m0s", "list 1 2m0s"}, []string{"w"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -102,6 +102,8 @@ type watch struct {
 	everywhere bool         // the operator may list the kind in all namespaces
 	used       atomic.Int64 // when a pass opened it or awaited it, in Unix nanoseconds
 
+	lost atomic.Pointer[map[string]error] // the scopes that cannot be read any more; nil: none
+
 	// Only the fallback uses these.
 	version string // of the kind at the last request, which the watch must reach; empty: unknown
 	failed  bool   // the last request failed, so that the awaited objects are to be compared
@@ -140,6 +142,9 @@ const RefusedFor = 5 * time.Second
 func (e *Engine) open(ctx context.Context, gk schema.GroupKind, namespace string, timeout time.Duration) (kind, kindState, error) {
 	w, state := e.watchOf(gk)
 	if state == synced { // almost always, without a timer
+		if err := w.lostIn(namespace); err != nil {
+			return kind{}, missing, err
+		}
 		return w.kind, synced, nil
 	}
 	if err := e.refusal(gk); err != nil {
@@ -400,7 +405,7 @@ func (e *Engine) Watched(gk schema.GroupKind) (gvk schema.GroupVersionKind, name
 func (e *Engine) wakes(id index.ID) bool {
 	gk := kindOf(id)
 	if w, state := e.watchOf(gk); w != nil {
-		return state == synced
+		return state == synced && w.lostIn(namespaceOf(id)) == nil
 	}
 	p, _ := e.policyOf(gk)
 	return (p == watched || p == metadataOnly) && e.catalog.wakes(gk)

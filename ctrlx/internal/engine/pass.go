@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
@@ -82,7 +81,7 @@ func (p *Pass) Read(ctx context.Context, ref checks.Ref) (checks.Ref, client.Obj
 	case err == nil: // first, because IsNotFound allocates
 		look.Saw(e.digest(k, obj))
 		return ref, obj, nil
-	case apierrors.IsNotFound(err):
+	case objectNotFound(err):
 		look.Saw(digest.NotFound)
 		return ref, nil, nil
 	}
@@ -115,7 +114,7 @@ func (e *Engine) read(ctx context.Context, id index.ID, obj client.Object, state
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	err := e.live.Get(ctx, nameOf(id), obj)
-	if stale && client.IgnoreNotFound(err) == nil {
+	if stale && (err == nil || objectNotFound(err)) {
 		e.stale.Mark(id, versionOf(obj, err)) // no later pass may see an older version
 	}
 	return err
