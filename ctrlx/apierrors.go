@@ -32,6 +32,7 @@ const (
 	CodeKindNotCached       = "KindNotCached"       // cache.ErrResourceNotCached
 	CodeUnexpectedObject    = "UnexpectedObject"    // apierrors.UnexpectedObjectError
 	CodeKindNotWatched      = "KindNotWatched"      // a reference to a kind that the manager does not watch: see WithWatchedKinds
+	CodeNamespaceNotAllowed = "NamespaceNotAllowed" // a reference into another namespace: see WithForeignReferences
 	CodeNamespaceNotWatched = "NamespaceNotWatched" // a reference into a namespace that the cache of the manager does not have
 )
 
@@ -117,6 +118,7 @@ func ErrorCodes() classify.Table {
 		rule(CodeAmbiguousResource, classify.VerySlow),
 		rule(CodeKindNotCached, classify.VerySlow),
 		rule(CodeKindNotWatched, classify.VerySlow),
+		rule(CodeNamespaceNotAllowed, classify.VerySlow),
 		rule(CodeNamespaceNotWatched, classify.VerySlow),
 		rule(CodeNotRegistered, classify.VerySlow),
 	}
@@ -211,6 +213,8 @@ func readKubernetesClient(f *classify.Failure) bool {
 		f.Code = CodeKindNotCached
 	case is[*engine.KindNotWatchedError](err):
 		f.Code = CodeKindNotWatched
+	case is[*namespaceNotAllowedError](err):
+		f.Code = CodeNamespaceNotAllowed
 	case is[*engine.NamespaceNotWatchedError](err):
 		f.Code = CodeNamespaceNotWatched
 	case is[*apierrors.UnexpectedObjectError](err):

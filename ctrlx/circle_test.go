@@ -1,6 +1,7 @@
 package ctrlx_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,16 +24,19 @@ func TestCircle(t *testing.T) {
 	o.until("a", "False OwnerNotFound")
 	o.database("b", "a")
 	o.database("c", "a")
-	o.until("b", "False OwnerNotReady")
-	o.until("a", "False OwnerNotReady")
+	o.until("b", "False DependencyCycle")
+	o.until("a", "False DependencyCycle")
 	o.until("c", "False OwnerNotReady")
 	o.traffic.take(t) // fails if they write without an end
 	path := func(first, second string) string {
 		name := func(n string) string { return "Database." + testv1.GroupVersion.Group + " " + o.namespace + "/" + n }
-		return name(first) + " waits for " + name(second) + " waits for " + name(first)
+		return name(first) + " -> " + name(second) + " -> " + name(first)
 	}
 	for name, want := range map[string]string{"a": path("a", "b"), "b": path("b", "a")} {
-		d := o.until(name, "False OwnerNotReady")
+		d := o.until(name, "False DependencyCycle")
+		if got := isTrue(d); !slices.Equal(got, []string{"Stalled"}) {
+			t.Errorf("the conditions of %s that are True are %q", name, got)
+		}
 		for _, c := range d.Status.Conditions {
 			if strings.Count(c.Message, want) != 1 || len(c.Message) > 500 {
 				t.Errorf("%s of %s names the path once: %.500s", c.Type, name, c.Message)
@@ -40,7 +44,7 @@ func TestCircle(t *testing.T) {
 		}
 	}
 	d := o.until("c", "False OwnerNotReady")
-	if c := meta.FindStatusCondition(d.Status.Conditions, "Ready"); strings.Contains(c.Message, "/c waits") {
+	if c := meta.FindStatusCondition(d.Status.Conditions, "Ready"); strings.Contains(c.Message, "/c ->") {
 		t.Errorf("c is not on the circle: %s", c.Message)
 	}
 }

@@ -119,7 +119,7 @@
 //
 // # Finished objects
 //
-// An object whose condition Finished is True for its present generation is not reconciled: no pass, no call of the
+// An object whose condition Finished is True for its present generation and names its UID is not reconciled: no pass, no call of the
 // cloud, no write and no requeue, also after a restart. A pass that ends with [flow.Outcome.Final] writes that
 // condition. These start passes again:
 //
@@ -127,6 +127,8 @@
 //   - a deletion;
 //   - a person who removes the condition from the status, and then changes an annotation. The annotation alone does
 //     nothing.
+//
+// A status that was restored under another object does not count, because the message of Finished ends with the UID.
 //
 // [checks.Release] lets a deleted object go: the finalizer is removed without a Delete, and the event Released says
 // why.
@@ -182,8 +184,9 @@
 //
 // A kind is watched when a pass first reads it, or when checks.WithWaitingFor
 // names it, in the version that the scheme prefers. A kind whose definition is
-// not installed is watched once it is installed. The condition of resources that
-// wait for each other in a cycle shows the path. The objects that an operation or
+// not installed is watched once it is installed. Resources that wait for each
+// other in a cycle are Stalled (DependencyCycle), and their conditions show the
+// path. The objects that an operation or
 // an error awaits ([flow.InProgress], [flow.WaitFor]) wake the resource like those
 // of a check, and its delay stays.
 //
@@ -299,6 +302,11 @@
 // resource that is in sync, and on Pass, where a Ready or deleted resource releases
 // what it does not use.
 //
+// If a user deletes a guarded object, and not the resource, a check such as
+// [checks.ReferenceReady] may wait for an object that goes only when the resource
+// releases it. The resource is then Stalled (DependencyCycle): refer to another
+// object, or delete the resource. In a deletion the check proceeds.
+//
 // A pass that comes to Apply reads the metadata of each referenced object live. A
 // change of the references writes the resource once, and the release of an object
 // writes it twice. Each release lists a few resources, and the last one lists all
@@ -320,6 +328,11 @@
 //
 // If the cache has only some namespaces, its informers report no version. Then the
 // manager compares the awaited objects in each tick.
+//
+// The API server may refuse these requests: the operator has lost a right, or the
+// version is no longer served. Then the waiters of the kind are woken, and their
+// passes fail with that answer. No pass reads the kind from the cache until the
+// manager can read it again.
 //
 // # Hooks
 //
@@ -480,6 +493,10 @@
 // the kinds of client.CacheOptions.DisableFor there, because the manager does not
 // tell them. A reference into a namespace that the cache does not have fails with
 // the reason NamespaceNotWatched.
+//
+// A reference names an object of the own namespace, or one without a namespace.
+// A reference into another namespace fails with the reason NamespaceNotAllowed,
+// without a request ([WithForeignReferences]).
 //
 // Names of kinds are compared exactly with the kinds that the API server lists in
 // discovery. A kind that it does not list is missing: an owner of that kind is not

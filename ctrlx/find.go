@@ -77,6 +77,9 @@ func (of readinesses) objects(listed []client.Object, q checks.Query, self index
 		} else {
 			all[i] = of.object(obj, ref, "")
 		}
+		if foreign(self.Namespace, ref.Namespace) {
+			all[i] = withoutText(all[i])
+		}
 		all[i].Self = engine.ID(schema.GroupKind{Group: q.Group, Kind: q.Kind}, client.ObjectKeyFromObject(obj)) == self
 	}
 	return all

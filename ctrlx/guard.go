@@ -246,6 +246,8 @@ func (g *guard[T]) wanted(obj T) (all []target, err error) {
 			return nil, err
 		case obj.GetNamespace() != "" && t.ref.Namespace != "" && t.ref.Namespace != obj.GetNamespace():
 			wrong = "is in another namespace: a guard counts the users of one namespace"
+		case obj.GetNamespace() == "" && g.r.opt.foreign.refused("", t.ref) != nil:
+			wrong = "is in a namespace that ctrlx.WithForeignReferences does not allow"
 		case t.gvk.GroupKind() == own && t.ref.Name == obj.GetName() && t.ref.Namespace == obj.GetNamespace():
 			wrong = "is the resource itself, which could never be deleted"
 		case len(all) == maxGuarded:
@@ -278,8 +280,40 @@ func (g *guard[T]) target(group, kind, namespace, name string) (target, error) {
 		}
 	}
 	t.ref = checks.Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}
-	t.key = strings.Join([]string{group, kind, namespace, name}, "/")
+	t.key = keyOfRef(t.ref)
 	return t, nil
+}
+
+// keyOfRef returns the key of an object in a record.
+func keyOfRef(ref checks.Ref) string {
+	return strings.Join([]string{ref.Group, ref.Kind, ref.Namespace, ref.Name}, "/")
+}
+
+// cycle returns the path if the object of a pass waits for an object that a user
+// deletes, and that the object itself keeps. Each of them waits for the other.
+func (g *guard[T]) cycle(p *pass, obj T, out flow.Outcome) []checks.Ref {
+	if g == nil || out.State() != flow.StateBlocked {
+		return nil
+	}
+	for _, ref := range out.WaitingFor() {
+		if f := p.seenAs(p.engine.Resolved(p, ref)); f.Object != nil && g.holds(obj, f.Ref, f.Object) {
+			self := p.engine.Waiter()
+			path := checks.Ref{Group: self.Group, Kind: self.Kind, Namespace: self.Namespace, Name: self.Name}
+			return []checks.Ref{path, f.Ref, path}
+		}
+	}
+	return nil
+}
+
+// holds reports whether a user deletes at, the object of ref, and the guard of obj
+// keeps it.
+func (g *guard[T]) holds(obj client.Object, ref checks.Ref, at client.Object) bool {
+	if at.GetDeletionTimestamp().IsZero() || !g.keeps(at) {
+		return false
+	}
+	states, err := recordOf(obj)
+	ref.ID = ""
+	return err == nil && states[keyOfRef(ref)] == stateHeld
 }
 
 // targetOf returns the object of a key.

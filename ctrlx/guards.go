@@ -43,7 +43,7 @@ type Guards[T client.Object] struct {
 // object's own state [checks.WithUnknownAllowed].
 //
 // It takes the options [WithOwner], [WithConditions], [WithReadiness],
-// [WithBackoff], [WithClock], [WithFlow], [WithTelemetry] and
+// [WithForeignReferences], [WithBackoff], [WithClock], [WithFlow], [WithTelemetry] and
 // [WithoutTelemetry], and panics on others. It also panics where [New] does.
 //
 // Check and Done are a pass each for the observer. A block that the condition
@@ -57,12 +57,12 @@ func NewGuards[T client.Object](name string, c client.Client, links checks.Chain
 	var o options
 	o.apply(maker, opts)
 	if o.needsNew() {
-		panic(fmt.Sprintf("ctrlx: %s: it takes WithOwner, WithConditions, WithReadiness, WithBackoff, WithClock, WithFlow, WithTelemetry and WithoutTelemetry: leave out the other options", maker))
+		panic(fmt.Sprintf("ctrlx: %s: it takes WithOwner, WithConditions, WithReadiness, WithForeignReferences, WithBackoff, WithClock, WithFlow, WithTelemetry and WithoutTelemetry: leave out the other options", maker))
 	}
 	if o.backoff == nil {
 		o.backoff = flow.NewBackoff()
 	}
-	resolver := &Resolver{c, c.Scheme(), o.readiness}
+	resolver := &Resolver{c, c.Scheme(), o.readiness, o.foreign}
 	owner := optionFor[func(T) checks.Ref](maker, "WithOwner", o.owner)
 	guarded := flow.Extensions[T]{PreCheck: links, DeleteCheck: links, Classify: chain.New(classified)}
 	ops := flow.Operations[T]{
@@ -189,7 +189,7 @@ func (g *Guards[T]) report(ctx context.Context, obj T, out flow.Outcome, verdict
 	if out.KeepsStatus() {
 		return g.settle(ctx, obj, result, nil)
 	}
-	all := merged(g.conditions.get(obj), verdict, obj.GetGeneration(), nil)
+	all := merged(g.conditions.get(obj), verdict, obj.GetGeneration())
 	return g.settle(ctx, obj, result, g.write(ctx, obj, all, true))
 }
 

@@ -1,8 +1,6 @@
 package ctrlx
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -10,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -23,13 +20,10 @@ func TestMerged(t *testing.T) {
 	blocked := []flow.Condition{
 		{Type: "Ready", Status: "False", Reason: "No", Message: "why"}, {Type: "Reconciling", Status: "True", Reason: "No", Message: "why"},
 	}
-	circle := []checks.Ref{{Kind: "A", Name: "a"}, {Kind: "B", Name: "b"}, {Kind: "A", Name: "a"}}
-	const path = "dependency cycle: A a waits for B b waits for A a"
 	cases := map[string]struct {
 		reason  string
 		old     []metav1.Condition
 		outcome []flow.Condition
-		circle  []checks.Ref
 		want    []metav1.Condition
 	}{
 		"First": {reason: "there was none", outcome: []flow.Condition{ready}, want: []metav1.Condition{condition("Ready", "True", "Succeeded", "", 4, metav1.Time{})}},
@@ -46,15 +40,11 @@ func TestMerged(t *testing.T) {
 				condition("Ready", "False", "No", "why", 4, metav1.Time{}), condition("Reconciling", "True", "No", "why", 4, metav1.Time{}),
 			},
 		},
-		"Circle": {
-			reason: "what a check quotes would grow with each turn", outcome: blocked, circle: circle,
-			want: []metav1.Condition{condition("Ready", "False", "No", path, 4, metav1.Time{}), condition("Reconciling", "True", "No", path, 4, metav1.Time{})},
-		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			before := append([]metav1.Condition(nil), tc.old...)
-			got := merged(tc.old, tc.outcome, 4, tc.circle)
+			got := merged(tc.old, tc.outcome, 4)
 			set := cmp.FilterValues(func(a, b metav1.Time) bool { return a.IsZero() != b.IsZero() }, cmp.Ignore()) // zero: now
 			if diff := cmp.Diff(tc.want, got, set); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
@@ -63,17 +53,5 @@ func TestMerged(t *testing.T) {
 				t.Errorf("the old ones are changed: -want, +got:\n%s", diff)
 			}
 		})
-	}
-}
-
-// The message of a large circle is within what conditions may have.
-func TestLargeCircle(t *testing.T) {
-	var circle []checks.Ref
-	for i := range 1000 {
-		circle = append(circle, checks.Ref{Kind: "Database", Namespace: strings.Repeat("n", 63), Name: strings.Repeat("x", 200) + fmt.Sprint(i)})
-	}
-	circle = append(circle, circle[0])
-	if got := around(circle); len(got) > 32768 || !strings.Contains(got, " waits for 980 others, and the last of them waits for Database n") {
-		t.Errorf("%d bytes: %s", len(got), got[max(len(got)-1000, 0):])
 	}
 }

@@ -47,6 +47,7 @@ type options struct {
 	quiet      quietOptions
 	indexes    []indexOption
 	unfollowed []schema.GroupKind     // of WithUnfollowedKinds
+	foreign    foreignReferences      // of WithForeignReferences
 	program    func() (string, error) // identifies the running program
 }
 

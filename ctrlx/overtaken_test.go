@@ -117,4 +117,3 @@ func TestOvertaken(t *testing.T) {
 		})
 	}
 }
-

@@ -59,9 +59,10 @@ type pass struct {
 	settledFor time.Duration // the time until the next pass without an event, if the object is settled; 0: it is not
 
 	unfollowed []schema.GroupKind // of WithUnfollowedKinds
-	follows    []checks.Ref       // of Follow
-	kept       []checks.Ref       // of Follow, in earlier passes
-	loop       checks.Ref         // see looping
+	foreign    foreignReferences
+	follows    []checks.Ref // of Follow
+	kept       []checks.Ref // of Follow, in earlier passes
+	loop       checks.Ref   // see looping
 
 	mu     sync.Mutex
 	seen   []seenObject       // the owner, the references and the dependents, each as the pass read it first
@@ -89,7 +90,7 @@ func passOf(ctx context.Context) *pass {
 func (r *Reconciler[T]) begin(ctx context.Context, req reconcile.Request, read T) *pass {
 	p := &pass{
 		Context: ctx, engine: r.engine.Begin(r.id(req.NamespacedName), r.opt.sync), read: read, limit: r.limit, readiness: r.opt.readiness,
-		intervals: r.intervals(ctx, read), backoff: r.opt.backoff, unfollowed: r.opt.unfollowed, local: r.client,
+		intervals: r.intervals(ctx, read), backoff: r.opt.backoff, unfollowed: r.opt.unfollowed, foreign: r.opt.foreign, local: r.client,
 	}
 	p.in = engine.InPass{Engine: r.engine, Remote: r.target != nil, Find: resolve}
 	p.kept = r.followed.get(req.NamespacedName)

@@ -46,6 +46,9 @@ const (
 	ReasonOverwritten = "ConditionsOverwritten"
 	// ReasonReferenceDeleting: a referenced object is being deleted, so the object must not begin to use it ([WithGuard]).
 	ReasonReferenceDeleting = "ReferenceDeleting"
+	// ReasonDependencyCycle: the object waits for itself by way of other objects, or for an object that it keeps by its own
+	// guard ([WithGuard]). Only a change of a reference ends that.
+	ReasonDependencyCycle = "DependencyCycle"
 	// ReasonProcessing is the reason of the condition [ConditionProcessing].
 	ReasonProcessing = "Processing"
 )

@@ -272,6 +272,9 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass
 	missed := p.missed(out)
 	last := r.verdicts.last(req.NamespacedName)
 	circle := p.end(out)
+	if len(circle) == 0 {
+		circle = r.guard.cycle(p, obj, out)
+	}
 	if p.applied {
 		r.followed.set(req.NamespacedName, p.ofOperations(out))
 	}

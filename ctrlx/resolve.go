@@ -3,6 +3,7 @@ package ctrlx
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
@@ -37,7 +38,7 @@ func resolve(ctx context.Context, ref checks.Ref) (checks.Object, error) {
 	if p == nil {
 		return checks.Object{}, errNoPass
 	}
-	return withID(p.find, ctx, ref)
+	return withID(p.reference, ctx, ref)
 }
 
 // find implements finder by the engine, which watches the kinds that it reads.
@@ -60,6 +61,11 @@ func list(ctx context.Context, q checks.Query) ([]checks.Object, error) {
 	if p == nil {
 		return nil, errNoPass
 	}
+	if own := p.engine.Waiter().Namespace; foreign(own, q.Namespace) {
+		if err := p.foreign.refused(own, p.engine.Resolved(ctx, q.Ref())); err != nil {
+			return nil, fmt.Errorf("ctrlx: %s: %w", q, err)
+		}
+	}
 	s, err := p.list(ctx, q)
 	return s.objects, err
 }
@@ -81,5 +87,5 @@ func (r *Reconciler[T]) ownerOf(ctx context.Context, obj T) (checks.Object, erro
 	if p == nil {
 		return checks.Object{}, errNoPass
 	}
-	return ownerOf(ctx, obj, r.owner, p.find)
+	return ownerOf(ctx, obj, r.owner, p.reference)
 }

@@ -20,12 +20,13 @@ type Resolver struct {
 	reader    client.Reader
 	scheme    *runtime.Scheme
 	readiness readinesses
+	foreign   foreignReferences
 }
 
 // NewResolver returns a Resolver, usually with the client and the scheme of the manager. A kind that the scheme does not
 // know is read unstructured if reader is a client.Client.
 //
-// The one option that it takes is [WithReadiness]; any other panics, and so do a nil reader and a nil scheme.
+// It takes the options [WithReadiness] and [WithForeignReferences]. Any other panics, and so do a nil reader and a nil scheme.
 func NewResolver(reader client.Reader, scheme *runtime.Scheme, opts ...Option) *Resolver {
 	if reader == nil || scheme == nil {
 		panic("ctrlx: NewResolver: the reader or the scheme is nil: give mgr.GetClient() and mgr.GetScheme()")
@@ -33,9 +34,9 @@ func NewResolver(reader client.Reader, scheme *runtime.Scheme, opts ...Option) *
 	var o options
 	o.apply("NewResolver", opts)
 	if o.owner != nil || o.conditions != nil || o.flow != nil || o.backoff != nil || o.telemetry.set || o.telemetry.off || o.needsNew() {
-		panic("ctrlx: NewResolver: WithReadiness is the only option that it takes: leave out the others")
+		panic("ctrlx: NewResolver: it takes WithReadiness and WithForeignReferences: leave out the other options")
 	}
-	return &Resolver{reader, scheme, o.readiness}
+	return &Resolver{reader, scheme, o.readiness, o.foreign}
 }
 
 // In returns a resolver for the references of a resource in namespace, in which a [checks.Ref] without a namespace is
@@ -74,11 +75,14 @@ func (r *Resolver) list(ctx context.Context, resource client.Object, q checks.Qu
 	case namespace == "":
 		namespace = resource.GetNamespace()
 	}
+	if err := r.foreign.refused(resource.GetNamespace(), checks.Ref{Group: q.Group, Kind: q.Kind, Namespace: namespace, Set: q.Ref().Set}); err != nil {
+		return nil, err
+	}
 	listed, err := engine.List(ctx, r.reader, r.scheme, gvk, namespace, q)
 	if err != nil {
 		return nil, err
 	}
-	all := r.readiness.objects(listed, q, index.ID{})
+	all := r.readiness.objects(listed, q, index.ID{Namespace: resource.GetNamespace()})
 	for i, obj := range listed {
 		all[i].Self = obj.GetUID() == resource.GetUID() && resource.GetUID() != ""
 	}
@@ -111,11 +115,14 @@ func (r *Resolver) finder(namespace string) finder {
 			return checks.Object{}, fmt.Errorf("ctrlx: %s: %w", ref, err)
 		}
 		obj := engine.NewObject(r.scheme, gvk)
-		if namespaced, known := r.namespaced(obj); known && !namespaced {
-			ref.Namespace, namespace = "", ""
-		}
-		if ref.Namespace == "" {
+		switch namespaced, known := r.namespaced(obj); {
+		case known && !namespaced:
+			ref.Namespace = ""
+		case ref.Namespace == "":
 			ref.Namespace = namespace
+		}
+		if err := r.foreign.refused(namespace, ref); err != nil {
+			return checks.Object{}, fmt.Errorf("ctrlx: %s: %w", ref, err)
 		}
 		err = r.reader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, obj)
 		switch {
@@ -124,7 +131,11 @@ func (r *Resolver) finder(namespace string) finder {
 		case err != nil:
 			return checks.Object{}, fmt.Errorf("ctrlx: %s: %w", ref, err)
 		}
-		return r.readiness.object(obj, ref, w.uid), nil
+		found := r.readiness.object(obj, ref, w.uid)
+		if foreign(namespace, ref.Namespace) {
+			found = withoutText(found)
+		}
+		return found, nil
 	}
 }
 

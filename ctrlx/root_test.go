@@ -98,7 +98,7 @@ func TestRootCause(t *testing.T) {
 	says("the first database fails", map[string]string{"d2": "it waits", "d3": own, "app": own})
 
 	o.respec("d1", "d3")
-	cycle := "dependency cycle: Database d1 waits for Database d3 waits for Database d2 waits for Database d1"
+	cycle := "dependency cycle: Database d1 -> Database d3 -> Database d2 -> Database d1"
 	says("a cycle", map[string]string{"d1": cycle, "app": "it waits; root cause: dependency cycle: Database d1 -> Database d3 -> Database d2 -> Database d1"})
 
 	o.mu.Lock()

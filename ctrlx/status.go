@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/overwrite"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -60,7 +61,14 @@ const conditionFinished = "Finished"
 // finished reports whether the outcome of the last pass was final for the present spec ([flow.Outcome.Final]).
 func (c conditions[T]) finished(obj T) bool {
 	is := meta.FindStatusCondition(c.get(obj), conditionFinished)
-	return is != nil && is.Status == metav1.ConditionTrue && is.ObservedGeneration == obj.GetGeneration() && !deleting(obj)
+	return is != nil && is.Status == metav1.ConditionTrue && is.ObservedGeneration == obj.GetGeneration() && !deleting(obj) &&
+		strings.HasSuffix(is.Message, finishedOf("", obj))
+}
+
+// finishedOf returns the message of the condition Finished of an object. It names
+// the object, because a status may be restored under another one.
+func finishedOf(message string, obj client.Object) string {
+	return message + " (UID " + string(obj.GetUID()) + ")"
 }
 
 // show reports whether the condition Ready shows an outcome already.
@@ -93,7 +101,15 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	was := withOperation(s.r.conditions.get(s.obj), s.p.operation)
 	before := s.r.readyBefore(s.p.read.(T))
 	verdict, severity := timer.decide(out)
-	all := merged(was, s.p.withRoot(s.r.suspended(s.obj, verdict), was), s.obj.GetGeneration(), circle)
+	if len(circle) > 0 { // the message of the check quotes the awaited object, so it would grow with each turn of the cycle
+		verdict = blockConditions(ReasonDependencyCycle, engine.CycleText(circle), classify.OnChange)
+	}
+	for i := range verdict {
+		if verdict[i].Type == conditionFinished {
+			verdict[i].Message = finishedOf(verdict[i].Message, s.obj)
+		}
+	}
+	all := merged(was, s.p.withRoot(s.r.suspended(s.obj, verdict), was), s.obj.GetGeneration())
 	s.p.reportLoop(all)
 	if s.r.config.timeout != nil {
 		all = timer.keep(all, s.obj.GetGeneration())
@@ -123,7 +139,7 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	s.p.rootChanged = false // the event of the status wakes the waiters
 	s.r.correct(ctx, s.obj, overwrite.Changed(read, all))
 	if now := meta.FindStatusCondition(all, "Ready"); now != nil && !quiet(out) && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
-		s.r.tellRelated(s.obj, s.r.related(s.obj, out), now, eventSeverity(out, severity, timer.over), out.Link())
+		s.r.tellRelated(s.obj, s.r.related(s.obj, out), now, eventSeverity(out, severity, timer.over || len(circle) > 0), out.Link())
 	}
 	return nil
 }
@@ -154,7 +170,7 @@ func (s *status[T]) refused(ctx context.Context, why error) error {
 	base := s.base()
 	obj := base.DeepCopyObject().(T)
 	refused := s.r.suspended(obj, blockConditions(ReasonStatusInvalid, why.Error(), classify.OnChange))
-	s.r.conditions.set(obj, merged(s.r.conditions.get(obj), refused, obj.GetGeneration(), nil))
+	s.r.conditions.set(obj, merged(s.r.conditions.get(obj), refused, obj.GetGeneration()))
 	s.r.conditions.observe(obj, obj.GetGeneration())
 	if digest.SameStatus(s.p.read, obj) {
 		return nil
@@ -169,7 +185,7 @@ func blockConditions(reason, message string, retry classify.Retry) []flow.Condit
 
 // merged are the conditions of an object after a pass: those of others as they are, and ours as the pass left them. The old
 // ones are not changed.
-func merged(old []metav1.Condition, outcome []flow.Condition, generation int64, circle []checks.Ref) []metav1.Condition {
+func merged(old []metav1.Condition, outcome []flow.Condition, generation int64) []metav1.Condition {
 	all := old
 	for _, t := range ours {
 		is := meta.FindStatusCondition(all, t)
@@ -185,9 +201,6 @@ func merged(old []metav1.Condition, outcome []flow.Condition, generation int64, 
 		c := metav1.Condition{
 			Type: t, Status: metav1.ConditionStatus(outcome[i].Status), Reason: outcome[i].Reason,
 			Message: outcome[i].Message, ObservedGeneration: generation,
-		}
-		if len(circle) > 0 {
-			c.Message = around(circle)
 		}
 		if is == nil || !overwrite.Same(is, &c) {
 			all = slices.Clone(all)
@@ -215,24 +228,3 @@ func withCondition(all []metav1.Condition, of string, c *metav1.Condition) []met
 	}
 	return all
 }
-
-// around returns the message of an object that waits in a circle. It replaces the message of the check: that quotes the
-// awaited object, so it would grow with each turn of the circle, and each change wakes the next object.
-func around(circle []checks.Ref) string {
-	var b strings.Builder
-	b.WriteString("dependency cycle: ")
-	for i, ref := range circle {
-		if i > 0 {
-			b.WriteString(" waits for ")
-		}
-		if i == longestPath && i < len(circle)-1 {
-			fmt.Fprintf(&b, "%d others, and the last of them waits for %s", len(circle)-1-i, circle[len(circle)-1])
-			break
-		}
-		b.WriteString(ref.String())
-	}
-	return b.String()
-}
-
-// longestPath is how many objects of a circle are named, so that the message stays within what conditions may have.
-const longestPath = 20

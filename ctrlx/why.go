@@ -218,6 +218,15 @@ func (r reporter[T]) describe(ctx context.Context, name types.NamespacedName, o 
 	}
 }
 
+// Keeps implements [engine.Reporter].
+func (r reporter[T]) Keeps(ctx context.Context, name types.NamespacedName, ref checks.Ref, at client.Object) bool {
+	if r.guard == nil || !r.guard.keeps(at) {
+		return false
+	}
+	obj := r.newObject()
+	return r.engine.Cache().Get(ctx, name, obj, engine.FromCache...) == nil && r.guard.holds(obj, ref, at)
+}
+
 // View implements [engine.Reporter].
 func (r reporter[T]) View(obj client.Object, ref checks.Ref) checks.Object {
 	return r.opt.readiness.object(obj, ref, "")

@@ -214,16 +214,28 @@ func rootOfCycle(cycle []index.ID) index.Root {
 	ids := cycle[:len(cycle)-1]
 	first := slices.Index(ids, slices.MinFunc(ids, compareIDs))
 	ids = slices.Concat(ids[first:], ids[:first])
+	refs := make([]checks.Ref, len(ids), len(cycle))
+	for i, id := range ids {
+		refs[i] = refOf(id)
+	}
+	return index.Root{ID: ids[0], Cycle: CycleText(append(refs, refs[0]))}
+}
+
+// CycleText returns the text of a cycle of waits: "dependency cycle: A -> B -> A".
+// The first object is also the last one. The text of a large cycle leaves out
+// objects.
+func CycleText(cycle []checks.Ref) string {
+	last := len(cycle) - 1
 	var b strings.Builder
 	b.WriteString(cyclePrefix)
-	for _, id := range ids[:min(len(ids), maxCycle)] {
-		b.WriteString(refOf(id).String() + " -> ")
+	for _, ref := range cycle[:min(last, maxCycle)] {
+		b.WriteString(ref.String() + " -> ")
 	}
-	if len(ids) > maxCycle {
+	if last > maxCycle {
 		b.WriteString("... -> ")
 	}
-	b.WriteString(refOf(ids[0]).String())
-	return index.Root{ID: ids[0], Cycle: why.Line(b.String())}
+	b.WriteString(cycle[last].String())
+	return why.Line(b.String())
 }
 
 // causeOf returns the texts of a root cause.

@@ -22,6 +22,9 @@ type Reporter interface {
 	// do not say that they are ready, and no pass over them has ended since the
 	// start of the program.
 	Unready(ctx context.Context, add func(index.ID, why.Object)) (unseen int, err error)
+	// Keeps reports whether a finalizer of an object of the reconciler keeps at, the
+	// object of ref, which a user deletes.
+	Keeps(ctx context.Context, name types.NamespacedName, ref checks.Ref, at client.Object) bool
 	// View returns the view of checks of an object that was read for ref.
 	View(obj client.Object, ref checks.Ref) checks.Object
 	// Decided reports whether the last pass since the start of the program has found
@@ -51,12 +54,14 @@ func (e *Engine) reporting() []Reporter {
 func (e *Engine) Unready(ctx context.Context) (all []why.Object, unseen int, err error) {
 	reported := map[index.ID]bool{}
 	awaited := map[index.ID]Reporter{} // the reconciler of a waiter
+	waiters := map[index.ID][]waiter{}
 	for _, r := range e.reporting() {
 		n, err := r.Unready(ctx, func(id index.ID, o why.Object) {
 			reported[id] = true
 			for _, ref := range e.index.Waits(id) {
 				o.WaitingFor = append(o.WaitingFor, refOf(ref))
 				awaited[ref] = r
+				waiters[ref] = append(waiters[ref], waiter{id, r})
 			}
 			all = append(all, o)
 		})
@@ -85,7 +90,36 @@ func (e *Engine) Unready(ctx context.Context) (all []why.Object, unseen int, err
 			all = append(all, e.look(ctx, id, r))
 		}
 	}
+	for i := range all {
+		id := index.ID{Group: all[i].Ref.Group, Kind: all[i].Ref.Kind, Namespace: all[i].Ref.Namespace, Name: all[i].Ref.Name, Set: all[i].Ref.Set}
+		all[i].WaitingFor = append(all[i].WaitingFor, e.keepers(ctx, id, waiters[id])...)
+	}
 	return all, unseen, nil
+}
+
+// waiter is an object that waits, with its reconciler.
+type waiter struct {
+	index.ID
+	Reporter
+}
+
+// keepers returns the waiters whose finalizers keep an object that a user deletes:
+// it waits for them.
+func (e *Engine) keepers(ctx context.Context, id index.ID, waiters []waiter) (refs []checks.Ref) {
+	w, state := e.watchOf(kindOf(id))
+	if len(waiters) == 0 || id.Set != "" || w == nil || state != synced {
+		return nil
+	}
+	obj := e.newObject(w.kind)
+	if e.cache.Get(ctx, nameOf(id), obj, FromCache...) != nil || obj.GetDeletionTimestamp().IsZero() {
+		return nil
+	}
+	for _, w := range waiters {
+		if w.Keeps(ctx, nameOf(w.ID), refOf(id), obj) {
+			refs = append(refs, refOf(w.ID))
+		}
+	}
+	return refs
 }
 
 // look describes an awaited object that no reconciler reports. It reads the

@@ -39,7 +39,10 @@ func (n crowd) Unready(_ context.Context, add func(index.ID, why.Object)) (int, 
 	return 0, nil
 }
 
-func (crowd) View(client.Object, checks.Ref) checks.Object       { return checks.Object{} }
+func (crowd) View(client.Object, checks.Ref) checks.Object { return checks.Object{} }
+func (crowd) Keeps(context.Context, types.NamespacedName, checks.Ref, client.Object) bool {
+	return false
+}
 func (crowd) Decided(context.Context, types.NamespacedName) bool { return false }
 func (crowd) Describe() why.Flow                                 { return why.Flow{Name: "Database"} }
 
