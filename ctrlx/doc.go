@@ -105,7 +105,8 @@
 // Delete is given, the deletion did not end within two hours, its next retry would be later than that, or the manager
 // stopped. A process that is killed reports nothing. Delete must accept a resource that does not exist, as always.
 //
-// A person who removes the finalizer of an object during an Apply causes the same Delete. Use [checks.Release] to let
+// A person who removes the finalizer of an object during an Apply causes the same Delete. If a DELETE is under way at that
+// moment, it is polled until it ends. Use [checks.Release] to let
 // an object go without one.
 //
 // # Objects of other controllers

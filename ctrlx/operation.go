@@ -148,7 +148,7 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 	case errors.Is(err, write.ErrGone):
 		return p.vanish()
 	case err != nil:
-		return fmt.Errorf("the condition %s: %w", ConditionOperation, err)
+		return fmt.Errorf("the condition %s: %w", ConditionOperation, r.served.wroteStatus(err))
 	}
 	r.operationStored(p, obj, now.(T))
 	if written { // else the write at the end of the pass must meet the conflict, too

@@ -170,12 +170,13 @@ func (r *Reconciler[T]) exists(ctx context.Context, obj client.Object) {
 // it had the finalizer. A pass over it may have ended with success, because a
 // delayed deletion does not see writes that came after its own read. The event
 // holds the last state of the object. After a usual deletion that state has a
-// deletion timestamp. The predicate runs before that of r.own, and lets all events
-// pass.
+// deletion timestamp, and no operation under way: if it has one, a person removed
+// the finalizer while the cloud deleted the resource. The predicate runs before
+// that of r.own, and lets all events pass.
 func (r *Reconciler[T]) vanishes() predicate.Predicate {
 	return predicate.Funcs{DeleteFunc: func(e event.DeleteEvent) bool {
 		obj, ok := e.Object.(T)
-		if !ok || e.DeleteStateUnknown || deleting(obj) || !r.finalizes || !controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
+		if !ok || e.DeleteStateUnknown || deleting(obj) && r.recordIn(obj) == "" || !r.finalizes || !controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
 			return true
 		}
 		name := client.ObjectKeyFromObject(obj)
@@ -298,7 +299,7 @@ func (r *Reconciler[T]) reportOrphan(ctx context.Context, obj T, why error) {
 	}
 	var about runtime.Object = obj
 	if ns := obj.GetNamespace(); ns != "" {
-		about = &corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: ns}}
+		about = &corev1.ObjectReference{APIVersion: "v1", Kind: "Namespace", Name: ns, Namespace: ns} // written in ns, for which the operator has rights
 	}
 	note := fmt.Sprintf("%s %s (%s) vanished after Apply was called, and its cloud resource may be orphaned; delete the resource in the cloud: %s",
 		r.gvk.Kind, client.ObjectKeyFromObject(obj), obj.GetUID(), why)

@@ -79,11 +79,12 @@ func orphaned(t *testing.T, reconciler string) float64 {
 	return 0
 }
 
-// orphanEvent reports whether there is an event about the test's namespace.
+// orphanEvent reports whether there is an event about the test's namespace, in that
+// namespace: an operator may have no rights in another one.
 func (o *operator) orphanEvent() bool {
 	o.t.Helper()
 	list := &eventsv1.EventList{}
-	if err := api.List(o.t.Context(), list, client.InNamespace("default")); err != nil {
+	if err := api.List(o.t.Context(), list, client.InNamespace(o.namespace)); err != nil {
 		o.t.Fatal(err)
 	}
 	return slices.ContainsFunc(list.Items, func(e eventsv1.Event) bool {

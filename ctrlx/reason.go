@@ -22,9 +22,11 @@ const (
 	// ReasonReleased is the reason of the event about an object that was released without a Delete ([checks.Release]). Its
 	// note says why.
 	ReasonReleased = "Released"
+	// ReasonDeleted: the deletion in the cloud has ended, and finalizers of other controllers keep the object.
+	ReasonDeleted = "Deleted"
 	// ReasonOrphaned is the reason of the event about a cloud resource whose object vanished after Apply was called, and that
-	// could not be deleted. The event is about the namespace of the object, or about an object without a namespace. Its note
-	// names the object. Delete the resource in the cloud.
+	// could not be deleted. The event is about the namespace of the object, and in it, or about an object without a namespace.
+	// Its note names the object. Delete the resource in the cloud.
 	ReasonOrphaned = "Orphaned"
 	// ReasonChecks is the reason of Reconciling, Stalled and Finished while a check of [Guards] does not pass.
 	ReasonChecks = "ChecksNotPassed"

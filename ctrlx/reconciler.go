@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/ctrlx/internal/write"
@@ -346,7 +348,23 @@ func (r *Reconciler[T]) gone(ctx context.Context, req reconcile.Request, obj T, 
 		log.FromContext(ctx).Info("the object is released without a deletion in the cloud", "why", why, "link", out.Link())
 		r.tell(obj, &metav1.Condition{Reason: ReasonReleased, Message: why}, "", out.Link())
 	}
+	if left := obj.GetFinalizers(); removed && len(left) > 0 {
+		return r.leave(ctx, obj, left)
+	}
 	return nil
+}
+
+// leave writes to an object that is deleted in the cloud why it is still there.
+// Without that, it would show the last failure of the deletion.
+func (r *Reconciler[T]) leave(ctx context.Context, obj T, finalizers []string) error {
+	base := obj.DeepCopyObject().(T)
+	base.GetObjectKind().SetGroupVersionKind(r.gvk)
+	obj.GetObjectKind().SetGroupVersionKind(r.gvk)
+	why := "the deletion in the cloud has ended; the object stays until other controllers remove their finalizers: " + strings.Join(finalizers, ", ")
+	was := r.conditions.get(base)
+	all := merged(was, blockConditions(ReasonDeleted, why, classify.Slow), obj.GetGeneration())
+	r.conditions.set(obj, all)
+	return ignoreGone(r.writing(obj, was, all, func() error { return r.writer().Status(ctx, base, obj) }))
 }
 
 // delay returns the time after which to requeue the object; 0: no requeue. A blocked object whose awaited objects are all

@@ -2,6 +2,7 @@ package ctrlx
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/write"
 )
 
 // resources reads the resources of a group and version from the API server.
@@ -44,7 +46,7 @@ func (r *Reconciler[T]) resourcesOf(mgr manager.Manager) (resources, error) {
 }
 
 // statusServed remembers whether a kind has the subresource status: a positive
-// answer for ever, an error for engine.RefusedFor.
+// answer until a write of a status finds none, an error for engine.RefusedFor.
 type statusServed struct {
 	read  resources
 	yes   atomic.Bool
@@ -82,6 +84,15 @@ func (r *Reconciler[T]) hasStatus(ctx context.Context) error {
 	return s.err
 }
 
+// wroteStatus takes the error of a write of the status: a new version of the
+// definition may lack the subresource.
+func (s *statusServed) wroteStatus(err error) error {
+	if errors.Is(err, write.ErrNoStatus) {
+		s.yes.Store(false)
+	}
+	return err
+}
+
 func (r *Reconciler[T]) discoverStatus(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, r.opt.sync)
 	defer cancel()
@@ -90,7 +101,7 @@ func (r *Reconciler[T]) discoverStatus(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("ctrlx: %s: whether the kind has a status subresource: %w", r.name, err)
 	case !slices.ContainsFunc(list.APIResources, func(a metav1.APIResource) bool { return a.Kind == r.gvk.Kind && strings.HasSuffix(a.Name, "/status") }):
-		return fmt.Errorf("ctrlx: %s: the kind has no status subresource: add it to the definition (+kubebuilder:subresource:status)", r.name)
+		return fmt.Errorf("ctrlx: %s: %w", r.name, write.ErrNoStatus)
 	}
 	return nil
 }

@@ -125,7 +125,7 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	}
 	base := s.base()
 	read := s.r.conditions.get(base)
-	err := s.r.writing(s.obj, read, all, func() error { return s.r.writer().Status(ctx, base, s.obj) })
+	err := s.r.writing(s.obj, read, all, func() error { return s.r.served.wroteStatus(s.r.writer().Status(ctx, base, s.obj)) })
 	if apierrors.IsInvalid(err) {
 		return errors.Join(err, s.refused(ctx, err))
 	} else if err != nil {

@@ -29,6 +29,9 @@ type Writer struct {
 // API server may have another object of its name.
 var ErrGone = errors.New("the object was deleted")
 
+// ErrNoStatus is the error of a write to the status of an object that exists.
+var ErrNoStatus = errors.New("the kind has no status subresource: add it to the definition (+kubebuilder:subresource:status)")
+
 // timeout is the time for a write that must not be lost: of the status, of a
 // token and of the removal of a finalizer. It starts with the write, so the write
 // is done after the deadline of the pass, and while the manager stops.
@@ -63,7 +66,7 @@ func (w *Writer) Status(ctx context.Context, base, obj client.Object) error {
 	case err == nil:
 		return nil
 	case apierrors.IsNotFound(err) && !w.gone(ctx, base, err):
-		return fmt.Errorf("ctrlx: %s: the kind has no status subresource: add it to the definition (+kubebuilder:subresource:status): %s", w.Name, err)
+		return fmt.Errorf("ctrlx: %s: %w: %s", w.Name, ErrNoStatus, err)
 	}
 	return fmt.Errorf("ctrlx: %s: the status: %w", w.Name, err)
 }
