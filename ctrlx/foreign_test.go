@@ -4,7 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -12,6 +15,9 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
+
+// anyNamespace allows references into all namespaces.
+var anyNamespace = ctrlx.WithForeignReferences(func(string, checks.Ref) bool { return true })
 
 // A user names an object in another namespace, where the user has no rights. The
 // condition shows neither whether the object exists nor its texts.
@@ -54,8 +60,18 @@ func TestForeignNamespace(t *testing.T) {
 			}
 		})
 	}
+	// A reference without a namespace that comes after one to a kind without namespaces.
+	d := newHarness(t, aCluster())
+	mapped := &scoped{Client: d.api}
+	in := ctrlx.NewResolver(mapped, scheme).In("default")
+	if _, err := in(t.Context(), checks.Ref{Kind: "Namespace", Name: "default"}); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := in(t.Context(), to("", "c")); err != nil || !o.Found() || o.Ref.Namespace != "default" {
+		t.Errorf("the second reference is looked up in no namespace: %+v, %v", o, err)
+	}
 	// A Resolver and Guards have the same default.
-	d := newHarness(t, foreign)
+	d = newHarness(t, foreign)
 	_, err := ctrlx.NewResolver(d.api, scheme).In("default")(t.Context(), to("kube-system", "theirs"))
 	if err == nil || !strings.Contains(err.Error(), refused) {
 		t.Errorf("the resolver returns %v", err)
@@ -68,4 +84,12 @@ func TestForeignNamespace(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), refused) {
 		t.Errorf("the lister returns %v", err)
 	}
+}
+
+// scoped is a client that knows that a Namespace has no namespace.
+type scoped struct{ client.Client }
+
+func (*scoped) IsObjectNamespaced(obj runtime.Object) (bool, error) {
+	_, ns := obj.(*corev1.Namespace)
+	return !ns, nil
 }

@@ -452,7 +452,7 @@ func TestGuardsSetUp(t *testing.T) {
 	with := func(opts ...ctrlx.Option) func() {
 		return func() { ctrlx.NewGuards("Database", c, none, opts...) }
 	}
-	only := "ctrlx: NewGuards: Database: it takes WithOwner, WithConditions, WithReadiness, WithBackoff, WithClock, WithFlow, WithTelemetry and WithoutTelemetry"
+	only := "ctrlx: NewGuards: Database: it takes WithOwner, WithConditions, WithReadiness, WithForeignReferences, WithBackoff, WithClock, WithFlow, WithTelemetry and WithoutTelemetry"
 	cases := map[string]struct {
 		reason string
 		do     func()
@@ -477,7 +477,7 @@ func TestGuardsSetUp(t *testing.T) {
 		"Interface":    {"it could not be read into", func() { ctrlx.NewGuards("Any", c, checks.Chain[client.Object]{}) }, "Object is no pointer to a struct"},
 		"NilReader":    {"nothing could be read", func() { ctrlx.NewResolver(nil, scheme) }, "ctrlx: NewResolver: the reader or the scheme is nil"},
 		"NilScheme":    {"no kind would be known", func() { ctrlx.NewResolver(c, nil) }, "ctrlx: NewResolver: the reader or the scheme is nil"},
-		"ResolverWith": {"it would be ignored", func() { ctrlx.NewResolver(c, scheme, ctrlx.WithBackoff(flow.NewBackoff())) }, "ctrlx: NewResolver: WithReadiness is the only option"},
+		"ResolverWith": {"it would be ignored", func() { ctrlx.NewResolver(c, scheme, ctrlx.WithBackoff(flow.NewBackoff())) }, "ctrlx: NewResolver: it takes WithReadiness and WithForeignReferences"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -514,7 +514,7 @@ func TestResolver(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := ctrlx.NewResolver(tc.reader, scheme, ctrlx.WithReadiness(schema.GroupKind{Kind: "ConfigMap"}, ctrlx.Exists))
+			r := ctrlx.NewResolver(tc.reader, scheme, anyNamespace, ctrlx.WithReadiness(schema.GroupKind{Kind: "ConfigMap"}, ctrlx.Exists))
 			o, err := r.In("default")(t.Context(), tc.ref)
 			found := "not found"
 			if o.Found() {

@@ -22,7 +22,7 @@ func TestNamespaceNotWatched(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := newOperator(t)
-			o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(func(*testv1.Database) checks.Ref { return ref })))
+			o.start(ctrlx.New("Database", o.operations(), waitsForCluster, anyNamespace, ctrlx.WithOwner(func(*testv1.Database) checks.Ref { return ref })))
 			o.database("db", "")
 			d := o.until("db", "False NamespaceNotWatched")
 			c := meta.FindStatusCondition(d.Status.Conditions, "Ready")

@@ -97,7 +97,7 @@ func TestSetsOfAllowedNamespace(t *testing.T) {
 				t.Fatal(err)
 			}
 			check := listsAny(clustersOf(checks.Query{Namespace: tc.namespace}))
-			o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: check}, noPolling, ctrlx.WithSyncTimeout(time.Second)))
+			o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: check}, noPolling, anyNamespace, ctrlx.WithSyncTimeout(time.Second)))
 			o.database("db", "")
 			o.message("db", tc.want)
 			if tc.answered {

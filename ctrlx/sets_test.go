@@ -220,7 +220,7 @@ func TestSetsBadInput(t *testing.T) {
 			o := newOperator(t)
 			o.cluster("prod", "Running")
 			block := lists(func(*testv1.Database) checks.Query { return tc.query }, func([]checks.Object) string { return "the list was answered" })
-			o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: block}, append(tc.opts, noPolling)...))
+			o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: block}, append(tc.opts, noPolling, anyNamespace)...))
 			o.database("db", "")
 			o.when("db", func(d *testv1.Database) bool {
 				c := meta.FindStatusCondition(d.Status.Conditions, "Ready")
