@@ -136,7 +136,11 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 		return nil
 	}
 	base := r.baseOf(p, obj)
-	read := r.recordIn(base)
+	read, name := r.recordIn(base), client.ObjectKeyFromObject(obj)
+	if u, ok := r.unstored.Load(name); ok && read != u.(unstored).read && read != u.(unstored).wanted {
+		r.unstored.Delete(name)
+		return r.overtaken(obj)
+	}
 	now, written, err := r.writer().Change(ctx, base, func(at client.Object) error {
 		if r.recordIn(at.(T)) != read {
 			return r.overtaken(obj)
@@ -148,13 +152,25 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 	case errors.Is(err, write.ErrGone):
 		return p.vanish()
 	case err != nil:
+		if r.unstored.Delete(name); c != nil && !errors.Is(err, flow.ErrTokenChanged) {
+			r.unstored.Store(name, unstored{read, c.Message})
+		}
 		return fmt.Errorf("the condition %s: %w", ConditionOperation, r.served.wroteStatus(err))
 	}
+	r.unstored.Delete(name)
 	r.operationStored(p, obj, now.(T))
 	if written { // else the write at the end of the pass must meet the conflict, too
 		r.metadataWritten(ctx, obj, now)
 	}
 	return nil
+}
+
+// unstored describes a record that a write did not store. The flow has its
+// operation in memory, and stores it in a later pass, unless another process has
+// written the record meanwhile.
+type unstored struct {
+	read   string // the record before the write
+	wanted string // the record of the write, which may have succeeded in spite of its error
 }
 
 // recordIn returns the record of the operation under way in the status of obj;

@@ -82,6 +82,16 @@ func (o *orphans[T]) dropIf(name types.NamespacedName, drop func(*orphan[T]) boo
 	}
 }
 
+// drop drops the orphan of a name that no pass has handled. ok is false if there
+// is none: stop reports the others.
+func (o *orphans[T]) drop(name types.NamespacedName) (obj T, ok bool) {
+	o.dropIf(name, func(at *orphan[T]) bool {
+		obj, ok = at.obj, at.until.IsZero()
+		return ok
+	})
+	return obj, ok
+}
+
 // begin begins a pass over the orphan of a name; nil: there is none.
 func (o *orphans[T]) begin(name types.NamespacedName, now time.Time) *orphan[T] {
 	o.mu.Lock()
@@ -224,6 +234,11 @@ func (r *Reconciler[T]) deleteOrphan(ctx context.Context, req reconcile.Request)
 		}
 		r.own.Saw(req.NamespacedName, now.GetResourceVersion())
 		return reconcile.Result{RequeueAfter: again}, nil
+	case errors.Is(ctx.Err(), context.Canceled): // the manager stops, so no later pass deletes the resource
+		if obj, ok := r.orphans.drop(req.NamespacedName); ok {
+			r.reportOrphan(ctx, obj, errStopped)
+		}
+		return reconcile.Result{}, nil
 	case !kubernetes.NotFound(err): // the kind may not be served now
 		return reconcile.Result{}, fmt.Errorf("ctrlx: %s: whether the object still exists: %w", r.name, err)
 	}

@@ -74,6 +74,7 @@ type Reconciler[T client.Object] struct {
 	history    history
 	followed   operationFollows
 	overwrites overwrites
+	unstored   sync.Map // of unstored, by name
 }
 
 // New makes a reconciler for one kind of object. name is the name of the kind in texts.
@@ -398,6 +399,7 @@ func (r *Reconciler[T]) forget(req reconcile.Request) {
 	r.verdicts.forget(r.name, req.NamespacedName)
 	r.history.forget(req.NamespacedName)
 	r.followed.set(req.NamespacedName, nil)
+	r.unstored.Delete(req.NamespacedName)
 	r.waker.Calm(req.NamespacedName)
 	r.overwrites.backoff.Forget(req.NamespacedName)
 	r.overwrites.kept.remove(req.NamespacedName) // a pass that the deletion overtook may have kept its status
