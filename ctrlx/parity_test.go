@@ -70,7 +70,7 @@ func TestStatesOfComponents(t *testing.T) {
 				a.Finalizers = append(a.Finalizers, "example.com/foreign")
 				d.update(a)
 				deleted(d)
-			}, "nothing", 0},
+			}, "False Deleted Reconciling", 0},
 		"DeletionProcessing": {"Deleting, Unknown, DeletionProcessing, back-off",
 			"all flows report Deleting", func(d *harness) { d.remove = inProgress(d); deleted(d) }, "False Deleting Reconciling", minute},
 		"DeletionRetrying": {"DeletionPending, Unknown, DeletionRetrying, retry interval",
