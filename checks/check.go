@@ -80,7 +80,9 @@ func makeCheck[R any](name string, tag linktag.Check, decide func(context.Contex
 			if o == nil || o.call.Note() == nil {
 				return Result{}, notComposed(name, o == nil)
 			}
+			facts := o.facts()
 			res, err := decide(ctx, req)
+			o.setFacts(facts)
 			if err != nil || res.d != proceed && !res.passes(ctx, o) {
 				return res, err
 			}

@@ -184,7 +184,9 @@ func looped[R any](of request[R], links []chain.Link, checks []func(context.Cont
 			}
 		}()
 		for ; i < len(checks); i++ {
+			facts := o.facts()
 			res, err = checks[i](ctx, req)
+			o.setFacts(facts)
 			if err == nil && res.d != proceed && res.passes(ctx, o) {
 				res = Proceed()
 			}
@@ -210,6 +212,15 @@ func looped[R any](of request[R], links []chain.Link, checks []func(context.Cont
 		return res, err
 	}
 }
+
+// facts are the facts about a request that no check decides.
+type facts struct{ deleting, applied bool }
+
+func (r *OwnerRequest) facts() facts { return facts{r.Deleting, r.Applied} }
+
+// setFacts drops the changes of a check. A check sees no inner links, so it has
+// no reason to change what these see.
+func (r *OwnerRequest) setFacts(f facts) { r.Deleting, r.Applied = f.deleting, f.applied }
 
 // passes reports whether r is a [Finished] that proceeds, because a user
 // deletes the resource.

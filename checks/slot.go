@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/windlass-go/windlass/internal/onion"
 	"github.com/windlass-go/windlass/internal/probe"
 	"github.com/windlass-go/windlass/internal/slot"
 )
@@ -118,4 +119,5 @@ func (s *Slot[V]) in(req PassRequest) (**slot.Values, error) {
 
 func init() {
 	slot.Of = func(request any) **slot.Values { return &request.(*OwnerRequest).slots }
+	onion.CallOf = func(request any) *onion.Call { return &request.(*OwnerRequest).call }
 }

@@ -113,10 +113,10 @@ func ofRequest[O, T, V any](kind string, f func(context.Context, *Request[O]) (V
 		if err != nil {
 			return none, err
 		}
-		engine, _ := req.note.engineRequest.(*Request[O])
+		engine, _ := req.pass.engineRequest.(*Request[O])
 		if engine == nil {
 			engine = &Request[O]{}
-			req.note.engineRequest = engine
+			req.pass.engineRequest = engine
 		}
 		engine.OwnerRequest, engine.Presence, engine.Token, engine.Resource = req.OwnerRequest, req.Presence, req.Token, o
 		v, err := f(ctx, engine)

@@ -17,7 +17,9 @@
 //	          └────────────────────────────────────────────────────────────────────────────────────────┘
 //	              every error of every point ─► Classify
 //
-// The first block and the first error end the pass.
+// The first block and the first error end the pass. Before the first check, the
+// pass reads the generation of the resource and whether a user deletes it. A
+// check that changes its request changes neither.
 //
 // # Extension points
 //
@@ -109,7 +111,9 @@
 //
 // A deletion replaces an operation of Apply: the flow drops its token and calls
 // Delete. Tokens are stored with the resource (Operations.Token and SetToken),
-// or in memory.
+// or in memory. They are stored when the operation returns, before the links
+// around it return. A link may copy the request, and may restore it after next:
+// the operation is not part of the request.
 //
 // # Reading errors
 //

@@ -15,20 +15,20 @@ import (
 // errors.Is.
 var ErrForeignRequest = errors.New("the request or the context does not belong to this pass: pass to next the request and the context that the link received, or values derived from them")
 
-// guardRequest returns the guard of a chain whose requests hold the note of the
-// pass.
-func guardRequest[T any, Res comparable](vet func(*note, *chain.Link, Res) (what any, err error)) *onion.Guard[*Request[T], Res] {
+// guardRequest returns the guard of a chain whose requests belong to a pass. A
+// request of an earlier pass is refused.
+func guardRequest[T any, Res comparable](vet func(*sequence[T], *chain.Link, Res) (what any, err error)) *onion.Guard[*Request[T], Res] {
 	return &onion.Guard[*Request[T], Res]{
 		Note: func(_ context.Context, req *Request[T]) (n *onion.Note, ok bool) {
-			if req == nil || req.note == nil {
+			if req == nil || req.pass == nil || !req.pass.Open {
 				return nil, false
 			}
-			return &req.note.Note, true
+			return &req.pass.Note, true
 		},
 		Stray: func(*Request[T], *chain.Link) error { return ErrForeignRequest },
-		Vet: func(_ context.Context, req *Request[T], _ *onion.Note, at *chain.Link, res Res, err error) (_ Res, what any, _ error) {
+		Vet: func(_ context.Context, _ *Request[T], n *onion.Note, at *chain.Link, res Res, err error) (_ Res, what any, _ error) {
 			if err == nil {
-				what, err = vet(req.note, at, res)
+				what, err = vet(n.Caller.(*sequence[T]), at, res)
 			}
 			return res, what, err
 		},
@@ -44,27 +44,30 @@ func refused(at *chain.Link, why error) error {
 	return fmt.Errorf("flow: link %s: %w", at.Name, why)
 }
 
-func vetProgress(n *note, at *chain.Link, p Progress) (what any, err error) {
+func vetProgress[T any](s *sequence[T], at *chain.Link, p Progress) (what any, err error) {
 	switch {
-	case p.p == done && n.report == reportedDone:
+	case p.p == done && s.report == reportedDone:
 		return nil, nil
 	case p.p == nil:
 		return nil, refused(at, ErrNoProgress)
-	case p.IsDone() && n.op.token != "" && !(n.linkOnly() && p.Skipped()):
+	case p.IsDone() && s.op.token != "" && !(s.linkOnly() && p.Skipped()):
 		return nil, refused(at, ErrUnderWay)
-	case p.IsDone() && n.report != reportedDone && !p.Skipped():
+	case p.IsDone() && s.report != reportedDone && !p.Skipped():
 		return nil, refused(at, ErrNotDone)
 	case p.inProgress() && p.p.token == "":
 		return nil, refused(at, ErrNoToken)
 	}
+	if at != onion.End {
+		s.linkReturned(p)
+	}
 	return p.p, nil
 }
 
-func vetObservation(n *note, at *chain.Link, o Observation) (what any, err error) {
+func vetObservation[T any](s *sequence[T], at *chain.Link, o Observation) (what any, err error) {
 	switch {
 	case o.Skip != "":
 		return o.Skip, nil
-	case o.inSync() && !n.seen:
+	case o.inSync() && !s.seen:
 		return nil, refused(at, ErrNotSeen)
 	}
 	return nil, nil

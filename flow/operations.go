@@ -14,6 +14,10 @@ type Operations[T any] struct {
 	// Key returns the identity of the resource, for back-off, traces and
 	// tokens. With an empty key the flow applies and deletes nothing
 	// ([ErrNoKey]).
+	//
+	// Without Token and SetToken the key must differ for a resource that was
+	// deleted and made again under the same name: include its UID. Otherwise
+	// the new resource inherits the operation of the old one.
 	Key func(resource T) string
 
 	// Apply makes the cloud match the spec. If Request.Token is empty, it
@@ -76,7 +80,11 @@ type Operations[T any] struct {
 	Token func(resource T) (token string, generation int64)
 
 	// SetToken stores a token with the resource; an empty token removes it. The
-	// flow calls it before the pass ends, also if the pass is canceled. Only
+	// flow calls it with the token as soon as the operation returns, before the
+	// links around it return, so that a crash in them loses nothing. It removes
+	// the token after the links have returned. resource is the one that Apply or
+	// Delete got. The context is not canceled with the pass. It has the deadline
+	// of the pass, or ten seconds if that is longer. Only
 	// Token may read the stored value, because the flow adds prefixes to it. A
 	// token may contain the address of a poll, which gets the credentials of
 	// the client. So store it where users of the resource cannot write,

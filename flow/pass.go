@@ -37,11 +37,13 @@ var (
 // flow.
 func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) (out Outcome) {
 	if r.refuse != nil {
-		return r.failed(own, p, resource, failure{point: PointPass, err: r.refuse(resource)})
+		return r.failed(own, p, r.about(resource), failure{point: PointPass, err: r.refuse(resource)})
 	}
-	req := r.request(resource)
-	s := sequence[T]{r: r, p: p, own: own, req: req}
-	defer func() { out = out.following(checks.Following(req)) }()
+	s := r.sequence(own, p, resource)
+	defer func() {
+		s.Open = false // a link that keeps the request cannot use it in a later pass
+		out = out.following(checks.Following(s.held()))
+	}()
 
 	if !s.check(ctx, PointEntryCheck, p.entryCheck) {
 		return s.stop
@@ -50,7 +52,7 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 		return s.stop
 	}
 	s.stored, s.unsaved = r.operationOf(resource)
-	if req.Deleting {
+	if s.deleting {
 		return s.delete(ctx)
 	}
 	if op := s.stored; op.token != "" && !op.deletes {
@@ -58,7 +60,7 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 		if !s.operate(ctx, PointApply, s.p.apply, op) {
 			return s.stop
 		}
-		if op.generation == s.generation() {
+		if op.generation == s.generation {
 			return s.ready(ctx)
 		}
 		s.final = checks.Result{} // it was for an older spec
@@ -77,47 +79,83 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 	if !s.check(ctx, PointPreCheck, p.preCheck) {
 		return s.stop
 	}
-	if !s.operate(ctx, PointApply, s.p.apply, operation{generation: s.generation()}) {
+	if !s.operate(ctx, PointApply, s.p.apply, operation{generation: s.generation}) {
 		return s.stop
 	}
 	return s.ready(ctx)
 }
 
-// request makes the request of a pass. It is the only allocation of a pass.
-func (r *Reconciler[T]) request(resource T) *Request[T] {
-	req := &Request[T]{}
+// facts are the facts about a resource that a pass reads before the first check.
+type facts struct {
+	generation int64
+	deleting   bool
+	apiVersion string
+}
+
+// sequence is a running pass, with its request. It is the only allocation of a
+// pass. Each method runs one point and reports whether the pass proceeds. If it
+// does not, stop holds the outcome.
+type sequence[T any] struct {
+	req     Request[T]
+	slotsAt **slot.Values // the field of req that refers to the slots
+	note
+	facts
+	r        *Reconciler[T]
+	p        *points[T]
+	own      context.Context
+	resource T             // as the engine gave it
+	stored   operation     // the operation under way at the start of the pass, as stored
+	unsaved  bool          // stored is in memory only, because SetToken failed
+	saving   saving[T]     // where the token of the point is stored
+	applied  bool          // Apply has succeeded, or Get found that nothing is to do
+	inSync   bool          // Get found that the cloud matches the spec
+	final    checks.Result // the result of Finished that Apply returned
+	stop     Outcome
+}
+
+// saving says where to store the token of an operation.
+type saving[T any] struct {
+	ctx      context.Context // of the point, without the deadlines of its links
+	key      string
+	resource T     // as the point got it
+	lost     error // the error of the last SetToken
+}
+
+// sequence starts a pass.
+func (r *Reconciler[T]) sequence(own context.Context, p *points[T], resource T) *sequence[T] {
+	s := &sequence[T]{r: r, p: p, own: own, resource: resource}
+	s.generation, s.apiVersion = r.ops.Generation(resource), r.apiVersion(resource)
+	s.deleting = r.ops.Deleting != nil && r.ops.Deleting(resource)
+	s.Open, s.Caller = true, s
+	s.slotsAt = slot.Of(&s.req.OwnerRequest)
+	req := s.held()
 	req.Resource = resource
 	req.Kind = r.name
-	req.APIVersion = r.apiVersion(resource)
+	req.APIVersion = s.apiVersion
 	req.Resolver = r.opt.resolver
 	req.Lister = r.opt.lister
 	req.Errors = r.opt.errors
 	req.Vocabulary = r.opt.vocabulary
-	req.Deleting = r.ops.Deleting != nil && r.ops.Deleting(resource)
-	req.note = &req.own
-	*slot.Of(&req.OwnerRequest) = &req.own.slots
-	return req
+	return s
 }
 
-// sequence is a running pass. Each method runs one point and reports whether
-// the pass proceeds. If it does not, stop holds the outcome.
-type sequence[T any] struct {
-	r       *Reconciler[T]
-	p       *points[T]
-	own     context.Context
-	req     *Request[T]
-	stored  operation     // the operation under way at the start of the pass, as stored
-	unsaved bool          // stored is in memory only, because SetToken failed
-	inSync  bool          // Get found that the cloud matches the spec
-	final   checks.Result // the result of Finished that Apply returned
-	stop    Outcome
+// held returns the request with the state of the pass, also after a link has
+// overwritten it.
+func (s *sequence[T]) held() *Request[T] {
+	req := &s.req
+	if req.pass != s || *s.slotsAt != &s.slots {
+		req.pass, *s.slotsAt = s, &s.slots
+		onion.CallOf(&req.OwnerRequest).Use(&s.checked)
+	}
+	req.Deleting, req.Applied = s.deleting, s.applied
+	return req
 }
 
 func (s *sequence[T]) owner(ctx context.Context) bool {
 	if s.r.ops.Owner == nil {
 		return true
 	}
-	owner, err := s.p.owner(ctx, s.req)
+	owner, err := s.p.owner(ctx, s.held())
 	if err != nil {
 		return s.failed(PointOwner, nil, err)
 	}
@@ -185,7 +223,7 @@ func checkOwner(ownerChecks, oneOwner checks.OwnerHandler) checks.OwnerHandler {
 var oneOwner = chain.New(chain.Named("OwnerFrom", checks.OwnerFound())).At(PointOwnerCheck)
 
 func (s *sequence[T]) ownerCheck(ctx context.Context) bool {
-	res, err := s.p.ownerCheck(ctx, &s.req.OwnerRequest)
+	res, err := s.p.ownerCheck(ctx, &s.held().OwnerRequest)
 	return s.decided(ctx, PointOwnerCheck, res, err)
 }
 
@@ -193,12 +231,12 @@ func (s *sequence[T]) ownerCheck(ctx context.Context) bool {
 // pass leaves out, because the resource depends on them also in later passes.
 func (s *sequence[T]) followLeftOut(ctx context.Context, points ...linktag.Check) {
 	for i := range points {
-		points[i].Follow(ctx, &s.req.Request)
+		points[i].Follow(ctx, &s.held().Request)
 	}
 }
 
 func (s *sequence[T]) check(ctx context.Context, point string, check checks.Handler[T]) bool {
-	res, err := check(ctx, &s.req.Request)
+	res, err := check(ctx, &s.held().Request)
 	return s.decided(ctx, point, res, err)
 }
 
@@ -219,8 +257,8 @@ func (s *sequence[T]) decided(ctx context.Context, point string, res checks.Resu
 		return s.failed(point, s.req.DecidedBy(), fmt.Errorf("flow: %s at %s: %w", verdict, point, ErrMisplaced))
 	}
 	s.stop = Outcome{o: stopped(point, res, s.req.DecidedBy())}
-	s.stop.o.generation = s.generation()
-	if s.req.Deleting && res.Retry() == classify.Never {
+	s.stop.o.generation = s.generation
+	if s.deleting && res.Retry() == classify.Never {
 		s.stop.o.retry = classify.OnChange // no user changes the spec of a resource that is being deleted
 	}
 	if res.Released() {
@@ -234,9 +272,9 @@ func (s *sequence[T]) misplaced(point string, res checks.Result) bool {
 	case res.Ignored():
 		return point == PointPostCheck
 	case res.IsFinished():
-		return s.req.Deleting
+		return s.deleting
 	case res.Released():
-		return !s.req.Deleting
+		return !s.deleting
 	}
 	return false
 }
@@ -244,10 +282,10 @@ func (s *sequence[T]) misplaced(point string, res checks.Result) bool {
 // released drops the token of an operation under way, as the start of a DELETE
 // does.
 func (s *sequence[T]) released(ctx context.Context) bool {
-	key := s.r.ops.Key(s.req.Resource)
-	s.stored, s.unsaved = s.r.operationOf(s.req.Resource)
-	if err := s.save(ctx, key); err != nil {
-		return s.failed(PointDelete, nil, err)
+	s.saving = saving[T]{ctx: ctx, key: s.r.ops.Key(s.resource), resource: s.req.Resource}
+	s.stored, s.unsaved = s.r.operationOf(s.resource)
+	if s.save(); s.saving.lost != nil {
+		return s.failed(PointDelete, nil, s.saving.lost)
 	}
 	return false
 }
@@ -259,12 +297,12 @@ func (s *sequence[T]) get(ctx context.Context) bool {
 	if err := ctx.Err(); err != nil {
 		return s.failed(PointGet, nil, err)
 	}
-	s.req.note.seen = s.r.ops.Get == nil
-	seen, err := s.p.get(ctx, s.req)
+	s.seen = s.r.ops.Get == nil
+	seen, err := s.p.get(ctx, s.held())
 	if err != nil {
-		return s.failed(PointGet, s.req.note.By(), err)
+		return s.failed(PointGet, s.By(), err)
 	}
-	if s.req.Applied && (seen.Skip != "" || seen.Presence == checks.PresenceUnknown) {
+	if s.applied && (seen.Skip != "" || seen.Presence == checks.PresenceUnknown) {
 		return true // Get read nothing, so the resource is still present, as Apply reported
 	}
 	s.inSync, s.req.Presence = seen.inSync(), seen.Presence
@@ -282,9 +320,9 @@ func (s *sequence[T]) getAgain(ctx context.Context) bool {
 	if !s.get(ctx) {
 		return false
 	}
-	if s.req.Presence == checks.Absent && s.req.note.report == reportedDone {
+	if s.req.Presence == checks.Absent && s.report == reportedDone {
 		s.stop = Outcome{o: stopped(PointPostCheck, absentAfterApply, nil)}
-		s.stop.o.generation = s.generation()
+		s.stop.o.generation = s.generation
 		return false
 	}
 	return true
@@ -299,13 +337,14 @@ func (r *Reconciler[T]) get(ctx context.Context, req *Request[T]) (Observation, 
 	if r.ops.Get == nil {
 		return Observation{}, nil
 	}
+	s := req.pass // the operation may overwrite the request
 	o, err := r.ops.Get(ctx, req)
-	req.note.seen = err == nil
+	s.seen = err == nil
 	return o, err
 }
 
 func (s *sequence[T]) ready(ctx context.Context) Outcome {
-	s.req.Applied = true
+	s.applied = true
 	if !s.inSync && !s.getAgain(ctx) {
 		return s.stop
 	}
@@ -314,7 +353,7 @@ func (s *sequence[T]) ready(ctx context.Context) Outcome {
 	}
 	if s.final.IsFinished() {
 		o := stopped(PointApply, s.final, nil)
-		o.generation = s.generation()
+		o.generation = s.generation
 		return Outcome{o: o}
 	}
 	return Outcome{o: ready}
@@ -323,7 +362,7 @@ func (s *sequence[T]) ready(ctx context.Context) Outcome {
 func (s *sequence[T]) delete(ctx context.Context) Outcome {
 	op := s.stored
 	if !op.deletes {
-		op = operation{generation: s.generation(), deletes: true} // DELETE replaces an operation of Apply
+		op = operation{generation: s.generation, deletes: true} // DELETE replaces an operation of Apply
 	}
 	if op.token != "" {
 		s.followLeftOut(ctx, s.r.followsOf.delete)
@@ -351,26 +390,28 @@ func (s *sequence[T]) operate(ctx context.Context, point string, h Handler[T], o
 	if err := ctx.Err(); err != nil {
 		return s.failed(point, nil, err)
 	}
-	key := s.r.ops.Key(s.req.Resource) // before the operation starts, because storing its token needs the key
+	key := s.r.ops.Key(s.resource) // before the operation starts, because storing its token needs the key
 	if key == "" {
 		return s.failed(point, nil, ErrNoKey)
 	}
-	n := s.req.note
-	n.op, n.report = op, reportedNothing
-	s.req.Token = op.token
-	defer s.save(ctx, key) // for runtime.Goexit, after which the operation continues in the cloud
-	p, err := h(ctx, s.req)
-	s.req.Token = ""
-	n.linksReturned(p, err)
-	lost := s.save(ctx, key)
+	req := s.held()
+	s.op, s.report, s.linkToken = op, reportedNothing, ""
+	s.saving = saving[T]{ctx: ctx, key: key, resource: req.Resource}
+	req.Token = op.token
+	defer s.save() // for runtime.Goexit, after which the operation continues in the cloud
+	p, err := h(ctx, req)
+	req.Token = ""
+	s.linksReturned(p, err)
+	s.save()
+	lost := s.saving.lost
 	switch {
 	case err != nil:
-		s.failed(point, n.By(), join(err, lost))
-		if n.op.token != "" && s.stop.Retry() == classify.Never {
+		s.failed(point, s.By(), join(err, lost))
+		if s.op.token != "" && s.stop.Retry() == classify.Never {
 			s.stop.o.retry = classify.OnChange // the operation is under way, so nothing is final
 		}
-		if op.token != "" && n.op.token != "" && (n.report == reportedUnknown || n.report == reportedUnderWay) && s.stop.State() == StateFailed {
-			advice := n.report == reportedUnknown && !s.req.Errors.Transient(err) && !isProgrammingError(err)
+		if op.token != "" && s.op.token != "" && (s.report == reportedUnknown || s.report == reportedUnderWay) && s.stop.State() == StateFailed {
+			advice := s.report == reportedUnknown && !s.r.opt.errors.Transient(err) && !isProgrammingError(err)
 			s.stop.o.setPollFailed(op.token, advice)
 		}
 		return false
@@ -383,24 +424,33 @@ func (s *sequence[T]) operate(ctx context.Context, point string, h Handler[T], o
 	}
 	s.stop = Outcome{o: &outcome{
 		state: StateInProgress, point: point, reason: ReasonInProgress, message: "the operation is under way in the cloud",
-		severity: classify.Info, after: p.After(), refs: p.WaitingFor(), generation: s.generation(),
+		severity: classify.Info, after: p.After(), refs: p.WaitingFor(), generation: s.generation,
 	}}
-	if s.req.Deleting {
+	if s.deleting {
 		s.stop.o.state, s.stop.o.reason, s.stop.o.message = StateDeleting, ReasonDeleting, "the deletion is under way in the cloud"
 	}
 	s.stop.o.message = cmp.Or(p.Message(), s.stop.o.message)
 	return false
 }
 
+// saveStarted stores the token of an operation under way as soon as it is
+// known, so that no crash in an outer link loses it. The token of an operation
+// that has ended stays until the links have returned: if they crash, the next
+// pass polls that operation again and starts no second one.
+func (s *sequence[T]) saveStarted() {
+	if s.op.token != "" && s.Open { // a goroutine of a link may outlast the pass
+		s.save()
+	}
+}
+
 // save stores the token of the operation, or removes it, if the stored token
 // differs. A second call does nothing.
-func (s *sequence[T]) save(ctx context.Context, key string) error {
-	op := s.req.note.op
-	if op == s.stored && !s.unsaved || op.token == "" && s.stored.token == "" {
-		return nil
+func (s *sequence[T]) save() {
+	if s.op == s.stored && !s.unsaved || s.op.token == "" && s.stored.token == "" {
+		return
 	}
-	s.stored, s.unsaved = op, false
-	return s.r.store(ctx, key, s.req.Resource, op)
+	s.stored, s.unsaved = s.op, false
+	s.saving.lost = s.r.store(s.saving.ctx, s.saving.key, s.saving.resource, s.op)
 }
 
 func join(a, b error) error {
@@ -418,11 +468,9 @@ func isProgrammingError(err error) bool {
 	})
 }
 
-func (s *sequence[T]) generation() int64 { return s.r.ops.Generation(s.req.Resource) }
-
 // failed ends the pass with an error.
 func (s *sequence[T]) failed(point string, link *chain.Link, err error) bool {
-	s.stop = s.r.failed(s.own, s.p, s.req.Resource, failure{point, link, err})
+	s.stop = s.r.failed(s.own, s.p, s.facts, failure{point, link, err})
 	return false
 }
 
@@ -434,19 +482,18 @@ type failure struct {
 }
 
 // failed classifies a failure and makes an outcome of it.
-func (r *Reconciler[T]) failed(own context.Context, p *points[T], resource T, f failure) Outcome {
-	generation, deleting, version := r.about(resource)
-	read := classify.NewFailure(f.err, version, r.opt.now(), r.opt.errors)
+func (r *Reconciler[T]) failed(own context.Context, p *points[T], about facts, f failure) Outcome {
+	read := classify.NewFailure(f.err, about.apiVersion, r.opt.now(), r.opt.errors)
 	if read != nil {
 		read.Point = f.point
 	}
 	c, _ := p.classify(own, read)
-	if deleting && c.Retry() >= classify.OnChange {
+	if about.deleting && c.Retry() >= classify.OnChange {
 		c = c.With(classify.VerySlow) // no user changes the spec of a resource that is being deleted
 	}
 	o := &outcome{
 		state: StateFailed, point: f.point, reason: c.Reason(), message: c.Message(), rule: c.Rule(), code: c.Code(),
-		retry: c.Retry(), severity: c.Severity(), after: c.After(), generation: generation, err: f.err,
+		retry: c.Retry(), severity: c.Severity(), after: c.After(), generation: about.generation, err: f.err,
 		refs: awaited(f.err), keepsStatus: c.KeepsStatus(),
 	}
 	if f.link != nil {

@@ -147,12 +147,12 @@ func (r *Reconciler[T]) Name() string { return r.name }
 func (r *Reconciler[T]) Extensions() Extensions[T] { return r.ext }
 
 func (r *Reconciler[T]) compose(all observers) *points[T] {
-	operations := guardRequest[T](vetProgress)
+	operations := guardRequest(vetProgress[T])
 	p := &points[T]{
 		owner:       observePoint(all, PointOwner, r.resolveOwner),
 		entryCheck:  observePoint(all, PointEntryCheck, checks.Compose(observeLinks(all, r.ext.EntryCheck))),
 		ownerCheck:  observePoint(all, PointOwnerCheck, checkOwner(checks.Compose(observeLinks(all, r.ext.OwnerCheck)), checks.Compose(observeLinks(all, oneOwner)))),
-		get:         observePoint(all, PointGet, onion.Compose(observeLinks(all, r.ext.Get), r.get, guardRequest[T](vetObservation))),
+		get:         observePoint(all, PointGet, onion.Compose(observeLinks(all, r.ext.Get), r.get, guardRequest(vetObservation[T]))),
 		preCheck:    observePoint(all, PointPreCheck, checks.Compose(observeLinks(all, r.ext.PreCheck))),
 		apply:       observePoint(all, PointApply, onion.Compose(observeLinks(all, r.ext.Apply), operate(r.ops.Apply), operations)),
 		postCheck:   observePoint(all, PointPostCheck, checks.Compose(observeLinks(all, r.ext.PostCheck))),
@@ -225,7 +225,7 @@ func (r *Reconciler[T]) backoffKey(key string) string { return r.name + " " + ke
 func (r *Reconciler[T]) pass(ctx context.Context, p *points[T], resource T) (out Outcome, err error) {
 	defer func() {
 		if v := recover(); v != nil { // a panic outside of all points, such as in Key, Deleting or Token
-			out = r.failed(ctx, p, resource, failure{point: PointPass, err: &chain.PanicError{Value: v, Stack: stack.Panic()}})
+			out = r.failed(ctx, p, r.about(resource), failure{point: PointPass, err: &chain.PanicError{Value: v, Stack: stack.Panic()}})
 		}
 		if r.opt.readyWithin > 0 {
 			out = r.applyReadyTimeout(resource, out)
@@ -247,25 +247,26 @@ func (r *Reconciler[T]) pass(ctx context.Context, p *points[T], resource T) (out
 	}()
 	switch {
 	case err != nil:
-		out = r.failed(ctx, p, resource, failure{PointPass, state.By(), err})
+		out = r.failed(ctx, p, r.about(resource), failure{PointPass, state.By(), err})
 	case out.get().stop:
 		o := *out.o
 		o.stop, o.link = false, state.By().Name
-		o.generation, _, _ = r.about(resource)
+		o.generation = r.about(resource).generation
 		out.o = &o
 	}
 	return out, nil
 }
 
-// about returns the facts about a resource that an outcome needs. If a user's
+// about returns the facts about a resource outside of its pass. If a user's
 // function panics, its value and the later values are zero.
-func (r *Reconciler[T]) about(resource T) (generation int64, deleting bool, apiVersion string) {
+func (r *Reconciler[T]) about(resource T) (about facts) {
 	defer func() { _ = recover() }()
-	generation = r.ops.Generation(resource)
+	about.generation = r.ops.Generation(resource)
 	if r.ops.Deleting != nil {
-		deleting = r.ops.Deleting(resource)
+		about.deleting = r.ops.Deleting(resource)
 	}
-	return generation, deleting, r.apiVersion(resource)
+	about.apiVersion = r.apiVersion(resource)
+	return about
 }
 
 func (r *Reconciler[T]) apiVersion(resource T) string {

@@ -10,24 +10,27 @@ import (
 )
 
 // Request is the argument of operations and of the links around them. It is
-// valid for one pass. Links may pass copies to next.
+// valid for one pass: a link that passes a request of an earlier pass to next
+// fails with [ErrForeignRequest]. Links may pass copies to next, and may restore
+// the request from a copy after next. Neither loses the operation under way.
 type Request[T any] struct {
 	checks.Request[T]
 	// Token is the token of the operation under way. Empty: start an operation.
 	Token string
 
-	note *note
-	own  note
+	pass *sequence[T] // the pass of the request; nil: a link made the request
 }
 
-// note holds the state of a running pass. It is part of the request, so that it
-// costs no allocation. Copies of the request share it.
+// note holds the state of a running pass. It is outside of the request, so that
+// a link that restores or copies a request changes nothing in it.
 type note struct {
-	onion.Note
-	report report // the state that the operation reported in this pass
-	seen   bool   // Get succeeded in this pass, or there is no Get
+	onion.Note            // of Get, Apply and Delete
+	checked    onion.Note // of the checks
+	report     report     // the state that the operation reported in this pass
+	seen       bool       // Get succeeded in this pass, or there is no Get
 
-	op operation // the operation under way, as last reported
+	op        operation // the operation under way, as last reported
+	linkToken string    // the token of an operation that a link last returned in its place
 
 	slots slot.Values // what checks and operations found in this pass
 

@@ -42,18 +42,18 @@ const manyKeys = 1024
 
 // applyReadyTimeout turns an outcome that is not Ready in time into a failure.
 func (r *Reconciler[T]) applyReadyTimeout(resource T, out Outcome) Outcome {
-	generation, deleting, _ := r.about(resource)
+	about := r.about(resource)
 	switch {
 	case out.State() == StateCanceled:
 		return out
-	case deleting || out.State() == StateReady || out.State() == StateIgnored || out.State() == StateGone || out.Final():
+	case about.deleting || out.State() == StateReady || out.State() == StateIgnored || out.State() == StateGone || out.Final():
 		if r.waits.Len() > 0 { // otherwise the pass needs no key
 			r.waits.Delete(r.key(resource))
 		}
 		return out
 	}
 	now, limit := r.opt.now(), r.opt.readyWithin
-	since := r.notReadySince(r.key(resource), generation, now)
+	since := r.notReadySince(r.key(resource), about.generation, now)
 	o := *out.get()
 	if o.due = limit - now.Sub(since); o.due <= 0 { // uses the monotonic clock, if there is one
 		o.message = fmt.Sprintf("not Ready within %s: %s", limit, text.Line(o.message, text.Quote))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/windlass-go/windlass/internal/errtree"
 	"github.com/windlass-go/windlass/internal/onion"
@@ -73,7 +74,7 @@ var ErrTokenChanged = errors.New("another process has changed the stored token")
 
 // store stores u with a resource, or removes the stored token if u has none. It
 // ignores the cancellation of ctx, because the operation in the cloud
-// continues. If SetToken fails, panics or ends the goroutine, the token stays
+// continues, and keeps its deadline. If SetToken fails, panics or ends the goroutine, the token stays
 // in memory. If a removal fails, the next pass polls the ended operation again,
 // and starts no second one.
 func (r *Reconciler[T]) store(ctx context.Context, key string, resource T, u operation) error {
@@ -101,8 +102,21 @@ func (r *Reconciler[T]) store(ctx context.Context, key string, resource T, u ope
 
 func (r *Reconciler[T]) setToken(ctx context.Context, resource T, u operation) (err error) {
 	defer onion.Catch(&err)
-	return r.ops.SetToken(context.WithoutCancel(ctx), resource, u.stored(), u.generation)
+	inner := context.WithoutCancel(ctx)
+	if deadline, ok := ctx.Deadline(); ok {
+		if least := time.Now().Add(storeWithin); deadline.Before(least) {
+			deadline = least
+		}
+		var cancel context.CancelFunc
+		inner, cancel = context.WithDeadline(inner, deadline)
+		defer cancel()
+	}
+	return r.ops.SetToken(inner, resource, u.stored(), u.generation)
 }
+
+// storeWithin is the time that SetToken has at least, also after the deadline of
+// its pass.
+const storeWithin = 10 * time.Second
 
 // report is the state that the operation itself reported in this pass, whatever
 // the links around it returned.
@@ -121,7 +135,7 @@ const (
 // around it may discard that report or fail, and the operation stays under way.
 func operate[T any](op func(context.Context, *Request[T]) (Progress, error)) Handler[T] {
 	return func(ctx context.Context, req *Request[T]) (Progress, error) {
-		n := req.note
+		n := req.pass // the operation may overwrite the request
 		token := n.op.token
 		if n.op.byLink {
 			token = "" // only the link knows this token
@@ -142,10 +156,27 @@ func operate[T any](op func(context.Context, *Request[T]) (Progress, error)) Han
 			n.report, n.op.token, n.op.byLink = reportedUnderWay, p.Token(), false
 		case err == nil && p.IsDone():
 			n.report, n.op.token = reportedDone, ""
-		case hasFailedError(err) || req.Errors.Ended(err):
+		case hasFailedError(err) || n.r.opt.errors.Ended(err):
 			n.report, n.op.token = reportedFailed, ""
 		}
+		n.saveStarted()
 		return p, err
+	}
+}
+
+// linkReturned records an operation that link at started in place of the real
+// one. It stores the token at once, because a crash or an error in an outer link
+// would lose it.
+func (s *sequence[T]) linkReturned(p Progress) {
+	if s.op.token != "" && !s.op.byLink { // the real operation is under way
+		return
+	}
+	s.linkToken = p.Token()
+	if s.linkToken != "" {
+		op := s.op
+		s.op.token, s.op.byLink = s.linkToken, true
+		s.saveStarted()
+		s.op = op
 	}
 }
 
@@ -157,6 +188,8 @@ func (n *note) linksReturned(p Progress, err error) {
 		n.op.token, n.op.byLink = p.Token(), true // a Skip has no token, and so ends the operation of the link
 	case n.report != reportedUnderWay && !p.inProgress() && hasFailedError(err):
 		n.op.token = ""
+	case n.op.token == "" && n.linkToken != "": // an outer link failed
+		n.op.token, n.op.byLink = n.linkToken, true
 	}
 }
 

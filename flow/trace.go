@@ -182,7 +182,7 @@ func stepOf(exit chain.Exit) (s Step) {
 // explanation.
 func (r *Reconciler[T]) finish(p *passState, resource T, out Outcome) {
 	key := r.key(resource)
-	_, _, version := r.about(resource)
+	version := r.about(resource).apiVersion
 	p.trace.mu.Lock()
 	e := Explanation{
 		Name: r.name, Key: key, APIVersion: version, At: p.trace.begun, Since: p.trace.begun,

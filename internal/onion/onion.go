@@ -19,14 +19,21 @@ import (
 )
 
 // Note is the state of one call of a guarded chain. The request or the context
-// contains it, so that it needs no allocation. Copies of a request share it.
+// refers to it. Copies of a request share it, and a link that restores a request
+// from a copy does not change it.
 type Note struct {
 	// Reached reports whether the end of the chain was reached in the running
 	// call of next, and all links since then proceeded.
-	Reached  bool
+	Reached bool
+	// Open reports that the call of the note runs. A request whose call has
+	// ended is refused.
+	Open     bool
 	failed   bool        // whether decision is an error
 	by       *chain.Link // the innermost link that did not proceed in the running call of next
 	decision any         // the decision of by, or its error
+	// Caller is the state of the caller for Vet, which must not trust the
+	// request: a link may have overwritten it.
+	Caller any
 }
 
 // By returns the link that decided the last call, [End] if the end of the chain
@@ -57,27 +64,48 @@ func (n *Note) passes(decision any, err error) bool {
 }
 
 // Call is the state that a request keeps for its guarded calls. The zero Call
-// is ready for use.
+// is ready for use. It refers to its note, so that a link that restores the
+// request from a copy loses nothing.
 type Call struct {
-	note *Note // nil: no call runs; copies of the request share it
-	own  Note  // the target of note, stored here to avoid an allocation
+	note *Note // the note of the running call; copies of the request share it
+	own  *Note // the note of the next call, made once
+	of   *Call // the Call that owns own; a copy of the request gets a note of its own
 	by   *chain.Link
 }
 
+// CallOf returns the Call of a *checks.OwnerRequest. Package checks sets CallOf.
+var CallOf func(request any) *Call
+
 // Note returns the note of the running call; nil: no call runs.
-func (c *Call) Note() *Note { return c.note }
+func (c *Call) Note() *Note {
+	if c.note == nil || !c.note.Open {
+		return nil
+	}
+	return c.note
+}
 
 // By returns the link that decided the last call.
 func (c *Call) By() *chain.Link { return c.by }
 
+// Use sets the note of the next calls. Without it, the first call allocates one.
+func (c *Call) Use(n *Note) {
+	if c.own != n || c.of != c { // so that most calls write no pointers
+		c.own, c.of = n, c
+	}
+}
+
 // Open starts a call. first reports whether no outer call runs. Guards change
 // the note, so a caller with guards saves it and restores it.
 func (c *Call) Open() (note *Note, first bool) {
-	if c.note == nil {
-		c.note = &c.own
-		first = true
+	if n := c.Note(); n != nil {
+		return n, false
 	}
-	return c.note, first
+	if c.of != c {
+		c.Use(&Note{})
+	}
+	c.own.Open = true
+	c.note = c.own
+	return c.note, true
 }
 
 // Close ends a call that link by decided. note and first are the results of
@@ -87,7 +115,8 @@ func (c *Call) Close(note *Note, first bool, by *chain.Link) {
 		c.by = by
 	}
 	if first {
-		note = nil // so that a later copy of the request has its own note
+		note.Open = false
+		note = nil // so that a later copy of the request has a note of its own
 	}
 	c.note = note
 }
