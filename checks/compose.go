@@ -62,11 +62,11 @@ func Compose[R any](c chain.Chain[R, Result]) chain.Handler[R, Result] {
 	}
 	inner := onion.Compose(c, nil, &onion.Guard[R, Result]{
 		Proceed: &Result{d: proceed},
-		Note: func(_ context.Context, req R) (n *onion.Note, ok bool) {
+		Note: func(_ context.Context, req R) (n *onion.Note, _ any, ok bool) {
 			if o := of.owner(req); o != nil {
 				n = o.call.Note()
 			}
-			return n, n != nil
+			return n, nil, n != nil
 		},
 		Stray:   func(req R, at *chain.Link) error { return stray(at, of.owner(req) == nil) },
 		Vet:     vet[R],
@@ -125,7 +125,7 @@ func requestOf[R any](what string) request[R] {
 
 // vet refuses a result of link at that is no decision, or that proceeds
 // although the inner links did not.
-func vet[R any](_ context.Context, _ R, n *onion.Note, at *chain.Link, res Result, err error) (_ Result, what any, _ error) {
+func vet[R any](_ context.Context, _ R, _ any, at *chain.Link, res Result, err error) (_ Result, what any, _ error) {
 	switch {
 	case err == nil && res.d == nil:
 		err = noDecision(at)
@@ -206,7 +206,7 @@ func looped[R any](of request[R], links []chain.Link, checks []func(context.Cont
 			}
 			res, err = Result{}, stray(next, false)
 		}
-		res, _, err = vet(ctx, req, note, &links[i], res, err)
+		res, _, err = vet(ctx, req, nil, &links[i], res, err)
 		res.noteFaults(ctx)
 		o.call.Close(note, first, decidedBy(&links[i], res))
 		return res, err

@@ -42,11 +42,11 @@ type (
 // link. Code and Message are those of the failure. A nil *Failure is Slow, too.
 func Compose(c Chain) Handler {
 	handle := onion.Compose(c, decide, &onion.Guard[*Failure, Classification]{
-		Note: func(_ context.Context, f *Failure) (n *onion.Note, ok bool) {
+		Note: func(_ context.Context, f *Failure) (n *onion.Note, _ any, ok bool) {
 			if f == nil {
-				return nil, false
+				return nil, nil, false
 			}
-			return f.note, true
+			return f.note, nil, true
 		},
 		Stray: func(*Failure, *chain.Link) error { return errNoFailure },
 		Vet:   vet,
@@ -85,7 +85,7 @@ func Compose(c Chain) Handler {
 }
 
 // vet turns a fault of the link into a decision.
-func vet(_ context.Context, f *Failure, _ *onion.Note, at *chain.Link, c Classification, err error) (_ Classification, what any, _ error) {
+func vet(_ context.Context, f *Failure, _ any, at *chain.Link, c Classification, err error) (_ Classification, what any, _ error) {
 	name := at.Name
 	if at == onion.End {
 		name = "Default"

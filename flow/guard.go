@@ -15,20 +15,20 @@ import (
 // errors.Is.
 var ErrForeignRequest = errors.New("the request or the context does not belong to this pass: pass to next the request and the context that the link received, or values derived from them")
 
-// guardRequest returns the guard of a chain whose requests belong to a pass. A
-// request of an earlier pass is refused.
-func guardRequest[T any, Res comparable](vet func(*sequence[T], *chain.Link, Res) (what any, err error)) *onion.Guard[*Request[T], Res] {
+// guardRequest returns the guard of a chain whose requests belong to a pass. It
+// refuses a request that a link kept from an earlier point or pass.
+func guardRequest[T any, Res comparable](vet func(context.Context, *state[T], *chain.Link, Res) (what any, err error)) *onion.Guard[*Request[T], Res] {
 	return &onion.Guard[*Request[T], Res]{
-		Note: func(_ context.Context, req *Request[T]) (n *onion.Note, ok bool) {
+		Note: func(_ context.Context, req *Request[T]) (n *onion.Note, s any, ok bool) {
 			if req == nil || req.pass == nil || !req.pass.Open {
-				return nil, false
+				return nil, nil, false
 			}
-			return &req.pass.Note, true
+			return &req.pass.Note, req.pass, true
 		},
 		Stray: func(*Request[T], *chain.Link) error { return ErrForeignRequest },
-		Vet: func(_ context.Context, _ *Request[T], n *onion.Note, at *chain.Link, res Res, err error) (_ Res, what any, _ error) {
+		Vet: func(ctx context.Context, _ *Request[T], s any, at *chain.Link, res Res, err error) (_ Res, what any, _ error) {
 			if err == nil {
-				what, err = vet(n.Caller.(*sequence[T]), at, res)
+				what, err = vet(ctx, s.(*state[T]), at, res)
 			}
 			return res, what, err
 		},
@@ -44,7 +44,7 @@ func refused(at *chain.Link, why error) error {
 	return fmt.Errorf("flow: link %s: %w", at.Name, why)
 }
 
-func vetProgress[T any](s *sequence[T], at *chain.Link, p Progress) (what any, err error) {
+func (r *Reconciler[T]) vetProgress(ctx context.Context, s *state[T], at *chain.Link, p Progress) (what any, err error) {
 	switch {
 	case p.p == done && s.report == reportedDone:
 		return nil, nil
@@ -58,12 +58,12 @@ func vetProgress[T any](s *sequence[T], at *chain.Link, p Progress) (what any, e
 		return nil, refused(at, ErrNoToken)
 	}
 	if at != onion.End {
-		s.linkReturned(p)
+		r.linkReturned(ctx, s, p)
 	}
 	return p.p, nil
 }
 
-func vetObservation[T any](s *sequence[T], at *chain.Link, o Observation) (what any, err error) {
+func vetObservation[T any](_ context.Context, s *state[T], at *chain.Link, o Observation) (what any, err error) {
 	switch {
 	case o.Skip != "":
 		return o.Skip, nil
@@ -76,14 +76,14 @@ func vetObservation[T any](s *sequence[T], at *chain.Link, o Observation) (what 
 // guardPass returns the guard of a chain of Pass, whose note is in the context.
 func guardPass[T any]() *onion.Guard[T, Outcome] {
 	return &onion.Guard[T, Outcome]{
-		Note: func(ctx context.Context, _ T) (n *onion.Note, ok bool) {
+		Note: func(ctx context.Context, _ T) (n *onion.Note, _ any, ok bool) {
 			if p := passOf(ctx); p != nil {
-				return &p.Note, true
+				return &p.Note, nil, true
 			}
-			return nil, false
+			return nil, nil, false
 		},
 		Stray: func(T, *chain.Link) error { return ErrForeignRequest },
-		Vet: func(ctx context.Context, _ T, _ *onion.Note, at *chain.Link, o Outcome, err error) (_ Outcome, what any, _ error) {
+		Vet: func(ctx context.Context, _ T, _ any, at *chain.Link, o Outcome, err error) (_ Outcome, what any, _ error) {
 			switch {
 			case err != nil || o.get().stop:
 			case o.o == nil:

@@ -39,9 +39,13 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 	if r.refuse != nil {
 		return r.failed(own, p, r.about(resource), failure{point: PointPass, err: r.refuse(resource)})
 	}
-	s := r.sequence(own, p, resource)
+	s := sequence[T]{state: r.state(resource), r: r, p: p, own: own, given: resource}
+	s.generation, s.apiVersion = r.ops.Generation(resource), r.apiVersion(resource)
+	s.deleting = r.ops.Deleting != nil && r.ops.Deleting(resource)
+	s.slots = slot.Of(&s.req.OwnerRequest)
+	s.held().APIVersion = s.apiVersion
 	defer func() {
-		s.Open = false // a link that keeps the request cannot use it in a later pass
+		s.Open = false // for runtime.Goexit
 		out = out.following(checks.Following(s.held()))
 	}()
 
@@ -51,11 +55,11 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 	if !s.owner(ctx) {
 		return s.stop
 	}
-	s.stored, s.unsaved = r.operationOf(resource)
+	s.before, s.unsaved = r.operationOf(resource)
 	if s.deleting {
 		return s.delete(ctx)
 	}
-	if op := s.stored; op.token != "" && !op.deletes {
+	if op := s.before; op.token != "" && !op.deletes {
 		s.followLeftOut(ctx, r.followsOf.owner, r.followsOf.pre)
 		if !s.operate(ctx, PointApply, s.p.apply, op) {
 			return s.stop
@@ -92,46 +96,31 @@ type facts struct {
 	apiVersion string
 }
 
-// sequence is a running pass, with its request. It is the only allocation of a
-// pass. Each method runs one point and reports whether the pass proceeds. If it
-// does not, stop holds the outcome.
+// sequence is a running pass. Each method runs one point and reports whether
+// the pass proceeds. If it does not, stop holds the outcome.
 type sequence[T any] struct {
-	req     Request[T]
-	slotsAt **slot.Values // the field of req that refers to the slots
-	note
+	*state[T]
 	facts
-	r        *Reconciler[T]
-	p        *points[T]
-	own      context.Context
-	resource T             // as the engine gave it
-	stored   operation     // the operation under way at the start of the pass, as stored
-	unsaved  bool          // stored is in memory only, because SetToken failed
-	saving   saving[T]     // where the token of the point is stored
-	applied  bool          // Apply has succeeded, or Get found that nothing is to do
-	inSync   bool          // Get found that the cloud matches the spec
-	final    checks.Result // the result of Finished that Apply returned
-	stop     Outcome
+	slots   **slot.Values // the field of the request that refers to them
+	r       *Reconciler[T]
+	p       *points[T]
+	own     context.Context
+	given   T             // the resource, as the engine gave it
+	key     string        // of the resource, if the pass has an operation
+	before  operation     // the operation under way at the start of the pass
+	unsaved bool          // before is in memory only, because SetToken failed
+	applied bool          // Apply has succeeded, or Get found that nothing is to do
+	inSync  bool          // Get found that the cloud matches the spec
+	final   checks.Result // the result of Finished that Apply returned
+	stop    Outcome
 }
 
-// saving says where to store the token of an operation.
-type saving[T any] struct {
-	ctx      context.Context // of the point, without the deadlines of its links
-	key      string
-	resource T     // as the point got it
-	lost     error // the error of the last SetToken
-}
-
-// sequence starts a pass.
-func (r *Reconciler[T]) sequence(own context.Context, p *points[T], resource T) *sequence[T] {
-	s := &sequence[T]{r: r, p: p, own: own, resource: resource}
-	s.generation, s.apiVersion = r.ops.Generation(resource), r.apiVersion(resource)
-	s.deleting = r.ops.Deleting != nil && r.ops.Deleting(resource)
-	s.Open, s.Caller = true, s
-	s.slotsAt = slot.Of(&s.req.OwnerRequest)
-	req := s.held()
+// state makes the state of a pass.
+func (r *Reconciler[T]) state(resource T) *state[T] {
+	s := &state[T]{}
+	req := &s.req
 	req.Resource = resource
 	req.Kind = r.name
-	req.APIVersion = s.apiVersion
 	req.Resolver = r.opt.resolver
 	req.Lister = r.opt.lister
 	req.Errors = r.opt.errors
@@ -139,13 +128,13 @@ func (r *Reconciler[T]) sequence(own context.Context, p *points[T], resource T) 
 	return s
 }
 
-// held returns the request with the state of the pass, also after a link has
-// overwritten it.
+// held returns the request with the state and the facts of the pass, also after
+// a link has overwritten it.
 func (s *sequence[T]) held() *Request[T] {
 	req := &s.req
-	if req.pass != s || *s.slotsAt != &s.slots {
-		req.pass, *s.slotsAt = s, &s.slots
-		onion.CallOf(&req.OwnerRequest).Use(&s.checked)
+	if req.pass != s.state || *s.slots != &s.state.slots {
+		req.pass, *s.slots = s.state, &s.state.slots
+		onion.CallOf(&req.OwnerRequest).Use(&s.Note)
 	}
 	req.Deleting, req.Applied = s.deleting, s.applied
 	return req
@@ -282,10 +271,11 @@ func (s *sequence[T]) misplaced(point string, res checks.Result) bool {
 // released drops the token of an operation under way, as the start of a DELETE
 // does.
 func (s *sequence[T]) released(ctx context.Context) bool {
-	s.saving = saving[T]{ctx: ctx, key: s.r.ops.Key(s.resource), resource: s.req.Resource}
-	s.stored, s.unsaved = s.r.operationOf(s.resource)
-	if s.save(); s.saving.lost != nil {
-		return s.failed(PointDelete, nil, s.saving.lost)
+	s.key = s.r.ops.Key(s.given)
+	s.before, s.unsaved = s.r.operationOf(s.given)
+	s.begin(operation{})
+	if err := s.save(ctx); err != nil {
+		return s.failed(PointDelete, nil, err)
 	}
 	return false
 }
@@ -298,7 +288,10 @@ func (s *sequence[T]) get(ctx context.Context) bool {
 		return s.failed(PointGet, nil, err)
 	}
 	s.seen = s.r.ops.Get == nil
-	seen, err := s.p.get(ctx, s.held())
+	req := s.held()
+	s.Open = true
+	seen, err := s.p.get(ctx, req)
+	s.Open = false
 	if err != nil {
 		return s.failed(PointGet, s.By(), err)
 	}
@@ -360,7 +353,7 @@ func (s *sequence[T]) ready(ctx context.Context) Outcome {
 }
 
 func (s *sequence[T]) delete(ctx context.Context) Outcome {
-	op := s.stored
+	op := s.before
 	if !op.deletes {
 		op = operation{generation: s.generation, deletes: true} // DELETE replaces an operation of Apply
 	}
@@ -390,20 +383,17 @@ func (s *sequence[T]) operate(ctx context.Context, point string, h Handler[T], o
 	if err := ctx.Err(); err != nil {
 		return s.failed(point, nil, err)
 	}
-	key := s.r.ops.Key(s.resource) // before the operation starts, because storing its token needs the key
-	if key == "" {
+	s.key = s.r.ops.Key(s.given) // before the operation starts, because storing its token needs the key
+	if s.key == "" {
 		return s.failed(point, nil, ErrNoKey)
 	}
-	req := s.held()
-	s.op, s.report, s.linkToken = op, reportedNothing, ""
-	s.saving = saving[T]{ctx: ctx, key: key, resource: req.Resource}
-	req.Token = op.token
-	defer s.save() // for runtime.Goexit, after which the operation continues in the cloud
+	req := s.begin(op)
+	req.Token, s.Open = op.token, true
+	defer s.save(ctx) // for runtime.Goexit, after which the operation continues in the cloud
 	p, err := h(ctx, req)
-	req.Token = ""
+	req.Token, s.Open = "", false
 	s.linksReturned(p, err)
-	s.save()
-	lost := s.saving.lost
+	lost := s.save(ctx)
 	switch {
 	case err != nil:
 		s.failed(point, s.By(), join(err, lost))
@@ -433,24 +423,14 @@ func (s *sequence[T]) operate(ctx context.Context, point string, h Handler[T], o
 	return false
 }
 
-// saveStarted stores the token of an operation under way as soon as it is
-// known, so that no crash in an outer link loses it. The token of an operation
-// that has ended stays until the links have returned: if they crash, the next
-// pass polls that operation again and starts no second one.
-func (s *sequence[T]) saveStarted() {
-	if s.op.token != "" && s.Open { // a goroutine of a link may outlast the pass
-		s.save()
-	}
-}
-
-// save stores the token of the operation, or removes it, if the stored token
-// differs. A second call does nothing.
-func (s *sequence[T]) save() {
-	if s.op == s.stored && !s.unsaved || s.op.token == "" && s.stored.token == "" {
-		return
-	}
-	s.stored, s.unsaved = s.op, false
-	s.saving.lost = s.r.store(s.saving.ctx, s.saving.key, s.saving.resource, s.op)
+// begin starts a point with an operation.
+func (s *sequence[T]) begin(op operation) *Request[T] {
+	req, before := s.held(), s.before
+	s.op, s.report, s.started, s.early = op, reportedNothing, false, false
+	s.stored, s.byLink = before.token, before.byLink
+	s.renews = s.unsaved || before.generation != op.generation || before.deletes != op.deletes
+	s.resource = req.Resource
+	return req
 }
 
 func join(a, b error) error {

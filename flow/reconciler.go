@@ -147,17 +147,17 @@ func (r *Reconciler[T]) Name() string { return r.name }
 func (r *Reconciler[T]) Extensions() Extensions[T] { return r.ext }
 
 func (r *Reconciler[T]) compose(all observers) *points[T] {
-	operations := guardRequest(vetProgress[T])
+	operations := guardRequest(r.vetProgress)
 	p := &points[T]{
 		owner:       observePoint(all, PointOwner, r.resolveOwner),
 		entryCheck:  observePoint(all, PointEntryCheck, checks.Compose(observeLinks(all, r.ext.EntryCheck))),
 		ownerCheck:  observePoint(all, PointOwnerCheck, checkOwner(checks.Compose(observeLinks(all, r.ext.OwnerCheck)), checks.Compose(observeLinks(all, oneOwner)))),
 		get:         observePoint(all, PointGet, onion.Compose(observeLinks(all, r.ext.Get), r.get, guardRequest(vetObservation[T]))),
 		preCheck:    observePoint(all, PointPreCheck, checks.Compose(observeLinks(all, r.ext.PreCheck))),
-		apply:       observePoint(all, PointApply, onion.Compose(observeLinks(all, r.ext.Apply), operate(r.ops.Apply), operations)),
+		apply:       observePoint(all, PointApply, onion.Compose(observeLinks(all, r.ext.Apply), operate(r, r.ops.Apply), operations)),
 		postCheck:   observePoint(all, PointPostCheck, checks.Compose(observeLinks(all, r.ext.PostCheck))),
 		deleteCheck: observePoint(all, PointDeleteCheck, checks.Compose(observeLinks(all, r.ext.DeleteCheck))),
-		remove:      observePoint(all, PointDelete, onion.Compose(observeLinks(all, r.ext.Delete), operate(r.ops.Delete), operations)),
+		remove:      observePoint(all, PointDelete, onion.Compose(observeLinks(all, r.ext.Delete), operate(r, r.ops.Delete), operations)),
 		classify:    observePoint(all, PointClassify, classify.Compose(observeLinks(all, r.ext.Classify))),
 	}
 	if r.ext.Pass.Len() > 0 {

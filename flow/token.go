@@ -97,6 +97,10 @@ func (r *Reconciler[T]) store(ctx context.Context, key string, resource T, u ope
 	case u.token == "":
 		return fmt.Errorf("flow: the token of an operation that has ended could not be removed from %s; the next pass polls it again: %w", key, err)
 	}
+	return notStored(key, err)
+}
+
+func notStored(key string, err error) error {
 	return fmt.Errorf("flow: the token of an operation could not be stored with %s and is stored in memory: %w", key, err)
 }
 
@@ -133,11 +137,11 @@ const (
 // operate makes the handler at the end of a chain, which calls an operation. It
 // records in the request the state that the operation itself reports. A link
 // around it may discard that report or fail, and the operation stays under way.
-func operate[T any](op func(context.Context, *Request[T]) (Progress, error)) Handler[T] {
+func operate[T any](r *Reconciler[T], op func(context.Context, *Request[T]) (Progress, error)) Handler[T] {
 	return func(ctx context.Context, req *Request[T]) (Progress, error) {
-		n := req.pass // the operation may overwrite the request
-		token := n.op.token
-		if n.op.byLink {
+		s := req.pass // the operation may overwrite the request
+		token := s.op.token
+		if s.op.byLink {
 			token = "" // only the link knows this token
 		}
 		if req.Token != token {
@@ -146,51 +150,103 @@ func operate[T any](op func(context.Context, *Request[T]) (Progress, error)) Han
 			same.Token = token
 			req = &same
 		}
-		n.report = reportedUnknown
+		s.report = reportedUnknown
 		p, err := Done(), error(nil)
 		if op != nil {
 			p, err = op(ctx, req)
 		}
 		switch {
 		case p.Token() != "":
-			n.report, n.op.token, n.op.byLink = reportedUnderWay, p.Token(), false
+			s.report, s.op.token, s.op.byLink = reportedUnderWay, p.Token(), false
 		case err == nil && p.IsDone():
-			n.report, n.op.token = reportedDone, ""
-		case hasFailedError(err) || n.r.opt.errors.Ended(err):
-			n.report, n.op.token = reportedFailed, ""
+			s.report, s.op.token = reportedDone, ""
+		case hasFailedError(err) || r.opt.errors.Ended(err):
+			s.report, s.op.token = reportedFailed, ""
 		}
-		n.saveStarted()
+		r.saveStarted(ctx, s)
 		return p, err
 	}
 }
 
-// linkReturned records an operation that link at started in place of the real
+// linkReturned records an operation that a link started in place of the real
 // one. It stores the token at once, because a crash or an error in an outer link
 // would lose it.
-func (s *sequence[T]) linkReturned(p Progress) {
+func (r *Reconciler[T]) linkReturned(ctx context.Context, s *state[T], p Progress) {
 	if s.op.token != "" && !s.op.byLink { // the real operation is under way
 		return
 	}
-	s.linkToken = p.Token()
-	if s.linkToken != "" {
+	if s.started = p.Token() != ""; s.started {
 		op := s.op
-		s.op.token, s.op.byLink = s.linkToken, true
-		s.saveStarted()
+		s.op.token, s.op.byLink = p.Token(), true
+		r.saveStarted(ctx, s)
 		s.op = op
 	}
 }
 
 // linksReturned records an operation that a link runs in place of the real one,
 // and its end. p and err are the result of the outermost link.
-func (n *note) linksReturned(p Progress, err error) {
+func (s *state[T]) linksReturned(p Progress, err error) {
 	switch {
-	case err == nil && (n.op.token == "" || n.linkOnly()):
-		n.op.token, n.op.byLink = p.Token(), true // a Skip has no token, and so ends the operation of the link
-	case n.report != reportedUnderWay && !p.inProgress() && hasFailedError(err):
-		n.op.token = ""
-	case n.op.token == "" && n.linkToken != "": // an outer link failed
-		n.op.token, n.op.byLink = n.linkToken, true
+	case err == nil && (s.op.token == "" || s.linkOnly()):
+		s.op.token, s.op.byLink = p.Token(), true // a Skip has no token, and so ends the operation of the link
+	case s.report != reportedUnderWay && !p.inProgress() && hasFailedError(err):
+		s.op.token = ""
+	case s.op.token == "" && s.started: // an outer link failed
+		s.op.token, s.op.byLink = s.stored, true
 	}
+}
+
+// saveStarted stores the token of an operation under way as soon as it is
+// known, so that no crash in an outer link loses it. The token of an operation
+// that has ended stays until the links have returned: if they crash, the next
+// pass polls that operation again and starts no second one.
+func (r *Reconciler[T]) saveStarted(ctx context.Context, s *state[T]) {
+	if s.op.token == "" || s.isStored() || !s.Open { // a goroutine of a link may outlast the pass
+		return
+	}
+	s.stored, s.byLink, s.renews = s.op.token, s.op.byLink, true
+	if r.ops.SetToken == nil {
+		return
+	}
+	s.tried = true // also if SetToken ends the goroutine
+	if err := r.setToken(ctx, s.resource, s.op); err != nil {
+		s.slots.Set(lostToken{}, err)
+		return
+	}
+	s.early, s.tried, s.renews = true, false, false
+}
+
+// lostToken is the slot of the error of a SetToken that failed before the links
+// returned.
+type lostToken struct{}
+
+// isStored reports whether the token is stored as it is.
+func (s *state[T]) isStored() bool {
+	return s.op.token == s.stored && s.op.byLink == s.byLink && !s.renews
+}
+
+// save stores the token of the operation, or removes it, if the stored token
+// differs. A second call does nothing.
+func (s *sequence[T]) save(ctx context.Context) error {
+	if s.op.token == "" && s.stored == "" {
+		return nil
+	}
+	tried := s.tried && s.op.token == s.stored && s.op.byLink == s.byLink
+	isStored := s.isStored()
+	s.stored, s.byLink, s.renews, s.tried = s.op.token, s.op.byLink, false, false
+	s.before, s.unsaved = s.op, false
+	switch {
+	case tried:
+		s.r.tokens.Put(s.key, func(v *operation) { *v = s.op }, nil)
+		err, _ := s.state.slots.Get(lostToken{})
+		lost, _ := err.(error)
+		return notStored(s.key, lost)
+	case !isStored:
+		return s.r.store(ctx, s.key, s.resource, s.op)
+	case s.early:
+		s.r.tokens.Delete(s.key)
+	}
+	return nil
 }
 
 // hasFailedError reports whether a FailedError is among the errors that err

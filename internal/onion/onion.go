@@ -31,9 +31,6 @@ type Note struct {
 	failed   bool        // whether decision is an error
 	by       *chain.Link // the innermost link that did not proceed in the running call of next
 	decision any         // the decision of by, or its error
-	// Caller is the state of the caller for Vet, which must not trust the
-	// request: a link may have overwritten it.
-	Caller any
 }
 
 // By returns the link that decided the last call, [End] if the end of the chain
@@ -100,7 +97,7 @@ func (c *Call) Open() (note *Note, first bool) {
 	if n := c.Note(); n != nil {
 		return n, false
 	}
-	if c.of != c {
+	if c.of != c || c.own.Open { // a copy, or the call of another chain is open
 		c.Use(&Note{})
 	}
 	c.own.Open = true
@@ -130,13 +127,14 @@ type Guard[Req any, Res comparable] struct {
 	// was reached and all inner links proceeded. Nil: Vet alone decides.
 	Proceed *Res
 	// Note returns the note of the call that a request belongs to. A nil note
-	// records nothing. If ok is false, a link replaced the request.
-	Note func(ctx context.Context, req Req) (n *Note, ok bool)
+	// records nothing. If ok is false, a link replaced the request. state is for
+	// Vet, which must not trust the request: the link may have overwritten it.
+	Note func(ctx context.Context, req Req) (n *Note, state any, ok bool)
 	// Stray returns the error for a replaced request that reached link at.
 	Stray func(req Req, at *chain.Link) error
 	// Vet returns the result of link at, or an error if the result is invalid.
 	// decision identifies the decision; nil: the result proceeds.
-	Vet func(ctx context.Context, req Req, n *Note, at *chain.Link, res Res, err error) (_ Res, decision any, _ error)
+	Vet func(ctx context.Context, req Req, state any, at *chain.Link, res Res, err error) (_ Res, decision any, _ error)
 	// Decided is called when a link has decided; nil: not called.
 	Decided func(res Res, ctx context.Context)
 }
@@ -182,7 +180,7 @@ func (l layer) Layer() (decorate any, inside chain.Observer) { return l.decorate
 
 // end is the handler of a nil end.
 func (g *Guard[Req, Res]) end(ctx context.Context, req Req) (res Res, err error) {
-	n, ok := g.Note(ctx, req)
+	n, _, ok := g.Note(ctx, req)
 	if !ok {
 		return res, g.Stray(req, End)
 	}
@@ -193,7 +191,7 @@ func (g *Guard[Req, Res]) end(ctx context.Context, req Req) (res Res, err error)
 // around guards the handler of a link.
 func (g *Guard[Req, Res]) around(at *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 	return func(ctx context.Context, req Req) (res Res, err error) {
-		n, ok := g.Note(ctx, req)
+		n, state, ok := g.Note(ctx, req)
 		if !ok {
 			return res, g.Stray(req, at) // the guard of the link that replaced the request records that link
 		}
@@ -205,7 +203,7 @@ func (g *Guard[Req, Res]) around(at *chain.Link, h chain.Handler[Req, Res]) chai
 			if !returned {
 				if v := recover(); v != nil { // nil: runtime.Goexit, which cannot be stopped
 					var none Res
-					res, err = g.leave(ctx, req, n, at, none, &chain.PanicError{Value: v, Stack: stack.Panic(), Link: at.Name})
+					res, err = g.leave(ctx, req, n, state, at, none, &chain.PanicError{Value: v, Stack: stack.Panic(), Link: at.Name})
 				}
 			}
 		}()
@@ -214,14 +212,14 @@ func (g *Guard[Req, Res]) around(at *chain.Link, h chain.Handler[Req, Res]) chai
 		if err == nil && g.Proceed != nil && res == *g.Proceed && n.Reached {
 			return res, nil
 		}
-		return g.leave(ctx, req, n, at, res, err)
+		return g.leave(ctx, req, n, state, at, res, err)
 	}
 }
 
 // leave vets the result of a link. It records the link as the one that decided,
 // unless the link proceeded or passed on the decision of an inner link.
-func (g *Guard[Req, Res]) leave(ctx context.Context, req Req, n *Note, at *chain.Link, res Res, err error) (Res, error) {
-	res, decision, err := g.Vet(ctx, req, n, at, res, err)
+func (g *Guard[Req, Res]) leave(ctx context.Context, req Req, n *Note, state any, at *chain.Link, res Res, err error) (Res, error) {
+	res, decision, err := g.Vet(ctx, req, state, at, res, err)
 	switch {
 	case n == nil:
 		return res, err

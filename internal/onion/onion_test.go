@@ -63,9 +63,9 @@ func TestBy(t *testing.T) {
 			})
 			h := onion.Compose(chain.New(outer, inner), nil, &onion.Guard[*onion.Note, string]{
 				Proceed: new(string),
-				Note:    func(_ context.Context, n *onion.Note) (*onion.Note, bool) { return n, n != nil },
+				Note:    func(_ context.Context, n *onion.Note) (*onion.Note, any, bool) { return n, nil, n != nil },
 				Stray:   func(*onion.Note, *chain.Link) error { return errors.New("stray") },
-				Vet: func(_ context.Context, _, _ *onion.Note, _ *chain.Link, res string, err error) (string, any, error) {
+				Vet: func(_ context.Context, _ *onion.Note, _ any, _ *chain.Link, res string, err error) (string, any, error) {
 					switch {
 					case res == "refuse":
 						return "", nil, errors.New("refused")
