@@ -37,6 +37,13 @@ type layerObserver interface {
 	Layer() (decorate any, inside Observer)
 }
 
+// guardObserver is a layerObserver whose decoration also guards the decorations
+// of users.
+type guardObserver interface {
+	layerObserver
+	Guards()
+}
+
 // The function in probe.Answer.Inside makes a link that consists of other links
 // again, with layers around these. There are two kinds.
 type (

@@ -142,11 +142,31 @@ func (c Chain[Req, Res]) Observe(o Observer) Chain[Req, Res] {
 	switch o := o.(type) {
 	case layerObserver:
 		decorate, inside := o.Layer()
+		if _, ok := o.(guardObserver); ok {
+			c = c.guarded(decorate.(wrap[Req, Res]))
+		}
 		return c.with(layer[Req, Res]{decorate.(wrap[Req, Res]), inside, true})
 	case withinObserver:
 		return c.within(o.of).with(layer[Req, Res]{observer: o.Observer})
 	}
 	return c.with(layer[Req, Res]{observer: o})
+}
+
+// guarded returns c with guard around each decoration of a user, so that a
+// refusal of a decoration counts as one of its link.
+func (c Chain[Req, Res]) guarded(guard wrap[Req, Res]) Chain[Req, Res] {
+	c.layers = slices.Clone(c.layers)
+	for i, l := range c.layers {
+		if decorate := l.decorate; decorate != nil && !l.inWhen {
+			c.layers[i].decorate = func(link *Link, h Handler[Req, Res]) Handler[Req, Res] {
+				if h = decorate(link, h); h == nil {
+					return nil // Then panics and names this link
+				}
+				return guard(link, h)
+			}
+		}
+	}
+	return c
 }
 
 func (c Chain[Req, Res]) with(l layer[Req, Res]) Chain[Req, Res] {
