@@ -46,7 +46,7 @@ var ErrNoLister = errors.New("the request has no lister: give the reconciler one
 // objects of one age by namespace and name. If the set contains the resource
 // itself, that object has Self set. With [Query.NamesOnly] an Object has its
 // Ref, Deleting and Self, and a Value without content. An error means that the
-// Lister could not find out.
+// Lister could not find out. The zero Object in the list is an error, too.
 type Lister func(ctx context.Context, q Query) ([]Object, error)
 
 // Only returns the one object of the set that q names. The resource itself does
@@ -144,7 +144,7 @@ func (q Query) words() string {
 	return b.String()
 }
 
-// list calls l. It refuses a query without a Kind.
+// list calls l. It refuses a query without a Kind, and the zero Object.
 func (l Lister) list(ctx context.Context, q Query) ([]Object, error) {
 	switch {
 	case q.Kind == "":
@@ -156,7 +156,14 @@ func (l Lister) list(ctx context.Context, q Query) ([]Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", q, err)
 	}
+	for i := range objects {
+		if objects[i].none() { // as an owner, it would count as none
+			return nil, fmt.Errorf("%s: object %d of %d: %w", q, i+1, len(objects), errNoObject)
+		}
+	}
 	return objects, nil
 }
+
+var errNoObject = errors.New("the lister returned the zero Object: give each object its Ref and its Value")
 
 var errNoKind = errors.New("the query has no Kind: name the kind of the objects")

@@ -17,6 +17,11 @@
 //	          └────────────────────────────────────────────────────────────────────────────────────────┘
 //	              every error of every point ─► Classify
 //
+// An owner that cannot be read ends the pass with an error, also in a deletion:
+// the checks of the deletion would decide without it. An owner that does not
+// exist stops no deletion. So Operations.Owner returns an Object without a Value
+// for an owner that is gone, and an error only if it could not find out.
+//
 // The first block and the first error end the pass. Before the first check, the
 // pass reads the generation of the resource and whether a user deletes it. A
 // check that changes its request changes neither.

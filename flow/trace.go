@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/pass"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // Trace is the record of the last traced pass, see [WithTrace].
@@ -66,7 +67,8 @@ type Step struct {
 	// of an error or a panic. A check may return both.
 	Message string `json:"message,omitempty"`
 	Error   string `json:"error,omitempty"`
-	// Notes are the further texts of the link, see [chain.Note].
+	// Notes are the further texts of the link, see [chain.Note]: at most 100,
+	// and what the flow adds.
 	Notes []string `json:"notes,omitempty"`
 	// Elapsed is the duration of the step by the reconciler's clock
 	// ([WithClock]), including all inner steps.
@@ -88,12 +90,22 @@ type entered struct {
 	at   time.Time
 }
 
+// maxNotes is the number of notes of a step, so that a link cannot fill the
+// memory of explanations.
+const maxNotes = 100
+
 func (rec *recording) note(text string) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	if n := len(rec.open); n > 0 {
 		s := &rec.steps[rec.open[n-1].step]
-		s.Notes = append(s.Notes, text)
+		switch len(s.Notes) {
+		case maxNotes: // the rest is left out
+		case maxNotes - 1:
+			s.Notes = append(s.Notes, "further notes are left out")
+		default:
+			s.Notes = append(s.Notes, short(text))
+		}
 	}
 }
 
@@ -143,6 +155,9 @@ func (tracer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
 	s.Verdict, s.Reason, s.Message, s.Error = left.Verdict, left.Reason, left.Message, left.Error
 	s.Notes = append(s.Notes, left.Notes...)
 }
+
+// short returns a note as the explanation shows it.
+func short(note string) string { return text.Line(note, text.Quote) }
 
 // stepOf returns a step with the verdict, texts and notes of an exit.
 func stepOf(exit chain.Exit) (s Step) {

@@ -186,24 +186,25 @@ func (b *bound) prepare(ctx context.Context, p *running) context.Context {
 func (o *observer) Bind(link *chain.Link) chain.Observer { return o.bind(link) }
 
 func (o *observer) bind(link *chain.Link) *bound {
-	b := &bound{observer: o, link: link, verbosity: o.pointVerbosity, spanName: link.Name}
+	name, point := safe(link.Name, maxWord), safe(link.Point, maxWord)
+	b := &bound{observer: o, link: link, verbosity: o.pointVerbosity, spanName: name}
 	if pass.Of(link) == pass.Pass {
-		b.spanName = "reconcile " + link.Name
-		b.spanOptions = []trace.SpanStartOption{trace.WithAttributes(AttrReconciler.String(link.Name))}
+		b.spanName = "reconcile " + name
+		b.spanOptions = []trace.SpanStartOption{trace.WithAttributes(AttrReconciler.String(name))}
 		return b
 	}
 	add := func(attr attribute.Key, log, value string) {
 		b.position = append(b.position, attr.String(value))
 		b.logValues = append(b.logValues, log, value)
 	}
-	if link.Point != "" {
-		add(AttrPoint, LogPoint, link.Point)
+	if point != "" {
+		add(AttrPoint, LogPoint, point)
 	}
 	if pass.Of(link) == 0 {
 		b.verbosity = o.linkVerbosity
-		add(AttrLink, LogLink, link.Name)
-		if link.Point != "" {
-			b.spanName = link.Point + " " + link.Name
+		add(AttrLink, LogLink, name)
+		if point != "" {
+			b.spanName = point + " " + name
 		}
 	}
 	b.spanOptions = []trace.SpanStartOption{trace.WithAttributes(b.position...)}

@@ -64,7 +64,7 @@ func (p *running) reconciler() string {
 	if p.link == nil {
 		return ""
 	}
-	return p.link.Name
+	return safe(p.link.Name, maxWord)
 }
 
 // receiveNotes returns the context in which p receives notes.

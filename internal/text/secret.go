@@ -63,7 +63,7 @@ const (
 var (
 	wholeKeys = map[string]key{
 		"code": inQuery, "key": inQuery,
-		"sig": assigned, "token": assigned, "secret": assigned, "pwd": assigned, "assertion": assigned,
+		"sig": assigned, "token": assigned, "secret": assigned, "pwd": assigned, "pass": assigned, "assertion": assigned,
 	}
 	keyEndings = []struct {
 		text string
@@ -73,7 +73,7 @@ var (
 		{"signature", assigned}, {"credential", assigned}, {"password", assigned}, {"passwd", assigned}, {"passphrase", assigned},
 		{"clientsecret", assigned}, {"appsecret", assigned}, {"secretkey", assigned}, {"accesskey", assigned}, {"accountkey", assigned},
 		{"sharedkey", assigned}, {"privatekey", assigned}, {"accesstoken", assigned}, {"refreshtoken", assigned}, {"idtoken", assigned},
-		{"sessiontoken", assigned}, {"clientassertion", assigned},
+		{"sessiontoken", assigned}, {"clientassertion", assigned}, {"apitoken", assigned}, {"authtoken", assigned}, {"dbpass", assigned},
 	}
 	lastLetters = func() (letters uint32) {
 		for text := range wholeKeys {

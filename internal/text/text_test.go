@@ -100,6 +100,8 @@ func TestSecrets(t *testing.T) {
 		"JSON":          {"an answer of a login", `{"access_token": "abc", "expires_in": 1}`, `{"access_token": "REDACTED", "expires_in": 1}`},
 		"JSONInJSON":    {"an answer in an answer", `{"m":"{\"client_secret\":\"a\",\"b\":1}"}`, `{"m":"{\"client_secret\":\"REDACTED\",\"b\":1}"}`},
 		"JSONQuote":     {"a quote in a secret", `{"password":"a\"b","c":1}`, `{"password":"REDACTED","c":1}`},
+		"APIToken":      {"a setting of a client", "api_token=abc AUTH_TOKEN=def x", "api_token=REDACTED AUTH_TOKEN=REDACTED x"},
+		"DBPass":        {"a setting of a database", "DB_PASS=abc pass=def bypass=1", "DB_PASS=REDACTED pass=REDACTED bypass=1"},
 		"Authorization": {"a header", "Authorization: Negotiate abc== failed", "Authorization: REDACTED failed"},
 		"Header":        {"a map of headers", "map[Authorization:[Bearer abc def] Accept:[x]]", "map[Authorization:[REDACTED] Accept:[x]]"},
 		"ApiKey":        {"a header", "Ocp-Apim-Subscription-Key: abc", "Ocp-Apim-Subscription-Key: REDACTED"},
