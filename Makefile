@@ -1,7 +1,7 @@
 # make test is the second command of the README. It needs Go and a shell, and prints what it proved. The other targets:
 #
 #   make verify         proves the rest of what CI proves, stage by stage (VERIFY below), and prints the seconds of each stage
-#   make nightly        looks for what nobody thought of: the soak, a sample of mutants of every package, fuzzing. LONG=1 runs
+#   make nightly        looks for mistakes that no list has: the soak, a sample of mutants of every package, fuzzing. LONG=1 runs
 #                       the long forms: all mutants, and FUZZTIME for each fuzz target
 #   make fmt            formats the Go files
 #   make generate       writes the generated files of examples/operator and examples/component
@@ -31,7 +31,8 @@ CORES    := $(shell getconf _NPROCESSORS_ONLN)
 
 all: test
 
-test: formatted bin/testserver
+test: formatted bin/testserver bin/mutate
+	bin/mutate -mistakes tools/mutate/mistakes -check
 	$(GO) vet $(PACKAGES)
 	$(GO) test -vet=off $(PACKAGES) | grep -v 'no test files' | tee bin/test.log
 	@echo
@@ -88,13 +89,14 @@ systems:
 # race runs the tests under the race detector, and those of ctrlx with kube-apiserver. Without a C compiler it runs them without.
 # The other modules start no goroutine of their own but in programs.
 race: envtest
-	WINDLASS_KUBE_APISERVER=1 $(GO) test $(RACE) -vet=off -timeout 30m ./... ./ctrlx/... ./examples/... ./cmd/kubectl-windlass/... | grep -v 'no test files'
+	WINDLASS_KUBE_APISERVER=1 WINDLASS_DRAWS=100 $(GO) test $(RACE) -vet=off -timeout 30m ./... ./ctrlx/... ./examples/... ./cmd/kubectl-windlass/... | grep -v 'no test files'
 	WINDLASS_KUBE_APISERVER=1 $(GO) test -vet=off ./examples/component/...
 
 # mistakes makes each mistake of tools/mutate/mistakes, and requires that a test notices it.
-mistakes: bin/mutate bin/testserver bin/staticcheck envtest
+mistakes: bin/mutate bin/staticcheck envtest
 	cd tools/mutate && GOWORK=off $(CURDIR)/bin/staticcheck . && GOWORK=off $(GO) test .
-	bin/mutate -mistakes tools/mutate/mistakes -server bin/testserver
+	$(GO) build -o bin/kubeserver ./ctrlx/internal/testing/kubeserver
+	WINDLASS_KUBE_APISERVER=1 bin/mutate -server bin/kubeserver -workers 6 -mistakes tools/mutate/mistakes
 
 tutorial:
 	WINDLASS_TUTORIAL=1 $(GO) test -vet=off -timeout 20m -run Tutorial ./internal/testing/pages
@@ -151,7 +153,7 @@ bin/staticcheck: tools/lint/go.mod tools/lint/go.sum
 bin/testserver: go.work $(wildcard tools/testserver/go.* tools/testserver/*.go tools/testserver/*/*.go)
 	$(GO) build -o bin/testserver ./tools/testserver
 
-bin/mutate: $(wildcard tools/mutate/*)
+bin/mutate: $(wildcard tools/mutate/*.go tools/mutate/go.* tools/mutate/*.go.txt)
 	cd tools/mutate && GOWORK=off $(GO) build -o $(CURDIR)/bin/mutate .
 
 # envtest builds kube-apiserver and etcd for make verify and examples/component, and the controllers of Kubernetes for one test,
@@ -204,8 +206,8 @@ mutate: bin/mutate
 # soak kills and breaks the operators, the API server and the network of ctrlx for twenty minutes. It also runs the tests of
 # ctrlx whose size is a flag.
 soak: envtest
-	cd ctrlx && $(GO) test $(RACE) . -run 'TestOwnerWritesOften|TestGuardHistories' -children 1000 -rapid.checks 1000 -timeout 1h -v
-	cd ctrlx && $(GO) test ./internal/soak -soak -timeout 2h -v
+	cd ctrlx && WINDLASS_KUBE_APISERVER=1 $(GO) test $(RACE) . -run 'TestOwnerWritesOften|TestGuardHistories' -children 1000 -rapid.checks 1000 -timeout 1h -v
+	cd ctrlx && WINDLASS_KUBE_APISERVER=1 $(GO) test ./internal/soak -soak -timeout 2h -v
 
 clean:
 	rm -rf bin cover.out cover.html

@@ -73,10 +73,10 @@ func (r *Reconciler[T]) operationOf(resource T) (u operation, unsaved bool) {
 var ErrTokenChanged = errors.New("another process has changed the stored token")
 
 // store stores u with a resource, or removes the stored token if u has none. It
-// ignores the cancellation of ctx, because the operation in the cloud
-// continues, and keeps its deadline. If SetToken fails, panics or ends the goroutine, the token stays
-// in memory. If a removal fails, the next pass polls the ended operation again,
-// and starts no second one.
+// ignores the cancellation of ctx, because the operation in the cloud continues,
+// and keeps its deadline. If SetToken fails, panics or ends the goroutine, the
+// token stays in memory. If a removal fails, the next pass polls the ended
+// operation again, and starts no second one.
 func (r *Reconciler[T]) store(ctx context.Context, key string, resource T, u operation) error {
 	if u.token == "" {
 		r.tokens.Delete(key)
@@ -91,16 +91,19 @@ func (r *Reconciler[T]) store(ctx context.Context, key string, resource T, u ope
 	case err == nil:
 		r.tokens.Delete(key)
 		return nil
-	case errors.Is(err, ErrTokenChanged):
-		r.tokens.Delete(key)
-		return fmt.Errorf("flow: the token of an operation was not stored with %s, whose stored token counts: %w", key, err)
-	case u.token == "":
+	case u.token == "" && !errors.Is(err, ErrTokenChanged):
 		return fmt.Errorf("flow: the token of an operation that has ended could not be removed from %s; the next pass polls it again: %w", key, err)
 	}
-	return notStored(key, err)
+	return r.notStored(key, err)
 }
 
-func notStored(key string, err error) error {
+// notStored returns the error of a pass whose token was not stored, and drops a
+// token in memory that the stored one replaces.
+func (r *Reconciler[T]) notStored(key string, err error) error {
+	if errors.Is(err, ErrTokenChanged) {
+		r.tokens.Delete(key)
+		return fmt.Errorf("flow: the token of an operation was not stored with %s, whose stored token counts: %w", key, err)
+	}
 	return fmt.Errorf("flow: the token of an operation could not be stored with %s and is stored in memory: %w", key, err)
 }
 
@@ -240,7 +243,7 @@ func (s *sequence[T]) save(ctx context.Context) error {
 		s.r.tokens.Put(s.key, func(v *operation) { *v = s.op }, nil)
 		err, _ := s.state.slots.Get(lostToken{})
 		lost, _ := err.(error)
-		return notStored(s.key, lost)
+		return s.r.notStored(s.key, lost)
 	case !isStored:
 		return s.r.store(ctx, s.key, s.resource, s.op)
 	case s.early:

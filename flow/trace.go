@@ -68,7 +68,7 @@ type Step struct {
 	Message string `json:"message,omitempty"`
 	Error   string `json:"error,omitempty"`
 	// Notes are the further texts of the link, see [chain.Note]: at most 100,
-	// and what the flow adds.
+	// and those of the flow.
 	Notes []string `json:"notes,omitempty"`
 	// Elapsed is the duration of the step by the reconciler's clock
 	// ([WithClock]), including all inner steps.

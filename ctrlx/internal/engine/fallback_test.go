@@ -249,7 +249,7 @@ func (c *cluster) reads(t *testing.T, want string) {
 	}
 }
 
-// withFallback runs a test in a bubble beside the fallback of an engine. The test
+// withFallback runs a test and the fallback of an engine in one bubble. The test
 // holds the lock.
 func withFallback(t *testing.T, before func(c *cluster), do func(t *testing.T, c *cluster)) {
 	synctest.Test(t, func(t *testing.T) {
