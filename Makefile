@@ -34,7 +34,7 @@ all: test
 test: formatted bin/testserver bin/mutate
 	bin/mutate -mistakes tools/mutate/mistakes -check
 	$(GO) vet $(PACKAGES)
-	$(GO) test -vet=off $(PACKAGES) | grep -v 'no test files' | tee bin/test.log
+	$(GO) test -vet=off $(PACKAGES) | grep --line-buffered -v 'no test files' | tee bin/test.log
 	@echo
 	@echo "make test passed: format, vet, and the tests of $$(grep -c '^ok' bin/test.log) packages of the workspace."
 	@echo "make verify adds, in about 15 minutes: $(VERIFY)."
@@ -89,7 +89,7 @@ systems:
 # race runs the tests under the race detector, and those of ctrlx with kube-apiserver. Without a C compiler it runs them without.
 # The other modules start no goroutine of their own but in programs.
 race: envtest
-	WINDLASS_KUBE_APISERVER=1 WINDLASS_DRAWS=100 $(GO) test $(RACE) -vet=off -timeout 30m ./... ./ctrlx/... ./examples/... ./cmd/kubectl-windlass/... | grep -v 'no test files'
+	WINDLASS_KUBE_APISERVER=1 WINDLASS_DRAWS=100 $(GO) test $(RACE) -vet=off -timeout 30m ./... ./ctrlx/... ./examples/... ./cmd/kubectl-windlass/... | grep --line-buffered -v 'no test files'
 	WINDLASS_KUBE_APISERVER=1 $(GO) test -vet=off ./examples/component/...
 
 # mistakes makes each mistake of tools/mutate/mistakes, and requires that a test notices it.

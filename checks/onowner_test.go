@@ -51,10 +51,6 @@ var forgets = chain.Named("forgets", func(checks.OwnerHandler) checks.OwnerHandl
 	return func(context.Context, ownerRequest) (checks.Result, error) { return checks.Proceed(), nil }
 })
 
-func panics(name string) ownerLink {
-	return checks.Check(name, func(context.Context, ownerRequest) (checks.Result, error) { panic(errTest) })
-}
-
 func TestOnOwnerSetUp(t *testing.T) {
 	mustPanic(t, map[string]setUp{
 		"None": {"OnOwner needs a link", func() { checks.OnOwner[*Database]() }, "checks: OnOwner: there are no links"},

@@ -467,9 +467,6 @@ func TestExcuseNotNeeded(t *testing.T) {
 	}
 }
 
-// sealed is a type whose values the kit cannot make.
-type sealed struct{ _ int }
-
 // A wrong option, and a chain that the kit cannot test, is one error with the
 // cause.
 func TestLawsRefuse(t *testing.T) {
