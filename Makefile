@@ -96,7 +96,7 @@ race: envtest
 mistakes: bin/mutate bin/staticcheck envtest
 	cd tools/mutate && GOWORK=off $(CURDIR)/bin/staticcheck . && GOWORK=off $(GO) test .
 	$(GO) build -o bin/kubeserver ./ctrlx/internal/testing/kubeserver
-	WINDLASS_KUBE_APISERVER=1 bin/mutate -server bin/kubeserver -workers 6 -mistakes tools/mutate/mistakes
+	KUBEBUILDER_ASSETS=$${KUBEBUILDER_ASSETS:-$(CURDIR)/bin/envtest} WINDLASS_KUBE_APISERVER=1 bin/mutate -server bin/kubeserver -workers 6 -mistakes tools/mutate/mistakes
 
 tutorial:
 	WINDLASS_TUTORIAL=1 $(GO) test -vet=off -timeout 20m -run Tutorial ./internal/testing/pages
