@@ -93,13 +93,13 @@ var errHangs = errors.New("hangs")
 const maxIdle = 30 * time.Second
 
 // run runs some tests and returns the processor time that they used. A mutant
-// may loop or allocate without end, so the process is limited to 4 GiB of
+// may loop or allocate without end, so the process is limited to 4 GiB of private
 // memory and to the given processor time. Its wall-clock limit is maxIdle plus
 // ten times the processor time, because the machine may be busy.
 func (s *suite) run(pattern string, cpu time.Duration, env ...string) (output string, used time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), maxIdle+10*cpu)
 	defer cancel()
-	limits := fmt.Sprintf(`ulimit -v 4194304 && ulimit -t %d && exec "$0" "$@"`, 1+int(cpu.Seconds()))
+	limits := fmt.Sprintf(`ulimit -d 4194304 && ulimit -t %d && exec "$0" "$@"`, 1+int(cpu.Seconds()))
 	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", limits, s.binary}, s.args(pattern)...)...)
 	cmd.Dir = s.dir
 	cmd.Env = append(os.Environ(), env...)
