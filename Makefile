@@ -40,14 +40,14 @@ test: formatted bin/testserver bin/mutate
 	@echo "make verify adds, in about 15 minutes: $(VERIFY)."
 
 # VERIFY is in the order of the seconds that a failure costs.
-VERIFY := lint modules generated systems mistakes race tutorial browser release-check ratios programs
+VERIFY := lint modules generated release-check programs tutorial browser systems race race-ctrlx mistakes ratios
 
 verify:
 	@for stage in $(VERIFY); do SECONDS=0; \
 		$(MAKE) --no-print-directory $$stage || { echo "make verify: the stage $$stage failed: run make $$stage"; exit 1; }; \
 		echo "make verify: $$stage passed in $$SECONDS s"; done
 
-.PHONY: formatted fmt lint modules generate generated names systems mistakes race tutorial browser release-check ratios programs
+.PHONY: formatted fmt lint modules generate generated systems mistakes race race-ctrlx tutorial browser release-check ratios programs
 
 formatted:
 	@unformatted=$$(git ls-files --cached --others --exclude-standard '*.go' | xargs -r gofmt -l); \
@@ -89,8 +89,12 @@ systems:
 # race runs the tests under the race detector, and those of ctrlx with kube-apiserver. Without a C compiler it runs them without.
 # The other modules start no goroutine of their own but in programs.
 race: envtest
-	WINDLASS_KUBE_APISERVER=1 WINDLASS_DRAWS=100 $(GO) test $(RACE) -vet=off -timeout 30m ./... ./ctrlx/... ./examples/... ./cmd/kubectl-windlass/... | grep --line-buffered -v 'no test files'
-	WINDLASS_KUBE_APISERVER=1 $(GO) test -vet=off ./examples/component/...
+	WINDLASS_DRAWS=100 $(GO) test $(RACE) -vet=off -timeout 30m ./... | grep --line-buffered -v 'no test files'
+	WINDLASS_KUBE_APISERVER=1 $(GO) test $(RACE) -vet=off -timeout 30m ./ctrlx/component/... ./ctrlx/internal/... ./cmd/kubectl-windlass/... | grep --line-buffered -v 'no test files'
+
+# race-ctrlx does the same for the package ctrlx itself.
+race-ctrlx: envtest
+	WINDLASS_KUBE_APISERVER=1 $(GO) test $(RACE) -vet=off -timeout 30m ./ctrlx
 
 # mistakes makes each mistake of tools/mutate/mistakes, and requires that a test notices it.
 mistakes: bin/mutate bin/staticcheck envtest
