@@ -37,7 +37,7 @@ test: formatted bin/testserver bin/mutate
 	$(GO) test -vet=off $(PACKAGES) | grep --line-buffered -v 'no test files' | tee bin/test.log
 	@echo
 	@echo "make test passed: format, vet, and the tests of $$(grep -c '^ok' bin/test.log) packages of the workspace."
-	@echo "make verify adds, in about 15 minutes: $(VERIFY)."
+	@echo "make verify adds: $(VERIFY)."
 
 # VERIFY is in the order of the seconds that a failure costs.
 VERIFY := lint modules generated release-check programs tutorial browser systems race race-ctrlx mistakes ratios
