@@ -127,7 +127,8 @@ release-check: bin/staticcheck
 ratios:
 	WINDLASS_RATIOS=1 $(GO) test -vet=off -p 1 -count 1 -run 'Ratio|Cost' $$(git grep -l 'testing/ratio"' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's,^,./,')
 
-programs:
+# programs runs each example once. examples/component starts a kube-apiserver.
+programs: envtest
 	@for example in aks buckets component kusto privateendpoint redis operator; do \
 		echo "go run ./examples/$$example"; $(GO) run "./examples/$$example" >/dev/null; done
 
