@@ -76,7 +76,10 @@ func receive(t *testing.T, refuse func(http.ResponseWriter, *http.Request) bool)
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, err := io.ReadAll(req.Body)
 		if err != nil {
-			t.Error(err)
+			if refuse == nil { // else the client may have reached its time limit in the middle of the body
+				t.Error(err)
+			}
+			return
 		}
 		r.mu.Lock()
 		r.paths = append(r.paths, req.URL.Path)
