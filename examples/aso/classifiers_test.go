@@ -88,7 +88,8 @@ var classifierCases = []struct {
 	{"network AzureFirewall", "the policy is being changed", slow, []answer{
 		{"AzfwAddToFirewallPolicyFailed", 400, "Failed to reference firewall policy x", "very slow"}, {"AzfwAddToFirewallPolicyFailed", 400, "Failed to add a policy", ""}, {"Conflict", 409, "Failed to reference Firewall Policy", ""}}},
 	{"network DnsForwardingRuleSetsForwardingRule", "another rule is being written", fast, []answer{
-		{"Conflict", 409, "Another operation is pending on the specified resource.", "slow"}, {"Conflict", 409, "Another operation is pending.", ""}}},
+		{"Conflict", 409, "Another operation is pending on the specified resource.", "slow"},
+		{"BadRequest", 400, "Another operation is pending on the specified resource.", "very slow"}, {"Conflict", 409, "Another operation is pending.", ""}}},
 	{"network DnsForwardingRuleset", "the endpoint is being created; the code varies", slow, []answer{
 		{"Anything", 400, "The endpoint was not found.", "very slow"}, {"", 404, "x was not found", "slow"}, {"NotFound", 404, "The endpoint is not found.", ""}}},
 	{"network DnsZonesAAAARecord, network DnsZonesARecord, network DnsZonesCNAMERecord", "the target is being created", slow, []answer{
@@ -250,7 +251,11 @@ func TestClassifiersOfErrors(t *testing.T) {
 	}
 }
 
-// TestClassifiersOfOtherAnswers has answers that no rule of a kind matches.
+// noResponse begins the text of an error that is no response of Azure.
+const noResponse = "no response: "
+
+// TestClassifiersOfOtherAnswers has answers without a code, or with one that
+// the kind's own rules do not name.
 func TestClassifiersOfOtherAnswers(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -263,6 +268,9 @@ func TestClassifiersOfOtherAnswers(t *testing.T) {
 		"BodyNotJSON": {"a proxy sent the response", "", "<html>Bad Request</html>", 400, slow, ""},
 		"TextInHTML": {"a proxy's page is not a text of Azure", "network DnsForwardingRuleSetsForwardingRule",
 			"<html>Another operation is pending on the specified resource</html>", 400, slow, ""},
+		"NoBody": {"a proxy sent the response", "", "", 400, slow, "very slow: every error of Azure has a code"},
+		"TextOnly": {"the text decides, whatever has the error", "network DnsForwardingRuleSetsForwardingRule",
+			noResponse + "Another operation is pending on the specified resource", 0, fast, "slow: ASO calls a classifier only for a response of Azure"},
 		"NoCode":         {"a proxy sent the response", "", `{"error":{"message":"bad"}}`, 400, slow, "very slow: every error of Azure has a code"},
 		"CodeOutside":    {"a code outside of the error does not count", "", `{"error":{},"code":"InvalidTemplate"}`, 404, slow, ""},
 		"OtherCase404":   {"codes are compared with case", "", `{"error":{"code":"invalidtemplate"}}`, 404, slow, ""},
@@ -274,7 +282,11 @@ func TestClassifiersOfOtherAnswers(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := classifyBy(t, runtime.NewResponseError(response(tc.body, tc.status)), aso.Classifiers[tc.kind])
+			err := runtime.NewResponseError(response(tc.body, tc.status))
+			if text, ok := strings.CutPrefix(tc.body, noResponse); ok {
+				err = errors.New(text)
+			}
+			got := classifyBy(t, err, aso.Classifiers[tc.kind])
 			if theirs, _, _ := strings.Cut(tc.aso, ": "); got.Retry() != tc.want || theirs == tc.want.String() {
 				t.Errorf("%s: got %v, want %s; in ASO %q", tc.reason, got, tc.want, tc.aso)
 			}

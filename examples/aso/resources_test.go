@@ -84,12 +84,13 @@ func TestManagedClustersAgentPool(t *testing.T) {
 	}
 	says := map[string]string{wait: "it must be upgraded first", unknown: "has not reported"}
 	own := map[string]string{wait: "but its own spec needs", unknown: "has not reported"}
+	aso := map[string]string{unknown: "proceeds: unknown is not ready; ASO does not compare a version that is not reported"}
 	pool, ext := new("Succeeded"), without(ManagedClustersAgentPoolExtensions())
 	for name, tc := range cases {
 		decide(t, flow.PointPreCheck, ext, map[string]row[*ManagedClustersAgentPool]{name: {tc.reason, agentPool(pool, tc.wants),
-			world[*ManagedClustersAgentPool]{owner: owned(managedCluster(pool, "", tc.runs))}, tc.want, says[tc.want], "", ""}})
+			world[*ManagedClustersAgentPool]{owner: owned(managedCluster(pool, "", tc.runs))}, tc.want, says[tc.want], "", aso[tc.want]}})
 		decide(t, flow.PointOwnerCheck, ext, map[string]row[*ManagedClustersAgentPool]{name: {tc.reason, agentPool(pool, ""),
-			world[*ManagedClustersAgentPool]{owner: owned(managedCluster(pool, tc.wants, tc.runs))}, tc.want, own[tc.want], "", ""}})
+			world[*ManagedClustersAgentPool]{owner: owned(managedCluster(pool, tc.wants, tc.runs))}, tc.want, own[tc.want], "", aso[tc.want]}})
 	}
 	decide(t, flow.PointPreCheck, ext, map[string]row[*ManagedClustersAgentPool]{"too new, and not in the cloud": {
 		"the PUT that creates it would be refused, too", agentPool(nil, "1.32"),
