@@ -17,11 +17,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
-	"github.com/windlass-go/windlass/benchmarks/internal/testing/race"
-	"github.com/windlass-go/windlass/benchmarks/internal/testing/ratio"
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/testing/race"
+	"github.com/windlass-go/windlass/internal/testing/ratio"
 	"github.com/windlass-go/windlass/otelx"
 )
 

@@ -174,7 +174,7 @@ func TestLinksDoNotAllocate(t *testing.T) {
 
 // A chain takes as long as functions nested by hand. The bounds are loose,
 // because machines are shared. BenchmarkCall reports exact figures.
-func TestCallsTakeTheTimeOfNestedFunctions(t *testing.T) {
+func TestCallRatio(t *testing.T) {
 	ratio.InVerify(t)
 	for _, s := range variants {
 		for _, n := range []int{10, 50} {

@@ -63,7 +63,7 @@ func TestAllocations(t *testing.T) {
 func decided(c Classification, _ error) Classification { return c }
 
 // A look-up takes as long in a large table as in a small one.
-func TestLookUpDoesNotDependOnTheNumberOfCodes(t *testing.T) {
+func TestLookUpRatio(t *testing.T) {
 	ratio.InVerify(t)
 	// A linear search would take about a hundred times as long.
 	if r := ratio.Of(lookUps(5000), lookUps(50), ratio.Options{}); r > 4 {
@@ -88,7 +88,7 @@ func lookUps(codes int) func() {
 
 // Contains takes as long for a long text as for a short one. The message
 // matches the start of the text at each letter.
-func TestContainsIsLinear(t *testing.T) {
+func TestContainsRatio(t *testing.T) {
 	ratio.InVerify(t)
 	f := &Failure{Message: strings.Repeat("a", 100_000)}
 	mismatch := func(length int) func() {

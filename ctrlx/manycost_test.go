@@ -11,9 +11,8 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/ratio"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
 type databaseRequest = checks.Request[*testv1.Database]
@@ -75,9 +74,7 @@ func passOverMany(tb testing.TB, name string, n int) func() {
 
 // TestManyCost verifies that an object among many costs a pass as much as one among few.
 func TestManyCost(t *testing.T) {
-	if race.Enabled || testing.Short() {
-		t.Skip("times are not measured with -race, nor with -short")
-	}
+	ratio.InVerify(t)
 	const few, all = 20, 2000
 	for name, tc := range many {
 		t.Run(name, func(t *testing.T) {

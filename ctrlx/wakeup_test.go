@@ -34,8 +34,8 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/ratio"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
 var (

@@ -26,7 +26,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/windlass-go/windlass/benchmarks/internal/testing/ratio"
+	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
 func main() {

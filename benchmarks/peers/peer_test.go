@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/windlass-go/windlass/benchmarks/internal/testing/race"
-	"github.com/windlass-go/windlass/benchmarks/internal/testing/ratio"
+	"github.com/windlass-go/windlass/internal/testing/race"
+	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
 func BenchmarkPeers(b *testing.B) {

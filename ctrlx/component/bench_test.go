@@ -34,9 +34,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/recorder"
 
 	"github.com/windlass-go/windlass/ctrlx/component"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/ratio"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/internal/testing/race"
+	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
 // large is a component with many dependents in sync, half of them Deployments, in

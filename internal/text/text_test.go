@@ -147,7 +147,7 @@ func TestLineAllocates(t *testing.T) {
 }
 
 // The time depends on the limit, not on the length of the text.
-func TestLineReadsNoMoreThanItNeeds(t *testing.T) {
+func TestLineRatio(t *testing.T) {
 	ratio.InVerify(t)
 	short, long := strings.Repeat("x", 1<<10), strings.Repeat("x", 1<<20)
 	if r := ratio.Of(func() { text.Line(long, text.Word) }, func() { text.Line(short, text.Word) }, ratio.Options{}); r > 20 {

@@ -18,9 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/ratio"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/internal/testing/race"
+	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
 // many are the objects of an owner, half of them Deployments, as a program makes

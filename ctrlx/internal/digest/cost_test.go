@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/ratio"
+	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
 // small returns a typical custom resource: three conditions and a state.

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
+	"github.com/windlass-go/windlass/internal/testing/race"
 )
 
 // TestChanges changes one field at a time of different objects.

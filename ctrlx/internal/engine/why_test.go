@@ -15,9 +15,9 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/ratio"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/flow/why"
+	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
 var longMessage = "owner Cluster.example.com apps/cluster is not ready: Creating" + strings.Repeat(" and waits", 1000)

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/ratio"
+	"github.com/windlass-go/windlass/internal/testing/race"
+	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
 // filled returns an index in which each owner has the given number of waiters.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/ratio"
+	"github.com/windlass-go/windlass/internal/testing/ratio"
 	"pgregory.net/rapid"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
+	"github.com/windlass-go/windlass/internal/testing/race"
 )
 
 // The proof of the promise plays every order of the steps of passes, of the

@@ -7,7 +7,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/ratio"
+	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
 const threeConditions = `{"metadata":{"uid":"7d1f1b5e-3f5c-4f5e-9d8b-1a2b3c4d5e6f","resourceVersion":"123456","generation":3,"labels":{"app":"db"}},"status":{"observedGeneration":3,"conditions":[

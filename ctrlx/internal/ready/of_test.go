@@ -13,7 +13,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/race"
+	"github.com/windlass-go/windlass/internal/testing/race"
 )
 
 const (

@@ -1,7 +1,0 @@
-//go:build !race
-
-// Package race reports whether the race detector is on.
-package race
-
-// Enabled reports whether the race detector is on.
-const Enabled = false

@@ -1,8 +1,0 @@
-//go:build race
-
-// Package race reports whether the race detector is on. The detector allocates
-// and is slow, so tests of costs skip themselves.
-package race
-
-// Enabled reports whether the race detector is on.
-const Enabled = true
