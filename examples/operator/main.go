@@ -1,14 +1,14 @@
 // Command operator is an operator of two kinds, Cluster and Database, similar
-// to Azure Data Explorer. Without flags it runs a demonstration with an API
-// server in this process: the story of one cluster and its databases.
+// to Azure Data Explorer. Without flags it runs a demonstration with a small API
+// server: the story of one cluster and its databases.
 //
 // Read database.go and cluster.go first and copy from them: they have the
 // reconcilers. operator.go makes a manager, serve.go is the deployed operator,
 // and api/v1 has the kinds. operation.go runs the long-running operations of
 // the simulated cloud in cloud.go. The rest is the demonstration: story.go,
 // chapters.go and restart.go have the actions of a person, why.go runs kubectl
-// windlass, timeline.go and summary.go print the effects, controlplane.go is the
-// API server, and place.go prepares the namespace.
+// windlass, timeline.go and summary.go print the effects, and place.go starts the
+// API server and prepares the namespace.
 package main
 
 import (
@@ -36,8 +36,8 @@ const usage = `Usage: operator [-kubeconfig FILE [-install]] [-timeout D] [-v]
 
 Reconciles a cluster of a database service and its databases: databases wait for a missing cluster, the operator is
 restarted during an operation, a Secret is rotated, a person stops the cluster and starts it again, and everything is
-deleted. The cloud is simulated in this process. The API server is the part of kube-apiserver that serves custom resources, and runs
-with its etcd in this process, too.
+deleted. The cloud is simulated in this process. The API server is the part of kube-apiserver that serves custom resources, with
+its etcd: tools/testserver, which the story builds the first time.
 
 It prints a timeline in milliseconds: the actions of the person, and each change of an object's conditions. Then it
 prints the requests to the cloud and the API server. It checks that the story went as expected.
@@ -48,7 +48,7 @@ prints the requests to the cloud and the API server. It checks that the story we
   -run              run the operator without a story, for all namespaces, until it is interrupted; without -kubeconfig it
                     must run in a pod; its simulated cloud is lost at the end
   -metrics ADDRESS  with -run: the address of the metrics, such as :8080 (default: none)
-  -v                log to stderr: the operator, controller-runtime and the API server; -run always does
+  -v                log to stderr: the operator and controller-runtime; -run always does
   -h                this text
 
 Exit codes: 0 the story went as expected, or the operator was interrupted; 1 it did not; 2 a flag or a file is wrong.
@@ -134,7 +134,7 @@ func parse(args []string) (f flags, err error) {
 	case given["kubeconfig"] && f.kubeconfig == "":
 		return f, errors.New("-kubeconfig: the name of the file is empty")
 	case f.install && f.kubeconfig == "":
-		return f, errors.New("-install needs -kubeconfig FILE; the API server in this process already has the definitions")
+		return f, errors.New("-install needs -kubeconfig FILE; the small API server already has the definitions")
 	case given["metrics"] && !f.run:
 		return f, errors.New("-metrics needs -run")
 	case given["timeout"] && f.run:
@@ -152,7 +152,7 @@ func parse(args []string) (f flags, err error) {
 var errUsage = errors.New("")
 
 // cluster returns the configuration of the cluster and the user's namespace in
-// it. A nil config means the API server in this process.
+// it. A nil config means the small API server.
 func (f flags) cluster() (config *rest.Config, namespace string, err error) {
 	switch {
 	case f.kubeconfig != "":

@@ -138,7 +138,7 @@ func TestStory(t *testing.T) {
 
 // TestStoryOnACluster runs the story in a cluster without the kinds.
 func TestStoryOnACluster(t *testing.T) {
-	needsServer(t)
+	requireKube(t)
 	t.Parallel()
 	fresh := kubeServer()
 	config, err := fresh.Start()
@@ -190,7 +190,7 @@ func nothingLeft(t *testing.T, api client.Client) {
 // TestInterrupted: a story that is interrupted or runs out of time leaves no
 // objects.
 func TestInterrupted(t *testing.T) {
-	needsServer(t)
+	requireKube(t)
 	cases := map[string]struct {
 		reason string
 		args   []string
@@ -258,7 +258,7 @@ func (u *until) String() string {
 // election. It reconciles all namespaces, so it must not run in parallel to
 // tests with the same API server.
 func TestRun(t *testing.T) {
-	needsServer(t)
+	requireKube(t)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var errs bytes.Buffer

@@ -14,13 +14,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+	"github.com/windlass-go/windlass/internal/testing/smallserver"
 )
 
-// runStory runs the story and removes its objects. A nil config means an API
-// server in this process.
+// runStory runs the story and removes its objects. A nil config means a small API
+// server of its own.
 func (f flags) runStory(ctx context.Context, config *rest.Config, out io.Writer) (err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("out of time after %s", f.timeout))
 	defer cancel()
@@ -31,15 +33,17 @@ func (f flags) runStory(ctx context.Context, config *rest.Config, out io.Writer)
 	}()
 	open, file := f.open, f.kubeconfig
 	if config == nil {
-		started := time.Now()
-		plane, failed := StartControlPlane()
-		if failed != nil {
-			return failed
+		started, stop := time.Now(), func() {}
+		if file, stop, err = smallserver.Start(); err != nil {
+			return err
 		}
-		defer func() { err = errors.Join(err, plane.Stop()) }()
-		fmt.Fprintf(out, "An API server runs in this process; it started in %d ms. The first object of each kind takes two seconds.\n",
+		defer stop()
+		fmt.Fprintf(out, "A small API server runs; it started in %d ms. The first object of each kind takes two seconds.\n",
 			time.Since(started).Milliseconds())
-		config, open, file = plane.Config, openHere, plane.Kubeconfig
+		if config, err = clientcmd.BuildConfigFromFlags("", file); err != nil {
+			return err
+		}
+		config.QPS, open = -1, openHere
 	}
 	api, err := newClient(config)
 	if err != nil {
@@ -66,14 +70,14 @@ type place struct {
 	installed []*definition     // by this program
 }
 
-// openHere prepares the API server of this process.
+// openHere prepares the small API server.
 func openHere(ctx context.Context, api client.WithWatch) (*place, error) {
 	p := &place{api: api, namespace: "default"}
 	all, err := definitions()
 	if err != nil {
 		return p, err
 	}
-	if _, err := install(ctx, api, append(all, eventDefinition())...); err != nil {
+	if _, err := install(ctx, api, all...); err != nil {
 		return p, err
 	}
 	return p, p.warm(ctx, all)

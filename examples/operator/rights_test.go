@@ -15,6 +15,7 @@ import (
 // test lists the rights that the story does not use, or not always, with the
 // reason.
 func TestRights(t *testing.T) {
+	requireKube(t)
 	t.Parallel()
 	unused := map[string]string{
 		"events.k8s.io patch events":                           "a repeated event increases a counter",

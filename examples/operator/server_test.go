@@ -20,49 +20,83 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/windlass-go/windlass/internal/testing/smallserver"
 )
 
-// The tests that need a whole API server share one, each in its own namespace.
-// The definitions and roles are installed. needsServer sets the variables.
+// The tests that need an API server share one, each in its own namespace. The
+// definitions are installed. startServer sets the variables.
 var (
-	server *envtest.Environment
-	config *rest.Config
-	api    client.WithWatch
+	server     *envtest.Environment // nil: the small server
+	config     *rest.Config
+	api        client.WithWatch
+	stopServer = func() {}
 )
 
 func TestMain(m *testing.M) {
 	logs(false, os.Stderr)
 	code := m.Run()
-	if server != nil {
-		_ = server.Stop()
-	}
+	stopServer()
 	os.Exit(code)
 }
 
-// needsServer starts kube-apiserver for the first test that needs it. It skips
-// the test, except in make verify.
-func needsServer(t *testing.T) {
+// isKube reports whether the tests run on kube-apiserver, as in make verify.
+func isKube() bool { return os.Getenv("WINDLASS_KUBE_APISERVER") == "1" }
+
+// requireKube starts kube-apiserver for a test that needs rights or another
+// server. It skips the test on the small server.
+func requireKube(t *testing.T) {
 	t.Helper()
-	if os.Getenv("WINDLASS_KUBE_APISERVER") != "1" {
-		t.Skip("needs kube-apiserver: make verify runs it, with WINDLASS_KUBE_APISERVER=1")
+	if !isKube() {
+		t.Skip("it needs kube-apiserver: run make verify, or set WINDLASS_KUBE_APISERVER=1 after make envtest")
 	}
 	if err := startServer(); err != nil {
 		t.Fatal(err)
 	}
 }
 
-var startServer = sync.OnceValue(func() (err error) {
-	server = kubeServer()
-	server.CRDDirectoryPaths, server.ErrorIfCRDPathMissing = []string{"config/crd"}, true
-	if config, err = server.Start(); err != nil {
-		return fmt.Errorf("no kube-apiserver starts from %s (make envtest builds it, KUBEBUILDER_ASSETS names another folder): %w", assets(), err)
+var startServer = sync.OnceValue(func() error {
+	var files []string // of the roles; the small server has none
+	start := startSmall
+	if isKube() {
+		start, files = startKube, []string{"config/rbac/account.yaml", "config/rbac/role.yaml"}
+	}
+	err := start()
+	if err != nil {
+		return err
 	}
 	config.QPS = -1
 	if api, err = newClient(config); err != nil {
 		return err
 	}
-	return apply("config/rbac/account.yaml", "config/rbac/role.yaml")
+	all, err := definitions()
+	if err != nil {
+		return err
+	}
+	if _, err := install(context.Background(), api, all...); err != nil {
+		return err
+	}
+	return apply(files...)
 })
+
+func startSmall() error {
+	file, stop, err := smallserver.Start()
+	if err != nil {
+		return err
+	}
+	stopServer = stop
+	config, err = clientcmd.BuildConfigFromFlags("", file)
+	return err
+}
+
+func startKube() (err error) {
+	server = kubeServer()
+	stopServer = func() { _ = server.Stop() }
+	if config, err = server.Start(); err != nil {
+		return fmt.Errorf("no kube-apiserver starts from %s (make envtest builds it, KUBEBUILDER_ASSETS names another folder): %w", assets(), err)
+	}
+	return nil
+}
 
 // kubeServer returns a kube-apiserver that may start slowly.
 func kubeServer() *envtest.Environment {
@@ -112,10 +146,12 @@ func load(file string) (all []*unstructured.Unstructured, err error) {
 	}
 }
 
-// namespace creates a namespace for a test that needs a server.
+// namespace creates a namespace for a test.
 func namespace(t *testing.T) string {
 	t.Helper()
-	needsServer(t)
+	if err := startServer(); err != nil {
+		t.Fatal(err)
+	}
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
 	if err := api.Create(t.Context(), ns); err != nil {
 		t.Fatal(err)

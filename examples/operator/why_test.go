@@ -51,6 +51,7 @@ func readme(t *testing.T, story string) {
 // The authentication and authorization of the metrics server hold for the
 // handler.
 func TestWhyRights(t *testing.T) {
+	requireKube(t)
 	t.Parallel()
 	space := namespace(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

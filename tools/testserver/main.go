@@ -1,7 +1,7 @@
-// Command testserver is the API server of the tests of ctrlx. It prints the path
-// of a kubeconfig as soon as it is ready, and ends when its standard input ends, so
-// that it never outlives the tests. It is a module of its own, so that users of
-// ctrlx inherit no etcd.
+// Command testserver is the API server of tests and of examples/operator. It
+// prints the path of a kubeconfig as soon as it is ready, and ends when its
+// standard input ends, so that it never outlives its user. It is a module of its
+// own, so that its users inherit no etcd.
 package main
 
 import (

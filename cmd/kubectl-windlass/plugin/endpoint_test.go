@@ -38,6 +38,7 @@ func (f failing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // stranger returns the kubeconfig of a user without rights.
 func stranger(t *testing.T) []byte {
 	t.Helper()
+	requireKube(t)
 	user, err := server.AddUser(envtest.User{Name: "stranger"}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -107,6 +108,7 @@ func TestBalancer(t *testing.T) {
 
 // A direct address gets the token of the user, and no other host does.
 func TestAddress(t *testing.T) {
+	requireKube(t)
 	ns := namespace(t)
 	var leaked, asked atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { leaked.Add(1) }))

@@ -24,6 +24,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -31,14 +33,17 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow/why"
+	"github.com/windlass-go/windlass/internal/testing/smallserver"
 )
 
 // The API server of all tests that need one. Each test has its own namespace.
-// startServer sets api and kubeconfig.
+// startServer sets the variables.
 var (
-	server     *envtest.Environment
+	server     *envtest.Environment // nil: the small server
+	config     *rest.Config
 	api        client.WithWatch
 	kubeconfig []byte
+	stopServer = func() {}
 )
 
 func TestMain(m *testing.M) {
@@ -49,46 +54,64 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// startServer starts the API server when the first test needs it. If the server
-// does not start, no test has failed, and the process ends.
-var startServer = sync.OnceFunc(func() {
-	fail := func(err error) {
-		fmt.Fprintln(os.Stderr, "the API server does not start:", err)
-		stopServer()
-		os.Exit(1)
+// isKube reports whether the tests run on kube-apiserver, as in make verify.
+func isKube() bool { return os.Getenv("WINDLASS_KUBE_APISERVER") == "1" }
+
+// requireKube skips a test that needs the proxy or the rights of kube-apiserver.
+func requireKube(t *testing.T) {
+	t.Helper()
+	if !isKube() {
+		t.Skip("it needs kube-apiserver: run make verify, or set WINDLASS_KUBE_APISERVER=1 after make envtest")
 	}
+}
+
+// startServer starts the API server when the first test needs it.
+var startServer = sync.OnceValue(func() (err error) {
+	start := startSmall
+	if isKube() {
+		start = startKube
+	}
+	if err := start(); err != nil {
+		return err
+	}
+	if config, err = clientcmd.RESTConfigFromKubeConfig(kubeconfig); err != nil {
+		return err
+	}
+	config.QPS = -1
+	if api, err = client.NewWithWatch(config, client.Options{Scheme: clientgoscheme.Scheme}); err != nil {
+		return err
+	}
+	_, err = envtest.InstallCRDs(config, envtest.CRDInstallOptions{MaxTime: 2 * time.Minute, CRDs: []*apiextensions.CustomResourceDefinition{
+		definition("Database", "databases", "db"), definition("Cluster", "clusters"), definition("Subnet", "subnets"),
+	}})
+	return err
+})
+
+func startSmall() (err error) {
+	file, stop, err := smallserver.Start()
+	if err != nil {
+		return err
+	}
+	stopServer = stop
+	kubeconfig, err = os.ReadFile(file)
+	return err
+}
+
+func startKube() error {
 	assets := os.Getenv("KUBEBUILDER_ASSETS")
 	if assets == "" {
 		assets, _ = filepath.Abs("../../../bin/envtest")
 	}
-	if _, err := os.Stat(filepath.Join(assets, "kube-apiserver")); err != nil {
-		fail(fmt.Errorf("there is no kube-apiserver in %s: build it with: make envtest (or name a folder in KUBEBUILDER_ASSETS)", assets))
-	}
-	server = &envtest.Environment{
-		BinaryAssetsDirectory: assets, ControlPlaneStartTimeout: 2 * time.Minute,
-		CRDs: []*apiextensions.CustomResourceDefinition{definition("Database", "databases", "db"), definition("Cluster", "clusters"), definition("Subnet", "subnets")},
-	}
-	config, err := server.Start()
-	if err != nil {
-		fail(err)
-	}
-	config.QPS = -1
-	if api, err = client.NewWithWatch(config, client.Options{Scheme: clientgoscheme.Scheme}); err != nil {
-		fail(err)
+	server = &envtest.Environment{BinaryAssetsDirectory: assets, ControlPlaneStartTimeout: 2 * time.Minute}
+	stopServer = func() { _ = server.Stop() }
+	if _, err := server.Start(); err != nil {
+		return fmt.Errorf("no kube-apiserver starts from %s (make envtest builds it, KUBEBUILDER_ASSETS names another folder): %w", assets, err)
 	}
 	user, err := server.AddUser(envtest.User{Name: "admin", Groups: []string{"system:masters"}}, nil)
 	if err == nil {
 		kubeconfig, err = user.KubeConfig()
 	}
-	if err != nil {
-		fail(err)
-	}
-})
-
-func stopServer() {
-	if server != nil {
-		_ = server.Stop()
-	}
+	return err
 }
 
 // definition returns the definition of a kind of example.com. The API server
@@ -109,14 +132,12 @@ func definition(kind, plural string, short ...string) *apiextensions.CustomResou
 	}
 }
 
-// namespace makes a namespace for a test. It skips the test if it must not start
-// kube-apiserver.
+// namespace makes a namespace for a test.
 func namespace(t *testing.T) string {
 	t.Helper()
-	if os.Getenv("WINDLASS_KUBE_APISERVER") != "1" {
-		t.Skip("needs kube-apiserver: make verify runs it, with WINDLASS_KUBE_APISERVER=1")
+	if err := startServer(); err != nil {
+		t.Fatal(err)
 	}
-	startServer()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
 	if err := api.Create(t.Context(), ns); err != nil {
 		t.Fatal(err)
@@ -206,9 +227,10 @@ func conditions(ready, reason, message, more string) map[string]any {
 
 // serve makes a service in a namespace whose endpoint is handler, which listens on
 // an address that the API server may reach by its proxy. It returns the name for
-// --service.
+// --service. It skips the test on a server without a proxy.
 func serve(t *testing.T, namespace, name string, handler http.Handler) string {
 	t.Helper()
+	requireKube(t)
 	ip := outerAddress(t)
 	listener, err := net.Listen("tcp", net.JoinHostPort(ip, "0"))
 	if err != nil {

@@ -298,7 +298,7 @@ func TestReadme(t *testing.T) {
 func TestHandler(t *testing.T) {
 	ns := namespace(t)
 	object(t, "Database", ns, "fine", conditions("True", "Succeeded", "", ""))
-	mgr, err := ctrl.NewManager(server.Config, ctrl.Options{Metrics: metricsserver.Options{BindAddress: "0"}})
+	mgr, err := ctrl.NewManager(config, ctrl.Options{Metrics: metricsserver.Options{BindAddress: "0"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -51,8 +53,25 @@ var scheme = func() *runtime.Scheme {
 			}
 		}
 	}
+	err := s.AddFieldLabelConversionFunc(eventsv1.SchemeGroupVersion.WithKind("Event"), func(label, value string) (string, string, error) {
+		return label, value, nil
+	})
+	if err != nil {
+		panic(err)
+	}
 	return s
 }()
+
+// eventFields returns the labels of an event, and the fields that a selector may
+// name.
+func eventFields(obj runtime.Object) (labels.Set, fields.Set, error) {
+	event := obj.(*eventsv1.Event)
+	return event.Labels, fields.Set{
+		"metadata.name": event.Name, "metadata.namespace": event.Namespace, "reason": event.Reason, "type": event.Type,
+		"regarding.kind": event.Regarding.Kind, "regarding.namespace": event.Regarding.Namespace,
+		"regarding.name": event.Regarding.Name, "regarding.uid": string(event.Regarding.UID),
+	}, nil
+}
 
 // object returns an empty object of a kind.
 func object(version schema.GroupVersion, kind string) runtime.Object {
@@ -97,9 +116,13 @@ func serveBuiltIn(server *genericapiserver.GenericAPIServer, etcd options.EtcdOp
 				CreateStrategy:            plan, UpdateStrategy: plan, DeleteStrategy: plan,
 				TableConvertor: rest.NewDefaultTableConvertor(plural.GroupResource()),
 			}
-			err := store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: &options.StorageFactoryRestOptionsFactory{
+			opts := &generic.StoreOptions{RESTOptions: &options.StorageFactoryRestOptionsFactory{
 				Options: etcd, StorageFactory: &options.SimpleStorageFactory{StorageConfig: etcd.StorageConfig},
-			}})
+			}}
+			if kind == "Event" {
+				opts.AttrFunc = eventFields
+			}
+			err := store.CompleteWithOptions(opts)
 			if err != nil {
 				return err
 			}

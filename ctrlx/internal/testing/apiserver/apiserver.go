@@ -6,9 +6,8 @@
 // fast. All tests of the package share it. Each test has its own namespace. No
 // controller of Kubernetes runs there.
 //
-// By default the server is tools/testserver, which starts within a second.
-// [Start] builds it if it is missing or stale. It has no rights, admission,
-// defaults and server-side apply of built-in kinds. Tests that need them call
+// By default the server is that of package smallserver. It has no rights,
+// admission, defaults and server-side apply of built-in kinds. Tests that need them call
 // [RequireKube]: they run only if WINDLASS_KUBE_APISERVER is set, as make verify
 // does. All tests then use the kube-apiserver in the folder KUBEBUILDER_ASSETS,
 // or else in bin/envtest. If WINDLASS_TEST_KUBECONFIG names a file, all tests use
@@ -17,16 +16,10 @@
 package apiserver
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -45,6 +38,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/internal/testing/smallserver"
 )
 
 // The variables that choose the API server.
@@ -173,79 +167,14 @@ func (c *cluster) startKube() (err error) {
 	return err
 }
 
-// startSmall starts the small server. It ends with this process, however this
-// process ends, because its standard input ends then.
+// startSmall starts the small server.
 func (c *cluster) startSmall() error {
-	path, err := small()
+	kubeconfig, stop, err := smallserver.Start()
 	if err != nil {
 		return err
 	}
-	p, output := exec.Command(path), &bytes.Buffer{}
-	p.Stderr = output
-	in, err := p.StdinPipe()
-	if err != nil {
-		return err
-	}
-	out, err := p.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := p.Start(); err != nil {
-		return err
-	}
-	c.stop = func() {
-		_ = in.Close()
-		_, _ = io.Copy(io.Discard, out)
-		_ = p.Wait()
-	}
-	kubeconfig, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		c.stop()
-		return fmt.Errorf("%s ended before it was ready: %s", path, output)
-	}
-	return c.connect(strings.TrimSpace(kubeconfig))
-}
-
-// small returns the path of the small server. It is built if it is missing or
-// older than its sources. The build is that of the workspace, whose cache has most
-// packages of it.
-func small() (string, error) {
-	root := repository()
-	sources := filepath.Join(root, "tools", "testserver")
-	path := filepath.Join(root, "bin", "testserver")
-	if root == "" {
-		return "", errors.New("the sources of tools/testserver are missing: run the tests in a clone of the repository")
-	}
-	built, err := os.Stat(path)
-	stale := err != nil
-	for _, pattern := range []string{"go.*", "*.go", "*/*.go", "../../go.work"} {
-		files, err := filepath.Glob(filepath.Join(sources, pattern))
-		if err != nil {
-			return "", err
-		}
-		for _, file := range files {
-			source, err := os.Stat(file)
-			if err != nil {
-				return "", err
-			}
-			stale = stale || source.ModTime().After(built.ModTime())
-		}
-	}
-	if !stale {
-		return path, nil
-	}
-	// Several processes may build it at the same time: each renames its own file.
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return "", err
-	}
-	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
-	build := exec.Command("go", "build", "-o", fresh, ".")
-	build.Dir = sources
-	build.Env = append(os.Environ(), "GOWORK="+filepath.Join(root, "go.work"))
-	if output, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%s in %s: %w: %s", build, sources, err, output)
-	}
-	return path, os.Rename(fresh, path)
+	c.stop = stop
+	return c.connect(kubeconfig)
 }
 
 // stop stops the API servers and the controllers that run.
@@ -268,26 +197,12 @@ func Namespace(t testing.TB, api client.Client) string {
 	return ns.Name
 }
 
-// repository returns the root of the repository; empty: the working directory is
-// in no clone.
-func repository() string {
-	for dir, err := os.Getwd(); err == nil; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "tools", "testserver", "go.mod")); err == nil {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			break
-		}
-	}
-	return ""
-}
-
 // assets returns the folder KUBEBUILDER_ASSETS, or else bin/envtest of the
 // repository.
 func assets() string {
 	dir := os.Getenv(assetsVariable)
 	if dir == "" {
-		dir = filepath.Join(repository(), "bin", "envtest")
+		dir = filepath.Join(smallserver.Repository(), "bin", "envtest")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "kube-apiserver")); err != nil {
 		fail(fmt.Errorf("no kube-apiserver in %q: build it with: make envtest (or name a folder in %s)", dir, assetsVariable))
