@@ -173,7 +173,9 @@ func (o *BlockOption) to(d *decision) {
 // change nothing.
 func WithRetry(r classify.Retry) BlockOption { return BlockOption{retry: r} }
 
-// WithAfter requests one retry after d, in place of the back-off. Zero and a
+// WithAfter requests one retry after d, in place of the back-off and, if d is
+// longer, of the resync. A change of an awaited object causes a pass earlier.
+// With [classify.OnChange] and [classify.Never], d has no effect. Zero and a
 // negative d change nothing. The trace shows a negative d.
 func WithAfter(d time.Duration) BlockOption { return BlockOption{after: d} }
 

@@ -35,7 +35,8 @@ import (
 //
 // The least delay is 1 s, or the shortest delay that an option sets, if that is
 // less. Jitter that would shorten a delay below it lengthens the delay instead.
-// The resync replaces a longer delay of a check or a server.
+// The resync replaces a longer delay of a server or a rule. A check gets the
+// delay that it asks for, up to 73 years.
 type Backoff struct {
 	steps        map[classify.Retry]steps
 	resync       time.Duration
@@ -200,10 +201,12 @@ func (b *Backoff) unused(f *failures, now time.Time) bool { return now.Sub(f.see
 func (b *Backoff) delay(o Outcome, count func(counter int) (before int)) time.Duration {
 	retry, counter := classify.Slow, countSlow
 	switch s := o.State(); {
-	case s == StateReady, o.Retry() == classify.OnChange, o.After() > b.resync:
+	case s == StateReady, o.Retry() == classify.OnChange:
+		return b.atResync()
+	case o.After() > b.resync && s != StateBlocked && s != StateIgnored:
 		return b.atResync()
 	case o.After() > 0:
-		return max(o.After(), b.least)
+		return max(min(o.After(), longest), b.least)
 	case s == StateInProgress, s == StateDeleting:
 		retry, counter = classify.Fast, countProgress
 	case o.Retry() == classify.VerySlow:

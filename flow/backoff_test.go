@@ -1,6 +1,7 @@
 package flow_test
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"sync"
@@ -201,23 +202,27 @@ func TestGivenDelays(t *testing.T) {
 		opts   []flow.BackoffOption
 		after  time.Duration
 		want   time.Duration
+		asked  time.Duration // what a block gets; 0: want
 	}{
-		"Tiny":       {"a millisecond would be a busy loop", nil, time.Millisecond, time.Second},
-		"Floor":      {"a second is kept", nil, time.Second, time.Second},
-		"Short":      {"a shorter step sets a lower floor", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, 10*time.Millisecond, time.Second)}, time.Millisecond, 10 * time.Millisecond},
-		"Least":      {"a nanosecond is a delay, too, and is not counted", nil, 1, time.Second},
-		"LongSteps":  {"longer steps do not raise the floor", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, 9*time.Second, time.Minute), flow.WithBackoffSteps(classify.Slow, 9*time.Second, time.Minute)}, 1, time.Second},
-		"Resync":     {"a delay as long as the resync is kept, without jitter", []flow.BackoffOption{flow.WithBackoffJitter(0, 0.5), flow.WithBackoffRand(func() float64 { return 0 })}, time.Hour, time.Hour},
-		"Never":      {"every failure is retried at the resync", nil, math.MaxInt64, time.Hour},
-		"LessResync": {"a shorter resync replaces a longer delay", []flow.BackoffOption{flow.WithBackoffResync(time.Minute)}, time.Hour, time.Minute},
+		"Tiny":       {"a millisecond would be a busy loop", nil, time.Millisecond, time.Second, 0},
+		"Floor":      {"a second is kept", nil, time.Second, time.Second, 0},
+		"Short":      {"a shorter step sets a lower floor", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, 10*time.Millisecond, time.Second)}, time.Millisecond, 10 * time.Millisecond, 0},
+		"Least":      {"a nanosecond is a delay, too, and is not counted", nil, 1, time.Second, 0},
+		"LongSteps":  {"longer steps do not raise the floor", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, 9*time.Second, time.Minute), flow.WithBackoffSteps(classify.Slow, 9*time.Second, time.Minute)}, 1, time.Second, 0},
+		"Resync":     {"a delay as long as the resync is kept, without jitter", []flow.BackoffOption{flow.WithBackoffJitter(0, 0.5), flow.WithBackoffRand(func() float64 { return 0 })}, time.Hour, time.Hour, 0},
+		"Never":      {"a server cannot stop the resync; a check can, for 73 years", nil, math.MaxInt64, time.Hour, math.MaxInt64 / 4},
+		"LessResync": {"a shorter resync replaces a longer delay of a server; a check gets the delay that it asks for", []flow.BackoffOption{flow.WithBackoffResync(time.Minute)}, time.Hour, time.Minute, time.Hour},
 	}
 	for name, tc := range cases {
 		for what, out := range map[string]flow.Outcome{"Block": blocked(tc.after), "InProgress": polled(tc.after)} {
 			t.Run(name+"/"+what, func(t *testing.T) {
-				b := plain(tc.opts...)
+				b, want := plain(tc.opts...), tc.want
+				if what == "Block" {
+					want = cmp.Or(tc.asked, want)
+				}
 				for range 3 {
 					delay, again := b.Next("p", out)
-					mustEqual(t, tc.reason, []any{tc.want, true}, []any{delay, again})
+					mustEqual(t, tc.reason, []any{want, true}, []any{delay, again})
 				}
 			})
 		}

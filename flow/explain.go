@@ -16,7 +16,8 @@ import (
 // every link. Print it with String, or marshal it to JSON. The texts of an
 // Explanation that the flow made are safe to show, like the texts of an
 // [Outcome]. Names have at most 200 bytes, keys and references 1,000, errors
-// and messages 32,768, and the texts of a [Step] 2,000.
+// and messages 32,768, and the texts of a [Step] 2,000. A pass with more than
+// 500 steps leaves out steps in the middle, and says so.
 type Explanation struct {
 	Name string `json:"name"` // of the reconciler
 	Key  string `json:"key"`

@@ -15,9 +15,12 @@ type Operations[T any] struct {
 	// tokens. With an empty key the flow applies and deletes nothing
 	// ([ErrNoKey]).
 	//
-	// Without Token and SetToken the key must differ for a resource that was
-	// deleted and made again under the same name: include its UID. Otherwise
-	// the new resource inherits the operation of the old one.
+	// Tokens in memory, counts and explanations belong to a key. So the key
+	// needs the UID of the resource: a resource that was deleted and made again
+	// under the same name must have another key. Otherwise the new resource
+	// inherits the operation of the old one, and may become Ready by it. The
+	// flow refuses a token in memory only if it is for a later generation than
+	// the resource has. Call [Reconciler.Remove] for a resource that is gone.
 	Key func(resource T) string
 
 	// Apply makes the cloud match the spec. If Request.Token is empty, it

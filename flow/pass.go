@@ -55,7 +55,9 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 	if !s.owner(ctx) {
 		return s.stop
 	}
-	s.before, s.unsaved = r.operationOf(resource)
+	if !s.underWay() {
+		return s.stop
+	}
 	if s.deleting {
 		return s.delete(ctx)
 	}
@@ -138,6 +140,19 @@ func (s *sequence[T]) held() *Request[T] {
 	}
 	req.Deleting, req.Applied = s.deleting, s.applied
 	return req
+}
+
+// underWay finds the operation under way. A token in memory for a later
+// generation than that of the resource belongs to another object, or the
+// resource is an old copy. Neither may use it, and an old copy must not lose it.
+func (s *sequence[T]) underWay() bool {
+	op, inMemory := s.r.operationOf(s.given)
+	s.before, s.unsaved = op, inMemory && s.r.ops.SetToken != nil
+	if inMemory && op.generation > s.generation && op.deletes == s.deleting {
+		return s.failed(PointPass, nil, fmt.Errorf("flow: the operation in memory is for generation %d of the resource, which now has generation %d, "+
+			"so it is another object under the same key: include the UID in Operations.Key, and call Reconciler.Remove for resources that are gone", op.generation, s.generation))
+	}
+	return true
 }
 
 func (s *sequence[T]) owner(ctx context.Context) bool {
@@ -272,7 +287,8 @@ func (s *sequence[T]) misplaced(point string, res checks.Result) bool {
 // does.
 func (s *sequence[T]) released(ctx context.Context) bool {
 	s.key = s.r.ops.Key(s.given)
-	s.before, s.unsaved = s.r.operationOf(s.given)
+	op, inMemory := s.r.operationOf(s.given)
+	s.before, s.unsaved = op, inMemory && s.r.ops.SetToken != nil
 	s.begin(operation{})
 	if err := s.save(ctx); err != nil {
 		return s.failed(PointDelete, nil, err)

@@ -217,6 +217,19 @@ func (r *Reconciler[T]) Forget(resource T) {
 	r.waits.Delete(key)
 }
 
+// Remove drops everything that the reconciler stores in memory under the key of
+// a resource that no longer exists: its token, failure counts and explanation.
+// Call it when the engine learns that the resource is gone. Otherwise the token
+// of an operation under way stays until the process ends.
+func (r *Reconciler[T]) Remove(key string) {
+	if b := r.opt.backoff; b != nil {
+		b.Forget(r.backoffKey(key))
+	}
+	r.waits.Delete(key)
+	r.tokens.Delete(key)
+	r.explanations.Delete(key)
+}
+
 // backoffKey returns the key of a resource in the Backoff, which several
 // reconcilers may share.
 func (r *Reconciler[T]) backoffKey(key string) string { return r.name + " " + key }

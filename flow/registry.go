@@ -42,6 +42,9 @@ type Runner[O any] interface {
 	// Explain returns the Explanation of a resource's last pass, see
 	// [Reconciler.Explain].
 	Explain(key string) (e Explanation, ok bool)
+	// Remove drops what is stored in memory under the key of a resource that no
+	// longer exists, see [Reconciler.Remove].
+	Remove(key string)
 	// String prints the flow, and Mermaid draws it.
 	String() string
 	Mermaid() string

@@ -52,12 +52,12 @@ func parseStored(stored string, generation int64) operation {
 	return u
 }
 
-// operationOf returns the operation under way of a resource. unsaved reports
-// that its token is in memory because SetToken failed.
-func (r *Reconciler[T]) operationOf(resource T) (u operation, unsaved bool) {
+// operationOf returns the operation under way of a resource. inMemory reports
+// that its token is in memory: there is no SetToken, or it failed.
+func (r *Reconciler[T]) operationOf(resource T) (u operation, inMemory bool) {
 	if r.tokens.Len() > 0 { // otherwise the pass needs no key
 		if u, ok := r.tokens.Get(r.ops.Key(resource)); ok {
-			return u, r.ops.SetToken != nil
+			return u, true
 		}
 	}
 	if r.ops.Token == nil {

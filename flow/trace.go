@@ -67,8 +67,8 @@ type Step struct {
 	// of an error or a panic. A check may return both.
 	Message string `json:"message,omitempty"`
 	Error   string `json:"error,omitempty"`
-	// Notes are the further texts of the link, see [chain.Note]: at most 100,
-	// and those of the flow.
+	// Notes are the further texts of the link, see [chain.Note]: at most 64 KiB
+	// in a pass, and those of the flow.
 	Notes []string `json:"notes,omitempty"`
 	// Elapsed is the duration of the step by the reconciler's clock
 	// ([WithClock]), including all inner steps.
@@ -82,31 +82,64 @@ type recording struct {
 	begun time.Time
 	steps []Step
 	open  []entered // the steps that were entered and not yet left, innermost last
+	cut   bool      // steps are left out
+	notes int       // the bytes of all notes of links
 }
 
 type entered struct {
 	link *chain.Link
-	step int
+	step int // negative: left out
 	at   time.Time
 }
 
-// maxNotes is the number of notes of a step, so that a link cannot fill the
-// memory of explanations.
-const maxNotes = 100
+// Bounds of a recording, so that no link fills the memory of explanations. A
+// recording keeps its first and its last steps: the last ones decided.
+const maxSteps, firstSteps, maxNotes = 500, 400, 64 << 10
 
+// note adds a note to the innermost step.
 func (rec *recording) note(text string) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	if n := len(rec.open); n > 0 {
-		s := &rec.steps[rec.open[n-1].step]
-		switch len(s.Notes) {
-		case maxNotes: // the rest is left out
-		case maxNotes - 1:
-			s.Notes = append(s.Notes, "further notes are left out")
-		default:
-			s.Notes = append(s.Notes, short(text))
+	n := len(rec.open)
+	if n == 0 || rec.open[n-1].step < 0 || rec.notes > maxNotes {
+		return
+	}
+	s := &rec.steps[rec.open[n-1].step]
+	text = short(text)
+	if rec.notes += len(text); rec.notes > maxNotes {
+		text = "further notes are left out"
+	}
+	s.Notes = append(s.Notes, text)
+}
+
+// add adds a step that is entered.
+func (rec *recording) add(link *chain.Link, step Step, now time.Time) {
+	if len(rec.steps) == maxSteps {
+		rec.cut = true
+		rec.steps = slices.Delete(rec.steps, firstSteps, firstSteps+1)
+		for i := range rec.open {
+			switch in := &rec.open[i]; {
+			case in.step == firstSteps:
+				in.step = -1
+			case in.step > firstSteps:
+				in.step--
+			}
 		}
 	}
+	rec.open = append(rec.open, entered{link, len(rec.steps), now})
+	rec.steps = append(rec.steps, step)
+}
+
+// all returns a copy of the steps: a link may still run on its own goroutine.
+func (rec *recording) all() []Step {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	steps := slices.Clone(rec.steps)
+	if rec.cut {
+		s := &steps[firstSteps]
+		s.Notes = append(slices.Clone(s.Notes), "the steps before this one are left out")
+	}
+	return steps
 }
 
 // tracer is the observer that records the trace of a pass. Each pass enables
@@ -130,8 +163,7 @@ func (tracer) Enter(ctx context.Context, link *chain.Link) context.Context {
 	now := rec.now() // before the lock, because the clock may be a user's function
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	rec.open = append(rec.open, entered{link, len(rec.steps), now})
-	rec.steps = append(rec.steps, step)
+	rec.add(link, step, now)
 	return ctx
 }
 
@@ -150,6 +182,9 @@ func (tracer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
 	}
 	in := rec.open[i]
 	rec.open = slices.Delete(rec.open, i, i+1)
+	if in.step < 0 {
+		return
+	}
 	s := &rec.steps[in.step]
 	s.Elapsed = max(now.Sub(in.at), 0) // the clock may go back
 	s.Verdict, s.Reason, s.Message, s.Error = left.Verdict, left.Reason, left.Message, left.Error
@@ -198,13 +233,11 @@ func stepOf(exit chain.Exit) (s Step) {
 func (r *Reconciler[T]) finish(p *passState, resource T, out Outcome) {
 	key := r.key(resource)
 	version := r.about(resource).apiVersion
-	p.trace.mu.Lock()
 	e := Explanation{
 		Name: r.name, Key: key, APIVersion: version, At: p.trace.begun, Since: p.trace.begun,
 		State: out.State().String(), Point: out.Point(), Link: out.Link(), Reason: out.Reason(), Message: out.Message(),
-		Severity: string(out.Severity()), Rule: out.Rule(), WaitingFor: out.WaitingFor(), WaitsForSelf: out.WaitsForSelf(), Following: out.Following(), Steps: slices.Clone(p.trace.steps), // a link may still run on its own goroutine
+		Severity: string(out.Severity()), Rule: out.Rule(), WaitingFor: out.WaitingFor(), WaitsForSelf: out.WaitsForSelf(), Following: out.Following(), Steps: p.trace.all(),
 	}
-	p.trace.mu.Unlock()
 	e.Elapsed = max(r.opt.now().Sub(e.At), 0) // the clock may go back
 	if out.Err() != nil {
 		e.Error = fmt.Sprint(out.Err())

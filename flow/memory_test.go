@@ -1,0 +1,147 @@
+package flow_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// A token in memory of another object under the same key does not make a
+// resource Ready, and does not stand for its deletion.
+func TestObjectMadeAgain(t *testing.T) {
+	applying, deletingOld := &pool{name: "p", generation: 3}, &pool{name: "p", generation: 3, deleting: true}
+	refused := place{flow.StateFailed, flow.PointPass, ""}
+	cases := map[string]struct {
+		reason string
+		old    *pool // the object before, with an operation under way
+		remove bool  // the engine removes its key
+		again  *pool // the object that was made again
+		want   place
+		calls  []string
+	}{
+		"Older":         {"the generation shows that it is another object", applying, false, &pool{name: "p", generation: 1}, refused, []string{"owner"}},
+		"OlderDeletion": {"the old deletion is not that of the new object", deletingOld, false, &pool{name: "p", generation: 1, deleting: true}, refused, []string{"owner"}},
+		"Deletion":      {"a deletion replaces an Apply of either object", applying, false, &pool{name: "p", generation: 1, deleting: true}, place{State: flow.StateGone}, []string{"owner", "delete"}},
+		"NotDeleted":    {"no user takes a deletion back, so it is another object", deletingOld, false, &pool{name: "p", generation: 1}, place{State: flow.StateReady}, []string{"owner", "get", "apply"}},
+		"Removed":       {"no operation is under way", applying, true, &pool{name: "p", generation: 1}, place{State: flow.StateReady}, []string{"owner", "get", "apply"}},
+		"Same":          {"the present spec: nothing shows that it is another object", applying, false, &pool{name: "p", generation: 3}, place{State: flow.StateReady}, []string{"owner", "apply a"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}}}
+			r := flow.New("Pool", c.operations(), ext{})
+			r.Reconcile(t.Context(), tc.old)
+			if tc.remove {
+				r.Remove("p")
+			}
+			c.take()
+			out := r.Reconcile(t.Context(), tc.again)
+			mustEqual(t, tc.reason, tc.want, placeOf(out))
+			mustEqual(t, tc.reason, tc.calls, c.take())
+			if out.State() == flow.StateFailed && !strings.Contains(out.Message(), "UID in Operations.Key") {
+				t.Errorf("%s: the message does not say what to change: %s", tc.reason, out.Message())
+			}
+			// An old copy of the resource looks the same, so the operation is not
+			// lost.
+			if tc.want == refused {
+				c.answers = nil
+				r.Reconcile(t.Context(), tc.old)
+				if last := c.take(); !strings.HasSuffix(last[len(last)-1], " a") {
+					t.Errorf("%s: the operation is lost: %q", tc.reason, last)
+				}
+			}
+		})
+	}
+}
+
+// Remove drops everything that the reconciler stores for a key.
+func TestRemove(t *testing.T) {
+	c := &cloud{answers: []answer{{err: errBoom}, {err: errBoom}, {err: errBoom}}}
+	r := flow.New("Pool", c.operations(), ext{}, flow.WithExplanations(9), flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))))
+	p := &pool{name: "p"}
+	r.Reconcile(t.Context(), p)
+	r.Remove("p")
+	if _, ok := r.Explain("p"); ok {
+		t.Error("the explanation is still there")
+	}
+	first, _ := r.Reconcile(t.Context(), p).Again()
+	second, _ := r.Reconcile(t.Context(), p).Again()
+	mustEqual(t, "the counts start again, for Remove only", 2*first, second)
+}
+
+// An owner that cannot be read ends a deletion with an error: the checks would
+// decide without it. An owner that is gone stops no deletion.
+func TestUnreadableOwner(t *testing.T) {
+	gone := chain.New(checks.OnOwner[*pool](checks.OwnerReady()))
+	cases := map[string]struct {
+		reason string
+		err    error
+		want   place
+		calls  []string
+	}{
+		"Unreadable": {"the deletion waits until the owner can be read", errBoom, place{flow.StateFailed, flow.PointOwner, ""}, []string{"owner"}},
+		"Gone":       {"the deletion runs", nil, place{State: flow.StateGone}, []string{"owner", "delete"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{owner: checks.Object{Ref: fleet}, ownerErr: tc.err}
+			out := flow.New("Pool", c.operations(), ext{DeleteCheck: gone}).Reconcile(t.Context(), &pool{deleting: true})
+			mustEqual(t, tc.reason, tc.want, placeOf(out))
+			mustEqual(t, tc.reason, tc.calls, c.take())
+			if _, again := out.Again(); tc.err != nil && (!again || !errors.Is(out.Err(), tc.err)) {
+				t.Errorf("%s: again is %t, the error %v", tc.reason, again, out.Err())
+			}
+		})
+	}
+}
+
+// An explanation has a bounded size, however many notes and inner links a link
+// has, and says that the rest is left out.
+func TestExplanationIsBounded(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	inner := returns[*checks.Request[*pool]]("inner", checks.Proceed(), nil)
+	many := make([]chain.Middleware[*checks.Request[*pool], checks.Result], 3000)
+	for i := range many {
+		many[i] = inner
+	}
+	notes := func(ctx context.Context, _ *checks.Request[*pool]) (checks.Result, error) {
+		for range 50_000 {
+			chain.Note(ctx, long)
+		}
+		return checks.Block("Busy", "it is busy"), nil
+	}
+	cases := map[string]struct {
+		reason string
+		links  chain.Chain[*checks.Request[*pool], checks.Result]
+	}{
+		"Notes": {"a link makes many notes", chain.New(checks.Check("last", notes))},
+		"Steps": {"a pass has many links", chain.New(append(many, returns[*checks.Request[*pool]]("last", checks.Block("Busy", "it is busy"), nil))...)},
+		"NotesSteps": {"many links make many notes", chain.New(checks.Check("a", func(ctx context.Context, r *checks.Request[*pool]) (checks.Result, error) {
+			_, err := notes(ctx, r)
+			return checks.Proceed(), err
+		}), checks.Check("last", notes))},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{}
+			r := flow.New("Pool", c.operations(), ext{PreCheck: tc.links}, flow.WithExplanations(1))
+			r.Reconcile(t.Context(), &pool{name: "p"})
+			e, _ := r.Explain("p")
+			text := e.String()
+			if len(text) > 300_000 || len(e.Steps) > 600 {
+				t.Errorf("%s: %d bytes, %d steps", tc.reason, len(text), len(e.Steps))
+			}
+			if !strings.Contains(text, "left out") {
+				t.Errorf("%s: the text does not report what it leaves out", tc.reason)
+			}
+			mustEqual(t, "the deciding link", []string{"last", "Busy"}, []string{e.Link, e.Reason})
+			s := e.Steps[len(e.Steps)-1]
+			mustEqual(t, "its step", []string{"last", "it is busy"}, []string{s.Link, s.Message})
+		})
+	}
+}
