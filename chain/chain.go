@@ -97,8 +97,10 @@ func (c Chain[Req, Res]) Extend(others ...Chain[Req, Res]) Chain[Req, Res] {
 //	New(a, b).Then(New(c).Then(h)) = New(a, b, c).Then(h)
 //
 // Then puts nothing between the links: a call costs as much as the nested
-// functions. c.Then is itself a [Middleware], but a chain lists it as one link.
-// To keep the names of its links, use [Chain.Extend].
+// functions. c.Then is itself a [Middleware], but a chain lists it as one link:
+// no observer and no engine sees its links. An engine that refuses a wrong
+// set-up, such as owner checks for a kind without owners, does not find the
+// mistake there. Use [Chain.Extend], which keeps the links.
 //
 // Then panics if end is nil, or if a link returns a nil handler. The message
 // names the chain or the link.

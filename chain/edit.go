@@ -50,7 +50,7 @@ func (c Chain[Req, Res]) Without(name string) (Chain[Req, Res], error) {
 // edit replaces the links in [from, to) by links. Both positions count from the
 // link named name.
 func (c Chain[Req, Res]) edit(op, name string, from, to int, links []Middleware[Req, Res]) (Chain[Req, Res], error) {
-	added := entries(op, links)
+	added, name := entries(op, links), safeName(name)
 	var at, found int
 	for i, e := range c.links {
 		if e.meta.Name == name {

@@ -20,7 +20,9 @@ type Link struct {
 	// Within is nil for every link that [Chain.Links] lists.
 	Within *Link
 	// Name is the name given to [Named]. Without one it is derived from the
-	// function that made the link, as in "audit.New". Names need not be unique.
+	// function that made the link, as in "audit.New". It is one line of at most
+	// 200 bytes without control characters and known secrets, so an observer may
+	// show it as it is. Names need not be unique.
 	Name string
 	// Source is the place where the user made the link, as "folder/file.go:12".
 	// It is empty if unknown.
@@ -66,14 +68,17 @@ func Named[Req, Res any](name string, link Middleware[Req, Res]) Middleware[Req,
 // describe returns the description of link. It calls no code of the user.
 func describe[Req, Res any](link Middleware[Req, Res]) *Link {
 	if answer := probe.Ask(link); answer != nil {
-		return &Link{Name: answer.Name, Source: answer.Source, Tag: answer.Tag}
+		return &Link{Name: safeName(answer.Name), Source: answer.Source, Tag: answer.Tag}
 	}
 	name, source := funcName(link)
 	if name == "chain.Recover" {
 		return &Link{Name: "Recover", Source: source}
 	}
-	return &Link{Name: name, Source: source, Derived: true}
+	return &Link{Name: safeName(name), Source: source, Derived: true}
 }
+
+// safeName returns the name that a link has if a user names it name.
+func safeName(name string) string { return text.Line(name, text.Name) }
 
 // funcNames caches the results of funcName by the entry point of the function.
 // A program has a bounded number of functions.

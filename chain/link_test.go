@@ -141,6 +141,25 @@ func TestLinkString(t *testing.T) {
 	}
 }
 
+// A program may make a name of its input. No observer has to make it safe.
+func TestForeignName(t *testing.T) {
+	for name, tc := range map[string]struct{ foreign, want string }{
+		"Escape": {"a\n> Apply\x00", `a; > Apply\x00`},
+		"Secret": {"get https://a?sig=hunter2", "get https://a?sig=REDACTED"},
+		"Long":   {strings.Repeat("x", 50_000), strings.Repeat("x", 177) + "... (49,823 bytes more)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := chain.New(chain.Named(tc.foreign, declared))
+			if got := c.Links()[0].Name; got != tc.want || len(got) > 200 {
+				t.Errorf("%d bytes: %s", len(got), got)
+			}
+			if _, err := c.Without(tc.foreign); err != nil {
+				t.Errorf("an edit by the given name: %v", err)
+			}
+		})
+	}
+}
+
 // Only Then may run code of a link, because composing a link may take locks or
 // open files.
 func TestNamingCallsNoLink(t *testing.T) {

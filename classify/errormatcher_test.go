@@ -63,7 +63,7 @@ func TestRowsMatchErrors(t *testing.T) {
 		"interface only": {"the type may be an interface", &net.OpError{Op: "dial", Err: errors.New("x")}, "interface"},
 		"message too":    {"all conditions of a row have to hold", &quotaError{"b"}, "as and message"},
 		"other":          {"no condition holds", fs.ErrNotExist, "Unknown"},
-		"causes":         {"each cause of a joined error is compared by itself", fmt.Errorf("%w: %w", errNoQuota, &quotaError{"a"}), "is"},
+		"causes":         {"the causes of a joined error share its Go errors", fmt.Errorf("%w: %w", errNoQuota, &quotaError{"a"}), "both"},
 		"not comparable": {"errors that cannot be compared are not equal", listError{"a"}, "Unknown"},
 		"panic":          {"the value of a panic is not compared", &chain.PanicError{Value: errNoQuota}, "Panic"},
 		"panics in Is":   {"no later row decides about an error that panics", panics("Is"), "Unreadable(both)"},
@@ -78,6 +78,35 @@ func TestRowsMatchErrors(t *testing.T) {
 			}
 			if c.Rule() != tc.want || fmt.Sprint(c.Fault()) != fault || c.Fault() != nil && c.Retry() != Slow {
 				t.Errorf("%s: got %v, fault %v, want rule %s, fault %s", tc.reason, c, c.Fault(), tc.want, fault)
+			}
+		})
+	}
+}
+
+// A program marks an error by joining it with one of its own. The mark counts for
+// each cause, with the code of that cause.
+func TestRowsMatchMarkedErrors(t *testing.T) {
+	conflict := respErr("Conflict", 409, "busy")
+	table := Table{
+		{Name: "marked conflict", Is: errNoQuota, Code: "Conflict", Retry: Fast, KeepStatus: true},
+		{Name: "marked", Is: errNoQuota, Retry: Fast, KeepStatus: true},
+		{Name: "conflict", Code: "Conflict", Retry: OnChange},
+	}
+	cases := map[string]struct {
+		reason string
+		err    error
+		want   string // the rule
+	}{
+		"joined":     {"errors.Is finds the mark in the joined error", errors.Join(errNoQuota, errors.New("x")), "marked"},
+		"two %w":     {"fmt.Errorf joins, too", fmt.Errorf("%w: %w", errNoQuota, errors.New("x")), "marked"},
+		"code":       {"the code is that of the cause", errors.Join(conflict, errNoQuota), "marked conflict"},
+		"not marked": {"another join has no mark", errors.Join(conflict, errors.New("x")), "conflict"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := classifyBy(t, newFailure(tc.err, "", noon), table.Link())
+			if marked := tc.want != "conflict"; c.Rule() != tc.want || c.KeepsStatus() != marked {
+				t.Errorf("%s: got %v, want rule %s", tc.reason, c, tc.want)
 			}
 		})
 	}

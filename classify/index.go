@@ -107,7 +107,11 @@ func (ix *index) classify(ctx context.Context, f *Failure) (c Classification, ok
 		if !r.matches(ctx, f) {
 			continue
 		}
-		switch matches, readable := r.matchesError(f.Err); {
+		err := f.Err
+		if f.Joined != nil { // a mark that a program joined counts for each cause
+			err = f.Joined
+		}
+		switch matches, readable := r.matchesError(err); {
 		case !readable:
 			return f.failed("Unreadable("+r.name+")", fmt.Errorf("classify: rule %s cannot decide: %w", r.name, newUnreadable(f.Err))), true
 		case matches:

@@ -36,10 +36,12 @@ type Rule struct {
 	// with APIVersions does not match a failure of an unknown version.
 	APIVersions string
 	// Is is a Go error that the error of the failure must match, as for
-	// errors.Is.
+	// errors.Is. If a joined error matches, so does each of its causes: with
+	// errors.Join(ErrMine, err) the row decides about err, too, and its other
+	// conditions are about err. For the combination of the causes, see [Compose].
 	Is error
 	// As is a Go type that the error of the failure must have, as for
-	// errors.As. [ErrorType] makes one.
+	// errors.As. [ErrorType] makes one. In a joined error it counts as Is does.
 	As TypeMatcher
 	// Retry says how soon to retry. It must be set.
 	Retry Retry

@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-go/windlass/internal/onion"
 	"github.com/windlass-go/windlass/internal/pass"
 	"github.com/windlass-go/windlass/internal/stack"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // Reconciler takes resources of type T through the flow. [New] makes it. It is
@@ -85,7 +86,7 @@ func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Optio
 			panic(fmt.Sprintf("flow: New: %s: %s at %s is about the owner, and Operations.Owner is nil: give the function that finds the owner", name, link, point))
 		}
 	}
-	r := &Reconciler[T]{name: name, link: &chain.Link{Name: name, Tag: pass.Pass}, ops: ops, ext: ext.named(), opt: options{now: time.Now}, explanations: &keyed.Map[string, Explanation]{}}
+	r := &Reconciler[T]{name: name, link: &chain.Link{Name: text.Line(name, text.Name), Tag: pass.Pass}, ops: ops, ext: ext.named(), opt: options{now: time.Now}, explanations: &keyed.Map[string, Explanation]{}}
 	for i, o := range opts {
 		if o == nil {
 			panic(fmt.Sprintf("flow: New: %s: option %d is nil", name, i+1))

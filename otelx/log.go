@@ -38,7 +38,7 @@ func (o *observer) logged(ctx context.Context, verbosity int) (on bool) {
 func (b *bound) logStart(ctx context.Context, start pass.Start) (inner context.Context) {
 	inner = ctx
 	defer b.contain()
-	log := logr.FromContextOrDiscard(ctx).WithValues(LogReconciler, safe(start.Link.Name, maxWord))
+	log := logr.FromContextOrDiscard(ctx).WithValues(LogReconciler, start.Link.Name)
 	if key := start.Key(); key != "" {
 		log = log.WithValues(LogKey, safe(key, maxText))
 	}

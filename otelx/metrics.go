@@ -93,9 +93,9 @@ func (b *bound) measure(ctx context.Context, p *running, e *ending) {
 	if ctx.Err() != nil {
 		ctx = context.WithoutCancel(ctx)
 	}
-	key := seriesKey{whole: pass.Of(e.link), reconciler: p.reconciler(), point: safe(e.link.Point, maxWord), verdict: e.verdict, reason: e.reason}
+	key := seriesKey{whole: pass.Of(e.link), reconciler: p.reconciler(), point: e.link.Point, verdict: e.verdict, reason: e.reason}
 	if key.whole == 0 {
-		key.link = safe(e.link.Name, maxWord)
+		key.link = e.link.Name
 	}
 	if e.rule != "" {
 		key.reason = e.rule

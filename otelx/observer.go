@@ -186,7 +186,7 @@ func (b *bound) prepare(ctx context.Context, p *running) context.Context {
 func (o *observer) Bind(link *chain.Link) chain.Observer { return o.bind(link) }
 
 func (o *observer) bind(link *chain.Link) *bound {
-	name, point := safe(link.Name, maxWord), safe(link.Point, maxWord)
+	name, point := link.Name, link.Point // both are safe
 	b := &bound{observer: o, link: link, verbosity: o.pointVerbosity, spanName: name}
 	if pass.Of(link) == pass.Pass {
 		b.spanName = "reconcile " + name

@@ -64,7 +64,7 @@ func (p *running) reconciler() string {
 	if p.link == nil {
 		return ""
 	}
-	return safe(p.link.Name, maxWord)
+	return p.link.Name
 }
 
 // receiveNotes returns the context in which p receives notes.

@@ -58,7 +58,7 @@ func wrap[Req, Res any](name string, link chain.Middleware[Req, Res], o *observe
 	if o.off() {
 		return named
 	}
-	b := o.bind(&chain.Link{Name: name})
+	b := o.bind(&chain.New(named).Links()[0])
 	return probe.Derived(name, named, func(next chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 		if h := link(next); h != nil {
 			return around(b, h)

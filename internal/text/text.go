@@ -4,6 +4,7 @@ package text
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -27,6 +28,8 @@ const (
 //     becomes one space. After a sign such as ":" both become one space. At the
 //     start and the end of s both are removed. Any other space character
 //     becomes " ".
+//   - A color of a terminal, such as "\x1b[31m", is left out, so that it hides no
+//     secret. In a text of more than 64 KiB, a later one becomes an escape.
 //   - An invalid byte becomes U+FFFD.
 //   - An invisible character becomes an escape such as \x1b or \u202e. Examples
 //     are control characters, characters that change the direction of text, and
@@ -36,6 +39,9 @@ const (
 //
 // The time for a long text depends on limit. Line of a line changes nothing.
 func Line(s string, limit int) string {
+	if strings.IndexByte(s[:min(len(s), 2*Message)], '\x1b') >= 0 {
+		s = colors.ReplaceAllString(s, "")
+	}
 	mark := markOf(s)
 	body := s[:len(s)-len(mark)]
 	room := limit - markSize(len(s))
@@ -56,6 +62,8 @@ func Line(s string, limit int) string {
 	}
 	return w.first(w.size) + mark
 }
+
+var colors = regexp.MustCompile(`\x1b\[[0-9;:]*m`)
 
 // writer writes a line. The input before at is processed: in[:done] was written
 // to out, and in[done:at] needs no change.
@@ -122,11 +130,13 @@ func (w *writer) whiteSpace(stop int) {
 	switch to := w.at + len(run); {
 	case w.size == 0, to == len(w.in):
 		with = ""
-	case strings.ContainsAny(run, "\n\v\f\r\u0085\u2028\u2029") && strings.IndexByte(" ;,:={[(", w.in[w.at-1]) < 0:
+	case strings.ContainsFunc(run, lineBreak) && strings.IndexByte(" ;,:={[(", w.in[w.at-1]) < 0:
 		with = "; "
 	}
 	w.replace(w.at+len(run), with)
 }
+
+func lineBreak(r rune) bool { return strings.ContainsRune("\n\v\f\r\u0085\u2028\u2029", r) }
 
 // isPlain reports whether the byte at position at is kept without a check. A
 // space is checked only after a word that ends like Bearer or Basic.
@@ -188,7 +198,7 @@ const (
 var kinds = func() (kinds [256]kind) {
 	for c := range kinds {
 		switch {
-		case c == ':' || c == '=' || c == '%' || c == ' ':
+		case c == ':' || c == '=' || c == '%' || c == '-' || c == ' ':
 			kinds[c] = sign
 		case c < ' ' || c >= 0x7f:
 			kinds[c] = other

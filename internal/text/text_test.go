@@ -26,7 +26,9 @@ func TestLine(t *testing.T) {
 		"Tab":          {"a text cannot forge a column", "a\tb\t\n", "a b"},
 		"Separators":   {"line breaks of Unicode are replaced", "a\u2028b\u2029c\u0085d\ve\ff", "a; b; c; d; e; f"},
 		"Spaces":       {"each space character becomes a space", "1\u00a0000\u3000km", "1 000 km"},
-		"Escape":       {"a text sends no commands to a terminal", "\x1b[31mred\x07\x00\x7f", `\x1b[31mred\x07\x00\x7f`},
+		"Escape":       {"a text sends no commands to a terminal", "\x1b]0;title\x07\x00\x7f", `\x1b]0;title\x07\x00\x7f`},
+		"Color":        {"a color is left out, and half a color is not one", "\x1b[1;31mred\x1b[0m \x1b[31", `red \x1b[31`},
+		"ColorInColor": {"what is left of two colors is not one", "\x1b[\x1b[0m31mred", `\x1b[31mred`},
 		"C1":           {"some terminals obey the second set of control characters", "a\u009b31m", `a\x9b31m`},
 		"Bidi":         {"a text does not change its direction", "a\u202eb\u2066c\u200fd\u061ce", `a\u202eb\u2066c\u200fd\u061ce`},
 		"Invisible":    {"names that look the same are the same", "a\u200bb\ufeffc\u00add\u3164e\ufe0ff\u034fg", `a\u200bb\ufeffc\xadd\u3164e\ufe0ff\u034fg`},
@@ -113,15 +115,33 @@ func TestSecrets(t *testing.T) {
 		"Several":       {"several secrets", "sig=a sig=b\nsig=c", "sig=REDACTED sig=REDACTED; sig=REDACTED"},
 		"Invisible":     {"control characters do not hide a secret", "\x1bsig=a\x00b", `\x1bsig=REDACTED`},
 
+		"ColorBefore":  {"a color before a key", "\x1b[31msig=abc x", "sig=REDACTED x"},
+		"ColorBetween": {"a color between a key and its value", "token\x1b[0m=\x1b[1m\"a b\"\x1b[0m x", `token="REDACTED" x`},
+		"ColorBearer":  {"a color before a token", "Bearer \x1b[32m" + jwt + "\x1b[0m x", "Bearer REDACTED x"},
+		"YAML":         {"a manifest", "user: u\n  password: hunter2\n- token: abc # old\nport: 1", "user: u; password: REDACTED; - token: REDACTED # old; port: 1"},
+		"YAMLFlow":     {"a manifest on one line", "{user: u, clientSecret: a, password: b}", "{user: u, clientSecret: REDACTED, password: REDACTED}"},
+		"YAMLInText":   {"a value after the text of an error", "bad values: password: hunter2", "bad values: password: REDACTED"},
+		"YAMLSentence": {"it is unclear whether the first word is a secret", "password: must not be empty", "password: REDACTED not be empty"},
+		"YAMLBlock":    {"a value on the next line", "password: |-\n  hunter2\nport: 1", "password: |-; REDACTED; port: 1"},
+		"PEM":          {"a private key", "tls.key: -----BEGIN RSA PRIVATE KEY-----\nMIIB+/=\nabc\n-----END RSA PRIVATE KEY-----\nx", "tls.key: -----BEGIN RSA PRIVATE KEY-----REDACTED-----END RSA PRIVATE KEY-----; x"},
+		"PEMInJSON":    {"a private key with escaped line breaks", `{"key":"-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n"}`, `{"key":"-----BEGIN PRIVATE KEY-----REDACTED-----END PRIVATE KEY-----\n"}`},
+		"PEMOfKey":     {"the key of a private key", "privateKey: |\n  -----BEGIN PRIVATE KEY-----\n  MIIB\nprivate_key=-----BEGIN PRIVATE KEY-----\nMIIB", "privateKey: |; -----BEGIN PRIVATE KEY-----REDACTED-----BEGIN PRIVATE KEY-----REDACTED"},
+		"PEMCut":       {"the end of a private key is missing", "-----BEGIN EC PRIVATE KEY-----\nMIIB", "-----BEGIN EC PRIVATE KEY-----REDACTED"},
+		"Cookie":       {"each cookie of a header, and no other line", "Cookie: a=b; sid=\"c d\"\nHost: x\nSet-Cookie: sid=a; Path=/", "Cookie: REDACTED; Host: x; Set-Cookie: REDACTED"},
+		"Cookies":      {"a map of headers", "map[Cookie:[a=b; c=d] Accept:[x]]", "map[Cookie:[REDACTED] Accept:[x]]"},
+		"Ampersand":    {"only in a query does & end a value", "Password=p&w;Encrypt=1 DB_PASS=a&b=c x?a=b&password=c&d=e", "Password=REDACTED;Encrypt=1 DB_PASS=REDACTED x?a=b&password=REDACTED&d=e"},
+
 		"NoSecret":        {"words that end like a key are kept", "design=x assign=y resig=z", "design=x assign=y resig=z"},
 		"RPC":             {"a code of gRPC is kept", "rpc error: code = NotFound desc = no such key", "rpc error: code = NotFound desc = no such key"},
 		"Error":           {"a code of an error is kept", `Code="Conflict" StatusCode=409 key: x`, `Code="Conflict" StatusCode=409 key: x`},
-		"Field":           {"the name of an invalid field is kept", `spec.password: Required value`, `spec.password: Required value`},
+		"Field":           {"the name of an invalid field is kept", `spec.password: Required value; spec.token: unset`, `spec.password: Required value; spec.token: unset`},
+		"Sentence":        {"a sentence about a secret is kept", "get secret: EOF\nno cookie: not found", "get secret: EOF; no cookie: not found"},
+		"Certificate":     {"a certificate is no secret", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----", "-----BEGIN CERTIFICATE-----; MIIB; -----END CERTIFICATE-----"},
 		"Port":            {"a port is kept", "https://host:8080/x@y http://[::1]:80/a@b", "https://host:8080/x@y http://[::1]:80/a@b"},
 		"User":            {"a user is kept", "ssh://git@host:22/x", "ssh://git@host:22/x"},
 		"BasicTier":       {"a tier is kept", "SKU Basic is not allowed, nor Basic authentication", "SKU Basic is not allowed, nor Basic authentication"},
 		"Challenge":       {"the challenge of a server is kept", `Bearer realm="x", error="y": the Bearer token expired`, `Bearer realm="x", error="y": the Bearer token expired`},
-		"NoValue":         {"a key without a value is kept", "sig=&a=b password=", "sig=&a=b password="},
+		"NoValue":         {"a key without a value is kept", "?sig=&a=b password=", "?sig=&a=b password="},
 		"AlreadyRedacted": {"a redacted text is kept", "https://a?sig=REDACTED&b Authorization: REDACTED for x", "https://a?sig=REDACTED&b Authorization: REDACTED for x"},
 	}
 	for name, tc := range cases {
@@ -159,7 +179,7 @@ func TestLineRatio(t *testing.T) {
 func TestLaws(t *testing.T) {
 	pieces := []string{
 		"a", "ü", " ", "  ", "\n", "\u2028", "\u00a0", "\x1b", "\u202e", "\xff", ":", "=", "%3D", "%26", "://", "/", "@", "?", "&", "#", ";", "\"", "'", "\\", "[", "]", ".", ",", "1",
-		"sig", "code", "key", "password", "Authorization", "Bearer", "Basic", "dXNlcjpwYXNz", "realm=", "token", "https://user:", "u0026", text.Redacted, "... (", "12", " bytes more)",
+		"sig", "code", "key", "password", "Authorization", "Bearer", "Basic", "dXNlcjpwYXNz", "realm=", "token", "https://user:", "u0026", "cookie", "\x1b[1m", "- ", "{", "}", "|", "-----BEGIN ", "PRIVATE KEY-----", "-----END", text.Redacted, "... (", "12", " bytes more)",
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		s := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 30).Draw(t, "pieces"), "")
@@ -193,6 +213,7 @@ func laws(t failer, s string, limit int) {
 func FuzzLine(f *testing.F) {
 	for _, s := range []string{
 		"", "a\n> b", "\x1b\x9b\u202e\ufeff\xff", "https://u:p@h?sig=a&code=b%26sig%3Dc", "Authorization:\nBasic dXNlcjpwYXNz",
+		"a: b\npassword: |\n c", "Cookie: a=b\nc", "\x1b[1mpassword=\x1b[0ma&b", "-----BEGIN PRIVATE KEY-----\na\n-----END PRIVATE KEY-----",
 		`{"password":"a\"b"}`, "Bearer realm=\"x\" abc", strings.Repeat("xü\x1b", 30), "sig=" + strings.Repeat("s", 90) + " x... (9 bytes more)",
 	} {
 		f.Add(s, 64)
