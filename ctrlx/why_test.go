@@ -89,7 +89,7 @@ func TestWhy(t *testing.T) {
 		t.Errorf("a is described as %+v", first)
 	}
 	c := o.cluster("cluster-1", "Creating")
-	busy := "Cluster cluster-1 is blocked: Creating: it is Creating; 3 objects wait for it: do what its message asks for"
+	busy := "Cluster cluster-1 is blocked: Creating: it is Creating; 3 objects wait for it: meet the requirement that its message names"
 	settles(t, func() string { return cmp.Diff(map[string]bool{busy: true, cycle: true}, setOf(causes())) })
 	o.report(c, "Running")
 	o.until("a", "True Succeeded")
@@ -363,7 +363,7 @@ func TestWhyOfManagers(t *testing.T) {
 	o.becomes("False Waiting")
 	for mgr, want := range map[manager.Manager]string{
 		databases: "Cluster cluster-1 is missing; 1 object waits for it: create it, or correct the reference",
-		apps:      "Database d is blocked: Waiting: it waits; 1 object waits for it: do what its message asks for",
+		apps:      "Database d is blocked: Waiting: it waits; 1 object waits for it: meet the requirement that its message names",
 	} {
 		settles(t, func() string {
 			var all []string

@@ -55,7 +55,7 @@ func (t *Trace) String() string {
 // Step is a point or a link of a pass. Steps are in the order of entry.
 type Step struct {
 	// Point is the extension point. Link is the name of the link. An empty Link
-	// means the whole point, with its operation.
+	// means the point itself, with its operation.
 	Point string `json:"point"`
 	Link  string `json:"link,omitempty"`
 	// Verdict is the decision of the step: proceed, block, skip, ignore,
@@ -71,8 +71,10 @@ type Step struct {
 	// in a pass, and those of the flow.
 	Notes []string `json:"notes,omitempty"`
 	// Elapsed is the duration of the step by the reconciler's clock
-	// ([WithClock]), including all inner steps.
+	// ([WithClock]), including all inner steps. Own is the duration without
+	// these.
 	Elapsed time.Duration `json:"elapsedNanoseconds"`
+	Own     time.Duration `json:"ownNanoseconds,omitempty"`
 }
 
 // recording is a trace under way. Links may use it on other goroutines.
@@ -90,6 +92,8 @@ type entered struct {
 	link *chain.Link
 	step int // negative: left out
 	at   time.Time
+	// inner is the duration of the inner steps that were left.
+	inner time.Duration
 }
 
 // Bounds of a recording, so that no link fills the memory of explanations. A
@@ -126,7 +130,7 @@ func (rec *recording) add(link *chain.Link, step Step, now time.Time) {
 			}
 		}
 	}
-	rec.open = append(rec.open, entered{link, len(rec.steps), now})
+	rec.open = append(rec.open, entered{link, len(rec.steps), now, 0})
 	rec.steps = append(rec.steps, step)
 }
 
@@ -182,11 +186,15 @@ func (tracer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
 	}
 	in := rec.open[i]
 	rec.open = slices.Delete(rec.open, i, i+1)
+	elapsed := max(now.Sub(in.at), 0) // the clock may go back
+	if i > 0 {
+		rec.open[i-1].inner += elapsed
+	}
 	if in.step < 0 {
 		return
 	}
 	s := &rec.steps[in.step]
-	s.Elapsed = max(now.Sub(in.at), 0) // the clock may go back
+	s.Elapsed, s.Own = elapsed, max(elapsed-in.inner, 0)
 	s.Verdict, s.Reason, s.Message, s.Error = left.Verdict, left.Reason, left.Message, left.Error
 	s.Notes = append(s.Notes, left.Notes...)
 }

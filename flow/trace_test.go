@@ -15,7 +15,7 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-var noElapsed = cmpopts.IgnoreFields(flow.Step{}, "Elapsed")
+var noElapsed = cmpopts.IgnoreFields(flow.Step{}, "Elapsed", "Own")
 
 func TestTrace(t *testing.T) {
 	proceed := func(point string) flow.Step { return flow.Step{Point: point, Verdict: "proceed"} }
@@ -179,12 +179,14 @@ func TestElapsed(t *testing.T) {
 	o.Apply = func(context.Context, *request) (flow.Progress, error) { clk.advance(5e9); return flow.Done(), nil }
 	ctx, trace := flow.WithTrace(t.Context())
 	flow.New("Pool", o, ext{Pass: on("lock", through)}, flow.WithClock(clk.now)).Reconcile(ctx, &pool{})
-	got := map[string]float64{}
+	got, own := map[string]float64{}, map[string]float64{}
 	last, _ := trace.Last()
 	for _, s := range last.Steps {
-		got[s.Point] = s.Elapsed.Seconds()
+		got[s.Point], own[s.Point] = s.Elapsed.Seconds(), s.Own.Seconds()
 	}
 	mustEqual(t, "a step contains the time of its inner steps", map[string]float64{"Pass": 5, "EntryCheck": 0, "Owner": 0, "OwnerCheck": 0, "Get": 0, "PreCheck": 0, "Apply": 5, "PostCheck": 0}, got)
+	got["Pass"] = 0
+	mustEqual(t, "its own time does not", got, own)
 
 	o.Apply = func(context.Context, *request) (flow.Progress, error) {
 		clk.advance(-time.Hour)
@@ -193,7 +195,7 @@ func TestElapsed(t *testing.T) {
 	flow.New("Pool", o, ext{}, flow.WithClock(clk.now)).Reconcile(ctx, &pool{})
 	last, _ = trace.Last()
 	for _, s := range last.Steps {
-		if s.Elapsed != 0 {
+		if s.Elapsed != 0 || s.Own != 0 {
 			t.Errorf("the clock goes back, and %s takes %s", s.Point, s.Elapsed)
 		}
 	}

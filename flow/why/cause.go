@@ -2,6 +2,7 @@ package why
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -79,7 +80,7 @@ func (s State) verb() string {
 	}
 }
 
-// Advice says what unblocks the waiters.
+// Advice says what a person can do to unblock the waiters.
 func (c *Cause) Advice() string {
 	switch {
 	case c.Cycle():
@@ -87,16 +88,54 @@ func (c *Cause) Advice() string {
 	case c.State == Missing:
 		return "create it, or correct the reference"
 	case c.State == Failed:
-		return "correct the error"
+		return "correct the error that its message names"
 	case c.State == Blocked:
-		return "do what its message asks for"
-	case c.State == InProgress, c.State == Deleting:
-		return "wait until its operation ends"
+		return "meet the requirement that its message names"
+	case c.State == InProgress:
+		return "wait until its operation ends, or look at its events"
+	case c.State == Deleting:
+		return "wait until it is deleted, or look at its finalizers"
 	case c.State == Ready:
-		return "do what the messages of its waiters ask for" // they want more than a ready object
+		return "change it, or its waiters: their messages say what they require" // they want more than a ready object
 	}
 	return "look at the object: no reconciler of this program reports its state"
 }
+
+// Command returns the command of kubectl with which to follow the Advice. It is
+// empty if the object has no kind and name of Kubernetes.
+func (c *Cause) Command() string {
+	ref, verb, output := c.Objects[0], "describe", ""
+	switch {
+	case c.Cycle():
+		verb = "edit"
+	case c.State == Missing:
+		verb, ref.Name = "get", "" // the objects that exist, among which may be the one that is meant
+	case c.State == Deleting:
+		verb, output = "get", "-o yaml"
+	case c.State == Ready && len(c.Sample) > 0:
+		ref = c.Sample[0]
+	}
+	if ref.Set != "" || ref.Kind == "" || ref.Name == "" && c.State != Missing {
+		return ""
+	}
+	kind := ref.Kind
+	if ref.Group != "" {
+		kind += "." + ref.Group
+	}
+	words := []string{"kubectl", verb, kind, ref.Name, "", output}
+	if ref.Namespace != "" {
+		words[4] = "-n " + ref.Namespace
+	}
+	for _, name := range []string{kind, ref.Name, ref.Namespace} {
+		if !plainName.MatchString(name) {
+			return "" // the shell might run a part of it
+		}
+	}
+	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " ")
+}
+
+// plainName matches the names of Kubernetes, which have no meaning in a shell.
+var plainName = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9.:-]{0,252})?$`)
 
 // maxSample is the number of waiters of a cause that are named.
 const maxSample = 10

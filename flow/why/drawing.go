@@ -11,11 +11,11 @@ import (
 
 // The measures of a drawing, in pixels.
 const (
-	boxWidth, boxHeight = 230, 46
+	boxWidth, boxHeight = 260, 66
 	gapX, gapY          = 70, 14
 	margin              = 12
 	maxBoxes            = 200
-	maxTitle            = 30 // runes of a line in a box
+	maxTitle            = 28 // runes of a name that fit into a box in the wide fonts; the page cuts wider text
 )
 
 // drawing is a graph of waits as boxes and arrows. Waiters are to the left of the
@@ -31,7 +31,7 @@ type drawing struct {
 // objects for the same reason.
 type box struct {
 	X, Y, Width, Height int
-	Title, Text         string
+	Kind, Title, Text   string // the lines
 	Label               string // for screen readers and tooltips
 	Object              int    // the position of the first object
 	Class               string
@@ -99,13 +99,15 @@ func (g *Graph) boxes() (boxes []box, of map[int]int) {
 	for i := range boxes {
 		b := &boxes[i]
 		o := g.nodes[b.nodes[0]].safe()
-		b.Title, b.Text = o.Ref.Kind, string(o.State)
+		kind, name := o.Ref, o.Ref
+		kind.Namespace, kind.Name, kind.ID, kind.Set = "", "", "", ""
+		name.Group, name.Kind = "", ""
+		b.Kind, b.Title, b.Text = kind.String(), name.String(), string(o.State)
 		if n := len(b.nodes); n > 1 {
-			b.Title = text.Thousands(n) + " " + b.Title
-			b.Label = b.Title + ", " + o.State.verb()
+			b.Title = text.Thousands(n) + " objects"
+			b.Label = text.Thousands(n) + " " + o.Ref.Kind + ", " + o.State.verb()
 		} else {
-			b.Title = o.Ref.String()
-			b.Label = b.Title + " " + o.State.verb()
+			b.Label = o.Ref.String() + " " + o.State.verb()
 		}
 		if o.Reason != "" {
 			b.Text += ": " + o.Reason
@@ -113,7 +115,7 @@ func (g *Graph) boxes() (boxes []box, of map[int]int) {
 		if b.Cause {
 			b.Label += ", root cause"
 		}
-		b.Title, b.Text = shortened(b.Title), shortened(b.Text)
+		b.Title = shortened(b.Title)
 	}
 	return boxes, of
 }

@@ -217,12 +217,12 @@ func TestNew(t *testing.T) {
 		"Ready":  {"an object that is ready and not awaited is no cause", []why.Object{{Ref: a, State: why.Ready}}, ""},
 		"Absent": {"an object that no reconciler reports", []why.Object{{Ref: a, State: why.Blocked, WaitingFor: []checks.Ref{b}}}, "N 0002 has not reported a state; 1 object waits for it: look at the object: no reconciler of this program reports its state"},
 		"ID":     {"the cloud ID makes no second object", []why.Object{{Ref: a, State: why.Blocked, WaitingFor: []checks.Ref{withID, b}}, {Ref: b, State: why.Missing}}, "N 0002 is missing; 1 object waits for it: create it, or correct the reference"},
-		"Self":   {"a wait for itself is no cycle", []why.Object{{Ref: a, State: why.Blocked, Reason: "ApprovalPending", WaitingFor: []checks.Ref{a}}}, "N 0001 is blocked: ApprovalPending; no object waits for it: do what its message asks for"},
-		"Twice":  {"the last object of a name counts", []why.Object{{Ref: a, State: why.Failed}, {Ref: a, State: why.Deleting}}, "N 0001 is deleting; no object waits for it: wait until its operation ends"},
+		"Self":   {"a wait for itself is no cycle", []why.Object{{Ref: a, State: why.Blocked, Reason: "ApprovalPending", WaitingFor: []checks.Ref{a}}}, "N 0001 is blocked: ApprovalPending; no object waits for it: meet the requirement that its message names"},
+		"Twice":  {"the last object of a name counts", []why.Object{{Ref: a, State: why.Failed}, {Ref: a, State: why.Deleting}}, "N 0001 is deleting; no object waits for it: wait until it is deleted, or look at its finalizers"},
 		"Cycle":  {"a cycle of two", []why.Object{{Ref: b, WaitingFor: []checks.Ref{a}}, {Ref: a, WaitingFor: []checks.Ref{b}}}, "dependency cycle: N 0001 -> N 0002 -> N 0001; 2 objects wait for each other or for one of these: remove one of the references"},
 		"Set": {"a set is no waiter, and its waiter is", []why.Object{{Ref: a, State: why.Blocked, WaitingFor: []checks.Ref{set}}, {Ref: set, State: why.Blocked, WaitingFor: []checks.Ref{b}}, {Ref: b, State: why.Ready}},
-			"N 0002 is ready; 1 object waits for it: do what the messages of its waiters ask for"},
-		"Hostile": {"a name with line breaks and a message with a secret", []why.Object{{Ref: checks.Ref{Kind: "N", Name: "a\nb\u202e"}, State: why.Failed, Message: "password=hunter2"}}, `N a; b\u202e has failed: password=REDACTED; no object waits for it: correct the error`},
+			"N 0002 is ready; 1 object waits for it: change it, or its waiters: their messages say what they require"},
+		"Hostile": {"a name with line breaks and a message with a secret", []why.Object{{Ref: checks.Ref{Kind: "N", Name: "a\nb\u202e"}, State: why.Failed, Message: "password=hunter2"}}, `N a; b\u202e has failed: password=REDACTED; no object waits for it: correct the error that its message names`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -232,6 +232,47 @@ func TestNew(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.want, strings.Join(lines, "\n")); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// The command shows a person what to correct. It has no text that a shell could
+// run.
+func TestCommand(t *testing.T) {
+	sub := func(change func(*checks.Ref)) []why.Object {
+		r := checks.Ref{Group: "net.example.com", Kind: "Subnet", Namespace: "apps", Name: "batch"}
+		change(&r)
+		return []why.Object{{Ref: r, State: why.Failed}}
+	}
+	in := func(s why.State) []why.Object { return []why.Object{{Ref: ref("N", "a"), State: s}} }
+	waits := append(in(why.Ready), why.Object{Ref: ref("N", "w"), State: why.Blocked, WaitingFor: []checks.Ref{ref("N", "a")}})
+	cycle := []why.Object{{Ref: ref("N", "a"), WaitingFor: []checks.Ref{ref("N", "b")}}, {Ref: ref("N", "b"), WaitingFor: []checks.Ref{ref("N", "a")}}}
+	cases := map[string]struct {
+		reason  string
+		objects []why.Object
+		want    string
+	}{
+		"Failed":     {"the message, the conditions and the events", sub(func(*checks.Ref) {}), "kubectl describe Subnet.net.example.com batch -n apps"},
+		"Cluster":    {"an object without a namespace", sub(func(r *checks.Ref) { r.Namespace = "" }), "kubectl describe Subnet.net.example.com batch"},
+		"Missing":    {"the objects that exist", in(why.Missing), "kubectl get N -n apps"},
+		"Blocked":    {"the message", in(why.Blocked), "kubectl describe N a -n apps"},
+		"InProgress": {"the events", in(why.InProgress), "kubectl describe N a -n apps"},
+		"Deleting":   {"the finalizers", in(why.Deleting), "kubectl get N a -n apps -o yaml"},
+		"Ready":      {"the messages of its waiters", waits, "kubectl describe N w -n apps"},
+		"Cycle":      {"one of its objects", cycle, "kubectl edit N a -n apps"},
+		"Cloud":      {"kubectl does not know a cloud ID", sub(func(r *checks.Ref) { r.Name, r.ID = "", "/subscriptions/1" }), ""},
+		"Set":        {"a set has no name", sub(func(r *checks.Ref) { r.Name, r.Set = "", "field=x" }), ""},
+		"Shell":      {"a name of a foreign document", sub(func(r *checks.Ref) { r.Name = "a;rm" }), ""},
+		"Option":     {"a name that looks like an option", sub(func(r *checks.Ref) { r.Name = "-A" }), ""},
+		"Kind":       {"a kind with a space", sub(func(r *checks.Ref) { r.Kind = "a b" }), ""},
+		"Namespace":  {"a namespace with a variable", sub(func(r *checks.Ref) { r.Namespace = "$x" }), ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := why.New(tc.objects).Causes()[0]
+			if got := c.Command(); got != tc.want {
+				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
 			}
 		})
 	}

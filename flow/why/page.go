@@ -201,22 +201,31 @@ type stepView struct {
 // Why returns the texts of the step.
 func (s stepView) Why() string { return joined(s.Reason, s.Message, s.Error) }
 
-// Took returns the duration.
-func (s stepView) Took() string { return s.Elapsed.Round(time.Microsecond).String() }
+// Took returns the duration without that of inner steps.
+func (s stepView) Took() string { return s.Own.Round(time.Microsecond).String() }
 
-// Bars returns the steps with links or operations.
+// Bars returns the steps with links, and the operations.
 func (p passView) Bars() []stepView {
 	longest := time.Duration(1)
 	for _, s := range p.Steps {
-		longest = max(longest, s.Elapsed)
+		longest = max(longest, s.Own)
 	}
 	var all []stepView
 	for _, s := range p.Steps {
 		stops := s.Point == p.Point && s.Link == p.Link && s.Verdict != "proceed"
-		if s.Link == "" && !stops && s.Elapsed == 0 {
-			continue // a point without an operation
+		if s.Link == "" && !stops && !operates(s.Point) {
+			continue
 		}
-		all = append(all, stepView{s, stops, int(100 * s.Elapsed / longest)})
+		all = append(all, stepView{s, stops, int(100 * s.Own / longest)})
 	}
 	return all
+}
+
+// operates reports whether the step of a point shows an operation.
+func operates(point string) bool {
+	switch point {
+	case flow.PointOwner, flow.PointGet, flow.PointApply, flow.PointDelete:
+		return true
+	}
+	return false
 }

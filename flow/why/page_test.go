@@ -39,8 +39,9 @@ func TestPage(t *testing.T) {
 		{Ref: ref("AgentPool", "batch"), Reconciler: "AgentPool", State: why.Blocked, Reason: "ReferenceNotFound", Point: "PreCheck", Link: "ReferenceReady(network)", Since: noon.Add(-150 * time.Second), Again: noon.Add(time.Minute),
 			WaitingFor: []checks.Ref{ref("Subnet", "batch")},
 			Passes: []flow.Explanation{{At: noon, State: "blocked", Point: "PreCheck", Link: "ReferenceReady(network)", Steps: []flow.Step{
-				{Point: "OwnerCheck", Link: "OwnerReady", Verdict: "proceed", Elapsed: time.Millisecond},
-				{Point: "PreCheck", Link: "ReferenceReady(network)", Verdict: "block", Reason: "ReferenceNotFound", Elapsed: 2 * time.Millisecond},
+				{Point: "OwnerCheck", Link: "OwnerReady", Verdict: "proceed", Elapsed: 3 * time.Millisecond, Own: time.Millisecond},
+				{Point: "Get", Verdict: "proceed"}, {Point: "PreCheck", Verdict: "block"},
+				{Point: "PreCheck", Link: "ReferenceReady(network)", Verdict: "block", Reason: "ReferenceNotFound", Elapsed: 2 * time.Millisecond, Own: 2 * time.Millisecond},
 			}}}},
 		{Ref: ref("Subnet", "batch"), State: why.Missing},
 		{Ref: ref("Database", "a"), State: why.Blocked, WaitingFor: []checks.Ref{ref("Database", "b")}},
@@ -52,11 +53,15 @@ func TestPage(t *testing.T) {
 		"Subnet apps/batch is missing", "create it, or correct the reference",
 		"dependency cycle: Database apps/a -&gt; Database apps/b -&gt; Database apps/a", "remove one of the references",
 		"blocked for 2m30s: ReferenceNotFound", "in 1m0s", "<strong>block</strong>: ReferenceNotFound", "PreCheck  ReferenceReady(network)</pre>",
-		"a change of its own status", `class="box bad cause"`,
+		"a change of its own status", `class="box bad cause"`, "<code>kubectl get Subnet -n apps</code>", "<code>kubectl edit Database a -n apps</code>",
+		`<p>Subnet</p><p class="name">apps/batch</p><p>missing</p>`, "</meter> 1ms</td>", "the operation</td>",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page lacks %q", want)
 		}
+	}
+	if n := strings.Count(got, `data-name="Link"`); n != 3 {
+		t.Errorf("the pass has %d lines: a point without an operation has none", n)
 	}
 	places := map[string]bool{}
 	for _, m := range anchor.FindAllStringSubmatch(got, -1) {

@@ -29,15 +29,15 @@ func TestTree(t *testing.T) {
 	}{
 		"Unknown": {"the graph does not have it", nil, a, ""},
 		"Alone": {"an object is its own cause", []why.Object{{Ref: a, State: why.Failed, Reason: "QuotaExceeded", Message: "no cores are left", Since: noon.Add(-50 * time.Hour)}}, a,
-			"N 0001  has failed for 2d: QuotaExceeded: no cores are left  <- root cause: correct the error\n"},
+			"N 0001  has failed for 2d: QuotaExceeded: no cores are left  <- root cause: correct the error that its message names\n"},
 		"First": {"the path to the first cause comes first, and each object is expanded once", []why.Object{
 			{Ref: a, State: why.Blocked, WaitingFor: []checks.Ref{b, c}, Since: noon.Add(-time.Hour)},
 			{Ref: b, State: why.InProgress}, {Ref: c, State: why.Blocked, WaitingFor: []checks.Ref{d, b}}, {Ref: d, State: why.Missing},
 		}, a, `N 0001  blocked for 1h0m
 ├─ N 0003  blocked
 │  ├─ N 0004  is missing  <- root cause: create it, or correct the reference
-│  └─ N 0002  is in progress  <- root cause: wait until its operation ends
-└─ N 0002  is in progress  <- root cause: wait until its operation ends
+│  └─ N 0002  is in progress  <- root cause: wait until its operation ends, or look at its events
+└─ N 0002  is in progress  <- root cause: wait until its operation ends, or look at its events
 `},
 		"Cycle": {"the cycle is marked where it closes", []why.Object{
 			{Ref: a, State: why.Blocked, WaitingFor: []checks.Ref{b}}, {Ref: b, State: why.Blocked, WaitingFor: []checks.Ref{a}},

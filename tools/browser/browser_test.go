@@ -36,9 +36,9 @@ func ref(kind, name string) checks.Ref {
 // story is a state with each kind of root cause.
 func story() []why.Object {
 	pass := flow.Explanation{Name: "AgentPool", At: now, State: "blocked", Point: "PreCheck", Link: "ReferenceReady(network)", Steps: []flow.Step{
-		{Point: "OwnerCheck", Link: "OwnerReady", Verdict: "proceed", Elapsed: 40 * time.Microsecond},
-		{Point: "Get", Verdict: "proceed", Elapsed: 30 * time.Millisecond},
-		{Point: "PreCheck", Link: "ReferenceReady(network)", Verdict: "block", Reason: "ReferenceNotFound", Message: "network Subnet apps/batch was not found", Elapsed: 90 * time.Microsecond},
+		{Point: "OwnerCheck", Link: "OwnerReady", Verdict: "proceed", Own: 40 * time.Microsecond},
+		{Point: "Get", Verdict: "proceed", Own: 30 * time.Millisecond},
+		{Point: "PreCheck", Link: "ReferenceReady(network)", Verdict: "block", Reason: "ReferenceNotFound", Message: "network Subnet apps/batch was not found", Own: 90 * time.Microsecond},
 	}}
 	return []why.Object{
 		{Ref: ref("Subnet", "batch"), State: why.Missing},
@@ -201,6 +201,43 @@ func TestAccessible(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// Each label of the drawing is inside its box, in the fonts of this machine. The
+// names of ordinary objects are shown whole.
+func TestDrawing(t *testing.T) {
+	s := serve(t)
+	wide := ref("Record", strings.Repeat("W", 60))
+	wide.Group = "dns.example.com"
+	record := checks.Ref{Group: "dns.example.com", Kind: "Record", Namespace: "edge", Name: "www-primary"}
+	s.set(t, "/", append(story(), why.Object{Ref: record, State: why.Blocked, Reason: "ReferenceNotFound", WaitingFor: []checks.Ref{wide}},
+		why.Object{Ref: wide, State: why.Failed, Reason: strings.Repeat("W", 60)}), false)
+	ctx := browser(t, s.URL)
+	var outside []string
+	var boxes string
+	var shot []byte
+	run(t, ctx, emulation.SetDeviceMetricsOverride(1280, 900, 1, false), chromedp.Navigate(s.URL+"/"),
+		chromedp.Evaluate(`Array.from(document.querySelectorAll(".box")).flatMap(b => {
+			const r = b.querySelector("rect").getBoundingClientRect();
+			return Array.from(b.querySelectorAll("text, p")).filter(t => {
+				const at = t.getBoundingClientRect();
+				return at.right > r.right || at.left < r.left || at.bottom > r.bottom || at.top < r.top;
+			}).map(t => t.textContent);
+		})`, &outside),
+		chromedp.Evaluate(`Array.from(document.querySelectorAll(".box")).map(b => Array.from(b.querySelectorAll("p")).map(t =>
+			t.scrollWidth > t.clientWidth ? "(cut)" : t.textContent).join("|")).join("\n")`, &boxes),
+		chromedp.FullScreenshot(&shot, 100))
+	if len(outside) > 0 {
+		t.Errorf("labels leave their boxes: %q", outside)
+	}
+	for _, want := range []string{"Record.dns.example.com|edge/www-primary|blocked: ReferenceNotFound", "AgentPool.example.com|apps/batch|blocked: OwnerNotReady"} {
+		if !strings.Contains(boxes, want) {
+			t.Errorf("the drawing lacks %s:\n%s", want, boxes)
+		}
+	}
+	if dir := os.Getenv("SCREENSHOTS"); dir != "" {
+		_ = os.WriteFile(dir+"/drawing.png", shot, 0o600)
 	}
 }
 

@@ -108,7 +108,7 @@ func TestOwnerWaits(t *testing.T) {
 	want := `Database.example.com ns/other  blocked for 1h15m: wait
 └─ Database.example.com ns/parent  blocked for 1h15m: Database.example.com ns/middle is not ready
    └─ Database.example.com ns/middle  blocked for 1h15m: Database.example.com ns/child is not ready
-      └─ Database.example.com ns/child  blocked for 1h15m: no cores  <- root cause: do what its message asks for
+      └─ Database.example.com ns/child  blocked for 1h15m: no cores  <- root cause: meet the requirement that its message names
 `
 	if got := why.New(r.finish(t.Context())).Tree(ref("Database", "ns", "other"), noon); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)

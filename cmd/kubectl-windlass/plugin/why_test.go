@@ -78,9 +78,9 @@ Next pass of Database.example.com NS/orders: in 3m
 		"FlowOfName":  {"a flow by the name of its reconciler", "flow fleet", "fleet\n", "", exitReady},
 		"FlowUnknown": {"the known flows are named", "flow subnet", "", "Error: no manager that answered has a flow for \"subnet\"; it has flows for: fleet, database\n", exitError},
 		"Service": {"one manager alone", "why db/orders --service " + ns + "/databases:8080", `Database.example.com NS/orders  blocked for 1h0m by Check: NotReady
-└─ Cluster.example.com NS/demo  blocked: Seen  <- root cause: do what its message asks for
+└─ Cluster.example.com NS/demo  blocked: Seen  <- root cause: meet the requirement that its message names
 
-Root cause: Cluster.example.com NS/demo is blocked: Seen; 2 objects wait for it: do what its message asks for
+Root cause: Cluster.example.com NS/demo is blocked: Seen; 2 objects wait for it: meet the requirement that its message names
 Next pass of Database.example.com NS/orders: in 3m
 `, "", exitWaits},
 	})
@@ -242,9 +242,9 @@ func TestReplicas(t *testing.T) {
 		}
 		leader.ServeHTTP(w, r)
 	}))
-	line := "Database.example.com NS/orders  blocked for 1h0m by Check: NotReady  <- root cause: do what its message asks for\n"
+	line := "Database.example.com NS/orders  blocked for 1h0m by Check: NotReady  <- root cause: meet the requirement that its message names\n"
 	check(t, admin(t, ns), map[string]invocation{
-		"Leader": {"the leader is found", "why db/orders", line + "\nRoot cause: Database.example.com NS/orders is blocked: NotReady; no object waits for it: do what its message asks for\nNext pass of Database.example.com NS/orders: in 3m\n", "", exitWaits},
+		"Leader": {"the leader is found", "why db/orders", line + "\nRoot cause: Database.example.com NS/orders is blocked: NotReady; no object waits for it: meet the requirement that its message names\nNext pass of Database.example.com NS/orders: in 3m\n", "", exitWaits},
 	})
 	serve(t, ns, "none", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "not the leader", http.StatusMisdirectedRequest)
