@@ -50,6 +50,7 @@ func (p *pass) find(ctx context.Context, ref checks.Ref, w wanted) (checks.Objec
 	obj := checks.Object{Ref: ref}
 	if read != nil {
 		obj = p.readiness.object(read, ref, w.uid)
+		p.once(&obj)
 	}
 	p.saw(ctx, obj)
 	return obj, nil
@@ -77,6 +78,9 @@ func (p *pass) list(ctx context.Context, q checks.Query) (seenSet, error) {
 		return seenSet{}, flow.WaitFor(err, listed.Ref) // the kind may be installed later
 	}
 	s := seenSet{ref: listed.Ref, number: listed.Follow, names: q.NamesOnly, objects: p.readiness.objects(listed.Objects, q, p.engine.Waiter())}
+	for i := range s.objects {
+		p.once(&s.objects[i])
+	}
 	p.sawSet(s)
 	return s, nil
 }

@@ -24,10 +24,12 @@ func (p *pass) withRoot(outcome []flow.Condition, was []metav1.Condition) []flow
 	if i < 0 || p.root == nil && !p.rootUnknown {
 		return outcome
 	}
-	message := outcome[i].Message
+	found := outcome[i].Message
+	message, rest := found, found
 	switch before := meta.FindStatusCondition(was, "Ready"); {
-	case p.rootUnknown && before != nil && strings.HasPrefix(before.Message, message+rootPrefix):
+	case p.rootUnknown && before != nil && p.mayHold(before.Message, message):
 		message = before.Message // of the program before a restart
+		rest, _, _ = strings.Cut(message, rootPrefix)
 	case p.root != nil && p.root.Text != "" && !p.root.Named(message):
 		suffix := rootPrefix + p.root.Text
 		message = strings.ToValidUTF8(message[:min(len(message), maxMessage-len(suffix))], "") + suffix
@@ -35,8 +37,31 @@ func (p *pass) withRoot(outcome []flow.Condition, was []metav1.Condition) []flow
 		return outcome
 	}
 	outcome = slices.Clone(outcome)
+	for j := range outcome { // the other conditions have the message without the root cause
+		if outcome[j].Message == found {
+			outcome[j].Message = rest
+		}
+	}
 	outcome[i].Message = message
 	return outcome
+}
+
+// mayHold reports whether the stored message may be the one that this pass will find once
+// the awaited objects have had a pass: it adds a root cause, or it does not quote the
+// message of an object that turns out to wait itself.
+func (p *pass) mayHold(stored, message string) bool {
+	head, _, _ := strings.Cut(stored, rootPrefix)
+	return strings.HasPrefix(stored, message+rootPrefix) || strings.HasPrefix(message, head+": ")
+}
+
+// once leaves out the message of an object that waits itself: the message of Ready
+// names the root cause instead of it. Otherwise each object in a line of waits would
+// quote all further ones, and each change of the last message would write all
+// statuses.
+func (p *pass) once(obj *checks.Object) {
+	if obj.Readiness.Message != "" && p.engine.Waits(obj.Ref) {
+		obj.Readiness.Message = ""
+	}
 }
 
 // Object implements engine.Seen.

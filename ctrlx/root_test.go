@@ -1,6 +1,7 @@
 package ctrlx_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -204,7 +205,7 @@ func TestRootCauseMessage(t *testing.T) {
 	}{
 		"Added":     {"the message does not name it", nil, names("it waits"), "it waits" + missing},
 		"Named":     {"the message names it", nil, names("no Cluster." + group + " default/c."), "no Cluster." + group + " default/c."},
-		"Quoted":    {"the message quotes the message of the awaited object", nil, checks.OnOwner[*App](checks.OwnerReady()), "owner App." + group + " default/b is not ready: OwnerNotFound: owner Cluster." + group + " default/c was not found: waiting until it is created"},
+		"Quoted":    {"the message does not quote the message of an object that waits itself", nil, checks.OnOwner[*App](checks.OwnerReady()), "owner App." + group + " default/b is not ready: OwnerNotFound" + missing},
 		"OtherName": {"the message names objects with longer names", nil, names("no Cluster." + group + " default/c-2, no MyCluster." + group + " default/c2"), "no Cluster." + group + " default/c-2, no MyCluster." + group + " default/c2" + missing},
 		"NotReady":  {"the root exists", clusterWith("Creating"), names("it waits"), "it waits; root cause: Cluster." + group + " default/c is not ready"},
 		"Long":      {"the root cause stays whole", nil, names(strings.Repeat("x", 40_000)), strings.Repeat("x", 32_768-len(missing)) + missing},
@@ -296,6 +297,72 @@ func TestRootCauseWrites(t *testing.T) {
 				t.Errorf("%s: %d writes, the message is %q", tc.reason, d.writes-was, d.message())
 			}
 		})
+	}
+}
+
+// A line of forty Apps waits for a cluster. A change of the cluster's message writes
+// one status: that of the App that waits for the cluster itself. The others name the
+// cluster, and quote no message.
+func TestRootCauseLine(t *testing.T) {
+	const n = 40
+	var apps []client.Object
+	name := func(i int) string { return fmt.Sprintf("l%02d", i) }
+	for i := range n {
+		app := anApp(AppSpec{Cluster: name(i + 1)})
+		if i == n-1 {
+			app.Spec.Cluster = "c"
+		}
+		app.Name, app.UID = name(i), types.UID(name(i))
+		apps = append(apps, app)
+	}
+	cluster := clusterWith("Creating")
+	d := newHarness(t, append(apps, cluster)...)
+	set := func() {
+		d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.OnOwner[*App](checks.OwnerReady()))}, ctrlx.WithOwner(chainOf)))
+	}
+	set()
+	pass := func(i int) {
+		t.Helper()
+		if _, err := d.app.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: name(i)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	up := func() { // the waiters of an object after it, as its events wake them
+		for i := range n {
+			pass(n - 1 - i)
+		}
+	}
+	up()
+	up()
+	was := d.writes
+	for i := range 3 {
+		cluster.Status.Conditions[0].Message = fmt.Sprint(i, " of 3 machines run")
+		if err := d.api.Status().Update(t.Context(), cluster); err != nil {
+			t.Fatal(err)
+		}
+		up()
+	}
+	if diff := cmp.Diff(3, d.writes-was); diff != "" {
+		t.Errorf("the writes of three changes of the message: -want, +got:\n%s", diff)
+	}
+	was = d.writes
+	d.restart()
+	set()
+	for i := range n { // each before the object that it waits for
+		pass(i)
+	}
+	up()
+	if d.writes != was {
+		t.Errorf("a restart causes %d writes", d.writes-was)
+	}
+	app := &App{}
+	if err := d.api.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: name(0)}, app); err != nil {
+		t.Fatal(err)
+	}
+	group := testv1.GroupVersion.Group
+	want := "owner App." + group + " default/l01 is not ready: OwnerNotReady; root cause: Cluster." + group + " default/c is not ready"
+	if diff := cmp.Diff(want, meta.FindStatusCondition(app.Status.Conditions, "Ready").Message); diff != "" {
+		t.Errorf("the message of the first App: -want, +got:\n%s", diff)
 	}
 }
 

@@ -94,20 +94,28 @@ const (
 type found struct {
 	index.Root
 	sure bool // false: the awaited object may wait for another one that is not known yet
+	late bool // the pass read an awaited object before the pass over it found that it waits
+}
+
+// Waits reports whether the last pass over an object ended in a wait. ref has the
+// namespace, as [Pass.Read] returns it.
+func (p *Pass) Waits(ref checks.Ref) bool {
+	_, waits := p.engine.index.Root(index.ID{Group: ref.Group, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name})
+	return waits
 }
 
 // root finds the root cause of the object of a pass that waits for ids.
 func (p *Pass) root(ctx context.Context, end End, ids []index.ID, cycle []index.ID) found {
 	if len(cycle) > 1 {
-		return found{rootOfCycle(cycle), true}
+		return found{Root: rootOfCycle(cycle), sure: true}
 	}
 	best := found{sure: true}
 	add := func(f found) {
-		sure := best.sure && f.sure
+		sure, late := best.sure && f.sure, best.late || f.late
 		if best.Root == (index.Root{}) || worse(&f.Root, &best.Root) {
 			best = f
 		}
-		best.sure = sure
+		best.sure, best.late = sure, late
 	}
 	for _, id := range ids[:min(len(ids), maxRoots)] {
 		if id.Set == "" {
@@ -131,6 +139,9 @@ func (p *Pass) setRoot(ctx context.Context, end End, w *Waiting, ids, cycle []in
 		return
 	}
 	f := p.root(ctx, end, ids, cycle)
+	if f.late { // the message quotes the object; the next pass knows better
+		p.engine.wake(p.waiter)
+	}
 	if !f.sure {
 		w.RootChanged = p.engine.index.SetRoot(p.waiter, index.Root{})
 		w.RootUnknown = !w.RootChanged
@@ -150,7 +161,7 @@ func (p *Pass) setRoot(ctx context.Context, end End, w *Waiting, ids, cycle []in
 // for the set themselves compete for something, so they are left out.
 func (p *Pass) rootOfSet(ctx context.Context, seen Seen, set index.ID) found {
 	members, ok := seen.Members(refOf(set))
-	best := found{index.Root{ID: set, State: string(why.Blocked)}, true}
+	best := found{Root: index.Root{ID: set, State: string(why.Blocked)}, sure: true}
 	if ok && len(members) == 0 {
 		best.State = string(why.Missing)
 	}
@@ -161,9 +172,11 @@ func (p *Pass) rootOfSet(ctx context.Context, seen Seen, set index.ID) found {
 			continue
 		}
 		f := p.engine.rootOf(ctx, p.waiter, id, o)
-		if sure := best.sure && f.sure; best.ID == set || worse(&f.Root, &best.Root) {
-			best, best.sure = f, sure
+		sure, late := best.sure && f.sure, best.late || f.late
+		if best.ID == set || worse(&f.Root, &best.Root) {
+			best = f
 		}
+		best.sure, best.late = sure, late
 	}
 	return best
 }
@@ -173,11 +186,12 @@ func (p *Pass) rootOfSet(ctx context.Context, seen Seen, set index.ID) found {
 // of the user read it by other means.
 func (e *Engine) rootOf(ctx context.Context, waiter, id index.ID, o *checks.Object) found {
 	root, waits := e.index.Root(id)
+	late := waits && o != nil && o.Readiness.Message != ""
 	switch {
 	case root != (index.Root{}):
-		return found{root, true}
+		return found{Root: root, sure: !late, late: late}
 	case waits:
-		return found{index.Root{ID: id, State: string(why.Blocked)}, false}
+		return found{Root: index.Root{ID: id, State: string(why.Blocked)}, late: late}
 	}
 	state, sure := why.Unknown, true
 	if o != nil {
@@ -191,7 +205,7 @@ func (e *Engine) rootOf(ctx context.Context, waiter, id index.ID, o *checks.Obje
 	if own := e.reporterOf(id); own != nil && state != why.Missing && state != why.Ready {
 		sure = own.Decided(ctx, nameOf(id))
 	}
-	return found{index.Root{ID: id, State: string(state)}, sure}
+	return found{Root: index.Root{ID: id, State: string(state)}, sure: sure}
 }
 
 // worse reports whether a is less likely to end by itself than b.
