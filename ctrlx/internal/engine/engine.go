@@ -57,12 +57,14 @@ type Engine struct {
 	reporterOfKind sync.Map // of Reporter, by schema.GroupKind
 }
 
-// engines holds the engine of each manager. A key does not keep its manager in
-// memory, so nothing remains of a manager that was never started.
+// engines holds the engine of each manager. Neither a key nor a value keeps its
+// manager in memory: the links of a reconciler may hold the manager, and the engine
+// holds the reconciler. So nothing remains of a manager that was never started. The
+// manager itself holds its engine, as one of its runnables.
 var engines = struct {
 	sync.Mutex
-	of map[weak.Pointer[byte]]*Engine
-}{of: map[weak.Pointer[byte]]*Engine{}}
+	of map[weak.Pointer[byte]]weak.Pointer[Engine]
+}{of: map[weak.Pointer[byte]]weak.Pointer[Engine]{}}
 
 // Of returns the engine of a manager. The first call adds it to the manager. mgr
 // must be a pointer, as every manager of controller-runtime is.
@@ -75,14 +77,14 @@ func Of(mgr manager.Manager) (*Engine, error) {
 	key := weak.Make(object)
 	engines.Lock()
 	defer engines.Unlock()
-	if e := engines.of[key]; e != nil {
+	if e := engines.of[key].Value(); e != nil {
 		return e, nil
 	}
 	e, err := add(mgr, func() { forget(key) })
 	if err != nil {
 		return nil, err
 	}
-	engines.of[key] = e
+	engines.of[key] = weak.Make(e)
 	runtime.AddCleanup(object, forget, key)
 	return e, nil
 }

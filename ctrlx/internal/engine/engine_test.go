@@ -39,7 +39,8 @@ func engineOf(mgr manager.Manager) (*Engine, int) {
 }
 
 // The reconcilers of a manager share an engine. Nothing of the engine remains
-// once the manager has stopped, or is gone without a start.
+// once the manager has stopped, or is gone without a start, although a link of a
+// reconciler holds the manager.
 func TestEngineOf(t *testing.T) {
 	a, b := &idleManager{}, &idleManager{}
 	first, _ := engineOf(a)
@@ -61,6 +62,7 @@ func TestEngineOf(t *testing.T) {
 	if after != before-1 {
 		t.Errorf("%d engines after a stop, %d before", after, before)
 	}
+	first.reporters = []Reporter{holds{mgr: a}}
 	runtime.KeepAlive(a)
 	a, first = nil, nil
 	n := 0
@@ -74,6 +76,12 @@ func TestEngineOf(t *testing.T) {
 		}
 	}
 	t.Errorf("%d engines, after a manager without a start is gone", n)
+}
+
+// holds is a reconciler with a link that holds the manager.
+type holds struct {
+	Reporter
+	mgr manager.Manager
 }
 
 // A manager that is no pointer has no identity.
