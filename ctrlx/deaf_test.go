@@ -27,7 +27,7 @@ func TestDeadWatch(t *testing.T) {
 	for i := range n {
 		o.until(fmt.Sprintf("db-%d", i), "False OwnerNotReady")
 	}
-	mend := o.traffic.breakWatches()
+	mend := o.traffic.breakWatches("clusters")
 	defer mend()
 	o.report(c, "Running")
 	for i := range n {
@@ -47,4 +47,23 @@ func TestDeadWatch(t *testing.T) {
 	if diff := cmp.Diff(puts, o.asked()); diff != "" {
 		t.Errorf("the late event causes no pass: -want, +got:\n%s", diff)
 	}
+}
+
+// While the watch of databases is dead, a user changes one and deletes another. A
+// comparison with the API server finds both, and their passes do not read the stale
+// copies.
+func TestDeadOwnWatch(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	o.cluster("prod", "Running")
+	o.database("edited", "prod")
+	o.database("deleted", "prod")
+	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(clusterOf), ctrlx.WithPollInterval(2*time.Second)))
+	o.until("edited", "True Succeeded")
+	deleted := o.until("deleted", "True Succeeded")
+	mend := o.traffic.breakWatches("databases")
+	defer mend()
+	o.respec("edited", "none")
+	o.until("edited", "False OwnerNotFound")
+	o.remove(deleted)
 }

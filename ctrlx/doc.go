@@ -217,7 +217,9 @@
 // is known across all reconcilers of a manager. An object of another operator counts as the end of a chain. Of
 // several root causes, the message names a cycle first, then a missing object, then
 // one that is not ready. The message has no reason of the root cause, because each
-// change of it would write the status of all waiters. Explain and Why have it.
+// change of it would write the status of all waiters. Explain and Why have it. For the
+// same reason, checks see no message in the readiness of an object that waits itself.
+// So a message quotes an awaited object only if that object is the end of the chain.
 //
 // A pass looks at its own awaited objects only, and reads nothing for the root
 // cause. When the root cause changes, so do the waiters' conditions, one step of
@@ -317,18 +319,20 @@
 //
 // A watch may be broken without an error. After an outage of the API server it may
 // take a minute to return, and the cache is as old as its watch. So the manager
-// asks for the present version of each awaited kind, twice in each interval
-// ([WithPollInterval], 3 minutes): one request for a kind, for a list of one
-// object. API servers confirm a watch about once a minute, so a watch that works
-// has reached that version by the next request. If it has not, the manager
-// compares the versions of the awaited objects with the cache, by a list of their
-// metadata, and reads those that differ live: at most twenty a second. Waiters
-// that have not seen such an object are woken, and read it live until the cache
-// has it. After an outage that a request finds, the manager compares all awaited
-// objects at once.
+// asks for the present version of each awaited kind, and of the reconcilers' kinds,
+// twice in each interval ([WithPollInterval], 3 minutes): one request for a kind, for
+// a list of one object. API servers confirm a watch about once a minute, so a watch
+// that works has reached that version by the next request. If it has not, the manager
+// compares the versions of the objects with the cache, by a list of their metadata.
+// If an awaited object differs, the passes of its waiters read the kind live until
+// the cache has caught up. The waiters that have not seen the object are woken. The
+// waiters of sets are woken in each tick meanwhile. If an object of a reconciler
+// differs, it gets a pass, which reads it live. A new object that the cache does not
+// have gets none, because the cache may select objects: an error in the log says so.
+// After an outage that a request finds, the manager compares all objects at once.
 //
 // If the cache has only some namespaces, its informers report no version. Then the
-// manager compares the awaited objects in each tick.
+// manager compares the objects in each tick.
 //
 // The API server may refuse these requests: the operator has lost a right, or the
 // version is no longer served. Then the waiters of the kind are woken, and their

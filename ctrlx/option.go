@@ -158,8 +158,8 @@ const minPollInterval = time.Second
 
 // WithPollInterval sets the time in which the manager notices a change that a
 // broken watch does not report; see the package. It costs two requests in each
-// interval for each awaited kind. API servers confirm a watch about once a
-// minute, so an interval below two minutes also reads awaited objects live while
+// interval for each awaited kind and each reconciler. API servers confirm a watch
+// about once a minute, so an interval below two minutes also compares objects while
 // the watch works. The reconcilers of a manager share the requests, and the
 // shortest interval counts. The default is 3 minutes. Less than a second panics.
 func WithPollInterval(d time.Duration) Option {

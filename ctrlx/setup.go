@@ -60,7 +60,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if err != nil {
 		return err
 	}
-	r.own = engine.NewOwn(gvk.GroupKind(), r.client, e.Live(), r.opt.sync, func() client.Object { return r.newObject() })
+	r.own = e.NewOwn(gvk, r.client, r.opt.sync, func() client.Object { return r.newObject() })
 	if r.served.read, err = r.resourcesOf(mgr); err != nil {
 		return fmt.Errorf("ctrlx: %s: the discovery client: %w", r.name, err)
 	}

@@ -22,7 +22,8 @@ type traffic struct {
 	// answer may answer in place of the API server; nil goes there.
 	answer func(what string, req *http.Request) *http.Response
 	// deaf is not nil while watches are broken without an error: their events do not arrive.
-	deaf chan struct{} // closed when they work again
+	deaf   chan struct{} // closed when they work again
+	deafTo string        // the watches that are broken: "WATCH clusters"
 }
 
 type wire struct {
@@ -46,35 +47,36 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 	}
 	resp, err := w.next.RoundTrip(req)
-	if err == nil && what == "WATCH clusters" {
-		resp.Body = &deafBody{w.traffic, resp.Body}
+	if err == nil && (what == "WATCH clusters" || what == "WATCH databases") {
+		resp.Body = &deafBody{w.traffic, what, resp.Body}
 	}
 	return resp, err
 }
 
-// deafBody is the stream of events of a watch of clusters.
+// deafBody is the stream of events of a watch.
 type deafBody struct {
 	*traffic
+	what string
 	io.ReadCloser
 }
 
 func (b *deafBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.mu.Lock()
-	deaf := b.deaf
+	deaf, deafTo := b.deaf, b.deafTo
 	b.mu.Unlock()
-	if deaf != nil {
+	if deaf != nil && deafTo == b.what {
 		<-deaf
 	}
 	return n, err
 }
 
-// breakWatches makes the watches of clusters deaf until it is told to mend them.
-func (t *traffic) breakWatches() (mend func()) {
+// breakWatches makes the watches of a resource deaf until it is told to mend them.
+func (t *traffic) breakWatches(resource string) (mend func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	deaf := make(chan struct{})
-	t.deaf = deaf
+	t.deaf, t.deafTo = deaf, "WATCH "+resource
 	return sync.OnceFunc(func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()

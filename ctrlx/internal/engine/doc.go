@@ -22,9 +22,10 @@
 //	kinds.go        which kinds may be watched, and in which state each kind is
 //	catalog.go      the kinds that discovery lists
 //	definitions.go  events of definitions, which wake the waiters of missing kinds
-//	stale.go        objects whose cached copy may be stale
+//	stale.go        objects of a reconciler whose cached copy may be stale
+//	trouble.go      kinds that passes do not read from the cache
 //	touch.go        writes of this process that concern no pass
-//	own.go          reads that see the writes of this process
+//	own.go          reads that see the writes of this process, and the changes that a broken watch hides
 //	self.go         objects that wait for a change of themselves
 //	fallback.go     live reads that find what a broken watch hides
 //	waker.go        the work queue of a kind, and its wake limit
@@ -38,15 +39,14 @@
 // # A broken watch
 //
 // A watch may be broken without an error. So the engine asks the API server
-// once in a while for the present version of each awaited kind: a list with a
-// limit of one object. A watch that works reaches this version by the next
-// request, because the API server sends a bookmark about once a minute. If the
-// watch has not reached it, the engine compares the versions of the awaited
-// objects with the cache, and reads those that differ. Passes list the sets that
-// differ live until the cache has caught up.
+// once in a while for the present version of each awaited kind, and of the kind of
+// each reconciler: a list with a limit of one object. A watch that works reaches
+// this version by the next request, because the API server sends a bookmark about
+// once a minute. If the watch has not reached it, the engine compares the versions
+// of the objects with the cache. While an awaited object differs, the kind is
+// suspect: passes read it live. An object of a reconciler that differs gets a pass.
 //
 // All of this is kept for each watch. A cache of some namespaces has a watch for
-// each of them, and an event of one shows nothing of the others. Such a cache
-// reports no version, so the engine compares its objects twice in each interval,
-// with one list of each namespace.
+// each of them. Such a cache reports no version, so the engine compares its objects
+// twice in each interval, with one list of each namespace.
 package engine

@@ -30,7 +30,6 @@ type Engine struct {
 	live    client.Reader
 	scheme  *apiruntime.Scheme
 	index   *index.Index
-	stale   Stale
 	sets    sets
 	touches touches
 	digests byversion.Cache[*digests]
@@ -38,6 +37,7 @@ type Engine struct {
 	stopped context.Context // done when the manager has stopped
 
 	mu        sync.Mutex
+	own       []*Own // the kinds of the reconcilers
 	reporters []Reporter
 	names     map[schema.GroupKind]string  // the reconciler of each kind
 	policy    map[schema.GroupKind]policy  // the kinds that options name

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -41,8 +43,9 @@ const (
 // Twice in each interval, it asks for the version of each awaited kind. A watch
 // that has not reached the version of the request before may be broken: API
 // servers send a bookmark about once a minute, and older ones less often. Then
-// fallback compares the versions of the awaited objects with the cache, and reads
-// those that differ.
+// fallback compares the awaited objects with the cache. If one differs, the kind
+// is suspect: its passes read live, and each round wakes the waiters that have not
+// seen the live state, until the cache has caught up.
 type fallback struct {
 	e     *Engine
 	tick  time.Duration // between two rounds over all kinds
@@ -62,52 +65,67 @@ func (e *Engine) fallback(ctx context.Context) {
 	}
 }
 
-// round checks the awaited kinds: all of them when they are due, and otherwise
-// those whose last request failed. It returns the pause until the next round.
+// round checks the awaited kinds, and those of the reconcilers: all of them when
+// they are due, and otherwise those whose last request failed. It returns the pause
+// until the next round.
 func (f *fallback) round(ctx context.Context) (pause time.Duration) {
 	all := !time.Now().Before(f.due)
 	if all {
 		f.due = time.Now().Add(f.tick)
 	}
-	awaited, stale := f.awaited()
+	awaited := f.awaited()
 	if all && f.e.missesAny(awaited) {
 		f.e.catalog.refreshNow(ctx) // the watch of definitions may be broken
 	}
-	failed := false
-	for _, w := range f.e.informers() {
-		gk := w.gvk.GroupKind()
-		if version, stale := f.e.sets.staleSince(gk, ""); stale && w.reached(version) {
-			f.e.caughtUp(w, "", version) // without an event
+	failed, again := false, false
+	// check does a check of a kind. It reports whether the round continues.
+	check := func(w *watch, do func(context.Context, *watch) error) bool {
+		if !all && !w.failed {
+			return true
 		}
+		compared := w.failed
+		err := do(ctx, w)
 		switch {
-		case awaited[gk]+len(stale[gk]) == 0 && w.lost.Load() == nil:
+		case err == nil && f.away: // anything may have changed meanwhile
+			f.away, again = false, true
+			f.suspectAll()
+			w.failed = !compared
+			return false
+		case err == nil:
+			return true
+		}
+		log.FromContext(ctx).V(1).Info("objects could not be compared with the cache", "kind", w.gvk.String(), "error", err.Error())
+		w.failed = retriable(err) || w.unreadable()
+		failed = failed || retriable(err)
+		var status apierrors.APIStatus
+		f.away = !errors.As(err, &status) && !errors.Is(err, context.DeadlineExceeded)
+		return !f.away
+	}
+	for _, w := range f.e.informers() {
+		if awaited[w.gvk.GroupKind()] == 0 && !w.unreadable() {
 			w.version, w.failed = "", false
+			w.trust(nil)
 			f.e.stopIdle(ctx, w)
-			continue
-		case !all && !w.failed:
 			continue
 		}
 		w.used.Store(time.Now().UnixNano())
-		compared, err := f.check(ctx, w, stale[gk])
-		switch {
-		case ctx.Err() != nil:
-			return f.tick
-		case err == nil && f.away: // anything may have changed meanwhile
-			f.away = false
-			f.suspectAll()
-			w.failed = !compared
-			return 0
-		case err == nil:
-			continue
-		}
-		log.FromContext(ctx).V(1).Info("awaited objects could not be read live", "kind", gk.String(), "error", err.Error())
-		w.failed = retriable(err) || w.lost.Load() != nil
-		failed = failed || retriable(err)
-		var status apierrors.APIStatus
-		if !errors.As(err, &status) && !errors.Is(err, context.DeadlineExceeded) {
-			f.away = true
+		if !check(w, f.check) {
 			break
 		}
+	}
+	for _, o := range f.e.owns() {
+		if f.away || again {
+			break
+		}
+		if w := o.watch(ctx); w != nil {
+			check(w, o.check)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return f.tick
+	case again:
+		return 0
 	}
 	if !failed {
 		f.retry = 0
@@ -128,17 +146,13 @@ func retriable(err error) bool {
 	return code >= 500 || code == 429 || code == 410 // Gone: a page of a list that expired
 }
 
-// awaited returns how many objects of each kind are awaited, and the objects
-// whose cached copy may be stale.
-func (f *fallback) awaited() (awaited map[schema.GroupKind]int, stale map[schema.GroupKind][]index.ID) {
-	awaited, stale = map[schema.GroupKind]int{}, map[schema.GroupKind][]index.ID{}
+// awaited returns how many objects and sets of each kind are awaited.
+func (f *fallback) awaited() map[schema.GroupKind]int {
+	awaited := map[schema.GroupKind]int{}
 	for id := range f.e.index.Refs() {
 		awaited[kindOf(id)]++
 	}
-	for _, id := range f.e.stale.all() {
-		stale[kindOf(id)] = append(stale[kindOf(id)], id)
-	}
-	return awaited, stale
+	return awaited
 }
 
 // missesAny reports whether an object of a missing kind is awaited, and only an
@@ -152,53 +166,61 @@ func (e *Engine) missesAny(awaited map[schema.GroupKind]int) bool {
 	return false
 }
 
-// suspectAll makes the next round compare all awaited objects.
+// suspectAll makes the next round compare all kinds.
 func (f *fallback) suspectAll() {
 	for _, w := range f.e.informers() {
 		w.failed = true
 	}
+	for _, o := range f.e.owns() {
+		if o.watched != nil {
+			o.watched.failed = true
+		}
+	}
 }
 
-// check asks for the version of a kind. It compares the awaited objects if the
-// watch may be broken, and reads the stale ones.
-func (f *fallback) check(ctx context.Context, w *watch, stale []index.ID) (compared bool, err error) {
-	suspect := w.failed || w.version != "" && !w.reached(w.version) || w.divided()
-	version, regained := "", w.lostScopes()
-	if !w.divided() {
-		if version, err = f.e.list1(ctx, w, ""); err != nil {
-			f.e.lose(ctx, w, "", err)
-			return suspect, err
-		}
-	} else {
-		regained = slices.DeleteFunc(regained, func(scope string) bool {
-			_, err := f.e.list1(ctx, w, scope)
-			return err != nil
-		})
+// current reports whether a watch works, and notes the version of its kind, which
+// it must reach by the next call. A divided watch has no version.
+func (e *Engine) current(ctx context.Context, w *watch) (current bool, err error) {
+	if w.divided() {
+		return false, nil
 	}
-	differ := stale
-	if suspect {
-		changed, err := f.compare(ctx, w)
-		if err != nil {
-			return suspect, err
-		}
-		differ = append(changed, stale...)
+	version, err := e.list1(ctx, w, "")
+	if err != nil {
+		return false, err
 	}
-	for i, id := range differ {
+	current = !w.failed && (w.version == "" || w.reached(w.version))
+	w.version = version
+	return current, nil
+}
+
+// check compares what is awaited of a kind with the cache, if its watch may be
+// broken.
+func (f *fallback) check(ctx context.Context, w *watch) error {
+	current, err := f.e.current(ctx, w)
+	if err != nil {
+		f.e.lose(ctx, w, "", err)
+		return err
+	}
+	if current && w.troubles() == nil {
+		return nil
+	}
+	scopes, n := f.scopes(ctx, w)
+	for i, scope := range slices.Sorted(maps.Keys(scopes)) {
 		if i > 0 && !sleep(ctx, readGap) {
-			return suspect, ctx.Err()
+			return ctx.Err()
 		}
-		if err := f.e.readLive(ctx, w, id); err != nil {
-			if f.e.lose(ctx, w, w.scope(id.Namespace), err) && w.divided() {
-				continue
-			}
-			return suspect, err
+		in := scopes[scope]
+		if current {
+			f.heal(ctx, w, scope, in)
+			continue
+		}
+		if err := f.compare(ctx, w, scope, in, n); err != nil && !(f.e.lose(ctx, w, scope, err) && w.divided()) {
+			return err
 		}
 	}
-	w.version, w.failed = version, false
-	for _, scope := range regained { // after the stale objects are known, because a pass wakes
-		f.e.regain(w, scope)
-	}
-	return suspect, nil
+	w.trust(scopes)
+	w.failed = false
+	return nil
 }
 
 // reached reports whether the store of the informer, which passes read, has all
@@ -229,172 +251,176 @@ func (e *Engine) list1(ctx context.Context, w *watch, namespace string) (version
 }
 
 // awaitedIn holds what waiters wait for or follow in a scope.
-type awaitedIn struct {
-	objects map[index.ID]string // the live version; empty: it does not exist
-	sets    []index.ID
-}
-
-// compare compares the awaited objects and the sets of a kind with the cache. It
-// returns the objects whose cached version is not the live one, and wakes the
-// waiters of the sets of each scope that differs. One list of a scope serves its
-// objects and its sets. Without sets, a few objects are all returned: reading
-// them costs less than a list.
-func (f *fallback) compare(ctx context.Context, w *watch) (differ []index.ID, err error) {
-	scopes, n := f.scopes(ctx, w)
-	listed := false
-	for _, scope := range slices.Sorted(maps.Keys(scopes)) {
-		in := scopes[scope]
-		if len(in.sets) == 0 && n <= fewObjects {
-			differ = slices.AppendSeq(differ, maps.Keys(in.objects))
-			continue
-		}
-		if listed && !sleep(ctx, readGap) {
-			return nil, ctx.Err()
-		}
-		listed = true
-		ids, err := f.compareScope(ctx, w, scope, in)
-		if err != nil {
-			return nil, err
-		}
-		differ = append(differ, ids...)
-	}
-	return differ, nil
-}
+type awaitedIn struct{ objects, sets []index.ID }
 
 // scopes returns what is awaited of a kind in each scope, and the number of
-// objects. It leaves out sets that passes cannot list.
+// objects. It leaves out sets that passes cannot list. A scope that cannot be read
+// is one of them, too.
 func (f *fallback) scopes(ctx context.Context, w *watch) (scopes map[string]*awaitedIn, n int) {
 	gk := w.gvk.GroupKind()
 	scopes = map[string]*awaitedIn{}
-	in := func(id index.ID) *awaitedIn {
-		scope := w.scope(namespaceOf(id))
+	in := func(scope string) *awaitedIn {
 		if scopes[scope] == nil {
-			scopes[scope] = &awaitedIn{objects: map[index.ID]string{}}
+			scopes[scope] = &awaitedIn{}
 		}
 		return scopes[scope]
 	}
+	for scope, err := range w.troubles() {
+		if err != nil {
+			in(scope)
+		}
+	}
 	for id := range f.e.index.Refs() {
 		if kindOf(id) == gk && id.Set == "" {
-			in(id).objects[id] = ""
+			at := in(w.scope(id.Namespace))
+			at.objects = append(at.objects, id)
 			n++
 		}
 	}
 	all := sync.OnceValue(func() bool { return f.e.listsAll(ctx, w) })
 	for _, id := range f.e.sets.ids(gk) { // also those that only a pass under way has listed
 		if id.Namespace != checks.AllNamespaces || all() {
-			in(id).sets = append(in(id).sets, id)
+			at := in(w.scope(namespaceOf(id)))
+			at.sets = append(at.sets, id)
 		}
 	}
 	return scopes, n
 }
 
-// compareScope lists a scope past the cache. It returns the awaited objects whose
-// cached version is another one. If the cache has other objects, it wakes the
-// waiters of the sets. The passes of these waiters list live until the cache has
-// caught up. Until then, only a later change wakes them again.
-func (f *fallback) compareScope(ctx context.Context, w *watch, scope string, in *awaitedIn) (differ []index.ID, err error) {
-	e, gk := f.e, w.gvk.GroupKind()
-	live := map[uint64]struct{}{} // by versionDigest
-	version, err := e.listVersions(ctx, w, scope, func(id index.ID, version string) {
-		if _, awaited := in.objects[id]; awaited {
-			in.objects[id] = version
+// compare compares a scope with the cache. If it differs, passes read it live from
+// now on. One list of the scope serves its objects and its sets. Without sets, a
+// few objects are read one by one, which costs less than a list.
+func (f *fallback) compare(ctx context.Context, w *watch, scope string, in *awaitedIn, objects int) error {
+	e, live := f.e, map[index.ID]string{}
+	if len(in.sets) > 0 || objects > fewObjects || objects == 0 {
+		if err := e.listVersions(ctx, w, scope, func(id index.ID, version string) { live[id] = version }); err != nil {
+			return err
 		}
-		if len(in.sets) > 0 {
-			live[versionDigest(id, version)] = struct{}{}
-		}
-	})
-	if err != nil {
-		if e.lose(ctx, w, scope, err) { // passes report it
-			err = nil
-		}
-		return nil, err
-	}
-	for id, version := range in.objects {
-		obj := e.newObject(w.kind)
-		err := e.cache.Get(ctx, nameOf(id), obj, client.UnsafeDisableDeepCopy)
-		if client.IgnoreNotFound(err) != nil || versionOf(obj, err) != version {
-			differ = append(differ, id)
+	} else {
+		for i, id := range in.objects {
+			if i > 0 && !sleep(ctx, readGap) {
+				return ctx.Err()
+			}
+			version, err := e.liveVersion(ctx, w, id)
+			if err != nil {
+				return err
+			}
+			live[id] = version
 		}
 	}
-	if len(in.sets) == 0 {
-		return differ, nil
-	}
-	cached, err := e.listCached(ctx, w.kind, index.ID{Namespace: scope}, checks.Query{NamesOnly: true}, labels.Everything())
-	if err != nil {
-		var unwatched *NamespaceNotWatchedError
-		if errors.As(err, &unwatched) { // passes report it
-			err = nil
+	differ := map[index.ID]bool{}
+	for _, id := range in.objects {
+		cached := e.newObject(w.kind)
+		err := e.cache.Get(ctx, nameOf(id), cached, client.UnsafeDisableDeepCopy)
+		if err != nil && strings.Contains(err.Error(), unknownNamespace) {
+			return nil // passes report it
 		}
-		return differ, err
+		differ[id] = live[id] != versionOf(cached, err)
 	}
-	same := len(cached) == len(live)
-	for _, obj := range cached {
-		_, ok := live[versionDigest(ID(gk, client.ObjectKeyFromObject(obj)), obj.GetResourceVersion())]
-		same = same && ok
+	same := true
+	if len(in.sets) > 0 {
+		cached, err := e.cachedVersions(ctx, w, scope)
+		if _, unwatched := errors.AsType[*NamespaceNotWatchedError](err); unwatched {
+			return nil // passes report it
+		} else if err != nil {
+			return err
+		}
+		same = maps.Equal(cached, live)
 	}
-	if same && e.caughtUp(w, scope, version) {
-		return differ, nil
+	if same && !slices.Contains(slices.Collect(maps.Values(differ)), true) {
+		f.heal(ctx, w, scope, in)
+		return nil
 	}
-	if e.sets.compared(gk, scope, version, live, same) {
-		e.wakeSets(in.sets)
+	w.setTrouble(scope, true, nil) // before a pass is woken
+	for i, id := range in.objects {
+		if !differ[id] {
+			_ = e.changedTo(ctx, w, id, e.cache) // a pass may have seen another state, live
+			continue
+		}
+		if i > 0 && !sleep(ctx, readGap) {
+			return ctx.Err()
+		}
+		if err := e.changedTo(ctx, w, id, e.live); err != nil {
+			return err
+		}
 	}
-	return differ, nil
+	e.wakeSets(in.sets)
+	return nil
 }
 
-// listVersions calls do with the version of each object of a kind, past the
-// cache. It returns the version of the list.
-func (e *Engine) listVersions(ctx context.Context, w *watch, namespace string, do func(id index.ID, version string)) (version string, err error) {
+// heal ends the trouble of a scope. It wakes the waiters that have not seen what
+// the cache has. A live read may have shown a state that no event reports, and
+// waiters of a set compare no states.
+func (f *fallback) heal(ctx context.Context, w *watch, scope string, in *awaitedIn) {
+	if !w.setTrouble(scope, false, nil) {
+		return
+	}
+	for _, id := range in.objects {
+		_ = f.e.changedTo(ctx, w, id, f.e.cache) // without the object, passes report the error
+	}
+	f.e.wakeSets(in.sets)
+}
+
+// changedTo wakes the waiters of an object that have not seen it as a reader has it.
+func (e *Engine) changedTo(ctx context.Context, w *watch, id index.ID, reader client.Reader) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	obj := e.newObject(w.kind)
+	err := reader.Get(ctx, nameOf(id), obj, client.UnsafeDisableDeepCopy)
+	switch {
+	case objectNotFound(err):
+		obj = nil
+	case err != nil:
+		return err
+	}
+	full, follow := e.index.Needs(id)
+	e.index.Changed(id, e.changeOf(w.kind, obj, full, follow))
+	return nil
+}
+
+// liveVersion returns the version of an object, past the cache; empty: it does not
+// exist.
+func (e *Engine) liveVersion(ctx context.Context, w *watch, id index.ID) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	obj := &metav1.PartialObjectMetadata{}
+	obj.SetGroupVersionKind(w.gvk)
+	err := e.live.Get(ctx, nameOf(id), obj)
+	if err != nil && !objectNotFound(err) {
+		return "", err
+	}
+	return versionOf(obj, err), nil
+}
+
+// cachedVersions returns the versions of the objects of a scope in the cache.
+func (e *Engine) cachedVersions(ctx context.Context, w *watch, scope string) (map[index.ID]string, error) {
+	cached, err := e.listCached(ctx, w.kind, index.ID{Namespace: scope}, checks.Query{NamesOnly: true}, labels.Everything())
+	if err != nil {
+		return nil, err
+	}
+	versions := make(map[index.ID]string, len(cached))
+	for _, obj := range cached {
+		versions[ID(w.gvk.GroupKind(), client.ObjectKeyFromObject(obj))] = obj.GetResourceVersion()
+	}
+	return versions, nil
+}
+
+// listVersions calls do with the version of each object of a kind, past the cache.
+func (e *Engine) listVersions(ctx context.Context, w *watch, namespace string, do func(id index.ID, version string)) error {
 	for next := ""; ; {
 		page, cancel := context.WithTimeout(ctx, requestTimeout)
 		list, err := e.list(page, w.gvk, client.InNamespace(namespace), client.Limit(pageSize), client.Continue(next))
 		cancel()
 		if err != nil {
-			return "", err
+			return err
 		}
-		version = cmp.Or(version, list.ResourceVersion)
 		for i := range list.Items {
 			do(ID(w.gvk.GroupKind(), client.ObjectKeyFromObject(&list.Items[i])), list.Items[i].ResourceVersion)
 		}
 		if next = list.Continue; next == "" {
-			return version, nil
+			return nil
 		}
 	}
-}
-
-// readLive reads an object past the cache, and wakes the waiters that have not
-// seen it so.
-func (e *Engine) readLive(ctx context.Context, w *watch, id index.ID) error {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	live := e.newObject(w.kind)
-	err := e.live.Get(ctx, nameOf(id), live)
-	if err != nil && !objectNotFound(err) {
-		return err
-	}
-	var now, was client.Object
-	if err == nil {
-		now = live
-	}
-	// In this order: an event between the two removes the mark, or came before the cache is read.
-	version := versionOf(live, err)
-	e.stale.Mark(id, version)
-	reached := !w.divided() && version != "" && w.reached(version)
-	cached := e.newObject(w.kind)
-	err = e.cache.Get(ctx, nameOf(id), cached, client.UnsafeDisableDeepCopy)
-	switch current := !older(versionOf(cached, err), version); {
-	case err == nil && current: // a transform of the cache may have changed the copy, and passes read the copy
-		e.stale.Clear(id)
-		now, was = cached, cached
-	case err == nil:
-		was = cached
-	case apierrors.IsNotFound(err) && current:
-		e.stale.Clear(id)
-	case apierrors.IsNotFound(err) && reached: // a selector of the cache hides it, so no event would end the mark
-		e.stale.Heard(id, version, true)
-		now = nil
-	}
-	e.happened(w.kind, id, was, now)
-	return nil
 }
 
 // informers returns the informers that are in sync.

@@ -102,11 +102,11 @@ type watch struct {
 	everywhere bool         // the operator may list the kind in all namespaces
 	used       atomic.Int64 // when a pass opened it or awaited it, in Unix nanoseconds
 
-	lost atomic.Pointer[map[string]error] // the scopes that cannot be read any more; nil: none
+	inTrouble atomic.Pointer[map[string]error] // see troubles
 
 	// Only the fallback uses these.
 	version string // of the kind at the last request, which the watch must reach; empty: unknown
-	failed  bool   // the last request failed, so that the awaited objects are to be compared
+	failed  bool   // the last request failed, so that the objects are to be compared
 }
 
 // A scope is a kind, or a kind in one namespace: one watch of the API server covers
@@ -142,8 +142,11 @@ const RefusedFor = 5 * time.Second
 func (e *Engine) open(ctx context.Context, gk schema.GroupKind, namespace string, timeout time.Duration) (kind, kindState, error) {
 	w, state := e.watchOf(gk)
 	if state == synced { // almost always, without a timer
-		if err := w.lostIn(namespace); err != nil {
+		switch broken, err := w.trouble(namespace); {
+		case err != nil:
 			return kind{}, missing, err
+		case broken:
+			return w.kind, liveOnly, nil
 		}
 		return w.kind, synced, nil
 	}
@@ -326,12 +329,10 @@ func (e *Engine) handler(k kind) toolscache.ResourceEventHandler {
 			}
 		}
 		id := index.ID{Group: k.gvk.Group, Kind: k.gvk.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
-		version := obj.GetResourceVersion()
-		e.stale.Heard(id, version, is == nil)
-		if e.touches.n.Load() > 0 && e.touches.waits(id, version, is == nil, func() { e.occurred(k, id, was, is) }) {
+		if e.touches.n.Load() > 0 && e.touches.waits(id, obj.GetResourceVersion(), is == nil, func() { e.happened(k, id, was, is) }) {
 			return
 		}
-		e.occurred(k, id, was, is)
+		e.happened(k, id, was, is)
 	}
 	return toolscache.ResourceEventHandlerFuncs{
 		AddFunc:    func(o any) { changed(nil, o) },
@@ -343,17 +344,6 @@ func (e *Engine) handler(k kind) toolscache.ResourceEventHandler {
 			changed(o, nil)
 		},
 	}
-}
-
-// occurred handles an event of an object, whose states before and after are was and
-// is. One of them may be nil.
-func (e *Engine) occurred(k kind, id index.ID, was, is client.Object) {
-	e.happened(k, id, was, is)
-	now := is
-	if is == nil {
-		now = was
-	}
-	e.heard(kindOf(id), id.Namespace, now.GetResourceVersion())
 }
 
 // newObject returns an object to read into: its metadata if the policy says so,
@@ -405,7 +395,8 @@ func (e *Engine) Watched(gk schema.GroupKind) (gvk schema.GroupVersionKind, name
 func (e *Engine) wakes(id index.ID) bool {
 	gk := kindOf(id)
 	if w, state := e.watchOf(gk); w != nil {
-		return state == synced && w.lostIn(namespaceOf(id)) == nil
+		_, err := w.trouble(namespaceOf(id)) // the fallback wakes the waiters of a suspect scope
+		return state == synced && err == nil
 	}
 	p, _ := e.policyOf(gk)
 	return (p == watched || p == metadataOnly) && e.catalog.wakes(gk)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -72,7 +71,7 @@ func TestLargeSets(t *testing.T) {
 			objects := &large{n: tc.objects}
 			c.cache, c.live = objects, objects
 			if tc.live {
-				c.stale.Mark(ID(clusters, types.NamespacedName{Namespace: "a", Name: "c"}), "2")
+				c.watch.setTrouble("", true, nil)
 			}
 			q := checks.Query{Group: clusters.Group, Kind: clusters.Kind, Namespace: "a", NamesOnly: tc.namesOnly}
 			var all []client.Object

@@ -108,24 +108,15 @@ func namespaceOf(id index.ID) string {
 
 // listSet lists a set, the oldest object first.
 func (e *Engine) listSet(ctx context.Context, k kind, state kindState, id index.ID, q checks.Query, selector labels.Selector, p *Pass) (all []client.Object, err error) {
-	gk, namespace := kindOf(id), namespaceOf(id)
-	var w *watch
-	stale := true
-	if state == synced {
-		if w, _ = e.watchOf(gk); w != nil { // nil: the informer was stopped meanwhile
-			_, stale = e.sets.staleSince(gk, w.scope(namespace))
-			stale = stale || e.stale.HasIn(gk, namespace)
-		}
-		if id.Namespace == checks.AllNamespaces && !e.listsAll(ctx, w) {
-			return nil, errors.New("the manager's cache has some namespaces only: name a namespace in the query, or let the cache and the role have all of them")
-		}
+	if w, _ := e.watchOf(kindOf(id)); w != nil && id.Namespace == checks.AllNamespaces && !e.listsAll(ctx, w) {
+		return nil, errors.New("the manager's cache has some namespaces only: name a namespace in the query, or let the cache and the role have all of them")
 	}
-	if stale {
+	if state == synced {
+		all, err = e.listCached(ctx, k, id, q, selector)
+	} else {
 		ctx, cancel := context.WithTimeout(ctx, p.timeout)
 		defer cancel()
-		all, err = e.listLive(ctx, k, id, q, selector, w)
-	} else {
-		all, err = e.listCached(ctx, k, id, q, selector)
+		all, err = e.listLive(ctx, k, id, q, selector)
 	}
 	if err != nil {
 		return nil, err
@@ -199,11 +190,8 @@ func (e *Engine) listCached(ctx context.Context, k kind, id index.ID, q checks.Q
 	return all, nil
 }
 
-// listLive lists a set past the cache. w is the informer of the kind, whose cache
-// has to catch up with the list; nil: there is none.
-func (e *Engine) listLive(ctx context.Context, k kind, id index.ID, q checks.Query, selector labels.Selector, w *watch) (all []client.Object, err error) {
-	version := ""
-	var objects []uint64
+// listLive lists a set past the cache.
+func (e *Engine) listLive(ctx context.Context, k kind, id index.ID, q checks.Query, selector labels.Selector) (all []client.Object, err error) {
 	for next := ""; ; {
 		list := newList(e.scheme, k)
 		err := e.live.List(ctx, list, client.InNamespace(namespaceOf(id)), client.MatchingLabelsSelector{Selector: selector},
@@ -211,14 +199,10 @@ func (e *Engine) listLive(ctx context.Context, k kind, id index.ID, q checks.Que
 		if err != nil {
 			return nil, err
 		}
-		if version == "" {
-			version = list.GetResourceVersion()
-		}
 		err = each(list, func(obj client.Object) {
 			if q.Field == "" || slices.Contains(e.valuesOf(kindOf(id), q.Field, obj), q.Value) {
 				obj.GetObjectKind().SetGroupVersionKind(k.gvk)
 				all = append(all, obj)
-				objects = append(objects, versionDigest(ID(kindOf(id), client.ObjectKeyFromObject(obj)), obj.GetResourceVersion()))
 			}
 		})
 		if err != nil {
@@ -228,13 +212,9 @@ func (e *Engine) listLive(ctx context.Context, k kind, id index.ID, q checks.Que
 			return nil, errTooMany
 		}
 		if next = list.GetContinue(); next == "" {
-			break
+			return all, nil
 		}
 	}
-	if w != nil {
-		e.sets.listedLive(kindOf(id), w.scope(namespaceOf(id)), version, objects)
-	}
-	return all, nil
 }
 
 // Cached calls do for each object of a kind in the cache, which watches the kind.

@@ -6,67 +6,13 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
-
-// TestListsLive verifies that a pass lists past the cache if the cached copy of an
-// object that the set may contain may be stale, and only then.
-func TestListsLive(t *testing.T) {
-	cases := map[string]struct {
-		reason    string
-		namespace string // of the query
-		stale     string // the namespace of an object whose cached copy may be stale
-		ends      bool   // it is stale no more
-		want      bool
-	}{
-		"Same":  {"the set may contain the object", "a", "a", false, true},
-		"Other": {"an object of another namespace is in no set of this one", "b", "a", false, false},
-		"All":   {"the set has the objects of all namespaces", checks.AllNamespaces, "a", false, true},
-		"Ends":  {"the cache has caught up", checks.AllNamespaces, "a", true, false},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			c := newCluster(t)
-			id := ID(clusters, types.NamespacedName{Namespace: tc.stale, Name: "c"})
-			c.stale.Mark(id, "10")
-			if tc.ends {
-				c.stale.Heard(id, "10", false)
-			}
-			pass := c.Begin(index.ID{Kind: "Waiter", Namespace: "a", Name: "w"}, time.Minute)
-			defer pass.Done()
-			if _, err := pass.List(t.Context(), checks.Query{Group: clusters.Group, Kind: clusters.Kind, Namespace: tc.namespace}); err != nil {
-				t.Fatal(err)
-			}
-			if live := len(c.api.requests) > 0; live != tc.want {
-				t.Errorf("%s: the API server was asked: %t", tc.reason, live)
-			}
-		})
-	}
-}
-
-// TestHiddenObject verifies that an object that a selector of the cache hides is
-// not stale for good, and that a broken watch does not count as such a cache.
-func TestHiddenObject(t *testing.T) {
-	for name, broken := range map[string]bool{"Hidden": false, "Broken": true} {
-		t.Run(name, func(t *testing.T) {
-			c := newCluster(t)
-			if broken {
-				c.breaks()
-			}
-			c.api.put("c", "10", "Running")
-			if err := c.readLive(t.Context(), c.watch, named("c")); err != nil || c.stale.Has(named("c")) != broken {
-				t.Errorf("the object is stale: %t, want %t, error %v", c.stale.Has(named("c")), broken, err)
-			}
-		})
-	}
-}
 
 // shuffled is a cache that lists in random order, and then cuts the list at the
 // limit, as a cache of controller-runtime does.

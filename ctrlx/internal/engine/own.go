@@ -2,35 +2,53 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
 
-// Own reads the objects of one kind so that a pass sees the writes of the pass
-// before it: a pass that does not see the token of an operation starts a second
-// one. controller-runtime's client can wait until the cache has a write, but it
-// waits without an end while the watch is broken, and so do all workers. So Own
-// remembers each write until the cache has it, and reads live until then.
+// Own reads the objects of a reconciler's kind so that a pass sees the writes of the
+// pass before it: a pass that does not see the token of an operation starts a second
+// one. controller-runtime's client can wait until the cache has a write, but only if
+// the options of the manager say so, and it waits without an end while the watch is
+// broken, and so do all workers. So Own remembers each write until the cache has it,
+// and reads live until then. It also wakes objects whose changes a broken watch hides.
 type Own struct {
-	stale  Stale
-	kind   schema.GroupKind
-	cached client.Reader
-	live   client.Reader
-	wait   time.Duration        // bounds a live read
-	object func() client.Object // makes an object to read into
+	engine  *Engine
+	stale   stale
+	gvk     schema.GroupVersionKind
+	cached  client.Reader
+	wait    time.Duration        // bounds a live read
+	object  func() client.Object // makes an object to read into
+	watched *watch               // the informer of the controller; nil: not yet. Only the fallback uses it
+	hidden  bool                 // the log has the objects that the cache lacks. Only the fallback uses it
 }
 
-// NewOwn returns the reads and writes of a kind. cached is the manager's client,
-// object makes an object of the kind, and wait bounds each live read.
-func NewOwn(kind schema.GroupKind, cached, live client.Reader, wait time.Duration, object func() client.Object) *Own {
-	return &Own{kind: kind, cached: cached, live: live, wait: wait, object: object}
+// NewOwn returns the reads and writes of the kind of a reconciler. cached is the
+// manager's client, object makes an object of the kind, and wait bounds each live read.
+func (e *Engine) NewOwn(gvk schema.GroupVersionKind, cached client.Reader, wait time.Duration, object func() client.Object) *Own {
+	o := &Own{engine: e, gvk: gvk, cached: cached, wait: wait, object: object}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.own = append(e.own, o)
+	return o
+}
+
+// owns returns the kinds of the reconcilers.
+func (e *Engine) owns() []*Own {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clip(e.own)
 }
 
 // FromCache are options of a read from the cache, without a copy and without
@@ -42,20 +60,19 @@ var FromCache = []client.GetOption{client.UnsafeDisableDeepCopy, client.DisableR
 func (o *Own) Read(ctx context.Context, name types.NamespacedName) (client.Object, error) {
 	obj := o.object()
 	err := o.cached.Get(ctx, name, obj, FromCache...)
-	id := ID(o.kind, name)
-	k, stale := o.stale.get(id)
+	k, stale := o.stale.get(name)
 	switch {
 	case !stale || client.IgnoreNotFound(err) != nil, k.gone && err != nil:
 		return obj, err
 	case err == nil && k.metBy(obj.GetResourceVersion(), false):
-		o.stale.Clear(id)
+		o.stale.clear(name, k)
 		return obj, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.wait)
 	defer cancel()
 	obj = o.object() // the first one shares memory with the cache
-	if err = o.live.Get(ctx, name, obj); client.IgnoreNotFound(err) == nil {
-		o.stale.Mark(id, versionOf(obj, err)) // no later pass may see an older version
+	if err = o.engine.live.Get(ctx, name, obj); client.IgnoreNotFound(err) == nil {
+		o.stale.mark(name, versionOf(obj, err)) // no later pass may see an older version
 	}
 	return obj, err
 }
@@ -64,34 +81,34 @@ func (o *Own) Read(ctx context.Context, name types.NamespacedName) (client.Objec
 // server.
 func (o *Own) Wrote(ctx context.Context, obj client.Object) {
 	name, version := client.ObjectKeyFromObject(obj), obj.GetResourceVersion()
-	id := ID(o.kind, name)
 	if !obj.GetDeletionTimestamp().IsZero() && len(obj.GetFinalizers()) == 0 {
 		version = "" // the API server deleted it with its last finalizer
 	}
 	// In this order: an event between the two removes the mark, or came before the cache is read.
-	o.stale.Mark(id, version)
+	o.stale.mark(name, version)
+	k, _ := o.stale.get(name)
 	cached := o.object()
 	err := o.cached.Get(ctx, name, cached, FromCache...)
 	if client.IgnoreNotFound(err) == nil && !older(versionOf(cached, err), version) {
-		o.stale.Clear(id)
+		o.stale.clear(name, k)
 	}
 }
 
 // Saw notes the version of an object that a live read returned; empty: it does
 // not exist.
-func (o *Own) Saw(name types.NamespacedName, version string) { o.stale.Mark(ID(o.kind, name), version) }
+func (o *Own) Saw(name types.NamespacedName, version string) { o.stale.mark(name, version) }
 
 // Gone reports whether this process knows that an object does not exist, and the
 // cache may still have it.
 func (o *Own) Gone(name types.NamespacedName) bool {
-	k, _ := o.stale.get(ID(o.kind, name))
+	k, _ := o.stale.get(name)
 	return k.gone
 }
 
 // Events notes which versions the cache has. It lets all events pass.
 func (o *Own) Events() predicate.Predicate {
 	heard := func(obj client.Object, deleted bool) bool {
-		o.stale.Heard(o.id(obj), obj.GetResourceVersion(), deleted)
+		o.stale.heard(client.ObjectKeyFromObject(obj), obj.GetResourceVersion(), deleted)
 		return true
 	}
 	return predicate.Funcs{
@@ -101,4 +118,67 @@ func (o *Own) Events() predicate.Predicate {
 	}
 }
 
-func (o *Own) id(obj client.Object) index.ID { return ID(o.kind, client.ObjectKeyFromObject(obj)) }
+// watch returns the informer of the controller; nil: it is not in sync yet.
+func (o *Own) watch(ctx context.Context) *watch {
+	if _, started := o.engine.wakers.Load(o.gvk.GroupKind()); !started {
+		return nil
+	}
+	if o.watched == nil {
+		informer, err := o.engine.cache.GetInformer(ctx, o.object(), cache.BlockUntilSynced(false))
+		if err != nil {
+			return nil // the controller reports it
+		}
+		o.watched = &watch{kind: kind{gvk: o.gvk, policy: watched}, informer: informer, synced: informer.HasSynced, everywhere: true}
+	}
+	if !o.watched.synced() {
+		return nil
+	}
+	return o.watched
+}
+
+// check compares all objects of the kind with the cache, if the watch of the
+// controller may be broken. An object that differs gets a pass, which reads it live.
+//
+// An object that the cache lacks gets none: the cache may have a selector, and another
+// process may reconcile the object. The log names the fix.
+func (o *Own) check(ctx context.Context, w *watch) error {
+	e, gk := o.engine, o.gvk.GroupKind()
+	current, err := e.current(ctx, w)
+	if err != nil || current {
+		return err
+	}
+	cached, err := e.cachedVersions(ctx, w, "")
+	if err != nil {
+		return err
+	}
+	scopes := map[string]bool{}
+	for id := range cached {
+		scopes[w.scope(id.Namespace)] = true
+	}
+	hidden := 0
+	for scope := range scopes {
+		live := map[index.ID]string{}
+		if err := e.listVersions(ctx, w, scope, func(id index.ID, version string) { live[id] = version }); err != nil {
+			return err
+		}
+		for id, version := range cached {
+			if w.scope(id.Namespace) == scope && version != live[id] && o.stale.mark(nameOf(id), live[id]) {
+				e.wake(id)
+			}
+		}
+		for id := range live {
+			if _, ok := cached[id]; !ok {
+				hidden++
+			}
+		}
+	}
+	w.failed = false
+	if hidden > 0 && !o.hidden && !w.divided() {
+		log.FromContext(ctx).Error(errHidden, "restart the operator, unless the manager's cache selects objects", "kind", gk.String(), "objects", hidden)
+	}
+	o.hidden = hidden > 0
+	return nil
+}
+
+// errHidden is the error of objects that the cache lacks.
+var errHidden = errors.New("the watch of a reconciler may be broken: the API server has objects that the cache lacks, and they get no pass")

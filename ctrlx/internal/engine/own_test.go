@@ -51,7 +51,7 @@ func TestReadsOwnWrites(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var mu sync.Mutex
 			cached, api := newStore(&mu), newStore(&mu)
-			own := NewOwn(clusters, cached, api, time.Minute, func() client.Object { return &testv1.Cluster{} })
+			own := (&Engine{live: api}).NewOwn(clusters.WithVersion("v1"), cached, time.Minute, func() client.Object { return &testv1.Cluster{} })
 			of := func(version string) *testv1.Cluster {
 				c := &testv1.Cluster{}
 				c.Name, c.ResourceVersion = "c", version
@@ -100,6 +100,57 @@ func TestReadsOwnWrites(t *testing.T) {
 			if !tc.again && own.stale.n.Load() != 0 {
 				t.Errorf("%s: the record of the write is kept for ever", tc.reason)
 			}
+		})
+	}
+}
+
+// TestDeadOwnWatch verifies that an object of a reconciler that changes while the
+// watch of its kind is broken gets one pass, which reads it live.
+func TestDeadOwnWatch(t *testing.T) {
+	cases := map[string]struct {
+		reason   string
+		do       func(c *cluster)
+		requests []string
+		passes   []string
+		reads    string // the version that a pass over "c" reads
+	}{
+		"Healthy": {"the watch works", func(c *cluster) { c.both("c", "10", "Running") }, []string{"list 1 1m0s", "list 1 2m0s", "list 1 3m0s"}, nil, "10"},
+		"Quiet": {"the version of the kind is later, and no object differs", func(c *cluster) {
+			c.breaks()
+			c.api.version = "20"
+		}, []string{"list 1 1m0s", "list 1 2m0s", "list 500 2m0s", "list 1 3m0s", "list 500 3m0s"}, nil, "9"},
+		"Changed": {"a user changes the spec", func(c *cluster) {
+			c.breaks()
+			c.api.put("c", "10", "Running")
+		}, []string{"list 1 1m0s", "list 1 2m0s", "list 500 2m0s", "list 1 3m0s", "list 500 3m0s"}, []string{"c 0s"}, "10"},
+		"Deleted": {"another controller removes the last finalizer", func(c *cluster) {
+			c.breaks()
+			c.api.remove("c", "10")
+		}, []string{"list 1 1m0s", "list 1 2m0s", "list 500 2m0s", "list 1 3m0s", "list 500 3m0s"}, []string{"c 0s"}, ""},
+		"Hidden": {"a selector of the cache may hide the new object from this process on purpose", func(c *cluster) {
+			c.breaks()
+			c.api.put("d", "10", "Running")
+		}, []string{"list 1 1m0s", "list 1 2m0s", "list 500 2m0s", "list 1 3m0s", "list 500 3m0s"}, nil, "9"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var own *Own
+			queue := &line{}
+			withFallback(t, func(c *cluster) {
+				c.wakers.Store(clusters, &Waker{queue: queue})
+				own = c.NewOwn(clusters.WithVersion("v1"), c.cached, time.Minute, func() client.Object { return &testv1.Cluster{} })
+				own.watched = &watch{kind: c.watch.kind, informer: c.informer, synced: always, everywhere: true}
+				c.both("c", "9", "Stopped")
+			}, func(t *testing.T, c *cluster) {
+				tc.do(c)
+				c.sleep(3*time.Minute + time.Second)
+				same(t, tc.requests, c.api.requests, "%s: requests", tc.reason)
+				same(t, tc.passes, queue.at, "%s: passes", tc.reason)
+				c.mu.Unlock()
+				defer c.mu.Lock()
+				obj, err := own.Read(t.Context(), types.NamespacedName{Name: "c"})
+				same(t, tc.reads, versionOf(obj, err), "%s: the version that is read", tc.reason)
+			})
 		})
 	}
 }

@@ -57,8 +57,8 @@ func (p *Pass) Engine() *Engine { return p.engine }
 // Waiter returns the object of the pass.
 func (p *Pass) Waiter() index.ID { return p.waiter }
 
-// Read reads the object of a ref from the cache, or live if the cached copy may
-// be stale. The object is nil if it or its kind does not exist. The returned ref
+// Read reads the object of a ref from the cache, or live if the watch of its kind may
+// be broken. The object is nil if it or its kind does not exist. The returned ref
 // has the namespace in which the pass read it. From now on each change of the
 // object that a check can see wakes the waiter.
 //
@@ -100,22 +100,16 @@ func (p *Pass) register(ctx context.Context, id index.ID) (look index.Look, k ki
 	return look, k, state, err
 }
 
-// read reads an object from the cache. It reads live if the kind is not
-// watched, or if the cached copy may be stale.
+// read reads an object from the cache, or live if passes do not read its kind there.
 func (e *Engine) read(ctx context.Context, id index.ID, obj client.Object, state kindState, timeout time.Duration) error {
-	stale := e.stale.Has(id)
-	if state == synced && !stale {
-		err := e.cache.Get(ctx, nameOf(id), obj)
-		if err != nil && strings.Contains(err.Error(), unknownNamespace) {
-			return &NamespaceNotWatchedError{id.Namespace}
-		}
-		return err
+	if state != synced {
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		return e.live.Get(ctx, nameOf(id), obj)
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	err := e.live.Get(ctx, nameOf(id), obj)
-	if stale && (err == nil || objectNotFound(err)) {
-		e.stale.Mark(id, versionOf(obj, err)) // no later pass may see an older version
+	err := e.cache.Get(ctx, nameOf(id), obj)
+	if err != nil && strings.Contains(err.Error(), unknownNamespace) {
+		return &NamespaceNotWatchedError{id.Namespace}
 	}
 	return err
 }

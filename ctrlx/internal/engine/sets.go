@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"hash/fnv"
-	"io"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -22,34 +19,12 @@ import (
 // contain an object, in a time that does not depend on the number of other sets:
 // each set is in a bucket of objects that have something in common.
 type sets struct {
-	n     atomic.Int32 // the number of sets, so that events cost nothing without any
-	lists atomic.Int32 // the number of scopes with live lists, for the same reason
+	n atomic.Int32 // the number of sets, so that events cost nothing without any
 
 	mu    sync.Mutex
 	clock uint64 // numbers the changes
 	of    map[index.ID]*set
 	kinds map[schema.GroupKind]*kindSets
-}
-
-// liveLists describes the live lists of a scope whose cache may be stale.
-type liveLists struct {
-	version string // of the latest list; the cache has not caught up with it
-	// objects has what the fallback compared with the cache last; nil: nothing.
-	objects map[uint64]struct{} // by versionDigest
-	// differs reports that a pass has listed an object that objects has not. Its
-	// waiter may have to be woken although the next comparison has the same
-	// objects.
-	differs bool
-}
-
-// versionDigest returns a digest of an object in a version.
-func versionDigest(id index.ID, version string) uint64 {
-	h := fnv.New64a()
-	for _, s := range [...]string{id.Namespace, id.Name, version} { // none has a zero byte
-		_, _ = io.WriteString(h, s)
-		_, _ = h.Write([]byte{0})
-	}
-	return h.Sum64()
 }
 
 // set is a set that waiters wait for or follow.
@@ -66,8 +41,7 @@ type set struct {
 // kindSets holds the sets of a kind.
 type kindSets struct {
 	buckets map[bucket]map[*set]struct{}
-	fields  map[string]int        // the fields of queries, with the number of their sets
-	stale   map[string]*liveLists // by scope: see watch.scope
+	fields  map[string]int // the fields of queries, with the number of their sets
 }
 
 // bucket holds the properties that the objects of some sets share, besides the
@@ -111,7 +85,7 @@ func (s *sets) add(id index.ID) {
 	}
 	k := s.kinds[kindOf(id)]
 	if k == nil {
-		k = &kindSets{map[bucket]map[*set]struct{}{}, map[string]int{}, map[string]*liveLists{}}
+		k = &kindSets{map[bucket]map[*set]struct{}{}, map[string]int{}}
 		s.kinds[kindOf(id)] = k
 	}
 	s.clock++
@@ -146,7 +120,6 @@ func (s *sets) remove(id index.ID) {
 		}
 	}
 	if len(k.buckets) == 0 {
-		s.lists.Add(-int32(len(k.stale)))
 		delete(s.kinds, kindOf(id))
 	}
 }
@@ -293,8 +266,7 @@ func (s *sets) number(at *set, follows bool) index.Change {
 
 // happened wakes the waiters of an object that changed, and of the sets that
 // contain it or contained it. old and now are the states of the object before
-// and after; nil: it does not exist. The store that passes read has now, or a
-// mark that it may be stale.
+// and after; nil: it does not exist. The store that passes read has now.
 func (e *Engine) happened(k kind, id index.ID, old, now client.Object) {
 	e.Spans.changed(id, old, now)
 	if full, follow := e.index.Needs(id); full || follow {
@@ -357,111 +329,6 @@ func (e *Engine) stateOf(gk schema.GroupKind, obj client.Object, fields []string
 		s.values[field] = e.valuesOf(gk, field, obj)
 	}
 	return s
-}
-
-// listedLive notes that a pass listed objects of a scope past the cache, in a
-// version. The waiters of its sets are woken when the cache has caught up: it may
-// get there without an event.
-func (s *sets) listedLive(gk schema.GroupKind, scope, version string, objects []uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	k := s.kinds[gk]
-	if k == nil {
-		return
-	}
-	l := s.liveLists(k, scope, version)
-	for _, o := range objects {
-		if _, ok := l.objects[o]; !ok {
-			l.differs = true
-			return
-		}
-	}
-}
-
-// compared notes the objects of a scope that the fallback listed past the cache.
-// It reports whether waiters may have seen others. cached reports whether the
-// cache has the same objects.
-func (s *sets) compared(gk schema.GroupKind, scope, version string, objects map[uint64]struct{}, cached bool) (wake bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	k := s.kinds[gk]
-	if k == nil || cached && k.stale[scope] == nil {
-		return false
-	}
-	l := s.liveLists(k, scope, version)
-	wake = l.objects == nil || l.differs || !maps.Equal(l.objects, objects)
-	l.objects, l.differs = objects, false
-	return wake
-}
-
-// liveLists is called with the lock held.
-func (s *sets) liveLists(k *kindSets, scope, version string) *liveLists {
-	l := k.stale[scope]
-	if l == nil {
-		l = &liveLists{version: version}
-		k.stale[scope] = l
-		s.lists.Add(1)
-	}
-	if older(l.version, version) {
-		l.version = version
-	}
-	return l
-}
-
-// staleSince reports whether the cache of a scope has not caught up with a live
-// list, and the version of that list.
-func (s *sets) staleSince(gk schema.GroupKind, scope string) (version string, stale bool) {
-	if s.lists.Load() == 0 {
-		return "", false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if k := s.kinds[gk]; k != nil && k.stale[scope] != nil {
-		return k.stale[scope].version, true
-	}
-	return "", false
-}
-
-// caughtUp wakes the waiters of all sets of a scope if its cache has caught up
-// with the live lists, and reports that. The cache has all changes up to a
-// version.
-func (e *Engine) caughtUp(w *watch, scope, version string) bool {
-	if e.sets.lists.Load() == 0 || !e.sets.caughtUp(w.gvk.GroupKind(), scope, version) {
-		return false
-	}
-	e.wakeSets(e.setsOf(w, scope))
-	return true
-}
-
-// caughtUp ends the live lists of a scope if its cache has a version at least as
-// late as the latest one. A list of a later version may have come since the caller
-// asked for the version, so this takes one lock.
-func (s *sets) caughtUp(gk schema.GroupKind, scope, version string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	k := s.kinds[gk]
-	if k == nil || k.stale[scope] == nil || older(version, k.stale[scope].version) {
-		return false
-	}
-	delete(k.stale, scope)
-	s.lists.Add(-1)
-	return true
-}
-
-// heard notes that an event of a kind reported a version of an object of a
-// namespace.
-func (e *Engine) heard(gk schema.GroupKind, namespace, version string) {
-	if e.sets.lists.Load() == 0 {
-		return
-	}
-	if w, _ := e.watchOf(gk); w != nil {
-		e.caughtUp(w, w.scope(namespace), version)
-	}
-}
-
-// setsOf returns the sets of a scope.
-func (e *Engine) setsOf(w *watch, scope string) []index.ID {
-	return slices.DeleteFunc(e.sets.ids(w.gvk.GroupKind()), func(id index.ID) bool { return w.scope(namespaceOf(id)) != scope })
 }
 
 // wakeSets wakes the waiters of sets.

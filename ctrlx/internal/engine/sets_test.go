@@ -354,50 +354,6 @@ func TestFollowsPanic(t *testing.T) {
 	}
 }
 
-// TestCaughtUp verifies that a cache ends the live lists of its own scope only, and
-// none of a later version, which may come while the caller reads the version of
-// the cache.
-func TestCaughtUp(t *testing.T) {
-	e, woken := indexedEngine()
-	w := &watch{kind: clusterKind, informer: unversioned{}}
-	for _, namespace := range []string{"a", "b"} {
-		waits(e, index.ID{Kind: "Waiter", Name: namespace}, setOf(checks.Query{Namespace: namespace}))
-	}
-	cases := []struct {
-		reason       string
-		lists        string // the version of a live list in the namespace a; empty: there is none
-		scope, until string // of the cache
-		want         bool
-	}{
-		{"nothing was listed live", "", "a", "9", false},
-		{"the cache is older", "10", "a", "9", false},
-		{"another namespace is current", "", "b", "12", false},
-		{"a later list has come meanwhile", "12", "a", "10", false},
-		{"an earlier list has ended later", "11", "a", "11", false},
-		{"the cache has caught up", "", "a", "12", true},
-		{"that ended all lists", "", "a", "12", false},
-	}
-	for _, tc := range cases {
-		if tc.lists != "" {
-			e.sets.listedLive(clusters, "a", tc.lists, []uint64{1})
-		}
-		*woken = nil
-		if got := e.caughtUp(w, tc.scope, tc.until); got != tc.want || (len(*woken) > 0) != tc.want {
-			t.Errorf("%s: got %t, woken: %q", tc.reason, got, *woken)
-		}
-		if len(*woken) > 0 && (*woken)[0] != "a" {
-			t.Errorf("%s: woken: %q", tc.reason, *woken)
-		}
-	}
-	e.sets.listedLive(clusters, "a", "13", nil)
-	for _, namespace := range []string{"a", "b"} {
-		e.Forget(index.ID{Kind: "Waiter", Name: namespace})
-	}
-	if n := e.sets.lists.Load(); n != 0 {
-		t.Errorf("%d live lists of no sets", n)
-	}
-}
-
 // TestNothingAwaited verifies that an event of an object that no object awaits
 // or follows computes no digest and calls no function.
 func TestNothingAwaited(t *testing.T) {

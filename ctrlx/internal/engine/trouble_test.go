@@ -55,7 +55,7 @@ func TestUnreadable(t *testing.T) {
 					}
 				}
 				c.breaks()
-				delete(c.api.objects, "c") // nothing reports it
+				c.api.remove("c", "10") // nothing reports it
 				for _, verb := range []string{"list", "c"} {
 					c.api.refuse[verb] = tc.refuse
 				}

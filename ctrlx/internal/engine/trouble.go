@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+)
+
+// A scope is in trouble while passes do not read it from the cache. There are two
+// causes, which the fallback finds, and whose end it finds:
+//
+//   - The watch may be broken, and the cache differs from the API server. Then
+//     passes read live.
+//   - The API server refuses to read the scope: the operator has lost a right, or the
+//     version is no longer served. An informer then keeps its last state for ever.
+//     So the error of each pass says why.
+
+// refuses reports whether an error says that the operator cannot read a kind.
+func refuses(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsMethodNotSupported(err) ||
+		apierrors.IsNotFound(err) && !objectNotFound(err) || meta.IsNoMatchError(err)
+}
+
+// objectNotFound reports whether an error says that an object does not exist. The
+// API server has the same code for a kind that it does not serve.
+func objectNotFound(err error) bool {
+	return apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+}
+
+// trouble reports whether passes do not read the scope of a namespace from the
+// cache. err is the reason why they cannot read it at all; nil: they read it live.
+func (w *watch) trouble(namespace string) (broken bool, err error) {
+	all := w.troubles()
+	if all == nil { // almost always
+		return false, nil
+	}
+	err, broken = all[w.scope(namespace)]
+	return broken, err
+}
+
+// troubles returns the scopes in trouble, with the error of those that cannot be
+// read; nil: there are none.
+func (w *watch) troubles() map[string]error {
+	if all := w.inTrouble.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+// unreadable reports whether a scope cannot be read.
+func (w *watch) unreadable() bool {
+	for _, err := range w.troubles() {
+		if err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// lose notes an error of a request for a scope. It reports whether the scope
+// cannot be read. A kind that is not installed has no objects, and is no trouble.
+func (e *Engine) lose(ctx context.Context, w *watch, scope string, err error) bool {
+	if !refuses(err) {
+		return false
+	}
+	if gk := w.gvk.GroupKind(); !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {
+		if e.catalog.refreshNow(ctx); e.catalog.lacks(gk) {
+			return false
+		}
+	}
+	if w.setTrouble(scope, true, fmt.Errorf("the kind cannot be read any more: %w", err)) {
+		log.FromContext(ctx).Error(err, "an awaited kind cannot be read any more; its waiters are stopped", "kind", w.gvk.String(), "namespace", scope)
+		e.wakeScope(w, scope)
+	}
+	w.failed = true // until all of its objects are compared
+	return true
+}
+
+// setTrouble notes whether a scope is in trouble. It reports whether passes must
+// learn that. Only the fallback calls it.
+func (w *watch) setTrouble(scope string, broken bool, err error) (changed bool) {
+	was, had := w.troubles()[scope]
+	all := maps.Clone(w.troubles())
+	if broken {
+		if all == nil {
+			all = map[string]error{}
+		}
+		all[scope] = err
+	} else {
+		delete(all, scope)
+	}
+	w.inTrouble.Store(&all)
+	if len(all) == 0 {
+		w.inTrouble.Store(nil)
+	}
+	return had != broken || (was == nil) != (err == nil)
+}
+
+// trust ends the suspicion of all scopes but those of keep: no object waits there.
+func (w *watch) trust(keep map[string]*awaitedIn) {
+	for scope, err := range w.troubles() {
+		if keep[scope] == nil && err == nil {
+			w.setTrouble(scope, false, nil)
+		}
+	}
+}
+
+// wakeScope wakes all waiters and followers of a scope.
+func (e *Engine) wakeScope(w *watch, scope string) {
+	gk := w.gvk.GroupKind()
+	var ids []index.ID
+	for id := range e.index.Refs() {
+		if kindOf(id) == gk && w.scope(namespaceOf(id)) == scope {
+			ids = append(ids, id)
+		}
+	}
+	e.wakeSets(ids)
+}
