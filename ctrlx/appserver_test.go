@@ -99,7 +99,7 @@ func TestHooksOverALife(t *testing.T) {
 	o.becomes("True Succeeded")
 	o.edit(func(a *App) { a.Spec.User, a.Annotations = "x", map[string]string{ctrlx.RetryAnnotation: "1"} })
 	a := o.becomes("True Succeeded")
-	if a.Status.LastHandled != "1" || meta.FindStatusCondition(a.Status.Conditions, ctrlx.ConditionRetry) != nil {
+	if a.Status.LastHandled != "1" || recordOf(a.Status.Conditions).Handled != "" {
 		t.Errorf("the request 1 is not in status.lastHandledReconcileAt: %+v", a.Status)
 	}
 	if err := api.Delete(t.Context(), a); err != nil {
@@ -129,7 +129,7 @@ func TestTimeoutOverARestart(t *testing.T) {
 	}
 	o.start(o.apps(goesOn, ctrlx.WithClock(clock)))
 	o.create(AppSpec{Timeout: minutes(10)})
-	before := meta.FindStatusCondition(o.becomes("False InProgress").Status.Conditions, ctrlx.ConditionProcessing)
+	before := recordOf(o.becomes("False InProgress").Status.Conditions).Clock
 	o.stop()
 	mu.Lock()
 	now = now.Add(10*time.Minute + time.Second)
@@ -139,7 +139,7 @@ func TestTimeoutOverARestart(t *testing.T) {
 	if !meta.IsStatusConditionTrue(a.Status.Conditions, "Stalled") || meta.FindStatusCondition(a.Status.Conditions, "Reconciling") != nil {
 		t.Errorf("it has failed: %+v", a.Status.Conditions)
 	}
-	if diff := cmp.Diff(before, meta.FindStatusCondition(a.Status.Conditions, ctrlx.ConditionProcessing)); diff != "" {
+	if diff := cmp.Diff(before, recordOf(a.Status.Conditions).Clock); diff != "" {
 		t.Errorf("the restored clock continues: -want, +got:\n%s", diff)
 	}
 	o.edit(func(a *App) { a.Annotations = map[string]string{"try": "again"} })

@@ -1,67 +1,33 @@
 package ctrlx
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
-	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
 )
-
-// success is the last success of an object, as it is stored.
-type success struct {
-	UID  types.UID   `json:"uid"`
-	Time metav1.Time `json:"time"`
-	basis
-}
-
-// basis holds digests of the inputs of an object when it was applied.
-type basis struct {
-	Self string       `json:"self"`           // of the object, the executable and the revision
-	Read []readObject `json:"read,omitempty"` // the owner and the references, sorted
-}
-
-// readObject is an owner or a reference that a pass read.
-type readObject struct {
-	Group     string `json:"group,omitempty"`
-	Kind      string `json:"kind"`
-	Namespace string `json:"namespace,omitempty"`
-	Name      string `json:"name,omitempty"`
-	Set       string `json:"set,omitempty"` // see checks.Ref
-	Digest    string `json:"digest"`
-}
-
-func (s *readObject) ref() checks.Ref {
-	return checks.Ref{Group: s.Group, Kind: s.Kind, Namespace: s.Namespace, Name: s.Name, Set: s.Set}
-}
-
-func compareRead(a, b readObject) int {
-	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Set, b.Set))
-}
 
 // basis returns what the operation of a pass began from. ok is false if that is
 // not known.
-func (r *Reconciler[T]) basis(p *pass) (b basis, ok bool) {
+func (r *Reconciler[T]) basis(p *pass) (b record.Basis, ok bool) {
 	read, why := p.reads()
-	b = basis{Self: r.selfOf(p.read), Read: read}
+	b = record.Basis{Self: r.selfOf(p.read), Read: read}
 	if why != "" || b.Self == undigested {
 		return b, false
 	}
 	if p.polls && !p.began {
-		return b.since(p.from)
+		return b.Since(p.from)
 	}
 	return b, true
 }
 
 // basisOfOperation returns the basis that is stored with the operation of a pass;
 // nil: it is not known.
-func (r *Reconciler[T]) basisOfOperation(p *pass) *basis {
+func (r *Reconciler[T]) basisOfOperation(p *pass) *record.Basis {
 	switch {
 	case p == nil:
 		return nil
@@ -75,31 +41,6 @@ func (r *Reconciler[T]) basisOfOperation(p *pass) *basis {
 	return &b
 }
 
-// since returns the basis of an operation that began from another basis, and
-// ended in a pass that read b. ok is false if something changed meanwhile.
-func (b basis) since(from *basis) (_ basis, ok bool) {
-	if from == nil || from.Self != b.Self {
-		return b, false
-	}
-	all := slices.Clone(b.Read)
-	for _, s := range from.Read {
-		i := slices.IndexFunc(b.Read, func(o readObject) bool { return o.ref() == s.ref() })
-		if i < 0 {
-			all = append(all, s)
-		} else if b.Read[i] != s {
-			return b, false
-		}
-	}
-	slices.SortFunc(all, compareRead)
-	return basis{b.Self, all}, len(all) <= maxBasis
-}
-
-// covers reports whether an object that was applied from b was applied from
-// other, too: b may have read more.
-func (b basis) covers(other basis) bool {
-	return b.Self == other.Self && !slices.ContainsFunc(other.Read, func(o readObject) bool { return !slices.Contains(b.Read, o) })
-}
-
 // selfOf returns a digest of the parts of an object that cause a pass, and of
 // the operator.
 func (r *Reconciler[T]) selfOf(obj client.Object) string {
@@ -108,28 +49,27 @@ func (r *Reconciler[T]) selfOf(obj client.Object) string {
 
 // reads returns what the pass read until now, sorted. why says why that is
 // not known; empty: it is.
-func (p *pass) reads() (all []readObject, why string) {
+func (p *pass) reads() (all []record.Read, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.seen)+len(p.sets) > maxBasis {
-		return nil, fmt.Sprintf("the pass read more than %d objects", maxBasis)
+	if len(p.seen)+len(p.sets) > record.MaxRead {
+		return nil, fmt.Sprintf("the pass read more than %d objects", record.MaxRead)
 	}
 	for i := range p.seen {
-		ref := p.seen[i].Ref
-		s := readObject{Group: ref.Group, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Digest: digestOfRead(p.seen[i].Object)}
-		if s.Digest == undigested {
-			return nil, ref.String() + " cannot be digested"
+		digest := digestOfRead(p.seen[i].Object)
+		if digest == undigested {
+			return nil, p.seen[i].Ref.String() + " cannot be digested"
 		}
-		all = append(all, s)
+		all = append(all, record.ReadOf(p.seen[i].Ref, digest))
 	}
 	for _, s := range p.sets {
 		digest := digestOfSet(s)
 		if digest == undigested {
 			return nil, fmt.Sprintf("%s has more than %d objects, or one that cannot be digested", s.ref, maxMembers)
 		}
-		all = append(all, readObject{Group: s.ref.Group, Kind: s.ref.Kind, Namespace: s.ref.Namespace, Set: s.ref.Set, Digest: digest})
+		all = append(all, record.ReadOf(s.ref, digest))
 	}
-	slices.SortFunc(all, compareRead)
+	record.Sort(all)
 	return all, ""
 }
 

@@ -14,7 +14,7 @@
 // "namespace/name uid". Deleting and Generation read the metadata of the object. The
 // controlling owner reference names the owner ([WithOwner] names another one). The
 // status stores the token of an operation under way, in the condition
-// [ConditionOperation], so that a restart finds it.
+// [ConditionRecord], so that a restart finds it.
 //
 // # Writes
 //
@@ -22,14 +22,13 @@
 //
 //   - the conditions Ready, Reconciling, Stalled and Finished
 //     ([flow.Outcome.Conditions]), the conditions [ConditionPaused] and
-//     [ConditionRetry], and the rest of the status that operations changed, with
+//     [ConditionRecord], and the rest of the status that operations changed, with
 //     one merge patch and an optimistic lock. Conditions of other types stay;
 //   - the finalizer, if there is a Delete or a hook on it, and at the moment when a deletion gets something to delete:
 //     before Apply, and when Get reports that the cloud matches the spec. Both are links with the name Finalizer, outside
 //     of all others. A pass that cannot write the finalizer does not call Apply. Before that moment an object can be
 //     deleted at once;
-//   - the condition [ConditionOperation] while an operation is under way, before the pass ends;
-//   - the condition [ConditionSettled] of a Ready object, with the other conditions;
+//   - the operation under way in [ConditionRecord], before the pass ends;
 //   - an event when the verdict changes, not for each attempt. It is a Warning for a failure, and for a block that only a
 //     change ends. An ordinary wait is Normal, and names the first awaited object as related ([WithEventReporter],
 //     [WithoutEvents]).
@@ -61,7 +60,7 @@
 // An object is settled if all of these statements hold:
 //
 //   - It is Ready for its generation. No operation is under way, and no user deletes it.
-//   - The condition [ConditionSettled] stores a success of this object, by its UID. The success is younger than the
+//   - The condition [ConditionRecord] stores a success of this object, by its UID. The success is younger than the
 //     resync, or than the requeue interval of the object ([RequeueConfiguration]).
 //   - The generation, the annotations and the owner references are those of that success. The finalizer is there.
 //   - The owner and the references are those that the passes of that success read, from the first pass of its operation
@@ -151,7 +150,7 @@
 //
 //   - into status.lastHandledReconcileAt, if the status of the type has this
 //     string field, as in the types of Flux;
-//   - otherwise into the message of the condition [ConditionRetry].
+//   - otherwise into the condition [ConditionRecord].
 //
 // If both annotations are set, the value is "own,flux". A value that is longer
 // than 200 bytes or not printable is replaced by a digest. A pass that writes
@@ -438,7 +437,7 @@
 // no generation; there each write counts. When the time is over, the object has failed
 // (Timeout, Stalled). After a retriable error it is still Reconciling (Timeout). Passes
 // continue as before. A block before Apply keeps its own reason. The condition
-// [ConditionProcessing] keeps the clock over a restart. With [WithTimeoutFromStart] the
+// [ConditionRecord] keeps the clock over a restart. With [WithTimeoutFromStart] the
 // clock begins earlier, so that errors before the first Apply become a time-out, too.
 //
 // A suspended object is blocked on Pass, inside of all links of the user there.

@@ -55,13 +55,6 @@ func Updated[T client.Object](r *Reconciler[T], was, now T) {
 	r.retries.events().Update(event.UpdateEvent{ObjectOld: was, ObjectNew: now})
 }
 
-// Echo records a request in obj as a pass does, at the time now.
-func Echo[T client.Object](obj T, request string, now time.Time) {
-	r := &Reconciler[T]{conditions: conditionsOf[T]("Echo", nil)}
-	r.opt.now = func() time.Time { return now }
-	r.conditions.set(obj, r.echo(obj, r.conditions.get(obj), request))
-}
-
 // Handled sets status.lastHandledReconcileAt of obj, if it has the field.
 func Handled[T client.Object](obj T, request string) bool {
 	return statusField[T, string](lastHandledReconcileAt)(obj, request)

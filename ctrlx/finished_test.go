@@ -102,7 +102,7 @@ func TestFinished(t *testing.T) {
 				t.Fatal(err)
 			}
 			d = o.until("db", "True Succeeded")
-			if diff := cmp.Diff([]string{"Ready", ctrlx.ConditionSettled}, isTrue(d)); diff != "" {
+			if diff := cmp.Diff([]string{"Ready", ctrlx.ConditionRecord}, isTrue(d)); diff != "" {
 				t.Errorf("%s: a new spec is reconciled: -want, +got:\n%s", tc.reason, diff)
 			}
 			d.Spec.Size = 1

@@ -14,6 +14,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -213,7 +214,8 @@ func (p *pass) missed(out flow.Outcome) (missed bool) {
 	}
 	for _, f := range p.followed(p.following(out)) {
 		d, err := p.readAgain(p, f.Ref)
-		missed = missed || err == nil && slices.ContainsFunc(p.from.Read, func(s readObject) bool { return s.ref() == f.Ref && s.Digest != d })
+		was := record.DigestIn(p.from.Read, f.Ref)
+		missed = missed || err == nil && was != "" && was != d
 	}
 	return missed
 }
@@ -245,12 +247,12 @@ const maxMessage = 32_768
 // process, before the pass calls Get. A pass that finds the cloud in sync calls no
 // check of PreCheck, and follows what these checks follow. Without this reading,
 // the object would need another pass.
-func (p *pass) readBefore(ctx context.Context, last success) {
-	if last.UID != p.read.GetUID() || len(last.Read) > maxBasis {
+func (p *pass) readBefore(ctx context.Context, last record.Success) {
+	if len(last.Read) > record.MaxRead {
 		return
 	}
 	for _, s := range last.Read {
-		_, _ = p.readAgain(ctx, s.ref()) // the checks report the error
+		_, _ = p.readAgain(ctx, s.Ref()) // the checks report the error
 	}
 }
 

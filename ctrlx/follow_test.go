@@ -343,7 +343,7 @@ func TestFollowInSync(t *testing.T) {
 	other := o.database("other", "") // its pass comes after the status of the passes above
 	o.until(other.Name, "True Succeeded")
 	d := o.when("db", func(*testv1.Database) bool { return true })
-	if c := meta.FindStatusCondition(d.Status.Conditions, ctrlx.ConditionSettled); c != nil {
+	if c := meta.FindStatusCondition(d.Status.Conditions, ctrlx.ConditionRecord); c != nil {
 		t.Errorf("a success is stored, although a restarted operator cannot compare the Secret: %s", c.Message)
 	}
 	if n := o.count("put db 1"); n != 1 {

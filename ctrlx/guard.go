@@ -108,8 +108,8 @@ const (
 	stateReleased = "released" // the resource does not use it any more; the finalizer may have to be removed
 )
 
-// record is the value of GuardAnnotation.
-type record struct {
+// guardRecord is the value of GuardAnnotation.
+type guardRecord struct {
 	UID  types.UID         `json:"uid"`  // of the resource: a copied record counts for nothing
 	Refs map[string]string `json:"refs"` // the states, by target.key
 }
@@ -120,7 +120,7 @@ func recordOf(obj client.Object) (map[string]string, error) {
 	if !ok {
 		return nil, nil
 	}
-	var rec record
+	var rec guardRecord
 	if err := json.Unmarshal([]byte(value), &rec); err != nil {
 		return nil, reconcile.TerminalError(fmt.Errorf("the annotation %s cannot be read; remove it: %w", GuardAnnotation, err))
 	}
@@ -580,7 +580,7 @@ func (g *guard[T]) record(ctx context.Context, obj T, was, next map[string]strin
 	}
 	value := ""
 	if len(next) > 0 {
-		data, err := json.Marshal(record{obj.GetUID(), next})
+		data, err := json.Marshal(guardRecord{obj.GetUID(), next})
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package ctrlx_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -27,6 +28,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -177,12 +179,62 @@ func (d *harness) says() string {
 	if c := meta.FindStatusCondition(a.Status.Conditions, "Ready"); c != nil {
 		s = string(c.Status) + " " + c.Reason
 	}
-	for _, t := range []string{"Reconciling", "Stalled", ctrlx.ConditionProcessing, ctrlx.ConditionPaused} {
+	for _, t := range []string{"Reconciling", "Stalled"} {
 		if meta.IsStatusConditionTrue(a.Status.Conditions, t) {
 			s += " " + t
 		}
 	}
+	if recordOf(a.Status.Conditions).Clock != nil {
+		s += " Processing"
+	}
+	if meta.IsStatusConditionTrue(a.Status.Conditions, ctrlx.ConditionPaused) {
+		s += " Paused"
+	}
 	return s
+}
+
+// recordOf returns what the record of an object stores, whichever object it names.
+func recordOf(all []metav1.Condition) (r record.Record) {
+	if c := record.In(all); c != nil {
+		_, data, _ := strings.Cut(c.Message, "{")
+		_ = json.Unmarshal([]byte("{"+data), &r)
+	}
+	return r
+}
+
+// recorded writes the record of the App "a", as another process does. It signs nothing.
+func (d *harness) recorded(change func(*record.Record)) {
+	d.t.Helper()
+	a := d.read()
+	r := recordOf(a.Status.Conditions)
+	r.UID, r.Kind = a.UID, "App."+testv1.GroupVersion.Group
+	change(&r)
+	c, err := record.Encode(r, nil, a.Generation, d.now)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	a.Status.Conditions = record.Put(a.Status.Conditions, c)
+	if err := d.api.Status().Update(context.Background(), a); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// operating stores an operation under way in a record; without a token it removes it.
+func operating(token string) func(*record.Record) {
+	return func(r *record.Record) {
+		if r.Operation = nil; token != "" {
+			r.Operation = &record.Operation{Generation: 1, Token: token}
+		}
+	}
+}
+
+// stored returns the token of the stored operation of the App "a".
+func (d *harness) stored() string {
+	d.t.Helper()
+	if op := recordOf(d.read().Status.Conditions).Operation; op != nil {
+		return op.Token
+	}
+	return ""
 }
 
 // message returns the message of the condition Ready.

@@ -4,35 +4,26 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"maps"
-	"slices"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
 )
 
-// inputs holds digests of an object, its owner and its references. They are kept with
-// the object, so they are the same in every process, unlike those of internal/digest.
-type inputs struct {
-	self string
-	read map[string]string // by the digest of the ref
-}
-
-// maxInputs is the number of references whose digests are kept, so that they fit into
-// a message.
-const maxInputs = 200
-
-// inputsOf returns the inputs of an object: its generation and annotations, and the
-// content of its owner and references. Their status does not count: a status that is
-// written every minute would start the clock again every minute. Nor do dependents.
-func inputsOf(obj client.Object, p *pass) inputs {
-	in := inputs{self: digestOf([]any{obj.GetUID(), obj.GetGeneration(), inputAnnotations(obj)}), read: map[string]string{}}
+// inputsOf returns a clock that does not run, with the inputs of an object: digests of
+// its generation and annotations, and of the content of its owner and references. They
+// are the same in every process, unlike those of internal/digest. The status of a
+// reference does not count: a status that is written every minute would start the clock
+// again every minute. Nor do dependents.
+func inputsOf(obj client.Object, p *pass) *record.Clock {
+	c := &record.Clock{Self: digestOf([]any{obj.GetGeneration(), inputAnnotations(obj)})}
 	for i := range p.seen {
 		if s := &p.seen[i]; !s.dependent {
-			in.read[digestOf(s.Ref)] = digestOf(content(s.Value))
+			c.Add(digestOf(s.Ref), digestOf(content(s.Value)))
 		}
 	}
-	return in
+	return c
 }
 
 // applySetPrefix begins the annotations of an ApplySet (KEP-3659).
@@ -76,36 +67,4 @@ func digestOf(v any) string {
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:5])
-}
-
-const inputsPrefix = "not ready yet; the clock runs for "
-
-// String returns the text that the condition keeps.
-func (in inputs) String() string {
-	var b strings.Builder
-	b.WriteString(inputsPrefix + in.self)
-	refs := slices.Sorted(maps.Keys(in.read))
-	for _, ref := range refs[:min(len(refs), maxInputs)] {
-		b.WriteString(" " + ref + "=" + in.read[ref])
-	}
-	return b.String()
-}
-
-// goOn reports whether the inputs equal the kept ones. It adds the kept inputs that this
-// pass has not read: a pass that polls an operation reads less than the pass that began
-// it.
-func (in inputs) goOn(kept string) bool {
-	fields := strings.Fields(strings.TrimPrefix(kept, inputsPrefix))
-	if len(fields) == 0 || fields[0] != in.self {
-		return false
-	}
-	for _, field := range fields[1:] {
-		ref, was, ok := strings.Cut(field, "=")
-		now, read := in.read[ref]
-		if !ok || read && now != was {
-			return false
-		}
-		in.read[ref] = was
-	}
-	return true
 }

@@ -32,7 +32,7 @@ type RetryConfiguration interface {
 // time-out: the object has failed if it was applied and is not ready for that long.
 // The package documentation says when the clock runs. Zero and negative mean the
 // requeue interval, or else the resync. An object of a type without the method has
-// no time-out and no condition [ConditionProcessing].
+// no time-out.
 type TimeoutConfiguration interface {
 	GetTimeout() time.Duration
 }

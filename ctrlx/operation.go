@@ -3,45 +3,56 @@ package ctrlx
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/write"
 	"github.com/windlass-go/windlass/flow"
 )
 
-// ConditionOperation is the condition that stores the operation under way of an
-// object. Its message is JSON with the token of the operation, the UID and the
-// kind of the object, and the generation that the operation is for. It is part
-// of the status because users of an object usually cannot write there. It is
-// absent while no operation is under way.
-const ConditionOperation = "OperationUnderWay"
+// ConditionRecord is the condition that stores what the operator must know of an
+// object after a restart. It is part of the status because users of an object
+// usually cannot write there. Its message is a sentence and JSON with the UID and
+// the kind of the object. The JSON has these parts, and the reason of the condition
+// names the first one that is there:
+//
+//   - [ReasonOperationUnderWay]: the operation under way, with its token and the
+//     generation that it is for.
+//   - [ReasonProcessing]: the clock of a time-out ([TimeoutConfiguration]): when it
+//     began, and digests of the inputs of the object.
+//   - [ReasonSettled]: the time of the last success of a Ready object, and digests of
+//     its inputs, so that a restarted operator leaves the object alone. The package
+//     says under "A restart" what it compares.
+//   - [ReasonRetryHandled]: the last handled request of [RetryAnnotation], if the status
+//     has no field for it.
+//
+// An object without any of them does not have the condition.
+const ConditionRecord = record.Condition
 
-// WithTokenKey signs the stored operation of each object ([ConditionOperation])
+// WithTokenKey signs the stored operation of each object ([ConditionRecord])
 // with HMAC-SHA256, and refuses operations without a valid signature. It
 // protects the cloud from people who may write the status of an object: a token
 // may hold the address to which a poll sends the credentials of the operator.
 //
 // Each key has at least 32 bytes. All replicas of the operator share it, for
-// example from a Secret. key signs new records. Records signed with a previous
+// example from a Secret. key signs new operations. Operations signed with a previous
 // key are still accepted, so that a key can be replaced. A nil previous key
-// accepts records without a signature: pass it in the first release with a key,
+// accepts operations without a signature: pass it in the first release with a key,
 // and remove it in the next one. A shorter key panics.
 func WithTokenKey(key []byte, previous ...[]byte) Option {
-	var keys write.Keys
+	var keys record.Keys
 	for i, k := range append([][]byte{key}, previous...) {
 		switch {
 		case k == nil && i > 0:
@@ -55,42 +66,27 @@ func WithTokenKey(key []byte, previous ...[]byte) Option {
 	return func(o *options) { o.keys = keys }
 }
 
-// storedOperation returns the operation under way of the object with a UID; the
-// zero operation if none is under way. The error is [write.ErrCopied], or says
-// for a condition why the operation is refused.
-func storedOperation(keys *write.Keys, uid types.UID, conditions []metav1.Condition, kind schema.GroupKind) (write.Operation, error) {
-	c := meta.FindStatusCondition(conditions, ConditionOperation)
-	if c == nil {
-		return write.Operation{}, nil
+// recordOf returns the record of an object. The error is [record.ErrCopied], or says
+// for a condition why the operation in the record is refused.
+func (r *Reconciler[T]) recordOf(obj T) (record.Record, error) {
+	rec, err := r.opt.keys.Decode(record.In(r.conditions.get(obj)), obj.GetUID(), r.gvk.GroupKind())
+	if err != nil && !errors.Is(err, record.ErrCopied) {
+		err = fmt.Errorf("the condition %s %w; if no operation is under way in the cloud, remove the condition from the status", ConditionRecord, err)
 	}
-	op, err := keys.Decode(c.Message, uid, kind)
-	if err != nil && !errors.Is(err, write.ErrCopied) {
-		err = fmt.Errorf("the condition %s %w; if no operation is under way in the cloud, remove the condition from the status", ConditionOperation, err)
-	}
-	return op, err
+	return rec, err
 }
 
 // tokenOf returns the token of the operation under way of an object. It returns
 // none for a refused operation: then operationVerified ends the pass.
 func (r *Reconciler[T]) tokenOf(obj T) (token string, generation int64) {
-	op, err := r.operationOf(obj)
+	if !record.MayHoldOperation(record.In(r.conditions.get(obj))) { // almost always, without JSON
+		return "", 0
+	}
+	rec, err := r.recordOf(obj)
 	if err != nil {
 		return "", 0
 	}
-	return op.Token, op.Generation
-}
-
-func (r *Reconciler[T]) operationOf(obj T) (write.Operation, error) {
-	return storedOperation(&r.opt.keys, obj.GetUID(), r.conditions.get(obj), r.gvk.GroupKind())
-}
-
-// basisOf returns the basis in the record of an operation; nil: it is not known.
-func basisOf(record json.RawMessage) *basis {
-	var b *basis
-	if json.Unmarshal(record, &b) != nil {
-		return nil
-	}
-	return b
+	return rec.Operation.Token, rec.Operation.Generation
 }
 
 // operationVerified is the last link on EntryCheck. It blocks an object whose
@@ -98,16 +94,19 @@ func basisOf(record json.RawMessage) *basis {
 // drops an operation that was copied from another object.
 func (r *Reconciler[T]) operationVerified() checks.Middleware[T] {
 	return checks.Gate("OperationVerified", func(ctx context.Context, req *checks.Request[T]) (checks.Result, error) {
-		op, err := r.operationOf(req.Resource)
+		if !record.MayHoldOperation(record.In(r.conditions.get(req.Resource))) {
+			return checks.Proceed(), nil
+		}
+		rec, err := r.recordOf(req.Resource)
 		switch {
 		case err == nil:
 			return checks.Proceed(), nil
-		case errors.Is(err, write.ErrCopied):
-			uid, kind := quoted(string(op.UID)), quoted(op.Kind) // users may have written them
+		case errors.Is(err, record.ErrCopied):
+			uid, kind := quoted(string(rec.UID)), quoted(rec.Kind) // users may have written them
 			why := fmt.Sprintf("the status was copied from the object with the UID %s: its operation is ignored", uid)
-			r.conditions.set(req.Resource, withOperation(r.conditions.get(req.Resource), nil))
+			r.conditions.set(req.Resource, record.Put(r.conditions.get(req.Resource), nil))
 			if p := passOf(ctx); p != nil {
-				p.operation = nil
+				p.record = nil
 			}
 			log.FromContext(ctx).Info("the operation of another object is ignored", "uid", uid, "kind", kind)
 			r.tell(req.Resource, &metav1.Condition{Reason: ReasonOperationCopied, Message: why}, classify.Warning, "")
@@ -122,43 +121,49 @@ func (r *Reconciler[T]) operationVerified() checks.Middleware[T] {
 func quoted(s string) string { return strconv.Quote(s[:min(len(s), 100)]) }
 
 // setToken stores the operation under way of an object, or removes it. Until it
-// is stored, only this process knows the operation. It changes only the record
+// is stored, only this process knows the operation. It changes only the operation
 // that the pass has read: another process may have led while this one was paused.
 func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, generation int64) error {
 	p := passOf(ctx)
-	c, err := r.operationUnderWay(p, obj, token, generation)
-	if err != nil {
-		return err
-	}
-	with := func(at T) { r.conditions.set(at, withOperation(r.conditions.get(at), c)) }
-	if p != nil && p.orphan {
-		with(obj)
+	var stored *metav1.Condition // the record that the pass read, with the operation
+	first := true
+	with := func(at T) error {
+		c, err := r.withOperation(p, at, token, generation)
+		if err != nil {
+			return err
+		}
+		if first {
+			stored, first = c, false
+		}
+		r.conditions.set(at, record.Put(r.conditions.get(at), c))
 		return nil
 	}
+	if p != nil && p.orphan {
+		return with(obj)
+	}
 	base := r.baseOf(p, obj)
-	read, name := r.recordIn(base), client.ObjectKeyFromObject(obj)
+	read, name := r.operationIn(base), client.ObjectKeyFromObject(obj)
 	if u, ok := r.unstored.Load(name); ok && read != u.(unstored).read && read != u.(unstored).wanted {
 		r.unstored.Delete(name)
 		return r.overtaken(obj)
 	}
 	now, written, err := r.writer().Change(ctx, base, func(at client.Object) error {
-		if r.recordIn(at.(T)) != read {
+		if r.operationIn(at.(T)) != read {
 			return r.overtaken(obj)
 		}
-		with(at.(T))
-		return nil
+		return with(at.(T))
 	})
 	switch {
 	case errors.Is(err, write.ErrGone):
 		return p.vanish()
 	case err != nil:
-		if r.unstored.Delete(name); c != nil && !errors.Is(err, flow.ErrTokenChanged) {
-			r.unstored.Store(name, unstored{read, c.Message})
+		if r.unstored.Delete(name); token != "" && !errors.Is(err, flow.ErrTokenChanged) {
+			r.unstored.Store(name, unstored{read, record.OperationIn(stored)})
 		}
-		return fmt.Errorf("the condition %s: %w", ConditionOperation, r.served.wroteStatus(err))
+		return fmt.Errorf("the condition %s: %w", ConditionRecord, r.served.wroteStatus(err))
 	}
 	r.unstored.Delete(name)
-	r.operationStored(p, obj, now.(T))
+	r.operationStored(p, obj, stored)
 	if written { // else the write at the end of the pass must meet the conflict, too
 		r.metadataWritten(ctx, obj, now)
 	}
@@ -169,17 +174,14 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 // operation in memory, and stores it in a later pass, unless another process has
 // written the record meanwhile.
 type unstored struct {
-	read   string // the record before the write
-	wanted string // the record of the write, which may have succeeded in spite of its error
+	read   string // the operation in the record before the write
+	wanted string // that of the write, which may have succeeded in spite of its error
 }
 
-// recordIn returns the record of the operation under way in the status of obj;
+// operationIn returns the operation under way in the status of obj as it is stored;
 // empty: there is none.
-func (r *Reconciler[T]) recordIn(obj T) string {
-	if c := meta.FindStatusCondition(r.conditions.get(obj), ConditionOperation); c != nil {
-		return c.Message
-	}
-	return ""
+func (r *Reconciler[T]) operationIn(obj T) string {
+	return record.OperationIn(record.In(r.conditions.get(obj)))
 }
 
 // overtakenError is the error of a pass whose operation another process has
@@ -194,38 +196,70 @@ func (r *Reconciler[T]) overtaken(obj T) error {
 		errors.New("another process has changed the stored operation since this pass read it"))}
 }
 
-// operationUnderWay returns the condition of an operation; nil without a token.
-func (r *Reconciler[T]) operationUnderWay(p *pass, obj T, token string, generation int64) (*metav1.Condition, error) {
-	if token == "" {
-		return nil, nil
+// withOperation returns the record of at with an operation, or without one if token
+// is empty. An object whose operation is under way has no success.
+func (r *Reconciler[T]) withOperation(p *pass, at T, token string, generation int64) (*metav1.Condition, error) {
+	rec, err := r.recordOf(at)
+	switch {
+	case errors.Is(err, record.ErrCopied):
+		rec = record.Record{}
+	case err != nil:
+		return nil, err
 	}
-	op := write.Operation{Kind: r.gvk.GroupKind().String(), UID: obj.GetUID(), Generation: generation, Token: token}
-	if b := r.basisOfOperation(p); b != nil {
-		var err error
-		if op.Basis, err = json.Marshal(b); err != nil {
+	rec.UID, rec.Kind, rec.Operation = at.GetUID(), r.gvk.GroupKind().String(), nil
+	if token != "" {
+		rec.Operation, rec.Success = &record.Operation{Generation: generation, Token: token, Basis: r.basisOfOperation(p)}, nil
+		if err := r.opt.keys.Sign(&rec); err != nil {
 			return nil, err
 		}
 	}
-	message, err := r.opt.keys.Encode(op)
-	return &metav1.Condition{Type: ConditionOperation, Status: metav1.ConditionTrue, Reason: ReasonOperationUnderWay, Message: message,
-		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(r.opt.now())}, err
+	return record.Encode(rec, record.In(r.conditions.get(at)), at.GetGeneration(), r.opt.now())
 }
 
-// operationStored takes over the stored operation of at into obj and into the
-// object that the pass read, so that the status write at the end of the pass
-// does not undo it.
-func (r *Reconciler[T]) operationStored(p *pass, obj, at T) {
-	c := meta.FindStatusCondition(r.conditions.get(at), ConditionOperation)
-	r.conditions.set(obj, withOperation(r.conditions.get(obj), c))
+// operationStored takes over the record c into obj and into the object that the pass
+// read, so that the status write at the end of the pass does not undo it.
+func (r *Reconciler[T]) operationStored(p *pass, obj T, c *metav1.Condition) {
+	r.conditions.set(obj, record.Put(r.conditions.get(obj), c))
 	if p != nil {
 		read := p.read.DeepCopyObject().(T)
-		r.conditions.set(read, withOperation(r.conditions.get(read), c))
-		p.read, p.operation = read, c
+		r.conditions.set(read, record.Put(r.conditions.get(read), c))
+		p.read, p.record = read, c
 	}
 }
 
-// withOperation returns the conditions all with the condition c of an
-// operation, or without one if c is nil. It does not change all.
-func withOperation(all []metav1.Condition, c *metav1.Condition) []metav1.Condition {
-	return withCondition(all, ConditionOperation, c)
+// recorded returns the conditions all with the record of the object after a pass,
+// which ended with the clock c. handled is the retry that the record shows. It does
+// not change all.
+func (r *Reconciler[T]) recorded(p *pass, out flow.Outcome, c clock, handled string, all []metav1.Condition) ([]metav1.Condition, error) {
+	all = record.Put(all, p.record) // an operation of the user may replace the whole status in memory
+	digest, digested := uint64(0), false
+	stores := r.stores(p, out)
+	switch {
+	case p.record == nil && !stores && c.Clock == nil && handled == "":
+		return all, nil
+	case stores && p.settledFor > 0:
+		return all, nil
+	case stores:
+		digest, digested = p.digest()
+		if p.record != nil && digested && p.stored.digest == digest && r.fresh(p, time.Unix(p.stored.unix, 0)) {
+			return all, nil // almost always, without JSON
+		}
+	case record.MayHoldOperation(p.record) && !r.tokens:
+		return all, nil // Operations.Token has replaced the record
+	}
+	rec, err := r.opt.keys.Decode(p.record, p.read.GetUID(), r.gvk.GroupKind())
+	switch {
+	case errors.Is(err, record.ErrCopied):
+		rec = record.Record{}
+	case err != nil:
+		return all, nil // a refused record stays: without it, a second operation would begin
+	}
+	rec.UID, rec.Kind, rec.Clock, rec.Handled = p.read.GetUID(), r.gvk.GroupKind().String(), c.Clock, handled
+	if !stores {
+		rec.Success = nil
+	} else if rec.Success = r.successOf(p, rec.Success); rec.Success != nil {
+		r.successes.keep(client.ObjectKeyFromObject(p.read), digest, rec.Success.Time.Time)
+	}
+	next, err := record.Encode(rec, p.record, p.read.GetGeneration(), r.opt.now())
+	return record.Put(all, next), err
 }

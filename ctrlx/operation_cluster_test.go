@@ -3,12 +3,12 @@ package ctrlx_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -24,7 +25,7 @@ var tokenKey = bytes.Repeat([]byte{7}, 32)
 
 // operationOf returns the stored operation of a database; "": none.
 func operationOf(d *testv1.Database) string {
-	if c := meta.FindStatusCondition(d.Status.Conditions, ctrlx.ConditionOperation); c != nil {
+	if c := record.In(d.Status.Conditions); record.MayHoldOperation(c) {
 		return c.Message
 	}
 	return ""
@@ -58,8 +59,9 @@ func TestForeignOperation(t *testing.T) {
 			reason: "a record for the object itself, made by a person who may write the status",
 			opts:   []ctrlx.Option{ctrlx.WithTokenKey(tokenKey)},
 			make: func(_, copied *testv1.Database) {
-				record, _ := json.Marshal(map[string]any{"kind": "Database." + testv1.GroupVersion.Group, "uid": copied.UID, "generation": 1, "token": "https://evil.example.com"})
-				copied.Status.Conditions = []metav1.Condition{{Type: ctrlx.ConditionOperation, Status: "True", Reason: "UnderWay", Message: string(record), LastTransitionTime: metav1.Now()}}
+				forged, _ := record.Encode(record.Record{UID: copied.UID, Kind: "Database." + testv1.GroupVersion.Group,
+					Operation: &record.Operation{Generation: 1, Token: "https://evil.example.com"}}, nil, 1, time.Now())
+				copied.Status.Conditions = []metav1.Condition{*forged}
 			},
 			want: "False " + ctrlx.ReasonOperationUnverified, says: "no valid signature",
 		},
@@ -95,7 +97,10 @@ func TestForeignOperation(t *testing.T) {
 				}
 				c.mu.Unlock()
 				// A person finds no operation in the cloud and removes the record.
-				o.writeStatus("copy", func(d *testv1.Database) { meta.RemoveStatusCondition(&d.Status.Conditions, ctrlx.ConditionOperation) })
+				if diff := cmp.Diff(record.In(made.Status.Conditions).Message, record.In(d.Status.Conditions).Message); diff != "" {
+					t.Errorf("%s: the refused record does not stay byte for byte:\n%s", tc.reason, diff)
+				}
+				o.writeStatus("copy", func(d *testv1.Database) { meta.RemoveStatusCondition(&d.Status.Conditions, ctrlx.ConditionRecord) })
 			}
 			c.finish()
 			o.until("copy", "True Succeeded")

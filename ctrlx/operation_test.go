@@ -3,61 +3,9 @@ package ctrlx
 import (
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/windlass-go/windlass/ctrlx/internal/write"
 )
 
 func testKey(b byte) []byte { return []byte(strings.Repeat(string(rune(b)), 32)) }
-
-func TestStoredOperation(t *testing.T) {
-	kind := schema.GroupKind{Group: "example.com", Kind: "Database"}
-	ours := write.Operation{Kind: "Database.example.com", UID: "u", Generation: 3, Token: "https://example.com/?a=b&c"}
-	encoded := func(op write.Operation) string {
-		record, err := new(write.Keys).Encode(op)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return record
-	}
-	keys := write.Keys{Keys: [][]byte{testKey('a')}}
-	copied := ours
-	copied.UID = "v"
-	cases := map[string]struct {
-		reason    string
-		keys      write.Keys
-		condition string
-		want      write.Operation
-		fails     string // part of the error
-	}{
-		"None":        {reason: "no operation is under way"},
-		"NoneWithKey": {reason: "no operation is under way", keys: keys},
-		"Stored":      {reason: "the record that setToken writes", condition: encoded(ours), want: ours},
-		"Copied":      {reason: "a copy, or a restored backup", condition: encoded(copied), fails: write.ErrCopied.Error()},
-		"Unreadable":  {reason: "an unreadable record is no answer", condition: "rubbish", fails: "OperationUnderWay cannot be read; if no operation"},
-		"Unsigned":    {reason: "written by a person", keys: keys, condition: encoded(ours), fails: "OperationUnderWay has no valid signature of this operator; if no operation"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			var conditions []metav1.Condition
-			if tc.condition != "" {
-				conditions = []metav1.Condition{{Type: ConditionOperation, Message: tc.condition}}
-			}
-			got, err := storedOperation(&tc.keys, "u", conditions, kind)
-			switch {
-			case tc.fails != "":
-				if err == nil || !strings.Contains(err.Error(), tc.fails) {
-					t.Errorf("%s: error %v, want %q", tc.reason, err, tc.fails)
-				}
-			case err != nil || !cmp.Equal(got, tc.want):
-				t.Errorf("%s: %v, %+v, want %+v", tc.reason, err, got, tc.want)
-			}
-		})
-	}
-}
 
 // A user who may write the status writes any text as the UID.
 func TestQuoted(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
-	"github.com/windlass-go/windlass/ctrlx/internal/write"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -42,7 +42,7 @@ type options struct {
 	guard      any     // func(T) []checks.Ref
 	wakes      engine.Limit
 	telemetry  telemetry
-	keys       write.Keys // of WithTokenKey
+	keys       record.Keys // of WithTokenKey
 	events     eventOptions
 	quiet      quietOptions
 	indexes    []indexOption

@@ -186,7 +186,7 @@ func (r *Reconciler[T]) exists(ctx context.Context, obj client.Object) {
 func (r *Reconciler[T]) vanishes() predicate.Predicate {
 	return predicate.Funcs{DeleteFunc: func(e event.DeleteEvent) bool {
 		obj, ok := e.Object.(T)
-		if !ok || e.DeleteStateUnknown || deleting(obj) && r.recordIn(obj) == "" || !r.finalizes || !controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
+		if !ok || e.DeleteStateUnknown || deleting(obj) && r.operationIn(obj) == "" || !r.finalizes || !controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
 			return true
 		}
 		name := client.ObjectKeyFromObject(obj)

@@ -2,54 +2,20 @@ package ctrlx_test
 
 import (
 	"context"
-	"encoding/json"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/windlass-go/windlass/ctrlx"
-	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/flow"
 )
-
-// recorded writes the stored operation of the App "a", as another process does;
-// without a token it removes the operation.
-func (d *harness) recorded(token string) {
-	d.t.Helper()
-	a := d.read()
-	meta.RemoveStatusCondition(&a.Status.Conditions, ctrlx.ConditionOperation)
-	if token != "" {
-		record, err := json.Marshal(map[string]any{"kind": "App." + testv1.GroupVersion.Group, "uid": a.UID, "generation": 1, "token": token})
-		if err != nil {
-			d.t.Fatal(err)
-		}
-		meta.SetStatusCondition(&a.Status.Conditions, metav1.Condition{Type: ctrlx.ConditionOperation, Status: "True", Reason: "UnderWay", Message: string(record), LastTransitionTime: metav1.NewTime(noon)})
-	}
-	if err := d.api.Status().Update(context.Background(), a); err != nil {
-		d.t.Fatal(err)
-	}
-}
-
-// stored returns the token of the stored operation of the App "a".
-func (d *harness) stored() string {
-	d.t.Helper()
-	c := meta.FindStatusCondition(d.read().Status.Conditions, ctrlx.ConditionOperation)
-	if c == nil {
-		return ""
-	}
-	var record struct{ Token string }
-	if err := json.Unmarshal([]byte(c.Message), &record); err != nil {
-		d.t.Fatal(err)
-	}
-	return record.Token
-}
 
 // A leader that was paused inside of an operation resumes after another process
 // has led. It changes the stored operation only if it is the one that its pass
 // read. The next pass continues what the other process has stored.
 func TestOvertaken(t *testing.T) {
-	other := func(token string) func(*harness) { return func(d *harness) { d.recorded(token) } }
+	other := func(token string) func(*harness) { return func(d *harness) { d.recorded(operating(token)) } }
 	cases := map[string]struct {
 		reason   string
 		before   string         // the stored token that the pass reads
@@ -79,12 +45,17 @@ func TestOvertaken(t *testing.T) {
 				}
 			},
 			returns: flow.InProgress("ours again", 0), stored: "ours again", says: "nothing", polls: "ours again"},
+		"Clock": {reason: "the other process changed another part of the record", before: "ours",
+			during: func(d *harness) {
+				d.recorded(func(r *record.Record) { r.Clock = &record.Clock{Since: metav1.NewTime(noon), Self: "x"} })
+			},
+			returns: flow.InProgress("ours again", 0), stored: "ours again", says: "nothing Processing", polls: "ours again"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, anApp(AppSpec{}))
 			if tc.before != "" {
-				d.recorded(tc.before)
+				d.recorded(operating(tc.before))
 			}
 			if tc.deleting {
 				if err := d.api.Delete(t.Context(), d.read()); err != nil {

@@ -139,7 +139,7 @@ func TestOverwritten(t *testing.T) {
 // isOurs lists the owned conditions that are True, or unexpected.
 func isOurs(d *testv1.Database) (types []string) {
 	for _, c := range d.Status.Conditions {
-		if c.Type != theirs.Type && c.Type != ctrlx.ConditionSettled && (c.Status == metav1.ConditionTrue || c.Type == "Stalled" && c.Reason == "Stuck") {
+		if c.Type != theirs.Type && c.Type != ctrlx.ConditionRecord && (c.Status == metav1.ConditionTrue || c.Type == "Stalled" && c.Reason == "Stuck") {
 			types = append(types, c.Type)
 		}
 	}

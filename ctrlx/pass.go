@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -32,10 +32,8 @@ type pass struct {
 	rootUnknown, rootChanged bool              // see engine.Waiting; a write of the status resets rootChanged
 	root                     *engine.RootCause // of the wait, see engine.Waiting
 
-	// operation is the stored operation of the object, which the status must
-	// have at the end of the pass; nil: none. An operation of the user may
-	// replace the whole status in memory.
-	operation *metav1.Condition
+	// record is the record of the object, as the pass read or wrote it; nil: none.
+	record *metav1.Condition
 
 	applied    bool // Apply was called
 	finalizing bool // the pass added the finalizer
@@ -54,7 +52,7 @@ type pass struct {
 	began      bool          // the pass called Apply to begin an operation
 	polled     bool          // the pass called Apply to poll an operation
 	looping    bool          // the changes of loop wake the object again and again
-	from       *basis        // of the operation that was under way; nil: not known
+	from       *record.Basis // of the operation that was under way; nil: not known
 	stored     stored        // the last success of this process, if the pass came to Get
 	settledFor time.Duration // the time until the next pass without an event, if the object is settled; 0: it is not
 
@@ -94,10 +92,11 @@ func (r *Reconciler[T]) begin(ctx context.Context, req reconcile.Request, read T
 	}
 	p.in = engine.InPass{Engine: r.engine, Remote: r.target != nil, Find: resolve}
 	p.kept = r.followed.get(req.NamespacedName)
-	p.operation = meta.FindStatusCondition(r.conditions.get(read), ConditionOperation)
-	if p.operation != nil {
-		op, err := r.operationOf(read)
-		p.polls, p.from = err == nil, basisOf(op.Basis)
+	p.record = record.In(r.conditions.get(read))
+	if record.MayHoldOperation(p.record) {
+		if rec, err := r.recordOf(read); err == nil {
+			p.polls, p.from = true, rec.Operation.Basis
+		}
 	}
 	return p
 }

@@ -13,7 +13,7 @@ const (
 	ReasonNotPaused = "NotPaused"
 	// ReasonPassTimeout: the pass did not end before its deadline ([WithPassTimeout]).
 	ReasonPassTimeout = "PassTimeout"
-	// ReasonRetryHandled is the reason of the condition [ConditionRetry].
+	// ReasonRetryHandled is the reason of the condition [ConditionRecord] if the last handled retry is all that it stores.
 	ReasonRetryHandled = "Handled"
 	// ReasonTerminal: there was a reconcile.TerminalError, about which nothing else is known.
 	ReasonTerminal = "Terminal"
@@ -32,7 +32,7 @@ const (
 	ReasonChecks = "ChecksNotPassed"
 	// ReasonChecksPassed is that of Ready=Unknown: the checks of [Guards] passed, and the caller has not set Ready yet.
 	ReasonChecksPassed = "ChecksPassed"
-	// ReasonOperationUnderWay is the reason of the condition [ConditionOperation].
+	// ReasonOperationUnderWay is the reason of the condition [ConditionRecord] while an operation is under way.
 	ReasonOperationUnderWay = "UnderWay"
 	// ReasonOperationUnverified: the object has a stored operation that cannot be read, has no valid signature
 	// ([WithTokenKey]), or is stored where users can write. It is neither polled nor started again, because it may be
@@ -41,7 +41,7 @@ const (
 	// ReasonOperationCopied is the reason of the event about an object whose status was copied from another object while
 	// an operation was under way there. The operation of the other object is ignored.
 	ReasonOperationCopied = "OperationCopied"
-	// ReasonSettled is the reason of the condition [ConditionSettled].
+	// ReasonSettled is the reason of the condition [ConditionRecord] of a Ready object whose success is stored.
 	ReasonSettled = "Settled"
 	// ReasonOverwritten is the reason of the event about an object whose condition Ready, Reconciling or Stalled another
 	// writer changed. Its note names the field manager of the writer. The pass corrected the conditions.
@@ -51,6 +51,6 @@ const (
 	// ReasonDependencyCycle: the object waits for itself by way of other objects, or for an object that it keeps by its own
 	// guard ([WithGuard]). Only a change of a reference ends that.
 	ReasonDependencyCycle = "DependencyCycle"
-	// ReasonProcessing is the reason of the condition [ConditionProcessing].
+	// ReasonProcessing is the reason of the condition [ConditionRecord] while the clock of a time-out runs ([TimeoutConfiguration]).
 	ReasonProcessing = "Processing"
 )

@@ -5,23 +5,24 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
 )
 
 // Reasons and other names that people and programs search for stay the same.
 func TestNames(t *testing.T) {
 	cases := map[string]struct{ got, want string }{
-		"Retrying":            {ctrlx.ReasonRetrying, "Retrying"},
-		"Timeout":             {ctrlx.ReasonTimeout, "Timeout"},
-		"Suspended":           {ctrlx.ReasonSuspended, "Suspended"},
-		"Terminal":            {ctrlx.ReasonTerminal, "Terminal"},
-		"StatusInvalid":       {ctrlx.ReasonStatusInvalid, "StatusInvalid"},
-		"Processing":          {ctrlx.ReasonProcessing, "Processing"},
-		"PassTimeout":         {ctrlx.ReasonPassTimeout, "PassTimeout"},
-		"NotPaused":           {ctrlx.ReasonNotPaused, "NotPaused"}, // as in Cluster API
-		"ConditionPaused":     {ctrlx.ConditionPaused, "Paused"},    // as in Cluster API
-		"Handled":             {ctrlx.ReasonRetryHandled, "Handled"},
-		"ConditionRetry":      {ctrlx.ConditionRetry, "RetryHandled"},
-		"ConditionProcessing": {ctrlx.ConditionProcessing, "Processing"},
+		"Retrying":        {ctrlx.ReasonRetrying, "Retrying"},
+		"Timeout":         {ctrlx.ReasonTimeout, "Timeout"},
+		"Suspended":       {ctrlx.ReasonSuspended, "Suspended"},
+		"Terminal":        {ctrlx.ReasonTerminal, "Terminal"},
+		"StatusInvalid":   {ctrlx.ReasonStatusInvalid, "StatusInvalid"},
+		"Processing":      {ctrlx.ReasonProcessing, record.Processing},
+		"PassTimeout":     {ctrlx.ReasonPassTimeout, "PassTimeout"},
+		"NotPaused":       {ctrlx.ReasonNotPaused, "NotPaused"}, // as in Cluster API
+		"ConditionPaused": {ctrlx.ConditionPaused, "Paused"},    // as in Cluster API
+		"Handled":         {ctrlx.ReasonRetryHandled, record.Handled},
+		"Settled":         {ctrlx.ReasonSettled, record.Settled},
+		"UnderWay":        {ctrlx.ReasonOperationUnderWay, record.UnderWay},
 	}
 	for name, tc := range cases {
 		if tc.got != tc.want {

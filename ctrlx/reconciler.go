@@ -68,6 +68,7 @@ type Reconciler[T client.Object] struct {
 	clients  *identities
 	program  string // identifies the running program; empty: unknown
 
+	tokens     bool // the record stores the tokens of operations
 	settles    bool // settled objects are left alone after a restart
 	successes  successes
 	verdicts   verdicts
@@ -150,7 +151,7 @@ func (r *Reconciler[T]) fill(ops *flow.Operations[T]) {
 		ops.Owner = r.ownerOf
 	}
 	r.settles = !r.opt.quiet.off && ops.Token == nil
-	if ops.Token == nil && ops.SetToken == nil {
+	if r.tokens = ops.Token == nil && ops.SetToken == nil; r.tokens {
 		ops.Token, ops.SetToken = r.tokenOf, r.setToken
 		r.ext.EntryCheck = r.ext.EntryCheck.Append(r.operationVerified())
 	}
@@ -330,7 +331,7 @@ func (r *Reconciler[T]) record(p *pass, req reconcile.Request, out flow.Outcome,
 	// The waiters do not know yet that the object waits for no other one.
 	p.rootChanged = p.rootChanged || last == verdict{} && v != last && !p.rootUnknown
 	if r.verdicts.set(r.name, req.NamespacedName, v, c.over, now) && r.observer != nil {
-		log.FromContext(p).Info("the object exceeded its time-out", "timeout", c.timeout, "since", c.since)
+		log.FromContext(p).Info("the object exceeded its time-out", "timeout", c.timeout, "since", c.Since.Time)
 	}
 }
 

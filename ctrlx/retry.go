@@ -6,8 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,11 +21,6 @@ const RetryAnnotation = "windlass-go.github.io/requestedAt"
 
 // fluxAnnotation is the annotation that "flux reconcile" writes.
 const fluxAnnotation = "reconcile.fluxcd.io/requestedAt"
-
-// ConditionRetry is the condition that shows the last handled request of
-// [RetryAnnotation], if the status has no string field lastHandledReconcileAt.
-// Its message is the value of the annotation.
-const ConditionRetry = "RetryHandled"
 
 // WithRetryAnnotation replaces the name of the annotation by which a user asks
 // for a pass now, which is [RetryAnnotation] without it. A request does not clear
@@ -103,17 +96,11 @@ func (r *retries) events() predicate.Predicate {
 }
 
 // echo records in the status of obj that a pass has handled a request, as Flux
-// does. It returns the conditions to write. Without the field it is a
-// condition, so that there is a place for each object.
-func (r *Reconciler[T]) echo(obj T, all []metav1.Condition, request string) []metav1.Condition {
+// does. It returns the request that the record shows, because the status has no
+// field for it; empty: none.
+func (r *Reconciler[T]) echo(obj T, request string) string {
 	if request == "" || r.conditions.handled(obj, request) {
-		return withCondition(all, ConditionRetry, nil)
+		return ""
 	}
-	if is := meta.FindStatusCondition(all, ConditionRetry); is != nil && is.Message == request {
-		return all
-	}
-	return withCondition(all, ConditionRetry, &metav1.Condition{
-		Type: ConditionRetry, Status: metav1.ConditionTrue, Reason: ReasonRetryHandled, Message: request,
-		ObservedGeneration: obj.GetGeneration(), LastTransitionTime: metav1.NewTime(r.opt.now()),
-	})
+	return request
 }

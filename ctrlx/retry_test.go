@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -83,7 +81,7 @@ func TestRetry(t *testing.T) {
 				t.Errorf("%s: the delays: -want, +got:\n%s", tc.reason, diff)
 			}
 			a := d.read()
-			if a.Status.LastHandled != tc.handled || meta.FindStatusCondition(a.Status.Conditions, ctrlx.ConditionRetry) != nil {
+			if a.Status.LastHandled != tc.handled || recordOf(a.Status.Conditions).Handled != "" {
 				t.Errorf("%s: the handled request is %q, want %q: %+v", tc.reason, a.Status.LastHandled, tc.handled, a.Status.Conditions)
 			}
 			writes := d.writes
@@ -160,36 +158,6 @@ func (*unreadable) Get(context.Context, client.ObjectKey, client.Object, ...clie
 	return errBroken
 }
 
-// Without the field, the request is in a condition.
-func TestRetryEcho(t *testing.T) {
-	old := metav1.Condition{Type: ctrlx.ConditionRetry, Status: "True", Reason: ctrlx.ReasonRetryHandled, Message: "0", LastTransitionTime: metav1.NewTime(noon)}
-	other := metav1.Condition{Type: "Other", Status: "True", Reason: "Other"}
-	later := old
-	later.Message, later.LastTransitionTime = "1", metav1.NewTime(noon.Add(time.Hour))
-	cases := map[string]struct {
-		reason  string
-		old     []metav1.Condition
-		request string
-		want    []metav1.Condition
-	}{
-		"First":   {"the others stay", []metav1.Condition{other}, "1", []metav1.Condition{other, later}},
-		"Next":    {"the time is that of the last request", []metav1.Condition{old, other}, "1", []metav1.Condition{later, other}},
-		"Same":    {"a second pass writes nothing", []metav1.Condition{old, other}, "0", []metav1.Condition{old, other}},
-		"Removed": {"there is no request any more", []metav1.Condition{old, other}, "", []metav1.Condition{other}},
-		"None":    {"almost no object has a request", []metav1.Condition{other}, "", []metav1.Condition{other}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			d := &testv1.Database{}
-			d.Status.Conditions = tc.old
-			ctrlx.Echo(d, tc.request, noon.Add(time.Hour))
-			if diff := cmp.Diff(tc.want, d.Status.Conditions); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-			}
-		})
-	}
-}
-
 // A name that no annotation can have is refused.
 func TestRetryAnnotationRefused(t *testing.T) {
 	panicsWith(t, `ctrlx: WithRetryAnnotation(""): name part must be non-empty`, func() { ctrlx.WithRetryAnnotation("") })
@@ -247,8 +215,7 @@ func TestRetryOnTheServer(t *testing.T) {
 	settles("the same value is no request", 4, 2*time.Hour)
 	handled := func(request string) func(*testv1.Database) bool {
 		return func(d *testv1.Database) bool {
-			c := meta.FindStatusCondition(d.Status.Conditions, ctrlx.ConditionRetry)
-			return c != nil && c.Status == metav1.ConditionTrue && c.Message == request
+			return recordOf(d.Status.Conditions).Handled == request
 		}
 	}
 	o.when("db", handled("1"))

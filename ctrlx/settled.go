@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"math"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -19,20 +17,12 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/flow"
 )
 
-// ConditionSettled is the condition that stores the last success of an object,
-// so that a restarted operator leaves the object alone. It is True while the
-// object is Ready, and absent otherwise. A reconciler with [WithoutQuietRestart]
-// or with Operations.Token leaves the condition as it is. Its message is JSON with the UID of the
-// object, the time of the success, and digests of its inputs. The package says under "A restart" what a restarted operator compares.
-// If another controller writes a condition of this type, give
-// [WithoutQuietRestart]: then the reconciler leaves it alone.
-const ConditionSettled = "Settled"
-
 // WithoutQuietRestart reconciles every object in its first pass after a start
-// of the operator, and stores no [ConditionSettled]. Use it if each start must
+// of the operator, and stores no success in [ConditionRecord]. Use it if each start must
 // call the cloud for every object. See "A restart" in the package.
 func WithoutQuietRestart() Option { return func(o *options) { o.quiet.off = true } }
 
@@ -51,11 +41,6 @@ type quietOptions struct {
 }
 
 const (
-	// maxBasis is the maximum number of owners and references in a basis. The
-	// message of a condition has at most 32,768 bytes.
-	maxBasis = 20
-	// maxSuccess is the largest size of a stored success, for the same reason.
-	maxSuccess = 30_000
 	// minSettled is the shortest resync at which a success is stored. Each
 	// resync writes the status once, so shorter ones would cost more writes
 	// than a restart costs calls.
@@ -124,27 +109,24 @@ func (r *Reconciler[T]) quietRestart(ext flow.Extensions[T]) flow.Extensions[T] 
 // last returns the stored success of the object of a pass, and how long the
 // object is settled, unless an owner or a reference has changed. why says why
 // the object is not settled; empty: it is.
-func (r *Reconciler[T]) last(p *pass) (was success, left time.Duration, why string) {
+func (r *Reconciler[T]) last(p *pass) (was record.Success, left time.Duration, why string) {
 	obj := p.read.(T)
-	all := r.conditions.get(obj)
-	ready, c := meta.FindStatusCondition(all, "Ready"), meta.FindStatusCondition(all, ConditionSettled)
+	ready := meta.FindStatusCondition(r.conditions.get(obj), "Ready")
 	switch {
 	case ready == nil || ready.Status != metav1.ConditionTrue || ready.ObservedGeneration != obj.GetGeneration():
 		return was, 0, "the object is not Ready for its generation"
-	case c == nil || c.Status != metav1.ConditionTrue:
-		return was, 0, "no success is stored"
 	case r.finalizes && !controllerutil.ContainsFinalizer(obj, r.opt.finalizer):
 		return was, 0, "the finalizer is missing"
 	}
-	switch err := json.Unmarshal([]byte(c.Message), &was); {
-	case err != nil:
-		return was, 0, "the stored success cannot be read: " + err.Error()
-	case was.UID != obj.GetUID():
-		return was, 0, "the success is of another object"
-	case len(was.Read) > maxBasis:
+	switch rec, err := r.recordOf(obj); {
+	case err != nil || rec.Success == nil || rec.Operation != nil:
+		return was, 0, "no success of the object is stored"
+	case len(rec.Success.Read) > record.MaxRead:
 		return was, 0, "the stored success names too many objects"
-	case was.Self != r.selfOf(obj):
-		return was, 0, "the object, the executable, its arguments or the revision changed"
+	case rec.Success.Self != r.selfOf(obj):
+		return *rec.Success, 0, "the object, the executable, its arguments or the revision changed"
+	default:
+		was = *rec.Success
 	}
 	if left = r.left(p, was.Time.Time); left <= 0 {
 		why = "the success is older than the resync, or in the future"
@@ -171,33 +153,28 @@ func (r *Reconciler[T]) undecided(p *pass, out flow.Outcome) bool {
 // success read and the same objects now; empty: there is none. It reads the
 // objects that the pass has not read. It returns an error if the kind of one is
 // not watched yet.
-func (p *pass) changed(ctx context.Context, was []readObject) (why string, err error) {
+func (p *pass) changed(ctx context.Context, was []record.Read) (why string, err error) {
 	now, why := p.reads()
 	if why != "" {
 		return why, nil
 	}
 	for _, s := range now {
-		if !slices.ContainsFunc(was, func(o readObject) bool { return o.ref() == s.ref() }) {
-			return s.ref().String() + " was not read before the last success", nil
+		if record.DigestIn(was, s.Ref()) == "" {
+			return s.Ref().String() + " was not read before the last success", nil
 		}
 	}
 	for _, s := range was {
-		i := slices.IndexFunc(now, func(o readObject) bool { return o.ref() == s.ref() })
-		is := ""
-		if i >= 0 {
-			is = now[i].Digest
-		} else {
-			switch d, err := p.readAgain(ctx, s.ref()); {
+		is := record.DigestIn(now, s.Ref())
+		if is == "" {
+			switch is, err = p.readAgain(ctx, s.Ref()); {
 			case engine.NotWatchedYet(err):
 				return "", err
 			case err != nil:
 				return err.Error(), nil
-			default:
-				is = d
 			}
 		}
 		if is != s.Digest || is == undigested {
-			return s.ref().String() + " changed", nil
+			return s.Ref().String() + " changed", nil
 		}
 	}
 	return "", nil
@@ -228,51 +205,25 @@ func shareOf(uid types.UID) float64 {
 	return float64(binary.BigEndian.Uint32(sum[:])) / (math.MaxUint32 + 1)
 }
 
-// withSuccess returns conditions with the success of a pass, or without one if the
-// pass was none. It does not change all. A success that was stored within half
-// of the resync stays, so that it causes no write of its own.
-func (r *Reconciler[T]) withSuccess(p *pass, out flow.Outcome, all []metav1.Condition) []metav1.Condition {
-	switch {
-	case !r.settles: // the condition is not ours
-		return all
-	case out.State() != flow.StateReady || r.program == "" || r.interval(p) < minSettled:
-		return withCondition(all, ConditionSettled, nil)
-	case p.settledFor > 0:
-		return all
-	case len(p.ofOperations(out)) > 0: // a restarted operator could not compare these objects
-		return withCondition(all, ConditionSettled, nil)
-	}
-	name, now := client.ObjectKeyFromObject(p.read), r.opt.now()
-	was := meta.FindStatusCondition(r.conditions.get(p.read.(T)), ConditionSettled)
-	if was != nil && meta.FindStatusCondition(all, ConditionSettled) == nil { // an operation replaced the status
-		all = withCondition(all, ConditionSettled, was)
-	}
-	digest, digested := p.digest()
-	if was != nil && digested && p.stored.digest == digest && r.fresh(p, time.Unix(p.stored.unix, 0)) {
-		return all // almost always, without JSON
-	}
+// stores reports whether the record shows the success of a pass. A restarted operator
+// could not compare what operations follow.
+func (r *Reconciler[T]) stores(p *pass, out flow.Outcome) bool {
+	return r.settles && out.State() == flow.StateReady && r.program != "" && r.interval(p) >= minSettled &&
+		(p.settledFor > 0 || len(p.ofOperations(out)) == 0)
+}
+
+// successOf returns the success of a pass; nil: the inputs of the object are not known.
+// A success that was stored within half of the resync stays, so that it causes no write
+// of its own.
+func (r *Reconciler[T]) successOf(p *pass, last *record.Success) *record.Success {
 	b, ok := r.basis(p)
-	if !ok {
-		return withCondition(all, ConditionSettled, nil)
+	switch {
+	case !ok || len(b.Read) > record.MaxRead:
+		return nil
+	case last != nil && last.Covers(b) && r.fresh(p, last.Time.Time):
+		return last
 	}
-	next := success{UID: p.read.GetUID(), Time: metav1.NewTime(now.Truncate(time.Second)), basis: b}
-	if was != nil && was.Status == metav1.ConditionTrue {
-		var last success
-		err := json.Unmarshal([]byte(was.Message), &last)
-		if err == nil && last.UID == next.UID && last.covers(b) && r.fresh(p, last.Time.Time) {
-			r.successes.keep(name, digest, last.Time.Time)
-			return all
-		}
-	}
-	message, err := json.Marshal(next)
-	if err != nil || len(next.Read) > maxBasis || len(message) > maxSuccess {
-		return withCondition(all, ConditionSettled, nil)
-	}
-	r.successes.keep(name, digest, next.Time.Time)
-	return withCondition(all, ConditionSettled, &metav1.Condition{
-		Type: ConditionSettled, Status: metav1.ConditionTrue, Reason: ReasonSettled, Message: string(message),
-		ObservedGeneration: p.read.GetGeneration(), LastTransitionTime: next.Time,
-	})
+	return &record.Success{Time: metav1.NewTime(r.opt.now().Truncate(time.Second)), Basis: b}
 }
 
 // interval returns the time between two passes over a Ready object.

@@ -2,9 +2,9 @@ package ctrlx_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,6 +26,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -238,13 +239,14 @@ func TestSettled(t *testing.T) {
 		"Old":        {reason: "the success is older than the resync", change: later(time.Hour), want: applied},
 		"Future":     {reason: "the clocks differ, so the age is not known", change: later(-2 * downFor), want: applied},
 		"Copied":     {reason: "the status was copied with the object", change: func(d *harness) { remade(d, d.read(), "another") }, want: applied},
-		"Unreadable": {reason: "the record is no JSON", change: inCondition(ctrlx.ConditionSettled, func(c *metav1.Condition) { c.Message = "x" }), want: applied},
-		"TooManyRead": {reason: "a record of the operator names at most 20 objects", change: inCondition(ctrlx.ConditionSettled, func(c *metav1.Condition) {
-			read := `{"kind":"Database","name":"d0","digest":"x"}`
-			c.Message = strings.Replace(c.Message, `"read":[`, `"read":[`+strings.Repeat(read+",", 20), 1)
-		}), want: applied},
-		"NotSettled":   {reason: "the condition is not True", change: inCondition(ctrlx.ConditionSettled, func(c *metav1.Condition) { c.Status = "False" }), want: applied},
-		"NoRecord":     {reason: "a person removed the record", change: inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, ctrlx.ConditionSettled) }), want: applied},
+		"Unreadable": {reason: "the record is no JSON", change: inCondition(ctrlx.ConditionRecord, func(c *metav1.Condition) { c.Message = "x" }), want: applied},
+		"TooManyRead": {reason: "a record of the operator names at most 20 objects", change: func(d *harness) {
+			d.recorded(func(r *record.Record) {
+				r.Success.Read = append(r.Success.Read, slices.Repeat([]record.Read{record.ReadOf(dataOf("d0"), "x")}, 20)...)
+			})
+		}, want: applied},
+		"NotSettled":   {reason: "the condition is not True", change: inCondition(ctrlx.ConditionRecord, func(c *metav1.Condition) { c.Status = "False" }), want: applied},
+		"NoRecord":     {reason: "a person removed the record", change: inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, ctrlx.ConditionRecord) }), want: applied},
 		"ReadyRemoved": {reason: "a person removed Ready", change: inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, "Ready") }), want: applied},
 		"NotReady":     {reason: "the object is not Ready", change: inCondition("Ready", func(c *metav1.Condition) { c.Status = "False" }), want: applied},
 		"ReadyBefore":  {reason: "Ready is for another generation", change: inCondition("Ready", func(c *metav1.Condition) { c.ObservedGeneration = 0 }), want: applied},
@@ -455,38 +457,18 @@ func TestSettledCondition(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{Cluster: "c"}), aCluster())
 	d.use(d.reconciler(d.held()))
 	d.pass()
-	c := meta.FindStatusCondition(d.read().Status.Conditions, ctrlx.ConditionSettled)
+	c := meta.FindStatusCondition(d.read().Status.Conditions, ctrlx.ConditionRecord)
 	if c == nil || c.Reason != ctrlx.ReasonSettled || c.ObservedGeneration != 1 || !c.LastTransitionTime.Equal(&metav1.Time{Time: noon}) {
 		t.Fatalf("condition %+v", c)
 	}
-	var got struct {
-		UID  string
-		Time time.Time
-		Self string
-		Read []map[string]string
-	}
-	if err := json.Unmarshal([]byte(c.Message), &got); err != nil {
-		t.Fatal(err)
-	}
-	if got.UID != "uid" || !got.Time.Equal(noon) || got.Self == "" || len(got.Read) != 1 || got.Read[0]["name"] != "c" {
+	got := recordOf(d.read().Status.Conditions)
+	if got.UID != "uid" || got.Success == nil || !got.Success.Time.Equal(&metav1.Time{Time: noon}) || got.Success.Self == "" || len(got.Success.Read) != 1 || got.Success.Read[0].Name != "c" {
 		t.Errorf("message %s", c.Message)
 	}
 	fails(errBroken)(d)
 	d.pass()
-	if meta.FindStatusCondition(d.read().Status.Conditions, ctrlx.ConditionSettled) != nil {
+	if meta.FindStatusCondition(d.read().Status.Conditions, ctrlx.ConditionRecord) != nil {
 		t.Error("an object that is not Ready must not be Settled")
-	}
-}
-
-// Without quiet restarts, the condition is another controller's.
-func TestSettledIsAnothers(t *testing.T) {
-	a := anApp(AppSpec{})
-	a.Status.Conditions = []metav1.Condition{{Type: ctrlx.ConditionSettled, Status: "True", Reason: "Elsewhere"}}
-	d := newHarness(t, a)
-	d.use(d.reconciler(flow.Extensions[*App]{}, ctrlx.WithoutQuietRestart()))
-	d.pass()
-	if c := meta.FindStatusCondition(d.read().Status.Conditions, ctrlx.ConditionSettled); c == nil || c.Reason != "Elsewhere" {
-		t.Errorf("condition %+v", c)
 	}
 }
 
@@ -502,7 +484,7 @@ func TestSettledSecret(t *testing.T) {
 		d.use(ctrlx.New("App", flow.Operations[*App]{Owner: owner, Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }},
 			flow.Extensions[*App]{}, d.clock()...))
 		d.pass()
-		return meta.FindStatusCondition(d.read().Status.Conditions, ctrlx.ConditionSettled).Message
+		return meta.FindStatusCondition(d.read().Status.Conditions, ctrlx.ConditionRecord).Message
 	}
 	if diff := cmp.Diff(settled("1234"), settled("1235")); diff != "" {
 		t.Errorf("the record depends on the data:\n%s", diff)

@@ -98,7 +98,7 @@ type status[T client.Object] struct {
 // write writes the outcome of the pass, if the status changes, and the event of a changed
 // verdict.
 func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks.Ref, timer clock) error {
-	was := withOperation(s.r.conditions.get(s.obj), s.p.operation)
+	was := s.r.conditions.get(s.obj)
 	before := s.r.readyBefore(s.p.read.(T))
 	verdict, severity := timer.decide(out)
 	if len(circle) > 0 { // the message of the check quotes the awaited object, so it would grow with each turn of the cycle
@@ -111,11 +111,10 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	}
 	all := merged(was, s.p.withRoot(s.r.suspended(s.obj, verdict), was), s.obj.GetGeneration())
 	s.p.reportLoop(all)
-	if s.r.config.timeout != nil {
-		all = timer.keep(all, s.obj.GetGeneration())
+	all, err := s.r.recorded(s.p, out, timer, s.r.echo(s.obj, s.r.retries.request(s.p.read)), all)
+	if err != nil {
+		return err
 	}
-	all = s.r.echo(s.obj, all, s.r.retries.request(s.p.read))
-	all = s.r.withSuccess(s.p, out, all)
 	s.r.conditions.set(s.obj, all)
 	s.r.conditions.observe(s.obj, s.obj.GetGeneration())
 	if digest.SameStatus(s.p.read, s.obj) {
@@ -125,7 +124,7 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	}
 	base := s.base()
 	read := s.r.conditions.get(base)
-	err := s.r.writing(s.obj, read, all, func() error { return s.r.served.wroteStatus(s.r.writer().Status(ctx, base, s.obj)) })
+	err = s.r.writing(s.obj, read, all, func() error { return s.r.served.wroteStatus(s.r.writer().Status(ctx, base, s.obj)) })
 	if apierrors.IsInvalid(err) {
 		return errors.Join(err, s.refused(ctx, err))
 	} else if err != nil {
@@ -206,25 +205,6 @@ func merged(old []metav1.Condition, outcome []flow.Condition, generation int64) 
 			all = slices.Clone(all)
 			meta.SetStatusCondition(&all, c)
 		}
-	}
-	return all
-}
-
-// withCondition returns the conditions all with c in place of the condition of a
-// type, or without that condition if c is nil. It does not change all.
-func withCondition(all []metav1.Condition, of string, c *metav1.Condition) []metav1.Condition {
-	i := slices.IndexFunc(all, func(c metav1.Condition) bool { return c.Type == of })
-	if c == nil && i < 0 {
-		return all // without an allocation, because almost no pass has one
-	}
-	all = slices.Clone(all)
-	switch {
-	case c != nil && i >= 0:
-		all[i] = *c
-	case c != nil:
-		all = append(all, *c)
-	case i >= 0:
-		all = slices.Delete(all, i, i+1)
 	}
 	return all
 }

@@ -84,7 +84,7 @@ func TestOvertakenBeforeStored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, anApp(AppSpec{}))
 			if tc.before != "" {
-				d.recorded(tc.before)
+				d.recorded(operating(tc.before))
 			}
 			d.apply = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
 				if req.Token == "theirs" {
@@ -99,7 +99,7 @@ func TestOvertakenBeforeStored(t *testing.T) {
 			}
 			d.refuse = nil
 			if tc.other {
-				d.recorded("theirs")
+				d.recorded(operating("theirs"))
 			}
 			d.pass()
 			d.pass()

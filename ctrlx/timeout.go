@@ -5,19 +5,13 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/flow"
 )
-
-// ConditionProcessing is the condition that keeps the clock of a time-out over restarts
-// ([TimeoutConfiguration]). An object has it while it was applied and is not ready. Its
-// last transition is the begin of the clock, rounded up to the second. Its message has
-// digests of the inputs of the object.
-const ConditionProcessing = "Processing"
 
 // WithTimeoutFromStart starts the clock of a time-out ([TimeoutConfiguration]) with the
 // first pass that fails, that a check blocks, or that does not find the object ready.
@@ -28,11 +22,10 @@ func WithTimeoutFromStart() Option { return func(o *options) { o.fromStart = tru
 
 // clock is the clock of an object that is not ready, after a pass. The zero clock does not run.
 type clock struct {
-	since   time.Time
-	inputs  inputs
-	timeout time.Duration
-	due     time.Duration // how long the outcome of the pass may stay before it is a time-out; 0: it cannot become one
-	over    bool          // the outcome is a time-out
+	*record.Clock // as it is stored; nil: it does not run
+	timeout       time.Duration
+	due           time.Duration // how long the outcome of the pass may stay before it is a time-out; 0: it cannot become one
+	over          bool          // the outcome is a time-out
 }
 
 // clockOf returns the clock of an object after a pass. read is the object as it was read.
@@ -41,21 +34,23 @@ func (r *Reconciler[T]) clockOf(p *pass, read T, out flow.Outcome) clock {
 		return clock{}
 	}
 	now := r.opt.now()
-	c := clock{timeout: p.timeout, inputs: inputsOf(read, p)}
-	was := meta.FindStatusCondition(r.conditions.get(read), ConditionProcessing)
+	c := clock{timeout: p.timeout}
+	inputs := inputsOf(read, p)
+	rec, _ := r.recordOf(read) // a refused record has no clock
 	switch {
-	case was != nil && c.inputs.goOn(was.Message):
-		c.since = was.LastTransitionTime.Time
+	case inputs.Continue(rec.Clock):
 	case notReady(out), r.opt.fromStart && (out.State() == flow.StateFailed || out.State() == flow.StateBlocked && !onHold(out)):
-		c.since = now.Truncate(time.Second)
-		if c.since.Before(now) {
-			c.since = c.since.Add(time.Second)
+		since := now.Truncate(time.Second)
+		if since.Before(now) {
+			since = since.Add(time.Second)
 		}
+		inputs.Since = metav1.NewTime(since)
 	default:
 		return clock{}
 	}
+	c.Clock = inputs
 	if notReady(out) || out.State() == flow.StateFailed {
-		c.due = c.timeout - now.Sub(c.since)
+		c.due = c.timeout - now.Sub(c.Since.Time)
 		c.over = c.due <= 0
 	}
 	return c
@@ -65,8 +60,6 @@ func (r *Reconciler[T]) clockOf(p *pass, read T, out flow.Outcome) clock {
 func notReady(out flow.Outcome) bool {
 	return out.State() == flow.StateInProgress || out.State() == flow.StateBlocked && out.Point() == flow.PointPostCheck
 }
-
-func (c *clock) runs() bool { return !c.since.IsZero() }
 
 // decide returns the conditions of the outcome of a pass, or those of a time-out if the time
 // is over.
@@ -79,7 +72,7 @@ func (c *clock) decide(out flow.Outcome) ([]flow.Condition, classify.Severity) {
 		retry, severity = out.Retry(), classify.Warning
 	}
 	// The message is the same in each pass, because a message that changes causes a write in each pass.
-	since := fmt.Sprintf("not ready since %s, for longer than the time-out of %s: ", c.since.UTC().Format(time.RFC3339), c.timeout)
+	since := fmt.Sprintf("not ready since %s, for longer than the time-out of %s: ", c.Since.UTC().Format(time.RFC3339), c.timeout)
 	return held(out, blockConditions(ReasonTimeout, since+out.Message(), retry)), severity
 }
 
@@ -92,27 +85,9 @@ func retried(out flow.Outcome) bool {
 	return strings.HasPrefix(out.Rule(), rulePrefix) && out.After() > 0
 }
 
-// keep writes the clock into conditions, or takes it away.
-func (c *clock) keep(all []metav1.Condition, generation int64) []metav1.Condition {
-	if !c.runs() {
-		meta.RemoveStatusCondition(&all, ConditionProcessing)
-		return all
-	}
-	now := metav1.Condition{
-		Type: ConditionProcessing, Status: metav1.ConditionTrue, Reason: ReasonProcessing, ObservedGeneration: generation,
-		LastTransitionTime: metav1.NewTime(c.since), Message: c.inputs.String(),
-	}
-	was := meta.FindStatusCondition(all, ConditionProcessing)
-	if was == nil {
-		return append(all, now)
-	}
-	*was = now // also the time of a clock that began again, which SetStatusCondition would leave
-	return all
-}
-
 // in returns the delay until the next pass, which is not after the end of the clock.
 func (c *clock) in(delay time.Duration) time.Duration {
-	if c.runs() && c.due > 0 {
+	if c.Clock != nil && c.due > 0 {
 		return min(delay, c.due)
 	}
 	return delay

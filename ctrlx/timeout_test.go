@@ -8,15 +8,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -265,17 +264,18 @@ func TestTimeoutMessage(t *testing.T) {
 	}
 }
 
-// The clock is a condition that the object has: what others wrote there starts it again.
-func TestTimeoutCondition(t *testing.T) {
+// The record keeps the clock: what others wrote there starts it again.
+func TestTimeoutRecord(t *testing.T) {
 	cases := map[string]struct {
-		reason  string
-		message string
-		want    string
+		reason string
+		change func(*harness)
+		want   string
 	}{
-		"Kept":    {"the message is as the pass wrote it", "", "False Timeout Stalled Processing"},
-		"Rubbish": {"the message names no inputs of the clock", "hello world", "False InProgress Reconciling Processing"},
-		"Empty":   {"the message names no inputs of the clock", " ", "False InProgress Reconciling Processing"},
-		"Odd":     {"a digest that is none", "not ready yet; the clock runs for x y=z", "False InProgress Reconciling Processing"},
+		"Kept":    {"the record is as the pass wrote it", func(*harness) {}, "False Timeout Stalled Processing"},
+		"Removed": {"there is no clock", func(d *harness) { d.recorded(func(r *record.Record) { r.Clock = nil }) }, "False InProgress Reconciling Processing"},
+		"Odd":     {"the clock is of another state of the object", func(d *harness) { d.recorded(func(r *record.Record) { r.Clock.Self = "x" }) }, "False InProgress Reconciling Processing"},
+		"Copied":  {"the record is of another object", func(d *harness) { d.recorded(func(r *record.Record) { r.UID = "x" }) }, "False InProgress Reconciling Processing"},
+		"Rubbish": {"the record cannot be read", inCondition(ctrlx.ConditionRecord, func(c *metav1.Condition) { c.Message = "hello world" }), "False InProgress Reconciling Processing"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -283,45 +283,18 @@ func TestTimeoutCondition(t *testing.T) {
 			d.use(d.reconciler(d.held()))
 			goesOn(d)
 			d.pass()
-			a := d.read()
-			c := meta.FindStatusCondition(a.Status.Conditions, ctrlx.ConditionProcessing)
-			if c == nil || c.Reason != ctrlx.ReasonProcessing || !c.LastTransitionTime.Equal(&metav1.Time{Time: noon}) || c.ObservedGeneration != 1 {
-				t.Fatalf("the clock is not kept: %+v", c)
+			clock := recordOf(d.read().Status.Conditions).Clock
+			if clock == nil || !clock.Since.Equal(&metav1.Time{Time: noon}) {
+				t.Fatalf("the clock is not kept: %+v", clock)
 			}
-			if tc.message != "" {
-				c.Message = tc.message
-				if err := d.api.Status().Update(t.Context(), a); err != nil {
-					t.Fatal(err)
-				}
-			}
+			d.recorded(operating("")) // else an unreadable record could hide the operation
+			tc.change(d)
 			d.now = noon.Add(time.Hour)
 			d.pass()
 			if got := d.says(); got != tc.want {
 				t.Errorf("%s: it says %q, not %q", tc.reason, got, tc.want)
 			}
 		})
-	}
-}
-
-// Without a time-out, a condition of that type belongs to another controller.
-func TestNoTimeout(t *testing.T) {
-	db := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", UID: "db"}}
-	db.Status.Conditions = []metav1.Condition{{Type: ctrlx.ConditionProcessing, Status: "True", Reason: "Elsewhere"}}
-	d := newHarness(t, db)
-	r := ctrlx.New("Database", databases{Apply: func(ctxt, *flow.Request[*testv1.Database]) (flow.Progress, error) {
-		return flow.InProgress("token", time.Minute), nil
-	}}, extensions{}, d.clock()[:2]...)
-	if err := r.SetupWithManager(d.manager); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(db)}); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.api.Get(t.Context(), client.ObjectKeyFromObject(db), db); err != nil {
-		t.Fatal(err)
-	}
-	if c := meta.FindStatusCondition(db.Status.Conditions, ctrlx.ConditionProcessing); c == nil || c.Reason != "Elsewhere" || len(db.Status.Conditions) != 4 {
-		t.Errorf("conditions: %+v", db.Status.Conditions)
 	}
 }
 
@@ -378,11 +351,7 @@ func (d *harness) delete(obj client.Object) {
 
 // forgetToken takes the operation under way away, so that the next pass is a whole one.
 func (d *harness) forgetToken() {
-	a := d.read()
-	meta.RemoveStatusCondition(&a.Status.Conditions, ctrlx.ConditionOperation)
-	if err := d.api.Status().Update(context.Background(), a); err != nil {
-		d.t.Fatal(err)
-	}
+	d.recorded(operating(""))
 }
 
 func (d *harness) cluster() *testv1.Cluster {

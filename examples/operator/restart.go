@@ -26,13 +26,14 @@ func (s *Story) operatorRestarts(ctx context.Context) error {
 	if err := s.person.Get(ctx, client.ObjectKeyFromObject(c), c); err != nil {
 		return err
 	}
-	stored := meta.FindStatusCondition(c.Status.Conditions, ctrlx.ConditionOperation)
+	stored := meta.FindStatusCondition(c.Status.Conditions, ctrlx.ConditionRecord)
 	if s.figures.TokenStored = stored != nil; stored != nil {
-		var operation struct{ Token string }
-		if err := json.Unmarshal([]byte(stored.Message), &operation); err != nil {
+		_, data, _ := strings.Cut(stored.Message, "{")
+		var record struct{ Operation struct{ Token string } }
+		if err := json.Unmarshal([]byte("{"+data), &record); err != nil {
 			return err
 		}
-		s.line.Say("operator", "stops; the status of the cluster stores the operation %s", operation.Token)
+		s.line.Say("operator", "stops; the status of the cluster stores the operation %s", record.Operation.Token)
 	}
 	if err := pause(ctx, clusterTakes/6); err != nil {
 		return err

@@ -32,7 +32,7 @@ import (
 // it. They are those of package ctrlx.
 const (
 	retryAnnotation = "windlass-go.github.io/requestedAt"
-	retryCondition  = "RetryHandled"
+	recordCondition = "windlass-go.github.io/Record"
 	retryField      = "lastHandledReconcileAt"
 )
 
@@ -291,6 +291,9 @@ func (g group) await(ctx context.Context, k clients, names map[string]checks.Ref
 // request. Requests by several annotations are joined by a comma.
 func handled(u *unstructured.Unstructured, request string) bool {
 	value, _, _ := unstructured.NestedString(u.Object, "status", retryField)
-	message, _ := condition(u, retryCondition)["message"].(string)
-	return slices.Contains(strings.Split(value, ","), request) || slices.Contains(strings.Split(message, ","), request)
+	message, _ := condition(u, recordCondition)["message"].(string)
+	_, data, _ := strings.Cut(message, "{")
+	var record struct{ Handled string }
+	_ = json.Unmarshal([]byte("{"+data), &record) // an object without a record has handled nothing
+	return slices.Contains(strings.Split(value+","+record.Handled, ","), request)
 }

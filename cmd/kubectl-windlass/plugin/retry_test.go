@@ -20,8 +20,8 @@ import (
 
 // The path, and the names of a request and of its echo, are those of ctrlx.
 func TestNames(t *testing.T) {
-	if retryAnnotation != ctrlx.RetryAnnotation || retryCondition != ctrlx.ConditionRetry || documentPath != ctrlx.WhyPath {
-		t.Errorf("ctrlx has %s, %s and %s", ctrlx.RetryAnnotation, ctrlx.ConditionRetry, ctrlx.WhyPath)
+	if retryAnnotation != ctrlx.RetryAnnotation || recordCondition != ctrlx.ConditionRecord || documentPath != ctrlx.WhyPath {
+		t.Errorf("ctrlx has %s, %s and %s", ctrlx.RetryAnnotation, ctrlx.ConditionRecord, ctrlx.WhyPath)
 	}
 }
 
@@ -110,7 +110,7 @@ func TestRetry(t *testing.T) {
 		case "both":
 			status["lastHandledReconcileAt"] = request + ",2026-01-01T00:00:00Z"
 		case "condition":
-			status["conditions"] = append(status["conditions"].([]any), map[string]any{"type": ctrlx.ConditionRetry, "status": "True", "reason": ctrlx.ReasonRetryHandled, "message": request, "lastTransitionTime": "2026-01-01T12:00:00Z"})
+			status["conditions"] = append(status["conditions"].([]any), map[string]any{"type": ctrlx.ConditionRecord, "status": "True", "reason": ctrlx.ReasonRetryHandled, "message": fmt.Sprintf("a retry was handled; data: {\"handled\":%q}", request), "lastTransitionTime": "2026-01-01T12:00:00Z"})
 		default:
 			return nil
 		}

@@ -22,8 +22,8 @@
 //     a generation, such as a Service or a Node.
 //
 // It does not cover the resource version and the managed fields, because they
-// change without a change of the object. Of a stored success ([Settled]) it
-// covers only the status, because package ctrlx renews it. Nor does it cover apiVersion and kind:
+// change without a change of the object. Of the record of package ctrlx
+// ([Record]) it covers only the status, because package ctrlx renews it. Nor does it cover apiVersion and kind:
 // a typed object has them or not, depending on its source.
 //
 // # Equal digests

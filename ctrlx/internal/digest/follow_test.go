@@ -68,9 +68,9 @@ func asUnstructured(t *testing.T, obj client.Object) client.Object {
 	return &unstructured.Unstructured{Object: content}
 }
 
-// TestSettled verifies that a renewed success changes the digest of the status,
+// TestRecord verifies that a changed record changes the digest of the status,
 // and wakes no waiter.
-func TestSettled(t *testing.T) {
+func TestRecord(t *testing.T) {
 	cluster := func(kind, reason, message string) client.Object {
 		return &testv1.Cluster{Status: testv1.ClusterStatus{State: "Running", Conditions: []metav1.Condition{{Type: kind, Reason: reason, Message: message, Status: metav1.ConditionTrue}}}}
 	}
@@ -79,10 +79,10 @@ func TestSettled(t *testing.T) {
 		kind, of string
 		wakes    bool
 	}{
-		"Settled": {"the time of the success is in the message", digest.Settled, digest.Settled, false},
-		"Other":   {"the message of another condition counts", "Ready", "Ready", true},
-		"Reason":  {"the message of another condition counts, whatever its reason", "Ready", digest.Settled, true},
-		"Foreign": {"so does a condition of another controller, whose type is the same by chance", digest.Settled, "AllQuiet", true},
+		"Success":   {"the time of the success is in the message", digest.Record, "Settled", false},
+		"Operation": {"the token of an operation is in the message, and each poll may change it", digest.Record, "UnderWay", false},
+		"Other":     {"the message of another condition counts", "Ready", "Ready", true},
+		"Reason":    {"the message of another condition counts, whatever its reason", "Ready", "Settled", true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -88,8 +88,8 @@ func (p *plan) add(h uint64, v reflect.Value) uint64 {
 	case asMap:
 		return p.addMap(h, v)
 	case asCondition:
-		if c := at[condition](v); isSettled(c.Type, c.Reason) {
-			return settled(h, string(c.Status))
+		if c := at[condition](v); isRecord(c.Type) {
+			return record(h, string(c.Status))
 		}
 		fallthrough
 	case asStruct:

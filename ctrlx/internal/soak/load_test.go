@@ -260,7 +260,12 @@ func hasName(list *testv1.DatabaseList, name string) bool {
 func readyNow(d database) bool {
 	c := meta.FindStatusCondition(d.Status.Conditions, "Ready")
 	return c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == d.Generation && d.Status.Size == d.Spec.Size &&
-		meta.FindStatusCondition(d.Status.Conditions, ctrlx.ConditionOperation) == nil && !meta.IsStatusConditionTrue(d.Status.Conditions, "Reconciling")
+		!underWay(meta.FindStatusCondition(d.Status.Conditions, ctrlx.ConditionRecord)) && !meta.IsStatusConditionTrue(d.Status.Conditions, "Reconciling")
+}
+
+// underWay reports whether a record stores an operation under way.
+func underWay(record *metav1.Condition) bool {
+	return record != nil && record.Reason == ctrlx.ReasonOperationUnderWay
 }
 
 // blockedNow reports whether the owner blocks a database, for its present spec.
@@ -389,7 +394,7 @@ func (g *guard) look(d database) {
 		g.seen[d.UID] = s
 	}
 	s.specs[d.Generation], s.sizes[d.Spec.Size] = d.Spec.Size, true
-	if op := meta.FindStatusCondition(d.Status.Conditions, ctrlx.ConditionOperation); op != nil {
+	if op := meta.FindStatusCondition(d.Status.Conditions, ctrlx.ConditionRecord); underWay(op) {
 		g.kept++
 		if strings.Count(op.Message, string(d.UID)) < 2 { // the UID, and the UID in the token
 			g.c.saysWrong("%s %s has the operation of another object: %s", d.Name, d.UID, op.Message)

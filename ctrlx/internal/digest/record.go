@@ -2,18 +2,18 @@ package digest
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Settled is the type and the reason of the condition in which package ctrlx
-// stores the last success of an object. [Of] covers only its status. Its message
-// has a time that ctrlx renews while the object stays as it is, and a renewal
-// must wake no waiter. [Status] covers the whole condition.
-const Settled = "Settled"
+// Record is the type of the condition in which package ctrlx stores what it must
+// know of an object after a restart. [Of] covers only its status. Its message
+// has tokens and times that ctrlx renews while the object stays as it is, and a
+// renewal must wake no waiter. [Status] covers the whole condition.
+const Record = "windlass-go.github.io/Record"
 
 type condition = metav1.Condition
 
-func isSettled(kind, reason string) bool { return kind == Settled && reason == Settled }
+func isRecord(kind string) bool { return kind == Record }
 
-// settled adds a stored success.
-func settled(h uint64, status string) uint64 { return text(text(h, Settled), status) }
+// record adds a record.
+func record(h uint64, status string) uint64 { return text(text(h, Record), status) }
 
 // statusOf adds the status of an unstructured object.
 func statusOf(h uint64, status any) uint64 {
@@ -33,10 +33,9 @@ func statusOf(h uint64, status any) uint64 {
 	for _, x := range list {
 		c, _ := x.(map[string]any)
 		kind, _ := c["type"].(string)
-		reason, _ := c["reason"].(string)
-		if isSettled(kind, reason) {
+		if isRecord(kind) {
 			status, _ := c["status"].(string)
-			h = settled(h, status)
+			h = record(h, status)
 			continue
 		}
 		h = anything(h, x)
