@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
 	azfake "github.com/Azure/azure-sdk-for-go/sdk/azcore/fake"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
-
-	"github.com/windlass-go/windlass/examples/internal/armsim"
 )
 
 // All resources of the example are in one resource group.
@@ -20,7 +19,13 @@ const (
 // connect returns the SDK's clients for a simulated cloud. For Azure itself,
 // pass a credential of azidentity and nil options. Nothing else changes.
 func connect(cloud policy.Transporter) (*armcontainerservice.ClientFactory, error) {
-	return armcontainerservice.NewClientFactory(subscription, &azfake.TokenCredential{}, armsim.ClientOptions(cloud))
+	return armcontainerservice.NewClientFactory(subscription, &azfake.TokenCredential{}, &arm.ClientOptions{
+		ClientOptions: policy.ClientOptions{
+			Transport: cloud,
+			Retry:     policy.RetryOptions{MaxRetries: -1}, // the flow retries
+		},
+		DisableRPRegistration: true,
+	})
 }
 
 // subnetID returns the ID of the subnet with the name "network/subnet".

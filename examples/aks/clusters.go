@@ -30,12 +30,11 @@ func clusterState(c *Cluster) *string { return c.Status.ProvisioningState }
 // write it.
 func clusterOperations(api *armcontainerservice.ManagedClustersClient) flow.Operations[*Cluster] {
 	return flow.Operations[*Cluster]{
-		Key:        func(c *Cluster) string { return c.Meta.Name },
-		Generation: func(c *Cluster) int64 { return c.Meta.Generation },
+		Key: func(c *Cluster) string { return c.Name },
 
 		Get: func(ctx context.Context, req *flow.Request[*Cluster]) (flow.Observation, error) {
 			c := req.Resource
-			found, err := api.Get(ctx, resourceGroup, c.Meta.Name, nil)
+			found, err := api.Get(ctx, resourceGroup, c.Name, nil)
 			return azure.Observe(err, func() { c.Status.ProvisioningState = nil }, func() bool {
 				c.observe(found.ManagedCluster)
 				return c.matches(found.ManagedCluster)
@@ -46,7 +45,7 @@ func clusterOperations(api *armcontainerservice.ManagedClustersClient) flow.Oper
 			c := req.Resource
 			return azure.Advance(ctx, req.Token,
 				func(ctx context.Context) (*runtime.Poller[armcontainerservice.ManagedClustersClientCreateOrUpdateResponse], error) {
-					return api.BeginCreateOrUpdate(ctx, resourceGroup, c.Meta.Name, c.desired(),
+					return api.BeginCreateOrUpdate(ctx, resourceGroup, c.Name, c.desired(),
 						&armcontainerservice.ManagedClustersClientBeginCreateOrUpdateOptions{ResumeToken: req.Token})
 				},
 				func(made armcontainerservice.ManagedClustersClientCreateOrUpdateResponse) {
@@ -59,15 +58,15 @@ func clusterOperations(api *armcontainerservice.ManagedClustersClient) flow.Oper
 // desired returns the cluster in the form of the SDK.
 func (c *Cluster) desired() armcontainerservice.ManagedCluster {
 	return armcontainerservice.ManagedCluster{
-		Location:   &c.Spec.Location,
-		Properties: &armcontainerservice.ManagedClusterProperties{KubernetesVersion: &c.Spec.KubernetesVersion},
+		Location:   &c.Location,
+		Properties: &armcontainerservice.ManagedClusterProperties{KubernetesVersion: &c.KubernetesVersion},
 	}
 }
 
 // matches reports whether the cluster in Azure has the spec.
 func (c *Cluster) matches(found armcontainerservice.ManagedCluster) bool {
 	p := found.Properties
-	return p != nil && azure.Equal(found.Location, c.Spec.Location) && azure.Equal(p.KubernetesVersion, c.Spec.KubernetesVersion)
+	return p != nil && azure.Equal(found.Location, c.Location) && azure.Equal(p.KubernetesVersion, c.KubernetesVersion)
 }
 
 // observe stores the state that Azure reports.

@@ -49,8 +49,7 @@ func poolState(p *AgentPool) *string { return p.Status.ProvisioningState }
 // and find its owner.
 func poolOperations(api *armcontainerservice.AgentPoolsClient, objects checks.Resolver) flow.Operations[*AgentPool] {
 	return flow.Operations[*AgentPool]{
-		Key:        func(p *AgentPool) string { return p.Meta.Name },
-		Generation: func(p *AgentPool) int64 { return p.Meta.Generation },
+		Key: func(p *AgentPool) string { return p.Name },
 
 		Owner: func(ctx context.Context, p *AgentPool) (checks.Object, error) {
 			return objects(ctx, p.OwnerRef())
@@ -58,7 +57,7 @@ func poolOperations(api *armcontainerservice.AgentPoolsClient, objects checks.Re
 
 		Get: func(ctx context.Context, req *flow.Request[*AgentPool]) (flow.Observation, error) {
 			p := req.Resource
-			found, err := api.Get(ctx, resourceGroup, p.Spec.Owner, p.Meta.Name, nil)
+			found, err := api.Get(ctx, resourceGroup, p.Owner, p.Name, nil)
 			return azure.Observe(err, func() { p.Status.ProvisioningState = nil }, func() bool {
 				p.observe(found.AgentPool)
 				return p.matches(found.AgentPool)
@@ -69,7 +68,7 @@ func poolOperations(api *armcontainerservice.AgentPoolsClient, objects checks.Re
 			p := req.Resource
 			return azure.Advance(ctx, req.Token,
 				func(ctx context.Context) (*runtime.Poller[armcontainerservice.AgentPoolsClientCreateOrUpdateResponse], error) {
-					return api.BeginCreateOrUpdate(ctx, resourceGroup, p.Spec.Owner, p.Meta.Name, p.desired(),
+					return api.BeginCreateOrUpdate(ctx, resourceGroup, p.Owner, p.Name, p.desired(),
 						&armcontainerservice.AgentPoolsClientBeginCreateOrUpdateOptions{ResumeToken: req.Token})
 				},
 				func(made armcontainerservice.AgentPoolsClientCreateOrUpdateResponse) { p.observe(made.AgentPool) })
@@ -79,9 +78,9 @@ func poolOperations(api *armcontainerservice.AgentPoolsClient, objects checks.Re
 
 // desired returns the pool in the form of the SDK.
 func (p *AgentPool) desired() armcontainerservice.AgentPool {
-	properties := &armcontainerservice.ManagedClusterAgentPoolProfileProperties{VMSize: &p.Spec.VMSize, Count: &p.Spec.Count}
-	if p.Spec.Subnet != "" {
-		properties.VnetSubnetID = new(subnetID(p.Spec.Subnet))
+	properties := &armcontainerservice.ManagedClusterAgentPoolProfileProperties{VMSize: &p.VMSize, Count: &p.Count}
+	if p.Subnet != "" {
+		properties.VnetSubnetID = new(subnetID(p.Subnet))
 	}
 	return armcontainerservice.AgentPool{Properties: properties}
 }
@@ -89,7 +88,7 @@ func (p *AgentPool) desired() armcontainerservice.AgentPool {
 // matches reports whether the pool in Azure has the spec.
 func (p *AgentPool) matches(found armcontainerservice.AgentPool) bool {
 	f := found.Properties
-	return f != nil && azure.Equal(f.VMSize, p.Spec.VMSize) && azure.Equal(f.Count, p.Spec.Count)
+	return f != nil && azure.Equal(f.VMSize, p.VMSize) && azure.Equal(f.Count, p.Count)
 }
 
 // observe stores the state that Azure reports.

@@ -10,7 +10,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/checks/checkstest"
 	"github.com/windlass-go/windlass/classify/azure"
-	"github.com/windlass-go/windlass/examples/internal/armsim"
+	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
@@ -48,19 +48,19 @@ func TestPoolOwnerCheck(t *testing.T) {
 
 func TestPoolPreCheckConforms(t *testing.T) {
 	checkstest.Conforms(t, poolExtensions().PreCheck, rapid.Custom(func(t *rapid.T) *checks.Request[*AgentPool] {
-		p := &AgentPool{Spec: PoolSpec{Owner: "demo", Subnet: "apps/batch"}}
+		p := &AgentPool{Owner: "demo", Subnet: "apps/batch"}
 		p.Status.ProvisioningState = checkstest.ProvisioningStates[string]().Draw(t, "state")
 		return checkstest.Request(p)
 	}))
 }
 
 func TestPoolFlow(t *testing.T) {
-	p := &AgentPool{Spec: PoolSpec{Owner: "demo", Subnet: "apps/batch"}}
+	p := &AgentPool{Owner: "demo", Subnet: "apps/batch"}
 	w := &flowtest.World[*AgentPool]{Resource: p, Extensions: poolExtensions(), Options: []flow.Option{flow.WithErrors(azure.Errors())}}
 	w.Owner.From(0, checkstest.Ready(demo, cluster("Upgrading"))).From(time.Second, checkstest.Ready(demo, cluster("Succeeded")))
 	w.Get.From(0, flow.Observation{Presence: checks.Absent})
-	w.Object(p.SubnetRef()).From(0, checkstest.NotFound(p.SubnetRef())).From(3*time.Second, checkstest.Ready(p.SubnetRef(), &Subnet{}))
-	lags := &armsim.Refusal{Status: 400, Code: "NodePoolMcVersionIncompatible", Message: "It is above the control plane version."}
+	w.Object(p.SubnetRef()).From(0, checkstest.NotFound(p.SubnetRef())).From(3*time.Second, checkstest.Ready(p.SubnetRef(), "apps/batch"))
+	lags := &sim.Refusal{Status: 400, Code: "NodePoolMcVersionIncompatible", Message: "It is above the control plane version."}
 	w.Apply.Fail(lags.ResponseError()).
 		Then(flow.InProgress("op-1", 30*time.Second), flow.Done())
 	w.Run(t).Want(t, `

@@ -9,42 +9,22 @@ const (
 	subnetKind  = "Subnet"
 )
 
-// Meta holds the fields that all kinds share.
-type Meta struct {
-	Name string `yaml:"name"`
-	// Generation counts the changes of the spec. It stays 1 here, because the
-	// specs never change.
-	Generation int64 `yaml:"-"`
-}
-
 // Cluster is a managed Kubernetes cluster.
 type Cluster struct {
-	Kind   string      `yaml:"kind"`
-	Meta   Meta        `yaml:"metadata"`
-	Spec   ClusterSpec `yaml:"spec"`
-	Status Status      `yaml:"-"`
-}
-
-type ClusterSpec struct {
-	Location          string `yaml:"location"`
-	KubernetesVersion string `yaml:"kubernetesVersion"`
+	Name                        string
+	Location, KubernetesVersion string
+	Status                      Status
 }
 
 // AgentPool is a pool of nodes of a cluster.
 type AgentPool struct {
-	Kind   string   `yaml:"kind"`
-	Meta   Meta     `yaml:"metadata"`
-	Spec   PoolSpec `yaml:"spec"`
-	Status Status   `yaml:"-"`
-}
-
-type PoolSpec struct {
-	Owner  string `yaml:"owner"` // the name of its cluster
-	VMSize string `yaml:"vmSize"`
-	Count  int32  `yaml:"count"`
-	// Subnet is the name of the nodes' Subnet, as "network/subnet". Empty: the
+	Name, Owner string // Owner is the name of its cluster
+	VMSize      string
+	Count       int32
+	// Subnet is the name of the nodes' subnet, as "network/subnet". Empty: the
 	// subnet of the cluster.
-	Subnet string `yaml:"subnet"`
+	Subnet string
+	Status Status
 }
 
 // Status holds the last report of Azure.
@@ -52,39 +32,33 @@ type Status struct {
 	ProvisioningState *string // nil: never reported
 }
 
-// String returns the provisioning state, or "" if Azure never reported it.
-func (s *Status) String() string {
+// Shown returns the provisioning state, or "" if Azure never reported it.
+func (s *Status) Shown() string {
 	if s.ProvisioningState == nil {
 		return ""
 	}
 	return *s.ProvisioningState
 }
 
-// Subnet is only referred to. A person creates it; no reconciler does.
-type Subnet struct {
-	Kind string `yaml:"kind"`
-	Meta Meta   `yaml:"metadata"`
-	// AppearsAfter is the time after the start at which a person creates the
-	// subnet. Zero: it exists from the start.
-	AppearsAfter Duration `yaml:"appearsAfter"`
-}
-
 // Ref names the cluster.
-func (c *Cluster) Ref() checks.Ref { return checks.Ref{Kind: clusterKind, Name: c.Meta.Name} }
+func (c *Cluster) Ref() checks.Ref { return checks.Ref{Kind: clusterKind, Name: c.Name} }
+
+// Shown returns the state for the timeline.
+func (c *Cluster) Shown() string { return c.Status.Shown() }
 
 // Ref names the agent pool.
-func (p *AgentPool) Ref() checks.Ref { return checks.Ref{Kind: poolKind, Name: p.Meta.Name} }
+func (p *AgentPool) Ref() checks.Ref { return checks.Ref{Kind: poolKind, Name: p.Name} }
+
+// Shown returns the state for the timeline.
+func (p *AgentPool) Shown() string { return p.Status.Shown() }
 
 // OwnerRef names the pool's cluster.
-func (p *AgentPool) OwnerRef() checks.Ref { return checks.Ref{Kind: clusterKind, Name: p.Spec.Owner} }
+func (p *AgentPool) OwnerRef() checks.Ref { return checks.Ref{Kind: clusterKind, Name: p.Owner} }
 
 // SubnetRef names the pool's subnet. It is zero without one.
 func (p *AgentPool) SubnetRef() checks.Ref {
-	if p.Spec.Subnet == "" {
+	if p.Subnet == "" {
 		return checks.Ref{}
 	}
-	return checks.Ref{Kind: subnetKind, Name: p.Spec.Subnet}
+	return checks.Ref{Kind: subnetKind, Name: p.Subnet}
 }
-
-// Ref names the subnet.
-func (s *Subnet) Ref() checks.Ref { return checks.Ref{Kind: subnetKind, Name: s.Meta.Name} }

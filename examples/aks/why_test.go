@@ -42,18 +42,9 @@ func TestWhySchema(t *testing.T) {
 		return schema.Validate(value)
 	}
 
-	m, err := LoadManifests("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := NewSimulation(m, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.engine.RunUntil(context.Background(), 8*time.Minute, func() bool { return false })
-	of := func(objects []why.Object) why.Document {
-		return why.New(objects).Document(s.engine.Now(), why.FlowOf("AgentPool", s.pools))
-	}
+	e := simulate(true)
+	e.RunUntil(context.Background(), 8*time.Minute, func() bool { return false })
+	of := func(objects []why.Object) why.Document { return why.New(objects).Document(e.Now()) }
 	evil := "a\nb\u202e\x00" + strings.Repeat("long", 30_000)
 	hostile := why.Object{
 		Ref: checks.Ref{Kind: evil, Name: evil, Set: evil}, Reconciler: evil, State: why.State(evil), Reason: evil, Message: evil, Point: evil, Link: evil,
@@ -69,11 +60,11 @@ func TestWhySchema(t *testing.T) {
 		in     any
 		valid  bool
 	}{
-		"Example": {"the state of the example after 8 minutes", of(s.engine.Waits()), true},
+		"Example": {"the state of the example after 8 minutes", e.Why(), true},
 		"Empty":   {"nothing waits", of(nil), true},
 		"Hostile": {"texts of others are bounded, and have one line", of([]why.Object{hostile}), true},
-		"Later":   {"the schema is that of v1", map[string]any{"version": "v2", "at": s.engine.Now(), "waiting": 0, "causes": []any{}, "objects": []any{}}, false},
-		"Line": {"the schema notices a text that is not safe", map[string]any{"version": "v1", "at": s.engine.Now(), "waiting": 0, "causes": []any{},
+		"Later":   {"the schema is that of v1", map[string]any{"version": "v2", "at": e.Now(), "waiting": 0, "causes": []any{}, "objects": []any{}}, false},
+		"Line": {"the schema notices a text that is not safe", map[string]any{"version": "v1", "at": e.Now(), "waiting": 0, "causes": []any{},
 			"objects": []any{map[string]any{"ref": map[string]any{"name": "a\nb"}, "state": "blocked"}}}, false},
 	}
 	for name, tc := range cases {

@@ -1,111 +1,154 @@
-// Command buckets reconciles an account and its buckets against a service
-// outside Azure: a small object store with a gRPC API, whose creates are
-// long-running operations. Copy this example for any other cloud.
+// Command buckets reconciles an account and its buckets against a service outside
+// Azure, whose errors are those of gRPC and whose creates are long-running
+// operations.
 //
-// Read buckets.go first: the operations and the checks of one kind.
-// operation.go starts and polls an operation. accounts.go has the owner.
-// simulation.go has the line that reads the errors of gRPC. script.go has the
-// faults, report.go the comparison, and internal/storage the service.
+// Read simulate first: one line reads the errors of the service. bucketExtensions
+// has the checks and the rule of a bucket. How to start and poll an operation is
+// in docs/howto/long-running-operations.md.
 package main
 
 import (
-	"context"
 	"fmt"
-	"io"
-	"os"
+	"net/http"
+	"strings"
 	"time"
 
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/protoadapt"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/classify/grpc"
 	"github.com/windlass-go/windlass/examples/internal/sim"
-	"github.com/windlass-go/windlass/flow/flowtest"
+	"github.com/windlass-go/windlass/flow"
 )
 
-const usage = `Usage: buckets [-timeout D] [-explain NAME [-at D] [-json]]
-
-Reconciles the account acme and its buckets logs, media and backup. The requests
-go by gRPC over loopback to a small object store, whose creates are long-running
-operations. The store refuses some polls, because it is unavailable or throttles,
-and one create because of a quota. Time is virtual: a run takes a moment, and all
-runs are equal.
-
-It prints the timeline of a run that reads the errors of gRPC with one line:
-flow.WithErrors(...). Then it compares a run without that line: the conditions,
-the requests, the operations, and the time until all resources are ready. Neither
-run starts a second operation for a bucket: a failed poll does not mean that the
-operation has failed.
-
-The operation of the last bucket, archive, does fail. One run reports that with
-flow.Failed, the other one as any other error.
-
-  -timeout D       the limit for all resources to become ready, in virtual time (default 30m0s)
-  -explain NAME    run without output, then explain the state of the resource NAME or KIND/NAME
-  -at D            with -explain: explain after D of virtual time (default: at the end)
-  -json            with -explain: print JSON
-  -h               this text
-
-Resources: Account acme, Bucket logs, media and backup.
-
-Exit codes: 0 all resources are ready, or the resource was explained; 1 not all
-resources are ready in time; 2 a flag is wrong.
-`
-
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
-
-// run runs the program and returns its exit code.
-func run(args []string, stdout, stderr io.Writer) int {
-	return sim.Command{
-		Name: "buckets", Usage: usage, Timeout: 30 * time.Minute,
-		Show: show,
-		New: func() (*sim.Scenario, error) {
-			s, err := NewSimulation(Options{Story: refused, Reader: true})
-			if err != nil {
-				return nil, err
-			}
-			return &sim.Scenario{Engine: s.engine, Done: s.engine.AllReady, Close: s.Close}, nil
-		},
-	}.Run(args, stdout, stderr)
+// bucketExtensions returns the checks and rules of buckets. No request about a
+// bucket is sent before its account is ready and ACTIVE, the final state of this
+// service.
+func bucketExtensions() flow.Extensions[*Bucket] {
+	return flow.Extensions[*Bucket]{
+		OwnerCheck: chain.New(
+			checks.OwnerReady(),
+			checks.OwnerProvisioningState(func(a *Account) *string { return &a.State }, checks.WithAllowed("ACTIVE")),
+		),
+		Classify: overQuota.Chain(),
+	}
 }
 
-// show prints four runs. Its error names the resources that are not ready in
-// time.
-func show(out io.Writer, timeout time.Duration) error {
-	reader, err := NewSimulation(Options{Story: refused, Reader: true})
-	if err != nil {
-		return err
-	}
-	defer reader.Close()
-	ready := reader.engine.AllReady
-	if err := reader.engine.Show(context.Background(), out, timeout, ready, reader.engine.NotReady, "all is ready"); err != nil {
-		return err
-	}
+// overQuota separates an exceeded quota from throttling. Both have the code
+// ResourceExhausted, but a person must raise the quota.
+var overQuota = classify.Table{{Name: "OverQuota", InnerCode: "QUOTA_EXCEEDED", Retry: classify.VerySlow}}
 
-	none, err := simulate(Options{Story: refused}, timeout)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "The first error of each bucket in its condition Ready:\n\n")
-	compare(out, refused, reader, none, "with reader", "without reader")
+// Account owns buckets.
+type Account struct{ Name, State string }
 
-	marked, err := simulate(Options{Story: failed, Reader: true}, timeout)
-	if err != nil {
-		return err
+func (a *Account) Ref() checks.Ref          { return checks.Ref{Kind: "Account", Name: a.Name} }
+func (a *Account) Desired() sim.Properties  { return nil }
+func (a *Account) Observe(p sim.Properties) { a.State = p["state"] }
+func (a *Account) Shown() string            { return a.State }
+
+// Bucket belongs to an account.
+type Bucket struct{ Name, Account, Class string }
+
+func (b *Bucket) Ref() checks.Ref         { return checks.Ref{Kind: "Bucket", Name: b.Name} }
+func (b *Bucket) OwnerRef() checks.Ref    { return checks.Ref{Kind: "Account", Name: b.Account} }
+func (b *Bucket) Desired() sim.Properties { return sim.Properties{"class": b.Class} }
+func (b *Bucket) Observe(sim.Properties)  {}
+func (b *Bucket) Shown() string           { return "" }
+
+// simulate sets up a run.
+func simulate(reader bool) *sim.Engine {
+	e := sim.NewEngine()
+	e.Service = "the service"
+	cloud := service(e)
+	options := e.Options(10)
+	if reader {
+		options = append(options, flow.WithErrors(grpc.Errors())) // the line that this example is about
 	}
-	plain, err := simulate(Options{Story: failed, Reader: true, Plain: true}, timeout)
-	if err != nil {
-		return err
+	sim.Add(e, flow.New("Account", sim.Operations[*Account](cloud, nil), flow.Extensions[*Account]{}, options...), &Account{Name: "acme"})
+	buckets := flow.New("Bucket", sim.Operations(cloud, (*Bucket).OwnerRef), bucketExtensions(), options...)
+	for _, name := range []string{"logs", "media", "archive", "backup"} {
+		sim.Add(e, buckets, &Bucket{Name: name, Account: "acme", Class: "STANDARD"})
 	}
-	fmt.Fprintf(out, "\nAnother bucket, whose operation fails at %s, reported with flow.Failed and as any other error:\n\n",
-		flowtest.Stamp(failsAt))
-	compare(out, failed, marked, plain, "flow.Failed", "plain error")
-	return nil
+	return e
 }
 
-// simulate runs until all resources are ready or until timeout.
-func simulate(o Options, timeout time.Duration) (*Simulation, error) {
-	s, err := NewSimulation(o)
-	if err != nil {
-		return nil, err
+// service returns the service, which has three faults. It refuses to poll the
+// operations of logs and media for a while: the operations continue. The operation
+// of archive fails: the next pass starts another one. A quota refuses backup.
+func service(e *sim.Engine) *sim.Cloud {
+	account := (&Account{Name: "acme"}).Ref()
+	cloud := sim.NewCloud(e)
+	cloud.Takes["Account"], cloud.Takes["Bucket"] = time.Minute, 4*time.Minute
+	cloud.Code = func(err error) string { return status.Code(err).String() }
+	cloud.NotFound = func(ref checks.Ref) error {
+		return status.Errorf(codes.NotFound, "%s %q not found", strings.ToLower(ref.Kind), ref.Name)
 	}
-	defer s.Close()
-	s.engine.RunUntil(context.Background(), timeout, s.engine.AllReady)
-	return s, nil
+	cloud.Created = func(ref checks.Ref, p sim.Properties) {
+		if ref == account {
+			p["state"] = "VERIFYING"
+		}
+	}
+	quota := false // raised
+	cloud.Rules = append(cloud.Rules, func(r sim.Request) error {
+		now := e.Elapsed()
+		down := func(from, to time.Duration) bool { return r.Verb == "POLL" && now >= from && now < to }
+		switch {
+		case r.Ref.Name == "logs" && down(3*time.Minute, 5*time.Minute):
+			return with(codes.Unavailable, "the region restarts", retryIn(5*time.Minute-now))
+		case r.Ref.Name == "media" && down(5*time.Minute, 6*time.Minute+40*time.Second):
+			return with(codes.ResourceExhausted, "too many calls", reason("RATE_LIMIT_EXCEEDED"), retryIn(6*time.Minute+40*time.Second-now))
+		case r.Ref.Name == "backup" && r.Verb == http.MethodPut && !quota:
+			return with(codes.ResourceExhausted, `account "acme" may have 3 buckets`, reason("QUOTA_EXCEEDED"))
+		}
+		return nil
+	})
+	e.At(2*time.Minute, account.String(), "a person verifies it", func() {
+		cloud.Change(account, func(p sim.Properties) { p["state"] = "ACTIVE" })
+		e.Edit(account)
+	})
+	archive := (&Bucket{Name: "archive"}).Ref()
+	e.At(4*time.Minute+15*time.Second, archive.String(), "its operation fails", func() {
+		cloud.Fail(archive, status.Error(codes.FailedPrecondition, "the encryption key of the bucket is disabled"))
+	})
+	e.At(11*time.Minute, account.String(), "a person raises its quota to 4", func() { quota = true })
+	return cloud
 }
+
+// with returns an error of gRPC with details.
+func with(code codes.Code, message string, details ...protoadapt.MessageV1) error {
+	s, err := status.New(code, message).WithDetails(details...)
+	if err != nil {
+		panic(fmt.Sprintf("the code is OK: %v", err))
+	}
+	return s.Err()
+}
+
+func reason(word string) protoadapt.MessageV1 {
+	return protoadapt.MessageV1Of(&errdetails.ErrorInfo{Reason: word, Domain: "storage.example.com"})
+}
+
+func retryIn(d time.Duration) protoadapt.MessageV1 {
+	return protoadapt.MessageV1Of(&errdetails.RetryInfo{RetryDelay: durationpb.New(d)})
+}
+
+var program = sim.Program{
+	Name: "buckets", Runs: [2]string{"with reader", "without reader"}, New: simulate,
+	About: `Reconciles the Account acme and its buckets, Bucket logs, media, archive and backup. The service refuses some polls,
+because it is unavailable or throttles, and one create because of a quota. One operation fails. The first run reads the
+errors of gRPC with one line: flow.WithErrors(...). The second run has no such line. Neither starts a second operation
+because a poll fails: a failed poll does not mean that the operation has failed.
+`,
+	Rows: func(c sim.Comparison, first, second *sim.Engine) {
+		for _, p := range first.Last()[1:] {
+			c.Ready(p.Resource, first, second)
+		}
+	},
+}
+
+func main() { program.Main() }

@@ -4,112 +4,40 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
-	"github.com/windlass-go/windlass/examples/buckets/internal/storage"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/checks/checkstest"
+	"github.com/windlass-go/windlass/classify/grpc"
 	"github.com/windlass-go/windlass/examples/internal/sim/simtest"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-var program simtest.Program = run
-
-// TestOutput compares the whole output of the program: the story with the first
-// error of each bucket and all counts, late runs, explanations, and refusals.
+// TestOutput compares the whole output of the program. A run of neither kind starts
+// a second operation for logs and media, and each starts one for archive.
 func TestOutput(t *testing.T) {
-	program.MustPrint(t, "buckets", "", "-h", "-timeout 16m", "-timeout 6m30s",
-		"-explain logs -at 90s", "-explain BUCKET/logs -at 4m", "-explain backup -at 8m", "-explain acme", "-explain logs -at 90s -json",
-		"logs", "-timeout 0s", "-explain archive")
+	simtest.Prints(t, program.Run, "", "-h", "-explain logs -at 4m", "-explain backup -at 8m", "-explain account/acme")
 }
 
-// TestFailedOperation: only flow.Failed ends an operation, so that the flow may
-// start another one.
-func TestFailedOperation(t *testing.T) {
-	cases := map[string]struct {
-		reason  string
-		o       Options
-		started int
-		state   flow.State
-	}{
-		"Failed":         {"flow.Failed: the second operation succeeds", Options{failed, true, false}, 2, flow.StateReady},
-		"FailedUnread":   {"flow.Failed needs no reader", Options{failed, false, false}, 2, flow.StateReady},
-		"Plain":          {"without flow.Failed the flow polls the ended operation", Options{failed, true, true}, 1, flow.StateFailed},
-		"PlainAndUnread": {"without flow.Failed the flow polls the ended operation", Options{failed, false, true}, 1, flow.StateFailed},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			s, err := simulate(tc.o, 30*time.Minute)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := s.cloud.Tally().Started[account+"/archive"]; got != tc.started {
-				t.Errorf("%s: %d operations started, want %d", tc.reason, got, tc.started)
-			}
-			if got := s.engine.Outcome(s.engine.Last()[1].Resource).State(); got != tc.state {
-				t.Errorf("%s: got %s, want %s", tc.reason, got, tc.state)
-			}
-		})
-	}
-}
-
-// TestInSync: a bucket with another class is created again, and the service
-// refuses the name.
-func TestInSync(t *testing.T) {
-	s, err := NewSimulation(Options{Story: failed, Reader: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	s.engine.RunUntil(t.Context(), 30*time.Minute, s.engine.AllReady)
-	resource, err := s.engine.Store.Resolve(t.Context(), bucketRef("archive"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	resource.Value.(*Bucket).Class = "COLD"
-	s.engine.Edit(bucketRef("archive"))
-	s.engine.RunUntil(t.Context(), 31*time.Minute, func() bool { return !s.engine.AllReady() })
-	if o := s.engine.Outcome(s.engine.Last()[1].Resource); o.Reason() != "AlreadyExists" {
-		t.Errorf("got %s at %s, want AlreadyExists", o.Reason(), o.Point())
-	}
-}
-
-// TestGetFails: after an error of Get, the object is neither absent nor in
-// sync.
-func TestGetFails(t *testing.T) {
-	cases := map[string]struct {
-		reason   string
-		resource int // the index among the resources of the run
-		created  []string
-	}{
-		"GetAccount": {"no object is created", 0, nil},
-		"GetBucket":  {"only the account is created", 1, []string{"CreateAccount"}},
-	}
-	for method, tc := range cases {
-		t.Run(method, func(t *testing.T) {
-			s, err := NewSimulation(Options{Story: failed, Reader: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(s.Close)
-			s.cloud.Rule(func(r storage.Request) error {
-				if r.Method == method {
-					return storage.Unavailable("down", time.Minute)
-				}
-				return nil
-			})
-			s.engine.RunUntil(t.Context(), 10*time.Minute, s.engine.AllReady)
-			var created []string
-			for _, m := range []string{"CreateAccount", "CreateBucket"} {
-				if s.cloud.Tally().Methods[m] > 0 {
-					created = append(created, m)
-				}
-			}
-			if diff := cmp.Diff(tc.created, created); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-			}
-			o := s.engine.Outcome(s.engine.Last()[tc.resource].Resource)
-			if diff := cmp.Diff([]string{"failed", "Get", "down"}, []string{o.State().String(), o.Point(), o.Message()}); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-			}
+// TestFlow runs the flow of buckets without a service. A failed poll keeps
+// the operation, with and without the reader of gRPC.
+func TestFlow(t *testing.T) {
+	acme := (&Account{Name: "acme"}).Ref()
+	for reason, opts := range map[string][]flow.Option{"Unavailable": {flow.WithErrors(grpc.Errors())}, "Unknown": nil} {
+		t.Run(reason, func(t *testing.T) {
+			w := &flowtest.World[*Bucket]{Kind: "Bucket", Resource: &Bucket{Name: "logs"}, Extensions: bucketExtensions(), Options: opts}
+			w.Owner.From(0, checkstest.Ready(acme, &Account{State: "VERIFYING"})).
+				From(time.Second, checkstest.Ready(acme, &Account{State: "ACTIVE"}))
+			w.Get.From(0, flow.Observation{Presence: checks.Absent})
+			w.Apply.Then(flow.InProgress("op-1", time.Minute)).Fail(status.Error(codes.Unavailable, "the region restarts")).Then(flow.Done())
+			w.Run(t).Want(t, `
+				00:00 blocked at OwnerCheck by OwnerProvisioningState: OwnerState again in 1s or with Account acme [Owner]
+				00:01 * Account acme changes
+				00:01 in progress at Apply again in 1m [Owner Get Apply]
+				01:01 failed at Apply: `+reason+` again in 2s [Owner Apply(op-1)]
+				01:03 ready again in 1h [Owner Apply(op-1)]`)
 		})
 	}
 }

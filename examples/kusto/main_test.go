@@ -2,43 +2,41 @@ package main
 
 import (
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/checks/checkstest"
 	"github.com/windlass-go/windlass/examples/internal/sim/simtest"
 )
 
-var program simtest.Program = run
-
-// TestOutput compares the whole output of the program: the stories with all
-// counts, late runs, explanations, and refusals.
+// TestOutput compares the whole output of the program.
 func TestOutput(t *testing.T) {
-	program.MustPrint(t, "kusto", "", "-h", "-databases 1", "-no-events", "-timeout 29m",
-		"-timeout 4m", "-timeout 20m -databases 2", "-timeout 12m", "-timeout 27m30s -databases 1",
-		"-explain db-007 -at 17m", "-explain DATABASE/DB-007 -at 1m", "-explain demo -at 14m30s", "-explain cluster/demo", "-explain db-100 -at 17m -json",
-		"-databases 0", "-databases -1", "-databases 1001", "-databases many", "-wait", "db-001", "-timeout 5", "-timeout 0s", "-at 1m", "-json",
-		"-explain demo -at -1m", "-explain ''", "-explain db-101", "-explain db -databases 1")
+	simtest.Prints(t, program.Run, "", "-h", "-explain db-007 -at 17m", "-explain CLUSTER/demo -at 14m30s", "-explain db-101")
 }
 
-// TestDatabasesAreUpdated: at the end Azure has the specs, and the requests by
-// the state of the cluster are all requests.
-func TestDatabasesAreUpdated(t *testing.T) {
-	for _, withChecks := range []bool{true, false} {
-		s, err := NewSimulation(Options{Databases: 3}, withChecks)
-		if err != nil {
-			t.Fatal(err)
+// TestDatabaseOwnerCheck runs the owner checks of a database on its cluster.
+func TestDatabaseOwnerCheck(t *testing.T) {
+	demo := (&Cluster{Name: "demo"}).Ref()
+	in := func(state, provisioning string) *Cluster { return &Cluster{State: state, Provisioning: provisioning} }
+	cases := checkstest.OwnerCases{}
+	for name, tc := range map[string]struct {
+		reason string
+		owner  checks.Object
+		want   string // the reason of the block; empty: proceeds
+	}{
+		"Running":      {"the cluster runs", checkstest.Ready(demo, in("Running", "Succeeded")), ""},
+		"Folded":       {"Azure reports states in several cases", checkstest.Ready(demo, in("running", "SUCCEEDED")), ""},
+		"FailedUpdate": {"the last update failed, but the cluster runs", checkstest.Ready(demo, in("Running", "Failed")), ""},
+		"Stopped":      {"the cluster is provisioned but does not run", checkstest.Ready(demo, in("Stopped", "Succeeded")), "OwnerNotRunning"},
+		"Moving":       {"the cluster runs while it is moved", checkstest.Ready(demo, in("Running", "Moving")), checks.ReasonOwnerState},
+		"NoState":      {"both states are required", checkstest.Ready(demo, in("", "Succeeded")), "OwnerNotRunning"},
+		"NotReady":     {"the reported states may be stale", checkstest.NotReady(demo, in("Running", "Succeeded"), ""), checks.ReasonOwnerNotReady},
+		"NotFound":     {"the cluster does not exist", checkstest.NotFound(demo), checks.ReasonOwnerNotFound},
+	} {
+		want := checkstest.Proceeds()
+		if tc.want != "" {
+			want = checkstest.Blocks(tc.want)
 		}
-		s.engine.RunUntil(t.Context(), time.Hour, s.Done)
-		for _, name := range []string{"db-001", "db-002", "db-003"} {
-			got, _ := s.azure.Shown(clusterID("demo") + "/databases/" + name)
-			want := map[string]any{"hotCachePeriod": "P31D", "softDeletePeriod": "P365D", "provisioningState": "Succeeded"}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("with checks %t: %s: -want, +got:\n%s", withChecks, name, diff)
-			}
-		}
-		if sent := s.azure.Databases().Sent; sum(s.azure.Requests) != sent {
-			t.Errorf("%d requests by state, but %d in total", sum(s.azure.Requests), sent)
-		}
+		cases[name] = checkstest.Case[*checks.OwnerRequest]{Reason: tc.reason, Request: checkstest.OwnerRequest(checkstest.OwnedBy(tc.owner)), Want: want}
 	}
+	checkstest.Run(t, databaseExtensions().OwnerCheck, cases)
 }

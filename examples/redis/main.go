@@ -2,79 +2,152 @@
 // requests with 409 Conflict. Some of these conflicts end in a moment, others
 // last.
 //
-// Read conflicts.go first and copy its two tables of one row each. caches.go,
-// firewallrules.go, patchschedules.go and linkedservers.go read and write each
-// kind. The rest is the simulation: script.go has the refusals and the actions
-// of people, simulation.go sets up a run, and report.go compares two runs.
+// Read busy and preparing first and copy from them: two tables of one row each
+// decide when a refused request is repeated. simulate sets up the run and the
+// refusals.
 package main
 
 import (
-	"context"
-	"io"
-	"os"
+	"net/http"
 	"time"
 
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/examples/internal/sim"
+	"github.com/windlass-go/windlass/flow"
 )
 
-const usage = `Usage: redis [-timeout D] [-explain NAME [-at D] [-json]]
+// busy retries a Conflict of a busy cache soon. The default table cannot separate
+// it from a lasting Conflict; the message can.
+var busy = classify.Table{{
+	Name:    "CacheIsBusy",
+	Code:    "Conflict",
+	Message: classify.Contains("try again later"), // compared without case
+	Retry:   classify.Fast,
+}}
 
-Reconciles the caches east and west, and the firewall rule, patch schedule and linked server of east. The Azure SDK
-sends the requests to a small simulated Azure. At times a cache is busy although its state is Succeeded: Azure then
-refuses with Conflict and "try again later". A name that is taken is a Conflict, too. Time is virtual: a run takes a
-moment, and all runs are equal.
+// preparing retries a BadRequest of linked servers that ends within minutes. The
+// default table would retry it at the resync. The row holds for API versions
+// before 2023-08-01; check a newer version before you add it.
+var preparing = classify.Table{{
+	Name:        "ReplicationIsBeingPrepared",
+	Code:        "BadRequest",
+	Message:     classify.Contains("being prepared"),
+	APIVersions: "<2023-08-01",
+	Retry:       classify.Slow,
+}}
 
-It prints a timeline (time, resource, blocking link, cause, rule, next pass). Then it compares a run without the two
-rows of classification: the classification of each refusal, the requests to Azure, and the time until each resource is
-ready.
+// cacheExtensions returns the rule of caches.
+func cacheExtensions() flow.Extensions[*Cache] {
+	return flow.Extensions[*Cache]{Classify: busy.Chain()}
+}
 
-  -timeout D       the limit for all resources to become ready, in virtual time (default 1h0m0s)
-  -explain NAME    run without output, then explain the state of the resource NAME or KIND/NAME
-  -at D            with -explain: explain after D of virtual time (default: at the end)
-  -json            with -explain: print JSON
-  -h               this text
+// childExtensions returns the check and the rules of a cache's children.
+func childExtensions() flow.Extensions[*Child] {
+	return flow.Extensions[*Child]{
+		OwnerCheck: chain.New(checks.OwnerReady()),
+		PreCheck:   chain.New(checks.ReferenceReady("cache", (*Child).LinkedRefs)),
+		Classify:   chain.New(busy.Link(), preparing.Link()),
+	}
+}
 
-Resources: Cache east and west, FirewallRule office, PatchSchedule sunday, LinkedServer pair.
+// Cache is a Redis cache.
+type Cache struct{ Name, State string }
 
-Exit codes: 0 all resources are ready, or the resource was explained; 1 not all resources are ready in time; 2 a flag is
-wrong.
-`
+func (c *Cache) Ref() checks.Ref          { return checks.Ref{Kind: "Cache", Name: c.Name} }
+func (c *Cache) Desired() sim.Properties  { return sim.Properties{"size": "P1"} }
+func (c *Cache) Observe(p sim.Properties) { c.State = p["provisioningState"] }
+func (c *Cache) Shown() string            { return c.State }
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+// Child is a FirewallRule, PatchSchedule or LinkedServer of a cache.
+type Child struct {
+	Kind, Name, Cache string
+	Linked            string // of a LinkedServer: the cache that has the copy
+}
 
-// run runs the program and returns its exit code.
-func run(args []string, stdout, stderr io.Writer) int {
-	return sim.Command{
-		Name: "redis", Usage: usage, Timeout: time.Hour,
-		Show: show,
-		New: func() (*sim.Scenario, error) {
-			s, err := NewSimulation(true)
-			if err != nil {
-				return nil, err
+func (c *Child) Ref() checks.Ref        { return checks.Ref{Kind: c.Kind, Name: c.Name} }
+func (c *Child) OwnerRef() checks.Ref   { return (&Cache{Name: c.Cache}).Ref() }
+func (c *Child) Observe(sim.Properties) {}
+func (c *Child) Shown() string          { return "" }
+func (c *Child) Desired() sim.Properties {
+	return sim.Properties{"linkedRedisCache": c.Linked}
+}
+
+// LinkedRefs names the other cache of a LinkedServer.
+func (c *Child) LinkedRefs() []checks.Ref {
+	if c.Linked == "" {
+		return nil
+	}
+	return []checks.Ref{(&Cache{Name: c.Linked}).Ref()}
+}
+
+// The times of the script. nameFreed is the time at which a person deletes another
+// subscription's cache with the name west. The maintenance of east ends at
+// maintained. East reports Succeeded meanwhile, so a check cannot see it.
+const (
+	nameFreed  = 90 * time.Second
+	maintained = 4*time.Minute + 10*time.Second
+	prepared   = 5*time.Minute + 30*time.Second
+)
+
+// simulate sets up a run, with or without the rows of classification.
+func simulate(withRows bool) *sim.Engine {
+	e := sim.NewEngine()
+	cloud := sim.NewCloud(e)
+	cloud.Takes["Cache"], cloud.Takes["LinkedServer"] = 2*time.Minute, time.Minute
+	e.At(nameFreed, "the name west", "freed by a person", nil)
+	cloud.Rules = append(cloud.Rules, func(r sim.Request) error {
+		now := e.Elapsed()
+		switch {
+		case r.Verb != http.MethodPut:
+		case r.Ref.Name == "west" && now < nameFreed:
+			return &sim.Refusal{Status: http.StatusConflict, Code: "Conflict", Message: "The name 'west' is taken: no two caches in all of Azure have the same."}
+		case r.Ref.Kind != "Cache" && now < maintained:
+			busy := &sim.Refusal{Status: http.StatusConflict, Code: "Conflict",
+				Message: "The cache 'east' is under maintenance and takes no changes at present. Please try again later."}
+			if r.Ref.Kind == "PatchSchedule" {
+				busy.RetryAfter = maintained - now
 			}
-			return &sim.Scenario{Engine: s.engine, Done: s.engine.AllReady}, nil
-		},
-	}.Run(args, stdout, stderr)
+			return busy
+		case r.Ref.Kind == "LinkedServer" && now < prepared:
+			return &sim.Refusal{Status: http.StatusBadRequest, Code: "BadRequest",
+				Message: "The caches cannot be linked: replication from 'east' to 'west' is being prepared."}
+		}
+		return nil
+	})
+
+	caches, children := cacheExtensions(), childExtensions()
+	if !withRows {
+		caches.Classify, children.Classify = classify.Chain{}, classify.Chain{}
+	}
+	options := append(e.Options(3), flow.WithErrors(azure.Errors()), flow.WithAPIVersion("2023-04-01"))
+	cache := flow.New("Cache", sim.Operations[*Cache](cloud, nil), caches, options...)
+	sim.Add(e, cache, &Cache{Name: "east"})
+	sim.Add(e, cache, &Cache{Name: "west"})
+	child := flow.New("Child", sim.Operations(cloud, (*Child).OwnerRef), children, options...)
+	for _, c := range []*Child{
+		{Kind: "FirewallRule", Name: "office", Cache: "east"},
+		{Kind: "PatchSchedule", Name: "sunday", Cache: "east"},
+		{Kind: "LinkedServer", Name: "pair", Cache: "east", Linked: "west"},
+	} {
+		sim.Add(e, child, c)
+	}
+	return e
 }
 
-// show prints a run with the rows and a comparison with a run without. Its
-// error names the resources that are not ready in time.
-func show(out io.Writer, timeout time.Duration) error {
-	with, err := NewSimulation(true)
-	if err != nil {
-		return err
-	}
-	ctx := context.Background()
-	if err := with.engine.Show(ctx, out, timeout, with.engine.AllReady, with.engine.NotReady, "all is ready"); err != nil {
-		return err
-	}
-	without, err := NewSimulation(false)
-	if err != nil {
-		return err
-	}
-	without.engine.RunUntil(ctx, timeout, without.engine.AllReady)
-	printRefusals(out, with, without)
-	printVersions(out, with)
-	compare(out, with, without)
-	return nil
+var program = sim.Program{
+	Name: "redis", Runs: [2]string{"with rows", "without rows"}, New: simulate,
+	About: `Reconciles the caches east and west, and the FirewallRule office, PatchSchedule sunday and LinkedServer pair of east.
+At times a cache is busy although its state is Succeeded: Azure then refuses with Conflict and "try again later". A
+name that is taken is a Conflict, too. The second run has no rows of classification.
+`,
+	Rows: func(c sim.Comparison, first, second *sim.Engine) {
+		for _, p := range first.Last() {
+			c.Ready(p.Resource, first, second)
+		}
+	},
 }
+
+func main() { program.Main() }

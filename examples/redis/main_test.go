@@ -1,100 +1,54 @@
 package main
 
 import (
-	"strings"
+	"fmt"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/checks/checkstest"
+	"github.com/windlass-go/windlass/classify/azure"
+	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/examples/internal/sim/simtest"
+	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-var program simtest.Program = run
-
-// runToReady runs until all resources are ready.
-func runToReady(t *testing.T, rows bool) *Simulation {
-	t.Helper()
-	s, err := NewSimulation(rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.engine.RunUntil(t.Context(), time.Hour, s.engine.AllReady)
-	if !s.engine.AllReady() {
-		t.Fatalf("rows %t: %v", rows, s.engine.NotReady(time.Hour))
-	}
-	return s
-}
-
-// TestOutput compares the whole output of the program: the story with the
-// rule of each refusal and all counts, late runs, explanations, and errors.
+// TestOutput compares the whole output of the program.
 func TestOutput(t *testing.T) {
-	program.MustPrint(t, "redis", "", "-h", "-timeout 8m", "-timeout 4m9s",
-		"-explain office -at 3m", "-explain sunday -at 1m", "-explain pair -at 3m", "-explain west -at 1m", "-explain LinkedServer/pair", "-explain sunday -at 1m -json",
-		"office", "-timeout -1s", "-explain unknown")
+	simtest.Prints(t, program.Run, "", "-h", "-explain sunday -at 1m", "-explain LinkedServer/pair -at 5m")
 }
 
-// TestBeforeTheRun: a run without the rows may not have sent a request, and a
-// resource without a pass has no explanation.
-func TestBeforeTheRun(t *testing.T) {
-	s, err := NewSimulation(true)
-	if err != nil {
-		t.Fatal(err)
+// TestFlow runs the flow of a child without a cloud. The rows decide the delay
+// after each refusal.
+func TestFlow(t *testing.T) {
+	east, west := (&Cache{Name: "east"}).Ref(), (&Cache{Name: "west"}).Ref()
+	refused := func(status int, code, message string) error {
+		return (&sim.Refusal{Status: status, Code: code, Message: message}).ResponseError()
 	}
-	if diff := cmp.Diff("did not happen", find(s.refusals(), cacheRef("west"), s.engine.Outcome(s.engine.Last()[0].Resource)).String()); diff != "" {
-		t.Errorf("a refusal that only one run has: -want, +got:\n%s", diff)
+	run := func(version string) (rules []string) {
+		w := &flowtest.World[*Child]{
+			Kind: "LinkedServer", Resource: &Child{Name: "pair", Cache: "east", Linked: "west"}, Extensions: childExtensions(),
+			Options: []flow.Option{flow.WithErrors(azure.Errors()), flow.WithAPIVersion(version)},
+		}
+		w.Owner.From(0, checkstest.Ready(east, &Cache{}))
+		w.Object(west).From(0, checkstest.Ready(west, &Cache{}))
+		w.Get.From(0, flow.Observation{Presence: checks.Absent})
+		w.Apply.Fail(
+			refused(409, "Conflict", "Please try again later."),
+			refused(409, "Conflict", "The name is taken."),
+			refused(400, "BadRequest", "Replication is being prepared."),
+		).Then(flow.Done())
+		for _, p := range w.Run(t).Passes {
+			rules = append(rules, fmt.Sprint(p.Retry, " ", p.Rule))
+		}
+		return rules
 	}
-	if _, ok := s.engine.Explain(checks.Ref{Kind: cacheKind, Name: "east"}); ok {
-		t.Error("want no explanation before the first pass")
+	if diff := cmp.Diff([]string{"fast CacheIsBusy", "slow Conflict", "slow ReplicationIsBeingPrepared", "unset "}, run("2023-04-01")); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
 	}
-}
-
-// TestInSync: Get compares the resource in Azure with the spec. The flow writes
-// once, and again after another change.
-func TestInSync(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		id     string
-		change func(properties map[string]any)
-		want   int // number of PUTs
-	}{
-		"Cache":        {"another size", cacheID("east"), func(p map[string]any) { p["sku"].(map[string]any)["capacity"] = 2 }, 1},
-		"CacheWithout": {"no size", cacheID("east"), func(p map[string]any) { delete(p, "sku") }, 1},
-		"FirewallFrom": {"another first address", cacheID("east") + "/firewallRules/office",
-			func(p map[string]any) { p["startIP"] = "0.0.0.0" }, 1},
-		"FirewallTo": {"another last address", cacheID("east") + "/firewallRules/office",
-			func(p map[string]any) { p["endIP"] = "192.0.2.9" }, 1},
-		"Hour": {"another hour", cacheID("east") + "/patchSchedules/default", entry("startHourUtc", 3), 1},
-		"Day":  {"another day", cacheID("east") + "/patchSchedules/default", entry("dayOfWeek", "Monday"), 1},
-		"NoDay": {"no entry", cacheID("east") + "/patchSchedules/default",
-			func(p map[string]any) { p["scheduleEntries"] = []any{} }, 1},
-		"Linked": {"another cache", cacheID("east") + "/linkedServers/west",
-			func(p map[string]any) { p["linkedRedisCacheId"] = cacheID("south") }, 1},
-		"LinkedCase": {"IDs compare without case", cacheID("east") + "/linkedServers/west",
-			func(p map[string]any) { p["linkedRedisCacheId"] = strings.ToUpper(cacheID("west")) }, 0},
-		"Same":          {"no change", cacheID("west"), func(map[string]any) {}, 0},
-		"NothingOfOurs": {"a property that the spec does not have", cacheID("west"), func(p map[string]any) { p["hostName"] = "west.example" }, 0},
+	if diff := cmp.Diff([]string{"fast CacheIsBusy", "slow Conflict", "very slow BadRequest", "unset "}, run("2023-08-01")); diff != "" {
+		t.Errorf("a row is for some API versions: -want, +got:\n%s", diff)
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			s := runToReady(t, true)
-			before := s.cloud.Tally().Verbs["PUT"]
-			if !s.cloud.Change(tc.id, tc.change) {
-				t.Fatalf("%s does not exist", tc.id)
-			}
-			s.engine.RunUntil(t.Context(), s.engine.Elapsed()+15*time.Minute, func() bool { return false })
-			if diff := cmp.Diff(tc.want, s.cloud.Tally().Verbs["PUT"]-before); diff != "" {
-				t.Errorf("%s: number of PUTs: -want, +got:\n%s", tc.reason, diff)
-			}
-			if !s.engine.AllReady() {
-				t.Errorf("%s: %v", tc.reason, s.engine.NotReady(0))
-			}
-		})
-	}
-}
-
-// entry changes the only entry of a patch schedule.
-func entry(field string, value any) func(map[string]any) {
-	return func(p map[string]any) { p["scheduleEntries"].([]any)[0].(map[string]any)[field] = value }
 }

@@ -1,152 +1,115 @@
+// Package sim runs the examples: an engine in virtual time, a cloud in memory,
+// and a command line that prints a run and compares it with a second one.
 package sim
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/flow/flowtest"
+	"github.com/windlass-go/windlass/flow/why"
 )
 
 // Resync is the delay after which a resource without an earlier requeue is
 // reconciled.
 const Resync = 5 * time.Minute
 
-// Engine is the engine of flowtest with a store. Each pass reports to the store
-// whether the resource is ready and wakes the waiters of the resource. Make it
-// with [NewEngine].
+// Engine is the engine of flowtest with the objects that resources refer to. Each
+// pass sets the readiness of its resource, and wakes the waiters of the resource.
+// Make it with [NewEngine].
 type Engine struct {
 	flowtest.Engine
-	// Store holds the objects that resources refer to.
-	Store *Store
+	Service string // the name of the cloud in the output
+	Tally   Tally  // the requests to the cloud
 
+	objects  map[checks.Ref]*checks.Object
 	explain  map[checks.Ref]func(key string) (flow.Explanation, bool)
-	outcomes []flow.Outcome // of the passes in Run
+	flows    []why.Flow
 	notReady map[checks.Ref]bool
+	script   time.Duration // the time of the last event
 }
 
-// NewEngine makes an engine with an empty store.
+// NewEngine returns an engine without resources, whose cloud is Azure.
 func NewEngine() *Engine {
-	e := &Engine{Store: NewStore(), explain: map[checks.Ref]func(string) (flow.Explanation, bool){}, notReady: map[checks.Ref]bool{}}
+	e := &Engine{Service: "Azure", objects: map[checks.Ref]*checks.Object{}, explain: map[checks.Ref]func(string) (flow.Explanation, bool){}, notReady: map[checks.Ref]bool{}}
 	e.Resync = Resync
 	return e
 }
 
 // Options returns the options of a reconciler in this engine: its resolver, its
 // clock, a back-off in virtual time, and the last trace of n resources.
-func (e *Engine) Options(n int) []flow.Option {
-	return []flow.Option{
-		flow.WithResolver(e.Store.Resolve),
-		flow.WithClock(e.Now),
-		// Without jitter, all runs are equal. Keep jitter where many resources
-		// share one cloud.
-		flow.WithBackoff(flow.NewBackoff(flow.WithBackoffResync(Resync), flow.WithBackoffJitter(0, 0), flow.WithBackoffClock(e.Now))),
-		flow.WithExplanations(n),
-	}
+func (e *Engine) Options(n int, backoff ...flow.BackoffOption) []flow.Option {
+	// Without jitter, all runs are equal. Keep jitter where many resources share
+	// one cloud.
+	backoff = append(backoff, flow.WithBackoffResync(Resync), flow.WithBackoffJitter(0, 0), flow.WithBackoffClock(e.Now))
+	return []flow.Option{flow.WithResolver(e.Resolve), flow.WithClock(e.Now), flow.WithBackoff(flow.NewBackoff(backoff...)), flow.WithExplanations(n)}
 }
 
-// Resource is a resource for [Add]. Ref and Value are required. The name in Ref
-// is the resource's key in its reconciler.
-type Resource[T any] struct {
-	Ref        checks.Ref
-	Value      T
-	Generation func() int64  // of the spec; nil: the spec never changes
-	State      func() string // returns the state that the cloud reported last, or ""; nil: always ""
-	Cloud      string        // the name of the cloud in the output; empty: Azure
+// Resolve is a [checks.Resolver]. It returns an object without a value for a ref
+// that was not added.
+func (e *Engine) Resolve(_ context.Context, ref checks.Ref) (checks.Object, error) {
+	if o := e.objects[ref]; o != nil {
+		return *o, nil
+	}
+	return checks.Object{Ref: ref}, nil
 }
 
-// Reconciler reconciles resources and explains them, as a [flow.Reconciler]
-// does.
-type Reconciler[T any] interface {
-	Reconcile(ctx context.Context, resource T) flow.Outcome
-	Explain(key string) (flow.Explanation, bool)
+// At calls do at a time of the run. The run does not end before.
+func (e *Engine) At(at time.Duration, object, what string, do func()) {
+	e.script = max(e.script, at)
+	e.Engine.At(at, object, what, do)
 }
 
-// Add adds a resource to an engine and its store. Its first pass is due at
-// once.
-func Add[T any](e *Engine, by Reconciler[T], r Resource[T]) {
-	type seen struct {
-		readiness checks.State
-		reason    string
-		state     string
+// AddReady adds an object that no reconciler reconciles, and wakes its waiters.
+func (e *Engine) AddReady(ref checks.Ref, value any) {
+	e.objects[ref] = &checks.Object{Ref: ref, Value: value, Readiness: checks.Readiness{State: checks.Ready}}
+	e.Wake(ref)
+}
+
+// Resource is a resource of an example. The name in Ref is its key.
+type Resource interface {
+	Ref() checks.Ref
+	Shown() string // the state that the cloud reported last; empty: none
+}
+
+// Add adds a resource. Its first pass is due at once.
+func Add[T Resource](e *Engine, by *flow.Reconciler[T], r T) {
+	ref, last := r.Ref(), ""
+	object := &checks.Object{Ref: ref, Value: r}
+	e.objects[ref], e.explain[ref], e.notReady[ref] = object, by.Explain, true
+	name, _, _ := strings.Cut(by.String(), "\n")
+	if !slices.ContainsFunc(e.flows, func(f why.Flow) bool { return f.Name == name }) {
+		e.flows = append(e.flows, why.FlowOf(name, by))
 	}
-	var last seen
-	if r.Cloud == "" {
-		r.Cloud = "Azure"
-	}
-	e.explain[r.Ref], e.notReady[r.Ref] = by.Explain, true
-	e.Store.Add(r.Ref, r.Value)
-	e.Engine.Add(r.Ref, func(ctx context.Context) (flow.Outcome, string) {
-		out := by.Reconcile(ctx, r.Value)
-		readiness := checks.Readiness{State: checks.NotReady, Reason: out.Reason(), Message: out.Message(), Generation: 1}
-		if r.Generation != nil {
-			readiness.Generation = r.Generation()
-		}
-		if delete(e.notReady, r.Ref); out.State() != flow.StateReady {
-			e.notReady[r.Ref] = true
+	e.Engine.Add(ref, func(ctx context.Context) (flow.Outcome, string) {
+		out := by.Reconcile(ctx, r)
+		object.Readiness = checks.Readiness{State: checks.NotReady, Reason: out.Reason(), Message: out.Message(), Generation: 1}
+		if delete(e.notReady, ref); out.State() != flow.StateReady {
+			e.notReady[ref] = true
 		} else {
-			readiness.State, readiness.Observed = checks.Ready, readiness.Generation
+			object.Readiness.State, object.Readiness.Observed = checks.Ready, 1
 		}
-		e.outcomes = append(e.outcomes, out)
-		e.Store.Report(r.Ref, readiness)
-		now := seen{readiness.State, readiness.Reason, ""}
-		if r.State != nil {
-			now.state = r.State()
+		shown := r.Shown()
+		if now := fmt.Sprint(object.Readiness.State, out.Reason(), shown); now != last {
+			last = now
+			e.Wake(ref)
 		}
-		if now != last {
-			e.Wake(r.Ref)
-		}
-		last = now
-		if now.state == "" || out.State() != flow.StateReady {
+		if shown == "" || out.State() != flow.StateReady {
 			return out, ""
 		}
-		return out, r.Cloud + " says " + now.state
+		return out, e.Service + " says " + shown
 	})
 }
 
-// Explain explains the state of a resource. ok is false before its first pass.
-func (e *Engine) Explain(ref checks.Ref) (x flow.Explanation, ok bool) {
-	x, ok = e.explain[ref](ref.Name)
-	for _, p := range e.Last() {
-		if p.Resource == ref {
-			x.Again = e.Now().Add(p.At + p.Again - e.Elapsed()) // the reconciler does not know Resync
-		}
-	}
-	return x, ok
-}
-
-// Pass is a pass with its outcome.
-type Pass struct {
-	flowtest.Pass
-	Outcome flow.Outcome
-}
-
-// Passes returns the passes of a resource, or all passes if ref is zero.
-func (e *Engine) Passes(ref checks.Ref) (passes []Pass) {
-	for i, p := range e.Run().Passes {
-		if ref == (checks.Ref{}) || p.Resource == ref {
-			passes = append(passes, Pass{p, e.outcomes[i]})
-		}
-	}
-	return passes
-}
-
-// Outcome returns the outcome of a resource's last pass, or zero before its
-// first pass.
-func (e *Engine) Outcome(ref checks.Ref) (out flow.Outcome) {
-	for _, p := range e.Passes(ref) {
-		out = p.Outcome
-	}
-	return out
-}
-
-// AllReady reports whether each resource is ready.
-func (e *Engine) AllReady() bool { return len(e.notReady) == 0 }
+// AllReady reports whether the last event has happened, and each resource is
+// ready.
+func (e *Engine) AllReady() bool { return len(e.notReady) == 0 && e.Elapsed() >= e.script }
 
 // NotReady returns the error of a run in which resources are not ready after
 // timeout. It names them.
@@ -160,17 +123,6 @@ func (e *Engine) NotReady(timeout time.Duration) error {
 	return errors.New(strings.TrimRight(fmt.Sprintf("not all is ready after %s:\n%s", timeout, late.Story()), "\n"))
 }
 
-// Show runs until done, then prints the story of the run and end. If the run is
-// not done after timeout, Show returns the error of late.
-func (e *Engine) Show(ctx context.Context, out io.Writer, timeout time.Duration, done func() bool, late func(time.Duration) error, end string) error {
-	fmt.Fprint(out, e.RunUntil(ctx, timeout, done).Story())
-	if !done() {
-		return late(timeout)
-	}
-	fmt.Fprintf(out, "%s  %s\n\n", flowtest.Stamp(e.Elapsed()), end)
-	return nil
-}
-
 // ReadyAt returns the time at which a resource first became ready, as text.
 func (e *Engine) ReadyAt(ref checks.Ref) string {
 	for _, p := range e.Run().Passes {
@@ -181,10 +133,47 @@ func (e *Engine) ReadyAt(ref checks.Ref) string {
 	return "not in time"
 }
 
-// End returns the time of the run as text, or "not in time" unless done.
-func (e *Engine) End(done bool) string {
-	if !done {
-		return "not in time"
+// Explain explains the state of a resource. ok is false before its first pass.
+func (e *Engine) Explain(ref checks.Ref) (x flow.Explanation, ok bool) {
+	x, ok = e.explain[ref](ref.Name)
+	for _, p := range e.Last() {
+		if p.Resource == ref {
+			x.Again = e.Now().Add(p.At + p.Again - e.Elapsed()) // the reconciler does not know Resync
+		}
 	}
-	return flowtest.Stamp(e.Elapsed())
+	return x, ok
+}
+
+// Why returns the document that says which resources wait, for what, and the root
+// causes.
+func (e *Engine) Why() why.Document {
+	var all []why.Object
+	known := map[checks.Ref]bool{}
+	for _, p := range e.Last() {
+		if x, ok := e.Explain(p.Resource); ok {
+			all = append(all, why.Of(p.Resource, x))
+			known[p.Resource] = true
+		}
+	}
+	for _, o := range slices.Clone(all) {
+		for _, ref := range o.WaitingFor {
+			if known[ref] {
+				continue
+			}
+			known[ref] = true
+			state := why.Missing
+			if e.objects[ref] != nil {
+				state = why.Ready
+			}
+			all = append(all, why.Object{Ref: ref, State: state})
+		}
+	}
+	return why.New(all).Document(e.Now(), e.flows...)
+}
+
+// WithoutChecks returns e without its checks, for a run to compare with.
+func WithoutChecks[T any](e flow.Extensions[T]) flow.Extensions[T] {
+	var none flow.Extensions[T]
+	e.OwnerCheck, e.PreCheck, e.PostCheck, e.DeleteCheck = none.OwnerCheck, none.PreCheck, none.PostCheck, none.DeleteCheck
+	return e
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6/fake"
 
-	"github.com/windlass-go/windlass/examples/internal/armsim"
+	"github.com/windlass-go/windlass/examples/internal/sim"
 )
 
 // Durations in virtual time.
@@ -41,12 +41,12 @@ const (
 // It serves one request at a time.
 type Cloud struct {
 	now      func() time.Time
+	tally    *sim.Tally
 	fake     *fake.ServerFactoryTransport
 	clusters map[string]*cluster // by lower-case name
 	pools    map[string]*pool    // by lower-case cluster/name
 	subnets  map[string]bool     // by lower-case ID
 	admitted int                 // PUTs of agent pools that the rules accepted, for the script of faults
-	tally    armsim.Tally
 }
 
 // cluster and pool are stored resources. Their start and the time decide their
@@ -61,9 +61,9 @@ type pool struct {
 	begun time.Time
 }
 
-// New returns an empty cloud. now is its clock.
-func New(now func() time.Time) *Cloud {
-	c := &Cloud{now: now, clusters: map[string]*cluster{}, pools: map[string]*pool{}, subnets: map[string]bool{}}
+// New returns an empty cloud. now is its clock, and tally counts its requests.
+func New(now func() time.Time, tally *sim.Tally) *Cloud {
+	c := &Cloud{now: now, tally: tally, clusters: map[string]*cluster{}, pools: map[string]*pool{}, subnets: map[string]bool{}}
 	c.fake = fake.NewServerFactoryTransport(&fake.ServerFactory{
 		ManagedClustersServer: fake.ManagedClustersServer{
 			Get:                 c.getCluster,
@@ -76,9 +76,6 @@ func New(now func() time.Time) *Cloud {
 	})
 	return c
 }
-
-// Tally returns the requests that were counted so far.
-func (c *Cloud) Tally() armsim.Tally { return c.tally.Clone() }
 
 // AddSubnet creates a subnet, as a person would do it.
 func (c *Cloud) AddSubnet(id string) { c.subnets[strings.ToLower(id)] = true }

@@ -8,12 +8,12 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
 
-	"github.com/windlass-go/windlass/examples/internal/armsim"
+	"github.com/windlass-go/windlass/examples/internal/sim"
 )
 
 // faults is the script. Its keys are the numbers of the PUTs of agent pools
 // that the rules of [Cloud.admit] accept.
-var faults = map[int]*armsim.Refusal{
+var faults = map[int]*sim.Refusal{
 	// Azure works on the cluster although its state is Succeeded.
 	1: {Status: http.StatusConflict, Code: "OperationNotAllowed",
 		Message: "Operation is not allowed: Another operation (Reconcile) is in progress, please wait for it to finish before starting a new operation."},
@@ -27,7 +27,7 @@ var faults = map[int]*armsim.Refusal{
 
 // admit applies the rules of the service to the PUT of an agent pool, and then
 // the script of faults.
-func (c *Cloud) admit(owner string, spec armcontainerservice.AgentPool) *armsim.Refusal {
+func (c *Cloud) admit(owner string, spec armcontainerservice.AgentPool) *sim.Refusal {
 	parent := c.clusters[strings.ToLower(owner)]
 	if parent == nil {
 		return noParent(owner)
@@ -36,21 +36,21 @@ func (c *Cloud) admit(owner string, spec armcontainerservice.AgentPool) *armsim.
 		return busy(state)
 	}
 	if p := spec.Properties; p != nil && p.VnetSubnetID != nil && !c.subnets[strings.ToLower(*p.VnetSubnetID)] {
-		return &armsim.Refusal{Status: http.StatusBadRequest, Code: "SubnetNotFound", Message: "The subnet " + *p.VnetSubnetID + " could not be found."}
+		return &sim.Refusal{Status: http.StatusBadRequest, Code: "SubnetNotFound", Message: "The subnet " + *p.VnetSubnetID + " could not be found."}
 	}
 	c.admitted++
 	return faults[c.admitted]
 }
 
-func notFound(kind, name string) *armsim.Refusal {
-	return &armsim.Refusal{Status: http.StatusNotFound, Code: "ResourceNotFound", Message: fmt.Sprintf("The %s %s was not found.", kind, name)}
+func notFound(kind, name string) *sim.Refusal {
+	return &sim.Refusal{Status: http.StatusNotFound, Code: "ResourceNotFound", Message: fmt.Sprintf("The %s %s was not found.", kind, name)}
 }
 
-func noParent(name string) *armsim.Refusal {
-	return &armsim.Refusal{Status: http.StatusNotFound, Code: "ParentResourceNotFound", Message: fmt.Sprintf("The managed cluster %s was not found.", name)}
+func noParent(name string) *sim.Refusal {
+	return &sim.Refusal{Status: http.StatusNotFound, Code: "ParentResourceNotFound", Message: fmt.Sprintf("The managed cluster %s was not found.", name)}
 }
 
-func busy(state string) *armsim.Refusal {
-	return &armsim.Refusal{Status: http.StatusConflict, Code: "OperationNotAllowed",
+func busy(state string) *sim.Refusal {
+	return &sim.Refusal{Status: http.StatusConflict, Code: "OperationNotAllowed",
 		Message: fmt.Sprintf("Operation is not allowed: Another operation (%s) is in progress, please wait for it to finish before starting a new operation.", state)}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // The fake server calls these four methods. The transport turns an
-// [armsim.Refusal] given to SetError into a response.
+// [sim.Refusal] given to SetError into a response.
 
 func (c *Cloud) getCluster(_ context.Context, _, name string, _ *armcontainerservice.ManagedClustersClientGetOptions) (resp azfake.Responder[armcontainerservice.ManagedClustersClientGetResponse], refused azfake.ErrorResponder) {
 	found := c.clusters[strings.ToLower(name)]

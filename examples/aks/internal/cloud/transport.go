@@ -2,10 +2,11 @@ package cloud
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
-	"github.com/windlass-go/windlass/examples/internal/armsim"
+	"github.com/windlass-go/windlass/examples/internal/sim"
 )
 
 // Do answers a request as the transport of the SDK's clients.
@@ -16,17 +17,17 @@ func (c *Cloud) Do(req *http.Request) (*http.Response, error) {
 	}
 	c.tally.Request(verb)
 	resp, err := c.fake.Do(req)
-	var refusal *armsim.Refusal
+	var refusal *sim.Refusal
 	switch {
 	case errors.As(err, &refusal):
-		c.tally.Refused(verb, refusal)
+		c.tally.Refused(verb, fmt.Sprint(refusal.Status, " ", refusal.Code))
 		return refusal.Response(req)
 	case err != nil:
-		c.tally.Refused(verb, &armsim.Refusal{Code: "no answer"})
+		c.tally.Refused(verb, "no answer")
 		return nil, err
 	}
 	if resp.Header.Get("Fake-Poller-Status") == "InProgress" {
-		resp.Header.Set("Retry-After", armsim.Seconds(PollEvery))
+		resp.Header.Set("Retry-After", sim.Seconds(PollEvery))
 	}
 	return resp, nil
 }

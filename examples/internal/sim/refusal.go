@@ -1,4 +1,4 @@
-package armsim
+package sim
 
 import (
 	"bytes"
@@ -38,8 +38,7 @@ func (r *Refusal) Response(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// ResponseError returns the refusal as the error that a client of the SDK
-// returns.
+// ResponseError returns the refusal as the error that a client of the SDK returns.
 func (r *Refusal) ResponseError() error {
 	response, err := r.Response(&http.Request{Method: http.MethodPut, URL: &url.URL{Scheme: "https", Host: "management.azure.com"}})
 	if err != nil {
