@@ -31,22 +31,21 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-const usage = `Usage: operator [-kubeconfig FILE [-install]] [-timeout D] [-v]
-       operator -run [-kubeconfig FILE] [-install] [-metrics ADDRESS]
+const usage = `Usage: operator [-timeout D] [-v]
+       operator -run [-kubeconfig FILE] [-metrics ADDRESS]
 
 Reconciles a cluster of a database service and its databases: databases wait for a missing cluster, the operator is
 restarted during an operation, a Secret is rotated, a person stops the cluster and starts it again, and everything is
-deleted. The cloud is simulated in this process. The API server is the part of kube-apiserver that serves custom resources, with
-its etcd: tools/testserver, which the story builds the first time.
+deleted. The cloud is simulated in this process. The API server is the part of kube-apiserver that serves custom resources,
+with its etcd: tools/testserver, which the story builds the first time.
 
 It prints a timeline in milliseconds: the actions of the person, and each change of an object's conditions. Then it
 prints the requests to the cloud and the API server. It checks that the story went as expected.
 
-  -kubeconfig FILE  use the cluster of FILE; the story runs in a new namespace, which is removed at the end
-  -install          install the definitions of the kinds in that cluster; the story removes those that it installed
   -timeout D        the limit for the story (default 2m0s)
-  -run              run the operator without a story, for all namespaces, until it is interrupted; without -kubeconfig it
-                    must run in a pod; its simulated cloud is lost at the end
+  -run              run the operator without a story, for all namespaces, until it is interrupted; its simulated cloud is
+                    lost at the end
+  -kubeconfig FILE  with -run: use the cluster of FILE (default: the cluster of the pod)
   -metrics ADDRESS  with -run: the address of the metrics, such as :8080 (default: none)
   -v                log to stderr: the operator and controller-runtime; -run always does
   -h                this text
@@ -76,9 +75,9 @@ const (
 )
 
 type flags struct {
-	kubeconfig, metrics   string
-	install, run, verbose bool
-	timeout               time.Duration
+	kubeconfig, metrics string
+	run, verbose        bool
+	timeout             time.Duration
 }
 
 // run runs the program and returns its exit code.
@@ -96,19 +95,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return fail(exitUsage, err)
 	}
 	logs(f.verbose || f.run, stderr)
+	if !f.run {
+		if err := f.runStory(ctx, stdout); err != nil {
+			return fail(exitWrong, err)
+		}
+		return exitOK
+	}
 	config, namespace, err := f.cluster()
 	if err != nil {
 		return fail(exitUsage, err)
 	}
-	if f.run {
-		err = f.serve(ctx, config, namespace)
-	} else {
-		err = f.runStory(ctx, config, stdout)
-	}
-	switch {
-	case errors.Is(err, errUsage):
-		return fail(exitUsage, err)
-	case err != nil:
+	if err := serve(ctx, config, namespace, f.metrics); err != nil {
 		return fail(exitWrong, err)
 	}
 	return exitOK
@@ -118,7 +115,6 @@ func parse(args []string) (f flags, err error) {
 	set := flag.NewFlagSet("operator", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "")
-	set.BoolVar(&f.install, "install", false, "")
 	set.DurationVar(&f.timeout, "timeout", 2*time.Minute, "")
 	set.BoolVar(&f.run, "run", false, "")
 	set.StringVar(&f.metrics, "metrics", "", "")
@@ -133,10 +129,8 @@ func parse(args []string) (f flags, err error) {
 		return f, fmt.Errorf("unexpected argument %q: all arguments are flags (-h lists them)", set.Arg(0))
 	case given["kubeconfig"] && f.kubeconfig == "":
 		return f, errors.New("-kubeconfig: the name of the file is empty")
-	case f.install && f.kubeconfig == "":
-		return f, errors.New("-install needs -kubeconfig FILE; the small API server already has the definitions")
-	case given["metrics"] && !f.run:
-		return f, errors.New("-metrics needs -run")
+	case (given["metrics"] || given["kubeconfig"]) && !f.run:
+		return f, errors.New("-kubeconfig and -metrics need -run")
 	case given["timeout"] && f.run:
 		return f, errors.New("-timeout cannot be used with -run, which runs until it is interrupted")
 	case f.timeout <= 0:
@@ -148,29 +142,25 @@ func parse(args []string) (f flags, err error) {
 	return f, nil
 }
 
-// errUsage marks errors about a flag whose file or kind does not exist.
-var errUsage = errors.New("")
-
-// cluster returns the configuration of the cluster and the user's namespace in
-// it. A nil config means the small API server.
+// cluster returns the configuration of the cluster for -run, and the namespace of
+// the user or the pod in it. An empty namespace means that of the pod.
 func (f flags) cluster() (config *rest.Config, namespace string, err error) {
-	switch {
-	case f.kubeconfig != "":
+	if f.kubeconfig == "" {
+		if config, err = rest.InClusterConfig(); err != nil {
+			return nil, "", fmt.Errorf("-run without -kubeconfig FILE must run in a pod: %w", err)
+		}
+	} else {
 		file := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
 			&clientcmd.ClientConfigLoadingRules{ExplicitPath: f.kubeconfig}, &clientcmd.ConfigOverrides{})
 		if config, err = file.ClientConfig(); err != nil {
 			return nil, "", fmt.Errorf("-kubeconfig: %w", err)
 		}
-		namespace, _, err = file.Namespace()
-	case f.run:
-		if config, err = rest.InClusterConfig(); err != nil {
-			return nil, "", fmt.Errorf("-run without -kubeconfig FILE must run in a pod: %w", err)
+		if namespace, _, err = file.Namespace(); err != nil {
+			return nil, "", err
 		}
-	default:
-		return nil, "", nil
 	}
 	config.QPS = -1 // no limit, as in ctrl.GetConfig
-	return config, namespace, err
+	return config, namespace, nil
 }
 
 var setUpLogs sync.Once

@@ -30,7 +30,7 @@ func TestRights(t *testing.T) {
 	as := rest.CopyConfig(config)
 	as.Impersonate.UserName = account
 	var out bytes.Buffer
-	s := NewStory(&out, api, kubeconfig(t, server, "", where), as, where)
+	s := NewStory(&out, api, kubeconfig(t, "", where), as, where)
 	err := s.Tell(t.Context())
 	if err == nil {
 		err = s.Summary(&out)

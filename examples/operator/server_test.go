@@ -69,11 +69,7 @@ var startServer = sync.OnceValue(func() error {
 	if api, err = newClient(config); err != nil {
 		return err
 	}
-	all, err := definitions()
-	if err != nil {
-		return err
-	}
-	if _, err := install(context.Background(), api, all...); err != nil {
+	if err := install(context.Background(), api); err != nil {
 		return err
 	}
 	return apply(files...)
@@ -90,17 +86,12 @@ func startSmall() error {
 }
 
 func startKube() (err error) {
-	server = kubeServer()
+	server = &envtest.Environment{BinaryAssetsDirectory: assets(), ControlPlaneStartTimeout: 5 * time.Minute, ControlPlaneStopTimeout: 5 * time.Minute}
 	stopServer = func() { _ = server.Stop() }
 	if config, err = server.Start(); err != nil {
 		return fmt.Errorf("no kube-apiserver starts from %s (make envtest builds it, KUBEBUILDER_ASSETS names another folder): %w", assets(), err)
 	}
 	return nil
-}
-
-// kubeServer returns a kube-apiserver that may start slowly.
-func kubeServer() *envtest.Environment {
-	return &envtest.Environment{BinaryAssetsDirectory: assets(), ControlPlaneStartTimeout: 5 * time.Minute, ControlPlaneStopTimeout: 5 * time.Minute}
 }
 
 // assets returns the folder with the binaries of the API server and of etcd.
@@ -159,11 +150,11 @@ func namespace(t *testing.T) string {
 	return ns.Name
 }
 
-// kubeconfig writes a configuration file for a server. as is the user; empty:
+// kubeconfig writes a configuration file for kube-apiserver. as is the user; empty:
 // an administrator.
-func kubeconfig(t *testing.T, of *envtest.Environment, as, namespace string) string {
+func kubeconfig(t *testing.T, as, namespace string) string {
 	t.Helper()
-	c, err := clientcmd.Load(of.KubeConfig)
+	c, err := clientcmd.Load(server.KubeConfig)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ import (
 )
 
 // readme compares the output of kubectl windlass in the story with the README,
-// which has the namespace default, and other ages.
+// which has other ages.
 func readme(t *testing.T, story string) {
 	t.Helper()
 	page, err := os.ReadFile("README.md")
@@ -41,7 +41,6 @@ func readme(t *testing.T, story string) {
 	_, got, _ := strings.Cut(story, command)
 	got = regexp.MustCompile(`(?m)^ *\d+ ms(?s:.*)`).ReplaceAllString(got, "")
 	got = regexp.MustCompile(`(?m)^           `).ReplaceAllString(got, "")
-	got = strings.ReplaceAll(got, storyNamespace.FindStringSubmatch(story)[1], "default")
 	ages := regexp.MustCompile(`\b(for|in) (\d+[smh])+`)
 	if diff := cmp.Diff(ages.ReplaceAllString(want, "$1 AGE"), ages.ReplaceAllString(got, "$1 AGE")); diff != "" {
 		t.Errorf("the README differs from the story: -README, +story:\n%s", diff)
