@@ -5,7 +5,7 @@
 #                       the long forms: all mutants, and FUZZTIME for each fuzz target
 #   make fmt            formats the Go files
 #   make generate       writes the generated files of examples/operator and examples/component
-#   make api            records the exported names in api/
+#   make api            records the exported names in tools/api
 #   make bench          runs the benchmarks of the root module
 #   make bench-peers    prints the table of costs of other libraries, in about a minute
 #   make bench-ctrlx    measures passes and wake-ups of ctrlx and of code by hand, with an API server, in some minutes
@@ -13,14 +13,14 @@
 #                       tries some of them
 #   make cover          measures the coverage of the root module by its own tests, and writes cover.html
 #   make clean          removes bin and the coverage
-#   make api-released, make release-diff BASE=tag, make release VERSION=version   are steps of RELEASING.md
+#   make api-released, make release-diff BASE=tag, make release VERSION=version   are steps of docs/RELEASING.md
 #
 # Each stage of make verify is a target, too: make lint, make race, ...
 
 SHELL       := bash
 .SHELLFLAGS := -euo pipefail -c
 
-MODULES  := . classify/aws classify/google classify/grpc examples benchmarks ctrlx cmd/kubectl-windlass examples/component examples/operator
+MODULES  := . classify/aws classify/google classify/grpc examples tools/benchmarks ctrlx cmd/kubectl-windlass examples/component examples/operator
 PACKAGES := $(patsubst ././%,./%,$(MODULES:%=./%/...)) ./tools/testserver/...
 GO       ?= go
 CC_FOUND := $(shell command -v $$($(GO) env CC) 2>/dev/null)
@@ -60,10 +60,10 @@ lint: bin/staticcheck
 	bin/staticcheck $(PACKAGES)
 
 # modules compiles each module and its tests without the workspace, as users get it, and checks that go.mod is tidy.
-TOOLS := $(wildcard tools/*/go.mod)
+TOOLS := tools tools/envtest tools/testserver
 modules:
-	@for m in $(MODULES) $(TOOLS:%/go.mod=%); do ( set -x; cd $$m && GOWORK=off $(GO) mod tidy -diff ) || exit 1; done
-	@for m in $(MODULES) tools/mutate tools/release tools/browser; do ( set -x; cd $$m && GOWORK=off $(GO) vet ./... ) || exit 1; done
+	@for m in $(MODULES) $(TOOLS); do ( set -x; cd $$m && GOWORK=off $(GO) mod tidy -diff ) || exit 1; done
+	@for m in $(MODULES) tools; do ( set -x; cd $$m && GOWORK=off $(GO) vet ./... ) || exit 1; done
 
 # generate makes the DeepCopy methods, the CRDs and the roles of two examples from their types and comments.
 GENERATED := operator=kusto-operator component=shop-operator
@@ -148,17 +148,17 @@ release-diff:
 release:
 	@$(RELEASE) write $(VERSION)
 
-bin/controller-gen: tools/controller-gen/go.mod tools/controller-gen/go.sum
-	cd tools/controller-gen && GOWORK=off $(GO) build -o $(CURDIR)/bin/controller-gen sigs.k8s.io/controller-tools/cmd/controller-gen
+bin/controller-gen: tools/go.mod tools/go.sum
+	cd tools && GOWORK=off $(GO) build -o $(CURDIR)/bin/controller-gen sigs.k8s.io/controller-tools/cmd/controller-gen
 
-bin/staticcheck: tools/lint/go.mod tools/lint/go.sum
-	cd tools/lint && GOWORK=off $(GO) build -o $(CURDIR)/bin/staticcheck honnef.co/go/tools/cmd/staticcheck
+bin/staticcheck: tools/go.mod tools/go.sum
+	cd tools && GOWORK=off $(GO) build -o $(CURDIR)/bin/staticcheck honnef.co/go/tools/cmd/staticcheck
 
 # The tests of ctrlx build the small server themselves if it is missing or stale.
 bin/testserver: go.work $(wildcard tools/testserver/go.* tools/testserver/*.go tools/testserver/*/*.go)
 	$(GO) build -o bin/testserver ./tools/testserver
 
-bin/mutate: $(wildcard tools/mutate/*.go tools/mutate/go.* tools/mutate/*.go.txt)
+bin/mutate: $(wildcard tools/go.* tools/mutate/*.go tools/mutate/*.go.txt)
 	cd tools/mutate && GOWORK=off $(GO) build -o $(CURDIR)/bin/mutate .
 
 # envtest builds kube-apiserver and etcd for make verify and examples/component, and the controllers of Kubernetes for one test,
@@ -180,7 +180,7 @@ bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 bench-peers:
-	@cd benchmarks && $(GO) run ./peers
+	@cd tools/benchmarks && $(GO) run ./peers
 
 bench-ctrlx: envtest
 	@cd ctrlx && $(GO) test -run '^$$' -bench 'Pass' . && \

@@ -212,7 +212,7 @@
 // time grows linearly with the number of dependents. A process keeps about 1.3
 // kB for each dependent in addition to the cache: its entry in the index of
 // wake-ups, its readiness, and the digests of its manifest. The inventory takes
-// 100 to 200 bytes of the status for each dependent. benchmarks/README.md has
+// 100 to 200 bytes of the status for each dependent. tools/benchmarks/README.md has
 // the figures.
 //
 // # Plan

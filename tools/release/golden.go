@@ -10,7 +10,7 @@ import (
 )
 
 // apiDir contains a golden file for each package that VERSIONING.md covers.
-const apiDir = "api/"
+const apiDir = "tools/api/"
 
 const goldenHeader = `# The exported API of %s, compared with its last release:
 # "+" was added since, "-" was dropped or changed since. make api writes this file.

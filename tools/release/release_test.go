@@ -44,7 +44,7 @@ func Renamed(n int) {}
 package help
 
 const Number = 7
--- api/lib.txt --
+-- tools/api/lib.txt --
   New: func New(string) int
 - Renamed: func Renamed(string)
 + Renamed: func Renamed(int)
@@ -62,17 +62,13 @@ package sub
 import "example.com/lib"
 
 func Sub() int { return lib.New("sub") }
--- sub/internal/help/help.go --
-package help
-
-const Number = 7
 -- sub/cmd/say/main.go --
 package main
 
 import "example.com/lib/sub"
 
 func main() { println(sub.Sub()) }
--- api/sub.txt --
+-- tools/api/sub.txt --
 + Sub: func Sub() int
 -- tools/release/testdata/consumers/sub/use/use_test.go --
 package use
@@ -168,14 +164,19 @@ func TestRehearse(t *testing.T) {
 			"sub/help.go imports example.com/lib/internal/help",
 		},
 		"InternalsOfTests": {
-			"tests must not import internal packages either",
+			"tests may import the helpers of tests only",
 			"-- sub/help_test.go --\npackage sub\n\nimport _ \"example.com/lib/internal/help\"\n",
 			"sub/help_test.go imports example.com/lib/internal/help",
 		},
-		"Copy": {
-			"a copied helper must stay the same",
-			"-- sub/internal/help/help.go --\npackage help\n\nconst Number = 8\n",
-			"sub/internal/help/help.go differs from internal/help/help.go",
+		"Helpers": {
+			"tests may import the helpers of tests",
+			"-- internal/testing/same/same.go --\npackage same\n-- sub/help_test.go --\npackage sub\n\nimport _ \"example.com/lib/internal/testing/same\"\n",
+			"",
+		},
+		"HelpersOutsideOfTests": {
+			"an upgrade of the root could break the package",
+			"-- internal/testing/same/same.go --\npackage same\n-- sub/help.go --\npackage sub\n\nimport _ \"example.com/lib/internal/testing/same\"\n",
+			"sub/help.go imports example.com/lib/internal/testing/same",
 		},
 		"Dropped": {
 			"the changelog must name a dropped name",
@@ -185,7 +186,7 @@ func TestRehearse(t *testing.T) {
 		},
 		"ChangedOnlyInAnOldSection": {
 			"an entry of an earlier release does not count",
-			"-- api/lib.txt --\n  New: func New(string) int\n- Old: func Old()\n- Renamed: func Renamed(string)\n+ Renamed: func Renamed(int)\n",
+			"-- tools/api/lib.txt --\n  New: func New(string) int\n- Old: func Old()\n- Renamed: func Renamed(string)\n+ Renamed: func Renamed(int)\n",
 			"lib.Old is dropped or changed",
 		},
 		"DoesNotCompile": {
@@ -228,8 +229,8 @@ func TestStale(t *testing.T) {
 	if err := os.WriteFile(r.file("lib.go"), []byte(added), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.checkAPI(); err == nil || !strings.Contains(err.Error(), "api/lib.txt is stale") {
-		t.Errorf("got %v for a new name, want the error that api/lib.txt is stale", err)
+	if err := r.checkAPI(); err == nil || !strings.Contains(err.Error(), "tools/api/lib.txt is stale") {
+		t.Errorf("got %v for a new name, want the error that tools/api/lib.txt is stale", err)
 	}
 }
 
@@ -269,7 +270,7 @@ func TestReleasedAPI(t *testing.T) {
 	if err := r.writeAPI(true); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(r.file("api/lib.txt"))
+	text, err := os.ReadFile(r.file("tools/api/lib.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +307,7 @@ func TestDiff(t *testing.T) {
 
 func TestUnreadableGolden(t *testing.T) {
 	for _, line := range []string{"New", "* New: func New()", "+ New func New()"} {
-		if _, err := parseGolden("api/lib.txt", "# comment\n\n"+line+"\n"); err == nil {
+		if _, err := parseGolden("tools/api/lib.txt", "# comment\n\n"+line+"\n"); err == nil {
 			t.Errorf("parseGolden(%q) succeeded, want an error", line)
 		}
 	}

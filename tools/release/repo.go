@@ -134,7 +134,7 @@ func (r *repo) released() []*module {
 
 // private reports whether the module is never released, because it is used only
 // in clones of the repository.
-func (m *module) private() bool { return m.dir == "benchmarks" || strings.HasPrefix(m.dir, "tools/") }
+func (m *module) private() bool { return strings.HasPrefix(m.dir+"/", "tools/") }
 
 // sibling returns the module of the repository with the given path, or nil.
 func (r *repo) sibling(path string) *module {

@@ -31,7 +31,7 @@ func TestKrew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile("../../../RELEASING.md")
+	page, err := os.ReadFile("../../../docs/RELEASING.md")
 	if err != nil {
 		t.Fatal(err)
 	}

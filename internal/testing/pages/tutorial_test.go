@@ -130,11 +130,11 @@ func (f *follower) run(t *testing.T, command string) string {
 		f.get(t, strings.TrimSuffix(args[2], "@latest"))
 	case strings.HasPrefix(command, "go run sigs.k8s.io/controller-tools/"):
 		_, version, _ := strings.Cut(args[2], "@")
-		if !strings.Contains(readFile(t, "tools/controller-gen/go.mod"), "sigs.k8s.io/controller-tools "+version+" ") {
-			t.Fatalf("tools/controller-gen does not have the version of %s", args[2])
+		if !strings.Contains(readFile(t, "tools/go.mod"), "sigs.k8s.io/controller-tools "+version+" ") {
+			t.Fatalf("tools/go.mod does not have the version of %s", args[2])
 		}
 		tool := filepath.Join(t.TempDir(), "controller-gen")
-		execute(t, filepath.Join(root, "tools", "controller-gen"), "go", "build", "-o", tool, "sigs.k8s.io/controller-tools/cmd/controller-gen")
+		execute(t, filepath.Join(root, "tools"), "go", "build", "-o", tool, "sigs.k8s.io/controller-tools/cmd/controller-gen")
 		return execute(t, f.folder, tool, args[3:]...)
 	case command == "go run ./operator":
 		return execute(t, f.folder, "go", "vet", "./...")

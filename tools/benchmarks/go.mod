@@ -1,4 +1,4 @@
-module github.com/windlass-go/windlass/benchmarks
+module github.com/windlass-go/windlass/tools/benchmarks
 
 go 1.26.0
 
@@ -36,7 +36,7 @@ require (
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 
-replace github.com/windlass-go/windlass => ..
+replace github.com/windlass-go/windlass => ../..
 
 // go-kit names it, and in the workspace it has packages that grpc takes from genproto/googleapis/rpc.
 exclude google.golang.org/genproto v0.0.0-20210917145530-b395a37504d4
