@@ -111,11 +111,8 @@ var classifierCases = []struct {
 		{"VulnerabilityAssessmentADSIsDisabled", 400, "", "very slow"}, {"VulnerabilityAssessmentADSIsInvalid", 400, "", ""}}},
 }
 
-// shapes has the two forms of an error in a response.
-var shapes = map[string]string{"under error": `{"error":%s}`, "at the top": `%s`}
-
-// refused returns the error of a response of Azure in a shape.
-func refused(shape, code string, status int, message string) error {
+// refused returns the error of a response of Azure.
+func refused(code string, status int, message string) error {
 	fields := map[string]string{"message": message}
 	if code != "" {
 		fields["code"] = code
@@ -124,7 +121,7 @@ func refused(shape, code string, status int, message string) error {
 	if err != nil {
 		panic(err)
 	}
-	return runtime.NewResponseError(response(fmt.Sprintf(shapes[shape], body), status))
+	return runtime.NewResponseError(response(fmt.Sprintf(`{"error":%s}`, body), status))
 }
 
 func response(body string, status int) *http.Response {
@@ -159,7 +156,7 @@ func TestClassifiers(t *testing.T) {
 			t.Run(kind, func(t *testing.T) {
 				table, reached := aso.Classifiers[kind], map[string]bool{}
 				for _, a := range tc.answers {
-					byDefault, got := classifyBy(t, refused("under error", a.code, a.status, a.message)), classifyBy(t, refused("under error", a.code, a.status, a.message), table)
+					byDefault, got := classifyBy(t, refused(a.code, a.status, a.message)), classifyBy(t, refused(a.code, a.status, a.message), table)
 					if decides := got.Rule() != byDefault.Rule() || got.Retry() != byDefault.Retry(); decides != (a.aso != "") {
 						t.Errorf("%s: %+v: got %v, by default %v", tc.reason, a, got, byDefault)
 					}
@@ -167,7 +164,7 @@ func TestClassifiers(t *testing.T) {
 						continue
 					}
 					for _, status := range []int{a.status, 0, 200, 400, 404, 409, 429, 500, 503} {
-						if got := classifyBy(t, refused("under error", a.code, status, a.message), table); got.Retry() != tc.retry {
+						if got := classifyBy(t, refused(a.code, status, a.message), table); got.Retry() != tc.retry {
 							t.Errorf("%s: %+v with status %d: got %v, want %s", tc.reason, a, status, got, tc.retry)
 						}
 					}
@@ -185,69 +182,6 @@ func TestClassifiers(t *testing.T) {
 	slices.Sort(tested)
 	if len(slices.Compact(tested)) != 38 || len(aso.Classifiers) != 38 {
 		t.Errorf("%d kinds of %d are tested, want the 38 of README.md", len(tested), len(aso.Classifiers))
-	}
-}
-
-// swapCase changes the case of every ASCII letter.
-func swapCase(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if 'a' <= c|0x20 && c|0x20 <= 'z' {
-			b[i] = c ^ 0x20
-		}
-	}
-	return string(b)
-}
-
-// TestClassifiersCompareExactly: rules compare the case of codes and texts,
-// except where ASO ignores it.
-func TestClassifiersCompareExactly(t *testing.T) {
-	anyCode, anyText := "sql ServersAzureADOnlyAuthentication", []string{"cache Redis", "network AzureFirewall"}
-	for _, tc := range classifierCases {
-		kind, _, _ := strings.Cut(tc.kinds, ",")
-		table := aso.Classifiers[kind]
-		hasText := table[0].Message.String() != "any"
-		for _, a := range tc.answers {
-			if a.aso == "" {
-				continue
-			}
-			for what, c := range map[string]struct {
-				err     error
-				matters bool
-			}{
-				"code": {refused("under error", swapCase(a.code), a.status, a.message), a.code != "" && table[0].Code != "" && kind != anyCode},
-				"text": {refused("under error", a.code, a.status, swapCase(a.message)), hasText && !slices.Contains(anyText, kind)},
-			} {
-				byDefault, got := classifyBy(t, c.err), classifyBy(t, c.err, table)
-				if same := got.Rule() == byDefault.Rule() && got.Retry() == byDefault.Retry(); same != c.matters {
-					t.Errorf("%s: %+v with another case of the %s: got %v, by default %v, want the default: %t", kind, a, what, got, byDefault, c.matters)
-				}
-			}
-		}
-	}
-}
-
-// TestClassifiersOfErrors: rules match errors in both shapes that are wrapped or
-// joined. Of several causes, the one with the longest delay decides.
-func TestClassifiersOfErrors(t *testing.T) {
-	wraps := map[string]func(error) error{
-		"wrapped":      func(err error) error { return fmt.Errorf("applying: %w", fmt.Errorf("PUT: %w", err)) },
-		"joined alone": func(err error) error { return fmt.Errorf("applying: %w", errors.Join(nil, err)) },
-		"joined": func(err error) error {
-			return errors.Join(fmt.Errorf("another error: %w", refused("under error", "Quick", 409, "try again later")), err)
-		},
-	}
-	for _, tc := range classifierCases {
-		kind, _, _ := strings.Cut(tc.kinds, ",")
-		a := tc.answers[0]
-		for shape := range shapes {
-			for how, wrap := range wraps {
-				got := classifyBy(t, wrap(refused(shape, a.code, a.status, a.message)), classify.Table{{Code: "Quick", Retry: fast}}, aso.Classifiers[kind])
-				if got.Retry() != tc.retry {
-					t.Errorf("%s: %s %s, %s: got %v, want %s", kind, a.code, shape, how, got, tc.retry)
-				}
-			}
-		}
 	}
 }
 

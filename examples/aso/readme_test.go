@@ -8,7 +8,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -145,49 +144,14 @@ func register(registry *flow.Registry[Resource]) {
 
 // :README
 
+var _ = register // the page shows it, and flow tests Convert
+
 // Resource is the common type of the page's resources.
 type Resource any
 
 func cluster(state *string) checks.Object {
 	return checks.Object{Ref: checks.Ref{Kind: "Cluster", Name: "logs"}, Value: &Cluster{Status: &struct{ ProvisioningState *string }{state}},
 		Readiness: checks.Readiness{State: checks.Ready}}
-}
-
-// TestPageOfVersions: version 2 has the checks of version 1.
-func TestPageOfVersions(t *testing.T) {
-	var registry flow.Registry[Resource]
-	register(&registry)
-	const blocked = "blocked at PreCheck by Backup: BackupRunning: waiting for the end of the backup"
-	cases := map[string]struct {
-		reason   string
-		kind     string
-		resource Resource
-		backedUp bool
-		want     string
-	}{
-		"Old":     {"the check of its own version blocks", "Database/v1", &Database{Name: "a"}, false, blocked},
-		"New":     {"the check of version 1 blocks version 2", "Database/v2", &DatabaseV2{Name: "a"}, false, blocked},
-		"Applied": {"and proceeds after the backup", "Database/v2", &DatabaseV2{Name: "a"}, true, "ready"},
-		"Impossible": {"an object that cannot be converted fails", "Database/v2", &DatabaseV2{}, true,
-			"failed at PreCheck by Backup: CheckFailed: check Backup failed: Database/v2: cannot convert *aso_test.DatabaseV2 to *aso_test.Database: a database of version 1 needs a name"},
-		"Unknown": {"an unregistered kind has no extensions", "Backup/v1", &Database{}, false, "ready"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			reader = engine{backedUp: tc.backedUp}
-			runner, err := registry.For(tc.kind, flow.Operations[Resource]{
-				Key:   func(r Resource) string { return fmt.Sprintf("%T", r) },
-				Owner: func(context.Context, Resource) (checks.Object, error) { return cluster(new("Succeeded")), nil },
-				Apply: func(context.Context, *flow.Request[Resource]) (flow.Progress, error) { return flow.Done(), nil },
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := runner.Reconcile(t.Context(), tc.resource).String(); got != tc.want {
-				t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)
-			}
-		})
-	}
 }
 
 // TestPageOfDatabases runs the code of the page from a cluster without a state
@@ -337,12 +301,4 @@ func testsOf(t *testing.T) (tests, literals map[string]bool) {
 		})
 	}
 	return tests, literals
-}
-
-func TestPageLinksExist(t *testing.T) {
-	for _, l := range regexp.MustCompile(`\]\(([^)#]+)\)`).FindAllStringSubmatch(page, -1) {
-		if _, err := os.Stat(l[1]); err != nil {
-			t.Errorf("a link to %s: %v", l[1], err)
-		}
-	}
 }

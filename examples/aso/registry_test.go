@@ -118,8 +118,8 @@ func TestRegister(t *testing.T) {
 // TestRegistered: the extensions of a kind decide first, then the base and the
 // default.
 func TestRegistered(t *testing.T) {
-	busy := refused("under error", "Conflict", http.StatusConflict, "Please try again later.")
-	quota := refused("under error", "QuotaExceeded", http.StatusConflict, "No cores are left.")
+	busy := refused("Conflict", http.StatusConflict, "Please try again later.")
+	quota := refused("QuotaExceeded", http.StatusConflict, "No cores are left.")
 	cases := map[string]struct {
 		reason string
 		kind   string
