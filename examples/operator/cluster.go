@@ -92,21 +92,9 @@ func clusterOperations(cloud *Cloud) flow.Operations[*v1.Cluster] {
 
 		Apply: func(_ context.Context, req *flow.Request[*v1.Cluster]) (flow.Progress, error) {
 			c := req.Resource
-			return advance(cloud, req.Token,
-				func() (token string, err error) {
-					found, token, err := beginCluster(cloud, c, req.Presence == checks.Present)
-					if err == nil {
-						observeCluster(c, found)
-					}
-					return token, err
-				},
-				func() error {
-					found, err := cloud.Get(idOfCluster(c))
-					if err == nil {
-						observeCluster(c, found)
-					}
-					return err
-				})
+			return advance(cloud, req.Token, idOfCluster(c),
+				func() (Thing, string, error) { return beginCluster(cloud, c, req.Presence == checks.Present) },
+				func(found Thing) { observeCluster(c, found) })
 		},
 
 		Delete: func(_ context.Context, req *flow.Request[*v1.Cluster]) (flow.Progress, error) {

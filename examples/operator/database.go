@@ -104,25 +104,15 @@ func databaseOperations(cloud *Cloud, live client.Reader) flow.Operations[*v1.Da
 
 		Apply: func(ctx context.Context, req *flow.Request[*v1.Database]) (flow.Progress, error) {
 			d := req.Resource
-			return advance(cloud, req.Token,
-				func() (token string, err error) {
+			return advance(cloud, req.Token, idOfDatabase(d),
+				func() (_ Thing, _ string, err error) {
 					desired := Thing{RetentionDays: d.Spec.RetentionDays}
 					if desired.Password, desired.PasswordVersion, err = readPassword(ctx, live, d); err != nil {
-						return "", err
+						return Thing{}, "", err
 					}
-					found, token, err := cloud.Put(idOfDatabase(d), desired, correlation(d)+"/"+desired.PasswordVersion)
-					if err == nil {
-						observeDatabase(d, found)
-					}
-					return token, err
+					return cloud.Put(idOfDatabase(d), desired, correlation(d)+"/"+desired.PasswordVersion)
 				},
-				func() error {
-					found, err := cloud.Get(idOfDatabase(d))
-					if err == nil {
-						observeDatabase(d, found)
-					}
-					return err
-				})
+				func(found Thing) { observeDatabase(d, found) })
 		},
 
 		Delete: func(_ context.Context, req *flow.Request[*v1.Database]) (flow.Progress, error) {

@@ -13,19 +13,36 @@ import (
 
 // advance sends one request of a long-running operation. Without a token it
 // begins the operation; with a token it polls it. It never waits: the next pass
-// uses the token. When the operation is done, finished reads the result.
+// uses the token. observe stores the thing after the beginning and after the end.
 //
 // A failed poll leaves the operation under way, because it may continue in the
 // cloud. It ends when the cloud reports an error of the operation or does not
 // know the operation.
-func advance(cloud *Cloud, token string, begin func() (token string, err error), finished func() error) (flow.Progress, error) {
+func advance(cloud *Cloud, token, id string, begin func() (Thing, string, error), observe func(Thing)) (flow.Progress, error) {
 	if token == "" {
-		token, err := begin()
+		begun, token, err := begin()
 		if err != nil {
 			return flow.Progress{}, err
 		}
+		observe(begun)
 		return flow.InProgress(token, askAgainIn), nil
 	}
+	if p, err := poll(cloud, token); err != nil || !p.IsDone() {
+		return p, err
+	}
+	found, err := cloud.Get(id)
+	switch {
+	case notThere(err): // it was deleted meanwhile and must be created again
+		return flow.Progress{}, flow.Failed(err)
+	case err != nil:
+		return flow.Progress{}, err
+	}
+	observe(found)
+	return flow.Done(), nil
+}
+
+// poll polls the operation of a token once.
+func poll(cloud *Cloud, token string) (flow.Progress, error) {
 	status, err := cloud.Poll(token)
 	switch {
 	case notThere(err):
@@ -37,26 +54,24 @@ func advance(cloud *Cloud, token string, begin func() (token string, err error),
 	case !status.Done:
 		return flow.InProgress(token, status.Again), nil
 	}
-	switch err := finished(); {
-	case notThere(err): // it was deleted meanwhile and must be created again
-		return flow.Progress{}, flow.Failed(err)
-	case err != nil:
-		return flow.Progress{}, err
-	}
 	return flow.Done(), nil
 }
 
-// remove is advance for deletions. A thing that does not exist is deleted. A
-// deletion that the cloud does not know begins again, because the thing may
+// remove sends one request of a deletion. A thing that does not exist is deleted.
+// A deletion that the cloud does not know begins again, because the thing may
 // still exist.
 func remove(cloud *Cloud, token, id, correlation string) (flow.Progress, error) {
-	p, err := advance(cloud, token,
-		func() (string, error) { return cloud.Delete(id, correlation) },
-		func() error { return nil })
-	if token == "" && notThere(err) {
-		return flow.Done(), nil
+	if token != "" {
+		return poll(cloud, token)
 	}
-	return p, err
+	token, err := cloud.Delete(id, correlation)
+	switch {
+	case notThere(err):
+		return flow.Done(), nil
+	case err != nil:
+		return flow.Progress{}, err
+	}
+	return flow.InProgress(token, askAgainIn), nil
 }
 
 // observed returns the Observation of a GET with the error err. If the resource
