@@ -94,7 +94,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if o.mistakes != "" {
 		do = o.tryMistakes
 	}
-	stop, err := o.serve(stderr)
+	stop, err := o.serve()
 	if err != nil {
 		fmt.Fprintln(stderr, "mutate:", err)
 		return 3

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"go/scanner"
 	"go/token"
 	"os"
 	"path/filepath"
@@ -114,8 +113,8 @@ func (p *place) String() string {
 }
 
 // places returns the code of the packages that fits, and what fits only if local
-// variables have other names. With every it returns all code of that kind.
-func (m *mistake) places(pkgs []*pkg, every bool) (exact, renamed []*place, err error) {
+// variables have other names.
+func (m *mistake) places(pkgs []*pkg) (exact, renamed []*place, err error) {
 	p, err := parsePattern(m.old, m.new)
 	if err != nil {
 		return nil, nil, err
@@ -127,7 +126,7 @@ func (m *mistake) places(pkgs []*pkg, every bool) (exact, renamed []*place, err 
 					switch {
 					case found.exact():
 						exact = append(exact, &place{found, of, file, d})
-					case every || found.names != nil:
+					default:
 						renamed = append(renamed, &place{found, of, file, d})
 					}
 				})
@@ -143,7 +142,7 @@ func (m *mistake) places(pkgs []*pkg, every bool) (exact, renamed []*place, err 
 func (m *mistake) find(pkgs []*pkg, all func() ([]*pkg, error)) (*place, error) {
 	folder, name, _ := strings.Cut(m.in, ".")
 	here := slices.DeleteFunc(slices.Clone(pkgs), func(p *pkg) bool { return p.folder != folder })
-	exact, renamed, err := m.places(here, false)
+	exact, renamed, err := m.places(here)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +160,7 @@ func (m *mistake) find(pkgs []*pkg, all func() ([]*pkg, error)) (*place, error) 
 			if err != nil {
 				return nil, err
 			}
-			if exact, _, err = m.places(more, false); err != nil {
+			if exact, _, err = m.places(more); err != nil {
 				return nil, err
 			}
 			lists = [][]*place{exact}
@@ -175,9 +174,8 @@ func (m *mistake) find(pkgs []*pkg, all func() ([]*pkg, error)) (*place, error) 
 			}
 		}
 	}
-	near := m.nearest(here)
 	return nil, fmt.Errorf("the code that it replaces is gone. Adapt the pattern to the changed code. If no code can make this mistake any more, "+
-		"delete the mistake and say so in the commit. It was in %s:\n%s\nThe nearest candidates:%s", m.in, m.old, listed(near))
+		"delete the mistake and say so in the commit. It was in %s:\n%s", m.in, m.old)
 }
 
 func listed(places []*place) (text string) {
@@ -185,46 +183,6 @@ func listed(places []*place) (text string) {
 		text += "\n\t" + p.String()
 	}
 	return text
-}
-
-// nearest returns code of the packages that has many tokens of the pattern.
-func (m *mistake) nearest(pkgs []*pkg) []*place {
-	want := tokens(m.old)
-	score := map[*place]float64{}
-	var best []*place
-	exact, renamed, _ := m.places(pkgs, true)
-	for _, p := range append(exact, renamed...) {
-		have := tokens(p.file.text[p.file.offset(p.from):p.file.offset(p.to)])
-		common, total := 0, 0
-		for t, n := range want {
-			common, total = common+min(n, have[t]), total+n
-		}
-		for _, n := range have {
-			total += n
-		}
-		score[p] = 2 * float64(common) / float64(total)
-		if score[p] > 0.4 {
-			best = append(best, p)
-		}
-	}
-	slices.SortStableFunc(best, func(a, b *place) int { return cmp.Compare(score[b], score[a]) })
-	return best[:min(3, len(best))]
-}
-
-// tokens counts the tokens of a text.
-func tokens(text string) map[string]int {
-	count := map[string]int{}
-	var s scanner.Scanner
-	s.Init(token.NewFileSet().AddFile("", -1, len(text)), []byte(text), nil, 0)
-	for {
-		_, tok, lit := s.Scan()
-		if tok == token.EOF {
-			return count
-		}
-		if lit != "\n" {
-			count[cmp.Or(lit, tok.String())]++
-		}
-	}
 }
 
 // mutant returns the mistake as a mutant.

@@ -197,7 +197,7 @@ func (d *declaration) inspect() {
 type match struct {
 	pattern  *pattern
 	from, to token.Pos
-	names    map[string]string // of the local variables, by their names in the pattern; nil: the code differs
+	names    map[string]string // of the local variables, by their names in the pattern
 	dots     []ast.Stmt        // the statements that the dots stand for
 }
 
@@ -208,7 +208,7 @@ func (m *match) exact() bool {
 			return false
 		}
 	}
-	return m.names != nil
+	return true
 }
 
 // search compares the pattern with all code of a declaration.
@@ -218,8 +218,8 @@ func (p *pattern) search(info *types.Info, d *declaration, found func(match)) {
 		m := match{pattern: p, from: code[0].Pos(), to: code[len(code)-1].End()}
 		if slices.EqualFunc(p.nodes, code, func(a, b ast.Node) bool { return c.equal(reflect.ValueOf(&a).Elem(), reflect.ValueOf(&b).Elem()) }) {
 			m.names, m.dots = c.names, c.dots
+			found(m)
 		}
-		found(m)
 	}
 	ast.Inspect(d.code, func(n ast.Node) bool {
 		if e, ok := n.(ast.Expr); ok && p.kind == expression {

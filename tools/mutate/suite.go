@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -17,9 +15,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/windlass-go/windlass/internal/testing/smallserver"
 )
 
 // suite is the compiled tests of a package, with all mutants in one binary.
@@ -206,54 +207,25 @@ func (s *suite) try(m *mutant) verdict {
 	return result
 }
 
-// atOnce calls do for 0 to n-1 from several goroutines. It returns the errors.
+// atOnce calls do for 0 to n-1 from several goroutines. It returns an error.
 func atOnce(workers, n int, do func(int) error) error {
-	next := make(chan int)
-	errs := make([]error, n)
-	var group sync.WaitGroup
-	for range workers {
-		group.Go(func() {
-			for i := range next {
-				errs[i] = do(i)
-			}
-		})
-	}
+	var group errgroup.Group
+	group.SetLimit(workers)
 	for i := range n {
-		next <- i
+		group.Go(func() error { return do(i) })
 	}
-	close(next)
-	group.Wait()
-	return errors.Join(errs...)
+	return group.Wait()
 }
 
 // serve starts the server of the tests, which find it by an environment
 // variable. One server serves all runs, because each would take seconds to start.
-func (o *options) serve(stderr io.Writer) (stop func(), err error) {
+func (o *options) serve() (stop func(), err error) {
 	if o.server == "" || o.check {
 		return func() {}, nil
 	}
-	cmd := exec.Command(o.server)
-	cmd.Stderr = stderr
-	in, err := cmd.StdinPipe()
+	kubeconfig, stop, err := smallserver.StartProgram(o.server)
 	if err != nil {
 		return nil, err
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	stop = func() {
-		_ = in.Close()
-		_, _ = io.Copy(io.Discard, out)
-		_ = cmd.Wait()
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		stop()
-		return nil, fmt.Errorf("%s ended before it was ready", o.server)
-	}
-	return stop, os.Setenv("WINDLASS_TEST_KUBECONFIG", strings.TrimSpace(line))
+	return stop, os.Setenv("WINDLASS_TEST_KUBECONFIG", kubeconfig)
 }

@@ -29,6 +29,12 @@ func Start() (kubeconfig string, stop func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
+	return StartProgram(path)
+}
+
+// StartProgram does the same with a program that prints the path of its
+// kubeconfig, and stops when its standard input ends.
+func StartProgram(path string) (kubeconfig string, stop func(), err error) {
 	p, output := exec.Command(path), &bytes.Buffer{}
 	p.Stderr = output
 	in, err := p.StdinPipe()
