@@ -13,7 +13,7 @@
 #                       tries some of them
 #   make cover          measures the coverage of the root module by its own tests, and writes cover.html
 #   make clean          removes bin and the coverage
-#   make api-released, make release-diff BASE=tag, make release VERSION=version   are steps of docs/RELEASING.md
+#   make release-diff BASE=tag, make release VERSION=version   are steps of docs/RELEASING.md
 #
 # Each stage of make verify is a target, too: make lint, make race, ...
 
@@ -132,15 +132,12 @@ programs: envtest
 	@for example in aks buckets component kusto privateendpoint redis operator; do \
 		echo "go run ./examples/$$example"; $(GO) run "./examples/$$example" >/dev/null; done
 
-.PHONY: nightly soak fuzz mutate api api-released release-diff release bench bench-peers bench-ctrlx cover clean
+.PHONY: nightly soak fuzz mutate api release-diff release bench bench-peers bench-ctrlx cover clean
 
 nightly: soak fuzz mutate
 
 api:
 	$(RELEASE) api
-
-api-released:
-	$(RELEASE) api -released
 
 release-diff:
 	@$(RELEASE) diff $(BASE)

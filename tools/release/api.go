@@ -1,22 +1,24 @@
 package main
 
 import (
+	"archive/zip"
 	"errors"
 	"fmt"
 	"go/types"
+	"io"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"golang.org/x/exp/apidiff"
 	"golang.org/x/tools/go/packages"
 )
 
-// api is the exported API of a package: a line for each name, by its key.
-//
-// A key is a name, or a type and its field or method as in "Request.Resource".
-// It has no names of parameters, because callers do not depend on them.
-type api map[string]string
+// apiDir has a file with the exported names of each package that VERSIONING.md
+// covers, so that a review shows their changes.
+const apiDir = "tools/api/"
 
 // promised reports whether VERSIONING.md makes promises for the module.
 // Examples are copied, not imported.
@@ -48,186 +50,200 @@ func (m *module) load() ([]*types.Package, error) {
 	return pkgs, errors.Join(errs...)
 }
 
-// apiOf returns the exported API of a package.
-func apiOf(pkg *types.Package) api {
-	p := &printer{pkg: pkg, api: api{}}
-	for _, name := range pkg.Scope().Names() {
-		if obj := pkg.Scope().Lookup(name); obj.Exported() {
-			p.object(obj)
-		}
-	}
-	return p.api
-}
-
-// printer prints the objects of a package.
-type printer struct {
-	pkg *types.Package
-	api api
-}
-
-func (p *printer) object(obj types.Object) {
-	switch obj := obj.(type) {
-	case *types.Const:
-		p.api[obj.Name()] = fmt.Sprintf("const %s %s = %s", obj.Name(), p.typ(obj.Type()), obj.Val().ExactString())
-	case *types.Var:
-		p.api[obj.Name()] = fmt.Sprintf("var %s %s", obj.Name(), p.typ(obj.Type()))
-	case *types.Func:
-		p.api[obj.Name()] = "func " + obj.Name() + p.signature(obj.Signature())
-	case *types.TypeName:
-		p.typeName(obj)
-	}
-}
-
-func (p *printer) typeName(obj *types.TypeName) {
-	name := obj.Name()
-	if alias, ok := obj.Type().(*types.Alias); ok {
-		p.api[name] = fmt.Sprintf("type %s%s = %s", name, p.params(alias.TypeParams()), p.typ(alias.Rhs()))
-		return
-	}
-	named, ok := obj.Type().(*types.Named)
-	if !ok {
-		return
-	}
-	line := "type " + name + p.params(named.TypeParams()) + " "
-	switch t := named.Underlying().(type) {
-	case *types.Struct:
-		line += "struct"
-		for f := range t.Fields() {
-			if f.Exported() {
-				embedded := ""
-				if f.Embedded() {
-					embedded = " (embedded)"
-				}
-				p.api[name+"."+f.Name()] = fmt.Sprintf("field %s.%s %s%s", name, f.Name(), p.typ(f.Type()), embedded)
-			}
-		}
-	case *types.Interface:
-		line += p.interfaceType(t)
-	default:
-		line += p.typ(t)
-	}
-	p.api[name] = line
-	if types.IsInterface(named) {
-		return
-	}
-	for sel := range types.NewMethodSet(types.NewPointer(named)).Methods() {
-		m, ok := sel.Obj().(*types.Func)
-		if !ok || !m.Exported() {
-			continue
-		}
-		receiver := name
-		if types.NewMethodSet(named).Lookup(m.Pkg(), m.Name()) == nil {
-			receiver = "*" + name
-		}
-		sig, ok := sel.Type().(*types.Signature)
-		if ok {
-			p.api[name+"."+m.Name()] = fmt.Sprintf("method (%s) %s%s", receiver, m.Name(), p.signature(sig))
-		}
-	}
-}
-
-// interfaceType prints an interface with all its methods, since a new one
-// breaks implementations.
-func (p *printer) interfaceType(t *types.Interface) string {
-	var parts []string
-	hidden := false
-	for m := range t.Methods() {
-		if m.Exported() {
-			parts = append(parts, m.Name()+p.signature(m.Signature()))
-		} else {
-			hidden = true
-		}
-	}
-	slices.Sort(parts)
-	for e := range t.EmbeddedTypes() {
-		if !types.IsInterface(e) || !isMethods(e) {
-			parts = append(parts, p.typ(e))
-		}
-	}
-	if hidden {
-		parts = append(parts, "unexported methods")
-	}
-	if len(parts) == 0 {
-		return "interface{}"
-	}
-	return "interface{ " + strings.Join(parts, "; ") + " }"
-}
-
-// isMethods reports whether an embedded interface adds only methods. They are
-// in the list of Methods.
-func isMethods(t types.Type) bool {
-	i, ok := t.Underlying().(*types.Interface)
-	return ok && i.IsMethodSet()
-}
-
-func (p *printer) signature(sig *types.Signature) string {
-	text := p.params(sig.TypeParams()) + "(" + p.tuple(sig.Params(), sig.Variadic()) + ")"
-	switch results := sig.Results(); results.Len() {
-	case 0:
-		return text
-	case 1:
-		return text + " " + p.typ(results.At(0).Type())
-	default:
-		return text + " (" + p.tuple(results, false) + ")"
-	}
-}
-
-func (p *printer) tuple(t *types.Tuple, variadic bool) string {
-	var parts []string
-	for i := range t.Len() {
-		typ := t.At(i).Type()
-		if slice, ok := typ.(*types.Slice); ok && variadic && i == t.Len()-1 {
-			parts = append(parts, "..."+p.typ(slice.Elem()))
-			continue
-		}
-		parts = append(parts, p.typ(typ))
-	}
-	return strings.Join(parts, ", ")
-}
-
-func (p *printer) params(list *types.TypeParamList) string {
-	if list.Len() == 0 {
-		return ""
-	}
-	var parts []string
-	for t := range list.TypeParams() {
-		parts = append(parts, t.Obj().Name()+" "+p.typ(t.Constraint()))
-	}
-	return "[" + strings.Join(parts, ", ") + "]"
-}
-
-func (p *printer) typ(t types.Type) string {
-	if sig, ok := t.(*types.Signature); ok {
-		return "func" + p.signature(sig)
-	}
-	return types.TypeString(t, func(other *types.Package) string {
-		if other == p.pkg {
+// names returns the exported names of a package, one a line. A key is a name, or a
+// type and its field or method as in "Request.Resource".
+func names(pkg *types.Package) string {
+	var lines []string
+	short := func(other *types.Package) string {
+		if other == pkg {
 			return ""
 		}
 		return other.Name()
+	}
+	add := func(key string, obj types.Object, more string) {
+		if obj.Exported() {
+			lines = append(lines, key+": "+types.ObjectString(obj, short)+more+"\n")
+		}
+	}
+	for _, name := range pkg.Scope().Names() {
+		obj := pkg.Scope().Lookup(name)
+		named, isNamed := obj.Type().(*types.Named)
+		if _, isType := obj.(*types.TypeName); !isType || !isNamed || !obj.Exported() {
+			value := ""
+			if c, ok := obj.(*types.Const); ok {
+				value = " = " + c.Val().ExactString()
+			}
+			add(name, obj, value)
+			continue
+		}
+		kind := types.TypeString(named.Underlying(), short)
+		if s, ok := named.Underlying().(*types.Struct); ok {
+			kind = "struct"
+			for f := range s.Fields() {
+				add(name+"."+f.Name(), f, "")
+			}
+		}
+		lines = append(lines, fmt.Sprintf("%s: type %s %s\n", name, types.TypeString(named, short), kind))
+		for m := range types.NewMethodSet(types.NewPointer(named)).Methods() {
+			add(name+"."+m.Obj().Name(), m.Obj(), "")
+		}
+	}
+	slices.Sort(lines)
+	return "# The exported names of " + pkg.Path() + ". make api writes this file.\n" + strings.Join(lines, "")
+}
+
+// apiFiles returns the texts of the files in apiDir, by name.
+func (r *repo) apiFiles() (map[string]string, error) {
+	files := map[string]string{}
+	for _, m := range r.released() {
+		if !m.promised() {
+			continue
+		}
+		pkgs, err := m.load()
+		if err != nil {
+			return nil, err
+		}
+		for _, pkg := range pkgs {
+			name := path.Join(m.dir, strings.TrimPrefix(pkg.Path(), m.path))
+			if name == "." {
+				name = path.Base(m.path)
+			}
+			if len(pkg.Scope().Names()) > 0 {
+				files[apiDir+name+".txt"] = names(pkg)
+			}
+		}
+	}
+	return files, nil
+}
+
+// writeAPI writes the files of exported names.
+func (r *repo) writeAPI() error {
+	files, err := r.apiFiles()
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(r.file(apiDir)); err != nil {
+		return err
+	}
+	for name, text := range files {
+		err = errors.Join(err, writeFile(r.file(name), []byte(text)))
+	}
+	return err
+}
+
+// checkAPI reports stale files of exported names, and names that were dropped or
+// changed since the last release without a line in the changelog.
+func (r *repo) checkAPI() error {
+	files, err := r.apiFiles()
+	if err != nil {
+		return err
+	}
+	for _, f := range r.files { // of packages that are gone
+		if _, ok := files[f]; !ok && strings.HasPrefix(f, apiDir) {
+			files[f] = ""
+		}
+	}
+	var errs []error
+	for name, text := range files {
+		have, err := os.ReadFile(r.file(name))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		if string(have) != text {
+			errs = append(errs, fmt.Errorf("%s is stale, run make api", name))
+		}
+	}
+	tag, err := output(r.dir, nil, "git", "describe", "--tags", "--abbrev=0", "--match=v*")
+	if err != nil { // there is no release yet
+		return errors.Join(errs...)
+	}
+	changelog, err := os.ReadFile(r.file("CHANGELOG.md"))
+	if err != nil {
+		return err
+	}
+	_, unreleased, _ := strings.Cut("\n"+string(changelog), "\n## Unreleased\n")
+	unreleased, _, _ = strings.Cut(unreleased, "\n## ")
+	err = r.changes(strings.TrimSpace(tag), func(pkg string, report apidiff.Report) error {
+		for _, c := range report.Changes {
+			key, _, _ := strings.Cut(strings.NewReplacer("(", "", "*", "", ")", "").Replace(c.Message), ":")
+			if name := path.Base(pkg) + "." + key; !c.Compatible && !strings.Contains(unreleased, "`"+name) {
+				errs = append(errs, fmt.Errorf("%s: %s: name it in backquotes in the section Unreleased of CHANGELOG.md, or restore it", name, c.Message))
+			}
+		}
+		return nil
+	})
+	return errors.Join(append(errs, err)...)
+}
+
+// diff prints the changes of exported names of each package since a commit or tag:
+// first the changes that break users, then the others.
+func (r *repo) diff(ref string, w io.Writer) error {
+	return r.changes(ref, func(pkg string, report apidiff.Report) error {
+		if len(report.Changes) == 0 {
+			return nil
+		}
+		fmt.Fprintln(w, pkg)
+		return report.Text(w)
 	})
 }
 
-// gone returns the sorted keys of old that are missing in now or have another
-// text there. For a missing type it does not list the fields and methods.
-func (now api) gone(old api) []string {
-	var keys []string
-	for key, line := range old {
-		owner, _, member := strings.Cut(key, ".")
-		if _, kept := now[owner]; now[key] != line && (!member || kept) {
-			keys = append(keys, key)
+// changes calls do with the changes of each package since a commit or tag.
+func (r *repo) changes(ref string, do func(pkg string, report apidiff.Report) error) error {
+	dir, err := os.MkdirTemp("", "release")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	before, err := r.at(ref, dir)
+	if err != nil {
+		return err
+	}
+	for _, m := range r.released() {
+		old := before.sibling(m.path)
+		if old == nil || !m.promised() {
+			continue
+		}
+		was, err := old.load()
+		if err != nil {
+			return err
+		}
+		is, err := m.load()
+		if err != nil {
+			return err
+		}
+		now := map[string]*types.Package{}
+		for _, pkg := range is {
+			now[pkg.Path()] = pkg
+		}
+		for _, pkg := range was {
+			to := now[pkg.Path()]
+			if to == nil { // all its names are removed
+				to = types.NewPackage(pkg.Path(), pkg.Name())
+			}
+			if err := do(pkg.Path(), apidiff.Changes(pkg, to)); err != nil {
+				return err
+			}
 		}
 	}
-	slices.Sort(keys)
-	return keys
+	return nil
 }
 
-// goldenFile is the file that records the API of a package.
-func (m *module) goldenFile(pkg string) string {
-	rel := strings.TrimPrefix(strings.TrimPrefix(pkg, m.path), "/")
-	name := path.Join(m.dir, rel)
-	if name == "." {
-		name = path.Base(m.path)
+// at writes the tree of a commit or tag into a folder.
+func (r *repo) at(ref, dir string) (*repo, error) {
+	archive, tree := filepath.Join(dir, "tree.zip"), filepath.Join(dir, "tree")
+	if _, err := output(r.dir, nil, "git", "archive", "--format=zip", "--output="+archive, ref); err != nil {
+		return nil, err
 	}
-	return apiDir + name + ".txt"
+	files, err := zip.OpenReader(archive)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(os.CopyFS(tree, files), files.Close()); err != nil {
+		return nil, err
+	}
+	list, err := output(r.dir, nil, "git", "ls-tree", "-r", "-z", "--name-only", ref)
+	if err != nil {
+		return nil, err
+	}
+	return newRepo(tree, strings.Split(strings.TrimSuffix(list, "\x00"), "\x00"))
 }

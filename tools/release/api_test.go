@@ -5,6 +5,8 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"os"
+	"strings"
 	"testing"
 )
 
@@ -18,35 +20,15 @@ type Pair[K comparable, V any] struct {
 
 type Inner struct{ N int }
 
-func (*Inner) Reset()          {}
-func (p Pair[K, V]) Get() V    { return p.hidden }
-func (p Pair[K, V]) secret()   {}
-
-type Reader interface {
-	Read(buffer []byte) (n int, err error)
-	Closer
-}
+func (*Inner) Reset()        {}
+func (p Pair[K, V]) Get() V  { return p.hidden }
+func (p Pair[K, V]) secret() {}
 
 type Closer interface{ Close() error }
 
-type sealed interface{ is() }
-
-type Sealed interface {
-	sealed
-	Name() string
-}
-
-type Number interface{ ~int | ~float64 }
-
 type Link = func(next func(name string) int) func(name string) int
 
-type State uint8
-
-func (s State) String() string { return "" }
-
-const Ready State = 1
-
-const ReasonPaused = "Paused"
+const Ready = 1
 
 var Default = Pair[string, int]{}
 
@@ -55,10 +37,9 @@ func Map[A, B any](list []A, f func(item A) B, more ...B) ([]B, error) { return 
 func unexported() {}
 `
 
-func apiOfSource(t *testing.T, text string) api {
-	t.Helper()
+func TestNames(t *testing.T) {
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "p.go", text, 0)
+	file, err := parser.ParseFile(fset, "p.go", source, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,67 +47,57 @@ func apiOfSource(t *testing.T, text string) api {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return apiOf(pkg)
-}
-
-func TestAPI(t *testing.T) {
-	want := api{
-		"Pair":         "type Pair[K comparable, V any] struct",
-		"Pair.Key":     "field Pair.Key K",
-		"Pair.Inner":   "field Pair.Inner Inner (embedded)",
-		"Pair.Get":     "method (Pair) Get() V",
-		"Pair.Reset":   "method (*Pair) Reset()",
-		"Inner":        "type Inner struct",
-		"Inner.N":      "field Inner.N int",
-		"Inner.Reset":  "method (*Inner) Reset()",
-		"Reader":       "type Reader interface{ Close() error; Read([]byte) (int, error) }",
-		"Closer":       "type Closer interface{ Close() error }",
-		"Sealed":       "type Sealed interface{ Name() string; unexported methods }",
-		"Number":       "type Number interface{ ~int | ~float64 }",
-		"Link":         "type Link = func(func(string) int) func(string) int",
-		"State":        "type State uint8",
-		"State.String": "method (State) String() string",
-		"Ready":        "const Ready State = 1",
-		"ReasonPaused": `const ReasonPaused untyped string = "Paused"`,
-		"Default":      "var Default Pair[string, int]",
-		"Map":          "func Map[A any, B any]([]A, func(A) B, ...B) ([]B, error)",
-	}
-	got := apiOfSource(t, source)
-	for key, line := range want {
-		if got[key] != line {
-			t.Errorf("%s is %q, want %q", key, got[key], line)
-		}
-	}
-	for key, line := range got {
-		if _, ok := want[key]; !ok {
-			t.Errorf("%s is %q, want no such name", key, line)
-		}
+	const want = `# The exported names of example.com/p. make api writes this file.
+Closer: type Closer interface{Close() error}
+Default: var Default Pair[string, int]
+Inner.N: field N int
+Inner.Reset: func (*Inner).Reset()
+Inner: type Inner struct
+Link: type Link = func(next func(name string) int) func(name string) int
+Map: func Map[A, B any](list []A, f func(item A) B, more ...B) ([]B, error)
+Pair.Get: func (Pair[K, V]).Get() V
+Pair.Inner: field Inner Inner
+Pair.Key: field Key K
+Pair.Reset: func (*Inner).Reset()
+Pair: type Pair[K comparable, V any] struct
+Ready: const Ready untyped int = 1
+`
+	if got := names(pkg); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
-func TestGone(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		before string
-		now    string
-		want   string // the only missing key; empty: none
-	}{
-		"Same":          {"nothing changed", "func F(a int) {}", "func F(a int) {}", ""},
-		"Added":         {"a new name does not break users", "func F() {}", "func F() {}\n\nfunc G() {}", ""},
-		"ParameterName": {"callers do not use the names of parameters", "func F(a int) {}", "func F(b int) {}", ""},
-		"Function":      {"a dropped function breaks callers", "func F() {}", "", "F"},
-		"Signature":     {"a changed signature breaks callers", "func F(a int) {}", "func F(a string) {}", "F"},
-		"Field":         {"a dropped field breaks users", "type T struct{ A, B int }", "type T struct{ A int }", "T.B"},
-		"Type":          {"the fields of a dropped type are not listed", "type T struct{ A, B int }", "", "T"},
-		"Method":        {"a new method of an interface breaks implementations", "type I interface{ A() }", "type I interface{ A(); B() }", "I"},
-		"Value":         {"a changed value breaks dashboards", `const C = "a"`, `const C = "b"`, "C"},
+// TestDropped drops and changes names after a release. The section Unreleased of
+// the changelog names one of them, and an older section another one.
+func TestDropped(t *testing.T) {
+	r := unpack(t, "")
+	for _, args := range [][]string{
+		{"add", "."},
+		{"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "first"},
+		{"tag", "v0.1.0"},
+	} {
+		if _, err := output(r.dir, nil, "git", args...); err != nil {
+			t.Fatal(err)
+		}
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			got := apiOfSource(t, "package p\n"+tc.now).gone(apiOfSource(t, "package p\n"+tc.before))
-			if tc.want == "" && len(got) > 0 || tc.want != "" && (len(got) != 1 || got[0] != tc.want) {
-				t.Errorf("%s: missing names: %v, want %q", tc.reason, got, tc.want)
-			}
-		})
+	changed := "package lib\n\nfunc New(string) int { return 0 }\n\nfunc Renamed(string) {}\n\nfunc Added() {}\n\ntype T struct{}\n"
+	if err := os.WriteFile(r.file("lib.go"), []byte(changed), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r = update(t, r); r == nil {
+		t.Fatal("no repository")
+	}
+	err := r.checkAPI()
+	if err == nil || strings.Count(err.Error(), "CHANGELOG.md") != 2 || !strings.Contains(err.Error(), "lib.Old: Old: removed: name it") || !strings.Contains(err.Error(), "lib.T.A: T.A: removed") {
+		t.Errorf("got %v, want errors for Old and T.A", err)
+	}
+	var b strings.Builder
+	if err := r.diff("v0.1.0", &b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Renamed: changed from func(int) to func(string)", "Added: added"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("diff printed\n%s\nwant %q in it", b.String(), want)
+		}
 	}
 }

@@ -17,7 +17,6 @@ import (
 
 const usage = `Usage: release check              rehearse a release of the working tree
        release api                write the exported names to tools/api
-       release api -released      the same, and record them as released
        release diff REF           print the changes of exported names since the commit or tag REF
        release write VERSION      write VERSION into the go.mod files, and print the tags to set
 
@@ -46,9 +45,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	case command == "check":
 		err = rehearse(r, stderr)
 	case command == "api":
-		err = r.writeAPI(false)
-	case command == "api -released":
-		err = r.writeAPI(true)
+		err = r.writeAPI()
 	case len(args) == 2 && args[0] == "diff":
 		err = r.diff(args[1], stdout)
 	case len(args) == 2 && args[0] == "write":
