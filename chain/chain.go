@@ -1,30 +1,12 @@
 package chain
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/windlass-go/windlass/internal/probe"
 )
-
-// Handler does one piece of work: it takes a request and returns a result or an
-// error.
-//
-// A request should be a pointer or a small value: Go passes up to about twelve
-// words in registers. A result should have at most four words: each link copies
-// a larger one through memory.
-type Handler[Req, Res any] func(ctx context.Context, req Req) (Res, error)
-
-// Middleware is a link: it returns a handler that may act before next, after
-// it, or instead of it. [Chain.Then] calls the Middleware once for each
-// composition, and callers call the returned handler once for each request,
-// also from several goroutines at once. So a variable that the Middleware
-// declares outside the returned handler is shared by all requests and must be
-// safe for concurrent use.
-//
-// Middleware is an alias, so functions and slices of functions of this shape
-// need no conversion.
-type Middleware[Req, Res any] = func(next Handler[Req, Res]) Handler[Req, Res]
 
 // Chain is an immutable sequence of links, outermost first. The zero Chain has
 // no links, and its Then returns the given handler. No method changes its
@@ -41,6 +23,16 @@ type entry[Req, Res any] struct {
 	meta *Link
 	id   *Link // the first description; identifies the link in all derived chains
 }
+
+// layer is one decoration or one observer of a chain. Only packages of this
+// library decorate ([layerObserver]).
+type layer[Req, Res any] struct {
+	decorate wrap[Req, Res] // nil: observer observes the links of the chain
+	observer Observer       // with a decoration: observes the links inside other links; nil: none
+}
+
+// wrap is the type of a decoration.
+type wrap[Req, Res any] = func(*Link, Handler[Req, Res]) Handler[Req, Res]
 
 // New makes a chain of links, outermost first:
 //
@@ -89,43 +81,117 @@ func (c Chain[Req, Res]) Extend(others ...Chain[Req, Res]) Chain[Req, Res] {
 	return c
 }
 
-// Then composes the chain around end and returns the handler. Several
-// goroutines may call the handler, any number of times. Then may be called
-// again, with another end:
-//
-//	New().Then(h) = h
-//	New(a, b).Then(New(c).Then(h)) = New(a, b, c).Then(h)
-//
-// Then puts nothing between the links: a call costs as much as the nested
-// functions. c.Then is itself a [Middleware], but a chain lists it as one link:
-// no observer and no engine sees its links. An engine that refuses a wrong
-// set-up, such as owner checks for a kind without owners, does not find the
-// mistake there. Use [Chain.Extend], which keeps the links.
-//
-// Then panics if end is nil, or if a link returns a nil handler. The message
-// names the chain or the link.
-func (c Chain[Req, Res]) Then(end Handler[Req, Res]) Handler[Req, Res] {
-	if end == nil {
-		panic(fmt.Sprintf("chain: Then: the end of the chain %s is nil: give it the handler that does the work", c))
-	}
-	return c.observed(end)
+// NameError reports that a chain was edited by a name that does not occur
+// exactly once. Test for it with errors.As.
+type NameError struct {
+	Op    string // the method, as in "InsertBefore"
+	Name  string // the requested name
+	Found int    // how often it occurs: 0, or 2 or more
+	Chain string // the chain, printed
 }
 
-// compose nests the links around end, with layers around each link's handler.
-// The fault is the text of a set-up error, or empty.
-func (c Chain[Req, Res]) compose(end Handler[Req, Res], layers layers[Req, Res]) (h Handler[Req, Res], fault string) {
-	h = end
-	for i, e := range slices.Backward(c.links) {
-		if h = layers.open(e)(h); h == nil {
-			return nil, fmt.Sprintf("chain: Then: link %d of %d, %s, returned a nil handler", i+1, len(c.links), e.meta)
-		}
-		for _, wrap := range slices.Backward(layers.around) {
-			if h = wrap(e.meta, h); h == nil {
-				return nil, fmt.Sprintf("chain: Then: a decoration of link %d of %d, %s, returned a nil handler", i+1, len(c.links), e.meta)
-			}
+// Error returns the method, the name and the chain.
+func (e *NameError) Error() string {
+	if e.Found == 0 {
+		return fmt.Sprintf("chain: %s: no link is named %q in %s", e.Op, e.Name, e.Chain)
+	}
+	return fmt.Sprintf("chain: %s: %d links are named %q in %s: give each a name of its own with chain.Named", e.Op, e.Found, e.Name, e.Chain)
+}
+
+// InsertBefore returns a chain with links inserted before the link named name,
+// as its next outer links. If name does not occur exactly once, InsertBefore
+// returns c unchanged and a [*NameError]. A nil link panics, as in [New].
+func (c Chain[Req, Res]) InsertBefore(name string, links ...Middleware[Req, Res]) (Chain[Req, Res], error) {
+	return c.edit("InsertBefore", name, 0, 0, links)
+}
+
+// InsertAfter returns a chain with links inserted after the link named name, as
+// its next inner links. It returns the same errors as [Chain.InsertBefore].
+func (c Chain[Req, Res]) InsertAfter(name string, links ...Middleware[Req, Res]) (Chain[Req, Res], error) {
+	return c.edit("InsertAfter", name, 1, 1, links)
+}
+
+// Replace returns a chain with links in place of the link named name. It
+// returns the same errors as [Chain.InsertBefore].
+func (c Chain[Req, Res]) Replace(name string, links ...Middleware[Req, Res]) (Chain[Req, Res], error) {
+	return c.edit("Replace", name, 0, 1, links)
+}
+
+// Without returns a chain without the link named name. It returns the same
+// errors as [Chain.InsertBefore].
+func (c Chain[Req, Res]) Without(name string) (Chain[Req, Res], error) {
+	return c.edit("Without", name, 0, 1, nil)
+}
+
+// edit replaces the links in [from, to) by links. Both positions count from the
+// link named name.
+func (c Chain[Req, Res]) edit(op, name string, from, to int, links []Middleware[Req, Res]) (Chain[Req, Res], error) {
+	added, name := entries(op, links), safeName(name)
+	var at, found int
+	for i, e := range c.links {
+		if e.meta.Name == name {
+			at = i
+			found++
 		}
 	}
-	return h, ""
+	if found != 1 {
+		return c, &NameError{Op: op, Name: name, Found: found, Chain: c.String()}
+	}
+	c.links = slices.Concat(c.links[:at+from], added, c.links[at+to:])
+	return c, nil
+}
+
+// Map converts a chain to other request and result types, link by link:
+//
+//	Map(New(a, b), f) = New(f(a), f(b))    with the names and sources of a and b
+//
+// Map calls f once for each link, before it returns. The new link converts its
+// request to the type of the old link and calls the old link. It converts the
+// request that the old link passes to next, and the result, back.
+//
+// If f returns a link with a tag of its own, that tag replaces the old one.
+//
+// Map drops the decorations and observers of c; see [Chain.Decorated]. It
+// panics if f is nil or returns a nil link.
+func Map[Req, Res, Req2, Res2 any](c Chain[Req, Res], f func(Middleware[Req, Res]) Middleware[Req2, Res2]) Chain[Req2, Res2] {
+	if f == nil {
+		panic("chain: Map: the function is nil")
+	}
+	links := make([]entry[Req2, Res2], len(c.links))
+	for i, e := range c.links {
+		link := f(e.link)
+		if link == nil {
+			panic("chain: Map: the function made a nil link of " + e.meta.String())
+		}
+		meta := e.meta
+		if answer := probe.Ask(link); answer != nil && answer.Tag != nil {
+			retagged := *meta
+			retagged.Tag, meta = answer.Tag, &retagged
+		}
+		links[i] = entry[Req2, Res2]{link: link, meta: meta, id: e.id}
+	}
+	return Chain[Req2, Res2]{links: links}
+}
+
+// Decorated reports whether c has decorations or observers, which Map and
+// [Chain.Extend] would drop.
+func (c Chain[Req, Res]) Decorated() bool { return len(c.layers) > 0 }
+
+// Overlaps reports whether c and o share a link because one chain was derived
+// from the other, or both from a third. The methods of Chain and [Map] return
+// derived chains. Overlaps does not detect a link that was given to both chains
+// separately.
+func (c Chain[Req, Res]) Overlaps(o Chain[Req, Res]) bool {
+	in := make(map[*Link]bool, len(c.links))
+	for _, e := range c.links {
+		in[e.id] = true
+	}
+	for _, e := range o.links {
+		if in[e.id] {
+			return true
+		}
+	}
+	return false
 }
 
 // At returns a chain whose links have [Link.Point] set to point. A point is an

@@ -80,8 +80,6 @@
 //   - apply links to some requests only: [When]
 //   - turn panics into errors, limit time: [Recover], [Deadline]
 //   - replace or remove a link: [Chain.Replace], [Chain.Without]
-//   - wrap every link in a function with the types of the chain:
-//     [Chain.Decorate]
 //   - convert a chain to other request or result types: [Map]
 //
 // # Errors

@@ -308,25 +308,3 @@ func ExampleChain_Observe() {
 	// leave lock
 	// < lock error
 }
-
-// This decoration adds the name of each link to the errors that pass through
-// it.
-func ExampleChain_Decorate() {
-	nameLink := func(l *chain.Link, h Handler) Handler {
-		return func(ctx context.Context, c *Cluster) (Outcome, error) {
-			out, err := h(ctx, c)
-			if err != nil {
-				err = fmt.Errorf("%s: %w", l.Name, err)
-			}
-			return out, err
-		}
-	}
-	handle := chain.New(printing("lock"), quota(3)).Decorate(nameLink).Then(apply)
-
-	_, err := handle(context.Background(), &Cluster{Name: "prod", Nodes: 5})
-	fmt.Println(err)
-	// Output:
-	// enter lock
-	// leave lock
-	// lock: quota: prod: out of quota
-}

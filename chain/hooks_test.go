@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/windlass-go/windlass/chain"
+	calls "github.com/windlass-go/windlass/internal/run"
 )
 
 // logHook writes the arguments of a hook into the trace.
@@ -63,8 +64,8 @@ func TestHooks(t *testing.T) {
 			outcome{Events: []string{entered, "end< end(), end failed", "finally end() end failed\n"}, Result: "end()", Err: failure("end failed")}},
 		"FinallyPanic": {"the function gets the panic with its stack, and the panic continues unchanged", []link{finally}, panicBefore,
 			outcome{Events: []string{entered, broke, "finally  PanicError: panic: end panicked\n"}, Panic: failure("end panicked")}},
-		"FinallyGoexit": {"the function gets ErrGoexit, and the goroutine ends", []link{finally}, goexit,
-			outcome{Events: []string{entered, broke, "finally  " + chain.ErrGoexit.Error() + "\n"}, Goexit: true}},
+		"FinallyGoexit": {"the function gets an error that says so, and the goroutine ends", []link{finally}, goexit,
+			outcome{Events: []string{entered, broke, "finally  " + calls.ErrGoexit.Error() + "\n"}, Goexit: true}},
 		"FinallyTwice": {"the function of the inner link runs first", []link{chain.Finally(func(_ context.Context, req request, _ string, _ error) { logHook(req, "outer") }), finally}, panicBefore,
 			outcome{Events: []string{entered, broke, "finally  PanicError: panic: end panicked\n", "outer\n"}, Panic: failure("end panicked")}},
 	}

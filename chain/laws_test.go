@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/onion"
+	calls "github.com/windlass-go/windlass/internal/run"
 	"github.com/windlass-go/windlass/internal/testing/draws"
 	"pgregory.net/rapid"
 )
@@ -249,9 +251,9 @@ func (m *history) decorate(t *rapid.T) {
 	}
 	id := fmt.Sprint("d", len(c.layers))
 	c.layers = append(slices.Clip(c.layers), id)
-	c.chain = c.chain.Decorate(func(l *chain.Link, h handler) handler {
+	c.chain = onion.Decorate(c.chain, func(l *chain.Link, h handler) handler {
 		return step{id: id + "(" + l.Name + ")", op: pass}.raw()(h)
-	})
+	}, nil)
 	m.add(t, c)
 }
 
@@ -437,7 +439,7 @@ func (o *tracer) Enter(ctx context.Context, l *chain.Link) context.Context {
 
 func (o *tracer) Exit(ctx context.Context, l *chain.Link, e chain.Exit) {
 	how := unwinding
-	if e.Panic == nil && !errors.Is(e.Err, chain.ErrGoexit) {
+	if e.Panic == nil && !errors.Is(e.Err, calls.ErrGoexit) {
 		how = left(e.Result.(string), e.Err)
 	}
 	callOf(ctx).log(o.id, "(", l.Name, ")< ", how)

@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"strings"
@@ -9,6 +10,25 @@ import (
 	"github.com/windlass-go/windlass/internal/probe"
 	"github.com/windlass-go/windlass/internal/text"
 )
+
+// Handler does one piece of work: it takes a request and returns a result or an
+// error.
+//
+// A request should be a pointer or a small value: Go passes up to about twelve
+// words in registers. A result should have at most four words: each link copies
+// a larger one through memory.
+type Handler[Req, Res any] func(ctx context.Context, req Req) (Res, error)
+
+// Middleware is a link: it returns a handler that may act before next, after
+// it, or instead of it. [Chain.Then] calls the Middleware once for each
+// composition, and callers call the returned handler once for each request,
+// also from several goroutines at once. So a variable that the Middleware
+// declares outside the returned handler is shared by all requests and must be
+// safe for concurrent use.
+//
+// Middleware is an alias, so functions and slices of functions of this shape
+// need no conversion.
+type Middleware[Req, Res any] = func(next Handler[Req, Res]) Handler[Req, Res]
 
 // Link describes one link of a chain.
 type Link struct {

@@ -172,8 +172,7 @@ func TestNamingCallsNoLink(t *testing.T) {
 		}
 	}
 	c := chain.New(counting, chain.Named("counting", counting), chain.When(always, counting), chain.Deadline(time.Second, chain.Named("inner", counting))).
-		Append(counting).Extend(chain.New(counting)).At("Apply").Observe(&tracer{}).
-		Decorate(func(_ *chain.Link, h handler) handler { calls++; return h })
+		Append(counting).Extend(chain.New(counting)).At("Apply").Observe(&tracer{})
 	if _, err := c.InsertBefore("counting", counting); err != nil {
 		t.Fatal(err)
 	}

@@ -2,10 +2,9 @@ package chain
 
 import (
 	"context"
-	"slices"
+	"fmt"
 	"time"
 
-	"github.com/windlass-go/windlass/internal/mono"
 	"github.com/windlass-go/windlass/internal/run"
 )
 
@@ -35,8 +34,9 @@ type Exit struct {
 	// Result is the result that the link returned, also if it returned an error
 	// with it. It is nil if the link panicked or ended its goroutine.
 	Result any
-	// Err is the error that the link returned, or [ErrGoexit] if the link ended
-	// its goroutine. It is nil after a panic.
+	// Err is the error that the link returned. If the link ended its goroutine
+	// with runtime.Goexit, as a failing test does, Err says so. It is nil after a
+	// panic.
 	Err error
 	// Panic is the value of a panic that passes through the link; nil without a
 	// panic. Packages that check each decision, such as checks, turn the panic
@@ -95,198 +95,33 @@ func (e Exit) Verdict() (verdict, reason string) {
 	return VerdictError, reason
 }
 
-// ErrGoexit is the error that observers and [Finally] get when a link ended its
-// goroutine with runtime.Goexit, as a failing test does. No handler returns it.
-var ErrGoexit = run.ErrGoexit
-
-// layer is one decoration or one observer of a chain.
-type layer[Req, Res any] struct {
-	decorate wrap[Req, Res] // nil: observer observes the links of the chain
-	observer Observer       // with a decoration: observes the links inside other links; nil: none
-	inWhen   bool           // the decoration is around the links inside When, too
+// PanicError is a panic that [Recover], or a package that runs chains, turned
+// into an error. Test for it with errors.As. If the panic value is an error,
+// errors.Is and errors.As find that error, too.
+type PanicError struct {
+	Value any    // the argument of panic
+	Stack []byte // the frames of the panicking goroutine, the panic first
+	Link  string // the link that was running; empty if unknown
 }
 
-// Decorate returns a chain that wraps decorate around each link's handler,
-// including links added later. The names stay:
-//
-//	New(a, b).Decorate(d).Then(h) = d(a', a(d(b', b(h))))    where a' and b' describe a and b
-//
-// Each composition calls decorate once for each link of the chain, but not for
-// the links within a [When]. Several decorations nest, the first outermost.
-//
-// decorate must not change the *Link. Decorate panics if decorate is nil. If
-// decorate returns a nil handler, [Chain.Then] panics.
-func (c Chain[Req, Res]) Decorate(decorate func(*Link, Handler[Req, Res]) Handler[Req, Res]) Chain[Req, Res] {
-	if decorate == nil {
-		panic("chain: Decorate: the function is nil")
+// Error returns the panic value, and the link if it is known. It omits the
+// stack.
+func (e *PanicError) Error() string {
+	if e.Link == "" {
+		return fmt.Sprintf("panic: %v", e.Value)
 	}
-	return c.with(layer[Req, Res]{decorate: decorate})
+	return fmt.Sprintf("panic in link %s: %v", e.Link, e.Value)
 }
 
-// Observe returns a chain that notifies o of each call of each link, including
-// links added later. Observing twice adds both observers, the first outermost.
-// If o is nil, Observe returns c.
-//
-// Observers also see the links within a [When], and the checks within a check
-// such as checks.OnOwner; [Link.Within] names the outer one. A link within
-// another wrapper, such as [Deadline], is observed as part of the wrapper.
-//
-// Then composes an observed chain twice, with and without the observers, so
-// each Middleware is called twice, or more often within another link. Each call
-// of the handler uses one of the two. If no observer is enabled, the added cost
-// of a call is one call of Enabled for each observer.
-func (c Chain[Req, Res]) Observe(o Observer) Chain[Req, Res] {
-	if o == nil {
-		return c
-	}
-	switch o := o.(type) {
-	case layerObserver:
-		decorate, inside := o.Layer()
-		if _, ok := o.(guardObserver); ok {
-			c = c.guarded(decorate.(wrap[Req, Res]))
-		}
-		return c.with(layer[Req, Res]{decorate.(wrap[Req, Res]), inside, true})
-	case withinObserver:
-		return c.within(o.of).with(layer[Req, Res]{observer: o.Observer})
-	}
-	return c.with(layer[Req, Res]{observer: o})
+// Unwrap returns the panic value if it is an error, else nil.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
 }
 
-// guarded returns c with guard around each decoration of a user, so that a
-// refusal of a decoration counts as one of its link.
-func (c Chain[Req, Res]) guarded(guard wrap[Req, Res]) Chain[Req, Res] {
-	c.layers = slices.Clone(c.layers)
-	for i, l := range c.layers {
-		if decorate := l.decorate; decorate != nil && !l.inWhen {
-			c.layers[i].decorate = func(link *Link, h Handler[Req, Res]) Handler[Req, Res] {
-				if h = decorate(link, h); h == nil {
-					return nil // Then panics and names this link
-				}
-				return guard(link, h)
-			}
-		}
-	}
-	return c
-}
-
-func (c Chain[Req, Res]) with(l layer[Req, Res]) Chain[Req, Res] {
-	c.layers = append(slices.Clip(c.layers), l)
-	return c
-}
-
-// notifying calls h and notifies o about it, as a call of link. s is nil if a
-// link passed on an unrelated context; Exit.Passed is false then.
-func notifying[Req, Res any](outer context.Context, req Req, o Observer, link *Link, s *callState, h Handler[Req, Res]) (Res, error) {
-	ctx := o.Enter(outer, link)
-	if ctx == nil {
-		ctx = outer
-	}
-	inner := ctx
-	if near, ok := ctx.(*call); s != nil && (!ok || near.callState != s) {
-		inner = &call{ctx, s} // the inner links then find s without a search through all contexts
-	}
-	start := mono.Now()
-	return run.Call(inner, req, h, func(end run.End[Res]) {
-		exit := Exit{Result: end.Any(), Err: end.Err, Panic: end.Panic, Elapsed: mono.Now() - start}
-		exit.Passed = s != nil && s.passed.Is()
-		o.Exit(ctx, link, exit)
-	})
-}
-
-// wrap is the type of a decoration.
-type wrap[Req, Res any] = func(*Link, Handler[Req, Res]) Handler[Req, Res]
-
-// call is the context of an observed call of a chain. The call has one, and
-// another one inside each observer whose Enter returned a new context.
-type call struct {
-	context.Context
-	*callState
-}
-
-// callState is the state of an observed call of a chain.
-type callState struct {
-	of     *callKey // the composition
-	on     []bool   // which observers are enabled
-	passed run.Passed
-}
-
-// callKey is the context key of a call; each composition has its own. It is not
-// of size zero, because pointers to zero-size values may be equal.
-type callKey struct{ _ byte }
-
-// Value implements context.Context.
-func (c *call) Value(key any) any {
-	switch key {
-	case run.PassedKey:
-		return &c.passed
-	case c.of:
-		return c.callState
-	}
-	return c.Context.Value(key)
-}
-
-// observed composes the chain around end without observers, and a second time
-// with them if there are any.
-func (c Chain[Req, Res]) observed(end Handler[Req, Res]) Handler[Req, Res] {
-	var observers []Observer
-	var key *callKey
-	var bare, full layers[Req, Res]
-	for _, l := range c.layers {
-		if l.decorate != nil {
-			bare, full = bare.with(l), full.with(l)
-			continue
-		}
-		if key == nil {
-			key = new(callKey)
-		}
-		full = full.with(layer[Req, Res]{observing[Req, Res](key, l.observer, len(observers)), innerObserver{l.observer, key, len(observers)}, true})
-		observers = append(observers, l.observer)
-	}
-	plain := c.mustCompose(end, bare)
-	if len(observers) == 0 || len(c.links) == 0 {
-		return plain
-	}
-	all := c.mustCompose(end, full)
-	return func(ctx context.Context, req Req) (Res, error) {
-		var observed *call
-		for i, o := range observers {
-			if !o.Enabled(ctx) {
-				continue
-			}
-			if observed == nil {
-				observed = &call{ctx, &callState{of: key, on: make([]bool, len(observers))}}
-			}
-			observed.on[i] = true
-		}
-		if observed == nil {
-			return plain(ctx, req)
-		}
-		observed.passed.Within(ctx)
-		return all(observed, req)
-	}
-}
-
-// mustCompose composes the chain, and panics on a fault.
-func (c Chain[Req, Res]) mustCompose(end Handler[Req, Res], layers layers[Req, Res]) Handler[Req, Res] {
-	h, fault := c.compose(end, layers)
-	if fault != "" {
-		panic(fault)
-	}
-	return h
-}
-
-// observing returns the decoration of the n-th observer. It reads from the
-// context whether that observer is enabled. If a link passed on an unrelated
-// context, it calls o.Enabled instead.
-func observing[Req, Res any](key *callKey, o Observer, n int) wrap[Req, Res] {
-	return func(link *Link, h Handler[Req, Res]) Handler[Req, Res] {
-		bound := run.Bound(o, link)
-		return func(ctx context.Context, req Req) (Res, error) {
-			s, ok := ctx.Value(key).(*callState)
-			if ok && !s.on[n] || !ok && !o.Enabled(ctx) {
-				return h(ctx, req)
-			}
-			return notifying(ctx, req, bound, link, s, h)
-		}
-	}
-}
+// Note passes a remark about the running link to the observers of this library,
+// which show it with the link: a fact that the result does not show, such as why
+// the link let a request pass. Note prints text with fmt.Sprint before it
+// returns, but only if an observer reads notes. So a text that is costly to make
+// can be a fmt.Stringer.
+func Note(ctx context.Context, text any) { run.Note(ctx, text) }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/onion"
 )
 
 // A mistake that is visible at set-up panics there, not at the first request.
@@ -45,12 +46,13 @@ func TestSetUpPanics(t *testing.T) {
 		"WhenNilTwo":           {"the message has the position of the nil link", func() { chain.When(always, quota, none) }, "chain: When: link 2 of 2 is nil: leave it out or give a func(next Handler) Handler"},
 		"DeadlineNil":          {"a nil link would fail later, in Then", func() { chain.Deadline(time.Second, none) }, "chain: Deadline: the link is nil"},
 		"DeadlineZero":         {"a link with no time would always fail", func() { chain.Deadline(0, quota) }, "chain: Deadline: link quota is given 0s: give a positive duration"},
-		"Decorate":             {"a nil decoration would fail later, in Then", func() { chain.New(quota).Decorate(nil) }, "chain: Decorate: the function is nil"},
 		"NilEnd":               {"without an end no handler does the work", func() { chain.New(quota, broken).Then(nil) }, "chain: Then: the end of the chain quota -> broken is nil: give it the handler that does the work"},
 		"NilHandler":           {"the message names the link that returned a nil handler", func() { chain.New(quota, broken).Then(end) }, "chain: Then: link 2 of 2, broken, returned a nil handler"},
 		"NilHandlerInWhen":     {"a nil handler within When would fail for some requests only", func() { chain.New(quota, chain.When(always, broken)).Then(end) }, "chain: Then: link 2 of 2, When(broken), returned a nil handler"},
 		"NilHandlerInDeadline": {"the message names the Deadline around the link", func() { chain.New(chain.Deadline(time.Second, broken), quota).Then(end) }, "chain: Then: link 1 of 2, Deadline(1s, broken), returned a nil handler"},
-		"NilDecoration": {"the message blames the decoration, not the link", func() { chain.New(quota).Decorate(func(*chain.Link, handler) handler { return nil }).Then(end) },
+		"NilDecoration": {"the message blames the decoration, not the link", func() {
+			onion.Decorate(chain.New(quota), func(*chain.Link, handler) handler { return nil }, nil).Then(end)
+		},
 			"chain: Then: a decoration of link 1 of 1, quota, returned a nil handler"},
 	}
 	for name, tc := range cases {

@@ -65,11 +65,4 @@ func TestWhenDescribes(t *testing.T) {
 	if diff := cmp.Diff(want, *o.seen); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
-
-	// A decoration gets each link of the chain once, and no other link.
-	var decorated []string
-	c.Decorate(func(l *chain.Link, h handler) handler { decorated = append(decorated, l.Name); return h }).Then(stopped.end())
-	if diff := cmp.Diff([]string{"some"}, decorated); diff != "" {
-		t.Errorf("decorated: -want, +got:\n%s", diff)
-	}
 }

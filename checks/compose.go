@@ -176,7 +176,7 @@ func looped[R any](of request[R], links []chain.Link, checks []func(context.Cont
 		i, done := 0, false
 		defer func() {
 			if !done {
-				res, err = Result{}, chain.ErrGoexit // which cannot be stopped
+				res, err = Result{}, run.ErrGoexit // which cannot be stopped
 				if v := recover(); v != nil {
 					err = &chain.PanicError{Value: v, Stack: stack.Panic(), Link: links[i].Name}
 				}

@@ -87,48 +87,6 @@ func TestComposeFaults(t *testing.T) {
 	}
 }
 
-// Decorations run around the guards of their links. Their faults are errors,
-// too.
-func TestComposeDecorated(t *testing.T) {
-	type around = func(handler) handler
-	answers := func(do func(ctx context.Context, req request) (checks.Result, error)) around {
-		return func(handler) handler { return do }
-	}
-	cases := map[string]struct {
-		reason   string
-		decorate around
-		err      string
-		is       error
-	}{
-		"Forgets": {"a decoration that does not call its link fails", answers(proceeds), "checks: link a: " + checks.ErrEndNotReached.Error(), checks.ErrEndNotReached},
-		"Zero": {"the zero Result of a decoration is an error", answers(func(context.Context, request) (checks.Result, error) { return checks.Result{}, nil }),
-			"checks: link a: " + checks.ErrNoDecision.Error(), checks.ErrNoDecision},
-		"ZeroAfter": {"a decoration cannot replace a proceed by the zero Result", func(h handler) handler {
-			return func(ctx context.Context, req request) (checks.Result, error) {
-				_, err := h(ctx, req)
-				return checks.Result{}, err
-			}
-		}, "checks: link a: " + checks.ErrNoDecision.Error(), checks.ErrNoDecision},
-		"Panic": {"a panic of a decoration is an error", answers(func(context.Context, request) (checks.Result, error) { panic(errTest) }), "panic in link a: a test error", errTest},
-		"Foreign": {"a request that a decoration made is refused", func(h handler) handler {
-			return func(ctx context.Context, _ request) (checks.Result, error) { return h(ctx, ofResource.fresh()) }
-		}, "checks: the request passed on to link a: " + checks.ErrForeignRequest.Error(), checks.ErrForeignRequest},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			c := chain.New(returns[request]("a", checks.Proceed(), nil), returns[request]("b", checks.Proceed(), nil)).Decorate(func(l *chain.Link, h handler) handler {
-				if l.Name == "a" { // the first link alone is decorated
-					return tc.decorate(h)
-				}
-				return h
-			})
-			if res, err := checks.Compose(c)(t.Context(), ofResource.fresh()); err == nil || err.Error() != tc.err || !errors.Is(err, tc.is) {
-				t.Errorf("%s: %v, error %v, want %q", tc.reason, res, err, tc.err)
-			}
-		})
-	}
-}
-
 // TestComposeGoexit ends the goroutine inside a link. Compose cannot stop that, but
 // the request must be fit for the next call.
 func TestComposeGoexit(t *testing.T) {

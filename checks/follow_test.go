@@ -12,12 +12,13 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/internal/linktag"
+	"github.com/windlass-go/windlass/internal/run"
 	"github.com/windlass-go/windlass/internal/slot"
 )
 
 func TestFollow(t *testing.T) {
 	var notes []string
-	traced := chain.WithNotes(t.Context(), func(text string) { notes = append(notes, text) })
+	traced := run.WithNotes(t.Context(), func(text string) { notes = append(notes, text) })
 	req := &checks.Request[*Database]{}
 	early := *req
 	checks.Follow(traced, req, lan, checks.Ref{}, prod, lan)

@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/run"
 )
 
 // answer is the result of a check, the text of its error and its notes for the
@@ -46,7 +47,7 @@ func fails(text string) answer { return answer{Err: text} }
 func ask[R any](t *testing.T, link chain.Middleware[R, checks.Result], req R) (answer, error) {
 	t.Helper()
 	var a answer
-	ctx := chain.WithNotes(t.Context(), func(text string) {
+	ctx := run.WithNotes(t.Context(), func(text string) {
 		if place, line, ok := strings.Cut(text, "_test.go:"); ok && line != "" {
 			text = place + "_test.go:N" // so that the test does not depend on line numbers
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/testing/draws"
@@ -22,11 +21,6 @@ func TestOracle(t *testing.T) {
 	draws.Times(t, 10)
 	t.Run("OwnerRequest", rapid.MakeCheck(func(t *rapid.T) { oracleLaw(t, composedAs(as[ownerRequest]), ofOwner) }))
 	t.Run("Request", rapid.MakeCheck(func(t *rapid.T) { oracleLaw(t, composedAs(as[request]), ofResource) }))
-	t.Run("Decorated", rapid.MakeCheck(func(t *rapid.T) {
-		oracleLaw(t, composedAs(func(c checks.Chain[*Database]) checks.Chain[*Database] {
-			return c.Decorate(func(_ *chain.Link, h handler) handler { return h })
-		}), ofResource)
-	}))
 	t.Run("Observed", rapid.MakeCheck(func(t *rapid.T) {
 		oracleLaw(t, composedAs(func(c checks.Chain[*Database]) checks.Chain[*Database] {
 			return c.Observe(&recorder{}).Observe(&recorder{off: true})

@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/run"
 )
 
 // Deep holds a state three pointers deep, like the types of a cloud's SDK.
@@ -113,7 +114,7 @@ func TestNilPlace(t *testing.T) {
 	_, _, line, _ := runtime.Caller(0)
 	selector := func(d *Deep) *State { return d.Status.Properties.State }
 	var notes []string
-	ctx := chain.WithNotes(t.Context(), func(text string) { notes = append(notes, text) })
+	ctx := run.WithNotes(t.Context(), func(text string) { notes = append(notes, text) })
 	_, _ = checks.Compose(chain.New(checks.ProvisioningState(selector)))(ctx, &checks.Request[*Deep]{})
 	want := []string{fmt.Sprintf("nil dereferenced at checks/state_test.go:%d", line+1)}
 	if diff := cmp.Diff(want, notes); diff != "" {
@@ -186,7 +187,7 @@ func TestSelectorsGoexit(t *testing.T) {
 		returned, done := false, make(chan struct{})
 		go func() {
 			defer close(done)
-			ctx := chain.WithNotes(t.Context(), func(text string) { t.Errorf("%s: runtime.Goexit is not %s", nameOf(link), text) })
+			ctx := run.WithNotes(t.Context(), func(text string) { t.Errorf("%s: runtime.Goexit is not %s", nameOf(link), text) })
 			_, _ = checks.Compose(chain.New(link))(ctx, req)
 			returned = true
 		}()

@@ -160,25 +160,6 @@ func TestComposeFailsClosed(t *testing.T) {
 	}
 }
 
-// Decorations of the links are guarded, too.
-func TestComposeGuardsDecorations(t *testing.T) {
-	boom := errors.New("boom")
-	cases := map[string]Handler{
-		"LinkPanicked(Table(0 rules))":  func(context.Context, *Failure) (Classification, error) { panic(boom) },
-		"LinkFailed(Table(0 rules))":    func(context.Context, *Failure) (Classification, error) { return Classification{}, boom },
-		"LinkUndecided(Table(0 rules))": func(context.Context, *Failure) (Classification, error) { return Classification{}, nil },
-	}
-	for rule, h := range cases {
-		decorated := Table{}.Chain().Decorate(func(*chain.Link, Handler) Handler { return h })
-		for name, err := range map[string]error{"single": coded("A"), "joined": errors.Join(coded("A"), coded("B"))} {
-			got, err := Compose(decorated)(t.Context(), newFailure(err, "", noon))
-			if err != nil || got.Retry() != Slow || got.Rule() != rule || got.Code() != "A" {
-				t.Errorf("%s, %s: got %v, error %v", rule, name, got, err)
-			}
-		}
-	}
-}
-
 func TestComposeOfNoFailure(t *testing.T) {
 	for name, f := range map[string]*Failure{"nil failure": nil, "nil error": newFailure(nil, "", noon)} {
 		got := classifyBy(t, f, Table{{Status: 400, Retry: OnChange}}.Link())

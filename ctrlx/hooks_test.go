@@ -190,27 +190,32 @@ func (d *harness) checked(name string) checks.Middleware[*App] {
 	return checks.Check(name, func(context.Context, *checks.Request[*App]) (checks.Result, error) { return checks.Proceed(), nil })
 }
 
-// Decorations of the user stay around the checks and links that hooks are put before.
-func TestHooksKeepDecorations(t *testing.T) {
+// Observers of the user stay on the checks and links that hooks are put before.
+func TestHooksKeepObservers(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{}))
-	noted := chain.New(d.checked("mine")).Decorate(func(l *chain.Link, h checks.Handler[*App]) checks.Handler[*App] {
-		return func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
-			d.note("decorated %s", l.Name)
-			return h(ctx, req)
-		}
-	})
+	noted := chain.New(d.checked("mine")).Observe(entered{d})
 	d.use(d.reconciler(flow.Extensions[*App]{DeleteCheck: noted}).WithPreDeleteHook(check1))
 	deleted(d)
 	d.pass()
-	if got, want := d.took(), "decorated PreDeleteHook(ctrlx_test.check1), decorated mine, delete"; got != want {
+	if got, want := d.took(), "entered PreDeleteHook(ctrlx_test.check1), entered mine, delete"; got != want {
 		t.Errorf("%q, not %q", got, want)
 	}
-	twice := chain.New(d.checked("mine"), d.checked("mine")).Decorate(func(_ *chain.Link, h checks.Handler[*App]) checks.Handler[*App] { return h })
+	twice := chain.New(d.checked("mine"), d.checked("mine")).Observe(entered{d})
 	hooked := d.reconciler(flow.Extensions[*App]{DeleteCheck: twice}).WithPreDeleteHook(check1)
 	if got := hooked.Flow().Extensions().DeleteCheck.String(); got != "PreDeleteHook(ctrlx_test.check1) -> mine -> mine" {
 		t.Errorf("links of one name: %s", got)
 	}
 }
+
+// entered notes the links that run.
+type entered struct{ *harness }
+
+func (entered) Enabled(context.Context) bool { return true }
+func (e entered) Enter(ctx context.Context, l *chain.Link) context.Context {
+	e.note("entered %s", l.Name)
+	return ctx
+}
+func (entered) Exit(context.Context, *chain.Link, chain.Exit) {}
 
 // Hooks on delete need a finalizer, also where nothing else does.
 func TestDeleteHookWithoutDelete(t *testing.T) {

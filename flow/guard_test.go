@@ -140,22 +140,6 @@ func TestGetLinks(t *testing.T) {
 	}
 }
 
-// The flow also guards the result of a user's decoration of a chain.
-func TestDecoratedChains(t *testing.T) {
-	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}}}
-	careless := linkOn("quota", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
-		return next(ctx, req)
-	}).Decorate(func(_ *chain.Link, h chain.Handler[*request, flow.Progress]) chain.Handler[*request, flow.Progress] {
-		return func(ctx context.Context, req *request) (flow.Progress, error) {
-			_, err := h(ctx, req)
-			return flow.Done(), err
-		}
-	})
-	out := flow.New("Pool", c.operations(), ext{Apply: careless}).Reconcile(t.Context(), &pool{})
-	mustBe(t, "a Done of the decoration is refused", flow.ErrUnderWay, out.Err())
-	mustEqual(t, "the error names the decorated link", place{flow.StateFailed, flow.PointApply, "quota"}, placeOf(out))
-}
-
 // A link on Pass leaves a resource to another controller, with all that Ignore
 // was given.
 func TestStopWithIgnore(t *testing.T) {

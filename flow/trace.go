@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/pass"
+	"github.com/windlass-go/windlass/internal/run"
 	"github.com/windlass-go/windlass/internal/text"
 )
 
@@ -159,7 +160,7 @@ func (tracer) Enter(ctx context.Context, link *chain.Link) context.Context {
 	step := Step{Point: link.Point}
 	switch pass.Of(link) {
 	case pass.Pass:
-		return chain.WithNotes(ctx, rec.note)
+		return run.WithNotes(ctx, rec.note)
 	case pass.Point:
 	default:
 		step.Link = link.Name

@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/internal/pass"
+	"github.com/windlass-go/windlass/internal/run"
 )
 
 // running is the state of an observer in one pass or one call of a standalone
@@ -70,7 +71,7 @@ func (p *running) reconciler() string {
 // receiveNotes returns the context in which p receives notes.
 func (p *running) receiveNotes() context.Context {
 	p.open = p.openRoom[:0]
-	return chain.WithNotes(p, p.add)
+	return run.WithNotes(p, p.add)
 }
 
 // enter records the start of a link that shows notes.

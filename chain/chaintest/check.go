@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/run"
 	"github.com/windlass-go/windlass/internal/testing/snapshot"
 )
 
@@ -242,7 +243,7 @@ type passiveKey struct{}
 
 func (passive) Enabled(context.Context) bool { return true }
 func (passive) Enter(ctx context.Context, _ *chain.Link) context.Context {
-	return chain.WithNotes(context.WithValue(ctx, passiveKey{}, true), func(string) {})
+	return run.WithNotes(context.WithValue(ctx, passiveKey{}, true), func(string) {})
 }
 func (passive) Exit(context.Context, *chain.Link, chain.Exit) {}
 

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/onion"
 	"github.com/windlass-go/windlass/internal/testing/patience"
 	"github.com/windlass-go/windlass/internal/testing/snapshot"
 )
@@ -175,9 +176,12 @@ var errEarly = errors.New("chaintest: called while composing")
 func (k *kit[Req, Res]) compose(c chain.Chain[Req, Res]) (h chain.Handler[Req, Res], comp *composition, err error) {
 	comp = &composition{links: c.Links()}
 	n := comp.countLinks(k.composer != nil)
-	watched := c.Decorate(func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+	watched := onion.Decorate(c, func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+		if l.Within != nil { // a part of a link
+			return h
+		}
 		return k.watch(comp, n-1-(int(comp.steps.Add(1))-1)%n, l, h)
-	})
+	}, nil)
 	var panicked any
 	if !within(k.within, func() {
 		defer func() { panicked = recover() }()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/chain/chaintest"
+	"github.com/windlass-go/windlass/internal/onion"
 	_ "github.com/windlass-go/windlass/internal/testing/draws"
 	"github.com/windlass-go/windlass/internal/testing/fake"
 )
@@ -215,7 +216,7 @@ var strict = chaintest.WithComposer(chaintest.Composer[*request, outcome]{
 			}
 			return new(int)
 		}
-		h := c.Decorate(func(_ *chain.Link, h handler) handler {
+		h := onion.Decorate(c, func(_ *chain.Link, h handler) handler {
 			return func(ctx context.Context, req *request) (outcome, error) {
 				n := count(ctx)
 				before := *n
@@ -225,7 +226,7 @@ var strict = chaintest.WithComposer(chaintest.Composer[*request, outcome]{
 				}
 				return res, err
 			}
-		}).Then(func(ctx context.Context, _ *request) (outcome, error) {
+		}, nil).Then(func(ctx context.Context, _ *request) (outcome, error) {
 			*count(ctx)++
 			return outcome{}, nil
 		})
@@ -319,9 +320,9 @@ func TestLawsHold(t *testing.T) {
 		chain  links
 		opts   []chaintest.Option
 	}{
-		"All": {"all links of package chain, observed and decorated", chain.New(chain.Recover, chain.Before[*request, outcome](seen), chain.When(many, pass("a")),
+		"All": {"all links of package chain, observed", chain.New(chain.Recover, chain.Before[*request, outcome](seen), chain.When(many, pass("a")),
 			chain.Deadline(time.Minute, chain.Named("b", chain.Finally(func(context.Context, *request, outcome, error) {})))).
-			Observe(&chaintest.Recorder{}).Decorate(func(_ *chain.Link, h handler) handler { return h }), nil},
+			Observe(&chaintest.Recorder{}), nil},
 		"Stops": {"a link that stops some requests", chain.New(pass("a"), around("guard", func(ctx context.Context, r *request, next handler) (outcome, error) {
 			if r.Nodes > 5 {
 				return outcome{"too many"}, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/internal/pass"
+	"github.com/windlass-go/windlass/internal/run"
 )
 
 // Recorder is an observer that records which links ran. Give it to
@@ -59,7 +60,7 @@ func (r *Recorder) Enter(ctx context.Context, link *chain.Link) context.Context 
 
 // Exit records how a link was left.
 func (r *Recorder) Exit(_ context.Context, link *chain.Link, e chain.Exit) {
-	x := exit{res: e.Result, err: e.Err, panicked: e.Panic, passed: e.Passed, goexit: e.Err == chain.ErrGoexit}
+	x := exit{res: e.Result, err: e.Err, panicked: e.Panic, passed: e.Passed, goexit: e.Err == run.ErrGoexit}
 	s := Step{Whole: pass.Of(link).String(), Point: link.Point, Link: link.Name, Left: true}
 	s.Verdict, s.Reason = x.verdict()
 	switch {

@@ -36,7 +36,7 @@ func TestRecorder(t *testing.T) {
 		"Returns": {"the verdict of a result without Describe is proceed", func() (any, error) { return 1, nil }, left("proceed", "", "")},
 		"Fails":   {"the step has the text of the error", func() (any, error) { return nil, errors.New("no") }, left("error", "", "no")},
 		"Panics":  {"the step has the panic value", func() (any, error) { panic("out") }, left("panic", "", "out")},
-		"Goexit":  {"the verdict of Goexit is not error", func() (any, error) { runtime.Goexit(); return nil, nil }, left("goexit", "", chain.ErrGoexit.Error())},
+		"Goexit":  {"the verdict of Goexit is not error", func() (any, error) { runtime.Goexit(); return nil, nil }, left("goexit", "", "chain: the goroutine was ended by runtime.Goexit")},
 		"Decides": {"the step has the verdict and reason of the result", func() (any, error) { return decided{}, nil }, left("block", "NotYet", "")},
 		"NoVerdict": {"the step shows that Describe panics", func() (any, error) { return decided{panics: true}, nil },
 			left("(the result panics in Describe)", "", "")},

@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/internal/pass"
+	"github.com/windlass-go/windlass/internal/run"
 )
 
 // stage is the part of a World that does not depend on the type of the
@@ -206,7 +207,7 @@ func (st *stage) Exit(_ context.Context, link *chain.Link, exit chain.Exit) {
 			break
 		}
 	}
-	if exit.Err == chain.ErrGoexit && st.ended == nil {
+	if exit.Err == run.ErrGoexit && st.ended == nil {
 		st.ended = link
 	}
 	if pass.Of(link) != pass.Point || exit.Panic != nil {

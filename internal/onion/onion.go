@@ -3,7 +3,7 @@
 //
 //	observers ( guard ( link ( observers ( guard ( link ... guard ( end ) ) ) ) ) )
 //
-// Each decoration of a user (chain.Decorate) has a guard, too. The guard of a link turns a panic into an error, replaces an invalid result
+// The guard of a link turns a panic into an error, replaces an invalid result
 // with an error, and records which link decided. Outer links get the result of
 // the guard.
 package onion
@@ -151,10 +151,10 @@ func Compose[Req any, Res comparable](c chain.Chain[Req, Res], end chain.Handler
 		return end
 	}
 	var outermost *chain.Link
-	h := c.Observe(guards{layer{nil, func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+	h := Decorate(c, func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 		outermost = l // links are composed from the innermost to the outermost
 		return g.around(l, h)
-	}, nil}}).Then(end)
+	}, nil).Then(end)
 	if c.Decorated() { // the user's observers are outside the guards, and count as the outermost link
 		return g.around(outermost, h)
 	}
@@ -177,13 +177,6 @@ type layer struct {
 
 // Layer returns the decoration and the observer.
 func (l layer) Layer() (decorate any, inside chain.Observer) { return l.decorate, l.inside }
-
-// guards is a layer that chain.Observe also puts around each decoration of a
-// user.
-type guards struct{ layer }
-
-// Guards marks the layer.
-func (guards) Guards() {}
 
 // end is the handler of a nil end.
 func (g *Guard[Req, Res]) end(ctx context.Context, req Req) (res Res, err error) {
