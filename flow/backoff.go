@@ -65,6 +65,9 @@ const (
 	counters
 )
 
+// manyKeys is the number of keys that no age removes.
+const manyKeys = 1024
+
 // shortest and longest bound the delays that options set. longest is 73 years,
 // so that sums do not overflow.
 const shortest, longest = time.Millisecond, time.Duration(math.MaxInt64 / 4)
@@ -229,4 +232,32 @@ func (b *Backoff) delay(o Outcome, count func(counter int) (before int)) time.Du
 
 func (b *Backoff) atResync() time.Duration {
 	return max(b.resync+time.Duration(float64(b.resync)*b.resyncJitter*(2*b.rand()-1)), b.least)
+}
+
+// Again returns the delay after which to requeue the resource, and whether to
+// requeue it at all. The delay comes from the reconciler's [Backoff] and grows
+// with each failure. With [WithoutBackoff] it is always the first delay of a
+// new Backoff, without jitter. It is at least 1 s, unless an option of the
+// Backoff sets a shorter delay. It is zero only if again is false: the pass was
+// canceled, the outcome is final, the resource is gone, or it is ignored and
+// the check asks for no other pass.
+func (o Outcome) Again() (delay time.Duration, again bool) {
+	switch {
+	case o.ends():
+		return 0, false
+	case o.delay > 0:
+		return o.delay, true
+	}
+	return stateless.delay(o, func(int) (before int) { return 0 }), true
+}
+
+// ends reports whether only an event causes another pass.
+func (o Outcome) ends() bool {
+	switch o.State() {
+	case StateGone, StateCanceled:
+		return true
+	case StateIgnored:
+		return o.Retry() == classify.Unset && o.After() <= 0
+	}
+	return o.Final()
 }

@@ -238,12 +238,11 @@ func TestBackoffFunctions(t *testing.T) {
 	}
 	t.Run("Panics", func(t *testing.T) {
 		b := flow.NewBackoff(flow.WithBackoffClock(func() time.Time { panic("clock") }), flow.WithBackoffRand(func() float64 { return 0.5 }))
-		out := fails(flow.WithBackoff(b), flow.WithExplanations(1), flow.WithClock(func() time.Time { panic("clock") }), flow.WithReadyTimeout(time.Hour))
+		out := fails(flow.WithBackoff(b), flow.WithExplanations(1), flow.WithClock(func() time.Time { panic("clock") }))
 		delay, _ := out.Again()
 		mustEqual(t, "the pass ends as without the panic", []any{"Unknown", 1050 * time.Millisecond}, []any{out.Reason(), delay})
-		ctx, trace := flow.WithTrace(t.Context())
-		flow.New("Pool", (&cloud{}).operations(), ext{}, flow.WithClock(func() time.Time { panic("clock") })).Reconcile(ctx, &pool{})
-		if e, _ := trace.Last(); time.Since(e.At).Abs() > time.Hour {
+		e := explain(t, (&cloud{}).operations(), ext{}, &pool{}, flow.WithClock(func() time.Time { panic("clock") }))
+		if time.Since(e.At).Abs() > time.Hour {
 			t.Errorf("the pass was at %s, which is not the time of the machine", e.At)
 		}
 		if d := b.Resync(); d != time.Hour {

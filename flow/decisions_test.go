@@ -293,16 +293,9 @@ func TestDecisionLimits(t *testing.T) {
 	out = flow.New("Pool", (&cloud{}).operations(), kept(classify.Never)).Reconcile(t.Context(), &pool{})
 	mustEqual(t, "a final outcome has conditions, because the engine stores it there", []any{false, 3}, []any{out.KeepsStatus(), len(out.Conditions())})
 
-	now := time.Unix(1, 0)
-	r = flow.New("Pool", (&cloud{}).operations(), kept(classify.Slow), flow.WithReadyTimeout(time.Minute), flow.WithClock(func() time.Time { return now }))
-	r.Reconcile(t.Context(), &pool{})
-	now = now.Add(time.Hour)
-	out = r.Reconcile(t.Context(), &pool{})
-	mustEqual(t, "a time-out is written", []any{flow.ReasonTimeout, 2}, []any{out.Reason(), len(out.Conditions())})
 }
 
-// After a release or a final outcome the flow stores no token, no count and no
-// time-out.
+// After a release or a final outcome the flow stores no token.
 func TestDecisionsDropStoredState(t *testing.T) {
 	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}}}
 	release := false
@@ -325,13 +318,6 @@ func TestDecisionsDropStoredState(t *testing.T) {
 	out := flow.New("Pool", o, ext{DeleteCheck: chain.New(returns[*checks.Request[*pool]]("gone", checks.Release("the fleet is gone"), nil))}).Reconcile(t.Context(), &pool{token: "a", deleting: true})
 	mustEqual(t, "the pass fails if the token cannot be removed", place{flow.StateFailed, flow.PointDelete, ""}, placeOf(out))
 	mustBe(t, "the pass fails if the token cannot be removed", errBoom, out.Err())
-
-	never := ext{PreCheck: chain.New(returns[*checks.Request[*pool]]("no", checks.Block("Denied", "", checks.WithRetry(classify.Never)), nil))}
-	now := time.Unix(1, 0)
-	r = flow.New("Pool", (&cloud{}).operations(), never, flow.WithReadyTimeout(time.Minute), flow.WithClock(func() time.Time { return now }))
-	r.Reconcile(t.Context(), &pool{})
-	now = now.Add(time.Hour)
-	mustEqual(t, "a final outcome does not time out", "Denied", r.Reconcile(t.Context(), &pool{}).Reason())
 }
 
 // A block or a decision at EntryCheck spares the read of the owner.

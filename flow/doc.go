@@ -93,8 +93,8 @@
 //     failed until the spec changes;
 //   - checks.Release: the flow forgets a deleted resource without Delete.
 //
-// [Outcome.Final] and [Outcome.KeepsStatus] report these decisions.
-// [WithReadyTimeout] fails a resource that does not become Ready in time.
+// [Outcome.Final] and [Outcome.KeepsStatus] report these decisions. Package
+// ctrlx has a time-out for resources that do not become Ready.
 //
 // # Operations under way
 //
@@ -132,7 +132,7 @@
 // # Mistakes that end a pass
 //
 // Unknown is never treated as ready. Each of these mistakes ends the pass with
-// an error that names the link:
+// an error that names the link ([ErrMisuse]):
 //
 //   - a panic of a link or an operation;
 //   - the zero value of a result;
@@ -162,17 +162,17 @@
 // one kind inside the links that many kinds share. [Convert] reuses the
 // extensions of one API version for the next version.
 //
-// # Listings, traces and tests
+// # Listings, explanations and tests
 //
-// [Reconciler.String] and [Reconciler.Mermaid] show the flow. [WithTrace] shows
-// one pass. [WithExplanations] and [Reconciler.Explain] show the last pass of
-// each resource: the verdict of every link, the awaited objects, how long the
+// [Reconciler.String] and [Reconciler.Mermaid] show the flow.
+// [WithExplanations] and [Reconciler.Explain] show the last pass of each
+// resource: the verdict of every link, the awaited objects, how long the
 // resource has been in this state, and the time of the next pass.
 // [WithObserver] reports every pass, point and link to a chain.Observer, such
 // as the telemetry of package otelx.
 //
 // A link that contains other links, such as checks.OnOwner, checks.All,
-// checks.Cached and chain.When, has a step in the trace, and so has each inner
+// checks.Cached and chain.When, has a step in the explanation, and so has each inner
 // link. A When shows the verdict of the link that decided, the others show
 // their combined verdict.
 //

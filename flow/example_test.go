@@ -381,32 +381,6 @@ func ExampleGetMiddleware() {
 	// ready gets: 1
 }
 
-// The trace of a pass has the verdict of every link.
-func ExampleWithTrace() {
-	databases := flow.New("Database", operations(), flow.Extensions[*Database]{
-		PreCheck: chain.New(
-			checks.Paused(func(*Database) bool { return false }),
-			checks.ReferenceReady("network", func(*Database) []checks.Ref { return []checks.Ref{{Kind: "Network", Name: "lan"}} }),
-		),
-	}, flow.WithResolver(func(_ context.Context, ref checks.Ref) (checks.Object, error) {
-		return checks.Object{Ref: ref}, nil // not found
-	}))
-	ctx, trace := flow.WithTrace(context.Background())
-	databases.Reconcile(ctx, &Database{Name: "orders", Size: 10})
-
-	last, _ := trace.Last()
-	for _, s := range last.Steps {
-		fmt.Printf("%-11s %-24s %s\n", s.Point, s.Link, s.Verdict)
-	}
-	// Output:
-	// EntryCheck                           proceed
-	// OwnerCheck                           proceed
-	// Get                                  proceed
-	// PreCheck                             block
-	// PreCheck    Paused                   proceed
-	// PreCheck    ReferenceReady(network)  block
-}
-
 // An explanation shows why a resource is blocked, since when, and the time of
 // the next pass. The clock makes the output predictable.
 func ExampleReconciler_Explain() {

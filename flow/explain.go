@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/text"
 )
 
@@ -39,10 +41,7 @@ type Explanation struct {
 	Retry    string        `json:"retry,omitempty"`
 	// Again is the time of the next pass. It is zero if the reconciler has no
 	// [Backoff], or if no pass follows.
-	Again time.Time `json:"again,omitzero"`
-	// TimesOut is the time at which [WithReadyTimeout] fails the resource. It
-	// is zero if there is no time-out, or if it has passed.
-	TimesOut   time.Time    `json:"timesOut,omitzero"`
+	Again      time.Time    `json:"again,omitzero"`
 	WaitingFor []checks.Ref `json:"waitingFor,omitempty"`
 	// WaitsForSelf reports that the resource waits for a change of its own
 	// status.
@@ -59,16 +58,6 @@ type Explanation struct {
 	Steps     []Step       `json:"steps"`
 
 	now time.Time // the time of the call of Explain; zero: unknown
-}
-
-// Explain returns the Explanation of the last pass of the resource with this
-// key. ok is false if the reconciler has none: the resource was never
-// reconciled, n other resources were reconciled since, or [WithExplanations] is
-// not set.
-func (r *Reconciler[T]) Explain(key string) (e Explanation, ok bool) {
-	e, ok = r.explanations.Get(key)
-	e.now = r.opt.now()
-	return e, ok
 }
 
 // String returns the state of the resource, the reason, the awaited and the
@@ -101,7 +90,6 @@ func (e Explanation) String() string {
 	line("follows", strings.Join(namesOf(e.Following), ", "))
 	line("since", e.clock(e.Since))
 	line("next pass", cmp.Or(e.clock(e.Again), e.Retry))
-	line("times out", e.clock(e.TimesOut))
 	line("last pass", e.clock(e.At))
 	b.WriteByte('\n')
 	e.table(&b)
@@ -241,21 +229,133 @@ func (e *Explanation) hasOwnLine(point string) bool {
 	return false
 }
 
-func joinTexts(texts ...string) string {
-	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), ": ")
+// Step is a point or a link of a pass. Steps are in the order of entry.
+type Step struct {
+	// Point is the extension point. Link is the name of the link. An empty Link
+	// means the point itself, with its operation.
+	Point string `json:"point"`
+	Link  string `json:"link,omitempty"`
+	// Verdict is the decision of the step: proceed, block, skip, ignore,
+	// finish, release, error or panic. For operations it may also be wait. For
+	// classifications it is how soon to retry.
+	Verdict string `json:"verdict"`
+	Reason  string `json:"reason,omitempty"`
+	// Message is the text of a decision that did not proceed. Error is the text
+	// of an error or a panic. A check may return both.
+	Message string `json:"message,omitempty"`
+	Error   string `json:"error,omitempty"`
+	// Notes are the further texts of the link, see [chain.Note]: at most 64 KiB
+	// in a pass, and those of the flow.
+	Notes []string `json:"notes,omitempty"`
+	// Elapsed is the duration of the step by the reconciler's clock
+	// ([WithClock]), including all inner steps. Own is the duration without
+	// these.
+	Elapsed time.Duration `json:"elapsedNanoseconds"`
+	Own     time.Duration `json:"ownNanoseconds,omitempty"`
 }
 
-// storeExplanation stores e under key. If there are more explanations than
-// WithExplanations allows, it drops the oldest one. It does not reuse a Since
-// that is later than the pass, which happens if the clock went back. Round
-// removes the monotonic times, so that After compares the times that users
-// read.
-func (r *Reconciler[T]) storeExplanation(key string, e Explanation) {
-	r.explanations.Put(key, func(old *Explanation) {
-		same := old.State == e.State && old.Point == e.Point && old.Link == e.Link && old.Reason == e.Reason
-		if same && !old.Since.Round(0).After(e.At) {
-			e.Since = old.Since
+// recording is a trace under way. Links may use it on other goroutines.
+type recording struct {
+	now   func() time.Time
+	mu    sync.Mutex
+	begun time.Time
+	steps []Step
+	open  []entered // the steps that were entered and not yet left, innermost last
+	cut   bool      // steps are left out
+	notes int       // the bytes of all notes of links
+}
+
+type entered struct {
+	link *chain.Link
+	step int // negative: left out
+	at   time.Time
+	// inner is the duration of the inner steps that were left.
+	inner time.Duration
+}
+
+// Bounds of a recording, so that no link fills the memory of explanations. A
+// recording keeps its first and its last steps: the last ones decided.
+const maxSteps, firstSteps, maxNotes = 500, 400, 64 << 10
+
+// note adds a note to the innermost step.
+func (rec *recording) note(text string) {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	n := len(rec.open)
+	if n == 0 || rec.open[n-1].step < 0 || rec.notes > maxNotes {
+		return
+	}
+	s := &rec.steps[rec.open[n-1].step]
+	text = short(text)
+	if rec.notes += len(text); rec.notes > maxNotes {
+		text = "further notes are left out"
+	}
+	s.Notes = append(s.Notes, text)
+}
+
+// add adds a step that is entered.
+func (rec *recording) add(link *chain.Link, step Step, now time.Time) {
+	if len(rec.steps) == maxSteps {
+		rec.cut = true
+		rec.steps = slices.Delete(rec.steps, firstSteps, firstSteps+1)
+		for i := range rec.open {
+			switch in := &rec.open[i]; {
+			case in.step == firstSteps:
+				in.step = -1
+			case in.step > firstSteps:
+				in.step--
+			}
 		}
-		*old = e
-	}, func(n int, _ *Explanation) bool { return n > r.opt.explanations })
+	}
+	rec.open = append(rec.open, entered{link, len(rec.steps), now, 0})
+	rec.steps = append(rec.steps, step)
+}
+
+// all returns a copy of the steps: a link may still run on its own goroutine.
+func (rec *recording) all() []Step {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	steps := slices.Clone(rec.steps)
+	if rec.cut {
+		s := &steps[firstSteps]
+		s.Notes = append(slices.Clone(s.Notes), "the steps before this one are left out")
+	}
+	return steps
+}
+
+// short returns a note as the explanation shows it.
+func short(note string) string { return text.Line(note, text.Quote) }
+
+// stepOf returns a step with the verdict, texts and notes of an exit.
+func stepOf(exit chain.Exit) (s Step) {
+	s.Verdict, s.Reason = exit.Verdict()
+	if s.Verdict == chain.VerdictProceed {
+		return s
+	}
+	if exit.Err != nil {
+		s.Error = fmt.Sprint(exit.Err) // fmt.Sprint recovers from an error that panics
+		if p, ok := exit.Err.(*chain.PanicError); ok {
+			s.Error = fmt.Sprint(p.Value)
+		}
+	}
+	switch res := exit.Result.(type) {
+	case checks.Result:
+		s.Message = res.Message()
+	case Progress:
+		if s.Verdict == chain.VerdictSkip {
+			s.Message = res.Why()
+		}
+		if after := res.get().after; after < 0 {
+			s.Notes = append(s.Notes, fmt.Sprintf("the delay %s is negative and counts as none", after))
+		}
+	case classify.Classification:
+		if fault := res.Fault(); fault != nil {
+			s.Notes = append(s.Notes, fmt.Sprint(fault))
+		}
+	case Observation:
+		if s.Verdict == chain.VerdictSkip {
+			s.Message = res.Skip
+		}
+	}
+	return s
 }

@@ -8,21 +8,6 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// Names of the extension points in traces, listings and observers.
-const (
-	PointPass        = "Pass"
-	PointEntryCheck  = "EntryCheck"
-	PointOwner       = "Owner" // not an extension point: here the flow resolves the owner
-	PointOwnerCheck  = "OwnerCheck"
-	PointGet         = "Get"
-	PointPreCheck    = "PreCheck"
-	PointApply       = "Apply"
-	PointPostCheck   = "PostCheck"
-	PointDeleteCheck = "DeleteCheck"
-	PointDelete      = "Delete"
-	PointClassify    = "Classify"
-)
-
 // Handler starts or polls an operation. The links of Apply and Delete wrap one.
 type Handler[T any] = chain.Handler[*Request[T], Progress]
 
@@ -135,5 +120,54 @@ func (e Extensions[T]) named() Extensions[T] {
 		DeleteCheck: e.DeleteCheck.At(PointDeleteCheck),
 		Delete:      e.Delete.At(PointDelete),
 		Classify:    e.Classify.At(PointClassify),
+	}
+}
+
+// Convert makes extensions for From of extensions for To, another version of
+// the same API. It keeps owner checks and error rules as they are, and converts
+// checks of the resource with [checks.Convert]. Add the links of the new
+// version with [Extensions.Extend]. To limit an error rule to some versions,
+// set its APIVersions.
+//
+// If convert returns an error, returns nil, or panics, the check that needed it
+// fails, and with it the pass. The error is a [*checks.ConversionError], which
+// names the kind and both types. The pass calls convert only for a check, and
+// for the objects that a check follows although the pass leaves it out. If only
+// a PostCheck converts, the PUT happens before convert can fail: add a PreCheck
+// that converts too.
+//
+// Convert panics on:
+//
+//   - a nil convert;
+//   - links on Pass, Get, Apply and Delete, and gates ([checks.Gate]), because
+//     their changes to the converted resource would be lost; write them for the
+//     new type;
+//   - checks of the resource with decorations or observers, which would be lost
+//     as well.
+func Convert[From, To any](ext Extensions[To], convert func(From) (To, error)) Extensions[From] {
+	if convert == nil {
+		panic("flow: Convert: the function is nil")
+	}
+	noLinks(PointPass, ext.Pass)
+	noLinks(PointGet, ext.Get)
+	noLinks(PointApply, ext.Apply)
+	noLinks(PointDelete, ext.Delete)
+	undecorated("Convert", PointEntryCheck, ext.EntryCheck)
+	undecorated("Convert", PointPreCheck, ext.PreCheck)
+	undecorated("Convert", PointPostCheck, ext.PostCheck)
+	undecorated("Convert", PointDeleteCheck, ext.DeleteCheck)
+	return Extensions[From]{
+		EntryCheck:  checks.Convert(ext.EntryCheck, convert),
+		OwnerCheck:  ext.OwnerCheck,
+		PreCheck:    checks.Convert(ext.PreCheck, convert),
+		PostCheck:   checks.Convert(ext.PostCheck, convert),
+		DeleteCheck: checks.Convert(ext.DeleteCheck, convert),
+		Classify:    ext.Classify,
+	}
+}
+
+func noLinks[Req, Res any](point string, c chain.Chain[Req, Res]) {
+	if c.Len() > 0 {
+		panic(fmt.Sprintf("flow: Convert: links on %s (%s) act on the resource and cannot be converted: leave them out, and write them for the new type", point, c))
 	}
 }

@@ -223,9 +223,8 @@ func TestOwnerFrom(t *testing.T) {
 				}
 				return tc.set, tc.err
 			}
-			r := flow.New("Pool", o, ext{OwnerCheck: tc.checks}, flow.WithLister(lister))
-			ctx, trace := flow.WithTrace(t.Context())
-			out := r.Reconcile(ctx, p)
+			r := flow.New("Pool", o, ext{OwnerCheck: tc.checks}, flow.WithLister(lister), flow.WithExplanations(1))
+			out := r.Reconcile(t.Context(), p)
 			if got := out.String(); got != tc.want {
 				t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
 			}
@@ -235,7 +234,7 @@ func TestOwnerFrom(t *testing.T) {
 			if (out.State() == flow.StateReady) != (len(seen) == 1) || len(seen) == 1 && strings.HasPrefix(name, "One") && seen[0] != "a" {
 				t.Errorf("%s: Apply saw the owners %v", tc.reason, seen)
 			}
-			last, _ := trace.Last()
+			last, _ := r.Explain("p")
 			if !strings.Contains(last.String(), tc.note) || strings.HasPrefix(tc.want, "blocked") && !strings.Contains(last.String(), "\n> OwnerCheck") {
 				t.Errorf("%s: want the note %q and the link that blocks in\n%s", tc.reason, tc.note, last)
 			}

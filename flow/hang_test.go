@@ -66,7 +66,7 @@ func TestHangingFunctionStopsOneResource(t *testing.T) {
 				}
 				tc.hang(h, &o)
 				r := flow.New("Pool", o, ext{}, flow.WithClock(now), flow.WithBackoff(flow.NewBackoff(flow.WithBackoffClock(now))),
-					flow.WithExplanations(5), flow.WithReadyTimeout(time.Hour))
+					flow.WithExplanations(5))
 				stuck, other := &pool{name: "stuck"}, &pool{name: "other"}
 				r.Reconcile(t.Context(), stuck) // its token is in memory now
 
@@ -114,9 +114,7 @@ func TestTraceReadsErrorsWithoutLock(t *testing.T) {
 	c := &cloud{}
 	o := c.operations()
 	o.Apply = func(ctx context.Context, _ *request) (flow.Progress, error) { return flow.Progress{}, notingError{ctx} }
-	ctx, trace := flow.WithTrace(t.Context())
-	flow.New("Pool", o, ext{}).Reconcile(ctx, &pool{name: "p"})
-	if e, ok := trace.Last(); !ok || e.Error != "boom" {
+	if e := explain(t, o, ext{}, &pool{name: "p"}); e.Error != "boom" {
 		t.Errorf("the trace has the error %q", e.Error)
 	}
 }

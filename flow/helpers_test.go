@@ -144,6 +144,18 @@ func noting[Req, Res any](c *cloud, name string) chain.Middleware[Req, Res] {
 	})
 }
 
+// explain runs a pass and returns its explanation.
+func explain(t *testing.T, o ops, e ext, p *pool, opts ...flow.Option) flow.Explanation {
+	t.Helper()
+	r := flow.New("Pool", o, e, append(opts, flow.WithExplanations(1))...)
+	r.Reconcile(t.Context(), p)
+	got, ok := r.Explain(o.Key(p))
+	if !ok {
+		t.Fatal("there is no explanation")
+	}
+	return got
+}
+
 // link makes a link of a function that receives next.
 func link[Req, Res any](name string, f func(ctx context.Context, req Req, next chain.Handler[Req, Res]) (Res, error)) chain.Middleware[Req, Res] {
 	return chain.Named(name, func(next chain.Handler[Req, Res]) chain.Handler[Req, Res] {

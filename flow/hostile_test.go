@@ -68,7 +68,7 @@ func mustBeLines(t *testing.T, place, text, sound string) {
 }
 
 // view holds every text that the library shows of passes with a hostile text.
-type view struct{ listing, reconciler, drawing, table, explained, traced, failed string }
+type view struct{ listing, reconciler, drawing, table, explained, failed string }
 
 // show shows passes in which text is the name, the key, the message and the
 // error.
@@ -108,15 +108,13 @@ func show(t *testing.T, text string) (v view, outcomes []flow.Outcome, explained
 		{failing, ext{OwnerCheck: chain.New(returns[*checks.OwnerRequest](text, checks.Result{}, errors.New(text)))}},
 	} {
 		r := flow.New(text, run.o, run.e, flow.WithExplanations(1))
-		ctx, trace := flow.WithTrace(t.Context())
-		out := r.Reconcile(ctx, &pool{name: text})
+		out := r.Reconcile(t.Context(), &pool{name: text})
 		e, ok := r.Explain(text)
 		if !ok {
 			t.Error("there is no explanation under the raw key")
 		}
 		outcomes, explained = append(outcomes, out), append(explained, e)
 		v.explained += e.String()
-		v.traced += trace.String()
 		v.reconciler += r.String()
 		v.drawing += r.Mermaid()
 	}
@@ -142,7 +140,6 @@ func TestHostileTexts(t *testing.T) {
 			}
 			mustBeLines(t, "Table.String", v.table, sound.table)
 			mustBeLines(t, "Explanation.String", v.explained, sound.explained)
-			mustBeLines(t, "Trace.String", v.traced, sound.traced)
 			mustBeLines(t, "Explanation.String of a literal", v.failed, sound.failed)
 			for _, e := range explained {
 				data, err := json.Marshal(e)

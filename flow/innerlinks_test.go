@@ -49,10 +49,9 @@ func TestTraceOfInnerLinks(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			o := &recorder{}
-			r := flow.New("Pool", (&cloud{}).operations(), ext{PreCheck: chain.New(tc.links...)}, flow.WithObserver(&recorder{off: true}), flow.WithObserver(o))
-			ctx, trace := flow.WithTrace(t.Context())
-			out := r.Reconcile(ctx, &pool{})
-			last, _ := trace.Last()
+			r := flow.New("Pool", (&cloud{}).operations(), ext{PreCheck: chain.New(tc.links...)}, flow.WithObserver(&recorder{off: true}), flow.WithObserver(o), flow.WithExplanations(1))
+			out := r.Reconcile(t.Context(), &pool{})
+			last, _ := r.Explain("unnamed")
 			var steps []flow.Step
 			for _, s := range last.Steps {
 				if s.Point == "PreCheck" && s.Link != "" {

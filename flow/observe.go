@@ -75,57 +75,6 @@ func passOf(ctx context.Context) *passState {
 	return p
 }
 
-// begin returns the context of a pass, with the values that starters added, and
-// the state of the pass, which is that context. The state is nil if the pass
-// needs none.
-func (r *Reconciler[T]) begin(ctx context.Context, resource T) (inner context.Context, p *passState) {
-	if r.ext.Pass.Len() > 0 {
-		p = &passState{}
-	}
-	last := len(r.opt.observers) - 1 // the flow's own tracer
-	for i, o := range r.opt.observers {
-		on := i == last && r.opt.explanations > 0
-		if s := r.starters[i]; s != nil {
-			ctx, on = r.start(ctx, s, resource)
-		} else if !on {
-			on = enabled(ctx, o)
-		}
-		if !on {
-			continue
-		}
-		if p == nil {
-			p = &passState{}
-		}
-		if p.on == nil {
-			p.on = append(p.few[:0], make([]bool, len(r.opt.observers))...)
-		}
-		p.on[i] = true
-	}
-	if p == nil {
-		return ctx, nil
-	}
-	p.Context, p.own = ctx, p
-	if p.on != nil {
-		if p.on[last] {
-			p.trace = &recording{now: r.opt.now, begun: r.opt.now()}
-		}
-	}
-	return p, p
-}
-
-// start calls Start of an observer. An observer that panics is not enabled.
-func (r *Reconciler[T]) start(ctx context.Context, s pass.Starter, resource T) (inner context.Context, on bool) {
-	defer func() {
-		if recover() != nil {
-			inner = ctx
-		}
-	}()
-	if inner, on = s.Start(ctx, pass.Start{Link: r.link, Resource: resource, KeyOf: r.keyOf, ErrorClass: r.class}); inner == nil {
-		inner = ctx
-	}
-	return inner, on
-}
-
 // enabled reports whether an observer is enabled. An observer that panics is
 // not.
 func enabled(ctx context.Context, o chain.Observer) (on bool) {
@@ -298,4 +247,56 @@ func observeLinks[Req, Res any](all observers, c chain.Chain[Req, Res]) chain.Ch
 
 func observePoint[Req, Res any](all observers, point string, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 	return observed(all, &chain.Link{Point: point, Name: point, Tag: pass.Point}, h)
+}
+
+// tracer is the observer that records the steps of a pass.
+type tracer struct{}
+
+// Enabled implements chain.Observer.
+func (tracer) Enabled(context.Context) bool { return true }
+
+// Enter implements chain.Observer. The pass itself is not a step.
+func (tracer) Enter(ctx context.Context, link *chain.Link) context.Context {
+	rec := passOf(ctx).trace
+	step := Step{Point: link.Point}
+	switch pass.Of(link) {
+	case pass.Pass:
+		return run.WithNotes(ctx, rec.note)
+	case pass.Point:
+	default:
+		step.Link = link.Name
+	}
+	now := rec.now() // before the lock, because the clock may be a user's function
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	rec.add(link, step, now)
+	return ctx
+}
+
+// Exit implements chain.Observer.
+func (tracer) Exit(ctx context.Context, link *chain.Link, exit chain.Exit) {
+	rec := passOf(ctx).trace
+	now, left := rec.now(), stepOf(exit) // before the lock, because both call functions of users
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	i := len(rec.open) - 1
+	for i >= 0 && rec.open[i].link != link { // a link on another goroutine may end later
+		i--
+	}
+	if i < 0 { // the pass itself is not a step
+		return
+	}
+	in := rec.open[i]
+	rec.open = slices.Delete(rec.open, i, i+1)
+	elapsed := max(now.Sub(in.at), 0) // the clock may go back
+	if i > 0 {
+		rec.open[i-1].inner += elapsed
+	}
+	if in.step < 0 {
+		return
+	}
+	s := &rec.steps[in.step]
+	s.Elapsed, s.Own = elapsed, max(elapsed-in.inner, 0)
+	s.Verdict, s.Reason, s.Message, s.Error = left.Verdict, left.Reason, left.Message, left.Error
+	s.Notes = append(s.Notes, left.Notes...)
 }

@@ -19,7 +19,6 @@ func TestOptions(t *testing.T) {
 
 		"Backoff":              {"it has no delays", func() { flow.WithBackoff(&flow.Backoff{}) }, "flow: WithBackoff: the Backoff is nil or has no table: make it with NewBackoff, or use WithoutBackoff"},
 		"NilBackoff":           {"WithoutBackoff is the option for none", func() { flow.WithBackoff(nil) }, "flow: WithBackoff: the Backoff is nil or has no table: make it with NewBackoff, or use WithoutBackoff"},
-		"ReadyWithin":          {"each pass would fail", func() { flow.WithReadyTimeout(0) }, "flow: WithReadyTimeout(0s): give a positive duration"},
 		"BackoffOption":        {"a nil option is a mistake", func() { flow.NewBackoff(flow.WithBackoffResync(1), nil) }, "flow: NewBackoff: option 2 is nil"},
 		"BackoffClock":         {"the clock would panic in each pass", func() { flow.WithBackoffClock(nil) }, "flow: WithBackoffClock: the function is nil"},
 		"Resync":               {"the queue would spin", func() { flow.WithBackoffResync(0) }, "flow: WithBackoffResync(0s): give a positive duration"},

@@ -3,12 +3,28 @@ package flow
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/text"
+)
+
+// Names of the extension points in traces, listings and observers.
+const (
+	PointPass        = "Pass"
+	PointEntryCheck  = "EntryCheck"
+	PointOwner       = "Owner" // not an extension point: here the flow resolves the owner
+	PointOwnerCheck  = "OwnerCheck"
+	PointGet         = "Get"
+	PointPreCheck    = "PreCheck"
+	PointApply       = "Apply"
+	PointPostCheck   = "PostCheck"
+	PointDeleteCheck = "DeleteCheck"
+	PointDelete      = "Delete"
+	PointClassify    = "Classify"
 )
 
 // State is the result of a pass in one word.
@@ -80,7 +96,6 @@ type outcome struct {
 	reason, message string
 	rule, code      string
 	after           time.Duration
-	due             time.Duration // the time left until WithReadyTimeout fails the pass; only a positive one counts
 	refs            []checks.Ref
 	self            bool         // waits for the resource itself
 	follows         []checks.Ref // see Following
@@ -128,22 +143,6 @@ func stopped(point string, res checks.Result, by *chain.Link) *outcome {
 		o.link = by.Name
 	}
 	return o
-}
-
-func (o *outcome) setCheckFailed() {
-	if o.code == "" {
-		o.reason = ReasonCheckFailed
-	}
-	o.message = "check " + text.Line(o.link, text.Name) + " failed: " + text.Line(o.message, text.Quote)
-}
-
-// setPollFailed rewrites o to report that the poll of the operation with this
-// token failed. With advice it adds how to report a failed operation.
-func (o *outcome) setPollFailed(token string, advice bool) {
-	o.message = nameOf(token) + " cannot be polled: " + text.Line(o.message, text.Quote)
-	if advice {
-		o.message += "; return flow.Failed if it has failed"
-	}
 }
 
 func (o Outcome) get() *outcome {
@@ -250,34 +249,6 @@ func (o Outcome) Generation() int64 { return o.get().generation }
 // IsZero reports whether o is the zero Outcome.
 func (o Outcome) IsZero() bool { return o.o == nil }
 
-// Again returns the delay after which to requeue the resource, and whether to
-// requeue it at all. The delay comes from the reconciler's [Backoff] and grows
-// with each failure. With [WithoutBackoff] it is always the first delay of a
-// new Backoff, without jitter. It is at least 1 s, unless an option of the
-// Backoff sets a shorter delay. It is zero only if again is false: the pass was
-// canceled, the outcome is final, the resource is gone, or it is ignored and
-// the check asks for no other pass.
-func (o Outcome) Again() (delay time.Duration, again bool) {
-	switch {
-	case o.ends():
-		return 0, false
-	case o.delay > 0:
-		return o.delay, true
-	}
-	return stateless.delay(o, func(int) (before int) { return 0 }), true
-}
-
-// ends reports whether only an event causes another pass.
-func (o Outcome) ends() bool {
-	switch o.State() {
-	case StateGone, StateCanceled:
-		return true
-	case StateIgnored:
-		return o.Retry() == classify.Unset && o.After() <= 0
-	}
-	return o.Final()
-}
-
 // String returns one line: "blocked at OwnerCheck by OwnerReady: OwnerNotFound:
 // owner Cluster c was not found".
 func (o Outcome) String() string {
@@ -315,4 +286,61 @@ func (o Outcome) Describe() (verdict, reason string) {
 		return chain.VerdictWait, d.reason
 	}
 	return d.state.String(), d.reason
+}
+
+// Condition is a condition of a Kubernetes resource, in the convention of
+// kstatus.
+type Condition struct {
+	Type     string // Ready, Reconciling, Stalled or Finished
+	Status   string // True or False
+	Reason   string // always valid, see [checks.ValidReason]
+	Message  string // one line, at most 32,768 bytes; see [Outcome.Message]
+	Severity classify.Severity
+}
+
+// Conditions returns the conditions to write to the resource's status. Of the
+// types Ready, Reconciling, Stalled and Finished, remove those that the list
+// does not have. Ready comes first. If Ready is False, a second condition is
+// Reconciling (the flow retries or polls) or Stalled (only a change helps). A
+// final outcome ([Outcome.Final]) adds Finished.
+//
+// Nil means that there is nothing to write: the resource is gone, its status
+// stays as it is ([Outcome.KeepsStatus]), or the Outcome is zero.
+//
+//	StateReady                               Ready=True
+//	StateFinished                            Ready=True                  Finished=True
+//	StateBlocked, StateFailed, Never         Ready=False  Stalled=True   Finished=True
+//	StateBlocked, StateFailed, OnChange      Ready=False  Stalled=True
+//	StateBlocked, StateFailed, sooner        Ready=False  Reconciling=True
+//	StateInProgress, StateDeleting           Ready=False  Reconciling=True
+//	StateGone, StateCanceled, StateIgnored   -
+func (o Outcome) Conditions() []Condition {
+	d := o.get()
+	c := Condition{Type: "Ready", Status: "False", Reason: d.reason, Message: o.Message(), Severity: d.severity}
+	second := c
+	second.Status = "True"
+	finished := second
+	finished.Type = "Finished"
+	switch {
+	case o.KeepsStatus(), d.state == StateGone, d.state == StateUnknown:
+		return nil
+	case d.state == StateReady:
+		c.Status = "True"
+		return []Condition{c}
+	case d.state == StateFinished:
+		c.Status = "True"
+		return []Condition{c, finished}
+	case d.retry == classify.Never:
+		second.Type = "Stalled"
+		return []Condition{c, second, finished}
+	case d.retry == classify.OnChange:
+		second.Type = "Stalled"
+	default:
+		second.Type = "Reconciling"
+	}
+	return []Condition{c, second}
+}
+
+func joinTexts(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), ": ")
 }

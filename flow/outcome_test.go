@@ -2,7 +2,6 @@ package flow_test
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -212,11 +211,4 @@ func TestLimitsOfOutcomes(t *testing.T) {
 		e.Classify = classify.Table{{Name: name, Message: classify.Contains("boom"), Retry: classify.Slow}}.Chain()
 	})
 	mustEqual(t, "the rule", text.Line(name, text.Name), out.Rule())
-
-	clk := &clock{noon}
-	c := &cloud{getErr: errors.New(long[:text.Quote+1])}
-	r := flow.New("Pool", c.operations(), ext{}, flow.WithClock(clk.now), flow.WithReadyTimeout(time.Minute))
-	r.Reconcile(t.Context(), &pool{})
-	clk.advance(time.Minute)
-	mustEqual(t, "the error in the message of a time-out", "not Ready within 1m0s: "+text.Line(long[:text.Quote+1], text.Quote), r.Reconcile(t.Context(), &pool{}).Message())
 }

@@ -13,23 +13,7 @@ import (
 	"github.com/windlass-go/windlass/internal/linktag"
 	"github.com/windlass-go/windlass/internal/onion"
 	"github.com/windlass-go/windlass/internal/slot"
-)
-
-// Errors of a pass. Test for them with errors.Is.
-var (
-	// ErrNoKey: the key of the resource is empty. Without a key the flow cannot
-	// distinguish its operation from the operation of another resource.
-	ErrNoKey = errors.New("flow: Operations.Key returned an empty key: return the identity of the resource, such as its namespace and name")
-	// ErrNoOutcome: a link on Pass returned the zero Outcome.
-	ErrNoOutcome = errors.New("the zero Outcome is not a result: return the outcome of next, an error, or flow.Stop")
-	// ErrMisplaced: a check returned a result that its point does not accept.
-	// Every check before Apply and Delete may return Ignore. A check of
-	// DeleteCheck, and of EntryCheck while a user deletes the resource, may
-	// return Release. Every check may return Finished, unless a user deletes
-	// the resource.
-	ErrMisplaced = errors.New("this point does not accept the result: Ignore is for checks before Apply and Delete, Release for a deletion, and Finished for a resource that no user deletes")
-	// ErrForeignOutcome: a link on Pass returned the outcome of another pass.
-	ErrForeignOutcome = errors.New("the outcome does not belong to this pass: return the outcome of next, an error, or flow.Stop")
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // run takes a resource through the flow. own is the context at the start of the
@@ -91,13 +75,6 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 	return s.ready(ctx)
 }
 
-// facts are the facts about a resource that a pass reads before the first check.
-type facts struct {
-	generation int64
-	deleting   bool
-	apiVersion string
-}
-
 // sequence is a running pass. Each method runs one point and reports whether
 // the pass proceeds. If it does not, stop holds the outcome.
 type sequence[T any] struct {
@@ -150,7 +127,7 @@ func (s *sequence[T]) underWay() bool {
 	s.before, s.unsaved = op, inMemory && s.r.ops.SetToken != nil
 	if inMemory && op.generation > s.generation && op.deletes == s.deleting {
 		return s.failed(PointPass, nil, fmt.Errorf("flow: the operation in memory is for generation %d of the resource, which now has generation %d, "+
-			"so it is another object under the same key: include the UID in Operations.Key, and call Reconciler.Remove for resources that are gone", op.generation, s.generation))
+			"so it is another object under the same key: %w", op.generation, s.generation, errMadeAgain))
 	}
 	return true
 }
@@ -258,7 +235,7 @@ func (s *sequence[T]) decided(ctx context.Context, point string, res checks.Resu
 		return true
 	case s.misplaced(point, res):
 		verdict, _ := res.Describe()
-		return s.failed(point, s.req.DecidedBy(), fmt.Errorf("flow: %s at %s: %w", verdict, point, ErrMisplaced))
+		return s.failed(point, s.req.DecidedBy(), fmt.Errorf("flow: %s at %s: %w", verdict, point, errMisplaced))
 	}
 	s.stop = Outcome{o: stopped(point, res, s.req.DecidedBy())}
 	s.stop.o.generation = s.generation
@@ -269,6 +246,22 @@ func (s *sequence[T]) decided(ctx context.Context, point string, res checks.Resu
 		return s.released(ctx)
 	}
 	return false
+}
+
+func (o *outcome) setCheckFailed() {
+	if o.code == "" {
+		o.reason = ReasonCheckFailed
+	}
+	o.message = "check " + text.Line(o.link, text.Name) + " failed: " + text.Line(o.message, text.Quote)
+}
+
+// setPollFailed rewrites o to report that the poll of the operation with this
+// token failed. With advice it adds how to report a failed operation.
+func (o *outcome) setPollFailed(token string, advice bool) {
+	o.message = nameOf(token) + " cannot be polled: " + text.Line(o.message, text.Quote)
+	if advice {
+		o.message += "; return flow.Failed if it has failed"
+	}
 }
 
 func (s *sequence[T]) misplaced(point string, res checks.Result) bool {
@@ -401,7 +394,7 @@ func (s *sequence[T]) operate(ctx context.Context, point string, h Handler[T], o
 	}
 	s.key = s.r.ops.Key(s.given) // before the operation starts, because storing its token needs the key
 	if s.key == "" {
-		return s.failed(point, nil, ErrNoKey)
+		return s.failed(point, nil, errNoKey)
 	}
 	req := s.begin(op)
 	req.Token, s.Open = op.token, true
@@ -439,6 +432,30 @@ func (s *sequence[T]) operate(ctx context.Context, point string, h Handler[T], o
 	return false
 }
 
+// save stores the token of the operation, or removes it, if the stored token
+// differs. A second call does nothing.
+func (s *sequence[T]) save(ctx context.Context) error {
+	if s.op.token == "" && s.stored == "" {
+		return nil
+	}
+	tried := s.tried && s.op.token == s.stored && s.op.byLink == s.byLink
+	isStored := s.isStored()
+	s.stored, s.byLink, s.renews, s.tried = s.op.token, s.op.byLink, false, false
+	s.before, s.unsaved = s.op, false
+	switch {
+	case tried:
+		s.r.tokens.Put(s.key, func(v *operation) { *v = s.op }, nil)
+		err, _ := s.state.slots.Get(lostToken{})
+		lost, _ := err.(error)
+		return s.r.notStored(s.key, lost)
+	case !isStored:
+		return s.r.store(ctx, s.key, s.resource, s.op)
+	case s.early:
+		s.r.tokens.Delete(s.key)
+	}
+	return nil
+}
+
 // begin starts a point with an operation.
 func (s *sequence[T]) begin(op operation) *Request[T] {
 	req, before := s.held(), s.before
@@ -460,7 +477,8 @@ func join(a, b error) error {
 func isProgrammingError(err error) bool {
 	return errtree.Any(err, func(e error) bool {
 		_, panicked := e.(*chain.PanicError)
-		return panicked || e == ErrNoProgress || e == ErrNoToken || e == ErrForeignRequest
+		_, misused := e.(misuse)
+		return panicked || misused
 	})
 }
 

@@ -771,7 +771,6 @@ func TestKeyIsCalledIfNeeded(t *testing.T) {
 		passes int // that call Key, of two
 	}{
 		"Plain":       {"a pass in sync stores nothing", flow.WithoutBackoff(), 0},
-		"Timeout":     {"no resource waits for Ready", flow.WithReadyTimeout(time.Hour), 0},
 		"Observed":    {"an observer that does not ask for the key needs none", flow.WithObserver(&recorder{}), 0},
 		"Explanation": {"explanations are stored by key", flow.WithExplanations(1), 2},
 	}

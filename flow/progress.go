@@ -10,22 +10,6 @@ import (
 	"github.com/windlass-go/windlass/internal/errtree"
 )
 
-// Errors about an invalid [Progress]. Test for them with errors.Is.
-var (
-	// ErrNoProgress: an operation or a link returned the zero Progress and no
-	// error.
-	ErrNoProgress = errors.New("the zero Progress is not a result: return flow.Done or flow.InProgress")
-	// ErrNoToken: an operation or a link returned InProgress with an empty
-	// token.
-	ErrNoToken = errors.New("InProgress without a token: return the poller's resume token; without it, the next pass would start the operation again")
-	// ErrUnderWay: a link returned Done or Skip although the operation inside
-	// it is under way.
-	ErrUnderWay = errors.New("the link returned Done or Skip, but the operation is under way: return the result of next")
-	// ErrNotDone: a link returned Done although the operation inside it did not
-	// return Done in this pass.
-	ErrNotDone = errors.New("the link returned Done, but the operation did not: return the result of next, or flow.Skip to replace the operation")
-)
-
 // Progress reports the state of an operation. [Done], [Finished], [Skip] and
 // [InProgress] make one. The zero Progress is an error.
 type Progress struct{ p *progress }
@@ -67,12 +51,12 @@ func Finished(reason, message string) Progress {
 // A link may run a long operation of its own: it returns [InProgress] without
 // calling next, finds its token in [Request.Token] in the next pass, and
 // returns Skip when its operation has succeeded. If the real operation is under
-// way, a Skip fails the pass with [ErrUnderWay].
+// way, a Skip fails the pass with [ErrMisuse].
 func Skip(why string) Progress { return Progress{p: &progress{skips: true, why: why}} }
 
 // InProgress reports that the operation is under way in the cloud. The next
 // pass calls the operation with token. An empty token is an error
-// ([ErrNoToken]). after is the delay that the server set; with zero, the
+// ([ErrMisuse]). after is the delay that the server set; with zero, the
 // back-off sets it. A negative delay counts as zero, and the trace reports it.
 // awaited names objects on which the operation depends: engines also requeue
 // the resource when one of them changes.
@@ -151,10 +135,10 @@ type FailedError struct {
 // Error returns the text of the cause.
 func (e *FailedError) Error() string { return e.Unwrap().Error() }
 
-// Unwrap returns the cause, or [ErrOperationFailed] if Err is nil.
+// Unwrap returns the cause, or a text if Err is nil.
 func (e *FailedError) Unwrap() error {
 	if e == nil || e.Err == nil { // a literal without a cause
-		return ErrOperationFailed
+		return errOperationFailed
 	}
 	return e.Err
 }
@@ -169,14 +153,14 @@ func (e *FailedError) Unwrap() error {
 // The FailedError may be wrapped, or joined with other errors. A link may
 // return one for an operation whose state is unknown. If the operation returns
 // [InProgress] with it, the operation is under way and the flow keeps the
-// token. A nil err becomes [ErrOperationFailed].
+// token. A nil err is replaced by a text.
 //
 // After any other error the state of the operation is unknown. The flow keeps
 // the token, unless an error reader recognises that the operation has ended
 // ([WithErrors]).
 func Failed(err error) error {
 	if err == nil {
-		err = ErrOperationFailed
+		err = errOperationFailed
 	}
 	return &FailedError{Err: err}
 }
@@ -191,10 +175,10 @@ type WaitError struct {
 // Error returns the text of the cause.
 func (e *WaitError) Error() string { return e.Unwrap().Error() }
 
-// Unwrap returns the cause, or [ErrOperationFailed] if Err is nil.
+// Unwrap returns the cause, or a text if Err is nil.
 func (e *WaitError) Unwrap() error {
 	if e == nil || e.Err == nil { // a literal without a cause
-		return ErrOperationFailed
+		return errOperationFailed
 	}
 	return e.Err
 }
@@ -236,6 +220,6 @@ func awaited(err error) (refs []checks.Ref) {
 	return refs
 }
 
-// ErrOperationFailed is the cause of a [FailedError] or a [WaitError] that was
-// made without one. Test for it with errors.Is.
-var ErrOperationFailed = errors.New("the operation has failed")
+// errOperationFailed is the cause of a FailedError or a WaitError that was made
+// without one.
+var errOperationFailed = errors.New("the operation has failed")

@@ -1,11 +1,7 @@
 package flow
 
 import (
-	"context"
 	"fmt"
-	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/windlass-go/windlass/chain"
@@ -13,17 +9,14 @@ import (
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/keyed"
 	"github.com/windlass-go/windlass/internal/linktag"
-	"github.com/windlass-go/windlass/internal/onion"
 	"github.com/windlass-go/windlass/internal/pass"
-	"github.com/windlass-go/windlass/internal/stack"
-	"github.com/windlass-go/windlass/internal/text"
 )
 
 // Reconciler takes resources of type T through the flow. [New] makes it. It is
 // safe for concurrent use. The engine must run at most one pass at a time for
 // each resource. Between passes a Reconciler stores only explanations
-// ([WithExplanations]), the counts of its [Backoff], the times of
-// [WithReadyTimeout], and tokens that are not stored with the resource.
+// ([WithExplanations]), the counts of its [Backoff], and tokens that are not
+// stored with the resource.
 type Reconciler[T any] struct {
 	name         string
 	link         *chain.Link        // the pass as a whole
@@ -38,7 +31,6 @@ type Reconciler[T any] struct {
 	observed     func() *points[T]                          // those of an observed pass, composed when they are first needed
 	starters     []pass.Starter                             // one for each observer; nil: it does not start passes
 	tokens       keyed.Map[string, operation]               // of resources that cannot store a token, or failed to
-	waits        keyed.Map[string, wait]                    // of WithReadyTimeout
 	explanations *keyed.Map[string, Explanation]            // of WithExplanations
 	refuse       func(T) error                              // returns why no resource is reconciled; nil: all are
 }
@@ -55,91 +47,6 @@ type points[T any] struct {
 	classify                         classify.Handler
 }
 
-// New makes a reconciler for one kind of resource. The name is the kind. New
-// does all static work, so make a Reconciler once and use it often.
-//
-// New panics, with a message that says what to change, on:
-//
-//   - an empty name;
-//   - a nil option;
-//   - operations without Key or Apply;
-//   - Token without SetToken or the reverse, and Delete without Deleting;
-//   - owner checks without Operations.Owner: links on OwnerCheck, and links
-//     made by checks.OnOwner or checks.OwnerFits;
-//   - a link made by checks.OnOwner or checks.OwnerFits on EntryCheck, because
-//     the owner is read after it;
-//   - an observer of package otelx that is given twice;
-//   - two observers of package otelx that both write log lines.
-func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Option) *Reconciler[T] {
-	if strings.TrimSpace(name) == "" {
-		panic("flow: New: the name is empty: give the kind of resource")
-	}
-	ops = ops.checked(name)
-	if ops.Owner == nil && ext.OwnerCheck.Len() > 0 {
-		panic(fmt.Sprintf("flow: New: %s: there are owner checks (%s) and Operations.Owner is nil: give the function that finds the owner", name, ext.OwnerCheck))
-	}
-	if link := needsOwner(ext.EntryCheck); link != "" {
-		panic(fmt.Sprintf("flow: New: %s: %s at EntryCheck is about the owner, which is read after EntryCheck: move it to OwnerCheck or PreCheck", name, link))
-	}
-	for point, c := range map[string]checks.Chain[T]{PointPreCheck: ext.PreCheck, PointPostCheck: ext.PostCheck, PointDeleteCheck: ext.DeleteCheck} {
-		if link := needsOwner(c); link != "" && ops.Owner == nil {
-			panic(fmt.Sprintf("flow: New: %s: %s at %s is about the owner, and Operations.Owner is nil: give the function that finds the owner", name, link, point))
-		}
-	}
-	r := &Reconciler[T]{name: name, link: &chain.Link{Name: text.Line(name, text.Name), Tag: pass.Pass}, ops: ops, ext: ext.named(), opt: options{now: time.Now}, explanations: &keyed.Map[string, Explanation]{}}
-	for i, o := range opts {
-		if o == nil {
-			panic(fmt.Sprintf("flow: New: %s: option %d is nil", name, i+1))
-		}
-		o(&r.opt)
-	}
-	r.class = r.opt.errors.Class
-	r.keyOf = func(resource any) string {
-		t, _ := resource.(T)
-		return r.key(t)
-	}
-	if r.opt.backoff == nil && !r.opt.stateless {
-		r.opt.backoff = NewBackoff()
-		r.opt.backoff.now = r.opt.now
-	}
-	r.deleteGets = !ownerOnly(ext.DeleteCheck)
-	r.followsOf.owner, r.followsOf.pre, r.followsOf.delete = tagsOf(ext.OwnerCheck), tagsOf(ext.PreCheck), tagsOf(ext.DeleteCheck)
-	// The flow's own tracer is the innermost observer.
-	r.opt.observers = append(slices.Clip(r.opt.observers), tracer{})
-	r.plain = r.compose(nil)
-	r.starters = startersOf(r.opt.observers, r.link)
-	r.observed = sync.OnceValue(func() *points[T] { return r.compose(r.opt.observers) })
-	return r
-}
-
-// needsOwner returns the name of the first link that checks the owner, or "".
-func needsOwner[T any](c checks.Chain[T]) string {
-	for _, l := range c.Links() {
-		if tag, _ := l.Tag.(linktag.Check); tag.NeedsOwner {
-			return l.Name
-		}
-	}
-	return ""
-}
-
-// tagsOf combines the tags of all links of a chain.
-func tagsOf[R any](c chain.Chain[R, checks.Result]) (all linktag.Check) {
-	for _, l := range c.Links() {
-		tag, _ := l.Tag.(linktag.Check)
-		all = all.With(tag)
-	}
-	return all
-}
-
-func ownerOnly[T any](c checks.Chain[T]) bool {
-	for _, l := range c.Links() {
-		if tag, _ := l.Tag.(linktag.Check); !tag.OwnerOnly {
-			return false
-		}
-	}
-	return true
-}
-
 // Name returns the name that New was given.
 func (r *Reconciler[T]) Name() string { return r.name }
 
@@ -147,75 +54,13 @@ func (r *Reconciler[T]) Name() string { return r.name }
 // ([chain.Link]).
 func (r *Reconciler[T]) Extensions() Extensions[T] { return r.ext }
 
-func (r *Reconciler[T]) compose(all observers) *points[T] {
-	operations := guardRequest(r.vetProgress)
-	p := &points[T]{
-		owner:       observePoint(all, PointOwner, r.resolveOwner),
-		entryCheck:  observePoint(all, PointEntryCheck, checks.Compose(observeLinks(all, r.ext.EntryCheck))),
-		ownerCheck:  observePoint(all, PointOwnerCheck, checkOwner(checks.Compose(observeLinks(all, r.ext.OwnerCheck)), checks.Compose(observeLinks(all, oneOwner)))),
-		get:         observePoint(all, PointGet, onion.Compose(observeLinks(all, r.ext.Get), r.get, guardRequest(vetObservation[T]))),
-		preCheck:    observePoint(all, PointPreCheck, checks.Compose(observeLinks(all, r.ext.PreCheck))),
-		apply:       observePoint(all, PointApply, onion.Compose(observeLinks(all, r.ext.Apply), operate(r, r.ops.Apply), operations)),
-		postCheck:   observePoint(all, PointPostCheck, checks.Compose(observeLinks(all, r.ext.PostCheck))),
-		deleteCheck: observePoint(all, PointDeleteCheck, checks.Compose(observeLinks(all, r.ext.DeleteCheck))),
-		remove:      observePoint(all, PointDelete, onion.Compose(observeLinks(all, r.ext.Delete), operate(r, r.ops.Delete), operations)),
-		classify:    observePoint(all, PointClassify, classify.Compose(observeLinks(all, r.ext.Classify))),
-	}
-	if r.ext.Pass.Len() > 0 {
-		p.around = onion.Compose(observeLinks(all, r.ext.Pass), func(ctx context.Context, resource T) (Outcome, error) {
-			state := passOf(ctx)
-			out := r.run(state.own, ctx, p, resource)
-			state.outcome = out.o
-			return out, nil
-		}, guardPass[T]())
-	}
-	p.pass = observed(all, r.link, func(ctx context.Context, resource T) (Outcome, error) { return r.pass(ctx, p, resource) })
-	return p
-}
-
-// Reconcile runs one pass for resource, in the order of the drawing of this
-// package. The Outcome reports every error, including a panic of a link or an
-// operation. A nil ctx is context.Background.
-//
-// While an operation is under way, the pass runs EntryCheck, resolves the
-// owner, and calls that operation with its token. After the Done of an Apply for
-// the present spec, it continues with Get, if PostCheck has a link, and
-// PostCheck. After the Done of an Apply for an older spec, it continues with
-// OwnerCheck and applies the new spec. A deletion does not wait for an Apply
-// under way: the pass runs DeleteCheck and calls Delete.
-func (r *Reconciler[T]) Reconcile(ctx context.Context, resource T) Outcome {
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	ctx, state := r.begin(ctx, resource)
-	var out Outcome
-	if state == nil || state.on == nil {
-		out, _ = r.pass(ctx, r.plain, resource)
-	} else {
-		out, _ = r.observed().pass(state, resource)
-	}
-	if b := r.opt.backoff; b != nil {
-		out.delay, _ = b.next(func() string { return r.backoffKey(r.key(resource)) }, out)
-	}
-	if due := out.get().due; due > 0 {
-		delay, _ := out.Again()
-		out.delay = min(delay, max(due, floor))
-	}
-	if state != nil && state.trace != nil {
-		r.finish(state, resource, out)
-	}
-	return out
-}
-
-// Forget drops the failure counts of resource and the time of
-// [WithReadyTimeout], so that the next pass counts as the first one. Call it
-// when a user asks for a retry. The token of an operation under way stays.
+// Forget drops the failure counts of resource, so that the next pass counts as
+// the first one. Call it when a user asks for a retry. The token of an operation
+// under way stays.
 func (r *Reconciler[T]) Forget(resource T) {
-	key := r.key(resource)
 	if b := r.opt.backoff; b != nil {
-		b.Forget(r.backoffKey(key))
+		b.Forget(r.backoffKey(r.key(resource)))
 	}
-	r.waits.Delete(key)
 }
 
 // Remove drops everything that the reconciler stores in memory under the key of
@@ -226,7 +71,6 @@ func (r *Reconciler[T]) Remove(key string) {
 	if b := r.opt.backoff; b != nil {
 		b.Forget(r.backoffKey(key))
 	}
-	r.waits.Delete(key)
 	r.tokens.Delete(key)
 	r.explanations.Delete(key)
 }
@@ -234,42 +78,6 @@ func (r *Reconciler[T]) Remove(key string) {
 // backoffKey returns the key of a resource in the Backoff, which several
 // reconcilers may share.
 func (r *Reconciler[T]) backoffKey(key string) string { return r.name + " " + key }
-
-// pass runs the pass inside of its observers.
-func (r *Reconciler[T]) pass(ctx context.Context, p *points[T], resource T) (out Outcome, err error) {
-	defer func() {
-		if v := recover(); v != nil { // a panic outside of all points, such as in Key, Deleting or Token
-			out = r.failed(ctx, p, r.about(resource), failure{point: PointPass, err: &chain.PanicError{Value: v, Stack: stack.Panic()}})
-		}
-		if r.opt.readyWithin > 0 {
-			out = r.applyReadyTimeout(resource, out)
-		}
-		if out.State() != StateCanceled { // observers do not see a cancellation as an error
-			err = out.Err()
-		}
-	}()
-	if p.around == nil {
-		return r.run(ctx, ctx, p, resource), nil
-	}
-	state := passOf(ctx)
-	state.own = ctx // with the values that observers of the pass have added
-	out, err = p.around(ctx, resource)
-	defer func() {
-		if inner := (Outcome{o: state.outcome}); out.o != inner.o { // a link replaced the outcome of the inner pass
-			out = out.following(inner.get().follows)
-		}
-	}()
-	switch {
-	case err != nil:
-		out = r.failed(ctx, p, r.about(resource), failure{PointPass, state.By(), err})
-	case out.get().stop:
-		o := *out.o
-		o.stop, o.link = false, state.By().Name
-		o.generation = r.about(resource).generation
-		out.o = &o
-	}
-	return out, nil
-}
 
 // about returns the facts about a resource outside of its pass. If a user's
 // function panics, its value and the later values are zero.
@@ -301,4 +109,151 @@ func (r *Reconciler[T]) key(resource T) (key string) {
 		}
 	}()
 	return r.ops.Key(resource)
+}
+
+// Explain returns the Explanation of the last pass of the resource with this
+// key. ok is false if the reconciler has none: the resource was never
+// reconciled, n other resources were reconciled since, or [WithExplanations] is
+// not set.
+func (r *Reconciler[T]) Explain(key string) (e Explanation, ok bool) {
+	e, ok = r.explanations.Get(key)
+	e.now = r.opt.now()
+	return e, ok
+}
+
+// storeExplanation stores e under key. If there are more explanations than
+// WithExplanations allows, it drops the oldest one. It does not reuse a Since
+// that is later than the pass, which happens if the clock went back. Round
+// removes the monotonic times, so that After compares the times that users
+// read.
+func (r *Reconciler[T]) storeExplanation(key string, e Explanation) {
+	r.explanations.Put(key, func(old *Explanation) {
+		same := old.State == e.State && old.Point == e.Point && old.Link == e.Link && old.Reason == e.Reason
+		if same && !old.Since.Round(0).After(e.At) {
+			e.Since = old.Since
+		}
+		*old = e
+	}, func(n int, _ *Explanation) bool { return n > r.opt.explanations })
+}
+
+// facts are the facts about a resource that a pass reads before the first check.
+type facts struct {
+	generation int64
+	deleting   bool
+	apiVersion string
+}
+
+// Option sets up a [Reconciler]. The function that makes the Option panics on
+// invalid arguments.
+type Option func(*options)
+
+type options struct {
+	errors       classify.Errors
+	vocabulary   *checks.Vocabulary
+	resolver     checks.Resolver
+	lister       checks.Lister
+	apiVersion   string
+	observers    []chain.Observer
+	explanations int
+	now          func() time.Time
+	backoff      *Backoff
+	stateless    bool // WithoutBackoff was given
+}
+
+// WithResolver sets the resolver with which checks find other objects. The flow
+// also uses it to find an owner that is known only by its cloud ID. Nil removes
+// the resolver.
+func WithResolver(resolver checks.Resolver) Option {
+	return func(o *options) { o.resolver = resolver }
+}
+
+// WithLister sets the lister with which checks list sets of objects. The flow
+// also uses it to find an owner that a query names ([checks.OwnerFrom]). Nil
+// removes the lister.
+func WithLister(lister checks.Lister) Option {
+	return func(o *options) { o.lister = lister }
+}
+
+// WithErrors adds readers for the errors of a cloud: their code and message,
+// whether an object is not found, and whether an operation under way has ended.
+// It also adds the tables of errs to the classification. For Azure:
+//
+//	flow.WithErrors(azure.Errors())
+//
+// The readers run in the order of the arguments, over all calls of WithErrors.
+// Without WithErrors a reconciler knows no service: see [classify.Errors].
+func WithErrors(errs ...classify.Errors) Option {
+	return func(o *options) { o.errors = o.errors.And(errs...) }
+}
+
+// WithVocabulary sets the words of the kind's cloud for states and approvals,
+// for all checks of the reconciler. The default is Azure's words. It panics on
+// an invalid Vocabulary ([checks.Vocabulary.Check]).
+func WithVocabulary(words checks.Vocabulary) Option {
+	if err := words.Check(); err != nil {
+		panic("flow: WithVocabulary: " + err.Error())
+	}
+	return func(o *options) { o.vocabulary = &words }
+}
+
+// WithAPIVersion sets the API version of the resources, for checks,
+// classification and traces. Operations.APIVersion overrides it for a resource.
+// Rules for some versions only ([classify.Rule]) need a date, such as
+// "2024-05-01". They match neither another form of version nor an empty one.
+func WithAPIVersion(version string) Option {
+	return func(o *options) { o.apiVersion = version }
+}
+
+// WithObserver reports each pass, each point and each link to o. The first
+// observer is the outermost. [New] panics if an observer of package otelx is
+// given twice, or if two of them write log lines (otelx.WithoutLogs). A pass
+// for which no observer is enabled runs as if there were none. Nil adds no
+// observer.
+func WithObserver(o chain.Observer) Option {
+	return func(opt *options) {
+		if o != nil {
+			opt.observers = append(opt.observers, o)
+		}
+	}
+}
+
+// WithExplanations records the last pass of each resource, and the start of its
+// present state, for [Reconciler.Explain]. The reconciler has room for n
+// resources; each further one replaces the one whose last pass is oldest. An n
+// below 1 panics.
+func WithExplanations(n int) Option {
+	if n < 1 {
+		panic(fmt.Sprintf("flow: WithExplanations(%d): give at least 1", n))
+	}
+	return func(o *options) { o.explanations = n }
+}
+
+// WithClock replaces time.Now, for explanations, Retry-After dates
+// and the default [Backoff]. If the clock panics, that call uses time.Now. Nil
+// panics.
+func WithClock(now func() time.Time) Option {
+	if now == nil {
+		panic("flow: WithClock: the function is nil")
+	}
+	return func(o *options) { o.now = func() time.Time { return timeOf(now) } }
+}
+
+// WithBackoff sets the [Backoff] that computes the delays of [Outcome.Again].
+// By default each reconciler has its own, made by [NewBackoff]. The key of a
+// resource in the Backoff is the reconciler's name, a space and Operations.Key.
+// One Backoff can therefore serve all reconcilers of an engine, if their names
+// differ. Nil panics, and so does a Backoff that NewBackoff did not make.
+func WithBackoff(b *Backoff) Option {
+	if b == nil || b.steps == nil {
+		panic("flow: WithBackoff: the Backoff is nil or has no table: make it with NewBackoff, or use WithoutBackoff")
+	}
+	return func(o *options) { o.backoff = b }
+}
+
+// WithoutBackoff makes every delay of [Outcome.Again] the delay of a first
+// failure. Use it only in an engine that counts failures itself: any other
+// engine would retry a resource that cannot become Ready every second, for
+// ever.
+func WithoutBackoff() Option {
+	return func(o *options) { o.backoff, o.stateless = nil, true }
 }

@@ -94,12 +94,11 @@ func TestEmptyKey(t *testing.T) {
 	}
 }
 
-// Forget drops the counts and the time of a resource. Other resources keep
-// theirs, and an operation under way keeps its token.
+// Forget drops the counts of a resource. Other resources keep theirs, and an operation under way keeps its token.
 func TestForget(t *testing.T) {
 	clk, c := &clock{noon}, &cloud{}
 	c.answers = append([]answer{{progress: flow.InProgress("token", 0)}}, slices.Repeat([]answer{{err: errBoom}}, 7)...)
-	r := flow.New("Pool", c.operations(), ext{}, flow.WithClock(clk.now), flow.WithBackoff(plain(flow.WithBackoffClock(clk.now))), flow.WithReadyTimeout(time.Hour))
+	r := flow.New("Pool", c.operations(), ext{}, flow.WithClock(clk.now), flow.WithBackoff(plain(flow.WithBackoffClock(clk.now))))
 	one, other := &pool{name: "one"}, &pool{name: "other"}
 	passes := func(p *pool) (delay time.Duration, reason string) {
 		r.Reconcile(t.Context(), p)
@@ -109,15 +108,15 @@ func TestForget(t *testing.T) {
 	}
 	passes(one)
 	passes(other)
-	clk.advance(30 * time.Minute)
+	clk.advance(time.Minute)
 	r.Forget(one)
 	c.calls.take()
-	clk.advance(30 * time.Minute)
+	clk.advance(time.Minute)
 	delay, reason := passes(one)
 	mustEqual(t, "the resource starts again", []any{2 * time.Second, "Unknown"}, []any{delay, reason})
 	mustEqual(t, "the operation is polled", "apply token", c.calls.take()[1])
-	_, reason = passes(other)
-	mustEqual(t, "the other resource has its own time", flow.ReasonTimeout, reason)
+	delay, _ = passes(other)
+	mustEqual(t, "the other resource keeps its counts", 8*time.Second, delay)
 
 	broken := c.operations()
 	broken.Key = func(*pool) string { panic("no key") }

@@ -434,9 +434,9 @@ func TestTokensAndLinks(t *testing.T) {
 	const unknown, advice = "operation a cannot be polled: ", "; return flow.Failed if it has failed"
 	pollFailed := map[string]string{
 		"Replaces":              unknown + "ended" + advice,
-		"Swallows":              unknown + "flow: link link: " + flow.ErrUnderWay.Error() + advice,
+		"Swallows":              unknown + "flow: link link: " + flow.ErrUnderWay.Error(),
 		"FailedWithInProgress":  unknown + "boom" + advice,
-		"OwnAfterReal":          "operation own cannot be polled: flow: link link: " + flow.ErrUnderWay.Error() + advice,
+		"OwnAfterReal":          "operation own cannot be polled: flow: link link: " + flow.ErrUnderWay.Error(),
 		"ReturnsFailedUnderWay": unknown + "boom",
 		"PollPanics":            unknown + "panic: boom",
 		"PollTokenless":         unknown + "flow: the operation: " + flow.ErrNoToken.Error(),
@@ -767,17 +767,18 @@ func TestTwoErrors(t *testing.T) {
 	}
 }
 
-// Each error has a text of its own.
+// Each mistake has a text of its own, and is a misuse.
 func TestErrorTexts(t *testing.T) {
 	seen := map[string]bool{}
 	for _, err := range []error{
 		flow.ErrNoKey, flow.ErrNoOutcome, flow.ErrForeignOutcome, flow.ErrMisplaced, flow.ErrUnderWay, flow.ErrNotDone, flow.ErrNoProgress,
-		flow.ErrNoToken, flow.ErrNotSeen, flow.ErrForeignRequest, flow.ErrNotReadyInTime, flow.ErrOperationFailed, flow.ErrWrongType, flow.ErrUnknownKind,
+		flow.ErrNoToken, flow.ErrNotSeen, flow.ErrForeignRequest, flow.ErrWrongType, flow.ErrUnknownKind, flow.ErrMadeAgain,
 	} {
 		if text := err.Error(); len(text) < len("unknown kind") || seen[text] {
 			t.Errorf("the text %q is too short, or is used twice", text)
 		}
 		seen[err.Error()] = true
+		mustBe(t, "programs test for one error", flow.ErrMisuse, fmt.Errorf("at a link: %w", err))
 	}
 }
 

@@ -82,12 +82,7 @@ func TestTrace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, e := &cloud{}, ext{}
 			tc.set(c, &e)
-			ctx, trace := flow.WithTrace(t.Context())
-			flow.New("Pool", c.operations(), e).Reconcile(ctx, &pool{})
-			last, ok := trace.Last()
-			if !ok {
-				t.Fatal("nothing was traced")
-			}
+			last := explain(t, c.operations(), e, &pool{})
 			mustEqual(t, tc.reason, tc.want, last.Steps, noElapsed)
 		})
 	}
@@ -99,39 +94,6 @@ type hostile struct{}
 func (hostile) Error() string { panic("unreadable") }
 func (hostile) Unwrap() error { panic("unreadable cause") }
 
-func TestTraceIsOfThePass(t *testing.T) {
-	c := &cloud{}
-	ctx, trace := flow.WithTrace(t.Context())
-	mustEqual(t, "before the first pass the trace is empty", "no pass was traced", trace.String())
-	if _, ok := trace.Last(); ok {
-		t.Error("there is a last pass before the first")
-	}
-
-	r := flow.New("Pool", c.operations(), ext{}, flow.WithClock((&clock{noon}).now), flow.WithoutBackoff())
-	r.Reconcile(t.Context(), &pool{name: "other"})
-	if _, ok := trace.Last(); ok {
-		t.Error("a pass in another context is not traced")
-	}
-
-	r.Reconcile(ctx, &pool{name: "one"})
-	r.Reconcile(ctx, &pool{name: "two"})
-	last, _ := trace.Last()
-	mustEqual(t, "its times have no distance from now", lines(
-		"Pool two is ready",
-		"  why          Succeeded",
-		"  since        2026-03-01 12:00:00Z",
-		"  last pass    2026-03-01 12:00:00Z",
-		"",
-		"  Owner    proceed",
-		"  Get      proceed  Absent",
-		"  Apply    proceed"), trace.String())
-	mustEqual(t, "the explanation of the last pass", flow.Explanation{Name: "Pool", Key: "two", At: noon, Since: noon, State: "ready", Reason: "Succeeded"}, last,
-		cmpopts.IgnoreFields(flow.Explanation{}, "Steps"), cmpopts.IgnoreUnexported(flow.Explanation{}))
-	if _, ok := r.Explain("two"); ok {
-		t.Error("there is an explanation without WithExplanations")
-	}
-}
-
 // A note of the owner, or after the pass, ends no pass.
 func TestNotesOutside(t *testing.T) {
 	o := (&cloud{}).operations()
@@ -141,10 +103,8 @@ func TestNotesOutside(t *testing.T) {
 		chain.Note(ctx, "from the cache")
 		return checks.Object{}, nil
 	}
-	ctx, trace := flow.WithTrace(t.Context())
-	flow.New("Pool", o, ext{}).Reconcile(ctx, &pool{})
+	last := explain(t, o, ext{}, &pool{})
 	chain.Note(of, "too late")
-	last, _ := trace.Last()
 	mustEqual(t, "the step of the point has the note of its operation", []string{"from the cache"}, last.Steps[1].Notes)
 }
 
@@ -177,11 +137,8 @@ func TestElapsed(t *testing.T) {
 	clk, c := &clock{noon}, &cloud{}
 	o := c.operations()
 	o.Apply = func(context.Context, *request) (flow.Progress, error) { clk.advance(5e9); return flow.Done(), nil }
-	ctx, trace := flow.WithTrace(t.Context())
-	flow.New("Pool", o, ext{Pass: on("lock", through)}, flow.WithClock(clk.now)).Reconcile(ctx, &pool{})
 	got, own := map[string]float64{}, map[string]float64{}
-	last, _ := trace.Last()
-	for _, s := range last.Steps {
+	for _, s := range explain(t, o, ext{Pass: on("lock", through)}, &pool{}, flow.WithClock(clk.now)).Steps {
 		got[s.Point], own[s.Point] = s.Elapsed.Seconds(), s.Own.Seconds()
 	}
 	mustEqual(t, "a step contains the time of its inner steps", map[string]float64{"Pass": 5, "EntryCheck": 0, "Owner": 0, "OwnerCheck": 0, "Get": 0, "PreCheck": 0, "Apply": 5, "PostCheck": 0}, got)
@@ -192,9 +149,7 @@ func TestElapsed(t *testing.T) {
 		clk.advance(-time.Hour)
 		return flow.Done(), nil
 	}
-	flow.New("Pool", o, ext{}, flow.WithClock(clk.now)).Reconcile(ctx, &pool{})
-	last, _ = trace.Last()
-	for _, s := range last.Steps {
+	for _, s := range explain(t, o, ext{}, &pool{}, flow.WithClock(clk.now)).Steps {
 		if s.Elapsed != 0 || s.Own != 0 {
 			t.Errorf("the clock goes back, and %s takes %s", s.Point, s.Elapsed)
 		}
@@ -223,10 +178,8 @@ func TestTraceAndGoroutines(t *testing.T) {
 			return flow.Observation{}, nil
 		}),
 	)}
-	ctx, trace := flow.WithTrace(t.Context())
-	flow.New("Pool", o, e).Reconcile(ctx, &pool{})
+	last := explain(t, o, e, &pool{})
 	close(release)
-	last, _ := trace.Last()
 	want := []flow.Step{
 		{Point: "EntryCheck", Verdict: "proceed"},
 		{Point: "OwnerCheck", Verdict: "proceed"},
@@ -277,9 +230,7 @@ func TestTraceOfReplacedResults(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}}}
-			ctx, trace := flow.WithTrace(t.Context())
-			flow.New("Pool", c.operations(), tc.ext).Reconcile(ctx, &pool{})
-			last, _ := trace.Last()
+			last := explain(t, c.operations(), tc.ext, &pool{})
 			steps := slices.DeleteFunc(last.Steps, func(s flow.Step) bool { return s.Point != tc.want[0].Point })
 			mustEqual(t, tc.reason, tc.want, steps, noElapsed)
 		})
@@ -294,9 +245,7 @@ func TestNestedPassKeepsVerdicts(t *testing.T) {
 		inner.Reconcile(ctx, req.Resource)
 		return next(ctx, req)
 	})
-	ctx, trace := flow.WithTrace(t.Context())
-	flow.New("Pool", (&cloud{}).operations(), ext{Get: chain.New(nests)}).Reconcile(ctx, &pool{})
-	last, _ := trace.Last()
+	last := explain(t, (&cloud{}).operations(), ext{Get: chain.New(nests)}, &pool{})
 	i := slices.IndexFunc(last.Steps, func(s flow.Step) bool { return s.Link == "nests" })
 	mustEqual(t, "the link returned what Get found", flow.Step{Point: "Get", Link: "nests", Verdict: "proceed", Reason: "Absent"}, last.Steps[i], noElapsed)
 }

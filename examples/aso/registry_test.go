@@ -150,7 +150,7 @@ func TestRegistered(t *testing.T) {
 	t.Run("Misfit", func(t *testing.T) {
 		e := newRegistryEngine()
 		out := e.runner("kusto Database").Reconcile(t.Context(), &anything{})
-		if !errors.Is(out.Err(), flow.ErrWrongType) || len(e.requests) > 0 {
+		if !errors.Is(out.Err(), flow.ErrMisuse) || len(e.requests) > 0 {
 			t.Errorf("want a failure for a resource of another type: %s, %q", out, e.requests)
 		}
 	})
