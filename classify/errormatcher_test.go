@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,11 +42,8 @@ func (e likeError) As(target any) bool {
 
 func TestRowsMatchErrors(t *testing.T) {
 	table := Table{
-		{Name: "both", Is: errNoQuota, As: ErrorType[*quotaError](), Retry: OnChange},
 		{Name: "is", Is: errNoQuota, Retry: VerySlow},
-		{Name: "as and message", As: ErrorType[*quotaError](), Message: Contains("in b"), Retry: Fast},
-		{Name: "as", As: ErrorType[*quotaError](), Retry: VerySlow},
-		{Name: "interface", As: ErrorType[net.Error](), Retry: Fast},
+		{Name: "exist and message", Is: fs.ErrExist, Message: Contains("in b"), Retry: Fast},
 		{Name: "list", Is: listError{"a"}, Retry: Fast},
 		{Name: "text", Message: Contains("missing"), Retry: OnChange},
 	}
@@ -58,16 +53,13 @@ func TestRowsMatchErrors(t *testing.T) {
 		want   string // the rule
 	}{
 		"is, wrapped":    {"an error that wraps it", fmt.Errorf("create: %w", errNoQuota), "is"},
-		"is, method":     {"an error with an Is method", fmt.Errorf("create: %w", likeError{errNoQuota}), "both"},
-		"as, wrapped":    {"an error that wraps an error of the type", fmt.Errorf("create: %w", &quotaError{"a"}), "as"},
-		"interface only": {"the type may be an interface", &net.OpError{Op: "dial", Err: errors.New("x")}, "interface"},
-		"message too":    {"all conditions of a row have to hold", &quotaError{"b"}, "as and message"},
+		"is, method":     {"an error with an Is method", fmt.Errorf("create: %w", likeError{errNoQuota}), "is"},
+		"message too":    {"all conditions of a row have to hold", fmt.Errorf("in b: %w", fs.ErrExist), "exist and message"},
+		"one of two":     {"one condition does not hold", fs.ErrExist, "Unknown"},
 		"other":          {"no condition holds", fs.ErrNotExist, "Unknown"},
-		"causes":         {"the causes of a joined error share its Go errors", fmt.Errorf("%w: %w", errNoQuota, &quotaError{"a"}), "both"},
 		"not comparable": {"errors that cannot be compared are not equal", listError{"a"}, "Unknown"},
 		"panic":          {"the value of a panic is not compared", &chain.PanicError{Value: errNoQuota}, "Panic"},
-		"panics in Is":   {"no later row decides about an error that panics", panics("Is"), "Unreadable(both)"},
-		"panics in As":   {"no later row decides if As panics", fmt.Errorf("a: %w", panics("As")), "Unreadable(as)"},
+		"panics in Is":   {"no later row decides about an error that panics", panics("Is"), "Unreadable(is)"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -142,54 +134,33 @@ func TestRowsSetTheDelay(t *testing.T) {
 func TestErrorRowsArePrinted(t *testing.T) {
 	table := Table{
 		{Is: errNoQuota, Retry: Fast},
-		{As: ErrorType[*quotaError](), Retry: Slow, After: 90 * time.Second},
-		{Code: "Conflict", Message: Contains("busy"), Is: listError{"a"}, As: ErrorType[net.Error](), Retry: Slow},
+		{Code: "Conflict", Message: Contains("busy"), Is: listError{"a"}, Retry: Slow, After: 90 * time.Second},
 		{Is: panics("Error"), Status: 400, Retry: Slow},
 		{Is: errors.New("a\n\x1b[31mb"), Retry: Slow},
 		{Is: errNoQuota, Status: 400, Retry: Fast},
-		{As: ErrorType[*quotaError](), Code: "A", Retry: Slow, After: 90 * time.Second},
-		{Is: listError{"a"}, As: ErrorType[net.Error](), Code: "Conflict", Message: Contains("busy"), Retry: Slow},
+		{Is: listError{"a"}, Code: "Conflict", Message: Contains("busy"), Retry: Slow},
 		{Is: errors.New("no quota"), Retry: Slow},
-		{As: ErrorType[netError](), Retry: Slow},
 	}
 	own, _ := printed(table)
 	want := []string{
 		`1 - - - (error "no quota") - fast`,
-		`2 - - - (error of type *classify.quotaError) - slow after 1m30s`,
-		`3 - Conflict - contains "busy" (error "list") (error of type net.Error) - slow`,
-		`4 - - 400 (error "%!v(PANIC=Error method: no Error)") - slow`,
-		`5 - - - (error "a\n\x1b[31mb") - slow`,
-		`6 - - 400 (error "no quota") - fast never reached, see row 1`,
-		`7 - A - (error of type *classify.quotaError) - slow after 1m30s never reached, see row 2`,
-		`8 - Conflict - contains "busy" (error "list") (error of type net.Error) - slow`,
-		`9 - - - (error "no quota") - slow`,
-		`10 - - - (error of type classify.netError) - slow`,
+		`2 - Conflict - contains "busy" (error "list") - slow after 1m30s`,
+		`3 - - 400 (error "%!v(PANIC=Error method: no Error)") - slow`,
+		`4 - - - (error "a\n\x1b[31mb") - slow`,
+		`5 - - 400 (error "no quota") - fast never reached, see row 1`,
+		`6 - Conflict - contains "busy" (error "list") - slow`,
+		`7 - - - (error "no quota") - slow`,
 	}
 	if diff := cmp.Diff(want, own); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	var names []string
-	for _, r := range table[:4] {
+	for _, r := range table[:3] {
 		names = append(names, r.String())
 	}
-	wantNames := []string{
-		`error "no quota"`, `error of type *classify.quotaError`,
-		`Conflict, message contains "busy", error "list", error of type net.Error`, `HTTP 400, error "%!v(PANIC=Error method: no Error)"`,
-	}
+	wantNames := []string{`error "no quota"`, `Conflict, message contains "busy", error "list"`, `HTTP 400, error "%!v(PANIC=Error method: no Error)"`}
 	if diff := cmp.Diff(wantNames, names); diff != "" {
 		t.Errorf("the names (-want +got):\n%s", diff)
 	}
-	if got := []string{ErrorType[*quotaError]().String(), TypeMatcher{}.String()}; !slices.Equal(got, []string{"error of type *classify.quotaError", "any"}) {
-		t.Errorf("the conditions are %q", got)
-	}
 	table.Link()
-}
-
-// netError has the same methods as net.Error.
-type netError interface{ net.Error }
-
-func TestErrorTypeSetUp(t *testing.T) {
-	if got, want := panicText(func() { ErrorType[error]() }), "classify: ErrorType: the type is error and would match any error"; got != want {
-		t.Errorf("got panic %q, want %q", got, want)
-	}
 }

@@ -104,30 +104,18 @@ func ExampleTable_String() {
 // ErrNoQuota means that the project has no quota for another port.
 var ErrNoQuota = errors.New("no quota")
 
-// PolicyError is the error of a request that a policy of the cloud forbids.
-type PolicyError struct{ Policy string }
-
-// Error returns a text that names the policy.
-func (e *PolicyError) Error() string { return "denied by policy " + e.Policy }
-
-// A row can match a Go error or its type. Here a full quota is retried after
+// A row can match a Go error. Here a full quota is retried after
 // ten minutes, because a person has to raise it.
 func ExampleRule() {
 	port := classify.Table{
 		{Name: "QuotaFull", Is: ErrNoQuota, Retry: classify.VerySlow, After: 10 * time.Minute},
-		{Name: "Denied", As: classify.ErrorType[*PolicyError](), Retry: classify.OnChange},
 	}
 	handle := classify.Compose(port.Chain())
-	for _, err := range []error{
-		fmt.Errorf("create port web-0: %w", ErrNoQuota),
-		fmt.Errorf("create port web-0: %w", &PolicyError{Policy: "no-public-ports"}),
-	} {
-		c, _ := handle(context.Background(), classify.NewFailure(err, "", time.Time{}))
-		fmt.Println(c)
-	}
+	err := fmt.Errorf("create port web-0: %w", ErrNoQuota)
+	c, _ := handle(context.Background(), classify.NewFailure(err, "", time.Time{}))
+	fmt.Println(c)
 	// Output:
 	// very slow after 10m0s, rule QuotaFull: create port web-0: no quota
-	// on change, rule Denied: create port web-0: denied by policy no-public-ports
 }
 
 // RegistryError is an error as the client of a container registry returns it.

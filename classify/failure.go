@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -39,52 +40,33 @@ type InnerError struct {
 	Code, Message string
 }
 
-// NewFailure reads err with the first reader of errs that knows it. If none
-// does, it reads err as [Errors] describes. NotFound, Transient and Ended of a
-// joined error are true only if they are true for each cause. apiVersion may be
-// empty. A Retry-After date is measured from now if the response has no date of
-// its own; the zero time means the wall clock.
+// Errors reads the errors of some services and holds their tables of codes.
+// [NewErrors] makes one for a service, [Errors.And] joins several. The zero
+// Errors knows no service. An Errors never changes and may be shared.
 //
-// A nil err gives a nil *Failure, which the handlers of this package classify
-// as [Slow]. NewFailure calls no reader for a panic (*chain.PanicError). It
-// replaces an unreadable error by one that reports this. An error is unreadable
-// if it has more than 1,000 wrapped and joined errors, or if one of its methods
-// panics.
-func NewFailure(err error, apiVersion string, now time.Time, errs ...Errors) *Failure {
-	if err == nil {
-		return nil
-	}
-	f := &Failure{Err: err, APIVersion: apiVersion, now: now}
-	if len(errs) == 1 {
-		f.errors = errs[0]
-	} else {
-		f.errors = f.errors.And(errs...)
-	}
-	causes, panicked, ok := causesOf(err)
-	switch {
-	case !ok:
-		f.Err = newUnreadable(err)
-		f.Message = f.Err.Error()
-	case panicked:
-		f.readSafely(readText) // the value of a panic is not a response of the service
-	default:
-		f.errors.read(f)
-		if len(causes) > 1 {
-			f.readCauses(causes)
-		}
-	}
-	return f
+// If no reader knows an error, Errors takes its text, recognises the time-outs
+// and network errors of the standard library, and calls these methods of it:
+//
+//	ErrorCode() string                          Code
+//	ErrorMessage() string                       Message
+//	HTTPStatusCode() int, or StatusCode() int   Status
+//	RetryAfter() time.Duration                  After, from a second to an hour
+//	Timeout() bool                              Transient
+//
+// Such an error is also Transient if it is a network error or if its status is
+// 408, 429 or 5xx. A status of 404 means NotFound.
+//
+// An error of any service is neither NotFound nor Ended if it wraps a time-out
+// or a network error, or if one of them wraps it.
+type Errors struct {
+	services []*service
 }
 
-// readCauses sets the fields of a joined error that all causes must share.
-func (f *Failure) readCauses(causes []error) {
-	f.NotFound, f.Transient, f.Ended = true, true, true
-	for _, err := range causes {
-		cause := NewFailure(err, f.APIVersion, f.now, f.errors)
-		f.NotFound = f.NotFound && cause.NotFound
-		f.Transient = f.Transient && cause.Transient
-		f.Ended = f.Ended && cause.Ended
-	}
+// service holds the arguments of one call of NewErrors.
+type service struct {
+	name   string
+	read   func(*Failure) bool
+	decide func(context.Context, *Failure) (Classification, bool) // by the table
 }
 
 // As returns a decision about f. Links that decide call it instead of next.

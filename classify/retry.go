@@ -1,6 +1,9 @@
 package classify
 
-import "strconv"
+import (
+	"strconv"
+	"time"
+)
 
 // Retry says how soon to retry a failed pass. A greater value waits longer. The
 // engine that runs the passes turns a Retry into a delay.
@@ -58,3 +61,16 @@ const (
 	Warning Severity = "Warning" // the pass failed; the engine retries it
 	Error   Severity = "Error"   // the pass failed; a user has to change the spec
 )
+
+// A delay of a service is cut to between minAfter and maxAfter. A shorter delay
+// could cause a busy loop.
+const minAfter, maxAfter = time.Second, time.Hour
+
+// serviceDelay cuts a delay to the permitted range. It returns 0, which is no
+// delay, if d is not positive.
+func serviceDelay(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	return min(max(d, minAfter), maxAfter)
+}

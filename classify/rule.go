@@ -2,11 +2,14 @@ package classify
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/windlass-go/windlass/internal/errtree"
 )
 
 // Rule is a row of a [Table]. It sets the Retry of each failure for which all
@@ -40,9 +43,6 @@ type Rule struct {
 	// errors.Join(ErrMine, err) the row decides about err, too, and its other
 	// conditions are about err. For the combination of the causes, see [Compose].
 	Is error
-	// As is a Go type that the error of the failure must have, as for
-	// errors.As. [ErrorType] makes one. In a joined error it counts as Is does.
-	As TypeMatcher
 	// Retry says how soon to retry. It must be set.
 	Retry Retry
 	// KeepStatus leaves the conditions of the resource unchanged
@@ -77,9 +77,6 @@ func (r Rule) String() string {
 	if r.Is != nil {
 		parts = append(parts, errorText(r.Is))
 	}
-	if !r.As.isZero() {
-		parts = append(parts, r.As.String())
-	}
 	return cmp.Or(strings.Join(parts, ", "), "no condition")
 }
 
@@ -96,7 +93,7 @@ func (r Rule) parse() (row, error) {
 	versions, err := parseAPIVersions(r.APIVersions)
 	parsed := row{
 		name: r.String(), codes: strings.Fields(r.Code), anyCase: r.AnyCase, inner: strings.Fields(r.InnerCode),
-		status: r.Status, message: r.Message, versions: versions, is: newErrorMatcher(r.Is), as: r.As, retry: r.Retry, after: r.After, keepsStatus: r.KeepStatus,
+		status: r.Status, message: r.Message, versions: versions, is: newErrorMatcher(r.Is), retry: r.Retry, after: r.After, keepsStatus: r.KeepStatus,
 	}
 	type field struct{ name, value string }
 	fields := []field{{"Code", r.Code}, {"InnerCode", r.InnerCode}, {"APIVersions", r.APIVersions}}
@@ -110,8 +107,8 @@ func (r Rule) parse() (row, error) {
 		err = errors.New("it has AnyCase and no Code: name a code, or leave AnyCase out")
 	case r.Status != 0 && (r.Status < 400 || r.Status > 599):
 		err = fmt.Errorf("its Status is %d: only 400 to 599 are failures (long-running operations fail with 200; match those by Code)", r.Status)
-	case r.Code == "" && r.InnerCode == "" && r.Status == 0 && r.Message.isZero() && r.APIVersions == "" && r.Is == nil && r.As.isZero():
-		err = errors.New("it has no condition: set Code, InnerCode, Status, Message, APIVersions, Is or As")
+	case r.Code == "" && r.InnerCode == "" && r.Status == 0 && r.Message.isZero() && r.APIVersions == "" && r.Is == nil:
+		err = errors.New("it has no condition: set Code, InnerCode, Status, Message, APIVersions or Is")
 	case !r.Retry.decided():
 		err = fmt.Errorf("its Retry is %s: use Fast, Slow, VerySlow, OnChange or Never", r.Retry)
 	case r.After < 0 || r.After > maxAfter:
@@ -122,4 +119,72 @@ func (r Rule) parse() (row, error) {
 		err = fmt.Errorf("its APIVersions: %w", err)
 	}
 	return parsed, err
+}
+
+// row is a parsed [Rule].
+type row struct {
+	name        string
+	codes       []string
+	anyCase     bool
+	inner       []string
+	status      int
+	message     Matcher
+	versions    apiVersions
+	is          errorMatcher
+	retry       Retry
+	after       time.Duration
+	keepsStatus bool
+	covering    []int // the earlier rows that together match every failure of this row
+}
+
+// within reports whether the error of f matches. If f is a cause of a joined
+// error, that counts, because a program marks an error by joining one of its
+// own. readable is false if the tree panics, or is too large, before an error in
+// it matches.
+func (m errorMatcher) within(f *Failure) (matches, readable bool) {
+	if m.target == nil {
+		return true, true
+	}
+	err := f.Err
+	if f.Joined != nil {
+		err = f.Joined
+	}
+	return errtree.Walk(err, func(err error, _ int) bool { return m.has(err) })
+}
+
+// matches reports whether all conditions hold, except that on the Go error.
+func (r *row) matches(ctx context.Context, f *Failure) bool {
+	return (len(r.codes) == 0 || r.hasCode(f.Code)) &&
+		(r.status == 0 || r.status == f.Status) &&
+		r.versions.match(f.APIVersion) &&
+		(r.message.isZero() || r.message.matches(ctx, f)) &&
+		(len(r.inner) == 0 || slices.ContainsFunc(f.Inner, func(e InnerError) bool { return slices.Contains(r.inner, e.Code) }))
+}
+
+// hasCode reports whether code is one of the codes.
+func (r *row) hasCode(code string) bool {
+	return slices.ContainsFunc(r.codes, func(c string) bool { return c == code || r.anyCase && equalFold(c, code) })
+}
+
+// equalFold compares without regard to the case of ASCII letters.
+func equalFold(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		if c, d := a[i], b[i]; c != d && (c|0x20 != d|0x20 || c|0x20 < 'a' || c|0x20 > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+// covers reports whether r matches every failure with this code that o matches.
+func (r *row) covers(o *row, code string) bool {
+	return (len(r.codes) == 0 || (r.anyCase || !o.anyCase) && r.hasCode(code)) &&
+		(len(r.inner) == 0 || slices.Equal(r.inner, o.inner)) &&
+		(r.status == 0 || r.status == o.status) &&
+		(r.message.isZero() || r.message.text == o.message.text) &&
+		(len(r.versions) == 0 || slices.Equal(r.versions, o.versions)) &&
+		(r.is.target == nil || r.is.equals(o.is.target))
 }

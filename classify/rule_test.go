@@ -34,7 +34,7 @@ func TestRuleSetUp(t *testing.T) {
 		want string
 	}{
 		"no retry":     {Rule{Code: "A"}, "(A) cannot be used: its Retry is unset: use Fast, Slow, VerySlow, OnChange or Never"},
-		"no condition": {Rule{Retry: Slow}, "(no condition) cannot be used: it has no condition: set Code, InnerCode, Status, Message, APIVersions, Is or As"},
+		"no condition": {Rule{Retry: Slow}, "(no condition) cannot be used: it has no condition: set Code, InnerCode, Status, Message, APIVersions or Is"},
 		"blank code":   {Rule{Name: "mine", Code: " ", Retry: Slow}, "(mine) cannot be used: its Code is blank: set it, or leave it empty for any"},
 		"commas":       {Rule{Code: "A,B", Retry: Slow}, `(A,B) cannot be used: its Code or InnerCode is "A,B": separate codes by spaces`},
 		"inner commas": {Rule{Code: "A", InnerCode: "B;C", Retry: Slow}, `(A, inner B;C) cannot be used: its Code or InnerCode is "A B;C": separate codes by spaces`},
