@@ -15,8 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
-
-	"github.com/windlass-go/windlass/ctrlx"
 )
 
 var (
@@ -34,7 +32,17 @@ var ErrHidden = errors.New("may exist")
 // Unserved reports whether an error of a read says that the API server does not
 // serve a version of a kind. It says nothing about objects of the kind.
 func Unserved(err error) bool {
-	return meta.IsNoMatchError(err) || undiscovered(err) || apierrors.IsNotFound(err) && !ctrlx.Errors().NotFound(err)
+	return meta.IsNoMatchError(err) || undiscovered(err) || apierrors.IsNotFound(err) && !NotFound(err)
+}
+
+// NotFound reports whether an error says that an object with a name does not exist.
+// The API server has the same code for a kind that it does not serve.
+func NotFound(err error) bool {
+	if !apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) {
+		return false
+	}
+	var status apierrors.APIStatus
+	return errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Name != ""
 }
 
 // undiscovered reports whether the API server did not say which kinds a group has.
@@ -126,7 +134,7 @@ func list(ctx context.Context, live client.Reader, of schema.GroupVersionKind, w
 		}
 		u := &unstructured.Unstructured{}
 		u.SetGroupVersionKind(of)
-		if err = live.Get(ctx, client.ObjectKey{Name: name}, u); ctrlx.Errors().NotFound(err) {
+		if err = live.Get(ctx, client.ObjectKey{Name: name}, u); NotFound(err) {
 			err = nil
 		} else if err == nil {
 			found = append(found, u)

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/definition"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
 
@@ -368,7 +369,7 @@ func (e *Engine) changedTo(ctx context.Context, w *watch, id index.ID, reader cl
 	obj := e.newObject(w.kind)
 	err := reader.Get(ctx, nameOf(id), obj, client.UnsafeDisableDeepCopy)
 	switch {
-	case objectNotFound(err):
+	case definition.NotFound(err):
 		obj = nil
 	case err != nil:
 		return err
@@ -386,7 +387,7 @@ func (e *Engine) liveVersion(ctx context.Context, w *watch, id index.ID) (string
 	obj := &metav1.PartialObjectMetadata{}
 	obj.SetGroupVersionKind(w.gvk)
 	err := e.live.Get(ctx, nameOf(id), obj)
-	if err != nil && !objectNotFound(err) {
+	if err != nil && !definition.NotFound(err) {
 		return "", err
 	}
 	return versionOf(obj, err), nil

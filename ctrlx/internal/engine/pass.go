@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/definition"
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
@@ -81,7 +82,7 @@ func (p *Pass) Read(ctx context.Context, ref checks.Ref) (checks.Ref, client.Obj
 	case err == nil: // first, because IsNotFound allocates
 		look.Saw(e.digest(k, obj))
 		return ref, obj, nil
-	case objectNotFound(err):
+	case definition.NotFound(err):
 		look.Saw(digest.NotFound)
 		return ref, nil, nil
 	}

@@ -7,9 +7,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/windlass-go/windlass/ctrlx/internal/definition"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
 
@@ -25,13 +25,7 @@ import (
 // refuses reports whether an error says that the operator cannot read a kind.
 func refuses(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsMethodNotSupported(err) ||
-		apierrors.IsNotFound(err) && !objectNotFound(err) || meta.IsNoMatchError(err)
-}
-
-// objectNotFound reports whether an error says that an object does not exist. The
-// API server has the same code for a kind that it does not serve.
-func objectNotFound(err error) bool {
-	return apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+		apierrors.IsNotFound(err) && !definition.NotFound(err) || meta.IsNoMatchError(err)
 }
 
 // trouble reports whether passes do not read the scope of a namespace from the

@@ -1,0 +1,76 @@
+// Package rooms tests the order of the packages of ctrlx.
+package rooms
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// order lists the packages of ctrlx. Each may import the packages before it, and no
+// other ones. An empty name is ctrlx itself.
+var order = []string{
+	"internal/again", "internal/byversion", "internal/definition", "internal/digest/jsonfield", "internal/index",
+	"internal/memory", "internal/object", "internal/overwrite", "internal/record", "internal/setup", "internal/soak", "internal/testv1",
+	"internal/digest", "internal/ready",
+	"internal/write", "internal/engine",
+	"internal/pass", "internal/status", "internal/settle",
+	"", "guards", "inuse",
+	"component/dependents", "component", "manifests", "ctrltest",
+}
+
+const module = "github.com/windlass-go/windlass/ctrlx"
+
+// Imports between the packages of ctrlx run one way. Helpers of tests are left out.
+func TestImportsRunDown(t *testing.T) {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		in, err := filepath.Rel(root, filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		of := filepath.ToSlash(in)
+		if of == "." {
+			of = ""
+		}
+		if d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") || strings.Contains(of, "testing") || strings.Contains(of, "testdata") {
+			return nil
+		}
+		at := slices.Index(order, of)
+		if at < 0 {
+			t.Errorf("%s: the package has no place in order: put it before the packages that import it", file)
+			return nil
+		}
+		source, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range source.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil || imported != module && !strings.HasPrefix(imported, module+"/") {
+				continue
+			}
+			to := strings.TrimPrefix(strings.TrimPrefix(imported, module), "/")
+			if seen++; !slices.Contains(order[:at], to) {
+				t.Errorf("%s imports %s, which is not before %s in order", file, path.Join("ctrlx", to), path.Join("ctrlx", of))
+			}
+		}
+		return nil
+	})
+	if err != nil || seen == 0 {
+		t.Fatalf("%d imports: %v", seen, err)
+	}
+}
