@@ -79,7 +79,7 @@ func ErrorCodes() classify.Table {
 	return classify.Table{
 		// Causes of the details. Sources: CauseType in k8s.io/apimachinery/pkg/apis/meta/v1, NamespaceTerminatingCause in
 		// k8s.io/api/core/v1, DisruptionBudgetCause in k8s.io/api/policy/v1.
-		{Name: rulePrefix + "NamespaceTerminating", Code: "Forbidden", InnerCode: "NamespaceTerminating", Retry: classify.VerySlow},
+		{Name: rulePrefix + "NamespaceTerminating", Code: "Forbidden", InnerCode: "NamespaceTerminating", Retry: classify.Slow}, // the namespace is gone soon
 		{Name: rulePrefix + causeFieldManager, Code: "Conflict", InnerCode: causeFieldManager, Retry: classify.VerySlow},
 		{Name: rulePrefix + "ResourceVersionTooLarge", Code: "Timeout", InnerCode: "ResourceVersionTooLarge", Retry: classify.Fast},
 		{Name: rulePrefix + "DisruptionBudget", Code: "TooManyRequests", InnerCode: "DisruptionBudget", Retry: classify.Slow},

@@ -8,6 +8,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/again"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
@@ -26,9 +27,18 @@ func (y *system) access(ctx context.Context) (access, error) {
 		return access{}, err
 	}
 	if setup.IsSame(c, y.cluster.GetClient()) {
-		return access{client: c, live: y.cluster.GetAPIReader()}, nil
+		return y.own(), nil
 	}
-	return access{client: c, live: c, target: true}, nil
+	return accessOf(c, c, true), nil
+}
+
+// own returns the access to the cluster of the manager.
+func (y *system) own() access {
+	return accessOf(y.cluster.GetClient(), y.cluster.GetAPIReader(), false)
+}
+
+func accessOf(c client.Client, live client.Reader, target bool) access {
+	return access{client: again.Client(c), live: again.Reader(live), target: target}
 }
 
 // awaited returns the objects whose change may end a wait. No event reports the

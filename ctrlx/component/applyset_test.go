@@ -141,9 +141,9 @@ func TestApplySet(t *testing.T) {
 			[]string{configMap("a", "2"), object(roles, "r", other.ns), object(accounts, "s", w.ns)},
 			[]string{"ConfigMap a", "ServiceAccount s", "Role r"}, []string{"ConfigMap", "Role.rbac.authorization.k8s.io", "ServiceAccount"}, []string{other.ns}, 1,
 		},
-		{ // the kinds change in both directions: the superset comes first
+		{ // the kinds change in both directions: the superset comes first, and the Role goes after the ConfigMap
 			[]string{object(accounts, "s", w.ns), configMap("done", "1", "purge-order", "0")},
-			[]string{"ServiceAccount s"}, []string{"ServiceAccount"}, nil, 1,
+			[]string{"ServiceAccount s"}, []string{"ServiceAccount"}, nil, 2,
 		},
 	}
 	for i, step := range steps {

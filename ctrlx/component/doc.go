@@ -59,11 +59,11 @@
 //	delete-order  deletion waves run in ascending order
 //
 // The objects of one apply order are several waves: namespaces, objects that
-// the API server needs to accept others, other objects, API services, and
-// instances of managed types. The second of them has ServiceAccounts, Roles,
+// the API server needs to accept others, other objects, API services and webhooks,
+// whose servers are objects, and instances of managed types. The second of them has ServiceAccounts, Roles,
 // ClusterRoles, PriorityClasses and RuntimeClasses. The objects of one delete
-// order are deleted in the order instances, API services, others, definitions
-// of types, namespaces.
+// order are deleted in the reverse order. Definitions come after all but the
+// namespaces.
 //
 // All writes of a wave are first tried by dry-run. If the API server refuses
 // one, nothing of the wave is written, except missing namespaces. So an object that the API server accepts
@@ -77,7 +77,8 @@
 // A CustomResourceDefinition and an APIService of the set define managed types.
 // [WithManagedTypes] and [TypeConfiguration] add others. The deletion of the
 // component is blocked (DeletionBlocked) while objects of managed types exist
-// that the inventory lacks, whatever labels they have. The condition names
+// that the inventory lacks, whatever labels they have. Objects of a kind without
+// the verb delete do not count, as the measurements of metrics.k8s.io. The condition names
 // them. A redundant definition is not deleted either while such objects exist.
 // It stays, too, while an object of its type stays. The same holds for a
 // namespace and the objects of the component in it. A component in deletion

@@ -40,14 +40,14 @@ func (p *Process[T]) Missing(gvk schema.GroupVersionKind, since time.Time) {
 // Pass applies or deletes the dependents of a component. The client of the cluster
 // takes the place of the cache.
 func (p *Process[T]) Pass(ctx context.Context, c T) (Result, error) {
-	s := &Set{Component: c, system: p.y, access: access{client: p.y.cluster.GetClient(), live: p.y.cluster.GetAPIReader()}}
+	s := &Set{Component: c, system: p.y, access: p.y.own()}
 	if p.Target != nil {
 		y, err := p.r.systemOf(p.y.cluster, p.r.dependentsOf(target{p.Target}))
 		if err != nil {
 			return Result{}, err
 		}
 		y.types = p.y.types
-		s.system, s.access = y, access{client: p.Target, live: p.Target, target: true}
+		s.system, s.access = y, accessOf(p.Target, p.Target, true)
 	}
 	if err := s.configure(); err != nil {
 		return Result{}, err

@@ -21,9 +21,22 @@ import (
 // mostBlocking is the number of objects of one kind that the guard names.
 const mostBlocking = 5
 
-// deletionDelay is the time after which a pass over a component in deletion
-// reads again what no event reports.
-const deletionDelay = 5 * time.Second
+// The times after which a pass over a component in deletion reads again what no
+// event reports: the longest one is that of a deletion that a person must unblock.
+const (
+	deletionDelay  = 5 * time.Second
+	longestBlocked = 5 * time.Minute
+)
+
+// blockedDelay returns the time until the next look at a blocked deletion: as
+// long as the deletion has waited.
+func (s *Set) blockedDelay() time.Duration {
+	since := s.Component.GetDeletionTimestamp()
+	if since == nil {
+		return deletionDelay
+	}
+	return min(max(time.Since(since.Time), deletionDelay), longestBlocked)
+}
 
 // finalizers blocks a deletion while the component has finalizers of others.
 // They may need the dependents.
@@ -115,7 +128,7 @@ func (s *Set) blocked(ctx context.Context, types []TypeInfo) (Result, error) {
 	}
 	kinds, err := s.system.types.kinds(ctx, s.access, types)
 	if errors.Is(err, errUndiscovered) {
-		if res := s.waits(Result{Reason: ReasonDeletionBlocked, After: deletionDelay, Message: err.Error()}); !res.Done {
+		if res := s.waits(Result{Reason: ReasonDeletionBlocked, After: s.blockedDelay(), Message: err.Error()}); !res.Done {
 			return res, nil
 		}
 	} else if err != nil {
@@ -125,7 +138,7 @@ func (s *Set) blocked(ctx context.Context, types []TypeInfo) (Result, error) {
 	for _, i := range s.Inventory.Items {
 		ours[i.Ref()] = !i.Purged // another person may have made one of the name of a purged one
 	}
-	res := Result{Reason: ReasonDeletionBlocked, After: deletionDelay}
+	res := Result{Reason: ReasonDeletionBlocked, After: s.blockedDelay()}
 	var names []string
 	for _, gvk := range kinds {
 		refs, err := s.foreign(ctx, gvk, ours)

@@ -513,3 +513,30 @@ func TestGuardCore(t *testing.T) {
 		t.Errorf("%+v %v", res, err)
 	}
 }
+
+// Objects of a kind without the verb delete hold no data, as the measurements of
+// metrics.k8s.io. They block no deletion.
+func TestKindsWithoutDelete(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	crd, kind := w.definition()
+	w.create(crd)
+	w.create(mill(kind, "measured"))
+	verbs := metav1.Verbs{"get", "list"}
+	w.preferred = func(context.Context) ([]*metav1.APIResourceList, error) {
+		return []*metav1.APIResourceList{{GroupVersion: kind.GroupVersion().String(), APIResources: []metav1.APIResource{
+			{Name: "mills", Kind: "Mill", Namespaced: true, Verbs: verbs},
+		}}}, nil
+	}
+	w.change(func(s *Shop) { s.Spec.ManagedTypes = []component.TypeInfo{{Group: kind.Group, Kind: "*"}} })
+	w.want(configMap("a", "1"))
+	w.restart()
+	w.settle()
+	w.delete()
+	verbs = append(verbs, "delete")
+	if res, err := w.pass(); err != nil || res.Reason != component.ReasonDeletionBlocked {
+		t.Errorf("objects that can be deleted: %+v, %v", res, err)
+	}
+	verbs = verbs[:2]
+	w.settle()
+}

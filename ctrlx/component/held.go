@@ -14,7 +14,7 @@ import (
 // items that may be deleted. It drops an object without the label of the
 // component from the inventory, because a deletion leaves such an object alone.
 func (s *Set) held(ctx context.Context, items []Item, deleted bool) ([]Item, Result, error) {
-	res := Result{Reason: ReasonDeletionBlocked, After: deletionDelay}
+	res := Result{Reason: ReasonDeletionBlocked, After: s.blockedDelay()}
 	var texts []string
 	var left []Item
 	goes := make(map[checks.Ref]bool, len(items))

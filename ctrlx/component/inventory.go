@@ -16,6 +16,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/again"
 )
 
 // Inventory lists the dependents that a component may have. It is stored before
@@ -201,7 +202,9 @@ func patched(
 	stored.SetGroupVersionKind(gvk)
 	stored.SetNamespace(c.GetNamespace())
 	stored.SetName(c.GetName())
-	return stored, cl.Status().Patch(ctx, stored, client.RawPatch(types.MergePatchType, patch), opts...)
+	return stored, again.Do(ctx, func() error {
+		return cl.Status().Patch(ctx, stored, client.RawPatch(types.MergePatchType, patch), opts...)
+	})
 }
 
 // complete returns an error if a component lacks a part of the inventory that

@@ -1,6 +1,7 @@
 package component_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -8,8 +9,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
+	"github.com/windlass-go/windlass/flow"
 )
 
 // A missing namespace is created as the policy says. It gets no mark of the
@@ -63,4 +67,35 @@ func TestNamespaceOfTheSet(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "ConfigMap "+ns.Name+"/a: it cannot be created, because its namespace is being deleted") {
 		t.Errorf("a namespace in deletion: %v", err)
 	}
+}
+
+// A component awaits a namespace in deletion, and applies its objects again when it is gone.
+func TestDeletedNamespace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other := apiserver.Namespace(t, api)
+	w.want(strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: "+other, 1))
+	w.settle()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: other}}
+	must(t, api.Delete(t.Context(), ns))
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: other, Name: "a"}}
+	must(t, api.Delete(t.Context(), cm))
+	_, err := w.pass()
+	var awaited []checks.Ref
+	for err := err; err != nil; err = errors.Unwrap(err) {
+		if wait, ok := err.(*flow.WaitError); ok {
+			awaited = append(awaited, wait.Refs...)
+		}
+		if all, ok := err.(interface{ Unwrap() []error }); ok {
+			if wait, ok := errors.AsType[*flow.WaitError](errors.Join(all.Unwrap()...)); ok {
+				awaited = append(awaited, wait.Refs...)
+			}
+		}
+	}
+	same(t, []checks.Ref{{Kind: "Namespace", Name: other}}, awaited, "the awaited objects of %v", err)
+	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(ns), ns))
+	ns.Spec.Finalizers = nil // as the controller of namespaces does
+	must(t, api.SubResource("finalize").Update(t.Context(), ns))
+	w.settle()
+	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(cm), cm))
 }

@@ -37,11 +37,10 @@ type Object struct {
 	// Manages is the type that the object defines; nil: it defines none.
 	Manages *TypeInfo
 
-	gvk      schema.GroupVersionKind
-	request  *dependents.Request
-	known    bool // the API server serves the kind; otherwise the namespace may be missing
-	stage    stage
-	priority int // in the stage
+	gvk     schema.GroupVersionKind
+	request *dependents.Request
+	known   bool // the API server serves the kind; otherwise the namespace may be missing
+	place
 	// namespaced reports that the object defines a type whose objects have
 	// namespaces.
 	namespaced   bool
@@ -111,11 +110,8 @@ func (y *system) object(manifest client.Object) (*Object, error) {
 		return nil, fmt.Errorf("%w: %T %s: %w", dependents.ErrInvalid, manifest, manifest.GetName(), err)
 	}
 	o := &Object{
-		Manifest: manifest, gvk: gvk, stage: stageObjects, priority: lastPriority,
+		Manifest: manifest, gvk: gvk, place: placeOf(gvk.GroupKind()),
 		Ref: checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: manifest.GetNamespace(), Name: manifest.GetName()},
-	}
-	if p, found := places[gvk.GroupKind()]; found {
-		o.stage, o.priority = p.stage, p.priority
 	}
 	switch gk := gvk.GroupKind(); gk {
 	case kindAPIService, kindDefinition:

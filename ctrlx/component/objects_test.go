@@ -269,3 +269,29 @@ func TestPrecedence(t *testing.T) {
 		})
 	}
 }
+
+// An object of a kind without namespaces is accepted without its namespace, as kubectl
+// accepts those of some charts. Its deletion finds it.
+func TestNamespaceOfClusterKind(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	class := "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: NAMESPACE, namespace: elsewhere}\nvalue: 1\n"
+	w.want(class)
+	w.settle()
+	items := w.shop.Status.Inventory.Items
+	if len(items) != 1 || items[0].Namespace != "" {
+		t.Errorf("the inventory has %+v", items)
+	}
+	w.settle()
+	w.writes()
+	w.settle()
+	same(t, []string(nil), w.writes(), "the writes of a pass in sync")
+	w.want(class, strings.Replace(class, "elsewhere", "nowhere", 1))
+	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), "it is given twice, as number 1 and number 2") {
+		t.Errorf("two namespaces name one object: %v", err)
+	}
+	w.want(class)
+	w.delete()
+	w.settle()
+	same(t, []string{"delete PriorityClass " + w.ns}, w.wrote("delete"), "the deletions")
+}

@@ -21,21 +21,23 @@ const (
 	stageNamespaces stage = iota
 	stageNeeded           // objects without which the API server refuses others, even by dry-run
 	stageObjects
-	stageServices  // API services, whose servers are objects
+	stageServices  // API services and webhooks, whose servers are objects
 	stageInstances // instances of managed types
 )
+
+type place struct {
+	stage    stage
+	priority int
+}
 
 // places has the kinds whose objects are not applied with most others. The
 // priority orders the objects of a stage, so that an object comes after the
 // objects that it usually needs.
-var places = map[schema.GroupKind]struct {
-	stage    stage
-	priority int
-}{
+var places = map[schema.GroupKind]place{
 	kindNamespace: {stageNamespaces, lastPriority},
 
-	{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}:   {stageObjects, 0},
-	{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}: {stageObjects, 0},
+	{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}:   {stageServices, lastPriority},
+	{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}: {stageServices, lastPriority},
 
 	kindDefinition: {stageObjects, 1},
 	{Group: "storage.k8s.io", Kind: "StorageClass"}:     {stageObjects, 1},
@@ -54,6 +56,16 @@ var places = map[schema.GroupKind]struct {
 
 	kindAPIService: {stageServices, lastPriority},
 }
+
+// placeOf returns the place of a kind in its wave.
+func placeOf(gk schema.GroupKind) place {
+	if p, found := places[gk]; found {
+		return p
+	}
+	return place{stageObjects, lastPriority}
+}
+
+func (i *Item) priority() int { return placeOf(i.groupKind()).priority }
 
 // lastPriority is the priority of all other kinds.
 const lastPriority = 4

@@ -102,7 +102,7 @@ func (r *Reconciler[T]) plan(ctx context.Context, c dependents.Cluster, componen
 	}
 	s := &Set{
 		Component: component.DeepCopyObject().(T), system: y, Plan: &Plan{},
-		access: access{client: c.GetClient(), live: c.GetAPIReader()},
+		access: y.own(),
 	}
 	if err := s.configure(); err != nil {
 		return nil, err

@@ -287,7 +287,7 @@ func TestPlanOfDeletion(t *testing.T) {
 	w.writes()
 	p, err := w.plan()
 	must(t, err)
-	want := "deletion wave 1\n  -  delete ConfigMap NS/b\n  o  orphan ConfigMap NS/kept\ndeletion wave 2\n  -  delete ConfigMap NS/a\n"
+	want := "deletion wave 1\n  o  orphan ConfigMap NS/kept\n  -  delete ConfigMap NS/b\ndeletion wave 2\n  -  delete ConfigMap NS/a\n"
 	same(t, strings.ReplaceAll(want, "NS", w.ns), p.String(), "the plan")
 	if writes := w.writes(); len(writes) > 0 || len(w.names()) != 3 {
 		t.Errorf("the plan writes %q", writes)

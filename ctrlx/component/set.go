@@ -17,6 +17,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/again"
 )
 
 // Set is the set of dependents of one component in one pass.
@@ -148,7 +149,11 @@ func (s *Set) remove(ctx context.Context) (Result, error) {
 			"and its finalizer stay: remove the annotation " + s.system.name + "/" + annotationObserve +
 			", or the option WithObserveOnly"}, nil
 	}
-	return decided(s.system.remove(ctx, s))
+	res, err := decided(s.system.remove(ctx, s))
+	if s.Inventory != nil {
+		s.reportDeletion()
+	}
+	return res, err
 }
 
 // waits returns res, which is not done. In a plan it is a problem, and the pass
@@ -246,7 +251,7 @@ func (s *Set) upToDate(ctx context.Context) error {
 	}
 	live := &metav1.PartialObjectMetadata{}
 	live.SetGroupVersionKind(gvk)
-	err = cluster.GetAPIReader().Get(ctx, client.ObjectKeyFromObject(c), live)
+	err = again.Reader(cluster.GetAPIReader()).Get(ctx, client.ObjectKeyFromObject(c), live)
 	switch {
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("reading the component again: %w", err)

@@ -45,14 +45,23 @@ func redundant(next Handler) Handler {
 // removeAll deletes all objects of the inventory. It is the end of the delete
 // chain.
 func (y *system) removeAll(ctx context.Context, s *Set) (Result, error) {
-	total := s.total(len(s.Inventory.Items), true)
-	res, err := s.teardown(ctx, s.spared(s.Inventory.Items), true)
-	s.Component.GetStatus().Progress = &Progress{Left: len(s.Inventory.Items), Objects: total}
-	return res, err
+	s.reportDeletion() // before the objects that are gone leave the inventory
+	return s.teardown(ctx, s.spared(s.Inventory.Items), true)
 }
 
-// total returns the number of objects of a deletion that has n left. Earlier
-// passes have dropped those that are gone.
+// reportDeletion sets the progress of a deletion: all that is left of the inventory, and
+// that no policy keeps. Earlier passes have dropped the objects that are gone.
+func (s *Set) reportDeletion() {
+	left := s.left(s.spared(s.Inventory.Items), true)
+	s.Component.GetStatus().Progress = &Progress{Left: left, Objects: s.total(left, true)}
+}
+
+// left counts the items that a deletion deletes.
+func (s *Set) left(items []Item, deleted bool) int {
+	return len(slices.DeleteFunc(going(items, deleted), func(i Item) bool { return i.Purged }))
+}
+
+// total returns the number of objects of a deletion that has n left.
 func (s *Set) total(n int, deleted bool) int {
 	if p := s.Component.GetStatus().Progress; deleted && p != nil && p.Left > 0 {
 		return max(n, p.Objects)
@@ -76,13 +85,10 @@ func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (Result,
 	for n, wave := range s.deletionWaves(items) {
 		res, err := s.deleteWave(ctx, wave, deleted, n+1)
 		if err == nil && !res.Done && res.Reason == ReasonDeletionProcessing {
-			left, indexes := 0, s.Inventory.byRef()
-			for _, i := range items {
-				if _, found := indexes[i.Ref()]; found {
-					left++
-				}
-			}
-			res.Message = fmt.Sprintf("%d of %d objects are left: %s", left, s.total(len(items), deleted), res.Message)
+			indexes, all := s.Inventory.byRef(), s.left(items, deleted)
+			gone := func(i Item) bool { _, found := indexes[i.Ref()]; return !found }
+			left := s.left(slices.DeleteFunc(slices.Clone(items), gone), deleted)
+			res.Message = fmt.Sprintf("%d of %d objects are left: %s", left, s.total(all, deleted), res.Message)
 		}
 		if err != nil || !res.Done {
 			return res, err
@@ -130,7 +136,8 @@ func (s *Set) deleteItems(
 		return Result{}, err
 	}
 	results := make([]dependents.Result, len(items))
-	errs := s.system.parallel(len(items), func(int) bool { return false }, func(n int) (err error) {
+	after := func(n int) bool { return n > 0 && items[n].priority() != items[n-1].priority() }
+	errs := s.system.parallel(len(items), after, func(n int) (err error) {
 		results[n], err = s.deleteItem(ctx, d, items[n], deleted)
 		return err
 	})
@@ -199,24 +206,23 @@ func (s *Set) deleteItem(
 	return d.PruneObject(ctx, s.Component, obj)
 }
 
-// deletionWaves sorts objects into waves: by their order, and in each order
-// instances of managed types first, then API services, others, definitions, and
-// namespaces. An API service, a definition and a namespace come after the
-// objects in them.
+// deletionWaves sorts objects into waves: by their order, and in each order the
+// stages of an apply backwards. An API service, a definition and a namespace come
+// after the objects in them. An API service comes before the others, because its
+// group can be discovered while its server runs. Inside a wave, an object comes
+// before those of kinds that its own usually needs.
 func (s *Set) deletionWaves(items []Item) (waves [][]Item) {
 	types := append(typesIn(s.Inventory.Items), s.config.types...)
 	type key struct{ order, part int }
 	at := func(i Item) key {
-		k := key{int(i.DeleteOrder), 2}
-		switch gk := i.groupKind(); {
-		case gk == kindNamespace:
-			k.part = 4
-		case gk == kindAPIService:
-			k.part = 1 // its group can be discovered while its server runs
-		case i.Manages != nil:
-			k.part = 3
-		case slices.ContainsFunc(types, func(t TypeInfo) bool { return t.matches(gk.WithVersion("")) }):
-			k.part = 0
+		gk := i.groupKind()
+		k := key{int(i.DeleteOrder), -2 * int(placeOf(gk).stage)}
+		managed := func(t TypeInfo) bool { return t.matches(gk.WithVersion("")) }
+		switch {
+		case gk == kindDefinition:
+			k.part = -1 // after all but the namespaces
+		case !i.isOuter() && slices.ContainsFunc(types, managed):
+			k.part = -2 * int(stageInstances)
 		}
 		for at := 0; i.isOuter() && at < len(items); at++ {
 			if inner := &items[at]; i.has(inner) {
@@ -241,6 +247,8 @@ func (s *Set) deletionWaves(items []Item) (waves [][]Item) {
 		return a.part - b.part
 	})
 	for _, k := range keys {
+		slices.Reverse(parts[k])
+		slices.SortStableFunc(parts[k], func(a, b Item) int { return b.priority() - a.priority() })
 		waves = append(waves, parts[k])
 	}
 	return waves

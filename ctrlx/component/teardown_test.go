@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,7 +50,7 @@ func TestDelete(t *testing.T) {
 	w.restart()
 	_, err := w.pass()
 	must(t, err)
-	same(t, &component.Progress{Left: 2, Objects: 4}, w.shop.Status.Progress, "the progress of the first pass")
+	same(t, &component.Progress{Left: 2, Objects: 3}, w.shop.Status.Progress, "the progress of the first pass")
 	w.settle()
 	same(t, []string{"kept=1", "stolen=1"}, w.names(), "the objects")
 	same(t, []string{"delete ConfigMap b", "delete ConfigMap a"}, w.wrote(""), "the deletions")
@@ -186,6 +187,60 @@ func TestDeletionCount(t *testing.T) {
 		must(t, err)
 		if _, of, _ := strings.Cut(res.Message, " of "); !strings.HasPrefix(of, "3 objects are left: ") {
 			t.Errorf("got %q", res.Message)
+		}
+	}
+}
+
+// The progress of a deletion counts the objects that it has not deleted, also while it is
+// blocked. Objects that a policy keeps, or that are purged, are none of them.
+func TestProgressOfDeletion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	held := strings.Replace(configMap("held", "1"), "name: held", "name: held\n  finalizers: [example.com/held]", 1)
+	w.want(configMap("a", "1", "delete-order", "1"), held, configMap("kept", "1", "delete-policy", "orphan", "delete-order", "2"), configMap("purged", "1", "purge-order", "0"))
+	w.settle()
+	w.change(func(s *Shop) { s.Finalizers = append(s.Finalizers, "example.com/other") })
+	w.delete()
+	must(t, api.Get(t.Context(), clientKey(w.shop), w.shop))
+	progress := func(what string, left int) {
+		t.Helper()
+		res, err := w.process.Pass(t.Context(), w.shop)
+		must(t, err)
+		same(t, &component.Progress{Left: left, Objects: 2}, w.shop.Status.Progress, "%s: %s", what, res.Message)
+	}
+	progress("blocked by a finalizer", 2)
+	w.shop.Finalizers = w.shop.Finalizers[:1]
+	progress("the first wave", 2)
+	w.release("held")
+	progress("the second wave", 1)
+	progress("the end", 0)
+}
+
+// A blocked deletion looks less and less often, because each look costs requests.
+func TestBlockedDelay(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		age    time.Duration // of the deletion
+		want   time.Duration
+	}{
+		"First":  {"a person acts at once", 0, 5 * time.Second},
+		"Minute": {"as long as it has waited", time.Minute, time.Minute},
+		"Day":    {"not for ever", 24 * time.Hour, 5 * time.Minute},
+	}
+	w := newWorld(t)
+	crd, kind := w.definition()
+	w.want(crd)
+	w.settle()
+	w.create(mill(kind, "foreign"))
+	w.delete()
+	must(t, api.Get(t.Context(), clientKey(w.shop), w.shop))
+	for name, tc := range cases {
+		w.shop.DeletionTimestamp = &metav1.Time{Time: time.Now().Add(-tc.age)}
+		res, err := w.process.Pass(t.Context(), w.shop)
+		must(t, err)
+		if res.Reason != component.ReasonDeletionBlocked || res.After < tc.want || res.After > tc.want+10*time.Second {
+			t.Errorf("%s: %s: got %+v, want %s", name, tc.reason, res, tc.want)
 		}
 	}
 }

@@ -125,7 +125,7 @@ func (g *templates) Generate(
 
 // ParseYAML returns the objects of YAML documents, for a generator that gets a
 // text from other software, such as Helm. A document without content is left
-// out. A key that occurs twice is an error, and so is a document without a kind.
+// out, and a list is replaced by its items. A key that occurs twice is an error, and so is a document without a kind.
 // The result is not nil, unless there is an error.
 func ParseYAML(text io.Reader) (all []client.Object, err error) {
 	r := utilyaml.NewYAMLReader(bufio.NewReader(text))
@@ -141,16 +141,38 @@ func ParseYAML(text io.Reader) (all []client.Object, err error) {
 				err = utiljson.Unmarshal(document, &u.Object)
 			}
 		}
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("document %d: %w", n, err)
-		case len(u.Object) == 0:
-			continue
-		case u.GetKind() == "" || u.GetAPIVersion() == "":
-			return nil, fmt.Errorf("document %d: it has no apiVersion or no kind", n)
+		if err == nil && len(u.Object) > 0 {
+			all, err = expanded(all, u)
 		}
-		all = append(all, u)
+		if err != nil {
+			return nil, fmt.Errorf("document %d: %w", n, err)
+		}
 	}
+}
+
+// expanded adds an object to all. Of a list, as kubectl and charts make them, it
+// adds the items. An object with a name is no list, whatever its kind.
+func expanded(all []client.Object, u *unstructured.Unstructured) ([]client.Object, error) {
+	if u.GetKind() == "" || u.GetAPIVersion() == "" {
+		return nil, errors.New("it has no apiVersion or no kind")
+	}
+	value, isList := u.Object["items"]
+	items, _ := value.([]any)
+	isList = isList && (items != nil || value == nil)
+	if !isList || !strings.HasSuffix(u.GetKind(), "List") || u.GetName() != "" {
+		return append(all, u), nil
+	}
+	for n, item := range items {
+		content, ok := item.(map[string]any)
+		err := errors.New("it is no object")
+		if ok {
+			all, err = expanded(all, &unstructured.Unstructured{Object: content})
+		}
+		if err != nil {
+			return nil, fmt.Errorf("item %d: %w", n+1, err)
+		}
+	}
+	return all, nil
 }
 
 // functions are the functions of templates.

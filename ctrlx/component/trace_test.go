@@ -351,7 +351,7 @@ func TestTrace(t *testing.T) {
 			{"the workload becomes ready", func(tr *trace) { tr.report(1) }, []string{inSync}},
 			{"it loses its readiness", func(tr *trace) { tr.report(0) }, []string{"post-read, pre-reconcile, generate, Ready=False Processing"}},
 			{"delete, later", func(tr *trace) { tr.later(time.Hour); tr.remove() }, []string{
-				"post-read, pre-delete, guard, delete a, delete web, Ready=False DeletionProcessing", lastDelete,
+				"post-read, pre-delete, guard, delete web, delete a, Ready=False DeletionProcessing", lastDelete,
 			}},
 		}},
 		"TooManyRequests": {"the pass runs again when the server says so, and not after the back-off", []step{

@@ -108,7 +108,8 @@ func typesOf(c discoverable) (catalog, error) {
 // errUndiscovered says that the kinds of a group are not known.
 var errUndiscovered = errors.New("cannot be discovered, so objects of managed types may exist")
 
-// kinds returns the kinds of types that can be listed. An exact type that the
+// kinds returns the kinds of types that can be listed and deleted: other objects
+// hold no data, as measurements. An exact type that the
 // API server does not serve has no version. Groups that cannot be discovered
 // matter only if a type may be in them: then the error is errUndiscovered, and
 // the exact kinds are returned with it. Discovery leaves out a kind whose
@@ -172,7 +173,7 @@ func (c catalog) kinds(ctx context.Context, a access, types []TypeInfo) (kinds [
 			add(gvk)
 		}
 	}
-	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list"}}, lists) {
+	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "delete"}}, lists) {
 		gv, err := schema.ParseGroupVersion(list.GroupVersion)
 		if err != nil {
 			return nil, fmt.Errorf("finding the managed types: %w", err)

@@ -359,3 +359,96 @@ func TestNotOursWithoutPreflight(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Webhooks come after the objects that may be their servers, and before the instances that
+// they check. A deletion runs in the reverse order.
+func TestOrderOfKinds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	crd, kind := w.definition()
+	hook := "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: NAMESPACE}\n"
+	account := "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: web}\n"
+	service := "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n"
+	w.want(mill(kind, "ours"), hook, service, configMap("a", "1"), configMap("b", "1"), crd, account)
+	w.settle()
+	mills := "CustomResourceDefinition mills." + kind.Group
+	same(t, []string{
+		"ServiceAccount web", mills, "ConfigMap a", "ConfigMap b", "Service web", "ValidatingWebhookConfiguration " + w.ns, "Mill ours",
+	}, objects(w.wrote("create "), "create "), "the creates")
+	w.delete()
+	w.settle()
+	same(t, []string{
+		"Mill ours", "ValidatingWebhookConfiguration " + w.ns, "Service web", "ConfigMap b", "ConfigMap a", "ServiceAccount web", mills,
+	}, objects(w.wrote("delete "), "delete "), "the deletions")
+}
+
+// objects returns the objects of writes with a verb.
+func objects(writes []string, verb string) (all []string) {
+	for _, call := range writes {
+		if object, found := strings.CutPrefix(call, verb); found {
+			all = append(all, object)
+		}
+	}
+	return all
+}
+
+// A request without an answer is made again at once, because an error of one request would
+// throw away the pass: with many objects no pass would end. An answer that stays an error,
+// and one with a delay, end the pass.
+func TestTransientAnswers(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		answer error
+		each   int // each of these requests fails; 1: all of one object do
+		passes bool
+		tries  int // of the dry-run of the object
+	}{
+		"Unavailable":  {"an API server restarts", apierrors.NewServiceUnavailable("restarting"), 4, true, 0},
+		"Internal":     {"etcd has a new leader", apierrors.NewInternalError(errors.New("etcdserver: leader changed")), 4, true, 0},
+		"Timeout":      {"the API server asks for another try", apierrors.NewServerTimeout(schema.GroupResource{}, "get", 0), 4, true, 0},
+		"TooMany":      {"the server names no delay", apierrors.NewTooManyRequestsError("busy"), 4, true, 0},
+		"StaysBroken":  {"three answers are enough", apierrors.NewServiceUnavailable("broken"), 1, false, 3},
+		"Webhook":      {"a webhook may need ten seconds for each try", apierrors.NewInternalError(errors.New(`failed calling webhook "x"`)), 1, false, 1},
+		"LaterTooMany": {"the pass waits as long as the server asks for", apierrors.NewTooManyRequests("busy", 30), 1, false, 1},
+		"Invalid":      {"the answer is final", apierrors.NewBadRequest("no"), 1, false, 1},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			n, tries := 0, 0
+			w.before = func(call string) error {
+				switch {
+				case tc.each == 1 && strings.HasPrefix(call, "try ") && strings.HasSuffix(call, " ConfigMap b"):
+					tries++
+					return tc.answer
+				case tc.each > 1:
+					if n++; n%tc.each == 0 {
+						return tc.answer
+					}
+				}
+				return nil
+			}
+			all := []string{configMap("b", "1", "delete-order", "1")}
+			for _, object := range []string{"c", "d", "e", "f", "g"} {
+				all = append(all, configMap(object, "1"))
+			}
+			w.want(all...)
+			if _, err := w.pass(); (err == nil) != tc.passes || tries != tc.tries {
+				t.Fatalf("%s: got %v after %d tries, want %d", tc.reason, err, tries, tc.tries)
+			}
+			if !tc.passes {
+				return
+			}
+			w.settle()
+			w.want(all[0])
+			w.settle()
+			w.delete()
+			w.settle()
+			if len(w.names()) > 0 || n < 4*tc.each {
+				t.Errorf("%s: after %d requests the objects are %q", tc.reason, n, w.names())
+			}
+		})
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/again"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
@@ -30,7 +31,7 @@ var errOtherManager = errors.New("dependents: the pass has a deployment target, 
 // place. Outside of such a pass, and with a cluster that is no manager, it is
 // the cluster that New got.
 func (d *Dependents) access(ctx context.Context) (access, error) {
-	own := access{client: d.client, live: d.live}
+	own := d.own
 	pass, ok := ctx.Value(engine.PassKey{}).(*engine.InPass)
 	if !ok || d.engine == nil {
 		return own, nil
@@ -50,5 +51,6 @@ func (d *Dependents) access(ctx context.Context) (access, error) {
 	case setup.IsSame(c, d.client):
 		return own, nil
 	}
+	c = again.Client(c)
 	return access{client: c, live: c, target: true}, nil
 }

@@ -10,7 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/definition"
+	"github.com/windlass-go/windlass/flow"
 )
 
 // create creates an object that does not exist. It never changes one that
@@ -36,7 +38,11 @@ func create(next Handler) Handler {
 		case apierrors.IsAlreadyExists(err):
 			return Result{}, r.conflict("another writer created it after this pass had read it")
 		case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-			return Result{}, fmt.Errorf("it cannot be created, because its namespace is being deleted: %w", err)
+			err = fmt.Errorf("it cannot be created, because its namespace is being deleted: %w", err)
+			if r.via.target {
+				return Result{}, err // the manager does not watch the namespaces of this cluster
+			}
+			return Result{}, flow.WaitFor(err, checks.Ref{Kind: "Namespace", Name: r.ref.Namespace})
 		case definition.Unserved(err):
 			return Result{}, fmt.Errorf("the API server does not serve its kind as the operator knows it: "+
 				"install the definition, or restart the operator if the kind has another scope now: %w", err)

@@ -17,6 +17,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/again"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 	"github.com/windlass-go/windlass/flow"
@@ -43,9 +44,10 @@ type core struct {
 	options
 	name   string
 	client client.Client
-	live   client.Reader
+	own    access // to the cluster of New
 
 	digests      digests
+	creations    creationMemory
 	keys         keys
 	kinds        sync.Map       // of *kind, by schema.GroupVersionKind
 	targets      sync.Map       // of *kind, by scoped: the kinds of deployment targets
@@ -86,7 +88,8 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 		panic(fmt.Sprintf("dependents: New: %s: WithPolicies: %s", name, strings.Join(problems, "; ")))
 	}
 	d := &Dependents{core: &core{
-		options: o, name: name, keys: keysOf(name), client: c.GetClient(), live: c.GetAPIReader(),
+		options: o, name: name, keys: keysOf(name), client: c.GetClient(),
+		own: access{client: again.Client(c.GetClient()), live: again.Reader(c.GetAPIReader())},
 	}}
 	if mgr, ok := c.(manager.Manager); ok {
 		var err error
@@ -95,6 +98,7 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 		}
 	}
 	d.digests.of = map[fingerprint]string{}
+	d.creations.of = map[creation]*creations{}
 	option := "dependents: New: " + name + ": WithApplyChain"
 	d.applyChain = mustTry(option, setup.Edited(option, applyLinks(o), o.applyEdits))
 	option = "dependents: New: " + name + ": WithDeleteChain"
@@ -168,8 +172,11 @@ func (d *Dependents) Delete(ctx context.Context, owner client.Object, objects ..
 
 // Check returns the request for an object, with its policies and its namespace.
 // It reads and writes no object. An object of a kind that the API server does
-// not serve has a request, too: see [Request.IsServed]. An invalid object is an
-// error that wraps [ErrInvalid].
+// not serve has a request, too: see [Request.IsServed]. The namespace of a
+// manifest counts as absent if its kind has no namespaces. [Dependents.Apply]
+// refuses such a manifest, because a deletion of it could mean the object of an
+// earlier definition of the kind. An invalid object is an error that wraps
+// [ErrInvalid].
 func (d *Dependents) Check(ctx context.Context, owner Owner, obj client.Object) (*Request, error) {
 	via, err := d.access(ctx)
 	if err != nil {
@@ -195,7 +202,7 @@ func (d *Dependents) ApplyChecked(ctx context.Context, checked *Request) (Result
 		return Result{}, err
 	}
 	if (via.target || checked.via.target) && !setup.IsSame(via.client, checked.via.client) { // of a pass with another target
-		if checked, err = d.request(via, applying, checked.Owner, checked.Object); err != nil {
+		if checked, err = d.request(via, checking, checked.Owner, checked.Object); err != nil {
 			return Result{}, err
 		}
 	}

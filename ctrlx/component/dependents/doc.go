@@ -219,6 +219,11 @@
 // object is read live. The process remembers up to 16,384 objects and as many
 // manifests. A forgotten object is compared again.
 //
+// An object that is deleted is created again at once, three times. Each later
+// creation of the same manifest waits twice as long as the one before, from 10
+// seconds to the reapply interval. The object is contested meanwhile. A Job with
+// ttlSecondsAfterFinished is such an object.
+//
 // Fields that the manifest lacks are not compared, except inside an atomic list
 // or map, as the selector of a Service: another manager changed it as a whole.
 // A zero or empty value of the manifest differs from an absent one, if the kind

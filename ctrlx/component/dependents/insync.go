@@ -38,7 +38,8 @@ func (r *Request) due(now, written time.Time) bool {
 
 // inSync leaves out the write if the live object has the digest and the values
 // of the manifest, and the reapply interval has not passed. It also leaves out
-// the correction of a contested field. An object with the policy Recreate is
+// the correction of a contested field, and the creation of an object that was
+// deleted too often. An object with the policy Recreate is
 // written only if its manifest changes, because a correction would delete it.
 //
 // A mark that another writer removed counts as a changed field, if the process
@@ -53,7 +54,11 @@ func inSync(clock clock.PassiveClock) Middleware {
 			var fields, corrected []difference // a new manifest corrects nothing
 			replaced := ""
 			now := clock.Now()
-			if r.Live != nil {
+			if r.Live == nil {
+				if wait, n := r.of.creations.wait(r, digest, now); wait > 0 {
+					return r.deletedAgain(n, wait), nil
+				}
+			} else {
 				uid, version := r.Live.GetUID(), r.Live.GetResourceVersion()
 				ours, mark := r.ownership().ours, r.Live.GetAnnotations()[r.of.keys.digest]
 				recreates := r.Policies.Update == UpdateRecreate
@@ -108,6 +113,9 @@ func inSync(clock clock.PassiveClock) Middleware {
 				return Result{}, err
 			}
 			m.wrote(res.Object.GetUID(), replaced, digest, after, corrected, now)
+			if res.Outcome == Created {
+				r.of.creations.add(r, digest, now)
+			}
 			return res, nil
 		}
 	}

@@ -26,7 +26,7 @@ func replace(next Handler) Handler {
 			return Result{}, err
 		}
 		if err = r.writer().Update(ctx, u, r.manager()); err != nil {
-			return Result{}, err
+			return Result{}, r.refused(err)
 		}
 		return r.wrote(Updated, u)
 	}

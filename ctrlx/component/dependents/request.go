@@ -284,7 +284,10 @@ func (r *Request) place(a action) (problem string, err error) {
 		return "", err
 	}
 	if !r.kind.namespaced {
-		if r.absent = a > applying && given != ""; given != "" && !r.absent {
+		switch r.absent = a > applying && given != ""; {
+		case a == checking:
+			r.ref.Namespace = ""
+		case given != "" && !r.absent:
 			problem = "its kind has no namespaces: remove metadata.namespace"
 		}
 		return problem, nil

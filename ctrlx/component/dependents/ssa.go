@@ -34,7 +34,7 @@ func ssaMerge(next Handler) Handler {
 		config := client.ApplyConfigurationFromUnstructured(u)
 		err = r.writer().Apply(ctx, config, r.manager(), client.ForceOwnership)
 		if err != nil {
-			return Result{}, err
+			return Result{}, r.refused(err)
 		}
 		return r.wrote(Updated, u)
 	}

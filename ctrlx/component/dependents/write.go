@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -52,6 +54,21 @@ func (r *Request) changed(keep func(finalizer string) bool) (*unstructured.Unstr
 	}
 	u.SetFinalizers(finalizers)
 	return u, nil
+}
+
+// refused returns the error of an update. That of an immutable field names the
+// policy that changes it, unless it would delete other objects.
+func (r *Request) refused(err error) error {
+	if !apierrors.IsInvalid(err) || r.gvk.Kind == "Namespace" || r.gvk.Kind == "CustomResourceDefinition" {
+		return err
+	}
+	for _, text := range []string{"immutable", "updates to statefulset spec", "pod updates may not change"} {
+		if strings.Contains(err.Error(), text) {
+			return fmt.Errorf("to delete the object and create it again, set %s/%s=%s: %w",
+				r.of.name, annotationUpdate, UpdateRecreate, err)
+		}
+	}
+	return err
 }
 
 // noUpdate is the end of the apply chain.

@@ -203,11 +203,16 @@ func TestTerminating(t *testing.T) {
 	}
 }
 
+// TestTerminatingNamespace awaits a namespace in deletion. A retry comes soon, too, because
+// the operator may not be allowed to watch Namespaces.
 func TestTerminatingNamespace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	must(t, api.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns}}))
 	_, err := w.ApplyObject(t.Context(), w.owner, configMap(nil, nil))
+	if wait, ok := errors.AsType[*flow.WaitError](err); !ok || !cmp.Equal(wait.Refs, []checks.Ref{{Kind: "Namespace", Name: w.ns}}) {
+		t.Errorf("the error awaits %+v", wait)
+	}
 	if err == nil || !strings.Contains(err.Error(), "ConfigMap "+w.ns+"/a: it cannot be created, because its namespace is being deleted: ") {
 		t.Errorf("got %v", err)
 	}

@@ -30,7 +30,7 @@ var differences = map[string][]string{
 	"the message of a joined `RetriableError`":             {"ctrlx.TestMessagesOfComponents/Joined"},
 	"409 Conflict":                                         {"ctrlx/component.TestTrace/Conflict", "ctrlx.TestAPIServerErrors/Conflict"},
 	"429 TooManyRequests":                                  {"ctrlx/component.TestTrace/TooManyRequests", "ctrlx.TestAPIServerErrors/TooMany"},
-	"listing managed types":                                {"ctrlx/component.TestAdditionalManagedTypes/NotListable", "ctrlx/component.TestAdditionalManagedTypes/BrokenAway"},
+	"listing managed types":                                {"ctrlx/component.TestKindsWithoutDelete", "ctrlx/component.TestAdditionalManagedTypes/NotListable", "ctrlx/component.TestAdditionalManagedTypes/BrokenAway"},
 	"additional managed types, if all objects are orphans": {"ctrlx/component.TestAdditionalManagedTypes/AllKept"},
 	"order of the deletion guards":                         {"ctrlx/component.TestTrace/Blocked", "ctrlx/component.TestForeignFinalizer"},
 	"finalizers on the definitions of the set":             {"ctrlx/component.TestDeviations/DefinitionFinalizers"},

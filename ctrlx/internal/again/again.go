@@ -1,0 +1,111 @@
+// Package again makes requests again that the API server has not answered.
+package again
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// steps are the requests in place of one. The pauses are short, because a pass
+// waits for them.
+var steps = wait.Backoff{Steps: 3, Duration: 10 * time.Millisecond, Factor: 5, Jitter: 0.5}
+
+// Reader returns a reader that makes a request up to three times.
+func Reader(r client.Reader) client.Reader { return reader{r} }
+
+// Client returns a client that makes a request up to three times, except those of
+// subresources. A write needs a precondition: the API server may have made the
+// one that it did not answer.
+func Client(c client.Client) client.Client { return writer{c, reader{c}} }
+
+type reader struct{ client.Reader }
+
+// Get implements client.Reader.
+func (r reader) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	return do(ctx, func() error { return r.Reader.Get(ctx, key, obj, opts...) })
+}
+
+// List implements client.Reader.
+func (r reader) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	return do(ctx, func() error { return r.Reader.List(ctx, list, opts...) })
+}
+
+type writer struct {
+	client.Client
+	reader client.Reader
+}
+
+// Get implements client.Client.
+func (w writer) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	return w.reader.Get(ctx, key, obj, opts...)
+}
+
+// List implements client.Client.
+func (w writer) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	return w.reader.List(ctx, list, opts...)
+}
+
+// Create implements client.Client.
+func (w writer) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
+	return do(ctx, func() error { return w.Client.Create(ctx, obj, opts...) })
+}
+
+// Update implements client.Client.
+func (w writer) Update(ctx context.Context, obj client.Object, opts ...client.UpdateOption) error {
+	return do(ctx, func() error { return w.Client.Update(ctx, obj, opts...) })
+}
+
+// Patch implements client.Client.
+func (w writer) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+	return do(ctx, func() error { return w.Client.Patch(ctx, obj, patch, opts...) })
+}
+
+// Apply implements client.Client.
+func (w writer) Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+	return do(ctx, func() error { return w.Client.Apply(ctx, obj, opts...) })
+}
+
+// Delete implements client.Client.
+func (w writer) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
+	return do(ctx, func() error { return w.Client.Delete(ctx, obj, opts...) })
+}
+
+// Do calls a function that makes one request up to three times.
+func Do(ctx context.Context, request func() error) error { return do(ctx, request) }
+
+func do(ctx context.Context, request func() error) error {
+	err := request()
+	if !isTransient(err) {
+		return err
+	}
+	first := true
+	// The context ends the pauses. The error is that of the last request.
+	_ = wait.ExponentialBackoffWithContext(ctx, steps, func(context.Context) (bool, error) {
+		if !first {
+			err = request()
+		}
+		first = false
+		return !isTransient(err), nil
+	})
+	return err
+}
+
+// isTransient reports whether the next answer may be another one at once. The
+// server names a longer delay for some errors, and a webhook that fails may need
+// its whole time-out for each of them.
+func isTransient(err error) bool {
+	if err == nil {
+		return false
+	}
+	if after, wait := apierrors.SuggestsClientDelay(err); wait && after > 0 {
+		return false
+	}
+	return apierrors.IsServiceUnavailable(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) ||
+		apierrors.IsInternalError(err) && !strings.Contains(err.Error(), "failed calling webhook")
+}
