@@ -39,7 +39,14 @@ func ClientsOf(mgr manager.Manager) func(rest.ImpersonationConfig) (client.Clien
 }
 
 // Kept returns the number of objects whose status their last pass left as it was.
-func Kept[T client.Object](r *Reconciler[T]) int { return int(r.overwrites.kept.n.Load()) }
+func Kept[T client.Object](r *Reconciler[T]) (n int) {
+	for _, at := range r.memory.All() {
+		if at.Kept {
+			n++
+		}
+	}
+	return n
+}
 
 // HasStatus asks for the subresource status as a pass does.
 func HasStatus[T client.Object](ctx context.Context, r *Reconciler[T]) error { return r.hasStatus(ctx) }
@@ -52,7 +59,7 @@ func HearDeletion[T client.Object](r *Reconciler[T], e event.DeleteEvent) {
 
 // Updated passes an event of a changed object to r.
 func Updated[T client.Object](r *Reconciler[T], was, now T) {
-	r.retries.events().Update(event.UpdateEvent{ObjectOld: was, ObjectNew: now})
+	r.requests().Update(event.UpdateEvent{ObjectOld: was, ObjectNew: now})
 }
 
 // Handled sets status.lastHandledReconcileAt of obj, if it has the field.
@@ -107,7 +114,7 @@ const (
 )
 
 // Histories returns the number of objects whose last passes are kept.
-func Histories[T client.Object](r *Reconciler[T]) int { return len(r.history.of) }
+func Histories[T client.Object](r *Reconciler[T]) int { return r.memory.Histories() }
 
 // Woken starts the wake-ups of r, and returns the queue that gets them.
 func Woken[T client.Object](r *Reconciler[T]) workqueue.TypedRateLimitingInterface[reconcile.Request] {

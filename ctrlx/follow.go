@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
@@ -161,33 +159,6 @@ func union(a, b []checks.Ref) []checks.Ref {
 		}
 	}
 	return a
-}
-
-// operationFollows holds what the operations of each object follow beyond a pass.
-type operationFollows struct {
-	mu sync.Mutex
-	of map[types.NamespacedName][]checks.Ref
-}
-
-// get returns what the operations of an object follow.
-func (f *operationFollows) get(name types.NamespacedName) []checks.Ref {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.of[name]
-}
-
-// set notes what the operations of an object follow; empty: nothing.
-func (f *operationFollows) set(name types.NamespacedName, refs []checks.Ref) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(refs) == 0 {
-		delete(f.of, name)
-		return
-	}
-	if f.of == nil {
-		f.of = map[types.NamespacedName][]checks.Ref{}
-	}
-	f.of[name] = refs
 }
 
 // followed returns what the engine needs to know of the followed refs: all of them

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +16,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/write"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -34,7 +36,7 @@ type Guards[T client.Object] struct {
 	checks, work *flow.Reconciler[T] // work has no checks, and ends with the error that Done is given
 	conditions   conditions[T]
 	writer       write.Writer
-	conflicts    conflicts
+	memory       *memory.Store // of conflicts
 }
 
 // NewGuards returns the guards of one kind. name is the kind's name in texts. c reads owners and references, and writes
@@ -109,7 +111,7 @@ func NewGuards[T client.Object](name string, c client.Client, links checks.Chain
 		work:       flow.New(name, work, flow.Extensions[T]{Classify: guarded.Classify}, flowOpts...),
 		conditions: conditions,
 		writer:     write.Writer{Name: name, Client: c, Live: c, NotFound: kubernetes.NotFound},
-		conflicts:  newConflicts(),
+		memory:     new(memory.Store),
 	}
 }
 
@@ -195,7 +197,7 @@ func (g *Guards[T]) report(ctx context.Context, obj T, out flow.Outcome, verdict
 
 // settle drops the error of an object that was deleted meanwhile, and makes a requeue of a conflict.
 func (g *Guards[T]) settle(ctx context.Context, obj T, result reconcile.Result, err error) (reconcile.Result, error) {
-	return g.conflicts.settle(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(obj)}, result, ignoreGone(err))
+	return ended(ctx, g.memory, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(obj)}, result, ignoreGone(err), time.Now)
 }
 
 // write writes conditions, if they changed, and status.observedGeneration if

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/otelx"
 )
@@ -16,12 +17,12 @@ import (
 // Each gauge shows how many objects are blocked or failed now, and why,
 // whatever the order of the verdicts is.
 func TestVerdictGauges(t *testing.T) {
-	var v verdicts
-	set := func(n int, now verdict, timedOut bool) func() {
-		return func() { v.set("T", types.NamespacedName{Name: fmt.Sprint(n)}, now, timedOut, time.Time{}) }
+	v := counted{name: "T"}
+	set := func(n int, now memory.Verdict, timedOut bool) func() {
+		return func() { v.decided(types.NamespacedName{Name: fmt.Sprint(n)}, now, timedOut, false, time.Time{}) }
 	}
-	notReady := verdict{state: flow.StateBlocked, reason: "OwnerNotReady", link: "OwnerReady"}
-	forbidden := verdict{state: flow.StateFailed, reason: "Forbidden"}
+	notReady := memory.Verdict{State: flow.StateBlocked, Reason: "OwnerNotReady", Link: "OwnerReady"}
+	forbidden := memory.Verdict{State: flow.StateFailed, Reason: "Forbidden"}
 	steps := []struct {
 		reason string
 		do     func()
@@ -30,21 +31,21 @@ func TestVerdictGauges(t *testing.T) {
 		{"one object is blocked", set(1, notReady, false), map[string]float64{"blocked OwnerNotReady": 1}},
 		{"the same verdict again", set(1, notReady, false), map[string]float64{"blocked OwnerNotReady": 1}},
 		{"another object", set(2, notReady, false), map[string]float64{"blocked OwnerNotReady": 2}},
-		{"another link blocks it for the same reason", set(2, verdict{state: flow.StateBlocked, reason: "OwnerNotReady"}, false), map[string]float64{"blocked OwnerNotReady": 2}},
+		{"another link blocks it for the same reason", set(2, memory.Verdict{State: flow.StateBlocked, Reason: "OwnerNotReady"}, false), map[string]float64{"blocked OwnerNotReady": 2}},
 		{"it fails", set(1, forbidden, false), map[string]float64{"blocked OwnerNotReady": 1, "failed Forbidden": 1}},
 		{"it times out", set(1, forbidden, true), map[string]float64{"blocked OwnerNotReady": 1, "failed Timeout": 1}},
 		{"a blocked object times out", set(2, notReady, true), map[string]float64{"failed Timeout": 2}},
-		{"an operation is under way", set(2, verdict{state: flow.StateInProgress, reason: "InProgress"}, false), map[string]float64{"failed Timeout": 1}},
-		{"it becomes ready", set(1, verdict{}, false), map[string]float64{}},
-		{"and again", set(1, verdict{}, false), map[string]float64{}},
-		{"the other one, too", set(2, verdict{}, false), map[string]float64{}},
+		{"an operation is under way", set(2, memory.Verdict{State: flow.StateInProgress, Reason: "InProgress"}, false), map[string]float64{"failed Timeout": 1}},
+		{"it becomes ready", set(1, memory.Verdict{}, false), map[string]float64{}},
+		{"and again", set(1, memory.Verdict{}, false), map[string]float64{}},
+		{"the other one, too", set(2, memory.Verdict{}, false), map[string]float64{}},
 		{"another reconciler has an object of the same name", func() {
 			set(1, notReady, false)()
-			var other verdicts
-			other.set("U", types.NamespacedName{Name: "1"}, notReady, false, time.Time{})
-			other.stop("U")
+			other := counted{name: "U"}
+			other.decided(types.NamespacedName{Name: "1"}, notReady, false, false, time.Time{})
+			other.stop()
 		}, map[string]float64{"blocked OwnerNotReady": 1}},
-		{"the manager stops", func() { v.stop("T") }, map[string]float64{}},
+		{"the manager stops", func() { v.stop() }, map[string]float64{}},
 		{"a pass ends after that", set(5, forbidden, false), map[string]float64{}},
 	}
 	for _, s := range steps {
@@ -52,8 +53,8 @@ func TestVerdictGauges(t *testing.T) {
 		if diff := cmp.Diff(s.want, gauges(t, "T")); diff != "" {
 			t.Errorf("%s: the gauges: -want, +got:\n%s", s.reason, diff)
 		}
-		if s.reason == "the other one, too" && len(v.of) > 0 {
-			t.Errorf("an object that is ready needs no memory: %v", v.of)
+		if s.reason == "the other one, too" && len(v.All()) > 0 {
+			t.Errorf("an object that is ready needs no memory: %v", v.All())
 		}
 	}
 }
@@ -61,10 +62,10 @@ func TestVerdictGauges(t *testing.T) {
 // A service can send any code. The gauges have a bounded number of reasons, and
 // count each object once, also while its reason changes.
 func TestVerdictReasonsAreBounded(t *testing.T) {
-	var v verdicts
+	v := counted{name: "Bounded"}
 	for round := range 3 {
 		for n := range 300 {
-			v.set("Bounded", types.NamespacedName{Name: fmt.Sprint(n)}, verdict{state: flow.StateFailed, reason: fmt.Sprint("Code", n+50*round)}, false, time.Time{})
+			v.decided(types.NamespacedName{Name: fmt.Sprint(n)}, memory.Verdict{State: flow.StateFailed, Reason: fmt.Sprint("Code", n+50*round)}, false, false, time.Time{})
 		}
 	}
 	got, sum := gauges(t, "Bounded"), 0.0
@@ -75,7 +76,7 @@ func TestVerdictReasonsAreBounded(t *testing.T) {
 		t.Errorf("300 objects with 400 reasons make %d series with a sum of %v: %v", len(got), sum, got)
 	}
 	for n := range 300 {
-		v.forget("Bounded", types.NamespacedName{Name: fmt.Sprint(n)})
+		v.forget(types.NamespacedName{Name: fmt.Sprint(n)})
 	}
 	if diff := cmp.Diff(map[string]float64{}, gauges(t, "Bounded")); diff != "" {
 		t.Errorf("no object is left: -want, +got:\n%s", diff)

@@ -8,15 +8,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/flow"
 )
 
 // The oldest resource of each reason counts, as long as it has that reason.
 func TestOldest(t *testing.T) {
-	var v verdicts
-	blocked, failed := verdict{state: flow.StateBlocked, reason: "OwnerNotReady"}, verdict{state: flow.StateFailed, reason: "Forbidden"}
-	set := func(name string, now verdict, timedOut bool, at int64) {
-		v.set("Oldest", types.NamespacedName{Name: name}, now, timedOut, time.Unix(at, 0))
+	v := counted{name: "Oldest"}
+	blocked, failed := memory.Verdict{State: flow.StateBlocked, Reason: "OwnerNotReady"}, memory.Verdict{State: flow.StateFailed, Reason: "Forbidden"}
+	set := func(name string, now memory.Verdict, timedOut bool, at int64) {
+		v.decided(types.NamespacedName{Name: name}, now, timedOut, false, time.Unix(at, 0))
 	}
 	steps := []struct {
 		reason string
@@ -28,9 +29,9 @@ func TestOldest(t *testing.T) {
 		{"the same verdict later", func() { set("b", blocked, false, 30) }, map[string]float64{"blocked OwnerNotReady": 10}},
 		{"the oldest one fails", func() { set("b", failed, false, 40) }, map[string]float64{"blocked OwnerNotReady": 20, "failed Forbidden": 40}},
 		{"one exceeds its time-out", func() { set("a", blocked, true, 50) }, map[string]float64{"failed Timeout": 50, "failed Forbidden": 40}},
-		{"an operation is under way", func() { set("b", verdict{state: flow.StateInProgress}, false, 60) }, map[string]float64{"failed Timeout": 50}},
-		{"all are ready", func() { set("a", verdict{}, false, 70); set("b", verdict{}, false, 70) }, map[string]float64{}},
-		{"the manager stops", func() { set("a", blocked, false, 80); v.stop("Oldest") }, map[string]float64{}},
+		{"an operation is under way", func() { set("b", memory.Verdict{State: flow.StateInProgress}, false, 60) }, map[string]float64{"failed Timeout": 50}},
+		{"all are ready", func() { set("a", memory.Verdict{}, false, 70); set("b", memory.Verdict{}, false, 70) }, map[string]float64{}},
+		{"the manager stops", func() { set("a", blocked, false, 80); v.stop() }, map[string]float64{}},
 	}
 	for _, s := range steps {
 		s.do()
@@ -50,7 +51,7 @@ func TestOldest(t *testing.T) {
 			t.Errorf("%s: -want, +got:\n%s", s.reason, diff)
 		}
 	}
-	if len(oldestGauge.of) > 0 && oldestGauge.of[&v] != "" {
+	if oldestGauge.of[&v] {
 		t.Error("a manager that has stopped stays in memory")
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/write"
 	"github.com/windlass-go/windlass/flow"
@@ -143,9 +144,11 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 	}
 	base := r.baseOf(p, obj)
 	read, name := r.operationIn(base), client.ObjectKeyFromObject(obj)
-	if u, ok := r.unstored.Load(name); ok && read != u.(unstored).read && read != u.(unstored).wanted {
-		r.unstored.Delete(name)
-		return r.overtaken(obj)
+	if u := r.memory.Get(name).Unstored; u != nil {
+		r.memory.Change(name, func(e *memory.Entry) { e.Unstored = nil })
+		if read != u.Read && read != u.Wanted {
+			return r.overtaken(obj)
+		}
 	}
 	now, written, err := r.writer().Change(ctx, base, func(at client.Object) error {
 		if r.operationIn(at.(T)) != read {
@@ -157,25 +160,16 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 	case errors.Is(err, write.ErrGone):
 		return p.vanish()
 	case err != nil:
-		if r.unstored.Delete(name); token != "" && !errors.Is(err, flow.ErrTokenChanged) {
-			r.unstored.Store(name, unstored{read, record.OperationIn(stored)})
+		if token != "" && !errors.Is(err, flow.ErrTokenChanged) {
+			r.memory.Change(name, func(e *memory.Entry) { e.Unstored = &memory.Unstored{Read: read, Wanted: record.OperationIn(stored)} })
 		}
 		return fmt.Errorf("the condition %s: %w", ConditionRecord, r.served.wroteStatus(err))
 	}
-	r.unstored.Delete(name)
 	r.operationStored(p, obj, stored)
 	if written { // else the write at the end of the pass must meet the conflict, too
 		r.metadataWritten(ctx, obj, now)
 	}
 	return nil
-}
-
-// unstored describes a record that a write did not store. The flow has its
-// operation in memory, and stores it in a later pass, unless another process has
-// written the record meanwhile.
-type unstored struct {
-	read   string // the operation in the record before the write
-	wanted string // that of the write, which may have succeeded in spite of its error
 }
 
 // operationIn returns the operation under way in the status of obj as it is stored;
@@ -241,7 +235,7 @@ func (r *Reconciler[T]) recorded(p *pass, out flow.Outcome, c clock, handled str
 		return all, nil
 	case stores:
 		digest, digested = p.digest()
-		if p.record != nil && digested && p.stored.digest == digest && r.fresh(p, time.Unix(p.stored.unix, 0)) {
+		if p.record != nil && digested && p.stored.Digest == digest && r.fresh(p, time.Unix(p.stored.Unix, 0)) {
 			return all, nil // almost always, without JSON
 		}
 	case record.MayHoldOperation(p.record) && !r.tokens:
@@ -258,7 +252,7 @@ func (r *Reconciler[T]) recorded(p *pass, out flow.Outcome, c clock, handled str
 	if !stores {
 		rec.Success = nil
 	} else if rec.Success = r.successOf(p, rec.Success); rec.Success != nil {
-		r.successes.keep(client.ObjectKeyFromObject(p.read), digest, rec.Success.Time.Time)
+		r.memory.Succeeded(client.ObjectKeyFromObject(p.read), memory.Success{Digest: digest, Unix: rec.Success.Time.Unix()})
 	}
 	next, err := record.Encode(rec, p.record, p.read.GetGeneration(), r.opt.now())
 	return record.Put(all, next), err

@@ -278,7 +278,7 @@ func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request,
 		why = errStopped
 	default:
 		p.end(out)
-		r.verdicts.set(r.name, req.NamespacedName, verdictOf(out), false, r.opt.now())
+		r.memory.decided(req.NamespacedName, verdictOf(out), false, false, r.opt.now())
 		r.countFailure(out)
 		if delay = r.delay(p, out); delay <= 0 {
 			delay = left
@@ -325,7 +325,7 @@ func (r *Reconciler[T]) reportOrphan(ctx context.Context, obj T, why error) {
 // are left. The gauges then no longer count the objects of the reconciler.
 func (r *Reconciler[T]) reportWhenStopped(ctx context.Context) error {
 	<-ctx.Done()
-	r.verdicts.stop(r.name)
+	r.memory.stop()
 	for _, obj := range r.orphans.stop() {
 		r.reportOrphan(ctx, obj, errStopped)
 	}

@@ -3,7 +3,6 @@ package ctrlx
 import (
 	"context"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/overwrite"
 )
 
@@ -29,7 +29,6 @@ type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 type overwrites struct {
 	writes  overwrite.Writes
 	backoff overwrite.Backoff
-	kept    names
 	queue   atomic.Pointer[queue] // nil until the controller starts
 }
 
@@ -42,7 +41,7 @@ func (r *Reconciler[T]) overwritten(causes predicate.Predicate) predicate.Predic
 		GenericFunc: causes.Generic,
 		DeleteFunc: func(e event.DeleteEvent) bool {
 			r.overwrites.writes.Forget(e.Object.GetUID())
-			r.overwrites.kept.remove(client.ObjectKeyFromObject(e.Object))
+			r.keep(client.ObjectKeyFromObject(e.Object), false)
 			return causes.Delete(e)
 		},
 		UpdateFunc: func(e event.UpdateEvent) bool {
@@ -74,7 +73,7 @@ func (r *Reconciler[T]) foreign(before, now client.Object) (u overwrite.Update, 
 // leaves reports whether no pass would correct the conditions of obj: it is
 // finished, or its last pass left the status as it was.
 func (r *Reconciler[T]) leaves(obj T) bool {
-	return r.overwrites.kept.has(client.ObjectKeyFromObject(obj)) || r.conditions.finished(obj)
+	return r.memory.Get(client.ObjectKeyFromObject(obj)).Kept || r.conditions.finished(obj)
 }
 
 // postponed records a foreign update. It returns false if a pass has to follow
@@ -119,7 +118,7 @@ func (r *Reconciler[T]) readyBefore(read T) *metav1.Condition {
 // verdict. If the pass corrected them, and another writer had changed them, it
 // reports that writer.
 func (r *Reconciler[T]) correct(ctx context.Context, obj T, corrected bool) {
-	r.overwrites.kept.remove(client.ObjectKeyFromObject(obj))
+	r.keep(client.ObjectKeyFromObject(obj), false)
 	note, ok := r.overwrites.backoff.Take(client.ObjectKeyFromObject(obj), obj.GetUID())
 	if !ok || !corrected {
 		return
@@ -134,47 +133,10 @@ func (r *Reconciler[T]) correct(ctx context.Context, obj T, corrected bool) {
 		"; corrected, because " + r.name + " owns these conditions: configure the writer to leave them unchanged"}, classify.Warning, "")
 }
 
-// keep records that a pass left the conditions of obj as they are: another
+// keep records whether a pass left the conditions of an object as they are: another
 // controller may own them.
-func (r *Reconciler[T]) keep(obj T) {
-	r.overwrites.kept.add(client.ObjectKeyFromObject(obj))
-	r.overwrites.backoff.Take(client.ObjectKeyFromObject(obj), obj.GetUID())
-}
-
-// names is a set of the names of objects that needs about 20 bytes for each. It
-// holds their hashes. Of two names with the same hash it has both or none.
-type names struct {
-	n  atomic.Int32 // the size of of
-	mu sync.Mutex
-	of map[uint64]struct{}
-}
-
-func (s *names) add(name types.NamespacedName) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.of == nil {
-		s.of = map[uint64]struct{}{}
+func (r *Reconciler[T]) keep(name types.NamespacedName, kept bool) {
+	if r.memory.Get(name).Kept != kept {
+		r.memory.Change(name, func(e *memory.Entry) { e.Kept = kept })
 	}
-	s.of[hashOf(name.Namespace, name.Name)] = struct{}{}
-	s.n.Store(int32(len(s.of)))
-}
-
-func (s *names) has(name types.NamespacedName) bool {
-	if s.n.Load() == 0 {
-		return false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, ok := s.of[hashOf(name.Namespace, name.Name)]
-	return ok
-}
-
-func (s *names) remove(name types.NamespacedName) {
-	if s.n.Load() == 0 {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.of, hashOf(name.Namespace, name.Name))
-	s.n.Store(int32(len(s.of)))
 }

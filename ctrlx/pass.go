@@ -12,6 +12,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -48,13 +49,13 @@ type pass struct {
 	local client.Client // the manager's
 	in    engine.InPass // Remote: a link finds the client of the deployment target
 
-	polls      bool          // an operation was under way when the pass began
-	began      bool          // the pass called Apply to begin an operation
-	polled     bool          // the pass called Apply to poll an operation
-	looping    bool          // the changes of loop wake the object again and again
-	from       *record.Basis // of the operation that was under way; nil: not known
-	stored     stored        // the last success of this process, if the pass came to Get
-	settledFor time.Duration // the time until the next pass without an event, if the object is settled; 0: it is not
+	polls      bool           // an operation was under way when the pass began
+	began      bool           // the pass called Apply to begin an operation
+	polled     bool           // the pass called Apply to poll an operation
+	looping    bool           // the changes of loop wake the object again and again
+	from       *record.Basis  // of the operation that was under way; nil: not known
+	stored     memory.Success // the last success of this process, if the pass came to Get
+	settledFor time.Duration  // the time until the next pass without an event, if the object is settled; 0: it is not
 
 	unfollowed []schema.GroupKind // of WithUnfollowedKinds
 	foreign    foreignReferences
@@ -91,7 +92,7 @@ func (r *Reconciler[T]) begin(ctx context.Context, req reconcile.Request, read T
 		intervals: r.intervals(ctx, read), backoff: r.opt.backoff, unfollowed: r.opt.unfollowed, foreign: r.opt.foreign, local: r.client,
 	}
 	p.in = engine.InPass{Engine: r.engine, Remote: r.target != nil, Find: resolve}
-	p.kept = r.followed.get(req.NamespacedName)
+	p.kept = r.memory.Get(req.NamespacedName).Follows
 	p.record = record.In(r.conditions.get(read))
 	if record.MayHoldOperation(p.record) {
 		if rec, err := r.recordOf(read); err == nil {

@@ -162,7 +162,7 @@ func (r *Reconciler[T]) startPokes(ctx context.Context, q queue, elected <-chan 
 	go func() {
 		select {
 		case <-elected:
-			r.pokes.run(enqueue, r.successes.causedAll)
+			r.pokes.run(enqueue, r.memory.CausedAll)
 		case <-ctx.Done():
 		}
 	}()

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -27,6 +27,7 @@ import (
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/write"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -47,7 +48,7 @@ type Reconciler[T client.Object] struct {
 	key        func(T) string
 	owner      func(T) checks.Ref
 	conditions conditions[T]
-	conflicts  conflicts
+	memory     counted
 	observer   chain.Observer // nil: none
 
 	// What SetupWithManager gives.
@@ -58,7 +59,6 @@ type Reconciler[T client.Object] struct {
 	gvk      schema.GroupVersionKind
 	own      *engine.Own // reads that see the writes of this process
 	selves   engine.Self
-	retries  retries
 	pokes    pokes
 	guard    *guard[T]     // nil: there is none
 	limit    time.Duration // the deadline of a pass; not positive: it has none
@@ -70,12 +70,7 @@ type Reconciler[T client.Object] struct {
 
 	tokens     bool // the record stores the tokens of operations
 	settles    bool // settled objects are left alone after a restart
-	successes  successes
-	verdicts   verdicts
-	history    history
-	followed   operationFollows
 	overwrites overwrites
-	unstored   sync.Map // of unstored, by name
 }
 
 // New makes a reconciler for one kind of object. name is the name of the kind in texts.
@@ -88,7 +83,7 @@ type Reconciler[T client.Object] struct {
 // [RequeueConfiguration] or its siblings with another signature. The text names the fix.
 func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensions[T], opts ...Option) *Reconciler[T] {
 	r := &Reconciler[T]{name: name, ops: ops, ext: ext}
-	r.conflicts, r.served.turn = newConflicts(), make(chan struct{}, 1)
+	r.memory.name, r.served.turn = name, make(chan struct{}, 1)
 	r.opt = options{
 		finalizer: Finalizer, retry: RetryAnnotation, sync: 3 * time.Second, poll: engine.DefaultInterval, now: time.Now, rand: rand.Float64,
 		program: executable,
@@ -105,7 +100,6 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 	if r.opt.fromStart && r.config.timeout == nil {
 		panic(fmt.Sprintf("ctrlx: New: %s: WithTimeoutFromStart needs a method GetTimeout of %s or of its field Spec", name, reflect.TypeFor[T]()))
 	}
-	r.retries.annotations = slices.Compact([]string{r.opt.retry, fluxAnnotation})
 	r.observer = r.opt.telemetry.observer(r.changed, r.links)
 	if refs := optionFor[func(T) []checks.Ref]("New: "+name, "WithGuard", r.opt.guard); refs != nil {
 		r.guard = &guard[T]{r: r, refs: refs}
@@ -195,30 +189,23 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	r.engine.Spans.Begin(id)
 	defer r.engine.Spans.End(id)
 	result, err := r.reconcile(ctx, req, now)
-	result, err = r.conflicts.settle(ctx, req, result, err)
-	if result.RequeueAfter > 0 {
-		r.verdicts.next(req.NamespacedName, r.opt.now().Add(result.RequeueAfter))
-	}
-	return result, err
+	return ended(ctx, &r.memory.Store, req, result, err, r.opt.now)
 }
 
-// conflicts counts the conflicts of objects that were read before their last change.
-type conflicts struct {
-	workqueue.TypedRateLimiter[reconcile.Request]
-}
-
-func newConflicts() conflicts {
-	return conflicts{workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](again, againAtMost)}
-}
-
-// settle turns a conflict into a requeue without an error.
-func (c conflicts) settle(ctx context.Context, req reconcile.Request, result reconcile.Result, err error) (reconcile.Result, error) {
+// ended ends a pass in the memory of its object. It turns a conflict, which an object
+// has that was read before its last change, into a requeue without an error.
+func ended(ctx context.Context, m *memory.Store, req reconcile.Request, result reconcile.Result, err error, now func() time.Time) (reconcile.Result, error) {
+	known := m.Get(req.NamespacedName)
 	switch {
-	case err == nil:
-		c.Forget(req)
-	case apierrors.IsConflict(err):
+	case err != nil && apierrors.IsConflict(err): // IsConflict allocates for nil
 		log.FromContext(ctx).V(1).Info("the object was changed meanwhile, or created again; it is read again", "conflict", err.Error())
-		return reconcile.Result{RequeueAfter: c.When(req)}, nil
+		result, err = reconcile.Result{RequeueAfter: memory.Delay(int(known.Failures), again, againAtMost)}, nil
+		m.Change(req.NamespacedName, func(e *memory.Entry) { e.Failures = min(e.Failures, 100) + 1 })
+	case err == nil && known.Failures > 0:
+		m.Change(req.NamespacedName, func(e *memory.Entry) { e.Failures = 0 })
+	}
+	if known.Verdict != (memory.Verdict{}) && result.RequeueAfter > 0 {
+		m.Due(req.NamespacedName, now().Add(result.RequeueAfter))
 	}
 	return result, err
 }
@@ -228,7 +215,7 @@ func (r *Reconciler[T]) notSetUp() error {
 }
 
 func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request, now time.Time) (reconcile.Result, error) {
-	retry := r.retries.begins(req.NamespacedName)
+	retry := r.begins(req.NamespacedName)
 	read, err := r.read(ctx, req)
 	if err != nil {
 		if apierrors.IsNotFound(err) {
@@ -239,7 +226,7 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request, no
 			return reconcile.Result{}, nil
 		}
 		if retry {
-			r.retries.requested(req.NamespacedName)
+			r.requested(req.NamespacedName)
 		}
 		return reconcile.Result{}, fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}
@@ -251,7 +238,7 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, req reconcile.Request, no
 	}
 	if retry {
 		r.flow.Forget(obj)
-		r.conflicts.Forget(req)
+		r.memory.Change(req.NamespacedName, func(e *memory.Entry) { e.Failures = 0 })
 	}
 	p := r.begin(ctx, req, read)
 	p.at = now.UnixNano()
@@ -274,13 +261,15 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass
 		return reconcile.Result{}, e.err
 	}
 	missed := p.missed(out)
-	last := r.verdicts.last(req.NamespacedName)
+	last := r.memory.Get(req.NamespacedName).Verdict
 	circle := p.end(out)
 	if len(circle) == 0 {
 		circle = r.guard.cycle(p, obj, out)
 	}
 	if p.applied {
-		r.followed.set(req.NamespacedName, p.ofOperations(out))
+		if follows := p.ofOperations(out); !slices.Equal(follows, p.kept) {
+			r.memory.Change(req.NamespacedName, func(e *memory.Entry) { e.Follows = follows })
+		}
 	}
 	defer r.rootChanged(p)
 	if out.State() == flow.StateGone {
@@ -297,7 +286,8 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass
 	p.loop, p.looping = r.waker.Loop(req.NamespacedName)
 	r.record(p, req, out, last, c)
 	if out.KeepsStatus() {
-		r.keep(obj)
+		r.keep(req.NamespacedName, true)
+		r.overwrites.backoff.Take(req.NamespacedName, obj.GetUID())
 		end = s.base()
 	} else {
 		if err := s.write(p, out, circle, c); err != nil {
@@ -315,22 +305,24 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass
 // record records the verdict of a pass; last is that of the pass before. A conflict changes no verdict, because
 // the object is read again. The flow does not know the time-out of an object, so
 // its log line is written here.
-func (r *Reconciler[T]) record(p *pass, req reconcile.Request, out flow.Outcome, last verdict, c clock) {
+func (r *Reconciler[T]) record(p *pass, req reconcile.Request, out flow.Outcome, last memory.Verdict, c clock) {
 	if quiet(out) {
 		return
 	}
 	now := r.opt.now()
 	v := verdictOf(out)
-	r.verdicts.passed(req.NamespacedName, v == verdict{} && (out.State() == flow.StateIgnored || out.KeepsStatus()))
-	if v != (verdict{}) || last != v {
-		r.history.add(req.NamespacedName, ended{time.Unix(0, p.at), time.Duration(max(0, now.UnixNano()-p.at)), v})
+	none := v == memory.Verdict{}
+	silent := none && (out.State() == flow.StateIgnored || out.KeepsStatus())
+	if !none || last != v {
+		r.memory.Passed(req.NamespacedName, memory.Pass{At: time.Unix(0, p.at), Took: time.Duration(max(0, now.UnixNano()-p.at)), Verdict: v})
 	}
-	if v != (verdict{}) {
+	if !none {
 		now = r.sinceOf(p.read, out, now)
 	}
 	// The waiters do not know yet that the object waits for no other one.
-	p.rootChanged = p.rootChanged || last == verdict{} && v != last && !p.rootUnknown
-	if r.verdicts.set(r.name, req.NamespacedName, v, c.over, now) && r.observer != nil {
+	p.rootChanged = p.rootChanged || last == memory.Verdict{} && v != last && !p.rootUnknown
+	before := r.memory.decided(req.NamespacedName, v, c.over, silent, now)
+	if c.over && !before.TimedOut && r.observer != nil {
 		log.FromContext(p).Info("the object exceeded its time-out", "timeout", c.timeout, "since", c.Since.Time)
 	}
 }
@@ -344,7 +336,7 @@ func (r *Reconciler[T]) gone(ctx context.Context, req reconcile.Request, obj T, 
 			return err
 		}
 	}
-	r.successes.forget(req.NamespacedName)
+	r.memory.ForgetSuccess(req.NamespacedName)
 	r.engine.Forget(r.id(req.NamespacedName))       // the verdict stays until the object is gone
 	if why := out.Message(); removed && why != "" { // of checks.Release
 		log.FromContext(ctx).Info("the object is released without a deletion in the cloud", "why", why, "link", out.Link())
@@ -395,15 +387,10 @@ func (r *Reconciler[T]) delay(p *pass, out flow.Outcome) time.Duration {
 
 // forget drops what is known of an object that is gone.
 func (r *Reconciler[T]) forget(req reconcile.Request) {
-	r.successes.forget(req.NamespacedName)
 	r.engine.Forget(r.id(req.NamespacedName))
-	r.verdicts.forget(r.name, req.NamespacedName)
-	r.history.forget(req.NamespacedName)
-	r.followed.set(req.NamespacedName, nil)
-	r.unstored.Delete(req.NamespacedName)
+	r.memory.forget(req.NamespacedName)
 	r.waker.Calm(req.NamespacedName)
 	r.overwrites.backoff.Forget(req.NamespacedName)
-	r.overwrites.kept.remove(req.NamespacedName) // a pass that the deletion overtook may have kept its status
 }
 
 func (r *Reconciler[T]) newObject() T { return newOf[T]() }
@@ -432,6 +419,44 @@ func (r *Reconciler[T]) writer() *write.Writer {
 		r.own.Wrote(ctx, obj)
 		r.engine.Spans.Wrote(r.id(client.ObjectKeyFromObject(obj)), obj.GetResourceVersion())
 	}}
+}
+
+// verdictOf returns the verdict of an outcome.
+func verdictOf(out flow.Outcome) memory.Verdict {
+	switch s := out.State(); {
+	case s == flow.StateReady, s == flow.StateIgnored, out.Final():
+		return memory.Verdict{}
+	default:
+		return memory.Verdict{State: s, Reason: out.Reason(), Point: out.Point(), Link: out.Link()}
+	}
+}
+
+// sinceOf returns the time since which an object has the verdict of a pass that
+// began now. Its condition knows the time from before a restart.
+func (r *Reconciler[T]) sinceOf(read client.Object, out flow.Outcome, now time.Time) time.Time {
+	obj, ok := read.(T)
+	if !ok {
+		return now
+	}
+	c := meta.FindStatusCondition(r.conditions.get(obj), "Ready")
+	if c != nil && c.Status == metav1.ConditionFalse && c.Reason == out.Reason() && c.LastTransitionTime.Time.Before(now) {
+		return c.LastTransitionTime.Time
+	}
+	return now
+}
+
+// countFailure counts a failed pass in the counters of controller-runtime. A
+// conflict does not count: the object is read again. Call it only if Reconcile
+// returns no error, because controller-runtime counts an error itself.
+func (r *Reconciler[T]) countFailure(out flow.Outcome) {
+	if out.State() != flow.StateFailed || quiet(out) {
+		return
+	}
+	reconcileErrors.WithLabelValues(r.name).Inc()
+	reconcileTotal.WithLabelValues(r.name, "error").Inc()
+	if out.Retry() == classify.OnChange || out.Retry() == classify.Never {
+		reconcileTerminal.WithLabelValues(r.name).Inc()
+	}
 }
 
 // ignoreGone drops the error that an object is not there any more, for there is nothing to write then.

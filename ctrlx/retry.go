@@ -3,14 +3,16 @@ package ctrlx
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 )
 
 // RetryAnnotation is the annotation by which a user asks for a pass now. Each
@@ -33,24 +35,15 @@ func WithRetryAnnotation(name string) Option {
 	return func(o *options) { o.retry = name }
 }
 
-// retries holds the objects whose users asked for a retry, from the event until
-// the next pass begins. So each request resets the back-off once.
-type retries struct {
-	annotations []string // their names, each once
-
-	mu sync.Mutex
-	of map[types.NamespacedName]bool
-}
-
 // printable matches a request that a condition may show as it is.
 var printable = regexp.MustCompile(`^[ -~]{1,200}$`)
 
 // request returns the request of an object: the values of its annotations, joined by
 // a comma; empty if there is none. A request that is long or not printable is
 // replaced by its digest, because every user of the object can write it.
-func (r *retries) request(obj client.Object) string {
+func (o *options) request(obj client.Object) string {
 	var values []string
-	for _, name := range r.annotations {
+	for _, name := range slices.Compact([]string{o.retry, fluxAnnotation}) {
 		if v := obj.GetAnnotations()[name]; v != "" {
 			values = append(values, v)
 		}
@@ -62,33 +55,25 @@ func (r *retries) request(obj client.Object) string {
 	return request
 }
 
-// requested notes that a user asked for a retry.
-func (r *retries) requested(name types.NamespacedName) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.of == nil {
-		r.of = map[types.NamespacedName]bool{}
-	}
-	r.of[name] = true
+// requested notes that a user asked for a retry, until the next pass begins. So each
+// request resets the back-off once.
+func (r *Reconciler[T]) requested(name types.NamespacedName) {
+	r.memory.Change(name, func(e *memory.Entry) { e.Retry = true })
 }
 
 // begins reports whether a user asked for a retry since the last pass, because
 // a pass begins. It must be called before the pass reads the object.
-func (r *retries) begins(name types.NamespacedName) (requested bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	requested = r.of[name]
-	delete(r.of, name)
-	return requested
+func (r *Reconciler[T]) begins(name types.NamespacedName) (requested bool) {
+	return r.memory.Get(name).Retry && r.memory.Change(name, func(e *memory.Entry) { e.Retry = false }).Retry
 }
 
-// events notes the requests. It lets all events pass.
-func (r *retries) events() predicate.Predicate {
+// requests notes the requests. It lets all events pass.
+func (r *Reconciler[T]) requests() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		if e.ObjectOld == nil || e.ObjectNew == nil {
 			return true
 		}
-		if now := r.request(e.ObjectNew); now != "" && now != r.request(e.ObjectOld) {
+		if now := r.opt.request(e.ObjectNew); now != "" && now != r.opt.request(e.ObjectOld) {
 			r.requested(client.ObjectKeyFromObject(e.ObjectNew))
 		}
 		return true

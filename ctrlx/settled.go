@@ -17,6 +17,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -67,10 +68,10 @@ func (r *Reconciler[T]) quietRestart(ext flow.Extensions[T]) flow.Extensions[T] 
 			}
 			name := client.ObjectKeyFromObject(p.read)
 			p.readFollowed(ctx, checks.Following(req))
-			stored, later := r.successes.get(name)
+			stored, later := r.memory.Success(name)
 			if later {
 				p.stored = stored
-				if !r.fresh(p, time.Unix(stored.unix, 0)) { // this pass may store it again, and must know as much
+				if !r.fresh(p, time.Unix(stored.Unix, 0)) { // this pass may store it again, and must know as much
 					if last, _, _ := r.last(p); last.Self == r.selfOf(p.read) {
 						p.readBefore(ctx, last)
 					}
@@ -84,7 +85,7 @@ func (r *Reconciler[T]) quietRestart(ext flow.Extensions[T]) flow.Extensions[T] 
 					return flow.Observation{}, err
 				}
 			}
-			r.successes.keep(name, 0, time.Time{})
+			r.memory.Succeeded(name, memory.Success{})
 			if why != "" {
 				p.readBefore(ctx, last)
 				log.FromContext(ctx).V(1).Info("the first pass over the object is not left out", "why", why)
@@ -142,7 +143,7 @@ func (r *Reconciler[T]) undecided(p *pass, out flow.Outcome) bool {
 	if out.State() != flow.StateFailed || !r.settles || !engine.NotWatchedYet(out.Err()) || p.orphan || deleting(p.read) {
 		return false
 	}
-	if _, later := r.successes.get(client.ObjectKeyFromObject(p.read)); later {
+	if _, later := r.memory.Success(client.ObjectKeyFromObject(p.read)); later {
 		return false
 	}
 	_, _, why := r.last(p)

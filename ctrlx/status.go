@@ -111,7 +111,7 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	}
 	all := merged(was, s.p.withRoot(s.r.suspended(s.obj, verdict), was), s.obj.GetGeneration())
 	s.p.reportLoop(all)
-	all, err := s.r.recorded(s.p, out, timer, s.r.echo(s.obj, s.r.retries.request(s.p.read)), all)
+	all, err := s.r.recorded(s.p, out, timer, s.r.echo(s.obj, s.r.opt.request(s.p.read)), all)
 	if err != nil {
 		return err
 	}

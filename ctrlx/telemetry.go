@@ -92,7 +92,7 @@ func (r *Reconciler[T]) changed(ctx context.Context, out flow.Outcome) (previous
 	if r.undecided(p, out) {
 		return "", false
 	}
-	before, now := r.verdicts.last(client.ObjectKeyFromObject(p.read)), verdictOf(out)
+	before, now := r.memory.Get(client.ObjectKeyFromObject(p.read)).Verdict, verdictOf(out)
 	if out.Final() || before != now {
 		return before.String(), true
 	}

@@ -133,7 +133,7 @@ func (r *Reconciler[T]) sources(mgr manager.Manager) (all []source.Source, kinds
 // the queue.
 func (r *Reconciler[T]) caused(name types.NamespacedName) {
 	if r.settles {
-		r.successes.caused(name)
+		r.memory.Caused(name)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/flow/why"
 )
 
@@ -131,21 +132,24 @@ type reporter[T client.Object] struct{ *Reconciler[T] }
 func (r reporter[T]) Unready(ctx context.Context, add func(index.ID, why.Object)) (unseen int, err error) {
 	gk := r.gvk.GroupKind()
 	reported := map[types.NamespacedName]bool{}
-	for _, u := range r.verdicts.all() {
+	for _, u := range r.memory.All() {
+		if u.Verdict == (memory.Verdict{}) && !u.TimedOut {
+			continue
+		}
 		if ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
 		reported[u.NamespacedName] = true
-		v := u.entry.Value()
+		v := u.Verdict
 		o := why.Object{
 			Ref:        checks.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: u.Namespace, Name: u.Name},
-			Reconciler: r.name, State: why.State(v.state.String()), Reason: v.reason, Point: v.point, Link: v.link, Since: time.Unix(u.since, 0),
+			Reconciler: r.name, State: why.State(v.State.String()), Reason: v.Reason, Point: v.Point, Link: v.Link, Since: time.Unix(u.Since, 0),
 		}
-		if v.timedOut {
+		if u.TimedOut {
 			o.State, o.Reason = why.Failed, ReasonTimeout
 		}
-		if u.again > 0 {
-			o.Again = time.Unix(u.again, 0)
+		if u.Again > 0 {
+			o.Again = time.Unix(u.Again, 0)
 		}
 		r.describe(ctx, u.NamespacedName, &o)
 		add(r.id(u.NamespacedName), o)
@@ -166,8 +170,10 @@ func (r reporter[T]) Unready(ctx context.Context, add func(index.ID, why.Object)
 			})
 		case final || ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == obj.GetGeneration():
 		case deleting(obj) && r.finalizes && !controllerutil.ContainsFinalizer(obj, r.opt.finalizer): // no pass goes over it
-		case !r.verdicts.known(name):
-			unseen++
+		default:
+			if e := r.memory.Get(name); e.Verdict == (memory.Verdict{}) && !e.Silent {
+				unseen++
+			}
 		}
 	})
 	if err != nil {
@@ -190,7 +196,7 @@ func (r reporter[T]) stored(obj T) (ready *metav1.Condition, final bool) {
 // Decided implements [engine.Reporter]. An object that is finished gets no pass
 // after a restart, so its conditions count.
 func (r reporter[T]) Decided(ctx context.Context, name types.NamespacedName) bool {
-	if r.verdicts.last(name) != (verdict{}) {
+	if r.memory.Get(name).Verdict != (memory.Verdict{}) {
 		return true
 	}
 	obj := r.newObject()

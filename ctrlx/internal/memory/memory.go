@@ -1,0 +1,196 @@
+// Package memory holds what a process knows of the objects of a reconciler between
+// their passes. There is one memory for each reconciler, with one lock. It has an
+// entry for each object that is not plainly ready, so a ready object costs a few
+// bytes only ([Store.Success]).
+package memory
+
+import (
+	"sync"
+	"time"
+	"unique"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// Verdict is the result of the last pass over an object. The zero Verdict is that
+// of an object that is ready, ignored or final, or that no pass has seen.
+type Verdict struct {
+	State               flow.State
+	Reason, Point, Link string
+}
+
+// String returns the state and the reason: "blocked OwnerNotReady".
+func (v Verdict) String() string {
+	if v == (Verdict{}) {
+		return ""
+	}
+	text := v.State.String()
+	if v.Reason != "" {
+		text += " " + v.Reason
+	}
+	return text
+}
+
+// Entry is the knowledge of one object. The memory does not keep the zero Entry.
+type Entry struct {
+	Verdict  Verdict
+	TimedOut bool  // the condition Ready has the reason Timeout
+	Since    int64 // when the object got the verdict, in seconds since 1970
+	Again    int64 // when the next pass is due, in seconds since 1970; 0: none is planned
+	Silent   bool  // no verdict, and the conditions need not say that the object is ready
+	Kept     bool  // the last pass left the status as it was
+	Retry    bool  // a user asked for a pass since the last one began
+	Failures uint8 // the conflicts in a row
+
+	Rare
+}
+
+// Rare holds what few objects have. It refers to values that never change.
+type Rare struct {
+	Follows  []checks.Ref // what the operations follow beyond a pass
+	Unstored *Unstored    // nil: the record has every operation
+}
+
+func (r *Rare) empty() bool { return len(r.Follows) == 0 && r.Unstored == nil }
+
+func (r *Rare) same(o *Rare) bool {
+	return len(r.Follows) == len(o.Follows) && (len(r.Follows) == 0 || &r.Follows[0] == &o.Follows[0]) && r.Unstored == o.Unstored
+}
+
+// Unstored describes an operation that a write did not store. The flow has it in
+// memory, and stores it in a later pass, unless another process has written the
+// record meanwhile.
+type Unstored struct {
+	Read   string // the operation in the record before the write
+	Wanted string // that of the write, which may have succeeded in spite of its error
+}
+
+// Store is the memory of a reconciler. The zero Store is ready to use. Its methods
+// may be called by several goroutines at once.
+type Store struct {
+	mu     sync.Mutex
+	of     map[types.NamespacedName]packed
+	passes map[types.NamespacedName]*passes // of a bounded number of objects
+	successes
+}
+
+// packed is an Entry in less space: an owner may have many waiters.
+type packed struct {
+	verdict                       unique.Handle[Verdict] // only if known
+	rare                          *Rare                  // nil: it is empty
+	since, again                  int64
+	failures                      uint8
+	known                         bool // there is a verdict
+	timedOut, silent, kept, retry bool
+}
+
+func (p packed) entry() Entry {
+	e := Entry{TimedOut: p.timedOut, Since: p.since, Again: p.again, Silent: p.silent, Kept: p.kept, Retry: p.retry, Failures: p.failures}
+	if p.known {
+		e.Verdict = p.verdict.Value()
+	}
+	if p.rare != nil {
+		e.Rare = *p.rare
+	}
+	return e
+}
+
+// Get returns the entry of an object.
+func (s *Store) Get(name types.NamespacedName) Entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.of[name].entry()
+}
+
+// Change changes the entry of an object, and returns it as it was before. change is
+// called with the lock held, so it must not call s.
+func (s *Store) Change(name types.NamespacedName, change func(*Entry)) (before Entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was, has := s.of[name]
+	before = was.entry()
+	e := before
+	change(&e)
+	if e.Verdict == (Verdict{}) && !e.TimedOut {
+		e.Since, e.Again = 0, 0 // the times are those of a verdict
+	}
+	p := packed{
+		since: e.Since, again: e.Again, failures: e.Failures, known: e.Verdict != Verdict{},
+		timedOut: e.TimedOut, silent: e.Silent, kept: e.Kept, retry: e.Retry,
+	}
+	switch {
+	case !p.known:
+	case was.known && e.Verdict == before.Verdict:
+		p.verdict = was.verdict
+	default:
+		p.verdict = unique.Make(e.Verdict)
+	}
+	switch {
+	case e.Rare.empty():
+	case e.Rare.same(&before.Rare):
+		p.rare = was.rare
+	default:
+		rare := e.Rare
+		p.rare = &rare
+	}
+	switch {
+	case p != packed{}:
+		if s.of == nil {
+			s.of = map[types.NamespacedName]packed{}
+		}
+		s.of[name] = p
+	case has:
+		delete(s.of, name)
+	}
+	return before
+}
+
+// Due notes when the next pass over an object with a verdict begins. It allocates
+// nothing.
+func (s *Store) Due(name types.NamespacedName, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p, ok := s.of[name]; ok && (p.known || p.timedOut) {
+		p.again = at.Unix()
+		s.of[name] = p
+	}
+}
+
+// Forget drops all knowledge of an object that is gone.
+func (s *Store) Forget(name types.NamespacedName) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.of, name)
+	delete(s.passes, name)
+	s.successes.forget(name)
+}
+
+// Named is an entry with the name of its object.
+type Named struct {
+	types.NamespacedName
+	Entry
+}
+
+// All returns all entries.
+func (s *Store) All() []Named {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]Named, 0, len(s.of))
+	for name, p := range s.of {
+		all = append(all, Named{name, p.entry()})
+	}
+	return all
+}
+
+// Delay returns the delay of a repetition after n earlier ones: first, and then twice
+// as long each time, up to most.
+func Delay(n int, first, most time.Duration) time.Duration {
+	delay := first
+	for ; n > 0 && delay < most; n-- {
+		delay *= 2
+	}
+	return min(delay, most)
+}
