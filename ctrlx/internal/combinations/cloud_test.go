@@ -1,0 +1,199 @@
+package combinations_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// cloud counts the operations on its resources. Each resource belongs to one
+// object, by its UID.
+type cloud struct {
+	mu        sync.Mutex
+	resources map[types.UID]*inCloud
+	tokens    int
+	down      time.Time // until when it answers nothing
+	during    []func()  // each one runs in the next call
+	tell      func(format string, args ...any)
+	faults    []string
+	calls     int
+}
+
+// inCloud is a resource.
+type inCloud struct {
+	what   string
+	exists bool
+	size   int
+	op     *operation // until the operator has heard of its end
+	failed bool       // an operation has failed
+}
+
+// operation is a PUT or a DELETE that takes time.
+type operation struct {
+	token, verb string
+	size        int
+	ends        time.Time
+	fails       bool
+}
+
+// about is the caller of the cloud: an object, and how its kind is.
+type about struct {
+	what       string
+	uid        types.UID
+	generation int64
+	size       int
+	takes      time.Duration // an operation; 0: it is over at once
+	failsOnce  bool          // the first operation fails
+	reads      bool          // the operator reads the cloud before each PUT
+}
+
+// refusedSize is the size that the cloud refuses for good.
+const refusedSize = 13
+
+var (
+	errDown    = errors.New("503: the cloud is down")
+	errRefused = fmt.Errorf("400: the size %d is not allowed", refusedSize)
+	errBroken  = errors.New("500: the operation has failed")
+)
+
+// begin begins a call.
+func (c *cloud) begin(format string, args ...any) error {
+	c.mu.Lock()
+	var now func()
+	if len(c.during) > 0 {
+		now, c.during = c.during[0], c.during[1:]
+	}
+	c.calls++
+	down := time.Now().Before(c.down)
+	c.mu.Unlock()
+	what := fmt.Sprintf(format, args...)
+	if down {
+		what += ": the cloud is down"
+	}
+	c.tell("cloud: %s", what)
+	if now != nil {
+		now()
+	}
+	if down {
+		return errDown
+	}
+	return nil
+}
+
+// of returns the resource of an object. It is called with the lock held.
+func (c *cloud) of(a about) *inCloud {
+	r := c.resources[a.uid]
+	if r == nil {
+		r = &inCloud{what: a.what}
+		c.resources[a.uid] = r
+	}
+	return r
+}
+
+func (c *cloud) wrong(format string, args ...any) {
+	c.faults = append(c.faults, fmt.Sprintf(format, args...))
+}
+
+// get returns the size of a resource.
+func (c *cloud) get(a about) (size int, exists bool, err error) {
+	if err := c.begin("GET %s", a.what); err != nil {
+		return 0, false, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.of(a)
+	return r.size, r.exists, nil
+}
+
+// put starts a PUT, and returns the token of its operation. Empty: it is over.
+func (c *cloud) put(a about) (token string, err error) {
+	if err := c.begin("PUT %s of generation %d with size %d", a.what, a.generation, a.size); err != nil {
+		return "", err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.of(a)
+	switch {
+	case r.op != nil:
+		c.wrong("%s: the operator sent a PUT while its %s %s was under way", a.what, r.op.verb, r.op.token)
+	case a.reads && r.exists && r.size == a.size:
+		c.wrong("%s: the operator sent a PUT of what the cloud has, size %d", a.what, a.size)
+	case a.size == refusedSize:
+		return "", errRefused
+	}
+	return c.start(r, a, "PUT")
+}
+
+// remove starts a DELETE, as put. It replaces a PUT.
+func (c *cloud) remove(a about) (token string, err error) {
+	if err := c.begin("DELETE %s", a.what); err != nil {
+		return "", err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.of(a)
+	if r.op != nil && r.op.verb == "DELETE" {
+		c.wrong("%s: the operator sent a DELETE while its DELETE %s was under way", a.what, r.op.token)
+	}
+	if r.op == nil && !r.exists {
+		return "", nil
+	}
+	return c.start(r, a, "DELETE")
+}
+
+// start starts an operation. It is called with the lock held.
+func (c *cloud) start(r *inCloud, a about, verb string) (token string, err error) {
+	c.tokens++
+	r.op = &operation{token: fmt.Sprint(verb, "-", c.tokens), verb: verb, size: a.size, ends: time.Now().Add(a.takes), fails: a.failsOnce && !r.failed}
+	if a.takes > 0 {
+		return r.op.token, nil
+	}
+	return "", r.end()
+}
+
+// end ends the operation under way.
+func (r *inCloud) end() error {
+	op := r.op
+	r.op = nil
+	if op.fails {
+		r.failed = true
+		return errBroken
+	}
+	if r.exists = op.verb == "PUT"; r.exists {
+		r.size = op.size
+	}
+	return nil
+}
+
+// poll reports whether an operation is over. errBroken: it has failed.
+func (c *cloud) poll(a about, token string) (over bool, err error) {
+	if err := c.begin("poll %s of %s", token, a.what); err != nil {
+		return false, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.of(a)
+	switch {
+	case r.op == nil || r.op.token != token:
+		c.wrong("%s: the operator polled %s, which is not under way", a.what, token)
+		return true, nil
+	case time.Now().Before(r.op.ends):
+		return false, nil
+	}
+	return true, r.end()
+}
+
+// busy reports whether an operation is under way.
+func (c *cloud) busy() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.resources {
+		if r.op != nil {
+			return true
+		}
+	}
+	return false
+}

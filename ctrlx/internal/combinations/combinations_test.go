@@ -1,0 +1,80 @@
+package combinations_test
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+// TestMain sets the number of draws: 250, which take about 10 seconds. The variable
+// WINDLASS_DRAWS counts tens of them. The flag -rapid.checks wins.
+func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard())
+	if err := flag.Set("rapid.checks", cmp.Or(os.Getenv("WINDLASS_DRAWS"), "25")+"0"); err != nil {
+		panic("WINDLASS_DRAWS is not a number: " + err.Error())
+	}
+	os.Exit(m.Run())
+}
+
+// TestCombinations: whatever the operator is and whatever users do, what
+// require_test.go says holds at the end. A draw that fails shows both, and what
+// happened.
+func TestCombinations(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		p := drawPlan(rt)
+		if faults, tale := run(t, p); len(faults) > 0 {
+			// Not in the error, because rapid goes on to shrink only if the error of
+			// a smaller draw repeats, and the times of a tale have jitter.
+			rt.Logf("%s\n%s\nwhat happened:\n%s", strings.Join(faults, "\n"), p, short(tale))
+			rt.Fatal("something does not hold")
+		}
+	})
+}
+
+// short returns the beginning and the end of a tale.
+func short(tale string) string {
+	const first, last = 60, 20
+	lines := strings.Split(tale, "\n")
+	if len(lines) > first+last {
+		lines = slices.Concat(lines[:first], []string{fmt.Sprintf("  ... %d lines more ...", len(lines)-first-last)}, lines[len(lines)-last:])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestStories: stories that once ended badly, each with the operator that it needs.
+func TestStories(t *testing.T) {
+	plain := func() plan {
+		return plan{Designs: make([]design, len(kindNames)), Lag: make([]time.Duration, len(kindNames))}
+	}
+	a, s := use{"Network", "a"}, use{secret, "a"}
+	cases := map[string]struct {
+		reason string
+		design design // of the networks
+		steps  []step
+	}{
+		"GuardedReference": {"a Secret waits for the network that uses it, and the deleted network does not wait for the Secret",
+			design{Deletes: true, Guards: true, Entry: []string{"references"}},
+			[]step{{Do: set, On: s}, {Do: set, On: a, Spec: spec{Uses: []use{s}}}, {Do: wait, For: time.Minute}, {Do: remove, On: s}, {Do: remove, On: a}}},
+		"RestoredRequest": {"a link that restores the request loses no operation",
+			design{Deletes: true, Takes: 20 * time.Second, Links: []string{"restores"}},
+			[]step{{Do: set, On: a}, {Do: wait, For: time.Minute}, {Do: set, On: a, Spec: spec{Size: 2}}, {Do: wait, For: time.Minute}, {Do: remove, On: a}}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			p := plain()
+			p.Designs[0], p.Steps = tc.design, tc.steps
+			if faults, tale := run(t, p); len(faults) > 0 {
+				t.Errorf("%s: %s\n%s\nwhat happened:\n%s", tc.reason, strings.Join(faults, "\n"), p, short(tale))
+			}
+		})
+	}
+}

@@ -1,0 +1,261 @@
+package combinations_test
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+)
+
+// require notes what does not hold at the end of a story, after hours without a
+// step. passes and writes are those of the last hours.
+func (w *world) require(passes int, writes []string) {
+	all := w.all()
+	waits := map[use][]use{}
+	for what, o := range all {
+		waits[what] = append(waits[what], guardedBy(what, o, all)...)
+		r, ours := o.(resource)
+		if !ours {
+			if o.GetDeletionTimestamp() != nil && len(waits[what]) == 0 {
+				w.wrong("%s is being deleted, and no object uses it: its finalizers are %q", what, o.GetFinalizers())
+			}
+			continue
+		}
+		because, problem := explained(what, r.base(), all)
+		if problem != "" {
+			w.wrong("%s %s", what, problem)
+		}
+		waits[what] = append(waits[what], because...)
+	}
+	w.requireCycles(all, waits)
+	w.requireCloud(all)
+	if most := 100 * (len(all) + 1); passes > most {
+		w.wrong("%d passes ran in %s, after hours without a change, over %d objects", passes, rest, len(all))
+	}
+	if most := 16 * len(all); len(writes) > most {
+		w.wrong("the operator wrote %d times in %s, after hours without a change, to %d objects: %q", len(writes), rest, len(all), writes[:10])
+	}
+	w.faults = append(w.faults, w.cloud.faults...)
+	if len(w.faults) > 0 {
+		for _, what := range sorted(all) {
+			w.tell("%s", describe(what, all[what]))
+		}
+	}
+}
+
+func (w *world) wrong(format string, args ...any) {
+	w.faults = append(w.faults, fmt.Sprintf(format, args...))
+}
+
+func sorted[V any](of map[use]V) []use {
+	return slices.SortedFunc(maps.Keys(of), func(a, b use) int { return strings.Compare(a.String(), b.String()) })
+}
+
+// describe describes the end of an object in words.
+func describe(what use, o client.Object) string {
+	text := what.String() + " at the end:"
+	if o.GetDeletionTimestamp() != nil {
+		text += fmt.Sprintf(" being deleted, with the finalizers %q;", o.GetFinalizers())
+	}
+	if r, ok := o.(resource); ok {
+		text += r.base().Spec.String() + fmt.Sprintf("; generation %d", o.GetGeneration())
+		for _, c := range r.base().Status.Conditions {
+			text += fmt.Sprintf("; %s=%s (%s, generation %d): %s", c.Type, c.Status, c.Reason, c.ObservedGeneration, c.Message)
+		}
+	}
+	return text
+}
+
+// named finds the objects that a message names, as "Cluster.example.com default/a".
+var named = regexp.MustCompile(`\b([A-Z][A-Za-z]+)(?:\.[a-z0-9.-]+)? ` + namespace + `/([a-z0-9-]+)`)
+
+func namedIn(message string) (all []use) {
+	for _, m := range named.FindAllStringSubmatch(message, -1) {
+		all = append(all, use{m[1], m[2]})
+	}
+	return all
+}
+
+// explained returns the objects for which an object waits, as its message says.
+// problem is empty if the object is Ready, or if a person finds the cause that its
+// message names.
+func explained(what use, o *object, all map[use]client.Object) (waits []use, problem string) {
+	ready := conditionOf(o, "Ready")
+	deleting := o.GetDeletionTimestamp() != nil
+	switch {
+	case ready.Type == "":
+		return nil, "has no condition Ready"
+	case ready.ObservedGeneration != o.Generation:
+		return nil, fmt.Sprintf("has generation %d, and its condition Ready is for %d", o.Generation, ready.ObservedGeneration)
+	case ready.Status == metav1.ConditionTrue && deleting:
+		return nil, "is being deleted, and Ready"
+	case ready.Status == metav1.ConditionTrue:
+		return nil, ""
+	}
+	said := fmt.Sprintf("says %s: %s", ready.Reason, ready.Message)
+	switch ready.Reason {
+	case checks.ReasonPaused:
+		if !o.Spec.Paused {
+			return nil, said + ", and is not paused"
+		}
+		return nil, ""
+	case checks.ReasonOwnerNotSet:
+		if o.Spec.Owner != "" {
+			return nil, said + ", and has the owner " + o.Spec.Owner
+		}
+		return nil, ""
+	case ctrlx.ReasonDependencyCycle:
+		for _, other := range namedIn(ready.Message) {
+			if other != what {
+				waits = append(waits, other)
+			}
+		}
+		return waits, "" // requireCycles compares it
+	}
+	if o.Spec.Size == refusedSize && strings.Contains(ready.Message, errRefused.Error()) {
+		return nil, ""
+	}
+	waits = namedIn(ready.Message)
+	if len(waits) == 0 {
+		return nil, said + ", which names no cause"
+	}
+	for _, other := range waits {
+		if why := fault(ready.Reason, what, other, all); why != "" {
+			return nil, fmt.Sprintf("%s, and %s %s", said, other, why)
+		}
+	}
+	return waits, ""
+}
+
+// fault returns why an object is no cause of a wait; empty: it is one.
+func fault(reason string, waiter, of use, all map[use]client.Object) string {
+	o := all[of]
+	if of == waiter {
+		return "is the object itself"
+	}
+	if o == nil {
+		if reason == checks.ReasonInUse || reason == checks.ReasonNotUnique {
+			return "is gone"
+		}
+		return ""
+	}
+	switch reason {
+	case checks.ReasonInUse:
+		return ""
+	case checks.ReasonNotUnique:
+		if claimOf(o.(resource)) != claimOf(all[waiter].(resource)) {
+			return "has another claim"
+		}
+		return ""
+	}
+	if o.GetDeletionTimestamp() != nil {
+		return ""
+	}
+	r, ours := o.(resource)
+	if !ours {
+		return "exists"
+	}
+	ready := conditionOf(r.base(), "Ready")
+	switch {
+	case ready.Status != metav1.ConditionTrue, ready.ObservedGeneration != o.GetGeneration():
+		return ""
+	case reason == checks.ReasonOwnerUnsuitable && r.base().Spec.Size == 0:
+		return ""
+	}
+	return "is Ready"
+}
+
+// guardedBy returns the objects that keep an object that is being deleted.
+func guardedBy(what use, o client.Object, all map[use]client.Object) (waits []use) {
+	if o.GetDeletionTimestamp() == nil {
+		return nil
+	}
+	for _, f := range o.GetFinalizers() {
+		for _, kind := range kindNames {
+			if f != strings.ToLower(kind)+"."+groupVersion.Group+"/in-use" {
+				continue
+			}
+			for _, other := range sorted(all) {
+				if other.Kind == kind && strings.Contains(all[other].GetAnnotations()[ctrlx.GuardAnnotation], what.Name) && slices.Contains(all[other].(resource).base().Spec.Uses, what) {
+					waits = append(waits, other)
+				}
+			}
+		}
+	}
+	return waits
+}
+
+// requireCycles notes the cycles of waits that are no cycles for the operator, and
+// those that are cycles for it alone.
+func (w *world) requireCycles(all map[use]client.Object, waits map[use][]use) {
+	reach := map[use]map[use]bool{}
+	for what := range waits {
+		reach[what] = map[use]bool{}
+		next := slices.Clone(waits[what])
+		for len(next) > 0 {
+			at := next[0]
+			next = next[1:]
+			if !reach[what][at] {
+				reach[what][at] = true
+				next = append(next, waits[at]...)
+			}
+		}
+	}
+	for _, what := range sorted(all) {
+		r, ours := all[what].(resource)
+		if !ours {
+			continue
+		}
+		ready := conditionOf(r.base(), "Ready")
+		called := ready.Reason == ctrlx.ReasonDependencyCycle
+		switch {
+		case reach[what][what] && !called:
+			w.wrong("%s waits for itself by way of other objects, and says %s: %s", what, ready.Reason, ready.Message)
+		case called && !reach[what][what]:
+			w.wrong("%s says %s: %s, and does not wait for itself", what, ready.Reason, ready.Message)
+		case called && conditionOf(r.base(), "Stalled").Status != metav1.ConditionTrue:
+			w.wrong("%s says %s and is not Stalled", what, ready.Reason)
+		}
+		if !reach[what][what] {
+			continue
+		}
+		var kept []string
+		for _, other := range sorted(all) {
+			if reach[what][other] && reach[other][what] && all[other].GetDeletionTimestamp() == nil {
+				kept = append(kept, other.String())
+			}
+		}
+		if len(kept) == 0 {
+			w.wrong("%s is in a deadlock: users delete all objects of its cycle: %s: %s", what, ready.Reason, ready.Message)
+		}
+	}
+}
+
+// requireCloud notes what is left in the cloud.
+func (w *world) requireCloud(all map[use]client.Object) {
+	objects := map[types.UID]client.Object{}
+	for _, o := range all {
+		objects[o.GetUID()] = o
+	}
+	w.cloud.mu.Lock()
+	defer w.cloud.mu.Unlock()
+	for uid, r := range w.cloud.resources {
+		kind, _, _ := strings.Cut(r.what, " ")
+		deletes := w.plan.Designs[slices.Index(kindNames, kind)].Deletes
+		o, exists := objects[uid]
+		switch {
+		case !exists && (r.exists || r.op != nil) && deletes:
+			w.wrong("%s is gone, and its resource is left in the cloud", r.what)
+		case exists && r.op != nil && conditionOf(o.(resource).base(), "Ready").Status == metav1.ConditionTrue:
+			w.wrong("%s is Ready, and its %s %s is still under way", r.what, r.op.verb, r.op.token)
+		}
+	}
+}

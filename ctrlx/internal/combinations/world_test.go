@@ -1,0 +1,290 @@
+package combinations_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/memory"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// world is a cluster with its users, an operator and a cloud.
+type world struct {
+	t     *testing.T
+	plan  plan
+	api   *memory.Server
+	user  client.Client
+	cloud *cloud
+	begin time.Time
+	stop  func() // the operator; it returns when the operator has ended
+
+	mu     sync.Mutex
+	tale   []string
+	last   map[use]string  // the outcome of the last pass, in words
+	did    map[string]bool // what this process of the operator did
+	passes int
+	writes []string
+	faults []string
+}
+
+const (
+	// operator and user are the names of clients in requests.
+	operator = "operator"
+	user     = "user"
+
+	// patience is the time after a story in which everything ends: an outage, and
+	// the longest delay of a back-off. It is shorter than a resync, which would
+	// hide a lost wake-up.
+	patience = 40 * time.Minute
+	// rest is the time after it in which nothing happens but a resync.
+	rest = 80 * time.Minute
+)
+
+// run plays a plan and returns what does not hold, and what happened.
+func run(t *testing.T, p plan) (faults []string, tale string) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, plan: p, begin: time.Now(), last: map[use]string{}}
+		w.cloud = &cloud{resources: map[types.UID]*inCloud{}, tell: w.tell}
+		w.api = memory.NewServer(served()...)
+		w.api.Lag = func(kind schema.GroupKind) time.Duration {
+			if i := slices.Index(kindNames, kind.Kind); i >= 0 {
+				return p.Lag[i]
+			}
+			return 0
+		}
+		w.api.Before = func(r memory.Request) error {
+			if r.Agent == operator && !slices.Contains([]string{"get", "list", "watch"}, r.Verb) {
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				w.writes = append(w.writes, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", r.Verb, r.Kind.Kind, r.Name.Name, r.Subresource)))
+			}
+			return nil
+		}
+		var err error
+		if w.user, err = client.New(w.api.Config(user), client.Options{Scheme: newScheme()}); err != nil {
+			t.Fatal(err)
+		}
+		w.start()
+		w.settle()
+		for _, s := range p.Steps {
+			w.play(s)
+			if !s.Race {
+				w.settle()
+			}
+		}
+		for _, left := range w.cloud.during {
+			left()
+		}
+		w.cloud.during = nil
+		time.Sleep(patience)
+		synctest.Wait()
+		passes, writes := w.passes, len(w.writes)
+		w.tell("the story is over")
+		time.Sleep(rest)
+		for limit := time.Now().Add(time.Hour); w.cloud.busy() && time.Now().Before(limit); {
+			time.Sleep(time.Second) // a resync has begun an operation
+		}
+		w.settle()
+		w.require(w.passes-passes, w.writes[writes:])
+		w.stop()
+		synctest.Wait()
+		faults, tale = w.faults, strings.Join(w.tale, "\n")
+	})
+	return faults, tale
+}
+
+// settle waits until the operator has nothing to do at this moment.
+func (w *world) settle() {
+	time.Sleep(10 * time.Millisecond)
+	synctest.Wait()
+}
+
+// tell adds a line to the tale.
+func (w *world) tell(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tale = append(w.tale, fmt.Sprintf("  %10s  ", time.Since(w.begin).Round(time.Millisecond))+fmt.Sprintf(format, args...))
+}
+
+// passed reports the outcome of a pass.
+func (w *world) passed(what use, out flow.Outcome, err error) {
+	text := out.String()
+	if err != nil {
+		text = err.Error()
+	}
+	w.mu.Lock()
+	w.passes++
+	same := w.last[what] == text
+	w.last[what] = text
+	w.mu.Unlock()
+	if !same {
+		w.tell("operator: %s: %s", what, text)
+	}
+}
+
+// once reports whether this process of the operator does something for the first
+// time.
+func (w *world) once(what string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	did := w.did[what]
+	w.did[what] = true
+	return !did
+}
+
+func newScheme() *runtime.Scheme {
+	s := runtime.NewScheme()
+	if err := addToScheme(s); err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// start starts the operator.
+func (w *world) start() {
+	skip := true
+	mgr, err := ctrl.NewManager(w.api.Config(operator), ctrl.Options{
+		Scheme: newScheme(), Metrics: metricsserver.Options{BindAddress: "0"}, Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
+	})
+	if err == nil {
+		err = setUp[*Network](w, mgr, kindNames[0], w.plan.Designs[0])
+	}
+	if err == nil {
+		err = setUp[*Cluster](w, mgr, kindNames[1], w.plan.Designs[1])
+	}
+	if err == nil {
+		err = setUp[*Database](w, mgr, kindNames[2], w.plan.Designs[2])
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.did = map[string]bool{}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(ctx) }()
+	w.stop = func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.t.Errorf("the operator ended: %v", err)
+		}
+	}
+}
+
+// play plays a step.
+func (w *world) play(s step) {
+	act := func() {
+		w.tell("%s", s)
+		switch s.Do {
+		case set:
+			w.must(w.write(s))
+		case remove:
+			w.remove(s.On)
+		case clear:
+			for _, kind := range kindsInOrder(s.Last) {
+				for _, name := range names {
+					w.remove(use{kind, name})
+				}
+				w.settle()
+			}
+		case restart:
+			w.stop()
+			w.start()
+		case outage:
+			w.cloud.mu.Lock()
+			w.cloud.down = time.Now().Add(s.For)
+			w.cloud.mu.Unlock()
+		case wait:
+			time.Sleep(s.For)
+		}
+	}
+	if s.During {
+		w.cloud.mu.Lock()
+		w.cloud.during = append(w.cloud.during, act)
+		w.cloud.mu.Unlock()
+		return
+	}
+	act()
+}
+
+// remove deletes an object as a user does.
+func (w *world) remove(what use) {
+	o := newOf(what.Kind)
+	o.SetNamespace(namespace)
+	o.SetName(what.Name)
+	w.must(client.IgnoreNotFound(w.user.Delete(context.Background(), o)))
+}
+
+func (w *world) must(err error) {
+	if err != nil {
+		w.t.Error(err)
+	}
+}
+
+// write creates an object, or changes its spec. A Secret gets another content.
+func (w *world) write(s step) error {
+	for {
+		o := newOf(s.On.Kind)
+		err := w.user.Get(context.Background(), client.ObjectKey{Namespace: namespace, Name: s.On.Name}, o)
+		missing := apierrors.IsNotFound(err)
+		if err != nil && !missing {
+			return err
+		}
+		if r, ok := o.(resource); ok {
+			r.base().Spec = s.Spec
+		} else {
+			o.(*corev1.Secret).StringData = map[string]string{"changed": time.Since(w.begin).String()}
+		}
+		if missing {
+			o.SetNamespace(namespace)
+			o.SetName(s.On.Name)
+			return w.user.Create(context.Background(), o)
+		}
+		if err := w.user.Update(context.Background(), o); !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+}
+
+// all returns the objects of the cluster, by their names.
+func (w *world) all() map[use]client.Object {
+	all := map[use]client.Object{}
+	for _, kind := range kindsInOrder(false) {
+		for _, name := range names {
+			o := newOf(kind)
+			err := w.user.Get(context.Background(), client.ObjectKey{Namespace: namespace, Name: name}, o)
+			if err == nil {
+				all[use{kind, name}] = o
+			} else if !apierrors.IsNotFound(err) {
+				w.t.Fatal(err)
+			}
+		}
+	}
+	return all
+}
+
+// conditionOf returns a condition of an object; the zero one: it has none.
+func conditionOf(o *object, kind string) (c metav1.Condition) {
+	for _, c := range o.Status.Conditions {
+		if c.Type == kind {
+			return c
+		}
+	}
+	return c
+}

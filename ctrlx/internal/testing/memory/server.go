@@ -1,0 +1,552 @@
+// Package memory has an API server in memory, for tests in a bubble of
+// testing/synctest. It has no socket and no goroutine of its own, so the clock of
+// the bubble decides when everything is quiet, and a day takes no time.
+//
+//	api := memory.NewServer(kinds...)
+//	mgr, err := ctrl.NewManager(api.Config("operator"), options)
+//
+// It serves what a controller needs: discovery, get, list, watch with the first
+// list and bookmarks, create, update, merge patches, deletion with finalizers and
+// preconditions, the status subresource, generations, and metadata without
+// content. It has no rights, admission, defaults, schemas, garbage collection and
+// server-side apply. Events are accepted and not stored.
+package memory
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/client-go/rest"
+)
+
+// Kind is a kind that a server serves. Its objects are in namespaces.
+type Kind struct {
+	schema.GroupVersionKind
+	Plural string
+	// Status: the kind has the subresource status, and generations.
+	Status bool
+}
+
+func (k *Kind) resource() schema.GroupResource {
+	return schema.GroupResource{Group: k.Group, Resource: k.Plural}
+}
+
+// Request is a request that a server is about to handle.
+type Request struct {
+	Agent string // the name that was given to Config
+	Verb  string // of Kubernetes: get, list, watch, create, update, patch, delete
+	Kind  schema.GroupKind
+	Name  types.NamespacedName // the name is empty for list and watch
+	// Subresource is empty or status.
+	Subresource string
+}
+
+// Server is an API server. Make it with [NewServer].
+type Server struct {
+	// Before is called before each request for an object or a set, without a
+	// lock. The request fails with its error, as if the network had. nil: all
+	// requests proceed.
+	Before func(Request) error
+	// Lag is the time that an event of a kind needs to a watch. nil: none. It
+	// must not change while a watch is open.
+	Lag func(schema.GroupKind) time.Duration
+
+	kinds []*Kind
+
+	mu      sync.Mutex
+	version int64
+	objects map[id]*unstructured.Unstructured
+	log     []change // all changes, in the order of their versions
+	streams map[*stream]bool
+	made    int // objects, for UIDs
+}
+
+// id names an object.
+type id struct {
+	*Kind
+	types.NamespacedName
+}
+
+// change is an event for the watches.
+type change struct {
+	kind    *Kind
+	version int64
+	event   string
+	object  *unstructured.Unstructured
+	due     time.Time // when watches see it
+}
+
+// NewServer returns a server without objects.
+func NewServer(kinds ...Kind) *Server {
+	s := &Server{version: 1, objects: map[id]*unstructured.Unstructured{}, streams: map[*stream]bool{}}
+	for _, k := range kinds {
+		s.kinds = append(s.kinds, &k)
+	}
+	return s
+}
+
+// Config returns the configuration of a client. agent names it in each [Request].
+func (s *Server) Config(agent string) *rest.Config {
+	return &rest.Config{
+		Host: "http://memory", QPS: -1, Transport: transport{s, agent},
+		ContentConfig: rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"},
+	}
+}
+
+// transport carries the requests of a client to a server.
+type transport struct {
+	server *Server
+	agent  string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	c := &call{Server: t.server, agent: t.agent, http: r, query: r.URL.Query()}
+	if r.Body != nil {
+		body, err := io.ReadAll(r.Body)
+		_ = r.Body.Close()
+		if err != nil {
+			return nil, err
+		}
+		c.body = body
+	}
+	answer, err := c.answer()
+	switch status, ok := err.(apierrors.APIStatus); { //nolint:errorlint // the errors of this package are not wrapped
+	case ok:
+		s := status.Status()
+		s.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
+		return respond(r, int(s.Code), encoded(s)), nil
+	case err != nil:
+		return nil, err
+	}
+	if st, ok := answer.(*stream); ok {
+		return respond(r, http.StatusOK, st), nil
+	}
+	code := http.StatusOK
+	if r.Method == http.MethodPost {
+		code = http.StatusCreated
+	}
+	return respond(r, code, encoded(answer)), nil
+}
+
+func encoded(v any) io.ReadCloser {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // the server made it of JSON
+	}
+	return io.NopCloser(bytes.NewReader(data))
+}
+
+func respond(r *http.Request, code int, body io.ReadCloser) *http.Response {
+	return &http.Response{
+		Status: fmt.Sprint(code, " ", http.StatusText(code)), StatusCode: code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: body, ContentLength: -1, Request: r,
+	}
+}
+
+// call is a request under way.
+type call struct {
+	*Server
+	agent string
+	http  *http.Request
+	query url.Values
+	body  []byte
+	at    id
+	sub   string
+}
+
+// answer handles a request. An answer that is a *stream is a watch.
+func (c *call) answer() (any, error) {
+	parts := strings.Split(strings.Trim(c.http.URL.Path, "/"), "/")
+	gv := schema.GroupVersion{}
+	switch parts[0] {
+	case "api":
+		if len(parts) == 1 {
+			return metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}}, nil
+		}
+		gv.Version, parts = parts[1], parts[2:]
+	case "apis":
+		if len(parts) < 3 {
+			return c.groups(), nil
+		}
+		gv.Group, gv.Version, parts = parts[1], parts[2], parts[3:]
+	default:
+		return nil, apierrors.NewGenericServerResponse(http.StatusNotFound, c.http.Method, schema.GroupResource{}, "", c.http.URL.Path, 0, false)
+	}
+	if len(parts) == 0 {
+		return c.resources(gv), nil
+	}
+	if parts[0] == "namespaces" && len(parts) > 2 {
+		c.at.Namespace, parts = parts[1], parts[2:]
+	}
+	for _, k := range c.kinds {
+		if k.GroupVersion() == gv && k.Plural == parts[0] {
+			c.at.Kind = k
+		}
+	}
+	if len(parts) > 1 {
+		c.at.Name = parts[1]
+	}
+	if len(parts) > 2 {
+		c.sub = parts[2]
+	}
+	switch {
+	case gv.Group == "events.k8s.io" && c.http.Method != http.MethodGet:
+		var event any
+		return event, json.Unmarshal(c.body, &event)
+	case c.at.Kind == nil, c.sub != "" && (c.sub != "status" || !c.at.Status):
+		return nil, apierrors.NewGenericServerResponse(http.StatusNotFound, c.http.Method, schema.GroupResource{Group: gv.Group, Resource: parts[0]}, c.at.Name, "", 0, false)
+	}
+	verb := c.verb()
+	if c.Before != nil {
+		if err := c.Before(Request{c.agent, verb, c.at.GroupKind(), c.at.NamespacedName, c.sub}); err != nil {
+			return nil, err
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch verb {
+	case "get":
+		return c.get()
+	case "list":
+		return c.list()
+	case "watch":
+		return c.watch()
+	case "create":
+		return c.create()
+	case "update", "patch":
+		return c.update(verb == "patch")
+	case "delete":
+		return c.remove()
+	}
+	return nil, apierrors.NewMethodNotSupported(c.at.resource(), verb)
+}
+
+func (c *call) verb() string {
+	switch m := c.http.Method; {
+	case m == http.MethodGet && c.query.Get("watch") != "":
+		return "watch"
+	case m == http.MethodGet && c.at.Name == "":
+		return "list"
+	case m == http.MethodPost && c.at.Name == "":
+		return "create"
+	case m == http.MethodPut:
+		return "update"
+	default:
+		return strings.ToLower(m)
+	}
+}
+
+// groups is the answer of discovery about the groups.
+func (c *call) groups() metav1.APIGroupList {
+	list := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
+	for _, k := range c.kinds {
+		v := metav1.GroupVersionForDiscovery{GroupVersion: k.GroupVersion().String(), Version: k.Version}
+		if k.Group != "" && !slices.ContainsFunc(list.Groups, func(g metav1.APIGroup) bool { return g.Name == k.Group }) {
+			list.Groups = append(list.Groups, metav1.APIGroup{Name: k.Group, Versions: []metav1.GroupVersionForDiscovery{v}, PreferredVersion: v})
+		}
+	}
+	return list
+}
+
+// resources is the answer of discovery about a group and version.
+func (c *call) resources(gv schema.GroupVersion) metav1.APIResourceList {
+	list := metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: gv.String()}
+	for _, k := range c.kinds {
+		if k.GroupVersion() != gv {
+			continue
+		}
+		r := metav1.APIResource{Name: k.Plural, Kind: k.Kind, Namespaced: true, Verbs: metav1.Verbs{"get", "list", "watch", "create", "update", "patch", "delete"}}
+		list.APIResources = append(list.APIResources, r)
+		if r.Name += "/status"; k.Status {
+			list.APIResources = append(list.APIResources, r)
+		}
+	}
+	return list
+}
+
+// metadata reports whether the client asks for metadata only.
+func (c *call) metadata() bool {
+	return strings.Contains(c.http.Header.Get("Accept"), "as=PartialObjectMetadata")
+}
+
+// shown returns an object as the client asks for it.
+func (c *call) shown(o *unstructured.Unstructured) map[string]any {
+	if !c.metadata() {
+		return o.Object
+	}
+	return map[string]any{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": o.Object["metadata"]}
+}
+
+func (c *call) found() (*unstructured.Unstructured, error) {
+	o := c.objects[c.at]
+	if o == nil {
+		return nil, apierrors.NewNotFound(c.at.resource(), c.at.Name)
+	}
+	return o, nil
+}
+
+func (c *call) get() (any, error) {
+	o, err := c.found()
+	if err != nil {
+		return nil, err
+	}
+	return c.shown(o), nil
+}
+
+// selected returns the objects that the selectors and the namespace of a request
+// select, in the order of their names.
+func (c *call) selected() (all []*unstructured.Unstructured, err error) {
+	byLabel, err := labels.Parse(c.query.Get("labelSelector"))
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	byField, err := fields.ParseSelector(c.query.Get("fieldSelector"))
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	for at, o := range c.objects {
+		if at.Kind == c.at.Kind && (c.at.Namespace == "" || at.Namespace == c.at.Namespace) && byLabel.Matches(labels.Set(o.GetLabels())) &&
+			byField.Matches(fields.Set{"metadata.name": at.Name, "metadata.namespace": at.Namespace}) {
+			all = append(all, o)
+		}
+	}
+	slices.SortFunc(all, func(a, b *unstructured.Unstructured) int {
+		return strings.Compare(a.GetNamespace()+"/"+a.GetName(), b.GetNamespace()+"/"+b.GetName())
+	})
+	return all, nil
+}
+
+// list lists objects. A limit cuts the list, and a client that wants the rest
+// gets it by the name after which it begins.
+func (c *call) list() (any, error) {
+	all, err := c.selected()
+	if err != nil {
+		return nil, err
+	}
+	if after := c.query.Get("continue"); after != "" {
+		all = slices.DeleteFunc(all, func(o *unstructured.Unstructured) bool { return o.GetNamespace()+"/"+o.GetName() <= after })
+	}
+	meta := map[string]any{"resourceVersion": strconv.FormatInt(c.version, 10)}
+	if limit, _ := strconv.Atoi(c.query.Get("limit")); limit > 0 && limit < len(all) {
+		last := all[limit-1]
+		meta["continue"], meta["remainingItemCount"] = last.GetNamespace()+"/"+last.GetName(), len(all)-limit
+		all = all[:limit]
+	}
+	items := []any{}
+	for _, o := range all {
+		items = append(items, c.shown(o))
+	}
+	kind, version := c.at.Kind.Kind+"List", c.at.GroupVersion().String()
+	if c.metadata() {
+		kind, version = "PartialObjectMetadataList", "meta.k8s.io/v1"
+	}
+	return map[string]any{"kind": kind, "apiVersion": version, "metadata": meta, "items": items}, nil
+}
+
+func (c *call) decoded() (*unstructured.Unstructured, error) {
+	o := &unstructured.Unstructured{}
+	if err := utiljson.Unmarshal(c.body, &o.Object); err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	return o, nil
+}
+
+func (c *call) create() (any, error) {
+	o, err := c.decoded()
+	if err != nil {
+		return nil, err
+	}
+	c.made++
+	if o.GetName() == "" {
+		o.SetName(o.GetGenerateName() + strconv.Itoa(c.made))
+	}
+	c.at.Name = o.GetName()
+	if c.objects[c.at] != nil {
+		return nil, apierrors.NewAlreadyExists(c.at.resource(), c.at.Name)
+	}
+	o.SetNamespace(c.at.Namespace)
+	o.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", c.made)))
+	o.SetCreationTimestamp(metav1.Now())
+	o.SetDeletionTimestamp(nil)
+	o.SetManagedFields(nil)
+	if c.at.Status {
+		o.SetGeneration(1)
+		delete(o.Object, "status")
+	}
+	return c.shown(c.store("ADDED", o)), nil
+}
+
+// update handles PUT and PATCH.
+func (c *call) update(patch bool) (any, error) {
+	was, err := c.found()
+	if err != nil {
+		return nil, err
+	}
+	given, err := c.decoded()
+	if err != nil {
+		return nil, err
+	}
+	if t := c.http.Header.Get("Content-Type"); patch && t != string(types.MergePatchType) {
+		return nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", c.at.resource(), c.at.Name, t+" is not served", 0, false)
+	}
+	if v := given.GetResourceVersion(); v != "" && v != was.GetResourceVersion() {
+		return nil, apierrors.NewConflict(c.at.resource(), c.at.Name, fmt.Errorf("the object has been modified"))
+	}
+	if uid := given.GetUID(); uid != "" && uid != was.GetUID() {
+		return nil, apierrors.NewConflict(c.at.resource(), c.at.Name, fmt.Errorf("the UID in the precondition is %s, the UID of the object is %s", uid, was.GetUID()))
+	}
+	now := given
+	if patch {
+		now = &unstructured.Unstructured{Object: merged(was.DeepCopy().Object, given.Object)}
+	}
+	if c.sub == "status" {
+		whole := was.DeepCopy()
+		whole.Object["status"] = now.Object["status"]
+		now = whole
+	} else if c.at.Status {
+		now.Object["status"] = was.Object["status"]
+	}
+	if now.Object["status"] == nil {
+		delete(now.Object, "status")
+	}
+	now.SetUID(was.GetUID())
+	now.SetNamespace(was.GetNamespace())
+	now.SetCreationTimestamp(was.GetCreationTimestamp())
+	now.SetDeletionTimestamp(was.GetDeletionTimestamp())
+	now.SetDeletionGracePeriodSeconds(was.GetDeletionGracePeriodSeconds())
+	now.SetGeneration(was.GetGeneration())
+	now.SetResourceVersion(was.GetResourceVersion())
+	now.SetManagedFields(nil)
+	if was.GetDeletionTimestamp() != nil {
+		for _, f := range now.GetFinalizers() {
+			if !slices.Contains(was.GetFinalizers(), f) {
+				return nil, apierrors.NewForbidden(c.at.resource(), c.at.Name, fmt.Errorf("no new finalizers can be added if the object is being deleted: %s", f))
+			}
+		}
+	}
+	if c.at.Status && !same(was, now, "metadata", "status") {
+		now.SetGeneration(was.GetGeneration() + 1)
+	}
+	if same(was, now) {
+		return c.shown(was), nil
+	}
+	if now.GetDeletionTimestamp() != nil && len(now.GetFinalizers()) == 0 {
+		return c.shown(c.store("DELETED", now)), nil
+	}
+	return c.shown(c.store("MODIFIED", now)), nil
+}
+
+// same reports whether two objects are equal but for some fields.
+func same(a, b *unstructured.Unstructured, but ...string) bool {
+	x, y := maps.Clone(a.Object), maps.Clone(b.Object)
+	for _, field := range but {
+		delete(x, field)
+		delete(y, field)
+	}
+	return reflect.DeepEqual(normal(x), normal(y))
+}
+
+// normal returns a value as its JSON decodes, with the types of numbers that
+// unstructured objects have.
+func normal(v any) (n any) {
+	data, err := json.Marshal(v)
+	if err == nil {
+		err = utiljson.Unmarshal(data, &n)
+	}
+	if err != nil {
+		panic(err) // it was made of JSON
+	}
+	return n
+}
+
+// merged applies a merge patch (RFC 7386).
+func merged(target, patch map[string]any) map[string]any {
+	if target == nil {
+		target = map[string]any{}
+	}
+	for key, value := range patch {
+		part, isMap := value.(map[string]any)
+		switch {
+		case value == nil:
+			delete(target, key)
+		case isMap:
+			was, _ := target[key].(map[string]any)
+			target[key] = merged(was, part)
+		default:
+			target[key] = value
+		}
+	}
+	return target
+}
+
+func (c *call) remove() (any, error) {
+	o, err := c.found()
+	if err != nil {
+		return nil, err
+	}
+	var options metav1.DeleteOptions
+	if len(c.body) > 0 {
+		if err := json.Unmarshal(c.body, &options); err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+	}
+	if p := options.Preconditions; p != nil {
+		if p.UID != nil && *p.UID != o.GetUID() || p.ResourceVersion != nil && *p.ResourceVersion != o.GetResourceVersion() {
+			return nil, apierrors.NewConflict(c.at.resource(), c.at.Name, fmt.Errorf("the precondition failed"))
+		}
+	}
+	switch {
+	case len(o.GetFinalizers()) == 0:
+		return c.shown(c.store("DELETED", o.DeepCopy())), nil
+	case o.GetDeletionTimestamp() == nil:
+		now, grace := metav1.Now(), int64(0)
+		o = o.DeepCopy()
+		o.SetDeletionTimestamp(&now)
+		o.SetDeletionGracePeriodSeconds(&grace)
+		if c.at.Status {
+			o.SetGeneration(o.GetGeneration() + 1)
+		}
+		o = c.store("MODIFIED", o)
+	}
+	return c.shown(o), nil
+}
+
+// store stores an object, or removes it, and tells the watches.
+func (c *call) store(event string, o *unstructured.Unstructured) *unstructured.Unstructured {
+	c.version++
+	o.SetResourceVersion(strconv.FormatInt(c.version, 10))
+	o.SetGroupVersionKind(c.at.GroupVersionKind)
+	o.Object = normal(o.Object).(map[string]any)
+	if c.objects[c.at] = o; event == "DELETED" {
+		delete(c.objects, c.at)
+	}
+	due := time.Now()
+	if c.Lag != nil {
+		due = due.Add(c.Lag(c.at.GroupKind()))
+	}
+	c.log = append(c.log, change{c.at.Kind, c.version, event, o, due})
+	for s := range c.streams {
+		s.notify()
+	}
+	return o
+}
