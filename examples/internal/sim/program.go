@@ -79,7 +79,11 @@ func (p Program) Run(args []string, stdout, stderr io.Writer) int {
 	flags.BoolVar(&asJSON, "json", false, "")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(stdout, p.About, flagsText, p.More)
+		text := flagsText
+		if p.PageAt > 0 {
+			text = strings.Replace(text, "at the end", fmt.Sprintf("at the end; %s for -html", p.PageAt), 1)
+		}
+		fmt.Fprint(stdout, p.About, text, p.More)
 		return ExitOK
 	case err != nil:
 		return fail(ExitInput, fmt.Errorf("%w (-h lists the flags)", err))
