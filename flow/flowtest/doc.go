@@ -21,7 +21,7 @@
 // A [World] is one resource, its flow, and the answers to its requests. Each
 // operation has a [Script], which answers in this order:
 //
-//   - answers in a row: [Script.Then], [Script.Fail], [Script.Hang]
+//   - answers in a row: [Script.Then], [Script.Fail]
 //   - answers from a time on: [Script.From], [Script.FailFrom]
 //   - the user's own operation: [World.Operations], for example a fake server
 //
@@ -42,8 +42,8 @@
 // Delays come from [flow.NewBackoff], without jitter. A pass takes no virtual
 // time.
 //
-// [World.Run] ends when the resource is ready, finished, ignored or gone,
-// [World.RunUntil] at a time, and [World.RunPasses] after a number of passes.
+// [World.Run] ends when the resource is ready, finished, ignored or gone, and
+// [World.RunUntil] at a time.
 // The [Run] has each [Pass] as plain data, a timeline ([Run.String],
 // [Run.Want], [Run.Story]), and the changes of the Ready condition
 // ([Run.Conditions], [Run.WantConditions]), which show a condition that flaps.
@@ -51,39 +51,16 @@
 // An [Engine] without a World runs several resources that wait for each other,
 // for demonstrations and simulations.
 //
-// # What holds in each run
-//
-// A World tests these rules in every run. No script allows a flow to break
-// them:
-//
-//   - A pass that a check blocks, finishes or ignores begins no operation. It
-//     may poll the operation under way. PostCheck runs after Apply.
-//   - A pass in which Get reports InSync begins no Apply.
-//   - A resource that is being deleted is neither applied nor ready.
-//   - An outcome agrees with the requests. Ready needs Apply done or Get in
-//     sync. Gone needs Delete done or a checks.Release. In progress and
-//     deleting need an operation that reports so.
-//   - There is one operation at a time. The flow does not start an operation
-//     that is under way again, and polls it with its latest token. An error
-//     ends it only if it is [flow.Failed], or if a reader says so
-//     ([flow.WithErrors]). A restart may lose tokens that are only in memory.
-//   - A resource that no object can wake follows nothing.
-//   - The delay of a requeue is positive.
-//
 // # What fails the test
 //
-// A broken rule fails the test, and so do these:
+// These fail the test:
 //
 //   - a call without an answer, an answer without a call, an event that does
 //     not happen
-//   - a flow that cannot be made
-//   - a run that does not end ([World.MaxPasses], and 30 days)
-//   - a pass that is stuck ([World.Patience], by the real clock)
+//   - a run that does not end after 1,000 passes or 30 days
 //
-// Each failure names the call, the answer or the link, and shows the end of the
-// timeline. A panic of a link does not fail the test: the flow turns it into an
+// Each failure names the call or the answer, and shows the end of the timeline. A panic of a link does not fail the test: the flow turns it into an
 // outcome, which the timeline shows.
 //
-// A test is a rapid.TB: a *testing.T or a *rapid.T. Scripts may be random, see
-// [Script.Optional].
+// A test is a rapid.TB: a *testing.T or a *rapid.T.
 package flowtest

@@ -39,6 +39,7 @@ type Engine struct {
 	run    Run
 	events []*occurrence // future events
 	queue  []*resource   // resources that are due at the same time run in this order
+	quiet  bool          // no event has happened since the last pass
 }
 
 // occurrence is an event at a time of the run.
@@ -162,6 +163,7 @@ func (e *Engine) happen(i int) {
 	o := e.events[i]
 	e.events = slices.Delete(e.events, i, i+1)
 	e.addEvent(o.object, o.what)
+	e.quiet = false
 	if o.do != nil {
 		o.do()
 	}
@@ -197,7 +199,7 @@ func (e *Engine) passed(r *resource, out flow.Outcome, note string, requests []s
 	default:
 		p.Ready, p.Since = written, now
 	}
-	r.last, r.out = p, out
+	r.last, r.out, e.quiet = p, out, true
 	e.run.Passes = append(e.run.Passes, p)
 	return &e.run.Passes[len(e.run.Passes)-1]
 }

@@ -23,7 +23,6 @@ func TestWake(t *testing.T) {
 		reason string
 		ext    ext
 		world  func(w *world, p *Pool)
-		passes int // 0: until it is ready
 		want   string
 	}{
 		"Owner": {
@@ -41,15 +40,6 @@ func TestWake(t *testing.T) {
 			want: `00:00   blocked at OwnerCheck by Silent: NotReady again in 1m [Owner]
 			       00:00.5 * Cluster prod changes
 			       01:00   ready again in 1h [Owner Apply]`,
-		},
-		"NoOwner": {
-			reason: "the timeline shows an owner without a ref as the owner",
-			ext:    ext{OwnerCheck: silent},
-			world:  func(w *world, _ *Pool) { w.Owner.From(0, ready).From(time.Second, checks.Object{}) },
-			passes: 2,
-			want: `00:00 ready again in 1h [Owner Apply]
-			       00:01 * the owner changes
-			       1:00:00 blocked at OwnerCheck by Silent: NotReady again in 1m [Owner]`,
 		},
 		"NotFoundOut": {
 			reason: "an error of Owner is not a change of the owner",
@@ -97,23 +87,6 @@ func TestWake(t *testing.T) {
 			       1:00:00 * the spec changes
 			       1:00:00 ready again in 1h [Get]`,
 		},
-		"Two": {
-			reason: "two events at the same time cause one pass",
-			world: func(w *world, p *Pool) {
-				w.Edit(time.Second, "one", nil)
-				w.Edit(time.Second, "two", nil)
-			},
-			want: `00:00 ready again in 1h [Apply]
-			       00:01 * one
-			       00:01 * two
-			       00:01 ready again in 1h [Apply]`,
-		},
-		"First": {
-			reason: "an event at the beginning happens before the first pass",
-			world:  func(w *world, p *Pool) { w.Edit(0, "deleted at once", func() { p.Deleted = true }) },
-			want: `00:00 * deleted at once
-			       00:00 gone [Delete]`,
-		},
 		"Generation": {
 			reason: "a change of the spec resets the back-off",
 			world: func(w *world, p *Pool) {
@@ -144,33 +117,7 @@ func TestWake(t *testing.T) {
 			w, p := newWorld(doing())
 			w.Extensions = tc.ext
 			tc.world(w, p)
-			if tc.passes > 0 {
-				w.RunPasses(t, tc.passes).Want(t, tc.want)
-				return
-			}
 			w.Run(t).Want(t, tc.want)
 		})
 	}
-}
-
-// A panic of an event fails the test, which names the event.
-func TestEventPanics(t *testing.T) {
-	w, _ := newWorld(doing())
-	w.Edit(time.Minute, "the size", func() { panic("boom") })
-	mustFail(t, "the failure names the event", run(w), "Edit (the size) at 01:00 panics: boom")
-}
-
-// Each process makes a new flow.
-func TestRestartMakesAFlow(t *testing.T) {
-	w, _ := newWorld(doing())
-	made := 0
-	w.New = func(o ops, opts ...flow.Option) flow.Runner[*Pool] {
-		if made++; made == 3 {
-			panic("boom")
-		}
-		return plain(o, opts...)
-	}
-	w.Change(time.Second, "", w.Restart)
-	w.Change(2*time.Second, "", w.Restart)
-	mustFail(t, "the third process does not start", run(w), "the flow cannot be made: boom", "00:01  ready", "00:02  * the process restarts")
 }

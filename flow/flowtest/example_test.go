@@ -109,7 +109,7 @@ func ExampleWorld_Set() {
 	// Output:
 }
 
-// A failure shows the wanted and the actual timeline. This test expects a delay
+// A failure shows the first line that differs, and the actual timeline. This test expects a delay
 // of three minutes after the second conflict.
 func ExampleRun_Want() {
 	w := &flowtest.World[*Pool]{Resource: &Pool{}}
@@ -121,11 +121,8 @@ func ExampleRun_Want() {
 		03:01  ready                      again in 1h  [Apply]`)
 	// Output:
 	// flowtest: the timeline differs at line 2:
-	//     want                                                | got
-	//     00:00 failed at Apply: Conflict again in 1s [Apply] | (the same)
-	//   > 00:01 failed at Apply: Conflict again in 3m [Apply] | 00:01 failed at Apply: Conflict again in 2s [Apply]
-	//     03:01 ready again in 1h [Apply]                     | 00:03 ready again in 1h [Apply]
-	//
+	//   want 00:01 failed at Apply: Conflict again in 3m [Apply]
+	//   got  00:01 failed at Apply: Conflict again in 2s [Apply]
 	// the whole timeline:
 	//   00:00  failed at Apply: Conflict  again in 1s  [Apply]
 	//   00:01  failed at Apply: Conflict  again in 2s  [Apply]

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -77,6 +78,9 @@ func mustEqual(t *testing.T, reason string, want, got any) {
 // run calls World.Run.
 func run(w *world) func(rapid.TB) { return func(t rapid.TB) { w.Run(t) } }
 
+// underWay is an operation of a second.
+var underWay = flow.InProgress("op", time.Second)
+
 // doing returns operations that are done at once.
 func doing() ops {
 	return ops{
@@ -85,17 +89,6 @@ func doing() ops {
 		Deleting:   func(p *Pool) bool { return p.Deleted },
 		Generation: func(p *Pool) int64 { return p.Generation },
 	}
-}
-
-// keeping returns the same operations, which store tokens with the resource.
-func keeping() ops {
-	o := doing()
-	o.Token = func(p *Pool) (string, int64) { return p.Token, p.TokenOf }
-	o.SetToken = func(_ context.Context, p *Pool, token string, generation int64) error {
-		p.Token, p.TokenOf = token, generation
-		return nil
-	}
-	return o
 }
 
 // newWorld makes a world with a pool and operations.

@@ -2,49 +2,38 @@ package flowtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
-	"github.com/windlass-go/windlass/internal/testing/patience"
 )
 
 const (
 	month = 30 * 24 * time.Hour // Run fails after this time
+	most  = 1000                // and after as many passes
 	shown = 12                  // the number of lines of the timeline in a failure
 )
 
 // Run advances time until all scripted events have happened and a later pass is
 // ready, finished or ignored, or until the resource is gone. It fails the test
-// after MaxPasses or 30 days. A World can be run once.
+// after 1,000 passes or 30 days. A World can be run once.
 func (w *World[T]) Run(t rapid.TB) *Run {
 	t.Helper()
-	return w.run(t, ending{at: never, settled: true})
+	return w.run(t, never, true)
 }
 
 // RunUntil advances time until end, or until the resource is gone. Passes and
 // events that are due at end still happen. A negative end fails the test.
 func (w *World[T]) RunUntil(t rapid.TB, end time.Duration) *Run {
 	t.Helper()
-	return w.run(t, ending{at: end})
-}
-
-// RunPasses advances time for n passes, or until the resource is gone. An n
-// below 1 fails the test.
-func (w *World[T]) RunPasses(t rapid.TB, n int) *Run {
-	t.Helper()
-	return w.run(t, ending{at: never, passes: &n})
-}
-
-// ending is the condition for the end of a run.
-type ending struct {
-	at      time.Duration
-	passes  *int // nil: any number
-	settled bool
+	return w.run(t, end, false)
 }
 
 // runner runs a World.
@@ -53,35 +42,29 @@ type runner[T any] struct {
 	t      rapid.TB
 	engine *Engine
 	queued *resource // the resource of the World
-	flow   flow.Runner[T]
-	events []*event
-	ops    operations
-	fault  string          // why the run cannot continue
-	latest bool            // no event has happened since the last pass
-	broken map[string]bool // the invariants whose failure was reported
+	flow   *flow.Reconciler[T]
+	fault  string // why the run cannot continue
 }
 
-func (w *World[T]) run(t rapid.TB, end ending) *Run {
+func (w *World[T]) run(t rapid.TB, end time.Duration, settled bool) *Run {
 	t.Helper()
-	e := &runner[T]{w: w, t: t, engine: &w.stage.engine, queued: &resource{}, ops: operations{}, broken: map[string]bool{}}
+	e := &runner[T]{w: w, t: t, engine: &w.stage.engine, queued: &resource{}}
 	scripts := w.wire()
-	e.fault = w.mistake(scripts)
 	switch {
+	case w.Operations.Apply == nil && !w.Apply.given():
+		e.fault = "Apply is missing: script World.Apply, or set Operations.Apply"
 	case w.ran:
 		e.fault = "this World was run before: make a new one, because its scripts are used up"
-	case end.at < 0:
-		e.fault = fmt.Sprintf("RunUntil(%s): the time is negative", end.at)
-	case end.passes != nil && *end.passes < 1:
-		e.fault = fmt.Sprintf("RunPasses(%d): give at least 1", *end.passes)
+	case end < 0:
+		e.fault = fmt.Sprintf("RunUntil(%s): the time is negative", end)
 	}
 	w.ran = true
-	if e.fault == "" {
-		e.flow, e.fault = w.begin()
-	}
 	run := e.engine.Run()
 	if e.fault == "" {
-		e.queue()
-		e.until(end)
+		e.flow = w.begin()
+		e.queued.pass = func(context.Context) { e.pass() }
+		e.engine.queue = []*resource{e.queued}
+		e.until(end, settled)
 	}
 	if e.fault != "" {
 		if lines := run.last(shown); lines != "" {
@@ -94,53 +77,30 @@ func (w *World[T]) run(t rapid.TB, end ending) *Run {
 	return run
 }
 
-// queue adds the resource and the events to the engine.
-func (e *runner[T]) queue() {
-	e.queued.pass = func(context.Context) { e.pass() }
-	e.engine.queue = []*resource{e.queued}
-	e.events = e.w.allEvents()
-	for _, ev := range e.events {
-		e.engine.At(ev.at, "", ev.what, func() { e.happens(ev) })
-	}
-}
-
-// until advances time until the run ends, or until there is a fault.
-func (e *runner[T]) until(end ending) {
-	most := e.w.MaxPasses
-	if most == 0 {
-		most = 1000
-	}
+// until advances time until the run ends, or until there is a fault. A settled
+// run ends when the resource needs nothing more.
+func (e *runner[T]) until(end time.Duration, settled bool) {
 	for e.fault == "" {
-		if e.restart(); e.fault != "" {
-			return
-		}
+		e.restart()
 		at, event, step := e.engine.next()
-		passes := len(e.engine.run.Passes)
+		passes, state := len(e.engine.run.Passes), e.queued.out.State()
 		switch {
-		case e.over(end):
+		case state == flow.StateGone, settled && len(e.engine.events) == 0 && (state == flow.StateReady && e.engine.quiet || e.ended()):
 			return
 		case step == nil:
-			e.fault = fmt.Sprintf("nothing requeues the resource after %s", e.queued.out.State())
-		case at > end.at:
-			e.engine.set(end.at)
+			e.fault = fmt.Sprintf("nothing requeues the resource after %s", state)
+		case at > end:
+			e.engine.set(end)
 			return
-		case at > month && end.settled:
-			e.fault = fmt.Sprintf("the resource is not ready after 30 days and %d passes: use RunUntil or RunPasses if that is intended", passes)
-		case !event && end.passes == nil && passes >= most:
-			e.fault = fmt.Sprintf("the run is not over after %d passes (World.MaxPasses)", most)
+		case at > month && settled:
+			e.fault = fmt.Sprintf("the resource is not ready after 30 days and %d passes: use RunUntil if that is intended", passes)
+		case !event && passes >= most:
+			e.fault = fmt.Sprintf("the run is not over after %d passes", most)
 		default:
 			e.engine.set(at)
 			step(context.Background())
 		}
 	}
-}
-
-// over reports whether the run has ended.
-func (e *runner[T]) over(end ending) bool {
-	state := e.queued.out.State()
-	return state == flow.StateGone ||
-		end.passes != nil && len(e.engine.run.Passes) >= *end.passes ||
-		end.settled && len(e.engine.events) == 0 && (state == flow.StateReady && e.latest || e.ended())
 }
 
 // ended reports whether no other pass is due after a final or ignored outcome.
@@ -149,134 +109,27 @@ func (e *runner[T]) ended() bool {
 	return e.queued.due == never && (out.Final() || out.State() == flow.StateIgnored)
 }
 
-func (e *runner[T]) happens(ev *event) {
-	defer func() {
-		if v := recover(); v != nil {
-			e.fault = fmt.Sprintf("%s at %s panics: %v", ev.named(), Stamp(ev.at), v)
-		}
-	}()
-	ev.happened, e.latest = true, false
-	if ev.do != nil {
-		ev.do()
-	}
-	switch {
-	case ev.wakes:
-		e.engine.Edit(checks.Ref{})
-	case ev.status:
-		e.engine.EditStatus(checks.Ref{})
-	}
-	e.engine.Wake(ev.refs...)
-}
-
 // restart makes the flow again if a restart was requested.
 func (e *runner[T]) restart() {
-	restarts, tokenLost := e.w.stage.restarted()
-	if !restarts {
+	if !e.w.stage.restarted() {
 		return
 	}
-	e.latest = false
+	e.engine.quiet = false
 	if !e.queued.out.Final() { // the engine stores a final outcome
 		e.engine.Edit(checks.Ref{})
 	}
 	e.engine.addEvent("", "the process restarts")
-	if e.w.Operations.Token == nil || tokenLost {
-		clear(e.ops)
-	}
-	e.flow, e.fault = e.w.begin()
+	e.flow = e.w.begin()
 }
 
 // pass reconciles the resource once.
 func (e *runner[T]) pass() {
-	deleting, fault := e.deleting()
-	if e.fault = fault; fault != "" {
-		return
-	}
-	out, fault := e.reconcile(deleting)
-	if e.fault = fault; fault != "" {
-		return
-	}
-	rec, fault, watched := e.w.stage.end()
-	p := e.engine.passed(e.queued, out, "", rec.requests)
-	e.latest = true
-	switch {
-	case fault != "":
-		e.fault = fault
-	case out.IsZero():
-		e.fault = "the pass returned the zero Outcome"
-	case !watched:
-		e.fault = "the flow has neither the clock nor the back-off of the World: pass the options of World.New to flow.New"
-	}
-	if e.fault != "" {
-		return
-	}
-	_, again := out.Again()
-	for _, inv := range invariants {
-		e.check(inv.name, inv.broken(p, &rec, again), p)
-	}
-	e.check(oneOperation, e.ops.follow(&rec), p)
-}
-
-// check fails the test if an invariant is broken. It reports each invariant
-// once.
-func (e *runner[T]) check(name, broken string, p *Pass) {
-	if broken == "" || e.broken[name] {
-		return
-	}
-	e.broken[name] = true
-	e.t.Helper()
-	e.t.Errorf("flowtest: %s: %s:\n  %s", name, broken, p)
-}
-
-func (e *runner[T]) deleting() (deleting bool, fault string) {
-	if e.w.Operations.Deleting == nil {
-		return false, ""
-	}
-	defer func() {
-		if v := recover(); v != nil {
-			deleting, fault = false, fmt.Sprintf("Operations.Deleting panics: %v", v)
-		}
-	}()
-	return e.w.Operations.Deleting(e.w.Resource), ""
-}
-
-// reconcile makes the pass in a new goroutine, so that a pass that is stuck
-// does not block the test.
-func (e *runner[T]) reconcile(deleting bool) (out flow.Outcome, fault string) {
-	var r struct {
-		out      flow.Outcome
-		returned bool
-		panics   any
-	}
-	limit := e.w.Patience
-	if limit == 0 {
-		limit = 10 * time.Second
-	}
-	done := make(chan struct{})
-	ctx, cancel := e.w.stage.begin(deleting)
+	ctx, cancel := e.w.stage.begin()
 	defer cancel()
-	go func(ctx context.Context, runner flow.Runner[T], resource T) {
-		defer func() {
-			if !r.returned {
-				r.panics = recover()
-			}
-			close(done)
-		}()
-		r.out = runner.Reconcile(ctx, resource)
-		r.returned = true
-	}(ctx, e.flow, e.w.Resource)
-
-	now := Stamp(e.engine.Elapsed())
-	switch {
-	case !patience.Wait(done, limit, nil):
-		return out, fmt.Sprintf("the pass at %s is stuck at %s: it has not returned within %s (World.Patience, by the real clock)",
-			now, e.w.stage.place(), limit)
-	case r.panics != nil:
-		return out, fmt.Sprintf("the reconciler panics at %s of the run: %v", now, r.panics)
-	case !r.returned:
-		return out, fmt.Sprintf("the pass at %s ended its goroutine at %s, as FailNow does: let links return errors",
-			now, e.w.stage.place())
-	}
-	return r.out, ""
+	out := e.flow.Reconcile(ctx, e.w.Resource)
+	requests, fault := e.w.stage.end()
+	e.engine.passed(e.queued, out, "", requests)
+	e.fault = fault
 }
 
 // unused fails the test for scripted answers and events that the run did not
@@ -286,14 +139,78 @@ func (e *runner[T]) unused(scripts []scripted) {
 	for _, s := range scripts {
 		unused = append(unused, s.unused()...)
 	}
-	for _, ev := range e.events {
-		if ev.scripted && !ev.happened {
-			unused = append(unused, fmt.Sprintf("%s at %s did not happen", ev.named(), Stamp(ev.at)))
-		}
+	for _, o := range e.engine.events {
+		unused = append(unused, fmt.Sprintf("an event (%s) at %s did not happen", o.what, Stamp(o.at)))
 	}
 	if len(unused) > 0 {
 		e.t.Helper()
 		e.t.Errorf("flowtest: parts of the script were not used; the run ended at %s:\n  %s\nthe last lines of the timeline:\n%s",
 			Stamp(e.engine.Elapsed()), strings.Join(unused, "\n  "), indent(e.engine.run.last(shown)))
 	}
+}
+
+// stage is the part of a World that does not depend on the type of the
+// resource. Links may use other goroutines, so a lock protects it.
+type stage struct {
+	engine   Engine // locks its clock itself
+	mu       sync.Mutex
+	all      []string           // all requests so far
+	pass     []string           // those of the running pass
+	fault    string             // the first call without an answer
+	cancel   context.CancelFunc // of the running pass
+	restarts bool
+}
+
+func (st *stage) requests() []string {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return slices.Clone(st.all)
+}
+
+// requested records a request. The stage is locked.
+func (st *stage) requested(request string) {
+	st.all, st.pass = append(st.all, request), append(st.pass, request)
+}
+
+// unscripted records the first call without an answer. The stage is locked.
+func (st *stage) unscripted(fault string) error {
+	if st.fault == "" {
+		st.fault = fault
+	}
+	return errors.New("flowtest: " + fault)
+}
+
+func (st *stage) restart() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.restarts = true
+	if st.cancel != nil {
+		st.cancel()
+	}
+}
+
+// restarted reports whether Restart was called since the last call of
+// restarted.
+func (st *stage) restarted() (restarts bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	restarts, st.restarts = st.restarts, false
+	return restarts
+}
+
+// begin begins a pass and returns its context.
+func (st *stage) begin() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.pass, st.cancel = nil, cancel
+	return ctx, cancel
+}
+
+// end ends a pass and returns its requests.
+func (st *stage) end() (requests []string, fault string) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.cancel = nil
+	return st.pass, st.fault
 }

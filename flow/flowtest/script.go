@@ -3,7 +3,10 @@ package flowtest
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
+
+	"github.com/windlass-go/windlass/checks"
 )
 
 // Script holds the answers to the calls of an operation or a [Service]. Its
@@ -11,38 +14,32 @@ import (
 //
 // The first of these answers a call:
 //
-//   - the next answer in the row of [Script.Then], [Script.Fail] and
-//     [Script.Hang]
+//   - the next answer in the row of [Script.Then] and [Script.Fail]
 //   - the answer for this time of [Script.From] and [Script.FailFrom]
 //   - the user's own operation in [World.Operations]
 //
-// A call without an answer fails the test. So does an answer that no call used,
-// unless the script is [Script.Optional].
+// A call without an answer fails the test. So does an answer that no call used.
 type Script[R any] struct {
-	name     string
-	stage    *stage // nil: the run has not begun
-	row      []answer[R]
-	next     int // the index in row
-	timed    []answer[R]
-	calls    int
-	optional bool
-	fault    string // the first mistake in the script
+	name  string
+	stage *stage // nil: the run has not begun
+	row   []answer[R]
+	next  int // the index in row
+	timed []answer[R]
+	calls int
+	// wakes returns the text and the refs of a change to a result; nil: it wakes
+	// no resource.
+	wakes func(R) (what string, refs []checks.Ref)
 }
 
 type answer[R any] struct {
 	from   time.Duration
 	result R
 	err    error
-	hangs  bool
 	given  bool // a call used it
 }
 
-// Then adds results to the row. Each answers one call. Then without results
-// fails the test.
+// Then adds results to the row. Each answers one call.
 func (s *Script[R]) Then(results ...R) *Script[R] {
-	if len(results) == 0 {
-		s.invalid("Then() has no answer: give at least one")
-	}
 	for _, r := range results {
 		s.row = append(s.row, answer[R]{result: r})
 	}
@@ -51,56 +48,38 @@ func (s *Script[R]) Then(results ...R) *Script[R] {
 
 // Fail adds errors to the row. Each answers one call. [Response] makes errors
 // of a service. An error of a poll leaves the operation under way. Use
-// [flow.Failed] for an operation that ends without success. A nil error, or
-// none, fails the test.
+// [flow.Failed] for an operation that ends without success. A nil error panics.
 func (s *Script[R]) Fail(errs ...error) *Script[R] {
-	if len(errs) == 0 {
-		s.invalid("Fail() has no error: give at least one")
-	}
 	for _, err := range errs {
-		if err == nil {
-			s.invalid("Fail(nil) is no error: give an error, or use Then")
-		}
-		s.row = append(s.row, answer[R]{err: err})
+		s.row = append(s.row, answer[R]{err: mustBeError("Fail", err)})
 	}
-	return s
-}
-
-// Hang adds an answer to the row that waits until the context of the call is
-// done, and then returns the error of the context. A link such as
-// chain.Deadline ends it by the real clock, which takes no time in a bubble of
-// testing/synctest. Otherwise [World.Patience] ends the run and fails the test.
-func (s *Script[R]) Hang() *Script[R] {
-	s.row = append(s.row, answer[R]{hangs: true})
 	return s
 }
 
 // From answers all calls from a time of the run on, until the time of the next
-// From or FailFrom. A negative time fails the test.
+// From or FailFrom. A negative time panics.
 func (s *Script[R]) From(at time.Duration, result R) *Script[R] {
 	return s.from(answer[R]{from: at, result: result})
 }
 
 // FailFrom is [Script.From] with an error in place of a result. A nil error
-// fails the test.
+// panics.
 func (s *Script[R]) FailFrom(at time.Duration, err error) *Script[R] {
+	return s.from(answer[R]{from: at, err: mustBeError("FailFrom", err)})
+}
+
+func mustBeError(method string, err error) error {
 	if err == nil {
-		s.invalid(fmt.Sprintf("FailFrom(%s, nil) is no error: give an error, or use From", at))
+		panic("flowtest: " + method + "(nil) is no error: give an error, or a result")
 	}
-	return s.from(answer[R]{from: at, err: err})
+	return err
 }
 
 func (s *Script[R]) from(a answer[R]) *Script[R] {
 	if a.from < 0 {
-		s.invalid(fmt.Sprintf("an answer from %s on: the time is negative", a.from))
+		panic(fmt.Sprintf("flowtest: an answer from %s on: the time is negative", a.from))
 	}
 	s.timed = append(s.timed, a)
-	return s
-}
-
-// Optional allows answers that no call uses. Use it for random scripts.
-func (s *Script[R]) Optional() *Script[R] {
-	s.optional = true
 	return s
 }
 
@@ -115,34 +94,28 @@ func Service[R, T any](w *World[T], name string) *Script[R] {
 
 // Ask returns the next answer of a [Service]. A script that Service did not
 // make returns an error.
-func (s *Script[R]) Ask(ctx context.Context) (R, error) { return s.answer(ctx, s.name, nil) }
+func (s *Script[R]) Ask(context.Context) (R, error) { return s.answer(s.name, nil) }
 
 // scripted is a Script of any type.
 type scripted interface {
-	mistake() string
+	schedule()
 	unused() []string
 }
 
-func (s *Script[R]) invalid(fault string) {
-	if s.fault == "" {
-		s.fault = fault
+// schedule adds the changes of an object or a set to the engine.
+func (s *Script[R]) schedule() {
+	for _, a := range s.timed {
+		if s.wakes != nil && a.from > 0 && a.err == nil {
+			what, refs := s.wakes(a.result)
+			s.stage.engine.At(a.from, "", what, func() { s.stage.engine.Wake(refs...) })
+		}
 	}
-}
-
-func (s *Script[R]) mistake() string {
-	if s.fault == "" {
-		return ""
-	}
-	return "the script of " + s.name + ": " + s.fault
 }
 
 func (s *Script[R]) given() bool { return len(s.row)+len(s.timed) > 0 }
 
 // unused lists the answers that no call used.
 func (s *Script[R]) unused() (unused []string) {
-	if s.optional {
-		return nil
-	}
 	if n := len(s.row) - s.next; n > 0 {
 		unused = append(unused, fmt.Sprintf("%s was %s: %d of its %d answers in a row were not used",
 			s.name, times(s.calls), n, len(s.row)))
@@ -157,14 +130,11 @@ func (s *Script[R]) unused() (unused []string) {
 
 // answer records a call and answers it. own is the user's own operation, or
 // nil.
-func (s *Script[R]) answer(ctx context.Context, request string, own func() (R, error)) (R, error) {
+func (s *Script[R]) answer(request string, own func() (R, error)) (R, error) {
 	a, err := s.choose(request, own != nil)
 	switch {
 	case err != nil:
 		return a.result, err
-	case a.hangs:
-		<-ctx.Done()
-		return a.result, ctx.Err()
 	case a.given:
 		return a.result, a.err
 	}
@@ -214,3 +184,37 @@ func times(n int) string {
 	}
 	return fmt.Sprintf("called %d times", n)
 }
+
+// Response returns an error of a service that belongs to no SDK. It has an HTTP
+// status, a code, a message and the delay that the service asks for. An empty
+// code or message, and a delay that is not positive, mean that the service gave
+// none. The error has the methods that [classify.Errors] lists. Several scripts
+// may use one error.
+//
+// To test with the errors of a real service, use errors of its SDK, and add
+// their reader to [World.Options].
+func Response(status int, code, message string, retryAfter time.Duration) error {
+	return &response{status: status, code: code, message: message, after: max(retryAfter, 0)}
+}
+
+type response struct {
+	status        int
+	code, message string
+	after         time.Duration
+}
+
+func (r *response) Error() string {
+	text := fmt.Sprintf("HTTP %d %s", r.status, http.StatusText(r.status))
+	if r.code != "" {
+		text += ": " + r.code
+	}
+	if r.message != "" {
+		text += ": " + r.message
+	}
+	return text
+}
+
+func (r *response) ErrorCode() string         { return r.code }
+func (r *response) ErrorMessage() string      { return r.message }
+func (r *response) HTTPStatusCode() int       { return r.status }
+func (r *response) RetryAfter() time.Duration { return r.after }

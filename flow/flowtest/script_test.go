@@ -3,7 +3,6 @@ package flowtest_test
 import (
 	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/windlass-go/windlass/chain"
@@ -42,11 +41,6 @@ func TestScript(t *testing.T) {
 			script: func(s *flowtest.Script[flow.Progress]) { s.From(10*time.Second, flow.Done()).From(0, in("a")) },
 			want: `00:00 in progress at Apply again in 10s [Apply]
 			       00:10 ready again in 1h [Apply(a)]`,
-		},
-		"NotYet": {
-			reason: "the user's own operation answers before the first time of From",
-			script: func(s *flowtest.Script[flow.Progress]) { s.From(time.Hour, flow.Done()).Optional() },
-			want:   `00:00 ready again in 1h [Apply]`,
 		},
 	}
 	for name, tc := range cases {
@@ -101,7 +95,7 @@ func TestUnused(t *testing.T) {
 				w.Edit(time.Minute, "too late", func() {})
 				w.Change(time.Minute, "", nil)
 			},
-			want: []string{"Edit (too late) at 01:00 did not happen", "Change at 01:00 did not happen"},
+			want: []string{"an event (too late) at 01:00 did not happen", "an event () at 01:00 did not happen"},
 		},
 		"Unscripted": {
 			reason: "the script is too short",
@@ -113,7 +107,7 @@ func TestUnused(t *testing.T) {
 			reason: "an object has no script",
 			ops:    nothing,
 			world: func(w *world) {
-				w.Object(prod).From(0, ready).Optional()
+				w.Object(prod)
 				w.Extensions.PreCheck = chain.New(checks.ReferenceReady("subnet", func(*Pool) []checks.Ref { return []checks.Ref{{Kind: "Subnet", Name: "a"}} }))
 			},
 			want: []string{"Resolve(Subnet a) was called at 00:00, call 1, and has no answer: the script of Object(Subnet a)"},
@@ -128,15 +122,6 @@ func TestUnused(t *testing.T) {
 	}
 }
 
-// An optional script may have unused answers.
-func TestOptional(t *testing.T) {
-	w, _ := newWorld(doing())
-	w.Apply.Then(flow.Done(), flow.Done()).From(time.Hour, flow.Done()).Optional()
-	if failures, _ := failuresOf(run(w)); failures != "" {
-		t.Error(failures)
-	}
-}
-
 // A script that belongs to no world returns an error.
 func TestNoWorld(t *testing.T) {
 	var s flowtest.Script[int]
@@ -144,24 +129,6 @@ func TestNoWorld(t *testing.T) {
 		t.Error("got no error, want one")
 	}
 }
-
-// Hang waits until the context of the call is done. A deadline uses the real
-// clock, which takes no time in a bubble.
-func TestHang(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, _ := newWorld(doing())
-		w.Patience = time.Hour
-		w.Extensions.Apply = chain.New(chain.Deadline(time.Minute, chain.Named("put", through[*request, flow.Progress])))
-		w.Apply.Hang()
-		r := w.Run(t)
-		r.Want(t, `
-			00:00 failed at Apply: Timeout again in 1s [Apply]
-			00:01 ready again in 1h [Apply]`)
-		mustEqual(t, "the condition names the link of the deadline", "link put was not done within 1m0s", r.Passes[0].Ready.Message)
-	})
-}
-
-func through[Req, Res any](next chain.Handler[Req, Res]) chain.Handler[Req, Res] { return next }
 
 // A restart cancels the running call. The next process reconciles the resource
 // at once.

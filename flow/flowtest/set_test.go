@@ -8,7 +8,6 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
-	"github.com/windlass-go/windlass/flow"
 )
 
 var (
@@ -35,20 +34,10 @@ func TestSets(t *testing.T) {
 		world  func(*world, *Pool)
 		want   string
 	}{
-		"WaitsForSet": {"a deletion waits until the set is empty", unused, func(w *world, p *Pool) {
+		"WaitsForSet": {"a deletion waits until the set is empty", ext{DeleteCheck: chain.New(checks.Unused("jobs", jobsOf, checks.WithAfter(time.Hour)))}, func(w *world, p *Pool) {
 			p.Deleted = true
-			w.Set(jobs).From(0, []checks.Object{job("a"), job("b")}).From(5*time.Second, []checks.Object{job("b")}).From(10*time.Minute, nil)
-		}, `00:00 blocked at DeleteCheck by Unused(jobs): InUse again in 1s or with every Job with pool=blue [List(every Job with pool=blue)]
-		    00:01 blocked at DeleteCheck by Unused(jobs): InUse again in 2s or with every Job with pool=blue [List(every Job with pool=blue)]
-		    00:03 blocked at DeleteCheck by Unused(jobs): InUse again in 4s or with every Job with pool=blue [List(every Job with pool=blue)]
-		    00:05 * every Job with pool=blue changes
-		    00:05 blocked at DeleteCheck by Unused(jobs): InUse again in 8s or with every Job with pool=blue [List(every Job with pool=blue)]
-		    00:13 blocked at DeleteCheck by Unused(jobs): InUse again in 16s or with every Job with pool=blue [List(every Job with pool=blue)]
-		    00:29 blocked at DeleteCheck by Unused(jobs): InUse again in 32s or with every Job with pool=blue [List(every Job with pool=blue)]
-		    01:01 blocked at DeleteCheck by Unused(jobs): InUse again in 1m4s or with every Job with pool=blue [List(every Job with pool=blue)]
-		    02:05 blocked at DeleteCheck by Unused(jobs): InUse again in 2m8s or with every Job with pool=blue [List(every Job with pool=blue)]
-		    04:13 blocked at DeleteCheck by Unused(jobs): InUse again in 3m or with every Job with pool=blue [List(every Job with pool=blue)]
-		    07:13 blocked at DeleteCheck by Unused(jobs): InUse again in 3m or with every Job with pool=blue [List(every Job with pool=blue)]
+			w.Set(jobs).From(0, []checks.Object{job("a")}).From(10*time.Minute, nil)
+		}, `00:00 blocked at DeleteCheck by Unused(jobs): InUse again in 1h or with every Job with pool=blue [List(every Job with pool=blue)]
 		    10:00 * every Job with pool=blue changes
 		    10:00 gone [List(every Job with pool=blue) Delete]`},
 		"FollowsObject": {"a Ready resource is woken by a change of an object that it follows", reads, func(w *world, _ *Pool) {
@@ -79,23 +68,11 @@ func TestSets(t *testing.T) {
 			w.Run(t).Want(t, tc.want)
 		})
 	}
-	t.Run("NoLister", func(t *testing.T) {
-		w, p := newWorld(doing())
-		w.Extensions, p.Deleted = unused, true
-		if last := w.RunPasses(t, 1).Passes[0]; last.State != flow.StateFailed || last.Following != nil {
-			t.Errorf("without sets there is no lister: %s", last)
-		}
-	})
 	t.Run("Unscripted", func(t *testing.T) {
 		w, p := newWorld(doing())
 		w.Extensions, p.Deleted = unused, true
 		w.Set(checks.Query{Kind: "Other"}).From(0, nil)
 		mustFail(t, "the failure names the set", run(w), "List(every Job with pool=blue) was called at 00:00, call 1, and has no answer: the script of Set(every Job with pool=blue) has 0 in a row")
-	})
-	t.Run("Unused", func(t *testing.T) {
-		w, _ := newWorld(doing())
-		w.Set(jobs).Then(nil)
-		mustFail(t, "the failure names the set", run(w), "Set(every Job with pool=blue) was never called: 1 of its 1 answers in a row were not used")
 	})
 	t.Run("NamesOnly", func(t *testing.T) {
 		w, _ := newWorld(doing())

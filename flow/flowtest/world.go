@@ -1,9 +1,9 @@
 package flowtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"time"
 
@@ -13,7 +13,7 @@ import (
 
 // World is one resource, its flow, and the scripted answers of the cloud. Set
 // its fields and call its scripting methods first. Then run it once, by
-// [World.Run], [World.RunUntil] or [World.RunPasses]. It must not be copied.
+// [World.Run] or [World.RunUntil]. It must not be copied.
 type World[T any] struct {
 	// Kind is the name of the reconciler in messages of checks. Empty means
 	// "Resource".
@@ -27,30 +27,13 @@ type World[T any] struct {
 	// they are neither set here nor scripted. Apply must be set or scripted.
 	// The default Key returns "resource".
 	Operations flow.Operations[T]
-	// Resolver finds the objects that [World.Object] does not script. If it is
-	// nil and no object is scripted, the flow has no resolver.
-	Resolver checks.Resolver
-	// Lister lists the sets that [World.Set] does not script. If it is nil and
-	// no set is scripted, the flow has no lister.
-	Lister checks.Lister
 	// Options are further options of the flow, such as [flow.WithErrors]. The
 	// World sets the clock and the back-off, and the resolver and the lister if
-	// there are any.
+	// objects or sets are scripted.
 	Options []flow.Option
 	// Backoff changes the delays. The default is [flow.NewBackoff] without
 	// jitter. The World sets its clock.
 	Backoff []flow.BackoffOption
-	// New makes the flow at the beginning and after each [World.Restart]. It
-	// must pass ops and opts to [flow.New] or [flow.Registry.For], and may add
-	// options. Nil means flow.New with Kind and Extensions. If New is set,
-	// these must be zero.
-	New func(ops flow.Operations[T], opts ...flow.Option) flow.Runner[T]
-	// MaxPasses limits the passes of Run and RunUntil. Zero means 1,000.
-	MaxPasses int
-	// Patience limits the time of a pass by the real clock. A longer pass is
-	// stuck and fails the test. Zero means 10 s. Only time in which the test
-	// could run counts, so a busy machine fails no test.
-	Patience time.Duration
 
 	// Scripts of the operations. They answer before Operations.
 	Owner  Script[checks.Object]
@@ -61,8 +44,7 @@ type World[T any] struct {
 	stage   stage
 	objects map[checks.Ref]*Script[checks.Object]
 	sets    map[checks.Query]*Script[[]checks.Object]
-	scripts []scripted // objects and services, in the order of their creation
-	events  []event
+	scripts []scripted // objects, sets and services, in the order of their creation
 	ran     bool
 }
 
@@ -73,14 +55,24 @@ type World[T any] struct {
 func (w *World[T]) Object(ref checks.Ref) *Script[checks.Object] {
 	s, ok := w.objects[ref]
 	if !ok {
-		s = &Script[checks.Object]{name: "Object(" + ref.String() + ")", stage: &w.stage}
+		s = Service[checks.Object](w, "Object("+ref.String()+")")
+		s.wakes = wakenBy(s.name)
 		if w.objects == nil {
 			w.objects = map[checks.Ref]*Script[checks.Object]{}
 		}
 		w.objects[ref] = s
-		w.scripts = append(w.scripts, s)
 	}
 	return s
+}
+
+// wakenBy returns the text and the refs of a change of an object.
+func wakenBy(name string) func(checks.Object) (string, []checks.Ref) {
+	return func(o checks.Object) (string, []checks.Ref) {
+		if o.Ref == (checks.Ref{}) {
+			return name + " changes", nil
+		}
+		return o.Ref.String() + " changes", []checks.Ref{o.Ref}
+	}
 }
 
 // Set returns the script of the lister's answers for q, from the oldest object
@@ -91,12 +83,16 @@ func (w *World[T]) Set(q checks.Query) *Script[[]checks.Object] {
 	q.NamesOnly = false
 	s, ok := w.sets[q]
 	if !ok {
-		s = &Script[[]checks.Object]{name: "Set(" + q.String() + ")", stage: &w.stage}
+		s = Service[[]checks.Object](w, "Set("+q.String()+")")
+		names := q
+		names.NamesOnly = true
+		s.wakes = func([]checks.Object) (string, []checks.Ref) {
+			return q.String() + " changes", []checks.Ref{q.Ref(), names.Ref()}
+		}
 		if w.sets == nil {
 			w.sets = map[checks.Query]*Script[[]checks.Object]{}
 		}
 		w.sets[q] = s
-		w.scripts = append(w.scripts, s)
 	}
 	return s
 }
@@ -115,67 +111,37 @@ func (w *World[T]) Requests() []string { return w.stage.requests() }
 
 // wire connects the scripts to the world.
 func (w *World[T]) wire() []scripted {
-	w.Owner.name, w.Owner.stage = "Owner", &w.stage
+	w.Owner.name, w.Owner.stage, w.Owner.wakes = "Owner", &w.stage, wakenBy("the owner")
 	w.Get.name, w.Get.stage = "Get", &w.stage
 	w.Apply.name, w.Apply.stage = "Apply", &w.stage
 	w.Delete.name, w.Delete.stage = "Delete", &w.stage
-	return append([]scripted{&w.Owner, &w.Get, &w.Apply, &w.Delete}, w.scripts...)
-}
-
-// mistake describes a mistake in the world, or returns "".
-func (w *World[T]) mistake(scripts []scripted) string {
-	for _, s := range scripts {
-		if fault := s.mistake(); fault != "" {
-			return fault
-		}
+	all := append([]scripted{&w.Owner, &w.Get, &w.Apply, &w.Delete}, w.scripts...)
+	for _, s := range all {
+		s.schedule()
 	}
-	for i := range w.events {
-		if e := &w.events[i]; e.at < 0 {
-			return fmt.Sprintf("%s at %s: the time is negative", e.named(), e.at)
-		}
-	}
-	switch {
-	case w.MaxPasses < 0:
-		return fmt.Sprintf("World.MaxPasses is %d: give a positive number, or zero for 1,000", w.MaxPasses)
-	case w.Patience < 0:
-		return fmt.Sprintf("World.Patience is %s: give a positive duration, or zero for 10 s", w.Patience)
-	case w.New != nil && (w.Kind != "" || !reflect.ValueOf(w.Extensions).IsZero()):
-		return "World.New is set, so Kind and Extensions have no effect: use them in New"
-	case w.Operations.Apply == nil && !w.Apply.given():
-		return "Apply is missing: script World.Apply, or set Operations.Apply"
-	}
-	return ""
+	return all
 }
 
 // operations returns the operations of the flow. They record the calls, and
 // answer by the scripts or by the user's own operations.
 func (w *World[T]) operations() flow.Operations[T] {
-	own, ops, st := w.Operations, w.Operations, &w.stage
+	own, ops := w.Operations, w.Operations
 	if own.Key == nil {
 		ops.Key = func(T) string { return "resource" }
 	}
 	if own.Owner != nil || w.Owner.given() {
 		ops.Owner = func(ctx context.Context, resource T) (checks.Object, error) {
-			return w.Owner.answer(ctx, "Owner", bound(own.Owner, ctx, resource))
+			return w.Owner.answer("Owner", bound(own.Owner, ctx, resource))
 		}
 	}
 	if own.Get != nil || w.Get.given() {
 		ops.Get = func(ctx context.Context, req *flow.Request[T]) (flow.Observation, error) {
-			seen, err := w.Get.answer(ctx, "Get", bound(own.Get, ctx, req))
-			st.observed(seen, err)
-			return seen, err
+			return w.Get.answer("Get", bound(own.Get, ctx, req))
 		}
 	}
-	ops.Apply = recorded(st, flow.PointApply, &w.Apply, own.Apply)
+	ops.Apply = named(flow.PointApply, &w.Apply, own.Apply)
 	if own.Delete != nil || w.Delete.given() {
-		ops.Delete = recorded(st, flow.PointDelete, &w.Delete, own.Delete)
-	}
-	if own.SetToken != nil {
-		ops.SetToken = func(ctx context.Context, resource T, token string, generation int64) error {
-			err := own.SetToken(ctx, resource, token, generation)
-			st.storedToken(err == nil)
-			return err
-		}
+		ops.Delete = named(flow.PointDelete, &w.Delete, own.Delete)
 	}
 	return ops
 }
@@ -183,17 +149,14 @@ func (w *World[T]) operations() flow.Operations[T] {
 // call is the type of Apply and Delete.
 type call[T any] = func(context.Context, *flow.Request[T]) (flow.Progress, error)
 
-// recorded returns Apply or Delete with a record of its calls.
-func recorded[T any](st *stage, point string, s *Script[flow.Progress], own call[T]) call[T] {
+// named returns Apply or Delete. The name of a poll has its token.
+func named[T any](request string, s *Script[flow.Progress], own call[T]) call[T] {
 	return func(ctx context.Context, req *flow.Request[T]) (flow.Progress, error) {
-		request := point
+		request := request
 		if req.Token != "" {
 			request += "(" + req.Token + ")"
 		}
-		st.begins(point, req.Token)
-		p, err := s.answer(ctx, request, bound(own, ctx, req))
-		st.ends(point, p, err, req.Errors)
-		return p, err
+		return s.answer(request, bound(own, ctx, req))
 	}
 }
 
@@ -205,74 +168,93 @@ func bound[In, Out any](f func(context.Context, In) (Out, error), ctx context.Co
 	return func() (Out, error) { return f(ctx, in) }
 }
 
-// resolver returns the resolver of the flow, or nil.
-func (w *World[T]) resolver() checks.Resolver {
-	if w.Resolver == nil && len(w.objects) == 0 {
-		return nil
+// resolve finds an object that a script has.
+func (w *World[T]) resolve(_ context.Context, ref checks.Ref) (checks.Object, error) {
+	s := w.objects[ref]
+	if s == nil {
+		s = &Script[checks.Object]{name: "Object(" + ref.String() + ")", stage: &w.stage}
 	}
-	return func(ctx context.Context, ref checks.Ref) (checks.Object, error) {
-		s := w.objects[ref]
-		if s == nil {
-			s = &Script[checks.Object]{name: "Object(" + ref.String() + ")", stage: &w.stage}
-		}
-		return s.answer(ctx, "Resolve("+ref.String()+")", bound(w.Resolver, ctx, ref))
-	}
+	return s.answer("Resolve("+ref.String()+")", nil)
 }
 
-// lister returns the lister of the flow, or nil.
-func (w *World[T]) lister() checks.Lister {
-	if w.Lister == nil && len(w.sets) == 0 {
-		return nil
+// list lists a set that a script has.
+func (w *World[T]) list(_ context.Context, q checks.Query) ([]checks.Object, error) {
+	whole := q
+	whole.NamesOnly = false
+	s := w.sets[whole]
+	if s == nil {
+		s = &Script[[]checks.Object]{name: "Set(" + q.String() + ")", stage: &w.stage}
 	}
-	return func(ctx context.Context, q checks.Query) ([]checks.Object, error) {
-		whole := q
-		whole.NamesOnly = false
-		s := w.sets[whole]
-		if s == nil {
-			s = &Script[[]checks.Object]{name: "Set(" + q.String() + ")", stage: &w.stage}
-		}
-		objects, err := s.answer(ctx, "List("+q.String()+")", bound(w.Lister, ctx, q))
-		if !q.NamesOnly {
-			return objects, err
-		}
-		names := make([]checks.Object, len(objects))
-		for i, o := range objects {
-			names[i] = checks.Object{Ref: o.Ref, Value: struct{}{}, Deleting: o.Deleting, Self: o.Self, Partial: "the query reads names only"}
-		}
-		return names, err
+	objects, err := s.answer("List("+q.String()+")", nil)
+	if !q.NamesOnly {
+		return objects, err
 	}
+	names := make([]checks.Object, len(objects))
+	for i, o := range objects {
+		names[i] = checks.Object{Ref: o.Ref, Value: struct{}{}, Deleting: o.Deleting, Self: o.Self, Partial: "the query reads names only"}
+	}
+	return names, err
 }
 
 // begin makes the flow as a new process does, without the memory of the old
 // one.
-func (w *World[T]) begin() (runner flow.Runner[T], mistake string) {
-	defer func() {
-		if v := recover(); v != nil {
-			mistake = fmt.Sprintf("the flow cannot be made: %v", v)
-		}
-	}()
+func (w *World[T]) begin() *flow.Reconciler[T] {
 	backoff := append([]flow.BackoffOption{flow.WithBackoffJitter(0, 0)}, w.Backoff...)
 	opts := append(slices.Clone(w.Options),
 		flow.WithClock(w.Now),
 		flow.WithBackoff(flow.NewBackoff(append(backoff, flow.WithBackoffClock(w.Now))...)),
-		flow.WithObserver(&w.stage),
 	)
-	if resolver := w.resolver(); resolver != nil {
-		opts = append(opts, flow.WithResolver(resolver))
+	if len(w.objects) > 0 {
+		opts = append(opts, flow.WithResolver(w.resolve))
 	}
-	if lister := w.lister(); lister != nil {
-		opts = append(opts, flow.WithLister(lister))
+	if len(w.sets) > 0 {
+		opts = append(opts, flow.WithLister(w.list))
 	}
-	if w.New == nil {
-		kind := w.Kind
-		if kind == "" {
-			kind = "Resource"
-		}
-		return flow.New(kind, w.operations(), w.Extensions, opts...), ""
-	}
-	runner = w.New(w.operations(), opts...)
-	if v := reflect.ValueOf(runner); runner == nil || v.Kind() == reflect.Pointer && v.IsNil() {
-		return nil, "World.New returned a nil reconciler"
-	}
-	return runner, ""
+	return flow.New(cmp.Or(w.Kind, "Resource"), w.operations(), w.Extensions, opts...)
 }
+
+// Edit calls change at a time of the run, as if a user edits the resource: its
+// spec and generation, or its deletion. change may be nil. The resource is
+// reconciled at once. what is a line of the timeline; an empty text has no
+// line. A negative time panics.
+func (w *World[T]) Edit(at time.Duration, what string, change func()) {
+	w.at(at, what, change, func() { w.stage.engine.Edit(checks.Ref{}) })
+}
+
+// EditStatus calls change at a time of the run, as if another controller edits
+// the status of the resource. The resource is reconciled at once if it waits
+// for its own status ([checks.WithWaitingForSelf]), and otherwise after its
+// delay. The arguments are those of [World.Edit].
+func (w *World[T]) EditStatus(at time.Duration, what string, change func()) {
+	w.at(at, what, change, func() { w.stage.engine.EditStatus(checks.Ref{}) })
+}
+
+// Change calls change at a time of the run, for a change outside of the
+// resource. The resource is reconciled at once if it waits for one of refs or
+// follows one, and otherwise after its delay. The other arguments are those of
+// [World.Edit].
+//
+// Scripted objects and sets need no Change, see [World.Object].
+func (w *World[T]) Change(at time.Duration, what string, change func(), refs ...checks.Ref) {
+	w.at(at, what, change, func() { w.stage.engine.Wake(refs...) })
+}
+
+// at adds an event.
+func (w *World[T]) at(at time.Duration, what string, change, wake func()) {
+	if at < 0 {
+		panic(fmt.Sprintf("flowtest: an event (%s) at %s: the time is negative", what, at))
+	}
+	w.stage.engine.At(at, "", what, func() {
+		if change != nil {
+			change()
+		}
+		wake()
+	})
+}
+
+// Restart ends the process and starts another one. It cancels the context of
+// the running pass. Tokens that are not stored with the resource, and the
+// counts of the back-off, are lost. The resource is reconciled at once. Call
+// Restart from an operation or a link, or at a time: w.Change(time.Minute, "",
+// w.Restart).
+func (w *World[T]) Restart() { w.stage.restart() }

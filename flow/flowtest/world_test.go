@@ -11,132 +11,97 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
-// TestMistakes tests the failures of worlds that cannot be run.
+// TestMistakes tests the failures of worlds that cannot be run, and of runs that
+// do not end.
 func TestMistakes(t *testing.T) {
-	ownerReady := ext{OwnerCheck: chain.New(checks.OwnerReady())}
 	cases := map[string]struct {
 		reason string
 		world  func(w *world)
-		want   string
+		want   []string
 	}{
-		"NoApply": {
-			"a world needs Apply",
-			func(w *world) { w.Operations = ops{} },
-			"Apply is missing: script World.Apply, or set Operations.Apply",
-		},
-		"NoOwner": {
-			"flow.New panics for owner checks without Owner",
-			func(w *world) { w.Extensions = ownerReady },
-			"the flow cannot be made: flow: New: Resource: there are owner checks",
-		},
-		"TypedNil": {"New returns a nil pointer", func(w *world) {
-			w.New = func(ops, ...flow.Option) flow.Runner[*Pool] { var r *flow.Reconciler[*Pool]; return r }
-		}, "World.New returned a nil reconciler"},
-		"NewPanics": {
-			"New panics",
-			func(w *world) { w.New = func(ops, ...flow.Option) flow.Runner[*Pool] { panic("boom") } },
-			"the flow cannot be made: boom",
-		},
-		"NewAndLinks": {
-			"New does not use Extensions",
-			func(w *world) { w.New, w.Extensions = plain, blocking(flow.PointPreCheck) },
-			"World.New is set, so Kind and Extensions have no effect",
-		},
-		"NoOptions": {"a flow without the options would use the real clock", func(w *world) {
-			w.New = func(o ops, _ ...flow.Option) flow.Runner[*Pool] { return flow.New("Pool", o, ext{}) }
-		}, "pass the options of World.New to flow.New"},
-		"Backoff": {
-			"flow.NewBackoff panics for a nil option",
-			func(w *world) { w.Backoff = []flow.BackoffOption{nil} },
-			"the flow cannot be made: flow: NewBackoff: option 2 is nil",
-		},
-		"MaxPasses": {
-			"the number of passes is negative",
-			func(w *world) { w.MaxPasses = -1 },
-			"World.MaxPasses is -1",
-		},
-		"Patience": {
-			"with a negative limit every pass would be stuck",
-			func(w *world) { w.Patience = -1 },
-			"World.Patience is -1ns",
-		},
-		"NegativeFrom": {
-			"an answer from before the run is a mistake",
-			func(w *world) { w.Get.From(-time.Second, flow.Observation{Presence: checks.Absent}) },
-			"the script of Get: an answer from -1s on: the time is negative",
-		},
-		"NegativeEdit": {
-			"an edit is before the run",
-			func(w *world) { w.Edit(-time.Second, "the size", func() {}) },
-			"Edit (the size) at -1s: the time is negative",
-		},
-		"NoError": {
-			"a nil error would be a success with a zero result",
-			func(w *world) { w.Apply.Fail(nil) },
-			"the script of Apply: Fail(nil) is no error",
-		},
-		"NoAnswers": {
-			"Then without answers is a mistake",
-			func(w *world) { w.Apply.Then() },
-			"the script of Apply: Then() has no answer",
-		},
-		"DeletingPanics": {
-			"Deleting panics",
-			func(w *world) { w.Operations.Deleting = func(*Pool) bool { panic("boom") } },
-			"Operations.Deleting panics: boom",
-		},
+		"NoApply": {"a world needs Apply", func(w *world) { w.Operations = ops{} }, []string{"Apply is missing: script World.Apply, or set Operations.Apply"}},
+		"Twice":   {"the scripts of the first run are used up", func(w *world) { w.Run(t) }, []string{"this World was run before"}},
+		"Passes": {"the operation never ends", func(w *world) { w.Apply.From(0, underWay) },
+			[]string{"the run is not over after 1000 passes", "the last lines of the timeline:\n  16:28  in progress"}},
+		"Month": {"the resource is blocked, and no event is left",
+			func(w *world) { w.Extensions.PreCheck = chain.New(checks.Paused(func(*Pool) bool { return true })) },
+			[]string{"the resource is not ready after 30 days and 721 passes: use RunUntil", "720:00:00  blocked at PreCheck by Paused"}},
+		"EndsWhileIgnored": {"an ignored resource is not reconciled again, and an answer is left", func(w *world) {
+			w.Extensions.EntryCheck = chain.New(checks.Check("ours", func(context.Context, *checks.Request[*Pool]) (checks.Result, error) {
+				return checks.Ignore("theirs"), nil
+			}))
+			w.Apply.Then(flow.Done())
+		}, []string{"Apply was never called"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			w, _ := newWorld(doing())
 			tc.world(w)
-			mustFail(t, tc.reason, run(w), tc.want)
+			mustFail(t, tc.reason, run(w), tc.want...)
+			if _, fatal := failuresOf(run(w)); !fatal {
+				t.Error("a world cannot be run twice, even after a mistake")
+			}
 		})
 	}
-}
-
-// plain makes a flow without extensions.
-func plain(o ops, opts ...flow.Option) flow.Runner[*Pool] { return flow.New("Pool", o, ext{}, opts...) }
-
-// A world can be run once, even after a mistake.
-func TestOneRun(t *testing.T) {
-	w, _ := newWorld(doing())
-	w.Run(t)
-	mustFail(t, "the scripts of the first run are used up", run(w), "this World was run before")
-
-	w, _ = newWorld(doing())
-	w.MaxPasses = -1
-	failuresOf(run(w))
-	w.MaxPasses = 0
-	mustFail(t, "a run with a mistake counts", run(w), "this World was run before")
-}
-
-// A run needs a possible end.
-func TestEndings(t *testing.T) {
 	w, _ := newWorld(doing())
 	mustFail(t, "the end is before the run", func(t rapid.TB) { w.RunUntil(t, -time.Second) }, "RunUntil(-1s): the time is negative")
-	w, _ = newWorld(doing())
-	mustFail(t, "a run needs at least one pass", func(t rapid.TB) { w.RunPasses(t, 0) }, "RunPasses(0): give at least 1")
+	for want, do := range map[string]func(w *world){
+		"flowtest: an answer from -1s on: the time is negative":           func(w *world) { w.Get.From(-time.Second, flow.Observation{}) },
+		"flowtest: an event (the size) at -1s: the time is negative":      func(w *world) { w.Edit(-time.Second, "the size", nil) },
+		"flowtest: Fail(nil) is no error: give an error, or a result":     func(w *world) { w.Apply.Fail(nil) },
+		"flowtest: FailFrom(nil) is no error: give an error, or a result": func(w *world) { w.Apply.FailFrom(0, nil) },
+	} {
+		func() {
+			defer func() { mustEqual(t, "the mistake panics where it is made", any(want), recover()) }()
+			do(&world{})
+		}()
+	}
 }
 
-// Operations that are neither set nor scripted are nil in the flow.
-func TestNil(t *testing.T) {
-	var got ops
-	w := &world{Resource: &Pool{}, New: func(o ops, opts ...flow.Option) flow.Runner[*Pool] {
-		got = o
-		return plain(o, opts...)
-	}}
-	w.Apply.Then(flow.Done())
-	w.Run(t)
-	if got.Owner != nil || got.Get != nil || got.Delete != nil || got.SetToken != nil {
-		t.Errorf("want nil operations, got %+v", got)
+// TestEnd tests when a run ends.
+func TestEnd(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		until  time.Duration // 0: until it is ready
+		world  func(w *world, p *Pool)
+		want   string
+		ended  time.Duration
+	}{
+		"Ready": {reason: "the run ends when the resource is ready and no event is left", want: "00:00 ready again in 1h [Apply]"},
+		"Seen": {reason: "the run ends with a ready pass after the last event",
+			world: func(w *world, _ *Pool) { w.Change(10*time.Minute, "drift", nil) },
+			want: `00:00   ready again in 1h [Apply]
+			       10:00   * drift
+			       1:00:00 ready again in 1h [Apply]`, ended: time.Hour},
+		"Gone": {reason: "the run ends when the resource is gone", until: 10 * time.Hour,
+			world: func(w *world, p *Pool) { w.Edit(time.Second, "", func() { p.Deleted = true }) },
+			want: `00:00 ready again in 1h [Apply]
+			       00:01 gone [Delete]`, ended: time.Second},
+		"Until": {reason: "a pass that is due at the end still happens", until: time.Hour,
+			want: `00:00   ready again in 1h [Apply]
+			       1:00:00 ready again in 1h [Apply]`, ended: time.Hour},
+		"Between": {reason: "time advances to the end, even without a pass", until: time.Minute, want: "00:00 ready again in 1h [Apply]", ended: time.Minute},
 	}
-	mustEqual(t, "the default Key returns resource", "resource", got.Key(nil))
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w, p := newWorld(doing())
+			if tc.world != nil {
+				tc.world(w, p)
+			}
+			if tc.until > 0 {
+				w.RunUntil(t, tc.until).Want(t, tc.want)
+			} else {
+				w.Run(t).Want(t, tc.want)
+			}
+			mustEqual(t, tc.reason, tc.ended, w.Elapsed())
+		})
+	}
 }
 
 // The flow has the resolver, the options and the back-off of the world.
@@ -147,13 +112,14 @@ func TestOptions(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		world  func(w *world)
-		passes int // 0: until it is ready
 		want   string
 	}{
 		"NoResolver": {
 			reason: "a flow without a resolver fails the check",
-			passes: 1,
-			want:   "00:00 failed at PreCheck by ReferenceReady(subnet): CheckFailed again in 1s []",
+			world: func(w *world) {
+				w.Backoff = []flow.BackoffOption{flow.WithBackoffSteps(classify.Slow, time.Hour, time.Hour)}
+			},
+			want: "00:00 failed at PreCheck by ReferenceReady(subnet): CheckFailed again in 1h []",
 		},
 		"Scripted": {
 			reason: "the script of an object is a resolver and wakes the resource",
@@ -162,15 +128,6 @@ func TestOptions(t *testing.T) {
 			       00:01 blocked at PreCheck by ReferenceReady(subnet): ReferenceNotFound again in 2s or with Subnet a [Resolve(Subnet a)]
 			       00:02 * Subnet a changes
 			       00:02 ready again in 1h [Resolve(Subnet a) Apply]`,
-		},
-		"Own": {
-			reason: "the user's own resolver answers after the script",
-			world: func(w *world) {
-				w.Resolver = func(context.Context, checks.Ref) (checks.Object, error) { return there, nil }
-				w.Object(subnet).Fail(flowtest.Response(500, "Broken", "", 3*time.Second))
-			},
-			want: `00:00 failed at PreCheck by ReferenceReady(subnet): Broken again in 3s [Resolve(Subnet a)]
-			       00:03 ready again in 1h [Resolve(Subnet a) Apply]`,
 		},
 		"RetryAfterDate": {
 			reason: "a reader compares the date of Retry-After with the virtual clock",
@@ -202,7 +159,10 @@ func TestOptions(t *testing.T) {
 			       00:01 failed at Apply: Busy again in 10s [Apply]
 			       00:11 failed at Apply: Busy again in 10s [Apply]
 			       00:21 failed at Apply: Conflict again in 1s [Apply]
-			       00:22 ready again in 10s [Apply]`,
+			       00:22 ready again in 10s [Apply]
+			       00:32 ready again in 10s [Apply]
+			       00:42 ready again in 10s [Apply]
+			       00:52 ready again in 10s [Apply]`,
 		},
 		"Options": {
 			reason: "the world overrides the clock, the back-off and the resolver of the options",
@@ -211,7 +171,6 @@ func TestOptions(t *testing.T) {
 				w.Apply.From(0, flow.InProgress("op", time.Minute))
 				w.Options = []flow.Option{flow.WithClock(time.Now), flow.WithoutBackoff(), flow.WithResolver(nil)}
 			},
-			passes: 2,
 			want: `00:00 in progress at Apply again in 1m [Resolve(Subnet a) Apply]
 			       01:00 in progress at Apply again in 1m [Apply(op)]`,
 		},
@@ -223,11 +182,7 @@ func TestOptions(t *testing.T) {
 			if tc.world != nil {
 				tc.world(w)
 			}
-			if tc.passes > 0 {
-				w.RunPasses(t, tc.passes).Want(t, tc.want)
-				return
-			}
-			w.Run(t).Want(t, tc.want)
+			w.RunUntil(t, time.Minute).Want(t, tc.want)
 		})
 	}
 }
@@ -261,7 +216,7 @@ func TestKind(t *testing.T) {
 		w.Extensions.PreCheck = chain.New(checks.Check("Kind", func(_ context.Context, req *checks.Request[*Pool]) (checks.Result, error) {
 			return checks.Block("Kind", req.Kind), nil
 		}))
-		mustEqual(t, "the kind is World.Kind, or the default", want, w.RunPasses(t, 1).Passes[0].Ready.Message)
+		mustEqual(t, "the kind is World.Kind, or the default", want, w.RunUntil(t, 0).Passes[0].Ready.Message)
 	}
 }
 
@@ -276,25 +231,4 @@ func TestValues(t *testing.T) {
 	w.Edit(time.Second, "", func() { w.Resource = "b" })
 	w.Run(t)
 	mustEqual(t, "each pass reads the resource again", []string{"a", "b"}, seen)
-}
-
-// A world can run a flow of a registry.
-func TestRegistry(t *testing.T) {
-	var registry flow.Registry[any]
-	flow.Register(&registry, "Pool", ext{PreCheck: chain.New(checks.Paused(func(p *Pool) bool { return p.Size == 0 }))})
-	pool := &Pool{}
-	w := &flowtest.World[any]{Resource: pool, New: func(o flow.Operations[any], opts ...flow.Option) flow.Runner[any] {
-		runner, err := registry.For("Pool", o, opts...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return runner
-	}}
-	w.Get.From(0, flow.Observation{Presence: checks.Absent})
-	w.Apply.Then(flow.InProgress("op", time.Second), flow.Done())
-	w.Edit(time.Minute, "", func() { pool.Size = 1 })
-	w.Run(t).Want(t, `
-		00:00 blocked at PreCheck by Paused: Paused again in 1h [Get]
-		01:00 in progress at Apply again in 1s [Get Apply]
-		01:01 ready again in 1h [Apply(op)]`)
 }
