@@ -20,8 +20,7 @@
 // A standalone chain is a chain outside a pass. Its events go to the recording
 // span of the context, which [Span] can make.
 //
-// The sampler decides once for each pass, and the links follow. With
-// [WithLinkSampling], the sampler decides about each point and link.
+// The sampler decides once for each pass, and the links follow.
 //
 // # Metrics
 //

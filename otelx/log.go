@@ -16,31 +16,13 @@ var (
 	ended   = [...]string{0: "link ended", pass.Point: "point ended", pass.Pass: "pass ended"}
 )
 
-func (o *observer) logs(ctx context.Context) bool {
-	return !o.noLogs && logr.FromContextOrDiscard(ctx).GetSink() != nil
-}
-
-// logged reports whether the logger of ctx shows lines of the verbosity.
-func logged(ctx context.Context, verbosity int) bool {
-	return logr.FromContextOrDiscard(ctx).V(verbosity).Enabled()
-}
-
-// logged is false if log lines are off or the logger panics.
-func (o *observer) logged(ctx context.Context, verbosity int) (on bool) {
-	if o.noLogs {
-		return false
-	}
-	defer o.contain()
-	return logged(ctx, verbosity)
-}
-
 // logStart adds the reconciler and the key to the logger.
 func (b *bound) logStart(ctx context.Context, start pass.Start) (inner context.Context) {
 	inner = ctx
 	defer b.contain()
-	log := logr.FromContextOrDiscard(ctx).WithValues(LogReconciler, start.Link.Name)
+	log := logr.FromContextOrDiscard(ctx).WithValues(logReconciler, start.Link.Name)
 	if key := start.Key(); key != "" {
-		log = log.WithValues(LogKey, safe(key, maxText))
+		log = log.WithValues(logKey, safe(key, maxText))
 	}
 	inner = logr.NewContext(ctx, log)
 	log.V(b.verbosity).Info(started[pass.Pass])
@@ -71,7 +53,7 @@ func (b *bound) logExit(ctx context.Context, p *running, e *ending, result any) 
 		values.text = "" // the error of the line has it
 		all := b.values(&values)
 		if e.stack != "" {
-			all = append(all, LogStack, e.stack)
+			all = append(all, logStack, e.stack)
 		}
 		log.Error(errors.New(err), ended[whole], all...)
 	case changed:
@@ -104,21 +86,21 @@ func (b *bound) values(e *ending) []any {
 			values = append(values, key, value)
 		}
 	}
-	add(LogPoint, e.point)
-	add(LogLink, e.by)
-	add(LogVerdict, e.verdict)
-	add(LogReason, e.reason)
-	add(LogPrevious, e.previous)
-	add(LogRetry, e.retry)
-	add(LogMessage, e.message)
+	add(logPoint, e.point)
+	add(logLink, e.by)
+	add(logVerdict, e.verdict)
+	add(logReason, e.reason)
+	add(logPrevious, e.previous)
+	add(logRetry, e.retry)
+	add(logMessage, e.message)
 	if len(e.waitingFor) > 0 {
-		values = append(values, LogWaitingFor, e.waitingFor)
+		values = append(values, logWaitingFor, e.waitingFor)
 	}
 	if len(e.notes) > 0 {
-		values = append(values, LogNotes, e.notes)
+		values = append(values, logNotes, e.notes)
 	}
-	values = append(values, LogDuration, e.elapsed.Seconds())
-	add(LogErrorType, e.class)
-	add(LogError, e.text)
+	values = append(values, logDuration, e.elapsed.Seconds())
+	add(logErrorType, e.class)
+	add(logError, e.text)
 	return values
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // scope is the name of the instrumentation scope. It has the version of module.
@@ -119,19 +121,31 @@ const (
 
 // Keys of log lines. The values are those of the attributes of the same name.
 const (
-	LogReconciler = "reconciler"
-	LogKey        = "key"
-	LogPoint      = "point"
-	LogLink       = "link"
-	LogVerdict    = "verdict"
-	LogReason     = "reason"
-	LogPrevious   = "previous" // the previous verdict of the resource; only with WithChanges
-	LogRetry      = "retry"
-	LogMessage    = "message"
-	LogWaitingFor = "waitingFor"
-	LogNotes      = "notes"
-	LogDuration   = "duration"
-	LogErrorType  = "errorType"
-	LogError      = "error" // the text of the error; only with WithErrorText
-	LogStack      = "stack" // of a panic that failed the pass, at most 16 kB
+	logReconciler = "reconciler"
+	logKey        = "key"
+	logPoint      = "point"
+	logLink       = "link"
+	logVerdict    = "verdict"
+	logReason     = "reason"
+	logPrevious   = "previous" // the previous verdict of the resource; only with WithChanges
+	logRetry      = "retry"
+	logMessage    = "message"
+	logWaitingFor = "waitingFor"
+	logNotes      = "notes"
+	logDuration   = "duration"
+	logErrorType  = "errorType"
+	logError      = "error" // the text of the error; only with WithErrorText
+	logStack      = "stack" // of a panic that failed the pass, at most 16 kB
 )
+
+// The limits of texts that come from services and users.
+const (
+	maxWord = text.Name   // a verdict, a reason or a name
+	maxText = text.Object // a message, a note or a key
+
+	maxStack = 16_384 // the stack of a panic
+	maxList  = 10     // the number of notes or awaited objects
+)
+
+// safe returns a text of a service or a user as one line, without secrets.
+func safe(foreign string, limit int) string { return text.Line(foreign, limit) }

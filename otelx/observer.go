@@ -2,8 +2,6 @@ package otelx
 
 import (
 	"context"
-	"fmt"
-	"sync"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -14,25 +12,6 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/internal/pass"
 )
-
-type observer struct {
-	options
-	tracer  trace.Tracer       // nil: off
-	metrics *metrics           // nil: off
-	class   func(error) string // classifies the errors of a standalone chain
-	report  sync.Once          // guards the report of the first panic
-}
-
-// bound is an observer of one link, with the data that is computed once.
-type bound struct {
-	*observer
-	link        *chain.Link
-	verbosity   int
-	spanName    string
-	spanOptions []trace.SpanStartOption
-	position    []attribute.KeyValue // the point and the link
-	logValues   []any
-}
 
 var (
 	_ chain.Observer = &observer{}
@@ -58,9 +37,7 @@ func New(opts ...Option) chain.Observer {
 
 func newObserver(opts []Option) *observer {
 	o := &observer{options: options{
-		tracers: otel.GetTracerProvider(), meters: otel.GetMeterProvider(),
-		pointVerbosity: DefaultPointVerbosity, linkVerbosity: DefaultLinkVerbosity,
-	}}
+		tracers: otel.GetTracerProvider(), meters: otel.GetMeterProvider()}}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&o.options)
@@ -95,32 +72,11 @@ func metricsOf(p metric.MeterProvider) *metrics {
 	return newMetrics(p.Meter(scope, metric.WithInstrumentationVersion(scopeVersion)))
 }
 
-// contain recovers a panic. Each function that uses a tracer, a meter or a
-// logger defers it.
-func (o *observer) contain() {
-	if v := recover(); v != nil {
-		o.report.Do(func() { otel.Handle(fmt.Errorf("otelx: a tracer, a meter or a logger panicked: %v", v)) })
-	}
-}
-
 // Enabled implements [chain.Observer]. It reports whether any signal is on for
 // a standalone chain.
 func (o *observer) Enabled(ctx context.Context) (on bool) {
 	defer o.contain()
-	return o.traced(ctx) || o.metrics != nil && o.metrics.enabled(ctx) || !o.noLogs && logged(ctx, o.linkVerbosity)
-}
-
-// traced reports whether links have spans or events.
-func (o *observer) traced(ctx context.Context) bool {
-	return o.tracer != nil && (o.samplesLinks() || trace.SpanFromContext(ctx).IsRecording())
-}
-
-func (o *observer) measured(ctx context.Context) (on bool) {
-	if o.metrics == nil {
-		return false
-	}
-	defer o.contain()
-	return o.metrics.enabled(ctx)
+	return o.traced(ctx) || o.metrics != nil && o.metrics.enabled(ctx) || !o.noLogs && logged(ctx, linkVerbosity)
 }
 
 // Doubles implements pass.Doubler.
@@ -128,9 +84,6 @@ func (o *observer) Doubles(other chain.Observer) bool {
 	p, ok := other.(*observer)
 	return ok && !o.noLogs && !p.noLogs
 }
-
-// samplesLinks reports whether the sampler decides about each point and link.
-func (o *observer) samplesLinks() bool { return o.linkSpans && o.sampleLinks && o.tracer != nil }
 
 // Start implements pass.Starter.
 func (b *bound) Start(ctx context.Context, start pass.Start) (context.Context, bool) {
@@ -140,7 +93,7 @@ func (b *bound) Start(ctx context.Context, start pass.Start) (context.Context, b
 	}
 	recording := span != nil && span.IsRecording()
 	logsStop := b.logs(ctx)
-	if !recording && !logsStop && !b.samplesLinks() && !b.measured(ctx) {
+	if !recording && !logsStop && !b.measured(ctx) {
 		if span != nil {
 			b.endSpan(span)
 		}
@@ -173,8 +126,8 @@ func (b *bound) begin(ctx context.Context, p *running, start pass.Start) context
 func (b *bound) prepare(ctx context.Context, p *running) context.Context {
 	p.Context, p.o, p.outer, p.class = ctx, b.observer, runningIn(ctx), b.class
 	p.measured = b.measured(ctx)
-	p.logs[0] = b.logged(ctx, b.linkVerbosity)
-	points := b.logged(ctx, b.pointVerbosity)
+	p.logs[0] = b.logged(ctx, linkVerbosity)
+	points := b.logged(ctx, pointVerbosity)
 	p.logs[pass.Point], p.logs[pass.Pass] = points, points
 	if points || p.logs[0] || b.traced(ctx) {
 		return p.receiveNotes()
@@ -187,7 +140,7 @@ func (o *observer) Bind(link *chain.Link) chain.Observer { return o.bind(link) }
 
 func (o *observer) bind(link *chain.Link) *bound {
 	name, point := link.Name, link.Point // both are safe
-	b := &bound{observer: o, link: link, verbosity: o.pointVerbosity, spanName: name}
+	b := &bound{observer: o, link: link, verbosity: pointVerbosity, spanName: name}
 	if pass.Of(link) == pass.Pass {
 		b.spanName = "reconcile " + name
 		b.spanOptions = []trace.SpanStartOption{trace.WithAttributes(AttrReconciler.String(name))}
@@ -198,11 +151,11 @@ func (o *observer) bind(link *chain.Link) *bound {
 		b.logValues = append(b.logValues, log, value)
 	}
 	if point != "" {
-		add(AttrPoint, LogPoint, point)
+		add(AttrPoint, logPoint, point)
 	}
 	if pass.Of(link) == 0 {
-		b.verbosity = o.linkVerbosity
-		add(AttrLink, LogLink, name)
+		b.verbosity = linkVerbosity
+		add(AttrLink, logLink, name)
 		if point != "" {
 			b.spanName = point + " " + name
 		}
@@ -234,7 +187,7 @@ func (b *bound) Enter(ctx context.Context, _ *chain.Link) context.Context {
 	if p.logs[pass.Of(b.link)] {
 		b.logEnter(ctx)
 	}
-	if b.linkSpans && b.tracer != nil && (b.sampleLinks || trace.SpanFromContext(ctx).IsRecording()) {
+	if b.linkSpans && b.tracer != nil && trace.SpanFromContext(ctx).IsRecording() {
 		inner, span := b.startSpan(ctx)
 		return &spanContext{inner, span, b.link, p, runningIn(ctx)}
 	}

@@ -35,20 +35,17 @@ func TestEnabled(t *testing.T) {
 		opts   []otelx.Option
 		want   on
 	}{
-		"Off":         {"no signal is configured", lines, []otelx.Option{noTracer, noMeter, noLogs}, on{}},
-		"Noop":        {"the providers are no-ops", lines, []otelx.Option{otelx.WithTracerProvider(tracenoop.NewTracerProvider()), otelx.WithMeterProvider(metricnoop.NewMeterProvider()), noLogs}, on{}},
-		"Refused":     {"the meter refuses each instrument", lines, []otelx.Option{noTracer, meter(otelfake.Meters{Refuse: true}), noLogs}, on{}},
-		"Metrics":     {"metrics need no span and no logger", none, []otelx.Option{noTracer, meter(otelfake.Meters{}), noLogs}, on{true, true, true}},
-		"Disabled":    {"each instrument is off", lines, []otelx.Option{noTracer, meter(otelfake.Meters{Off: true}), noLogs}, on{Made: true}},
-		"NoCounter":   {"the counters are refused, and the histograms off", lines, []otelx.Option{noTracer, meter(otelfake.Meters{Times: true, Off: true}), noLogs}, on{Made: true}},
-		"NoTracer":    {"without a tracer, a recording span gets no events", recording, []otelx.Option{noTracer, noMeter}, on{Made: true}},
-		"NoSpan":      {"a chain needs a recording span, and a pass starts one", lines, []otelx.Option{spans, noMeter, noLogs}, on{true, false, true}},
-		"LinkSpans":   {"links follow the pass", none, []otelx.Option{dropped, noMeter, noLogs, otelx.WithLinkSpans()}, on{Made: true}},
-		"OnlySampled": {"WithLinkSampling has no effect without WithLinkSpans", none, []otelx.Option{dropped, noMeter, noLogs, otelx.WithLinkSampling()}, on{Made: true}},
-		"Sampled":     {"the sampler decides about each link", none, []otelx.Option{dropped, noMeter, noLogs, otelx.WithLinkSpans(), otelx.WithLinkSampling()}, on{true, true, true}},
-		"NoSampler":   {"without a tracer there is no sampler", none, []otelx.Option{noTracer, noMeter, otelx.WithLinkSpans(), otelx.WithLinkSampling()}, on{Made: true}},
-		"FewLines":    {"the logger shows only blocked and failed passes", rec.context(t, 0), []otelx.Option{noTracer, noMeter}, on{true, false, true}},
-		"NoLogger":    {"the context has no logger", none, []otelx.Option{noTracer, noMeter}, on{Made: true}},
+		"Off":       {"no signal is configured", lines, []otelx.Option{noTracer, noMeter, noLogs}, on{}},
+		"Noop":      {"the providers are no-ops", lines, []otelx.Option{otelx.WithTracerProvider(tracenoop.NewTracerProvider()), otelx.WithMeterProvider(metricnoop.NewMeterProvider()), noLogs}, on{}},
+		"Refused":   {"the meter refuses each instrument", lines, []otelx.Option{noTracer, meter(otelfake.Meters{Refuse: true}), noLogs}, on{}},
+		"Metrics":   {"metrics need no span and no logger", none, []otelx.Option{noTracer, meter(otelfake.Meters{}), noLogs}, on{true, true, true}},
+		"Disabled":  {"each instrument is off", lines, []otelx.Option{noTracer, meter(otelfake.Meters{Off: true}), noLogs}, on{Made: true}},
+		"NoCounter": {"the counters are refused, and the histograms off", lines, []otelx.Option{noTracer, meter(otelfake.Meters{Times: true, Off: true}), noLogs}, on{Made: true}},
+		"NoTracer":  {"without a tracer, a recording span gets no events", recording, []otelx.Option{noTracer, noMeter}, on{Made: true}},
+		"NoSpan":    {"a chain needs a recording span, and a pass starts one", lines, []otelx.Option{spans, noMeter, noLogs}, on{true, false, true}},
+		"LinkSpans": {"links follow the pass", none, []otelx.Option{dropped, noMeter, noLogs, otelx.WithLinkSpans()}, on{Made: true}},
+		"FewLines":  {"the logger shows only blocked and failed passes", rec.context(t, 0), []otelx.Option{noTracer, noMeter}, on{true, false, true}},
+		"NoLogger":  {"the context has no logger", none, []otelx.Option{noTracer, noMeter}, on{Made: true}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +70,7 @@ func TestEnabled(t *testing.T) {
 func TestOneSignal(t *testing.T) {
 	reported := reports(t)
 	rec := &recording{}
-	o := otelx.New(otelx.WithTracerProvider(nil), otelx.WithLinkSpans(), otelx.WithLinkSampling(), otelx.WithMeterProvider(&otelfake.Meters{R: &rec.Recorder, Counts: true}))
+	o := otelx.New(otelx.WithTracerProvider(nil), otelx.WithLinkSpans(), otelx.WithMeterProvider(&otelfake.Meters{R: &rec.Recorder, Counts: true}))
 	flow.New("Pool", operations, extensions, flow.WithObserver(o)).Reconcile(rec.context(t, 2), &pool{"fine"})
 	for name := range rec.Counts {
 		if !strings.Contains(name, ".verdicts {verdict} ") {

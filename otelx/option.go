@@ -11,10 +11,10 @@ import (
 	"github.com/windlass-go/windlass/classify"
 )
 
-// The default verbosities of log lines; see logr's V.
+// The verbosities of log lines; see logr's V.
 const (
-	DefaultPointVerbosity = 1 // passes and points
-	DefaultLinkVerbosity  = 2 // links
+	pointVerbosity = 1 // passes and points
+	linkVerbosity  = 2 // links
 )
 
 // Option configures [New], [Span] and [Log]. An invalid argument panics in the
@@ -22,16 +22,15 @@ const (
 type Option func(*options)
 
 type options struct {
-	tracers                       trace.TracerProvider
-	meters                        metric.MeterProvider
-	noLogs                        bool
-	pointVerbosity, linkVerbosity int
-	linkSpans, sampleLinks        bool
-	errors                        classify.Errors
-	text                          int // the maximum length of an error text, in bytes; 0: no text
-	attributes                    func(context.Context, any) []attribute.KeyValue
-	links                         []func(context.Context) []trace.Link
-	changes                       func(context.Context, any) (previous string, changed bool) // nil: a block and a failure are changes
+	tracers    trace.TracerProvider
+	meters     metric.MeterProvider
+	noLogs     bool
+	linkSpans  bool
+	errors     classify.Errors
+	text       int // the maximum length of an error text, in bytes; 0: no text
+	attributes func(context.Context, any) []attribute.KeyValue
+	links      []func(context.Context) []trace.Link
+	changes    func(context.Context, any) (previous string, changed bool) // nil: a block and a failure are changes
 }
 
 // WithTracerProvider sets the destination of spans. The default is the global
@@ -47,23 +46,9 @@ func WithMeterProvider(p metric.MeterProvider) Option { return func(o *options) 
 // WithoutLogs turns log lines off, even if the context has a logger.
 func WithoutLogs() Option { return func(o *options) { o.noLogs = true } }
 
-// WithLogVerbosity sets the verbosities of the lines of passes and points, and
-// of links. The line of a change stays at verbosity 0 ([WithChanges]). A
-// negative verbosity panics.
-func WithLogVerbosity(points, links int) Option {
-	if points < 0 || links < 0 {
-		panic(fmt.Sprintf("otelx: WithLogVerbosity(%d, %d): give 0 or more", points, links))
-	}
-	return func(o *options) { o.pointVerbosity, o.linkVerbosity = points, links }
-}
-
 // WithLinkSpans makes each point and each link a span. Links then add no
 // events.
 func WithLinkSpans() Option { return func(o *options) { o.linkSpans = true } }
-
-// WithLinkSampling lets the sampler decide about each point and link, even if
-// the parent span is not recorded. It has an effect only with [WithLinkSpans].
-func WithLinkSampling() Option { return func(o *options) { o.sampleLinks = true } }
 
 // WithErrors adds Errors that classify the errors (error.type) of standalone
 // chains. Passes use the Errors of their reconciler (flow.WithErrors).
@@ -107,7 +92,7 @@ func WithPassLinks(links func(ctx context.Context) []trace.Link) Option {
 //
 //   - If it returns changed, the line of the pass has verbosity 0, whatever the
 //     verdict is. The line of a failed pass is an error of the logger. A
-//     previous verdict that is not empty is added as [LogPrevious].
+//     previous verdict that is not empty is added as "previous".
 //   - If it returns not changed, the line has the verbosity of passes, and is
 //     not an error of the logger.
 //

@@ -15,8 +15,6 @@ func TestSetUpPanics(t *testing.T) {
 		do   func()
 		want string
 	}{
-		"LogVerbosity":  {func() { otelx.WithLogVerbosity(-1, 2) }, "otelx: WithLogVerbosity(-1, 2): give 0 or more"},
-		"LinkVerbosity": {func() { otelx.WithLogVerbosity(0, -1) }, "otelx: WithLogVerbosity(0, -1): give 0 or more"},
 		"NilHandler": {func() {
 			nothing := func(chain.Handler[int, int]) chain.Handler[int, int] { return nil }
 			chain.New(otelx.Log("audit", nothing)).Then(func(context.Context, int) (int, error) { return 0, nil })
@@ -38,5 +36,5 @@ func TestSetUpPanics(t *testing.T) {
 			tc.do()
 		})
 	}
-	otelx.New(nil, otelx.WithLogVerbosity(0, 0)) // ignores the nil option and accepts 0
+	otelx.New(nil) // ignores the nil option
 }

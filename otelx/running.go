@@ -2,15 +2,77 @@ package otelx
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
+	"github.com/go-logr/logr"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/internal/pass"
 	"github.com/windlass-go/windlass/internal/run"
 )
+
+type observer struct {
+	options
+	tracer  trace.Tracer       // nil: off
+	metrics *metrics           // nil: off
+	class   func(error) string // classifies the errors of a standalone chain
+	report  sync.Once          // guards the report of the first panic
+}
+
+// bound is an observer of one link, with the data that is computed once.
+type bound struct {
+	*observer
+	link        *chain.Link
+	verbosity   int
+	spanName    string
+	spanOptions []trace.SpanStartOption
+	position    []attribute.KeyValue // the point and the link
+	logValues   []any
+}
+
+// contain recovers a panic. Each function that uses a tracer, a meter or a
+// logger defers it.
+func (o *observer) contain() {
+	if v := recover(); v != nil {
+		o.report.Do(func() { otel.Handle(fmt.Errorf("otelx: a tracer, a meter or a logger panicked: %v", v)) })
+	}
+}
+
+// traced reports whether links have spans or events.
+func (o *observer) traced(ctx context.Context) bool {
+	return o.tracer != nil && trace.SpanFromContext(ctx).IsRecording()
+}
+
+func (o *observer) measured(ctx context.Context) (on bool) {
+	if o.metrics == nil {
+		return false
+	}
+	defer o.contain()
+	return o.metrics.enabled(ctx)
+}
+
+func (o *observer) logs(ctx context.Context) bool {
+	return !o.noLogs && logr.FromContextOrDiscard(ctx).GetSink() != nil
+}
+
+// logged reports whether the logger of ctx shows lines of the verbosity.
+func logged(ctx context.Context, verbosity int) bool {
+	return logr.FromContextOrDiscard(ctx).V(verbosity).Enabled()
+}
+
+// logged is false if log lines are off or the logger panics.
+func (o *observer) logged(ctx context.Context, verbosity int) (on bool) {
+	if o.noLogs {
+		return false
+	}
+	defer o.contain()
+	return logged(ctx, verbosity)
+}
 
 // running is the state of an observer in one pass or one call of a standalone
 // chain. It is the context of the inner links.

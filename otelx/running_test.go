@@ -49,7 +49,7 @@ func TestNotes(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			for kind, opts := range map[string][]otelx.Option{"events": {otelx.WithoutLogs()}, "lines": {otelx.WithTracerProvider(nil), otelx.WithLogVerbosity(9, 2)}} {
+			for kind, opts := range map[string][]otelx.Option{"events": {otelx.WithoutLogs()}, "lines": {otelx.WithTracerProvider(nil)}} {
 				rec := &recording{}
 				var late context.Context
 				ctx, s := rec.Tracer("").Start(rec.context(t, 2), "request")
@@ -84,15 +84,13 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// A note that no link makes belongs to the span of its point or pass. A sampled
-// link has its notes, although the pass is dropped.
+// A note that no link makes belongs to the span of its point or pass.
 func TestNotesOutsideOfLinks(t *testing.T) {
 	noting := operations
 	noting.Apply = func(ctx context.Context, _ *flow.Request[*pool]) (flow.Progress, error) {
 		chain.Note(ctx, "of the operation")
 		return flow.Done(), nil
 	}
-	noPass := func(name string) bool { return name == "reconcile Pool" }
 	cases := map[string]struct {
 		reason string
 		drop   func(string) bool
@@ -102,8 +100,6 @@ func TestNotesOutsideOfLinks(t *testing.T) {
 	}{
 		"Pass":  {"the pass has the note if points have no spans", nil, nil, chain.Chain[*flow.Request[*pool], flow.Progress]{}, attrs{"reconcile Pool": `["of the operation"]`}},
 		"Point": {"the point has the note if it has a span", nil, []otelx.Option{otelx.WithLinkSpans()}, chain.Chain[*flow.Request[*pool], flow.Progress]{}, attrs{"Apply": `["of the operation"]`}},
-		"Sampled": {"a sampled link has the note in a dropped pass", noPass, []otelx.Option{otelx.WithLinkSpans(), otelx.WithLinkSampling()}, extensions.Apply,
-			attrs{"Apply lock": `["of the operation"]`}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -73,35 +73,15 @@ func TestLinkSpans(t *testing.T) {
 	}, tree(t, rec))
 }
 
-// The sampler decides about the pass, and the links follow. With
-// WithLinkSampling it decides about each link.
+// The sampler decides about the pass, and the links follow.
 func TestSampling(t *testing.T) {
 	never := func(string) bool { return true }
-	noPass := func(name string) bool { return name == "reconcile Pool" }
-	cases := map[string]struct {
-		reason string
-		drop   func(string) bool
-		opts   []otelx.Option
-		want   []string
-	}{
-		"Never":     {"the sampler decides once for a dropped pass", never, []otelx.Option{otelx.WithLinkSpans()}, []string{" > reconcile Pool: "}},
-		"AskedEach": {"the sampler decides about each link, although the pass is dropped", noPass, []otelx.Option{otelx.WithLinkSpans(), otelx.WithLinkSampling()}, nil},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			rec := &recording{Recorder: otelfake.Recorder{Drop: tc.drop}}
-			r := flow.New("Pool", operations, extensions, flow.WithObserver(rec.observer(append(tc.opts, otelx.WithMeterProvider(nil))...)))
-			r.Reconcile(t.Context(), &pool{"fine"})
-			got := tree(t, rec)
-			if tc.want == nil {
-				if len(got) != 9 {
-					t.Errorf("%s: %q", tc.reason, got)
-				}
-				return
-			}
-			mustEqual(t, tc.reason, tc.want, got)
-		})
-	}
+	t.Run("Never", func(t *testing.T) {
+		rec := &recording{Recorder: otelfake.Recorder{Drop: never}}
+		r := flow.New("Pool", operations, extensions, flow.WithObserver(rec.observer(otelx.WithLinkSpans(), otelx.WithMeterProvider(nil))))
+		r.Reconcile(t.Context(), &pool{"fine"})
+		mustEqual(t, "the sampler decides once for a dropped pass", []string{" > reconcile Pool: "}, tree(t, rec))
+	})
 	t.Run("OtherSignals", func(t *testing.T) {
 		rec := &recording{Recorder: otelfake.Recorder{Drop: never}}
 		about := otelx.WithPassAttributes(func(context.Context, any) []attribute.KeyValue {

@@ -62,7 +62,7 @@ func printTelemetry(out, errOut io.Writer) error {
 	// The lines have points and links (logr's V(n) is slog's level -n). The
 	// virtual time replaces time and level.
 	lines := slog.NewTextHandler(errOut, &slog.HandlerOptions{
-		Level: slog.Level(-otelx.DefaultLinkVerbosity),
+		Level: slog.Level(-2),
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 			switch a.Key {
 			case slog.TimeKey:

@@ -32,7 +32,7 @@ func Example_telemetry() {
 
 // steady leaves out the attributes that differ in each run.
 func steady(_ []string, a slog.Attr) slog.Attr {
-	if a.Key == slog.TimeKey || a.Key == slog.LevelKey || a.Key == otelx.LogDuration {
+	if a.Key == slog.TimeKey || a.Key == slog.LevelKey || a.Key == "duration" {
 		return slog.Attr{}
 	}
 	return a
