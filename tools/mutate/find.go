@@ -147,23 +147,11 @@ func (f *finder) stmt(s ast.Stmt) {
 	case nil:
 	case *ast.BlockStmt:
 		f.block(s.List)
-	case *ast.LabeledStmt:
-		f.stmt(s.Stmt)
-	case *ast.ExprStmt:
-		f.expr(s.X)
-	case *ast.SendStmt:
-		f.exprs([]ast.Expr{s.Chan, s.Value})
-	case *ast.IncDecStmt:
-		f.expr(s.X)
 	case *ast.AssignStmt:
 		for _, l := range s.Lhs {
 			f.place(l)
 		}
 		f.exprs(s.Rhs)
-	case *ast.DeferStmt:
-		f.call(s.Call)
-	case *ast.GoStmt:
-		f.call(s.Call)
 	case *ast.ReturnStmt:
 		f.returned(s)
 	case *ast.IfStmt:
@@ -190,12 +178,7 @@ func (f *finder) stmt(s ast.Stmt) {
 		f.cases(s.Body, s.Tag == nil)
 	case *ast.TypeSwitchStmt:
 		f.stmt(s.Init)
-		switch a := s.Assign.(type) {
-		case *ast.AssignStmt:
-			f.expr(a.Rhs[0].(*ast.TypeAssertExpr).X)
-		case *ast.ExprStmt:
-			f.expr(a.X.(*ast.TypeAssertExpr).X)
-		}
+		f.stmt(s.Assign)
 		f.cases(s.Body, false)
 	case *ast.SelectStmt:
 		f.cases(s.Body, false)
@@ -205,7 +188,26 @@ func (f *finder) stmt(s ast.Stmt) {
 				f.exprs(spec.(*ast.ValueSpec).Values)
 			}
 		}
+	default:
+		f.inside(s)
 	}
+}
+
+// inside adds the mutants of the expressions and statements directly below a node.
+func (f *finder) inside(n ast.Node) {
+	ast.Inspect(n, func(c ast.Node) bool {
+		switch c := c.(type) {
+		case ast.Expr:
+			if c != n {
+				f.expr(c)
+			}
+		case ast.Stmt:
+			if c != n {
+				f.stmt(c)
+			}
+		}
+		return c == n
+	})
 }
 
 // cases adds the mutants of the clauses of a switch or a select. conditions
@@ -285,16 +287,6 @@ func (f *finder) condition(e ast.Expr, both bool) {
 	f.expr(e)
 }
 
-// operand adds the mutant that leaves out an operand of && or ||.
-func (f *finder) operand(e ast.Expr, op token.Token) {
-	if op == token.LAND {
-		f.around(e, "true", "(mutOn(%d) || ", ")")
-	} else {
-		f.around(e, "false", "(mutOff(%d) && ", ")")
-	}
-	f.expr(e)
-}
-
 func (f *finder) exprs(list []ast.Expr) {
 	for _, e := range list {
 		f.expr(e)
@@ -337,8 +329,6 @@ func (f *finder) expr(e ast.Expr) {
 		return
 	}
 	switch e := e.(type) {
-	case *ast.ParenExpr:
-		f.expr(e.X)
 	case *ast.FuncLit:
 		f.function(f.pkg.TypesInfo.TypeOf(e).(*types.Signature), e.Body)
 	case *ast.CompositeLit:
@@ -352,35 +342,18 @@ func (f *finder) expr(e ast.Expr) {
 			}
 			f.expr(elt)
 		}
-	case *ast.SelectorExpr:
-		f.expr(e.X)
-	case *ast.IndexExpr:
-		f.expr(e.X)
-		f.expr(e.Index)
-	case *ast.SliceExpr:
-		f.expr(e.X)
-		for _, i := range []ast.Expr{e.Low, e.High, e.Max} {
-			if i != nil {
-				f.expr(i)
-			}
-		}
-	case *ast.TypeAssertExpr:
-		f.expr(e.X)
 	case *ast.CallExpr:
 		f.call(e)
-	case *ast.StarExpr:
-		f.expr(e.X)
 	case *ast.UnaryExpr:
-		if e.Op == token.AND {
+		if _, lit := e.X.(*ast.CompositeLit); e.Op == token.AND && !lit {
 			f.place(e.X)
-			if lit, ok := e.X.(*ast.CompositeLit); ok {
-				f.expr(lit)
-			}
-			return
+		} else {
+			f.expr(e.X)
 		}
-		f.expr(e.X)
 	case *ast.BinaryExpr:
 		f.binary(e)
+	default:
+		f.inside(e)
 	}
 }
 
@@ -393,9 +366,15 @@ var arithmetic = map[token.Token][2]string{
 func (f *finder) binary(e *ast.BinaryExpr) {
 	x, y := f.file.slice(e.X), f.file.slice(e.Y)
 	switch e.Op {
-	case token.LAND, token.LOR:
-		f.operand(e.X, e.Op)
-		f.operand(e.Y, e.Op)
+	case token.LAND, token.LOR: // an operand is left out
+		for _, operand := range []ast.Expr{e.X, e.Y} {
+			if e.Op == token.LAND {
+				f.around(operand, "true", "(mutOn(%d) || ", ")")
+			} else {
+				f.around(operand, "false", "(mutOff(%d) && ", ")")
+			}
+			f.expr(operand)
+		}
 		return
 	case token.LSS, token.LEQ, token.GTR, token.GEQ:
 		other := map[token.Token]string{token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">"}[e.Op]

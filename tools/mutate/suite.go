@@ -74,6 +74,7 @@ func build(dir, temp string, files map[string]string, costs bool) (*suite, error
 	if _, err := os.Stat(s.binary); err != nil {
 		return nil, errors.New("it has no tests")
 	}
+	s.rapid = exec.Command(s.binary, "-rapid.seed=1", "-test.list", "^$").Run() == nil
 	return s, nil
 }
 
@@ -120,7 +121,6 @@ func (s *suite) run(pattern string, cpu time.Duration, env ...string) (output st
 // control runs each test alone without a mutant, and records which mutants it
 // reaches. Tests that fail are left out.
 func (s *suite) control(workers int, temp string) error {
-	s.rapid = exec.Command(s.binary, "-rapid.seed=1", "-test.list", "^$").Run() == nil
 	out, err := exec.Command(s.binary, "-test.list", "^(Test|Example|Fuzz)").Output()
 	if err != nil {
 		return fmt.Errorf("the tests of %s cannot be listed: %w", s.dir, err)
