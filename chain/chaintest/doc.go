@@ -59,8 +59,6 @@
 //			chaintest.WithExcuse(chaintest.NextOnce, "retry", "retries once when the cloud is busy"),
 //		)
 //		chaintest.Order(t, guards, "lock", "retry", "quota")
-//		chaintest.Ordered(t, guards, chaintest.First("lock"), chaintest.Before("retry", "quota"))
-//		chaintest.Golden(t, "guards", guards)
 //	}
 //
 // # How the kit calls a chain
@@ -78,20 +76,8 @@
 //
 // # Order
 //
-// [Order] compares the whole chain with one list. [Ordered] takes rules about
-// parts of it. Both also call the chain with random requests. The links must
-// run in the listed order, and all of them if a call reaches the end. A failure
-// names the rule and the chain, or shows the smallest request that runs the
-// links in another order:
-//
-//	chaintest: Before("quota", "retry"): link quota comes after link retry
-//	  chain: lock -> retry -> quota
-//
-// A rule fails if the chain lacks one of its links, unless [Optional] names the
-// link. With [WithRequests], each link must run for some request. Test a chain
-// of checks with checkstest.Order.
-//
-// [Golden] stores the order, or a whole flow.Reconciler, in a file, so that a
-// review shows a change. [Recorder] is an observer for tests that inspect a
-// call themselves.
+// [Order] compares the chain with a list of names. It also calls the chain with
+// random requests: the links must run in the listed order, and all of them if a
+// call reaches the end. With the option [WithRequests] of [OrderOf], each link
+// must run for some request. Test a chain of checks with checkstest.Order.
 package chaintest

@@ -95,36 +95,3 @@ func ExampleOrder() {
 	//     retry      quota
 	//   chain: lock -> retry -> quota
 }
-
-// Rules are about a part of the order. The chain may lack an optional link.
-func ExampleOrdered() {
-	chaintest.Ordered(t, Guards(),
-		chaintest.First("lock"),
-		chaintest.Before("audit", "quota", "retry"),
-		chaintest.Only("lock", "quota"),
-		chaintest.Optional("audit"),
-	)
-	// Output:
-	// chaintest: Before("audit", "quota", "retry"): link quota comes after link retry
-	//   chain: lock -> retry -> quota
-	// chaintest: Only("lock", "quota"): the chain also has link retry
-	//   chain: lock -> retry -> quota
-}
-
-// A Recorder is an observer. Tests print or compare its steps.
-func ExampleRecorder() {
-	var rec chaintest.Recorder
-	handle := Guards().Observe(&rec).Then(func(context.Context, *Cluster) (Outcome, error) { return Outcome{}, errBusy })
-
-	_, _ = handle(context.Background(), &Cluster{Name: "prod"})
-	fmt.Print(&rec)
-	// Output:
-	// > lock
-	//   > retry
-	//     > quota
-	//     < quota: error
-	//     > quota
-	//     < quota: error
-	//   < retry: error
-	// < lock: error
-}

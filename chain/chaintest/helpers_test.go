@@ -2,6 +2,7 @@ package chaintest_test
 
 import (
 	"context"
+	"flag"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -43,4 +44,15 @@ func pass(name string) link {
 func run(t testing.TB, fn func(rapid.TB)) *fake.T {
 	f := &fake.T{Title: t.Name()}
 	return f.Run(func() { fn(f) })
+}
+
+
+func set(t *testing.T, name, value string) {
+	t.Helper()
+	f := flag.Lookup(name)
+	before := f.Value.String()
+	if err := f.Value.Set(value); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Value.Set(before) })
 }

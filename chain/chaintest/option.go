@@ -12,7 +12,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
-// Option configures [Laws] or [Ordered]. A wrong option fails the test before
+// Option configures [Laws] or [OrderOf]. A wrong option fails the test before
 // the first call. The zero Option does nothing.
 type Option struct{ set func(*config) }
 
@@ -26,8 +26,6 @@ type config struct {
 	keeps             []string // the links that keep the result; none: all links
 	keepsResult       bool
 	excuses           []*excuse
-	rules             []rule
-	optional          []string
 	wrong             []string // the mistakes in the options
 }
 
@@ -202,18 +200,8 @@ func configure(by string, links []chain.Link, opts []Option) *config {
 			o.set(c)
 		}
 	}
-	switch {
-	case by == "Laws" && len(c.rules)+len(c.optional) > 0:
-		c.refuse("rules about the order are options of Ordered")
-	case by != "Laws" && (c.results != nil || c.held != nil || c.keepsResult || len(c.excuses) > 0):
-		c.refuse("its options are rules, Optional, WithRequests, WithComposer and WithTimeout; the others are options of Laws")
-	case by != "Laws" && len(c.rules)+len(c.wrong) == 0:
-		c.refuse("there is no rule: give one, such as chaintest.Before")
-	}
-	for _, name := range c.optional {
-		if !slices.ContainsFunc(c.rules, func(r rule) bool { return slices.Contains(r.names, name) }) {
-			c.refuse("Optional: no rule names link %s", name)
-		}
+	if by != "Laws" && (c.results != nil || c.held != nil || c.keepsResult || len(c.excuses) > 0) {
+		c.refuse("its options are WithRequests, WithComposer and WithTimeout; the others are options of Laws")
 	}
 	for _, e := range c.excuses {
 		if e.link != "" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"pgregory.net/rapid"
@@ -14,7 +15,13 @@ import (
 )
 
 // Order fails the test unless the chain has exactly the links with these names,
-// in this order, outermost first. It is [Ordered] with the rule [Exactly].
+// in this order, outermost first.
+//
+// Order compares the names with the list of links, and the list with calls. It
+// draws 100 requests, or as many as the flag -rapid.checks sets, and calls the
+// chain with each. The links must run in the listed order, and all of them if the
+// call reaches the end. A failure shows the smallest request. Order makes the
+// requests from their type. It only logs the first link that no call ran.
 //
 // A chain of checks fails the test: use checkstest.Order.
 func Order[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], names ...string) {
@@ -23,41 +30,16 @@ func Order[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], names ...string) {
 		t.Fatalf("chaintest: Order: link %s is a check, which only checks.Compose runs: use checkstest.Order", check)
 		return
 	}
-	ordered(t, "Order", c, []Option{Exactly(names...)})
+	OrderOf(t, c, names)
 }
 
-// checkOf returns the name of the first link that is a check, or "".
-func checkOf(links []chain.Link) string {
-	for i := range links {
-		if _, check := links[i].Tag.(linktag.Check); check {
-			return links[i].Name
-		}
-	}
-	return ""
-}
-
-// Ordered fails the test for each rule that the chain breaks. The rules are
-// [Exactly], [Before], [Adjacent], [First], [Last] and [Only]. A rule is broken
-// if the chain lacks one of its links, unless [Optional] names that link.
-//
-// Ordered compares the rules with the list of links, and the list with calls.
-// It draws 100 requests, or as many as the flag -rapid.checks sets, and calls
-// the chain with each. The links must run in the listed order, and all of them
-// if the call reaches the end. A failure shows the smallest request.
-//
-// With [WithRequests], every link must run for some request. Without it,
-// Ordered makes requests from their type and only logs the first link that no
-// call ran. [WithComposer] and [WithTimeout] are further options.
-func Ordered[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], rules ...Option) {
-	t.Helper()
-	ordered(t, "Ordered", c, rules)
-}
-
-func ordered[Req, Res any](t rapid.TB, by string, c chain.Chain[Req, Res], opts []Option) {
+// OrderOf is [Order] with options: [WithRequests], [WithComposer] and
+// [WithTimeout]. With WithRequests, every link must run for some request.
+func OrderOf[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], names []string, opts ...Option) {
 	t.Helper()
 	links := namesOf(c.Links())
-	cfg := configure(by, c.Links(), opts)
-	r := runner[Req, Res]{t: t, by: by, config: cfg, c: c, listed: links}
+	cfg := configure("Order", c.Links(), opts)
+	r := runner[Req, Res]{t: t, by: "Order", config: cfg, c: c, listed: links}
 	composer := composerOf[Req, Res](cfg)
 	if composer != nil {
 		r.compose, r.view = composer.Compose, composer.View
@@ -69,167 +51,26 @@ func ordered[Req, Res any](t rapid.TB, by string, c chain.Chain[Req, Res], opts 
 		}
 	}
 	if len(cfg.wrong) > 0 {
-		t.Fatalf("chaintest: %s: %s", by, strings.Join(cfg.wrong, "\nchaintest: "+by+": "))
+		t.Fatalf("chaintest: Order: %s", strings.Join(cfg.wrong, "\nchaintest: Order: "))
 		return
 	}
-	broken := false
-	for _, rule := range cfg.rules {
-		if why := rule.check(links, cfg.optional); why != "" {
-			broken = true
-			source := rule.String()
-			if by == "Order" {
-				source = by
-			}
-			t.Errorf("chaintest: %s: %s\n  chain: %s", source, why, c)
-		}
+	if !slices.Equal(names, links) {
+		t.Errorf("chaintest: Order: the chain has other links, or in another order:\n%s  chain: %s", columns("expected", "actual", names, links), c)
+		return
 	}
-	if !broken && len(links) > 0 {
+	if len(links) > 0 {
 		r.run()
 	}
 }
 
-// rule is a rule about the order of links, by their names.
-type rule struct {
-	kind  string
-	names []string
-	// holds returns why the rule is broken, or "". at[i] is the position of
-	// names[i] in links.
-	holds func(names []string, at []int, links []string) string
-}
-
-// String prints the rule as Go code, as in `Before("lock", "quota")`.
-func (r rule) String() string {
-	quoted := make([]string, len(r.names))
-	for i, name := range r.names {
-		quoted[i] = fmt.Sprintf("%q", name)
+// checkOf returns the name of the first link that is a check, or "".
+func checkOf(links []chain.Link) string {
+	for i := range links {
+		if _, check := links[i].Tag.(linktag.Check); check {
+			return links[i].Name
+		}
 	}
-	return r.kind + "(" + strings.Join(quoted, ", ") + ")"
-}
-
-// option adds the rule to those that Ordered checks.
-func (r rule) option() Option {
-	return Option{func(c *config) {
-		for i, name := range r.names {
-			if slices.Contains(r.names[:i], name) && r.kind != "Exactly" {
-				c.refuse("%s: it names link %s twice", r, name)
-				return
-			}
-		}
-		if len(r.names) == 0 && r.kind != "Exactly" {
-			c.refuse("%s: it names no link", r)
-			return
-		}
-		c.rules = append(c.rules, r)
-	}}
-}
-
-// Exactly is the rule that the chain has exactly these links, in this order. A
-// name may occur twice.
-func Exactly(names ...string) Option {
-	return rule{"Exactly", names, func(names []string, _ []int, links []string) string {
-		if slices.Equal(names, links) {
-			return ""
-		}
-		return "the chain has other links, or in another order:\n" + strings.TrimSuffix(columns("expected", "actual", names, links), "\n")
-	}}.option()
-}
-
-// Before is the rule that each link is an outer link of the next one. Other
-// links may be between them.
-func Before(names ...string) Option {
-	return rule{"Before", names, func(_ []string, at []int, links []string) string {
-		for i := 1; i < len(at); i++ {
-			if at[i] < at[i-1] {
-				return fmt.Sprintf("link %s comes after link %s", links[at[i-1]], links[at[i]])
-			}
-		}
-		return ""
-	}}.option()
-}
-
-// Adjacent is the rule that the links follow each other in this order, with no
-// other link between them.
-func Adjacent(names ...string) Option {
-	return rule{"Adjacent", names, func(_ []string, at []int, links []string) string {
-		for i := 1; i < len(at); i++ {
-			if at[i] == at[i-1]+1 {
-				continue
-			}
-			next := "no link"
-			if at[i-1]+1 < len(links) {
-				next = "link " + links[at[i-1]+1]
-			}
-			return fmt.Sprintf("link %s is followed by %s, not by link %s", links[at[i-1]], next, links[at[i]])
-		}
-		return ""
-	}}.option()
-}
-
-// First is the rule that the chain begins with the links, in this order.
-func First(names ...string) Option {
-	return rule{"First", names, func(names []string, at []int, links []string) string {
-		for i := range at {
-			if at[i] != i {
-				return fmt.Sprintf("link %d is %s, not %s", i+1, links[i], names[i])
-			}
-		}
-		return ""
-	}}.option()
-}
-
-// Last is the rule that the chain ends with the links, in this order.
-func Last(names ...string) Option {
-	return rule{"Last", names, func(names []string, at []int, links []string) string {
-		for i := range at {
-			if want := len(links) - len(at) + i; at[i] != want {
-				return fmt.Sprintf("link %d of %d is %s, not %s", want+1, len(links), links[want], names[i])
-			}
-		}
-		return ""
-	}}.option()
-}
-
-// Only is the rule that the chain has the links, in any order, and no others.
-func Only(names ...string) Option {
-	return rule{"Only", names, func(_ []string, at []int, links []string) string {
-		for i, link := range links {
-			if !slices.Contains(at, i) {
-				return fmt.Sprintf("the chain also has link %s", link)
-			}
-		}
-		return ""
-	}}.option()
-}
-
-// Optional names links that the chain may lack. The rules of [Ordered] ignore
-// those that it lacks, so
-//
-//	chaintest.Ordered(t, guards, chaintest.Before("lock", "audit", "quota"), chaintest.Optional("audit"))
-//
-// passes for "lock -> quota" and fails for "quota -> lock" and for "audit ->
-// quota". A name that no rule names fails the test.
-func Optional(names ...string) Option {
-	return Option{func(c *config) { c.optional = append(c.optional, names...) }}
-}
-
-// check returns why the rule is broken, or "".
-func (r rule) check(links, optional []string) string {
-	var names []string
-	var at []int
-	for _, name := range r.names {
-		i := slices.Index(links, name)
-		if i < 0 && slices.Contains(optional, name) {
-			continue
-		}
-		if r.kind != "Exactly" && i < 0 {
-			return fmt.Sprintf("the chain has no link %s; if it may lack the link, add chaintest.Optional(%q)", name, name)
-		}
-		if r.kind != "Exactly" && slices.Contains(links[i+1:], name) {
-			return fmt.Sprintf("the chain has more than one link %s; give each a name of its own with chain.Named", name)
-		}
-		names, at = append(names, name), append(at, i)
-	}
-	return r.holds(names, at, links)
+	return ""
 }
 
 // runner calls a chain and compares the links that run with the listed links.
@@ -299,7 +140,7 @@ func (r *runner[Req, Res]) call(req Req) (fault string, returned bool) {
 	if r.compose != nil {
 		expected = append(expected, "end")
 	}
-	rec, before := &Recorder{}, r.ends.Load()
+	rec, before := &recorder{}, r.ends.Load()
 	how := "it ended its goroutine"
 	if !within(r.within, func() {
 		defer func() {
@@ -312,14 +153,9 @@ func (r *runner[Req, Res]) call(req Req) (fault string, returned bool) {
 			how = "it failed: " + text(err)
 		}
 	}) {
-		return fmt.Sprintf("a call did not return within %s:\n%s", r.within, indent(rec.String(), "    ")), false
+		return fmt.Sprintf("a call did not return within %s: it entered %s", r.within, strings.Join(rec.links(), ", ")), false
 	}
-	var entered []string
-	for _, s := range rec.Steps() {
-		if !s.Left && s.Depth == len(entered) {
-			entered = append(entered, s.Link)
-		}
-	}
+	entered := rec.links()
 	reached := r.ends.Load() > before
 	inOrder := len(entered) <= len(expected) && slices.Equal(entered, expected[:len(entered)])
 	if !inOrder || reached && len(entered) < len(expected) {
@@ -340,26 +176,45 @@ func (r *runner[Req, Res]) call(req Req) (fault string, returned bool) {
 	return "", true
 }
 
-// listed records the links that the chain lists, but no link within another
-// one.
-type listed struct{ *Recorder }
-
-func (l listed) Enter(ctx context.Context, link *chain.Link) context.Context {
-	if link.Within != nil {
-		return ctx
-	}
-	return l.Recorder.Enter(ctx, link)
+// recorder records the links that were entered, each after the one around it. It
+// records no link within another one.
+type recorder struct {
+	mu      sync.Mutex
+	depth   int
+	entered []string
 }
 
-func (l listed) Exit(ctx context.Context, link *chain.Link, e chain.Exit) {
+func (r *recorder) Enabled(context.Context) bool { return true }
+
+func (r *recorder) Enter(ctx context.Context, link *chain.Link) context.Context {
 	if link.Within == nil {
-		l.Recorder.Exit(ctx, link, e)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.depth == len(r.entered) {
+			r.entered = append(r.entered, link.Name)
+		}
+		r.depth++
 	}
+	return ctx
+}
+
+func (r *recorder) Exit(_ context.Context, link *chain.Link, _ chain.Exit) {
+	if link.Within == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.depth--
+	}
+}
+
+func (r *recorder) links() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.entered)
 }
 
 // handler composes the chain, observed by rec.
-func (r *runner[Req, Res]) handler(rec *Recorder) chain.Handler[Req, Res] {
-	c := r.c.Observe(listed{rec})
+func (r *runner[Req, Res]) handler(rec *recorder) chain.Handler[Req, Res] {
+	c := r.c.Observe(rec)
 	if r.compose == nil {
 		return c.Then(func(context.Context, Req) (res Res, err error) {
 			r.ends.Add(1)

@@ -24,8 +24,6 @@ func TestGuards(t *testing.T) {
 		chaintest.WithExcuse(chaintest.NextOnce, "retry", "retries once when the cloud is busy"),
 	)
 	chaintest.Order(t, guards, "lock", "retry", "quota")
-	chaintest.Ordered(t, guards, chaintest.First("lock"), chaintest.Before("retry", "quota"))
-	chaintest.Golden(t, "guards", guards)
 }
 
 // doc.go contains TestGuards.

@@ -133,8 +133,8 @@ func ExampleOrder() {
 	checkstest.Order(t, chain.New(waits, quota), requests, "Quota", "Waits")
 	fmt.Println(t.Output())
 	// Output:
-	// chaintest: Ordered: none of 100 calls ran link Quota; the longest ended in link Waits; it returned block Waiting: until tomorrow [slow]: give requests that pass the outer links
-	// chaintest: Exactly("Quota", "Waits"): the chain has other links, or in another order:
+	// chaintest: Order: none of 100 calls ran link Quota; the longest ended in link Waits; it returned block Waiting: until tomorrow [slow]: give requests that pass the outer links
+	// chaintest: Order: the chain has other links, or in another order:
 	//     expected   actual
 	//  ≠  Quota      Waits
 	//     Waits      Quota

@@ -21,7 +21,7 @@ func Order[R any](t rapid.TB, links chain.Chain[R, checks.Result], requests *rap
 	if requests == nil {
 		t.Fatalf("checkstest: Order: %s: the generator of requests is nil", links)
 	}
-	chaintest.Ordered(t, links, chaintest.Exactly(names...),
+	chaintest.OrderOf(t, links, names,
 		chaintest.WithRequests(rapid.Custom(func(t *rapid.T) R {
 			req := requests.Draw(t, "request")
 			if isNil(req) {
