@@ -1,7 +1,6 @@
 package flow_test
 
 import (
-	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -13,32 +12,6 @@ import (
 )
 
 const mostOfAMessage = 32768 // bytes, the limit of Kubernetes
-
-func TestLongMessages(t *testing.T) {
-	cases := map[string]struct {
-		reason  string
-		message string
-		want    string
-	}{
-		"Short":  {"a short message stays as it is", "wait", "wait"},
-		"Fits":   {"a message of the largest size stays as it is", strings.Repeat("x", mostOfAMessage), strings.Repeat("x", mostOfAMessage)},
-		"Long":   {"a longer message is cut, and reports the rest", strings.Repeat("x", mostOfAMessage+1), strings.Repeat("x", mostOfAMessage-23) + "... (24 bytes more)"},
-		"Runes":  {"the cut is between characters", strings.Repeat("é", mostOfAMessage), strings.Repeat("é", mostOfAMessage/2-12) + "... (32,792 bytes more)"},
-		"Broken": {"invalid bytes are replaced", strings.Repeat("\x80", 2*mostOfAMessage), strings.Repeat("\uFFFD", 10915) + "... (54,621 bytes more)"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			out := blocked(t, checks.Block("Long", tc.message))
-			for _, c := range out.Conditions() {
-				mustEqual(t, tc.reason, tc.want, c.Message)
-				if len(c.Message) > mostOfAMessage {
-					t.Errorf("%s: %d bytes", tc.reason, len(c.Message))
-				}
-			}
-			mustEqual(t, "the message of the outcome is the same", tc.want, out.Message())
-		})
-	}
-}
 
 func blocked(t *testing.T, res checks.Result) flow.Outcome {
 	return pass(t, func(_ *cloud, e *ext, _ *pool) {

@@ -116,9 +116,11 @@
 //
 // A deletion replaces an operation of Apply: the flow drops its token and calls
 // Delete. Tokens are stored with the resource (Operations.Token and SetToken),
-// or in memory. They are stored when the operation returns, before the links
-// around it return. A link may copy the request, and may restore it after next:
-// the operation is not part of the request.
+// or in memory. In memory they belong to Operations.Key, which needs the UID of
+// the resource; [Reconciler.Remove] drops those of a resource that is gone. They
+// are stored when the operation returns, before the links around it return. A
+// link may copy the request, and may restore it after next: the operation is not
+// part of the request.
 //
 // # Reading errors
 //

@@ -2,7 +2,6 @@ package flow_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -229,80 +228,6 @@ func ExampleOperations_token() {
 	//   ready
 }
 
-// The pass of a deleted resource runs DeleteCheck, and then Delete until it is
-// done.
-func ExampleExtensions_deleteCheck() {
-	backup := false
-	databases := flow.New("Database", operations(), flow.Extensions[*Database]{
-		DeleteCheck: chain.New(checks.Check("Backup", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
-			if !backup {
-				return checks.Block("NoBackup", "the last backup is not done yet", checks.WithAfter(time.Minute)), nil
-			}
-			return checks.Proceed(), nil
-		})),
-	})
-	orders := &Database{Name: "orders", Size: 10}
-	fmt.Println(databases.Reconcile(context.Background(), orders))
-
-	orders.Deleted = true
-	fmt.Println(databases.Reconcile(context.Background(), orders))
-
-	backup = true
-	out := databases.Reconcile(context.Background(), orders)
-	_, again := out.Again()
-	fmt.Println(out, out.Conditions(), again)
-	// Output:
-	// ready
-	// blocked at DeleteCheck by Backup: NoBackup: the last backup is not done yet
-	// gone [] false
-}
-
-// Links made by chain.Before and chain.After replace the hooks of other
-// systems.
-func ExampleExtensions_hooks() {
-	hook := func(name string) func(context.Context, *flow.Request[*Database]) error {
-		return func(_ context.Context, req *flow.Request[*Database]) error {
-			fmt.Println(name, req.Resource.Name)
-			return nil
-		}
-	}
-	databases := flow.New("Database", operations(), flow.Extensions[*Database]{
-		// Runs after the engine has read the resource.
-		Pass: chain.New(chain.Named("post-read", chain.Before[*Database, flow.Outcome](func(_ context.Context, d *Database) error {
-			fmt.Println("post-read", d.Name)
-			return nil
-		}))),
-		Apply: chain.New(
-			chain.Named("pre-reconcile", chain.Before[*flow.Request[*Database], flow.Progress](hook("pre-reconcile"))),
-			chain.Named("post-reconcile", chain.After(func(_ context.Context, req *flow.Request[*Database], p flow.Progress) error {
-				fmt.Println("post-reconcile", req.Resource.Name, p.IsDone())
-				return nil
-			})),
-		),
-		// A check, because most work before a deletion decides whether it may
-		// start.
-		DeleteCheck: chain.New(checks.Check("pre-delete", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
-			fmt.Println("pre-delete", req.Resource.Name)
-			return checks.Proceed(), nil
-		})),
-		Delete: chain.New(chain.Named("post-delete", chain.After(func(_ context.Context, req *flow.Request[*Database], _ flow.Progress) error {
-			fmt.Println("post-delete", req.Resource.Name)
-			return nil
-		}))),
-	})
-	fmt.Println(databases.Reconcile(context.Background(), &Database{Name: "orders", Size: 10}))
-	fmt.Println(databases.Reconcile(context.Background(), &Database{Name: "orders", Deleted: true}))
-	// Output:
-	// post-read orders
-	// pre-reconcile orders
-	// post-reconcile orders true
-	// ready
-	// post-read orders
-	// pre-delete orders
-	// post-delete orders
-	// gone
-}
-
 // One kind adds its links to a base for many kinds.
 func ExampleExtensions_Extend() {
 	base := flow.Extensions[*Database]{
@@ -321,64 +246,6 @@ func ExampleExtensions_Extend() {
 	// Paused
 	// Paused -> Quota
 	// Table(1 rule)
-}
-
-// A link on Pass ends the pass, because another instance holds the lock.
-func ExampleStop() {
-	held := true
-	lock := chain.Named("lock", func(next flow.PassHandler[*Database]) flow.PassHandler[*Database] {
-		return func(ctx context.Context, d *Database) (flow.Outcome, error) {
-			if held {
-				return flow.Stop(checks.Block("Locked", "another instance works on "+d.Name, checks.WithAfter(5*time.Second))), nil
-			}
-			return next(ctx, d)
-		}
-	})
-	databases := flow.New("Database", operations(), flow.Extensions[*Database]{Pass: chain.New(lock)})
-	orders := &Database{Name: "orders", Size: 10}
-
-	out := databases.Reconcile(context.Background(), orders)
-	delay, _ := out.Again()
-	fmt.Println(out, "(again in", delay.String()+")")
-
-	held = false
-	fmt.Println(databases.Reconcile(context.Background(), orders))
-	// Output:
-	// blocked at Pass by lock: Locked: another instance works on orders (again in 5s)
-	// ready
-}
-
-// A link on Get replaces the GET after the generation was in sync.
-func ExampleGetMiddleware() {
-	read := map[string]int64{} // the generation that was in sync
-	var cached flow.GetMiddleware[*Database] = func(next flow.GetHandler[*Database]) flow.GetHandler[*Database] {
-		return func(ctx context.Context, req *flow.Request[*Database]) (flow.Observation, error) {
-			if read[req.Resource.Name] == req.Resource.Generation {
-				return flow.Observation{Presence: checks.Present, InSync: true, Skip: "in sync already"}, nil
-			}
-			seen, err := next(ctx, req)
-			if err == nil && seen.InSync {
-				read[req.Resource.Name] = req.Resource.Generation
-			}
-			return seen, err
-		}
-	}
-	c, gets := Cloud{"orders": 10}, 0
-	ops := operations()
-	ops.Get = func(ctx context.Context, req *flow.Request[*Database]) (flow.Observation, error) {
-		gets++
-		return c.Get(ctx, req)
-	}
-	databases := flow.New("Database", ops, flow.Extensions[*Database]{Get: chain.New(chain.Named("cached", cached))})
-
-	orders := &Database{Name: "orders", Size: 10, Generation: 1}
-	for range 2 {
-		out := databases.Reconcile(context.Background(), orders)
-		fmt.Println(out, "gets:", gets)
-	}
-	// Output:
-	// ready gets: 1
-	// ready gets: 1
 }
 
 // An explanation shows why a resource is blocked, since when, and the time of
@@ -418,40 +285,6 @@ func ExampleReconciler_Explain() {
 	// > OwnerCheck  OwnerReady  block    OwnerNotFound: owner Server north was not found: waiting until it is created
 }
 
-// Programs read an explanation as JSON.
-func ExampleExplanation_json() {
-	ops := operations()
-	ops.Apply = func(context.Context, *flow.Request[*Database]) (flow.Progress, error) {
-		return flow.Progress{}, &CloudError{Code: "SkuNotAvailable"}
-	}
-	databases := flow.New("Database", ops, flow.Extensions[*Database]{
-		Classify: classify.Table{{Code: "SkuNotAvailable", Retry: classify.VerySlow}}.Chain(),
-	}, flow.WithExplanations(100))
-	databases.Reconcile(context.Background(), &Database{Name: "orders"})
-
-	why, _ := databases.Explain("orders")
-	data, err := json.Marshal(why)
-	if err != nil {
-		fmt.Println(err)
-	}
-	var fields map[string]any
-	if err := json.Unmarshal(data, &fields); err != nil {
-		fmt.Println(err)
-	}
-	for _, name := range []string{"name", "key", "state", "point", "reason", "rule", "severity", "retry"} {
-		fmt.Println(name+":", fields[name])
-	}
-	// Output:
-	// name: Database
-	// key: orders
-	// state: failed
-	// point: Apply
-	// reason: SkuNotAvailable
-	// rule: SkuNotAvailable
-	// severity: Warning
-	// retry: very slow
-}
-
 // A page that renders Mermaid can show the flow.
 func ExampleReconciler_Mermaid() {
 	ops := operations()
@@ -478,36 +311,4 @@ func ExampleReconciler_Mermaid() {
 	//     n2["[default]"]
 	//   end
 	//   error --> n2
-}
-
-// One Backoff serves all reconcilers of an engine. Each further failure of the
-// same class doubles the delay.
-func ExampleBackoff() {
-	backoff := flow.NewBackoff(
-		flow.WithBackoffSteps(classify.Fast, 2*time.Second, 10*time.Second),
-		flow.WithBackoffJitter(0, 0), // leave it out: jitter spreads retries
-	)
-	ready := false
-	databases := flow.New("Database", operations(), flow.Extensions[*Database]{
-		PostCheck: chain.New(checks.Check("Network", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
-			if !ready {
-				return checks.Block("NoNetwork", "the network is being set up", checks.WithRetry(classify.Fast)), nil
-			}
-			return checks.Proceed(), nil
-		})),
-	}, flow.WithBackoff(backoff))
-
-	for i := range 6 {
-		ready = i == 4
-		out := databases.Reconcile(context.Background(), &Database{Name: "orders", Size: 10})
-		delay, _ := out.Again()
-		fmt.Println(out.State(), delay)
-	}
-	// Output:
-	// blocked 2s
-	// blocked 4s
-	// blocked 8s
-	// blocked 10s
-	// ready 1h0m0s
-	// blocked 2s
 }

@@ -94,26 +94,6 @@ func TestExplain(t *testing.T) {
 			"  Apply     noteApply  proceed",
 			"> Apply                error    no quota; ask for more",
 			"  Classify             slow     Unknown")},
-		"LinkFails": {"a link that fails is marked, and the operation has no line", func(c *cloud, _ *ops, e *ext, _ *pool) {
-			e.Apply = chain.New(noting[*request, flow.Progress](c, "Apply"), chain.Named("quota", chain.Before[*request, flow.Progress](func(context.Context, *request) error { return errBoom })))
-		}, nil, lines(
-			"Pool p has failed at Apply by quota",
-			"  why          Unknown: boom",
-			"  rule         Unknown",
-			"  Owner                proceed",
-			"  Get                  proceed  Absent",
-			"  Apply     noteApply  proceed",
-			"> Apply     quota      error    boom",
-			"  Classify             slow     Unknown")},
-		"InProgress": {"the operation under way is marked", func(c *cloud, _ *ops, e *ext, _ *pool) {
-			c.answers = []answer{{progress: flow.InProgress("a", 20*time.Second)}}
-		}, []flow.Option{backoff()}, lines(
-			"Pool p is in progress at Apply",
-			"  why          InProgress: the operation is under way in the cloud",
-			"  next pass    2026-03-01 12:00:20Z, 40s ago",
-			"  Owner    proceed",
-			"  Get      proceed  Absent",
-			"> Apply    wait     InProgress")},
 		"PolledThenApplied": {"of two steps of a point, the step that stopped the pass is marked", func(c *cloud, o *ops, _ *ext, p *pool) {
 			*o = c.storing()
 			p.token, p.generation = "a", 1
@@ -125,24 +105,6 @@ func TestExplain(t *testing.T) {
 			"  Apply    proceed",
 			"  Get      proceed  Absent",
 			"> Apply    wait     InProgress")},
-		"Retried": {"of several tries of a link, the last is marked", func(_ *cloud, _ *ops, e *ext, _ *pool) {
-			tries := 0
-			e.Apply = chain.New(
-				link("retry", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
-					_, _ = next(ctx, req)
-					return next(ctx, req)
-				}),
-				chain.Named("quota", chain.Before[*request, flow.Progress](func(context.Context, *request) error { tries++; return fmt.Errorf("try %d", tries) })))
-		}, nil, lines(
-			"Pool p has failed at Apply by quota",
-			"  why          Unknown: try 2",
-			"  rule         Unknown",
-			"  Owner            proceed",
-			"  Get              proceed  Absent",
-			"  Apply     retry  proceed",
-			"  Apply     quota  error    try 1",
-			"> Apply     quota  error    try 2",
-			"  Classify         slow     Unknown")},
 		"SameNameOuter": {"of two links with one name, the outer link stopped the pass", func(_ *cloud, _ *ops, e *ext, _ *pool) {
 			e.Apply = chain.New(
 				chain.Named("quota", chain.After(func(context.Context, *request, flow.Progress) error { return errBoom })),
@@ -156,16 +118,6 @@ func TestExplain(t *testing.T) {
 			"> Apply     quota  error    boom",
 			"  Apply     quota  proceed",
 			"  Classify         slow     Unknown")},
-		"NotStored": {"the operation is marked if its token could not be removed", func(c *cloud, o *ops, _ *ext, p *pool) {
-			*o, p.token = c.storing(), "a"
-			o.SetToken = func(context.Context, *pool, string, int64) error { return errBoom }
-		}, nil, lines(
-			"Pool p has failed at Apply",
-			"  why          Unknown: flow: the token of an operation that has ended could not be removed from p; the next pass polls it again: boom",
-			"  rule         Unknown",
-			"  Owner       proceed",
-			"> Apply       proceed",
-			"  Classify    slow     Unknown")},
 		"Notes": {"the note of a link is in its line", func(c *cloud, _ *ops, e *ext, _ *pool) {
 			c.owner = checks.Object{Ref: checks.Ref{ID: "/fleets/north"}}
 			e.OwnerCheck = chain.New(checks.OwnerReady())
@@ -188,10 +140,6 @@ func TestExplain(t *testing.T) {
 			"  Get                            proceed  Absent",
 			"  PreCheck  OnOwner(OwnerReady)  block    OwnerNotFound: owner Fleet north was not found: waiting until it is created",
 			"> PreCheck  OwnerReady           block    OwnerNotFound: owner Fleet north was not found: waiting until it is created")},
-		"Gone": {"no pass follows for a resource that is gone", func(_ *cloud, _ *ops, _ *ext, p *pool) { p.deleting = true }, []flow.Option{backoff()}, lines(
-			"Pool p is gone",
-			"  Owner     proceed",
-			"  Delete    proceed")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

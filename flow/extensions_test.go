@@ -1,8 +1,6 @@
 package flow_test
 
 import (
-	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/windlass-go/windlass/chain"
@@ -79,34 +77,4 @@ func TestExtensionsOfReconciler(t *testing.T) {
 		want[point] = point
 	}
 	mustEqual(t, "each link has its point", want, got)
-}
-
-// Each operation and each extension is a field with its own type, so that a
-// function of another signature does not compile.
-func TestEachPointHasItsType(t *testing.T) {
-	of := reflect.TypeFor[ops]()
-	for i := range of.NumField() {
-		if f := of.Field(i); f.Type.Kind() != reflect.Func {
-			t.Errorf("Operations.%s is a %s, not a function", f.Name, f.Type)
-		}
-	}
-	links := map[string]reflect.Type{}
-	exts := reflect.TypeFor[ext]()
-	for i := range exts.NumField() {
-		f := exts.Field(i)
-		add, ok := f.Type.MethodByName("Append")
-		if !ok || !strings.HasPrefix(f.Type.String(), "chain.Chain[") {
-			t.Errorf("Extensions.%s is a %s, not a chain", f.Name, f.Type)
-			continue
-		}
-		links[f.Name] = add.Type.In(1).Elem()
-	}
-	resource := reflect.TypeFor[checks.Middleware[*pool]]()
-	operation := reflect.TypeFor[chain.Middleware[*request, flow.Progress]]()
-	mustEqual(t, "each point accepts one type of link", map[string]reflect.Type{
-		"Pass":       reflect.TypeFor[chain.Middleware[*pool, flow.Outcome]](),
-		"OwnerCheck": reflect.TypeFor[checks.OwnerMiddleware](), "Get": reflect.TypeFor[chain.Middleware[*request, flow.Observation]](),
-		"EntryCheck": resource, "PreCheck": resource, "PostCheck": resource, "DeleteCheck": resource, "Apply": operation, "Delete": operation,
-		"Classify": reflect.TypeFor[classify.Middleware](),
-	}, links, sameType)
 }

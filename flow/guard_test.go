@@ -184,12 +184,3 @@ func TestStoppedOutcomeIsForeign(t *testing.T) {
 	mustBe(t, "its outcome does not end another one", flow.ErrForeignOutcome, once(first).Err())
 	mustEqual(t, "what Stop returned may be used again", flow.StateBlocked, once(stop).State())
 }
-
-// Links on Pass that only call next change nothing of an outcome.
-func TestPassLinksKeepTheOutcome(t *testing.T) {
-	of := func(links chain.Chain[*pool, flow.Outcome]) fields {
-		e := ext{Pass: links, PreCheck: chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.WithWaitingFor(fleet)), nil))}
-		return fieldsOf(flow.New("Pool", (&cloud{}).operations(), e).Reconcile(t.Context(), &pool{generation: 5}))
-	}
-	mustEqual(t, "the check decided", of(chain.Chain[*pool, flow.Outcome]{}), of(on("outer", through).Append(link("inner", through))))
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -246,9 +245,6 @@ func placeOf(o flow.Outcome) place { return place{o.State(), o.Point(), o.Link()
 
 // allFields compares unexported fields, too.
 var allFields = cmp.AllowUnexported(pool{})
-
-// sameType compares types by identity.
-var sameType = cmp.Comparer(func(a, b reflect.Type) bool { return a == b })
 
 func mustEqual(t *testing.T, reason string, want, got any, opts ...cmp.Option) {
 	t.Helper()

@@ -84,19 +84,6 @@ func TestObserver(t *testing.T) {
 	}
 }
 
-// The first observer is the outermost.
-func TestObserversNest(t *testing.T) {
-	var all calls
-	record := func(name string) *namedRecorder { return &namedRecorder{name: name, all: &all} }
-	c := &cloud{}
-	o := c.operations()
-	o.Owner, o.Get = nil, nil
-	flow.New("Pool", o, ext{Apply: chain.New(noting[*request, flow.Progress](c, "x"))}, flow.WithObserver(record("first")), flow.WithObserver(record("second"))).Reconcile(t.Context(), &pool{})
-	mustEqual(t, "the first observer is around the second", []string{
-		"first > Apply", "second > Apply", "first > notex", "second > notex", "second < notex", "first < notex", "second < Apply", "first < Apply",
-	}, []string(all)[slices.Index(all, "first > Apply"):slices.Index(all, "first < Apply")+1])
-}
-
 // starter is an observer that starts passes.
 type starter struct {
 	recorder
@@ -417,4 +404,17 @@ func TestObserverOfACanceledPass(t *testing.T) {
 	})
 	flow.New("Pool", (&cloud{}).operations(), ext{}, flow.WithObserver(o)).Reconcile(ctx, &pool{})
 	mustEqual(t, "the pass has no error", []error{nil}, errs)
+}
+
+// The first observer is the outermost.
+func TestObserversNest(t *testing.T) {
+	var all calls
+	record := func(name string) *namedRecorder { return &namedRecorder{name: name, all: &all} }
+	c := &cloud{}
+	o := c.operations()
+	o.Owner, o.Get = nil, nil
+	flow.New("Pool", o, ext{Apply: chain.New(noting[*request, flow.Progress](c, "x"))}, flow.WithObserver(record("first")), flow.WithObserver(record("second"))).Reconcile(t.Context(), &pool{})
+	mustEqual(t, "the first observer is around the second", []string{
+		"first > Apply", "second > Apply", "first > notex", "second > notex", "second < notex", "first < notex", "second < Apply", "first < Apply",
+	}, []string(all)[slices.Index(all, "first > Apply"):slices.Index(all, "first < Apply")+1])
 }

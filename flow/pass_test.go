@@ -16,44 +16,7 @@ import (
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
-	"github.com/windlass-go/windlass/internal/text"
 )
-
-func TestOrder(t *testing.T) {
-	cases := map[string]struct {
-		reason   string
-		deleting bool
-		seen     flow.Observation
-		want     []string
-		state    flow.State
-	}{
-		"Apply": {
-			reason: "owner checks run before the GET, checks of the resource after it, and PostCheck before Ready, after a GET of what Apply changed",
-			want:   []string{"Pass", "EntryCheck", "owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "Get", "get", "PostCheck"},
-			state:  flow.StateReady,
-		},
-		"InSyncButNotPresent": {
-			reason: "an absent resource cannot be in sync",
-			seen:   flow.Observation{InSync: true},
-			want:   []string{"Pass", "EntryCheck", "owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "Get", "get", "PostCheck"},
-			state:  flow.StateReady,
-		},
-		"Delete": {
-			reason:   "a deletion runs EntryCheck, and DeleteCheck sees the resource as Get read it",
-			deleting: true,
-			want:     []string{"Pass", "EntryCheck", "owner", "Get", "get", "DeleteCheck", "Delete", "delete"},
-			state:    flow.StateGone,
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			c := &cloud{seen: tc.seen}
-			out := flow.New("Pool", c.operations(), c.extensions()).Reconcile(t.Context(), &pool{deleting: tc.deleting})
-			mustEqual(t, tc.reason, tc.want, c.take())
-			mustEqual(t, tc.reason, tc.state, out.State())
-		})
-	}
-}
 
 // No later point runs after a block.
 func TestBlock(t *testing.T) {
@@ -101,56 +64,6 @@ func TestBlock(t *testing.T) {
 	}
 }
 
-// An error of any point is classified, and names its link.
-func TestErrors(t *testing.T) {
-	throttled := response(http.StatusTooManyRequests, "TooManyRequests", "Retry-After", "17")
-	rules := classify.Table{{Name: "throttled", Code: "TooManyRequests", Retry: classify.Fast}}.Chain()
-	failing := func(e *ext) {
-		e.Classify = rules
-	}
-	fail := func(set func(*cloud, *ops, *ext)) func(*cloud, *ops, *ext) {
-		return func(c *cloud, o *ops, e *ext) { failing(e); set(c, o, e) }
-	}
-	resource := returns[*checks.Request[*pool]]("quota", checks.Result{}, throttled)
-	progress := func(_ context.Context, _ *request, _ chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
-		return flow.Progress{}, throttled
-	}
-	cases := map[string]struct {
-		reason   string
-		set      func(*cloud, *ops, *ext)
-		deleting bool
-		want     place
-	}{
-		"Pass": {"the lock was not free", fail(func(_ *cloud, _ *ops, e *ext) {
-			e.Pass = chain.New(chain.Named("lock", chain.Before[*pool, flow.Outcome](func(context.Context, *pool) error { return throttled })))
-		}), false, place{flow.StateFailed, flow.PointPass, "lock"}},
-		"AfterPass": {"an error after the pass replaces its outcome", fail(func(_ *cloud, _ *ops, e *ext) {
-			e.Pass = chain.New(chain.Named("unlock", chain.After(func(context.Context, *pool, flow.Outcome) error { return throttled })))
-		}), false, place{flow.StateFailed, flow.PointPass, "unlock"}},
-		"Owner": {"the owner could not be read", fail(func(c *cloud, _ *ops, _ *ext) { c.ownerErr = throttled }), false, place{flow.StateFailed, flow.PointOwner, ""}},
-		"GetLink": {"a link around the GET failed", fail(func(_ *cloud, _ *ops, e *ext) {
-			e.Get = chain.New(chain.Named("cache", chain.Before[*request, flow.Observation](func(context.Context, *request) error { return throttled })))
-		}), false, place{flow.StateFailed, flow.PointGet, "cache"}},
-		"PreCheck":   {"a check failed", fail(func(_ *cloud, _ *ops, e *ext) { e.PreCheck = chain.New(resource) }), false, place{flow.StateFailed, flow.PointPreCheck, "quota"}},
-		"ApplyLink":  {"a link around the PUT failed", fail(func(_ *cloud, _ *ops, e *ext) { e.Apply = linkOn("quota", progress) }), false, place{flow.StateFailed, flow.PointApply, "quota"}},
-		"DeleteLink": {"a link around the DELETE failed", fail(func(_ *cloud, _ *ops, e *ext) { e.Delete = linkOn("backup", progress) }), true, place{flow.StateFailed, flow.PointDelete, "backup"}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			c, e := &cloud{}, ext{}
-			o := c.operations()
-			tc.set(c, &o, &e)
-			out := flow.New("Pool", o, e).Reconcile(t.Context(), &pool{generation: 4, deleting: tc.deleting})
-			mustEqual(t, tc.reason, tc.want, placeOf(out))
-			mustBe(t, "errors.Is finds the error", throttled, out.Err())
-			mustEqual(t, "a rule of Classify matched", "throttled", out.Rule())
-			delay, again := out.Again()
-			mustEqual(t, "the outcome has the delay of the server", []any{classify.Fast, 17 * time.Second, 17 * time.Second, true, int64(4)},
-				[]any{out.Retry(), out.After(), delay, again, out.Generation()})
-		})
-	}
-}
-
 // A panic anywhere ends the pass with an error.
 func TestPanics(t *testing.T) {
 	cases := map[string]struct {
@@ -177,15 +90,6 @@ func TestPanics(t *testing.T) {
 				panic(errBoom)
 			})
 		}, false, place{flow.StateFailed, flow.PointPass, "lock"}},
-		"DeletingInPass": {"a panic inside a link is not the link's", func(c *cloud, o *ops, e *ext) {
-			o.Deleting = func(*pool) bool { panic(errBoom) }
-			e.Pass = c.extensions().Pass
-		}, false, place{flow.StateFailed, flow.PointPass, ""}},
-		"LinkOnGet": {"a link panicked", func(_ *cloud, _ *ops, e *ext) {
-			e.Get = chain.New(link("cache", func(context.Context, *request, chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
-				panic(errBoom)
-			}))
-		}, false, place{flow.StateFailed, flow.PointGet, "cache"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -253,8 +157,6 @@ func TestGetAfterApply(t *testing.T) {
 	}{
 		"Done": {reason: "PostCheck sees the status that Get reads after Apply", seen: present,
 			calls: []string{"owner", "get before", "apply", "get after", "PostCheck sees present, after"}, want: "ready"},
-		"Polled": {reason: "so it does at the end of a long operation", seen: present, token: "t1",
-			calls: []string{"owner", "apply t1", `store "" for 0`, "get after", "PostCheck sees present, after"}, want: "ready"},
 		"Absent": {reason: "Apply and Get contradict each other, so nothing shows that the resource exists", seen: flow.Observation{Presence: checks.Absent},
 			calls: []string{"owner", "get before", "apply", "get after"}, want: absentAfterApply},
 		"AbsentFinished": {reason: "there is no Get, because its error would run a complete task again", seen: flow.Observation{Presence: checks.Absent},
@@ -263,13 +165,10 @@ func TestGetAfterApply(t *testing.T) {
 		"AbsentSkipped": {reason: "Skip does not say that the resource exists; the checks decide", seen: flow.Observation{Presence: checks.Absent},
 			set:   func(_ *ops, e *ext) { e.Apply = leavesOut },
 			calls: []string{"owner", "get before", "get after", "PostCheck sees absent, after"}, want: "ready"},
-		"Unknown": {reason: "Get does not know more than Apply", calls: []string{"owner", "get before", "apply", "get after", "PostCheck sees present, after"}, want: "ready"},
 		"Remembered": {reason: "a link that reads nothing cannot contradict Apply",
 			set:   func(_ *ops, e *ext) { e.Get = remembers },
 			calls: []string{"owner", "apply", "PostCheck sees present, created"}, want: "ready"},
 		"Failed": {reason: "an unread status is not judged", err: errBoom, calls: []string{"owner", "get before", "apply", "get after"}, want: "failed at Get: Unknown: boom"},
-		"NoPostCheck": {reason: "no check needs the status", set: func(_ *ops, e *ext) { e.PostCheck = checks.Chain[*pool]{} },
-			calls: []string{"owner", "get before", "apply"}, want: "ready"},
 		"NoGet": {reason: "Apply alone reports the status", set: func(o *ops, _ *ext) { o.Get = nil },
 			calls: []string{"owner", "apply", "PostCheck sees present, created"}, want: "ready"},
 	}
@@ -361,7 +260,6 @@ func TestBlockedPostCheckDoesNotApplyAgain(t *testing.T) {
 
 func TestOwner(t *testing.T) {
 	byID := checks.Object{Ref: checks.Ref{ID: "/fleets/north"}}
-	named := checks.Ref{Kind: "Fleet", Name: "north", ID: byID.Ref.ID}
 	found := checks.Object{Ref: fleet, Value: &struct{}{}, Readiness: checks.Readiness{State: checks.Ready}}
 	resolve := func(o checks.Object, err error) checks.Resolver {
 		return func(_ context.Context, ref checks.Ref) (checks.Object, error) {
@@ -379,14 +277,11 @@ func TestOwner(t *testing.T) {
 		sees     checks.Object
 		err      error
 	}{
-		"ByIDNothing":   {"the zero result of a resolver does not replace the owner", byID, resolve(checks.Object{}, nil), place{State: flow.StateReady}, byID, nil},
-		"ByIDWithValue": {"an owner with a value needs no resolver", checks.Object{Ref: byID.Ref, Value: &pool{}, Readiness: found.Readiness}, resolve(checks.Object{}, errBoom), place{State: flow.StateReady}, checks.Object{Ref: byID.Ref, Value: &pool{}, Readiness: found.Readiness}, nil},
-		"Found":         {"an owner that was found needs no resolver", found, resolve(byID, errBoom), place{State: flow.StateReady}, found, nil},
-		"ByID":          {"the resolver finds an owner that has only an ID", byID, resolve(found, nil), place{State: flow.StateReady}, found, nil},
-		"ByIDUnknown":   {"an owner that the resolver does not find has only its ID", byID, resolve(checks.Object{Ref: byID.Ref}, nil), place{State: flow.StateReady}, byID, nil},
-		"NamedMissing":  {"an owner with a name needs no resolver", checks.Object{Ref: named}, resolve(checks.Object{}, errBoom), place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: named}, nil},
-		"ByIDFails":     {"an error of the resolver fails the pass", byID, resolve(checks.Object{}, errBoom), place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
-		"ByIDPanics":    {"a panic of the resolver fails the pass", byID, func(context.Context, checks.Ref) (checks.Object, error) { panic(errBoom) }, place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
+		"Found":       {"an owner that was found needs no resolver", found, resolve(byID, errBoom), place{State: flow.StateReady}, found, nil},
+		"ByID":        {"the resolver finds an owner that has only an ID", byID, resolve(found, nil), place{State: flow.StateReady}, found, nil},
+		"ByIDUnknown": {"an owner that the resolver does not find has only its ID", byID, resolve(checks.Object{Ref: byID.Ref}, nil), place{State: flow.StateReady}, byID, nil},
+		"ByIDFails":   {"an error of the resolver fails the pass", byID, resolve(checks.Object{}, errBoom), place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
+		"ByIDPanics":  {"a panic of the resolver fails the pass", byID, func(context.Context, checks.Ref) (checks.Object, error) { panic(errBoom) }, place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -464,46 +359,6 @@ func TestGetBeforeDeleteCheck(t *testing.T) {
 			mustEqual(t, tc.reason, tc.seen, got)
 		})
 	}
-}
-
-// The error of a check is not a block. Its condition names the check and the
-// cause.
-func TestErrorsOfChecks(t *testing.T) {
-	long := strings.Repeat("x", 5000)
-	cases := map[string]struct {
-		reason          string
-		name            string
-		err             error
-		code, condition string
-	}{
-		"Plain":   {"an error without a code", "ReferenceReady(network)", errBoom, "CheckFailed", "check ReferenceReady(network) failed: boom"},
-		"Code":    {"an error with a code", "LiveState", response(http.StatusConflict, "Busy"), "Busy", "check LiveState failed: the service gave no message (HTTP 409 Conflict)"},
-		"Long":    {"texts are bounded", "Quota", errors.New(long), "CheckFailed", "check Quota failed: " + long[:1978] + "... (3,022 bytes more)"},
-		"LongOne": {"names are bounded", long, errBoom, "CheckFailed", "check " + long[:178] + "... (4,822 bytes more) failed: boom"},
-	}
-	for name, tc := range cases {
-		owners := chain.New(returns[*checks.OwnerRequest](tc.name, checks.Result{}, tc.err))
-		resources := chain.New(returns[*checks.Request[*pool]](tc.name, checks.Result{}, tc.err))
-		for point, e := range map[string]ext{
-			flow.PointOwnerCheck: {OwnerCheck: owners}, flow.PointPreCheck: {PreCheck: resources},
-			flow.PointPostCheck: {PostCheck: resources}, flow.PointDeleteCheck: {DeleteCheck: resources},
-		} {
-			t.Run(name+"/"+point, func(t *testing.T) {
-				out := flow.New("Pool", (&cloud{}).operations(), e).Reconcile(t.Context(), &pool{deleting: point == flow.PointDeleteCheck})
-				mustEqual(t, tc.reason, place{flow.StateFailed, point, text.Line(tc.name, text.Name)}, placeOf(out))
-				mustEqual(t, tc.reason, []string{tc.code, tc.condition}, []string{out.Reason(), out.Message()})
-				mustEqual(t, tc.reason, not("Reconciling", tc.code, tc.condition, classify.Warning), out.Conditions())
-			})
-		}
-	}
-	t.Run("Canceled", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		out := flow.New("Pool", (&cloud{}).operations(), ext{PreCheck: chain.New(checks.Check("c", func(ctx context.Context, _ *checks.Request[*pool]) (checks.Result, error) {
-			cancel()
-			return checks.Result{}, ctx.Err()
-		}))}).Reconcile(ctx, &pool{})
-		mustEqual(t, "a canceled check has not failed", flow.StateCanceled, out.State())
-	})
 }
 
 // No error of a deletion waits for a change of the spec, because no user
@@ -599,18 +454,6 @@ func TestCanceled(t *testing.T) {
 				return checks.Proceed(), nil
 			}))
 		}, place{flow.StateCanceled, flow.PointGet, ""}},
-		"Deadline": {"a link's deadline is a failure, not the end of the pass", func(o *ops, e *ext, _ context.CancelFunc) {
-			o.Apply = ends
-			e.Pass = chain.New(chain.Deadline(time.Millisecond, on("work", through).Then))
-		}, place{flow.StateFailed, flow.PointApply, ""}},
-		"LinkCancels": {"a cancellation by a link does not cancel the pass", func(o *ops, e *ext, _ context.CancelFunc) {
-			o.Apply = ends
-			e.Pass = on("impatient", func(ctx context.Context, p *pool, next chain.Handler[*pool, flow.Outcome]) (flow.Outcome, error) {
-				ctx, cancel := context.WithCancel(ctx)
-				cancel()
-				return next(ctx, p)
-			})
-		}, place{flow.StateFailed, flow.PointGet, ""}},
 		"CanceledOfAnother": {"an error with the text canceled is a failure of the pass", func(o *ops, _ *ext, _ context.CancelFunc) {
 			o.Apply = func(context.Context, *request) (flow.Progress, error) { return flow.Progress{}, context.Canceled }
 		}, place{flow.StateFailed, flow.PointApply, ""}},

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -225,9 +224,6 @@ func TestWrongType(t *testing.T) {
 		"Swapped": {"an operation replaces the resource with another type", swapped, &pool{name: "p"}, "Get",
 			checks.ConversionError{Kind: "Pool", From: "*flow_test.disk", To: "*flow_test.pool", Err: flow.ErrWrongType},
 			"Pool: cannot convert *flow_test.disk to *flow_test.pool: the resource is not of the type that the extensions of its kind are registered for"},
-		"Removed": {"an operation removes the resource and fails", nothing, &pool{name: "p"}, "Get",
-			checks.ConversionError{Kind: "Pool", From: "nothing", To: "*flow_test.pool", Err: flow.ErrWrongType},
-			"boom\nPool: cannot convert nothing to *flow_test.pool: the resource is not of the type that the extensions of its kind are registered for"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -399,66 +395,6 @@ func TestRegistryConcurrently(t *testing.T) {
 	mustEqual(t, "every kind is registered", 8, len(registry.Kinds()))
 }
 
-// If a link replaces the resource or changes the request, the inner links and
-// the operations of a runner see it.
-func TestRunnerPassesReplacements(t *testing.T) {
-	other := &pool{name: "other"}
-	check := func(ctx context.Context, req *checks.Request[*pool], next chain.Handler[*checks.Request[*pool], checks.Result]) (checks.Result, error) {
-		req.Resource = other
-		req.Owner.Ref.Name = "south"
-		return next(ctx, req)
-	}
-	replace := link("replace", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
-		inner := *req
-		inner.Resource, inner.Owner.Ref.Name = other, "south"
-		return next(ctx, &inner)
-	})
-	see := func(c *cloud) chain.Middleware[*request, flow.Progress] {
-		return link("see", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
-			c.add("see %s of %s", req.Resource.name, req.Owner.Ref.Name)
-			return next(ctx, req)
-		})
-	}
-	cases := map[string]struct {
-		reason string
-		ext    func(c *cloud) ext
-		want   calls
-	}{
-		"Pass": {"the whole pass runs for the other resource", func(c *cloud) ext {
-			return ext{Pass: on("replace", func(ctx context.Context, _ *pool, next chain.Handler[*pool, flow.Outcome]) (flow.Outcome, error) {
-				return next(ctx, other)
-			}), Apply: chain.New(see(c))}
-		}, calls{"get other of north", "see other of north", "apply other of north"}},
-		"PreCheck": {"a change of a check stays in the request", func(c *cloud) ext {
-			return ext{PreCheck: chain.New(link("replace", check)), Apply: chain.New(see(c))}
-		}, calls{"get given of north", "see other of south", "apply other of south"}},
-		"Outer": {"a copy changes nothing for the outer links", func(c *cloud) ext { return ext{Apply: chain.New(see(c), replace)} }, calls{"get given of north", "see given of north", "apply other of south"}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			c := &cloud{}
-			ops := flow.Operations[thing]{
-				Key: thing.Key,
-				Owner: func(context.Context, thing) (checks.Object, error) {
-					return checks.Object{Ref: fleet, Value: owned}, nil
-				},
-				Get: func(_ context.Context, req *flow.Request[thing]) (flow.Observation, error) {
-					c.add("get %s of %s", req.Resource.Key(), req.Owner.Ref.Name)
-					return flow.Observation{}, nil
-				},
-				Apply: func(_ context.Context, req *flow.Request[thing]) (flow.Progress, error) {
-					c.add("apply %s of %s", req.Resource.Key(), req.Owner.Ref.Name)
-					return flow.Done(), nil
-				},
-			}
-			var registry flow.Registry[thing]
-			flow.Register(&registry, "Pool", tc.ext(c))
-			mustEqual(t, tc.reason, flow.StateReady, must(registry.For("Pool", ops)).Reconcile(t.Context(), &pool{name: "given"}).State())
-			mustEqual(t, tc.reason, tc.want, c.calls)
-		})
-	}
-}
-
 // box is a thing and a Resource.
 type box struct {
 	pool
@@ -467,47 +403,6 @@ type box struct {
 
 // stone is a Resource, but no thing.
 type stone struct{ *Meta }
-
-// A link that replaces the resource with a type that the engine does not handle
-// fails the pass.
-func TestRunnerRefusesOtherTypes(t *testing.T) {
-	with := func(made Resource) flow.Extensions[Resource] {
-		return flow.Extensions[Resource]{Get: chain.New(link("swap", func(ctx context.Context, req *flow.Request[Resource], next chain.Handler[*flow.Request[Resource], flow.Observation]) (flow.Observation, error) {
-			req.Resource = made
-			return next(ctx, req)
-		}))}
-	}
-	cases := map[string]struct {
-		reason string
-		made   Resource
-		want   string
-	}{
-		"Other": {"a resource of another type", stone{}, "Box: cannot convert flow_test.stone to flow_test.thing: " + flow.ErrWrongType.Error()},
-		"Nil":   {"a nil resource", nil, "Box: cannot convert nothing to flow_test.thing: " + flow.ErrWrongType.Error()},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			var registry flow.Registry[thing]
-			flow.Register(&registry, "Box", with(tc.made))
-			out := must(registry.For("Box", (&cloud{}).things())).Reconcile(t.Context(), &box{})
-			mustBe(t, tc.reason, flow.ErrWrongType, out.Err())
-			mustEqual(t, tc.reason, tc.want, out.Err().Error())
-			mustEqual(t, tc.reason, place{flow.StateFailed, "Get", ""}, placeOf(out))
-		})
-	}
-}
-
-// The failures of a resource of the wrong type count for its key.
-func TestWrongTypeCounts(t *testing.T) {
-	var registry flow.Registry[thing]
-	flow.Register(&registry, "Pool", ext{})
-	c := &cloud{getErr: errBoom}
-	r := must(registry.For("Pool", c.things()))
-	r.Reconcile(t.Context(), &disk{"d"})
-	if delay, _ := r.Reconcile(t.Context(), &pool{name: (&disk{"d"}).Key()}).Again(); delay < 1500*time.Millisecond {
-		t.Errorf("the second failure of a key is retried after %s, like a first one", delay)
-	}
-}
 
 // An operation that replaces the resource with one of the wrong type stays
 // under way. SetToken gets the resource that Apply got, also if a link replaces

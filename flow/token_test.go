@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -269,14 +268,6 @@ func TestTokensAndLinks(t *testing.T) {
 			},
 			nil, "link:own2", place{flow.StateInProgress, flow.PointApply, ""}, nil,
 		},
-		"ErrsAfterNextWithZero": {
-			"a link that hides the token does not end the operation", "", []answer{{progress: flow.InProgress("a", 0)}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				_, _ = next(ctx, req)
-				return flow.Progress{}, errBoom
-			},
-			[]string{"apply"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
-		},
 		"PanicsAfterNext": {
 			"a panic after next does not end the operation", "", []answer{{progress: flow.InProgress("a", 0)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
@@ -301,14 +292,6 @@ func TestTokensAndLinks(t *testing.T) {
 			},
 			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, errEnded,
 		},
-		"Swallows": {
-			"a link that hides an error cannot end the operation with Done", "a", []answer{{err: errBoom}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				_, _ = next(ctx, req)
-				return flow.Done(), nil
-			},
-			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
-		},
 		"ReturnsFailed": {
 			"a link may report that the operation has failed", "a", []answer{{err: errBoom}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
@@ -332,11 +315,6 @@ func TestTokensAndLinks(t *testing.T) {
 				return flow.Progress{}, errEnded
 			},
 			[]string{"apply a"}, "", place{flow.StateFailed, flow.PointApply, "link"}, errEnded,
-		},
-		"Tokenless": {
-			"an empty token is an error", "", nil,
-			func(context.Context, *request, next) (flow.Progress, error) { return flow.InProgress("", 0), nil },
-			nil, "", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrNoToken,
 		},
 		"Twice": {
 			"a second call of next polls the started operation", "", []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.InProgress("b", 0)}},
@@ -364,16 +342,6 @@ func TestTokensAndLinks(t *testing.T) {
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.Skip("copied"), nil },
 			nil, "", place{State: flow.StateReady}, nil,
 		},
-		"OwnUnknown": {
-			"an error of the link does not end its operation", "link:own", nil,
-			func(context.Context, *request, next) (flow.Progress, error) { return flow.Progress{}, errBoom },
-			nil, "link:own", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
-		},
-		"OwnDone": {
-			"only a Skip ends the operation of a link", "link:own", nil,
-			func(context.Context, *request, next) (flow.Progress, error) { return flow.Done(), nil },
-			nil, "link:own", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
-		},
 		"OwnThenReal": {
 			"the real operation does not get the token of the link", "link:own", []answer{{progress: flow.InProgress("a", 0)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
@@ -393,19 +361,6 @@ func TestTokensAndLinks(t *testing.T) {
 				return flow.Skip("copied"), nil
 			},
 			[]string{"apply"}, "link:own", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
-		},
-		"PollZero": {
-			"the message of an invalid result has no advice", "a", []answer{{}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
-			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, ""}, flow.ErrNoProgress,
-		},
-		"PollForeign": {
-			"the message of a mistake in a link has no advice", "a", []answer{{err: errBoom}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				_, _ = next(ctx, req)
-				return next(ctx, nil)
-			},
-			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrForeignRequest,
 		},
 		"LinkPrefix": {
 			"a token with the prefix of links stays a token of the operation", "", []answer{{progress: flow.InProgress("link:a", 0)}},
@@ -434,14 +389,11 @@ func TestTokensAndLinks(t *testing.T) {
 	const unknown, advice = "operation a cannot be polled: ", "; return flow.Failed if it has failed"
 	pollFailed := map[string]string{
 		"Replaces":              unknown + "ended" + advice,
-		"Swallows":              unknown + "flow: link link: " + flow.ErrUnderWay.Error(),
 		"FailedWithInProgress":  unknown + "boom" + advice,
 		"OwnAfterReal":          "operation own cannot be polled: flow: link link: " + flow.ErrUnderWay.Error(),
 		"ReturnsFailedUnderWay": unknown + "boom",
 		"PollPanics":            unknown + "panic: boom",
 		"PollTokenless":         unknown + "flow: the operation: " + flow.ErrNoToken.Error(),
-		"PollZero":              unknown + "flow: the operation: " + flow.ErrNoProgress.Error(),
-		"PollForeign":           unknown + flow.ErrForeignRequest.Error(),
 	}
 	for name, tc := range cases {
 		for _, inner := range []bool{false, true} {
@@ -523,80 +475,6 @@ func TestSetTokenFails(t *testing.T) {
 	}
 }
 
-// No token is lost if the goroutine ends in an operation, in a link or in
-// SetToken.
-func TestGoexitKeepsTheToken(t *testing.T) {
-	cases := map[string]struct {
-		reason  string
-		token   string
-		set     func(o *ops, e *ext)
-		started int // operations that are started in this pass and the next
-	}{
-		"Operation": {"while polling", "a", func(o *ops, _ *ext) {
-			o.Apply = func(context.Context, *request) (flow.Progress, error) { runtime.Goexit(); panic("unreachable") }
-		}, 0},
-		"Link": {"after the operation was started", "", func(_ *ops, e *ext) {
-			e.Apply = linkOn("ends", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
-				_, _ = next(ctx, req)
-				runtime.Goexit()
-				panic("unreachable")
-			})
-		}, 1},
-		"SetToken": {"while the token is stored", "", func(o *ops, _ *ext) {
-			o.SetToken = func(context.Context, *pool, string, int64) error { runtime.Goexit(); panic("unreachable") }
-		}, 1},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			c, p := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.InProgress("a", 0)}}}, &pool{name: "p", token: tc.token}
-			o, e := c.storing(), ext{}
-			o.Owner, o.Get = nil, nil
-			sound := o
-			broken, apply, set := true, o.Apply, o.SetToken
-			tc.set(&o, &e)
-			brokenApply, brokenSet := o.Apply, o.SetToken
-			_ = apply
-			o.Apply = func(ctx context.Context, req *request) (flow.Progress, error) {
-				if broken {
-					return brokenApply(ctx, req)
-				}
-				return sound.Apply(ctx, req)
-			}
-			o.SetToken = func(ctx context.Context, p *pool, token string, generation int64) error {
-				if broken {
-					return brokenSet(ctx, p, token, generation)
-				}
-				return set(ctx, p, token, generation)
-			}
-			links := e.Apply
-			e.Apply = linkOn("maybe", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
-				if broken && links.Len() > 0 {
-					return links.Then(next)(ctx, req)
-				}
-				return next(ctx, req)
-			})
-			r := flow.New("Pool", o, e)
-			ended := make(chan struct{})
-			go func() {
-				defer close(ended)
-				r.Reconcile(t.Context(), p)
-			}()
-			<-ended
-			broken = false
-			out := r.Reconcile(t.Context(), p)
-			mustEqual(t, tc.reason, flow.StateInProgress, out.State())
-			mustEqual(t, tc.reason, "a", p.token)
-			started := 0
-			for _, call := range c.take() {
-				if call == "apply" {
-					started++
-				}
-			}
-			mustEqual(t, tc.reason, tc.started, started)
-		})
-	}
-}
-
 // Ready and Gone need a Done of the operation itself, or a Skip.
 func TestSkipAndDone(t *testing.T) {
 	type next = chain.Handler[*request, flow.Progress]
@@ -615,15 +493,6 @@ func TestSkipAndDone(t *testing.T) {
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.Done(), nil },
 			0, false, flow.ErrNotDone, "error",
 		},
-		"DoneOfTheFirst": {
-			"the last call of the operation counts", "", []answer{{progress: flow.Done()}, {err: errBoom}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				p, _ := next(ctx, req)
-				_, _ = next(ctx, req)
-				return p, nil
-			},
-			2, false, flow.ErrNotDone, "error",
-		},
 		"Skip": {
 			"a Skip replaces the operation", "", nil,
 			func(context.Context, *request, next) (flow.Progress, error) {
@@ -631,26 +500,10 @@ func TestSkipAndDone(t *testing.T) {
 			},
 			0, true, nil, "skip: managed elsewhere",
 		},
-		"SkipAfterError": {
-			"a Skip replaces a failed operation", "", []answer{{err: errBoom}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				_, _ = next(ctx, req)
-				return flow.Skip("boom is harmless"), nil
-			},
-			1, true, nil, "skip: boom is harmless",
-		},
 		"SkipUnderWay": {
 			"a Skip does not end an operation under way", "a", nil,
 			func(context.Context, *request, next) (flow.Progress, error) { return flow.Skip("paused"), nil },
 			0, false, flow.ErrUnderWay, "error",
-		},
-		"ZeroAfterDone": {
-			"the zero Progress is not the operation's Done", "", nil,
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				_, _ = next(ctx, req)
-				return flow.Progress{}, nil
-			},
-			1, false, flow.ErrNoProgress, "error",
 		},
 	}
 	for name, tc := range cases {

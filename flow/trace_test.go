@@ -108,30 +108,6 @@ func TestNotesOutside(t *testing.T) {
 	mustEqual(t, "the step of the point has the note of its operation", []string{"from the cache"}, last.Steps[1].Notes)
 }
 
-// A pass inside a pass of another reconciler has its own trace.
-func TestNestedPasses(t *testing.T) {
-	inner := flow.New("Inner", (&cloud{}).operations(), ext{}, flow.WithExplanations(1))
-	c := &cloud{}
-	o := c.operations()
-	o.Apply = func(ctx context.Context, req *request) (flow.Progress, error) {
-		return flow.Done(), inner.Reconcile(ctx, req.Resource).Err()
-	}
-	outer := flow.New("Outer", o, ext{Pass: on("lock", through)}, flow.WithExplanations(1))
-	outer.Reconcile(t.Context(), &pool{name: "p"})
-	var names []string
-	for _, r := range []*flow.Reconciler[*pool]{outer, inner} {
-		e, _ := r.Explain("p")
-		names = append(names, e.Name)
-		for _, s := range e.Steps {
-			names = append(names, s.Point+"/"+s.Link)
-		}
-	}
-	mustEqual(t, "each has its own steps", []string{
-		"Outer", "Pass/lock", "EntryCheck/", "Owner/", "OwnerCheck/", "Get/", "PreCheck/", "Apply/", "PostCheck/",
-		"Inner", "EntryCheck/", "Owner/", "OwnerCheck/", "Get/", "PreCheck/", "Apply/", "PostCheck/",
-	}, names)
-}
-
 // The reconciler's clock measures Elapsed.
 func TestElapsed(t *testing.T) {
 	clk, c := &clock{noon}, &cloud{}
