@@ -3,7 +3,6 @@ package digest_test
 import (
 	"encoding/json"
 	"reflect"
-	"sync"
 	"testing"
 	"time"
 
@@ -216,26 +215,6 @@ func TestReadTwice(t *testing.T) {
 	})
 }
 
-// TestEmpty compares nil and empty in all places where JSON does not keep the
-// difference.
-func TestEmpty(t *testing.T) {
-	none, empty := &Thing{}, &Thing{}
-	empty.Generation, none.Generation = 1, 1
-	empty.Finalizers, empty.OwnerReferences = []string{}, []metav1.OwnerReference{}
-	empty.Status = ThingStatus{
-		Conditions: []metav1.Condition{}, Names: []string{}, Tags: map[string]string{}, Zones: map[string]Zone{}, Data: []byte{},
-		Capacity: corev1.ResourceList{},
-	}
-	if digest.Of(none) != digest.Of(empty) || !digest.SameStatus(none, empty) {
-		t.Error("nil and empty maps and slices have different digests")
-	}
-	zero := *none
-	zero.Status.State = new(string)
-	if digest.Of(none) == digest.Of(&zero) {
-		t.Error(`nil and a pointer to "" have the same digest`)
-	}
-}
-
 // TestAnything compares unstructured statuses of a few different values, so
 // that some are equal.
 func TestAnything(t *testing.T) {
@@ -321,30 +300,6 @@ func TestQuantities(t *testing.T) {
 			t.Errorf("the digests of %#v (%s) and %#v (%s) are the same: %t, want %t", a, reread(a), b, reread(b), same, want)
 		}
 	})
-}
-
-// TestConcurrent shares an object whose parts have methods that could change
-// it, and shares the making of plans.
-func TestConcurrent(t *testing.T) {
-	type Fresh struct{ Thing } // a type without a plan
-	o := &Fresh{Thing{ObjectMeta: metav1.ObjectMeta{Generation: 1}, Status: ThingStatus{
-		Memory: resource.MustParse("9999999999999999999"), Capacity: corev1.ResourceList{"cpu": resource.MustParse("1500m")}, Zones: map[string]Zone{"a": {}},
-	}}}
-	var wg sync.WaitGroup
-	got := make([]uint64, 8)
-	for i := range got {
-		wg.Go(func() {
-			for range 100 {
-				got[i] = digest.Of(o)
-			}
-		})
-	}
-	wg.Wait()
-	for _, d := range got {
-		if d != got[0] {
-			t.Fatalf("different digests of one object: %v", got)
-		}
-	}
 }
 
 func TestAllocations(t *testing.T) {

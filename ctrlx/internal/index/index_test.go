@@ -118,80 +118,6 @@ func TestWakePanics(t *testing.T) {
 	}
 }
 
-// TestAfterTheEnd verifies that calls on a pass that has ended change nothing,
-// except that Wait wakes the waiter.
-func TestAfterTheEnd(t *testing.T) {
-	a, ref := object("a"), object("ref")
-	cases := map[string]struct {
-		reason string
-		do     func(p *index.Pass, l index.Look)
-		woken  int // by the call
-		later  int // in all, after a change
-	}{
-		"Done":     {"Done can be deferred", func(p *index.Pass, _ index.Look) { p.Done() }, 0, 1},
-		"Register": {"the pass has ended", func(p *index.Pass, _ index.Look) { p.Register(ref).Saw(2) }, 0, 1},
-		"Saw":      {"no check has decided on this digest", func(_ *index.Pass, l index.Look) { l.Saw(2) }, 0, 1},
-		"Wait":     {"the ref may have changed since the pass ended", func(p *index.Pass, _ index.Look) { p.Wait(object("b")) }, 1, 2},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			woken := 0
-			x := index.New(func(ID) { woken++ }, nil)
-			p := x.Begin(a)
-			l := p.Register(ref)
-			l.Saw(1)
-			p.Wait(ref)
-			tc.do(&p, l)
-			if x.Changed(ref, full(1)); tc.woken == 0 && woken != 0 {
-				t.Errorf("%s: woken for the digest that it has seen", tc.reason)
-			}
-			if woken != tc.woken {
-				t.Errorf("%s: woken %d times, want %d", tc.reason, woken, tc.woken)
-			}
-			x.Changed(ref, full(2))
-			if woken != tc.later {
-				t.Errorf("%s: after a change woken %d times, want %d", tc.reason, woken, tc.later)
-			}
-		})
-	}
-}
-
-// TestOverruled verifies that calls on a pass change nothing while a later pass
-// counts, except that Wait wakes the waiter.
-func TestOverruled(t *testing.T) {
-	a, ref := object("a"), object("ref")
-	cases := map[string]struct {
-		reason string
-		do     func(p *index.Pass, l index.Look)
-		woken  bool
-	}{
-		"Saw":  {"the later pass has not seen it", func(_ *index.Pass, l index.Look) { l.Saw(2) }, false},
-		"Done": {"the later pass waits", func(p *index.Pass, _ index.Look) { p.Done() }, false},
-		"Wait": {"the earlier pass might wait for a ref that the later pass does not wait for", func(p *index.Pass, _ index.Look) { p.Wait(ref) }, true},
-		"More": {"the pass has ended by its Wait, although that did not count", func(p *index.Pass, _ index.Look) { p.Wait(ref); p.Register(ref).Saw(2) }, true},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			woken := 0
-			x := index.New(func(ID) { woken++ }, nil)
-			waitFor(x, a, ref)
-			earlier := x.Begin(a)
-			l := earlier.Register(ref)
-			later := x.Begin(a)
-			later.Register(ref)
-			tc.do(&earlier, l)
-			if (woken > 0) != tc.woken {
-				t.Errorf("%s: woken %d times", tc.reason, woken)
-			}
-			later.Wait(ref)
-			woken = 0
-			if x.Changed(ref, full(2)); woken != 1 {
-				t.Errorf("%s: after a change woken %d times", tc.reason, woken)
-			}
-		})
-	}
-}
-
 // TestFollowsUnseen verifies that a pass that does not look at a ref keeps what
 // the last pass has seen of it, and that each change wakes it once.
 func TestFollowsUnseen(t *testing.T) {
@@ -217,22 +143,6 @@ func TestFollowsUnseen(t *testing.T) {
 		if x.Changed(ref, s.c); woken != s.woken {
 			t.Errorf("%s: woken %d times, want %d", s.reason, woken, s.woken)
 		}
-	}
-}
-
-// TestEndsUnbelieved verifies that a pass ends with its Wait even if that does
-// not count, whatever calls follow.
-func TestEndsUnbelieved(t *testing.T) {
-	a, ref := object("a"), object("ref")
-	woken := 0
-	x := index.New(func(ID) { woken++ }, nil)
-	earlier := x.Begin(a)
-	waitFor(x, a, ref) // a later pass
-	earlier.Wait(ref)
-	x.Forget(a)
-	earlier.Register(ref)
-	if nodes, _ := x.Sizes(); woken != 1 || nodes != 0 {
-		t.Errorf("woken %d times, %d objects are left", woken, nodes)
 	}
 }
 

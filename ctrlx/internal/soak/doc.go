@@ -9,14 +9,12 @@
 //	TestRaces        1,000 waiters               25 times 1,000 waiters
 //	TestSets         100 waiters and followers   25 times 1,000 waiters, which follow when they are Ready
 //	TestWrongOrders  the replaced code exists    TestRaces must notice two wrong orders to register and to read
-//	TestManyWaiters  200 databases               1,000 databases
 //	TestKilled       2 times 3 kills             2 times 100 kills: with a GET before each PUT, and without
 //	TestServerKilled 100 waiters, 1 outage       1,000 waiters, 6 outages of up to 30 s
 //	TestLeader       1 kill of the leader        20 kills
 //	TestFaults       20 databases, 5 s           60 databases, 60 s
 //	TestMadeAnew     12 names, 5 s               40 names, 60 s
 //	TestVanished     3 s, and 3 kills            60 s, and 60 kills
-//	TestOddField     the same                    the same
 //
 // Each run draws and prints a seed; the flag -seed uses it again. A seed
 // repeats the requests of the load, but not the timing of processes and of the
