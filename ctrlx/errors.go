@@ -36,6 +36,9 @@ var classified = chain.Named("ctrlx.Errors", func(next classify.Handler) classif
 			f = withText(coded(f, cmp.Or(e.Reason(), ReasonRetrying)), whole)
 			return f.As(ruleRetriable, classify.Slow).WithAfter(passOf(ctx).retryAfter(e)), nil
 		}
+		if f.Code == "" && is[*hookError](whole) {
+			f = coded(f, ReasonHookFailed)
+		}
 		if passTimedOut(ctx, f) {
 			return afterDeadline(ctx, f), nil
 		}

@@ -2,12 +2,16 @@ package ctrlx_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
@@ -150,6 +154,59 @@ func TestHookRetries(t *testing.T) {
 	d.use(d.hooked(&fails))
 	if after := d.pass(); after != 3*time.Minute || d.message() != "post-read 2 failed" {
 		t.Errorf("it is requeued after %s and says %q", after, d.message())
+	}
+}
+
+// An error without a code has one reason, whatever the place of the hook. A code of the
+// error is its reason.
+func TestReasonOfHooks(t *testing.T) {
+	places := map[string]struct {
+		add     func(*ctrlx.Reconciler[*App], ctrlx.HookFunc[*App])
+		deletes bool
+	}{
+		"PostRead":      {func(r *ctrlx.Reconciler[*App], h ctrlx.HookFunc[*App]) { r.WithPostReadHook(h) }, false},
+		"PreReconcile":  {func(r *ctrlx.Reconciler[*App], h ctrlx.HookFunc[*App]) { r.WithPreReconcileHook(h) }, false},
+		"PostReconcile": {func(r *ctrlx.Reconciler[*App], h ctrlx.HookFunc[*App]) { r.WithPostReconcileHook(h) }, false},
+		"PreDelete":     {func(r *ctrlx.Reconciler[*App], h ctrlx.HookFunc[*App]) { r.WithPreDeleteHook(h) }, true},
+		"PostDelete":    {func(r *ctrlx.Reconciler[*App], h ctrlx.HookFunc[*App]) { r.WithPostDeleteHook(h) }, true},
+	}
+	errs := map[string]struct {
+		reason, want string
+		err          error
+	}{
+		"Plain":     {"it has no code", ctrlx.ReasonHookFailed, errors.New("no route")},
+		"Joined":    {"none of them has a code", ctrlx.ReasonHookFailed, errors.Join(errors.New("a"), errors.New("b"))},
+		"Code":      {"the API server has a word for it", "Forbidden", apierrors.NewForbidden(schema.GroupResource{Resource: "x"}, "a", errors.New("no"))},
+		"Retriable": {"it carries a reason", "Busy", ctrlx.NewRetriableError(errors.New("later"), nil).WithReason("Busy")},
+	}
+	for place, p := range places {
+		for name, tc := range errs {
+			t.Run(place+"/"+name, func(t *testing.T) {
+				d := newHarness(t, anApp(AppSpec{}))
+				fails := false
+				r := ctrlx.New("App", flow.Operations[*App]{
+					Apply:  func(ctxt, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil },
+					Delete: func(ctxt, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil },
+				}, flow.Extensions[*App]{}, d.clock()...)
+				p.add(r, func(ctxt, client.Client, *App) error {
+					if fails {
+						return tc.err
+					}
+					return nil
+				})
+				d.use(r)
+				if fails = !p.deletes; p.deletes {
+					d.pass()
+					deleted(d)
+					fails = true
+				}
+				d.pass()
+				ready := meta.FindStatusCondition(d.read().Status.Conditions, "Ready")
+				if ready == nil || ready.Reason != tc.want {
+					t.Errorf("%s: got %+v, want %s", tc.reason, ready, tc.want)
+				}
+			})
+		}
 	}
 }
 

@@ -5,6 +5,9 @@ package ctrlx
 const (
 	// ReasonRetrying: there was a [RetriableError], and it carried no reason of its own.
 	ReasonRetrying = "Retrying"
+	// ReasonHookFailed: a hook returned an error without a code. The message names
+	// the hook, except at Pass and Delete. A panic of a hook has another reason.
+	ReasonHookFailed = "HookFailed"
 	// ReasonTimeout: the object was not ready within its time-out ([TimeoutConfiguration]).
 	ReasonTimeout = "Timeout"
 	// ReasonSuspended: the object says that nothing is to be done ([SuspendConfiguration]).
