@@ -91,6 +91,10 @@ func explained(what use, o *object, all map[use]client.Object) (waits []use, pro
 	ready := conditionOf(o, "Ready")
 	deleting := o.GetDeletionTimestamp() != nil
 	switch {
+	case deleting && !slices.Contains(o.Finalizers, ctrlx.Finalizer) && len(o.Finalizers) > 0:
+		// The operator has nothing to delete, and a finalizer of another kind keeps
+		// the object. ctrlx then leaves the status as it was, also Ready=True.
+		return nil, ""
 	case ready.Type == "":
 		return nil, "has no condition Ready"
 	case ready.ObservedGeneration != o.Generation:
