@@ -46,7 +46,6 @@ func run(t testing.TB, fn func(rapid.TB)) *fake.T {
 	return f.Run(func() { fn(f) })
 }
 
-
 func set(t *testing.T, name, value string) {
 	t.Helper()
 	f := flag.Lookup(name)
