@@ -120,7 +120,7 @@ func (c *cloud) put(a about) (token string, err error) {
 	case r.op != nil:
 		c.wrong("%s: the operator sent a PUT while its %s %s was under way", a.what, r.op.verb, r.op.token)
 	case a.reads && r.exists && r.size == a.size:
-		c.wrong("%s: the operator sent a PUT of what the cloud has, size %d", a.what, a.size)
+		c.wrong("%s: the operator sent a PUT with size %d, which the cloud has", a.what, a.size)
 	case a.size == refusedSize:
 		return "", errRefused
 	}

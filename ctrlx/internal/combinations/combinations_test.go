@@ -32,7 +32,7 @@ func TestCombinations(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := drawPlan(rt)
 		if faults, tale := run(t, p); len(faults) > 0 {
-			// Not in the error, because rapid goes on to shrink only if the error of
+			// Not in the error, because rapid continues to shrink only if the error of
 			// a smaller draw repeats, and the times of a tale have jitter.
 			rt.Logf("%s\n%s\nwhat happened:\n%s", strings.Join(faults, "\n"), p, short(tale))
 			rt.Fatal("something does not hold")

@@ -1,7 +1,7 @@
 // Package combinations tests features together. Each draw makes an operator and a
 // story, and at the end something must hold.
 //
-// What is drawn:
+// A draw consists of:
 //
 //   - The operator: three kinds, each with or without a Get, a Delete, operations
 //     that take time or fail once, guards, signed tokens, quiet restarts, and a
@@ -12,14 +12,14 @@
 //     They do so between passes, or during a call of the cloud. The cloud is down
 //     for a while, the operator is restarted, watches are late.
 //
-// What must hold when all has been quiet for hours:
+// These statements must hold when users have done nothing for two hours:
 //
 //   - An object is Ready, gone, or blocked by something that its message names and
 //     that a person finds in the cluster: nothing else explains that it waits.
 //   - Objects that wait for each other say so (DependencyCycle, Stalled). If users
 //     delete all of them, they do not wait for each other.
 //   - The cloud got no operation while another one was under way for the same
-//     resource, and no PUT of what it has.
+//     resource, and no PUT if Get had found that the resource matches.
 //   - Nothing is left in the cloud of an object that is gone.
 //   - Nothing is written, and few passes run.
 //

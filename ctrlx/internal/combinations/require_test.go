@@ -1,6 +1,7 @@
 package combinations_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -104,16 +105,16 @@ func explained(what use, o *object, all map[use]client.Object) (waits []use, pro
 	case ready.Status == metav1.ConditionTrue:
 		return nil, ""
 	}
-	said := fmt.Sprintf("says %s: %s", ready.Reason, ready.Message)
+	text := fmt.Sprintf("says %s: %s", ready.Reason, ready.Message)
 	switch ready.Reason {
 	case checks.ReasonPaused:
 		if !o.Spec.Paused {
-			return nil, said + ", and is not paused"
+			return nil, text + ", and is not paused"
 		}
 		return nil, ""
 	case checks.ReasonOwnerNotSet:
 		if o.Spec.Owner != "" {
-			return nil, said + ", and has the owner " + o.Spec.Owner
+			return nil, text + ", and has the owner " + o.Spec.Owner
 		}
 		return nil, ""
 	case ctrlx.ReasonDependencyCycle:
@@ -129,11 +130,11 @@ func explained(what use, o *object, all map[use]client.Object) (waits []use, pro
 	}
 	waits = namedIn(ready.Message)
 	if len(waits) == 0 {
-		return nil, said + ", which names no cause"
+		return nil, text + ", which names no cause"
 	}
 	for _, other := range waits {
 		if why := fault(ready.Reason, what, other, all); why != "" {
-			return nil, fmt.Sprintf("%s, and %s %s", said, other, why)
+			return nil, fmt.Sprintf("%s, and %s %s", text, other, why)
 		}
 	}
 	return waits, ""
@@ -188,13 +189,28 @@ func guardedBy(what use, o client.Object, all map[use]client.Object) (waits []us
 				continue
 			}
 			for _, other := range sorted(all) {
-				if other.Kind == kind && strings.Contains(all[other].GetAnnotations()[ctrlx.GuardAnnotation], what.Name) && slices.Contains(all[other].(resource).base().Spec.Uses, what) {
+				if other.Kind == kind && keeps(all[other], what) {
 					waits = append(waits, other)
 				}
 			}
 		}
 	}
 	return waits
+}
+
+// keeps reports whether an object guards another one by its record, which may name
+// an object to which the spec does not refer any more.
+func keeps(o client.Object, what use) bool {
+	var rec struct {
+		Refs map[string]string `json:"refs"`
+	}
+	_ = json.Unmarshal([]byte(o.GetAnnotations()[ctrlx.GuardAnnotation]), &rec)
+	for key := range rec.Refs {
+		if strings.HasSuffix(key, "/"+what.Kind+"/"+namespace+"/"+what.Name) {
+			return true
+		}
+	}
+	return false
 }
 
 // requireCycles notes the cycles of waits that are no cycles for the operator, and

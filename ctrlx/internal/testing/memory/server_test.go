@@ -1,0 +1,101 @@
+package memory_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/memory"
+)
+
+var things = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Thing"}
+
+func thing(fields map[string]any) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: fields}
+	o.SetGroupVersionKind(things)
+	o.SetNamespace("default")
+	o.SetName("a")
+	return o
+}
+
+// TestServer: writes, deletions and watches are as those of kube-apiserver.
+func TestServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := memory.NewServer(memory.Kind{GroupVersionKind: things, Plural: "things", Status: true})
+		s.Lag = func(schema.GroupKind) time.Duration { return time.Second }
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		api, err := client.NewWithWatch(s.Config("test"), client.Options{Scheme: runtime.NewScheme()})
+		must(t, err)
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(things)
+		w, err := api.Watch(ctx, list)
+		must(t, err)
+		defer w.Stop()
+
+		begin := time.Now()
+		o := thing(map[string]any{"spec": map[string]any{"size": int64(1)}, "status": map[string]any{"size": int64(1)}})
+		o.SetFinalizers([]string{"example.com/keep"})
+		must(t, api.Create(ctx, o))
+		if o.Object["status"] != nil || o.GetGeneration() != 1 || o.GetUID() == "" {
+			t.Errorf("after the creation: %v, want no status, a generation and a UID", o.Object)
+		}
+		old := o.DeepCopy()
+		base := client.MergeFromWithOptions(o.DeepCopy(), client.MergeFromWithOptimisticLock{})
+		o.Object["status"] = map[string]any{"size": int64(1)}
+		must(t, api.Status().Patch(ctx, o, base))
+		if o.GetGeneration() != 1 || o.GetResourceVersion() == old.GetResourceVersion() {
+			t.Errorf("after a write of the status: %v, want generation 1 and another version", o.Object)
+		}
+		if err := api.Update(ctx, old); !apierrors.IsConflict(err) {
+			t.Errorf("a write of an old version: %v, want a conflict", err)
+		}
+		o.Object["spec"] = map[string]any{"size": int64(2)}
+		must(t, api.Update(ctx, o))
+		if o.GetGeneration() != 2 || o.Object["status"] == nil {
+			t.Errorf("after a write of the spec: %v, want generation 2 and the status", o.Object)
+		}
+		version := o.GetResourceVersion()
+		must(t, api.Update(ctx, o))
+		if o.GetResourceVersion() != version {
+			t.Error("a write that changes nothing makes a version")
+		}
+		must(t, api.Delete(ctx, o))
+		must(t, api.Get(ctx, client.ObjectKeyFromObject(o), o))
+		if o.GetDeletionTimestamp() == nil || o.GetGeneration() != 3 {
+			t.Errorf("after the deletion: %v, want a time of deletion and generation 3", o.Object)
+		}
+		o.SetFinalizers([]string{"example.com/keep", "example.com/new"})
+		if err := api.Update(ctx, o); !apierrors.IsForbidden(err) {
+			t.Errorf("a new finalizer of a deleted object: %v, want a refusal", err)
+		}
+		o.SetFinalizers(nil)
+		must(t, api.Update(ctx, o))
+		if err := api.Get(ctx, client.ObjectKeyFromObject(o), o); !apierrors.IsNotFound(err) {
+			t.Errorf("after the last finalizer: %v, want that the object is gone", err)
+		}
+		for _, want := range []watch.EventType{watch.Added, watch.Modified, watch.Modified, watch.Modified, watch.Deleted} {
+			if e := <-w.ResultChan(); e.Type != want {
+				t.Errorf("the watch has %s, want %s", e.Type, want)
+			}
+			if passed := time.Since(begin); passed != time.Second {
+				t.Errorf("the event %s came after %s, want the lag of a second", want, passed)
+			}
+		}
+	})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
