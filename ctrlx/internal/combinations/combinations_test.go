@@ -29,12 +29,18 @@ func TestMain(m *testing.M) {
 // require_test.go says holds at the end. A draw that fails shows both, and what
 // happened.
 func TestCombinations(t *testing.T) {
+	var last string
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(last)
+		}
+	})
 	rapid.Check(t, func(rt *rapid.T) {
 		p := drawPlan(rt)
 		if faults, tale := run(t, p); len(faults) > 0 {
 			// Not in the error, because rapid continues to shrink only if the error of
 			// a smaller draw repeats, and the times of a tale have jitter.
-			rt.Logf("%s\n%s\nwhat happened:\n%s", strings.Join(faults, "\n"), p, short(tale))
+			last = fmt.Sprintf("%s\n%s\nwhat happened:\n%s", strings.Join(faults, "\n"), p, short(tale))
 			rt.Fatal("something does not hold")
 		}
 	})
