@@ -118,6 +118,16 @@ func TestExplain(t *testing.T) {
 			"> Apply     quota  error    boom",
 			"  Apply     quota  proceed",
 			"  Classify         slow     Unknown")},
+		"NotStored": {"the operation is marked if its token could not be removed", func(c *cloud, o *ops, _ *ext, p *pool) {
+			*o, p.token = c.storing(), "a"
+			o.SetToken = func(context.Context, *pool, string, int64) error { return errBoom }
+		}, nil, lines(
+			"Pool p has failed at Apply",
+			"  why          Unknown: flow: the token of an operation that has ended could not be removed from p; the next pass polls it again: boom",
+			"  rule         Unknown",
+			"  Owner       proceed",
+			"> Apply       proceed",
+			"  Classify    slow     Unknown")},
 		"Notes": {"the note of a link is in its line", func(c *cloud, _ *ops, e *ext, _ *pool) {
 			c.owner = checks.Object{Ref: checks.Ref{ID: "/fleets/north"}}
 			e.OwnerCheck = chain.New(checks.OwnerReady())

@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -88,3 +89,35 @@ func (failing) Enter(ctx context.Context, link *chain.Link) context.Context {
 }
 
 func (failing) Exit(context.Context, *chain.Link, chain.Exit) {}
+
+// A link that passes on a context of another pass, or of none, does not end the
+// pass. The links inside the next link are then reported to no observer.
+func TestInsideWithAnotherContext(t *testing.T) {
+	type ofPool = *checks.Request[*pool]
+	contextOf := func(observers int) (of context.Context) {
+		var opts []flow.Option
+		for range observers {
+			opts = append(opts, flow.WithObserver(&recorder{}))
+		}
+		lend := checks.Check("lend", func(ctx context.Context, _ ofPool) (checks.Result, error) { of = ctx; return checks.Proceed(), nil })
+		flow.New("Other", (&cloud{}).operations(), ext{PreCheck: chain.New(lend)}, opts...).Reconcile(t.Context(), &pool{})
+		return of
+	}
+	for name, of := range map[string]context.Context{"None": t.Context(), "Fewer": contextOf(1), "More": contextOf(3)} {
+		t.Run(name, func(t *testing.T) {
+			seen := &recorder{}
+			e := ext{PreCheck: chain.New(
+				link("borrow", func(_ context.Context, req ofPool, next checks.Handler[*pool]) (checks.Result, error) {
+					return next(of, req)
+				}),
+				checks.OnOwner[*pool](returns[*checks.OwnerRequest]("inner", checks.Proceed(), nil)))}
+			out := flow.New("Pool", (&cloud{}).operations(), e, flow.WithObserver(seen), flow.WithObserver(&recorder{})).Reconcile(t.Context(), &pool{})
+			mustEqual(t, "the pass is not disturbed", ready, fieldsOf(out))
+			for _, call := range seen.calls {
+				if strings.HasSuffix(call, "/inner") {
+					t.Errorf("an observer is called for a link of another context: %s", call)
+				}
+			}
+		})
+	}
+}

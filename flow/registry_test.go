@@ -551,3 +551,32 @@ func TestRunnerSetTokenFails(t *testing.T) {
 	o.SetToken = func(context.Context, thing, string, int64) error { return errBoom }
 	mustBe(t, "the token is not stored", errBoom, must(registry.For("Pool", o)).Reconcile(t.Context(), &pool{name: "p"}).Err())
 }
+
+// A link that replaces the resource with a type that the engine does not handle
+// fails the pass.
+func TestRunnerRefusesOtherTypes(t *testing.T) {
+	with := func(made Resource) flow.Extensions[Resource] {
+		return flow.Extensions[Resource]{Get: chain.New(link("swap", func(ctx context.Context, req *flow.Request[Resource], next chain.Handler[*flow.Request[Resource], flow.Observation]) (flow.Observation, error) {
+			req.Resource = made
+			return next(ctx, req)
+		}))}
+	}
+	cases := map[string]struct {
+		reason string
+		made   Resource
+		want   string
+	}{
+		"Other": {"a resource of another type", stone{}, "Box: cannot convert flow_test.stone to flow_test.thing: " + flow.ErrWrongType.Error()},
+		"Nil":   {"a nil resource", nil, "Box: cannot convert nothing to flow_test.thing: " + flow.ErrWrongType.Error()},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var registry flow.Registry[thing]
+			flow.Register(&registry, "Box", with(tc.made))
+			out := must(registry.For("Box", (&cloud{}).things())).Reconcile(t.Context(), &box{})
+			mustBe(t, tc.reason, flow.ErrWrongType, out.Err())
+			mustEqual(t, tc.reason, tc.want, out.Err().Error())
+			mustEqual(t, tc.reason, place{flow.StateFailed, "Get", ""}, placeOf(out))
+		})
+	}
+}
