@@ -2,7 +2,6 @@ package checks
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/windlass-go/windlass/chain"
@@ -10,24 +9,6 @@ import (
 	"github.com/windlass-go/windlass/internal/probe"
 	"github.com/windlass-go/windlass/internal/run"
 	"github.com/windlass-go/windlass/internal/stack"
-)
-
-// Errors that [Compose] returns for faults of a link. Test for them with
-// errors.Is. The text names the link.
-var (
-	// ErrNoDecision: a link returned the zero Result and no error.
-	ErrNoDecision = errors.New("the zero Result is no decision: return checks.Proceed, Skip or Block")
-	// ErrEndNotReached: a link returned Proceed, but it did not call next, or
-	// the inner links did not proceed in its last call of next.
-	ErrEndNotReached = errors.New("it returned Proceed, but the inner links did not proceed: call next and return its result, or return checks.Skip")
-	// ErrNilRequest: a link called next with a nil request, or the chain was
-	// called with one.
-	ErrNilRequest = errors.New("the request is nil")
-	// ErrForeignRequest: a link called next with a request that it made itself.
-	ErrForeignRequest = errors.New("the request is not the one that this call began with: call next with the request that the link received, or with a copy of it")
-	// ErrNotComposed: a link made by [Check] or [Gate] received a request that
-	// no Compose opened.
-	ErrNotComposed = errors.New("the chain was not run by checks.Compose, so a link that forgets next would go unnoticed: use checks.Compose(chain) in place of chain.Then")
 )
 
 // Compose makes a handler from a chain of checks. Run a chain in this way only,

@@ -12,9 +12,7 @@ import (
 	"github.com/windlass-go/windlass/internal/stack"
 )
 
-// ErrNoConversion is in a [ConversionError] if the conversion returned nil and
-// no error. Test for it with errors.Is.
-var ErrNoConversion = errors.New("the conversion returned nil: return the converted resource, or an error")
+var errNoConversion = errors.New("the conversion returned nil: return the converted resource, or an error")
 
 // ConversionError reports that [Convert] could not convert a resource. Test for
 // it with errors.As. Unwrap returns the cause, which is a [*chain.PanicError]
@@ -124,7 +122,7 @@ func converted[From, To any](from From, convert func(From) (To, error)) (to To, 
 		}
 	}()
 	if to, err = convert(from); err == nil && isNil(to) {
-		err = ErrNoConversion
+		err = errNoConversion
 	}
 	return to, err
 }
@@ -135,14 +133,4 @@ func typeOf(v any) string {
 		return "nothing"
 	}
 	return reflect.TypeOf(v).String()
-}
-
-func isNil(v any) bool {
-	switch value := reflect.ValueOf(v); value.Kind() {
-	case reflect.Invalid:
-		return true
-	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Func, reflect.Chan:
-		return value.IsNil()
-	}
-	return false
 }

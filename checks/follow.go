@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/internal/linktag"
 	"github.com/windlass-go/windlass/internal/probe"
 	"github.com/windlass-go/windlass/internal/slot"
 )
@@ -94,33 +93,10 @@ type follows struct{ ref *Ref }
 
 func (f follows) String() string { return "follows " + f.ref.String() }
 
-// following returns tag for a check that follows the refs of a request. The
-// flow uses it if a pass leaves the check out.
-func (s *settings) following(tag linktag.Check, refs func(request any) []Ref) linktag.Check {
-	if s.follows {
-		tag.Follows = append(tag.Follows, func(ctx context.Context, request any) {
-			Follow(ctx, request.(PassRequest), refs(request)...)
-		})
-	}
-	return tag
-}
-
-// followingOwner returns tag for a check that follows the owner.
-func (s *settings) followingOwner(tag linktag.Check) linktag.Check {
-	return s.following(tag, func(request any) []Ref { return []Ref{request.(PassRequest).base().ownerRef()} })
-}
-
 // ownerRef returns the ref of the owner, or the zero Ref if there is none.
 func (r *OwnerRequest) ownerRef() (ref Ref) {
 	if r.Owner.named() {
 		ref = r.Owner.Ref
 	}
 	return ref
-}
-
-// followOwner follows the owner if the check does so.
-func (s *settings) followOwner(ctx context.Context, req *OwnerRequest) {
-	if s.follows {
-		Follow(ctx, req, req.ownerRef())
-	}
 }

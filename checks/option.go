@@ -2,6 +2,7 @@ package checks
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/linktag"
 	"github.com/windlass-go/windlass/internal/text"
 )
 
@@ -118,13 +120,6 @@ func statesOption[S ~string](name string, denies bool, states []S) Option {
 		}
 	}}
 }
-
-// Settled returns Azure's states without an operation under way: Succeeded,
-// Failed and Canceled. Checks of states allow them if the request has no
-// [Vocabulary]. After Apply, checks of the resource's state allow Succeeded
-// only. The caller owns the slice: WithAllowed(append(checks.Settled(),
-// "Ready")...).
-func Settled() []string { return slices.Clone(azure.Settled) }
 
 // WithExactStates makes case and white space matter when a check of states
 // compares them. White space around a state given to WithAllowed or WithDenied
@@ -236,4 +231,27 @@ func WithClock(now func() time.Time) Option {
 		s.must(now != nil, "WithClock: the function is nil")
 		s.now = now
 	}}
+}
+
+// following returns tag for a check that follows the refs of a request. The
+// flow uses it if a pass leaves the check out.
+func (s *settings) following(tag linktag.Check, refs func(request any) []Ref) linktag.Check {
+	if s.follows {
+		tag.Follows = append(tag.Follows, func(ctx context.Context, request any) {
+			Follow(ctx, request.(PassRequest), refs(request)...)
+		})
+	}
+	return tag
+}
+
+// followingOwner returns tag for a check that follows the owner.
+func (s *settings) followingOwner(tag linktag.Check) linktag.Check {
+	return s.following(tag, func(request any) []Ref { return []Ref{request.(PassRequest).base().ownerRef()} })
+}
+
+// followOwner follows the owner if the check does so.
+func (s *settings) followOwner(ctx context.Context, req *OwnerRequest) {
+	if s.follows {
+		Follow(ctx, req, req.ownerRef())
+	}
 }

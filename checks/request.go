@@ -74,3 +74,11 @@ type OwnerMiddleware = chain.Middleware[*OwnerRequest, Result]
 
 // OwnerChain is a chain of owner checks. [Compose] runs it.
 type OwnerChain = chain.Chain[*OwnerRequest, Result]
+
+// PassRequest is a request of a pass: an [*OwnerRequest], a [*Request], or a
+// *flow.Request.
+type PassRequest interface {
+	base() *OwnerRequest // nil: the request is nil
+}
+
+func (r *OwnerRequest) base() *OwnerRequest { return r }

@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -9,20 +8,6 @@ import (
 	"github.com/windlass-go/windlass/internal/probe"
 	"github.com/windlass-go/windlass/internal/slot"
 )
-
-// ErrSlotUnset is in the error of [Slot.Get] if the slot has no value in this
-// pass. Test for it with errors.Is. The text of the error names the slot, the
-// place that declares it, and the place that reads it.
-var ErrSlotUnset = errors.New("it is not set in this pass: a check before the reader must run and call Set; " +
-	"a check that Cached remembers, a check that is left out, and a poll of an operation under way set nothing")
-
-// PassRequest is a request of a pass: an [*OwnerRequest], a [*Request], or a
-// *flow.Request.
-type PassRequest interface {
-	base() *OwnerRequest // nil: the request is nil
-}
-
-func (r *OwnerRequest) base() *OwnerRequest { return r }
 
 // Slot carries a value of type V through one pass: from the check that found it
 // to later checks, to the links of the pass, and to Apply. So Apply needs no

@@ -1,11 +1,7 @@
 package checks
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/windlass-go/windlass/classify"
-	"github.com/windlass-go/windlass/internal/text"
 )
 
 // named returns the states given to WithAllowed or WithDenied, or else those of
@@ -44,25 +40,4 @@ func (s *settings) stateBlock(reason string, ref *Ref, states []string, end, bef
 		texts = append(texts, state)
 	}
 	return s.blocked(reason, classify.Slow, ref, before, append(texts, end)...)
-}
-
-// listed reports whether a word is in a list. Case and white space around the
-// words make no difference unless exact.
-func listed(words []string, word string, exact bool) bool {
-	return slices.Contains(words, word) || !exact && folded(words, word)
-}
-
-func folded(words []string, word string) bool {
-	word = strings.TrimSpace(word)
-	return slices.ContainsFunc(words, func(other string) bool { return strings.EqualFold(strings.TrimSpace(other), word) })
-}
-
-// blank reports whether a state is empty or white space, and so not reported.
-func blank(state string) bool {
-	return strings.TrimSpace(state) == ""
-}
-
-// printable shortens and escapes a state for a message.
-func printable(state string) string {
-	return strings.ReplaceAll(text.Line(state, text.Word), `"`, `\"`)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // Vocabulary holds the words that a cloud uses for states and approvals. A nil
@@ -79,8 +81,11 @@ func (v *Vocabulary) states(final bool) []string {
 }
 
 func (v *Vocabulary) approved() []string { return orAzure(v.own().Approved, azure.Approved) }
-func (v *Vocabulary) pending() []string  { return orAzure(v.own().Pending, azure.Pending) }
+
+func (v *Vocabulary) pending() []string { return orAzure(v.own().Pending, azure.Pending) }
+
 func (v *Vocabulary) rejected() []string { return orAzure(v.own().Rejected, azure.Rejected) }
+
 func (v *Vocabulary) disconnected() []string {
 	return orAzure(v.own().Disconnected, azure.Disconnected)
 }
@@ -97,4 +102,32 @@ func orAzure(words, azure []string) []string {
 		return azure
 	}
 	return words
+}
+
+// Settled returns Azure's states without an operation under way: Succeeded,
+// Failed and Canceled. Checks of states allow them if the request has no
+// [Vocabulary]. After Apply, checks of the resource's state allow Succeeded
+// only. The caller owns the slice: WithAllowed(append(checks.Settled(),
+// "Ready")...).
+func Settled() []string { return slices.Clone(azure.Settled) }
+
+// listed reports whether a word is in a list. Case and white space around the
+// words make no difference unless exact.
+func listed(words []string, word string, exact bool) bool {
+	return slices.Contains(words, word) || !exact && folded(words, word)
+}
+
+func folded(words []string, word string) bool {
+	word = strings.TrimSpace(word)
+	return slices.ContainsFunc(words, func(other string) bool { return strings.EqualFold(strings.TrimSpace(other), word) })
+}
+
+// blank reports whether a state is empty or white space, and so not reported.
+func blank(state string) bool {
+	return strings.TrimSpace(state) == ""
+}
+
+// printable shortens and escapes a state for a message.
+func printable(state string) string {
+	return strings.ReplaceAll(text.Line(state, text.Word), `"`, `\"`)
 }

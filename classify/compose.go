@@ -2,7 +2,6 @@ package classify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/windlass-go/windlass/chain"
@@ -134,7 +133,3 @@ func longer(a, b Classification) bool {
 	}
 	return a.After() > b.After()
 }
-
-const noFailure = "NoFailure"
-
-var errNoFailure = errors.New("classify: the *Failure is nil: make one from an error with NewFailure")

@@ -119,3 +119,7 @@ func (m errorMatcher) equals(err error) bool { return m.comparable && m.target =
 // errorText returns the condition of a Rule.Is in words. If target panics, fmt
 // recovers and prints the panic.
 func errorText(target error) string { return fmt.Sprintf("error %q", fmt.Sprint(target)) }
+
+const noFailure = "NoFailure"
+
+var errNoFailure = errors.New("classify: the *Failure is nil: make one from an error with NewFailure")

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/keyed"
 	"github.com/windlass-go/windlass/internal/linktag"
 )
 
@@ -148,7 +150,8 @@ type joinedError struct {
 	text string
 }
 
-func (e *joinedError) Error() string   { return e.text }
+func (e *joinedError) Error() string { return e.text }
+
 func (e *joinedError) Unwrap() []error { return e.errs }
 
 // joined returns an error with the texts of errs, up to a bound, and end.
@@ -158,4 +161,91 @@ func joined(errs []error, end string) error {
 		texts.add(err.Error())
 	}
 	return &joinedError{errs, texts.String() + end}
+}
+
+// Cached remembers for ttl that check proceeded for a key, and does not run
+// check for that key meanwhile. It remembers no block, skip or error, so a
+// resource is not blocked longer than necessary. The key must cover everything
+// that check reads, for instance the generation of the spec. The zero key, and
+// a key that contains NaN, are not remembered. If the clock is set back to
+// before a verdict, Cached forgets the verdict. A user who asks for a retry now
+// does not clear it; add the annotation of the request to the key for that.
+//
+// A remembered prebuilt check follows its objects ([Follow]). A remembered check
+// sets no [Slot], so a later [Slot.Get] returns
+// [ErrSlotUnset]. A check with [WithSlot] panics here.
+//
+// Cached remembers up to 1,024 keys and drops the oldest first ([WithSize]).
+// [WithClock] replaces the clock. The inner links run in every pass. These
+// panic: a check that [Check] did not make, a nil key function, and a ttl that
+// is not positive.
+func Cached[R any, K comparable](ttl time.Duration, key func(R) K, check chain.Middleware[R, Result], opts ...Option) chain.Middleware[R, Result] {
+	s := &settings{check: "Cached(" + nameOf(check) + ")", takes: []string{"WithClock", "WithSize"}, now: time.Now, number: 1024}
+	s.must(key != nil, "the key function is nil")
+	s.must(ttl > 0, "the ttl is %s: give a positive duration", ttl)
+	c, tag := alone("Cached", check)
+	s.must(!tag.Sets, "the check sets a slot, and a remembered check sets nothing: leave WithSlot out, or do not remember the check")
+	s.with(opts)
+	var passes keyed.Map[K, time.Time] // when the check proceeded
+	return newGroup(s.check, tag, func(observers []chain.Observer) func(context.Context, R) (Result, error) {
+		decide := Compose(watched(c, observers))
+		return func(ctx context.Context, req R) (Result, error) {
+			var zero K
+			k := key(req)
+			if at, ok := passes.Get(k); ok {
+				if age := s.now().Sub(at); age >= 0 && age < ttl { // negative: the clock was set back
+					chain.Note(ctx, "remembered")
+					tag.Follow(ctx, req)
+					return Proceed(), nil
+				}
+			}
+			res, err := decide(ctx, req)
+			// No error comes with proceed. A key with NaN is not equal to itself.
+			if res.d == proceed && k != zero && same(k, k) {
+				now := s.now()
+				passes.Put(k, func(v *time.Time) { *v = now }, func(n int, _ *time.Time) bool { return n > s.number })
+			}
+			return res, err
+		}
+	})
+}
+
+func same[K comparable](a, b K) bool { return a == b }
+
+// OnOwner makes a check of the resource from owner checks. Use it after the
+// resource was read. It returns the result of the first owner check that does
+// not proceed. [OwnerRequest.DecidedBy] and the text of an error name that
+// owner check.
+//
+// The name of the check is "OnOwner(OwnerReady, ...)". [All] and [Cached]
+// accept it if [Check] made all its links. No links and a nil link panic.
+func OnOwner[T any](links ...OwnerMiddleware) Middleware[T] {
+	if len(links) == 0 {
+		panic("checks: OnOwner: there are no links")
+	}
+	c := chain.New(links...)
+	names := make([]string, c.Len())
+	tag := linktag.Check{NeedsOwner: true, OwnerOnly: true}
+	for i, l := range c.Links() {
+		names[i] = l.Name
+		its, ok := l.Tag.(linktag.Check)
+		tag.Acts = tag.Acts || !ok || its.Acts // a raw link of the user may act
+		tag.Sets = tag.Sets || its.Sets
+		tag.Follows = append(tag.Follows, its.Follows...)
+	}
+	return newGroup("OnOwner("+strings.Join(names, ", ")+")", tag, func(observers []chain.Observer) func(context.Context, *Request[T]) (Result, error) {
+		ask := Compose(watched(c, observers))
+		return func(ctx context.Context, req *Request[T]) (Result, error) {
+			res, err := ask(ctx, &req.OwnerRequest)
+			switch by := req.DecidedBy(); {
+			case err != nil:
+				err = fmt.Errorf("%s: %w", by.Name, err)
+			case !res.Proceeds():
+				d := *res.d
+				d.inner = by
+				res.d = &d
+			}
+			return res, err
+		}
+	})
 }

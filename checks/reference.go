@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/linktag"
 )
-
-// ErrNoResolver is the error of a check that has to look up an object if the
-// request has no Resolver. Test for it with errors.Is.
-var ErrNoResolver = errors.New("the request has no resolver: give the reconciler one with flow.WithResolver")
 
 // ReferenceReady proceeds if all objects that the resource refers to are found
 // and ready for their own generation. Otherwise it blocks. The message names
@@ -148,4 +146,96 @@ func OptionalRefs(refs ...*Ref) []Ref {
 		}
 	}
 	return set
+}
+
+// ReferenceIs blocks while objection returns a text for a referenced object:
+// why the object is unsuitable and what fixes it. If it returns "" for each
+// object, the check proceeds. W is the type of the objects, usually a pointer.
+// name says what kind of reference it is. The link is listed as
+// "ReferenceIs(name)".
+//
+// The check also blocks in these cases:
+//
+//   - An object is not found.
+//   - An object is not a W ([WithWrongKindAllowed]).
+//   - Only the cloud ID of an object is known ([WithUnknownAllowed]).
+//   - objection dereferences nil: the object has not reported the field yet
+//     ([WithUnknownAllowed]).
+//
+// The message names the cause for each of these objects, up to a bound, and the
+// block waits for all of them. It is retried at [classify.Slow], at
+// [classify.Fast] if objects are only missing, and at [classify.OnChange] if
+// one has another type.
+//
+// ReferenceIs ignores readiness and deletion: put [ReferenceReady] before it.
+// As there, a zero Ref is ignored, and the resource follows the objects
+// ([WithoutFollowing]). The check fails if refs dereferences nil, if
+// the Resolver returns an error, and if the request has no Resolver
+// ([ErrNoResolver]). A nil function and an empty name panic.
+//
+// [WithSlot] hands the object over to later links. The check then fails if refs
+// names more than one object.
+func ReferenceIs[T, W any](name string, refs func(resource T) []Ref, objection func(resource T, referent W) string, opts ...Option) Middleware[T] {
+	s := ofReferences("ReferenceIs("+name+")", opts, "WithUnknownAllowed", "WithWrongKindAllowed", "WithSlot")
+	s.must(objection != nil, "the objection is nil")
+	slot := slotOf[W](s)
+	before := name + " "
+	return references(s, name, refs, func(ctx context.Context, req *Request[T], ref *Ref, o Object) Result {
+		referent, res := typed[W](ctx, s, &ofReference, before, ref, &o)
+		if res.IsZero() {
+			fits := func(referent W) string { return objection(req.Resource, referent) }
+			res = suits(ctx, s, &ofReference, before, ref, referent, filling(slot, &req.OwnerRequest, fits))
+		}
+		return res
+	})
+}
+
+// ReferenceHas proceeds if a field of each referenced object is set, such as an
+// ID that the cloud assigns. W is the type of the objects, usually a pointer.
+// field returns the field. name says what kind of reference it is. The link is
+// listed as "ReferenceHas(name)".
+//
+//	checks.ReferenceHas("network", func(d *Database) []checks.Ref { return []checks.Ref{d.Spec.Network} },
+//		func(n *Network) *string { return n.Status.ID })
+//
+// A field is not set if it is the zero value of its type, a list or a map
+// without elements, or a blank string, or if field dereferences nil. A pointer
+// is set if it is not nil, and does not point to a blank string.
+//
+// The block for a field that is not set has [ReasonReferenceUnknown]. All else
+// is as for [ReferenceIs], without [WithUnknownAllowed]. So an object known only
+// by its cloud ID blocks.
+func ReferenceHas[T, W, V any](name string, refs func(resource T) []Ref, field func(referent W) V, opts ...Option) Middleware[T] {
+	s := ofReferences("ReferenceHas("+name+")", opts, "WithWrongKindAllowed", "WithSlot")
+	s.must(field != nil, "the function of the field is nil")
+	slot := slotOf[W](s)
+	before := name + " "
+	return references(s, name, refs, func(ctx context.Context, req *Request[T], ref *Ref, o Object) Result {
+		referent, res := typed[W](ctx, s, &ofReference, before, ref, &o)
+		if !res.IsZero() {
+			return res
+		}
+		if v, _ := optional(ctx, field, referent); !isSet(reflect.ValueOf(&v).Elem()) {
+			return s.blocked(ReasonReferenceUnknown, classify.Slow, ref, before, " has not reported yet the field that ", s.check, " reads")
+		}
+		if slot != nil {
+			slot.Set(req, referent)
+		}
+		return Proceed()
+	})
+}
+
+// isSet reports whether a field has a value.
+func isSet(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Interface:
+		return !v.IsNil() && isSet(v.Elem())
+	case reflect.Pointer:
+		return !v.IsNil() && (v.Elem().Kind() != reflect.String || isSet(v.Elem()))
+	case reflect.Map, reflect.Slice:
+		return v.Len() > 0
+	case reflect.String:
+		return !blank(v.String())
+	}
+	return !v.IsZero()
 }
