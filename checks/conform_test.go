@@ -96,7 +96,6 @@ func TestChecksConform(t *testing.T) {
 		"OnOwner":                  owner,
 		"ReferenceIs":              checks.ReferenceIs("network", networkOf, sameVersion),
 		"ReferenceIs/Allowed":      checks.ReferenceIs("network", networkOf, sameVersion, checks.WithUnknownAllowed(), checks.WithWrongKindAllowed(), checks.WithReason("TooOld")),
-		"ReferenceHas":             checks.ReferenceHas("network", networkOf, func(n *Cluster) *string { return n.Status.ProvisioningState }),
 		"Unused":                   checks.Unused("hosts", claimsOf),
 		"Unique":                   checks.Unique("host", claimsOf, checks.WithFollowing()),
 		"ResourceIs": checks.ResourceIs("Offered", func(d *Database) string {

@@ -24,7 +24,6 @@
 //     if the check has to read the state from the cloud
 //   - the objects that the resource refers to are ready: [ReferenceReady]
 //   - these objects meet your rule: [ReferenceIs]
-//   - a field of these objects is set: [ReferenceHas]
 //   - no other object uses the resource any more: [Unused]
 //   - no older object has the same: [Unique]
 //   - the resource meets your rule: [ResourceIs]

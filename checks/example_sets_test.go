@@ -97,31 +97,6 @@ func ExampleOwnerFrom() {
 	//   <nil>
 }
 
-// A network gets its ID from the cloud. A database needs this ID, and waits
-// until the controller of the network has reported it.
-func ExampleReferenceHas() {
-	type Network struct{ ID *string }
-	type Database struct{ Network string }
-
-	check := checks.Compose(chain.New(
-		checks.ReferenceHas("network ID", func(d *Database) []checks.Ref {
-			return []checks.Ref{{Kind: "Network", Name: d.Network}}
-		}, func(n *Network) *string { return n.ID }),
-	))
-
-	id := "/networks/1"
-	for _, network := range []*Network{{}, {ID: &id}} {
-		req := &checks.Request[*Database]{Resource: &Database{Network: "lan"}}
-		req.Resolver = func(_ context.Context, ref checks.Ref) (checks.Object, error) {
-			return checks.Object{Ref: ref, Value: network}, nil
-		}
-		fmt.Println(check(ctx, req))
-	}
-	// Output:
-	// block ReferenceStateUnknown: network ID Network lan has not reported yet the field that ReferenceHas(network ID) reads [slow, waiting for Network lan] <nil>
-	// proceed <nil>
-}
-
 // A database reads its password from a Secret. It follows the Secret from
 // EntryCheck, which runs in every pass. A rotated Secret then starts a pass,
 // although the database is Ready.

@@ -95,7 +95,6 @@ func TestFollowingChecks(t *testing.T) {
 		"ReferenceReady":           {"references are followed", checks.ReferenceReady("network", refs), network},
 		"ReferenceReady/Without":   {"WithoutFollowing follows nothing", checks.ReferenceReady("network", refs, checks.WithoutFollowing()), nil},
 		"ReferenceIs/Without":      {"WithoutFollowing follows nothing", checks.ReferenceIs("network", refs, func(*Database, *Cluster) string { return "no" }, checks.WithoutFollowing()), nil},
-		"ReferenceHas/Without":     {"WithoutFollowing follows nothing", checks.ReferenceHas("network", refs, func(*Cluster) int { return 0 }, checks.WithoutFollowing()), nil},
 		"OwnerReady":               {"owners are not followed", on(checks.OwnerReady()), nil},
 		"OwnerReady/With":          {"WithFollowing follows the owner", on(checks.OwnerReady(follow)), owner},
 		"OwnerFound/With":          {"WithFollowing follows the owner", on(checks.OwnerFound(follow)), owner},

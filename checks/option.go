@@ -136,7 +136,7 @@ func WithUnknownAllowed() Option {
 
 // WithWrongKindAllowed lets a check proceed if the owner or the referenced
 // object has another Go type than the check expects. It is for
-// OwnerProvisioningState, OwnerIs, OwnerFits, ReferenceIs and ReferenceHas.
+// OwnerProvisioningState, OwnerIs, OwnerFits and ReferenceIs.
 func WithWrongKindAllowed() Option {
 	return option{"WithWrongKindAllowed", func(s *settings) { s.wrongKindProceeds = true }}
 }
@@ -171,7 +171,7 @@ func WithoutFollowing() Option {
 
 // WithSlot sets slot to the owner or the referenced object when the check
 // proceeds because it has no objection to that object. It is for OwnerIs,
-// OwnerFits, ReferenceIs and ReferenceHas.
+// OwnerFits and ReferenceIs.
 //
 // The slot stays unset if the check proceeds without reading an object: nothing
 // is referenced, the resource is being deleted, or [WithUnknownAllowed] or
@@ -215,7 +215,7 @@ func positive(name string, n int) Option {
 // These blocks keep their reason:
 //
 //   - No reference names the owner: [ReasonOwnerNotSet].
-//   - OwnerProvisioningState, OwnerIs, OwnerFits, ReferenceIs and ReferenceHas
+//   - OwnerProvisioningState, OwnerIs, OwnerFits and ReferenceIs
 //     cannot read the object: it is not found, it has another Go type, or only its cloud ID
 //     is known.
 func WithReason(reason string) Option {

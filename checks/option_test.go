@@ -32,9 +32,6 @@ var configurable = map[string]func(...checks.Option){
 	"ReferenceIs(network)": func(o ...checks.Option) {
 		checks.ReferenceIs("network", func(*Deep) []checks.Ref { return nil }, func(*Deep, *Deep) string { return "" }, o...)
 	},
-	"ReferenceHas(network)": func(o ...checks.Option) {
-		checks.ReferenceHas("network", func(*Deep) []checks.Ref { return nil }, func(*Deep) int { return 0 }, o...)
-	},
 	"Unused(users)": func(o ...checks.Option) {
 		checks.Unused("users", func(*Deep) checks.Query { return checks.Query{} }, o...)
 	},
@@ -72,9 +69,9 @@ func TestOptionsFit(t *testing.T) {
 		"WithDenied":           {"WithDenied is for checks of states", checks.WithDenied("a"), states},
 		"WithExactStates":      {"WithExactStates is for checks of states", checks.WithExactStates(), states},
 		"WithUnknownAllowed":   {"WithUnknownAllowed is for checks that read a field", checks.WithUnknownAllowed(), []string{"ApprovalPending", "LiveState", "OwnerProvisioningState", "ProvisioningState", "ReferenceIs(network)", "fits", "suits"}},
-		"WithWrongKindAllowed": {"WithWrongKindAllowed is for checks that expect a type", checks.WithWrongKindAllowed(), []string{"OwnerProvisioningState", "ReferenceHas(network)", "ReferenceIs(network)", "fits", "suits"}},
+		"WithWrongKindAllowed": {"WithWrongKindAllowed is for checks that expect a type", checks.WithWrongKindAllowed(), []string{"OwnerProvisioningState", "ReferenceIs(network)", "fits", "suits"}},
 		"WithFollowing":        {"WithFollowing is for checks of owners and sets", checks.WithFollowing(), []string{"OwnerFound", "OwnerProvisioningState", "OwnerReady", "Unique(host)", "Unused(users)", "fits", "suits"}},
-		"WithoutFollowing":     {"WithoutFollowing is for checks of references", checks.WithoutFollowing(), []string{"ReferenceHas(network)", "ReferenceIs(network)", "ReferenceReady(network)"}},
+		"WithoutFollowing":     {"WithoutFollowing is for checks of references", checks.WithoutFollowing(), []string{"ReferenceIs(network)", "ReferenceReady(network)"}},
 		"WithByIDBlocked":      {"WithByIDBlocked is for checks that proceed by ID only", checks.WithByIDBlocked(), []string{"OwnerFound", "OwnerReady", "ReferenceReady(network)"}},
 		"WithRequiredOwner":    {"WithRequiredOwner is for checks that proceed without an owner", checks.WithRequiredOwner(), []string{"OwnerFound", "OwnerReady"}},
 		"WithMinimum":          {"WithMinimum is for approvals", checks.WithMinimum(1), []string{"ApprovalPending"}},
