@@ -86,7 +86,7 @@ func LeftOf(uid types.UID, resync, requeue time.Duration, last, now time.Time) t
 // Causes returns the predicate of the events that cause a pass. It adds delayed
 // passes to q.
 func (r *Reconciler[T]) Causes(q workqueue.TypedRateLimitingInterface[reconcile.Request]) predicate.Predicate {
-	r.overwrites.queue.Store(&q)
+	r.queue.Store(&q)
 	return r.overwritten(predicate.Or(asked, r.selves.Events()))
 }
 

@@ -2,13 +2,17 @@ package ctrlx
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -18,18 +22,49 @@ import (
 
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
-	"github.com/windlass-go/windlass/ctrlx/internal/overwrite"
 )
 
 // queue is the work queue of a controller.
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// overwrites finds the writes of other writers to the conditions Ready,
-// Reconciling and Stalled, and corrects them.
-type overwrites struct {
-	writes  overwrite.Writes
-	backoff overwrite.Backoff
-	queue   atomic.Pointer[queue] // nil until the controller starts
+// owned lists the conditions that a reconciler corrects. The condition Finished
+// is not among them: a person removes it to start passes again.
+var owned = [...]string{"Ready", "Reconciling", "Stalled"}
+
+// The delays of corrections after the first one, which has none. With the longest
+// one, 1,000 fought objects are less than two writes a second. calm is the time
+// without a foreign write after which the delays start again. It is longer than a
+// writer that reacts to each correction needs.
+const firstDelay, longestDelay, calm = time.Second, 10 * time.Minute, 20 * time.Minute
+
+// changedTypes returns the owned conditions in which two lists differ. It allocates
+// nothing if there are none.
+func changedTypes(a, b []metav1.Condition) (changed []string) {
+	for _, t := range owned {
+		if !sameCondition(meta.FindStatusCondition(a, t), meta.FindStatusCondition(b, t)) {
+			changed = append(changed, t)
+		}
+	}
+	return changed
+}
+
+// sameCondition reports whether two conditions are equal but for the time of their
+// last transition. Nil stands for a condition that is not there.
+func sameCondition(a, b *metav1.Condition) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message && a.ObservedGeneration == b.ObservedGeneration
+}
+
+// hashOfOwned returns a hash of the owned conditions.
+func hashOfOwned(all []metav1.Condition) (h uint64) {
+	for _, t := range owned {
+		if c := meta.FindStatusCondition(all, t); c != nil {
+			h = h*31 + memory.Hash(t, string(c.Status), c.Reason, c.Message, strconv.FormatInt(c.ObservedGeneration, 10))
+		}
+	}
+	return h
 }
 
 // overwritten returns the predicate that lets the events of causes pass, and
@@ -40,13 +75,12 @@ func (r *Reconciler[T]) overwritten(causes predicate.Predicate) predicate.Predic
 		CreateFunc:  causes.Create,
 		GenericFunc: causes.Generic,
 		DeleteFunc: func(e event.DeleteEvent) bool {
-			r.overwrites.writes.Forget(e.Object.GetUID())
 			r.keep(client.ObjectKeyFromObject(e.Object), false)
 			return causes.Delete(e)
 		},
 		UpdateFunc: func(e event.UpdateEvent) bool {
-			if u, foreign := r.foreign(e.ObjectOld, e.ObjectNew); foreign {
-				return !r.postponed(u) || asked.Update(e)
+			if delay, foreign := r.foreign(e.ObjectOld, e.ObjectNew); foreign {
+				return delay == 0 || asked.Update(e)
 			}
 			return causes.Update(e)
 		},
@@ -54,62 +88,118 @@ func (r *Reconciler[T]) overwritten(causes predicate.Predicate) predicate.Predic
 }
 
 // foreign reports whether another writer changed an owned condition between two
-// versions of an object.
-func (r *Reconciler[T]) foreign(before, now client.Object) (u overwrite.Update, foreign bool) {
+// versions of an object, and notes it. A pass has to follow at once if the delay is
+// 0; otherwise a later pass is in the queue.
+func (r *Reconciler[T]) foreign(before, now client.Object) (delay time.Duration, foreign bool) {
 	was, ok := before.(T)
 	is, ok2 := now.(T)
 	if !ok || !ok2 || was.GetUID() != is.GetUID() || was.GetResourceVersion() == is.GetResourceVersion() {
-		return u, false
+		return 0, false
 	}
 	defer func() {
 		if recover() != nil { // the next pass calls the same function of the user, and reports the panic
 			foreign = false
 		}
 	}()
-	u = overwrite.Update{Was: was, Is: is, Before: r.conditions.get(was), Now: r.conditions.get(is)}
-	return u, r.overwrites.writes.Foreign(u) && !r.leaves(is)
-}
-
-// leaves reports whether no pass would correct the conditions of obj: it is
-// finished, or its last pass left the status as it was.
-func (r *Reconciler[T]) leaves(obj T) bool {
-	return r.memory.Get(client.ObjectKeyFromObject(obj)).Kept || r.conditions.finished(obj)
-}
-
-// postponed records a foreign update. It returns false if a pass has to follow
-// at once; otherwise a later pass is in the queue.
-func (r *Reconciler[T]) postponed(u overwrite.Update) bool {
-	name := types.NamespacedName{Namespace: u.Is.GetNamespace(), Name: u.Is.GetName()}
-	delay, schedule := r.overwrites.backoff.Notice(name, u.Is.GetUID(), r.opt.now(), u.Note())
-	return !schedule || delay > 0 && r.overwrites.enqueue(name, delay)
-}
-
-// enqueue adds a pass after a delay to the queue, if there is a queue already.
-func (o *overwrites) enqueue(name types.NamespacedName, delay time.Duration) bool {
-	q := o.queue.Load()
-	if q == nil {
-		return false
+	all := r.conditions.get(is)
+	changed := changedTypes(r.conditions.get(was), all)
+	name := client.ObjectKeyFromObject(is)
+	known := r.memory.Get(name)
+	if w := known.Written; w != nil && w.UID == is.GetUID() {
+		version := is.GetResourceVersion()
+		if order, err := resourceversion.CompareResourceVersion(version, w.Version); err == nil && order < 0 {
+			return 0, false // our write has replaced it
+		}
+		if version == w.Version || hashOfOwned(all) == w.Conditions {
+			changed = nil
+		}
+		if !w.Running {
+			r.wrote(name, nil)
+		}
 	}
-	(*q).AddAfter(reconcile.Request{NamespacedName: name}, delay)
-	return true
+	if len(changed) == 0 || known.Kept || r.conditions.finished(is) { // no pass would correct it
+		return 0, false
+	}
+	return r.postponed(name, r.conditions.get(was), changed, writerOf(was.GetManagedFields(), is.GetManagedFields()), is.GetUID()), true
 }
 
-// writing calls write, which replaces the conditions of obj that the pass read.
-func (r *Reconciler[T]) writing(obj T, read, written []metav1.Condition, write func() error) error {
-	r.overwrites.writes.Begin(obj.GetUID(), obj.GetResourceVersion(), read, written)
+// postponed notes a foreign write. It returns 0 if a pass has to follow at once.
+func (r *Reconciler[T]) postponed(name types.NamespacedName, before []metav1.Condition, changed []string, writer string, uid types.UID) (delay time.Duration) {
+	now, scheduled, q := r.opt.now(), false, r.queue.Load()
+	r.memory.Change(name, func(e *memory.Entry) {
+		f := memory.Fight{UID: uid}
+		if e.Fight != nil && e.Fight.UID == uid && now.Sub(e.Fight.Due) <= calm {
+			f = *e.Fight
+		}
+		if !f.Noted { // the verdict before the first write is the reconciler's own
+			f.Ready = nil
+			if ready := meta.FindStatusCondition(before, "Ready"); ready != nil {
+				f.Ready = ready.DeepCopy()
+			}
+		}
+		f.Noted, f.Types, f.Writer = true, changed, writer
+		if scheduled = f.Scheduled; !scheduled {
+			if f.Count > 0 {
+				delay = memory.Delay(f.Count-1, firstDelay, longestDelay)
+			}
+			f.Count++
+			f.Scheduled, f.Due = true, now.Add(delay)
+		}
+		e.Fight = &f
+	})
+	switch {
+	case scheduled:
+		return longestDelay // a pass is in the queue
+	case delay > 0 && q == nil: // the controller has not started
+		return 0
+	case delay > 0:
+		(*q).AddAfter(reconcile.Request{NamespacedName: name}, delay)
+	}
+	return delay
+}
+
+// correctionBegins notes that a pass begins, before it reads the object. A foreign write from
+// now on needs another pass.
+func (r *Reconciler[T]) correctionBegins(name types.NamespacedName) {
+	if f := r.memory.Get(name).Fight; f != nil && f.Scheduled {
+		r.memory.Change(name, func(e *memory.Entry) {
+			next := *e.Fight
+			next.Scheduled = false
+			e.Fight = &next
+		})
+	}
+}
+
+// writing calls write, which replaces the conditions of obj that the pass read. An
+// update that the watch reports is ours if it has the written conditions, because the
+// API server may have done a request that failed.
+func (r *Reconciler[T]) writing(obj T, written []metav1.Condition, write func() error) error {
+	name := client.ObjectKeyFromObject(obj)
+	w := memory.Written{UID: obj.GetUID(), Version: obj.GetResourceVersion(), Conditions: hashOfOwned(written), Running: true}
+	running := w
+	r.wrote(name, &running)
 	err := write()
-	u, foreign := r.overwrites.writes.End(obj.GetUID(), obj.GetResourceVersion(), r.conditions.get(obj), err)
-	if foreign && !r.postponed(u) {
-		r.overwrites.enqueue(client.ObjectKeyFromObject(obj), 0)
+	w.Running = false
+	switch {
+	case err == nil:
+		w.Version, w.Conditions = obj.GetResourceVersion(), hashOfOwned(r.conditions.get(obj))
+	case apierrors.IsNotFound(err): // no later event has this UID
+		r.wrote(name, nil)
+		return err
 	}
+	r.wrote(name, &w)
 	return err
+}
+
+func (r *Reconciler[T]) wrote(name types.NamespacedName, w *memory.Written) {
+	r.memory.Change(name, func(e *memory.Entry) { e.Written = w })
 }
 
 // readyBefore returns the condition Ready of the last pass: as it was before
 // another writer changed it, or else as it was read.
 func (r *Reconciler[T]) readyBefore(read T) *metav1.Condition {
-	if note, ok := r.overwrites.backoff.Peek(client.ObjectKeyFromObject(read), read.GetUID()); ok {
-		return note.Ready
+	if f := r.memory.Get(client.ObjectKeyFromObject(read)).Fight; f != nil && f.UID == read.GetUID() && f.Noted {
+		return f.Ready
 	}
 	return meta.FindStatusCondition(r.conditions.get(read), "Ready")
 }
@@ -118,19 +208,37 @@ func (r *Reconciler[T]) readyBefore(read T) *metav1.Condition {
 // verdict. If the pass corrected them, and another writer had changed them, it
 // reports that writer.
 func (r *Reconciler[T]) correct(ctx context.Context, obj T, corrected bool) {
-	r.keep(client.ObjectKeyFromObject(obj), false)
-	note, ok := r.overwrites.backoff.Take(client.ObjectKeyFromObject(obj), obj.GetUID())
-	if !ok || !corrected {
+	name := client.ObjectKeyFromObject(obj)
+	r.keep(name, false)
+	f := r.foughtIn(name, obj.GetUID())
+	if f == nil || !corrected {
 		return
 	}
 	verbosity := 0
-	if note.Count > 1 {
+	if f.Count > 1 {
 		verbosity = 1
 	}
-	log.FromContext(ctx).V(verbosity).Info("another writer changed the conditions of the object; they are corrected", "conditions", note.Types,
-		"writer", note.Writer.Manager, "operation", note.Writer.Operation, "time", note.Writer.Time, "correction", note.Count)
-	r.tell(obj, &metav1.Condition{Reason: ReasonOverwritten, Message: strings.Join(note.Types, ", ") + ": changed by " + note.Writer.String() +
+	log.FromContext(ctx).V(verbosity).Info("another writer changed the conditions of the object; they are corrected", "conditions", f.Types,
+		"writer", f.Writer, "correction", f.Count)
+	r.tell(obj, &metav1.Condition{Reason: ReasonOverwritten, Message: strings.Join(f.Types, ", ") + ": changed by " + f.Writer +
 		"; corrected, because " + r.name + " owns these conditions: configure the writer to leave them unchanged"}, classify.Warning, "")
+}
+
+// foughtIn takes the foreign write that came before the pass began; nil: there is
+// none. A later one is for the next pass.
+func (r *Reconciler[T]) foughtIn(name types.NamespacedName, uid types.UID) *memory.Fight {
+	f := r.memory.Get(name).Fight
+	if f == nil || f.UID != uid || !f.Noted || f.Scheduled {
+		return nil
+	}
+	r.memory.Change(name, func(e *memory.Entry) {
+		next := *f
+		next.Noted, next.Ready, next.Types, next.Writer = false, nil, nil, ""
+		if e.Fight == f {
+			e.Fight = &next
+		}
+	})
+	return f
 }
 
 // keep records whether a pass left the conditions of an object as they are: another
@@ -139,4 +247,29 @@ func (r *Reconciler[T]) keep(name types.NamespacedName, kept bool) {
 	if r.memory.Get(name).Kept != kept {
 		r.memory.Change(name, func(e *memory.Entry) { e.Kept = kept })
 	}
+}
+
+// writerOf returns the newest field manager of an update of the status, as a message
+// shows it. before and now are the managed fields before and after it.
+func writerOf(before, now []metav1.ManagedFieldsEntry) string {
+	var newest *metav1.ManagedFieldsEntry
+	alone := true
+	for i := range now {
+		e := &now[i]
+		if e.Subresource != "" && e.Subresource != "status" || e.Time == nil || slices.ContainsFunc(before, func(b metav1.ManagedFieldsEntry) bool {
+			return b.Manager == e.Manager && b.Operation == e.Operation && b.Subresource == e.Subresource && b.APIVersion == e.APIVersion && b.Time.Equal(e.Time)
+		}) {
+			continue
+		}
+		switch {
+		case newest == nil || newest.Time.Before(e.Time):
+			newest, alone = e, true
+		case newest.Time.Equal(e.Time) && newest.Manager != e.Manager:
+			alone = false
+		}
+	}
+	if newest == nil || !alone || newest.Manager == "" {
+		return "an unknown writer"
+	}
+	return fmt.Sprintf("the field manager %q (%s at %s)", newest.Manager, newest.Operation, newest.Time.UTC().Format(time.RFC3339))
 }

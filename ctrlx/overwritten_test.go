@@ -358,3 +358,73 @@ func TestEventsAllocateNothing(t *testing.T) {
 		t.Errorf("an event allocates %v times", n)
 	}
 }
+
+// The watch reports updates while the request of a pass runs, and after it. Only the
+// writes of others are foreign.
+func TestOverwrittenWhileAWriteRuns(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		during func(w *watchedApp) bool // before the answer to the request; it returns what the event causes
+		causes bool
+		says   string
+	}{
+		"Ours":    {"the event is faster than the answer", (*watchedApp).event, false, "True Succeeded"},
+		"Foreign": {"another controller writes after us", func(w *watchedApp) bool { w.overwrite("Theirs"); return w.event() }, true, "False Theirs"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := &watchedApp{harness: newHarness(t, anApp(AppSpec{}))}
+			var caused bool
+			w.manager.client = slow{w.api, func() { caused = tc.during(w) }}
+			w.use(w.reconciler(flow.Extensions[*App]{}))
+			w.pass()
+			if caused != tc.causes || w.says() != tc.says {
+				t.Errorf("%s: it causes a pass: %v, and the object says %q", tc.reason, caused, w.says())
+			}
+			if w.event() {
+				t.Errorf("%s: a second event of the same version causes a pass", tc.reason)
+			}
+		})
+	}
+}
+
+// An update that a later write of the reconciler has replaced is not foreign, whenever
+// the watch reports it.
+func TestOverwrittenBeforeOurWrite(t *testing.T) {
+	w := &watchedApp{harness: newHarness(t, anApp(AppSpec{}))}
+	w.use(w.reconciler(flow.Extensions[*App]{}))
+	w.pass()
+	w.event()
+	was := w.last
+	w.overwrite("Theirs")
+	theirs := w.read()
+	w.pass() // reads it, and corrects it
+	if w.says() != "True Succeeded" {
+		t.Fatalf("it says %q", w.says())
+	}
+	if w.causes.Update(event.UpdateEvent{ObjectOld: was, ObjectNew: theirs}) {
+		t.Error("the late event of a corrected write causes a pass")
+	}
+	if w.last = theirs; w.event() {
+		t.Error("the correction causes a pass")
+	}
+}
+
+// slow is a client that does something before it returns the answers to status writes.
+type slow struct {
+	client.Client
+	before func()
+}
+
+func (c slow) Status() client.SubResourceWriter { return slowStatus{c.Client.Status(), c.before} }
+
+type slowStatus struct {
+	client.SubResourceWriter
+	before func()
+}
+
+func (s slowStatus) Patch(ctx ctxt, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+	err := s.SubResourceWriter.Patch(ctx, obj, patch, opts...)
+	s.before()
+	return err
+}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
-	"github.com/windlass-go/windlass/ctrlx/internal/overwrite"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -73,7 +72,7 @@ func (r *Reconciler[T]) isSuspended(obj T) (yes bool) {
 // does not change all.
 func notPaused(all []metav1.Condition, generation int64) []metav1.Condition {
 	c := metav1.Condition{Type: ConditionPaused, Status: metav1.ConditionFalse, Reason: ReasonNotPaused, ObservedGeneration: generation}
-	if is := meta.FindStatusCondition(all, ConditionPaused); is == nil || overwrite.Same(is, &c) {
+	if is := meta.FindStatusCondition(all, ConditionPaused); is == nil || sameCondition(is, &c) {
 		return all
 	}
 	all = slices.Clone(all)

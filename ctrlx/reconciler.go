@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -60,17 +61,17 @@ type Reconciler[T client.Object] struct {
 	own      *engine.Own // reads that see the writes of this process
 	selves   engine.Self
 	pokes    pokes
-	guard    *guard[T]     // nil: there is none
-	limit    time.Duration // the deadline of a pass; not positive: it has none
+	queue    atomic.Pointer[queue] // nil until the controller starts
+	guard    *guard[T]             // nil: there is none
+	limit    time.Duration         // the deadline of a pass; not positive: it has none
 	orphans  orphans[T]
 	served   statusServed
 	dropped  sync.Once // see errDropped
 	clients  *identities
 	program  string // identifies the running program; empty: unknown
 
-	tokens     bool // the record stores the tokens of operations
-	settles    bool // settled objects are left alone after a restart
-	overwrites overwrites
+	tokens  bool // the record stores the tokens of operations
+	settles bool // settled objects are left alone after a restart
 }
 
 // New makes a reconciler for one kind of object. name is the name of the kind in texts.
@@ -184,7 +185,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	r.selves.Begin(req.NamespacedName)
 	now := r.opt.now()
 	r.pokes.begin(req.NamespacedName, now)
-	r.overwrites.backoff.Begins(req.NamespacedName)
+	r.correctionBegins(req.NamespacedName)
 	id := r.id(req.NamespacedName)
 	r.engine.Spans.Begin(id)
 	defer r.engine.Spans.End(id)
@@ -287,7 +288,7 @@ func (r *Reconciler[T]) pass(ctx context.Context, req reconcile.Request, p *pass
 	r.record(p, req, out, last, c)
 	if out.KeepsStatus() {
 		r.keep(req.NamespacedName, true)
-		r.overwrites.backoff.Take(req.NamespacedName, obj.GetUID())
+		r.foughtIn(req.NamespacedName, obj.GetUID())
 		end = s.base()
 	} else {
 		if err := s.write(p, out, circle, c); err != nil {
@@ -358,7 +359,7 @@ func (r *Reconciler[T]) leave(ctx context.Context, obj T, finalizers []string) e
 	was := r.conditions.get(base)
 	all := merged(was, blockConditions(ReasonDeleted, why, classify.Slow), obj.GetGeneration())
 	r.conditions.set(obj, all)
-	return ignoreGone(r.writing(obj, was, all, func() error { return r.writer().Status(ctx, base, obj) }))
+	return ignoreGone(r.writing(obj, all, func() error { return r.writer().Status(ctx, base, obj) }))
 }
 
 // delay returns the time after which to requeue the object; 0: no requeue. A blocked object whose awaited objects are all
@@ -390,7 +391,6 @@ func (r *Reconciler[T]) forget(req reconcile.Request) {
 	r.engine.Forget(r.id(req.NamespacedName))
 	r.memory.forget(req.NamespacedName)
 	r.waker.Calm(req.NamespacedName)
-	r.overwrites.backoff.Forget(req.NamespacedName)
 }
 
 func (r *Reconciler[T]) newObject() T { return newOf[T]() }

@@ -78,7 +78,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 		Named(r.name).
 		For(obj, builder.WithPredicates(r.vanishes(), r.own.Events(), r.requests(), r.overwritten(predicate.Or(asked, r.selves.Events())))).
 		WatchesRawSource(source.Func(func(ctx context.Context, queue queue) error {
-			r.overwrites.queue.Store(&queue)
+			r.queue.Store(&queue)
 			r.startPokes(ctx, queue, electedOf(mgr, opts))
 			return r.waker.Start(ctx, queue)
 		})).

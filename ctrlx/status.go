@@ -17,7 +17,6 @@ import (
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
-	"github.com/windlass-go/windlass/ctrlx/internal/overwrite"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -124,7 +123,7 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 	}
 	base := s.base()
 	read := s.r.conditions.get(base)
-	err = s.r.writing(s.obj, read, all, func() error { return s.r.served.wroteStatus(s.r.writer().Status(ctx, base, s.obj)) })
+	err = s.r.writing(s.obj, all, func() error { return s.r.served.wroteStatus(s.r.writer().Status(ctx, base, s.obj)) })
 	if apierrors.IsInvalid(err) {
 		return errors.Join(err, s.refused(ctx, err))
 	} else if err != nil {
@@ -136,7 +135,7 @@ func (s *status[T]) write(ctx context.Context, out flow.Outcome, circle []checks
 		})
 	}
 	s.p.rootChanged = false // the event of the status wakes the waiters
-	s.r.correct(ctx, s.obj, overwrite.Changed(read, all))
+	s.r.correct(ctx, s.obj, len(changedTypes(read, all)) > 0)
 	if now := meta.FindStatusCondition(all, "Ready"); now != nil && !quiet(out) && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
 		s.r.tellRelated(s.obj, s.r.related(s.obj, out), now, eventSeverity(out, severity, timer.over || len(circle) > 0), out.Link())
 	}
@@ -174,7 +173,7 @@ func (s *status[T]) refused(ctx context.Context, why error) error {
 	if digest.SameStatus(s.p.read, obj) {
 		return nil
 	}
-	return s.r.writing(obj, s.r.conditions.get(base), s.r.conditions.get(obj), func() error { return s.r.writer().Status(ctx, base, obj) })
+	return s.r.writing(obj, s.r.conditions.get(obj), func() error { return s.r.writer().Status(ctx, base, obj) })
 }
 
 // blockConditions returns the conditions of a block. The flow makes the message safe to show.
@@ -201,7 +200,7 @@ func merged(old []metav1.Condition, outcome []flow.Condition, generation int64) 
 			Type: t, Status: metav1.ConditionStatus(outcome[i].Status), Reason: outcome[i].Reason,
 			Message: outcome[i].Message, ObservedGeneration: generation,
 		}
-		if is == nil || !overwrite.Same(is, &c) {
+		if is == nil || !sameCondition(is, &c) {
 			all = slices.Clone(all)
 			meta.SetStatusCondition(&all, c)
 		}

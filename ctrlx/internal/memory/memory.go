@@ -9,6 +9,7 @@ import (
 	"time"
 	"unique"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/windlass-go/windlass/checks"
@@ -52,12 +53,17 @@ type Entry struct {
 type Rare struct {
 	Follows  []checks.Ref // what the operations follow beyond a pass
 	Unstored *Unstored    // nil: the record has every operation
+	Written  *Written     // nil: the watch has reported the last write of the conditions
+	Fight    *Fight       // nil: no other writer changed the conditions
 }
 
-func (r *Rare) empty() bool { return len(r.Follows) == 0 && r.Unstored == nil }
+func (r *Rare) empty() bool {
+	return len(r.Follows) == 0 && r.Unstored == nil && r.Written == nil && r.Fight == nil
+}
 
 func (r *Rare) same(o *Rare) bool {
-	return len(r.Follows) == len(o.Follows) && (len(r.Follows) == 0 || &r.Follows[0] == &o.Follows[0]) && r.Unstored == o.Unstored
+	return len(r.Follows) == len(o.Follows) && (len(r.Follows) == 0 || &r.Follows[0] == &o.Follows[0]) && r.Unstored == o.Unstored &&
+		r.Written == o.Written && r.Fight == o.Fight
 }
 
 // Unstored describes an operation that a write did not store. The flow has it in
@@ -66,6 +72,26 @@ func (r *Rare) same(o *Rare) bool {
 type Unstored struct {
 	Read   string // the operation in the record before the write
 	Wanted string // that of the write, which may have succeeded in spite of its error
+}
+
+// Written is the last write of the conditions that the watch has not reported yet.
+type Written struct {
+	UID        types.UID
+	Version    string // that a pass last read or wrote: no older update is foreign
+	Conditions uint64 // a hash of the written conditions
+	Running    bool   // the request has no answer yet
+}
+
+// Fight describes how another writer changes the conditions of an object.
+type Fight struct {
+	UID       types.UID
+	Count     int               // the number of corrections in a row
+	Due       time.Time         // when the last scheduled correction is due
+	Scheduled bool              // a correction is scheduled, and its pass has not begun
+	Noted     bool              // no pass has reported the last foreign write
+	Ready     *metav1.Condition // the condition Ready before the first write that is not corrected; nil: none
+	Types     []string          // the changed conditions
+	Writer    string            // who changed them, as a message shows it
 }
 
 // Store is the memory of a reconciler. The zero Store is ready to use. Its methods

@@ -4,6 +4,10 @@
 // The status is the place, because users of an object usually cannot write there.
 // It works with every definition that has conditions, and it travels with the
 // other conditions in one write.
+//
+// Some users may write the status of an object. So a record names its object and
+// the kind, and a key signs the operation in it. [Keys.Decode] refuses every other
+// operation.
 package record
 
 import (

@@ -1,5 +1,4 @@
-// Package write writes the objects of one kind to the API server, and makes the
-// record of an operation under way.
+// Package write writes the objects of one kind to the API server.
 //
 //	w := write.Writer{Client: c, Live: live, ...}
 //
@@ -7,9 +6,6 @@
 //	now, done, err := w.Change(ctx, base, change)    // the status, before the end of a pass
 //	err := w.Status(ctx, base, obj)                  // the status, at the end of a pass
 //	removed, err := w.RemoveFinalizer(ctx, obj, name)
-//
-//	message, err := keys.Encode(write.Operation{...}) // for a condition
-//	op, err := keys.Decode(message, uid, kind)
 //
 // # Locks
 //
@@ -23,9 +19,4 @@
 //
 // All writes but AddFinalizer run even if the deadline of the pass is over, or the
 // manager stops: each has a time of its own.
-//
-// # Trust
-//
-// Some users may write the status of an object. So a record names its object and
-// the kind, and a key signs it. [Keys.Decode] refuses every other record.
 package write
