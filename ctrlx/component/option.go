@@ -168,7 +168,7 @@ func WithReconciler(opts ...ctrlx.Option) Option {
 }
 
 // WithDependents adds options of package dependents, such as
-// dependents.WithSiblings and the links around one object. Three options of
+// dependents.WithReadiness and the links around one object. Three options of
 // that package do not belong here: use [WithPolicies], [WithConcurrency] and
 // [WithApplySet]. dependents.WithPolicies would replace the policies of
 // [WithPolicies], dependents.WithConcurrency has no effect, and

@@ -200,7 +200,7 @@ func preflight(next WaveHandler) WaveHandler {
 		w.pending = slices.DeleteFunc(w.pending, func(i int) bool { return w.Results[i].Pending == nil })
 		var awaited []checks.Ref
 		for i, res := range w.Results {
-			if res.Outcome == dependents.NotOurs && !res.Sibling {
+			if res.Outcome == dependents.NotOurs {
 				errs = append(errs, res.Refusal(w.Objects[i].Ref))
 				awaited = append(awaited, w.Objects[i].Ref)
 			}

@@ -54,8 +54,6 @@ func adopt(clock clock.PassiveClock) Middleware {
 			switch {
 			case o.ours:
 				return next(ctx, r)
-			case o.sibling:
-				return r.notOurs(o, "it belongs to the sibling "+o.owner), nil
 			case r.Policies.Adoption == AdoptionAlways && o.owner != "":
 				now := clock.Now()
 				if wait := taken.get(r, now); wait > 0 {
@@ -101,6 +99,6 @@ func owned(next Handler) Handler {
 
 func (r *Request) notOurs(o ownership, message string) Result {
 	res := r.result(NotOurs, message)
-	res.Owner, res.Sibling = o.owner, o.sibling
+	res.Owner = o.owner
 	return res
 }

@@ -75,8 +75,7 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 	}
 	o := options{
 		clock: clock.RealClock{}, concurrency: 1, manager: name, prefixes: []string{"kubectl"}, ownerDigest: changeOf,
-		siblings: func(client.Object) []checks.Ref { return nil },
-		ofOwner:  func(client.Object) Policies { return Policies{} },
+		ofOwner: func(client.Object) Policies { return Policies{} },
 	}
 	for _, opt := range opts {
 		if opt == nil {

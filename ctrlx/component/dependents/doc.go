@@ -187,9 +187,6 @@
 // Under Always, a write that takes an object removes the labels of other names
 // and the reference to another controller.
 //
-// [WithSiblings] declares owners whose objects are left alone under every
-// policy, and are no error.
-//
 // Every update and every deletion carries the UID and the resource version of
 // the object as the pass read it. So an object that changed meanwhile causes a
 // conflict and no write. A create never overwrites an object. Before a create

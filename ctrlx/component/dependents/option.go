@@ -26,7 +26,6 @@ type options struct {
 	readinessOf map[schema.GroupKind]ready.Func
 	prefixes    []string
 	ownerDigest func(client.Object) string
-	siblings    func(client.Object) []checks.Ref
 	dropMarks   bool
 	applySet    bool
 	concurrency int
@@ -111,16 +110,6 @@ func WithOwnerDigest(of func(owner client.Object) string) Option {
 		panic("dependents: WithOwnerDigest: the function is nil")
 	}
 	return func(o *options) { o.ownerDigest = of }
-}
-
-// WithSiblings declares other owners whose objects are left alone, even under
-// [AdoptionAlways]. Such an object is not ours, and counts as settled. Each ref
-// has a group, a kind, a namespace if the kind has namespaces, and a name.
-func WithSiblings(of func(owner client.Object) []checks.Ref) Option {
-	if of == nil {
-		panic("dependents: WithSiblings: the function is nil")
-	}
-	return func(o *options) { o.siblings = of }
 }
 
 // WithCluster names the cluster of the owners, for example by the UID of its

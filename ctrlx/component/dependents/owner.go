@@ -33,9 +33,6 @@ type Owner struct {
 	// Digest changes when the owner changes. It matters for
 	// [ReconcileOnObjectOrComponentChange] only.
 	Digest string
-	// Siblings are the IDs of owners whose objects are left alone.
-	Siblings []string
-
 	// Policies are those of the options, for objects without annotations. No field
 	// but StatusHint is empty.
 	Policies Policies
@@ -76,9 +73,6 @@ func (d *Dependents) OwnerOf(obj client.Object) (Owner, error) {
 	var problems []string
 	if o.Policies, problems = d.ofOwner(obj).or(d.policies).over(d.name, nil); len(problems) > 0 {
 		return Owner{}, fmt.Errorf("%w: the policies of the owner %s: %s", ErrInvalid, ref, strings.Join(problems, "; "))
-	}
-	for _, ref := range d.siblings(obj) {
-		o.Siblings = append(o.Siblings, d.id(ref))
 	}
 	return o, nil
 }
@@ -151,10 +145,9 @@ const mostOwner = 1000
 
 // ownership says to which owner an object belongs.
 type ownership struct {
-	ours    bool
-	owner   string // another owner; empty: none
-	marked  bool   // the other owner is one of this name, which would take the object back
-	sibling bool
+	ours   bool
+	owner  string // another owner; empty: none
+	marked bool   // the other owner is one of this name, which would take the object back
 }
 
 // ownership returns the owner of the live object. The label of the owner of the
@@ -164,26 +157,17 @@ func (r *Request) ownership() ownership {
 	own := r.of.keys.owner
 	ours := labels[own] == r.Owner.mark
 	keys, c := r.foreign(ours)
-	var other ownership
-	found := func(o ownership) {
-		if other.owner == "" || o.sibling && !other.sibling {
-			other = o
-		}
-	}
-	for _, key := range keys {
+	if len(keys) > 0 {
+		key := keys[0]
 		owner := annotations[key]
 		if hash(owner) != labels[key] || len(owner) > mostOwner { // a person may have changed the annotation
 			owner = "the owner with " + key + "=" + labels[key]
 		}
-		sibling := slices.ContainsFunc(r.Owner.Siblings, func(id string) bool { return hash(id) == labels[key] })
-		found(ownership{owner: owner, marked: key == own, sibling: sibling})
+		return ownership{owner: owner, marked: key == own}
 	}
 	if c != nil {
 		id := r.of.id(checks.Ref{Group: groupOf(c), Kind: c.Kind, Namespace: r.Live.GetNamespace(), Name: c.Name})
-		found(ownership{owner: id, sibling: slices.Contains(r.Owner.Siblings, id)})
-	}
-	if other.owner != "" {
-		return other
+		return ownership{owner: id}
 	}
 	if id := r.Owner.foreignSet(labels); id != "" && !ours {
 		return ownership{owner: "the ApplySet with " + partOf + "=" + id}

@@ -67,40 +67,19 @@ func TestAdoption(t *testing.T) {
 		"Controlled":       {"an object with a controller belongs to the controller", "IfUnowned", controlled, "not ours ReplicaSet.apps NS/rs", "foreign"},
 		"ControlledAlways": {"Always adopts it", "Always", controlled, "updated ", "new"},
 		"OtherName":        {"a reconciler of another name is another owner", "IfUnowned", otherName, "not ours the owner with db.example.com/owner-id=x", "foreign"},
-		"SiblingIfUnowned": {"an object of a sibling is left alone", "Sibling:IfUnowned", other, "not ours settled Cluster.test.windlass-go.github.io NS/other", "other"},
-		"SiblingOfTwo": {"also if another label comes first", "Sibling:Always", func(w *world) {
-			other(w)
-			w.edit("kubectl", func(cm *corev1.ConfigMap) { cm.Labels["acme.example.com/owner-id"] = "x" })
-		}, "not ours settled Cluster.test.windlass-go.github.io NS/other", "other"},
-		"SiblingAlways": {"also under Always", "Sibling:Always", other, "not ours settled Cluster.test.windlass-go.github.io NS/other", "other"},
-		"ControllerSibling": {"a controller may be a sibling", "Sibling:Always", func(w *world) {
-			none(w)
-			w.edit("kubectl", func(cm *corev1.ConfigMap) {
-				cm.OwnerReferences = []metav1.OwnerReference{{APIVersion: testv1.GroupVersion.String(), Kind: "Cluster", Name: "other", UID: "9", Controller: new(true)}}
-			})
-		}, "not ours settled Cluster.test.windlass-go.github.io NS/other", "foreign"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			policy, sibling := strings.CutPrefix(tc.policy, "Sibling:")
 			w := newWorld(t)
 			tc.before(w)
-			if sibling {
-				w.restart(dependents.WithSiblings(func(owner client.Object) []checks.Ref {
-					return []checks.Ref{{Group: testv1.GroupVersion.Group, Kind: "Cluster", Namespace: owner.GetNamespace(), Name: "other"}}
-				}))
-			}
 			w.writes()
 			cm := configMap(nil, []string{"k", "new"})
-			if policy != "" {
-				cm = configMap([]string{"adoption-policy", policy}, []string{"k", "new"})
+			if tc.policy != "" {
+				cm = configMap([]string{"adoption-policy", tc.policy}, []string{"k", "new"})
 			}
 			res := w.apply(cm)
 			got := res.Outcome.String() + " "
-			if res.Outcome == dependents.NotOurs && res.IsSettled() {
-				got += "settled "
-			}
 			got += strings.ReplaceAll(res.Owner, w.ns, "NS")
 			if got != tc.want || w.read().Data["k"] != tc.data {
 				t.Errorf("%s: got %q with %q, want %q with %q: %s", tc.reason, got, w.read().Data["k"], tc.want, tc.data, res.Message)
@@ -108,11 +87,11 @@ func TestAdoption(t *testing.T) {
 			if n := len(w.writes()); res.Outcome == dependents.NotOurs && n > 0 {
 				t.Errorf("%s: there were %d writes", tc.reason, n)
 			}
-			if res.Outcome == dependents.NotOurs && !sibling && res.Message == "" {
+			if res.Outcome == dependents.NotOurs && res.Message == "" {
 				t.Errorf("%s: no message says what resolves it", tc.reason)
 			}
 			ofName := strings.Contains(tc.want, "Cluster.") // it would take the object back, without end
-			if res.Owner != "" && !sibling && res.Outcome == dependents.NotOurs && strings.Contains(res.Message, "Always") == ofName {
+			if res.Owner != "" && res.Outcome == dependents.NotOurs && strings.Contains(res.Message, "Always") == ofName {
 				t.Errorf("%s: the advice is wrong: %s", tc.reason, res.Message)
 			}
 		})
@@ -712,7 +691,6 @@ func TestResult(t *testing.T) {
 		"Waiting":   {"Waiting is not settled, also if the object is ready", dependents.Result{Outcome: dependents.Waiting, Readiness: ready}, "wait waiting false"},
 		"Contested": {"a contested field needs a change", dependents.Result{Outcome: dependents.Waiting, Contested: true}, "block waiting false"},
 		"NotOurs":   {"another owner has it", dependents.Result{Outcome: dependents.NotOurs}, "block not ours false"},
-		"Sibling":   {"a sibling has it", dependents.Result{Outcome: dependents.NotOurs, Sibling: true}, "proceed not ours true"},
 		"Gone":      {"it is deleted", dependents.Result{Outcome: dependents.Gone}, "proceed gone true"},
 		"Orphaned":  {"it is kept", dependents.Result{Outcome: dependents.Orphaned}, "proceed orphaned true"},
 	}

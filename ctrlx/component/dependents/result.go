@@ -85,9 +85,8 @@ type Result struct {
 	Contested bool
 	After     time.Duration
 	// Owner is the other owner of an object that is not ours or contested;
-	// empty: it has none. Sibling reports that this owner is a declared sibling.
-	Owner   string
-	Sibling bool
+	// empty: it has none.
+	Owner string
 	// Readiness is the readiness of Object. It is zero for outcomes other than
 	// Created, Updated, InSync and Waiting, and without the link Ready.
 	Readiness checks.Readiness
@@ -102,8 +101,7 @@ type Result struct {
 }
 
 // IsSettled reports whether no more work is needed: the object is applied and
-// ready, is gone, is kept, or belongs to a sibling. A result with Pending is
-// not settled.
+// ready, is gone, or is kept. A result with Pending is not settled.
 func (r Result) IsSettled() bool {
 	if r.Pending != nil {
 		return false
@@ -111,21 +109,18 @@ func (r Result) IsSettled() bool {
 	switch r.Outcome {
 	case Created, Updated, InSync:
 		return isReady(r.Readiness)
-	case NotOurs:
-		return r.Sibling
 	}
 	return r.Outcome == Gone || r.Outcome == Orphaned
 }
 
 // Refusal returns an error if only a change of the object, or of another
-// writer, resolves the result: the object is not ours and not a sibling's, or
-// it is contested. Otherwise it returns nil. The error is a
+// writer, resolves the result: the object is not ours, or it is contested. Otherwise it returns nil. The error is a
 // [ctrlx.RetriableError] with the reason [ReasonDependentNotOurs] or
 // [ReasonDependentContested]. ref names the object.
 func (r Result) Refusal(ref checks.Ref) error {
 	reason := ReasonDependentContested
 	switch {
-	case r.Outcome == NotOurs && !r.Sibling:
+	case r.Outcome == NotOurs:
 		reason = ReasonDependentNotOurs
 	case !r.Contested:
 		return nil
@@ -141,7 +136,7 @@ func (r Result) Describe() (verdict, reason string) {
 	switch {
 	case r.Outcome == 0: // an error
 		return chain.VerdictWait, ""
-	case r.Outcome == NotOurs && !r.Sibling, r.Contested:
+	case r.Outcome == NotOurs, r.Contested:
 		return chain.VerdictBlock, r.Outcome.String()
 	case r.Outcome == Terminating, r.Outcome == Waiting:
 		return chain.VerdictWait, r.Outcome.String()

@@ -551,16 +551,15 @@ func TestSetUp(t *testing.T) {
 		"NoDryRun": {"a plan would count objects as written", func() {
 			dependents.New(name, c, dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) { return c.Without("DryRun") }))
 		}, "WithApplyChain: the link DryRun is missing"},
-		"NilEdit":  {"nil", func() { dependents.WithApplyChain(nil) }, "WithApplyChain: the function is nil"},
-		"Ready":    {"nil", func() { dependents.WithReadiness(nil) }, "WithReadiness: the function is nil"},
-		"Digest":   {"nil", func() { dependents.WithOwnerDigest(nil) }, "WithOwnerDigest: the function is nil"},
-		"Siblings": {"nil", func() { dependents.WithSiblings(nil) }, "WithSiblings: the function is nil"},
-		"Prefix":   {"an empty prefix matches all managers", func() { dependents.WithOverridden("a", "") }, "WithOverridden: a prefix is empty"},
-		"Where":    {"an empty name", func() { dependents.WithCluster("") }, "WithCluster: the name is empty"},
-		"Owner":    {"nil", func() { dependents.WithOwnerPolicies(nil) }, "WithOwnerPolicies: the function is nil"},
-		"Manager":  {"an empty name", func() { dependents.WithFieldOwner("") }, `WithFieldOwner: "" is not a name`},
-		"None":     {"no worker", func() { dependents.WithConcurrency(0) }, "WithConcurrency: 0: give at least one"},
-		"Clock":    {"nil", func() { dependents.WithClock(nil) }, "WithClock: the clock is nil"},
+		"NilEdit": {"nil", func() { dependents.WithApplyChain(nil) }, "WithApplyChain: the function is nil"},
+		"Ready":   {"nil", func() { dependents.WithReadiness(nil) }, "WithReadiness: the function is nil"},
+		"Digest":  {"nil", func() { dependents.WithOwnerDigest(nil) }, "WithOwnerDigest: the function is nil"},
+		"Prefix":  {"an empty prefix matches all managers", func() { dependents.WithOverridden("a", "") }, "WithOverridden: a prefix is empty"},
+		"Where":   {"an empty name", func() { dependents.WithCluster("") }, "WithCluster: the name is empty"},
+		"Owner":   {"nil", func() { dependents.WithOwnerPolicies(nil) }, "WithOwnerPolicies: the function is nil"},
+		"Manager": {"an empty name", func() { dependents.WithFieldOwner("") }, `WithFieldOwner: "" is not a name`},
+		"None":    {"no worker", func() { dependents.WithConcurrency(0) }, "WithConcurrency: 0: give at least one"},
+		"Clock":   {"nil", func() { dependents.WithClock(nil) }, "WithClock: the clock is nil"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
