@@ -266,7 +266,7 @@ func TestWhichClient(t *testing.T) {
 	}{
 		"Early": {reason: "a client that is not known yet is no reason to use another one", user: "guest", early: true,
 			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, y.mgr) },
-			ready: "False Unknown", want: "not known yet"},
+			ready: "False HookFailed", want: "not known yet"},
 		"Checked": {reason: "Check has asked the manager for the kind, and has no rights", user: "guest", checked: true,
 			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, y.mgr) },
 			ready: "False Forbidden", want: `User "guest" cannot get`},
