@@ -4,10 +4,10 @@
 // A draw consists of:
 //
 //   - The operator: three kinds, each with or without a Get, a Delete, operations
-//     that take time or fail once, guards, signed tokens, quiet restarts, and a
-//     time-out. Checks at EntryCheck, OwnerCheck, PreCheck, PostCheck and
-//     DeleteCheck, in chains that are made by edits. Links on Apply and Delete that
-//     copy or restore the request.
+//     that take time or fail once, guards, signed tokens and quiet restarts.
+//     Checks at EntryCheck, OwnerCheck, PreCheck, PostCheck and DeleteCheck, in
+//     chains that are made by edits. Links on Apply and Delete that copy or restore
+//     the request.
 //   - The story: users create, change and delete objects, and what these refer to.
 //     They do so between passes, or during a call of the cloud. The cloud is down
 //     for a while, the operator is restarted, watches are late.
