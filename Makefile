@@ -210,6 +210,7 @@ mutate: bin/mutate
 soak: envtest
 	cd ctrlx && WINDLASS_KUBE_APISERVER=1 $(GO) test $(RACE) . -run 'TestOwnerWritesOften|TestGuardHistories' -children 1000 -rapid.checks 1000 -timeout 1h -v
 	cd ctrlx && WINDLASS_KUBE_APISERVER=1 $(GO) test ./internal/soak -soak -timeout 2h -v
+	cd ctrlx && $(GO) test ./internal/combinations -run TestCombinations -rapid.checks 10000 -timeout 1h
 
 clean:
 	rm -rf bin cover.out cover.html

@@ -275,6 +275,7 @@ func TestVanishedMadeAnew(t *testing.T) {
 				}
 				o.until("db", "gone")
 			}
+			eventually(t, tc.reason, func() bool { return len(o.asked()) >= len(want) })
 			o.traffic.quiet(t, 200*time.Millisecond)
 			if diff := cmp.Diff(want, o.asked()); diff != "" {
 				t.Errorf("%s: asked of the cloud (-want +got):\n%s", tc.reason, diff)
@@ -328,6 +329,7 @@ func TestVanishedInLink(t *testing.T) {
 			})
 			o.start(ctrlx.New("VanishedLink"+name, o.operations(), flow.Extensions[*testv1.Database]{Apply: chain.New(link)}))
 			o.until("db", "gone")
+			eventually(t, tc.reason, func() bool { return len(o.asked()) >= tc.want })
 			o.traffic.quiet(t, 500*time.Millisecond)
 			if got := o.asked(); len(got) != tc.want {
 				t.Errorf("%s: asked of the cloud: %q", tc.reason, got)
