@@ -25,7 +25,6 @@ type Outcome struct{ Message string }
 type Handler = chain.Handler[*Cluster, Outcome]
 
 var (
-	errBusy  = errors.New("the cloud is busy")
 	errQuota = errors.New("out of quota")
 	mu       sync.Mutex
 	locks    atomic.Int32

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"pgregory.net/rapid"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -356,9 +355,4 @@ func tell[T resource](w *world, kind string) flow.PassMiddleware[T] {
 			return out, err
 		}
 	}
-}
-
-// groupKind is a kind of the operator.
-func groupKind(kind string) schema.GroupKind {
-	return schema.GroupKind{Group: groupVersion.Group, Kind: kind}
 }

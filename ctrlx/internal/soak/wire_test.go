@@ -208,15 +208,6 @@ func describe(req *http.Request) string {
 	return verb + " " + what
 }
 
-// take returns the requests since its last call, counted by description.
-func (w *wire) take() map[string]int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	counts := w.counts
-	w.counts = nil
-	return counts
-}
-
 // quiet waits until the operator has sent no request for some time.
 func (w *wire) quiet(t *testing.T, pause time.Duration) {
 	t.Helper()
