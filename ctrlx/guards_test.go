@@ -222,7 +222,7 @@ func TestGuardsFailClosed(t *testing.T) {
 		}), aCluster(), nil, nil, "Ready=False CheckFailed; Reconciling=True ChecksNotPassed; 1s"},
 		"Panic": {"the check is broken", check(func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) {
 			panic("no")
-		}), aCluster(), nil, nil, "Ready=False CheckFailed; Reconciling=True ChecksNotPassed; 1s"},
+		}), aCluster(), nil, nil, "Ready=False Panic; Reconciling=True ChecksNotPassed; 1s"},
 		"Zero": {"the check decides nothing", check(func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) {
 			return checks.Result{}, nil
 		}), aCluster(), nil, nil, "Ready=False CheckFailed; Reconciling=True ChecksNotPassed; 1s"},

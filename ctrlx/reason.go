@@ -6,7 +6,8 @@ const (
 	// ReasonRetrying: there was a [RetriableError], and it carried no reason of its own.
 	ReasonRetrying = "Retrying"
 	// ReasonHookFailed: a hook returned an error without a code. The message names
-	// the hook, except at Pass and Delete. A panic of a hook has another reason.
+	// the hook, except at Pass and Delete. A panic of a hook has
+	// [flow.ReasonPanic].
 	ReasonHookFailed = "HookFailed"
 	// ReasonTimeout: the object was not ready within its time-out ([TimeoutConfiguration]).
 	ReasonTimeout = "Timeout"

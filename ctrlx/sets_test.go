@@ -209,9 +209,9 @@ func TestSetsBadInput(t *testing.T) {
 		"Namespace":  {"the cache does not have the namespace", clustersOf(checks.Query{Namespace: "default"}), nil, `the namespace "default" is not in the manager's cache`},
 		"Namespaces": {"the cache has some namespaces only, and a list of all would leave out objects", clustersOf(checks.Query{Namespace: checks.AllNamespaces}), nil, "the manager's cache has some namespaces only"},
 		"Field":      {"no index has the field", clustersOf(checks.Query{Field: "spec.none", Value: "x"}), nil, `no index has the field "spec.none"`},
-		"Panic": {"the function of the index panics", clustersOf(checks.Query{Field: "state", Value: "x"}), []ctrlx.Option{ctrlx.WithIndex("state", func(*testv1.Cluster) []string {
+		"Panic": {"the function of the index panics, and that has its own reason", clustersOf(checks.Query{Field: "state", Value: "x"}), []ctrlx.Option{ctrlx.WithIndex("state", func(*testv1.Cluster) []string {
 			panic("no state")
-		})}, "the function panicked: no state"},
+		})}, "Panic: check"},
 		"NoKind": {"the query names no kind", checks.Query{}, nil, "Kind"},
 	}
 	for name, tc := range cases {
@@ -224,7 +224,7 @@ func TestSetsBadInput(t *testing.T) {
 			o.database("db", "")
 			o.when("db", func(d *testv1.Database) bool {
 				c := meta.FindStatusCondition(d.Status.Conditions, "Ready")
-				if c != nil && c.Status == metav1.ConditionFalse && !strings.Contains(c.Message, tc.want) {
+				if c != nil && c.Status == metav1.ConditionFalse && !strings.Contains(c.Reason+": "+c.Message, tc.want) {
 					t.Fatalf("%s: %s %s", tc.reason, c.Reason, c.Message)
 				}
 				return c != nil && c.Status == metav1.ConditionFalse

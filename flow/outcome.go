@@ -72,8 +72,12 @@ const (
 	ReasonInProgress = "InProgress"
 	ReasonDeleting   = "Deleting"
 	// ReasonCheckFailed is the reason of a check that failed with an error
-	// without a code.
+	// without a code. A check that panicked has ReasonPanic.
 	ReasonCheckFailed = "CheckFailed"
+	// ReasonPanic is the reason of a panic in a link, a check, an operation or
+	// another function of the user. It is the name of the rule of package
+	// classify that decides about panics.
+	ReasonPanic = "Panic"
 )
 
 // Outcome is the result of a pass. [Reconciler.Reconcile] makes it; a link on

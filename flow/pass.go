@@ -249,7 +249,7 @@ func (s *sequence[T]) decided(ctx context.Context, point string, res checks.Resu
 }
 
 func (o *outcome) setCheckFailed() {
-	if o.code == "" {
+	if o.code == "" && o.rule != ReasonPanic {
 		o.reason = ReasonCheckFailed
 	}
 	o.message = "check " + text.Line(o.link, text.Name) + " failed: " + text.Line(o.message, text.Quote)

@@ -107,6 +107,7 @@ func TestPanics(t *testing.T) {
 					t.Errorf("%s: the error is %#v, not a panic of link %q with its stack", how, out.Err(), tc.want.Link)
 				}
 				mustEqual(t, how+": a panic is retried slowly", classify.Slow, out.Retry())
+				mustEqual(t, how+": a panic has one reason, wherever it was", flow.ReasonPanic, out.Reason())
 			}
 		})
 	}

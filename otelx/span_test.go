@@ -33,8 +33,8 @@ func TestPassSpans(t *testing.T) {
 				"windlass.waiting_for", `["Quota team/cores","Quota team/disks"]`, "windlass.notes", `["9 of 9 cores are used"]`), valid)},
 		"broken": {"the class of an error without a code is the type of its cause", reconciled("broken", "error", codes.Error, "Unknown",
 			attrs{"windlass.point": "Apply", "windlass.reason": "Unknown", "windlass.retry": "slow", "error.type": "*errors.errorString"}, quota, valid, lock, exception("*errors.errorString"))},
-		"panicking": {"the link and the pass have the verdict panic; outer links proceed", reconciled("panicking", "panic", codes.Error, "CheckFailed",
-			attrs{"windlass.point": "PreCheck", "windlass.link": "Quota", "windlass.reason": "CheckFailed", "windlass.retry": "slow", "error.type": "*errors.errorString"},
+		"panicking": {"the link and the pass have the verdict panic; outer links proceed", reconciled("panicking", "panic", codes.Error, "Panic",
+			attrs{"windlass.point": "PreCheck", "windlass.link": "Quota", "windlass.reason": "Panic", "windlass.retry": "slow", "error.type": "*errors.errorString"},
 			link("PreCheck", "Quota", "panic", "error.type", "*errors.errorString"), link("PreCheck", "Valid", "proceed"),
 			exception("*errors.errorString"))},
 	}

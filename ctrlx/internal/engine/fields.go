@@ -6,6 +6,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/stack"
 )
 
 // Index is an index of a kind: the values of a field, by which queries select.
@@ -87,7 +90,7 @@ func (e *Engine) valuesIn(f *field, obj client.Object) []string {
 func (f *field) values(obj client.Object) (values []string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("the function panicked: %v", r)
+			err = &chain.PanicError{Value: r, Stack: stack.Panic()}
 		}
 	}()
 	return f.Values(obj)
