@@ -255,6 +255,16 @@ func (o *outcome) setCheckFailed() {
 	o.message = "check " + text.Line(o.link, text.Name) + " failed: " + text.Line(o.message, text.Quote)
 }
 
+// setOperationFailed names a failed Get or Delete in the message, because the
+// text of an error such as "409 Conflict" does not. A reader takes an error
+// without a name as one of Apply.
+func (o *outcome) setOperationFailed() {
+	failed := map[string]string{PointGet: "reading failed", PointDelete: "deleting failed"}[o.point]
+	if failed != "" && o.state == StateFailed {
+		o.message = joinTexts(failed, o.message)
+	}
+}
+
 // setPollFailed rewrites o to report that the poll of the operation with this
 // token failed. With advice it adds how to report a failed operation.
 func (o *outcome) setPollFailed(token string, advice bool) {
@@ -302,7 +312,9 @@ func (s *sequence[T]) get(ctx context.Context) bool {
 	seen, err := s.p.get(ctx, req)
 	s.Open = false
 	if err != nil {
-		return s.failed(PointGet, s.By(), err)
+		s.failed(PointGet, s.By(), err)
+		s.stop.o.setOperationFailed()
+		return false
 	}
 	if s.applied && (seen.Skip != "" || seen.Presence == checks.PresenceUnknown) {
 		return true // Get read nothing, so the resource is still present, as Apply reported
@@ -412,6 +424,8 @@ func (s *sequence[T]) operate(ctx context.Context, point string, h Handler[T], o
 		if op.token != "" && s.op.token != "" && (s.report == reportedUnknown || s.report == reportedUnderWay) && s.stop.State() == StateFailed {
 			advice := s.report == reportedUnknown && !s.r.opt.errors.Transient(err) && !isProgrammingError(err)
 			s.stop.o.setPollFailed(op.token, advice)
+		} else {
+			s.stop.o.setOperationFailed()
 		}
 		return false
 	case lost != nil:

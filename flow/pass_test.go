@@ -169,7 +169,7 @@ func TestGetAfterApply(t *testing.T) {
 		"Remembered": {reason: "a link that reads nothing cannot contradict Apply",
 			set:   func(_ *ops, e *ext) { e.Get = remembers },
 			calls: []string{"owner", "apply", "PostCheck sees present, created"}, want: "ready"},
-		"Failed": {reason: "an unread status is not judged", err: errBoom, calls: []string{"owner", "get before", "apply", "get after"}, want: "failed at Get: Unknown: boom"},
+		"Failed": {reason: "an unread status is not judged", err: errBoom, calls: []string{"owner", "get before", "apply", "get after"}, want: "failed at Get: Unknown: reading failed: boom"},
 		"NoGet": {reason: "Apply alone reports the status", set: func(o *ops, _ *ext) { o.Get = nil },
 			calls: []string{"owner", "apply", "PostCheck sees present, created"}, want: "ready"},
 	}
