@@ -41,7 +41,7 @@ type handler[R any] struct {
 func compose[R any](links chain.Chain[R, checks.Result], s *settings) (h handler[R]) {
 	made := make(chan chain.Handler[R, checks.Result], 1)
 	w := watch{within: s.within}
-	if h.broken = w.do(context.Background(), func() { made <- checks.Compose(links) }); h.broken.how == returned {
+	if h.broken = w.do(func() { made <- checks.Compose(links) }); h.broken.how == returned {
 		h.call = <-made
 	}
 	return h
@@ -58,8 +58,8 @@ type answer struct {
 
 // ask calls the chain with a request. It cancels the context after the answer,
 // like an engine after a pass.
-func (h handler[R]) ask(ctx context.Context, req R) (a answer) {
-	ctx, cancel := context.WithCancel(ctx)
+func (h handler[R]) ask(req R) (a answer) {
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	a.res, a.err = h.call(ctx, req)
 	var p *chain.PanicError

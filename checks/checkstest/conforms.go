@@ -12,8 +12,7 @@ import (
 
 // Conforms draws requests and fails the test if a link or a chain breaks a
 // [Rule] with one of them, or with a variant of one. The message names the rule
-// and the link and shows the smallest request. After a time-out or a leaked
-// goroutine it shows the request of that call, because each smaller one would
+// and the link and shows the smallest request. After a time-out it shows the request of that call, because each smaller one would
 // take as long. If t is a *testing.T, Conforms runs a subtest.
 //
 // The generator need only make ordinary requests, whose owner exists and whose
@@ -44,12 +43,10 @@ func conforms[R any](t rapid.TB, by string, links chain.Chain[R, checks.Result],
 			return
 		}
 		var req R
-		started := newGoroutines()
 		rapid.Check(outer, func(t *rapid.T) {
 			req = draw(t, by, links, requests)
-			examine(t, outer, links, s, started, req)
+			examine(t, outer, links, s, req)
 		})
-		leaves(outer, links, s, started, req)
 	})
 }
 

@@ -63,25 +63,19 @@
 //
 // A failure names the broken [Rule] and shows the smallest request:
 //
-//	Decides     it decides in time
-//	AnyOwner    it decides whatever the owner is
+//	Decides     it decides in time, whatever the owner is
 //	NilFields   it decides if a field is not set
-//	Stops       unless it proceeds, the inner links do not run
-//	HandsOn     if it proceeds, it passes on the request once, unchanged
-//	PassesOut   the result of the inner links comes out unchanged
-//	SameAnswer  it gives the same answer to the same request and to an equal one
-//	ReadOnly    it changes neither the resource nor the owner nor the request
-//	Concurrent  called by many goroutines at once, it answers as it does alone
-//	Cancels     once the context is canceled, it returns with its usual answer or the context's error
+//	HandsOn     if it proceeds, it passes on the request once, and returns the answer of the inner links
+//	SameAnswer  it gives the same answer to the same request, and changes nothing
 //	Explains    a block has a reason in CamelCase, and a message
-//	EndsAll     the goroutines that it started end
 //
 // [WithExcuse] excuses a link that breaks a rule on purpose, with a reason. A
-// gate acts, so it is excused from SameAnswer, ReadOnly and Concurrent. A
-// canceled gate must return, with any answer. If a gate or its fake keeps
+// gate acts, so it is excused from SameAnswer. If a gate or its fake keeps
 // state, the generator should make that state new for each request.
 //
-// Run the tests with -race, too: Conforms calls the check from many goroutines
+// The laws of package chaintest, which [Laws] also tries, cover calls at the
+// same time, the context that a link passes on, and goroutines that do not end.
+// Run the tests with -race, too: a law calls the links from several goroutines
 // at once, which shows shared variables. -rapid.checks sets the number of
 // requests (100), and -rapid.seed repeats a run.
 package checkstest

@@ -1,11 +1,9 @@
 package checkstest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"pgregory.net/rapid"
@@ -22,12 +20,10 @@ import (
 // It runs in one watched goroutine. The goroutine of rapid reports the finding.
 type examination[R any] struct {
 	*settings
-	ctx     context.Context // the context of all calls, with a label
 	watch   watch
 	inner   inner[R]
 	h       handler[R]
 	at      atomic.Pointer[variant[R]] // the request of the call under way
-	over    chan struct{}              // closed at the end
 	finding *finding[R]
 }
 
@@ -42,11 +38,10 @@ type finding[R any] struct {
 // examine fails the test if a chain breaks a rule with a request or a variant
 // of it. It fails t if rapid may search for a smaller request, and outer if
 // that would take too long.
-func examine[R any](t *rapid.T, outer rapid.TB, links chain.Chain[R, checks.Result], s *settings, started *goroutines, req R) {
+func examine[R any](t *rapid.T, outer rapid.TB, links chain.Chain[R, checks.Result], s *settings, req R) {
 	t.Helper()
 	outer.Helper()
-	e := &examination[R]{settings: s, ctx: started.ctx, watch: watch{within: s.within}, over: make(chan struct{})}
-	defer close(e.over)
+	e := &examination[R]{settings: s, watch: watch{within: s.within}}
 	drawn := variant[R]{rule: Decides, req: req}
 	forms := some(t, variants(req))
 	e.h = compose(links.Append(chain.Named("inner", e.inner.link)), s)
@@ -54,7 +49,7 @@ func examine[R any](t *rapid.T, outer rapid.TB, links chain.Chain[R, checks.Resu
 		failNow(outer, links, s, Decides, drawn, "when it is composed "+why, "")
 		return
 	}
-	end := e.watch.do(e.ctx, func() {
+	end := e.watch.do(func() {
 		e.all(drawn)
 		for _, v := range forms {
 			if e.finding == nil {
@@ -73,21 +68,6 @@ func examine[R any](t *rapid.T, outer rapid.TB, links chain.Chain[R, checks.Resu
 	if f := e.finding; f != nil {
 		t.Logf("%s%s", f.v, f.details)
 		t.Fatalf("%s", complaint(links, f.rule, f.what))
-	}
-	if started.grown() {
-		leaves(outer, links, s, started, req)
-	}
-}
-
-// leaves tries the rule EndsAll.
-func leaves[R any](outer rapid.TB, links chain.Chain[R, checks.Result], s *settings, started *goroutines, req R) {
-	if !s.tries(EndsAll) {
-		return
-	}
-	outer.Helper()
-	if stack := started.left(s.within); stack != "" {
-		what := fmt.Sprintf("a goroutine that it started still runs %s after the answer", s.within)
-		failNow(outer, links, s, EndsAll, variant[R]{req: req}, what, "\n  it is at\n"+stack)
 	}
 }
 
@@ -125,12 +105,6 @@ func (e *examination[R]) all(v variant[R]) {
 			e.again(v, alone)
 		}
 	}
-	if e.finding == nil && e.tries(Cancels) {
-		e.canceled(v, alone)
-	}
-	if e.finding == nil && e.tries(Concurrent) {
-		e.concurrently(v, alone)
-	}
 }
 
 // calls makes several calls with a request, one after the other, and returns
@@ -166,20 +140,6 @@ func (e *examination[R]) again(v variant[R], first answer) {
 	}
 }
 
-// steady reports whether repeated calls give the same answer. If they do not,
-// that is the finding.
-func (e *examination[R]) steady(v variant[R], first answer) bool {
-	if !e.tries(SameAnswer) {
-		return false
-	}
-	for range 50 {
-		if e.finding == nil {
-			e.again(v, first)
-		}
-	}
-	return e.finding == nil
-}
-
 func differ(first, again answer) string {
 	return fmt.Sprintf("\n  at first it answered\n    %s\n  and then\n    %s", first, again)
 }
@@ -187,31 +147,19 @@ func differ(first, again answer) string {
 func (e *examination[R]) changed(v variant[R], diff string) {
 	first, _, _ := strings.Cut(diff, "\n")
 	v.what = strings.TrimPrefix(v.what+", as it was changed", ", ")
-	e.find(ReadOnly, v, "\n  changes:\n    "+strings.ReplaceAll(diff, "\n", "\n    "), "it changed %s", first)
+	e.find(SameAnswer, v, "\n  changes:\n    "+strings.ReplaceAll(diff, "\n", "\n    "), "it changed %s", first)
 }
 
 // ask makes one call and verifies its answer. inner is the answer of the inner
 // links.
 func (e *examination[R]) ask(v variant[R], req R, inner innerAnswer) answer {
-	return e.askIn(e.ctx, v, req, inner, v.rule)
-}
-
-// askIn makes one call with a context. returns is the rule that a missing
-// answer breaks.
-func (e *examination[R]) askIn(ctx context.Context, v variant[R], req R, inner innerAnswer, returns Rule) answer {
-	e.begin(v, returns)
+	e.at.Store(&v)
+	e.watch.step()
 	e.inner.begin(inner, req)
-	a := e.h.ask(ctx, req)
+	a := e.h.ask(req)
 	a.called, a.other = e.inner.end()
 	e.verify(v, a, inner)
 	return a
-}
-
-// begin begins a call.
-func (e *examination[R]) begin(v variant[R], returns Rule) {
-	v.rule = returns
-	e.at.Store(&v)
-	e.watch.step()
 }
 
 // verify tries the rules that a single answer can break.
@@ -235,9 +183,9 @@ func (e *examination[R]) verify(v variant[R], a answer, inner innerAnswer) {
 	case a.called == 0 && forgot:
 		e.findAlways(HandsOn, v, a, "it proceeds and does not call the inner links")
 	case a.called == 1 && !inner.in(a) && inner.verb == innerProceeds.verb:
-		broken(Stops, "it does not proceed, but it called the inner links")
+		broken(HandsOn, "it does not proceed, but it called the inner links")
 	case a.called == 1 && !inner.in(a):
-		broken(PassesOut, "an inner link %s, but the check does not return that", inner.verb)
+		broken(HandsOn, "an inner link %s, but the check does not return that", inner.verb)
 	}
 	if a.called == 0 && a.err == nil && a.res.Blocked() {
 		if what := unexplained(a.res); what != "" {
@@ -258,95 +206,4 @@ func unexplained(res checks.Result) string {
 		return fmt.Sprintf("the block for %s has no message: name the awaited object", reason)
 	}
 	return ""
-}
-
-// canceled tries the rule Cancels, with a context that is canceled before the
-// call and one that is canceled while the check calls the resolver or the
-// lister.
-func (e *examination[R]) canceled(v variant[R], alone answer) {
-	done, cancel := context.WithCancel(e.ctx)
-	cancel()
-	e.interrupted(v, alone, done, "with a context that is canceled", func(ctx context.Context) error { return ctx.Err() })
-	running, cancel := context.WithCancel(e.ctx)
-	defer cancel()
-	e.interrupted(v, alone, running, "with a context that is canceled while it calls the resolver or the lister", func(ctx context.Context) error {
-		cancel()
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-e.over:
-			return errResolver
-		}
-	})
-}
-
-// interrupted makes a call with a context, and with a resolver and a lister that
-// call fails before they answer.
-func (e *examination[R]) interrupted(given variant[R], alone answer, ctx context.Context, what string, fails func(context.Context) error) {
-	v := variant[R]{what, given.rule, copied(given.req)}
-	o := mustPartsOf(v.req).owner
-	if resolve := o.Resolver; resolve != nil {
-		o.Resolver = func(ctx context.Context, ref checks.Ref) (checks.Object, error) {
-			if err := fails(ctx); err != nil {
-				return checks.Object{}, err
-			}
-			return resolve(ctx, ref)
-		}
-	}
-	if list := o.Lister; list != nil {
-		o.Lister = func(ctx context.Context, q checks.Query) ([]checks.Object, error) {
-			if err := fails(ctx); err != nil {
-				return nil, err
-			}
-			return list(ctx, q)
-		}
-	}
-	a := e.askIn(ctx, v, v.req, innerProceeds, Cancels)
-	switch {
-	case a.same(alone), errors.Is(a.err, context.Canceled), !e.steady(given, alone):
-	case a.proceeds():
-		e.find(Cancels, v, differ(alone, a), "%s it proceeds, but not without", what)
-	default:
-		e.find(Cancels, v, differ(alone, a), "%s it returns neither its usual answer nor the context's error", what)
-	}
-}
-
-// callers is the number of goroutines that call at once.
-const callers = 8
-
-// concurrently tries the rule Concurrent.
-func (e *examination[R]) concurrently(given variant[R], alone answer) {
-	v := variant[R]{fmt.Sprintf("with %d calls at once", callers), given.rule, given.req}
-	e.begin(v, Concurrent)
-	before := snapshot.Of(v.req)
-	var any R
-	e.inner.begin(innerProceeds, any)
-	var wait sync.WaitGroup
-	start := make(chan struct{})
-	answers := make([]answer, callers)
-	for i := range answers {
-		req := copied(v.req)
-		if !e.tries(ReadOnly) {
-			req = equalCopy(v.req) // two gates must not change one object
-		}
-		wait.Go(func() {
-			answers[i].ending.how = exited
-			<-start
-			labeled(e.ctx, func() { answers[i] = e.h.ask(e.ctx, req) }, func() {})
-		})
-	}
-	close(start)
-	wait.Wait()
-	called, _ := e.inner.end()
-	for _, a := range answers {
-		if (!a.same(alone) || a.ending.how != alone.ending.how) && e.steady(given, alone) {
-			e.find(Concurrent, v, differ(alone, a), "called by %d goroutines at once, it gives another answer than alone", callers)
-		}
-	}
-	if called != callers*alone.called && e.steady(given, alone) {
-		e.find(Concurrent, v, "", "called by %d goroutines at once, it called the inner links %d times", callers, called)
-	}
-	if diff := before.Diff(v.req); diff != "" {
-		e.changed(v, diff)
-	}
 }

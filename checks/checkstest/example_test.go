@@ -3,9 +3,7 @@ package checkstest_test
 import (
 	"context"
 	"fmt"
-	"strings"
 
-	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/checks/checkstest"
 	"github.com/windlass-go/windlass/classify"
@@ -83,75 +81,5 @@ func ExampleConforms() {
 	})
 	fmt.Println(t.complaint())
 	// Output:
-	// checkstest: HasNetwork breaks ReadOnly (it changes neither the resource nor the owner nor the request): it changed Resource.Network.Name: was "", is "default"
-}
-
-// A link forgets next for some versions. Laws finds a request that shows it.
-func ExampleLaws() {
-	t := &fakeT{}
-	defer set("rapid.seed", "1")()
-	defer set("rapid.shrinktime", "1h")()
-	known := chain.Named("known", func(next checks.Handler[*Database]) checks.Handler[*Database] {
-		return func(ctx context.Context, req *checks.Request[*Database]) (checks.Result, error) {
-			if req.Resource.Version > 14 {
-				return checks.Proceed(), nil // a link that leaves out the inner links must return checks.Skip
-			}
-			return next(ctx, req)
-		}
-	})
-	requests := rapid.Custom(func(t *rapid.T) *checks.Request[*Database] {
-		return checkstest.Request(&Database{Version: rapid.IntRange(12, 16).Draw(t, "version")})
-	})
-	checkstest.Laws(t, chain.New(known, checks.Paused(func(*Database) bool { return false })), requests)
-	for line := range strings.Lines(t.Output()) {
-		if strings.Contains(line, "law Accepted") || strings.Contains(line, "request: ") {
-			line, _, _ = strings.Cut(line, ": call next")
-			line, _, _ = strings.Cut(line, " Network")
-			fmt.Println(strings.TrimSpace(line))
-		}
-	}
-	// Output:
-	// chaintest: law Accepted is broken by link known: checks: link known: it returned Proceed, but the inner links did not proceed
-	// request: Resource: &{Version:15
-}
-
-// The first link never proceeds, so the test cannot see when the second one
-// runs.
-func ExampleOrder() {
-	t := &fakeT{}
-	defer set("rapid.checks", "100")()
-	waits := checks.Check("Waits", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
-		return checks.Block("Waiting", "until tomorrow"), nil
-	})
-	quota := checks.Check("Quota", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
-		return checks.Proceed(), nil
-	})
-	requests := rapid.Custom(func(t *rapid.T) *checks.Request[*Database] {
-		return checkstest.Request(&Database{Version: rapid.IntRange(12, 16).Draw(t, "version")})
-	})
-	checkstest.Order(t, chain.New(waits, quota), requests, "Waits", "Quota")
-	checkstest.Order(t, chain.New(waits, quota), requests, "Quota", "Waits")
-	fmt.Println(t.Output())
-	// Output:
-	// chaintest: Order: none of 100 calls ran link Quota; the longest ended in link Waits; it returned block Waiting: until tomorrow [slow]: give requests that pass the outer links
-	// chaintest: Order: the chain has other links, or in another order:
-	//     expected   actual
-	//  ≠  Quota      Waits
-	//     Waits      Quota
-	//   chain: Waits -> Quota
-}
-
-// A link breaks a rule on purpose: its reason has no capital letter.
-func ExampleWithExcuse() {
-	t := &fakeT{}
-	waits := checks.Check("Waits", func(_ context.Context, req *checks.OwnerRequest) (checks.Result, error) {
-		return checks.Block("waiting", req.Owner.Ref.String()+" must exist"), nil
-	})
-	t.Run(func() {
-		checkstest.Conforms(t, waits, rapid.Just(checkstest.OwnerRequest()),
-			checkstest.WithExcuse(checkstest.Explains, "an older engine compares this reason"))
-	})
-	fmt.Println("failed:", t.Failed())
-	// Output:
-	// failed: false
+	// checkstest: HasNetwork breaks SameAnswer (it gives the same answer to the same request, and changes nothing): it changed Resource.Network.Name: was "", is "default"
 }

@@ -83,7 +83,7 @@ var faults = map[string]struct {
 		return chain.Named("Wrong", func(next handler) handler { <-end; return next })
 	}, "when it is composed it does not return within 1m0s"},
 
-	"TypedNilOwner": {"a check compares the interface with nil, not the pointer in it", checkstest.AnyOwner, decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
+	"TypedNilOwner": {"a check compares the interface with nil, not the pointer in it", checkstest.Decides, decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
 		c, ok := r.Owner.Value.(*Cluster)
 		return proceedIf(ok && (c.Version == nil || *c.Version > 14))
 	}), "with an owner that is a nil pointer"},
@@ -95,7 +95,7 @@ var faults = map[string]struct {
 		return checks.Proceed(), err
 	}), "with no lister"},
 
-	"BlocksAfterNext": {"the inner links ran before the block", checkstest.Stops, raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
+	"BlocksAfterNext": {"the inner links ran before the block", checkstest.HandsOn, raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 		if res, err := next(ctx, r); err != nil || !res.Equal(checks.Proceed()) {
 			return res, err
 		}
@@ -118,7 +118,7 @@ var faults = map[string]struct {
 	"OwnRequest": {"the request is not of this call", checkstest.HandsOn, raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 		return next(ctx, checkstest.Request(r.Resource))
 	}), "it passes on a nil request, or a request that it made"},
-	"Rewords": {"the message does not name the awaited object", checkstest.PassesOut, raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
+	"Rewords": {"the message does not name the awaited object", checkstest.HandsOn, raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 		res, err := next(ctx, r)
 		if res.Blocked() {
 			return checks.Block(res.Reason(), "see there"), nil
@@ -135,54 +135,16 @@ var faults = map[string]struct {
 		}
 		return checks.Block("NotYet", fmt.Sprintf("it is in state %v", r.Resource.Status.ProvisioningState)), nil
 	}), "does it print a pointer instead of a value?"},
-	"Sorts": {"a check sorts a list of the resource", checkstest.ReadOnly, decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
+	"Sorts": {"a check sorts a list of the resource", checkstest.SameAnswer, decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
 		slices.Sort(r.Resource.Tags)
 		return checks.Proceed(), nil
 	}), `it changed Resource.Tags[0]: was "b", is "a"`},
-	"ConcurrentAnswer": {"a check answers differently when several goroutines call it", checkstest.Concurrent, decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
-		defer counter.Add(-1)
-		alone := counter.Add(1) == 1
-		time.Sleep(time.Millisecond) // in the bubble, until all other calls have begun
-		return proceedIf(alone)
-	}), "called by 8 goroutines at once, it gives another answer than alone"},
-	"Deadlocks": {"calls wait for each other", checkstest.Concurrent, decide(func(_ context.Context, _ request, end <-chan struct{}) (checks.Result, error) {
-		defer counter.Add(-1)
-		first := counter.Add(1) == 1
-		select { // in the bubble, until all other calls have begun
-		case <-time.After(time.Millisecond):
-		case <-end:
-		}
-		if !first {
-			<-end
-		}
-		return checks.Proceed(), nil
-	}), "it does not return within 1m0s, with 8 calls at once"},
-	"OtherContext": {"a check does not pass on its context", checkstest.Cancels, decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
-		if r.Resolver == nil {
-			return checks.Proceed(), nil
-		}
-		_, err := r.Resolver(context.Background(), r.Resource.Network)
-		return checks.Proceed(), err
-	}), "it does not return within 1m0s, with a context that is canceled while it calls the resolver or the lister"},
-	"CanceledProceeds": {"a canceled call proceeds", checkstest.Cancels, decide(func(ctx context.Context, _ request, _ <-chan struct{}) (checks.Result, error) {
-		return proceedIf(ctx.Err() != nil)
-	}), "with a context that is canceled it proceeds, but not without"},
-	"CanceledUnwrapped": {"the error of a canceled call does not wrap the context's error", checkstest.Cancels, decide(func(ctx context.Context, _ request, _ <-chan struct{}) (checks.Result, error) {
-		if err := ctx.Err(); err != nil {
-			return checks.Result{}, fmt.Errorf("gave up: %v", err)
-		}
-		return checks.Proceed(), nil
-	}), "with a context that is canceled it returns neither its usual answer nor the context's error"},
 	"SmallReason": {"the reason is not CamelCase", checkstest.Explains, decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
 		return checks.Block("notYet", "wait"), nil
 	}), `the reason "notYet" does not begin with a capital letter`},
 	"BlankMessage": {"a blank message does not name the awaited object", checkstest.Explains, decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
 		return checks.Block("NotYet", " \n"), nil
 	}), "the block for NotYet has no message: name the awaited object"},
-	"Leaks": {"each pass leaves a goroutine", checkstest.EndsAll, decide(func(_ context.Context, _ request, end <-chan struct{}) (checks.Result, error) {
-		go func() { go func() { <-end }() }()
-		return checks.Proceed(), nil
-	}), "a goroutine that it started still runs 1m0s after the answer"},
 }
 
 // ordinary draws ordinary requests.
@@ -235,7 +197,7 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
-	for rule := checkstest.Decides; rule <= checkstest.EndsAll; rule++ {
+	for rule := checkstest.Decides; rule <= checkstest.Explains; rule++ {
 		if !broken[rule] {
 			t.Errorf("no fault breaks %s", rule)
 		}
@@ -245,7 +207,7 @@ func TestFaults(t *testing.T) {
 // An excuse covers its rule. No excuse covers a proceed without next, which
 // checks.Compose always refuses.
 func TestFaultsExcused(t *testing.T) {
-	for name, want := range map[string]string{"Twice": "", "Rewords": "", "PrintsPointer": "", "Sorts": "", "CanceledUnwrapped": "", "Leaks": "",
+	for name, want := range map[string]string{"Twice": "", "Rewords": "", "PrintsPointer": "", "Sorts": "",
 		"ForgetsNext": "it proceeds and does not call the inner links"} {
 		fake := conforms(t, faults[name].link, checkstest.WithExcuse(faults[name].rule, "it is wrong on purpose"))
 		if fake.Failed() != (want != "") || !strings.HasSuffix(fake.complaint(), want) {
@@ -279,17 +241,6 @@ func TestNoFaults(t *testing.T) {
 				err = fmt.Errorf("inner: %w", err)
 			}
 			return res, err
-		})},
-		"Canceled": {"a canceled check may wrap the context's error", decide(func(ctx context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
-			if err := ctx.Err(); err != nil {
-				return checks.Result{}, fmt.Errorf("gave up: %w", err)
-			}
-			return proceedIf(r.Resource.Version > 13)
-		})},
-		"Ends": {"a goroutine may end with the context, or within the time-out", decide(func(ctx context.Context, _ request, _ <-chan struct{}) (checks.Result, error) {
-			go func() { <-ctx.Done() }()
-			go func() { time.Sleep(30 * time.Second) }()
-			return checks.Skip("not ours"), nil
 		})},
 		"Slow": {"each call has its own time-out", decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
 			time.Sleep(40 * time.Second)

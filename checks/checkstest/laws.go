@@ -73,11 +73,6 @@ func lawOptions[R any](links chain.Chain[R, checks.Result], requests *rapid.Gene
 
 // lawsOf lists the laws that correspond to each rule.
 var lawsOf = map[Rule][]chaintest.Law{
-	HandsOn:    {chaintest.NextOnce},
-	PassesOut:  {chaintest.Result, chaintest.Errors},
-	SameAnswer: {chaintest.Repeatable, chaintest.Concurrent, chaintest.Observing},
-	ReadOnly:   {chaintest.Request},
-	Concurrent: {chaintest.Concurrent},
-	Cancels:    {chaintest.Context},
-	EndsAll:    {chaintest.Goroutines},
+	HandsOn:    {chaintest.NextOnce, chaintest.Result, chaintest.Errors},
+	SameAnswer: {chaintest.Repeatable, chaintest.Concurrent, chaintest.Observing, chaintest.Request},
 }

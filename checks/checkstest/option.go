@@ -36,9 +36,8 @@ func WithTimeout(d time.Duration) Option { return Option{is: "WithTimeout", with
 // break the rule; without names, any link may. The laws of chaintest still
 // apply to the other links.
 //
-// A link that is excused from SameAnswer may also answer differently when it is
-// canceled, or called concurrently. No link is excused from calling next before
-// it proceeds, because checks.Compose refuses that, too.
+// No link is excused from calling next before it proceeds, because
+// checks.Compose refuses that, too.
 //
 // These fail the test: an empty reason, an unknown rule, a rule that is excused
 // twice, and Decides, which every check must keep.
@@ -64,11 +63,7 @@ type settings struct {
 
 // tries reports whether a rule applies to the link.
 func (s *settings) tries(rule Rule) bool {
-	switch rule {
-	case SameAnswer, ReadOnly, Concurrent:
-		return !s.gate && !s.excused[rule]
-	}
-	return !s.excused[rule]
+	return !s.excused[rule] && (rule != SameAnswer || !s.gate)
 }
 
 // configure returns the settings, or fails the test. by is the function that

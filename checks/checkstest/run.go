@@ -1,7 +1,6 @@
 package checkstest
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -84,7 +83,7 @@ func askOnce[R any](links chain.Chain[R, checks.Result], s *settings, req R) (an
 	}
 	answers := make(chan answer, 1)
 	w := watch{within: s.within}
-	if e := w.do(context.Background(), func() { answers <- h.ask(context.Background(), req) }); e.how != returned {
+	if e := w.do(func() { answers <- h.ask(req) }); e.how != returned {
 		return answer{}, e
 	}
 	a := <-answers

@@ -28,7 +28,7 @@ func TestSetUp(t *testing.T) {
 		"WantsNothing": {"a case needs a Want", func(t *fakeT) {
 			checkstest.Run(t, ready, checkstest.OwnerCases{"A": {Reason: "why", Request: checkstest.OwnerRequest()}})
 		}, `checkstest: OwnerReady: case "A" (why): its Want is not set: use Proceeds, Skips, Blocks or Fails`},
-		"BreaksInRun": {"WithExcuse has no effect in Run", func(t *fakeT) { checkstest.Run(t, ready, some, checkstest.WithExcuse(checkstest.ReadOnly, "why")) }, "checkstest: Run: option 1: WithExcuse is for Conforms and Laws"},
+		"BreaksInRun": {"WithExcuse has no effect in Run", func(t *fakeT) { checkstest.Run(t, ready, some, checkstest.WithExcuse(checkstest.SameAnswer, "why")) }, "checkstest: Run: option 1: WithExcuse is for Conforms and Laws"},
 		"RunNoTime":   {"a time-out must be positive", func(t *fakeT) { checkstest.Run(t, ready, some, checkstest.WithTimeout(0)) }, "checkstest: Run: option 1: WithTimeout(0s): give a positive duration"},
 		"ZeroOption":  {"the zero Option has no effect", func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.Option{}) }, "checkstest: Conforms: option 1: it is the zero Option: use WithTimeout or WithExcuse"},
 		"NotARequest": {"the link needs a request of package checks", func(t *fakeT) {
@@ -41,10 +41,12 @@ func TestSetUp(t *testing.T) {
 			checkstest.Conforms(t, ready, rapid.Custom(func(*rapid.T) *checks.OwnerRequest { panic("no more owners") }))
 		}, "checkstest: Conforms: OwnerReady: the generator of requests panics: no more owners"},
 		"LawsNilGenerator": {"the generator is required", func(t *fakeT) { checkstest.Laws[*checks.OwnerRequest](t, ready, nil) }, "checkstest: Laws: OwnerReady: the generator of requests is nil"},
-		"BreaksWithoutWhy": {"an excuse needs a reason", func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(checkstest.ReadOnly, " ")) }, "checkstest: Conforms: option 1: WithExcuse(ReadOnly): give a reason"},
+		"BreaksWithoutWhy": {"an excuse needs a reason", func(t *fakeT) {
+			checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(checkstest.SameAnswer, " "))
+		}, "checkstest: Conforms: option 1: WithExcuse(SameAnswer): give a reason"},
 		"BreaksTwice": {"the second excuse is probably for another rule", func(t *fakeT) {
-			checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(checkstest.Stops, "why"), checkstest.WithExcuse(checkstest.Stops, "why"))
-		}, "checkstest: Conforms: option 2: WithExcuse(Stops) is given twice"},
+			checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(checkstest.HandsOn, "why"), checkstest.WithExcuse(checkstest.HandsOn, "why"))
+		}, "checkstest: Conforms: option 2: WithExcuse(HandsOn) is given twice"},
 		"BreaksDecides": {"every check must decide", func(t *fakeT) {
 			checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(checkstest.Decides, "why"))
 		}, "checkstest: Conforms: option 1: WithExcuse(Decides): no check is excused from deciding"},
@@ -71,8 +73,7 @@ func TestNotInCloudOfAnOwner(t *testing.T) {
 	checkstest.OwnerRequest(checkstest.NotInCloud())
 }
 
-// A gate is excused from SameAnswer, ReadOnly and Concurrent, also inside
-// another link.
+// A gate is excused from SameAnswer, also inside another link.
 func TestGate(t *testing.T) {
 	begun := func(r request) (checks.Result, error) {
 		r.Resource.Tags = append(r.Resource.Tags, "begun")
@@ -93,7 +94,7 @@ func TestGate(t *testing.T) {
 		},
 		"Check": {
 			"a check must not act", checks.Check("Begin", func(_ context.Context, r request) (checks.Result, error) { return begun(r) }),
-			"checkstest: Begin breaks ReadOnly (it changes neither the resource nor the owner nor the request): it changed Resource.Tags[2]: is new: \"begun\"",
+			"checkstest: Begin breaks SameAnswer (it gives the same answer to the same request, and changes nothing): it changed Resource.Tags[2]: is new: \"begun\"",
 		},
 		"NoMessage": {
 			"a gate must keep the other rules",

@@ -71,30 +71,3 @@ func TestUnset(t *testing.T) {
 		})
 	}
 }
-
-// Only the field that the path names is zero.
-func TestUnsetOne(t *testing.T) {
-	type list struct{ Words []string }
-	two := &list{[]string{"x", "y"}}
-	for path, v := range unset(reflect.ValueOf(two)) {
-		if diff := snapshot.Of(two).Diff(v.Interface()); path == ".Words[1]" && diff != `Words[1]: was "y", is ""` {
-			t.Errorf("%s: %s", path, diff)
-		}
-	}
-	state := "Succeeded"
-	given := &node{Name: "a", Next: &node{Name: "b"}, Status: struct{ State *string }{&state}}
-	want := map[string]string{
-		".Name":         `Name: was "a", is ""`,
-		".Next":         `Next: was &{Name:"b" Next:nil Any:nil List:nil Map:nil Status:{State:nil} hidden:nil}, is nil`,
-		".Next.Name":    `Next.Name: was "b", is ""`,
-		".Status":       `Status.State: was &"Succeeded", is nil`,
-		".Status.State": `Status.State: was &"Succeeded", is nil`,
-	}
-	got := map[string]string{}
-	for path, v := range unset(reflect.ValueOf(given)) {
-		got[path] = snapshot.Of(given).Diff(v.Interface())
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
-	}
-}

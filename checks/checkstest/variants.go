@@ -49,7 +49,7 @@ func variants[R any](given R) []variant[R] {
 		ref = checks.Ref{Kind: "Owner", Name: "owner"}
 	}
 	is := func(what string, o checks.Object) {
-		add(AnyOwner, what, func(p parts) { p.owner.Owner = o })
+		add(Decides, what, func(p parts) { p.owner.Owner = o })
 	}
 	is("with no owner", checks.Object{})
 	is("with an owner that no reference names yet", NotSet(cmp.Or(ref.Kind, "Owner")))

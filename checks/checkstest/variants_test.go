@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/internal/testing/snapshot"
@@ -101,24 +100,4 @@ func of[R any](t *testing.T, req R) (names []string) {
 		t.Errorf("the request was changed: %s", diff)
 	}
 	return names
-}
-
-// Of a resource with very many fields some are tried with each request, and
-// others with another one.
-func TestSomeVariants(t *testing.T) {
-	all := make([]variant[*checks.OwnerRequest], 3*maxVariants)
-	for i := range all {
-		all[i].rule = Rule(i % 200)
-	}
-	first := map[Rule]bool{}
-	rapid.Check(t, func(t *rapid.T) {
-		got := some(t, all)
-		if len(got) != maxVariants {
-			t.Fatalf("%d variants are tried, want the limit", len(got))
-		}
-		first[got[0].rule] = true
-	})
-	if len(first) < 3 {
-		t.Errorf("only %d different groups of variants are tried", len(first))
-	}
 }

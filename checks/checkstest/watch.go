@@ -1,10 +1,8 @@
 package checkstest
 
 import (
-	"context"
 	"fmt"
 	"runtime/debug"
-	"runtime/pprof"
 	"sync/atomic"
 	"time"
 
@@ -49,11 +47,12 @@ type watch struct {
 // step begins a step. The time-out is for each step.
 func (w *watch) step() { w.steps.Add(1) }
 
-// do runs a function of one or more steps in a new goroutine, with the labels
-// of ctx, and waits for it. A late function continues to run.
-func (w *watch) do(ctx context.Context, run func()) ending {
+// do runs a function of one or more steps in a new goroutine, and waits for it.
+// A late function continues to run.
+func (w *watch) do(run func()) ending {
 	done, e := make(chan struct{}), ending{how: exited}
-	go labeled(ctx, func() {
+	go func() {
+		defer close(done)
 		defer func() {
 			if p := recover(); p != nil {
 				e = ending{panicked, p, debug.Stack()}
@@ -61,18 +60,9 @@ func (w *watch) do(ctx context.Context, run func()) ending {
 		}()
 		run()
 		e = ending{how: returned}
-	}, func() { close(done) })
+	}()
 	if !patience.Wait(done, w.within, &w.steps) {
 		return ending{how: late}
 	}
 	return e
-}
-
-// labeled runs fn with the labels of ctx, and then over without them, so that
-// the goroutine of the kit is not reported as a leak of the check.
-func labeled(ctx context.Context, fn, over func()) {
-	defer over()
-	defer pprof.SetGoroutineLabels(context.Background())
-	pprof.SetGoroutineLabels(ctx)
-	fn()
 }
