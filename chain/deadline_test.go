@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -107,27 +106,6 @@ func TestDeadline(t *testing.T) {
 					t.Errorf("%s: got DeadlineError %+v, want one of link %q", tc.reason, late, tc.link)
 				}
 			})
-		})
-	}
-}
-
-// Unwrap returns no nil error, because code that walks a tree of errors need
-// not check for nil.
-func TestDeadlineErrorUnwraps(t *testing.T) {
-	refused := failure("refused")
-	cases := map[string]struct {
-		reason string
-		err    *chain.DeadlineError
-		want   []error
-	}{
-		"Cause": {"the cause of a context wraps nothing else", &chain.DeadlineError{}, []error{context.DeadlineExceeded}},
-		"Error": {"the error that the link returned is wrapped", &chain.DeadlineError{Err: refused}, []error{context.DeadlineExceeded, refused}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := tc.err.Unwrap(); !slices.Equal(got, tc.want) {
-				t.Errorf("%s: got %v, want %v", tc.reason, got, tc.want)
-			}
 		})
 	}
 }

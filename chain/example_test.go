@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/windlass-go/windlass/chain"
 )
@@ -97,30 +96,6 @@ func ExampleNew() {
 	// prod: out of quota true
 }
 
-// Append returns a new chain. It does not change the old one.
-func ExampleChain_Append() {
-	base := chain.New(printing("lock"))
-	small := base.Append(quota(3))
-	large := base.Append(printing("approval"), quota(100))
-
-	fmt.Println(base)
-	fmt.Println(small)
-	fmt.Println(large)
-	// Output:
-	// lock
-	// lock -> quota
-	// lock -> approval -> quota
-}
-
-// Extend nests whole chains and keeps the names of their links.
-func ExampleChain_Extend() {
-	platform := chain.New(printing("lock"), printing("audit"))
-	team := chain.New(printing("approval"), quota(3))
-
-	fmt.Println(platform.Extend(team))
-	// Output: lock -> audit -> approval -> quota
-}
-
 // One chain can guard several handlers. Each Then composes it around another
 // end.
 func ExampleChain_Then() {
@@ -134,33 +109,6 @@ func ExampleChain_Then() {
 	// apply prod
 	// {applied} <nil>
 	// {deleted prod} <nil>
-}
-
-// A chain prints its order. A link without a given name prints with its source.
-func ExampleChain_String() {
-	fmt.Println(chain.New(chain.Recover, audit, quota(3)))
-	// Output: Recover -> chain.audit (chain/example_test.go:34) -> quota
-}
-
-// Links lists the links with their names, their sources, and the extension
-// point that At sets.
-func ExampleChain_Links() {
-	for _, l := range chain.New(quota(3), audit).At("Apply").Links() {
-		fmt.Printf("%s: %s made at %s\n", l.Point, l.Name, l.Source)
-	}
-	// Output:
-	// Apply: quota made at chain/example_test.go:48
-	// Apply: chain.audit made at chain/example_test.go:34
-}
-
-// The name is printed, observed, and used for editing.
-func ExampleNamed() {
-	c := chain.New(chain.Named("audit", audit), quota(3))
-	fmt.Println(c)
-	fmt.Println(c.Without("audit"))
-	// Output:
-	// audit -> quota
-	// quota <nil>
 }
 
 // A chain from another package is edited by the names of its links.
@@ -208,31 +156,6 @@ func ExampleWhen() {
 	// leave approval
 }
 
-// An error of the function stops the request. Go cannot infer the result type
-// from the function, so write both types.
-func ExampleBefore() {
-	lock := func(_ context.Context, c *Cluster) error { return fmt.Errorf("%s is locked", c.Name) }
-	handle := chain.New(chain.Before[*Cluster, Outcome](lock)).Then(apply)
-
-	_, err := handle(context.Background(), &Cluster{Name: "prod"})
-	fmt.Println(err)
-	// Output: prod is locked
-}
-
-// The function is called only if the inner links return no error.
-func ExampleAfter() {
-	announce := func(_ context.Context, c *Cluster, out Outcome) error {
-		fmt.Println(c.Name, "was", out.Message)
-		return nil
-	}
-	handle := chain.New(chain.After(announce)).Then(apply)
-
-	_, _ = handle(context.Background(), &Cluster{Name: "prod"})
-	// Output:
-	// apply prod
-	// prod was applied
-}
-
 // The function is called on every outcome. After a panic it gets a PanicError,
 // and then the panic continues to the outer links.
 func ExampleFinally() {
@@ -245,41 +168,6 @@ func ExampleFinally() {
 	// Output:
 	// unlock prod after panic: no credentials
 	// panic: no credentials
-}
-
-// Recover is itself the link. If the panic value is an error, errors.Is finds
-// it.
-func ExampleRecover() {
-	errNoCredentials := errors.New("no credentials")
-	broken := func(context.Context, *Cluster) (Outcome, error) { panic(errNoCredentials) }
-	handle := chain.New(chain.Recover, audit).Then(broken)
-
-	_, err := handle(context.Background(), &Cluster{Name: "prod"})
-	fmt.Println(err)
-	fmt.Println(errors.Is(err, errNoCredentials))
-	// Output:
-	// audit: begin prod
-	// panic: no credentials
-	// true
-}
-
-// Deadline limits the time of a link with all its inner links. The cause of the
-// context and the returned error both name the link.
-func ExampleDeadline() {
-	slow := func(ctx context.Context, _ *Cluster) (Outcome, error) {
-		<-ctx.Done()
-		fmt.Println("cause:", context.Cause(ctx))
-		return Outcome{}, ctx.Err()
-	}
-	handle := chain.New(chain.Deadline(time.Millisecond, quota(3))).Then(slow)
-
-	_, err := handle(context.Background(), &Cluster{Name: "prod"})
-	fmt.Println("error:", err)
-	fmt.Println(errors.Is(err, context.DeadlineExceeded))
-	// Output:
-	// cause: link quota was not done within 1ms
-	// error: link quota was not done within 1ms
-	// true
 }
 
 // printer is a complete observer. One value can observe chains of all types.

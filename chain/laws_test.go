@@ -279,55 +279,6 @@ func (m *history) edit(t *rapid.T) {
 	m.add(t, c)
 }
 
-// TestThenIsPure: Then may be called any number of times, with any ends.
-//
-//	h1, ..., hk = c.Then(e1), ..., c.Then(ek), and no hi depends on another
-//	each Then runs each constructor once, and no link runs before its handler is called
-//
-// These mistakes break the law: a stored end, a stored handler, and a chain
-// that composes in each call.
-func TestThenIsPure(t *testing.T) { draws.Times(t, 4); rapid.Check(t, thenIsPure) }
-
-func thenIsPure(t *rapid.T) {
-	program := draw(t, "a", anything)
-	constructed, called := make([]int, len(program)), 0
-	ms := make([]link, len(program))
-	for i, s := range program {
-		ms[i] = func(next handler) handler {
-			constructed[i]++
-			h := s.raw()(next)
-			return func(ctx context.Context, req request) (string, error) {
-				called++
-				return h(ctx, req)
-			}
-		}
-	}
-	runs := func(n int) []int { return slices.Repeat([]int{n}, len(program)) }
-
-	c := chain.New(ms...)
-	if diff := cmp.Diff(runs(0), constructed); diff != "" {
-		t.Fatalf("constructors run by New: -want, +got:\n%s", diff)
-	}
-	var ends []step
-	var hs []handler
-	for i := range rapid.IntRange(1, 3).Draw(t, "ends") {
-		ends = append(ends, drawEnd(t, fmt.Sprint("end", i)))
-		hs = append(hs, c.Then(ends[i].end()))
-	}
-	if diff := cmp.Diff(runs(len(hs)), constructed); diff != "" {
-		t.Fatalf("constructors run by Then: -want, +got:\n%s", diff)
-	}
-	if called != 0 {
-		t.Fatalf("Then called links %d times, want none", called)
-	}
-	for _, i := range rapid.SliceOfN(rapid.IntRange(0, len(hs)-1), 1, 4).Draw(t, "calls") {
-		mustBehave(t, fmt.Sprintf("handler %d of c has its own end", i), run(program, ends[i]), hs[i])
-	}
-	if diff := cmp.Diff(runs(len(hs)), constructed); diff != "" {
-		t.Fatalf("constructors run after calls: -want, +got:\n%s", diff)
-	}
-}
-
 // TestConcurrency: calls at the same time are independent.
 //
 //	each of n calls at once, of one handler and of several compositions = that call alone

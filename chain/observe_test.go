@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/windlass-go/windlass/chain"
@@ -77,51 +76,6 @@ func TestPassed(t *testing.T) {
 				t.Errorf("the observer of the %s chain got %+v, want one exit with Passed %t", name, r.exits, want)
 			}
 		}
-	}
-}
-
-// The end of an observed chain without links gets the caller's context.
-func TestObserverOfNothing(t *testing.T) {
-	var got context.Context
-	h := links{}.Observe(&recorder{}).Then(func(ctx context.Context, _ request) (string, error) {
-		got = ctx
-		return "", nil
-	})
-	if _, err := h(t.Context(), request{}); err != nil || got != t.Context() {
-		t.Errorf("got context %v and error %v, want the caller's context", got, err)
-	}
-}
-
-func TestElapsed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		slow := func(next handler) handler {
-			return func(ctx context.Context, req request) (string, error) {
-				time.Sleep(time.Second)
-				return next(ctx, req)
-			}
-		}
-		r := &recorder{}
-		_ = trace(chain.New(slow, link(slow)).Observe(r).Then(stopped.end()))
-		var got []time.Duration
-		for _, e := range r.exits {
-			got = append(got, e.Elapsed)
-		}
-		if diff := cmp.Diff([]time.Duration{time.Second, 2 * time.Second}, got); diff != "" {
-			t.Errorf("Elapsed must include the inner links: -want, +got:\n%s", diff)
-		}
-	})
-}
-
-// An observer gets the point of a link. A nil context from Enter means the
-// context that Enter got.
-func TestObserverOfPoint(t *testing.T) {
-	r := &recorder{lost: true}
-	c := chain.New(chain.Named("lock", through), chain.Named("quota", through)).At("Apply").Observe(r)
-	if diff := cmp.Diff(trace(stopped.end()), trace(c.Then(stopped.end()))); diff != "" {
-		t.Errorf("trace with a nil context from Enter: -want, +got:\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"Apply/lock", "Apply/quota"}, r.links); diff != "" {
-		t.Errorf("links seen: -want, +got:\n%s", diff)
 	}
 }
 

@@ -86,20 +86,3 @@ func TestStackBeginsWithFirstPanic(t *testing.T) {
 		t.Errorf("want the function panicking near the top, got:\n%s", caught.Stack)
 	}
 }
-
-// faultyObserver panics in Exit, which an observer should not do.
-type faultyObserver struct{ recorder }
-
-func (*faultyObserver) Exit(context.Context, *chain.Link, chain.Exit) { panic("on purpose") }
-
-// The stack shows an observer that panics.
-func TestStackOfFaultyObserver(t *testing.T) {
-	observed := chain.New(through).Observe(&faultyObserver{})
-	var caught *chain.PanicError
-	if !errors.As(play(chain.New(chain.Recover, observed.Then).Then(stopped.end())).Err, &caught) {
-		t.Fatal("the panic was not caught")
-	}
-	if !bytes.Contains(caught.Stack, []byte("faultyObserver).Exit(")) {
-		t.Errorf("want the observer's Exit in the stack, got\n%s", caught.Stack)
-	}
-}

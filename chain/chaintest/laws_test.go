@@ -401,62 +401,6 @@ func TestExcuse(t *testing.T) {
 	}
 }
 
-// verdict is a result with a String method and an unexported field.
-type verdict struct{ secret string }
-
-func (v *verdict) String() string { return "verdict " + v.secret[:1] } // panics if v is nil
-
-// A failure prints results by their String method, an end that fails as an
-// error, and no unexported field.
-func TestLawsPrint(t *testing.T) {
-	type private struct {
-		Name   string
-		secret string
-	}
-	type printed struct {
-		private
-		Private private
-		Time    struct{ secret int }
-	}
-	hidden := &verdict{"abc"}
-	wrong := func(breaks func(*verdict, error) bool) chain.Chain[*printed, *verdict] {
-		return chain.New(chain.Named("wrong", func(next chain.Handler[*printed, *verdict]) chain.Handler[*printed, *verdict] {
-			return func(ctx context.Context, r *printed) (*verdict, error) {
-				if res, err := next(ctx, r); breaks(res, err) {
-					return next(ctx, r)
-				} else {
-					return res, err
-				}
-			}
-		}))
-	}
-	ok := func(_ *verdict, err error) bool { return err == nil }
-	failed := func(_ *verdict, err error) bool { return err != nil }
-	cases := map[string]struct {
-		reason string
-		chain  chain.Chain[*printed, *verdict]
-		result *verdict
-		want   string
-	}{
-		"String":   {"a result prints by its String method", wrong(ok), hidden, "end:     returns verdict a\n"},
-		"ErrorRes": {"an end that fails may also return a result", wrong(failed), hidden, "end:     returns an error and verdict a\n"},
-		"Request": {"unexported fields do not print", wrong(ok), hidden,
-			`request: &{Private:{Name:"me"} Time:(struct { secret int })}` + "\n"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			set(t, "rapid.seed", "1")
-			got := run(t, func(t rapid.TB) {
-				chaintest.Laws(t, tc.chain, chaintest.WithResults(rapid.Just(tc.result)),
-					chaintest.WithRequests(rapid.Just(&printed{private{"me", "s3cret"}, private{"me", "s3cret"}, struct{ secret int }{3}})))
-			})
-			if !strings.Contains(got.Reported(), tc.want) || strings.Contains(got.Reported(), "s3cret") {
-				t.Errorf("%s: want %q, got:\n%s", tc.reason, tc.want, got.Reported())
-			}
-		})
-	}
-}
-
 func TestExcuseNotNeeded(t *testing.T) {
 	got := run(t, func(t rapid.TB) {
 		chaintest.Laws(t, chain.New(pass("a")), chaintest.WithExcuse(chaintest.NextOnce, "a", "for fun"))
@@ -531,34 +475,5 @@ func TestLawsRefuse(t *testing.T) {
 				t.Errorf("%s: got:\n%s\nwant: %s", tc.reason, got.Reported(), tc.want)
 			}
 		})
-	}
-}
-
-// Several calls of Laws may run at the same time. Each ignores the goroutines
-// of the others.
-func TestLawsInParallel(t *testing.T) {
-	var done sync.WaitGroup
-	for range 3 {
-		done.Go(func() {
-			if got := run(t, func(t rapid.TB) { chaintest.Laws(t, chain.New(pass("a"), chain.Recover, pass("b"))) }); got.Failed() {
-				t.Error(got.Reported())
-			}
-		})
-	}
-	done.Wait()
-}
-
-func TestLaw(t *testing.T) {
-	names := map[string]bool{}
-	for l := chaintest.Reached; l <= chaintest.Accepted; l++ {
-		if l.Says() == "" || names[l.String()] {
-			t.Errorf("law %d, %s, says %q", l, l, l.Says())
-		}
-		names[l.String()] = true
-	}
-	for _, l := range []chaintest.Law{0, chaintest.Accepted + 1} {
-		if want := fmt.Sprintf("Law(%d)", l); l.String() != want || l.Says() != "" {
-			t.Errorf("%s, which is no law, has the sentence %q", l, l.Says())
-		}
 	}
 }

@@ -3,14 +3,10 @@ package chaintest_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 
-	"pgregory.net/rapid"
-
 	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/chain/chaintest"
 )
 
 // Cluster is the resource of the examples.
@@ -70,27 +66,4 @@ func quota(next Handler) Handler {
 // Guards returns the chain under test.
 func Guards() chain.Chain[*Cluster, Outcome] {
 	return chain.New(chain.Named("lock", lock), chain.Named("retry", retry), chain.Named("quota", quota))
-}
-
-// printing is a test that prints its errors. In a real test, t is the
-// *testing.T.
-type printing struct{ rapid.TB }
-
-func (printing) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
-func (printing) Logf(string, ...any)               {}
-func (printing) Helper()                           {}
-func (printing) Name() string                      { return "Example" }
-
-var t = printing{}
-
-// Order compares the whole chain.
-func ExampleOrder() {
-	chaintest.Order(t, Guards(), "lock", "quota", "retry")
-	// Output:
-	// chaintest: Order: the chain has other links, or in another order:
-	//     expected   actual
-	//     lock       lock
-	//  ≠  quota      retry
-	//     retry      quota
-	//   chain: lock -> retry -> quota
 }
