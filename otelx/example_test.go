@@ -2,7 +2,6 @@ package otelx_test
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"os"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
-	"github.com/windlass-go/windlass/internal/testing/otelfake"
 	"github.com/windlass-go/windlass/otelx"
 )
 
@@ -44,32 +42,6 @@ func Example() {
 	// msg="link ended" reconciler=Database key=master point=PreCheck link=Name verdict=block reason=SpecInvalid retry="on change" message="master is reserved"
 	// msg="point ended" reconciler=Database key=master point=PreCheck verdict=block reason=SpecInvalid retry="on change" message="master is reserved"
 	// msg="pass ended" reconciler=Database key=master point=PreCheck link=Name verdict=block reason=SpecInvalid retry="on change" message="master is reserved"
-}
-
-// One option makes each point and each link a span of its own. The recorder
-// stands for an SDK.
-func ExampleWithLinkSpans() {
-	recorder := &otelfake.Recorder{}
-	telemetry := otelx.New(otelx.WithTracerProvider(recorder), otelx.WithLinkSpans())
-	databases := flow.New("Database", flow.Operations[*Database]{
-		Key:   func(d *Database) string { return d.Name },
-		Apply: func(context.Context, *flow.Request[*Database]) (flow.Progress, error) { return flow.Done(), nil },
-	}, flow.Extensions[*Database]{
-		PreCheck: chain.New(checks.ResourceIs("Name", func(*Database) string { return "" })),
-	}, flow.WithObserver(telemetry))
-
-	databases.Reconcile(context.Background(), &Database{Name: "orders"})
-	for _, span := range recorder.Spans {
-		fmt.Printf("%s (in %q): %s\n", span.Name, span.Parent, span.Attributes["windlass.verdict"])
-	}
-	// Output:
-	// reconcile Database (in ""): ready
-	// EntryCheck (in "reconcile Database"): proceed
-	// OwnerCheck (in "reconcile Database"): proceed
-	// PreCheck (in "reconcile Database"): proceed
-	// PreCheck Name (in "PreCheck"): proceed
-	// Apply (in "reconcile Database"): proceed
-	// PostCheck (in "reconcile Database"): proceed
 }
 
 // steady removes times, levels and durations, so that the output is the same in

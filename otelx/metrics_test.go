@@ -103,16 +103,3 @@ func TestBoundedSeries(t *testing.T) {
 		t.Errorf("%d reasons of a link made %d series and %d calls under %q, want 400", calls, n, rec.Counts[other], other)
 	}
 }
-
-// Only a pass has the rule as its reason.
-func TestReasonOfALink(t *testing.T) {
-	rec := &recording{}
-	h := chain.New(chain.Named("link", func(chain.Handler[int, any]) chain.Handler[int, any] {
-		return func(context.Context, int) (any, error) { return byRule{described{"block", "Full"}, "rule"}, nil }
-	})).Observe(rec.observer()).Then(func(context.Context, int) (any, error) { return nil, nil })
-	_, _ = h(t.Context(), 1)
-	const want = "windlass.link.verdicts {verdict} windlass.link=link,windlass.reason=Full,windlass.verdict=block"
-	if rec.Counts[want] != 1 {
-		t.Errorf("the series are %v, want %s", rec.Counts, want)
-	}
-}

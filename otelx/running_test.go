@@ -188,31 +188,13 @@ func manyLinks[Req, Res any](n int, link chain.Middleware[Req, Res]) (c chain.Ch
 // The spans of links nest, but a link finds its state within a few contexts.
 // Otherwise the cost of a link would grow with the length of the chain.
 func TestDepth(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		run    func(o, other chain.Observer, links int)
-	}{
-		"Chain": {"a standalone chain", func(o, other chain.Observer, links int) {
-			h := manyLinks(links, around).Observe(o).Observe(other).Then(func(context.Context, bool) (int, error) { return 1, nil })
-			tracer := (&otelfake.Recorder{}).Tracer("")
-			ctx, _ := tracer.Start(t.Context(), "request")
-			_, _ = h(ctx, false)
-		}},
-		"Pass": {"links of a pass", func(o, other chain.Observer, links int) {
-			e := flow.Extensions[*pool]{Apply: manyLinks(links, passOn)}
-			flow.New("Pool", operations, e, flow.WithObserver(o), flow.WithObserver(other)).Reconcile(t.Context(), &pool{"fine"})
-		}},
+	searches := func(links int) (n int) {
+		e := flow.Extensions[*pool]{Apply: manyLinks(links, passOn)}
+		o := (&recording{}).observer(otelx.WithLinkSpans())
+		flow.New("Pool", operations, e, flow.WithObserver(o), flow.WithObserver(derives{&n})).Reconcile(t.Context(), &pool{"fine"})
+		return n
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			searches := func(links int) (n int) {
-				tc.run((&recording{}).observer(otelx.WithLinkSpans()), derives{&n}, links)
-				return n
-			}
-			few, many := searches(10), searches(100)
-			if many > 11*few {
-				t.Errorf("%s: 10 links search %d contexts and 100 links search %d, want at most 11 times as many", tc.reason, few, many)
-			}
-		})
+	if few, many := searches(10), searches(100); many > 11*few {
+		t.Errorf("10 links search %d contexts and 100 links search %d, want at most 11 times as many", few, many)
 	}
 }

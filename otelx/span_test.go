@@ -2,8 +2,6 @@ package otelx_test
 
 import (
 	"context"
-	"fmt"
-	"sync"
 	"testing"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -76,12 +74,6 @@ func TestLinkSpans(t *testing.T) {
 // The sampler decides about the pass, and the links follow.
 func TestSampling(t *testing.T) {
 	never := func(string) bool { return true }
-	t.Run("Never", func(t *testing.T) {
-		rec := &recording{Recorder: otelfake.Recorder{Drop: never}}
-		r := flow.New("Pool", operations, extensions, flow.WithObserver(rec.observer(otelx.WithLinkSpans(), otelx.WithMeterProvider(nil))))
-		r.Reconcile(t.Context(), &pool{"fine"})
-		mustEqual(t, "the sampler decides once for a dropped pass", []string{" > reconcile Pool: "}, tree(t, rec))
-	})
 	t.Run("OtherSignals", func(t *testing.T) {
 		rec := &recording{Recorder: otelfake.Recorder{Drop: never}}
 		about := otelx.WithPassAttributes(func(context.Context, any) []attribute.KeyValue {
@@ -119,23 +111,6 @@ func TestSampling(t *testing.T) {
 		}, tree(t, rec))
 		mustEqual(t, "the links of a dropped point have no events", []event(nil), rec.Spans[0].Events)
 	})
-}
-
-// Each observer of a pass has its own spans, and ends only those.
-func TestTwoObservers(t *testing.T) {
-	for _, name := range []string{"fine", "panicking"} {
-		a, b, c := &recording{}, &recording{}, &recording{}
-		r := flow.New("Pool", operations, extensions,
-			flow.WithObserver(derives{new(int)}), flow.WithObserver(a.observer(otelx.WithLinkSpans())), flow.WithObserver(b.observer(otelx.WithoutLogs())),
-			flow.WithObserver(c.observer(otelx.WithLinkSpans(), otelx.WithoutLogs())))
-		r.Reconcile(t.Context(), &pool{name})
-		if spans, others := len(tree(t, a)), len(tree(t, c)); len(tree(t, b)) != 1 || spans < 6 || others != spans {
-			t.Errorf("%s: %d, %d and %d spans", name, spans, len(b.Spans), others)
-		}
-		if b.Spans[0].Attributes["windlass.key"] != name || len(b.Spans[0].Events) < 2 {
-			t.Errorf("%s: the span of the second observer has %v, %v", name, b.Spans[0].Attributes, b.Spans[0].Events)
-		}
-	}
 }
 
 // The links of a standalone chain are events of the recording span of the
@@ -189,27 +164,6 @@ func TestPassAttributes(t *testing.T) {
 	out := r.Reconcile(t.Context(), &pool{"skipped"})
 	if out.State() != flow.StateReady || rec.Spans[1].Events[0].Name != otelx.EventAttributesPanic || rec.Spans[1].Ended != 1 {
 		t.Errorf("the panic of the function is an event: %s, %v", out, rec.Spans[1].Events)
-	}
-}
-
-// Concurrent passes have separate spans and events.
-func TestConcurrentPasses(t *testing.T) {
-	rec := &recording{}
-	r := flow.New("Pool", operations, extensions, flow.WithObserver(rec.observer()))
-	var wg sync.WaitGroup
-	for i := range 50 {
-		wg.Go(func() { r.Reconcile(context.Background(), &pool{fmt.Sprintf("%d", i)}) })
-	}
-	wg.Wait()
-	keys := map[string]bool{}
-	for _, s := range rec.Spans {
-		keys[s.Attributes["windlass.key"]] = true
-		if len(s.Events) != 3 || s.Ended != 1 {
-			t.Errorf("%v has %d events and was ended %d times", s.Attributes, len(s.Events), s.Ended)
-		}
-	}
-	if len(keys) != 50 {
-		t.Errorf("%d keys have a span, want 50", len(keys))
 	}
 }
 
