@@ -113,14 +113,6 @@ func TestAllTakes(t *testing.T) {
 	mustAnswer(t, "all proceed", proceeding(), all, ofDatabase(nil))
 }
 
-// All copies the slice of links.
-func TestAllCopies(t *testing.T) {
-	links := []link{returns[request]("a", checks.Proceed(), nil)}
-	all := checks.All(links...)
-	links[0] = returns[request]("b", checks.Block("B", "b"), nil)
-	mustAnswer(t, "a later change of the slice changes nothing", proceeding(), all, ofDatabase(nil))
-}
-
 const rawRefused = " is not made by checks.Check: put it into the chain itself"
 
 func TestAllSetUp(t *testing.T) {

@@ -184,18 +184,6 @@ func TestFiveRatio(t *testing.T) {
 	t.Errorf("five checks take %.2f times as long as nested closures, want at most %d", r, bound)
 }
 
-func BenchmarkBlock(b *testing.B) {
-	req := passing()
-	req.Resource.Status.ProvisioningState = &upgrading
-	h := five()
-	b.ReportAllocs()
-	for b.Loop() {
-		if res, err := h(ctx, req); err != nil || res.Proceeds() {
-			b.Fatal(res, err)
-		}
-	}
-}
-
 func TestAllocations(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates")

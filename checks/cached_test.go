@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 )
@@ -30,35 +29,6 @@ func TestCachedSizeByDefault(t *testing.T) {
 	if ask(1); ran != 1 {
 		t.Error("of 1,025 keys the oldest is remembered")
 	}
-}
-
-// The first answer of Cached is the answer of its check.
-func TestCachedResults(t *testing.T) {
-	key := func(request) string { return "key" }
-	cases := map[string]struct {
-		reason string
-		res    checks.Result
-		err    error
-	}{
-		"Block": {"a block", checks.Block("A", "a", checks.WithAfter(1), checks.WithWaitingFor(prod)), nil},
-		"Both":  {"a block with an error", checks.Block("A", "a"), errTest},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			req := ofDatabase(nil)
-			res, err := checks.Compose(chain.New(checks.Cached(time.Hour, key, returns[request]("a", tc.res, tc.err))))(t.Context(), req)
-			if diff := cmp.Diff(tc.res, res); diff != "" || err != tc.err {
-				t.Errorf("%s: error %v, want %v; -want, +got:\n%s", tc.reason, err, tc.err, diff)
-			}
-			if at := decidedBy(req); (at != "") != (name != "Proceed") || at != "" && at != "Cached(a)" {
-				t.Errorf("%s: decided by %v", tc.reason, at)
-			}
-		})
-	}
-
-	check := checks.Cached(time.Hour, key, returns[request]("a", checks.Proceed(), nil))
-	mustAnswer(t, "the check runs at first", proceeding(), check, ofDatabase(nil))
-	mustAnswer(t, "the trace shows that the check did not run", proceeding("remembered"), check, ofDatabase(nil))
 }
 
 // A key that is not equal to itself is not remembered.

@@ -3,9 +3,7 @@ package checks_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -111,29 +109,6 @@ func TestComposeGoexit(t *testing.T) {
 	}
 }
 
-// A request, and a copy that a link kept, can be used again.
-func TestComposeRequests(t *testing.T) {
-	type R = request
-	k := ofResource
-	var kept R
-	h := checks.Compose(chain.New(
-		raw("copies", func(ctx context.Context, req R, next handler) (checks.Result, error) {
-			kept = k.copied(req)
-			return next(ctx, kept)
-		}),
-		returns[R]("b", checks.Proceed(), nil),
-	))
-	req := k.fresh()
-	for i := range 3 {
-		if res, err := h(t.Context(), req); err != nil || !res.Equal(checks.Proceed()) {
-			t.Errorf("call %d with the same request: %v, %v", i+1, res, err)
-		}
-	}
-	if res, err := h(t.Context(), kept); err != nil || !res.Equal(checks.Proceed()) {
-		t.Errorf("a copy that a link kept, used after the call: %v, %v", res, err)
-	}
-}
-
 func TestComposeSetUp(t *testing.T) {
 	type own struct{ checks.Request[*Database] }
 	const must = ": it must be a *checks.Request[T] or *checks.OwnerRequest"
@@ -222,89 +197,12 @@ func TestFinishedDeleting(t *testing.T) {
 	}
 }
 
-// recorder is an observer that records the calls of its methods.
-type recorder struct {
-	off    bool
-	events []string
-}
+// recorder is an observer that is on or off.
+type recorder struct{ off bool }
 
-func (r *recorder) Enabled(context.Context) bool { return !r.off }
-
-func (r *recorder) Enter(ctx context.Context, l *chain.Link) context.Context {
-	r.events = append(r.events, l.Name+">")
-	return ctx
-}
-
-func (r *recorder) Exit(_ context.Context, l *chain.Link, e chain.Exit) {
-	verdict, reason := e.Verdict()
-	event := "<" + l.Name + " " + strings.TrimSpace(verdict+" "+reason)
-	if e.Result != nil {
-		event += fmt.Sprintf(" | %v", e.Result)
-	}
-	if e.Err != nil {
-		event += fmt.Sprintf(" | %v", e.Err)
-	}
-	if e.Panic != nil {
-		event += fmt.Sprintf(" | %v", e.Panic)
-	}
-	r.events = append(r.events, event)
-}
-
-// TestComposeObserved compares what observers record of a chain a, b, c, where a
-// and c proceed.
-func TestComposeObserved(t *testing.T) {
-	type R = request
-	k := ofResource
-	always := func(res checks.Result, err error) func(context.Context, R, handler) (checks.Result, error) {
-		return func(context.Context, R, handler) (checks.Result, error) { return res, err }
-	}
-	cases := map[string]struct {
-		reason string
-		b      func(context.Context, R, handler) (checks.Result, error)
-		want   []string
-	}{
-		"Block": {"the link that blocks is recorded as block, the outer links as proceed, and no inner link runs", always(checks.Block("B", "text"), nil), []string{
-			"a>", "b>", "<b block B | block B: text [slow]", "<a proceed | block B: text [slow]",
-		}},
-		"ErrorAndBlock": {"a block with an error is recorded as error", always(checks.Block("B", "text"), errTest), []string{
-			"a>", "b>", "<b error B | block B: text [slow] | a test error", "<a proceed | block B: text [slow] | a test error",
-		}},
-		"Panic": {"only the link that panicked is recorded as panic", func(context.Context, R, handler) (checks.Result, error) { panic(errTest) }, []string{
-			"a>", "b>", "<b panic | undecided | panic in link b: a test error", "<a proceed | undecided | panic in link b: a test error",
-		}},
-		"BlockAfterNext": {"a block after a call of next is recorded for its link", func(ctx context.Context, req R, next handler) (checks.Result, error) {
-			_, err := next(ctx, req)
-			return checks.Block("B", "text"), err
-		}, []string{
-			"a>", "b>", "c>", "<c proceed | proceed", "<b block B | block B: text [slow]", "<a proceed | block B: text [slow]",
-		}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			c := chain.New(returns[R]("a", checks.Proceed(), nil), raw("b", tc.b), returns[R]("c", checks.Proceed(), nil))
-			seen, off := &recorder{}, &recorder{off: true}
-			_, _ = checks.Compose(c.Observe(seen).Observe(off))(t.Context(), k.fresh())
-			if diff := cmp.Diff(tc.want, seen.events); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-			}
-			if len(off.events) > 0 {
-				t.Errorf("a disabled observer recorded %q", off.events)
-			}
-		})
-	}
-}
-
-// A link that runs a chain of its own decides itself, even if a link of that
-// chain blocked.
-func TestComposeObservedInside(t *testing.T) {
-	inside := checks.Compose(chain.New(open[request]("o"), returns[request]("i", checks.Block("B", "text"), nil)))
-	seen := &recorder{}
-	plain := chain.New(raw("x", func(ctx context.Context, req request, _ handler) (checks.Result, error) { return inside(ctx, req) })).Observe(seen)
-	_, _ = plain.Then(proceeds)(t.Context(), ofDatabase(nil))
-	if diff := cmp.Diff([]string{"x>", "<x block B | block B: text [slow]"}, seen.events); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
-	}
-}
+func (r *recorder) Enabled(context.Context) bool                           { return !r.off }
+func (*recorder) Enter(ctx context.Context, _ *chain.Link) context.Context { return ctx }
+func (*recorder) Exit(context.Context, *chain.Link, chain.Exit)            {}
 
 // decidedBy names the link that decided the last call with a request.
 func decidedBy(req any) string {

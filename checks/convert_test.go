@@ -80,39 +80,6 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// A chain can be converted twice, and its links may build a request from the
-// one that they received.
-func TestConvertTwice(t *testing.T) {
-	var log []string
-	rebuilds := raw("rebuilds", func(ctx context.Context, req request, next handler) (checks.Result, error) {
-		log = append(log, "oldest "+req.Resource.Network.Name)
-		return next(ctx, &checks.Request[*Database]{OwnerRequest: req.OwnerRequest, Resource: req.Resource, Presence: req.Presence})
-	})
-	seen := func(name string) checks.Middleware[*newer] {
-		return checks.Check(name, func(_ context.Context, req *checks.Request[*newer]) (checks.Result, error) {
-			log = append(log, name+" "+req.Resource.spec.Network.Name)
-			return checks.Proceed(), nil
-		})
-	}
-	type newest struct{ n *newer }
-	middle := checks.Convert(chain.New(rebuilds), (*newer).older).Append(seen("middle"))
-	c := checks.Convert(middle, func(n *newest) (*newer, error) { return n.n, nil }).Append(
-		checks.Check("newest", func(_ context.Context, req *checks.Request[*newest]) (checks.Result, error) {
-			log = append(log, "newest "+req.Resource.n.spec.Network.Name)
-			return checks.Proceed(), nil
-		}))
-	req := &checks.Request[*newest]{Resource: &newest{&newer{spec: &Database{Network: checks.Ref{Name: "n"}}}}}
-	for range 2 {
-		log = nil
-		if res, err := checks.Compose(c)(t.Context(), req); err != nil || !res.Proceeds() {
-			t.Fatal(res, err)
-		}
-		if diff := cmp.Diff([]string{"oldest n", "middle n", "newest n"}, log); diff != "" {
-			t.Errorf("each link must see its own type: -want, +got:\n%s", diff)
-		}
-	}
-}
-
 func TestConvertFails(t *testing.T) {
 	c := chain.New(checks.ResourceIs("Valid", func(*Database) string { return "" }))
 	const cannot = "Database: cannot convert *checks_test.newer to *checks_test.Database: "

@@ -6,7 +6,6 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
 )
 
 // CertificateRequest asks an issuer for a certificate. An approver approves or
@@ -34,25 +33,6 @@ func ExampleIgnore() {
 	// Output:
 	// ignore: the issuer is of the group cert-manager.io <nil>
 	// proceed <nil>
-}
-
-// An approver writes a condition into the status of the certificate request. A
-// denied request is a final failure.
-func ExampleWithWaitingForSelf() {
-	approved := checks.Check("approved", func(_ context.Context, req *checks.Request[*CertificateRequest]) (checks.Result, error) {
-		switch {
-		case req.Resource.Denied:
-			return checks.Block("Denied", "the approver denied the request", checks.WithRetry(classify.Never)), nil
-		case !req.Resource.Approved:
-			return checks.Block("ApprovalPending", "no approver has approved the request", checks.WithWaitingForSelf()), nil
-		}
-		return checks.Proceed(), nil
-	})
-	decide(&CertificateRequest{}, approved)
-	decide(&CertificateRequest{Denied: true}, approved)
-	// Output:
-	// block ApprovalPending: no approver has approved the request [slow, waiting for its own status] <nil>
-	// block Denied: the approver denied the request [never] <nil>
 }
 
 // A backup runs once. A complete backup needs no more work until its spec
@@ -95,13 +75,4 @@ func ExampleRelease() {
 	fmt.Println(storeGone(ctx, req))
 	// Output:
 	// release: the object store media does not exist <nil>
-}
-
-// Another operation locks a machine pool for a moment. The pool keeps its
-// conditions.
-func ExampleWithStatusKept() {
-	res := checks.Block("Locked", "a scale operation locks the pool; it ends by itself", checks.WithStatusKept(), checks.WithRetry(classify.Fast))
-	fmt.Println(res.Blocked(), res.KeepsStatus())
-	// Output:
-	// true true
 }

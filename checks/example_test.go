@@ -8,7 +8,6 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
 )
 
 var (
@@ -47,76 +46,6 @@ func ExampleOwnerReady() {
 	// Output:
 	// block OwnerNotReady: owner Cluster prod is not ready: Creating [fast, waiting for Cluster prod] <nil>
 	// block OwnerReadinessStale: owner Cluster prod was ready for generation 3 of its spec; it must be ready for generation 4 [fast, waiting for Cluster prod] <nil>
-	// proceed <nil>
-}
-
-func ExampleOwnerProvisioningState() {
-	check := checks.Compose(chain.New(
-		checks.OwnerProvisioningState(func(c *Cluster) *string { return c.Status.ProvisioningState }),
-	))
-
-	fmt.Println(check(ctx, ofCluster(&Cluster{Status: &ClusterStatus{ProvisioningState: &upgrading}})))
-
-	// The cluster has not reported a status. The selector may dereference nil.
-	fmt.Println(check(ctx, ofCluster(&Cluster{})))
-
-	fmt.Println(check(ctx, ofCluster(&Cluster{Status: &ClusterStatus{ProvisioningState: &succeeded}})))
-	// Output:
-	// block OwnerState: owner Cluster prod is in state "Upgrading": it must be Succeeded, Failed or Canceled [slow, waiting for Cluster prod] <nil>
-	// block OwnerStateUnknown: owner Cluster prod has not reported a state yet: it must be Succeeded, Failed or Canceled [slow, waiting for Cluster prod] <nil>
-	// proceed <nil>
-}
-
-// WithDenied names the states that block. All other states proceed.
-func ExampleWithDenied() {
-	check := checks.Compose(chain.New(checks.OwnerProvisioningState(
-		func(c *Cluster) *string { return c.Status.ProvisioningState },
-		checks.WithDenied("Deleting"), checks.WithUnknownAllowed(),
-	)))
-
-	fmt.Println(check(ctx, ofCluster(&Cluster{Status: &ClusterStatus{ProvisioningState: &upgrading}})))
-
-	deleting := "deleting"
-	fmt.Println(check(ctx, ofCluster(&Cluster{Status: &ClusterStatus{ProvisioningState: &deleting}})))
-	// Output:
-	// proceed <nil>
-	// block OwnerState: owner Cluster prod is in state "deleting": it must not be Deleting [slow, waiting for Cluster prod] <nil>
-}
-
-func ExampleOwnerIs() {
-	check := checks.Compose(chain.New(
-		checks.OwnerIs("supported", func(c *Cluster) string {
-			if c.Version < 12 {
-				return fmt.Sprintf("version %d is not supported: upgrade it to 12", c.Version)
-			}
-			return ""
-		}),
-	))
-
-	fmt.Println(check(ctx, ofCluster(&Cluster{Version: 11})))
-	fmt.Println(check(ctx, ofCluster(&Cluster{Version: 12})))
-	// Output:
-	// block OwnerUnsuitable: owner Cluster prod: version 11 is not supported: upgrade it to 12 [slow, waiting for Cluster prod] <nil>
-	// proceed <nil>
-}
-
-func ExampleOwnerFits() {
-	check := checks.Compose(chain.New(
-		checks.OwnerFits("version", func(d *Database, c *Cluster) string {
-			if d.Version > c.Version {
-				return fmt.Sprintf("it has version %d; upgrade it to %d", c.Version, d.Version)
-			}
-			return ""
-		}),
-	))
-
-	req := &checks.Request[*Database]{OwnerRequest: *ofCluster(&Cluster{Version: 11}), Resource: &Database{Version: 12}}
-	fmt.Println(check(ctx, req))
-
-	req.Resource.Version = 10
-	fmt.Println(check(ctx, req))
-	// Output:
-	// block OwnerUnsuitable: owner Cluster prod: it has version 11; upgrade it to 12 [slow, waiting for Cluster prod] <nil>
 	// proceed <nil>
 }
 
@@ -174,18 +103,6 @@ func ExampleApprovalPending() {
 	// Output:
 	// block ApprovalPending: backup must be approved by a person [slow] <nil>
 	// block ApprovalRejected: backup was rejected: a person has to approve it or to remove it [on change] <nil>
-	// proceed <nil>
-}
-
-func ExamplePaused() {
-	check := checks.Compose(chain.New(
-		checks.Paused(func(d *Database) bool { return d.Paused }),
-	))
-
-	fmt.Println(check(ctx, ofDatabase(&Database{Paused: true})))
-	fmt.Println(check(ctx, ofDatabase(&Database{})))
-	// Output:
-	// block Paused: the resource is paused; resume it to continue [on change] <nil>
 	// proceed <nil>
 }
 
@@ -257,25 +174,6 @@ func ExampleCached() {
 	// 12 proceed <nil> runs 2
 }
 
-// Use owner checks in a chain of resource checks if other checks must run
-// before them.
-func ExampleOnOwner() {
-	c := chain.New(
-		checks.Paused(func(d *Database) bool { return d.Paused }),
-		checks.OnOwner[*Database](
-			checks.OwnerReady(),
-			checks.OwnerProvisioningState(func(c *Cluster) *string { return c.Status.ProvisioningState }),
-		),
-	)
-	fmt.Println(c)
-
-	req := &checks.Request[*Database]{OwnerRequest: *ofCluster(nil), Resource: &Database{}}
-	fmt.Println(checks.Compose(c)(ctx, req))
-	// Output:
-	// Paused -> OnOwner(OwnerReady, OwnerProvisioningState)
-	// block OwnerNotFound: owner Cluster prod was not found: waiting until it is created [fast, waiting for Cluster prod] <nil>
-}
-
 // A raw link that forgets to call next would drop the inner checks. Compose
 // returns an error for it.
 func ExampleCompose() {
@@ -295,34 +193,4 @@ func ExampleCompose() {
 	// Output:
 	// false true
 	// checks: link audit: it returned Proceed, but the inner links did not proceed: call next and return its result, or return checks.Skip
-}
-
-func ExampleBlock() {
-	res := checks.Block("WaitingForDNS", "the DNS zone has not published the name yet",
-		checks.WithRetry(classify.Fast), checks.WithAfter(20*time.Second), checks.WithWaitingFor(checks.Ref{Kind: "Zone", Name: "example.org"}))
-	fmt.Println(res)
-	fmt.Println(res.Reason(), res.Retry(), res.After(), res.WaitingFor())
-	// Output:
-	// block WaitingForDNS: the DNS zone has not published the name yet [fast, in 20s, waiting for Zone example.org]
-	// WaitingForDNS fast 20s [Zone example.org]
-}
-
-// Skip leaves out the inner checks on purpose, and the work starts.
-func ExampleSkip() {
-	check := checks.Compose(chain.New(
-		checks.Check("force", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
-			if req.Resource.Version == 0 {
-				return checks.Skip("the operator forces the change"), nil
-			}
-			return checks.Proceed(), nil
-		}),
-		checks.Paused(func(d *Database) bool { return d.Paused }),
-	))
-
-	res, err := check(ctx, ofDatabase(&Database{Paused: true}))
-	fmt.Println(res, err)
-	fmt.Println("proceeds:", res.Proceeds())
-	// Output:
-	// skip: the operator forces the change <nil>
-	// proceeds: true
 }

@@ -123,18 +123,22 @@ type kind[R any] struct {
 	fresh  func() R
 	copied func(R) R
 	wipe   func(R) // overwrites the request
+	// restored saves the request, and returns a function that restores it.
+	restored func(R) func()
 }
 
 var ofOwner = kind[ownerRequest]{
-	fresh:  func() ownerRequest { return &checks.OwnerRequest{} },
-	copied: func(r ownerRequest) ownerRequest { c := *r; return &c },
-	wipe:   func(r ownerRequest) { *r = checks.OwnerRequest{} },
+	fresh:    func() ownerRequest { return &checks.OwnerRequest{} },
+	copied:   func(r ownerRequest) ownerRequest { c := *r; return &c },
+	wipe:     func(r ownerRequest) { *r = checks.OwnerRequest{} },
+	restored: func(r ownerRequest) func() { saved := *r; return func() { *r = saved } },
 }
 
 var ofResource = kind[request]{
-	fresh:  func() request { return &checks.Request[*Database]{} },
-	copied: func(r request) request { c := *r; return &c },
-	wipe:   func(r request) { *r = checks.Request[*Database]{} },
+	fresh:    func() request { return &checks.Request[*Database]{} },
+	copied:   func(r request) request { c := *r; return &c },
+	wipe:     func(r request) { *r = checks.Request[*Database]{} },
+	restored: func(r request) func() { saved := *r; return func() { *r = saved } },
 }
 
 func ptr[V any](v V) *V { return &v }

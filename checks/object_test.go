@@ -45,6 +45,14 @@ func TestState(t *testing.T) {
 	}
 }
 
+func TestPresence(t *testing.T) {
+	for p, want := range map[checks.Presence]string{0: "unknown", checks.PresenceOf(false): "absent", checks.PresenceOf(true): "present", 7: "unknown"} {
+		if got := p.String(); got != want {
+			t.Errorf("Presence(%d).String() = %q, want %q", p, got, want)
+		}
+	}
+}
+
 func TestObjectFound(t *testing.T) {
 	cases := map[string]struct {
 		reason string

@@ -36,6 +36,7 @@ const (
 	// Raw links.
 	pass        op = "pass"        // calls next
 	copying     op = "copying"     // calls next with a copy of the request
+	restoring   op = "restoring"   // calls next, and restores the request as it was before
 	twice       op = "twice"       // calls next twice
 	repeatFirst op = "repeatFirst" // calls next once, then repeats that answer
 	blockAfter  op = "blockAfter"  // calls next, and blocks
@@ -55,7 +56,7 @@ const (
 
 var (
 	decisions = []op{proceed, proceed, proceed, block, skip, ignore, finish, release, fail, withError, zero, panicking}
-	anything  = append([]op{all, gate, nested, pass, pass, copying, copying, twice, repeatFirst, blockAfter, failAfter, recoverFail, before, after, forget, override, override,
+	anything  = append([]op{all, gate, nested, pass, pass, copying, copying, restoring, twice, repeatFirst, blockAfter, failAfter, recoverFail, before, after, forget, override, override,
 		recoverProceed, ownRequest, nilRequest, panicAfter, instead}, decisions...)
 )
 
@@ -165,6 +166,8 @@ func linkOf[R any](s step, k kind[R]) chain.Middleware[R, checks.Result] {
 			return next(ctx, k.fresh())
 		case nilRequest:
 			return next(ctx, none)
+		case restoring:
+			defer k.restored(req)()
 		case repeatFirst:
 			if kept == nil {
 				res, err := next(ctx, req)
@@ -287,7 +290,7 @@ func (o *oracle) run(p []step) answered {
 	own := func(res checks.Result, err string) answered { return answered{res: res, err: err, by: s.ID} }
 
 	switch s.Op {
-	case proceed, gate, pass, copying, before, after:
+	case proceed, gate, pass, copying, restoring, before, after:
 		return o.run(inner)
 	case block, skip, ignore, finish, release, nested:
 		res, _ := s.decides()

@@ -179,25 +179,6 @@ func selecting(do func(*Deep)) []checks.Middleware[*Deep] {
 	}
 }
 
-// TestSelectorsGoexit ends the goroutine in a selector, as t.FailNow does.
-func TestSelectorsGoexit(t *testing.T) {
-	for _, link := range selecting(func(*Deep) { runtime.Goexit() }) {
-		d := &Deep{}
-		req := &checks.Request[*Deep]{Resource: d, Presence: checks.Present, OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: d}}}
-		returned, done := false, make(chan struct{})
-		go func() {
-			defer close(done)
-			ctx := run.WithNotes(t.Context(), func(text string) { t.Errorf("%s: runtime.Goexit is not %s", nameOf(link), text) })
-			_, _ = checks.Compose(chain.New(link))(ctx, req)
-			returned = true
-		}()
-		<-done
-		if returned {
-			t.Errorf("%s: runtime.Goexit in a selector became an unreported state", nameOf(link))
-		}
-	}
-}
-
 // FuzzState gives a state to each check of states, with two allowed or denied
 // states, and compares the answers with a model. The corpus is in
 // testdata/fuzz.

@@ -64,12 +64,6 @@ func TestLaws(t *testing.T) {
 			"chaintest: law Accepted is broken by link forgets: checks: link forgets: it returned Proceed, but the inner links did not proceed",
 			"request: Resource: &{Version:14 ", "chain:   outer -> forgets -> inner -> quota",
 		}},
-		"Zero": {"a check returns the zero Result for some requests", chain.New(audit("audit"), checks.Check("zero", func(_ context.Context, r request) (checks.Result, error) {
-			if r.Resource.Version > 13 {
-				return checks.Result{}, nil
-			}
-			return checks.Proceed(), nil
-		})), nil, []string{"law Accepted is broken by link zero", "Version:14 "}},
 		"AgainNamed": {"an excuse covers only the links that it names", chain.New(again("again"), again("twice")), []checkstest.Option{retries},
 			[]string{"law NextOnce is broken by link twice"}},
 		"Swallows": {"a link changes a result", chain.New(audit("audit"), named("swallows", func(ctx context.Context, r request, next handler) (checks.Result, error) {

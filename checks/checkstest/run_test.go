@@ -108,24 +108,6 @@ func TestRunTwice(t *testing.T) {
 	}
 }
 
-// Run reports each failed case, in the order of the names.
-func TestRunReportsAll(t *testing.T) {
-	fake := &fakeT{}
-	cases := checkstest.Cases[*Database]{}
-	for _, name := range []string{"C", "A", "B"} {
-		cases[name] = checkstest.Case[request]{Request: checkstest.Request(&Database{}), Want: checkstest.Skips()}
-	}
-	checkstest.Run(fake, answers(checks.Proceed()), cases)
-	var order []string
-	for _, line := range fake.Lines {
-		_, rest, _ := strings.Cut(line, `case "`)
-		order = append(order, rest[:1])
-	}
-	if diff := cmp.Diff([]string{"A", "B", "C"}, order); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // A bubble has no subtests, so Run and Conforms receive a t without subtests.
 func TestInABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -63,16 +63,6 @@ func TestSetUp(t *testing.T) {
 	}
 }
 
-// NotInCloud panics for an owner check, which has no presence.
-func TestNotInCloudOfAnOwner(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("NotInCloud did not panic")
-		}
-	}()
-	checkstest.OwnerRequest(checkstest.NotInCloud())
-}
-
 // A gate is excused from SameAnswer, also inside another link.
 func TestGate(t *testing.T) {
 	begun := func(r request) (checks.Result, error) {
@@ -95,11 +85,6 @@ func TestGate(t *testing.T) {
 		"Check": {
 			"a check must not act", checks.Check("Begin", func(_ context.Context, r request) (checks.Result, error) { return begun(r) }),
 			"checkstest: Begin breaks SameAnswer (it gives the same answer to the same request, and changes nothing): it changed Resource.Tags[2]: is new: \"begun\"",
-		},
-		"NoMessage": {
-			"a gate must keep the other rules",
-			checks.Gate("Begin", func(context.Context, request) (checks.Result, error) { return checks.Block("Begun", ""), nil }),
-			"checkstest: Gate(Begin) breaks Explains (a block has a reason in CamelCase, and a message): the block for Begun has no message: name the awaited object",
 		},
 	}
 	for name, tc := range cases {
