@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -125,5 +126,26 @@ func TestDeadlineOfInnerLinks(t *testing.T) {
 		if _, ok := ctx.Deadline(); ok != (i > 0) || ok && ctx.Err() != context.Canceled {
 			t.Errorf("link %d has a deadline: %t, and the error of its context is %v", i+1, ok, ctx.Err())
 		}
+	}
+}
+
+// Unwrap returns no nil error, because code that walks a tree of errors need
+// not check for nil.
+func TestDeadlineErrorUnwraps(t *testing.T) {
+	refused := failure("refused")
+	cases := map[string]struct {
+		reason string
+		err    *chain.DeadlineError
+		want   []error
+	}{
+		"Cause": {"the cause of a context wraps nothing else", &chain.DeadlineError{}, []error{context.DeadlineExceeded}},
+		"Error": {"the error that the link returned is wrapped", &chain.DeadlineError{Err: refused}, []error{context.DeadlineExceeded, refused}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.err.Unwrap(); !slices.Equal(got, tc.want) {
+				t.Errorf("%s: got %v, want %v", tc.reason, got, tc.want)
+			}
+		})
 	}
 }

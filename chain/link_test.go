@@ -172,3 +172,22 @@ func TestNamedWithNilNext(t *testing.T) {
 		t.Errorf("got error %v, want %s", err, want)
 	}
 }
+
+func TestLinkString(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		link   chain.Link
+		want   string
+	}{
+		"Named":           {"a given name prints without its source", chain.Link{Name: "quota", Source: "aks/main.go:12"}, "quota"},
+		"Derived":         {"a derived name prints with its source, because several links may have it", chain.Link{Name: "aks.main", Source: "aks/main.go:12", Derived: true}, "aks.main (aks/main.go:12)"},
+		"DerivedNoSource": {"an unknown source does not print", chain.Link{Name: "aks.main", Derived: true}, "aks.main"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.link.String(); got != tc.want {
+				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
+			}
+		})
+	}
+}

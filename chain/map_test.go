@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/probe"
 )
 
 // digits converts a link with number requests to a link with text requests. It
@@ -35,6 +36,31 @@ func adding(n int) chain.Middleware[int, []string] {
 			return append([]string{strconv.Itoa(x)}, inner...), err
 		}
 	})
+}
+
+// TestMapTags: a link that Map makes has the tag of the old link, unless it has
+// one of its own.
+func TestMapTags(t *testing.T) {
+	type handler = chain.Handler[string, []string]
+	tagged := func(tag any) func(chain.Middleware[int, []string]) chain.Middleware[string, []string] {
+		return func(link chain.Middleware[int, []string]) chain.Middleware[string, []string] {
+			return probe.Named[string, []string, handler](probe.Answer{Name: "new", Tag: tag}, digits(link))
+		}
+	}
+	old := chain.New[int, []string](probe.Named[int, []string, chain.Handler[int, []string]](probe.Answer{Name: "old", Source: "a.go:1", Tag: "old"}, adding(1)))
+	for name, tc := range map[string]struct {
+		f    func(chain.Middleware[int, []string]) chain.Middleware[string, []string]
+		want any
+	}{"Plain": {digits, "old"}, "NoTag": {tagged(nil), "old"}, "Tag": {tagged("new"), "new"}} {
+		want := old.Links()[0]
+		want.Tag = tc.want
+		if diff := cmp.Diff(want, chain.Map(old, tc.f).Links()[0]); diff != "" {
+			t.Errorf("%s: -want, +got:\n%s", name, diff)
+		}
+	}
+	if got := old.Links()[0].Tag; got != "old" {
+		t.Errorf("the old chain has the tag %v", got)
+	}
 }
 
 func TestMap(t *testing.T) {

@@ -55,3 +55,24 @@ func TestFuncName(t *testing.T) {
 		})
 	}
 }
+
+func TestFolder(t *testing.T) {
+	cases := map[string]struct {
+		reason, file, want string
+	}{
+		"Plain":         {"the name is the folder of the file", "/src/aks/audit/audit.go", "audit"},
+		"Version":       {"a major version is not the name", "/src/audit/v2/audit.go", "audit"},
+		"CacheVersion":  {"both versions are removed", "/mod/audit/v2@v2.0.1/audit.go", "audit"},
+		"NotAVersion":   {"a folder that begins with v may be a name", "/src/vault/vault.go", "vault"},
+		"JustV":         {"v alone is a name", "/src/v/v.go", "v"},
+		"Number":        {"a number alone is a name", "/src/audit/2026/audit.go", "2026"},
+		"VersionBelowV": {"a version folder in the module cache is removed with its version", "/mod/audit@v1.2.3/v2/audit.go", "audit"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := folder(tc.file); got != tc.want {
+				t.Errorf("%s: folder(%q) = %q, want %q", tc.reason, tc.file, got, tc.want)
+			}
+		})
+	}
+}

@@ -3,7 +3,6 @@ package checks_test
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -66,51 +65,4 @@ func ExampleUnique() {
 	// Output:
 	// orders   <nil>
 	// copy NotUnique spec.host: Database.example.com team/orders is older and has the same: change one of them, or delete it <nil>
-}
-
-// The owner of a database is the one cluster of its namespace. No field of the
-// database names it. The function is the Owner of flow.Operations; the flow
-// finds the object by its lister.
-func ExampleOwnerFrom() {
-	owner := checks.OwnerFrom(func(*Database) checks.Query { return checks.Query{Kind: "Cluster"} })
-	check := checks.Compose(chain.New(checks.OwnerReady()))
-
-	for _, names := range []string{"", "blue green", "green"} {
-		lister := checks.Lister(func(context.Context, checks.Query) (clusters []checks.Object, err error) {
-			for _, name := range strings.Fields(names) {
-				clusters = append(clusters, checks.Object{
-					Ref:   checks.Ref{Kind: "Cluster", Namespace: "team", Name: name},
-					Value: &Cluster{}, Readiness: checks.Readiness{State: checks.Ready},
-				})
-			}
-			return clusters, nil
-		})
-		named, _ := owner(ctx, &Database{})
-		query, _ := checks.QueryOf(named.Ref)
-		found, _ := lister.Only(ctx, query)
-		res, err := check(ctx, &checks.OwnerRequest{Owner: found})
-		fmt.Println(res.Reason(), res.Message(), err)
-	}
-	// Output:
-	// OwnerNotFound owner every Cluster: no such object exists: waiting until one is created <nil>
-	// OwnerAmbiguous owner every Cluster: 2 objects exist, and exactly one may: Cluster team/blue; Cluster team/green <nil>
-	//   <nil>
-}
-
-// A database reads its password from a Secret. It follows the Secret from
-// EntryCheck, which runs in every pass. A rotated Secret then starts a pass,
-// although the database is Ready.
-func ExampleFollow() {
-	type Database struct{ Secret string }
-
-	check := checks.Compose(chain.New(checks.Check("Password", func(ctx context.Context, req *checks.Request[*Database]) (checks.Result, error) {
-		checks.Follow(ctx, req, checks.Ref{Kind: "Secret", Name: req.Resource.Secret})
-		return checks.Proceed(), nil
-	})))
-
-	req := &checks.Request[*Database]{Resource: &Database{Secret: "password"}}
-	res, err := check(ctx, req)
-	fmt.Println(res, err, checks.Following(req))
-	// Output:
-	// proceed <nil> [Secret password]
 }

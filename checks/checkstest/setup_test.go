@@ -40,7 +40,8 @@ func TestSetUp(t *testing.T) {
 		"GeneratorPanics": {"the generator panics, not the check", func(t *fakeT) {
 			checkstest.Conforms(t, ready, rapid.Custom(func(*rapid.T) *checks.OwnerRequest { panic("no more owners") }))
 		}, "checkstest: Conforms: OwnerReady: the generator of requests panics: no more owners"},
-		"LawsNilGenerator": {"the generator is required", func(t *fakeT) { checkstest.Laws[*checks.OwnerRequest](t, ready, nil) }, "checkstest: Laws: OwnerReady: the generator of requests is nil"},
+		"OrderNilGenerator": {"the generator is required", func(t *fakeT) { checkstest.Order(t, chain.New(ready), nil, "OwnerReady") }, "checkstest: Order: OwnerReady: the generator of requests is nil"},
+		"LawsNilGenerator":  {"the generator is required", func(t *fakeT) { checkstest.Laws[*checks.OwnerRequest](t, ready, nil) }, "checkstest: Laws: OwnerReady: the generator of requests is nil"},
 		"BreaksWithoutWhy": {"an excuse needs a reason", func(t *fakeT) {
 			checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(checkstest.SameAnswer, " "))
 		}, "checkstest: Conforms: option 1: WithExcuse(SameAnswer): give a reason"},
