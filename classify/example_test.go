@@ -118,52 +118,6 @@ func ExampleRule() {
 	// very slow after 10m0s, rule QuotaFull: create port web-0: no quota
 }
 
-// RegistryError is an error as the client of a container registry returns it.
-type RegistryError struct {
-	Status        int
-	Code, Message string
-	Header        http.Header
-}
-
-// Error returns the message.
-func (e *RegistryError) Error() string { return e.Message }
-
-// A reader and a table are enough for a service that this library does not
-// know.
-func ExampleNewErrors() {
-	read := func(f *classify.Failure) bool {
-		e, ok := errors.AsType[*RegistryError](f.Err)
-		if !ok {
-			return false
-		}
-		f.Code, f.Status, f.Message = e.Code, e.Status, e.Message
-		f.After = f.RetryAfter(e.Header)
-		f.ReadStatus()
-		return true
-	}
-	registry := classify.NewErrors("registry", read, classify.Table{
-		{Code: "MANIFEST_INVALID", Retry: classify.OnChange},
-		{Code: "TOOMANYREQUESTS", Retry: classify.Slow},
-	})
-	handle := classify.Compose(classify.Chain{})
-	for _, err := range []error{
-		&RegistryError{http.StatusBadRequest, "MANIFEST_INVALID", "the manifest has no layers", nil},
-		fmt.Errorf("push: %w", &RegistryError{http.StatusTooManyRequests, "TOOMANYREQUESTS", "slow down", http.Header{"Retry-After": {"20"}}}),
-		&RegistryError{http.StatusNotFound, "NAME_UNKNOWN", "no such repository", nil},
-	} {
-		c, _ := handle(context.Background(), classify.NewFailure(err, "", time.Time{}, registry))
-		fmt.Println(c)
-		fmt.Println("not found:", registry.NotFound(err), "- transient:", registry.Transient(err))
-	}
-	// Output:
-	// on change, rule MANIFEST_INVALID: the manifest has no layers
-	// not found: false - transient: false
-	// slow after 20s, rule TOOMANYREQUESTS: slow down
-	// not found: false - transient: true
-	// slow, rule Unknown, code NAME_UNKNOWN: no such repository
-	// not found: true - transient: false
-}
-
 // A link can decide by any property of the error.
 func ExampleFailure_As() {
 	missingFile := func(next classify.Handler) classify.Handler {
@@ -179,25 +133,6 @@ func ExampleFailure_As() {
 	c, _ := handle(context.Background(), classify.NewFailure(err, "", time.Time{}, azure.Errors()))
 	fmt.Println(c)
 	// Output: on change, rule FileMissing: open /no/such/file: no such file or directory
-}
-
-// A link can adjust the decision of the inner links. This one retries even
-// those failures that need a change of the spec.
-func ExampleClassification_With() {
-	patient := func(next classify.Handler) classify.Handler {
-		return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
-			c, err := next(ctx, f)
-			if c.Retry() == classify.OnChange {
-				c = c.With(classify.VerySlow)
-			}
-			return c, err
-		}
-	}
-	handle := classify.Compose(chain.New(patient))
-	err := &azcore.ResponseError{ErrorCode: "InvalidTemplate", StatusCode: 400}
-	c, _ := handle(context.Background(), classify.NewFailure(err, "", time.Time{}, azure.Errors()))
-	fmt.Println(c.Retry(), "-", c.Rule())
-	// Output: very slow - InvalidTemplate
 }
 
 // The cause that waits longest decides about a joined error.

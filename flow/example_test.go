@@ -3,7 +3,6 @@ package flow_test
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -150,39 +149,6 @@ func Example() {
 	//   again in 1h0m0s waiting for []
 }
 
-// An operation that takes longer than a pass is started once. Each later pass
-// polls it once, with the token that it returned.
-func ExampleInProgress() {
-	polls := 0
-	databases := flow.New("Database", flow.Operations[*Database]{
-		Key: nameOf,
-		Apply: func(_ context.Context, req *flow.Request[*Database]) (flow.Progress, error) {
-			if req.Token == "" {
-				fmt.Println("PUT")
-				return flow.InProgress("operation-1", 20*time.Second), nil
-			}
-			fmt.Println("poll", req.Token)
-			if polls++; polls < 2 {
-				return flow.InProgress(req.Token, 10*time.Second), nil
-			}
-			return flow.Done(), nil
-		},
-	}, flow.Extensions[*Database]{}, withoutJitter())
-
-	for range 3 {
-		out := databases.Reconcile(context.Background(), &Database{Name: "orders"})
-		delay, _ := out.Again()
-		fmt.Println(" ", out.State(), "and again in", delay)
-	}
-	// Output:
-	// PUT
-	//   in progress and again in 20s
-	// poll operation-1
-	//   in progress and again in 10s
-	// poll operation-1
-	//   ready and again in 1h0m0s
-}
-
 // A token stored with the resource, here in an annotation, survives a restart.
 // An operation for an older spec ends before the flow applies the new spec.
 func ExampleOperations_token() {
@@ -226,63 +192,6 @@ func ExampleOperations_token() {
 	//   poll
 	//   store "" for generation 2
 	//   ready
-}
-
-// One kind adds its links to a base for many kinds.
-func ExampleExtensions_Extend() {
-	base := flow.Extensions[*Database]{
-		PreCheck: chain.New(checks.Paused(func(d *Database) bool { return d.Size == 0 })),
-		Classify: classify.Table{{Code: "Conflict", Retry: classify.Fast}}.Chain(),
-	}
-	large := base.Extend(flow.Extensions[*Database]{
-		PreCheck: chain.New(checks.Check("Quota", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
-			return checks.Proceed(), nil
-		})),
-	})
-	fmt.Println(base.PreCheck)
-	fmt.Println(large.PreCheck)
-	fmt.Println(large.Classify)
-	// Output:
-	// Paused
-	// Paused -> Quota
-	// Table(1 rule)
-}
-
-// An explanation shows why a resource is blocked, since when, and the time of
-// the next pass. The clock makes the output predictable.
-func ExampleReconciler_Explain() {
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	clock := func() time.Time { return now }
-	servers := map[string]*Server{}
-	ops := operations()
-	ops.Owner = func(_ context.Context, d *Database) (checks.Object, error) {
-		owner := checks.Object{Ref: checks.Ref{Kind: "Server", Name: d.Server}}
-		if s, found := servers[d.Server]; found {
-			owner.Value = s
-		}
-		return owner, nil
-	}
-	databases := flow.New("Database", ops, flow.Extensions[*Database]{
-		OwnerCheck: chain.New(checks.OwnerReady()),
-	}, flow.WithExplanations(100), flow.WithClock(clock), flow.WithBackoff(flow.NewBackoff(flow.WithBackoffClock(clock), flow.WithBackoffJitter(0, 0))))
-
-	for range 5 {
-		out := databases.Reconcile(context.Background(), &Database{Name: "orders", Server: "north"})
-		delay, _ := out.Again()
-		now = now.Add(delay)
-	}
-	why, _ := databases.Explain("orders")
-	fmt.Print(why)
-	// Output:
-	// Database orders is blocked at OwnerCheck by OwnerReady
-	//   why          OwnerNotFound: owner Server north was not found: waiting until it is created
-	//   waits for    Server north
-	//   since        2026-03-01 12:00:00Z, 31s ago
-	//   next pass    2026-03-01 12:00:31Z, now
-	//   last pass    2026-03-01 12:00:15Z, 16s ago
-	//
-	//   Owner                   proceed
-	// > OwnerCheck  OwnerReady  block    OwnerNotFound: owner Server north was not found: waiting until it is created
 }
 
 // A page that renders Mermaid can show the flow.

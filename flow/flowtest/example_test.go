@@ -155,40 +155,6 @@ func ExampleWorld_Restart() {
 	// 01:20  ready                 again in 1h  [Apply(op-2)]
 }
 
-// The user's own operations use a map as the cloud. A script throttles the
-// first PUT. The flow finds a change by another client at the resync.
-func ExampleWorld_operations() {
-	pool, cloud := &Pool{Size: 3}, map[string]int{}
-	w := &flowtest.World[*Pool]{Resource: pool, Operations: flow.Operations[*Pool]{
-		Key:      func(*Pool) string { return "system" },
-		Deleting: func(p *Pool) bool { return p.Deleted },
-		Get: func(context.Context, *flow.Request[*Pool]) (flow.Observation, error) {
-			size, found := cloud["system"]
-			return flow.Observation{Presence: checks.PresenceOf(found), InSync: size == pool.Size}, nil
-		},
-		Apply: func(context.Context, *flow.Request[*Pool]) (flow.Progress, error) {
-			cloud["system"] = pool.Size
-			return flow.Done(), nil
-		},
-		Delete: func(context.Context, *flow.Request[*Pool]) (flow.Progress, error) {
-			delete(cloud, "system")
-			return flow.Done(), nil
-		},
-	}}
-	w.Apply.Fail(flowtest.Response(http.StatusTooManyRequests, "TooManyRequests", "", 30*time.Second))
-	w.Change(30*time.Minute, "another client changes the size", func() { cloud["system"] = 7 })
-	w.Edit(2*time.Hour, "the user deletes the pool", func() { pool.Deleted = true })
-
-	fmt.Print(w.Run(t))
-	// Output:
-	// 00:00    failed at Apply: TooManyRequests  again in 30s  [Get Apply]
-	// 00:30    ready                             again in 1h   [Get Apply]
-	// 30:00    * another client changes the size
-	// 1:00:30  ready                             again in 1h   [Get Apply]
-	// 2:00:00  * the user deletes the pool
-	// 2:00:00  gone                                            [Delete]
-}
-
 // A link calls a service for the quota. The script of the service answers.
 func ExampleService() {
 	w := &flowtest.World[*Pool]{Resource: &Pool{}}
