@@ -101,23 +101,6 @@ func TestContainsRatio(t *testing.T) {
 	}
 }
 
-func BenchmarkClassify(b *testing.B) {
-	ctx := context.Background()
-	handle := Compose(ownRules(30).Chain())
-	run := func(name string, err error) {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				handle(ctx, newFailure(err, "2024-05-01", noon))
-			}
-		})
-	}
-	run("contains", respErr(ownRules(30)[29].Code, 409, busy, "Retry-After", "15"))
-	run("default", respErr("Conflict", 409, busy, "Retry-After", "15"))
-	run("no body", respErr("Conflict", 409, ""))
-	run("unknown", fmt.Errorf("a: %w", context.DeadlineExceeded))
-}
-
 // BenchmarkTable shows that the number of codes does not change the cost.
 func BenchmarkTable(b *testing.B) {
 	for _, codes := range []int{50, 500, 5000} {
@@ -138,12 +121,4 @@ func BenchmarkTable(b *testing.B) {
 		}
 		b.ReportMetric(r, "x-50-codes")
 	})
-}
-
-func BenchmarkContains(b *testing.B) {
-	m, f := Contains("try again later"), &Failure{Message: busy}
-	b.ReportAllocs()
-	for b.Loop() {
-		m.matches(nil, f)
-	}
 }

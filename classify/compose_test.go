@@ -40,11 +40,9 @@ func TestComposeJoins(t *testing.T) {
 		want   facts
 	}{
 		"one":             {"a single error is its own cause", running, coded("MineFast"), facts{Fast, 0, "MineFast", "about MineFast", "fast", false}},
-		"rules":           {"rules see each cause", running, errors.Join(coded("Conflict"), coded("MineStop")), facts{OnChange, 0, "MineStop", "about MineStop", "stop", false}},
 		"rules on text":   {"a cause of no service has its own text", running, errors.Join(coded("Conflict"), errors.New("plain text")), facts{VerySlow, 0, "", "plain text", "text", false}},
 		"after breaks":    {"among equal Retries the longer delay wins", running, errors.Join(coded("Conflict", "5"), coded("NotFound", "90")), facts{Slow, 90 * time.Second, "NotFound", "about NotFound", "NotFound", false}},
 		"first of equals": {"among equal causes the first wins", running, errors.Join(coded("NotFound"), coded("Conflict")), facts{Slow, 0, "NotFound", "about NotFound", "NotFound", false}},
-		"nested":          {"joins may be nested", running, errors.Join(errors.Join(coded("Conflict"), coded("NotFound")), fmt.Errorf("a: %w", errors.Join(coded("MineFast"), coded("MineStop")))), facts{OnChange, 0, "MineStop", "about MineStop", "stop", false}},
 		"join of one":     {"a join of one is a wrap", running, fmt.Errorf("a: %w", errors.Join(nil, errors.New("plain text"))), facts{VerySlow, 0, "", "a: plain text", "text", false}},
 		"join of none":    {"a join of none has only its text", running, joinOf{}, facts{Slow, 0, "", "joined", "Unknown", false}},
 		"nil causes":      {"nil causes are ignored", running, joinOf{nil, coded("MineFast"), nil, coded("MineFast")}, facts{Fast, 0, "MineFast", "about MineFast", "fast", false}},

@@ -7,27 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestRuleString(t *testing.T) {
-	cases := map[string]struct {
-		rule Rule
-		want string
-	}{
-		"name":    {Rule{Name: "Redis is busy", Code: "Conflict"}, "Redis is busy"},
-		"code":    {Rule{Code: "Conflict"}, "Conflict"},
-		"codes":   {Rule{Code: " A  B "}, "A or B"},
-		"inner":   {Rule{InnerCode: "A  B"}, "inner A or B"},
-		"status":  {Rule{Status: 409}, "HTTP 409"},
-		"message": {Rule{Message: Contains("x")}, `message contains "x"`},
-		"all":     {Rule{Code: "A", Status: 409, Message: Contains("x"), APIVersions: ">=2023-01-01  <2024-01-01"}, `A, HTTP 409, message contains "x", API version >=2023-01-01 <2024-01-01`},
-		"none":    {Rule{}, "no condition"},
-	}
-	for name, c := range cases {
-		if diff := cmp.Diff(c.want, c.rule.String()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
-}
-
 func TestRuleSetUp(t *testing.T) {
 	cases := map[string]struct {
 		rule Rule
