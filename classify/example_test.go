@@ -166,25 +166,6 @@ func ExampleCompose_failing() {
 	// classify: link forgetful returned the zero Classification: return the result of next or of Failure.As
 }
 
-func ExampleContains() {
-	table := classify.Table{
-		{Name: "order", Message: classify.Contains("originGroup is created", "origin is created"), Retry: classify.Fast},
-	}
-	handle := classify.Compose(table.Chain())
-	for _, message := range []string{
-		"Make sure that the originGroup is created and at least one enabled origin is created.",
-		"Make sure that the OriginGroup is created and at least one enabled origin is created.",
-	} {
-		c, _ := handle(context.Background(), &classify.Failure{Message: message})
-		fmt.Println(c.Rule())
-	}
-	fmt.Println(table[0].Message)
-	// Output:
-	// order
-	// Unknown
-	// contains "originGroup is created" and "origin is created"
-}
-
 func ExampleAnyOf() {
 	table := classify.Table{{
 		Name:    "access",

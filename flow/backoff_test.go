@@ -108,16 +108,6 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-func TestBackoffKeys(t *testing.T) {
-	b, fast := plain(), outcomeOf(t, "fast", 0)
-	next := func(key string) time.Duration { d, _ := b.Next(key, fast); return d }
-	got := []time.Duration{next("a"), next("a"), next("b"), next("a")}
-	b.Forget("a")
-	b.Forget("c")
-	got = append(got, next("a"), next("b"))
-	mustEqual(t, "each key has its own counts, until Forget", []time.Duration{1e9, 2e9, 1e9, 4e9, 1e9, 2e9}, got)
-}
-
 func TestBackoffSettings(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -174,17 +164,6 @@ func TestBackoffJitter(t *testing.T) {
 		delay, _ := b.Next("p", outcomeOf(t, tc.word, 0))
 		mustEqual(t, name+": "+tc.reason, tc.want, delay.Round(10*time.Millisecond))
 	}
-}
-
-// Jitter shortens later delays.
-func TestBackoffJitterOfLaterDelays(t *testing.T) {
-	b, fast := flow.NewBackoff(flow.WithBackoffRand(func() float64 { return 0.5 })), outcomeOf(t, "fast", 0)
-	var got []time.Duration
-	for range 6 {
-		delay, _ := b.Next("p", fast)
-		got = append(got, delay)
-	}
-	mustEqual(t, "the jitter is half of a tenth", []time.Duration{1050e6, 1900e6, 3800e6, 7600e6, 15200e6, 28500e6}, got)
 }
 
 // A delay that a check or a server gives has a floor and a ceiling.
@@ -296,21 +275,6 @@ func TestBackoffBounds(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A Backoff forgets keys that were not used for two resyncs.
-func TestBackoffForgets(t *testing.T) {
-	clk := &clock{noon}
-	b := plain(flow.WithBackoffClock(clk.now))
-	fast := outcomeOf(t, "fast", 0)
-	next := func(key string) time.Duration { d, _ := b.Next(key, fast); return d }
-
-	got := []time.Duration{next("p"), next("p")}
-	clk.advance(2 * time.Hour)
-	got = append(got, next("p"))
-	clk.advance(2*time.Hour + 1)
-	got = append(got, next("p"))
-	mustEqual(t, "two resyncs are not too long, more are", []time.Duration{1e9, 2e9, 4e9, 1e9}, got)
 }
 
 // With more than 1,024 keys a Backoff drops those that were not used for two

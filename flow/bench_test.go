@@ -85,25 +85,3 @@ func TestAllocations(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkPass measures a whole pass through all points.
-func BenchmarkPass(b *testing.B) {
-	for _, name := range []string{"Empty", "Owner", "Disabled", "Delete", "Backoff", "Pass"} {
-		b.Run(name, func(b *testing.B) {
-			tc := passes[name]
-			r := flow.New("Pool", tc.ops, tc.ext, tc.opts...)
-			ctx := context.Background()
-			b.ReportAllocs()
-			for b.Loop() {
-				r.Reconcile(ctx, tc.p)
-			}
-		})
-	}
-	b.Run("Traced", func(b *testing.B) {
-		r := flow.New("Pool", owning(), fiveChecks(), flow.WithExplanations(1))
-		b.ReportAllocs()
-		for b.Loop() {
-			r.Reconcile(context.Background(), &pool{})
-		}
-	})
-}

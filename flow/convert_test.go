@@ -10,7 +10,6 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -46,65 +45,15 @@ func TestConvertChangesNothing(t *testing.T) {
 	})
 }
 
-func TestConvert(t *testing.T) {
-	old := ext{
-		EntryCheck: chain.New(checks.Paused(func(p *pool) bool { return p.name == "denied" })),
-		OwnerCheck: chain.New(checks.OwnerReady()),
-		PreCheck: chain.New(checks.ResourceIs("named", func(p *pool) string {
-			if p.name == "" {
-				return "the name is missing"
-			}
-			return ""
-		})),
-		PostCheck:   chain.New(checks.Paused(func(*pool) bool { return false })),
-		DeleteCheck: chain.New(checks.Paused(func(p *pool) bool { return p.name == "kept" })),
-		Classify:    classify.Table{{Name: "old", Code: "Busy", APIVersions: "<2026-01-01", Retry: classify.Fast}, {Name: "both", Code: "Busy", Retry: classify.VerySlow}}.Chain(),
-	}
+// A converted chain has the links of the old one, and so has Classify.
+func TestConvertKeepsNames(t *testing.T) {
+	old := each("Old")
+	old.Pass, old.Get, old.Apply, old.Delete = ext{}.Pass, ext{}.Get, ext{}.Apply, ext{}.Delete
 	converted := flow.Convert(old, (*pool2).older)
 	now := printed(ext{OwnerCheck: converted.OwnerCheck, Classify: converted.Classify})
 	now["EntryCheck"], now["PreCheck"] = converted.EntryCheck.String(), converted.PreCheck.String()
 	now["PostCheck"], now["DeleteCheck"] = converted.PostCheck.String(), converted.DeleteCheck.String()
 	mustEqual(t, "all names stay", printed(old), now)
-
-	deleting := false
-	var applied error
-	r := flow.New("Pool", flow.Operations[*pool2]{
-		Key:      func(p *pool2) string { return p.title },
-		Owner:    func(context.Context, *pool2) (checks.Object, error) { return checks.Object{}, nil },
-		Apply:    func(context.Context, *flow.Request[*pool2]) (flow.Progress, error) { return flow.Done(), applied },
-		Deleting: func(*pool2) bool { return deleting },
-	}, converted.Extend(flow.Extensions[*pool2]{PreCheck: chain.New(checks.ResourceIs("short", func(p *pool2) string {
-		if len(p.title) > 8 {
-			return "the title is too long"
-		}
-		return ""
-	}))}), flow.WithAPIVersion("2026-05-01"))
-
-	cases := map[string]struct {
-		reason   string
-		p        *pool2
-		applied  error
-		deleting bool
-		want     place
-		why      string
-		rule     string
-	}{
-		"Ready":      {reason: "the checks of both versions proceed", p: &pool2{title: "fine"}, want: place{State: flow.StateReady}, why: ""},
-		"Entry":      {reason: "the EntryCheck of the old version blocks", p: &pool2{title: "denied"}, want: place{flow.StateBlocked, "EntryCheck", "Paused"}, why: "the resource is paused; resume it to continue"},
-		"Old":        {reason: "the PreCheck of the old version blocks", p: &pool2{}, want: place{flow.StateBlocked, "PreCheck", "named"}, why: "the name is missing"},
-		"New":        {reason: "the PreCheck of the new version runs inside the old ones", p: &pool2{title: "much too long"}, want: place{flow.StateBlocked, "PreCheck", "short"}, why: "the title is too long"},
-		"Delete":     {reason: "the DeleteCheck of the old version blocks", p: &pool2{title: "kept"}, deleting: true, want: place{flow.StateBlocked, "DeleteCheck", "Paused"}, why: "the resource is paused; resume it to continue"},
-		"APIVersion": {reason: "a rule for older API versions does not match", p: &pool2{title: "fine"}, applied: response(409, "Busy"), want: place{flow.StateFailed, "Apply", ""}, why: "the service gave no message (HTTP 409 Conflict)", rule: "both"},
-		"Fails":      {reason: "the error of a conversion names the kind and both types", p: &pool2{title: "odd", fail: errBoom}, want: place{flow.StateFailed, "EntryCheck", "Paused"}, why: "check Paused failed: Pool: cannot convert *flow_test.pool2 to *flow_test.pool: boom", rule: "Unknown"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			deleting, applied = tc.deleting, tc.applied
-			out := r.Reconcile(t.Context(), tc.p)
-			mustEqual(t, tc.reason, tc.want, placeOf(out))
-			mustEqual(t, tc.reason, []string{tc.why, tc.rule}, []string{out.Message(), out.Rule()})
-		})
-	}
 }
 
 func TestConvertPanics(t *testing.T) {

@@ -44,6 +44,8 @@ func TestDecisions(t *testing.T) {
 	on := func(point string, res checks.Result) ext {
 		c := chain.New(returns[*checks.Request[*pool]]("decides", res, nil))
 		switch point {
+		case flow.PointPass:
+			return ext{Pass: chain.New(link("decides", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Stop(res), nil }))}
 		case flow.PointEntryCheck:
 			return ext{EntryCheck: c}
 		case flow.PointOwnerCheck:
@@ -76,11 +78,16 @@ func TestDecisions(t *testing.T) {
 			want: verdicts{State: flow.StateIgnored, Message: "the cluster is a replica", Again: time.Minute, KeepsStatus: true,
 				WaitingFor: []checks.Ref{fleet}},
 		},
-		"IgnoreWithRetry": {
-			reason: "the delays of a retry are those of a block",
-			point:  flow.PointPreCheck, res: checks.Ignore("not yet", checks.WithRetry(classify.Fast)),
-			calls: []string{"owner", "get"},
-			want:  verdicts{State: flow.StateIgnored, Message: "not yet", Again: time.Second, KeepsStatus: true},
+		"StopForNow": {
+			reason: "a link on Pass leaves the resource to another instance, with all that Ignore was given",
+			point:  flow.PointPass, res: checks.Ignore("the shard is another one", checks.WithAfter(1), checks.WithWaitingFor(fleet), checks.WithWaitingForSelf()),
+			want: verdicts{State: flow.StateIgnored, Message: "the shard is another one", Again: time.Second, KeepsStatus: true,
+				WaitingFor: []checks.Ref{fleet}, WaitsForSelf: true},
+		},
+		"StopWithRetry": {
+			reason: "an ignored pass is retried like a blocked one",
+			point:  flow.PointPass, res: checks.Ignore("the shard is another one", checks.WithRetry(classify.VerySlow)),
+			want: verdicts{State: flow.StateIgnored, Message: "the shard is another one", Again: time.Hour, KeepsStatus: true},
 		},
 		"Finished": {
 			reason: "a finished resource is Ready until its spec changes",
@@ -105,11 +112,6 @@ func TestDecisions(t *testing.T) {
 			point:  flow.PointDeleteCheck, res: checks.Release("the reclaim policy is retain"), deleting: true,
 			calls: []string{"owner", "get"},
 			want:  verdicts{State: flow.StateGone, Message: "the reclaim policy is retain"},
-		},
-		"ReleaseAtEntry": {
-			reason: "the owner is gone, and the resource with it, and nothing else can be read",
-			point:  flow.PointEntryCheck, res: checks.Release("the cluster is gone"), deleting: true,
-			want: verdicts{State: flow.StateGone, Message: "the cluster is gone"},
 		},
 		"StatusKept": {
 			reason: "a short block leaves the conditions as they are, and is requeued",
@@ -259,6 +261,7 @@ func TestRulesThatDecide(t *testing.T) {
 	rules := classify.Table{
 		{Name: "quota", Message: classify.Contains("quota"), Retry: classify.Never},
 		{Name: "busy", Message: classify.Contains("busy"), Retry: classify.Fast, KeepStatus: true},
+		{Name: "hopeless", Message: classify.Contains("hopeless"), Retry: classify.OnChange},
 	}.Chain()
 	fail := func(text string, deleting bool) verdicts {
 		c := &cloud{answers: []answer{{err: errors.New(text)}}}
@@ -272,6 +275,12 @@ func TestRulesThatDecide(t *testing.T) {
 	mustEqual(t, "the failure of a deletion is never final", verdicts{
 		State: flow.StateFailed, Point: flow.PointDelete, Reason: "Quota", Conditions: "Ready=False Reconciling=True ", Again: time.Hour,
 	}, fail("no quota", true))
+	mustEqual(t, "a failure waits for the spec", verdicts{
+		State: flow.StateFailed, Point: flow.PointApply, Reason: "Hopeless", Conditions: "Ready=False Stalled=True ", Again: time.Hour,
+	}, fail("hopeless", false))
+	mustEqual(t, "no user changes the spec of a deleted resource, so its failure does not wait for the spec", verdicts{
+		State: flow.StateFailed, Point: flow.PointDelete, Reason: "Hopeless", Conditions: "Ready=False Reconciling=True ", Again: time.Hour,
+	}, fail("hopeless", true))
 	mustEqual(t, "the conditions stay as they are", verdicts{
 		State: flow.StateFailed, Point: flow.PointApply, Reason: "Busy", Again: time.Second, KeepsStatus: true,
 	}, fail("busy", false))
@@ -295,24 +304,9 @@ func TestDecisionLimits(t *testing.T) {
 
 }
 
-// After a release or a final outcome the flow stores no token.
-func TestDecisionsDropStoredState(t *testing.T) {
-	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}}}
-	release := false
-	r := flow.New("Pool", c.storing(), ext{EntryCheck: chain.New(checks.Check("gone", func(_ context.Context, req *checks.Request[*pool]) (checks.Result, error) {
-		if release && req.Deleting {
-			return checks.Release("the fleet is gone"), nil
-		}
-		return checks.Proceed(), nil
-	}))})
-	p := &pool{}
-	r.Reconcile(t.Context(), p)
-	mustEqual(t, "an operation is under way", "a", p.token)
-	release, p.deleting = true, true
-	mustEqual(t, "the resource is released", flow.StateGone, r.Reconcile(t.Context(), p).State())
-	mustEqual(t, "its token is removed", "", p.token)
-
-	c = &cloud{}
+// A release that cannot remove the token of the resource fails the pass.
+func TestReleaseRemovesTheToken(t *testing.T) {
+	c := &cloud{}
 	o := c.storing()
 	o.SetToken = func(context.Context, *pool, string, int64) error { return errBoom }
 	out := flow.New("Pool", o, ext{DeleteCheck: chain.New(returns[*checks.Request[*pool]]("gone", checks.Release("the fleet is gone"), nil))}).Reconcile(t.Context(), &pool{token: "a", deleting: true})

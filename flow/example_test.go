@@ -149,51 +149,6 @@ func Example() {
 	//   again in 1h0m0s waiting for []
 }
 
-// A token stored with the resource, here in an annotation, survives a restart.
-// An operation for an older spec ends before the flow applies the new spec.
-func ExampleOperations_token() {
-	var annotation string
-	var annotated int64
-	ops := flow.Operations[*Database]{
-		Key:        nameOf,
-		Generation: func(d *Database) int64 { return d.Generation },
-		Token:      func(*Database) (string, int64) { return annotation, annotated },
-		SetToken: func(_ context.Context, _ *Database, token string, generation int64) error {
-			fmt.Printf("  store %q for generation %d\n", token, generation)
-			annotation, annotated = token, generation
-			return nil
-		},
-		Apply: func(_ context.Context, req *flow.Request[*Database]) (flow.Progress, error) {
-			if req.Token == "" {
-				fmt.Println("  PUT with size", req.Resource.Size)
-				return flow.InProgress("operation", 0), nil
-			}
-			fmt.Println("  poll")
-			return flow.Done(), nil
-		},
-	}
-	for _, d := range []*Database{{Name: "orders", Size: 1, Generation: 1}, {Name: "orders", Size: 2, Generation: 2}, {Name: "orders", Size: 2, Generation: 2}} {
-		restarted := flow.New("Database", ops, flow.Extensions[*Database]{})
-		fmt.Println("generation", d.Generation)
-		fmt.Println(" ", restarted.Reconcile(context.Background(), d).State())
-	}
-	// Output:
-	// generation 1
-	//   PUT with size 1
-	//   store "operation" for generation 1
-	//   in progress
-	// generation 2
-	//   poll
-	//   store "" for generation 1
-	//   PUT with size 2
-	//   store "operation" for generation 2
-	//   in progress
-	// generation 2
-	//   poll
-	//   store "" for generation 2
-	//   ready
-}
-
 // A page that renders Mermaid can show the flow.
 func ExampleReconciler_Mermaid() {
 	ops := operations()

@@ -8,7 +8,6 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -136,38 +135,6 @@ func TestGetLinks(t *testing.T) {
 			if out.State() == flow.StateFailed && !errors.Is(out.Err(), flow.ErrForeignRequest) && !errors.Is(out.Err(), flow.ErrNotSeen) {
 				t.Errorf("%s: the error is %v", tc.reason, out.Err())
 			}
-		})
-	}
-}
-
-// A link on Pass leaves a resource to another controller, with all that Ignore
-// was given.
-func TestStopWithIgnore(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		res    checks.Result
-		want   verdicts
-	}{
-		"Plain": {"no pass follows without an event", checks.Ignore("the shard is another one"),
-			verdicts{State: flow.StateIgnored, Message: "the shard is another one", KeepsStatus: true}},
-		"ForNow": {"the shard may change", checks.Ignore("the shard is another one", checks.WithAfter(time.Minute), checks.WithWaitingFor(fleet), checks.WithWaitingForSelf()),
-			verdicts{State: flow.StateIgnored, Message: "the shard is another one", KeepsStatus: true, Again: time.Minute, WaitingFor: []checks.Ref{fleet}, WaitsForSelf: true}},
-		"Nanosecond": {"the shortest delay is one", checks.Ignore("the shard is another one", checks.WithAfter(1)),
-			verdicts{State: flow.StateIgnored, Message: "the shard is another one", KeepsStatus: true, Again: time.Second}},
-		"WithRetry": {"the pass is retried like a blocked one", checks.Ignore("the shard is another one", checks.WithRetry(classify.VerySlow)),
-			verdicts{State: flow.StateIgnored, Message: "the shard is another one", KeepsStatus: true, Again: time.Hour}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			c := &cloud{}
-			e := ext{Pass: on("shard", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Stop(tc.res), nil })}
-			out := flow.New("Pool", c.operations(), e, flow.WithBackoff(plain())).Reconcile(t.Context(), &pool{generation: 2})
-			tc.want.Point, tc.want.Link = flow.PointPass, "shard"
-			mustEqual(t, tc.reason, tc.want, verdictsOf(out))
-			mustEqual(t, "the outcome has the generation and no severity", []any{int64(2), classify.Severity("")}, []any{out.Generation(), out.Severity()})
-			verdict, _ := out.Describe()
-			mustEqual(t, "the verdict", "ignore", verdict)
-			mustEqual(t, "nothing is called", 0, len(c.take()))
 		})
 	}
 }

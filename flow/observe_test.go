@@ -62,13 +62,6 @@ func TestObserver(t *testing.T) {
 			"> point Classify", "> Classify/Table(1 rule)", "< Classify/Table(1 rule): fast boom", "< point Classify: fast boom",
 			"< pass Pool: error Boom",
 		}},
-		"Stopped": {"a link stops the pass", func(_ *cloud, e *ext, _ *pool) {
-			*e = ext{Pass: e.Pass.Append(link("lock", func(context.Context, *pool, nextPass) (flow.Outcome, error) {
-				return flow.Stop(checks.Block("Locked", "")), nil
-			}))}
-		}, []string{
-			"> pass Pool", "> Pass/notePass", "> Pass/lock", "< Pass/lock: block Locked", "< Pass/notePass: proceed", "< pass Pool: block Locked",
-		}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

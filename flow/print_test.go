@@ -16,22 +16,21 @@ func TestString(t *testing.T) {
 	full := c.extensions()
 	full.PreCheck = full.PreCheck.Append(returns[*checks.Request[*pool]]("gate", checks.Proceed(), nil))
 	full.Classify = classify.Table{{Code: "X", Retry: classify.Fast}}.Chain()
-	noDelete, noGet := c.operations(), c.operations()
-	noDelete.Delete = nil
-	noGet.Get, noGet.Owner, noGet.Deleting, noGet.Delete = nil, nil, nil, nil
+	least := c.operations()
+	least.Get, least.Owner, least.Delete = nil, nil, nil
 	cases := map[string]struct {
 		reason string
 		ops    ops
 		ext    ext
 		want   string
 	}{
-		"Empty": {"points without links and operations are listed, too", noDelete, ext{}, lines(
+		"Empty": {"points without links and operations are listed, too", least, ext{}, lines(
 			"Pool",
 			"  Pass         -",
 			"  EntryCheck   -",
-			"  Owner        [resolve]",
+			"  Owner        -",
 			"  OwnerCheck   -",
-			"  Get          [get]",
+			"  Get          -",
 			"  PreCheck     -",
 			"  Apply        [apply]",
 			"  PostCheck    -",
@@ -60,19 +59,6 @@ func TestString(t *testing.T) {
 			"  Gone",
 			"errors of every point",
 			"  Classify     Table(1 rule) -> [default]")},
-		"Least": {"without Deleting there is no deletion", noGet, ext{}, lines(
-			"Pool",
-			"  Pass         -",
-			"  EntryCheck   -",
-			"  Owner        -",
-			"  OwnerCheck   -",
-			"  Get          -",
-			"  PreCheck     -",
-			"  Apply        [apply]",
-			"  PostCheck    -",
-			"  Ready",
-			"errors of every point",
-			"  Classify     [default]")},
 	}
 	for name, tc := range cases {
 		mustEqual(t, name+": "+tc.reason, tc.want, flow.New("Pool", tc.ops, tc.ext).String())

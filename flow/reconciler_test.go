@@ -61,21 +61,6 @@ func TestConcurrency(t *testing.T) {
 	wg.Wait()
 }
 
-// The outcome of a pass does not depend on the errors of earlier passes.
-func TestPassesAreIndependent(t *testing.T) {
-	c := &cloud{}
-	r := flow.New("Pool", c.operations(), c.extensions())
-	for i := range 6 {
-		c.getErr = nil
-		want := ready
-		if i%2 == 1 {
-			c.getErr = errBoom
-			want = fields{State: flow.StateFailed}
-		}
-		mustEqual(t, "each pass has its own outcome", want.State, r.Reconcile(t.Context(), &pool{}).State())
-	}
-}
-
 // An empty key fails the pass, because operations of several resources would
 // share one token.
 func TestEmptyKey(t *testing.T) {

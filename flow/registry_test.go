@@ -541,17 +541,6 @@ func TestRunnerOfTheEnginesType(t *testing.T) {
 	}
 }
 
-// A runner reports that SetToken failed.
-func TestRunnerSetTokenFails(t *testing.T) {
-	var registry flow.Registry[thing]
-	flow.Register(&registry, "Pool", ext{})
-	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}}}
-	o := c.things()
-	o.Token = func(thing) (string, int64) { return "", 0 }
-	o.SetToken = func(context.Context, thing, string, int64) error { return errBoom }
-	mustBe(t, "the token is not stored", errBoom, must(registry.For("Pool", o)).Reconcile(t.Context(), &pool{name: "p"}).Err())
-}
-
 // A link that replaces the resource with a type that the engine does not handle
 // fails the pass.
 func TestRunnerRefusesOtherTypes(t *testing.T) {

@@ -26,7 +26,6 @@ func TestLongRunning(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
 		answers []answer
-		change  int // the pass before which the spec changes; 0: none
 		want    []string
 		states  []flow.State
 	}{
@@ -41,18 +40,6 @@ func TestLongRunning(t *testing.T) {
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateInProgress, flow.StateInProgress, flow.StateReady},
 		},
-		"OlderGeneration": {
-			reason:  "an operation for an older spec is polled to its end, then the new spec is applied in the same pass",
-			answers: []answer{inProgress("a"), inProgress("a"), done, inProgress("b"), done},
-			change:  2,
-			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
-				"owner", "apply a", "|",
-				"owner", "apply a", `store "" for 1`, "OwnerCheck", "get", "PreCheck", "apply", `store "b" for 2`, "|",
-				"owner", "apply b", `store "" for 2`, "get", "PostCheck",
-			},
-			states: []flow.State{flow.StateInProgress, flow.StateInProgress, flow.StateInProgress, flow.StateReady},
-		},
 		"DoneWithError": {
 			reason:  "Done with an error does not end the operation",
 			answers: []answer{inProgress("a"), {flow.Done(), errBoom, nil}, done},
@@ -62,15 +49,6 @@ func TestLongRunning(t *testing.T) {
 				"owner", "apply a", `store "" for 1`, "get", "PostCheck",
 			},
 			states: []flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady},
-		},
-		"StartedWithError": {
-			reason:  "an operation that was started with an error is polled",
-			answers: []answer{{flow.InProgress("a", 0), errBoom, nil}, done},
-			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
-				"owner", "apply a", `store "" for 1`, "get", "PostCheck",
-			},
-			states: []flow.State{flow.StateFailed, flow.StateReady},
 		},
 		"ReservedToken": {
 			reason:  "a token of Apply that has the prefix of Delete stays a token of Apply",
@@ -99,9 +77,6 @@ func TestLongRunning(t *testing.T) {
 				for i := range tc.states {
 					if i > 0 {
 						c.add("|")
-					}
-					if i > 0 && i == tc.change-1 {
-						p.generation++
 					}
 					states = append(states, r.Reconcile(t.Context(), p).State())
 				}
@@ -334,16 +309,6 @@ func TestTokensAndLinks(t *testing.T) {
 				return next(ctx, req)
 			},
 			[]string{"apply a"}, "a", place{flow.StateInProgress, flow.PointApply, ""}, nil,
-		},
-		"Own": {
-			"a link may run its own operation", "", nil,
-			func(context.Context, *request, next) (flow.Progress, error) { return flow.InProgress("own", 0), nil },
-			nil, "link:own", place{flow.StateInProgress, flow.PointApply, ""}, nil,
-		},
-		"OwnEnds": {
-			"a Skip ends the operation of the link", "link:own", nil,
-			func(context.Context, *request, next) (flow.Progress, error) { return flow.Skip("copied"), nil },
-			nil, "", place{State: flow.StateReady}, nil,
 		},
 		"OwnThenReal": {
 			"the real operation does not get the token of the link", "link:own", []answer{{progress: flow.InProgress("a", 0)}},

@@ -87,18 +87,6 @@ func TestWake(t *testing.T) {
 			       1:00:00 * the spec changes
 			       1:00:00 ready again in 1h [Get]`,
 		},
-		"Generation": {
-			reason: "a change of the spec resets the back-off",
-			world: func(w *world, p *Pool) {
-				w.Apply.Fail(conflict, conflict, conflict, conflict)
-				w.Edit(4*time.Second, "", func() { p.Generation++ })
-			},
-			want: `00:00 failed at Apply: Conflict again in 1s [Apply]
-			       00:01 failed at Apply: Conflict again in 2s [Apply]
-			       00:03 failed at Apply: Conflict again in 4s [Apply]
-			       00:04 failed at Apply: Conflict again in 1s [Apply]
-			       00:05 ready again in 1h [Apply]`,
-		},
 		"Restart": {
 			reason: "a restart resets the back-off",
 			world: func(w *world, p *Pool) {

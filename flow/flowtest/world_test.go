@@ -2,17 +2,14 @@ package flowtest_test
 
 import (
 	"context"
-	"net/http"
 	"testing"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
-	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
@@ -79,10 +76,6 @@ func TestEnd(t *testing.T) {
 			want: `00:00   ready again in 1h [Apply]
 			       10:00   * drift
 			       1:00:00 ready again in 1h [Apply]`, ended: time.Hour},
-		"Gone": {reason: "the run ends when the resource is gone", until: 10 * time.Hour,
-			world: func(w *world, p *Pool) { w.Edit(time.Second, "", func() { p.Deleted = true }) },
-			want: `00:00 ready again in 1h [Apply]
-			       00:01 gone [Delete]`, ended: time.Second},
 		"Until": {reason: "a pass that is due at the end still happens", until: time.Hour,
 			want: `00:00   ready again in 1h [Apply]
 			       1:00:00 ready again in 1h [Apply]`, ended: time.Hour},
@@ -120,32 +113,6 @@ func TestOptions(t *testing.T) {
 				w.Backoff = []flow.BackoffOption{flow.WithBackoffSteps(classify.Slow, time.Hour, time.Hour)}
 			},
 			want: "00:00 failed at PreCheck by ReferenceReady(subnet): CheckFailed again in 1h []",
-		},
-		"Scripted": {
-			reason: "the script of an object is a resolver and wakes the resource",
-			world:  func(w *world) { w.Object(subnet).From(0, checks.Object{Ref: subnet}).From(2*time.Second, there) },
-			want: `00:00 blocked at PreCheck by ReferenceReady(subnet): ReferenceNotFound again in 1s or with Subnet a [Resolve(Subnet a)]
-			       00:01 blocked at PreCheck by ReferenceReady(subnet): ReferenceNotFound again in 2s or with Subnet a [Resolve(Subnet a)]
-			       00:02 * Subnet a changes
-			       00:02 ready again in 1h [Resolve(Subnet a) Apply]`,
-		},
-		"RetryAfterDate": {
-			reason: "a reader compares the date of Retry-After with the virtual clock",
-			world: func(w *world) {
-				w.Extensions = ext{}
-				w.Options = []flow.Option{flow.WithErrors(azure.Errors())}
-				w.Operations.Apply = func(context.Context, *request) (flow.Progress, error) {
-					if w.Elapsed() > 0 {
-						return flow.Done(), nil
-					}
-					at := w.Now().Add(30 * time.Second).Format(http.TimeFormat)
-					return flow.Progress{}, runtime.NewResponseError(&http.Response{
-						StatusCode: 429, Header: http.Header{"Retry-After": {at}, "X-Ms-Error-Code": {"Busy"}}, Body: http.NoBody,
-					})
-				}
-			},
-			want: `00:00 failed at Apply: Busy again in 30s [Apply]
-			       00:30 ready again in 1h [Apply]`,
 		},
 		"Forgotten": {
 			reason: "the back-off resets its counts after two resyncs of the virtual clock",
