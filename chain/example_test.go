@@ -83,47 +83,6 @@ func Example() {
 	// applied <nil>
 }
 
-// A link that does not call next stops the request. The outer links get its
-// result and error.
-func ExampleNew() {
-	handle := chain.New(audit, quota(3)).Then(apply)
-
-	_, err := handle(context.Background(), &Cluster{Name: "prod", Nodes: 5})
-	fmt.Println(err, errors.Is(err, errQuota))
-	// Output:
-	// audit: begin prod
-	// audit: end, error: prod: out of quota
-	// prod: out of quota true
-}
-
-// One chain can guard several handlers. Each Then composes it around another
-// end.
-func ExampleChain_Then() {
-	checks := chain.New(quota(3))
-	create := checks.Then(apply)
-	remove := checks.Then(func(_ context.Context, c *Cluster) (Outcome, error) { return Outcome{"deleted " + c.Name}, nil })
-
-	fmt.Println(create(context.Background(), &Cluster{Name: "prod", Nodes: 3}))
-	fmt.Println(remove(context.Background(), &Cluster{Name: "prod", Nodes: 3}))
-	// Output:
-	// apply prod
-	// {applied} <nil>
-	// {deleted prod} <nil>
-}
-
-// A chain from another package is edited by the names of its links.
-func ExampleChain_InsertBefore() {
-	platform := chain.New(printing("lock"), printing("audit"), quota(3))
-
-	ours, err := platform.InsertBefore("quota", printing("approval"))
-	fmt.Println(ours, err)
-	ours, err = ours.Without("audit")
-	fmt.Println(ours, err)
-	// Output:
-	// lock -> audit -> approval -> quota <nil>
-	// lock -> approval -> quota <nil>
-}
-
 // Editing by a name that does not occur exactly once is an error. It prints the
 // chain.
 func ExampleNameError() {

@@ -152,13 +152,3 @@ func TestLayerObserver(t *testing.T) {
 		})
 	}
 }
-
-// A name of 200 bytes prints in full, and a longer one is cut.
-func TestLinkNameIsBounded(t *testing.T) {
-	for n, whole := range map[int]bool{200: true, 201: false} {
-		name := strings.Repeat("x", n)
-		if got := chain.New(chain.Named(name, step{id: "a", op: pass}.named())).String(); (got == name) != whole || len(got) > 200 {
-			t.Errorf("a name of %d bytes prints as %d bytes", n, len(got))
-		}
-	}
-}

@@ -74,23 +74,9 @@ func TestSetUpPanics(t *testing.T) {
 
 // A chain without links, and a nil observer, are valid.
 func TestEmptyChain(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		chain  links
-	}{
-		"Zero":        {"the zero chain runs only the end", links{}},
-		"NilObserver": {"a nil observer adds nothing", links{}.Append([]link(nil)...).Observe(nil)},
-		"Observed":    {"an observer of a chain without links sees nothing", links{}.Observe(&tracer{id: "o", on: true})},
-		"NoOthers":    {"Extend without chains adds nothing", links{}.Extend().At("Apply")},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(play(stopped.end()), play(tc.chain.Then(stopped.end()))); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-			}
-			if tc.chain.Len() != 0 || len(tc.chain.Links()) != 0 || tc.chain.String() != "(empty)" {
-				t.Errorf("%s: got %d links, printed %q", tc.reason, tc.chain.Len(), tc.chain)
-			}
-		})
+	for name, c := range map[string]links{"Zero": {}, "Nil": links{}.Observe(nil), "Observed": links{}.Extend().At("Apply").Observe(&tracer{id: "o", on: true})} {
+		if diff := cmp.Diff(play(stopped.end()), play(c.Then(stopped.end()))); diff != "" || c.Len() != 0 || c.String() != "(empty)" {
+			t.Errorf("%s: %d links, printed %q; -want, +got:\n%s", name, c.Len(), c, diff)
+		}
 	}
 }

@@ -80,6 +80,32 @@ func TestConvert(t *testing.T) {
 	}
 }
 
+// A chain can be converted twice, and its links may build a request from the
+// one that they received.
+func TestConvertTwice(t *testing.T) {
+	type newest struct{ n *newer }
+	rebuilds := raw("rebuilds", func(ctx context.Context, req request, next handler) (checks.Result, error) {
+		return next(ctx, &checks.Request[*Database]{OwnerRequest: req.OwnerRequest, Resource: req.Resource, Presence: req.Presence})
+	})
+	var seen []string
+	middle := checks.Convert(chain.New(rebuilds), (*newer).older).Append(checks.ResourceIs("middle", func(n *newer) string {
+		seen = append(seen, "middle "+n.spec.Network.Name)
+		return ""
+	}))
+	c := checks.Convert(middle, func(n *newest) (*newer, error) { return n.n, nil }).Append(checks.ResourceIs("newest", func(n *newest) string {
+		seen = append(seen, "newest "+n.n.spec.Network.Name)
+		return ""
+	}))
+	req := &checks.Request[*newest]{Resource: &newest{&newer{spec: &Database{Network: checks.Ref{Name: "n"}}}}}
+	for range 2 {
+		seen = nil
+		res, err := checks.Compose(c)(t.Context(), req)
+		if diff := cmp.Diff([]string{"middle n", "newest n"}, seen); diff != "" || err != nil || !res.Proceeds() {
+			t.Errorf("%v, %v; each link must see its own type: -want, +got:\n%s", res, err, diff)
+		}
+	}
+}
+
 func TestConvertFails(t *testing.T) {
 	c := chain.New(checks.ResourceIs("Valid", func(*Database) string { return "" }))
 	const cannot = "Database: cannot convert *checks_test.newer to *checks_test.Database: "

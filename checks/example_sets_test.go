@@ -39,30 +39,3 @@ func ExampleUnused() {
 	//   <nil>
 	//   waits for []
 }
-
-// Two databases claim one host name. The older one keeps it.
-func ExampleUnique() {
-	type Database struct{ Name, Host string }
-
-	check := checks.Compose(chain.New(
-		checks.Unique("spec.host", func(d *Database) checks.Query {
-			return checks.Query{Group: "example.com", Kind: "Database", Namespace: checks.AllNamespaces, Field: "spec.host", Value: d.Host}
-		}),
-	))
-
-	for _, name := range []string{"orders", "copy"} {
-		req := &checks.Request[*Database]{Resource: &Database{Name: name, Host: "db.example.com"}}
-		req.Lister = func(context.Context, checks.Query) ([]checks.Object, error) {
-			set := []checks.Object{databaseNamed("orders"), databaseNamed("copy")} // the oldest object comes first
-			for i := range set {
-				set[i].Self = set[i].Ref.Name == name
-			}
-			return set, nil
-		}
-		res, err := check(ctx, req)
-		fmt.Println(name, res.Reason(), res.Message(), err)
-	}
-	// Output:
-	// orders   <nil>
-	// copy NotUnique spec.host: Database.example.com team/orders is older and has the same: change one of them, or delete it <nil>
-}

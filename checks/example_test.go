@@ -65,47 +65,6 @@ func ExampleProvisioningState() {
 	// proceed <nil>
 }
 
-func ExampleLiveState() {
-	states := []string{"Scaling", "Online"} // the answers of the cloud
-	check := checks.Compose(chain.New(
-		checks.LiveState(func(context.Context, *checks.Request[*Database]) (string, error) {
-			state := states[0]
-			states = states[1:]
-			return state, nil
-		}, checks.WithAllowed("Online", "Paused")),
-	))
-
-	fmt.Println(check(ctx, ofDatabase(&Database{})))
-	fmt.Println(check(ctx, ofDatabase(&Database{})))
-	// Output:
-	// block ResourceState: the resource is in state "Scaling": it must be Online or Paused [slow] <nil>
-	// proceed <nil>
-}
-
-func ExampleApprovalPending() {
-	check := checks.Compose(chain.New(
-		checks.ApprovalPending(
-			func(d *Database) []Connection { return d.Status.Connections },
-			func(c Connection) checks.Approval { return checks.Approval{Name: c.Name, Status: c.Status} },
-		),
-	))
-
-	req := ofDatabase(&Database{Status: &DatabaseStatus{Connections: []Connection{{"office", "Approved"}, {"backup", "Pending"}}}})
-	fmt.Println(check(ctx, req))
-
-	// No retry helps against a rejection, so the block waits until a person
-	// acts.
-	req.Resource.Status.Connections[1].Status = "Rejected"
-	fmt.Println(check(ctx, req))
-
-	req.Resource.Status.Connections[1].Status = "Approved"
-	fmt.Println(check(ctx, req))
-	// Output:
-	// block ApprovalPending: backup must be approved by a person [slow] <nil>
-	// block ApprovalRejected: backup was rejected: a person has to approve it or to remove it [on change] <nil>
-	// proceed <nil>
-}
-
 // A gate starts a backup, and blocks until the backup is done.
 func ExampleGate() {
 	var backup string
@@ -151,46 +110,4 @@ func ExampleAll() {
 	// Paused
 	// Paused: the resource is paused; resume it to continue; ProvisioningState: the resource is in state "Upgrading": it must be Succeeded, Failed or Canceled
 	// on change
-}
-
-// Cached remembers up to 100 versions for which an expensive check proceeded.
-func ExampleCached() {
-	runs := 0
-	offered := checks.Check("offered", func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
-		runs++
-		return checks.Proceed(), nil
-	})
-	version := func(req *checks.Request[*Database]) int { return req.Resource.Version }
-	check := checks.Compose(chain.New(checks.Cached(time.Hour, version, offered, checks.WithSize(100))))
-
-	for _, version := range []int{12, 12, 13, 12} {
-		res, err := check(ctx, ofDatabase(&Database{Version: version}))
-		fmt.Println(version, res, err, "runs", runs)
-	}
-	// Output:
-	// 12 proceed <nil> runs 1
-	// 12 proceed <nil> runs 1
-	// 13 proceed <nil> runs 2
-	// 12 proceed <nil> runs 2
-}
-
-// A raw link that forgets to call next would drop the inner checks. Compose
-// returns an error for it.
-func ExampleCompose() {
-	forgetful := func(checks.Handler[*Database]) checks.Handler[*Database] {
-		return func(context.Context, *checks.Request[*Database]) (checks.Result, error) {
-			return checks.Proceed(), nil
-		}
-	}
-	check := checks.Compose(chain.New(
-		chain.Named("audit", forgetful),
-		checks.Paused(func(d *Database) bool { return d.Paused }),
-	))
-
-	res, err := check(ctx, ofDatabase(&Database{Paused: true}))
-	fmt.Println(res.Proceeds(), errors.Is(err, checks.ErrEndNotReached))
-	fmt.Println(err)
-	// Output:
-	// false true
-	// checks: link audit: it returned Proceed, but the inner links did not proceed: call next and return its result, or return checks.Skip
 }

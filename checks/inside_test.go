@@ -46,6 +46,44 @@ func TestObservedInside(t *testing.T) {
 	}
 }
 
+// The link that decided has its own verdict, and the outer links proceed. A link
+// that runs a chain of its own decides itself.
+func TestObservedVerdicts(t *testing.T) {
+	block := returns[request]("i", checks.Block("B", "text"), nil)
+	own := checks.Compose(chain.New(open[request]("o"), block))
+	cases := map[string]struct {
+		reason string
+		b      func(context.Context, request, handler) (checks.Result, error)
+		want   []string
+	}{
+		"Error": {"an error wins over a block", func(context.Context, request, handler) (checks.Result, error) {
+			return checks.Block("B", "text"), errTest
+		}, []string{"b error", "a proceed"}},
+		"Panic": {"only the link that panicked", func(context.Context, request, handler) (checks.Result, error) { panic(errTest) }, []string{"b panic", "a proceed"}},
+		"After": {"a block after a call of next", func(ctx context.Context, req request, next handler) (checks.Result, error) {
+			_, err := next(ctx, req)
+			return checks.Block("B", "text"), err
+		}, []string{"c proceed", "b block", "a proceed"}},
+		"Own": {"the block of a chain of its own", func(ctx context.Context, req request, _ handler) (checks.Result, error) { return own(ctx, req) }, []string{"b block", "a proceed"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			composed, plain := &verdicts{}, &verdicts{}
+			a, b, c := returns[request]("a", checks.Proceed(), nil), raw("b", tc.b), returns[request]("c", checks.Proceed(), nil)
+			_, _ = checks.Compose(chain.New(a, b, c).Observe(composed))(t.Context(), ofDatabase(nil))
+			if diff := cmp.Diff(tc.want, composed.seen); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+			if name == "Own" {
+				_, _ = chain.New(b).Observe(plain).Then(proceeds)(t.Context(), ofDatabase(nil))
+				if diff := cmp.Diff([]string{"b block"}, plain.seen); diff != "" {
+					t.Errorf("without Compose: -want, +got:\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
 // All accepts a chain.When only if each of its links is a check.
 func TestWhenFacts(t *testing.T) {
 	always := func(context.Context, request) bool { return true }

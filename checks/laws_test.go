@@ -3,13 +3,11 @@ package checks_test
 import (
 	"context"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/testing/draws"
 	"pgregory.net/rapid"
 )
@@ -40,54 +38,6 @@ func oracleLaw[R any](t *rapid.T, compose composing[R], k kind[R]) {
 		if diff := cmp.Diff(o.call(program), got); diff != "" {
 			t.Fatalf("call %d of %v: -oracle, +got:\n%s", n+1, program, diff)
 		}
-	}
-}
-
-// TestUnion: All runs every check, and its block is the union of their blocks.
-func TestUnion(t *testing.T) { draws.Times(t, 10); rapid.Check(t, union) }
-
-func union(t *rapid.T) {
-	refs := []checks.Ref{{Name: "a"}, {Name: "b"}, {Name: "c"}}
-	results := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) checks.Result {
-		if rapid.Bool().Draw(t, "proceeds") {
-			return checks.Proceed()
-		}
-		return checks.Block(rapid.SampledFrom([]string{"A", "B", "C"}).Draw(t, "reason"), rapid.StringMatching("[a-z]{0,3}").Draw(t, "message"),
-			checks.WithRetry(rapid.SampledFrom([]classify.Retry{classify.Fast, classify.Slow, classify.VerySlow, classify.OnChange}).Draw(t, "retry")),
-			checks.WithAfter(time.Duration(rapid.IntRange(0, 3).Draw(t, "after"))),
-			checks.WithWaitingFor(rapid.SliceOfN(rapid.SampledFrom(refs), 0, 3).Draw(t, "refs")...))
-	}), 1, 5).Draw(t, "results")
-
-	asked := 0
-	links := make([]link, len(results))
-	for n, res := range results {
-		links[n] = checks.Check("l", func(context.Context, request) (checks.Result, error) { asked++; return res, nil })
-	}
-	_, got := play(composedAs(as[request])(checks.All(links...)), ofResource.fresh())
-
-	blockers := slices.DeleteFunc(slices.Clone(results), checks.Result.Proceeds)
-	if asked != len(results) {
-		t.Fatalf("%d of %v ran", asked, results)
-	}
-	if len(blockers) == 0 {
-		if !got.Equal(checks.Proceed()) {
-			t.Fatalf("nothing blocks in %v, but the answer is %v", results, got)
-		}
-		return
-	}
-	slowest := slices.MaxFunc(blockers, func(a, b checks.Result) int { return int(a.Retry()) - int(b.Retry()) })
-	var after time.Duration
-	var waiting []checks.Ref
-	for _, b := range blockers {
-		after = max(after, b.After())
-		waiting = append(waiting, b.WaitingFor()...)
-		if !strings.Contains(got.Message(), b.Message()) {
-			t.Fatalf("%v does not name the block %v", got, b)
-		}
-	}
-	want := checks.Block(slowest.Reason(), got.Message(), checks.WithRetry(slowest.Retry()), checks.WithAfter(after), checks.WithWaitingFor(waiting...))
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Fatalf("of %v: -want, +got:\n%s", results, diff)
 	}
 }
 

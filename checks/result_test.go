@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/text"
@@ -62,7 +61,7 @@ func TestResult(t *testing.T) {
 			methods{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Fast, After: time.Second, WaitingFor: []checks.Ref{a}, String: "block NotYet: wait [fast, in 1s, waiting for A a]",
 				Notes: []string{"WithAfter(-1h0m0s) is negative and was ignored"}},
 		},
-		"NegativeDelay": {"the trace shows a negative delay, and it changes nothing", checks.Block("NotYet", "wait", checks.WithAfter(-1), checks.WithStatusKept()), methods{Blocked: true, KeepsStatus: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, String: "block NotYet: wait [slow]",
+		"NegativeDelay": {"the trace shows a negative delay, and it changes nothing", checks.Block("NotYet", "wait", checks.WithStatusKept(), checks.WithAfter(-1)), methods{Blocked: true, KeepsStatus: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, String: "block NotYet: wait [slow]",
 			Notes: []string{"WithAfter(-1ns) is negative and was ignored"}}},
 		"LongMessage":   {"a long message is cut in the text only", checks.Block("NotYet", long), methods{Blocked: true, Reason: "NotYet", Message: long, Retry: classify.Slow, String: "block NotYet: " + text.Line(long, 2000) + " [slow]"}},
 		"ShortestDelay": {"a delay of a nanosecond counts", checks.Block("NotYet", "wait", checks.WithAfter(1)), methods{Blocked: true, Reason: "NotYet", Message: "wait", Retry: classify.Slow, After: 1, String: "block NotYet: wait [slow, in 1ns]"}},
@@ -160,32 +159,5 @@ func TestResultIsImmutable(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, fmt.Sprint(of)); diff != "" {
 		t.Errorf("-before, +after:\n%s", diff)
-	}
-}
-
-func TestResultDescribe(t *testing.T) {
-	type description struct{ Verdict, Reason string }
-	decides := func(res checks.Result, err error) checks.Result {
-		out, _ := checks.Compose(chain.New(returns[ownerRequest]("a", res, err)))(t.Context(), &checks.OwnerRequest{})
-		return out
-	}
-	block := checks.Block("A", "a")
-	cases := map[string]struct {
-		reason string
-		res    checks.Result
-		want   description
-	}{
-		"Skip":            {"a skip is not a proceed", checks.Skip("why"), description{"skip", ""}},
-		"Zero":            {"the zero Result is no decision", checks.Result{}, description{"undecided", ""}},
-		"ProceedAndError": {"a proceed with an error is no decision", decides(checks.Proceed(), errTest), description{"undecided", ""}},
-		"BlockAndError":   {"a block with an error keeps its reason", decides(block, errTest), description{"block", "A"}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			verdict, reason := tc.res.Describe()
-			if diff := cmp.Diff(tc.want, description{verdict, reason}); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-			}
-		})
 	}
 }

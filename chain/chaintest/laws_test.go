@@ -401,16 +401,6 @@ func TestExcuse(t *testing.T) {
 	}
 }
 
-func TestExcuseNotNeeded(t *testing.T) {
-	got := run(t, func(t rapid.TB) {
-		chaintest.Laws(t, chain.New(pass("a")), chaintest.WithExcuse(chaintest.NextOnce, "a", "for fun"))
-	})
-	want := "chaintest: Laws: the excuse of link a for law NextOnce (for fun) was not needed"
-	if got.Failed() || len(got.Logs) != 1 || got.Logs[0] != want {
-		t.Errorf("the kit must log an excuse that was not needed: got logs %q, errors %q, want %q", got.Logs, got.Reported(), want)
-	}
-}
-
 // A wrong option, and a chain that the kit cannot test, is one error with the
 // cause.
 func TestLawsRefuse(t *testing.T) {

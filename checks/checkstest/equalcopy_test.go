@@ -49,12 +49,3 @@ func TestEqualCopy(t *testing.T) {
 		t.Error("a value without exported fields was copied")
 	}
 }
-
-// Equal pointers stay equal in the copy.
-func TestEqualCopyKeepsEqualPointers(t *testing.T) {
-	type pair struct{ A, B *int }
-	n := 1
-	if c := equalCopy(Request(&pair{&n, &n})); c.Resource.A != c.Resource.B || c.Resource.A == &n {
-		t.Error("the pointers differ, or were not copied")
-	}
-}
