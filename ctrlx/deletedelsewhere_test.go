@@ -86,9 +86,75 @@ func TestDeletedAndKeptByOthers(t *testing.T) {
 	if got := d.read(); !slices.Equal(got.Finalizers, []string{"example.com/theirs"}) {
 		t.Fatalf("the finalizers are %q", got.Finalizers)
 	}
-	const want = "the deletion in the cloud has ended; the object stays until other controllers remove their finalizers: example.com/theirs"
+	const want = "this operator has ended its part of the deletion; the object stays until other controllers remove their finalizers: example.com/theirs"
 	if d.says() != "False Deleted Reconciling" || d.message() != want {
 		t.Errorf("the object says %q with %q, want %q", d.says(), d.message(), want)
+	}
+	writes := d.writes
+	d.pass()
+	if d.writes != writes {
+		t.Error("each pass writes the status")
+	}
+}
+
+// The API server refuses the write that says so. The next pass writes it, and the
+// finalizer stays until then. A deletion does not wait for a status that the API
+// server never takes.
+func TestDeletedWhenStatusIsRefused(t *testing.T) {
+	resource := schema.GroupResource{Group: testv1.GroupVersion.Group, Resource: "apps"}
+	cases := map[string]struct {
+		reason string
+		refuse error
+		kept   bool // our finalizer
+	}{
+		"Conflict": {"another writer changed the object", apierrors.NewConflict(resource, "a", errBroken), true},
+		"Down":     {"the API server has a fault", apierrors.NewInternalError(errBroken), true},
+		"Invalid":  {"the definition does not allow the status", apierrors.NewInvalid(schema.GroupKind{Kind: "App"}, "a", nil), false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			a := anApp(AppSpec{})
+			a.Finalizers = append(a.Finalizers, "example.com/theirs")
+			d := newHarness(t, a)
+			r := d.reconciler(flow.Extensions[*App]{})
+			d.use(r)
+			d.pass()
+			d.delete(d.read())
+			d.refuse = tc.refuse
+			_, _ = r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "a"}})
+			if got := slices.Contains(d.read().Finalizers, ctrlx.Finalizer); got != tc.kept {
+				t.Errorf("%s: the object has our finalizer: %t", tc.reason, got)
+			}
+			d.refuse = nil
+			d.pass()
+			if got := d.read().Finalizers; !slices.Equal(got, []string{"example.com/theirs"}) {
+				t.Errorf("%s: the finalizers are %q", tc.reason, got)
+			}
+			if tc.kept && d.says() != "False Deleted Reconciling" {
+				t.Errorf("%s: the object says %q", tc.reason, d.says())
+			}
+		})
+	}
+}
+
+// An object of a kind without Delete is deleted, and another kind guards it. It does
+// not stay Ready.
+func TestDeletedWithoutDelete(t *testing.T) {
+	a := anApp(AppSpec{})
+	a.Finalizers = []string{"example.com/theirs"}
+	d := newHarness(t, a)
+	d.use(ctrlx.New("App", flow.Operations[*App]{
+		Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil },
+	}, flow.Extensions[*App]{}, d.clock()...))
+	d.pass()
+	d.delete(d.read())
+	d.pass()
+	const want = "this operator has ended its part of the deletion; the object stays until other controllers remove their finalizers: example.com/theirs"
+	if d.says() != "False Deleted Reconciling" || d.message() != want {
+		t.Errorf("the object says %q with %q, want %q", d.says(), d.message(), want)
+	}
+	if ready := d.read().Status.Conditions[0]; ready.ObservedGeneration != d.read().Generation {
+		t.Errorf("the condition is for generation %d, and the object has %d", ready.ObservedGeneration, d.read().Generation)
 	}
 	writes := d.writes
 	d.pass()

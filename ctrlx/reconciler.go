@@ -26,6 +26,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
@@ -328,8 +329,15 @@ func (r *Reconciler[T]) record(p *pass, req reconcile.Request, out flow.Outcome,
 	}
 }
 
-// gone ends the work for an object that is deleted, or released, in the cloud.
+// gone ends the work for an object that is deleted, or released, in the cloud. The
+// conditions come before the finalizer: no later pass writes them, after a conflict
+// or the end of the process. A status that the API server never takes does not stop
+// the deletion.
 func (r *Reconciler[T]) gone(ctx context.Context, req reconcile.Request, obj T, out flow.Outcome) error {
+	unwritten := r.leave(ctx, obj)
+	if unwritten != nil && !refusedForGood(unwritten) {
+		return unwritten
+	}
 	removed := false
 	if r.finalizes {
 		var err error
@@ -343,22 +351,36 @@ func (r *Reconciler[T]) gone(ctx context.Context, req reconcile.Request, obj T, 
 		log.FromContext(ctx).Info("the object is released without a deletion in the cloud", "why", why, "link", out.Link())
 		r.tell(obj, &metav1.Condition{Reason: ReasonReleased, Message: why}, "", out.Link())
 	}
-	if left := obj.GetFinalizers(); removed && len(left) > 0 {
-		return r.leave(ctx, obj, left)
-	}
-	return nil
+	return unwritten
 }
 
-// leave writes to an object that is deleted in the cloud why it is still there.
-// Without that, it would show the last failure of the deletion.
-func (r *Reconciler[T]) leave(ctx context.Context, obj T, finalizers []string) error {
+// refusedForGood reports whether the API server refuses a write of the status
+// again, if it is repeated.
+func refusedForGood(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || errors.Is(err, write.ErrNoStatus)
+}
+
+// leave writes to an object that other controllers keep why it is still there.
+// Without that, it would show the last failure of the deletion, or be Ready.
+func (r *Reconciler[T]) leave(ctx context.Context, obj T) error {
+	var others []string
+	for _, f := range obj.GetFinalizers() {
+		if !r.finalizes || f != r.opt.finalizer {
+			others = append(others, f)
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
 	base := obj.DeepCopyObject().(T)
 	base.GetObjectKind().SetGroupVersionKind(r.gvk)
 	obj.GetObjectKind().SetGroupVersionKind(r.gvk)
-	why := "the deletion in the cloud has ended; the object stays until other controllers remove their finalizers: " + strings.Join(finalizers, ", ")
-	was := r.conditions.get(base)
-	all := merged(was, blockConditions(ReasonDeleted, why, classify.Slow), obj.GetGeneration())
+	why := "this operator has ended its part of the deletion; the object stays until other controllers remove their finalizers: " + strings.Join(others, ", ")
+	all := merged(r.conditions.get(base), blockConditions(ReasonDeleted, why, classify.Slow), obj.GetGeneration())
 	r.conditions.set(obj, all)
+	if digest.SameStatus(base, obj) {
+		return nil
+	}
 	return ignoreGone(r.writing(obj, all, func() error { return r.writer().Status(ctx, base, obj) }))
 }
 

@@ -30,7 +30,8 @@ func (w *world) require(passes int, writes []string) {
 			}
 			continue
 		}
-		because, problem := explained(what, r.base(), all)
+		design := w.plan.Designs[slices.Index(kindNames, what.Kind)]
+		because, problem := explained(what, r.base(), design.Deletes || design.Guards, all)
 		if problem != "" {
 			w.wrong("%s %s", what, problem)
 		}
@@ -87,14 +88,15 @@ func namedIn(message string) (all []use) {
 
 // explained returns the objects for which an object waits, as its message says.
 // problem is empty if the object is Ready, or if a person finds the cause that its
-// message names.
-func explained(what use, o *object, all map[use]client.Object) (waits []use, problem string) {
+// message names. finalizes reports that the operator adds a finalizer to the kind.
+func explained(what use, o *object, finalizes bool, all map[use]client.Object) (waits []use, problem string) {
 	ready := conditionOf(o, "Ready")
 	deleting := o.GetDeletionTimestamp() != nil
 	switch {
-	case left(o):
-		// The operator has nothing to delete, and a finalizer of another kind keeps
-		// the object. ctrlx then leaves the status as it was, also Ready=True.
+	case left(o) && finalizes && ready.Reason != ctrlx.ReasonDeleted && ready.Status != metav1.ConditionTrue:
+		// The operator never added its finalizer, because it made nothing, and a
+		// finalizer of another kind keeps the object. ctrlx then leaves the status as
+		// it was.
 		return nil, ""
 	case ready.Type == "":
 		return nil, "has no condition Ready"
@@ -107,6 +109,11 @@ func explained(what use, o *object, all map[use]client.Object) (waits []use, pro
 	}
 	text := fmt.Sprintf("says %s: %s", ready.Reason, ready.Message)
 	switch ready.Reason {
+	case ctrlx.ReasonDeleted:
+		if !left(o) {
+			return nil, text + ", and no finalizer of others keeps it"
+		}
+		return nil, ""
 	case checks.ReasonPaused:
 		if !o.Spec.Paused {
 			return nil, text + ", and is not paused"
