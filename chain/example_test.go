@@ -29,16 +29,6 @@ func apply(_ context.Context, c *Cluster) (Outcome, error) {
 	return Outcome{"applied"}, nil
 }
 
-// audit is a link. It takes the next handler and returns a handler around it.
-func audit(next Handler) Handler {
-	return func(ctx context.Context, c *Cluster) (Outcome, error) {
-		fmt.Println("audit: begin", c.Name)
-		out, err := next(ctx, c)
-		fmt.Println("audit: end, error:", err)
-		return out, err
-	}
-}
-
 var errQuota = errors.New("out of quota")
 
 // quota makes a link that stops clusters with too many nodes: for them it

@@ -80,7 +80,7 @@ func TestMap(t *testing.T) {
 	if got := chain.Map(chain.Chain[int, []string]{}, digits); got.Len() != 0 {
 		t.Errorf("the empty chain must map to the empty chain, got %s", got)
 	}
-	if c.Decorated() || !c.Observe(&recorder{}).Decorated() {
+	if c.Decorated() || c.Observe(nil).Decorated() || !c.Observe(&recorder{}).Decorated() {
 		t.Error("Decorated must report exactly the chain that has an observer")
 	}
 	observed := &recorder{}

@@ -3,6 +3,7 @@ package chain_test
 import (
 	"context"
 	"io/fs"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -75,6 +76,24 @@ func TestPassed(t *testing.T) {
 				t.Errorf("the observer of the %s chain got %+v, want one exit with Passed %t", name, r.exits, want)
 			}
 		}
+	}
+}
+
+// A nested chain keeps track of its enabled observers separately.
+func TestObserversOfNestedChains(t *testing.T) {
+	on, off := func(id string) *tracer { return &tracer{id: id, on: true} }, func(id string) *tracer { return &tracer{id: id} }
+	a, b, c := step{id: "a", op: pass}, step{id: "b", op: pass}, step{id: "c", op: pass}
+	inner := chain.New(b.named()).Observe(off("i0")).Observe(on("i1"))
+	outer := chain.New(a.named(), chain.Named("inner", inner.Then), c.named()).Observe(on("o0")).Observe(off("o1"))
+
+	want := slices.Concat(
+		layered([]step{a}, []string{"o0"}),
+		[]step{{id: "o0(inner)", op: pass}},
+		layered([]step{b}, []string{"i1"}),
+		layered([]step{c}, []string{"o0"}),
+	)
+	if diff := cmp.Diff(trace(run(want, stopped)), trace(outer.Then(stopped.end()))); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
 	}
 }
 

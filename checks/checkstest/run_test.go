@@ -15,7 +15,6 @@ import (
 	"github.com/windlass-go/windlass/checks/checkstest"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/testing/snapshot"
-	"pgregory.net/rapid"
 )
 
 type codeError struct{ code int }
@@ -106,15 +105,6 @@ func TestRunTwice(t *testing.T) {
 	if diff := before.Diff(cases); diff != "" {
 		t.Error(diff)
 	}
-}
-
-// A bubble has no subtests, so Run and Conforms receive a t without subtests.
-func TestInABubble(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		plain := struct{ rapid.TB }{t}
-		checkstest.Run(plain, newEnough(), checkstest.Cases[*Database]{"A": {Request: checkstest.Request(&Database{}), Want: checkstest.Blocks(checks.ReasonOwnerNotFound)}})
-		checkstest.Conforms(plain, newEnough(), ordinary())
-	})
 }
 
 // A check that hangs fails its case only.
