@@ -10,13 +10,15 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/windlass-go/windlass/internal/testing/race"
 )
 
 // InVerify skips a test that compares times, unless WINDLASS_RATIOS is 1, as in
 // make verify. The race detector distorts times, so run such tests without it.
 func InVerify(t testing.TB) {
 	t.Helper()
-	if os.Getenv("WINDLASS_RATIOS") != "1" {
+	if os.Getenv("WINDLASS_RATIOS") != "1" || race.Enabled {
 		t.Skip("compares times: make verify runs it, or go test with WINDLASS_RATIOS=1 and without -race")
 	}
 }
