@@ -203,7 +203,7 @@ func TestEndpointErrors(t *testing.T) {
 		note    string
 	}{
 		"Older":        {"an older program", manager{version: "v0", objects: orders}, 0, `the document has the version "v0", and this program reads v1: use a program of the same release`},
-		"Newer":        {"a newer program", manager{version: "v2\x1b[31m", objects: orders}, 0, `the document has the version "v2\\x1b[31m", and this program reads v1: use a program of the same release`},
+		"Newer":        {"a newer program", manager{version: "v2\x1b[31m", objects: orders}, 0, `the document has the version "v2", and this program reads v1: use a program of the same release`},
 		"Unauthorized": {"the API server passes no token on", manager{}, 401, "it answered 401 Unauthorized: hostile \\x1b[2J text (it requires a token, and the API server does not pass yours on: use --address with a URL of its metrics server)"},
 		"Forbidden":    {"the same", manager{}, 403, "it answered 403 Forbidden: hostile \\x1b[2J text (it requires a token, and the API server does not pass yours on: use --address with a URL of its metrics server)"},
 		"Broken":       {"an error of the program", manager{}, 500, "it answered 500 Internal Server Error: hostile \\x1b[2J text"},

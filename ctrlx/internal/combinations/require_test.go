@@ -45,7 +45,9 @@ func (w *world) require(passes int, writes []string) {
 	if most := 16 * len(all); len(writes) > most {
 		w.wrong("the operator wrote %d times in %s, after hours without a change, to %d objects: %q", len(writes), rest, len(all), writes[:10])
 	}
+	w.cloud.mu.Lock()
 	w.faults = append(w.faults, w.cloud.faults...)
+	w.cloud.mu.Unlock()
 	if len(w.faults) > 0 {
 		for _, what := range sorted(all) {
 			w.tell("%s", describe(what, all[what]))

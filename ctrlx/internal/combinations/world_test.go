@@ -89,10 +89,13 @@ func run(t *testing.T, p plan) (faults []string, tale string) {
 				w.settle()
 			}
 		}
-		for _, left := range w.cloud.during {
+		w.cloud.mu.Lock()
+		during := w.cloud.during
+		w.cloud.during = nil
+		w.cloud.mu.Unlock()
+		for _, left := range during {
 			left()
 		}
-		w.cloud.during = nil
 		time.Sleep(patience)
 		synctest.Wait()
 		passes, writes := w.passes, len(w.writes)
