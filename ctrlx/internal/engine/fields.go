@@ -2,13 +2,13 @@ package engine
 
 import (
 	"fmt"
+	"runtime/debug"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/internal/stack"
 )
 
 // Index is an index of a kind: the values of a field, by which queries select.
@@ -90,7 +90,7 @@ func (e *Engine) valuesIn(f *field, obj client.Object) []string {
 func (f *field) values(obj client.Object) (values []string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = &chain.PanicError{Value: r, Stack: stack.Panic()}
+			err = &chain.PanicError{Value: r, Stack: debug.Stack()}
 		}
 	}()
 	return f.Values(obj)
