@@ -173,7 +173,7 @@ func Map[Req, Res, Req2, Res2 any](c Chain[Req, Res], f func(Middleware[Req, Res
 	return Chain[Req2, Res2]{links: links}
 }
 
-// Decorated reports whether c has decorations or observers, which Map and
+// Decorated reports whether c has observers, which Map and
 // [Chain.Extend] would drop.
 func (c Chain[Req, Res]) Decorated() bool { return len(c.layers) > 0 }
 

@@ -49,13 +49,13 @@ func (e *ConversionError) Unwrap() error { return e.Err }
 //
 // If convert returns an error or nil, or panics, the check fails with a
 // [*ConversionError]. These panic when Convert is called: a nil convert, a
-// gate, and a chain with decorations or observers, which would be lost.
+// gate, and a chain with observers, which would be lost.
 func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[From] {
 	if convert == nil {
 		panic(fmt.Sprintf("checks: Convert: the function for the chain %s is nil", c))
 	}
 	if c.Decorated() {
-		panic(fmt.Sprintf("checks: Convert: the chain %s has decorations or observers, which would be lost: put them around the converted chain", c))
+		panic(fmt.Sprintf("checks: Convert: the chain %s has observers, which would be lost: put them around the converted chain", c))
 	}
 	return chain.Map(c, func(link Middleware[To]) Middleware[From] {
 		if tag, _ := tagOf(link); tag.Acts {

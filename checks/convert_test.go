@@ -185,7 +185,7 @@ func TestConvertPanics(t *testing.T) {
 		"Gate": {"a gate loses its record in a converted resource, so it would act each time", func() { checks.Convert(chain.New(chain.Named("other", gate)), (*newer).older) },
 			"checks: Convert: other may act on the resource, and its changes to a converted resource are lost: remove it from the chain, and write it for *checks_test.newer"},
 		"Decorated": {"Convert would lose a decoration that blocks work", func() { checks.Convert(c.Observe(&recorder{}), (*newer).older) },
-			"checks: Convert: the chain Valid has decorations or observers, which would be lost: put them around the converted chain"},
+			"checks: Convert: the chain Valid has observers, which would be lost: put them around the converted chain"},
 		"Nil": {"convert is required", func() { checks.Convert[*newer](c, nil) }, "checks: Convert: the function for the chain Valid is nil"},
 	})
 }

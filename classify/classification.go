@@ -46,7 +46,7 @@ func (c Classification) IsZero() bool { return c.d == nil }
 func (c Classification) Retry() Retry { return c.decision().retry }
 
 // After returns the delay before the retry, at most an hour; 0 means none. It
-// is the delay of the service or that of the row ([Rule.After]), whichever is
+// is the delay of the service or the delay of the row ([Rule.After]), whichever is
 // longer. A link can replace it ([Classification.WithAfter]).
 func (c Classification) After() time.Duration { return c.decision().after }
 

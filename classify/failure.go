@@ -20,7 +20,7 @@ type Failure struct {
 	Point      string        // the extension point of package flow where the pass failed, as "Apply"; empty: unknown
 	Code       string        // the error code of the service, as "Conflict"; empty: none
 	Status     int           // the HTTP status; 0: unknown. A long-running operation may fail with 200
-	Message    string        // the text of the service; without one, that of the error; may be empty
+	Message    string        // the text of the service, else of the error; may be empty
 	After      time.Duration // the delay that the service requests, from a second to an hour ([Failure.RetryAfter]); 0: none
 	Inner      []InnerError  // the errors that the service nests in this one, outermost first
 	NotFound   bool          // the object does not exist

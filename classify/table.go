@@ -72,7 +72,7 @@ func compile(t Table) (all rows, err error) {
 }
 
 // classify returns the decision of the first row that matches f. ok is false if
-// no row matches. If the error of f cannot be compared with that of a row, the
+// no row matches. If the error of f cannot be compared with the error of a row, the
 // failure is Slow: no later row may decide in place of that row.
 func (all rows) classify(ctx context.Context, f *Failure) (c Classification, ok bool) {
 	if f == nil {

@@ -91,7 +91,7 @@ func TestConvertPanics(t *testing.T) {
 			}
 		}
 		cases["Observed"+point] = panicCase{"the observers of every point would be lost", func() { flow.Convert(observed, (*pool2).older) },
-			"flow: Convert: the chain at " + point + " (noteX) has decorations or observers, which would be lost: put them around the result, or use WithObserver"}
+			"flow: Convert: the chain at " + point + " (noteX) has observers, which would be lost: put them around the result, or use WithObserver"}
 	}
 	mustPanic(t, cases)
 	mustPanic(t, map[string]panicCase{
@@ -105,6 +105,6 @@ func TestConvertPanics(t *testing.T) {
 		"Made":   {"extensions made of the base share its links", func() { base.Extend(base.Extend(ext{})) }, twice},
 		"Named":  {"the extensions of a reconciler share the links of the base", func() { base.Extend(flow.New("Pool", c.operations(), base).Extensions()) }, twice},
 		"Decorated": {"a lost observer or decoration might have been a guard", func() { base.Extend(ext{Apply: each("X").Apply.Observe(&silent{})}) },
-			"flow: Extend: the chain at Apply (noteX) has decorations or observers, which would be lost: put them around the result, or use WithObserver"},
+			"flow: Extend: the chain at Apply (noteX) has observers, which would be lost: put them around the result, or use WithObserver"},
 	})
 }

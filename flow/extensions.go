@@ -74,7 +74,7 @@ type Extensions[T any] struct {
 //
 // Extend panics if e and others share links, because these would run twice. It
 // does not notice links that a function makes again for each of them. It also
-// panics if a chain of others has decorations or observers, which would be
+// panics if a chain of others has observers, which would be
 // lost.
 func (e Extensions[T]) Extend(others ...Extensions[T]) Extensions[T] {
 	for _, o := range others {
@@ -103,7 +103,7 @@ func joined[Req, Res any](point string, a, b chain.Chain[Req, Res]) chain.Chain[
 
 func undecorated[Req, Res any](op, point string, c chain.Chain[Req, Res]) {
 	if c.Decorated() {
-		panic(fmt.Sprintf("flow: %s: the chain at %s (%s) has decorations or observers, which would be lost: put them around the result, or use WithObserver", op, point, c))
+		panic(fmt.Sprintf("flow: %s: the chain at %s (%s) has observers, which would be lost: put them around the result, or use WithObserver", op, point, c))
 	}
 }
 
@@ -142,7 +142,7 @@ func (e Extensions[T]) named() Extensions[T] {
 //   - links on Pass, Get, Apply and Delete, and gates ([checks.Gate]), because
 //     their changes to the converted resource would be lost; write them for the
 //     new type;
-//   - checks of the resource with decorations or observers, which would be lost
+//   - checks of the resource with observers, which would be lost
 //     as well.
 func Convert[From, To any](ext Extensions[To], convert func(From) (To, error)) Extensions[From] {
 	if convert == nil {

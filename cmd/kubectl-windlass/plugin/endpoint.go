@@ -165,7 +165,7 @@ func (c *command) findServices(ctx context.Context, k clients) ([]corev1.Service
 	return list.Items, nil
 }
 
-// portOf returns the port of the documents: that of the annotation, else the one
+// portOf returns the port of the documents: the port of the annotation, else the one
 // with the name "metrics", else the first one.
 func portOf(s corev1.Service) (corev1.ServicePort, error) {
 	if len(s.Spec.Ports) == 0 {

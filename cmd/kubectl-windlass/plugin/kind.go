@@ -47,7 +47,7 @@ func (c *command) clients() (k clients, err error) {
 }
 
 // mapping returns the kind that a user names: Kind, plural, short name, each with
-// or without version and group. The order is that of kubectl.
+// or without version and group. The order is the same as in kubectl.
 func (k clients) mapping(name string) (*meta.RESTMapping, error) {
 	full, resource := schema.ParseResourceArg(strings.ToLower(name))
 	var gvk schema.GroupVersionKind
