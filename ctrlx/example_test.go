@@ -19,7 +19,6 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	// README:
 	databases := ctrlx.New("Database", flow.Operations[*Database]{Apply: create, Delete: drop}, flow.Extensions[*Database]{
 		OwnerCheck: chain.New(checks.OwnerReady()), // of the cluster that the controlling owner reference names
 		PreCheck: chain.New(checks.ReferenceReady("network", func(d *Database) []checks.Ref {
@@ -29,7 +28,6 @@ func Example() {
 	if err := databases.SetupWithManager(mgr); err != nil {
 		panic(err)
 	}
-	// :README
 	if err := mgr.Start(ctrl.SetupSignalHandler()); err != nil {
 		panic(err)
 	}

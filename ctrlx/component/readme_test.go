@@ -13,14 +13,14 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/component"
 )
 
-// TestREADME compares the table of the README with the links of a component. Links
+// TestTable compares the table of the page with the links of a component. Links
 // that only read, recover or carry settings have no row.
-func TestREADME(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
+func TestTable(t *testing.T) {
+	text, err := os.ReadFile("../../docs/from-component-operator-runtime.md")
 	must(t, err)
-	_, section, found := strings.Cut(string(text), "\n## Generated objects\n")
+	_, section, found := strings.Cut(string(text), "\n## The links of a component\n")
 	if !found {
-		t.Fatal("the README has no section about generated objects")
+		t.Fatal("the page has no section about the links")
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
 	var listed []string
@@ -40,7 +40,7 @@ func TestREADME(t *testing.T) {
 		slices.Sort(*all)
 		*all = slices.Compact(*all)
 	}
-	same(t, want, listed, "the table of the README")
+	same(t, want, listed, "the table of the page")
 }
 
 type fakeCluster struct{ client.Client }

@@ -6,50 +6,38 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 )
 
-type Server struct{ State string }
-type Database struct{ Name string }
+type Database struct{ Name, Server string }
 
-var north = &Server{}
+var running = map[string]bool{} // by server
 
-var operations = flow.Operations[*Database]{
+var databases = flow.New("Database", flow.Operations[*Database]{
 	Key: func(d *Database) string { return d.Name },
-	Owner: func(context.Context, *Database) (checks.Object, error) {
-		return checks.Object{Ref: checks.Ref{Kind: "Server", Name: "north"}, Value: north}, nil
-	},
 	Apply: func(_ context.Context, req *flow.Request[*Database]) (flow.Progress, error) {
-		fmt.Println("PUT", req.Resource.Name) // call the SDK of your service here
+		fmt.Println("PUT", req.Resource.Name) // call your service here
 		return flow.Done(), nil
 	},
-}
+}, flow.Extensions[*Database]{PreCheck: chain.New(checks.ResourceIs("ServerRuns", serverRuns), audit)})
 
-var extensions = flow.Extensions[*Database]{
-	OwnerCheck: chain.New(checks.OwnerProvisioningState(func(s *Server) *string { return &s.State })), // before the first request
-	PreCheck:   chain.New(audit, notReserved),                                                         // before the PUT
-	Classify:   classify.Table{{Code: "ServerBusy", Retry: classify.Fast}}.Chain(),                    // an error of your service
-}
-
-var notReserved = checks.ResourceIs("NotReserved", func(d *Database) string {
-	if d.Name == "master" {
-		return "the name master is reserved; choose another name"
-	}
-	return "" // no objection
-})
-
-func audit(next checks.Handler[*Database]) checks.Handler[*Database] { // a link of your own
+// audit is a link of your own. Every link has this shape.
+func audit(next checks.Handler[*Database]) checks.Handler[*Database] {
 	return func(ctx context.Context, req *checks.Request[*Database]) (checks.Result, error) {
-		fmt.Println("checks", req.Resource.Name)
+		fmt.Println("audit", req.Resource.Name)
 		return next(ctx, req)
 	}
 }
 
+func serverRuns(d *Database) string {
+	if !running[d.Server] {
+		return "server " + d.Server + " is stopped; start it"
+	}
+	return "" // no objection
+}
+
 func main() {
-	databases := flow.New("Database", operations, extensions)
-	for _, state := range []string{"Updating", "Succeeded"} {
-		north.State = state
-		fmt.Println(databases.Reconcile(context.Background(), &Database{"orders"}))
+	for _, running["north"] = range []bool{false, true} {
+		fmt.Println(databases.Reconcile(context.Background(), &Database{"orders", "north"}))
 	}
 }

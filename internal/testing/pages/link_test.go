@@ -60,7 +60,7 @@ func TestLength(t *testing.T) {
 		limit := 0
 		switch {
 		case p.path == "README.md":
-			limit = 200
+			limit = 150
 		case strings.HasPrefix(p.path, "docs/howto/"):
 			limit = 60
 		}

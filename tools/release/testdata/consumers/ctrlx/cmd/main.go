@@ -18,7 +18,9 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	controller.SetUp(mgr)
+	if err := controller.SetUp(mgr); err != nil {
+		panic(err)
+	}
 	if err := mgr.Start(ctrl.SetupSignalHandler()); err != nil {
 		panic(err)
 	}

@@ -1,41 +1,34 @@
-// Package controller reconciles the kinds of the project.
 package controller
 
 import (
 	"context"
 
-	ctrl "sigs.k8s.io/controller-runtime"
-
+	v1 "consumer.test/api/v1" // your types; the status has conditions
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/flow"
-
-	v1 "consumer.test/api/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// Database is the kind that the reconciler is for.
-type Database = v1.Database
-
-// SetUp adds the reconcilers to a manager.
-func SetUp(mgr ctrl.Manager) {
-	// The README shows this code.
-	databases := ctrlx.New("Database", flow.Operations[*Database]{Apply: create, Delete: drop}, flow.Extensions[*Database]{
-		OwnerCheck: chain.New(checks.OwnerReady()), // of the cluster that the controlling owner reference names
-		PreCheck: chain.New(checks.ReferenceReady("network", func(d *Database) []checks.Ref {
-			return []checks.Ref{{Group: "example.com", Kind: "Network", Name: d.Spec.Network}}
-		})),
-	})
-	if err := databases.SetupWithManager(mgr); err != nil {
-		panic(err)
-	}
+// SetUp replaces the scaffolded reconciler. Call it in main.go.
+func SetUp(mgr ctrl.Manager) error {
+	return ctrlx.New("Database", flow.Operations[*v1.Database]{Apply: put, Delete: remove}, flow.Extensions[*v1.Database]{
+		OwnerCheck: chain.New(checks.OwnerReady()), // the object of the controlling owner reference
+		PreCheck:   chain.New(checks.ReferenceReady("network", network), checks.Paused(paused)),
+	}).SetupWithManager(mgr)
 }
 
-func create(_ context.Context, req *flow.Request[*Database]) (flow.Progress, error) {
-	req.Resource.Status.Size = 1 // the answer of a PUT to the cloud
+func network(d *v1.Database) []checks.Ref {
+	return []checks.Ref{{Group: "example.com", Kind: "Network", Name: d.Spec.Network}}
+}
+func paused(d *v1.Database) bool { return d.Annotations["example.com/paused"] == "true" }
+
+func put(_ context.Context, req *flow.Request[*v1.Database]) (flow.Progress, error) {
+	req.Resource.Status.Size = 1 // call your service here; store its answer
 	return flow.Done(), nil
 }
 
-func drop(context.Context, *flow.Request[*Database]) (flow.Progress, error) {
-	return flow.Done(), nil
+func remove(context.Context, *flow.Request[*v1.Database]) (flow.Progress, error) {
+	return flow.Done(), nil // call your service here; a missing resource is no error
 }

@@ -28,13 +28,15 @@ func TestSetUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	SetUp(mgr)
+	if err := SetUp(mgr); err != nil {
+		t.Fatal(err)
+	}
 }
 
-func TestCreate(t *testing.T) {
-	d := &Database{}
-	progress, err := create(t.Context(), &flow.Request[*Database]{Request: checks.Request[*Database]{Resource: d}})
+func TestPut(t *testing.T) {
+	d := &v1.Database{}
+	progress, err := put(t.Context(), &flow.Request[*v1.Database]{Request: checks.Request[*v1.Database]{Resource: d}})
 	if err != nil || !progress.IsDone() || d.Status.Size != 1 {
-		t.Errorf("create(...) = %v, %v, want done, and a size in the status, not %d", progress, err, d.Status.Size)
+		t.Errorf("put(...) = %v, %v, want done, and a size in the status, not %d", progress, err, d.Status.Size)
 	}
 }
