@@ -84,11 +84,6 @@ func TestDecisions(t *testing.T) {
 			want: verdicts{State: flow.StateIgnored, Message: "the shard is another one", Again: time.Second, KeepsStatus: true,
 				WaitingFor: []checks.Ref{fleet}, WaitsForSelf: true},
 		},
-		"StopWithRetry": {
-			reason: "an ignored pass is retried like a blocked one",
-			point:  flow.PointPass, res: checks.Ignore("the shard is another one", checks.WithRetry(classify.VerySlow)),
-			want: verdicts{State: flow.StateIgnored, Message: "the shard is another one", Again: time.Hour, KeepsStatus: true},
-		},
 		"Finished": {
 			reason: "a finished resource is Ready until its spec changes",
 			point:  flow.PointPreCheck, res: checks.Finished("Complete", complete), calls: []string{"owner", "get"},
@@ -233,13 +228,10 @@ func TestAwaited(t *testing.T) {
 		want   []checks.Ref
 	}{
 		"InProgress": {"an operation waits for children", answer{progress: flow.InProgress("a", time.Second, fleet, subnet)}, []checks.Ref{fleet, subnet}},
-		"Error":      {"a PUT answers that an object is missing", answer{err: flow.WaitFor(errBoom, subnet)}, []checks.Ref{subnet}},
 		"Joined": {"a tree of errors names objects more than once",
 			answer{err: fmt.Errorf("put: %w", errors.Join(flow.WaitFor(errBoom, subnet, checks.Ref{}), flow.WaitFor(flow.WaitFor(errBoom, fleet), subnet)))},
 			[]checks.Ref{subnet, fleet}},
-		"Failed":  {"an operation that ended without success", answer{err: flow.WaitFor(flow.Failed(errBoom), subnet)}, []checks.Ref{subnet}},
 		"Literal": {"an error without a cause", answer{err: &flow.WaitError{Refs: []checks.Ref{subnet}}}, []checks.Ref{subnet}},
-		"None":    {"most errors name nothing", answer{err: errBoom}, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -53,22 +53,6 @@ func TestExplain(t *testing.T) {
 			"  API version  2024-05-01",
 			"  waits for    its own status",
 			"> PreCheck  gate  block  NotYet: wait")},
-		"OuterFails": {"the outer link stopped the pass, although a later step failed", func(_ *cloud, _ *ops, e *ext, _ *pool) {
-			e.Apply = chain.New(
-				link("outer", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
-					_, _ = next(ctx, req)
-					return flow.Progress{}, errBoom
-				}),
-				chain.Named("quota", chain.Before[*request, flow.Progress](func(context.Context, *request) error { return errEnded })))
-		}, nil, lines(
-			"Pool p has failed at Apply by outer",
-			"  why          Unknown: boom",
-			"  rule         Unknown",
-			"  Owner            proceed",
-			"  Get              proceed  Absent",
-			"> Apply     outer  error    boom",
-			"  Apply     quota  error    ended",
-			"  Classify         slow     Unknown")},
 		"Blocked": {"the link that blocks is marked, and its awaited objects are listed", func(_ *cloud, _ *ops, e *ext, _ *pool) {
 			e.OwnerCheck = chain.New(returns[*checks.OwnerRequest]("ours", checks.Skip("no owner needed"), nil), returns[*checks.OwnerRequest]("never", checks.Block("No", ""), nil))
 			e.PreCheck = chain.New(returns[*checks.Request[*pool]]("first", checks.Proceed(), nil), gate)
@@ -128,16 +112,6 @@ func TestExplain(t *testing.T) {
 			"  Owner       proceed",
 			"> Apply       proceed",
 			"  Classify    slow     Unknown")},
-		"Notes": {"the note of a link is in its line", func(c *cloud, _ *ops, e *ext, _ *pool) {
-			c.owner = checks.Object{Ref: checks.Ref{ID: "/fleets/north"}}
-			e.OwnerCheck = chain.New(checks.OwnerReady())
-		}, nil, lines(
-			"Pool p is ready",
-			"  why          Succeeded",
-			"  Owner                   proceed",
-			"  OwnerCheck  OwnerReady  proceed  owner /fleets/north is known by its ID only",
-			"  Get                     proceed  Absent",
-			"  Apply                   proceed")},
 		"InGroup": {"the check inside of OnOwner is named, and the step that stopped the pass is marked", func(c *cloud, _ *ops, e *ext, _ *pool) {
 			c.owner = checks.Object{Ref: checks.Ref{Kind: "Fleet", Name: "north"}}
 			e.PreCheck = chain.New(checks.OnOwner[*pool](checks.OwnerReady()), returns[*checks.Request[*pool]]("never", checks.Block("No", ""), nil))

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -35,12 +34,6 @@ func TestHangingFunctionStopsOneResource(t *testing.T) {
 		"Key": {"the key of the tokens in memory, the counts, the time-outs and the explanations", func(h *hanging, o *ops) {
 			key := o.Key
 			o.Key = func(p *pool) string { only(h, p); return key(p) }
-		}},
-		"Generation": {"the generation of the spec", func(h *hanging, o *ops) { o.Generation = func(p *pool) int64 { only(h, p); return 0 } }},
-		"APIVersion": {"the API version of the resource", func(h *hanging, o *ops) { o.APIVersion = func(p *pool) string { only(h, p); return "" } }},
-		"Deleting":   {"the deletion of the resource", func(h *hanging, o *ops) { o.Deleting = func(p *pool) bool { only(h, p); return false } }},
-		"Owner": {"the owner of the resource", func(h *hanging, o *ops) {
-			o.Owner = func(_ context.Context, p *pool) (checks.Object, error) { only(h, p); return checks.Object{}, nil }
 		}},
 		"Apply": {"the operation of the resource", func(h *hanging, o *ops) {
 			o.Apply = func(_ context.Context, req *request) (flow.Progress, error) {

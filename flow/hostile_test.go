@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -195,16 +194,6 @@ func mustBeTexts(t *testing.T, v any) {
 			mustBeTexts(t, item)
 		}
 	}
-}
-
-// The line of a block has a bounded length, however many objects the block
-// waits for.
-func TestManyRefsInALine(t *testing.T) {
-	refs := make([]checks.Ref, 32_000)
-	for i := range refs {
-		refs[i] = checks.Ref{Kind: "Pool", Name: strconv.Itoa(i)}
-	}
-	mustBeLine(t, "Result.String", checks.Block("Waits", "wait", checks.WithWaitingFor(refs...)).String(), 32768)
 }
 
 // A long error takes a bounded part of its row, which says how much is left

@@ -2,7 +2,6 @@ package flow_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,14 +25,6 @@ func TestObserver(t *testing.T) {
 		set    func(*cloud, *ext, *pool)
 		want   []string
 	}{
-		"Deleting": {"a deletion", func(_ *cloud, e *ext, p *pool) {
-			*e, p.deleting = ext{DeleteCheck: e.DeleteCheck, Delete: e.Delete}, true
-		}, []string{
-			"> pass Pool", "> point EntryCheck", "< point EntryCheck: proceed", "> point Owner", "< point Owner: proceed", "> point Get", "< point Get: proceed Absent",
-			"> point DeleteCheck", "> DeleteCheck/noteDeleteCheck", "< DeleteCheck/noteDeleteCheck: proceed", "< point DeleteCheck: proceed",
-			"> point Delete", "> Delete/noteDelete", "< Delete/noteDelete: proceed", "< point Delete: proceed",
-			"< pass Pool: gone",
-		}},
 		"Ready": {"a pass through every point of an Apply", func(*cloud, *ext, *pool) {}, []string{
 			"> pass Pool", "> Pass/notePass",
 			"> point EntryCheck", "> EntryCheck/noteEntryCheck", "< EntryCheck/noteEntryCheck: proceed", "< point EntryCheck: proceed",
@@ -323,21 +314,6 @@ func TestObserverContext(t *testing.T) {
 		flow.New("Pool", c.operations(), e, flow.WithObserver(o)).Reconcile(t.Context(), &pool{})
 		mustEqual(t, name, []string{"check span", "classify span"}, at)
 	}
-}
-
-// An observer sees a panic of an operation as an error of the links and the
-// point.
-func TestObserverSeesErrors(t *testing.T) {
-	c := &cloud{answers: []answer{{panics: errBoom}}}
-	var got []string
-	o := exits(func(l *chain.Link, e chain.Exit) {
-		if l.Point == flow.PointApply {
-			var p *chain.PanicError
-			got = append(got, fmt.Sprintf("%s panic=%v error=%t", l.Name, e.Panic, errors.As(e.Err, &p)))
-		}
-	})
-	flow.New("Pool", c.operations(), ext{Apply: chain.New(noting[*request, flow.Progress](c, "x"))}, flow.WithObserver(o)).Reconcile(t.Context(), &pool{})
-	mustEqual(t, "a panic is an error for links and for the point", []string{"notex panic=<nil> error=true", "Apply panic=<nil> error=true"}, got)
 }
 
 type exits func(*chain.Link, chain.Exit)

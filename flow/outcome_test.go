@@ -177,14 +177,22 @@ func TestStateString(t *testing.T) {
 	}
 }
 
-// Observers get the verdict and the reason of a pass.
+// Observers get the verdict and the reason of a pass, and of a Get.
 func TestDescribe(t *testing.T) {
 	of := func(res checks.Result) flow.Outcome { return blocked(t, res) }
 	cases := map[string]struct {
 		reason string
-		out    flow.Outcome
-		want   []string
+		out    interface {
+			Describe() (verdict, reason string)
+		}
+		want []string
 	}{
+		"Unknown":    {"the state is unknown", flow.Observation{}, []string{"proceed", "Unknown"}},
+		"Absent":     {"Get found nothing", flow.Observation{Presence: checks.Absent}, []string{"proceed", "Absent"}},
+		"Present":    {"Get found the resource", flow.Observation{Presence: checks.Present}, []string{"proceed", "Present"}},
+		"InSync":     {"the cloud matches the spec", flow.Observation{Presence: checks.Present, InSync: true}, []string{"proceed", "InSync"}},
+		"Skip":       {"a link replaces Get", flow.Observation{Presence: checks.Present, InSync: true, Skip: "cached"}, []string{"skip", ""}},
+		"Odd":        {"InSync counts only with Present", flow.Observation{InSync: true}, []string{"proceed", "Unknown"}},
 		"Zero":       {"no pass ends so", flow.Outcome{}, []string{"unknown", ""}},
 		"Ready":      {"the state is the verdict", outcomes["Ready"].make(t), []string{"ready", "Succeeded"}},
 		"Blocked":    {"a check decided", of(checks.Block("NotYet", "wait")), []string{"block", "NotYet"}},

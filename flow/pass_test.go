@@ -27,18 +27,6 @@ func TestBlock(t *testing.T) {
 		want     []string
 		point    string
 	}{
-		"OwnerCheck": {
-			reason: "an owner check spares the GET",
-			extend: func(e *ext) { e.OwnerCheck = chain.New(returns[*checks.OwnerRequest]("no", no, nil)) },
-			want:   []string{"owner"},
-			point:  flow.PointOwnerCheck,
-		},
-		"EntryCheckDeleting": {
-			reason:   "an entry check runs before a deletion, too",
-			extend:   func(e *ext) { e.EntryCheck = chain.New(returns[*checks.Request[*pool]]("no", no, nil)) },
-			deleting: true,
-			point:    flow.PointEntryCheck,
-		},
 		"PreCheck": {
 			reason: "a pre check spares the PUT",
 			extend: func(e *ext) { e.PreCheck = chain.New(returns[*checks.Request[*pool]]("no", no, nil)) },
@@ -73,16 +61,9 @@ func TestPanics(t *testing.T) {
 	}{
 		"Key":   {"without a key no token can be stored, so no operation starts", func(_ *cloud, o *ops, _ *ext) { o.Key = func(*pool) string { panic(errBoom) } }, false, place{flow.StateFailed, flow.PointPass, ""}},
 		"Token": {"the flow cannot know whether an operation is under way", func(_ *cloud, o *ops, _ *ext) { o.Token = func(*pool) (string, int64) { panic(errBoom) } }, false, place{flow.StateFailed, flow.PointPass, ""}},
-		"Owner": {"the owner could not be read", func(_ *cloud, o *ops, _ *ext) {
-			o.Owner = func(context.Context, *pool) (checks.Object, error) { panic(errBoom) }
-		}, false, place{flow.StateFailed, flow.PointOwner, ""}},
-		"Apply": {"the PUT panicked", func(c *cloud, _ *ops, _ *ext) { c.answers = []answer{{panics: errBoom}} }, false, place{flow.StateFailed, flow.PointApply, ""}},
 		"Check": {"a check panicked", func(_ *cloud, _ *ops, e *ext) {
 			e.PreCheck = chain.New(checks.Check("quota", func(context.Context, *checks.Request[*pool]) (checks.Result, error) { panic(errBoom) }))
 		}, false, place{flow.StateFailed, flow.PointPreCheck, "quota"}},
-		"LinkOnPass": {"a link panicked", func(_ *cloud, _ *ops, e *ext) {
-			e.Pass = on("lock", func(context.Context, *pool, chain.Handler[*pool, flow.Outcome]) (flow.Outcome, error) { panic(errBoom) })
-		}, false, place{flow.StateFailed, flow.PointPass, "lock"}},
 		"AfterPass": {"a link panicked after the pass", func(_ *cloud, _ *ops, e *ext) {
 			e.Pass = on("lock", func(ctx context.Context, p *pool, next chain.Handler[*pool, flow.Outcome]) (flow.Outcome, error) {
 				_, _ = next(ctx, p)
@@ -110,21 +91,6 @@ func TestPanics(t *testing.T) {
 			}
 		})
 	}
-}
-
-// No operation starts for a resource without a key, because no pass could poll
-// it.
-func TestNoKeyNoOperation(t *testing.T) {
-	c := &cloud{}
-	o := c.operations()
-	o.Key = func(*pool) string { panic(errBoom) }
-	flow.New("Pool", o, ext{}).Reconcile(t.Context(), &pool{})
-	mustEqual(t, "Apply is not called", []string{"owner", "get"}, c.take())
-
-	c.seen = flow.Observation{Presence: checks.Present, InSync: true}
-	o.Key = func(*pool) string { c.add("key"); return "p" }
-	flow.New("Pool", o, ext{}).Reconcile(t.Context(), &pool{})
-	mustEqual(t, "a pass that starts and stores no operation needs no key", []string{"owner", "get"}, c.take())
 }
 
 // After Apply, Get runs again, so that PostCheck sees what Apply changed.
@@ -225,31 +191,6 @@ func TestChecksOfStates(t *testing.T) {
 	}
 }
 
-// A post check that blocks runs again in the next pass, and Apply does not.
-func TestBlockedPostCheckDoesNotApplyAgain(t *testing.T) {
-	c := &cloud{}
-	o := c.operations()
-	apply := o.Apply
-	o.Apply = func(ctx context.Context, req *request) (flow.Progress, error) {
-		c.seen = flow.Observation{Presence: checks.Present, InSync: true}
-		return apply(ctx, req)
-	}
-	approved := false
-	r := flow.New("Pool", o, ext{PostCheck: chain.New(checks.Check("approved", func(context.Context, *checks.Request[*pool]) (checks.Result, error) {
-		if !approved {
-			return checks.Block("NotApproved", "a person has to approve it"), nil
-		}
-		return checks.Proceed(), nil
-	}))})
-	var states []flow.State
-	for i := range 4 {
-		approved = i == 3
-		states = append(states, r.Reconcile(t.Context(), &pool{}).State())
-	}
-	mustEqual(t, "the resource is Ready once it is approved", []flow.State{flow.StateBlocked, flow.StateBlocked, flow.StateBlocked, flow.StateReady}, states)
-	mustEqual(t, "there is one PUT", []string{"owner", "get", "apply", "get", "owner", "get", "owner", "get", "owner", "get"}, c.take())
-}
-
 func TestOwner(t *testing.T) {
 	byID := checks.Object{Ref: checks.Ref{ID: "/fleets/north"}}
 	found := checks.Object{Ref: fleet, Value: &struct{}{}, Readiness: checks.Readiness{State: checks.Ready}}
@@ -292,42 +233,21 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// Delete checks see the resource as Get read it. Without them a deletion needs
-// no Get.
+// Get runs before DeleteCheck only if a check there sees the resource.
 func TestGetBeforeDeleteCheck(t *testing.T) {
-	var got []checks.Presence
-	look := chain.New(checks.Check("look", func(_ context.Context, req *checks.Request[*pool]) (checks.Result, error) {
-		got = append(got, req.Presence)
-		return checks.Proceed(), nil
-	}))
 	cases := map[string]struct {
 		reason string
-		ext    ext
-		noGet  bool
-		getErr error
-		token  string
-		want   place
+		check  checks.Middleware[*pool]
 		calls  []string
-		seen   []checks.Presence
 	}{
-		"Seen":      {"the request has the presence that Get found", ext{DeleteCheck: look}, false, nil, "", place{State: flow.StateGone}, []string{"owner", "get", "delete"}, []checks.Presence{checks.Present}},
-		"OwnerOnly": {"a stopped owner would refuse the request, and the check does not see the resource", ext{DeleteCheck: chain.New(checks.All(checks.OnOwner[*pool](checks.OwnerReady())))}, false, nil, "", place{State: flow.StateGone}, []string{"owner", "delete"}, nil},
-		"AllBoth":   {"one check of a group sees the resource", ext{DeleteCheck: chain.New(checks.All(checks.OnOwner[*pool](checks.OwnerReady()), checks.Paused(func(*pool) bool { return false })))}, false, nil, "", place{State: flow.StateGone}, []string{"owner", "get", "delete"}, nil},
-		"Polled":    {"a deletion under way is polled at once", ext{DeleteCheck: look}, false, nil, "delete:d", place{State: flow.StateGone}, []string{"owner", "delete d"}, nil},
+		"OwnerOnly": {"a stopped owner would refuse the request, and the check does not see the resource", checks.All(checks.OnOwner[*pool](checks.OwnerReady())), []string{"owner", "delete"}},
+		"AllBoth":   {"one check of a group sees the resource", checks.All(checks.OnOwner[*pool](checks.OwnerReady()), checks.Paused(func(*pool) bool { return false })), []string{"owner", "get", "delete"}},
 	}
 	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			got = nil
-			c := &cloud{seen: flow.Observation{Presence: checks.Present}, getErr: tc.getErr}
-			o := c.storing()
-			if tc.noGet {
-				o.Get = nil
-			}
-			out := flow.New("Pool", o, tc.ext).Reconcile(t.Context(), &pool{deleting: true, token: tc.token})
-			mustEqual(t, tc.reason, tc.want, placeOf(out))
-			mustEqual(t, tc.reason, tc.calls, without(c.take(), "store "))
-			mustEqual(t, tc.reason, tc.seen, got)
-		})
+		c := &cloud{}
+		out := flow.New("Pool", c.operations(), ext{DeleteCheck: chain.New(tc.check)}).Reconcile(t.Context(), &pool{deleting: true})
+		mustEqual(t, name+": "+tc.reason, place{State: flow.StateGone}, placeOf(out))
+		mustEqual(t, name+": "+tc.reason, tc.calls, c.take())
 	}
 }
 
@@ -340,15 +260,6 @@ func TestDelete(t *testing.T) {
 	}{
 		"Nil":          {"without Delete there is nothing to remove", func(_ *cloud, o *ops, _ *pool) { o.Delete = nil }, []string{"owner", "get", "DeleteCheck"}, []flow.State{flow.StateGone}},
 		"NilWithToken": {"without Delete, the token of an earlier Delete is dropped", func(_ *cloud, o *ops, p *pool) { o.Delete, p.token = nil, "delete:d1" }, []string{"owner", `store "" for 0`}, []flow.State{flow.StateGone}},
-		"Polled": {"a deletion under way is polled, and its checks do not run again", func(c *cloud, _ *ops, _ *pool) {
-			c.answers = []answer{{progress: flow.InProgress("d1", 0)}, {progress: flow.InProgress("d2", 0)}, {}}
-			c.answers[2].progress = flow.Done()
-		}, []string{"owner", "get", "DeleteCheck", "delete", `store "delete:d1" for 0`, "|", "owner", "delete d1", `store "delete:d2" for 0`, "|", "owner", "delete d2", `store "" for 0`},
-			[]flow.State{flow.StateDeleting, flow.StateDeleting, flow.StateGone}},
-		"ApplyTokenDropped": {"a deletion replaces the operation of Apply", func(c *cloud, _ *ops, p *pool) {
-			p.token = "a1"
-			c.answers = []answer{{progress: flow.InProgress("d1", 0)}}
-		}, []string{"owner", "get", "DeleteCheck", "delete", `store "delete:d1" for 0`, "|", "owner", "delete d1", `store "" for 0`}, []flow.State{flow.StateDeleting, flow.StateGone}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -460,35 +371,6 @@ func TestRetryAfterDate(t *testing.T) {
 	c := &cloud{getErr: &azcore.ResponseError{StatusCode: http.StatusServiceUnavailable, RawResponse: &http.Response{Header: header, Body: http.NoBody}}}
 	out := flow.New("Pool", c.operations(), ext{}, flow.WithErrors(azure.Errors()), flow.WithClock((&clock{noon}).now)).Reconcile(t.Context(), &pool{})
 	mustEqual(t, "a minute from noon", time.Minute, out.After())
-}
-
-// A check that decides before an operation under way is polled leaves its
-// token, unless it releases the resource.
-func TestDecisionsAndTokens(t *testing.T) {
-	cases := map[string]struct {
-		reason   string
-		res      checks.Result
-		deleting bool
-		token    string // after the pass
-	}{
-		"Block":         {"the operation continues in the cloud", checks.Block("No", ""), false, "a"},
-		"Ignore":        {"the operation is that of another controller", checks.Ignore("not mine"), false, "a"},
-		"Finished":      {"the operation continues in the cloud", checks.Finished("Complete", ""), false, "a"},
-		"BlockDeletion": {"the operation continues in the cloud", checks.Block("No", ""), true, "a"},
-		"Release":       {"the flow no longer follows the operation", checks.Release("retained"), true, ""},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			c, p := &cloud{}, &pool{token: "a", generation: 3, deleting: tc.deleting}
-			e := ext{EntryCheck: chain.New(returns[*checks.Request[*pool]]("decides", tc.res, nil))}
-			out := flow.New("Pool", c.storing(), e).Reconcile(t.Context(), p)
-			mustEqual(t, tc.reason, tc.token, p.token)
-			mustEqual(t, "the outcome has the generation", int64(3), out.Generation())
-			if tc.token != "" {
-				mustEqual(t, "nothing is called", 0, len(c.take()))
-			}
-		})
-	}
 }
 
 // A check that fails while another one blocks: the resource still waits for the

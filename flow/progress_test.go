@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -35,7 +34,8 @@ func TestProgress(t *testing.T) {
 		}
 		return verdict
 	}
-	for name, err := range map[string]error{"Failed": flow.Failed(nil), "Literal": &flow.FailedError{}, "Nil": (*flow.FailedError)(nil)} {
+	for name, err := range map[string]error{"Failed": flow.Failed(nil), "Literal": &flow.FailedError{}, "Nil": (*flow.FailedError)(nil),
+		"Wait": &flow.WaitError{}, "NilWait": (*flow.WaitError)(nil)} {
 		mustBe(t, name+": a failure without a cause has a default cause", flow.ErrOperationFailed, err)
 		mustEqual(t, name+": the text is the text of the cause", flow.ErrOperationFailed.Error(), err.Error())
 	}
@@ -70,24 +70,6 @@ func TestFaultyProgress(t *testing.T) {
 	}
 }
 
-// The outcome has the delay that the server set.
-func TestProgressAfter(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		after  time.Duration
-		want   time.Duration
-	}{
-		"Given":    {"the server sets the delay", 42 * time.Second, 42 * time.Second},
-		"None":     {"without a delay the back-off of Fast decides", 0, time.Second},
-		"Negative": {"a negative delay counts as zero", -time.Hour, time.Second},
-	}
-	for name, tc := range cases {
-		c := &cloud{answers: []answer{{progress: flow.InProgress("a", tc.after)}}}
-		delay, again := flow.New("Pool", c.operations(), ext{}, flow.WithoutBackoff()).Reconcile(t.Context(), &pool{}).Again()
-		mustEqual(t, name+": "+tc.reason, []any{tc.want, true}, []any{delay, again})
-	}
-}
-
 // The condition of an operation under way has its message.
 func TestProgressMessage(t *testing.T) {
 	cases := map[string]struct {
@@ -97,7 +79,6 @@ func TestProgressMessage(t *testing.T) {
 		want     string
 	}{
 		"Apply":   {"the message says what is not done", flow.InProgress("a", 0).WithMessage("2 of 3 nodes are ready"), false, "2 of 3 nodes are ready"},
-		"Delete":  {"a deletion has a message, too", flow.InProgress("a", 0).WithMessage("2 nodes are left"), true, "2 nodes are left"},
 		"Empty":   {"an empty message changes nothing", flow.InProgress("a", 0).WithMessage("x").WithMessage(""), true, "x"},
 		"None":    {"without a message there is a default", flow.InProgress("a", 0), true, "the deletion is under way in the cloud"},
 		"Hostile": {"foreign text is one line", flow.InProgress("a", 0).WithMessage("a\nb\x1b"), false, `a; b\x1b`},
@@ -112,20 +93,4 @@ func TestProgressMessage(t *testing.T) {
 			t.Errorf("%v has a message", p)
 		}
 	}
-}
-
-// A WaitError without a cause has one all the same.
-func TestWaitErrorWithoutCause(t *testing.T) {
-	for name, err := range map[string]error{"Literal": &flow.WaitError{}, "Nil": (*flow.WaitError)(nil)} {
-		mustBe(t, name, flow.ErrOperationFailed, err)
-		mustEqual(t, name, flow.ErrOperationFailed.Error(), err.Error())
-	}
-}
-
-// The outcome lists each awaited object once, in the order of the error.
-func TestAwaitedOnce(t *testing.T) {
-	a, b, c := checks.Ref{Name: "a"}, checks.Ref{Name: "b"}, checks.Ref{Name: "c"}
-	cloud := &cloud{answers: []answer{{err: flow.WaitFor(errBoom, a, a, checks.Ref{}, b, a, c, b)}}}
-	out := flow.New("Pool", cloud.operations(), ext{}).Reconcile(t.Context(), &pool{})
-	mustEqual(t, "an object that is named again adds nothing and ends nothing", []checks.Ref{a, b, c}, out.WaitingFor())
 }

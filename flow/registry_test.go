@@ -18,40 +18,43 @@ import (
 	"github.com/windlass-go/windlass/flow"
 	engine "github.com/windlass-go/windlass/internal/pass"
 	"github.com/windlass-go/windlass/internal/testing/race"
-	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
-// thing is the type of all resources for the engine of the tests.
-type thing interface{ Key() string }
+// The resources of the tests are Resources for the engine, so that the compiler
+// makes the flow for few types.
+func (p *pool) Kind() string { return "Pool" }
+func (p *pool) Name() string { return p.name }
+func (p *pool) Paused() bool { return false }
 
-func (p *pool) Key() string  { return p.name }
-func (w *world) Key() string { return "one" }
+func (w *world) Kind() string { return "World" }
+func (w *world) Name() string { return "one" }
+func (w *world) Paused() bool { return false }
 
-// disk is another kind of thing.
-type disk struct{ name string }
+// disk is another kind of Resource.
+type disk struct{ Meta }
 
-func (d *disk) Key() string { return d.name }
+func diskNamed(name string) *disk { return &disk{Meta{name: name}} }
 
 // things are operations on things. They record their calls in c.
-func (c *cloud) things() flow.Operations[thing] {
-	return flow.Operations[thing]{
-		Key: func(t thing) string { return t.Key() },
-		Get: func(_ context.Context, req *flow.Request[thing]) (flow.Observation, error) {
+func (c *cloud) things() flow.Operations[Resource] {
+	return flow.Operations[Resource]{
+		Key: func(t Resource) string { return t.Name() },
+		Get: func(_ context.Context, req *flow.Request[Resource]) (flow.Observation, error) {
 			c.add("get %T", req.Resource)
 			return c.seen, c.getErr
 		},
-		Apply: func(_ context.Context, req *flow.Request[thing]) (flow.Progress, error) {
-			return c.operate("apply "+req.Resource.Key(), req.Token)
+		Apply: func(_ context.Context, req *flow.Request[Resource]) (flow.Progress, error) {
+			return c.operate("apply "+req.Resource.Name(), req.Token)
 		},
 	}
 }
 
 // asThing makes a subject for an engine that handles its resources as things.
-func asThing(kind string, register func(r *flow.Registry[thing], w *world, counts map[string]int)) subject {
+func asThing(kind string, register func(r *flow.Registry[Resource], w *world, counts map[string]int)) subject {
 	return func(w *world, counts map[string]int, keep bool) func(context.Context) result {
-		var registry flow.Registry[thing]
+		var registry flow.Registry[Resource]
 		register(&registry, w, counts)
-		r := must(registry.For(kind, operationsFor[thing](w, keep), steady()))
+		r := must(registry.For(kind, operationsFor[Resource](w, keep), steady()))
 		return func(ctx context.Context) result {
 			return resultOf(r.Reconcile(ctx, w))
 		}
@@ -61,13 +64,13 @@ func asThing(kind string, register func(r *flow.Registry[thing], w *world, count
 // A runner behaves like the typed flow of its kind. The runner of an unknown
 // kind behaves like the flow without extensions.
 func TestRunnerIsTheTypedFlow(t *testing.T) {
-	registered := asThing("thing", func(r *flow.Registry[thing], w *world, counts map[string]int) {
+	registered := asThing("thing", func(r *flow.Registry[Resource], w *world, counts map[string]int) {
 		flow.Register(r, "thing", w.extensions(counts))
 	})
-	unknown := asThing("unknown", func(r *flow.Registry[thing], w *world, counts map[string]int) {
+	unknown := asThing("unknown", func(r *flow.Registry[Resource], w *world, counts map[string]int) {
 		flow.Register(r, "thing", w.extensions(counts))
 	})
-	empty := asThing("thing", func(r *flow.Registry[thing], w *world, counts map[string]int) {
+	empty := asThing("thing", func(r *flow.Registry[Resource], w *world, counts map[string]int) {
 		flow.Register(r, "thing", flow.Extensions[*world]{})
 	})
 	rapid.Check(t, func(t *rapid.T) {
@@ -87,25 +90,25 @@ func TestRunnerIsTheTypedFlow(t *testing.T) {
 func steady() flow.Option { return flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))) }
 
 func TestRegistry(t *testing.T) {
-	var registry flow.Registry[thing]
+	var registry flow.Registry[Resource]
 	c := &cloud{}
 	flow.Register(&registry, "Pool", flow.Extensions[*pool]{PreCheck: chain.New(checks.ResourceIs("fine", func(p *pool) string {
 		c.add("valid %s", p.name)
 		return ""
 	}))})
-	flow.Register(&registry, "Thing", flow.Extensions[thing]{Get: chain.New(noting[*flow.Request[thing], flow.Observation](c, "around"))})
+	flow.Register(&registry, "Thing", flow.Extensions[Resource]{Get: chain.New(noting[*flow.Request[Resource], flow.Observation](c, "around"))})
 
 	cases := map[string]struct {
 		reason   string
 		kind     string
-		resource thing
+		resource Resource
 		calls    calls
 		state    flow.State
 	}{
 		"Concrete":  {"the check sees its own type, operations see the engine's", "Pool", &pool{name: "p"}, calls{"get *flow_test.pool", "valid p", "apply p"}, flow.StateReady},
-		"Engine's":  {"extensions for the engine's type", "Thing", &disk{"d"}, calls{"around", "get *flow_test.disk", "apply d"}, flow.StateReady},
-		"Unknown":   {"a kind that is not registered has no extensions", "Disk", &disk{"d"}, calls{"get *flow_test.disk", "apply d"}, flow.StateReady},
-		"WrongType": {"a resource of another type is not reconciled", "Pool", &disk{"d"}, nil, flow.StateFailed},
+		"Engine's":  {"extensions for the engine's type", "Thing", diskNamed("d"), calls{"around", "get *flow_test.disk", "apply d"}, flow.StateReady},
+		"Unknown":   {"a kind that is not registered has no extensions", "Disk", diskNamed("d"), calls{"get *flow_test.disk", "apply d"}, flow.StateReady},
+		"WrongType": {"a resource of another type is not reconciled", "Pool", diskNamed("d"), nil, flow.StateFailed},
 		"Nil":       {"a nil resource is not reconciled", "Pool", nil, nil, flow.StateFailed},
 	}
 	for name, tc := range cases {
@@ -123,7 +126,7 @@ func TestRegistry(t *testing.T) {
 	r := must(registry.For("Pool", c.things()))
 	mustEqual(t, "the name of a runner is its kind", "Pool", r.Name())
 	mustEqual(t, "a runner prints the flow of its kind", flow.New("Pool", flow.Operations[*pool]{
-		Key: (*pool).Key, Get: func(context.Context, *request) (o flow.Observation, err error) { return o, nil },
+		Key: (*pool).Name, Get: func(context.Context, *request) (o flow.Observation, err error) { return o, nil },
 		Apply: func(context.Context, *request) (flow.Progress, error) { return flow.Done(), nil },
 	}, ext{PreCheck: chain.New(checks.ResourceIs("fine", func(*pool) string { return "" }))}).String(), r.String())
 }
@@ -132,34 +135,34 @@ func TestRegistry(t *testing.T) {
 func TestRunnerPassesEverything(t *testing.T) {
 	c := &cloud{}
 	fresh := &pool{name: "fresh"}
-	ops := flow.Operations[thing]{
-		Key: func(t thing) string { return t.Key() },
-		Owner: func(context.Context, thing) (checks.Object, error) {
+	ops := flow.Operations[Resource]{
+		Key: func(t Resource) string { return t.Name() },
+		Owner: func(context.Context, Resource) (checks.Object, error) {
 			return checks.Object{Ref: fleet, Value: owned}, nil
 		},
-		Generation: func(t thing) int64 { return t.(*pool).generation },
-		Get: func(_ context.Context, req *flow.Request[thing]) (flow.Observation, error) {
-			c.add("get %s %s of %s, %s", req.Kind, req.Resource.Key(), req.Owner.Ref, req.APIVersion)
+		Generation: func(t Resource) int64 { return t.(*pool).generation },
+		Get: func(_ context.Context, req *flow.Request[Resource]) (flow.Observation, error) {
+			c.add("get %s %s of %s, %s", req.Kind, req.Resource.Name(), req.Owner.Ref, req.APIVersion)
 			req.Resource, req.Owner.Ref.Namespace = fresh, "read"
 			return flow.Observation{Presence: checks.Present}, nil
 		},
-		Apply: func(_ context.Context, req *flow.Request[thing]) (flow.Progress, error) {
-			c.add("apply %s %s, %s, token %q", req.Resource.Key(), req.Owner.Ref, req.Presence, req.Token)
+		Apply: func(_ context.Context, req *flow.Request[Resource]) (flow.Progress, error) {
+			c.add("apply %s %s, %s, token %q", req.Resource.Name(), req.Owner.Ref, req.Presence, req.Token)
 			return flow.InProgress("t", 0), nil
 		},
-		Token: func(t thing) (string, int64) { return t.(*pool).token, t.(*pool).tokenOf },
-		SetToken: func(_ context.Context, t thing, token string, generation int64) error {
-			c.add("store %q for %d with %s", token, generation, t.Key())
+		Token: func(t Resource) (string, int64) { return t.(*pool).token, t.(*pool).tokenOf },
+		SetToken: func(_ context.Context, t Resource, token string, generation int64) error {
+			c.add("store %q for %d with %s", token, generation, t.Name())
 			t.(*pool).token, t.(*pool).tokenOf = token, generation
 			return nil
 		},
-		Deleting: func(t thing) bool { return t.(*pool).deleting },
-		Delete: func(_ context.Context, req *flow.Request[thing]) (flow.Progress, error) {
-			c.add("delete %s, token %q", req.Resource.Key(), req.Token)
+		Deleting: func(t Resource) bool { return t.(*pool).deleting },
+		Delete: func(_ context.Context, req *flow.Request[Resource]) (flow.Progress, error) {
+			c.add("delete %s, token %q", req.Resource.Name(), req.Token)
 			return flow.Done(), nil
 		},
 	}
-	var registry flow.Registry[thing]
+	var registry flow.Registry[Resource]
 	flow.Register(&registry, "Pool", flow.Extensions[*pool]{
 		PreCheck: chain.New(checks.ResourceIs("fine", func(p *pool) string {
 			c.add("check %s", p.name)
@@ -192,30 +195,30 @@ func TestRunnerPassesEverything(t *testing.T) {
 // A resource of the wrong type fails the pass, and so does a Get that replaces
 // the resource with one. The error is explained, observed and classified.
 func TestWrongType(t *testing.T) {
-	var registry flow.Registry[thing]
+	var registry flow.Registry[Resource]
 	flow.Register(&registry, "Pool", flow.Extensions[*pool]{
 		Classify: classify.Table{{Name: "wrong type", Message: classify.Contains("is not of the type"), Retry: classify.VerySlow}}.Chain(),
 	})
 	c := &cloud{}
 	swapped := c.things()
-	swapped.Get = func(_ context.Context, req *flow.Request[thing]) (flow.Observation, error) {
-		req.Resource = &disk{"d"}
+	swapped.Get = func(_ context.Context, req *flow.Request[Resource]) (flow.Observation, error) {
+		req.Resource = diskNamed("d")
 		return flow.Observation{}, nil
 	}
 	nothing := c.things()
-	nothing.Get = func(_ context.Context, req *flow.Request[thing]) (flow.Observation, error) {
+	nothing.Get = func(_ context.Context, req *flow.Request[Resource]) (flow.Observation, error) {
 		req.Resource = nil
 		return flow.Observation{}, errBoom
 	}
 	cases := map[string]struct {
 		reason   string
-		ops      flow.Operations[thing]
-		resource thing
+		ops      flow.Operations[Resource]
+		resource Resource
 		point    string
 		want     checks.ConversionError
 		text     string
 	}{
-		"Another": {"the engine passes another type", c.things(), &disk{"d"}, "Pass",
+		"Another": {"the engine passes another type", c.things(), diskNamed("d"), "Pass",
 			checks.ConversionError{Kind: "Pool", From: "*flow_test.disk", To: "*flow_test.pool", Err: flow.ErrWrongType},
 			"Pool: cannot convert *flow_test.disk to *flow_test.pool: the resource is not of the type that the extensions of its kind are registered for"},
 		"Nil": {"the engine passes nil", c.things(), nil, "Pass",
@@ -242,7 +245,7 @@ func TestWrongType(t *testing.T) {
 			mustEqual(t, "an observer sees the failure", calls{"> pass Pool", "< pass Pool: error WrongType"}, o.calls)
 			key := "(Operations.Key panics: runtime error: invalid memory address or nil pointer dereference)"
 			if tc.resource != nil {
-				key = tc.resource.Key()
+				key = tc.resource.Name()
 			}
 			e, ok := r.Explain(key)
 			mustEqual(t, "Explain has the failure", []any{true, "failed", tc.point}, []any{ok, e.State, e.Point})
@@ -254,21 +257,21 @@ func TestWrongType(t *testing.T) {
 // type of the extensions.
 func TestFits(t *testing.T) {
 	type text string
-	all := reflect.TypeFor[thing]()
+	all := reflect.TypeFor[Resource]()
 	cases := map[string]struct {
 		reason     string
 		engine, to reflect.Type
 		want       bool
 	}{
 		"Implements": {"a kind of thing", all, reflect.TypeFor[*pool](), true},
-		"Text":       {"no thing is a text", all, reflect.TypeFor[text](), false},
+		"Text":       {"no Resource is a text", all, reflect.TypeFor[text](), false},
 		"Pointer":    {"the pointer was forgotten", all, reflect.TypeFor[disk](), false},
 		"Same":       {"the extensions of an engine of one type", reflect.TypeFor[*pool](), reflect.TypeFor[*pool](), true},
 		"Concrete":   {"an engine of one type has no resource of another", reflect.TypeFor[*pool](), reflect.TypeFor[*disk](), false},
 		"Upward":     {"the resources of the engine implement the interface", reflect.TypeFor[*pool](), all, true},
 		"Error":      {"a pool is no error", reflect.TypeFor[*pool](), reflect.TypeFor[error](), false},
 		"Two":        {"a type may implement both interfaces", all, reflect.TypeFor[error](), true},
-		"Conflict":   {"no type has two methods with one name", all, reflect.TypeFor[interface{ Key() int }](), false},
+		"Conflict":   {"no type has two methods with one name", all, reflect.TypeFor[interface{ Name() int }](), false},
 		"Unexported": {"unexported methods of two packages are two methods", reflect.TypeFor[interface{ private() int }](), reflect.TypeFor[testing.TB](), true},
 	}
 	for name, tc := range cases {
@@ -277,7 +280,7 @@ func TestFits(t *testing.T) {
 }
 
 func TestRegisterPanics(t *testing.T) {
-	var registry flow.Registry[thing]
+	var registry flow.Registry[Resource]
 	flow.Register(&registry, "Pool", flow.Extensions[*pool]{})
 	var concrete flow.Registry[*pool]
 	c := &cloud{}
@@ -290,15 +293,15 @@ func TestRegisterPanics(t *testing.T) {
 			"flow: Register: the kind of the extensions for *flow_test.pool is empty"},
 		"Space": {"no engine would look up this kind", func() { flow.Register(&registry, "Disk ", flow.Extensions[*disk]{}) },
 			`flow: Register: there is white space around the kind "Disk ", so no engine would find it: remove the white space`},
-		"NoRegistry": {"the registry is nil", func() { flow.Register[thing](nil, "Pool", flow.Extensions[*pool]{}) },
+		"NoRegistry": {"the registry is nil", func() { flow.Register[Resource](nil, "Pool", flow.Extensions[*pool]{}) },
 			"flow: Register: Pool: the registry is nil"},
 		"Case": {"two kinds would differ only by case", func() { flow.Register(&registry, "pool", flow.Extensions[*pool]{}) },
 			`flow: Register: the kind "pool" differs from "Pool", which is registered, only by case or white space: write it in one way`},
 	})
 	flow.Register(&concrete, "Pool", flow.Extensions[*pool]{})
-	flow.Register(&concrete, "Thing", flow.Extensions[thing]{}) // the types fit
+	flow.Register(&concrete, "Thing", flow.Extensions[Resource]{}) // the types fit
 	mustEqual(t, "a kind whose registration panicked is not registered", []string{"Pool"}, registry.Kinds())
-	var none *flow.Registry[thing]
+	var none *flow.Registry[Resource]
 	if out := must(none.For("Pool", c.things())).Reconcile(t.Context(), &pool{name: "p"}); out.State() != flow.StateReady || none.Kinds() != nil {
 		t.Errorf("a nil registry has no kinds: %s", out)
 	}
@@ -307,12 +310,12 @@ func TestRegisterPanics(t *testing.T) {
 // For returns an error for a misspelt kind, and where New panics, because it
 // runs while the engine runs.
 func TestForRefuses(t *testing.T) {
-	var loose, strict flow.Registry[thing]
+	var loose, strict flow.Registry[Resource]
 	strict.Strict = true
-	for _, r := range []*flow.Registry[thing]{&loose, &strict} {
+	for _, r := range []*flow.Registry[Resource]{&loose, &strict} {
 		flow.Register(r, "Pool", flow.Extensions[*pool]{})
 		flow.Register(r, "Agent Pool", flow.Extensions[*pool]{})
-		flow.Register(r, "Owned", flow.Extensions[thing]{OwnerCheck: chain.New(checks.OwnerReady())})
+		flow.Register(r, "Owned", flow.Extensions[Resource]{OwnerCheck: chain.New(checks.OwnerReady())})
 	}
 	sound := (&cloud{}).things()
 	similar := func(kind, known string) string {
@@ -320,9 +323,9 @@ func TestForRefuses(t *testing.T) {
 	}
 	cases := map[string]struct {
 		reason   string
-		registry *flow.Registry[thing]
+		registry *flow.Registry[Resource]
 		kind     string
-		ops      flow.Operations[thing]
+		ops      flow.Operations[Resource]
 		opts     []flow.Option
 		want     string // empty: there is a runner
 	}{
@@ -338,7 +341,7 @@ func TestForRefuses(t *testing.T) {
 		"CaseStrict":       {"the error names the similar kind", &strict, "POOL", sound, nil, similar("POOL", "Pool")},
 		"Blank":            {"a kind has a name", &loose, " ", sound, nil, "flow: For: unknown kind: the kind is empty"},
 		"BlankNil":         {"a kind has a name", nil, "", sound, nil, "flow: For: unknown kind: the kind is empty"},
-		"NoApply":          {"operations are checked as in New", &loose, "Pool", flow.Operations[thing]{Key: thing.Key}, nil, "flow: New: Pool: Operations.Apply is nil: give the function that creates and updates the resource"},
+		"NoApply":          {"operations are checked as in New", &loose, "Pool", flow.Operations[Resource]{Key: Resource.Name}, nil, "flow: New: Pool: Operations.Apply is nil: give the function that creates and updates the resource"},
 		"NoOwner":          {"the operations that the extensions need are checked", &loose, "Owned", sound, nil, "flow: New: Owned: there are owner checks (OwnerReady) and Operations.Owner is nil: give the function that finds the owner"},
 		"NilOption":        {"options are checked", &loose, "Disk", sound, []flow.Option{nil}, "flow: New: Disk: option 1 is nil"},
 	}
@@ -378,7 +381,7 @@ func must[V any](v V, err error) V {
 
 // Several goroutines may register, look up and use kinds at once.
 func TestRegistryConcurrently(t *testing.T) {
-	var registry flow.Registry[thing]
+	var registry flow.Registry[Resource]
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
@@ -395,30 +398,22 @@ func TestRegistryConcurrently(t *testing.T) {
 	mustEqual(t, "every kind is registered", 8, len(registry.Kinds()))
 }
 
-// box is a thing and a Resource.
-type box struct {
-	pool
-	Meta
-}
-
-// stone is a Resource, but no thing.
-type stone struct{ *Meta }
-
 // An operation that replaces the resource with one of the wrong type stays
 // under way. SetToken gets the resource that Apply got, also if a link replaces
 // it.
 func TestWrongTypeAndTokens(t *testing.T) {
-	var registry flow.Registry[thing]
+	var registry flow.Registry[Resource]
 	flow.Register(&registry, "Pool", ext{})
-	flow.Register(&registry, "Box", flow.Extensions[Resource]{Apply: chain.New(link("swap", func(ctx context.Context, req *flow.Request[Resource], next flow.Handler[Resource]) (flow.Progress, error) {
+	var pools flow.Registry[*pool]
+	flow.Register(&pools, "Pool", flow.Extensions[Resource]{Apply: chain.New(link("swap", func(ctx context.Context, req *flow.Request[Resource], next flow.Handler[Resource]) (flow.Progress, error) {
 		p, err := next(ctx, req)
-		req.Resource = stone{}
+		req.Resource = diskNamed("d")
 		return p, err
 	}))})
 	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.Done()}}}
 	swapped, apply := c.things(), c.things().Apply
 	swapped.Get = nil
-	swapped.Apply = func(ctx context.Context, req *flow.Request[thing]) (flow.Progress, error) {
+	swapped.Apply = func(ctx context.Context, req *flow.Request[Resource]) (flow.Progress, error) {
 		p, err := apply(ctx, req)
 		req.Resource = nil
 		return p, err
@@ -430,20 +425,13 @@ func TestWrongTypeAndTokens(t *testing.T) {
 	mustEqual(t, "the operation is polled, not started again", []string{"apply p", "apply p a"}, c.take())
 
 	c.answers = []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.Done()}}
-	stores := c.things()
-	stores.Get = nil
-	var token string
-	stores.Token = func(thing) (string, int64) { return token, 0 }
-	stores.SetToken = func(_ context.Context, t thing, to string, _ int64) error {
-		token = to
-		c.add("store %q with %s", to, t.Key())
-		return nil
-	}
-	r = must(registry.For("Box", stores))
+	stores := c.storing()
+	stores.Owner, stores.Get = nil, nil
+	p, typed := &pool{name: "p"}, must(pools.For("Pool", stores))
 	for range 2 {
-		r.Reconcile(t.Context(), &box{pool: pool{name: "p"}})
+		typed.Reconcile(t.Context(), p)
 	}
-	mustEqual(t, "the operation is polled, not started again", []string{"apply p", `store "a" with p`, "apply p a", `store "" with p`}, c.take())
+	mustEqual(t, "the operation is polled, not started again", []string{"apply", `store "a" for 0`, "apply a", `store "" for 0`}, c.take())
 }
 
 // A runner allocates only the request of the operations more than a typed
@@ -452,7 +440,7 @@ func TestRunnerAllocations(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
-	var registry flow.Registry[thing]
+	var registry flow.Registry[Resource]
 	flow.Register(&registry, "Pool", fiveChecks())
 	typed := flow.New("Pool", owning(), fiveChecks())
 	runner := must(registry.For("Pool", owningThings()))
@@ -467,37 +455,23 @@ func TestRunnerAllocations(t *testing.T) {
 }
 
 // owningThings are the operations of owning for things.
-func owningThings() flow.Operations[thing] {
+func owningThings() flow.Operations[Resource] {
 	o := owning()
-	return flow.Operations[thing]{
-		Key:   thing.Key,
-		Owner: func(ctx context.Context, r thing) (checks.Object, error) { return o.Owner(ctx, r.(*pool)) },
-		Get: func(context.Context, *flow.Request[thing]) (flow.Observation, error) {
+	return flow.Operations[Resource]{
+		Key:   Resource.Name,
+		Owner: func(ctx context.Context, r Resource) (checks.Object, error) { return o.Owner(ctx, r.(*pool)) },
+		Get: func(context.Context, *flow.Request[Resource]) (flow.Observation, error) {
 			return flow.Observation{Presence: checks.Present}, nil
 		},
-		Apply: func(context.Context, *flow.Request[thing]) (flow.Progress, error) { return flow.Done(), nil },
-	}
-}
-
-// BenchmarkRunner compares a pass of a registry's runner with a typed pass,
-// with an owner and five checks.
-func BenchmarkRunner(b *testing.B) {
-	var registry flow.Registry[thing]
-	flow.Register(&registry, "Pool", fiveChecks())
-	typed, runner := flow.New("Pool", owning(), fiveChecks()), must(registry.For("Pool", owningThings()))
-	ctx, p := context.Background(), &pool{name: "p"}
-	for b.Loop() {
-		r := ratio.Of(func() { runner.Reconcile(ctx, p) }, func() { typed.Reconcile(ctx, p) }, ratio.Options{Samples: 200})
-		b.ReportMetric(r, "x-typed")
-		b.ReportMetric(0, "ns/op")
+		Apply: func(context.Context, *flow.Request[Resource]) (flow.Progress, error) { return flow.Done(), nil },
 	}
 }
 
 // The extensions of a kind are found with their registered type only.
 func TestExtensionsOf(t *testing.T) {
-	var registry flow.Registry[thing]
+	var registry flow.Registry[Resource]
 	flow.Register(&registry, "Pool", flow.Extensions[*pool]{PreCheck: chain.New(checks.Paused(func(*pool) bool { return true }))})
-	flow.Register(&registry, "Thing", flow.Extensions[thing]{})
+	flow.Register(&registry, "Thing", flow.Extensions[Resource]{})
 	got, err := flow.ExtensionsOf[*pool](&registry, "Pool")
 	mustBe(t, "it is registered", nil, err)
 	mustEqual(t, "the registered extensions", 1, got.PreCheck.Len())
@@ -514,8 +488,8 @@ func TestExtensionsOf(t *testing.T) {
 		"OtherType": {"the extensions are for another type", func() error { _, err := flow.ExtensionsOf[*disk](&registry, "Pool"); return err },
 			`flow: kind "Pool" is registered for *flow_test.pool, and is used for *flow_test.disk: register it for *flow_test.disk`},
 		"Interface": {"extensions for an interface are not extensions for a type that implements it", func() error { _, err := flow.ExtensionsOf[*pool](&registry, "Thing"); return err },
-			`flow: kind "Thing" is registered for flow_test.thing, and is used for *flow_test.pool: register it for *flow_test.pool`},
-		"NoRegistry": {"a nil registry has no kinds", func() error { _, err := flow.ExtensionsOf[*pool]((*flow.Registry[thing])(nil), "Pool"); return err },
+			`flow: kind "Thing" is registered for flow_test.Resource, and is used for *flow_test.pool: register it for *flow_test.pool`},
+		"NoRegistry": {"a nil registry has no kinds", func() error { _, err := flow.ExtensionsOf[*pool]((*flow.Registry[Resource])(nil), "Pool"); return err },
 			`flow: kind "Pool" is not registered: call flow.Register, with the zero Extensions if the kind needs none`},
 	}
 	for name, tc := range cases {
@@ -532,11 +506,11 @@ func TestExtensionsOf(t *testing.T) {
 // A runner of the engine's own type is the reconciler itself: a pass converts
 // nothing.
 func TestRunnerOfTheEnginesType(t *testing.T) {
-	var registry flow.Registry[thing]
-	flow.Register(&registry, "Thing", flow.Extensions[thing]{})
+	var registry flow.Registry[Resource]
+	flow.Register(&registry, "Thing", flow.Extensions[Resource]{})
 	flow.Register(&registry, "Pool", ext{})
 	for kind, want := range map[string]bool{"Thing": true, "Unknown": true, "Pool": false} {
-		_, same := must(registry.For(kind, (&cloud{}).things())).(*flow.Reconciler[thing])
+		_, same := must(registry.For(kind, (&cloud{}).things())).(*flow.Reconciler[Resource])
 		mustEqual(t, kind, want, same)
 	}
 }
@@ -544,27 +518,23 @@ func TestRunnerOfTheEnginesType(t *testing.T) {
 // A link that replaces the resource with a type that the engine does not handle
 // fails the pass.
 func TestRunnerRefusesOtherTypes(t *testing.T) {
-	with := func(made Resource) flow.Extensions[Resource] {
-		return flow.Extensions[Resource]{Get: chain.New(link("swap", func(ctx context.Context, req *flow.Request[Resource], next chain.Handler[*flow.Request[Resource], flow.Observation]) (flow.Observation, error) {
-			req.Resource = made
-			return next(ctx, req)
-		}))}
-	}
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason string
 		made   Resource
-		want   string
+		from   string
 	}{
-		"Other": {"a resource of another type", stone{}, "Box: cannot convert flow_test.stone to flow_test.thing: " + flow.ErrWrongType.Error()},
-		"Nil":   {"a nil resource", nil, "Box: cannot convert nothing to flow_test.thing: " + flow.ErrWrongType.Error()},
-	}
-	for name, tc := range cases {
+		"Other": {"a resource of another type", diskNamed("d"), "*flow_test.disk"},
+		"Nil":   {"a nil resource", nil, "nothing"},
+	} {
 		t.Run(name, func(t *testing.T) {
-			var registry flow.Registry[thing]
-			flow.Register(&registry, "Box", with(tc.made))
-			out := must(registry.For("Box", (&cloud{}).things())).Reconcile(t.Context(), &box{})
+			var registry flow.Registry[*pool]
+			flow.Register(&registry, "Pool", flow.Extensions[Resource]{Get: chain.New(link("swap", func(ctx context.Context, req *flow.Request[Resource], next chain.Handler[*flow.Request[Resource], flow.Observation]) (flow.Observation, error) {
+				req.Resource = tc.made
+				return next(ctx, req)
+			}))})
+			out := must(registry.For("Pool", (&cloud{}).operations())).Reconcile(t.Context(), &pool{})
 			mustBe(t, tc.reason, flow.ErrWrongType, out.Err())
-			mustEqual(t, tc.reason, tc.want, out.Err().Error())
+			mustEqual(t, tc.reason, "Pool: cannot convert "+tc.from+" to *flow_test.pool: "+flow.ErrWrongType.Error(), out.Err().Error())
 			mustEqual(t, tc.reason, place{flow.StateFailed, "Get", ""}, placeOf(out))
 		})
 	}

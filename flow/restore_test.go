@@ -28,21 +28,9 @@ func TestRestoredRequestKeepsTheOperation(t *testing.T) {
 			*req = saved
 			return p, err
 		}},
-		"RestoredCheck": {"the part of the checks is as before the operation", func(ctx context.Context, req *request, next nextOp) (flow.Progress, error) {
-			saved := req.Request
-			p, err := next(ctx, req)
-			req.Request = saved
-			return p, err
-		}},
 		"Copy": {"the operation got a copy", func(ctx context.Context, req *request, next nextOp) (flow.Progress, error) {
 			c := *req
 			return next(ctx, &c)
-		}},
-		"CopyBack": {"the request is as the operation left the copy", func(ctx context.Context, req *request, next nextOp) (flow.Progress, error) {
-			c := *req
-			p, err := next(ctx, &c)
-			*req = c
-			return p, err
 		}},
 		"Emptied": {"the request is of no pass", func(ctx context.Context, req *request, next nextOp) (flow.Progress, error) {
 			p, err := next(ctx, req)

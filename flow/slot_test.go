@@ -113,12 +113,12 @@ func TestSlotIsOfThePass(t *testing.T) {
 func TestSlotOfRegistry(t *testing.T) {
 	o := (&cloud{}).things()
 	made := checks.NewSlot[string]("made")
-	o.Apply = func(_ context.Context, req *flow.Request[thing]) (flow.Progress, error) {
+	o.Apply = func(_ context.Context, req *flow.Request[Resource]) (flow.Progress, error) {
 		made.Set(req, "m-1")
 		_, err := subnetID.Get(req)
 		return flow.Done(), err
 	}
-	var registry flow.Registry[thing]
+	var registry flow.Registry[Resource]
 	flow.Register(&registry, "Pool", ext{
 		PreCheck: chain.New(checks.Check("finds", finds[*checks.Request[*pool]])),
 		PostCheck: chain.New(checks.Check("needs", func(_ context.Context, req *checks.Request[*pool]) (checks.Result, error) {

@@ -12,10 +12,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
-	"github.com/windlass-go/windlass/internal/testing/sdkfake"
 )
 
 // Each case is several passes of one resource, with the answers of the cloud,
@@ -29,17 +27,6 @@ func TestLongRunning(t *testing.T) {
 		want    []string
 		states  []flow.State
 	}{
-		"Polled": {
-			reason:  "an operation is started once, then polled with its latest token; only PostCheck runs after it",
-			answers: []answer{inProgress("a"), inProgress("a"), inProgress("b"), done},
-			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
-				"owner", "apply a", "|",
-				"owner", "apply a", `store "b" for 1`, "|",
-				"owner", "apply b", `store "" for 1`, "get", "PostCheck",
-			},
-			states: []flow.State{flow.StateInProgress, flow.StateInProgress, flow.StateInProgress, flow.StateReady},
-		},
 		"DoneWithError": {
 			reason:  "Done with an error does not end the operation",
 			answers: []answer{inProgress("a"), {flow.Done(), errBoom, nil}, done},
@@ -170,29 +157,6 @@ type panicking struct{}
 func (panicking) Error() string { return "panicking" }
 func (panicking) Unwrap() error { panic("unwrap") }
 
-// No error of an SDK starts a second operation.
-func TestErrorsOfOtherClouds(t *testing.T) {
-	for name, err := range sdkfake.Unavailable() {
-		for _, point := range []string{"apply", "delete"} {
-			t.Run(name+"/"+point, func(t *testing.T) {
-				c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {err: err}, {err: err}, {progress: flow.Done()}}}
-				o := c.storing()
-				o.Owner, o.Get = nil, nil
-				r := flow.New("Pool", o, ext{}, flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))))
-				p := &pool{name: "p", deleting: point == "delete"}
-				var delays []time.Duration
-				for range 4 {
-					delay, _ := r.Reconcile(t.Context(), p).Again()
-					delays = append(delays, delay)
-				}
-				mustEqual(t, "one operation is started, and polled until it is done",
-					[]string{point, point + " a", point + " a", point + " a"}, without(c.take(), "store "))
-				mustEqual(t, "the back-off grows", []time.Duration{time.Second, time.Second, 2 * time.Second}, delays[:3])
-			})
-		}
-	}
-}
-
 // A message does not show a token that may contain an address or a secret.
 func TestTokenInMessage(t *testing.T) {
 	cases := map[string]struct{ reason, token, want string }{
@@ -218,7 +182,6 @@ func TestTokenInMessage(t *testing.T) {
 // No link makes the flow lose an operation or start it twice.
 func TestTokensAndLinks(t *testing.T) {
 	type next = chain.Handler[*request, flow.Progress]
-	var other *request
 	cases := map[string]struct {
 		reason string
 		token  string // the stored token before the pass
@@ -245,14 +208,6 @@ func TestTokensAndLinks(t *testing.T) {
 				return flow.InProgress(req.Token+"2", 0), nil
 			},
 			nil, "link:own2", place{flow.StateInProgress, flow.PointApply, ""}, nil,
-		},
-		"PanicsAfterNext": {
-			"a panic after next does not end the operation", "", []answer{{progress: flow.InProgress("a", 0)}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				_, _ = next(ctx, req)
-				panic(errBoom)
-			},
-			[]string{"apply"}, "a", place{flow.StateFailed, flow.PointApply, "link"}, errBoom,
 		},
 		"ReturnsDone": {
 			"a link cannot end an operation under way with Done", "", []answer{{progress: flow.InProgress("a", 0)}},
@@ -294,14 +249,6 @@ func TestTokensAndLinks(t *testing.T) {
 			},
 			[]string{"apply a"}, "", place{flow.StateFailed, flow.PointApply, "link"}, errEnded,
 		},
-		"Twice": {
-			"a second call of next polls the started operation", "", []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.InProgress("b", 0)}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				_, _ = next(ctx, req)
-				return next(ctx, req)
-			},
-			[]string{"apply", "apply a"}, "b", place{flow.StateInProgress, flow.PointApply, ""}, nil,
-		},
 		"ChangesToken": {
 			"a link cannot change the token", "a", []answer{{progress: flow.InProgress("a", 0)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
@@ -342,14 +289,6 @@ func TestTokensAndLinks(t *testing.T) {
 				return flow.InProgress("a", 0), flow.Failed(err)
 			},
 			[]string{"apply a"}, "a", place{flow.StateFailed, flow.PointApply, ""}, errBoom,
-		},
-		"ForeignRequest": {
-			"a request that the link made is an error of the link", "a", nil,
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				other = &request{Request: checks.Request[*pool]{Resource: req.Resource}}
-				return next(ctx, other)
-			},
-			nil, "a", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrForeignRequest,
 		},
 	}
 	// The messages of passes that polled and do not know the state of the
@@ -517,18 +456,6 @@ func TestSkipAndDone(t *testing.T) {
 	}
 }
 
-// An operation may return Skip itself.
-func TestOperationSkips(t *testing.T) {
-	c, p := &cloud{answers: []answer{{progress: flow.Skip("nothing to do")}}}, &pool{name: "p", token: "a"}
-	r := flow.New("Pool", c.storing(), ext{}, flow.WithExplanations(1))
-	out := r.Reconcile(t.Context(), p)
-	mustEqual(t, "the operation has ended", []any{flow.StateReady, ""}, []any{out.State(), p.token})
-	e, _ := r.Explain("p")
-	if text := e.String(); !strings.Contains(text, "skip     nothing to do") {
-		t.Errorf("the trace has no reason:\n%s", text)
-	}
-}
-
 // If a token cannot be removed, the next pass polls with it once more.
 func TestSetTokenFailsToRemove(t *testing.T) {
 	c, p := &cloud{}, &pool{name: "p", token: "a"}
@@ -616,14 +543,24 @@ func TestSetTokenContext(t *testing.T) {
 	mustEqual(t, "SetToken has the credentials", any("secret"), got)
 }
 
-// Tokens in memory are stored by key.
-func TestTokensOfSeveralResources(t *testing.T) {
-	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.InProgress("b", 0)}}}
-	o := c.operations()
-	o.Owner, o.Get = nil, nil
-	r := flow.New("Pool", o, ext{})
-	for _, name := range []string{"one", "two", "three", "two", "one"} {
-		r.Reconcile(t.Context(), &pool{name: name})
+// Another process has stored a token since the pass read none. The flow drops its
+// own token, and polls the stored one.
+func TestErrTokenChanged(t *testing.T) {
+	c := &cloud{answers: []answer{{progress: flow.InProgress("ours", 0)}, {progress: flow.InProgress("theirs", 0)}}}
+	o := c.storing()
+	store := o.SetToken
+	o.SetToken = func(ctx context.Context, p *pool, token string, generation int64) error {
+		if p.token == "" {
+			p.token = "theirs"
+			return fmt.Errorf("a conflict: %w", flow.ErrTokenChanged)
+		}
+		return store(ctx, p, token, generation)
 	}
-	mustEqual(t, "each resource is polled with its own token", []string{"apply", "apply", "apply", "apply b", "apply a"}, c.take())
+	r, p := flow.New("Pool", o, ext{}), &pool{}
+	out := r.Reconcile(t.Context(), p)
+	mustEqual(t, "the pass fails", place{flow.StateFailed, flow.PointApply, ""}, placeOf(out))
+	mustBe(t, "the error of SetToken", flow.ErrTokenChanged, out.Err())
+	c.take()
+	r.Reconcile(t.Context(), p)
+	mustEqual(t, "the stored token is polled", []string{"owner", "apply theirs"}, c.take())
 }
