@@ -62,30 +62,6 @@ func TestAllocations(t *testing.T) {
 
 func decided(c Classification, _ error) Classification { return c }
 
-// A look-up takes as long in a large table as in a small one.
-func TestLookUpRatio(t *testing.T) {
-	ratio.InVerify(t)
-	// A linear search would take about a hundred times as long.
-	if r := ratio.Of(lookUps(5000), lookUps(50), ratio.Options{}); r > 4 {
-		t.Errorf("5,000 codes take %.1f times as long as 50", r)
-	}
-}
-
-// lookUps returns a function that looks up the codes of the last 50 rows.
-func lookUps(codes int) func() {
-	table := ownRules(codes)
-	handle := table.Link()(decide)
-	failures := make([]*Failure, 50)
-	for i := range failures {
-		failures[i] = &Failure{Code: table[len(table)-1-i].Code, Message: busy}
-	}
-	return func() {
-		for _, f := range failures {
-			handle(context.Background(), f)
-		}
-	}
-}
-
 // Contains takes as long for a long text as for a short one. The message
 // matches the start of the text at each letter.
 func TestContainsRatio(t *testing.T) {
@@ -99,26 +75,4 @@ func TestContainsRatio(t *testing.T) {
 	if r := ratio.Of(mismatch(10_000), mismatch(100), ratio.Options{}); r > 10 {
 		t.Errorf("a text of 10,000 letters takes %.1f times as long as one of 100", r)
 	}
-}
-
-// BenchmarkTable shows that the number of codes does not change the cost.
-func BenchmarkTable(b *testing.B) {
-	for _, codes := range []int{50, 500, 5000} {
-		table := ownRules(codes)
-		handle := table.Link()(decide)
-		f := &Failure{Code: table[codes-1].Code, Message: busy}
-		b.Run(fmt.Sprint(codes), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				handle(context.Background(), f)
-			}
-		})
-	}
-	b.Run("ratio", func(b *testing.B) {
-		var r float64
-		for b.Loop() {
-			r = ratio.Of(lookUps(5000), lookUps(50), ratio.Options{})
-		}
-		b.ReportMetric(r, "x-50-codes")
-	})
 }

@@ -72,35 +72,6 @@ func ExampleTable() {
 	// 2024-05-01 slow - Conflict
 }
 
-func ExampleTable_String() {
-	table := classify.Table{
-		{Name: "Redis is busy", Code: "Conflict", Message: classify.Contains("try again later"), Retry: classify.Fast},
-		{Code: "Conflict NotFound", Retry: classify.VerySlow},
-		{Code: "NotFound", Status: 404, Retry: classify.VerySlow},
-	}
-	// The table of the service comes after that of the chain. The general rules
-	// come last.
-	for line := range strings.Lines(append(table, azure.Codes()...).String()) {
-		if strings.Contains(line, "Conflict") || strings.Contains(line, "NotFound ") || strings.HasPrefix(line, "#") || strings.Contains(line, "Unknown") {
-			fmt.Print(strings.Join(strings.Fields(line), " "), "\n")
-		}
-	}
-	// Output:
-	// # RULE CODE STATUS MESSAGE API VERSIONS RETRY
-	// 1 Redis is busy Conflict - contains "try again later" - fast
-	// 2 - Conflict NotFound - - - very slow
-	// 3 - NotFound 404 - - very slow never reached, see row 2
-	// 7 - Conflict - - - slow never reached, see row 2
-	// 15 - NotFound - - - slow never reached, see row 2
-	// 16 - ParentResourceNotFound - - - slow
-	// 17 - PrincipalNotFound - - - slow
-	// 19 - ResourceGroupNotFound - - - slow
-	// 20 - ResourceNotFound - - - slow
-	// 33 - SubscriptionNotFound - - - very slow
-	// default UnknownBadRequest - 400 - - very slow
-	// default Unknown - - (anything else) - slow
-}
-
 // ErrNoQuota means that the project has no quota for another port.
 var ErrNoQuota = errors.New("no quota")
 
@@ -145,60 +116,4 @@ func ExampleCompose_joined() {
 	c, _ := handle(context.Background(), classify.NewFailure(err, "", time.Time{}, azure.Errors()))
 	fmt.Println(c.Retry(), c.Code(), c.After())
 	// Output: on change InvalidTemplate 15s
-}
-
-// If a link returns no decision, the failure is Slow, and the Rule names the
-// link.
-func ExampleCompose_failing() {
-	forgetful := func(next classify.Handler) classify.Handler {
-		return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
-			return classify.Classification{}, nil
-		}
-	}
-	handle := classify.Compose(chain.New(chain.Named("forgetful", forgetful)))
-	c, err := handle(context.Background(), classify.NewFailure(conflict("busy"), "", time.Time{}, azure.Errors()))
-	fmt.Println(c.Retry(), err)
-	fmt.Println(c.Rule())
-	fmt.Println(c.Fault())
-	// Output:
-	// slow <nil>
-	// LinkUndecided(forgetful)
-	// classify: link forgetful returned the zero Classification: return the result of next or of Failure.As
-}
-
-func ExampleAnyOf() {
-	table := classify.Table{{
-		Name:    "access",
-		Message: classify.AnyOf(classify.Contains("does not exist"), classify.Regexp(`(?i)insufficient\s+access`)),
-		Retry:   classify.VerySlow,
-	}}
-	handle := classify.Compose(table.Chain())
-	for _, message := range []string{"The workspace does not exist.", "Insufficient  access.", "Denied."} {
-		c, _ := handle(context.Background(), &classify.Failure{Message: message})
-		fmt.Println(c.Rule())
-	}
-	fmt.Println(table[0].Message)
-	// Output:
-	// access
-	// access
-	// Unknown
-	// contains "does not exist" or matches "(?i)insufficient\\s+access"
-}
-
-func ExampleFailure_RetryAfter() {
-	f := new(classify.Failure)
-	h := http.Header{}
-	h.Set("Retry-After", "Wed, 21 Oct 2026 07:28:30 GMT")
-	h.Set("Date", "Wed, 21 Oct 2026 07:28:00 GMT") // the delay is measured by the clock of the service
-	fmt.Println(f.RetryAfter(h))
-
-	h.Set("Retry-After", "7")
-	fmt.Println(f.RetryAfter(h))
-
-	h.Set("X-Amz-Retry-After", "1500")
-	fmt.Println(f.RetryAfter(h, "X-Amz-Retry-After"))
-	// Output:
-	// 30s
-	// 7s
-	// 1.5s
 }

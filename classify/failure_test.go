@@ -86,6 +86,7 @@ func TestInnerErrorsAreShown(t *testing.T) {
 		"no message": {"the nested errors are shown alone", Failure{Inner: []InnerError{two, {"", "full"}}}, "Zone; full"},
 		"three":      {"three nested errors are shown", Failure{Message: "failed", Inner: []InnerError{two, one, two}}, "failed: Zone; Quota: no cores; Zone"},
 		"four":       {"the fourth nested error is counted", Failure{Message: "failed", Inner: []InnerError{two, one, two, one}}, "failed: Zone; Quota: no cores; Zone; and 1 more"},
+		"contained":  {"a nested error that the message quotes is not repeated, and one without a text is", Failure{Message: "failed: no cores", Inner: []InnerError{one, two}}, "failed: no cores: Zone"},
 		"many":       {"further nested errors are counted", Failure{Message: "failed", Inner: []InnerError{two, two, two, one, one}}, "failed: Zone; Zone; Zone; and 2 more"},
 	}
 	for name, c := range cases {

@@ -112,14 +112,3 @@ default  Unknown            -     -       (anything else)                       
 		t.Errorf("general rules that a table replaces (-want +got):\n%s", diff)
 	}
 }
-
-func TestTableStringIsAligned(t *testing.T) {
-	table := Table{{APIVersions: "<2024-01-01", Retry: Slow}, {APIVersions: ">=2024-01-01", Retry: Slow}}
-	lines := strings.Split(strings.TrimSuffix(table.String(), "\n"), "\n")
-	at := strings.Index(lines[0], "RETRY")
-	for _, line := range lines {
-		if line[at-2:at] != "  " || line[at] == ' ' {
-			t.Errorf("the column RETRY starts at %d, not so in %q", at, line)
-		}
-	}
-}

@@ -1,7 +1,6 @@
 package azure
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -57,18 +56,3 @@ func TestCodesIsACopy(t *testing.T) {
 		t.Errorf("a change of the copy changed the table: %v", c)
 	}
 }
-
-// The table of Azure decides only about errors of Azure.
-func TestCodesOfOthers(t *testing.T) {
-	for name, err := range map[string]error{"text": errors.New("InvalidTemplate"), "other service": codeOnly("InvalidTemplate")} {
-		if c := classifyOf(t, err); c.Rule() != "Unknown" {
-			t.Errorf("%s: got %v", name, c)
-		}
-	}
-}
-
-// codeOnly is an error of another service.
-type codeOnly string
-
-func (codeOnly) Error() string       { return "coded" }
-func (c codeOnly) ErrorCode() string { return string(c) }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -110,24 +109,5 @@ func TestReadDoesNotChangeTheError(t *testing.T) {
 	}
 	if left, _ := io.ReadAll(fresh.RawResponse.Body); string(left) != body {
 		t.Errorf("the body became %q", left)
-	}
-}
-
-// The text of a proxy is shown, but no rule matches it.
-func TestProxyPage(t *testing.T) {
-	table := classify.Table{
-		{Name: "text", Message: classify.Contains("was not found"), Retry: classify.OnChange},
-		{Name: "status", Status: 400, Retry: classify.OnChange},
-	}
-	handle := classify.Compose(table.Chain())
-	for name, body := range map[string]string{"HTML": "<html>the DiskAccess was not found</html>", "JSON": `{"message":"the DiskAccess was not found"}`, "text": "was not found"} {
-		c, _ := handle(t.Context(), newFailure(respErr("", 400, body)))
-		if c.Retry() != classify.Slow || c.Rule() != "Unknown" || !strings.Contains(c.Message(), "was not found") {
-			t.Errorf("%s: got %v", name, c)
-		}
-	}
-	c, _ := handle(t.Context(), newFailure(respErr("X", 409, `{"error":{"message":"the DiskAccess was not found"}}`)))
-	if c.Rule() != "text" {
-		t.Errorf("a rule must match a text of Azure: got %v", c)
 	}
 }
