@@ -20,7 +20,7 @@
 SHELL       := bash
 .SHELLFLAGS := -euo pipefail -c
 
-MODULES  := . classify/aws classify/google classify/grpc examples tools/benchmarks ctrlx cmd/kubectl-windlass examples/component examples/operator
+MODULES  := . classify/aws classify/google classify/grpc examples ctrlx cmd/kubectl-windlass examples/component examples/operator
 PACKAGES := $(patsubst ././%,./%,$(MODULES:%=./%/...)) ./tools/testserver/...
 GO       ?= go
 CC_FOUND := $(shell command -v $$($(GO) env CC) 2>/dev/null)
@@ -123,9 +123,10 @@ release-check: bin/staticcheck
 	cd tools/release && GOWORK=off $(CURDIR)/bin/staticcheck . && GOWORK=off $(GO) test .
 	$(RELEASE) check
 
-# ratios runs the tests that compare times within one run.
+# ratios runs the benchmarks' tests, and the tests that compare times within one run.
 ratios:
-	WINDLASS_RATIOS=1 $(GO) test -vet=off -p 1 -count 1 -run 'Ratio|Cost' $$(git grep -l 'testing/ratio"' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's,^,./,')
+	cd tools/benchmarks && GOWORK=off WINDLASS_RATIOS=1 $(GO) test -vet=off -p 1 -count 1 ./...
+	WINDLASS_RATIOS=1 $(GO) test -vet=off -p 1 -count 1 -run 'Ratio|Cost' $$(git grep -l 'testing/ratio"' -- '*_test.go' ':!tools' | xargs -n 1 dirname | sort -u | sed 's,^,./,')
 
 # programs runs each example once. examples/component starts a kube-apiserver.
 programs: envtest
@@ -177,7 +178,7 @@ bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 bench-peers:
-	@cd tools/benchmarks && $(GO) run ./peers
+	@cd tools/benchmarks && GOWORK=off $(GO) run ./peers
 
 bench-ctrlx: envtest
 	@cd ctrlx && $(GO) test -run '^$$' -bench 'Pass' . && \

@@ -1,6 +1,6 @@
 // Peers measures a call through n links in this library and in others. Each
 // does the same work: n links that only call the next, around an end that does
-// nothing. It prints two tables in Markdown:
+// nothing. It prints a table in Markdown:
 //
 //	go run ./peers
 //
@@ -45,13 +45,6 @@ func main() {
 		// (t50 - t10) / (hand50 - hand10), with hand10 as the unit of time.
 		more := (as[50]*grows - as[10]) / (grows - 1)
 		fmt.Printf("| %.2f | %v | %s |\n", more, testing.AllocsPerRun(100, once(p.compose(10))), p.remark)
-	}
-
-	fmt.Println("\n| composing ten links | ratio | allocations |")
-	fmt.Println("|---|---|---|")
-	for _, c := range composers {
-		r := median(func() float64 { return compare(c.compose, composers[0].compose) })
-		fmt.Printf("| %s | %.2f | %v |\n", c.name, r, testing.AllocsPerRun(100, c.compose))
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"regexp"
 	"runtime"
@@ -22,18 +21,6 @@ func BenchmarkPeers(b *testing.B) {
 				run(b.N)
 			})
 		}
-	}
-}
-
-// BenchmarkPeersCompose measures the composition of ten links.
-func BenchmarkPeersCompose(b *testing.B) {
-	for _, c := range composers {
-		b.Run("impl="+c.key, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				c.compose()
-			}
-		})
 	}
 }
 
@@ -79,40 +66,6 @@ func TestPeersDoTheWork(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-// count notices a peer that skips links or calls the end twice.
-func TestCount(t *testing.T) {
-	twice := func(next handler) handler {
-		return func(ctx context.Context, w words) (pair, error) {
-			_, _ = next(ctx, w)
-			return next(ctx, w)
-		}
-	}
-	stop := func(handler) handler {
-		return func(context.Context, words) (pair, error) { return pair{}, nil }
-	}
-	other := func(next handler) handler {
-		return func(ctx context.Context, w words) (pair, error) { return next(ctx, w) }
-	}
-	cases := map[string]struct {
-		reason string
-		call   handler
-		want   []int
-	}{
-		"All":     {"two links are on the stack", links[0](links[1](end)), []int{2}},
-		"None":    {"the end has no links", end, []int{0}},
-		"Missing": {"other functions do not count as links", links[0](other(end)), []int{1}},
-		"Twice":   {"a link that calls next twice reaches the end twice", links[0](twice(end)), []int{1, 1}},
-		"Stopped": {"a link that does not call next does not reach the end", links[0](stop(end)), nil},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := count(t, calls(tc.call), 1); fmt.Sprint(got) != fmt.Sprint(tc.want) {
-				t.Errorf("%s: links on the stack at each end: %v, want %v", tc.reason, got, tc.want)
-			}
-		})
 	}
 }
 

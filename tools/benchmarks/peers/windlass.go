@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 
-	tracenoop "go.opentelemetry.io/otel/trace/noop"
-
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/otelx"
 )
@@ -23,11 +21,6 @@ type disabled struct{}
 func (disabled) Enabled(context.Context) bool                             { return false }
 func (disabled) Enter(ctx context.Context, _ *chain.Link) context.Context { return ctx }
 func (disabled) Exit(context.Context, *chain.Link, chain.Exit)            {}
-
-func windlassOtelxOff(n int) func(int) {
-	off := otelx.New(otelx.WithTracerProvider(tracenoop.NewTracerProvider()), otelx.WithMeterProvider(nil), otelx.WithoutLogs())
-	return calls(newChain(n).Observe(off).Then(end))
-}
 
 // windlassOtelxQuiet checks in each call for an SDK, which may be installed
 // later.
