@@ -32,8 +32,9 @@ type (
 // A joined error (errors.Join, or fmt.Errorf with several %w, at any depth) is
 // split into its causes. All links classify each cause. The cause that waits
 // longest wins, by Retry and then by After. The After of the result is the
-// longest of all causes. The result is canceled only if every cause is. A link
-// finds the whole error in [Failure.Joined].
+// longest of all causes. If one cause is a panic about which no link decided,
+// the texts of the result are those of the panic. The result is canceled only if
+// every cause is. A link finds the whole error in [Failure.Joined].
 //
 // The handler returns no error and does not panic. If a link panics, returns an
 // error or returns the zero Classification, the outer links get a [Slow]
@@ -103,7 +104,8 @@ func vet(_ context.Context, f *Failure, _ any, at *chain.Link, c Classification,
 }
 
 // later returns the Classification that waits longer, with the longer After of
-// both. It keeps the status only if both do. a may be zero.
+// both. It has the texts of a panic, if one of them is a panic. It keeps the status
+// only if both do. a may be zero.
 func later(a, b Classification) Classification {
 	if a.IsZero() {
 		return b
@@ -112,6 +114,16 @@ func later(a, b Classification) Classification {
 	winner := a
 	if longer(b, a) {
 		winner = b
+	}
+	retry := winner.Retry()
+	switch rulePanic {
+	case a.Rule():
+		winner = a
+	case b.Rule():
+		winner = b
+	}
+	if winner.Retry() != retry {
+		winner = winner.With(retry)
 	}
 	if winner.After() != after {
 		winner = winner.WithAfter(after)

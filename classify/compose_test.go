@@ -43,6 +43,8 @@ func TestComposeJoins(t *testing.T) {
 		"rules on text":   {"a cause of no service has its own text", running, errors.Join(coded("Conflict"), errors.New("plain text")), facts{VerySlow, 0, "", "plain text", "text", false}},
 		"after breaks":    {"among equal Retries the longer delay wins", running, errors.Join(coded("Conflict", "5"), coded("NotFound", "90")), facts{Slow, 90 * time.Second, "NotFound", "about NotFound", "NotFound", false}},
 		"first of equals": {"among equal causes the first wins", running, errors.Join(coded("NotFound"), coded("Conflict")), facts{Slow, 0, "NotFound", "about NotFound", "NotFound", false}},
+		"panic loses":     {"a panic has its own texts, also if another cause waits longer", running, errors.Join(coded("Conflict", "5"), errors.New("plain text"), &chain.PanicError{Value: "boom"}), facts{VerySlow, 5 * time.Second, "", "panic: boom", "Panic", false}},
+		"panic first":     {"the order of the causes does not matter", running, errors.Join(fmt.Errorf("a: %w", &chain.PanicError{Value: "boom"}), coded("Conflict", "5"), errors.New("plain text")), facts{VerySlow, 5 * time.Second, "", "a: panic: boom", "Panic", false}},
 		"join of one":     {"a join of one is a wrap", running, fmt.Errorf("a: %w", errors.Join(nil, errors.New("plain text"))), facts{VerySlow, 0, "", "a: plain text", "text", false}},
 		"join of none":    {"a join of none has only its text", running, joinOf{}, facts{Slow, 0, "", "joined", "Unknown", false}},
 		"nil causes":      {"nil causes are ignored", running, joinOf{nil, coded("MineFast"), nil, coded("MineFast")}, facts{Fast, 0, "MineFast", "about MineFast", "fast", false}},

@@ -15,13 +15,13 @@ import (
 	"github.com/windlass-go/windlass/internal/text"
 )
 
-const ruleCanceled, verdictCanceled = "Canceled", "canceled"
+const rulePanic, ruleCanceled, verdictCanceled = "Panic", "Canceled", "canceled"
 
 // defaults holds the general rules, which decide if no link does. The first row
 // comes before the table of the service, the others come after it. The last row
 // always matches. No row is OnChange.
 var defaults = Table{
-	{Name: "Panic", Message: when("a panic that was recovered", panicked), Retry: Slow},
+	{Name: rulePanic, Message: when("a panic that was recovered", panicked), Retry: Slow},
 	{Name: "UnknownBadRequest", Status: http.StatusBadRequest, Retry: VerySlow},
 	{Name: "Authentication", Status: http.StatusUnauthorized, Retry: Slow},
 	{Name: "RequestTimeout", Status: http.StatusRequestTimeout, Retry: Slow},
