@@ -107,51 +107,13 @@
 // that of the component when the object is deleted.
 //
 // A component without an inventory, as after a restored backup, finds its
-// objects by their label, in the kinds of [WithKinds] and of its ApplySet. It
-// looks in all namespaces, or in its own and those of its ApplySet if it may not
-// list all. It never deletes an object that only the label names, because people
-// copy labels. The condition Ready names such objects until they are deleted,
-// lose the label, or get the content of a manifest. An object whose policy is
-// not Delete is left out. A new component does not look: it had no finalizer,
-// and is not the parent of an ApplySet. Stop the operator while a backup
-// restores dependents after their component, because the component looks once.
-//
-// # ApplySet
-//
-// [WithApplySet] makes each component the parent of an ApplySet (KEP-3659). A
-// backup keeps labels and annotations and drops the status. The option makes a
-// lost inventory complete, and shows the dependents to kubectl and other tools:
-//
-//	applyset.kubernetes.io/part-of                on each dependent: the ID of the component
-//	applyset.kubernetes.io/id                     label of the component
-//	applyset.kubernetes.io/tooling                annotation: the name of the reconciler and /v1
-//	applyset.kubernetes.io/contains-group-kinds   annotation: the kinds of the inventory
-//	applyset.kubernetes.io/additional-namespaces  annotation: its other namespaces
-//
-// The annotations have a kind before the first write of its objects, and until
-// the last one is gone. They are written only if they change, and are no change
-// of the component: no time-out starts again. An existing object gets its label
-// with its next write. Without the option, the next pass removes the keys of
-// the component.
-//
-// The tooling keeps other tools from pruning: kubectl apply --prune --applyset
-// refuses the component. kubectl accepts parents whose definition has the label
-// applyset.kubernetes.io/is-parent-type (true). Other tools look in the cluster
-// of the component, so the option is of little use with ctrlx.WithTargetClient.
-//
-// No dependent is written, and the reason is DependentInvalid, in three cases.
-// The next pass comes at the retry interval, because changes of these keys
-// cause none:
-//
-//   - The annotation tooling names another tool.
-//   - The label id is not that of the component, as in a copy of another one.
-//   - A manifest has the label part-of with another ID.
-//
-// A rebuild reads the annotations as hints of where to look. An entry that is
-// no kind or no namespace, or a kind that cannot be listed, is an error:
-// correct or remove the annotation. They have at most 1000 kinds and 10,000
-// namespaces. An operator that may not list a kind in all namespaces makes at
-// most 10,000 lists.
+// objects by their label, in the kinds of [WithKinds]. It looks in all namespaces,
+// or in its own if it may not list all. It never deletes an object that only the
+// label names, because people copy labels. The condition Ready names such objects
+// until they are deleted, lose the label, or get the content of a manifest. An
+// object whose policy is not Delete is left out. A new component does not look: it
+// had no finalizer. Stop the operator while a backup restores dependents after
+// their component, because the component looks once.
 //
 // # Settings of a component
 //

@@ -166,44 +166,57 @@ func (s *Set) blocked(ctx context.Context, types []TypeInfo) (Result, error) {
 	return s.waits(res), nil
 }
 
-// guardPage is the number of objects in one page of a list.
-const guardPage = 500
-
-// foreign returns objects of a kind that are not ours, at most one page more
-// than a message names. A type without a definition has none.
+// foreign returns objects of a kind that are not ours, at most one more than a
+// message names.
 func (s *Set) foreign(
 	ctx context.Context, gvk schema.GroupVersionKind, ours map[checks.Ref]bool,
 ) (refs []checks.Ref, err error) {
-	list := func(version string) error {
-		refs, err = s.foreignIn(ctx, gvk.GroupKind().WithVersion(version), ours)
-		return err
-	}
-	if gvk.Version == "" || definition.Unserved(list(gvk.Version)) {
-		err = definition.Read(ctx, s.access.live, gvk.GroupKind(), list)
-	}
-	if errors.Is(err, definition.ErrNone) {
-		return nil, nil
-	}
+	err = s.list(ctx, gvk, func(obj *metav1.PartialObjectMetadata) bool {
+		ref := checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.Namespace, Name: obj.Name}
+		if !ours[ref] && obj.UID != s.Component.GetUID() {
+			refs = append(refs, ref)
+		}
+		return len(refs) <= mostBlocking
+	})
 	return refs, err
 }
 
-func (s *Set) foreignIn(
-	ctx context.Context, gvk schema.GroupVersionKind, ours map[checks.Ref]bool,
-) (refs []checks.Ref, err error) {
-	for page := ""; ; {
-		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-		if err := s.access.live.List(ctx, list, client.Limit(guardPage), client.Continue(page)); err != nil {
-			return nil, err
-		}
-		for _, obj := range list.Items {
-			ref := checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.Namespace, Name: obj.Name}
-			if !ours[ref] && obj.UID != s.Component.GetUID() {
-				refs = append(refs, ref)
+// listPage is the number of objects in one page of a list.
+const listPage = 500
+
+// list calls visit for the metadata of the objects of a kind, until it returns
+// false. It reads past the cache. A kind without a definition has no objects. The
+// error of a kind with one that the API server does not serve wraps
+// definition.ErrHidden.
+func (s *Set) list(
+	ctx context.Context, gvk schema.GroupVersionKind, visit func(*metav1.PartialObjectMetadata) bool, opts ...client.ListOption,
+) error {
+	in := func(version string) error {
+		for page := ""; ; {
+			list := &metav1.PartialObjectMetadataList{}
+			list.SetGroupVersionKind(schema.GroupVersionKind{Group: gvk.Group, Version: version, Kind: gvk.Kind + "List"})
+			if err := s.access.live.List(ctx, list, append(opts, client.Limit(listPage), client.Continue(page))...); err != nil {
+				return err
+			}
+			for i := range list.Items {
+				if !visit(&list.Items[i]) {
+					return nil
+				}
+			}
+			if page = list.GetContinue(); page == "" {
+				return nil
 			}
 		}
-		if page = list.GetContinue(); page == "" || len(refs) > mostBlocking {
-			return refs, nil
-		}
 	}
+	var err error
+	if gvk.Version != "" {
+		err = in(gvk.Version)
+	}
+	if gvk.Version == "" || definition.Unserved(err) {
+		err = definition.Read(ctx, s.access.live, gvk.GroupKind(), in)
+	}
+	if errors.Is(err, definition.ErrNone) {
+		return nil
+	}
+	return err
 }

@@ -119,10 +119,11 @@ func (*statusStore) Load(_ context.Context, _ client.Client, c Component) (*Inve
 }
 
 // fits returns an error that wraps [ErrTooLarge] if the status of a component
-// does not take an inventory. text is its JSON.
-func (v *Inventory) fits(text []byte) error {
-	if len(v.Items) <= mostItems && len(text) <= mostBytes {
-		return nil
+// does not take an inventory.
+func (v *Inventory) fits() error {
+	text, err := json.Marshal(v)
+	if err != nil || len(v.Items) <= mostItems && len(text) <= mostBytes {
+		return err
 	}
 	return fmt.Errorf("%w: it has %d objects in %d bytes, and the status of a component takes %d objects in %d bytes: "+
 		"split the component, rename its objects in steps, or give WithStore",
@@ -132,10 +133,7 @@ func (v *Inventory) fits(text []byte) error {
 // Save implements [Store]. It refuses to overwrite another version of the
 // component. A process tries all fields by dry-run before its first write.
 func (t *statusStore) Save(ctx context.Context, cl client.Client, c Component, v *Inventory) error {
-	text, err := json.Marshal(v)
-	if err == nil {
-		err = v.fits(text)
-	}
+	err := v.fits()
 	if err == nil && !t.whole.Load() {
 		err = t.try(ctx, cl, c)
 	}

@@ -14,11 +14,13 @@ import (
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/definition"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
@@ -162,14 +164,14 @@ func TestPrunedInventory(t *testing.T) {
 	}
 	item := object(map[string]apiextensions.JSONSchemaProps{"kind": *text(), "namespace": *text(), "name": *text()})
 	items := apiextensions.JSONSchemaProps{Type: "array", Items: &apiextensions.JSONSchemaPropsOrArray{Schema: &item}}
-	definition := testv1.Definition("Booth", "booths", apiextensions.NamespaceScoped)
-	schema := definition.Spec.Versions[0].Schema.OpenAPIV3Schema
-	schema.XPreserveUnknownFields = nil
-	schema.Properties = map[string]apiextensions.JSONSchemaProps{"status": object(map[string]apiextensions.JSONSchemaProps{
+	booths := testv1.Definition("Booth", "booths", apiextensions.NamespaceScoped)
+	root := booths.Spec.Versions[0].Schema.OpenAPIV3Schema
+	root.XPreserveUnknownFields = nil
+	root.Properties = map[string]apiextensions.JSONSchemaProps{"status": object(map[string]apiextensions.JSONSchemaProps{
 		"inventory": object(map[string]apiextensions.JSONSchemaProps{"items": items}),
 	})}
 	startServer(t)
-	_, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{CRDs: []*apiextensions.CustomResourceDefinition{definition}})
+	_, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{CRDs: []*apiextensions.CustomResourceDefinition{booths}})
 	must(t, err)
 	cases := map[string]struct {
 		reason    string
@@ -276,15 +278,15 @@ func TestInventoryBytes(t *testing.T) {
 }
 
 // An object of a stranger that has the label of a new component is not looked for:
-// the component becomes Ready. A component from a backup, which is the parent of an
-// ApplySet, looks for its objects.
+// the component becomes Ready. A component from a backup, which has its finalizer,
+// looks for its objects.
 func TestLabelOfStranger(t *testing.T) {
 	for title, restored := range map[string]bool{"New": false, "Restored": true} {
 		t.Run(title, func(t *testing.T) {
-			o := newOperator(t, nil, component.WithKinds(configMaps), component.WithApplySet())
+			o := newOperator(t, nil, component.WithKinds(configMaps))
 			shop := &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: o.ns, Name: "shop"}, Spec: ShopSpec{Manifests: []string{configMap("a", "1")}}}
 			if restored {
-				shop.Annotations = map[string]string{"applyset.kubernetes.io/tooling": name + "/v1"}
+				shop.Finalizers = []string{name + "/finalizer"}
 			}
 			d := dependents.New(name, ends{api, api})
 			owner, err := d.OwnerOf(shop)
@@ -299,5 +301,66 @@ func TestLabelOfStranger(t *testing.T) {
 				o.ready("True Succeeded", "")
 			}
 		})
+	}
+}
+
+// The API server does not serve a kind of WithKinds, so its objects are unknown: a
+// component that lost its status stays.
+func TestRebuiltHidden(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	crd, kind := w.definition()
+	w.opts = []component.Option{component.WithKinds(kind)}
+	w.restart()
+	w.create(crd)
+	w.serve(kind, map[string]bool{"v1": true})
+	w.want(mill(kind, "ours"))
+	w.settle()
+	w.forget()
+	w.serve(kind, nil)
+	w.restart()
+	w.delete()
+	if res, err := w.pass(); !errors.Is(err, definition.ErrHidden) {
+		t.Errorf("a kind that is not served: %+v, %v", res, err)
+	}
+	w.serve(kind, map[string]bool{"v1": true})
+	if res, err := w.pass(); err != nil || len(res.WaitingFor) != 1 || res.WaitingFor[0].Name != "ours" {
+		t.Errorf("the kind is served again: %+v, %v", res, err)
+	}
+}
+
+// limited lists objects only in some namespaces.
+type limited struct {
+	client.Reader
+	namespaces []string
+}
+
+func (l limited) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	if ns := (&client.ListOptions{}).ApplyOptions(opts).Namespace; !slices.Contains(l.namespaces, ns) {
+		return apierrors.NewForbidden(schema.GroupResource{}, "", fmt.Errorf("in the namespace %q", ns))
+	}
+	return l.Reader.List(ctx, list, opts...)
+}
+
+// An operator that may not list objects in all namespaces finds those of the namespace
+// of its component. It fails if it may not list this one.
+func TestRebuiltInNamespace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.want(configMap("a", "1"), configMap("b", "1"))
+	w.settle()
+	w.want(configMap("a", "1"))
+	pass := func(namespaces ...string) (component.Result, error) {
+		w.forget()
+		must(t, api.Get(t.Context(), clientKey(w.shop), w.shop))
+		live := limited{w.ends.live, namespaces}
+		return component.NewProcess(w.reconciler, ends{w.ends.client, live}, w.preferred).Pass(t.Context(), w.shop)
+	}
+	if _, err := pass(); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), w.ns) {
+		t.Errorf("a namespace that may not be listed: %v", err)
+	}
+	res, err := pass(w.ns)
+	if must(t, err); res.Done || len(res.WaitingFor) != 1 || !strings.Contains(res.Message, "ConfigMap "+w.ns+"/b: the inventory was lost") {
+		t.Errorf("the own namespace: %+v", res)
 	}
 }

@@ -296,7 +296,7 @@ func TestStatusHint(t *testing.T) {
 // A pass over a component in sync makes no request.
 func TestInSyncRequests(t *testing.T) {
 	t.Parallel()
-	o := newOperator(t, nil, component.WithApplySet())
+	o := newOperator(t, nil)
 	shop := o.create(configMap("a", "1"), configMap("b", "1"))
 	o.ready("True Succeeded", "")
 	o.quiet(shop)

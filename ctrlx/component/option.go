@@ -26,7 +26,6 @@ type options struct {
 	clusterOK  []schema.GroupKind // kinds without namespaces; with ownOnly
 	store      Store
 	observe    bool
-	applySet   bool
 	finalizer  string
 
 	concurrency int
@@ -101,8 +100,7 @@ func WithManagedTypes(types ...TypeInfo) Option {
 
 // WithKinds names kinds in which a component that has lost its inventory looks
 // for its dependents. The section Inventory of the package says when. Without
-// the option, it looks in the kinds of its ApplySet only. A kind without a
-// version panics.
+// the option, it finds none. A kind without a version panics.
 func WithKinds(kinds ...schema.GroupVersionKind) Option {
 	for _, gvk := range kinds {
 		if gvk.Version == "" || gvk.Kind == "" {
@@ -168,11 +166,10 @@ func WithReconciler(opts ...ctrlx.Option) Option {
 }
 
 // WithDependents adds options of package dependents, such as
-// dependents.WithReadiness and the links around one object. Three options of
-// that package do not belong here: use [WithPolicies], [WithConcurrency] and
-// [WithApplySet]. dependents.WithPolicies would replace the policies of
-// [WithPolicies], dependents.WithConcurrency has no effect, and
-// dependents.WithApplySet would label the objects and not the component.
+// dependents.WithReadiness and the links around one object. Two options of that
+// package do not belong here: use [WithPolicies] and [WithConcurrency].
+// dependents.WithPolicies would replace the policies of [WithPolicies], and
+// dependents.WithConcurrency has no effect.
 func WithDependents(opts ...dependents.Option) Option {
 	return func(o *options) { o.single = append(o.single, opts...) }
 }

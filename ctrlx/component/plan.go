@@ -223,6 +223,13 @@ func (p *Plan) creates(ref checks.Ref) bool {
 	})
 }
 
+// problem adds an error, once.
+func (p *Plan) problem(err error) {
+	if err != nil && !slices.Contains(p.Problems, err.Error()) {
+		p.Problems = append(p.Problems, err.Error())
+	}
+}
+
 // add adds a change to a wave.
 func (p *Plan) add(name string, c Change) {
 	if n := len(p.Waves); n == 0 || p.Waves[n-1].Name != name {

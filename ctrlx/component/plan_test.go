@@ -440,22 +440,6 @@ func TestObservedTaken(t *testing.T) {
 	}
 }
 
-// Plan names what a pass refuses: the ApplySet of another tool.
-func TestPlanOfForeignApplySet(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, component.WithApplySet())
-	w.change(func(s *Shop) { s.Annotations = map[string]string{"applyset.kubernetes.io/tooling": "kubectl/v1"} })
-	w.want(configMap("a", "1"))
-	p, planned := w.plan()
-	_, err := w.pass()
-	if err == nil {
-		t.Fatal("the pass does not fail")
-	}
-	if planned == nil && len(p.Problems) == 0 {
-		t.Errorf("the pass fails: %v\nand the plan is\n%s", err, p)
-	}
-}
-
 // Plan names what a pass refuses: an inventory that is too large.
 func TestPlanOfLargeInventory(t *testing.T) {
 	t.Parallel()

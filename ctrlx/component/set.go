@@ -3,7 +3,6 @@ package component
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,7 +40,6 @@ type Set struct {
 	label    string
 	access   access
 	stored   *Inventory // the inventory as it is stored
-	searches int        // the lists in single namespaces that a rebuild has made
 	unready  *Result    // with Plan, of the first wave that waits; nil: all are ready
 	proved   bool       // the component was up to date; see upToDate
 }
@@ -197,42 +195,24 @@ func (s *Set) generate(ctx context.Context) error {
 	return err
 }
 
-// Save stores the inventory and the ApplySet of [WithApplySet], if they
-// changed. An error means that one may not be stored, so the caller must not
-// write.
+// Save stores the inventory if it changed. An error means that it may not be
+// stored, so the caller must not write. In a plan, an inventory that is too
+// large for the status is a problem.
 func (s *Set) Save(ctx context.Context) error {
 	if s.Plan != nil {
-		return s.planSave()
-	}
-	if s.stored == nil || !slices.EqualFunc(s.stored.Items, s.Inventory.Items, Item.equal) {
-		v := s.Inventory.clone()
-		if err := s.system.store.Save(ctx, s.system.cluster.GetClient(), s.Component, v); err != nil {
-			return fmt.Errorf("storing the inventory: %w", err)
+		if _, ok := s.system.store.(*statusStore); ok {
+			s.Plan.problem(s.Inventory.fits())
 		}
-		s.stored = v.clone()
+		return nil
 	}
-	if err := s.saveApplySet(ctx); err != nil {
-		return fmt.Errorf("storing the ApplySet: %w", err)
+	if s.stored != nil && slices.EqualFunc(s.stored.Items, s.Inventory.Items, Item.equal) {
+		return nil
 	}
-	return nil
-}
-
-// planSave adds to the plan why a pass would not store the inventory.
-func (s *Set) planSave() error {
-	note := func(err error) {
-		if err != nil && !slices.Contains(s.Plan.Problems, err.Error()) {
-			s.Plan.Problems = append(s.Plan.Problems, err.Error())
-		}
+	v := s.Inventory.clone()
+	if err := s.system.store.Save(ctx, s.system.cluster.GetClient(), s.Component, v); err != nil {
+		return fmt.Errorf("storing the inventory: %w", err)
 	}
-	if _, ok := s.system.store.(*statusStore); ok {
-		text, err := json.Marshal(s.Inventory)
-		if err != nil {
-			return err
-		}
-		note(s.Inventory.fits(text))
-	}
-	_, err := s.applySetID()
-	note(err)
+	s.stored = v.clone()
 	return nil
 }
 

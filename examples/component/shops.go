@@ -27,7 +27,7 @@ var templates embed.FS
 // NewShops returns the reconciler of shops. Its dependents are the templates of
 // the folder shop.
 func NewShops() *component.Reconciler[*v1.Shop] {
-	return component.New[*v1.Shop](name, component.Templates(templates, "shop/*.yaml"), component.WithApplySet())
+	return component.New[*v1.Shop](name, component.Templates(templates, "shop/*.yaml"))
 }
 
 // :shops

@@ -64,9 +64,6 @@ func dropMarks(ctx context.Context, r *Request) (Result, error) {
 		return Result{}, err
 	}
 	marks, labels := map[string]any{}, map[string]any{r.of.name + "/" + markOwner: nil}
-	if r.Owner.foreignSet(r.Live.GetLabels()) == "" {
-		labels[partOf] = nil
-	}
 	for _, mark := range []string{markOwner, markDigest, markApplied} {
 		marks[r.of.name+"/"+mark] = nil
 	}

@@ -178,8 +178,8 @@
 //
 //   - The label owner-id of this name, or of another one, names another owner.
 //   - Another object is its controller (metadata.ownerReferences).
-//   - It is part of another ApplySet: applyset.kubernetes.io/part-of has another
-//     value than [ApplySetID] of the owner, and the label owner-id is absent.
+//   - It is part of an ApplySet, as of kubectl: it has the label
+//     applyset.kubernetes.io/part-of, and the label owner-id is absent.
 //
 // A label and a controller of the manifest itself, or that this name wrote, name
 // no other owner of an object with the label of this owner. An object with the

@@ -27,7 +27,6 @@ type options struct {
 	prefixes    []string
 	ownerDigest func(client.Object) string
 	dropMarks   bool
-	applySet    bool
 	concurrency int
 	observer    chain.Observer // nil: none
 	applyEdits  []func(Chain) (Chain, error)

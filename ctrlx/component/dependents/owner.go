@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -129,16 +128,18 @@ func digestOf(value any) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// changeOf is the default of [WithOwnerDigest]. The annotations of an ApplySet
-// do not count, because they change with the dependents.
+// changeOf is the default of [WithOwnerDigest].
 func changeOf(owner client.Object) string {
-	annotations := maps.Clone(owner.GetAnnotations())
-	maps.DeleteFunc(annotations, func(key, _ string) bool { return strings.HasPrefix(key, "applyset.kubernetes.io/") })
+	annotations := owner.GetAnnotations()
 	if len(annotations) == 0 {
 		annotations = nil // empty has another digest
 	}
 	return digestOf([]any{owner.GetGeneration(), annotations})
 }
+
+// partOf is the label of a member of an ApplySet (KEP-3659), whose owner is
+// another tool. Its value is the ID of the set.
+const partOf = "applyset.kubernetes.io/part-of"
 
 // mostOwner is the number of bytes of an owner's name that a message shows.
 const mostOwner = 1000
@@ -169,7 +170,7 @@ func (r *Request) ownership() ownership {
 		id := r.of.id(checks.Ref{Group: groupOf(c), Kind: c.Kind, Namespace: r.Live.GetNamespace(), Name: c.Name})
 		return ownership{owner: id}
 	}
-	if id := r.Owner.foreignSet(labels); id != "" && !ours {
+	if id := labels[partOf]; id != "" && !ours {
 		return ownership{owner: "the ApplySet with " + partOf + "=" + id}
 	}
 	return ownership{ours: ours}
@@ -258,9 +259,6 @@ func (r *Request) marked() (*unstructured.Unstructured, error) {
 	}
 	key := r.of.name + "/"
 	labels[key+markOwner] = r.Owner.mark
-	if r.of.applySet {
-		labels[partOf] = ApplySetID(r.Owner.Ref)
-	}
 	annotations[key+markOwner] = r.Owner.ID
 	annotations[key+markDigest] = r.digest
 	annotations[key+markApplied] = r.of.clock.Now().UTC().Format(time.RFC3339)

@@ -497,14 +497,13 @@ func TestDeleteNames(t *testing.T) {
 		"Labels":     {"a text in place of a map", map[string]any{"labels": "version"}, dependents.Terminating},
 		"Null":       {"a template gives a null", map[string]any{"labels": map[string]any{"version": nil}}, dependents.Terminating},
 		"NullPolicy": {"a null hides no policy", map[string]any{"annotations": map[string]any{"tool": nil, name + "/delete-policy": "Orphan"}}, dependents.Orphaned},
-		"PartOf":     {"another ApplySet", map[string]any{"labels": map[string]any{partOf: "applyset-foreign-v1"}}, dependents.Terminating},
 		"Annotation": {"the annotation of another tool is a number", map[string]any{"annotations": map[string]any{"tool": int64(1)}}, dependents.Terminating},
 		"Policy":     {"it hides no policy", map[string]any{"annotations": map[string]any{"tool": int64(1), name + "/delete-policy": "Orphan"}}, dependents.Orphaned},
 	}
 	for title, tc := range cases {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, dependents.WithApplySet())
+			w := newWorld(t)
 			w.settle(configMap(nil, nil))
 			tc.metadata["name"] = "a"
 			u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": tc.metadata}}

@@ -154,10 +154,6 @@ func (d *Dependents) request(via access, a action, owner Owner, obj client.Objec
 		obj = d.named(obj)
 	}
 	problems := mistakes(obj)
-	if id := owner.foreignSet(obj.GetLabels()); id != "" && d.applySet {
-		problems = append(problems,
-			fmt.Sprintf("the label %s is %q, the ID of another ApplySet: remove the label", partOf, id))
-	}
 	_, partial := obj.(*metav1.PartialObjectMetadata)
 	if partial && a == applying {
 		problems = append(problems, "it has only metadata: give the whole object")
