@@ -6,7 +6,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/windlass-go/windlass/checks"
@@ -75,7 +74,6 @@ func New[T Component](name string, g Generator, opts ...Option) *Reconciler[T] {
 		return res.check(), err
 	}
 	ext.PostCheck = ext.PostCheck.Prepend(checks.Check("Dependents", applied))
-	ext.PreCheck = ext.PreCheck.Append(checks.Gate("Observe", r.observed))
 	deleted := func(ctx context.Context, req *checks.Request[T]) (checks.Result, error) {
 		res, err := r.run(ctx, req, (*Set).remove)
 		if err == nil && res.Done {
@@ -117,25 +115,6 @@ func (r *Reconciler[T]) run(
 	res, err := do(s, ctx)
 	res.WaitingFor = s.awaited(res.WaitingFor)
 	return res, err
-}
-
-// observed plans a pass over a component that is only observed, in place of
-// Apply, which adds the finalizer first. A component with the finalizer or with
-// an inventory comes to Apply, because its dependents exist.
-func (r *Reconciler[T]) observed(ctx context.Context, req *checks.Request[T]) (checks.Result, error) {
-	if controllerutil.ContainsFinalizer(req.Resource, r.finalizer) {
-		return checks.Proceed(), nil
-	}
-	s, err := r.begin(ctx, req.Resource)
-	if err != nil || !s.config.observe {
-		return checks.Proceed(), err
-	}
-	stored, err := r.store.Load(ctx, s.system.cluster.GetClient(), req.Resource)
-	if err != nil || stored != nil && len(stored.Items) > 0 {
-		return checks.Proceed(), err
-	}
-	res, err := s.apply(ctx)
-	return res.check(), err
 }
 
 // reconcilerOptions returns the options of the inner reconciler. A restart

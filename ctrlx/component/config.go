@@ -77,12 +77,7 @@ type (
 type configuration struct {
 	namespaces MissingNamespacesPolicy
 	types      []TypeInfo
-	observe    bool
 }
-
-// annotationObserve is the annotation of a component that is only observed,
-// after the name of the reconciler and a slash.
-const annotationObserve = "observe-only"
 
 // policiesOf returns the policies that a component sets. Package dependents
 // checks them. A field is empty if the component does not set it.
@@ -100,21 +95,12 @@ func policiesOf(owner client.Object) (p dependents.Policies) {
 
 // configurationOf returns the settings of a component, except the policies. The
 // error names all invalid values, and wraps dependents.ErrInvalid.
-func (o *options) configurationOf(name string, c Component) (configuration, error) {
-	cfg := configuration{observe: o.observe}
+func (o *options) configurationOf(c Component) (cfg configuration, err error) {
 	cfg.namespaces = cmp.Or(setting(c, placing.GetMissingNamespacesPolicy), o.namespaces)
 	problems := []string{cfg.namespaces.problem()}
 	cfg.types = slices.Concat(o.types, setting(c, TypeConfiguration.GetAdditionalManagedTypes))
 	for _, t := range cfg.types {
 		problems = append(problems, t.problem())
-	}
-	switch key := name + "/" + annotationObserve; c.GetAnnotations()[key] {
-	case "", "false":
-	case "true":
-		cfg.observe = true
-	default:
-		problems = append(problems, fmt.Sprintf("the annotation %s is %q: it must be true or false",
-			key, c.GetAnnotations()[key]))
 	}
 	problems = slices.DeleteFunc(problems, func(p string) bool { return p == "" })
 	if len(problems) > 0 {

@@ -163,7 +163,6 @@
 //	Processing          dependents are not ready, or redundant objects are left
 //	DeletionProcessing  dependents are being deleted
 //	DeletionBlocked     foreign objects or finalizers must go first
-//	ObserveOnly         the component is only observed, and a pass would write
 //	DependentInvalid, DependentNotOurs, DependentContested: see package dependents
 //
 // Status.Progress counts waves and objects. Each wave that becomes ready makes
@@ -182,7 +181,5 @@
 //
 // [Reconciler.Plan] returns what a pass would write: by the same chains, with a
 // dry-run in place of each write. An object or a finalizer of others that would
-// block the pass is a problem of the plan. A component with the annotation
-// observe-only (true), and each component of a reconciler with
-// [WithObserveOnly], gets the plan into its condition. Nothing else is written.
+// block the pass is a problem of the plan.
 package component

@@ -25,7 +25,6 @@ type options struct {
 	ownOnly    bool
 	clusterOK  []schema.GroupKind // kinds without namespaces; with ownOnly
 	store      Store
-	observe    bool
 	finalizer  string
 
 	concurrency int
@@ -136,21 +135,6 @@ func WithConcurrency(n int) Option {
 	}
 	return func(o *options) { o.concurrency = n }
 }
-
-// WithObserveOnly makes the reconciler write nothing but the status of the
-// component, whose condition reports the [Plan]. The annotation observe-only
-// with the value true does the same for one component.
-//
-// A component gets no finalizer and is not Ready while it is only observed, and
-// a deletion removes it at once. Its pre-reconcile hooks do not run. The first
-// pass without the option adds the finalizer before any other write.
-//
-// A component that has the finalizer, or objects in its inventory, was not
-// always observed. Its hooks run, and it is Ready if the plan is empty. In
-// deletion it keeps the finalizer while its inventory has objects. Remove the
-// option or the annotation, and the deletion continues. After the end of the
-// operator, remove the finalizer by hand.
-func WithObserveOnly() Option { return func(o *options) { o.observe = true } }
 
 // WithExtensions adds checks and links around the passes. The type of ext must
 // be flow.Extensions[T] of [New].

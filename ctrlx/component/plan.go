@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -180,41 +179,6 @@ func shown(v any) string {
 	}
 	return line(strings.TrimSuffix(text.String(), "\n"))
 }
-
-// sentence returns the plan on one line, after "a pass would", as in "update
-// ConfigMap team/a (data.k: "1" -> "2"), create Secret team/b". Package flow
-// limits its length.
-func (p *Plan) sentence() string {
-	var texts []string
-	for _, w := range p.Waves {
-		for _, c := range w.Changes {
-			var details []string
-			if c.Unchecked {
-				details = append(details, "not checked by the API server")
-			}
-			for _, f := range c.Fields {
-				details = append(details, f.String())
-			}
-			text := fmt.Sprintf("%s %s", c.Action, c.Ref)
-			if len(details) > 0 {
-				text += " (" + strings.Join(details, ", ") + ")"
-			}
-			texts = append(texts, text)
-		}
-	}
-	if len(texts) == 0 {
-		texts = []string{"change nothing"}
-	}
-	text := strings.Join(texts, ", ")
-	for _, problem := range p.Problems {
-		text += "; problem: " + line(problem)
-	}
-	return text
-}
-
-// observeDelay is the time after which a component that is only observed is
-// planned again.
-const observeDelay = 5 * time.Minute
 
 // creates reports whether the plan creates an object.
 func (p *Plan) creates(ref checks.Ref) bool {

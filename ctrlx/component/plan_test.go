@@ -359,87 +359,6 @@ func (w *world) plan() (*component.Plan, error) {
 	return w.reconciler.Plan(w.t.Context(), w.ends, w.shop)
 }
 
-// The dependents of a component that is only observed stay when it is deleted.
-func TestObservedDeletion(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	fresh := w.shop.DeepCopyObject().(*Shop)
-	fresh.Annotations, fresh.DeletionTimestamp = map[string]string{name + "/observe-only": "true"}, &metav1.Time{}
-	if res, err := w.process.Pass(t.Context(), fresh); err != nil || !res.Done {
-		t.Errorf("the deletion of an observed component without dependents: %+v, %v", res, err)
-	}
-	w.want(configMap("a", "1"))
-	w.settle()
-	w.change(func(s *Shop) { s.Annotations = map[string]string{name + "/observe-only": "true"} })
-	w.delete()
-	res, err := w.pass()
-	must(t, err)
-	if res.Done || res.Reason != component.ReasonObserveOnly || !cmp.Equal(w.names(), []string{"a=1"}) {
-		t.Errorf("the deletion of an observed component: %+v, the objects are %v", res, w.names())
-	}
-	w.forget()
-	if res, err = w.pass(); err != nil || res.Done || res.Reason != component.ReasonObserveOnly {
-		t.Errorf("the deletion of an observed component that lost its inventory: %+v, %v", res, err)
-	}
-}
-
-// An observed component with an empty plan is Ready only if its dependents are ready,
-// because others wait for it.
-func TestObservedNotReady(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.want(configMap("a", "1"), web)
-	if res, err := w.pass(); err != nil || res.Done {
-		t.Fatalf("%+v, %v", res, err)
-	}
-	w.change(func(s *Shop) { s.Annotations = map[string]string{name + "/observe-only": "true"} })
-	res, err := w.pass()
-	if err != nil || res.Done || res.Reason != component.ReasonProcessing || !strings.Contains(res.Message, "Deployment web") {
-		t.Errorf("the Deployment is not ready: %+v, %v", res, err)
-	}
-}
-
-// A component that is only observed is not Ready while a field of a dependent is
-// contested: the object differs from its manifest.
-func TestObservedContested(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.want(configMap("a", "1"))
-	w.settle()
-	w.edit("a", "drift")
-	w.settle()
-	w.edit("a", "drift")
-	_, err := w.pass()
-	if err == nil {
-		t.Fatal("the field is not contested")
-	}
-	w.change(func(s *Shop) { s.Annotations = map[string]string{name + "/observe-only": "true"} })
-	res, err := w.pass()
-	if err == nil && res.Done {
-		t.Errorf("the component is Ready, and the objects are %v", w.names())
-	}
-}
-
-// The same for an object that another owner has taken back.
-func TestObservedTaken(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.want(configMap("a", "1", "adoption-policy", "Always"))
-	w.settle()
-	w.steal("a")
-	w.settle() // takes it back
-	w.steal("a")
-	_, err := w.pass()
-	if err == nil {
-		t.Fatal("the object is not contested")
-	}
-	w.change(func(s *Shop) { s.Annotations = map[string]string{name + "/observe-only": "true"} })
-	res, err := w.pass()
-	if err == nil && res.Done {
-		t.Errorf("the component is Ready, and another owner has its object")
-	}
-}
-
 // Plan names what a pass refuses: an inventory that is too large.
 func TestPlanOfLargeInventory(t *testing.T) {
 	t.Parallel()
@@ -505,16 +424,5 @@ func TestPlanOfDefinitionAgain(t *testing.T) {
 	w.settle() // the pass succeeds
 	if planned != nil || len(p.Problems) > 0 {
 		t.Errorf("the pass succeeds, and the plan says: %v\n%s", planned, p)
-	}
-}
-
-// The option does the same as the annotation.
-func TestObserveOption(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, component.WithObserveOnly())
-	w.want(configMap("a", "1"))
-	res, err := w.pass()
-	if err != nil || res.Reason != component.ReasonObserveOnly || len(w.writes()) > 0 {
-		t.Errorf("%+v %v", res, err)
 	}
 }

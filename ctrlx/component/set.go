@@ -40,7 +40,6 @@ type Set struct {
 	label    string
 	access   access
 	stored   *Inventory // the inventory as it is stored
-	unready  *Result    // with Plan, of the first wave that waits; nil: all are ready
 	proved   bool       // the component was up to date; see upToDate
 }
 
@@ -58,7 +57,6 @@ const (
 	ReasonProcessing         = "Processing"         // dependents are not ready
 	ReasonDeletionProcessing = "DeletionProcessing" // dependents are being deleted
 	ReasonDeletionBlocked    = "DeletionBlocked"    // foreign objects or finalizers must go first
-	ReasonObserveOnly        = "ObserveOnly"        // the component is only observed
 )
 
 // Result is the result of a pass over a set. The zero Result is an error.
@@ -112,41 +110,17 @@ func deleteLinks() Chain {
 
 // apply applies the dependents of a component.
 func (s *Set) apply(ctx context.Context) (Result, error) {
-	if s.config.observe {
-		s.Plan = &Plan{}
-	}
 	if err := s.generate(ctx); err != nil {
 		return Result{}, err
 	}
 	if err := s.findable(s.managed()); err != nil {
 		return Result{}, invalid(err)
 	}
-	res, err := decided(s.system.apply(ctx, s))
-	if err == nil && s.Plan != nil {
-		s.Plan.purge(s)
-		if s.Plan.IsEmpty() && slices.Contains(s.Component.GetFinalizers(), s.system.finalizer) {
-			return *cmp.Or(s.unready, &Result{Done: true}), nil
-		}
-		message := "the component is only observed; a pass would " + s.Plan.sentence()
-		return Result{Reason: ReasonObserveOnly, After: observeDelay, Message: message}, nil
-	}
-	return res, err
+	return decided(s.system.apply(ctx, s))
 }
 
 // remove deletes the dependents of a component.
 func (s *Set) remove(ctx context.Context) (Result, error) {
-	if s.config.observe {
-		stored, err := s.system.store.Load(ctx, s.system.cluster.GetClient(), s.Component)
-		if err == nil && stored == nil && slices.Contains(s.Component.GetFinalizers(), s.system.finalizer) {
-			stored, err = s.rebuilt(ctx) // it was lost, because the finalizer comes with the first dependents
-		}
-		if err != nil || stored == nil || len(stored.Items) == 0 {
-			return Result{Done: err == nil}, err
-		}
-		return Result{Reason: ReasonObserveOnly, Message: "the component is only observed, so its dependents " +
-			"and its finalizer stay: remove the annotation " + s.system.name + "/" + annotationObserve +
-			", or the option WithObserveOnly"}, nil
-	}
 	res, err := decided(s.system.remove(ctx, s))
 	if s.Inventory != nil {
 		s.reportDeletion()

@@ -71,7 +71,7 @@ func (r *Reconciler[T]) begin(ctx context.Context, component T) (*Set, error) {
 
 // configure reads the settings of the component, and checks them.
 func (s *Set) configure() (err error) {
-	if s.config, err = s.system.configurationOf(s.system.name, s.Component); err == nil {
+	if s.config, err = s.system.configurationOf(s.Component); err == nil {
 		s.owner, err = s.system.dependents.OwnerOf(s.Component)
 		s.labelKey, s.label = s.system.dependents.OwnerLabel(s.owner)
 	}

@@ -1,7 +1,6 @@
 package component
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,7 +88,6 @@ func (y *system) waves(ctx context.Context, s *Set) (Result, error) {
 			if s.Plan == nil {
 				return res, nil
 			}
-			s.unready = cmp.Or(s.unready, &res)
 		case s.Plan != nil:
 		default:
 			if p.WavesReady = w.Number; before == nil || before.Waves != p.Waves || before.WavesReady < w.Number {

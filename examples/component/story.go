@@ -55,7 +55,7 @@ func (s *Story) Tell(ctx context.Context) (err error) {
 		{"The plan for a new shop", s.isPlanned},
 		{"The shop is created in waves", s.isCreated},
 		{"Drift is corrected at once", s.drifts},
-		{"The plan for a change", s.isObserved},
+		{"The plan for a change", s.isChanged},
 		{"A field is contested", s.isContested},
 		{"An annotation changes the update policy", s.isAutoscaled},
 		{"A foreign object of a managed type blocks the deletion", s.isBlocked},
@@ -119,25 +119,16 @@ func (s *Story) drifts(ctx context.Context) error {
 	return s.greets(ctx, "Welcome")
 }
 
-// isObserved plans a change from outside of the operator. Then it changes a shop that
-// is only observed, and lets the operator act.
-func (s *Story) isObserved(ctx context.Context) error {
+// isChanged plans a change from outside of the operator, and then makes it.
+func (s *Story) isChanged(ctx context.Context) error {
 	s.say("person", "asks for the plan of the greeting Ciao")
 	changed := s.corner()
 	changed.Spec.Greeting = "Ciao"
 	if err := s.plan(ctx, changed); err != nil {
 		return err
 	}
-	s.say("person", "annotates the Shop with %s/observe-only, and changes its greeting to Ciao", name)
-	err := s.patch(ctx, s.corner(), fmt.Sprintf(`{"metadata":{"annotations":{"%s/observe-only":"true"}},"spec":{"greeting":"Ciao"}}`, name), "person")
-	if err != nil {
-		return err
-	}
-	if err := s.until(ctx, because("ObserveOnly", "greeting")); err != nil {
-		return err
-	}
-	s.say("person", "removes the annotation")
-	if err := s.patch(ctx, s.corner(), fmt.Sprintf(`{"metadata":{"annotations":{"%s/observe-only":null}}}`, name), "person"); err != nil {
+	s.say("person", "changes the greeting of the Shop to Ciao")
+	if err := s.patch(ctx, s.corner(), `{"spec":{"greeting":"Ciao"}}`, "person"); err != nil {
 		return err
 	}
 	if err := s.greets(ctx, "Ciao"); err != nil {
