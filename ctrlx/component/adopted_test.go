@@ -157,7 +157,7 @@ func TestAdoptedInDeletion(t *testing.T) {
 	inner.Spec.Finalizers = nil
 	must(t, api.SubResource("finalize").Update(t.Context(), inner))
 	w.settle()
-	if item := w.shop.Status.Inventory.Items[0]; item.Adopted || item.DeletePolicy != "" {
+	if item := w.shop.Status.Inventory.Items[0]; item.Adopted || item.DeletePolicy != "default" {
 		t.Errorf("a namespace that the component created: %+v", item)
 	}
 }

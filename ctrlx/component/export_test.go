@@ -86,9 +86,6 @@ func Changes(from, to client.Object) []FieldChange {
 	return changes(from, to, "shop.example.com", false)
 }
 
-// EveryField is the item that [statusStore.try] writes by dry-run.
-var EveryField = everyField
-
 // Record sets the recorder of the events of waves.
 func (p *Process[T]) Record(r events.EventRecorder) { p.y.recorder = r }
 

@@ -260,7 +260,7 @@ func TestUnservedHeld(t *testing.T) {
 	w.create(crd)
 	w.serve(kind, nil)
 	must(t, api.Status().Patch(t.Context(), w.shop, client.RawPatch("application/merge-patch+json", fmt.Appendf(nil,
-		`{"status":{"inventory":{"items":[{"group":%q,"kind":"Mill","namespace":%q,"name":"a","rebuilt":true}]}}}`, kind.Group, w.ns))))
+		`{"status":{"inventory":{"items":[{"group":%q,"kind":"Mill","namespace":%q,"name":"a","deletePolicy":"default","rebuilt":true}]}}}`, kind.Group, w.ns))))
 	w.want()
 	_, err := w.pass()
 	if err == nil || !strings.Contains(err.Error(), "serve one again") || len(w.shop.Status.Inventory.Items) != 1 {

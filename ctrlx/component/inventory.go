@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -37,8 +36,10 @@ type Item struct {
 	Name      string `json:"name"`
 	// DeleteOrder is the wave in which the object is deleted.
 	DeleteOrder int16 `json:"deleteOrder,omitempty"`
-	// DeletePolicy is the last policy of the object; empty: Delete.
-	DeletePolicy dependents.DeletePolicy `json:"deletePolicy,omitempty"`
+	// DeletePolicy is the last policy of the object; default: that of the component
+	// when the object is deleted. An inventory with an empty policy is an error,
+	// because the definition of the component has lost it.
+	DeletePolicy dependents.DeletePolicy `json:"deletePolicy"`
 	// Manages is the type that the object defines; nil: it defines none.
 	Manages *TypeInfo `json:"manages,omitempty"`
 	// Rebuilt reports that only the label of the object names the component,
@@ -53,6 +54,9 @@ type Item struct {
 	// Purged reports that the object of this digest is gone.
 	Purged bool `json:"purged,omitempty"`
 }
+
+// inherited is the delete policy of an item that its own manifest does not set.
+const inherited dependents.DeletePolicy = "default"
 
 // Ref names the object.
 func (i *Item) Ref() checks.Ref {
@@ -109,12 +113,10 @@ const (
 )
 
 // statusStore is the default [Store].
-type statusStore struct {
-	whole atomic.Bool // the API server has kept all fields of an inventory in this process
-}
+type statusStore struct{}
 
 // Load implements [Store].
-func (*statusStore) Load(_ context.Context, _ client.Client, c Component) (*Inventory, error) {
+func (statusStore) Load(_ context.Context, _ client.Client, c Component) (*Inventory, error) {
 	return c.GetStatus().Inventory, nil
 }
 
@@ -131,79 +133,41 @@ func (v *Inventory) fits() error {
 }
 
 // Save implements [Store]. It refuses to overwrite another version of the
-// component. A process tries all fields by dry-run before its first write.
-func (t *statusStore) Save(ctx context.Context, cl client.Client, c Component, v *Inventory) error {
-	err := v.fits()
-	if err == nil && !t.whole.Load() {
-		err = t.try(ctx, cl, c)
-	}
-	if err != nil {
+// component.
+func (statusStore) Save(ctx context.Context, cl client.Client, c Component, v *Inventory) error {
+	if err := v.fits(); err != nil {
 		return err
-	}
-	stored, err := patched(ctx, cl, c, v, true)
-	if err != nil {
-		return err
-	}
-	if err := complete(stored, v); err != nil {
-		t.whole.Store(false) // the definition has changed
-		return err
-	}
-	t.whole.Store(true)
-	c.GetStatus().Inventory = v
-	c.SetResourceVersion(stored.GetResourceVersion())
-	return nil
-}
-
-// everyField is an item that has each field.
-var everyField = Item{
-	Group: "g", Kind: "k", Namespace: "n", Name: "n", DeleteOrder: 1, DeletePolicy: dependents.DeleteOrphan,
-	Manages: &TypeInfo{Group: "g", Version: "v", Kind: "k"}, Rebuilt: true, Adopted: true, Purge: "d", Purged: true,
-}
-
-// try returns an error if the API server drops a field of an item. A pass over
-// an inventory without it could delete objects of others. It tries a write by
-// dry-run. If a webhook allows none, only the answer to a write shows that.
-func (*statusStore) try(ctx context.Context, cl client.Client, c Component) error {
-	v := &Inventory{Items: []Item{everyField}}
-	tried, err := patched(ctx, cl, c, v, false, client.DryRunAll)
-	switch {
-	case noDryRun(err):
-		return nil
-	case err != nil:
-		return err
-	}
-	return complete(tried, v)
-}
-
-// patched writes an inventory into the status of a component, and returns the
-// answer. lock refuses to overwrite another version of the component.
-func patched(
-	ctx context.Context, cl client.Client, c Component, v *Inventory, lock bool, opts ...client.SubResourcePatchOption,
-) (*unstructured.Unstructured, error) {
-	metadata := map[string]any{"uid": c.GetUID()}
-	if lock {
-		metadata["resourceVersion"] = c.GetResourceVersion()
 	}
 	patch, err := json.Marshal(map[string]any{
-		"metadata": metadata,
+		"metadata": map[string]any{"uid": c.GetUID(), "resourceVersion": c.GetResourceVersion()},
 		// A patch with null removes nothing.
 		"status": map[string]any{"inventory": map[string]any{"items": append([]Item{}, v.Items...)}},
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	gvk, err := cl.GroupVersionKindFor(c)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	stored := &unstructured.Unstructured{}
 	stored.SetGroupVersionKind(gvk)
 	stored.SetNamespace(c.GetNamespace())
 	stored.SetName(c.GetName())
-	return stored, again.Do(ctx, func() error {
-		return cl.Status().Patch(ctx, stored, client.RawPatch(types.MergePatchType, patch), opts...)
-	})
+	err = again.Do(ctx, func() error { return cl.Status().Patch(ctx, stored, client.RawPatch(types.MergePatchType, patch)) })
+	if err == nil {
+		err = complete(stored, v)
+	}
+	if err != nil {
+		return err
+	}
+	c.GetStatus().Inventory = v
+	c.SetResourceVersion(stored.GetResourceVersion())
+	return nil
 }
+
+var errPruned = errors.New("the API server drops a part of status.inventory, because the CustomResourceDefinition lacks it: " +
+	"generate the definition again, and apply it")
 
 // complete returns an error if a component lacks a part of the inventory that
 // was written to it: the API server drops fields that the definition lacks.
@@ -214,11 +178,168 @@ func complete(stored *unstructured.Unstructured, written *Inventory) error {
 		err = runtime.DefaultUnstructuredConverter.FromUnstructured(content, got)
 	}
 	if err == nil && !slices.EqualFunc(got.Items, written.Items, Item.equal) {
-		err = errors.New("the API server drops a part of status.inventory, because the CustomResourceDefinition lacks it: " +
-			"generate the definition again, and apply it")
+		err = errPruned
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", stored.GroupVersionKind().GroupKind(), err)
 	}
 	return nil
+}
+
+// inventory loads the inventory, and stores it before the first write of an
+// object that it lacks. A change by an inner link is stored at the end.
+func inventory(next Handler) Handler {
+	return func(ctx context.Context, s *Set) (Result, error) {
+		var err error
+		if s.stored, err = s.system.store.Load(ctx, s.system.cluster.GetClient(), s.Component); err != nil {
+			return Result{}, fmt.Errorf("loading the inventory: %w", err)
+		}
+		if s.stored != nil {
+			s.Inventory = s.stored.clone()
+			lost := func(i Item) bool { return i.DeletePolicy == "" }
+			if slices.ContainsFunc(s.stored.Items, lost) {
+				return Result{}, fmt.Errorf("loading the inventory: %w", errPruned)
+			}
+		} else if s.Inventory, err = s.rebuilt(ctx); err != nil {
+			return Result{}, fmt.Errorf("rebuilding the inventory: %w", err)
+		}
+		if err := s.include(ctx); err != nil {
+			return Result{}, err
+		}
+		if err := s.Save(ctx); err != nil {
+			return Result{}, err
+		}
+		res, err := next(ctx, s)
+		if lost := s.Save(ctx); err == nil {
+			err = lost
+		}
+		return res, err
+	}
+}
+
+// include adds the objects that the inventory lacks, and updates the others. An
+// object whose kind is not installed yet comes later, because its namespace may
+// not be known.
+func (s *Set) include(ctx context.Context) error {
+	v := s.Inventory
+	at := v.byRef()
+	for _, o := range s.Objects {
+		if !o.known {
+			continue
+		}
+		item := o.item()
+		i, found := at[o.Ref]
+		if !found {
+			i, v.Items = len(v.Items), append(v.Items, item)
+		}
+		old := v.Items[i]
+		item.Rebuilt = old.Rebuilt // until the object is written
+		if o.PurgeOrder != nil {
+			item.Purge, item.Purged = old.Purge, old.Purged
+		}
+		if o.stage == stageNamespaces {
+			existed := old.Adopted || old.Rebuilt // a label is no proof
+			if !found {
+				live, err := s.liveNamespace(ctx, o.Ref.Name)
+				if err != nil {
+					return fmt.Errorf("%s: %w", o.Ref, err)
+				}
+				existed = live != nil // one in deletion makes room for ours, see Wave.ahead
+			}
+			if existed {
+				item.adopt(o)
+			}
+		}
+		v.Items[i] = item
+	}
+	for i := range v.Items { // the policy may have changed since an object was in the set
+		if p := s.owner.Policies.Delete; p != dependents.DeleteDelete && v.Items[i].DeletePolicy == inherited {
+			v.Items[i].DeletePolicy = p
+		}
+	}
+	return nil
+}
+
+// item returns the item of the inventory for an object.
+func (o *Object) item() Item {
+	i := Item{
+		Group: o.Ref.Group, Kind: o.Ref.Kind, Namespace: o.Ref.Namespace, Name: o.Ref.Name,
+		DeleteOrder: o.DeleteOrder, DeletePolicy: o.Policies.Delete, Manages: o.Manages,
+	}
+	if i.DeletePolicy == dependents.DeleteDelete && o.deletePolicy == "" {
+		i.DeletePolicy = inherited // the policy of the component counts when the object is deleted
+	}
+	return i
+}
+
+// adopt marks the item of a namespace that existed before. Its deletion would
+// delete the objects of others in it. So the component keeps it, unless the
+// manifest itself asks for the deletion. A policy of the component or of an
+// option does not count.
+func (i *Item) adopt(o *Object) {
+	i.Adopted = true
+	if o.deletePolicy == "" || o.deletePolicy == "default" || o.Policies.Delete != dependents.DeleteDelete {
+		i.DeletePolicy = dependents.DeleteOrphan
+	}
+}
+
+// ahead stores what the inventory must have before the writes of a wave:
+//
+//   - An object that was purged exists again.
+//   - A namespace that lacks the label of the component existed before. One that
+//     does not exist any more will be that of the component.
+func (w *Wave) ahead(ctx context.Context) error {
+	if len(w.pending) == 0 {
+		return nil
+	}
+	indexes := w.Inventory.byRef()
+	for _, i := range w.pending {
+		o := w.Objects[i]
+		at, found := indexes[o.Ref]
+		if !found {
+			continue // a plan of an object whose kind is not served
+		}
+		item := &w.Inventory.Items[at]
+		item.Purge, item.Purged = "", false
+		if o.stage != stageNamespaces {
+			continue
+		}
+		live, err := w.liveNamespace(ctx, o.Ref.Name)
+		switch {
+		case err != nil:
+			return err
+		case live == nil:
+			item.Adopted, item.DeletePolicy = false, o.item().DeletePolicy
+		case live.GetLabels()[w.labelKey] != w.label:
+			item.adopt(o)
+		}
+	}
+	if err := w.Save(ctx); err != nil {
+		return err
+	}
+	return w.upToDate(ctx)
+}
+
+// proven ends the doubt about objects that only a label named: they have the
+// content of their manifests now.
+func (w *Wave) proven() {
+	var indexes map[checks.Ref]int // most inventories have no such item
+	for at := range w.Inventory.Items {
+		if w.Inventory.Items[at].Rebuilt {
+			indexes = w.Inventory.byRef()
+			break
+		}
+	}
+	if indexes == nil {
+		return
+	}
+	for i, r := range w.Results {
+		at, found := indexes[w.Objects[i].Ref]
+		switch r.Outcome {
+		case dependents.Created, dependents.Updated, dependents.InSync, dependents.Waiting:
+			if found && !r.Contested && r.Pending == nil {
+				w.Inventory.Items[at].Rebuilt = false
+			}
+		}
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -176,13 +175,11 @@ func TestPrunedInventory(t *testing.T) {
 	cases := map[string]struct {
 		reason    string
 		manifests []string
-		noDryRun  bool
 		deleted   bool
 		writes    []string // of two passes, which fail
 	}{
-		"First":    {"no object is written, although its item needs no other field", []string{configMap("a", "1")}, false, false, nil},
-		"Deleted":  {"the definition may have lost the policy of an object", nil, false, true, nil},
-		"NoDryRun": {"a webhook allows no dry-run, so the answer to the write counts", []string{configMap("a", "1", "delete-order", "1")}, true, false, []string{"store Booth nodryrun", "store Booth nodryrun"}},
+		"First":   {"no object is written", []string{configMap("a", "1")}, false, []string{"store Booth first"}},
+		"Deleted": {"the definition has lost the policy of an object", nil, true, nil},
 	}
 	for title, tc := range cases {
 		t.Run(title, func(t *testing.T) {
@@ -204,12 +201,6 @@ func TestPrunedInventory(t *testing.T) {
 				must(t, api.Delete(t.Context(), booth))
 			}
 			p := component.NewProcess(component.New[*Booth](name, manifests), w.ends, w.preferred)
-			w.before = func(call string) error {
-				if tc.noDryRun && strings.HasPrefix(call, "try store") {
-					return apierrors.NewBadRequest("admission webhook does not support dry run")
-				}
-				return nil
-			}
 			w.writes()
 			for range 2 {
 				must(t, api.Get(t.Context(), clientKey(booth), booth))
@@ -221,21 +212,6 @@ func TestPrunedInventory(t *testing.T) {
 			same(t, tc.writes, w.writes(), "%s: the writes", tc.reason)
 		})
 	}
-}
-
-// The item that a dry-run tries has each field.
-func TestEveryField(t *testing.T) {
-	var walk func(of reflect.Value)
-	walk = func(of reflect.Value) {
-		for i := range of.NumField() {
-			if of.Field(i).IsZero() {
-				t.Errorf("%s has no %s", of.Type(), of.Type().Field(i).Name)
-			} else if of.Field(i).Kind() == reflect.Pointer {
-				walk(of.Field(i).Elem())
-			}
-		}
-	}
-	walk(reflect.ValueOf(component.EveryField))
 }
 
 // After a lost inventory, an object that only the label names is not deleted, also if

@@ -155,7 +155,6 @@ func (y *system) validate(ctx context.Context, s *Set, o *Object) error {
 		problems = append(problems, fmt.Sprintf("the update policy Recreate would delete all objects in it: "+
 			"set %s/update-policy to another one", y.name))
 	}
-	problems = y.misspelt(problems, o.Manifest)
 	problems = y.order(problems, o.Manifest, annotationApplyOrder, &o.ApplyOrder)
 	problems = y.order(problems, o.Manifest, annotationDeleteOrder, &o.DeleteOrder)
 	if o.Manifest.GetAnnotations()[y.name+"/"+annotationPurgeOrder] != "" {
@@ -192,15 +191,3 @@ func (o *Object) placed(c Component) checks.Ref {
 
 // digest returns the digest of the manifest; empty: the kind is not served.
 func (o *Object) digest() string { return o.request.Digest() }
-
-// item returns the item of the inventory for an object.
-func (o *Object) item() Item {
-	i := Item{
-		Group: o.Ref.Group, Kind: o.Ref.Kind, Namespace: o.Ref.Namespace, Name: o.Ref.Name,
-		DeleteOrder: o.DeleteOrder, DeletePolicy: o.Policies.Delete, Manages: o.Manages,
-	}
-	if i.DeletePolicy == dependents.DeleteDelete && o.deletePolicy == "" {
-		i.DeletePolicy = "" // the policy of the component counts when the object is deleted
-	}
-	return i
-}

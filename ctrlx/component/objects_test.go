@@ -47,8 +47,6 @@ func TestBadInput(t *testing.T) {
 			`ConfigMap NAMESPACE/a: shop.example.com/apply-order is "32768": it must be a whole number from -32768 to 32767`},
 		"OrderText": {"a text is no order", func(s *ShopSpec) { s.Manifests = []string{configMap("a", "1", "delete-order", "first")} },
 			`shop.example.com/delete-order is "first"`},
-		"Misspelt": {"an order that would be ignored", func(s *ShopSpec) { s.Manifests = []string{configMap("a", "1", "aply-order", "1")} },
-			`the annotation shop.example.com/aply-order is unknown: it must be one of ["apply-order" "purge-order" "delete-order"]`},
 		"Policy": {"an annotation", func(s *ShopSpec) { s.Manifests = []string{configMap("a", "1", "update-policy", "Merge")} },
 			`ConfigMap NAMESPACE/a: shop.example.com/update-policy is "Merge"`},
 		"ComponentPolicy": {"a setting of the component", func(s *ShopSpec) { s.Update = "Merge" }, `the policies of the owner Shop.test.windlass-go.github.io NAMESPACE/shop: the update-policy of the spec or of an option is "Merge": it must be one of`},

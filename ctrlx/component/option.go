@@ -39,7 +39,7 @@ type options struct {
 }
 
 func optionsOf(name string, opts []Option) options {
-	o := options{concurrency: 1, finalizer: name + "/finalizer", store: &statusStore{}, namespaces: MissingNamespacesCreate}
+	o := options{concurrency: 1, finalizer: name + "/finalizer", store: statusStore{}, namespaces: MissingNamespacesCreate}
 	for i, opt := range opts {
 		if opt == nil {
 			panic(fmt.Sprintf("component: New: %s: option %d is nil", name, i+1))

@@ -3,9 +3,7 @@ package component
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -90,19 +88,6 @@ func (y *system) order(problems []string, obj metav1.Object, key string, order *
 		return append(problems, fmt.Sprintf("%s is %q: it must be a whole number from -32768 to 32767", key, text))
 	}
 	*order = int16(n)
-	return problems
-}
-
-// misspelt returns a problem for each annotation of the reconciler that looks like
-// an order and is none.
-func (y *system) misspelt(problems []string, obj metav1.Object) []string {
-	known := []string{annotationApplyOrder, annotationPurgeOrder, annotationDeleteOrder}
-	for key := range obj.GetAnnotations() {
-		rest, ours := strings.CutPrefix(key, y.name+"/")
-		if ours && strings.HasSuffix(strings.ToLower(rest), "order") && !slices.Contains(known, rest) {
-			problems = append(problems, fmt.Sprintf("the annotation %s is unknown: it must be one of %q", key, known))
-		}
-	}
 	return problems
 }
 

@@ -38,7 +38,7 @@ func (s *Set) rebuilt(ctx context.Context) (*Inventory, error) {
 				kept, err = s.kept(ctx, obj)
 			}
 			if !kept {
-				v.Items = append(v.Items, Item{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.Namespace, Name: obj.Name, Rebuilt: true})
+				v.Items = append(v.Items, Item{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.Namespace, Name: obj.Name, DeletePolicy: inherited, Rebuilt: true})
 			}
 		}
 		if err != nil {

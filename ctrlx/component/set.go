@@ -1,7 +1,6 @@
 package component
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -174,7 +173,7 @@ func (s *Set) generate(ctx context.Context) error {
 // large for the status is a problem.
 func (s *Set) Save(ctx context.Context) error {
 	if s.Plan != nil {
-		if _, ok := s.system.store.(*statusStore); ok {
+		if _, ok := s.system.store.(statusStore); ok {
 			s.Plan.problem(s.Inventory.fits())
 		}
 		return nil
@@ -214,75 +213,5 @@ func (s *Set) upToDate(ctx context.Context) error {
 			errors.New("the component has changed since the pass read it"))
 	}
 	s.proved = true
-	return nil
-}
-
-// inventory loads the inventory, and stores it before the first write of an
-// object that it lacks. A change by an inner link is stored at the end.
-func inventory(next Handler) Handler {
-	return func(ctx context.Context, s *Set) (Result, error) {
-		var err error
-		if s.stored, err = s.system.store.Load(ctx, s.system.cluster.GetClient(), s.Component); err != nil {
-			return Result{}, fmt.Errorf("loading the inventory: %w", err)
-		}
-		if s.stored != nil {
-			s.Inventory = s.stored.clone()
-		} else if s.Inventory, err = s.rebuilt(ctx); err != nil {
-			return Result{}, fmt.Errorf("rebuilding the inventory: %w", err)
-		}
-		if err := s.include(ctx); err != nil {
-			return Result{}, err
-		}
-		if err := s.Save(ctx); err != nil {
-			return Result{}, err
-		}
-		res, err := next(ctx, s)
-		if lost := s.Save(ctx); err == nil {
-			err = lost
-		}
-		return res, err
-	}
-}
-
-// include adds the objects that the inventory lacks, and updates the others. An
-// object whose kind is not installed yet comes later, because its namespace may
-// not be known.
-func (s *Set) include(ctx context.Context) error {
-	v := s.Inventory
-	at := v.byRef()
-	for _, o := range s.Objects {
-		if !o.known {
-			continue
-		}
-		item := o.item()
-		i, found := at[o.Ref]
-		if !found {
-			i, v.Items = len(v.Items), append(v.Items, item)
-		}
-		old := v.Items[i]
-		item.Rebuilt = old.Rebuilt // until the object is written
-		if o.PurgeOrder != nil {
-			item.Purge, item.Purged = old.Purge, old.Purged
-		}
-		if o.stage == stageNamespaces {
-			existed := old.Adopted || old.Rebuilt // a label is no proof
-			if !found {
-				live, err := s.liveNamespace(ctx, o.Ref.Name)
-				if err != nil {
-					return fmt.Errorf("%s: %w", o.Ref, err)
-				}
-				existed = live != nil // one in deletion makes room for ours, see Wave.ahead
-			}
-			if existed {
-				item.adopt(o)
-			}
-		}
-		v.Items[i] = item
-	}
-	if p := s.owner.Policies.Delete; p != dependents.DeleteDelete { // it may have changed since an object was in the set
-		for i := range v.Items {
-			v.Items[i].DeletePolicy = cmp.Or(v.Items[i].DeletePolicy, p)
-		}
-	}
 	return nil
 }

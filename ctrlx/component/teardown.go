@@ -72,12 +72,6 @@ func (s *Set) total(n int, deleted bool) int {
 // teardown deletes objects wave by wave, and drops from the inventory those
 // that are gone or kept. deleted reports that the component is deleted.
 func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (Result, error) {
-	if t, ok := s.system.store.(*statusStore); ok && len(items) > 0 && s.Plan == nil {
-		// The definition may have changed since the inventory was stored.
-		if err := t.try(ctx, s.system.cluster.GetClient(), s.Component); err != nil {
-			return Result{}, fmt.Errorf("checking the inventory: %w", err)
-		}
-	}
 	items, res, err := s.held(ctx, items, deleted)
 	if err != nil || !res.Done {
 		return res, err
