@@ -35,6 +35,7 @@ import (
 
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/ctrlx/manifests"
 	"github.com/windlass-go/windlass/internal/testing/race"
 	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
@@ -121,7 +122,7 @@ func (l *large) restart(tb testing.TB) {
 	tb.Helper()
 	m := *l.manager
 	l.manager = &m
-	generator := component.GeneratorFunc[*ShopSpec](func(context.Context, string, string, *ShopSpec) ([]client.Object, error) {
+	generator := manifests.GeneratorFunc[*ShopSpec](func(context.Context, string, string, *ShopSpec) ([]client.Object, error) {
 		return l.objects, nil
 	})
 	r := component.New[*Shop](name, generator, component.WithKinds(configMaps, deployments), component.WithStore(&l.inventory))

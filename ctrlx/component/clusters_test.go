@@ -119,7 +119,7 @@ func TestTwoClusters(t *testing.T) {
 	o.ready("True Succeeded", "")
 
 	// The Shop of the same name in another cluster is another owner.
-	other := &operator{t: t, api: y.direct, ns: o.ns, shops: component.New[*Shop](name, manifests, component.WithKinds(configMaps), from("two"))}
+	other := &operator{t: t, api: y.direct, ns: o.ns, shops: component.New[*Shop](name, inSpec, component.WithKinds(configMaps), from("two"))}
 	other.start(y.config, cache.Options{DefaultNamespaces: map[string]cache.Config{o.ns: {}}})
 	second := other.create(configMap("a", "3"))
 	other.ready("False DependentNotOurs", "it belongs to one/Shop.test.windlass-go.github.io "+o.ns+"/shop")

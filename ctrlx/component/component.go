@@ -11,10 +11,11 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
+	"github.com/windlass-go/windlass/ctrlx/manifests"
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Component is an object with dependents that a [Generator] makes.
+// Component is an object with dependents that a [manifests.Generator] makes.
 type Component interface {
 	client.Object
 	// GetSpec returns the parameters of the generator, usually a pointer to the
@@ -47,7 +48,7 @@ type Reconciler[T Component] struct {
 //   - A method of T or of its GetSpec has a name of [PolicyConfiguration],
 //     [TypeConfiguration] or [ReapplyConfiguration], and another signature.
 //   - GetSpec returns a value, and only its pointer has such a method.
-func New[T Component](name string, g Generator, opts ...Option) *Reconciler[T] {
+func New[T Component](name string, g manifests.Generator, opts ...Option) *Reconciler[T] {
 	setup.MustName("component: New", name)
 	if g == nil {
 		panic(fmt.Sprintf("component: New: %s: the generator is nil", name))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/manifests"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -41,7 +42,7 @@ func (v *valued) GetSpec() any { return v.Spec }
 
 // A mistake of the program panics at set-up. The text names the option and the fix.
 func TestPanics(t *testing.T) {
-	g := component.GeneratorFunc[*ShopSpec](nil)
+	g := manifests.GeneratorFunc[*ShopSpec](nil)
 	cases := map[string]struct {
 		reason string
 		call   func()
@@ -69,8 +70,8 @@ func TestPanics(t *testing.T) {
 		"Suspended":   {"the method would be ignored", func() { component.New[*suspended](name, g) }, "the method IsSuspended of *component_test.suspended is a func() string: it must be a func() bool"},
 		"DriftedSpec": {"the method would be ignored", func() { component.New[*driftedSpec](name, g) }, "the method GetAdditionalManagedTypes"},
 		"ValuedSpec":  {"the value has no method of the pointer", func() { component.New[*valued](name, g) }, "GetSpec returns a component_test.ShopSpec, and GetAdoptionPolicy has a pointer receiver: return a pointer"},
-		"NoFiles":     {"nil", func() { component.Templates(nil) }, "component: Templates: the file system is nil"},
-		"NoFile":      {"no file matches", func() { component.Templates(fstest.MapFS{}) }, `Templates: "*.yaml": no file matches`},
+		"NoFiles":     {"nil", func() { manifests.Templates(nil) }, "component: Templates: the file system is nil"},
+		"NoFile":      {"no file matches", func() { manifests.Templates(fstest.MapFS{}) }, `Templates: "*.yaml": no file matches`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -112,7 +112,7 @@ func TestControllers(t *testing.T) {
 		kinds = append(kinds, schema.GroupVersionKind{Version: "v1", Kind: kind})
 	}
 	kinds = append(kinds, schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"}, schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"})
-	o.shops = component.New[*Shop](name, manifests, component.WithKinds(kinds...))
+	o.shops = component.New[*Shop](name, inSpec, component.WithKinds(kinds...))
 	inside := o.ns + "-web"
 	o.start(config, cache.Options{DefaultNamespaces: map[string]cache.Config{o.ns: {}, inside: {}}}) // another test has Shops there, too
 	volume, err := parsed(fmt.Sprintf(`{apiVersion: v1, kind: PersistentVolume, metadata: {name: %s}, spec: {accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}, hostPath: {path: /none}}}`, inside))

@@ -2,11 +2,11 @@
 // set of generated objects to the cluster, its dependents. It is a preset of
 // chains over package ctrlx and package dependents:
 //
-//	shops := component.New[*v1.Shop]("shop.example.com", component.Templates(files, "*.yaml"))
+//	shops := component.New[*v1.Shop]("shop.example.com", manifests.Templates(files, "*.yaml"))
 //	err := shops.SetupWithManager(mgr) // then mgr.Start
 //
-// A [Generator] makes the objects: a function ([GeneratorFunc]) or Go templates
-// ([Templates]). The type of the component has a [Status] in its status, and
+// Package manifests makes the objects: from Go templates, a function, or the text
+// of other software. The type of the component has a [Status] in its status, and
 // the methods of [Component].
 //
 // # Set-up

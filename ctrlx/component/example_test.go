@@ -3,8 +3,6 @@ package component_test
 import (
 	"context"
 	"fmt"
-	"strings"
-	"testing/fstest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +14,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/manifests"
 )
 
 // configMaps is a kind of dependents.
@@ -26,7 +25,7 @@ func ExampleNew() {
 	var mgr ctrl.Manager
 	setUp := func() error {
 		return component.New[*Shop]("shop.example.com",
-			component.GeneratorFunc[*ShopSpec](func(_ context.Context, _, name string, spec *ShopSpec) ([]client.Object, error) {
+			manifests.GeneratorFunc[*ShopSpec](func(_ context.Context, _, name string, spec *ShopSpec) ([]client.Object, error) {
 				return []client.Object{&corev1.ConfigMap{
 					ObjectMeta: metav1.ObjectMeta{Name: name + "-settings"}, // in the namespace of the shop
 					Data:       map[string]string{"size": fmt.Sprint(spec.Size)},
@@ -36,27 +35,6 @@ func ExampleNew() {
 		).SetupWithManager(mgr)
 	}
 	_ = setUp
-}
-
-// Templates are files, usually of an embed.FS.
-func ExampleTemplates() {
-	files := fstest.MapFS{"settings.yaml": {Data: []byte(`
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: {{ .Name }}-settings
-data:
-  size: {{ .Parameters.Size | quote }}
-`)}}
-	objects, err := component.Templates(files).Generate(context.Background(), "default", "books", &ShopSpec{Size: 3})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, obj := range objects {
-		fmt.Println(obj.GetObjectKind().GroupVersionKind().Kind, obj.GetName())
-	}
-	// Output: ConfigMap books-settings
 }
 
 // A link of yours runs around each wave. This one lets a component write in a
@@ -71,7 +49,7 @@ func ExampleWithWaveChain() {
 			return next(ctx, w)
 		}
 	})
-	shops := component.New[*Shop]("shop.example.com", component.GeneratorFunc[*ShopSpec](nil), component.WithWaveChain(
+	shops := component.New[*Shop]("shop.example.com", manifests.GeneratorFunc[*ShopSpec](nil), component.WithWaveChain(
 		func(c component.WaveChain) (component.WaveChain, error) { return c.InsertAfter("Look", window) },
 	))
 	fmt.Println(shops.ApplyChain())
@@ -81,17 +59,4 @@ func ExampleWithWaveChain() {
 	// Recover -> Inventory -> Redundant
 	// Recover -> Look -> Window -> Namespaces -> Preflight
 	// Recover -> Inventory -> Finalizers -> Guard
-}
-
-// A generator may get a text from other software, such as a Helm chart.
-func ExampleParseYAML() {
-	render := func(name string, spec *ShopSpec) string { // stands for the other software
-		return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %q}\ndata: {size: \"%d\"}\n---\n", name, spec.Size)
-	}
-	charts := component.GeneratorFunc[*ShopSpec](func(_ context.Context, _, name string, spec *ShopSpec) ([]client.Object, error) {
-		return component.ParseYAML(strings.NewReader(render(name, spec)))
-	})
-	objects, err := charts.Generate(context.Background(), "default", "books", &ShopSpec{Size: 3})
-	fmt.Println(len(objects), err)
-	// Output: 1 <nil>
 }

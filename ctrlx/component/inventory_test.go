@@ -200,7 +200,7 @@ func TestPrunedInventory(t *testing.T) {
 				must(t, api.Status().Update(t.Context(), booth))
 				must(t, api.Delete(t.Context(), booth))
 			}
-			p := component.NewProcess(component.New[*Booth](name, manifests), w.ends, w.preferred)
+			p := component.NewProcess(component.New[*Booth](name, inSpec), w.ends, w.preferred)
 			w.writes()
 			for range 2 {
 				must(t, api.Get(t.Context(), clientKey(booth), booth))

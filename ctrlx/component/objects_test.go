@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/manifests"
 )
 
 // Bad input is refused before any write, and the error names the object.
@@ -188,7 +189,7 @@ func TestGenerators(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.generator = component.GeneratorFunc[*ShopSpec](func(context.Context, string, string, *ShopSpec) ([]client.Object, error) {
+			w.generator = manifests.GeneratorFunc[*ShopSpec](func(context.Context, string, string, *ShopSpec) ([]client.Object, error) {
 				if tc.panics {
 					panic("boom")
 				}
@@ -217,7 +218,7 @@ func TestSharedManifests(t *testing.T) {
 	crd, _ := w.definition()
 	u, err := parsed(crd)
 	must(t, err)
-	w.generator = component.GeneratorFunc[*ShopSpec](func(context.Context, string, string, *ShopSpec) ([]client.Object, error) {
+	w.generator = manifests.GeneratorFunc[*ShopSpec](func(context.Context, string, string, *ShopSpec) ([]client.Object, error) {
 		return []client.Object{u}, nil
 	})
 	w.restart()

@@ -31,6 +31,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
+	"github.com/windlass-go/windlass/ctrlx/manifests"
 )
 
 var deployments = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
@@ -55,12 +56,12 @@ var patient = component.WithReconciler(ctrlx.WithSyncTimeout(2 * time.Minute))
 
 func newOperator(t *testing.T, set func(*component.Reconciler[*Shop]), opts ...component.Option) *operator {
 	t.Helper()
-	return startOperator(t, manifests, nil, set, opts...)
+	return startOperator(t, inSpec, nil, set, opts...)
 }
 
 // startOperator starts an operator with a generator. It calls answered for each answer
 // of the API server to a request of the operator, without watches.
-func startOperator(t *testing.T, g component.Generator, answered func(*http.Request, *http.Response), set func(*component.Reconciler[*Shop]), opts ...component.Option) *operator {
+func startOperator(t *testing.T, g manifests.Generator, answered func(*http.Request, *http.Response), set func(*component.Reconciler[*Shop]), opts ...component.Option) *operator {
 	t.Helper()
 	startServer(t)
 	o := &operator{t: t, api: api, ns: apiserver.Namespace(t, api), answered: answered}

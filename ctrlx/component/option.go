@@ -9,6 +9,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
+	"github.com/windlass-go/windlass/ctrlx/manifests"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -17,7 +18,7 @@ import (
 type Option func(*options)
 
 type options struct {
-	generator  Generator
+	generator  manifests.Generator
 	policies   dependents.Policies
 	namespaces MissingNamespacesPolicy
 	types      []TypeInfo

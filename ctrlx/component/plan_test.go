@@ -20,6 +20,7 @@ import (
 
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/manifests"
 )
 
 var update = flag.Bool("update", false, "write the files in testdata")
@@ -246,7 +247,7 @@ func TestForgedPlan(t *testing.T) {
 	const forged = "x\nwave 2 of 2\n  -  delete Namespace prod"
 	w := newWorld(t)
 	crd, kind := w.definition()
-	w.generator = component.GeneratorFunc[*ShopSpec](func(_ context.Context, _, _ string, s *ShopSpec) (all []client.Object, err error) {
+	w.generator = manifests.GeneratorFunc[*ShopSpec](func(_ context.Context, _, _ string, s *ShopSpec) (all []client.Object, err error) {
 		for _, text := range []string{crd, mill(kind, "a"), mill(schema.GroupVersionKind{Group: "x.example.com", Version: "v1", Kind: "Mill"}, "b")} {
 			u, err := parsed(text)
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/windlass-go/windlass/ctrlx/component"
+	"github.com/windlass-go/windlass/ctrlx/manifests"
 )
 
 // TestTable compares the table of the page with the links of a component. Links
@@ -27,7 +28,7 @@ func TestTable(t *testing.T) {
 	for _, name := range regexp.MustCompile("`([A-Z][A-Za-z]+)`").FindAllStringSubmatch(section, -1) {
 		listed = append(listed, name[1])
 	}
-	links, err := component.New[*Shop](name, component.GeneratorFunc[*ShopSpec](nil)).Links(fakeCluster{fake.NewClientBuilder().WithScheme(scheme).Build()})
+	links, err := component.New[*Shop](name, manifests.GeneratorFunc[*ShopSpec](nil)).Links(fakeCluster{fake.NewClientBuilder().WithScheme(scheme).Build()})
 	must(t, err)
 	var want []string
 	for _, link := range links {

@@ -28,6 +28,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/ctrlx/manifests"
 )
 
 // The API server of all tests. Each test has its own namespace. startServer sets
@@ -71,7 +72,7 @@ type world struct {
 	ns         string
 	shop       *Shop
 	opts       []component.Option
-	generator  component.Generator
+	generator  manifests.Generator
 	reconciler *component.Reconciler[*Shop]
 	ends       ends
 	process    *component.Process[*Shop]
@@ -87,7 +88,7 @@ type world struct {
 func newWorld(t *testing.T, opts ...component.Option) *world {
 	t.Helper()
 	startServer(t)
-	w := &world{t: t, ns: apiserver.Namespace(t, api), opts: opts, generator: manifests}
+	w := &world{t: t, ns: apiserver.Namespace(t, api), opts: opts, generator: inSpec}
 	w.preferred = func(context.Context) ([]*metav1.APIResourceList, error) { return found.ServerPreferredResources() }
 	w.shop = &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "shop", Finalizers: []string{name + "/finalizer"}}}
 	must(t, api.Create(t.Context(), w.shop))
@@ -95,9 +96,9 @@ func newWorld(t *testing.T, opts ...component.Option) *world {
 	return w
 }
 
-// manifests is the generator of the tests: the objects are in the spec. The text
+// inSpec is the generator of the tests: the objects are in the spec. The text
 // NAMESPACE stands for the namespace of the test.
-var manifests = component.GeneratorFunc[*ShopSpec](func(_ context.Context, namespace, _ string, spec *ShopSpec) (all []client.Object, err error) {
+var inSpec = manifests.GeneratorFunc[*ShopSpec](func(_ context.Context, namespace, _ string, spec *ShopSpec) (all []client.Object, err error) {
 	all = []client.Object{}
 	for _, text := range spec.Manifests {
 		u, err := parsed(strings.ReplaceAll(text, "NAMESPACE", namespace))

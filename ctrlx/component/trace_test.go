@@ -29,6 +29,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/component"
+	"github.com/windlass-go/windlass/ctrlx/manifests"
 )
 
 // trace is an operator whose passes are recorded. A pass is the list of its hooks
@@ -187,11 +188,11 @@ func newTrace(t *testing.T) *trace {
 	hook := func(step string) ctrlx.HookFunc[*Shop] {
 		return func(context.Context, client.Client, *Shop) error { return tr.runs(step) }
 	}
-	generate := component.GeneratorFunc[*ShopSpec](func(ctx context.Context, namespace, name string, spec *ShopSpec) ([]client.Object, error) {
+	generate := manifests.GeneratorFunc[*ShopSpec](func(ctx context.Context, namespace, name string, spec *ShopSpec) ([]client.Object, error) {
 		if err := tr.runs("generate"); err != nil {
 			return nil, err
 		}
-		return manifests(ctx, namespace, name, spec)
+		return inSpec(ctx, namespace, name, spec)
 	})
 	guarding := chain.Named("guarding", chain.Before[*component.Set, component.Result](func(context.Context, *component.Set) error { return tr.runs("guard") }))
 	now := func() time.Time {

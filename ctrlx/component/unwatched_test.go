@@ -37,7 +37,7 @@ func TestUnwatched(t *testing.T) {
 			startServer(t)
 			var mu sync.Mutex
 			var lines []string
-			o := &operator{t: t, api: api, ns: apiserver.Namespace(t, api), shops: component.New[*Shop]("shop.example.com", manifests, tc.opt)}
+			o := &operator{t: t, api: api, ns: apiserver.Namespace(t, api), shops: component.New[*Shop]("shop.example.com", inSpec, tc.opt)}
 			o.log = funcr.New(func(_, args string) {
 				mu.Lock()
 				defer mu.Unlock()

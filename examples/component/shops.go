@@ -4,6 +4,7 @@ import (
 	"embed"
 
 	"github.com/windlass-go/windlass/ctrlx/component"
+	"github.com/windlass-go/windlass/ctrlx/manifests"
 	v1 "github.com/windlass-go/windlass/examples/component/api/v1"
 )
 
@@ -27,7 +28,7 @@ var templates embed.FS
 // NewShops returns the reconciler of shops. Its dependents are the templates of
 // the folder shop.
 func NewShops() *component.Reconciler[*v1.Shop] {
-	return component.New[*v1.Shop](name, component.Templates(templates, "shop/*.yaml"))
+	return component.New[*v1.Shop](name, manifests.Templates(templates, "shop/*.yaml"))
 }
 
 // :shops

@@ -22,7 +22,7 @@ var order = []string{
 	"internal/write", "internal/engine",
 	"internal/pass", "internal/status", "internal/settle",
 	"", "guards", "inuse",
-	"component/dependents", "component", "manifests", "ctrltest", "internal/combinations",
+	"manifests", "component/dependents", "component", "ctrltest", "internal/combinations",
 }
 
 const module = "github.com/windlass-go/windlass/ctrlx"

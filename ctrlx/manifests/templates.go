@@ -1,22 +1,17 @@
-package component
+package manifests
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 	"strings"
 	"text/template"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
@@ -53,8 +48,8 @@ import (
 //	labels: {{ toJson .Parameters.Labels }}
 //	name: {{ printf "%s-server" .Name | quote }}
 //
-// Limit the result with [WithOwnNamespaceOnly], and the rights of the operator
-// or of the client (ctrlx.WithImpersonation).
+// Limit the result with component.WithOwnNamespaceOnly, and the rights of the
+// operator or of the client (ctrlx.WithImpersonation).
 //
 // Templates panics if no file matches, or a file cannot be read or parsed.
 // Fixed files are part of the program.
@@ -63,7 +58,7 @@ func Templates(fsys fs.FS, patterns ...string) Generator {
 		patterns = []string{"*.yaml"}
 	}
 	if fsys == nil {
-		panic("component: Templates: the file system is nil")
+		panic("manifests: Templates: the file system is nil")
 	}
 	g := &templates{set: template.New("").Option("missingkey=error").Funcs(functions)}
 	for _, pattern := range patterns {
@@ -85,7 +80,7 @@ func Templates(fsys fs.FS, patterns ...string) Generator {
 			g.names = append(g.names, name)
 		}
 		if err != nil {
-			panic(fmt.Sprintf("component: Templates: %q: %v", pattern, err))
+			panic(fmt.Sprintf("manifests: Templates: %q: %v", pattern, err))
 		}
 	}
 	slices.Sort(g.names)
@@ -121,58 +116,6 @@ func (g *templates) Generate(
 		all = append(all, objects...)
 	}
 	return all, ctx.Err()
-}
-
-// ParseYAML returns the objects of YAML documents, for a generator that gets a
-// text from other software, such as Helm. A document without content is left
-// out, and a list is replaced by its items. A key that occurs twice is an error, and so is a document without a kind.
-// The result is not nil, unless there is an error.
-func ParseYAML(text io.Reader) (all []client.Object, err error) {
-	r := utilyaml.NewYAMLReader(bufio.NewReader(text))
-	all = []client.Object{}
-	for n := 1; ; n++ {
-		document, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return all, nil
-		}
-		u := &unstructured.Unstructured{}
-		if err == nil {
-			if document, err = yaml.YAMLToJSONStrict(document); err == nil {
-				err = utiljson.Unmarshal(document, &u.Object)
-			}
-		}
-		if err == nil && len(u.Object) > 0 {
-			all, err = expanded(all, u)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("document %d: %w", n, err)
-		}
-	}
-}
-
-// expanded adds an object to all. Of a list, as kubectl and charts make them, it
-// adds the items. An object with a name is no list, whatever its kind.
-func expanded(all []client.Object, u *unstructured.Unstructured) ([]client.Object, error) {
-	if u.GetKind() == "" || u.GetAPIVersion() == "" {
-		return nil, errors.New("it has no apiVersion or no kind")
-	}
-	value, isList := u.Object["items"]
-	items, _ := value.([]any)
-	isList = isList && (items != nil || value == nil)
-	if !isList || !strings.HasSuffix(u.GetKind(), "List") || u.GetName() != "" {
-		return append(all, u), nil
-	}
-	for n, item := range items {
-		content, ok := item.(map[string]any)
-		err := errors.New("it is no object")
-		if ok {
-			all, err = expanded(all, &unstructured.Unstructured{Object: content})
-		}
-		if err != nil {
-			return nil, fmt.Errorf("item %d: %w", n+1, err)
-		}
-	}
-	return all, nil
 }
 
 // functions are the functions of templates.

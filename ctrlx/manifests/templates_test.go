@@ -1,13 +1,14 @@
-package component_test
+package manifests_test
 
 import (
 	"strings"
 	"testing"
 	"testing/fstest"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/windlass-go/windlass/ctrlx/component"
+	"github.com/windlass-go/windlass/ctrlx/manifests"
 )
 
 // Templates make objects, or an error that names the file and the cause.
@@ -47,7 +48,7 @@ func TestTemplates(t *testing.T) {
 					t.Errorf("%s: panic %v", tc.reason, v)
 				}
 			}()
-			g := component.Templates(fstest.MapFS{"a.yaml": {Data: []byte(tc.file)}, "_shared.yaml": {Data: []byte(`{{ define "shared" }}{k: {{ .Name }}}{{ end }}`)}})
+			g := manifests.Templates(fstest.MapFS{"a.yaml": {Data: []byte(tc.file)}, "_shared.yaml": {Data: []byte(`{{ define "shared" }}{k: {{ .Name }}}{{ end }}`)}})
 			objects, err := g.Generate(t.Context(), "default", "shop", parameters)
 			if tc.err != "" && (err == nil || !strings.Contains(err.Error(), tc.err)) || tc.err == "" && err != nil {
 				t.Fatalf("%s: %v, want %q", tc.reason, err, tc.err)
@@ -56,7 +57,9 @@ func TestTemplates(t *testing.T) {
 			for _, obj := range objects {
 				got = append(got, obj.(*unstructured.Unstructured).Object["data"].(map[string]any))
 			}
-			same(t, tc.want, got, "%s", tc.reason)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
 		})
 	}
 }
