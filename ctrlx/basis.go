@@ -13,7 +13,7 @@ import (
 
 // basis returns what the operation of a pass began from. ok is false if that is
 // not known.
-func (r *Reconciler[T]) basis(p *pass) (b record.Basis, ok bool) {
+func (r *core) basis(p *pass) (b record.Basis, ok bool) {
 	read, why := p.reads()
 	b = record.Basis{Self: r.selfOf(p.read), Read: read}
 	if why != "" || b.Self == undigested {
@@ -27,7 +27,7 @@ func (r *Reconciler[T]) basis(p *pass) (b record.Basis, ok bool) {
 
 // basisOfOperation returns the basis that is stored with the operation of a pass;
 // nil: it is not known.
-func (r *Reconciler[T]) basisOfOperation(p *pass) *record.Basis {
+func (r *core) basisOfOperation(p *pass) *record.Basis {
 	switch {
 	case p == nil:
 		return nil
@@ -43,7 +43,7 @@ func (r *Reconciler[T]) basisOfOperation(p *pass) *record.Basis {
 
 // selfOf returns a digest of the parts of an object that cause a pass, and of
 // the operator.
-func (r *Reconciler[T]) selfOf(obj client.Object) string {
+func (r *core) selfOf(obj client.Object) string {
 	return digestOf([]any{r.program, r.opt.quiet.revision, obj.GetGeneration(), inputAnnotations(obj), obj.GetOwnerReferences()})
 }
 

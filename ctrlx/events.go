@@ -10,9 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx/internal/status"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -63,20 +65,10 @@ func (o *eventOptions) recorder(mgr manager.Manager, name string) events.EventRe
 	return mgr.GetEventRecorder(name)
 }
 
-// eventSeverity returns the severity of the event about an outcome. A block that
-// ends without a change of the object is an ordinary wait, and so is one that a
-// user asked for. A time-out is no ordinary wait.
-func eventSeverity(out flow.Outcome, severity classify.Severity, timeout bool) classify.Severity {
-	if wait := out.State() == flow.StateBlocked && (severity == classify.Warning || onHold(out)); wait && !timeout {
-		return classify.Info
-	}
-	return severity
-}
-
 // related returns the first awaited object of an outcome for an event. It is not the
 // root cause, which may change without an event. It returns nil if there is none, or
 // if the kind of that object is not known.
-func (r *Reconciler[T]) related(obj T, out flow.Outcome) runtime.Object {
+func (r *core) related(obj client.Object, out flow.Outcome) runtime.Object {
 	refs := out.WaitingFor()
 	if len(refs) == 0 || refs[0].Kind == "" || refs[0].Name == "" {
 		return nil
@@ -98,12 +90,12 @@ func (r *Reconciler[T]) related(obj T, out flow.Outcome) runtime.Object {
 
 // tell writes the event of a verdict. The note names the link that stopped the
 // pass.
-func (r *Reconciler[T]) tell(obj T, ready *metav1.Condition, severity classify.Severity, link string) {
+func (r *core) tell(obj client.Object, ready *metav1.Condition, severity classify.Severity, link string) {
 	r.tellRelated(obj, nil, ready, severity, link)
 }
 
 // tellRelated is tell with the object that obj waits for; nil: none is known.
-func (r *Reconciler[T]) tellRelated(obj T, related runtime.Object, ready *metav1.Condition, severity classify.Severity, link string) {
+func (r *core) tellRelated(obj client.Object, related runtime.Object, ready *metav1.Condition, severity classify.Severity, link string) {
 	if r.recorder == nil {
 		return
 	}
@@ -129,7 +121,7 @@ func shortNote(note string) string {
 		return note
 	}
 	end := "..."
-	if i := strings.LastIndex(note, rootPrefix); i >= 0 && len(note)-i <= maxNote-len(end) {
+	if i := strings.LastIndex(note, status.RootPrefix); i >= 0 && len(note)-i <= maxNote-len(end) {
 		end += note[i:]
 	}
 	return strings.ToValidUTF8(note[:maxNote-len(end)], "") + end

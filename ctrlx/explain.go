@@ -22,7 +22,7 @@ func (r *Reconciler[T]) Explain(ctx context.Context, name types.NamespacedName) 
 	if r.engine == nil {
 		return flow.Explanation{}, r.notSetUp()
 	}
-	obj := r.newObject()
+	obj := r.kind.New().(T)
 	if err := r.client.Get(ctx, name, obj); err != nil {
 		return flow.Explanation{}, fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}
@@ -36,7 +36,7 @@ func (r *Reconciler[T]) Explain(ctx context.Context, name types.NamespacedName) 
 // explanations returns the last passes over an object, the latest first. The first
 // one has the steps of the pass if the flow keeps explanations.
 func (r *Reconciler[T]) explanations(obj T, name types.NamespacedName) (all []flow.Explanation) {
-	traced, ok := r.flow.Explain(r.key(obj))
+	traced, ok := r.flow.Explain(r.ops.Key(obj))
 	if ok {
 		all = append(all, traced)
 	}
@@ -49,7 +49,7 @@ func (r *Reconciler[T]) explanations(obj T, name types.NamespacedName) (all []fl
 			state = flow.StateReady.String()
 		}
 		all = append(all, flow.Explanation{
-			Name: r.name, Key: r.key(obj), At: p.At, Since: p.At, Elapsed: p.Took, State: state, Point: p.Point, Link: p.Link, Reason: p.Reason,
+			Name: r.name, Key: r.ops.Key(obj), At: p.At, Since: p.At, Elapsed: p.Took, State: state, Point: p.Point, Link: p.Link, Reason: p.Reason,
 		})
 	}
 	return all

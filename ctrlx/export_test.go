@@ -19,12 +19,12 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/object"
 )
 
 // RequeueOf is the requeue interval that an object or its spec gives; 0: none.
 func RequeueOf[T client.Object](obj T) time.Duration {
-	r := &Reconciler[T]{config: configurationOf[T]("T")}
-	return r.intervals(context.Background(), obj).requeue
+	return object.Of[T]("T", nil).Intervals(context.Background(), obj, 0).Requeue
 }
 
 // WithRand replaces the source of the numbers, from 0 to below 1, by which requeue intervals are lengthened.
@@ -64,12 +64,12 @@ func Updated[T client.Object](r *Reconciler[T], was, now T) {
 
 // Handled sets status.lastHandledReconcileAt of obj, if it has the field.
 func Handled[T client.Object](obj T, request string) bool {
-	return statusField[T, string](lastHandledReconcileAt)(obj, request)
+	return object.Of("T", func(T) *[]metav1.Condition { return nil }).Handled(obj, request)
 }
 
 // Observe sets status.observedGeneration of obj, if it has the field.
 func Observe[T client.Object](obj T, generation int64) {
-	statusField[T, int64](observedGeneration)(obj, generation)
+	object.Of("T", func(T) *[]metav1.Condition { return nil }).Observe(obj, generation)
 }
 
 // WithProgram replaces the function that identifies the running program.
@@ -78,9 +78,9 @@ func WithProgram(of func() (string, error)) Option { return func(o *options) { o
 // LeftOf returns how long an object of a kind without intervals is settled at
 // now, after a success at last. A requeue interval of 0 means the resync.
 func LeftOf(uid types.UID, resync, requeue time.Duration, last, now time.Time) time.Duration {
-	r := &Reconciler[client.Object]{resync: resync, opt: options{now: func() time.Time { return now }}}
+	r := &core{resync: resync, opt: options{now: func() time.Time { return now }}}
 	obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{UID: uid}}
-	return r.left(&pass{read: obj, intervals: intervals{requeue: requeue}}, last)
+	return r.left(&pass{read: obj, Intervals: object.Intervals{Requeue: requeue}}, last)
 }
 
 // Causes returns the predicate of the events that cause a pass. It adds delayed

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/windlass-go/windlass/chain"
@@ -16,7 +17,7 @@ const Finalizer = "windlass-go.github.io/finalizer"
 
 // finalizing adds the links that write the finalizer when a deletion gets something to delete: before Apply, and when Get
 // reports that the cloud matches the spec. They are the outermost links, so that no link makes anything before them.
-func (r *Reconciler[T]) finalizing(ext flow.Extensions[T], gets bool) flow.Extensions[T] {
+func finalizing[T client.Object](r *core, ext flow.Extensions[T], gets bool) flow.Extensions[T] {
 	const name = "Finalizer"
 	ext.Apply = ext.Apply.Prepend(chain.Named(name, func(next flow.Handler[T]) flow.Handler[T] {
 		return func(ctx context.Context, req *flow.Request[T]) (flow.Progress, error) {
@@ -31,7 +32,7 @@ func (r *Reconciler[T]) finalizing(ext flow.Extensions[T], gets bool) flow.Exten
 		}
 	}))
 	if gets {
-		ext.Get = ext.Get.Prepend(chain.Named(name, inSync(r.finalized)))
+		ext.Get = ext.Get.Prepend(chain.Named(name, inSync(func(ctx context.Context, obj T) error { return r.finalized(ctx, obj) })))
 	}
 	return ext
 }
@@ -55,7 +56,7 @@ func (e *finalizerError) Unwrap() error { return e.err }
 
 // finalized makes sure that obj has the finalizer. The write is refused if the object was changed since it was read, for
 // example if a user deletes it.
-func (r *Reconciler[T]) finalized(ctx context.Context, obj T) error {
+func (r *core) finalized(ctx context.Context, obj client.Object) error {
 	if err := r.hasStatus(ctx); err != nil {
 		return err
 	}

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -191,28 +190,12 @@ func (p *pass) missed(out flow.Outcome) (missed bool) {
 	return missed
 }
 
-// reportLoop adds to the condition Ready that a followed object changes again and
-// again. It names both objects.
-func (p *pass) reportLoop(all []metav1.Condition) {
-	c := meta.FindStatusCondition(all, "Ready")
-	if !p.looping || c == nil {
-		return
-	}
-	self := p.engine.Waiter()
-	note := fmt.Sprintf("%s changes again and again, and each change causes a pass that does not change this verdict: "+
-		"the passes for these changes are delayed by up to 10 minutes; if passes over %s cause the changes, correct that, "+
-		"or name the kind in ctrlx.WithUnfollowedKinds",
-		p.loop, checks.Ref{Group: self.Group, Kind: self.Kind, Namespace: self.Namespace, Name: self.Name})
-	if c.Message != "" {
-		note = c.Message + "; " + note
-	}
-	if len(note) <= maxMessage {
-		c.Message = note
+// follow remembers what operations follow beyond the pass.
+func (r *core) follow(p *pass, out flow.Outcome) {
+	if follows := p.ofOperations(out); !slices.Equal(follows, p.kept) {
+		r.memory.Change(client.ObjectKeyFromObject(p.read), func(e *memory.Entry) { e.Follows = follows })
 	}
 }
-
-// maxMessage is the largest length of a message of a condition.
-const maxMessage = 32_768
 
 // readBefore reads what the object of a pass depended on before the start of this
 // process, before the pass calls Get. A pass that finds the cloud in sync calls no

@@ -141,7 +141,7 @@ type target struct {
 // setUp sets what the manager gives.
 func (g *guard[T]) setUp(mapper meta.RESTMapper) {
 	g.mapper = mapper
-	g.finalizer = strings.TrimSuffix(strings.ToLower(g.r.gvk.Kind)+"."+g.r.gvk.Group, ".") + "/in-use"
+	g.finalizer = strings.TrimSuffix(strings.ToLower(g.r.kind.Kind)+"."+g.r.kind.Group, ".") + "/in-use"
 	g.mark = g.finalizer + "-releasing"
 }
 
@@ -235,7 +235,7 @@ func (g *guard[T]) wanted(obj T) (all []target, err error) {
 		}
 		t, err := g.target(ref.Group, ref.Kind, cmp.Or(ref.Namespace, obj.GetNamespace()), ref.Name)
 		wrong := ""
-		switch own := g.r.gvk.GroupKind(); {
+		switch own := g.r.kind.GroupKind(); {
 		case ref.Set != "":
 			wrong = "is a set: refer to its objects"
 		case ref.Kind == "":
@@ -523,7 +523,7 @@ func (g *guard[T]) used(ctx context.Context, obj T, t target) (bool, error) {
 	}
 	for limit := int64(10); ; limit = min(limit*10, 1000) { // the first page usually shows a user, if there is one
 		var list metav1.PartialObjectMetadataList
-		list.SetGroupVersionKind(g.r.gvk.GroupVersion().WithKind(g.r.gvk.Kind + "List"))
+		list.SetGroupVersionKind(g.r.kind.GroupVersion().WithKind(g.r.kind.Kind + "List"))
 		err := g.r.engine.Live().List(ctx, &list, client.InNamespace(namespace), client.Limit(limit), client.Continue(page))
 		if apierrors.IsResourceExpired(err) && page != "" {
 			page = ""
@@ -592,7 +592,7 @@ func (g *guard[T]) record(ctx context.Context, obj T, was, next map[string]strin
 	}
 	g.r.metadataWritten(ctx, obj, now)
 	if p != nil { // as if the pass had read it: the write is no change of the inputs
-		read := p.read.DeepCopyObject().(T)
+		read := p.read.DeepCopyObject().(client.Object)
 		read.SetAnnotations(obj.GetAnnotations())
 		p.read = read
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -17,6 +16,9 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
+	"github.com/windlass-go/windlass/ctrlx/internal/object"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
+	"github.com/windlass-go/windlass/ctrlx/internal/status"
 	"github.com/windlass-go/windlass/ctrlx/internal/write"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -34,7 +36,7 @@ import (
 // A Guards may be used by several goroutines at once, for different objects.
 type Guards[T client.Object] struct {
 	checks, work *flow.Reconciler[T] // work has no checks, and ends with the error that Done is given
-	conditions   conditions[T]
+	kind         *object.Kind
 	writer       write.Writer
 	memory       *memory.Store // of conflicts
 }
@@ -55,7 +57,7 @@ func NewGuards[T client.Object](name string, c client.Client, links checks.Chain
 	if c == nil {
 		panic(fmt.Sprintf("ctrlx: %s: the client is nil: give mgr.GetClient()", maker))
 	}
-	mustBeStruct[T](maker)
+	object.MustBeStruct(maker, reflect.TypeFor[T]())
 	var o options
 	o.apply(maker, opts)
 	if o.needsNew() {
@@ -89,11 +91,11 @@ func NewGuards[T client.Object](name string, c client.Client, links checks.Chain
 		}
 		return resolver.Lister(obj)(ctx, q)
 	}
-	conditions := conditionsOf[T](maker, o.conditions)
+	kind := object.Of(maker, optionFor[func(T) *[]metav1.Condition](maker, "WithConditions", o.conditions))
 	flowOpts := append(slices.Clip(o.flow), flow.WithErrors(otherObjects), flow.WithBackoff(o.backoff), flow.WithResolver(resolve), flow.WithLister(list),
 		flow.WithObserver(o.telemetry.observer(func(ctx context.Context, out flow.Outcome) (string, bool) {
 			obj, ok := ctx.Value(guardedKey{}).(T)
-			known := ok && (out.KeepsStatus() || conditions.show(obj, out))
+			known := ok && (out.KeepsStatus() || status.Shows(kind.Conditions(obj), out))
 			return "", out.State() == flow.StateFailed || out.State() == flow.StateBlocked && !known
 		}, nil)))
 	work := flow.Operations[T]{
@@ -107,11 +109,11 @@ func NewGuards[T client.Object](name string, c client.Client, links checks.Chain
 	}
 	work.Delete = work.Apply
 	return &Guards[T]{
-		checks:     flow.New(name, ops, guarded, flowOpts...),
-		work:       flow.New(name, work, flow.Extensions[T]{Classify: guarded.Classify}, flowOpts...),
-		conditions: conditions,
-		writer:     write.Writer{Name: name, Client: c, Live: c, NotFound: kubernetes.NotFound},
-		memory:     new(memory.Store),
+		checks: flow.New(name, ops, guarded, flowOpts...),
+		work:   flow.New(name, work, flow.Extensions[T]{Classify: guarded.Classify}, flowOpts...),
+		kind:   kind,
+		writer: write.Writer{Name: name, Client: c, Live: c, NotFound: kubernetes.NotFound},
+		memory: new(memory.Store),
 	}
 }
 
@@ -146,18 +148,13 @@ func (g *Guards[T]) Check(ctx context.Context, obj T) (ok bool, result reconcile
 	case s == flow.StateGone && out.Point() != "":
 		return false, result, fmt.Errorf("ctrlx: Guards: %s: %w", out, errRelease)
 	case s == flow.StateReady, s == flow.StateGone:
-		err = g.write(ctx, obj, takenBack(g.conditions.get(obj), obj.GetGeneration()), false)
+		err = g.write(ctx, obj, status.TakenBack(g.kind.Conditions(obj), ReasonChecks, ReasonChecksPassed,
+			"every check passed; the reconciler has not reported yet", obj.GetGeneration(), time.Now()), false)
 		ok = err == nil // an object that is gone, or was changed meanwhile, is not worked on
 		result, err = g.settle(ctx, obj, result, err)
 		return ok, result, err
 	}
-	verdict := conditionsFor(out)
-	for i := range verdict {
-		if verdict[i].Type != "Ready" && verdict[i].Type != ConditionPaused {
-			verdict[i].Reason = ReasonChecks
-		}
-	}
-	result, err = g.report(ctx, obj, out, verdict)
+	result, err = g.report(ctx, obj, out, ReasonChecks)
 	return false, result, err
 }
 
@@ -170,11 +167,12 @@ func (g *Guards[T]) Done(ctx context.Context, obj T, failure error) (reconcile.R
 		return reconcile.Result{}, errNoObject
 	}
 	out := g.work.Reconcile(context.WithValue(ctx, workKey{}, failure), obj)
-	return g.report(ctx, obj, out, conditionsFor(out))
+	return g.report(ctx, obj, out, "")
 }
 
-// report writes the conditions of an outcome, and returns the requeue delay.
-func (g *Guards[T]) report(ctx context.Context, obj T, out flow.Outcome, verdict []flow.Condition) (reconcile.Result, error) {
+// report writes the conditions of an outcome, and returns the requeue delay. reason
+// replaces that of all conditions but Ready; empty: it does not.
+func (g *Guards[T]) report(ctx context.Context, obj T, out flow.Outcome, reason string) (reconcile.Result, error) {
 	switch out.State() {
 	case flow.StateCanceled:
 		return reconcile.Result{}, out.Err()
@@ -191,8 +189,9 @@ func (g *Guards[T]) report(ctx context.Context, obj T, out flow.Outcome, verdict
 	if out.KeepsStatus() {
 		return g.settle(ctx, obj, result, nil)
 	}
-	all := merged(g.conditions.get(obj), verdict, obj.GetGeneration())
-	return g.settle(ctx, obj, result, g.write(ctx, obj, all, true))
+	old := g.kind.Conditions(obj)
+	next := status.Render(status.In{Outcome: out, Old: old, Generation: obj.GetGeneration(), Now: time.Now(), Reason: reason, Stored: record.In(old)})
+	return g.settle(ctx, obj, result, g.write(ctx, obj, next.Conditions, true))
 }
 
 // settle drops the error of an object that was deleted meanwhile, and makes a requeue of a conflict.
@@ -205,9 +204,9 @@ func (g *Guards[T]) settle(ctx context.Context, obj T, result reconcile.Result, 
 // not write them.
 func (g *Guards[T]) write(ctx context.Context, obj T, all []metav1.Condition, observed bool) error {
 	base, next := obj.DeepCopyObject().(T), obj.DeepCopyObject().(T)
-	g.conditions.set(next, all)
+	g.kind.SetConditions(next, all)
 	if observed {
-		g.conditions.observe(next, next.GetGeneration())
+		g.kind.Observe(next, next.GetGeneration())
 	}
 	if digest.SameStatus(base, next) {
 		return nil
@@ -216,27 +215,9 @@ func (g *Guards[T]) write(ctx context.Context, obj T, all []metav1.Condition, ob
 		return err
 	}
 	obj.SetResourceVersion(next.GetResourceVersion())
-	g.conditions.set(obj, g.conditions.get(next))
+	g.kind.SetConditions(obj, g.kind.Conditions(next))
 	if observed {
-		g.conditions.observe(obj, base.GetGeneration())
+		g.kind.Observe(obj, base.GetGeneration())
 	}
 	return nil
-}
-
-// takenBack returns conditions without those that Check wrote while a check did not pass. Their reason marks all but Ready.
-func takenBack(all []metav1.Condition, generation int64) []metav1.Condition {
-	i := slices.IndexFunc(all, func(c metav1.Condition) bool { return c.Type != "Ready" && c.Reason == ReasonChecks })
-	if i < 0 {
-		return all
-	}
-	message := all[i].Message
-	all = notPaused(all, generation)
-	all = slices.DeleteFunc(slices.Clone(all), func(c metav1.Condition) bool { return c.Type != "Ready" && c.Reason == ReasonChecks })
-	if ready := meta.FindStatusCondition(all, "Ready"); ready != nil && ready.Status != metav1.ConditionUnknown && ready.Message == message {
-		meta.SetStatusCondition(&all, metav1.Condition{
-			Type: "Ready", Status: metav1.ConditionUnknown, Reason: ReasonChecksPassed, ObservedGeneration: generation,
-			Message: "every check passed; the reconciler has not reported yet",
-		})
-	}
-	return all
 }

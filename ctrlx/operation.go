@@ -69,8 +69,8 @@ func WithTokenKey(key []byte, previous ...[]byte) Option {
 
 // recordOf returns the record of an object. The error is [record.ErrCopied], or says
 // for a condition why the operation in the record is refused.
-func (r *Reconciler[T]) recordOf(obj T) (record.Record, error) {
-	rec, err := r.opt.keys.Decode(record.In(r.conditions.get(obj)), obj.GetUID(), r.gvk.GroupKind())
+func (r *core) recordOf(obj client.Object) (record.Record, error) {
+	rec, err := r.opt.keys.Decode(record.In(r.kind.Conditions(obj)), obj.GetUID(), r.kind.GroupKind())
 	if err != nil && !errors.Is(err, record.ErrCopied) {
 		err = fmt.Errorf("the condition %s %w; if no operation is under way in the cloud, remove the condition from the status", ConditionRecord, err)
 	}
@@ -79,8 +79,8 @@ func (r *Reconciler[T]) recordOf(obj T) (record.Record, error) {
 
 // tokenOf returns the token of the operation under way of an object. It returns
 // none for a refused operation: then operationVerified ends the pass.
-func (r *Reconciler[T]) tokenOf(obj T) (token string, generation int64) {
-	if !record.MayHoldOperation(record.In(r.conditions.get(obj))) { // almost always, without JSON
+func (r *core) tokenOf(obj client.Object) (token string, generation int64) {
+	if !record.MayHoldOperation(record.In(r.kind.Conditions(obj))) { // almost always, without JSON
 		return "", 0
 	}
 	rec, err := r.recordOf(obj)
@@ -93,9 +93,9 @@ func (r *Reconciler[T]) tokenOf(obj T) (token string, generation int64) {
 // operationVerified is the last link on EntryCheck. It blocks an object whose
 // stored operation is refused, because Apply could start a second operation. It
 // drops an operation that was copied from another object.
-func (r *Reconciler[T]) operationVerified() checks.Middleware[T] {
+func operationVerified[T client.Object](r *core) checks.Middleware[T] {
 	return checks.Gate("OperationVerified", func(ctx context.Context, req *checks.Request[T]) (checks.Result, error) {
-		if !record.MayHoldOperation(record.In(r.conditions.get(req.Resource))) {
+		if !record.MayHoldOperation(record.In(r.kind.Conditions(req.Resource))) {
 			return checks.Proceed(), nil
 		}
 		rec, err := r.recordOf(req.Resource)
@@ -105,7 +105,7 @@ func (r *Reconciler[T]) operationVerified() checks.Middleware[T] {
 		case errors.Is(err, record.ErrCopied):
 			uid, kind := quoted(string(rec.UID)), quoted(rec.Kind) // users may have written them
 			why := fmt.Sprintf("the status was copied from the object with the UID %s: its operation is ignored", uid)
-			r.conditions.set(req.Resource, record.Put(r.conditions.get(req.Resource), nil))
+			r.kind.SetConditions(req.Resource, record.Put(r.kind.Conditions(req.Resource), nil))
 			if p := passOf(ctx); p != nil {
 				p.record = nil
 			}
@@ -124,11 +124,11 @@ func quoted(s string) string { return strconv.Quote(s[:min(len(s), 100)]) }
 // setToken stores the operation under way of an object, or removes it. Until it
 // is stored, only this process knows the operation. It changes only the operation
 // that the pass has read: another process may have led while this one was paused.
-func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, generation int64) error {
+func (r *core) setToken(ctx context.Context, obj client.Object, token string, generation int64) error {
 	p := passOf(ctx)
 	var stored *metav1.Condition // the record that the pass read, with the operation
 	first := true
-	with := func(at T) error {
+	with := func(at client.Object) error {
 		c, err := r.withOperation(p, at, token, generation)
 		if err != nil {
 			return err
@@ -136,7 +136,7 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 		if first {
 			stored, first = c, false
 		}
-		r.conditions.set(at, record.Put(r.conditions.get(at), c))
+		r.kind.SetConditions(at, record.Put(r.kind.Conditions(at), c))
 		return nil
 	}
 	if p != nil && p.orphan {
@@ -151,10 +151,10 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 		}
 	}
 	now, written, err := r.writer().Change(ctx, base, func(at client.Object) error {
-		if r.operationIn(at.(T)) != read {
+		if r.operationIn(at) != read {
 			return r.overtaken(obj)
 		}
-		return with(at.(T))
+		return with(at)
 	})
 	switch {
 	case errors.Is(err, write.ErrGone):
@@ -174,8 +174,8 @@ func (r *Reconciler[T]) setToken(ctx context.Context, obj T, token string, gener
 
 // operationIn returns the operation under way in the status of obj as it is stored;
 // empty: there is none.
-func (r *Reconciler[T]) operationIn(obj T) string {
-	return record.OperationIn(record.In(r.conditions.get(obj)))
+func (r *core) operationIn(obj client.Object) string {
+	return record.OperationIn(record.In(r.kind.Conditions(obj)))
 }
 
 // overtakenError is the error of a pass whose operation another process has
@@ -185,14 +185,14 @@ type overtakenError struct{ error }
 func (e overtakenError) Unwrap() error        { return e.error }
 func (e overtakenError) Is(target error) bool { return target == flow.ErrTokenChanged }
 
-func (r *Reconciler[T]) overtaken(obj T) error {
-	return overtakenError{apierrors.NewConflict(schema.GroupResource{Group: r.gvk.Group, Resource: r.gvk.Kind}, obj.GetName(),
+func (r *core) overtaken(obj client.Object) error {
+	return overtakenError{apierrors.NewConflict(schema.GroupResource{Group: r.kind.Group, Resource: r.kind.Kind}, obj.GetName(),
 		errors.New("another process has changed the stored operation since this pass read it"))}
 }
 
 // withOperation returns the record of at with an operation, or without one if token
 // is empty. An object whose operation is under way has no success.
-func (r *Reconciler[T]) withOperation(p *pass, at T, token string, generation int64) (*metav1.Condition, error) {
+func (r *core) withOperation(p *pass, at client.Object, token string, generation int64) (*metav1.Condition, error) {
 	rec, err := r.recordOf(at)
 	switch {
 	case errors.Is(err, record.ErrCopied):
@@ -200,60 +200,55 @@ func (r *Reconciler[T]) withOperation(p *pass, at T, token string, generation in
 	case err != nil:
 		return nil, err
 	}
-	rec.UID, rec.Kind, rec.Operation = at.GetUID(), r.gvk.GroupKind().String(), nil
+	rec.UID, rec.Kind, rec.Operation = at.GetUID(), r.kind.GroupKind().String(), nil
 	if token != "" {
 		rec.Operation, rec.Success = &record.Operation{Generation: generation, Token: token, Basis: r.basisOfOperation(p)}, nil
 		if err := r.opt.keys.Sign(&rec); err != nil {
 			return nil, err
 		}
 	}
-	return record.Encode(rec, record.In(r.conditions.get(at)), at.GetGeneration(), r.opt.now())
+	return record.Encode(rec, record.In(r.kind.Conditions(at)), at.GetGeneration(), r.opt.now())
 }
 
 // operationStored takes over the record c into obj and into the object that the pass
 // read, so that the status write at the end of the pass does not undo it.
-func (r *Reconciler[T]) operationStored(p *pass, obj T, c *metav1.Condition) {
-	r.conditions.set(obj, record.Put(r.conditions.get(obj), c))
+func (r *core) operationStored(p *pass, obj client.Object, c *metav1.Condition) {
+	r.kind.SetConditions(obj, record.Put(r.kind.Conditions(obj), c))
 	if p != nil {
-		read := p.read.DeepCopyObject().(T)
-		r.conditions.set(read, record.Put(r.conditions.get(read), c))
+		read := p.read.DeepCopyObject().(client.Object)
+		r.kind.SetConditions(read, record.Put(r.kind.Conditions(read), c))
 		p.read, p.record = read, c
 	}
 }
 
-// recorded returns the conditions all with the record of the object after a pass,
-// which ended with the clock c. handled is the retry that the record shows. It does
-// not change all.
-func (r *Reconciler[T]) recorded(p *pass, out flow.Outcome, c clock, handled string, all []metav1.Condition) ([]metav1.Condition, error) {
-	all = record.Put(all, p.record) // an operation of the user may replace the whole status in memory
+// next returns the record of an object after a pass, with the clock before it; nil: the
+// record stays as it is. handled is the retry that the record shows.
+func (r *core) next(p *pass, out flow.Outcome, handled string) *record.Record {
 	digest, digested := uint64(0), false
 	stores := r.stores(p, out)
 	switch {
-	case p.record == nil && !stores && c.Clock == nil && handled == "":
-		return all, nil
-	case stores && p.settledFor > 0:
-		return all, nil
+	case p.record == nil && !stores && p.Timeout <= 0 && handled == "", stores && p.settledFor > 0:
+		return nil
 	case stores:
 		digest, digested = p.digest()
 		if p.record != nil && digested && p.stored.Digest == digest && r.fresh(p, time.Unix(p.stored.Unix, 0)) {
-			return all, nil // almost always, without JSON
+			return nil // almost always, without JSON
 		}
 	case record.MayHoldOperation(p.record) && !r.tokens:
-		return all, nil // Operations.Token has replaced the record
+		return nil // Operations.Token has replaced the record
 	}
-	rec, err := r.opt.keys.Decode(p.record, p.read.GetUID(), r.gvk.GroupKind())
+	rec, err := r.opt.keys.Decode(p.record, p.read.GetUID(), r.kind.GroupKind())
 	switch {
 	case errors.Is(err, record.ErrCopied):
 		rec = record.Record{}
 	case err != nil:
-		return all, nil // a refused record stays: without it, a second operation would begin
+		return nil // a refused record stays: without it, a second operation would begin
 	}
-	rec.UID, rec.Kind, rec.Clock, rec.Handled = p.read.GetUID(), r.gvk.GroupKind().String(), c.Clock, handled
+	rec.UID, rec.Kind, rec.Handled = p.read.GetUID(), r.kind.GroupKind().String(), handled
 	if !stores {
 		rec.Success = nil
 	} else if rec.Success = r.successOf(p, rec.Success); rec.Success != nil {
-		r.memory.Succeeded(client.ObjectKeyFromObject(p.read), memory.Success{Digest: digest, Unix: rec.Success.Time.Unix()})
+		p.succeeded = memory.Success{Digest: digest, Unix: rec.Success.Time.Unix()}
 	}
-	next, err := record.Encode(rec, p.record, p.read.GetGeneration(), r.opt.now())
-	return record.Put(all, next), err
+	return &rec
 }

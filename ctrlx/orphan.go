@@ -31,8 +31,8 @@ const orphanTimeout = 2 * time.Hour
 // orphan is an object that vanished after Apply was called for it. The API
 // server may delete an object although a finalizer was added a moment ago
 // (https://issue.k8s.io/77988).
-type orphan[T client.Object] struct {
-	obj   T
+type orphan struct {
+	obj   client.Object
 	until time.Time // the end of orphanTimeout; zero: no live read has found yet that obj is gone
 	busy  bool      // a pass deletes its cloud resource now
 	gone  bool      // an event reported that obj is gone, so an earlier write of it shows nothing
@@ -40,26 +40,26 @@ type orphan[T client.Object] struct {
 
 // orphans holds at most one orphan for each name. It is in memory only, because
 // the objects are no longer in the API server.
-type orphans[T client.Object] struct {
+type orphans struct {
 	n       atomic.Int32 // of, without the lock
 	mu      sync.Mutex
-	of      map[types.NamespacedName]*orphan[T]
+	of      map[types.NamespacedName]*orphan
 	stopped bool
 }
 
 // put adds obj, or replaces the orphan of its name.
-func (o *orphans[T]) put(name types.NamespacedName, obj T, gone bool) {
+func (o *orphans) put(name types.NamespacedName, obj client.Object, gone bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.of == nil {
-		o.of = map[types.NamespacedName]*orphan[T]{}
+		o.of = map[types.NamespacedName]*orphan{}
 	}
-	o.of[name] = &orphan[T]{obj: obj, gone: gone}
+	o.of[name] = &orphan{obj: obj, gone: gone}
 	o.n.Store(int32(len(o.of)))
 }
 
 // has reports whether there is an orphan of a name. An empty uid matches each.
-func (o *orphans[T]) has(name types.NamespacedName, uid types.UID) bool {
+func (o *orphans) has(name types.NamespacedName, uid types.UID) bool {
 	if o.n.Load() == 0 {
 		return false
 	}
@@ -70,7 +70,7 @@ func (o *orphans[T]) has(name types.NamespacedName, uid types.UID) bool {
 }
 
 // dropIf drops the orphan of a name if drop returns true for it.
-func (o *orphans[T]) dropIf(name types.NamespacedName, drop func(*orphan[T]) bool) {
+func (o *orphans) dropIf(name types.NamespacedName, drop func(*orphan) bool) {
 	if o.n.Load() == 0 {
 		return
 	}
@@ -84,8 +84,8 @@ func (o *orphans[T]) dropIf(name types.NamespacedName, drop func(*orphan[T]) boo
 
 // drop drops the orphan of a name that no pass has handled. ok is false if there
 // is none: stop reports the others.
-func (o *orphans[T]) drop(name types.NamespacedName) (obj T, ok bool) {
-	o.dropIf(name, func(at *orphan[T]) bool {
+func (o *orphans) drop(name types.NamespacedName) (obj client.Object, ok bool) {
+	o.dropIf(name, func(at *orphan) bool {
 		obj, ok = at.obj, at.until.IsZero()
 		return ok
 	})
@@ -93,7 +93,7 @@ func (o *orphans[T]) drop(name types.NamespacedName) (obj T, ok bool) {
 }
 
 // begin begins a pass over the orphan of a name; nil: there is none.
-func (o *orphans[T]) begin(name types.NamespacedName, now time.Time) *orphan[T] {
+func (o *orphans) begin(name types.NamespacedName, now time.Time) *orphan {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	at := o.of[name]
@@ -108,7 +108,7 @@ func (o *orphans[T]) begin(name types.NamespacedName, now time.Time) *orphan[T] 
 }
 
 // end ends a pass. It reports whether a later pass continues.
-func (o *orphans[T]) end(name types.NamespacedName, keep bool) (continues bool) {
+func (o *orphans) end(name types.NamespacedName, keep bool) (continues bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if at := o.of[name]; at != nil && keep && !o.stopped {
@@ -121,7 +121,7 @@ func (o *orphans[T]) end(name types.NamespacedName, keep bool) (continues bool) 
 }
 
 // stop returns the orphans that no pass deletes any more.
-func (o *orphans[T]) stop() (left []T) {
+func (o *orphans) stop() (left []client.Object) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.stopped = true
@@ -142,7 +142,7 @@ func (p *pass) called() {
 
 // noted makes an Apply that notes in the pass that it was called. Before that,
 // the kind must have a status.
-func (r *Reconciler[T]) noted(apply func(context.Context, *flow.Request[T]) (flow.Progress, error)) func(context.Context, *flow.Request[T]) (flow.Progress, error) {
+func noted[T client.Object](r *core, apply func(context.Context, *flow.Request[T]) (flow.Progress, error)) func(context.Context, *flow.Request[T]) (flow.Progress, error) {
 	if apply == nil {
 		return nil
 	}
@@ -164,11 +164,11 @@ func (r *Reconciler[T]) noted(apply func(context.Context, *flow.Request[T]) (flo
 // exists notes a successful write of obj: it exists, so nothing of it is
 // orphaned. With a finalizer, it also owns the cloud resource of an earlier
 // object of its name.
-func (r *Reconciler[T]) exists(ctx context.Context, obj client.Object) {
+func (r *core) exists(ctx context.Context, obj client.Object) {
 	if p := passOf(ctx); p != nil {
 		p.exists = true
 	}
-	r.orphans.dropIf(client.ObjectKeyFromObject(obj), func(o *orphan[T]) bool {
+	r.orphans.dropIf(client.ObjectKeyFromObject(obj), func(o *orphan) bool {
 		if o.obj.GetUID() == obj.GetUID() {
 			return !o.gone
 		}
@@ -183,19 +183,17 @@ func (r *Reconciler[T]) exists(ctx context.Context, obj client.Object) {
 // deletion timestamp, and no operation under way: if it has one, a person removed
 // the finalizer while the cloud deleted the resource. The predicate runs before
 // that of r.own, and lets all events pass.
-func (r *Reconciler[T]) vanishes() predicate.Predicate {
+func (r *core) vanishes() predicate.Predicate {
 	return predicate.Funcs{DeleteFunc: func(e event.DeleteEvent) bool {
-		obj, ok := e.Object.(T)
-		if !ok || e.DeleteStateUnknown || deleting(obj) && r.operationIn(obj) == "" || !r.finalizes || !controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
+		obj := e.Object
+		if !r.kind.Is(obj) || e.DeleteStateUnknown || deleting(obj) && r.operationIn(obj) == "" || !r.finalizes || !controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
 			return true
 		}
 		name := client.ObjectKeyFromObject(obj)
 		if r.own.Gone(name) || r.orphans.has(name, obj.GetUID()) {
 			return true // a pass has noticed it
 		}
-		obj = obj.DeepCopyObject().(T) // the cache shares it
-		obj.GetObjectKind().SetGroupVersionKind(r.gvk)
-		r.orphans.put(name, obj, true)
+		r.orphans.put(name, r.kind.Copy(obj), true) // the cache shares it
 		return true
 	}}
 }
@@ -203,7 +201,7 @@ func (r *Reconciler[T]) vanishes() predicate.Predicate {
 // afterPass keeps obj in memory if Apply was called and nothing shows that obj
 // exists. It deletes the cloud resource if obj vanished. err is the error of
 // the pass.
-func (r *Reconciler[T]) afterPass(ctx context.Context, req reconcile.Request, p *pass, obj T, result reconcile.Result, err error) (reconcile.Result, error) {
+func (r *Reconciler[T]) afterPass(ctx context.Context, req reconcile.Request, p *pass, obj client.Object, result reconcile.Result, err error) (reconcile.Result, error) {
 	held := r.orphans.has(req.NamespacedName, obj.GetUID())
 	switch {
 	case (p.applied || held) && (p.vanished || err != nil && apierrors.IsNotFound(err)):
@@ -223,7 +221,7 @@ func (r *Reconciler[T]) afterPass(ctx context.Context, req reconcile.Request, p 
 // name in the cloud, and the reconciler of the new object adopts or updates the
 // resource.
 func (r *Reconciler[T]) deleteOrphan(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	now := r.newObject()
+	now := r.kind.New()
 	err := r.engine.Live().Get(ctx, req.NamespacedName, now)
 	switch {
 	case err == nil && r.orphans.has(req.NamespacedName, now.GetUID()):
@@ -251,20 +249,20 @@ func (r *Reconciler[T]) deleteOrphan(ctx context.Context, req reconcile.Request)
 }
 
 // passOfOrphan takes an object that vanished through the flow as a deleted one.
-func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request, o *orphan[T]) (reconcile.Result, error) {
+func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request, o *orphan) (reconcile.Result, error) {
 	if o.obj.GetDeletionTimestamp().IsZero() {
 		at := metav1.NewTime(r.opt.now())
 		o.obj.SetDeletionTimestamp(&at)
 	}
-	if !r.finalizes || !r.ops.Deleting(o.obj) { // the flow would call Apply
+	if !r.finalizes || !r.deleting(o.obj) { // the flow would call Apply
 		r.orphans.end(req.NamespacedName, false)
 		r.forget(req)
 		r.reportOrphan(ctx, o.obj, errNoDelete)
 		return reconcile.Result{}, nil
 	}
-	p := r.begin(ctx, req, o.obj)
+	p := r.begin(ctx, req, o.obj, r.opt.now())
 	p.orphan = true
-	out := r.flow.Reconcile(p, o.obj)
+	out := r.flow.Reconcile(p, o.obj.(T))
 	left := o.until.Sub(r.opt.now())
 	delay, why := again, error(nil)
 	switch out.State() {
@@ -305,7 +303,7 @@ var (
 
 // reportOrphan reports a resource that no object owns any more and that may
 // still be in the cloud.
-func (r *Reconciler[T]) reportOrphan(ctx context.Context, obj T, why error) {
+func (r *core) reportOrphan(ctx context.Context, obj client.Object, why error) {
 	orphanedCounter.WithLabelValues(r.name).Inc()
 	log.FromContext(ctx).Error(why, "a cloud resource may be orphaned: its object vanished after Apply was called; delete the resource in the cloud",
 		"reconciler", r.name, "object", client.ObjectKeyFromObject(obj).String(), "uid", obj.GetUID())
@@ -317,13 +315,13 @@ func (r *Reconciler[T]) reportOrphan(ctx context.Context, obj T, why error) {
 		about = &corev1.ObjectReference{APIVersion: "v1", Kind: "Namespace", Name: ns, Namespace: ns} // written in ns, for which the operator has rights
 	}
 	note := fmt.Sprintf("%s %s (%s) vanished after Apply was called, and its cloud resource may be orphaned; delete the resource in the cloud: %s",
-		r.gvk.Kind, client.ObjectKeyFromObject(obj), obj.GetUID(), why)
+		r.kind.Kind, client.ObjectKeyFromObject(obj), obj.GetUID(), why)
 	r.recorder.Eventf(about, obj, corev1.EventTypeWarning, ReasonOrphaned, "Delete", "%s", shortNote(note))
 }
 
 // reportWhenStopped waits until the manager stops, and reports the orphans that
 // are left. The gauges then no longer count the objects of the reconciler.
-func (r *Reconciler[T]) reportWhenStopped(ctx context.Context) error {
+func (r *core) reportWhenStopped(ctx context.Context) error {
 	<-ctx.Done()
 	r.memory.stop()
 	for _, obj := range r.orphans.stop() {

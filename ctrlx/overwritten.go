@@ -22,6 +22,7 @@ import (
 
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
+	"github.com/windlass-go/windlass/ctrlx/internal/status"
 )
 
 // queue is the work queue of a controller.
@@ -41,20 +42,11 @@ const firstDelay, longestDelay, calm = time.Second, 10 * time.Minute, 20 * time.
 // nothing if there are none.
 func changedTypes(a, b []metav1.Condition) (changed []string) {
 	for _, t := range owned {
-		if !sameCondition(meta.FindStatusCondition(a, t), meta.FindStatusCondition(b, t)) {
+		if !status.Same(meta.FindStatusCondition(a, t), meta.FindStatusCondition(b, t)) {
 			changed = append(changed, t)
 		}
 	}
 	return changed
-}
-
-// sameCondition reports whether two conditions are equal but for the time of their
-// last transition. Nil stands for a condition that is not there.
-func sameCondition(a, b *metav1.Condition) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message && a.ObservedGeneration == b.ObservedGeneration
 }
 
 // hashOfOwned returns a hash of the owned conditions.
@@ -70,7 +62,7 @@ func hashOfOwned(all []metav1.Condition) (h uint64) {
 // overwritten returns the predicate that lets the events of causes pass, and
 // those of overwritten conditions. A delayed correction is added to the queue
 // instead.
-func (r *Reconciler[T]) overwritten(causes predicate.Predicate) predicate.Predicate {
+func (r *core) overwritten(causes predicate.Predicate) predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc:  causes.Create,
 		GenericFunc: causes.Generic,
@@ -90,10 +82,8 @@ func (r *Reconciler[T]) overwritten(causes predicate.Predicate) predicate.Predic
 // foreign reports whether another writer changed an owned condition between two
 // versions of an object, and notes it. A pass has to follow at once if the delay is
 // 0; otherwise a later pass is in the queue.
-func (r *Reconciler[T]) foreign(before, now client.Object) (delay time.Duration, foreign bool) {
-	was, ok := before.(T)
-	is, ok2 := now.(T)
-	if !ok || !ok2 || was.GetUID() != is.GetUID() || was.GetResourceVersion() == is.GetResourceVersion() {
+func (r *core) foreign(was, is client.Object) (delay time.Duration, foreign bool) {
+	if !r.kind.Is(was) || !r.kind.Is(is) || was.GetUID() != is.GetUID() || was.GetResourceVersion() == is.GetResourceVersion() {
 		return 0, false
 	}
 	defer func() {
@@ -101,8 +91,8 @@ func (r *Reconciler[T]) foreign(before, now client.Object) (delay time.Duration,
 			foreign = false
 		}
 	}()
-	all := r.conditions.get(is)
-	changed := changedTypes(r.conditions.get(was), all)
+	all := r.kind.Conditions(is)
+	changed := changedTypes(r.kind.Conditions(was), all)
 	name := client.ObjectKeyFromObject(is)
 	known := r.memory.Get(name)
 	if w := known.Written; w != nil && w.UID == is.GetUID() {
@@ -117,14 +107,14 @@ func (r *Reconciler[T]) foreign(before, now client.Object) (delay time.Duration,
 			r.wrote(name, nil)
 		}
 	}
-	if len(changed) == 0 || known.Kept || r.conditions.finished(is) { // no pass would correct it
+	if len(changed) == 0 || known.Kept || r.finished(is) { // no pass would correct it
 		return 0, false
 	}
-	return r.postponed(name, r.conditions.get(was), changed, writerOf(was.GetManagedFields(), is.GetManagedFields()), is.GetUID()), true
+	return r.postponed(name, r.kind.Conditions(was), changed, writerOf(was.GetManagedFields(), is.GetManagedFields()), is.GetUID()), true
 }
 
 // postponed notes a foreign write. It returns 0 if a pass has to follow at once.
-func (r *Reconciler[T]) postponed(name types.NamespacedName, before []metav1.Condition, changed []string, writer string, uid types.UID) (delay time.Duration) {
+func (r *core) postponed(name types.NamespacedName, before []metav1.Condition, changed []string, writer string, uid types.UID) (delay time.Duration) {
 	now, scheduled, q := r.opt.now(), false, r.queue.Load()
 	r.memory.Change(name, func(e *memory.Entry) {
 		f := memory.Fight{UID: uid}
@@ -160,7 +150,7 @@ func (r *Reconciler[T]) postponed(name types.NamespacedName, before []metav1.Con
 
 // correctionBegins notes that a pass begins, before it reads the object. A foreign write from
 // now on needs another pass.
-func (r *Reconciler[T]) correctionBegins(name types.NamespacedName) {
+func (r *core) correctionBegins(name types.NamespacedName) {
 	if f := r.memory.Get(name).Fight; f != nil && f.Scheduled {
 		r.memory.Change(name, func(e *memory.Entry) {
 			next := *e.Fight
@@ -173,7 +163,7 @@ func (r *Reconciler[T]) correctionBegins(name types.NamespacedName) {
 // writing calls write, which replaces the conditions of obj that the pass read. An
 // update that the watch reports is ours if it has the written conditions, because the
 // API server may have done a request that failed.
-func (r *Reconciler[T]) writing(obj T, written []metav1.Condition, write func() error) error {
+func (r *core) writing(obj client.Object, written []metav1.Condition, write func() error) error {
 	name := client.ObjectKeyFromObject(obj)
 	w := memory.Written{UID: obj.GetUID(), Version: obj.GetResourceVersion(), Conditions: hashOfOwned(written), Running: true}
 	running := w
@@ -182,7 +172,7 @@ func (r *Reconciler[T]) writing(obj T, written []metav1.Condition, write func() 
 	w.Running = false
 	switch {
 	case err == nil:
-		w.Version, w.Conditions = obj.GetResourceVersion(), hashOfOwned(r.conditions.get(obj))
+		w.Version, w.Conditions = obj.GetResourceVersion(), hashOfOwned(r.kind.Conditions(obj))
 	case apierrors.IsNotFound(err): // no later event has this UID
 		r.wrote(name, nil)
 		return err
@@ -191,23 +181,23 @@ func (r *Reconciler[T]) writing(obj T, written []metav1.Condition, write func() 
 	return err
 }
 
-func (r *Reconciler[T]) wrote(name types.NamespacedName, w *memory.Written) {
+func (r *core) wrote(name types.NamespacedName, w *memory.Written) {
 	r.memory.Change(name, func(e *memory.Entry) { e.Written = w })
 }
 
 // readyBefore returns the condition Ready of the last pass: as it was before
 // another writer changed it, or else as it was read.
-func (r *Reconciler[T]) readyBefore(read T) *metav1.Condition {
+func (r *core) readyBefore(read client.Object) *metav1.Condition {
 	if f := r.memory.Get(client.ObjectKeyFromObject(read)).Fight; f != nil && f.UID == read.GetUID() && f.Noted {
 		return f.Ready
 	}
-	return meta.FindStatusCondition(r.conditions.get(read), "Ready")
+	return meta.FindStatusCondition(r.kind.Conditions(read), "Ready")
 }
 
 // correct ends a pass after which the conditions of obj are those of its
 // verdict. If the pass corrected them, and another writer had changed them, it
 // reports that writer.
-func (r *Reconciler[T]) correct(ctx context.Context, obj T, corrected bool) {
+func (r *core) correct(ctx context.Context, obj client.Object, corrected bool) {
 	name := client.ObjectKeyFromObject(obj)
 	r.keep(name, false)
 	f := r.foughtIn(name, obj.GetUID())
@@ -226,7 +216,7 @@ func (r *Reconciler[T]) correct(ctx context.Context, obj T, corrected bool) {
 
 // foughtIn takes the foreign write that came before the pass began; nil: there is
 // none. A later one is for the next pass.
-func (r *Reconciler[T]) foughtIn(name types.NamespacedName, uid types.UID) *memory.Fight {
+func (r *core) foughtIn(name types.NamespacedName, uid types.UID) *memory.Fight {
 	f := r.memory.Get(name).Fight
 	if f == nil || f.UID != uid || !f.Noted || f.Scheduled {
 		return nil
@@ -243,7 +233,7 @@ func (r *Reconciler[T]) foughtIn(name types.NamespacedName, uid types.UID) *memo
 
 // keep records whether a pass left the conditions of an object as they are: another
 // controller may own them.
-func (r *Reconciler[T]) keep(name types.NamespacedName, kept bool) {
+func (r *core) keep(name types.NamespacedName, kept bool) {
 	if r.memory.Get(name).Kept != kept {
 		r.memory.Change(name, func(e *memory.Entry) { e.Kept = kept })
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
+	"github.com/windlass-go/windlass/ctrlx/internal/object"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -36,15 +37,18 @@ type pass struct {
 	// record is the record of the object, as the pass read or wrote it; nil: none.
 	record *metav1.Condition
 
+	cycle []checks.Ref   // the path if the object waits for itself by way of others
+	last  memory.Verdict // of the pass before
+
 	applied    bool // Apply was called
 	finalizing bool // the pass added the finalizer
 	exists     bool // a write has shown that the object exists, after the last call of Apply
 	vanished   bool // a live read found that the object is gone or was created again
 	orphan     bool // the object is no longer in the API server, and the pass deletes its cloud resource
 
-	intervals // what the object says
-	backoff   *flow.Backoff
-	resync    time.Duration // what the back-off has said; 0: it was not asked
+	object.Intervals // what the object says
+	backoff          *flow.Backoff
+	resync           time.Duration // what the back-off has said; 0: it was not asked
 
 	local client.Client // the manager's
 	in    engine.InPass // Remote: a link finds the client of the deployment target
@@ -52,16 +56,15 @@ type pass struct {
 	polls      bool           // an operation was under way when the pass began
 	began      bool           // the pass called Apply to begin an operation
 	polled     bool           // the pass called Apply to poll an operation
-	looping    bool           // the changes of loop wake the object again and again
 	from       *record.Basis  // of the operation that was under way; nil: not known
 	stored     memory.Success // the last success of this process, if the pass came to Get
+	succeeded  memory.Success // the success that the record gets; zero: none
 	settledFor time.Duration  // the time until the next pass without an event, if the object is settled; 0: it is not
 
 	unfollowed []schema.GroupKind // of WithUnfollowedKinds
 	foreign    foreignReferences
 	follows    []checks.Ref // of Follow
 	kept       []checks.Ref // of Follow, in earlier passes
-	loop       checks.Ref   // see looping
 
 	mu     sync.Mutex
 	seen   []seenObject       // the owner, the references and the dependents, each as the pass read it first
@@ -86,14 +89,15 @@ func passOf(ctx context.Context) *pass {
 }
 
 // begin begins a pass over an object. read is the object as it was read.
-func (r *Reconciler[T]) begin(ctx context.Context, req reconcile.Request, read T) *pass {
+func (r *core) begin(ctx context.Context, req reconcile.Request, read client.Object, now time.Time) *pass {
 	p := &pass{
-		Context: ctx, engine: r.engine.Begin(r.id(req.NamespacedName), r.opt.sync), read: read, limit: r.limit, readiness: r.opt.readiness,
-		intervals: r.intervals(ctx, read), backoff: r.opt.backoff, unfollowed: r.opt.unfollowed, foreign: r.opt.foreign, local: r.client,
+		Context: ctx, at: now.UnixNano(), engine: r.engine.Begin(r.id(req.NamespacedName), r.opt.sync), read: read, limit: r.limit, readiness: r.opt.readiness,
+		Intervals: r.kind.Intervals(ctx, read, r.resync), backoff: r.opt.backoff, unfollowed: r.opt.unfollowed, foreign: r.opt.foreign, local: r.client,
 	}
-	p.in = engine.InPass{Engine: r.engine, Remote: r.target != nil, Find: resolve}
-	p.kept = r.memory.Get(req.NamespacedName).Follows
-	p.record = record.In(r.conditions.get(read))
+	p.in = engine.InPass{Engine: r.engine, Remote: r.remote, Find: resolve}
+	known := r.memory.Get(req.NamespacedName)
+	p.kept, p.last = known.Follows, known.Verdict
+	p.record = record.In(r.kind.Conditions(read))
 	if record.MayHoldOperation(p.record) {
 		if rec, err := r.recordOf(read); err == nil {
 			p.polls, p.from = true, rec.Operation.Basis
@@ -129,8 +133,8 @@ func (p *pass) retryAfter(e RetriableError) time.Duration {
 		return d
 	case p == nil:
 		return 0
-	case p.retry > 0:
-		return p.retry
+	case p.Retry > 0:
+		return p.Retry
 	}
 	if p.resync == 0 {
 		p.resync = p.backoff.Resync() // the next time it is another one

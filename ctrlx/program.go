@@ -34,7 +34,7 @@ var executable = sync.OnceValues(func() (string, error) {
 
 // identify finds out which program runs. If that fails, each restart
 // reconciles every object.
-func (r *Reconciler[T]) identify(logger logr.Logger) {
+func (r *core) identify(logger logr.Logger) {
 	if !r.settles {
 		return
 	}

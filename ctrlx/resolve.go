@@ -11,13 +11,12 @@ import (
 )
 
 // end ends a pass, and registers the awaited and the followed objects of its
-// outcome. It returns the path if the object waits for itself by way of others.
-// An object that waits for a change of itself is no cycle: another writer may
-// change it.
-func (p *pass) end(out flow.Outcome) (cycle []checks.Ref) {
+// outcome. An object that waits for a change of itself is no cycle: another writer
+// may change it.
+func (p *pass) end(out flow.Outcome) {
 	if out.Final() { // nothing may wake it
 		p.engine.Done()
-		return nil
+		return
 	}
 	refs := out.WaitingFor()
 	w := p.engine.End(p, engine.End{
@@ -27,7 +26,7 @@ func (p *pass) end(out flow.Outcome) (cycle []checks.Ref) {
 	p.root, p.rootUnknown, p.rootChanged = w.Root, w.RootUnknown, w.RootChanged
 	p.onSelf = w.Self || out.WaitsForSelf()
 	p.watched = w.Woken || p.onSelf && len(refs) == 0
-	return w.Cycle
+	p.cycle = w.Cycle
 }
 
 var errNoPass = errors.New("ctrlx: the resolver was called outside of a pass: hand on the context that the check was given")
@@ -83,13 +82,4 @@ func (p *pass) list(ctx context.Context, q checks.Query) (seenSet, error) {
 	}
 	p.sawSet(s)
 	return s, nil
-}
-
-// ownerOf finds the owner of an object.
-func (r *Reconciler[T]) ownerOf(ctx context.Context, obj T) (checks.Object, error) {
-	p := passOf(ctx)
-	if p == nil {
-		return checks.Object{}, errNoPass
-	}
-	return ownerOf(ctx, obj, r.owner, p.reference)
 }

@@ -57,18 +57,18 @@ func (o *options) request(obj client.Object) string {
 
 // requested notes that a user asked for a retry, until the next pass begins. So each
 // request resets the back-off once.
-func (r *Reconciler[T]) requested(name types.NamespacedName) {
+func (r *core) requested(name types.NamespacedName) {
 	r.memory.Change(name, func(e *memory.Entry) { e.Retry = true })
 }
 
 // begins reports whether a user asked for a retry since the last pass, because
 // a pass begins. It must be called before the pass reads the object.
-func (r *Reconciler[T]) begins(name types.NamespacedName) (requested bool) {
+func (r *core) begins(name types.NamespacedName) (requested bool) {
 	return r.memory.Get(name).Retry && r.memory.Change(name, func(e *memory.Entry) { e.Retry = false }).Retry
 }
 
 // requests notes the requests. It lets all events pass.
-func (r *Reconciler[T]) requests() predicate.Predicate {
+func (r *core) requests() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		if e.ObjectOld == nil || e.ObjectNew == nil {
 			return true
@@ -83,8 +83,8 @@ func (r *Reconciler[T]) requests() predicate.Predicate {
 // echo records in the status of obj that a pass has handled a request, as Flux
 // does. It returns the request that the record shows, because the status has no
 // field for it; empty: none.
-func (r *Reconciler[T]) echo(obj T, request string) string {
-	if request == "" || r.conditions.handled(obj, request) {
+func (r *core) echo(obj client.Object, request string) string {
+	if request == "" || r.kind.Handled(obj, request) {
 		return ""
 	}
 	return request

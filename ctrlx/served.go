@@ -27,7 +27,7 @@ type discoverer interface {
 }
 
 // resourcesOf returns the function that reads the resources of the kind of r.
-func (r *Reconciler[T]) resourcesOf(mgr manager.Manager) (resources, error) {
+func (r *core) resourcesOf(mgr manager.Manager) (resources, error) {
 	if d, ok := mgr.(discoverer); ok {
 		return d.APIResources, nil
 	}
@@ -35,9 +35,9 @@ func (r *Reconciler[T]) resourcesOf(mgr manager.Manager) (resources, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := "/apis/" + r.gvk.GroupVersion().String()
-	if r.gvk.Group == "" {
-		path = "/api/" + r.gvk.Version
+	path := "/apis/" + r.kind.GroupVersion().String()
+	if r.kind.Group == "" {
+		path = "/api/" + r.kind.Version
 	}
 	return func(ctx context.Context) (*metav1.APIResourceList, error) {
 		list := &metav1.APIResourceList{}
@@ -59,7 +59,7 @@ type statusServed struct {
 // Without it, a pass could store neither conditions nor an operation, and each
 // pass would call Apply again. A pass that waits for the answer to another one
 // can be canceled.
-func (r *Reconciler[T]) hasStatus(ctx context.Context) error {
+func (r *core) hasStatus(ctx context.Context) error {
 	s := &r.served
 	if s.yes.Load() {
 		return nil
@@ -93,14 +93,14 @@ func (s *statusServed) wroteStatus(err error) error {
 	return err
 }
 
-func (r *Reconciler[T]) discoverStatus(ctx context.Context) error {
+func (r *core) discoverStatus(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, r.opt.sync)
 	defer cancel()
 	list, err := r.served.read(ctx)
 	switch {
 	case err != nil:
 		return fmt.Errorf("ctrlx: %s: whether the kind has a status subresource: %w", r.name, err)
-	case !slices.ContainsFunc(list.APIResources, func(a metav1.APIResource) bool { return a.Kind == r.gvk.Kind && strings.HasSuffix(a.Name, "/status") }):
+	case !slices.ContainsFunc(list.APIResources, func(a metav1.APIResource) bool { return a.Kind == r.kind.Kind && strings.HasSuffix(a.Name, "/status") }):
 		return fmt.Errorf("ctrlx: %s: %w", r.name, write.ErrNoStatus)
 	}
 	return nil

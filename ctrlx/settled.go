@@ -55,7 +55,7 @@ const (
 // PreCheck and Apply for a settled object. It is outside of all others there,
 // and exists also without Operations.Get. The link on PostCheck leaves out the
 // checks there, if there are any: they proceeded after the last success.
-func (r *Reconciler[T]) quietRestart(ext flow.Extensions[T]) flow.Extensions[T] {
+func quietRestart[T client.Object](r *core, ext flow.Extensions[T]) flow.Extensions[T] {
 	const name = "QuietRestart"
 	if !r.settles {
 		return ext
@@ -110,9 +110,9 @@ func (r *Reconciler[T]) quietRestart(ext flow.Extensions[T]) flow.Extensions[T] 
 // last returns the stored success of the object of a pass, and how long the
 // object is settled, unless an owner or a reference has changed. why says why
 // the object is not settled; empty: it is.
-func (r *Reconciler[T]) last(p *pass) (was record.Success, left time.Duration, why string) {
-	obj := p.read.(T)
-	ready := meta.FindStatusCondition(r.conditions.get(obj), "Ready")
+func (r *core) last(p *pass) (was record.Success, left time.Duration, why string) {
+	obj := p.read
+	ready := meta.FindStatusCondition(r.kind.Conditions(obj), "Ready")
 	switch {
 	case ready == nil || ready.Status != metav1.ConditionTrue || ready.ObservedGeneration != obj.GetGeneration():
 		return was, 0, "the object is not Ready for its generation"
@@ -139,7 +139,7 @@ func (r *Reconciler[T]) last(p *pass) (was record.Success, left time.Duration, w
 // whether the object is settled, because a kind is not watched yet. Then the
 // object keeps its status until the next pass, and until the resync at most:
 // after a start, the first list of a large kind takes a while.
-func (r *Reconciler[T]) undecided(p *pass, out flow.Outcome) bool {
+func (r *core) undecided(p *pass, out flow.Outcome) bool {
 	if out.State() != flow.StateFailed || !r.settles || !engine.NotWatchedYet(out.Err()) || p.orphan || deleting(p.read) {
 		return false
 	}
@@ -184,15 +184,15 @@ func (p *pass) changed(ctx context.Context, was []record.Read) (why string, err 
 // left returns how long an object with a success at a time needs no pass
 // without an event; 0 or less: it needs one now. The time differs from object to
 // object, and is the same after each restart.
-func (r *Reconciler[T]) left(p *pass, last time.Time) time.Duration {
+func (r *core) left(p *pass, last time.Time) time.Duration {
 	age := r.opt.now().Sub(last)
 	interval := r.resync
 	if age < 0 {
 		return 0
 	}
 	u := shareOf(p.read.GetUID())
-	if p.requeue > 0 {
-		interval = p.requeue + time.Duration(float64(p.requeue)*requeueJitter*u)
+	if p.Requeue > 0 {
+		interval = p.Requeue + time.Duration(float64(p.Requeue)*requeueJitter*u)
 	} else {
 		interval -= time.Duration(float64(interval) * resyncSpread * u)
 	}
@@ -208,7 +208,7 @@ func shareOf(uid types.UID) float64 {
 
 // stores reports whether the record shows the success of a pass. A restarted operator
 // could not compare what operations follow.
-func (r *Reconciler[T]) stores(p *pass, out flow.Outcome) bool {
+func (r *core) stores(p *pass, out flow.Outcome) bool {
 	return r.settles && out.State() == flow.StateReady && r.program != "" && r.interval(p) >= minSettled &&
 		(p.settledFor > 0 || len(p.ofOperations(out)) == 0)
 }
@@ -216,7 +216,7 @@ func (r *Reconciler[T]) stores(p *pass, out flow.Outcome) bool {
 // successOf returns the success of a pass; nil: the inputs of the object are not known.
 // A success that was stored within half of the resync stays, so that it causes no write
 // of its own.
-func (r *Reconciler[T]) successOf(p *pass, last *record.Success) *record.Success {
+func (r *core) successOf(p *pass, last *record.Success) *record.Success {
 	b, ok := r.basis(p)
 	switch {
 	case !ok || len(b.Read) > record.MaxRead:
@@ -228,11 +228,11 @@ func (r *Reconciler[T]) successOf(p *pass, last *record.Success) *record.Success
 }
 
 // interval returns the time between two passes over a Ready object.
-func (r *Reconciler[T]) interval(p *pass) time.Duration { return firstOf(p.requeue, r.resync) }
+func (r *core) interval(p *pass) time.Duration { return firstOf(p.Requeue, r.resync) }
 
 // fresh reports whether a success that was stored at a time stays: it was stored
 // within half of the interval.
-func (r *Reconciler[T]) fresh(p *pass, at time.Time) bool {
+func (r *core) fresh(p *pass, at time.Time) bool {
 	now := r.opt.now()
 	return at.After(now.Add(-r.interval(p)/2)) && !at.After(now)
 }

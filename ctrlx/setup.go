@@ -9,7 +9,6 @@ import (
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -30,12 +29,12 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if r.engine != nil {
 		return fmt.Errorf("ctrlx: %s was set up already: make a Reconciler for each manager", r.name)
 	}
-	obj := r.newObject()
+	obj := r.kind.New()
 	gvk, err := apiutil.GVKForObject(obj, mgr.GetScheme())
 	if err != nil {
 		return fmt.Errorf("ctrlx: %s: add the type to the manager's scheme: %w", r.name, err)
 	}
-	r.gvk = gvk
+	r.kind.GroupVersionKind = gvk
 	r.client = mgr.GetClient()
 	if r.target != nil {
 		r.clients = identitiesOf(mgr)
@@ -60,7 +59,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if err != nil {
 		return err
 	}
-	r.own = e.NewOwn(gvk, r.client, r.opt.sync, func() client.Object { return r.newObject() })
+	r.own = e.NewOwn(gvk, r.client, r.opt.sync, r.kind.New)
 	if r.served.read, err = r.resourcesOf(mgr); err != nil {
 		return fmt.Errorf("ctrlx: %s: the discovery client: %w", r.name, err)
 	}

@@ -58,15 +58,10 @@ func (t *telemetry) observer(changed func(context.Context, flow.Outcome) (previo
 	return otelx.New(append(defaults, t.opts...)...)
 }
 
-// Observer returns the observer that [New] added, to observe chains of your own
-// inside the operations; nil: [WithoutTelemetry], or all of it is off. A chain
-// takes nil, too: chain.Observe(r.Observer()).
-func (r *Reconciler[T]) Observer() chain.Observer { return r.observer }
-
 // links returns the link from the span of a pass to the span of the pass that woke
 // the object, and remembers the span for the objects that this pass wakes. A pass
 // that is not recorded does not call it.
-func (r *Reconciler[T]) links(ctx context.Context) []trace.Link {
+func (r *core) links(ctx context.Context) []trace.Link {
 	p := passOf(ctx)
 	if p == nil || r.engine == nil {
 		return nil
@@ -81,7 +76,7 @@ func (r *Reconciler[T]) links(ctx context.Context) []trace.Link {
 // changed reports whether the outcome of a pass changes the verdict about its
 // object, and returns the previous verdict, if it was not ready. An error that
 // Reconcile returns is no change, because controller-runtime logs it.
-func (r *Reconciler[T]) changed(ctx context.Context, out flow.Outcome) (previous string, changed bool) {
+func (r *core) changed(ctx context.Context, out flow.Outcome) (previous string, changed bool) {
 	if _, ok := errors.AsType[*finalizerError](out.Err()); ok {
 		return "", false
 	}
@@ -101,11 +96,7 @@ func (r *Reconciler[T]) changed(ctx context.Context, out flow.Outcome) (previous
 
 // wasReady reports whether an earlier pass found the object ready, perhaps
 // before a restart.
-func (r *Reconciler[T]) wasReady(p *pass) bool {
-	read, ok := p.read.(T)
-	if !ok {
-		return false
-	}
-	ready := r.readyBefore(read)
+func (r *core) wasReady(p *pass) bool {
+	ready := r.readyBefore(p.read)
 	return ready != nil && ready.Status == metav1.ConditionTrue
 }

@@ -119,7 +119,7 @@ func (r *Reconciler[T]) sources(mgr manager.Manager) (all []source.Source, kinds
 			}
 			events := w.events
 			if w.owned {
-				events = handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), r.newObject(), handler.OnlyControllerOwner())
+				events = handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), r.kind.New(), handler.OnlyControllerOwner())
 			}
 			g := guarded{mgr.GetLogger().WithValues("controller", r.name, "option", w.option, "watchedKind", gvk.GroupKind().String())}
 			s = source.Kind(mgr.GetCache(), w.object, g.events(events), g.predicates(w.predicates)...)
@@ -131,7 +131,7 @@ func (r *Reconciler[T]) sources(mgr manager.Manager) (all []source.Source, kinds
 
 // caused notes that an event concerns an object, before a request for it is in
 // the queue.
-func (r *Reconciler[T]) caused(name types.NamespacedName) {
+func (r *core) caused(name types.NamespacedName) {
 	if r.settles {
 		r.memory.Caused(name)
 	}

@@ -130,7 +130,7 @@ type reporter[T client.Object] struct{ *Reconciler[T] }
 
 // Unready implements [engine.Reporter].
 func (r reporter[T]) Unready(ctx context.Context, add func(index.ID, why.Object)) (unseen int, err error) {
-	gk := r.gvk.GroupKind()
+	gk := r.kind.GroupKind()
 	reported := map[types.NamespacedName]bool{}
 	for _, u := range r.memory.All() {
 		if u.Verdict == (memory.Verdict{}) && !u.TimedOut {
@@ -156,7 +156,7 @@ func (r reporter[T]) Unready(ctx context.Context, add func(index.ID, why.Object)
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.opt.sync)
 	defer cancel()
-	err = r.engine.Cached(ctx, r.gvk, func(cached client.Object) {
+	err = r.engine.Cached(ctx, r.kind.GroupVersionKind, func(cached client.Object) {
 		obj, ok := cached.(T)
 		name := client.ObjectKeyFromObject(cached)
 		if !ok || reported[name] {
@@ -190,7 +190,7 @@ func (r reporter[T]) stored(obj T) (ready *metav1.Condition, final bool) {
 			ready, final = nil, false
 		}
 	}()
-	return meta.FindStatusCondition(r.conditions.get(obj), "Ready"), r.conditions.finished(obj)
+	return meta.FindStatusCondition(r.kind.Conditions(obj), "Ready"), r.finished(obj)
 }
 
 // Decided implements [engine.Reporter]. An object that is finished gets no pass
@@ -199,8 +199,8 @@ func (r reporter[T]) Decided(ctx context.Context, name types.NamespacedName) boo
 	if r.memory.Get(name).Verdict != (memory.Verdict{}) {
 		return true
 	}
-	obj := r.newObject()
-	return r.engine.Cache().Get(ctx, name, obj, engine.FromCache...) == nil && r.conditions.finished(obj)
+	obj := r.kind.New()
+	return r.engine.Cache().Get(ctx, name, obj, engine.FromCache...) == nil && r.finished(obj)
 }
 
 // describe adds to o what an object says. It reads the cache, and not by the client
@@ -212,14 +212,14 @@ func (r reporter[T]) describe(ctx context.Context, name types.NamespacedName, o 
 			o.Message = fmt.Sprintf("the object cannot be described: a function of the reconciler panicked: %v", v)
 		}
 	}()
-	obj := r.newObject()
+	obj := r.kind.New()
 	if r.engine.Cache().Get(ctx, name, obj, engine.FromCache...) != nil {
 		return
 	}
-	if c := meta.FindStatusCondition(r.conditions.get(obj), "Ready"); c != nil {
+	if c := meta.FindStatusCondition(r.kind.Conditions(obj), "Ready"); c != nil {
 		o.Reason, o.Message = cmp.Or(o.Reason, c.Reason), c.Message
 	}
-	if o.Passes = r.explanations(obj, name); len(o.Passes) > 0 {
+	if o.Passes = r.explanations(obj.(T), name); len(o.Passes) > 0 {
 		o.WaitsForSelf = o.Passes[0].WaitsForSelf
 	}
 }
@@ -229,7 +229,7 @@ func (r reporter[T]) Keeps(ctx context.Context, name types.NamespacedName, ref c
 	if r.guard == nil || !r.guard.keeps(at) {
 		return false
 	}
-	obj := r.newObject()
+	obj := r.kind.New()
 	return r.engine.Cache().Get(ctx, name, obj, engine.FromCache...) == nil && r.guard.holds(obj, ref, at)
 }
 

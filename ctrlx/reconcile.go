@@ -1,0 +1,396 @@
+package ctrlx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/ctrlx/internal/memory"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
+	"github.com/windlass-go/windlass/ctrlx/internal/status"
+	"github.com/windlass-go/windlass/ctrlx/internal/write"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// again is the delay after a conflict: the object that was read was old, and the event
+// of the new version comes soon. The delay doubles up to againAtMost while the watch is
+// broken, because each pass may call the cloud.
+const again, againAtMost = 50 * time.Millisecond, 30 * time.Second
+
+// Reconcile implements reconcile.Reconciler. It returns only errors of the API server;
+// all other errors are in the conditions of the object.
+func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (result reconcile.Result, err error) {
+	if r.engine == nil {
+		return result, r.notSetUp()
+	}
+	name, now := req.NamespacedName, r.opt.now()
+	id := r.wakes(name, now) // wake: each event from now on causes another pass
+	defer r.engine.Spans.End(id)
+	defer func() { result, err = ended(ctx, &r.memory.Store, req, result, err, r.opt.now) }()
+
+	retry := r.begins(name)            // memory
+	read, err := r.own.Read(ctx, name) // read: in no older version than this process wrote
+	if err != nil {
+		if apierrors.IsNotFound(err) && r.orphans.has(name, "") {
+			return r.deleteOrphan(ctx, req)
+		}
+		return result, r.unread(req, retry, err)
+	}
+	obj := r.kind.Copy(read).(T)
+	if r.isOver(obj) {
+		r.forget(req)
+		return result, nil
+	}
+	if retry {
+		r.flow.Forget(obj)
+		r.memory.Change(name, func(e *memory.Entry) { e.Failures = 0 })
+	}
+
+	p := r.begin(ctx, req, read, now) // record
+	defer func() { result, err = r.afterPass(ctx, req, p, obj, result, err) }()
+	out := r.flow.Reconcile(p, obj) // flow
+	if result, err, cut := p.cut(out); cut {
+		return result, err
+	}
+	missed := p.missed(out)
+	p.end(out) // end of the waits
+	if p.cycle == nil {
+		p.cycle = r.guard.cycle(p, obj, out)
+	}
+	defer r.rootChanged(p)
+	if r.undecided(p, out) { // no verdict: the next pass decides
+		return reconcile.Result{RequeueAfter: r.delay(p, out)}, nil
+	}
+	next := r.render(p, obj, out)          // render
+	r.remember(p, out, next)               // memory: before the patch, whose event wakes waiters that ask for the verdict
+	end, err := r.patch(p, obj, out, next) // patch
+	if err != nil || out.State() == flow.StateGone {
+		return result, err
+	}
+	r.countFailure(out)
+	delay := next.In(r.delay(p, out)) // requeue
+	if missed || p.onSelf && r.selves.Wait(ctx, end, r.client, r.kind.New()) {
+		delay = again
+	}
+	return reconcile.Result{RequeueAfter: delay}, nil
+}
+
+// wakes notes that a pass begins, before it reads anything: each event from now on causes
+// another pass.
+func (r *core) wakes(name types.NamespacedName, now time.Time) index.ID {
+	r.waker.Begin(name)
+	r.selves.Begin(name)
+	r.pokes.begin(name, now)
+	r.correctionBegins(name)
+	id := r.id(name)
+	r.engine.Spans.Begin(id)
+	return id
+}
+
+// ended ends a pass in the memory of its object. It turns a conflict, which an object
+// has that was read before its last change, into a requeue without an error.
+func ended(ctx context.Context, m *memory.Store, req reconcile.Request, result reconcile.Result, err error, now func() time.Time) (reconcile.Result, error) {
+	known := m.Get(req.NamespacedName)
+	switch {
+	case err != nil && apierrors.IsConflict(err): // IsConflict allocates for nil
+		log.FromContext(ctx).V(1).Info("the object was changed meanwhile, or created again; it is read again", "conflict", err.Error())
+		result, err = reconcile.Result{RequeueAfter: memory.Delay(int(known.Failures), again, againAtMost)}, nil
+		m.Change(req.NamespacedName, func(e *memory.Entry) { e.Failures = min(e.Failures, 100) + 1 })
+	case err == nil && known.Failures > 0:
+		m.Change(req.NamespacedName, func(e *memory.Entry) { e.Failures = 0 })
+	}
+	if known.Verdict != (memory.Verdict{}) && result.RequeueAfter > 0 {
+		m.Due(req.NamespacedName, now().Add(result.RequeueAfter))
+	}
+	return result, err
+}
+
+func (r *core) notSetUp() error {
+	return fmt.Errorf("ctrlx: %s was not set up: call SetupWithManager", r.name)
+}
+
+// unread ends a pass that could not read the object. An object that is gone is no error.
+func (r *core) unread(req reconcile.Request, retry bool, err error) error {
+	if apierrors.IsNotFound(err) {
+		r.forget(req)
+		return nil
+	}
+	if retry {
+		r.requested(req.NamespacedName)
+	}
+	return fmt.Errorf("ctrlx: %s: %w", r.name, err)
+}
+
+// isOver reports whether no pass goes over an object: it is finished, or it is deleted
+// without our finalizer, so it has nothing in the cloud.
+func (r *core) isOver(obj client.Object) bool {
+	return r.finished(obj) || r.released(obj)
+}
+
+// finished reports whether the last pass over an object was final for its present spec.
+func (r *core) finished(obj client.Object) bool {
+	return !deleting(obj) && status.IsFinished(r.kind.Conditions(obj), obj.GetUID(), obj.GetGeneration())
+}
+
+func (r *core) released(obj client.Object) bool {
+	return deleting(obj) && r.finalizes && !controllerutil.ContainsFinalizer(obj, r.opt.finalizer)
+}
+
+// cut ends a pass without a verdict. A pass that was cut short ends no wait: the awaited
+// objects of the last pass still wake the object.
+func (p *pass) cut(out flow.Outcome) (result reconcile.Result, err error, cut bool) {
+	switch e, ok := errors.AsType[*finalizerError](out.Err()); {
+	case p.vanished:
+		return result, nil, true
+	case out.State() == flow.StateCanceled:
+		return reconcile.Result{RequeueAfter: again}, nil, true
+	case ok:
+		return result, e.err, true
+	}
+	return result, nil, false
+}
+
+// render returns the conditions of an object after a pass.
+func (r *core) render(p *pass, obj client.Object, out flow.Outcome) status.Out {
+	in := status.In{
+		Outcome: out, Old: r.kind.Conditions(obj), UID: obj.GetUID(), Generation: obj.GetGeneration(), Now: r.opt.now(),
+		Cycle: p.cycle, Suspended: r.isSuspended(obj), Root: p.root, RootUnknown: p.rootUnknown, Stored: p.record,
+	}
+	if out.State() == flow.StateGone {
+		return r.leaves(in, obj)
+	}
+	if loop, ok := r.waker.Loop(client.ObjectKeyFromObject(obj)); ok && verdictOf(out) == p.last {
+		in.Self, in.Loop = refOf(p.engine.Waiter()), loop
+	}
+	if p.Timeout > 0 {
+		in.Timeout = status.Timeout{
+			After: p.Timeout, FromStart: r.opt.fromStart, Retried: retried(out), Deleted: deletes(p.read, out), Inputs: inputsOf(p.read, p),
+		}
+	}
+	handled := ""
+	if !out.KeepsStatus() {
+		handled = r.echo(obj, r.opt.request(p.read))
+	}
+	in.Next = r.next(p, out, handled)
+	return status.Render(in)
+}
+
+// leaves returns the conditions of an object whose part of the deletion is done. If other
+// controllers keep the object, it would show the last failure of the deletion, or be
+// Ready.
+func (r *core) leaves(in status.In, obj client.Object) status.Out {
+	var others []string
+	for _, f := range obj.GetFinalizers() {
+		if !r.finalizes || f != r.opt.finalizer {
+			others = append(others, f)
+		}
+	}
+	if len(others) == 0 {
+		return status.Out{Conditions: in.Old}
+	}
+	why := "this operator has ended its part of the deletion; the object stays until other controllers remove their finalizers: " + strings.Join(others, ", ")
+	in.Outcome, in.Stored = status.Block(ReasonDeleted, why, classify.Slow), record.In(in.Old)
+	in.Cycle, in.Suspended, in.Root, in.RootUnknown = nil, false, nil, false
+	return status.Render(in)
+}
+
+// isSuspended reports whether obj is suspended and not being deleted. A panic
+// counts as not suspended: the link Suspended reports it.
+func (r *core) isSuspended(obj client.Object) (yes bool) {
+	if r.kind.Suspended == nil {
+		return false
+	}
+	defer func() { _ = recover() }()
+	return r.kind.Suspended(obj) && !r.deleting(obj)
+}
+
+// retried reports whether the error of an outcome has a delay of its own.
+func retried(out flow.Outcome) bool {
+	switch out.Rule() {
+	case ruleRetriable, ruleConflict, ruleTooMany, ruleTimeout:
+		return true
+	}
+	return strings.HasPrefix(out.Rule(), rulePrefix) && out.After() > 0
+}
+
+// deletes reports whether a pass deleted an object.
+func deletes(obj client.Object, out flow.Outcome) bool {
+	return deleting(obj) || out.Point() == flow.PointDeleteCheck || out.Point() == flow.PointDelete
+}
+
+// remember records the verdict of a pass. A conflict changes no verdict, because the
+// object is read again. The flow does not know the time-out of an object, so its log
+// line is written here.
+func (r *core) remember(p *pass, out flow.Outcome, next status.Out) {
+	name, v := client.ObjectKeyFromObject(p.read), verdictOf(out)
+	if p.applied {
+		r.follow(p, out)
+	}
+	if out.State() != flow.StateGone && v != p.last {
+		r.waker.Calm(name)
+	}
+	if p.succeeded.Unix != 0 {
+		r.memory.Succeeded(name, p.succeeded)
+	}
+	if quiet(out) {
+		return
+	}
+	now := r.opt.now()
+	none := v == memory.Verdict{}
+	silent := none && (out.State() == flow.StateIgnored || out.KeepsStatus())
+	if !none || p.last != v {
+		r.memory.Passed(name, memory.Pass{At: time.Unix(0, p.at), Took: time.Duration(max(0, now.UnixNano()-p.at)), Verdict: v})
+	}
+	if !none {
+		now = r.sinceOf(p.read, out, now)
+	}
+	// The waiters do not know yet that the object waits for no other one.
+	p.rootChanged = p.rootChanged || p.last == memory.Verdict{} && v != p.last && !p.rootUnknown
+	before := r.memory.decided(name, v, next.Over, silent, now)
+	if next.Over && !before.TimedOut && r.observer != nil {
+		log.FromContext(p).Info("the object exceeded its time-out", "timeout", p.Timeout, "since", next.Clock.Since.Time)
+	}
+}
+
+// verdictOf returns the verdict of an outcome.
+func verdictOf(out flow.Outcome) memory.Verdict {
+	switch s := out.State(); {
+	case s == flow.StateReady, s == flow.StateIgnored, out.Final():
+		return memory.Verdict{}
+	default:
+		return memory.Verdict{State: s, Reason: out.Reason(), Point: out.Point(), Link: out.Link()}
+	}
+}
+
+// sinceOf returns the time since which an object has the verdict of a pass that
+// began now. Its condition knows the time from before a restart.
+func (r *core) sinceOf(read client.Object, out flow.Outcome, now time.Time) time.Time {
+	c := meta.FindStatusCondition(r.kind.Conditions(read), "Ready")
+	if c != nil && c.Status == metav1.ConditionFalse && c.Reason == out.Reason() && c.LastTransitionTime.Time.Before(now) {
+		return c.LastTransitionTime.Time
+	}
+	return now
+}
+
+// gone ends the work for an object that is deleted, or released, in the cloud. The
+// conditions come before the finalizer: no later pass writes them, after a conflict
+// or the end of the process. A status that the API server never takes does not stop
+// the deletion.
+func (r *core) gone(ctx context.Context, obj client.Object, out flow.Outcome, next status.Out) error {
+	base := r.kind.Copy(obj)
+	r.kind.SetConditions(obj, next.Conditions)
+	var unwritten error
+	if !digest.SameStatus(base, obj) {
+		unwritten = ignoreGone(r.write(ctx, base, obj, next.Conditions))
+	}
+	if unwritten != nil && !refusedForGood(unwritten) {
+		return unwritten
+	}
+	removed := false
+	if r.finalizes {
+		var err error
+		if removed, err = r.writer().RemoveFinalizer(ctx, obj, r.opt.finalizer); err != nil {
+			return err
+		}
+	}
+	name := client.ObjectKeyFromObject(obj)
+	r.memory.ForgetSuccess(name)
+	r.engine.Forget(r.id(name))                     // the verdict stays until the object is gone
+	if why := out.Message(); removed && why != "" { // of checks.Release
+		log.FromContext(ctx).Info("the object is released without a deletion in the cloud", "why", why, "link", out.Link())
+		r.tell(obj, &metav1.Condition{Reason: ReasonReleased, Message: why}, "", out.Link())
+	}
+	return unwritten
+}
+
+// refusedForGood reports whether the API server refuses a write of the status
+// again, if it is repeated.
+func refusedForGood(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || errors.Is(err, write.ErrNoStatus)
+}
+
+// delay returns the time after which to requeue the object; 0: no requeue. A blocked object whose awaited objects are all
+// watched is woken by an event. So it is requeued at the resync only, unless its check asked for a delay.
+func (r *core) delay(p *pass, out flow.Outcome) time.Duration {
+	delay, again := out.Again()
+	switch {
+	case !again:
+		if out.State() == flow.StateIgnored && len(out.WaitingFor()) > 0 && !p.watched {
+			return r.idle(p.Requeue) // no event wakes it
+		}
+		return 0
+	case out.State() == flow.StateReady && p.settledFor > 0:
+		return p.settledFor
+	case out.State() == flow.StateReady && p.Requeue > 0:
+		return r.idle(p.Requeue)
+	case out.Rule() == ruleRetriable: // its delay may be longer than the longest delay of a service
+		if e, ok := errors.AsType[RetriableError](out.Err()); ok {
+			return p.retryAfter(e)
+		}
+	case p.watched && out.State() == flow.StateBlocked && out.After() <= 0:
+		return max(delay, r.idle(p.Requeue))
+	}
+	return delay
+}
+
+// requeueJitter bounds the part by which an interval is lengthened, so that objects
+// that became ready together are not requeued together.
+const requeueJitter = 0.05
+
+// idle returns the time after which to requeue an object if nothing happens. requeue is
+// the interval of the object; 0: it gives none.
+func (r *core) idle(requeue time.Duration) time.Duration {
+	if requeue == 0 {
+		return r.opt.backoff.Resync()
+	}
+	return requeue + time.Duration(float64(requeue)*requeueJitter*min(max(r.opt.rand(), 0), 1))
+}
+
+// forget drops what is known of an object that is gone.
+func (r *core) forget(req reconcile.Request) {
+	r.engine.Forget(r.id(req.NamespacedName))
+	r.memory.forget(req.NamespacedName)
+	r.waker.Calm(req.NamespacedName)
+}
+
+// id returns how the index knows an object.
+func (r *core) id(name types.NamespacedName) index.ID {
+	return engine.ID(r.kind.GroupKind(), name)
+}
+
+func refOf(id index.ID) checks.Ref {
+	return checks.Ref{Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
+}
+
+// countFailure counts a failed pass in the counters of controller-runtime. A
+// conflict does not count: the object is read again. Call it only if Reconcile
+// returns no error, because controller-runtime counts an error itself.
+func (r *core) countFailure(out flow.Outcome) {
+	if out.State() != flow.StateFailed || quiet(out) {
+		return
+	}
+	reconcileErrors.WithLabelValues(r.name).Inc()
+	reconcileTotal.WithLabelValues(r.name, "error").Inc()
+	if out.Retry() == classify.OnChange || out.Retry() == classify.Never {
+		reconcileTerminal.WithLabelValues(r.name).Inc()
+	}
+}
+
+// ignoreGone drops the error that an object is not there any more, for there is nothing to write then.
+func ignoreGone(err error) error { return client.IgnoreNotFound(err) }
