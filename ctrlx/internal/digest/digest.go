@@ -1,10 +1,10 @@
 package digest
 
 import (
+	"bytes"
 	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,67 +16,67 @@ import (
 const NotFound uint64 = 1
 
 // Of returns the digest of obj. It only reads obj, so obj may be an object that
-// a cache shares with other readers. It is safe for concurrent use.
+// a cache shares with other readers. It is safe for concurrent use. An object that
+// has no JSON has the digest of its version.
 func Of(obj client.Object) uint64 {
-	if obj == nil {
+	if missing(obj) {
 		return NotFound
 	}
-	v := reflect.ValueOf(obj)
-	if v.Kind() == reflect.Pointer && v.IsNil() {
+	o, err := contentOf(obj)
+	if err != nil {
+		return OfVersion(obj)
+	}
+	_, reports := o["status"]
+	h := flag(o.metadata(), reports)
+	if reports {
+		h = mix(h, o.status())
+	}
+	if !reports || obj.GetGeneration() == 0 {
+		h = mix(h, o.rest("status"))
+	}
+	return valid(h)
+}
+
+// Follow returns the digest of the part of obj that an object depends on after
+// it is Ready: the UID, the generation and whether the deletion was requested.
+// For an object without a generation, such as a Secret, it also covers all
+// except the metadata. If only the metadata was read, it covers the version.
+//
+// The caller adds the readiness. Labels, annotations and the rest of the status
+// do not count. Follow returns [NotFound] for nil and a nil pointer, and never
+// returns 0. Like [Of], it only reads obj.
+func Follow(obj client.Object) uint64 {
+	if missing(obj) {
 		return NotFound
 	}
-	var h uint64
-	switch o := obj.(type) {
-	case *unstructured.Unstructured:
-		h = content(o.Object)
-	case runtime.Unstructured:
-		h = content(o.UnstructuredContent())
-	default:
-		h = objectOf(v.Type()).add(metadata(0, obj), v, obj.GetGeneration())
+	generation := obj.GetGeneration()
+	h := flag(mix(text(0, obj.GetUID()), uint64(generation)), obj.GetDeletionTimestamp() != nil)
+	if generation == 0 {
+		if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
+			return OfVersion(obj)
+		}
+		o, err := contentOf(obj)
+		if err != nil {
+			return OfVersion(obj)
+		}
+		h = mix(h, o.rest(""))
 	}
-	if h <= NotFound {
-		h += NotFound + 1
-	}
-	return h
+	return And(h, 0)
 }
 
 // Metadata returns the digest of the part of the metadata that [Of] covers. obj
 // must not be nil.
-func Metadata(obj client.Object) uint64 { return metadata(0, obj) }
-
-// metadata adds the covered part of the metadata.
-func metadata(h uint64, obj metav1.Object) uint64 {
-	h = text(h, obj.GetUID())
-	h = mix(h, uint64(obj.GetGeneration()))
-	deleted := obj.GetDeletionTimestamp()
-	h = flag(h, deleted != nil)
-	if deleted != nil {
-		h = instant(h, &deleted.Time)
+func Metadata(obj client.Object) uint64 {
+	o, err := contentOf(obj)
+	if err != nil {
+		return OfVersion(obj)
 	}
-	h = texts(h, obj.GetLabels())
-	h = texts(h, obj.GetAnnotations())
-	finalizers := obj.GetFinalizers()
-	h = mix(h, uint64(len(finalizers)))
-	for _, f := range finalizers {
-		h = text(h, f)
-	}
-	owners := obj.GetOwnerReferences()
-	h = mix(h, uint64(len(owners)))
-	for i := range owners {
-		o := &owners[i]
-		h = text(text(text(text(h, o.APIVersion), o.Kind), o.Name), o.UID)
-		h = pointerToBool(pointerToBool(h, o.Controller), o.BlockOwnerDeletion)
-	}
-	return h
+	return o.metadata()
 }
 
-func pointerToBool(h uint64, b *bool) uint64 {
-	h = flag(h, b != nil)
-	if b != nil {
-		h = flag(h, *b)
-	}
-	return h
-}
+// And returns the digest of a state that the digest h describes in part, and x
+// describes in part. It is neither 0 nor [NotFound].
+func And(h, x uint64) uint64 { return valid(mix(h, x)) }
 
 // OfVersion returns the digest of the version of obj, which differs after each
 // write. Use it if only the metadata of obj was read: the version stands for the
@@ -84,8 +84,55 @@ func pointerToBool(h uint64, b *bool) uint64 {
 func OfVersion(obj client.Object) uint64 { return Version(obj.GetUID(), obj.GetResourceVersion()) }
 
 // Version is [OfVersion] of an object with a UID, in a version.
-func Version(uid types.UID, version string) uint64 {
-	h := text(text(0, uid), version)
+func Version(uid types.UID, version string) uint64 { return valid(text(text(0, uid), version)) }
+
+// SameStatus reports whether two readings of an object have the same status as JSON. A
+// caller uses it to find out whether it has a new status to write. If neither has a
+// status, SameStatus compares everything except apiVersion, kind and metadata. Only the
+// status of unstructured objects counts. Like [Of], SameStatus only reads the objects,
+// which must not be nil.
+func SameStatus(a, b client.Object) bool {
+	if va, vb := statusField(a), statusField(b); va != nil && vb != nil && reflect.DeepEqual(va, vb) { // almost always
+		return true
+	}
+	ca, err := contentOf(a)
+	if err != nil {
+		return false
+	}
+	cb, err := contentOf(b)
+	if err != nil {
+		return false
+	}
+	sa, inA := ca["status"]
+	sb, inB := cb["status"]
+	if _, loose := a.(runtime.Unstructured); inA || inB || loose {
+		return inA == inB && bytes.Equal(sa, sb)
+	}
+	return ca.rest("") == cb.rest("")
+}
+
+// statusField returns a pointer to the field Status of a typed object; nil: there is
+// none.
+func statusField(obj client.Object) any {
+	v := reflect.Indirect(reflect.ValueOf(obj))
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
+	status := v.FieldByName("Status")
+	if !status.IsValid() || !status.CanAddr() || !status.CanInterface() {
+		return nil
+	}
+	return status.Addr().Interface()
+}
+
+// missing reports whether obj is nil or a nil pointer.
+func missing(obj client.Object) bool {
+	v := reflect.ValueOf(obj)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+// valid returns a digest that is neither 0 nor [NotFound].
+func valid(h uint64) uint64 {
 	if h <= NotFound {
 		h += NotFound + 1
 	}

@@ -1,14 +1,11 @@
 package digest_test
 
 import (
-	"encoding/json"
 	"reflect"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -17,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
-	"github.com/windlass-go/windlass/internal/testing/race"
 )
 
 // TestChanges changes one field at a time of different objects.
@@ -52,14 +48,6 @@ func TestChanges(t *testing.T) {
 		}
 	}
 	yes := true
-	amount := func(n int64, format resource.Format) func() client.Object {
-		return func() client.Object {
-			return &Thing{ObjectMeta: meta, Status: ThingStatus{Memory: *resource.NewQuantity(n, format)}}
-		}
-	}
-	format := func(format resource.Format) func(client.Object) {
-		return func(o client.Object) { o.(*Thing).Status.Memory.Format = format }
-	}
 	cases := map[string]struct {
 		reason string
 		of     func() client.Object
@@ -108,12 +96,6 @@ func TestChanges(t *testing.T) {
 		"Status":    {"a check may read it", thing, func(o client.Object) { o.(*Thing).Status.Names[0] = "b" }, false},
 		"NilStatus": {"a status was added", func() client.Object { return &Late{ObjectMeta: meta} }, func(o client.Object) { o.(*Late).Status = &ThingStatus{} }, false},
 		"ByPointer": {"a status by pointer changed", func() client.Object { return &Late{ObjectMeta: meta, Status: &ThingStatus{}} }, func(o client.Object) { o.(*Late).Status.Ratio = 1 }, false},
-
-		"InKi":       {"1024 is 1Ki if its format is binary", amount(1024, resource.DecimalSI), format(resource.BinarySI), false},
-		"NotInKi":    {"1000 is written without Ki", amount(1000, resource.DecimalSI), format(resource.BinarySI), true},
-		"Exponent":   {"1000 is 1e3 if its format has an exponent", amount(1000, resource.DecimalSI), format(resource.DecimalExponent), false},
-		"NoExponent": {"1024 has no exponent", amount(1024, resource.DecimalSI), format(resource.DecimalExponent), true},
-		"NoKiInZero": {"0 is 0", amount(0, resource.DecimalSI), format(resource.BinarySI), true},
 
 		"Rules":        {"an object without a status counts as a whole", bare, func(o client.Object) { o.(*Bare).Rules[0] = "b" }, false},
 		"RulesVersion": {"fields that change without a change of the object do not count", bare, func(o client.Object) { o.SetResourceVersion("8"); o.(*Bare).APIVersion = "v1" }, true},
@@ -232,109 +214,5 @@ func TestAnything(t *testing.T) {
 	})
 	if digest.Of(object(int64(3))) != digest.Of(object(3.0)) {
 		t.Error("3 and 3.0 have different digests: JSON writes both as 3")
-	}
-}
-
-// TestInterfaces verifies that similar values of different types inside an
-// interface have different digests.
-func TestInterfaces(t *testing.T) {
-	type A struct{ X string }
-	type B struct{ X string }
-	seen := make(map[uint64]any)
-	for _, x := range []any{nil, "", "a", false, true, int64(0), int64(1), int32(1), uint8(1), 0.5, float32(0.5), A{"x"}, B{"x"}, &A{"x"}, []string{"x"}, []any{"x"}, []any{},
-		map[string]any{}, map[string]string{}, []byte("x"), time.Unix(1, 0), time.Unix(2, 0), time.Unix(1, 1), resource.MustParse("1"), resource.MustParse("2"), Sealed{"x"}, Sealed{"y"}, &Sealed{"x"},
-		intstr.FromInt32(1), intstr.FromString("1"), [2]byte{1, 2}, [2]byte{2, 1}, [1]bool{true}, json.Number("1")} {
-		d := digest.Of(&Thing{ObjectMeta: metav1.ObjectMeta{Generation: 1}, Status: ThingStatus{Free: x}})
-		if other, ok := seen[d]; ok {
-			t.Errorf("%T %#v and %T %#v have the same digest", x, x, other, other)
-		}
-		seen[d] = x
-	}
-	now := time.Now() // with a reading of the monotonic clock
-	if of := func(x time.Time) uint64 {
-		return digest.Of(&Thing{ObjectMeta: metav1.ObjectMeta{Generation: 1}, Status: ThingStatus{Free: x}})
-	}; of(now) != of(now.Round(0).UTC()) {
-		t.Error("the monotonic clock or the location counts")
-	}
-}
-
-// reread returns the text of a quantity after it was written and read. A value
-// of 12000000 with a binary format is written like that, and as 12M from then
-// on. Reading truncates a value beyond 64 bits, so reread returns the text of q
-// itself for it.
-func reread(q resource.Quantity) string {
-	q = q.DeepCopy()
-	read := resource.MustParse(q.String())
-	if read.Cmp(q) != 0 {
-		return q.String()
-	}
-	read.Neg()
-	read.Neg() // the quantity drops its cached text
-	return read.String()
-}
-
-// TestQuantities verifies that two quantities have the same digest if and only
-// if they are written alike, in whatever form they are held.
-func TestQuantities(t *testing.T) {
-	of := func(q resource.Quantity) uint64 {
-		return digest.Of(&Thing{ObjectMeta: metav1.ObjectMeta{Generation: 1}, Status: ThingStatus{Memory: q}})
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		draw := func() resource.Quantity {
-			q := drawQuantity(t)
-			if rapid.Bool().Draw(t, "sum") {
-				q.Add(drawQuantity(t))
-			}
-			if rapid.Bool().Draw(t, "difference") {
-				q.Sub(drawQuantity(t))
-			}
-			if rapid.Bool().Draw(t, "held as a decimal") {
-				q.AsDec()
-			}
-			q.Format = rapid.SampledFrom([]resource.Format{resource.DecimalSI, resource.BinarySI, resource.DecimalExponent, ""}).Draw(t, "format")
-			q.Neg() // the quantity drops its cached text
-			return q
-		}
-		a, b := draw(), draw()
-		if same, want := of(a) == of(b), reread(a) == reread(b); same != want {
-			t.Errorf("the digests of %#v (%s) and %#v (%s) are the same: %t, want %t", a, reread(a), b, reread(b), same, want)
-		}
-	})
-}
-
-func TestAllocations(t *testing.T) {
-	if race.Enabled {
-		t.Skip("allocations are not exact under -race")
-	}
-	state, seen := "Running", metav1.Unix(1, 0)
-	thing := &Thing{
-		ObjectMeta: metav1.ObjectMeta{
-			UID: "1", Generation: 2, Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"c": "d"}, Finalizers: []string{"f"},
-			OwnerReferences: []metav1.OwnerReference{{Kind: "K"}}, DeletionTimestamp: &seen,
-		},
-		Status: ThingStatus{
-			Conditions: []metav1.Condition{{Type: "Ready", LastTransitionTime: seen}}, State: &state, Names: []string{"a"}, Tags: map[string]string{"a": "b"},
-			Zones: map[string]Zone{"z": {"z", true, &seen}, "y": {}}, Groups: map[string][]Zone{"g": {{}, {}}}, Seen: &seen,
-			Memory: resource.MustParse("1Gi"), Capacity: corev1.ResourceList{"cpu": resource.MustParse("3920m"), "memory": resource.MustParse("16Gi")},
-			Raw: runtime.RawExtension{Raw: []byte(`{}`)}, JSON: &apiextensionsv1.JSON{Raw: []byte(`{}`)}, Self: &ThingStatus{}, Small: map[int32]bool{1: true},
-			Free: map[string]any{"a": []any{int64(1), "b", 0.5, true, nil}},
-		},
-	}
-	cases := map[string]struct {
-		reason string
-		obj    client.Object
-		want   float64
-	}{
-		"Typed":        {"a custom resource", thing, 0},
-		"Node":         {"a large object", node(), 0},
-		"Metadata":     {"metadata only", &metav1.PartialObjectMetadata{ObjectMeta: thing.ObjectMeta}, 0},
-		"Unstructured": {"unstructured", &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"generation": int64(1)}, "status": thing.Status.Free}}, 0},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := testing.AllocsPerRun(200, func() { digest.Of(tc.obj) }); got != tc.want {
-				t.Errorf("%s: %v allocations, want %v", tc.reason, got, tc.want)
-			}
-		})
 	}
 }

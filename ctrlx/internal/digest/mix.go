@@ -24,8 +24,6 @@ func mix(h, x uint64) uint64 {
 
 func text[S ~string](h uint64, s S) uint64 { return mix(h, maphash.String(seed, string(s))) }
 
-func data(h uint64, b []byte) uint64 { return mix(h, maphash.Bytes(seed, b)) }
-
 // flag adds a bool, or whether a value exists.
 func flag(h uint64, b bool) uint64 {
 	if b {
@@ -34,12 +32,4 @@ func flag(h uint64, b bool) uint64 {
 	return mix(h, 0)
 }
 
-// texts adds a map of strings, such as the labels. As in every map, each entry
-// has a digest of its own, and their sum does not depend on the order.
-func texts(h uint64, m map[string]string) uint64 {
-	var sum uint64
-	for k, v := range m {
-		sum += text(text(0, k), v)
-	}
-	return mix(mix(h, uint64(len(m))), sum)
-}
+func data(h uint64, b []byte) uint64 { return mix(h, maphash.Bytes(seed, b)) }

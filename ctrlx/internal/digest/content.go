@@ -1,0 +1,81 @@
+package digest
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Record is the type of the condition in which package ctrlx stores what it must
+// know of an object after a restart. [Of] covers only its status. Its message
+// has tokens and times that ctrlx renews while the object stays as it is, and a
+// renewal must wake no waiter. [SameStatus] covers the whole condition.
+const Record = "windlass-go.github.io/Record"
+
+// fields are the JSON of the fields of an object. The keys of maps in it are sorted.
+type fields map[string]json.RawMessage
+
+// contentOf returns the fields of an object.
+func contentOf(obj client.Object) (o fields, err error) {
+	var of any = obj
+	if u, ok := obj.(runtime.Unstructured); ok {
+		of = u.UnstructuredContent()
+	}
+	data, err := json.Marshal(of)
+	if err != nil {
+		return nil, err
+	}
+	return o, json.Unmarshal(data, &o)
+}
+
+// counts are the keys of the metadata that the digest covers.
+var counts = [...]string{"uid", "generation", "deletionTimestamp", "labels", "annotations", "finalizers", "ownerReferences"}
+
+// metadata returns the digest of the covered part of the metadata.
+func (o fields) metadata() (h uint64) {
+	var all fields
+	_ = json.Unmarshal(o["metadata"], &all) // odd metadata has no fields
+	for _, key := range counts {
+		x, ok := all[key]
+		h = data(flag(h, ok), x)
+	}
+	return h
+}
+
+// status returns the digest of the status.
+func (o fields) status() (h uint64) {
+	var all fields
+	var list []json.RawMessage
+	if status := o["status"]; !bytes.Contains(status, []byte(Record)) || json.Unmarshal(status, &all) != nil || json.Unmarshal(all["conditions"], &list) != nil {
+		return data(0, status)
+	}
+	h = all.without("conditions")
+	for _, x := range list {
+		var c struct{ Type, Status string }
+		if json.Unmarshal(x, &c) == nil && c.Type == Record {
+			h = text(text(h, Record), c.Status)
+		} else {
+			h = data(h, x)
+		}
+	}
+	return h
+}
+
+// rest returns the digest of an object without its metadata and without one field.
+func (o fields) rest(without string) uint64 {
+	return o.without("metadata", "apiVersion", "kind", without)
+}
+
+// without returns the digest of the fields without some. Each field has a digest of its
+// own, and their sum does not depend on the order.
+func (o fields) without(keys ...string) (sum uint64) {
+	for key, x := range o {
+		if !slices.Contains(keys, key) {
+			sum += data(text(0, key), x)
+		}
+	}
+	return sum
+}
