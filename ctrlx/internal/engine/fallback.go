@@ -4,22 +4,22 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/ctrlx/internal/definition"
+	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
 
@@ -28,14 +28,12 @@ const (
 	DefaultInterval = 3 * time.Minute
 
 	requestTimeout = 10 * time.Second      // of a request
-	readGap        = 50 * time.Millisecond // between two live reads: at most twenty a second
+	readGap        = 50 * time.Millisecond // between two lists: at most twenty a second
 	retryFirst     = time.Second           // after a failed request, doubling
 	retryMax       = 15 * time.Second
 	idleTime       = 10 * time.Minute // after which the informer of an open kind stops
 
-	// fewObjects is the number of awaited objects that are read one by one. A list would return all objects of the kind.
-	fewObjects = 8
-	pageSize   = 500 // objects in each request of a list
+	pageSize = 500 // objects in each request of a list
 )
 
 // fallback finds the changes that a broken watch does not report. It is the
@@ -44,9 +42,9 @@ const (
 // Twice in each interval, it asks for the version of each awaited kind. A watch
 // that has not reached the version of the request before may be broken: API
 // servers send a bookmark about once a minute, and older ones less often. Then
-// fallback compares the awaited objects with the cache. If one differs, the kind
-// is suspect: its passes read live, and each round wakes the waiters that have not
-// seen the live state, until the cache has caught up.
+// fallback compares the versions of the objects with the cache. If an awaited one
+// differs, the kind is suspect: its passes read live, and each round in which the
+// live versions changed wakes all waiters of the kind, until the cache has caught up.
 type fallback struct {
 	e     *Engine
 	tick  time.Duration // between two rounds over all kinds
@@ -205,17 +203,14 @@ func (f *fallback) check(ctx context.Context, w *watch) error {
 	if current && w.troubles() == nil {
 		return nil
 	}
-	scopes, n := f.scopes(ctx, w)
+	scopes := f.scopes(ctx, w)
 	for i, scope := range slices.Sorted(maps.Keys(scopes)) {
 		if i > 0 && !sleep(ctx, readGap) {
 			return ctx.Err()
 		}
-		in := scopes[scope]
 		if current {
-			f.heal(ctx, w, scope, in)
-			continue
-		}
-		if err := f.compare(ctx, w, scope, in, n); err != nil && !(f.e.lose(ctx, w, scope, err) && w.divided()) {
+			f.e.heal(w, scope)
+		} else if err := f.e.compare(ctx, w, scope, scopes[scope]); err != nil && !(f.e.lose(ctx, w, scope, err) && w.divided()) {
 			return err
 		}
 	}
@@ -252,14 +247,15 @@ func (e *Engine) list1(ctx context.Context, w *watch, namespace string) (version
 }
 
 // awaitedIn holds what waiters wait for or follow in a scope.
-type awaitedIn struct{ objects, sets []index.ID }
+type awaitedIn struct {
+	objects []index.ID
+	sets    bool
+}
 
-// scopes returns what is awaited of a kind in each scope, and the number of
-// objects. It leaves out sets that passes cannot list. A scope that cannot be read
-// is one of them, too.
-func (f *fallback) scopes(ctx context.Context, w *watch) (scopes map[string]*awaitedIn, n int) {
-	gk := w.gvk.GroupKind()
-	scopes = map[string]*awaitedIn{}
+// scopes returns what is awaited of a kind in each scope. It leaves out sets that
+// passes cannot list. A scope that cannot be read is one of them, too.
+func (f *fallback) scopes(ctx context.Context, w *watch) map[string]*awaitedIn {
+	gk, scopes := w.gvk.GroupKind(), map[string]*awaitedIn{}
 	in := func(scope string) *awaitedIn {
 		if scopes[scope] == nil {
 			scopes[scope] = &awaitedIn{}
@@ -275,122 +271,60 @@ func (f *fallback) scopes(ctx context.Context, w *watch) (scopes map[string]*awa
 		if kindOf(id) == gk && id.Set == "" {
 			at := in(w.scope(id.Namespace))
 			at.objects = append(at.objects, id)
-			n++
 		}
 	}
 	all := sync.OnceValue(func() bool { return f.e.listsAll(ctx, w) })
 	for _, id := range f.e.sets.ids(gk) { // also those that only a pass under way has listed
 		if id.Namespace != checks.AllNamespaces || all() {
-			at := in(w.scope(namespaceOf(id)))
-			at.sets = append(at.sets, id)
+			in(w.scope(namespaceOf(id))).sets = true
 		}
 	}
-	return scopes, n
+	return scopes
 }
 
-// compare compares a scope with the cache. If it differs, passes read it live from
-// now on. One list of the scope serves its objects and its sets. Without sets, a
-// few objects are read one by one, which costs less than a list.
-func (f *fallback) compare(ctx context.Context, w *watch, scope string, in *awaitedIn, objects int) error {
-	e, live := f.e, map[index.ID]string{}
-	if len(in.sets) > 0 || objects > fewObjects || objects == 0 {
-		if err := e.listVersions(ctx, w, scope, func(id index.ID, version string) { live[id] = version }); err != nil {
-			return err
-		}
-	} else {
-		for i, id := range in.objects {
-			if i > 0 && !sleep(ctx, readGap) {
-				return ctx.Err()
-			}
-			version, err := e.liveVersion(ctx, w, id)
-			if err != nil {
-				return err
-			}
-			live[id] = version
-		}
-	}
-	differ := map[index.ID]bool{}
-	for _, id := range in.objects {
-		cached := e.newObject(w.kind)
-		err := e.cache.Get(ctx, nameOf(id), cached, client.UnsafeDisableDeepCopy)
-		if err != nil && strings.Contains(err.Error(), unknownNamespace) {
-			return nil // passes report it
-		}
-		differ[id] = live[id] != versionOf(cached, err)
-	}
-	same := true
-	if len(in.sets) > 0 {
-		cached, err := e.cachedVersions(ctx, w, scope)
-		if _, unwatched := errors.AsType[*NamespaceNotWatchedError](err); unwatched {
-			return nil // passes report it
-		} else if err != nil {
-			return err
-		}
-		same = maps.Equal(cached, live)
-	}
-	if same && !slices.Contains(slices.Collect(maps.Values(differ)), true) {
-		f.heal(ctx, w, scope, in)
-		return nil
-	}
-	w.setTrouble(scope, true, nil) // before a pass is woken
-	for i, id := range in.objects {
-		if !differ[id] {
-			_ = e.changedTo(ctx, w, id, e.cache) // a pass may have seen another state, live
-			continue
-		}
-		if i > 0 && !sleep(ctx, readGap) {
-			return ctx.Err()
-		}
-		if err := e.changedTo(ctx, w, id, e.live); err != nil {
-			return err
-		}
-	}
-	e.wakeSets(in.sets)
-	return nil
-}
-
-// heal ends the trouble of a scope. It wakes the waiters that have not seen what
-// the cache has. A live read may have shown a state that no event reports, and
-// waiters of a set compare no states.
-func (f *fallback) heal(ctx context.Context, w *watch, scope string, in *awaitedIn) {
-	if !w.setTrouble(scope, false, nil) {
-		return
-	}
-	for _, id := range in.objects {
-		_ = f.e.changedTo(ctx, w, id, f.e.cache) // without the object, passes report the error
-	}
-	f.e.wakeSets(in.sets)
-}
-
-// changedTo wakes the waiters of an object that have not seen it as a reader has it.
-func (e *Engine) changedTo(ctx context.Context, w *watch, id index.ID, reader client.Reader) error {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	obj := e.newObject(w.kind)
-	err := reader.Get(ctx, nameOf(id), obj, client.UnsafeDisableDeepCopy)
-	switch {
-	case definition.NotFound(err):
-		obj = nil
-	case err != nil:
+// compare compares the versions of the objects of a scope with the cache. If those that
+// count differ, passes read the scope live from now on, and its waiters are woken once
+// for each change of these versions.
+func (e *Engine) compare(ctx context.Context, w *watch, scope string, in *awaitedIn) error {
+	live := map[index.ID]string{}
+	if err := e.listVersions(ctx, w, scope, func(id index.ID, version string) { live[id] = version }); err != nil {
 		return err
 	}
-	full, follow := e.index.Needs(id)
-	e.index.Changed(id, e.changeOf(w.kind, obj, full, follow))
+	cached, err := e.cachedVersions(ctx, w, scope)
+	if _, unwatched := errors.AsType[*NamespaceNotWatchedError](err); unwatched {
+		return nil // passes report it
+	} else if err != nil {
+		return err
+	}
+	counts := live
+	if !in.sets {
+		counts = make(map[index.ID]string, len(in.objects))
+		for _, id := range in.objects {
+			counts[id] = live[id]
+		}
+	}
+	same, sum := !in.sets || maps.Equal(cached, live), uint64(0)
+	for id, version := range counts {
+		same = same && cached[id] == version
+		sum += digest.Version(types.UID(fmt.Sprint(id)), version)
+	}
+	if same {
+		e.heal(w, scope)
+		return nil
+	}
+	if w.setTrouble(scope, true, nil) || w.seen[scope] != sum { // before a pass is woken
+		w.seen[scope] = sum
+		e.wakeScope(w, scope)
+	}
 	return nil
 }
 
-// liveVersion returns the version of an object, past the cache; empty: it does not
-// exist.
-func (e *Engine) liveVersion(ctx context.Context, w *watch, id index.ID) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	obj := &metav1.PartialObjectMetadata{}
-	obj.SetGroupVersionKind(w.gvk)
-	err := e.live.Get(ctx, nameOf(id), obj)
-	if err != nil && !definition.NotFound(err) {
-		return "", err
+// heal ends the trouble of a scope. It wakes its waiters: a live read may have shown a
+// state that no event reports.
+func (e *Engine) heal(w *watch, scope string) {
+	if w.setTrouble(scope, false, nil) {
+		e.wakeScope(w, scope)
 	}
-	return versionOf(obj, err), nil
 }
 
 // cachedVersions returns the versions of the objects of a scope in the cache.

@@ -152,15 +152,15 @@ func TestFallbackSetsOfNamespaces(t *testing.T) {
 		for _, s := range []*store{c.api, c.cached} {
 			put(s, "a", "a", "9")
 			put(s, "b", "b", "9")
-			for i := range fewObjects {
+			for i := range 8 {
 				put(s, "a", fmt.Sprint("other", i), "9")
 				s.objects[fmt.Sprint("other", i)].Labels = nil
 			}
 		}
 		c.list(t, "a", of("a"), false)
 		c.list(t, "b", of("b"), false)
-		var others []Followed // as many as are read one by one without sets
-		for i := range fewObjects {
+		var others []Followed
+		for i := range 8 {
 			others = append(others, Followed{Ref: refOf(ID(clusters, types.NamespacedName{Namespace: "a", Name: fmt.Sprint("other", i)}))})
 		}
 		p := c.Begin(index.ID{Kind: "Waiter", Namespace: "a", Name: "follower"}, time.Second)

@@ -107,6 +107,9 @@ type watch struct {
 	// Only the fallback uses these.
 	version string // of the kind at the last request, which the watch must reach; empty: unknown
 	failed  bool   // the last request failed, so that the objects are to be compared
+	// seen has the sum of the live versions of each scope whose waiters were woken
+	// because the watch may be broken.
+	seen map[string]uint64
 }
 
 // A scope is a kind, or a kind in one namespace: one watch of the API server covers
@@ -316,8 +319,8 @@ func (e *Engine) list(ctx context.Context, gvk schema.GroupVersionKind, opts ...
 	return list, e.live.List(ctx, list, opts...)
 }
 
-// handler reports events to the index. It runs in the goroutine of the informer,
-// so it calls nothing that waits.
+// handler reports events to the index. It runs in a goroutine of its informer, so it
+// waits for nothing but [Engine.Touch].
 func (e *Engine) handler(k kind) toolscache.ResourceEventHandler {
 	changed := func(old, now any) {
 		was, _ := old.(client.Object)
@@ -329,10 +332,13 @@ func (e *Engine) handler(k kind) toolscache.ResourceEventHandler {
 			}
 		}
 		id := index.ID{Group: k.gvk.Group, Kind: k.gvk.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
-		if e.touches.n.Load() > 0 && e.touches.waits(id, obj.GetResourceVersion(), is == nil, func() { e.happened(k, id, was, is) }) {
+		if k.policy != metadataOnly {
+			e.happened(k, id, was, is)
 			return
 		}
+		e.touches.wait()
 		e.happened(k, id, was, is)
+		e.touches.heard(id, obj.GetResourceVersion(), is == nil)
 	}
 	return toolscache.ResourceEventHandlerFuncs{
 		AddFunc:    func(o any) { changed(nil, o) },

@@ -13,113 +13,73 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
 
-// touches holds the objects that this process wrote without a change that concerns
-// a pass or a follower. If only the metadata of a kind is watched, the version of an
-// object stands for its data. So two versions without a difference in the data must
-// count as one.
+// touches holds the versions that this process made of objects without a change that
+// concerns a pass or a follower. If only the metadata of a kind is watched, the version
+// of an object stands for its data. So two versions without a difference in the data
+// must count as one.
 type touches struct {
-	n  atomic.Int32 // the number of objects, so that events cost nothing without any
+	// writing is read-locked by each write. An event takes the lock, so it waits for the
+	// writes under way: one of them may have caused it.
+	writing sync.RWMutex
+
+	n  atomic.Int32 // the number of objects, so that digests cost nothing without any
 	mu sync.Mutex
-	of map[index.ID]*touch
+	// as has the versions that writes made, until an event brings a later one. The object
+	// in this version counts as it was in an earlier one.
+	as map[index.ID]map[string]string
 }
 
-// touch describes the writes of an object.
-type touch struct {
-	writing int      // the number of writes under way
-	late    []func() // the events that came meanwhile
-	last    string   // the version of the last one
-	gone    bool     // one of them was a deletion
-	version string   // the version that the last write made; empty: there was no write
-	// as has each version that a write made and whose event may still come. The
-	// object in this version counts as it was in an earlier one.
-	as map[string]string
-}
-
-// Touch calls write, which changes nothing of an object but the finalizers of a
-// guard. from is the version that write changes, and write returns the version that
-// it makes. write must fail if the object is not in version from: then no other
-// change is between the two versions. If only the metadata of the kind is watched,
-// both versions have one digest from then on, and the events of the object wait
-// until write returns, for as long as a request may take.
-func (e *Engine) Touch(ctx context.Context, id index.ID, from string, write func(ctx context.Context) (to string, err error)) (err error) {
+// Touch calls write, which changes nothing of an object but its finalizers. from is the
+// version that write changes, and write returns the version that it makes. write must
+// fail if the object is not in version from: then no other change is between the two
+// versions. If only the metadata of the kind is watched, both versions have one digest
+// from then on, and the events of such kinds wait until write returns, for as long as a
+// request may take.
+func (e *Engine) Touch(ctx context.Context, id index.ID, from string, write func(ctx context.Context) (to string, err error)) error {
 	if w, _ := e.watchOf(kindOf(id)); w == nil || w.policy != metadataOnly {
-		_, err = write(ctx)
+		_, err := write(ctx)
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	e.touches.begin(id)
-	to := ""
-	defer func() {
-		for _, event := range e.touches.end(id, from, to) {
-			event()
-		}
-	}()
-	made, err := write(ctx)
-	if err == nil {
-		to = made
+	t := &e.touches
+	t.writing.RLock()
+	defer t.writing.RUnlock()
+	to, err := write(ctx)
+	if err != nil || to == "" || to == from {
+		return err
 	}
-	return err
-}
-
-func (t *touches) begin(id index.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.of == nil {
-		t.of = map[index.ID]*touch{}
+	if t.as == nil {
+		t.as = map[index.ID]map[string]string{}
 	}
-	if t.of[id] == nil {
-		t.of[id] = &touch{}
-		t.n.Add(1)
+	if t.as[id] == nil {
+		t.as[id] = map[string]string{}
 	}
-	t.of[id].writing++
+	t.as[id][to] = cmp.Or(t.as[id][from], from)
+	t.n.Store(int32(len(t.as)))
+	return nil
 }
 
-// end notes that a write made a version of another one; empty: it failed. It
-// returns the events that have waited for the last write.
-func (t *touches) end(id index.ID, from, to string) (late []func()) {
+// wait waits for the writes under way, before an event is handled.
+func (t *touches) wait() {
+	t.writing.Lock()
+	defer t.writing.Unlock()
+}
+
+// heard forgets the versions before that of an event, after it was handled.
+func (t *touches) heard(id index.ID, version string, deleted bool) {
+	if t.n.Load() == 0 {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	at := t.of[id]
-	if to != "" && to != from {
-		if at.as == nil {
-			at.as = map[string]string{}
-		}
-		at.version, at.as[to] = to, cmp.Or(at.as[from], from)
+	maps.DeleteFunc(t.as[id], func(made, _ string) bool { return deleted || older(made, version) })
+	if len(t.as[id]) == 0 {
+		delete(t.as, id)
 	}
-	if at.writing--; at.writing > 0 {
-		return nil
-	}
-	late, at.late = at.late, nil
-	t.drop(id, at.version == "" || at.gone || at.last != "" && older(at.version, at.last))
-	return late
-}
-
-// drop forgets an object, if so. It is called with the lock held.
-func (t *touches) drop(id index.ID, so bool) {
-	if so {
-		delete(t.of, id)
-		t.n.Add(-1)
-	}
-}
-
-// waits reports whether an event waits for the writes under way. end returns it
-// then. waits forgets an object that has a later version than the last write, and
-// the writes before the version of the event.
-func (t *touches) waits(id index.ID, version string, deleted bool, event func()) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	at := t.of[id]
-	switch {
-	case at == nil:
-		return false
-	case at.writing > 0:
-		at.late, at.last, at.gone = append(at.late, event), version, at.gone || deleted
-		return true
-	}
-	t.drop(id, deleted || older(at.version, version))
-	maps.DeleteFunc(at.as, func(made, _ string) bool { return older(made, version) })
-	return false
+	t.n.Store(int32(len(t.as)))
 }
 
 // digest returns the digest of the version of an object. A version that a touch made
@@ -128,9 +88,7 @@ func (t *touches) digest(k kind, obj client.Object) uint64 {
 	version := obj.GetResourceVersion()
 	if t.n.Load() > 0 {
 		t.mu.Lock()
-		if at := t.of[ID(k.gvk.GroupKind(), client.ObjectKeyFromObject(obj))]; at != nil {
-			version = cmp.Or(at.as[version], version)
-		}
+		version = cmp.Or(t.as[ID(k.gvk.GroupKind(), client.ObjectKeyFromObject(obj))][version], version)
 		t.mu.Unlock()
 	}
 	return digest.Version(obj.GetUID(), version)

@@ -3,7 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strconv"
+	"sync"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -84,7 +86,7 @@ func TestTouch(t *testing.T) {
 			w.h.OnDelete(in("2"))
 		}, true, 0},
 		"DeletedMeanwhile": {"the write removes the last finalizer of a deleted object", func(w world) {
-			w.touch("1", "2", nil, func() { w.h.OnDelete(in("1")) })
+			w.touch("1", "2", nil, func() { w.h.OnDelete(in("2")) })
 		}, true, 0},
 	}
 	for name, tc := range cases {
@@ -101,10 +103,15 @@ func TestTouch(t *testing.T) {
 				p.End(index.End{Awaited: []index.ID{id}})
 			}
 			tc.do(world{e.handler(k), func(from, to string, err error, during func()) {
+				var events sync.WaitGroup
 				got := e.Touch(t.Context(), id, from, func(context.Context) (string, error) {
-					during()
+					events.Go(during)
+					for range 1000 { // time for an event that does not wait
+						runtime.Gosched()
+					}
 					return to, err
 				})
+				events.Wait()
 				if !errors.Is(got, err) {
 					t.Errorf("%s: the error is %v", name, got)
 				}
@@ -136,7 +143,7 @@ func TestTouchForgets(t *testing.T) {
 		}
 		e.handler(k).OnUpdate(in(v+1), in(v+2))
 	}
-	if n := len(e.touches.of[id].as); n != 1 {
+	if n := len(e.touches.as[id]); n != 1 {
 		t.Errorf("%d versions are remembered after the events of all writes, want the last one", n)
 	}
 }

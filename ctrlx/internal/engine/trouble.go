@@ -84,7 +84,7 @@ func (w *watch) setTrouble(scope string, broken bool, err error) (changed bool) 
 	all := maps.Clone(w.troubles())
 	if broken {
 		if all == nil {
-			all = map[string]error{}
+			all, w.seen = map[string]error{}, map[string]uint64{}
 		}
 		all[scope] = err
 	} else {
