@@ -32,7 +32,7 @@ func guardingApp(t *testing.T) *harness {
 	mapper.Add(testv1.GroupVersion.WithKind("Cluster"), meta.RESTScopeNamespace)
 	d.manager.mapper = mapper // with a preferred version, for the guard
 	refs := func(a *App) []checks.Ref { return []checks.Ref{clusterOfApp(a)} }
-	d.use(d.reconciler(flow.Extensions[*App]{EntryCheck: chain.New(checks.ReferenceReady("cluster", refs))}, ctrlx.WithGuard(refs)))
+	d.use(d.guarding(flow.Extensions[*App]{EntryCheck: chain.New(checks.ReferenceReady("cluster", refs))}, refs))
 	d.pass()
 	if got := d.says(); got != "True Succeeded" {
 		t.Fatalf("the object says %q: %s", got, d.message())

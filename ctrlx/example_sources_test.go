@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
@@ -59,18 +58,4 @@ func ExampleWithWatches() {
 	)
 	_ = databases.SetupWithManager // with the manager
 	// Output:
-}
-
-// A deleted Secret stays until the last database that refers to it is deleted, or
-// is Ready with another Secret.
-func ExampleWithGuard() {
-	databases := ctrlx.New("Database", flow.Operations[*testv1.Database]{Apply: put}, flow.Extensions[*testv1.Database]{},
-		ctrlx.WithGuard(func(d *testv1.Database) []checks.Ref {
-			return []checks.Ref{{Kind: "Secret", Name: d.Name + "-credentials"}}
-		}))
-	fmt.Println("PreCheck:", databases.Flow().Extensions().PreCheck)
-	fmt.Println("Pass:    ", databases.Flow().Extensions().Pass)
-	// Output:
-	// PreCheck: Guard
-	// Pass:     Guard
 }

@@ -63,7 +63,7 @@ func (r *core) finalized(ctx context.Context, obj client.Object) error {
 	if !r.finalizes || controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
 		return nil
 	}
-	now, err := r.writer().AddFinalizer(ctx, obj, r.opt.finalizer)
+	now, err := r.writer().Metadata(ctx, obj, func(now client.Object) { controllerutil.AddFinalizer(now, r.opt.finalizer) })
 	if err != nil {
 		return &finalizerError{fmt.Errorf("ctrlx: %s: the finalizer: %w", r.name, err)}
 	}

@@ -22,11 +22,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache/informertest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/ctrlx/inuse"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -149,10 +151,17 @@ func (w *guardWorld) restart() {
 		run.killed = true
 	}
 	mgr := guardManager(&guardClient{w.api, w}, w.api)
-	w.app = ctrlx.New("App", w.operations(), flow.Extensions[*App]{}, ctrlx.WithGuard(clustersOfApp), ctrlx.WithoutTelemetry(), ctrlx.WithoutEvents())
+	w.app = guardingReconciler(mgr, "App", clustersOfApp, w.operations())
 	if err := w.app.SetupWithManager(mgr); err != nil {
 		w.fatalf("%v", err)
 	}
+}
+
+// guardingReconciler returns a reconciler whose resources guard what they refer to.
+func guardingReconciler[T client.Object](mgr manager.Manager, name string, refs func(T) []checks.Ref, ops flow.Operations[T], opts ...ctrlx.Option) *ctrlx.Reconciler[T] {
+	var ext flow.Extensions[T]
+	guard := inuse.Add(mgr, refs, &ops, &ext)
+	return ctrlx.New(name, ops, ext, append(opts, guard, ctrlx.WithoutTelemetry(), ctrlx.WithoutEvents())...)
 }
 
 // guardManager returns a manager that is never started, with a cache that reads api.
@@ -381,7 +390,7 @@ func TestGuardRefuses(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, anApp(AppSpec{}), aCluster())
-			d.use(d.reconciler(flow.Extensions[*App]{}, ctrlx.WithGuard(func(*App) []checks.Ref { return tc.refs })))
+			d.use(d.guarding(flow.Extensions[*App]{}, func(*App) []checks.Ref { return tc.refs }))
 			d.pass()
 			if called := strings.Contains(d.took(), "apply"); called != (tc.want == "") || !strings.Contains(d.message(), tc.want) {
 				t.Errorf("%s: Apply was called: %t, and the condition is %s: %s", tc.reason, called, d.says(), d.message())

@@ -12,11 +12,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/ctrlx/inuse"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -88,11 +90,10 @@ func newGuardUsers(t *testing.T) *guardUsers {
 		Apply:  func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil },
 		Delete: func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil },
 	}
-	u.app = ctrlx.New("App", ops, flow.Extensions[*App]{}, ctrlx.WithGuard(clustersOfApp), ctrlx.WithoutTelemetry(), ctrlx.WithoutEvents())
-	u.database = ctrlx.New("Database", flow.Operations[*testv1.Database]{Apply: nothing, Delete: nothing}, flow.Extensions[*testv1.Database]{},
-		ctrlx.WithGuard(func(d *testv1.Database) []checks.Ref {
-			return []checks.Ref{{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: d.Spec.Cluster}}
-		}), ctrlx.WithoutTelemetry(), ctrlx.WithoutEvents())
+	u.app = guardingReconciler(mgr, "App", clustersOfApp, ops)
+	u.database = guardingReconciler(mgr, "Database", func(d *testv1.Database) []checks.Ref {
+		return []checks.Ref{{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: d.Spec.Cluster}}
+	}, flow.Operations[*testv1.Database]{Apply: nothing}) // without Delete, the guard adds one
 	if err := u.app.SetupWithManager(mgr); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +184,7 @@ func TestGuardCopies(t *testing.T) {
 		want   string                             // the finalizers of x when a is gone
 	}{
 		"Copied": {"an App that uses nothing was copied from a", func(u *guardUsers, record string) {
-			c := &App{ObjectMeta: metav1.ObjectMeta{Name: "copy", UID: "3", Generation: 1, Annotations: map[string]string{ctrlx.GuardAnnotation: record}}}
+			c := &App{ObjectMeta: metav1.ObjectMeta{Name: "copy", UID: "3", Generation: 1, Annotations: map[string]string{inuse.Annotation: record}}}
 			u.create(c)
 			u.delete(&App{}, "a")
 			u.pass(u.app, "a")
@@ -196,7 +197,7 @@ func TestGuardCopies(t *testing.T) {
 			u.pass(u.app, "a")
 			u.delete(&testv1.Cluster{}, "x")
 			again := anAppUser("a", "5")
-			again.Annotations = map[string]string{ctrlx.GuardAnnotation: record}
+			again.Annotations = map[string]string{inuse.Annotation: record}
 			u.create(again)
 			u.pass(u.app, "a")
 			if got := (&harness{t: u.t, api: u.api}).says(); got != "False ReferenceDeleting Reconciling" {
@@ -212,7 +213,7 @@ func TestGuardCopies(t *testing.T) {
 			u.create(anAppUser("a", "1"))
 			u.pass(u.app, "a")
 			a := (&harness{t: t, api: u.api}).read()
-			record := a.Annotations[ctrlx.GuardAnnotation]
+			record := a.Annotations[inuse.Annotation]
 			if u.cluster() != inUse || !strings.Contains(record, `"held"`) {
 				t.Fatalf("the Cluster has %q, and the record is %q", u.cluster(), record)
 			}
@@ -236,9 +237,9 @@ func TestGuardCost(t *testing.T) {
 		app    string
 		want   string
 	}{
-		{"the first user", func() {}, "a", "get x, patch a, patch a, get x, patch x, status a"},
+		{"the first user", func() {}, "a", "get x, patch a, get x, patch x, status a"},
 		{"a steady pass", func() {}, "a", "get x"},
-		{"the second user", func() {}, "b", "get x, patch b, patch b, get x, status b"},
+		{"the second user", func() {}, "b", "get x, patch b, get x, status b"},
 		{"a user that is not the last one", func() { u.delete(&App{}, "b") }, "b", "patch b, list, patch b"},
 		{"the last user", func() { u.delete(&App{}, "a") }, "a", "patch a, list, get x, patch x, list, patch x, patch a"},
 	}
@@ -259,20 +260,21 @@ func TestGuardedSecret(t *testing.T) {
 	o := newOperator(t)
 	secret := o.secret("a")
 	var passes atomic.Int64 // over the user
-	reconciler := func() *ctrlx.Reconciler[*testv1.Database] {
-		return ctrlx.New("Database", o.operations(), extensions{PreCheck: needsKey()}, ctrlx.WithPollInterval(time.Hour),
-			ctrlx.WithGuard(func(d *testv1.Database) []checks.Ref {
-				if d.Name == "follower" || d.Name == "other" {
-					return nil
-				}
-				return []checks.Ref{theKey}
-			})).WithPostReadHook(func(_ ctxt, _ client.Client, d *testv1.Database) error {
+	reconciler := setUp(func(mgr manager.Manager) error {
+		ops, ext := o.operations(), extensions{PreCheck: needsKey()}
+		guard := inuse.Add(mgr, func(d *testv1.Database) []checks.Ref {
+			if d.Name == "follower" || d.Name == "other" {
+				return nil
+			}
+			return []checks.Ref{theKey}
+		}, &ops, &ext)
+		return ctrlx.New("Database", ops, ext, guard, ctrlx.WithPollInterval(time.Hour)).WithPostReadHook(func(_ ctxt, _ client.Client, d *testv1.Database) error {
 			if d.Name == "user" {
 				passes.Add(1)
 			}
 			return nil
-		})
-	}
+		}).SetupWithManager(mgr)
+	})
 	puts := func(want map[string]int) {
 		t.Helper()
 		last := o.database(fmt.Sprint("last-", len(o.asked())), "") // a pass that an earlier event causes would come before
@@ -286,7 +288,7 @@ func TestGuardedSecret(t *testing.T) {
 	guarded := func() bool {
 		return api.Get(t.Context(), client.ObjectKeyFromObject(secret), secret) == nil && len(secret.Finalizers) > 0
 	}
-	o.start(reconciler())
+	o.start(reconciler)
 	o.database("follower", "")
 	o.until("follower", "True Succeeded")
 	o.database("user", "")
@@ -297,7 +299,7 @@ func TestGuardedSecret(t *testing.T) {
 	puts(map[string]int{"follower": 1, "user": 1})
 	o.stop()
 	passes.Store(0)
-	o.start(reconciler())
+	o.start(reconciler)
 	// The follower stored its success before the Secret had the finalizer.
 	o.eventually("both have a pass after the restart", func() bool { return passes.Load() > 0 && o.count("put follower 1") == 2 })
 	puts(map[string]int{"follower": 2, "user": 1})

@@ -30,6 +30,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/ctrlx/inuse"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -42,6 +43,7 @@ type harness struct {
 	random  float64
 	// The operations; nil: they are done at once.
 	apply, remove func(context.Context, *flow.Request[*App]) (flow.Progress, error)
+	guards        func(*App) []checks.Ref // nil: the Apps guard nothing
 	insync        bool
 	present       bool   // in the cloud, not as the spec says
 	fails         string // which hook or check of hooked
@@ -101,13 +103,23 @@ func (d *harness) reconciler(ext flow.Extensions[*App], opts ...ctrlx.Option) *c
 			return (*do)(ctx, req)
 		}
 	}
-	return ctrlx.New("App", flow.Operations[*App]{
+	ops := flow.Operations[*App]{
 		Get: func(_ context.Context, req *flow.Request[*App]) (flow.Observation, error) {
 			matches := d.insync || req.Applied
 			return flow.Observation{Presence: checks.PresenceOf(matches || d.present), InSync: matches}, nil
 		},
 		Apply: op("apply", &d.apply), Delete: op("delete", &d.remove),
-	}, ext, append(d.clock(), opts...)...)
+	}
+	if d.guards != nil {
+		opts = append(opts, inuse.Add(d.manager, d.guards, &ops, &ext))
+	}
+	return ctrlx.New("App", ops, ext, append(d.clock(), opts...)...)
+}
+
+// guarding is reconciler with a guard of the references.
+func (d *harness) guarding(ext flow.Extensions[*App], refs func(*App) []checks.Ref, opts ...ctrlx.Option) *ctrlx.Reconciler[*App] {
+	d.guards = refs
+	return d.reconciler(ext, opts...)
 }
 
 func (d *harness) note(format string, args ...any) {

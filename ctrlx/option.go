@@ -39,7 +39,7 @@ type options struct {
 	targetBy   string
 	poll       time.Duration
 	watches    []watch // of WithOwns, WithWatches and WithSource
-	guard      any     // func(T) []checks.Ref
+	keeps      any     // of WithKeeping
 	wakes      engine.Limit
 	telemetry  telemetry
 	keys       record.Keys // of WithTokenKey
@@ -74,7 +74,7 @@ func (o *options) apply(maker string, opts []Option) {
 func (o *options) needsNew() bool {
 	return o.finalizer != "" || !reflect.ValueOf(o.controller).IsZero() || o.sync != 0 || o.rand != nil || o.targetBy != "" ||
 		o.poll != 0 || o.watched != nil || o.unwatched != nil || o.wakes != (engine.Limit{}) || o.events != (eventOptions{}) ||
-		o.quiet != (quietOptions{}) || o.indexes != nil || o.unfollowed != nil || len(o.keys.Keys) > 0 || o.passLimit != 0 || o.fromStart || o.retry != "" || o.watches != nil || o.guard != nil
+		o.quiet != (quietOptions{}) || o.indexes != nil || o.unfollowed != nil || len(o.keys.Keys) > 0 || o.passLimit != 0 || o.fromStart || o.retry != "" || o.watches != nil || o.keeps != nil
 }
 
 // WithOwner says which object owns a resource, in place of the controlling owner reference: a typed reference of its

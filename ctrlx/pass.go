@@ -23,6 +23,7 @@ type passKey struct{}
 // pass is the state of a pass under way. It is also the context of the pass.
 type pass struct {
 	context.Context
+	of        *core
 	engine    engine.Pass
 	at        int64         // the start, in nanoseconds since 1970
 	read      client.Object // as it was read
@@ -91,7 +92,7 @@ func passOf(ctx context.Context) *pass {
 // begin begins a pass over an object. read is the object as it was read.
 func (r *core) begin(ctx context.Context, req reconcile.Request, read client.Object, now time.Time) *pass {
 	p := &pass{
-		Context: ctx, at: now.UnixNano(), engine: r.engine.Begin(r.id(req.NamespacedName), r.opt.sync), read: read, limit: r.limit, readiness: r.opt.readiness,
+		Context: ctx, of: r, at: now.UnixNano(), engine: r.engine.Begin(r.id(req.NamespacedName), r.opt.sync), read: read, limit: r.limit, readiness: r.opt.readiness,
 		Intervals: r.kind.Intervals(ctx, read, r.resync), backoff: r.opt.backoff, unfollowed: r.opt.unfollowed, foreign: r.opt.foreign, local: r.client,
 	}
 	p.in = engine.InPass{Engine: r.engine, Remote: r.remote, Find: resolve}

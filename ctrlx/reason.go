@@ -50,10 +50,8 @@ const (
 	// ReasonOverwritten is the reason of the event about an object whose condition Ready, Reconciling or Stalled another
 	// writer changed. Its note names the field manager of the writer. The pass corrected the conditions.
 	ReasonOverwritten = "ConditionsOverwritten"
-	// ReasonReferenceDeleting: a referenced object is being deleted, so the object must not begin to use it ([WithGuard]).
-	ReasonReferenceDeleting = "ReferenceDeleting"
-	// ReasonDependencyCycle: the object waits for itself by way of other objects, or for an object that it keeps by its own
-	// guard ([WithGuard]). Only a change of a reference ends that.
+	// ReasonDependencyCycle: the object waits for itself by way of other objects, or for an object that it keeps
+	// itself ([WithKeeping]). Only a change of a reference ends that.
 	ReasonDependencyCycle = "DependencyCycle"
 	// ReasonProcessing is the reason of the condition [ConditionRecord] while the clock of a time-out runs ([TimeoutConfiguration]).
 	ReasonProcessing = "Processing"

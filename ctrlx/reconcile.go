@@ -71,7 +71,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	missed := p.missed(out)
 	p.end(out) // end of the waits
 	if p.cycle == nil {
-		p.cycle = r.guard.cycle(p, obj, out)
+		p.cycle = r.keptCycle(p, obj, out)
 	}
 	defer r.rootChanged(p)
 	if r.undecided(p, out) { // no verdict: the next pass decides

@@ -31,7 +31,6 @@ type Reconciler[T client.Object] struct {
 	hooks  hooks[T]
 	flow   *flow.Reconciler[T] // of them all
 	target targeting[T]        // nil: there is no deployment target but the manager's cluster
-	guard  *guard[T]           // nil: there is none
 }
 
 // core is the part of a reconciler that does not depend on the type of its objects.
@@ -54,8 +53,9 @@ type core struct {
 	own      *engine.Own // reads that see the writes of this process
 	selves   engine.Self
 	pokes    pokes
-	queue    atomic.Pointer[queue] // nil until the controller starts
-	limit    time.Duration         // the deadline of a pass; not positive: it has none
+	queue    atomic.Pointer[queue]                                             // nil until the controller starts
+	keeps    func(obj client.Object, ref checks.Ref, other client.Object) bool // nil: it keeps none
+	limit    time.Duration                                                     // the deadline of a pass; not positive: it has none
 	orphans  orphans
 	served   statusServed
 	dropped  sync.Once // see errDropped
@@ -94,8 +94,8 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 		panic(fmt.Sprintf("ctrlx: New: %s: WithTimeoutFromStart needs a method GetTimeout of %s or of its field Spec", name, reflect.TypeFor[T]()))
 	}
 	r.observer = r.opt.telemetry.observer(r.changed, r.links)
-	if refs := optionFor[func(T) []checks.Ref](maker, "WithGuard", r.opt.guard); refs != nil {
-		r.guard = &guard[T]{r: r, refs: refs}
+	if keeps := optionFor[func(T, checks.Ref, client.Object) bool](maker, "WithKeeping", r.opt.keeps); keeps != nil {
+		r.keeps = func(obj client.Object, ref checks.Ref, other client.Object) bool { return keeps(obj.(T), ref, other) }
 	}
 	r.targetsOf()
 	r.fill(&r.ops, owner)
@@ -174,14 +174,11 @@ func (r *Reconciler[T]) Observer() chain.Observer { return r.observer }
 // and links that are not valid.
 func (r *Reconciler[T]) composed() *Reconciler[T] {
 	ops, ext := r.ops, r.ext
-	if ops.Delete == nil && (r.hooks.onDelete() || r.guard != nil) {
+	if ops.Delete == nil && r.hooks.onDelete() {
 		ops.Delete = func(context.Context, *flow.Request[T]) (flow.Progress, error) { return flow.Done(), nil }
 	}
 	r.finalizes = ops.Delete != nil
 	gets := ops.Get != nil || ext.Get.Len() > 0
-	if r.guard != nil {
-		ext = r.guard.extended(ext, gets)
-	}
 	if r.finalizes {
 		ext = finalizing(&r.core, ext, gets)
 	}

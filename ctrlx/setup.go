@@ -66,9 +66,6 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if err := mgr.Add(manager.RunnableFunc(r.reportWhenStopped)); err != nil {
 		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}
-	if r.guard != nil {
-		r.guard.setUp(mgr.GetRESTMapper())
-	}
 	r.identify(mgr.GetLogger())
 	r.engine = e
 	opts := r.opt.controllerOptions(mgr)

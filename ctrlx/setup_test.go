@@ -34,7 +34,7 @@ type (
 
 func put(ctxt, *flow.Request[*testv1.Database]) (flow.Progress, error) { return flow.Done(), nil }
 
-func noRefs(*testv1.Database) []checks.Ref { return nil }
+func keepsNone(*testv1.Database, checks.Ref, client.Object) bool { return false }
 
 // drifted is a database with a setting whose type is wrong.
 type drifted struct{ testv1.Database }
@@ -85,9 +85,9 @@ func TestSetUpPanics(t *testing.T) {
 		"UnwatchedAll":   {"nothing would wake any object", func() { ctrlx.WithUnwatchedKinds(schema.GroupKind{Group: "*", Kind: "*"}) }, "give the name of a kind"},
 		"WakeNone":       {"no waiter would be requeued", func() { ctrlx.WithWakeLimit(0, time.Second) }, "ctrlx: WithWakeLimit(0, 1s): give at least 1"},
 		"WakeNever":      {"a rate without a time", func() { ctrlx.WithWakeLimit(1, 0) }, "and a positive duration"},
-		"GuardNil":       {"it would panic in the first pass", func() { ctrlx.WithGuard[*testv1.Database](nil) }, "ctrlx: WithGuard: the function is nil"},
-		"GuardTwice":     {"one would remove what the other needs", with(ctrlx.WithGuard(noRefs), ctrlx.WithGuard(noRefs)), "ctrlx: WithGuard is given twice"},
-		"OtherGuard":     {"it could not be called", with(ctrlx.WithGuard(func(*testv1.Cluster) []checks.Ref { return nil })), "WithGuard was given a func(*testv1.Cluster) []checks.Ref"},
+		"KeepingNil":     {"it would panic in the first pass", func() { ctrlx.WithKeeping[*testv1.Database](nil) }, "ctrlx: WithKeeping: the function is nil"},
+		"KeepingTwice":   {"two guards would remove each other's finalizers", with(ctrlx.WithKeeping(keepsNone), ctrlx.WithKeeping(keepsNone)), "ctrlx: WithKeeping is given twice"},
+		"OtherKeeping":   {"it could not be called", with(ctrlx.WithKeeping(func(*testv1.Cluster, checks.Ref, client.Object) bool { return false })), "WithKeeping was given a func(*testv1.Cluster, checks.Ref, "},
 		"OwnsNothing":    {"nothing could be watched", func() { ctrlx.WithOwns(nil) }, "ctrlx: WithOwns: the object is nil"},
 		"OwnsNil":        {"its kind is not enough", func() { ctrlx.WithOwns((*testv1.Cluster)(nil)) }, "ctrlx: WithOwns: the object is nil"},
 		"OwnsNilFilter":  {"it would panic at the first event", func() { ctrlx.WithOwns(&testv1.Cluster{}, predicate.GenerationChangedPredicate{}, nil) }, "ctrlx: WithOwns: predicate 2 is nil"},

@@ -226,11 +226,8 @@ func (r reporter[T]) describe(ctx context.Context, name types.NamespacedName, o 
 
 // Keeps implements [engine.Reporter].
 func (r reporter[T]) Keeps(ctx context.Context, name types.NamespacedName, ref checks.Ref, at client.Object) bool {
-	if r.guard == nil || !r.guard.keeps(at) {
-		return false
-	}
 	obj := r.kind.New()
-	return r.engine.Cache().Get(ctx, name, obj, engine.FromCache...) == nil && r.guard.holds(obj, ref, at)
+	return r.keeps != nil && r.engine.Cache().Get(ctx, name, obj, engine.FromCache...) == nil && r.keeping(obj, ref, at)
 }
 
 // View implements [engine.Reporter].

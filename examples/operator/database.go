@@ -7,11 +7,13 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/inuse"
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -19,13 +21,14 @@ import (
 // +kubebuilder:rbac:groups=kusto.example.com,resources=databases,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=kusto.example.com,resources=databases/status,verbs=patch
 
-// NewDatabases returns the reconciler of databases. live reads Secrets from the
-// API server, because the cache has only their metadata.
-func NewDatabases(cloud *Cloud, live client.Reader) *ctrlx.Reconciler[*v1.Database] {
-	return ctrlx.New("Database", databaseOperations(cloud, live), databaseExtensions(),
+// NewDatabases returns the reconciler of databases. Its operations read Secrets from
+// the API server, because the cache has only their metadata.
+func NewDatabases(mgr manager.Manager, cloud *Cloud) *ctrlx.Reconciler[*v1.Database] {
+	ops, ext := databaseOperations(cloud, mgr.GetAPIReader()), databaseExtensions()
+	// A deleted Secret stays until the last database that uses it is gone.
+	guard := inuse.Add(mgr, passwordOf, &ops, &ext)
+	return ctrlx.New("Database", ops, ext, guard,
 		ctrlx.WithOwner(clusterOf),
-		// A deleted Secret stays until the last database that uses it is gone.
-		ctrlx.WithGuard(passwordOf),
 		ctrlx.WithFlow(flow.WithExplanations(1000)), // of the last passes
 		// A restarted operator leaves Ready databases alone. A restarted
 		// program has another cloud, which is empty. A real cloud needs no

@@ -32,6 +32,6 @@ func NewOperator(config *rest.Config, cloud *Cloud, opts ctrl.Options) (*Operato
 	if err != nil {
 		return nil, err
 	}
-	o := &Operator{mgr, NewDatabases(cloud, mgr.GetAPIReader())}
+	o := &Operator{mgr, NewDatabases(mgr, cloud)}
 	return o, errors.Join(NewClusters(cloud).SetupWithManager(mgr), o.Databases.SetupWithManager(mgr))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/inuse"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -80,7 +81,7 @@ func (d design) String() string {
 		yes  bool
 		text string
 	}{
-		{d.Reads, "Get reads the cloud"}, {d.Deletes, "Delete deletes the resource"}, {d.FailsOnce, "the first operation fails"}, {d.Guards, "WithGuard of the references"},
+		{d.Reads, "Get reads the cloud"}, {d.Deletes, "Delete deletes the resource"}, {d.FailsOnce, "the first operation fails"}, {d.Guards, "a guard of the references"},
 		{d.Signs, "WithTokenKey"}, {d.Loud, "WithoutQuietRestart"},
 	} {
 		if w.yes {
@@ -335,7 +336,7 @@ func setUp[T resource](w *world, mgr ctrl.Manager, kind string, d design) error 
 		ctrlx.WithoutTelemetry(),
 	}
 	if d.Guards {
-		opts = append(opts, ctrlx.WithGuard(references[T]))
+		opts = append(opts, inuse.Add(mgr, references[T], &ops, &ext))
 	}
 	if d.Signs {
 		opts = append(opts, ctrlx.WithTokenKey([]byte(strings.Repeat("k", 32))))

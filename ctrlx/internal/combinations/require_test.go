@@ -14,6 +14,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/inuse"
 )
 
 // require notes what does not hold at the end of a story, after hours without a
@@ -219,7 +220,7 @@ func keeps(o client.Object, what use) bool {
 	var rec struct {
 		Refs map[string]string `json:"refs"`
 	}
-	_ = json.Unmarshal([]byte(o.GetAnnotations()[ctrlx.GuardAnnotation]), &rec)
+	_ = json.Unmarshal([]byte(o.GetAnnotations()[inuse.Annotation]), &rec)
 	for key := range rec.Refs {
 		if strings.HasSuffix(key, "/"+what.Kind+"/"+namespace+"/"+what.Name) {
 			return true

@@ -125,7 +125,7 @@ func (w *writer) spec(s step) step {
 		s.Spec.Owner = of(w, "owner", []int{1, 3, 1}, "", names[0], names[1])
 	}
 	for range of(w, "uses", []int{1, 3, 1}, 0, 1, 2) {
-		if u := w.known("used"); u != s.On && !slices.Contains(s.Spec.Uses, u) { // ctrlx.WithGuard refuses a reference to the resource itself
+		if u := w.known("used"); u != s.On && !slices.Contains(s.Spec.Uses, u) { // package inuse refuses a reference to the resource itself
 			s.Spec.Uses = append(s.Spec.Uses, u)
 		}
 	}

@@ -2,7 +2,7 @@
 //
 //	w := write.Writer{Client: c, Live: live, ...}
 //
-//	now, err := w.AddFinalizer(ctx, obj, name)       // before Apply
+//	now, err := w.Metadata(ctx, obj, change)         // before Apply
 //	now, done, err := w.Change(ctx, base, change)    // the status, before the end of a pass
 //	err := w.Status(ctx, base, obj)                  // the status, at the end of a pass
 //	removed, err := w.RemoveFinalizer(ctx, obj, name)
@@ -17,6 +17,6 @@
 //
 // # Writes that must not be lost
 //
-// All writes but AddFinalizer run even if the deadline of the pass is over, or the
+// All writes but Metadata run even if the deadline of the pass is over, or the
 // manager stops: each has a time of its own.
 package write

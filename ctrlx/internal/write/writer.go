@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"time"
 
@@ -122,11 +121,12 @@ func (w *Writer) gone(ctx context.Context, obj client.Object, err error) bool {
 	return errors.Is(err, ErrGone)
 }
 
-// AddFinalizer adds a finalizer, and returns the object as it is now. It does not
-// change obj, whose status may have changes that no write has stored.
-func (w *Writer) AddFinalizer(ctx context.Context, obj client.Object, name string) (now client.Object, err error) {
+// Metadata changes the metadata, unless another writer changed the object, and returns
+// the object as it is now. It does not change obj, whose status may have changes that
+// no write has stored.
+func (w *Writer) Metadata(ctx context.Context, obj client.Object, change func(now client.Object)) (now client.Object, err error) {
 	now = copied(obj)
-	controllerutil.AddFinalizer(now, name)
+	change(now)
 	return now, w.wrote(ctx, now, w.Client.Patch(ctx, now, locked(obj)))
 }
 
@@ -139,22 +139,6 @@ func (w *Writer) RemoveFinalizer(ctx context.Context, obj client.Object, name st
 	ctx, cancel := lasting(ctx)
 	defer cancel()
 	return true, w.wrote(ctx, obj, w.Client.Patch(ctx, obj, locked(base)))
-}
-
-// SetAnnotation sets an annotation, or removes it if value is empty, unless
-// another writer changed the object. It returns the object as it is now, and does
-// not change obj.
-func (w *Writer) SetAnnotation(ctx context.Context, obj client.Object, name, value string) (now client.Object, err error) {
-	now = copied(obj)
-	annotations := maps.Clone(now.GetAnnotations())
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	if annotations[name] = value; value == "" {
-		delete(annotations, name)
-	}
-	now.SetAnnotations(annotations)
-	return now, w.wrote(ctx, now, w.Client.Patch(ctx, now, locked(obj)))
 }
 
 func copied(obj client.Object) client.Object { return obj.DeepCopyObject().(client.Object) }

@@ -42,6 +42,8 @@ func newServer(t *testing.T, status bool) *server {
 	return s
 }
 
+func addFinalizer(now client.Object) { now.SetFinalizers([]string{"f"}) }
+
 func (s *server) must(err error) {
 	s.t.Helper()
 	if err != nil {
@@ -116,9 +118,9 @@ func TestWrites(t *testing.T) {
 			},
 			map[string]error{"Nothing": nil, "Status": nil, "Deleted": gone, "MadeAnew": gone, "Refuses": refused},
 		},
-		"AddFinalizer": {
+		"Metadata": {
 			func(ctx context.Context, s *server, read *testv1.Database) error {
-				now, err := s.AddFinalizer(ctx, read, "f")
+				now, err := s.Metadata(ctx, read, addFinalizer)
 				if len(read.Finalizers) > 0 || err == nil && !slices.Equal(s.read().Finalizers, []string{"f"}) {
 					t.Errorf("the object became %+v, and the returned one is %+v", read, now)
 				}
@@ -132,37 +134,6 @@ func TestWrites(t *testing.T) {
 				removed, err := s.RemoveFinalizer(ctx, read, "f")
 				if !removed {
 					t.Error("it was not removed")
-				}
-				return err
-			},
-			map[string]error{"Nothing": nil, "Status": conflict, "Deleted": missing, "MadeAnew": conflict, "Refuses": refused},
-		},
-		"SetAnnotation": {
-			func(ctx context.Context, s *server, read *testv1.Database) error {
-				now, err := s.SetAnnotation(ctx, read, "new", "a")
-				if err == nil && (now.GetAnnotations()["new"] != "a" || now.GetAnnotations()["old"] == "" || len(read.Annotations) != 1) {
-					t.Errorf("the annotations are %v, and before %v", now.GetAnnotations(), read.Annotations)
-				}
-				return err
-			},
-			map[string]error{"Nothing": nil, "Status": conflict, "Deleted": missing, "MadeAnew": conflict, "Refuses": refused},
-		},
-		"FirstAnnotation": {
-			func(ctx context.Context, s *server, read *testv1.Database) error {
-				read.Annotations = nil
-				now, err := s.SetAnnotation(ctx, read, "new", "a")
-				if err == nil && now.GetAnnotations()["new"] != "a" || read.Annotations != nil {
-					t.Errorf("the annotations are %v, and before %v", now.GetAnnotations(), read.Annotations)
-				}
-				return err
-			},
-			map[string]error{"Nothing": nil, "Status": conflict, "Deleted": missing, "MadeAnew": conflict, "Refuses": refused},
-		},
-		"UnsetAnnotation": {
-			func(ctx context.Context, s *server, read *testv1.Database) error {
-				now, err := s.SetAnnotation(ctx, read, "old", "")
-				if err == nil && (len(now.GetAnnotations()) > 0 || len(read.Annotations) != 1) {
-					t.Errorf("the annotations are %v, and before %v", now.GetAnnotations(), read.Annotations)
 				}
 				return err
 			},
@@ -220,7 +191,7 @@ func TestChangeWritesNothing(t *testing.T) {
 func TestWritesWithoutMemory(t *testing.T) {
 	s := newServer(t, true)
 	s.Wrote = nil
-	if _, err := s.AddFinalizer(t.Context(), s.read(), "f"); err != nil {
+	if _, err := s.Metadata(t.Context(), s.read(), addFinalizer); err != nil {
 		t.Error(err)
 	}
 }

@@ -31,7 +31,7 @@ func TestConditions(t *testing.T) {
 		"Checks":                       {"the constants Reason... of checks", constants(t, "checks", "Reason")},
 		"Flow":                         {"the constants Reason... of flow", constants(t, "flow", "Reason")},
 		"Errors without a code":        {"the names of the general rules of classify", literals(t, "classify/default.go", "Name")},
-		"controller-runtime":           {"the constants Reason... of ctrlx", constants(t, "ctrlx", "Reason")},
+		"controller-runtime":           {"the constants Reason... of ctrlx and ctrlx/inuse", append(constants(t, "ctrlx", "Reason"), constants(t, "ctrlx/inuse", "Reason")...)},
 		"Dependents":                   {"the constants Reason... of ctrlx/component/dependents", constants(t, "ctrlx/component/dependents", "Reason")},
 		"Errors of the Kubernetes API": {"the codes of ctrlx.ErrorCodes", kubernetesCodes(t)},
 	}

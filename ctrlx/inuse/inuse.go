@@ -1,0 +1,233 @@
+// Package inuse keeps each object that a resource refers to until no resource of the kind needs it. It consists of links on
+// public names of package ctrlx.
+//
+//	ops, ext := databaseOperations(cloud), databaseExtensions()
+//	guard := inuse.Add(mgr, passwordOf, &ops, &ext)
+//	databases := ctrlx.New("Database", ops, ext, guard)
+//
+// The files: inuse.go has the links, record.go what a resource records, and finalizers.go how objects are protected and
+// released.
+package inuse
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// ReasonReferenceDeleting: a referenced object is being deleted, so the resource must not begin to use it.
+const ReasonReferenceDeleting = "ReferenceDeleting"
+
+// maxGuarded is the maximum number of objects that a resource guards. The annotations of an object have at most 256 KiB.
+const maxGuarded = 100
+
+// Add adds the links of a guard to operations and extensions, and returns the option that [ctrlx.New] needs with them. A
+// guard adds a finalizer to each object that a resource refers to before Apply, and removes it when the last resource that
+// refers to the object is deleted or refers to another object. The finalizer names the kind of the resources, for example
+// "database.example.com/in-use". So resources of several kinds guard one object independently. refs is called in each pass
+// that comes to Apply, or finds that the cloud matches the spec. A Ref without a name is ignored. Operations.Delete is set
+// if it is nil.
+//
+// A referenced object that is missing or is being deleted blocks a resource that does not use it yet (ReferenceNotFound,
+// ReferenceDeleting). A resource that uses it already continues. A resource that changes its reference from A to B guards
+// both until it is Ready with B.
+//
+// The guard keeps the object in the API server, and not what the controller of that object deletes in the cloud. Give the
+// object's own reconciler the check checks.Unused on DeleteCheck, if there is one.
+//
+// Every step survives the end of the process at any moment, and a former leader whose last request arrives late. The resource
+// records in [Annotation] what it guards before it changes the referenced object. Its own finalizer keeps it until the record
+// is handled. Users of an object are counted by live lists of metadata. A finalizer is removed only from an object that did
+// not change since it was read, before that list. If a person removes the finalizer of a resource by force, the guarded object
+// keeps its finalizer until another resource of the kind refers to it and releases it, or until that person removes it, too.
+//
+// These are errors that only a change of the spec ends: a reference without a kind, a reference to the resource itself, a
+// reference from one namespace into another, and more than 100 references. A resource without a namespace may refer to the
+// objects that [ctrlx.WithForeignReferences] allows. A nil argument panics, and so does a kind that the scheme of the manager
+// does not know. A second guard of a kind panics in [ctrlx.New]: return all references from one function.
+//
+// The manager needs the rights to get and patch the referenced kinds, and to list the resources: in all namespaces, if the
+// referenced kind has no namespace.
+func Add[T client.Object](mgr manager.Manager, refs func(resource T) []checks.Ref, ops *flow.Operations[T], ext *flow.Extensions[T]) ctrlx.Option {
+	if mgr == nil || refs == nil || ops == nil || ext == nil {
+		panic("inuse: Add: an argument is nil")
+	}
+	gvk, err := apiutil.GVKForObject(reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T), mgr.GetScheme())
+	if err != nil {
+		panic(fmt.Sprintf("inuse: Add: add the type to the manager's scheme: %v", err))
+	}
+	finalizer := strings.TrimSuffix(strings.ToLower(gvk.Kind)+"."+gvk.Group, ".") + "/in-use"
+	g := &guard[T]{refs: refs, live: mgr.GetAPIReader(), mapper: mgr.GetRESTMapper(), gvk: gvk, finalizer: finalizer, mark: finalizer + "-releasing"}
+	const name = "Guard"
+	ext.PreCheck = ext.PreCheck.Append(chain.Named(name, checks.Gate(name, g.check)))
+	if ops.Get != nil || ext.Get.Len() > 0 {
+		ext.Get = ext.Get.Prepend(chain.Named(name, chain.After(g.inSync)))
+	}
+	ext.Pass = ext.Pass.Prepend(chain.Named(name, g.releases))
+	if ops.Delete == nil { // so that a resource has a finalizer until it has released all objects
+		ops.Delete = func(context.Context, *flow.Request[T]) (flow.Progress, error) { return flow.Done(), nil }
+	}
+	return ctrlx.WithKeeping(func(obj T, ref checks.Ref, other client.Object) bool {
+		states, err := recordOf(obj)
+		return err == nil && g.keeps(other) && states[keyOf(ref)] == stateHeld
+	})
+}
+
+// guard adds and removes the finalizers of guarded objects.
+type guard[T client.Object] struct {
+	refs      func(T) []checks.Ref
+	live      client.Reader
+	mapper    meta.RESTMapper
+	gvk       schema.GroupVersionKind
+	finalizer string // keeps a guarded object
+	mark      string // keeps a guarded object that a resource is releasing
+}
+
+// check protects the objects that a resource refers to, before Apply.
+func (g *guard[T]) check(ctx context.Context, req *checks.Request[T]) (checks.Result, error) {
+	wanted, err := g.wanted(ctx, &req.OwnerRequest, req.Resource)
+	if err != nil || len(wanted) == 0 {
+		return checks.Proceed(), err
+	}
+	t, state, err := g.hold(ctx, req.Resource, wanted, false)
+	if err == nil && state != protected {
+		// Registers the object, so that a change after the next live read wakes the resource.
+		if _, err := req.Resolver(ctx, t.ref); err == nil {
+			t, state, err = g.hold(ctx, req.Resource, wanted, false)
+			if err != nil {
+				return checks.Result{}, err
+			}
+		}
+	}
+	reason, why := "", ""
+	switch {
+	case err != nil:
+		return checks.Result{}, err
+	case state == protected:
+		return checks.Proceed(), nil
+	case state == absent:
+		reason, why = checks.ReasonReferenceNotFound, " was not found: waiting until it is created"
+	default:
+		reason, why = ReasonReferenceDeleting, " is being deleted: refer to another object, or wait until it is created again"
+	}
+	return checks.Block(reason, t.ref.String()+why, checks.WithRetry(classify.Fast), checks.WithWaitingFor(t.ref)), nil
+}
+
+// inSync protects the objects that a resource uses already, if Get reports that the cloud matches the spec, so that the pass
+// leaves out PreCheck.
+func (g *guard[T]) inSync(ctx context.Context, req *flow.Request[T], seen flow.Observation) error {
+	if req.Deleting || req.Applied || !seen.InSync || seen.Presence != checks.Present {
+		return nil
+	}
+	wanted, err := g.wanted(ctx, &req.OwnerRequest, req.Resource)
+	if err != nil || len(wanted) == 0 {
+		return err
+	}
+	_, _, err = g.hold(ctx, req.Resource, wanted, true)
+	return err
+}
+
+// releases releases what a Ready resource does not refer to, and all objects of a resource that is gone.
+func (g *guard[T]) releases(next flow.PassHandler[T]) flow.PassHandler[T] {
+	return func(ctx context.Context, obj T) (flow.Outcome, error) {
+		out, err := next(ctx, obj)
+		switch {
+		case err != nil:
+		case out.State() == flow.StateReady && obj.GetAnnotations()[Annotation] != "":
+			needed := map[string]bool{}
+			for _, ref := range g.refs(obj) {
+				needed[keyOf(ref)] = true // of a kind without namespaces
+				ref.Namespace = cmp.Or(ref.Namespace, obj.GetNamespace())
+				needed[keyOf(ref)] = true
+			}
+			err = g.release(ctx, obj, func(key string) bool { return !needed[key] })
+		case out.State() == flow.StateGone:
+			err = g.release(ctx, obj, func(string) bool { return true })
+		}
+		return out, err
+	}
+}
+
+// target is an object that a resource refers to.
+type target struct {
+	key     string // in records
+	ref     checks.Ref
+	gvk     schema.GroupVersionKind
+	missing bool // the kind is not installed
+}
+
+// wanted returns the objects that a resource refers to, each once.
+func (g *guard[T]) wanted(ctx context.Context, req *checks.OwnerRequest, obj T) (all []target, err error) {
+	for _, ref := range g.refs(obj) {
+		if ref.Name == "" && ref.Set == "" {
+			continue
+		}
+		t, err := g.target(ref.Group, ref.Kind, cmp.Or(ref.Namespace, obj.GetNamespace()), ref.Name)
+		wrong := ""
+		switch {
+		case ref.Set != "":
+			wrong = "is a set: refer to its objects"
+		case ref.Kind == "":
+			wrong = "has no kind"
+		case strings.Contains(ref.Group+ref.Kind+ref.Namespace+ref.Name, "/"):
+			wrong = "is no name of an object"
+		case err != nil:
+			return nil, err
+		case obj.GetNamespace() != "" && t.ref.Namespace != "" && t.ref.Namespace != obj.GetNamespace():
+			wrong = "is in another namespace: a guard counts the users of one namespace"
+		case t.gvk.GroupKind() == g.gvk.GroupKind() && t.ref.Name == obj.GetName() && t.ref.Namespace == obj.GetNamespace():
+			wrong = "is the resource itself, which could never be deleted"
+		case len(all) == maxGuarded:
+			wrong = fmt.Sprintf("is one of more than %d references", maxGuarded)
+		}
+		if wrong != "" {
+			return nil, reconcile.TerminalError(fmt.Errorf("the guarded reference %s %s; correct the reference", ref, wrong))
+		}
+		if obj.GetNamespace() == "" && t.ref.Namespace != "" { // ctrlx.WithForeignReferences may not allow it
+			if _, err := req.Resolver(ctx, t.ref); err != nil {
+				return nil, fmt.Errorf("the guarded reference %s: %w", ref, err)
+			}
+		}
+		if !slices.ContainsFunc(all, func(o target) bool { return o.key == t.key }) {
+			all = append(all, t)
+		}
+	}
+	return all, nil
+}
+
+// target returns an object of a kind that discovery knows.
+func (g *guard[T]) target(group, kind, namespace, name string) (target, error) {
+	gk := schema.GroupKind{Group: group, Kind: kind}
+	t := target{gvk: gk.WithVersion("")}
+	mapping, err := g.mapper.RESTMapping(gk)
+	switch {
+	case meta.IsNoMatchError(err):
+		t.missing = true
+	case err != nil:
+		return t, fmt.Errorf("the guarded kind %s: %w", gk, err)
+	default:
+		t.gvk = mapping.GroupVersionKind
+		if mapping.Scope.Name() == meta.RESTScopeNameRoot {
+			namespace = ""
+		}
+	}
+	t.ref = checks.Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}
+	t.key = keyOf(t.ref)
+	return t, nil
+}

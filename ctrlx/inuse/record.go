@@ -1,0 +1,162 @@
+package inuse
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+)
+
+// Annotation is the annotation in which a resource records the objects that it guards. It is written before the finalizer of
+// a guarded object, so that a restarted operator finds each finalizer that it has to remove. Do not edit it.
+const Annotation = ctrlx.AheadPrefix + annotation
+
+const annotation = "in-use"
+
+// The states of a guarded object in a record.
+const (
+	stateHeld     = "held"     // the resource may use it
+	stateReleased = "released" // the resource does not use it any more; the finalizer may have to be removed
+)
+
+// record is the value of Annotation.
+type record struct {
+	UID  types.UID         `json:"uid"`  // of the resource: a copied record counts for nothing
+	Refs map[string]string `json:"refs"` // the states, by keyOf
+}
+
+// keyOf returns the key of an object in a record.
+func keyOf(ref checks.Ref) string {
+	return strings.Join([]string{ref.Group, ref.Kind, ref.Namespace, ref.Name}, "/")
+}
+
+// targetOf returns the object of a key.
+func (g *guard[T]) targetOf(key string) (target, error) {
+	parts := strings.Split(key, "/")
+	if len(parts) != 4 {
+		return target{}, reconcile.TerminalError(fmt.Errorf("the annotation %s names no object by %q; remove it", Annotation, key))
+	}
+	return g.target(parts[0], parts[1], parts[2], parts[3])
+}
+
+// recordOf returns the states in the record of a resource; nil: there are none.
+func recordOf(obj client.Object) (map[string]string, error) {
+	value, ok := obj.GetAnnotations()[Annotation]
+	if !ok {
+		return nil, nil
+	}
+	var r record
+	if err := json.Unmarshal([]byte(value), &r); err != nil {
+		return nil, reconcile.TerminalError(fmt.Errorf("the annotation %s cannot be read; remove it: %w", Annotation, err))
+	}
+	if r.UID != obj.GetUID() {
+		return nil, nil
+	}
+	return r.Refs, nil
+}
+
+// write writes the record of a resource.
+func (g *guard[T]) write(ctx context.Context, obj T, states map[string]string) error {
+	value := ""
+	if len(states) > 0 {
+		data, err := json.Marshal(record{obj.GetUID(), states})
+		if err != nil {
+			return err
+		}
+		value = string(data)
+	}
+	return ctrlx.WriteAhead(ctx, obj, annotation, value)
+}
+
+// hold records that a resource uses objects, and adds their finalizers. uses reports that the resource uses them already. If
+// an object is not protected, hold returns the first such object.
+func (g *guard[T]) hold(ctx context.Context, obj T, wanted []target, uses bool) (first target, state protection, err error) {
+	defer func() {
+		if err != nil && first.key != "" {
+			err = fmt.Errorf("the guard of %s: %w", first.ref, err)
+		}
+	}()
+	was, err := recordOf(obj)
+	if err != nil {
+		return target{}, 0, err
+	}
+	next := maps.Clone(was)
+	for _, t := range wanted {
+		if !uses && was[t.key] != stateHeld { // in most cases, a resource that must not begin writes nothing
+			if _, state, err := g.look(ctx, t, false); state != protected || err != nil {
+				return t, state, err
+			}
+		}
+		if next == nil {
+			next = map[string]string{}
+		}
+		next[t.key] = stateHeld
+	}
+	if err := g.write(ctx, obj, next); err != nil {
+		return target{}, 0, err
+	}
+	for _, t := range wanted {
+		s, err := g.protect(ctx, t, uses || was[t.key] == stateHeld)
+		if err != nil {
+			return t, s, err
+		}
+		if s != protected && state == protected {
+			first, state = t, s
+		}
+		if s == ending && !uses && was[t.key] != stateHeld { // the object must not wait for this resource
+			if err := g.release(ctx, obj, func(key string) bool { return key == t.key }); err != nil {
+				return t, s, err
+			}
+		}
+	}
+	return first, state, nil
+}
+
+// release ends the use of the objects that drop chooses, and of the objects whose release an earlier pass began. It removes
+// the finalizer of each object that no other resource uses. The resource does not use these objects any more.
+func (g *guard[T]) release(ctx context.Context, obj T, drop func(key string) bool) error {
+	was, err := recordOf(obj)
+	if err != nil {
+		return err
+	}
+	next := maps.Clone(was)
+	var keys []string
+	for key, state := range was {
+		if state == stateReleased || drop(key) {
+			next[key] = stateReleased
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	if err := g.write(ctx, obj, next); err != nil {
+		return err
+	}
+	slices.Sort(keys)
+	var errs []error
+	for _, key := range keys {
+		t, err := g.targetOf(key)
+		if err == nil && !t.missing {
+			err = g.unprotect(ctx, obj, t)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("the guard of %s: %w", key, err))
+		}
+		delete(next, key)
+	}
+	if len(errs) > 0 || !obj.GetDeletionTimestamp().IsZero() { // the record of a deleted resource vanishes with it
+		return errors.Join(errs...)
+	}
+	return g.write(ctx, obj, next)
+}
