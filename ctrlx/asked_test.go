@@ -40,6 +40,13 @@ func TestAsked(t *testing.T) {
 		"ApplySetAndOther": {"others still count", func(_, d *testv1.Database) {
 			d.Annotations = map[string]string{"a": "b", "applyset.kubernetes.io/tooling": "x/v1"}
 		}, true},
+		"Ahead": {"a pass writes it", func(_, d *testv1.Database) { d.Annotations = map[string]string{AheadPrefix + "a": "b"} }, false},
+		"AheadGone": {"a person removed what a later pass needs", func(old, d *testv1.Database) {
+			old.Annotations = map[string]string{AheadPrefix + "a": "b"}
+		}, true},
+		"AheadAndOther": {"others still count", func(_, d *testv1.Database) {
+			d.Annotations = map[string]string{"a": "b", AheadPrefix + "a": "b"}
+		}, true},
 		"Owner": {"it belongs to another one", func(_, d *testv1.Database) { d.OwnerReferences = []metav1.OwnerReference{{UID: "1"}} }, true},
 		"Controller": {"the one that controls is the owner", func(old, d *testv1.Database) {
 			old.OwnerReferences = []metav1.OwnerReference{{UID: "1"}}
