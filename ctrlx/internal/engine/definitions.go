@@ -20,10 +20,9 @@ import (
 // watch definitions, or an aggregated API server has the kind, the waiters are
 // requeued and look it up again. The lock of the engine guards the fields.
 type definitions struct {
-	watched     bool
-	next        time.Time // when to ask again whether the operator may watch definitions
-	settling    bool      // settle runs
-	settleUntil time.Time
+	watched bool
+	next    time.Time     // when to ask again whether the operator may watch definitions
+	events  chan struct{} // an event has come since settle has looked; nil: not watched
 }
 
 var definitionKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
@@ -61,6 +60,7 @@ func (e *Engine) watchDefinitions(ctx context.Context) error {
 	e.mu.Lock()
 	e.definitions.watched = true
 	e.mu.Unlock()
+	go e.settle(e.definitions.events)
 	e.catalog.watch()
 	return nil
 }
@@ -76,38 +76,31 @@ func (e *Engine) defined(o any) {
 		return
 	}
 	e.catalog.define(group)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.definitions.settleUntil = time.Now().Add(settleTime)
-	if !e.definitions.settling {
-		e.definitions.settling = true
-		go e.settle()
+	select {
+	case e.definitions.events <- struct{}{}:
+	default: // settle has not looked yet
 	}
 }
 
 // settle reads discovery after events of definitions, as long as an object
-// waits for a missing kind of their groups. The pauses double.
-func (e *Engine) settle() {
-	for pause, until := discoveryGap, (time.Time{}); sleep(e.stopped, pause); pause *= 2 {
-		e.mu.Lock()
-		end := e.definitions.settleUntil
-		over := !time.Now().Before(end)
-		e.mu.Unlock()
-		if !end.Equal(until) { // another event
-			pause, until = discoveryGap, end
-		}
-		if e.awaitsMissing() { // asked after over was read: a pass that waits since then does not trust the list
-			e.catalog.refreshNow(e.stopped)
-		}
-		if !over {
-			continue
-		}
-		e.mu.Lock()
-		done := e.definitions.settleUntil.Equal(end)
-		e.definitions.settling = !done
-		e.mu.Unlock()
-		if done {
+// waits for a missing kind of their groups: several times, with growing pauses,
+// because discovery shows a change with a delay.
+func (e *Engine) settle(events <-chan struct{}) {
+	for {
+		select {
+		case <-events:
+		case <-e.stopped.Done():
 			return
+		}
+		for pause := discoveryGap; pause <= settleTime && sleep(e.stopped, pause); pause *= 2 {
+			select {
+			case <-events:
+				pause = discoveryGap / 2
+			default:
+			}
+			if e.awaitsMissing() {
+				e.catalog.refreshNow(e.stopped)
+			}
 		}
 	}
 }

@@ -104,7 +104,8 @@ func add(mgr manager.Manager, forget func()) (*Engine, error) {
 		names: map[schema.GroupKind]string{}, policy: map[schema.GroupKind]policy{},
 		watches: map[schema.GroupKind]*watch{}, refused: map[schema.GroupKind]refusal{},
 		fields: map[fieldKey]*field{}, readiness: map[schema.GroupKind][]ready.Func{},
-		written: map[schema.GroupKind][]func(client.Object) uint64{},
+		written:     map[schema.GroupKind][]func(client.Object) uint64{},
+		definitions: definitions{events: make(chan struct{}, 1)},
 	}
 	e.index = index.New(e.wake, e.sets.exists)
 	e.index.WakeFor = e.wakeFor
