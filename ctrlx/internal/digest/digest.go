@@ -3,6 +3,7 @@ package digest
 import (
 	"bytes"
 	"reflect"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -111,6 +112,9 @@ func SameStatus(a, b client.Object) bool {
 	return ca.rest("") == cb.rest("")
 }
 
+// statusAt has the index of the field Status, by reflect.Type; nil: there is none.
+var statusAt sync.Map
+
 // statusField returns a pointer to the field Status of a typed object; nil: there is
 // none.
 func statusField(obj client.Object) any {
@@ -118,10 +122,16 @@ func statusField(obj client.Object) any {
 	if v.Kind() != reflect.Struct {
 		return nil
 	}
-	status := v.FieldByName("Status")
-	if !status.IsValid() || !status.CanAddr() || !status.CanInterface() {
+	at, known := statusAt.Load(v.Type())
+	if !known {
+		f, _ := v.Type().FieldByName("Status")
+		at, _ = statusAt.LoadOrStore(v.Type(), f.Index)
+	}
+	index := at.([]int)
+	if len(index) != 1 || !v.CanAddr() { // it is embedded, or there is none
 		return nil
 	}
+	status := v.Field(index[0])
 	return status.Addr().Interface()
 }
 
