@@ -105,7 +105,14 @@ func (c *catalog) due(group string) bool {
 	if c.watched {
 		granted = missingIfWatched
 	}
-	return c.err != nil || c.failed[group] != nil || time.Since(c.began) > granted || c.provisional(group)
+	return c.err != nil || c.failed[group] != nil || time.Since(c.began) > granted || c.stale(group)
+}
+
+// stale reports whether a list may find a kind of group because of an event
+// of a definition: after the event, and once more after the time in which
+// discovery lags. It is called with the lock held.
+func (c *catalog) stale(group string) bool {
+	return !c.began.After(c.defined[group]) || !c.settling(group) && c.provisional(group)
 }
 
 // provisional reports whether the last list may lack the last change of a
@@ -184,6 +191,10 @@ func (c *catalog) define(group string) {
 	c.defined[group] = time.Now()
 }
 
+// settling reports whether a definition of group has changed a moment ago. It
+// is called with the lock held.
+func (c *catalog) settling(group string) bool { return time.Since(c.defined[group]) < settleTime }
+
 // unsettled reports whether a kind is missing and a list may find it: a
 // definition of its group has changed after the last list, or a moment ago.
 func (c *catalog) unsettled(gk schema.GroupKind) bool {
@@ -204,14 +215,13 @@ func (c *catalog) refreshNow(ctx context.Context) {
 	}
 }
 
-// wakes reports whether the waiters of a kind are woken once it is installed: the
-// engine reads discovery after each event of a definition, see settle. It is false
-// for kinds that discovery lists.
+// wakes reports whether the waiters of a kind are woken once it is installed.
+// It is false for kinds that discovery lists.
 func (c *catalog) wakes(gk schema.GroupKind) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, found := c.kinds[gk]
-	return !found && c.watched && c.err == nil && c.failed[gk.Group] == nil
+	return !found && c.watched && c.err == nil && c.failed[gk.Group] == nil && (c.settling(gk.Group) || !c.provisional(gk.Group))
 }
 
 // discover returns a function that reads discovery: two requests, for /api and
