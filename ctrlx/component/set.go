@@ -39,6 +39,8 @@ type Set struct {
 	label    string
 	access   access
 	stored   *Inventory // the inventory as it is stored
+	guarded  bool       // the link Guard is in the chain
+	judged   []Item     // the items of the first wave and of all others, if Guard gave the verdict; nil: it did not
 	proved   bool       // the component was up to date; see upToDate
 }
 

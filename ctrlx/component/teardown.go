@@ -58,7 +58,8 @@ func (s *Set) reportDeletion() {
 
 // left counts the items that a deletion deletes.
 func (s *Set) left(items []Item, deleted bool) int {
-	return len(slices.DeleteFunc(going(items, deleted), func(i Item) bool { return i.Purged }))
+	stays := func(i Item) bool { return i.Purged || keeps(i.DeletePolicy, deleted) }
+	return len(slices.DeleteFunc(slices.Clone(items), stays))
 }
 
 // total returns the number of objects of a deletion that has n left.
@@ -71,50 +72,41 @@ func (s *Set) total(n int, deleted bool) int {
 
 // teardown deletes objects wave by wave, and drops from the inventory those
 // that are gone or kept. deleted reports that the component is deleted.
-func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (Result, error) {
-	items, res, err := s.held(ctx, items, deleted)
-	if err != nil || !res.Done {
+func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (res Result, err error) {
+	if deleted && s.judged != nil {
+		items = s.judged
+	} else if items, res, err = s.judge(ctx, items, deleted); err != nil || !res.Done {
 		return res, err
 	}
-	for n, wave := range s.deletionWaves(items) {
-		res, err := s.deleteWave(ctx, wave, deleted, n+1)
-		if err == nil && !res.Done && res.Reason == ReasonDeletionProcessing {
-			indexes, all := s.Inventory.byRef(), s.left(items, deleted)
-			gone := func(i Item) bool { _, found := indexes[i.Ref()]; return !found }
-			left := s.left(slices.DeleteFunc(slices.Clone(items), gone), deleted)
-			res.Message = fmt.Sprintf("%d of %d objects are left: %s", left, s.total(all, deleted), res.Message)
+	gone, name := map[checks.Ref]bool{}, "redundant, wave %d"
+	if deleted {
+		name = "deletion wave %d"
+	}
+	waves := s.deletionWaves(items)
+	for n, wave := range waves {
+		if n > 0 && s.Plan == nil { // an instance of another owner may have left the inventory with an earlier wave
+			if _, res, err = s.judge(ctx, slices.Concat(waves[n:]...), deleted); err != nil || !res.Done {
+				return res, err
+			}
 		}
-		if err != nil || !res.Done {
-			return res, err
+		res, err = s.deleteItems(ctx, wave, deleted, func(i Item, r dependents.Result) {
+			if s.Plan != nil {
+				s.Plan.remove(fmt.Sprintf(name, n+1), i.Ref(), r)
+			} else {
+				gone[i.Ref()] = true
+			}
+		})
+		s.Inventory.drop(gone)
+		if err != nil {
+			return Result{}, err
+		}
+		if !res.Done {
+			left := slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return gone[i.Ref()] })
+			res.Message = fmt.Sprintf("%d of %d objects are left: %s", s.left(left, deleted), s.total(s.left(items, deleted), deleted), res.Message)
+			return res, nil
 		}
 	}
 	return Result{Done: true}, nil
-}
-
-// deleteWave deletes the objects of one wave.
-func (s *Set) deleteWave(ctx context.Context, items []Item, deleted bool, number int) (Result, error) {
-	if !deleted || number > 1 && s.Plan == nil { // else the link Guard has done so
-		guarded := items
-		if deleted { // an instance may have left the inventory with an earlier wave
-			guarded = s.spared(s.Inventory.Items)
-		}
-		if res, err := s.guarded(ctx, guarded, deleted); err != nil || !res.Done {
-			return res, err
-		}
-	}
-	gone, name := map[checks.Ref]bool{}, fmt.Sprintf("deletion wave %d", number)
-	if !deleted {
-		name = fmt.Sprintf("redundant, wave %d", number)
-	}
-	res, err := s.deleteItems(ctx, items, deleted, func(i Item, r dependents.Result) {
-		if s.Plan != nil {
-			s.Plan.remove(name, i.Ref(), r)
-		} else {
-			gone[i.Ref()] = true
-		}
-	})
-	s.Inventory.drop(gone)
-	return res, err
 }
 
 // deleteItems deletes objects, and calls settled for each one that is gone or
@@ -130,8 +122,7 @@ func (s *Set) deleteItems(
 		return Result{}, err
 	}
 	results := make([]dependents.Result, len(items))
-	after := func(n int) bool { return n > 0 && items[n].priority() != items[n-1].priority() }
-	errs := s.system.parallel(len(items), after, func(n int) (err error) {
+	errs := s.system.parallel(len(items), func(n int) int { return items[n].priority() }, func(n int) (err error) {
 		results[n], err = s.deleteItem(ctx, d, items[n], deleted)
 		return err
 	})
@@ -206,7 +197,12 @@ func (s *Set) deleteItem(
 // group can be discovered while its server runs. Inside a wave, an object comes
 // before those of kinds that its own usually needs.
 func (s *Set) deletionWaves(items []Item) (waves [][]Item) {
-	types := append(typesIn(s.Inventory.Items), s.config.types...)
+	types := slices.Clone(s.config.types)
+	for _, i := range s.Inventory.Items {
+		if i.Manages != nil {
+			types = append(types, *i.Manages)
+		}
+	}
 	type key struct{ order, part int }
 	at := func(i Item) key {
 		gk := i.groupKind()
@@ -246,4 +242,44 @@ func (s *Set) deletionWaves(items []Item) (waves [][]Item) {
 		waves = append(waves, parts[k])
 	}
 	return waves
+}
+
+// purge deletes the objects whose purge order a wave has reached, and waits
+// until they are gone. The inventory stores the decision first, so that no
+// later pass applies such an object again.
+func (s *Set) purge(ctx context.Context, order int16) (Result, error) {
+	done := Result{Done: true}
+	var due []Item
+	var indexes map[checks.Ref]int // most sets need none
+	for _, o := range s.Objects {
+		if o.PurgeOrder == nil || *o.PurgeOrder > order || o.ApplyOrder > order {
+			continue
+		}
+		if indexes == nil {
+			indexes = s.Inventory.byRef()
+		}
+		i, found := indexes[o.Ref]
+		if !found && s.Plan != nil {
+			continue // its kind is not served yet
+		}
+		if !found {
+			return Result{}, fmt.Errorf("%s: the inventory lacks it", o.Ref)
+		}
+		item := &s.Inventory.Items[i]
+		if item.Purge != o.digest() {
+			item.Purge, item.Purged = o.digest(), false
+		}
+		if !item.Purged {
+			due = append(due, *item)
+		}
+	}
+	if err := s.Save(ctx); err != nil || len(due) == 0 || s.Plan != nil {
+		return done, err
+	}
+	res, err := s.deleteItems(ctx, due, false, func(i Item, _ dependents.Result) {
+		s.Inventory.Items[indexes[i.Ref()]].Purged = true
+	})
+	res.Reason, res.After = ReasonProcessing, deletionDelay
+	res.Message = "waiting for the objects that are purged: " + res.Message
+	return res, err
 }

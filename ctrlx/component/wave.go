@@ -179,7 +179,7 @@ func look(next WaveHandler) WaveHandler {
 // object belongs to another owner, nothing of the wave is written.
 func preflight(next WaveHandler) WaveHandler {
 	return func(ctx context.Context, w *Wave) (Result, error) {
-		errs := w.each(w.pending, func(i int) error {
+		errs := w.each(func(i int) error {
 			res, err := w.system.dryRun.ApplyChecked(ctx, w.Objects[i].request)
 			if err != nil && res.Pending != nil && (w.unchecked(w.Objects[i], err) || noDryRun(err)) {
 				err, res.Outcome = nil, dependents.Created
@@ -212,6 +212,12 @@ func preflight(next WaveHandler) WaveHandler {
 	}
 }
 
+// each calls do for the objects that need a write, and returns the errors.
+func (w *Wave) each(do func(i int) error) []error {
+	priority := func(n int) int { return w.Objects[w.pending[n]].priority }
+	return w.system.parallel(len(w.pending), priority, func(n int) error { return do(w.pending[n]) })
+}
+
 // unchecked reports whether a dry-run failed because the namespace or the
 // definition of the object is only planned.
 func (w *Wave) unchecked(o *Object, err error) bool {
@@ -237,7 +243,7 @@ func (y *system) write(ctx context.Context, w *Wave) (Result, error) {
 		return Result{}, err
 	}
 	if w.Plan == nil {
-		errs = w.each(w.pending, func(i int) error {
+		errs = w.each(func(i int) error {
 			res, err := w.system.dependents.ApplyChecked(ctx, w.Results[i].Pending)
 			w.Results[i] = res
 			return err
