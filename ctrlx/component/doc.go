@@ -101,7 +101,7 @@
 // # Inventory
 //
 // The inventory is in the status of the component: at most 1000 objects in 200
-// kB ([ErrTooLarge]). [WithStore] stores it elsewhere. It is stored before the
+// kB. [WithStore] stores it elsewhere. It is stored before the
 // first write of each new object. So a deletion needs no generator. The delete
 // policy of an object is that of its own annotation in the last set, or else
 // that of the component when the object is deleted.

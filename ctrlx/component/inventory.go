@@ -94,16 +94,13 @@ type Store interface {
 	// Load returns the inventory of a component; nil: none was ever stored. It
 	// writes nothing.
 	Load(ctx context.Context, cl client.Client, c Component) (*Inventory, error)
-	// Save stores the whole inventory or nothing. An inventory that is too large
-	// is an error that wraps [ErrTooLarge]. It may change the status and the
+	// Save stores the whole inventory or nothing. It may change the status and the
 	// resource version of the component in memory. The last inventory of a
 	// component in deletion is empty: Save may remove it.
 	Save(ctx context.Context, cl client.Client, c Component, v *Inventory) error
 }
 
-// ErrTooLarge is the error of an inventory that its store refuses. Test for it
-// with errors.Is.
-var ErrTooLarge = errors.New("the inventory is too large")
+var errTooLarge = errors.New("the inventory is too large")
 
 // The largest inventory in the status of a component. An object of the API
 // server may have 1.5 MB.
@@ -120,8 +117,7 @@ func (statusStore) Load(_ context.Context, _ client.Client, c Component) (*Inven
 	return c.GetStatus().Inventory, nil
 }
 
-// fits returns an error that wraps [ErrTooLarge] if the status of a component
-// does not take an inventory.
+// fits returns an error if the status of a component does not take an inventory.
 func (v *Inventory) fits() error {
 	text, err := json.Marshal(v)
 	if err != nil || len(v.Items) <= mostItems && len(text) <= mostBytes {
@@ -129,7 +125,7 @@ func (v *Inventory) fits() error {
 	}
 	return fmt.Errorf("%w: it has %d objects in %d bytes, and the status of a component takes %d objects in %d bytes: "+
 		"split the component, rename its objects in steps, or give WithStore",
-		ErrTooLarge, len(v.Items), len(text), mostItems, mostBytes)
+		errTooLarge, len(v.Items), len(text), mostItems, mostBytes)
 }
 
 // Save implements [Store]. It refuses to overwrite another version of the
@@ -206,11 +202,11 @@ func inventory(next Handler) Handler {
 		if err := s.include(ctx); err != nil {
 			return Result{}, err
 		}
-		if err := s.Save(ctx); err != nil {
+		if err := s.save(ctx); err != nil {
 			return Result{}, err
 		}
 		res, err := next(ctx, s)
-		if lost := s.Save(ctx); err == nil {
+		if lost := s.save(ctx); err == nil {
 			err = lost
 		}
 		return res, err
@@ -234,7 +230,7 @@ func (s *Set) include(ctx context.Context) error {
 		}
 		old := v.Items[i]
 		item.Rebuilt = old.Rebuilt // until the object is written
-		if o.PurgeOrder != nil {
+		if o.purgeOrder != nil {
 			item.Purge, item.Purged = old.Purge, old.Purged
 		}
 		if o.stage == stageNamespaces {
@@ -264,7 +260,7 @@ func (s *Set) include(ctx context.Context) error {
 func (o *Object) item() Item {
 	i := Item{
 		Group: o.Ref.Group, Kind: o.Ref.Kind, Namespace: o.Ref.Namespace, Name: o.Ref.Name,
-		DeleteOrder: o.DeleteOrder, DeletePolicy: o.Policies.Delete, Manages: o.Manages,
+		DeleteOrder: o.deleteOrder, DeletePolicy: o.Policies.Delete, Manages: o.manages,
 	}
 	if i.DeletePolicy == dependents.DeleteDelete && o.deletePolicy == "" {
 		i.DeletePolicy = inherited // the policy of the component counts when the object is deleted
@@ -314,7 +310,7 @@ func (w *Wave) ahead(ctx context.Context) error {
 			item.adopt(o)
 		}
 	}
-	if err := w.Save(ctx); err != nil {
+	if err := w.save(ctx); err != nil {
 		return err
 	}
 	return w.upToDate(ctx)
@@ -333,7 +329,7 @@ func (w *Wave) proven() {
 	if indexes == nil {
 		return
 	}
-	for i, r := range w.Results {
+	for i, r := range w.results {
 		at, found := indexes[w.Objects[i].Ref]
 		switch r.Outcome {
 		case dependents.Created, dependents.Updated, dependents.InSync, dependents.Waiting:

@@ -22,7 +22,7 @@ func namespaces(next WaveHandler) WaveHandler {
 			ns := w.Objects[i].Ref.Namespace
 			exists := ns == w.Component.GetNamespace() && !w.remote() // the component is in it
 			inSet := func(o *Object) bool { return o.stage == stageNamespaces && o.Ref.Name == ns }
-			if w.Results[i].Object != nil || ns == "" || exists || slices.Contains(names, ns) {
+			if w.results[i].Object != nil || ns == "" || exists || slices.Contains(names, ns) {
 				continue
 			}
 			if !slices.ContainsFunc(w.Set.Objects, inSet) {
@@ -50,7 +50,7 @@ func (w *Wave) namespace(ctx context.Context, name string) error {
 		return err
 	case w.Plan != nil:
 		if ref := (checks.Ref{Kind: kindNamespace.Kind, Name: name}); !w.Plan.creates(ref) {
-			w.Plan.add(w.String(), Change{Ref: ref, Action: ActionCreate})
+			w.Plan.Changes = append(w.Plan.Changes, Change{Wave: w.String(), Ref: ref, Action: create})
 		}
 		return nil
 	}

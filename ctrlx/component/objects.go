@@ -30,12 +30,10 @@ type Object struct {
 	Ref checks.Ref
 	// Policies are the policies of the object. No field is empty.
 	Policies dependents.Policies
-	// ApplyOrder and DeleteOrder are the waves of the object.
-	ApplyOrder, DeleteOrder int16
-	// PurgeOrder is the wave after which the object is deleted; nil: it stays.
-	PurgeOrder *int16
-	// Manages is the type that the object defines; nil: it defines none.
-	Manages *TypeInfo
+
+	applyOrder, deleteOrder int16     // the waves of the object
+	purgeOrder              *int16    // the wave after which it is deleted; nil: it stays
+	manages                 *TypeInfo // the type that it defines; nil: it defines none
 
 	gvk     schema.GroupVersionKind
 	request *dependents.Request
@@ -73,7 +71,7 @@ func (y *system) objects(ctx context.Context, s *Set, manifests []client.Object)
 			o.stage = stageInstances
 		}
 		err := y.validate(ctx, s, o)
-		inNamespace := func(d *Object) bool { return d.namespaced && d.Manages.matches(o.gvk) }
+		inNamespace := func(d *Object) bool { return d.namespaced && d.manages.matches(o.gvk) }
 		if !o.known && o.Ref.Namespace == "" && slices.ContainsFunc(all, inNamespace) {
 			o.Ref.Namespace = s.Component.GetNamespace()
 		}
@@ -90,7 +88,7 @@ func (y *system) objects(ctx context.Context, s *Set, manifests []client.Object)
 		return nil, err
 	}
 	slices.SortStableFunc(all, func(a, b *Object) int {
-		return cmp.Or(cmp.Compare(a.ApplyOrder, b.ApplyOrder), cmp.Compare(a.stage, b.stage),
+		return cmp.Or(cmp.Compare(a.applyOrder, b.applyOrder), cmp.Compare(a.stage, b.stage),
 			cmp.Compare(a.priority, b.priority))
 	})
 	return all, outlives(all)
@@ -124,7 +122,7 @@ func (y *system) object(manifest client.Object) (*Object, error) {
 		if t.Group == "" || t.Kind == "" {
 			return nil, fmt.Errorf("%w: %s: it names no group or no kind", dependents.ErrInvalid, o.Ref)
 		}
-		o.Manages = t
+		o.manages = t
 		scope, _, _ := unstructured.NestedString(content, "spec", "scope")
 		o.namespaced = gk == kindDefinition && scope == "Namespaced"
 	}
@@ -151,16 +149,16 @@ func (y *system) validate(ctx context.Context, s *Set, o *Object) error {
 	if problem := y.outside(s.Component, o); problem != "" {
 		problems = append(problems, problem)
 	}
-	if o.Policies.Update == dependents.UpdateRecreate && (o.Manages != nil || o.stage == stageNamespaces) {
+	if o.Policies.Update == dependents.UpdateRecreate && (o.manages != nil || o.stage == stageNamespaces) {
 		problems = append(problems, fmt.Sprintf("the update policy Recreate would delete all objects in it: "+
 			"set %s/update-policy to another one", y.name))
 	}
-	problems = y.order(problems, o.Manifest, annotationApplyOrder, &o.ApplyOrder)
-	problems = y.order(problems, o.Manifest, annotationDeleteOrder, &o.DeleteOrder)
+	problems = y.order(problems, o.Manifest, annotationApplyOrder, &o.applyOrder)
+	problems = y.order(problems, o.Manifest, annotationDeleteOrder, &o.deleteOrder)
 	if o.Manifest.GetAnnotations()[y.name+"/"+annotationPurgeOrder] != "" {
-		o.PurgeOrder = new(int16)
-		problems = y.order(problems, o.Manifest, annotationPurgeOrder, o.PurgeOrder)
-		if o.Manages != nil || o.stage == stageNamespaces {
+		o.purgeOrder = new(int16)
+		problems = y.order(problems, o.Manifest, annotationPurgeOrder, o.purgeOrder)
+		if o.manages != nil || o.stage == stageNamespaces {
 			problems = append(problems, fmt.Sprintf("%s/%s is set: a namespace and a definition of a type stay "+
 				"as long as the component", y.name, annotationPurgeOrder))
 		}

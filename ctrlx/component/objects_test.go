@@ -226,7 +226,7 @@ func TestSharedManifests(t *testing.T) {
 	var passes sync.WaitGroup
 	for range 2 {
 		passes.Go(func() {
-			if p, err := w.reconciler.Plan(t.Context(), w.ends, w.shop); err != nil || len(p.Waves) != 1 {
+			if p, err := w.reconciler.Plan(t.Context(), w.ends, w.shop); err != nil || len(p.Changes) != 1 {
 				t.Errorf("the plan: %v, %v", p, err)
 			}
 		})

@@ -96,19 +96,19 @@ func (y *system) order(problems []string, obj metav1.Object, key string, order *
 func outlives(all []*Object) error {
 	var errs []error
 	for _, outer := range all {
-		if outer.Manages == nil && outer.stage != stageNamespaces {
+		if outer.manages == nil && outer.stage != stageNamespaces {
 			continue
 		}
 		for _, inner := range all {
 			problem := ""
 			switch {
-			case outer.Manages == nil && inner.Ref.Namespace != outer.Ref.Name,
-				outer.Manages != nil && !outer.Manages.matches(inner.gvk):
-			case inner.ApplyOrder < outer.ApplyOrder:
-				problem = fmt.Sprintf("its apply-order %d is lower than %d of %s", inner.ApplyOrder, outer.ApplyOrder, outer.Ref)
-			case inner.DeleteOrder > outer.DeleteOrder:
+			case outer.manages == nil && inner.Ref.Namespace != outer.Ref.Name,
+				outer.manages != nil && !outer.manages.matches(inner.gvk):
+			case inner.applyOrder < outer.applyOrder:
+				problem = fmt.Sprintf("its apply-order %d is lower than %d of %s", inner.applyOrder, outer.applyOrder, outer.Ref)
+			case inner.deleteOrder > outer.deleteOrder:
 				problem = fmt.Sprintf("its delete-order %d is higher than %d of %s",
-					inner.DeleteOrder, outer.DeleteOrder, outer.Ref)
+					inner.deleteOrder, outer.deleteOrder, outer.Ref)
 			case keeps(inner.Policies.Delete, true) && !keeps(outer.Policies.Delete, true),
 				keeps(inner.Policies.Delete, false) && !keeps(outer.Policies.Delete, false):
 				problem = fmt.Sprintf("its delete policy %s keeps it, and %s is deleted with all that is in it",

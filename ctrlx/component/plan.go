@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,40 +23,26 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
-// Action names the change of an object in a plan.
-type Action string
-
-// The actions of a plan.
-const (
-	ActionCreate   Action = "create"
-	ActionUpdate   Action = "update"
-	ActionRecreate Action = "recreate" // delete, and create again
-	ActionDelete   Action = "delete"
-	ActionOrphan   Action = "orphan" // keep, without the component
-)
-
 // Plan says what a pass would do, if each wave became ready. The API server has
-// tried each write by dry-run, and nothing was written. It marshals to JSON.
+// tried each write by dry-run, and nothing was written. It marshals to JSON. An
+// empty plan changes nothing, and has no problem.
 type Plan struct {
-	// Waves are the waves that would write, in their order.
-	Waves []PlannedWave `json:"waves,omitempty"`
+	// Changes are the changes of objects, in their order.
+	Changes []Change `json:"changes,omitempty"`
 	// Problems are the reasons for which a wave would not be written.
 	Problems []string `json:"problems,omitempty"`
 }
 
-// PlannedWave holds the changes of one wave.
-type PlannedWave struct {
-	// Name is the name of the wave, as in "wave 1 of 3". It is "redundant, wave 1"
-	// for objects that the set lacks, and "deletion wave 1" if the component is
-	// deleted.
-	Name    string   `json:"name"`
-	Changes []Change `json:"changes"`
-}
-
 // Change is the change of one object.
 type Change struct {
-	Ref    checks.Ref `json:"ref"`
-	Action Action     `json:"action"`
+	// Wave is the name of the wave, as in "wave 1 of 3". It is "redundant, wave 1"
+	// for an object that the set lacks, "deletion wave 1" if the component is
+	// deleted, and "purge after the apply-order 0" for a purge.
+	Wave string     `json:"wave"`
+	Ref  checks.Ref `json:"ref"`
+	// Action is one of these words: create, update, recreate (delete, and create
+	// again), delete, and orphan (keep, without the component).
+	Action string `json:"action"`
 	// Fields are the fields that an update changes, sorted by their paths.
 	Fields []FieldChange `json:"fields,omitempty"`
 	// Unchecked reports that the API server cannot try the whole write, because
@@ -123,34 +110,29 @@ func (r *Reconciler[T]) plan(ctx context.Context, c dependents.Cluster, componen
 	return s.Plan, err
 }
 
-// IsEmpty reports whether nothing would be done, and nothing is wrong.
-func (p *Plan) IsEmpty() bool { return len(p.Waves)+len(p.Problems) == 0 }
-
 // String returns the plan as a text with one line for each problem, then for
 // each object and each field.
 func (p *Plan) String() string {
-	if p.IsEmpty() {
-		return "no changes\n"
-	}
 	var b strings.Builder
 	for _, problem := range p.Problems {
 		fmt.Fprintf(&b, "problem: %s\n", line(problem))
 	}
-	signs := map[Action]string{
-		ActionCreate: "+", ActionUpdate: "~", ActionRecreate: "-+", ActionDelete: "-", ActionOrphan: "o",
-	}
-	for _, w := range p.Waves {
-		fmt.Fprintf(&b, "%s\n", w.Name)
-		for _, c := range w.Changes {
-			fmt.Fprintf(&b, "  %-2s %s %s", signs[c.Action], c.Action, c.Ref)
-			if c.Unchecked {
-				b.WriteString(" (not checked by the API server)")
-			}
-			b.WriteString("\n")
-			for _, f := range c.Fields {
-				fmt.Fprintf(&b, "       %s\n", f)
-			}
+	signs := map[string]string{create: "+", update: "~", recreate: "-+", remove: "-", orphan: "o"}
+	for i, c := range p.Changes {
+		if i == 0 || c.Wave != p.Changes[i-1].Wave {
+			fmt.Fprintln(&b, c.Wave)
 		}
+		fmt.Fprintf(&b, "  %-2s %s %s", signs[c.Action], c.Action, c.Ref)
+		if c.Unchecked {
+			b.WriteString(" (not checked by the API server)")
+		}
+		b.WriteString("\n")
+		for _, f := range c.Fields {
+			fmt.Fprintf(&b, "       %s\n", f)
+		}
+	}
+	if b.Len() == 0 {
+		return "no changes\n"
 	}
 	return b.String()
 }
@@ -180,11 +162,18 @@ func shown(v any) string {
 	return line(strings.TrimSuffix(text.String(), "\n"))
 }
 
+// The values of [Change.Action].
+const (
+	create   = "create"
+	update   = "update"
+	recreate = "recreate"
+	remove   = "delete"
+	orphan   = "orphan"
+)
+
 // creates reports whether the plan creates an object.
 func (p *Plan) creates(ref checks.Ref) bool {
-	return slices.ContainsFunc(p.Waves, func(w PlannedWave) bool {
-		return slices.ContainsFunc(w.Changes, func(c Change) bool { return c.Action == ActionCreate && c.Ref == ref })
-	})
+	return slices.ContainsFunc(p.Changes, func(c Change) bool { return c.Action == create && c.Ref == ref })
 }
 
 // problem adds an error, once.
@@ -194,47 +183,40 @@ func (p *Plan) problem(err error) {
 	}
 }
 
-// add adds a change to a wave.
-func (p *Plan) add(name string, c Change) {
-	if n := len(p.Waves); n == 0 || p.Waves[n-1].Name != name {
-		p.Waves = append(p.Waves, PlannedWave{Name: name})
-	}
-	w := &p.Waves[len(p.Waves)-1]
-	w.Changes = append(w.Changes, c)
-}
-
-// apply adds the write of an object that a dry-run made.
-func (p *Plan) apply(ctx context.Context, w *Wave, o *Object, res dependents.Result) {
-	if res.Pending == nil {
-		return
-	}
-	change := Change{Ref: o.Ref}
-	switch live, to := res.Pending.Live, res.Object; res.Outcome {
-	case dependents.Created:
-		change.Action, change.Unchecked = ActionCreate, to == nil
-	case dependents.Updated:
-		change.Action = ActionUpdate
-		if to == nil {
-			change.Unchecked = true
-			break
-		}
-		secret := o.gvk.GroupKind() == schema.GroupKind{Kind: "Secret"}
-		if res.TookOver {
-			var err error
-			if to, err = w.defaulted(ctx, live, to); err != nil {
-				p.Problems = append(p.Problems, fmt.Sprintf("%s: %v", o.Ref, err))
+// wave adds the changes of a wave, by the results of its dry-runs.
+func (p *Plan) wave(ctx context.Context, w *Wave) {
+	for i, res := range w.results {
+		o := w.Objects[i]
+		change := Change{Wave: w.String(), Ref: o.Ref}
+		switch {
+		case !o.known:
+			change.Action, change.Unchecked = create, true
+		case res.Pending == nil:
+			continue
+		case res.Outcome == dependents.Created:
+			change.Action, change.Unchecked = create, res.Object == nil
+		case res.Outcome == dependents.Updated && res.Object == nil:
+			change.Action, change.Unchecked = update, true
+		case res.Outcome == dependents.Updated:
+			change.Action = update
+			live, to := res.Pending.Live, res.Object
+			if res.TookOver {
+				var err error
+				if to, err = w.defaulted(ctx, live, to); err != nil {
+					p.problem(fmt.Errorf("%s: %w", o.Ref, err))
+				}
+				change.Unchecked = slices.ContainsFunc(live.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
+					return e.Subresource != "status" && e.APIVersion != o.gvk.GroupVersion().String()
+				})
 			}
-			change.Unchecked = slices.ContainsFunc(live.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
-				return e.Subresource != "status" && e.APIVersion != o.gvk.GroupVersion().String()
-			})
+			change.Fields = changes(live, to, w.system.name, o.gvk.GroupKind() == schema.GroupKind{Kind: "Secret"})
+		case res.Outcome == dependents.Terminating:
+			change.Action = recreate
+		default:
+			continue
 		}
-		change.Fields = changes(live, to, w.system.name, secret)
-	case dependents.Terminating:
-		change.Action = ActionRecreate
-	default:
-		return
+		p.Changes = append(p.Changes, change)
 	}
-	p.add(w.String(), change)
 }
 
 // defaulted returns an object with the defaults that the API server sets, after
@@ -252,30 +234,30 @@ func (s *Set) defaulted(ctx context.Context, live, obj client.Object) (client.Ob
 	return to, nil
 }
 
-// remove adds the deletion of an object to a wave.
-func (p *Plan) remove(wave string, ref checks.Ref, res dependents.Result) {
-	c := Change{Ref: ref, Action: ActionDelete}
+// delete adds the deletion of an object, by the result of its dry-run.
+func (p *Plan) delete(wave string, ref checks.Ref, res dependents.Result) {
+	c := Change{Wave: wave, Ref: ref, Action: remove}
 	switch res.Outcome {
 	case dependents.Gone:
 		return
 	case dependents.Orphaned:
-		c.Action = ActionOrphan
+		c.Action = orphan
 	}
-	p.add(wave, c)
+	p.Changes = append(p.Changes, c)
 }
 
 // purge adds the deletion of the objects with a purge order.
 func (p *Plan) purge(s *Set) {
 	indexes := s.Inventory.byRef()
 	for _, o := range s.Objects {
-		if o.PurgeOrder == nil {
+		if o.purgeOrder == nil {
 			continue
 		}
 		if i, found := indexes[o.Ref]; found && s.Inventory.Items[i].Purged && s.Inventory.Items[i].Purge == o.digest() {
 			continue
 		}
-		name := fmt.Sprintf("purge after the apply-order %d", max(*o.PurgeOrder, o.ApplyOrder))
-		p.add(name, Change{Ref: o.Ref, Action: ActionDelete})
+		wave := fmt.Sprintf("purge after the apply-order %d", max(*o.purgeOrder, o.applyOrder))
+		p.Changes = append(p.Changes, Change{Wave: wave, Ref: o.Ref, Action: remove})
 	}
 }
 
@@ -283,22 +265,18 @@ func (p *Plan) purge(s *Set) {
 // without those that each write changes.
 func changes(from, to client.Object, name string, secret bool) []FieldChange {
 	content := func(obj client.Object) map[string]any {
-		obj = obj.DeepCopyObject().(client.Object)
-		obj.SetManagedFields(nil)
-		obj.SetResourceVersion("")
-		obj.SetGeneration(0)
-		obj.SetUID("")
-		obj.SetCreationTimestamp(metav1.Time{})
-		annotations := obj.GetAnnotations()
-		delete(annotations, name+"/digest")
-		delete(annotations, name+"/applied-at")
-		obj.SetAnnotations(annotations)
-		u, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+		u, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj.DeepCopyObject())
 		if err != nil {
 			return nil
 		}
 		for _, key := range []string{"apiVersion", "kind", "status"} {
 			delete(u, key)
+		}
+		for _, key := range []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"} {
+			unstructured.RemoveNestedField(u, "metadata", key)
+		}
+		for _, mark := range []string{"/digest", "/applied-at"} {
+			unstructured.RemoveNestedField(u, "metadata", "annotations", name+mark)
 		}
 		return u
 	}

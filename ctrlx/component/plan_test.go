@@ -67,7 +67,7 @@ func TestPlan(t *testing.T) {
 	}
 	w.want(configMap("changed", "1"), configMap("same", "1"), configMap("recreated", "1", "update-policy", "Recreate"), strings.ReplaceAll(secret, "%s", "one"),
 		configMap("gone", "1", "delete-order", "1"), configMap("kept", "1", "delete-policy", "Orphan"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: merged}\ndata: {k: '1', l: '1'}\n")
-	if p, err := w.plan(); err != nil || !p.IsEmpty() || p.String() != "no changes\n" {
+	if p, err := w.plan(); err != nil || p.String() != "no changes\n" {
 		t.Errorf("the plan in sync is %s, %v", p, err)
 	}
 }
@@ -99,7 +99,7 @@ func TestPlanOfPurge(t *testing.T) {
 	must(t, err)
 	same(t, strings.ReplaceAll(want, "NS", w.ns), p.String(), "the plan")
 	w.settle()
-	if p, err := w.plan(); err != nil || !p.IsEmpty() {
+	if p, err := w.plan(); err != nil || p.String() != "no changes\n" {
 		t.Errorf("the plan of a purged object is %s, %v", p, err)
 	}
 }
@@ -212,8 +212,8 @@ func TestPlanOfTakeover(t *testing.T) {
 			}
 			var got []component.FieldChange
 			unchecked := false
-			for _, wave := range p.Waves {
-				got, unchecked = append(got, wave.Changes[0].Fields...), wave.Changes[0].Unchecked
+			for _, c := range p.Changes {
+				got, unchecked = append(got, c.Fields...), c.Unchecked
 			}
 			if diff := cmp.Diff(want, got); !tc.unchecked && diff != "" || unchecked != tc.unchecked || len(p.Problems) > 0 {
 				t.Errorf("%s: unchecked: %v, problems: %q, the fields of the plan (-real +plan):\n%s", tc.reason, unchecked, p.Problems, diff)
@@ -375,7 +375,7 @@ func TestPlanOfLargeInventory(t *testing.T) {
 		t.Fatal("the pass does not fail")
 	}
 	if planned == nil && len(p.Problems) == 0 {
-		t.Errorf("the pass fails: %v\nand the plan has %d changes and no problem", err, len(p.Waves[0].Changes))
+		t.Errorf("the pass fails: %v\nand the plan has %d changes and no problem", err, len(p.Changes))
 	}
 }
 

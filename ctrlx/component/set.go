@@ -25,9 +25,8 @@ type Set struct {
 	// Objects are the objects that the generator made, in the order in which they
 	// are applied. It is empty in a deletion.
 	Objects []*Object
-	// Inventory is the inventory of the component. The link Inventory sets it. A
-	// link that changes it calls [Set.Save] before the write that needs the
-	// change.
+	// Inventory is the inventory of the component. The link Inventory sets and
+	// stores it. Other links only read it.
 	Inventory *Inventory
 	// Plan collects what would be done. If it is not nil, links write nothing.
 	Plan *Plan
@@ -46,9 +45,6 @@ type Set struct {
 
 // Handler applies or deletes a set.
 type Handler = chain.Handler[*Set, Result]
-
-// Middleware is a link of a chain around a [Handler].
-type Middleware = chain.Middleware[*Set, Result]
 
 // Chain is a chain of links around a [Handler].
 type Chain = chain.Chain[*Set, Result]
@@ -170,10 +166,10 @@ func (s *Set) generate(ctx context.Context) error {
 	return err
 }
 
-// Save stores the inventory if it changed. An error means that it may not be
+// save stores the inventory if it changed. An error means that it may not be
 // stored, so the caller must not write. In a plan, an inventory that is too
 // large for the status is a problem.
-func (s *Set) Save(ctx context.Context) error {
+func (s *Set) save(ctx context.Context) error {
 	if s.Plan != nil {
 		if _, ok := s.system.store.(statusStore); ok {
 			s.Plan.problem(s.Inventory.fits())

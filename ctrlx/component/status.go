@@ -37,13 +37,6 @@ type Progress struct {
 	Left int `json:"left,omitempty"`
 }
 
-// DeepCopy returns a copy.
-func (s *Status) DeepCopy() *Status {
-	c := &Status{}
-	s.DeepCopyInto(c)
-	return c
-}
-
 // DeepCopyInto copies s into out, as the methods of generated types do.
 func (s *Status) DeepCopyInto(out *Status) {
 	*out = *s

@@ -91,7 +91,7 @@ func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (res Res
 		}
 		res, err = s.deleteItems(ctx, wave, deleted, func(i Item, r dependents.Result) {
 			if s.Plan != nil {
-				s.Plan.remove(fmt.Sprintf(name, n+1), i.Ref(), r)
+				s.Plan.delete(fmt.Sprintf(name, n+1), i.Ref(), r)
 			} else {
 				gone[i.Ref()] = true
 			}
@@ -252,7 +252,7 @@ func (s *Set) purge(ctx context.Context, order int16) (Result, error) {
 	var due []Item
 	var indexes map[checks.Ref]int // most sets need none
 	for _, o := range s.Objects {
-		if o.PurgeOrder == nil || *o.PurgeOrder > order || o.ApplyOrder > order {
+		if o.purgeOrder == nil || *o.purgeOrder > order || o.applyOrder > order {
 			continue
 		}
 		if indexes == nil {
@@ -273,7 +273,7 @@ func (s *Set) purge(ctx context.Context, order int16) (Result, error) {
 			due = append(due, *item)
 		}
 	}
-	if err := s.Save(ctx); err != nil || len(due) == 0 || s.Plan != nil {
+	if err := s.save(ctx); err != nil || len(due) == 0 || s.Plan != nil {
 		return done, err
 	}
 	res, err := s.deleteItems(ctx, due, false, func(i Item, _ dependents.Result) {

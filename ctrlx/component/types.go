@@ -202,8 +202,8 @@ func (s *Set) findable(types []TypeInfo) error {
 func (s *Set) managed() []TypeInfo {
 	types := slices.Clone(s.config.types)
 	for _, o := range s.Objects {
-		if o.Manages != nil {
-			types = append(types, *o.Manages)
+		if o.manages != nil {
+			types = append(types, *o.manages)
 		}
 	}
 	return types

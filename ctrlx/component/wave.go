@@ -21,19 +21,16 @@ import (
 // ready.
 type Wave struct {
 	*Set
-	// Number is the number of the wave, from 1 to Of.
-	Number, Of int
 	// Objects are the objects of the wave.
 	Objects []*Object
-	// Results are the results of Objects, in their order. The link Look sets them,
-	// and each inner link sets those of the objects that it tries or writes.
-	Results []dependents.Result
 
-	pending []int // the objects that need a write, as indexes; the Pending of its result is the request
+	number, of int                 // from 1 to of
+	results    []dependents.Result // of Objects, in their order; each link sets those of the objects that it reads, tries or writes
+	pending    []int               // the objects that need a write, as indexes; the Pending of its result is the request
 }
 
 // String returns the name of the wave, as in "wave 1 of 3".
-func (w *Wave) String() string { return fmt.Sprintf("wave %d of %d", w.Number, w.Of) }
+func (w *Wave) String() string { return fmt.Sprintf("wave %d of %d", w.number, w.of) }
 
 // Pending returns the objects that need a write. The link Look finds them, so outer
 // links get none.
@@ -47,9 +44,6 @@ func (w *Wave) Pending() []*Object {
 
 // WaveHandler applies a wave.
 type WaveHandler = chain.Handler[*Wave, Result]
-
-// WaveMiddleware is a link of a chain around a [WaveHandler].
-type WaveMiddleware = chain.Middleware[*Wave, Result]
 
 // WaveChain is a chain of links around a [WaveHandler].
 type WaveChain = chain.Chain[*Wave, Result]
@@ -90,12 +84,12 @@ func (y *system) waves(ctx context.Context, s *Set) (Result, error) {
 			}
 		case s.Plan != nil:
 		default:
-			if p.WavesReady = w.Number; before == nil || before.Waves != p.Waves || before.WavesReady < w.Number {
+			if p.WavesReady = w.number; before == nil || before.Waves != p.Waves || before.WavesReady < w.number {
 				s.report(w)
 			}
 		}
-		if i < len(all)-1 && all[i+1].Objects[0].ApplyOrder > w.Objects[0].ApplyOrder {
-			if res, err := s.purge(ctx, w.Objects[0].ApplyOrder); err != nil || !res.Done {
+		if i < len(all)-1 && all[i+1].Objects[0].applyOrder > w.Objects[0].applyOrder {
+			if res, err := s.purge(ctx, w.Objects[0].applyOrder); err != nil || !res.Done {
 				return res, err
 			}
 		}
@@ -113,24 +107,24 @@ func (s *Set) split() (all []*Wave) {
 		}
 	}
 	for _, o := range s.Objects {
-		if o.PurgeOrder != nil && o.known && purged[o.Ref] == o.digest() {
+		if o.purgeOrder != nil && o.known && purged[o.Ref] == o.digest() {
 			continue
 		}
-		if n := len(all); n == 0 || all[n-1].Objects[0].ApplyOrder != o.ApplyOrder || all[n-1].Objects[0].stage != o.stage {
-			all = append(all, &Wave{Set: s, Number: n + 1})
+		if n := len(all); n == 0 || all[n-1].Objects[0].applyOrder != o.applyOrder || all[n-1].Objects[0].stage != o.stage {
+			all = append(all, &Wave{Set: s, number: n + 1})
 		}
 		w := all[len(all)-1]
 		w.Objects = append(w.Objects, o)
 	}
 	for _, w := range all {
-		w.Of, w.Results = len(all), make([]dependents.Result, len(w.Objects))
+		w.of, w.results = len(all), make([]dependents.Result, len(w.Objects))
 	}
 	return all
 }
 
 // ready counts the ready objects of a wave.
 func (w *Wave) ready() (n int) {
-	for _, res := range w.Results {
+	for _, res := range w.results {
 		if res.IsSettled() {
 			n++
 		}
@@ -154,17 +148,16 @@ func look(next WaveHandler) WaveHandler {
 		for i, o := range w.Objects {
 			switch {
 			case !o.known && w.Plan != nil:
-				w.Plan.add(w.String(), Change{Ref: o.Ref, Action: ActionCreate, Unchecked: true})
 				continue
 			case !o.known: // the inventory lacks it, so this pass does not write it
-				w.Results[i] = dependents.Result{Outcome: dependents.Waiting, Message: "its kind is being installed"}
+				w.results[i] = dependents.Result{Outcome: dependents.Waiting, Message: "its kind is being installed"}
 				continue
 			}
 			res, err := w.system.readOnly.ApplyChecked(ctx, o.request)
 			if err != nil {
 				errs = append(errs, err)
 			}
-			if w.Results[i] = res; res.Pending != nil {
+			if w.results[i] = res; res.Pending != nil {
 				w.pending = append(w.pending, i)
 			}
 		}
@@ -187,17 +180,12 @@ func preflight(next WaveHandler) WaveHandler {
 					res.Outcome = dependents.Updated
 				}
 			}
-			w.Results[i] = res
+			w.results[i] = res
 			return err
 		})
-		if w.Plan != nil {
-			for _, i := range w.pending {
-				w.Plan.apply(ctx, w, w.Objects[i], w.Results[i])
-			}
-		}
-		w.pending = slices.DeleteFunc(w.pending, func(i int) bool { return w.Results[i].Pending == nil })
+		w.pending = slices.DeleteFunc(w.pending, func(i int) bool { return w.results[i].Pending == nil })
 		var awaited []checks.Ref
-		for i, res := range w.Results {
+		for i, res := range w.results {
 			if res.Outcome == dependents.NotOurs {
 				errs = append(errs, res.Refusal(w.Objects[i].Ref))
 				awaited = append(awaited, w.Objects[i].Ref)
@@ -225,7 +213,7 @@ func (w *Wave) unchecked(o *Object, err error) bool {
 		return false
 	}
 	planned := func(outer *Object) bool {
-		return outer.Manages != nil && outer.Manages.matches(o.gvk) && w.Plan.creates(outer.Ref)
+		return outer.manages != nil && outer.manages.matches(o.gvk) && w.Plan.creates(outer.Ref)
 	}
 	return w.Plan.creates(checks.Ref{Kind: kindNamespace.Kind, Name: o.Ref.Namespace}) || slices.ContainsFunc(w.Set.Objects, planned)
 }
@@ -242,10 +230,12 @@ func (y *system) write(ctx context.Context, w *Wave) (Result, error) {
 	if err := w.ahead(ctx); err != nil {
 		return Result{}, err
 	}
-	if w.Plan == nil {
+	if w.Plan != nil {
+		w.Plan.wave(ctx, w)
+	} else {
 		errs = w.each(func(i int) error {
-			res, err := w.system.dependents.ApplyChecked(ctx, w.Results[i].Pending)
-			w.Results[i] = res
+			res, err := w.system.dependents.ApplyChecked(ctx, w.results[i].Pending)
+			w.results[i] = res
 			return err
 		})
 	}
@@ -253,7 +243,7 @@ func (y *system) write(ctx context.Context, w *Wave) (Result, error) {
 	failed := errors.Join(errs...) != nil
 	res := Result{Reason: ReasonProcessing}
 	var texts, problems []string
-	for i, r := range w.Results {
+	for i, r := range w.results {
 		ref := w.Objects[i].Ref
 		switch {
 		case r.Outcome == 0 && w.Plan == nil && !failed:

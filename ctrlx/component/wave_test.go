@@ -119,11 +119,11 @@ func TestPreflightOfRights(t *testing.T) {
 	const role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata: {name: %s}\n"
 	rules := "rules: [{apiGroups: ['*'], resources: ['*'], verbs: [get, list, create, update, patch, delete]}]\n"
 	bound := "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: %s, name: %s}\nsubjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: NAMESPACE-user}]\n"
-	waves := map[int][]string{}
+	waves := map[string][]string{}
 	noted := chain.Named("noted", chain.Before[*component.Wave, component.Result](func(_ context.Context, w *component.Wave) error {
-		waves[w.Number] = nil
+		waves[w.String()] = nil
 		for _, o := range w.Objects {
-			waves[w.Number] = append(waves[w.Number], o.Ref.Kind+" "+o.Ref.Name)
+			waves[w.String()] = append(waves[w.String()], o.Ref.Kind+" "+o.Ref.Name)
 		}
 		return nil
 	}))
@@ -142,7 +142,7 @@ func TestPreflightOfRights(t *testing.T) {
 	)
 	eventually(t, "the API server learns of the rights", func() bool { return limited.List(t.Context(), &corev1.PodList{}) == nil })
 	w.settle()
-	want := map[int][]string{1: {"ServiceAccount s", "Role r"}, 2: {"RoleBinding r", "Pod p"}}
+	want := map[string][]string{"wave 1 of 2": {"ServiceAccount s", "Role r"}, "wave 2 of 2": {"RoleBinding r", "Pod p"}}
 	same(t, want, waves, "the waves")
 }
 
