@@ -136,7 +136,6 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if err != nil {
 		return fmt.Errorf("component: %s: %w", r.name, err)
 	}
-	y.recorder = mgr.GetEventRecorder(reporterOf(r.name))
 	r.setUp = y
 	return nil
 }

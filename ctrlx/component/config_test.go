@@ -58,7 +58,6 @@ func TestPanics(t *testing.T) {
 		}, "WithApplyChain"},
 		"Type":        {"a pattern in the kind", func() { component.WithManagedTypes(component.TypeInfo{Kind: "A*"}) }, "neither a name nor *"},
 		"Kind":        {"no version", func() { component.WithKinds(schema.GroupVersionKind{Kind: "A"}) }, "give a version"},
-		"Store":       {"nil", func() { component.WithStore(nil) }, "the store is nil"},
 		"Finalizer":   {"empty", func() { component.WithFinalizer("") }, "the name is empty"},
 		"Concurrency": {"no room", func() { component.WithConcurrency(0) }, "give at least 1"},
 		"Edit":        {"nil", func() { component.WithWaveChain(nil) }, "WithWaveChain: the function is nil"},
@@ -70,7 +69,7 @@ func TestPanics(t *testing.T) {
 		"Suspended":   {"the method would be ignored", func() { component.New[*suspended](name, g) }, "the method IsSuspended of *component_test.suspended is a func() string: it must be a func() bool"},
 		"DriftedSpec": {"the method would be ignored", func() { component.New[*driftedSpec](name, g) }, "the method GetAdditionalManagedTypes"},
 		"ValuedSpec":  {"the value has no method of the pointer", func() { component.New[*valued](name, g) }, "GetSpec returns a component_test.ShopSpec, and GetAdoptionPolicy has a pointer receiver: return a pointer"},
-		"NoFiles":     {"nil", func() { manifests.Templates(nil) }, "component: Templates: the file system is nil"},
+		"NoFiles":     {"nil", func() { manifests.Templates(nil) }, "manifests: Templates: the file system is nil"},
 		"NoFile":      {"no file matches", func() { manifests.Templates(fstest.MapFS{}) }, `Templates: "*.yaml": no file matches`},
 	}
 	for name, tc := range cases {

@@ -101,7 +101,7 @@
 // # Inventory
 //
 // The inventory is in the status of the component: at most 1000 objects in 200
-// kB. [WithStore] stores it elsewhere. It is stored before the
+// kB. It is stored before the
 // first write of each new object. So a deletion needs no generator. The delete
 // policy of an object is that of its own annotation in the last set, or else
 // that of the component when the object is deleted.
@@ -165,8 +165,7 @@
 //	DeletionBlocked     foreign objects or finalizers must go first
 //	DependentInvalid, DependentNotOurs, DependentContested: see package dependents
 //
-// Status.Progress counts waves and objects. Each wave that becomes ready makes
-// one event (WaveReady).
+// Status.Progress counts waves and objects.
 //
 // # Costs
 //

@@ -2,11 +2,9 @@ package component
 
 import (
 	"context"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
@@ -30,11 +28,6 @@ func NewProcess[T Component](r *Reconciler[T], c dependents.Cluster, preferred f
 	}
 	y.types = catalog{preferred}
 	return &Process[T]{y: y, r: r}
-}
-
-// Missing sets the time since which a wave waits for a kind.
-func (p *Process[T]) Missing(gvk schema.GroupVersionKind, since time.Time) {
-	p.y.missing.Store(gvk, since)
 }
 
 // Pass applies or deletes the dependents of a component. The client of the cluster
@@ -85,9 +78,6 @@ func (r *Reconciler[T]) Links(c dependents.Cluster) (names []string, err error) 
 func Changes(from, to client.Object) []FieldChange {
 	return changes(from, to, "shop.example.com", false)
 }
-
-// Record sets the recorder of the events of waves.
-func (p *Process[T]) Record(r events.EventRecorder) { p.y.recorder = r }
 
 // PoliciesOf returns the policies that a component sets.
 var PoliciesOf = policiesOf

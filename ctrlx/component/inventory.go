@@ -88,18 +88,6 @@ func (v *Inventory) drop(refs map[checks.Ref]bool) {
 
 func (v *Inventory) clone() *Inventory { return &Inventory{Items: slices.Clone(v.Items)} }
 
-// Store is a place for inventories. Its client is that of the manager, or the
-// one that [Reconciler.Plan] got.
-type Store interface {
-	// Load returns the inventory of a component; nil: none was ever stored. It
-	// writes nothing.
-	Load(ctx context.Context, cl client.Client, c Component) (*Inventory, error)
-	// Save stores the whole inventory or nothing. It may change the status and the
-	// resource version of the component in memory. The last inventory of a
-	// component in deletion is empty: Save may remove it.
-	Save(ctx context.Context, cl client.Client, c Component, v *Inventory) error
-}
-
 var errTooLarge = errors.New("the inventory is too large")
 
 // The largest inventory in the status of a component. An object of the API
@@ -109,14 +97,6 @@ const (
 	mostBytes = 200_000
 )
 
-// statusStore is the default [Store].
-type statusStore struct{}
-
-// Load implements [Store].
-func (statusStore) Load(_ context.Context, _ client.Client, c Component) (*Inventory, error) {
-	return c.GetStatus().Inventory, nil
-}
-
 // fits returns an error if the status of a component does not take an inventory.
 func (v *Inventory) fits() error {
 	text, err := json.Marshal(v)
@@ -124,15 +104,25 @@ func (v *Inventory) fits() error {
 		return err
 	}
 	return fmt.Errorf("%w: it has %d objects in %d bytes, and the status of a component takes %d objects in %d bytes: "+
-		"split the component, rename its objects in steps, or give WithStore",
+		"split the component, or rename its objects in steps",
 		errTooLarge, len(v.Items), len(text), mostItems, mostBytes)
 }
 
-// Save implements [Store]. It refuses to overwrite another version of the
-// component.
-func (statusStore) Save(ctx context.Context, cl client.Client, c Component, v *Inventory) error {
-	if err := v.fits(); err != nil {
-		return err
+// save stores the inventory in the status of the component if it changed. It
+// refuses to overwrite another version of the component. An error means that it
+// may not be stored, so the caller must not write. In a plan, an inventory that is
+// too large is a problem.
+func (s *Set) save(ctx context.Context) error {
+	c, v, cl := s.Component, s.Inventory.clone(), s.system.cluster.GetClient()
+	tooLarge := v.fits()
+	switch {
+	case s.Plan != nil:
+		s.Plan.problem(tooLarge)
+		return nil
+	case s.isStored && slices.EqualFunc(c.GetStatus().Inventory.Items, v.Items, Item.equal):
+		return nil
+	case tooLarge != nil:
+		return tooLarge
 	}
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": c.GetUID(), "resourceVersion": c.GetResourceVersion()},
@@ -155,9 +145,9 @@ func (statusStore) Save(ctx context.Context, cl client.Client, c Component, v *I
 		err = complete(stored, v)
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("storing the inventory: %w", err)
 	}
-	c.GetStatus().Inventory = v
+	c.GetStatus().Inventory, s.isStored = v, true
 	c.SetResourceVersion(stored.GetResourceVersion())
 	return nil
 }
@@ -187,18 +177,16 @@ func complete(stored *unstructured.Unstructured, written *Inventory) error {
 func inventory(next Handler) Handler {
 	return func(ctx context.Context, s *Set) (Result, error) {
 		var err error
-		if s.stored, err = s.system.store.Load(ctx, s.system.cluster.GetClient(), s.Component); err != nil {
+		s.Inventory = s.Component.GetStatus().Inventory
+		if s.isStored = s.Inventory != nil; !s.isStored {
+			s.Inventory, err = s.rebuilt(ctx)
+		} else if slices.ContainsFunc(s.Inventory.Items, func(i Item) bool { return i.DeletePolicy == "" }) {
+			err = errPruned
+		}
+		if err != nil {
 			return Result{}, fmt.Errorf("loading the inventory: %w", err)
 		}
-		if s.stored != nil {
-			s.Inventory = s.stored.clone()
-			lost := func(i Item) bool { return i.DeletePolicy == "" }
-			if slices.ContainsFunc(s.stored.Items, lost) {
-				return Result{}, fmt.Errorf("loading the inventory: %w", errPruned)
-			}
-		} else if s.Inventory, err = s.rebuilt(ctx); err != nil {
-			return Result{}, fmt.Errorf("rebuilding the inventory: %w", err)
-		}
+		s.Inventory = s.Inventory.clone()
 		if err := s.include(ctx); err != nil {
 			return Result{}, err
 		}

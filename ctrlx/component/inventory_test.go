@@ -92,44 +92,27 @@ func (w *world) forget() {
 	w.shop.Status.Inventory = nil
 }
 
-// memory is a store in memory.
-type memory struct {
-	of      map[string]*component.Inventory
-	failing error
-}
-
-func (m *memory) Load(_ context.Context, _ client.Client, c component.Component) (*component.Inventory, error) {
-	return m.of[c.GetName()], nil
-}
-
-func (m *memory) Save(_ context.Context, _ client.Client, c component.Component, v *component.Inventory) error {
-	if m.failing == nil {
-		m.of[c.GetName()] = v
-	}
-	return m.failing
-}
-
-// Without a stored inventory nothing is written. A store of the user's own has it
-// in place of the status.
+// Without a stored inventory nothing is tried or written.
 func TestStore(t *testing.T) {
 	t.Parallel()
-	store := &memory{of: map[string]*component.Inventory{}, failing: errors.New("no space")}
-	w := newWorld(t, component.WithStore(store))
+	failure := errors.New("no space")
+	w := newWorld(t)
+	w.before = func(call string) error {
+		if strings.HasPrefix(call, "store") {
+			return failure
+		}
+		return nil
+	}
 	w.want(configMap("a", "1"))
-	if _, err := w.pass(); !errors.Is(err, store.failing) {
+	if _, err := w.pass(); !errors.Is(err, failure) {
 		t.Errorf("the error of the store: %v", err)
 	}
 	if tried := func(call string) bool { return strings.HasPrefix(call, "try") }; slices.ContainsFunc(w.calls, tried) {
 		t.Errorf("a pass without a stored inventory tries %q", w.calls)
 	}
-	if writes := w.writes(); len(writes) > 0 {
-		t.Errorf("a pass without a stored inventory writes %q", writes)
-	}
-	store.failing = nil
+	same(t, []string{"store Shop shop"}, w.writes(), "the writes of a pass without a stored inventory")
+	w.before = nil
 	w.settle()
-	if len(store.of["shop"].Items) != 1 || w.shop.Status.Inventory != nil {
-		t.Errorf("the store has %v, the status %v", store.of["shop"], w.shop.Status.Inventory)
-	}
 	w.delete()
 	w.settle()
 	same(t, []string(nil), w.names(), "the objects after the deletion")

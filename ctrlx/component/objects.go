@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -45,15 +44,12 @@ type Object struct {
 	deletePolicy string // as the manifest itself has it; empty: it has none
 }
 
-// mostObjects is the largest number of objects of a set.
-const mostObjects = 10_000
-
 // objects checks all objects of a set before any write, and sorts them. The
 // error names all that are invalid, and wraps dependents.ErrInvalid.
 func (y *system) objects(ctx context.Context, s *Set, manifests []client.Object) ([]*Object, error) {
-	if len(manifests) > mostObjects {
+	if len(manifests) > mostItems {
 		return nil, fmt.Errorf("%w: the generator made %d objects: a component has at most %d",
-			dependents.ErrInvalid, len(manifests), mostObjects)
+			dependents.ErrInvalid, len(manifests), mostItems)
 	}
 	var all []*Object
 	var errs []error
@@ -141,7 +137,6 @@ func (y *system) validate(ctx context.Context, s *Set, o *Object) error {
 	var problems []string
 	switch {
 	case o.known:
-		y.missing.Delete(o.gvk)
 	case o.stage != stageInstances:
 		problems = append(problems, fmt.Sprintf("the API server does not serve the kind %s in the version %s: "+
 			"install its definition, or add it to the set", o.gvk.GroupKind(), o.gvk.Version))
@@ -168,15 +163,6 @@ func (y *system) validate(ctx context.Context, s *Set, o *Object) error {
 		return fmt.Errorf("%w: %s: %s", dependents.ErrInvalid, o.Ref, strings.Join(problems, "; "))
 	}
 	return nil
-}
-
-// installDelay returns the time after which a pass looks for a kind again that
-// is being installed. A kind that stays missing is looked for less and less
-// often, down to once a minute, because each look costs requests.
-func (y *system) installDelay(gvk schema.GroupVersionKind) time.Duration {
-	const least, most = 2 * time.Second, time.Minute
-	since, _ := y.missing.LoadOrStore(gvk, time.Now()) // since a wave needs it
-	return min(max(time.Since(since.(time.Time)), least), most)
 }
 
 // placed returns the ref of the object, in the namespace of the component if it

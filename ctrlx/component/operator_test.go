@@ -15,7 +15,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -250,20 +249,6 @@ func TestOperator(t *testing.T) {
 	o.data("a", "1")
 	must(t, api.Delete(t.Context(), cm))
 	o.data("a", "1")
-	o.until(&eventsv1.EventList{}, func() string {
-		list := &eventsv1.EventList{}
-		must(t, api.List(t.Context(), list, client.InNamespace(o.ns)))
-		var notes []string
-		for _, e := range list.Items {
-			if e.Reason == "WaveReady" {
-				notes = append(notes, e.Note)
-			}
-		}
-		if !slices.Contains(notes, "wave 1 of 2 is ready: 2 objects") || !slices.Contains(notes, "wave 2 of 2 is ready: 1 objects") {
-			return fmt.Sprintf("the events of waves: %q", notes)
-		}
-		return ""
-	})
 	must(t, api.Delete(t.Context(), shop))
 	o.gone(shop)
 	o.data("a", "")

@@ -25,7 +25,6 @@ type options struct {
 	kinds      []schema.GroupVersionKind
 	ownOnly    bool
 	clusterOK  []schema.GroupKind // kinds without namespaces; with ownOnly
-	store      Store
 	finalizer  string
 
 	concurrency int
@@ -40,7 +39,7 @@ type options struct {
 }
 
 func optionsOf(name string, opts []Option) options {
-	o := options{concurrency: 1, finalizer: name + "/finalizer", store: statusStore{}, namespaces: MissingNamespacesCreate}
+	o := options{concurrency: 1, finalizer: name + "/finalizer", namespaces: MissingNamespacesCreate}
 	for i, opt := range opts {
 		if opt == nil {
 			panic(fmt.Sprintf("component: New: %s: option %d is nil", name, i+1))
@@ -108,14 +107,6 @@ func WithKinds(kinds ...schema.GroupVersionKind) Option {
 		}
 	}
 	return func(o *options) { o.kinds = append(o.kinds, kinds...) }
-}
-
-// WithStore replaces the status of the component as the place of its inventory.
-func WithStore(s Store) Option {
-	if s == nil {
-		panic("component: WithStore: the store is nil")
-	}
-	return func(o *options) { o.store = s }
 }
 
 // WithFinalizer replaces the name of the finalizer, which is the name of the

@@ -53,7 +53,7 @@ func TestStatesOfComponents(t *testing.T) {
 			must(o.t, api.Get(o.t.Context(), client.ObjectKey{Namespace: o.ns, Name: "a"}, cm))
 			held(o, cm)
 			deleted(o, s)
-		}, want: "False DeletionProcessing", message: "1 of 1 objects are left: ConfigMap a: it is being deleted, held by the finalizers example.com/other"},
+		}, want: "False DeletionProcessing", message: "1 objects are left: ConfigMap a: it is being deleted, held by the finalizers example.com/other"},
 	}
 	for title, tc := range cases {
 		t.Run(title, func(t *testing.T) {

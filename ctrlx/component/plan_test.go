@@ -270,9 +270,9 @@ func TestForgedPlan(t *testing.T) {
 	want := []string{
 		"problem: x\uFFFDwave 2 of 2\uFFFD  -  delete Namespace prod",
 		"wave 2 of 2",
-		"  +  create Mill.x.example.com x; wave 2 of 2; -  delete Namespace prod (not checked by the API server)",
 		"  ~  update Mill." + kind.Group + " " + w.ns + "/a",
 		`       data["x\nwave 2 of 2\n  -  delete Namespace prod"]: 1 -> 2`,
+		"  +  create Mill.x.example.com x; wave 2 of 2; -  delete Namespace prod (not checked by the API server)",
 		"",
 	}
 	same(t, want, strings.Split(p.String(), "\n"), "the plan")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -37,10 +36,10 @@ type Set struct {
 	labelKey string           // with label, the label of the dependents
 	label    string
 	access   access
-	stored   *Inventory // the inventory as it is stored
-	guarded  bool       // the link Guard is in the chain
-	judged   []Item     // the items of the first wave and of all others, if Guard gave the verdict; nil: it did not
-	proved   bool       // the component was up to date; see upToDate
+	isStored bool   // the status of Component has an inventory as it is stored
+	guarded  bool   // the link Guard is in the chain
+	cleared  []Item // the items of the first wave and of all others, if Guard gave the verdict; nil: it did not
+	proved   bool   // the component was up to date; see upToDate
 }
 
 // Handler applies or deletes a set.
@@ -118,11 +117,7 @@ func (s *Set) apply(ctx context.Context) (Result, error) {
 
 // remove deletes the dependents of a component.
 func (s *Set) remove(ctx context.Context) (Result, error) {
-	res, err := decided(s.system.remove(ctx, s))
-	if s.Inventory != nil {
-		s.reportDeletion()
-	}
-	return res, err
+	return decided(s.system.remove(ctx, s))
 }
 
 // waits returns res, which is not done. In a plan it is a problem, and the pass
@@ -164,27 +159,6 @@ func (s *Set) generate(ctx context.Context) error {
 		return invalid(err)
 	}
 	return err
-}
-
-// save stores the inventory if it changed. An error means that it may not be
-// stored, so the caller must not write. In a plan, an inventory that is too
-// large for the status is a problem.
-func (s *Set) save(ctx context.Context) error {
-	if s.Plan != nil {
-		if _, ok := s.system.store.(statusStore); ok {
-			s.Plan.problem(s.Inventory.fits())
-		}
-		return nil
-	}
-	if s.stored != nil && slices.EqualFunc(s.stored.Items, s.Inventory.Items, Item.equal) {
-		return nil
-	}
-	v := s.Inventory.clone()
-	if err := s.system.store.Save(ctx, s.system.cluster.GetClient(), s.Component, v); err != nil {
-		return fmt.Errorf("storing the inventory: %w", err)
-	}
-	s.stored = v.clone()
-	return nil
 }
 
 // upToDate returns a conflict if the component has changed since the pass read

@@ -16,10 +16,9 @@ type Status struct {
 	// +listMapKey=type
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
-	// Progress is that of the last pass; nil: no pass came to the dependents.
+	// Progress is that of the last apply; nil: no pass came to the dependents.
 	Progress *Progress `json:"progress,omitempty"`
-	// Inventory lists the dependents; nil: none was ever applied, or another store
-	// has it.
+	// Inventory lists the dependents; nil: none was ever applied.
 	Inventory *Inventory `json:"inventory,omitempty"`
 }
 
@@ -28,13 +27,9 @@ type Progress struct {
 	// WavesReady is the number of waves that are ready, of Waves.
 	WavesReady int `json:"wavesReady"`
 	Waves      int `json:"waves"`
-	// Ready is the number of objects that are applied and ready, of Objects. It is
-	// 0 in a deletion.
+	// Ready is the number of objects that are applied and ready, of Objects.
 	Ready   int `json:"ready"`
 	Objects int `json:"objects"`
-	// Left is the number of objects that a deletion has not deleted yet, of
-	// Objects.
-	Left int `json:"left,omitempty"`
 }
 
 // DeepCopyInto copies s into out, as the methods of generated types do.

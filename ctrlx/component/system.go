@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-
-	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/client-go/tools/events"
 
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/component/dependents"
@@ -22,8 +18,6 @@ type system struct {
 	dryRun     *dependents.Dependents // dependents, by dry-run
 	readOnly   *dependents.Dependents // dependents, without writes
 	types      catalog
-	recorder   events.EventRecorder // nil: no events
-	missing    sync.Map             // the time.Time since which a wave waits for a kind, by schema.GroupVersionKind
 
 	apply, remove Handler
 	wave          WaveHandler
@@ -84,13 +78,4 @@ func (s *Set) configure() (err error) {
 // invalid gives an error about the input the reason of its condition.
 func invalid(err error) error {
 	return ctrlx.NewRetriableError(err, nil).WithReason(dependents.ReasonDependentInvalid)
-}
-
-// reporterOf returns the reporting controller of events, which is a name of at
-// most 64 bytes.
-func reporterOf(name string) string {
-	if len(name) > 64 || len(validation.IsQualifiedName(name)) > 0 {
-		return "windlass"
-	}
-	return name
 }

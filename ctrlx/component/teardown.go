@@ -45,37 +45,15 @@ func redundant(next Handler) Handler {
 // removeAll deletes all objects of the inventory. It is the end of the delete
 // chain.
 func (y *system) removeAll(ctx context.Context, s *Set) (Result, error) {
-	s.reportDeletion() // before the objects that are gone leave the inventory
 	return s.teardown(ctx, s.spared(s.Inventory.Items), true)
-}
-
-// reportDeletion sets the progress of a deletion: all that is left of the inventory, and
-// that no policy keeps. Earlier passes have dropped the objects that are gone.
-func (s *Set) reportDeletion() {
-	left := s.left(s.spared(s.Inventory.Items), true)
-	s.Component.GetStatus().Progress = &Progress{Left: left, Objects: s.total(left, true)}
-}
-
-// left counts the items that a deletion deletes.
-func (s *Set) left(items []Item, deleted bool) int {
-	stays := func(i Item) bool { return i.Purged || keeps(i.DeletePolicy, deleted) }
-	return len(slices.DeleteFunc(slices.Clone(items), stays))
-}
-
-// total returns the number of objects of a deletion that has n left.
-func (s *Set) total(n int, deleted bool) int {
-	if p := s.Component.GetStatus().Progress; deleted && p != nil && p.Left > 0 {
-		return max(n, p.Objects)
-	}
-	return n
 }
 
 // teardown deletes objects wave by wave, and drops from the inventory those
 // that are gone or kept. deleted reports that the component is deleted.
 func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (res Result, err error) {
-	if deleted && s.judged != nil {
-		items = s.judged
-	} else if items, res, err = s.judge(ctx, items, deleted); err != nil || !res.Done {
+	if deleted && s.cleared != nil {
+		items = s.cleared
+	} else if items, res, err = s.decide(ctx, items, deleted); err != nil || !res.Done {
 		return res, err
 	}
 	gone, name := map[checks.Ref]bool{}, "redundant, wave %d"
@@ -85,7 +63,7 @@ func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (res Res
 	waves := s.deletionWaves(items)
 	for n, wave := range waves {
 		if n > 0 && s.Plan == nil { // an instance of another owner may have left the inventory with an earlier wave
-			if _, res, err = s.judge(ctx, slices.Concat(waves[n:]...), deleted); err != nil || !res.Done {
+			if _, res, err = s.decide(ctx, slices.Concat(waves[n:]...), deleted); err != nil || !res.Done {
 				return res, err
 			}
 		}
@@ -101,8 +79,9 @@ func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (res Res
 			return Result{}, err
 		}
 		if !res.Done {
-			left := slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return gone[i.Ref()] })
-			res.Message = fmt.Sprintf("%d of %d objects are left: %s", s.left(left, deleted), s.total(s.left(items, deleted), deleted), res.Message)
+			stays := func(i Item) bool { return gone[i.Ref()] || i.Purged || keeps(i.DeletePolicy, deleted) }
+			left := len(slices.DeleteFunc(slices.Clone(items), stays))
+			res.Message = fmt.Sprintf("%d objects are left: %s", left, res.Message)
 			return res, nil
 		}
 	}

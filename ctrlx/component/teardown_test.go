@@ -48,9 +48,6 @@ func TestDelete(t *testing.T) {
 	w.writes()
 	w.delete()
 	w.restart()
-	_, err := w.pass()
-	must(t, err)
-	same(t, &component.Progress{Left: 2, Objects: 3}, w.shop.Status.Progress, "the progress of the first pass")
 	w.settle()
 	same(t, []string{"kept=1", "stolen=1"}, w.names(), "the objects")
 	same(t, []string{"delete ConfigMap b", "delete ConfigMap a"}, w.wrote(""), "the deletions")
@@ -119,7 +116,7 @@ func TestRedundantCount(t *testing.T) {
 	w.want(configMap("a", "1"), configMap("b", "1"), held)
 	w.settle()
 	w.want(configMap("a", "1"))
-	for _, want := range []string{"2 of 2 objects are left: ", "1 of 2 objects are left: ConfigMap held: "} {
+	for _, want := range []string{"2 objects are left: ", "1 objects are left: ConfigMap held: "} {
 		if res, err := w.pass(); err != nil || !strings.HasPrefix(res.Message, want) {
 			t.Errorf("%+v, %v; want %q", res, err, want)
 		}
@@ -170,50 +167,6 @@ func TestPolicyBeforeDeletion(t *testing.T) {
 	w.delete()
 	w.settle()
 	same(t, []string{"a=1"}, w.names(), "the policy of the component is Orphan")
-}
-
-// The message of a deletion counts the objects of its first pass, although those that
-// are gone have left the inventory.
-func TestDeletionCount(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	held := strings.Replace(configMap("held", "1"), "name: held", "name: held\n  finalizers: [example.com/held]", 1)
-	w.want(configMap("a", "1"), configMap("b", "1"), held)
-	w.settle()
-	w.delete()
-	must(t, api.Get(t.Context(), clientKey(w.shop), w.shop))
-	for range 3 { // without a read, because package ctrlx stores the progress
-		res, err := w.process.Pass(t.Context(), w.shop)
-		must(t, err)
-		if _, of, _ := strings.Cut(res.Message, " of "); !strings.HasPrefix(of, "3 objects are left: ") {
-			t.Errorf("got %q", res.Message)
-		}
-	}
-}
-
-// The progress of a deletion counts the objects that it has not deleted, also while it is
-// blocked. Objects that a policy keeps, or that are purged, are none of them.
-func TestProgressOfDeletion(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	held := strings.Replace(configMap("held", "1"), "name: held", "name: held\n  finalizers: [example.com/held]", 1)
-	w.want(configMap("a", "1", "delete-order", "1"), held, configMap("kept", "1", "delete-policy", "orphan", "delete-order", "2"), configMap("purged", "1", "purge-order", "0"))
-	w.settle()
-	w.change(func(s *Shop) { s.Finalizers = append(s.Finalizers, "example.com/other") })
-	w.delete()
-	must(t, api.Get(t.Context(), clientKey(w.shop), w.shop))
-	progress := func(what string, left int) {
-		t.Helper()
-		res, err := w.process.Pass(t.Context(), w.shop)
-		must(t, err)
-		same(t, &component.Progress{Left: left, Objects: 2}, w.shop.Status.Progress, "%s: %s", what, res.Message)
-	}
-	progress("blocked by a finalizer", 2)
-	w.shop.Finalizers = w.shop.Finalizers[:1]
-	progress("the first wave", 2)
-	w.release("held")
-	progress("the second wave", 1)
-	progress("the end", 0)
 }
 
 // A blocked deletion looks less and less often, because each look costs requests.

@@ -29,8 +29,8 @@ const (
 	longestBlocked = 5 * time.Minute
 )
 
-// blocks returns the result of a blocked deletion. The next pass looks again
-// after as long as the deletion has waited.
+// blocks returns the result of a blocked deletion. The deletion is read again
+// after as long as it has waited.
 func (s *Set) blocks(message string, awaited ...checks.Ref) Result {
 	after := deletionDelay
 	if since := s.Component.GetDeletionTimestamp(); since != nil {
@@ -60,20 +60,20 @@ func finalizers(next Handler) Handler {
 func guard(next Handler) Handler {
 	return func(ctx context.Context, s *Set) (Result, error) {
 		s.guarded = true
-		items, res, err := s.judge(ctx, s.spared(s.Inventory.Items), true)
+		items, res, err := s.decide(ctx, s.spared(s.Inventory.Items), true)
 		if err != nil || !res.Done {
 			return res, err
 		}
-		s.judged = items
+		s.cleared = items
 		return next(ctx, s)
 	}
 }
 
-// judge gives the verdict about each item of a deletion, and returns the items
+// decide gives the verdict about each item of a deletion, and returns the items
 // that it may delete or keep. The result is not done if it may lose an object that is
 // needed, or that the component does not own. An item that must stay leaves the
 // inventory if its object is not one of the component any more.
-func (s *Set) judge(ctx context.Context, items []Item, deleted bool) (left []Item, _ Result, _ error) {
+func (s *Set) decide(ctx context.Context, items []Item, deleted bool) (left []Item, _ Result, _ error) {
 	goes := make(map[checks.Ref]bool, len(items))
 	for _, i := range items {
 		goes[i.Ref()] = true

@@ -62,7 +62,6 @@ func waveLinks() WaveChain {
 // waves applies the waves in their order, until one is not ready.
 func (y *system) waves(ctx context.Context, s *Set) (Result, error) {
 	all := s.split()
-	before := s.Component.GetStatus().Progress
 	p := &Progress{Waves: len(all)}
 	for _, w := range all {
 		p.Objects += len(w.Objects)
@@ -82,11 +81,8 @@ func (y *system) waves(ctx context.Context, s *Set) (Result, error) {
 			if s.Plan == nil {
 				return res, nil
 			}
-		case s.Plan != nil:
 		default:
-			if p.WavesReady = w.number; before == nil || before.Waves != p.Waves || before.WavesReady < w.number {
-				s.report(w)
-			}
+			p.WavesReady = w.number
 		}
 		if i < len(all)-1 && all[i+1].Objects[0].applyOrder > w.Objects[0].applyOrder {
 			if res, err := s.purge(ctx, w.Objects[0].applyOrder); err != nil || !res.Done {
@@ -130,14 +126,6 @@ func (w *Wave) ready() (n int) {
 		}
 	}
 	return n
-}
-
-// report makes the event of a wave that is ready.
-func (s *Set) report(w *Wave) {
-	if s.system.recorder != nil {
-		s.system.recorder.Eventf(s.Component, nil, "Normal", "WaveReady", "Reconcile",
-			"%s is ready: %d objects", w, len(w.Objects))
-	}
 }
 
 // look compares the objects with the cache. Only those that differ are read
@@ -263,13 +251,9 @@ func (y *system) write(ctx context.Context, w *Wave) (Result, error) {
 				texts = append(texts, text)
 			}
 		}
-		if !w.Objects[i].known {
-			if d := y.installDelay(w.Objects[i].gvk); res.After == 0 || d < res.After {
-				res.After = d
-			}
-			continue
+		if w.Objects[i].known { // the back-off looks for the kind of another one
+			res.WaitingFor = append(res.WaitingFor, ref)
 		}
-		res.WaitingFor = append(res.WaitingFor, ref)
 	}
 	if err := errors.Join(errs...); err != nil && w.Plan == nil {
 		return Result{}, flow.WaitFor(err, w.awaited(res.WaitingFor)...)

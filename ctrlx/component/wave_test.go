@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
@@ -144,34 +143,6 @@ func TestPreflightOfRights(t *testing.T) {
 	w.settle()
 	want := map[string][]string{"wave 1 of 2": {"ServiceAccount s", "Role r"}, "wave 2 of 2": {"RoleBinding r", "Pod p"}}
 	same(t, want, waves, "the waves")
-}
-
-// A kind that is not installed is looked for soon, and then once a minute. A kind that
-// is served is not looked for.
-func TestMissingKind(t *testing.T) {
-	t.Parallel()
-	gvk := schema.GroupVersionKind{Group: "missing.example.com", Version: "v1", Kind: "Mill"}
-	cases := map[string]struct {
-		reason  string
-		missing time.Duration
-		want    time.Duration // at least, and exactly for the limits
-	}{
-		"Now":  {"an operator installs it soon", 0, 2 * time.Second},
-		"Some": {"the delay grows", 20 * time.Second, 20 * time.Second},
-		"Long": {"each look costs requests", time.Hour, time.Minute},
-	}
-	w := newWorld(t, component.WithManagedTypes(component.TypeInfo{Group: gvk.Group, Kind: "*"}))
-	w.want(mill(gvk, "a"))
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			w.process.Missing(gvk, time.Now().Add(-tc.missing))
-			res, err := w.pass()
-			must(t, err)
-			if res.Done || res.After < tc.want || name != "Some" && res.After != tc.want {
-				t.Errorf("%s: %+v, want a pass after %s", tc.reason, res, tc.want)
-			}
-		})
-	}
 }
 
 // Drift that a failing wave leaves uncorrected is corrected as soon as the wave
@@ -310,26 +281,6 @@ func TestStrictFields(t *testing.T) {
 	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), `unknown field "spec.selectr"`) || len(w.names()) > 0 {
 		t.Errorf("%v, and the objects are %q", err, w.names())
 	}
-}
-
-// Each wave makes one event, and a pass in sync makes none.
-func TestWaveEvents(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	recorder := events.NewFakeRecorder(100)
-	w.process.Record(recorder)
-	w.want(configMap("a", "1"), configMap("b", "1", "apply-order", "1"))
-	must(t, api.Get(t.Context(), clientKey(w.shop), w.shop))
-	for range 4 { // without a read, because package ctrlx stores the progress
-		_, err := w.process.Pass(t.Context(), w.shop)
-		must(t, err)
-	}
-	close(recorder.Events)
-	var got []string
-	for text := range recorder.Events {
-		got = append(got, text)
-	}
-	same(t, []string{"Normal WaveReady wave 1 of 2 is ready: 1 objects", "Normal WaveReady wave 2 of 2 is ready: 1 objects"}, got, "it differs")
 }
 
 // An object whose webhook allows no dry-run is written without one.
