@@ -20,7 +20,7 @@
 SHELL       := bash
 .SHELLFLAGS := -euo pipefail -c
 
-MODULES  := . classify/aws classify/google classify/grpc examples ctrlx cmd/kubectl-windlass examples/component examples/operator
+MODULES  := . classify/aws classify/google classify/grpc examples ctrlx cmd/kubectl-windlass examples/operator
 PACKAGES := $(patsubst ././%,./%,$(MODULES:%=./%/...)) ./tools/testserver/...
 GO       ?= go
 CC_FOUND := $(shell command -v $$($(GO) env CC) 2>/dev/null)
