@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"go/parser"
-	"go/token"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,7 +60,7 @@ func (m *module) checkConsumer(g *goCommand, version, dir string) error {
 	if _, err := g.run(m.repo.file(m.dir), "mod", "tidy", "-diff"); err != nil {
 		return err
 	}
-	mains, packages, err := m.packages()
+	mains, packages, err := m.packages(g)
 	if err != nil {
 		return err
 	}
@@ -89,7 +85,7 @@ func (m *module) checkConsumer(g *goCommand, version, dir string) error {
 			}
 		}
 	}
-	if len(mains) > 0 {
+	if mains {
 		bin := "GOBIN=" + filepath.Join(dir, "bin")
 		if _, err := g.with(bin).run(filepath.Dir(m.repo.dir), "install", m.path+"/...@"+version); err != nil {
 			return err
@@ -101,52 +97,45 @@ func (m *module) checkConsumer(g *goCommand, version, dir string) error {
 // consumerFiles returns the program of the consumer of the module, by file
 // name.
 func (m *module) consumerFiles() (map[string][]byte, error) {
-	files := map[string]string{}
-	folder := programs + m.dir + "/"
+	folders := map[string]string{programs + m.dir + "/": ""}
 	if m.dir == "." {
-		folder = programs + "root/"
+		folders = map[string]string{programs + "root/": "", readmeProgram: "readme/"}
 	}
+	files := map[string][]byte{}
 	for _, f := range m.repo.files {
-		if name, ok := strings.CutPrefix(f, folder); ok {
-			files[name] = f
-		}
-		if name, ok := strings.CutPrefix(f, readmeProgram); ok && m.dir == "." {
-			files["readme/"+name] = f
+		for folder, to := range folders {
+			name, ok := strings.CutPrefix(f, folder)
+			if !ok {
+				continue
+			}
+			data, err := os.ReadFile(m.repo.file(f))
+			if err != nil {
+				return nil, err
+			}
+			files[to+name] = data
 		}
 	}
-	read := map[string][]byte{}
-	for name, f := range files {
-		data, err := os.ReadFile(m.repo.file(f))
-		if err != nil {
-			return nil, err
-		}
-		read[name] = data
-	}
-	return read, nil
+	return files, nil
 }
 
-// packages returns the sorted import paths of the module's programs and of the
-// packages that users can import.
-func (m *module) packages() (mains, packages []string, err error) {
-	for _, f := range m.files {
-		dir := path.Dir(strings.TrimPrefix(f, m.prefix()))
-		if path.Ext(f) != ".go" || strings.HasSuffix(f, "_test.go") || internal(dir) || strings.Contains("/"+f, "/testdata/") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), m.repo.file(f), nil, parser.PackageClauseOnly)
-		if err != nil {
-			return nil, nil, err
-		}
-		pkg := path.Join(m.path, dir)
-		if file.Name.Name == "main" {
-			mains = append(mains, pkg)
-		} else {
+// packages reports whether the module has programs, and returns the sorted import
+// paths of the packages that users can import.
+func (m *module) packages(g *goCommand) (mains bool, packages []string, err error) {
+	out, err := g.run(m.repo.file(m.dir), "list", "-f", "{{if .GoFiles}}{{.Name}} {{.ImportPath}}{{end}}", "./...")
+	if err != nil {
+		return false, nil, err
+	}
+	for line := range strings.Lines(out) {
+		name, pkg, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch {
+		case pkg == "" || internal(pkg):
+		case name == "main":
+			mains = true
+		default:
 			packages = append(packages, pkg)
 		}
 	}
-	slices.Sort(mains)
-	slices.Sort(packages)
-	return slices.Compact(mains), slices.Compact(packages), nil
+	return mains, packages, nil
 }
 
 // goVersion returns the Go version that the module requires.
@@ -189,7 +178,7 @@ func newGo(proxy, root string) (*goCommand, error) {
 			"GOWORK=off",
 			"GOPROXY=file://" + filepath.ToSlash(proxy) + "," + settings[0],
 			"GONOSUMDB=" + settings[1] + "," + root,
-			"GOFLAGS=" + strings.TrimSpace(settings[2]+" -mod=mod"),
+			"GOFLAGS=" + strings.TrimSpace(settings[2]+" -mod=mod -modcacherw"),
 		},
 		cache: settings[3],
 	}, nil
@@ -203,42 +192,18 @@ func (g *goCommand) run(dir string, args ...string) (string, error) {
 	return output(dir, g.env, "go", args...)
 }
 
-// forget removes a rehearsed version from the module cache.
+// forget removes a rehearsed version from the module cache. The go command stored
+// it with -modcacherw, so that its folders can be removed.
 func (g *goCommand) forget(module, version string) error {
 	escaped, err := gomodule.EscapePath(module)
 	if err != nil {
 		return err
 	}
-	tree := filepath.Join(g.cache, filepath.FromSlash(escaped)+"@"+version)
-	err = filepath.WalkDir(tree, func(name string, d os.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			err = os.Chmod(name, 0o755) // the go command makes folders read-only
-		}
-		return err
-	})
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	if err := os.RemoveAll(tree); err != nil {
-		return err
-	}
-	downloads := filepath.Join(g.cache, "cache", "download", filepath.FromSlash(escaped), "@v")
-	files, err := filepath.Glob(filepath.Join(downloads, version+".*"))
-	if err != nil {
-		return err
-	}
+	name := filepath.FromSlash(escaped)
+	err = os.RemoveAll(filepath.Join(g.cache, name+"@"+version))
+	files, _ := filepath.Glob(filepath.Join(g.cache, "cache", "download", name, "@v", version+".*"))
 	for _, f := range files {
-		if err := os.Remove(f); err != nil {
-			return err
-		}
-	}
-	list := filepath.Join(downloads, "list")
-	data, err := os.ReadFile(list)
-	if err == nil {
-		err = os.WriteFile(list, bytes.ReplaceAll(data, []byte(version+"\n"), nil), 0o644)
-	}
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+		err = errors.Join(err, os.Remove(f))
 	}
 	return err
 }
