@@ -82,6 +82,20 @@ func (b *bound) read(p *running, exit chain.Exit, e *ending) {
 	e.message = safe(messageOf(exit.Result), limit)
 }
 
+// each calls text for each text that spans and log lines have, and list for each
+// list, in the order of log lines. An empty one has no key.
+func (e *ending) each(text func(k keys, value string), list func(k keys, values []string)) {
+	text(keyPoint, e.point)
+	text(keyLink, e.by)
+	text(keyVerdict, e.verdict)
+	text(keyReason, e.reason)
+	text(keyPrevious, e.previous)
+	text(keyRetry, e.retry)
+	text(keyMessage, e.message)
+	list(keyWaitingFor, e.waitingFor)
+	list(keyNotes, e.notes)
+}
+
 func messageOf(result any) string {
 	switch r := result.(type) {
 	case interface{ Message() string }:

@@ -20,9 +20,9 @@ var (
 func (b *bound) logStart(ctx context.Context, start pass.Start) (inner context.Context) {
 	inner = ctx
 	defer b.contain()
-	log := logr.FromContextOrDiscard(ctx).WithValues(logReconciler, start.Link.Name)
+	log := logr.FromContextOrDiscard(ctx).WithValues(keyReconciler.log, start.Link.Name)
 	if key := start.Key(); key != "" {
-		log = log.WithValues(logKey, safe(key, maxText))
+		log = log.WithValues(keyResource.log, safe(key, maxText))
 	}
 	inner = logr.NewContext(ctx, log)
 	log.V(b.verbosity).Info(started[pass.Pass])
@@ -53,7 +53,7 @@ func (b *bound) logExit(ctx context.Context, p *running, e *ending, result any) 
 		values.text = "" // the error of the line has it
 		all := b.values(&values)
 		if e.stack != "" {
-			all = append(all, logStack, e.stack)
+			all = append(all, keyStack.log, e.stack)
 		}
 		log.Error(errors.New(err), ended[whole], all...)
 	case changed:
@@ -81,26 +81,18 @@ func (o *observer) change(ctx context.Context, e *ending, outcome any) (previous
 func (b *bound) values(e *ending) []any {
 	values := make([]any, len(b.logValues), len(b.logValues)+24)
 	copy(values, b.logValues)
-	add := func(key, value string) {
+	add := func(k keys, value string) {
 		if value != "" {
-			values = append(values, key, value)
+			values = append(values, k.log, value)
 		}
 	}
-	add(logPoint, e.point)
-	add(logLink, e.by)
-	add(logVerdict, e.verdict)
-	add(logReason, e.reason)
-	add(logPrevious, e.previous)
-	add(logRetry, e.retry)
-	add(logMessage, e.message)
-	if len(e.waitingFor) > 0 {
-		values = append(values, logWaitingFor, e.waitingFor)
-	}
-	if len(e.notes) > 0 {
-		values = append(values, logNotes, e.notes)
-	}
-	values = append(values, logDuration, e.elapsed.Seconds())
-	add(logErrorType, e.class)
-	add(logError, e.text)
+	e.each(add, func(k keys, list []string) {
+		if len(list) > 0 {
+			values = append(values, k.log, list)
+		}
+	})
+	values = append(values, keyDuration.log, e.elapsed.Seconds())
+	add(keyErrorType, e.class)
+	add(keyError, e.text)
 	return values
 }

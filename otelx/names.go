@@ -119,23 +119,29 @@ const (
 	OtherReason = "other"
 )
 
-// Keys of log lines. The values are those of the attributes of the same name.
-const (
-	logReconciler = "reconciler"
-	logKey        = "key"
-	logPoint      = "point"
-	logLink       = "link"
-	logVerdict    = "verdict"
-	logReason     = "reason"
-	logPrevious   = "previous" // the previous verdict of the resource; only with WithChanges
-	logRetry      = "retry"
-	logMessage    = "message"
-	logWaitingFor = "waitingFor"
-	logNotes      = "notes"
-	logDuration   = "duration"
-	logErrorType  = "errorType"
-	logError      = "error" // the text of the error; only with WithErrorText
-	logStack      = "stack" // of a panic that failed the pass, at most 16 kB
+// keys are the keys of a fact: in spans and metrics, and in log lines. Empty:
+// they do not have it.
+type keys struct {
+	attr attribute.Key
+	log  string
+}
+
+var (
+	keyReconciler = keys{AttrReconciler, "reconciler"}
+	keyResource   = keys{AttrKey, "key"}
+	keyPoint      = keys{AttrPoint, "point"}
+	keyLink       = keys{AttrLink, "link"}
+	keyVerdict    = keys{AttrVerdict, "verdict"}
+	keyReason     = keys{AttrReason, "reason"}
+	keyPrevious   = keys{"", "previous"} // the previous verdict of the resource; only with WithChanges
+	keyRetry      = keys{AttrRetry, "retry"}
+	keyMessage    = keys{AttrMessage, "message"}
+	keyWaitingFor = keys{AttrWaitingFor, "waitingFor"}
+	keyNotes      = keys{AttrNotes, "notes"}
+	keyDuration   = keys{AttrDuration, "duration"}
+	keyErrorType  = keys{AttrErrorType, "errorType"}
+	keyError      = keys{exceptionMessage, "error"} // the text of the error; only with WithErrorText
+	keyStack      = keys{exceptionStack, "stack"}   // of a panic that failed the pass, at most 16 kB
 )
 
 // The limits of texts that come from services and users.

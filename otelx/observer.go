@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
@@ -143,19 +142,19 @@ func (o *observer) bind(link *chain.Link) *bound {
 	b := &bound{observer: o, link: link, verbosity: pointVerbosity, spanName: name}
 	if pass.Of(link) == pass.Pass {
 		b.spanName = "reconcile " + name
-		b.spanOptions = []trace.SpanStartOption{trace.WithAttributes(AttrReconciler.String(name))}
+		b.spanOptions = []trace.SpanStartOption{trace.WithAttributes(keyReconciler.attr.String(name))}
 		return b
 	}
-	add := func(attr attribute.Key, log, value string) {
-		b.position = append(b.position, attr.String(value))
-		b.logValues = append(b.logValues, log, value)
+	add := func(k keys, value string) {
+		b.position = append(b.position, k.attr.String(value))
+		b.logValues = append(b.logValues, k.log, value)
 	}
 	if point != "" {
-		add(AttrPoint, logPoint, point)
+		add(keyPoint, point)
 	}
 	if pass.Of(link) == 0 {
 		b.verbosity = linkVerbosity
-		add(AttrLink, logLink, name)
+		add(keyLink, name)
 		if point != "" {
 			b.spanName = point + " " + name
 		}

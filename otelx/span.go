@@ -43,42 +43,32 @@ func (s *spanContext) Value(key any) any {
 func (b *bound) describe(ctx context.Context, span trace.Span, start pass.Start) {
 	defer b.contain()
 	if key := start.Key(); key != "" {
-		span.SetAttributes(AttrKey.String(safe(key, maxText)))
+		span.SetAttributes(keyResource.attr.String(safe(key, maxText)))
 	}
-	if b.attributes == nil {
-		return
+	if b.attributes != nil {
+		span.SetAttributes(called(b, span, EventAttributesPanic, func() []attribute.KeyValue { return b.attributes(ctx, start.Resource) })...)
 	}
-	attributes, panicked := b.attributesOf(ctx, start.Resource)
-	if panicked != nil {
-		exit := chain.Exit{Panic: panicked}
-		b.exception(span, EventAttributesPanic, &ending{class: classOf(nil, exit), text: b.textOf(exit)})
-	}
-	span.SetAttributes(attributes...)
 }
 
 // addLinks adds the links of a function of [WithPassLinks] to the span of a
 // recorded pass.
 func (b *bound) addLinks(ctx context.Context, span trace.Span, of func(context.Context) []trace.Link) {
 	defer b.contain()
-	links, panicked := linksOf(ctx, of)
-	if panicked != nil {
-		exit := chain.Exit{Panic: panicked}
-		b.exception(span, EventLinksPanic, &ending{class: classOf(nil, exit), text: b.textOf(exit)})
-	}
-	for _, l := range links {
+	for _, l := range called(b, span, EventLinksPanic, func() []trace.Link { return of(ctx) }) {
 		span.AddLink(l)
 	}
 }
 
-func linksOf(ctx context.Context, of func(context.Context) []trace.Link) (links []trace.Link, panicked any) {
-	defer func() { panicked = recover() }()
-	return of(ctx), nil
-}
-
-// attributesOf calls the function of [WithPassAttributes].
-func (o *observer) attributesOf(ctx context.Context, resource any) (all []attribute.KeyValue, panicked any) {
-	defer func() { panicked = recover() }()
-	return o.attributes(ctx, resource), nil
+// called returns the result of a user's function. A panic of it is an event of
+// the span.
+func called[T any](b *bound, span trace.Span, event string, f func() T) (result T) {
+	defer func() {
+		if v := recover(); v != nil {
+			exit := chain.Exit{Panic: v}
+			b.exception(span, event, &ending{class: classOf(nil, exit), text: b.textOf(exit)})
+		}
+	}()
+	return f()
 }
 
 // ownSpan returns the context of the link's own span; nil: none. It compares no
@@ -127,7 +117,7 @@ func (b *bound) exitSpan(ctx context.Context, p *running, span trace.Span, e *en
 func (b *bound) event(span trace.Span, e *ending) {
 	defer b.contain()
 	all := append(make([]attribute.KeyValue, 0, len(b.position)+2), b.position...)
-	all = append(all, AttrDuration.Float64(e.elapsed.Seconds()))
+	all = append(all, keyDuration.attr.Float64(e.elapsed.Seconds()))
 	span.AddEvent(EventLink, trace.WithAttributes(e.appendTo(all)...))
 }
 
@@ -136,14 +126,7 @@ func (b *bound) finish(span trace.Span, e *ending) {
 	defer b.contain()
 	defer span.End()
 	if span.IsRecording() {
-		all := make([]attribute.KeyValue, 0, 2) // mostly verdict and reason
-		if e.point != "" {
-			all = append(all, AttrPoint.String(e.point))
-		}
-		if e.by != "" {
-			all = append(all, AttrLink.String(e.by))
-		}
-		span.SetAttributes(e.appendTo(all)...)
+		span.SetAttributes(e.appendTo(make([]attribute.KeyValue, 0, 2))...) // mostly verdict and reason
 		if e.failed {
 			span.SetStatus(codes.Error, e.reason)
 			b.exception(span, EventException, e)
@@ -152,32 +135,27 @@ func (b *bound) finish(span trace.Span, e *ending) {
 }
 
 func (e *ending) appendTo(all []attribute.KeyValue) []attribute.KeyValue {
-	add := func(key attribute.Key, value string) {
-		if value != "" {
-			all = append(all, key.String(value))
+	add := func(k keys, value string) {
+		if value != "" && k.attr != "" {
+			all = append(all, k.attr.String(value))
 		}
 	}
-	add(AttrVerdict, e.verdict)
-	add(AttrReason, e.reason)
-	add(AttrRetry, e.retry)
-	add(AttrMessage, e.message)
-	if len(e.waitingFor) > 0 {
-		all = append(all, AttrWaitingFor.StringSlice(e.waitingFor))
-	}
-	if len(e.notes) > 0 {
-		all = append(all, AttrNotes.StringSlice(e.notes))
-	}
-	add(AttrErrorType, e.class)
+	e.each(add, func(k keys, list []string) {
+		if len(list) > 0 {
+			all = append(all, k.attr.StringSlice(list))
+		}
+	})
+	add(keyErrorType, e.class)
 	return all
 }
 
 func (o *observer) exception(span trace.Span, event string, e *ending) {
 	all := []attribute.KeyValue{exceptionType.String(e.class)}
 	if e.text != "" {
-		all = append(all, exceptionMessage.String(e.text))
+		all = append(all, keyError.attr.String(e.text))
 	}
 	if e.stack != "" {
-		all = append(all, exceptionStack.String(e.stack))
+		all = append(all, keyStack.attr.String(e.stack))
 	}
 	span.AddEvent(event, trace.WithAttributes(all...))
 }
