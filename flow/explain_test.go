@@ -14,7 +14,6 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/internal/text"
 )
@@ -274,19 +273,6 @@ func TestExplanationJSON(t *testing.T) {
 		}
 		mustEqual(t, name, want, got, cmpopts.IgnoreUnexported(flow.Explanation{}))
 	}
-}
-
-// The explanation of a failure has all its fields.
-func TestExplanationFields(t *testing.T) {
-	c := &cloud{getErr: fmt.Errorf("get: %w", response(409, "Odd"))}
-	r := flow.New("Pool", c.operations(), ext{Classify: classify.Table{{Name: "odd", Code: "Odd", Retry: classify.OnChange}}.Chain()},
-		flow.WithClock((&clock{noon}).now), flow.WithExplanations(1), flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))))
-	out := r.Reconcile(t.Context(), &pool{name: "p"})
-	got, _ := r.Explain("p")
-	mustEqual(t, "the fields of a failure", flow.Explanation{
-		Name: "Pool", Key: "p", At: noon, Since: noon, State: "failed", Point: "Get", Reason: "Odd", Message: out.Message(), Error: out.Err().Error(),
-		Rule: "odd", Severity: "Error", Retry: "on change", Again: noon.Add(time.Hour),
-	}, got, cmpopts.IgnoreFields(flow.Explanation{}, "Steps"), cmpopts.IgnoreUnexported(flow.Explanation{}))
 }
 
 // Each text of an Explanation has a limit, to the byte, and String changes

@@ -19,6 +19,7 @@ type model struct {
 	token      string // of the operation under way
 	generation int64  // of the spec that it applies
 	deletes    bool
+	skipped    bool // a link left out the operation of this pass
 }
 
 func theModel(w *world, counts map[string]int, _ bool) func(context.Context) result {
@@ -94,7 +95,7 @@ func (m *model) applied(ctx context.Context) stop {
 		if s.state != 0 {
 			return s
 		}
-		if got == absent {
+		if got == absent && !m.skipped {
 			return stop{flow.StateBlocked, "PostCheck"}
 		}
 	}
@@ -145,12 +146,13 @@ func (m *model) operate(ctx context.Context, point string) stop {
 	if ctx.Err() != nil {
 		return stop{flow.StateCanceled, point}
 	}
+	m.skipped = false
 	return m.around(point, func() stop {
 		p, err := m.operation(strings.ToLower(point), m.token)
 		switch {
 		case p.Token() != "":
 			m.token = p.Token()
-		case err == errTerminal, p.IsDone():
+		case err == errTerminal, err == nil && p.IsDone():
 			m.token = ""
 		}
 		switch {
@@ -198,8 +200,12 @@ func (m *model) around(point string, inner func() stop) stop {
 		next := call
 		call = func() stop {
 			a := m.link(point, n)
-			if a == fail {
+			switch {
+			case a == fail, a == forget, a == skip && m.token != "":
 				return failedAt(point)
+			case a == skip:
+				m.skipped = true
+				return stop{}
 			}
 			s := next()
 			if a == after && (point == "Pass" || s.state != flow.StateFailed) {

@@ -122,24 +122,6 @@ func TestStarter(t *testing.T) {
 	}
 }
 
-// A tracer whose sampler drops the pass is the only observer. The operations
-// still get its context, so that spans of an SDK inherit the decision.
-func TestStarterAlone(t *testing.T) {
-	c := &cloud{}
-	s := &starter{start: func(ctx context.Context) (context.Context, bool) {
-		return context.WithValue(ctx, spanKey{}, "dropped"), false
-	}}
-	var value any
-	ops := c.operations()
-	apply := ops.Apply
-	ops.Apply = func(ctx context.Context, req *request) (flow.Progress, error) {
-		value = ctx.Value(spanKey{})
-		return apply(ctx, req)
-	}
-	flow.New("Pool", ops, ext{}, flow.WithObserver(s)).Reconcile(t.Context(), &pool{name: "p"})
-	mustEqual(t, "the span in the context of Apply", any("dropped"), value)
-}
-
 // bare is a starter of a type without equality.
 type bare struct{ _ []int }
 

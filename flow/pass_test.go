@@ -210,10 +210,8 @@ func TestOwner(t *testing.T) {
 		sees     checks.Object
 		err      error
 	}{
-		"Found":       {"an owner that was found needs no resolver", found, resolve(byID, errBoom), place{State: flow.StateReady}, found, nil},
 		"ByID":        {"the resolver finds an owner that has only an ID", byID, resolve(found, nil), place{State: flow.StateReady}, found, nil},
 		"ByIDUnknown": {"an owner that the resolver does not find has only its ID", byID, resolve(checks.Object{Ref: byID.Ref}, nil), place{State: flow.StateReady}, byID, nil},
-		"ByIDFails":   {"an error of the resolver fails the pass", byID, resolve(checks.Object{}, errBoom), place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
 		"ByIDPanics":  {"a panic of the resolver fails the pass", byID, func(context.Context, checks.Ref) (checks.Object, error) { panic(errBoom) }, place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
 	}
 	for name, tc := range cases {
@@ -371,20 +369,6 @@ func TestRetryAfterDate(t *testing.T) {
 	c := &cloud{getErr: &azcore.ResponseError{StatusCode: http.StatusServiceUnavailable, RawResponse: &http.Response{Header: header, Body: http.NoBody}}}
 	out := flow.New("Pool", c.operations(), ext{}, flow.WithErrors(azure.Errors()), flow.WithClock((&clock{noon}).now)).Reconcile(t.Context(), &pool{})
 	mustEqual(t, "a minute from noon", time.Minute, out.After())
-}
-
-// A check that fails while another one blocks: the resource still waits for the
-// objects that the block names, also for itself.
-func TestErrorAndBlockForSelf(t *testing.T) {
-	for name, want := range map[string]bool{"ForSelf": true, "Plain": false} {
-		var opts []checks.BlockOption
-		if want {
-			opts = append(opts, checks.WithWaitingForSelf())
-		}
-		e := ext{PreCheck: chain.New(returns[*checks.Request[*pool]]("approval", checks.Block("Pending", "", opts...), errBoom))}
-		out := flow.New("Pool", (&cloud{}).operations(), e).Reconcile(t.Context(), &pool{})
-		mustEqual(t, name, []any{flow.StateFailed, want}, []any{out.State(), out.WaitsForSelf()})
-	}
 }
 
 // Key may be costly: a pass that stores nothing by key does not call it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,9 @@ const (
 	cancels act = "cancel the pass" // and call next
 	after   act = "fail after next"
 
+	restores act = "restore the request after next"
+	copies   act = "pass a copy of the request to next"
+
 	ignore  act = "ignore"
 	finish  act = "finish"
 	release act = "release"
@@ -52,15 +56,18 @@ const (
 	offline   act = "offline"   // the state of the operation is unknown
 	tells     act = "tell"      // an error together with the token
 	tokenless act = "tokenless" // in progress, without a token
+	odd       act = "odd"       // done, together with an error
 )
 
 var (
 	checkActs = []act{block, skip, fail, panics, forget, zero, cancels, ignore, finish, release}
 	aroundOps = []act{fail, panics, cancels, after}
+	aroundGet = append(slices.Clone(aroundOps), restores, copies)
+	inPlace   = append(slices.Clone(aroundGet), skip, forget) // skip and forget do not call the operation
 	getActs   = []act{absent, absent, exists, exists, exists, inSync, inSync, fail, panics}
 	againActs = []act{absent, exists, exists, exists, inSync, inSync, inSync, fail, panics}
 	startActs = []act{atOnce, atOnce, begin, begin, begin, begin, refuse, panics, zero, tokenless}
-	pollActs  = []act{goOn, goOn, end, end, refuse, offline, panics, zero, tells, tokenless}
+	pollActs  = []act{goOn, goOn, end, end, refuse, offline, panics, zero, tells, tokenless, odd}
 	ownerActs = []act{passOn, passOn, passOn, passOn, passOn, passOn, passOn, passOn, passOn, fail, panics}
 )
 
@@ -72,8 +79,8 @@ var order = []string{
 
 // linked holds the possible acts of the links of each point.
 var linked = map[string][]act{
-	"Pass": aroundOps, "EntryCheck": checkActs, "OwnerCheck": checkActs, "Get": aroundOps, "PreCheck": checkActs, "Apply": aroundOps,
-	"PostCheck": checkActs, "DeleteCheck": checkActs, "Delete": aroundOps,
+	"Pass": aroundOps, "EntryCheck": checkActs, "OwnerCheck": checkActs, "Get": aroundGet, "PreCheck": checkActs, "Apply": inPlace,
+	"PostCheck": checkActs, "DeleteCheck": checkActs, "Delete": inPlace,
 }
 
 // program holds the acts of one pass.
@@ -191,7 +198,8 @@ func (w *world) operation(point, token string) (flow.Progress, error) {
 	}
 	if token == "" && a == begin {
 		w.tokens++
-		w.running[point] = fmt.Sprintf("%s-%d", point, w.tokens)
+		prefix := []string{"", "delete:", "apply:", "link:"}[w.tokens%4] // the prefixes of stored tokens
+		w.running[point] = fmt.Sprintf("%s%s-%d", prefix, point, w.tokens)
 	}
 	switch a {
 	case begin, goOn:
@@ -208,6 +216,8 @@ func (w *world) operation(point, token string) (flow.Progress, error) {
 		return flow.InProgress(w.running[point], 0), errTerminal
 	case tokenless:
 		return flow.InProgress("", 0), nil
+	case odd:
+		return flow.Done(), response(http.StatusServiceUnavailable, "")
 	case panics:
 		panic(point)
 	}
@@ -292,12 +302,24 @@ func around[Req, Res any](w *world, point string, counts map[string]int) (links 
 		links = append(links, chain.Named(fmt.Sprintf("%s%d", point, n), func(next chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 			return func(ctx context.Context, req Req) (res Res, err error) {
 				at := point
-				if r, ok := any(req).(*flow.Request[*world]); ok && r.Applied {
+				r, _ := any(req).(*flow.Request[*world])
+				if r != nil && r.Applied {
 					at += " again"
 				}
 				a := w.link(at, n)
-				if a == fail {
+				switch a {
+				case fail:
 					return res, errLink
+				case skip:
+					return any(flow.Skip("not needed")).(Res), nil
+				case forget:
+					return any(flow.Done()).(Res), nil
+				case restores:
+					saved := *r
+					defer func() { *r = saved }()
+				case copies:
+					c := *r
+					req = any(&c).(Req)
 				}
 				res, err = next(ctx, req)
 				if a == after && err == nil {

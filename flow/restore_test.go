@@ -22,16 +22,6 @@ func TestRestoredRequestKeepsTheOperation(t *testing.T) {
 		reason string
 		link   func(ctx context.Context, req *request, next nextOp) (flow.Progress, error)
 	}{
-		"Restored": {"the request is as before the operation", func(ctx context.Context, req *request, next nextOp) (flow.Progress, error) {
-			saved := *req
-			p, err := next(ctx, req)
-			*req = saved
-			return p, err
-		}},
-		"Copy": {"the operation got a copy", func(ctx context.Context, req *request, next nextOp) (flow.Progress, error) {
-			c := *req
-			return next(ctx, &c)
-		}},
 		"Emptied": {"the request is of no pass", func(ctx context.Context, req *request, next nextOp) (flow.Progress, error) {
 			p, err := next(ctx, req)
 			*req = request{}

@@ -16,64 +16,6 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Each case is several passes of one resource, with the answers of the cloud,
-// the calls and the stored tokens.
-func TestLongRunning(t *testing.T) {
-	inProgress := func(token string) answer { return answer{progress: flow.InProgress(token, time.Minute)} }
-	done := answer{progress: flow.Done()}
-	cases := map[string]struct {
-		reason  string
-		answers []answer
-		want    []string
-		states  []flow.State
-	}{
-		"DoneWithError": {
-			reason:  "Done with an error does not end the operation",
-			answers: []answer{inProgress("a"), {flow.Done(), errBoom, nil}, done},
-			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "a" for 1`, "|",
-				"owner", "apply a", "|",
-				"owner", "apply a", `store "" for 1`, "get", "PostCheck",
-			},
-			states: []flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady},
-		},
-		"ReservedToken": {
-			reason:  "a token of Apply that has the prefix of Delete stays a token of Apply",
-			answers: []answer{inProgress("delete:a"), inProgress("apply:a"), done},
-			want: []string{
-				"owner", "OwnerCheck", "get", "PreCheck", "apply", `store "apply:delete:a" for 1`, "|",
-				"owner", "apply delete:a", `store "apply:apply:a" for 1`, "|",
-				"owner", "apply apply:a", `store "" for 1`, "get", "PostCheck",
-			},
-			states: []flow.State{flow.StateInProgress, flow.StateInProgress, flow.StateReady},
-		},
-	}
-	for name, tc := range cases {
-		for _, stores := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%s/stores=%t", name, stores), func(t *testing.T) {
-				c, p := &cloud{answers: tc.answers}, &pool{name: "p", generation: 1}
-				o, all := c.operations(), c.extensions()
-				want := tc.want
-				if stores {
-					o = c.storing()
-				} else {
-					want = without(want, "store ")
-				}
-				r := flow.New("Pool", o, ext{OwnerCheck: all.OwnerCheck, PreCheck: all.PreCheck, PostCheck: all.PostCheck})
-				var states []flow.State
-				for i := range tc.states {
-					if i > 0 {
-						c.add("|")
-					}
-					states = append(states, r.Reconcile(t.Context(), p).State())
-				}
-				mustEqual(t, tc.reason, tc.states, states)
-				mustEqual(t, tc.reason, want, c.take())
-			})
-		}
-	}
-}
-
 func without(calls []string, prefix string) (rest []string) {
 	for _, c := range calls {
 		if len(c) < len(prefix) || c[:len(prefix)] != prefix {
@@ -249,14 +191,6 @@ func TestTokensAndLinks(t *testing.T) {
 			},
 			[]string{"apply a"}, "", place{flow.StateFailed, flow.PointApply, "link"}, errEnded,
 		},
-		"ChangesToken": {
-			"a link cannot change the token", "a", []answer{{progress: flow.InProgress("a", 0)}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) {
-				req.Token = ""
-				return next(ctx, req)
-			},
-			[]string{"apply a"}, "a", place{flow.StateInProgress, flow.PointApply, ""}, nil,
-		},
 		"OwnThenReal": {
 			"the real operation does not get the token of the link", "link:own", []answer{{progress: flow.InProgress("a", 0)}},
 			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
@@ -276,11 +210,6 @@ func TestTokensAndLinks(t *testing.T) {
 				return flow.Skip("copied"), nil
 			},
 			[]string{"apply"}, "link:own", place{flow.StateFailed, flow.PointApply, "link"}, flow.ErrUnderWay,
-		},
-		"LinkPrefix": {
-			"a token with the prefix of links stays a token of the operation", "", []answer{{progress: flow.InProgress("link:a", 0)}},
-			func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) },
-			[]string{"apply"}, "apply:link:a", place{flow.StateInProgress, flow.PointApply, ""}, nil,
 		},
 		"FailedWithInProgress": {
 			"InProgress with Failed leaves the state unknown", "a", []answer{{err: errBoom}},
@@ -382,76 +311,21 @@ func TestSetTokenFails(t *testing.T) {
 	}
 }
 
-// Ready and Gone need a Done of the operation itself, or a Skip.
+// The trace shows why a link left out the operation. A Done of a link needs the
+// Done of the operation.
 func TestSkipAndDone(t *testing.T) {
-	type next = chain.Handler[*request, flow.Progress]
-	cases := map[string]struct {
-		reason string
-		token  string
-		ans    []answer
-		link   func(ctx context.Context, req *request, next next) (flow.Progress, error)
-		calls  int
-		done   bool
-		err    error
-		step   string // the verdict of the link
-	}{
-		"DoneWithoutNext": {
-			"Done without next is an error", "", nil,
-			func(context.Context, *request, next) (flow.Progress, error) { return flow.Done(), nil },
-			0, false, flow.ErrNotDone, "error",
-		},
-		"Skip": {
-			"a Skip replaces the operation", "", nil,
-			func(context.Context, *request, next) (flow.Progress, error) {
-				return flow.Skip("managed elsewhere"), nil
-			},
-			0, true, nil, "skip: managed elsewhere",
-		},
-		"SkipUnderWay": {
-			"a Skip does not end an operation under way", "a", nil,
-			func(context.Context, *request, next) (flow.Progress, error) { return flow.Skip("paused"), nil },
-			0, false, flow.ErrUnderWay, "error",
-		},
-	}
-	for name, tc := range cases {
-		for point, deleting := range map[string]bool{flow.PointApply: false, flow.PointDelete: true} {
-			t.Run(name+"/"+point, func(t *testing.T) {
-				p := &pool{name: "p", token: tc.token, deleting: deleting}
-				if deleting && tc.token != "" {
-					p.token = "delete:" + tc.token
-				}
-				c := &cloud{answers: tc.ans}
-				o := c.storing()
-				o.Owner, o.Get = nil, nil
-				links := linkOn("outer", func(ctx context.Context, req *request, next next) (flow.Progress, error) { return next(ctx, req) }).
-					Append(link("link", tc.link))
-				e := ext{Apply: links}
-				want := place{State: flow.StateReady}
-				if deleting {
-					e, want = ext{Delete: links}, place{State: flow.StateGone}
-				}
-				if !tc.done {
-					want = place{flow.StateFailed, point, "link"}
-				}
-				r := flow.New("Pool", o, e, flow.WithExplanations(1))
-				out := r.Reconcile(t.Context(), p)
-				mustEqual(t, tc.reason, want, placeOf(out))
-				mustBe(t, tc.reason, tc.err, out.Err())
-				mustEqual(t, tc.reason, tc.calls, len(without(c.take(), "store ")))
-				explanation, _ := r.Explain("p")
-				for _, s := range explanation.Steps {
-					got := s.Verdict
-					if s.Message != "" {
-						got += ": " + s.Message
-					}
-					switch s.Link {
-					case "link":
-						mustEqual(t, "in the trace: "+tc.reason, tc.step, got)
-					case "outer":
-						mustEqual(t, "the outer link has the verdict proceed", "proceed", got)
-					}
-				}
-			})
+	for p, want := range map[flow.Progress]string{
+		flow.Skip("managed elsewhere"): "skip: managed elsewhere",
+		flow.Done():                    "error: flow: link link: " + flow.ErrNotDone.Error(),
+	} {
+		links := linkOn("outer", hands[*request, flow.Progress]).Append(link("link", func(context.Context, *request, nextOp) (flow.Progress, error) { return p, nil }))
+		for _, s := range explain(t, (&cloud{}).operations(), ext{Apply: links}, &pool{name: "p"}).Steps {
+			switch s.Link {
+			case "link":
+				mustEqual(t, "the link", want, s.Verdict+": "+s.Message+s.Error)
+			case "outer":
+				mustEqual(t, "the outer link has the verdict proceed", "proceed", s.Verdict)
+			}
 		}
 	}
 }

@@ -94,20 +94,6 @@ type hostile struct{}
 func (hostile) Error() string { panic("unreadable") }
 func (hostile) Unwrap() error { panic("unreadable cause") }
 
-// A note of the owner, or after the pass, ends no pass.
-func TestNotesOutside(t *testing.T) {
-	o := (&cloud{}).operations()
-	var of context.Context
-	o.Owner = func(ctx context.Context, _ *pool) (checks.Object, error) {
-		of = ctx
-		chain.Note(ctx, "from the cache")
-		return checks.Object{}, nil
-	}
-	last := explain(t, o, ext{}, &pool{})
-	chain.Note(of, "too late")
-	mustEqual(t, "the step of the point has the note of its operation", []string{"from the cache"}, last.Steps[1].Notes)
-}
-
 // The reconciler's clock measures Elapsed.
 func TestElapsed(t *testing.T) {
 	clk, c := &clock{noon}, &cloud{}
