@@ -136,23 +136,19 @@ func (e *Explanation) clock(t time.Time) string {
 const maxCell = 300
 
 func (e Explanation) safe() Explanation {
-	for _, name := range []*string{&e.Name, &e.APIVersion, &e.State, &e.Point, &e.Link, &e.Rule, &e.Severity, &e.Retry} {
-		*name = text.Line(*name, text.Name)
-	}
-	e.RootCause = text.Line(e.RootCause, text.Quote)
-	e.Key, e.Reason = text.Line(e.Key, text.Object), text.Line(e.Reason, text.Quote)
-	e.Message, e.Error = text.Line(e.Message, text.Message), text.Line(e.Error, text.Message)
+	text.Lines(text.Name, &e.Name, &e.APIVersion, &e.State, &e.Point, &e.Link, &e.Rule, &e.Severity, &e.Retry)
+	text.Lines(text.Object, &e.Key)
+	text.Lines(text.Quote, &e.RootCause, &e.Reason)
+	text.Lines(text.Message, &e.Message, &e.Error)
 	e.WaitingFor, e.Following = safeRefs(e.WaitingFor), safeRefs(e.Following)
 	e.Steps = slices.Clone(e.Steps)
 	for i := range e.Steps {
 		s := &e.Steps[i]
-		s.Point, s.Link, s.Verdict = text.Line(s.Point, text.Name), text.Line(s.Link, text.Name), text.Line(s.Verdict, text.Name)
+		text.Lines(text.Name, &s.Point, &s.Link, &s.Verdict)
+		text.Lines(text.Quote, &s.Reason, &s.Message, &s.Error)
 		s.Notes = slices.Clone(s.Notes)
-		for _, part := range []*string{&s.Reason, &s.Message, &s.Error} {
-			*part = text.Line(*part, text.Quote)
-		}
-		for n, note := range s.Notes {
-			s.Notes[n] = text.Line(note, text.Quote)
+		for n := range s.Notes {
+			text.Lines(text.Quote, &s.Notes[n])
 		}
 	}
 	return e
@@ -163,9 +159,7 @@ func safeRefs(refs []checks.Ref) []checks.Ref {
 	refs = slices.Clone(refs)
 	for i := range refs {
 		ref := &refs[i]
-		for _, name := range []*string{&ref.Group, &ref.Kind, &ref.Namespace, &ref.Name, &ref.ID, &ref.Set} {
-			*name = text.Line(*name, text.Object)
-		}
+		text.Lines(text.Object, &ref.Group, &ref.Kind, &ref.Namespace, &ref.Name, &ref.ID, &ref.Set)
 	}
 	return refs
 }

@@ -92,15 +92,9 @@ func key(ref checks.Ref) checks.Ref {
 func (o Object) safe() Object {
 	o.Ref = safeRef(o.Ref)
 	o.State = State(text.Line(cmp.Or(string(o.State), string(Unknown)), text.Word))
-	o.Reconciler, o.Point, o.Link = text.Line(o.Reconciler, text.Name), text.Line(o.Point, text.Name), text.Line(o.Link, text.Name)
-	o.Reason, o.Message = text.Line(o.Reason, text.Name), text.Line(o.Message, text.Quote)
-	if len(o.WaitingFor) > maxAwaited {
-		o.WaitingFor = o.WaitingFor[:maxAwaited]
-	}
-	o.WaitingFor = slices.Clone(o.WaitingFor)
-	for i := range o.WaitingFor {
-		o.WaitingFor[i] = safeRef(o.WaitingFor[i])
-	}
+	text.Lines(text.Name, &o.Reconciler, &o.Point, &o.Link, &o.Reason)
+	text.Lines(text.Quote, &o.Message)
+	o.WaitingFor = safeRefs(o.WaitingFor[:min(len(o.WaitingFor), maxAwaited)])
 	o.Passes = slices.Clone(o.Passes[:min(len(o.Passes), maxPasses)])
 	for i := range o.Passes {
 		o.Passes[i] = safePass(o.Passes[i])
@@ -110,33 +104,37 @@ func (o Object) safe() Object {
 
 // safePass returns e with the texts that a page shows safe to show.
 func safePass(e flow.Explanation) flow.Explanation {
-	for _, s := range []*string{&e.Name, &e.APIVersion, &e.State, &e.Point, &e.Link, &e.Reason, &e.Rule, &e.Severity, &e.Retry} {
-		*s = text.Line(*s, text.Name)
-	}
-	for _, s := range []*string{&e.Key, &e.Message, &e.Error, &e.RootCause} {
-		*s = text.Line(*s, text.Quote)
-	}
+	text.Lines(text.Name, &e.Name, &e.APIVersion, &e.State, &e.Point, &e.Link, &e.Reason, &e.Rule, &e.Severity, &e.Retry)
+	text.Lines(text.Quote, &e.Key, &e.Message, &e.Error, &e.RootCause)
 	e.WaitingFor, e.Following = nil, nil // the object has the former, and needs no followed object
 	e.Steps = slices.Clone(e.Steps[:min(len(e.Steps), maxSteps)])
 	for i := range e.Steps {
 		s := &e.Steps[i]
-		for _, part := range []*string{&s.Point, &s.Link, &s.Verdict, &s.Reason} {
-			*part = text.Line(*part, text.Name)
-		}
-		for _, part := range []*string{&s.Message, &s.Error} {
-			*part = text.Line(*part, maxLine)
-		}
+		text.Lines(text.Name, &s.Point, &s.Link, &s.Verdict, &s.Reason)
+		text.Lines(maxLine, &s.Message, &s.Error)
 		s.Notes = slices.Clone(s.Notes[:min(len(s.Notes), maxAwaited)])
 		for n := range s.Notes {
-			s.Notes[n] = text.Line(s.Notes[n], maxLine)
+			text.Lines(maxLine, &s.Notes[n])
 		}
 	}
 	return e
 }
 
 func safeRef(ref checks.Ref) checks.Ref {
-	for _, s := range []*string{&ref.Group, &ref.Kind, &ref.Namespace, &ref.Name, &ref.ID, &ref.Set} {
-		*s = text.Line(*s, text.Object)
-	}
+	text.Lines(text.Object, &ref.Group, &ref.Kind, &ref.Namespace, &ref.Name, &ref.ID, &ref.Set)
 	return ref
 }
+
+// safeRefs returns a copy of refs with safe texts.
+func safeRefs(refs []checks.Ref) []checks.Ref {
+	refs = slices.Clone(refs)
+	for i := range refs {
+		refs[i] = safeRef(refs[i])
+	}
+	return refs
+}
+
+// Line returns s as one line that is safe to show in a terminal: valid UTF-8
+// without control characters and known secrets, of at most 2,000 bytes. Use it
+// for texts that no Document has, such as the error of a request.
+func Line(s string) string { return text.Line(s, text.Quote) }

@@ -63,6 +63,13 @@ func Line(s string, limit int) string {
 	return w.first(w.size) + mark
 }
 
+// Lines makes each of the texts a [Line] of at most limit bytes.
+func Lines(limit int, all ...*string) {
+	for _, s := range all {
+		*s = Line(*s, limit)
+	}
+}
+
 var colors = regexp.MustCompile(`\x1b\[[0-9;:]*m`)
 
 // writer writes a line. The input before at is processed: in[:done] was written
