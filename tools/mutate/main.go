@@ -62,9 +62,6 @@ type options struct {
 	mistakes string
 	check    bool
 	server   string
-	costs    bool
-	by       string
-	least    float64
 }
 
 func run(args []string, stdout, stderr io.Writer) int {
@@ -79,9 +76,6 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&o.mistakes, "mistakes", "", "try the known mistakes in this folder; the arguments are their names or the folders of their code, none means all")
 	flags.BoolVar(&o.check, "check", false, "only check that the mistakes apply")
 	flags.StringVar(&o.server, "server", "", "a program that serves the API server of all runs: it prints the path of its kubeconfig, and stops when its input ends")
-	flags.BoolVar(&o.costs, "costs", false, "also run the tests that skip themselves under the race detector, such as those of costs")
-	flags.StringVar(&o.by, "by", "", "run the tests of this folder instead of those of the mutated package")
-	flags.Float64Var(&o.least, "least", 100, "the percentage of the mutants that the tests of each package have to notice")
 	flags.Usage = func() { fmt.Fprint(stderr, usage); flags.PrintDefaults() }
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -211,11 +205,11 @@ func (o *options) try(p *program, known equivalents, stdout io.Writer) (ok bool,
 		return false, err
 	}
 	defer os.RemoveAll(temp)
-	dir, err := filepath.Abs(cmp.Or(o.by, p.Dir))
+	dir, err := filepath.Abs(p.Dir)
 	if err != nil {
 		return false, err
 	}
-	s, err := build(dir, temp, p.woven, o.costs)
+	s, err := build(dir, temp, p.woven, false)
 	if err != nil {
 		return false, fmt.Errorf("%s does not compile: %w", p.folder, err)
 	}
@@ -255,7 +249,7 @@ func (o *options) try(p *program, known equivalents, stdout io.Writer) (ok bool,
 	}
 	survivors := count[survives] + count[notReached]
 	share := 100 * float64(count[noticed]+count[hangs]) / float64(len(p.mutants)-equivalent)
-	ok = ok && (survivors == equivalent || share >= o.least)
+	ok = ok && survivors == equivalent
 	fmt.Fprintf(stdout, "%s: %d mutants, %.1f%% noticed (%d by a hang), %d equivalent, %d survive (%d not reached); %.0fs, including %.0fs before the first\n",
 		p.folder, len(p.mutants), share, count[hangs], equivalent,
 		survivors-equivalent, count[notReached], time.Since(begin).Seconds(), ready.Seconds())

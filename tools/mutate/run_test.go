@@ -72,14 +72,6 @@ func TestRun(t *testing.T) {
 			"a mutant that no test can notice is listed with the reason", []string{"-in", "m.Limit"}, "# A comment.\n\n" + atLimit + "  At the limit both are the same.\n", 0,
 			[]string{"m: 5 mutants, 100.0% noticed", "1 equivalent, 0 survive"},
 		},
-		"Least": {
-			"a share of the mutants may be required", []string{"-least", "75"}, "", 0,
-			[]string{"m: 12 mutants, 75.0% noticed"},
-		},
-		"TooFew": {
-			"a lower share fails", []string{"-least", "75.1"}, "", 1,
-			[]string{"m: 12 mutants, 75.0% noticed"},
-		},
 		"Stale": {
 			"an entry that matches no mutant is an error", []string{"-in", "m.Limit"}, strings.ReplaceAll(atLimit, "max", "most") + "  Gone.\n\n" + atLimit + "  The same.\n", 1,
 			[]string{"matches no mutant:\nm.Limit\n- if n > most {\n"},
