@@ -3,6 +3,7 @@ package flow_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -107,10 +108,9 @@ func TestUnreadableOwner(t *testing.T) {
 func TestExplanationIsBounded(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	inner := returns[*checks.Request[*pool]]("inner", checks.Proceed(), nil)
-	many := make([]chain.Middleware[*checks.Request[*pool], checks.Result], 3000)
-	for i := range many {
-		many[i] = inner
-	}
+	many := slices.Repeat([]checks.Middleware[*pool]{inner}, 3000)
+	nested := slices.Repeat([]checks.Middleware[*pool]{link("through", hands[*checks.Request[*pool], checks.Result])}, 600)
+	last := returns[*checks.Request[*pool]]("last", checks.Block("Busy", "it is busy"), nil)
 	notes := func(ctx context.Context, _ *checks.Request[*pool]) (checks.Result, error) {
 		for range 50_000 {
 			chain.Note(ctx, long)
@@ -121,8 +121,9 @@ func TestExplanationIsBounded(t *testing.T) {
 		reason string
 		links  chain.Chain[*checks.Request[*pool], checks.Result]
 	}{
-		"Notes": {"a link makes many notes", chain.New(checks.Check("last", notes))},
-		"Steps": {"a pass has many links", chain.New(append(many, returns[*checks.Request[*pool]]("last", checks.Block("Busy", "it is busy"), nil))...)},
+		"Notes":  {"a link makes many notes", chain.New(checks.Check("last", notes))},
+		"Steps":  {"a pass has many links", chain.New(append(many, last)...)},
+		"Nested": {"links end after their steps are left out", chain.New(append(nested, last)...)},
 		"NotesSteps": {"many links make many notes", chain.New(checks.Check("a", func(ctx context.Context, r *checks.Request[*pool]) (checks.Result, error) {
 			_, err := notes(ctx, r)
 			return checks.Proceed(), err
@@ -144,6 +145,7 @@ func TestExplanationIsBounded(t *testing.T) {
 			mustEqual(t, "the deciding link", []string{"last", "Busy"}, []string{e.Link, e.Reason})
 			s := e.Steps[len(e.Steps)-1]
 			mustEqual(t, "its step", []string{"last", "it is busy"}, []string{s.Link, s.Message})
+			mustEqual(t, "every step has ended", -1, slices.IndexFunc(e.Steps, func(s flow.Step) bool { return s.Verdict == "" }))
 		})
 	}
 }

@@ -264,10 +264,11 @@ func TestFailedStoreInsideLinks(t *testing.T) {
 			}
 			return res, err
 		})}).Reconcile(t.Context(), p)
-		want, token := flow.StateFailed, ""
+		want, token, calls := flow.StateFailed, "", []string{"owner", "get", "apply"}
 		if mended {
-			want, token = flow.StateInProgress, "u"
+			want, token, calls = flow.StateInProgress, "u", append(calls, "apply t")
 		}
+		mustEqual(t, "the second call polls the operation of the first", calls, without(c.take(), "store "))
 		mustEqual(t, "the pass", want, out.State())
 		mustEqual(t, "the stored token", token, p.token)
 	}

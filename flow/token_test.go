@@ -437,4 +437,11 @@ func TestErrTokenChanged(t *testing.T) {
 	c.take()
 	r.Reconcile(t.Context(), p)
 	mustEqual(t, "the stored token is polled", []string{"owner", "apply theirs"}, c.take())
+
+	c.answers = []answer{{progress: flow.Done()}}
+	o.SetToken = func(context.Context, *pool, string, int64) error { return flow.ErrTokenChanged }
+	out = flow.New("Pool", o, ext{}).Reconcile(t.Context(), p)
+	if !strings.Contains(out.Message(), "whose stored token counts") {
+		t.Errorf("a removal that finds another token: %s", out)
+	}
 }
