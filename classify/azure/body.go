@@ -3,7 +3,6 @@ package azure
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -33,12 +32,9 @@ type body struct {
 // readable.
 func readBody(resp *http.Response) (b body) {
 	data := bytes.TrimSpace(bytes.TrimPrefix(peek(resp), []byte("\xef\xbb\xbf")))
-	if len(data) == 0 {
-		return b
-	}
-	d, whole := decodeBody(data, 0)
+	d := decodeBody(data, 0)
 	b.code, b.message, b.inner = d.code, d.message, d.inner
-	if b.message == "" && (b.code == "" || !whole) {
+	if b.message == "" && b.code == "" {
 		b.raw = head(data)
 	}
 	return b
@@ -113,6 +109,40 @@ func (p *peeked) Read(b []byte) (int, error) {
 
 func (p *peeked) Close() error { return p.rest.Close() }
 
+// text is a string, a number or {"value": string} of JSON. Any other value is "".
+type text string
+
+// UnmarshalJSON implements json.Unmarshaler. It returns no error.
+func (t *text) UnmarshalJSON(data []byte) error {
+	switch data[0] {
+	case '"':
+		var s string
+		_ = json.Unmarshal(data, &s)
+		*t = text(strings.TrimSpace(s))
+	case '{':
+		var o struct{ Value text }
+		_ = json.Unmarshal(data, &o)
+		*t = o.Value
+	case '[', 't', 'f', 'n': // a list, true, false and null
+	default:
+		*t = text(data)
+	}
+	return nil
+}
+
+// errorObject is an error of a body. Its details and its inner error are one
+// object, or a list.
+type errorObject struct {
+	Code, Message       text
+	Details, InnerError json.RawMessage
+}
+
+// detail is an error object of a body, with the errors that are nested in it.
+type detail struct {
+	code, message string
+	inner         []classify.InnerError
+}
+
 // decodeBody reads an error from JSON. It knows these forms:
 //
 //	{"error": {...}}
@@ -121,76 +151,64 @@ func (p *peeked) Close() error { return p.rest.Close() }
 //	{"error": "code", "error_description": "..."}, of OAuth
 //
 // An error object wins over the top level even if it is empty, as in azcore.
-// The JSON may be truncated; whole reports whether it is complete.
-func decodeBody(data []byte, depth int) (d detail, whole bool) {
-	t := tokens{dec: json.NewDecoder(bytes.NewReader(data))}
-	t.dec.UseNumber()
-	outer, inner, oauth := detail{depth: depth}, detail{depth: depth}, detail{depth: depth}
-	found := false
-	t.object(func(key string) {
-		switch {
-		case strings.EqualFold(key, "error") || strings.EqualFold(key, "odata.error"):
-			text, object := t.text(func(key string) { inner.read(&t, key) })
-			if found = found || object; !object {
-				oauth.code = text
-			}
-		case strings.EqualFold(key, "error_description"):
-			oauth.message, _ = t.text(nil)
-		default:
-			outer.read(&t, key)
-		}
-	})
-	if found && t.err == nil {
-		return inner, true
+func decodeBody(data []byte, depth int) detail {
+	var b struct {
+		errorObject
+		Error       json.RawMessage
+		OData       json.RawMessage `json:"odata.error"`
+		Description text            `json:"error_description"`
 	}
-	for _, d := range [...]detail{inner, outer, oauth} {
-		if !d.empty() {
-			return d, t.err == nil
+	if json.Unmarshal(data, &b) != nil {
+		return detail{}
+	}
+	for _, object := range [...]json.RawMessage{b.Error, b.OData} {
+		if all := objects(object); len(all) > 0 && object[0] == '{' {
+			return all[0].detail(depth)
 		}
 	}
-	return detail{}, t.err == nil
-}
-
-// detail is an error object of a body, with the errors that are nested in it.
-type detail struct {
-	code, message string
-	inner         []classify.InnerError
-	depth         int
-}
-
-func (d *detail) empty() bool { return d.code == "" && d.message == "" && len(d.inner) == 0 }
-
-// read reads the value of key.
-func (d *detail) read(t *tokens, key string) {
-	switch {
-	case strings.EqualFold(key, "code"):
-		t.first(&d.code)
-	case strings.EqualFold(key, "message"):
-		t.first(&d.message)
-	case strings.EqualFold(key, "details") || strings.EqualFold(key, "innererror"):
-		t.objects(func() { d.nest(t) })
-	default:
-		t.text(nil)
+	if d := b.detail(depth); d.code != "" || d.message != "" || len(d.inner) > 0 {
+		return d
 	}
+	var code text
+	_ = json.Unmarshal(b.Error, &code)
+	return detail{code: string(code), message: string(b.Description)}
 }
 
-// nest reads the fields of an error object that is nested in d.
-func (d *detail) nest(t *tokens) {
-	if d.depth == maxDepth || len(d.inner) == maxInner {
-		t.skip()
-		return
+// objects returns an object, or the objects of a list.
+func objects(data json.RawMessage) (all []errorObject) {
+	list := []json.RawMessage{data}
+	if bytes.HasPrefix(data, []byte("[")) {
+		list = nil
+		_ = json.Unmarshal(data, &list)
 	}
-	nested := detail{depth: d.depth + 1}
-	t.fields(func(key string) { nested.read(t, key) })
-	if strings.HasPrefix(nested.message, "{") { // Azure Resource Manager puts the JSON of other services here, as text
-		if other, _ := decodeBody([]byte(nested.message), nested.depth); !other.empty() {
+	for _, item := range list {
+		var o errorObject
+		if bytes.HasPrefix(item, []byte("{")) && json.Unmarshal(item, &o) == nil {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// detail returns o with the errors that are nested in it. depth is the number of
+// errors around o.
+func (o *errorObject) detail(depth int) detail {
+	d := detail{code: string(o.Code), message: string(o.Message)}
+	if depth == maxDepth {
+		return d
+	}
+	for _, n := range append(objects(o.Details), objects(o.InnerError)...) {
+		nested := n.detail(depth + 1)
+		// Azure Resource Manager puts the JSON of other services into a message.
+		if other := decodeBody([]byte(nested.message), depth+1); other.code != "" || other.message != "" || len(other.inner) > 0 {
 			nested.message = ""
-			nested.add(classify.InnerError{Code: other.code, Message: other.message})
-			nested.add(other.inner...)
+			other.inner = append([]classify.InnerError{{Code: other.code, Message: other.message}}, other.inner...)
+			nested.inner = append(other.inner, nested.inner...)
 		}
+		d.add(classify.InnerError{Code: nested.code, Message: nested.message})
+		d.add(nested.inner...)
 	}
-	d.add(classify.InnerError{Code: nested.code, Message: nested.message})
-	d.add(nested.inner...)
+	return d
 }
 
 // add appends nested errors that are not empty, up to maxInner.
@@ -199,119 +217,6 @@ func (d *detail) add(inner ...classify.InnerError) {
 		if e != (classify.InnerError{}) && len(d.inner) < maxInner {
 			d.inner = append(d.inner, e)
 		}
-	}
-}
-
-// errSyntax is the error of JSON that is not an object.
-var errSyntax = errors.New("not an object")
-
-// tokens reads JSON token by token, up to the first error.
-type tokens struct {
-	dec *json.Decoder
-	err error
-}
-
-func (t *tokens) next() json.Token {
-	if t.err != nil {
-		return nil
-	}
-	var token json.Token
-	token, t.err = t.dec.Token()
-	return token
-}
-
-// object reads an object. It calls field for each key. field must read the
-// value.
-func (t *tokens) object(field func(key string)) {
-	if t.next() != json.Delim('{') {
-		t.fail()
-		return
-	}
-	t.fields(field)
-}
-
-func (t *tokens) fields(field func(key string)) {
-	for {
-		key, ok := t.next().(string)
-		if !ok { // the end of the object, or an error
-			return
-		}
-		field(key)
-	}
-}
-
-// objects reads an object or the objects of an array, and skips any other
-// value. It calls object after each opening brace. object must read the fields.
-func (t *tokens) objects(object func()) {
-	switch t.next() {
-	case json.Delim('{'):
-		object()
-	case json.Delim('['):
-		for t.err == nil {
-			switch t.next() {
-			case json.Delim('{'):
-				object()
-			case json.Delim('['):
-				t.skip()
-			case json.Delim(']'):
-				return
-			}
-		}
-	}
-}
-
-// text reads a value. It returns the text of a string or a number. For an
-// object it calls field for each key, if field is not nil. It skips any other
-// value.
-func (t *tokens) text(field func(key string)) (text string, object bool) {
-	switch token := t.next().(type) {
-	case string:
-		return strings.TrimSpace(token), false
-	case json.Number:
-		return token.String(), false
-	case json.Delim:
-		if token == '{' && field != nil {
-			t.fields(field)
-			return "", true
-		}
-		t.skip()
-	}
-	return "", false
-}
-
-// first reads a text or a {"value": text} into s, if s is empty.
-func (t *tokens) first(s *string) {
-	var value string
-	text, object := t.text(func(key string) {
-		v, _ := t.text(nil)
-		if value == "" && strings.EqualFold(key, "value") {
-			value = v
-		}
-	})
-	if object {
-		text = value
-	}
-	if *s == "" {
-		*s = text
-	}
-}
-
-// skip reads to the end of the object or array that was just opened. It does
-// not recurse, so deep nesting cannot exhaust the stack.
-func (t *tokens) skip() {
-	for depth := 1; depth > 0 && t.err == nil; {
-		switch t.next() {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-	}
-}
-
-func (t *tokens) fail() {
-	if t.err == nil {
-		t.err = errSyntax
 	}
 }
 

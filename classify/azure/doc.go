@@ -20,8 +20,7 @@
 //     [classify.Rule.InnerCode].
 //
 // The code of the response wins over that of its body. At most 1 MiB of a body
-// is read. It may be truncated, and need not be JSON. The body remains readable
-// for other readers.
+// is read. It need not be JSON. The body remains readable for other readers.
 //
 // Azure Resource Manager sets a code for every error. A 4xx response with a
 // text but without a code comes from a proxy. It does not mean that an object
