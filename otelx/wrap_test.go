@@ -103,6 +103,33 @@ func TestPanicsOfLinks(t *testing.T) {
 	mustEqual(t, "a dropped span ends, and gets no attributes or events", []*span{{Name: "span", Ended: 1, Attributes: attrs{"windlass.link": "span"}}}, rec.Spans)
 }
 
+// texts counts the calls of its method String.
+type texts struct{ n *int }
+
+func (x texts) String() string { *x.n++; return "text" }
+
+// Without WithErrorText, no text is made of the value of a panic.
+func TestTextOnRequest(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		opts   []otelx.Option
+		want   int
+	}{
+		"Off": {"the text is not made", nil, 0},
+		"On":  {"the text is made once", []otelx.Option{otelx.WithErrorText(9)}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec, n := &recording{}, 0
+			h := otelx.Span("span", around, append(tc.opts, otelx.WithTracerProvider(&rec.Recorder))...)(func(context.Context, bool) (int, error) { panic(texts{&n}) })
+			func() {
+				defer func() { _ = recover() }()
+				_, _ = h(t.Context(), true)
+			}()
+			mustEqual(t, tc.reason, tc.want, n)
+		})
+	}
+}
+
 // Span and Log keep the tag of the link, so that flow.New refuses a check of
 // the owner without Operations.Owner.
 func TestWrappedChecksKeepTheirTag(t *testing.T) {
