@@ -2,7 +2,6 @@ package flow_test
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -75,32 +74,6 @@ func TestRemove(t *testing.T) {
 	second, _ := r.Reconcile(t.Context(), p).Again()
 	mustEqual(t, "the counts start again, for Remove only", []time.Duration{time.Second, 2 * time.Second}, []time.Duration{first, second})
 	flow.New("Pool", c.operations(), ext{}, flow.WithoutBackoff()).Remove("p")
-}
-
-// An owner that cannot be read ends a deletion with an error: the checks would
-// decide without it. An owner that is gone stops no deletion.
-func TestUnreadableOwner(t *testing.T) {
-	gone := chain.New(checks.OnOwner[*pool](checks.OwnerReady()))
-	cases := map[string]struct {
-		reason string
-		err    error
-		want   place
-		calls  []string
-	}{
-		"Unreadable": {"the deletion waits until the owner can be read", errBoom, place{flow.StateFailed, flow.PointOwner, ""}, []string{"owner"}},
-		"Gone":       {"the deletion runs", nil, place{State: flow.StateGone}, []string{"owner", "delete"}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			c := &cloud{owner: checks.Object{Ref: fleet}, ownerErr: tc.err}
-			out := flow.New("Pool", c.operations(), ext{DeleteCheck: gone}).Reconcile(t.Context(), &pool{deleting: true})
-			mustEqual(t, tc.reason, tc.want, placeOf(out))
-			mustEqual(t, tc.reason, tc.calls, c.take())
-			if _, again := out.Again(); tc.err != nil && (!again || !errors.Is(out.Err(), tc.err)) {
-				t.Errorf("%s: again is %t, the error %v", tc.reason, again, out.Err())
-			}
-		})
-	}
 }
 
 // An explanation has a bounded size, however many notes and inner links a link

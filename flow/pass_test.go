@@ -302,6 +302,7 @@ func TestErrorWithBlock(t *testing.T) {
 	mustEqual(t, "the error wins", place{flow.StateFailed, flow.PointPreCheck, "All(quota, image)"}, placeOf(out))
 	mustEqual(t, "the outcome has the awaited object", []checks.Ref{fleet}, out.WaitingFor())
 	mustEqual(t, "the error has the text of the block", "image: boom; and blocked: no quota", out.Err().Error())
+	mustEqual(t, "the message names the check", []string{flow.ReasonCheckFailed, "check All(quota, image) failed: image: boom; and blocked: no quota"}, []string{out.Reason(), out.Message()})
 }
 
 // The request of a check has the owner, the API version and the resolver.

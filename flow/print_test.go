@@ -24,23 +24,6 @@ func TestString(t *testing.T) {
 		ext    ext
 		want   string
 	}{
-		"Empty": {"points without links and operations are listed, too", least, ext{}, lines(
-			"Pool",
-			"  Pass         -",
-			"  EntryCheck   -",
-			"  Owner        -",
-			"  OwnerCheck   -",
-			"  Get          -",
-			"  PreCheck     -",
-			"  Apply        [apply]",
-			"  PostCheck    -",
-			"  Ready",
-			"Pool, being deleted: from Owner on",
-			"  DeleteCheck  -",
-			"  Delete       -",
-			"  Gone",
-			"errors of every point",
-			"  Classify     [default]")},
 		"Full": {"all points, links in order, operations at the end", c.operations(), full, lines(
 			"Pool",
 			"  Pass         notePass",

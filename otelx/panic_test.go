@@ -104,19 +104,21 @@ func (s brokenSpan) panicIn(method string) {
 func (s brokenSpan) IsRecording() bool                     { return s.at != "Dropped" }
 func (s brokenSpan) SetAttributes(...attribute.KeyValue)   { s.panicIn("SetAttributes") }
 func (s brokenSpan) AddEvent(string, ...trace.EventOption) { s.panicIn("AddEvent") }
+func (s brokenSpan) AddLink(trace.Link)                    { s.panicIn("AddLink") }
 func (s brokenSpan) SetStatus(codes.Code, string)          { s.panicIn("SetStatus") }
 func (s brokenSpan) End(...trace.SpanEndOption)            { s.panicIn("End") }
 
 // A panicking tracer or meter changes no outcome, span or line of the other
 // signals. The error handler gets one report.
 func TestPanickingProviders(t *testing.T) {
+	links := otelx.WithPassLinks(func(context.Context) []trace.Link { return make([]trace.Link, 1) })
 	cases := map[string][]otelx.Option{
 		"Meter":   {otelx.WithTracerProvider(nil), otelx.WithMeterProvider(&otelfake.Meters{Panic: true})},
 		"Enabled": {otelx.WithTracerProvider(nil), otelx.WithMeterProvider(&otelfake.Meters{EnabledPanics: true})},
 	}
-	for _, at := range []string{"Start", "SetAttributes", "AddEvent", "SetStatus", "End", "Dropped"} {
-		only := []otelx.Option{otelx.WithTracerProvider(brokenProvider{at: at}), otelx.WithMeterProvider(nil)}
-		cases[at], cases[at+"OfLinks"] = only, append(only[:2:2], otelx.WithLinkSpans())
+	for _, at := range []string{"Start", "SetAttributes", "AddEvent", "AddLink", "SetStatus", "End", "Dropped"} {
+		only := []otelx.Option{otelx.WithTracerProvider(brokenProvider{at: at}), otelx.WithMeterProvider(nil), links}
+		cases[at], cases[at+"OfLinks"] = only, append(only[:3:3], otelx.WithLinkSpans())
 	}
 	for name, opts := range cases {
 		t.Run(name, func(t *testing.T) {

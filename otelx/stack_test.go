@@ -36,7 +36,7 @@ func TestStack(t *testing.T) {
 			t.Errorf("%s: the line is %s", name, lines[0])
 		}
 		events := rec.Spans[0].Events
-		if stack := events[len(events)-1].Attributes["exception.stacktrace"]; strings.Contains(stack, "panicInApply") != panics {
+		if stack, has := events[len(events)-1].Attributes["exception.stacktrace"]; has != panics || strings.Contains(stack, "panicInApply") != panics {
 			t.Errorf("%s: the stack of the exception event is %q", name, stack)
 		}
 	}
