@@ -156,8 +156,11 @@ func TestExplainRootCause(t *testing.T) {
 
 func TestExplainUnknown(t *testing.T) {
 	c := &cloud{}
-	explains := flow.New("Pool", c.operations(), ext{}, flow.WithExplanations(1))
+	explains := flow.New("Pool", c.operations(), ext{}, flow.WithExplanations(1), flow.WithClock((&clock{noon}).now))
 	explains.Reconcile(t.Context(), &pool{name: "p"})
+	if e, _ := explains.Explain("p"); !strings.Contains(e.String(), "last pass    2026-03-01 12:00:00Z, now\n") {
+		t.Errorf("the pass was just now:\n%s", e)
+	}
 	if _, ok := explains.Explain("q"); ok {
 		t.Error("a resource that was never reconciled has an explanation")
 	}

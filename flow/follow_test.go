@@ -194,6 +194,7 @@ func TestOwnerFrom(t *testing.T) {
 		"SeveralSkip":  {reason: "a skipped owner check does not make one owner of several", set: []checks.Object{a, b}, checks: chain.New(returns[*checks.OwnerRequest]("skips", checks.Skip("why not"), nil)), want: "blocked at OwnerCheck by OwnerFrom: OwnerAmbiguous: " + several, waiting: true, note: "every Fleet in team: 2 objects exist, and exactly one may: Fleet north; Fleet b"},
 		"Deleting":     {reason: "a deletion does not wait for an owner", set: []checks.Object{a, b}, checks: ready, change: func(_ *ops, p *pool) { p.deleting = true }, want: "gone", note: "every Fleet in team: 2 objects exist, and exactly one may: Fleet north; Fleet b"},
 		"Zero":         {reason: "the zero Object of a lister is no owner", set: []checks.Object{me, {}}, want: "failed at Owner: Unknown: the owner: every Fleet in team: object 2 of 2: the lister returned the zero Object: give each object its Ref and its Value"},
+		"DeletingNone": {reason: "the step of the owner says why there is none", checks: ready, change: func(_ *ops, p *pool) { p.deleting = true }, want: "gone", note: "every Fleet in team: no such object exists"},
 		"Error":        {reason: "an error is no empty set", err: errBoom, want: "failed at Owner: Unknown: the owner: every Fleet in team: " + errBoom.Error()},
 	}
 	for name, tc := range cases {
