@@ -13,8 +13,8 @@
 //
 // [Laws] calls the chain several hundred times, with random requests and ends.
 // The end returns, fails, panics or ends its goroutine; the caller waits or
-// cancels. Each broken [Law] is an error of the test, which names the law and
-// the link and shows the smallest call that breaks the law:
+// cancels. Each broken law is an error of the test, which names the law and the
+// link and shows the smallest call that breaks the law:
 //
 //	chaintest: law NextOnce is broken by link retry: it called next a second time
 //	  law:     a link calls next at most once in a call
@@ -22,26 +22,44 @@
 //	  request: &{Name:"" Nodes:0}
 //	  context: stays
 //	  end:     returns an error
-//	    expected           actual
-//	    > audit            > audit
-//	      > retry            > retry
-//	        > end              > end
-//	        < end: error       < end: error
-//	 ≠    < retry              > end
-//	                           < end: error
-//	                         < retry: error
-//	                       < audit: error
+//	  trace:
+//	    > audit
+//	      > retry
+//	        > end
+//	        < end: error
+//	 ≠      > end
+//	        < end: error
+//	      < retry: error
+//	    < audit: error
 //	  to repeat it: go test -run '^TestGuards$' -rapid.seed=125161478543731624
-//	  if the link exists for this: chaintest.WithExcuse(chaintest.NextOnce, "retry", "the reason")
+//	  if the link exists for this: chaintest.WithExcuse("NextOnce", "retry", "the reason")
+//
+// These are the laws:
+//
+//	Reached     some request reaches the end; else the others cannot be tested
+//	Composing   composing calls no handler, and holds nothing
+//	OwnEnd      each handler that Then makes runs its own end
+//	NextOnce    a link calls next at most once in a call
+//	Nested      it does so in its own goroutine, and returns after everything that it called
+//	NoPanic     a link neither panics by itself nor ends its goroutine
+//	GivesBack   a link releases all that it holds, also after a panic ([WithHeld])
+//	Context     the context that a link passes on descends from the one that it got
+//	Errors      errors.Is finds an error of the inner links in the error of the link
+//	Panics      a panic of the inner links continues, or the error of the link contains it
+//	Request     no link changes the caller's request, or anything that it refers to
+//	Result      a link without an error returns the result of next ([WithKeptResult])
+//	Repeatable  the second of two equal calls runs the same links, with the same ends
+//	Concurrent  a call at the same time as others runs as it does alone
+//	Goroutines  all goroutines that a call starts end after it and its context
+//	Observing   an observer changes nothing
+//	Accepted    the composer accepts the result of each link ([WithComposer])
 //
 // Some links break a law on purpose: a link that retries calls next more than
 // once. [WithExcuse] allows that for one link, with a reason. Other options
-// supply facts that the kit cannot know:
-//
-//   - requests that pass the links ([WithRequests])
-//   - results of a sealed type ([WithResults])
-//   - how many locks the links hold ([WithHeld])
-//   - which links do not change the result ([WithKeptResult])
+// supply facts that the kit cannot know: requests that pass the links
+// ([WithRequests]), results of a sealed type ([WithResults]), how many locks the
+// links hold ([WithHeld]), and which links do not change the result
+// ([WithKeptResult]).
 //
 // This is a complete test, to copy and change, of a chain with a lock, a retry
 // and a quota:
@@ -56,7 +74,7 @@
 //			chaintest.WithRequests(clusters),
 //			chaintest.WithHeld(locked),
 //			chaintest.WithKeptResult("lock", "quota"),
-//			chaintest.WithExcuse(chaintest.NextOnce, "retry", "retries once when the cloud is busy"),
+//			chaintest.WithExcuse("NextOnce", "retry", "retries once when the cloud is busy"),
 //		)
 //		chaintest.Order(t, guards, "lock", "retry", "quota")
 //	}
@@ -68,16 +86,8 @@
 // real: a link that waits for a minute fails the test, see [WithTimeout].
 //
 // The kit compares two calls by the links that ran and by how each ended. It
-// does not compare results, except for the law [Result], or texts of errors.
+// does not compare results, except for the law Result, or texts of errors.
 //
 // Test a chain of checks with checkstest.Laws. It calls Laws with rules for
-// checks, and composes the chain by checks.Compose. [WithComposer] does so for
-// other kinds of chains.
-//
-// # Order
-//
-// [Order] compares the chain with a list of names. It also calls the chain with
-// random requests: the links must run in the listed order, and all of them if a
-// call reaches the end. With the option [WithRequests] of [OrderOf], each link
-// must run for some request. Test a chain of checks with checkstest.Order.
+// checks, and composes the chain by checks.Compose.
 package chaintest

@@ -25,19 +25,22 @@ import (
 type kit[Req, Res any] struct {
 	*config
 	chain    chain.Chain[Req, Res]
-	composer *Composer[Req, Res] // nil: the chain is composed by Then
 	requests *rapid.Generator[Req]
 	results  *rapid.Generator[Res]
+	label    string // of the goroutines of all calls
 
-	label     string                  // labels the goroutines of all calls
-	shrinking Law                     // the broken law for which rapid searches the smallest call; 0: none
-	broken    map[Law]bool            // the laws that were reported
-	current   atomic.Pointer[history] // of the running call, if calls are made one by one
-	stuck     string                  // describes a call that did not return, after which the kit stops
-	made      int                     // the number of calls
-	reached   int                     // the number of calls that reached the end
-	stopped   map[string]int          // the number of other calls, by the last link that ran
-	closed    []closed                // calls that returned, but may still have running goroutines
+	shrinking string                        // the broken law for which rapid searches the smallest call; empty: none
+	broken    map[string]bool               // the laws that were reported
+	current   atomic.Pointer[record]        // the running call, if calls are made one by one
+	steps     atomic.Int64                  // the number of calls and compositions so far
+	doing     atomic.Pointer[func() string] // describes the running one
+	gone      atomic.Bool                   // a call did not return in time, and the test has ended
+	reports   []string                      // the broken laws, for the test
+	made      int                           // the number of calls
+	reached   bool                          // a call reached the end
+	stopped   map[string]int                // the number of other calls, by the last link that ran
+	lateMu    sync.Mutex
+	late      *finding // a law that was broken after its call
 }
 
 // program is one call: its request, the behaviour of its end, and its caller.
@@ -48,32 +51,21 @@ type program[Req, Res any] struct {
 	caller caller
 }
 
-// does is the behaviour of the end.
-type does uint8
+// does is the behaviour of the end. caller is how the caller treats the context.
+type does string
+
+type caller string
 
 const (
-	returns does = iota
-	fails
-	panics
-	goexits
+	returns does = "returns"
+	fails   does = "returns an error"
+	panics  does = "panics"
+	goexits does = "ends its goroutine"
+
+	stays         caller = "stays"
+	cancelsBefore caller = "is canceled before the call"
+	cancelsDuring caller = "is canceled while the end runs"
 )
-
-// caller is how the caller treats the context.
-type caller uint8
-
-const (
-	stays         caller = iota
-	cancelsBefore        // before the call
-	cancelsDuring        // while the end runs
-)
-
-func (d does) String() string {
-	return [...]string{"returns", "fails", "panics", "ends its goroutine"}[d]
-}
-
-func (c caller) String() string {
-	return [...]string{"stays", "is canceled before the call", "is canceled while the end runs"}[c]
-}
 
 var (
 	anyDoes   = rapid.SampledFrom([]does{returns, returns, fails, panics, goexits})
@@ -82,10 +74,8 @@ var (
 
 func (k *kit[Req, Res]) draw(t *rapid.T) program[Req, Res] {
 	return program[Req, Res]{
-		does:   anyDoes.Draw(t, "end"),
-		caller: anyCaller.Draw(t, "context"),
-		req:    k.requests.Draw(t, "request"),
-		res:    k.results.Draw(t, "result"),
+		does: anyDoes.Draw(t, "end"), caller: anyCaller.Draw(t, "context"),
+		req: k.requests.Draw(t, "request"), res: k.results.Draw(t, "result"),
 	}
 }
 
@@ -97,365 +87,280 @@ var errAnyEnd = errors.New("the end of any call")
 
 func (e *endError) Is(target error) bool { return target == errAnyEnd }
 
-func (e *endError) Error() string { return "chaintest: the end " + e.does.String() }
+func (e *endError) Error() string { return "chaintest: the end " + string(e.does) }
 
-// plan is the behaviour of the end in one call.
-type plan struct {
-	does     does
-	res      any
-	err      *endError
-	cancel   context.CancelFunc // not nil: the end calls it
-	meet     func()             // not nil: the end waits briefly for other calls
-	patience *time.Duration     // not nil: the end waits so long for the cancellation of its context
-}
-
-// composition is one composition of the chain. The kit wraps each link.
+// composition is one composition of the chain. The kit wraps each link, and
+// adds its end as the last one.
 type composition struct {
-	links    []chain.Link
-	n        int          // the number of links, including the end if it is a link
-	steps    atomic.Int32 // the number of links composed so far
-	composed atomic.Bool
-	mu       sync.Mutex
-	early    []string // links that called next while composing
+	label string
+	links []chain.Link
+	steps atomic.Int32 // the number of links composed so far
+	done  atomic.Bool
+	early atomic.Pointer[string] // a link that called next while composing
 }
 
-func (c *composition) len() int { return len(c.links) }
+func (c *composition) end() int { return len(c.links) }
 
-func (c *composition) name(link int) string {
-	if link < len(c.links) {
-		return c.links[link].Name
+func (c *composition) name(i int) string {
+	if i < len(c.links) {
+		return c.links[i].Name
 	}
 	return "end"
 }
 
-// composing returns the link whose constructor is running, or was the last to
-// run.
-func (c *composition) composing() string {
-	if len(c.links) == 0 {
-		return ""
+// next returns the position of the link whose constructor runs. An observed
+// chain is composed twice.
+func (c *composition) next() int { return c.end() - int(c.steps.Load())%(c.end()+1) }
+
+// atEnd carries data from the wrapper of the kit's end to the end.
+type atEnd[Req, Res any] struct {
+	call  *call[Req, Res]
+	frame *frame
+	ctx   context.Context // as the end got it; it may be nil
+}
+
+// handler is a composed chain that records each call.
+type handler[Req, Res any] struct {
+	comp *composition
+	call chain.Handler[Req, Res]
+}
+
+// begin begins a call or a composition. doing describes it if it does not
+// return.
+func (k *kit[Req, Res]) begin(doing func() string) {
+	if k.gone.Load() {
+		runtime.Goexit()
 	}
-	return c.name(c.n - 1 - int(c.steps.Load())%c.n)
+	k.doing.Store(&doing)
+	k.steps.Add(1)
 }
 
-// countLinks sets and returns the number of links of one composition. end
-// reports whether the end is a link.
-func (c *composition) countLinks(end bool) int {
-	if c.n = len(c.links); end {
-		c.n++
-	}
-	return c.n
-}
-
-// last is the kit's end as a link after the last one. The composer treats it as
-// any other link.
-func (k *kit[Req, Res]) last(next chain.Handler[Req, Res]) chain.Handler[Req, Res] {
-	return func(ctx context.Context, req Req) (Res, error) {
-		at, ok := ctx.Value(atEnd{}).(atEnd)
-		if !ok {
-			return k.end(ctx, req)
-		}
-		if res, err := next(ctx, req); err != nil {
-			return res, err
-		}
-		return k.endOf(at.history, at.frame, at.ctx)
-	}
-}
-
-// atEnd carries data from the wrapper of the last link to that link.
-type atEnd struct {
-	history *history
-	frame   *frame
-	ctx     context.Context // as the end got it; it may be nil
-}
-
-// errEarly is the error of a call while composing.
-var errEarly = errors.New("chaintest: called while composing")
-
-// compose makes a handler of a chain that records each call in a history. It
-// returns an error if composing panics or does not return.
-func (k *kit[Req, Res]) compose(c chain.Chain[Req, Res]) (h chain.Handler[Req, Res], comp *composition, err error) {
-	comp = &composition{links: c.Links()}
-	n := comp.countLinks(k.composer != nil)
+// compose makes a handler of a chain. It returns an error if composing panics.
+func (k *kit[Req, Res]) compose(c chain.Chain[Req, Res]) (h *handler[Req, Res], err error) {
+	comp := &composition{links: c.Links(), label: k.label}
+	h = &handler[Req, Res]{comp: comp}
 	watched := onion.Decorate(c, func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 		if l.Within != nil { // a part of a link
 			return h
 		}
-		return k.watch(comp, n-1-(int(comp.steps.Add(1))-1)%n, l, h)
-	}, nil)
-	var panicked any
-	if !within(k.within, func() {
-		defer func() { panicked = recover() }()
-		if k.composer != nil {
-			h = k.composer.Compose(watched.Append(chain.Named("end", k.last)))
-			return
+		i := comp.next()
+		comp.steps.Add(1)
+		return k.watch(comp, i, h)
+	}, nil).Append(chain.Named("end", func(next chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+		return func(ctx context.Context, req Req) (Res, error) {
+			res, err := next(ctx, req)
+			if at, ok := ctx.Value(recordKey{}).(atEnd[Req, Res]); ok && err == nil {
+				return at.call.end(at.frame, at.ctx)
+			}
+			return res, err
 		}
-		h = watched.Then(k.watch(comp, comp.len(), nil, k.end))
-	}) {
-		return nil, comp, fmt.Errorf("composing the chain did not end within %s: the constructor of link %s is running",
-			k.within, comp.composing())
+	}))
+	k.begin(func() string {
+		return fmt.Sprintf("composing the chain did not end within %s: the constructor of link %s is running", k.within, comp.name(comp.next()))
+	})
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("composing the chain panics at link %s: %v", comp.name(comp.next()), v)
+		}
+	}()
+	if compose, ok := k.config.compose.(func(chain.Chain[Req, Res]) chain.Handler[Req, Res]); ok {
+		h.call = compose(watched)
+	} else {
+		h.call = watched.Then(func(context.Context, Req) (res Res, err error) { return res, nil })
 	}
-	switch {
-	case panicked != nil:
-		return nil, comp, fmt.Errorf("composing the chain panics at link %s: %v", comp.composing(), panicked)
-	case h == nil:
-		return nil, comp, fmt.Errorf("the constructor of link %s ended its goroutine", comp.composing())
-	}
-	comp.composed.Store(true)
-	return h, comp, nil
+	comp.done.Store(true)
+	return h, nil
 }
 
-// watch wraps each link, and the end, to record its calls.
-func (k *kit[Req, Res]) watch(comp *composition, link int, meta *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+var errEarly = errors.New("chaintest: called while composing")
+
+// watch wraps a link, or the end, to record its calls.
+func (k *kit[Req, Res]) watch(comp *composition, i int, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 	return func(ctx context.Context, req Req) (res Res, err error) {
-		if !comp.composed.Load() {
-			comp.mu.Lock()
-			comp.early = append(comp.early, comp.composing())
-			comp.mu.Unlock()
+		if !comp.done.Load() {
+			by := comp.name(i - 1)
+			comp.early.Store(&by)
 			return res, errEarly
 		}
-		hist, gid := historyOf(ctx), uint64(0)
-		cur := k.current.Load()
-		if hist == nil || hist.follows || cur != nil && hist != cur {
-			gid = goroutine()
+		r := recordOf(ctx)
+		if cur := k.current.Load(); cur != nil && (r == nil || cur.gid.Load() == goroutine()) {
+			r = cur // the link may have passed on the context of another call
 		}
-		if cur != nil && (hist == nil || cur.gid.Load() == gid) {
-			hist = cur
-		}
-		if hist == nil { // the context is lost, and other calls are under way
-			if link == comp.len() {
-				return res, errLost
-			}
+		if r == nil { // the context is lost, and other calls are under way
 			return h(ctx, req)
 		}
-		var same func() bool
-		if hist.match {
-			same = func() bool { return sameRequest(hist.req, req) }
-		}
-		f := hist.enter(comp, link, gid, ctx, same)
-		x := &exit{}
-		done := false
+		f, x, done := r.enter(comp, i, ctx, req), &exit{}, false
 		defer func() {
 			if !done {
 				x.panicked = recover()
 				x.goexit = x.panicked == nil
 			}
-			hist.leave(f, x, meta)
+			r.leave(f, x)
 			if x.panicked != nil {
 				panic(x.panicked)
 			}
 		}()
-		switch {
-		case link < comp.len():
-			res, err = h(ctx, req)
-		case k.composer == nil:
-			res, err = k.endOf(hist, f, ctx)
-		default:
-			within := ctx
-			if within == nil {
-				within = context.Background()
+		inner := ctx
+		if i == comp.end() {
+			if inner == nil {
+				inner = context.Background()
 			}
-			res, err = h(context.WithValue(within, atEnd{}, atEnd{hist, f, ctx}), req)
+			inner = context.WithValue(inner, recordKey{}, atEnd[Req, Res]{r.call.(*call[Req, Res]), f, ctx})
 		}
-		x.res, x.err = res, err
-		if hist.keep {
-			pic := snapshot.Of(res)
-			x.pic = &pic
-		}
+		res, err = h(inner, req)
+		x.res, x.err, x.pic = res, err, snapshot.Of(res)
 		done = true
 		return res, err
 	}
 }
 
-var errLost = errors.New("chaintest: the context of the call is lost")
-
-// end is never called: endOf replaces it, because that needs the history.
-func (k *kit[Req, Res]) end(context.Context, Req) (res Res, err error) { return res, errLost }
-
-// endOf is the end of a chain in one call.
-func (k *kit[Req, Res]) endOf(hist *history, f *frame, ctx context.Context) (res Res, err error) {
-	p := hist.end
-	hist.mu.Lock()
-	hist.reached = true
-	hist.mu.Unlock()
-	if p.meet != nil {
-		p.meet()
-	}
-	if p.cancel != nil {
-		p.cancel()
-		if p.patience != nil {
-			hist.canceled(f, ctx, p.patience)
-		}
-	}
-	res, _ = p.res.(Res)
-	switch p.does {
-	case fails:
-		return res, p.err
-	case panics:
-		if goroutine() != hist.gid.Load() { // a panic here would end the program
-			return res, p.err
-		}
-		panic(p.err)
-	case goexits:
-		if goroutine() == hist.gid.Load() {
-			runtime.Goexit()
-		}
-	}
-	return res, nil
+// call is one call of the chain.
+type call[Req, Res any] struct {
+	*record
+	program[Req, Res]
+	cancel context.CancelFunc
+	meet   func() // not nil: the end waits briefly for other calls
 }
 
-// canceled records a violation if the context of the end is not canceled
-// although the caller canceled it. The violation names the link that lost the
-// cancellation.
-func (hist *history) canceled(f *frame, ctx context.Context, limit *time.Duration) {
-	if ctx == nil || ctx.Err() != nil || goroutine() != hist.gid.Load() {
+// end is the end of a chain in one call.
+func (c *call[Req, Res]) end(f *frame, ctx context.Context) (res Res, err error) {
+	own := goroutine() == c.gid.Load() // a panic in another goroutine would end the program
+	c.mu.Lock()
+	c.record.reached = true
+	c.mu.Unlock()
+	if c.meet != nil {
+		c.meet()
+	}
+	if c.caller == cancelsDuring {
+		c.cancel()
+		if own && ctx != nil && ctx.Err() == nil {
+			c.lost(f, ctx)
+		}
+	}
+	switch {
+	case c.does == fails, c.does == panics && !own:
+		return c.res, c.err
+	case c.does == panics:
+		panic(c.err)
+	case c.does == goexits && own:
+		runtime.Goexit()
+	}
+	return c.res, nil
+}
+
+// lost records the link that lost the cancellation, if the context of the end
+// is not canceled although the caller canceled it. Other context types may need
+// a goroutine to cancel.
+func (c *call[Req, Res]) lost(f *frame, ctx context.Context) {
+	if patience.Wait(ctx.Done(), time.Duration(c.patience.Load()), nil) {
 		return
 	}
-	if patience.Wait(ctx.Done(), *limit, nil) { // other context types may need a goroutine to cancel
-		return
-	}
-	*limit = impatient
-	hist.mu.Lock()
-	defer hist.mu.Unlock()
-	for inner := f; inner.parent != nil; inner = inner.parent {
-		if outer := inner.parent; outer.ctx != nil && outer.ctx.Err() != nil {
-			hist.violated(violation{law: Context, link: outer.name, at: -1,
-				why: "the caller canceled its context while the end ran, but that did not cancel the context that the link passed on"})
+	c.patience.Store(int64(10 * time.Millisecond)) // while rapid searches the smallest call
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for ; f.parent != nil; f = f.parent {
+		if ctx := f.parent.ctx; ctx != nil && ctx.Err() != nil {
+			c.broke(contexts, f.parent, -1, "the caller canceled its context while the end ran, but that did not cancel the context that the link passed on")
 			return
 		}
 	}
 }
 
-// sameRequest compares requests that are references by identity, and others by
-// content.
-func sameRequest(a, b any) bool {
-	v, w := reflect.ValueOf(a), reflect.ValueOf(b)
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
-		return w.Kind() == v.Kind() && v.Pointer() == w.Pointer()
-	}
-	return snapshot.Of(a).Diff(b) == ""
-}
-
-// call is one call of the chain.
-type call struct {
-	history *history
-	exit    exit
-}
-
 // ready prepares a call. The returned function makes the call and blocks until
 // it ends.
-func (k *kit[Req, Res]) ready(h chain.Handler[Req, Res], comp *composition, p program[Req, Res], with func(*history)) (*call, func()) {
-	end := &plan{does: p.does, res: p.res, err: &endError{p.does}}
-	c := &call{history: &history{comp: comp, req: p.req, end: end}}
-	if with != nil {
-		with(c.history)
+func (k *kit[Req, Res]) ready(h *handler[Req, Res], p program[Req, Res]) (*call[Req, Res], func()) {
+	c := &call[Req, Res]{program: p}
+	c.record = &record{config: k.config, comp: h.comp, req: p.req, err: &endError{p.does}, text: func() string { return k.describe(p) }, late: k.later, call: c}
+	c.view = func() any { return k.viewOf(p.req) }
+	if k.tries(request) {
+		pic := snapshot.Of(c.view())
+		c.pic = &pic
 	}
-	ctx := context.WithValue(context.Background(), historyKey{}, c.history)
-	if c.history.label != "" {
-		ctx = pprof.WithLabels(ctx, pprof.Labels(labelCall, c.history.label))
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	switch p.caller {
-	case cancelsBefore:
-		cancel()
-	case cancelsDuring:
-		end.cancel = cancel
-	}
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), recordKey{}, c.record))
+	c.cancel = cancel
 	return c, func() {
 		defer cancel()
-		done := false
-		defer func() {
-			if !done {
-				c.exit.panicked = recover()
-				c.exit.goexit = c.exit.panicked == nil
-			}
-		}()
-		c.history.gid.Store(goroutine())
-		res, err := h(ctx, p.req)
-		c.exit.res, c.exit.err = res, err
-		done = true
+		if p.caller == cancelsBefore {
+			cancel()
+		}
+		defer func() { _ = recover() }()
+		c.gid.Store(goroutine())
+		_, _ = h.call(ctx, p.req)
 	}
 }
 
-// play makes one call and waits until it ends. with configures its history.
-func (k *kit[Req, Res]) play(h chain.Handler[Req, Res], comp *composition, p program[Req, Res], with func(*history)) *call {
-	c, run := k.ready(h, comp, p, with)
-	k.current.Store(c.history)
-	if !within(k.within, run) {
-		k.markStuck(c.history, p)
-	}
+// play makes one call and waits until it ends.
+func (k *kit[Req, Res]) play(h *handler[Req, Res], p program[Req, Res]) *record {
+	c, run := k.ready(h, p)
+	k.begin(func() string { return k.stuck("a call", c.record) })
+	k.current.Store(c.record)
+	alone(run)
 	k.current.Store(nil)
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	k.made++
-	k.count(c.history)
-	return c
+	if k.reached = k.reached || c.record.reached; !c.record.reached && len(c.frames) > 0 {
+		k.stopped[c.frames[len(c.frames)-1].name]++
+	}
+	return c.record
 }
 
-// markStuck records that a call did not return.
-func (k *kit[Req, Res]) markStuck(hist *history, p program[Req, Res]) {
-	running := cmp.Or(hist.control(), "no link is running, so the machine may be slow: see chaintest.WithTimeout")
-	k.stuck = fmt.Sprintf("a call did not return within %s: %s\n%s%s", k.within, running, k.describe(p),
-		indent("trace:\n"+strings.Join(lines(hist.trace()), "\n"), "  "))
+// alone runs fn in a new goroutine, which fn may end.
+func alone(fn func()) {
+	var done sync.WaitGroup
+	done.Go(func() {
+		defer pprof.SetGoroutineLabels(context.Background()) // for the law Goroutines, the kit's own goroutine has ended
+		fn()
+	})
+	done.Wait()
 }
 
-func (k *kit[Req, Res]) count(hist *history) {
-	hist.mu.Lock()
-	defer hist.mu.Unlock()
-	if hist.reached {
-		k.reached++
-		return
+// stuck describes calls that do not return.
+func (k *kit[Req, Res]) stuck(what string, calls ...*record) string {
+	for _, r := range calls {
+		if running := r.control(); running != "" || len(calls) == 1 {
+			running = cmp.Or(running, "no link is running, so the machine may be slow: see chaintest.WithTimeout")
+			return fmt.Sprintf("%s did not return within %s: %s\n%s%s", what, k.within, running, r.text(), traceText(r.trace(), -1))
+		}
 	}
-	if n := len(hist.frames); n > 0 {
-		k.stopped[hist.frames[n-1].name]++
+	return fmt.Sprintf("%s did not return within %s", what, k.within)
+}
+
+// later records a law that was broken after its call.
+func (k *kit[Req, Res]) later(f finding) {
+	k.lateMu.Lock()
+	defer k.lateMu.Unlock()
+	if k.late == nil && f.law == nested && !k.excused(nested, f.link) {
+		k.late = &f
 	}
+}
+
+func (k *kit[Req, Res]) viewOf(req Req) any {
+	if view, ok := k.view.(func(Req) any); ok {
+		return view(req)
+	}
+	return req
 }
 
 // describe prints a program.
 func (k *kit[Req, Res]) describe(p program[Req, Res]) string {
-	end := "returns " + show(p.res)
-	switch p.does {
-	case fails:
-		end = "returns an error"
-		if !reflect.ValueOf(&p.res).Elem().IsZero() {
-			end += " and " + show(p.res)
+	end := string(p.does)
+	if p.does == returns || p.does == fails && !reflect.ValueOf(&p.res).Elem().IsZero() {
+		end += " " + show(p.res)
+	}
+	return fmt.Sprintf("  chain:   %s\n  request: %s\n  context: %s\n  end:     %s\n", k.chain, show(k.viewOf(p.req)), p.caller, end)
+}
+
+// traceText prints a trace, and marks the event at.
+func traceText(trace []event, at int) string {
+	var b strings.Builder
+	b.WriteString("  trace:\n")
+	for i, e := range trace {
+		mark := "    "
+		if i == at {
+			mark = " ≠  "
 		}
-	case panics, goexits:
-		end = p.does.String()
+		b.WriteString(mark + e.String() + "\n")
 	}
-	req := any(p.req)
-	if k.composer != nil && k.composer.View != nil {
-		req = k.composer.View(p.req)
-	}
-	return fmt.Sprintf("  chain:   %s\n  request: %s\n  context: %s\n  end:     %s\n", k.chain, show(req), p.caller, end)
-}
-
-// show prints a value by its Error or String method, or by its exported fields.
-func show(v any) (text string) {
-	defer func() {
-		if recover() != nil { // the String of a nil pointer may panic
-			text = snapshot.Of(v).Public()
-		}
-	}()
-	switch v := v.(type) {
-	case error:
-		return v.Error()
-	case fmt.Stringer:
-		return v.String()
-	}
-	return snapshot.Of(v).Public()
-}
-
-// within runs fn in a new goroutine and reports whether fn ended within d.
-func within(d time.Duration, fn func()) bool {
-	done := make(chan struct{})
-	go unlabeled(fn, func() { close(done) })
-	return patience.Wait(done, d, nil)
-}
-
-// unlabeled runs fn, removes the labels that fn gave to the goroutine, and runs
-// over. Without labels, the kit does not report its own goroutine for the law
-// Goroutines.
-func unlabeled(fn, over func()) {
-	defer over()
-	defer pprof.SetGoroutineLabels(context.Background())
-	fn()
+	return b.String()
 }

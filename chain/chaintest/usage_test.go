@@ -21,7 +21,7 @@ func TestGuards(t *testing.T) {
 		chaintest.WithRequests(clusters),
 		chaintest.WithHeld(locked),
 		chaintest.WithKeptResult("lock", "quota"),
-		chaintest.WithExcuse(chaintest.NextOnce, "retry", "retries once when the cloud is busy"),
+		chaintest.WithExcuse("NextOnce", "retry", "retries once when the cloud is busy"),
 	)
 	chaintest.Order(t, guards, "lock", "retry", "quota")
 }

@@ -34,8 +34,8 @@
 // Run, Conforms and Laws take a link or a chain; Order takes a chain. All of
 // them run it by checks.Compose, like an engine. [Request] and [OwnerRequest]
 // make requests. [Ready], [NotReady], [Stale], [Unknown], [NotFound] and [ByID]
-// make the objects in them. [ResolverOf] and [ListerOf] find objects and sets. [ProvisioningStates] draws values of a state field
-// of Azure.
+// make the objects in them. [ResolverOf] and [ListerOf] find objects and sets.
+// [ProvisioningStates] draws values of a state field of Azure.
 //
 // # Cases
 //
@@ -61,17 +61,20 @@
 //     without a value or being deleted
 //   - with each field of the resource and the owner set to zero
 //
-// A failure names the broken [Rule] and shows the smallest request:
+// A failure names the broken rule and shows the smallest request:
 //
-//	Decides     it decides in time, whatever the owner is
-//	NilFields   it decides if a field is not set
-//	HandsOn     if it proceeds, it passes on the request once, and returns the answer of the inner links
-//	SameAnswer  it gives the same answer to the same request, and changes nothing
-//	Explains    a block has a reason in CamelCase, and a message
+//	Decides     it returns a Result or an error in time ([WithTimeout]), whatever the owner is
+//	NilFields   it does so without a resolver, a lister or any one exported field
+//	HandsOn     if it proceeds, it passes on the request, or an equal copy, exactly once,
+//	            and returns the block, the skip or the error of the inner links
+//	SameAnswer  it gives the same answer, texts included, to the same request and to one with
+//	            copies of its objects; it changes neither the objects nor the request
+//	Explains    a block has a reason in CamelCase (checks.ValidReason), and a message
 //
-// [WithExcuse] excuses a link that breaks a rule on purpose, with a reason. A
-// gate acts, so it is excused from SameAnswer. If a gate or its fake keeps
-// state, the generator should make that state new for each request.
+// An answer that changes is a condition that every pass writes. [WithExcuse]
+// excuses a link that breaks a rule on purpose, with a reason. A gate acts, so
+// it is excused from SameAnswer. If a gate or its fake keeps state, the
+// generator should make that state new for each request.
 //
 // The laws of package chaintest, which [Laws] also tries, cover calls at the
 // same time, the context that a link passes on, and goroutines that do not end.

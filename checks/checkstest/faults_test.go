@@ -49,6 +49,7 @@ func proceedIf(ok bool) (checks.Result, error) {
 }
 
 var (
+	asked    = checks.NewSlot[int]("asked")
 	errFault = errors.New("a fault")
 	counter  atomic.Int64 // the calls of the tested check
 )
@@ -56,69 +57,69 @@ var (
 // faults are wrong checks, for each way in which the kit finds a broken rule.
 var faults = map[string]struct {
 	reason string
-	rule   checkstest.Rule
+	rule   string
 	link   making
 	ending string // the end of the message
 }{
-	"Panics": {"a panic is no decision", checkstest.Decides, decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
+	"Panics": {"a panic is no decision", "Decides", decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
 		if r.Resource.Version > 13 {
 			panic("too new")
 		}
 		return checks.Proceed(), nil
 	}), "it panics: too new"},
-	"Zero": {"the zero Result is no decision", checkstest.Decides, decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
+	"Zero": {"the zero Result is no decision", "Decides", decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
 		return checks.Result{}, nil
 	}), "it returns the zero Result"},
-	"Hangs": {"a check that hangs blocks a worker for ever", checkstest.Decides, decide(func(_ context.Context, r request, end <-chan struct{}) (checks.Result, error) {
+	"Hangs": {"a check that hangs blocks a worker for ever", "Decides", decide(func(_ context.Context, r request, end <-chan struct{}) (checks.Result, error) {
 		if r.Presence != checks.Present {
 			<-end
 		}
 		return checks.Proceed(), nil
 	}), "it does not return within 1m0s, with presence unknown"},
-	"Goexit": {"a fake that the check calls calls t.FailNow", checkstest.Decides, decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
+	"Goexit": {"a fake that the check calls calls t.FailNow", "Decides", decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
 		runtime.Goexit()
 		return checks.Proceed(), nil
 	}), "it ends its goroutine (runtime.Goexit, as t.FailNow does)"},
-	"HangsWhenComposed": {"a link hangs when it is composed", checkstest.Decides, func(end <-chan struct{}) checks.Middleware[*Database] {
+	"HangsWhenComposed": {"a link hangs when it is composed", "Decides", func(end <-chan struct{}) checks.Middleware[*Database] {
 		return chain.Named("Wrong", func(next handler) handler { <-end; return next })
 	}, "when it is composed it does not return within 1m0s"},
 
-	"TypedNilOwner": {"a check compares the interface with nil, not the pointer in it", checkstest.Decides, decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
+	"TypedNilOwner": {"a check compares the interface with nil, not the pointer in it", "Decides", decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
 		c, ok := r.Owner.Value.(*Cluster)
 		return proceedIf(ok && (c.Version == nil || *c.Version > 14))
 	}), "with an owner that is a nil pointer"},
-	"NilState": {"a check dereferences a nil field", checkstest.NilFields, decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
+	"NilState": {"a check dereferences a nil field", "NilFields", decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
 		return proceedIf(r.Resource.Status == nil || *r.Resource.Status.ProvisioningState == "Succeeded")
 	}), "without Resource.Status.ProvisioningState"},
-	"NoLister": {"a check calls a nil lister", checkstest.NilFields, decide(func(ctx context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
+	"NoLister": {"a check calls a nil lister", "NilFields", decide(func(ctx context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
 		_, err := r.Lister(ctx, checks.Query{Kind: "Database"})
 		return checks.Proceed(), err
 	}), "with no lister"},
 
-	"BlocksAfterNext": {"the inner links ran before the block", checkstest.HandsOn, raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
+	"BlocksAfterNext": {"the inner links ran before the block", "HandsOn", raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 		if res, err := next(ctx, r); err != nil || !res.Equal(checks.Proceed()) {
 			return res, err
 		}
 		return proceedIf(r.Resource.Version < 14)
 	}), "it does not proceed, but it called the inner links"},
-	"ForgetsNext": {"the inner checks do not run", checkstest.HandsOn, raw(func(context.Context, request, handler) (checks.Result, error) {
+	"ForgetsNext": {"the inner checks do not run", "HandsOn", raw(func(context.Context, request, handler) (checks.Result, error) {
 		return checks.Proceed(), nil
 	}), "it proceeds and does not call the inner links"},
-	"Twice": {"inner gates act twice", checkstest.HandsOn, raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
+	"Twice": {"inner gates act twice", "HandsOn", raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 		if res, err := next(ctx, r); err != nil || !res.Proceeds() {
 			return res, err
 		}
 		return next(ctx, r)
 	}), "it calls the inner links 2 times"},
-	"OtherOwner": {"the inner checks receive another owner", checkstest.HandsOn, raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
+	"OtherOwner": {"the inner checks receive another owner", "HandsOn", raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 		c := *r
 		c.Owner.Readiness.Message = "changed"
 		return next(ctx, &c)
 	}), "it passes on a changed copy of the request"},
-	"OwnRequest": {"the request is not of this call", checkstest.HandsOn, raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
+	"OwnRequest": {"the request is not of this call", "HandsOn", raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 		return next(ctx, checkstest.Request(r.Resource))
 	}), "it passes on a nil request, or a request that it made"},
-	"Rewords": {"the message does not name the awaited object", checkstest.HandsOn, raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
+	"Rewords": {"the message does not name the awaited object", "HandsOn", raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 		res, err := next(ctx, r)
 		if res.Blocked() {
 			return checks.Block(res.Reason(), "see there"), nil
@@ -126,23 +127,23 @@ var faults = map[string]struct {
 		return res, err
 	}), "an inner link blocks, but the check does not return that"},
 
-	"CountsInText": {"the message of a block changes each time", checkstest.SameAnswer, decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
+	"CountsInText": {"the message of a block changes each time", "SameAnswer", decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
 		return checks.Block("NotYet", fmt.Sprintf("asked %d times", counter.Add(1))), nil
 	}), "the second answer to the same request differs"},
-	"PrintsPointer": {"the message has an address in place of a state", checkstest.SameAnswer, decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
+	"PrintsPointer": {"the message has an address in place of a state", "SameAnswer", decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
 		if r.Resource.Status == nil {
 			return checks.Proceed(), nil
 		}
 		return checks.Block("NotYet", fmt.Sprintf("it is in state %v", r.Resource.Status.ProvisioningState)), nil
 	}), "does it print a pointer instead of a value?"},
-	"Sorts": {"a check sorts a list of the resource", checkstest.SameAnswer, decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
+	"Sorts": {"a check sorts a list of the resource", "SameAnswer", decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
 		slices.Sort(r.Resource.Tags)
 		return checks.Proceed(), nil
 	}), `it changed Resource.Tags[0]: was "b", is "a"`},
-	"SmallReason": {"the reason is not CamelCase", checkstest.Explains, decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
+	"SmallReason": {"the reason is not CamelCase", "Explains", decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
 		return checks.Block("notYet", "wait"), nil
 	}), `the reason "notYet" does not begin with a capital letter`},
-	"BlankMessage": {"a blank message does not name the awaited object", checkstest.Explains, decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
+	"BlankMessage": {"a blank message does not name the awaited object", "Explains", decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
 		return checks.Block("NotYet", " \n"), nil
 	}), "the block for NotYet has no message: name the awaited object"},
 }
@@ -183,13 +184,13 @@ func conforms(t *testing.T, link making, opts ...checkstest.Option) (fake *fakeT
 // The kit notices each fault, and names the rule and the request. At least one
 // fault breaks each rule.
 func TestFaults(t *testing.T) {
-	broken := map[checkstest.Rule]bool{}
+	broken := map[string]bool{}
 	for name, f := range faults {
 		broken[f.rule] = true
 		t.Run(name, func(t *testing.T) {
 			fake := conforms(t, f.link)
 			got := fake.complaint()
-			if !fake.Failed() || !strings.HasPrefix(got, "checkstest: Wrong breaks "+f.rule.String()+" (") || !strings.HasSuffix(got, f.ending) {
+			if !fake.Failed() || !strings.HasPrefix(got, "checkstest: Wrong breaks "+f.rule+" (") || !strings.HasSuffix(got, f.ending) {
 				t.Fatalf("%s: want that it breaks %s with a message that ends in %q, got:\n%s", f.reason, f.rule, f.ending, fake.Output())
 			}
 			if !strings.Contains(fake.Output(), "the request") || !strings.Contains(fake.Output(), "Resource:") {
@@ -197,7 +198,7 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
-	for rule := checkstest.Decides; rule <= checkstest.Explains; rule++ {
+	for _, rule := range []string{"Decides", "NilFields", "HandsOn", "SameAnswer", "Explains"} {
 		if !broken[rule] {
 			t.Errorf("no fault breaks %s", rule)
 		}
@@ -223,7 +224,7 @@ func TestSmallest(t *testing.T) {
 	defer set("rapid.shrinktime", "30s")()
 	defer set("rapid.seed", "1")()
 	fake := conforms(t, faults["Panics"].link)
-	if output := fake.Output(); !strings.Contains(output, "Resource:   &{Version:14 ") {
+	if output := fake.Output(); !strings.Contains(output, "Resource: &{Version:14 ") {
 		t.Errorf("want the request with version 14, got:\n%s", output)
 	}
 }
@@ -248,6 +249,14 @@ func TestNoFaults(t *testing.T) {
 		})},
 		"PanickingError": {"the Error method of an error may panic", decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
 			return checks.Result{}, (*codeError)(nil)
+		})},
+		"Slots": {"each call gets a copy of the request with slots of its own", decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
+			n, err := asked.Get(r)
+			if err != nil {
+				n = 1
+			}
+			asked.Set(r, n)
+			return checks.Proceed(), nil
 		})},
 		"Gate": {"a gate may change the resource and proceed later", func(<-chan struct{}) checks.Middleware[*Database] {
 			return checks.Gate("Begin", func(_ context.Context, r request) (checks.Result, error) {

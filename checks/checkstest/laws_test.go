@@ -4,11 +4,9 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/chain/chaintest"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/checks/checkstest"
 )
@@ -43,14 +41,22 @@ func again(name string) checks.Middleware[*Database] {
 }
 
 func TestLaws(t *testing.T) {
-	var held atomic.Int64
 	quota := checks.Check("quota", func(_ context.Context, r request) (checks.Result, error) { return proceedIf(r.Resource.Version < 16) })
 	act := checks.Gate("act", func(_ context.Context, r request) (checks.Result, error) {
 		begun := slices.Contains(r.Resource.Tags, "begun")
 		r.Resource.Tags = append(r.Resource.Tags, "begun")
 		return proceedIf(begun)
 	})
-	retries := checkstest.WithExcuse(checkstest.HandsOn, "the cloud fails at times", "again")
+	retries := checkstest.WithExcuse("HandsOn", "the cloud fails at times", "again")
+	other := named("other", func(ctx context.Context, r request, next handler) (res checks.Result, err error) {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			res, err = next(ctx, r)
+		}()
+		<-done
+		return res, err
+	})
 	cases := map[string]struct {
 		reason string
 		chain  checks.Chain[*Database]
@@ -73,14 +79,8 @@ func TestLaws(t *testing.T) {
 			}
 			return res, err
 		})), nil, []string{"law Result is broken by link swallows", "was block InnerBlocks: an inner link blocks", ", is skip: never mind"}},
-		"Holds": {"a law without a corresponding rule, with an option of chaintest", chain.New(audit("audit"), named("lock", func(ctx context.Context, r request, next handler) (checks.Result, error) {
-			held.Add(1)
-			res, err := next(ctx, r)
-			if err == nil {
-				held.Add(-1)
-			}
-			return res, err
-		})), []checkstest.Option{checkstest.WithChainOptions(chaintest.WithHeld(func() int { return int(held.Load()) }))}, []string{"law GivesBack is broken by link lock"}},
+		"OtherExcused": {"an excuse from a law without a corresponding rule", chain.New(other), []checkstest.Option{checkstest.WithExcuse("Nested", "it never panics", "other")}, nil},
+		"Other":        {"a law without a corresponding rule", chain.New(other), nil, []string{"law Nested is broken by link other"}},
 		"Explains": {"a rule without a corresponding law", chain.New(audit("audit"), checks.Check("mute", func(_ context.Context, r request) (checks.Result, error) {
 			if r.Resource.Version > 13 {
 				return checks.Block("mute", ""), nil
@@ -107,6 +107,30 @@ func TestLaws(t *testing.T) {
 				if strings.Contains(fake.Output(), private) {
 					t.Errorf("%s: unexported field %s is printed:\n%s", tc.reason, private, fake.Output())
 				}
+			}
+		})
+	}
+}
+
+func TestOrder(t *testing.T) {
+	older := checks.Check("never", func(context.Context, request) (checks.Result, error) { return checks.Block("Never", "never"), nil })
+	guards := chain.New(audit("audit"), newEnough())
+	cases := map[string]struct {
+		reason string
+		chain  checks.Chain[*Database]
+		names  []string
+		want   string
+	}{
+		"Same":   {"the order is that of the list, and each link runs", guards, []string{"audit", "NewEnough"}, ""},
+		"Other":  {"the order is another", guards, []string{"NewEnough", "audit"}, "want: NewEnough -> audit"},
+		"Unseen": {"a link never runs", guards.Prepend(older), []string{"never", "audit", "NewEnough"}, "checkstest: Order: never -> audit -> NewEnough: no call ran link audit: give requests that pass the outer links"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			fake := &fakeT{}
+			fake.Run(func() { checkstest.Order(fake, tc.chain, ordinary(), tc.names...) })
+			if fake.Failed() != (tc.want != "") || !strings.Contains(fake.Reported(), tc.want) {
+				t.Errorf("%s: want %q, got:\n%s", tc.reason, tc.want, fake.Reported())
 			}
 		})
 	}

@@ -1,16 +1,23 @@
 package checkstest
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/testing/patience"
 )
 
 // Case is a request with the expected answer. R is the type of the request,
@@ -42,7 +49,7 @@ type Links[R any] interface {
 func Run[R any, L Links[R]](t rapid.TB, link L, cases map[string]Case[R], opts ...Option) {
 	t.Helper()
 	s := configure(t, "Run", opts)
-	links := linksOf[R](t, "Run", link)
+	links := linksOf(t, "Run", link, rapid.Just(*new(R)))
 	if len(cases) == 0 {
 		t.Fatalf("checkstest: Run: %s: there are no cases", links)
 	}
@@ -64,30 +71,39 @@ func (c Case[R]) try(links chain.Chain[R, checks.Result], s *settings) (fault st
 	case c.Want.verdict == "":
 		return "its Want is not set: use Proceeds, Skips, Blocks or Fails"
 	}
-	a, e := askOnce(links, s, copied(c.Request))
-	if why := e.fault(s.within); why != "" {
+	var a answer
+	end := patience.Run(s.within, nil, func() { a = ask(checks.Compose(links), copied(c.Request)) })
+	if why := cmp.Or(end.Fault(s.within), faultOf(a.err)); why != "" {
 		return "want " + c.Want.String() + ", but " + why
 	}
-	got := outcomeOf(a.res, a.err)
-	if diff := cmp.Diff(c.Want.whole(got, a.err), got); diff != "" {
+	got := outcomeOf(a)
+	if diff := gocmp.Diff(c.Want.whole(got, a.err), got); diff != "" {
 		return fmt.Sprintf("want %s, got %s\n-want, +got:\n%s", c.Want, a, diff)
 	}
 	return ""
 }
 
-// askOnce calls a chain once.
-func askOnce[R any](links chain.Chain[R, checks.Result], s *settings, req R) (answer, ending) {
-	h := compose(links, s)
-	if h.broken.how != returned {
-		return answer{}, h.broken
+// linksOf returns the tested link as a chain, or fails the test. by is the
+// function that the user called.
+func linksOf[R any, L Links[R]](t rapid.TB, by string, link L, requests *rapid.Generator[R]) (links chain.Chain[R, checks.Result]) {
+	t.Helper()
+	switch l := any(link).(type) {
+	case chain.Chain[R, checks.Result]:
+		links = l
+	case chain.Middleware[R, checks.Result]:
+		if l == nil {
+			t.Fatalf("checkstest: %s: the link is nil", by)
+		}
+		links = chain.New(l)
 	}
-	answers := make(chan answer, 1)
-	w := watch{within: s.within}
-	if e := w.do(func() { answers <- h.ask(req) }); e.how != returned {
-		return answer{}, e
+	if _, ok := partsOf(*new(R)); !ok {
+		t.Fatalf("checkstest: %s: %s: a check is about a *checks.Request[T] or *checks.OwnerRequest, not about a %s",
+			by, links, reflect.TypeFor[R]())
 	}
-	a := <-answers
-	return a, a.ending
+	if requests == nil {
+		t.Fatalf("checkstest: %s: %s: the generator of requests is nil", by, links)
+	}
+	return links
 }
 
 // sub runs do as a subtest if t has subtests.
@@ -100,4 +116,165 @@ func sub(t rapid.TB, name string, do func(rapid.TB)) {
 		return
 	}
 	do(t)
+}
+
+// Want is the answer that a [Case] expects. [Proceeds], [Skips], [Blocks],
+// [Ignores], [Finishes], [Releases], [Fails] and [FailsAs] make one. The zero
+// Want fails the test.
+type Want struct {
+	verdict, reason string
+	retry           classify.Retry // Unset: any
+	after           time.Duration  // 0: any
+	refs            []checks.Ref   // sorted; none: any
+	parts           []string
+	errs            []wantedError
+}
+
+// wantedError is a property that an error must have.
+type wantedError struct {
+	name string
+	is   func(error) bool
+}
+
+const verdictError = "error"
+
+// Proceeds expects that the check proceeds.
+func Proceeds() Want { return Want{verdict: "proceed"} }
+
+// Skips expects that the check skips the inner links.
+func Skips() Want { return Want{verdict: "skip"} }
+
+// Blocks expects a block with the reason. The options are those of
+// [checks.Block]. Run compares [checks.WithRetry] and [checks.WithAfter] if
+// they are given. With [checks.WithWaitingFor], the awaited objects must be
+// exactly these, in any order.
+func Blocks(reason string, opts ...checks.BlockOption) Want {
+	// A block shows the settings of the options. A second block with another
+	// Retry shows whether the options set one.
+	given := checks.Block("Wanted", "wanted", opts...)
+	other := checks.Block("Wanted", "wanted", append([]checks.BlockOption{checks.WithRetry(classify.OnChange)}, opts...)...)
+	w := Want{verdict: "block", reason: reason, after: given.After(), refs: sorted(given.WaitingFor())}
+	if given.Retry() == other.Retry() {
+		w.retry = given.Retry()
+	}
+	return w
+}
+
+// Ignores expects [checks.Ignore].
+func Ignores() Want { return Want{verdict: "ignore"} }
+
+// Finishes expects [checks.Finished] with the reason.
+func Finishes(reason string) Want { return Want{verdict: "finish", reason: reason} }
+
+// Releases expects [checks.Release].
+func Releases() Want { return Want{verdict: "release"} }
+
+// Fails expects an error in which errors.Is finds all of errs; without errs,
+// any error.
+func Fails(errs ...error) Want {
+	w := Want{verdict: verdictError}
+	for _, target := range errs {
+		w.errs = append(w.errs, wantedError{fmt.Sprint(target), func(err error) bool { return errors.Is(err, target) }})
+	}
+	return w
+}
+
+// FailsAs expects an error in which errors.As finds one of type E.
+func FailsAs[E error]() Want {
+	return Want{verdict: verdictError, errs: []wantedError{{"a " + reflect.TypeFor[E]().String(), func(err error) bool {
+		_, ok := errors.AsType[E](err)
+		return ok
+	}}}}
+}
+
+// Saying returns a Want that also expects each part in the message of the
+// result, or in the text of the error.
+func (w Want) Saying(parts ...string) Want {
+	w.parts = slices.Concat(w.parts, parts)
+	return w
+}
+
+// String returns the expected answer in one line.
+func (w Want) String() string {
+	var more []string
+	for _, e := range w.errs {
+		more = append(more, e.name)
+	}
+	for _, part := range w.parts {
+		more = append(more, fmt.Sprintf("saying %q", part))
+	}
+	if w.retry != classify.Unset {
+		more = append(more, w.retry.String())
+	}
+	if w.after > 0 {
+		more = append(more, "in "+w.after.String())
+	}
+	for _, ref := range w.refs {
+		more = append(more, "waiting for "+ref.String())
+	}
+	text := strings.TrimSpace(cmp.Or(w.verdict, "nothing") + " " + w.reason)
+	if len(more) > 0 {
+		text += " [" + strings.Join(more, ", ") + "]"
+	}
+	return text
+}
+
+// outcome is an answer in the form that is compared. Its fields are exported
+// for cmp.
+type outcome struct {
+	Verdict, Reason, Message string
+	Retry                    string
+	After                    time.Duration
+	WaitingFor               []checks.Ref
+}
+
+func outcomeOf(a answer) outcome {
+	if a.err != nil {
+		return outcome{Verdict: verdictError, Message: fmt.Sprint(a.err)}
+	}
+	o := outcome{Reason: a.res.Reason(), Message: a.res.Message(), After: a.res.After(), WaitingFor: sorted(a.res.WaitingFor())}
+	o.Verdict, _ = a.res.Describe()
+	if a.res.Blocked() {
+		o.Retry = a.res.Retry().String()
+	}
+	return o
+}
+
+// whole returns the expected outcome. It takes the parts that w leaves open
+// from got.
+func (w Want) whole(got outcome, err error) outcome {
+	want := got
+	if w.verdict != got.Verdict { // the rest cannot be compared
+		want = outcome{Verdict: w.verdict}
+	}
+	want.Reason = cmp.Or(w.reason, want.Reason)
+	if w.retry != classify.Unset {
+		want.Retry = w.retry.String()
+	}
+	want.After = cmp.Or(w.after, want.After)
+	if len(w.refs) > 0 {
+		want.WaitingFor = w.refs
+	}
+	var missing []string
+	for _, part := range w.parts {
+		if !strings.Contains(want.Message, part) {
+			missing = append(missing, fmt.Sprintf("... %q ...", part))
+		}
+	}
+	for _, e := range w.errs {
+		if err == nil || !e.is(err) {
+			missing = append(missing, e.name)
+		}
+	}
+	if len(missing) > 0 {
+		want.Message = strings.Join(missing, " and ")
+	}
+	return want
+}
+
+func sorted(refs []checks.Ref) []checks.Ref {
+	slices.SortFunc(refs, func(a, b checks.Ref) int {
+		return cmp.Compare(fmt.Sprintf("%q", a), fmt.Sprintf("%q", b))
+	})
+	return refs
 }

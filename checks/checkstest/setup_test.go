@@ -28,7 +28,7 @@ func TestSetUp(t *testing.T) {
 		"WantsNothing": {"a case needs a Want", func(t *fakeT) {
 			checkstest.Run(t, ready, checkstest.OwnerCases{"A": {Reason: "why", Request: checkstest.OwnerRequest()}})
 		}, `checkstest: OwnerReady: case "A" (why): its Want is not set: use Proceeds, Skips, Blocks or Fails`},
-		"BreaksInRun": {"WithExcuse has no effect in Run", func(t *fakeT) { checkstest.Run(t, ready, some, checkstest.WithExcuse(checkstest.SameAnswer, "why")) }, "checkstest: Run: option 1: WithExcuse is for Conforms and Laws"},
+		"BreaksInRun": {"WithExcuse has no effect in Run", func(t *fakeT) { checkstest.Run(t, ready, some, checkstest.WithExcuse("SameAnswer", "why")) }, "checkstest: Run: option 1: WithExcuse is for Conforms and Laws"},
 		"RunNoTime":   {"a time-out must be positive", func(t *fakeT) { checkstest.Run(t, ready, some, checkstest.WithTimeout(0)) }, "checkstest: Run: option 1: WithTimeout(0s): give a positive duration"},
 		"ZeroOption":  {"the zero Option has no effect", func(t *fakeT) { checkstest.Conforms(t, ready, owners, checkstest.Option{}) }, "checkstest: Conforms: option 1: it is the zero Option: use WithTimeout or WithExcuse"},
 		"NotARequest": {"the link needs a request of package checks", func(t *fakeT) {
@@ -43,13 +43,13 @@ func TestSetUp(t *testing.T) {
 		"OrderNilGenerator": {"the generator is required", func(t *fakeT) { checkstest.Order(t, chain.New(ready), nil, "OwnerReady") }, "checkstest: Order: OwnerReady: the generator of requests is nil"},
 		"LawsNilGenerator":  {"the generator is required", func(t *fakeT) { checkstest.Laws[*checks.OwnerRequest](t, ready, nil) }, "checkstest: Laws: OwnerReady: the generator of requests is nil"},
 		"BreaksWithoutWhy": {"an excuse needs a reason", func(t *fakeT) {
-			checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(checkstest.SameAnswer, " "))
+			checkstest.Conforms(t, ready, owners, checkstest.WithExcuse("SameAnswer", " "))
 		}, "checkstest: Conforms: option 1: WithExcuse(SameAnswer): give a reason"},
 		"BreaksTwice": {"the second excuse is probably for another rule", func(t *fakeT) {
-			checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(checkstest.HandsOn, "why"), checkstest.WithExcuse(checkstest.HandsOn, "why"))
+			checkstest.Conforms(t, ready, owners, checkstest.WithExcuse("HandsOn", "why"), checkstest.WithExcuse("HandsOn", "why"))
 		}, "checkstest: Conforms: option 2: WithExcuse(HandsOn) is given twice"},
 		"BreaksDecides": {"every check must decide", func(t *fakeT) {
-			checkstest.Conforms(t, ready, owners, checkstest.WithExcuse(checkstest.Decides, "why"))
+			checkstest.Conforms(t, ready, owners, checkstest.WithExcuse("Decides", "why"))
 		}, "checkstest: Conforms: option 1: WithExcuse(Decides): no check is excused from deciding"},
 		"FailedAlready": {"rapid would panic in a failed test", func(t *fakeT) { t.Fail(); checkstest.Conforms(t, ready, owners) }, "checkstest: Conforms: OwnerReady: the rules were not tried, because the test has already failed"},
 	}

@@ -13,7 +13,7 @@ import (
 // variant is a drawn request, or a request made from one.
 type variant[R any] struct {
 	what string // the difference, such as "with no owner"; empty for the drawn request
-	rule Rule   // the rule that a missing decision breaks
+	rule string // the rule that a missing decision breaks
 	req  R
 }
 
@@ -25,8 +25,14 @@ func (v variant[R]) with(sentence string) string {
 	return sentence + ", " + v.what
 }
 
-// otherKind is an owner that no check expects.
-type otherKind struct{ Name string }
+// String returns the request with one line for each part.
+func (v variant[R]) String() string {
+	what := "the request"
+	if v.what != "" {
+		what += ", " + v.what + ","
+	}
+	return what + " is" + viewOf(v.req).text("\n    ", "")
+}
 
 var (
 	errResolver = errors.New("the resolver fails")
@@ -34,28 +40,25 @@ var (
 )
 
 // variants returns requests that authors forget. It does not change given.
-func variants[R any](given R) []variant[R] {
-	var all []variant[R]
-	add := func(rule Rule, what string, change func(parts)) {
+func variants[R any](given R) (all []variant[R]) {
+	add := func(rule, what string, change func(parts)) {
 		req := copied(given)
 		change(mustPartsOf(req))
 		all = append(all, variant[R]{what, rule, req})
 	}
 	p := mustPartsOf(given)
-
-	owner := p.owner.Owner
-	ref := owner.Ref
+	owner, ref := p.owner.Owner, p.owner.Owner.Ref
 	if ref == (checks.Ref{}) {
 		ref = checks.Ref{Kind: "Owner", Name: "owner"}
 	}
 	is := func(what string, o checks.Object) {
-		add(Decides, what, func(p parts) { p.owner.Owner = o })
+		add(decides, what, func(p parts) { p.owner.Owner = o })
 	}
 	is("with no owner", checks.Object{})
 	is("with an owner that no reference names yet", NotSet(cmp.Or(ref.Kind, "Owner")))
 	is("with an owner that is not found", NotFound(ref))
 	is("with an owner known by its ID only", ByID("/subscriptions/s/owners/owner"))
-	is("with an owner of another kind", Ready(ref, &otherKind{Name: "other"}))
+	is("with an owner of another kind", Ready(ref, &struct{ Other string }{"other"}))
 	if v := reflect.ValueOf(owner.Value); v.Kind() == reflect.Pointer {
 		is("with an owner that is a nil pointer", Ready(ref, reflect.Zero(v.Type()).Interface()))
 	}
@@ -68,63 +71,67 @@ func variants[R any](given R) []variant[R] {
 		is("with an owner that is being deleted", deleting)
 	}
 
-	add(Decides, "about to be deleted", func(p parts) { p.owner.Deleting = true })
+	add(decides, "about to be deleted", func(p parts) { p.owner.Deleting = true })
 	if p.owner.Applied {
-		add(Decides, "before Apply", func(p parts) { p.owner.Applied = false })
+		add(decides, "before Apply", func(p parts) { p.owner.Applied = false })
 	} else {
-		add(Decides, "after Apply", func(p parts) { p.owner.Applied = true })
+		add(decides, "after Apply", func(p parts) { p.owner.Applied = true })
 	}
 	if p.owner.Vocabulary != nil {
-		add(NilFields, "with no vocabulary", func(p parts) { p.owner.Vocabulary = nil })
+		add(nilFields, "with no vocabulary", func(p parts) { p.owner.Vocabulary = nil })
 	}
 	if p.presence != nil {
 		for _, other := range [...]checks.Presence{checks.PresenceUnknown, checks.Absent, checks.Present} {
 			if other != *p.presence {
-				add(Decides, "with presence "+other.String(), func(p parts) { *p.presence = other })
+				add(decides, "with presence "+other.String(), func(p parts) { *p.presence = other })
 			}
 		}
 	}
 	if p.owner.Resolver != nil {
-		add(NilFields, "with no resolver", func(p parts) { p.owner.Resolver = nil })
-		add(Decides, "with a resolver that finds nothing", func(p parts) { p.owner.Resolver = ResolverOf() })
-		add(Decides, "with a resolver that fails", func(p parts) {
+		add(nilFields, "with no resolver", func(p parts) { p.owner.Resolver = nil })
+		add(decides, "with a resolver that finds nothing", func(p parts) { p.owner.Resolver = ResolverOf() })
+		add(decides, "with a resolver that fails", func(p parts) {
 			p.owner.Resolver = func(context.Context, checks.Ref) (checks.Object, error) { return checks.Object{}, errResolver }
 		})
 	}
 	if list := p.owner.Lister; list != nil {
 		is("with an owner that an empty set names", NotFound(checks.Query{Kind: "Owner"}.Ref()))
-		add(NilFields, "with no lister", func(p parts) { p.owner.Lister = nil })
-		lister := func(rule Rule, what string, of func([]checks.Object, error) ([]checks.Object, error)) {
+		add(nilFields, "with no lister", func(p parts) { p.owner.Lister = nil })
+		lister := func(rule, what string, change func(*checks.Object), empty bool, fails error) {
 			add(rule, "with a lister that "+what, func(p parts) {
-				p.owner.Lister = func(ctx context.Context, q checks.Query) ([]checks.Object, error) { return of(list(ctx, q)) }
+				p.owner.Lister = func(ctx context.Context, q checks.Query) ([]checks.Object, error) {
+					objects, err := list(ctx, q)
+					if empty {
+						return nil, fails
+					}
+					objects = slices.Clone(objects)
+					for i := range objects {
+						change(&objects[i])
+					}
+					return objects, err
+				}
 			})
 		}
-		lister(Decides, "finds nothing", func([]checks.Object, error) ([]checks.Object, error) { return nil, nil })
-		lister(Decides, "fails", func([]checks.Object, error) ([]checks.Object, error) { return nil, errLister })
-		lister(NilFields, "finds objects without a value", func(objects []checks.Object, err error) ([]checks.Object, error) {
-			objects = slices.Clone(objects)
-			for i := range objects {
-				objects[i].Value = nil
+		lister(decides, "finds nothing", nil, true, nil)
+		lister(decides, "fails", nil, true, errLister)
+		lister(nilFields, "finds objects without a value", func(o *checks.Object) { o.Value = nil }, false, nil)
+		lister(decides, "finds objects that are being deleted", func(o *checks.Object) { o.Deleting = true }, false, nil)
+	}
+	without := func(what string, of func(parts) reflect.Value) {
+		for n := 0; len(all) < 2*maxVariants; n++ {
+			req := equalCopy(given)
+			path := unset(of(mustPartsOf(req)), n)
+			if path == "" {
+				return
 			}
-			return objects, err
-		})
-		lister(Decides, "finds objects that are being deleted", func(objects []checks.Object, err error) ([]checks.Object, error) {
-			objects = slices.Clone(objects)
-			for i := range objects {
-				objects[i].Deleting = true
-			}
-			return objects, err
-		})
+			all = append(all, variant[R]{"without " + what + path, nilFields, req})
+		}
 	}
 	if p.resource.IsValid() {
-		for path, v := range unset(p.resource) {
-			add(NilFields, "without Resource"+path, func(p parts) { p.resource.Set(v) })
-		}
+		without("Resource", func(p parts) reflect.Value { return p.resource })
 	}
 	if owner.Found() {
-		for path, v := range unset(reflect.ValueOf(owner.Value)) {
-			add(NilFields, "without Owner.Value"+path, func(p parts) { p.owner.Owner.Value = v.Interface() })
-		}
+		without("Owner.Value", func(p parts) reflect.Value { return reflect.ValueOf(p.owner.Owner.Value) })
 	}
 	return all
 }

@@ -1,0 +1,238 @@
+package checkstest
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/slot"
+	"github.com/windlass-go/windlass/internal/testing/snapshot"
+)
+
+// parts are the parts of a request of any type.
+type parts struct {
+	owner    *checks.OwnerRequest
+	resource reflect.Value    // settable; not valid for an owner check
+	presence *checks.Presence // nil for an owner check
+}
+
+// partsOf returns the parts of a request, and none for a nil request. ok
+// reports whether req is a request.
+func partsOf(req any) (p parts, ok bool) {
+	if owner, ok := req.(*checks.OwnerRequest); ok {
+		return parts{owner: owner}, true
+	}
+	v, of := reflect.ValueOf(req), reflect.TypeFor[checks.OwnerRequest]()
+	if v.Kind() != reflect.Pointer || v.Type().Elem().PkgPath() != of.PkgPath() || v.Type().Elem().Kind() != reflect.Struct {
+		return p, false
+	}
+	if f, found := v.Type().Elem().FieldByName(of.Name()); !found || f.Type != of {
+		return p, false
+	}
+	if v.IsNil() {
+		return p, true
+	}
+	v = v.Elem()
+	return parts{
+		owner:    v.FieldByName(of.Name()).Addr().Interface().(*checks.OwnerRequest),
+		resource: v.FieldByName("Resource"),
+		presence: v.FieldByName("Presence").Addr().Interface().(*checks.Presence),
+	}, true
+}
+
+// mustPartsOf is partsOf for a value that is known to be a request.
+func mustPartsOf(req any) parts {
+	p, _ := partsOf(req)
+	return p
+}
+
+// copied returns a shallow copy of a request, with slots of its own.
+func copied[R any](req R) R {
+	c := reflect.New(reflect.TypeOf(req).Elem())
+	c.Elem().Set(reflect.ValueOf(req).Elem())
+	values := slot.Of(mustPartsOf(c.Interface()).owner)
+	*values = (*values).Clone()
+	return c.Interface().(R)
+}
+
+// equalCopy returns an equal request with copies of its objects.
+func equalCopy[R any](req R) R {
+	c := copied(req)
+	p, seen := mustPartsOf(c), map[reflect.Value]reflect.Value{}
+	if p.owner.Owner.Value != nil {
+		p.owner.Owner.Value = deepCopy(reflect.ValueOf(p.owner.Owner.Value), seen).Interface()
+	}
+	if p.resource.IsValid() {
+		p.resource.Set(deepCopy(p.resource, seen))
+	}
+	return c
+}
+
+// deepCopy copies everything that exported fields refer to. The copy shares
+// unexported fields, and structs without exported fields: a pointer to such a
+// struct is only an identity.
+func deepCopy(v reflect.Value, seen map[reflect.Value]reflect.Value) reflect.Value {
+	c := reflect.New(v.Type()).Elem()
+	c.Set(v)
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() || opaque(v.Type().Elem()) {
+			return v
+		}
+		key := reflect.NewAt(v.Type().Elem(), v.UnsafePointer()) // without the flags of v
+		if c, ok := seen[key]; ok {
+			return c
+		}
+		c = reflect.New(v.Type().Elem()).Convert(v.Type())
+		seen[key] = c
+		c.Elem().Set(deepCopy(v.Elem(), seen))
+	case reflect.Interface:
+		if !v.IsNil() {
+			c.Set(deepCopy(v.Elem(), seen))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				c.Field(i).Set(deepCopy(v.Field(i), seen))
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		if v.Kind() == reflect.Slice && !v.IsNil() {
+			c.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+		}
+		for i := range v.Len() {
+			c.Index(i).Set(deepCopy(v.Index(i), seen))
+		}
+	case reflect.Map:
+		if !v.IsNil() {
+			c.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
+		}
+		for iter := v.MapRange(); iter.Next(); {
+			c.SetMapIndex(iter.Key(), deepCopy(iter.Value(), seen))
+		}
+	}
+	return c
+}
+
+func opaque(t reflect.Type) bool {
+	if t.Kind() != reflect.Struct {
+		return false
+	}
+	for i := range t.NumField() {
+		if t.Field(i).IsExported() {
+			return false
+		}
+	}
+	return t.NumField() > 0
+}
+
+// unset sets the n-th exported field below v that is not zero to zero, and
+// returns its path, such as ".Status.State". It counts fields at any level up to
+// a depth, and the first two elements of a list. It returns "" if there are
+// fewer fields.
+func unset(v reflect.Value, n int) (path string) {
+	var walk func(v reflect.Value, at string, depth int)
+	part := func(v reflect.Value, at string, depth int) {
+		if path != "" || v.IsZero() {
+			return
+		}
+		if n--; n < 0 {
+			path = at
+			v.SetZero()
+			return
+		}
+		walk(v, at, depth)
+	}
+	walk = func(v reflect.Value, at string, depth int) {
+		if depth == 0 {
+			return
+		}
+		switch v.Kind() {
+		case reflect.Pointer, reflect.Interface:
+			if !v.IsNil() && (v.Kind() == reflect.Interface || !opaque(v.Type().Elem())) {
+				walk(v.Elem(), at, depth-1)
+			}
+		case reflect.Struct:
+			for i := range v.NumField() {
+				if f := v.Type().Field(i); f.IsExported() && v.CanSet() {
+					part(v.Field(i), at+"."+f.Name, depth-1)
+				}
+			}
+		case reflect.Slice:
+			for i := range min(v.Len(), 2) {
+				part(v.Index(i), at+"["+strconv.Itoa(i)+"]", depth-1)
+			}
+		}
+	}
+	walk(v, "", 12)
+	return path
+}
+
+// view holds the parts of a request that checks see and must not change.
+type view struct {
+	Resource         any
+	Presence         any // nil for an owner check
+	Owner            checks.Object
+	Resolver         checks.Resolver
+	Lister           checks.Lister
+	Kind, APIVersion string
+	Deleting         bool
+	Applied          bool
+	Vocabulary       *checks.Vocabulary
+	Errors           classify.Errors
+}
+
+func viewOf(req any) view {
+	p := mustPartsOf(req)
+	o := p.owner
+	v := view{Owner: o.Owner, Resolver: o.Resolver, Lister: o.Lister, Kind: o.Kind, APIVersion: o.APIVersion, Deleting: o.Deleting,
+		Applied: o.Applied, Vocabulary: o.Vocabulary, Errors: o.Errors}
+	if p.resource.IsValid() {
+		v.Resource, v.Presence = p.resource.Interface(), *p.presence
+	}
+	return v
+}
+
+// String returns the parts that are set, in one line.
+func (v view) String() string { return v.text("", ", ") }
+
+// text returns the parts that are set, each between before and after.
+func (v view) text(before, after string) string {
+	var b strings.Builder
+	for i, of := 0, reflect.ValueOf(v); i < of.NumField(); i++ {
+		f, text := of.Field(i), "set"
+		if f.IsZero() {
+			continue
+		}
+		switch value := f.Interface().(type) {
+		case checks.Resolver, checks.Lister:
+		case fmt.Stringer:
+			text = value.String()
+		default:
+			text = snapshot.Of(value).Public()
+		}
+		b.WriteString(before + of.Type().Field(i).Name + ": " + text + after)
+	}
+	return strings.TrimSuffix(b.String(), after)
+}
+
+// unchanged reports whether two requests are equal and refer to the same
+// objects.
+func unchanged[R any](a, b R) bool {
+	v, w := viewOf(a), viewOf(b)
+	return identical(v.Resource, w.Resource) && identical(v.Owner.Value, w.Owner.Value) && snapshot.Of(v).Diff(w) == ""
+}
+
+// identical reports whether two values are not different pointers.
+func identical(a, b any) bool {
+	v, w := reflect.ValueOf(a), reflect.ValueOf(b)
+	return v.Kind() != reflect.Pointer || w.Kind() != reflect.Pointer || v.Pointer() == w.Pointer()
+}
+
+func isNil(v any) bool {
+	value := reflect.ValueOf(v)
+	return !value.IsValid() || value.Kind() == reflect.Pointer && value.IsNil()
+}
