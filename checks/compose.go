@@ -2,9 +2,12 @@ package checks
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/linktag"
 	"github.com/windlass-go/windlass/internal/onion"
 	"github.com/windlass-go/windlass/internal/probe"
 	"github.com/windlass-go/windlass/internal/run"
@@ -242,3 +245,128 @@ func stray(l *chain.Link, isNil bool) error {
 	}
 	return fmt.Errorf("checks: the request passed on to %s: %w", to, cause)
 }
+
+// Check makes a link from a function that decides. The inner links run only
+// after [Proceed]. An error means that the check could not decide. A result
+// returned with an error is ignored, but the trace shows the reason of a block.
+//
+// R is *Request[T] or *OwnerRequest, inferred from decide. decide must not
+// change the request, and must be safe for concurrent use. These panic: a nil
+// decide, an empty name, and any other R.
+//
+// The link returns [ErrNotComposed] for a request that no [Compose] opened. So
+// a chain that is run in another way does not proceed past a link that forgets
+// next.
+func Check[R any](name string, decide func(ctx context.Context, req R) (Result, error)) chain.Middleware[R, Result] {
+	if decide == nil {
+		panic(fmt.Sprintf("checks: Check: the function of %q is nil", name))
+	}
+	return newCheck(name, linktag.Check{}, decide)
+}
+
+// Gate makes a link from a function that acts and then waits. act starts the
+// missing work and blocks until the work is done. A Gate is a [Check] with a
+// side effect. A chain lists it as "Gate(name)".
+//
+// [All] and [Cached] refuse a Gate: All could run it too often, and Cached too
+// rarely. A nil act and an empty name panic.
+func Gate[R any](name string, act func(ctx context.Context, req R) (Result, error)) chain.Middleware[R, Result] {
+	if act == nil {
+		panic(fmt.Sprintf("checks: Gate: the function of %q is nil", name))
+	}
+	if strings.TrimSpace(name) == "" {
+		panic("checks: Gate: the name is empty")
+	}
+	return newCheck("Gate("+name+")", linktag.Check{Acts: true}, act)
+}
+
+// newCheck makes a link from a function that never sees next.
+func newCheck[R any](name string, tag linktag.Check, decide func(context.Context, R) (Result, error)) chain.Middleware[R, Result] {
+	return makeCheck(name, tag, decide, nil)
+}
+
+// newGroup makes a link of other checks. open makes its function, with
+// observers around each of these checks.
+func newGroup[R any](name string, tag linktag.Check, open func(observers []chain.Observer) func(context.Context, R) (Result, error)) chain.Middleware[R, Result] {
+	return makeCheck(name, tag, open(nil), func(observers []chain.Observer) chain.Middleware[R, Result] {
+		return makeCheck(name, tag, open(observers), nil)
+	})
+}
+
+// watched returns c with observers around each of its links.
+func watched[R any](c chain.Chain[R, Result], observers []chain.Observer) chain.Chain[R, Result] {
+	for _, o := range observers {
+		c = c.Observe(o)
+	}
+	return c
+}
+
+// makeCheck makes a link from a function that never sees next. inside makes the
+// link again, with observers around the checks inside it. It is nil for a
+// single check.
+func makeCheck[R any](name string, tag linktag.Check, decide func(context.Context, R) (Result, error), inside any) chain.Middleware[R, Result] {
+	source := probe.Caller()
+	if strings.TrimSpace(name) == "" {
+		panic(fmt.Sprintf("checks: Check: the name of the link at %s is empty", source))
+	}
+	of := requestOf[R](fmt.Sprintf("Check: the request of %q", name))
+	return probe.Named(probe.Answer{Name: name, Source: source, Tag: tag, Func: decide, Inside: inside}, func(next chain.Handler[R, Result]) chain.Handler[R, Result] {
+		return func(ctx context.Context, req R) (Result, error) {
+			o := of.owner(req)
+			if o == nil || o.call.Note() == nil {
+				return Result{}, notComposed(name, o == nil)
+			}
+			facts := o.facts()
+			res, err := decide(ctx, req)
+			o.setFacts(facts)
+			if err != nil || res.d != proceed && !res.passes(ctx, o) {
+				return res, err
+			}
+			return next(ctx, req)
+		}
+	})
+}
+
+// tagOf returns the tag of a link made by [Check] or [Gate]. ok is false for
+// any other link.
+func tagOf[R any](link chain.Middleware[R, Result]) (tag linktag.Check, ok bool) {
+	if link == nil {
+		return linktag.Check{}, false
+	}
+	tag, ok = chain.New(link).Links()[0].Tag.(linktag.Check)
+	return tag, ok
+}
+
+// nameOf returns the name under which a chain lists a link.
+func nameOf[R any](link chain.Middleware[R, Result]) string {
+	if link == nil {
+		return "nil"
+	}
+	return chain.New(link).Links()[0].Name
+}
+
+// Errors of checks and of [Compose]. Test for them with errors.Is. The text names
+// the link or the slot.
+var (
+	// ErrNoDecision: a link returned the zero Result and no error.
+	ErrNoDecision = errors.New("the zero Result is no decision: return checks.Proceed, Skip or Block")
+	// ErrEndNotReached: a link returned Proceed, but it did not call next, or
+	// the inner links did not proceed in its last call of next.
+	ErrEndNotReached = errors.New("it returned Proceed, but the inner links did not proceed: call next and return its result, or return checks.Skip")
+	// ErrNilRequest: a link called next with a nil request, or the chain was
+	// called with one.
+	ErrNilRequest = errors.New("the request is nil")
+	// ErrForeignRequest: a link called next with a request that it made itself.
+	ErrForeignRequest = errors.New("the request is not the one that this call began with: call next with the request that the link received, or with a copy of it")
+	// ErrNotComposed: a link made by [Check] or [Gate] received a request that
+	// no Compose opened.
+	ErrNotComposed = errors.New("the chain was not run by checks.Compose, so a link that forgets next would go unnoticed: use checks.Compose(chain) in place of chain.Then")
+	// ErrNoLister: a check has to list objects, and the request has no Lister.
+	ErrNoLister = errors.New("the request has no lister: give the reconciler one with flow.WithLister")
+	// ErrNoResolver: a check has to look up an object, and the request has no
+	// Resolver.
+	ErrNoResolver = errors.New("the request has no resolver: give the reconciler one with flow.WithResolver")
+	// ErrSlotUnset: [Slot.Get] found no value in this pass.
+	ErrSlotUnset = errors.New("it is not set in this pass: a check before the reader must run and call Set; " +
+		"a check that Cached remembers, a check that is left out, and a poll of an operation under way set nothing")
+)

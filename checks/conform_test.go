@@ -25,16 +25,15 @@ func TestOwnerChecksConform(t *testing.T) {
 	}
 	ready := checks.OwnerReady()
 	links := map[string]checks.OwnerMiddleware{
-		"OwnerReady":                              ready,
-		"OwnerReady/ByIDBlocked":                  checks.OwnerReady(checks.WithByIDBlocked()),
-		"OwnerFound":                              checks.OwnerFound(),
-		"OwnerFound/RequiredOwner":                checks.OwnerFound(checks.WithRequiredOwner(), checks.WithByIDBlocked()),
-		"OwnerProvisioningState":                  checks.OwnerProvisioningState(clusterState),
-		"OwnerProvisioningState/UnknownAllowed":   checks.OwnerProvisioningState(clusterState, checks.WithUnknownAllowed()),
-		"OwnerProvisioningState/WrongKindAllowed": checks.OwnerProvisioningState(clusterState, checks.WithWrongKindAllowed()),
-		"OwnerIs":                checks.OwnerIs("OwnerIs", tooOld),
-		"OwnerIs/UnknownAllowed": checks.OwnerIs("OwnerIs", tooOld, checks.WithUnknownAllowed()),
-		"All":                    checks.All(ready, checks.OwnerProvisioningState(clusterState), checks.OwnerIs("OwnerIs", tooOld)),
+		"OwnerReady":                            ready,
+		"OwnerReady/ByIDBlocked":                checks.OwnerReady(checks.WithByIDBlocked()),
+		"OwnerFound":                            checks.OwnerFound(),
+		"OwnerFound/RequiredOwner":              checks.OwnerFound(checks.WithRequiredOwner(), checks.WithByIDBlocked()),
+		"OwnerProvisioningState":                checks.OwnerProvisioningState(clusterState),
+		"OwnerProvisioningState/UnknownAllowed": checks.OwnerProvisioningState(clusterState, checks.WithUnknownAllowed()),
+		"OwnerIs":                               checks.OwnerIs("OwnerIs", tooOld),
+		"OwnerIs/UnknownAllowed":                checks.OwnerIs("OwnerIs", tooOld, checks.WithUnknownAllowed()),
+		"All":                                   checks.All(ready, checks.OwnerProvisioningState(clusterState), checks.OwnerIs("OwnerIs", tooOld)),
 		"Check": checks.Check("Check", func(_ context.Context, r ownerRequest) (checks.Result, error) {
 			if c, ok := r.Owner.Value.(*Cluster); !ok || c == nil || c.Version > 12 {
 				return checks.Skip("why not"), nil
@@ -92,10 +91,10 @@ func TestChecksConform(t *testing.T) {
 		}, checks.WithByIDBlocked()),
 		"ApprovalPending":          checks.ApprovalPending(connections, approval),
 		"OwnerFits":                checks.OwnerFits("OwnerFits", ahead),
-		"OwnerFits/UnknownAllowed": checks.OwnerFits("OwnerFits", ahead, checks.WithUnknownAllowed(), checks.WithWrongKindAllowed()),
+		"OwnerFits/UnknownAllowed": checks.OwnerFits("OwnerFits", ahead, checks.WithUnknownAllowed()),
 		"OnOwner":                  owner,
 		"ReferenceIs":              checks.ReferenceIs("network", networkOf, sameVersion),
-		"ReferenceIs/Allowed":      checks.ReferenceIs("network", networkOf, sameVersion, checks.WithUnknownAllowed(), checks.WithWrongKindAllowed(), checks.WithReason("TooOld")),
+		"ReferenceIs/Allowed":      checks.ReferenceIs("network", networkOf, sameVersion, checks.WithUnknownAllowed(), checks.WithReason("TooOld")),
 		"Unused":                   checks.Unused("hosts", claimsOf),
 		"Unique":                   checks.Unique("host", claimsOf, checks.WithFollowing()),
 		"ResourceIs": checks.ResourceIs("Offered", func(d *Database) string {

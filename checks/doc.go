@@ -154,9 +154,8 @@
 //	subnet.Set(req, s)          // in the check
 //	s, err := subnet.Get(req)   // in a later check, a link, or Apply
 //
-// [WithSlot] sets a slot to the object that OwnerIs, OwnerFits or ReferenceIs
-// found suitable. Reading a slot that is not set is an error ([ErrSlotUnset]).
-// [Slot] lists the checks that do not run and so set nothing.
+// Reading a slot that is not set is an error ([ErrSlotUnset]). [Slot] lists the
+// checks that do not run and so set nothing.
 //
 // # Running a chain
 //

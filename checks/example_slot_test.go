@@ -1,6 +1,7 @@
 package checks_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/windlass-go/windlass/chain"
@@ -11,23 +12,15 @@ import (
 var owningCluster = checks.NewSlot[*Cluster]("owning cluster")
 
 // The check sets the slot to the cluster that it approved. Later links need no
-// type assertion and no second check. A cluster with an objection is not in the
-// slot.
-func ExampleWithSlot() {
-	check := checks.Compose(chain.New(checks.OwnerIs("ClusterUpgraded", func(c *Cluster) string {
-		if *c.Status.ProvisioningState == "Upgrading" {
-			return "it is being upgraded; wait until the upgrade ends"
-		}
-		return ""
-	}, checks.WithSlot(owningCluster))))
-
-	for _, state := range []*string{&succeeded, &upgrading} {
-		req := ofCluster(&Cluster{Status: &ClusterStatus{ProvisioningState: state}})
-		res, _ := check(ctx, req)
-		approved, err := owningCluster.Get(req)
-		fmt.Println(res.Blocked(), approved != nil, err == nil)
-	}
-	// Output:
-	// false true true
-	// true false false
+// type assertion and no second lookup.
+func ExampleSlot() {
+	approve := checks.Check("approve", func(_ context.Context, req *checks.OwnerRequest) (checks.Result, error) {
+		owningCluster.Set(req, req.Owner.Value.(*Cluster))
+		return checks.Proceed(), nil
+	})
+	req := ofCluster(&Cluster{Version: 17})
+	_, _ = checks.Compose(chain.New(checks.OwnerFound(), approve))(ctx, req)
+	cluster, err := owningCluster.Get(req)
+	fmt.Println(cluster.Version, err)
+	// Output: 17 <nil>
 }

@@ -52,7 +52,7 @@ func ExampleOwnerReady() {
 func ExampleProvisioningState() {
 	check := checks.Compose(chain.New(
 		checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState },
-			checks.WithAllowed(append(checks.Settled(), "Ready")...)),
+			checks.WithAllowed("Succeeded", "Failed", "Canceled", "Ready")),
 	))
 
 	req := ofDatabase(&Database{Status: &DatabaseStatus{ProvisioningState: &upgrading}})

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/linktag"
@@ -16,8 +14,7 @@ import (
 
 // Option sets how a prebuilt check decides. The comment of each option names
 // the checks that take it. Any other check panics, and so does an option with a
-// useless value. A [BlockOption] is an Option of every prebuilt check except
-// [Cached].
+// useless value. A [BlockOption] is an Option of every prebuilt check.
 type Option interface {
 	set(s *settings)
 }
@@ -27,25 +24,21 @@ type settings struct {
 	check string   // the check's name, for the texts of panics
 	takes []string // the names of the options that the check takes
 
-	states                                                        []string // the states given to WithAllowed or WithDenied; nil: the Vocabulary decides
-	denies                                                        bool     // the states were given to WithDenied
-	exact, unknownProceeds, wrongKindProceeds, idBlocks, required bool
-	follows                                                       bool // the check follows the objects that it reads
-	number                                                        int  // the number given to WithMinimum or WithSize
-	reason                                                        string
-	slot                                                          any // the *Slot given to WithSlot; nil: none
-	now                                                           func() time.Time
-	block                                                         []BlockOption
+	states                              []string // the states given to WithAllowed or WithDenied; nil: the Vocabulary decides
+	denies                              bool     // the states were given to WithDenied
+	unfollowed                          bool     // WithoutFollowing is given
+	follows                             bool     // the check follows the objects that it reads
+	minimum                             int
+	reason                              string
+	unknownProceeds, idBlocks, required bool
+	block                               []BlockOption
 }
 
 // configure returns the settings of a check that blocks. Such a check takes
-// [WithReason], every [BlockOption], and the options that takes names.
+// [WithReason], every [BlockOption], and the options that takes names. It panics
+// if the check does not take an option.
 func configure(check string, opts []Option, takes ...string) *settings {
-	return (&settings{check: check, takes: append(takes, "WithReason")}).with(opts)
-}
-
-// with applies the options, and panics if the check does not take one of them.
-func (s *settings) with(opts []Option) *settings {
+	s := &settings{check: check, takes: append(takes, "WithReason")}
 	for i, o := range opts {
 		s.must(o != nil, "option %d is nil", i+1)
 		o.set(s)
@@ -72,7 +65,6 @@ func (o option) set(s *settings) {
 }
 
 func (o BlockOption) set(s *settings) {
-	s.must(slices.Contains(s.takes, "WithReason"), "a BlockOption is not for this check: give it to the check that blocks")
 	s.block = append(s.block, o)
 }
 
@@ -100,8 +92,7 @@ func (s *settings) unusable(reason string, retry classify.Retry, ref *Ref, befor
 
 // WithAllowed lets a check of states proceed in these states only, in place of
 // the states of the [Vocabulary]. Case and white space around a state make no
-// difference, unless [WithExactStates] is given. No states and an empty state
-// panic.
+// difference. No states and an empty state panic.
 func WithAllowed[S ~string](states ...S) Option { return statesOption("WithAllowed", false, states) }
 
 // WithDenied makes a check of states block in these states only. Case, white
@@ -121,24 +112,12 @@ func statesOption[S ~string](name string, denies bool, states []S) Option {
 	}}
 }
 
-// WithExactStates makes case and white space matter when a check of states
-// compares them. White space around a state given to WithAllowed or WithDenied
-// is still removed.
-func WithExactStates() Option { return option{"WithExactStates", func(s *settings) { s.exact = true }} }
-
 // WithUnknownAllowed lets a check proceed while the state, the field or the
 // list of approvals is not reported. A check of an owner or of references also
 // proceeds while only the cloud ID of the object is known. It is for the checks
 // of states, OwnerIs, OwnerFits, ReferenceIs and ApprovalPending.
 func WithUnknownAllowed() Option {
 	return option{"WithUnknownAllowed", func(s *settings) { s.unknownProceeds = true }}
-}
-
-// WithWrongKindAllowed lets a check proceed if the owner or the referenced
-// object has another Go type than the check expects. It is for
-// OwnerProvisioningState, OwnerIs, OwnerFits and ReferenceIs.
-func WithWrongKindAllowed() Option {
-	return option{"WithWrongKindAllowed", func(s *settings) { s.wrongKindProceeds = true }}
 }
 
 // WithByIDBlocked makes a check block if only the cloud ID of the owner or
@@ -166,51 +145,20 @@ func WithFollowing() Option {
 // check follows each object that the resource refers to ([Follow]), so that a
 // change, such as a rotated Secret, reaches the cloud.
 func WithoutFollowing() Option {
-	return option{"WithoutFollowing", func(s *settings) { s.follows = false }}
-}
-
-// WithSlot sets slot to the owner or the referenced object when the check
-// proceeds because it has no objection to that object. It is for OwnerIs,
-// OwnerFits and ReferenceIs.
-//
-// The slot stays unset if the check proceeds without reading an object: nothing
-// is referenced, the resource is being deleted, or [WithUnknownAllowed] or
-// [WithWrongKindAllowed] allowed it.
-//
-// These panic: a nil slot, a slot for another type than the check's object, and
-// [Cached] around such a check, because a remembered check sets nothing.
-func WithSlot[V any](slot *Slot[V]) Option {
-	return option{"WithSlot", func(s *settings) {
-		s.must(slot != nil && slot.name != "", "WithSlot: the slot was not declared: make it with checks.NewSlot")
-		s.slot = slot
-	}}
-}
-
-// slotOf returns the slot given to WithSlot, or nil. It panics if the slot does
-// not hold a V.
-func slotOf[V any](s *settings) *Slot[V] {
-	slot, ok := s.slot.(*Slot[V])
-	s.must(ok || s.slot == nil, "WithSlot: the slot is a %T, and the check is for a %s: declare a slot of that type", s.slot, reflect.TypeFor[V]())
-	return slot
+	return option{"WithoutFollowing", func(s *settings) { s.unfollowed = true }}
 }
 
 // WithMinimum makes ApprovalPending block while the list has fewer than n
 // approvals. An n below 1 panics.
-func WithMinimum(n int) Option { return positive("WithMinimum", n) }
-
-// WithSize sets how many keys [Cached] remembers. An n below 1 panics.
-func WithSize(n int) Option { return positive("WithSize", n) }
-
-func positive(name string, n int) Option {
-	return option{name, func(s *settings) {
-		s.must(n >= 1, "%s(%d): give at least 1", name, n)
-		s.number = n
+func WithMinimum(n int) Option {
+	return option{"WithMinimum", func(s *settings) {
+		s.must(n >= 1, "WithMinimum(%d): give at least 1", n)
+		s.minimum = n
 	}}
 }
 
 // WithReason replaces the reason of the blocks of a prebuilt check. It is for
-// every prebuilt check except [Cached]. A reason that is not valid
-// ([ValidReason]) panics.
+// every prebuilt check. A reason that is not valid ([ValidReason]) panics.
 //
 // These blocks keep their reason:
 //
@@ -222,14 +170,6 @@ func WithReason(reason string) Option {
 	return option{"WithReason", func(s *settings) {
 		s.must(ValidReason(reason), "WithReason(%q) is not a condition reason: a letter, then letters, digits and _,: only", text.Line(reason, text.Word))
 		s.reason = reason
-	}}
-}
-
-// WithClock replaces time.Now for [Cached]. A nil function panics.
-func WithClock(now func() time.Time) Option {
-	return option{"WithClock", func(s *settings) {
-		s.must(now != nil, "WithClock: the function is nil")
-		s.now = now
 	}}
 }
 

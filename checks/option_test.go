@@ -43,9 +43,6 @@ var configurable = map[string]func(...checks.Option){
 		checks.ApprovalPending(func(*Deep) []int { return nil }, func(int) checks.Approval { return checks.Approval{} }, o...)
 	},
 	"Paused": func(o ...checks.Option) { checks.Paused(func(*Deep) bool { return false }, o...) },
-	"Cached(a)": func(o ...checks.Option) {
-		checks.Cached(time.Hour, func(request) int { return 0 }, returns[request]("a", checks.Proceed(), nil), o...)
-	},
 }
 
 // TestOptionsFit gives each option to each check. A check must refuse an option
@@ -56,31 +53,24 @@ func TestOptionsFit(t *testing.T) {
 		all = append(all, check)
 	}
 	slices.Sort(all)
-	but := func(name string) []string {
-		return slices.DeleteFunc(slices.Clone(all), func(c string) bool { return c == name })
-	}
 	states := []string{"LiveState", "OwnerProvisioningState", "ProvisioningState"}
 	cases := map[string]struct {
 		reason string
 		option checks.Option
 		takes  []string
 	}{
-		"WithAllowed":          {"WithAllowed is for checks of states", checks.WithAllowed("a"), states},
-		"WithDenied":           {"WithDenied is for checks of states", checks.WithDenied("a"), states},
-		"WithExactStates":      {"WithExactStates is for checks of states", checks.WithExactStates(), states},
-		"WithUnknownAllowed":   {"WithUnknownAllowed is for checks that read a field", checks.WithUnknownAllowed(), []string{"ApprovalPending", "LiveState", "OwnerProvisioningState", "ProvisioningState", "ReferenceIs(network)", "fits", "suits"}},
-		"WithWrongKindAllowed": {"WithWrongKindAllowed is for checks that expect a type", checks.WithWrongKindAllowed(), []string{"OwnerProvisioningState", "ReferenceIs(network)", "fits", "suits"}},
-		"WithFollowing":        {"WithFollowing is for checks of owners and sets", checks.WithFollowing(), []string{"OwnerFound", "OwnerProvisioningState", "OwnerReady", "Unique(host)", "Unused(users)", "fits", "suits"}},
-		"WithoutFollowing":     {"WithoutFollowing is for checks of references", checks.WithoutFollowing(), []string{"ReferenceIs(network)", "ReferenceReady(network)"}},
-		"WithByIDBlocked":      {"WithByIDBlocked is for checks that proceed by ID only", checks.WithByIDBlocked(), []string{"OwnerFound", "OwnerReady", "ReferenceReady(network)"}},
-		"WithRequiredOwner":    {"WithRequiredOwner is for checks that proceed without an owner", checks.WithRequiredOwner(), []string{"OwnerFound", "OwnerReady"}},
-		"WithMinimum":          {"WithMinimum is for approvals", checks.WithMinimum(1), []string{"ApprovalPending"}},
-		"WithReason":           {"every check that blocks has a reason", checks.WithReason("Other"), but("Cached(a)")},
-		"WithRetry":            {"every check that blocks has a retry", checks.WithRetry(classify.Fast), but("Cached(a)")},
-		"WithAfter":            {"every check that blocks has a delay", checks.WithAfter(time.Second), but("Cached(a)")},
-		"WithWaitingFor":       {"every check that blocks has awaited objects", checks.WithWaitingFor(prod), but("Cached(a)")},
-		"WithClock":            {"Cached reads the clock", checks.WithClock(time.Now), []string{"Cached(a)"}},
-		"WithSize":             {"Cached remembers keys", checks.WithSize(1), []string{"Cached(a)"}},
+		"WithAllowed":        {"WithAllowed is for checks of states", checks.WithAllowed("a"), states},
+		"WithDenied":         {"WithDenied is for checks of states", checks.WithDenied("a"), states},
+		"WithUnknownAllowed": {"WithUnknownAllowed is for checks that read a field", checks.WithUnknownAllowed(), []string{"ApprovalPending", "LiveState", "OwnerProvisioningState", "ProvisioningState", "ReferenceIs(network)", "fits", "suits"}},
+		"WithFollowing":      {"WithFollowing is for checks of owners and sets", checks.WithFollowing(), []string{"OwnerFound", "OwnerProvisioningState", "OwnerReady", "Unique(host)", "Unused(users)", "fits", "suits"}},
+		"WithoutFollowing":   {"WithoutFollowing is for checks of references", checks.WithoutFollowing(), []string{"ReferenceIs(network)", "ReferenceReady(network)"}},
+		"WithByIDBlocked":    {"WithByIDBlocked is for checks that proceed by ID only", checks.WithByIDBlocked(), []string{"OwnerFound", "OwnerReady", "ReferenceReady(network)"}},
+		"WithRequiredOwner":  {"WithRequiredOwner is for checks that proceed without an owner", checks.WithRequiredOwner(), []string{"OwnerFound", "OwnerReady"}},
+		"WithMinimum":        {"WithMinimum is for approvals", checks.WithMinimum(1), []string{"ApprovalPending"}},
+		"WithReason":         {"every check that blocks has a reason", checks.WithReason("Other"), all},
+		"WithRetry":          {"every check that blocks has a retry", checks.WithRetry(classify.Fast), all},
+		"WithAfter":          {"every check that blocks has a delay", checks.WithAfter(time.Second), all},
+		"WithWaitingFor":     {"every check that blocks has awaited objects", checks.WithWaitingFor(prod), all},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -109,7 +99,6 @@ func TestOptionsSetUp(t *testing.T) {
 	state := func(opts ...checks.Option) func() {
 		return func() { checks.ProvisioningState(deepState, opts...) }
 	}
-	cached := func(opts ...checks.Option) func() { return func() { configurable["Cached(a)"](opts...) } }
 	cases := map[string]setUp{
 		"NoStates":   {"WithAllowed without states would block everything", state(checks.WithAllowed[string]()), "checks: ProvisioningState: WithAllowed names no states"},
 		"NoDenied":   {"WithDenied without states would block nothing", state(checks.WithDenied[State]()), "checks: ProvisioningState: WithDenied names no states"},
@@ -119,9 +108,6 @@ func TestOptionsSetUp(t *testing.T) {
 		"BadReason":  {"a reason that Kubernetes refuses is a set-up error", state(checks.WithReason("not yet")), `checks: ProvisioningState: WithReason("not yet") is not a condition reason: a letter, then letters, digits and _,: only`},
 		"NoReason":   {"an empty reason is a set-up error", state(checks.WithReason("")), `checks: ProvisioningState: WithReason("") is not a condition reason: a letter, then letters, digits and _,: only`},
 		"LongReason": {"the panic cuts a long reason", state(checks.WithReason(strings.Repeat("x", 1025))), `checks: ProvisioningState: WithReason("` + strings.Repeat("x", 78) + `... (947 bytes more)") is not a condition reason: a letter, then letters, digits and _,: only`},
-		"NilClock":   {"the clock must not be nil", cached(checks.WithClock(nil)), "checks: Cached(a): WithClock: the function is nil"},
-		"Size0":      {"a size of zero remembers nothing", cached(checks.WithSize(0)), "checks: Cached(a): WithSize(0): give at least 1"},
-		"Negative":   {"a negative size remembers nothing", cached(checks.WithSize(-1)), "checks: Cached(a): WithSize(-1): give at least 1"},
 	}
 	for check, with := range configurable {
 		cases["Nil/"+check] = setUp{"the panic names the index of a nil option", func() { with(nil) }, "checks: " + check + ": option 1 is nil"}

@@ -57,39 +57,35 @@ func aboutOwner(name string, ready bool, opts []Option) OwnerMiddleware {
 // The check also blocks in these cases:
 //
 //   - No reference names the owner, or the owner is not found.
-//   - The owner is not a W ([WithWrongKindAllowed]).
+//   - The owner is not a W.
 //   - Only the cloud ID of the owner is known ([WithUnknownAllowed]).
 //   - objection dereferences nil: the owner has not reported the field yet
 //     ([WithUnknownAllowed]).
 //
 // A block is retried at [classify.Slow], at [classify.Fast] if the owner is not
-// found, and at [classify.OnChange] if it is not set or has another type.
-// [WithSlot] hands the owner over to later links. A nil objection and an empty
-// name panic.
+// found, and at [classify.OnChange] if it is not set or has another type. A nil
+// objection and an empty name panic.
 func OwnerIs[W any](name string, objection func(owner W) string, opts ...Option) OwnerMiddleware {
-	s := configure(name, opts, "WithUnknownAllowed", "WithWrongKindAllowed", "WithSlot", "WithFollowing")
+	s := configure(name, opts, "WithUnknownAllowed", "WithFollowing")
 	s.must(objection != nil, "the function is nil")
-	slot := slotOf[W](s)
-	return newCheck(name, s.followingOwner(linktag.Check{Sets: slot != nil}), func(ctx context.Context, req *OwnerRequest) (Result, error) {
-		owner, res := ownerAs[W](ctx, s, req)
-		if res.IsZero() {
-			res = suits(ctx, s, &ofOwner, "owner ", &req.Owner.Ref, owner, filling(slot, req, objection))
-		}
-		return res, nil
-	})
+	return ownerIs(s, linktag.Check{}, func(_ *OwnerRequest, owner W) string { return objection(owner) })
 }
 
 // OwnerFits is [OwnerIs] for an objection that compares the resource with its
 // owner, for instance a version newer than the owner's.
 func OwnerFits[T, W any](name string, objection func(resource T, owner W) string, opts ...Option) Middleware[T] {
-	s := configure(name, opts, "WithUnknownAllowed", "WithWrongKindAllowed", "WithSlot", "WithFollowing")
+	s := configure(name, opts, "WithUnknownAllowed", "WithFollowing")
 	s.must(objection != nil, "the function is nil")
-	slot := slotOf[W](s)
-	return newCheck(name, s.followingOwner(linktag.Check{NeedsOwner: true, Sets: slot != nil}), func(ctx context.Context, req *Request[T]) (Result, error) {
-		owner, res := ownerAs[W](ctx, s, &req.OwnerRequest)
+	return ownerIs(s, linktag.Check{NeedsOwner: true}, func(req *Request[T], owner W) string { return objection(req.Resource, owner) })
+}
+
+// ownerIs makes a check of the owner by an objection.
+func ownerIs[R PassRequest, W any](s *settings, tag linktag.Check, objection func(R, W) string) chain.Middleware[R, Result] {
+	return newCheck(s.check, s.followingOwner(tag), func(ctx context.Context, req R) (Result, error) {
+		o := req.base()
+		owner, res := ownerAs[W](ctx, s, o)
 		if res.IsZero() {
-			fits := func(owner W) string { return objection(req.Resource, owner) }
-			res = suits(ctx, s, &ofOwner, "owner ", &req.Owner.Ref, owner, filling(slot, &req.OwnerRequest, fits))
+			res = suits(ctx, s, &ofOwner, "owner ", &o.Owner.Ref, owner, func(owner W) string { return objection(req, owner) })
 		}
 		return res, nil
 	})
@@ -109,11 +105,11 @@ func OwnerFits[T, W any](name string, objection func(resource T, owner W) string
 //     ([WithUnknownAllowed]).
 //   - There is no owner, or it is not found.
 //   - Only the cloud ID of the owner is known ([WithUnknownAllowed]).
-//   - The owner is not a W ([WithWrongKindAllowed]).
+//   - The owner is not a W.
 //
 // A block is retried as for [OwnerIs]. A nil selector panics.
 func OwnerProvisioningState[W any, S ~string](selector func(owner W) *S, opts ...Option) OwnerMiddleware {
-	s := configure("OwnerProvisioningState", opts, "WithAllowed", "WithDenied", "WithExactStates", "WithUnknownAllowed", "WithWrongKindAllowed", "WithFollowing")
+	s := configure("OwnerProvisioningState", opts, "WithAllowed", "WithDenied", "WithUnknownAllowed", "WithFollowing")
 	s.must(selector != nil, "the selector is nil")
 	return newCheck(s.check, s.followingOwner(linktag.Check{}), func(ctx context.Context, req *OwnerRequest) (Result, error) {
 		owner, res := ownerAs[W](ctx, s, req)

@@ -79,8 +79,7 @@ func TestUnusableOwner(t *testing.T) {
 				return blocks("OwnerWrongKind", classify.OnChange, "owner Cluster prod is a checks_test.Deep, and "+check+" is for a *checks_test.Deep: name an owner of that kind", prod)
 			},
 		},
-		"WrongKindAllowed": {reason: "WithWrongKindAllowed proceeds, and the trace shows it", owner: checks.Object{Ref: prod, Value: &Cluster{}}, opts: []checks.Option{checks.WithWrongKindAllowed()}, want: pass("owner Cluster prod has another type than the check expects")},
-		"WrongKindMissing": {reason: "no option allows a missing owner", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.WithWrongKindAllowed(), checks.WithUnknownAllowed()}, want: notFound},
+		"WrongKindMissing": {reason: "no option allows a missing owner", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.WithUnknownAllowed()}, want: notFound},
 		"KeptNotFound":     {reason: "a missing owner keeps its reason", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.WithReason("Waiting")}, want: notFound},
 		"KeptWrongKind": {
 			reason: "an owner of another type keeps its reason", owner: checks.Object{Ref: prod, Value: &Cluster{}}, opts: []checks.Option{checks.WithReason("Waiting")},

@@ -52,13 +52,13 @@ func FuzzReason(f *testing.F) {
 // TestReasons reads the reasons from the source, so that it also tests new
 // ones.
 func TestReasons(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "reason.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "result.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var reasons []string
 	ast.Inspect(file, func(n ast.Node) bool {
-		if spec, ok := n.(*ast.ValueSpec); ok {
+		if spec, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "Reason") {
 			s, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
 			if err != nil {
 				t.Fatal(err)

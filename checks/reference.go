@@ -44,8 +44,9 @@ func ReferenceReady[T any](name string, refs func(resource T) []Ref, opts ...Opt
 
 // ofReferences returns the settings of a check of references.
 func ofReferences(check string, opts []Option, takes ...string) *settings {
-	s := &settings{check: check, takes: append(takes, "WithReason", "WithoutFollowing"), follows: true}
-	return s.with(opts)
+	s := configure(check, opts, append(takes, "WithoutFollowing")...)
+	s.follows = !s.unfollowed
+	return s
 }
 
 // references makes a check that calls decide for each object that refs names,
@@ -56,14 +57,11 @@ func references[T any](s *settings, name string, refs func(T) []Ref, decide func
 	before := name + " "
 	added := s.block // added once to the sum: each option may hold many refs
 	s.block = nil
-	tag := s.following(linktag.Check{Sets: s.slot != nil}, func(request any) []Ref { return refs(request.(*Request[T]).Resource) })
+	tag := s.following(linktag.Check{}, func(request any) []Ref { return refs(request.(*Request[T]).Resource) })
 	return newCheck(s.check, tag, func(ctx context.Context, req *Request[T]) (Result, error) {
 		wanted, err := required(refs, req.Resource, s.check, "return checks.OptionalRefs(...) for references that may be nil")
 		if err != nil {
 			return Result{}, err
-		}
-		if n := len(wanted) - count(wanted, Ref{}); s.slot != nil && n > 1 {
-			return Result{}, fmt.Errorf("%s: the resource refers to %d objects, and the slot of WithSlot holds one: make a check for each reference", s.check, n)
 		}
 		var sum gathered
 		resolve := req.Resolver
@@ -112,16 +110,6 @@ func references[T any](s *settings, name string, refs func(T) []Ref, decide func
 
 var errSetRef = errors.New("it names a set, and this check is for single objects")
 
-// count returns how often ref is in refs.
-func count(refs []Ref, ref Ref) (n int) {
-	for i := range refs {
-		if refs[i] == ref {
-			n++
-		}
-	}
-	return n
-}
-
 // noResolver replaces a missing Resolver.
 func noResolver(_ context.Context, ref Ref) (Object, error) {
 	if ref.ByIDOnly() {
@@ -155,7 +143,7 @@ func OptionalRefs(refs ...*Ref) []Ref {
 // The check also blocks in these cases:
 //
 //   - An object is not found.
-//   - An object is not a W ([WithWrongKindAllowed]).
+//   - An object is not a W.
 //   - Only the cloud ID of an object is known ([WithUnknownAllowed]).
 //   - objection dereferences nil: the object has not reported the field yet
 //     ([WithUnknownAllowed]).
@@ -170,19 +158,15 @@ func OptionalRefs(refs ...*Ref) []Ref {
 // ([WithoutFollowing]). The check fails if refs dereferences nil, if
 // the Resolver returns an error, and if the request has no Resolver
 // ([ErrNoResolver]). A nil function and an empty name panic.
-//
-// [WithSlot] hands the object over to later links. The check then fails if refs
-// names more than one object.
 func ReferenceIs[T, W any](name string, refs func(resource T) []Ref, objection func(resource T, referent W) string, opts ...Option) Middleware[T] {
-	s := ofReferences("ReferenceIs("+name+")", opts, "WithUnknownAllowed", "WithWrongKindAllowed", "WithSlot")
+	s := ofReferences("ReferenceIs("+name+")", opts, "WithUnknownAllowed")
 	s.must(objection != nil, "the objection is nil")
-	slot := slotOf[W](s)
 	before := name + " "
 	return references(s, name, refs, func(ctx context.Context, req *Request[T], ref *Ref, o Object) Result {
 		referent, res := typed[W](ctx, s, &ofReference, before, ref, &o)
 		if res.IsZero() {
 			fits := func(referent W) string { return objection(req.Resource, referent) }
-			res = suits(ctx, s, &ofReference, before, ref, referent, filling(slot, &req.OwnerRequest, fits))
+			res = suits(ctx, s, &ofReference, before, ref, referent, fits)
 		}
 		return res
 	})

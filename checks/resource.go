@@ -24,7 +24,7 @@ import (
 //
 // A block is retried at [classify.Slow].
 func ProvisioningState[T any, S ~string](selector func(resource T) *S, opts ...Option) Middleware[T] {
-	s := configure("ProvisioningState", opts, "WithAllowed", "WithDenied", "WithExactStates", "WithUnknownAllowed")
+	s := configure("ProvisioningState", opts, "WithAllowed", "WithDenied", "WithUnknownAllowed")
 	s.must(selector != nil, "the selector is nil")
 	return Check(s.check, func(ctx context.Context, req *Request[T]) (Result, error) {
 		return s.ofResource(ctx, &req.OwnerRequest, req.Presence, known(ctx, selector, req.Resource)), nil
@@ -37,7 +37,7 @@ func ProvisioningState[T any, S ~string](selector func(resource T) *S, opts ...O
 // resource is absent. Any other error is the error of the check. A nil fetch
 // panics.
 func LiveState[T any, S ~string](fetch func(ctx context.Context, req *Request[T]) (S, error), opts ...Option) Middleware[T] {
-	s := configure("LiveState", opts, "WithAllowed", "WithDenied", "WithExactStates", "WithUnknownAllowed")
+	s := configure("LiveState", opts, "WithAllowed", "WithDenied", "WithUnknownAllowed")
 	s.must(fetch != nil, "the function is nil")
 	return Check(s.check, func(ctx context.Context, req *Request[T]) (Result, error) {
 		presence := req.Presence
@@ -183,13 +183,13 @@ func ApprovalPending[T, C any](list func(resource T) []C, approval func(C) Appro
 		approved, open := req.Vocabulary.approved(), unapproved{worst: len(approvals)}
 		for i := range all {
 			var a Approval // set by the function below: another copy takes longer than the check
-			ok, _ := optional(ctx, func(c C) bool { a = approval(c); return listed(approved, a.Status, false) }, all[i])
+			ok, _ := optional(ctx, func(c C) bool { a = approval(c); return listed(approved, a.Status) }, all[i])
 			if !ok {
 				open.add(req.Vocabulary, a, i+1, len(all))
 			}
 		}
-		if n := len(all); n < s.number {
-			open.note(notReported, fmt.Sprintf("approvals found: %d, required: at least %d", n, s.number))
+		if n := len(all); n < s.minimum {
+			open.note(notReported, fmt.Sprintf("approvals found: %d, required: at least %d", n, s.minimum))
 		}
 		if open.worst == len(approvals) {
 			return Proceed(), nil
@@ -210,7 +210,7 @@ func (u *unapproved) add(words *Vocabulary, a Approval, i, n int) {
 		a.Name = fmt.Sprintf("connection %d of %d", i, n)
 	}
 	place, status, end := 0, "", ""
-	for place < unknownStatus && !listed(approvals[place].words(words), a.Status, false) {
+	for place < unknownStatus && !listed(approvals[place].words(words), a.Status) {
 		place++
 	}
 	if place == unknownStatus {

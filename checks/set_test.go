@@ -136,7 +136,7 @@ func TestOwnerOfSet(t *testing.T) {
 		"OwnerReady":             checks.OwnerReady(),
 		"OwnerFound":             checks.OwnerFound(),
 		"OwnerIs":                checks.OwnerIs("is", func(*Cluster) string { return "" }),
-		"OwnerIs/Allowed":        checks.OwnerIs("is", func(*Cluster) string { return "" }, checks.WithUnknownAllowed(), checks.WithWrongKindAllowed()),
+		"OwnerIs/Allowed":        checks.OwnerIs("is", func(*Cluster) string { return "" }, checks.WithUnknownAllowed()),
 		"OwnerProvisioningState": checks.OwnerProvisioningState(func(c *Cluster) *string { return c.Status.ProvisioningState }),
 	}
 	for name, link := range links {

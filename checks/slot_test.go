@@ -148,87 +148,9 @@ func TestSlotErrors(t *testing.T) {
 	}
 }
 
-func TestSlotSetUp(t *testing.T) {
-	fits := func(*Cluster) string { return "" }
-	mustPanic(t, map[string]setUp{
-		"NilSlot": {"no slot can be set", func() { checks.OwnerIs("fits", fits, checks.WithSlot[*Cluster](nil)) },
-			"checks: fits: WithSlot: the slot was not declared: make it with checks.NewSlot"},
-		"ZeroSlot": {"the zero Slot holds nothing", func() { checks.OwnerIs("fits", fits, checks.WithSlot(&checks.Slot[*Cluster]{})) },
-			"checks: fits: WithSlot: the slot was not declared: make it with checks.NewSlot"},
-		"Type": {"the check cannot set a slot of another type", func() { checks.OwnerIs("fits", fits, checks.WithSlot(region)) },
-			"checks: fits: WithSlot: the slot is a *checks.Slot[string], and the check is for a *checks_test.Cluster: declare a slot of that type"},
-		"FitsType": {"the check cannot set a slot of another type", func() {
-			checks.OwnerFits("fits", func(*Database, *Cluster) string { return "" }, checks.WithSlot(region))
-		}, "checks: fits: WithSlot: the slot is a *checks.Slot[string], and the check is for a *checks_test.Cluster: declare a slot of that type"},
-		"Other": {"the check has no owner to set it to", func() { checks.OwnerReady(checks.WithSlot(region)) },
-			"checks: OwnerReady: the option WithSlot is not for this check"},
-		"Cached": {"a remembered check would set nothing", func() {
-			checks.Cached(time.Minute, func(request) int { return 1 }, checks.All(checks.OnOwner[*Database](checks.OwnerIs("fits", fits, checks.WithSlot(parent)))))
-		}, "checks: Cached(All(OnOwner(fits))): the check sets a slot, and a remembered check sets nothing: leave WithSlot out, or do not remember the check"},
-		"CachedFits": {"a remembered check would set nothing", func() {
-			checks.Cached(time.Minute, func(request) int { return 1 }, checks.OwnerFits("fits", func(*Database, *Cluster) string { return "" }, checks.WithSlot(parent)))
-		}, "checks: Cached(fits): the check sets a slot, and a remembered check sets nothing: leave WithSlot out, or do not remember the check"},
-	})
+func TestNewSlot(t *testing.T) {
 	if text := panicOf(func() { checks.NewSlot[int](" ") }); !strings.HasPrefix(text, "checks: NewSlot: the name of the slot at checks/slot_test.go:") || !strings.HasSuffix(text, " is empty") {
 		t.Errorf("an empty name panics with %q", text)
-	}
-}
-
-func TestWithSlot(t *testing.T) {
-	objects := func(text string) func(*Cluster) string { return func(*Cluster) string { return text } }
-	check := func(text string, opts ...checks.Option) link {
-		return checks.OnOwner[*Database](checks.OwnerIs("fits", objects(text), append(opts, checks.WithSlot(parent))...))
-	}
-	found := &Cluster{}
-	owned := func(o checks.Object) request {
-		return &checks.Request[*Database]{OwnerRequest: checks.OwnerRequest{Owner: o}}
-	}
-	deleting := owned(checks.Object{Ref: prod, Value: found, Deleting: true})
-	deleting.Deleting = true
-	referring := func(refs ...checks.Ref) link {
-		return checks.ReferenceIs("parent", func(*Database) []checks.Ref { return refs }, func(*Database, *Cluster) string { return "" }, checks.WithSlot(parent))
-	}
-	referringTo := func(value any) request {
-		return &checks.Request[*Database]{OwnerRequest: checks.OwnerRequest{Resolver: func(_ context.Context, ref checks.Ref) (checks.Object, error) {
-			return checks.Object{Ref: ref, Value: value}, nil
-		}}}
-	}
-	cases := map[string]struct {
-		reason string
-		link   link
-		req    request
-		set    bool
-	}{
-		"Suitable":    {"the owner without an objection is in the slot", check(""), owned(checks.Object{Ref: prod, Value: found}), true},
-		"Fits":        {"OwnerFits sets it, too", checks.OwnerFits("fits", func(*Database, *Cluster) string { return "" }, checks.WithSlot(parent)), owned(checks.Object{Ref: prod, Value: found}), true},
-		"Objection":   {"an owner with an objection is not in the slot", check("too old"), owned(checks.Object{Ref: prod, Value: found}), false},
-		"WrongKind":   {"the check proceeded without reading the owner", check("", checks.WithWrongKindAllowed()), owned(checks.Object{Ref: prod, Value: &Database{}}), false},
-		"ByID":        {"the check proceeded without reading the owner", check("", checks.WithUnknownAllowed()), owned(checks.Object{Ref: arm}), false},
-		"Deleting":    {"the check proceeded without reading the owner", check(""), deleting, false},
-		"Reference":   {"the referenced object is in the slot", referring(lan), referringTo(found), true},
-		"NoReference": {"nothing is referenced", referring(checks.Ref{}), referringTo(found), false},
-		"Missing":     {"there is no owner", check(""), owned(checks.Object{Ref: prod}), false},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if _, err := checks.Compose(chain.New(tc.link))(t.Context(), tc.req); err != nil {
-				t.Fatal(err)
-			}
-			if got, err := parent.Get(tc.req); tc.set != (got == found) || tc.set != (err == nil) {
-				t.Errorf("%s: %p, %v", tc.reason, got, err)
-			}
-		})
-	}
-}
-
-// A slot holds one object, so a check of several references fails.
-func TestWithSlotSeveral(t *testing.T) {
-	two := checks.ReferenceIs("parent", func(*Database) []checks.Ref { return []checks.Ref{lan, {}, prod} },
-		func(*Database, *Cluster) string { return "" }, checks.WithSlot(parent))
-	_, err := checks.Compose(chain.New(two))(t.Context(), &checks.Request[*Database]{})
-	const want = "ReferenceIs(parent): the resource refers to 2 objects, and the slot of WithSlot holds one: make a check for each reference"
-	if err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
 	}
 }
 

@@ -6,16 +6,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/text"
 )
 
 // Vocabulary holds the words that a cloud uses for states and approvals. A nil
 // Vocabulary holds Azure's words, and so does each empty list in it. Case and
-// white space around a word make no difference, unless [WithExactStates] is
-// given. Do not change a Vocabulary that is in use.
+// white space around a word make no difference. Do not change a Vocabulary that
+// is in use.
 type Vocabulary struct {
 	// Settled lists the states without an operation under way, in which the
-	// resource may be changed. The function [Settled] returns Azure's states.
+	// resource may be changed. Azure's states are Succeeded, Failed and Canceled.
 	Settled []string
 	// Succeeded lists the settled states of a resource that matches its spec.
 	// Azure's state is Succeeded.
@@ -54,7 +55,7 @@ func (v *Vocabulary) Check() error {
 		}
 	}
 	for _, word := range v.Succeeded {
-		if !listed(v.Settled, word, false) {
+		if !listed(v.Settled, word) {
 			return fmt.Errorf("%q is in Succeeded but not in Settled: add it to Settled", word)
 		}
 	}
@@ -62,7 +63,7 @@ func (v *Vocabulary) Check() error {
 	for i, words := range meanings {
 		for _, word := range words {
 			for _, others := range meanings[i+1:] {
-				if listed(others, word, false) {
+				if listed(others, word) {
 					return fmt.Errorf("the approval status %q has two meanings: give it one", word)
 				}
 			}
@@ -104,20 +105,12 @@ func orAzure(words, azure []string) []string {
 	return words
 }
 
-// Settled returns Azure's states without an operation under way: Succeeded,
-// Failed and Canceled. Checks of states allow them if the request has no
-// [Vocabulary]. After Apply, checks of the resource's state allow Succeeded
-// only. The caller owns the slice: WithAllowed(append(checks.Settled(),
-// "Ready")...).
-func Settled() []string { return slices.Clone(azure.Settled) }
-
 // listed reports whether a word is in a list. Case and white space around the
-// words make no difference unless exact.
-func listed(words []string, word string, exact bool) bool {
-	return slices.Contains(words, word) || !exact && folded(words, word)
-}
-
-func folded(words []string, word string) bool {
+// words make no difference.
+func listed(words []string, word string) bool {
+	if slices.Contains(words, word) {
+		return true
+	}
 	word = strings.TrimSpace(word)
 	return slices.ContainsFunc(words, func(other string) bool { return strings.EqualFold(strings.TrimSpace(other), word) })
 }
@@ -130,4 +123,42 @@ func blank(state string) bool {
 // printable shortens and escapes a state for a message.
 func printable(state string) string {
 	return strings.ReplaceAll(text.Line(state, text.Word), `"`, `\"`)
+}
+
+// named returns the states given to WithAllowed or WithDenied, or else those of
+// the Vocabulary. If final is true, only the final good states of the
+// Vocabulary count.
+func (s *settings) named(req *OwnerRequest, final bool) []string {
+	if s.states != nil {
+		return s.states
+	}
+	return req.Vocabulary.states(final)
+}
+
+// allows reports whether the check proceeds in a state.
+func (s *settings) allows(states []string, state string) bool {
+	return listed(states, state) != s.denies
+}
+
+// stateBlock returns a block whose message is before, the name of ref, after,
+// the states, and end.
+func (s *settings) stateBlock(reason string, ref *Ref, states []string, end, before string, after ...string) Result {
+	var room [16]string // on the stack, so that only the message is allocated
+	texts := append(room[:0], after...)
+	if s.denies {
+		texts = append(texts, ": it must not be ")
+	} else {
+		texts = append(texts, ": it must be ")
+	}
+	for i, state := range states {
+		switch {
+		case i == 0:
+		case i == len(states)-1:
+			texts = append(texts, " or ")
+		default:
+			texts = append(texts, ", ")
+		}
+		texts = append(texts, state)
+	}
+	return s.blocked(reason, classify.Slow, ref, before, append(texts, end)...)
 }

@@ -34,7 +34,6 @@ func TestVocabulary(t *testing.T) {
 		"Busy":       {"another state blocks, and the message has the cloud's words", state(), "PATCHING", words, false, blocks("ResourceState", classify.Slow, `the resource is in state "PATCHING": it must be READY or BROKEN`)},
 		"Good":       {"after Apply a final good state proceeds", state(), "READY", words, true, proceeding()},
 		"NotGood":    {"after Apply another settled state blocks", state(), "BROKEN", words, true, blocks("ResourceState", classify.Slow, `the resource is in state "BROKEN": it must be READY`)},
-		"Exact":      {"WithExactStates compares these words", state(checks.WithExactStates()), "ready", words, false, blocks("ResourceState", classify.Slow, `the resource is in state "ready": it must be READY or BROKEN`)},
 		"Live":       {"LiveState uses these words", live(deep(ptr(State("BROKEN")))), "", words, false, proceeding()},
 		"Owner":      {"OwnerProvisioningState uses these words", owner, "BROKEN", words, false, proceeding()},
 		"Empty":      {"an empty vocabulary means Azure's words", state(), "Succeeded", &checks.Vocabulary{}, false, proceeding()},

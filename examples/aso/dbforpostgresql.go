@@ -26,7 +26,7 @@ func flexibleServerState(s *FlexibleServer) *ServerState { return s.Status.State
 
 // serverRests are the states in which a server accepts requests: Ready and the
 // usual ones. A stopped or starting server accepts none.
-var serverRests = checks.WithAllowed(append(checks.Settled(), "Ready")...)
+var serverRests = checks.WithAllowed("Succeeded", "Failed", "Canceled", "Ready")
 
 // FlexibleServerExtensions block a PUT while Azure works on the server, and
 // while it is stopped.

@@ -25,8 +25,7 @@ type CassandraDataCenter struct{ Name string }
 // center cannot join a failed cluster.
 //
 // ASO compares the case of the state, too. Here "succeeded" is the same state,
-// because Azure may change the case. With [checks.WithExactStates] the check is
-// as strict as ASO's.
+// because Azure may change the case.
 func CassandraDataCenterExtensions() flow.Extensions[*CassandraDataCenter] {
 	return flow.Extensions[*CassandraDataCenter]{
 		OwnerCheck: chain.New(checks.OwnerProvisioningState(cassandraClusterState, checks.WithAllowed("Succeeded"))),

@@ -97,8 +97,7 @@ func (w *World[T]) Set(q checks.Query) *Script[[]checks.Object] {
 	return s
 }
 
-// Now returns the virtual time. Use it as the clock of checks
-// (checks.WithClock) and operations. A run begins at midnight of January 1,
+// Now returns the virtual time. Use it as the clock of operations. A run begins at midnight of January 1,
 // 2026, UTC.
 func (w *World[T]) Now() time.Time { return w.stage.engine.Now() }
 

@@ -18,8 +18,6 @@ type Check struct {
 	// OwnerOnly reports whether the check gets the owner, but no data of the
 	// resource, as in checks.OnOwner.
 	OwnerOnly bool
-	// Sets reports whether the check sets a slot, as with checks.WithSlot.
-	Sets bool
 	// Raw reports whether one of several links gets next, and so may act before
 	// and after the inner links.
 	Raw bool
@@ -44,7 +42,7 @@ func (c Check) Follow(ctx context.Context, request any) {
 // With returns the tag of a check that consists of checks with the tags c and
 // o.
 func (c Check) With(o Check) Check {
-	return Check{Acts: c.Acts || o.Acts, NeedsOwner: c.NeedsOwner || o.NeedsOwner, OwnerOnly: c.OwnerOnly && o.OwnerOnly, Sets: c.Sets || o.Sets, Raw: c.Raw || o.Raw,
+	return Check{Acts: c.Acts || o.Acts, NeedsOwner: c.NeedsOwner || o.NeedsOwner, OwnerOnly: c.OwnerOnly && o.OwnerOnly, Raw: c.Raw || o.Raw,
 		Follows: slices.Concat(c.Follows, o.Follows)}
 }
 
