@@ -31,11 +31,26 @@ func TestCachedSize(t *testing.T) {
 	}
 }
 
-// A key that is not equal to itself is not remembered.
+// A key that is not equal to itself is not remembered, and takes no room of
+// other keys. The trace shows a remembered proceed.
 func TestCachedOddKeys(t *testing.T) {
-	check := checks.Cached(time.Hour, func(request) float64 { return math.NaN() }, returns[request]("a", checks.Proceed(), nil))
-	for range 3 {
-		mustAnswer(t, "the check runs each time", proceeding(), check, ofDatabase(nil))
+	key := func(req request) float64 {
+		if req.Resource.Version == 0 {
+			return math.NaN()
+		}
+		return float64(req.Resource.Version)
+	}
+	check := checks.Cached(time.Hour, key, returns[request]("a", checks.Proceed(), nil))
+	mustAnswer(t, "the check runs for an unknown key", proceeding(), check, ofDatabase(&Database{Version: 1}))
+	for range 1024 {
+		if _, err := ask(t, check, ofDatabase(&Database{})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustAnswer(t, "1,024 keys that are not remembered drop no other key", proceeding("remembered"), check, ofDatabase(&Database{Version: 1}))
+	fails := checks.Cached(time.Hour, func(request) int { return 1 }, returns[request]("a", checks.Result{}, errTest))
+	if _, err := ask(t, fails, ofDatabase(nil)); !errors.Is(err, errTest) {
+		t.Errorf("the error of the check is lost: %v", err)
 	}
 	odd := checks.Cached(time.Hour, func(request) any { return []int{1} }, returns[request]("a", checks.Proceed(), nil))
 	_, err := ask(t, odd, ofDatabase(nil))

@@ -41,7 +41,7 @@ func TestReferenceReady(t *testing.T) {
 		nothing    = checks.Ref{Kind: "Network", Name: "nothing"}
 		typedNil   = checks.Ref{Kind: "Network", Name: "nil"}
 		known      = checks.Ref{ID: "/networks/known"}
-		broken     = checks.Ref{Kind: "Broken", Name: "one"}
+		broken     = checks.Ref{Kind: "Broken", Namespace: "team", Name: "one"}
 		stored     = objects{
 			ready:      {Value: 1, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 2}},
 			creating:   {Value: 1, Readiness: checks.Readiness{State: checks.NotReady, Reason: "Creating", Message: "takes a while"}},
@@ -79,9 +79,9 @@ func TestReferenceReady(t *testing.T) {
 		"NoResolver":  {reason: "the error of a missing resolver names the remedy", refs: refs(ready), noResolver: true, want: fails("network Network ready: the request has no resolver: give the reconciler one with flow.WithResolver"), is: checks.ErrNoResolver},
 		"ErrorAndMore": {
 			reason: "an error of one reference does not hide the others", refs: refs(broken, nothing, ready),
-			want: fails("network Broken one: the index is down; and blocked: network Network nothing" + notFound), is: errDown, asked: refs(broken, nothing, ready),
+			want: fails("network Broken team/one: the index is down; and blocked: network Network nothing" + notFound), is: errDown, asked: refs(broken, nothing, ready),
 		},
-		"OptionsError": {reason: "an error has no block that options could change", refs: refs(broken), opts: []checks.Option{checks.WithRetry(classify.Slow)}, want: fails("network Broken one: the index is down"), is: errDown, asked: refs(broken)},
+		"OptionsError": {reason: "an error has no block that options could change", refs: refs(broken), opts: []checks.Option{checks.WithRetry(classify.Slow)}, want: fails("network Broken team/one: the index is down"), is: errDown, asked: refs(broken)},
 		"Options":      {reason: "options replace the reason and the retry", refs: refs(nothing), opts: []checks.Option{checks.WithReason("NoNetwork"), checks.WithRetry(classify.Slow)}, want: blocks("NoNetwork", classify.Slow, "network Network nothing"+notFound, nothing), asked: refs(nothing)},
 	}
 	for name, tc := range cases {
