@@ -123,7 +123,7 @@ const (
 // they do not have it.
 type keys struct {
 	attr attribute.Key
-	log  string
+	log  any
 }
 
 var (
