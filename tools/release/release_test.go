@@ -287,26 +287,6 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestREADME fails if the consumer of ctrlx lacks the code for a kubebuilder
-// project in the README.
-func TestREADME(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err := os.ReadFile("testdata/consumers/ctrlx/internal/controller/database_controller.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	code := strings.ReplaceAll("\n"+string(program), "\n\t", "\n")
-	for _, part := range strings.Split(string(readme), "```go\n")[1:] {
-		part, _, _ = strings.Cut(part, "```")
-		if strings.Contains(part, "SetupWithManager") && !strings.Contains(code, "\n"+part) {
-			t.Errorf("the consumer of ctrlx lacks this code of the README:\n%s", part)
-		}
-	}
-}
-
 // TestDependabot fails if a module of this repository gets no updates.
 func TestDependabot(t *testing.T) {
 	dir, err := filepath.Abs("../..")
