@@ -275,7 +275,7 @@ func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request,
 	case flow.StateCanceled:
 		why = errStopped
 	default:
-		p.end(out)
+		p.end(out, false)
 		r.memory.decided(req.NamespacedName, verdictOf(out), false, false, r.opt.now())
 		r.countFailure(out)
 		if delay = r.delay(p, out); delay <= 0 {

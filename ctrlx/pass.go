@@ -31,6 +31,7 @@ type pass struct {
 	readiness readinesses
 	watched   bool // the object waits, and every awaited object is watched, so that an event wakes it
 	onSelf    bool // the object waits for a change of itself
+	circles   bool // the object is still in the cycle of the last pass, whose verdict it keeps
 
 	rootUnknown, rootChanged bool              // see engine.Waiting; a write of the status resets rootChanged
 	root                     *engine.RootCause // of the wait, see engine.Waiting

@@ -69,7 +69,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		return result, err
 	}
 	missed := p.missed(out)
-	p.end(out) // end of the waits
+	p.end(out, r.appliesAgain(p, out)) // end of the waits
 	if p.cycle == nil {
 		p.cycle = r.keptCycle(p, obj, out)
 	}
@@ -175,7 +175,7 @@ func (r *core) render(p *pass, obj client.Object, out flow.Outcome) status.Out {
 	if out.State() == flow.StateGone {
 		return r.leaves(in, obj)
 	}
-	if loop, ok := r.waker.Loop(client.ObjectKeyFromObject(obj)); ok && verdictOf(out) == p.last {
+	if loop, ok := r.waker.Loop(client.ObjectKeyFromObject(obj)); ok && p.verdict(out) == p.last {
 		in.Self, in.Loop = refOf(p.engine.Waiter()), loop
 	}
 	if p.Timeout > 0 {
@@ -238,7 +238,7 @@ func deletes(obj client.Object, out flow.Outcome) bool {
 // object is read again. The flow does not know the time-out of an object, so its log
 // line is written here.
 func (r *core) remember(p *pass, out flow.Outcome, next status.Out) {
-	name, v := client.ObjectKeyFromObject(p.read), verdictOf(out)
+	name, v := client.ObjectKeyFromObject(p.read), p.verdict(out)
 	if p.applied {
 		r.follow(p, out)
 	}
@@ -266,6 +266,14 @@ func (r *core) remember(p *pass, out flow.Outcome, next status.Out) {
 	if next.Over && !before.TimedOut && r.observer != nil {
 		log.FromContext(p).Info("the object exceeded its time-out", "timeout", p.Timeout, "since", next.Clock.Since.Time)
 	}
+}
+
+// verdict returns the verdict of a pass.
+func (p *pass) verdict(out flow.Outcome) memory.Verdict {
+	if p.circles {
+		return p.last
+	}
+	return verdictOf(out)
 }
 
 // verdictOf returns the verdict of an outcome.

@@ -13,10 +13,21 @@ import (
 // end ends a pass, and registers the awaited and the followed objects of its
 // outcome. An object that waits for a change of itself is no cycle: another writer
 // may change it.
-func (p *pass) end(out flow.Outcome) {
+//
+// applies reports that the pass applies again what the checks at PostCheck blocked.
+// If the object is then in a cycle, it keeps its waits and its verdict. Otherwise
+// the change of the verdict would wake the other objects of the cycle, whose
+// changes would wake this one, and without a Get each such pass sends a PUT.
+func (p *pass) end(out flow.Outcome, applies bool) {
 	if out.Final() { // nothing may wake it
 		p.engine.Done()
 		return
+	}
+	if applies {
+		if cycle := p.engine.Cycle(); len(cycle) > 0 {
+			p.circles, p.cycle = true, cycle
+			return
+		}
 	}
 	refs := out.WaitingFor()
 	w := p.engine.End(p, engine.End{
@@ -27,6 +38,16 @@ func (p *pass) end(out flow.Outcome) {
 	p.onSelf = w.Self || out.WaitsForSelf()
 	p.watched = w.Woken || p.onSelf && len(refs) == 0
 	p.cycle = w.Cycle
+}
+
+// appliesAgain reports whether a pass has an operation under way for the generation
+// that the checks at PostCheck blocked in the pass before.
+func (r *core) appliesAgain(p *pass, out flow.Outcome) bool {
+	if out.State() != flow.StateInProgress || p.last.State != flow.StateBlocked || p.last.Point != flow.PointPostCheck {
+		return false
+	}
+	ready := r.readyBefore(p.read)
+	return ready != nil && ready.ObservedGeneration == p.read.GetGeneration()
 }
 
 var errNoPass = errors.New("ctrlx: the resolver was called outside of a pass: hand on the context that the check was given")

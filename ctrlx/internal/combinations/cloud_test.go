@@ -186,6 +186,13 @@ func (c *cloud) poll(a about, token string) (over bool, err error) {
 	return true, r.end()
 }
 
+// began returns the number of the operations so far.
+func (c *cloud) began() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.tokens
+}
+
 // busy reports whether an operation is under way.
 func (c *cloud) busy() bool {
 	c.mu.Lock()

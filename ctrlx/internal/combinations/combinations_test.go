@@ -61,23 +61,28 @@ func TestStories(t *testing.T) {
 	plain := func() plan {
 		return plan{Designs: make([]design, len(kindNames)), Lag: make([]time.Duration, len(kindNames))}
 	}
-	a, s := use{"Network", "a"}, use{secret, "a"}
+	a, s, db := use{"Network", "a"}, use{secret, "a"}, use{"Database", "a"}
+	slow := design{Takes: 20 * time.Second, Post: []string{"references"}}
+	mutual := []step{{Do: set, On: a, Spec: spec{Uses: []use{db}}}, {Do: set, On: db, Spec: spec{Uses: []use{a}}}, {Do: wait, For: time.Minute}}
 	cases := map[string]struct {
-		reason string
-		design design // of the networks
-		steps  []step
+		reason   string
+		design   design // of the networks
+		database design
+		steps    []step
 	}{
 		"GuardedReference": {"a Secret waits for the network that uses it, and the deleted network does not wait for the Secret",
-			design{Deletes: true, Guards: true, Entry: []string{"references"}},
+			design{Deletes: true, Guards: true, Entry: []string{"references"}}, design{},
 			[]step{{Do: set, On: s}, {Do: set, On: a, Spec: spec{Uses: []use{s}}}, {Do: wait, For: time.Minute}, {Do: remove, On: s}, {Do: remove, On: a}}},
 		"RestoredRequest": {"a link that restores the request loses no operation",
-			design{Deletes: true, Takes: 20 * time.Second, Links: []string{"restores"}},
+			design{Deletes: true, Takes: 20 * time.Second, Links: []string{"restores"}}, design{},
 			[]step{{Do: set, On: a}, {Do: wait, For: time.Minute}, {Do: set, On: a, Spec: spec{Size: 2}}, {Do: wait, For: time.Minute}, {Do: remove, On: a}}},
+		"CycleAtPostCheck":  {"without a Get, each pass sends the PUT again, so a cycle must cause no pass", design{Entry: []string{"references"}}, slow, mutual},
+		"CycleOfPostChecks": {"the PUT of one of them must not wake the other, whose PUT would wake the first", slow, slow, mutual},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			p := plain()
-			p.Designs[0], p.Steps = tc.design, tc.steps
+			p.Designs[0], p.Designs[2], p.Steps = tc.design, tc.database, tc.steps
 			if faults, tale := run(t, p); len(faults) > 0 {
 				t.Errorf("%s: %s\n%s\nwhat happened:\n%s", tc.reason, strings.Join(faults, "\n"), p, short(tale))
 			}

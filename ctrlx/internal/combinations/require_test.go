@@ -18,8 +18,8 @@ import (
 )
 
 // require notes what does not hold at the end of a story, after hours without a
-// step. passes and writes are those of the last hours.
-func (w *world) require(passes int, writes []string) {
+// step. passes, writes and operations of the cloud are those of the last hours.
+func (w *world) require(passes int, writes []string, operations int) {
 	all := w.all()
 	waits := map[use][]use{}
 	for what, o := range all {
@@ -45,6 +45,9 @@ func (w *world) require(passes int, writes []string) {
 	}
 	if most := 16 * len(all); len(writes) > most {
 		w.wrong("the operator wrote %d times in %s, after hours without a change, to %d objects: %q", len(writes), rest, len(all), writes[:10])
+	}
+	if most := 8 * len(all); operations > most {
+		w.wrong("%d operations began in %s, after hours without a change, over %d objects", operations, rest, len(all))
 	}
 	w.cloud.mu.Lock()
 	w.faults = append(w.faults, w.cloud.faults...)

@@ -98,14 +98,14 @@ func run(t *testing.T, p plan) (faults []string, tale string) {
 		}
 		time.Sleep(patience)
 		synctest.Wait()
-		passes, writes := w.passes, len(w.writes)
+		passes, writes, began := w.passes, len(w.writes), w.cloud.began()
 		w.tell("the story is over")
 		time.Sleep(rest)
 		for limit := time.Now().Add(time.Hour); w.cloud.busy() && time.Now().Before(limit); {
 			time.Sleep(time.Second) // a resync has begun an operation
 		}
 		w.settle()
-		w.require(w.passes-passes, w.writes[writes:])
+		w.require(w.passes-passes, w.writes[writes:], w.cloud.began()-began)
 		w.stop()
 		synctest.Wait()
 		faults, tale = w.faults, strings.Join(w.tale, "\n")

@@ -1,7 +1,6 @@
 package digest
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 
@@ -10,9 +9,9 @@ import (
 )
 
 // Record is the type of the condition in which package ctrlx stores what it must
-// know of an object after a restart. [Of] covers only its status. Its message
-// has tokens and times that ctrlx renews while the object stays as it is, and a
-// renewal must wake no waiter. [SameStatus] covers the whole condition.
+// know of an object after a restart. [Of] does not cover it. ctrlx adds, renews and
+// removes it while the object stays as it is for others, and that must wake no
+// waiter. [SameStatus] compares the whole condition.
 const Record = "windlass-go.github.io/Record"
 
 // fields are the JSON of the fields of an object. The keys of maps in it are sorted.
@@ -49,15 +48,13 @@ func (o fields) metadata() (h uint64) {
 func (o fields) status() (h uint64) {
 	var all fields
 	var list []json.RawMessage
-	if status := o["status"]; !bytes.Contains(status, []byte(Record)) || json.Unmarshal(status, &all) != nil || json.Unmarshal(all["conditions"], &list) != nil {
+	if status := o["status"]; json.Unmarshal(status, &all) != nil || all["conditions"] != nil && json.Unmarshal(all["conditions"], &list) != nil {
 		return data(0, status)
 	}
 	h = all.without("conditions")
 	for _, x := range list {
-		var c struct{ Type, Status string }
-		if json.Unmarshal(x, &c) == nil && c.Type == Record {
-			h = text(text(h, Record), c.Status)
-		} else {
+		var c struct{ Type string }
+		if json.Unmarshal(x, &c) != nil || c.Type != Record {
 			h = data(h, x)
 		}
 	}

@@ -22,9 +22,9 @@
 //     generation, such as a Service or a Node.
 //
 // It does not cover the resource version and the managed fields, because they
-// change without a change of the object. Of the record of package ctrlx
-// ([Record]) it covers only the status, because package ctrlx renews it. Nor does it cover apiVersion and kind:
-// a typed object has them or not, depending on its source.
+// change without a change of the object. It covers neither the record of
+// package ctrlx ([Record]), nor apiVersion and kind: a typed object has them or
+// not, depending on its source.
 //
 // # Equal digests
 //

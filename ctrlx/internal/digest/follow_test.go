@@ -68,8 +68,8 @@ func asUnstructured(t *testing.T, obj client.Object) client.Object {
 	return &unstructured.Unstructured{Object: content}
 }
 
-// TestRecord verifies that a changed record changes the digest of the status,
-// and wakes no waiter.
+// TestRecord verifies that a record that changes, appears or vanishes is a change of
+// the status, and wakes no waiter.
 func TestRecord(t *testing.T) {
 	cluster := func(kind, reason, message string) client.Object {
 		return &testv1.Cluster{Status: testv1.ClusterStatus{State: "Running", Conditions: []metav1.Condition{{Type: kind, Reason: reason, Message: message, Status: metav1.ConditionTrue}}}}
@@ -95,6 +95,17 @@ func TestRecord(t *testing.T) {
 			}
 			if wakes := digest.Of(asUnstructured(t, a)) != digest.Of(asUnstructured(t, b)); wakes != tc.wakes {
 				t.Errorf("%s: unstructured: wakes is %v", tc.reason, wakes)
+			}
+			with, without := cluster("Other", "Other", "").(*testv1.Cluster), cluster("Other", "Other", "")
+			with.Status.Conditions = append(with.Status.Conditions, a.(*testv1.Cluster).Status.Conditions...)
+			if digest.SameStatus(with, without) {
+				t.Error("the statuses count as equal, so the condition would not be written")
+			}
+			if wakes := digest.Of(with) != digest.Of(without); wakes != tc.wakes {
+				t.Errorf("%s: typed: wakes if it appears is %v", tc.reason, wakes)
+			}
+			if wakes := digest.Of(asUnstructured(t, with)) != digest.Of(asUnstructured(t, without)); wakes != tc.wakes {
+				t.Errorf("%s: unstructured: wakes if it appears is %v", tc.reason, wakes)
 			}
 		})
 	}

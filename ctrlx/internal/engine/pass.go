@@ -198,12 +198,23 @@ func (p *Pass) End(ctx context.Context, end End) Waiting {
 	}
 	if len(to.Awaited) > 0 {
 		cycle := p.engine.index.Cycle(p.waiter, p.engine.members)
-		for _, id := range cycle {
-			w.Cycle = append(w.Cycle, refOf(id))
-		}
+		w.Cycle = refsOf(cycle)
 		p.setRoot(ctx, end, &w, to.Awaited, cycle)
 	}
 	return w
+}
+
+// Cycle returns the path if the object waits for itself by way of others, as the
+// last pass that ended left its waits.
+func (p *Pass) Cycle() []checks.Ref {
+	return refsOf(p.engine.index.Cycle(p.waiter, p.engine.members))
+}
+
+func refsOf(ids []index.ID) (refs []checks.Ref) {
+	for _, id := range ids {
+		refs = append(refs, refOf(id))
+	}
+	return refs
 }
 
 // Done ends the pass: the object waits for nothing, and follows nothing.
