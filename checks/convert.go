@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/internal/probe"
@@ -94,22 +95,34 @@ func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[Fr
 	})
 }
 
-// retagged returns the converted form of link. If link follows objects, the
-// converted form follows them for the requests of From.
+// retagged returns the converted form of link. If link follows objects or lists
+// sets, the converted form does so for the requests of From.
 func retagged[From, To any](link Middleware[To], convert func(From) (To, error), made Middleware[From]) Middleware[From] {
 	tag, _ := tagOf(link)
-	if len(tag.Follows) == 0 {
+	if len(tag.Follows)+len(tag.Lists) == 0 {
 		return made
 	}
 	inner := tag
-	tag.Follows = []func(context.Context, any){func(ctx context.Context, request any) {
+	with := func(request any, do func(to *Request[To])) {
 		req := request.(*Request[From])
 		if resource, err := converted(req.Resource, convert); err == nil {
 			to := &Request[To]{OwnerRequest: req.OwnerRequest, Resource: resource, Presence: req.Presence}
-			inner.Follow(ctx, to)
+			do(to)
 			req.slots = to.slots
 		}
-	}}
+	}
+	if len(tag.Follows) > 0 {
+		tag.Follows = []func(context.Context, any){func(ctx context.Context, request any) {
+			with(request, func(to *Request[To]) { inner.Follow(ctx, to) })
+		}}
+	}
+	for i, list := range inner.Lists {
+		tag.Lists = slices.Clone(tag.Lists)
+		tag.Lists[i] = func(request any) (set any) {
+			with(request, func(to *Request[To]) { set = list(to) })
+			return set
+		}
+	}
 	return probe.Named(probe.Answer{Name: nameOf(link), Tag: tag}, made)
 }
 

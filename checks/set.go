@@ -95,7 +95,8 @@ func ofSet[T any](s *settings, name string, query func(T) Query, decide func(set
 		q.NamesOnly = true
 		return q
 	}
-	tag := s.following(linktag.Check{}, func(request any) []Ref { return []Ref{named(request.(*Request[T]).Resource).Ref()} })
+	set := func(request any) Ref { return named(request.(*Request[T]).Resource).Ref() }
+	tag := s.following(linktag.Check{Lists: []func(any) any{func(request any) any { return set(request) }}}, func(request any) []Ref { return []Ref{set(request)} })
 	return newCheck(s.check, tag, func(ctx context.Context, req *Request[T]) (Result, error) {
 		q, err := required(named, req.Resource, s.check, "return a query only of fields that are set")
 		if err != nil {

@@ -296,6 +296,19 @@ type idleManager struct {
 	mapper meta.RESTMapper
 	events *events.FakeRecorder
 	config *rest.Config
+	added  []manager.Runnable
+}
+
+// starts starts what does not need to be the leader.
+func (m *idleManager) starts(ctx context.Context) error {
+	for _, r := range m.added {
+		if l, ok := r.(manager.LeaderElectionRunnable); ok && !l.NeedLeaderElection() {
+			if err := r.Start(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (m *idleManager) Elected() <-chan struct{} {
@@ -315,7 +328,10 @@ func (m *idleManager) GetEventRecorder(string) recorder.EventRecorder { return m
 func (m *idleManager) GetLogger() logr.Logger                         { return logr.Discard() }
 func (m *idleManager) GetConfig() *rest.Config                        { return m.config }
 func (m *idleManager) GetHTTPClient() *http.Client                    { return discoveryOnly }
-func (m *idleManager) Add(manager.Runnable) error                     { return nil }
+func (m *idleManager) Add(r manager.Runnable) error {
+	m.added = append(m.added, r)
+	return nil
+}
 func (m *idleManager) APIResources(context.Context) (*metav1.APIResourceList, error) {
 	return allServed, nil
 }

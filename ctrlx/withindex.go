@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 )
 
@@ -27,7 +28,12 @@ type indexOption struct {
 //
 //	ctrlx.WithIndex("spec.cluster", func(d *Database) []string { return []string{d.Spec.Cluster} })
 //
-// If the function panics, each query over the field fails, and the error names
+// The manager does not start if a query of [checks.Unused] or [checks.Unique] names
+// a field without an index. To find that out, the reconciler calls the function of
+// the query with an empty object. A query whose function needs more than that, and
+// the query of another check, fails in the first pass that lists it.
+//
+// If the function values panics, each query over the field fails, and the error names
 // the object. An empty field, a nil function and a W that is no pointer to a
 // struct panic. SetupWithManager fails if the scheme does not know W, and if a
 // field of a kind is indexed twice.
@@ -59,4 +65,26 @@ func (o *options) indexesIn(scheme *runtime.Scheme) (all []engine.Index, err err
 		all = append(all, engine.Index{Kind: gvk.GroupKind(), Field: x.field, Values: x.values})
 	}
 	return all, nil
+}
+
+// listed returns the sets that checks of the reconciler list by a field, as the checks
+// name them for an empty object.
+func (r *Reconciler[T]) listed() (all []engine.FieldQuery) {
+	for _, c := range []checks.Chain[T]{r.ext.EntryCheck, r.ext.PreCheck, r.ext.PostCheck, r.ext.DeleteCheck} {
+		for _, link := range c.Links() {
+			tag, ok := link.Tag.(interface {
+				Listed(request any, note func(set any))
+			})
+			if !ok {
+				continue
+			}
+			tag.Listed(&checks.Request[T]{Resource: newOf[T]()}, func(set any) {
+				ref, _ := set.(checks.Ref)
+				if q, ok := checks.QueryOf(ref); ok && q.Field != "" {
+					all = append(all, engine.FieldQuery{By: link.Name, Kind: kindOf(ref), Field: q.Field})
+				}
+			})
+		}
+	}
+	return all
 }

@@ -1,6 +1,7 @@
 package ctrlx_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -8,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
@@ -76,3 +79,48 @@ func TestWithIndexSetup(t *testing.T) {
 type unknownKind struct{ testv1.Cluster }
 
 func (u *unknownKind) DeepCopyObject() runtime.Object { c := *u; return &c }
+
+// A query of a set check over a field without an index is found when the manager
+// starts, and not in the first pass that needs it, such as the first deletion.
+func TestMissingIndex(t *testing.T) {
+	const missing = `ctrlx: App: the check Unused(databases) queries Database.test.windlass-go.github.io: no index has the field "spec.cluster" of the kind`
+	unused := func(field func(a *App) string) checks.Middleware[*App] {
+		return checks.Unused("databases", func(a *App) checks.Query {
+			return checks.Query{Group: testv1.GroupVersion.Group, Kind: "Database", Field: field(a), Value: a.Name}
+		})
+	}
+	byCluster := func(*App) string { return "spec.cluster" }
+	atDelete := flow.Extensions[*App]{DeleteCheck: chain.New(unused(byCluster))}
+	index := ctrlx.WithIndex("spec.cluster", func(d *testv1.Database) []string { return []string{d.Spec.Cluster} })
+	converted := checks.Convert(chain.New(unused(byCluster)), func(*testv1.Database) (*App, error) { return &App{}, nil })
+	cases := map[string]struct {
+		reason   string
+		ext      flow.Extensions[*App]
+		app      []ctrlx.Option
+		database flow.Extensions[*testv1.Database]
+		options  []ctrlx.Option
+		want     string // empty: the manager starts
+	}{
+		"Missing":   {"no reconciler defines it", atDelete, nil, extensions{}, nil, missing},
+		"Inside":    {"a check inside others lists it, too", flow.Extensions[*App]{PreCheck: chain.New(chain.When(func(context.Context, *checks.Request[*App]) bool { return false }, checks.All(unused(byCluster), unused(byCluster))))}, nil, extensions{}, nil, `no index has the field "spec.cluster"`},
+		"Converted": {"the check is for another type", flow.Extensions[*App]{}, nil, extensions{PostCheck: converted}, nil, "ctrlx: Database: the check Unused(databases)"},
+		"OtherKind": {"another kind has an index of that name", atDelete, []ctrlx.Option{ctrlx.WithIndex("spec.cluster", byState)}, extensions{}, nil, missing},
+		"Here":      {"the reconciler defines it", atDelete, []ctrlx.Option{index}, extensions{}, nil, ""},
+		"There":     {"a reconciler that is set up later defines it", atDelete, nil, extensions{}, []ctrlx.Option{index}, ""},
+		"NoField":   {"a query without a field needs none", flow.Extensions[*App]{DeleteCheck: chain.New(unused(func(*App) string { return "" }))}, nil, extensions{}, nil, ""},
+		"Panics":    {"the query of an empty object is not known", flow.Extensions[*App]{DeleteCheck: chain.New(unused(func(a *App) string { return a.Finalizers[0] }))}, nil, extensions{}, nil, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t)
+			d.use(d.reconciler(tc.ext, tc.app...))
+			if err := ctrlx.New("Database", databases{Apply: put}, tc.database, tc.options...).SetupWithManager(d.manager); err != nil {
+				t.Fatal(err)
+			}
+			err := d.manager.starts(t.Context())
+			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.want)
+			}
+		})
+	}
+}

@@ -25,6 +25,21 @@ type Check struct {
 	// follows them for a request ([checks.PassRequest]) without a run of the
 	// check. It panics for a request of another type.
 	Follows []func(ctx context.Context, request any)
+	// Lists holds a function for each check inside that lists a set. It returns the
+	// set, a checks.Ref, for a request. It panics for a request of another type.
+	Lists []func(request any) (set any)
+}
+
+// Listed calls note with the set of each check that lists one for a request. It
+// leaves out a check whose function panics. An engine calls it at set-up, through
+// an interface, to find sets that it cannot list.
+func (c Check) Listed(request any, note func(set any)) {
+	for _, set := range c.Lists {
+		func() {
+			defer func() { _ = recover() }()
+			note(set(request))
+		}()
+	}
 }
 
 // Follow follows the objects of the checks for a request, without a run of the
@@ -43,7 +58,7 @@ func (c Check) Follow(ctx context.Context, request any) {
 // o.
 func (c Check) With(o Check) Check {
 	return Check{Acts: c.Acts || o.Acts, NeedsOwner: c.NeedsOwner || o.NeedsOwner, OwnerOnly: c.OwnerOnly && o.OwnerOnly, Raw: c.Raw || o.Raw,
-		Follows: slices.Concat(c.Follows, o.Follows)}
+		Follows: slices.Concat(c.Follows, o.Follows), Lists: slices.Concat(c.Lists, o.Lists)}
 }
 
 // Join returns the tag of a link that consists of links with these tags. It

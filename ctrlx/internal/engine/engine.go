@@ -46,6 +46,7 @@ type Engine struct {
 	interval  time.Duration                // of the fallback; 0: no reconciler was added
 
 	fields    map[fieldKey]*field               // the indexes of queries
+	listed    []listedBy                        // the queries that are known before the start
 	readiness map[schema.GroupKind][]ready.Func // of the options, besides ready.Of
 
 	written map[schema.GroupKind][]func(client.Object) uint64 // see Writes
@@ -118,12 +119,23 @@ func add(mgr manager.Manager, forget func()) (*Engine, error) {
 		forget() // controller-runtime starts no manager twice
 		return nil
 	}))
+	if err == nil {
+		err = mgr.Add(beforeElection(e.allIndexed))
+	}
 	if err != nil {
 		stop()
 		return nil, err
 	}
 	return e, nil
 }
+
+// beforeElection is a runnable that does not need to be the leader.
+type beforeElection func() error
+
+func (f beforeElection) Start(context.Context) error { return f() }
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (beforeElection) NeedLeaderElection() bool { return false }
 
 // Config describes a reconciler.
 type Config struct {
@@ -134,6 +146,7 @@ type Config struct {
 	Unwatched []schema.GroupKind              // kinds that are read live and never watched
 	Limit     Limit                           // of wake-ups
 	Indexes   []Index                         // by which queries select; their kinds are watched
+	Listed    []FieldQuery                    // the queries by a field that are known; the manager starts only if all have an index
 	Readiness map[schema.GroupKind]ready.Func // of kinds that do not use ready.Of
 	Reporter  Reporter                        // reports the objects that are not ready
 }
@@ -154,6 +167,9 @@ func (e *Engine) Add(c Config) (*Waker, error) {
 		}
 	}
 	e.names[c.Kind] = c.Name
+	for _, l := range c.Listed {
+		e.listed = append(e.listed, listedBy{l, c.Name})
+	}
 	for _, x := range c.Indexes {
 		e.fields[fieldKey{x.Kind, x.Field}] = &field{Index: x}
 		e.policy[x.Kind] = max(e.policy[x.Kind], watched)

@@ -18,6 +18,32 @@ type Index struct {
 	Values func(obj client.Object) ([]string, error) // it only reads obj; an error: obj has another type
 }
 
+// FieldQuery is a query by a field that a check of a reconciler makes.
+type FieldQuery struct {
+	By    string // the check
+	Kind  schema.GroupKind
+	Field string
+}
+
+// listedBy is a query with the name of its reconciler.
+type listedBy struct {
+	FieldQuery
+	reconciler string
+}
+
+// allIndexed returns an error if a known query selects by a field that has no index.
+// All reconcilers have been added when it runs, and each of them may define the index.
+func (e *Engine) allIndexed() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, l := range e.listed {
+		if e.fields[fieldKey{l.Kind, l.Field}] == nil {
+			return fmt.Errorf("ctrlx: %s: the check %s queries %s: %w", l.reconciler, l.By, l.Kind, &FieldError{Field: l.Field})
+		}
+	}
+	return nil
+}
+
 // field is an index in use.
 type field struct {
 	Index
