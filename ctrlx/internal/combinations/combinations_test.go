@@ -22,7 +22,11 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("rapid.checks", cmp.Or(os.Getenv("WINDLASS_DRAWS"), "25")+"0"); err != nil {
 		panic("WINDLASS_DRAWS is not a number: " + err.Error())
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if testing.Verbose() {
+		fmt.Println("what happened in all draws:", seen.of)
+	}
+	os.Exit(code)
 }
 
 // TestCombinations: whatever the operator is and whatever users do, what

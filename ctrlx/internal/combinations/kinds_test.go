@@ -32,6 +32,7 @@ type spec struct {
 	Size   int    `json:"size,omitempty"`
 	Paused bool   `json:"paused,omitempty"`
 	Claim  string `json:"claim,omitempty"`
+	Role   string `json:"role,omitempty"` // of roles
 }
 
 // use refers to an object of any kind.

@@ -34,6 +34,7 @@ type design struct {
 	Pre       []string
 	Post      []string
 	Delete    []string
+	Roles     bool     // it has the check for each of roles
 	Links     []string // around Apply and Delete, by the names of linkNames
 }
 
@@ -60,7 +61,7 @@ func drawDesign(t *rapid.T, kind string) design {
 		FailsOnce: yes(" fails once"), Guards: rapid.IntRange(0, 2).Draw(t, kind+" guards") > 0, Signs: yes(" signs"), Loud: yes(" loud"),
 		Edits: rapid.SampledFrom(edits).Draw(t, kind+" edits"),
 		Entry: some(" EntryCheck", entryChecks), Owner: some(" OwnerCheck", ownerChecks), Pre: some(" PreCheck", preChecks),
-		Post: some(" PostCheck", postChecks), Delete: some(" DeleteCheck", deleteChecks), Links: some(" links", linkNames),
+		Roles: yes(" roles"), Post: some(" PostCheck", postChecks), Delete: some(" DeleteCheck", deleteChecks), Links: some(" links", linkNames),
 	}
 	return d
 }
@@ -76,7 +77,7 @@ func (d design) String() string {
 		text string
 	}{
 		{d.Reads, "Get reads the cloud"}, {d.Deletes, "Delete deletes the resource"}, {d.FailsOnce, "the first operation fails"}, {d.Guards, "a guard of the references"},
-		{d.Signs, "WithTokenKey"}, {d.Loud, "WithoutQuietRestart"},
+		{d.Signs, "WithTokenKey"}, {d.Loud, "WithoutQuietRestart"}, {d.Roles, "checks of spec.role"},
 	} {
 		if w.yes {
 			words = append(words, w.text)
@@ -200,6 +201,31 @@ func checkOf[T resource](w *world, kind, name string) checks.Middleware[T] {
 	panic("unknown check " + name)
 }
 
+// The roles of an object: the results of checks that are neither a wait nor a failure.
+const (
+	foreign  = "foreign"  // EntryCheck ignores it
+	finished = "finished" // PreCheck calls it finished for good
+	released = "released" // DeleteCheck releases it without a Delete
+)
+
+// roleOf returns the check of a role.
+func roleOf[T resource](w *world, role string) checks.Middleware[T] {
+	return checks.Check("Role("+role+")", func(_ context.Context, req *checks.Request[T]) (checks.Result, error) {
+		if req.Resource.base().Spec.Role != role {
+			return checks.Proceed(), nil
+		}
+		w.saw("role " + role)
+		switch role {
+		case foreign:
+			return checks.Ignore("it belongs to another operator"), nil
+		case finished:
+			return checks.Finished("Finished", "its work is done"), nil
+		}
+		w.releases(req.Resource.GetUID())
+		return checks.Release("it stays in the cloud"), nil
+	})
+}
+
 // claimOf returns the claim of an object. One without a claim has its own.
 func claimOf(o resource) string {
 	if c := o.base().Spec.Claim; c != "" {
@@ -254,6 +280,7 @@ func linkOf[T resource](name string) flow.Middleware[T] {
 
 // setUp adds the reconciler of a kind to a manager.
 func setUp[T resource](w *world, mgr ctrl.Manager, kind string, d design) error {
+	process := w.process()
 	of := func(req *flow.Request[T]) about {
 		o := req.Resource.base()
 		return about{
@@ -262,6 +289,9 @@ func setUp[T resource](w *world, mgr ctrl.Manager, kind string, d design) error 
 	}
 	operation := func(start func(about) (string, error)) func(context.Context, *flow.Request[T]) (flow.Progress, error) {
 		return func(_ context.Context, req *flow.Request[T]) (flow.Progress, error) {
+			if w.process() != process {
+				return flow.Progress{}, errDead
+			}
 			token, err := req.Token, error(nil)
 			if token == "" {
 				if token, err = start(of(req)); err != nil || token == "" {
@@ -319,6 +349,10 @@ func setUp[T resource](w *world, mgr ctrl.Manager, kind string, d design) error 
 		EntryCheck: points(d.Entry), PreCheck: points(d.Pre), PostCheck: points(d.Post), DeleteCheck: points(d.Delete),
 		OwnerCheck: made(d.Edits, owner, neverCheck[*checks.OwnerRequest]()),
 		Classify:   classify.Table{{Is: errRefused, Retry: classify.OnChange}}.Chain(),
+	}
+	if d.Roles {
+		ext.EntryCheck = ext.EntryCheck.Prepend(roleOf[T](w, foreign))
+		ext.PreCheck, ext.DeleteCheck = ext.PreCheck.Append(roleOf[T](w, finished)), ext.DeleteCheck.Append(roleOf[T](w, released))
 	}
 	for _, name := range d.Links {
 		ext.Apply, ext.Delete = ext.Apply.Append(linkOf[T](name)), ext.Delete.Append(linkOf[T](name))

@@ -24,6 +24,7 @@ type step struct {
 	For    time.Duration
 	Last   bool // clear begins with the last kind
 	During bool // it happens in the next call of the cloud, and not at once
+	Write  int  // lose, crash: which of the next writes of the operator it is, from 0
 	Race   bool // the next step does not wait for the operator
 }
 
@@ -35,6 +36,9 @@ const (
 	restart = "restart" // of the operator
 	outage  = "outage"  // of the cloud
 	wait    = "wait"
+	lose    = "lose"   // the answer to a write of the operator, which the API server has done
+	crash   = "crash"  // of the operator, at the same moment
+	revoke  = "revoke" // the rights for Secrets, for a while
 )
 
 // names are the names of all objects.
@@ -92,7 +96,7 @@ func (w *writer) write() step {
 }
 
 func (w *writer) step() step {
-	s := step{Do: of(w, "do", []int{3, 3, 5, 5, 2, 1, 3}, "write", set, remove, clear, restart, outage, wait)}
+	s := step{Do: of(w, "do", []int{3, 3, 5, 5, 2, 1, 3, 4, 6, 1}, "write", set, remove, clear, restart, outage, wait, lose, crash, revoke)}
 	switch s.Do {
 	case "write":
 		s = w.write()
@@ -103,7 +107,9 @@ func (w *writer) step() step {
 		s.On = w.known("object")
 	case clear:
 		s.Last = rapid.Bool().Draw(w.t, "last first")
-	case outage, wait:
+	case lose, crash:
+		s.Write = of(w, "which write", []int{4, 2, 1}, 0, 1, 3)
+	case outage, wait, revoke:
 		// An outage ends within patience.
 		s.For = rapid.SampledFrom([]time.Duration{2 * time.Second, time.Minute, 20 * time.Minute}).Draw(w.t, "for")
 	}
@@ -120,6 +126,7 @@ func (w *writer) spec(s step) step {
 		Size:   of(w, "size", []int{6, 3, 1, 1}, 1, 2, 0, refusedSize),
 		Paused: of(w, "paused", []int{9, 1}, false, true),
 		Claim:  of(w, "claim", []int{3, 1}, "", "x"),
+		Role:   of(w, "role", []int{8, 1, 1, 2}, "", foreign, finished, released),
 	}
 	if above(s.On.Kind) != "" {
 		s.Spec.Owner = of(w, "owner", []int{1, 3, 1}, "", names[0], names[1])
@@ -163,6 +170,12 @@ func (s step) String() string {
 		text = "the operator is restarted"
 	case outage:
 		text = fmt.Sprintf("the cloud is down for %s", s.For)
+	case lose:
+		text = fmt.Sprintf("the answer to write %d of the operator is lost", s.Write+1)
+	case crash:
+		text = fmt.Sprintf("the operator crashes after its write %d, and is started again", s.Write+1)
+	case revoke:
+		text = fmt.Sprintf("the operator has no rights for Secrets for %s", s.For)
 	case wait:
 		text = fmt.Sprintf("%s pass", s.For)
 	}
@@ -189,6 +202,9 @@ func (s spec) String() string {
 	}
 	if s.Paused {
 		words = append(words, "paused")
+	}
+	if s.Role != "" {
+		words = append(words, "role "+s.Role)
 	}
 	if s.Claim != "" {
 		words = append(words, "claim "+s.Claim)

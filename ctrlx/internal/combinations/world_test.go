@@ -2,6 +2,7 @@ package combinations_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,21 +34,25 @@ type world struct {
 	user  client.Client
 	cloud *cloud
 	begin time.Time
-	stop  func() // the operator; it returns when the operator has ended
+	stop  func()         // the operator; it returns when the operator has ended
+	again sync.WaitGroup // the starts after crashes
 
 	mu     sync.Mutex
 	tale   []string
-	last   map[use]string  // the outcome of the last pass, in words
-	did    map[string]bool // what this process of the operator did
+	last   map[use]string     // the outcome of the last pass, in words
+	did    map[string]bool    // what this process of the operator did
+	number int                // of the process of the operator
+	free   map[types.UID]bool // released objects
+	armed  []step             // lose and crash
+	barred time.Time          // until when the operator has no rights for Secrets
 	passes int
 	writes []string
 	faults []string
 }
 
 const (
-	// operator and user are the names of clients in requests.
-	operator = "operator"
-	user     = "user"
+	// user is the name of the client of users in requests.
+	user = "user"
 
 	// patience is the time after a story in which everything ends: an outage, and
 	// the longest delay of a back-off. It is shorter than a resync, which would
@@ -60,7 +65,7 @@ const (
 // run plays a plan and returns what does not hold, and what happened.
 func run(t *testing.T, p plan) (faults []string, tale string) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, plan: p, begin: time.Now(), last: map[use]string{}}
+		w := &world{t: t, plan: p, begin: time.Now(), last: map[use]string{}, free: map[types.UID]bool{}}
 		w.cloud = &cloud{resources: map[types.UID]*inCloud{}, tell: w.tell}
 		w.api = memory.NewServer(served()...)
 		w.api.Lag = func(kind schema.GroupKind) time.Duration {
@@ -69,14 +74,7 @@ func run(t *testing.T, p plan) (faults []string, tale string) {
 			}
 			return 0
 		}
-		w.api.Before = func(r memory.Request) error {
-			if r.Agent == operator && !slices.Contains([]string{"get", "list", "watch"}, r.Verb) {
-				w.mu.Lock()
-				defer w.mu.Unlock()
-				w.writes = append(w.writes, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", r.Verb, r.Kind.Kind, r.Name.Name, r.Subresource)))
-			}
-			return nil
-		}
+		w.api.Before, w.api.After = w.before, w.after
 		var err error
 		if w.user, err = client.New(w.api.Config(user), client.Options{Scheme: newScheme()}); err != nil {
 			t.Fatal(err)
@@ -96,6 +94,10 @@ func run(t *testing.T, p plan) (faults []string, tale string) {
 		for _, left := range during {
 			left()
 		}
+		w.mu.Lock()
+		w.armed = nil
+		w.mu.Unlock()
+		w.again.Wait()
 		time.Sleep(patience)
 		synctest.Wait()
 		passes, writes, began := w.passes, len(w.writes), w.cloud.began()
@@ -111,6 +113,90 @@ func run(t *testing.T, p plan) (faults []string, tale string) {
 		faults, tale = w.faults, strings.Join(w.tale, "\n")
 	})
 	return faults, tale
+}
+
+// isWrite reports whether a request of the operator is a write.
+func isWrite(r memory.Request) bool {
+	return r.Agent != user && !slices.Contains([]string{"get", "list", "watch"}, r.Verb)
+}
+
+var errDead = errors.New("the process does not run any more")
+
+// before is called before each request.
+func (w *world) before(r memory.Request) error {
+	if r.Agent == user {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case r.Agent != agent(w.number):
+		return errDead
+	case r.Kind.Kind == secret && time.Now().Before(w.barred):
+		w.sees("a request without rights")
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, r.Name.Name, errors.New("revoked"))
+	}
+	if isWrite(r) {
+		w.writes = append(w.writes, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", r.Verb, r.Kind.Kind, r.Name.Name, r.Subresource)))
+	}
+	return nil
+}
+
+// after is called after each request that the server has done.
+func (w *world) after(r memory.Request) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !isWrite(r) || r.Agent != agent(w.number) {
+		return nil
+	}
+	for i := range w.armed {
+		s := w.armed[i]
+		if w.armed[i].Write--; s.Write > 0 {
+			continue
+		}
+		w.armed = slices.Delete(w.armed, i, i+1)
+		text := fmt.Sprintf("%s after %s %s %s %s", s.Do, r.Verb, r.Kind.Kind, r.Name.Name, r.Subresource)
+		w.sees(s.Do)
+		w.tale = append(w.tale, fmt.Sprintf("  %10s  %s", time.Since(w.begin).Round(time.Millisecond), text))
+		if s.Do == crash {
+			w.number++ // no request of the old process does anything
+			stop := w.stop
+			w.again.Go(func() { stop(); w.start() })
+		}
+		return errors.New("the answer is lost")
+	}
+	return nil
+}
+
+// agent names a process of the operator in requests.
+func agent(number int) string { return fmt.Sprint("operator ", number) }
+
+// process returns the number of the process of the operator that runs now.
+func (w *world) process() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.number
+}
+
+// releases notes that an object is gone without a Delete.
+func (w *world) releases(uid types.UID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.free[uid] = true
+}
+
+// seen counts what happened in all draws, because what is drawn need not happen.
+var seen = struct {
+	sync.Mutex
+	of map[string]int
+}{of: map[string]int{}}
+
+func (w *world) saw(what string) { w.sees(what) }
+
+func (w *world) sees(what string) {
+	seen.Lock()
+	defer seen.Unlock()
+	seen.of[what]++
 }
 
 // settle waits until the operator has nothing to do at this moment.
@@ -163,7 +249,7 @@ func newScheme() *runtime.Scheme {
 // start starts the operator.
 func (w *world) start() {
 	skip := true
-	mgr, err := ctrl.NewManager(w.api.Config(operator), ctrl.Options{
+	mgr, err := ctrl.NewManager(w.api.Config(agent(w.process())), ctrl.Options{
 		Scheme: newScheme(), Metrics: metricsserver.Options{BindAddress: "0"}, Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
 	})
 	if err == nil {
@@ -178,10 +264,12 @@ func (w *world) start() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.did = map[string]bool{}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- mgr.Start(ctx) }()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.did = map[string]bool{}
 	w.stop = func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -207,8 +295,20 @@ func (w *world) play(s step) {
 				w.settle()
 			}
 		case restart:
+			w.again.Wait()
 			w.stop()
+			w.mu.Lock()
+			w.number++
+			w.mu.Unlock()
 			w.start()
+		case lose, crash:
+			w.mu.Lock()
+			w.armed = append(w.armed, s)
+			w.mu.Unlock()
+		case revoke:
+			w.mu.Lock()
+			w.barred = time.Now().Add(s.For)
+			w.mu.Unlock()
 		case outage:
 			w.cloud.mu.Lock()
 			w.cloud.down = time.Now().Add(s.For)

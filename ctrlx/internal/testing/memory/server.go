@@ -66,6 +66,9 @@ type Server struct {
 	// lock. The request fails with its error, as if the network had. nil: all
 	// requests proceed.
 	Before func(Request) error
+	// After is called after each such request, without a lock. If it returns an error,
+	// the client gets that error instead of the answer. nil: all answers arrive.
+	After func(Request) error
 	// Lag is the time that an event of a kind needs to a watch. nil: none. It
 	// must not change while a watch is open.
 	Lag func(schema.GroupKind) time.Duration
@@ -216,12 +219,21 @@ func (c *call) answer() (any, error) {
 	case c.at.Kind == nil, c.sub != "" && (c.sub != "status" || !c.at.Status):
 		return nil, apierrors.NewGenericServerResponse(http.StatusNotFound, c.http.Method, schema.GroupResource{Group: gv.Group, Resource: parts[0]}, c.at.Name, "", 0, false)
 	}
-	verb := c.verb()
+	r := Request{c.agent, c.verb(), c.at.GroupKind(), c.at.NamespacedName, c.sub}
 	if c.Before != nil {
-		if err := c.Before(Request{c.agent, verb, c.at.GroupKind(), c.at.NamespacedName, c.sub}); err != nil {
+		if err := c.Before(r); err != nil {
 			return nil, err
 		}
 	}
+	answer, err := c.handle(r.Verb)
+	if err == nil && c.After != nil {
+		err = c.After(r)
+	}
+	return answer, err
+}
+
+// handle handles a request for an object or a set.
+func (c *call) handle(verb string) (any, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch verb {
