@@ -75,6 +75,13 @@ func (r *core) writeAhead(ctx context.Context, obj client.Object, name, value st
 	return nil
 }
 
+// aheadOf returns the annotations of [WriteAhead].
+func aheadOf(obj client.Object) map[string]string {
+	all := maps.Clone(obj.GetAnnotations())
+	maps.DeleteFunc(all, func(key, _ string) bool { return !strings.HasPrefix(key, AheadPrefix) })
+	return all
+}
+
 // sameAnnotations reports whether two versions of an object have the same annotations. A new value of [WriteAhead] is no
 // difference, because the reconciler wrote it. A removed one is. The annotations of an ApplySet do not count.
 func sameAnnotations(old, now map[string]string) bool {

@@ -1,6 +1,7 @@
 package ctrlx_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -142,6 +143,87 @@ func TestVanishesBeforeApply(t *testing.T) {
 				}
 			}
 			o.until("db", "gone")
+		})
+	}
+}
+
+// A conflict with another writer after the end of the DELETE keeps no object: another
+// pass would wait for a reference that is gone.
+func TestConflictAfterDelete(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		change  func(*App)
+		deletes int
+		want    string
+	}{
+		"Label":    {"another writer changes what means nothing to the deletion", func(a *App) { a.Labels = map[string]string{"a": "b"} }, 1, "gone"},
+		"Kept":     {"the condition is written, too", func(a *App) { a.Finalizers = append(a.Finalizers, "example.com/theirs") }, 1, "False Deleted Reconciling"},
+		"Spec":     {"the spec may name another resource, so the pass is repeated", func(a *App) { a.Generation++ }, 1, "False ReferenceNotFound Reconciling"},
+		"Operated": {"another process has begun an operation", func(a *App) { a.Annotations = map[string]string{ctrlx.AheadPrefix + "note": "{}"} }, 1, "False ReferenceNotFound Reconciling"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t, anApp(AppSpec{}), aCluster())
+			deletes := 0
+			d.remove = func(ctx context.Context, _ *flow.Request[*App]) (flow.Progress, error) {
+				deletes++
+				a := d.read()
+				tc.change(a)
+				d.update(a)
+				return flow.Done(), client.IgnoreNotFound(d.api.Delete(ctx, aCluster()))
+			}
+			d.use(d.reconciler(flow.Extensions[*App]{EntryCheck: chain.New(checks.ReferenceReady("cluster", func(*App) []checks.Ref {
+				return []checks.Ref{{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: "c"}}
+			}))}))
+			d.pass()
+			deleted(d)
+			d.pass()
+			d.pass()
+			if got := d.saysOrGone(); got != tc.want || deletes != tc.deletes {
+				t.Errorf("%s: the object is %s after %d calls of Delete, want %s after %d", tc.reason, got, deletes, tc.want, tc.deletes)
+			}
+		})
+	}
+}
+
+// An object without our finalizer that a user deletes does not keep the condition of
+// the time before, if it is ours.
+func TestStrippedBeforeDeletion(t *testing.T) {
+	const missing = "the finalizer " + ctrlx.Finalizer + " is missing, so this operator deletes nothing in the cloud: delete there what is left; " +
+		"the object stays until other controllers remove their finalizers: example.com/theirs"
+	cases := map[string]struct {
+		reason string
+		ext    flow.Extensions[*App]
+		block  string
+		opts   []ctrlx.Option
+		want   string
+	}{
+		"Ready": {"nothing deletes its resource", flow.Extensions[*App]{}, "", nil, "False Deleted Reconciling: " + missing},
+		"Blocked": {"it waits for nothing any more", flow.Extensions[*App]{PreCheck: chain.New(checks.Check("never", func(context.Context, *checks.Request[*App]) (checks.Result, error) {
+			return checks.Block("Never", "it never is"), nil
+		}))}, "", nil, "False Deleted Reconciling: " + missing},
+		"NotMine": {"the conditions are those of another operator", flow.Extensions[*App]{EntryCheck: chain.New(checks.Check("not mine", func(context.Context, *checks.Request[*App]) (checks.Result, error) {
+			return checks.Ignore("it belongs to another operator"), nil
+		}))}, "", nil, "True Theirs: "},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			a := anApp(AppSpec{})
+			a.Finalizers = append(a.Finalizers, "example.com/theirs")
+			a.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "True", Reason: "Theirs", ObservedGeneration: 1}}
+			d := newHarness(t, a)
+			d.use(d.reconciler(tc.ext, tc.opts...))
+			d.pass()
+			a = d.read()
+			a.Finalizers = []string{"example.com/theirs"}
+			d.update(a)
+			deleted(d)
+			d.pass()
+			writes := d.writes
+			d.pass()
+			if got := d.says() + ": " + d.message(); got != tc.want || d.writes != writes {
+				t.Errorf("%s: got %q, want %q; the second pass wrote %d times", tc.reason, got, tc.want, d.writes-writes)
+			}
 		})
 	}
 }

@@ -26,7 +26,8 @@ const (
 	// ReasonReleased is the reason of the event about an object that was released without a Delete ([checks.Release]). Its
 	// note says why.
 	ReasonReleased = "Released"
-	// ReasonDeleted: the operator has ended its part of the deletion, and finalizers of other controllers keep the object.
+	// ReasonDeleted: the operator has ended its part of the deletion, or has none because its finalizer is missing.
+	// Finalizers of other controllers keep the object.
 	ReasonDeleted = "Deleted"
 	// ReasonOrphaned is the reason of the event about a cloud resource whose object vanished after Apply was called, and that
 	// could not be deleted. The event is about the namespace of the object, and in it, or about an object without a namespace.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -54,8 +55,10 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	}
 	obj := r.kind.Copy(read).(T)
 	if r.isOver(obj) {
-		r.forget(req)
-		return result, nil
+		if err = r.leaveStripped(ctx, obj); err == nil {
+			r.forget(req)
+		}
+		return result, err
 	}
 	if retry {
 		r.flow.Forget(obj)
@@ -140,7 +143,7 @@ func (r *core) unread(req reconcile.Request, retry bool, err error) error {
 // isOver reports whether no pass goes over an object: it is finished, or it is deleted
 // without our finalizer, so it has nothing in the cloud.
 func (r *core) isOver(obj client.Object) bool {
-	return r.finished(obj) || r.released(obj)
+	return r.finished(obj) || r.stripped(obj)
 }
 
 // finished reports whether the last pass over an object was final for its present spec.
@@ -148,7 +151,9 @@ func (r *core) finished(obj client.Object) bool {
 	return !deleting(obj) && status.IsFinished(r.kind.Conditions(obj), obj.GetUID(), obj.GetGeneration())
 }
 
-func (r *core) released(obj client.Object) bool {
+// stripped reports whether a user deletes obj and our finalizer is missing: nothing
+// was made for obj, its deletion here has ended, or a person has removed the finalizer.
+func (r *core) stripped(obj client.Object) bool {
 	return deleting(obj) && r.finalizes && !controllerutil.ContainsFinalizer(obj, r.opt.finalizer)
 }
 
@@ -173,7 +178,7 @@ func (r *core) render(p *pass, obj client.Object, out flow.Outcome) status.Out {
 		Cycle: p.cycle, Suspended: r.isSuspended(obj), Root: p.root, RootUnknown: p.rootUnknown, Stored: p.record,
 	}
 	if out.State() == flow.StateGone {
-		return r.leaves(in, obj)
+		return r.leaves(in, obj, endedHere)
 	}
 	if loop, ok := r.waker.Loop(client.ObjectKeyFromObject(obj)); ok && p.verdict(out) == p.last {
 		in.Self, in.Loop = refOf(p.engine.Waiter()), loop
@@ -191,10 +196,13 @@ func (r *core) render(p *pass, obj client.Object, out flow.Outcome) status.Out {
 	return status.Render(in)
 }
 
+// endedHere is the part of an operator that has deleted the resource in the cloud.
+const endedHere = "this operator has ended its part of the deletion"
+
 // leaves returns the conditions of an object whose part of the deletion is done. If other
 // controllers keep the object, it would show the last failure of the deletion, or be
-// Ready.
-func (r *core) leaves(in status.In, obj client.Object) status.Out {
+// Ready. part says what this operator has done in the deletion.
+func (r *core) leaves(in status.In, obj client.Object, part string) status.Out {
 	var others []string
 	for _, f := range obj.GetFinalizers() {
 		if !r.finalizes || f != r.opt.finalizer {
@@ -204,7 +212,7 @@ func (r *core) leaves(in status.In, obj client.Object) status.Out {
 	if len(others) == 0 {
 		return status.Out{Conditions: in.Old}
 	}
-	why := "this operator has ended its part of the deletion; the object stays until other controllers remove their finalizers: " + strings.Join(others, ", ")
+	why := part + "; the object stays until other controllers remove their finalizers: " + strings.Join(others, ", ")
 	in.Outcome, in.Stored = status.Block(ReasonDeleted, why, classify.Slow), record.In(in.Old)
 	in.Cycle, in.Suspended, in.Root, in.RootUnknown = nil, false, nil, false
 	return status.Render(in)
@@ -296,17 +304,65 @@ func (r *core) sinceOf(read client.Object, out flow.Outcome, now time.Time) time
 	return now
 }
 
+// leave writes the conditions of [core.leaves], if they are others than those of obj.
+func (r *core) leave(ctx context.Context, obj client.Object, next status.Out) error {
+	base := r.kind.Copy(obj)
+	r.kind.SetConditions(obj, next.Conditions)
+	if digest.SameStatus(base, obj) {
+		return nil
+	}
+	return ignoreGone(r.write(ctx, base, obj, next.Conditions))
+}
+
+// leaveStripped replaces the condition Ready of a stripped object, which would
+// otherwise be that of the time before the deletion. It writes nothing if nothing
+// shows that the conditions are ours: the object may belong to another operator.
+func (r *core) leaveStripped(ctx context.Context, obj client.Object) error {
+	all := r.kind.Conditions(obj)
+	ready := meta.FindStatusCondition(all, "Ready")
+	if !r.stripped(obj) || ready == nil || ready.Reason == ReasonDeleted {
+		return nil
+	}
+	if _, err := r.recordOf(obj); (record.In(all) == nil || err != nil) && r.memory.Get(client.ObjectKeyFromObject(obj)).Verdict == (memory.Verdict{}) {
+		return nil
+	}
+	in := status.In{Old: all, UID: obj.GetUID(), Generation: obj.GetGeneration(), Now: r.opt.now()}
+	err := r.leave(ctx, obj, r.leaves(in, obj, "the finalizer "+r.opt.finalizer+" is missing, so this operator deletes nothing in the cloud: delete there what is left"))
+	if refusedForGood(err) {
+		return nil
+	}
+	return err
+}
+
+// finish is gone after the conflicts with other writers, too. Another pass would ask
+// the checks again, and one of them may block for ever: the reference that it needs
+// may have waited for this deletion only. Another pass is needed if another process
+// may have made something in the cloud.
+func (r *core) finish(ctx context.Context, obj client.Object, out flow.Outcome, next status.Out) error {
+	const attempts = 5
+	for n := 1; ; n++ {
+		generation, ahead, operation := obj.GetGeneration(), aheadOf(obj), r.operationIn(obj)
+		err := r.gone(ctx, obj, out, next)
+		if n == attempts || !apierrors.IsConflict(err) {
+			return err
+		}
+		now := r.kind.New()
+		if r.engine.Live().Get(ctx, client.ObjectKeyFromObject(obj), now) != nil || now.GetUID() != obj.GetUID() || now.GetGeneration() != generation ||
+			!maps.Equal(aheadOf(now), ahead) || r.operationIn(now) != operation {
+			return err
+		}
+		now.GetObjectKind().SetGroupVersionKind(r.kind.GroupVersionKind)
+		in := status.In{Old: r.kind.Conditions(now), UID: now.GetUID(), Generation: generation, Now: r.opt.now()}
+		obj, next = now, r.leaves(in, now, endedHere)
+	}
+}
+
 // gone ends the work for an object that is deleted, or released, in the cloud. The
 // conditions come before the finalizer: no later pass writes them, after a conflict
 // or the end of the process. A status that the API server never takes does not stop
 // the deletion.
 func (r *core) gone(ctx context.Context, obj client.Object, out flow.Outcome, next status.Out) error {
-	base := r.kind.Copy(obj)
-	r.kind.SetConditions(obj, next.Conditions)
-	var unwritten error
-	if !digest.SameStatus(base, obj) {
-		unwritten = ignoreGone(r.write(ctx, base, obj, next.Conditions))
-	}
+	unwritten := r.leave(ctx, obj, next)
 	if unwritten != nil && !refusedForGood(unwritten) {
 		return unwritten
 	}

@@ -31,7 +31,7 @@ func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.O
 	name := client.ObjectKeyFromObject(obj)
 	switch {
 	case out.State() == flow.StateGone:
-		return obj, r.gone(p, obj, out, next)
+		return obj, r.finish(p, obj, out, next)
 	case out.KeepsStatus():
 		r.keep(name, true)
 		r.foughtIn(name, obj.GetUID())

@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/windlass-go/windlass/checks"
@@ -169,7 +168,7 @@ func (r reporter[T]) Unready(ctx context.Context, add func(index.ID, why.Object)
 				Reconciler: r.name, State: why.Failed, Reason: ready.Reason, Message: ready.Message, Since: ready.LastTransitionTime.Time,
 			})
 		case final || ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == obj.GetGeneration():
-		case deleting(obj) && r.finalizes && !controllerutil.ContainsFinalizer(obj, r.opt.finalizer): // no pass goes over it
+		case r.stripped(obj): // no pass goes over it
 		default:
 			if e := r.memory.Get(name); e.Verdict == (memory.Verdict{}) && !e.Silent {
 				unseen++

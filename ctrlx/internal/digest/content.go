@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 
@@ -75,4 +76,12 @@ func (o fields) without(keys ...string) (sum uint64) {
 		}
 	}
 	return sum
+}
+
+// OfSelf returns the digest of an object that waits for a change of itself. It
+// covers what [Of] covers, and whether the object has the record: a person removes a
+// record that is refused.
+func OfSelf(obj client.Object) uint64 {
+	o, _ := contentOf(obj) // without content it has no record
+	return flag(Of(obj), bytes.Contains(o["status"], []byte(`"type":"`+Record+`"`)))
 }

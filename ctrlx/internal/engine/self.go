@@ -39,7 +39,7 @@ func (s *Self) Begin(name types.NamespacedName) {
 // the wait began caused no pass, so cached, an object of the same type, is read
 // from the cache after that.
 func (s *Self) Wait(ctx context.Context, obj client.Object, reader client.Reader, cached client.Object) (changed bool) {
-	now := left{obj.GetResourceVersion(), digest.Of(obj)}
+	now := left{obj.GetResourceVersion(), digest.OfSelf(obj)}
 	name := client.ObjectKeyFromObject(obj)
 	s.mu.Lock()
 	if s.of == nil {
@@ -59,7 +59,7 @@ func (s *Self) changed(obj client.Object) bool {
 	s.mu.Lock()
 	was, waits := s.of[client.ObjectKeyFromObject(obj)]
 	s.mu.Unlock()
-	return waits && older(was.version, obj.GetResourceVersion()) && was.digest != digest.Of(obj)
+	return waits && older(was.version, obj.GetResourceVersion()) && was.digest != digest.OfSelf(obj)
 }
 
 // Events lets the events of changed objects pass.
