@@ -49,10 +49,10 @@ func (o fields) metadata() (h uint64) {
 func (o fields) status() (h uint64) {
 	var all fields
 	var list []json.RawMessage
-	if status := o["status"]; json.Unmarshal(status, &all) != nil || all["conditions"] != nil && json.Unmarshal(all["conditions"], &list) != nil {
+	if status := o["status"]; json.Unmarshal(status, &all) != nil || all == nil || all["conditions"] != nil && json.Unmarshal(all["conditions"], &list) != nil {
 		return data(0, status)
 	}
-	h = all.without("conditions")
+	h = flag(all.without("conditions"), true) // not the digest of a missing status
 	for _, x := range list {
 		var c struct{ Type string }
 		if json.Unmarshal(x, &c) != nil || c.Type != Record {
