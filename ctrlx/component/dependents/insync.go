@@ -60,12 +60,12 @@ func inSync(clock clock.PassiveClock) Middleware {
 				}
 			} else {
 				uid, version := r.Live.GetUID(), r.Live.GetResourceVersion()
-				ours, mark := r.ownership().ours, r.Live.GetAnnotations()[r.of.keys.digest]
+				o, mark := r.ownership(), r.Live.GetAnnotations()[r.of.keys.digest]
 				recreates := r.Policies.Update == UpdateRecreate
 				known, written := m.holds(uid, digest)
-				lost := ours && mark == "" && (recreates || digest == once)
-				applied := ours && mark == digest || lost && (known || digest == once)
-				fought := known && !applied && !recreates // another writer changed the marks
+				lost := o.ours && mark == "" && (recreates || digest == once)
+				applied := o.ours && mark == digest || lost && (known || digest == once)
+				fought := known && !applied && !recreates && o.owner == "" // another writer changed the marks, but no owner took it
 				quiet := (applied || fought) && (digest == once || recreates || !r.due(now, written))
 				if quiet && !fought && (digest == once || m.verified(uid, version, digest)) {
 					return r.result(InSync, ""), nil

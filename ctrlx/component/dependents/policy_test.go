@@ -155,6 +155,7 @@ func TestStolen(t *testing.T) {
 		"OtherName":  {"nor one that another name marked, too", func(cm *corev1.ConfigMap) { cm.Labels["db.example.com/owner-id"] = "x" }, "IfUnowned", "not ours", true},
 		"Controller": {"nor one that has another controller", func(cm *corev1.ConfigMap) { cm.OwnerReferences = controller("9") }, "IfUnowned", "not ours", true},
 		"Always":     {"Always takes it back", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" }, "Always", "updated", false},
+		"AlwaysName": {"Always takes it back from another name, too", func(cm *corev1.ConfigMap) { cm.Labels["db.example.com/owner-id"] = "x" }, "Always", "updated", false},
 		"Removed":    {"an object without the label is adopted again", func(cm *corev1.ConfigMap) { cm.Labels = nil }, "IfUnowned", "updated", false},
 		"Annotation": {"the annotation is only for people", func(cm *corev1.ConfigMap) { cm.Annotations[name+"/owner-id"] = "x" }, "IfUnowned", "in sync", false},
 	}
