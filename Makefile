@@ -27,6 +27,9 @@ CC_FOUND := $(shell command -v $$($(GO) env CC) 2>/dev/null)
 RACE     := $(if $(CC_FOUND),-race,)
 CORES    := $(shell getconf _NPROCESSORS_ONLN)
 
+# Rapid draws the same cases in each run, so that chance fails no run. Only plain go test and make nightly draw new ones.
+export RAPID_SEED ?= 1
+
 .PHONY: all test verify
 
 all: test
@@ -132,6 +135,8 @@ ratios:
 programs: envtest
 	@for example in aks buckets component kusto privateendpoint redis operator; do \
 		echo "go run ./examples/$$example"; $(GO) run "./examples/$$example" >/dev/null; done
+
+nightly soak fuzz: export RAPID_SEED = 0
 
 .PHONY: nightly soak fuzz mutate api release-diff release bench bench-peers bench-ctrlx cover clean
 
