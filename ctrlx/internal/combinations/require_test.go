@@ -148,6 +148,9 @@ func explained(what use, o *object, finalizes bool, all map[use]client.Object) (
 	if len(waits) == 0 {
 		return nil, text + ", which names no cause"
 	}
+	if r, ours := all[waits[0]].(resource); ours && r.base().Spec.Role == foreign {
+		waits = waits[:1] // the message quotes what another operator last said of it
+	}
 	for _, other := range waits {
 		if why := fault(ready.Reason, what, other, all); why != "" {
 			return nil, fmt.Sprintf("%s, and %s %s", text, other, why)
