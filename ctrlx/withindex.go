@@ -70,7 +70,7 @@ func (o *options) indexesIn(scheme *runtime.Scheme) (all []engine.Index, err err
 // listed returns the sets that checks of the reconciler list by a field, as the checks
 // name them for an empty object.
 func (r *Reconciler[T]) listed() (all []engine.FieldQuery) {
-	for _, c := range []checks.Chain[T]{r.ext.EntryCheck, r.ext.PreCheck, r.ext.PostCheck, r.ext.DeleteCheck} {
+	for _, c := range []checks.Chain[T]{r.ext.EntryCheck, r.ext.GetCheck, r.ext.PreCheck, r.ext.PostCheck, r.ext.DeleteCheck} {
 		for _, link := range c.Links() {
 			tag, ok := link.Tag.(interface {
 				Listed(request any, note func(set any))

@@ -45,7 +45,7 @@ func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Optio
 	if link := needsOwner(ext.EntryCheck); link != "" {
 		panic(fmt.Sprintf("flow: New: %s: %s at EntryCheck is about the owner, which is read after EntryCheck: move it to OwnerCheck or PreCheck", name, link))
 	}
-	for point, c := range map[string]checks.Chain[T]{PointPreCheck: ext.PreCheck, PointPostCheck: ext.PostCheck, PointDeleteCheck: ext.DeleteCheck} {
+	for point, c := range map[string]checks.Chain[T]{PointGetCheck: ext.GetCheck, PointPreCheck: ext.PreCheck, PointPostCheck: ext.PostCheck, PointDeleteCheck: ext.DeleteCheck} {
 		if link := needsOwner(c); link != "" && ops.Owner == nil {
 			panic(fmt.Sprintf("flow: New: %s: %s at %s is about the owner, and Operations.Owner is nil: give the function that finds the owner", name, link, point))
 		}
@@ -67,7 +67,8 @@ func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Optio
 		r.opt.backoff.now = r.opt.now
 	}
 	r.deleteGets = !ownerOnly(ext.DeleteCheck)
-	r.followsOf.owner, r.followsOf.pre, r.followsOf.delete = tagsOf(ext.OwnerCheck), tagsOf(ext.PreCheck), tagsOf(ext.DeleteCheck)
+	r.followsOf.owner, r.followsOf.get = tagsOf(ext.OwnerCheck), tagsOf(ext.GetCheck)
+	r.followsOf.pre, r.followsOf.delete = tagsOf(ext.PreCheck), tagsOf(ext.DeleteCheck)
 	if r.opt.explanations > 0 { // the flow's own tracer is the innermost observer
 		r.opt.observers = append(slices.Clip(r.opt.observers), tracer{})
 	}
@@ -111,6 +112,7 @@ func (r *Reconciler[T]) compose(all observers) *points[T] {
 		owner:       observePoint(all, PointOwner, r.resolveOwner),
 		entryCheck:  observePoint(all, PointEntryCheck, checks.Compose(observeLinks(all, r.ext.EntryCheck))),
 		ownerCheck:  observePoint(all, PointOwnerCheck, checkOwner(checks.Compose(observeLinks(all, r.ext.OwnerCheck)), checks.Compose(observeLinks(all, oneOwner)))),
+		getCheck:    observePoint(all, PointGetCheck, checks.Compose(observeLinks(all, r.ext.GetCheck))),
 		get:         observePoint(all, PointGet, onion.Compose(observeLinks(all, r.ext.Get), r.get, guardRequest(vetObservation[T]))),
 		preCheck:    observePoint(all, PointPreCheck, checks.Compose(observeLinks(all, r.ext.PreCheck))),
 		apply:       observePoint(all, PointApply, onion.Compose(observeLinks(all, r.ext.Apply), operate(r, r.ops.Apply), operations)),

@@ -51,7 +51,7 @@ func TestConvertKeepsNames(t *testing.T) {
 	old.Pass, old.Get, old.Apply, old.Delete = ext{}.Pass, ext{}.Get, ext{}.Apply, ext{}.Delete
 	converted := flow.Convert(old, (*pool2).older)
 	now := printed(ext{OwnerCheck: converted.OwnerCheck, Classify: converted.Classify})
-	now["EntryCheck"], now["PreCheck"] = converted.EntryCheck.String(), converted.PreCheck.String()
+	now["EntryCheck"], now["GetCheck"], now["PreCheck"] = converted.EntryCheck.String(), converted.GetCheck.String(), converted.PreCheck.String()
 	now["PostCheck"], now["DeleteCheck"] = converted.PostCheck.String(), converted.DeleteCheck.String()
 	mustEqual(t, "all names stay", printed(old), now)
 }
@@ -84,7 +84,7 @@ func TestConvertPanics(t *testing.T) {
 		}
 		observed := ext{}
 		for _, c := range []struct{ from, to *checks.Chain[*pool] }{
-			{&e.EntryCheck, &observed.EntryCheck}, {&e.PreCheck, &observed.PreCheck}, {&e.PostCheck, &observed.PostCheck}, {&e.DeleteCheck, &observed.DeleteCheck},
+			{&e.EntryCheck, &observed.EntryCheck}, {&e.GetCheck, &observed.GetCheck}, {&e.PreCheck, &observed.PreCheck}, {&e.PostCheck, &observed.PostCheck}, {&e.DeleteCheck, &observed.DeleteCheck},
 		} {
 			if c.from.Len() > 0 {
 				*c.to = c.from.Observe(&silent{})

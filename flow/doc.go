@@ -9,12 +9,12 @@
 // [Extensions] are its customisations, one chain for each extension point.
 // [New] makes a [Reconciler] of both, and [Reconciler.Reconcile] runs one pass:
 //
-//	          ┌── Pass ────────────────────────────────────────────────────────────────────────────────┐
-//	          │                                            ┌─► in sync ──────────────────┐             │
-//	          │                     ┌─► OwnerCheck ─► Get ─┴─► PreCheck ─► Apply ─► Get ─┴─► PostCheck ┼─► Ready
-//	resource ─┼─► EntryCheck ─► owner                                                                  │
-//	          │                     └─► Get ─► DeleteCheck ─► Delete ──────────────────────────────────┼─► Gone
-//	          └────────────────────────────────────────────────────────────────────────────────────────┘
+//	          ┌── Pass ────────────────────────────────────────────────────────────────────────────────────────────┐
+//	          │                                                        ┌─► in sync ──────────────────┐             │
+//	          │                     ┌─► OwnerCheck ─► GetCheck ─► Get ─┴─► PreCheck ─► Apply ─► Get ─┴─► PostCheck ┼─► Ready
+//	resource ─┼─► EntryCheck ─► owner                                                                              │
+//	          │                     └─► Get ─► DeleteCheck ─► Delete ──────────────────────────────────────────────┼─► Gone
+//	          └────────────────────────────────────────────────────────────────────────────────────────────────────┘
 //	              every error of every point ─► Classify
 //
 // An owner that cannot be read ends the pass with an error, also in a deletion:
@@ -28,20 +28,26 @@
 //
 // # Extension points
 //
-// Each point of checks answers one question:
+// Each point of checks answers one question. Its checks see the resource, if
+// the table does not say otherwise:
 //
-//   - EntryCheck: may this controller act on the resource at all? It runs first
-//     in every pass: before the owner is read, before a poll, and also while a
-//     user deletes the resource.
-//   - OwnerCheck: does the state of the owner allow the resource? It runs
-//     before Get and Apply. Its checks cannot read the resource.
-//   - PreCheck: may Apply start? Its checks see the resource as Get read it. If
-//     Get reports that the cloud matches the spec, the pass leaves out PreCheck
-//     and Apply.
-//   - PostCheck: is the resource Ready? If Apply ran, Get runs again before
-//     PostCheck, so that its checks see what Apply changed.
-//   - DeleteCheck: may Delete start? Get runs before it, unless every check is
-//     a checks.OnOwner, which cannot read the resource.
+//	point        its question                   its checks see          left out
+//	EntryCheck   may this controller act?       not the owner           never
+//	OwnerCheck   does the owner allow it?       the owner only          in polls and deletions
+//	GetCheck     may Get start?                 the owner, too          in polls and deletions
+//	PreCheck     may Apply start?               what Get read           there, and in sync
+//	PostCheck    is the resource Ready?         what Get read at last   in polls and deletions
+//	DeleteCheck  may Delete start?              what Get read           in polls; only deletions have it
+//
+// A poll runs while an operation is under way. When the operation is done, the
+// pass continues with PostCheck. In sync means that Get reported that the cloud
+// matches the spec.
+//
+// Put a check that must also hold in sync at GetCheck, and one of what Get
+// itself needs, such as credentials. If a deletion calls Get or starts Delete,
+// GetCheck runs for its slots only, and its decision has no effect. Get runs
+// before DeleteCheck, unless every check there is a checks.OnOwner, which
+// cannot read the resource.
 //
 // The second Get needs a check at PostCheck; without one, the pass leaves it
 // out. It reports only the status and the presence. The next pass compares the

@@ -121,6 +121,7 @@ func Example() {
 	//   EntryCheck   -
 	//   Owner        [resolve]
 	//   OwnerCheck   OwnerProvisioningState
+	//   GetCheck     -
 	//   Get          [get]
 	//   PreCheck     Size
 	//   Apply        [apply]

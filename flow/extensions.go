@@ -42,6 +42,13 @@ type Extensions[T any] struct {
 	// OwnerCheck runs before Get and Apply. It does not run before a poll or a
 	// deletion.
 	OwnerCheck checks.OwnerChain
+	// GetCheck guards the GET and all that follows: it runs before Get, after
+	// Apply only if it did not run before, and also if Get would report that the
+	// cloud matches the spec. Its checks see the owner and the resource. A
+	// deletion and a poll leave it out. But if a deletion calls Get or starts
+	// Delete, GetCheck runs for the slots that its checks fill ([checks.Slot]),
+	// and its decision and its errors have no effect.
+	GetCheck checks.Chain[T]
 	// Get is around the GET before PreCheck and DeleteCheck, and around the GET
 	// after Apply ([checks.OwnerRequest.Applied]). A link that replaces the GET
 	// sets Observation.Skip to the reason.
@@ -81,6 +88,7 @@ func (e Extensions[T]) Extend(others ...Extensions[T]) Extensions[T] {
 		e.Pass = joined(PointPass, e.Pass, o.Pass)
 		e.EntryCheck = joined(PointEntryCheck, e.EntryCheck, o.EntryCheck)
 		e.OwnerCheck = joined(PointOwnerCheck, e.OwnerCheck, o.OwnerCheck)
+		e.GetCheck = joined(PointGetCheck, e.GetCheck, o.GetCheck)
 		e.Get = joined(PointGet, e.Get, o.Get)
 		e.PreCheck = joined(PointPreCheck, e.PreCheck, o.PreCheck)
 		e.Apply = joined(PointApply, e.Apply, o.Apply)
@@ -113,6 +121,7 @@ func (e Extensions[T]) named() Extensions[T] {
 		Pass:        e.Pass.At(PointPass),
 		EntryCheck:  e.EntryCheck.At(PointEntryCheck),
 		OwnerCheck:  e.OwnerCheck.At(PointOwnerCheck),
+		GetCheck:    e.GetCheck.At(PointGetCheck),
 		Get:         e.Get.At(PointGet),
 		PreCheck:    e.PreCheck.At(PointPreCheck),
 		Apply:       e.Apply.At(PointApply),
@@ -153,12 +162,14 @@ func Convert[From, To any](ext Extensions[To], convert func(From) (To, error)) E
 	noLinks(PointApply, ext.Apply)
 	noLinks(PointDelete, ext.Delete)
 	undecorated("Convert", PointEntryCheck, ext.EntryCheck)
+	undecorated("Convert", PointGetCheck, ext.GetCheck)
 	undecorated("Convert", PointPreCheck, ext.PreCheck)
 	undecorated("Convert", PointPostCheck, ext.PostCheck)
 	undecorated("Convert", PointDeleteCheck, ext.DeleteCheck)
 	return Extensions[From]{
 		EntryCheck:  checks.Convert(ext.EntryCheck, convert),
 		OwnerCheck:  ext.OwnerCheck,
+		GetCheck:    checks.Convert(ext.GetCheck, convert),
 		PreCheck:    checks.Convert(ext.PreCheck, convert),
 		PostCheck:   checks.Convert(ext.PostCheck, convert),
 		DeleteCheck: checks.Convert(ext.DeleteCheck, convert),

@@ -17,6 +17,7 @@ func each(name string) ext {
 		EntryCheck:  chain.New(noting[*checks.Request[*pool], checks.Result](c, name)),
 		OwnerCheck:  chain.New(noting[*checks.OwnerRequest, checks.Result](c, name)),
 		Get:         chain.New(noting[*request, flow.Observation](c, name)),
+		GetCheck:    chain.New(noting[*checks.Request[*pool], checks.Result](c, name)),
 		PreCheck:    chain.New(noting[*checks.Request[*pool], checks.Result](c, name)),
 		Apply:       chain.New(noting[*request, flow.Progress](c, name)),
 		PostCheck:   chain.New(noting[*checks.Request[*pool], checks.Result](c, name)),
@@ -31,14 +32,14 @@ func alone(name string) map[string]ext {
 	e := each(name)
 	return map[string]ext{
 		"Pass": {Pass: e.Pass}, "EntryCheck": {EntryCheck: e.EntryCheck}, "OwnerCheck": {OwnerCheck: e.OwnerCheck}, "Get": {Get: e.Get},
-		"PreCheck": {PreCheck: e.PreCheck}, "Apply": {Apply: e.Apply}, "PostCheck": {PostCheck: e.PostCheck},
+		"GetCheck": {GetCheck: e.GetCheck}, "PreCheck": {PreCheck: e.PreCheck}, "Apply": {Apply: e.Apply}, "PostCheck": {PostCheck: e.PostCheck},
 		"DeleteCheck": {DeleteCheck: e.DeleteCheck}, "Delete": {Delete: e.Delete}, "Classify": {Classify: e.Classify},
 	}
 }
 
 func printed(e ext) map[string]string {
 	return map[string]string{
-		"Pass": e.Pass.String(), "EntryCheck": e.EntryCheck.String(), "OwnerCheck": e.OwnerCheck.String(), "Get": e.Get.String(), "PreCheck": e.PreCheck.String(), "Apply": e.Apply.String(),
+		"Pass": e.Pass.String(), "EntryCheck": e.EntryCheck.String(), "OwnerCheck": e.OwnerCheck.String(), "GetCheck": e.GetCheck.String(), "Get": e.Get.String(), "PreCheck": e.PreCheck.String(), "Apply": e.Apply.String(),
 		"PostCheck": e.PostCheck.String(), "DeleteCheck": e.DeleteCheck.String(), "Delete": e.Delete.String(), "Classify": e.Classify.String(),
 	}
 }
@@ -68,7 +69,7 @@ func TestExtensionsOfReconciler(t *testing.T) {
 	mustEqual(t, "Name returns the name given to New", "Pool", r.Name())
 	e := r.Extensions()
 	got := map[string]string{
-		e.Pass.Links()[0].Point: "Pass", e.EntryCheck.Links()[0].Point: "EntryCheck", e.OwnerCheck.Links()[0].Point: "OwnerCheck", e.Get.Links()[0].Point: "Get", e.PreCheck.Links()[0].Point: "PreCheck",
+		e.Pass.Links()[0].Point: "Pass", e.EntryCheck.Links()[0].Point: "EntryCheck", e.OwnerCheck.Links()[0].Point: "OwnerCheck", e.GetCheck.Links()[0].Point: "GetCheck", e.Get.Links()[0].Point: "Get", e.PreCheck.Links()[0].Point: "PreCheck",
 		e.Apply.Links()[0].Point: "Apply", e.PostCheck.Links()[0].Point: "PostCheck", e.DeleteCheck.Links()[0].Point: "DeleteCheck",
 		e.Delete.Links()[0].Point: "Delete", e.Classify.Links()[0].Point: "Classify",
 	}

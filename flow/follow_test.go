@@ -77,6 +77,14 @@ func TestFollowing(t *testing.T) {
 		}, 1, flow.StateCanceled, nil},
 		"Poll":   {"a poll follows what PreCheck reads, although it leaves PreCheck out", answers(flow.InProgress("op", time.Minute), nil), 2, flow.StateInProgress, []checks.Ref{dns, secret}},
 		"InSync": {"a resource in sync follows what PreCheck reads", func(o *ops, _ *ext, _ *pool) { gets(o, flow.Observation{Presence: checks.Present, InSync: true}) }, 1, flow.StateReady, []checks.Ref{dns, secret}},
+		"GetCheck": {"a poll follows what GetCheck reads", func(o *ops, e *ext, _ *pool) {
+			e.GetCheck, e.PreCheck = e.PreCheck, ext{}.PreCheck
+			answers(flow.InProgress("op", time.Minute), nil)(o, e, nil)
+		}, 2, flow.StateInProgress, []checks.Ref{dns, secret}},
+		"DeletionOfGetCheck": {"a deletion follows what GetCheck reads, also in a poll", func(o *ops, e *ext, p *pool) {
+			p.deleting, e.GetCheck = true, chain.New(refers)
+			o.Delete = func(context.Context, *request) (flow.Progress, error) { return flow.InProgress("op", time.Minute), nil }
+		}, 2, flow.StateDeleting, []checks.Ref{dns, secret}},
 		"Custom": {"a pass in sync does not run the function of a check at PreCheck", func(o *ops, e *ext, _ *pool) {
 			gets(o, flow.Observation{Presence: checks.Present, InSync: true})
 			e.PreCheck = chain.New(following("own", secret))

@@ -20,6 +20,7 @@ type model struct {
 	generation int64  // of the spec that it applies
 	deletes    bool
 	skipped    bool // a link left out the operation of this pass
+	checked    bool // GetCheck has run in this pass
 }
 
 func theModel(w *world, counts map[string]int, _ bool) func(context.Context) result {
@@ -46,6 +47,7 @@ func (m *model) pass(ctx context.Context) result {
 }
 
 func (m *model) run(ctx context.Context) stop {
+	m.checked = false
 	if s := m.check("EntryCheck"); s.state != 0 {
 		return s
 	}
@@ -71,6 +73,10 @@ func (m *model) run(ctx context.Context) stop {
 	if s := m.check("OwnerCheck"); s.state != 0 {
 		return s
 	}
+	if s := m.check("GetCheck"); s.state != 0 {
+		return s
+	}
+	m.checked = true
 	s, got := m.look(ctx, "Get")
 	if s.state != 0 {
 		return s
@@ -91,6 +97,11 @@ func (m *model) run(ctx context.Context) stop {
 // applied completes a pass in which Apply is done.
 func (m *model) applied(ctx context.Context) stop {
 	if m.counts["PostCheck"] > 0 {
+		if !m.checked { // a poll left it out
+			if s := m.check("GetCheck"); s.state != 0 {
+				return s
+			}
+		}
 		s, got := m.look(ctx, "Get again")
 		if s.state != 0 {
 			return s
@@ -107,6 +118,7 @@ func (m *model) remove(ctx context.Context) stop {
 		m.token = ""
 	}
 	if m.token == "" {
+		m.check("GetCheck") // only for its slots
 		if m.counts["DeleteCheck"] > 0 {
 			if s, _ := m.look(ctx, "Get"); s.state != 0 {
 				return s

@@ -32,6 +32,7 @@ func TestSetUp(t *testing.T) {
 		}, "flow: New: Pool: there are owner checks (OwnerReady) and Operations.Owner is nil: give the function that finds the owner"},
 		"OnOwner":     ownerless("a link at PreCheck needs the owner", "OnOwner(OwnerReady) at PreCheck", ext{PreCheck: chain.New(checks.OnOwner[*pool](checks.OwnerReady()))}),
 		"OwnerFits":   ownerless("a link at PostCheck needs the owner", "fits at PostCheck", ext{PostCheck: chain.New(checks.OwnerFits("fits", func(*pool, *pool) string { return "" }))}),
+		"GetCheck":    ownerless("a link at GetCheck needs the owner", "OnOwner(OwnerReady) at GetCheck", ext{GetCheck: chain.New(checks.OnOwner[*pool](checks.OwnerReady()))}),
 		"DeleteCheck": ownerless("a link at DeleteCheck needs the owner", "OnOwner(OwnerReady) at DeleteCheck", ext{DeleteCheck: chain.New(checks.OnOwner[*pool](checks.OwnerReady()))}),
 		"OwnerInAll":  ownerless("a group of checks needs the owner", "All(OnOwner(OwnerReady)) at PreCheck", ext{PreCheck: chain.New(checks.All(checks.OnOwner[*pool](checks.OwnerReady())))}),
 		"OwnerInCached": ownerless("a cached check needs the owner", "Cached(OnOwner(OwnerReady)) at PreCheck", ext{

@@ -18,6 +18,7 @@ const (
 	PointEntryCheck  = "EntryCheck"
 	PointOwner       = "Owner" // not an extension point: here the flow resolves the owner
 	PointOwnerCheck  = "OwnerCheck"
+	PointGetCheck    = "GetCheck"
 	PointGet         = "Get"
 	PointPreCheck    = "PreCheck"
 	PointApply       = "Apply"

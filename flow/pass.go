@@ -46,7 +46,7 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 		return s.delete(ctx)
 	}
 	if op := s.before; op.token != "" && !op.deletes {
-		s.followLeftOut(ctx, r.followsOf.owner, r.followsOf.pre)
+		s.followLeftOut(ctx, r.followsOf.owner, r.followsOf.get, r.followsOf.pre)
 		if !s.operate(ctx, PointApply, s.p.apply, op) {
 			return s.stop
 		}
@@ -56,6 +56,9 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 		s.final = checks.Result{} // it was for an older spec
 	}
 	if !s.ownerCheck(ctx) {
+		return s.stop
+	}
+	if !s.getCheck(ctx) {
 		return s.stop
 	}
 	if !s.get(ctx) {
@@ -88,6 +91,7 @@ type sequence[T any] struct {
 	key     string        // of the resource, if the pass has an operation
 	before  operation     // the operation under way at the start of the pass
 	unsaved bool          // before is in memory only, because SetToken failed
+	checked bool          // GetCheck has run
 	applied bool          // Apply has succeeded, or Get found that nothing is to do
 	inSync  bool          // Get found that the cloud matches the spec
 	final   checks.Result // the result of Finished that Apply returned
@@ -299,8 +303,25 @@ func (s *sequence[T]) released(ctx context.Context) bool {
 	return false
 }
 
+// getCheck runs the checks before Get, once in a pass. In a deletion they only
+// fill their slots.
+func (s *sequence[T]) getCheck(ctx context.Context) bool {
+	if s.checked || s.r.ext.GetCheck.Len() == 0 {
+		return true
+	}
+	s.checked = true
+	if s.deleting {
+		_, _ = s.p.getCheck(ctx, &s.held().Request)
+		return true
+	}
+	return s.check(ctx, PointGetCheck, s.p.getCheck)
+}
+
+// gets reports whether the reconciler has a Get.
+func (s *sequence[T]) gets() bool { return s.r.ops.Get != nil || s.r.ext.Get.Len() > 0 }
+
 func (s *sequence[T]) get(ctx context.Context) bool {
-	if s.r.ops.Get == nil && s.r.ext.Get.Len() == 0 {
+	if !s.gets() {
 		return true
 	}
 	if err := ctx.Err(); err != nil {
@@ -331,7 +352,7 @@ func (s *sequence[T]) getAgain(ctx context.Context) bool {
 	if s.r.ext.PostCheck.Len() == 0 || s.final.IsFinished() {
 		return true
 	}
-	if !s.get(ctx) {
+	if s.gets() && !s.getCheck(ctx) || !s.get(ctx) {
 		return false
 	}
 	if s.req.Presence == checks.Absent && s.report == reportedDone {
@@ -379,8 +400,8 @@ func (s *sequence[T]) delete(ctx context.Context) Outcome {
 		op = operation{generation: s.generation, deletes: true} // DELETE replaces an operation of Apply
 	}
 	if op.token != "" {
-		s.followLeftOut(ctx, s.r.followsOf.delete)
-	} else if !s.deleteCheck(ctx) {
+		s.followLeftOut(ctx, s.r.followsOf.get, s.r.followsOf.delete)
+	} else if !s.getCheck(ctx) || !s.deleteCheck(ctx) {
 		return s.stop
 	}
 	if !s.operate(ctx, PointDelete, s.p.remove, op) {

@@ -43,6 +43,7 @@ func (r *Reconciler[T]) plan() (both, applying, deleting []section, errors secti
 	}
 	applying = []section{
 		sectionOf(PointOwnerCheck, e.OwnerCheck.Links()),
+		sectionOf(PointGetCheck, e.GetCheck.Links()),
 		get,
 		sectionOf(PointPreCheck, e.PreCheck.Links()),
 		sectionOf(PointApply, e.Apply.Links()).with("apply", true),

@@ -30,6 +30,7 @@ func TestString(t *testing.T) {
 			"  EntryCheck   noteEntryCheck",
 			"  Owner        [resolve]",
 			"  OwnerCheck   noteOwnerCheck",
+			"  GetCheck     -",
 			"  Get          noteGet -> [get]",
 			"  PreCheck     notePreCheck -> gate",
 			"  Apply        noteApply -> [apply]",

@@ -73,13 +73,13 @@ var (
 
 // order is the order of the points. "Get again" is Get after Apply.
 var order = []string{
-	"Pass", "EntryCheck", "Owner", "OwnerCheck", "Get", "get", "PreCheck", "Apply", "apply", "Get again", "get again", "PostCheck",
+	"Pass", "EntryCheck", "Owner", "OwnerCheck", "GetCheck", "Get", "get", "PreCheck", "Apply", "apply", "Get again", "get again", "PostCheck",
 	"DeleteCheck", "Delete", "delete",
 }
 
 // linked holds the possible acts of the links of each point.
 var linked = map[string][]act{
-	"Pass": aroundOps, "EntryCheck": checkActs, "OwnerCheck": checkActs, "Get": aroundGet, "PreCheck": checkActs, "Apply": inPlace,
+	"Pass": aroundOps, "EntryCheck": checkActs, "OwnerCheck": checkActs, "GetCheck": checkActs, "Get": aroundGet, "PreCheck": checkActs, "Apply": inPlace,
 	"PostCheck": checkActs, "DeleteCheck": checkActs, "Delete": inPlace,
 }
 
@@ -278,6 +278,7 @@ func (w *world) extensions(counts map[string]int) flow.Extensions[*world] {
 		EntryCheck:  chain.New(guards[*checks.Request[*world]](w, "EntryCheck", counts)...),
 		OwnerCheck:  chain.New(guards[*checks.OwnerRequest](w, "OwnerCheck", counts)...),
 		Get:         chain.New(around[*flow.Request[*world], flow.Observation](w, "Get", counts)...),
+		GetCheck:    chain.New(guards[*checks.Request[*world]](w, "GetCheck", counts)...),
 		PreCheck:    chain.New(guards[*checks.Request[*world]](w, "PreCheck", counts)...),
 		Apply:       chain.New(around[*flow.Request[*world], flow.Progress](w, "Apply", counts)...),
 		PostCheck:   chain.New(guards[*checks.Request[*world]](w, "PostCheck", counts)...),

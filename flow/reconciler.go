@@ -25,7 +25,7 @@ type Reconciler[T any] struct {
 	ops          Operations[T]
 	ext          Extensions[T]
 	opt          options
-	followsOf    struct{ owner, pre, delete linktag.Check } // the tags of all links of a point
+	followsOf    struct{ owner, get, pre, delete linktag.Check } // the tags of all links of a point
 	deleteGets   bool                                       // Get runs before DeleteCheck, because a check there sees the resource
 	plain        *points[T]                                 // the handlers of a pass without observers
 	observed     func() *points[T]                          // those of an observed pass, composed when they are first needed
@@ -41,7 +41,7 @@ type points[T any] struct {
 	owner                            chain.Handler[*Request[T], checks.Object]
 	ownerCheck                       checks.OwnerHandler
 	get                              GetHandler[T]
-	entryCheck                       checks.Handler[T]
+	entryCheck, getCheck             checks.Handler[T]
 	preCheck, postCheck, deleteCheck checks.Handler[T]
 	apply, remove                    Handler[T]
 	classify                         classify.Handler

@@ -25,6 +25,18 @@ func needs[R checks.PassRequest](_ context.Context, req R) (checks.Result, error
 	return checks.Proceed(), err
 }
 
+// findsAndBlocks sets the slot and blocks.
+func findsAndBlocks(ctx context.Context, req *checks.Request[*pool]) (checks.Result, error) {
+	_, _ = finds(ctx, req)
+	return checks.Block("NotNow", "not now"), nil
+}
+
+// reads is a Get that fails if the slot is unset.
+func reads(_ context.Context, req *request) (flow.Observation, error) {
+	_, err := subnetID.Get(req)
+	return flow.Observation{Presence: checks.Present}, err
+}
+
 // applies is an operation that fails if the slot is unset.
 func applies(_ context.Context, req *request) (flow.Progress, error) {
 	_, err := subnetID.Get(req)
@@ -55,11 +67,21 @@ func TestSlot(t *testing.T) {
 		"OwnerCheck": {"Apply reads what an owner check found", func(o *ops, e *ext, _ *pool) {
 			e.OwnerCheck, o.Apply = chain.New(checks.Check("finds", finds[*checks.OwnerRequest])), applies
 		}, false},
-		"PreCheck":     {"Apply reads what a check found", func(o *ops, e *ext, _ *pool) { e.PreCheck, o.Apply = found, applies }, false},
-		"Get":          {"Apply reads what Get found", func(o *ops, _ *ext, _ *pool) { o.Get, o.Apply = get, applies }, false},
-		"Apply":        {"a check after Apply reads what Apply made", func(o *ops, e *ext, _ *pool) { o.Apply, e.PostCheck = creates, needed }, false},
-		"CopyForApply": {"a copy of the request shares the values that Apply sets", func(o *ops, e *ext, _ *pool) { o.Apply, e.Apply, e.PostCheck = creates, copies, needed }, false},
-		"Delete":       {"Delete reads what a delete check found", func(o *ops, e *ext, p *pool) { p.deleting, e.DeleteCheck, o.Delete = true, found, applies }, false},
+		"GetCheck": {"Get reads what its check found", func(o *ops, e *ext, _ *pool) { e.GetCheck, o.Get = found, reads }, false},
+		"GetAfterPoll": {"Get after a poll reads it, too", func(o *ops, e *ext, p *pool) {
+			e.GetCheck, e.PostCheck, o.Get = found, needed, reads
+			o.Token = func(*pool) (string, int64) { return "t", 0 }
+			o.SetToken = func(context.Context, *pool, string, int64) error { return nil }
+		}, false},
+		"GetOfDeletion": {"Get before DeleteCheck reads it, also if the check then blocks", func(o *ops, e *ext, p *pool) {
+			p.deleting, e.GetCheck, e.DeleteCheck, o.Get = true, chain.New(checks.Check("blocks", findsAndBlocks)), needed, reads
+		}, false},
+		"DeleteOfGetCheck": {"Delete reads it, if there is no DeleteCheck", func(o *ops, e *ext, p *pool) { p.deleting, e.GetCheck, o.Delete = true, found, applies }, false},
+		"PreCheck":         {"Apply reads what a check found", func(o *ops, e *ext, _ *pool) { e.PreCheck, o.Apply = found, applies }, false},
+		"Get":              {"Apply reads what Get found", func(o *ops, _ *ext, _ *pool) { o.Get, o.Apply = get, applies }, false},
+		"Apply":            {"a check after Apply reads what Apply made", func(o *ops, e *ext, _ *pool) { o.Apply, e.PostCheck = creates, needed }, false},
+		"CopyForApply":     {"a copy of the request shares the values that Apply sets", func(o *ops, e *ext, _ *pool) { o.Apply, e.Apply, e.PostCheck = creates, copies, needed }, false},
+		"Delete":           {"Delete reads what a delete check found", func(o *ops, e *ext, p *pool) { p.deleting, e.DeleteCheck, o.Delete = true, found, applies }, false},
 		"Convert": {"Apply reads what a check of another version found", func(o *ops, e *ext, _ *pool) {
 			*e = flow.Convert(ext{PreCheck: found}, func(p *pool) (*pool, error) { c := *p; return &c, nil })
 			o.Apply = applies
