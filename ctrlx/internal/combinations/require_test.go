@@ -31,11 +31,11 @@ func (w *world) require(passes int, writes []string, operations int) {
 			}
 			continue
 		}
-		design := w.plan.Designs[slices.Index(kindNames, what.Kind)]
-		if design.Roles && (r.base().Spec.Role == foreign || conditionOf(r.base(), "Finished").Status == metav1.ConditionTrue && o.GetDeletionTimestamp() == nil) {
-			continue // its conditions are not for the present spec
+		if w.leaves(what, o) {
+			continue
 		}
-		because, problem := explained(what, r.base(), design.Deletes || design.Guards, all)
+		design := w.design(what)
+		because, problem := w.explained(what, r.base(), design.Deletes || design.Guards, all)
 		if problem != "" {
 			w.wrong("%s %s", what, problem)
 		}
@@ -95,10 +95,20 @@ func namedIn(message string) (all []use) {
 	return all
 }
 
+func (w *world) design(what use) design { return w.plan.Designs[slices.Index(kindNames, what.Kind)] }
+
+// leaves reports whether the operator leaves an object alone, which another one
+// owns or which is finished. Its conditions are not for its present spec.
+func (w *world) leaves(what use, o client.Object) bool {
+	r, ours := o.(resource)
+	return ours && w.design(what).Roles && (r.base().Spec.Role == foreign ||
+		conditionOf(r.base(), "Finished").Status == metav1.ConditionTrue && o.GetDeletionTimestamp() == nil)
+}
+
 // explained returns the objects for which an object waits, as its message says.
 // problem is empty if the object is Ready, or if a person finds the cause that its
 // message names. finalizes reports that the operator adds a finalizer to the kind.
-func explained(what use, o *object, finalizes bool, all map[use]client.Object) (waits []use, problem string) {
+func (w *world) explained(what use, o *object, finalizes bool, all map[use]client.Object) (waits []use, problem string) {
 	ready := conditionOf(o, "Ready")
 	deleting := o.GetDeletionTimestamp() != nil
 	switch {
@@ -148,8 +158,8 @@ func explained(what use, o *object, finalizes bool, all map[use]client.Object) (
 	if len(waits) == 0 {
 		return nil, text + ", which names no cause"
 	}
-	if r, ours := all[waits[0]].(resource); ours && r.base().Spec.Role == foreign {
-		waits = waits[:1] // the message quotes what another operator last said of it
+	if w.leaves(waits[0], all[waits[0]]) {
+		waits = waits[:1] // the rest quotes what was true of it before
 	}
 	for _, other := range waits {
 		if why := fault(ready.Reason, what, other, all); why != "" {
@@ -256,7 +266,7 @@ func (w *world) requireCycles(all map[use]client.Object, waits map[use][]use) {
 	}
 	for _, what := range sorted(all) {
 		r, ours := all[what].(resource)
-		if !ours {
+		if !ours || w.leaves(what, all[what]) {
 			continue
 		}
 		ready := conditionOf(r.base(), "Ready")
