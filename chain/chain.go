@@ -81,6 +81,17 @@ func (c Chain[Req, Res]) Extend(others ...Chain[Req, Res]) Chain[Req, Res] {
 	return c
 }
 
+// Cut returns the n outermost links of c, and the others:
+//
+//	New(m1, m2, m3).Cut(1) = New(m1), New(m2, m3)
+//
+// Both chains have the observers of c. An n below 0 or above c.Len() panics.
+func (c Chain[Req, Res]) Cut(n int) (outer, inner Chain[Req, Res]) {
+	outer, inner = c, c
+	outer.links, inner.links = slices.Clip(c.links[:n]), c.links[n:]
+	return outer, inner
+}
+
 // NameError reports that a chain was edited by a name that does not occur
 // exactly once. Test for it with errors.As.
 type NameError struct {

@@ -34,6 +34,7 @@ import (
 //	                      = C{}.Extend(New(a...).Extend(New(b...).Extend(New(c...))))
 //	                      = New(New(a..., b...).Then, c...)
 //	                      = New(a..., func(next) { return next }, b..., c...)
+//	New(m...).Cut(n) = New(m[:n]...), New(m[n:]...)
 //	New(a..., b...).Then(New(c...).Then(h)) = New(a..., b..., c...).Then(h)
 //
 // One of the links may compose the whole chain around another end, and call it.
@@ -66,6 +67,7 @@ func oracle(t *rapid.T) {
 	}
 	ma, mb, mc := ms[:len(pa)], ms[len(pa):len(pa)+len(pb)], ms[len(pa)+len(pb):]
 	ab, c := chain.New(ms[:len(pa)+len(pb)]...), chain.New(mc...)
+	outer, inside := chain.New(ms...).Cut(len(pa))
 	noop := func(next handler) handler { return next }
 	h, want := end.end(), run(all, end)
 	for equation, got := range map[string]handler{
@@ -77,6 +79,7 @@ func oracle(t *rapid.T) {
 		"New(New(a..., b...).Then, c...)":        chain.New(ab.Then).Append(mc...).Then(h),
 		"New(a..., noop, b..., c...)":            chain.New(ma...).Append(noop).Append(mb...).Append(mc...).Then(h),
 		"New(a..., b...).Then(New(c...).Then)":   ab.Then(c.Then(h)),
+		"New(m...).Cut(n)":                       outer.Then(inside.Then(h)),
 	} {
 		mustBehave(t, equation, want, got)
 	}
@@ -97,7 +100,7 @@ func newHistory(t *rapid.T) {
 	m := &history{}
 	m.new(t) // so that every action has a chain to act on
 	t.Repeat(map[string]func(*rapid.T){
-		"": m.check, "New": m.new, "Append": m.append, "Siblings": m.siblings, "Extend": m.extend, "Then": m.compose,
+		"": m.check, "New": m.new, "Append": m.append, "Siblings": m.siblings, "Extend": m.extend, "Cut": m.cut, "Then": m.compose,
 		"Overwrite": m.overwrite, "At": m.at, "Decorate": m.decorate, "Observe": m.observe, "Edit": m.edit,
 	})
 }
@@ -223,6 +226,14 @@ func (m *history) extend(t *rapid.T) {
 	if len(c.links) <= 12 {
 		m.add(t, c)
 	}
+}
+
+func (m *history) cut(t *rapid.T) {
+	c := m.pick(t)
+	n := rapid.IntRange(0, c.chain.Len()).Draw(t, "outer links")
+	outer, inner := c.chain.Cut(n)
+	m.add(t, version{chain: outer, links: c.links[:n:n], layers: c.layers})
+	m.add(t, version{chain: inner, links: c.links[n:], layers: c.layers})
 }
 
 func (m *history) compose(t *rapid.T) {

@@ -40,7 +40,7 @@ func All[R any](links ...chain.Middleware[R, Result]) chain.Middleware[R, Result
 	}
 	checks := make([]chain.Chain[R, Result], len(links))
 	names := make([]string, len(links))
-	tag := linktag.Check{OwnerOnly: true} // until a check of the resource is found
+	tag := linktag.Check{BeforeGet: true} // until a check that needs Get is found
 	for i, link := range links {
 		if link == nil {
 			panic(fmt.Sprintf("checks: All: link %d of %d is nil", i+1, len(links)))
@@ -220,7 +220,7 @@ func OnOwner[T any](links ...OwnerMiddleware) Middleware[T] {
 	}
 	c := chain.New(links...)
 	names := make([]string, c.Len())
-	tag := linktag.Check{NeedsOwner: true, OwnerOnly: true}
+	tag := linktag.Check{NeedsOwner: true, BeforeGet: true}
 	for i, l := range c.Links() {
 		names[i] = l.Name
 		its, ok := l.Tag.(linktag.Check)

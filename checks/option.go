@@ -29,8 +29,10 @@ type settings struct {
 	unfollowed                          bool     // WithoutFollowing is given
 	follows                             bool     // the check follows the objects that it reads
 	minimum                             int
+	verdict                             *decision // WithVerdict; nil: an objection blocks
 	reason                              string
 	unknownProceeds, idBlocks, required bool
+	missingProceeds                     bool
 	block                               []BlockOption
 }
 
@@ -126,6 +128,14 @@ func WithByIDBlocked() Option {
 	return option{"WithByIDBlocked", func(s *settings) { s.idBlocks = true }}
 }
 
+// WithMissingAllowed lets a check of references proceed while an object does not
+// exist. The resource follows the object, so that its appearance causes a pass.
+// It is for ReferenceReady and ReferenceIs. An error of the Resolver fails the
+// check as without it.
+func WithMissingAllowed() Option {
+	return option{"WithMissingAllowed", func(s *settings) { s.missingProceeds = true }}
+}
+
 // WithRequiredOwner makes OwnerReady and OwnerFound block if the resource has
 // no owner. The other checks of an owner then block without an option.
 func WithRequiredOwner() Option {
@@ -146,6 +156,43 @@ func WithFollowing() Option {
 // change, such as a rotated Secret, reaches the cloud.
 func WithoutFollowing() Option {
 	return option{"WithoutFollowing", func(s *settings) { s.unfollowed = true }}
+}
+
+// WithVerdict sets what an objection means, in place of a block: a result of
+// [Ignore], [Finished] or [Release]. The objection becomes its text. So leave
+// the text of the result empty:
+//
+//	checks.ResourceIs("DeletionPolicy", retained, checks.WithVerdict(checks.Release("")))
+//
+// A block about an object that the check cannot read stays a block. At the start
+// of DeleteCheck a check with a Release decides before Get, so that a Get that
+// fails holds no deletion: let its function read the spec or metadata, not what
+// Get reports. WithVerdict is for ResourceIs, OwnerIs, OwnerFits and
+// ReferenceIs. Any other result panics.
+func WithVerdict(res Result) Option {
+	return option{"WithVerdict", func(s *settings) {
+		s.must(res.Ignored() || res.IsFinished() || res.Released(), "WithVerdict(%s): give the result of Ignore, Finished or Release", res)
+		s.must(res.Reason() != ReasonInvalid, "WithVerdict(%s): give a valid reason", res)
+		s.verdict = res.d
+	}}
+}
+
+// objects returns the result of a check for an objection: a block, as for
+// [settings.blocked], or the verdict with the same message.
+func (s *settings) objects(reason string, retry classify.Retry, ref *Ref, before string, after ...string) Result {
+	if s.verdict == nil {
+		return s.blocked(reason, retry, ref, before, after...)
+	}
+	d := *s.verdict
+	d.message = sentence(before, ref, after...)
+	return Result{d: &d}
+}
+
+// released returns tag for a check that decides before Get if its verdict is a
+// release.
+func (s *settings) released(tag linktag.Check) linktag.Check {
+	tag.BeforeGet = tag.BeforeGet || s.verdict != nil && s.verdict.verdict == releases
+	return tag
 }
 
 // WithMinimum makes ApprovalPending block while the list has fewer than n

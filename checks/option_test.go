@@ -66,6 +66,8 @@ func TestOptionsFit(t *testing.T) {
 		"WithoutFollowing":   {"WithoutFollowing is for checks of references", checks.WithoutFollowing(), []string{"ReferenceIs(network)", "ReferenceReady(network)"}},
 		"WithByIDBlocked":    {"WithByIDBlocked is for checks that proceed by ID only", checks.WithByIDBlocked(), []string{"OwnerFound", "OwnerReady", "ReferenceReady(network)"}},
 		"WithRequiredOwner":  {"WithRequiredOwner is for checks that proceed without an owner", checks.WithRequiredOwner(), []string{"OwnerFound", "OwnerReady"}},
+		"WithVerdict":        {"WithVerdict is for checks with an objection", checks.WithVerdict(checks.Ignore("")), []string{"ReferenceIs(network)", "fine", "fits", "suits"}},
+		"WithMissingAllowed": {"WithMissingAllowed is for checks of references", checks.WithMissingAllowed(), []string{"ReferenceIs(network)", "ReferenceReady(network)"}},
 		"WithMinimum":        {"WithMinimum is for approvals", checks.WithMinimum(1), []string{"ApprovalPending"}},
 		"WithReason":         {"every check that blocks has a reason", checks.WithReason("Other"), all},
 		"WithRetry":          {"every check that blocks has a retry", checks.WithRetry(classify.Fast), all},
@@ -108,6 +110,10 @@ func TestOptionsSetUp(t *testing.T) {
 		"BadReason":  {"a reason that Kubernetes refuses is a set-up error", state(checks.WithReason("not yet")), `checks: ProvisioningState: WithReason("not yet") is not a condition reason: a letter, then letters, digits and _,: only`},
 		"NoReason":   {"an empty reason is a set-up error", state(checks.WithReason("")), `checks: ProvisioningState: WithReason("") is not a condition reason: a letter, then letters, digits and _,: only`},
 		"LongReason": {"the panic cuts a long reason", state(checks.WithReason(strings.Repeat("x", 1025))), `checks: ProvisioningState: WithReason("` + strings.Repeat("x", 78) + `... (947 bytes more)") is not a condition reason: a letter, then letters, digits and _,: only`},
+	}
+	for name, res := range map[string]checks.Result{"Zero": {}, "Proceed": checks.Proceed(), "Skip": checks.Skip("x"), "Block": checks.Block("X", "x")} {
+		cases["Verdict"+name] = setUp{"an objection neither proceeds nor needs an option to block", func() { checks.ResourceIs("v", func(*Deep) string { return "" }, checks.WithVerdict(res)) },
+			"checks: v: WithVerdict(" + res.String() + "): give the result of Ignore, Finished or Release"}
 	}
 	for check, with := range configurable {
 		cases["Nil/"+check] = setUp{"the panic names the index of a nil option", func() { with(nil) }, "checks: " + check + ": option 1 is nil"}

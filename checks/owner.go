@@ -63,10 +63,11 @@ func aboutOwner(name string, ready bool, opts []Option) OwnerMiddleware {
 //     ([WithUnknownAllowed]).
 //
 // A block is retried at [classify.Slow], at [classify.Fast] if the owner is not
-// found, and at [classify.OnChange] if it is not set or has another type. A nil
-// objection and an empty name panic.
+// found, and at [classify.OnChange] if it is not set or has another type.
+// [WithVerdict] returns another result for an objection. A nil objection and an
+// empty name panic.
 func OwnerIs[W any](name string, objection func(owner W) string, opts ...Option) OwnerMiddleware {
-	s := configure(name, opts, "WithUnknownAllowed", "WithFollowing")
+	s := configure(name, opts, "WithUnknownAllowed", "WithFollowing", "WithVerdict")
 	s.must(objection != nil, "the function is nil")
 	return ownerIs(s, linktag.Check{}, func(_ *OwnerRequest, owner W) string { return objection(owner) })
 }
@@ -74,9 +75,9 @@ func OwnerIs[W any](name string, objection func(owner W) string, opts ...Option)
 // OwnerFits is [OwnerIs] for an objection that compares the resource with its
 // owner, for instance a version newer than the owner's.
 func OwnerFits[T, W any](name string, objection func(resource T, owner W) string, opts ...Option) Middleware[T] {
-	s := configure(name, opts, "WithUnknownAllowed", "WithFollowing")
+	s := configure(name, opts, "WithUnknownAllowed", "WithFollowing", "WithVerdict")
 	s.must(objection != nil, "the function is nil")
-	return ownerIs(s, linktag.Check{NeedsOwner: true}, func(req *Request[T], owner W) string { return objection(req.Resource, owner) })
+	return ownerIs(s, s.released(linktag.Check{NeedsOwner: true}), func(req *Request[T], owner W) string { return objection(req.Resource, owner) })
 }
 
 // ownerIs makes a check of the owner by an objection.

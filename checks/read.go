@@ -147,7 +147,7 @@ func suits[W any](ctx context.Context, s *settings, of *subject, before string, 
 	switch {
 	case reported && text == "":
 	case reported:
-		return s.blocked(of.unsuitable, classify.Slow, ref, before, ": ", text)
+		return s.objects(of.unsuitable, classify.Slow, ref, before, ": ", text)
 	case s.unknownProceeds:
 		chain.Note(ctx, sentence(before, ref, " has not reported the field that the check reads"))
 	default:

@@ -22,7 +22,8 @@ import (
 // A zero Ref is not set, and the check ignores it. So it proceeds if no Ref is
 // set. [OptionalRefs] makes the list from pointers that may be nil. An object
 // known only by its cloud ID that the Resolver does not find proceeds, and the
-// trace shows it ([WithByIDBlocked]).
+// trace shows it ([WithByIDBlocked]). [WithMissingAllowed] is for objects that
+// need not exist.
 //
 // The resource follows these objects after the pass ([Follow],
 // [WithoutFollowing]).
@@ -38,7 +39,7 @@ import (
 //
 // A nil refs and an empty name panic.
 func ReferenceReady[T any](name string, refs func(resource T) []Ref, opts ...Option) Middleware[T] {
-	s := ofReferences("ReferenceReady("+name+")", opts, "WithByIDBlocked")
+	s := ofReferences("ReferenceReady("+name+")", opts, "WithByIDBlocked", "WithMissingAllowed")
 	return references(s, name, refs, nil)
 }
 
@@ -57,7 +58,7 @@ func references[T any](s *settings, name string, refs func(T) []Ref, decide func
 	before := name + " "
 	added := s.block // added once to the sum: each option may hold many refs
 	s.block = nil
-	tag := s.following(linktag.Check{}, func(request any) []Ref { return refs(request.(*Request[T]).Resource) })
+	tag := s.following(linktag.Check{BeforeGet: true}, func(request any) []Ref { return refs(request.(*Request[T]).Resource) })
 	return newCheck(s.check, tag, func(ctx context.Context, req *Request[T]) (Result, error) {
 		wanted, err := required(refs, req.Resource, s.check, "return checks.OptionalRefs(...) for references that may be nil")
 		if err != nil {
@@ -89,6 +90,8 @@ func references[T any](s *settings, name string, refs func(T) []Ref, decide func
 			switch {
 			case err != nil:
 				res, err = Result{}, fmt.Errorf("%s%s: %w", before, ref, err)
+			case s.missingProceeds && !o.Found() && ref.Name != "":
+				chain.Note(ctx, sentence(before, ref, " does not exist, and may be missing"))
 			case decide != nil:
 				res = decide(ctx, req, ref, o)
 			case req.Deleting && o.Deleting && o.Found():
@@ -153,13 +156,16 @@ func OptionalRefs(refs ...*Ref) []Ref {
 // [classify.Fast] if objects are only missing, and at [classify.OnChange] if
 // one has another type.
 //
+// [WithVerdict] returns another result than a block for an objection, and
+// [WithMissingAllowed] is for objects that need not exist.
+//
 // ReferenceIs ignores readiness and deletion: put [ReferenceReady] before it.
 // As there, a zero Ref is ignored, and the resource follows the objects
 // ([WithoutFollowing]). The check fails if refs dereferences nil, if
 // the Resolver returns an error, and if the request has no Resolver
 // ([ErrNoResolver]). A nil function and an empty name panic.
 func ReferenceIs[T, W any](name string, refs func(resource T) []Ref, objection func(resource T, referent W) string, opts ...Option) Middleware[T] {
-	s := ofReferences("ReferenceIs("+name+")", opts, "WithUnknownAllowed")
+	s := ofReferences("ReferenceIs("+name+")", opts, "WithUnknownAllowed", "WithVerdict", "WithMissingAllowed")
 	s.must(objection != nil, "the objection is nil")
 	before := name + " "
 	return references(s, name, refs, func(ctx context.Context, req *Request[T], ref *Ref, o Object) Result {

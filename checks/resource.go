@@ -6,6 +6,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/linktag"
 )
 
 // ProvisioningState proceeds if the resource itself is in a state that allows
@@ -90,18 +91,18 @@ func (s *settings) ofResource(ctx context.Context, req *OwnerRequest, presence P
 // of the resource. name is the name of the link.
 //
 // A block is retried when the resource changes ([classify.OnChange],
-// [WithRetry]). If objection dereferences nil, the check fails. A nil objection
+// [WithRetry]). [WithVerdict] returns another result than a block. If objection dereferences nil, the check fails. A nil objection
 // and an empty name panic.
 func ResourceIs[T any](name string, objection func(resource T) string, opts ...Option) Middleware[T] {
-	s := configure(name, opts)
+	s := configure(name, opts, "WithVerdict")
 	s.must(objection != nil, "the function is nil")
-	return Check(s.check, func(_ context.Context, req *Request[T]) (Result, error) {
+	return newCheck(s.check, s.released(linktag.Check{}), func(_ context.Context, req *Request[T]) (Result, error) {
 		text, err := required(objection, req.Resource, s.check, `return an objection or "" where a field that may be nil is unset`)
 		switch {
 		case err != nil:
 			return Result{}, err
 		case text != "":
-			return s.blocked(ReasonResourceUnsuitable, classify.OnChange, nil, text), nil
+			return s.objects(ReasonResourceUnsuitable, classify.OnChange, nil, text), nil
 		}
 		return Proceed(), nil
 	})
@@ -114,7 +115,7 @@ func ResourceIs[T any](name string, objection func(resource T) string, opts ...O
 func Paused[T any](paused func(resource T) bool, opts ...Option) Middleware[T] {
 	s := configure("Paused", opts)
 	s.must(paused != nil, "the function is nil")
-	return Check(s.check, func(_ context.Context, req *Request[T]) (Result, error) {
+	return newCheck(s.check, linktag.Check{BeforeGet: true}, func(_ context.Context, req *Request[T]) (Result, error) {
 		stop, err := required(paused, req.Resource, s.check, "return false where a field that may be nil is unset")
 		switch {
 		case err != nil:

@@ -2,6 +2,7 @@ package checks_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
@@ -20,9 +21,13 @@ func TestResourceIs(t *testing.T) {
 		opts   []checks.Option
 		want   answer
 	}{
-		"None":    {"a resource without an objection proceeds", &Database{Version: 12}, nil, proceeding()},
-		"One":     {"an objection blocks until the resource changes", &Database{}, nil, blocks("ResourceUnsuitable", classify.OnChange, "version 12 is the oldest")},
-		"Options": {"options change the reason and the retry", &Database{}, []checks.Option{checks.WithReason(checks.ReasonSpecInvalid), checks.WithRetry(classify.Slow), checks.WithWaitingFor(lan)}, blocks("SpecInvalid", classify.Slow, "version 12 is the oldest", lan)},
+		"None":      {"a resource without an objection proceeds", &Database{Version: 12}, nil, proceeding()},
+		"One":       {"an objection blocks until the resource changes", &Database{}, nil, blocks("ResourceUnsuitable", classify.OnChange, "version 12 is the oldest")},
+		"Options":   {"options change the reason and the retry", &Database{}, []checks.Option{checks.WithReason(checks.ReasonSpecInvalid), checks.WithRetry(classify.Slow), checks.WithWaitingFor(lan)}, blocks("SpecInvalid", classify.Slow, "version 12 is the oldest", lan)},
+		"Finished":  {"the objection becomes the message of the verdict", &Database{}, []checks.Option{checks.WithVerdict(checks.Finished("TooOld", ""))}, answer{Result: checks.Finished("TooOld", "version 12 is the oldest")}},
+		"Release":   {"and the text of a release", &Database{}, []checks.Option{checks.WithVerdict(checks.Release(""))}, answer{Result: checks.Release("version 12 is the oldest")}},
+		"Ignore":    {"an Ignore keeps its options", &Database{}, []checks.Option{checks.WithVerdict(checks.Ignore("", checks.WithAfter(time.Hour)))}, answer{Result: checks.Ignore("version 12 is the oldest", checks.WithAfter(time.Hour))}},
+		"NoVerdict": {"without an objection there is no verdict", &Database{Version: 12}, []checks.Option{checks.WithVerdict(checks.Release(""))}, proceeding()},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -96,7 +96,7 @@ func ofSet[T any](s *settings, name string, query func(T) Query, decide func(set
 		return q
 	}
 	set := func(request any) Ref { return named(request.(*Request[T]).Resource).Ref() }
-	tag := s.following(linktag.Check{Lists: []func(any) any{func(request any) any { return set(request) }}}, func(request any) []Ref { return []Ref{set(request)} })
+	tag := s.following(linktag.Check{BeforeGet: true, Lists: []func(any) any{func(request any) any { return set(request) }}}, func(request any) []Ref { return []Ref{set(request)} })
 	return newCheck(s.check, tag, func(ctx context.Context, req *Request[T]) (Result, error) {
 		q, err := required(named, req.Resource, s.check, "return a query only of fields that are set")
 		if err != nil {

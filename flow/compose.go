@@ -66,7 +66,7 @@ func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Optio
 		r.opt.backoff = NewBackoff()
 		r.opt.backoff.now = r.opt.now
 	}
-	r.deleteGets = !ownerOnly(ext.DeleteCheck)
+	r.early = beforeGet(ext.DeleteCheck)
 	r.followsOf.owner, r.followsOf.get = tagsOf(ext.OwnerCheck), tagsOf(ext.GetCheck)
 	r.followsOf.pre, r.followsOf.delete = tagsOf(ext.PreCheck), tagsOf(ext.DeleteCheck)
 	if r.opt.explanations > 0 { // the flow's own tracer is the innermost observer
@@ -97,17 +97,19 @@ func tagsOf[R any](c chain.Chain[R, checks.Result]) (all linktag.Check) {
 	return all
 }
 
-func ownerOnly[T any](c checks.Chain[T]) bool {
-	for _, l := range c.Links() {
-		if tag, _ := l.Tag.(linktag.Check); !tag.OwnerOnly {
-			return false
+// beforeGet returns the number of the outermost links that need no Get.
+func beforeGet[T any](c checks.Chain[T]) int {
+	for i, l := range c.Links() {
+		if tag, _ := l.Tag.(linktag.Check); !tag.BeforeGet {
+			return i
 		}
 	}
-	return true
+	return c.Len()
 }
 
 func (r *Reconciler[T]) compose(all observers) *points[T] {
 	operations := guardRequest(r.vetProgress)
+	early, late := r.ext.DeleteCheck.Cut(r.early)
 	p := &points[T]{
 		owner:       observePoint(all, PointOwner, r.resolveOwner),
 		entryCheck:  observePoint(all, PointEntryCheck, checks.Compose(observeLinks(all, r.ext.EntryCheck))),
@@ -117,7 +119,8 @@ func (r *Reconciler[T]) compose(all observers) *points[T] {
 		preCheck:    observePoint(all, PointPreCheck, checks.Compose(observeLinks(all, r.ext.PreCheck))),
 		apply:       observePoint(all, PointApply, onion.Compose(observeLinks(all, r.ext.Apply), operate(r, r.ops.Apply), operations)),
 		postCheck:   observePoint(all, PointPostCheck, checks.Compose(observeLinks(all, r.ext.PostCheck))),
-		deleteCheck: observePoint(all, PointDeleteCheck, checks.Compose(observeLinks(all, r.ext.DeleteCheck))),
+		early:       observePoint(all, PointDeleteCheck, checks.Compose(observeLinks(all, early))),
+		deleteCheck: observePoint(all, PointDeleteCheck, checks.Compose(observeLinks(all, late))),
 		remove:      observePoint(all, PointDelete, onion.Compose(observeLinks(all, r.ext.Delete), operate(r, r.ops.Delete), operations)),
 		classify:    observePoint(all, PointClassify, classify.Compose(observeLinks(all, r.ext.Classify))),
 	}

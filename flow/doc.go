@@ -45,9 +45,11 @@
 //
 // Put a check that must also hold in sync at GetCheck, and one of what Get
 // itself needs, such as credentials. If a deletion calls Get or starts Delete,
-// GetCheck runs for its slots only, and its decision has no effect. Get runs
-// before DeleteCheck, unless every check there is a checks.OnOwner, which
-// cannot read the resource.
+// GetCheck runs for its slots only, and its decision has no effect.
+//
+// In a deletion, Get runs before the first check of DeleteCheck that may need
+// it ([Extensions]). Put the others before it: an error of Get then does not
+// hold a deletion that they release.
 //
 // The second Get needs a check at PostCheck; without one, the pass leaves it
 // out. It reports only the status and the presence. The next pass compares the

@@ -67,8 +67,11 @@ type Extensions[T any] struct {
 	// the final good state ([checks.OwnerRequest.Applied]).
 	PostCheck checks.Chain[T]
 	// DeleteCheck guards the DELETE. An owner that is gone or being deleted
-	// does not block here. Get runs before DeleteCheck, unless every check is a
-	// [checks.OnOwner], which does not see the resource.
+	// does not block here. Get runs before the first check that may need it.
+	// These do not: [checks.OnOwner], [checks.Paused], the checks of
+	// references and of sets, and a check whose objection is a
+	// [checks.Release] ([checks.WithVerdict]). So an error of Get does not hold a
+	// deletion that they release.
 	DeleteCheck checks.Chain[T]
 	// Delete is around the DELETE, and around each poll of it.
 	Delete chain.Chain[*Request[T], Progress]

@@ -410,9 +410,20 @@ func (s *sequence[T]) delete(ctx context.Context) Outcome {
 	return Outcome{o: gone}
 }
 
-// deleteCheck runs the delete checks, after Get if one sees the resource.
+// deleteCheck runs the delete checks. Get runs before the first one that needs
+// it, and not at all if none does.
 func (s *sequence[T]) deleteCheck(ctx context.Context) bool {
-	if s.r.deleteGets && !s.get(ctx) {
+	early, all := s.r.early, s.r.ext.DeleteCheck.Len()
+	if early > 0 {
+		res, err := s.p.early(ctx, &s.held().Request)
+		if !s.decided(ctx, PointDeleteCheck, res, err) {
+			return false
+		}
+		if res.Skipped() || early == all {
+			return true
+		}
+	}
+	if early < all && !s.get(ctx) {
 		return false
 	}
 	return s.check(ctx, PointDeleteCheck, s.p.deleteCheck)

@@ -231,20 +231,32 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// Get runs before DeleteCheck only if a check there sees the resource.
+// Get runs before the first check of DeleteCheck that may need it.
 func TestGetBeforeDeleteCheck(t *testing.T) {
+	owned, seen := checks.OnOwner[*pool](checks.OwnerReady()), checks.ResourceIs("seen", func(*pool) string { return "" })
+	releases := checks.ResourceIs("kept", func(*pool) string { return "it is kept" }, checks.WithVerdict(checks.Release("")))
+	skips := checks.All(checks.OnOwner[*pool](returns[*checks.OwnerRequest]("skips", checks.Skip("by force"), nil)))
+	down := errors.New("the cloud is down")
+	type links = []checks.Middleware[*pool]
 	cases := map[string]struct {
 		reason string
-		check  checks.Middleware[*pool]
+		links  links
+		fails  error // of Get
+		want   place
 		calls  []string
 	}{
-		"OwnerOnly": {"a stopped owner would refuse the request, and the check does not see the resource", checks.All(checks.OnOwner[*pool](checks.OwnerReady())), []string{"owner", "delete"}},
-		"AllBoth":   {"one check of a group sees the resource", checks.All(checks.OnOwner[*pool](checks.OwnerReady()), checks.Paused(func(*pool) bool { return false })), []string{"owner", "get", "delete"}},
+		"None":        {"without a check there is no Get", nil, nil, place{State: flow.StateGone}, []string{"owner", "delete"}},
+		"OwnerOnly":   {"a stopped owner would refuse the request, and the check does not see the resource", links{checks.All(owned)}, nil, place{State: flow.StateGone}, []string{"owner", "delete"}},
+		"AllBoth":     {"one check of a group sees the resource", links{checks.All(owned, seen)}, nil, place{State: flow.StateGone}, []string{"owner", "get", "delete"}},
+		"Later":       {"the second check sees the resource", links{owned, seen}, nil, place{State: flow.StateGone}, []string{"owner", "get", "delete"}},
+		"Skip":        {"a Skip leaves out the checks after Get, and Get", links{skips, seen}, down, place{State: flow.StateGone}, []string{"owner", "delete"}},
+		"Release":     {"an error of Get does not hold a deletion that is released", links{releases, seen}, down, place{flow.StateGone, "DeleteCheck", "kept"}, []string{"owner"}},
+		"ReleaseLast": {"a release after a check that needs Get waits for Get", links{seen, releases}, down, place{flow.StateFailed, "Get", ""}, []string{"owner", "get"}},
 	}
 	for name, tc := range cases {
-		c := &cloud{}
-		out := flow.New("Pool", c.operations(), ext{DeleteCheck: chain.New(tc.check)}).Reconcile(t.Context(), &pool{deleting: true})
-		mustEqual(t, name+": "+tc.reason, place{State: flow.StateGone}, placeOf(out))
+		c := &cloud{getErr: tc.fails}
+		out := flow.New("Pool", c.operations(), ext{DeleteCheck: chain.New(tc.links...)}).Reconcile(t.Context(), &pool{deleting: true})
+		mustEqual(t, name+": "+tc.reason, tc.want, placeOf(out))
 		mustEqual(t, name+": "+tc.reason, tc.calls, c.take())
 	}
 }

@@ -49,11 +49,15 @@ func (r *Reconciler[T]) plan() (both, applying, deleting []section, errors secti
 		sectionOf(PointApply, e.Apply.Links()).with("apply", true),
 		sectionOf(PointPostCheck, e.PostCheck.Links()),
 	}
-	if r.deleteGets {
-		deleting = append(deleting, get)
+	if links := e.DeleteCheck.Links(); r.early == len(links) {
+		deleting = append(deleting, sectionOf(PointDeleteCheck, links))
+	} else {
+		if r.early > 0 {
+			deleting = append(deleting, sectionOf(PointDeleteCheck, links[:r.early]))
+		}
+		deleting = append(deleting, get, sectionOf(PointDeleteCheck, links[r.early:]))
 	}
 	deleting = append(deleting,
-		sectionOf(PointDeleteCheck, e.DeleteCheck.Links()),
 		sectionOf(PointDelete, e.Delete.Links()).with("delete", o.Delete != nil))
 	return both, applying, deleting, sectionOf(PointClassify, e.Classify.Links()).with("default", true)
 }

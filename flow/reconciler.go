@@ -26,25 +26,26 @@ type Reconciler[T any] struct {
 	ext          Extensions[T]
 	opt          options
 	followsOf    struct{ owner, get, pre, delete linktag.Check } // the tags of all links of a point
-	deleteGets   bool                                       // Get runs before DeleteCheck, because a check there sees the resource
-	plain        *points[T]                                 // the handlers of a pass without observers
-	observed     func() *points[T]                          // those of an observed pass, composed when they are first needed
-	starters     []pass.Starter                             // one for each observer; nil: it does not start passes
-	tokens       keyed.Map[string, operation]               // of resources that cannot store a token, or failed to
-	explanations *keyed.Map[string, Explanation]            // of WithExplanations
-	refuse       func(T) error                              // returns why no resource is reconciled; nil: all are
+	early        int                                             // the outermost links of DeleteCheck that run before Get
+	plain        *points[T]                                      // the handlers of a pass without observers
+	observed     func() *points[T]                               // those of an observed pass, composed when they are first needed
+	starters     []pass.Starter                                  // one for each observer; nil: it does not start passes
+	tokens       keyed.Map[string, operation]                    // of resources that cannot store a token, or failed to
+	explanations *keyed.Map[string, Explanation]                 // of WithExplanations
+	refuse       func(T) error                                   // returns why no resource is reconciled; nil: all are
 }
 
 type points[T any] struct {
-	pass                             PassHandler[T]
-	around                           PassHandler[T] // the chain of Pass; nil: it has no links
-	owner                            chain.Handler[*Request[T], checks.Object]
-	ownerCheck                       checks.OwnerHandler
-	get                              GetHandler[T]
-	entryCheck, getCheck             checks.Handler[T]
-	preCheck, postCheck, deleteCheck checks.Handler[T]
-	apply, remove                    Handler[T]
-	classify                         classify.Handler
+	pass                 PassHandler[T]
+	around               PassHandler[T] // the chain of Pass; nil: it has no links
+	owner                chain.Handler[*Request[T], checks.Object]
+	ownerCheck           checks.OwnerHandler
+	get                  GetHandler[T]
+	entryCheck, getCheck checks.Handler[T]
+	preCheck, postCheck  checks.Handler[T]
+	early, deleteCheck   checks.Handler[T] // the links of DeleteCheck before and after Get
+	apply, remove        Handler[T]
+	classify             classify.Handler
 }
 
 // Name returns the name that New was given.

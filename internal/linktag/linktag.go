@@ -15,9 +15,9 @@ type Check struct {
 	// NeedsOwner reports whether the check reads the owner, so that the
 	// reconciler must be able to find owners.
 	NeedsOwner bool
-	// OwnerOnly reports whether the check gets the owner, but no data of the
-	// resource, as in checks.OnOwner.
-	OwnerOnly bool
+	// BeforeGet reports whether the check needs nothing that Get reads. Such
+	// checks at the start of DeleteCheck run before Get.
+	BeforeGet bool
 	// Raw reports whether one of several links gets next, and so may act before
 	// and after the inner links.
 	Raw bool
@@ -57,7 +57,7 @@ func (c Check) Follow(ctx context.Context, request any) {
 // With returns the tag of a check that consists of checks with the tags c and
 // o.
 func (c Check) With(o Check) Check {
-	return Check{Acts: c.Acts || o.Acts, NeedsOwner: c.NeedsOwner || o.NeedsOwner, OwnerOnly: c.OwnerOnly && o.OwnerOnly, Raw: c.Raw || o.Raw,
+	return Check{Acts: c.Acts || o.Acts, NeedsOwner: c.NeedsOwner || o.NeedsOwner, BeforeGet: c.BeforeGet && o.BeforeGet, Raw: c.Raw || o.Raw,
 		Follows: slices.Concat(c.Follows, o.Follows), Lists: slices.Concat(c.Lists, o.Lists)}
 }
 
@@ -67,7 +67,7 @@ func Join(tags ...any) any {
 	if len(tags) == 1 {
 		return tags[0]
 	}
-	sum, found := Check{OwnerOnly: true}, false
+	sum, found := Check{BeforeGet: true}, false
 	for _, tag := range tags {
 		its, ok := tag.(Check)
 		its.Raw = its.Raw || !ok
