@@ -18,12 +18,12 @@ var noBackups = checks.ResourceIs("NoBackups", func(d *Database) string {
 	return ""
 }, checks.WithReason("HasBackups"))
 
-var keepData = checks.Check("KeepData", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
-	if req.Resource.Name == "archive" {
-		return checks.Release("its spec keeps the data"), nil // the object goes, the database stays in the cloud
+var keepData = checks.ResourceIs("KeepData", func(d *Database) string {
+	if d.Name == "archive" {
+		return "its spec keeps the data"
 	}
-	return checks.Proceed(), nil
-})
+	return ""
+}, checks.WithVerdict(checks.Release(""))) // the object goes, the database stays in the cloud
 
 // :checks
 
