@@ -24,6 +24,7 @@
 //     if the check has to read the state from the cloud
 //   - the objects that the resource refers to are ready: [ReferenceReady]
 //   - these objects meet your rule: [ReferenceIs]
+//   - the objects of a set meet your rule: [SetIs]
 //   - no other object uses the resource any more: [Unused]
 //   - no older object has the same: [Unique]
 //   - the resource meets your rule: [ResourceIs]

@@ -117,7 +117,7 @@ func statesOption[S ~string](name string, denies bool, states []S) Option {
 // WithUnknownAllowed lets a check proceed while the state, the field or the
 // list of approvals is not reported. A check of an owner or of references also
 // proceeds while only the cloud ID of the object is known. It is for the checks
-// of states, OwnerIs, OwnerFits, ReferenceIs and ApprovalPending.
+// of states, OwnerIs, OwnerFits, ReferenceIs, SetIs and ApprovalPending.
 func WithUnknownAllowed() Option {
 	return option{"WithUnknownAllowed", func(s *settings) { s.unknownProceeds = true }}
 }
@@ -167,8 +167,8 @@ func WithoutFollowing() Option {
 // A block about an object that the check cannot read stays a block. At the start
 // of DeleteCheck a check with a Release decides before Get, so that a Get that
 // fails holds no deletion: let its function read the spec or metadata, not what
-// Get reports. WithVerdict is for ResourceIs, OwnerIs, OwnerFits and
-// ReferenceIs. Any other result panics.
+// Get reports. WithVerdict is for ResourceIs, OwnerIs, OwnerFits,
+// ReferenceIs and SetIs. Any other result panics.
 func WithVerdict(res Result) Option {
 	return option{"WithVerdict", func(s *settings) {
 		s.must(res.Ignored() || res.IsFinished() || res.Released(), "WithVerdict(%s): give the result of Ignore, Finished or Release", res)
@@ -196,7 +196,8 @@ func (s *settings) released(tag linktag.Check) linktag.Check {
 }
 
 // WithMinimum makes ApprovalPending block while the list has fewer than n
-// approvals. An n below 1 panics.
+// approvals, and SetIs while the set has fewer than n objects. An n below 1
+// panics.
 func WithMinimum(n int) Option {
 	return option{"WithMinimum", func(s *settings) {
 		s.must(n >= 1, "WithMinimum(%d): give at least 1", n)

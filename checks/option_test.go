@@ -38,6 +38,9 @@ var configurable = map[string]func(...checks.Option){
 	"Unique(host)": func(o ...checks.Option) {
 		checks.Unique("host", func(*Deep) checks.Query { return checks.Query{} }, o...)
 	},
+	"SetIs(backups)": func(o ...checks.Option) {
+		checks.SetIs("backups", func(*Deep) checks.Query { return checks.Query{} }, func(*Deep, *Deep) string { return "" }, o...)
+	},
 	"fine": func(o ...checks.Option) { checks.ResourceIs("fine", func(*Deep) string { return "" }, o...) },
 	"ApprovalPending": func(o ...checks.Option) {
 		checks.ApprovalPending(func(*Deep) []int { return nil }, func(int) checks.Approval { return checks.Approval{} }, o...)
@@ -61,14 +64,14 @@ func TestOptionsFit(t *testing.T) {
 	}{
 		"WithAllowed":        {"WithAllowed is for checks of states", checks.WithAllowed("a"), states},
 		"WithDenied":         {"WithDenied is for checks of states", checks.WithDenied("a"), states},
-		"WithUnknownAllowed": {"WithUnknownAllowed is for checks that read a field", checks.WithUnknownAllowed(), []string{"ApprovalPending", "LiveState", "OwnerProvisioningState", "ProvisioningState", "ReferenceIs(network)", "fits", "suits"}},
-		"WithFollowing":      {"WithFollowing is for checks of owners and sets", checks.WithFollowing(), []string{"OwnerFound", "OwnerProvisioningState", "OwnerReady", "Unique(host)", "Unused(users)", "fits", "suits"}},
+		"WithUnknownAllowed": {"WithUnknownAllowed is for checks that read a field", checks.WithUnknownAllowed(), []string{"ApprovalPending", "LiveState", "OwnerProvisioningState", "ProvisioningState", "ReferenceIs(network)", "SetIs(backups)", "fits", "suits"}},
+		"WithFollowing":      {"WithFollowing is for checks of owners and sets", checks.WithFollowing(), []string{"OwnerFound", "OwnerProvisioningState", "OwnerReady", "SetIs(backups)", "Unique(host)", "Unused(users)", "fits", "suits"}},
 		"WithoutFollowing":   {"WithoutFollowing is for checks of references", checks.WithoutFollowing(), []string{"ReferenceIs(network)", "ReferenceReady(network)"}},
 		"WithByIDBlocked":    {"WithByIDBlocked is for checks that proceed by ID only", checks.WithByIDBlocked(), []string{"OwnerFound", "OwnerReady", "ReferenceReady(network)"}},
 		"WithRequiredOwner":  {"WithRequiredOwner is for checks that proceed without an owner", checks.WithRequiredOwner(), []string{"OwnerFound", "OwnerReady"}},
-		"WithVerdict":        {"WithVerdict is for checks with an objection", checks.WithVerdict(checks.Ignore("")), []string{"ReferenceIs(network)", "fine", "fits", "suits"}},
+		"WithVerdict":        {"WithVerdict is for checks with an objection", checks.WithVerdict(checks.Ignore("")), []string{"ReferenceIs(network)", "SetIs(backups)", "fine", "fits", "suits"}},
 		"WithMissingAllowed": {"WithMissingAllowed is for checks of references", checks.WithMissingAllowed(), []string{"ReferenceIs(network)", "ReferenceReady(network)"}},
-		"WithMinimum":        {"WithMinimum is for approvals", checks.WithMinimum(1), []string{"ApprovalPending"}},
+		"WithMinimum":        {"WithMinimum is for approvals and sets", checks.WithMinimum(1), []string{"ApprovalPending", "SetIs(backups)"}},
 		"WithReason":         {"every check that blocks has a reason", checks.WithReason("Other"), all},
 		"WithRetry":          {"every check that blocks has a retry", checks.WithRetry(classify.Fast), all},
 		"WithAfter":          {"every check that blocks has a delay", checks.WithAfter(time.Second), all},

@@ -33,7 +33,7 @@ import (
 // A nil query and an empty name panic.
 func Unused[T any](name string, query func(resource T) Query, opts ...Option) Middleware[T] {
 	s := configure("Unused("+name+")", opts, "WithFollowing")
-	return ofSet(s, name, query, func(set *Ref, objects []Object) (Result, error) {
+	return ofNames(s, name, query, func(set *Ref, objects []Object) (Result, error) {
 		var users []Object
 		for _, o := range objects {
 			if !o.Self {
@@ -73,7 +73,7 @@ func Unused[T any](name string, query func(resource T) Query, opts ...Option) Mi
 // another set than the claims of the resource.
 func Unique[T any](name string, query func(resource T) Query, opts ...Option) Middleware[T] {
 	s := configure("Unique("+name+")", opts, "WithFollowing")
-	return ofSet(s, name, query, func(set *Ref, objects []Object) (Result, error) {
+	return ofNames(s, name, query, func(set *Ref, objects []Object) (Result, error) {
 		for i := range objects {
 			switch {
 			case !objects[i].Self:
@@ -87,18 +87,86 @@ func Unique[T any](name string, query func(resource T) Query, opts ...Option) Mi
 	})
 }
 
-// ofSet makes a check that calls decide with the set that query names.
-func ofSet[T any](s *settings, name string, query func(T) Query, decide func(set *Ref, objects []Object) (Result, error)) Middleware[T] {
-	s.must(query != nil && strings.TrimSpace(name) != "", "the name is empty or the function is nil")
-	named := func(resource T) Query {
-		q := query(resource)
-		q.NamesOnly = true
-		return q
+// SetIs blocks while objection returns a text for an object of the set that
+// query names: why that object is unsuitable and what fixes it. So it requires
+// that no object of the set has a property, or that all have it. The resource
+// itself does not count. An empty set proceeds, unless [WithMinimum] is given. W
+// is the type of the objects, usually a pointer. name says what the objects are,
+// such as "backups". The link is listed as "SetIs(name)".
+//
+//	checks.SetIs("backups", backupsOf, func(_ *Database, b *Backup) string {
+//		if b.Status.Running {
+//			return "it is running"
+//		}
+//		return ""
+//	})
+//
+// The check also blocks for an object that is not a W, and for one for which
+// objection dereferences nil ([WithUnknownAllowed]). The message names the
+// cause for each of these objects, up to a bound. The block waits for the set,
+// and has the reasons and retries of [ReferenceIs]. [WithVerdict] returns another
+// result for an objection. The resource follows the set if [WithFollowing] is
+// given. Errors are as for [Unused]. A nil function and an empty name panic.
+func SetIs[T, W any](name string, query func(resource T) Query, objection func(resource T, object W) string, opts ...Option) Middleware[T] {
+	s := configure("SetIs("+name+")", opts, "WithFollowing", "WithMinimum", "WithUnknownAllowed", "WithVerdict")
+	s.must(objection != nil, "the objection is nil")
+	before := name + " "
+	added := s.block // added once to the sum
+	s.block = nil
+	return ofSet(s, name, query, s.released(linktag.Check{}), func(ctx context.Context, req *Request[T], set *Ref, objects []Object) (Result, error) {
+		var sum gathered
+		n := 0
+		for i := range objects {
+			o := &objects[i]
+			if o.Self {
+				continue
+			}
+			n++
+			object, res := typed[W](ctx, s, &ofReference, before, &o.Ref, o)
+			if res.IsZero() {
+				res = suits(ctx, s, &ofReference, before, &o.Ref, object, func(object W) string { return objection(req.Resource, object) })
+			}
+			sum.add("", res, nil)
+		}
+		if n < s.minimum {
+			sum.add("", s.unusable(ReasonReferenceNotFound, classify.Slow, nil, name, fmt.Sprintf(": objects found: %d, required: at least %d", n, s.minimum)), nil)
+		}
+		res, err := sum.result()
+		if res.Blocked() {
+			res.d.ref[0] = *set // also for the changes of its objects
+			res.d.refs = res.d.ref[:]
+			for i := range added {
+				added[i].to(res.d)
+			}
+		}
+		return res, err
+	})
+}
+
+// ofNames makes a check that calls decide with the names of the set that query
+// names.
+func ofNames[T any](s *settings, name string, query func(T) Query, decide func(set *Ref, objects []Object) (Result, error)) Middleware[T] {
+	named := query
+	if query != nil {
+		named = func(resource T) Query {
+			q := query(resource)
+			q.NamesOnly = true
+			return q
+		}
 	}
-	set := func(request any) Ref { return named(request.(*Request[T]).Resource).Ref() }
-	tag := s.following(linktag.Check{BeforeGet: true, Lists: []func(any) any{func(request any) any { return set(request) }}}, func(request any) []Ref { return []Ref{set(request)} })
+	return ofSet(s, name, named, linktag.Check{BeforeGet: true}, func(_ context.Context, _ *Request[T], set *Ref, objects []Object) (Result, error) {
+		return decide(set, objects)
+	})
+}
+
+// ofSet makes a check that calls decide with the set that query names.
+func ofSet[T any](s *settings, name string, query func(T) Query, tag linktag.Check, decide func(ctx context.Context, req *Request[T], set *Ref, objects []Object) (Result, error)) Middleware[T] {
+	s.must(query != nil && strings.TrimSpace(name) != "", "the name is empty or the function is nil")
+	set := func(request any) Ref { return query(request.(*Request[T]).Resource).Ref() }
+	tag.Lists = []func(any) any{func(request any) any { return set(request) }}
+	tag = s.following(tag, func(request any) []Ref { return []Ref{set(request)} })
 	return newCheck(s.check, tag, func(ctx context.Context, req *Request[T]) (Result, error) {
-		q, err := required(named, req.Resource, s.check, "return a query only of fields that are set")
+		q, err := required(query, req.Resource, s.check, "return a query only of fields that are set")
 		if err != nil {
 			return Result{}, err
 		}
@@ -110,7 +178,7 @@ func ofSet[T any](s *settings, name string, query func(T) Query, decide func(set
 		if err != nil {
 			return Result{}, fmt.Errorf("%s: %w", s.check, err)
 		}
-		return decide(&set, objects)
+		return decide(ctx, req, &set, objects)
 	})
 }
 

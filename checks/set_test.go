@@ -54,6 +54,57 @@ func TestUnused(t *testing.T) {
 	}
 }
 
+func TestSetIs(t *testing.T) {
+	c := numbered(12)
+	q := claimsOf(nil)
+	set := q.Ref()
+	odd := checks.Object{Ref: checks.Ref{Kind: "Odd", Name: "o"}, Value: 1}
+	empty := checks.Object{Ref: prod, Value: &Cluster{Version: 7}}
+	with := func(o ...checks.Option) []checks.Option { return o }
+	old := func(names ...string) (text string) {
+		for i, name := range names {
+			text += strings.Repeat("; ", min(i, 1)) + "clusters Cluster team/" + name + ": it is old"
+		}
+		return text
+	}
+	objection := func(_ *Database, c *Cluster) string {
+		switch {
+		case c.Version == 7:
+			return string(*c.Status.ProvisioningState) // nil
+		case c.Version < 2:
+			return "it is old"
+		}
+		return ""
+	}
+	nilled := nilHere("set_test.go")
+	const unread = "clusters Cluster prod has not reported yet the field that SetIs(clusters) reads"
+	cases := map[string]struct {
+		reason string
+		lister checks.Lister
+		opts   []checks.Option
+		want   answer
+	}{
+		"Empty":     {reason: "no object has the property", lister: listed(), want: proceeding()},
+		"Fine":      {reason: "all objects are suitable", lister: listed(c[2], c[3]), want: proceeding()},
+		"Self":      {reason: "the resource itself does not count", lister: listed(itself(odd), c[2]), want: proceeding()},
+		"One":       {reason: "an objection waits for the set, which may change otherwise", lister: listed(c[0], c[3]), want: blocks("ReferenceUnsuitable", classify.Slow, old("c1"), set)},
+		"Two":       {reason: "each object is named", lister: listed(c[0], c[1]), want: blocks("ReferenceUnsuitable", classify.Slow, old("c1", "c2"), set)},
+		"WrongKind": {reason: "an object of another type is no answer", lister: listed(odd), want: blocks("ReferenceWrongKind", classify.OnChange, "clusters Odd o is a int, and SetIs(clusters) is for a *checks_test.Cluster: name an object of that kind", set)},
+		"Unknown":   {reason: "an unreported field is no answer", lister: listed(empty), want: noting(blocks("ReferenceStateUnknown", classify.Slow, unread, set), nilled)},
+		"UnknownOK": {reason: "WithUnknownAllowed proceeds for it", lister: listed(empty), opts: with(checks.WithUnknownAllowed()), want: proceeding(nilled, "clusters Cluster prod has not reported the field that the check reads")},
+		"Few":       {reason: "too few objects block", lister: listed(c[2], itself(c[3])), opts: with(checks.WithMinimum(2)), want: blocks("ReferenceNotFound", classify.Slow, "clusters: objects found: 1, required: at least 2", set)},
+		"Enough":    {reason: "enough objects do not", lister: listed(c[2], c[3]), opts: with(checks.WithMinimum(2)), want: proceeding()},
+		"Verdict":   {reason: "an objection may end the work", lister: listed(c[0]), opts: with(checks.WithVerdict(checks.Finished("Old", ""))), want: answer{Result: checks.Finished("Old", old("c1"))}},
+		"Options":   {reason: "options change the block once", lister: listed(c[0], c[1]), opts: with(checks.WithReason("Old"), checks.WithRetry(classify.Fast), checks.WithWaitingFor(prod)), want: blocks("Old", classify.Fast, old("c1", "c2"), set, prod)},
+		"Error":     {reason: "an error is no empty set", lister: func(context.Context, checks.Query) ([]checks.Object, error) { return nil, errDown }, want: fails("SetIs(clusters): every Database with spec.host=a: the index is down")},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			mustAnswer(t, tc.reason, tc.want, checks.SetIs("clusters", claimsOf, objection, tc.opts...), lists(tc.lister))
+		})
+	}
+}
+
 func TestUnique(t *testing.T) {
 	c := numbered(3)
 	set := claims.Ref()

@@ -143,6 +143,32 @@ func TestNoOtherClaimsThisName(t *testing.T) {
 	o.until("b", "True Succeeded")
 }
 
+// TestSetIs verifies that a change of the content of an object wakes the waiter for
+// its set.
+func TestSetIs(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	ready := checks.SetIs("clusters", func(*testv1.Database) checks.Query { return clustersOf(checks.Query{}) }, func(_ *testv1.Database, c *testv1.Cluster) string {
+		if !meta.IsStatusConditionTrue(c.Status.Conditions, "Ready") {
+			return "it is not ready"
+		}
+		return ""
+	}, checks.WithMinimum(1))
+	o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: chain.New(ready)}, noPolling))
+	o.database("db", "prod")
+	o.until("db", "False ReferenceNotFound")
+	c := &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "prod"}}
+	if err := api.Create(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	o.until("db", "False ReferenceUnsuitable")
+	meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{Type: "Ready", Status: "True", Reason: "Made"})
+	if err := api.Status().Update(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	o.until("db", "True Succeeded")
+}
+
 // lists is a check that lists a set, and proceeds if decide returns "".
 func lists(q func(*testv1.Database) checks.Query, decide func([]checks.Object) string) checks.Chain[*testv1.Database] {
 	return chain.New(checks.Check("lists", func(ctx context.Context, req *checks.Request[*testv1.Database]) (checks.Result, error) {
