@@ -304,12 +304,12 @@ func (w *world) requireCloud(all map[use]client.Object) {
 	defer w.cloud.mu.Unlock()
 	for uid, r := range w.cloud.resources {
 		kind, _, _ := strings.Cut(r.what, " ")
-		deletes := w.plan.Designs[slices.Index(kindNames, kind)].Deletes
+		deletes := w.design(use{Kind: kind}).Deletes
 		o, exists := objects[uid]
 		switch {
 		case !exists && (r.exists || r.op != nil) && deletes && !w.free[uid]:
 			w.wrong("%s is gone, and its resource is left in the cloud", r.what)
-		case exists && r.op != nil && conditionOf(o.(resource).base(), "Ready").Status == metav1.ConditionTrue:
+		case exists && r.op != nil && !w.leaves(use{Kind: kind, Name: o.GetName()}, o) && conditionOf(o.(resource).base(), "Ready").Status == metav1.ConditionTrue:
 			w.wrong("%s is Ready, and its %s %s is still under way", r.what, r.op.verb, r.op.token)
 		}
 	}
