@@ -96,7 +96,7 @@ func TestChecksConform(t *testing.T) {
 		"ReferenceIs":              checks.ReferenceIs("network", networkOf, sameVersion),
 		"ReferenceIs/Allowed":      checks.ReferenceIs("network", networkOf, sameVersion, checks.WithUnknownAllowed(), checks.WithReason("TooOld")),
 		"Unused":                   checks.Unused("hosts", claimsOf),
-		"Unique":                   checks.Unique("host", claimsOf, checks.WithFollowing()),
+		"Unique":                   checks.Unique("host", claimsOf, checks.WithFollowing(true)),
 		"ResourceIs": checks.ResourceIs("Offered", func(d *Database) string {
 			if d.Version < 12 || *d.Status.ProvisioningState == "Deleting" {
 				return "version 12 is the oldest"

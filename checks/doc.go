@@ -78,10 +78,10 @@
 // A block ends its wait as soon as the resource is Ready. [Follow] states that
 // the resource depends on an object also later: a change of its data, its spec,
 // its readiness or its deletion starts a pass. The checks of references follow
-// the objects that they read, so that a rotated Secret reaches the cloud
-// ([WithoutFollowing]). The checks of owners and sets follow only with
-// [WithFollowing], because the changes of an owner seldom concern its children,
-// and an owner may have thousands of them.
+// the objects that they read, so that a rotated Secret reaches the cloud.
+// The checks of owners and sets do not, because the changes of an owner seldom
+// concern its children, and an owner may have thousands of them.
+// [WithFollowing] changes this for one check.
 //
 // # Writing a check
 //

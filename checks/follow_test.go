@@ -80,7 +80,7 @@ func TestFollowingChecks(t *testing.T) {
 	refs := func(d *Database) []checks.Ref { return []checks.Ref{d.Network, {}, arm} }
 	fits := func(*Cluster) string { return "" }
 	on := func(link ownerLink) link { return checks.OnOwner[*Database](link) }
-	follow, network, owner, set := checks.WithFollowing(), []checks.Ref{lan, arm}, []checks.Ref{prod}, []checks.Ref{claims.Ref()}
+	follow, network, owner, set := checks.WithFollowing(true), []checks.Ref{lan, arm}, []checks.Ref{prod}, []checks.Ref{claims.Ref()}
 	remembered := checks.Cached(time.Hour, func(request) int { return 1 }, checks.ReferenceReady("network", refs))
 	ready := passing()
 	ready.Resource.Network = lan
@@ -93,8 +93,8 @@ func TestFollowingChecks(t *testing.T) {
 		want   []checks.Ref
 	}{
 		"ReferenceReady":           {"references are followed", checks.ReferenceReady("network", refs), network},
-		"ReferenceReady/Without":   {"WithoutFollowing follows nothing", checks.ReferenceReady("network", refs, checks.WithoutFollowing()), nil},
-		"ReferenceIs/Without":      {"WithoutFollowing follows nothing", checks.ReferenceIs("network", refs, func(*Database, *Cluster) string { return "no" }, checks.WithoutFollowing()), nil},
+		"ReferenceReady/Without":   {"WithoutFollowing follows nothing", checks.ReferenceReady("network", refs, checks.WithFollowing(false)), nil},
+		"ReferenceIs/Without":      {"WithoutFollowing follows nothing", checks.ReferenceIs("network", refs, func(*Database, *Cluster) string { return "no" }, checks.WithFollowing(false)), nil},
 		"OwnerReady":               {"owners are not followed", on(checks.OwnerReady()), nil},
 		"OwnerReady/With":          {"WithFollowing follows the owner", on(checks.OwnerReady(follow)), owner},
 		"OwnerFound/With":          {"WithFollowing follows the owner", on(checks.OwnerFound(follow)), owner},

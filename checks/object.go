@@ -24,7 +24,7 @@ type Ref struct {
 	Name      string `json:"name,omitempty"`
 	ID        string `json:"id,omitempty"` // the ID in the cloud; may be the only field that is set
 	// Set is the canonical text of a set of objects. Only [Query.Ref] makes it,
-	// and [QueryOf] reads it.
+	// and [Ref.Query] reads it.
 	Set string `json:"set,omitempty"`
 }
 
@@ -57,7 +57,7 @@ func sentence(before string, ref *Ref, after ...string) string {
 
 // appendTo appends the name of the object or the set.
 func (r *Ref) appendTo(b []byte) []byte {
-	if q, ok := QueryOf(*r); ok {
+	if q, ok := r.Query(); ok {
 		return append(b, q.words()...)
 	}
 	name := cmp.Or(r.Name, r.ID, r.Set)
@@ -324,18 +324,18 @@ func (q Query) Ref() Ref {
 	return Ref{Group: q.Group, Kind: q.Kind, Namespace: q.Namespace, Set: string(set)}
 }
 
-// QueryOf returns the query that [Query.Ref] made ref of. ok is false for any
-// other ref: it names an object, or its Set is not the text of a query.
-func QueryOf(ref Ref) (q Query, ok bool) {
-	if ref.Set == "" {
+// Query returns the query that [Query.Ref] made r of. ok is false for any other
+// Ref: it names an object, or its Set is not the text of a query.
+func (r Ref) Query() (q Query, ok bool) {
+	if r.Set == "" {
 		return Query{}, false
 	}
-	set, _ := url.ParseQuery(ref.Set) // a malformed text is not canonical
+	set, _ := url.ParseQuery(r.Set) // a malformed text is not canonical
 	q = Query{
-		Group: ref.Group, Kind: ref.Kind, Namespace: ref.Namespace, Selector: set.Get("selector"),
+		Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Selector: set.Get("selector"),
 		Field: set.Get("field"), Value: set.Get("value"), NamesOnly: set.Get("names") == "true",
 	}
-	if q.Ref() != ref {
+	if q.Ref() != r {
 		return Query{}, false
 	}
 	return q, true

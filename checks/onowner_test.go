@@ -47,7 +47,7 @@ func TestOnOwner(t *testing.T) {
 	}
 }
 
-var forgets = chain.Named("forgets", func(checks.OwnerHandler) checks.OwnerHandler {
+var forgets = chain.Named("forgets", func(chain.Handler[*checks.OwnerRequest, checks.Result]) chain.Handler[*checks.OwnerRequest, checks.Result] {
 	return func(context.Context, ownerRequest) (checks.Result, error) { return checks.Proceed(), nil }
 })
 

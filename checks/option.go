@@ -26,7 +26,7 @@ type settings struct {
 
 	states                              []string // the states given to WithAllowed or WithDenied; nil: the Vocabulary decides
 	denies                              bool     // the states were given to WithDenied
-	unfollowed                          bool     // WithoutFollowing is given
+	unfollowed                          bool     // WithFollowing(false) is given
 	follows                             bool     // the check follows the objects that it reads
 	minimum                             int
 	verdict                             *decision // WithVerdict; nil: an objection blocks
@@ -142,20 +142,16 @@ func WithRequiredOwner() Option {
 	return option{"WithRequiredOwner", func(s *settings) { s.required = true }}
 }
 
-// WithFollowing makes a check follow the objects that it reads ([Follow]): a
-// change of one of them starts a pass, even if the resource is Ready. It is for
-// the checks of owners and of sets. They do not follow without it, because the
-// changes of an owner seldom concern its children, and an owner may have
-// thousands of them.
-func WithFollowing() Option {
-	return option{"WithFollowing", func(s *settings) { s.follows = true }}
-}
-
-// WithoutFollowing makes a check of references follow nothing. Without it the
-// check follows each object that the resource refers to ([Follow]), so that a
-// change, such as a rotated Secret, reaches the cloud.
-func WithoutFollowing() Option {
-	return option{"WithoutFollowing", func(s *settings) { s.unfollowed = true }}
+// WithFollowing says whether a check follows the objects that it reads
+// ([Follow]): a change of one of them starts a pass, even if the resource is
+// Ready. It is for the checks of references, owners and sets. Without it:
+//
+//   - Checks of references follow, so that a change, such as a rotated Secret,
+//     reaches the cloud.
+//   - Checks of owners and of sets do not, because the changes of an owner
+//     seldom concern its children, and an owner may have thousands of them.
+func WithFollowing(follow bool) Option {
+	return option{"WithFollowing", func(s *settings) { s.follows, s.unfollowed = follow, !follow }}
 }
 
 // WithVerdict sets what an objection means, in place of a block: a result of

@@ -29,8 +29,8 @@ func TestQueryRef(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q, o := queries().Draw(t, "q"), queries().Draw(t, "o")
 		ref := q.Ref()
-		if back, ok := checks.QueryOf(ref); !ok || back != q {
-			t.Fatalf("QueryOf(%#v) = %#v, %t", ref, back, ok)
+		if back, ok := ref.Query(); !ok || back != q {
+			t.Fatalf("(%#v).Query() = %#v, %t", ref, back, ok)
 		}
 		if (q == o) != (ref == o.Ref()) {
 			t.Fatalf("%#v and %#v have the refs %#v and %#v", q, o, ref, o.Ref())
@@ -49,7 +49,7 @@ func TestQueryRef(t *testing.T) {
 	})
 }
 
-func TestQueryOf(t *testing.T) {
+func TestRefQuery(t *testing.T) {
 	all := checks.Query{Kind: "Cluster"}.Ref()
 	with := func(change func(*checks.Ref)) checks.Ref {
 		ref := all
@@ -69,9 +69,9 @@ func TestQueryOf(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			q, ok := checks.QueryOf(tc.ref)
+			q, ok := tc.ref.Query()
 			if ok != tc.want || !ok && q != (checks.Query{}) {
-				t.Errorf("%s: QueryOf(%#v) = %#v, %t", tc.reason, tc.ref, q, ok)
+				t.Errorf("%s: (%#v).Query() = %#v, %t", tc.reason, tc.ref, q, ok)
 			}
 		})
 	}

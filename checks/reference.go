@@ -26,7 +26,7 @@ import (
 // need not exist.
 //
 // The resource follows these objects after the pass ([Follow],
-// [WithoutFollowing]).
+// [WithFollowing]).
 //
 // The check fails in these cases:
 //
@@ -45,7 +45,7 @@ func ReferenceReady[T any](name string, refs func(resource T) []Ref, opts ...Opt
 
 // ofReferences returns the settings of a check of references.
 func ofReferences(check string, opts []Option, takes ...string) *settings {
-	s := configure(check, opts, append(takes, "WithoutFollowing")...)
+	s := configure(check, opts, append(takes, "WithFollowing")...)
 	s.follows = !s.unfollowed
 	return s
 }
@@ -161,7 +161,7 @@ func OptionalRefs(refs ...*Ref) []Ref {
 //
 // ReferenceIs ignores readiness and deletion: put [ReferenceReady] before it.
 // As there, a zero Ref is ignored, and the resource follows the objects
-// ([WithoutFollowing]). The check fails if refs dereferences nil, if
+// ([WithFollowing]). The check fails if refs dereferences nil, if
 // the Resolver returns an error, and if the request has no Resolver
 // ([ErrNoResolver]). A nil function and an empty name panic.
 func ReferenceIs[T, W any](name string, refs func(resource T) []Ref, objection func(resource T, referent W) string, opts ...Option) Middleware[T] {

@@ -72,9 +72,6 @@ type Middleware[T any] = chain.Middleware[*Request[T], Result]
 // Chain is a chain of checks about a resource. [Compose] runs it.
 type Chain[T any] = chain.Chain[*Request[T], Result]
 
-// OwnerHandler decides about an owner.
-type OwnerHandler = chain.Handler[*OwnerRequest, Result]
-
 // OwnerMiddleware is a link of a chain of owner checks.
 type OwnerMiddleware = chain.Middleware[*OwnerRequest, Result]
 
@@ -178,8 +175,8 @@ func init() {
 // readiness, or its deletion. The trace shows the followed objects. ctx is the
 // context of the link.
 //
-// The checks of references call Follow, unless [WithoutFollowing] is given. The
-// checks of owners and of sets call it with [WithFollowing].
+// The checks of references call Follow, those of owners and of sets do not.
+// [WithFollowing] changes that.
 //
 // Each pass states again what the resource follows. A pass leaves out PreCheck
 // if the resource is in sync, and the checks before Apply if it polls an

@@ -223,7 +223,7 @@ func (p *pass) readFollowed(ctx context.Context, refs []checks.Ref) {
 
 // readAgain reads an object or lists a set, and returns its digest for a basis.
 func (p *pass) readAgain(ctx context.Context, ref checks.Ref) (string, error) {
-	if q, ok := checks.QueryOf(ref); ok {
+	if q, ok := ref.Query(); ok {
 		s, err := p.list(ctx, q)
 		if err != nil {
 			return "", err

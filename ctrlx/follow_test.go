@@ -111,7 +111,7 @@ func TestRotatedSecret(t *testing.T) {
 		"InSync":     {"a pass that finds the cloud in sync calls no check of PreCheck, and the database follows the Secret after it", (*operator).withGet, nil, nil, "get db", true},
 		"Data":       {"the manager watches whole Secrets", (*operator).withGet, nil, []ctrlx.Option{ctrlx.WithWatchedKinds(schema.GroupKind{Kind: "Secret"})}, "get db", true},
 		"NoRestart":  {"no success is stored", (*operator).withGet, nil, []ctrlx.Option{ctrlx.WithoutQuietRestart()}, "get db", true},
-		"Unfollowed": {"the check does not follow", (*operator).withGet, []checks.Option{checks.WithoutFollowing()}, nil, "get db", false},
+		"Unfollowed": {"the check does not follow", (*operator).withGet, []checks.Option{checks.WithFollowing(false)}, nil, "get db", false},
 		"ByKind":     {"the option for the kind counts more than the check", (*operator).withGet, nil, []ctrlx.Option{ctrlx.WithUnfollowedKinds(schema.GroupKind{Kind: "Secret"})}, "get db", false},
 	}
 	for name, tc := range cases {
@@ -170,7 +170,7 @@ func TestOwnerStops(t *testing.T) {
 	guards := func(opts ...checks.Option) extensions {
 		return extensions{OwnerCheck: chain.New(checks.OwnerReady(opts...))}
 	}
-	o.start(ctrlx.New("Database", o.operations(), guards(checks.WithFollowing()), ctrlx.WithOwner(clusterOf), ctrlx.WithPollInterval(time.Hour)))
+	o.start(ctrlx.New("Database", o.operations(), guards(checks.WithFollowing(true)), ctrlx.WithOwner(clusterOf), ctrlx.WithPollInterval(time.Hour)))
 	o.database("db", "prod")
 	o.until("db", "True Succeeded")
 	for range 2 {
@@ -196,7 +196,7 @@ func TestOwnerWritesOften(t *testing.T) {
 		checks.Check("count", func(context.Context, *checks.OwnerRequest) (checks.Result, error) {
 			passes.Add(1)
 			return checks.Proceed(), nil
-		}), checks.OwnerReady(checks.WithFollowing()))}, ctrlx.WithOwner(clusterOf), ctrlx.WithPollInterval(time.Hour))
+		}), checks.OwnerReady(checks.WithFollowing(true)))}, ctrlx.WithOwner(clusterOf), ctrlx.WithPollInterval(time.Hour))
 	o.start(r)
 	var wg sync.WaitGroup
 	for part := range 8 {

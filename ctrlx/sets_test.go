@@ -39,7 +39,7 @@ func TestOneClusterOfTheNamespace(t *testing.T) {
 	o := newOperator(t)
 	ops := o.operations()
 	ops.Owner = checks.OwnerFrom(func(*testv1.Database) checks.Query { return clustersOf(checks.Query{}) })
-	o.start(ctrlx.New("Database", ops, extensions{OwnerCheck: chain.New(checks.OwnerReady(checks.WithFollowing()))}, noPolling))
+	o.start(ctrlx.New("Database", ops, extensions{OwnerCheck: chain.New(checks.OwnerReady(checks.WithFollowing(true)))}, noPolling))
 	o.database("db", "")
 	o.until("db", "False OwnerNotFound")
 	c := o.cluster("one", "Creating")

@@ -406,7 +406,7 @@ func BenchmarkFollowerMemory(b *testing.B) {
 	for b.Loop() {
 		of := newSide(b, "by hand", "Running", byHand(notReady, mapped)).bytes
 		without := newSide(b, "not following", "Running", adapter(chain.New(checks.OwnerReady()), ctrlx.WithoutEvents())).bytes
-		with := newSide(b, "following", "Running", adapter(chain.New(checks.OwnerReady(checks.WithFollowing())), ctrlx.WithoutEvents())).bytes
+		with := newSide(b, "following", "Running", adapter(chain.New(checks.OwnerReady(checks.WithFollowing(true))), ctrlx.WithoutEvents())).bytes
 		b.ReportMetric(of, "B/object-by-hand")
 		b.ReportMetric(without/of, "x-without-following")
 		b.ReportMetric(with/of, "x-following")

@@ -90,7 +90,7 @@ func TestFollowing(t *testing.T) {
 			e.PreCheck = chain.New(following("own", secret))
 		}, 1, flow.StateReady, []checks.Ref{dns}},
 		"Owner": {"an owner check follows with WithFollowing, also if it is left out", func(o *ops, e *ext, _ *pool) {
-			*e = ext{OwnerCheck: chain.New(checks.OwnerReady(checks.WithFollowing()))}
+			*e = ext{OwnerCheck: chain.New(checks.OwnerReady(checks.WithFollowing(true)))}
 			answers(flow.InProgress("op", time.Minute), nil)(o, e, nil)
 		}, 2, flow.StateInProgress, []checks.Ref{fleet}},
 		"DeletePoll": {"a poll of a deletion follows what DeleteCheck reads", func(o *ops, e *ext, p *pool) {
@@ -150,7 +150,7 @@ func TestFollowingExplained(t *testing.T) {
 	o.Owner = nil
 	e := ext{
 		PreCheck:  chain.New(checks.ReferenceReady("secret", func(*pool) []checks.Ref { return []checks.Ref{secret} })),
-		PostCheck: chain.New(checks.Unused("pools", func(*pool) checks.Query { return set }, checks.WithFollowing())),
+		PostCheck: chain.New(checks.Unused("pools", func(*pool) checks.Query { return set }, checks.WithFollowing(true))),
 	}
 	r := flow.New("Pool", o, e, flow.WithExplanations(1), flow.WithLister(func(context.Context, checks.Query) ([]checks.Object, error) { return nil, nil }),
 		flow.WithResolver(func(_ context.Context, ref checks.Ref) (checks.Object, error) {

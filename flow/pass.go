@@ -156,7 +156,7 @@ func (r *Reconciler[T]) resolveOwner(ctx context.Context, req *Request[T]) (owne
 	if owner, err = r.ops.Owner(ctx, req.Resource); err != nil {
 		return checks.Object{}, fmt.Errorf("the owner: %w", err)
 	}
-	if q, ok := checks.QueryOf(owner.Ref); ok && !owner.Found() {
+	if q, ok := owner.Ref.Query(); ok && !owner.Found() {
 		one, err := r.opt.lister.Only(ctx, q)
 		if err != nil {
 			return checks.Object{}, fmt.Errorf("the owner: %w", err)
@@ -192,9 +192,11 @@ func (n ownerQuery) String() string {
 	return n.q.String() + ": " + n.owner.Partial
 }
 
+type ownerHandler = chain.Handler[*checks.OwnerRequest, checks.Result]
+
 // checkOwner runs the owner checks. If a query names the owner, the one object
 // of the set must exist, also without an owner check.
-func checkOwner(ownerChecks, oneOwner checks.OwnerHandler) checks.OwnerHandler {
+func checkOwner(ownerChecks, oneOwner ownerHandler) ownerHandler {
 	return func(ctx context.Context, req *checks.OwnerRequest) (checks.Result, error) {
 		res, err := ownerChecks(ctx, req)
 		if err != nil || !res.Proceeds() || req.Owner.Ref.Set == "" {

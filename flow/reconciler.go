@@ -39,7 +39,7 @@ type points[T any] struct {
 	pass                 PassHandler[T]
 	around               PassHandler[T] // the chain of Pass; nil: it has no links
 	owner                chain.Handler[*Request[T], checks.Object]
-	ownerCheck           checks.OwnerHandler
+	ownerCheck           ownerHandler
 	get                  GetHandler[T]
 	entryCheck, getCheck checks.Handler[T]
 	preCheck, postCheck  checks.Handler[T]

@@ -45,7 +45,7 @@ func TestSets(t *testing.T) {
 		}, `00:00 ready again in 1h [Resolve(Secret password) Apply]
 		    01:00 * Secret password changes
 		    01:00 ready again in 1h [Resolve(Secret password) Apply]`},
-		"FollowsSet": {"a Ready resource is woken by a change of a set that it follows", ext{PreCheck: chain.New(checks.Unused("jobs", jobsOf, checks.WithFollowing()))}, func(w *world, _ *Pool) {
+		"FollowsSet": {"a Ready resource is woken by a change of a set that it follows", ext{PreCheck: chain.New(checks.Unused("jobs", jobsOf, checks.WithFollowing(true)))}, func(w *world, _ *Pool) {
 			w.Set(jobs).From(0, nil).From(time.Minute, []checks.Object{job("a")}).From(61*time.Second, nil)
 		}, `00:00 ready again in 1h [List(every Job with pool=blue) Apply]
 		    01:00 * every Job with pool=blue changes

@@ -242,7 +242,7 @@ func ownerCheckOf(name string) checks.OwnerMiddleware {
 	case "owner found":
 		return checks.OwnerFound()
 	case "follows owner":
-		return chain.Named("FollowsOwner", checks.OwnerReady(checks.WithFollowing()))
+		return chain.Named("FollowsOwner", checks.OwnerReady(checks.WithFollowing(true)))
 	case "needs owner":
 		return chain.Named("NeedsOwner", checks.OwnerFound(checks.WithRequiredOwner()))
 	case "owner fits":

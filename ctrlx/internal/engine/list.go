@@ -90,7 +90,7 @@ func parse(q checks.Query) (labels.Selector, error) {
 
 // listable reports whether a ref names a set that passes can list.
 func listable(ref checks.Ref) bool {
-	q, ok := checks.QueryOf(ref)
+	q, ok := ref.Query()
 	if !ok || q.Kind == "" {
 		return false
 	}
@@ -274,7 +274,7 @@ func (e *Engine) listsAll(ctx context.Context, w *watch) bool {
 func (e *Engine) members(set index.ID) (ids []index.ID) {
 	gk := kindOf(set)
 	w, state := e.watchOf(gk)
-	q, ok := checks.QueryOf(refOf(set))
+	q, ok := refOf(set).Query()
 	if state != synced || !ok {
 		return nil
 	}

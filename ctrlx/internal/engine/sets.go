@@ -72,7 +72,7 @@ func (s *sets) exists(id index.ID, exists bool) {
 }
 
 func (s *sets) add(id index.ID) {
-	query, ok := checks.QueryOf(refOf(id))
+	query, ok := refOf(id).Query()
 	if !ok {
 		return
 	}

@@ -148,7 +148,7 @@ func (o *operator) counted(next flow.PassHandler[database]) flow.PassHandler[dat
 	}
 }
 
-func (o *operator) ownerNoted(next checks.OwnerHandler) checks.OwnerHandler {
+func (o *operator) ownerNoted(next chain.Handler[*checks.OwnerRequest, checks.Result]) chain.Handler[*checks.OwnerRequest, checks.Result] {
 	return func(ctx context.Context, req *checks.OwnerRequest) (checks.Result, error) {
 		res, err := next(ctx, req)
 		if p := o.passes.from(ctx); p != nil && (err != nil || !res.Proceeds()) {
