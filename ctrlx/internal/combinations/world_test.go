@@ -103,8 +103,15 @@ func run(t *testing.T, p plan) (faults []string, tale string) {
 		passes, writes, began := w.passes, len(w.writes), w.cloud.began()
 		w.tell("the story is over")
 		time.Sleep(rest)
-		for limit := time.Now().Add(time.Hour); w.cloud.busy() && time.Now().Before(limit); {
-			time.Sleep(time.Second) // a resync has begun an operation
+		// A resync may have begun an operation, and watches may be late: each of a
+		// line of waiters sees the end of the operation some seconds after it.
+		for limit := time.Now().Add(time.Hour); time.Now().Before(limit); {
+			for w.cloud.busy() && time.Now().Before(limit) {
+				time.Sleep(time.Second)
+			}
+			if time.Sleep(30 * time.Second); !w.cloud.busy() {
+				break
+			}
 		}
 		w.settle()
 		w.require(w.passes-passes, w.writes[writes:], w.cloud.began()-began)
