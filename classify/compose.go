@@ -77,7 +77,7 @@ func Compose(c Chain) Handler {
 		var longest Classification
 		for _, err := range causes {
 			cause := NewFailure(err, f.APIVersion, f.now, f.errors)
-			cause.Joined, cause.Point = f.Err, f.Point
+			cause.Joined, cause.Point, cause.Link, cause.Resource = f.Err, f.Point, f.Link, f.Resource
 			longest = later(longest, one(ctx, cause))
 		}
 		return longest, nil

@@ -43,8 +43,8 @@
 // # Rules and links
 //
 // Most special cases of a service fit into a row of a [Table]: a code, a nested
-// code, a status, a [Matcher] for the message, API versions, a Go error. The
-// row sets the Retry, and optionally a delay. The first row that
+// code, a status, a [Matcher] for the message, API versions, the link that
+// failed, a Go error. The row sets the Retry, and optionally a delay. The first row that
 // matches decides. Codes and texts are compared exactly as the service writes
 // them. A row that an earlier row contradicts is a set-up error.
 //

@@ -18,6 +18,8 @@ type Failure struct {
 	Joined     error         // the joined error, if Err is one of its causes ([Compose]); else nil
 	APIVersion string        // the API version of the request, as "2024-05-01" or "2024-05-01-preview"; empty: unknown
 	Point      string        // the extension point of package flow where the pass failed, as "Apply"; empty: unknown
+	Link       string        // the name of the link that returned the error; empty: no link did, or it is unknown
+	Resource   any           // the resource of the pass, as the engine gave it; nil: unknown
 	Code       string        // the error code of the service, as "Conflict"; empty: none
 	Status     int           // the HTTP status; 0: unknown. A long-running operation may fail with 200
 	Message    string        // the text of the service, else of the error; may be empty

@@ -38,6 +38,10 @@ type Rule struct {
 	// be equal. A preview comes before the stable version of its date. A rule
 	// with APIVersions does not match a failure of an unknown version.
 	APIVersions string
+	// Link is the name of the link that returned the error, exactly as a listing
+	// of the flow shows it. So the errors of one check can have a delay of their
+	// own.
+	Link string
 	// Is is a Go error that the error of the failure must match, as for
 	// errors.Is. If a joined error matches, so does each of its causes: with
 	// errors.Join(ErrMine, err) the row decides about err, too, and its other
@@ -74,6 +78,7 @@ func (r Rule) String() string {
 		parts = append(parts, "message "+r.Message.text)
 	}
 	add("API version ", r.APIVersions, " ")
+	add("link ", r.Link, " ")
 	if r.Is != nil {
 		parts = append(parts, errorText(r.Is))
 	}
@@ -93,10 +98,10 @@ func (r Rule) parse() (row, error) {
 	versions, err := parseAPIVersions(r.APIVersions)
 	parsed := row{
 		name: r.String(), codes: strings.Fields(r.Code), anyCase: r.AnyCase, inner: strings.Fields(r.InnerCode),
-		status: r.Status, message: r.Message, versions: versions, is: newErrorMatcher(r.Is), retry: r.Retry, after: r.After, keepsStatus: r.KeepStatus,
+		status: r.Status, message: r.Message, versions: versions, link: r.Link, is: newErrorMatcher(r.Is), retry: r.Retry, after: r.After, keepsStatus: r.KeepStatus,
 	}
 	type field struct{ name, value string }
-	fields := []field{{"Code", r.Code}, {"InnerCode", r.InnerCode}, {"APIVersions", r.APIVersions}}
+	fields := []field{{"Code", r.Code}, {"InnerCode", r.InnerCode}, {"APIVersions", r.APIVersions}, {"Link", r.Link}}
 	blank := slices.IndexFunc(fields, func(f field) bool { return f.value != "" && strings.TrimSpace(f.value) == "" })
 	switch {
 	case blank >= 0:
@@ -107,8 +112,8 @@ func (r Rule) parse() (row, error) {
 		err = errors.New("it has AnyCase and no Code: name a code, or leave AnyCase out")
 	case r.Status != 0 && (r.Status < 400 || r.Status > 599):
 		err = fmt.Errorf("its Status is %d: only 400 to 599 are failures (long-running operations fail with 200; match those by Code)", r.Status)
-	case r.Code == "" && r.InnerCode == "" && r.Status == 0 && r.Message.isZero() && r.APIVersions == "" && r.Is == nil:
-		err = errors.New("it has no condition: set Code, InnerCode, Status, Message, APIVersions or Is")
+	case r.Code == "" && r.InnerCode == "" && r.Status == 0 && r.Message.isZero() && r.APIVersions == "" && r.Link == "" && r.Is == nil:
+		err = errors.New("it has no condition: set Code, InnerCode, Status, Message, APIVersions, Link or Is")
 	case !r.Retry.decided():
 		err = fmt.Errorf("its Retry is %s: use Fast, Slow, VerySlow, OnChange or Never", r.Retry)
 	case r.After < 0 || r.After > maxAfter:
@@ -130,6 +135,7 @@ type row struct {
 	status      int
 	message     Matcher
 	versions    apiVersions
+	link        string
 	is          errorMatcher
 	retry       Retry
 	after       time.Duration
@@ -157,6 +163,7 @@ func (r *row) matches(ctx context.Context, f *Failure) bool {
 	return (len(r.codes) == 0 || r.hasCode(f.Code)) &&
 		(r.status == 0 || r.status == f.Status) &&
 		r.versions.match(f.APIVersion) &&
+		(r.link == "" || r.link == f.Link) &&
 		(r.message.isZero() || r.message.matches(ctx, f)) &&
 		(len(r.inner) == 0 || slices.ContainsFunc(f.Inner, func(e InnerError) bool { return slices.Contains(r.inner, e.Code) }))
 }
@@ -186,5 +193,6 @@ func (r *row) covers(o *row, code string) bool {
 		(r.status == 0 || r.status == o.status) &&
 		(r.message.isZero() || r.message.text == o.message.text) &&
 		(len(r.versions) == 0 || slices.Equal(r.versions, o.versions)) &&
+		(r.link == "" || r.link == o.link) &&
 		(r.is.target == nil || r.is.equals(o.is.target))
 }

@@ -13,7 +13,7 @@ func TestRuleSetUp(t *testing.T) {
 		want string
 	}{
 		"no retry":     {Rule{Code: "A"}, "(A) cannot be used: its Retry is unset: use Fast, Slow, VerySlow, OnChange or Never"},
-		"no condition": {Rule{Retry: Slow}, "(no condition) cannot be used: it has no condition: set Code, InnerCode, Status, Message, APIVersions or Is"},
+		"no condition": {Rule{Retry: Slow}, "(no condition) cannot be used: it has no condition: set Code, InnerCode, Status, Message, APIVersions, Link or Is"},
 		"blank code":   {Rule{Name: "mine", Code: " ", Retry: Slow}, "(mine) cannot be used: its Code is blank: set it, or leave it empty for any"},
 		"commas":       {Rule{Code: "A,B", Retry: Slow}, `(A,B) cannot be used: its Code or InnerCode is "A,B": separate codes by spaces`},
 		"inner commas": {Rule{Code: "A", InnerCode: "B;C", Retry: Slow}, `(A, inner B;C) cannot be used: its Code or InnerCode is "A B;C": separate codes by spaces`},
@@ -26,6 +26,7 @@ func TestRuleSetUp(t *testing.T) {
 		"no delay":     {Rule{Code: "A", Retry: OnChange, After: time.Hour}, "(A) cannot be used: its After is 1h0m0s and its Retry is on change, which has no delay: leave After out, or use Fast, Slow or VerySlow"},
 		"status 600":   {Rule{Status: 600, Retry: Slow}, "(HTTP 600) cannot be used: its Status is 600: only 400 to 599 are failures (long-running operations fail with 200; match those by Code)"},
 		"blank api":    {Rule{Code: "A", APIVersions: " ", Retry: Slow}, "(A) cannot be used: its APIVersions is blank: set it, or leave it empty for any"},
+		"blank link":   {Rule{Code: "A", Link: " ", Retry: Slow}, "(A) cannot be used: its Link is blank: set it, or leave it empty for any"},
 		"bad api":      {Rule{Name: "mine", APIVersions: "v1", Retry: Slow}, `(mine) cannot be used: its APIVersions: "v1" is not a version such as 2024-05-01 or 2024-05-01-preview, with one of >= > <= < directly before it or nothing`},
 	}
 	for name, c := range cases {

@@ -76,7 +76,7 @@ func linear(table Table, f *Failure) (Rule, bool) {
 		for _, c := range strings.Fields(r.InnerCode) {
 			inner = inner || slices.ContainsFunc(f.Inner, func(e InnerError) bool { return e.Code == c })
 		}
-		if code && inner && (r.Status == 0 || r.Status == f.Status) && (r.Message.isZero() || r.Message.matches(nil, f)) && versions.match(f.APIVersion) &&
+		if code && inner && (r.Status == 0 || r.Status == f.Status) && (r.Message.isZero() || r.Message.matches(nil, f)) && versions.match(f.APIVersion) && (r.Link == "" || r.Link == f.Link) &&
 			(r.Is == nil || errors.Is(f.Err, r.Is)) {
 			return r, true
 		}
@@ -100,6 +100,7 @@ func TestTableFirstMatchWins(t *testing.T) {
 			r.Message = Contains(rapid.StringMatching(`[xyX]{1,2}`).Draw(t, "message"))
 		}
 		r.APIVersions = rapid.SampledFrom([]string{"", "", ">=2024-01-01", "2023-01-01"}).Draw(t, "versions")
+		r.Link = rapid.SampledFrom([]string{"", "", "", "x", "X"}).Draw(t, "link")
 		r.Is = rapid.SampledFrom([]error{nil, nil, errNoQuota, fs.ErrExist}).Draw(t, "is")
 		return r
 	}).Filter(func(r Rule) bool { _, err := r.parse(); return err == nil })
@@ -117,6 +118,7 @@ func TestTableFirstMatchWins(t *testing.T) {
 			Inner:      rapid.SliceOfN(rapid.Custom(func(t *rapid.T) InnerError { return InnerError{Code: code.Draw(t, "code")} }), 0, 2).Draw(t, "inner"),
 			Status:     rapid.SampledFrom([]int{0, 200, 400, 409}).Draw(t, "status"),
 			Message:    rapid.StringMatching(`[xyXY]{0,4}`).Draw(t, "message"),
+			Link:       rapid.SampledFrom([]string{"", "x", "X"}).Draw(t, "link"),
 			APIVersion: rapid.SampledFrom([]string{"", "2023-01-01", "2024-01-01-preview", "2024-01-01"}).Draw(t, "version"),
 		}
 		want, found := linear(table, f)
@@ -165,6 +167,9 @@ func TestTableContradicts(t *testing.T) {
 		"only inner": {"a row without an InnerCode covers a row with one", Table{{Code: "A", Retry: Fast}, {Code: "A", InnerCode: "B", Retry: Slow}},
 			"row 2 of 2 (A, inner B, slow) never decides: row 1 (A, fast) matches every failure that it would match: move it up, or leave one of them out"},
 		"other versions": {"the later row decides about other versions", Table{{Code: "A", APIVersions: ">=2024-01-01", Retry: Fast}, {Code: "A", Retry: Slow}}, ""},
+		"other links":    {"the later row decides about other links", Table{{Code: "A", Link: "a", Retry: Fast}, {Code: "A", Retry: Slow}, {Link: "b", Retry: Slow}}, ""},
+		"same link": {"an equal Link is covered", Table{{Link: "a b", Retry: Fast}, {Code: "A", Link: "a b", Retry: Slow}},
+			"row 2 of 2 (A, link a b, slow) never decides: row 1 (link a b, fast) matches every failure that it would match: move it up, or leave one of them out"},
 		"no comparison":  {"errors that are not comparable may differ", Table{{Is: listError{"a"}, Retry: Fast}, {Is: listError{"a"}, Retry: Slow}}, ""},
 		"same Retry":     {"a redundant row with the same Retry is permitted", Table{{Code: "A", Retry: Fast}, {Code: "A", Status: 409, Retry: Fast}}, ""},
 		"partly":         {"the later row decides about B", Table{{Code: "A", Retry: Fast}, {Code: "A B", Retry: Slow}}, ""},

@@ -218,7 +218,7 @@ func (r *Reconciler[T]) start(ctx context.Context, s pass.Starter, resource T) (
 func (r *Reconciler[T]) pass(ctx context.Context, p *points[T], resource T) (out Outcome, err error) {
 	defer func() {
 		if v := recover(); v != nil { // a panic outside of all points, such as in Key, Deleting or Token
-			out = r.failed(ctx, p, r.about(resource), failure{point: PointPass, err: &chain.PanicError{Value: v, Stack: stack.Panic()}})
+			out = r.failed(ctx, p, resource, r.about(resource), failure{point: PointPass, err: &chain.PanicError{Value: v, Stack: stack.Panic()}})
 		}
 		if out.State() != StateCanceled { // observers do not see a cancellation as an error
 			err = out.Err()
@@ -237,7 +237,7 @@ func (r *Reconciler[T]) pass(ctx context.Context, p *points[T], resource T) (out
 	}()
 	switch {
 	case err != nil:
-		out = r.failed(ctx, p, r.about(resource), failure{PointPass, state.By(), err})
+		out = r.failed(ctx, p, resource, r.about(resource), failure{PointPass, state.By(), err})
 	case out.get().stop:
 		o := *out.o
 		o.stop, o.link = false, state.By().Name

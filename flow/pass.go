@@ -21,7 +21,7 @@ import (
 // flow.
 func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) (out Outcome) {
 	if r.refuse != nil {
-		return r.failed(own, p, r.about(resource), failure{point: PointPass, err: r.refuse(resource)})
+		return r.failed(own, p, resource, r.about(resource), failure{point: PointPass, err: r.refuse(resource)})
 	}
 	s := sequence[T]{state: r.state(resource), r: r, p: p, own: own, given: resource}
 	s.generation, s.apiVersion = r.ops.Generation(resource), r.apiVersion(resource)
@@ -532,7 +532,7 @@ func isProgrammingError(err error) bool {
 
 // failed ends the pass with an error.
 func (s *sequence[T]) failed(point string, link *chain.Link, err error) bool {
-	s.stop = s.r.failed(s.own, s.p, s.facts, failure{point, link, err})
+	s.stop = s.r.failed(s.own, s.p, s.given, s.facts, failure{point, link, err})
 	return false
 }
 
@@ -544,10 +544,13 @@ type failure struct {
 }
 
 // failed classifies a failure and makes an outcome of it.
-func (r *Reconciler[T]) failed(own context.Context, p *points[T], about facts, f failure) Outcome {
+func (r *Reconciler[T]) failed(own context.Context, p *points[T], resource T, about facts, f failure) Outcome {
 	read := classify.NewFailure(f.err, about.apiVersion, r.opt.now(), r.opt.errors)
 	if read != nil {
-		read.Point = f.point
+		read.Point, read.Resource = f.point, resource
+		if f.link != nil {
+			read.Link = f.link.Name
+		}
 	}
 	c, _ := p.classify(own, read)
 	if about.deleting && c.Retry() >= classify.OnChange {

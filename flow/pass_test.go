@@ -338,6 +338,42 @@ func TestRequestOfChecks(t *testing.T) {
 	mustEqual(t, "a check after Apply sees the resource that Apply returned", []any{"fresh"}, got)
 }
 
+// A rule sees the link that failed, and a function of Classify the resource.
+func TestClassifyLink(t *testing.T) {
+	c := &cloud{}
+	fails := func(name string) checks.Middleware[*pool] {
+		return returns[*checks.Request[*pool]](name, checks.Result{}, errBoom)
+	}
+	var seen []any
+	look := func(next classify.Handler) classify.Handler {
+		return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
+			seen = append(seen, f.Link, f.Resource)
+			return next(ctx, f)
+		}
+	}
+	rules := classify.Table{{Name: "mine", Link: "mine", Retry: classify.Slow, After: 5 * time.Minute}}.Chain().Prepend(look)
+	for _, tc := range []struct {
+		reason, link string
+		ext          ext
+		after        time.Duration
+	}{
+		{"the errors of one check have a delay of their own", "mine", ext{PreCheck: chain.New(fails("mine"))}, 5 * time.Minute},
+		{"other checks have the default", "other", ext{PreCheck: chain.New(fails("other"))}, 0},
+		{"so do joined errors", "mine", ext{PreCheck: chain.New(returns[*checks.Request[*pool]]("mine", checks.Result{}, errors.Join(errBoom, errBoom)))}, 5 * time.Minute},
+		{"an error without a link has no name", "", ext{Pass: chain.Chain[*pool, flow.Outcome]{}}, 0},
+	} {
+		o, p := c.operations(), &pool{name: "p"}
+		if tc.link == "" {
+			o.Owner = func(context.Context, *pool) (checks.Object, error) { return checks.Object{}, errBoom }
+		}
+		tc.ext.Classify, seen = rules, nil
+		out := flow.New("Pool", o, tc.ext, flow.WithBackoff(plain())).Reconcile(t.Context(), p)
+		delay, _ := out.Again()
+		mustEqual(t, tc.reason, tc.after != 0, delay == tc.after)
+		mustEqual(t, tc.reason, []any{tc.link, p}, seen[:2], allFields)
+	}
+}
+
 // The API version belongs to the resource.
 func TestAPIVersionOfResources(t *testing.T) {
 	c := &cloud{getErr: response(http.StatusConflict, "Odd")}
