@@ -181,8 +181,8 @@ func requests() *rapid.Generator[request] {
 				ProvisioningState: new("Succeeded"), Connections: []Connection{{"a", "Approved"}, {"b", "Approved"}},
 			}}
 			return checkstest.Request(d, checkstest.OwnedBy(checkstest.Ready(prod, goodCluster(t))),
-				checkstest.ResolvedBy(checkstest.ResolverOf(checkstest.Ready(lan, &Cluster{Version: 12, Status: &ClusterStatus{ProvisioningState: new("Succeeded")}}))),
-				checkstest.ListedBy(checkstest.ListerOf(checkstest.Self(checkstest.Ready(checks.Ref{Kind: "Database", Name: "self"}, d)))))
+				checkstest.Resolving(checkstest.Ready(lan, &Cluster{Version: 12, Status: &ClusterStatus{ProvisioningState: new("Succeeded")}})),
+				checkstest.Listing(itself(checkstest.Ready(checks.Ref{Kind: "Database", Name: "self"}, d))))
 		}),
 		anyRequests(),
 	)
@@ -209,7 +209,7 @@ func anyRequests() *rapid.Generator[request] {
 		if n := len(set); n > 0 {
 			set[rapid.IntRange(0, n-1).Draw(t, "self")].Self = true
 		}
-		return checkstest.Request(d, checkstest.OwnedBy(checkstest.Ready(prod, cluster(t))), checkstest.ResolvedBy(checkstest.ResolverOf(network)),
-			checkstest.ListedBy(checkstest.ListerOf(set...)))
+		return checkstest.Request(d, checkstest.OwnedBy(checkstest.Ready(prod, cluster(t))), checkstest.Resolving(network),
+			checkstest.Listing(set...))
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/go-logr/logr"
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
+	"pgregory.net/rapid"
+
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/chain/chaintest"
 	_ "github.com/windlass-go/windlass/internal/testing/draws"
@@ -37,7 +39,7 @@ func TestLaws(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			unlock := func(context.Context, *Database, string, error) {}
 			c := chain.New(chain.Recover, inSpan, chain.Finally(unlock)).Observe(tc.observer)
-			chaintest.Laws(t, c, chaintest.WithKeptResult())
+			chaintest.Laws(t, c, rapid.Just(&Database{}), rapid.String(), chaintest.WithKeptResult())
 		})
 	}
 	if len(all.Spans) == 0 {

@@ -5,13 +5,7 @@
 //
 // A link can fail in many ways: it calls next twice, loses an error, keeps a
 // lock after a panic, passes on an unrelated context, or shares data between
-// requests. Three lines test for all of that, in a chain or in a single link:
-//
-//	func TestGuards(t *testing.T) {
-//		chaintest.Laws(t, guards)
-//	}
-//
-// [Laws] calls the chain several hundred times, with random requests and ends.
+// requests. [Laws] tests for all of that, in a chain or in a single link. It calls the chain several hundred times, with random requests and ends.
 // The end returns, fails, panics or ends its goroutine; the caller waits or
 // cancels. Each broken law is an error of the test, which names the law and the
 // link and shows the smallest call that breaks the law:
@@ -37,12 +31,11 @@
 // These are the laws:
 //
 //	Reached     some request reaches the end; else the others cannot be tested
-//	Composing   composing calls no handler, and holds nothing
+//	Composing   composing calls no handler
 //	OwnEnd      each handler that Then makes runs its own end
 //	NextOnce    a link calls next at most once in a call
 //	Nested      it does so in its own goroutine, and returns after everything that it called
 //	NoPanic     a link neither panics by itself nor ends its goroutine
-//	GivesBack   a link releases all that it holds, also after a panic ([WithHeld])
 //	Context     the context that a link passes on descends from the one that it got
 //	Errors      errors.Is finds an error of the inner links in the error of the link
 //	Panics      a panic of the inner links continues, or the error of the link contains it
@@ -55,11 +48,9 @@
 //	Accepted    the composer accepts the result of each link ([WithComposer])
 //
 // Some links break a law on purpose: a link that retries calls next more than
-// once. [WithExcuse] allows that for one link, with a reason. Other options
-// supply facts that the kit cannot know: requests that pass the links
-// ([WithRequests]), results of a sealed type ([WithResults]), how many locks the
-// links hold ([WithHeld]), and which links do not change the result
-// ([WithKeptResult]).
+// once. [WithExcuse] allows that for one link, with a reason. [WithKeptResult]
+// names the links that do not change the result. A lock that a link keeps after
+// a panic makes the next call block, which fails the test after the time-out.
 //
 // This is a complete test, to copy and change, of a chain with a lock, a retry
 // and a quota:
@@ -70,9 +61,7 @@
 //		})
 //		guards := Guards()
 //
-//		chaintest.Laws(t, guards,
-//			chaintest.WithRequests(clusters),
-//			chaintest.WithHeld(locked),
+//		chaintest.Laws(t, guards, clusters, rapid.Make[Outcome](),
 //			chaintest.WithKeptResult("lock", "quota"),
 //			chaintest.WithExcuse("NextOnce", "retry", "retries once when the cloud is busy"),
 //		)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 
 	"github.com/windlass-go/windlass/chain"
 )
@@ -23,21 +22,13 @@ type Handler = chain.Handler[*Cluster, Outcome]
 var (
 	errQuota = errors.New("out of quota")
 	mu       sync.Mutex
-	locks    atomic.Int32
 )
-
-// locked returns the number of locks that are taken, for WithHeld.
-func locked() int { return int(locks.Load()) }
 
 // lock lets one call run at a time.
 func lock(next Handler) Handler {
 	return func(ctx context.Context, c *Cluster) (Outcome, error) {
 		mu.Lock()
-		locks.Add(1)
-		defer func() {
-			locks.Add(-1)
-			mu.Unlock()
-		}()
+		defer mu.Unlock()
 		return next(ctx, c)
 	}
 }

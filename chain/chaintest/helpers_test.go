@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/chain/chaintest"
 	"github.com/windlass-go/windlass/internal/testing/fake"
 )
 
@@ -38,6 +39,26 @@ func around(name string, fn func(ctx context.Context, req *request, next handler
 // pass makes a link that only calls next.
 func pass(name string) link {
 	return around(name, func(ctx context.Context, req *request, next handler) (outcome, error) { return next(ctx, req) })
+}
+
+// requests makes requests whose Next may be nil.
+var requests = rapid.Custom(func(t *rapid.T) *request {
+	of := func(name string) *request {
+		return &request{Name: rapid.StringN(0, 8, -1).Draw(t, name), Nodes: rapid.Int().Draw(t, "nodes"), Tags: map[string]string{"a": name}}
+	}
+	r := of("name")
+	if rapid.Bool().Draw(t, "has next") {
+		r.Next = of("next")
+	}
+	return r
+})
+
+var outcomes = rapid.Make[outcome]()
+
+// laws calls chaintest.Laws with the generators of these tests.
+func laws(t rapid.TB, c links, opts ...chaintest.Option) {
+	t.Helper()
+	chaintest.Laws(t, c, requests, outcomes, opts...)
 }
 
 // run calls fn with a fake test in a new goroutine, which fn may end.

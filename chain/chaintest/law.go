@@ -10,7 +10,6 @@ const (
 	nextOnce   = "NextOnce"
 	nested     = "Nested"
 	noPanic    = "NoPanic"
-	givesBack  = "GivesBack"
 	contexts   = "Context"
 	keepsError = "Errors"
 	keepsPanic = "Panics"
@@ -27,12 +26,11 @@ const (
 // first.
 var laws = []struct{ name, says string }{
 	{reached, "some request reaches the end"},
-	{composing, "composing calls no handler, and holds nothing"},
+	{composing, "composing calls no handler"},
 	{ownEnd, "each handler that Then makes runs its own end"},
 	{nextOnce, "a link calls next at most once in a call"},
 	{nested, "a link calls next in the goroutine that called it, and returns after everything that it called"},
 	{noPanic, "a link neither panics by itself nor ends its goroutine"},
-	{givesBack, "a link releases all that it holds, also after an error, a panic and runtime.Goexit"},
 	{contexts, "the context that a link passes on descends from the one that it got"},
 	{keepsError, "errors.Is finds an error of the inner links in the error that a link returns"},
 	{keepsPanic, "a panic of the inner links continues, or the error that a link returns contains it"},

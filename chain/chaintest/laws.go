@@ -23,23 +23,26 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/patience"
 )
 
-// Laws tests the laws of this package on a chain, with random requests and
-// ends. Use chain.New(link) to test one link. Laws makes 100 calls for each
-// law, or as many as the flag -rapid.checks sets; -short divides that by 5.
-// Each broken law is an error of the test. The error names the law and the
-// link, and shows the smallest call that rapid found.
+// Laws tests the laws of this package on a chain. requests makes the requests of
+// the calls, and results what the end of the chain returns: rapid.Make makes
+// values of most types. Use chain.New(link) to test one link. Laws makes 100
+// calls for each law, or as many as the flag -rapid.checks sets; -short divides
+// that by 5. Each broken law is an error of the test. The error names the law
+// and the link, and shows the smallest call that rapid found.
 //
-// An empty chain, and a chain that does not compose or return, fails the test
-// at once.
-func Laws[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], opts ...Option) {
+// An empty chain, a nil generator, and a chain that does not compose or return,
+// fails the test at once.
+func Laws[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], requests *rapid.Generator[Req], results *rapid.Generator[Res], opts ...Option) {
 	t.Helper()
-	if c.Len() == 0 {
-		t.Fatalf("chaintest: Laws: the chain is empty: there is nothing to test")
-		return
-	}
 	cfg := configure(c.Links(), opts)
-	k := &kit[Req, Res]{config: cfg, chain: c, requests: generator[Req](cfg, "WithRequests", cfg.requests), results: generator[Res](cfg, "WithResults", cfg.results),
+	k := &kit[Req, Res]{config: cfg, chain: c, requests: requests, results: results,
 		label: strconv.FormatInt(labels.Add(1), 10), stopped: map[string]int{}, broken: map[string]bool{}}
+	if c.Len() == 0 {
+		cfg.refuse("the chain is empty: there is nothing to test")
+	}
+	if requests == nil || results == nil {
+		cfg.refuse("the generator of requests or of results is nil: give one, such as rapid.Make")
+	}
 	if len(cfg.wrong) > 0 {
 		t.Fatalf("chaintest: Laws: %s", strings.Join(cfg.wrong, "\nchaintest: Laws: "))
 		return
@@ -50,8 +53,6 @@ func Laws[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], opts ...Option) {
 		k.gone.Store(true)
 		t.Fatalf("chaintest: Laws: %s", (*k.doing.Load())())
 		return
-	case k.heldPanic.Load() != nil:
-		err = fmt.Errorf("the function given by WithHeld panics: %v", *k.heldPanic.Load())
 	case end.Panic != nil:
 		panic(fmt.Sprintf("chaintest: a defect of chaintest: %v\n%s", end.Panic, end.Stack))
 	case end.Exited:
@@ -69,10 +70,6 @@ var labels atomic.Int64
 
 // run tests all laws. It returns an error if the kit cannot continue.
 func (k *kit[Req, Res]) run(t rapid.TB) error {
-	before := 0
-	if k.held != nil {
-		before = k.held()
-	}
 	h, err := k.compose(k.chain)
 	if link := h.comp.early.Load(); link != nil && !k.excused(composing, *link) {
 		k.report(t, finding{law: composing, link: *link, why: "it called next while the chain was composed"}, "")
@@ -80,11 +77,6 @@ func (k *kit[Req, Res]) run(t rapid.TB) error {
 	}
 	if err != nil {
 		return err
-	}
-	if k.held != nil {
-		if after := k.held(); after != before && !k.excused(composing, "") {
-			k.report(t, finding{law: composing, why: fmt.Sprintf("the number held was %d before composing and %d afterwards", before, after)}, "")
-		}
 	}
 	if err := cmp.Or(k.search(t, "Calls", k.calls), k.search(t, "Concurrent", k.concurrent)); err != nil {
 		return err
@@ -104,7 +96,7 @@ func (k *kit[Req, Res]) run(t rapid.TB) error {
 			}
 		}
 		k.report(t, finding{law: reached, link: most, why: fmt.Sprintf(
-			"it stopped %d of %d calls, and none reached the end: use WithRequests to draw requests that pass this link", k.stopped[most], k.made)}, "")
+			"it stopped %d of %d calls, and none reached the end: give requests that pass this link", k.stopped[most], k.made)}, "")
 	}
 	return nil
 }

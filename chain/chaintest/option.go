@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/windlass-go/windlass/chain"
 )
 
@@ -18,17 +16,14 @@ type Option struct{ set func(*config) }
 
 // config holds the settings of the options.
 type config struct {
-	requests, results any // generators
-	compose, view     any // the functions of WithComposer; nil: Then
-	refuses           []error
-	held              func() int
-	heldPanic         atomic.Pointer[any] // the panic of held
-	within            time.Duration
-	patience          atomic.Int64 // how long the end waits for the cancellation of its context
-	keeps             []string     // the links that keep the result; none: all links
-	keepsResult       bool
-	excuses           []excuse
-	wrong             []string // the mistakes in the options
+	compose, view any // the functions of WithComposer; nil: Then
+	refuses       []error
+	within        time.Duration
+	patience      atomic.Int64 // how long the end waits for the cancellation of its context
+	keeps         []string     // the links that keep the result; none: all links
+	keepsResult   bool
+	excuses       []excuse
+	wrong         []string // the mistakes in the options
 }
 
 // excuse allows a link to break a law. An empty link means every link.
@@ -36,41 +31,6 @@ type excuse struct{ law, link string }
 
 func (c *config) refuse(format string, args ...any) {
 	c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
-}
-
-// WithRequests sets the generator of the requests. Without it, the kit makes
-// requests from their type: it sets every exported field. Inner pointers may be
-// nil. Interfaces, functions and channels are always nil. A type without
-// exported fields needs a generator. A nil generator fails the test.
-func WithRequests[Req any](g *rapid.Generator[Req]) Option {
-	return Option{func(c *config) { c.requests = g }}
-}
-
-// WithResults sets the generator of the results that the end returns. Without
-// it, the kit makes results as it makes requests. A nil generator fails the
-// test.
-func WithResults[Res any](g *rapid.Generator[Res]) Option {
-	return Option{func(c *config) { c.results = g }}
-}
-
-// WithHeld sets a function that returns the number of locks, slots or other
-// resources that the links hold at the moment. The law GivesBack needs it. The
-// kit calls it before and after every link. A nil function fails the test.
-func WithHeld(probe func() int) Option {
-	return Option{func(c *config) {
-		if probe == nil {
-			c.refuse("WithHeld: the function is nil: give one that returns the number that the links hold")
-			return
-		}
-		c.held = func() (held int) {
-			defer func() {
-				if v := recover(); v != nil {
-					c.heldPanic.CompareAndSwap(nil, &v)
-				}
-			}()
-			return probe()
-		}
-	}}
 }
 
 // WithTimeout limits the time of one call and of one composition. When the time

@@ -76,8 +76,6 @@ type frame struct {
 	inner  *exit // the end of the last call of next; nil: none ended yet
 	open   bool
 	value  bool // the context has the caller's value
-	held   int  // the number held when the link was entered
-	kept   int  // the number that its inner links did not release
 }
 
 func (f *frame) String() string {
@@ -136,9 +134,6 @@ func (r *record) enter(comp *composition, i int, ctx context.Context, req any) *
 	}
 	r.descends(f, at)
 	r.unchanged(by)
-	if r.held != nil {
-		f.held = r.held()
-	}
 	note := ""
 	if !sameRequest(r.req, req) {
 		note = " (with a request that is not the request of its call)"
@@ -194,15 +189,6 @@ func (r *record) leave(f *frame, x *exit) {
 		note = " of another call"
 	}
 	r.events = append(r.events, event{f.depth, f.name, x.verdict(), note})
-	if r.held != nil {
-		held := r.held()
-		if own := held - f.held - f.kept; own != 0 {
-			r.broke(givesBack, f, at, "it changed the number held by %+d, from %d to %d", own, f.held, held)
-		}
-		if f.parent != nil {
-			f.parent.kept += held - f.held
-		}
-	}
 	if f.i < f.comp.end() {
 		r.compare(f, x, at)
 	}

@@ -17,9 +17,7 @@ func TestGuards(t *testing.T) {
 	})
 	guards := Guards()
 
-	chaintest.Laws(t, guards,
-		chaintest.WithRequests(clusters),
-		chaintest.WithHeld(locked),
+	chaintest.Laws(t, guards, clusters, rapid.Make[Outcome](),
 		chaintest.WithKeptResult("lock", "quota"),
 		chaintest.WithExcuse("NextOnce", "retry", "retries once when the cloud is busy"),
 	)

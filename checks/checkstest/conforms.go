@@ -6,15 +6,12 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/testing/patience"
 	"github.com/windlass-go/windlass/internal/testing/snapshot"
 )
@@ -31,43 +28,26 @@ const (
 var rules = map[string]string{
 	decides:    "it decides in time, whatever the owner is",
 	nilFields:  "it decides if a field is not set",
-	handsOn:    "if it proceeds, it passes on the request once, and returns the answer of the inner links",
+	handsOn:    "it passes on the request as it got it, and calls the inner links before it proceeds",
 	sameAnswer: "it gives the same answer to the same request, and changes nothing",
 	explains:   "a block has a reason in CamelCase, and a message",
 }
 
-// Conforms draws requests and fails the test if a link or a chain breaks a rule
-// with one of them, or with a variant of one. The message names the rule and
-// the link and shows the smallest request. After a time-out it shows the
-// request of that call, because each smaller one would take as long. If t is a
-// *testing.T, Conforms runs a subtest.
-//
-// The generator need only make ordinary requests, whose owner exists and whose
-// resource is filled in. Conforms does not change them. [WithExcuse] excuses a
-// link from a rule. These fail the test: a nil link, a nil generator, a
-// generator that panics, and a nil request.
-//
-// A panic in a goroutine that a link started ends the program. Conforms cannot
-// prevent that.
-func Conforms[R any, L Links[R]](t rapid.TB, link L, requests *rapid.Generator[R], opts ...Option) {
-	t.Helper()
-	s := configure(t, "Conforms", opts)
-	conforms(t, "Conforms", linksOf(t, "Conforms", link, requests), requests, s)
-}
-
-// conforms tries the rules on a chain. by is the function that the user called.
-func conforms[R any](t rapid.TB, by string, links chain.Chain[R, checks.Result], requests *rapid.Generator[R], s *settings) {
+// conforms draws requests and fails the test if a chain breaks a rule with one of
+// them, or with a variant of one. After a time-out it shows the request of that
+// call, because each smaller one would take as long.
+func conforms[R any](t rapid.TB, links chain.Chain[R, checks.Result], requests *rapid.Generator[R], s *settings) {
 	t.Helper()
 	s.gate = strings.Contains(links.String(), "Gate(")
 	sub(t, "Conforms", func(outer rapid.TB) {
 		outer.Helper()
 		if outer.Failed() { // rapid would panic
-			outer.Logf("checkstest: %s: %s: the rules were not tried, because the test has already failed", by, links)
+			outer.Logf("checkstest: %s: the rules were not tried, because the test has already failed", links)
 			return
 		}
 		rapid.Check(outer, func(t *rapid.T) {
 			e := &examination[R]{settings: s}
-			f := e.examine(t, links, draw(t, by, links, requests))
+			f := e.examine(t, links, draw(t, "Laws", links, requests))
 			if f == nil {
 				return
 			}
@@ -140,15 +120,15 @@ const maxVariants = 100
 // examine returns the first broken rule.
 func (e *examination[R]) examine(t *rapid.T, links chain.Chain[R, checks.Result], req R) *finding {
 	given := variant[R]{rule: decides, req: req}
-	if end := patience.Run(e.within, nil, func() { e.call = checks.Compose(links.Append(chain.Named("inner", e.inner.link))) }); end.Fault(e.within) != "" {
-		return &finding{decides, "when it is composed " + end.Fault(e.within), given.String(), true}
+	if end := patience.Run(within, nil, func() { e.call = checks.Compose(links.Append(chain.Named("inner", e.inner.link))) }); end.Fault(within) != "" {
+		return &finding{decides, "when it is composed " + end.Fault(within), given.String(), true}
 	}
 	all := variants(req)
 	if more := len(all) - maxVariants; more > 0 {
 		from := rapid.IntRange(0, more).Draw(t, "first variant")
 		all = all[from : from+maxVariants]
 	}
-	end := patience.Run(e.within, &e.steps, func() {
+	end := patience.Run(within, &e.steps, func() {
 		first := e.calls(given)
 		for range 3 { // for random answers, such as the order of a map
 			e.again(given, first)
@@ -162,7 +142,7 @@ func (e *examination[R]) examine(t *rapid.T, links chain.Chain[R, checks.Result]
 	if end.Panic != nil { // Compose recovers the panics of links
 		panic(fmt.Sprintf("checkstest: a defect of checkstest: %v\n%s", end.Panic, end.Stack))
 	}
-	if why := end.Fault(e.within); why != "" {
+	if why := end.Fault(within); why != "" {
 		v := e.at.Load()
 		return &finding{v.rule, v.with(why), v.String(), true}
 	}
@@ -186,16 +166,11 @@ func (e *examination[R]) calls(v variant[R]) answer {
 			e.find(sameAnswer, v, "\n  changes:\n    "+strings.ReplaceAll(diff, "\n", "\n    "), "it changed %s", first)
 		}
 	}
-	first := e.ask(v, v.req, innerProceeds)
+	first := e.ask(v, v.req)
 	changed()
-	if first.err == nil && first.res.Proceeds() && !first.res.Skipped() {
-		for _, inner := range []innerAnswer{innerBlocks, innerSkips, innerFails} {
-			e.ask(v, v.req, inner)
-		}
-	}
 	e.again(v, first)
 	if e.tries(sameAnswer) { // a gate may record its start in the object
-		if again := e.ask(v, equalCopy(v.req), innerProceeds); !again.same(first) {
+		if again := e.ask(v, equalCopy(v.req)); !again.same(first) {
 			e.find(sameAnswer, v, again.after(first), "the answer to equal objects in other places of memory differs: "+
 				"does it print a pointer instead of a value?")
 		}
@@ -209,45 +184,34 @@ func (e *examination[R]) again(v variant[R], first answer) {
 	if e.found != nil {
 		return
 	}
-	if again := e.ask(v, v.req, innerProceeds); !again.same(first) {
+	if again := e.ask(v, v.req); !again.same(first) {
 		e.find(sameAnswer, v, again.after(first), "the second answer to the same request differs")
 	}
 }
 
 // ask makes one call, and tries the rules that a single answer can break. It
-// cancels the context after the answer, like an engine after a pass. inner is
-// the answer of the inner links.
-func (e *examination[R]) ask(v variant[R], req R, inner innerAnswer) (a answer) {
+// cancels the context after the answer, like an engine after a pass.
+func (e *examination[R]) ask(v variant[R], req R) (a answer) {
 	e.at.Store(&v)
 	e.steps.Add(1)
-	e.inner.begin(inner, req)
+	e.inner.given, e.inner.called, e.inner.other = req, false, false
 	a = ask(e.call, req)
-	called, other := e.inner.end()
 	broken := func(rule string, what string) { e.find(rule, v, "\n  it answered\n    "+a.String(), "%s", what) }
 	if why := faultOf(a.err); why != "" {
 		broken(v.rule, v.with(why))
 		return a
 	}
-	switch forgot := errors.Is(a.err, checks.ErrEndNotReached); {
+	switch {
 	case errors.Is(a.err, checks.ErrNoDecision):
 		broken(v.rule, v.with("it returns the zero Result"))
 	case errors.Is(a.err, checks.ErrForeignRequest), errors.Is(a.err, checks.ErrNilRequest):
 		broken(handsOn, "it passes on a nil request, or a request that it made")
-	case other:
+	case e.inner.other:
 		broken(handsOn, "it passes on a changed copy of the request")
-	case called > 1:
-		broken(handsOn, fmt.Sprintf("it calls the inner links %d times", called))
-	case called == 0 && forgot: // no excuse covers this
-		excused := e.excused
-		e.excused = nil
+	case errors.Is(a.err, checks.ErrEndNotReached):
 		broken(handsOn, "it proceeds and does not call the inner links")
-		e.excused = excused
-	case called == 1 && !inner.in(a) && inner.verb == innerProceeds.verb:
-		broken(handsOn, "it does not proceed, but it called the inner links")
-	case called == 1 && !inner.in(a):
-		broken(handsOn, "an inner link "+inner.verb+", but the check does not return that")
 	}
-	if called == 0 && a.err == nil && a.res.Blocked() {
+	if !e.inner.called && a.err == nil && a.res.Blocked() {
 		switch reason, message := a.res.Reason(), a.res.Message(); {
 		case reason == checks.ReasonInvalid:
 			broken(explains, message)
@@ -300,63 +264,17 @@ func (a answer) after(first answer) string {
 	return fmt.Sprintf("\n  at first it answered\n    %s\n  and then\n    %s", first, a)
 }
 
-// inner is the link after the tested links. It returns a given answer and
-// records its requests.
+// inner is the link after the tested links. It notices a request that is not the
+// given one. The law Nested requires that the links call it in their goroutine.
 type inner[R any] struct {
-	mu     sync.Mutex
-	answer innerAnswer
-	given  R // the expected request
-	called int
-	other  bool
-}
-
-// innerAnswer is an answer of the inner links.
-type innerAnswer struct {
-	verb string
-	answer
-}
-
-var (
-	innerProceeds = innerAnswer{"proceeds", answer{res: checks.Proceed()}}
-	innerBlocks   = innerAnswer{"blocks", answer{res: checks.Block("InnerBlocks", "an inner link blocks", checks.WithRetry(classify.VerySlow),
-		checks.WithAfter(7*time.Second), checks.WithWaitingFor(checks.Ref{Kind: "Inner", Name: "a"}, checks.Ref{Kind: "Inner", Name: "b"}))}}
-	innerSkips = innerAnswer{"skips", answer{res: checks.Skip("an inner link skips")}}
-	innerFails = innerAnswer{"fails", answer{err: errors.New("an inner link fails")}}
-)
-
-// in reports whether an answer is the answer of the inner links.
-func (s innerAnswer) in(a answer) bool {
-	if s.err != nil {
-		return errors.Is(a.err, s.err)
-	}
-	return a.err == nil && a.res.Equal(s.res)
-}
-
-// begin sets the answer to the next calls.
-func (b *inner[R]) begin(answer innerAnswer, given R) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.answer, b.given, b.called, b.other = answer, given, 0, false
-}
-
-// end returns the number of calls since begin, and whether one had another
-// request.
-func (b *inner[R]) end() (called int, other bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.called, b.other
+	given         R
+	called, other bool
 }
 
 func (b *inner[R]) link(next chain.Handler[R, checks.Result]) chain.Handler[R, checks.Result] {
 	return func(ctx context.Context, req R) (checks.Result, error) {
-		b.mu.Lock()
-		b.called++
+		b.called = true
 		b.other = b.other || any(req) != any(b.given) && !unchanged(b.given, req)
-		answer := b.answer
-		b.mu.Unlock()
-		if answer.verb != innerProceeds.verb {
-			return answer.res, answer.err
-		}
 		return next(ctx, req)
 	}
 }

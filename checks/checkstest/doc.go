@@ -1,7 +1,7 @@
 // Package checkstest tests your checks. [Run] compares the answers of a check
-// with expected ones, in the cases that you list. [Conforms] tries the rules
-// that every check must keep, in cases that authors forget. Both together are
-// the whole test of a check:
+// with expected ones, in the cases that you list. [Laws] tries the rules that
+// every check must keep, in cases that authors forget. Both together are the
+// whole test of a check:
 //
 //	func TestNewEnough(t *testing.T) {
 //		prod := checks.Ref{Kind: "Cluster", Name: "prod"}
@@ -15,15 +15,14 @@
 //				Request: checkstest.Request(wanted, checkstest.OwnedBy(checkstest.NotFound(prod)))},
 //		})
 //		versions := rapid.IntRange(14, 18)
-//		checkstest.Conforms(t, newEnough(), rapid.Custom(func(t *rapid.T) *checks.Request[*Database] {
+//		checkstest.Laws(t, newEnough(), rapid.Custom(func(t *rapid.T) *checks.Request[*Database] {
 //			cluster := &Cluster{Version: rapid.Ptr(versions, true).Draw(t, "has")}
 //			return checkstest.Request(&Database{Version: versions.Draw(t, "wants")}, checkstest.OwnedBy(checkstest.Ready(prod, cluster)))
 //		}))
 //	}
 //
-// [Laws] is the whole test of a chain of checks. It calls Conforms, and tries
-// the laws of package chaintest on each link. [Order] requires that each link
-// runs, in the order of the list:
+// Laws also takes a chain of checks. It tries the laws of package chaintest on
+// each link. [Order] requires that each link runs, in the order of the list:
 //
 //	func TestGuards(t *testing.T) {
 //		guards := chain.New(audit("audit"), newEnough())
@@ -31,10 +30,9 @@
 //		checkstest.Order(t, guards, ordinary(), "audit", "NewEnough")
 //	}
 //
-// Run, Conforms and Laws take a link or a chain; Order takes a chain. All of
-// them run it by checks.Compose, like an engine. [Request] and [OwnerRequest]
-// make requests. [Ready], [NotReady], [Stale], [Unknown], [NotFound] and [ByID]
-// make the objects in them. [ResolverOf] and [ListerOf] find objects and sets.
+// All of them run the chain by checks.Compose, like an engine. [Request] and
+// [OwnerRequest] make requests. [Ready], [NotReady], [Stale] and [NotFound] make
+// the objects in them. [Resolving] and [Listing] find objects and sets.
 // [ProvisioningStates] draws values of a state field of Azure.
 //
 // # Cases
@@ -42,16 +40,14 @@
 // Run compares each answer with the Want of its [Case]:
 //
 //	Proceeds()           the check proceeds
-//	Skips()              it skips the inner links
 //	Blocks(reason, ...)  it blocks with this reason; options of checks.Block make the comparison stricter
 //	Fails(errs...)       it returns an error that wraps all of these; without errs, any error
-//	FailsAs[E]()         it returns an error of type E
-//	Ignores(), Finishes(reason), Releases()   it returns this result
+//	Answers(result)      it returns a result with this verdict and reason, such as checks.Skip("")
 //	.Saying(parts...)    its message also contains these parts
 //
 // # Rules
 //
-// Conforms draws requests from a generator, which need only make ordinary ones.
+// Laws draws requests from a generator, which need only make ordinary ones.
 // It makes variants of each:
 //
 //   - without an owner; with an owner that is not set, not found, a typed nil,
@@ -63,10 +59,9 @@
 //
 // A failure names the broken rule and shows the smallest request:
 //
-//	Decides     it returns a Result or an error in time ([WithTimeout]), whatever the owner is
+//	Decides     it returns a Result or an error within 5 seconds, whatever the owner is
 //	NilFields   it does so without a resolver, a lister or any one exported field
-//	HandsOn     if it proceeds, it passes on the request, or an equal copy, exactly once,
-//	            and returns the block, the skip or the error of the inner links
+//	HandsOn     it passes on the request, or an equal copy, and calls next before it proceeds
 //	SameAnswer  it gives the same answer, texts included, to the same request and to one with
 //	            copies of its objects; it changes neither the objects nor the request
 //	Explains    a block has a reason in CamelCase (checks.ValidReason), and a message
@@ -76,8 +71,9 @@
 // it is excused from SameAnswer. If a gate or its fake keeps state, the
 // generator should make that state new for each request.
 //
-// The laws of package chaintest, which [Laws] also tries, cover calls at the
-// same time, the context that a link passes on, and goroutines that do not end.
+// The laws of package chaintest cover how often a link calls next, the results and
+// errors of the inner links, calls at the same time, the context that a link
+// passes on, and goroutines that do not end.
 // Run the tests with -race, too: a law calls the links from several goroutines
 // at once, which shows shared variables. -rapid.checks sets the number of
 // requests (100), and -rapid.seed repeats a run.

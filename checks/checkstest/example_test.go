@@ -57,7 +57,7 @@ func ExampleRun() {
 	checkstest.Run(t, network, checkstest.Cases[*Database]{
 		"Missing": {
 			Reason:  "a missing network is not ready",
-			Request: checkstest.Request(&Database{Network: lan}, checkstest.ResolvedBy(checkstest.ResolverOf())),
+			Request: checkstest.Request(&Database{Network: lan}, checkstest.Resolving()),
 			Want:    checkstest.Blocks(checks.ReasonReferenceNotReady, checks.WithWaitingFor(lan)),
 		},
 	})
@@ -66,7 +66,7 @@ func ExampleRun() {
 	// checkstest: ReferenceReady(network): case "Missing" (a missing network is not ready): want block ReferenceNotReady [waiting for Network lan], got block ReferenceNotFound: network Network lan was not found: waiting until it is created [fast, waiting for Network lan]
 }
 
-func ExampleConforms() {
+func ExampleLaws() {
 	t := &fakeT{}
 	hasNetwork := checks.Check("HasNetwork", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
 		if req.Resource.Network == (checks.Ref{}) {
@@ -75,7 +75,7 @@ func ExampleConforms() {
 		return checks.Proceed(), nil
 	})
 	t.Run(func() {
-		checkstest.Conforms(t, hasNetwork, rapid.Custom(func(t *rapid.T) *checks.Request[*Database] {
+		checkstest.Laws(t, hasNetwork, rapid.Custom(func(t *rapid.T) *checks.Request[*Database] {
 			return checkstest.Request(&Database{Version: rapid.IntRange(12, 16).Draw(t, "version")})
 		}))
 	})

@@ -75,14 +75,14 @@ var faults = map[string]struct {
 			<-end
 		}
 		return checks.Proceed(), nil
-	}), "it does not return within 1m0s, with presence unknown"},
+	}), "it does not return within 5s, with presence unknown"},
 	"Goexit": {"a fake that the check calls calls t.FailNow", "Decides", decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
 		runtime.Goexit()
 		return checks.Proceed(), nil
 	}), "it ends its goroutine (runtime.Goexit, as t.FailNow does)"},
 	"HangsWhenComposed": {"a link hangs when it is composed", "Decides", func(end <-chan struct{}) checks.Middleware[*Database] {
 		return chain.Named("Wrong", func(next handler) handler { <-end; return next })
-	}, "when it is composed it does not return within 1m0s"},
+	}, "when it is composed it does not return within 5s"},
 
 	"TypedNilOwner": {"a check compares the interface with nil, not the pointer in it", "Decides", decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
 		c, ok := r.Owner.Value.(*Cluster)
@@ -96,21 +96,9 @@ var faults = map[string]struct {
 		return checks.Proceed(), err
 	}), "with no lister"},
 
-	"BlocksAfterNext": {"the inner links ran before the block", "HandsOn", raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
-		if res, err := next(ctx, r); err != nil || !res.Equal(checks.Proceed()) {
-			return res, err
-		}
-		return proceedIf(r.Resource.Version < 14)
-	}), "it does not proceed, but it called the inner links"},
 	"ForgetsNext": {"the inner checks do not run", "HandsOn", raw(func(context.Context, request, handler) (checks.Result, error) {
 		return checks.Proceed(), nil
 	}), "it proceeds and does not call the inner links"},
-	"Twice": {"inner gates act twice", "HandsOn", raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
-		if res, err := next(ctx, r); err != nil || !res.Proceeds() {
-			return res, err
-		}
-		return next(ctx, r)
-	}), "it calls the inner links 2 times"},
 	"OtherOwner": {"the inner checks receive another owner", "HandsOn", raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 		c := *r
 		c.Owner.Readiness.Message = "changed"
@@ -119,13 +107,6 @@ var faults = map[string]struct {
 	"OwnRequest": {"the request is not of this call", "HandsOn", raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 		return next(ctx, checkstest.Request(r.Resource))
 	}), "it passes on a nil request, or a request that it made"},
-	"Rewords": {"the message does not name the awaited object", "HandsOn", raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
-		res, err := next(ctx, r)
-		if res.Blocked() {
-			return checks.Block(res.Reason(), "see there"), nil
-		}
-		return res, err
-	}), "an inner link blocks, but the check does not return that"},
 
 	"CountsInText": {"the message of a block changes each time", "SameAnswer", decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
 		return checks.Block("NotYet", fmt.Sprintf("asked %d times", counter.Add(1))), nil
@@ -160,8 +141,8 @@ func ordinary() *rapid.Generator[request] {
 				Status: &DatabaseStatus{ProvisioningState: &state},
 			},
 			checkstest.OwnedBy(checkstest.Ready(checks.Ref{Kind: "Cluster", Name: "prod"}, &Cluster{Version: &version})),
-			checkstest.ResolvedBy(checkstest.ResolverOf(checkstest.Ready(lan, &struct{}{}))),
-			checkstest.ListedBy(checkstest.ListerOf(checkstest.Ready(checks.Ref{Kind: "Database", Name: "other"}, &Database{}))),
+			checkstest.Resolving(checkstest.Ready(lan, &struct{}{})),
+			checkstest.Listing(checkstest.Ready(checks.Ref{Kind: "Database", Name: "other"}, &Database{})),
 		)
 	})
 }
@@ -174,7 +155,7 @@ func conforms(t *testing.T, link making, opts ...checkstest.Option) (fake *fakeT
 		end := make(chan struct{})
 		fake = &fakeT{}
 		fake.Run(func() {
-			checkstest.Conforms(fake, link(end), ordinary(), append([]checkstest.Option{checkstest.WithTimeout(time.Minute)}, opts...)...)
+			checkstest.Laws(fake, link(end), ordinary(), opts...)
 		})
 		close(end)
 	})
@@ -208,10 +189,10 @@ func TestFaults(t *testing.T) {
 // An excuse covers its rule. No excuse covers a proceed without next, which
 // checks.Compose always refuses.
 func TestFaultsExcused(t *testing.T) {
-	for name, want := range map[string]string{"Twice": "", "Rewords": "", "PrintsPointer": "", "Sorts": "",
-		"ForgetsNext": "it proceeds and does not call the inner links"} {
+	for name, want := range map[string]string{"OtherOwner": "", "Sorts": "",
+		"ForgetsNext": "law Accepted is broken by link Wrong"} {
 		fake := conforms(t, faults[name].link, checkstest.WithExcuse(faults[name].rule, "it is wrong on purpose"))
-		if fake.Failed() != (want != "") || !strings.HasSuffix(fake.complaint(), want) {
+		if fake.Failed() != (want != "") || !strings.Contains(fake.Output(), want) {
 			t.Errorf("%s with an excuse: want %q, got:\n%s", name, want, fake.Output())
 		}
 	}
@@ -244,11 +225,14 @@ func TestNoFaults(t *testing.T) {
 			return res, err
 		})},
 		"Slow": {"each call has its own time-out", decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
-			time.Sleep(40 * time.Second)
+			time.Sleep(4 * time.Second)
 			return checks.Proceed(), nil
 		})},
-		"PanickingError": {"the Error method of an error may panic", decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
-			return checks.Result{}, (*codeError)(nil)
+		"PanickingError": {"the Error method of an error may panic", decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
+			if r.Resource.Version > 13 {
+				return checks.Result{}, (*codeError)(nil)
+			}
+			return checks.Proceed(), nil
 		})},
 		"Slots": {"each call gets a copy of the request with slots of its own", decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
 			n, err := asked.Get(r)

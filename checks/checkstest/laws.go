@@ -2,7 +2,6 @@ package checkstest
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -13,26 +12,23 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/chain/chaintest"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 )
 
-// Option configures [Run], [Conforms] or [Laws]. A wrong option fails the test.
+// within limits the time of one call of a check. Only time in which the test ran
+// counts, so a busy machine fails no test.
+const within = 5 * time.Second
+
+// Option configures [Laws]. The zero Option fails the test.
 type Option struct {
-	within    time.Duration
 	rule, why string
 	links     []string
-	is        string // the name of the option
 }
 
-// WithTimeout limits the time of one call of a check. The default is 5 seconds.
-// A check that takes longer fails the test at once. Only time in which the test
-// ran counts, so a busy machine fails no test. A d that is not positive fails
-// the test.
-func WithTimeout(d time.Duration) Option { return Option{is: "WithTimeout", within: d} }
-
-// WithExcuse excuses a chain from a rule, for [Conforms] and [Laws], or from a
-// law of package chaintest, for Laws. why is the reason, for the reader of the
-// test. For Laws, links names the links that break the rule or the law; without
-// names, any link may. The laws of chaintest still apply to the other links.
+// WithExcuse excuses a chain from a rule, or from a law of package chaintest. why
+// is the reason, for the reader of the test. links names the links that break
+// the rule or the law; without names, any link may. The laws of chaintest still
+// apply to the other links.
 //
 // No link is excused from calling next before it proceeds, because
 // checks.Compose refuses that, too.
@@ -40,12 +36,11 @@ func WithTimeout(d time.Duration) Option { return Option{is: "WithTimeout", with
 // These fail the test: an empty reason, an unknown rule, a rule that is excused
 // twice, and Decides, which every check must keep.
 func WithExcuse(rule, why string, links ...string) Option {
-	return Option{is: "WithExcuse", rule: rule, why: why, links: links}
+	return Option{rule: rule, why: why, links: links}
 }
 
 // settings holds the values that the options of one call set.
 type settings struct {
-	within  time.Duration
 	excused map[string]bool
 	excuses []Option
 	gate    bool // a gate acts, so its answers may differ
@@ -56,65 +51,51 @@ func (s *settings) tries(rule string) bool {
 	return !s.excused[rule] && (rule != sameAnswer || !s.gate)
 }
 
-// configure returns the settings, or fails the test. by is the function that
-// the user called.
-func configure(t rapid.TB, by string, opts []Option) *settings {
+// configure returns the settings, or fails the test.
+func configure(t rapid.TB, opts []Option) *settings {
 	t.Helper()
-	s := &settings{within: 5 * time.Second, excused: map[string]bool{}}
+	s := &settings{excused: map[string]bool{}, excuses: opts}
 	for i, o := range opts {
 		fault := ""
-		switch _, known := rules[o.rule]; {
-		case o.is == "":
-			fault = "it is the zero Option: use WithTimeout or WithExcuse"
-		case o.is == "WithTimeout":
-			if s.within = o.within; o.within <= 0 {
-				fault = fmt.Sprintf("WithTimeout(%s): give a positive duration", o.within)
-			}
-		case by == "Run":
-			fault = "WithExcuse is for Conforms and Laws"
-		case !known && by != "Laws":
-			fault = fmt.Sprintf("WithExcuse(%s): there is no such rule", o.rule)
+		switch {
 		case o.rule == decides:
-			fault = "WithExcuse(Decides): no check is excused from deciding"
+			fault = "no check is excused from deciding"
 		case strings.TrimSpace(o.why) == "":
-			fault = fmt.Sprintf("WithExcuse(%s): give a reason", o.rule)
+			fault = "give a reason"
 		case s.excused[o.rule]:
-			fault = fmt.Sprintf("WithExcuse(%s) is given twice", o.rule)
+			fault = "it is given twice"
 		}
 		if fault != "" {
-			t.Fatalf("checkstest: %s: option %d: %s", by, i+1, fault)
+			t.Fatalf("checkstest: Laws: option %d: WithExcuse(%s): %s", i+1, o.rule, fault)
 		}
-		if o.rule != "" {
-			s.excused[o.rule] = true
-			s.excuses = append(s.excuses, o)
-		}
+		s.excused[o.rule] = true
 	}
 	return s
 }
 
-// Laws is the whole test of a chain of checks, or of one link. It tries the
-// laws of package chaintest on each link, and the rules of [Conforms] on the
-// chain. It needs no option, unless a link breaks a law or a rule on purpose.
+// Laws is the whole test of a chain of checks, or of one link. It tries the laws
+// of package chaintest on each link, and the rules of this package on the chain.
+// It needs no option, unless a link breaks a law or a rule on purpose.
 //
 // Laws runs the chain by checks.Compose. So a link that proceeds without
 // calling next fails the test, even if it does so for some requests only. So
-// does the zero Result. The message names the link and shows the smallest
-// request.
+// does the zero Result. The message names the rule or the law and the link, and
+// shows the smallest request.
 //
-// The generator makes requests as for [Conforms]. The checks must proceed for
-// some of them. [WithExcuse] excuses links from a rule and from the laws that
+// The generator need only make ordinary requests, whose owner exists and whose
+// resource is filled in; the checks must proceed for some of them. Laws does not
+// change them. [WithExcuse] excuses links from a rule and from the laws that
 // correspond to it, or from one law. If t is a *testing.T, laws and rules are
-// subtests.
+// subtests. These fail the test: a nil link, a nil generator, a generator that
+// panics, and a nil request.
+//
+// A panic in a goroutine that a link started ends the program. Laws cannot
+// prevent that.
 func Laws[R any, L Links[R]](t rapid.TB, link L, requests *rapid.Generator[R], opts ...Option) {
 	t.Helper()
-	s := configure(t, "Laws", opts)
+	s := configure(t, opts)
 	links := linksOf(t, "Laws", link, requests)
 	all := []chaintest.Option{
-		chaintest.WithTimeout(s.within),
-		chaintest.WithRequests(rapid.Custom(func(t *rapid.T) R {
-			return copied(draw(t, "Laws", links, requests)) // calls at the same time do not share a request
-		})),
-		chaintest.WithResults(rapid.SampledFrom([]checks.Result{innerProceeds.res, innerBlocks.res, innerSkips.res})),
 		chaintest.WithKeptResult(),
 		chaintest.WithComposer(checks.Compose[R], func(req R) any { return viewOf(req) }, checks.ErrNoDecision, checks.ErrEndNotReached),
 	}
@@ -136,12 +117,17 @@ func Laws[R any, L Links[R]](t rapid.TB, link L, requests *rapid.Generator[R], o
 		}
 		excuse(o.rule, o.why, o.links...)
 	}
+	conforms(t, links, requests, s)
 	sub(t, "Laws", func(t rapid.TB) {
 		t.Helper()
-		chaintest.Laws(t, links, all...)
+		chaintest.Laws(t, links, rapid.Custom(func(t *rapid.T) R {
+			return copied(draw(t, "Laws", links, requests)) // calls at the same time do not share a request
+		}), rapid.SampledFrom([]checks.Result{checks.Proceed(), innerBlocks, checks.Skip("an inner link skips")}), all...)
 	})
-	conforms(t, "Laws", links, requests, s)
 }
+
+var innerBlocks = checks.Block("InnerBlocks", "an inner link blocks", checks.WithRetry(classify.VerySlow),
+	checks.WithAfter(7*time.Second), checks.WithWaitingFor(checks.Ref{Kind: "Inner", Name: "a"}, checks.Ref{Kind: "Inner", Name: "b"}))
 
 // lawsOf returns the laws that correspond to a rule.
 func lawsOf(rule string) []string {

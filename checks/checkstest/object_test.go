@@ -21,17 +21,17 @@ func TestObjects(t *testing.T) {
 		"Ready":    {Reason: "the owner is ready", Request: owned(checkstest.Ready(ref, &Cluster{})), Want: checkstest.Proceeds()},
 		"NotReady": {Reason: "the message has the reason", Request: owned(checkstest.NotReady(ref, &Cluster{}, "Creating")), Want: checkstest.Blocks(checks.ReasonOwnerNotReady).Saying("Creating")},
 		"Stale":    {Reason: "the owner was ready for an older generation", Request: owned(checkstest.Stale(ref, &Cluster{})), Want: checkstest.Blocks(checks.ReasonOwnerStale)},
-		"Unknown":  {Reason: "the readiness is not reported", Request: owned(checkstest.Unknown(ref, &Cluster{})), Want: checkstest.Blocks(checks.ReasonOwnerUnknown)},
+		"Unknown":  {Reason: "the readiness is not reported", Request: owned(checks.Object{Ref: ref, Value: &Cluster{}}), Want: checkstest.Blocks(checks.ReasonOwnerUnknown)},
 		"NotFound": {Reason: "the owner does not exist", Request: owned(checkstest.NotFound(ref)), Want: checkstest.Blocks(checks.ReasonOwnerNotFound, checks.WithWaitingFor(ref))},
-		"NotSet":   {Reason: "no reference names the owner", Request: owned(checkstest.NotSet("Cluster")), Want: checkstest.Blocks(checks.ReasonOwnerNotSet).Saying("Cluster")},
-		"ByID":     {Reason: "only the cloud ID is known", Request: owned(checkstest.ByID("/x")), Want: checkstest.Blocks(checks.ReasonOwnerByID)},
+		"NotSet":   {Reason: "no reference names the owner", Request: owned(checkstest.NotFound(checks.Ref{Kind: "Cluster"})), Want: checkstest.Blocks(checks.ReasonOwnerNotSet).Saying("Cluster")},
+		"ByID":     {Reason: "only the cloud ID is known", Request: owned(checkstest.NotFound(checks.Ref{ID: "/x"})), Want: checkstest.Blocks(checks.ReasonOwnerByID)},
 		"Deleting": {Reason: "a missing owner does not block a deletion", Request: owned(checkstest.NotFound(ref), checkstest.Deleting()), Want: checkstest.Proceeds()},
 	})
 }
 
-func TestResolverOf(t *testing.T) {
+func TestResolving(t *testing.T) {
 	a := checkstest.Ready(checks.Ref{Kind: "Network", Name: "a", ID: "/a"}, &Cluster{})
-	resolve := checkstest.ResolverOf(a, checkstest.NotFound(checks.Ref{Name: "b"}))
+	resolve := checkstest.OwnerRequest(checkstest.Resolving(a, checkstest.NotFound(checks.Ref{Name: "b"}))).Resolver
 	cases := map[string]struct {
 		reason string
 		ref    checks.Ref
@@ -58,11 +58,11 @@ func TestResolverOf(t *testing.T) {
 	}
 }
 
-func TestListerOf(t *testing.T) {
+func TestListing(t *testing.T) {
 	a := checkstest.Ready(checks.Ref{Kind: "Network", Namespace: "team", Name: "a"}, &Cluster{})
-	b := checkstest.Self(checkstest.Ready(checks.Ref{Kind: "Network", Namespace: "other", Name: "b"}, &Cluster{}))
+	b := checkstest.Ready(checks.Ref{Kind: "Network", Namespace: "other", Name: "b"}, &Cluster{})
 	c := checkstest.Ready(checks.Ref{Group: "example.com", Kind: "Network", Namespace: "team", Name: "a"}, &Cluster{})
-	list := checkstest.ListerOf(a, b, c)
+	list := checkstest.OwnerRequest(checkstest.Listing(a, b, c)).Lister
 	cases := map[string]struct {
 		reason string
 		q      checks.Query

@@ -42,7 +42,7 @@ func full() *node {
 // The copy is equal, and shares no memory that exported fields refer to.
 func TestEqualCopy(t *testing.T) {
 	one, r := 1, full()
-	req := Request(r, OwnedBy(Ready(checks.Ref{Name: "o"}, &one)), ResolvedBy(ResolverOf()), Deleting())
+	req := Request(r, OwnedBy(Ready(checks.Ref{Name: "o"}, &one)), Resolving(), Deleting())
 	c := equalCopy(req)
 	if diff := snapshot.Of(req).Diff(c); diff != "" {
 		t.Errorf("the copy is not equal:\n%s", diff)
@@ -91,7 +91,7 @@ func TestUnset(t *testing.T) {
 func TestVariants(t *testing.T) {
 	state := "Succeeded"
 	req := Request(&node{Name: "a"}, OwnedBy(Ready(checks.Ref{Kind: "Cluster", Name: "prod"}, &node{Status: struct{ State *string }{&state}})),
-		ResolvedBy(ResolverOf()), ListedBy(ListerOf(Ready(checks.Ref{Kind: "Cluster", Name: "a"}, 1))))
+		Resolving(), Listing(Ready(checks.Ref{Kind: "Cluster", Name: "a"}, 1)))
 	req.Vocabulary = &checks.Vocabulary{}
 	want := strings.Split(`with no owner
 with an owner that no reference names yet

@@ -32,20 +32,46 @@ func OwnerRequest(parts ...Part) *checks.OwnerRequest {
 // Part sets a part of a request that [Request] or [OwnerRequest] makes.
 type Part func(owner *checks.OwnerRequest, presence *checks.Presence)
 
-// OwnedBy sets the owner: [Ready], [NotReady], [Stale], [Unknown], [NotFound],
-// [NotSet], [ByID] or any other object.
+// OwnedBy sets the owner: [Ready], [NotReady], [Stale], [NotFound] or any other
+// object.
 func OwnedBy(owner checks.Object) Part {
 	return func(req *checks.OwnerRequest, _ *checks.Presence) { req.Owner = owner }
 }
 
-// ResolvedBy sets the resolver of other objects, such as [ResolverOf].
-func ResolvedBy(resolver checks.Resolver) Part {
-	return func(req *checks.OwnerRequest, _ *checks.Presence) { req.Resolver = resolver }
+// Resolving sets a resolver that finds exactly these objects: by their Ref, or by
+// an ID if the Ref has nothing else. Like a resolver that makes a request, it
+// fails if the context is done.
+func Resolving(objects ...checks.Object) Part {
+	return func(req *checks.OwnerRequest, _ *checks.Presence) { req.Resolver = resolverOf(objects) }
 }
 
-// ListedBy sets the lister of sets of objects, such as [ListerOf].
-func ListedBy(lister checks.Lister) Part {
-	return func(req *checks.OwnerRequest, _ *checks.Presence) { req.Lister = lister }
+func resolverOf(objects []checks.Object) checks.Resolver {
+	return func(ctx context.Context, ref checks.Ref) (checks.Object, error) {
+		for _, o := range objects {
+			if o.Ref == ref || ref.ByIDOnly() && o.Ref.ID == ref.ID {
+				return o, ctx.Err()
+			}
+		}
+		return NotFound(ref), ctx.Err()
+	}
+}
+
+// Listing sets a lister of these objects, from the oldest to the newest. A set
+// consists of the objects of its kind in its namespace. A query without a
+// namespace selects the objects of every namespace. The lister does not
+// evaluate [checks.Query.Selector] and Field: all objects match them. Like a
+// lister that makes a request, it fails if the context is done.
+func Listing(objects ...checks.Object) Part {
+	return func(req *checks.OwnerRequest, _ *checks.Presence) {
+		req.Lister = func(ctx context.Context, q checks.Query) (set []checks.Object, err error) {
+			for _, o := range objects {
+				if o.Ref.Group == q.Group && o.Ref.Kind == q.Kind && (q.Namespace == "" || q.Namespace == checks.AllNamespaces || q.Namespace == o.Ref.Namespace) {
+					set = append(set, o)
+				}
+			}
+			return set, ctx.Err()
+		}
+	}
 }
 
 // Deleting marks the resource as about to be deleted.
@@ -81,62 +107,10 @@ func Stale(ref checks.Ref, value any) checks.Object {
 	return checks.Object{Ref: ref, Value: value, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 1}}
 }
 
-// Unknown returns an object that exists and does not report its readiness.
-func Unknown(ref checks.Ref, value any) checks.Object {
-	return checks.Object{Ref: ref, Value: value}
-}
-
-// NotFound returns an object that does not exist.
+// NotFound returns an object that does not exist. With a ref of only a cloud ID,
+// the object is known by its ID only. With a ref of only a Kind, no reference
+// names it yet.
 func NotFound(ref checks.Ref) checks.Object { return checks.Object{Ref: ref} }
-
-// NotSet returns an owner that no reference names yet. kind is the kind that
-// the reference must name.
-func NotSet(kind string) checks.Object { return checks.Object{Ref: checks.Ref{Kind: kind}} }
-
-// ByID returns an object known only by its ID in the cloud.
-func ByID(id string) checks.Object { return checks.Object{Ref: checks.Ref{ID: id}} }
-
-// Self returns the object as the resource of the request, for [ListerOf].
-func Self(object checks.Object) checks.Object {
-	object.Self = true
-	return object
-}
-
-// ListerOf returns a lister of these objects, from the oldest to the newest. A
-// set consists of the objects of its kind in its namespace. A query without a
-// namespace selects the objects of every namespace. The lister does not
-// evaluate [checks.Query.Selector] and Field: all objects match them. Like a
-// lister that makes a request, it fails if the context is done.
-func ListerOf(objects ...checks.Object) checks.Lister {
-	return func(ctx context.Context, q checks.Query) (set []checks.Object, err error) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		for _, o := range objects {
-			if o.Ref.Group == q.Group && o.Ref.Kind == q.Kind && (q.Namespace == "" || q.Namespace == checks.AllNamespaces || q.Namespace == o.Ref.Namespace) {
-				set = append(set, o)
-			}
-		}
-		return set, nil
-	}
-}
-
-// ResolverOf returns a resolver that finds exactly these objects: by their Ref,
-// or by an ID if the Ref has nothing else. Like a resolver that makes a
-// request, it fails if the context is done.
-func ResolverOf(objects ...checks.Object) checks.Resolver {
-	return func(ctx context.Context, ref checks.Ref) (checks.Object, error) {
-		if err := ctx.Err(); err != nil {
-			return checks.Object{}, err
-		}
-		for _, o := range objects {
-			if o.Ref == ref || ref.ByIDOnly() && o.Ref.ID == ref.ID {
-				return o, nil
-			}
-		}
-		return NotFound(ref), nil
-	}
-}
 
 // ProvisioningStates draws values of a state field of Azure: nil, states of
 // Azure, in any case and with surrounding white space, other words, and blanks.

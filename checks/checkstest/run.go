@@ -44,11 +44,9 @@ type Links[R any] interface {
 // testing/synctest has no subtests: pass struct{ rapid.TB }{t} there.
 //
 // These also fail the test: no cases, a case without Request or Want, a nil
-// link, a check that panics, and a check that does not return in time
-// ([WithTimeout]).
-func Run[R any, L Links[R]](t rapid.TB, link L, cases map[string]Case[R], opts ...Option) {
+// link, a check that panics, and a check that takes more than 5 seconds.
+func Run[R any, L Links[R]](t rapid.TB, link L, cases map[string]Case[R]) {
 	t.Helper()
-	s := configure(t, "Run", opts)
 	links := linksOf(t, "Run", link, rapid.Just(*new(R)))
 	if len(cases) == 0 {
 		t.Fatalf("checkstest: Run: %s: there are no cases", links)
@@ -56,7 +54,7 @@ func Run[R any, L Links[R]](t rapid.TB, link L, cases map[string]Case[R], opts .
 	for _, name := range slices.Sorted(maps.Keys(cases)) {
 		sub(t, name, func(t rapid.TB) {
 			t.Helper()
-			if fault := cases[name].try(links, s); fault != "" {
+			if fault := cases[name].try(links); fault != "" {
 				t.Errorf("checkstest: %s: case %q (%s): %s", links, name, cases[name].Reason, fault)
 			}
 		})
@@ -64,16 +62,16 @@ func Run[R any, L Links[R]](t rapid.TB, link L, cases map[string]Case[R], opts .
 }
 
 // try returns the fault of a case or of its answer, or "" if there is none.
-func (c Case[R]) try(links chain.Chain[R, checks.Result], s *settings) (fault string) {
+func (c Case[R]) try(links chain.Chain[R, checks.Result]) (fault string) {
 	switch {
 	case isNil(c.Request):
 		return "the request is nil"
 	case c.Want.verdict == "":
-		return "its Want is not set: use Proceeds, Skips, Blocks or Fails"
+		return "its Want is not set: use Proceeds, Blocks, Answers or Fails"
 	}
 	var a answer
-	end := patience.Run(s.within, nil, func() { a = ask(checks.Compose(links), copied(c.Request)) })
-	if why := cmp.Or(end.Fault(s.within), faultOf(a.err)); why != "" {
+	end := patience.Run(within, nil, func() { a = ask(checks.Compose(links), copied(c.Request)) })
+	if why := cmp.Or(end.Fault(within), faultOf(a.err)); why != "" {
 		return "want " + c.Want.String() + ", but " + why
 	}
 	got := outcomeOf(a)
@@ -118,31 +116,21 @@ func sub(t rapid.TB, name string, do func(rapid.TB)) {
 	do(t)
 }
 
-// Want is the answer that a [Case] expects. [Proceeds], [Skips], [Blocks],
-// [Ignores], [Finishes], [Releases], [Fails] and [FailsAs] make one. The zero
-// Want fails the test.
+// Want is the answer that a [Case] expects. [Proceeds], [Blocks], [Answers] and
+// [Fails] make one. The zero Want fails the test.
 type Want struct {
 	verdict, reason string
 	retry           classify.Retry // Unset: any
 	after           time.Duration  // 0: any
 	refs            []checks.Ref   // sorted; none: any
 	parts           []string
-	errs            []wantedError
-}
-
-// wantedError is a property that an error must have.
-type wantedError struct {
-	name string
-	is   func(error) bool
+	errs            []error
 }
 
 const verdictError = "error"
 
 // Proceeds expects that the check proceeds.
 func Proceeds() Want { return Want{verdict: "proceed"} }
-
-// Skips expects that the check skips the inner links.
-func Skips() Want { return Want{verdict: "skip"} }
 
 // Blocks expects a block with the reason. The options are those of
 // [checks.Block]. Run compares [checks.WithRetry] and [checks.WithAfter] if
@@ -160,32 +148,16 @@ func Blocks(reason string, opts ...checks.BlockOption) Want {
 	return w
 }
 
-// Ignores expects [checks.Ignore].
-func Ignores() Want { return Want{verdict: "ignore"} }
-
-// Finishes expects [checks.Finished] with the reason.
-func Finishes(reason string) Want { return Want{verdict: "finish", reason: reason} }
-
-// Releases expects [checks.Release].
-func Releases() Want { return Want{verdict: "release"} }
+// Answers expects a result with the verdict and the reason of res:
+// Answers(checks.Skip("")), Answers(checks.Finished("Issued", "")).
+func Answers(res checks.Result) Want {
+	verdict, _ := res.Describe()
+	return Want{verdict: verdict, reason: res.Reason()}
+}
 
 // Fails expects an error in which errors.Is finds all of errs; without errs,
 // any error.
-func Fails(errs ...error) Want {
-	w := Want{verdict: verdictError}
-	for _, target := range errs {
-		w.errs = append(w.errs, wantedError{fmt.Sprint(target), func(err error) bool { return errors.Is(err, target) }})
-	}
-	return w
-}
-
-// FailsAs expects an error in which errors.As finds one of type E.
-func FailsAs[E error]() Want {
-	return Want{verdict: verdictError, errs: []wantedError{{"a " + reflect.TypeFor[E]().String(), func(err error) bool {
-		_, ok := errors.AsType[E](err)
-		return ok
-	}}}}
-}
+func Fails(errs ...error) Want { return Want{verdict: verdictError, errs: errs} }
 
 // Saying returns a Want that also expects each part in the message of the
 // result, or in the text of the error.
@@ -198,7 +170,7 @@ func (w Want) Saying(parts ...string) Want {
 func (w Want) String() string {
 	var more []string
 	for _, e := range w.errs {
-		more = append(more, e.name)
+		more = append(more, e.Error())
 	}
 	for _, part := range w.parts {
 		more = append(more, fmt.Sprintf("saying %q", part))
@@ -262,8 +234,8 @@ func (w Want) whole(got outcome, err error) outcome {
 		}
 	}
 	for _, e := range w.errs {
-		if err == nil || !e.is(err) {
-			missing = append(missing, e.name)
+		if !errors.Is(err, e) {
+			missing = append(missing, e.Error())
 		}
 	}
 	if len(missing) > 0 {

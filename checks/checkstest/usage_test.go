@@ -25,7 +25,7 @@ func TestNewEnough(t *testing.T) {
 			Request: checkstest.Request(wanted, checkstest.OwnedBy(checkstest.NotFound(prod)))},
 	})
 	versions := rapid.IntRange(14, 18)
-	checkstest.Conforms(t, newEnough(), rapid.Custom(func(t *rapid.T) *checks.Request[*Database] {
+	checkstest.Laws(t, newEnough(), rapid.Custom(func(t *rapid.T) *checks.Request[*Database] {
 		cluster := &Cluster{Version: rapid.Ptr(versions, true).Draw(t, "has")}
 		return checkstest.Request(&Database{Version: versions.Draw(t, "wants")}, checkstest.OwnedBy(checkstest.Ready(prod, cluster)))
 	}))

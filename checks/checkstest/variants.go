@@ -55,15 +55,15 @@ func variants[R any](given R) (all []variant[R]) {
 		add(decides, what, func(p parts) { p.owner.Owner = o })
 	}
 	is("with no owner", checks.Object{})
-	is("with an owner that no reference names yet", NotSet(cmp.Or(ref.Kind, "Owner")))
+	is("with an owner that no reference names yet", NotFound(checks.Ref{Kind: cmp.Or(ref.Kind, "Owner")}))
 	is("with an owner that is not found", NotFound(ref))
-	is("with an owner known by its ID only", ByID("/subscriptions/s/owners/owner"))
+	is("with an owner known by its ID only", NotFound(checks.Ref{ID: "/subscriptions/s/owners/owner"}))
 	is("with an owner of another kind", Ready(ref, &struct{ Other string }{"other"}))
 	if v := reflect.ValueOf(owner.Value); v.Kind() == reflect.Pointer {
 		is("with an owner that is a nil pointer", Ready(ref, reflect.Zero(v.Type()).Interface()))
 	}
 	if owner.Found() {
-		is("with an owner that does not report its readiness", Unknown(ref, owner.Value))
+		is("with an owner that does not report its readiness", checks.Object{Ref: ref, Value: owner.Value})
 		is("with an owner that is not ready", NotReady(ref, owner.Value, "Creating"))
 		is("with an owner that was ready for an older generation", Stale(ref, owner.Value))
 		deleting := Ready(ref, owner.Value)
@@ -89,7 +89,7 @@ func variants[R any](given R) (all []variant[R]) {
 	}
 	if p.owner.Resolver != nil {
 		add(nilFields, "with no resolver", func(p parts) { p.owner.Resolver = nil })
-		add(decides, "with a resolver that finds nothing", func(p parts) { p.owner.Resolver = ResolverOf() })
+		add(decides, "with a resolver that finds nothing", func(p parts) { p.owner.Resolver = resolverOf(nil) })
 		add(decides, "with a resolver that fails", func(p parts) {
 			p.owner.Resolver = func(context.Context, checks.Ref) (checks.Object, error) { return checks.Object{}, errResolver }
 		})

@@ -46,11 +46,12 @@ func TestPoolOwnerCheck(t *testing.T) {
 	})
 }
 
-func TestPoolPreCheckConforms(t *testing.T) {
-	checkstest.Conforms(t, poolExtensions().PreCheck, rapid.Custom(func(t *rapid.T) *checks.Request[*AgentPool] {
+func TestPoolPreCheckLaws(t *testing.T) {
+	checkstest.Laws(t, poolExtensions().PreCheck, rapid.Custom(func(t *rapid.T) *checks.Request[*AgentPool] {
 		p := &AgentPool{Owner: "demo", Subnet: "apps/batch"}
 		p.Status.ProvisioningState = checkstest.ProvisioningStates[string]().Draw(t, "state")
-		return checkstest.Request(p)
+		subnet := rapid.SampledFrom([]checks.Object{checkstest.NotFound(p.SubnetRef()), checkstest.Ready(p.SubnetRef(), "apps/batch")}).Draw(t, "subnet")
+		return checkstest.Request(p, checkstest.Resolving(subnet))
 	}))
 }
 
