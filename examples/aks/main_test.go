@@ -90,7 +90,7 @@ func TestTelemetry(t *testing.T) {
 	var want, got []span
 	e := simulate(true)
 	for _, p := range e.RunUntil(t.Context(), time.Hour, e.AllReady).Passes {
-		want = append(want, span{"reconcile " + p.Resource.Kind, p.Resource.Name, flowtest.Stamp(p.At), p.State == flow.StateFailed})
+		want = append(want, span{"reconcile " + p.Resource.Kind, p.Resource.Name, flowtest.Stamp(p.At), p.State() == flow.StateFailed})
 	}
 	out, lines := printed(t, "-otel")
 	metrics := map[string]bool{}

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/examples/internal/sim/simtest"
 	"github.com/windlass-go/windlass/flow"
@@ -37,9 +39,12 @@ func TestFlow(t *testing.T) {
 		00:32 blocked at PostCheck by ApprovalPending: ApprovalRejected again in 1h [Get]
 		03:00 * a person approves it
 		03:00 ready again in 1h [Get]`)
-	r.WantConditions(t, `
-		00:00 Ready=False since 00:00 Info InProgress: the operation is under way in the cloud
-		00:30 Ready=False since 00:00 Warning ApprovalPending: connection one must be approved by a person
-		00:32 Ready=False since 00:00 Error ApprovalRejected: connection one was rejected: a person has to approve it or to remove it
-		03:00 Ready=True since 03:00 Succeeded`)
+	want := `00:00  Ready=False since 00:00 Info InProgress: the operation is under way in the cloud
+00:30  Ready=False since 00:00 Warning ApprovalPending: connection one must be approved by a person
+00:32  Ready=False since 00:00 Error ApprovalRejected: connection one was rejected: a person has to approve it or to remove it
+03:00  Ready=True since 03:00 Succeeded
+`
+	if diff := cmp.Diff(want, r.Conditions()); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
 }

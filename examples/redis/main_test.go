@@ -41,7 +41,7 @@ func TestFlow(t *testing.T) {
 			refused(400, "BadRequest", "Replication is being prepared."),
 		).Then(flow.Done())
 		for _, p := range w.Run(t).Passes {
-			rules = append(rules, fmt.Sprint(p.Retry, " ", p.Rule))
+			rules = append(rules, fmt.Sprint(p.Retry(), " ", p.Rule()))
 		}
 		return rules
 	}

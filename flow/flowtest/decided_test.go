@@ -62,7 +62,7 @@ func TestDecided(t *testing.T) {
 	}{
 		"Issued": {"a write of the status wakes the request, and an issued request has no further pass, even after a restart",
 			func(w *flowtest.World[*certificate], c *certificate) {
-				w.EditStatus(10*time.Minute, "approved", func() { c.approved = true })
+				w.Change(10*time.Minute, "approved", func() { c.approved = true }, checks.Ref{})
 				w.Change(2*time.Hour, "", w.Restart)
 				w.Apply.Then(flow.InProgress("order", time.Minute), flow.Finished("Issued", "issued by ours"))
 			}, `
@@ -74,7 +74,7 @@ func TestDecided(t *testing.T) {
 		"Denied": {"a denied request is retried only after a change of its spec",
 			func(w *flowtest.World[*certificate], c *certificate) {
 				c.denied = true
-				w.EditStatus(time.Minute, "another condition", nil)
+				w.Change(time.Minute, "another condition", nil, checks.Ref{})
 				w.Edit(time.Hour, "a new request", func() { c.denied, c.approved, c.generation = false, true, 2 })
 				w.Apply.Then(flow.Done())
 			}, `
@@ -82,17 +82,6 @@ func TestDecided(t *testing.T) {
 			01:00    * another condition
 			1:00:00  * a new request
 			1:00:00  ready  again in 1h  [Apply]`},
-		"Ignored": {"the request of another controller is ignored, even while it is deleted",
-			func(w *flowtest.World[*certificate], c *certificate) {
-				c.group = "theirs"
-				w.Edit(time.Hour, "deletion", func() { c.deleting = true })
-			}, `
-			00:00    ignored at EntryCheck by ours  []
-			1:00:00  * deletion
-			1:00:00  ignored at EntryCheck by ours  []`},
-		"Released": {"a retained request is gone without Delete",
-			func(w *flowtest.World[*certificate], c *certificate) { c.deleting, c.retain = true, true }, `
-			00:00  gone at DeleteCheck by retain  []`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -28,8 +28,8 @@
 // [World.Object] scripts the objects of references, [World.Set] the sets of
 // queries, and [Service] other calls of links. [Response] makes the errors of a service.
 //
-// [World.Edit] changes the resource, [World.EditStatus] its status, and
-// [World.Change] something else. [World.Restart] ends the process.
+// [World.Edit] changes the resource, and [World.Change] its status or something
+// else. [World.Restart] ends the process.
 //
 // # The engine
 //
@@ -44,9 +44,9 @@
 //
 // [World.Run] ends when the resource is ready, finished, ignored or gone, and
 // [World.RunUntil] at a time.
-// The [Run] has each [Pass] as plain data, a timeline ([Run.String],
+// The [Run] has each [Pass] with its outcome, a timeline ([Run.String],
 // [Run.Want], [Run.Story]), and the changes of the Ready condition
-// ([Run.Conditions], [Run.WantConditions]), which show a condition that flaps.
+// ([Run.Conditions]), which show a condition that flaps.
 //
 // An [Engine] without a World runs several resources that wait for each other,
 // for demonstrations and simulations.

@@ -54,7 +54,6 @@ type resource struct {
 	due  time.Duration
 	pass func(context.Context)
 	last Pass
-	out  flow.Outcome // of the last pass
 }
 
 // Now returns the virtual time.
@@ -92,19 +91,15 @@ func (e *Engine) Edit(ref checks.Ref) {
 	e.dueNow(func(r *resource) bool { return r.last.Resource == ref })
 }
 
-// EditStatus makes a resource due at once if it waits for a change of its own
-// status ([checks.WithWaitingForSelf]).
-func (e *Engine) EditStatus(ref checks.Ref) {
-	e.dueNow(func(r *resource) bool { return r.last.Resource == ref && r.out.WaitsForSelf() && !r.last.Final })
-}
-
-// Wake makes the resources due at once that wait for one of refs or follow one.
-// It does not wake a resource whose last outcome was final
+// Wake makes the resources due at once that wait for one of refs or follow one. A
+// resource that waits for its own status ([checks.WithWaitingForSelf]) waits for
+// its own ref. Wake does not wake a resource whose last outcome was final
 // ([flow.Outcome.Final]).
 func (e *Engine) Wake(refs ...checks.Ref) {
 	changed := func(ref checks.Ref) bool { return slices.Contains(refs, ref) }
 	e.dueNow(func(r *resource) bool {
-		return !r.last.Final && (slices.ContainsFunc(r.last.WaitingFor, changed) || slices.ContainsFunc(r.last.Following, changed))
+		return !r.last.Final() && (slices.ContainsFunc(r.last.WaitingFor(), changed) || slices.ContainsFunc(r.last.Following(), changed) ||
+			r.last.WaitsForSelf() && changed(r.last.Resource))
 	})
 }
 
@@ -179,27 +174,24 @@ func (e *Engine) addEvent(object, what string) {
 // passed records a pass of r and sets the time of the next one.
 func (e *Engine) passed(r *resource, out flow.Outcome, note string, requests []string) *Pass {
 	now := e.Elapsed()
-	p := Pass{
-		Resource: r.last.Resource, At: now, State: out.State(), Point: out.Point(), Link: out.Link(), Reason: out.Reason(),
-		Retry: out.Retry(), Rule: out.Rule(), Final: out.Final(), Note: note, WaitingFor: out.WaitingFor(), WaitsForSelf: out.WaitsForSelf(), Following: out.Following(), Requests: requests,
-	}
+	p := Pass{Outcome: out, Resource: r.last.Resource, At: now, Note: note, Requests: requests}
 	r.due = never
 	if delay, again := out.Again(); again {
-		if e.Resync > 0 && len(p.WaitingFor) > 0 {
+		if e.Resync > 0 && len(p.WaitingFor()) > 0 {
 			delay = e.Resync
 		}
-		p.Again, r.due = delay, now+max(delay, 0)
+		p.Delay, r.due = delay, now+max(delay, 0)
 	}
 	switch written, ok := readyOf(out.Conditions()); {
-	case p.State == flow.StateGone:
+	case p.State() == flow.StateGone:
 	case !ok:
-		p.Ready, p.Since = r.last.Ready, r.last.Since
+		p.Ready, p.since = r.last.Ready, r.last.since
 	case written.Status == r.last.Ready.Status:
-		p.Ready, p.Since = written, r.last.Since
+		p.Ready, p.since = written, r.last.since
 	default:
-		p.Ready, p.Since = written, now
+		p.Ready, p.since = written, now
 	}
-	r.last, r.out, e.quiet = p, out, true
+	r.last, e.quiet = p, true
 	e.run.Passes = append(e.run.Passes, p)
 	return &e.run.Passes[len(e.run.Passes)-1]
 }

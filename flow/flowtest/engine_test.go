@@ -72,11 +72,6 @@ func TestEngine(t *testing.T) {
 			ts.add("a", checks.Proceed)
 			ts.moved(0, "c")
 		}, 0, []string{"00:00 d *", "00:00 c *", "00:00 b ready", "00:00 a ready"}},
-		"Due": {"events and passes happen in the order of their times", func(ts *things) {
-			ts.moved(2*time.Minute, "b")
-			ts.moved(time.Minute, "a")
-			ts.add("c", blocks(checks.WithAfter(90*time.Second)))
-		}, 2 * time.Minute, []string{"00:00 c blocked", "01:00 a *", "01:30 c blocked", "02:00 b *"}},
 		"Resync": {"a ready resource is requeued at the resync", func(ts *things) { ts.add("a", checks.Proceed) },
 			11 * time.Minute, []string{"00:00 a ready", "05:00 a ready", "10:00 a ready"}},
 		"WaitsForResync": {"Engine.Resync replaces the delay of a waiter", func(ts *things) {
@@ -111,7 +106,7 @@ func TestEngine(t *testing.T) {
 
 func TestEngineRunUntil(t *testing.T) {
 	ready := func(ts *things) func() bool {
-		return func() bool { return ts.Last()[0].State == flow.StateReady }
+		return func() bool { return ts.Last()[0].State() == flow.StateReady }
 	}
 	cases := map[string]struct {
 		reason string
@@ -120,9 +115,7 @@ func TestEngineRunUntil(t *testing.T) {
 		want   []string
 		now    time.Duration
 	}{
-		"Never":  {"no pass begins if done is true at once", time.Hour, func(*things) func() bool { return func() bool { return true } }, nil, 0},
-		"Done":   {"time stops when done is true", time.Hour, ready, []string{"00:00 a blocked", "01:00 a ready"}, time.Minute},
-		"Before": {"time advances to the end", 59 * time.Second, ready, []string{"00:00 a blocked"}, 59 * time.Second},
+		"Done": {"time stops when done is true", time.Hour, ready, []string{"00:00 a blocked", "01:00 a ready"}, time.Minute},
 		"At": {"a pass that is due at the end happens", time.Minute, func(*things) func() bool { return notYet },
 			[]string{"00:00 a blocked", "01:00 a ready"}, time.Minute},
 	}
@@ -142,23 +135,6 @@ func TestEngineRunUntil(t *testing.T) {
 	}
 	mustEqual(t, "another call continues the run, and an earlier end does not turn time back", []string{"00:00 a blocked", "01:00 a ready"}, brief(ts.Run()))
 	mustEqual(t, "the clock begins on January 1, 2026", time.Date(2026, time.January, 1, 0, 1, 0, 0, time.UTC), ts.Now())
-}
-
-// Last works before the first pass of a resource, too.
-func TestLast(t *testing.T) {
-	ts := &things{}
-	ts.add("b", ts.until(time.Minute))
-	ts.add("a", checks.Proceed)
-	states := func() (states []string) {
-		for _, p := range ts.Last() {
-			states = append(states, fmt.Sprint(p.Resource.Name, " ", p.State, " ", p.Again))
-		}
-		return states
-	}
-	before := states()
-	ts.RunUntil(t.Context(), 0, notYet)
-	mustEqual(t, "the order is that of Add", [][]string{{"b unknown 0s", "a unknown 0s"}, {"b blocked 1m0s", "a ready 5m0s"}},
-		[][]string{before, states()})
 }
 
 func TestStory(t *testing.T) {
@@ -206,17 +182,6 @@ func TestStory(t *testing.T) {
                      and one more
                      again in 4s (slow, rule Unknown)
 `},
-		"Blocks": {"a block prints how soon it is retried, or with which object", func(ts *things) {
-			ts.add("a", blocks(checks.WithAfter(time.Minute)))
-			ts.add("b", blocks(checks.WithAfter(time.Minute), checks.WithWaitingFor(thing("x"))))
-		}, 0, `
-00:00  Thing a  blocked at PreCheck by Sure: No
-                it is not
-                again in 1m (slow)
-00:00  Thing b  blocked at PreCheck by Sure: No
-                it is not
-                again in 1m or with Thing x
-`},
 		"Polls": {"polls of an operation under way are counted", func(ts *things) {
 			answers(ts, "Pool", "a", "", nil, nil, nil)
 			answers(ts, "Pool", "b", "the cloud says On", nil)
@@ -225,13 +190,6 @@ func TestStory(t *testing.T) {
 00:00  Pool b  in progress at Apply; the cloud says On  again in 1m
 01:00  Pool b  ready; the cloud says On, after 1 poll
 03:00  Pool a  ready, after 3 polls
-`},
-		"Events": {"events have a star", func(ts *things) {
-			ts.moved(0, "Pool a")
-			ts.At(0, "", "the sun rises", nil)
-		}, 0, `
-00:00  Pool a  * moved
-00:00          * the sun rises
 `},
 		"Ten": {"ten equal resources of a kind are one line", func(ts *things) { many(ts, 10, plain); answers(ts, "Cluster", "demo", "") }, 0, `
 00:00  10 Pool       failed at Apply: Conflict

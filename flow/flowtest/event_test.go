@@ -41,39 +41,6 @@ func TestWake(t *testing.T) {
 			       00:00.5 * Cluster prod changes
 			       01:00   ready again in 1h [Owner Apply]`,
 		},
-		"NotFoundOut": {
-			reason: "an error of Owner is not a change of the owner",
-			ext:    ext{OwnerCheck: silent},
-			world: func(w *world, _ *Pool) {
-				w.Owner.From(0, creating).FailFrom(time.Minute, conflict).From(61*time.Second, ready)
-			},
-			want: `00:00 blocked at OwnerCheck by Silent: NotReady again in 1m [Owner]
-			       01:00 failed at Owner: Conflict again in 1s [Owner]
-			       01:01 * Cluster prod changes
-			       01:01 ready again in 1h [Owner Apply]`,
-		},
-		"OwnOwner": {
-			reason: "an event that names the user's own owner wakes the resource",
-			ext:    ext{OwnerCheck: owners},
-			world: func(w *world, _ *Pool) {
-				owner := creating
-				w.Operations.Owner = func(context.Context, *Pool) (checks.Object, error) { return owner, nil }
-				w.Change(500*time.Millisecond, "the cluster is ready", func() { owner = ready }, checks.Ref{Kind: "Subnet"}, prod)
-			},
-			want: `00:00   blocked at OwnerCheck by OwnerReady: OwnerNotReady again in 1s or with Cluster prod [Owner]
-			       00:00.5 * the cluster is ready
-			       00:00.5 ready again in 1h [Owner Apply]`,
-		},
-		"Another": {
-			reason: "a change of another object does not wake the resource",
-			ext:    ext{OwnerCheck: owners},
-			world: func(w *world, _ *Pool) {
-				w.Owner.Then(creating, ready)
-				w.Change(500*time.Millisecond, "", nil, checks.Ref{Kind: "Cluster", Name: "other"})
-			},
-			want: `00:00 blocked at OwnerCheck by OwnerReady: OwnerNotReady again in 1s or with Cluster prod [Owner]
-			       00:01 ready again in 1h [Owner Apply]`,
-		},
 		"Edit": {
 			reason: "an edit wakes the resource, and happens before a pass of the same time",
 			world: func(w *world, p *Pool) {

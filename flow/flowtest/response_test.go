@@ -29,19 +29,9 @@ func TestResponse(t *testing.T) {
 			classify.Failure{Status: 503, Transient: true},
 			"HTTP 503 Service Unavailable",
 		},
-		"Code": {
-			"a code without a message", flowtest.Response(404, "NotFound", "", 0),
-			classify.Failure{Code: "NotFound", Status: 404, NotFound: true},
-			"HTTP 404 Not Found: NotFound",
-		},
 		"Soon": {
 			"a delay below a second counts as a second", flowtest.Response(429, "Busy", "m", time.Microsecond),
 			classify.Failure{Code: "Busy", Status: 429, Message: "m", After: time.Second, Transient: true},
-			"HTTP 429 Too Many Requests: Busy: m",
-		},
-		"Past": {
-			"a negative delay means no delay", flowtest.Response(429, "Busy", "m", -time.Second),
-			classify.Failure{Code: "Busy", Status: 429, Message: "m", Transient: true},
 			"HTTP 429 Too Many Requests: Busy: m",
 		},
 		"TooLong": {

@@ -83,7 +83,7 @@ func (e *runner[T]) until(end time.Duration, settled bool) {
 	for e.fault == "" {
 		e.restart()
 		at, event, step := e.engine.next()
-		passes, state := len(e.engine.run.Passes), e.queued.out.State()
+		passes, state := len(e.engine.run.Passes), e.queued.last.State()
 		switch {
 		case state == flow.StateGone, settled && len(e.engine.events) == 0 && (state == flow.StateReady && e.engine.quiet || e.ended()):
 			return
@@ -105,7 +105,7 @@ func (e *runner[T]) until(end time.Duration, settled bool) {
 
 // ended reports whether no other pass is due after a final or ignored outcome.
 func (e *runner[T]) ended() bool {
-	out := e.queued.out
+	out := e.queued.last
 	return e.queued.due == never && (out.Final() || out.State() == flow.StateIgnored)
 }
 
@@ -115,7 +115,7 @@ func (e *runner[T]) restart() {
 		return
 	}
 	e.engine.quiet = false
-	if !e.queued.out.Final() { // the engine stores a final outcome
+	if !e.queued.last.Final() { // the engine stores a final outcome
 		e.engine.Edit(checks.Ref{})
 	}
 	e.engine.addEvent("", "the process restarts")

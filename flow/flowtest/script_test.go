@@ -36,12 +36,6 @@ func TestScript(t *testing.T) {
 			       00:20 failed at Apply: Conflict again in 1s [Apply(a)]
 			       00:21 ready again in 1h [Apply]`,
 		},
-		"Unordered": {
-			reason: "the order of the calls of From does not matter",
-			script: func(s *flowtest.Script[flow.Progress]) { s.From(10*time.Second, flow.Done()).From(0, in("a")) },
-			want: `00:00 in progress at Apply again in 10s [Apply]
-			       00:10 ready again in 1h [Apply(a)]`,
-		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -68,24 +62,6 @@ func TestUnused(t *testing.T) {
 			world:  func(w *world) { w.Apply.Then(flow.Done(), flow.Done(), flow.Done()) },
 			want: []string{"parts of the script were not used; the run ended at 00:00",
 				"Apply was called once: 2 of its 3 answers in a row were not used", "00:00  ready"},
-		},
-		"Never": {
-			reason: "the operation is not called",
-			ops:    doing(),
-			world:  func(w *world) { w.Delete.Fail(conflict) },
-			want:   []string{"Delete was never called: 1 of its 1 answers in a row were not used"},
-		},
-		"From": {
-			reason: "the run ends before the time of From",
-			ops:    nothing,
-			world:  func(w *world) { w.Apply.From(time.Minute, flow.Done()) },
-			want:   []string{"Apply: its answer from 01:00 on was not used"},
-		},
-		"Object": {
-			reason: "the script of an object is not used",
-			ops:    nothing,
-			world:  func(w *world) { w.Object(prod).From(0, ready) },
-			want:   []string{"Object(Cluster prod): its answer from 00:00 on was not used"},
 		},
 		"Event": {
 			reason: "the resource is gone before the events",
@@ -119,14 +95,6 @@ func TestUnused(t *testing.T) {
 			tc.world(w)
 			mustFail(t, tc.reason, run(w), tc.want...)
 		})
-	}
-}
-
-// A script that belongs to no world returns an error.
-func TestNoWorld(t *testing.T) {
-	var s flowtest.Script[int]
-	if _, err := s.Then(1).Ask(t.Context()); err == nil {
-		t.Error("got no error, want one")
 	}
 }
 

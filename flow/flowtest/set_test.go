@@ -7,13 +7,9 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
 )
 
-var (
-	jobs     = checks.Query{Kind: "Job", Selector: "pool=blue"}
-	password = checks.Ref{Kind: "Secret", Name: "password"}
-)
+var jobs = checks.Query{Kind: "Job", Selector: "pool=blue"}
 
 func jobsOf(*Pool) checks.Query { return jobs }
 
@@ -23,10 +19,6 @@ func job(name string) checks.Object {
 
 // TestSets: a world lists scripted sets, and wakes waiters and followers.
 func TestSets(t *testing.T) {
-	secret := func(version string) checks.Object {
-		return checks.Object{Ref: password, Value: version, Readiness: checks.Readiness{State: checks.Ready}}
-	}
-	reads := ext{PreCheck: chain.New(checks.ReferenceReady("password", func(*Pool) []checks.Ref { return []checks.Ref{password} }))}
 	unused := ext{DeleteCheck: chain.New(checks.Unused("jobs", jobsOf))}
 	cases := map[string]struct {
 		reason string
@@ -40,11 +32,6 @@ func TestSets(t *testing.T) {
 		}, `00:00 blocked at DeleteCheck by Unused(jobs): InUse again in 1h or with every Job with pool=blue [List(every Job with pool=blue)]
 		    10:00 * every Job with pool=blue changes
 		    10:00 gone [List(every Job with pool=blue) Delete]`},
-		"FollowsObject": {"a Ready resource is woken by a change of an object that it follows", reads, func(w *world, _ *Pool) {
-			w.Object(password).From(0, secret("1")).From(time.Minute, secret("2"))
-		}, `00:00 ready again in 1h [Resolve(Secret password) Apply]
-		    01:00 * Secret password changes
-		    01:00 ready again in 1h [Resolve(Secret password) Apply]`},
 		"FollowsSet": {"a Ready resource is woken by a change of a set that it follows", ext{PreCheck: chain.New(checks.Unused("jobs", jobsOf, checks.WithFollowing(true)))}, func(w *world, _ *Pool) {
 			w.Set(jobs).From(0, nil).From(time.Minute, []checks.Object{job("a")}).From(61*time.Second, nil)
 		}, `00:00 ready again in 1h [List(every Job with pool=blue) Apply]
@@ -52,13 +39,6 @@ func TestSets(t *testing.T) {
 		    01:00 blocked at PreCheck by Unused(jobs): InUse again in 1s or with every Job with pool=blue [List(every Job with pool=blue)]
 		    01:01 * every Job with pool=blue changes
 		    01:01 ready again in 1h [List(every Job with pool=blue) Apply]`},
-		"Final": {"only the spec continues a final failure", ext{PreCheck: reads.PreCheck.Append(checks.Check("never", func(context.Context, *checks.Request[*Pool]) (checks.Result, error) {
-			return checks.Block("Never", "never", checks.WithRetry(classify.Never)), nil
-		}))}, func(w *world, _ *Pool) {
-			w.Object(password).From(0, secret("1"))
-			w.Change(time.Minute, "the password", nil, password)
-		}, `00:00 blocked at PreCheck by never: Never [Resolve(Secret password)]
-		    01:00 * the password`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -132,7 +131,8 @@ func (r *Run) Story() string {
 		before := last[p.Resource]
 		same := before.pass != nil && before.pass.what() == p.what() && before.pass.Ready.Message == p.Ready.Message
 		now := seen{pass: p}
-		underWay := p.State == flow.StateInProgress || p.State == flow.StateDeleting
+		state := p.State()
+		underWay := state == flow.StateInProgress || state == flow.StateDeleting
 		if underWay {
 			now.polls = before.polls + 1
 		} else if before.polls > 0 {
@@ -142,16 +142,16 @@ func (r *Run) Story() string {
 		if underWay && same {
 			continue
 		}
-		stopped := p.State == flow.StateBlocked || p.State == flow.StateFailed
+		stopped := state == flow.StateBlocked || state == flow.StateFailed
 		switch {
-		case p.Rule != "":
-			l.again += fmt.Sprintf(" (%s, rule %s)", p.Retry, p.Rule)
-		case stopped && len(p.WaitingFor) == 0:
-			l.again += fmt.Sprintf(" (%s)", p.Retry)
+		case p.Rule() != "":
+			l.again += fmt.Sprintf(" (%s, rule %s)", p.Retry(), p.Rule())
+		case stopped && len(p.WaitingFor()) == 0:
+			l.again += fmt.Sprintf(" (%s)", p.Retry())
 		}
 		if stopped && !same {
 			l.detail = strings.Join(strings.Fields(p.Ready.Message), " ") + "\n" + l.again
-		} else if p.State != flow.StateReady {
+		} else if state != flow.StateReady {
 			l.what += "  " + l.again
 		}
 		rows = append(rows, l)
@@ -206,10 +206,10 @@ func (r *Run) Conditions() string {
 	for i := range r.Passes {
 		p := &r.Passes[i]
 		switch {
-		case p.State == flow.StateGone:
+		case p.State() == flow.StateGone:
 			fmt.Fprintf(&b, "%s  gone\n", Stamp(p.At))
 		case p.Ready != before:
-			fmt.Fprintf(&b, "%s  %s=%s since %s ", Stamp(p.At), p.Ready.Type, p.Ready.Status, Stamp(p.Since))
+			fmt.Fprintf(&b, "%s  %s=%s since %s ", Stamp(p.At), p.Ready.Type, p.Ready.Status, Stamp(p.since))
 			if p.Ready.Severity != "" {
 				b.WriteString(string(p.Ready.Severity) + " ")
 			}
@@ -250,36 +250,22 @@ func short(d time.Duration) string {
 	return s
 }
 
-// Pass is the result of a pass, as plain data. Times are virtual, since the
-// beginning of the run.
+// Pass is a pass of a run. Times are virtual, since the beginning of the run.
 type Pass struct {
-	Resource    checks.Ref // zero in a World, which has one resource
-	At          time.Duration
-	State       flow.State
-	Point, Link string // where the pass stopped; empty as in [flow.Outcome]
-	Reason      string
-	Retry       classify.Retry // how soon a block or an error is retried
-	Rule        string         // the rule that classified the error; empty without an error
-	// Final reports that no pass follows until the spec changes or the resource
-	// is deleted.
-	Final bool
-	Note  string // the note of [Engine.Add]; empty in a World
+	// Outcome is the outcome of the pass. The timeline does not show what it
+	// follows.
+	flow.Outcome
+	Resource checks.Ref // zero in a World, which has one resource
+	At       time.Duration
+	Note     string // the note of [Engine.Add]; empty in a World
 	// Ready is the Ready condition of the resource after the pass. A pass that
 	// keeps the status ([flow.Outcome.KeepsStatus]) does not change it. It is
 	// zero before the first write, and after the resource is gone.
 	Ready flow.Condition
-	// Since is the time at which the status of Ready changed last, which
-	// Kubernetes calls lastTransitionTime.
-	Since      time.Duration
-	WaitingFor []checks.Ref
-	// WaitsForSelf reports that a change of the status requeues the resource.
-	WaitsForSelf bool
-	// Following lists the objects and sets whose changes requeue the resource,
-	// even if it is Ready. The timeline does not show them.
-	Following []checks.Ref
-	// Again is the delay after which the resource is requeued, if no event
+	since time.Duration // the status of Ready changed last
+	// Delay is the time after which the resource is requeued, if no event
 	// wakes it earlier. Zero means that it is not requeued.
-	Again time.Duration
+	Delay time.Duration
 	// Requests lists the requests in order: "Owner", "Get", "Apply" to begin an
 	// operation, "Apply(token)" to poll it, "Delete" likewise, "Resolve(Kind
 	// name)", "List(every Kind)", and the names of services ([Service]). It is empty outside a
@@ -306,17 +292,17 @@ func object(ref checks.Ref) string {
 }
 
 func (p *Pass) what() string {
-	what := p.State.String()
-	if p.Point != "" {
-		what += " at " + p.Point
+	what := p.State().String()
+	if p.Point() != "" {
+		what += " at " + p.Point()
 	}
-	if p.Link != "" {
-		what += " by " + p.Link
+	if p.Link() != "" {
+		what += " by " + p.Link()
 	}
-	switch p.Reason {
+	switch reason := p.Reason(); reason {
 	case "", flow.ReasonSucceeded, flow.ReasonInProgress, flow.ReasonDeleting: // the state has the same meaning
 	default:
-		what += ": " + p.Reason
+		what += ": " + reason
 	}
 	if p.Note != "" {
 		what += "; " + p.Note
@@ -326,22 +312,22 @@ func (p *Pass) what() string {
 
 func (p *Pass) again() string {
 	var events []string
-	for _, ref := range p.WaitingFor {
+	for _, ref := range p.WaitingFor() {
 		events = append(events, ref.String())
 	}
-	if p.WaitsForSelf {
+	if p.WaitsForSelf() {
 		events = append(events, "its status")
 	}
 	with := strings.Join(events, ", ")
 	switch {
-	case p.Final || p.Again == 0 && with == "":
+	case p.Final() || p.Delay == 0 && with == "":
 		return ""
 	case with == "":
-		return "again in " + short(p.Again)
-	case p.Again == 0:
+		return "again in " + short(p.Delay)
+	case p.Delay == 0:
 		return "again with " + with
 	}
-	return "again in " + short(p.Again) + " or with " + with
+	return "again in " + short(p.Delay) + " or with " + with
 }
 
 // requests returns the requests in brackets, or "" outside of a World, which
@@ -370,23 +356,11 @@ func readyOf(conditions []flow.Condition) (c flow.Condition, ok bool) {
 // copy it into the test if it is right.
 func (r *Run) Want(t rapid.TB, timeline string) {
 	t.Helper()
-	want(t, "timeline", timeline, r.String())
-}
-
-// WantConditions fails the test unless the changes of the Ready condition
-// ([Run.Conditions]) equal the text. It compares and fails as [Run.Want] does.
-// A condition that flaps has more lines.
-func (r *Run) WantConditions(t rapid.TB, conditions string) {
-	t.Helper()
-	want(t, "Ready condition", conditions, r.Conditions())
-}
-
-func want(t rapid.TB, what, wanted, got string) {
-	t.Helper()
-	w, g := words(wanted), words(got)
+	got := r.String()
+	w, g := words(timeline), words(got)
 	for i := range max(len(w), len(g)) {
 		if at(w, i) != at(g, i) {
-			t.Errorf("flowtest: the %s differs at line %d:\n  want %s\n  got  %s\nthe whole %s:\n%s", what, i+1, at(w, i), at(g, i), what, indent(got))
+			t.Errorf("flowtest: the timeline differs at line %d:\n  want %s\n  got  %s\nthe whole timeline:\n%s", i+1, at(w, i), at(g, i), indent(got))
 			return
 		}
 	}

@@ -220,18 +220,11 @@ func (w *World[T]) Edit(at time.Duration, what string, change func()) {
 	w.at(at, what, change, func() { w.stage.engine.Edit(checks.Ref{}) })
 }
 
-// EditStatus calls change at a time of the run, as if another controller edits
-// the status of the resource. The resource is reconciled at once if it waits
-// for its own status ([checks.WithWaitingForSelf]), and otherwise after its
-// delay. The arguments are those of [World.Edit].
-func (w *World[T]) EditStatus(at time.Duration, what string, change func()) {
-	w.at(at, what, change, func() { w.stage.engine.EditStatus(checks.Ref{}) })
-}
-
 // Change calls change at a time of the run, for a change outside of the
-// resource. The resource is reconciled at once if it waits for one of refs or
-// follows one, and otherwise after its delay. The other arguments are those of
-// [World.Edit].
+// resource, or of its status. The resource is reconciled at once if it waits for
+// one of refs or follows one, and otherwise after its delay. The zero Ref names
+// the status of the resource ([checks.WithWaitingForSelf]). The other arguments
+// are those of [World.Edit].
 //
 // Scripted objects and sets need no Change, see [World.Object].
 func (w *World[T]) Change(at time.Duration, what string, change func(), refs ...checks.Ref) {

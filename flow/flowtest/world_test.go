@@ -29,12 +29,6 @@ func TestMistakes(t *testing.T) {
 		"Month": {"the resource is blocked, and no event is left",
 			func(w *world) { w.Extensions.PreCheck = chain.New(checks.Paused(func(*Pool) bool { return true })) },
 			[]string{"the resource is not ready after 30 days and 721 passes: use RunUntil", "720:00:00  blocked at PreCheck by Paused"}},
-		"EndsWhileIgnored": {"an ignored resource is not reconciled again, and an answer is left", func(w *world) {
-			w.Extensions.EntryCheck = chain.New(checks.Check("ours", func(context.Context, *checks.Request[*Pool]) (checks.Result, error) {
-				return checks.Ignore("theirs"), nil
-			}))
-			w.Apply.Then(flow.Done())
-		}, []string{"Apply was never called"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -79,7 +73,6 @@ func TestEnd(t *testing.T) {
 		"Until": {reason: "a pass that is due at the end still happens", until: time.Hour,
 			want: `00:00   ready again in 1h [Apply]
 			       1:00:00 ready again in 1h [Apply]`, ended: time.Hour},
-		"Between": {reason: "time advances to the end, even without a pass", until: time.Minute, want: "00:00 ready again in 1h [Apply]", ended: time.Minute},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -107,30 +100,6 @@ func TestOptions(t *testing.T) {
 		world  func(w *world)
 		want   string
 	}{
-		"NoResolver": {
-			reason: "a flow without a resolver fails the check",
-			world: func(w *world) {
-				w.Backoff = []flow.BackoffOption{flow.WithBackoffSteps(classify.Slow, time.Hour, time.Hour)}
-			},
-			want: "00:00 failed at PreCheck by ReferenceReady(subnet): CheckFailed again in 1h []",
-		},
-		"Forgotten": {
-			reason: "the back-off resets its counts after two resyncs of the virtual clock",
-			world: func(w *world) {
-				w.Extensions = ext{}
-				w.Backoff = []flow.BackoffOption{flow.WithBackoffResync(10 * time.Second)}
-				busy := flowtest.Response(429, "Busy", "", 10*time.Second)
-				w.Apply.Fail(conflict, busy, busy, conflict)
-			},
-			want: `00:00 failed at Apply: Conflict again in 1s [Apply]
-			       00:01 failed at Apply: Busy again in 10s [Apply]
-			       00:11 failed at Apply: Busy again in 10s [Apply]
-			       00:21 failed at Apply: Conflict again in 1s [Apply]
-			       00:22 ready again in 10s [Apply]
-			       00:32 ready again in 10s [Apply]
-			       00:42 ready again in 10s [Apply]
-			       00:52 ready again in 10s [Apply]`,
-		},
 		"Options": {
 			reason: "the world overrides the clock, the back-off and the resolver of the options",
 			world: func(w *world) {
@@ -173,29 +142,4 @@ func TestClock(t *testing.T) {
 	mustEqual(t, "Now returns the virtual time", []time.Time{day, day.Add(time.Minute), day.Add(2 * time.Minute)}, times)
 	mustEqual(t, "Elapsed returns the time since the beginning", []time.Duration{0, time.Minute, 2 * time.Minute}, elapsed)
 	mustEqual(t, "Requests includes the running call", [][]string{{"Apply"}, {"Apply", "Apply(op)"}, {"Apply", "Apply(op)", "Apply(op)"}}, asked)
-}
-
-// Checks get the Kind of the world.
-func TestKind(t *testing.T) {
-	for kind, want := range map[string]string{"": "Resource", "AgentPool": "AgentPool"} {
-		w, _ := newWorld(doing())
-		w.Kind = kind
-		w.Extensions.PreCheck = chain.New(checks.Check("Kind", func(_ context.Context, req *checks.Request[*Pool]) (checks.Result, error) {
-			return checks.Block("Kind", req.Kind), nil
-		}))
-		mustEqual(t, "the kind is World.Kind, or the default", want, w.RunUntil(t, 0).Passes[0].Ready.Message)
-	}
-}
-
-// An event changes a resource that is no pointer by setting World.Resource.
-func TestValues(t *testing.T) {
-	w := &flowtest.World[string]{Resource: "a"}
-	var seen []string
-	w.Operations.Apply = func(_ context.Context, req *flow.Request[string]) (flow.Progress, error) {
-		seen = append(seen, req.Resource)
-		return flow.Done(), nil
-	}
-	w.Edit(time.Second, "", func() { w.Resource = "b" })
-	w.Run(t)
-	mustEqual(t, "each pass reads the resource again", []string{"a", "b"}, seen)
 }

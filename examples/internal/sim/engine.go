@@ -126,7 +126,7 @@ func (e *Engine) NotReady(timeout time.Duration) error {
 // ReadyAt returns the time at which a resource first became ready, as text.
 func (e *Engine) ReadyAt(ref checks.Ref) string {
 	for _, p := range e.Run().Passes {
-		if p.Resource == ref && p.State == flow.StateReady {
+		if p.Resource == ref && p.State() == flow.StateReady {
 			return flowtest.Stamp(p.At)
 		}
 	}
@@ -138,7 +138,7 @@ func (e *Engine) Explain(ref checks.Ref) (x flow.Explanation, ok bool) {
 	x, ok = e.explain[ref](ref.Name)
 	for _, p := range e.Last() {
 		if p.Resource == ref {
-			x.Again = e.Now().Add(p.At + p.Again - e.Elapsed()) // the reconciler does not know Resync
+			x.Again = e.Now().Add(p.At + p.Delay - e.Elapsed()) // the reconciler does not know Resync
 		}
 	}
 	return x, ok
