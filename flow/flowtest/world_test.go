@@ -9,7 +9,6 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
