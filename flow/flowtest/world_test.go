@@ -10,7 +10,6 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
-	"github.com/windlass-go/windlass/flow/flowtest"
 )
 
 // TestMistakes tests the failures of worlds that cannot be run, and of runs that

@@ -77,7 +77,8 @@ func names(pkg *types.Package) string {
 			continue
 		}
 		kind := types.TypeString(named.Underlying(), short)
-		if s, ok := named.Underlying().(*types.Struct); ok {
+		s, ok := named.Underlying().(*types.Struct)
+		if ok {
 			kind = "struct"
 			for f := range s.Fields() {
 				add(name+"."+f.Name(), f, "")
@@ -85,6 +86,9 @@ func names(pkg *types.Package) string {
 		}
 		lines = append(lines, fmt.Sprintf("%s: type %s %s\n", name, types.TypeString(named, short), kind))
 		for m := range types.NewMethodSet(types.NewPointer(named)).Methods() {
+			if i := m.Index(); len(i) > 1 && s != nil && s.Field(i[0]).Exported() {
+				continue // the line of the embedded type has it
+			}
 			add(name+"."+m.Obj().Name(), m.Obj(), "")
 		}
 	}
