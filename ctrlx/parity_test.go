@@ -118,11 +118,11 @@ func TestMessagesOfComponents(t *testing.T) {
 		err             error
 		want            string
 	}{
-		"Plain": {"The cloud is broken", "the text is that of the error, with its first letter", retriable, "the cloud is broken"},
+		"Plain": {"The cloud is broken", "the message names the operation, and keeps the text of the error", retriable, "applying failed: the cloud is broken"},
 		"Wrapped": {"The cloud is broken", "a wrapper names the step that failed",
-			fmt.Errorf("reading the source: %w", retriable), "reading the source: the cloud is broken"},
+			fmt.Errorf("reading the source: %w", retriable), "applying failed: reading the source: the cloud is broken"},
 		"Joined": {"The cloud is broken", "no cause is hidden, also if a text then occurs twice",
-			errors.Join(io.EOF, retriable, errBroken), "EOF; the cloud is broken; the cloud is broken"},
+			errors.Join(io.EOF, retriable, errBroken), "applying failed: EOF; the cloud is broken; the cloud is broken"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -115,7 +115,7 @@ func TestPassTimeout(t *testing.T) {
 	}{
 		"Apply": {
 			reason: "an operation that hangs", do: func(d *harness) { d.apply = hangs },
-			says: timedOut, message: message("Apply", "PUT: context deadline exceeded"), asked: "apply, apply", delays: [2]time.Duration{time.Second, 2 * time.Second},
+			says: timedOut, message: "applying failed: " + message("Apply", "PUT: context deadline exceeded"), asked: "apply, apply", delays: [2]time.Duration{time.Second, 2 * time.Second},
 		},
 		"Check": {
 			reason: "a check that hangs", do: done,
@@ -129,15 +129,15 @@ func TestPassTimeout(t *testing.T) {
 		},
 		"Canceled": {
 			reason: "clients also report the deadline as a cancellation", do: func(d *harness) { d.apply = returnsLate(flow.Progress{}, context.Canceled) },
-			says: timedOut, message: message("Apply", "context canceled"), asked: "apply, apply", delays: [2]time.Duration{time.Second, 2 * time.Second},
+			says: timedOut, message: "applying failed: " + message("Apply", "context canceled"), asked: "apply, apply", delays: [2]time.Duration{time.Second, 2 * time.Second},
 		},
 		"Code": {
 			reason: "errors of gRPC have a code", do: func(d *harness) { d.apply = returnsLate(flow.Progress{}, &cloudError{code: "DeadlineExceeded"}) },
-			says: timedOut, message: message("Apply", "refused: DeadlineExceeded"), asked: "apply, apply", delays: [2]time.Duration{time.Second, 2 * time.Second},
+			says: timedOut, message: "applying failed: " + message("Apply", "refused: DeadlineExceeded"), asked: "apply, apply", delays: [2]time.Duration{time.Second, 2 * time.Second},
 		},
 		"Answer": {
 			reason: "the service answered after all", do: func(d *harness) { d.apply = returnsLate(flow.Progress{}, &cloudError{"QuotaExceeded", 409}) },
-			says: "False QuotaExceeded Reconciling", message: "refused: QuotaExceeded", asked: "apply, apply", delays: [2]time.Duration{time.Second, 2 * time.Second},
+			says: "False QuotaExceeded Reconciling", message: "applying failed: refused: QuotaExceeded", asked: "apply, apply", delays: [2]time.Duration{time.Second, 2 * time.Second},
 		},
 		"Started": {
 			reason: "the operation started after all", do: func(d *harness) { d.apply = returnsLate(flow.InProgress("late", time.Minute), nil) },

@@ -243,7 +243,7 @@ func TestAwaited(t *testing.T) {
 	mustEqual(t, "a nil error stays nil", nil, flow.WaitFor(nil, subnet))
 	c := &cloud{answers: []answer{{err: flow.WaitFor(errBoom, subnet)}}}
 	out := flow.New("Pool", c.operations(), ext{}).Reconcile(t.Context(), &pool{})
-	if !errors.Is(out.Err(), errBoom) || out.Message() != errBoom.Error() {
+	if !errors.Is(out.Err(), errBoom) || out.Message() != "applying failed: "+errBoom.Error() {
 		t.Errorf("the cause is lost: %v", out)
 	}
 }

@@ -140,7 +140,7 @@ func Example() {
 	//   Stalled=True SpecInvalid
 	//   again in 1h0m0s waiting for []
 	//
-	// failed at Apply: DatabaseTooLarge: the cloud refuses: DatabaseTooLarge
+	// failed at Apply: DatabaseTooLarge: applying failed: the cloud refuses: DatabaseTooLarge
 	//   Ready=False DatabaseTooLarge
 	//   Stalled=True DatabaseTooLarge
 	//   again in 1h0m0s waiting for []

@@ -53,23 +53,23 @@ var outcomes = map[string]struct {
 	},
 	"FailedFast": {
 		"an error is retried", failedWith(classify.Fast),
-		not("Reconciling", "Odd", "the service gave no message (HTTP 409 Conflict)", classify.Warning), time.Second, true, "failed at Apply: Odd: the service gave no message (HTTP 409 Conflict)",
+		not("Reconciling", "Odd", "applying failed: the service gave no message (HTTP 409 Conflict)", classify.Warning), time.Second, true, "failed at Apply: Odd: applying failed: the service gave no message (HTTP 409 Conflict)",
 	},
 	"FailedSlow": {
 		"an error is retried", failedWith(classify.Slow),
-		not("Reconciling", "Odd", "the service gave no message (HTTP 409 Conflict)", classify.Warning), time.Second, true, "failed at Apply: Odd: the service gave no message (HTTP 409 Conflict)",
+		not("Reconciling", "Odd", "applying failed: the service gave no message (HTTP 409 Conflict)", classify.Warning), time.Second, true, "failed at Apply: Odd: applying failed: the service gave no message (HTTP 409 Conflict)",
 	},
 	"FailedVerySlow": {
 		"an error is retried", failedWith(classify.VerySlow),
-		not("Reconciling", "Odd", "the service gave no message (HTTP 409 Conflict)", classify.Warning), time.Hour, true, "failed at Apply: Odd: the service gave no message (HTTP 409 Conflict)",
+		not("Reconciling", "Odd", "applying failed: the service gave no message (HTTP 409 Conflict)", classify.Warning), time.Hour, true, "failed at Apply: Odd: applying failed: the service gave no message (HTTP 409 Conflict)",
 	},
 	"FailedRetryAfter": {
 		"the delay of the server is used", failedWith(classify.VerySlow, "Retry-After", "30"),
-		not("Reconciling", "Odd", "the service gave no message (HTTP 409 Conflict)", classify.Warning), 30 * time.Second, true, "failed at Apply: Odd: the service gave no message (HTTP 409 Conflict)",
+		not("Reconciling", "Odd", "applying failed: the service gave no message (HTTP 409 Conflict)", classify.Warning), 30 * time.Second, true, "failed at Apply: Odd: applying failed: the service gave no message (HTTP 409 Conflict)",
 	},
 	"FailedOnChange": {
 		"a terminal failure is retried at the resync", failedWith(classify.OnChange, "Retry-After", "30"),
-		not("Stalled", "Odd", "the service gave no message (HTTP 409 Conflict)", classify.Error), time.Hour, true, "failed at Apply: Odd: the service gave no message (HTTP 409 Conflict)",
+		not("Stalled", "Odd", "applying failed: the service gave no message (HTTP 409 Conflict)", classify.Error), time.Hour, true, "failed at Apply: Odd: applying failed: the service gave no message (HTTP 409 Conflict)",
 	},
 	"InProgress": {
 		"an operation is polled", func(t *testing.T) flow.Outcome {

@@ -261,11 +261,10 @@ func (o *outcome) setCheckFailed() {
 	o.message = "check " + text.Line(o.link, text.Name) + " failed: " + text.Line(o.message, text.Quote)
 }
 
-// setOperationFailed names a failed Get or Delete in the message, because the
-// text of an error such as "409 Conflict" does not. A reader takes an error
-// without a name as one of Apply.
+// setOperationFailed names the failed operation in the message, because the text
+// of an error such as "409 Conflict" does not.
 func (o *outcome) setOperationFailed() {
-	failed := map[string]string{PointGet: "reading failed", PointDelete: "deleting failed"}[o.point]
+	failed := map[string]string{PointGet: "reading failed", PointApply: "applying failed", PointDelete: "deleting failed"}[o.point]
 	if failed != "" && o.state == StateFailed {
 		o.message = joinTexts(failed, o.message)
 	}

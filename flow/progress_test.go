@@ -57,8 +57,8 @@ func TestFaultyProgress(t *testing.T) {
 		want     error
 		text     string
 	}{
-		"Zero":      {"the progress is unknown", flow.Progress{}, false, flow.ErrNoProgress, "flow: the operation: the zero Progress is not a result: return flow.Done or flow.InProgress"},
-		"Tokenless": {"the next pass could not poll the operation", flow.InProgress("", time.Minute), false, flow.ErrNoToken, "flow: the operation: InProgress without a token: return the poller's resume token; without it, the next pass would start the operation again"},
+		"Zero":      {"the progress is unknown", flow.Progress{}, false, flow.ErrNoProgress, "applying failed: flow: the operation: the zero Progress is not a result: return flow.Done or flow.InProgress"},
+		"Tokenless": {"the next pass could not poll the operation", flow.InProgress("", time.Minute), false, flow.ErrNoToken, "applying failed: flow: the operation: InProgress without a token: return the poller's resume token; without it, the next pass would start the operation again"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -69,8 +69,8 @@ func TestErrorsWhilePolling(t *testing.T) {
 				mustEqual(t, tc.reason, tc.keeps, p.token == token)
 				mustEqual(t, tc.reason, place{flow.StateFailed, point, ""}, placeOf(out))
 				if want := tc.message; want != "" {
-					if deleting && !tc.keeps { // a kept token is that of a failed poll, whose message names the operation
-						want = "deleting failed: " + want
+					if !tc.keeps { // a kept token is that of a failed poll, whose message names the operation
+						want = map[bool]string{false: "applying failed: ", true: "deleting failed: "}[deleting] + want
 					}
 					mustEqual(t, tc.reason, want, out.Message())
 				}

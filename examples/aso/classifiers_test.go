@@ -240,7 +240,7 @@ func TestClassifiersInAFlow(t *testing.T) {
 	}, flow.Extensions[string]{Classify: aso.Classifiers["cache RedisFirewallRule"].Chain()}, flow.WithErrors(azure.Errors()))
 	out := rules.Reconcile(t.Context(), "office")
 	delay, _ := out.Again()
-	want := []any{flow.StateFailed, "Apply", "Conflict", "The cache is busy. Please try again later.", fast, 15 * time.Second, "Redis is busy"}
+	want := []any{flow.StateFailed, "Apply", "Conflict", "applying failed: The cache is busy. Please try again later.", fast, 15 * time.Second, "Redis is busy"}
 	if diff := cmp.Diff(want, []any{out.State(), out.Point(), out.Reason(), out.Message(), out.Retry(), delay, out.Rule()}); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -174,12 +174,12 @@ func TestStory(t *testing.T) {
 			answers(ts, "Cluster", "demo", "")
 		}, 3 * time.Second, `
 00:00  Pool a        failed at Apply: Conflict
-                     another operation; is under way
+                     applying failed: another operation; is under way
                      again in 1s (slow, rule Unknown)
 00:00  Cluster demo  ready
 00:01  Pool a        failed at Apply: Conflict  again in 2s (slow, rule Unknown)
 00:03  Pool a        failed at Apply: Conflict
-                     and one more
+                     applying failed: and one more
                      again in 4s (slow, rule Unknown)
 `},
 		"Polls": {"polls of an operation under way are counted", func(ts *things) {
@@ -193,7 +193,7 @@ func TestStory(t *testing.T) {
 `},
 		"Ten": {"ten equal resources of a kind are one line", func(ts *things) { many(ts, 10, plain); answers(ts, "Cluster", "demo", "") }, 0, `
 00:00  10 Pool       failed at Apply: Conflict
-                     another operation; is under way
+                     applying failed: another operation; is under way
                      again in 1s (slow, rule Unknown)
 00:00  Cluster demo  ready
 `},
@@ -201,10 +201,10 @@ func TestStory(t *testing.T) {
 			many(ts, 20, func(i int) string { return []string{"even", "odd"}[i%2] })
 		}, 0, `
 00:00  10 Pool  failed at Apply: Conflict; even
-                another operation; is under way
+                applying failed: another operation; is under way
                 again in 1s (slow, rule Unknown)
 00:00  10 Pool  failed at Apply: Conflict; odd
-                another operation; is under way
+                applying failed: another operation; is under way
                 again in 1s (slow, rule Unknown)
 `},
 	}

@@ -74,7 +74,7 @@ func Example() {
 	fmt.Print(run.Conditions())
 	// Output:
 	// 00:00  Ready=False since 00:00 Warning OwnerNotReady: owner Cluster prod is not ready: Creating
-	// 00:10  Ready=False since 00:00 Warning Conflict: another operation is under way
+	// 00:10  Ready=False since 00:00 Warning Conflict: applying failed: another operation is under way
 	// 00:13  Ready=False since 00:00 Info InProgress: the operation is under way in the cloud
 	// 00:33  Ready=True since 00:33 Succeeded
 }

@@ -36,7 +36,7 @@ func TestPasses(t *testing.T) {
 `, got.String())
 	mustEqual(t, "a pass prints as one line", "1:00:01.5  in progress at Apply  again in 1s  [Apply]", got.Passes[2].String())
 	mustEqual(t, "each change of the condition has a line", `00:00  Ready=False since 00:00 Error Waits: for both
-1:00:00  Ready=False since 00:00 Warning Busy: two; lines
+1:00:00  Ready=False since 00:00 Warning Busy: applying failed: two; lines
 1:00:01.5  Ready=False since 00:00 Info InProgress: the operation is under way in the cloud
 1:00:02.5  Ready=True since 1:00:02.5 Succeeded
 `, got.Conditions())
@@ -84,7 +84,7 @@ func TestConditions(t *testing.T) {
 					return flow.Done(), ctx.Err()
 				}
 			}, time.Second,
-			`00:00 Ready=False since 00:00 Warning Conflict: another operation is under way
+			`00:00 Ready=False since 00:00 Warning Conflict: applying failed: another operation is under way
 			 00:01 Ready=True since 00:01 Succeeded`,
 		},
 		"Gone": {

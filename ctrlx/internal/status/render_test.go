@@ -209,7 +209,7 @@ func TestClock(t *testing.T) {
 	}{
 		"None":    {reason: "a failure starts no clock", self: "s", says: "broken", delay: time.Hour},
 		"Runs":    {reason: "the next pass comes when the time is over", was: at(20 * time.Second), self: "s", says: "broken", delay: 40 * time.Second},
-		"Over":    {reason: "the time is over", was: at(time.Minute), self: "s", says: "not ready since 2026-11-27T07:59:00Z, for longer than the time-out of 1m0s: broken", over: true, delay: time.Hour},
+		"Over":    {reason: "the time is over", was: at(time.Minute), self: "s", says: "not ready since 2026-11-27T07:59:00Z, for longer than the time-out of 1m0s: applying failed: broken", over: true, delay: time.Hour},
 		"Changed": {reason: "the object changed, so the failure is a new one", was: at(time.Hour), self: "x", says: "broken", delay: time.Hour},
 	}
 	out := passed(t, checks.Proceed(), errors.New("broken"))
