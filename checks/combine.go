@@ -170,7 +170,7 @@ func joined(errs []error, end string) error {
 // a key that contains NaN, are not remembered. A user who asks for a retry now
 // does not clear it; add the annotation of the request to the key for that.
 //
-// A remembered prebuilt check follows its objects ([Follow]). A remembered check
+// A remembered prebuilt check follows its objects ([OwnerRequest.Follow]). A remembered check
 // sets no [Slot], so a later [Slot.Get] returns [ErrSlotUnset].
 //
 // Cached remembers up to 1,024 keys and drops the oldest first. The inner links

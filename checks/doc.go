@@ -75,7 +75,7 @@
 //
 // # Following
 //
-// A block ends its wait as soon as the resource is Ready. [Follow] states that
+// A block ends its wait as soon as the resource is Ready. [OwnerRequest.Follow] states that
 // the resource depends on an object also later: a change of its data, its spec,
 // its readiness or its deletion starts a pass. The checks of references follow
 // the objects that they read, so that a rotated Secret reaches the cloud.

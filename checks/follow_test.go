@@ -21,34 +21,32 @@ func TestFollow(t *testing.T) {
 	traced := run.WithNotes(t.Context(), func(text string) { notes = append(notes, text) })
 	req := &checks.Request[*Database]{}
 	early := *req
-	checks.Follow(traced, req, lan, checks.Ref{}, prod, lan)
+	req.Follow(traced, lan, checks.Ref{}, prod, lan)
 	copied := *req
-	checks.Follow(traced, &copied, claims.Ref())
+	copied.Follow(traced, claims.Ref())
 	want := []checks.Ref{lan, prod, claims.Ref()}
-	if diff := cmp.Diff(want, checks.Following(req)); diff != "" {
+	if diff := cmp.Diff(want, req.Following()); diff != "" {
 		t.Errorf("a copy follows for its request, each object once, and not the zero Ref: -want, +got:\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"follows Network lan", "follows Cluster prod", "follows Network lan", "follows every Database with spec.host=a"}, notes); diff != "" {
 		t.Errorf("the notes: -want, +got:\n%s", diff)
 	}
-	if got := checks.Following(&early); got != nil {
+	if got := early.Following(); got != nil {
 		t.Errorf("an earlier copy follows %v", got)
 	}
-	checks.Following(req)[0] = prod
-	if diff := cmp.Diff(want, checks.Following(req)); diff != "" {
+	req.Following()[0] = prod
+	if diff := cmp.Diff(want, req.Following()); diff != "" {
 		t.Errorf("the caller owns the list: -want, +got:\n%s", diff)
 	}
 	slots := &checks.OwnerRequest{}
 	region.Set(slots, "north")
-	for name, got := range map[string][]checks.Ref{"Slots": checks.Following(slots), "Nil": checks.Following(nil), "NilRequest": checks.Following(request(nil)), "Nothing": checks.Following(&checks.OwnerRequest{})} {
+	for name, got := range map[string][]checks.Ref{"Slots": slots.Following(), "Nil": ownerRequest(nil).Following(), "Nothing": (&checks.OwnerRequest{}).Following()} {
 		if got != nil {
 			t.Errorf("%s follows %v", name, got)
 		}
 	}
-	for name, req := range map[string]checks.PassRequest{"Nil": nil, "NilRequest": request(nil)} {
-		if text := panicOf(func() { checks.Follow(ctx, req, lan) }); !strings.HasPrefix(text, "checks: Follow at checks/follow_test.go:") || !strings.HasSuffix(text, ": the request is nil") {
-			t.Errorf("%s: the panic is %q", name, text)
-		}
+	if text := panicOf(func() { ownerRequest(nil).Follow(ctx, lan) }); !strings.HasPrefix(text, "checks: Follow at checks/follow_test.go:") || !strings.HasSuffix(text, ": the request is nil") {
+		t.Errorf("the panic of a nil request is %q", text)
 	}
 }
 
@@ -59,16 +57,16 @@ func TestFollowClone(t *testing.T) {
 	var want []checks.Ref
 	for n := range 12 {
 		want = append(want, checks.Ref{Kind: "Network", Name: fmt.Sprint(n)})
-		checks.Follow(ctx, req, want[n])
+		req.Follow(ctx, want[n])
 		*slot.Of(other) = (*slot.Of(req)).Clone()
-		if diff := cmp.Diff(want, checks.Following(other)); diff != "" {
+		if diff := cmp.Diff(want, other.Following()); diff != "" {
 			t.Fatalf("the clone: -want, +got:\n%s", diff)
 		}
-		checks.Follow(ctx, other, prod, want[n])
-		if diff := cmp.Diff(append(slices.Clone(want), prod), checks.Following(other)); diff != "" {
+		other.Follow(ctx, prod, want[n])
+		if diff := cmp.Diff(append(slices.Clone(want), prod), other.Following()); diff != "" {
 			t.Fatalf("the clone follows more: -want, +got:\n%s", diff)
 		}
-		if diff := cmp.Diff(want, checks.Following(req)); diff != "" {
+		if diff := cmp.Diff(want, req.Following()); diff != "" {
 			t.Fatalf("the original: -want, +got:\n%s", diff)
 		}
 	}
@@ -117,7 +115,7 @@ func TestFollowingChecks(t *testing.T) {
 					return checks.Object{Ref: ref}, errDown
 				}
 				_, _ = ask(t, link, req)
-				return checks.Following(req)
+				return req.Following()
 			}
 			leftOut := func(link chain.Link) []checks.Ref {
 				req := passing()
@@ -125,7 +123,7 @@ func TestFollowingChecks(t *testing.T) {
 				tag, _ := link.Tag.(linktag.Check)
 				tag.Follow(t.Context(), req)
 				tag.Follow(t.Context(), &checks.Request[int]{}) // a request of another type
-				return checks.Following(req)
+				return req.Following()
 			}
 			if diff := cmp.Diff(tc.want, run(tc.link)); diff != "" {
 				t.Errorf("%s, also if it fails: -want, +got:\n%s", tc.reason, diff)
@@ -151,7 +149,7 @@ func TestFollowingChecks(t *testing.T) {
 			if req.Resource.old == nil {
 				want = nil
 			}
-			if diff := cmp.Diff(want, checks.Following(req)); diff != "" {
+			if diff := cmp.Diff(want, req.Following()); diff != "" {
 				t.Errorf("a converted check that is left out: -want, +got:\n%s", diff)
 			}
 		}
@@ -164,7 +162,7 @@ func TestFollowingChecks(t *testing.T) {
 			func(*Cluster) (*Database, error) { return nil, errTest })
 		req := &checks.Request[*Cluster]{Resource: &Cluster{}}
 		c.Links()[0].Tag.(linktag.Check).Follow(t.Context(), req)
-		if got := checks.Following(req); got != nil {
+		if got := req.Following(); got != nil {
 			t.Errorf("a resource that cannot be converted follows %v", got)
 		}
 	})
@@ -172,7 +170,7 @@ func TestFollowingChecks(t *testing.T) {
 		link := chain.New(checks.ReferenceReady("network", func(d *Deep) []checks.Ref { return []checks.Ref{{Name: string(*d.Status.Properties.State)}} })).Links()[0]
 		req := &checks.Request[*Deep]{Resource: &Deep{}}
 		link.Tag.(linktag.Check).Follow(t.Context(), req)
-		if got := checks.Following(req); got != nil {
+		if got := req.Following(); got != nil {
 			t.Errorf("a function that panics follows %v", got)
 		}
 	})
@@ -180,7 +178,7 @@ func TestFollowingChecks(t *testing.T) {
 		for _, owner := range []checks.Object{{}, {Ref: checks.Ref{Kind: "Cluster"}}} {
 			req := &checks.OwnerRequest{Owner: owner}
 			_, _ = ask(t, checks.OwnerReady(follow), req)
-			if got := checks.Following(req); got != nil {
+			if got := req.Following(); got != nil {
 				t.Errorf("an owner that no reference names is followed: %v", got)
 			}
 		}

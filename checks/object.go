@@ -303,7 +303,7 @@ func namesOf(objects []Object) string {
 	return names.String()
 }
 
-// Ref returns the set as an awaited object, for [WithWaitingFor], [Follow] and
+// Ref returns the set as an awaited object, for [WithWaitingFor], [OwnerRequest.Follow] and
 // all other places that take a Ref. Its Set is never empty. Equal queries have
 // equal refs, and different queries have different refs.
 func (q Query) Ref() Ref {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/linktag"
+	"github.com/windlass-go/windlass/internal/reason"
 	"github.com/windlass-go/windlass/internal/text"
 )
 
@@ -143,7 +144,7 @@ func WithRequiredOwner() Option {
 }
 
 // WithFollowing says whether a check follows the objects that it reads
-// ([Follow]): a change of one of them starts a pass, even if the resource is
+// ([OwnerRequest.Follow]): a change of one of them starts a pass, even if the resource is
 // Ready. It is for the checks of references, owners and sets. Without it:
 //
 //   - Checks of references follow, so that a change, such as a rotated Secret,
@@ -202,7 +203,7 @@ func WithMinimum(n int) Option {
 }
 
 // WithReason replaces the reason of the blocks of a prebuilt check. It is for
-// every prebuilt check. A reason that is not valid ([ValidReason]) panics.
+// every prebuilt check. A reason that is not valid ([Block]) panics.
 //
 // These blocks keep their reason:
 //
@@ -210,10 +211,10 @@ func WithMinimum(n int) Option {
 //   - OwnerProvisioningState, OwnerIs, OwnerFits and ReferenceIs
 //     cannot read the object: it is not found, it has another Go type, or only its cloud ID
 //     is known.
-func WithReason(reason string) Option {
+func WithReason(with string) Option {
 	return option{"WithReason", func(s *settings) {
-		s.must(ValidReason(reason), "WithReason(%q) is not a condition reason: a letter, then letters, digits and _,: only", text.Line(reason, text.Word))
-		s.reason = reason
+		s.must(reason.Valid(with), "WithReason(%q) is not a condition reason: a letter, then letters, digits and _,: only", text.Line(with, text.Word))
+		s.reason = with
 	}}
 }
 
@@ -222,7 +223,7 @@ func WithReason(reason string) Option {
 func (s *settings) following(tag linktag.Check, refs func(request any) []Ref) linktag.Check {
 	if s.follows {
 		tag.Follows = append(tag.Follows, func(ctx context.Context, request any) {
-			Follow(ctx, request.(PassRequest), refs(request)...)
+			request.(PassRequest).base().Follow(ctx, refs(request)...)
 		})
 	}
 	return tag
@@ -236,6 +237,6 @@ func (s *settings) followingOwner(tag linktag.Check) linktag.Check {
 // followOwner follows the owner if the check does so.
 func (s *settings) followOwner(ctx context.Context, req *OwnerRequest) {
 	if s.follows {
-		Follow(ctx, req, req.ownerRef())
+		req.Follow(ctx, req.ownerRef())
 	}
 }

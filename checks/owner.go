@@ -148,7 +148,7 @@ func OwnerProvisioningState[W any, S ~string](selector func(owner W) *S, opts ..
 //
 // An owner check with [WithFollowing] follows the owner that was found. To start
 // a pass also when a second object enters the set, follow the Ref of the query
-// ([Follow]).
+// ([OwnerRequest.Follow]).
 //
 // In package ctrlx, the Ref of a query works, too: ctrlx.WithOwner with a
 // function that returns query.Ref().

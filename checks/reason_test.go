@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/internal/reason"
 	"pgregory.net/rapid"
 )
 
@@ -25,7 +26,7 @@ func mustBeValidByKubernetes(t interface{ Errorf(string, ...any) }, word string)
 	if valid {
 		want = word
 	}
-	if got := checks.ValidReason(word); got != valid {
+	if got := reason.Valid(word); got != valid {
 		t.Errorf("ValidReason(%q) = %t, the pattern of Kubernetes returns %t", word, got, valid)
 	}
 	if block := checks.Block(word, ""); block.Reason() != want || block.Message() == "" {
@@ -63,7 +64,7 @@ func TestReasons(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !checks.ValidReason(s) {
+			if !reason.Valid(s) {
 				t.Errorf("%s = %q is not valid in Kubernetes", spec.Names[0], s)
 			}
 			if slices.Contains(reasons, s) {

@@ -25,7 +25,7 @@ import (
 // trace shows it ([WithByIDBlocked]). [WithMissingAllowed] is for objects that
 // need not exist.
 //
-// The resource follows these objects after the pass ([Follow],
+// The resource follows these objects after the pass ([OwnerRequest.Follow],
 // [WithFollowing]).
 //
 // The check fails in these cases:

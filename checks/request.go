@@ -185,18 +185,18 @@ func init() {
 // call Follow in EntryCheck, which runs in every pass:
 //
 //	checks.Check("secret", func(ctx context.Context, req *checks.Request[*Database]) (checks.Result, error) {
-//		checks.Follow(ctx, req, req.Resource.Spec.Secret)
+//		req.Follow(ctx, req.Resource.Spec.Secret)
 //		return checks.Proceed(), nil
 //	})
 //
 // Like [Slot.Set], Follow is for one goroutine at a time. A zero Ref names
-// nothing. A nil req panics.
-func Follow(ctx context.Context, req PassRequest, refs ...Ref) {
-	if isNil(req) {
+// nothing. A nil r panics.
+func (r *OwnerRequest) Follow(ctx context.Context, refs ...Ref) {
+	if r == nil {
 		panic(fmt.Sprintf("checks: Follow at %s: %s", probe.Caller(), ErrNilRequest))
 	}
 	for i := range refs {
-		req.base().follow(ctx, &refs[i])
+		r.follow(ctx, &refs[i])
 	}
 }
 
@@ -219,13 +219,13 @@ func (r *OwnerRequest) follow(ctx context.Context, ref *Ref) {
 }
 
 // Following returns the objects and sets that the resource follows so far in
-// the pass of req, each once. It is for engines that run checks without package
-// flow. A nil req follows nothing.
-func Following(req PassRequest) []Ref {
-	if isNil(req) || req.base().slots == nil {
+// the pass of r, each once. It is for engines that run checks without package
+// flow. A nil r follows nothing.
+func (r *OwnerRequest) Following() []Ref {
+	if r == nil || r.slots == nil {
 		return nil
 	}
-	f, _ := req.base().slots.Followed.(*followed)
+	f, _ := r.slots.Followed.(*followed)
 	if f == nil {
 		return nil
 	}

@@ -109,9 +109,10 @@ func Release(why string) Result {
 // Block stops the work of this pass. It is not an error: the work has to wait.
 // Without options it is retried at [classify.Slow].
 //
-// reason is one word for machines, in the form of a Kubernetes condition reason
-// ([ValidReason]). A reason that is not valid still blocks: it becomes
-// [ReasonInvalid], and the message names the fault.
+// reason is one word for machines, in the form of a Kubernetes condition reason:
+// 1 to 1,024 characters that match ^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$. A
+// reason that is not valid still blocks: it becomes [ReasonInvalid], and the
+// message names the fault.
 //
 // message is for people. It should name the awaited object and what unblocks
 // the work. An empty message becomes the reason.
@@ -124,11 +125,11 @@ func Block(reason, message string, opts ...BlockOption) Result {
 }
 
 // because sets the reason and the message.
-func (d *decision) because(reason, message string) *decision {
-	d.reason, d.message = reason, cmp.Or(message, reason)
-	if !ValidReason(reason) {
+func (d *decision) because(word, message string) *decision {
+	d.reason, d.message = word, cmp.Or(message, word)
+	if !reason.Valid(word) {
 		d.reason = ReasonInvalid
-		d.message = "the reason " + strconv.Quote(text.Line(reason, text.Word)) + " is not a condition reason (a letter, then letters, digits and _,: only): " + message
+		d.message = "the reason " + strconv.Quote(text.Line(word, text.Word)) + " is not a condition reason (a letter, then letters, digits and _,: only): " + message
 	}
 	return d
 }
@@ -401,8 +402,3 @@ const (
 	ReasonPaused               = "Paused"                 // a person paused the resource
 	ReasonInvalid              = "InvalidReason"          // a check gave a reason that is not valid; see [Block]
 )
-
-// ValidReason reports whether s can be the reason of a Kubernetes condition. As
-// for metav1.Condition, it must have 1 to 1,024 characters and match
-// ^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$.
-func ValidReason(s string) bool { return reason.Valid(s) }

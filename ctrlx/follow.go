@@ -16,7 +16,7 @@ import (
 )
 
 // WithUnfollowedKinds names kinds whose objects a resource does not follow, even
-// if a check does ([checks.Follow]): their changes cause no pass of a Ready
+// if a check does ([checks.OwnerRequest.Follow]): their changes cause no pass of a Ready
 // resource. Name a kind here if its objects change often, and Apply does not
 // depend on the changes. An empty kind, "*", and a call without kinds panic.
 func WithUnfollowedKinds(kinds ...schema.GroupKind) Option {
@@ -30,7 +30,7 @@ func WithUnfollowedKinds(kinds ...schema.GroupKind) Option {
 	return func(o *options) { o.unfollowed = append(o.unfollowed, kinds...) }
 }
 
-// Follow is [checks.Follow] for code of an operation that has the context of the
+// Follow is [checks.OwnerRequest.Follow] for code of an operation that has the context of the
 // pass, and no request. The trace does not show the objects. Outside of a pass it
 // does nothing.
 //

@@ -280,7 +280,7 @@ func TestFollowsDuringOperation(t *testing.T) {
 func TestFollowsAfterRestart(t *testing.T) {
 	t.Parallel()
 	follows := chain.New(checks.Check("follows", func(ctx context.Context, req *checks.Request[*testv1.Database]) (checks.Result, error) {
-		checks.Follow(ctx, req, theKey)
+		req.Follow(ctx, theKey)
 		return checks.Proceed(), nil
 	}))
 	for name, ext := range map[string]extensions{"Read": {PreCheck: needsKey()}, "NotRead": {EntryCheck: follows}} {
@@ -424,7 +424,7 @@ func TestOperationCausesNoOther(t *testing.T) {
 	ref := checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: "c"}
 	refers := chain.New(checks.ReferenceReady("cluster", func(*App) []checks.Ref { return []checks.Ref{ref} }))
 	follows := chain.New(checks.Check("follows", func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
-		checks.Follow(ctx, req, ref)
+		req.Follow(ctx, ref)
 		return checks.Proceed(), nil
 	}))
 	for name, ext := range map[string]flow.Extensions[*App]{"PreCheck": {PreCheck: refers}, "PostCheck": {PostCheck: refers}, "NotRead": {EntryCheck: follows}} {

@@ -23,7 +23,7 @@ var many = map[string]struct {
 	check  func(ctx context.Context, req *databaseRequest, refs []checks.Ref) checks.Result
 }{
 	"followed": {"the checks follow the objects", func(ctx context.Context, req *databaseRequest, refs []checks.Ref) checks.Result {
-		checks.Follow(ctx, req, refs...)
+		req.Follow(ctx, refs...)
 		return checks.Proceed()
 	}},
 	"operation": {"the operations follow the objects", func(ctx context.Context, _ *databaseRequest, refs []checks.Ref) checks.Result {

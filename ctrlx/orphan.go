@@ -20,7 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -154,7 +153,7 @@ func noted[T client.Object](r *core, apply func(context.Context, *flow.Request[T
 		if p := passOf(ctx); p != nil {
 			p.began, p.polled = p.began || req.Token == "", p.polled || req.Token != ""
 			if r.settles && req.Token == "" {
-				p.readFollowed(ctx, checks.Following(req))
+				p.readFollowed(ctx, req.Following())
 			}
 		}
 		return apply(ctx, req)

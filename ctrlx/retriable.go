@@ -27,7 +27,7 @@ func NewRetriableError(err error, retryAfter *time.Duration) RetriableError {
 
 // WithReason returns e with a reason for the condition Ready, in place of
 // [ReasonRetrying]. An empty reason is none. In a reason that is not valid
-// (checks.ValidReason), each byte that is not allowed is replaced by "_".
+// (checks.Block), each byte that is not allowed is replaced by "_".
 func (e RetriableError) WithReason(reason string) RetriableError {
 	e.reason = reason
 	return e

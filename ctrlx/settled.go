@@ -67,7 +67,7 @@ func quietRestart[T client.Object](r *core, ext flow.Extensions[T]) flow.Extensi
 				return next(ctx, req)
 			}
 			name := client.ObjectKeyFromObject(p.read)
-			p.readFollowed(ctx, checks.Following(req))
+			p.readFollowed(ctx, req.Following())
 			stored, later := r.memory.Success(name)
 			if later {
 				p.stored = stored

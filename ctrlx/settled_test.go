@@ -149,7 +149,7 @@ func twoPasses(between func(*harness)) func(*harness) {
 func followsData(n int) func(*harness) flow.Extensions[*App] {
 	follows := func(name string) checks.Middleware[*App] {
 		return checks.Check("follows "+name, func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
-			checks.Follow(ctx, req, dataOf(name))
+			req.Follow(ctx, dataOf(name))
 			return checks.Proceed(), nil
 		})
 	}

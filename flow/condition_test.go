@@ -9,6 +9,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/reason"
 )
 
 const mostOfAMessage = 32768 // bytes, the limit of Kubernetes
@@ -31,7 +32,7 @@ func TestConditionsAreValid(t *testing.T) {
 			blocked(t, checks.Block(code, message)),
 		} {
 			for _, c := range out.Conditions() {
-				if !checks.ValidReason(c.Reason) || len(c.Message) > mostOfAMessage || utf8.ValidString(code+message) && !utf8.ValidString(c.Message) {
+				if !reason.Valid(c.Reason) || len(c.Message) > mostOfAMessage || utf8.ValidString(code+message) && !utf8.ValidString(c.Message) {
 					rt.Fatalf("Kubernetes refuses %+v", c)
 				}
 			}

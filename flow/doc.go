@@ -84,7 +84,7 @@
 //	}
 //
 // [Outcome.WaitingFor] ends with the block. [Outcome.Following] lists the
-// objects and sets that a Ready resource depends on (checks.Follow). A pass
+// objects and sets that a Ready resource depends on (checks.OwnerRequest.Follow). A pass
 // leaves out checks if the resource is in sync or an operation is under way. It
 // still follows the objects of the prebuilt checks there. So each outcome has
 // the whole list, and an engine replaces the list of the pass before.

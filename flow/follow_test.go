@@ -22,7 +22,7 @@ func TestFollowing(t *testing.T) {
 	secret, dns := checks.Ref{Kind: "Secret", Name: "password"}, checks.Ref{Kind: "Zone", Name: "dns"}
 	following := func(name string, ref checks.Ref) chain.Middleware[ofPool, checks.Result] {
 		return checks.Check(name, func(ctx context.Context, req ofPool) (checks.Result, error) {
-			checks.Follow(ctx, req, ref)
+			req.Follow(ctx, ref)
 			return checks.Proceed(), nil
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/reason"
 )
 
 // hostileTexts holds texts that a service, an owner or a user may send. The
@@ -160,7 +161,7 @@ func TestHostileTexts(t *testing.T) {
 				for _, c := range out.Conditions() {
 					mustBeLine(t, "Outcome.Conditions", c.Message, 32768)
 					mustBeLine(t, "Outcome.Conditions", c.Reason, 1024)
-					if !checks.ValidReason(c.Reason) {
+					if !reason.Valid(c.Reason) {
 						t.Errorf("the reason %q is not valid", c.Reason)
 					}
 				}

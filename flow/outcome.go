@@ -198,7 +198,7 @@ func (o Outcome) After() time.Duration { return o.get().after }
 func (o Outcome) WaitingFor() []checks.Ref { return slices.Clone(o.get().refs) }
 
 // Following returns the objects and sets that the resource depends on also
-// after the pass ([checks.Follow]): a change of one of them calls for a new
+// after the pass ([checks.OwnerRequest.Follow]): a change of one of them calls for a new
 // pass, even if the resource is Ready. It is empty if the state is [StateGone],
 // [StateIgnored] or [StateCanceled], and if the outcome is final.
 func (o Outcome) Following() []checks.Ref { return slices.Clone(o.get().follows) }
@@ -298,7 +298,7 @@ func (o Outcome) Describe() (verdict, reason string) {
 type Condition struct {
 	Type     string // Ready, Reconciling, Stalled or Finished
 	Status   string // True or False
-	Reason   string // always valid, see [checks.ValidReason]
+	Reason   string // always valid, see [checks.Block]
 	Message  string // one line, at most 32,768 bytes; see [Outcome.Message]
 	Severity classify.Severity
 }

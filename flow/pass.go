@@ -30,7 +30,7 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 	s.held().APIVersion = s.apiVersion
 	defer func() {
 		s.Open = false // for runtime.Goexit
-		out = out.following(checks.Following(s.held()))
+		out = out.following(s.held().Following())
 	}()
 
 	if !s.check(ctx, PointEntryCheck, p.entryCheck) {

@@ -64,7 +64,7 @@
 //	HandsOn     it passes on the request, or an equal copy, and calls next before it proceeds
 //	SameAnswer  it gives the same answer, texts included, to the same request and to one with
 //	            copies of its objects; it changes neither the objects nor the request
-//	Explains    a block has a reason in CamelCase (checks.ValidReason), and a message
+//	Explains    a block has a reason in CamelCase, and a message
 //
 // An answer that changes is a condition that every pass writes. [WithExcuse]
 // excuses a link that breaks a rule on purpose, with a reason. A gate acts, so

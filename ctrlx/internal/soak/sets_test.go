@@ -40,7 +40,7 @@ func (s *setWaits) check(ctx context.Context, req *checks.Request[database]) (ch
 	if looked, ok := s.looks.Load(set); ok {
 		looked.(func())()
 	}
-	checks.Follow(ctx, req, q.Ref())
+	req.Follow(ctx, q.Ref())
 	for _, c := range all {
 		if c.Value.(*testv1.Cluster).Status.State == "Running" {
 			return checks.Proceed(), nil
