@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -22,7 +23,7 @@ const (
 // otherwise, and before the tables of the services.
 var classified = chain.Named("ctrlx.Errors", func(next classify.Handler) classify.Handler {
 	return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
-		if f == nil || is[*chain.PanicError](f.Err) || shutDown(ctx, f.Err) {
+		if f == nil || apierr.Is[*chain.PanicError](f.Err) || shutDown(ctx, f.Err) {
 			return next(ctx, f)
 		}
 		whole := f.Err // these two decide about all that they are joined with, or made of
@@ -36,7 +37,7 @@ var classified = chain.Named("ctrlx.Errors", func(next classify.Handler) classif
 			f = withText(coded(f, cmp.Or(e.Reason(), ReasonRetrying)), whole)
 			return f.As(ruleRetriable, classify.Slow).WithAfter(passOf(ctx).retryAfter(e)), nil
 		}
-		if f.Code == "" && is[*hookError](whole) {
+		if f.Code == "" && apierr.Is[*hookError](whole) {
 			f = coded(f, ReasonHookFailed)
 		}
 		if passTimedOut(ctx, f) {
@@ -67,4 +68,4 @@ func shutDown(ctx context.Context, err error) bool {
 }
 
 // quiet reports whether an outcome makes no event: the object was read before its last change, and is read again.
-func quiet(out flow.Outcome) bool { return out.Rule() == ruleConflict }
+func quiet(out flow.Outcome) bool { return out.Rule() == apierr.RuleConflict }

@@ -20,6 +20,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/object"
+	"github.com/windlass-go/windlass/ctrlx/internal/sources"
 )
 
 // RequeueOf is the requeue interval that an object or its spec gives; 0: none.
@@ -86,13 +87,13 @@ func LeftOf(uid types.UID, resync, requeue time.Duration, last, now time.Time) t
 // Causes returns the predicate of the events that cause a pass. It adds delayed
 // passes to q.
 func (r *Reconciler[T]) Causes(q workqueue.TypedRateLimitingInterface[reconcile.Request]) predicate.Predicate {
-	r.queue.Store(&q)
-	return r.overwritten(predicate.Or(asked, r.selves.Events()))
+	r.writers.Queue.Store(&q)
+	return r.writers.Events(asked, predicate.Or(asked, r.selves.Events()))
 }
 
 // SourcesOf returns the sources that options added to r.
 func SourcesOf[T client.Object](r *Reconciler[T], mgr manager.Manager) ([]source.Source, error) {
-	all, _, err := r.sources(mgr)
+	all, _, err := sources.Of(r.opt.watches, mgr, r.name, r.kind.New(), r.caused)
 	return all, err
 }
 
@@ -103,8 +104,8 @@ func StartPokes[T client.Object](ctx context.Context, r *Reconciler[T], q workqu
 
 // Guarded returns h and p without their panics, which are logged to log.
 func Guarded(log logr.Logger, h handler.EventHandler, p predicate.Predicate) (handler.EventHandler, predicate.Predicate) {
-	g := guarded{log}
-	return g.events(h), g.predicates([]predicate.Predicate{p})[0]
+	g := sources.Guarded{Log: log}
+	return g.Events(h), g.Predicates([]predicate.Predicate{p})[0]
 }
 
 // The bounds of pokes.

@@ -2,9 +2,9 @@ package ctrlx
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 )
 
@@ -46,15 +46,7 @@ func (allow foreignReferences) refused(own string, ref checks.Ref) error {
 	if !foreign(own, ref.Namespace) || allow != nil && allow(own, ref) {
 		return nil
 	}
-	return &namespaceNotAllowedError{ref.Namespace}
-}
-
-// namespaceNotAllowedError is the error of a reference into another namespace.
-type namespaceNotAllowedError struct{ namespace string }
-
-func (e *namespaceNotAllowedError) Error() string {
-	return fmt.Sprintf("the namespace %q is not the namespace of the object: refer to an object of the same namespace, "+
-		"or allow the reference with ctrlx.WithForeignReferences", e.namespace)
+	return &apierr.NamespaceNotAllowedError{Namespace: ref.Namespace}
 }
 
 // withoutText returns an object without the texts that messages quote.

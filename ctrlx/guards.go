@@ -14,6 +14,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/object"
@@ -92,7 +93,7 @@ func NewGuards[T client.Object](name string, c client.Client, links checks.Chain
 		return resolver.Lister(obj)(ctx, q)
 	}
 	kind := object.Of(maker, optionFor[func(T) *[]metav1.Condition](maker, "WithConditions", o.conditions))
-	flowOpts := append(slices.Clip(o.flow), flow.WithErrors(otherObjects), flow.WithBackoff(o.backoff), flow.WithResolver(resolve), flow.WithLister(list),
+	flowOpts := append(slices.Clip(o.flow), flow.WithErrors(apierr.OtherObjects), flow.WithBackoff(o.backoff), flow.WithResolver(resolve), flow.WithLister(list),
 		flow.WithObserver(o.telemetry.observer(func(ctx context.Context, out flow.Outcome) (string, bool) {
 			obj, ok := ctx.Value(guardedKey{}).(T)
 			known := ok && (out.KeepsStatus() || status.Shows(kind.Conditions(obj), out))
@@ -112,7 +113,7 @@ func NewGuards[T client.Object](name string, c client.Client, links checks.Chain
 		checks: flow.New(name, ops, guarded, flowOpts...),
 		work:   flow.New(name, work, flow.Extensions[T]{Classify: guarded.Classify}, flowOpts...),
 		kind:   kind,
-		writer: write.Writer{Name: name, Client: c, Live: c, NotFound: kubernetes.NotFound},
+		writer: write.Writer{Name: name, Client: c, Live: c, NotFound: apierr.Reader.NotFound},
 		memory: new(memory.Store),
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
+	"github.com/windlass-go/windlass/ctrlx/internal/sources"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -38,8 +39,8 @@ type options struct {
 	target     any // what WithTargetClient or WithImpersonation gave
 	targetBy   string
 	poll       time.Duration
-	watches    []watch // of WithOwns, WithWatches and WithSource
-	keeps      any     // of WithKeeping
+	watches    []sources.Watch // of WithOwns, WithWatches and WithSource
+	keeps      any             // of WithKeeping
 	wakes      engine.Limit
 	telemetry  telemetry
 	keys       record.Keys // of WithTokenKey

@@ -20,6 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
+	"github.com/windlass-go/windlass/ctrlx/internal/gauges"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -236,7 +238,7 @@ func (r *Reconciler[T]) deleteOrphan(ctx context.Context, req reconcile.Request)
 			r.reportOrphan(ctx, obj, errStopped)
 		}
 		return reconcile.Result{}, nil
-	case !kubernetes.NotFound(err): // the kind may not be served now
+	case !apierr.Reader.NotFound(err): // the kind may not be served now
 		return reconcile.Result{}, fmt.Errorf("ctrlx: %s: whether the object still exists: %w", r.name, err)
 	}
 	r.own.Saw(req.NamespacedName, "")
@@ -275,7 +277,7 @@ func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request,
 		why = errStopped
 	default:
 		p.end(out, false)
-		r.memory.decided(req.NamespacedName, verdictOf(out), false, false, r.opt.now())
+		r.memory.Decided(req.NamespacedName, verdictOf(out), false, false, r.opt.now())
 		r.countFailure(out)
 		if delay = r.delay(p, out); delay <= 0 {
 			delay = left
@@ -303,7 +305,7 @@ var (
 // reportOrphan reports a resource that no object owns any more and that may
 // still be in the cloud.
 func (r *core) reportOrphan(ctx context.Context, obj client.Object, why error) {
-	orphanedCounter.WithLabelValues(r.name).Inc()
+	gauges.CountOrphan(r.name)
 	log.FromContext(ctx).Error(why, "a cloud resource may be orphaned: its object vanished after Apply was called; delete the resource in the cloud",
 		"reconciler", r.name, "object", client.ObjectKeyFromObject(obj).String(), "uid", obj.GetUID())
 	if r.recorder == nil {
@@ -322,7 +324,7 @@ func (r *core) reportOrphan(ctx context.Context, obj client.Object, why error) {
 // are left. The gauges then no longer count the objects of the reconciler.
 func (r *core) reportWhenStopped(ctx context.Context) error {
 	<-ctx.Done()
-	r.memory.stop()
+	r.memory.Stop()
 	for _, obj := range r.orphans.stop() {
 		r.reportOrphan(ctx, obj, errStopped)
 	}

@@ -19,8 +19,10 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/gauges"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
@@ -100,7 +102,7 @@ func (r *core) wakes(name types.NamespacedName, now time.Time) index.ID {
 	r.waker.Begin(name)
 	r.selves.Begin(name)
 	r.pokes.begin(name, now)
-	r.correctionBegins(name)
+	r.writers.Begin(name)
 	id := r.id(name)
 	r.engine.Spans.Begin(id)
 	return id
@@ -143,12 +145,7 @@ func (r *core) unread(req reconcile.Request, retry bool, err error) error {
 // isOver reports whether no pass goes over an object: it is finished, or it is deleted
 // without our finalizer, so it has nothing in the cloud.
 func (r *core) isOver(obj client.Object) bool {
-	return r.finished(obj) || r.stripped(obj)
-}
-
-// finished reports whether the last pass over an object was final for its present spec.
-func (r *core) finished(obj client.Object) bool {
-	return !deleting(obj) && status.IsFinished(r.kind.Conditions(obj), obj.GetUID(), obj.GetGeneration())
+	return r.kind.Finished(obj) || r.stripped(obj)
 }
 
 // stripped reports whether a user deletes obj and our finalizer is missing: nothing
@@ -231,10 +228,10 @@ func (r *core) isSuspended(obj client.Object) (yes bool) {
 // retried reports whether the error of an outcome has a delay of its own.
 func retried(out flow.Outcome) bool {
 	switch out.Rule() {
-	case ruleRetriable, ruleConflict, ruleTooMany, ruleTimeout:
+	case ruleRetriable, apierr.RuleConflict, apierr.RuleTooMany, apierr.RuleTimeout:
 		return true
 	}
-	return strings.HasPrefix(out.Rule(), rulePrefix) && out.After() > 0
+	return strings.HasPrefix(out.Rule(), apierr.RulePrefix) && out.After() > 0
 }
 
 // deletes reports whether a pass deleted an object.
@@ -270,7 +267,7 @@ func (r *core) remember(p *pass, out flow.Outcome, next status.Out) {
 	}
 	// The waiters do not know yet that the object waits for no other one.
 	p.rootChanged = p.rootChanged || p.last == memory.Verdict{} && v != p.last && !p.rootUnknown
-	before := r.memory.decided(name, v, next.Over, silent, now)
+	before := r.memory.Decided(name, v, next.Over, silent, now)
 	if next.Over && !before.TimedOut && r.observer != nil {
 		log.FromContext(p).Info("the object exceeded its time-out", "timeout", p.Timeout, "since", next.Clock.Since.Time)
 	}
@@ -429,7 +426,7 @@ func (r *core) idle(requeue time.Duration) time.Duration {
 // forget drops what is known of an object that is gone.
 func (r *core) forget(req reconcile.Request) {
 	r.engine.Forget(r.id(req.NamespacedName))
-	r.memory.forget(req.NamespacedName)
+	r.memory.Forget(req.NamespacedName)
 	r.waker.Calm(req.NamespacedName)
 }
 
@@ -449,11 +446,7 @@ func (r *core) countFailure(out flow.Outcome) {
 	if out.State() != flow.StateFailed || quiet(out) {
 		return
 	}
-	reconcileErrors.WithLabelValues(r.name).Inc()
-	reconcileTotal.WithLabelValues(r.name, "error").Inc()
-	if out.Retry() == classify.OnChange || out.Retry() == classify.Never {
-		reconcileTerminal.WithLabelValues(r.name).Inc()
-	}
+	gauges.CountFailure(r.name, out.Retry() == classify.OnChange || out.Retry() == classify.Never)
 }
 
 // ignoreGone drops the error that an object is not there any more, for there is nothing to write then.

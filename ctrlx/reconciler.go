@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,8 +16,11 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/gauges"
 	"github.com/windlass-go/windlass/ctrlx/internal/object"
+	"github.com/windlass-go/windlass/ctrlx/internal/status"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -42,7 +44,7 @@ type core struct {
 	finalizes bool
 	remote    bool // there is a deployment target
 	deleting  func(client.Object) bool
-	memory    counted
+	memory    gauges.Counted
 	observer  chain.Observer // nil: none
 
 	// What SetupWithManager gives.
@@ -53,9 +55,9 @@ type core struct {
 	own      *engine.Own // reads that see the writes of this process
 	selves   engine.Self
 	pokes    pokes
-	queue    atomic.Pointer[queue]                                             // nil until the controller starts
 	keeps    func(obj client.Object, ref checks.Ref, other client.Object) bool // nil: it keeps none
 	limit    time.Duration                                                     // the deadline of a pass; not positive: it has none
+	writers  status.Writers
 	orphans  orphans
 	served   statusServed
 	dropped  sync.Once // see errDropped
@@ -65,6 +67,9 @@ type core struct {
 	tokens  bool // the record stores the tokens of operations
 	settles bool // settled objects are left alone after a restart
 }
+
+// queue is the work queue of a controller.
+type queue = status.Queue
 
 // New makes a reconciler for one kind of object. name is the name of the kind in texts.
 // T is a pointer to the struct of the kind. Only Apply of ops is required; the package
@@ -77,7 +82,7 @@ type core struct {
 func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensions[T], opts ...Option) *Reconciler[T] {
 	maker := "New: " + name
 	r := &Reconciler[T]{ops: ops, ext: ext}
-	r.name, r.memory.name, r.served.turn = name, name, make(chan struct{}, 1)
+	r.name, r.memory.Name, r.served.turn = name, name, make(chan struct{}, 1)
 	r.opt = options{
 		finalizer: Finalizer, retry: RetryAnnotation, sync: 3 * time.Second, poll: engine.DefaultInterval, now: time.Now, rand: rand.Float64,
 		program: executable,
@@ -86,6 +91,7 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 	object.MustBeStruct(maker, reflect.TypeFor[T]())
 	owner := optionFor[func(T) checks.Ref](maker, "WithOwner", r.opt.owner)
 	r.kind = object.Of(maker, optionFor[func(T) *[]metav1.Condition](maker, "WithConditions", r.opt.conditions))
+	r.writers.Kind, r.writers.Memory, r.writers.Now = r.kind, &r.memory.Store, r.opt.now
 	r.resync = resyncOf(r.opt.backoff)
 	if r.opt.backoff == nil {
 		r.opt.backoff = flow.NewBackoff()
@@ -195,7 +201,7 @@ func (r *Reconciler[T]) composed() *Reconciler[T] {
 
 	ops.Get, ops.Apply, ops.Delete = inPlace(ops.Get), noted(&r.core, inPlace(ops.Apply)), inPlace(ops.Delete)
 
-	opts := append(slices.Clip(r.opt.flow), flow.WithErrors(otherObjects), flow.WithResolver(resolve), flow.WithLister(list), flow.WithBackoff(r.opt.backoff),
+	opts := append(slices.Clip(r.opt.flow), flow.WithErrors(apierr.OtherObjects), flow.WithResolver(resolve), flow.WithLister(list), flow.WithBackoff(r.opt.backoff),
 		flow.WithObserver(r.observer))
 	r.flow = flow.New(r.name, ops, ext, opts...)
 	return r

@@ -46,7 +46,7 @@ func (r *core) appliesAgain(p *pass, out flow.Outcome) bool {
 	if out.State() != flow.StateInProgress || p.last.State != flow.StateBlocked || p.last.Point != flow.PointPostCheck {
 		return false
 	}
-	ready := r.readyBefore(p.read)
+	ready := r.writers.ReadyBefore(p.read)
 	return ready != nil && ready.ObservedGeneration == p.read.GetGeneration()
 }
 

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
@@ -126,7 +127,7 @@ func (r *Resolver) finder(namespace string) finder {
 		}
 		err = r.reader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, obj)
 		switch {
-		case kubernetes.NotFound(err):
+		case apierr.Reader.NotFound(err):
 			return checks.Object{Ref: ref}, nil
 		case err != nil:
 			return checks.Object{}, fmt.Errorf("ctrlx: %s: %w", ref, err)

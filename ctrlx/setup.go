@@ -18,6 +18,7 @@ import (
 
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
+	"github.com/windlass-go/windlass/ctrlx/internal/sources"
 )
 
 // SetupWithManager adds a controller for the kind to a manager. It is called once, before the manager is started. An error
@@ -40,7 +41,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 		r.clients = identitiesOf(mgr)
 	}
 	r.recorder = r.opt.events.recorder(mgr, r.name)
-	sources, kinds, err := r.sources(mgr)
+	added, kinds, err := sources.Of(r.opt.watches, mgr, r.name, r.kind.New(), r.caused)
 	if err != nil {
 		return err
 	}
@@ -72,14 +73,14 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	r.limit = opts.ReconciliationTimeout
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named(r.name).
-		For(obj, builder.WithPredicates(r.vanishes(), r.own.Events(), r.requests(), r.overwritten(predicate.Or(asked, r.selves.Events())))).
+		For(obj, builder.WithPredicates(r.vanishes(), r.own.Events(), r.requests(), r.writers.Events(asked, predicate.Or(asked, r.selves.Events())))).
 		WatchesRawSource(source.Func(func(ctx context.Context, queue queue) error {
-			r.queue.Store(&queue)
+			r.writers.Queue.Store(&queue)
 			r.startPokes(ctx, queue, electedOf(mgr, opts))
 			return r.waker.Start(ctx, queue)
 		})).
 		WithOptions(opts)
-	for _, s := range sources {
+	for _, s := range added {
 		b.WatchesRawSource(s)
 	}
 	if err := b.Complete(r); err != nil {

@@ -3,6 +3,7 @@ package ctrlx
 import (
 	"context"
 	"errors"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -11,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/status"
 	"github.com/windlass-go/windlass/ctrlx/internal/write"
@@ -33,11 +35,11 @@ func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.O
 	case out.State() == flow.StateGone:
 		return obj, r.finish(p, obj, out, next)
 	case out.KeepsStatus():
-		r.keep(name, true)
-		r.foughtIn(name, obj.GetUID())
+		r.writers.Keep(name, true)
+		r.writers.FoughtIn(name, obj.GetUID())
 		return r.baseOf(p, obj), nil
 	}
-	before := r.readyBefore(p.read)
+	before := r.writers.ReadyBefore(p.read)
 	r.kind.SetConditions(obj, next.Conditions)
 	r.kind.Observe(obj, obj.GetGeneration())
 	if digest.SameStatus(p.read, obj) {
@@ -59,7 +61,7 @@ func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.O
 		})
 	}
 	p.rootChanged = false // the event of the status wakes the waiters
-	r.correct(p, obj, len(changedTypes(read, next.Conditions)) > 0)
+	r.correct(p, obj, len(status.Changed(read, next.Conditions)) > 0)
 	if now := meta.FindStatusCondition(next.Conditions, "Ready"); now != nil && !quiet(out) && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
 		r.tellRelated(obj, r.related(obj, out), now, next.Severity, out.Link())
 	}
@@ -88,12 +90,12 @@ func (r *core) refused(p *pass, obj client.Object, why error) error {
 
 // write turns the status of base into that of obj, with the conditions all.
 func (r *core) write(ctx context.Context, base, obj client.Object, all []metav1.Condition) error {
-	return r.writing(obj, all, func() error { return r.writer().Status(ctx, base, obj) })
+	return r.writers.Writing(obj, all, func() error { return r.writer().Status(ctx, base, obj) })
 }
 
 // writer returns the writes of the objects of r.
 func (r *core) writer() *write.Writer {
-	return &write.Writer{Name: r.name, Client: r.client, Live: r.engine.Live(), NotFound: kubernetes.NotFound, Wrote: func(ctx context.Context, obj client.Object) {
+	return &write.Writer{Name: r.name, Client: r.client, Live: r.engine.Live(), NotFound: apierr.Reader.NotFound, Wrote: func(ctx context.Context, obj client.Object) {
 		r.exists(ctx, obj)
 		r.own.Wrote(ctx, obj)
 		r.engine.Spans.Wrote(r.id(client.ObjectKeyFromObject(obj)), obj.GetResourceVersion())
@@ -122,4 +124,24 @@ func (r *core) baseOf(p *pass, obj client.Object) client.Object {
 	base.SetAnnotations(obj.GetAnnotations())
 	base.SetFinalizers(obj.GetFinalizers())
 	return base
+}
+
+// correct ends a pass after which the conditions of obj are those of its
+// verdict. If the pass corrected them, and another writer had changed them, it
+// reports that writer.
+func (r *core) correct(ctx context.Context, obj client.Object, corrected bool) {
+	name := client.ObjectKeyFromObject(obj)
+	r.writers.Keep(name, false)
+	f := r.writers.FoughtIn(name, obj.GetUID())
+	if f == nil || !corrected {
+		return
+	}
+	verbosity := 0
+	if f.Count > 1 {
+		verbosity = 1
+	}
+	log.FromContext(ctx).V(verbosity).Info("another writer changed the conditions of the object; they are corrected", "conditions", f.Types,
+		"writer", f.Writer, "correction", f.Count)
+	r.tell(obj, &metav1.Condition{Reason: ReasonOverwritten, Message: strings.Join(f.Types, ", ") + ": changed by " + f.Writer +
+		"; corrected, because " + r.name + " owns these conditions: configure the writer to leave them unchanged"}, classify.Warning, "")
 }

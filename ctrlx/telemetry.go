@@ -97,6 +97,6 @@ func (r *core) changed(ctx context.Context, out flow.Outcome) (previous string, 
 // wasReady reports whether an earlier pass found the object ready, perhaps
 // before a restart.
 func (r *core) wasReady(p *pass) bool {
-	ready := r.readyBefore(p.read)
+	ready := r.writers.ReadyBefore(p.read)
 	return ready != nil && ready.Status == metav1.ConditionTrue
 }

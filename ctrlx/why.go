@@ -3,10 +3,8 @@ package ctrlx
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -19,6 +17,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
+	"github.com/windlass-go/windlass/ctrlx/internal/report"
 	"github.com/windlass-go/windlass/flow/why"
 )
 
@@ -60,68 +59,7 @@ func Why(mgr manager.Manager) http.Handler {
 	if err != nil {
 		panic("ctrlx: Why: " + err.Error())
 	}
-	return whyHandler{e, mgr.Elected}
-}
-
-type whyHandler struct {
-	engine  *engine.Engine
-	elected func() <-chan struct{}
-}
-
-// leads reports whether this replica reconciles.
-func (h whyHandler) leads() bool {
-	select {
-	case <-h.elected():
-		return true
-	default:
-		return false
-	}
-}
-
-// ServeHTTP implements http.Handler.
-func (h whyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "use GET", http.StatusMethodNotAllowed)
-		return
-	}
-	if !h.leads() {
-		http.Error(w, "this replica is not the leader; ask again to reach another one", http.StatusMisdirectedRequest)
-		return
-	}
-	q := r.URL.Query()
-	ref := checks.Ref{Group: q.Get("group"), Kind: q.Get("kind"), Namespace: q.Get("namespace"), Name: q.Get("name")}
-	if (ref.Kind == "") != (ref.Name == "") {
-		http.Error(w, "give kind and name, or none of them", http.StatusBadRequest)
-		return
-	}
-	objects, unseen, err := h.engine.Unready(r.Context())
-	if err != nil {
-		http.Error(w, err.Error()+"; ask again", http.StatusServiceUnavailable)
-		return
-	}
-	g := why.New(objects)
-	var d why.Document
-	if ref.Name == "" {
-		d = g.DocumentIn(ref.Namespace, time.Now(), h.engine.Flows()...)
-	} else {
-		var ok bool
-		if d, ok = g.DocumentOf(ref, time.Now(), h.engine.Flows()...); !ok {
-			http.Error(w, fmt.Sprintf("%s is ready, or not reconciled here, or no pass over it has ended yet, and no object waits for it", ref), http.StatusNotFound)
-			return
-		}
-	}
-	d.Unseen = unseen
-	if strings.Contains(r.Header.Get("Accept"), "text/html") {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().Set("Content-Security-Policy", why.ContentSecurityPolicy)
-		_ = d.WriteLivePage(w) // the client is gone
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(d)
+	return report.Handler(e, mgr.Elected)
 }
 
 // reporter reports the objects of a reconciler.
@@ -189,7 +127,7 @@ func (r reporter[T]) stored(obj T) (ready *metav1.Condition, final bool) {
 			ready, final = nil, false
 		}
 	}()
-	return meta.FindStatusCondition(r.kind.Conditions(obj), "Ready"), r.finished(obj)
+	return meta.FindStatusCondition(r.kind.Conditions(obj), "Ready"), r.kind.Finished(obj)
 }
 
 // Decided implements [engine.Reporter]. An object that is finished gets no pass
@@ -199,7 +137,7 @@ func (r reporter[T]) Decided(ctx context.Context, name types.NamespacedName) boo
 		return true
 	}
 	obj := r.kind.New()
-	return r.engine.Cache().Get(ctx, name, obj, engine.FromCache...) == nil && r.finished(obj)
+	return r.engine.Cache().Get(ctx, name, obj, engine.FromCache...) == nil && r.kind.Finished(obj)
 }
 
 // describe adds to o what an object says. It reads the cache, and not by the client

@@ -8,11 +8,14 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -101,6 +104,23 @@ func (k *Kind) Observe(obj client.Object, generation int64) { k.observed.set(obj
 // Handled sets status.lastHandledReconcileAt of an object, and reports whether it has
 // the field.
 func (k *Kind) Handled(obj client.Object, request string) bool { return k.handled.set(obj, request) }
+
+// ConditionFinished is the condition of a final outcome.
+const ConditionFinished = "Finished"
+
+// FinishedMessage returns the message of the condition Finished of an object. It names
+// the object, because a status may be restored under another one.
+func FinishedMessage(message string, uid types.UID) string {
+	return message + " (UID " + string(uid) + ")"
+}
+
+// Finished reports whether the last pass over an object was final for its present spec
+// (flow.Outcome.Final), and no user deletes it.
+func (k *Kind) Finished(obj client.Object) bool {
+	is := meta.FindStatusCondition(k.Conditions(obj), ConditionFinished)
+	return is != nil && is.Status == metav1.ConditionTrue && is.ObservedGeneration == obj.GetGeneration() && obj.GetDeletionTimestamp().IsZero() &&
+		strings.HasSuffix(is.Message, FinishedMessage("", obj.GetUID()))
+}
 
 // setting returns the method of the interface I, of objects of type t or else of their
 // field Spec. It returns nil if neither has it. A nil Spec gives the zero V.

@@ -19,8 +19,8 @@ var order = []string{
 	"internal/again", "internal/byversion", "internal/definition", "internal/digest/jsonfield", "internal/index",
 	"internal/memory", "internal/setup", "internal/object", "internal/record", "internal/soak", "internal/testv1",
 	"internal/digest", "internal/ready",
-	"internal/write", "internal/engine",
-	"internal/pass", "internal/status", "internal/settle",
+	"internal/write", "internal/engine", "internal/sources", "internal/gauges", "internal/apierr",
+	"internal/pass", "internal/status", "internal/settle", "internal/report",
 	"", "guards", "inuse",
 	"manifests", "component/dependents", "component", "ctrltest", "internal/combinations",
 }

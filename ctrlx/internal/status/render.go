@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/object"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -62,7 +63,7 @@ type Out struct {
 
 // The conditions and reasons that Render adds to those of an outcome.
 const (
-	Finished = "Finished"
+	Finished = object.ConditionFinished
 	Paused   = "Paused"
 
 	timeoutReason   = "Timeout"
@@ -112,7 +113,7 @@ func Render(in In) Out {
 		case c.Type == "Ready":
 			in.addLoop(c)
 		case c.Type == Finished && in.UID != "":
-			c.Message = finishedMessage(c.Message, in.UID)
+			c.Message = object.FinishedMessage(c.Message, in.UID)
 		}
 		if c := &verdict[i]; in.Reason != "" && c.Type != "Ready" && c.Type != Paused {
 			c.Reason = in.Reason
@@ -262,20 +263,6 @@ func (in *In) addLoop(c *flow.Condition) {
 	if len(note) <= maxMessage {
 		c.Message = note
 	}
-}
-
-// finishedMessage returns the message of the condition Finished of an object. It names
-// the object, because a status may be restored under another one.
-func finishedMessage(message string, uid types.UID) string {
-	return message + " (UID " + string(uid) + ")"
-}
-
-// IsFinished reports whether conditions say that the last pass over an object was final
-// for its generation ([flow.Outcome.Final]).
-func IsFinished(all []metav1.Condition, uid types.UID, generation int64) bool {
-	is := meta.FindStatusCondition(all, Finished)
-	return is != nil && is.Status == metav1.ConditionTrue && is.ObservedGeneration == generation &&
-		strings.HasSuffix(is.Message, finishedMessage("", uid))
 }
 
 // Shows reports whether the condition Ready shows an outcome already.

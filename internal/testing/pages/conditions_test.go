@@ -131,8 +131,8 @@ func literals(t *testing.T, path, field string) (all []string) {
 // literals, those in calls of rule, and the constants Code....
 func kubernetesCodes(t *testing.T) []string {
 	t.Helper()
-	const file = "ctrlx/apierrors.go"
-	all := append(constants(t, "ctrlx", "Code"), literals(t, file, "Code")...)
+	const file = "ctrlx/internal/apierr/apierr.go"
+	all := append(constants(t, "ctrlx/internal/apierr", "Code"), literals(t, file, "Code")...)
 	ast.Inspect(parseFile(t, file), func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {
 			if name, ok := call.Fun.(*ast.Ident); ok && name.Name == "rule" {

@@ -1,4 +1,4 @@
-package ctrlx
+package gauges
 
 import (
 	"fmt"
@@ -17,9 +17,9 @@ import (
 // Each gauge shows how many objects are blocked or failed now, and why,
 // whatever the order of the verdicts is.
 func TestVerdictGauges(t *testing.T) {
-	v := counted{name: "T"}
+	v := Counted{Name: "T"}
 	set := func(n int, now memory.Verdict, timedOut bool) func() {
-		return func() { v.decided(types.NamespacedName{Name: fmt.Sprint(n)}, now, timedOut, false, time.Time{}) }
+		return func() { v.Decided(types.NamespacedName{Name: fmt.Sprint(n)}, now, timedOut, false, time.Time{}) }
 	}
 	notReady := memory.Verdict{State: flow.StateBlocked, Reason: "OwnerNotReady", Link: "OwnerReady"}
 	forbidden := memory.Verdict{State: flow.StateFailed, Reason: "Forbidden"}
@@ -41,11 +41,11 @@ func TestVerdictGauges(t *testing.T) {
 		{"the other one, too", set(2, memory.Verdict{}, false), map[string]float64{}},
 		{"another reconciler has an object of the same name", func() {
 			set(1, notReady, false)()
-			other := counted{name: "U"}
-			other.decided(types.NamespacedName{Name: "1"}, notReady, false, false, time.Time{})
-			other.stop()
+			other := Counted{Name: "U"}
+			other.Decided(types.NamespacedName{Name: "1"}, notReady, false, false, time.Time{})
+			other.Stop()
 		}, map[string]float64{"blocked OwnerNotReady": 1}},
-		{"the manager stops", func() { v.stop() }, map[string]float64{}},
+		{"the manager stops", func() { v.Stop() }, map[string]float64{}},
 		{"a pass ends after that", set(5, forbidden, false), map[string]float64{}},
 	}
 	for _, s := range steps {
@@ -62,10 +62,10 @@ func TestVerdictGauges(t *testing.T) {
 // A service can send any code. The gauges have a bounded number of reasons, and
 // count each object once, also while its reason changes.
 func TestVerdictReasonsAreBounded(t *testing.T) {
-	v := counted{name: "Bounded"}
+	v := Counted{Name: "Bounded"}
 	for round := range 3 {
 		for n := range 300 {
-			v.decided(types.NamespacedName{Name: fmt.Sprint(n)}, memory.Verdict{State: flow.StateFailed, Reason: fmt.Sprint("Code", n+50*round)}, false, false, time.Time{})
+			v.Decided(types.NamespacedName{Name: fmt.Sprint(n)}, memory.Verdict{State: flow.StateFailed, Reason: fmt.Sprint("Code", n+50*round)}, false, false, time.Time{})
 		}
 	}
 	got, sum := gauges(t, "Bounded"), 0.0
@@ -76,7 +76,7 @@ func TestVerdictReasonsAreBounded(t *testing.T) {
 		t.Errorf("300 objects with 400 reasons make %d series with a sum of %v: %v", len(got), sum, got)
 	}
 	for n := range 300 {
-		v.forget(types.NamespacedName{Name: fmt.Sprint(n)})
+		v.Forget(types.NamespacedName{Name: fmt.Sprint(n)})
 	}
 	if diff := cmp.Diff(map[string]float64{}, gauges(t, "Bounded")); diff != "" {
 		t.Errorf("no object is left: -want, +got:\n%s", diff)
@@ -93,7 +93,7 @@ func gauges(t *testing.T, reconciler string) map[string]float64 {
 	}
 	all := map[string]float64{}
 	for _, f := range families {
-		state := map[string]string{MetricBlocked: "blocked", MetricFailed: "failed"}[f.GetName()]
+		state := map[string]string{Blocked: "blocked", Failed: "failed"}[f.GetName()]
 		for _, m := range f.GetMetric() {
 			if l := m.GetLabel(); state != "" && l[1].GetValue() == reconciler && m.GetGauge().GetValue() != 0 {
 				all[state+" "+l[0].GetValue()] = m.GetGauge().GetValue()

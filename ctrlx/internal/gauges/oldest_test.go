@@ -1,4 +1,4 @@
-package ctrlx
+package gauges
 
 import (
 	"testing"
@@ -14,10 +14,10 @@ import (
 
 // The oldest resource of each reason counts, as long as it has that reason.
 func TestOldest(t *testing.T) {
-	v := counted{name: "Oldest"}
+	v := Counted{Name: "Oldest"}
 	blocked, failed := memory.Verdict{State: flow.StateBlocked, Reason: "OwnerNotReady"}, memory.Verdict{State: flow.StateFailed, Reason: "Forbidden"}
 	set := func(name string, now memory.Verdict, timedOut bool, at int64) {
-		v.decided(types.NamespacedName{Name: name}, now, timedOut, false, time.Unix(at, 0))
+		v.Decided(types.NamespacedName{Name: name}, now, timedOut, false, time.Unix(at, 0))
 	}
 	steps := []struct {
 		reason string
@@ -31,7 +31,7 @@ func TestOldest(t *testing.T) {
 		{"one exceeds its time-out", func() { set("a", blocked, true, 50) }, map[string]float64{"failed Timeout": 50, "failed Forbidden": 40}},
 		{"an operation is under way", func() { set("b", memory.Verdict{State: flow.StateInProgress}, false, 60) }, map[string]float64{"failed Timeout": 50}},
 		{"all are ready", func() { set("a", memory.Verdict{}, false, 70); set("b", memory.Verdict{}, false, 70) }, map[string]float64{}},
-		{"the manager stops", func() { set("a", blocked, false, 80); v.stop() }, map[string]float64{}},
+		{"the manager stops", func() { set("a", blocked, false, 80); v.Stop() }, map[string]float64{}},
 	}
 	for _, s := range steps {
 		s.do()
@@ -42,7 +42,7 @@ func TestOldest(t *testing.T) {
 		got := map[string]float64{}
 		for _, f := range families {
 			for _, m := range f.GetMetric() {
-				if l := m.GetLabel(); f.GetName() == MetricOldest && l[1].GetValue() == "Oldest" {
+				if l := m.GetLabel(); f.GetName() == Oldest && l[1].GetValue() == "Oldest" {
 					got[l[2].GetValue()+" "+l[0].GetValue()] = m.GetGauge().GetValue()
 				}
 			}

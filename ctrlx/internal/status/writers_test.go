@@ -1,4 +1,4 @@
-package ctrlx
+package status
 
 import (
 	"testing"

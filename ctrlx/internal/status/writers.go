@@ -1,11 +1,10 @@
-package ctrlx
+package status
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,17 +15,23 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
-	"github.com/windlass-go/windlass/ctrlx/internal/status"
+	"github.com/windlass-go/windlass/ctrlx/internal/object"
 )
 
-// queue is the work queue of a controller.
-type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+// Writers notices other writers of the conditions that a reconciler owns.
+type Writers struct {
+	Kind   *object.Kind
+	Memory *memory.Store
+	Now    func() time.Time
+	Queue  atomic.Pointer[Queue] // nil until the controller starts
+}
+
+// Queue is the work queue of a controller.
+type Queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // owned lists the conditions that a reconciler corrects. The condition Finished
 // is not among them: a person removes it to start passes again.
@@ -38,11 +43,11 @@ var owned = [...]string{"Ready", "Reconciling", "Stalled"}
 // writer that reacts to each correction needs.
 const firstDelay, longestDelay, calm = time.Second, 10 * time.Minute, 20 * time.Minute
 
-// changedTypes returns the owned conditions in which two lists differ. It allocates
+// Changed returns the owned conditions in which two lists differ. It allocates
 // nothing if there are none.
-func changedTypes(a, b []metav1.Condition) (changed []string) {
+func Changed(a, b []metav1.Condition) (changed []string) {
 	for _, t := range owned {
-		if !status.Same(meta.FindStatusCondition(a, t), meta.FindStatusCondition(b, t)) {
+		if !Same(meta.FindStatusCondition(a, t), meta.FindStatusCondition(b, t)) {
 			changed = append(changed, t)
 		}
 	}
@@ -59,19 +64,19 @@ func hashOfOwned(all []metav1.Condition) (h uint64) {
 	return h
 }
 
-// overwritten returns the predicate that lets the events of causes pass, and
-// those of overwritten conditions. A delayed correction is added to the queue
+// Events returns the predicate that lets the events of causes pass, and those of
+// overwritten conditions. asked are the causes that a delayed correction does not replace. A delayed correction is added to the queue
 // instead.
-func (r *core) overwritten(causes predicate.Predicate) predicate.Predicate {
+func (w *Writers) Events(asked, causes predicate.Predicate) predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc:  causes.Create,
 		GenericFunc: causes.Generic,
 		DeleteFunc: func(e event.DeleteEvent) bool {
-			r.keep(client.ObjectKeyFromObject(e.Object), false)
+			w.Keep(client.ObjectKeyFromObject(e.Object), false)
 			return causes.Delete(e)
 		},
 		UpdateFunc: func(e event.UpdateEvent) bool {
-			if delay, foreign := r.foreign(e.ObjectOld, e.ObjectNew); foreign {
+			if delay, foreign := w.foreign(e.ObjectOld, e.ObjectNew); foreign {
 				return delay == 0 || asked.Update(e)
 			}
 			return causes.Update(e)
@@ -82,8 +87,8 @@ func (r *core) overwritten(causes predicate.Predicate) predicate.Predicate {
 // foreign reports whether another writer changed an owned condition between two
 // versions of an object, and notes it. A pass has to follow at once if the delay is
 // 0; otherwise a later pass is in the queue.
-func (r *core) foreign(was, is client.Object) (delay time.Duration, foreign bool) {
-	if !r.kind.Is(was) || !r.kind.Is(is) || was.GetUID() != is.GetUID() || was.GetResourceVersion() == is.GetResourceVersion() {
+func (w *Writers) foreign(was, is client.Object) (delay time.Duration, foreign bool) {
+	if !w.Kind.Is(was) || !w.Kind.Is(is) || was.GetUID() != is.GetUID() || was.GetResourceVersion() == is.GetResourceVersion() {
 		return 0, false
 	}
 	defer func() {
@@ -91,32 +96,32 @@ func (r *core) foreign(was, is client.Object) (delay time.Duration, foreign bool
 			foreign = false
 		}
 	}()
-	all := r.kind.Conditions(is)
-	changed := changedTypes(r.kind.Conditions(was), all)
+	all := w.Kind.Conditions(is)
+	changed := Changed(w.Kind.Conditions(was), all)
 	name := client.ObjectKeyFromObject(is)
-	known := r.memory.Get(name)
-	if w := known.Written; w != nil && w.UID == is.GetUID() {
+	known := w.Memory.Get(name)
+	if last := known.Written; last != nil && last.UID == is.GetUID() {
 		version := is.GetResourceVersion()
-		if order, err := resourceversion.CompareResourceVersion(version, w.Version); err == nil && order < 0 {
+		if order, err := resourceversion.CompareResourceVersion(version, last.Version); err == nil && order < 0 {
 			return 0, false // our write has replaced it
 		}
-		if version == w.Version || hashOfOwned(all) == w.Conditions {
+		if version == last.Version || hashOfOwned(all) == last.Conditions {
 			changed = nil
 		}
-		if !w.Running {
-			r.wrote(name, nil)
+		if !last.Running {
+			w.wrote(name, nil)
 		}
 	}
-	if len(changed) == 0 || known.Kept || r.finished(is) { // no pass would correct it
+	if len(changed) == 0 || known.Kept || w.Kind.Finished(is) { // no pass would correct it
 		return 0, false
 	}
-	return r.postponed(name, r.kind.Conditions(was), changed, writerOf(was.GetManagedFields(), is.GetManagedFields()), is.GetUID()), true
+	return w.postponed(name, w.Kind.Conditions(was), changed, writerOf(was.GetManagedFields(), is.GetManagedFields()), is.GetUID()), true
 }
 
 // postponed notes a foreign write. It returns 0 if a pass has to follow at once.
-func (r *core) postponed(name types.NamespacedName, before []metav1.Condition, changed []string, writer string, uid types.UID) (delay time.Duration) {
-	now, scheduled, q := r.opt.now(), false, r.queue.Load()
-	r.memory.Change(name, func(e *memory.Entry) {
+func (w *Writers) postponed(name types.NamespacedName, before []metav1.Condition, changed []string, writer string, uid types.UID) (delay time.Duration) {
+	now, scheduled, q := w.Now(), false, w.Queue.Load()
+	w.Memory.Change(name, func(e *memory.Entry) {
 		f := memory.Fight{UID: uid}
 		if e.Fight != nil && e.Fight.UID == uid && now.Sub(e.Fight.Due) <= calm {
 			f = *e.Fight
@@ -148,11 +153,11 @@ func (r *core) postponed(name types.NamespacedName, before []metav1.Condition, c
 	return delay
 }
 
-// correctionBegins notes that a pass begins, before it reads the object. A foreign write from
+// Begin notes that a pass begins, before it reads the object. A foreign write from
 // now on needs another pass.
-func (r *core) correctionBegins(name types.NamespacedName) {
-	if f := r.memory.Get(name).Fight; f != nil && f.Scheduled {
-		r.memory.Change(name, func(e *memory.Entry) {
+func (w *Writers) Begin(name types.NamespacedName) {
+	if f := w.Memory.Get(name).Fight; f != nil && f.Scheduled {
+		w.Memory.Change(name, func(e *memory.Entry) {
 			next := *e.Fight
 			next.Scheduled = false
 			e.Fight = &next
@@ -160,68 +165,48 @@ func (r *core) correctionBegins(name types.NamespacedName) {
 	}
 }
 
-// writing calls write, which replaces the conditions of obj that the pass read. An
+// Writing calls write, which replaces the conditions of obj that the pass read. An
 // update that the watch reports is ours if it has the written conditions, because the
 // API server may have done a request that failed.
-func (r *core) writing(obj client.Object, written []metav1.Condition, write func() error) error {
+func (w *Writers) Writing(obj client.Object, written []metav1.Condition, write func() error) error {
 	name := client.ObjectKeyFromObject(obj)
-	w := memory.Written{UID: obj.GetUID(), Version: obj.GetResourceVersion(), Conditions: hashOfOwned(written), Running: true}
-	running := w
-	r.wrote(name, &running)
+	now := memory.Written{UID: obj.GetUID(), Version: obj.GetResourceVersion(), Conditions: hashOfOwned(written), Running: true}
+	running := now
+	w.wrote(name, &running)
 	err := write()
-	w.Running = false
+	now.Running = false
 	switch {
 	case err == nil:
-		w.Version, w.Conditions = obj.GetResourceVersion(), hashOfOwned(r.kind.Conditions(obj))
+		now.Version, now.Conditions = obj.GetResourceVersion(), hashOfOwned(w.Kind.Conditions(obj))
 	case apierrors.IsNotFound(err): // no later event has this UID
-		r.wrote(name, nil)
+		w.wrote(name, nil)
 		return err
 	}
-	r.wrote(name, &w)
+	w.wrote(name, &now)
 	return err
 }
 
-func (r *core) wrote(name types.NamespacedName, w *memory.Written) {
-	r.memory.Change(name, func(e *memory.Entry) { e.Written = w })
+func (w *Writers) wrote(name types.NamespacedName, last *memory.Written) {
+	w.Memory.Change(name, func(e *memory.Entry) { e.Written = last })
 }
 
-// readyBefore returns the condition Ready of the last pass: as it was before
+// ReadyBefore returns the condition Ready of the last pass: as it was before
 // another writer changed it, or else as it was read.
-func (r *core) readyBefore(read client.Object) *metav1.Condition {
-	if f := r.memory.Get(client.ObjectKeyFromObject(read)).Fight; f != nil && f.UID == read.GetUID() && f.Noted {
+func (w *Writers) ReadyBefore(read client.Object) *metav1.Condition {
+	if f := w.Memory.Get(client.ObjectKeyFromObject(read)).Fight; f != nil && f.UID == read.GetUID() && f.Noted {
 		return f.Ready
 	}
-	return meta.FindStatusCondition(r.kind.Conditions(read), "Ready")
+	return meta.FindStatusCondition(w.Kind.Conditions(read), "Ready")
 }
 
-// correct ends a pass after which the conditions of obj are those of its
-// verdict. If the pass corrected them, and another writer had changed them, it
-// reports that writer.
-func (r *core) correct(ctx context.Context, obj client.Object, corrected bool) {
-	name := client.ObjectKeyFromObject(obj)
-	r.keep(name, false)
-	f := r.foughtIn(name, obj.GetUID())
-	if f == nil || !corrected {
-		return
-	}
-	verbosity := 0
-	if f.Count > 1 {
-		verbosity = 1
-	}
-	log.FromContext(ctx).V(verbosity).Info("another writer changed the conditions of the object; they are corrected", "conditions", f.Types,
-		"writer", f.Writer, "correction", f.Count)
-	r.tell(obj, &metav1.Condition{Reason: ReasonOverwritten, Message: strings.Join(f.Types, ", ") + ": changed by " + f.Writer +
-		"; corrected, because " + r.name + " owns these conditions: configure the writer to leave them unchanged"}, classify.Warning, "")
-}
-
-// foughtIn takes the foreign write that came before the pass began; nil: there is
+// FoughtIn takes the foreign write that came before the pass began; nil: there is
 // none. A later one is for the next pass.
-func (r *core) foughtIn(name types.NamespacedName, uid types.UID) *memory.Fight {
-	f := r.memory.Get(name).Fight
+func (w *Writers) FoughtIn(name types.NamespacedName, uid types.UID) *memory.Fight {
+	f := w.Memory.Get(name).Fight
 	if f == nil || f.UID != uid || !f.Noted || f.Scheduled {
 		return nil
 	}
-	r.memory.Change(name, func(e *memory.Entry) {
+	w.Memory.Change(name, func(e *memory.Entry) {
 		next := *f
 		next.Noted, next.Ready, next.Types, next.Writer = false, nil, nil, ""
 		if e.Fight == f {
@@ -231,11 +216,11 @@ func (r *core) foughtIn(name types.NamespacedName, uid types.UID) *memory.Fight 
 	return f
 }
 
-// keep records whether a pass left the conditions of an object as they are: another
+// Keep records whether a pass left the conditions of an object as they are: another
 // controller may own them.
-func (r *core) keep(name types.NamespacedName, kept bool) {
-	if r.memory.Get(name).Kept != kept {
-		r.memory.Change(name, func(e *memory.Entry) { e.Kept = kept })
+func (w *Writers) Keep(name types.NamespacedName, kept bool) {
+	if w.Memory.Get(name).Kept != kept {
+		w.Memory.Change(name, func(e *memory.Entry) { e.Kept = kept })
 	}
 }
 
