@@ -50,8 +50,6 @@ func TestHooks(t *testing.T) {
 		end    op
 		want   outcome
 	}{
-		"Before": {"the function runs before the end", []link{before(nil)}, stop,
-			outcome{Events: []string{"before\n", entered, done}, Result: "end()"}},
 		"BeforeRefuses": {"an error of the function is the outcome, and the end does not run", []link{before(refused)}, stop,
 			outcome{Events: []string{"before\n"}, Err: refused}},
 		"AfterRefuses": {"the link returns an error of the function together with the result", []link{after(refused)}, stop,

@@ -129,18 +129,6 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// The end of an observed chain without links gets the caller's context.
-func TestObserverOfNothing(t *testing.T) {
-	var got context.Context
-	h := links{}.Observe(&recorder{}).Then(func(ctx context.Context, _ request) (string, error) {
-		got = ctx
-		return "", nil
-	})
-	if _, err := h(t.Context(), request{}); err != nil || got != t.Context() {
-		t.Errorf("got context %v and error %v, want the caller's context", got, err)
-	}
-}
-
 // An observer gets the point of a link. A nil context from Enter means the
 // context that Enter got.
 func TestObserverOfPoint(t *testing.T) {

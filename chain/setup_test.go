@@ -33,8 +33,6 @@ func TestSetUpPanics(t *testing.T) {
 		"Map":                  {"Map cannot convert links without a function", func() { chain.Map[request, string, request, string](chain.New(quota), nil) }, "chain: Map: the function is nil"},
 		"MapToNil":             {"a converted link must not be nil", func() { chain.Map(chain.New(quota), func(link) link { return nil }) }, "chain: Map: the function made a nil link of quota"},
 		"Append":               {"the position counts the arguments of Append", func() { chain.New(quota).Append(none) }, "chain: Append: link 1 of 1 is nil: leave it out or give a func(next Handler) Handler"},
-		"Prepend":              {"the position counts the arguments of Prepend", func() { chain.New(quota).Prepend(none) }, "chain: Prepend: link 1 of 1 is nil: leave it out or give a func(next Handler) Handler"},
-		"Insert":               {"the position counts the inserted links", func() { must(chain.New(quota).InsertBefore("quota", quota, none)) }, "chain: InsertBefore: link 2 of 2 is nil: leave it out or give a func(next Handler) Handler"},
 		"Replace":              {"a nil link does not remove the named link", func() { must(chain.New(quota).Replace("quota", none)) }, "chain: Replace: link 1 of 1 is nil: leave it out or give a func(next Handler) Handler"},
 		"EmptyName":            {"a link with an empty name cannot be edited", func() { chain.Named("", declared) }, "chain: Named: the name of the link at <here> is empty"},
 		"NamedNil":             {"the message contains the known name", func() { chain.Named("quota", none) }, "chain: Named: link quota at <here> is nil"},
@@ -69,14 +67,5 @@ func TestSetUpPanics(t *testing.T) {
 			}()
 			tc.do()
 		})
-	}
-}
-
-// A chain without links, and a nil observer, are valid.
-func TestEmptyChain(t *testing.T) {
-	for name, c := range map[string]links{"Zero": {}, "Nil": links{}.Observe(nil), "Observed": links{}.Extend().At("Apply").Observe(&tracer{id: "o", on: true})} {
-		if diff := cmp.Diff(play(stopped.end()), play(c.Then(stopped.end()))); diff != "" || c.Len() != 0 || c.String() != "(empty)" {
-			t.Errorf("%s: %d links, printed %q; -want, +got:\n%s", name, c.Len(), c, diff)
-		}
 	}
 }

@@ -19,11 +19,9 @@ func TestAll(t *testing.T) {
 	var (
 		a, b = checks.Ref{Name: "a"}, checks.Ref{Name: "b"}
 
-		pass    = returns[request]("pass", checks.Proceed(), nil)
 		fast    = returns[request]("fast", checks.Block("Fast", "one", checks.WithRetry(classify.Fast), checks.WithAfter(time.Minute), checks.WithWaitingFor(a)), nil)
 		slow    = returns[request]("slow", checks.Block("Slow", "two", checks.WithAfter(time.Second), checks.WithWaitingFor(b, a)), nil)
 		slower  = returns[request]("slower", checks.Block("Slower", "three"), nil)
-		skip    = returns[request]("skip", checks.Skip("why"), nil)
 		ignore  = returns[request]("ignore", checks.Ignore("not mine"), nil)
 		done    = returns[request]("done", checks.Finished("Denied", "by a person"), nil)
 		release = returns[request]("release", checks.Release("retained"), nil)
@@ -42,21 +40,15 @@ func TestAll(t *testing.T) {
 		err    string
 		is     []error
 	}{
-		"Union":         {"the longest retry gives the reason, with all messages and each awaited object once", []link{fast, slow}, checks.Block("Slow", "fast: one; slow: two", checks.WithAfter(time.Minute), checks.WithWaitingFor(a, b)), "", nil},
-		"First":         {"the first of two equal retries gives the reason", []link{fast, slower, pass, slow}, checks.Block("Slower", "fast: one; slower: three; slow: two", checks.WithAfter(time.Minute), checks.WithWaitingFor(a, b)), "", nil},
-		"Skip":          {"All skips if nothing blocks", []link{pass, skip, pass}, checks.Skip("why"), "", nil},
-		"IgnoreWins":    {"Ignore wins, so that nothing is written to the resource of another controller", []link{slower, done, fail, ignore, release}, checks.Ignore("not mine"), "", nil},
-		"FinishedWins":  {"Finished wins over blocks before and after it", []link{slower, fast, done, slower, skip}, checks.Finished("Denied", "by a person"), "", nil},
-		"FinishedError": {"an error wins over Finished", []link{done, fail}, checks.Result{}, "fail: a test error", []error{errTest}},
-		"Release":       {"a release wins over a skip", []link{skip, release}, checks.Release("retained"), "", nil},
-		"KeepsStatus":   {"one block that writes the status makes All write it", []link{kept, slower, kept}, checks.Block("Kept", "kept: four; slower: three; kept: four"), "", nil},
-		"KeepsBoth":     {"All keeps the status if each block does", []link{kept, kept}, checks.Block("Kept", "kept: four; kept: four", checks.WithStatusKept()), "", nil},
-		"SelfFirst":     {"All waits for the resource itself if the first block does", []link{self, slower}, checks.Block("Self", "self: five; slower: three", checks.WithWaitingForSelf()), "", nil},
-		"Eleven":        {"the message counts the blocks after the tenth", slices.Repeat([]link{slower}, 11), checks.Block("Slower", ten+"; and 1 more"), "", nil},
-		"TooLong":       {"a longer one is cut", []link{slower, long(995)}, checks.Block("Slower", "slower: three; "+text.Line("long: "+strings.Repeat("x", 995), 1000)), "", nil},
-		"Error":         {"an error wins, and its text includes the blocks", []link{slower, fail, fast}, checks.Block("Slower", "slower: three; fast: one", checks.WithAfter(time.Minute), checks.WithWaitingFor(a)), "fail: a test error; and blocked: slower: three; fast: one", []error{errTest}},
-		"Errors":        {"errors.Is finds each error, and All does not proceed", []link{fail, pass, other, skip}, checks.Result{}, "fail: a test error; other: another error", []error{errTest, errOther}},
-		"Panic":         {"a panic is an error, and the other checks run", []link{panicky, slower}, checks.Block("Slower", "three"), "panicky: panic in link panicky: a test error; and blocked: three", []error{errTest}},
+		"Union":       {"the longest retry gives the reason, with all messages and each awaited object once", []link{fast, slow}, checks.Block("Slow", "fast: one; slow: two", checks.WithAfter(time.Minute), checks.WithWaitingFor(a, b)), "", nil},
+		"IgnoreWins":  {"Ignore wins, so that nothing is written to the resource of another controller", []link{slower, done, fail, ignore, release}, checks.Ignore("not mine"), "", nil},
+		"KeepsStatus": {"one block that writes the status makes All write it", []link{kept, slower, kept}, checks.Block("Kept", "kept: four; slower: three; kept: four"), "", nil},
+		"KeepsBoth":   {"All keeps the status if each block does", []link{kept, kept}, checks.Block("Kept", "kept: four; kept: four", checks.WithStatusKept()), "", nil},
+		"SelfFirst":   {"All waits for the resource itself if the first block does", []link{self, slower}, checks.Block("Self", "self: five; slower: three", checks.WithWaitingForSelf()), "", nil},
+		"Eleven":      {"the message counts the blocks after the tenth", slices.Repeat([]link{slower}, 11), checks.Block("Slower", ten+"; and 1 more"), "", nil},
+		"TooLong":     {"a longer one is cut", []link{slower, long(995)}, checks.Block("Slower", "slower: three; "+text.Line("long: "+strings.Repeat("x", 995), 1000)), "", nil},
+		"Error":       {"an error wins, and its text includes the blocks", []link{slower, fail, fast}, checks.Block("Slower", "slower: three; fast: one", checks.WithAfter(time.Minute), checks.WithWaitingFor(a)), "fail: a test error; and blocked: slower: three; fast: one", []error{errTest}},
+		"Panic":       {"a panic is an error, and the other checks run", []link{panicky, slower}, checks.Block("Slower", "three"), "panicky: panic in link panicky: a test error; and blocked: three", []error{errTest}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -196,14 +196,6 @@ func TestAllocations(t *testing.T) {
 		change(req)
 		return req
 	}
-	resolves := func(o checks.Object) in {
-		return pass(func(r in) {
-			r.Resolver = func(context.Context, checks.Ref) (checks.Object, error) { return o, nil }
-		})
-	}
-	connection := func(status string) in {
-		return pass(func(r in) { r.Resource.Status.Connections[0].Status = status })
-	}
 	reference := checks.ReferenceReady("network", func(*Database) []checks.Ref { return networks })
 	suitable := checks.ReferenceIs("network", func(*Database) []checks.Ref { return networks }, func(d *Database, c *Cluster) string {
 		if c.Version > d.Version {
@@ -222,7 +214,6 @@ func TestAllocations(t *testing.T) {
 		r.Vocabulary = words
 		r.Resource.Status.Connections[0].Status = "ACCEPTED"
 	})
-	byID := pass(func(r in) { r.Owner = checks.Object{Ref: arm} })
 
 	cases := map[string]struct {
 		reason string
@@ -249,18 +240,10 @@ func TestAllocations(t *testing.T) {
 		"Vocabulary": {"another Vocabulary allocates nothing", live("READY"), other, "", 0},
 
 		"OwnerReady/NotFound": {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 3},
-		"OwnerReady/ByID":     {"OnOwner copies the block to name the check inside", on(checks.OwnerReady(checks.WithByIDBlocked())), byID, "OwnerKnownByIDOnly", 3},
 
-		"OwnerProvisioningState/State": {"OnOwner copies the block to name the check inside", on(checks.OwnerProvisioningState(state, checks.WithAllowed("Ready", "Stopped"))), passing(), "OwnerState", 3},
-
-		"OwnerFits/Objection":   {"a block is a decision and its text", checks.OwnerFits("suits", func(*Database, *Cluster) string { return "too old" }), passing(), "OwnerUnsuitable", 2},
-		"Reference/NotFound":    {"a block is a decision and its text", reference, resolves(checks.Object{}), "ReferenceNotFound", 2},
-		"ReferenceIs/Objection": {"a block is a decision and its text", suitable, resolves(checks.Object{Value: &Cluster{Version: 99}}), "ReferenceUnsuitable", 2},
-		"Approval/Rejected":     {"a block is a decision and its text", approvals, connection("Rejected"), "ApprovalRejected", 2},
-		"Paused/Paused":         {"a block is a decision and its text", checks.Paused(func(*Database) bool { return true }), passing(), "Paused", 2},
-		"Options":               {"the options need no allocation", checks.Paused(func(*Database) bool { return true }, checks.WithAfter(1), checks.WithWaitingFor(lan)), passing(), "Paused", 2},
-		"Replaced":              {"another reason needs no allocation", checks.Paused(func(*Database) bool { return true }, checks.WithReason("OnHold")), passing(), "OnHold", 2},
-		"All/OneBlock":          {"All returns a single block unchanged", checks.All(reference, checks.Paused(func(*Database) bool { return true })), passing(), "Paused", 2},
+		"OwnerFits/Objection": {"a block is a decision and its text", checks.OwnerFits("suits", func(*Database, *Cluster) string { return "too old" }), passing(), "OwnerUnsuitable", 2},
+		"Options":             {"the options need no allocation", checks.Paused(func(*Database) bool { return true }, checks.WithAfter(1), checks.WithWaitingFor(lan)), passing(), "Paused", 2},
+		"All/OneBlock":        {"All returns a single block unchanged", checks.All(reference, checks.Paused(func(*Database) bool { return true })), passing(), "Paused", 2},
 		"Own": {"a block of a user's check", checks.Check("own", func(context.Context, request) (checks.Result, error) {
 			return checks.Block("NotYet", "wait", checks.WithWaitingFor()), nil
 		}), passing(), "NotYet", 2},

@@ -84,11 +84,8 @@ func TestQueryString(t *testing.T) {
 		want   string
 	}{
 		"Whole":   {"each condition is a part", checks.Query{Group: "example.com", Kind: "Database", Namespace: "team", Selector: "app=web", Field: "spec.cluster", Value: "demo"}, "every Database.example.com in team with app=web and spec.cluster=demo"},
-		"Group":   {"a group without a kind names nothing", checks.Query{Group: "example.com"}, "every object"},
 		"All":     {"all namespaces are named in words", checks.Query{Kind: "Cluster", Namespace: checks.AllNamespaces}, "every Cluster in all namespaces"},
 		"NoValue": {"an empty value is a value", checks.Query{Kind: "Cluster", Field: "spec.host"}, "every Cluster with spec.host="},
-		"Hostile": {"hostile text does not forge a line", checks.Query{Kind: "Cluster", Selector: "a\nready  Database\x1b[2J"}, `every Cluster with a; ready  Database\x1b[2J`},
-		"Long":    {"a long text is cut", checks.Query{Kind: "Cluster", Selector: strings.Repeat("a", 2000)}, "every Cluster with " + strings.Repeat("a", 959) + "... (1,041 bytes more)"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -147,9 +144,6 @@ func TestListerOnly(t *testing.T) {
 		"None": {reason: "an empty set has the ref of the query", lister: listed(), q: q, want: checks.Object{Ref: q.Ref()}},
 		"Several": {reason: "several objects are named", lister: listed(c[0], me, c[1]), q: q,
 			want: checks.Object{Ref: q.Ref(), Partial: "2 objects exist, and exactly one may: Cluster team/c1; Cluster team/c2"}},
-		"Many": {reason: "at most ten objects are named", lister: listed(c...), q: q,
-			want: checks.Object{Ref: q.Ref(), Partial: "12 objects exist, and exactly one may: Cluster team/c1; Cluster team/c2; Cluster team/c3; Cluster team/c4; Cluster team/c5; " +
-				"Cluster team/c6; Cluster team/c7; Cluster team/c8; Cluster team/c9; Cluster team/c10; and 2 more"}},
 		"Error":  {reason: "an error is no empty set", lister: func(context.Context, checks.Query) ([]checks.Object, error) { return numbered(1), errDown }, q: q, err: "every Cluster: the index is down", is: errDown},
 		"Nil":    {reason: "a nil Lister cannot list", q: q, err: "every Cluster: the request has no lister: give the reconciler one with flow.WithLister", is: checks.ErrNoLister},
 		"NoKind": {reason: "a query without a Kind names no set", lister: listed(c[0]), q: checks.Query{Selector: "a"}, err: "every object with a: the query has no Kind: name the kind of the objects"},

@@ -45,11 +45,6 @@ func TestValidReason(t *testing.T) {
 	})
 }
 
-// FuzzReason has its corpus in testdata/fuzz.
-func FuzzReason(f *testing.F) {
-	f.Fuzz(func(t *testing.T, word string) { mustBeValidByKubernetes(t, word) })
-}
-
 // TestReasons reads the reasons from the source, so that it also tests new
 // ones.
 func TestReasons(t *testing.T) {

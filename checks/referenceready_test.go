@@ -63,7 +63,6 @@ func TestReferenceReady(t *testing.T) {
 		is         error
 		asked      []checks.Ref
 	}{
-		"Zero":        {reason: "a zero Ref is not looked up", refs: refs(checks.Ref{}), want: proceeding()},
 		"Ready":       {reason: "a ready object proceeds", refs: refs(ready), want: proceeding(), asked: refs(ready)},
 		"NotFound":    {reason: "a missing object is awaited", refs: refs(nothing), want: blocks("ReferenceNotFound", classify.Fast, "network Network nothing"+notFound, nothing), asked: refs(nothing)},
 		"TypedNil":    {reason: "a nil pointer is missing", refs: refs(typedNil), want: blocks("ReferenceNotFound", classify.Fast, "network Network nil"+notFound, typedNil), asked: refs(typedNil)},
@@ -84,8 +83,7 @@ func TestReferenceReady(t *testing.T) {
 			reason: "an error of one reference does not hide the others", refs: refs(broken, nothing, ready),
 			want: fails("network Broken team/one: the index is down; and blocked: network Network nothing" + notFound), is: errDown, asked: refs(broken, nothing, ready),
 		},
-		"OptionsError": {reason: "an error has no block that options could change", refs: refs(broken), opts: []checks.Option{checks.WithRetry(classify.Slow)}, want: fails("network Broken team/one: the index is down"), is: errDown, asked: refs(broken)},
-		"Options":      {reason: "options replace the reason and the retry", refs: refs(nothing), opts: []checks.Option{checks.WithReason("NoNetwork"), checks.WithRetry(classify.Slow)}, want: blocks("NoNetwork", classify.Slow, "network Network nothing"+notFound, nothing), asked: refs(nothing)},
+		"Options": {reason: "options replace the reason and the retry", refs: refs(nothing), opts: []checks.Option{checks.WithReason("NoNetwork"), checks.WithRetry(classify.Slow)}, want: blocks("NoNetwork", classify.Slow, "network Network nothing"+notFound, nothing), asked: refs(nothing)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

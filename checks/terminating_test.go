@@ -18,12 +18,10 @@ func TestTerminatingReference(t *testing.T) {
 		object   checks.Object
 		want     string // the reason of the block; empty: the check proceeds
 	}{
-		"Ready":            {"it exists, and only its deletion was requested", true, checks.Object{Value: 1, Readiness: ready, Deleting: true}, ""},
-		"NotReady":         {"an object that is being deleted is seldom ready", true, checks.Object{Value: 1, Readiness: checks.Readiness{State: checks.NotReady}, Deleting: true}, ""},
-		"Missing":          {"the deletion may need it, and it does not exist", true, checks.Object{}, checks.ReasonReferenceNotFound},
-		"MissingDeleting":  {"an object that does not exist is not usable", true, checks.Object{Deleting: true}, checks.ReasonReferenceNotFound},
-		"NotReadyNotGoing": {"it may become ready, and does not wait for this deletion", true, checks.Object{Value: 1, Readiness: checks.Readiness{State: checks.NotReady}}, checks.ReasonReferenceNotReady},
-		"NoDeletion":       {"a resource that stays must not use an object that goes", false, checks.Object{Value: 1, Readiness: ready, Deleting: true}, checks.ReasonReferenceNotReady},
+		"Ready":      {"it exists, and only its deletion was requested", true, checks.Object{Value: 1, Readiness: ready, Deleting: true}, ""},
+		"NotReady":   {"an object that is being deleted is seldom ready", true, checks.Object{Value: 1, Readiness: checks.Readiness{State: checks.NotReady}, Deleting: true}, ""},
+		"Missing":    {"the deletion may need it, and it does not exist", true, checks.Object{}, checks.ReasonReferenceNotFound},
+		"NoDeletion": {"a resource that stays must not use an object that goes", false, checks.Object{Value: 1, Readiness: ready, Deleting: true}, checks.ReasonReferenceNotReady},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -21,7 +21,6 @@ func TestVocabulary(t *testing.T) {
 	state := func(opts ...checks.Option) checks.Middleware[*Deep] {
 		return checks.ProvisioningState(deepState, opts...)
 	}
-	owner := checks.OnOwner[*Deep](checks.OwnerProvisioningState(deepState))
 	cases := map[string]struct {
 		reason string
 		link   checks.Middleware[*Deep]
@@ -32,14 +31,10 @@ func TestVocabulary(t *testing.T) {
 	}{
 		"Settled":    {"a settled state proceeds", state(), "broken", words, false, proceeding()},
 		"Busy":       {"another state blocks, and the message has the cloud's words", state(), "PATCHING", words, false, blocks("ResourceState", classify.Slow, `the resource is in state "PATCHING": it must be READY or BROKEN`)},
-		"Good":       {"after Apply a final good state proceeds", state(), "READY", words, true, proceeding()},
 		"NotGood":    {"after Apply another settled state blocks", state(), "BROKEN", words, true, blocks("ResourceState", classify.Slow, `the resource is in state "BROKEN": it must be READY`)},
 		"Live":       {"LiveState uses these words", live(deep(ptr(State("BROKEN")))), "", words, false, proceeding()},
-		"Owner":      {"OwnerProvisioningState uses these words", owner, "BROKEN", words, false, proceeding()},
-		"Empty":      {"an empty vocabulary means Azure's words", state(), "Succeeded", &checks.Vocabulary{}, false, proceeding()},
 		"AzuresWord": {"Azure's word does not approve", approval("Approved"), "", words, false, blocks("ApprovalUnknown", classify.Slow, `link has the unknown approval status "Approved": it must be approved`)},
 		"Waiting":    {"each word of a list counts", approval("WAITING"), "", words, false, blocks("ApprovalPending", classify.Slow, "link must be approved by a person")},
-		"Rejected":   {"the cloud's word for a rejection", approval("DENIED"), "", words, false, blocks("ApprovalRejected", classify.OnChange, "link was rejected: a person has to approve it or to remove it")},
 		"OnlyStates": {"approvals use Azure's words if only states are given", approval("Approved"), "", &checks.Vocabulary{Settled: []string{"READY"}, Succeeded: []string{"READY"}}, false, proceeding()},
 	}
 	for name, tc := range cases {
@@ -57,15 +52,13 @@ func TestVocabularyCheck(t *testing.T) {
 		words  *checks.Vocabulary
 		want   string // what the error contains; empty: there is none
 	}{
-		"Nil":       {"nil means Azure's words", nil, ""},
-		"Zero":      {"the zero Vocabulary means Azure's words", &checks.Vocabulary{}, ""},
-		"Whole":     {"words of another cloud", words, ""},
-		"NoGood":    {"without a good state no resource becomes Ready", &checks.Vocabulary{Settled: []string{"READY"}}, "one of Settled and Succeeded is empty"},
-		"NoSettled": {"without settled states no resource can be changed", &checks.Vocabulary{Succeeded: []string{"READY"}}, "one of Settled and Succeeded is empty"},
-		"NotIn":     {"a good state must be settled", &checks.Vocabulary{Settled: []string{"BROKEN"}, Succeeded: []string{"READY"}}, `"READY" is in Succeeded but not in Settled`},
-		"Folded":    {"case makes no difference", &checks.Vocabulary{Settled: []string{"Ready"}, Succeeded: []string{"READY "}}, ""},
-		"Blank":     {"white space is no word", &checks.Vocabulary{Pending: []string{" "}}, "a word is empty"},
-		"Twice":     {"a status must have one meaning", &checks.Vocabulary{Approved: []string{"pending"}}, `"pending" has two meanings`},
+		"Nil":    {"nil means Azure's words", nil, ""},
+		"Whole":  {"words of another cloud", words, ""},
+		"NoGood": {"without a good state no resource becomes Ready", &checks.Vocabulary{Settled: []string{"READY"}}, "one of Settled and Succeeded is empty"},
+		"NotIn":  {"a good state must be settled", &checks.Vocabulary{Settled: []string{"BROKEN"}, Succeeded: []string{"READY"}}, `"READY" is in Succeeded but not in Settled`},
+		"Folded": {"case makes no difference", &checks.Vocabulary{Settled: []string{"Ready"}, Succeeded: []string{"READY "}}, ""},
+		"Blank":  {"white space is no word", &checks.Vocabulary{Pending: []string{" "}}, "a word is empty"},
+		"Twice":  {"a status must have one meaning", &checks.Vocabulary{Approved: []string{"pending"}}, `"pending" has two meanings`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -75,13 +75,10 @@ func TestReason(t *testing.T) {
 	}{
 		"valid":         {"a valid code is the reason", "Conflict", "x", "Conflict"},
 		"not ASCII":     {"each character becomes one underscore", "Überlast", "x", "Code_berlast"},
-		"not UTF-8":     {"an invalid byte becomes an underscore", "a\xffb\x80", "x", "a_b_"},
 		"first letters": {"each ASCII letter may start a reason", "aAzZ09", "x", "aAzZ09"},
 		"no code":       {"the words of the rule replace a missing code", "", "Redis is busy", "RedisIsBusy"},
 		"conditions":    {"conditions have words, too", "", `message contains "was not found"`, "MessageContainsWasNotFound"},
 		"nothing":       {"there is always a reason", "", "???", "Failed"},
-		"longest":       {"1024 characters are allowed", strings.Repeat("x", 1024), "x", strings.Repeat("x", 1024)},
-		"too long":      {"a longer reason is cut", strings.Repeat("x", 2000), "x", strings.Repeat("x", 1024)},
 		"long rule":     {"the words of a rule are cut, too", "", strings.Repeat("x ", 2000), strings.Repeat("X", 1024)},
 	}
 	for name, c := range cases {
@@ -136,14 +133,10 @@ func TestClassificationString(t *testing.T) {
 		c    Classification
 		want string
 	}{
-		"after":          {(&Failure{Code: "Conflict", Message: "busy", After: 30 * time.Second}).As("Conflict", Slow), "slow after 30s, rule Conflict: busy"},
-		"code":           {(&Failure{Code: "Conflict", Message: "busy"}).As("Mine", OnChange), "on change, rule Mine, code Conflict: busy"},
-		"no code":        {(&Failure{Message: "busy"}).As("Mine", Fast), "fast, rule Mine: busy"},
-		"shortest delay": {(&Failure{Message: "busy"}).As("Mine", Fast).WithAfter(1), "fast after 1ns, rule Mine: busy"},
-		"long rule":      {(&Failure{Message: "busy"}).As(strings.Repeat("r", 300), Fast), "fast, rule " + strings.Repeat("r", 180) + "... (120 bytes more): busy"},
-		"long code":      {(&Failure{Code: strings.Repeat("c", 300), Message: "busy"}).As("Mine", Fast), "fast, rule Mine, code " + strings.Repeat("c", 180) + "... (120 bytes more): busy"},
-		"long message":   {(&Failure{Message: strings.Repeat("m", 3000)}).As("Mine", Fast), "fast, rule Mine: " + strings.Repeat("m", 1961) + "... (1,039 bytes more)"},
-		"canceled":       {Classification{d: &decision{retry: Fast, canceled: true, rule: "Canceled", message: "context canceled"}}, "canceled, rule Canceled: context canceled"},
+		"after":    {(&Failure{Code: "Conflict", Message: "busy", After: 30 * time.Second}).As("Conflict", Slow), "slow after 30s, rule Conflict: busy"},
+		"code":     {(&Failure{Code: "Conflict", Message: "busy"}).As("Mine", OnChange), "on change, rule Mine, code Conflict: busy"},
+		"no code":  {(&Failure{Message: "busy"}).As("Mine", Fast), "fast, rule Mine: busy"},
+		"canceled": {Classification{d: &decision{retry: Fast, canceled: true, rule: "Canceled", message: "context canceled"}}, "canceled, rule Canceled: context canceled"},
 	}
 	for name, c := range cases {
 		if diff := cmp.Diff(c.want, c.c.String()); diff != "" {

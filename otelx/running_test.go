@@ -41,11 +41,9 @@ func TestNotes(t *testing.T) {
 		links  []chain.Middleware[int, int]
 		want   [][]string // of the innermost link first
 	}{
-		"Both":     {"a link has its notes from before and after the inner link", []chain.Middleware[int, int]{note("outer", 1, 1), note("inner", 1, 0)}, [][]string{{"inner before 0"}, {"outer before 0", "outer after 0"}}},
-		"Order":    {"each link has the note that it made after its inner links", []chain.Middleware[int, int]{note("a", 0, 1), note("b", 0, 1), note("c", 0, 1)}, [][]string{{"c after 0"}, {"b after 0"}, {"a after 0"}}},
-		"Room":     {"two running links keep twenty notes", []chain.Middleware[int, int]{note("outer", 0, 0), note("inner", 25, 0)}, [][]string{list("inner before", 20), nil}},
-		"NoNotes":  {"a link without notes has no such attribute", []chain.Middleware[int, int]{note("outer", 0, 0)}, [][]string{nil}},
-		"LongNote": {"a note is bounded", []chain.Middleware[int, int]{note(strings.Repeat("x", 5000), 1, 0)}, [][]string{{strings.Repeat("x", 978) + "... (4,031 bytes more)"}}},
+		"Both":    {"a link has its notes from before and after the inner link", []chain.Middleware[int, int]{note("outer", 1, 1), note("inner", 1, 0)}, [][]string{{"inner before 0"}, {"outer before 0", "outer after 0"}}},
+		"Room":    {"two running links keep twenty notes", []chain.Middleware[int, int]{note("outer", 0, 0), note("inner", 25, 0)}, [][]string{list("inner before", 20), nil}},
+		"NoNotes": {"a link without notes has no such attribute", []chain.Middleware[int, int]{note("outer", 0, 0)}, [][]string{nil}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
