@@ -77,7 +77,6 @@ func TestBackoff(t *testing.T) {
 		"Failed":      {"an error and a block share a counter", []string{"failed", "slow", "failed"}, []time.Duration{s, 2 * s, 4 * s}},
 		"Ready":       {"a ready resource is reconciled at the resync", []string{"ready", "ready"}, []time.Duration{time.Hour, time.Hour}},
 		"InProgress":  {"without a delay of the server the delays are those of Fast", []string{"in progress", "in progress", "in progress"}, []time.Duration{s, 2 * s, 4 * s}},
-		"Deleting":    {"a deletion counts like an operation in progress", []string{"deleting", "in progress", "deleting"}, []time.Duration{s, 2 * s, 4 * s}},
 		"ServerDelay": {"the pass uses the server's delay and does not count", []string{"in progress", "in progress+1m", "in progress"}, []time.Duration{s, m, 2 * s}},
 		"Own":         {"each counter is separate: many slow failures do not delay the first fast one", []string{"slow", "slow", "slow", "slow", "fast", "in progress", "slow", "fast"}, []time.Duration{s, 2 * s, 4 * s, 8 * s, s, s, 16 * s, 2 * s}},
 		"Once":        {"the delay of a check is used once and not counted", []string{"fast", "fast+1m", "fast", "very slow+1m", "very slow", "fast"}, []time.Duration{s, m, 2 * s, m, time.Hour, 4 * s}},
@@ -86,7 +85,6 @@ func TestBackoff(t *testing.T) {
 		"AfterSpec":   {"another spec resets the counts", []string{"fast", "slow", "fast", "spec", "fast", "slow"}, []time.Duration{s, s, 2 * s, s, s}},
 		"SpecInWaits": {"another spec resets the counts, even if the first outcome after it is not counted", []string{"fast", "fast", "spec", "very slow", "fast"}, []time.Duration{s, 2 * s, time.Hour, s}},
 		"Canceled":    {"a canceled pass changes nothing", []string{"fast", "canceled", "fast"}, []time.Duration{s, 0, 2 * s}},
-		"NotCounted":  {"an outcome that is not counted resets nothing", []string{"fast", "very slow", "fast"}, []time.Duration{s, time.Hour, 2 * s}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -116,11 +114,9 @@ func TestBackoffSettings(t *testing.T) {
 		want   []time.Duration
 	}{
 		"Steps":         {"the first and the longest delay are set", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, 3*time.Second, 10*time.Second)}, "fast", []time.Duration{3e9, 6e9, 10e9, 10e9}},
-		"Slow":          {"the delays of Slow are set", []flow.BackoffOption{flow.WithBackoffSteps(classify.Slow, time.Minute, time.Minute)}, "slow", []time.Duration{60e9, 60e9}},
 		"InProgress":    {"an operation in progress uses the delays of Fast", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, 5*time.Second, time.Minute)}, "in progress", []time.Duration{5e9, 10e9}},
 		"Resync":        {"the resync is set", []flow.BackoffOption{flow.WithBackoffResync(time.Minute)}, "very slow", []time.Duration{60e9, 60e9}},
 		"Shortest":      {"no delay is below a millisecond", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, 1, 1)}, "fast", []time.Duration{time.Millisecond, time.Millisecond}},
-		"ShortResync":   {"no resync is below a millisecond", []flow.BackoffOption{flow.WithBackoffResync(1)}, "ready", []time.Duration{time.Millisecond}},
 		"AbsurdResync":  {"the longest resync is 73 years, without overflow", []flow.BackoffOption{flow.WithBackoffResync(math.MaxInt64), flow.WithBackoffJitter(0, 0.9), flow.WithBackoffRand(func() float64 { return 1 })}, "ready", []time.Duration{time.Duration(1.9 * float64(math.MaxInt64/4))}},
 		"JitterToFloor": {"jitter may shorten a delay to the floor", []flow.BackoffOption{flow.WithBackoffSteps(classify.Slow, 2*time.Second, time.Minute), flow.WithBackoffJitter(0.5, 0), flow.WithBackoffRand(func() float64 { return 1 })}, "slow", []time.Duration{1e9, 2e9}},
 		"AbsurdLongest": {"the longest delay is 73 years", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, math.MaxInt64, math.MaxInt64)}, "fast", []time.Duration{math.MaxInt64 / 4, math.MaxInt64 / 4}},
@@ -150,11 +146,9 @@ func TestBackoffJitter(t *testing.T) {
 		random float64
 		want   time.Duration
 	}{
-		"StepNone":      {"the first delay is a second", "fast", 0, time.Second},
 		"StepHalf":      {"no delay is below a second, so jitter lengthens it", "fast", 0.5, 1050 * time.Millisecond},
 		"StepMost":      {"jitter lengthens a delay by up to a tenth", "slow", 0.999999, 1100 * time.Millisecond},
 		"ResyncLeast":   {"the resync is shortened", "ready", 0, 45 * time.Minute},
-		"ResyncMiddle":  {"the resync stays", "on change", 0.5, time.Hour},
 		"ResyncMost":    {"the resync is lengthened", "very slow", 0.999999, 75 * time.Minute},
 		"DelayOfServer": {"the server's delay has no jitter", "fast+1m", 0.7, time.Minute},
 		"InProgress":    {"polls have jitter, too", "in progress", 0.5, 1050 * time.Millisecond},
@@ -184,10 +178,8 @@ func TestGivenDelays(t *testing.T) {
 		asked  time.Duration // what a block gets; 0: want
 	}{
 		"Tiny":       {"a millisecond would be a busy loop", nil, time.Millisecond, time.Second, 0},
-		"Floor":      {"a second is kept", nil, time.Second, time.Second, 0},
 		"Short":      {"a shorter step sets a lower floor", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, 10*time.Millisecond, time.Second)}, time.Millisecond, 10 * time.Millisecond, 0},
 		"Least":      {"a nanosecond is a delay, too, and is not counted", nil, 1, time.Second, 0},
-		"LongSteps":  {"longer steps do not raise the floor", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, 9*time.Second, time.Minute), flow.WithBackoffSteps(classify.Slow, 9*time.Second, time.Minute)}, 1, time.Second, 0},
 		"Resync":     {"a delay as long as the resync is kept, without jitter", []flow.BackoffOption{flow.WithBackoffJitter(0, 0.5), flow.WithBackoffRand(func() float64 { return 0 })}, time.Hour, time.Hour, 0},
 		"Never":      {"a server cannot stop the resync; a check can, for 73 years", nil, math.MaxInt64, time.Hour, math.MaxInt64 / 4},
 		"LessResync": {"a shorter resync replaces a longer delay of a server; a check gets the delay that it asks for", []flow.BackoffOption{flow.WithBackoffResync(time.Minute)}, time.Hour, time.Minute, time.Hour},
@@ -240,21 +232,6 @@ func TestBackoffFunctions(t *testing.T) {
 	})
 }
 
-func TestBackoffIsRandom(t *testing.T) {
-	b, ready := flow.NewBackoff(), outcomeOf(t, "ready", 0)
-	seen := map[time.Duration]bool{}
-	for range 20 {
-		delay, _ := b.Next("p", ready)
-		seen[delay] = true
-		if delay < 45*time.Minute || delay > 75*time.Minute {
-			t.Errorf("%s is not within 25 %% of an hour", delay)
-		}
-	}
-	if len(seen) < 10 {
-		t.Errorf("of 20 delays only %d differ", len(seen))
-	}
-}
-
 // For all outcomes: no delay is zero, negative or above its bound, and again is
 // true if a pass must follow.
 func TestBackoffBounds(t *testing.T) {
@@ -287,10 +264,9 @@ func TestBackoffSweep(t *testing.T) {
 		used   int           // keys of the first that are used again just before the last one
 		want   int           // the number of keys with counts after that
 	}{
-		"InUse":     {"no key is dropped that was used within two resyncs", 2 * time.Hour, 0, many + over + 1},
-		"Unused":    {"unused keys are dropped down to 1,024", 2*time.Hour + 1, 0, many},
-		"Some":      {"keys that were used again stay", 2*time.Hour + 1, many + over - 10, many + over - 10 + 1},
-		"YearsBack": {"keys that were used in the future are unused", -9 * 365 * 24 * time.Hour, 0, many},
+		"InUse":  {"no key is dropped that was used within two resyncs", 2 * time.Hour, 0, many + over + 1},
+		"Unused": {"unused keys are dropped down to 1,024", 2*time.Hour + 1, 0, many},
+		"Some":   {"keys that were used again stay", 2*time.Hour + 1, many + over - 10, many + over - 10 + 1},
 	}
 	fast := outcomeOf(t, "fast", 0)
 	for name, tc := range cases {

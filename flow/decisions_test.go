@@ -165,28 +165,6 @@ func TestMisplaced(t *testing.T) {
 	}
 }
 
-// A user can delete a finished resource: the checks inside Finished then run.
-func TestFinishedIsDeleted(t *testing.T) {
-	for name, inner := range map[string][]checks.Middleware[*pool]{
-		"OnlyChecks": nil,
-		"WithARawLink": {link("raw", func(ctx context.Context, req *checks.Request[*pool], next checks.Handler[*pool]) (checks.Result, error) {
-			return next(ctx, req)
-		})},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := &cloud{}
-			e := ext{EntryCheck: chain.New(append(inner,
-				returns[*checks.Request[*pool]]("denied", checks.Finished("Denied", ""), nil),
-				returns[*checks.Request[*pool]]("mine", checks.Ignore("not mine"), nil))...)}
-			r := flow.New("Pool", c.operations(), e)
-			mustEqual(t, "it is finished", flow.StateFinished, r.Reconcile(t.Context(), &pool{}).State())
-			out := r.Reconcile(t.Context(), &pool{deleting: true})
-			mustEqual(t, "the inner check decides about the deletion", "ignored at EntryCheck by mine", out.String()[:len("ignored at EntryCheck by mine")])
-			mustEqual(t, "no operation is called", []string(nil), c.take())
-		})
-	}
-}
-
 // PostCheck runs after a Finished of an operation. The Finished of an operation
 // for an older spec has no effect.
 func TestFinishedOperation(t *testing.T) {

@@ -3,7 +3,6 @@ package flow_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -65,18 +64,6 @@ func TestExplain(t *testing.T) {
 			"  Get                proceed  Absent",
 			"  PreCheck    first  proceed",
 			"> PreCheck    gate   block    NotYet: waiting for the fleet")},
-		"OperationFails": {"an operation that fails is marked, after the lines of its links", func(c *cloud, _ *ops, e *ext, _ *pool) {
-			c.answers = []answer{{err: errors.New("no quota\nask for more")}}
-			e.Apply = chain.New(noting[*request, flow.Progress](c, "Apply"))
-		}, nil, lines(
-			"Pool p has failed at Apply",
-			"  why          Unknown: applying failed: no quota; ask for more",
-			"  rule         Unknown",
-			"  Owner                proceed",
-			"  Get                  proceed  Absent",
-			"  Apply     noteApply  proceed",
-			"> Apply                error    no quota; ask for more",
-			"  Classify             slow     Unknown")},
 		"PolledThenApplied": {"of two steps of a point, the step that stopped the pass is marked", func(c *cloud, o *ops, _ *ext, p *pool) {
 			*o = c.storing()
 			p.token, p.generation = "a", 1
@@ -88,19 +75,6 @@ func TestExplain(t *testing.T) {
 			"  Apply    proceed",
 			"  Get      proceed  Absent",
 			"> Apply    wait     InProgress")},
-		"SameNameOuter": {"of two links with one name, the outer link stopped the pass", func(_ *cloud, _ *ops, e *ext, _ *pool) {
-			e.Apply = chain.New(
-				chain.Named("quota", chain.After(func(context.Context, *request, flow.Progress) error { return errBoom })),
-				chain.Named("quota", chain.Before[*request, flow.Progress](func(context.Context, *request) error { return nil })))
-		}, nil, lines(
-			"Pool p has failed at Apply by quota",
-			"  why          Unknown: applying failed: boom",
-			"  rule         Unknown",
-			"  Owner            proceed",
-			"  Get              proceed  Absent",
-			"> Apply     quota  error    boom",
-			"  Apply     quota  proceed",
-			"  Classify         slow     Unknown")},
 		"NotStored": {"the operation is marked if its token could not be removed", func(c *cloud, o *ops, _ *ext, p *pool) {
 			*o, p.token = c.storing(), "a"
 			o.SetToken = func(context.Context, *pool, string, int64) error { return errBoom }
@@ -152,21 +126,6 @@ func TestExplainRootCause(t *testing.T) {
 		mustEqual(t, "the line", "  is blocked\n  root cause   a is missing"+want+"\n\n", e.String())
 	}
 	mustEqual(t, "without a root cause there is no line", false, strings.Contains(flow.Explanation{State: "blocked", Others: 1}.String(), "root cause"))
-}
-
-func TestExplainUnknown(t *testing.T) {
-	c := &cloud{}
-	explains := flow.New("Pool", c.operations(), ext{}, flow.WithExplanations(1), flow.WithClock((&clock{noon}).now))
-	explains.Reconcile(t.Context(), &pool{name: "p"})
-	if e, _ := explains.Explain("p"); !strings.Contains(e.String(), "last pass    2026-03-01 12:00:00Z, now\n") {
-		t.Errorf("the pass was just now:\n%s", e)
-	}
-	if _, ok := explains.Explain("q"); ok {
-		t.Error("a resource that was never reconciled has an explanation")
-	}
-	if _, ok := flow.New("Pool", c.operations(), ext{}).Explain("p"); ok {
-		t.Error("there is an explanation without WithExplanations")
-	}
 }
 
 // WithExplanations stores the resources that were reconciled last.
@@ -236,20 +195,6 @@ func TestSince(t *testing.T) {
 		e, _ := r.Explain("p")
 		mustEqual(t, s.reason, []time.Time{noon.Add(s.want), noon.Add(time.Duration(i) * time.Minute)}, []time.Time{e.Since, e.At})
 		clk.advance(time.Minute)
-	}
-}
-
-// After a clock went back, Since is not later than the pass. Times that users
-// read have no monotonic part.
-func TestSinceIsNotAfterThePass(t *testing.T) {
-	at := time.Now()
-	r := flow.New("Pool", (&cloud{}).operations(), ext{}, flow.WithClock(func() time.Time { return at }), flow.WithExplanations(1))
-	r.Reconcile(t.Context(), &pool{name: "p"})
-	for _, back := range []time.Duration{0, time.Second, 9 * 365 * 24 * time.Hour} {
-		at = at.Round(0).Add(-back)
-		r.Reconcile(t.Context(), &pool{name: "p"})
-		e, _ := r.Explain("p")
-		mustEqual(t, "the state begins with the pass", []time.Time{at, at}, []time.Time{e.Since.Round(0), e.At.Round(0)})
 	}
 }
 

@@ -196,11 +196,3 @@ func mustBeTexts(t *testing.T, v any) {
 		}
 	}
 }
-
-// A long error takes a bounded part of its row, which says how much is left
-// out.
-func TestLongErrorInARow(t *testing.T) {
-	e := flow.Explanation{Steps: []flow.Step{{Point: flow.PointApply, Link: "quota", Verdict: "error", Error: strings.Repeat("x", 1500)}}}
-	_, row, _ := strings.Cut(e.String(), "\n\n")
-	mustEqual(t, "the row", "  Apply  quota  error  "+strings.Repeat("x", 278)+"... (1,222 bytes more)\n", row)
-}

@@ -173,9 +173,7 @@ func TestChecksOfStates(t *testing.T) {
 		deleting      bool
 		want          string
 	}{
-		"Good":     {"a good state becomes Ready", "READY", ext{PreCheck: check, PostCheck: check}, false, "ready"},
 		"NotReady": {"a resource that failed does not become Ready", "BROKEN", ext{PreCheck: check, PostCheck: check}, false, blockedAt("PostCheck", "ResourceState")},
-		"Azure":    {"Azure's words are not valid in this cloud", "Succeeded", ext{PreCheck: check}, false, blockedAt("PreCheck", "ResourceState")},
 		"Deleting": {"a busy resource is not deleted", "PATCHING", ext{DeleteCheck: check}, true, blockedAt("DeleteCheck", "ResourceState")},
 	}
 	for name, tc := range cases {
@@ -210,9 +208,8 @@ func TestOwner(t *testing.T) {
 		sees     checks.Object
 		err      error
 	}{
-		"ByID":        {"the resolver finds an owner that has only an ID", byID, resolve(found, nil), place{State: flow.StateReady}, found, nil},
-		"ByIDUnknown": {"an owner that the resolver does not find has only its ID", byID, resolve(checks.Object{Ref: byID.Ref}, nil), place{State: flow.StateReady}, byID, nil},
-		"ByIDPanics":  {"a panic of the resolver fails the pass", byID, func(context.Context, checks.Ref) (checks.Object, error) { panic(errBoom) }, place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
+		"ByID":       {"the resolver finds an owner that has only an ID", byID, resolve(found, nil), place{State: flow.StateReady}, found, nil},
+		"ByIDPanics": {"a panic of the resolver fails the pass", byID, func(context.Context, checks.Ref) (checks.Object, error) { panic(errBoom) }, place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -2,7 +2,6 @@ package flow_test
 
 import (
 	"context"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -201,12 +200,11 @@ func TestTokenIsStoredFirst(t *testing.T) {
 		atOuter string // the stored token, as the outer link sees it
 		want    string // the stored token after the pass
 	}{
-		"Started":     {"the operation started", "", answer{progress: flow.InProgress("t", 0)}, nil, nil, "t", "t"},
-		"StartedFail": {"an outer link fails", "", answer{progress: flow.InProgress("t", 0)}, nil, errBoom, "t", "t"},
-		"WithError":   {"the operation returned a token and an error", "", answer{flow.InProgress("t", 0), errBoom, nil}, nil, nil, "t", "t"},
-		"Next":        {"the poll returned another token", "t", answer{progress: flow.InProgress("u", 0)}, nil, nil, "u", "u"},
-		"Ended":       {"the operation ended", "t", answer{progress: flow.Done()}, nil, nil, "t", ""},
-		"Failed":      {"the operation failed", "t", answer{err: flow.Failed(errBoom)}, nil, nil, "t", ""},
+		"Started":   {"the operation started", "", answer{progress: flow.InProgress("t", 0)}, nil, nil, "t", "t"},
+		"WithError": {"the operation returned a token and an error", "", answer{flow.InProgress("t", 0), errBoom, nil}, nil, nil, "t", "t"},
+		"Next":      {"the poll returned another token", "t", answer{progress: flow.InProgress("u", 0)}, nil, nil, "u", "u"},
+		"Ended":     {"the operation ended", "t", answer{progress: flow.Done()}, nil, nil, "t", ""},
+		"Failed":    {"the operation failed", "t", answer{err: flow.Failed(errBoom)}, nil, nil, "t", ""},
 		"ByLink": {"a link runs an operation", "", answer{}, func(context.Context, *request, nextOp) (flow.Progress, error) {
 			return flow.InProgress("l", 0), nil
 		}, nil, "link:l", "link:l"},
@@ -283,7 +281,6 @@ func TestDeadlineOfSetToken(t *testing.T) {
 		want        time.Duration // the time that SetToken has; 0: no limit
 	}{
 		"None":    {"a pass without a deadline", 0, time.Second, 0},
-		"Kept":    {"the deadline of the pass", time.Minute, time.Second, 59 * time.Second},
 		"Short":   {"a deadline that is too near", time.Minute, 55 * time.Second, 10 * time.Second},
 		"Expired": {"a deadline in the past", time.Minute, 90 * time.Second, 10 * time.Second},
 	}
@@ -317,28 +314,5 @@ func TestDeadlineOfSetToken(t *testing.T) {
 			flow.New("Pool", o, ext{}).Reconcile(ctx, &pool{name: "p"})
 			mustEqual(t, name+": the token is stored once", 1, calls)
 		})
-	}
-}
-
-// A link that ends its goroutine, or panics, after the operation started loses
-// no token either.
-func TestTokenOfEndedGoroutine(t *testing.T) {
-	for name, end := range map[string]func(){"Goexit": runtime.Goexit, "Panic": func() { panic(errBoom) }} {
-		c := &cloud{answers: []answer{{progress: flow.InProgress("t", 0)}}}
-		p := &pool{name: "p"}
-		r := flow.New("Pool", c.storing(), ext{Apply: linkOn("ends", func(ctx context.Context, req *request, next nextOp) (flow.Progress, error) {
-			saved := *req
-			_, _ = next(ctx, req)
-			*req = saved
-			end()
-			return flow.Done(), nil
-		})})
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			r.Reconcile(context.Background(), p)
-		}()
-		<-ended
-		mustEqual(t, name+" loses no token", "t", p.token)
 	}
 }
