@@ -37,7 +37,7 @@ func TestLogs(t *testing.T) {
 			"msg=pass ended error=NameTaken reconciler=Pool key=refused point=Apply verdict=error reason=NameTaken retry=slow errorType=NameTaken",
 		}},
 		"FailureText": {"WithErrorText adds the text and the message", 0, "refused", []otelx.Option{otelx.WithErrorText(100)}, []string{
-			"msg=pass ended error=wrapped: code NameTaken reconciler=Pool key=refused point=Apply verdict=error reason=NameTaken retry=slow message=wrapped: code NameTaken errorType=NameTaken",
+			"msg=pass ended error=wrapped: code NameTaken reconciler=Pool key=refused point=Apply verdict=error reason=NameTaken retry=slow message=applying failed: wrapped: code NameTaken errorType=NameTaken",
 		}},
 		"Points": {"verbosity 1 adds the start and the end of each pass and point", 1, "waiting", nil, []string{
 			"level=1 msg=pass started reconciler=Pool key=waiting",
