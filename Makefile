@@ -37,7 +37,7 @@ all: test
 test: formatted bin/testserver bin/mutate
 	bin/mutate -mistakes tools/mutate/mistakes -check
 	$(GO) vet $(PACKAGES)
-	$(GO) test -vet=off $(PACKAGES) | grep --line-buffered -v 'no test files' | tee bin/test.log
+	$(GO) test -vet=off -timeout 40m $(PACKAGES) | grep --line-buffered -v 'no test files' | tee bin/test.log
 	@echo
 	@echo "make test passed: format, vet, and the tests of $$(grep -c '^ok' bin/test.log) packages of the workspace."
 	@echo "make verify adds: $(VERIFY)."

@@ -37,6 +37,8 @@ type operation struct {
 	size        int
 	ends        time.Time
 	fails       bool
+	began       time.Time
+	lost        bool // the process may have ended before it stored the token
 }
 
 // about is the caller of the cloud: an object, and how its kind is.
@@ -117,7 +119,7 @@ func (c *cloud) put(a about) (token string, err error) {
 	defer c.mu.Unlock()
 	r := c.of(a)
 	switch {
-	case r.op != nil:
+	case r.op != nil && !r.op.lost:
 		c.wrong("%s: the operator sent a PUT while its %s %s was under way", a.what, r.op.verb, r.op.token)
 	case a.reads && r.exists && r.size == a.size:
 		c.wrong("%s: the operator sent a PUT with size %d, which the cloud has", a.what, a.size)
@@ -135,7 +137,7 @@ func (c *cloud) remove(a about) (token string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := c.of(a)
-	if r.op != nil && r.op.verb == "DELETE" {
+	if r.op != nil && r.op.verb == "DELETE" && !r.op.lost {
 		c.wrong("%s: the operator sent a DELETE while its DELETE %s was under way", a.what, r.op.token)
 	}
 	if r.op == nil && !r.exists {
@@ -147,11 +149,23 @@ func (c *cloud) remove(a about) (token string, err error) {
 // start starts an operation. It is called with the lock held.
 func (c *cloud) start(r *inCloud, a about, verb string) (token string, err error) {
 	c.tokens++
-	r.op = &operation{token: fmt.Sprint(verb, "-", c.tokens), verb: verb, size: a.size, ends: time.Now().Add(a.takes), fails: a.failsOnce && !r.failed}
+	r.op = &operation{token: fmt.Sprint(verb, "-", c.tokens), verb: verb, size: a.size, began: time.Now(), ends: time.Now().Add(a.takes), fails: a.failsOnce && !r.failed}
 	if a.takes > 0 {
 		return r.op.token, nil
 	}
 	return "", r.end()
+}
+
+// crash notes that the process ends. It may not have stored the tokens of the
+// operations that began just now, so these may begin again.
+func (c *cloud) crash() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.resources {
+		if r.op != nil && r.op.began.Equal(time.Now()) {
+			r.op.lost = true
+		}
+	}
 }
 
 // end ends the operation under way.

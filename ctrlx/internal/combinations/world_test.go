@@ -167,6 +167,7 @@ func (w *world) after(r memory.Request) error {
 		w.tale = append(w.tale, fmt.Sprintf("  %10s  %s", time.Since(w.begin).Round(time.Millisecond), text))
 		if s.Do == crash {
 			w.number++ // no request of the old process does anything
+			w.cloud.crash()
 			stop := w.stop
 			w.again.Go(func() { stop(); w.start() })
 		}
