@@ -3,6 +3,7 @@ package flow_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -64,6 +65,18 @@ func TestExplain(t *testing.T) {
 			"  Get                proceed  Absent",
 			"  PreCheck    first  proceed",
 			"> PreCheck    gate   block    NotYet: waiting for the fleet")},
+		"OperationFails": {"an operation that fails is marked, after the lines of its links", func(c *cloud, _ *ops, e *ext, _ *pool) {
+			c.answers = []answer{{err: errors.New("no quota\nask for more")}}
+			e.Apply = chain.New(noting[*request, flow.Progress](c, "Apply"))
+		}, nil, lines(
+			"Pool p has failed at Apply",
+			"  why          Unknown: no quota; ask for more",
+			"  rule         Unknown",
+			"  Owner                proceed",
+			"  Get                  proceed  Absent",
+			"  Apply     noteApply  proceed",
+			"> Apply                error    no quota; ask for more",
+			"  Classify             slow     Unknown")},
 		"PolledThenApplied": {"of two steps of a point, the step that stopped the pass is marked", func(c *cloud, o *ops, _ *ext, p *pool) {
 			*o = c.storing()
 			p.token, p.generation = "a", 1
@@ -75,6 +88,19 @@ func TestExplain(t *testing.T) {
 			"  Apply    proceed",
 			"  Get      proceed  Absent",
 			"> Apply    wait     InProgress")},
+		"SameNameOuter": {"of two links with one name, the outer link stopped the pass", func(_ *cloud, _ *ops, e *ext, _ *pool) {
+			e.Apply = chain.New(
+				chain.Named("quota", chain.After(func(context.Context, *request, flow.Progress) error { return errBoom })),
+				chain.Named("quota", chain.Before[*request, flow.Progress](func(context.Context, *request) error { return nil })))
+		}, nil, lines(
+			"Pool p has failed at Apply by quota",
+			"  why          Unknown: boom",
+			"  rule         Unknown",
+			"  Owner            proceed",
+			"  Get              proceed  Absent",
+			"> Apply     quota  error    boom",
+			"  Apply     quota  proceed",
+			"  Classify         slow     Unknown")},
 		"NotStored": {"the operation is marked if its token could not be removed", func(c *cloud, o *ops, _ *ext, p *pool) {
 			*o, p.token = c.storing(), "a"
 			o.SetToken = func(context.Context, *pool, string, int64) error { return errBoom }

@@ -58,7 +58,6 @@ Map: func Map[A, B any](list []A, f func(item A) B, more ...B) ([]B, error)
 Pair.Get: func (Pair[K, V]).Get() V
 Pair.Inner: field Inner Inner
 Pair.Key: field Key K
-Pair.Reset: func (*Inner).Reset()
 Pair: type Pair[K comparable, V any] struct
 Ready: const Ready untyped int = 1
 `

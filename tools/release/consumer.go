@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,13 +14,13 @@ import (
 )
 
 // programs is the folder with the programs of consumers. The folder of each is
-// named after that of its module, or root. A consumer also imports every
-// package of its module.
+// named after that of its module, or root. A consumer also builds every package
+// of its module.
 const programs = "tools/release/testdata/consumers/"
 
 // readmeProgram is the folder of the program that the README shows. The program
 // joins the consumer of the root.
-const readmeProgram = "examples/first/"
+const readmeProgram = "examples/first"
 
 // checkConsumers publishes a copy of the repository to a module proxy on disk.
 // It builds and tests a consumer of each module, outside of the repository and
@@ -40,7 +41,7 @@ func (r *repo) checkConsumers(progress io.Writer) (err error) {
 	if err := released.publish(version, proxy); err != nil {
 		return err
 	}
-	command, err := newGo(proxy, r.modules[0].path)
+	command, err := newGo(proxy)
 	if err != nil {
 		return err
 	}
@@ -60,103 +61,42 @@ func (m *module) checkConsumer(g *goCommand, version, dir string) error {
 	if _, err := g.run(m.repo.file(m.dir), "mod", "tidy", "-diff"); err != nil {
 		return err
 	}
-	mains, packages, err := m.packages(g)
-	if err != nil {
-		return err
+	folders := map[string]string{programs + m.dir: "."}
+	if m.dir == "." {
+		folders = map[string]string{programs + "root": ".", readmeProgram: "readme"}
 	}
-	files, err := m.consumerFiles()
-	if err != nil {
-		return err
-	}
-	if len(packages) > 0 {
-		files["consumer.go"] = []byte("package consumer\n\nimport (\n\t_ \"" + strings.Join(packages, "\"\n\t_ \"") + "\"\n)\n")
-	}
-	if len(files) > 0 {
-		files["go.mod"] = fmt.Appendf(nil, "module consumer.test\n\ngo %s\n\nrequire %s %s\n", m.goVersion(), m.path, version)
-		files["go.sum"] = m.repo.sums()
-		for name, data := range files {
-			if err := writeFile(filepath.Join(dir, filepath.FromSlash(name)), data); err != nil {
-				return err
-			}
-		}
-		for _, args := range [][]string{{"vet", "./..."}, {"test", "./..."}} {
-			if _, err := g.run(dir, args...); err != nil {
-				return fmt.Errorf("the consumer of %s: %w", m.path, err)
-			}
-		}
-	}
-	if mains {
-		bin := "GOBIN=" + filepath.Join(dir, "bin")
-		if _, err := g.with(bin).run(filepath.Dir(m.repo.dir), "install", m.path+"/...@"+version); err != nil {
+	for from, to := range folders {
+		err := os.CopyFS(filepath.Join(dir, to), os.DirFS(m.repo.file(from)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	return nil
-}
-
-// consumerFiles returns the program of the consumer of the module, by file
-// name.
-func (m *module) consumerFiles() (map[string][]byte, error) {
-	folders := map[string]string{programs + m.dir + "/": ""}
-	if m.dir == "." {
-		folders = map[string]string{programs + "root/": "", readmeProgram: "readme/"}
-	}
-	files := map[string][]byte{}
-	for _, f := range m.repo.files {
-		for folder, to := range folders {
-			name, ok := strings.CutPrefix(f, folder)
-			if !ok {
-				continue
-			}
-			data, err := os.ReadFile(m.repo.file(f))
-			if err != nil {
-				return nil, err
-			}
-			files[to+name] = data
-		}
-	}
-	return files, nil
-}
-
-// packages reports whether the module has programs, and returns the sorted import
-// paths of the packages that users can import.
-func (m *module) packages(g *goCommand) (mains bool, packages []string, err error) {
-	out, err := g.run(m.repo.file(m.dir), "list", "-f", "{{if .GoFiles}}{{.Name}} {{.ImportPath}}{{end}}", "./...")
+	mod, err := m.mod()
 	if err != nil {
-		return false, nil, err
+		return err
 	}
-	for line := range strings.Lines(out) {
-		name, pkg, _ := strings.Cut(strings.TrimSpace(line), " ")
-		switch {
-		case pkg == "" || internal(pkg):
-		case name == "main":
-			mains = true
-		default:
-			packages = append(packages, pkg)
+	if mod.Go == nil {
+		return fmt.Errorf("the go.mod of %s names no version of Go", m.path)
+	}
+	for name, text := range map[string]string{
+		"go.mod":            fmt.Sprintf("module consumer.test\n\ngo %s\n\nrequire %s %s\n", mod.Go.Version, m.path, version),
+		"empty/consumer.go": "package empty\n", // a module without a program has a package, too
+	} {
+		if err := writeFile(filepath.Join(dir, name), []byte(text)); err != nil {
+			return err
 		}
 	}
-	return mains, packages, nil
-}
-
-// goVersion returns the Go version that the module requires.
-func (m *module) goVersion() string {
-	if mod, err := m.mod(); err == nil && mod.Go != nil {
-		return mod.Go.Version
-	}
-	return "1.26"
-}
-
-// sums returns the lines of all go.sum files of the repository, so that
-// consumers need not download known checksums.
-func (r *repo) sums() []byte {
-	var all []byte
-	for _, m := range r.released() {
-		data, err := os.ReadFile(r.file(m.prefix() + "go.sum"))
-		if err == nil { // a module without requirements has no such file
-			all = append(all, data...)
+	for _, args := range [][]string{{"build", m.path + "/..."}, {"vet", "./..."}, {"test", "./..."}} {
+		if _, err := g.run(dir, args...); err != nil {
+			return fmt.Errorf("the consumer of %s: %w", m.path, err)
 		}
 	}
-	return all
+	mains, err := g.run(m.repo.file(m.dir), "list", "-f", `{{if eq .Name "main"}}{{.ImportPath}}{{end}}`, "./...")
+	if err == nil && strings.TrimSpace(mains) != "" {
+		in := &goCommand{env: append(slices.Clone(g.env), "GOBIN="+filepath.Join(dir, "bin"))}
+		_, err = in.run(filepath.Dir(m.repo.dir), "install", m.path+"/...@"+version)
+	}
+	return err
 }
 
 // goCommand is the go command with the environment of consumers.
@@ -165,10 +105,10 @@ type goCommand struct {
 	cache string // the folder of downloaded modules
 }
 
-// newGo returns a go command that downloads root and the modules below it from
-// proxy, and other modules from the proxies of this machine.
-func newGo(proxy, root string) (*goCommand, error) {
-	out, err := output(".", nil, "go", "env", "GOPROXY", "GONOSUMDB", "GOFLAGS", "GOMODCACHE")
+// newGo returns a go command that downloads the released modules from proxy, and
+// other modules from the proxies of this machine.
+func newGo(proxy string) (*goCommand, error) {
+	out, err := output(".", nil, "go", "env", "GOPROXY", "GOFLAGS", "GOMODCACHE")
 	if err != nil {
 		return nil, err
 	}
@@ -176,16 +116,12 @@ func newGo(proxy, root string) (*goCommand, error) {
 	return &goCommand{
 		env: []string{
 			"GOWORK=off",
+			"GOSUMDB=off", // the go.sum files of the modules hold the sums
 			"GOPROXY=file://" + filepath.ToSlash(proxy) + "," + settings[0],
-			"GONOSUMDB=" + settings[1] + "," + root,
-			"GOFLAGS=" + strings.TrimSpace(settings[2]+" -mod=mod -modcacherw"),
+			"GOFLAGS=" + strings.TrimSpace(settings[1]+" -mod=mod -modcacherw"),
 		},
-		cache: settings[3],
+		cache: settings[2],
 	}, nil
-}
-
-func (g *goCommand) with(env ...string) *goCommand {
-	return &goCommand{append(slices.Clone(g.env), env...), g.cache}
 }
 
 func (g *goCommand) run(dir string, args ...string) (string, error) {
