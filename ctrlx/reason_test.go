@@ -5,7 +5,7 @@ import (
 
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
-	"github.com/windlass-go/windlass/internal/reason"
+	"github.com/windlass-go/windlass/checks"
 )
 
 // Reasons and other names that people and programs search for stay the same.
@@ -28,7 +28,7 @@ func TestNames(t *testing.T) {
 		if tc.got != tc.want {
 			t.Errorf("%s: %q should be %q", name, tc.got, tc.want)
 		}
-		if !reason.Valid(tc.got) {
+		if checks.Block(tc.got, "").Reason() != tc.got {
 			t.Errorf("%s: %q is no valid reason", name, tc.got)
 		}
 	}

@@ -70,7 +70,7 @@ func TestExplain(t *testing.T) {
 			e.Apply = chain.New(noting[*request, flow.Progress](c, "Apply"))
 		}, nil, lines(
 			"Pool p has failed at Apply",
-			"  why          Unknown: no quota; ask for more",
+			"  why          Unknown: applying failed: no quota; ask for more",
 			"  rule         Unknown",
 			"  Owner                proceed",
 			"  Get                  proceed  Absent",
@@ -94,7 +94,7 @@ func TestExplain(t *testing.T) {
 				chain.Named("quota", chain.Before[*request, flow.Progress](func(context.Context, *request) error { return nil })))
 		}, nil, lines(
 			"Pool p has failed at Apply by quota",
-			"  why          Unknown: boom",
+			"  why          Unknown: applying failed: boom",
 			"  rule         Unknown",
 			"  Owner            proceed",
 			"  Get              proceed  Absent",

@@ -33,6 +33,7 @@ func TestAdvanceRefusesForeignAddresses(t *testing.T) {
 		"Plain":          {"credentials need TLS", "http://management.azure.com/operations/1", nil, "it names the host"},
 		"Port":           {"another server of the host", "https://management.azure.com:8443/operations/1", nil, "it names the host"},
 		"SchemeRelative": {"an address without a scheme", "//evil.example/operations/1", nil, "it names the host"},
+		"NoHost":         {"an option whose endpoint has no host", arm, []AdvanceOption{WithEndpoints("https:///vault")}, `"https:///vault" is no endpoint`},
 		"NoEndpoint":     {"an option that names no endpoint", arm, []AdvanceOption{WithEndpoints("vault.example")}, `"vault.example" is no endpoint`},
 	}
 	for name, c := range cases {
