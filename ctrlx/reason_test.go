@@ -3,9 +3,9 @@ package ctrlx_test
 import (
 	"testing"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
-	"github.com/windlass-go/windlass/checks"
 )
 
 // Reasons and other names that people and programs search for stay the same.
