@@ -20,8 +20,10 @@ import (
 // has not reported its readiness.
 //
 // A block is retried at [classify.Fast]. Engines that watch also requeue when
-// the owner changes. A block with [ReasonOwnerNotSet] is retried at
-// [classify.OnChange], and one because of WithByIDBlocked at [classify.Slow].
+// the owner changes. A resource without an owner that needs one is retried at
+// [classify.OnChange]. A reference that another controller has not set yet is no
+// failure: it is retried at [classify.VerySlow], and when the resource changes. A
+// block because of WithByIDBlocked is retried at [classify.Slow].
 func OwnerReady(opts ...Option) OwnerMiddleware {
 	return aboutOwner("OwnerReady", true, opts)
 }
@@ -63,7 +65,8 @@ func aboutOwner(name string, ready bool, opts []Option) OwnerMiddleware {
 //     ([WithUnknownAllowed]).
 //
 // A block is retried at [classify.Slow], at [classify.Fast] if the owner is not
-// found, and at [classify.OnChange] if it is not set or has another type.
+// found, at [classify.VerySlow] if another controller has not set it yet, and at
+// [classify.OnChange] if there is none or it has another type.
 // [WithVerdict] returns another result for an objection. A nil objection and an
 // empty name panic.
 func OwnerIs[W any](name string, objection func(owner W) string, opts ...Option) OwnerMiddleware {
@@ -185,10 +188,10 @@ func (s *settings) noOwner(o *Object) Result {
 	case o.none():
 		return s.unusable(ReasonOwnerNotSet, classify.OnChange, nil, "the resource has no owner and needs one: set its owner reference")
 	case o.Ref.Kind == "":
-		return s.unusable(ReasonOwnerNotSet, classify.OnChange, nil, "the owner reference is not set yet")
+		return s.unusable(ReasonOwnerNotSet, classify.VerySlow, nil, "the owner reference is not set yet")
 	}
 	kind := Ref{Group: o.Ref.Group, Kind: o.Ref.Kind}
-	return s.unusable(ReasonOwnerNotSet, classify.OnChange, nil, "the owner reference is not set yet: it must name an object of kind ", sentence("", &kind))
+	return s.unusable(ReasonOwnerNotSet, classify.VerySlow, nil, "the owner reference is not set yet: it must name an object of kind ", sentence("", &kind))
 }
 
 // ownerAs returns the owner as a W. If the owner cannot be used, res is the

@@ -48,13 +48,13 @@ func TestUnusableOwner(t *testing.T) {
 		"Unset": {
 			reason: "an owner that no reference names yet blocks", owner: checks.Object{Ref: checks.Ref{Group: "cluster.x-k8s.io", Kind: "MachinePool"}},
 			want: func(string) answer {
-				return blocks("OwnerNotSet", classify.OnChange, "the owner reference is not set yet: it must name an object of kind MachinePool.cluster.x-k8s.io")
+				return blocks("OwnerNotSet", classify.VerySlow, "the owner reference is not set yet: it must name an object of kind MachinePool.cluster.x-k8s.io")
 			},
 		},
 		"UnsetTypedNil": {
 			reason: "a nil pointer is no owner", owner: checks.Object{Ref: checks.Ref{Namespace: "shop"}, Value: (*Deep)(nil)},
 			want: func(string) answer {
-				return blocks("OwnerNotSet", classify.OnChange, "the owner reference is not set yet")
+				return blocks("OwnerNotSet", classify.VerySlow, "the owner reference is not set yet")
 			},
 		},
 		"ByID": {

@@ -314,7 +314,7 @@ func TestGuardsOwnerNotSet(t *testing.T) {
 	e := newExisting(t, readyOwner(), []client.Object{ownedDatabase()}, ctrlx.WithOwner(func(d *testv1.Database) checks.Ref {
 		return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: d.Spec.Cluster}
 	}))
-	const want = "Ready=False OwnerNotSet; Stalled=True ChecksNotPassed; 1h0m0s"
+	const want = "Ready=False OwnerNotSet; Reconciling=True ChecksNotPassed; 1h0m0s"
 	if got := e.says(e.pass(true)); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

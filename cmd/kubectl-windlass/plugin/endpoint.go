@@ -29,8 +29,8 @@ import (
 // The label and the annotation of a service whose manager serves documents, and
 // the path on which it does.
 const (
-	serviceLabel   = "windlass.dev/why"
-	portAnnotation = "windlass.dev/why-port"
+	serviceLabel   = "windlass-go.github.io/why"
+	portAnnotation = "windlass-go.github.io/why-port"
 	documentPath   = "/debug/windlass"
 )
 

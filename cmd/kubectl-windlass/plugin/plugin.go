@@ -79,7 +79,7 @@ func (c *command) root() *cobra.Command {
 const long = `Say why objects of Windlass operators wait, and retry them.
 
 The operators answer through the API server, which needs no port-forward: each
-service with the label windlass.dev/why=true is asked. You need the right to get
+service with the label windlass-go.github.io/why=true is asked. You need the right to get
 "services/proxy". Any user who may label a service can add answers; choose
 services with --service where that matters.
 

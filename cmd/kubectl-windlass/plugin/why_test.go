@@ -19,7 +19,7 @@ import (
 	"github.com/windlass-go/windlass/flow/why"
 )
 
-const noService = "note: no service that you may list has the label windlass.dev/why=true\n"
+const noService = "note: no service that you may list has the label windlass-go.github.io/why=true\n"
 const byConditions = "note: this answer comes from conditions, owner references and events; a wait that they do not name is not known\n"
 
 // command is a command with its output, its notes and its exit code.

@@ -124,7 +124,7 @@ func (f *field) values(obj client.Object) (values []string, err error) {
 
 // cacheField is the name of an index in the cache, which other code may index by
 // fields of its own.
-func cacheField(name string) string { return "windlass.dev/" + name }
+func cacheField(name string) string { return "windlass-go.github.io/" + name }
 
 // fieldsOf returns the indexed fields of a kind.
 func (e *Engine) fieldsOf(gk schema.GroupKind) (all []*field) {

@@ -263,7 +263,7 @@ func each(list client.ObjectList, do func(client.Object)) error {
 // manager's cache has some namespaces only, a list of all would leave out objects
 // without an error.
 func (e *Engine) listsAll(ctx context.Context, w *watch) bool {
-	const none = "no-namespace-has-this-name.windlass.dev"
+	const none = "no-namespace-has-this-name.windlass-go.github.io"
 	return w != nil && w.everywhere &&
 		e.cache.List(ctx, newList(e.scheme, w.kind), client.InNamespace(none), client.UnsafeDisableDeepCopy) == nil
 }
