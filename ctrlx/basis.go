@@ -1,13 +1,20 @@
 package ctrlx
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
 )
 
@@ -138,4 +145,99 @@ func statusWithoutConditions(obj client.Object) (any, error) {
 	status = maps.Clone(status)
 	delete(status, "conditions")
 	return status, nil
+}
+
+// digest returns a digest of the versions of all objects that a basis depends
+// on, for this process. It is much cheaper than a basis. An equal digest proves an
+// equal basis; another digest proves nothing. ok is false if an object has no
+// version.
+func (p *pass) digest() (d uint64, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	d, ok = digest.OfVersion(p.read), p.read.GetResourceVersion() != ""
+	for i := range p.seen {
+		o := &p.seen[i]
+		switch obj, isObject := o.Value.(client.Object); {
+		case !o.Found():
+			d += memory.Hash(o.Ref.Group, o.Ref.Kind, o.Ref.Namespace, o.Ref.Name)
+		case !isObject:
+			return 0, false
+		default: // with the UID. A sum, because the order does not count
+			d += digest.OfVersion(obj)
+			ok = ok && obj.GetResourceVersion() != ""
+		}
+	}
+	for _, s := range p.sets {
+		d += memory.Hash(s.ref.Group, s.ref.Kind, s.ref.Namespace, s.ref.Set)
+		for i := range s.objects {
+			o := &s.objects[i]
+			switch obj, isObject := o.Value.(client.Object); {
+			case o.Self:
+			case !isObject: // names only
+				d += memory.Hash(o.Ref.Namespace, o.Ref.Name, strconv.FormatBool(o.Deleting))
+			default:
+				d += digest.OfVersion(obj)
+				ok = ok && obj.GetResourceVersion() != ""
+			}
+		}
+	}
+	return d, ok && (!p.polls || p.began)
+}
+
+// inputsOf returns a clock that does not run, with the inputs of an object: digests of
+// its generation and annotations, and of the content of its owner and references. They
+// are the same in every process, unlike those of internal/digest. The status of a
+// reference does not count: a status that is written every minute would start the clock
+// again every minute. Nor do dependents.
+func inputsOf(obj client.Object, p *pass) *record.Clock {
+	c := &record.Clock{Self: digestOf([]any{obj.GetGeneration(), inputAnnotations(obj)})}
+	for i := range p.seen {
+		if s := &p.seen[i]; !s.dependent {
+			c.Add(digestOf(s.Ref), digestOf(content(s.Value)))
+		}
+	}
+	return c
+}
+
+// applySetPrefix begins the annotations of an ApplySet (KEP-3659).
+const applySetPrefix = "applyset.kubernetes.io/"
+
+// inputAnnotations returns the annotations of an object without those of an ApplySet,
+// which describe the dependents of the object. It is never nil, so that no
+// annotations have one digest.
+func inputAnnotations(obj client.Object) map[string]string {
+	annotations := map[string]string{}
+	for key, value := range obj.GetAnnotations() {
+		if !strings.HasPrefix(key, applySetPrefix) {
+			annotations[key] = value
+		}
+	}
+	return annotations
+}
+
+// content returns the part of an object that was read whose change starts the clock
+// again: its generation, or its version if it has no generation, as a Secret.
+func content(value any) any {
+	obj, ok := value.(client.Object)
+	if !ok {
+		return value
+	}
+	if g := obj.GetGeneration(); g > 0 {
+		return []any{obj.GetUID(), g}
+	}
+	return []any{obj.GetUID(), obj.GetResourceVersion()}
+}
+
+// undigested is the digest of a value that cannot be digested.
+const undigested = "-"
+
+// digestOf returns a digest of the JSON of v. It is short, because it only has
+// to differ from the one before.
+func digestOf(v any) string {
+	data, err := json.Marshal(v) // the keys of maps are sorted
+	if err != nil {
+		return undigested
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:5])
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -69,3 +70,98 @@ func shutDown(ctx context.Context, err error) bool {
 
 // quiet reports whether an outcome makes no event: the object was read before its last change, and is read again.
 func quiet(out flow.Outcome) bool { return out.Rule() == apierr.RuleConflict }
+
+// Codes of errors that a client makes without an answer of the API server. All other
+// codes of [Errors] are reasons of the API server (metav1.StatusReason).
+const (
+	CodeNoKindMatch         = apierr.CodeNoKindMatch         // meta.NoKindMatchError: the kind is not installed
+	CodeNoResourceMatch     = apierr.CodeNoResourceMatch     // meta.NoResourceMatchError: the resource is not installed
+	CodeAmbiguousKind       = apierr.CodeAmbiguousKind       // meta.AmbiguousKindError
+	CodeAmbiguousResource   = apierr.CodeAmbiguousResource   // meta.AmbiguousResourceError
+	CodeDiscoveryFailed     = apierr.CodeDiscoveryFailed     // discovery.ErrGroupDiscoveryFailed
+	CodeNotRegistered       = apierr.CodeNotRegistered       // runtime.IsNotRegisteredError: the scheme lacks the type
+	CodeCacheNotStarted     = apierr.CodeCacheNotStarted     // cache.ErrCacheNotStarted
+	CodeKindNotCached       = apierr.CodeKindNotCached       // cache.ErrResourceNotCached
+	CodeUnexpectedObject    = apierr.CodeUnexpectedObject    // apierrors.UnexpectedObjectError
+	CodeKindNotWatched      = apierr.CodeKindNotWatched      // a reference to a kind that the manager does not watch: see WithWatchedKinds
+	CodeNamespaceNotAllowed = apierr.CodeNamespaceNotAllowed // a reference into another namespace: see WithForeignReferences
+	CodeNamespaceNotWatched = apierr.CodeNamespaceNotWatched // a reference into a namespace that the cache of the manager does not have
+)
+
+// Errors reads the errors of the Kubernetes API, of its clients and of discovery, and decides by [ErrorCodes].
+//
+//	Code       the reason (metav1.StatusReason), or one of the codes of this package
+//	Status     the HTTP code
+//	After      retryAfterSeconds
+//	Inner      the causes in the details: FieldValueInvalid, NamespaceTerminating
+//	Transient  Conflict, Expired, InternalError, ServerTimeout, ServiceUnavailable, Timeout, TooManyRequests
+//	NotFound   NotFound for an object with a name
+//
+// NotFound stays false if the API server does not serve the kind, because the object
+// may exist. Ended stays false: no answer of the API server says that an operation
+// failed. Return flow.Failed for that.
+//
+// [New] knows these errors without an option, and asks the readers of flow.WithErrors first. There NotFound is always
+// false: the resource lives in a cloud, and a Secret that [checks.LiveState] does not find must not look like an absent
+// resource. If the resource itself is a Kubernetes object, say so:
+//
+//	ctrlx.WithFlow(flow.WithErrors(ctrlx.Errors()))
+func Errors() classify.Errors { return apierr.Reader }
+
+// ErrorCodes is the table of [Errors]. It is a copy: change it as you like and put it into a chain, as
+// ErrorCodes().Link().
+//
+// No row is [classify.OnChange], because the refused object is seldom the reconciled one.
+func ErrorCodes() classify.Table {
+	return apierr.Table()
+}
+
+// RetriableError is an error with a delay for the retry. It counts anywhere in an
+// error, wrapped or joined with others, and wins over the errors that it is joined
+// with, except a reconcile.TerminalError. Make it with [NewRetriableError]; find it
+// with errors.As.
+type RetriableError struct {
+	err    error
+	after  *time.Duration
+	reason string
+}
+
+var errNoCause = errors.New("retriable error without a cause: give NewRetriableError an error")
+
+// NewRetriableError makes an error retriable: the object is requeued after
+// retryAfter. Nil, zero and negative mean the retry interval of the object
+// ([RetryConfiguration]). A nil err becomes an error that says that the cause is
+// missing.
+func NewRetriableError(err error, retryAfter *time.Duration) RetriableError {
+	return RetriableError{err: err, after: retryAfter}
+}
+
+// WithReason returns e with a reason for the condition Ready, in place of
+// [ReasonRetrying]. An empty reason is none. In a reason that is not valid
+// (checks.Block), each byte that is not allowed is replaced by "_".
+func (e RetriableError) WithReason(reason string) RetriableError {
+	e.reason = reason
+	return e
+}
+
+// Reason returns the reason of WithReason; empty: there is none.
+func (e RetriableError) Reason() string { return e.reason }
+
+// RetryAfter returns the delay; zero means the retry interval of the object.
+func (e RetriableError) RetryAfter() time.Duration {
+	if e.after == nil {
+		return 0
+	}
+	return max(*e.after, 0)
+}
+
+// Error returns the text of the error that was made retriable.
+func (e RetriableError) Error() string {
+	if e.err == nil {
+		return errNoCause.Error()
+	}
+	return e.err.Error()
+}
+
+// Unwrap returns the error that was made retriable; nil if there was none.
+func (e RetriableError) Unwrap() error { return e.err }

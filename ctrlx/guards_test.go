@@ -464,7 +464,6 @@ func TestGuardsSetUp(t *testing.T) {
 		"Finalizer":    {"it would be ignored", with(ctrlx.WithFinalizer("a/b")), only},
 		"FromStart":    {"it would be ignored", with(ctrlx.WithTimeoutFromStart()), only},
 		"PassTimeout":  {"it would be ignored", with(ctrlx.WithPassTimeout(1)), only},
-		"Retry":        {"it would be ignored", with(ctrlx.WithRetryAnnotation("a/b")), only},
 		"Controller":   {"it would be ignored", with(ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 2})), only},
 		"SyncTimeout":  {"it would be ignored", with(ctrlx.WithSyncTimeout(1)), only},
 		"TokenKey":     {"it would be ignored", with(ctrlx.WithTokenKey(make([]byte, 32))), only},

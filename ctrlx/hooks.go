@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -192,4 +193,22 @@ func innermostFirst[L any](links []L) []L {
 	links = slices.Clone(links)
 	slices.Reverse(links)
 	return links
+}
+
+// Handler is a reconciler of controller-runtime as the end of a chain.
+type Handler = chain.Handler[reconcile.Request, reconcile.Result]
+
+// Middleware is a link around a reconciler of controller-runtime.
+type Middleware = chain.Middleware[reconcile.Request, reconcile.Result]
+
+// Wrap puts links around any reconciler of controller-runtime, outermost first, and is one itself:
+//
+//	ctrlx.Wrap(existing, chain.Recover, otelx.Span("reconcile", ...))
+//
+// A nil reconciler and nil links panic.
+func Wrap(r reconcile.Reconciler, links ...Middleware) reconcile.Reconciler {
+	if f, ok := r.(reconcile.Func); r == nil || ok && f == nil {
+		panic("ctrlx: Wrap: the reconciler is nil")
+	}
+	return reconcile.Func(chain.New(links...).Then(r.Reconcile))
 }

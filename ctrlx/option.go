@@ -30,7 +30,6 @@ type options struct {
 	sync       time.Duration
 	passLimit  time.Duration // 0: the controller's, or the default
 	fromStart  bool          // of WithTimeoutFromStart
-	retry      string        // the name of the annotation
 	readiness  readinesses
 	watched    []schema.GroupKind // of WithWatchedKinds
 	unwatched  []schema.GroupKind // of WithUnwatchedKinds
@@ -75,7 +74,7 @@ func (o *options) apply(maker string, opts []Option) {
 func (o *options) needsNew() bool {
 	return o.finalizer != "" || !reflect.ValueOf(o.controller).IsZero() || o.sync != 0 || o.rand != nil || o.targetBy != "" ||
 		o.poll != 0 || o.watched != nil || o.unwatched != nil || o.wakes != (engine.Limit{}) || o.events != (eventOptions{}) ||
-		o.quiet != (quietOptions{}) || o.indexes != nil || o.unfollowed != nil || len(o.keys.Keys) > 0 || o.passLimit != 0 || o.fromStart || o.retry != "" || o.watches != nil || o.keeps != nil
+		o.quiet != (quietOptions{}) || o.indexes != nil || o.unfollowed != nil || len(o.keys.Keys) > 0 || o.passLimit != 0 || o.fromStart || o.watches != nil || o.keeps != nil
 }
 
 // WithOwner says which object owns a resource, in place of the controlling owner reference: a typed reference of its

@@ -2,11 +2,17 @@ package ctrlx
 
 import (
 	"context"
+	"regexp"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 )
 
 const (
@@ -166,4 +172,62 @@ func (r *Reconciler[T]) startPokes(ctx context.Context, q queue, elected <-chan 
 		case <-ctx.Done():
 		}
 	}()
+}
+
+// RetryAnnotation is the annotation by which a user asks for a pass now. Each
+// new value is a request; the time is the usual value. The annotation of Flux,
+// "reconcile.fluxcd.io/requestedAt", has the same effect. A request does not clear
+// what checks.Cached remembers.
+const RetryAnnotation = "windlass-go.github.io/requestedAt"
+
+// printable matches a request that a condition may show as it is.
+var printable = regexp.MustCompile(`^[ -~]{1,200}$`)
+
+// requestOf returns the request of an object: the values of its annotations, joined by
+// a comma; empty if there is none. A request that is long or not printable is
+// replaced by its digest, because every user of the object can write it.
+func requestOf(obj client.Object) string {
+	request, flux := obj.GetAnnotations()[RetryAnnotation], obj.GetAnnotations()["reconcile.fluxcd.io/requestedAt"]
+	if request != "" && flux != "" {
+		request += ","
+	}
+	request += flux
+	if request != "" && !printable.MatchString(request) {
+		return "digest:" + digestOf(request)
+	}
+	return request
+}
+
+// requested notes that a user asked for a retry, until the next pass begins. So each
+// request resets the back-off once.
+func (r *core) requested(name types.NamespacedName) {
+	r.memory.Change(name, func(e *memory.Entry) { e.Retry = true })
+}
+
+// begins reports whether a user asked for a retry since the last pass, because
+// a pass begins. It must be called before the pass reads the object.
+func (r *core) begins(name types.NamespacedName) (requested bool) {
+	return r.memory.Get(name).Retry && r.memory.Change(name, func(e *memory.Entry) { e.Retry = false }).Retry
+}
+
+// requests notes the requests. It lets all events pass.
+func (r *core) requests() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		if e.ObjectOld != nil && e.ObjectNew != nil {
+			if now := requestOf(e.ObjectNew); now != "" && now != requestOf(e.ObjectOld) {
+				r.requested(client.ObjectKeyFromObject(e.ObjectNew))
+			}
+		}
+		return true
+	}}
+}
+
+// echo records in the status of obj that a pass has handled a request, as Flux
+// does. It returns the request that the record shows, because the status has no
+// field for it; empty: none.
+func (r *core) echo(obj client.Object, request string) string {
+	if request == "" || r.kind.Handled(obj, request) {
+		return ""
+	}
+	return request
 }

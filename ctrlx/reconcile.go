@@ -187,7 +187,7 @@ func (r *core) render(p *pass, obj client.Object, out flow.Outcome) status.Out {
 	}
 	handled := ""
 	if !out.KeepsStatus() {
-		handled = r.echo(obj, r.opt.request(p.read))
+		handled = r.echo(obj, requestOf(p.read))
 	}
 	in.Next = r.next(p, out, handled)
 	return status.Render(in)

@@ -84,7 +84,7 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 	r := &Reconciler[T]{ops: ops, ext: ext}
 	r.name, r.memory.Name, r.served.turn = name, name, make(chan struct{}, 1)
 	r.opt = options{
-		finalizer: Finalizer, retry: RetryAnnotation, sync: 3 * time.Second, poll: engine.DefaultInterval, now: time.Now, rand: rand.Float64,
+		finalizer: Finalizer, sync: 3 * time.Second, poll: engine.DefaultInterval, now: time.Now, rand: rand.Float64,
 		program: executable,
 	}
 	r.opt.apply(maker, opts)

@@ -41,25 +41,21 @@ func TestRetry(t *testing.T) {
 	stays := checks.Block("Locked", "", checks.WithStatusKept(), checks.WithRetry(classify.Fast))
 	cases := map[string]struct {
 		reason      string
-		opts        []ctrlx.Option
 		annotations []map[string]string // the requests, each after two failures
 		check       *checks.Result      // at PreCheck
 		want        []time.Duration
 		handled     string
 	}{
-		"Own":         {reason: "it is retried as if it had not failed before", annotations: []map[string]string{{own: "1"}}, want: after(time.Second), handled: "1"},
-		"Flux":        {reason: "flux reconcile does the same", annotations: []map[string]string{{flux: "1"}}, want: after(time.Second), handled: "1"},
-		"Again":       {reason: "each new value is a request", annotations: []map[string]string{{own: "1"}, {own: "2"}}, want: after(time.Second), handled: "2"},
-		"Both":        {reason: "no value hides the other", annotations: []map[string]string{{own: "1"}, {flux: "2"}}, want: after(time.Second), handled: "1,2"},
-		"Same":        {reason: "the same value is no request", annotations: []map[string]string{{own: "1"}, {own: "1"}}, want: after(4 * time.Second), handled: "1"},
-		"Removed":     {reason: "there is no request any more", annotations: []map[string]string{{own: "1"}, {own: ""}}, want: after(4 * time.Second), handled: "1"},
-		"Other":       {reason: "another annotation causes a pass, and resets nothing", annotations: []map[string]string{{"example.com/a": "1"}}, want: after(4 * time.Second)},
-		"Named":       {reason: "the operator has another name for it", opts: []ctrlx.Option{ctrlx.WithRetryAnnotation("example.com/retry")}, annotations: []map[string]string{{"example.com/retry": "1"}}, want: after(time.Second), handled: "1"},
-		"NotNamed":    {reason: "the name was replaced", opts: []ctrlx.Option{ctrlx.WithRetryAnnotation("example.com/retry")}, annotations: []map[string]string{{own: "1"}}, want: after(4 * time.Second)},
-		"NamedAsFlux": {reason: "one value is one value", opts: []ctrlx.Option{ctrlx.WithRetryAnnotation(flux)}, annotations: []map[string]string{{flux: "1"}}, want: after(time.Second), handled: "1"},
-		"Long":        {reason: "every user of the object can write the annotation", annotations: []map[string]string{{own: strings.Repeat("x", 300)}}, want: after(time.Second), handled: "digest:d24923841d"},
-		"Odd":         {reason: "a line feed forges lines of output", annotations: []map[string]string{{own: "a\nb"}}, want: after(time.Second), handled: "digest:8cb67f89f9"},
-		"StatusKept":  {reason: "the pass writes nothing, and the request still counts once", annotations: []map[string]string{{own: "1"}}, check: &stays, want: after(time.Second)},
+		"Own":        {reason: "it is retried as if it had not failed before", annotations: []map[string]string{{own: "1"}}, want: after(time.Second), handled: "1"},
+		"Flux":       {reason: "flux reconcile does the same", annotations: []map[string]string{{flux: "1"}}, want: after(time.Second), handled: "1"},
+		"Again":      {reason: "each new value is a request", annotations: []map[string]string{{own: "1"}, {own: "2"}}, want: after(time.Second), handled: "2"},
+		"Both":       {reason: "no value hides the other", annotations: []map[string]string{{own: "1"}, {flux: "2"}}, want: after(time.Second), handled: "1,2"},
+		"Same":       {reason: "the same value is no request", annotations: []map[string]string{{own: "1"}, {own: "1"}}, want: after(4 * time.Second), handled: "1"},
+		"Removed":    {reason: "there is no request any more", annotations: []map[string]string{{own: "1"}, {own: ""}}, want: after(4 * time.Second), handled: "1"},
+		"Other":      {reason: "another annotation causes a pass, and resets nothing", annotations: []map[string]string{{"example.com/a": "1"}}, want: after(4 * time.Second)},
+		"Long":       {reason: "every user of the object can write the annotation", annotations: []map[string]string{{own: strings.Repeat("x", 300)}}, want: after(time.Second), handled: "digest:d24923841d"},
+		"Odd":        {reason: "a line feed forges lines of output", annotations: []map[string]string{{own: "a\nb"}}, want: after(time.Second), handled: "digest:8cb67f89f9"},
+		"StatusKept": {reason: "the pass writes nothing, and the request still counts once", annotations: []map[string]string{{own: "1"}}, check: &stays, want: after(time.Second)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +65,7 @@ func TestRetry(t *testing.T) {
 					return *tc.check, nil
 				}
 				return checks.Proceed(), nil
-			}))}, tc.opts...))
+			}))}))
 			fails(errBroken)(d)
 			for _, annotations := range tc.annotations {
 				d.pass()
@@ -86,7 +82,7 @@ func TestRetry(t *testing.T) {
 			}
 			writes := d.writes
 			d.restart()
-			d.use(d.reconciler(flow.Extensions[*App]{}, tc.opts...))
+			d.use(d.reconciler(flow.Extensions[*App]{}))
 			if d.pass(); tc.check == nil && d.writes != writes {
 				t.Errorf("%s: after a restart it is written again: %+v", tc.reason, d.read().Status)
 			}
@@ -156,12 +152,6 @@ type unreadable struct{ client.Client }
 
 func (*unreadable) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
 	return errBroken
-}
-
-// A name that no annotation can have is refused.
-func TestRetryAnnotationRefused(t *testing.T) {
-	panicsWith(t, `ctrlx: WithRetryAnnotation(""): name part must be non-empty`, func() { ctrlx.WithRetryAnnotation("") })
-	panicsWith(t, `ctrlx: WithRetryAnnotation("a b"): name part must consist of`, func() { ctrlx.WithRetryAnnotation("a b") })
 }
 
 // On a real API server, each request causes one pass, at once, also of a

@@ -4,9 +4,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
 	"math"
+	"os"
+	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -235,4 +241,37 @@ func (r *core) interval(p *pass) time.Duration { return firstOf(p.Requeue, r.res
 func (r *core) fresh(p *pass, at time.Time) bool {
 	now := r.opt.now()
 	return at.After(now.Add(-r.interval(p)/2)) && !at.After(now)
+}
+
+// executable identifies the running program: by a digest of its file and of its
+// arguments. Build information does not identify it: a program that was built
+// without version control has none.
+var executable = sync.OnceValues(func() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = file.Close() }()
+	h := sha256.New()
+	if _, err := io.Copy(h, file); err != nil {
+		return "", err
+	}
+	fmt.Fprintf(h, "%q", os.Args[1:])
+	return hex.EncodeToString(h.Sum(nil)), nil
+})
+
+// identify finds out which program runs. If that fails, each restart
+// reconciles every object.
+func (r *core) identify(logger logr.Logger) {
+	if !r.settles {
+		return
+	}
+	var err error
+	if r.program, err = r.opt.program(); err != nil {
+		logger.Info("a restart reconciles every object, because the executable cannot be read", "reconciler", r.name, "error", err.Error())
+	}
 }

@@ -2,13 +2,22 @@ package ctrlx
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 	"github.com/windlass-go/windlass/ctrlx/internal/sources"
 )
@@ -88,4 +97,142 @@ func (r *core) caused(name types.NamespacedName) {
 	if r.settles {
 		r.memory.Caused(name)
 	}
+}
+
+// WithWatchedKinds names kinds that the manager may watch because a reference
+// names them. It is needed for the kinds of Kubernetes itself, for example
+// Deployment, and for kinds that the scheme does not know. All reconcilers of
+// the manager share the kinds; the option adds to them.
+//
+// ConfigMap and Secret need no option: without one, the manager watches their
+// metadata only, and a check gets a *metav1.PartialObjectMetadata. Name them here
+// if a check reads their data.
+//
+// The kind "*" stands for all kinds of the group, and the group "*" with the
+// kind "*" for all kinds. Then a user who can name any kind in a reference
+// decides which kinds are held in memory; the rights of the operator are the
+// only limit. The informer of such a kind stops ten minutes after its last use,
+// unless the scheme knows the kind. Name a kind exactly if other code of the
+// operator watches it, too.
+//
+// An empty kind, the group "*" with another kind, and a call without kinds
+// panic.
+func WithWatchedKinds(kinds ...schema.GroupKind) Option {
+	mustNameKinds("WithWatchedKinds", kinds)
+	for _, gk := range kinds {
+		if gk.Group == "*" && gk.Kind != "*" {
+			panic(fmt.Sprintf("ctrlx: WithWatchedKinds: %q: give the name of a kind, or *", gk))
+		}
+	}
+	kinds = slices.Clone(kinds)
+	return func(o *options) { o.watched = append(o.watched, kinds...) }
+}
+
+// WithUnwatchedKinds names kinds that the manager must not watch, for example the
+// kinds of client.CacheOptions.DisableFor. Each pass reads their objects live.
+// Nothing wakes a resource that waits for such an object: it is requeued by the
+// back-off. All reconcilers of the manager share the kinds. An empty kind, "*",
+// and a call without kinds panic.
+func WithUnwatchedKinds(kinds ...schema.GroupKind) Option {
+	mustNameKinds("WithUnwatchedKinds", kinds)
+	for _, gk := range kinds {
+		if gk.Group == "*" || gk.Kind == "*" {
+			panic(fmt.Sprintf("ctrlx: WithUnwatchedKinds: %q: give the name of a kind", gk))
+		}
+	}
+	kinds = slices.Clone(kinds)
+	return func(o *options) { o.unwatched = append(o.unwatched, kinds...) }
+}
+
+// mustNameKinds panics unless kinds has kinds with names.
+func mustNameKinds(option string, kinds []schema.GroupKind) {
+	if len(kinds) == 0 {
+		panic(fmt.Sprintf("ctrlx: %s: give at least one kind", option))
+	}
+	for _, gk := range kinds {
+		if gk.Kind == "" {
+			panic(fmt.Sprintf("ctrlx: %s: %q: give the name of a kind", option, gk))
+		}
+	}
+}
+
+// watchable returns the kinds that options name.
+func (o *options) watchable() []schema.GroupKind {
+	return slices.AppendSeq(slices.Clone(o.watched), maps.Keys(o.readiness))
+}
+
+// indexOption is an index of [WithIndex]. Its kind is known when the scheme is.
+type indexOption struct {
+	field  string
+	object client.Object
+	values func(client.Object) ([]string, error)
+}
+
+// WithIndex indexes the objects of the kind W by a field, so that a query can
+// select them ([checks.Query], Field and Value). The function values returns the
+// values of the field of an object, and only reads the object. W is a pointer to
+// the struct of the kind, and may be any kind of the manager's scheme. The
+// manager watches the kind. All reconcilers of the manager share the index.
+//
+//	ctrlx.WithIndex("spec.cluster", func(d *Database) []string { return []string{d.Spec.Cluster} })
+//
+// The manager does not start if a query of [checks.Unused] or [checks.Unique] names
+// a field without an index. To find that out, the reconciler calls the function of
+// the query with an empty object. A query whose function needs more than that, and
+// the query of another check, fails in the first pass that lists it.
+//
+// If the function values panics, each query over the field fails, and the error names
+// the object. An empty field, a nil function and a W that is no pointer to a
+// struct panic. SetupWithManager fails if the scheme does not know W, and if a
+// field of a kind is indexed twice.
+func WithIndex[W client.Object](field string, values func(obj W) []string) Option {
+	t := reflect.TypeFor[W]()
+	switch {
+	case strings.TrimSpace(field) == "" || values == nil:
+		panic(fmt.Sprintf("ctrlx: WithIndex: %q: give the name of the field and a function", field))
+	case t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct:
+		panic(fmt.Sprintf("ctrlx: WithIndex: %q: %s is no pointer to a struct: give the type that the scheme knows", field, t))
+	}
+	x := indexOption{field, newOf[W](), func(obj client.Object) ([]string, error) {
+		w, ok := obj.(W)
+		if !ok {
+			return nil, fmt.Errorf("the object is a %T and the function takes a %s: give the version that the scheme prefers", obj, t)
+		}
+		return values(w), nil
+	}}
+	return func(o *options) { o.indexes = append(o.indexes, x) }
+}
+
+// indexesIn returns the indexes, with the kinds that a scheme has for them.
+func (o *options) indexesIn(scheme *runtime.Scheme) (all []engine.Index, err error) {
+	for _, x := range o.indexes {
+		gvk, err := apiutil.GVKForObject(x.object, scheme)
+		if err != nil {
+			return nil, fmt.Errorf("WithIndex: %q: add the type to the manager's scheme: %w", x.field, err)
+		}
+		all = append(all, engine.Index{Kind: gvk.GroupKind(), Field: x.field, Values: x.values})
+	}
+	return all, nil
+}
+
+// listed returns the sets that checks of the reconciler list by a field, as the checks
+// name them for an empty object.
+func (r *Reconciler[T]) listed() (all []engine.FieldQuery) {
+	for _, c := range []checks.Chain[T]{r.ext.EntryCheck, r.ext.GetCheck, r.ext.PreCheck, r.ext.PostCheck, r.ext.DeleteCheck} {
+		for _, link := range c.Links() {
+			tag, ok := link.Tag.(interface {
+				Listed(request any, note func(set any))
+			})
+			if !ok {
+				continue
+			}
+			tag.Listed(&checks.Request[T]{Resource: newOf[T]()}, func(set any) {
+				ref, _ := set.(checks.Ref)
+				if q, ok := ref.Query(); ok && q.Field != "" {
+					all = append(all, engine.FieldQuery{By: link.Name, Kind: kindOf(ref), Field: q.Field})
+				}
+			})
+		}
+	}
+	return all
 }
