@@ -214,7 +214,8 @@ mutate: bin/mutate
 # soak kills and breaks the operators, the API server and the network of ctrlx for twenty minutes. It also runs the tests of
 # ctrlx whose size is a flag.
 soak: envtest
-	cd ctrlx && WINDLASS_KUBE_APISERVER=1 $(GO) test $(RACE) . -run 'TestOwnerWritesOften|TestGuardHistories' -children 1000 -rapid.checks 1000 -timeout 1h -v
+	cd ctrlx && WINDLASS_KUBE_APISERVER=1 $(GO) test $(RACE) . -run TestOwnerWritesOften -children 1000 -timeout 1h -v
+	cd ctrlx && $(GO) test $(RACE) ./inuse -run TestHistories -rapid.checks 1000 -timeout 1h -v
 	cd ctrlx && WINDLASS_KUBE_APISERVER=1 $(GO) test ./internal/soak -soak -timeout 2h -v
 	cd ctrlx && $(GO) test ./internal/combinations -run TestCombinations -rapid.checks 10000 -timeout 1h
 

@@ -30,7 +30,7 @@ func (idle) GetScheme() *runtime.Scheme {
 	return s
 }
 
-// What makes no sense panics where it is set up. The tests of the protocol are in package ctrlx, with its managers.
+// What makes no sense panics where it is set up.
 func TestAddPanics(t *testing.T) {
 	refs := func(*v1.Database) []checks.Ref { return nil }
 	ops, ext := flow.Operations[*v1.Database]{Apply: put}, flow.Extensions[*v1.Database]{}
