@@ -23,7 +23,7 @@ func TestDeadWatch(t *testing.T) {
 	for i := range n {
 		o.database(fmt.Sprintf("db-%d", i), "prod")
 	}
-	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(clusterOf), ctrlx.WithPollInterval(4*time.Second)))
+	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(clusterOf), ctrlx.WithPollInterval(4*time.Second), ctrlx.WithSyncTimeout(time.Minute)))
 	for i := range n {
 		o.until(fmt.Sprintf("db-%d", i), "False OwnerNotReady")
 	}

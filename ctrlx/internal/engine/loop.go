@@ -7,6 +7,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 )
 
 // The delays of wake-ups by followed objects. Two objects may change each other
@@ -53,7 +54,10 @@ func (w *Waker) wait(name types.NamespacedName, ref index.ID, now time.Time) (wa
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	all := w.loops[name]
-	l := all.get(ref)
+	var l *loop
+	if all != nil {
+		l = all.by[ref]
+	}
 	if l == nil {
 		if !w.room() {
 			return 0, false
@@ -73,21 +77,12 @@ func (w *Waker) wait(name types.NamespacedName, ref index.ID, now time.Time) (wa
 		return 0, true
 	}
 	l.n++
-	for i := freeWakes; i < l.n && wait < mostWait; i++ {
-		wait = max(2*wait, leastWait)
+	if l.n > freeWakes {
+		wait = memory.Delay(l.n-freeWakes-1, leastWait, mostWait)
 	}
-	wait = min(wait, mostWait)
 	l.last, l.wait = now.Add(wait), wait
 	all.scheduled = all.scheduled || wait > 0
 	return wait, false
-}
-
-// get returns the row of wake-ups by ref; nil: there is none.
-func (s *loops) get(ref index.ID) *loop {
-	if s == nil {
-		return nil
-	}
-	return s.by[ref]
 }
 
 // over reports whether the row has ended.
