@@ -53,7 +53,8 @@ const maxGuarded = 100
 //
 // Every step survives the end of the process at any moment, and a former leader whose last request arrives late. The resource
 // records in [Annotation] what it guards before it changes the referenced object. Its own finalizer keeps it until the record
-// is handled. Users of an object are counted by live lists of metadata. A finalizer is removed only from an object that did
+// is handled. If the process ends after the release of a deleted resource, the next pass ends the deletion: no check and no
+// Delete runs. Users of an object are counted by live lists of metadata. A finalizer is removed only from an object that did
 // not change since it was read, before that list. If a person removes the finalizer of a resource by force, the guarded object
 // keeps its finalizer until another resource of the kind refers to it and releases it, or until that person removes it, too.
 //
@@ -75,6 +76,7 @@ func Add[T client.Object](mgr manager.Manager, refs func(resource T) []checks.Re
 	finalizer := strings.TrimSuffix(strings.ToLower(gvk.Kind)+"."+gvk.Group, ".") + "/in-use"
 	g := &guard[T]{refs: refs, live: mgr.GetAPIReader(), mapper: mgr.GetRESTMapper(), gvk: gvk, finalizer: finalizer, mark: finalizer + "-releasing"}
 	const name = "Guard"
+	ext.EntryCheck = ext.EntryCheck.Prepend(chain.Named(name, checks.Gate(name, g.ends)))
 	ext.PreCheck = ext.PreCheck.Append(chain.Named(name, checks.Gate(name, g.check)))
 	if ops.Get != nil || ext.Get.Len() > 0 {
 		ext.Get = ext.Get.Prepend(chain.Named(name, chain.After(g.inSync)))
@@ -97,6 +99,15 @@ type guard[T client.Object] struct {
 	gvk       schema.GroupVersionKind
 	finalizer string // keeps a guarded object
 	mark      string // keeps a guarded object that a resource is releasing
+}
+
+// ends ends a deletion whose last pass released the objects and did not remove the finalizer of the resource: its process
+// ended, or a write failed. The other checks would wait for objects that may have vanished since then.
+func (g *guard[T]) ends(_ context.Context, req *checks.Request[T]) (checks.Result, error) {
+	if req.Deleting && isGone(req.Resource) {
+		return checks.Release(""), nil // without a text, ctrlx reports no release without a deletion
+	}
+	return checks.Proceed(), nil
 }
 
 // check protects the objects that a resource refers to, before Apply.
@@ -156,9 +167,9 @@ func (g *guard[T]) releases(next flow.PassHandler[T]) flow.PassHandler[T] {
 				ref.Namespace = cmp.Or(ref.Namespace, obj.GetNamespace())
 				needed[keyOf(ref)] = true
 			}
-			err = g.release(ctx, obj, func(key string) bool { return !needed[key] })
+			err = g.release(ctx, obj, stateReleased, func(key string) bool { return !needed[key] })
 		case out.State() == flow.StateGone:
-			err = g.release(ctx, obj, func(string) bool { return true })
+			err = g.release(ctx, obj, stateGone, func(string) bool { return true })
 		}
 		return out, err
 	}

@@ -27,6 +27,7 @@ const annotation = "in-use"
 const (
 	stateHeld     = "held"     // the resource may use it
 	stateReleased = "released" // the resource does not use it any more; the finalizer may have to be removed
+	stateGone     = "gone"     // as released, because the resource is deleted in the cloud
 )
 
 // record is the value of Annotation.
@@ -63,6 +64,17 @@ func recordOf(obj client.Object) (map[string]string, error) {
 		return nil, nil
 	}
 	return r.Refs, nil
+}
+
+// isGone reports whether an earlier pass found that a resource is deleted in the cloud, and began to release its objects.
+func isGone(obj client.Object) bool {
+	states, err := recordOf(obj)
+	for _, state := range states {
+		if state != stateGone {
+			return false
+		}
+	}
+	return err == nil && len(states) > 0
 }
 
 // write writes the record of a resource.
@@ -114,7 +126,7 @@ func (g *guard[T]) hold(ctx context.Context, obj T, wanted []target, uses bool) 
 			first, state = t, s
 		}
 		if s == ending && !uses && was[t.key] != stateHeld { // the object must not wait for this resource
-			if err := g.release(ctx, obj, func(key string) bool { return key == t.key }); err != nil {
+			if err := g.release(ctx, obj, stateReleased, func(key string) bool { return key == t.key }); err != nil {
 				return t, s, err
 			}
 		}
@@ -123,8 +135,9 @@ func (g *guard[T]) hold(ctx context.Context, obj T, wanted []target, uses bool) 
 }
 
 // release ends the use of the objects that drop chooses, and of the objects whose release an earlier pass began. It removes
-// the finalizer of each object that no other resource uses. The resource does not use these objects any more.
-func (g *guard[T]) release(ctx context.Context, obj T, drop func(key string) bool) error {
+// the finalizer of each object that no other resource uses. The resource does not use these objects any more. released is
+// their new state in the record.
+func (g *guard[T]) release(ctx context.Context, obj T, released string, drop func(key string) bool) error {
 	was, err := recordOf(obj)
 	if err != nil {
 		return err
@@ -132,8 +145,8 @@ func (g *guard[T]) release(ctx context.Context, obj T, drop func(key string) boo
 	next := maps.Clone(was)
 	var keys []string
 	for key, state := range was {
-		if state == stateReleased || drop(key) {
-			next[key] = stateReleased
+		if state != stateHeld || drop(key) {
+			next[key] = released
 			keys = append(keys, key)
 		}
 	}

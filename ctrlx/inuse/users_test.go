@@ -2,17 +2,20 @@ package inuse_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	v1 "github.com/windlass-go/windlass/ctrlx/internal/testv1"
@@ -304,4 +307,104 @@ func manyClusters(n int) (refs []checks.Ref) {
 		refs = append(refs, checks.Ref{Group: v1.GroupVersion.Group, Kind: "Cluster", Name: fmt.Sprint(i)})
 	}
 	return refs
+}
+
+// crashes is a client of a process that ends when it removes the finalizer of an App.
+type crashes struct{ client.Client }
+
+func (c crashes) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+	data, err := patch.Data(obj)
+	if _, app := obj.(*App); err == nil && app && !obj.GetDeletionTimestamp().IsZero() && strings.Contains(string(data), `"finalizers"`) {
+		return errors.New("the process ended")
+	}
+	return c.Client.Patch(ctx, obj, patch, opts...)
+}
+
+// TestCrashAfterDelete ends the process after the DELETE and the release of a
+// Cluster, which vanishes at once. The next process ends the deletion: the check
+// that needs the Cluster does not block it, and there is no second DELETE. Any other
+// record proves nothing, so the cloud gets the DELETE again.
+func TestCrashAfterDelete(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		crash  bool
+		needs  bool      // EntryCheck needs the Cluster
+		record [2]string // an edit of the record after the crash
+		want   string
+	}{
+		"Vanished":  {"the Cluster has vanished, so a check of it would block for ever", true, true, [2]string{}, "delete"},
+		"NoCheck":   {"a second DELETE is needless", true, false, [2]string{}, "delete"},
+		"NoCrash":   {"the first process ends the deletion", false, true, [2]string{}, "delete"},
+		"Copied":    {"the record is of another App, which was in the cloud, too", true, false, [2]string{`"uid":"1"`, `"uid":"2"`}, "delete, delete"},
+		"HeldAgain": {"one object is held, so the App may be in the cloud", true, false, [2]string{`"gone"`, `"held"`}, "delete, delete"},
+		"Released":  {"an App that lives on releases objects, too", true, false, [2]string{`"gone"`, `"released"`}, "delete, delete"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := newUsers(t)
+			var asked []string
+			process := func(c client.Client) *ctrlx.Reconciler[*App] {
+				ops := flow.Operations[*App]{
+					Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil },
+					Delete: func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
+						asked = append(asked, "delete")
+						return flow.Done(), nil
+					},
+				}
+				ext := flow.Extensions[*App]{}
+				if tc.needs {
+					ext.EntryCheck = chain.New(checks.Check("Cluster", func(ctx context.Context, _ *checks.Request[*App]) (checks.Result, error) {
+						at := types.NamespacedName{Namespace: "default", Name: "x"}
+						if apierrors.IsNotFound(u.api.Get(ctx, at, &v1.Cluster{})) {
+							return checks.Block("NoCluster", "the Cluster does not exist"), nil
+						}
+						return checks.Proceed(), nil
+					}))
+				}
+				mgr := newManager(c, u.api, u.api)
+				guard := inuse.Add(mgr, clustersOfApp, &ops, &ext)
+				r := ctrlx.New("App", ops, ext, guard, ctrlx.WithoutTelemetry(), ctrlx.WithoutEvents())
+				if err := r.SetupWithManager(mgr); err != nil {
+					t.Fatal(err)
+				}
+				return r
+			}
+			name := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "a"}}
+			first := process(u.api)
+			if tc.crash {
+				first = process(crashes{u.api})
+			}
+			u.create(anAppUser("a", "1"))
+			_, _ = first.Reconcile(t.Context(), name)
+			if got := u.cluster(); got != inUse {
+				t.Fatalf("the Cluster has %q, want %q", got, inUse)
+			}
+			u.delete(&v1.Cluster{}, "x")
+			u.delete(&App{}, "a")
+			if _, err := first.Reconcile(t.Context(), name); (err != nil) != tc.crash {
+				t.Fatalf("the deletion: %v", err)
+			}
+			if got := u.cluster(); got != "gone" {
+				t.Fatalf("the Cluster has %q, want it gone", got)
+			}
+			a := &App{}
+			if tc.record[0] != "" {
+				if err := u.api.Get(t.Context(), name.NamespacedName, a); err != nil {
+					t.Fatal(err)
+				}
+				a.Annotations[inuse.Annotation] = strings.Replace(a.Annotations[inuse.Annotation], tc.record[0], tc.record[1], 1)
+				if err := u.api.Update(t.Context(), a); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := process(u.api).Reconcile(t.Context(), name); err != nil {
+				t.Fatal(err)
+			}
+			if err := u.api.Get(t.Context(), name.NamespacedName, a); !apierrors.IsNotFound(err) {
+				t.Errorf("%s: the App is still there: %v, %v", tc.reason, err, a.Status.Conditions)
+			}
+			if got := strings.Join(asked, ", "); got != tc.want {
+				t.Errorf("%s: the cloud got %q, want %q", tc.reason, got, tc.want)
+			}
+		})
+	}
 }
