@@ -38,7 +38,7 @@ type operation struct {
 	ends        time.Time
 	fails       bool
 	began       time.Time
-	lost        bool // the process may have ended before it stored the token
+	lost        bool // the process may have ended, or was paused, before it stored the token
 }
 
 // about is the caller of the cloud: an object, and how its kind is.
@@ -156,9 +156,9 @@ func (c *cloud) start(r *inCloud, a about, verb string) (token string, err error
 	return "", r.end()
 }
 
-// crash notes that the process ends. It may not have stored the tokens of the
-// operations that began just now, so these may begin again.
-func (c *cloud) crash() {
+// loses notes that the process ends or is paused. It may not have stored the tokens
+// of the operations that began just now, so these may begin again.
+func (c *cloud) loses() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, r := range c.resources {

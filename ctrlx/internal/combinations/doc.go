@@ -10,7 +10,9 @@
 //     the request.
 //   - The story: users create, change and delete objects, and what these refer to.
 //     They do so between passes, or during a call of the cloud. The cloud is down
-//     for a while, the operator is restarted, watches are late.
+//     for a while, the operator is restarted, watches are late. A process is paused,
+//     and its write comes after another process leads. The kind of Secrets vanishes,
+//     or the rights for it. Events of the cloud poke the operator.
 //
 // These statements must hold when users have done nothing for two hours:
 //

@@ -3,6 +3,7 @@ package combinations_test
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,7 +34,12 @@ type spec struct {
 	Paused bool   `json:"paused,omitempty"`
 	Claim  string `json:"claim,omitempty"`
 	Role   string `json:"role,omitempty"` // of roles
+
+	Limit metav1.Duration `json:"limit,omitzero"` // of the time until it is Ready; 0: none
 }
+
+// GetTimeout implements [ctrlx.TimeoutConfiguration].
+func (s spec) GetTimeout() time.Duration { return s.Limit.Duration }
 
 // use refers to an object of any kind.
 type use struct {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -28,6 +29,7 @@ type design struct {
 	Guards    bool          // it keeps what its objects refer to
 	Signs     bool          // it signs the stored operations
 	Loud      bool          // a restart reconciles everything
+	FromStart bool          // time-outs begin with the first pass
 	Edits     string        // how its chains of checks are made, see made
 	Entry     []string      // the checks at EntryCheck, by the names of checkNames
 	Owner     []string
@@ -58,7 +60,7 @@ func drawDesign(t *rapid.T, kind string) design {
 	d := design{
 		Reads: yes(" reads"), Deletes: yes(" deletes"),
 		Takes:     rapid.SampledFrom([]time.Duration{0, 20 * time.Second, 4 * time.Minute}).Draw(t, kind+" takes"),
-		FailsOnce: yes(" fails once"), Guards: rapid.IntRange(0, 2).Draw(t, kind+" guards") > 0, Signs: yes(" signs"), Loud: yes(" loud"),
+		FailsOnce: yes(" fails once"), Guards: rapid.IntRange(0, 2).Draw(t, kind+" guards") > 0, Signs: yes(" signs"), Loud: yes(" loud"), FromStart: yes(" from start"),
 		Edits: rapid.SampledFrom(edits).Draw(t, kind+" edits"),
 		Entry: some(" EntryCheck", entryChecks), Owner: some(" OwnerCheck", ownerChecks), Pre: some(" PreCheck", preChecks),
 		Roles: yes(" roles"), Post: some(" PostCheck", postChecks), Delete: some(" DeleteCheck", deleteChecks), Links: some(" links", linkNames),
@@ -77,7 +79,7 @@ func (d design) String() string {
 		text string
 	}{
 		{d.Reads, "Get reads the cloud"}, {d.Deletes, "Delete deletes the resource"}, {d.FailsOnce, "the first operation fails"}, {d.Guards, "a guard of the references"},
-		{d.Signs, "WithTokenKey"}, {d.Loud, "WithoutQuietRestart"}, {d.Roles, "checks of spec.role"},
+		{d.Signs, "WithTokenKey"}, {d.Loud, "WithoutQuietRestart"}, {d.FromStart, "WithTimeoutFromStart"}, {d.Roles, "checks of spec.role"},
 	} {
 		if w.yes {
 			words = append(words, w.text)
@@ -372,7 +374,12 @@ func setUp[T resource](w *world, mgr ctrl.Manager, kind string, d design) error 
 	if d.Loud {
 		opts = append(opts, ctrlx.WithoutQuietRestart())
 	}
-	return ctrlx.New(kind, ops, ext, opts...).SetupWithManager(mgr)
+	if d.FromStart {
+		opts = append(opts, ctrlx.WithTimeoutFromStart())
+	}
+	r := ctrlx.New(kind, ops, ext, opts...)
+	w.pokes(kind, func(name string) { r.Poke(types.NamespacedName{Namespace: namespace, Name: name}) })
+	return r.SetupWithManager(mgr)
 }
 
 // tell is a link on Pass that reports the outcome of each pass.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 )
 
@@ -24,7 +25,7 @@ type step struct {
 	For    time.Duration
 	Last   bool // clear begins with the last kind
 	During bool // it happens in the next call of the cloud, and not at once
-	Write  int  // lose, crash: which of the next writes of the operator it is, from 0
+	Write  int  // lose, crash, pause: which of the next writes of the operator it is, from 0
 	Race   bool // the next step does not wait for the operator
 }
 
@@ -38,7 +39,10 @@ const (
 	wait    = "wait"
 	lose    = "lose"   // the answer to a write of the operator, which the API server has done
 	crash   = "crash"  // of the operator, at the same moment
+	pause   = "pause"  // the operator before a write, while another process leads; the write comes late
 	revoke  = "revoke" // the rights for Secrets, for a while
+	vanish  = "vanish" // the kind of Secrets, for a while
+	poke    = "poke"   // the operator about an object
 )
 
 // names are the names of all objects.
@@ -96,20 +100,20 @@ func (w *writer) write() step {
 }
 
 func (w *writer) step() step {
-	s := step{Do: of(w, "do", []int{3, 3, 5, 5, 2, 1, 3, 4, 6, 1}, "write", set, remove, clear, restart, outage, wait, lose, crash, revoke)}
+	s := step{Do: of(w, "do", []int{3, 3, 5, 5, 2, 1, 3, 4, 6, 4, 1, 1, 1}, "write", set, remove, clear, restart, outage, wait, lose, crash, pause, revoke, vanish, poke)}
 	switch s.Do {
 	case "write":
 		s = w.write()
 	case set:
 		s.On = w.known("object")
 		s = w.spec(s)
-	case remove:
+	case remove, poke:
 		s.On = w.known("object")
 	case clear:
 		s.Last = rapid.Bool().Draw(w.t, "last first")
-	case lose, crash:
+	case lose, crash, pause:
 		s.Write = of(w, "which write", []int{4, 2, 1}, 0, 1, 3)
-	case outage, wait, revoke:
+	case outage, wait, revoke, vanish:
 		// An outage ends within patience.
 		s.For = rapid.SampledFrom([]time.Duration{2 * time.Second, time.Minute, 20 * time.Minute}).Draw(w.t, "for")
 	}
@@ -126,6 +130,7 @@ func (w *writer) spec(s step) step {
 		Size:   of(w, "size", []int{6, 3, 1, 1}, 1, 2, 0, refusedSize),
 		Paused: of(w, "paused", []int{9, 1}, false, true),
 		Claim:  of(w, "claim", []int{3, 1}, "", "x"),
+		Limit:  metav1.Duration{Duration: of(w, "limit", []int{6, 1, 1}, 0, 10*time.Second, 10*time.Minute)},
 		Role:   of(w, "role", []int{8, 1, 1, 2}, "", foreign, finished, released),
 	}
 	if above(s.On.Kind) != "" {
@@ -174,6 +179,12 @@ func (s step) String() string {
 		text = fmt.Sprintf("the answer to write %d of the operator is lost", s.Write+1)
 	case crash:
 		text = fmt.Sprintf("the operator crashes after its write %d, and is started again", s.Write+1)
+	case pause:
+		text = fmt.Sprintf("the operator is paused before its write %d, while another process leads", s.Write+1)
+	case vanish:
+		text = fmt.Sprintf("the kind of Secrets is not served for %s", s.For)
+	case poke:
+		text = fmt.Sprintf("an event of the cloud is about %s", s.On)
 	case revoke:
 		text = fmt.Sprintf("the operator has no rights for Secrets for %s", s.For)
 	case wait:
@@ -202,6 +213,9 @@ func (s spec) String() string {
 	}
 	if s.Paused {
 		words = append(words, "paused")
+	}
+	if s.Limit.Duration > 0 {
+		words = append(words, "a time-out of "+s.Limit.Duration.String())
 	}
 	if s.Role != "" {
 		words = append(words, "role "+s.Role)

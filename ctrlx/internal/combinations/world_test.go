@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -43,8 +44,10 @@ type world struct {
 	did    map[string]bool    // what this process of the operator did
 	number int                // of the process of the operator
 	free   map[types.UID]bool // released objects
-	armed  []step             // lose and crash
-	barred time.Time          // until when the operator has no rights for Secrets
+	armed  []step             // lose, crash and pause
+	poke   map[string]func(string)
+	barred time.Time // until when the operator has no rights for Secrets
+	hidden time.Time // until when no Secrets are served
 	passes int
 	writes []string
 	faults []string
@@ -65,7 +68,7 @@ const (
 // run plays a plan and returns what does not hold, and what happened.
 func run(t *testing.T, p plan) (faults []string, tale string) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, plan: p, begin: time.Now(), last: map[use]string{}, free: map[types.UID]bool{}}
+		w := &world{t: t, plan: p, begin: time.Now(), last: map[use]string{}, poke: map[string]func(string){}, free: map[types.UID]bool{}}
 		w.cloud = &cloud{resources: map[types.UID]*inCloud{}, tell: w.tell}
 		w.api = memory.NewServer(served()...)
 		w.api.Lag = func(kind schema.GroupKind) time.Duration {
@@ -139,14 +142,48 @@ func (w *world) before(r memory.Request) error {
 	switch {
 	case r.Agent != agent(w.number):
 		return errDead
+	case r.Kind.Kind == secret && time.Now().Before(w.hidden):
+		w.sees("a request for a kind that is not served")
+		return apierrors.NewGenericServerResponse(http.StatusNotFound, r.Verb, schema.GroupResource{Resource: "secrets"}, r.Name.Name, "", 0, false)
 	case r.Kind.Kind == secret && time.Now().Before(w.barred):
 		w.sees("a request without rights")
 		return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, r.Name.Name, errors.New("revoked"))
 	}
 	if isWrite(r) {
 		w.writes = append(w.writes, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", r.Verb, r.Kind.Kind, r.Name.Name, r.Subresource)))
+		w.pauses(r)
 	}
 	return nil
+}
+
+// pauseTime is the time for which a process is paused. Another process begins to
+// lead at once.
+const pauseTime = 30 * time.Second
+
+// pauses pauses a process before a write, if a step says so. The write comes late,
+// and the process can do nothing after it. It is called with the lock held.
+func (w *world) pauses(r memory.Request) {
+	for i := range w.armed {
+		s := w.armed[i]
+		if s.Do != pause {
+			continue
+		}
+		if w.armed[i].Write--; s.Write > 0 {
+			continue
+		}
+		w.armed = slices.Delete(w.armed, i, i+1)
+		w.sees(s.Do)
+		w.tale = append(w.tale, fmt.Sprintf("  %10s  paused before %s %s %s %s", time.Since(w.begin).Round(time.Millisecond), r.Verb, r.Kind.Kind, r.Name.Name, r.Subresource))
+		w.number++
+		stop := w.stop
+		w.again.Go(w.start)
+		w.again.Go(func() { time.Sleep(pauseTime + time.Second); stop() })
+		w.mu.Unlock()
+		w.cloud.loses()
+		time.Sleep(pauseTime)
+		w.mu.Lock()
+		return
+	}
 }
 
 // after is called after each request that the server has done.
@@ -158,6 +195,9 @@ func (w *world) after(r memory.Request) error {
 	}
 	for i := range w.armed {
 		s := w.armed[i]
+		if s.Do == pause {
+			continue
+		}
 		if w.armed[i].Write--; s.Write > 0 {
 			continue
 		}
@@ -167,7 +207,7 @@ func (w *world) after(r memory.Request) error {
 		w.tale = append(w.tale, fmt.Sprintf("  %10s  %s", time.Since(w.begin).Round(time.Millisecond), text))
 		if s.Do == crash {
 			w.number++ // no request of the old process does anything
-			w.cloud.crash()
+			w.cloud.loses()
 			stop := w.stop
 			w.again.Go(func() { stop(); w.start() })
 		}
@@ -234,6 +274,13 @@ func (w *world) passed(what use, out flow.Outcome, err error) {
 	if !same {
 		w.tell("operator: %s: %s", what, text)
 	}
+}
+
+// pokes keeps the function that pokes an object of a kind in this process.
+func (w *world) pokes(kind string, poke func(name string)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.poke[kind] = poke
 }
 
 // once reports whether this process of the operator does something for the first
@@ -309,9 +356,20 @@ func (w *world) play(s step) {
 			w.number++
 			w.mu.Unlock()
 			w.start()
-		case lose, crash:
+		case lose, crash, pause:
 			w.mu.Lock()
 			w.armed = append(w.armed, s)
+			w.mu.Unlock()
+		case poke:
+			w.mu.Lock()
+			poke := w.poke[s.On.Kind]
+			w.mu.Unlock()
+			if poke != nil { // no Secret is poked
+				poke(s.On.Name)
+			}
+		case vanish:
+			w.mu.Lock()
+			w.hidden = time.Now().Add(s.For)
 			w.mu.Unlock()
 		case revoke:
 			w.mu.Lock()
