@@ -61,7 +61,7 @@ func TestWriteAheadRefuses(t *testing.T) {
 		want   string
 	}{
 		"NoDelete": {"nothing would undo what the link does", flow.Operations[*App]{Apply: apply}, func(a *App) client.Object { return a }, "WriteAhead needs Operations.Delete"},
-		"Other":    {"another object has another finalizer", flow.Operations[*App]{Apply: apply, Delete: apply}, func(*App) client.Object { return aCluster() }, "the resource is a *testv1.Cluster: give that of the request"},
+		"Other":    {"another object has another finalizer", flow.Operations[*App]{Apply: apply, Delete: apply}, func(*App) client.Object { return aCluster() }, "the resource is a *testv1.Cluster: give the resource of the request"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -114,7 +114,7 @@ func (r *core) writeAhead(ctx context.Context, obj client.Object, name, value st
 	p := passOf(ctx)
 	switch {
 	case !r.kind.Is(obj):
-		return fmt.Errorf("ctrlx: %s: WriteAhead: the resource is a %T: give that of the request", r.name, obj)
+		return fmt.Errorf("ctrlx: %s: WriteAhead: the resource is a %T: give the resource of the request", r.name, obj)
 	case !r.finalizes:
 		return fmt.Errorf("ctrlx: %s: WriteAhead needs Operations.Delete: set it, for example to a function that is done at once", r.name)
 	case p.orphan:

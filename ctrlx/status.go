@@ -181,7 +181,7 @@ const (
 	ReasonOrphaned = "Orphaned"
 	// ReasonChecks is the reason of Reconciling, Stalled and Finished while a check of [Guards] does not pass.
 	ReasonChecks = "ChecksNotPassed"
-	// ReasonChecksPassed is that of Ready=Unknown: the checks of [Guards] passed, and the caller has not set Ready yet.
+	// ReasonChecksPassed is the reason of Ready=Unknown: the checks of [Guards] passed, and the caller has not set Ready yet.
 	ReasonChecksPassed = "ChecksPassed"
 	// ReasonOperationUnderWay is the reason of the condition [ConditionRecord] while an operation is under way.
 	ReasonOperationUnderWay = "UnderWay"

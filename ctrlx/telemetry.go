@@ -120,7 +120,7 @@ const MetricOrphaned = gauges.Orphaned
 // MetricOldest is a gauge with the time since which the oldest resource is blocked
 // or failed for a reason, in seconds since 1970, by reconciler, state ("blocked"
 // or "failed") and reason. It has no series for a reason without resources. The
-// reasons are those of [MetricBlocked] and [MetricFailed].
+// reasons are the ones of [MetricBlocked] and [MetricFailed].
 //
 //	time() - windlass_oldest_unready_timestamp_seconds > 1800
 const MetricOldest = gauges.Oldest

@@ -59,7 +59,7 @@ const (
 type Result struct {
 	// Done reports that nothing is left to do.
 	Done bool
-	// Reason and Message are those of the condition Ready, if Done is false.
+	// Reason and Message belong to the condition Ready, if Done is false.
 	Reason, Message string
 	// WaitingFor names the objects whose change may end the wait.
 	WaitingFor []checks.Ref
@@ -76,7 +76,7 @@ func (r Result) Describe() (verdict, reason string) {
 	return chain.VerdictWait, r.Reason
 }
 
-// check returns the result as that of a check.
+// check turns the result into the result of a check.
 func (r Result) check() checks.Result {
 	if r.Done {
 		return checks.Proceed()

@@ -11,12 +11,12 @@ import (
 type Status struct {
 	// ObservedGeneration is the generation of the last pass.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions are those of package ctrlx.
+	// Conditions holds the conditions of package ctrlx.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
-	// Progress is that of the last apply; nil: no pass came to the dependents.
+	// Progress describes the last apply; nil: no pass came to the dependents.
 	Progress *Progress `json:"progress,omitempty"`
 	// Inventory lists the dependents; nil: none was ever applied.
 	Inventory *Inventory `json:"inventory,omitempty"`

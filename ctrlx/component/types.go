@@ -114,7 +114,7 @@ var errUndiscovered = errors.New("cannot be discovered, so objects of managed ty
 // matter only if a type may be in them: then the error is errUndiscovered, and
 // the exact kinds are returned with it. Discovery leaves out a kind whose
 // definition serves no version, so for a pattern the definitions are read, too.
-// The mapper is that of the client of the pass.
+// The mapper belongs to the client of the pass.
 func (c catalog) kinds(ctx context.Context, a access, types []TypeInfo) (kinds []schema.GroupVersionKind, err error) {
 	add := func(gvk schema.GroupVersionKind) {
 		if !slices.Contains(kinds, gvk) {
