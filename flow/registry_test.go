@@ -221,7 +221,6 @@ func TestWrongType(t *testing.T) {
 // A registration is possible if a resource of the engine's type can have the
 // type of the extensions.
 func TestFits(t *testing.T) {
-	type text string
 	all := reflect.TypeFor[Resource]()
 	cases := map[string]struct {
 		reason     string
