@@ -89,7 +89,7 @@ func TestReconciler(t *testing.T) {
 	other.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "other", UID: "9", Controller: new(true)}}
 	must(t, api.Create(t.Context(), other))
 	must(t, api.Create(t.Context(), &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "shop"}, Spec: testv1.ClusterSpec{Size: 1}}))
-	until("the condition names the other owner", condition("False DependentNotOurs Deployment.apps "+w.ns+"/shop: it belongs to Pod "+w.ns+"/other: "))
+	until("the condition names the other owner", condition("False DependentNotOurs applying failed: Deployment.apps "+w.ns+"/shop: it belongs to Pod "+w.ns+"/other: "))
 	must(t, api.Delete(t.Context(), other))
 	until("it is created once the other one is gone", func() bool { return found() && live.Labels[name+"/owner-id"] != "" })
 	until("the owner waits", condition("False InProgress waiting for 1 of 1 objects: Deployment.apps "+w.ns+"/shop: it is not ready: LessReplicas: Replicas: 0/1"))
