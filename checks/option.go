@@ -130,9 +130,9 @@ func WithByIDBlocked() Option {
 }
 
 // WithMissingAllowed lets a check of references proceed while an object does not
-// exist. The resource follows the object, so that its appearance causes a pass.
-// It is for ReferenceReady and ReferenceIs. An error of the Resolver fails the
-// check as without it.
+// exist. The resource follows the object, so that its appearance causes a pass,
+// unless WithFollowing(false) is given. It is for ReferenceReady and
+// ReferenceIs. An error of the Resolver fails the check as without it.
 func WithMissingAllowed() Option {
 	return option{"WithMissingAllowed", func(s *settings) { s.missingProceeds = true }}
 }

@@ -71,7 +71,8 @@ type Extensions[T any] struct {
 	// These do not: [checks.OnOwner], [checks.Paused], the checks of
 	// references and of sets, and a check whose objection is a
 	// [checks.Release] ([checks.WithVerdict]). So an error of Get does not hold a
-	// deletion that they release.
+	// deletion that they release. A chain.When counts as the links in it, so its
+	// predicate must not read what Get reads.
 	DeleteCheck checks.Chain[T]
 	// Delete is around the DELETE, and around each poll of it.
 	Delete chain.Chain[*Request[T], Progress]
