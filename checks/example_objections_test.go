@@ -43,3 +43,33 @@ func ExampleReferenceIs() {
 	// block OtherNetwork: subnet Subnet db-a: it belongs to network db; name a subnet of network web [slow, waiting for Subnet db-a] <nil>
 	// proceed <nil>
 }
+
+// A HelmRelease of Flux waits for the releases that it depends on. A release may
+// depend on one of another namespace only if that one is shared. Several
+// references are checked by one function, so it asks which one it is called for.
+func ExampleReferenceIs_object() {
+	type Shared bool
+	type HelmRelease struct {
+		Namespace string
+		DependsOn []checks.Ref
+	}
+	releases := func(r *HelmRelease) []checks.Ref { return r.DependsOn }
+	check := checks.Compose(chain.New(
+		checks.ReferenceIs("dependency", releases, func(r *HelmRelease, o checks.Object) string {
+			if shared, _ := o.Value.(Shared); o.Ref.Namespace != r.Namespace && !bool(shared) {
+				return "it is not shared; move it to namespace " + r.Namespace
+			}
+			return ""
+		}),
+	))
+	req := &checks.Request[*HelmRelease]{Resource: &HelmRelease{Namespace: "shop", DependsOn: []checks.Ref{
+		{Kind: "HelmRelease", Namespace: "shop", Name: "db"},
+		{Kind: "HelmRelease", Namespace: "base", Name: "dns"},
+	}}}
+	req.Resolver = func(_ context.Context, ref checks.Ref) (checks.Object, error) {
+		return checks.Object{Ref: ref, Value: Shared(false)}, nil
+	}
+	fmt.Println(check(ctx, req))
+	// Output:
+	// block ReferenceUnsuitable: dependency HelmRelease base/dns: it is not shared; move it to namespace shop [slow, waiting for HelmRelease base/dns] <nil>
+}

@@ -53,8 +53,8 @@ func aboutOwner(name string, ready bool, opts []Option) OwnerMiddleware {
 
 // OwnerIs blocks while objection returns a text: why the owner is unsuitable
 // and what fixes it. The text becomes the message. If objection returns "", the
-// check proceeds. W is the type of the owner, usually a pointer. name is the
-// name of the link.
+// check proceeds. W is the type of the owner, usually a pointer, or [Object].
+// name is the name of the link.
 //
 // The check also blocks in these cases:
 //

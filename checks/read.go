@@ -116,12 +116,17 @@ func (of *subject) absent(ref *Ref, o *Object) (reason string, retry classify.Re
 	return of.notFound, classify.Fast, ": no such object exists: waiting until one is created"
 }
 
-// typed returns the object o that ref names as a W. If the object cannot be
-// used, res is the result of the check, or else the zero Result. In a message,
-// before precedes the name of the object.
+// typed returns the object o that ref names as a W, or o itself if W is
+// [Object]. If the object cannot be used, res is the result of the check, or else
+// the zero Result. In a message, before precedes the name of the object.
 func typed[W any](ctx context.Context, s *settings, of *subject, before string, ref *Ref, o *Object) (value W, res Result) {
 	value, ok := o.Value.(W)
-	switch found := o.Found(); {
+	found := o.Found()
+	if whole, is := any(&value).(*Object); is && found {
+		*whole, ok = *o, true
+		whole.Ref = *ref
+	}
+	switch {
 	case found && ok:
 	case found && o.Partial != "":
 		res = s.unusable(of.wrongKind, classify.OnChange, ref, before, " was read in part: ", o.Partial)

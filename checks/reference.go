@@ -140,8 +140,9 @@ func OptionalRefs(refs ...*Ref) []Ref {
 // ReferenceIs blocks while objection returns a text for a referenced object:
 // why the object is unsuitable and what fixes it. If it returns "" for each
 // object, the check proceeds. W is the type of the objects, usually a pointer.
-// name says what kind of reference it is. The link is listed as
-// "ReferenceIs(name)".
+// If W is [Object], objection also learns the Ref and the readiness, and Value
+// may have any type. name says what kind of reference it is. The link is listed
+// as "ReferenceIs(name)".
 //
 // The check also blocks in these cases:
 //

@@ -99,6 +99,36 @@ func TestReferenceIs(t *testing.T) {
 	})
 }
 
+// TestReferenceIsObject verifies that an objection to a whole Object learns which
+// reference it is about, and that a missing object still blocks.
+func TestReferenceIsObject(t *testing.T) {
+	stored := objects{
+		{Kind: "Release", Namespace: "apps", Name: "db"}:  {Value: &Cluster{}, Readiness: checks.Readiness{State: checks.Ready, Reason: "Installed"}},
+		{Kind: "Release", Namespace: "apps", Name: "web"}: {Value: &Deep{}, Partial: "only its labels are stored"},
+	}
+	cases := map[string]struct {
+		reason string
+		ref    checks.Ref
+		want   answer
+	}{
+		"Found":   {"the objection sees the Ref and the readiness", checks.Ref{Kind: "Release", Namespace: "apps", Name: "db"}, blocks("ReferenceUnsuitable", classify.Slow, "release Release apps/db: Release apps/db Installed \"\"", checks.Ref{Kind: "Release", Namespace: "apps", Name: "db"})},
+		"Partial": {"Partial tells that Value is a part", checks.Ref{Kind: "Release", Namespace: "apps", Name: "web"}, blocks("ReferenceUnsuitable", classify.Slow, "release Release apps/web: Release apps/web  \"only its labels are stored\"", checks.Ref{Kind: "Release", Namespace: "apps", Name: "web"})},
+		"Missing": {"an object without a Value is not found", checks.Ref{Kind: "Release", Name: "no"}, blocks("ReferenceNotFound", classify.Fast, "release Release no was not found: waiting until it is created", checks.Ref{Kind: "Release", Name: "no"})},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := &checks.Request[checks.Ref]{Resource: tc.ref, OwnerRequest: checks.OwnerRequest{Resolver: stored.resolver(new([]checks.Ref))}}
+			check := checks.ReferenceIs("release", func(r checks.Ref) []checks.Ref { return []checks.Ref{r} }, func(_ checks.Ref, o checks.Object) string {
+				return fmt.Sprintf("%s %s %q", o.Ref, o.Readiness.Reason, o.Partial)
+			})
+			got, _ := ask(t, check, req)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
 func TestReferenceIsSetUp(t *testing.T) {
 	refs := func(*Database) []checks.Ref { return nil }
 	no := func(*Database, *Cluster) string { return "" }

@@ -91,8 +91,8 @@ func Unique[T any](name string, query func(resource T) Query, opts ...Option) Mi
 // query names: why that object is unsuitable and what fixes it. So it requires
 // that no object of the set has a property, or that all have it. The resource
 // itself does not count. An empty set proceeds, unless [WithMinimum] is given. W
-// is the type of the objects, usually a pointer. name says what the objects are,
-// such as "backups". The link is listed as "SetIs(name)".
+// is the type of the objects, usually a pointer, or [Object]. name says what the
+// objects are, such as "backups". The link is listed as "SetIs(name)".
 //
 //	checks.SetIs("backups", backupsOf, func(_ *Database, b *Backup) string {
 //		if b.Status.Running {
