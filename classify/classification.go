@@ -45,8 +45,8 @@ func (c Classification) IsZero() bool { return c.d == nil }
 // Classification.
 func (c Classification) Retry() Retry { return c.decision().retry }
 
-// After returns the delay before the retry, at most an hour; 0 means none. It
-// is the delay of the service or the delay of the row ([Rule.After]), whichever is
+// After returns the delay before the retry; 0 means none. It is the delay of the
+// service, at most an hour, or the delay of the row ([Rule.After]), whichever is
 // longer. A link can replace it ([Classification.WithAfter]).
 func (c Classification) After() time.Duration { return c.decision().after }
 
@@ -109,15 +109,14 @@ func (c Classification) With(r Retry) Classification {
 	return Classification{d: &d}
 }
 
-// WithAfter returns c with another delay, cut to between 0 (none) and an hour.
-// A negative delay counts as none, and [Classification.Fault] reports it. A
-// zero c stays zero.
+// WithAfter returns c with another delay; 0 means none. A negative delay counts
+// as none, and [Classification.Fault] reports it. A zero c stays zero.
 func (c Classification) WithAfter(after time.Duration) Classification {
 	if c.d == nil {
 		return c
 	}
 	d := *c.d
-	d.after = min(max(after, 0), maxAfter)
+	d.after = max(after, 0)
 	if after < 0 && d.fault == nil {
 		d.fault = fmt.Errorf("the delay %s is negative and counts as none", after)
 	}

@@ -41,7 +41,7 @@ func TestWith(t *testing.T) {
 			t.Errorf("With(%s) changes nothing (-want +got):\n%s", r, diff)
 		}
 	}
-	for after, cut := range map[time.Duration]time.Duration{time.Minute: time.Minute, -1: 0, 2 * time.Hour: time.Hour, 0: 0, 1: 1} {
+	for after, cut := range map[time.Duration]time.Duration{time.Minute: time.Minute, -1: 0, 6 * time.Hour: 6 * time.Hour, 0: 0, 1: 1} {
 		adjusted, fault := want, "<nil>"
 		adjusted.After = cut
 		if after < 0 {

@@ -52,9 +52,9 @@ type Rule struct {
 	// KeepStatus leaves the conditions of the resource unchanged
 	// ([Classification.WithStatusKept]).
 	KeepStatus bool
-	// After is the delay before the retry, from 0 (none) to an hour. A longer
-	// delay of the service replaces it. It must be 0 for [OnChange] and
-	// [Never].
+	// After is the delay before the retry; 0 means none. A longer delay of the
+	// service replaces it. It must not be negative, and it must be 0 for
+	// [OnChange] and [Never].
 	After time.Duration
 }
 
@@ -116,8 +116,8 @@ func (r Rule) parse() (row, error) {
 		err = errors.New("it has no condition: set Code, InnerCode, Status, Message, APIVersions, Link or Is")
 	case !r.Retry.decided():
 		err = fmt.Errorf("its Retry is %s: use Fast, Slow, VerySlow, OnChange or Never", r.Retry)
-	case r.After < 0 || r.After > maxAfter:
-		err = fmt.Errorf("its After is %s: use 0 (none) to %s", r.After, maxAfter)
+	case r.After < 0:
+		err = fmt.Errorf("its After is %s: use 0 (none) or a positive delay", r.After)
 	case r.After > 0 && r.Retry >= OnChange:
 		err = fmt.Errorf("its After is %s and its Retry is %s, which has no delay: leave After out, or use Fast, Slow or VerySlow", r.After, r.Retry)
 	case err != nil:

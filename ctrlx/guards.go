@@ -183,9 +183,6 @@ func (g *Guards[T]) report(ctx context.Context, obj T, out flow.Outcome, reason 
 	var result reconcile.Result
 	if out.State() != flow.StateReady {
 		result.RequeueAfter, _ = out.Again()
-		if e, ok := errors.AsType[RetriableError](out.Err()); ok && out.Rule() == ruleRetriable && e.RetryAfter() > 0 {
-			result.RequeueAfter = e.RetryAfter()
-		}
 	}
 	if out.KeepsStatus() {
 		return g.settle(ctx, obj, result, nil)

@@ -400,10 +400,6 @@ func (r *core) delay(p *pass, out flow.Outcome) time.Duration {
 		return p.settledFor
 	case out.State() == flow.StateReady && p.Requeue > 0:
 		return r.idle(p.Requeue)
-	case out.Rule() == ruleRetriable: // its delay may be longer than the longest delay of a service
-		if e, ok := errors.AsType[RetriableError](out.Err()); ok {
-			return p.retryAfter(e)
-		}
 	case p.watched && out.State() == flow.StateBlocked && out.After() <= 0:
 		return max(delay, r.idle(p.Requeue))
 	}

@@ -35,8 +35,9 @@ import (
 //
 // The least delay is 1 s, or the shortest delay that an option sets, if that is
 // less. Jitter that would shorten a delay below it lengthens the delay instead.
-// The resync replaces a longer delay of a server or a rule. A check gets the
-// delay that it asks for, up to 73 years.
+// A check, a rule and a failed request get the delay that they ask for, up to 73
+// years; that of a service is at most an hour. The resync replaces a longer delay
+// between two polls of an operation.
 type Backoff struct {
 	steps        map[classify.Retry]steps
 	resync       time.Duration
@@ -206,7 +207,7 @@ func (b *Backoff) delay(o Outcome, count func(counter int) (before int)) time.Du
 	switch s := o.State(); {
 	case s == StateReady, o.Retry() == classify.OnChange:
 		return b.atResync()
-	case o.After() > b.resync && s != StateBlocked && s != StateIgnored:
+	case o.After() > b.resync && (s == StateInProgress || s == StateDeleting):
 		return b.atResync()
 	case o.After() > 0:
 		return max(min(o.After(), longest), b.least)

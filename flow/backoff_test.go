@@ -200,6 +200,16 @@ func TestGivenDelays(t *testing.T) {
 	}
 }
 
+// TestRuleDelay verifies that a failure is retried after the delay that a rule asks
+// for, also above the resync: Flux retries a failed installation after 6 h.
+func TestRuleDelay(t *testing.T) {
+	rule := classify.Table{{Is: errBoom, Retry: classify.Slow, After: 6 * time.Hour}}
+	c := &cloud{getErr: errBoom}
+	out := flow.New("Pool", c.operations(), ext{Classify: chain.New(rule.Link())}).Reconcile(t.Context(), &pool{name: "p"})
+	delay, again := plain().Next("p", out)
+	mustEqual(t, "the rule asks for six hours", []any{6 * time.Hour, true}, []any{delay, again})
+}
+
 // A user's function that panics does not end the pass. A user's function that
 // calls the Backoff does not hang.
 func TestBackoffFunctions(t *testing.T) {
