@@ -142,6 +142,9 @@ type Object struct {
 	// typed check whose type is not that of Value then blocks with this text.
 	// Empty: Value is the whole object.
 	Partial string
+	// Whole reads the whole object, for a typed check whose type is not that of
+	// Value. It returns nil if the object does not exist. Nil: it cannot be read.
+	Whole func(ctx context.Context) (any, error)
 }
 
 // Found reports whether the object has a Value.

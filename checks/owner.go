@@ -87,11 +87,11 @@ func OwnerFits[T, W any](name string, objection func(resource T, owner W) string
 func ownerIs[R PassRequest, W any](s *settings, tag linktag.Check, objection func(R, W) string) chain.Middleware[R, Result] {
 	return newCheck(s.check, s.followingOwner(tag), func(ctx context.Context, req R) (Result, error) {
 		o := req.base()
-		owner, res := ownerAs[W](ctx, s, o)
-		if res.IsZero() {
+		owner, res, err := ownerAs[W](ctx, s, o)
+		if res.IsZero() && err == nil {
 			res = suits(ctx, s, &ofOwner, "owner ", &o.Owner.Ref, owner, func(owner W) string { return objection(req, owner) })
 		}
-		return res, nil
+		return res, err
 	})
 }
 
@@ -116,9 +116,9 @@ func OwnerProvisioningState[W any, S ~string](selector func(owner W) *S, opts ..
 	s := configure("OwnerProvisioningState", opts, "WithAllowed", "WithDenied", "WithUnknownAllowed", "WithFollowing")
 	s.must(selector != nil, "the selector is nil")
 	return newCheck(s.check, s.followingOwner(linktag.Check{}), func(ctx context.Context, req *OwnerRequest) (Result, error) {
-		owner, res := ownerAs[W](ctx, s, req)
-		if !res.IsZero() {
-			return res, nil
+		owner, res, err := ownerAs[W](ctx, s, req)
+		if !res.IsZero() || err != nil {
+			return res, err
 		}
 		state, states, ref := known(ctx, selector, owner), s.named(req, false), &req.Owner.Ref
 		switch reported := !blank(state); {
@@ -196,7 +196,7 @@ func (s *settings) noOwner(o *Object) Result {
 
 // ownerAs returns the owner as a W. If the owner cannot be used, res is the
 // result of the check, or else the zero Result.
-func ownerAs[W any](ctx context.Context, s *settings, req *OwnerRequest) (owner W, res Result) {
+func ownerAs[W any](ctx context.Context, s *settings, req *OwnerRequest) (owner W, res Result, err error) {
 	o := &req.Owner
 	s.followOwner(ctx, req)
 	switch {
@@ -205,7 +205,7 @@ func ownerAs[W any](ctx context.Context, s *settings, req *OwnerRequest) (owner 
 	case !o.named():
 		res = s.noOwner(o)
 	default:
-		owner, res = typed[W](ctx, s, &ofOwner, "owner ", &o.Ref, o)
+		owner, res, err = typed[W](ctx, s, &ofOwner, "owner ", &o.Ref, o)
 	}
-	return owner, res
+	return owner, res, err
 }

@@ -119,12 +119,21 @@ func (of *subject) absent(ref *Ref, o *Object) (reason string, retry classify.Re
 // typed returns the object o that ref names as a W, or o itself if W is
 // [Object]. If the object cannot be used, res is the result of the check, or else
 // the zero Result. In a message, before precedes the name of the object.
-func typed[W any](ctx context.Context, s *settings, of *subject, before string, ref *Ref, o *Object) (value W, res Result) {
+func typed[W any](ctx context.Context, s *settings, of *subject, before string, ref *Ref, o *Object) (value W, res Result, err error) {
 	value, ok := o.Value.(W)
 	found := o.Found()
-	if whole, is := any(&value).(*Object); is && found {
-		*whole, ok = *o, true
-		whole.Ref = *ref
+	if itself, is := any(&value).(*Object); is && found {
+		*itself, ok = *o, true
+		itself.Ref = *ref
+	}
+	if found && !ok && o.Whole != nil {
+		whole, err := o.Whole(ctx)
+		if err != nil {
+			return value, res, fmt.Errorf("%s%s: %w", before, ref, err)
+		}
+		o = &Object{Ref: o.Ref, Value: whole}
+		value, ok = whole.(W)
+		found = o.Found()
 	}
 	switch {
 	case found && ok:
@@ -142,7 +151,7 @@ func typed[W any](ctx context.Context, s *settings, of *subject, before string, 
 	default:
 		res = s.unusable(of.byID, classify.Slow, ref, before, " is known by its ID only, so ", s.check, " cannot read it: refer to it by name")
 	}
-	return value, res
+	return value, res, nil
 }
 
 // suits returns the result of a check that asks for an objection to the object

@@ -53,7 +53,7 @@ func ofReferences(check string, opts []Option, takes ...string) *settings {
 // references makes a check that calls decide for each object that refs names,
 // and gathers the results. name says what kind of reference it is. If decide is
 // nil, an object proceeds if it is ready.
-func references[T any](s *settings, name string, refs func(T) []Ref, decide func(context.Context, *Request[T], *Ref, Object) Result) Middleware[T] {
+func references[T any](s *settings, name string, refs func(T) []Ref, decide func(context.Context, *Request[T], *Ref, Object) (Result, error)) Middleware[T] {
 	s.must(refs != nil && strings.TrimSpace(name) != "", "the name is empty or the function is nil")
 	before := name + " "
 	added := s.block // added once to the sum: each option may hold many refs
@@ -93,7 +93,7 @@ func references[T any](s *settings, name string, refs func(T) []Ref, decide func
 			case s.missingProceeds && !o.Found() && ref.Name != "":
 				chain.Note(ctx, sentence(before, ref, " does not exist, and may be missing"))
 			case decide != nil:
-				res = decide(ctx, req, ref, o)
+				res, err = decide(ctx, req, ref, o)
 			case req.Deleting && o.Deleting && o.Found():
 				chain.Note(ctx, sentence(before, ref, " is being deleted, so it does not block this deletion"))
 			case !o.ready():
@@ -169,12 +169,12 @@ func ReferenceIs[T, W any](name string, refs func(resource T) []Ref, objection f
 	s := ofReferences("ReferenceIs("+name+")", opts, "WithUnknownAllowed", "WithVerdict", "WithMissingAllowed")
 	s.must(objection != nil, "the objection is nil")
 	before := name + " "
-	return references(s, name, refs, func(ctx context.Context, req *Request[T], ref *Ref, o Object) Result {
-		referent, res := typed[W](ctx, s, &ofReference, before, ref, &o)
-		if res.IsZero() {
+	return references(s, name, refs, func(ctx context.Context, req *Request[T], ref *Ref, o Object) (Result, error) {
+		referent, res, err := typed[W](ctx, s, &ofReference, before, ref, &o)
+		if res.IsZero() && err == nil {
 			fits := func(referent W) string { return objection(req.Resource, referent) }
 			res = suits(ctx, s, &ofReference, before, ref, referent, fits)
 		}
-		return res
+		return res, err
 	})
 }

@@ -1,6 +1,7 @@
 package checks_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -11,6 +12,9 @@ import (
 )
 
 func TestReferenceIs(t *testing.T) {
+	whole := func(value any, err error) func(context.Context) (any, error) {
+		return func(context.Context) (any, error) { return value, err }
+	}
 	var (
 		good    = checks.Ref{Kind: "Cluster", Name: "good"}
 		old     = checks.Ref{Kind: "Cluster", Name: "old"}
@@ -20,6 +24,9 @@ func TestReferenceIs(t *testing.T) {
 		missing = checks.Ref{Kind: "Cluster", Name: "missing"}
 		part    = checks.Ref{Kind: "Cluster", Name: "part"}
 		nilled  = checks.Ref{Kind: "Cluster", Name: "nil"}
+		lazy    = checks.Ref{Kind: "Cluster", Name: "lazy"}
+		gone    = checks.Ref{Kind: "Cluster", Name: "gone"}
+		unread  = checks.Ref{Kind: "Cluster", Name: "unread"}
 		broken  = checks.Ref{Kind: "Broken", Name: "one"}
 		stored  = objects{
 			good:   {Value: &Cluster{Version: 12, Status: &ClusterStatus{ProvisioningState: &upgrading}}, Deleting: true},
@@ -29,6 +36,9 @@ func TestReferenceIs(t *testing.T) {
 			odd:    {Value: &Deep{}},
 			nilled: {Value: (*Cluster)(nil)},
 			part:   {Value: &Deep{}, Partial: "only its labels are stored"},
+			lazy:   {Value: &Deep{}, Partial: "only its labels are stored", Whole: whole(&Cluster{Version: 9, Status: &ClusterStatus{ProvisioningState: &succeeded}}, nil)},
+			gone:   {Value: &Deep{}, Whole: whole(nil, nil)},
+			unread: {Value: &Deep{}, Whole: whole(nil, errDown)},
 		}
 	)
 	const notFound = "cluster Cluster missing was not found: waiting until it is created"
@@ -54,6 +64,9 @@ func TestReferenceIs(t *testing.T) {
 		"MissingOK":    {reason: "an object that may be missing is not awaited", refs: refs(missing, good), opts: with(checks.WithMissingAllowed()), want: proceeding("cluster Cluster missing does not exist, and may be missing")},
 		"WrongKind":    {reason: "the message names both types", refs: refs(odd), want: blocks("ReferenceWrongKind", classify.OnChange, wrong, odd)},
 		"Partial":      {reason: "a part of an object is not the object", refs: refs(part), want: blocks("ReferenceWrongKind", classify.OnChange, "cluster Cluster part was read in part: only its labels are stored", part)},
+		"Whole":        {reason: "a part of an object is read as a whole", refs: refs(lazy), want: blocks("ReferenceUnsuitable", classify.Slow, "cluster Cluster lazy: version 9 is not 12", lazy)},
+		"WholeGone":    {reason: "the object was deleted meanwhile", refs: refs(gone), want: blocks("ReferenceNotFound", classify.Fast, "cluster Cluster gone was not found: waiting until it is created", gone)},
+		"WholeFails":   {reason: "an object that cannot be read is an error", refs: refs(unread), want: fails("cluster Cluster unread: the index is down"), is: errDown},
 		"ByID":         {reason: "the check cannot read an object known by its ID only", refs: refs(arm), want: blocks("ReferenceKnownByIDOnly", classify.Slow, "cluster "+arm.ID+" is known by its ID only, so ReferenceIs(cluster) cannot read it: refer to it by name", arm)},
 		"ByIDOK":       {reason: "WithUnknownAllowed proceeds by ID, and the trace shows it", refs: refs(arm), opts: with(checks.WithUnknownAllowed()), want: proceeding("cluster " + arm.ID + " is known by its ID only")},
 		"Unknown":      {reason: "a nil dereference is an unreported field", refs: refs(empty), want: noting(blocks("ReferenceStateUnknown", classify.Slow, unknown, empty), nilHere)},

@@ -122,11 +122,11 @@ func SetIs[T, W any](name string, query func(resource T) Query, objection func(r
 				continue
 			}
 			n++
-			object, res := typed[W](ctx, s, &ofReference, before, &o.Ref, o)
-			if res.IsZero() {
+			object, res, err := typed[W](ctx, s, &ofReference, before, &o.Ref, o)
+			if res.IsZero() && err == nil {
 				res = suits(ctx, s, &ofReference, before, &o.Ref, object, func(object W) string { return objection(req.Resource, object) })
 			}
-			sum.add("", res, nil)
+			sum.add("", res, err)
 		}
 		if n < s.minimum {
 			sum.add("", s.unusable(ReasonReferenceNotFound, classify.Slow, nil, name, fmt.Sprintf(": objects found: %d, required: at least %d", n, s.minimum)), nil)

@@ -170,7 +170,7 @@ func TestOwnerFrom(t *testing.T) {
 		t.Errorf("the owner is named by the query: %v, -want, +got:\n%s", err, diff)
 	}
 	got, err = owner(t.Context(), &Database{})
-	if got != (checks.Object{}) {
+	if cmp.Diff(checks.Object{}, got) != "" {
 		t.Errorf("a query that fails names no owner: %v", got)
 	}
 	mustNameNil(t, err, "OwnerFrom", "set_test.go", "return a query only of fields that are set")

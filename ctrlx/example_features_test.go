@@ -128,13 +128,36 @@ func ExampleWithImpersonation() {
 	// Output: WithImpersonation
 }
 
+// A database needs a token of the cloud, as the records of a DNS operator do. The check waits until the Secret has it, also
+// while the database is in sync. Get and Apply read the same Secret, and a rotated token causes a pass.
+func ExampleRead() {
+	token := func(d *Database) []checks.Ref { return []checks.Ref{{Kind: "Secret", Name: d.Name + "-token"}} }
+	hasToken := checks.ReferenceIs("token", token, func(_ *Database, s *corev1.Secret) string {
+		if len(s.Data["token"]) == 0 {
+			return `it has no key "token"; add it`
+		}
+		return ""
+	})
+	ctrlx.New("Database", flow.Operations[*Database]{
+		Apply: func(ctx context.Context, req *flow.Request[*Database]) (flow.Progress, error) {
+			secret, err := ctrlx.Read[*corev1.Secret](ctx, token(req.Resource)[0])
+			if err != nil {
+				return flow.Progress{}, err
+			}
+			return flow.Done(), putWith(ctx, secret.Data["token"], req.Resource)
+		},
+	}, flow.Extensions[*Database]{GetCheck: chain.New(hasToken)})
+}
+
+func putWith(context.Context, []byte, *Database) error { return nil }
+
 // The parts of a database are deployed to the cluster whose kubeconfig is in a Secret of
 // its namespace.
 func ExampleWithTargetClient() {
 	ctrlx.New("Database", flow.Operations[*Database]{Apply: create, Delete: drop}, flow.Extensions[*Database]{},
-		ctrlx.WithTargetClient(func(ctx context.Context, local client.Client, d *Database) (client.Client, error) {
-			secret := &corev1.Secret{}
-			if err := local.Get(ctx, client.ObjectKey{Namespace: d.Namespace, Name: "kubeconfig"}, secret); err != nil {
+		ctrlx.WithTargetClient(func(ctx context.Context, _ client.Client, d *Database) (client.Client, error) {
+			secret, err := ctrlx.Read[*corev1.Secret](ctx, checks.Ref{Kind: "Secret", Name: "kubeconfig"})
+			if err != nil {
 				return nil, err
 			}
 			return clientOf(secret)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,6 +16,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
+	"github.com/windlass-go/windlass/flow"
 )
 
 // finder finds the object that ref names. An object that does not exist is no error, see [checks.Resolver].
@@ -64,6 +66,60 @@ func withID(find finder, ctx context.Context, ref checks.Ref) (checks.Object, er
 	return obj, err
 }
 
+// Read returns the object that ref names as a W, for operations, checks and hooks. It is the way to the data of a Secret or a
+// ConfigMap, whose metadata alone is watched ([WithWatchedKinds]):
+//
+//	secret, err := ctrlx.Read[*corev1.Secret](ctx, req.Resource.Spec.Credentials.Ref())
+//
+// The object comes from the cache if that has the whole object, and else from the API server. Then a pass reads it once: a
+// check and Apply get the same data. The resource follows it as with [Follow], so a change of the data causes a pass. W is the
+// type that the scheme of the manager has for the kind. The copy is the caller's.
+//
+// The object is read in the cluster of the manager, with the rights of the manager, also under [WithTargetClient]. An object of
+// another namespace needs [WithForeignReferences]. The error of an object that does not exist waits for it ([flow.WaitFor]),
+// and apierrors.IsNotFound reports it. Read also fails outside of a pass, and for an object of another type.
+func Read[W client.Object](ctx context.Context, ref checks.Ref) (W, error) {
+	var none W
+	obj, err := resolve(ctx, ref)
+	if err != nil {
+		return none, err
+	}
+	Follow(ctx, obj.Ref)
+	value := obj.Value
+	if obj.Whole != nil {
+		if value, err = obj.Whole(ctx); err != nil {
+			return none, fmt.Errorf("ctrlx: %s: %w", obj.Ref, err)
+		}
+	}
+	if value == nil {
+		err := apierrors.NewNotFound(schema.GroupResource{Group: ref.Group, Resource: ref.Kind}, ref.Name)
+		return none, flow.WaitFor(fmt.Errorf("ctrlx: %s: %w", obj.Ref, err), obj.Ref)
+	}
+	if read, ok := value.(W); ok {
+		return read.DeepCopyObject().(W), nil
+	}
+	return none, fmt.Errorf("ctrlx: %s is a %T, and not a %T: give Read the type that the scheme of the manager has for the kind", obj.Ref, value, none)
+}
+
+// whole returns the whole object of a kind whose metadata is watched; nil: it does not exist. The pass reads it once.
+func (p *pass) whole(ctx context.Context, ref checks.Ref) (any, error) {
+	ref.ID = ""
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := p.indexOf(ref)
+	if i >= 0 && p.seen[i].whole != nil {
+		return p.seen[i].whole, nil
+	}
+	obj, err := p.engine.Whole(ctx, ref)
+	if obj == nil || err != nil {
+		return nil, err
+	}
+	if i >= 0 {
+		p.seen[i].whole = obj
+	}
+	return obj, nil
+}
+
 // namesOnly is the Value of an object whose name was listed, and not its content.
 type namesOnly struct{}
 
@@ -105,7 +161,11 @@ func (of readinesses) object(obj client.Object, ref checks.Ref, uid types.UID) c
 	default:
 		f = ready.Of
 	}
-	return ready.Object(obj, ref, f)
+	o := ready.Object(obj, ref, f)
+	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
+		o.Partial = "only its metadata is watched; name the kind in ctrlx.WithWatchedKinds"
+	}
+	return o
 }
 
 // WithReadiness sets how ready owners and references of a kind are: [Exists],

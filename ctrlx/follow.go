@@ -37,8 +37,9 @@ func WithUnfollowedKinds(kinds ...schema.GroupKind) Option {
 // Passes that do not call Apply keep what Apply has followed, until an Apply that
 // begins again follows other objects. After a restart, this is not known until
 // Apply is called: if Operations.Get reports objects in sync, call Follow there,
-// too. An object that follows in this way stores no success for a quiet restart,
-// because the library does not know the objects as the operation read them.
+// too. An object that follows in this way stores no success for a quiet restart
+// unless a check follows the same objects, because the library does not know them
+// as the operation read them.
 func Follow(ctx context.Context, refs ...checks.Ref) {
 	if p := passOf(ctx); p != nil {
 		p.mu.Lock()
@@ -134,6 +135,14 @@ func (p *pass) ofOperations(out flow.Outcome) []checks.Ref {
 		all = nil
 	}
 	return union(all, p.follows)
+}
+
+// checksFollow reports whether the checks follow all that the operations follow. Then the pass has read it before Get.
+func (p *pass) checksFollow(out flow.Outcome) bool {
+	ofChecks := p.followed(out.Following())
+	return !slices.ContainsFunc(p.followed(p.ofOperations(out)), func(f engine.Followed) bool {
+		return !slices.ContainsFunc(ofChecks, func(c engine.Followed) bool { return c.Ref == f.Ref })
+	})
 }
 
 // union returns a with the refs of b that it lacks. It does not change a.

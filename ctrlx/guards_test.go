@@ -533,7 +533,7 @@ func TestResolver(t *testing.T) {
 	if err != nil || !owner.Found() || owner.Readiness.State != checks.Ready {
 		t.Errorf("the owner: %+v, %v", owner, err)
 	}
-	if owner, err := r.Owner(t.Context(), aCluster()); err != nil || owner != (checks.Object{}) {
+	if owner, err := r.Owner(t.Context(), aCluster()); err != nil || cmp.Diff(checks.Object{}, owner) != "" {
 		t.Errorf("no owner: %+v, %v", owner, err)
 	}
 	unreadable := struct{ client.Reader }{interceptor.NewClient(c, interceptor.Funcs{

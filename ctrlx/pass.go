@@ -85,6 +85,7 @@ type pass struct {
 type seenObject struct {
 	checks.Object
 	dependent bool // the object of the pass makes it, so it is no input
+	whole     any  // the object with its data, if Value is its metadata; nil: it was not read
 }
 
 // few is the number of refs that are searched one by one: a map costs more.
@@ -169,7 +170,7 @@ func (p *pass) saw(ctx context.Context, obj checks.Object) {
 	if p.indexOf(obj.Ref) >= 0 {
 		return
 	}
-	p.seen = append(p.seen, seenObject{obj, engine.IsDependent(ctx)})
+	p.seen = append(p.seen, seenObject{Object: obj, dependent: engine.IsDependent(ctx)})
 	switch {
 	case p.seenAt != nil:
 		p.seenAt[obj.Ref] = len(p.seen) - 1

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/flow"
@@ -74,6 +76,9 @@ func (p *pass) find(ctx context.Context, ref checks.Ref, w wanted) (checks.Objec
 		p.once(&obj)
 	}
 	p.saw(ctx, obj)
+	if _, ok := obj.Value.(*metav1.PartialObjectMetadata); ok {
+		obj.Whole = func(ctx context.Context) (any, error) { return p.whole(ctx, ref) }
+	}
 	return obj, nil
 }
 

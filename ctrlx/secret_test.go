@@ -1,13 +1,18 @@
 package ctrlx_test
 
 import (
+	"context"
 	"fmt"
+	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -16,40 +21,130 @@ import (
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/ctrlx/inuse"
+	"github.com/windlass-go/windlass/flow"
 )
 
-// A database waits for a key in a Secret. The manager holds the metadata of
-// Secrets only, and each change of the data wakes the database.
-func TestSecretWakes(t *testing.T) {
+// TestSecretData verifies that a typed check and Apply read the data of a Secret, whether the manager holds it or its
+// metadata only: a missing Secret and a missing key block, each change of the data causes a pass with the new data, the
+// check and Apply share one request, and a restart is quiet.
+func TestSecretData(t *testing.T) {
 	t.Parallel()
-	o := newOperator(t)
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "key"}}
-	if err := api.Create(t.Context(), secret); err != nil {
-		t.Fatal(err)
+	cases := map[string]struct {
+		reason string
+		opts   []ctrlx.Option
+		gets   bool // requests for the Secret
+	}{
+		"Metadata": {"the manager watches the metadata", nil, true},
+		"Data":     {"the manager watches whole Secrets", []ctrlx.Option{ctrlx.WithWatchedKinds(schema.GroupKind{Kind: "Secret"})}, false},
 	}
-	rotated := checks.Check("rotated", func(ctx ctxt, req *checks.Request[*testv1.Database]) (checks.Result, error) {
-		ref := checks.Ref{Kind: "Secret", Name: "key"}
-		obj, err := req.Resolver(ctx, ref)
-		if err != nil {
-			return checks.Result{}, err
-		}
-		if _, ok := obj.Value.(*metav1.PartialObjectMetadata); !ok || !obj.Found() {
-			t.Errorf("the check gets a %T", obj.Value)
-		}
-		now := &corev1.Secret{}
-		if err := api.Get(ctx, keyOf(o.namespace, "key"), now); err != nil || len(now.Data["key"]) > 0 {
-			return checks.Proceed(), err
-		}
-		return checks.Block("NoKey", "the Secret has no key", checks.WithWaitingFor(ref)), nil
-	})
-	o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: chain.New(rotated)}, ctrlx.WithPollInterval(time.Hour)))
-	o.database("db", "")
-	o.until("db", "False NoKey")
-	secret.Data = map[string][]byte{"key": []byte("value")}
-	if err := api.Update(t.Context(), secret); err != nil {
-		t.Fatal(err)
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOperator(t)
+			var gets, passes atomic.Int64
+			o.traffic.answers(func(_ string, req *http.Request) *http.Response {
+				if strings.HasSuffix(req.URL.Path, "/secrets/key") {
+					gets.Add(1)
+				}
+				return nil
+			})
+			ops := o.operations()
+			ops.Apply = func(ctx context.Context, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
+				secret, err := ctrlx.Read[*corev1.Secret](ctx, theKey)
+				if err != nil {
+					return flow.Progress{}, err
+				}
+				return flow.Done(), o.note("put %s %s", req.Resource.Name, secret.Data["key"])
+			}
+			refs := func(*testv1.Database) []checks.Ref { return []checks.Ref{theKey} }
+			needs := checks.ReferenceIs("key", refs, func(_ *testv1.Database, s *corev1.Secret) string {
+				if len(s.Data["key"]) == 0 {
+					return "it has no key"
+				}
+				return ""
+			})
+			start := func() {
+				r := ctrlx.New("Database", ops, extensions{GetCheck: chain.New(needs)}, append(tc.opts, ctrlx.WithPollInterval(time.Hour))...)
+				o.start(r.WithPostReadHook(func(ctxt, client.Client, *testv1.Database) error {
+					passes.Add(1)
+					return nil
+				}))
+			}
+			start()
+			o.database("db", "")
+			o.until("db", "False ReferenceNotFound")
+			secret := o.secret("")
+			o.until("db", "False ReferenceUnsuitable")
+			for _, data := range []string{"a", "b"} {
+				o.rotate(secret, data)
+				o.eventually(tc.reason, func() bool { return o.count("put db "+data) > 0 })
+				o.until("db", "True Succeeded")
+			}
+			o.stop()
+			if n := gets.Load(); tc.gets != (n > 0) || n > passes.Load() {
+				t.Errorf("%s: %d requests for the Secret in %d passes", tc.reason, n, passes.Load())
+			}
+			start()
+			o.database("other", "")
+			o.until("other", "True Succeeded")
+			if n := o.count("put db b"); n != 1 {
+				t.Errorf("%s: %d calls of Apply, want one, none of them after the restart", tc.reason, n)
+			}
+			if err := api.Delete(t.Context(), secret); err != nil {
+				t.Fatal(err)
+			}
+			o.until("db", "False ReferenceNotFound")
+		})
 	}
-	o.until("db", "True Succeeded")
+}
+
+// TestReadFails verifies the errors of Read.
+func TestReadFails(t *testing.T) {
+	if _, err := ctrlx.Read[*corev1.Secret](t.Context(), theKey); err == nil {
+		t.Error("Read outside of a pass returns no error")
+	}
+	cases := map[string]struct {
+		reason string
+		read   func(ctx context.Context) error
+		want   string // the message of Ready
+	}{
+		"Missing":   {"an object that does not exist is awaited", read[*corev1.Secret](theKey), `ctrlx: Secret NAMESPACE/key: Secret "key" not found`},
+		"OtherType": {"the type must be that of the scheme", read[*corev1.ConfigMap](checks.Ref{Kind: "Secret", Name: "other"}), "ctrlx: Secret NAMESPACE/other is a *v1.Secret, and not a *v1.ConfigMap: give Read the type that the scheme of the manager has for the kind"},
+		"Foreign":   {"another namespace needs an option", read[*corev1.Secret](checks.Ref{Kind: "Secret", Namespace: "kube-system", Name: "key"}), "kube-system"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOperator(t)
+			other := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "other"}}
+			if err := api.Create(t.Context(), other); err != nil {
+				t.Fatal(err)
+			}
+			ops := o.operations()
+			ops.Apply = func(ctx context.Context, _ *flow.Request[*testv1.Database]) (flow.Progress, error) {
+				return flow.Done(), tc.read(ctx)
+			}
+			o.start(ctrlx.New("Database", ops, extensions{}, ctrlx.WithPollInterval(time.Hour)))
+			d := o.database("db", "")
+			want := strings.ReplaceAll(tc.want, "NAMESPACE", o.namespace)
+			o.eventually(tc.reason, func() bool {
+				err := api.Get(t.Context(), client.ObjectKeyFromObject(d), d)
+				ready := meta.FindStatusCondition(d.Status.Conditions, "Ready")
+				return err == nil && ready != nil && strings.Contains(ready.Message, want)
+			})
+			if name == "Missing" {
+				o.secret("a")
+				o.until("db", "True Succeeded")
+			}
+		})
+	}
+}
+
+func read[W client.Object](ref checks.Ref) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := ctrlx.Read[W](ctx, ref)
+		return err
+	}
 }
 
 // TestUsedSecret verifies that the finalizer of a guard on a Secret causes no

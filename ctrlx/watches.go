@@ -105,8 +105,8 @@ func (r *core) caused(name types.NamespacedName) {
 // the manager share the kinds; the option adds to them.
 //
 // ConfigMap and Secret need no option: without one, the manager watches their
-// metadata only, and a check gets a *metav1.PartialObjectMetadata. Name them here
-// if a check reads their data.
+// metadata only, and a typed check and [Read] read the data from the API server.
+// Name them here to hold the data in memory.
 //
 // The kind "*" stands for all kinds of the group, and the group "*" with the
 // kind "*" for all kinds. Then a user who can name any kind in a reference

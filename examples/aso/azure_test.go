@@ -164,7 +164,7 @@ func (w *world[T]) pass(ctx context.Context, ext flow.Extensions[T], resource T)
 		},
 		Delete: func(context.Context, *flow.Request[T]) (flow.Progress, error) { return flow.Done(), w.call("delete") },
 	}
-	if ext.OwnerCheck.Len() > 0 || w.owner != (checks.Object{}) {
+	if ext.OwnerCheck.Len() > 0 || w.owner.Found() || w.owner.Ref != (checks.Ref{}) {
 		ops.Owner = func(context.Context, T) (checks.Object, error) { return w.owner, nil }
 	}
 	return flow.New("Test", ops, ext, flow.WithResolver(w.resolver), flow.WithErrors(azure.Errors())).Reconcile(ctx, resource)

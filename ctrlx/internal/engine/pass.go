@@ -89,6 +89,24 @@ func (p *Pass) Read(ctx context.Context, ref checks.Ref) (checks.Ref, client.Obj
 	return ref, nil, fmt.Errorf("ctrlx: %s: %w", ref, err)
 }
 
+// Whole reads an object live with all its content, also if the metadata of its kind is
+// watched. The object is nil if it does not exist. Whole registers nothing: call
+// [Pass.Read] first.
+func (p *Pass) Whole(ctx context.Context, ref checks.Ref) (client.Object, error) {
+	id := p.id(ctx, ref)
+	k, _, err := p.engine.open(ctx, kindOf(id), namespaceOf(id), p.timeout)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
+	defer cancel()
+	obj := NewObject(p.engine.scheme, k.gvk)
+	if err := p.engine.live.Get(ctx, nameOf(id), obj); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return obj, nil
+}
+
 // register registers an object or a set, after it has opened its kind: the first
 // list of an informer is no change.
 func (p *Pass) register(ctx context.Context, id index.ID) (look index.Look, k kind, state kindState, err error) {
