@@ -93,7 +93,7 @@ systems:
 # The other modules start no goroutine of their own but in programs.
 race: envtest
 	WINDLASS_DRAWS=100 $(GO) test $(RACE) -vet=off -timeout 30m ./... | grep --line-buffered -v 'no test files'
-	WINDLASS_KUBE_APISERVER=1 $(GO) test $(RACE) -vet=off -timeout 30m ./ctrlx/component/... ./ctrlx/internal/... ./cmd/kubectl-windlass/... | grep --line-buffered -v 'no test files'
+	WINDLASS_KUBE_APISERVER=1 $(GO) test $(RACE) -vet=off -timeout 30m ./ctrlx/component/... ./ctrlx/dependents/... ./ctrlx/internal/... ./cmd/kubectl-windlass/... | grep --line-buffered -v 'no test files'
 
 # race-ctrlx does the same for the package ctrlx itself.
 race-ctrlx: envtest

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/windlass-go/windlass/ctrlx"
-	"github.com/windlass-go/windlass/ctrlx/component/dependents"
+	"github.com/windlass-go/windlass/ctrlx/dependents"
 )
 
 // system holds the chains of a reconciler, and the clients of a cluster.

@@ -22,7 +22,7 @@ var order = []string{
 	"internal/write", "internal/engine", "internal/sources", "internal/gauges", "internal/apierr",
 	"internal/pass", "internal/status", "internal/settle", "internal/report",
 	"", "guards", "inuse",
-	"manifests", "component/dependents", "component", "ctrltest", "internal/combinations",
+	"manifests", "dependents", "component", "ctrltest", "internal/combinations",
 }
 
 const module = "github.com/windlass-go/windlass/ctrlx"

@@ -13,15 +13,15 @@ import (
 // differences lists the tests of each row of "Deliberate differences" in
 // docs/from-component-operator-runtime.md, as folder, test and case.
 var differences = map[string][]string{
-	"ownership":                             {"ctrlx/component/dependents.TestStolen/Label", "ctrlx/component/dependents.TestStolen/OtherName", "ctrlx/component.TestRedundant"},
-	"drift":                                 {"ctrlx/component.TestOperator", "ctrlx/component/dependents.TestContested"},
+	"ownership":                             {"ctrlx/dependents.TestStolen/Label", "ctrlx/dependents.TestStolen/OtherName", "ctrlx/component.TestRedundant"},
+	"drift":                                 {"ctrlx/component.TestOperator", "ctrlx/dependents.TestContested"},
 	"polling":                               {"ctrlx/component.TestOperator", "ctrlx/component.TestInSyncRequests"},
 	"the end of a pass":                     {"ctrlx/component.TestTrace/Life"},
 	"status":                                {"ctrlx/component.TestInSyncRequests"},
 	"status fields":                         {"ctrlx/component.TestTrace/Life"},
 	"conditions":                            {"ctrlx/component.TestStatesOfComponents", "ctrlx.TestKstatusOnTheServer"},
-	"Recreate of an adopted object":         {"ctrlx/component/dependents.TestRecreateAdopted"},
-	"a reapply interval of 0 by annotation": {"ctrlx/component/dependents.TestReapply/ZeroAt"},
+	"Recreate of an adopted object":         {"ctrlx/dependents.TestRecreateAdopted"},
+	"a reapply interval of 0 by annotation": {"ctrlx/dependents.TestReapply/ZeroAt"},
 	"a negative interval":                   {"ctrlx/component.TestReapply/Negative", "ctrlx.TestRetriable/Negative"},
 	"a retriable error that is joined with others": {"ctrlx.TestRetriable/Joined", "ctrlx.TestRetriable/Terminal"},
 	"a panic":                                              {"ctrlx/component.TestTrace/GeneratorPanics"},
@@ -37,10 +37,10 @@ var differences = map[string][]string{
 	"an orphan":                                               {"ctrlx/component.TestDeviations/Orphan", "ctrlx/component.TestDeviations/OrphanDropped"},
 	"hooks while an operation is polled":                      {"ctrlx.TestHookPlaces"},
 	"a Namespace of the set that existed before":              {"ctrlx/component.TestAdoptedNamespace/Before", "ctrlx/component.TestAdoptedNamespace/AskedFor"},
-	"an object that is part of an ApplySet of kubectl":        {"ctrlx/component/dependents.TestForeignApplySet"},
-	"Replace of a Job, of a bound PersistentVolumeClaim":      {"ctrlx/component/dependents.TestReplaceKeeps/Job", "ctrlx/component/dependents.TestReplaceKeeps/Claim"},
-	"Replace of a bound PersistentVolume":                     {"ctrlx/component/dependents.TestReplaceKeeps/Volume"},
-	"Replace of an autoscaled object without `spec.replicas`": {"ctrlx/component/dependents.TestReplaceKeeps/Scaled"},
+	"an object that is part of an ApplySet of kubectl":        {"ctrlx/dependents.TestForeignApplySet"},
+	"Replace of a Job, of a bound PersistentVolumeClaim":      {"ctrlx/dependents.TestReplaceKeeps/Job", "ctrlx/dependents.TestReplaceKeeps/Claim"},
+	"Replace of a bound PersistentVolume":                     {"ctrlx/dependents.TestReplaceKeeps/Volume"},
+	"Replace of an autoscaled object without `spec.replicas`": {"ctrlx/dependents.TestReplaceKeeps/Scaled"},
 	"Recreate of a Namespace or a definition":                 {"ctrlx/component.TestBadInput/RecreateNamespace"},
 }
 
