@@ -20,7 +20,8 @@
 SHELL       := bash
 .SHELLFLAGS := -euo pipefail -c
 
-MODULES  := . classify/aws classify/google classify/grpc examples ctrlx cmd/kubectl-windlass examples/operator
+MODULES  := . classify/aws classify/google classify/grpc examples ctrlx ctrlx/manifests/helm ctrlx/manifests/kustomize cmd/kubectl-windlass \
+            examples/operator
 PACKAGES := $(patsubst ././%,./%,$(MODULES:%=./%/...)) ./tools/testserver/...
 GO       ?= go
 CC_FOUND := $(shell command -v $$($(GO) env CC) 2>/dev/null)
@@ -93,7 +94,7 @@ systems:
 # The other modules start no goroutine of their own but in programs.
 race: envtest
 	WINDLASS_DRAWS=100 $(GO) test $(RACE) -vet=off -timeout 30m ./... | grep --line-buffered -v 'no test files'
-	WINDLASS_KUBE_APISERVER=1 $(GO) test $(RACE) -vet=off -timeout 30m ./ctrlx/component/... ./ctrlx/dependents/... ./ctrlx/internal/... ./cmd/kubectl-windlass/... | grep --line-buffered -v 'no test files'
+	WINDLASS_KUBE_APISERVER=1 $(GO) test $(RACE) -vet=off -timeout 30m ./ctrlx/component/... ./ctrlx/dependents/... ./ctrlx/manifests/helm ./ctrlx/manifests/kustomize ./ctrlx/internal/... ./cmd/kubectl-windlass/... | grep --line-buffered -v 'no test files'
 
 # race-ctrlx does the same for the package ctrlx itself.
 race-ctrlx: envtest

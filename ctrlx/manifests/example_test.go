@@ -35,7 +35,7 @@ data:
 	// Output: ConfigMap books-settings
 }
 
-// A generator may get a text from other software, such as a Helm chart.
+// A generator may get a text from other software, such as jsonnet.
 func ExampleParseYAML() {
 	render := func(name string, spec *ShopSpec) string { // stands for the other software
 		return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %q}\ndata: {size: \"%d\"}\n---\n", name, spec.Size)

@@ -15,9 +15,9 @@ import (
 )
 
 // ParseYAML returns the objects of YAML documents, for a generator that gets a
-// text from other software, such as Helm. A document without content is left
-// out, and a list is replaced by its items. A key that occurs twice is an error, and so is a document without a kind.
-// The result is not nil, unless there is an error.
+// text from other software, such as jsonnet. A document without content is left
+// out, and a list is replaced by its items. A key that occurs twice is an error,
+// and so is a document without a kind. The result is not nil, unless there is an error.
 func ParseYAML(text io.Reader) (all []client.Object, err error) {
 	r := utilyaml.NewYAMLReader(bufio.NewReader(text))
 	all = []client.Object{}

@@ -22,7 +22,7 @@ var order = []string{
 	"internal/write", "internal/engine", "internal/sources", "internal/gauges", "internal/apierr",
 	"internal/pass", "internal/status", "internal/settle", "internal/report",
 	"", "guards", "inuse",
-	"manifests", "dependents", "component", "ctrltest", "internal/combinations",
+	"manifests", "manifests/helm", "manifests/kustomize", "dependents", "component", "ctrltest", "internal/combinations",
 }
 
 const module = "github.com/windlass-go/windlass/ctrlx"

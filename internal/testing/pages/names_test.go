@@ -13,7 +13,7 @@ import (
 // packages are the folders of the packages whose names the pages may use.
 var packages = map[string]string{
 	"chain": "chain", "checks": "checks", "classify": "classify", "flow": "flow", "otelx": "otelx", "ctrlx": "ctrlx",
-	"component": "ctrlx/component", "manifests": "ctrlx/manifests", "dependents": "ctrlx/dependents",
+	"component": "ctrlx/component", "manifests": "ctrlx/manifests", "helm": "ctrlx/manifests/helm", "kustomize": "ctrlx/manifests/kustomize", "dependents": "ctrlx/dependents",
 	"checkstest": "checks/checkstest", "chaintest": "chain/chaintest", "flowtest": "flow/flowtest",
 }
 

@@ -1,0 +1,78 @@
+package helm
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// The annotations of hooks.
+const (
+	hookEvents  = "helm.sh/hook"
+	hookWeight  = "helm.sh/hook-weight"
+	hookDeletes = "helm.sh/hook-delete-policy"
+)
+
+// hookOrder is the apply-order of a hook without a weight that runs after all
+// other objects. It is also the limit of weights.
+const hookOrder = 10000
+
+// hook gives an object the annotations that stand for its hook. It reports
+// whether the object is part of the set.
+func (g *generator) hook(obj client.Object) (bool, error) {
+	annotations := obj.GetAnnotations()
+	events := split(annotations[hookEvents])
+	events = slices.DeleteFunc(events, func(event string) bool {
+		return slices.Contains([]string{"test", "test-success", "test-failure", "pre-rollback", "post-rollback"}, event)
+	})
+	if len(events) == 0 {
+		return annotations[hookEvents] == "", nil
+	}
+	order, again := 0, "OnObjectOrComponentChange"
+	slices.Sort(events)
+	switch strings.Join(events, ",") {
+	case "crd-install":
+		return true, nil
+	case "pre-install":
+		order, again = -hookOrder, "Once"
+	case "post-install":
+		order, again = hookOrder, "Once"
+	case "pre-install,pre-upgrade":
+		order = -hookOrder
+	case "post-install,post-upgrade":
+		order = hookOrder
+	default:
+		return false, fmt.Errorf("%s is %q: use a hook of the component", hookEvents, annotations[hookEvents])
+	}
+	if text, found := annotations[hookWeight]; found {
+		weight, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || weight < -hookOrder || weight > hookOrder {
+			return false, fmt.Errorf("%s is %q: it must be a whole number from %d to %d", hookWeight, text, -hookOrder, hookOrder)
+		}
+		order += weight
+	}
+	set := func(key, value string) {
+		if key = g.reconciler + "/" + key; annotations[key] == "" {
+			annotations[key] = value
+		}
+	}
+	deletes := split(annotations[hookDeletes])
+	set("apply-order", strconv.Itoa(order))
+	set("reconcile-policy", again)
+	if len(deletes) == 0 || slices.Contains(deletes, "before-hook-creation") {
+		set("update-policy", "Recreate")
+	}
+	if slices.Contains(deletes, "hook-succeeded") {
+		set("purge-order", strconv.Itoa(order))
+	}
+	obj.SetAnnotations(annotations)
+	return true, nil
+}
+
+// split returns the values of a list in a text, without empty ones.
+func split(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+}
