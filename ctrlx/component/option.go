@@ -142,10 +142,8 @@ func WithReconciler(opts ...ctrlx.Option) Option {
 }
 
 // WithDependents adds options of package dependents, such as
-// dependents.WithReadiness and the links around one object. Two options of that
-// package do not belong here: use [WithPolicies] and [WithConcurrency].
-// dependents.WithPolicies would replace the policies of [WithPolicies], and
-// dependents.WithConcurrency has no effect.
+// dependents.WithReadiness and the links around one object. Use [WithPolicies]
+// for policies: dependents.WithPolicies would replace them.
 func WithDependents(opts ...dependents.Option) Option {
 	return func(o *options) { o.single = append(o.single, opts...) }
 }

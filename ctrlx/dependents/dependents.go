@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -74,7 +73,7 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 		panic(fmt.Sprintf("dependents: New: %s: the cluster is nil: give the manager", name))
 	}
 	o := options{
-		clock: clock.RealClock{}, concurrency: 1, manager: name, prefixes: []string{"kubectl"}, ownerDigest: changeOf,
+		clock: clock.RealClock{}, manager: name, prefixes: []string{"kubectl"}, ownerDigest: changeOf,
 		ofOwner: func(client.Object) Policies { return Policies{} },
 	}
 	for _, opt := range opts {
@@ -140,7 +139,7 @@ func (d *Dependents) ApplyChain() Chain { return d.applyChain }
 // DeleteChain returns the chain around the deletion of one object.
 func (d *Dependents) DeleteChain() Chain { return d.deleteChain }
 
-// Apply applies objects for an owner, in the given order ([WithConcurrency]).
+// Apply applies objects for an owner, in the given order.
 // It first checks all of them. Objects without a namespace are in the namespace
 // of the owner. Apply returns flow.Done if each result is settled
 // ([Result.IsSettled]), and otherwise flow.InProgress with the objects that are
@@ -298,11 +297,11 @@ func (d *Dependents) each(
 	var awaited []checks.Ref
 	var texts, problems []string
 	var errs []error
-	for i, end := range d.handled(ctx, a, requests) {
-		if end == nil {
+	for _, r := range requests {
+		res, err := d.handler(a)(ctx, r)
+		if err == nil && res.IsSettled() {
 			continue
 		}
-		r, res, err := requests[i], end.Result, end.err
 		awaited = append(awaited, r.Ref())
 		if err == nil {
 			err = res.Refusal(r.Ref())
@@ -338,34 +337,4 @@ func (d *Dependents) each(
 	}
 	message := fmt.Sprintf("waiting for %d of %d objects: %s", waiting, len(requests), strings.Join(texts, "; "))
 	return flow.InProgress(token, after, awaited...).WithMessage(message), nil
-}
-
-// handled is the end of a request that is not settled.
-type handled struct {
-	Result
-	err error
-}
-
-// handled handles requests, and returns their ends in the same order. It
-// returns nil for a settled one.
-func (d *Dependents) handled(ctx context.Context, a action, requests []*Request) []*handled {
-	ends := make([]*handled, len(requests))
-	var next atomic.Int64
-	work := func() {
-		for i := int(next.Add(1)) - 1; i < len(requests); i = int(next.Add(1)) - 1 {
-			if res, err := d.handler(a)(ctx, requests[i]); err != nil || !res.IsSettled() {
-				ends[i] = &handled{res, err}
-			}
-		}
-	}
-	if d.concurrency == 1 {
-		work()
-		return ends
-	}
-	var workers sync.WaitGroup
-	for range min(d.concurrency, len(requests)) {
-		workers.Go(work)
-	}
-	workers.Wait()
-	return ends
 }

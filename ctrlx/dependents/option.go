@@ -27,7 +27,6 @@ type options struct {
 	prefixes    []string
 	ownerDigest func(client.Object) string
 	dropMarks   bool
-	concurrency int
 	observer    chain.Observer // nil: none
 	applyEdits  []func(Chain) (Chain, error)
 	deleteEdits []func(Chain) (Chain, error)
@@ -124,18 +123,6 @@ func WithCluster(name string) Option {
 // WithMarksDropped removes the marks of an object that a delete policy keeps,
 // so that another owner may adopt it. Without the option the marks stay.
 func WithMarksDropped() Option { return func(o *options) { o.dropMarks = true } }
-
-// WithConcurrency sets how many objects of one call are applied or deleted at
-// the same time. Without the option, it is one, because then an object is
-// written after all objects before it: a Namespace before its contents. Links
-// and observers must be safe for concurrent use if it is more. A number below
-// one panics.
-func WithConcurrency(n int) Option {
-	if n < 1 {
-		panic(fmt.Sprintf("dependents: WithConcurrency: %d: give at least one", n))
-	}
-	return func(o *options) { o.concurrency = n }
-}
 
 // WithObserver adds an observer to the links of both chains, such as that of
 // package otelx. It sees the writes and the dry-runs, and no link of

@@ -558,7 +558,6 @@ func TestSetUp(t *testing.T) {
 		"Where":   {"an empty name", func() { dependents.WithCluster("") }, "WithCluster: the name is empty"},
 		"Owner":   {"nil", func() { dependents.WithOwnerPolicies(nil) }, "WithOwnerPolicies: the function is nil"},
 		"Manager": {"an empty name", func() { dependents.WithFieldOwner("") }, `WithFieldOwner: "" is not a name`},
-		"None":    {"no worker", func() { dependents.WithConcurrency(0) }, "WithConcurrency: 0: give at least one"},
 		"Clock":   {"nil", func() { dependents.WithClock(nil) }, "WithClock: the clock is nil"},
 	}
 	for name, tc := range cases {
