@@ -44,7 +44,7 @@ func (p *page) show(t *testing.T, b block, text string) {
 func allPages(t *testing.T) []page {
 	t.Helper()
 	var all []page
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/decisions/*.md", "docs/howto/*.md", "examples/aso/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/aso/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("no pages match %s: %v", pattern, err)
