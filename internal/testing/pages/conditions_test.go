@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -33,17 +34,158 @@ func TestConditions(t *testing.T) {
 		"Errors without a code":        {"the names of the general rules of classify", literals(t, "classify/default.go", "Name")},
 		"controller-runtime":           {"the constants Reason... of ctrlx and ctrlx/inuse", append(constants(t, "ctrlx", "Reason"), constants(t, "ctrlx/inuse", "Reason")...)},
 		"Dependents":                   {"the constants Reason... of ctrlx/dependents", constants(t, "ctrlx/dependents", "Reason")},
+		"Components":                   {"the constants Reason... of ctrlx/component", constants(t, "ctrlx/component", "Reason")},
 		"Errors of the Kubernetes API": {"the codes of ctrlx.ErrorCodes", kubernetesCodes(t)},
 	}
 	for title, tc := range cases {
 		t.Run(title, func(t *testing.T) {
 			slices.Sort(tc.want)
-			if diff := cmp.Diff(slices.Compact(tc.want), rowsOf(sections[title])); diff != "" || len(tc.want) < 3 {
+			if diff := cmp.Diff(slices.Compact(tc.want), slices.Compact(rowsOf(sections[title]))); diff != "" || len(tc.want) < 3 {
 				t.Errorf("the section has a row for each of %s: -source, +page:\n%s", tc.reason, diff)
 			}
 		})
 	}
 }
+
+// TestOtherReasons fails if a reason of the library that no exported constant
+// has, such as a literal in a call of checks.Block, has no row in
+// docs/conditions.md.
+func TestOtherReasons(t *testing.T) {
+	rows := rowsOf(readFile(t, "docs/conditions.md"))
+	found := otherReasons(t, libraryFiles(t))
+	for reason, place := range found {
+		if !slices.Contains(rows, reason) {
+			t.Errorf("%s has the reason %s, which has no row in docs/conditions.md", place, reason)
+		}
+	}
+	if len(found) < 3 {
+		t.Errorf("only %d reasons were found: %v", len(found), found)
+	}
+}
+
+func TestOtherReasonsOf(t *testing.T) {
+	const source = `package p
+
+const otherReason, delay = "Constant", "None"
+
+var c = Condition{Type: "Ready", Reason: "Field"}
+
+func block(message, reason string) {}
+
+func (check) f() {
+	block("no", "Parameter")
+	block("no", reason)
+	checks.Block("Called", "a message")
+	checks.WithReason("Option")
+	chain.Named("None", nil)
+}
+`
+	file := filepath.Join(t.TempDir(), "p.go")
+	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for reason := range otherReasons(t, append(libraryFiles(t), file)) {
+		got = append(got, reason)
+	}
+	for _, want := range []string{"Constant", "Field", "Parameter", "Called", "Option"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("the reason %s is not found: %v", want, got)
+		}
+	}
+	if slices.Contains(got, "None") {
+		t.Error("a text that is no reason counts as one")
+	}
+}
+
+// libraryFiles returns the files of the packages that make conditions.
+func libraryFiles(t *testing.T) (all []string) {
+	t.Helper()
+	for _, folder := range []string{"chain", "checks", "classify", "flow", "ctrlx"} {
+		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, d fs.DirEntry, err error) error {
+			switch name := filepath.Base(path); {
+			case err != nil:
+				return err
+			case d.IsDir() && (name == "testdata" || strings.HasSuffix(name, "test")):
+				return fs.SkipDir
+			case filepath.Ext(path) == ".go" && !strings.HasSuffix(path, "_test.go"):
+				all = append(all, path)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// otherReasons returns the reasons in files, each with its place: constants
+// whose names have the word reason, literals of a field Reason, and literals for
+// the parameter reason of a function of these files.
+func otherReasons(t *testing.T, files []string) map[string]string {
+	t.Helper()
+	parsed, set, parameter := map[string]*ast.File{}, token.NewFileSet(), map[string]int{}
+	for _, name := range files {
+		file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed[name] = file
+		for _, decl := range file.Decls {
+			if function, ok := decl.(*ast.FuncDecl); ok {
+				place := 0
+				for _, field := range function.Type.Params.List {
+					for _, name := range field.Names {
+						if name.Name == "reason" {
+							parameter[function.Name.Name] = place
+						}
+						place++
+					}
+				}
+			}
+		}
+	}
+	found := map[string]string{}
+	add := func(e ast.Expr) {
+		if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			if reason := stringOf(t, lit); validReason.MatchString(reason) {
+				found[reason] = set.Position(lit.Pos()).String()
+			}
+		}
+	}
+	for _, file := range parsed {
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.ValueSpec:
+				for i, name := range n.Names {
+					if strings.Contains(strings.ToLower(name.Name), "reason") && i < len(n.Values) {
+						add(n.Values[i])
+					}
+				}
+			case *ast.KeyValueExpr:
+				if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Reason" {
+					add(n.Value)
+				}
+			case *ast.CallExpr:
+				called := ""
+				switch f := n.Fun.(type) {
+				case *ast.Ident:
+					called = f.Name
+				case *ast.SelectorExpr:
+					called = f.Sel.Name
+				}
+				if place, ok := parameter[called]; ok && place < len(n.Args) {
+					add(n.Args[place])
+				}
+			}
+			return true
+		})
+	}
+	return found
+}
+
+var validReason = regexp.MustCompile(`^[A-Z][A-Za-z0-9]+$`)
 
 // rowsOf returns the reasons in the first cells of the tables, sorted.
 func rowsOf(section string) (all []string) {
