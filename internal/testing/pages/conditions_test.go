@@ -127,10 +127,7 @@ func otherReasons(t *testing.T, files []string) map[string]string {
 	t.Helper()
 	parsed, set, parameter := map[string]*ast.File{}, token.NewFileSet(), map[string]int{}
 	for _, name := range files {
-		file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := parseAt(t, set, name)
 		parsed[name] = file
 		for _, decl := range file.Decls {
 			if function, ok := decl.(*ast.FuncDecl); ok {
@@ -201,7 +198,12 @@ func rowsOf(section string) (all []string) {
 
 func parseFile(t *testing.T, path string) *ast.File {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, filepath.FromSlash(path)), nil, parser.SkipObjectResolution)
+	return parseAt(t, token.NewFileSet(), filepath.Join(root, filepath.FromSlash(path)))
+}
+
+func parseAt(t *testing.T, set *token.FileSet, path string) *ast.File {
+	t.Helper()
+	file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
