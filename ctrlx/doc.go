@@ -8,6 +8,19 @@
 //	})
 //	err := errors.Join(clusters.SetupWithManager(mgr), databases.SetupWithManager(mgr)) // then mgr.Start
 //
+// Do these things first:
+//
+//   - Give the status of your type the field conditions, and the type the subresource
+//     status. GetConditions and SetConditions, or [WithConditions], name the field.
+//   - Register your kinds, and those that references may name, in the scheme of the
+//     manager.
+//   - Give the manager the rights below.
+//   - Write Apply so that it may run again, and Delete so that it accepts a resource
+//     that does not exist.
+//
+// docs/tutorial.md begins with an empty folder. The docs/ctrlx folder has a page for
+// each further subject, and docs/README.md finds the page of a term.
+//
 // # Defaults
 //
 // Only Operations.Apply is required. [New] fills in the operations that are nil. Key is
@@ -97,9 +110,4 @@
 //
 // A kind that the operator may not watch fails the pass with the answer of the server. It is tried again from time to
 // time.
-//
-// # Chapters
-//
-// docs/ctrlx.md has a chapter for each further subject, for example "A restart", "Retry now",
-// "Root causes", "Other sources", "Guarded references", "Telemetry" and "Settings of an object".
 package ctrlx

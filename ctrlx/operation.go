@@ -34,8 +34,8 @@ import (
 //   - [ReasonProcessing]: the clock of a time-out ([TimeoutConfiguration]): when it
 //     began, and digests of the inputs of the object.
 //   - [ReasonSettled]: the time of the last success of a Ready object, and digests of
-//     its inputs, so that a restarted operator leaves the object alone. The chapter
-//     "A restart" of docs/ctrlx.md says what it compares.
+//     its inputs, so that a restarted operator leaves the object alone.
+//     docs/ctrlx/restart.md lists the inputs.
 //   - [ReasonRetryHandled]: the last handled request of [RetryAnnotation], if the status
 //     has no field for it.
 //

@@ -157,7 +157,7 @@ func WithClock(now func() time.Time) Option {
 const minPollInterval = time.Second
 
 // WithPollInterval sets the time in which the manager notices a change that a
-// broken watch does not report; see docs/ctrlx.md. It costs two requests in each
+// broken watch does not report; see docs/ctrlx/broken-watch.md. It costs two requests in each
 // interval for each awaited kind and each reconciler. API servers confirm a watch
 // about once a minute, so an interval below two minutes also compares objects while
 // the watch works. The reconcilers of a manager share the requests, and the

@@ -30,7 +30,7 @@ import (
 
 // WithoutQuietRestart reconciles every object in its first pass after a start
 // of the operator, and stores no success in [ConditionRecord]. Use it if each start must
-// call the cloud for every object. See "A restart" in docs/ctrlx.md.
+// call the cloud for every object. See docs/ctrlx/restart.md.
 func WithoutQuietRestart() Option { return func(o *options) { o.quiet.off = true } }
 
 // WithRevision names what Apply depends on besides the object, its owner and its

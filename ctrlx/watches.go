@@ -26,7 +26,7 @@ import (
 // reference names it, as Owns of controller-runtime's builder does. object is an
 // empty object of the owned kind, for example &corev1.ConfigMap{}. An event has
 // to pass all predicates. Without a predicate, each write of an owned object
-// causes a pass, also a write by Apply. See "Other sources" in docs/ctrlx.md.
+// causes a pass, also a write by Apply. See docs/ctrlx/other-sources.md.
 //
 // A nil object and a nil predicate panic. A kind that the scheme of the manager
 // does not know is an error of [Reconciler.SetupWithManager].
@@ -49,7 +49,7 @@ func WithOwns(object client.Object, predicates ...predicate.Predicate) Option {
 // If events or a predicate panics, the process continues and logs the panic with
 // the name of the reconciler. A panic of events loses the event; the objects
 // that it concerns are reconciled at the resync. An event passes a predicate that
-// panics. See "Other sources" in docs/ctrlx.md.
+// panics. See docs/ctrlx/other-sources.md.
 //
 // Checks need no such option: the manager watches what they read.
 // [WithWatchedKinds] only names the kinds that references may use.
@@ -69,8 +69,8 @@ func WithWatches(object client.Object, events handler.EventHandler, predicates .
 //
 // A panic in Start is an error of the manager. The library cannot catch a later
 // panic of a source: controller-runtime logs it and the process ends. Prefer
-// [WithWatches] to source.Kind for this reason. See "Other sources" in
-// docs/ctrlx.md.
+// [WithWatches] to source.Kind for this reason. See
+// docs/ctrlx/other-sources.md.
 func WithSource(s source.Source) Option {
 	if setup.IsNil(s) {
 		panic("ctrlx: WithSource: the source is nil")
