@@ -40,6 +40,7 @@ type options struct {
 	poll       time.Duration
 	watches    []sources.Watch // of WithOwns, WithWatches and WithSource
 	keeps      any             // of WithKeeping
+	interrupts any             // of WithInterrupt
 	wakes      engine.Limit
 	telemetry  telemetry
 	keys       record.Keys // of WithTokenKey
@@ -74,7 +75,7 @@ func (o *options) apply(maker string, opts []Option) {
 func (o *options) needsNew() bool {
 	return o.finalizer != "" || !reflect.ValueOf(o.controller).IsZero() || o.sync != 0 || o.rand != nil || o.targetBy != "" ||
 		o.poll != 0 || o.watched != nil || o.unwatched != nil || o.wakes != (engine.Limit{}) || o.events != (eventOptions{}) ||
-		o.quiet != (quietOptions{}) || o.indexes != nil || o.unfollowed != nil || len(o.keys.Keys) > 0 || o.passLimit != 0 || o.fromStart || o.watches != nil || o.keeps != nil
+		o.quiet != (quietOptions{}) || o.indexes != nil || o.unfollowed != nil || len(o.keys.Keys) > 0 || o.passLimit != 0 || o.fromStart || o.watches != nil || o.keeps != nil || o.interrupts != nil
 }
 
 // WithOwner says which object owns a resource, in place of the controlling owner reference: a typed reference of its

@@ -10,9 +10,13 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/checks"
@@ -104,6 +108,7 @@ func (r *core) begin(ctx context.Context, req reconcile.Request, read client.Obj
 		Intervals: r.kind.Intervals(ctx, read, r.resync), backoff: r.opt.backoff, unfollowed: r.opt.unfollowed, foreign: r.opt.foreign, local: r.client,
 	}
 	p.in = engine.InPass{Engine: r.engine, Remote: r.remote, Find: resolve}
+	r.interrupter.saw(read, true)
 	known := r.memory.Get(req.NamespacedName)
 	p.kept, p.last = known.Follows, known.Verdict
 	p.record = record.In(r.kind.Conditions(read))
@@ -244,6 +249,88 @@ func WithPassTimeout(d time.Duration) Option {
 		panic(fmt.Sprintf("ctrlx: WithPassTimeout(%s): give a positive duration", d))
 	}
 	return func(o *options) { o.passLimit = d }
+}
+
+// WithInterrupt cancels the context of a pass under way when its resource changes so that interrupts returns true. It is for
+// operations that take minutes: a new spec, or a request of a user, ends them early.
+//
+//	ctrlx.WithInterrupt(func(read, now *Release) bool {
+//		return read.Generation != now.Generation || read.Annotations[ctrlx.RetryAnnotation] != now.Annotations[ctrlx.RetryAnnotation]
+//	})
+//
+// read is the resource as the pass read it, and now is a later version. interrupts only reads them. An operation that returns
+// because its context was canceled is no failure: the pass writes nothing, and the next one begins with the new version. The
+// token of an operation that has begun is stored. An operation that ignores its context goes on. Nil panics.
+func WithInterrupt[T client.Object](interrupts func(read, now T) bool) Option {
+	if interrupts == nil {
+		panic("ctrlx: WithInterrupt: the function is nil")
+	}
+	return func(o *options) { o.interrupts = interrupts }
+}
+
+// interrupter cancels passes under way. The nil interrupter cancels none.
+type interrupter struct {
+	when func(read, now client.Object) bool
+	mu   sync.Mutex
+	of   map[types.NamespacedName]*underWay
+}
+
+// underWay is a pass under way.
+type underWay struct {
+	read   client.Object // by the pass; nil: not yet
+	latest client.Object // of the events since the pass began; nil: none
+	cancel context.CancelFunc
+}
+
+// begin notes that a pass begins, before it reads its object: no event is lost between the two. end ends it.
+func (i *interrupter) begin(ctx context.Context, name types.NamespacedName) (_ context.Context, end func()) {
+	if i == nil {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.of[name] = &underWay{cancel: cancel}
+	return ctx, func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		delete(i.of, name)
+		cancel()
+	}
+}
+
+// saw notes the object as the pass read it, or a later version of it.
+func (i *interrupter) saw(obj client.Object, byPass bool) {
+	if i == nil {
+		return
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	u := i.of[client.ObjectKeyFromObject(obj)]
+	switch {
+	case u == nil:
+		return
+	case byPass:
+		u.read = obj
+	default:
+		u.latest = obj
+	}
+	if u.read == nil || u.latest == nil || u.read.GetUID() != u.latest.GetUID() {
+		return
+	}
+	order, err := resourceversion.CompareResourceVersion(u.read.GetResourceVersion(), u.latest.GetResourceVersion())
+	defer func() { _ = recover() }() // a function of the user that panics interrupts nothing
+	if err == nil && order < 0 && i.when(u.read, u.latest) {
+		u.cancel()
+	}
+}
+
+// events sees all events, and lets them pass.
+func (i *interrupter) events() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		i.saw(e.ObjectNew, false)
+		return true
+	}}
 }
 
 // controllerOptions returns the options of the controller, with the deadline of

@@ -45,6 +45,8 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	name, now := req.NamespacedName, r.opt.now()
 	id := r.wakes(name, now) // wake: each event from now on causes another pass
 	defer r.engine.Spans.End(id)
+	within, endOfPass := r.interrupter.begin(ctx, name)
+	defer endOfPass()
 	defer func() { result, err = ended(ctx, &r.memory.Store, req, result, err, r.opt.now) }()
 
 	retry := r.begins(name)            // memory
@@ -67,7 +69,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		r.memory.Change(name, func(e *memory.Entry) { e.Failures = 0 })
 	}
 
-	p := r.begin(ctx, req, read, now) // record
+	p := r.begin(within, req, read, now) // record
 	defer func() { result, err = r.afterPass(ctx, req, p, obj, result, err) }()
 	out := r.flow.Reconcile(p, obj) // flow
 	if result, err, cut := p.cut(out); cut {

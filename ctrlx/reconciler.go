@@ -10,6 +10,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -58,11 +59,14 @@ type core struct {
 	keeps    func(obj client.Object, ref checks.Ref, other client.Object) bool // nil: it keeps none
 	limit    time.Duration                                                     // the deadline of a pass; not positive: it has none
 	writers  status.Writers
-	orphans  orphans
-	served   statusServed
-	dropped  sync.Once // see errDropped
-	clients  *identities
-	program  string // identifies the running program; empty: unknown
+
+	interrupter *interrupter // nil: nothing interrupts a pass
+
+	orphans orphans
+	served  statusServed
+	dropped sync.Once // see errDropped
+	clients *identities
+	program string // identifies the running program; empty: unknown
 
 	tokens  bool // the record stores the tokens of operations
 	settles bool // settled objects are left alone after a restart
@@ -102,6 +106,11 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 	r.observer = r.opt.telemetry.observer(r.changed, r.links)
 	if keeps := optionFor[func(T, checks.Ref, client.Object) bool](maker, "WithKeeping", r.opt.keeps); keeps != nil {
 		r.keeps = func(obj client.Object, ref checks.Ref, other client.Object) bool { return keeps(obj.(T), ref, other) }
+	}
+	if when := optionFor[func(T, T) bool](maker, "WithInterrupt", r.opt.interrupts); when != nil {
+		r.interrupter = &interrupter{
+			when: func(read, now client.Object) bool { return when(read.(T), now.(T)) }, of: map[types.NamespacedName]*underWay{},
+		}
 	}
 	r.targetsOf()
 	r.fill(&r.ops, owner)

@@ -3,6 +3,7 @@ package ctrlx
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,6 +15,7 @@ import (
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/status"
 	"github.com/windlass-go/windlass/ctrlx/internal/write"
 	"github.com/windlass-go/windlass/flow"
@@ -66,6 +68,63 @@ func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.O
 		r.tellRelated(obj, r.related(obj, out), now, next.Severity, out.Link())
 	}
 	return obj, nil
+}
+
+// Report writes the condition Ready of the resource of a pass before the pass ends, for an operation that takes minutes, such
+// as an installation. Ready is False and Reconciling is True with reason and message, until the end of the pass writes its
+// outcome. resource is that of the request of the operation.
+//
+// Report makes no event, causes no pass, and writes nothing if the conditions say the same already. Call it when a step
+// begins, not in a loop that counts: each other message is a write that all watchers get. It is an error outside of a pass. An
+// operation can ignore the error: the end of the pass writes the conditions in any case.
+//
+// [WithInterrupt] ends such an operation early. Prefer an operation that returns [flow.InProgress] and is polled: it holds no
+// worker, and a restart does not begin it again.
+func Report(ctx context.Context, resource client.Object, reason, message string) error {
+	p := passOf(ctx)
+	if p == nil {
+		return errors.New("ctrlx: Report: the context is that of no pass: hand on the context that the operation was given")
+	}
+	return p.of.report(p, resource, reason, message)
+}
+
+func (r *core) report(p *pass, obj client.Object, reason, message string) error {
+	switch {
+	case !r.kind.Is(obj):
+		return fmt.Errorf("ctrlx: %s: Report: the resource is a %T: give the resource of the request", r.name, obj)
+	case p.orphan:
+		return nil
+	}
+	say := func(at client.Object) error {
+		all := r.kind.Conditions(at)
+		next := status.Render(status.In{
+			Outcome: status.Block(reason, message, classify.Fast), Old: all, UID: at.GetUID(), Generation: p.read.GetGeneration(), Now: r.opt.now(), Stored: record.In(all),
+		})
+		r.kind.SetConditions(at, next.Conditions)
+		return nil
+	}
+	base := r.baseOf(p, obj)
+	reported := r.kind.Copy(base)
+	_ = say(reported)
+	var now client.Object
+	err := r.writers.Writing(reported, r.kind.Conditions(reported), func() (err error) {
+		if now, _, err = r.writer().Change(p, base, say); err == nil {
+			reported.SetResourceVersion(now.GetResourceVersion())
+			r.kind.SetConditions(reported, r.kind.Conditions(now))
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, write.ErrGone):
+		return p.vanish()
+	case err != nil:
+		return r.served.wroteStatus(err)
+	}
+	read := r.kind.Copy(p.read) // the write at the end of the pass must not undo what others write meanwhile
+	_, _ = say(read), say(obj)
+	p.read = read
+	r.metadataWritten(p, obj, now)
+	return nil
 }
 
 // errDropped is the error of a write of the status that changed nothing.
