@@ -135,8 +135,8 @@ func (u *union) add(name string, d *decision) {
 	u.sum.after = max(u.sum.after, d.after)
 	u.sum.self = u.sum.self || d.self
 	u.sum.keepsStatus = u.sum.keepsStatus && d.keepsStatus
-	for _, ref := range d.refs {
-		u.refs.add(ref)
+	for i := range d.refs {
+		u.refs.add(&d.refs[i])
 	}
 	if name != "" {
 		name += ": "

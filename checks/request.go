@@ -196,15 +196,14 @@ func (r *OwnerRequest) Follow(ctx context.Context, refs ...Ref) {
 		panic(fmt.Sprintf("checks: Follow at %s: %s", probe.Caller(), ErrNilRequest))
 	}
 	for i := range refs {
-		r.follow(ctx, &refs[i])
+		if refs[i] != (Ref{}) {
+			r.follow(ctx, &refs[i])
+		}
 	}
 }
 
-// follow follows one object or set.
+// follow follows one object or set. ref is not the zero Ref.
 func (r *OwnerRequest) follow(ctx context.Context, ref *Ref) {
-	if *ref == (Ref{}) {
-		return
-	}
 	if r.slots == nil {
 		r.slots = &slot.Values{}
 	}
@@ -214,7 +213,7 @@ func (r *OwnerRequest) follow(ctx context.Context, ref *Ref) {
 		f.refs = f.room[:0]
 		r.slots.Followed = f
 	}
-	f.add(*ref)
+	f.add(ref)
 	chain.Note(ctx, follows{ref})
 }
 
@@ -241,8 +240,8 @@ type followed struct {
 // Clone implements slot.List.
 func (f *followed) Clone() slot.List {
 	c := &followed{}
-	for _, ref := range f.refs {
-		c.add(ref)
+	for i := range f.refs {
+		c.add(&f.refs[i])
 	}
 	return c
 }

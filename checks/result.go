@@ -163,8 +163,8 @@ func (o *BlockOption) to(d *decision) {
 	default:
 		var unique refSet
 		for _, refs := range [][]Ref{d.refs, o.refs} {
-			for _, ref := range refs {
-				unique.add(ref)
+			for i := range refs {
+				unique.add(&refs[i])
 			}
 		}
 		d.refs = unique.refs
@@ -341,21 +341,28 @@ type refSet struct {
 	has  map[Ref]bool // nil while the list is short
 }
 
-func (s *refSet) add(ref Ref) {
+func (s *refSet) add(ref *Ref) {
 	const short = 8 // faster to search than a map
-	switch {
-	case s.has == nil && slices.Contains(s.refs, ref) || s.has[ref]:
+	if s.has[*ref] {
 		return
-	case s.has == nil && len(s.refs) == short:
-		s.has = make(map[Ref]bool, 2*short)
-		for _, r := range s.refs {
-			s.has[r] = true
+	}
+	if s.has == nil {
+		for i := range s.refs {
+			if s.refs[i] == *ref {
+				return
+			}
+		}
+		if len(s.refs) == short {
+			s.has = make(map[Ref]bool, 2*short)
+			for _, r := range s.refs {
+				s.has[r] = true
+			}
 		}
 	}
 	if s.has != nil {
-		s.has[ref] = true
+		s.has[*ref] = true
 	}
-	s.refs = append(s.refs, ref)
+	s.refs = append(s.refs, *ref)
 }
 
 // noteFaults adds the faults of the result to the trace of the current link.

@@ -108,6 +108,9 @@ func orAzure(words, azure []string) []string {
 // listed reports whether a word is in a list. Case and white space around the
 // words make no difference.
 func listed(words []string, word string) bool {
+	if slices.Contains(words, word) { // the usual case
+		return true
+	}
 	word = strings.TrimSpace(word)
 	return slices.ContainsFunc(words, func(other string) bool { return strings.EqualFold(strings.TrimSpace(other), word) })
 }
