@@ -9,12 +9,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
 func TestSameStatus(t *testing.T) {
 	thing := func() client.Object { return &Thing{Status: ThingStatus{Names: []string{"a"}}} }
 	loose := func() client.Object {
 		return &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"size": int64(1)}, "status": map[string]any{"a": "1"}}}
+	}
+	reported := func() client.Object {
+		return &testv1.Database{Status: testv1.DatabaseStatus{Size: 1, Conditions: []metav1.Condition{{Type: "Ready", Reason: "a"}, {Type: "Stalled", Reason: "a"}}}}
 	}
 	cases := map[string]struct {
 		reason string
@@ -27,6 +31,12 @@ func TestSameStatus(t *testing.T) {
 		"Flag": {"a boolean counts", func() client.Object {
 			return &Thing{Status: ThingStatus{Zones: map[string]Zone{"a": {}}}}
 		}, func(o client.Object) { o.(*Thing).Status.Zones["a"] = Zone{Up: true} }, false},
+		"Condition": {"the condition after an equal one counts", reported, func(o client.Object) { o.(*testv1.Database).Status.Conditions[1].Reason = "b" }, false},
+		"Added": {"an added condition counts", reported, func(o client.Object) {
+			all := &o.(*testv1.Database).Status.Conditions
+			*all = append(*all, metav1.Condition{Type: "New"})
+		}, false},
+		"Plain":       {"a number beside equal conditions counts", reported, func(o client.Object) { o.(*testv1.Database).Status.Size++ }, false},
 		"Spec":        {"the spec does not count, with or without a generation", thing, func(o client.Object) { o.(*Thing).Spec.Size++ }, true},
 		"Annotations": {"annotations do not count", thing, func(o client.Object) { o.SetAnnotations(map[string]string{"a": "b"}) }, true},
 		"Deleted":     {"a deletion timestamp does not count", thing, func(o client.Object) { o.SetDeletionTimestamp(&metav1.Time{}) }, true},
