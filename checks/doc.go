@@ -57,15 +57,12 @@
 //     in the cloud.
 //   - An error: the check could not decide. The flow classifies it and retries.
 //
-// A block is not an error. It states:
+// A block is not an error. It has a reason for machines and a message for people.
+// Options set the delay ([WithRetry], [WithAfter]; [classify.Never] is a final
+// failure), the awaited objects ([WithWaitingFor], [WithWaitingForSelf]), and
+// whether the conditions stay as they are ([WithStatusKept]).
 //
-//   - a reason for machines and a message for people
-//   - how soon to retry ([WithRetry], [WithAfter]); [classify.Never] is a final
-//     failure
-//   - the awaited objects ([WithWaitingFor], [WithWaitingForSelf])
-//   - whether the conditions stay as they are ([WithStatusKept])
-//
-// # Sets of objects
+// # Sets and following
 //
 // A [Query] names a set: the objects of a kind in a namespace, with a label
 // selector or a field. [Query.Ref] makes a [Ref] of it, so a set can be awaited
@@ -73,15 +70,11 @@
 // request, and an engine that watches requeues the resource when the set
 // changes. Changes of the resource itself do not count.
 //
-// # Following
-//
 // A block ends its wait as soon as the resource is Ready. [OwnerRequest.Follow] states that
 // the resource depends on an object also later: a change of its data, its spec,
 // its readiness or its deletion starts a pass. The checks of references follow
 // the objects that they read, so that a rotated Secret reaches the cloud.
-// The checks of owners and sets do not, because the changes of an owner seldom
-// concern its children, and an owner may have thousands of them.
-// [WithFollowing] changes this for one check.
+// The checks of owners and sets do not. [WithFollowing] changes this for one check.
 //
 // # Writing a check
 //
@@ -133,16 +126,8 @@
 // The words for states and approvals are Azure's unless the kind has a
 // [Vocabulary].
 //
-// # Nil pointers
-//
-// These functions may dereference nil: selectors of a state or a field, the
-// functions of ApprovalPending, and objections to an owner or a reference. The field is then
-// not reported. The trace shows where, so that a bug in the function is
-// visible.
-//
-// A function that returns references, a query or a boolean must not dereference
-// nil, nor must the objection of ResourceIs. The check fails, because one nil
-// would hide the other references. [OptionalRefs] takes references that may be nil.
+// A selector of a state or a field may dereference nil: the field is then not
+// reported. docs/checks/nil-pointers.md lists the functions that must not.
 //
 // # Handing over what a check found
 //

@@ -2,6 +2,22 @@
 // defines the extension points, their order, and the outcome of a pass. It
 // depends on neither Kubernetes nor a cloud.
 //
+//	databases := flow.New("Database",
+//		flow.Operations[*Database]{Key: name, Owner: server, Get: get, Apply: put, Delete: remove},
+//		flow.Extensions[*Database]{OwnerCheck: chain.New(checks.OwnerReady())})
+//	out := databases.Reconcile(ctx, resource) // in a loop; package ctrlx has one for controller-runtime
+//
+// Do these things first:
+//
+//   - Write Apply so that it may run again, and Delete so that it returns [Done] for a
+//     resource that does not exist.
+//   - Put a check of the owner at OwnerCheck, a check of what Apply needs at PreCheck,
+//     and a check of what Delete needs at DeleteCheck.
+//   - Give the reader of your cloud: flow.WithErrors(azure.Errors()).
+//   - Return [InProgress] if the cloud works longer than a call.
+//
+// docs/README.md finds the page of a term.
+//
 // # A pass
 //
 // A pass is one run of the flow for one resource. [Operations] are the default
@@ -43,31 +59,10 @@
 // pass continues with PostCheck. In sync means that Get reported that the cloud
 // matches the spec.
 //
-// Put a check that must also hold in sync at GetCheck, and one of what Get
-// itself needs, such as credentials. If a deletion calls Get or starts Delete,
-// GetCheck runs for its slots only, and its decision has no effect.
-//
-// In a deletion, Get runs before the first check of DeleteCheck that may need
-// it ([Extensions]). Put the others before it: an error of Get then does not
-// hold a deletion that they release.
-//
-// The second Get needs a check at PostCheck; without one, the pass leaves it
-// out. It reports only the status and the presence. The next pass compares the
-// cloud with the spec. If Apply returned Done and this Get finds nothing, the
-// pass ends blocked, with the reason ResourceAbsent.
-//
 // Get, Apply and Delete are chains around an operation. Pass is a chain around
 // the whole pass. Classify classifies each error. Links made by chain.Before
 // and chain.After replace the hooks of other systems. The zero Extensions
-// changes nothing.
-//
-// A check that finds an object can keep it in a slot (checks.Slot), for later
-// checks, for links and for Apply of the same pass. A poll runs without the
-// checks before Apply, so Apply reads a slot only if [Request].Token is empty.
-//
-// Operations.Owner may return a query in place of an object
-// (checks.OwnerFrom). The flow then lists the set, and the owner is its one
-// object. If the set has none or several, OwnerCheck blocks.
+// changes nothing. docs/flow/points.md says how to choose a point.
 //
 // # Outcomes and back-off
 //
@@ -84,10 +79,8 @@
 //	}
 //
 // [Outcome.WaitingFor] ends with the block. [Outcome.Following] lists the
-// objects and sets that a Ready resource depends on (checks.OwnerRequest.Follow). A pass
-// leaves out checks if the resource is in sync or an operation is under way. It
-// still follows the objects of the prebuilt checks there. So each outcome has
-// the whole list, and an engine replaces the list of the pass before.
+// objects and sets that a Ready resource depends on (checks.OwnerRequest.Follow).
+// Each outcome has the whole list, so an engine replaces the list of the pass before.
 //
 // [Backoff] computes the delay, which grows with each failure. The flow does
 // not give up a resource by itself: after a terminal error, it requeues the
@@ -122,22 +115,7 @@
 //   - an error reader recognises that the error ends the operation
 //     ([WithErrors]).
 //
-// A deletion replaces an operation of Apply: the flow drops its token and calls
-// Delete. Tokens are stored with the resource (Operations.Token and SetToken),
-// or in memory. In memory they belong to Operations.Key, which needs the UID of
-// the resource; [Reconciler.Remove] drops those of a resource that is gone. They
-// are stored when the operation returns, before the links around it return. A
-// link may copy the request, and may restore it after next: the operation is not
-// part of the request.
-//
-// # Reading errors
-//
-// By default a reconciler reads the errors of Go's standard library and the
-// methods of an error ([classify.Errors]). Add the reader of your cloud. The
-// reconciler then knows its codes, its delays, and the errors that end an
-// operation. For Azure:
-//
-//	flow.WithErrors(azure.Errors())
+// docs/flow/operations-under-way.md says where tokens are stored.
 //
 // # Mistakes that end a pass
 //
@@ -156,23 +134,7 @@
 // A check that returns an error fails; it does not block. The condition names
 // the check and the cause.
 //
-// # Many kinds
-//
-// An engine that learns its kinds at run time finds their extensions in a
-// [Registry]. Extensions stay typed. The engine writes its Operations once, for
-// the common type of all resources:
-//
-//	var registry flow.Registry[Resource]
-//	flow.Register(&registry, "Cluster", base[*Cluster]())
-//	flow.Register(&registry, "Database", base[*Database]().Extend(databases))
-//	runner, err := registry.For(kind, operations) // once for each kind
-//
-// A kind that is not registered has no extensions, unless the registry is
-// Strict. A misspelt kind is an error. [Extensions.Extend] adds the links of
-// one kind inside the links that many kinds share. [Convert] reuses the
-// extensions of one API version for the next version.
-//
-// # Listings, explanations and tests
+// # Listings, explanations, registries and tests
 //
 // [Reconciler.String] and [Reconciler.Mermaid] show the flow.
 // [WithExplanations] and [Reconciler.Explain] show the last pass of each
@@ -181,10 +143,7 @@
 // [WithObserver] reports every pass, point and link to a chain.Observer, such
 // as the telemetry of package otelx.
 //
-// A link that contains other links, such as checks.OnOwner, checks.All,
-// checks.Cached and chain.When, has a step in the explanation, and so has each inner
-// link. A When shows the verdict of the link that decided, the others show
-// their combined verdict.
+// [Registry] holds the extensions of many kinds (docs/howto/many-kinds.md).
 //
 // Package flowtest runs a whole flow against a scripted world in virtual time,
 // and compares the timeline.

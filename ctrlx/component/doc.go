@@ -9,6 +9,18 @@
 // of other software. The type of the component has a [Status] in its status, and
 // the methods of [Component].
 //
+// Do these things first:
+//
+//   - Make the definition with controller-gen, with the subresource status.
+//   - Give the operator the rights below.
+//   - Choose the name of the reconciler for good: it is the prefix of the annotations
+//     and of the label of the owner.
+//   - Give a Namespace that others use the delete policy Orphan.
+//   - Run [Reconciler.Plan] first in a cluster that has such objects already.
+//
+// The pages of docs/component have the rules of waves, managed types, the inventory and
+// watches. examples/component is a whole operator.
+//
 // # Set-up
 //
 // The definition of the component needs the status subresource and all fields
@@ -58,19 +70,9 @@
 //	              changes
 //	delete-order  deletion waves run in ascending order
 //
-// The objects of one apply order are several waves: namespaces, objects that
-// the API server needs to accept others, other objects, API services and webhooks,
-// whose servers are objects, and instances of managed types. The second of them has ServiceAccounts, Roles,
-// ClusterRoles, PriorityClasses and RuntimeClasses. The objects of one delete
-// order are deleted in the reverse order. Definitions come after all but the
-// namespaces.
-//
-// All writes of a wave are first tried by dry-run. If the API server refuses
-// one, nothing of the wave is written, except missing namespaces. So an object that the API server accepts
-// only after another one needs a higher apply-order, unless the waves above
-// separate the two. An example is a Pod, and the object that your admission
-// policy requires. An object that is read from the cache is read live before it
-// is written.
+// The objects of one apply order are several waves: namespaces and accounts come first,
+// webhooks and instances of managed types last. All writes of a wave are first tried by
+// dry-run. docs/component/waves.md has the rules.
 //
 // # Managed types
 //
@@ -79,24 +81,7 @@
 // component is blocked (DeletionBlocked) while objects of managed types exist
 // that the inventory lacks, whatever labels they have. Objects of a kind without
 // the verb delete do not count, as the measurements of metrics.k8s.io. The condition names
-// them. A redundant definition is not deleted either while such objects exist.
-// It stays, too, while an object of its type stays. The same holds for a
-// namespace and the objects of the component in it. A component in deletion
-// keeps its own namespace and the definition of its kind, because each would
-// wait for the other.
-//
-// A Namespace that the component created is deleted with all objects in it,
-// even those of other owners. Give it the delete policy Orphan if others use
-// it. A Namespace that existed before is kept ([Item.Adopted]), and the objects
-// of the component in it are deleted. An orphan of an earlier set existed
-// before, too, and so did each Namespace after the loss of the inventory. Only
-// the annotation delete-policy with the value Delete on its own manifest asks
-// for its deletion. An inventory from before the field Adopted does not know,
-// so its Namespaces count as created: give those of others the policy Orphan.
-// The update policy Recreate is invalid for a Namespace and for a definition,
-// because no guard comes before an update. For other objects, the API server
-// tries only the deletion: if it then refuses the new manifest, the object is
-// gone.
+// them. docs/component/managed-types.md has the rules of definitions and of namespaces.
 //
 // # Inventory
 //
@@ -104,16 +89,8 @@
 // kB. It is stored before the
 // first write of each new object. So a deletion needs no generator. The delete
 // policy of an object is that of its own annotation in the last set, or else
-// that of the component when the object is deleted.
-//
-// A component without an inventory, as after a restored backup, finds its
-// objects by their label, in the kinds of [WithKinds]. It looks in all namespaces,
-// or in its own if it may not list all. It never deletes an object that only the
-// label names, because people copy labels. The condition Ready names such objects
-// until they are deleted, lose the label, or get the content of a manifest. An
-// object whose policy is not Delete is left out. A new component does not look: it
-// had no finalizer. Stop the operator while a backup restores dependents after
-// their component, because the component looks once.
+// that of the component when the object is deleted. docs/component/inventory.md says
+// what happens after its loss, as in a restored backup.
 //
 // # Settings of a component
 //
@@ -131,28 +108,8 @@
 // the object, a deletion, and a loss of readiness cause a pass at once. The
 // first pass that needs a kind starts its watch. A pass over a component in sync
 // makes no write, and no read past the cache. A change that no watch shows is
-// corrected after the reapply interval.
-//
-// The cache has all objects of a watched kind, in the namespaces of
-// cache.Options. Name a kind with many large objects, such as
-// CustomResourceDefinition or Secret, in ctrlx.WithUnwatchedKinds
-// ([WithReconciler]), or give cache.Options a selector. Objects of such a kind
-// are read live in each pass. Passes follow with the back-off of ctrlx while one
-// is not ready, and at the requeue interval otherwise: drift stays until then. A
-// kind that the operator may not list and watch is read in the same way, and the
-// log names it once.
-//
-// The cache has each kind in the version that the scheme prefers. A manifest of
-// another version is read live in each pass. For a HorizontalPodAutoscaler of
-// v2, call SetVersionPriority of the scheme, because client-go prefers v1.
-//
-// With ctrlx.WithImpersonation or ctrlx.WithTargetClient, all objects are read
-// live with the rights of that client. Another cluster is not watched: the next
-// pass corrects drift, at the requeue interval at the latest. It must serve the
-// kinds of the set. The cluster of the manager need not. Managed types of
-// another cluster are exact: a pattern or an APIService is an error there. Give
-// dependents.WithCluster if several clusters deploy to it. If a component gets
-// another target, its objects in the former cluster stay.
+// corrected after the reapply interval. docs/component/watches.md is about kinds that are
+// not watched, versions, and other clusters.
 //
 // # Conditions
 //

@@ -203,7 +203,7 @@ func parseFile(t *testing.T, path string) *ast.File {
 
 func parseAt(t *testing.T, set *token.FileSet, path string) *ast.File {
 	t.Helper()
-	file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(set, path, nil, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}

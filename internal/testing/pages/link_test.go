@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -51,6 +52,27 @@ func TestIndex(t *testing.T) {
 		if strings.HasPrefix(p.path, "docs/") && !linked[p.path] {
 			t.Errorf("%s has no link to %s", index, p.path)
 		}
+	}
+}
+
+// TestPackagePages fails if the comment of a package is too long for a first
+// reading. Its further chapters are pages of docs.
+func TestPackagePages(t *testing.T) {
+	const limit = 150
+	read := 0
+	for _, folder := range packages {
+		file := folder + "/doc.go"
+		if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+			continue // a comment of some lines is in another file
+		}
+		read++
+		comment := parseAt(t, token.NewFileSet(), filepath.Join(root, file)).Doc.Text()
+		if n := strings.Count(comment, "\n"); n > limit {
+			t.Errorf("%s has %d lines of comment, and at most %d are allowed: move a chapter to a page of docs", file, n, limit)
+		}
+	}
+	if read < 9 {
+		t.Errorf("only %d package pages were found", read)
 	}
 }
 
