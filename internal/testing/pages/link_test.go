@@ -83,8 +83,6 @@ func TestLength(t *testing.T) {
 		switch {
 		case p.path == "README.md":
 			limit = 150
-		case strings.HasPrefix(p.path, "docs/howto/"):
-			limit = 60
 		case strings.Count(p.path, "/") == 2 && strings.HasPrefix(p.path, "docs/"):
 			limit = 80
 		}
