@@ -1,10 +1,12 @@
 package pages
 
 import (
+	"go/ast"
 	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -39,6 +41,95 @@ func TestLinks(t *testing.T) {
 	if checked < 60 {
 		t.Errorf("only %d links were found", checked)
 	}
+}
+
+// TestAnchors fails if a page links to a heading that does not exist.
+func TestAnchors(t *testing.T) {
+	checked := 0
+	for _, p := range allPages(t) {
+		for _, m := range link.FindAllStringSubmatch(fenced.ReplaceAllString(p.text, ""), -1) {
+			target, anchor, ok := strings.Cut(m[1], "#")
+			if !ok || strings.Contains(target, "://") {
+				continue
+			}
+			text := p.text
+			if target != "" {
+				text = readFile(t, filepath.ToSlash(filepath.Join(filepath.Dir(p.path), target)))
+			}
+			checked++
+			if !slices.Contains(anchorsOf(text), anchor) {
+				t.Errorf("%s links to %s, and the page has no heading for #%s", p.path, m[1], anchor)
+			}
+		}
+	}
+	if checked < 20 {
+		t.Errorf("only %d anchors were found", checked)
+	}
+}
+
+var heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
+
+// anchorsOf returns the anchors that GitHub makes of the headings of a page. The
+// headings of a page differ.
+func anchorsOf(text string) (all []string) {
+	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
+		title := regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`).ReplaceAllString(m[1], "$1")
+		title = regexp.MustCompile(`[^\p{L}\p{N}_ -]`).ReplaceAllString(strings.ToLower(title), "")
+		all = append(all, strings.ReplaceAll(title, " ", "-"))
+	}
+	return all
+}
+
+func TestAnchorsOf(t *testing.T) {
+	const text = "# The `Chain`, again\n\n```\n# a comment\n```\n## [A page](x.md): 1. it's\n"
+	if got := anchorsOf(text); !slices.Equal(got, []string{"the-chain-again", "a-page-1-its"}) {
+		t.Errorf("the anchors are %q", got)
+	}
+}
+
+// TestTerms fails if the terms of docs/README.md are not sorted, or lack a point
+// of package flow or a condition.
+func TestTerms(t *testing.T) {
+	_, section, _ := strings.Cut(readFile(t, "docs/README.md"), "\n## Terms\n")
+	var terms, sorted []string
+	for _, m := range regexp.MustCompile(`(?m)^\| ([^|]+) \| .*\]\(.* \|$`).FindAllStringSubmatch(section, -1) {
+		terms = append(terms, strings.ToLower(m[1]))
+	}
+	sorted = append(sorted, terms...)
+	slices.Sort(sorted)
+	if !slices.Equal(slices.Compact(sorted), terms) {
+		t.Errorf("the terms are not sorted, or one has two rows: %q", terms)
+	}
+	wanted := []string{"ready", "reconciling", "stalled", "finished", "paused", "record", "slot", "root cause", "token"}
+	for _, name := range fieldsOf(t, "flow/extensions.go", "Extensions") {
+		if strings.HasSuffix(name, "Check") || name == "Classify" {
+			wanted = append(wanted, strings.ToLower(name))
+		}
+	}
+	for _, term := range wanted {
+		if !slices.Contains(terms, term) {
+			t.Errorf("docs/README.md has no page for the term %q", term)
+		}
+	}
+	if len(wanted) < 14 {
+		t.Errorf("only the points %v were found", wanted)
+	}
+}
+
+// fieldsOf returns the names of the fields of a struct.
+func fieldsOf(t *testing.T, path, name string) (all []string) {
+	t.Helper()
+	ast.Inspect(parseFile(t, path), func(n ast.Node) bool {
+		if spec, ok := n.(*ast.TypeSpec); ok && spec.Name.Name == name {
+			for _, field := range spec.Type.(*ast.StructType).Fields.List {
+				for _, name := range field.Names {
+					all = append(all, name.Name)
+				}
+			}
+		}
+		return true
+	})
+	return all
 }
 
 // TestIndex fails if a page of docs is missing in docs/README.md.
