@@ -36,7 +36,7 @@ func TestSameStatus(t *testing.T) {
 			all := &o.(*testv1.Database).Status.Conditions
 			*all = append(*all, metav1.Condition{Type: "New"})
 		}, false},
-		"Plain":       {"a number beside equal conditions counts", reported, func(o client.Object) { o.(*testv1.Database).Status.Size++ }, false},
+		"Plain":       {"a number next to equal conditions counts", reported, func(o client.Object) { o.(*testv1.Database).Status.Size++ }, false},
 		"Spec":        {"the spec does not count, with or without a generation", thing, func(o client.Object) { o.(*Thing).Spec.Size++ }, true},
 		"Annotations": {"annotations do not count", thing, func(o client.Object) { o.SetAnnotations(map[string]string{"a": "b"}) }, true},
 		"Deleted":     {"a deletion timestamp does not count", thing, func(o client.Object) { o.SetDeletionTimestamp(&metav1.Time{}) }, true},

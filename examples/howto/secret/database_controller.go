@@ -2,11 +2,9 @@ package controller
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -18,9 +16,8 @@ import (
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 
 func SetUp(mgr ctrl.Manager) error {
-	d := databases{live: mgr.GetAPIReader()} // the cache has only the metadata of Secrets
-	return ctrlx.New("Database", flow.Operations[*v1.Database]{Apply: d.put}, flow.Extensions[*v1.Database]{
-		PreCheck: chain.New(checks.ReferenceReady("password", secretOf)), // waits, and follows a rotation
+	return ctrlx.New("Database", flow.Operations[*v1.Database]{Apply: apply}, flow.Extensions[*v1.Database]{
+		PreCheck: chain.New(checks.ReferenceIs("password", secretOf, noPassword)), // waits, and follows a rotation
 	}).SetupWithManager(mgr)
 }
 
@@ -28,17 +25,18 @@ func secretOf(d *v1.Database) []checks.Ref {
 	return []checks.Ref{{Kind: "Secret", Name: d.Spec.PasswordSecret}}
 }
 
-type databases struct{ live client.Reader }
+func noPassword(_ *v1.Database, s *corev1.Secret) string {
+	if len(s.Data["password"]) == 0 {
+		return "it has no key password: add it"
+	}
+	return ""
+}
 
-func (s databases) put(ctx context.Context, req *flow.Request[*v1.Database]) (flow.Progress, error) {
-	d := req.Resource
-	var secret corev1.Secret
-	if err := s.live.Get(ctx, client.ObjectKey{Namespace: d.Namespace, Name: d.Spec.PasswordSecret}, &secret); err != nil {
-		return flow.Progress{}, fmt.Errorf("reading the password: %w", err)
+func apply(ctx context.Context, req *flow.Request[*v1.Database]) (flow.Progress, error) {
+	secret, err := ctrlx.Read[*corev1.Secret](ctx, secretOf(req.Resource)[0])
+	if err != nil {
+		return flow.Progress{}, err
 	}
-	if len(secret.Data["password"]) == 0 {
-		return flow.Progress{}, fmt.Errorf("the Secret %s has no key password: add it", secret.Name)
-	}
-	// Call your service here, with secret.Data["password"]. Write it into no message and no status.
+	_ = secret.Data["password"] // Call your service with it. Write it into no message and no status.
 	return flow.Done(), nil
 }
