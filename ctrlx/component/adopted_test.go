@@ -75,7 +75,7 @@ func TestAdoptedNamespace(t *testing.T) {
 					must(t, api.Create(t.Context(), inner.DeepCopy()))
 				case between:
 					w.before = func(call string) error {
-						if call == "create Namespace "+inner.Name {
+						if call == "write Namespace "+inner.Name {
 							return errors.New("stopped")
 						}
 						return nil
@@ -91,7 +91,7 @@ func TestAdoptedNamespace(t *testing.T) {
 					tc.prepare(t, w)
 				}
 				w.settle()
-				if writes := w.writes(); tc.appears == between && !cmp.Equal(writes[:2], []string{"store Shop shop", "update Namespace " + inner.Name}) {
+				if writes := w.writes(); tc.appears == between && !cmp.Equal(writes[:2], []string{"store Shop shop", "patch Namespace " + inner.Name}) {
 					t.Errorf("%s: the writes are %q", tc.reason, writes)
 				}
 				if drop {
@@ -124,7 +124,7 @@ func TestAdoptedWithoutPreflight(t *testing.T) {
 	inner := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
 	w.want("apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
 	w.before = func(call string) error {
-		if call == "create Namespace "+inner.Name {
+		if call == "write Namespace "+inner.Name {
 			w.before = nil
 			return errors.Join(api.Create(t.Context(), inner.DeepCopy()), errors.New("stopped"))
 		}

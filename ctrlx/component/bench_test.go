@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -62,17 +63,27 @@ func newLarge(tb testing.TB, n int) *large {
 	inner := fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).WithReturnManagedFields().
 		WithObjects(shop).WithStatusSubresource(shop).Build()
 	l.manager = &memoryManager{cache: &reads{inner}, mapper: mapper, client: &pointer{interceptor.NewClient(inner, interceptor.Funcs{
-		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
+		Apply: func(ctx context.Context, c client.WithWatch, config apiruntime.ApplyConfiguration, opts ...client.ApplyOption) error {
 			l.writes++
-			obj.SetUID(types.UID(obj.GetName())) // as the API server does
-			if _, ok := obj.(*appsv1.Deployment); ok {
-				obj.SetGeneration(1)
+			obj := config.(client.Object)
+			again := obj.DeepCopyObject().(*unstructured.Unstructured)
+			if new(client.ApplyOptions).ApplyOptions(opts).DryRun != nil { // the fake client would store it
+				obj.SetUID(types.UID(obj.GetName()))
+				return nil
 			}
-			return c.Create(ctx, obj, opts...)
-		},
-		Update: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.UpdateOption) error {
-			l.writes++
-			return c.Update(ctx, obj, opts...)
+			if err := c.Apply(ctx, config, opts...); err != nil || obj.GetUID() != "" {
+				return err
+			}
+			again.SetUID(types.UID(obj.GetName())) // as the API server does
+			again.SetResourceVersion("")
+			if again.GetKind() == "Deployment" {
+				again.SetGeneration(1)
+			}
+			err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(again), opts...)
+			obj.SetUID(again.GetUID())
+			obj.SetGeneration(again.GetGeneration())
+			obj.SetResourceVersion(again.GetResourceVersion())
+			return err
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
 			l.writes++

@@ -111,7 +111,7 @@ func TestReapply(t *testing.T) {
 			for _, step := range []struct {
 				at   time.Duration
 				want []string
-			}{{tc.before, nil}, {tc.writes, []string{"update ConfigMap a"}}} {
+			}{{tc.before, nil}, {tc.writes, []string{"write ConfigMap a"}}} {
 				clock.SetTime(start.Add(step.at))
 				w.settle()
 				same(t, step.want, w.writes(), "%s: the writes after %s", tc.reason, step.at)

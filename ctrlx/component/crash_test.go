@@ -153,7 +153,7 @@ func (l *life) live(t *testing.T, points map[string]bool) (crashes int) {
 			switch when + " " + call {
 			case "after delete ConfigMap p":
 				purged = true
-			case "before create ConfigMap p":
+			case "before write ConfigMap p":
 				if purged {
 					t.Errorf("%s: a process applies an object again that was purged", phase)
 				}

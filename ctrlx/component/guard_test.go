@@ -59,7 +59,7 @@ func TestManagedTypes(t *testing.T) {
 	crd, kind := w.definition()
 	w.want(mill(kind, "ours"), configMap("z", "1"), crd)
 	w.settle()
-	same(t, []string{"create CustomResourceDefinition mills." + kind.Group, "create ConfigMap z", "create Mill ours"}, w.wrote("create"), "the creates")
+	same(t, []string{"write CustomResourceDefinition mills." + kind.Group, "write ConfigMap z", "write Mill ours"}, w.wrote("write"), "the creates")
 	clone := &unstructured.Unstructured{}
 	clone.SetGroupVersionKind(kind)
 	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "ours"}, clone))

@@ -53,7 +53,7 @@ func TestNamespaceOfTheSet(t *testing.T) {
 	inner := strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: NAMESPACE-inner", 1)
 	w.want(inner, "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
 	w.settle()
-	same(t, []string{"store Shop shop", "create Namespace " + w.ns + "-inner", "create ConfigMap a"}, w.writes(), "the writes")
+	same(t, []string{"store Shop shop", "write Namespace " + w.ns + "-inner", "write ConfigMap a"}, w.writes(), "the writes")
 	w.delete()
 	for range 3 { // no controller ends the deletion of the namespace
 		_, err := w.pass()

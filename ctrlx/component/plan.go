@@ -11,7 +11,6 @@ import (
 	"strings"
 	"unicode"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -46,10 +45,9 @@ type Change struct {
 	// Fields are the fields that an update changes, sorted by their paths.
 	Fields []FieldChange `json:"fields,omitempty"`
 	// Unchecked reports that the API server cannot try the whole write, because
-	// the namespace or the definition is a part of the plan, or a webhook has side
-	// effects. It also reports that a server-side apply takes over fields while
-	// another field manager uses another version of the API. Fields may then have
-	// removals too many.
+	// the namespace or the definition is a part of the plan, a webhook has side
+	// effects, or the write removes fields of other field managers. Fields that no
+	// manager owns, next to a removed one, may go with it.
 	Unchecked bool `json:"unchecked,omitempty"`
 }
 
@@ -59,6 +57,9 @@ type FieldChange struct {
 	Path string `json:"path"`
 	From any    `json:"from,omitempty"`
 	To   any    `json:"to,omitempty"`
+	// Removed reports that the write removes the field of another field manager.
+	// Such a change has no values. The API server may set a default in its place.
+	Removed bool `json:"removed,omitempty"`
 }
 
 // Plan returns what a pass over a component would do now. It needs neither a
@@ -139,7 +140,10 @@ func (p *Plan) String() string {
 
 // String returns the change as in "spec.replicas: 1 -> 2".
 func (f FieldChange) String() string {
-	if f.From == nil && f.To == nil {
+	switch {
+	case f.Removed:
+		return f.Path + ": removed"
+	case f.From == nil && f.To == nil:
 		return f.Path + ": changed"
 	}
 	return fmt.Sprintf("%s: %s -> %s", f.Path, shown(f.From), shown(f.To))
@@ -184,7 +188,7 @@ func (p *Plan) problem(err error) {
 }
 
 // wave adds the changes of a wave, by the results of its dry-runs.
-func (p *Plan) wave(ctx context.Context, w *Wave) {
+func (p *Plan) wave(w *Wave) {
 	for i, res := range w.results {
 		o := w.Objects[i]
 		change := Change{Wave: w.String(), Ref: o.Ref}
@@ -199,17 +203,13 @@ func (p *Plan) wave(ctx context.Context, w *Wave) {
 			change.Action, change.Unchecked = update, true
 		case res.Outcome == dependents.Updated:
 			change.Action = update
-			live, to := res.Pending.Live, res.Object
-			if res.TookOver {
-				var err error
-				if to, err = w.defaulted(ctx, live, to); err != nil {
-					p.problem(fmt.Errorf("%s: %w", o.Ref, err))
-				}
-				change.Unchecked = slices.ContainsFunc(live.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
-					return e.Subresource != "status" && e.APIVersion != o.gvk.GroupVersion().String()
-				})
+			secret := o.gvk.GroupKind() == schema.GroupKind{Kind: "Secret"}
+			change.Fields = changes(res.Pending.Live, res.Object, w.system.name, secret)
+			change.Unchecked = len(res.Removed) > 0
+			for _, path := range res.Removed {
+				change.Fields = append(change.Fields, FieldChange{Path: path, Removed: true})
 			}
-			change.Fields = changes(live, to, w.system.name, o.gvk.GroupKind() == schema.GroupKind{Kind: "Secret"})
+			slices.SortFunc(change.Fields, func(a, b FieldChange) int { return strings.Compare(a.Path, b.Path) })
 		case res.Outcome == dependents.Terminating:
 			change.Action = recreate
 		default:
@@ -217,21 +217,6 @@ func (p *Plan) wave(ctx context.Context, w *Wave) {
 		}
 		p.Changes = append(p.Changes, change)
 	}
-}
-
-// defaulted returns an object with the defaults that the API server sets, after
-// a change of the live one to it by dry-run. After an error it returns the
-// object.
-func (s *Set) defaulted(ctx context.Context, live, obj client.Object) (client.Object, error) {
-	to := obj.DeepCopyObject().(client.Object)
-	to.SetResourceVersion(live.GetResourceVersion())
-	to.SetManagedFields(live.GetManagedFields())
-	patch := client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{})
-	err := client.NewDryRunClient(s.access.client).Patch(ctx, to, patch, s.system.dependents.FieldOwner())
-	if err != nil {
-		return obj, err
-	}
-	return to, nil
 }
 
 // delete adds the deletion of an object, by the result of its dry-run.
@@ -335,7 +320,7 @@ func differ(all []FieldChange, path string, from, to any) []FieldChange {
 		return all
 	}
 	if !reflect.DeepEqual(from, to) {
-		all = append(all, FieldChange{path, from, to})
+		all = append(all, FieldChange{Path: path, From: from, To: to})
 	}
 	return all
 }

@@ -17,7 +17,7 @@ func TestPurge(t *testing.T) {
 	}
 	w.want(job("1"), configMap("b", "1"))
 	w.settle()
-	same(t, []string{"store Shop shop", "create ConfigMap job", "store Shop shop", "delete ConfigMap job", "create ConfigMap b", "store Shop shop"}, w.writes(), "the writes")
+	same(t, []string{"store Shop shop", "write ConfigMap job", "store Shop shop", "delete ConfigMap job", "write ConfigMap b", "store Shop shop"}, w.writes(), "the writes")
 	for range 2 {
 		w.restart()
 		w.settle()
@@ -27,7 +27,7 @@ func TestPurge(t *testing.T) {
 	same(t, []string{"get ConfigMap b"}, w.calls, "the calls in sync")
 	w.want(job("2"), configMap("b", "1"))
 	w.settle()
-	same(t, []string{"store Shop shop", "create ConfigMap job", "store Shop shop", "delete ConfigMap job", "store Shop shop"}, w.writes(), "the writes of a new manifest")
+	same(t, []string{"store Shop shop", "write ConfigMap job", "store Shop shop", "delete ConfigMap job", "store Shop shop"}, w.writes(), "the writes of a new manifest")
 	same(t, []string{"b=1"}, w.names(), "the objects")
 }
 
@@ -89,7 +89,7 @@ func TestPurgeDigest(t *testing.T) {
 			w.writes()
 			w.want(text)
 			w.settle()
-			same(t, []string(nil), w.wrote("create ConfigMap job"), "a purged object runs again")
+			same(t, []string(nil), w.wrote("write ConfigMap job"), "a purged object runs again")
 		})
 	}
 }
@@ -110,5 +110,5 @@ func TestPurgeReverted(t *testing.T) {
 	w.want(good)
 	w.writes()
 	w.settle()
-	same(t, []string(nil), w.wrote("create ConfigMap job"), "a purged object is applied again, and its manifest is the one that was purged")
+	same(t, []string(nil), w.wrote("write ConfigMap job"), "a purged object is applied again, and its manifest is the one that was purged")
 }

@@ -79,7 +79,7 @@ type world struct {
 	preferred  func(context.Context) ([]*metav1.APIResourceList, error)
 
 	mu    sync.Mutex
-	calls []string // as "update ConfigMap a"; reads past the cache as "live get", dry-runs as "try"
+	calls []string // as "write ConfigMap a", whatever the request; reads past the cache as "live get", dry-runs as "try"
 	// before is called before each call, and its error is returned in place of the
 	// call. after is called after each call, and its error is returned, too.
 	before, after func(call string) error
@@ -149,10 +149,10 @@ func (w *world) restart() {
 				return do("list", list, false, func() error { return c.List(ctx, list, opts...) })
 			},
 			Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
-				return do("create", obj, len((&client.CreateOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.Create(ctx, obj, opts...) })
+				return do("write", obj, len((&client.CreateOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.Create(ctx, obj, opts...) })
 			},
 			Update: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.UpdateOption) error {
-				return do("update", obj, len((&client.UpdateOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.Update(ctx, obj, opts...) })
+				return do("write", obj, len((&client.UpdateOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.Update(ctx, obj, opts...) })
 			},
 			Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
 				return do("delete", obj, len((&client.DeleteOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.Delete(ctx, obj, opts...) })
@@ -161,7 +161,7 @@ func (w *world) restart() {
 				return do("patch", obj, len((&client.PatchOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.Patch(ctx, obj, patch, opts...) })
 			},
 			Apply: func(ctx context.Context, c client.WithWatch, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-				return do("apply", obj.(runtime.Object), len((&client.ApplyOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.Apply(ctx, obj, opts...) })
+				return do("write", obj.(runtime.Object), len((&client.ApplyOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.Apply(ctx, obj, opts...) })
 			},
 			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
 				return do("store", obj, len((&client.SubResourcePatchOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.SubResource(sub).Patch(ctx, obj, patch, opts...) })

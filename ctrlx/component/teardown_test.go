@@ -29,10 +29,10 @@ func TestRedundant(t *testing.T) {
 	if res, err := w.pass(); err != nil || res.Done {
 		t.Fatalf("the wave is not ready: %+v, %v", res, err)
 	}
-	same(t, []string{"update ConfigMap c"}, w.writes(), "the writes while an object is not ready")
+	same(t, []string{"write ConfigMap c"}, w.writes(), "the writes while an object is not ready")
 	w.want(configMap("c", "2"))
 	w.settle()
-	same(t, []string{"update ConfigMap c", "delete ConfigMap b", "delete ConfigMap a", "store Shop shop", "store Shop shop"}, w.writes(), "the writes")
+	same(t, []string{"write ConfigMap c", "delete ConfigMap b", "delete ConfigMap a", "store Shop shop", "store Shop shop"}, w.writes(), "the writes")
 	same(t, []string{"c=2", "d=1"}, w.names(), "the objects")
 }
 

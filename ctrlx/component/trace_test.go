@@ -94,7 +94,10 @@ func (tr *trace) signal() {
 
 // answered records the effects of a request, without dry-runs and events.
 func (tr *trace) answered(req *http.Request, resp *http.Response) {
-	verb := map[string]string{http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete"}[req.Method]
+	verb := map[string]string{http.MethodPost: "write", http.MethodPut: "write", http.MethodPatch: "patch", http.MethodDelete: "delete"}[req.Method]
+	if strings.HasPrefix(req.Header.Get("Content-Type"), "application/apply-patch") {
+		verb = "write"
+	}
 	if verb == "" || req.URL.Query().Has("dryRun") || strings.Contains(req.URL.Path, "/events") {
 		return
 	}
@@ -107,6 +110,8 @@ func (tr *trace) answered(req *http.Request, resp *http.Response) {
 	case resp.StatusCode == http.StatusConflict: // the user was faster, so another pass follows
 	case err != nil || resp.StatusCode >= 300:
 		tr.has(fmt.Sprintf("%s %s is refused: %d", verb, path.Base(req.URL.Path), resp.StatusCode))
+	case strings.HasPrefix(req.Header.Get("Content-Type"), "application/json-patch"): // the answer may be no JSON
+		tr.has("take over " + path.Base(req.URL.Path))
 	case !strings.Contains(req.URL.Path, "/shops/"):
 		obj := metav1.PartialObjectMetadata{}
 		if err := json.Unmarshal(body, &obj); err != nil {
@@ -265,7 +270,7 @@ type step struct {
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	create := func(tr *trace) { tr.create(configMap("a", "1")) }
-	created := step{"create", create, []string{"post-read, finalizer, pre-reconcile, generate, inventory [a], create a, post-reconcile, Ready=True Succeeded"}}
+	created := step{"create", create, []string{"post-read, finalizer, pre-reconcile, generate, inventory [a], write a, post-reconcile, Ready=True Succeeded"}}
 	failing := func(step string) func(*trace) { return func(tr *trace) { tr.fail(step); tr.poke() } }
 	createFailing := func(step string) func(*trace) { return func(tr *trace) { tr.fail(step); create(tr) } }
 	removeFailing := func(step string) func(*trace) { return func(tr *trace) { tr.fail(step); tr.remove() } }
@@ -278,13 +283,13 @@ func TestTrace(t *testing.T) {
 	}{
 		"Life": {"post-hooks run when all is ready, or gone", []step{
 			{"create", func(tr *trace) { tr.create(web, configMap("a", "1")) }, []string{
-				"post-read, finalizer, pre-reconcile, generate, inventory [a web], create a, create web, Ready=False Processing",
+				"post-read, finalizer, pre-reconcile, generate, inventory [a web], write a, write web, Ready=False Processing",
 			}},
 			{"the workload becomes ready", func(tr *trace) { tr.report(1) }, []string{inSync}},
 			{"it loses its readiness", func(tr *trace) { tr.report(0) }, []string{"post-read, pre-reconcile, generate, Ready=False Processing"}},
 			{"it is ready again", func(tr *trace) { tr.report(1) }, []string{inSync}},
 			{"change", func(tr *trace) { tr.edit(func(s *Shop) { s.Spec.Manifests = []string{configMap("a", "2")} }) }, []string{
-				"post-read, pre-reconcile, generate, update a, delete web, Ready=False Processing",
+				"post-read, pre-reconcile, generate, write a, delete web, Ready=False Processing",
 				"post-read, pre-reconcile, generate, inventory [a], post-reconcile, Ready=True Succeeded",
 			}},
 			{"suspend", func(tr *trace) { tr.edit(func(s *Shop) { s.Spec.Suspended = true }) }, []string{"Ready=False Suspended"}},
@@ -335,7 +340,7 @@ func TestTrace(t *testing.T) {
 			{"create", func(tr *trace) {
 				s := &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: tr.ns, Name: "shop"}, Spec: ShopSpec{Manifests: []string{web, configMap("a", "1")}, TimeoutSeconds: 600}}
 				must(tr.t, api.Create(tr.t.Context(), s))
-			}, []string{"post-read, finalizer, pre-reconcile, generate, inventory [a web], create a, create web, Ready=False Processing"}},
+			}, []string{"post-read, finalizer, pre-reconcile, generate, inventory [a web], write a, write web, Ready=False Processing"}},
 			{"time passes, and a dependent changes", func(tr *trace) {
 				tr.later(5 * time.Minute)
 				tr.touch()
@@ -389,7 +394,7 @@ func TestTrace(t *testing.T) {
 				tr.edit(func(s *Shop) { s.Spec.Manifests, s.Spec.Size = []string{configMap("a", "2")}, raced })
 			}, []string{
 				"post-read, pre-reconcile, generate, Ready=False Conflict",
-				"post-read, pre-reconcile, generate, update a, post-reconcile, Ready=True Succeeded",
+				"post-read, pre-reconcile, generate, take over a, write a, post-reconcile, Ready=True Succeeded",
 			}},
 		}},
 		"Blocked": {"pre-delete runs while the deletion is blocked; instances go before their type", []step{
@@ -397,8 +402,8 @@ func TestTrace(t *testing.T) {
 				crd, kind := (&world{ns: tr.ns}).definition()
 				tr.create(crd, mill(kind, "ours"), configMap("a", "1"))
 			}, []string{
-				"post-read, finalizer, pre-reconcile, generate, inventory [mills a], create mills, create a, Ready=False Processing",
-				"post-read, pre-reconcile, generate, inventory [mills a ours], create ours, post-reconcile, Ready=True Succeeded",
+				"post-read, finalizer, pre-reconcile, generate, inventory [mills a], write mills, write a, Ready=False Processing",
+				"post-read, pre-reconcile, generate, inventory [mills a ours], write ours, post-reconcile, Ready=True Succeeded",
 			}},
 			{"delete", func(tr *trace) {
 				tr.instance("foreign")

@@ -20,7 +20,7 @@ func TestInstancesOfAdditionalTypes(t *testing.T) {
 	w.settle()
 	w.delete()
 	w.settle()
-	same(t, []string{"create ConfigMap a", "create Mill ours", "delete Mill ours", "delete ConfigMap a"}, w.wrote(""), "the writes")
+	same(t, []string{"write ConfigMap a", "write Mill ours", "delete Mill ours", "delete ConfigMap a"}, w.wrote(""), "the writes")
 }
 
 func TestTypeInfo(t *testing.T) {

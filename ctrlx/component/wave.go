@@ -219,7 +219,7 @@ func (y *system) write(ctx context.Context, w *Wave) (Result, error) {
 		return Result{}, err
 	}
 	if w.Plan != nil {
-		w.Plan.wave(ctx, w)
+		w.Plan.wave(w)
 	} else {
 		errs = w.each(func(i int) error {
 			res, err := w.system.dependents.ApplyChecked(ctx, w.results[i].Pending)

@@ -13,7 +13,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -46,7 +45,7 @@ func TestWaves(t *testing.T) {
 		t.Errorf("the first pass: %+v, want %s", res, want)
 	}
 	same(t, []checks.Ref{{Kind: "ConfigMap", Namespace: w.ns, Name: "a"}}, res.WaitingFor, "the awaited objects")
-	same(t, []string{"store Shop shop", "create ConfigMap a"}, w.writes(), "the writes of the first pass")
+	same(t, []string{"store Shop shop", "write ConfigMap a"}, w.writes(), "the writes of the first pass")
 	w.want(configMap("b", "1", "apply-order", "1"), configMap("a", "2", "apply-order", "-1"))
 	w.settle()
 	same(t, []string{"a=2", "b=1"}, w.names(), "the objects")
@@ -202,7 +201,7 @@ func TestConcurrency(t *testing.T) {
 	maps := []string{configMap("a", "1"), configMap("b", "1"), configMap("c", "1")}
 	w.want(append(maps, "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: z}\n")...)
 	w.settle()
-	if diff := cmp.Diff([]string{"create ServiceAccount", "create ConfigMap", "create ConfigMap", "create ConfigMap"}, serial); diff != "" || together != 3 {
+	if diff := cmp.Diff([]string{"write ServiceAccount", "write ConfigMap", "write ConfigMap", "write ConfigMap"}, serial); diff != "" || together != 3 {
 		t.Errorf("%d writes at once, in the order (-want +got):\n%s", together, diff)
 	}
 	serial, together, met, all = nil, 0, 0, make(chan struct{})
@@ -229,7 +228,7 @@ func TestWriteError(t *testing.T) {
 	w := newWorld(t)
 	failure := errors.New("no quota")
 	w.before = func(call string) error {
-		if call == "create ConfigMap a" {
+		if call == "write ConfigMap a" {
 			return failure
 		}
 		return nil
@@ -272,13 +271,12 @@ func TestCause(t *testing.T) {
 	}
 }
 
-// With strict validation of fields, an unknown field refuses the wave before a write.
-func TestStrictFields(t *testing.T) {
+// An unknown field refuses the wave before a write.
+func TestUnknownField(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.process = component.NewProcess(w.reconciler, ends{client.WithFieldValidation(api, metav1.FieldValidationStrict), api}, w.preferred)
 	w.want(configMap("a", "1"), "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selectr: {a: b}, ports: [{port: 80}]}\n")
-	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), `unknown field "spec.selectr"`) || len(w.names()) > 0 {
+	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), ".spec.selectr: field not declared in schema") || len(w.names()) > 0 {
 		t.Errorf("%v, and the objects are %q", err, w.names())
 	}
 }
@@ -288,7 +286,7 @@ func TestPreflightWithoutDryRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.before = func(call string) error {
-		if strings.HasPrefix(call, "try create ConfigMap") {
+		if strings.HasPrefix(call, "try write ConfigMap") {
 			return apierrors.NewBadRequest("admission webhook does not support dry run")
 		}
 		return nil
@@ -325,7 +323,7 @@ func TestOrderOfKinds(t *testing.T) {
 	mills := "CustomResourceDefinition mills." + kind.Group
 	same(t, []string{
 		"ServiceAccount web", mills, "ConfigMap a", "ConfigMap b", "Service web", "ValidatingWebhookConfiguration " + w.ns, "Mill ours",
-	}, objects(w.wrote("create "), "create "), "the creates")
+	}, objects(w.wrote("write "), "write "), "the creates")
 	w.delete()
 	w.settle()
 	same(t, []string{

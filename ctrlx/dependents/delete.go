@@ -77,7 +77,7 @@ func dropMarks(ctx context.Context, r *Request) (Result, error) {
 	live.SetNamespace(r.ref.Namespace)
 	live.SetName(r.ref.Name)
 	live.SetGroupVersionKind(r.gvk)
-	err = r.writer().Patch(ctx, live, client.RawPatch(types.MergePatchType, patch), r.manager())
+	err = r.writer().Patch(ctx, live, client.RawPatch(types.MergePatchType, patch), r.of.FieldOwner())
 	if err != nil && !ctrlx.Errors().NotFound(err) {
 		return Result{}, err
 	}

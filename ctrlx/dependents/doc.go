@@ -62,12 +62,14 @@
 //	Never      not ours   not ours        take
 //	Always     adopt      adopt           take
 //
-// Update, if another manager owns fields:
+// Update, by a server-side apply that wins all conflicts. The policy says whose
+// fields this name takes over before it, so that the apply removes those that
+// the manifest lacks:
 //
-//	Replace      PUT: fields that the manifest lacks are removed, except finalizers
+//	Replace      of all field managers, except controllers of Kubernetes and clouds
+//	SsaOverride  of managers with a prefix (kubectl)
+//	SsaMerge     of no other manager
 //	Recreate     delete, and create in a later pass; only if the manifest changes
-//	SsaMerge     server-side apply: fields of other managers stay
-//	SsaOverride  server-side apply: fields of managers with a prefix (kubectl) are removed
 //
 // Deletion:
 //
@@ -77,8 +79,8 @@
 //	OrphanOnApply   kept      deleted
 //	OrphanOnDelete  deleted   kept
 //
-// docs/dependents/policies.md lists the fields that Replace keeps, and the
-// exceptions of the other policies.
+// docs/dependents/policies.md lists the fields that a takeover leaves, and what
+// the API server refuses.
 //
 // # Readiness
 //

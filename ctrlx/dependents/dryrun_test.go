@@ -92,7 +92,7 @@ func TestDryRun(t *testing.T) {
 }
 
 // TestPending writes an object in the version that a dry-run has read, without
-// another read. If the object has changed meanwhile, the write changes nothing.
+// another read. It takes over the field of the other manager before. If the object has changed meanwhile, the write changes nothing.
 func TestPending(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -114,7 +114,7 @@ func TestPending(t *testing.T) {
 	tried = pending()
 	res, err := w.ApplyChecked(t.Context(), tried)
 	must(t, err)
-	if diff := cmp.Diff([]string{"update ConfigMap a"}, w.calls); diff != "" || res.Outcome != dependents.Updated || res.Pending != nil || w.read().Data["k"] != "2" {
+	if diff := cmp.Diff([]string{"patch ConfigMap a", "write ConfigMap a"}, w.calls); diff != "" || res.Outcome != dependents.Updated || res.Pending != nil || w.read().Data["k"] != "2" {
 		t.Errorf("got %s, calls (-want +got):\n%s", res.Outcome, diff)
 	}
 	w.restart() // another Dependents

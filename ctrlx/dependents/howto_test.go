@@ -9,6 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -120,7 +123,21 @@ func Example_howto() {
 // identified is a fake client that sets UIDs, as an API server does.
 type identified struct{ client.Client }
 
-func (c identified) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
-	obj.SetUID("2")
-	return c.Client.Create(ctx, obj, opts...)
+func (c identified) Apply(ctx context.Context, config runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+	return applied(ctx, c.Client, config, opts)
+}
+
+// applied applies an object, and once more with a UID if it did not exist.
+func applied(ctx context.Context, c client.Client, config runtime.ApplyConfiguration, opts []client.ApplyOption) error {
+	obj := config.(client.Object)
+	again := obj.DeepCopyObject().(*unstructured.Unstructured)
+	if err := c.Apply(ctx, config, opts...); err != nil || obj.GetUID() != "" {
+		return err
+	}
+	again.SetUID(types.UID(obj.GetName()))
+	again.SetResourceVersion("")
+	err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(again), opts...)
+	obj.SetUID(again.GetUID())
+	obj.SetResourceVersion(again.GetResourceVersion())
+	return err
 }

@@ -36,22 +36,24 @@ func (r *Request) due(now, written time.Time) bool {
 	return err != nil || age < 0 || age >= r.Policies.ReapplyInterval
 }
 
-// inSync leaves out the write if the live object has the digest and the values
-// of the manifest, and the reapply interval has not passed. It also leaves out
-// the correction of a contested field, and the creation of an object that was
-// deleted too often. An object with the policy Recreate is
-// written only if its manifest changes, because a correction would delete it.
+// inSync leaves out the write if the live object has the digest of the manifest,
+// this name owns all its fields, and the reapply interval has not passed. It also
+// leaves out the correction of a contested field, and the creation of an object
+// that was deleted too often. An object with the policy Recreate is written only
+// if its manifest changes, because a correction would delete it.
 //
 // A mark that another writer removed counts as a changed field, if the process
 // knows that the object has the manifest. An object that has only lost its
-// digest is not overwritten under Once. Under Recreate it is deleted only if a
-// field differs, and the process does not know that it has the manifest.
+// digest is not overwritten under Once. Under Recreate it is not deleted, unless
+// the process knows that the manifest is new.
 func inSync(clock clock.PassiveClock) Middleware {
 	m := newMemory()
 	return func(next Handler) Handler {
 		return func(ctx context.Context, r *Request) (Result, error) {
-			digest := r.manifestDigest()
-			var fields, corrected []difference // a new manifest corrects nothing
+			inner := *r
+			inner.digest = r.manifestDigest()
+			digest := inner.digest
+			var fields, corrected []Field // a new manifest corrects nothing
 			replaced := ""
 			now := clock.Now()
 			if r.Live == nil {
@@ -61,70 +63,58 @@ func inSync(clock clock.PassiveClock) Middleware {
 			} else {
 				uid, version := r.Live.GetUID(), r.Live.GetResourceVersion()
 				o, mark := r.ownership(), r.Live.GetAnnotations()[r.of.keys.digest]
-				recreates := r.Policies.Update == UpdateRecreate
-				known, written := m.holds(uid, digest)
+				recreates, seen := r.Policies.Update == UpdateRecreate, m.seen(uid)
+				known := seen.digest == digest
+				if !known {
+					seen.written = time.Time{}
+				}
 				lost := o.ours && mark == "" && (recreates || digest == once)
 				applied := o.ours && mark == digest || lost && (known || digest == once)
 				fought := known && !applied && !recreates && o.owner == "" // another writer changed the marks, but no owner took it
-				quiet := (applied || fought) && (digest == once || recreates || !r.due(now, written))
-				if quiet && !fought && (digest == once || m.verified(uid, version, digest)) {
+				quiet := (applied || fought) && (digest == once || recreates || !r.due(now, seen.written))
+				if quiet && !fought && (digest == once || known && version != "" && seen.version == version) {
 					return r.result(InSync, ""), nil
 				}
 				marks := ""
 				if fought {
 					marks = digest
 				}
-				all, err := r.differences(r.Live, marks)
-				if err != nil {
+				var err error
+				if fields, err = r.drift(r.Live, marks); err != nil {
 					return Result{}, err
 				}
-				var stored []difference
-				stored, fields = m.split(uid, digest, all)
 				if replaced = version; applied || fought {
 					corrected = fields
 				}
-				if quiet && (recreates || len(fields) == 0) || lost && len(all) == 0 {
-					m.verify(uid, version, digest, stored)
+				if quiet && (recreates || len(fields) == 0) {
+					m.verify(uid, version, digest)
 					res := r.result(InSync, "")
-					res.Fields = fieldsOf(fields)
+					res.Fields = fields
 					return res, nil
 				}
 				if wait := m.contested(uid, version, fields, now, r.Policies.ReapplyInterval); quiet && wait > 0 {
 					res := r.result(Waiting, fmt.Sprintf("%s; the next correction is in %s: remove the field from the "+
-						"manifest, or keep the manager from changing it", listed(fieldsOf(fields)), wait.Round(time.Second)))
-					res.Fields, res.Contested, res.After = fieldsOf(fields), true, wait
+						"manifest, or keep the manager from changing it", listed(fields), wait.Round(time.Second)))
+					res.Fields, res.Contested, res.After = fields, true, wait
 					return res, nil
 				}
+				inner.lost = lost && seen.digest == ""
 			}
-			inner := *r
-			inner.digest = digest
 			res, err := next(ctx, &inner)
 			if err != nil || res.Outcome != Created && res.Outcome != Updated || res.Object == nil {
 				return res, err
 			}
 			if res.Outcome == Updated {
-				res.Fields = fieldsOf(fields)
+				res.Fields = fields
 			}
 			if res.Pending != nil {
 				return res, nil
 			}
-			after, err := r.differences(res.Object, "")
-			if err != nil {
-				return Result{}, err
-			}
-			m.wrote(res.Object.GetUID(), replaced, digest, after, corrected, now)
+			m.wrote(res.Object.GetUID(), res.Object.GetResourceVersion(), replaced, digest, corrected, now)
 			if res.Outcome == Created {
 				r.of.creations.add(r, digest, now)
 			}
 			return res, nil
 		}
 	}
-}
-
-func fieldsOf(all []difference) []Field {
-	var fields []Field
-	for _, d := range all {
-		fields = append(fields, d.Field)
-	}
-	return fields
 }

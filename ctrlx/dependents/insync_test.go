@@ -36,7 +36,6 @@ func TestInSync(t *testing.T) {
 	quantities.Spec.Template.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("0.5"), "memory": resource.MustParse("1024Mi")}
 	quantities.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "init", Image: "busybox", Env: []corev1.EnvVar{{Name: "A", Value: ""}}}}
 	loose := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a"}, "data": map[string]any{"k": "1"}}}
-	odd := pruned()
 	zero := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "a"},
 		"spec": map[string]any{
@@ -52,29 +51,24 @@ func TestInSync(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		object client.Object
-		pruned bool // the manifest has a field that the API server does not store
 	}{
-		"ConfigMap":    {"data", configMap(nil, []string{"k", "1"}), false},
-		"Unstructured": {"the same without a type", loose, false},
-		"Secret":       {"stringData becomes data", &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a"}, StringData: map[string]string{"k": "1"}}, false},
-		"Deployment":   {"defaults, quantities, lists with keys", quantities, false},
-		"ZeroValues":   {"zero values, and quantities in another form", zero, false},
+		"ConfigMap":    {"data", configMap(nil, []string{"k", "1"})},
+		"Unstructured": {"the same without a type", loose},
+		"Secret":       {"stringData becomes data", &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a"}, StringData: map[string]string{"k": "1"}}},
+		"Deployment":   {"defaults, quantities, lists with keys", quantities},
+		"ZeroValues":   {"zero values, and quantities in another form", zero},
 		"Service": {"addresses and node ports are assigned", &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: corev1.ServiceSpec{
 			Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Name: "http", Port: 80, TargetPort: intstr.FromString("web")}},
-		}}, false},
+		}}},
 		"Role": {"lists without keys", &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{""}, Resources: []string{"pods", "secrets"}, Verbs: []string{"get"}},
-		}}, false},
-		"Custom": {"a custom resource", &testv1.Database{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: testv1.DatabaseSpec{Cluster: "c", Size: 1}}, false},
-		"Pruned": {"a field that the kind lacks", odd, true},
+		}}},
+		"Custom": {"a custom resource", &testv1.Database{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: testv1.DatabaseSpec{Cluster: "c", Size: 1}}},
 	}
 	for name, tc := range cases {
 		for _, policy := range []string{"Replace", "SsaMerge", "SsaOverride", "Recreate"} {
 			t.Run(name+"/"+policy, func(t *testing.T) {
 				t.Parallel()
-				if tc.pruned && strings.HasPrefix(policy, "Ssa") {
-					t.Skip("a server-side apply refuses the field")
-				}
 				w := newWorld(t, ready)
 				obj := tc.object.DeepCopyObject().(client.Object)
 				obj.SetAnnotations(map[string]string{"web.example.com/update-policy": policy})
@@ -82,9 +76,6 @@ func TestInSync(t *testing.T) {
 					t.Fatalf("%s: got %s", tc.reason, res.Outcome)
 				}
 				for _, restarted := range []bool{false, true} {
-					if restarted && tc.pruned {
-						return // after a restart, a field that was removed looks the same
-					}
 					if restarted {
 						w.restart()
 					}
@@ -136,29 +127,6 @@ func TestKinds(t *testing.T) {
 			}
 		})
 	}
-}
-
-// pruned returns a manifest with a field that the API server does not store.
-func pruned() client.Object {
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "a"},
-		"spec": map[string]any{"unknown": "pruned", "ports": []any{map[string]any{"port": int64(80)}}},
-	}}
-}
-
-// TestPrunedAfterRestart writes an object whose manifest has an unknown field
-// once after a restart, and not again.
-func TestPrunedAfterRestart(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, ready)
-	odd := pruned()
-	w.settle(odd)
-	w.restart()
-	var got []string
-	for range 3 {
-		got = append(got, w.apply(odd).Outcome.String())
-	}
-	same(t, []string{"updated", "in sync", "in sync"}, got, "it differs")
 }
 
 // TestDrift corrects a changed field at once, and names it with its manager.
@@ -387,9 +355,10 @@ func TestLostDigest(t *testing.T) {
 		want            string // the outcome, and the data
 	}{
 		"Recreate":          {"the process knows that the object has the manifest", "Recreate", "edited", false, false, "in sync edited"},
-		"RecreateRestarted": {"no field differs", "Recreate", "", true, false, "in sync 1"},
-		"RecreateEdited":    {"a field differs, perhaps because the manifest changed", "Recreate", "edited", true, false, "terminating "},
-		"RecreateChanged":   {"a new manifest", "Recreate", "", false, true, "terminating "},
+		"RecreateRestarted": {"the apply restores the digest", "Recreate", "", true, false, "updated 1"},
+		"RecreateEdited":    {"the apply corrects a field", "Recreate", "edited", true, false, "updated 1"},
+		"RecreateChanged":   {"the process knows that the manifest is new", "Recreate", "", false, true, "terminating "},
+		"RecreateUnknown":   {"the apply writes a manifest that may be new", "Recreate", "", true, true, "updated 2"},
 		"Once":              {"an edit stays", "Once", "edited", false, false, "in sync edited"},
 		"OnceRestarted":     {"also after a restart", "Once", "edited", true, true, "in sync edited"},
 	}
@@ -420,46 +389,6 @@ func TestLostDigest(t *testing.T) {
 				got += live.Data["k"]
 			}
 			same(t, tc.want, got, "%s", tc.reason)
-		})
-	}
-}
-
-// TestOwnFieldDrift corrects a field that this name owns. A webhook changes such
-// a field during the write of another manager, and the managed fields do not
-// tell. The first value after a restart counts as stored by the API server.
-func TestOwnFieldDrift(t *testing.T) {
-	t.Parallel()
-	for _, policy := range []string{"Replace", "SsaMerge", "SsaOverride"} {
-		t.Run(policy, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			hooked := ""
-			reads := changing{api, func(obj client.Object) {
-				if cm, ok := obj.(*corev1.ConfigMap); ok && hooked != "" && cm.Data != nil {
-					cm.Data["k"] = hooked
-				}
-			}}
-			process := func() *dependents.Dependents {
-				return dependents.New(name, cluster{reads, api}, dependents.WithClock(w.clock))
-			}
-			d := process()
-			pass := func(value string) string {
-				t.Helper()
-				if hooked = value; w.read() != nil {
-					w.edit("kubectl-annotate", func(cm *corev1.ConfigMap) { cm.Annotations["touched"] += "x" })
-				}
-				res, err := d.ApplyObject(t.Context(), w.owner, configMap([]string{"update-policy", policy}, []string{"k", "1"}))
-				must(t, err)
-				return fmt.Sprint(res.Outcome, " ", res.Fields)
-			}
-			got := []string{pass(""), pass(""), pass("hooked")}
-			d = process()
-			got = append(got, pass("first"), pass("first"), pass("second"))
-			want := []string{
-				"created []", "in sync []", "updated [data.k is managed by web.example.com]",
-				"in sync []", "in sync []", "updated [data.k is managed by web.example.com]",
-			}
-			same(t, want, got, "it differs")
 		})
 	}
 }

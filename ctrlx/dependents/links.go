@@ -15,9 +15,9 @@ func applyLinks(o options) Chain {
 		chain.Named(linkDryRun, dryRun),
 		chain.Named("Create", create),
 		chain.Named("Recreate", recreate),
-		chain.Named("Replace", replace),
-		chain.Named("SsaOverride", ssaOverride(o.prefixes)),
-		chain.Named("SsaMerge", ssaMerge),
+		chain.Named("Replace", update(UpdateReplace, isNoController)),
+		chain.Named("SsaOverride", update(UpdateSsaOverride, hasPrefix(o.prefixes))),
+		chain.Named("SsaMerge", update(UpdateSsaMerge, none)),
 	)
 }
 

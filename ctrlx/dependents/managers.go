@@ -3,13 +3,13 @@ package dependents
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
-	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
 // FieldOwner returns the field manager of all writes: the name, or that of
@@ -18,9 +18,10 @@ func (d *Dependents) FieldOwner() client.FieldOwner { return client.FieldOwner(d
 
 // managers are the managed fields of an object.
 type managers struct {
-	all    *fieldpath.Set // of all managers
-	ours   *fieldpath.Set // of the writes of this name
-	others []fieldManager // in the order of the object
+	all     *fieldpath.Set // of all managers
+	ours    *fieldpath.Set // of the writes of this name
+	applied *fieldpath.Set // the part of ours that an apply owns
+	others  []fieldManager // all entries but the applied one, in the order of the object
 }
 
 type fieldManager struct {
@@ -31,7 +32,7 @@ type fieldManager struct {
 // managersOf reads the managed fields of an object. name is the field manager
 // of this process.
 func managersOf(live client.Object, name string) (managers, error) {
-	m := managers{all: fieldpath.NewSet(), ours: fieldpath.NewSet()}
+	m := managers{all: fieldpath.NewSet(), ours: fieldpath.NewSet(), applied: fieldpath.NewSet()}
 	for _, e := range live.GetManagedFields() {
 		set, err := setOf(&e)
 		if err != nil {
@@ -40,6 +41,9 @@ func managersOf(live client.Object, name string) (managers, error) {
 		m.all = m.all.Union(set)
 		if e.Manager == name {
 			m.ours = m.ours.Union(set)
+		}
+		if isApply(&e, name) {
+			m.applied = set
 		} else {
 			m.others = append(m.others, fieldManager{e.Manager, set})
 		}
@@ -88,104 +92,106 @@ func (m *managers) of(path fieldpath.Path) string {
 	return strings.Join(names, " and ")
 }
 
-// ownsFinalizer reports whether this name owns a finalizer.
-func (m *managers) ownsFinalizer(finalizer string) bool {
-	return m.owns(m.ours, fieldpath.MakePathOrDie("metadata", "finalizers", value.NewValueInterface(finalizer)))
+// isApply reports whether an entry is that of the applies of this name.
+func isApply(e *metav1.ManagedFieldsEntry, name string) bool {
+	return e.Manager == name && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
 }
 
-// takes reports whether this name takes over the fields of an entry: its own,
-// or those of a manager with one of the prefixes. The fields of another manager
-// in another version of the API may have other paths, so they stay.
-func takes(e *metav1.ManagedFieldsEntry, version, name string, prefixes []string) bool {
-	hasPrefix := func(p string) bool { return strings.HasPrefix(e.Manager, p) }
-	return e.Subresource == "" && (e.Manager == name || e.APIVersion == version && slices.ContainsFunc(prefixes, hasPrefix))
-}
-
-// taken returns the managed fields of a live object after this name has taken
-// over the fields of managers with one of the prefixes, and of its own updates.
-// The package csaupgrade is no help here: it takes no fields of an Apply, and
-// drops those of other versions of the API.
-func taken(
-	live []metav1.ManagedFieldsEntry, version, name string, prefixes []string,
-) (entries []metav1.ManagedFieldsEntry, changed bool, err error) {
+// taken returns the managed fields of the live object after a takeover; nil: there
+// is nothing to take. The fields of another version of the API may have other
+// paths, so they stay. alone are the taken fields that no other manager owns. The
+// package csaupgrade is no help here: it takes no fields of an Apply, and drops
+// those of other versions of the API.
+func (r *Request) taken(takes func(manager string) bool) (entries []metav1.ManagedFieldsEntry, alone *fieldpath.Set, err error) {
+	version := r.gvk.GroupVersion().String()
 	ours := metav1.ManagedFieldsEntry{
-		Manager: name, Operation: metav1.ManagedFieldsOperationApply, APIVersion: version, FieldsType: "FieldsV1",
+		Manager: r.of.manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: version, FieldsType: "FieldsV1",
 	}
-	all := fieldpath.NewSet()
-	for _, e := range live {
-		own := e.Manager == name && e.Operation == metav1.ManagedFieldsOperationApply
-		if !takes(&e, version, name, prefixes) {
-			entries = append(entries, e)
-			continue
-		}
+	own, taken, others := fieldpath.NewSet(), fieldpath.NewSet(), fieldpath.NewSet()
+	for _, e := range r.Live.GetManagedFields() {
 		set, err := setOf(&e)
 		if err != nil {
-			return nil, false, err
+			return nil, nil, err
 		}
-		all, changed = all.Union(set), changed || !own
-		if e.Time != nil && (ours.Time == nil || ours.Time.Before(e.Time)) {
-			ours.Time = e.Time
-		}
-	}
-	if !changed {
-		return nil, false, nil
-	}
-	fields, err := all.ToJSON()
-	if err != nil {
-		return nil, false, err
-	}
-	ours.FieldsV1 = metav1.NewFieldsV1(string(fields))
-	return append(entries, ours), true, nil
-}
-
-// without removes the fields of taken from content, except those of kept. The
-// API server does the same after an apply. A field is removed as a whole if
-// kept has no field inside it.
-func without(content any, taken, kept *fieldpath.Set) any {
-	// goes reports whether the part at e is removed. Of a part that stays, it
-	// returns what is left.
-	goes := func(e fieldpath.PathElement, part any) (bool, any) {
-		_, stays := kept.Children.Get(e)
-		inner, inside := taken.Children.Get(e)
 		switch {
-		case !stays && !kept.Members.Has(e) && (taken.Members.Has(e) || inside && e.FieldName != nil):
-			return true, nil
-		case inside:
-			return false, without(part, inner, kept.WithPrefix(e))
+		case isApply(&e, ours.Manager) && e.APIVersion != version:
+			return nil, nil, nil // the API server converts the entry in this apply
+		case isApply(&e, ours.Manager):
+			own, ours.Time = set, e.Time
+			continue
+		case e.Subresource == "" && e.APIVersion == version && (e.Manager == ours.Manager || takes(e.Manager)):
+			stays := untaken(set)
+			taken = taken.Union(set.Difference(stays))
+			if set = stays; set.Empty() {
+				continue
+			}
+			if e.FieldsV1, err = fieldsV1(set); err != nil {
+				return nil, nil, err
+			}
 		}
-		return false, part
+		others = others.Union(set)
+		entries = append(entries, e)
 	}
-	switch c := content.(type) {
-	case map[string]any:
-		for key, part := range c {
-			gone, left := goes(fieldpath.FieldNameElement(key), part)
-			if c[key] = left; gone {
-				delete(c, key)
-			}
-		}
-	case []any:
-		items := itemsOf(taken)
-		left := []any{}
-		for _, part := range c {
-			gone := false
-			if i := slices.IndexFunc(items, func(e fieldpath.PathElement) bool { return isAt(e, part) }); i >= 0 {
-				gone, part = goes(items[i], part)
-			}
-			if !gone {
-				left = append(left, part)
-			}
-		}
-		return left
+	if taken.Empty() {
+		return nil, nil, nil
 	}
-	return content
+	ours.FieldsV1, err = fieldsV1(own.Union(taken))
+	return append(entries, ours), taken.Leaves().Difference(others), err
 }
 
-// isAt reports whether an item of a list has the keys, or the value, of an
-// element.
-func isAt(e fieldpath.PathElement, item any) bool {
-	if e.Key == nil {
-		return same((*e.Value).Unstructured(), item)
+// untaken returns the fields of a set that no takeover takes: the finalizers, and
+// the replicas, which an autoscaler may set by an update of the object.
+func untaken(set *fieldpath.Set) *fieldpath.Set {
+	stay := fieldpath.NewSet()
+	for path := range set.All() {
+		for _, of := range [][]string{{"metadata", "finalizers"}, {"spec", "replicas"}} {
+			if len(path) > 1 && path[0].FieldName != nil && *path[0].FieldName == of[0] && path[1].FieldName != nil && *path[1].FieldName == of[1] {
+				stay.Insert(path)
+			}
+		}
 	}
-	m, _ := item.(map[string]any)
-	return !slices.ContainsFunc(*e.Key, func(key value.Field) bool { return !same(key.Value.Unstructured(), m[key.Name]) })
+	return stay
 }
+
+func fieldsV1(set *fieldpath.Set) (*metav1.FieldsV1, error) {
+	text, err := set.ToJSON()
+	return metav1.NewFieldsV1(string(text)), err
+}
+
+// removed returns the paths of the fields that an apply after a takeover removes:
+// those that a manager had alone, and that this name does not apply.
+func (r *Request) removed(alone *fieldpath.Set, applied client.Object) (paths []string, err error) {
+	if alone == nil {
+		return nil, nil
+	}
+	m, err := managersOf(applied, r.of.manager)
+	if err != nil {
+		return nil, err
+	}
+	for path := range alone.Difference(m.applied).All() {
+		paths = append(paths, textOf(path))
+	}
+	return paths, nil
+}
+
+// textOf returns a path as in spec.template.spec.containers[name="web"].image.
+func textOf(path fieldpath.Path) string { return strings.TrimPrefix(path.String(), ".") }
+
+// none takes no field of another manager.
+func none(string) bool { return false }
+
+// hasPrefix reports whether SsaOverride takes over the fields of a manager.
+func hasPrefix(prefixes []string) func(string) bool {
+	return func(manager string) bool {
+		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(manager, p) })
+	}
+}
+
+// controllers are the managers whose fields Replace leaves alone: controllers of
+// Kubernetes and of clouds. Without their fields, the API server refuses a write of
+// a bound claim, and a volume loses its claim.
+var controllers = regexp.MustCompile(`^(kube-|kubelet$|csi-)|` +
+	`(cloud-controller-manager|openshift-controller-manager|clusterrole-aggregation-controller|external-provisioner)$`)
+
+// isNoController reports whether Replace takes over the fields of a manager.
+func isNoController(manager string) bool { return !controllers.MatchString(manager) }

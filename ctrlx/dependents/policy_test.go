@@ -287,12 +287,12 @@ func TestUpdate(t *testing.T) {
 		writes   []string
 		prefixes []string
 	}{
-		"Replace":     {"a PUT drops the fields of others", "replace", map[string]string{"k": "2"}, false, []string{"update"}, nil},
-		"Recreate":    {"the object is deleted and created", "recreate", map[string]string{"k": "2"}, true, []string{"delete", "create"}, nil},
-		"SsaMerge":    {"the fields of others stay", "ssa-merge", map[string]string{"f": "1", "g": "1", "k": "2"}, false, []string{"apply"}, nil},
-		"SsaOverride": {"the fields of kubectl are dropped", "ssa-override", map[string]string{"f": "1", "k": "2"}, false, []string{"patch", "apply"}, nil},
-		"Prefixes":    {"the prefixes are a parameter", "ssa-override", map[string]string{"g": "1", "k": "2"}, false, []string{"patch", "apply"}, []string{"oth"}},
-		"NoPrefixes":  {"without a prefix all fields of others stay", "ssa-override", map[string]string{"f": "1", "g": "1", "k": "2"}, false, []string{"apply"}, []string{}},
+		"Replace":     {"the fields of others are dropped", "replace", map[string]string{"k": "2"}, false, []string{"patch", "write"}, nil},
+		"Recreate":    {"the object is deleted and created", "recreate", map[string]string{"k": "2"}, true, []string{"delete", "write"}, nil},
+		"SsaMerge":    {"the fields of others stay", "ssa-merge", map[string]string{"f": "1", "g": "1", "k": "2"}, false, []string{"write"}, nil},
+		"SsaOverride": {"the fields of kubectl are dropped", "ssa-override", map[string]string{"f": "1", "k": "2"}, false, []string{"patch", "write"}, nil},
+		"Prefixes":    {"the prefixes are a parameter", "ssa-override", map[string]string{"g": "1", "k": "2"}, false, []string{"patch", "write"}, []string{"oth"}},
+		"NoPrefixes":  {"without a prefix all fields of others stay", "ssa-override", map[string]string{"f": "1", "g": "1", "k": "2"}, false, []string{"write"}, []string{}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

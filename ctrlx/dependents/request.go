@@ -57,6 +57,7 @@ type Request struct {
 	contents string                     // the digest of the manifest; empty: Apply refuses the request
 	made     *unstructured.Unstructured // the result of manifest; nil: not made yet
 	digest   string                     // of the mark; set by InSync
+	lost     bool                       // under Recreate, the object lost its digest, so perhaps it has the manifest; set by InSync
 }
 
 // Handler applies or deletes one object.
@@ -93,11 +94,6 @@ func (r *Request) IsServed() bool { return r.kind != nil }
 // result returns a result about the live object.
 func (r *Request) result(o Outcome, message string) Result {
 	return Result{Outcome: o, Object: r.Live, Message: message}
-}
-
-// ssa reports whether the update policy is a server-side apply.
-func (r *Request) ssa() bool {
-	return r.Policies.Update == UpdateSsaMerge || r.Policies.Update == UpdateSsaOverride
 }
 
 // ErrInvalid is the error of an object that cannot be applied. Test for it with
@@ -318,9 +314,8 @@ func (r *Request) digestContents() error {
 	return nil
 }
 
-// manifest returns the manifest without marks, status, the fields that only the
-// API server sets, and the null values of typed objects. The caller does not
-// change it.
+// manifest returns the manifest without marks, status, null values, and the fields
+// that only the API server sets. The caller does not change it.
 func (r *Request) manifest() (*unstructured.Unstructured, error) {
 	if r.made == nil {
 		u, err := manifest(r.Object, r.gvk)
@@ -346,9 +341,7 @@ func manifest(obj client.Object, gvk schema.GroupVersionKind) (*unstructured.Uns
 	if err := utiljson.Unmarshal(text, &u.Object); err != nil {
 		return nil, err
 	}
-	if _, untyped := obj.(*unstructured.Unstructured); !untyped {
-		dropNil(u.Object)
-	}
+	dropNil(u.Object)
 	u.SetGroupVersionKind(gvk)
 	for _, field := range []string{
 		"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields",
@@ -369,7 +362,9 @@ func manifest(obj client.Object, gvk schema.GroupVersionKind) (*unstructured.Uns
 	return u, nil
 }
 
-// dropNil removes the null values that a typed object has for empty times.
+// dropNil removes null values: a typed object has them for empty times, and
+// templates make them. A null counts as absent, because an apply of it would
+// reset a field such as the replicas of an autoscaler.
 func dropNil(content map[string]any) {
 	for key, value := range content {
 		switch v := value.(type) {

@@ -41,8 +41,8 @@ func (o Outcome) String() string {
 	return outcomes[o]
 }
 
-// Field is a field of the manifest that has another value in the cluster. If
-// this name manages it, an admission webhook has changed it.
+// Field is a field of the manifest that this name does not own in the cluster:
+// another field manager changed or removed it, or no write of this name had it.
 type Field struct {
 	Path    string // as in spec.template.spec.containers[name="web"].image
 	Manager string // the field manager that owns it; empty: none, because the object lacks the field
@@ -65,15 +65,14 @@ type Result struct {
 	// object does not exist. It has the form of [Request.Live]. Do not change
 	// it.
 	Object client.Object
-	// Fields are the fields that differ. After Created it is empty. After
-	// Updated they are the fields that the write corrected.
+	// Fields are the fields of the manifest that this name did not own before the
+	// pass. After Created it is empty. After Updated they are the fields that the
+	// write corrected or added.
 	Fields []Field
-	// TookOver reports that fields of other field managers, or of another
-	// update policy, became fields of this name before the write, as under
-	// SsaOverride. After a dry-run of the write, Object lacks the fields that
-	// the write removes, and the defaults that the API server sets in their
-	// place.
-	TookOver bool
+	// Removed are the paths of the fields that the write removes because this name
+	// takes them over from another field manager, as under Replace. Only a dry-run
+	// has them. Object then still has these fields.
+	Removed []string
 	// Pending is the request, if the object needs a write that [Dependents.DryRun]
 	// or [Dependents.ReadOnly] did not make; nil: it needs none, or it was
 	// written. Its Live is the object as it was read. Links inside InSync get no

@@ -65,7 +65,7 @@ type world struct {
 	opts  []dependents.Option
 	*dependents.Dependents
 
-	calls []string // as "update ConfigMap a"; reads past the cache as "live get"
+	calls []string // as "write ConfigMap a", whatever the request; reads past the cache as "live get"
 	// before is called before each call, and its error is returned in place of the
 	// call. after is called with the number of each call.
 	before, after func(call string) error
@@ -103,10 +103,10 @@ func (w *world) restart(opts ...dependents.Option) {
 				return do("get", named, func() error { return c.Get(ctx, key, obj, opts...) })
 			},
 			Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
-				return do("create", obj, func() error { return c.Create(ctx, obj, opts...) })
+				return do("write", obj, func() error { return c.Create(ctx, obj, opts...) })
 			},
 			Update: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.UpdateOption) error {
-				return do("update", obj, func() error { return c.Update(ctx, obj, opts...) })
+				return do("write", obj, func() error { return c.Update(ctx, obj, opts...) })
 			},
 			Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
 				return do("delete", obj, func() error { return c.Delete(ctx, obj, opts...) })
@@ -115,7 +115,7 @@ func (w *world) restart(opts ...dependents.Option) {
 				return do("patch", obj, func() error { return c.Patch(ctx, obj, patch, opts...) })
 			},
 			Apply: func(ctx context.Context, c client.WithWatch, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-				return do("apply", obj.(client.Object), func() error { return c.Apply(ctx, obj, opts...) })
+				return do("write", obj.(client.Object), func() error { return c.Apply(ctx, obj, opts...) })
 			},
 		})
 	}

@@ -45,7 +45,7 @@ func TestTakeoverInterrupted(t *testing.T) {
 			w.settle(cm)
 			w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["k"] = "2" })
 			w.before = func(call string) error {
-				if !strings.HasPrefix(call, "apply") {
+				if !strings.HasPrefix(call, "write") {
 					return nil
 				}
 				w.before = nil
@@ -166,7 +166,7 @@ func TestSsaNull(t *testing.T) {
 // API server has copied the old name to a deprecated field.
 func TestServiceAccountApplied(t *testing.T) {
 	t.Parallel()
-	for _, policy := range []string{"SsaMerge", "SsaOverride"} {
+	for _, policy := range []string{"Replace", "SsaMerge", "SsaOverride"} {
 		w := newWorld(t, ready)
 		d := deployment("nginx", nil)
 		d.Annotations = map[string]string{name + "/update-policy": policy}

@@ -59,16 +59,18 @@ func TestRaces(t *testing.T) {
 		"CreateReplace":       {"a create overwrites nothing", true, created, update, "Replace", nil, ""},
 		"CreateSsaMerge":      {"nor does a create by apply", true, created, update, "SsaMerge", nil, ""},
 		"CreateSsaOverride":   {"nor does a create by apply", true, created, update, "SsaOverride", nil, ""},
-		"ReplaceEdited":       {"a PUT carries the version", false, edited, update, "Replace", nil, ""},
-		"ReplaceReplaced":     {"a PUT carries the UID", false, replaced, update, "Replace", nil, ""},
+		"ReplaceEdited":       {"the change of managers carries the version", false, edited, update, "Replace", nil, ""},
+		"ReplaceReplaced":     {"the change of managers carries the UID", false, replaced, update, "Replace", nil, ""},
 		"ReplaceStolen":       {"an object that was taken is not written", false, stolen, update, "Replace", nil, ""},
+		"ReplaceLater":        {"the apply after it carries the version", false, edited, update, "Replace", nil, "write"},
+		"ReplaceLaterGone":    {"the apply after it carries the UID", false, replaced, update, "Replace", nil, "write"},
 		"RecreateEdited":      {"the deletion carries the version", false, edited, update, "Recreate", nil, ""},
 		"RecreateReplaced":    {"the deletion carries the UID", false, replaced, update, "Recreate", nil, ""},
 		"SsaMergeEdited":      {"an apply carries the version", false, edited, update, "SsaMerge", nil, ""},
 		"SsaMergeReplaced":    {"an apply carries the UID", false, replaced, update, "SsaMerge", nil, ""},
 		"SsaOverrideEdited":   {"the change of managers carries the version", false, edited, update, "SsaOverride", nil, ""},
 		"SsaOverrideReplaced": {"the change of managers carries the UID", false, replaced, update, "SsaOverride", nil, ""},
-		"SsaOverrideLater":    {"the apply after it carries the version", false, edited, update, "SsaOverride", nil, "apply"},
+		"SsaOverrideLater":    {"the apply after it carries the version", false, edited, update, "SsaOverride", nil, "write"},
 		"DeleteEdited":        {"a deletion carries the version", false, edited, remove, "Delete", nil, ""},
 		"DeleteReplaced":      {"a deletion carries the UID", false, replaced, remove, "Delete", nil, ""},
 		"DeleteStolen":        {"an object that was taken is not deleted", false, stolen, remove, "Delete", nil, ""},
@@ -79,11 +81,9 @@ func TestRaces(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, tc.opts...)
 			if !tc.absent {
-				first := "Replace"
-				if tc.policy == "SsaMerge" {
-					first = tc.policy // so that the first write is the apply
-				}
-				w.settle(configMap([]string{"update-policy", first}, []string{"k", "old"}))
+				w.settle(configMap(nil, []string{"k", "old"}))
+				// A takeover comes first, except under SsaMerge.
+				w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["other"] = "x" })
 			}
 			version := ""
 			w.before = func(call string) error {
@@ -415,7 +415,7 @@ func TestProgress(t *testing.T) {
 	if e.Reason() != dependents.ReasonDependentNotOurs || wait == nil || !cmp.Equal(wait.Refs, want) {
 		t.Errorf("an object of another owner is an error that awaits it: %v", err)
 	}
-	if got := w.writes(); !cmp.Equal(got, []string{"update Deployment web"}) {
+	if got := w.writes(); !cmp.Equal(got, []string{"write Deployment web"}) {
 		t.Errorf("the error about one object does not stop the others: %q", got)
 	}
 

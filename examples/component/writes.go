@@ -30,7 +30,11 @@ func (w *Writes) Of(config *rest.Config) *rest.Config {
 			what := describe(r)
 			response, err := next.RoundTrip(r)
 			if what != "" && err == nil && response.StatusCode < http.StatusMultipleChoices {
-				w.add(what)
+				verb := verbs[r.Method]
+				if response.StatusCode == http.StatusCreated { // an apply creates, too
+					verb = "creates"
+				}
+				w.add(verb + " " + what)
 			}
 			return response, err
 		})
@@ -63,15 +67,14 @@ var kinds = map[string]string{
 	"configmaps": "ConfigMap", "coupons": "Coupon", "customresourcedefinitions": "CustomResourceDefinition", "deployments": "Deployment",
 }
 
-// describe returns a text such as "creates ConfigMap corner-settings"; empty: the
-// request is no write of a dependent.
+// verbs holds the words for the methods of requests that write.
+var verbs = map[string]string{"POST": "creates", "PUT": "updates", "PATCH": "updates", "DELETE": "deletes"}
+
+// describe returns a text such as "ConfigMap corner-settings"; empty: the request
+// is no write of a dependent.
 func describe(r *http.Request) string {
-	verb := map[string]string{"POST": "creates", "PUT": "replaces", "PATCH": "patches", "DELETE": "deletes"}[r.Method]
-	if verb == "" || r.URL.Query().Get("dryRun") != "" {
+	if verbs[r.Method] == "" || r.URL.Query().Get("dryRun") != "" {
 		return ""
-	}
-	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/apply-patch") {
-		verb = "applies"
 	}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	for i, part := range parts {
@@ -79,9 +82,9 @@ func describe(r *http.Request) string {
 		switch {
 		case !found:
 		case i+1 < len(parts):
-			return fmt.Sprintf("%s %s %s", verb, kind, strings.Join(parts[i+1:], "/"))
+			return fmt.Sprintf("%s %s", kind, strings.Join(parts[i+1:], "/"))
 		default:
-			return fmt.Sprintf("%s %s %s", verb, kind, nameOf(r))
+			return fmt.Sprintf("%s %s", kind, nameOf(r))
 		}
 	}
 	return ""

@@ -1,0 +1,222 @@
+package dependents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/definition"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// writer returns the client of all writes. It stores nothing unless the
+// Dependents writes, whatever links the chain has.
+func (r *Request) writer() client.Client {
+	if r.of.mode == writing {
+		return r.via.client
+	}
+	return client.NewDryRunClient(r.via.client)
+}
+
+// versioned returns an error unless the live object was read with a UID and a
+// resource version. A write without them would have no precondition.
+func (r *Request) versioned() error {
+	if r.Live == nil || r.Live.GetUID() == "" || r.Live.GetResourceVersion() == "" {
+		return errors.New("it was not read, or without a UID or a resource version, so it is not written: " +
+			"check the client, and the links that read the object")
+	}
+	return nil
+}
+
+// conflict returns an error that makes the next pass read the object again.
+func (r *Request) conflict(text string) error {
+	kind := schema.GroupResource{Group: r.gvk.Group, Resource: r.gvk.Kind}
+	return apierrors.NewConflict(kind, r.ref.Name, errors.New(text))
+}
+
+// apply writes u by a server-side apply that wins all conflicts. The UID and the
+// resource version of u are its preconditions.
+func (r *Request) apply(ctx context.Context, u *unstructured.Unstructured, o Outcome) (Result, error) {
+	err := r.writer().Apply(ctx, client.ApplyConfigurationFromUnstructured(u), r.of.FieldOwner(), client.ForceOwnership)
+	if err != nil {
+		return Result{}, err
+	}
+	return r.wrote(o, u)
+}
+
+// create creates an object that does not exist. It never changes one that
+// appeared after the read: no object has the resource version 1.
+func create(next Handler) Handler {
+	return func(ctx context.Context, r *Request) (Result, error) {
+		if r.Live != nil {
+			return next(ctx, r)
+		}
+		u, err := r.marked()
+		if err != nil {
+			return Result{}, err
+		}
+		u.SetResourceVersion("1")
+		res, err := r.apply(ctx, u, Created)
+		switch {
+		case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+			err = fmt.Errorf("it cannot be created, because its namespace is being deleted: %w", err)
+			if r.via.target {
+				return Result{}, err // the manager does not watch the namespaces of this cluster
+			}
+			return Result{}, flow.WaitFor(err, checks.Ref{Kind: "Namespace", Name: r.ref.Namespace})
+		case definition.Unserved(err):
+			return Result{}, fmt.Errorf("the API server does not serve its kind as the operator knows it: "+
+				"install the definition, or restart the operator if the kind has another scope now: %w", err)
+		}
+		return res, err
+	}
+}
+
+// recreate deletes an object of the policy Recreate. A later pass creates it.
+// The adoption verdict of this pass is that of the deletion, too. An object that
+// lost its digest is deleted only if the API server refuses to apply the manifest.
+func recreate(next Handler) Handler {
+	return func(ctx context.Context, r *Request) (Result, error) {
+		if r.Live == nil || r.Policies.Update != UpdateRecreate {
+			return next(ctx, r)
+		}
+		if r.lost && r.versioned() == nil {
+			if res, err := r.change(ctx); !apierrors.IsInvalid(err) {
+				return res, err
+			}
+		}
+		res, err := remove(ctx, r)
+		if res.Outcome == Gone {
+			res.Outcome = Terminating // the next pass reads again, and creates it
+		}
+		res.Message = "it is being deleted, to be created with the new manifest"
+		return res, err
+	}
+}
+
+// update returns the link of an update policy. The policy says only whose fields
+// this name takes over before the apply, so that the apply removes those that the
+// manifest lacks.
+func update(policy UpdatePolicy, takes func(manager string) bool) Middleware {
+	return func(next Handler) Handler {
+		return func(ctx context.Context, r *Request) (Result, error) {
+			if r.Live == nil || r.Policies.Update != policy {
+				return next(ctx, r)
+			}
+			if err := r.readManaged(ctx); err != nil {
+				return Result{}, err
+			}
+			inner := *r
+			alone, err := inner.takeOver(ctx, takes)
+			if err != nil {
+				return Result{}, err
+			}
+			res, err := inner.change(ctx)
+			if err == nil && r.of.mode == trying { // the API server did not store the takeover
+				r.release(res.Object)
+				res.Removed, err = r.removed(alone, res.Object)
+			}
+			return res, err
+		}
+	}
+}
+
+// change applies the manifest to the live object, and to no other version of it.
+// Finalizers that this name owns stay, because the controller of a dependent may
+// have the same name.
+func (r *Request) change(ctx context.Context) (Result, error) {
+	u, err := r.marked()
+	if err != nil {
+		return Result{}, err
+	}
+	m, err := managersOf(r.Live, r.of.manager)
+	if err != nil {
+		return Result{}, err
+	}
+	u.SetUID(r.Live.GetUID())
+	u.SetResourceVersion(r.Live.GetResourceVersion())
+	finalizers := u.GetFinalizers()
+	for _, f := range r.Live.GetFinalizers() {
+		path := fieldpath.MakePathOrDie("metadata", "finalizers", value.NewValueInterface(f))
+		if !slices.Contains(finalizers, f) && m.applied.Has(path) {
+			finalizers = append(finalizers, f)
+		}
+	}
+	u.SetFinalizers(finalizers)
+	res, err := r.apply(ctx, u, Updated)
+	return res, r.refused(err)
+}
+
+// refused returns the error of an update. That of an immutable field names the
+// policy that changes it, unless it would delete other objects. So does that of a
+// new strategy, because the defaults of the old one stay: no manager owns them.
+func (r *Request) refused(err error) error {
+	if !apierrors.IsInvalid(err) || r.gvk.Kind == "Namespace" || r.gvk.Kind == "CustomResourceDefinition" {
+		return err
+	}
+	for _, text := range []string{"immutable", "updates to statefulset spec", "pod updates may not change",
+		"may not be specified when strategy", "only allowed for updateStrategy"} {
+		if strings.Contains(err.Error(), text) {
+			return fmt.Errorf("to delete the object and create it again, set %s/%s=%s: %w",
+				r.of.name, annotationUpdate, UpdateRecreate, err)
+		}
+	}
+	return err
+}
+
+// takeOver makes fields of other managers, and those that updates of this name
+// own, fields of its apply. It also releases the object from other owners: an
+// apply alone would leave their marks, and they would write and delete it. Live
+// becomes the object with these changes. alone are the fields that no manager
+// owns but those that lost them.
+func (r *Request) takeOver(ctx context.Context, takes func(manager string) bool) (alone *fieldpath.Set, err error) {
+	entries, alone, err := r.taken(takes)
+	if err != nil {
+		return nil, err
+	}
+	live := r.Live.DeepCopyObject().(client.Object)
+	released := r.release(live)
+	if entries == nil && !released {
+		return nil, nil
+	}
+	annotations := live.GetAnnotations()
+	delete(annotations, r.of.keys.digest) // if the apply fails, the object must not count as in sync
+	ops := []map[string]any{
+		{"op": "replace", "path": "/metadata/uid", "value": r.Live.GetUID()},
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": r.Live.GetResourceVersion()},
+		{"op": "add", "path": "/metadata/annotations", "value": annotations},
+	}
+	if entries != nil {
+		ops = append(ops, map[string]any{"op": "replace", "path": "/metadata/managedFields", "value": entries})
+	}
+	if released {
+		ops = append(ops,
+			map[string]any{"op": "add", "path": "/metadata/labels", "value": live.GetLabels()},
+			map[string]any{"op": "add", "path": "/metadata/ownerReferences", "value": live.GetOwnerReferences()})
+	}
+	patch, err := json.Marshal(ops)
+	if err != nil {
+		return nil, err
+	}
+	r.Live = live
+	return alone, r.writer().Patch(ctx, live, client.RawPatch(types.JSONPatchType, patch), r.of.FieldOwner())
+}
+
+// noUpdate is the end of the apply chain.
+func noUpdate(_ context.Context, r *Request) (Result, error) {
+	return Result{}, fmt.Errorf("no link of the chain writes objects with the update policy %s: add the link again",
+		r.Policies.Update)
+}
