@@ -27,8 +27,7 @@
 // of [Status], as controller-gen makes them. The operator needs these rights:
 //
 //   - of the component: get, list, watch and patch, and patch of its status;
-//   - of each kind of dependents: get, list, watch, create, update, patch and
-//     delete;
+//   - of each kind of dependents: get, list, watch, create, patch and delete;
 //   - of Namespaces: get and create, if missing ones are created;
 //   - of CustomResourceDefinitions and APIServices: get and list;
 //   - of events in the group events.k8s.io: create and patch.

@@ -46,7 +46,7 @@ type Change struct {
 	Fields []FieldChange `json:"fields,omitempty"`
 	// Unchecked reports that the API server cannot try the whole write, because
 	// the namespace or the definition is a part of the plan, a webhook has side
-	// effects, or the write removes fields of other field managers. Fields that no
+	// effects, or the write removes fields in a request of its own. Fields that no
 	// manager owns, next to a removed one, may go with it.
 	Unchecked bool `json:"unchecked,omitempty"`
 }
@@ -57,8 +57,8 @@ type FieldChange struct {
 	Path string `json:"path"`
 	From any    `json:"from,omitempty"`
 	To   any    `json:"to,omitempty"`
-	// Removed reports that the write removes the field of another field manager.
-	// Such a change has no values. The API server may set a default in its place.
+	// Removed reports that the write removes the field in a request of its own: see
+	// [dependents.Result.Removed]. Such a change has no values. The API server may set a default in its place.
 	Removed bool `json:"removed,omitempty"`
 }
 
@@ -204,7 +204,9 @@ func (p *Plan) wave(w *Wave) {
 		case res.Outcome == dependents.Updated:
 			change.Action = update
 			secret := o.gvk.GroupKind() == schema.GroupKind{Kind: "Secret"}
-			change.Fields = changes(res.Pending.Live, res.Object, w.system.name, secret)
+			change.Fields = slices.DeleteFunc(changes(res.Pending.Live, res.Object, w.system.name, secret), func(f FieldChange) bool {
+				return slices.ContainsFunc(res.Removed, func(path string) bool { return f.Path == path || strings.HasPrefix(f.Path, path+".") })
+			})
 			change.Unchecked = len(res.Removed) > 0
 			for _, path := range res.Removed {
 				change.Fields = append(change.Fields, FieldChange{Path: path, Removed: true})

@@ -132,13 +132,14 @@ func TestPlanOfTakeover(t *testing.T) {
 		taken          int               // fields that the plan removes
 		further        []string          // what the plan lacks: fields that no manager owns
 	}{
-		"Alone":     {"there is nothing to take", "SsaOverride", web, other, nil, false, 0, 0, nil},
-		"Merge":     {"the fields of kubectl stay", "SsaMerge", web, other, map[string]string{"kubectl": deployment + labels + edited}, false, 0, 0, nil},
-		"Override":  {"items of lists, defaults, labels", "SsaOverride", web, other, map[string]string{"kubectl": deployment + labels + edited}, false, 5, 12, nil},
-		"Updates":   {"the same, of an Update", "SsaOverride", web, other, map[string]string{"kubectl": deployment + labels + edited}, true, 5, 12, nil},
-		"Shared":    {"what another manager has stays", "SsaOverride", web, other, map[string]string{"kubectl": deployment + labels + edited, "other": deployment + "metadata: {name: web}\n" + part}, false, 4, 9, nil},
-		"OurShare":  {"a field that kubectl shares, and that the manifest loses", "SsaOverride", configMap("a", "1"), strings.Replace(configMap("a", "1"), "k:", "l:", 1), map[string]string{"kubectl": configMap("a", "1")}, false, 1, 1, nil},
-		"OwnUpdate": {"a change of the policy", "Replace", configMap("a", "1"), strings.Replace(configMap("a", "1"), "k:", "l:", 1), nil, false, 1, 0, nil},
+		"Alone":    {"there is nothing to take", "SsaOverride", web, other, nil, false, 0, 0, nil},
+		"Merge":    {"the fields of kubectl stay", "SsaMerge", web, other, map[string]string{"kubectl": deployment + labels + edited}, false, 0, 0, nil},
+		"Override": {"items of lists, defaults, labels", "SsaOverride", web, other, map[string]string{"kubectl": deployment + labels + edited}, false, 5, 12, nil},
+		"Updates":  {"the same, of an Update", "SsaOverride", web, other, map[string]string{"kubectl": deployment + labels + edited}, true, 5, 12, nil},
+		"Shared":   {"what another manager has stays", "SsaOverride", web, other, map[string]string{"kubectl": deployment + labels + edited, "other": deployment + "metadata: {name: web}\n" + part}, false, 4, 9, nil},
+		"OurShare": {"a field that kubectl shares, and that the manifest loses", "SsaOverride", configMap("a", "1"), strings.Replace(configMap("a", "1"), "k:", "l:", 1), map[string]string{"kubectl": configMap("a", "1")}, false, 1, 1, nil},
+		"Strategy": {"the API server refuses the defaults of the old strategy", "Replace", web, strings.Replace(web, "\nspec:\n", "\nspec:\n  strategy: {type: Recreate}\n", 1), nil, false, 3, 1, nil},
+		"Lost":     {"a field that the manifest loses", "Replace", configMap("a", "1"), strings.Replace(configMap("a", "1"), "k:", "l:", 1), nil, false, 1, 0, nil},
 		"Untyped": {"a kind without a schema: maps, and lists as a whole", "SsaOverride", untyped("spec: {size: 1, list: [1]}"), untyped("spec: {size: 2}"), map[string]string{
 			"kubectl": untyped("spec: {list: [1, 2], alone: {x: 1}, map: {a: 1, b: {c: 1, d: 1}}}"), "other": untyped("spec: {map: {b: {d: 1}}}"),
 		}, false, 5, 4, nil},
@@ -196,7 +197,7 @@ func TestPlanOfTakeover(t *testing.T) {
 					must(t, api.Update(t.Context(), u, client.FieldOwner(manager)))
 				}
 			}
-			wants(tc.after, strings.Replace(tc.policy, "Replace", "SsaMerge", 1))
+			wants(tc.after, tc.policy)
 			p, err := w.plan()
 			must(t, err)
 			read := func() *unstructured.Unstructured {

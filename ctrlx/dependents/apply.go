@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -125,9 +126,24 @@ func update(policy UpdatePolicy, takes func(manager string) bool) Middleware {
 				return Result{}, err
 			}
 			res, err := inner.change(ctx)
+			if apierrors.IsInvalid(err) {
+				var removed []string
+				switch removed, err = inner.removeRefused(ctx, err); {
+				case err != nil && r.of.mode == trying && alone != nil && apierrors.IsInvalid(err):
+					return Result{Outcome: Updated}, nil // perhaps because of a field that the takeover removes
+				case err != nil:
+					return Result{}, err
+				case r.of.mode == trying: // not stored, so another apply would be refused again
+					res = Result{Outcome: Updated, Object: inner.Live, Removed: removed}
+				default:
+					res, err = inner.change(ctx)
+				}
+			}
 			if err == nil && r.of.mode == trying { // the API server did not store the takeover
 				r.release(res.Object)
-				res.Removed, err = r.removed(alone, res.Object)
+				var taken []string
+				taken, err = r.removed(alone, res.Object)
+				res.Removed = append(res.Removed, taken...)
 			}
 			return res, err
 		}
@@ -162,7 +178,7 @@ func (r *Request) change(ctx context.Context) (Result, error) {
 
 // refused returns the error of an update. That of an immutable field names the
 // policy that changes it, unless it would delete other objects. So does that of a
-// new strategy, because the defaults of the old one stay: no manager owns them.
+// new strategy, if another manager owns fields of the old one.
 func (r *Request) refused(err error) error {
 	if !apierrors.IsInvalid(err) || r.gvk.Kind == "Namespace" || r.gvk.Kind == "CustomResourceDefinition" {
 		return err
@@ -192,27 +208,95 @@ func (r *Request) takeOver(ctx context.Context, takes func(manager string) bool)
 	if entries == nil && !released {
 		return nil, nil
 	}
-	annotations := live.GetAnnotations()
-	delete(annotations, r.of.keys.digest) // if the apply fails, the object must not count as in sync
-	ops := []map[string]any{
-		{"op": "replace", "path": "/metadata/uid", "value": r.Live.GetUID()},
-		{"op": "replace", "path": "/metadata/resourceVersion", "value": r.Live.GetResourceVersion()},
-		{"op": "add", "path": "/metadata/annotations", "value": annotations},
-	}
+	var ops []operation
 	if entries != nil {
-		ops = append(ops, map[string]any{"op": "replace", "path": "/metadata/managedFields", "value": entries})
+		ops = append(ops, operation{"replace", "/metadata/managedFields", entries})
 	}
 	if released {
 		ops = append(ops,
-			map[string]any{"op": "add", "path": "/metadata/labels", "value": live.GetLabels()},
-			map[string]any{"op": "add", "path": "/metadata/ownerReferences", "value": live.GetOwnerReferences()})
+			operation{"add", "/metadata/labels", live.GetLabels()},
+			operation{"add", "/metadata/ownerReferences", live.GetOwnerReferences()})
 	}
-	patch, err := json.Marshal(ops)
+	return alone, r.patch(ctx, live, ops)
+}
+
+// operation is one of a JSON patch.
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value"`
+}
+
+// patch changes the live object before an apply, and no other version of it. Live
+// becomes obj, a copy of it, with the answer of the API server.
+func (r *Request) patch(ctx context.Context, obj client.Object, ops []operation) error {
+	annotations := obj.GetAnnotations()
+	delete(annotations, r.of.keys.digest) // if the apply fails, the object must not count as in sync
+	patch, err := json.Marshal(append([]operation{
+		{"replace", "/metadata/uid", r.Live.GetUID()},
+		{"replace", "/metadata/resourceVersion", r.Live.GetResourceVersion()},
+		{"add", "/metadata/annotations", annotations},
+	}, ops...))
+	if err != nil {
+		return err
+	}
+	r.Live = obj
+	return r.writer().Patch(ctx, obj, client.RawPatch(types.JSONPatchType, patch), r.of.FieldOwner())
+}
+
+// removeRefused removes the fields for which the API server refuses a manifest, as
+// the defaults of another strategy of a Deployment: an apply leaves a field that no
+// manager owns. The same request sets the manifest's fields next to them: without
+// them, the API server would set the default again. It returns refused if the manifest has such a field,
+// if another manager owns it, or if its path has an item of a list.
+func (r *Request) removeRefused(ctx context.Context, refused error) (removed []string, err error) {
+	m, err := managersOf(r.Live, r.of.manager)
 	if err != nil {
 		return nil, err
 	}
-	r.Live = live
-	return alone, r.writer().Patch(ctx, live, client.RawPatch(types.JSONPatchType, patch), r.of.FieldOwner())
+	manifest, err := r.manifest()
+	if err != nil {
+		return nil, err
+	}
+	live, err := r.content(r.Live)
+	if err != nil {
+		return nil, err
+	}
+	live = live.DeepCopy()
+	var ops []operation
+	var status apierrors.APIStatus
+	if !errors.As(refused, &status) || status.Status().Details == nil {
+		return nil, refused
+	}
+	for _, cause := range status.Status().Details.Causes {
+		names := strings.Split(cause.Field, ".")
+		var path fieldpath.Path
+		for _, name := range names {
+			path = append(path, fieldpath.FieldNameElement(name))
+		}
+		outer := names[:len(names)-1]
+		_, found, _ := unstructured.NestedFieldNoCopy(live.Object, names...)
+		_, given, _ := unstructured.NestedFieldNoCopy(manifest.Object, names...)
+		siblings, known, err := unstructured.NestedMap(manifest.Object, outer...)
+		if !found || given || !known || err != nil || len(outer) == 0 || m.of(path) != "" {
+			return nil, refused
+		}
+		unstructured.RemoveNestedField(live.Object, names...)
+		content, _, err := unstructured.NestedMap(live.Object, outer...)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(content, siblings)
+		if err := unstructured.SetNestedMap(live.Object, content, outer...); err != nil {
+			return nil, err
+		}
+		ops = append(ops, operation{"replace", "/" + strings.Join(outer, "/"), content})
+		removed = append(removed, cause.Field)
+	}
+	if ops == nil {
+		return nil, refused
+	}
+	return removed, r.patch(ctx, r.Live.DeepCopyObject().(client.Object), ops)
 }
 
 // noUpdate is the end of the apply chain.

@@ -79,8 +79,8 @@
 //	OrphanOnApply   kept      deleted
 //	OrphanOnDelete  deleted   kept
 //
-// docs/dependents/policies.md lists the fields that a takeover leaves, and what
-// the API server refuses.
+// docs/dependents/policies.md lists the fields that a takeover leaves, and the
+// manifests that the API server refuses.
 //
 // # Readiness
 //

@@ -1,12 +1,14 @@
 package dependents_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -133,24 +135,96 @@ func TestOtherForm(t *testing.T) {
 	}
 }
 
-// TestStrategy names the policy that changes a strategy. The defaults of the old one
-// have no manager, so they stay, and the API server refuses them.
+// TestStrategy changes the strategy of a Deployment in place, although the API server
+// refuses the defaults of the old one, which no manager owns. A crash between the two
+// requests loses nothing.
 func TestStrategy(t *testing.T) {
 	t.Parallel()
 	for _, policy := range updates {
 		w := newWorld(t, ready)
 		d := deployment("nginx", nil)
 		d.Annotations = map[string]string{name + "/update-policy": policy}
-		w.apply(d)
+		uid := w.apply(d).Object.GetUID()
 		d.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType
+		d.Spec.Template.Spec.Containers[0].Image = "apache"
+		tried, err := w.DryRun().ApplyObject(t.Context(), w.owner, d)
+		must(t, err)
+		strategy := tried.Object.(*appsv1.Deployment).Spec.Strategy
+		want := appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}
+		if diff := cmp.Diff(want, strategy); diff != "" || !cmp.Equal(tried.Removed, []string{"spec.strategy.rollingUpdate"}) || tried.Outcome != dependents.Updated {
+			t.Errorf("%s: the trial: %s, removed %q, -want +got:\n%s", policy, tried.Outcome, tried.Removed, diff)
+		}
+		patched := false
+		w.before = func(call string) error {
+			switch {
+			case strings.HasPrefix(call, "patch"):
+				patched = true
+			case patched:
+				return errors.New("stopped")
+			}
+			return nil
+		}
+		if _, err := w.ApplyObject(t.Context(), w.owner, d); err == nil || !patched {
+			t.Errorf("%s: the write does not stop: %v", policy, err)
+		}
+		w.before = nil
+		w.restart()
+		got := w.settle(d).Object.(*appsv1.Deployment)
+		if diff := cmp.Diff(want, got.Spec.Strategy); diff != "" || got.UID != uid || got.Spec.Template.Spec.Containers[0].Image != "apache" {
+			t.Errorf("%s: %v, -want +got:\n%s", policy, got, diff)
+		}
+	}
+}
+
+// TestStrategyOfAnother leaves the fields of another manager. The error names the policy
+// that changes the object. Replace takes them over, which a dry-run cannot try.
+func TestStrategyOfAnother(t *testing.T) {
+	t.Parallel()
+	for _, policy := range updates {
+		w := newWorld(t, ready)
+		d := deployment("nginx", nil)
+		d.Annotations = map[string]string{name + "/update-policy": policy}
+		w.apply(d)
+		other := yamlOf(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: "+d.Name+", namespace: "+w.ns+"}, spec: {strategy: {rollingUpdate: {maxSurge: 3}}}}", policy)
+		other.SetAnnotations(nil)
+		must(t, api.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(other), client.FieldOwner("tool")))
+		d.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType
+		_, tried := w.DryRun().ApplyObject(t.Context(), w.owner, d)
 		_, err := w.ApplyObject(t.Context(), w.owner, d)
-		if want := "to delete the object and create it again, set web.example.com/update-policy=Recreate: "; err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v", policy, err)
+		if policy == "Replace" {
+			if w.settle(d); tried != nil || err != nil {
+				t.Errorf("%s: %v, %v", policy, tried, err)
+			}
+			continue
+		}
+		const want = "to delete the object and create it again, set web.example.com/update-policy=Recreate: "
+		if err == nil || tried == nil || !strings.Contains(err.Error(), want) || !strings.Contains(tried.Error(), want) {
+			t.Errorf("%s: %v, %v", policy, tried, err)
 		}
 		d.Annotations[name+"/update-policy"] = "Recreate"
 		if res := w.settle(d); res.Object.(*appsv1.Deployment).Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType {
 			t.Errorf("%s: got %v", policy, res.Object)
 		}
+	}
+}
+
+// TestTakeoverUntried writes an object whose trial the API server refuses, because the
+// other manager has the field of another choice in an item of a list.
+func TestTakeoverUntried(t *testing.T) {
+	t.Parallel()
+	const text = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: a, image: a}], volumes: [{name: v, %s}]}}}}`
+	w := newWorld(t, ready)
+	foreign := yamlOf(t, fmt.Sprintf(text, "secret: {secretName: x}"), "Replace")
+	foreign.SetNamespace(w.ns)
+	must(t, api.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(foreign), client.FieldOwner("tool")))
+	d := yamlOf(t, fmt.Sprintf(text, "configMap: {name: x}"), "Replace")
+	tried, err := w.DryRun().ApplyObject(t.Context(), w.owner, d)
+	if err != nil || tried.Outcome != dependents.Updated || tried.Object != nil || tried.Pending == nil {
+		t.Errorf("the trial: %+v, %v", tried, err)
+	}
+	got := w.settle(d).Object.(*appsv1.Deployment).Spec.Template.Spec.Volumes[0]
+	if got.Secret != nil || got.ConfigMap == nil {
+		t.Errorf("got %v", got)
 	}
 }
 

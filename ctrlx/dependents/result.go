@@ -69,9 +69,10 @@ type Result struct {
 	// pass. After Created it is empty. After Updated they are the fields that the
 	// write corrected or added.
 	Fields []Field
-	// Removed are the paths of the fields that the write removes because this name
-	// takes them over from another field manager, as under Replace. Only a dry-run
-	// has them. Object then still has these fields.
+	// Removed are the paths of the fields that the write removes in a request of its
+	// own: this name takes them over from another field manager, as under Replace, or
+	// the API server refuses them next to the manifest. Only a dry-run has them.
+	// Object may still have these fields.
 	Removed []string
 	// Pending is the request, if the object needs a write that [Dependents.DryRun]
 	// or [Dependents.ReadOnly] did not make; nil: it needs none, or it was

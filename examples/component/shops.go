@@ -17,11 +17,11 @@ var templates embed.FS
 
 // +kubebuilder:rbac:groups=shop.example.com,resources=shops,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=shop.example.com,resources=shops/status,verbs=patch
-// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;update;patch;delete
-// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;update;patch;delete
-// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch;create;update;patch;delete
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=apiregistration.k8s.io,resources=apiservices,verbs=get;list
-// +kubebuilder:rbac:groups=shop.example.com,resources=coupons,verbs=get;list;watch;create;update;patch;delete
+// +kubebuilder:rbac:groups=shop.example.com,resources=coupons,verbs=get;list;watch;create;patch;delete
 
 // shops:
 

@@ -44,7 +44,6 @@ var differences = map[string][]string{
 	"Replace": {"ctrlx/dependents.TestUpdate/Replace"},
 	"Replace, and a field that no manager owns, or that one owns in another version of the API": {"ctrlx/dependents.TestServiceAccountApplied", "ctrlx/dependents.TestTakeoverVersion"},
 	"Replace by a manifest with an unknown field, or with two items of the same key":            {"ctrlx/dependents.TestRefusedByServer/Unknown", "ctrlx/dependents.TestRefusedByServer/Twice"},
-	"Replace of a Deployment by one with the strategy Recreate":                                 {"ctrlx/dependents.TestStrategy"},
 	"Replace by a manifest with a null":                                                         {"ctrlx/dependents.TestNull"},
 	"Replace in an aggregated API without server-side apply":                                    {"ctrlx/dependents.TestWithoutApply"},
 	"a manager that forces a value of the manifest in another form":                             {"ctrlx/dependents.TestOtherForm"},
