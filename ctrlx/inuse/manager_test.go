@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/recorder"
 
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/memory"
+	"github.com/windlass-go/windlass/ctrlx/internal/memoryserver"
 	v1 "github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
@@ -77,10 +77,10 @@ var scheme = func() *runtime.Scheme {
 
 // server is an API server with the kinds of the tests. It answers discovery for all
 // managers, and has the objects of TestKilled.
-var server = memory.NewServer(
-	memory.Kind{GroupVersionKind: v1.GroupVersion.WithKind("App"), Plural: "apps", Status: true},
-	memory.Kind{GroupVersionKind: v1.GroupVersion.WithKind("Cluster"), Plural: "clusters", Status: true},
-	memory.Kind{GroupVersionKind: v1.GroupVersion.WithKind("Database"), Plural: "databases", Status: true},
+var server = memoryserver.NewServer(
+	memoryserver.Kind{GroupVersionKind: v1.GroupVersion.WithKind("App"), Plural: "apps", Status: true},
+	memoryserver.Kind{GroupVersionKind: v1.GroupVersion.WithKind("Cluster"), Plural: "clusters", Status: true},
+	memoryserver.Kind{GroupVersionKind: v1.GroupVersion.WithKind("Database"), Plural: "databases", Status: true},
 )
 
 // fakeAPI returns a client whose versions are never used again, as those of an

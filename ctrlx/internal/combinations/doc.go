@@ -26,7 +26,7 @@
 //   - Nothing is written, and few passes run.
 //
 // The operator has the public names of the library only, and a whole manager of
-// controller-runtime. The API server is in memory ([memory.Server]), so the clock
+// controller-runtime. The API server is in memory ([memoryserver.Server]), so the clock
 // is that of testing/synctest: hours take no time, and a draw repeats.
 //
 // The files hold one part each: operator_test.go the drawn operator, story_test.go

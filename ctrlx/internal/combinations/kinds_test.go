@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/memory"
+	"github.com/windlass-go/windlass/ctrlx/internal/memoryserver"
 )
 
 var groupVersion = schema.GroupVersion{Group: "combinations.windlass-go.github.io", Version: "v1"}
@@ -141,14 +141,14 @@ func addToScheme(s *runtime.Scheme) error {
 }
 
 // served are the kinds of the API server.
-func served() []memory.Kind {
-	kinds := []memory.Kind{
+func served() []memoryserver.Kind {
+	kinds := []memoryserver.Kind{
 		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Plural: "namespaces"},
 		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind(secret), Plural: "secrets"},
 	}
 	for _, plural := range []string{"networks", "clusters", "databases"} {
 		kind := kindNames[len(kinds)-2]
-		kinds = append(kinds, memory.Kind{GroupVersionKind: groupVersion.WithKind(kind), Plural: plural, Status: true})
+		kinds = append(kinds, memoryserver.Kind{GroupVersionKind: groupVersion.WithKind(kind), Plural: plural, Status: true})
 	}
 	return kinds
 }

@@ -23,7 +23,7 @@ import (
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/memory"
+	"github.com/windlass-go/windlass/ctrlx/internal/memoryserver"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -31,7 +31,7 @@ import (
 type world struct {
 	t     *testing.T
 	plan  plan
-	api   *memory.Server
+	api   *memoryserver.Server
 	user  client.Client
 	cloud *cloud
 	begin time.Time
@@ -70,7 +70,7 @@ func run(t *testing.T, p plan) (faults []string, tale string) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, plan: p, begin: time.Now(), last: map[use]string{}, poke: map[string]func(string){}, free: map[types.UID]bool{}}
 		w.cloud = &cloud{resources: map[types.UID]*inCloud{}, tell: w.tell}
-		w.api = memory.NewServer(served()...)
+		w.api = memoryserver.NewServer(served()...)
 		w.api.Lag = func(kind schema.GroupKind) time.Duration {
 			if i := slices.Index(kindNames, kind.Kind); i >= 0 {
 				return p.Lag[i]
@@ -126,14 +126,14 @@ func run(t *testing.T, p plan) (faults []string, tale string) {
 }
 
 // isWrite reports whether a request of the operator is a write.
-func isWrite(r memory.Request) bool {
+func isWrite(r memoryserver.Request) bool {
 	return r.Agent != user && !slices.Contains([]string{"get", "list", "watch"}, r.Verb)
 }
 
 var errDead = errors.New("the process does not run any more")
 
 // before is called before each request.
-func (w *world) before(r memory.Request) error {
+func (w *world) before(r memoryserver.Request) error {
 	if r.Agent == user {
 		return nil
 	}
@@ -162,7 +162,7 @@ const pauseTime = 30 * time.Second
 
 // pauses pauses a process before a write, if a step says so. The write comes late,
 // and the process can do nothing after it. It is called with the lock held.
-func (w *world) pauses(r memory.Request) {
+func (w *world) pauses(r memoryserver.Request) {
 	for i := range w.armed {
 		s := w.armed[i]
 		if s.Do != pause {
@@ -187,7 +187,7 @@ func (w *world) pauses(r memory.Request) {
 }
 
 // after is called after each request that the server has done.
-func (w *world) after(r memory.Request) error {
+func (w *world) after(r memoryserver.Request) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !isWrite(r) || r.Agent != agent(w.number) {

@@ -1,19 +1,22 @@
-package memory_test
+package memoryserver_test
 
 import (
 	"context"
+	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/memory"
+	"github.com/windlass-go/windlass/ctrlx/internal/memoryserver"
 )
 
 var things = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Thing"}
@@ -29,7 +32,7 @@ func thing(fields map[string]any) *unstructured.Unstructured {
 // TestServer: writes, deletions and watches are as those of kube-apiserver.
 func TestServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := memory.NewServer(memory.Kind{GroupVersionKind: things, Plural: "things", Status: true})
+		s := memoryserver.NewServer(memoryserver.Kind{GroupVersionKind: things, Plural: "things", Status: true})
 		s.Lag = func(schema.GroupKind) time.Duration { return time.Second }
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -98,4 +101,59 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestApply: apply, patches, defaults, selectors, garbage collection and sets are as
+// those of kube-apiserver.
+func TestApply(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := memoryserver.NewServer(memoryserver.Kind{GroupVersionKind: things, Plural: "things", Status: true, Default: func(o map[string]any) {
+			_ = unstructured.SetNestedField(o, "blue", "spec", "color")
+		}})
+		ctx := t.Context()
+		api, err := client.NewWithWatch(s.Config("test"), client.Options{Scheme: runtime.NewScheme()})
+		must(t, err)
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(things)
+		w, err := api.Watch(ctx, list, client.MatchingLabels{"watched": "yes"})
+		must(t, err)
+		defer w.Stop()
+
+		apply := func(owner string, spec map[string]any) error {
+			o := thing(map[string]any{"spec": spec})
+			return api.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), client.FieldOwner(owner))
+		}
+		must(t, apply("one", map[string]any{"size": int64(1)}))
+		if err := apply("two", map[string]any{"size": int64(2)}); !apierrors.IsConflict(err) {
+			t.Errorf("another owner applies the same field: %v, want a conflict", err)
+		}
+		must(t, apply("two", map[string]any{"length": int64(3)}))
+		must(t, apply("one", map[string]any{}))
+		o := thing(map[string]any{})
+		must(t, api.Get(ctx, client.ObjectKeyFromObject(o), o))
+		if got := o.Object["spec"]; !reflect.DeepEqual(got, map[string]any{"length": int64(3), "color": "blue"}) {
+			t.Errorf("the spec is %v, want the length of the other owner and the default", got)
+		}
+
+		must(t, api.Patch(ctx, o, client.RawPatch(types.JSONPatchType, []byte(`[{"op": "add", "path": "/metadata/labels", "value": {"watched": "yes"}}]`))))
+		child := thing(map[string]any{})
+		child.SetName("child")
+		child.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "example.com/v1", Kind: "Thing", Name: "a", UID: o.GetUID()}})
+		must(t, api.Create(ctx, child))
+		must(t, api.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": null}}`))))
+		for _, want := range []watch.EventType{watch.Added, watch.Deleted} {
+			if e := <-w.ResultChan(); e.Type != want {
+				t.Errorf("the watch of a label has %s, want %s", e.Type, want)
+			}
+		}
+		must(t, api.Delete(ctx, o))
+		if err := api.Get(ctx, client.ObjectKeyFromObject(child), child); !apierrors.IsNotFound(err) {
+			t.Errorf("the dependent after the deletion of its owner: %v, want that it is gone", err)
+		}
+		must(t, apply("one", map[string]any{}))
+		must(t, api.DeleteAllOf(ctx, o, client.InNamespace("default")))
+		if left := s.All(func(*memoryserver.Kind) bool { return true }); len(left) > 0 {
+			t.Errorf("after the deletion of the set: %v, want nothing", left)
+		}
+	})
 }

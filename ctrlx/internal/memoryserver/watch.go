@@ -1,4 +1,4 @@
-package memory
+package memoryserver
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -19,6 +18,7 @@ const bookmarkEvery = time.Minute
 // due.
 type stream struct {
 	call
+	selects func(*unstructured.Unstructured) bool
 	first   []*unstructured.Unstructured // the list, which the stream begins with
 	initial bool                         // a bookmark follows the list
 	next    int                          // index of the next change in the log
@@ -32,10 +32,11 @@ type stream struct {
 
 // watch opens a stream. It is called with the lock held.
 func (c *call) watch() (any, error) {
-	if c.query.Get("labelSelector") != "" || c.query.Get("fieldSelector") != "" {
-		return nil, apierrors.NewBadRequest("this server watches without selectors only")
+	selects, err := c.selector()
+	if err != nil {
+		return nil, err
 	}
-	s := &stream{call: *c, marks: time.Now(), wake: make(chan struct{}, 1), closed: make(chan struct{})}
+	s := &stream{call: *c, selects: selects, marks: time.Now(), wake: make(chan struct{}, 1), closed: make(chan struct{})}
 	from, _ := strconv.ParseInt(c.query.Get("resourceVersion"), 10, 64)
 	if s.initial = c.query.Get("sendInitialEvents") == "true"; s.initial || from == 0 {
 		all, err := c.selected()
@@ -108,13 +109,23 @@ func (s *stream) fill(now time.Time) (wait time.Duration) {
 	}
 	for ; s.next < len(s.log); s.next++ {
 		c := s.log[s.next]
-		if c.kind != s.at.Kind || s.at.Namespace != "" && s.at.Namespace != c.object.GetNamespace() {
+		before, after := s.selects(c.was), s.selects(c.object)
+		if c.kind != s.at.Kind || !before && !after {
 			continue
 		}
 		if c.due.After(now) {
 			return c.due.Sub(now)
 		}
-		s.add(c.event, s.shown(c.object))
+		event := c.event
+		switch {
+		case !after: // it is deleted for this watch
+			event = "DELETED"
+		case !before && event == "MODIFIED":
+			event = "ADDED"
+		}
+		if s.add(event, s.shown(c.object)); s.Arrived != nil {
+			s.Arrived(s.agent, event, c.object)
+		}
 		s.seen = c.version
 	}
 	if s.seen < s.version {

@@ -1,16 +1,17 @@
-// Package memory has an API server in memory, for tests in a bubble of
+// Package memoryserver has an API server in memory, for tests in a bubble of
 // testing/synctest. It has no socket and no goroutine of its own, so the clock of
 // the bubble decides when everything is quiet, and a day takes no time.
 //
-//	api := memory.NewServer(kinds...)
+//	api := memoryserver.NewServer(kinds...)
 //	mgr, err := ctrl.NewManager(api.Config("operator"), options)
 //
 // It serves what a controller needs: discovery, get, list, watch with the first
-// list and bookmarks, create, update, merge patches, deletion with finalizers and
-// preconditions, the status subresource, generations, and metadata without
-// content. It has no rights, admission, defaults, schemas, garbage collection and
+// list and bookmarks, create, update, patches, server-side apply, deletion with
+// finalizers and preconditions, the status subresource, generations, defaults of
+// schemas, metadata without content, and garbage collection of dependents. It has
+// no rights, admission, validation and conversion. A list is one value for
 // server-side apply. Events are accepted and not stored.
-package memory
+package memoryserver
 
 import (
 	"bytes"
@@ -38,12 +39,18 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Kind is a kind that a server serves. Its objects are in namespaces.
+// Kind is a kind that a server serves.
 type Kind struct {
 	schema.GroupVersionKind
 	Plural string
 	// Status: the kind has the subresource status, and generations.
 	Status bool
+	// Cluster: its objects are in no namespace.
+	Cluster bool
+	// Default adds the defaults of the schema to an object. nil: there are none.
+	Default func(object map[string]any)
+	// Type is the type in Go, for strategic merge patches. nil: the kind has none.
+	Type any
 }
 
 func (k *Kind) resource() schema.GroupResource {
@@ -69,9 +76,11 @@ type Server struct {
 	// After is called after each such request, without a lock. If it returns an error,
 	// the client gets that error instead of the answer. nil: all answers arrive.
 	After func(Request) error
-	// Lag is the time that an event of a kind needs to a watch. nil: none. It
-	// must not change while a watch is open.
+	// Lag is the time that an event of a kind needs to a watch. nil: none. An event
+	// never overtakes an older one of its kind.
 	Lag func(schema.GroupKind) time.Duration
+	// Arrived is called when a watch reads an event, with the lock. nil: nothing.
+	Arrived func(agent, event string, o *unstructured.Unstructured)
 
 	kinds []*Kind
 
@@ -80,7 +89,9 @@ type Server struct {
 	objects map[id]*unstructured.Unstructured
 	log     []change // all changes, in the order of their versions
 	streams map[*stream]bool
-	made    int // objects, for UIDs
+	last    map[*Kind]time.Time // when watches see the last event of a kind
+	apply   map[*Kind]bool      // clients apply objects of these kinds
+	made    int                 // objects, for UIDs
 }
 
 // id names an object.
@@ -94,13 +105,14 @@ type change struct {
 	kind    *Kind
 	version int64
 	event   string
+	was     *unstructured.Unstructured // nil: created
 	object  *unstructured.Unstructured
 	due     time.Time // when watches see it
 }
 
 // NewServer returns a server without objects.
 func NewServer(kinds ...Kind) *Server {
-	s := &Server{version: 1, objects: map[id]*unstructured.Unstructured{}, streams: map[*stream]bool{}}
+	s := &Server{version: 1, objects: map[id]*unstructured.Unstructured{}, streams: map[*stream]bool{}, last: map[*Kind]time.Time{}, apply: map[*Kind]bool{}}
 	for _, k := range kinds {
 		s.kinds = append(s.kinds, &k)
 	}
@@ -213,7 +225,7 @@ func (c *call) answer() (any, error) {
 		c.sub = parts[2]
 	}
 	switch {
-	case gv.Group == "events.k8s.io" && c.http.Method != http.MethodGet:
+	case (gv.Group == "events.k8s.io" || gv.Group == "" && parts[0] == "events") && c.http.Method != http.MethodGet:
 		var event any
 		return event, json.Unmarshal(c.body, &event)
 	case c.at.Kind == nil, c.sub != "" && (c.sub != "status" || !c.at.Status):
@@ -248,6 +260,9 @@ func (c *call) handle(verb string) (any, error) {
 	case "update", "patch":
 		return c.update(verb == "patch")
 	case "delete":
+		if c.at.Name == "" {
+			return c.removeAll()
+		}
 		return c.remove()
 	}
 	return nil, apierrors.NewMethodNotSupported(c.at.resource(), verb)
@@ -287,7 +302,7 @@ func (c *call) resources(gv schema.GroupVersion) metav1.APIResourceList {
 		if k.GroupVersion() != gv {
 			continue
 		}
-		r := metav1.APIResource{Name: k.Plural, Kind: k.Kind, Namespaced: true, Verbs: metav1.Verbs{"get", "list", "watch", "create", "update", "patch", "delete"}}
+		r := metav1.APIResource{Name: k.Plural, Kind: k.Kind, Namespaced: !k.Cluster, Verbs: metav1.Verbs{"get", "list", "watch", "create", "update", "patch", "delete"}}
 		list.APIResources = append(list.APIResources, r)
 		if r.Name += "/status"; k.Status {
 			list.APIResources = append(list.APIResources, r)
@@ -325,9 +340,8 @@ func (c *call) get() (any, error) {
 	return c.shown(o), nil
 }
 
-// selected returns the objects that the selectors and the namespace of a request
-// select, in the order of their names.
-func (c *call) selected() (all []*unstructured.Unstructured, err error) {
+// selector returns what the selectors and the namespace of a request select.
+func (c *call) selector() (func(*unstructured.Unstructured) bool, error) {
 	byLabel, err := labels.Parse(c.query.Get("labelSelector"))
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
@@ -336,9 +350,21 @@ func (c *call) selected() (all []*unstructured.Unstructured, err error) {
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
+	return func(o *unstructured.Unstructured) bool {
+		return o != nil && (c.at.Namespace == "" || o.GetNamespace() == c.at.Namespace) && byLabel.Matches(labels.Set(o.GetLabels())) &&
+			byField.Matches(fields.Set{"metadata.name": o.GetName(), "metadata.namespace": o.GetNamespace()})
+	}, nil
+}
+
+// selected returns the objects that the selectors and the namespace of a request
+// select, in the order of their names.
+func (c *call) selected() (all []*unstructured.Unstructured, err error) {
+	selects, err := c.selector()
+	if err != nil {
+		return nil, err
+	}
 	for at, o := range c.objects {
-		if at.Kind == c.at.Kind && (c.at.Namespace == "" || at.Namespace == c.at.Namespace) && byLabel.Matches(labels.Set(o.GetLabels())) &&
-			byField.Matches(fields.Set{"metadata.name": at.Name, "metadata.namespace": at.Namespace}) {
+		if at.Kind == c.at.Kind && selects(o) {
 			all = append(all, o)
 		}
 	}
@@ -388,6 +414,12 @@ func (c *call) create() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.SetManagedFields(nil)
+	return c.add(o)
+}
+
+// add creates an object.
+func (c *call) add(o *unstructured.Unstructured) (any, error) {
 	c.made++
 	if o.GetName() == "" {
 		o.SetName(o.GetGenerateName() + strconv.Itoa(c.made))
@@ -400,7 +432,7 @@ func (c *call) create() (any, error) {
 	o.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", c.made)))
 	o.SetCreationTimestamp(metav1.Now())
 	o.SetDeletionTimestamp(nil)
-	o.SetManagedFields(nil)
+	c.defaults(o)
 	if c.at.Status {
 		o.SetGeneration(1)
 		delete(o.Object, "status")
@@ -410,16 +442,24 @@ func (c *call) create() (any, error) {
 
 // update handles PUT and PATCH.
 func (c *call) update(patch bool) (any, error) {
+	how := types.PatchType("")
+	if patch {
+		how = types.PatchType(c.http.Header.Get("Content-Type"))
+	}
 	was, err := c.found()
+	if how == types.ApplyPatchType && apierrors.IsNotFound(err) && c.sub == "" {
+		o, err := c.applied(nil)
+		if err != nil {
+			return nil, err
+		}
+		return c.add(o)
+	}
 	if err != nil {
 		return nil, err
 	}
-	given, err := c.decoded()
+	given, err := c.written(how, was)
 	if err != nil {
 		return nil, err
-	}
-	if t := c.http.Header.Get("Content-Type"); patch && t != string(types.MergePatchType) {
-		return nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", c.at.resource(), c.at.Name, t+" is not served", 0, false)
 	}
 	if v := given.GetResourceVersion(); v != "" && v != was.GetResourceVersion() {
 		return nil, apierrors.NewConflict(c.at.resource(), c.at.Name, fmt.Errorf("the object has been modified"))
@@ -428,12 +468,10 @@ func (c *call) update(patch bool) (any, error) {
 		return nil, apierrors.NewConflict(c.at.resource(), c.at.Name, fmt.Errorf("the UID in the precondition is %s, the UID of the object is %s", uid, was.GetUID()))
 	}
 	now := given
-	if patch {
-		now = &unstructured.Unstructured{Object: merged(was.DeepCopy().Object, given.Object)}
-	}
 	if c.sub == "status" {
 		whole := was.DeepCopy()
 		whole.Object["status"] = now.Object["status"]
+		whole.SetManagedFields(now.GetManagedFields())
 		now = whole
 	} else if c.at.Status {
 		now.Object["status"] = was.Object["status"]
@@ -448,7 +486,7 @@ func (c *call) update(patch bool) (any, error) {
 	now.SetDeletionGracePeriodSeconds(was.GetDeletionGracePeriodSeconds())
 	now.SetGeneration(was.GetGeneration())
 	now.SetResourceVersion(was.GetResourceVersion())
-	now.SetManagedFields(nil)
+	c.defaults(now)
 	if was.GetDeletionTimestamp() != nil {
 		for _, f := range now.GetFinalizers() {
 			if !slices.Contains(was.GetFinalizers(), f) {
@@ -459,13 +497,29 @@ func (c *call) update(patch bool) (any, error) {
 	if c.at.Status && !same(was, now, "metadata", "status") {
 		now.SetGeneration(was.GetGeneration() + 1)
 	}
-	if same(was, now) {
+	if c.query.Get("dryRun") != "" {
+		return c.shown(now), nil
+	}
+	if same(was, now, "metadata") && same(meta(was), meta(now), "managedFields") {
 		return c.shown(was), nil
 	}
 	if now.GetDeletionTimestamp() != nil && len(now.GetFinalizers()) == 0 {
 		return c.shown(c.store("DELETED", now)), nil
 	}
 	return c.shown(c.store("MODIFIED", now)), nil
+}
+
+// meta returns the metadata of an object as an object.
+func meta(o *unstructured.Unstructured) *unstructured.Unstructured {
+	m, _ := o.Object["metadata"].(map[string]any)
+	return &unstructured.Unstructured{Object: m}
+}
+
+// defaults adds the defaults of the schema.
+func (c *call) defaults(o *unstructured.Unstructured) {
+	if c.at.Default != nil {
+		c.at.Default(o.Object)
+	}
 }
 
 // same reports whether two objects are equal but for some fields.
@@ -491,24 +545,17 @@ func normal(v any) (n any) {
 	return n
 }
 
-// merged applies a merge patch (RFC 7386).
-func merged(target, patch map[string]any) map[string]any {
-	if target == nil {
-		target = map[string]any{}
-	}
-	for key, value := range patch {
-		part, isMap := value.(map[string]any)
-		switch {
-		case value == nil:
-			delete(target, key)
-		case isMap:
-			was, _ := target[key].(map[string]any)
-			target[key] = merged(was, part)
-		default:
-			target[key] = value
+// removeAll handles the deletion of a set.
+func (c *call) removeAll() (any, error) {
+	all, err := c.selected()
+	for _, o := range all {
+		each := *c
+		each.at.Namespace, each.at.Name = o.GetNamespace(), o.GetName()
+		if _, err := each.remove(); err != nil {
+			return nil, err
 		}
 	}
-	return target
+	return metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess}, err
 }
 
 func (c *call) remove() (any, error) {
@@ -549,6 +596,7 @@ func (c *call) store(event string, o *unstructured.Unstructured) *unstructured.U
 	o.SetResourceVersion(strconv.FormatInt(c.version, 10))
 	o.SetGroupVersionKind(c.at.GroupVersionKind)
 	o.Object = normal(o.Object).(map[string]any)
+	was := c.objects[c.at]
 	if c.objects[c.at] = o; event == "DELETED" {
 		delete(c.objects, c.at)
 	}
@@ -556,9 +604,50 @@ func (c *call) store(event string, o *unstructured.Unstructured) *unstructured.U
 	if c.Lag != nil {
 		due = due.Add(c.Lag(c.at.GroupKind()))
 	}
-	c.log = append(c.log, change{c.at.Kind, c.version, event, o, due})
+	if last := c.last[c.at.Kind]; last.After(due) {
+		due = last
+	}
+	c.last[c.at.Kind] = due
+	c.log = append(c.log, change{c.at.Kind, c.version, event, was, o, due})
 	for s := range c.streams {
 		s.notify()
 	}
+	if event == "DELETED" {
+		c.collect()
+	}
 	return o
 }
+
+// collect deletes the objects of which all owners are gone, as the garbage
+// collector of a cluster does.
+func (c *call) collect() {
+	exists := map[types.UID]bool{}
+	for _, o := range c.objects {
+		exists[o.GetUID()] = true
+	}
+	for _, at := range slices.SortedFunc(maps.Keys(c.objects), func(a, b id) int { return strings.Compare(a.String(), b.String()) }) {
+		o := c.objects[at]
+		owned := o != nil && o.GetDeletionTimestamp() == nil && len(o.GetOwnerReferences()) > 0
+		if owned && !slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return exists[r.UID] }) {
+			each := call{Server: c.Server, http: c.http, at: at}
+			_, _ = each.remove() // it has no preconditions, and exists
+		}
+	}
+}
+
+// All returns the objects of the kinds that of selects, in the order of their names.
+func (s *Server) All(of func(*Kind) bool) (all []*unstructured.Unstructured) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for at, o := range s.objects {
+		if of(at.Kind) {
+			all = append(all, o.DeepCopy())
+		}
+	}
+	slices.SortFunc(all, func(a, b *unstructured.Unstructured) int {
+		return strings.Compare(a.GetKind()+" "+a.GetNamespace()+"/"+a.GetName(), b.GetKind()+" "+b.GetNamespace()+"/"+b.GetName())
+	})
+	return all
+}
+
+func (i id) String() string { return i.Plural + " " + i.NamespacedName.String() }
