@@ -79,6 +79,9 @@ type Server struct {
 	// Lag is the time that an event of a kind needs to a watch. nil: none. An event
 	// never overtakes an older one of its kind.
 	Lag func(schema.GroupKind) time.Duration
+	// Stored is called after each change of an object, with the lock. was is nil for
+	// a new object. nil: nothing.
+	Stored func(agent, event string, was, now *unstructured.Unstructured)
 	// Arrived is called when a watch reads an event, with the lock. nil: nothing.
 	Arrived func(agent, event string, o *unstructured.Unstructured)
 
@@ -612,13 +615,16 @@ func (c *call) store(event string, o *unstructured.Unstructured) *unstructured.U
 	for s := range c.streams {
 		s.notify()
 	}
+	if c.Stored != nil {
+		c.Stored(c.agent, event, was, o)
+	}
 	if event == "DELETED" {
 		c.collect()
 	}
 	return o
 }
 
-// collect deletes the objects of which all owners are gone, as the garbage
+// collect deletes each object whose owners are all gone, as the garbage
 // collector of a cluster does.
 func (c *call) collect() {
 	exists := map[types.UID]bool{}
@@ -629,7 +635,7 @@ func (c *call) collect() {
 		o := c.objects[at]
 		owned := o != nil && o.GetDeletionTimestamp() == nil && len(o.GetOwnerReferences()) > 0
 		if owned && !slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return exists[r.UID] }) {
-			each := call{Server: c.Server, http: c.http, at: at}
+			each := call{Server: c.Server, agent: c.agent, http: c.http, at: at}
 			_, _ = each.remove() // it has no preconditions, and exists
 		}
 	}

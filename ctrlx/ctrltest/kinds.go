@@ -1,0 +1,157 @@
+package ctrltest
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/yaml"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/memoryserver"
+)
+
+// builtIn are the groups whose kinds are served if their version is v1.
+var builtIn = []string{"", "apps", "batch", "networking.k8s.io", "rbac.authorization.k8s.io", "coordination.k8s.io", "policy"}
+
+// inCluster are the built-in kinds without namespaces.
+var inCluster = []string{"Namespace", "Node", "PersistentVolume", "ClusterRole", "ClusterRoleBinding", "IngressClass", "CustomResourceDefinition"}
+
+const definitionKind, leaseKind = "CustomResourceDefinition", "Lease"
+
+// builtInKinds returns the built-in kinds. A kind of the scheme is one that objects
+// with metadata have.
+func builtInKinds() []memoryserver.Kind {
+	kinds := []memoryserver.Kind{
+		{GroupVersionKind: extv1.SchemeGroupVersion.WithKind(definitionKind), Plural: "customresourcedefinitions", Cluster: true, Status: true},
+		{GroupVersionKind: schema.GroupVersionKind{Group: "events.k8s.io", Version: "v1", Kind: "Event"}, Plural: "events"},
+	}
+	for kind, of := range scheme.Scheme.AllKnownTypes() {
+		object, ok := reflect.New(of).Interface().(metav1.ObjectMetaAccessor)
+		if !ok || kind.Version != "v1" || !slices.Contains(builtIn, kind.Group) {
+			continue
+		}
+		plural, _ := meta.UnsafeGuessKindToResource(kind)
+		if kind.Kind == "Endpoints" {
+			plural.Resource = "endpoints"
+		}
+		_, status := of.FieldByName("Status")
+		kinds = append(kinds, memoryserver.Kind{
+			GroupVersionKind: kind, Plural: plural.Resource, Status: status, Cluster: slices.Contains(inCluster, kind.Kind), Type: object,
+		})
+	}
+	return kinds
+}
+
+// readCRDs returns the kinds of the definitions in files and folders, and the
+// definitions.
+func readCRDs(paths []string) (kinds []memoryserver.Kind, definitions []*extv1.CustomResourceDefinition, err error) {
+	for _, path := range paths {
+		found := len(definitions)
+		err := filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)) {
+				return err
+			}
+			data, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
+			for {
+				document, err := documents.Read()
+				if errors.Is(err, io.EOF) {
+					return nil
+				}
+				crd := &extv1.CustomResourceDefinition{}
+				if err == nil {
+					err = yaml.Unmarshal(document, crd)
+				}
+				if err != nil {
+					return fmt.Errorf("%s: %w", file, err)
+				}
+				if crd.Kind != definitionKind {
+					continue
+				}
+				kind, err := kindOf(crd)
+				if err != nil {
+					return fmt.Errorf("%s: %w", file, err)
+				}
+				kinds, definitions = append(kinds, kind), append(definitions, crd)
+			}
+		})
+		if err == nil && found == len(definitions) {
+			err = fmt.Errorf("%s has no CustomResourceDefinition", path)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("CRDs: %w", err)
+		}
+	}
+	return kinds, definitions, nil
+}
+
+// kindOf returns the kind of a definition, in its storage version. It sets the
+// conditions of a definition that is served.
+func kindOf(crd *extv1.CustomResourceDefinition) (memoryserver.Kind, error) {
+	for _, v := range crd.Spec.Versions {
+		if !v.Storage {
+			continue
+		}
+		crd.Status = extv1.CustomResourceDefinitionStatus{
+			AcceptedNames: crd.Spec.Names, StoredVersions: []string{v.Name},
+			Conditions: []extv1.CustomResourceDefinitionCondition{{Type: extv1.NamesAccepted, Status: extv1.ConditionTrue}, {Type: extv1.Established, Status: extv1.ConditionTrue}},
+		}
+		kind := memoryserver.Kind{
+			GroupVersionKind: schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind},
+			Plural:           crd.Spec.Names.Plural,
+			Status:           v.Subresources != nil && v.Subresources.Status != nil,
+			Cluster:          crd.Spec.Scope == extv1.ClusterScoped,
+		}
+		if v.Schema != nil {
+			kind.Default = func(object map[string]any) { setDefaults(object, v.Schema.OpenAPIV3Schema) }
+		}
+		return kind, nil
+	}
+	return memoryserver.Kind{}, fmt.Errorf("%s has no storage version", crd.Name)
+}
+
+// setDefaults adds the defaults of a schema to a value.
+func setDefaults(value any, s *extv1.JSONSchemaProps) {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, p := range s.Properties {
+			if _, has := v[name]; !has && p.Default != nil {
+				var d any
+				if utiljson.Unmarshal(p.Default.Raw, &d) == nil {
+					v[name] = d
+				}
+			}
+			if inner, has := v[name]; has {
+				setDefaults(inner, &p)
+			}
+		}
+		if a := s.AdditionalProperties; a != nil && a.Schema != nil {
+			for _, inner := range v {
+				setDefaults(inner, a.Schema)
+			}
+		}
+	case []any:
+		if s.Items != nil && s.Items.Schema != nil {
+			for _, inner := range v {
+				setDefaults(inner, s.Items.Schema)
+			}
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package ctrltest
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Operator is an operator with its world.
+type Operator struct {
+	// Start runs the operator until the context ends, as a main function does. It is
+	// called for each run, and again after a restart. Use the config as it is. An
+	// error before the context ends is a crash, and Start is called again after ten
+	// seconds. Required.
+	Start func(ctx context.Context, config *rest.Config) error
+	// CRDs are files and folders with CustomResourceDefinitions, as YAML. Explore
+	// serves their storage version, and common built-in kinds. nil: built-in kinds
+	// only.
+	CRDs []string
+	// World has the objects that users create, in the order of their creation. Set
+	// apiVersion and kind, unless the kind is built in. At least one.
+	World []client.Object
+	// Edit changes an object of World as a user does: draw what changes. It gets a
+	// copy as users wrote it last, without status. nil: users only create and delete.
+	Edit func(t *rapid.T, o client.Object)
+	// Cloud makes a new fake of what the operator manages outside of the cluster. It
+	// is called before each run, and Start must use that fake. The fake reports to
+	// the argument. nil: there is none.
+	Cloud func(*Cloud)
+	// Ready reports whether an object of World is as users want it, or else why not.
+	// An empty why means that the object does not say it, which breaks RuleSettled.
+	// It gets no object that is being deleted as long as that is the reason. nil: the
+	// condition Ready decides, if it is for the present generation.
+	Ready func(o *unstructured.Unstructured) (ready bool, why string)
+	// Rules are further rules, by name. nil as a value switches off the rule of that
+	// name.
+	Rules map[string]func(*State) error
+	// Patience is the time after the last step until everything must be settled,
+	// longer than each back-off. 0: 40 minutes.
+	Patience time.Duration
+}
+
+// State is the state of a run that is quiet.
+type State struct {
+	// Objects are all objects of the cluster but Leases, by kind and name.
+	Objects []*unstructured.Unstructured
+	// Cloud has the names of the resources in the cloud.
+	Cloud []string
+}
+
+// Explore draws runs of an operator, and fails the test if a rule does not hold.
+// The package comment says what a run is.
+func Explore(t *testing.T, op Operator) {
+	t.Helper()
+	e, err := prepare(op)
+	if err != nil {
+		t.Fatalf("ctrltest: %v", err)
+	}
+	t.Cleanup(func() {
+		if e.last != nil {
+			t.Log(e.last)
+		}
+	})
+	e.explore(t, t)
+}
+
+const (
+	rounds = 3 // of rapid.Check, with 100 runs each
+	tries  = 3 // of a run that may fail only sometimes
+)
+
+// explore draws runs until one breaks a rule.
+func (e *explorer) explore(t *testing.T, tb rapid.TB) {
+	plans := rapid.Custom(e.draw)
+	rounds, most := rounds, 1
+	if given("rapid.seed") || given("rapid.failfile") {
+		rounds, most = 1, tries
+	}
+	for range rounds {
+		rapid.Check(tb, func(rt *rapid.T) {
+			p := plans.Draw(rt, "plan")
+			for range most {
+				if f := e.run(t, p); f != nil {
+					// The error has no times and names, because rapid shrinks only if the
+					// error of a smaller run is the same.
+					e.last, most = f, tries
+					rt.Fatalf("rule %s does not hold", f.rule)
+				}
+			}
+		})
+	}
+}
+
+// given reports whether a flag has another value than by default.
+func given(name string) bool {
+	f := flag.Lookup(name)
+	return f != nil && f.Value.String() != f.DefValue
+}
+
+// failure is a run that broke a rule.
+type failure struct {
+	rule   string // the first one
+	faults []string
+	line   string
+}
+
+func (f *failure) String() string {
+	lines := strings.Split(strings.TrimRight(f.line, "\n"), "\n")
+	if len(lines) > firstLines+lastLines {
+		left := fmt.Sprintf("  ... %d more lines ...", len(lines)-firstLines-lastLines)
+		lines = append(append(lines[:firstLines:firstLines], left), lines[len(lines)-lastLines:]...)
+	}
+	return fmt.Sprintf("%s\n\nthe time line:\n%s", strings.Join(f.faults, "\n"), strings.Join(lines, "\n"))
+}
+
+// The number of lines of a time line that a failure shows.
+const firstLines, lastLines = 100, 40

@@ -1,0 +1,301 @@
+package ctrltest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/memoryserver"
+)
+
+// explorer is an operator that was checked.
+type explorer struct {
+	Operator
+	kinds       []memoryserver.Kind // that are served
+	definitions []*extv1.CustomResourceDefinition
+	watched     []schema.GroupKind // of World
+	last        *failure           // the last run that broke a rule
+}
+
+// prepare checks an operator.
+func prepare(op Operator) (*explorer, error) {
+	e := &explorer{Operator: op}
+	if op.Start == nil || len(op.World) == 0 {
+		return nil, errors.New("an Operator needs Start and World")
+	}
+	custom, definitions, err := readCRDs(op.CRDs)
+	if err != nil {
+		return nil, err
+	}
+	e.kinds, e.definitions = append(builtInKinds(), custom...), definitions
+	if e.Patience == 0 {
+		e.Patience = 40 * time.Minute
+	}
+	e.World = nil
+	for _, o := range op.World {
+		kind := o.GetObjectKind().GroupVersionKind()
+		if kind.Empty() {
+			if kind, err = apiutil.GVKForObject(o, scheme.Scheme); err != nil {
+				return nil, fmt.Errorf("World: %T %s has no apiVersion and kind: %w", o, o.GetName(), err)
+			}
+		}
+		i := slices.IndexFunc(e.kinds, func(k memoryserver.Kind) bool { return k.GroupVersionKind == kind })
+		if i < 0 {
+			return nil, fmt.Errorf("World: no CRD has %s", kind)
+		}
+		o = o.DeepCopyObject().(client.Object)
+		o.GetObjectKind().SetGroupVersionKind(kind)
+		if o.GetNamespace() == "" && !e.kinds[i].Cluster {
+			o.SetNamespace("default")
+		}
+		if e.World = append(e.World, o); !slices.Contains(e.watched, kind.GroupKind()) {
+			e.watched = append(e.watched, kind.GroupKind())
+		}
+	}
+	return e, nil
+}
+
+// plan is all that is drawn for a run.
+type plan struct {
+	lags  map[schema.GroupKind]time.Duration // the empty kind: all other ones
+	steps []step
+	world *explorer
+}
+
+// step is a step of a run.
+type step struct {
+	do     string
+	on     int                        // index in World; -1: any object
+	state  *unstructured.Unstructured // set: the object as the user wants it
+	patch  []byte                     // set: the merge patch from the last state
+	kind   schema.GroupKind           // revoke, vanish
+	during int                        // set, remove: the request of the operator in which it happens; 0: at once
+	after  bool                       // it happens after that request, and not before
+	takes  time.Duration              // that request takes so long
+	nth    int                        // faults: which one of the next requests
+	last   time.Duration              // how long it lasts
+	then   time.Duration              // the time until the next step
+}
+
+// The steps.
+const (
+	set     = "set"    // a user creates or changes an object
+	remove  = "delete" // a user deletes it
+	wait    = "wait"
+	restart = "restart"
+	revoke  = "revoke" // the rights for a kind
+	vanish  = "vanish" // a kind is not served
+	outage  = "outage" // of the cloud
+
+	// The faults of a request.
+	conflict = "conflict (409)"
+	busy     = "too many requests (429)"
+	broken   = "internal error (500)"
+	timeOut  = "time-out"
+	lose     = "lost answer"
+	stop     = "stop"       // the process ends after a write
+	pause    = "pause"      // the process is paused before a write, and another one leads
+	loseCall = "lost cloud" // the answer to a call of the cloud
+)
+
+var (
+	faults       = []string{conflict, busy, broken, timeOut, lose, stop, pause, loseCall}
+	ofWrites     = []string{conflict, lose, stop, pause}
+	ofCloud      = []string{outage, loseCall}
+	allSteps     = weighted(map[string]int{set: 6, remove: 4, wait: 1, restart: 2, revoke: 1, vanish: 1, outage: 2, conflict: 3, busy: 1, broken: 1, timeOut: 1, lose: 3, stop: 4, pause: 2, loseCall: 2})
+	withoutCloud = slices.DeleteFunc(slices.Clone(allSteps), func(s string) bool { return slices.Contains(ofCloud, s) })
+)
+
+func weighted(weights map[string]int) (all []string) {
+	// A smaller index is simpler for rapid.
+	for _, s := range []string{wait, set, remove, restart, stop, lose, conflict, broken, busy, timeOut, pause, revoke, vanish, outage, loseCall} {
+		all = append(all, slices.Repeat([]string{s}, weights[s])...)
+	}
+	return all
+}
+
+// draw draws a plan.
+func (e *explorer) draw(t *rapid.T) (p plan) {
+	p.world, p.lags = e, map[schema.GroupKind]time.Duration{}
+	for _, kind := range append([]schema.GroupKind{{}}, e.watched...) {
+		p.lags[kind] = rapid.SampledFrom([]time.Duration{0, 0, 20 * time.Millisecond, 3 * time.Second}).Draw(t, "lag "+kind.Kind)
+	}
+	states := make([]client.Object, len(e.World))
+	write := func(i int) step {
+		s := step{do: set, on: i, patch: []byte("{}")}
+		was := states[i]
+		if was == nil {
+			states[i] = e.World[i].DeepCopyObject().(client.Object)
+		} else {
+			states[i] = was.DeepCopyObject().(client.Object)
+		}
+		if e.Edit != nil && (was != nil || rapid.Bool().Draw(t, "edited")) {
+			e.Edit(t, states[i])
+		}
+		if s.state = plain(states[i]); was != nil {
+			s.patch = mergePatch(plain(was), s.state)
+		}
+		return s
+	}
+	user := func(s step) step {
+		if s.during = rapid.SampledFrom([]int{0, 0, 0, 0, 1, 1, 2, 3, 4}).Draw(t, "during"); s.during > 0 {
+			s.after = rapid.Bool().Draw(t, "after")
+			s.takes = rapid.SampledFrom([]time.Duration{10 * time.Millisecond, 5 * time.Second}).Draw(t, "takes")
+		}
+		s.then = then(t)
+		return s
+	}
+	for i := range e.World {
+		if !chance(t, "left out", 5) {
+			s := write(i)
+			s.then = then(t)
+			p.steps = append(p.steps, s)
+		}
+	}
+	all := allSteps
+	if e.Cloud == nil {
+		all = withoutCloud
+	}
+	for range rapid.IntRange(0, 8).Draw(t, "steps") {
+		s := step{do: rapid.SampledFrom(all).Draw(t, "do"), then: settles}
+		i := rapid.IntRange(0, len(e.World)-1).Draw(t, "object")
+		switch s.do {
+		case set:
+			p.steps = append(p.steps, user(write(i)))
+			continue
+		case remove:
+			p.steps = append(p.steps, user(step{do: remove, on: i}))
+			continue
+		case wait, outage, revoke, vanish:
+			s.last = rapid.SampledFrom([]time.Duration{time.Second, time.Minute, 15 * time.Minute}).Draw(t, "for")
+			s.kind = rapid.SampledFrom(e.watched).Draw(t, "kind")
+		case restart:
+			s.then = then(t)
+		default:
+			s.nth = rapid.SampledFrom([]int{1, 1, 1, 2, 2, 3, 5}).Draw(t, "request")
+			if s.on = i; chance(t, "of any object", 2) {
+				s.on = -1
+			}
+		}
+		p.steps = append(p.steps, s)
+		if s.do == wait || s.do == restart {
+			continue
+		}
+		// Nothing meets the fault unless something happens.
+		if i = rapid.IntRange(0, len(e.World)-1).Draw(t, "then object"); chance(t, "then delete", 3) {
+			p.steps = append(p.steps, user(step{do: remove, on: i}))
+		} else {
+			p.steps = append(p.steps, user(write(i)))
+		}
+		p.steps[len(p.steps)-2].then = 0
+	}
+	return p
+}
+
+// settles is longer than the lag of a watch.
+const settles = 5 * time.Second
+
+// then draws the time until the next step.
+func then(t *rapid.T) time.Duration {
+	return rapid.SampledFrom([]time.Duration{settles, settles, settles, 10 * time.Millisecond, 0}).Draw(t, "then")
+}
+
+// chance draws true with a probability of 1/n, and shrinks to false.
+func chance(t *rapid.T, label string, n int) bool {
+	return rapid.IntRange(0, n-1).Draw(t, label) == n-1
+}
+
+// plain returns an object as users write it.
+func plain(o client.Object) *unstructured.Unstructured {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+	if err != nil {
+		panic(fmt.Sprintf("ctrltest: %T is no object of an API: %v", o, err))
+	}
+	delete(content, "status")
+	u := &unstructured.Unstructured{Object: content}
+	u.SetGroupVersionKind(o.GetObjectKind().GroupVersionKind())
+	for _, field := range []string{"creationTimestamp", "resourceVersion", "uid", "generation"} {
+		unstructured.RemoveNestedField(content, "metadata", field)
+	}
+	return u
+}
+
+// name names an object in messages, as "Record a".
+func name(o client.Object) string {
+	return o.GetObjectKind().GroupVersionKind().Kind + " " + o.GetName()
+}
+
+// GoString describes a plan, one line a step. rapid prints it.
+func (p plan) GoString() string {
+	b := strings.Builder{}
+	b.WriteString("\n")
+	for kind, lag := range p.lags {
+		if lag > 0 && kind.Kind != "" {
+			fmt.Fprintf(&b, "  watches of %s are %s late\n", kind.Kind, lag)
+		}
+	}
+	if lag := p.lags[schema.GroupKind{}]; lag > 0 {
+		fmt.Fprintf(&b, "  watches of other kinds are %s late\n", lag)
+	}
+	for i, s := range p.steps {
+		fmt.Fprintf(&b, "  %d. %s\n", i+1, p.world.describe(s))
+	}
+	return b.String()
+}
+
+// describe describes a step.
+func (e *explorer) describe(s step) (text string) {
+	of := "any object"
+	if s.on >= 0 {
+		of = name(e.World[s.on])
+	}
+	switch s.do {
+	case set:
+		spec, _ := s.state.MarshalJSON()
+		text = fmt.Sprintf("a user writes %s: %s", of, short(strings.TrimSpace(string(spec))))
+		if string(s.patch) != "{}" {
+			text = fmt.Sprintf("a user edits %s: %s", of, short(string(s.patch)))
+		}
+	case remove:
+		text = "a user deletes " + of
+	case wait:
+		text = s.last.String() + " pass"
+	case restart:
+		text = "the operator is restarted"
+	case revoke:
+		text = fmt.Sprintf("the operator has no rights for %s for %s", s.kind.Kind, s.last)
+	case vanish:
+		text = fmt.Sprintf("%s is not served for %s", s.kind.Kind, s.last)
+	case outage:
+		text = fmt.Sprintf("the cloud is down for %s", s.last)
+	case loseCall:
+		text = fmt.Sprintf("the answer to call %d of the cloud is lost", s.nth)
+	default:
+		what := "request"
+		if slices.Contains(ofWrites, s.do) {
+			what = "write"
+		}
+		text = fmt.Sprintf("%s at %s %d of the operator, of %s", s.do, what, s.nth, of)
+	}
+	if s.during > 0 {
+		text += fmt.Sprintf(", %s request %d of the operator", map[bool]string{false: "before", true: "after"}[s.after], s.during)
+	}
+	if s.takes > settles/2 {
+		text += fmt.Sprintf(", which takes %s", s.takes)
+	}
+	if s.then < settles {
+		text += fmt.Sprintf("; %s later:", s.then)
+	}
+	return text
+}

@@ -1,0 +1,310 @@
+package ctrltest
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/memoryserver"
+)
+
+// The names of the rules. The package comment says what each one requires.
+const (
+	RuleSettled = "settled"
+	RuleCycle   = "cycle"
+	RuleTwice   = "twice"
+	RuleRest    = "rest"
+	RuleSpin    = "spin"
+	RuleRestart = "restart"
+	RuleGone    = "gone"
+	RuleLeft    = "left"
+	RuleExit    = "exit"
+)
+
+const (
+	restingWrites   = 16  // of an object that is not Ready, whose errors are retried
+	restingRequests = 100 // for each object
+)
+
+// condition is a condition of an object.
+type condition struct {
+	kind, status, reason, message string
+	generation                    int64
+}
+
+func (c condition) String() string {
+	return fmt.Sprintf("%s=%s (%s, generation %d): %s", c.kind, c.status, c.reason, c.generation, c.message)
+}
+
+// conditions returns the conditions of an object. What has another form is left out.
+func conditions(o *unstructured.Unstructured) (all []condition) {
+	if o == nil {
+		return nil
+	}
+	list, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, item := range list {
+		m, _ := item.(map[string]any)
+		c := condition{}
+		c.kind, _, _ = unstructured.NestedString(m, "type")
+		c.status, _, _ = unstructured.NestedString(m, "status")
+		c.reason, _, _ = unstructured.NestedString(m, "reason")
+		c.message, _, _ = unstructured.NestedString(m, "message")
+		c.generation, _, _ = unstructured.NestedInt64(m, "observedGeneration")
+		all = append(all, c)
+	}
+	return all
+}
+
+// is returns a condition of an object. The zero value: it has none.
+func is(o *unstructured.Unstructured, kind string) condition {
+	for _, c := range conditions(o) {
+		if c.kind == kind {
+			return c
+		}
+	}
+	return condition{}
+}
+
+// readyByCondition is Operator.Ready by default.
+func readyByCondition(o *unstructured.Unstructured) (ready bool, why string) {
+	c := is(o, "Ready")
+	observed := c.generation
+	if observed == 0 {
+		observed, _, _ = unstructured.NestedInt64(o.Object, "status", "observedGeneration")
+	}
+	switch {
+	case c.kind == "", observed != 0 && observed != o.GetGeneration():
+		return false, ""
+	case c.status == string(metav1.ConditionTrue):
+		return true, ""
+	}
+	return false, strings.TrimSpace(c.reason + " " + c.message)
+}
+
+// all returns the objects of a state.
+func (r *run) all() []*unstructured.Unstructured {
+	return r.api.All(func(k *memoryserver.Kind) bool { return k.Kind != leaseKind && k.Kind != definitionKind })
+}
+
+// ours returns the objects of World whose kind has a status, by their names.
+func (r *run) ours(all []*unstructured.Unstructured) map[string]*unstructured.Unstructured {
+	found := map[string]*unstructured.Unstructured{}
+	for _, o := range r.World {
+		for _, is := range all {
+			if name(is) == name(o) && client.ObjectKeyFromObject(is) == client.ObjectKeyFromObject(o) {
+				found[name(o)] = is
+			}
+		}
+	}
+	return found
+}
+
+// managed reports whether the operator reconciles a kind: it has a definition with a
+// status.
+func (r *run) managed(o client.Object) bool {
+	kind := o.GetObjectKind().GroupVersionKind()
+	for _, k := range r.kinds {
+		if k.GroupVersionKind == kind {
+			return k.Status && k.Type == nil
+		}
+	}
+	return false
+}
+
+// requireQuiet requires what holds when all is settled.
+func (r *run) requireQuiet() {
+	all := r.all()
+	ours := r.ours(all)
+	ready := r.Ready
+	if ready == nil {
+		ready = readyByCondition
+	}
+	bad, waits := map[string]bool{}, map[string][]string{}
+	why := map[string]string{}
+	for what, o := range ours {
+		if !r.managed(o) {
+			continue
+		}
+		ok, because := ready(o)
+		bad[what], why[what] = !ok || o.GetDeletionTimestamp() != nil, because
+	}
+	for _, what := range slices.Sorted(maps.Keys(bad)) {
+		o := ours[what]
+		if !bad[what] {
+			continue
+		}
+		if why[what] == "" {
+			r.wrong(RuleSettled, "%s is not Ready for generation %d, and does not say why%s", what, o.GetGeneration(), described(o))
+			continue
+		}
+		waits[what] = r.named(what, why[what])
+		cause := len(waits[what]) == 0
+		for _, other := range waits[what] {
+			at := ours[other]
+			cause = cause || at == nil || at.GetDeletionTimestamp() != nil || bad[other] || o.GetDeletionTimestamp() != nil
+		}
+		if !cause {
+			r.wrong(RuleSettled, "%s says %q, and %s is Ready", what, why[what], strings.Join(waits[what], ", "))
+		}
+	}
+	r.requireCycles(ours, waits)
+	names, _, faults := r.cloud.state()
+	for _, f := range faults {
+		r.wrong(RuleTwice, "%s", f)
+	}
+	for _, rule := range slices.Sorted(maps.Keys(r.Rules)) {
+		if check := r.Rules[rule]; check != nil {
+			if err := check(&State{Objects: all, Cloud: names}); err != nil {
+				r.wrong(rule, "%v", err)
+			}
+		}
+	}
+}
+
+// described returns the deletion, the finalizers and the conditions of an object.
+func described(o *unstructured.Unstructured) (text string) {
+	if o.GetDeletionTimestamp() != nil {
+		text = fmt.Sprintf("; it is being deleted, with the finalizers %q", o.GetFinalizers())
+	}
+	for _, c := range conditions(o) {
+		text += "; " + c.String()
+	}
+	return text
+}
+
+// named returns the objects of World that a message names: the name as a word, and
+// the kind anywhere, or the namespace and the name.
+func (r *run) named(of, message string) (all []string) {
+	for _, o := range r.World {
+		what := name(o)
+		word := regexp.MustCompile(`(^|[^\w.-])` + regexp.QuoteMeta(o.GetName()) + `($|[^\w.-]|[.-](\s|$))`)
+		kind := o.GetObjectKind().GroupVersionKind().Kind
+		if what != of && word.MatchString(message) && strings.Contains(strings.ToLower(message), strings.ToLower(kind)) {
+			all = append(all, what)
+		}
+	}
+	return all
+}
+
+// requireCycles requires that objects that wait for each other say so.
+func (r *run) requireCycles(ours map[string]*unstructured.Unstructured, waits map[string][]string) {
+	for _, what := range slices.Sorted(maps.Keys(waits)) {
+		reached, next, says := map[string]bool{}, []string{what}, false
+		for len(next) > 0 {
+			at := next[0]
+			next = next[1:]
+			for _, other := range waits[at] {
+				if !reached[other] {
+					reached[other], next = true, append(next, other)
+				}
+			}
+			c := is(ours[at], "Ready")
+			says = says || is(ours[at], "Stalled").status == string(metav1.ConditionTrue) || strings.Contains(strings.ToLower(c.reason+c.message), "cycle")
+		}
+		if reached[what] && !says {
+			r.wrong(RuleCycle, "%s waits for itself by way of %s, and none of them says so%s", what, strings.Join(waits[what], ", "), described(ours[what]))
+		}
+	}
+}
+
+// requireRest requires that little happened in the time at rest.
+func (r *run) requireRest(requests, began int) {
+	all := r.all()
+	ours := r.ours(all)
+	settled := true
+	r.mu.Lock()
+	writes := maps.Clone(r.writes)
+	requests = r.requests - requests
+	r.mu.Unlock()
+	for _, what := range slices.Sorted(maps.Keys(writes)) {
+		most := 0
+		if o := ours[what]; o != nil && (is(o, "Ready").status != string(metav1.ConditionTrue)) {
+			most, settled = restingWrites, false
+		}
+		if writes[what] > most {
+			r.wrong(RuleRest, "the operator changed %s %d times in %s without a change by users", what, writes[what], restTime)
+		}
+	}
+	if _, now, _ := r.cloud.state(); now > began && settled && len(writes) == 0 && !r.waiting(ours) {
+		r.wrong(RuleRest, "%d operations of the cloud began in %s without a change by users", now-began, restTime)
+	}
+	if most := restingRequests * (len(all) + 1); requests > most {
+		r.wrong(RuleSpin, "the operator sent %d requests in %s without a change by users, to %d objects", requests, restTime, len(all))
+	}
+}
+
+// waiting reports whether an object is not Ready, so that its work is retried.
+func (r *run) waiting(ours map[string]*unstructured.Unstructured) bool {
+	for _, o := range ours {
+		if r.managed(o) && is(o, "Ready").status != string(metav1.ConditionTrue) {
+			return true
+		}
+	}
+	return false
+}
+
+// stripped returns an object without versions, managed fields and times, and without
+// its conditions if so.
+func stripped(o *unstructured.Unstructured, withoutConditions bool) *unstructured.Unstructured {
+	o = o.DeepCopy()
+	for _, field := range []string{"resourceVersion", "managedFields", "generation", "creationTimestamp"} {
+		unstructured.RemoveNestedField(o.Object, "metadata", field)
+	}
+	list, found, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, c := range list {
+		if m, ok := c.(map[string]any); ok {
+			delete(m, "lastTransitionTime")
+		}
+	}
+	if found && !withoutConditions {
+		_ = unstructured.SetNestedSlice(o.Object, list, "status", "conditions")
+	}
+	if withoutConditions {
+		unstructured.RemoveNestedField(o.Object, "status", "conditions")
+	}
+	return o
+}
+
+// snapshot returns the objects, by their names.
+func (r *run) snapshot() map[string]*unstructured.Unstructured {
+	all := map[string]*unstructured.Unstructured{}
+	for _, o := range r.all() {
+		all[o.GetNamespace()+" "+name(o)] = o
+	}
+	return all
+}
+
+// requireSame requires that the objects are as they were.
+func (r *run) requireSame(before map[string]*unstructured.Unstructured) {
+	now := r.snapshot()
+	for _, key := range slices.Sorted(maps.Keys(before)) {
+		was, is := before[key], now[key]
+		if is == nil {
+			r.wrong(RuleRestart, "%s is gone after a restart", name(was))
+		} else if patch := mergePatch(stripped(was, false), stripped(is, false)); string(patch) != "{}" {
+			r.wrong(RuleRestart, "%s is another one after a restart: it was not settled before, and no event woke it: %s", name(was), short(changes(was, is)))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(now)) {
+		if before[key] == nil {
+			r.wrong(RuleRestart, "%s is created by a restart", name(now[key]))
+		}
+	}
+}
+
+// requireGone requires that nothing is left.
+func (r *run) requireGone() {
+	for _, o := range r.all() {
+		r.wrong(RuleGone, "%s is left%s", name(o), described(o))
+	}
+	names, _, _ := r.cloud.state()
+	for _, n := range names {
+		r.wrong(RuleLeft, "%s is left in the cloud", n)
+	}
+}
