@@ -1,8 +1,16 @@
 package ctrltest_test
 
 import (
+	"flag"
+	"fmt"
 	"os"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -18,4 +26,92 @@ func TestMain(m *testing.M) {
 // TestCorrect: the operator without a mistake keeps the rules.
 func TestCorrect(t *testing.T) { ctrltest.Explore(t, operator(none)) }
 
-func TestTry(t *testing.T) { ctrltest.Explore(t, operator(os.Getenv("MISTAKE"))) }
+// report takes the reports of rapid in place of a test.
+type report struct {
+	*testing.T
+	failed atomic.Bool
+	text   strings.Builder
+}
+
+func (r *report) Helper()                   {}
+func (r *report) Log(...any)                {}
+func (r *report) Logf(string, ...any)       {}
+func (r *report) Failed() bool              { return r.failed.Load() }
+func (r *report) Fail()                     { r.failed.Store(true) }
+func (r *report) FailNow()                  { r.Fail(); runtime.Goexit() }
+func (r *report) Errorf(f string, a ...any) { fmt.Fprintf(&r.text, f, a...); r.Fail() }
+func (r *report) Fatalf(f string, a ...any) { r.Errorf(f, a...); runtime.Goexit() }
+
+// with sets a flag of rapid for a test.
+func with(t *testing.T, name, value string) {
+	f := flag.Lookup(name)
+	was := f.Value.String()
+	if err := flag.Set(name, value); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = flag.Set(name, was) })
+}
+
+// mistakes has a word of each failure.
+var mistakes = map[string]string{
+	lostWakeUp:       "restart: Record www is another one",
+	lateFinalizer:    "left: record-",
+	swallowed:        "Record www",
+	staleCache:       "left: record-",
+	silentDeletion:   "left: record-",
+	swallowedAbsence: "settled: Record www is not Ready",
+	statusEveryPass:  "rest: the operator changed Record www",
+}
+
+// TestMistakes: well-known mistakes are found. TestMeasure says how often one
+// exploration is enough, and it nearly always is.
+func TestMistakes(t *testing.T) {
+	with(t, "rapid.nofailfile", "true")
+	with(t, "rapid.shrinktime", "1ms")
+	for mistake, want := range mistakes {
+		t.Run(mistake, func(t *testing.T) {
+			var got string
+			for range 3 {
+				if got = ctrltest.ExploreWith(t, &report{T: t}, operator(mistake)); got != "" {
+					break
+				}
+			}
+			if !strings.Contains(got, want) {
+				t.Errorf("the failure is\n%s\nwant %q in it", got, want)
+			}
+		})
+	}
+}
+
+var seedOf = regexp.MustCompile(`-rapid\.seed=(\d+)`)
+
+// TestMeasure measures how many explorations find each mistake, and how many seeds
+// repeat it. WINDLASS_EXPLORATIONS is the number of explorations of each.
+func TestMeasure(t *testing.T) {
+	times, _ := strconv.Atoi(os.Getenv("WINDLASS_EXPLORATIONS"))
+	if times == 0 {
+		t.Skip("WINDLASS_EXPLORATIONS is not set")
+	}
+	with(t, "rapid.nofailfile", "true")
+	with(t, "rapid.shrinktime", "1ms")
+	for mistake := range mistakes {
+		found, repeated, begin := 0, 0, time.Now()
+		for range times {
+			with(t, "rapid.seed", "0")
+			first := &report{T: t}
+			if ctrltest.ExploreWith(t, first, operator(mistake)) == "" {
+				continue
+			}
+			found++
+			seed := seedOf.FindStringSubmatch(first.text.String())
+			if seed == nil {
+				t.Fatalf("no seed in %s", first.text.String())
+			}
+			with(t, "rapid.seed", seed[1])
+			if ctrltest.ExploreWith(t, &report{T: t}, operator(mistake)) != "" {
+				repeated++
+			}
+		}
+		fmt.Printf("%s: %d of %d explorations find it, %d seeds repeat it, %s\n", mistake, found, times, repeated, time.Since(begin).Round(time.Second))
+	}
+}

@@ -110,20 +110,15 @@ const (
 )
 
 var (
-	faults       = []string{conflict, busy, broken, timeOut, lose, stop, pause, loseCall}
-	ofWrites     = []string{conflict, lose, stop, pause}
-	ofCloud      = []string{outage, loseCall}
-	allSteps     = weighted(map[string]int{set: 6, remove: 4, wait: 1, restart: 2, revoke: 1, vanish: 1, outage: 2, conflict: 3, busy: 1, broken: 1, timeOut: 1, lose: 3, stop: 4, pause: 2, loseCall: 2})
+	faults   = []string{conflict, busy, broken, timeOut, lose, stop, pause, loseCall}
+	ofWrites = []string{conflict, lose, stop, pause}
+	ofCloud  = []string{outage, loseCall}
+	// rapid draws the first ones of a list more often.
+	allSteps = slices.Concat(
+		[]string{set, set, remove, outage, stop, lose, conflict, set, restart, pause, revoke, vanish, loseCall, set, remove, remove},
+		[]string{wait, broken, timeOut, busy, outage, conflict, stop, lose, conflict, pause, set, restart, vanish, loseCall, remove, stop})
 	withoutCloud = slices.DeleteFunc(slices.Clone(allSteps), func(s string) bool { return slices.Contains(ofCloud, s) })
 )
-
-func weighted(weights map[string]int) (all []string) {
-	// A smaller index is simpler for rapid.
-	for _, s := range []string{wait, set, remove, restart, stop, lose, conflict, broken, busy, timeOut, pause, revoke, vanish, outage, loseCall} {
-		all = append(all, slices.Repeat([]string{s}, weights[s])...)
-	}
-	return all
-}
 
 // draw draws a plan.
 func (e *explorer) draw(t *rapid.T) (p plan) {

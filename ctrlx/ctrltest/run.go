@@ -106,7 +106,7 @@ func (e *explorer) run(t *testing.T, p plan) (f *failure) {
 			// Events of kinds never arrive at the same time.
 			return lag + time.Millisecond + time.Duration(slices.Index(e.watched, kind)+1)*137*time.Microsecond
 		}
-		r.api.Before, r.api.After, r.api.Stored, r.api.Arrived = r.before, r.after, r.stored, r.arrived
+		r.api.Before, r.api.After, r.api.Refused, r.api.Stored, r.api.Arrived = r.before, r.after, r.refused, r.stored, r.arrived
 		var err error
 		if r.users, err = client.New(r.api.Config(user), client.Options{Scheme: kruntime.NewScheme()}); err != nil {
 			t.Fatal(err)
@@ -529,6 +529,13 @@ func (r *run) afterCall(call string) error {
 	r.cloud.loses()
 	r.tell("cloud", "%s: lost answer", call)
 	return ErrCloud
+}
+
+// refused is called after each request that the server refused.
+func (r *run) refused(q memoryserver.Request, err error) {
+	if q.Agent != user && q.Kind.Kind != leaseKind {
+		r.tell(q.Agent, "%s is refused: %v", what(q), err)
+	}
 }
 
 // stored is called with the server's lock when an object changes.

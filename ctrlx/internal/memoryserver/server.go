@@ -76,6 +76,9 @@ type Server struct {
 	// After is called after each such request, without a lock. If it returns an error,
 	// the client gets that error instead of the answer. nil: all answers arrive.
 	After func(Request) error
+	// Refused is called after each such request that the server refuses, without a
+	// lock. nil: nothing.
+	Refused func(Request, error)
 	// Lag is the time that an event of a kind needs to a watch. nil: none. An event
 	// never overtakes an older one of its kind.
 	Lag func(schema.GroupKind) time.Duration
@@ -241,6 +244,9 @@ func (c *call) answer() (any, error) {
 		}
 	}
 	answer, err := c.handle(r.Verb)
+	if err != nil && c.Refused != nil {
+		c.Refused(r, err)
+	}
 	if err == nil && c.After != nil {
 		err = c.After(r)
 	}
