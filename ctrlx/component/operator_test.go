@@ -418,3 +418,27 @@ func TestOptionsAndHooks(t *testing.T) {
 	want := map[string]string{"post-read": "admin", "pre-reconcile": both, "post-reconcile": both, "pre-delete": both, "post-delete": both}
 	same(t, want, users, "the users of the clients")
 }
+
+// The first apply of 59 objects tries and writes each one, and reads none.
+func TestFirstApply(t *testing.T) {
+	t.Parallel()
+	const objects, most = 59, 160
+	var all []string
+	for i := range objects {
+		all = append(all, configMap(fmt.Sprint("a", i), "1"))
+	}
+	o := newOperator(t, nil)
+	o.create(all...)
+	o.ready("True Succeeded", "")
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	reads := 0
+	for _, r := range o.requests {
+		if strings.HasPrefix(r, "GET ") && strings.Contains(r, "/configmaps/") {
+			reads++
+		}
+	}
+	if len(o.requests) > most || reads > 0 {
+		t.Errorf("%d requests, want at most %d; %d of them read a dependent: %q", len(o.requests), most, reads, o.requests)
+	}
+}

@@ -161,7 +161,7 @@ func look(next WaveHandler) WaveHandler {
 func preflight(next WaveHandler) WaveHandler {
 	return func(ctx context.Context, w *Wave) (Result, error) {
 		errs := w.each(func(i int) error {
-			res, err := w.system.dryRun.ApplyChecked(ctx, w.Objects[i].request)
+			res, err := w.system.dryRun.ApplyChecked(ctx, w.results[i].Pending)
 			if err != nil && res.Pending != nil && (w.unchecked(w.Objects[i], err) || noDryRun(err)) {
 				err, res.Outcome = nil, dependents.Created
 				if res.Pending.Live != nil {

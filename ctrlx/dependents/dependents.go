@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -185,9 +186,10 @@ func (d *Dependents) Check(ctx context.Context, owner Owner, obj client.Object) 
 
 // ApplyChecked works as [Dependents.ApplyObject] for a request of
 // [Dependents.Check], which stays as it is. It makes a pass over many objects
-// cheaper, because it checks nothing again. For [Result.Pending] of
-// [Dependents.DryRun] it also reads nothing: it writes the object in the
-// version that the dry-run has read, or returns a conflict.
+// cheaper, because it checks nothing again. For [Result.Pending] it also reads
+// nothing: it writes the object in the version that was read. If the object has
+// another version, it reads the object of [Dependents.ReadOnly] again, and returns
+// a conflict for that of [Dependents.DryRun].
 //
 // A nil request, one of another Dependents, and one of a kind that is not
 // served or of metadata are errors that wrap [ErrInvalid].
@@ -210,7 +212,13 @@ func (d *Dependents) ApplyChecked(ctx context.Context, checked *Request) (Result
 	r := *checked
 	r.of, r.via = d, via
 	d.follow(ctx, applying, &r)
-	return d.handler(applying)(ctx, &r)
+	res, err := d.handler(applying)(ctx, &r)
+	if r.looked && apierrors.IsConflict(err) { // the cache was stale, or does not have the object
+		r = *checked
+		r.of, r.via, r.Live, r.seen, r.looked = d, via, nil, false, false
+		return d.handler(applying)(ctx, &r)
+	}
+	return res, err
 }
 
 // ApplyObject applies one object and returns what happened. An object that is

@@ -18,7 +18,8 @@ const (
 
 // DryRun returns d with writes that the API server tries and does not store. A
 // result that needs a write has [Result.Pending], is not settled, and says what
-// the write would do. Objects are read past the cache, and nothing is followed.
+// the write would do. Objects are read past the cache, except a
+// [Result.Pending] of ReadOnly, and nothing is followed.
 // A dry-run counts as no correction of a field.
 //
 // Apply, Prune and Delete then return what a pass would wait for. For the
@@ -40,14 +41,14 @@ func dryRun(next Handler) Handler {
 // outer links see in [Result.Pending] that nothing was written, so they remember
 // no write.
 func (r *Request) try(ctx context.Context, write Handler) (Result, error) {
+	pending := *r
+	pending.seen, pending.looked = true, r.of.mode == looking
 	switch r.of.mode {
 	case writing:
 		return write(ctx, r)
 	case looking:
-		return Result{Outcome: Waiting, Pending: r, Object: r.Live, Message: "it was not written yet"}, nil
+		return Result{Outcome: Waiting, Pending: &pending, Object: r.Live, Message: "it was not written yet"}, nil
 	}
-	pending := *r
-	pending.seen = true
 	res, err := write(ctx, r)
 	res.Pending = &pending
 	if err == nil && res.Message == "" && (res.Outcome == Created || res.Outcome == Updated) {

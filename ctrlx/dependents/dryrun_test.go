@@ -125,6 +125,49 @@ func TestPending(t *testing.T) {
 	}
 }
 
+// TestLooked tries the write of an object as ReadOnly has read it, without another
+// read. If the cache was stale, or did not have the object, it is read live.
+func TestLooked(t *testing.T) {
+	t.Parallel()
+	edit := func(w *world) { w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["other"] = "x" }) }
+	cases := map[string]struct {
+		reason  string
+		exists  bool
+		changes func(*world) // after the look
+		want    []string
+		outcome dependents.Outcome
+	}{
+		"Create":  {"the API server refuses to create an object that exists", false, nil, []string{"write ConfigMap a"}, dependents.Created},
+		"Update":  {"the version is the precondition", true, nil, []string{"write ConfigMap a"}, dependents.Updated},
+		"Stale":   {"another writer was faster", true, edit, []string{"write ConfigMap a", "live get ConfigMap a", "patch ConfigMap a", "write ConfigMap a"}, dependents.Updated},
+		"Missing": {"the cache did not have it", false, func(w *world) { w.foreign("kubectl", "k", "1") }, []string{"write ConfigMap a", "live get ConfigMap a", "patch ConfigMap a", "write ConfigMap a"}, dependents.Updated},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			if tc.exists {
+				w.settle(configMap(nil, []string{"k", "1"}))
+			}
+			looked, err := w.ReadOnly().ApplyObject(t.Context(), w.owner, configMap(nil, []string{"k", "2"}))
+			must(t, err)
+			if tc.changes != nil {
+				tc.changes(w)
+			}
+			w.calls = nil
+			tried, err := w.DryRun().ApplyChecked(t.Context(), looked.Pending)
+			must(t, err)
+			if diff := cmp.Diff(tc.want, w.calls); diff != "" || tried.Outcome != tc.outcome || tried.Pending == nil {
+				t.Errorf("%s: got %s, calls (-want +got):\n%s", tc.reason, tried.Outcome, diff)
+			}
+			w.calls = nil
+			if res, err := w.ApplyChecked(t.Context(), tried.Pending); err != nil || res.Outcome != tc.outcome || strings.Contains(strings.Join(w.calls, " "), "get") {
+				t.Errorf("%s: the write: %s, %v, calls %q", tc.reason, res.Outcome, err, w.calls)
+			}
+		})
+	}
+}
+
 // A dry-run is no correction of a field. So the next pass corrects it, and does not
 // count it as contested.
 func TestDryRunIsNotRemembered(t *testing.T) {

@@ -50,6 +50,7 @@ type Request struct {
 	of       *Dependents
 	via      access
 	seen     bool // Live is set, so that Read reads nothing
+	looked   bool // Live may be stale: ReadOnly read it from the cache
 	ref      checks.Ref
 	gvk      schema.GroupVersionKind
 	kind     *kind                      // nil: not served; never in Apply
