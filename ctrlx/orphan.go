@@ -93,6 +93,17 @@ func (o *orphans) drop(name types.NamespacedName) (obj client.Object, ok bool) {
 	return obj, ok
 }
 
+// left reports whether an event reported that an object is gone which a live read
+// finds: it left the cache, whose selector no longer fits. It drops the orphan, because
+// another process may have the object now.
+func (o *orphans) left(name types.NamespacedName, uid types.UID) (left bool) {
+	o.dropIf(name, func(at *orphan) bool {
+		left = at.gone && at.obj.GetUID() == uid
+		return left
+	})
+	return left
+}
+
 // begin begins a pass over the orphan of a name; nil: there is none.
 func (o *orphans) begin(name types.NamespacedName, now time.Time) *orphan {
 	o.mu.Lock()
@@ -225,6 +236,9 @@ func (r *Reconciler[T]) deleteOrphan(ctx context.Context, req reconcile.Request)
 	now := r.kind.New()
 	err := r.engine.Live().Get(ctx, req.NamespacedName, now)
 	switch {
+	case err == nil && r.orphans.left(req.NamespacedName, now.GetUID()):
+		r.forget(req)
+		return reconcile.Result{}, nil
 	case err == nil && r.orphans.has(req.NamespacedName, now.GetUID()):
 		return reconcile.Result{}, fmt.Errorf("ctrlx: %s: a write did not find the object, and a live read does", r.name)
 	case err == nil:

@@ -1,0 +1,157 @@
+package ctrlx_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// shard starts a manager for the databases with a label. If selects is true, its cache has no others. If it is false,
+// its reconciler ignores the others, and they can be awaited.
+func (o *operator) shard(name string, selects bool) {
+	o.t.Helper()
+	ops := flow.Operations[*testv1.Database]{
+		Apply: func(_ context.Context, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
+			return flow.Done(), o.note("%s puts %s", name, req.Resource.Name)
+		},
+		Delete: func(_ context.Context, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
+			return flow.Done(), o.note("%s deletes %s", name, req.Resource.Name)
+		},
+	}
+	ext := extensions{OwnerCheck: waitsForCluster.OwnerCheck, PreCheck: chain.New(checks.ResourceIs("open", func(d *testv1.Database) string {
+		if d.Spec.Size == 0 {
+			return "set spec.size"
+		}
+		return ""
+	}))}
+	skip, options := true, cache.Options{DefaultNamespaces: map[string]cache.Config{o.namespace: {}}}
+	if selects {
+		options.ByObject = map[client.Object]cache.ByObject{&testv1.Database{}: {Label: labels.SelectorFromSet(labels.Set{"shard": name})}}
+	} else {
+		ext.EntryCheck = chain.New(checks.Check("shard", func(_ ctxt, req *checks.Request[*testv1.Database]) (checks.Result, error) {
+			if req.Resource.Labels["shard"] != name {
+				return checks.Ignore("another shard has it"), nil
+			}
+			return checks.Proceed(), nil
+		}))
+	}
+	mgr, err := ctrl.NewManager(o.rest(), ctrl.Options{
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Cache: options, Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
+	})
+	if err == nil {
+		err = ctrlx.New(o.controller(name), ops, ext, ctrlx.WithOwner(func(d *testv1.Database) checks.Ref {
+			if d.Spec.Cluster == "" {
+				return checks.Ref{}
+			}
+			return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Database", Name: d.Spec.Cluster}
+		})).SetupWithManager(mgr)
+	}
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	o.t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			o.t.Error(err)
+		}
+	})
+}
+
+// controller returns the name of the controller of a shard, which no other test has.
+func (o *operator) controller(shard string) string { return "Shard-" + shard + "-" + o.namespace }
+
+// inShard creates a database with a label. owner is the name of another database, or empty.
+func (o *operator) inShard(shard, name, owner string, size int) *testv1.Database {
+	o.t.Helper()
+	d := &testv1.Database{Spec: testv1.DatabaseSpec{Cluster: owner, Size: size}}
+	d.Namespace, d.Name, d.Labels = o.namespace, name, map[string]string{"shard": shard}
+	if err := api.Create(o.t.Context(), d); err != nil {
+		o.t.Fatal(err)
+	}
+	return d
+}
+
+// Two managers share the databases of a namespace. Each database waits for one of the other manager. An event wakes
+// it, because the resync is an hour.
+func TestShardsWakeEachOther(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	owners := []*testv1.Database{o.inShard("a", "a-owner", "", 0), o.inShard("b", "b-owner", "", 0)}
+	o.inShard("a", "a-waiter", "b-owner", 1)
+	o.inShard("b", "b-waiter", "a-owner", 1)
+	o.shard("a", false)
+	o.shard("b", false)
+	for _, waiter := range []string{"a-waiter", "b-waiter"} {
+		o.until(waiter, "False OwnerNotReady")
+	}
+	for _, owner := range owners {
+		if err := api.Patch(t.Context(), owner, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"size":1}}`))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, waiter := range []string{"a-waiter", "b-waiter"} {
+		o.until(waiter, "True Succeeded")
+	}
+	asked := o.asked()
+	slices.Sort(asked)
+	if diff := cmp.Diff([]string{"a puts a-owner", "a puts a-waiter", "b puts b-owner", "b puts b-waiter"}, asked); diff != "" {
+		t.Errorf("each manager applies the databases of its shard once: -want +got\n%s", diff)
+	}
+}
+
+// A database gets the label of another shard. The cache of the first shard reports a deletion, and the database still
+// exists: the first shard deletes nothing, and its pass does not fail.
+func TestDatabaseChangesShard(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	d := o.inShard("a", "db", "", 1)
+	o.shard("a", true)
+	o.until("db", "True Succeeded")
+	passes := func() (n, failed float64) {
+		got := seriesOf(t, o.controller("a"))
+		for _, result := range []string{"success", "error", "requeue", "requeue_after"} {
+			n += got["reconcile_total "+result]
+		}
+		return n, got["reconcile_total error"]
+	}
+	before, _ := passes()
+	if err := api.Patch(t.Context(), d, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"shard":"b"}}}`))); err != nil {
+		t.Fatal(err)
+	}
+	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+		n, _ := passes()
+		return n > before, nil
+	}); err != nil {
+		t.Fatal("no pass follows the change of the shard")
+	}
+	o.shard("b", true)
+	if err := api.Delete(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	o.until("db", "gone")
+	if _, failed := passes(); failed > 0 {
+		t.Errorf("%v passes of the first shard failed", failed)
+	}
+	if diff := cmp.Diff([]string{"a puts db", "b deletes db"}, o.asked()); diff != "" {
+		t.Errorf("only the second shard deletes: -want +got\n%s", diff)
+	}
+}
