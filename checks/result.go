@@ -343,20 +343,13 @@ type refSet struct {
 
 func (s *refSet) add(ref *Ref) {
 	const short = 8 // faster to search than a map
-	if s.has[*ref] {
+	switch {
+	case s.has == nil && slices.Contains(s.refs, *ref) || s.has[*ref]:
 		return
-	}
-	if s.has == nil {
-		for i := range s.refs {
-			if s.refs[i] == *ref {
-				return
-			}
-		}
-		if len(s.refs) == short {
-			s.has = make(map[Ref]bool, 2*short)
-			for _, r := range s.refs {
-				s.has[r] = true
-			}
+	case s.has == nil && len(s.refs) == short:
+		s.has = make(map[Ref]bool, 2*short)
+		for _, r := range s.refs {
+			s.has[r] = true
 		}
 	}
 	if s.has != nil {
