@@ -1,14 +1,14 @@
 # make test is the second command of the README. It needs Go and a shell, and prints what it proved. The other targets:
 #
 #   make verify         proves the rest of what CI proves, stage by stage (VERIFY below), and prints the seconds of each stage
-#   make nightly        looks for mistakes that no list has: the soak, a sample of mutants of every package, fuzzing. LONG=1 runs
-#                       the long forms: all mutants, and FUZZTIME for each fuzz target
+#   make nightly        looks for mistakes that no list has: the soak, a sample of mutants of every package, fuzzing, the
+#                       benchmarks. LONG=1 runs the long forms: all mutants, and FUZZTIME for each fuzz target
 #   make fmt            formats the Go files
 #   make generate       writes the generated files of examples/operator and examples/component
 #   make api            records the exported names in tools/api
 #   make bench          runs the benchmarks of the root module
-#   make bench-peers    prints the table of costs of other libraries, in about a minute
-#   make bench-ctrlx    measures passes and wake-ups of ctrlx and of code by hand, with an API server, in some minutes
+#   make benchmarks     prints the table of tools/benchmarks: each cost, and that of code by hand or of another library. It fails
+#                       if a ratio is worse than its bound. It starts an API server and takes about 20 minutes
 #   make mutate         makes small changes of the code in PKG (mutants), and prints those that no test notices; SAMPLE=200 SEED=1
 #                       tries some of them
 #   make cover          measures the coverage of the root module by its own tests, and writes cover.html
@@ -139,9 +139,9 @@ programs: envtest
 
 nightly soak fuzz: export RAPID_SEED = 0
 
-.PHONY: nightly soak fuzz mutate api release-diff release bench bench-peers bench-ctrlx cover clean
+.PHONY: nightly soak fuzz mutate api release-diff release bench benchmarks cover clean
 
-nightly: soak fuzz mutate
+nightly: soak fuzz mutate benchmarks
 
 api:
 	$(RELEASE) api
@@ -183,14 +183,8 @@ bin/envtest/kube-controller-manager: tools/envtest/go.mod tools/envtest/go.sum
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
-bench-peers:
-	@cd tools/benchmarks && GOWORK=off $(GO) run ./peers
-
-bench-ctrlx: envtest
-	@cd ctrlx && $(GO) test -run '^$$' -bench 'Pass' . && \
-		$(GO) test -run '^$$' -bench 'Controller|WakeUp' -benchtime 7x -timeout 30m . && \
-		$(GO) test -run '^$$' -bench Memory -benchtime 1x . && \
-		$(GO) test -run '^$$' -bench 'Memory|Changed' ./internal/index
+benchmarks: envtest
+	@cd tools/benchmarks && KUBEBUILDER_ASSETS=$${KUBEBUILDER_ASSETS:-$(CURDIR)/bin/envtest} GOWORK=off $(GO) run . -server
 
 cover:
 	$(GO) test -coverpkg=./... -coverprofile=cover.out ./...

@@ -1,4 +1,4 @@
-package benchmarks
+package main
 
 import (
 	"context"
@@ -91,19 +91,18 @@ func tenEvents(tracer trace.Tracer) func(ctx context.Context) {
 	}
 }
 
-// costs holds pairs of functions whose times are compared in one run. limit is
-// the ratio that a may take to b.
+// costs holds pairs of functions whose times are compared in one run. The bounds are in
+// main.go.
 var costs = []struct {
-	name  string
-	limit float64
-	a, b  func(ctx context.Context)
+	name string
+	a, b func(ctx context.Context)
 }{
-	{"noop provider/bare chain of ten", 1.03, call(links(10).Observe(spans(tracenoop.NewTracerProvider()))), call(links(10))},
-	{"quiet chain of ten/bare and two log-level checks", 1, quiet(10), bareAndChecks(10)},
-	{"quiet chain of fifty/bare and two log-level checks", 1, quiet(50), bareAndChecks(50)},
-	{"recorded pass with ten events/by hand", 1.6, pools(flow.WithObserver(spans(always))), tenEvents(always.Tracer("x"))},
-	{"recorded chain of ten/by hand", 1.6, recordedChain(), tenOnParent()},
-	{"recorded child span/bare Start and End", 1.15, childSpan(), bareSpan()},
+	{"noop provider/bare chain of ten", call(links(10).Observe(spans(tracenoop.NewTracerProvider()))), call(links(10))},
+	{"quiet chain of ten/bare and two log-level checks", quiet(10), bareAndChecks(10)},
+	{"quiet chain of fifty/bare and two log-level checks", quiet(50), bareAndChecks(50)},
+	{"recorded pass with ten events/by hand", pools(flow.WithObserver(spans(always))), tenEvents(always.Tracer("x"))},
+	{"recorded chain of ten/by hand", recordedChain(), tenOnParent()},
+	{"recorded child span/bare Start and End", childSpan(), bareSpan()},
 }
 
 func call(c chain.Chain[int, int]) func(context.Context) {
@@ -190,21 +189,6 @@ func BenchmarkTelemetry(b *testing.B) {
 				b.ReportMetric(ratio.Of(times(c.a), times(c.b), ratio.Options{Samples: 200}), "x")
 				b.ReportMetric(0, "ns/op")
 			}
-		})
-	}
-}
-
-// The limits apply to an idle machine. The test permits 1.5 times as much, for
-// busy machines.
-func TestCosts(t *testing.T) {
-	ratio.InVerify(t)
-	for _, c := range costs {
-		t.Run(c.name, func(t *testing.T) {
-			got := ratio.Of(times(c.a), times(c.b), ratio.Options{})
-			if got > 1.5*c.limit {
-				t.Errorf("%.2fx, the limit is %.2fx", got, c.limit)
-			}
-			t.Logf("%.2fx, the limit is %.2fx", got, c.limit)
 		})
 	}
 }

@@ -1,16 +1,13 @@
-package main
+// Package peers has the same call through n links in this library, in others, and in
+// closures nested by hand. A processor predicts about twenty return addresses, so the
+// links of deep chains cost more with any peer.
+package peers
 
-import (
-	"context"
-	"runtime/debug"
-)
+import "context"
 
 // peer is one way to put n links around an end.
 type peer struct {
-	key             string // in the names of benchmarks
-	module          string // the table shows its version; empty for none
-	name, variation string
-	remark          string // the differences to nested closures
+	name string // of the benchmark
 
 	// compose composes n links that only call the next. It returns a function
 	// that calls the composition a number of times. The loop is in that
@@ -18,39 +15,11 @@ type peer struct {
 	compose func(n int) func(calls int)
 }
 
-// peers holds the compared ways. The first is the unit.
+// peers holds the compared ways. alice and chi compose http.Handlers: an interface, two
+// arguments, no result. chi has one more call before the links.
 var peers = []peer{
-	{"hand", "", "closures nested by hand", "", "the unit", byHand},
-	{"windlass", "", "**windlass**", "", "the same closures as by hand", windlass},
-	{"windlass-disabled", "", "**windlass**", "with an observer that is not enabled", "one call of Enabled per call", windlassDisabled},
-	{"windlass-otelx-quiet", "", "**windlass**", "with otelx and no listener", "no SDK installed, no logger; checked once per call", windlassOtelxQuiet},
-	{"alice", "github.com/justinas/alice", "alice", "", "`http.Handler`: an interface, two arguments, no result", aliceCalls},
-	{"chi", "github.com/go-chi/chi/v5", "chi", "", "`http.Handler`, one more call before the links", chiCalls},
-}
-
-// title returns the name of a peer in the table.
-func (p peer) title() string {
-	title := p.name
-	if v := version(p.module); v != "" {
-		title += " " + v
-	}
-	if p.variation != "" {
-		title += ", " + p.variation
-	}
-	return title
-}
-
-// version returns the version of a module in this program; empty if it has
-// none.
-func version(module string) string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, m := range info.Deps {
-			if m.Path == module {
-				return m.Version
-			}
-		}
-	}
-	return ""
+	{"hand", byHand}, {"windlass", windlass}, {"windlass-disabled", windlassDisabled}, {"windlass-otelx-quiet", windlassOtelxQuiet},
+	{"alice", aliceCalls}, {"chi", chiCalls},
 }
 
 // sizes holds the measured numbers of links.

@@ -1,4 +1,4 @@
-package main
+package peers
 
 import (
 	"fmt"
@@ -6,23 +6,34 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/windlass-go/windlass/internal/testing/race"
 	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
+// BenchmarkPeers measures a call. x-by-hand is its time divided by that of closures
+// nested by hand; the two are measured in turn.
 func BenchmarkPeers(b *testing.B) {
 	for _, p := range peers {
 		for _, n := range sizes {
-			b.Run(fmt.Sprintf("impl=%s/n=%d", p.key, n), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/n=%d", p.name, n), func(b *testing.B) {
 				run := p.compose(n)
 				b.ReportAllocs()
 				b.ResetTimer()
 				run(b.N)
+				b.StopTimer()
+				b.ReportMetric(ratio.Of(hundred(run), hundred(byHand(n)), ratio.Options{Samples: 100, Sample: 250 * time.Microsecond}), "x-by-hand")
 			})
 		}
 	}
 }
+
+// hundred returns a function that makes a hundred calls, for times.
+func hundred(run func(calls int)) func() { return func() { run(100) } }
+
+// once returns a function that makes one call, for allocations.
+func once(run func(calls int)) func() { return func() { run(1) } }
 
 // isLink matches the names of links: passHTTP[...].func1,
 // (*passSmithy[...]).HandleInitialize, pass17.
@@ -59,7 +70,7 @@ func count(t *testing.T, run func(calls int), calls int) (links []int) {
 func TestPeersDoTheWork(t *testing.T) {
 	for _, p := range peers {
 		for _, n := range sizes {
-			t.Run(fmt.Sprintf("impl=%s/n=%d", p.key, n), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s/n=%d", p.name, n), func(t *testing.T) {
 				got := count(t, p.compose(n), 3)
 				if want := []int{n, n, n}; fmt.Sprint(got) != fmt.Sprint(want) {
 					t.Errorf("three calls reached the end through %v links, want %v", got, want)
@@ -76,10 +87,10 @@ func TestWindlassCostsWhatNestedClosuresCost(t *testing.T) {
 		t.Skip("the race detector is slow and allocates")
 	}
 	for _, p := range peers {
-		if !strings.HasPrefix(p.key, "windlass") {
+		if !strings.HasPrefix(p.name, "windlass") {
 			continue
 		}
-		t.Run(p.key, func(t *testing.T) {
+		t.Run(p.name, func(t *testing.T) {
 			if got := testing.AllocsPerRun(100, once(p.compose(10))); got != 0 {
 				t.Errorf("a call allocates %v times, want 0", got)
 			}
