@@ -67,11 +67,14 @@ func (c *Cloud) Begin(name string, deletes bool) {
 }
 
 // End notes that an operation on a resource is over. exists reports whether the
-// resource exists now.
+// resource exists now. It does nothing if that is known.
 func (c *Cloud) End(name string, exists bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.operations[name] == nil {
+		if c.exists[name] && exists || !c.exists[name] && !exists {
+			return // it is known
+		}
 		c.began++
 	}
 	delete(c.operations, name)

@@ -3,6 +3,7 @@ package ctrltest
 import (
 	"bufio"
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -49,11 +51,22 @@ func builtInKinds() []memoryserver.Kind {
 			plural.Resource = "endpoints"
 		}
 		_, status := of.FieldByName("Status")
-		kinds = append(kinds, memoryserver.Kind{
-			GroupVersionKind: kind, Plural: plural.Resource, Status: status, Cluster: slices.Contains(inCluster, kind.Kind), Type: object,
-		})
+		k := memoryserver.Kind{GroupVersionKind: kind, Plural: plural.Resource, Status: status, Cluster: slices.Contains(inCluster, kind.Kind), Type: object}
+		if kind.Kind == "Secret" {
+			k.Default = encodeStrings
+		}
+		kinds = append(kinds, k)
 	}
 	return kinds
+}
+
+// encodeStrings moves stringData of a Secret to data.
+func encodeStrings(secret map[string]any) {
+	texts, _, _ := unstructured.NestedStringMap(secret, "stringData")
+	delete(secret, "stringData")
+	for key, text := range texts {
+		_ = unstructured.SetNestedField(secret, base64.StdEncoding.EncodeToString([]byte(text)), "data", key)
+	}
 }
 
 // readCRDs returns the kinds of the definitions in files and folders, and the

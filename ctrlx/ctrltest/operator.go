@@ -37,8 +37,7 @@ type Operator struct {
 	Cloud func(*Cloud)
 	// Ready reports whether an object of World is as users want it, or else why not.
 	// An empty why means that the object does not say it, which breaks RuleSettled.
-	// It gets no object that is being deleted as long as that is the reason. nil: the
-	// condition Ready decides, if it is for the present generation.
+	// An object of World that why names must be a cause, too. nil: [ReadyCondition].
 	Ready func(o *unstructured.Unstructured) (ready bool, why string)
 	// Rules are further rules, by name. nil as a value switches off the rule of that
 	// name.

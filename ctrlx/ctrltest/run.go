@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"net/http"
 	"runtime"
 	"slices"
@@ -577,6 +578,10 @@ func changes(was, now *unstructured.Unstructured) string {
 		if old[c.kind] != c.String() {
 			words = append(words, c.String())
 		}
+		delete(old, c.kind)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(old)) {
+		words = append(words, "without "+kind)
 	}
 	patch := string(mergePatch(stripped(was, true), stripped(now, true)))
 	if patch != "{}" {

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"pgregory.net/rapid"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/windlass-go/windlass/ctrlx/ctrltest"
+	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+)
+
+// TestExplore: the operator keeps the rules of ctrltest, whatever users do and
+// whichever requests fail.
+func TestExplore(t *testing.T) {
+	var cloud *Cloud
+	kind := func(name string) metav1.TypeMeta {
+		return metav1.TypeMeta{APIVersion: v1.GroupVersion.String(), Kind: name}
+	}
+	ctrltest.Explore(t, ctrltest.Operator{
+		CRDs: []string{"config/crd"},
+		World: []client.Object{
+			&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "admin"}, StringData: map[string]string{"password": "change-me"}},
+			&v1.Cluster{TypeMeta: kind("Cluster"), ObjectMeta: metav1.ObjectMeta{Name: "demo"}, Spec: v1.ClusterSpec{Size: 3}},
+			&v1.Database{TypeMeta: kind("Database"), ObjectMeta: metav1.ObjectMeta{Name: "orders"}, Spec: v1.DatabaseSpec{Cluster: "demo", PasswordSecret: "admin", RetentionDays: 30}},
+		},
+		Edit: func(t *rapid.T, o client.Object) {
+			switch o := o.(type) {
+			case *corev1.Secret:
+				o.StringData = map[string]string{"password": rapid.SampledFrom([]string{"one", "two"}).Draw(t, "password")}
+			case *v1.Cluster:
+				o.Spec.Size, o.Spec.Stopped = rapid.Int32Range(2, 4).Draw(t, "size"), rapid.Bool().Draw(t, "stopped")
+			case *v1.Database:
+				o.Spec.RetentionDays = rapid.SampledFrom([]int32{30, 60, longestRetention + 1}).Draw(t, "retention")
+			}
+		},
+		Ready: func(o *unstructured.Unstructured) (ready bool, why string) {
+			if ready, why = ctrltest.ReadyCondition(o); strings.Contains(why, `in state "Stopped"`) {
+				why = "users stopped the cluster" // it is Ready, so it must not be named as the cause
+			}
+			return ready, why
+		},
+		Rules: map[string]func(*ctrltest.State) error{
+			// The database of a cluster that is being deleted says DependencyCycle only
+			// after its next resync or a restart.
+			ctrltest.RuleRestart: nil,
+		},
+		Cloud: func(c *ctrltest.Cloud) { cloud = reporting(c) },
+		Start: func(ctx context.Context, config *rest.Config) error {
+			skip := true
+			operator, err := NewOperator(config, cloud, ctrl.Options{
+				Metrics: metricsserver.Options{BindAddress: "0"}, Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
+			})
+			if err != nil {
+				return err
+			}
+			return operator.Start(ctx)
+		},
+	})
+}
+
+// reporting returns a cloud that reports its operations to c. It does so whenever it
+// reads its clock, which each call does.
+func reporting(c *ctrltest.Cloud) *Cloud {
+	cloud := NewCloud()
+	began := map[string]*operation{}
+	cloud.now = func() time.Time {
+		now := time.Now()
+		for id, thing := range cloud.things {
+			op := thing.operation
+			if op == nil {
+				continue
+			}
+			if began[id] != op {
+				began[id] = op
+				c.Begin(id, op.deletes)
+			}
+			if !now.Before(op.until) {
+				c.End(id, !op.deletes)
+			}
+		}
+		for id := range began {
+			if cloud.things[id] == nil {
+				delete(began, id)
+				c.End(id, false)
+			}
+		}
+		return now
+	}
+	return cloud
+}
