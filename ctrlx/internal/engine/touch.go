@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -18,12 +19,12 @@ import (
 // of an object stands for its data. So two versions without a difference in the data
 // must count as one.
 type touches struct {
-	// writing is read-locked by each write. An event takes the lock, so it waits for the
-	// writes under way: one of them may have caused it.
-	writing sync.RWMutex
-
 	n  atomic.Int32 // the number of objects, so that digests cost nothing without any
 	mu sync.Mutex
+	// writing has a channel for each write under way, which closes at its end. An event
+	// waits for these writes: one of them may have caused it. No lock is held during a
+	// write, because the clock of testing/synctest stops for locks.
+	writing map[chan struct{}]bool
 	// as has the versions that writes made, until an event brings a later one. The object
 	// in this version counts as it was in an earlier one.
 	as map[index.ID]map[string]string
@@ -43,8 +44,7 @@ func (e *Engine) Touch(ctx context.Context, id index.ID, from string, write func
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	t := &e.touches
-	t.writing.RLock()
-	defer t.writing.RUnlock()
+	defer t.begin()()
 	to, err := write(ctx)
 	if err != nil || to == "" || to == from {
 		return err
@@ -64,8 +64,29 @@ func (e *Engine) Touch(ctx context.Context, id index.ID, from string, write func
 
 // wait waits for the writes under way, before an event is handled.
 func (t *touches) wait() {
-	t.writing.Lock()
-	defer t.writing.Unlock()
+	t.mu.Lock()
+	all := slices.Collect(maps.Keys(t.writing))
+	t.mu.Unlock()
+	for _, ended := range all {
+		<-ended
+	}
+}
+
+// begin notes that a write begins. Call the result at its end.
+func (t *touches) begin() (end func()) {
+	ended := make(chan struct{})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.writing == nil {
+		t.writing = map[chan struct{}]bool{}
+	}
+	t.writing[ended] = true
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.writing, ended)
+		close(ended)
+	}
 }
 
 // heard forgets the versions before that of an event, after it was handled.
