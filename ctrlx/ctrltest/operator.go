@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,30 +73,78 @@ func Explore(t *testing.T, op Operator) {
 }
 
 const (
-	rounds = 3 // of rapid.Check, with 100 runs each
-	tries  = 3 // of a run that may fail only sometimes
+	rounds     = 3 // of rapid.Check, with 100 runs each
+	shrinkTime = 20 * time.Second
 )
 
 // explore draws runs until one breaks a rule.
 func (e *explorer) explore(t *testing.T, tb rapid.TB) {
 	plans := rapid.Custom(e.draw)
-	rounds, most := rounds, 1
+	rounds, tries := rounds, 1
 	if given("rapid.seed") || given("rapid.failfile") {
-		rounds, most = 1, tries
+		rounds, tries = 1, 3 // the run is known to fail, and may depend on the order of goroutines
 	}
+	failed := ""
 	for range rounds {
 		rapid.Check(tb, func(rt *rapid.T) {
 			p := plans.Draw(rt, "plan")
-			for range most {
-				if f := e.run(t, p); f != nil {
-					// The error has no times and names, because rapid shrinks only if the
-					// error of a smaller run is the same.
-					e.last, most = f, tries
-					rt.Fatalf("rule %s does not hold", f.rule)
+			if e.last == nil {
+				if f := e.tried(t, p, tries, ""); f != nil {
+					failed, e.last = p.GoString(), e.shrink(t, p, f)
 				}
+			}
+			// The shrinking of rapid ends soon, because no other plan fails.
+			if e.last != nil && failed == p.GoString() {
+				rt.Fatalf("rule %s does not hold", e.last.rule)
 			}
 		})
 	}
+}
+
+// tried runs a plan until it breaks a rule, at most so many times. An empty rule is
+// any one.
+func (e *explorer) tried(t *testing.T, p plan, times int, rule string) *failure {
+	for range times {
+		if f := e.run(t, p); f != nil && (rule == "" || rule == f.rule) {
+			return f
+		}
+	}
+	return nil
+}
+
+// shrink returns the failure of the smallest plan that breaks the same rule: it drops
+// steps one by one, and then delays.
+func (e *explorer) shrink(t *testing.T, p plan, f *failure) *failure {
+	end := time.Now().Add(shrinkTime)
+	try := func(smaller plan) bool {
+		if time.Now().After(end) {
+			return false
+		}
+		g := e.tried(t, smaller, 2, f.rule)
+		if g != nil {
+			p, f = smaller, g
+		}
+		return g != nil
+	}
+	for again := true; again; {
+		again = false
+		for i := len(p.steps) - 1; i >= 0; i-- {
+			q := p
+			q.steps = slices.Delete(slices.Clone(p.steps), i, i+1)
+			again = try(q) || again
+		}
+	}
+	q := p
+	q.lags = nil
+	try(q)
+	for i, s := range p.steps {
+		if q := p; s.then < settles {
+			q.steps = slices.Clone(p.steps)
+			q.steps[i].then = settles
+			try(q)
+		}
+	}
+	return f
 }
 
 // given reports whether a flag has another value than by default.
@@ -108,6 +157,7 @@ func given(name string) bool {
 type failure struct {
 	rule   string // the first one
 	faults []string
+	steps  string
 	line   string
 }
 
@@ -117,7 +167,7 @@ func (f *failure) String() string {
 		left := fmt.Sprintf("  ... %d more lines ...", len(lines)-firstLines-lastLines)
 		lines = append(append(lines[:firstLines:firstLines], left), lines[len(lines)-lastLines:]...)
 	}
-	return fmt.Sprintf("%s\n\nthe time line:\n%s", strings.Join(f.faults, "\n"), strings.Join(lines, "\n"))
+	return fmt.Sprintf("%s\n\nthe steps:%s\nthe time line:\n%s", strings.Join(f.faults, "\n"), f.steps, strings.Join(lines, "\n"))
 }
 
 // The number of lines of a time line that a failure shows.

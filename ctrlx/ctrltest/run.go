@@ -78,13 +78,13 @@ func (e *explorer) run(t *testing.T, p plan) (f *failure) {
 	stuck := time.AfterFunc(2*time.Minute, func() {
 		stacks := make([]byte, 1<<20)
 		panic("ctrltest: a run does not end within two minutes of real time. The operator waits for something outside of the run, " +
-			"such as a listener or a connection, or runs without end:\n" + string(stacks[:runtime.Stack(stacks, true)]))
+			"such as a listener or a connection, or for a mutex whose owner waits for an answer, or runs without end:\n" + string(stacks[:runtime.Stack(stacks, true)]))
 	})
 	defer stuck.Stop()
 	defer func() {
 		// The bubble says that goroutines are left when it cannot end.
-		if p := recover(); p != nil {
-			f = &failure{RuleExit, []string{fmt.Sprintf("%s: %v:\n%s", RuleExit, p, left())}, ""}
+		if problem := recover(); problem != nil {
+			f = &failure{RuleExit, []string{fmt.Sprintf("%s: %v:\n%s", RuleExit, problem, left())}, p.GoString(), ""}
 		}
 	}()
 	// One of these sleeps until the time of the last error, which may be the end of
@@ -116,7 +116,7 @@ func (e *explorer) run(t *testing.T, p plan) (f *failure) {
 		r.stop()
 		synctest.Wait()
 		if len(r.faults) > 0 {
-			f = &failure{r.rule, r.faults, strings.Join(r.line, "\n")}
+			f = &failure{r.rule, r.faults, p.GoString(), strings.Join(r.line, "\n")}
 		}
 	})
 	return f
@@ -162,7 +162,9 @@ func (r *run) story(t *testing.T) {
 	time.Sleep(settles)
 	r.again.Wait()
 	r.quiet("the steps and the faults are over")
-	r.requireQuiet()
+	if r.requireQuiet(); r.broken() {
+		return
+	}
 
 	before := r.snapshot()
 	r.mu.Lock()
@@ -173,11 +175,15 @@ func (r *run) story(t *testing.T) {
 	r.tell("run", "nothing changes for %s", restTime)
 	time.Sleep(restTime)
 	settle()
-	r.requireRest(requests, began)
+	if r.requireRest(requests, began); r.broken() {
+		return
+	}
 
 	r.restart()
 	r.quiet("the operator was restarted")
-	r.requireSame(before)
+	if r.requireSame(before); r.broken() {
+		return
+	}
 
 	order := slices.Clone(r.World)
 	if len(r.plan.steps)%2 == 1 {
@@ -189,6 +195,13 @@ func (r *run) story(t *testing.T) {
 	}
 	r.quiet("users have deleted all objects")
 	r.requireGone()
+}
+
+// broken reports whether a rule does not hold.
+func (r *run) broken() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.faults) > 0
 }
 
 func must(t *testing.T, err error) {
