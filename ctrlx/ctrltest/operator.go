@@ -115,7 +115,7 @@ func (e *explorer) tried(t *testing.T, p plan, times int, rule string) *failure 
 // shrink returns the failure of the smallest plan that breaks the same rule: it drops
 // steps one by one, and then delays.
 func (e *explorer) shrink(t *testing.T, p plan, f *failure) *failure {
-	end := time.Now().Add(shrinkTime)
+	end := time.Now().Add(e.shrinks)
 	try := func(smaller plan) bool {
 		if time.Now().After(end) {
 			return false

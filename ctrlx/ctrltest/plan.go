@@ -25,12 +25,13 @@ type explorer struct {
 	kinds       []memoryserver.Kind // that are served
 	definitions []*extv1.CustomResourceDefinition
 	watched     []schema.GroupKind // of World
-	last        *failure           // the last run that broke a rule
+	last        *failure           // the run that broke a rule
+	shrinks     time.Duration      // the time for shrinking it
 }
 
 // prepare checks an operator.
 func prepare(op Operator) (*explorer, error) {
-	e := &explorer{Operator: op}
+	e := &explorer{Operator: op, shrinks: shrinkTime}
 	if op.Start == nil || len(op.World) == 0 {
 		return nil, errors.New("an Operator needs Start and World")
 	}
