@@ -104,8 +104,8 @@ func (c *Cloud) loses() {
 	}
 }
 
-// state returns the resources, the number of operations that began, and what was
-// wrong.
+// state returns the resources, the number of operations that began, and the
+// operations that began twice.
 func (c *Cloud) state() (names []string, began int, faults []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

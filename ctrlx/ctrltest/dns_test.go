@@ -83,6 +83,8 @@ type fakeDNS struct {
 	records map[string]int
 }
 
+// put:
+
 // put creates or changes a record.
 func (f *fakeDNS) put(id string, ttl int) error {
 	return f.Do(fmt.Sprintf("PUT %s with TTL %d", id, ttl), func() error {
@@ -93,6 +95,8 @@ func (f *fakeDNS) put(id string, ttl int) error {
 		return nil
 	})
 }
+
+// :put
 
 func (f *fakeDNS) get(id string) (ttl int, found bool, err error) {
 	err = f.Do("GET "+id, func() error {
@@ -288,6 +292,7 @@ func operator(mistake string) ctrltest.Operator {
 	zone := &Zone{object{TypeMeta: metav1.TypeMeta{APIVersion: dns.String(), Kind: "Zone"}, ObjectMeta: metav1.ObjectMeta{Name: "z"}, Spec: spec{Enabled: true}}}
 	record := &Record{object{TypeMeta: metav1.TypeMeta{APIVersion: dns.String(), Kind: "Record"}, ObjectMeta: metav1.ObjectMeta{Name: "www"}, Spec: spec{Zone: "z", TTL: 60}}}
 	return ctrltest.Operator{
+		// operator:
 		Cloud: func(c *ctrltest.Cloud) { cloud = &fakeDNS{Cloud: c, records: map[string]int{}} },
 		Start: func(ctx context.Context, c *rest.Config) error { return runDNS(ctx, c, cloud, mistake) },
 		CRDs:  []string{"testdata"},
@@ -300,5 +305,6 @@ func operator(mistake string) ctrltest.Operator {
 				o.Spec.TTL = rapid.IntRange(1, 3).Draw(t, "ttl")
 			}
 		},
+		// :operator
 	}
 }

@@ -12,7 +12,7 @@
 //
 // # A run
 //
-// [Explore] draws 100 runs. In each one, users create the objects of World, edit,
+// [Explore] draws 300 runs. In each one, users create the objects of World, edit,
 // delete and create them again. Meanwhile:
 //
 //   - Watches lag, each kind by another time, so that events of kinds overtake
@@ -23,10 +23,12 @@
 //     sends its write when another process leads.
 //   - The rights for a kind are revoked for a while, or the kind is not served.
 //   - The cloud is down, or its answer is lost ([Cloud]).
-//   - A user acts during a request of the operator.
+//   - A user acts during a request of the operator, and the events arrive before
+//     its answer.
 //
 // Then all faults end, and after [Operator.Patience] the rules must hold. Explore
-// restarts the operator, deletes all objects, and compares again.
+// compares the objects again after a time at rest, after a restart, and after
+// users delete everything. A run ends at the first broken rule.
 //
 // # The rules
 //
@@ -36,38 +38,44 @@
 //   - [RuleCycle]: objects that wait for each other say so.
 //   - [RuleTwice]: no operation of the cloud begins while another one for the same
 //     resource is under way.
-//   - [RuleRest]: nothing is written when nothing changes.
-//   - [RuleSpin]: few requests are sent when nothing changes.
-//   - [RuleRestart]: a restart changes no object. An object that waits for an
-//     event that was lost does not survive this.
+//   - [RuleRest]: hardly anything is written when nothing changes. Three writes of
+//     an object in 80 minutes are allowed, and 16 if it is not Ready.
+//   - [RuleSpin]: at most 100 requests for each object are sent in that time, and
+//     3,000 in a run.
+//   - [RuleRestart]: a restart changes no object, apart from times. This finds the
+//     objects that wait for a lost event.
 //   - [RuleGone]: after users delete all objects, all are gone, also the
 //     dependents.
 //   - [RuleLeft]: then nothing is left in the cloud.
-//   - [RuleExit]: the operator does not end again and again.
+//   - [RuleExit]: the operator does not end ten times, and leaves no goroutine.
 //
 // [Operator.Rules] adds rules and switches these off.
 //
 // # The failure
 //
-// The failure names the rule and shows a time line: who wrote what, which event
-// arrived when, which fault happened. rapid drops steps as long as the failure
-// stays. The message has the flag -rapid.failfile, which repeats it. More runs:
-// -rapid.checks=1000.
+// The failure names the rule, the smallest steps that break it, and a time line: who
+// wrote an object, when an event arrived, which fault happened. Explore shrinks by
+// dropping steps one by one, for at most 20 seconds. The flag -rapid.seed or
+// -rapid.failfile in the message repeats it. Draw more runs with -rapid.checks:
+// three times as many.
 //
-// # What is simulated
+// # The simulation
 //
 // A run is a bubble of [testing/synctest] with an API server in memory. Its clock
 // jumps to the next timer when every goroutine of the operator waits, so hours
-// take no time, and no run sleeps. A run is quiet when nothing but timers can
-// happen.
+// take no time, and no run sleeps. Everything is quiet if nothing but timers can
+// happen until the end of Patience.
 //
 // So the operator must not wait for anything outside of the bubble:
 //
 //   - Switch off the listeners of the manager: Metrics and HealthProbeBindAddress
-//     "0", no webhooks. A listener stops the clock, and Explore says so.
+//     "0", no webhooks.
 //   - Set Controller.SkipNameValidation, because each run starts a manager.
 //   - Talk to a fake cloud in this process, without sockets.
+//   - Hold no mutex during a request if other goroutines wait for the mutex.
 //   - All goroutines end soon after the context.
+//
+// If the clock stops, Explore ends the test after two minutes with all stacks.
 //
 // The API server stores what it gets. It adds the defaults of the CRDs, and has
 // server-side apply, finalizers, the status subresource, selectors and garbage
@@ -75,11 +83,13 @@
 // controllers of built-in kinds, and subresources other than status. It takes a
 // list as one value in server-side apply.
 //
-// # What a seed repeats
+// # A seed
 //
 // A seed repeats the run: the objects, the steps, the faults and their places. It
 // does not repeat the order of goroutines that run at the same moment, and the
-// jitter of retries in client-go. A failure that needs one of those orders may
-// need several tries. The test of this package measures that at least 19 of 20
-// seeds repeat.
+// jitter of retries in client-go. A run that is repeated by a seed is tried three
+// times. TestMeasure measures how many seeds repeat their failure.
+//
+// Do not run Explore in parallel with other tests: it sets GOMAXPROCS to 1, and
+// takes the error handlers of apimachinery away for the time of a run.
 package ctrltest

@@ -32,9 +32,9 @@ type Operator struct {
 	// Edit changes an object of World as a user does: draw what changes. It gets a
 	// copy as users wrote it last, without status. nil: users only create and delete.
 	Edit func(t *rapid.T, o client.Object)
-	// Cloud makes a new fake of what the operator manages outside of the cluster. It
-	// is called before each run, and Start must use that fake. The fake reports to
-	// the argument. nil: there is none.
+	// Cloud makes a new fake of the service outside of the cluster that the operator
+	// manages. It is called before each run, and Start must use that fake. The fake
+	// reports to the argument. nil: there is none.
 	Cloud func(*Cloud)
 	// Ready reports whether an object of World is as users want it, or else why not.
 	// An empty why means that the object does not say it, which breaks RuleSettled.

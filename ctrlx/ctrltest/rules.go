@@ -43,7 +43,7 @@ func (c condition) String() string {
 	return fmt.Sprintf("%s=%s (%s, generation %d): %s", c.kind, c.status, c.reason, c.generation, c.message)
 }
 
-// conditions returns the conditions of an object. What has another form is left out.
+// conditions returns the conditions of an object. A value of another form is left out.
 func conditions(o *unstructured.Unstructured) (all []condition) {
 	if o == nil {
 		return nil

@@ -47,7 +47,7 @@ type run struct {
 	vanished map[schema.GroupKind]time.Time
 	down     time.Time      // until when the cloud does not answer
 	requests int            // of the operator
-	sent     map[string]int // the same, by what they are
+	sent     map[string]int // the requests and calls of each description
 	writes   map[string]int // changes by the operator, by object
 	exits    int
 	rule     string
