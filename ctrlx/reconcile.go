@@ -134,7 +134,7 @@ func (r *core) notSetUp() error {
 
 // unread ends a pass that could not read the object. An object that is gone is no error.
 func (r *core) unread(req reconcile.Request, retry bool, err error) error {
-	if apierrors.IsNotFound(err) {
+	if apierr.Reader.NotFound(err) {
 		r.forget(req)
 		return nil
 	}
@@ -447,5 +447,12 @@ func (r *core) countFailure(out flow.Outcome) {
 	gauges.CountFailure(r.name, out.Retry() == classify.OnChange || out.Retry() == classify.Never)
 }
 
-// ignoreGone drops the error that an object is not there any more, for there is nothing to write then.
-func ignoreGone(err error) error { return client.IgnoreNotFound(err) }
+// ignoreGone drops the error that an object does not exist any more, because there is
+// nothing to write then. It keeps the error of a kind that is not served now, which
+// has the same code: the object may exist.
+func ignoreGone(err error) error {
+	if apierr.Reader.NotFound(err) {
+		return nil
+	}
+	return err
+}

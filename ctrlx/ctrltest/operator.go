@@ -98,6 +98,9 @@ func (e *explorer) explore(t *testing.T, tb rapid.TB) {
 				rt.Fatalf("rule %s does not hold", e.last.rule)
 			}
 		})
+		if e.last != nil {
+			tb.Fatalf("rule %s does not hold", e.last.rule) // rapid did not fail
+		}
 	}
 }
 

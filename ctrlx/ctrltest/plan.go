@@ -236,8 +236,8 @@ func name(o client.Object) string {
 func (p plan) GoString() string {
 	b := strings.Builder{}
 	b.WriteString("\n")
-	for kind, lag := range p.lags {
-		if lag > 0 && kind.Kind != "" {
+	for _, kind := range p.world.watched {
+		if lag := p.lags[kind]; lag > 0 {
 			fmt.Fprintf(&b, "  watches of %s are %s late\n", kind.Kind, lag)
 		}
 	}
