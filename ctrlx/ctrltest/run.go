@@ -440,8 +440,9 @@ func (r *run) before(q memoryserver.Request) error {
 	now := time.Now()
 	switch r.requests++; {
 	case r.requests > mostRequests:
+		first := r.requests == mostRequests+1
 		r.mu.Unlock()
-		if r.requests == mostRequests+1 {
+		if first {
 			r.wrong(RuleSpin, "the operator sent %d requests", mostRequests)
 		}
 		return errSpin
