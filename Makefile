@@ -134,7 +134,7 @@ ratios:
 
 # programs runs each example once. examples/component starts a kube-apiserver.
 programs: envtest
-	@for example in aks buckets component kusto privateendpoint redis operator; do \
+	@for example in aks buckets component kusto privateendpoint redis operator/demo; do \
 		echo "go run ./examples/$$example"; $(GO) run "./examples/$$example" >/dev/null; done
 
 nightly soak fuzz: export RAPID_SEED = 0

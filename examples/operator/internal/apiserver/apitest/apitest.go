@@ -1,4 +1,5 @@
-package main
+// Package apitest starts the API server of the tests.
+package apitest
 
 import (
 	"bytes"
@@ -21,74 +22,76 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	"github.com/windlass-go/windlass/examples/operator/config"
+	"github.com/windlass-go/windlass/examples/operator/internal/apiserver"
 	"github.com/windlass-go/windlass/internal/testing/smallserver"
 )
 
 // The tests that need an API server share one, each in its own namespace. The
-// definitions are installed. startServer sets the variables.
+// definitions are installed. Namespace and RequireKube set Config and API.
 var (
-	server     *envtest.Environment // nil: the small server
-	config     *rest.Config
-	api        client.WithWatch
-	stopServer = func() {}
+	server *envtest.Environment // nil: the small server
+	Config *rest.Config
+	API    client.WithWatch
+	stop   = func() {}
 )
 
-func TestMain(m *testing.M) {
-	logs(false, os.Stderr)
+// Main runs the tests of a package, and then stops the server.
+func Main(m *testing.M) {
 	code := m.Run()
-	stopServer()
+	stop()
 	os.Exit(code)
 }
 
-// isKube reports whether the tests run on kube-apiserver, as in make verify.
-func isKube() bool { return os.Getenv("WINDLASS_KUBE_APISERVER") == "1" }
+// IsKube reports whether the tests run on kube-apiserver, as in make verify.
+func IsKube() bool { return os.Getenv("WINDLASS_KUBE_APISERVER") == "1" }
 
-// requireKube starts kube-apiserver for a test that needs rights or another
+// RequireKube starts kube-apiserver for a test that needs rights or another
 // server. It skips the test on the small server.
-func requireKube(t *testing.T) {
+func RequireKube(t *testing.T) {
 	t.Helper()
-	if !isKube() {
+	if !IsKube() {
 		t.Skip("it needs kube-apiserver: run make verify, or set WINDLASS_KUBE_APISERVER=1 after make envtest")
 	}
-	if err := startServer(); err != nil {
+	if err := start(); err != nil {
 		t.Fatal(err)
 	}
 }
 
-var startServer = sync.OnceValue(func() error {
+var start = sync.OnceValue(func() error {
 	var files []string // of the roles; the small server has none
-	start := startSmall
-	if isKube() {
-		start, files = startKube, []string{"config/rbac/account.yaml", "config/rbac/role.yaml"}
+	begin := startSmall
+	if IsKube() {
+		begin, files = startKube, []string{"rbac/account.yaml", "rbac/role.yaml"}
 	}
-	err := start()
+	err := begin()
 	if err != nil {
 		return err
 	}
-	config.QPS = -1
-	if api, err = newClient(config); err != nil {
+	Config.QPS = -1
+	if API, err = apiserver.NewClient(Config); err != nil {
 		return err
 	}
-	if err := install(context.Background(), api); err != nil {
+	if err := apiserver.Install(context.Background(), API); err != nil {
 		return err
 	}
 	return apply(files...)
 })
 
 func startSmall() error {
-	file, stop, err := smallserver.Start()
+	file, end, err := smallserver.Start()
 	if err != nil {
 		return err
 	}
-	stopServer = stop
-	config, err = clientcmd.BuildConfigFromFlags("", file)
+	stop = end
+	Config, err = clientcmd.BuildConfigFromFlags("", file)
 	return err
 }
 
 func startKube() (err error) {
 	server = &envtest.Environment{BinaryAssetsDirectory: assets(), ControlPlaneStartTimeout: 5 * time.Minute, ControlPlaneStopTimeout: 5 * time.Minute}
-	stopServer = func() { _ = server.Stop() }
-	if config, err = server.Start(); err != nil {
+	stop = func() { _ = server.Stop() }
+	if Config, err = server.Start(); err != nil {
 		return fmt.Errorf("no kube-apiserver starts from %s (make envtest builds it, KUBEBUILDER_ASSETS names another folder): %w", assets(), err)
 	}
 	return nil
@@ -99,19 +102,19 @@ func assets() string {
 	if folder := os.Getenv("KUBEBUILDER_ASSETS"); folder != "" {
 		return folder
 	}
-	folder, _ := filepath.Abs("../../bin/envtest")
+	folder, _ := filepath.Abs("../../../bin/envtest") // a test runs in its folder, demo or cmd
 	return folder
 }
 
 // apply creates the objects of files.
 func apply(files ...string) error {
 	for _, file := range files {
-		objects, err := load(file)
+		objects, err := Load(file)
 		if err != nil {
 			return err
 		}
 		for _, obj := range objects {
-			if err := api.Create(context.Background(), obj); err != nil {
+			if err := API.Create(context.Background(), obj); err != nil {
 				return fmt.Errorf("%s: %w", file, err)
 			}
 		}
@@ -119,9 +122,9 @@ func apply(files ...string) error {
 	return nil
 }
 
-// load reads the objects of a file.
-func load(file string) (all []*unstructured.Unstructured, err error) {
-	data, err := os.ReadFile(file)
+// Load reads the objects of a file.
+func Load(file string) (all []*unstructured.Unstructured, err error) {
+	data, err := config.Files.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -137,22 +140,22 @@ func load(file string) (all []*unstructured.Unstructured, err error) {
 	}
 }
 
-// namespace creates a namespace for a test.
-func namespace(t *testing.T) string {
+// Namespace creates a namespace for a test.
+func Namespace(t *testing.T) string {
 	t.Helper()
-	if err := startServer(); err != nil {
+	if err := start(); err != nil {
 		t.Fatal(err)
 	}
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
-	if err := api.Create(t.Context(), ns); err != nil {
+	if err := API.Create(t.Context(), ns); err != nil {
 		t.Fatal(err)
 	}
 	return ns.Name
 }
 
-// kubeconfig writes a configuration file for kube-apiserver. as is the user; empty:
+// Kubeconfig writes a configuration file for kube-apiserver. as is the user; empty:
 // an administrator.
-func kubeconfig(t *testing.T, as, namespace string) string {
+func Kubeconfig(t *testing.T, as, namespace string) string {
 	t.Helper()
 	c, err := clientcmd.Load(server.KubeConfig)
 	if err != nil {
@@ -171,9 +174,9 @@ func kubeconfig(t *testing.T, as, namespace string) string {
 	return file
 }
 
-// eventually fails the test unless holds returns true before many pauses are
+// Eventually fails the test unless holds returns true before many pauses are
 // over. It has no deadline, which a busy machine would miss.
-func eventually(t *testing.T, holds func() (bool, error)) {
+func Eventually(t *testing.T, holds func() (bool, error)) {
 	t.Helper()
 	var err error
 	for range 2000 {
@@ -189,5 +192,5 @@ func eventually(t *testing.T, holds func() (bool, error)) {
 	}
 }
 
-// account is the user of the deployed operator.
-const account = "system:serviceaccount:kusto-operator:kusto-operator"
+// Account is the user of the deployed operator.
+const Account = "system:serviceaccount:kusto-operator:kusto-operator"

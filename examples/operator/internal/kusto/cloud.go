@@ -1,4 +1,6 @@
-package main
+// Package kusto is a simulated database service: the example has it in place of
+// the SDK of a cloud. Copy nothing from here.
+package kusto
 
 import (
 	"cmp"
@@ -81,21 +83,21 @@ type Call struct {
 // The durations of operations. A created or started cluster serves some time
 // after the operation ends.
 const (
-	clusterTakes   = 3 * time.Second
-	clusterServes  = 1500 * time.Millisecond // longer than the shortest delay of a pass, so that a pass sees the state before
-	clusterStops   = 800 * time.Millisecond
-	databaseTakes  = 500 * time.Millisecond
-	askAgainIn     = 200 * time.Millisecond // the Retry-After of polls
-	clusterDeleted = time.Second
+	ClusterTakes   = 3 * time.Second
+	ClusterServes  = 1500 * time.Millisecond // longer than the shortest delay of a pass, so that a pass sees the state before
+	ClusterStops   = 800 * time.Millisecond
+	DatabaseTakes  = 500 * time.Millisecond
+	AskAgainIn     = 200 * time.Millisecond // the Retry-After of polls
+	ClusterDeleted = time.Second
 )
 
-// longestRetention is in days. The cloud accepts a longer one, but its
+// LongestRetention is in days. The cloud accepts a longer one, but its
 // operation fails.
-const longestRetention = 3650
+const LongestRetention = 3650
 
-// NewCloud returns an empty cloud.
-func NewCloud() *Cloud {
-	return &Cloud{ID: rand.Text(), now: time.Now, things: map[string]*Thing{}, operations: map[string]*operation{}}
+// New returns an empty cloud. now is its clock.
+func New(now func() time.Time) *Cloud {
+	return &Cloud{ID: rand.Text(), now: now, things: map[string]*Thing{}, operations: map[string]*operation{}}
 }
 
 // Get returns a thing.
@@ -125,20 +127,20 @@ func (c *Cloud) Put(id string, desired Thing, correlation string) (made Thing, t
 	if err != nil {
 		return Thing{}, "", err
 	}
-	op := &operation{id: id, until: c.now().Add(databaseTakes)}
+	op := &operation{id: id, until: c.now().Add(DatabaseTakes)}
 	provisioning := v1.ProvisioningUpdating
 	if t == nil {
 		t = &Thing{}
 		c.things[id] = t
 		provisioning = v1.ProvisioningCreating
-		if isCluster(id) {
+		if IsCluster(id) {
 			t.State = v1.StateCreating
-			op.until, op.then, op.serves = c.now().Add(clusterTakes), v1.StateRunning, clusterServes
+			op.until, op.then, op.serves = c.now().Add(ClusterTakes), v1.StateRunning, ClusterServes
 		}
 	}
-	if op.before = *t; desired.RetentionDays > longestRetention {
+	if op.before = *t; desired.RetentionDays > LongestRetention {
 		op.fails = &Refusal{http.StatusConflict, "RetentionTooLong",
-			fmt.Sprintf("The cluster has room for %d days, not for %d.", longestRetention, desired.RetentionDays)}
+			fmt.Sprintf("The cluster has room for %d days, not for %d.", LongestRetention, desired.RetentionDays)}
 	}
 	t.SKU, t.Size, t.RetentionDays, t.ProvisioningState = desired.SKU, desired.Size, desired.RetentionDays, provisioning
 	t.Password, t.PasswordVersion = desired.Password, desired.PasswordVersion
@@ -154,11 +156,11 @@ func (c *Cloud) Post(id, action, correlation string) (changed Thing, token strin
 	if err != nil {
 		return Thing{}, "", err
 	}
-	op := &operation{id: id, until: c.now().Add(clusterStops), then: v1.StateStopped}
+	op := &operation{id: id, until: c.now().Add(ClusterStops), then: v1.StateStopped}
 	t.State, t.ProvisioningState = v1.StateStopping, v1.ProvisioningUpdating
 	if action == "start" {
 		t.State = v1.StateStarting
-		op.then, op.serves = v1.StateRunning, clusterServes
+		op.then, op.serves = v1.StateRunning, ClusterServes
 	}
 	return *t, c.begin(t, op), nil
 }
@@ -172,9 +174,9 @@ func (c *Cloud) Delete(id, correlation string) (token string, err error) {
 	if err != nil {
 		return "", err
 	}
-	op := &operation{id: id, until: c.now().Add(databaseTakes), deletes: true}
-	if isCluster(id) {
-		op.until = c.now().Add(clusterDeleted)
+	op := &operation{id: id, until: c.now().Add(DatabaseTakes), deletes: true}
+	if IsCluster(id) {
+		op.until = c.now().Add(ClusterDeleted)
 		t.State = v1.StateDeleting
 	}
 	t.ProvisioningState = v1.ProvisioningDeleting
@@ -197,7 +199,7 @@ func (c *Cloud) Poll(token string) (Status, error) {
 	c.note(Call{Verb: "POLL", ID: op.id})
 	switch {
 	case c.now().Before(op.until):
-		return Status{Again: askAgainIn}, nil
+		return Status{Again: AskAgainIn}, nil
 	case op.fails != nil:
 		return Status{Failed: op.fails}, nil
 	}
@@ -220,6 +222,28 @@ func (c *Cloud) Password(id string) string {
 		return t.Password
 	}
 	return ""
+}
+
+// FailPolls makes the next polls fail with 503.
+func (c *Cloud) FailPolls(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.away = n
+}
+
+// ForgetOperation forgets the last operation of a thing, which keeps its state.
+func (c *Cloud) ForgetOperation(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.operations, c.things[id].operation.token)
+	c.things[id].operation = &operation{id: id}
+}
+
+// Remove removes a thing, as another client does.
+func (c *Cloud) Remove(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.things, id)
 }
 
 // admit accepts or refuses a request and returns its thing. A PUT of a missing
@@ -295,14 +319,15 @@ func (c *Cloud) refuse(verb, id, correlation string, status int, code, message s
 	return &Refusal{status, code, message}
 }
 
-// clusterID and databaseID return the ID of a thing. A namespace is a resource
+// ClusterID and DatabaseID return the ID of a thing. A namespace is a resource
 // group.
-func clusterID(namespace, name string) string {
+func ClusterID(namespace, name string) string {
 	return fmt.Sprintf("/resourceGroups/%s/clusters/%s", cmp.Or(namespace, "default"), name)
 }
 
-func databaseID(namespace, cluster, name string) string {
-	return clusterID(namespace, cluster) + "/databases/" + name
+func DatabaseID(namespace, cluster, name string) string {
+	return ClusterID(namespace, cluster) + "/databases/" + name
 }
 
-func isCluster(id string) bool { return !strings.Contains(id, "/databases/") }
+// IsCluster reports whether an ID is of a cluster.
+func IsCluster(id string) bool { return !strings.Contains(id, "/databases/") }

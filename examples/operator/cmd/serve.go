@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/examples/operator/internal/controller"
+	"github.com/windlass-go/windlass/examples/operator/internal/kusto"
 )
 
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;create;update,namespace=kusto-operator
@@ -16,7 +19,7 @@ import (
 // serve runs the operator as it is deployed: for all namespaces, one replica at
 // a time, until the context ends. namespace has the lease of the leader.
 func serve(ctx context.Context, config *rest.Config, namespace, metrics string) error {
-	operator, err := NewOperator(config, NewCloud(), ctrl.Options{
+	operator, err := controller.NewOperator(config, kusto.New(time.Now), ctrl.Options{
 		LeaderElection:                true,
 		LeaderElectionID:              "operator.kusto.example.com",
 		LeaderElectionNamespace:       namespace,

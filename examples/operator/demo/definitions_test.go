@@ -1,7 +1,7 @@
 package main
 
 import (
-	"path/filepath"
+	"io/fs"
 	"strings"
 	"testing"
 
@@ -10,6 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+	"github.com/windlass-go/windlass/examples/operator/config"
+	"github.com/windlass-go/windlass/examples/operator/internal/apiserver/apitest"
 )
 
 func TestSpecs(t *testing.T) {
@@ -28,12 +30,12 @@ func TestSpecs(t *testing.T) {
 		"NoRetention":  {reason: "a retention is positive", obj: &v1.Database{Spec: v1.DatabaseSpec{Cluster: "demo", RetentionDays: -1}}, want: "spec.retentionDays"},
 		"LongRetained": {reason: "a retention has a maximum", obj: &v1.Database{Spec: v1.DatabaseSpec{Cluster: "demo", RetentionDays: 36501}}, want: "spec.retentionDays"},
 	}
-	where := namespace(t)
+	where := apitest.Namespace(t)
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			tc.obj.SetNamespace(where)
 			tc.obj.SetName("x-" + strings.ToLower(name))
-			refused(t, tc.reason, api.Create(t.Context(), tc.obj), tc.want)
+			refused(t, tc.reason, apitest.API.Create(t.Context(), tc.obj), tc.want)
 		})
 	}
 }
@@ -52,11 +54,11 @@ func refused(t *testing.T, reason string, err error, field string) {
 
 func TestDefaults(t *testing.T) {
 	t.Parallel()
-	where := namespace(t)
+	where := apitest.Namespace(t)
 	c := &v1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: where, Name: "c"}}
 	d := &v1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: where, Name: "d"}, Spec: v1.DatabaseSpec{Cluster: "c"}}
 	for _, obj := range []client.Object{c, d} {
-		if err := api.Create(t.Context(), obj); err != nil {
+		if err := apitest.API.Create(t.Context(), obj); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -67,36 +69,36 @@ func TestDefaults(t *testing.T) {
 
 func TestDatabasesCannotBeMoved(t *testing.T) {
 	t.Parallel()
-	d := &v1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: namespace(t), Name: "d"}, Spec: v1.DatabaseSpec{Cluster: "here"}}
-	if err := api.Create(t.Context(), d); err != nil {
+	d := &v1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: apitest.Namespace(t), Name: "d"}, Spec: v1.DatabaseSpec{Cluster: "here"}}
+	if err := apitest.API.Create(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
 	d.Spec.Cluster = "there"
-	refused(t, "the cluster of a database cannot change", api.Update(t.Context(), d), "a database cannot be moved")
+	refused(t, "the cluster of a database cannot change", apitest.API.Update(t.Context(), d), "a database cannot be moved")
 	found := &v1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: d.Namespace, Name: "found"}}
-	if err := api.Create(t.Context(), found); err != nil {
+	if err := apitest.API.Create(t.Context(), found); err != nil {
 		t.Fatal(err)
 	}
 	found.Status.Cluster = "here"
-	if err := api.Status().Update(t.Context(), found); err != nil {
+	if err := apitest.API.Status().Update(t.Context(), found); err != nil {
 		t.Fatal(err)
 	}
 	found.Spec.Cluster = "there"
-	refused(t, "nor the cluster that was found", api.Update(t.Context(), found), "a database cannot be moved")
+	refused(t, "nor the cluster that was found", apitest.API.Update(t.Context(), found), "a database cannot be moved")
 	found.Spec.Cluster = "here"
-	refused(t, "the name of the present cluster may be added", api.Update(t.Context(), found), "")
+	refused(t, "the name of the present cluster may be added", apitest.API.Update(t.Context(), found), "")
 }
 
 func TestSamples(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("samples/*.yaml")
+	files, err := fs.Glob(config.Files, "samples/*.yaml")
 	if err != nil || len(files) != 2 {
 		t.Fatalf("%v: %v", files, err)
 	}
-	where := namespace(t)
-	strict := client.WithFieldValidation(api, metav1.FieldValidationStrict)
+	where := apitest.Namespace(t)
+	strict := client.WithFieldValidation(apitest.API, metav1.FieldValidationStrict)
 	for _, file := range files {
-		objects, err := load(file)
+		objects, err := apitest.Load(file)
 		if err != nil {
 			t.Fatal(err)
 		}

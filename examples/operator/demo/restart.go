@@ -11,12 +11,13 @@ import (
 
 	"github.com/windlass-go/windlass/ctrlx"
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+	"github.com/windlass-go/windlass/examples/operator/internal/kusto"
 )
 
 // operatorRestarts stops the operator during the operation. The next operator
 // has only the state in the objects.
 func (s *Story) operatorRestarts(ctx context.Context) error {
-	if err := pause(ctx, clusterTakes/3); err != nil {
+	if err := pause(ctx, kusto.ClusterTakes/3); err != nil {
 		return err
 	}
 	if err := s.stop(); err != nil {
@@ -35,7 +36,7 @@ func (s *Story) operatorRestarts(ctx context.Context) error {
 		}
 		s.line.Say("operator", "stops; the status of the cluster stores the operation %s", record.Operation.Token)
 	}
-	if err := pause(ctx, clusterTakes/6); err != nil {
+	if err := pause(ctx, kusto.ClusterTakes/6); err != nil {
 		return err
 	}
 	return s.start(ctx)

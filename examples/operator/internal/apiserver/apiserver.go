@@ -1,11 +1,11 @@
-package main
+// Package apiserver prepares the API server of the demonstration and of the
+// tests. Copy nothing from here.
+package apiserver
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -16,75 +16,35 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
-	"github.com/windlass-go/windlass/internal/testing/smallserver"
+	"github.com/windlass-go/windlass/examples/operator/config"
 )
 
-// runStory starts a small API server and runs the story there.
-func (f flags) runStory(ctx context.Context, out io.Writer) (err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("out of time after %s", f.timeout))
-	defer cancel()
-	defer func() { // add the cause of the end to the error
-		if why := context.Cause(ctx); err != nil && why != nil && !errors.Is(err, why) {
-			err = fmt.Errorf("%w: %w", why, err)
-		}
-	}()
-	started := time.Now()
-	file, stop, err := smallserver.Start()
-	if err != nil {
-		return err
-	}
-	defer stop()
-	fmt.Fprintf(out, "A small API server runs; it started in %d ms. The first object of each kind takes two seconds.\n\n",
-		time.Since(started).Milliseconds())
-	config, err := clientcmd.BuildConfigFromFlags("", file)
-	if err != nil {
-		return err
-	}
-	config.QPS = -1 // no limit, as in ctrl.GetConfig
-	api, err := newClient(config)
-	if err != nil {
-		return err
-	}
-	if err := install(ctx, api); err != nil {
-		return err
-	}
-	s := NewStory(out, api, file, config, "default")
-	if err := s.Tell(ctx); err != nil {
-		return err
-	}
-	return s.Summary(out)
-}
-
-// newClient returns the client of the person.
-func newClient(config *rest.Config) (client.WithWatch, error) {
+// NewClient returns the client of the person.
+func NewClient(to *rest.Config) (client.WithWatch, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensions.AddToScheme, v1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return nil, err
 		}
 	}
-	return client.NewWithWatch(config, client.Options{Scheme: scheme})
+	return client.NewWithWatch(to, client.Options{Scheme: scheme})
 }
 
-//go:embed config/crd/*.yaml
-var crds embed.FS
-
-// install installs the definitions of the kinds, and waits until objects of all
+// Install installs the definitions of the kinds, and waits until objects of all
 // kinds can be created.
-func install(ctx context.Context, api client.Client) error {
-	files, err := crds.ReadDir("config/crd")
+func Install(ctx context.Context, api client.Client) error {
+	files, err := config.Files.ReadDir("crd")
 	if err != nil {
 		return err
 	}
 	ended := make(chan error)
 	for _, file := range files {
 		go func() {
-			data, err := crds.ReadFile("config/crd/" + file.Name())
+			data, err := config.Files.ReadFile("crd/" + file.Name())
 			definition := &apiextensions.CustomResourceDefinition{}
 			if err == nil {
 				err = yaml.UnmarshalStrict(data, definition)

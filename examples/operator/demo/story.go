@@ -14,6 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/windlass-go/windlass/examples/operator/internal/controller"
+	"github.com/windlass-go/windlass/examples/operator/internal/kusto"
 )
 
 // Story runs the actions of a person on a cluster and its databases, with an
@@ -23,11 +26,11 @@ type Story struct {
 	kubeconfig string           // the file of the person, for kubectl
 	operator   *rest.Config     // the operator's connection to the API server
 	namespace  string           // the namespace of all objects
-	cloud      *Cloud
+	cloud      *kusto.Cloud
 	traffic    *Traffic // the operator's requests to the API server
 	line       *Timeline
 
-	running  *Operator
+	running  *controller.Operator
 	endpoint string       // the address of its endpoint
 	stop     func() error // stops it
 	figures  Figures
@@ -44,7 +47,7 @@ const (
 
 // NewStory returns a story that has not begun.
 func NewStory(out io.Writer, person client.WithWatch, kubeconfig string, operator *rest.Config, namespace string) *Story {
-	s := &Story{person: person, kubeconfig: kubeconfig, namespace: namespace, cloud: NewCloud(), traffic: &Traffic{}, line: NewTimeline(out)}
+	s := &Story{person: person, kubeconfig: kubeconfig, namespace: namespace, cloud: kusto.New(time.Now), traffic: &Traffic{}, line: NewTimeline(out)}
 	s.operator = s.traffic.Of(operator)
 	s.stop = func() error { return nil }
 	return s
@@ -73,7 +76,7 @@ func (s *Story) Tell(ctx context.Context) (err error) {
 // process.
 func (s *Story) start(ctx context.Context) error {
 	skip := true
-	operator, err := NewOperator(s.operator, s.cloud, ctrl.Options{
+	operator, err := controller.NewOperator(s.operator, s.cloud, ctrl.Options{
 		Metrics: metricsserver.Options{BindAddress: "0"},
 		Cache:   cache.Options{DefaultNamespaces: map[string]cache.Config{s.namespace: {}}},
 		// Controller names must be unique in a process, because metrics use
@@ -155,7 +158,7 @@ func isGone(now Seen) bool { return now == Seen{} }
 // after a start.
 func (s *Story) woken(name string, start time.Time, event string, at func(first time.Time) time.Time) {
 	for _, a := range s.cloud.Requests() {
-		if a.ID == databaseID(s.namespace, "demo", name) && a.At.After(start) {
+		if a.ID == kusto.DatabaseID(s.namespace, "demo", name) && a.At.After(start) {
 			took := a.At.Sub(at(a.At))
 			s.line.Say("Database "+name, "was woken; its first request came %s after %s", took.Round(100*time.Microsecond), event)
 			s.figures.Woken = append(s.figures.Woken, took)

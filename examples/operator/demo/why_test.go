@@ -25,13 +25,15 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/windlass-go/windlass/ctrlx"
+
+	"github.com/windlass-go/windlass/examples/operator/internal/apiserver/apitest"
 )
 
 // readme compares the output of kubectl windlass in the story with the README,
 // which has other ages.
 func readme(t *testing.T, story string) {
 	t.Helper()
-	page, err := os.ReadFile("README.md")
+	page, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,9 +52,9 @@ func readme(t *testing.T, story string) {
 // The authentication and authorization of the metrics server hold for the
 // handler.
 func TestWhyRights(t *testing.T) {
-	requireKube(t)
+	apitest.RequireKube(t)
 	t.Parallel()
-	space := namespace(t)
+	space := apitest.Namespace(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +62,7 @@ func TestWhyRights(t *testing.T) {
 	address := listener.Addr().String()
 	_ = listener.Close()
 	skip := true
-	mgr, err := ctrl.NewManager(config, ctrl.Options{
+	mgr, err := ctrl.NewManager(apitest.Config, ctrl.Options{
 		Metrics:    metricsserver.Options{BindAddress: address, SecureServing: true, FilterProvider: filters.WithAuthenticationAndAuthorization},
 		Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
 	})
@@ -83,7 +85,7 @@ func TestWhyRights(t *testing.T) {
 		t.Helper()
 		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: name}}
 		request := &authenticationv1.TokenRequest{}
-		for _, err := range []error{api.Create(t.Context(), account), api.SubResource("token").Create(t.Context(), account, request)} {
+		for _, err := range []error{apitest.API.Create(t.Context(), account), apitest.API.SubResource("token").Create(t.Context(), account, request)} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +102,7 @@ func TestWhyRights(t *testing.T) {
 		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: space, Name: "reader"}},
 	}
 	for _, obj := range []client.Object{role, binding} {
-		if err := api.Create(t.Context(), obj); err != nil {
+		if err := apitest.API.Create(t.Context(), obj); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -127,7 +129,7 @@ func TestWhyRights(t *testing.T) {
 		"None":   {"no account", "", "401 false"},
 	} {
 		got := ""
-		eventually(t, func() (bool, error) {
+		apitest.Eventually(t, func() (bool, error) {
 			got = ask(tc.token)
 			return got == tc.want, nil
 		})

@@ -1,4 +1,6 @@
-package main
+// Package controller has the reconcilers of both kinds. Copy from here: each
+// kind has a file, and operation.go runs the long-running operations of a service.
+package controller
 
 import (
 	"errors"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/windlass-go/windlass/ctrlx"
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+	"github.com/windlass-go/windlass/examples/operator/internal/kusto"
 )
 
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
@@ -22,7 +25,7 @@ type Operator struct {
 }
 
 // NewOperator returns an operator of the things in a cloud.
-func NewOperator(config *rest.Config, cloud *Cloud, opts ctrl.Options) (*Operator, error) {
+func NewOperator(config *rest.Config, cloud *kusto.Cloud, opts ctrl.Options) (*Operator, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {
 		return nil, err

@@ -1,8 +1,9 @@
-package main
+package controller
 
 import (
 	"errors"
 	"fmt"
+	"github.com/windlass-go/windlass/examples/operator/internal/kusto"
 	"net/http"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,14 +19,14 @@ import (
 // A failed poll leaves the operation under way, because it may continue in the
 // cloud. It ends when the cloud reports an error of the operation or does not
 // know the operation.
-func advance(cloud *Cloud, token, id string, begin func() (Thing, string, error), observe func(Thing)) (flow.Progress, error) {
+func advance(cloud *kusto.Cloud, token, id string, begin func() (kusto.Thing, string, error), observe func(kusto.Thing)) (flow.Progress, error) {
 	if token == "" {
 		begun, token, err := begin()
 		if err != nil {
 			return flow.Progress{}, err
 		}
 		observe(begun)
-		return flow.InProgress(token, askAgainIn), nil
+		return flow.InProgress(token, kusto.AskAgainIn), nil
 	}
 	if p, err := poll(cloud, token); err != nil || !p.IsDone() {
 		return p, err
@@ -42,7 +43,7 @@ func advance(cloud *Cloud, token, id string, begin func() (Thing, string, error)
 }
 
 // poll polls the operation of a token once.
-func poll(cloud *Cloud, token string) (flow.Progress, error) {
+func poll(cloud *kusto.Cloud, token string) (flow.Progress, error) {
 	status, err := cloud.Poll(token)
 	switch {
 	case notThere(err):
@@ -60,7 +61,7 @@ func poll(cloud *Cloud, token string) (flow.Progress, error) {
 // remove sends one request of a deletion. A thing that does not exist is deleted.
 // A deletion that the cloud does not know begins again, because the thing may
 // still exist.
-func remove(cloud *Cloud, token, id, correlation string) (flow.Progress, error) {
+func remove(cloud *kusto.Cloud, token, id, correlation string) (flow.Progress, error) {
 	if token != "" {
 		return poll(cloud, token)
 	}
@@ -71,7 +72,7 @@ func remove(cloud *Cloud, token, id, correlation string) (flow.Progress, error) 
 	case err != nil:
 		return flow.Progress{}, err
 	}
-	return flow.InProgress(token, askAgainIn), nil
+	return flow.InProgress(token, kusto.AskAgainIn), nil
 }
 
 // observed returns the Observation of a GET with the error err. If the resource
@@ -89,8 +90,8 @@ func observed(err error, forget func(), inSync func() bool) (flow.Observation, e
 }
 
 func notThere(err error) bool {
-	var refusal *Refusal
-	return errors.As(err, &refusal) && refusal.status == http.StatusNotFound
+	var refusal *kusto.Refusal
+	return errors.As(err, &refusal) && refusal.HTTPStatusCode() == http.StatusNotFound
 }
 
 // correlation names the cause of a request: an object and a version of its

@@ -1,4 +1,4 @@
-package main
+package controller
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+	"github.com/windlass-go/windlass/examples/operator/internal/kusto"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -26,7 +27,7 @@ func TestPassword(t *testing.T) {
 	}{
 		"Same":    {"an annotation changes no password, and the cloud is asked once more", map[string][]byte{"password": []byte("old")}, 3, flow.StateReady, "Succeeded", "old"},
 		"Rotated": {"the cloud gets the new password", map[string][]byte{"password": []byte("new")}, 3, flow.StateReady, "Succeeded", "new"},
-		"Failed":  {"a failed operation leaves the old password, which is no success", map[string][]byte{"password": []byte("new")}, longestRetention + 1, flow.StateFailed, "RetentionTooLong", "old"},
+		"Failed":  {"a failed operation leaves the old password, which is no success", map[string][]byte{"password": []byte("new")}, kusto.LongestRetention + 1, flow.StateFailed, "RetentionTooLong", "old"},
 		"NoKey":   {"an empty password reaches no cloud", map[string][]byte{"pasword": []byte("new")}, 3, flow.StateFailed, "Unknown", "old"},
 		"Deleted": {"the database waits for a new Secret", nil, 3, flow.StateBlocked, checks.ReasonReferenceNotFound, "old"},
 	}
@@ -52,7 +53,7 @@ func TestPassword(t *testing.T) {
 					if out = r.Reconcile(t.Context(), d); out.State() != flow.StateInProgress {
 						break
 					}
-					clock.after(databaseTakes)
+					clock.after(kusto.DatabaseTakes)
 				}
 				return out
 			}

@@ -1,4 +1,4 @@
-package main
+package controller
 
 import (
 	"strings"
@@ -9,13 +9,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+	"github.com/windlass-go/windlass/examples/operator/internal/kusto"
 	"github.com/windlass-go/windlass/flow"
 )
 
 // followed is a database whose operations run pass by pass, without Kubernetes.
 type followed struct {
 	t     *testing.T
-	cloud *Cloud
+	cloud *kusto.Cloud
 	clock *clock
 	d     *v1.Database
 	flow  *flow.Reconciler[*v1.Database]
@@ -58,7 +59,7 @@ func (f *followed) calls() string {
 // TestOperations: the cloud has one operation at a time, whatever the polls
 // return.
 func TestOperations(t *testing.T) {
-	const soon = askAgainIn
+	const soon = kusto.AskAgainIn
 	cases := map[string]struct {
 		reason string
 		days   int32
@@ -67,46 +68,44 @@ func TestOperations(t *testing.T) {
 		calls  string
 	}{
 		"Done": {"the operation is polled until it is done", 3, func(f *followed) []string {
-			return []string{f.pass(0), f.pass(soon), f.pass(databaseTakes)}
+			return []string{f.pass(0), f.pass(soon), f.pass(kusto.DatabaseTakes)}
 		}, []string{"in progress InProgress", "in progress InProgress", "ready Succeeded"}, "PUT POLL POLL"},
 		"Away": {"a failed poll starts no second operation", 3, func(f *followed) []string {
 			outcomes := []string{f.pass(0)}
-			f.cloud.away = 3
-			return append(outcomes, f.pass(soon), f.pass(soon), f.pass(soon), f.pass(databaseTakes))
+			f.cloud.FailPolls(3)
+			return append(outcomes, f.pass(soon), f.pass(soon), f.pass(soon), f.pass(kusto.DatabaseTakes))
 		}, []string{"in progress InProgress", "failed ServiceUnavailable", "failed ServiceUnavailable", "failed ServiceUnavailable", "ready Succeeded"}, "PUT POLL POLL POLL POLL"},
 		"AwayDeleting": {"a failed poll of a deletion starts no second deletion", 3, func(f *followed) []string {
 			f.pass(0)
-			f.pass(databaseTakes)
+			f.pass(kusto.DatabaseTakes)
 			f.from, f.gone = len(f.cloud.Requests()), true
 			outcomes := []string{f.pass(0)}
-			f.cloud.away = 2
-			return append(outcomes, f.pass(soon), f.pass(soon), f.pass(databaseTakes))
+			f.cloud.FailPolls(2)
+			return append(outcomes, f.pass(soon), f.pass(soon), f.pass(kusto.DatabaseTakes))
 		}, []string{"deleting Deleting", "failed ServiceUnavailable", "failed ServiceUnavailable", "gone"}, "DELETE POLL POLL POLL"},
-		"Failed": {"a failed operation begins again after a change of the spec", longestRetention + 1, func(f *followed) []string {
-			outcomes := []string{f.pass(0), f.pass(databaseTakes)}
+		"Failed": {"a failed operation begins again after a change of the spec", kusto.LongestRetention + 1, func(f *followed) []string {
+			outcomes := []string{f.pass(0), f.pass(kusto.DatabaseTakes)}
 			f.d.Spec.RetentionDays = 7
-			return append(outcomes, f.pass(soon), f.pass(databaseTakes))
+			return append(outcomes, f.pass(soon), f.pass(kusto.DatabaseTakes))
 		}, []string{"in progress InProgress", "failed RetentionTooLong", "in progress InProgress", "ready Succeeded"}, "PUT POLL PUT POLL"},
 		"Forgotten": {"an operation that the cloud forgot begins again", 3, func(f *followed) []string {
 			outcomes := []string{f.pass(0)}
-			delete(f.cloud.operations, f.cloud.things[databaseY].operation.token)
-			delete(f.cloud.things, databaseY)
-			return append(outcomes, f.pass(soon), f.pass(soon), f.pass(databaseTakes))
+			f.cloud.ForgetOperation(databaseY)
+			f.cloud.Remove(databaseY)
+			return append(outcomes, f.pass(soon), f.pass(soon), f.pass(kusto.DatabaseTakes))
 		}, []string{"in progress InProgress", "failed OperationNotFound", "in progress InProgress", "ready Succeeded"}, "PUT POLL PUT POLL"},
 		"ForgottenDeleting": {"a deletion that the cloud forgot begins again, because the database exists", 3, func(f *followed) []string {
 			f.pass(0)
-			f.pass(databaseTakes)
+			f.pass(kusto.DatabaseTakes)
 			f.from, f.gone = len(f.cloud.Requests()), true
 			outcomes := []string{f.pass(0)}
-			thing := f.cloud.things[databaseY]
-			delete(f.cloud.operations, thing.operation.token)
-			thing.operation = &operation{id: databaseY}
-			return append(outcomes, f.pass(soon), f.pass(soon), f.pass(databaseTakes))
+			f.cloud.ForgetOperation(databaseY)
+			return append(outcomes, f.pass(soon), f.pass(soon), f.pass(kusto.DatabaseTakes))
 		}, []string{"deleting Deleting", "failed OperationNotFound", "deleting Deleting", "gone"}, "DELETE POLL DELETE POLL"},
 		"DeletedSince": {"a database that was deleted after its creation is created again", 3, func(f *followed) []string {
 			outcomes := []string{f.pass(0)}
-			delete(f.cloud.things, databaseY)
-			return append(outcomes, f.pass(databaseTakes), f.pass(soon), f.pass(databaseTakes))
+			f.cloud.Remove(databaseY)
+			return append(outcomes, f.pass(kusto.DatabaseTakes), f.pass(soon), f.pass(kusto.DatabaseTakes))
 		}, []string{"in progress InProgress", "failed ResourceNotFound", "in progress InProgress", "ready Succeeded"}, "PUT POLL PUT POLL"},
 	}
 	for name, tc := range cases {

@@ -18,7 +18,7 @@ import (
 )
 
 // serveWhy adds a server of the endpoint to a manager and returns its address. A
-// deployed operator adds the endpoint to the metrics server, see serve.go.
+// deployed operator adds the endpoint to the metrics server, see cmd/serve.go.
 func serveWhy(mgr ctrl.Manager) (address string, err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

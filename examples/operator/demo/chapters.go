@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+	"github.com/windlass-go/windlass/examples/operator/internal/kusto"
 )
 
 // databasesComeFirst creates databases without a cluster. One names its cluster,
@@ -114,7 +115,7 @@ func (s *Story) passwordIsRotated(ctx context.Context) error {
 	}
 	s.woken("orders", changed, "the Secret was changed", func(time.Time) time.Time { return changed })
 	s.countNeedless(before)
-	s.figures.Password = s.cloud.Password(databaseID(s.namespace, "demo", "orders"))
+	s.figures.Password = s.cloud.Password(kusto.DatabaseID(s.namespace, "demo", "orders"))
 	s.line.Say("cloud", "has the password %q", s.figures.Password)
 	return nil
 }
@@ -138,7 +139,7 @@ func (s *Story) clusterIsStopped(ctx context.Context) error {
 		return err
 	}
 	for _, a := range s.cloud.Requests()[before:] {
-		if !isCluster(a.ID) {
+		if !kusto.IsCluster(a.ID) {
 			s.figures.WhileStopped++
 		}
 	}
@@ -164,7 +165,7 @@ func (s *Story) clusterIsStarted(ctx context.Context) error {
 // requests: nothing that concerns it has changed.
 func (s *Story) countNeedless(before int) {
 	for _, a := range s.cloud.Requests()[before:] {
-		if a.ID == databaseID(s.namespace, "demo", "clicks") {
+		if a.ID == kusto.DatabaseID(s.namespace, "demo", "clicks") {
 			s.figures.NeedlessRequests++
 		}
 	}

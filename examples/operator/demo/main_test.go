@@ -2,17 +2,10 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+	"github.com/windlass-go/windlass/examples/operator/internal/apiserver/apitest"
 )
 
 // wantStory holds the lines of the story, without times and without lines that
@@ -117,6 +110,8 @@ func inOrder(t *testing.T, text string, lines []string) {
 	}
 }
 
+func TestMain(m *testing.M) { apitest.Main(m) }
+
 func TestStory(t *testing.T) {
 	t.Parallel()
 	var out, errs bytes.Buffer
@@ -126,46 +121,6 @@ func TestStory(t *testing.T) {
 	asExpected(t, out.String())
 }
 
-// TestRun runs the deployed operator: with the rights of its account and leader
-// election. It reconciles all namespaces, so it must not run in parallel to
-// tests with the same API server.
-func TestRun(t *testing.T) {
-	requireKube(t)
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	var errs bytes.Buffer
-	ended := make(chan int)
-	go func() {
-		ended <- run(ctx, []string{"-run", "-kubeconfig", kubeconfig(t, account, "kusto-operator")}, &bytes.Buffer{}, &errs)
-	}()
-	where := namespace(t)
-	c := &v1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: where, Name: "demo"}}
-	if err := api.Create(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, func() (bool, error) {
-		err := api.Get(t.Context(), client.ObjectKeyFromObject(c), c)
-		return meta.IsStatusConditionTrue(c.Status.Conditions, "Ready"), err
-	})
-	// An event reports the leader.
-	eventually(t, func() (bool, error) {
-		var events corev1.EventList
-		err := api.List(t.Context(), &events, client.InNamespace("kusto-operator"))
-		return len(events.Items) > 0, err
-	})
-	if err := api.Delete(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, func() (bool, error) {
-		err := api.Get(t.Context(), client.ObjectKeyFromObject(c), c)
-		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
-	})
-	stop()
-	if code := <-ended; code != exitOK {
-		t.Errorf("exit code %d: %s", code, &errs)
-	}
-}
-
 func TestFlags(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -173,17 +128,11 @@ func TestFlags(t *testing.T) {
 		code   int
 		want   string // a part of the output
 	}{
-		"Help":          {reason: "the user asks for help", args: []string{"-h"}, code: exitOK, want: "Usage: operator"},
-		"Unknown":       {reason: "an unknown flag", args: []string{"-instal"}, code: exitUsage, want: "-instal"},
-		"Argument":      {reason: "a missing dash", args: []string{"run"}, code: exitUsage, want: `unexpected argument "run"`},
-		"Elsewhere":     {reason: "the story has its own cluster", args: []string{"-kubeconfig", "x"}, code: exitUsage, want: "need -run"},
-		"EmptyFile":     {reason: "an unset variable of the shell", args: []string{"-run", "-kubeconfig", ""}, code: exitUsage, want: "is empty"},
-		"MetricsHere":   {reason: "the story serves no metrics", args: []string{"-metrics", ":8080"}, code: exitUsage, want: "need -run"},
-		"TimeoutOfRun":  {reason: "-run has no end", args: []string{"-run", "-timeout", "1m"}, code: exitUsage, want: "-timeout cannot be used with -run"},
-		"NoTime":        {reason: "a timeout of zero", args: []string{"-timeout", "0s"}, code: exitUsage, want: "use more than 0s"},
-		"RunOutOfAPod":  {reason: "-run without a cluster", args: []string{"-run"}, code: exitUsage, want: "-run without -kubeconfig FILE must run in a pod"},
-		"NotADuration":  {reason: "a duration without a unit", args: []string{"-timeout", "5"}, code: exitUsage, want: "-timeout"},
-		"RunNoSuchFile": {reason: "the file does not exist", args: []string{"-run", "-kubeconfig", "nowhere"}, code: exitUsage, want: "nowhere"},
+		"Help":         {reason: "the user asks for help", args: []string{"-h"}, code: exitOK, want: "Usage: demo"},
+		"Unknown":      {reason: "an unknown flag", args: []string{"-instal"}, code: exitUsage, want: "-instal"},
+		"Argument":     {reason: "a missing dash", args: []string{"run"}, code: exitUsage, want: `unexpected argument "run"`},
+		"NoTime":       {reason: "a timeout of zero", args: []string{"-timeout", "0s"}, code: exitUsage, want: "use more than 0s"},
+		"NotADuration": {reason: "a duration without a unit", args: []string{"-timeout", "5"}, code: exitUsage, want: "-timeout"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

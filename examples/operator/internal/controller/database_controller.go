@@ -1,4 +1,4 @@
-package main
+package controller
 
 import (
 	"cmp"
@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/inuse"
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+	"github.com/windlass-go/windlass/examples/operator/internal/kusto"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -23,7 +24,7 @@ import (
 
 // NewDatabases returns the reconciler of databases. Its operations read Secrets from
 // the API server, because the cache has only their metadata.
-func NewDatabases(mgr manager.Manager, cloud *Cloud) *ctrlx.Reconciler[*v1.Database] {
+func NewDatabases(mgr manager.Manager, cloud *kusto.Cloud) *ctrlx.Reconciler[*v1.Database] {
 	ops, ext := databaseOperations(cloud, mgr.GetAPIReader()), databaseExtensions()
 	// A deleted Secret stays until the last database that uses it is gone.
 	guard := inuse.Add(mgr, passwordOf, &ops, &ext)
@@ -86,7 +87,7 @@ func databaseProvisioningState(d *v1.Database) *v1.ProvisioningState {
 
 // databaseOperations returns the functions that read a database from the cloud,
 // write it and delete it.
-func databaseOperations(cloud *Cloud, live client.Reader) flow.Operations[*v1.Database] {
+func databaseOperations(cloud *kusto.Cloud, live client.Reader) flow.Operations[*v1.Database] {
 	return flow.Operations[*v1.Database]{
 		Get: func(ctx context.Context, req *flow.Request[*v1.Database]) (flow.Observation, error) {
 			d := req.Resource
@@ -99,7 +100,7 @@ func databaseOperations(cloud *Cloud, live client.Reader) flow.Operations[*v1.Da
 				return flow.Observation{}, err
 			}
 			found, err := cloud.Get(idOfDatabase(d))
-			return observed(err, func() { observeDatabase(d, Thing{}) }, func() bool {
+			return observed(err, func() { observeDatabase(d, kusto.Thing{}) }, func() bool {
 				observeDatabase(d, found)
 				return found.RetentionDays == d.Spec.RetentionDays && found.PasswordVersion == password
 			})
@@ -108,14 +109,14 @@ func databaseOperations(cloud *Cloud, live client.Reader) flow.Operations[*v1.Da
 		Apply: func(ctx context.Context, req *flow.Request[*v1.Database]) (flow.Progress, error) {
 			d := req.Resource
 			return advance(cloud, req.Token, idOfDatabase(d),
-				func() (_ Thing, _ string, err error) {
-					desired := Thing{RetentionDays: d.Spec.RetentionDays}
+				func() (_ kusto.Thing, _ string, err error) {
+					desired := kusto.Thing{RetentionDays: d.Spec.RetentionDays}
 					if desired.Password, desired.PasswordVersion, err = readPassword(ctx, live, d); err != nil {
-						return Thing{}, "", err
+						return kusto.Thing{}, "", err
 					}
 					return cloud.Put(idOfDatabase(d), desired, correlation(d)+"/"+desired.PasswordVersion)
 				},
-				func(found Thing) { observeDatabase(d, found) })
+				func(found kusto.Thing) { observeDatabase(d, found) })
 		},
 
 		Delete: func(_ context.Context, req *flow.Request[*v1.Database]) (flow.Progress, error) {
@@ -126,9 +127,11 @@ func databaseOperations(cloud *Cloud, live client.Reader) flow.Operations[*v1.Da
 	}
 }
 
-func idOfDatabase(d *v1.Database) string { return databaseID(d.Namespace, nameOfCluster(d), d.Name) }
+func idOfDatabase(d *v1.Database) string {
+	return kusto.DatabaseID(d.Namespace, nameOfCluster(d), d.Name)
+}
 
 // observeDatabase stores the state that the cloud reports.
-func observeDatabase(d *v1.Database, found Thing) {
+func observeDatabase(d *v1.Database, found kusto.Thing) {
 	d.Status.ProvisioningState, d.Status.RetentionDays, d.Status.PasswordVersion = found.ProvisioningState, found.RetentionDays, found.PasswordVersion
 }

@@ -1,4 +1,4 @@
-package main
+package controller
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+	"github.com/windlass-go/windlass/examples/operator/internal/kusto"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -45,7 +46,7 @@ func TestClusterChanges(t *testing.T) {
 				if out = r.Reconcile(t.Context(), c); out.State() == flow.StateReady {
 					break
 				}
-				clock.after(askAgainIn)
+				clock.after(kusto.AskAgainIn)
 			}
 			if out.State() != flow.StateReady || c.Status.State != desiredState(c) {
 				t.Errorf("%s: the last state is %s: %s", tc.reason, c.Status.State, out.Message())

@@ -1,4 +1,4 @@
-package main
+package controller
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx"
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+	"github.com/windlass-go/windlass/examples/operator/internal/kusto"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -17,7 +18,7 @@ import (
 // +kubebuilder:rbac:groups=kusto.example.com,resources=clusters/status,verbs=patch
 
 // NewClusters returns the reconciler of clusters.
-func NewClusters(cloud *Cloud) *ctrlx.Reconciler[*v1.Cluster] {
+func NewClusters(cloud *kusto.Cloud) *ctrlx.Reconciler[*v1.Cluster] {
 	return ctrlx.New("Cluster", clusterOperations(cloud), clusterExtensions(),
 		ctrlx.WithRevision(cloud.ID),
 		ctrlx.WithIndex(clusterField, func(d *v1.Database) []string { return []string{nameOfCluster(d)} }),
@@ -35,7 +36,7 @@ func clusterExtensions() flow.Extensions[*v1.Cluster] {
 		PreCheck: chain.New(idle),
 		// The operation ends before the cluster has its desired state.
 		PostCheck: chain.New(checks.ResourceIs("Settled", unsettled, checks.WithReason("NotSettled"),
-			checks.WithRetry(classify.Slow), checks.WithAfter(askAgainIn))),
+			checks.WithRetry(classify.Slow), checks.WithAfter(kusto.AskAgainIn))),
 		// The databases of a cluster are deleted first. A stopped cluster is
 		// deleted with its databases, because the cloud refuses to delete them
 		// one by one.
@@ -79,12 +80,12 @@ func unsettled(c *v1.Cluster) string {
 
 // clusterOperations returns the functions that read a cluster from the cloud,
 // write it and delete it.
-func clusterOperations(cloud *Cloud) flow.Operations[*v1.Cluster] {
+func clusterOperations(cloud *kusto.Cloud) flow.Operations[*v1.Cluster] {
 	return flow.Operations[*v1.Cluster]{
 		Get: func(_ context.Context, req *flow.Request[*v1.Cluster]) (flow.Observation, error) {
 			c := req.Resource
 			found, err := cloud.Get(idOfCluster(c))
-			return observed(err, func() { observeCluster(c, Thing{}) }, func() bool {
+			return observed(err, func() { observeCluster(c, kusto.Thing{}) }, func() bool {
 				observeCluster(c, found)
 				return matchesCluster(c) && startOrStop(c) == ""
 			})
@@ -93,8 +94,8 @@ func clusterOperations(cloud *Cloud) flow.Operations[*v1.Cluster] {
 		Apply: func(_ context.Context, req *flow.Request[*v1.Cluster]) (flow.Progress, error) {
 			c := req.Resource
 			return advance(cloud, req.Token, idOfCluster(c),
-				func() (Thing, string, error) { return beginCluster(cloud, c, req.Presence == checks.Present) },
-				func(found Thing) { observeCluster(c, found) })
+				func() (kusto.Thing, string, error) { return beginCluster(cloud, c, req.Presence == checks.Present) },
+				func(found kusto.Thing) { observeCluster(c, found) })
 		},
 
 		Delete: func(_ context.Context, req *flow.Request[*v1.Cluster]) (flow.Progress, error) {
@@ -106,12 +107,12 @@ func clusterOperations(cloud *Cloud) flow.Operations[*v1.Cluster] {
 }
 
 // beginCluster begins the next change of the cluster.
-func beginCluster(cloud *Cloud, c *v1.Cluster, exists bool) (Thing, string, error) {
+func beginCluster(cloud *kusto.Cloud, c *v1.Cluster, exists bool) (kusto.Thing, string, error) {
 	id, cause := idOfCluster(c), correlation(c)
 	if action := startOrStop(c); exists && matchesCluster(c) && action != "" {
 		return cloud.Post(id, action, cause)
 	}
-	return cloud.Put(id, Thing{SKU: c.Spec.SKU, Size: c.Spec.Size}, cause)
+	return cloud.Put(id, kusto.Thing{SKU: c.Spec.SKU, Size: c.Spec.Size}, cause)
 }
 
 // startOrStop returns the action that leads to the desired state, or "" if
@@ -126,10 +127,10 @@ func startOrStop(c *v1.Cluster) string {
 	return ""
 }
 
-func idOfCluster(c *v1.Cluster) string { return clusterID(c.Namespace, c.Name) }
+func idOfCluster(c *v1.Cluster) string { return kusto.ClusterID(c.Namespace, c.Name) }
 
 // observeCluster stores the state that the cloud reports.
-func observeCluster(c *v1.Cluster, found Thing) {
+func observeCluster(c *v1.Cluster, found kusto.Thing) {
 	c.Status.ProvisioningState, c.Status.State = found.ProvisioningState, found.State
 	c.Status.SKU, c.Status.Size = found.SKU, found.Size
 }

@@ -1,15 +1,16 @@
-package main
+package controller
 
 import (
 	"testing"
 	"time"
 
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+	"github.com/windlass-go/windlass/examples/operator/internal/kusto"
 )
 
 var (
-	clusterX  = clusterID("here", "x")
-	databaseY = databaseID("here", "x", "y")
+	clusterX  = kusto.ClusterID("here", "x")
+	databaseY = kusto.DatabaseID("here", "x", "y")
 )
 
 // clock is a clock that the test sets.
@@ -19,18 +20,18 @@ func (c *clock) now() time.Time        { return c.at }
 func (c *clock) after(d time.Duration) { c.at = c.at.Add(d) }
 
 // newTestCloud returns a cloud with a cluster in a state.
-func newTestCloud(t *testing.T, state v1.State) (*Cloud, *clock) {
+func newTestCloud(t *testing.T, state v1.State) (*kusto.Cloud, *clock) {
 	t.Helper()
-	c, at := NewCloud(), &clock{time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
-	c.now = at.now
+	at := &clock{time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+	c := kusto.New(at.now)
 	if state == "" {
 		return c, at
 	}
-	must(t, second(c.Put(clusterX, Thing{SKU: "S", Size: 2}, "")))
+	must(t, second(c.Put(clusterX, kusto.Thing{SKU: "S", Size: 2}, "")))
 	if state == v1.StateCreating {
 		return c, at
 	}
-	at.after(clusterTakes + clusterServes)
+	at.after(kusto.ClusterTakes + kusto.ClusterServes)
 	switch state {
 	case v1.StateStopping, v1.StateStopped, v1.StateStarting:
 		must(t, second(c.Post(clusterX, "stop", "")))
@@ -39,7 +40,7 @@ func newTestCloud(t *testing.T, state v1.State) (*Cloud, *clock) {
 		must(t, err)
 	}
 	if state == v1.StateStopped || state == v1.StateStarting {
-		at.after(clusterStops)
+		at.after(kusto.ClusterStops)
 	}
 	if state == v1.StateStarting {
 		must(t, second(c.Post(clusterX, "start", "")))
@@ -47,7 +48,7 @@ func newTestCloud(t *testing.T, state v1.State) (*Cloud, *clock) {
 	return c, at
 }
 
-func second(_ Thing, _ string, err error) error { return err }
+func second(_ kusto.Thing, _ string, err error) error { return err }
 
 func must(t *testing.T, err error) {
 	t.Helper()

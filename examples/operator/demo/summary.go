@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/windlass-go/windlass/examples/operator/internal/kusto"
 )
 
 // Figures holds the measurements of a story.
@@ -28,8 +30,9 @@ const wakesWithin = 20 * time.Second
 
 // Summary prints the requests. Its error lists the differences from the
 // expected story.
-func (s *Story) Summary(out io.Writer) error {
-	calls := s.cloud.Requests()
+func (s *Story) Summary(out io.Writer) error { return s.summary(out, s.cloud.Requests()) }
+
+func (s *Story) summary(out io.Writer, calls []kusto.Call) error {
 	verbs, changes, refused := map[string]int{}, map[string]int{}, 0
 	for _, a := range calls {
 		verbs[a.Verb]++

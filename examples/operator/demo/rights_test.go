@@ -9,13 +9,15 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/examples/operator/internal/apiserver/apitest"
 )
 
 // TestRights: the story runs with the rights of the generated role only. The
 // test lists the rights that the story does not use, or not always, with the
 // reason.
 func TestRights(t *testing.T) {
-	requireKube(t)
+	apitest.RequireKube(t)
 	t.Parallel()
 	unused := map[string]string{
 		"events.k8s.io patch events":                           "a repeated event increases a counter",
@@ -26,11 +28,11 @@ func TestRights(t *testing.T) {
 		"kusto.example.com get clusters":  "a live read if the cache is stale or after a failed write",
 		"kusto.example.com get databases": "a live read if the cache is stale or after a failed write",
 	}
-	where := namespace(t)
-	as := rest.CopyConfig(config)
-	as.Impersonate.UserName = account
+	where := apitest.Namespace(t)
+	as := rest.CopyConfig(apitest.Config)
+	as.Impersonate.UserName = apitest.Account
 	var out bytes.Buffer
-	s := NewStory(&out, api, kubeconfig(t, "", where), as, where)
+	s := NewStory(&out, apitest.API, apitest.Kubeconfig(t, "", where), as, where)
 	err := s.Tell(t.Context())
 	if err == nil {
 		err = s.Summary(&out)
@@ -46,7 +48,7 @@ func TestRights(t *testing.T) {
 	}
 	granted := map[string]bool{}
 	var role rbacv1.ClusterRole
-	if err := api.Get(t.Context(), client.ObjectKey{Name: "kusto-operator"}, &role); err != nil {
+	if err := apitest.API.Get(t.Context(), client.ObjectKey{Name: "kusto-operator"}, &role); err != nil {
 		t.Fatal(err)
 	}
 	var idle []string
