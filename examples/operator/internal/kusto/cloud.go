@@ -20,6 +20,11 @@ import (
 type Cloud struct {
 	ID string // another one for each cloud
 
+	// Began and Ended, if set, are told of each operation. They must not call the
+	// cloud.
+	Began func(id string, deletes bool)
+	Ended func(id string, exists bool)
+
 	mu         sync.Mutex
 	now        func() time.Time
 	things     map[string]*Thing
@@ -63,6 +68,7 @@ type operation struct {
 	serves    time.Duration
 	fails     *Refusal // the error at its end; nil: success
 	before    Thing    // the thing after an error
+	over      bool     // Cloud.Ended was told of its end
 }
 
 // Status is the response to a poll.
@@ -188,6 +194,7 @@ func (c *Cloud) Delete(id, correlation string) (token string, err error) {
 func (c *Cloud) Poll(token string) (Status, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.settle()
 	op := c.operations[token]
 	switch {
 	case c.away > 0:
@@ -278,12 +285,15 @@ func (c *Cloud) settle() {
 		op := t.operation
 		switch {
 		case c.now().Before(op.until):
+			continue
 		case op.deletes:
 			for other := range c.things {
 				if other == id || strings.HasPrefix(other, id+"/") {
 					delete(c.things, other)
+					c.ended(other, false)
 				}
 			}
+			continue
 		case op.fails != nil:
 			t.RetentionDays, t.Password, t.PasswordVersion = op.before.RetentionDays, op.before.Password, op.before.PasswordVersion
 			t.ProvisioningState = v1.ProvisioningFailed
@@ -293,6 +303,16 @@ func (c *Cloud) settle() {
 				t.State = op.then
 			}
 		}
+		if !op.over {
+			op.over = true
+			c.ended(id, true)
+		}
+	}
+}
+
+func (c *Cloud) ended(id string, exists bool) {
+	if c.Ended != nil {
+		c.Ended(id, exists)
 	}
 }
 
@@ -301,6 +321,9 @@ func (c *Cloud) begin(t *Thing, op *operation) (token string) {
 	op.token = fmt.Sprintf("%s/operations/%d", op.id, c.started)
 	c.operations[op.token] = op
 	t.operation = op
+	if c.Began != nil {
+		c.Began(op.id, op.deletes)
+	}
 	return op.token
 }
 

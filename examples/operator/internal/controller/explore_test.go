@@ -1,4 +1,4 @@
-package main
+package controller_test
 
 import (
 	"context"
@@ -18,17 +18,20 @@ import (
 
 	"github.com/windlass-go/windlass/ctrlx/ctrltest"
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
+	"github.com/windlass-go/windlass/examples/operator/internal/controller"
+	"github.com/windlass-go/windlass/examples/operator/internal/kusto"
+	_ "github.com/windlass-go/windlass/internal/testing/draws"
 )
 
 // TestExplore: the operator keeps the rules of ctrltest, whatever users do and
 // whichever requests fail.
 func TestExplore(t *testing.T) {
-	var cloud *Cloud
+	var cloud *kusto.Cloud
 	kind := func(name string) metav1.TypeMeta {
 		return metav1.TypeMeta{APIVersion: v1.GroupVersion.String(), Kind: name}
 	}
 	ctrltest.Explore(t, ctrltest.Operator{
-		CRDs: []string{"config/crd"},
+		CRDs: []string{"../../config/crd"},
 		World: []client.Object{
 			&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "admin"}, StringData: map[string]string{"password": "change-me"}},
 			&v1.Cluster{TypeMeta: kind("Cluster"), ObjectMeta: metav1.ObjectMeta{Name: "demo"}, Spec: v1.ClusterSpec{Size: 3}},
@@ -41,7 +44,7 @@ func TestExplore(t *testing.T) {
 			case *v1.Cluster:
 				o.Spec.Size, o.Spec.Stopped = rapid.Int32Range(2, 4).Draw(t, "size"), rapid.Bool().Draw(t, "stopped")
 			case *v1.Database:
-				o.Spec.RetentionDays = rapid.SampledFrom([]int32{30, 60, longestRetention + 1}).Draw(t, "retention")
+				o.Spec.RetentionDays = rapid.SampledFrom([]int32{30, 60, kusto.LongestRetention + 1}).Draw(t, "retention")
 			}
 		},
 		Ready: func(o *unstructured.Unstructured) (ready bool, why string) {
@@ -55,10 +58,13 @@ func TestExplore(t *testing.T) {
 			// after its next resync or a restart.
 			ctrltest.RuleRestart: nil,
 		},
-		Cloud: func(c *ctrltest.Cloud) { cloud = reporting(c) },
+		Cloud: func(c *ctrltest.Cloud) {
+			cloud = kusto.New(time.Now)
+			cloud.Began, cloud.Ended = c.Begin, c.End
+		},
 		Start: func(ctx context.Context, config *rest.Config) error {
 			skip := true
-			operator, err := NewOperator(config, cloud, ctrl.Options{
+			operator, err := controller.NewOperator(config, cloud, ctrl.Options{
 				Metrics: metricsserver.Options{BindAddress: "0"}, Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
 			})
 			if err != nil {
@@ -67,35 +73,4 @@ func TestExplore(t *testing.T) {
 			return operator.Start(ctx)
 		},
 	})
-}
-
-// reporting returns a cloud that reports its operations to c. It does so whenever it
-// reads its clock, which each call does.
-func reporting(c *ctrltest.Cloud) *Cloud {
-	cloud := NewCloud()
-	began := map[string]*operation{}
-	cloud.now = func() time.Time {
-		now := time.Now()
-		for id, thing := range cloud.things {
-			op := thing.operation
-			if op == nil {
-				continue
-			}
-			if began[id] != op {
-				began[id] = op
-				c.Begin(id, op.deletes)
-			}
-			if !now.Before(op.until) {
-				c.End(id, !op.deletes)
-			}
-		}
-		for id := range began {
-			if cloud.things[id] == nil {
-				delete(began, id)
-				c.End(id, false)
-			}
-		}
-		return now
-	}
-	return cloud
 }
