@@ -48,12 +48,12 @@ func prepare(op Operator) (*explorer, error) {
 		kind := o.GetObjectKind().GroupVersionKind()
 		if kind.Empty() {
 			if kind, err = apiutil.GVKForObject(o, scheme.Scheme); err != nil {
-				return nil, fmt.Errorf("World: %T %s has no apiVersion and kind: %w", o, o.GetName(), err)
+				return nil, fmt.Errorf("%T %s of World has no apiVersion and kind: %w", o, o.GetName(), err)
 			}
 		}
 		i := slices.IndexFunc(e.kinds, func(k memoryserver.Kind) bool { return k.GroupVersionKind == kind })
 		if i < 0 {
-			return nil, fmt.Errorf("World: no CRD has %s", kind)
+			return nil, fmt.Errorf("no CRD has %s, the kind of %s in World", kind, o.GetName())
 		}
 		o = o.DeepCopyObject().(client.Object)
 		o.GetObjectKind().SetGroupVersionKind(kind)

@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 bases of users may still have the deprecated fields
+
 package kustomize
 
 import (
