@@ -71,26 +71,9 @@ func shutDown(ctx context.Context, err error) bool {
 // quiet reports whether an outcome makes no event: the object was read before its last change, and is read again.
 func quiet(out flow.Outcome) bool { return out.Rule() == apierr.RuleConflict }
 
-// Codes of errors that a client makes without an answer of the API server. All other
-// codes of [Errors] are reasons of the API server (metav1.StatusReason).
-const (
-	CodeNoKindMatch         = apierr.CodeNoKindMatch         // meta.NoKindMatchError: the kind is not installed
-	CodeNoResourceMatch     = apierr.CodeNoResourceMatch     // meta.NoResourceMatchError: the resource is not installed
-	CodeAmbiguousKind       = apierr.CodeAmbiguousKind       // meta.AmbiguousKindError
-	CodeAmbiguousResource   = apierr.CodeAmbiguousResource   // meta.AmbiguousResourceError
-	CodeDiscoveryFailed     = apierr.CodeDiscoveryFailed     // discovery.ErrGroupDiscoveryFailed
-	CodeNotRegistered       = apierr.CodeNotRegistered       // runtime.IsNotRegisteredError: the scheme lacks the type
-	CodeCacheNotStarted     = apierr.CodeCacheNotStarted     // cache.ErrCacheNotStarted
-	CodeKindNotCached       = apierr.CodeKindNotCached       // cache.ErrResourceNotCached
-	CodeUnexpectedObject    = apierr.CodeUnexpectedObject    // apierrors.UnexpectedObjectError
-	CodeKindNotWatched      = apierr.CodeKindNotWatched      // a reference to a kind that the manager does not watch: see WithWatchedKinds
-	CodeNamespaceNotAllowed = apierr.CodeNamespaceNotAllowed // a reference into another namespace: see WithForeignReferences
-	CodeNamespaceNotWatched = apierr.CodeNamespaceNotWatched // a reference into a namespace that the cache of the manager does not have
-)
-
 // Errors reads the errors of the Kubernetes API, of its clients and of discovery, and decides by [ErrorCodes].
 //
-//	Code       the reason (metav1.StatusReason), or one of the codes of this package
+//	Code       the reason (metav1.StatusReason), or a code of an error that a client makes itself, such as KindNotWatched
 //	Status     the HTTP code
 //	After      retryAfterSeconds
 //	Inner      the causes in the details: FieldValueInvalid, NamespaceTerminating
@@ -111,7 +94,7 @@ func Errors() classify.Errors { return apierr.Reader }
 // ErrorCodes is the table of [Errors]. It is a copy: change it as you like and put it into a chain, as
 // ErrorCodes().Link().
 //
-// No row is [classify.OnChange], because the refused object is seldom the reconciled one.
+// docs/conditions.md lists all codes. No row is [classify.OnChange], because the refused object is seldom the reconciled one.
 func ErrorCodes() classify.Table {
 	return apierr.Table()
 }
