@@ -258,9 +258,12 @@ func WithPassTimeout(d time.Duration) Option {
 //		return read.Generation != now.Generation || read.Annotations[ctrlx.RetryAnnotation] != now.Annotations[ctrlx.RetryAnnotation]
 //	})
 //
-// read is the resource as the pass read it, and now is a later version. interrupts only reads them. An operation that returns
-// because its context was canceled is no failure: the pass writes nothing, and the next one begins with the new version. The
-// token of an operation that has begun is stored. An operation that ignores its context continues. Nil panics.
+// read is the resource as the pass read it, and now is a later version, which may be a write of the pass itself: compare only
+// what users change. interrupts must not change them.
+//
+// An operation that returns because its context was canceled is no failure: the pass writes nothing, and the next one begins
+// with the new version. The token of an operation that has begun is stored. An operation that ignores its context continues.
+// Nil panics.
 func WithInterrupt[T client.Object](interrupts func(read, now T) bool) Option {
 	if interrupts == nil {
 		panic("ctrlx: WithInterrupt: the function is nil")
