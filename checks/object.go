@@ -267,6 +267,13 @@ type Query struct {
 	NamesOnly bool
 }
 
+// WithValue returns q with the value: the objects whose indexed field has it. So an
+// index and its queries can share one Query.
+func (q Query) WithValue(value string) Query {
+	q.Value = value
+	return q
+}
+
 // AllNamespaces as [Query.Namespace] selects the objects of all namespaces.
 const AllNamespaces = "*"
 

@@ -201,9 +201,9 @@ func TestNotFoundOfAnotherObject(t *testing.T) {
 		want   string
 	}{
 		"Default":    {"the resource is in a cloud", nil, "False NotFound Reconciling; asked: "},
-		"Kubernetes": {"the resource is a Kubernetes object", []ctrlx.Option{ctrlx.WithFlow(flow.WithErrors(ctrlx.Errors()))}, "True Succeeded; asked: apply"},
-		"OtherCloud": {"a reader of another service does not know the error", []ctrlx.Option{ctrlx.WithFlow(flow.WithErrors(
-			classify.NewErrors("cloud", func(*classify.Failure) bool { return false }, nil)))}, "False NotFound Reconciling; asked: "},
+		"Kubernetes": {"the resource is a Kubernetes object", []ctrlx.Option{flow.WithErrors(ctrlx.Errors())}, "True Succeeded; asked: apply"},
+		"OtherCloud": {"a reader of another service does not know the error", []ctrlx.Option{flow.WithErrors(
+			classify.NewErrors("cloud", func(*classify.Failure) bool { return false }, nil))}, "False NotFound Reconciling; asked: "},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -225,7 +225,7 @@ func TestOwnReaderFirst(t *testing.T) {
 		return apierrors.IsForbidden(f.Err)
 	}, classify.Table{{Code: "Mine", Retry: classify.OnChange}})
 	d := newHarness(t, anApp(AppSpec{}))
-	d.use(d.reconciler(flow.Extensions[*App]{}, ctrlx.WithFlow(flow.WithErrors(mine))))
+	d.use(d.reconciler(flow.Extensions[*App]{}, flow.WithErrors(mine)))
 	for err, want := range map[error]string{
 		apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "a", errBroken): "False Mine Stalled",
 		apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, "a"):             "False NotFound Reconciling",
@@ -241,7 +241,7 @@ func TestOwnReaderFirst(t *testing.T) {
 // A Secret that is missing while an operation is polled does not end the operation.
 func TestPollErrorOfAnotherObject(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{}))
-	d.use(d.reconciler(flow.Extensions[*App]{}, ctrlx.WithFlow(flow.WithErrors(ctrlx.Errors()))))
+	d.use(d.reconciler(flow.Extensions[*App]{}, flow.WithErrors(ctrlx.Errors())))
 	var tokens []string
 	d.apply = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
 		tokens = append(tokens, req.Token)

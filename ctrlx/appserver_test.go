@@ -127,14 +127,14 @@ func TestTimeoutOverARestart(t *testing.T) {
 		defer mu.Unlock()
 		return now
 	}
-	o.start(o.apps(goesOn, ctrlx.WithClock(clock)))
+	o.start(o.apps(goesOn, flow.WithClock(clock)))
 	o.create(AppSpec{Timeout: minutes(10)})
 	before := recordOf(o.becomes("False InProgress").Status.Conditions).Clock
 	o.stop()
 	mu.Lock()
 	now = now.Add(10*time.Minute + time.Second)
 	mu.Unlock()
-	o.start(o.apps(goesOn, ctrlx.WithClock(clock)))
+	o.start(o.apps(goesOn, flow.WithClock(clock)))
 	a := o.becomes("False Timeout")
 	if !meta.IsStatusConditionTrue(a.Status.Conditions, "Stalled") || meta.FindStatusCondition(a.Status.Conditions, "Reconciling") != nil {
 		t.Errorf("it has failed: %+v", a.Status.Conditions)

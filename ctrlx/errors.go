@@ -88,7 +88,7 @@ func quiet(out flow.Outcome) bool { return out.Rule() == apierr.RuleConflict }
 // false: the resource lives in a cloud, and a Secret that [checks.LiveState] does not find must not look like an absent
 // resource. If the resource itself is a Kubernetes object, say so:
 //
-//	ctrlx.WithFlow(flow.WithErrors(ctrlx.Errors()))
+//	flow.WithErrors(ctrlx.Errors())
 func Errors() classify.Errors { return apierr.Reader }
 
 // ErrorCodes is the table of [Errors]. It is a copy: change it as you like and put it into a chain, as

@@ -26,7 +26,7 @@ type eventOptions struct {
 
 // WithoutEvents makes the reconciler write no events. It then needs no rights
 // for events. Together with [WithEventReporter] it makes [New] panic.
-func WithoutEvents() Option { return func(o *options) { o.events.off = true } }
+func WithoutEvents() Option { return option(func(o *options) { o.events.off = true }) }
 
 // WithEventReporter sets the reporting controller of events. The default is the
 // name of the reconciler, or "windlass" if Kubernetes refuses that name there.
@@ -36,7 +36,7 @@ func WithEventReporter(name string) Option {
 	if why := refusedReporter(name); why != "" {
 		panic(fmt.Sprintf("ctrlx: WithEventReporter(%q): %s", name, why))
 	}
-	return func(o *options) { o.events.reporter = name }
+	return option(func(o *options) { o.events.reporter = name })
 }
 
 // maxReporter is the maximum length of the reporting controller. The reporting

@@ -43,7 +43,7 @@ func ExampleSetupAll() {
 	put := func(context.Context, client.Object) error { return nil } // a request to the cloud
 	err = ctrlx.SetupAll(mgr, &registry,
 		ctrlx.NewKind("Cluster", operations[*testv1.Cluster](put)),
-		ctrlx.NewKind("Database", operations[*testv1.Database](put), ctrlx.WithFlow(flow.WithExplanations(100))),
+		ctrlx.NewKind("Database", operations[*testv1.Database](put), flow.WithExplanations(100)),
 	)
 	if err != nil {
 		panic(err)

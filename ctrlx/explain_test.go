@@ -20,7 +20,7 @@ func TestExplain(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)
 	ops := flow.Operations[*testv1.Database]{Apply: o.operations().Apply}
-	kept := ctrlx.New("Database", ops, waitsForCluster, ctrlx.WithOwner(clusterOf), ctrlx.WithFlow(flow.WithExplanations(1)))
+	kept := ctrlx.New("Database", ops, waitsForCluster, ctrlx.WithOwner(clusterOf), flow.WithExplanations(1))
 	if _, err := kept.Explain(t.Context(), keyOf(o.namespace, "db")); err == nil || !strings.Contains(err.Error(), "call SetupWithManager") {
 		t.Errorf("it has nothing to read from: %v", err)
 	}
@@ -63,7 +63,7 @@ func TestEventNamesTheCheck(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, anApp(AppSpec{Cluster: "c"}), busy)
-			d.use(d.reconciler(tc.ext, ctrlx.WithFlow(flow.WithExplanations(1))))
+			d.use(d.reconciler(tc.ext, flow.WithExplanations(1)))
 			d.pass()
 			e, err := d.app.Explain(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"})
 			if err != nil {

@@ -29,7 +29,7 @@ func RequeueOf[T client.Object](obj T) time.Duration {
 }
 
 // WithRand replaces the source of the numbers, from 0 to below 1, by which requeue intervals are lengthened.
-func WithRand(random func() float64) Option { return func(o *options) { o.rand = random } }
+func WithRand(random func() float64) Option { return option(func(o *options) { o.rand = random }) }
 
 // MaxIdentities is of how many identities the clients are remembered.
 const MaxIdentities = maxIdentities
@@ -74,12 +74,14 @@ func Observe[T client.Object](obj T, generation int64) {
 }
 
 // WithProgram replaces the function that identifies the running program.
-func WithProgram(of func() (string, error)) Option { return func(o *options) { o.program = of } }
+func WithProgram(of func() (string, error)) Option {
+	return option(func(o *options) { o.program = of })
+}
 
 // LeftOf returns how long an object of a kind without intervals is settled at
 // now, after a success at last. A requeue interval of 0 means the resync.
 func LeftOf(uid types.UID, resync, requeue time.Duration, last, now time.Time) time.Duration {
-	r := &core{resync: resync, opt: options{now: func() time.Time { return now }}}
+	r := &core{resync: resync, now: func() time.Time { return now }}
 	obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{UID: uid}}
 	return r.left(&pass{read: obj, Intervals: object.Intervals{Requeue: requeue}}, last)
 }

@@ -71,7 +71,7 @@ func TestFailuresAreMeasured(t *testing.T) {
 		log = append(log, args)
 	}, funcr.Options{})
 	o.start(ctrlx.New(reconciler, ops, extensions{}, ctrlx.WithController(controller.Options{LogConstructor: func(*reconcile.Request) logr.Logger { return logger }}),
-		ctrlx.WithBackoff(flow.NewBackoff(flow.WithBackoffSteps(classify.Slow, 5*time.Millisecond, 5*time.Millisecond)))))
+		flow.WithBackoff(flow.NewBackoff(flow.WithBackoffSteps(classify.Slow, 5*time.Millisecond, 5*time.Millisecond)))))
 	o.database("db", "")
 	o.until("db", "False Unknown")
 	o.called(5)

@@ -177,12 +177,12 @@ func WithReadiness(kind schema.GroupKind, of func(obj client.Object) checks.Read
 	if kind.Kind == "" || of == nil {
 		panic(fmt.Sprintf("ctrlx: WithReadiness: %q: give a kind and a function", kind))
 	}
-	return func(o *options) {
+	return option(func(o *options) {
 		if o.readiness == nil {
 			o.readiness = readinesses{}
 		}
 		o.readiness[kind] = of
-	}
+	})
 }
 
 // Exists is the readiness of kinds whose objects are ready if they exist, such as
@@ -225,7 +225,7 @@ func WithForeignReferences(allow func(namespace string, ref checks.Ref) bool) Op
 	if allow == nil {
 		panic("ctrlx: WithForeignReferences: the function is nil")
 	}
-	return func(o *options) { o.foreign = allow }
+	return option(func(o *options) { o.foreign = allow })
 }
 
 // foreignReferences is the function of [WithForeignReferences]; nil: it was not

@@ -27,7 +27,7 @@ func WithUnfollowedKinds(kinds ...schema.GroupKind) Option {
 		}
 	}
 	kinds = slices.Clone(kinds)
-	return func(o *options) { o.unfollowed = append(o.unfollowed, kinds...) }
+	return option(func(o *options) { o.unfollowed = append(o.unfollowed, kinds...) })
 }
 
 // Follow is [checks.OwnerRequest.Follow] for code of an operation that has the context of the

@@ -48,8 +48,8 @@ type Guards[T client.Object] struct {
 // object's own state [checks.WithUnknownAllowed].
 //
 // It takes the options [WithOwner], [WithConditions], [WithReadiness],
-// [WithForeignReferences], [WithBackoff], [WithClock], [WithFlow], [WithTelemetry] and
-// [WithoutTelemetry], and panics on others. It also panics where [New] does.
+// [WithForeignReferences], [WithTelemetry], [WithoutTelemetry] and those of package
+// flow, and panics on others. It also panics where [New] does.
 //
 // Check and Done are a pass each for the observer. A block that the condition
 // Ready shows already is logged at verbosity 1.
@@ -62,10 +62,7 @@ func NewGuards[T client.Object](name string, c client.Client, links checks.Chain
 	var o options
 	o.apply(maker, opts)
 	if o.needsNew() {
-		panic(fmt.Sprintf("ctrlx: %s: it takes WithOwner, WithConditions, WithReadiness, WithForeignReferences, WithBackoff, WithClock, WithFlow, WithTelemetry and WithoutTelemetry: leave out the other options", maker))
-	}
-	if o.backoff == nil {
-		o.backoff = flow.NewBackoff()
+		panic(fmt.Sprintf("ctrlx: %s: it takes WithOwner, WithConditions, WithReadiness, WithForeignReferences, WithTelemetry, WithoutTelemetry and those of package flow: leave out the other options", maker))
 	}
 	resolver := &Resolver{c, c.Scheme(), o.readiness, o.foreign}
 	owner := optionFor[func(T) checks.Ref](maker, "WithOwner", o.owner)
@@ -93,7 +90,7 @@ func NewGuards[T client.Object](name string, c client.Client, links checks.Chain
 		return resolver.Lister(obj)(ctx, q)
 	}
 	kind := object.Of(maker, optionFor[func(T) *[]metav1.Condition](maker, "WithConditions", o.conditions))
-	flowOpts := append(slices.Clip(o.flow), flow.WithErrors(apierr.OtherObjects), flow.WithBackoff(o.backoff), flow.WithResolver(resolve), flow.WithLister(list),
+	flowOpts := append(slices.Clip(o.flow), flow.WithErrors(apierr.OtherObjects), flow.WithResolver(resolve), flow.WithLister(list),
 		flow.WithObserver(o.telemetry.observer(func(ctx context.Context, out flow.Outcome) (string, bool) {
 			obj, ok := ctx.Value(guardedKey{}).(T)
 			known := ok && (out.KeepsStatus() || status.Shows(kind.Conditions(obj), out))
@@ -109,9 +106,13 @@ func NewGuards[T client.Object](name string, c client.Client, links checks.Chain
 		},
 	}
 	work.Delete = work.Apply
+	asks := flow.New(name, ops, guarded, flowOpts...)
+	if asks.Backoff() == nil {
+		panic(fmt.Sprintf("ctrlx: %s: flow.WithoutBackoff is given, and the back-off requeues the objects: leave the option out", maker))
+	}
 	return &Guards[T]{
-		checks: flow.New(name, ops, guarded, flowOpts...),
-		work:   flow.New(name, work, flow.Extensions[T]{Classify: guarded.Classify}, flowOpts...),
+		checks: asks,
+		work:   flow.New(name, work, flow.Extensions[T]{Classify: guarded.Classify}, append(flowOpts, flow.WithBackoff(asks.Backoff()))...),
 		kind:   kind,
 		writer: write.Writer{Name: name, Client: c, Live: c, NotFound: apierr.Reader.NotFound},
 		memory: new(memory.Store),

@@ -66,7 +66,7 @@ func newExisting(t *testing.T, links checks.Chain[*testv1.Database], objects []c
 			},
 		}).Build()
 	now := func() time.Time { return noon }
-	opts = append([]ctrlx.Option{ctrlx.WithBackoff(flow.NewBackoff(flow.WithBackoffClock(now), flow.WithBackoffJitter(0, 0)))}, opts...)
+	opts = append([]ctrlx.Option{flow.WithBackoff(flow.NewBackoff(flow.WithBackoffClock(now), flow.WithBackoffJitter(0, 0)))}, opts...)
 	e.guards = ctrlx.NewGuards("Database", e.api, links, opts...)
 	return e
 }
@@ -452,7 +452,7 @@ func TestGuardsSetUp(t *testing.T) {
 	with := func(opts ...ctrlx.Option) func() {
 		return func() { ctrlx.NewGuards("Database", c, none, opts...) }
 	}
-	only := "ctrlx: NewGuards: Database: it takes WithOwner, WithConditions, WithReadiness, WithForeignReferences, WithBackoff, WithClock, WithFlow, WithTelemetry and WithoutTelemetry"
+	only := "ctrlx: NewGuards: Database: it takes WithOwner, WithConditions, WithReadiness, WithForeignReferences, WithTelemetry, WithoutTelemetry and those of package flow"
 	cases := map[string]struct {
 		reason string
 		do     func()
@@ -461,6 +461,7 @@ func TestGuardsSetUp(t *testing.T) {
 		"NilClient":    {"nothing could be read", func() { ctrlx.NewGuards("Database", nil, none) }, "ctrlx: NewGuards: Database: the client is nil: give mgr.GetClient()"},
 		"NoName":       {"flow says so", func() { ctrlx.NewGuards("", c, none) }, "the name is empty"},
 		"NilOption":    {"it is a mistake", with(nil), "ctrlx: NewGuards: Database: option 1 is nil"},
+		"NoBackoff":    {"nothing would requeue", with(flow.WithoutBackoff()), "ctrlx: NewGuards: Database: flow.WithoutBackoff is given"},
 		"Finalizer":    {"it would be ignored", with(ctrlx.WithFinalizer("a/b")), only},
 		"FromStart":    {"it would be ignored", with(ctrlx.WithTimeoutFromStart()), only},
 		"PassTimeout":  {"it would be ignored", with(ctrlx.WithPassTimeout(1)), only},
@@ -476,7 +477,7 @@ func TestGuardsSetUp(t *testing.T) {
 		"Interface":    {"it could not be read into", func() { ctrlx.NewGuards("Any", c, checks.Chain[client.Object]{}) }, "Object is no pointer to a struct"},
 		"NilReader":    {"nothing could be read", func() { ctrlx.NewResolver(nil, scheme) }, "ctrlx: NewResolver: the reader or the scheme is nil"},
 		"NilScheme":    {"no kind would be known", func() { ctrlx.NewResolver(c, nil) }, "ctrlx: NewResolver: the reader or the scheme is nil"},
-		"ResolverWith": {"it would be ignored", func() { ctrlx.NewResolver(c, scheme, ctrlx.WithBackoff(flow.NewBackoff())) }, "ctrlx: NewResolver: it takes WithReadiness and WithForeignReferences"},
+		"ResolverWith": {"it would be ignored", func() { ctrlx.NewResolver(c, scheme, flow.WithBackoff(flow.NewBackoff())) }, "ctrlx: NewResolver: it takes WithReadiness and WithForeignReferences"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -551,7 +552,7 @@ func TestGuardsWithFlow(t *testing.T) {
 		f.Code, f.Message = "Mine", f.Err.Error()
 		return errors.Is(f.Err, errBroken)
 	}, classify.Table{{Code: "Mine", Retry: classify.OnChange}})
-	e := newExisting(t, checks.Chain[*testv1.Database]{}, []client.Object{ownedDatabase()}, ctrlx.WithFlow(flow.WithErrors(mine)))
+	e := newExisting(t, checks.Chain[*testv1.Database]{}, []client.Object{ownedDatabase()}, flow.WithErrors(mine))
 	e.failure = errBroken
 	e.want("the user's reader knows the error", "Ready=False Mine; Stalled=True Mine; 1h0m0s")
 }

@@ -87,8 +87,8 @@ func (d *harness) restart() {
 func (d *harness) clock() []ctrlx.Option {
 	now := func() time.Time { return d.now }
 	return []ctrlx.Option{
-		ctrlx.WithClock(now), ctrlx.WithRand(func() float64 { return d.random }), ctrlx.WithOwner(clusterOfApp),
-		ctrlx.WithBackoff(flow.NewBackoff(flow.WithBackoffClock(now), flow.WithBackoffJitter(0, 0))),
+		flow.WithClock(now), ctrlx.WithRand(func() float64 { return d.random }), ctrlx.WithOwner(clusterOfApp),
+		flow.WithBackoff(flow.NewBackoff(flow.WithBackoffClock(now), flow.WithBackoffJitter(0, 0))),
 	}
 }
 

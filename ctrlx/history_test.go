@@ -33,7 +33,7 @@ func TestLastPasses(t *testing.T) {
 		"All":    {"each pass, with its time and its duration", []string{"block", "fail"}, nil, []string{"12:01 failed Quota CheckFailed 1s 0", "12:00 blocked Quota NoQuota 1s 0"}},
 		"Ready":  {"a pass that leaves the object ready is not recorded", []string{"block", "", "", "", "block"}, nil, []string{"12:04 blocked Quota NoQuota 1s 0", "12:01 ready   1s 0", "12:00 blocked Quota NoQuota 1s 0"}},
 		"Many":   {"the last five", append([]string{"fail"}, repeat(5, "block")...), nil, []string{"12:05 blocked Quota NoQuota 1s 0", "12:04 blocked Quota NoQuota 1s 0", "12:03 blocked Quota NoQuota 1s 0", "12:02 blocked Quota NoQuota 1s 0", "12:01 blocked Quota NoQuota 1s 0"}},
-		"Traced": {"the steps of the last pass", []string{"fail", "block"}, []ctrlx.Option{ctrlx.WithFlow(flow.WithExplanations(1))}, []string{"12:01 blocked Quota NoQuota 1s 10", "12:00 failed Quota CheckFailed 1s 0"}},
+		"Traced": {"the steps of the last pass", []string{"fail", "block"}, []ctrlx.Option{flow.WithExplanations(1)}, []string{"12:01 blocked Quota NoQuota 1s 10", "12:00 failed Quota CheckFailed 1s 0"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

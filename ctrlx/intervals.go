@@ -44,15 +44,6 @@ type SuspendConfiguration interface {
 	IsSuspended() bool
 }
 
-// resyncOf returns the resync of a back-off, the same for all passes. A back-off
-// with jitter gives it with jitter.
-func resyncOf(b *flow.Backoff) time.Duration {
-	if b == nil {
-		b = flow.NewBackoff(flow.WithBackoffJitter(0, 0))
-	}
-	return b.Resync()
-}
-
 // firstOf returns the first positive duration; 0: there is none.
 func firstOf(all ...time.Duration) time.Duration {
 	for _, d := range all {

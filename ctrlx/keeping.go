@@ -24,12 +24,12 @@ func WithKeeping[T client.Object](keeps func(resource T, ref checks.Ref, other c
 	if keeps == nil {
 		panic("ctrlx: WithKeeping: the function is nil")
 	}
-	return func(o *options) {
+	return option(func(o *options) {
 		if o.keeps != nil {
 			panic("ctrlx: WithKeeping is given twice: give one function for all finalizers")
 		}
 		o.keeps = keeps
-	}
+	})
 }
 
 // keeping reports whether a user deletes at, the object of ref, and obj keeps it.

@@ -64,7 +64,7 @@ func WithTokenKey(key []byte, previous ...[]byte) Option {
 			keys.Keys = append(keys.Keys, slices.Clone(k))
 		}
 	}
-	return func(o *options) { o.keys = keys }
+	return option(func(o *options) { o.keys = keys })
 }
 
 // recordOf returns the record of an object. The error is [record.ErrCopied], or says
@@ -207,7 +207,7 @@ func (r *core) withOperation(p *pass, at client.Object, token string, generation
 			return nil, err
 		}
 	}
-	return record.Encode(rec, record.In(r.kind.Conditions(at)), at.GetGeneration(), r.opt.now())
+	return record.Encode(rec, record.In(r.kind.Conditions(at)), at.GetGeneration(), r.now())
 }
 
 // operationStored takes over the record c into obj and into the object that the pass

@@ -17,15 +17,26 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Option sets up what [New] makes. One that makes no sense panics there or in the function that makes it, nil ones too.
-type Option func(*options)
+// Option sets up what [New] makes: an option of this package or of package flow. One that makes no sense panics there or in
+// the function that makes it, nil ones too.
+//
+// Of the options of flow, [flow.WithResolver], [flow.WithLister] and [flow.WithoutBackoff] panic in New, because New gives
+// its own. The clock of [flow.WithClock] holds for time-outs and conditions, too, and the delays of [flow.WithBackoff] for
+// every requeue. An observer of package otelx that writes log lines panics, because New adds one: use [WithTelemetry], or add
+// [WithoutTelemetry].
+type Option interface{ ForReconciler() }
+
+// option is an option of this package.
+type option func(*options)
+
+// ForReconciler implements [Option].
+func (option) ForReconciler() {}
 
 type options struct {
 	owner      any // func(T) checks.Ref
 	conditions any // func(T) *[]metav1.Condition
 	finalizer  string
 	flow       []flow.Option
-	backoff    *flow.Backoff
 	controller controller.Options
 	sync       time.Duration
 	passLimit  time.Duration // 0: the controller's, or the default
@@ -33,7 +44,6 @@ type options struct {
 	readiness  readinesses
 	watched    []schema.GroupKind // of WithWatchedKinds
 	unwatched  []schema.GroupKind // of WithUnwatchedKinds
-	now        func() time.Time
 	rand       func() float64
 	target     any // what WithTargetClient or WithImpersonation gave
 	targetBy   string
@@ -55,10 +65,19 @@ type options struct {
 // apply applies options. maker is the function that was given them, with the name of the kind.
 func (o *options) apply(maker string, opts []Option) {
 	for i, opt := range opts {
-		if opt == nil {
+		switch opt := opt.(type) {
+		case option:
+			opt(o)
+		case flow.Option:
+			if opt == nil {
+				panic(fmt.Sprintf("ctrlx: %s: option %d is nil", maker, i+1))
+			}
+			o.flow = append(o.flow, opt)
+		case nil:
 			panic(fmt.Sprintf("ctrlx: %s: option %d is nil", maker, i+1))
+		default:
+			panic(fmt.Sprintf("ctrlx: %s: option %d is a %T: give options of the packages ctrlx and flow", maker, i+1, opt))
 		}
-		opt(o)
 	}
 	if o.telemetry.off && o.telemetry.set {
 		panic(fmt.Sprintf("ctrlx: %s: WithTelemetry and WithoutTelemetry are both given: leave one of them out", maker))
@@ -86,7 +105,7 @@ func WithOwner[T client.Object](owner func(resource T) checks.Ref) Option {
 	if owner == nil {
 		panic("ctrlx: WithOwner: the function is nil")
 	}
-	return func(o *options) { o.owner = owner }
+	return option(func(o *options) { o.owner = owner })
 }
 
 // WithConditions says where a resource has its conditions. It is needed unless the type has the methods of [Conditioned].
@@ -94,7 +113,7 @@ func WithConditions[T client.Object](conditions func(resource T) *[]metav1.Condi
 	if conditions == nil {
 		panic("ctrlx: WithConditions: the function is nil")
 	}
-	return func(o *options) { o.conditions = conditions }
+	return option(func(o *options) { o.conditions = conditions })
 }
 
 // Conditioned is implemented by resources that give access to their conditions.
@@ -108,28 +127,15 @@ func WithFinalizer(name string) Option {
 	if name == "" {
 		panic("ctrlx: WithFinalizer: the name is empty: leave the option out, or give a name as in example.com/finalizer")
 	}
-	return func(o *options) { o.finalizer = name }
-}
-
-// WithFlow hands options on to [flow.New]: observers, the API version, traces. The resolver and the back-off are ctrlx' own
-// ([WithBackoff]). An observer of package otelx that writes log lines panics in [New], because New adds one: use
-// [WithTelemetry], or add [WithoutTelemetry].
-func WithFlow(opts ...flow.Option) Option {
-	return func(o *options) { o.flow = append(o.flow, opts...) }
-}
-
-// WithBackoff replaces the delays, which are those of [flow.NewBackoff]. Several reconcilers may share one. Nil panics.
-func WithBackoff(b *flow.Backoff) Option {
-	if b == nil {
-		panic("ctrlx: WithBackoff: the Backoff is nil")
-	}
-	return func(o *options) { o.backoff = b }
+	return option(func(o *options) { o.finalizer = name })
 }
 
 // WithController sets the options of the controller, such as the number of
 // passes that run at once. Its rate limiter counts only for errors of the API
 // server. Its ReconciliationTimeout is the deadline of [WithPassTimeout].
-func WithController(opts controller.Options) Option { return func(o *options) { o.controller = opts } }
+func WithController(opts controller.Options) Option {
+	return option(func(o *options) { o.controller = opts })
+}
 
 // WithSyncTimeout sets how long a pass waits for the first list of a kind that was not watched before. The default is 3
 // seconds. A duration that is not positive panics.
@@ -137,20 +143,7 @@ func WithSyncTimeout(d time.Duration) Option {
 	if d <= 0 {
 		panic(fmt.Sprintf("ctrlx: WithSyncTimeout(%s): give a positive duration", d))
 	}
-	return func(o *options) { o.sync = d }
-}
-
-// WithClock replaces time.Now, for time-outs and for the flow ([flow.WithClock]). The
-// Backoff has its own clock for delays. Several goroutines call the function at once. Nil
-// panics.
-func WithClock(now func() time.Time) Option {
-	if now == nil {
-		panic("ctrlx: WithClock: the function is nil")
-	}
-	return func(o *options) {
-		o.now = now
-		o.flow = append([]flow.Option{flow.WithClock(now)}, o.flow...)
-	}
+	return option(func(o *options) { o.sync = d })
 }
 
 // minPollInterval is the shortest interval of WithPollInterval. Each awaited kind
@@ -167,7 +160,7 @@ func WithPollInterval(d time.Duration) Option {
 	if d < minPollInterval {
 		panic(fmt.Sprintf("ctrlx: WithPollInterval(%s): give at least %s", d, minPollInterval))
 	}
-	return func(o *options) { o.poll = d }
+	return option(func(o *options) { o.poll = d })
 }
 
 // WithTimeoutFromStart starts the clock of a time-out ([TimeoutConfiguration]) with the
@@ -175,7 +168,7 @@ func WithPollInterval(d time.Duration) Option {
 // So errors before the first Apply become a time-out, too, and waiting for an owner or a
 // reference takes time from it. A suspended or paused object starts no clock. [New]
 // panics if the objects have no method GetTimeout.
-func WithTimeoutFromStart() Option { return func(o *options) { o.fromStart = true } }
+func WithTimeoutFromStart() Option { return option(func(o *options) { o.fromStart = true }) }
 
 // WithWakeLimit protects the cloud from many passes at once. When an awaited
 // object changes, the passes over n of its waiters of this kind begin at once,
@@ -187,5 +180,5 @@ func WithWakeLimit(n int, in time.Duration) Option {
 	if n < 1 || in <= 0 {
 		panic(fmt.Sprintf("ctrlx: WithWakeLimit(%d, %s): give at least 1 and a positive duration", n, in))
 	}
-	return func(o *options) { o.wakes = engine.Limit{N: n, In: in} }
+	return option(func(o *options) { o.wakes = engine.Limit{N: n, In: in} })
 }

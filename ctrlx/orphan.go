@@ -256,7 +256,7 @@ func (r *Reconciler[T]) deleteOrphan(ctx context.Context, req reconcile.Request)
 		return reconcile.Result{}, fmt.Errorf("ctrlx: %s: whether the object still exists: %w", r.name, err)
 	}
 	r.own.Saw(req.NamespacedName, "")
-	o := r.orphans.begin(req.NamespacedName, r.opt.now())
+	o := r.orphans.begin(req.NamespacedName, r.now())
 	if o == nil {
 		return reconcile.Result{}, nil
 	}
@@ -266,7 +266,7 @@ func (r *Reconciler[T]) deleteOrphan(ctx context.Context, req reconcile.Request)
 // passOfOrphan takes an object that vanished through the flow as a deleted one.
 func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request, o *orphan) (reconcile.Result, error) {
 	if o.obj.GetDeletionTimestamp().IsZero() {
-		at := metav1.NewTime(r.opt.now())
+		at := metav1.NewTime(r.now())
 		o.obj.SetDeletionTimestamp(&at)
 	}
 	if !r.finalizes || !r.deleting(o.obj) { // the flow would call Apply
@@ -275,10 +275,10 @@ func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request,
 		r.reportOrphan(ctx, o.obj, errNoDelete)
 		return reconcile.Result{}, nil
 	}
-	p := r.begin(ctx, req, o.obj, r.opt.now())
+	p := r.begin(ctx, req, o.obj, r.now())
 	p.orphan = true
 	out := r.flow.Reconcile(p, o.obj.(T))
-	left := o.until.Sub(r.opt.now())
+	left := o.until.Sub(r.now())
 	delay, why := again, error(nil)
 	switch out.State() {
 	case flow.StateGone, flow.StateIgnored:
@@ -291,7 +291,7 @@ func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request,
 		why = errStopped
 	default:
 		p.end(out, false)
-		r.memory.Decided(req.NamespacedName, verdictOf(out), false, false, r.opt.now())
+		r.memory.Decided(req.NamespacedName, verdictOf(out), false, false, r.now())
 		r.countFailure(out)
 		if delay = r.delay(p, out); delay <= 0 {
 			delay = left

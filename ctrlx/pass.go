@@ -105,7 +105,7 @@ func passOf(ctx context.Context) *pass {
 func (r *core) begin(ctx context.Context, req reconcile.Request, read client.Object, now time.Time) *pass {
 	p := &pass{
 		Context: ctx, of: r, at: now.UnixNano(), engine: r.engine.Begin(r.id(req.NamespacedName), r.opt.sync), read: read, limit: r.limit, readiness: r.opt.readiness,
-		Intervals: r.kind.Intervals(ctx, read, r.resync), backoff: r.opt.backoff, unfollowed: r.opt.unfollowed, foreign: r.opt.foreign, local: r.client,
+		Intervals: r.kind.Intervals(ctx, read, r.resync), backoff: r.backoff, unfollowed: r.opt.unfollowed, foreign: r.opt.foreign, local: r.client,
 	}
 	p.in = engine.InPass{Engine: r.engine, Remote: r.remote, Find: resolve}
 	r.interrupter.saw(read, true)
@@ -248,7 +248,7 @@ func WithPassTimeout(d time.Duration) Option {
 	if d <= 0 {
 		panic(fmt.Sprintf("ctrlx: WithPassTimeout(%s): give a positive duration", d))
 	}
-	return func(o *options) { o.passLimit = d }
+	return option(func(o *options) { o.passLimit = d })
 }
 
 // WithInterrupt cancels the context of a pass under way when its resource changes so that interrupts returns true. It is for
@@ -268,7 +268,7 @@ func WithInterrupt[T client.Object](interrupts func(read, now T) bool) Option {
 	if interrupts == nil {
 		panic("ctrlx: WithInterrupt: the function is nil")
 	}
-	return func(o *options) { o.interrupts = interrupts }
+	return option(func(o *options) { o.interrupts = interrupts })
 }
 
 // interrupter cancels passes under way. The nil interrupter cancels none.

@@ -52,7 +52,7 @@ const (
 // Poke never blocks. Several goroutines may call it at any time, also before
 // [Reconciler.SetupWithManager].
 func (r *Reconciler[T]) Poke(name types.NamespacedName) (accepted bool) {
-	return r.pokes.add(name, r.opt.now())
+	return r.pokes.add(name, r.now())
 }
 
 // pokes holds the poked objects. The zero pokes is that of a reconciler that has

@@ -42,12 +42,12 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	if r.engine == nil {
 		return result, r.notSetUp()
 	}
-	name, now := req.NamespacedName, r.opt.now()
+	name, now := req.NamespacedName, r.now()
 	id := r.wakes(name, now) // wake: each event from now on causes another pass
 	defer r.engine.Spans.End(id)
 	within, endOfPass := r.interrupter.begin(ctx, name)
 	defer endOfPass()
-	defer func() { result, err = ended(ctx, &r.memory.Store, req, result, err, r.opt.now) }()
+	defer func() { result, err = ended(ctx, &r.memory.Store, req, result, err, r.now) }()
 
 	retry := r.begins(name)            // memory
 	read, err := r.own.Read(ctx, name) // read: in no older version than this process wrote
@@ -173,7 +173,7 @@ func (p *pass) cut(out flow.Outcome) (result reconcile.Result, err error, cut bo
 // render returns the conditions of an object after a pass.
 func (r *core) render(p *pass, obj client.Object, out flow.Outcome) status.Out {
 	in := status.In{
-		Outcome: out, Old: r.kind.Conditions(obj), UID: obj.GetUID(), Generation: obj.GetGeneration(), Now: r.opt.now(),
+		Outcome: out, Old: r.kind.Conditions(obj), UID: obj.GetUID(), Generation: obj.GetGeneration(), Now: r.now(),
 		Cycle: p.cycle, Suspended: r.isSuspended(obj), Root: p.root, RootUnknown: p.rootUnknown, Stored: p.record,
 	}
 	if out.State() == flow.StateGone {
@@ -258,7 +258,7 @@ func (r *core) remember(p *pass, out flow.Outcome, next status.Out) {
 	if quiet(out) {
 		return
 	}
-	now := r.opt.now()
+	now := r.now()
 	none := v == memory.Verdict{}
 	silent := none && (out.State() == flow.StateIgnored || out.KeepsStatus())
 	if !none || p.last != v {
@@ -325,7 +325,7 @@ func (r *core) leaveStripped(ctx context.Context, obj client.Object) error {
 	if _, err := r.recordOf(obj); (record.In(all) == nil || err != nil) && r.memory.Get(client.ObjectKeyFromObject(obj)).Verdict == (memory.Verdict{}) {
 		return nil
 	}
-	in := status.In{Old: all, UID: obj.GetUID(), Generation: obj.GetGeneration(), Now: r.opt.now()}
+	in := status.In{Old: all, UID: obj.GetUID(), Generation: obj.GetGeneration(), Now: r.now()}
 	err := r.leave(ctx, obj, r.leaves(in, obj, "the finalizer "+r.opt.finalizer+" is missing, so this operator deletes nothing in the cloud: delete there what is left"))
 	if refusedForGood(err) {
 		return nil
@@ -351,7 +351,7 @@ func (r *core) finish(ctx context.Context, obj client.Object, out flow.Outcome, 
 			return err
 		}
 		now.GetObjectKind().SetGroupVersionKind(r.kind.GroupVersionKind)
-		in := status.In{Old: r.kind.Conditions(now), UID: now.GetUID(), Generation: generation, Now: r.opt.now()}
+		in := status.In{Old: r.kind.Conditions(now), UID: now.GetUID(), Generation: generation, Now: r.now()}
 		obj, next = now, r.leaves(in, now, endedHere)
 	}
 }
@@ -416,7 +416,7 @@ const requeueJitter = 0.05
 // the interval of the object; 0: it gives none.
 func (r *core) idle(requeue time.Duration) time.Duration {
 	if requeue == 0 {
-		return r.opt.backoff.Resync()
+		return r.backoff.Resync()
 	}
 	return requeue + time.Duration(float64(requeue)*requeueJitter*min(max(r.opt.rand(), 0), 1))
 }

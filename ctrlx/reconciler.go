@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"sync"
 	"time"
 
@@ -41,6 +40,8 @@ type core struct {
 	name      string
 	kind      *object.Kind
 	opt       options
+	backoff   *flow.Backoff
+	now       func() time.Time
 	resync    time.Duration // of the back-off, for time-outs
 	finalizes bool
 	remote    bool // there is a deployment target
@@ -88,18 +89,14 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 	r := &Reconciler[T]{ops: ops, ext: ext}
 	r.name, r.memory.Name, r.served.turn = name, name, make(chan struct{}, 1)
 	r.opt = options{
-		finalizer: Finalizer, sync: 3 * time.Second, poll: engine.DefaultInterval, now: time.Now, rand: rand.Float64,
+		finalizer: Finalizer, sync: 3 * time.Second, poll: engine.DefaultInterval, rand: rand.Float64,
 		program: executable,
 	}
 	r.opt.apply(maker, opts)
 	object.MustBeStruct(maker, reflect.TypeFor[T]())
 	owner := optionFor[func(T) checks.Ref](maker, "WithOwner", r.opt.owner)
 	r.kind = object.Of(maker, optionFor[func(T) *[]metav1.Condition](maker, "WithConditions", r.opt.conditions))
-	r.writers.Kind, r.writers.Memory, r.writers.Now = r.kind, &r.memory.Store, r.opt.now
-	r.resync = resyncOf(r.opt.backoff)
-	if r.opt.backoff == nil {
-		r.opt.backoff = flow.NewBackoff()
-	}
+	r.writers.Kind, r.writers.Memory = r.kind, &r.memory.Store
 	if r.opt.fromStart && r.kind.Timeout == nil {
 		panic(fmt.Sprintf("ctrlx: New: %s: WithTimeoutFromStart needs a method GetTimeout of %s or of its field Spec", name, reflect.TypeFor[T]()))
 	}
@@ -114,7 +111,18 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 	}
 	r.targetsOf()
 	r.fill(&r.ops, owner)
-	return r.composed()
+	own := flow.NewBackoff()
+	r.backoff = own
+	r.composed()
+	r.now, r.writers.Now, r.backoff = r.flow.Clock(), r.flow.Clock(), r.flow.Backoff()
+	if r.backoff == nil {
+		panic(fmt.Sprintf("ctrlx: %s: flow.WithoutBackoff is given, and the back-off requeues the objects: leave the option out", maker))
+	}
+	r.resync = time.Hour
+	if r.backoff != own {
+		r.resync = r.backoff.Resync()
+	}
+	return r
 }
 
 // optionFor returns the function that an option was given, nil without the option. It panics if the function is for
@@ -210,8 +218,8 @@ func (r *Reconciler[T]) composed() *Reconciler[T] {
 
 	ops.Get, ops.Apply, ops.Delete = inPlace(ops.Get), noted(&r.core, inPlace(ops.Apply)), inPlace(ops.Delete)
 
-	opts := append(slices.Clip(r.opt.flow), flow.WithErrors(apierr.OtherObjects), flow.WithResolver(resolve), flow.WithLister(list), flow.WithBackoff(r.opt.backoff),
-		flow.WithObserver(r.observer))
+	opts := append([]flow.Option{flow.WithBackoff(r.backoff)}, r.opt.flow...)
+	opts = append(opts, flow.WithErrors(apierr.OtherObjects), flow.WithResolver(resolve), flow.WithLister(list), flow.WithObserver(r.observer))
 	r.flow = flow.New(r.name, ops, ext, opts...)
 	return r
 }

@@ -34,7 +34,7 @@ func NewResolver(reader client.Reader, scheme *runtime.Scheme, opts ...Option) *
 	}
 	var o options
 	o.apply("NewResolver", opts)
-	if o.owner != nil || o.conditions != nil || o.flow != nil || o.backoff != nil || o.telemetry.set || o.telemetry.off || o.needsNew() {
+	if o.owner != nil || o.conditions != nil || o.flow != nil || o.telemetry.set || o.telemetry.off || o.needsNew() {
 		panic("ctrlx: NewResolver: it takes WithReadiness and WithForeignReferences: leave out the other options")
 	}
 	return &Resolver{reader, scheme, o.readiness, o.foreign}

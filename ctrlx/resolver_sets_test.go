@@ -80,13 +80,12 @@ func TestResolverLister(t *testing.T) {
 // The deletion of a cluster waits for the databases that refer to it. The index
 // lets the query select them.
 func ExampleWithIndex() {
-	unused := checks.Unused("databases", func(c *testv1.Cluster) checks.Query {
-		return checks.Query{Group: testv1.GroupVersion.Group, Kind: "Database", Field: "spec.cluster", Value: c.Name, NamesOnly: true}
-	})
+	ofCluster := checks.Query{Group: testv1.GroupVersion.Group, Kind: "Database", Field: "spec.cluster"}
+	unused := checks.Unused("databases", func(c *testv1.Cluster) checks.Query { return ofCluster.WithValue(c.Name) })
 	clusters := ctrlx.New("Cluster", flow.Operations[*testv1.Cluster]{
 		Apply: func(context.Context, *flow.Request[*testv1.Cluster]) (flow.Progress, error) { return flow.Done(), nil },
 	}, flow.Extensions[*testv1.Cluster]{DeleteCheck: chain.New(unused)},
-		ctrlx.WithIndex("spec.cluster", func(d *testv1.Database) []string { return []string{d.Spec.Cluster} }))
+		ctrlx.WithIndex(ofCluster, func(d *testv1.Database) []string { return []string{d.Spec.Cluster} }))
 	fmt.Println("DeleteCheck:", clusters.Flow().Extensions().DeleteCheck)
 	// Output:
 	// DeleteCheck: Unused(databases)

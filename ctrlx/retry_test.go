@@ -171,7 +171,7 @@ func TestRetryOnTheServer(t *testing.T) {
 	}
 	databases := func() *ctrlx.Reconciler[*testv1.Database] {
 		hours := flow.NewBackoff(flow.WithBackoffSteps(classify.Slow, time.Hour, 100*time.Hour), flow.WithBackoffResync(1000*time.Hour), flow.WithBackoffJitter(0, 0))
-		return ctrlx.New("Database", databases{Apply: apply}, extensions{}, ctrlx.WithFlow(flow.WithExplanations(1)), ctrlx.WithBackoff(hours))
+		return ctrlx.New("Database", databases{Apply: apply}, extensions{}, flow.WithExplanations(1), flow.WithBackoff(hours))
 	}
 	r := databases()
 	o.start(r)

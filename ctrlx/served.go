@@ -70,7 +70,7 @@ func (r *core) hasStatus(ctx context.Context) error {
 	case <-ctx.Done():
 		return &finalizerError{context.Cause(ctx)}
 	}
-	if s.yes.Load() || r.opt.now().Before(s.until) {
+	if s.yes.Load() || r.now().Before(s.until) {
 		return s.err
 	}
 	err := r.discoverStatus(ctx)
@@ -79,7 +79,7 @@ func (r *core) hasStatus(ctx context.Context) error {
 	}
 	s.yes.Store(err == nil)
 	if s.err = err; err != nil {
-		s.err, s.until = &finalizerError{err}, r.opt.now().Add(engine.RefusedFor)
+		s.err, s.until = &finalizerError{err}, r.now().Add(engine.RefusedFor)
 	}
 	return s.err
 }

@@ -72,7 +72,7 @@ func TestNoDatabaseRefersToMe(t *testing.T) {
 			return flow.Done(), o.note("delete cluster")
 		},
 	}, flow.Extensions[*testv1.Cluster]{DeleteCheck: chain.New(unused)}, noPolling,
-		ctrlx.WithIndex("spec.cluster", func(d *testv1.Database) []string { return []string{d.Spec.Cluster} }))
+		ctrlx.WithIndex(databasesOf(checks.Query{Field: "spec.cluster"}), func(d *testv1.Database) []string { return []string{d.Spec.Cluster} }))
 	mgr := o.start(clusters)
 	c := &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "prod"}}
 	if err := api.Create(t.Context(), c); err != nil {
@@ -235,7 +235,7 @@ func TestSetsBadInput(t *testing.T) {
 		"Namespace":  {"the cache does not have the namespace", clustersOf(checks.Query{Namespace: "default"}), nil, `the namespace "default" is not in the manager's cache`},
 		"Namespaces": {"the cache has some namespaces only, and a list of all would leave out objects", clustersOf(checks.Query{Namespace: checks.AllNamespaces}), nil, "the manager's cache has some namespaces only"},
 		"Field":      {"no index has the field", clustersOf(checks.Query{Field: "spec.none", Value: "x"}), nil, `no index has the field "spec.none"`},
-		"Panic": {"the function of the index panics, and that has its own reason", clustersOf(checks.Query{Field: "state", Value: "x"}), []ctrlx.Option{ctrlx.WithIndex("state", func(*testv1.Cluster) []string {
+		"Panic": {"the function of the index panics, and that has its own reason", clustersOf(checks.Query{Field: "state", Value: "x"}), []ctrlx.Option{ctrlx.WithIndex(clustersOf(checks.Query{Field: "state"}), func(*testv1.Cluster) []string {
 			panic("no state")
 		})}, "Panic: check"},
 		"NoKind": {"the query names no kind", checks.Query{}, nil, "Kind"},

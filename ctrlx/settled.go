@@ -31,7 +31,7 @@ import (
 // WithoutQuietRestart reconciles every object in its first pass after a start
 // of the operator, and stores no success in [ConditionRecord]. Use it if each start must
 // call the cloud for every object. See docs/ctrlx/restart.md.
-func WithoutQuietRestart() Option { return func(o *options) { o.quiet.off = true } }
+func WithoutQuietRestart() Option { return option(func(o *options) { o.quiet.off = true }) }
 
 // WithRevision names what Apply depends on besides the object, its owner and its
 // references: the contents of a configuration file or of an environment
@@ -39,7 +39,9 @@ func WithoutQuietRestart() Option { return func(o *options) { o.quiet.off = true
 // revision, every object is reconciled in its first pass. The executable and
 // the arguments of the operator count without this option. An empty revision is
 // the default. Do not give a secret: users can compare digests of the revision.
-func WithRevision(revision string) Option { return func(o *options) { o.quiet.revision = revision } }
+func WithRevision(revision string) Option {
+	return option(func(o *options) { o.quiet.revision = revision })
+}
 
 // quietOptions holds the options of quiet restarts.
 type quietOptions struct {
@@ -191,7 +193,7 @@ func (p *pass) changed(ctx context.Context, was []record.Read) (why string, err 
 // without an event; 0 or less: it needs one now. The time differs from object to
 // object, and is the same after each restart.
 func (r *core) left(p *pass, last time.Time) time.Duration {
-	age := r.opt.now().Sub(last)
+	age := r.now().Sub(last)
 	interval := r.resync
 	if age < 0 {
 		return 0
@@ -230,7 +232,7 @@ func (r *core) successOf(p *pass, last *record.Success) *record.Success {
 	case last != nil && last.Covers(b) && r.fresh(p, last.Time.Time):
 		return last
 	}
-	return &record.Success{Time: metav1.NewTime(r.opt.now().Truncate(time.Second)), Basis: b}
+	return &record.Success{Time: metav1.NewTime(r.now().Truncate(time.Second)), Basis: b}
 }
 
 // interval returns the time between two passes over a Ready object.
@@ -239,7 +241,7 @@ func (r *core) interval(p *pass) time.Duration { return firstOf(p.Requeue, r.res
 // fresh reports whether a success that was stored at a time stays: it was stored
 // within half of the interval.
 func (r *core) fresh(p *pass, at time.Time) bool {
-	now := r.opt.now()
+	now := r.now()
 	return at.After(now.Add(-r.interval(p)/2)) && !at.After(now)
 }
 

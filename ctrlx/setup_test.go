@@ -55,7 +55,6 @@ func TestSetUpPanics(t *testing.T) {
 		"HalfToken": {"a token that is kept nowhere is lost", func() {
 			ctrlx.New("Database", databases{Apply: put, Token: func(*testv1.Database) (string, int64) { return "", 0 }}, extensions{})
 		}, "Operations.Token and Operations.SetToken"},
-		"NilOption": {"it is a mistake", with(ctrlx.WithFinalizer("a/b"), nil), "ctrlx: New: Database: option 2 is nil"},
 		"Interface": {"it could not be read into", func() {
 			ctrlx.New("Any", flow.Operations[client.Object]{Apply: func(ctxt, *flow.Request[client.Object]) (flow.Progress, error) { return flow.Done(), nil }},
 				flow.Extensions[client.Object]{})
@@ -70,8 +69,12 @@ func TestSetUpPanics(t *testing.T) {
 		"OwnedBy":         {"nil", func() { ctrlx.WithOwner((func(resource *testv1.Database) checks.Ref)(nil)) }, "ctrlx: WithOwner: the function is nil"},
 		"WithConditions":  {"nil", func() { ctrlx.WithConditions[*testv1.Database](nil) }, "ctrlx: WithConditions: the function is nil"},
 		"WithFinalizer":   {"the API server refuses it", func() { ctrlx.WithFinalizer("") }, "ctrlx: WithFinalizer: the name is empty"},
-		"WithBackoff":     {"nil", func() { ctrlx.WithBackoff(nil) }, "ctrlx: WithBackoff: the Backoff is nil"},
-		"WithFlow":        {"flow says so", with(ctrlx.WithFlow(nil)), "is nil"},
+		"NilOption":       {"it is a mistake", with(nil), "ctrlx: New: Database: option 1 is nil"},
+		"NilFlow":         {"an option of flow may be one, too", with(flow.Option(nil)), "ctrlx: New: Database: option 1 is nil"},
+		"OtherOption":     {"its package is not known", with(ctrlx.WithoutEvents(), foreignOption{}), "ctrlx: New: Database: option 2 is a ctrlx_test.foreignOption: give options of the packages ctrlx and flow"},
+		"WithoutBackoff":  {"nothing would requeue", with(flow.WithoutBackoff()), "ctrlx: New: Database: flow.WithoutBackoff is given"},
+		"WithResolver":    {"no reference would be followed", with(flow.WithResolver(func(ctxt, checks.Ref) (checks.Object, error) { return checks.Object{}, nil })), "flow: New: Database: WithResolver is given twice: give it once, and not at all under ctrlx"},
+		"WithLister":      {"no set would be followed", with(flow.WithLister(func(ctxt, checks.Query) ([]checks.Object, error) { return nil, nil })), "flow: New: Database: WithLister is given twice"},
 		"SyncTimeout":     {"no pass would ever see anything", func() { ctrlx.WithSyncTimeout(0) }, "ctrlx: WithSyncTimeout(0s): give a positive duration"},
 		"Drifted": {"the method would be ignored", func() {
 			ctrlx.New("Database", flow.Operations[*drifted]{Apply: func(ctxt, *flow.Request[*drifted]) (flow.Progress, error) { return flow.Done(), nil }}, flow.Extensions[*drifted]{})
@@ -186,3 +189,8 @@ func TestSetupWithManager(t *testing.T) {
 		})
 	}
 }
+
+// foreignOption is an option of a package that New does not know.
+type foreignOption struct{}
+
+func (foreignOption) ForReconciler() {}

@@ -98,7 +98,7 @@ func (r *core) report(p *pass, obj client.Object, reason, message string) error 
 	say := func(at client.Object) error {
 		all := r.kind.Conditions(at)
 		next := status.Render(status.In{
-			Outcome: status.Block(reason, message, classify.Fast), Old: all, UID: at.GetUID(), Generation: p.read.GetGeneration(), Now: r.opt.now(), Stored: record.In(all),
+			Outcome: status.Block(reason, message, classify.Fast), Old: all, UID: at.GetUID(), Generation: p.read.GetGeneration(), Now: r.now(), Stored: record.In(all),
 		})
 		r.kind.SetConditions(at, next.Conditions)
 		return nil
@@ -137,7 +137,7 @@ func (r *core) refused(p *pass, obj client.Object, why error) error {
 	obj = r.kind.Copy(base)
 	next := status.Render(status.In{
 		Outcome: status.Block(ReasonStatusInvalid, why.Error(), classify.OnChange), Old: r.kind.Conditions(obj),
-		UID: obj.GetUID(), Generation: obj.GetGeneration(), Now: r.opt.now(), Suspended: r.isSuspended(obj), Stored: p.record,
+		UID: obj.GetUID(), Generation: obj.GetGeneration(), Now: r.now(), Suspended: r.isSuspended(obj), Stored: p.record,
 	})
 	r.kind.SetConditions(obj, next.Conditions)
 	r.kind.Observe(obj, obj.GetGeneration())

@@ -166,7 +166,7 @@ func TestEvents(t *testing.T) {
 			return checks.Block(long, "a reason that is none for an event", checks.WithAfter(time.Millisecond)), nil
 		}
 		return checks.Proceed(), nil
-	}))}, ctrlx.WithBackoff(flow.NewBackoff(flow.WithBackoffSteps(classify.Slow, time.Millisecond, time.Millisecond)))))
+	}))}, flow.WithBackoff(flow.NewBackoff(flow.WithBackoffSteps(classify.Slow, time.Millisecond, time.Millisecond)))))
 	o.database("db", "")
 	o.until("db", "True Succeeded")
 	list := &eventsv1.EventList{}

@@ -26,7 +26,7 @@ func WithTargetClient[T client.Object](target func(ctx context.Context, local cl
 	if target == nil {
 		panic("ctrlx: WithTargetClient: the function is nil")
 	}
-	return func(o *options) { o.deployBy("WithTargetClient", target) }
+	return option(func(o *options) { o.deployBy("WithTargetClient", target) })
 }
 
 // deployBy notes the one option that sets the client of the deployment target.
@@ -97,7 +97,7 @@ func WithImpersonation[T client.Object](as func(resource T) rest.ImpersonationCo
 	if as == nil {
 		panic("ctrlx: WithImpersonation: the function is nil")
 	}
-	return func(o *options) { o.deployBy("WithImpersonation", as) }
+	return option(func(o *options) { o.deployBy("WithImpersonation", as) })
 }
 
 // maxIdentities is the number of identities whose clients are kept.

@@ -208,7 +208,7 @@ func TestTargetPanics(t *testing.T) {
 	}
 	panicsWith(t, "ctrlx: WithTargetClient: the function is nil", func() { ctrlx.WithTargetClient[*App](nil) })
 	panicsWith(t, "ctrlx: WithImpersonation: the function is nil", func() { ctrlx.WithImpersonation[*App](nil) })
-	panicsWith(t, "ctrlx: WithClock: the function is nil", func() { ctrlx.WithClock(nil) })
+	panicsWith(t, "flow: WithClock: the function is nil", func() { flow.WithClock(nil) })
 }
 
 // other is another type of object.

@@ -31,16 +31,16 @@ const maxErrorText = 1000
 // change that woke the object. The given options are applied after these. A nil option is ignored. Together with
 // [WithoutTelemetry], it makes [New] panic.
 func WithTelemetry(opts ...otelx.Option) Option {
-	return func(o *options) {
+	return option(func(o *options) {
 		o.telemetry.set = true
 		o.telemetry.opts = append(o.telemetry.opts, opts...)
-	}
+	})
 }
 
 // WithoutTelemetry leaves out the observer that [New] adds to each reconciler: no spans, no metrics of package otelx, and no
 // log lines about passes. [MetricBlocked], [MetricFailed], conditions and events stay.
 func WithoutTelemetry() Option {
-	return func(o *options) { o.telemetry.off = true }
+	return option(func(o *options) { o.telemetry.off = true })
 }
 
 // observer makes the observer of one reconciler; nil: it has none. changed is the function for [otelx.WithChanges], links

@@ -78,7 +78,7 @@ func TestTelemetry(t *testing.T) {
 		"Options": {"WithTelemetry changes the defaults", []ctrlx.Option{ctrlx.WithTelemetry(otelx.WithErrorText(9)), ctrlx.WithTelemetry(otelx.WithChanges(nil))},
 			[]string{"block", "block"}, []string{quota, quota}},
 		"WithoutLogs": {"and can turn log lines off alone", []ctrlx.Option{ctrlx.WithTelemetry(otelx.WithoutLogs())}, []string{"fail"}, nil},
-		"Own": {"the user's own observer replaces it", []ctrlx.Option{ctrlx.WithoutTelemetry(), ctrlx.WithFlow(flow.WithObserver(otelx.New()))},
+		"Own": {"the user's own observer replaces it", []ctrlx.Option{ctrlx.WithoutTelemetry(), flow.WithObserver(otelx.New())},
 			[]string{"block", "block"}, []string{quota, quota}},
 	}
 	for name, tc := range cases {
@@ -236,7 +236,7 @@ func TestTelemetrySetUp(t *testing.T) {
 	}{
 		"Both": {"they contradict each other", []ctrlx.Option{ctrlx.WithTelemetry(), ctrlx.WithoutTelemetry()},
 			"Database: WithTelemetry and WithoutTelemetry are both given: leave one of them out"},
-		"Twice": {"each line would be written twice", []ctrlx.Option{ctrlx.WithFlow(flow.WithObserver(otelx.New()))},
+		"Twice": {"each line would be written twice", []ctrlx.Option{flow.WithObserver(otelx.New())},
 			"both write the log lines of each pass: leave one of them out, or give it otelx.WithoutLogs; ctrlx adds an observer, whose options ctrlx.WithTelemetry sets"},
 	}
 	for name, tc := range cases {

@@ -75,7 +75,7 @@ func WithSource(s source.Source) Option {
 	if setup.IsNil(s) {
 		panic("ctrlx: WithSource: the source is nil")
 	}
-	return func(o *options) { o.watches = append(o.watches, sources.Watch{Option: "WithSource", Source: s}) }
+	return option(func(o *options) { o.watches = append(o.watches, sources.Watch{Option: "WithSource", Source: s}) })
 }
 
 // watching returns the option that adds w.
@@ -88,7 +88,7 @@ func watching(w sources.Watch) Option {
 			panic(fmt.Sprintf("ctrlx: %s: predicate %d is nil", w.Option, i+1))
 		}
 	}
-	return func(o *options) { o.watches = append(o.watches, w) }
+	return option(func(o *options) { o.watches = append(o.watches, w) })
 }
 
 // caused notes that an event concerns an object, before a request for it is in
@@ -125,7 +125,7 @@ func WithWatchedKinds(kinds ...schema.GroupKind) Option {
 		}
 	}
 	kinds = slices.Clone(kinds)
-	return func(o *options) { o.watched = append(o.watched, kinds...) }
+	return option(func(o *options) { o.watched = append(o.watched, kinds...) })
 }
 
 // WithUnwatchedKinds names kinds that the manager must not watch, for example the
@@ -141,7 +141,7 @@ func WithUnwatchedKinds(kinds ...schema.GroupKind) Option {
 		}
 	}
 	kinds = slices.Clone(kinds)
-	return func(o *options) { o.unwatched = append(o.unwatched, kinds...) }
+	return option(func(o *options) { o.unwatched = append(o.unwatched, kinds...) })
 }
 
 // mustNameKinds panics unless kinds has kinds with names.
@@ -163,18 +163,22 @@ func (o *options) watchable() []schema.GroupKind {
 
 // indexOption is an index of [WithIndex]. Its kind is known when the scheme is.
 type indexOption struct {
-	field  string
+	set    checks.Query
 	object client.Object
 	values func(client.Object) ([]string, error)
 }
 
-// WithIndex indexes the objects of the kind W by a field, so that a query can
-// select them ([checks.Query], Field and Value). The function values returns the
-// values of the field of an object, and only reads the object. W is a pointer to
-// the struct of the kind, and may be any kind of the manager's scheme. The
-// manager watches the kind. All reconcilers of the manager share the index.
+// WithIndex indexes the objects of a kind by a field, so that a query can select
+// them by its Field and Value. The set names the kind and the field; nothing else of
+// it counts. The function values returns the values of the field of an object, and
+// only reads the object. W is a pointer to the struct of the kind, and may be any kind
+// of the manager's scheme. The manager watches the kind. All reconcilers of the
+// manager share the index. The index and its queries can share one value:
 //
-//	ctrlx.WithIndex("spec.cluster", func(d *Database) []string { return []string{d.Spec.Cluster} })
+//	var ofCluster = checks.Query{Group: "example.com", Kind: "Database", Field: "spec.cluster"}
+//
+//	ctrlx.WithIndex(ofCluster, func(d *Database) []string { return []string{d.Spec.Cluster} })
+//	checks.Unused("databases", func(c *Cluster) checks.Query { return ofCluster.WithValue(c.Name) })
 //
 // The manager does not start if a query of [checks.Unused] or [checks.Unique] names
 // a field without an index. To find that out, the reconciler calls the function of
@@ -182,25 +186,25 @@ type indexOption struct {
 // the query of another check, fails in the first pass that lists it.
 //
 // If the function values panics, each query over the field fails, and the error names
-// the object. An empty field, a nil function and a W that is no pointer to a
-// struct panic. SetupWithManager fails if the scheme does not know W, and if a
-// field of a kind is indexed twice.
-func WithIndex[W client.Object](field string, values func(obj W) []string) Option {
+// the object. A set without a kind or a field, a nil function, and a W that is no
+// pointer to a struct panic. SetupWithManager fails if the scheme does not know W, or
+// has it for another kind than the set's, and if a field of a kind is indexed twice.
+func WithIndex[W client.Object](set checks.Query, values func(obj W) []string) Option {
 	t := reflect.TypeFor[W]()
 	switch {
-	case strings.TrimSpace(field) == "" || values == nil:
-		panic(fmt.Sprintf("ctrlx: WithIndex: %q: give the name of the field and a function", field))
+	case strings.TrimSpace(set.Field) == "" || set.Kind == "" || values == nil:
+		panic(fmt.Sprintf("ctrlx: WithIndex: %q: give the kind and the field of the set, and a function", set.Field))
 	case t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct:
-		panic(fmt.Sprintf("ctrlx: WithIndex: %q: %s is no pointer to a struct: give the type that the scheme knows", field, t))
+		panic(fmt.Sprintf("ctrlx: WithIndex: %q: %s is no pointer to a struct: give the type that the scheme knows", set.Field, t))
 	}
-	x := indexOption{field, newOf[W](), func(obj client.Object) ([]string, error) {
+	x := indexOption{set, newOf[W](), func(obj client.Object) ([]string, error) {
 		w, ok := obj.(W)
 		if !ok {
 			return nil, fmt.Errorf("the object is a %T and the function takes a %s: give the version that the scheme prefers", obj, t)
 		}
 		return values(w), nil
 	}}
-	return func(o *options) { o.indexes = append(o.indexes, x) }
+	return option(func(o *options) { o.indexes = append(o.indexes, x) })
 }
 
 // indexesIn returns the indexes, with the kinds that a scheme has for them.
@@ -208,9 +212,12 @@ func (o *options) indexesIn(scheme *runtime.Scheme) (all []engine.Index, err err
 	for _, x := range o.indexes {
 		gvk, err := apiutil.GVKForObject(x.object, scheme)
 		if err != nil {
-			return nil, fmt.Errorf("WithIndex: %q: add the type to the manager's scheme: %w", x.field, err)
+			return nil, fmt.Errorf("WithIndex: %q: add the type to the manager's scheme: %w", x.set.Field, err)
 		}
-		all = append(all, engine.Index{Kind: gvk.GroupKind(), Field: x.field, Values: x.values})
+		if named := (schema.GroupKind{Group: x.set.Group, Kind: x.set.Kind}); named != gvk.GroupKind() {
+			return nil, fmt.Errorf("WithIndex: %q: the set is of %s, and the function takes a %T, which is %s: give one kind", x.set.Field, named, x.object, gvk.GroupKind())
+		}
+		all = append(all, engine.Index{Kind: gvk.GroupKind(), Field: x.set.Field, Values: x.values})
 	}
 	return all, nil
 }

@@ -40,8 +40,8 @@ const WhyPath = "/debug/windlass"
 //
 // The answer has the same information as conditions: no tokens, no data of
 // objects. It has the last five passes of about 1,000 objects that are not ready,
-// each with its verdict, the link that decided, and the duration. A reconciler that
-// keeps explanations (flow.WithExplanations) adds the steps of the last pass. An
+// each with its verdict, the link that decided, and the duration. [flow.WithExplanations]
+// adds the steps of the last pass. An
 // object that failed for good is reported from its conditions. The handler reads
 // only caches. A request costs memory and time in proportion to the objects that
 // are not ready, and looks at the conditions of all others. After a start, the
@@ -177,10 +177,10 @@ func (r reporter[T]) View(obj client.Object, ref checks.Ref) checks.Object {
 func (r reporter[T]) Describe() why.Flow { return why.FlowOf(r.name, r.flow) }
 
 // Explain explains the state of an object from its last pass: the deciding check, the
-// awaited objects, since when, and the root cause. The verdicts of all links are
-// there if the flow keeps explanations: WithFlow(flow.WithExplanations(n)). Without
-// them, Explain has the verdict of an object that is not ready. Explain returns an
-// error if no pass over the object is kept, or if the object cannot be read.
+// awaited objects, since when, and the root cause. It needs no option for an object
+// that is not ready. [flow.WithExplanations] adds the verdict of each link, and
+// explains ready objects, too. Explain returns an error if no pass over the object
+// is kept, or if the object cannot be read.
 // client.IgnoreNotFound(err) is nil if the object is gone.
 func (r *Reconciler[T]) Explain(ctx context.Context, name types.NamespacedName) (flow.Explanation, error) {
 	if r.engine == nil {
@@ -192,7 +192,7 @@ func (r *Reconciler[T]) Explain(ctx context.Context, name types.NamespacedName) 
 	}
 	all := r.explanations(obj, name)
 	if len(all) == 0 {
-		return flow.Explanation{}, fmt.Errorf("ctrlx: %s: no pass over %s is kept: give New the option WithFlow(flow.WithExplanations(n)), with an n that is large enough", r.name, client.ObjectKeyFromObject(obj))
+		return flow.Explanation{}, fmt.Errorf("ctrlx: %s: no pass over %s is kept: give New the option flow.WithExplanations(n), with an n that is large enough", r.name, client.ObjectKeyFromObject(obj))
 	}
 	return r.explained(ctx, r.id(name), all[0]), nil
 }

@@ -43,7 +43,7 @@ func ownerByName(d *testv1.Database) checks.Ref {
 func TestWhy(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)
-	mgr := o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(ownerByName), ctrlx.WithFlow(flow.WithExplanations(10))))
+	mgr := o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(ownerByName), flow.WithExplanations(10)))
 	<-mgr.Elected()
 	h := ctrlx.Why(mgr)
 	causes := func() (all []string) {
@@ -163,7 +163,7 @@ func TestWhyReadsCaches(t *testing.T) {
 	d.use(ctrlx.New("App", flow.Operations[*App]{
 		Key: key, Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil },
 	}, flow.Extensions[*App]{OwnerCheck: chain.New(checks.OwnerReady())}, append(d.clock(),
-		ctrlx.WithReadiness(schema.GroupKind{Group: testv1.GroupVersion.Group, Kind: "Cluster"}, readiness), ctrlx.WithFlow(flow.WithExplanations(1)))...))
+		ctrlx.WithReadiness(schema.GroupKind{Group: testv1.GroupVersion.Group, Kind: "Cluster"}, readiness), flow.WithExplanations(1))...))
 	d.pass()
 	h := ctrlx.Why(d.manager)
 	message := func(kind string) string {
@@ -321,7 +321,7 @@ func TestWhyHostile(t *testing.T) {
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, pass := chained(t, c.DeepCopyObject().(*testv1.Cluster), check, ctrlx.WithFlow(flow.WithExplanations(5)))
+			d, pass := chained(t, c.DeepCopyObject().(*testv1.Cluster), check, flow.WithExplanations(5))
 			pass("b", "a")
 			texts := []string{d.message()}
 			h := ctrlx.Why(d.manager)

@@ -16,6 +16,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
+var state = clustersOf(checks.Query{Field: "state"})
+
 func byState(c *testv1.Cluster) []string { return []string{c.Status.State} }
 
 func TestWithIndexPanics(t *testing.T) {
@@ -24,9 +26,10 @@ func TestWithIndexPanics(t *testing.T) {
 		do     func()
 		want   string
 	}{
-		"NoField":   {"no query could name it", func() { ctrlx.WithIndex(" ", byState) }, "give the name of the field and a function"},
-		"NoFunc":    {"it would panic at the first event", func() { ctrlx.WithIndex[*testv1.Cluster]("state", nil) }, "give the name of the field and a function"},
-		"Interface": {"it names no kind", func() { ctrlx.WithIndex("state", func(client.Object) []string { return nil }) }, "Object is no pointer to a struct"},
+		"NoField":   {"no query could name it", func() { ctrlx.WithIndex(clustersOf(checks.Query{Field: " "}), byState) }, "give the kind and the field of the set, and a function"},
+		"NoKind":    {"it is the set of no kind", func() { ctrlx.WithIndex(checks.Query{Field: "state"}, byState) }, "give the kind and the field of the set, and a function"},
+		"NoFunc":    {"it would panic at the first event", func() { ctrlx.WithIndex[*testv1.Cluster](state, nil) }, "give the kind and the field of the set, and a function"},
+		"Interface": {"it names no kind", func() { ctrlx.WithIndex(state, func(client.Object) []string { return nil }) }, "Object is no pointer to a struct"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -44,7 +47,7 @@ func TestWithIndexSetup(t *testing.T) {
 	databases := func(opts ...ctrlx.Option) *ctrlx.Reconciler[*testv1.Database] {
 		return ctrlx.New("Database", databases{Apply: put}, extensions{}, opts...)
 	}
-	index := ctrlx.WithIndex("state", byState)
+	index := ctrlx.WithIndex(state, byState)
 	cases := map[string]struct {
 		reason string
 		do     func(d *harness) error
@@ -59,11 +62,14 @@ func TestWithIndexSetup(t *testing.T) {
 			return d.reconciler(flow.Extensions[*App]{}, index).SetupWithManager(d.manager)
 		}, `ctrlx: App: the field "state" of the kind Cluster.test.windlass-go.github.io has an index already`},
 		"OtherField": {"a kind has several fields", func(d *harness) error {
-			return databases(index, ctrlx.WithIndex("name", func(c *testv1.Cluster) []string { return []string{c.Name} })).SetupWithManager(d.manager)
+			return databases(index, ctrlx.WithIndex(clustersOf(checks.Query{Field: "name"}), func(c *testv1.Cluster) []string { return []string{c.Name} })).SetupWithManager(d.manager)
 		}, ""},
 		"Unknown": {"the scheme does not have the type", func(d *harness) error {
-			return databases(ctrlx.WithIndex("x", func(*unknownKind) []string { return nil })).SetupWithManager(d.manager)
+			return databases(ctrlx.WithIndex(clustersOf(checks.Query{Field: "x"}), func(*unknownKind) []string { return nil })).SetupWithManager(d.manager)
 		}, `ctrlx: Database: WithIndex: "x": add the type to the manager's scheme`},
+		"SetOfOther": {"the queries would find an index of another kind", func(d *harness) error {
+			return databases(ctrlx.WithIndex(databasesOf(checks.Query{Field: "state"}), byState)).SetupWithManager(d.manager)
+		}, `ctrlx: Database: WithIndex: "state": the set is of Database.test.windlass-go.github.io, and the function takes a *testv1.Cluster, which is Cluster.test.windlass-go.github.io: give one kind`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -91,7 +97,7 @@ func TestMissingIndex(t *testing.T) {
 	}
 	byCluster := func(*App) string { return "spec.cluster" }
 	atDelete := flow.Extensions[*App]{DeleteCheck: chain.New(unused(byCluster))}
-	index := ctrlx.WithIndex("spec.cluster", func(d *testv1.Database) []string { return []string{d.Spec.Cluster} })
+	index := ctrlx.WithIndex(databasesOf(checks.Query{Field: "spec.cluster"}), func(d *testv1.Database) []string { return []string{d.Spec.Cluster} })
 	converted := checks.Convert(chain.New(unused(byCluster)), func(*testv1.Database) (*App, error) { return &App{}, nil })
 	cases := map[string]struct {
 		reason   string
@@ -104,7 +110,7 @@ func TestMissingIndex(t *testing.T) {
 		"Missing":   {"no reconciler defines it", atDelete, nil, extensions{}, nil, missing},
 		"Inside":    {"a check inside others lists it, too", flow.Extensions[*App]{PreCheck: chain.New(chain.When(func(context.Context, *checks.Request[*App]) bool { return false }, checks.All(unused(byCluster), unused(byCluster))))}, nil, extensions{}, nil, `no index has the field "spec.cluster"`},
 		"Converted": {"the check is for another type", flow.Extensions[*App]{}, nil, extensions{PostCheck: converted}, nil, "ctrlx: Database: the check Unused(databases)"},
-		"OtherKind": {"another kind has an index of that name", atDelete, []ctrlx.Option{ctrlx.WithIndex("spec.cluster", byState)}, extensions{}, nil, missing},
+		"OtherKind": {"another kind has an index of that name", atDelete, []ctrlx.Option{ctrlx.WithIndex(clustersOf(checks.Query{Field: "spec.cluster"}), byState)}, extensions{}, nil, missing},
 		"Here":      {"the reconciler defines it", atDelete, []ctrlx.Option{index}, extensions{}, nil, ""},
 		"There":     {"a reconciler that is set up later defines it", atDelete, nil, extensions{}, []ctrlx.Option{index}, ""},
 		"NoField":   {"a query without a field needs none", flow.Extensions[*App]{DeleteCheck: chain.New(unused(func(*App) string { return "" }))}, nil, extensions{}, nil, ""},

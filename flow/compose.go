@@ -25,7 +25,7 @@ import (
 // New panics, with a message that says what to change, on:
 //
 //   - an empty name;
-//   - a nil option;
+//   - a nil option, two resolvers, and two listers;
 //   - operations without Key or Apply;
 //   - Token without SetToken or the reverse, and Delete without Deleting;
 //   - owner checks without Operations.Owner: links on OwnerCheck, and links
@@ -56,6 +56,9 @@ func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Optio
 			panic(fmt.Sprintf("flow: New: %s: option %d is nil", name, i+1))
 		}
 		o(&r.opt)
+	}
+	if r.opt.twice != "" {
+		panic(fmt.Sprintf("flow: New: %s: %s is given twice: give it once, and not at all under ctrlx, which gives its own", name, r.opt.twice))
 	}
 	r.class = r.opt.errors.Class
 	r.keyOf = func(resource any) string {

@@ -1,6 +1,7 @@
 package flow_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -10,10 +11,19 @@ import (
 )
 
 func TestOptions(t *testing.T) {
+	none := func(context.Context, checks.Ref) (checks.Object, error) { return checks.Object{}, nil }
 	mustPanic(t, map[string]panicCase{
 		"KeepNothing": {"no explanation would be stored", func() { flow.WithExplanations(0) }, "flow: WithExplanations(0): give at least 1"},
 		"KeepLess":    {"the number is negative", func() { flow.WithExplanations(-1) }, "flow: WithExplanations(-1): give at least 1"},
 		"Clock":       {"the clock would panic in each pass", func() { flow.WithClock(nil) }, "flow: WithClock: the function is nil"},
+
+		"Resolvers": {"the checks ask one", func() {
+			flow.New("Pool", (&cloud{}).operations(), ext{}, flow.WithResolver(none), flow.WithResolver(nil), flow.WithResolver(none))
+		}, "flow: New: Pool: WithResolver is given twice: give it once, and not at all under ctrlx, which gives its own"},
+		"Listers": {"the checks ask one", func() {
+			list := func(context.Context, checks.Query) ([]checks.Object, error) { return nil, nil }
+			flow.New("Pool", (&cloud{}).operations(), ext{}, flow.WithLister(list), flow.WithLister(list))
+		}, "flow: New: Pool: WithLister is given twice: give it once, and not at all under ctrlx, which gives its own"},
 
 		"Vocabulary": {"no resource would become Ready", func() { flow.WithVocabulary(checks.Vocabulary{Settled: []string{"READY"}}) }, "flow: WithVocabulary: one of Settled and Succeeded is empty: give both, or neither for Azure's words"},
 

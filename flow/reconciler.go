@@ -55,6 +55,13 @@ func (r *Reconciler[T]) Name() string { return r.name }
 // ([chain.Link]).
 func (r *Reconciler[T]) Extensions() Extensions[T] { return r.ext }
 
+// Backoff returns the Backoff of the reconciler, its own or that of
+// [WithBackoff]; nil: [WithoutBackoff].
+func (r *Reconciler[T]) Backoff() *Backoff { return r.opt.backoff }
+
+// Clock returns the clock of the reconciler: time.Now, or that of [WithClock].
+func (r *Reconciler[T]) Clock() func() time.Time { return r.opt.now }
+
 // Forget drops the failure counts of resource, so that the next pass counts as
 // the first one. Call it when a user asks for a retry. The token of an operation
 // under way stays.
@@ -145,8 +152,12 @@ type facts struct {
 }
 
 // Option sets up a [Reconciler]. The function that makes the Option panics on
-// invalid arguments.
+// invalid arguments. ctrlx.New takes it, too.
 type Option func(*options)
+
+// ForReconciler marks an Option as one of those that ctrlx.New takes. It does
+// nothing.
+func (Option) ForReconciler() {}
 
 type options struct {
 	errors       classify.Errors
@@ -158,21 +169,38 @@ type options struct {
 	explanations int
 	now          func() time.Time
 	backoff      *Backoff
-	stateless    bool // WithoutBackoff was given
+	stateless    bool   // WithoutBackoff was given
+	twice        string // the option that was given twice, and may not be
 }
 
 // WithResolver sets the resolver with which checks find other objects. The flow
-// also uses it to find an owner that is known only by its cloud ID. Nil removes
-// the resolver.
+// also uses it to find an owner that is known only by its cloud ID. Nil gives
+// none. [New] panics on two resolvers.
 func WithResolver(resolver checks.Resolver) Option {
-	return func(o *options) { o.resolver = resolver }
+	return func(o *options) {
+		if resolver == nil {
+			return
+		}
+		if o.resolver != nil {
+			o.twice = "WithResolver"
+		}
+		o.resolver = resolver
+	}
 }
 
 // WithLister sets the lister with which checks list sets of objects. The flow
 // also uses it to find an owner that a query names ([checks.OwnerFrom]). Nil
-// removes the lister.
+// gives none. [New] panics on two listers.
 func WithLister(lister checks.Lister) Option {
-	return func(o *options) { o.lister = lister }
+	return func(o *options) {
+		if lister == nil {
+			return
+		}
+		if o.lister != nil {
+			o.twice = "WithLister"
+		}
+		o.lister = lister
+	}
 }
 
 // WithErrors adds readers for the errors of a cloud: their code and message,

@@ -30,6 +30,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/manifests"
+	"github.com/windlass-go/windlass/flow"
 )
 
 // trace is an operator whose passes are recorded. A pass is the list of its hooks
@@ -215,7 +216,7 @@ func newTrace(t *testing.T) *trace {
 	tr.operator = startOperator(t, generate, tr.answered, func(r *component.Reconciler[*Shop]) {
 		r.WithPostReadHook(hook("post-read")).WithPreReconcileHook(hook("pre-reconcile")).WithPostReconcileHook(hook("post-reconcile")).
 			WithPreDeleteHook(hook("pre-delete")).WithPostDeleteHook(hook("post-delete"))
-	}, component.WithReconciler(ctrlx.WithClock(now), ctrlx.WithController(controller.Options{LogConstructor: tr.begins})),
+	}, component.WithReconciler(flow.WithClock(now), ctrlx.WithController(controller.Options{LogConstructor: tr.begins})),
 		component.WithWaveChain(func(c component.WaveChain) (component.WaveChain, error) { return c.InsertAfter("Preflight", racing) }),
 		component.WithDeleteChain(func(c component.Chain) (component.Chain, error) { return c.InsertBefore("Guard", guarding) }))
 	return tr

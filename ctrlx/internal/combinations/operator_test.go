@@ -361,8 +361,8 @@ func setUp[T resource](w *world, mgr ctrl.Manager, kind string, d design) error 
 	}
 	opts := []ctrlx.Option{
 		ctrlx.WithOwner(ownerOf[T](kind)),
-		ctrlx.WithIndex("spec.owner", func(o T) []string { return []string{o.base().Spec.Owner} }),
-		ctrlx.WithIndex("spec.claim", func(o T) []string { return []string{claimOf(o)} }),
+		ctrlx.WithIndex(objectsOf(kind, "spec.owner", ""), func(o T) []string { return []string{o.base().Spec.Owner} }),
+		ctrlx.WithIndex(objectsOf(kind, "spec.claim", ""), func(o T) []string { return []string{claimOf(o)} }),
 		ctrlx.WithoutTelemetry(),
 	}
 	if d.Guards {

@@ -122,7 +122,7 @@ func (o *operator) reconciler(opts ...ctrlx.Option) *ctrlx.Reconciler[database] 
 		ctrlx.WithPollInterval(cmp.Or(o.Poll, 24*time.Hour)),
 		// The engine repeats a pass only after a failure, so a lost wake-up
 		// stays lost.
-		ctrlx.WithBackoff(flow.NewBackoff(
+		flow.WithBackoff(flow.NewBackoff(
 			flow.WithBackoffSteps(classify.Fast, 50*time.Millisecond, time.Second),
 			flow.WithBackoffSteps(classify.Slow, 50*time.Millisecond, time.Second),
 			flow.WithBackoffResync(24*time.Hour),

@@ -29,9 +29,11 @@ func SetUp(mgr ctrl.Manager) error {
 		flow.Extensions[*v1.Cluster]{
 			DeleteCheck: chain.New(checks.Unused("databases", databasesOf)), // the cluster waits, its databases do not
 		},
-		ctrlx.WithIndex("spec.cluster", func(d *v1.Database) []string { return []string{d.Spec.Cluster} }))
+		ctrlx.WithIndex(ofCluster, func(d *v1.Database) []string { return []string{d.Spec.Cluster} }))
 	return errors.Join(databases.SetupWithManager(mgr), clusters.SetupWithManager(mgr))
 }
+
+var ofCluster = checks.Query{Group: "example.com", Kind: "Database", Field: "spec.cluster"}
 
 func secretOf(d *v1.Database) []checks.Ref {
 	return []checks.Ref{{Kind: "Secret", Name: d.Spec.PasswordSecret}}
@@ -39,7 +41,5 @@ func secretOf(d *v1.Database) []checks.Ref {
 func clusterOf(d *v1.Database) checks.Ref {
 	return checks.Ref{Group: "example.com", Kind: "Cluster", Name: d.Spec.Cluster}
 }
-func databasesOf(c *v1.Cluster) checks.Query {
-	return checks.Query{Group: "example.com", Kind: "Database", Field: "spec.cluster", Value: c.Name}
-}
+func databasesOf(c *v1.Cluster) checks.Query                               { return ofCluster.WithValue(c.Name) }
 func done[T any](context.Context, *flow.Request[T]) (flow.Progress, error) { return flow.Done(), nil }

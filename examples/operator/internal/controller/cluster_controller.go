@@ -21,12 +21,12 @@ import (
 func NewClusters(cloud *kusto.Cloud) *ctrlx.Reconciler[*v1.Cluster] {
 	return ctrlx.New("Cluster", clusterOperations(cloud), clusterExtensions(),
 		ctrlx.WithRevision(cloud.ID),
-		ctrlx.WithIndex(clusterField, func(d *v1.Database) []string { return []string{nameOfCluster(d)} }),
+		ctrlx.WithIndex(ofCluster, func(d *v1.Database) []string { return []string{nameOfCluster(d)} }),
 	)
 }
 
-// clusterField is the name of the index of databases by their cluster.
-const clusterField = "cluster"
+// ofCluster is the set of databases of a cluster; its value is the cluster's name.
+var ofCluster = checks.Query{Group: v1.GroupVersion.Group, Kind: "Database", Field: "cluster"}
 
 // clusterExtensions returns the checks of clusters.
 func clusterExtensions() flow.Extensions[*v1.Cluster] {
@@ -46,7 +46,7 @@ func clusterExtensions() flow.Extensions[*v1.Cluster] {
 
 // databasesOf names the databases of a cluster.
 func databasesOf(c *v1.Cluster) checks.Query {
-	return checks.Query{Group: v1.GroupVersion.Group, Kind: "Database", Field: clusterField, Value: c.Name}
+	return ofCluster.WithValue(c.Name)
 }
 
 func isNotStopped(_ context.Context, req *checks.Request[*v1.Cluster]) bool {

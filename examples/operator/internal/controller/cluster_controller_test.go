@@ -88,7 +88,7 @@ func TestClusterDeletion(t *testing.T) {
 			ops.Key = func(c *v1.Cluster) string { return c.Name }
 			ops.Deleting = func(*v1.Cluster) bool { return true }
 			r := flow.New("Cluster", ops, clusterExtensions(), flow.WithLister(func(_ context.Context, q checks.Query) (users []checks.Object, err error) {
-				if want := (checks.Query{Group: "kusto.example.com", Kind: "Database", Field: clusterField, Value: "x", NamesOnly: true}); q != want {
+				if want := (checks.Query{Group: "kusto.example.com", Kind: "Database", Field: "cluster", Value: "x", NamesOnly: true}); q != want {
 					t.Errorf("%s: the query is %s", tc.reason, q)
 				}
 				for _, name := range tc.users {

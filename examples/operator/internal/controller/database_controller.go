@@ -30,7 +30,7 @@ func NewDatabases(mgr manager.Manager, cloud *kusto.Cloud) *ctrlx.Reconciler[*v1
 	guard := inuse.Add(mgr, passwordOf, &ops, &ext)
 	return ctrlx.New("Database", ops, ext, guard,
 		ctrlx.WithOwner(clusterOf),
-		ctrlx.WithFlow(flow.WithExplanations(1000)), // of the last passes
+		flow.WithExplanations(1000), // each link of the last passes
 		// A restarted operator leaves Ready databases alone. A restarted
 		// program has another cloud, which is empty. A real cloud needs no
 		// revision.
