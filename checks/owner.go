@@ -20,8 +20,7 @@ import (
 // has not reported its readiness.
 //
 // A block is retried at [classify.Fast]. Engines that watch also requeue when
-// the owner changes. A resource without an owner that needs one is retried at
-// [classify.OnChange]. A reference that another controller has not set yet is no
+// the owner changes. A reference that another controller has not set yet is no
 // failure: it is retried at [classify.VerySlow], and when the resource changes. A
 // block because of WithByIDBlocked is retried at [classify.Slow].
 func OwnerReady(opts ...Option) OwnerMiddleware {
@@ -182,12 +181,10 @@ func (r *OwnerRequest) ownerGone(ctx context.Context) bool {
 }
 
 // noOwner returns the block of a check that needs an owner if no reference
-// names one.
+// names one. The resource is not stalled, because another controller may set the
+// reference, as those of Cluster API do.
 func (s *settings) noOwner(o *Object) Result {
-	switch {
-	case o.none():
-		return s.unusable(ReasonOwnerNotSet, classify.OnChange, nil, "the resource has no owner and needs one: set its owner reference")
-	case o.Ref.Kind == "":
+	if o.Ref.Kind == "" {
 		return s.unusable(ReasonOwnerNotSet, classify.VerySlow, nil, "the owner reference is not set yet")
 	}
 	kind := Ref{Group: o.Ref.Group, Kind: o.Ref.Kind}

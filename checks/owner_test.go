@@ -42,7 +42,7 @@ func TestUnusableOwner(t *testing.T) {
 		"Root": {
 			reason: "the check needs an owner",
 			want: func(string) answer {
-				return blocks("OwnerNotSet", classify.OnChange, "the resource has no owner and needs one: set its owner reference")
+				return blocks("OwnerNotSet", classify.VerySlow, "the owner reference is not set yet")
 			},
 		},
 		"Unset": {

@@ -41,8 +41,8 @@ func TestOwnerReady(t *testing.T) {
 		"RootNil":           {reason: "a nil pointer without a name is no owner", owner: checks.Object{Value: (*Cluster)(nil)}, want: proceeding()},
 		"ByID":              {reason: "the readiness of an owner known by its ID only cannot be determined", owner: checks.Object{Ref: arm}, want: proceeding("owner " + arm.ID + " is known by its ID only")},
 		"ByIDFound":         {reason: "an owner with only an ID that was found is checked", owner: checks.Object{Ref: arm, Value: &Cluster{}}, want: blocks("OwnerReadinessUnknown", classify.Fast, "owner "+arm.ID+" has not reported yet whether it is ready", arm)},
-		"Required":          {reason: "WithRequiredOwner blocks a root resource", opts: []checks.Option{checks.WithRequiredOwner()}, want: blocks("OwnerNotSet", classify.OnChange, "the resource has no owner and needs one: set its owner reference")},
-		"RequiredNil":       {reason: "a nil pointer without a name is no owner", owner: checks.Object{Value: (*Cluster)(nil)}, opts: []checks.Option{checks.WithRequiredOwner()}, want: blocks("OwnerNotSet", classify.OnChange, "the resource has no owner and needs one: set its owner reference")},
+		"Required":          {reason: "WithRequiredOwner blocks a root resource", opts: []checks.Option{checks.WithRequiredOwner()}, want: blocks("OwnerNotSet", classify.VerySlow, "the owner reference is not set yet")},
+		"RequiredNil":       {reason: "a nil pointer without a name is no owner", owner: checks.Object{Value: (*Cluster)(nil)}, opts: []checks.Option{checks.WithRequiredOwner()}, want: blocks("OwnerNotSet", classify.VerySlow, "the owner reference is not set yet")},
 		"Unset":             {reason: "an owner that no reference names yet blocks", owner: checks.Object{Ref: checks.Ref{Kind: "MachinePool"}, Readiness: checks.Readiness{State: checks.Ready}}, want: blocks("OwnerNotSet", classify.VerySlow, "the owner reference is not set yet: it must name an object of kind MachinePool")},
 		"ByIDBlocked":       {reason: "WithByIDBlocked blocks an owner known by its ID only", owner: checks.Object{Ref: arm}, opts: []checks.Option{checks.WithByIDBlocked()}, want: blocks("OwnerKnownByIDOnly", classify.Slow, "owner "+arm.ID+" is known by its ID only, so it cannot be looked up: refer to it by name", arm)},
 		"ReasonReplace":     {reason: "WithReason replaces the reason and keeps the message", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.WithReason("WaitingForCluster")}, want: blocks("WaitingForCluster", classify.Fast, "owner Cluster prod was not found: waiting until it is created", prod)},
@@ -74,7 +74,7 @@ func TestOwnerFound(t *testing.T) {
 		"NotReady": {reason: "an owner that is not ready exists", owner: found(checks.Readiness{State: checks.NotReady}, false), want: proceeding()},
 		"Deleting": {reason: "an owner that is being deleted exists", owner: found(checks.Readiness{}, true), want: proceeding()},
 		"NotFound": {reason: "a missing owner blocks", owner: checks.Object{Ref: prod}, want: blocks("OwnerNotFound", classify.Fast, "owner Cluster prod was not found: waiting until it is created", prod)},
-		"Required": {reason: "WithRequiredOwner blocks a root resource", opts: []checks.Option{checks.WithRequiredOwner()}, want: blocks("OwnerNotSet", classify.OnChange, "the resource has no owner and needs one: set its owner reference")},
+		"Required": {reason: "WithRequiredOwner blocks a root resource", opts: []checks.Option{checks.WithRequiredOwner()}, want: blocks("OwnerNotSet", classify.VerySlow, "the owner reference is not set yet")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

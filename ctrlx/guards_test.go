@@ -239,7 +239,7 @@ func TestGuardsFailClosed(t *testing.T) {
 		}), aCluster(), nil, nil, "Ready=False Retrying; Reconciling=True ChecksNotPassed; 3h0m0s"},
 		"Conflict":    {"the object was changed meanwhile", readyOwner(), nil, nil, refusesPatch(apierrors.NewConflict(databases, "d", errBroken)), "50ms"},
 		"WriteFails":  {"the conditions cannot be written", readyOwner(), nil, nil, refusesPatch(apierrors.NewForbidden(databases, "d", errors.New("no"))), `1s; ctrlx: Database: the status: databases.test.windlass-go.github.io "d" is forbidden: no`},
-		"NoReference": {"only a change of the owner references helps", chain.New(checks.OnOwner[*testv1.Database](checks.OwnerProvisioningState(func(c *testv1.Cluster) *string { return &c.Status.State }))), aCluster(), func(d *testv1.Database) { d.OwnerReferences = nil }, nil, "Ready=False OwnerNotSet; Stalled=True ChecksNotPassed; 1h0m0s"},
+		"NoReference": {"another controller may set the owner reference", chain.New(checks.OnOwner[*testv1.Database](checks.OwnerProvisioningState(func(c *testv1.Cluster) *string { return &c.Status.State }))), aCluster(), func(d *testv1.Database) { d.OwnerReferences = nil }, nil, "Ready=False OwnerNotSet; Reconciling=True ChecksNotPassed; 1h0m0s"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

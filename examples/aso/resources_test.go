@@ -446,7 +446,7 @@ func TestTarget(t *testing.T) {
 	of := func(o checks.Object) in { return in{owner: o, state: "Running"} }
 	const mistake = "proceeds: a target without a watcher would be Ready and never watched"
 	rows := map[string]row[*Target]{
-		"none":          {"a target needs a watcher", target, of(checks.Object{}), "blocks OwnerNotSet on change", "", "", mistake},
+		"none":          {"a target needs a watcher", target, of(checks.Object{}), "blocks OwnerNotSet very slow", "", "", mistake},
 		"not found":     {"the watcher may be created later", target, of(owned(nil)), "blocks OwnerNotFound fast", "", "", "fails: a missing owner blocks and is not an error"},
 		"a nil pointer": {"a nil watcher is not found", target, of(owned((*Watcher)(nil))), "blocks OwnerNotFound fast", "", "", ""},
 		"another kind":  {"the ref names an object of another kind", target, of(owned(&ManagedCluster{})), "blocks OwnerWrongKind on change", "", "", mistake},

@@ -312,7 +312,7 @@ func TestOwners(t *testing.T) {
 		aso    string
 		kusto  string // the decision of ASO on a KustoDatabase; empty: as aso
 	}{
-		"none": {"the check needs an owner", &good, "blocks OwnerNotSet on change", "",
+		"none": {"the check needs an owner", &good, "blocks OwnerNotSet very slow", "",
 			"proceeds: a missing owner is a mistake in the spec; ASO does not call the check", noCluster},
 		"not found":     {"the owner may be created later", &good, "blocks OwnerNotFound fast", "Owner prod was not found", "fails: a missing owner blocks and is not an error", ""},
 		"a nil pointer": {"a nil owner is not found", &good, "blocks OwnerNotFound fast", "", "panics: a panic ends the process for all resources", ""},
