@@ -207,13 +207,9 @@ func TestAllocations(t *testing.T) {
 		func(c Connection) checks.Approval {
 			return checks.Approval{Name: c.Name, Status: c.Status, Description: "by mail"}
 		})
-	live := func(state string) link {
-		return checks.LiveState(func(context.Context, request) (string, error) { return state, nil })
+	live := func(state string, opts ...checks.Option) link {
+		return checks.LiveState(func(context.Context, request) (string, error) { return state, nil }, opts...)
 	}
-	other := pass(func(r in) {
-		r.Vocabulary = words
-		r.Resource.Status.Connections[0].Status = "ACCEPTED"
-	})
 
 	cases := map[string]struct {
 		reason string
@@ -237,7 +233,7 @@ func TestAllocations(t *testing.T) {
 		"Folded":                 {"a state in odd case is compared without a copy", live("sUCCEEDED "), passing(), "", 0},
 		"All":                    {"a check that proceeds allocates nothing", checks.All(reference, approvals), passing(), "", 0},
 
-		"Vocabulary": {"another Vocabulary allocates nothing", live("READY"), other, "", 0},
+		"Vocabulary": {"another Vocabulary allocates nothing", live("READY", checks.WithVocabulary(words)), passing(), "", 0},
 
 		"OwnerReady/NotFound": {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 3},
 

@@ -26,9 +26,10 @@ type settings struct {
 	takes []string // the names of the options that the check takes
 
 	states                              []string // the states given to WithAllowed or WithDenied; nil: the Vocabulary decides
-	denies                              bool     // the states were given to WithDenied
-	unfollowed                          bool     // WithFollowing(false) is given
-	follows                             bool     // the check follows the objects that it reads
+	words                               Vocabulary
+	denies                              bool // the states were given to WithDenied
+	unfollowed                          bool // WithFollowing(false) is given
+	follows                             bool // the check follows the objects that it reads
 	minimum                             int
 	verdict                             *decision // WithVerdict; nil: an objection blocks
 	reason                              string

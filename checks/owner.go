@@ -112,14 +112,14 @@ func ownerIs[R PassRequest, W any](s *settings, tag linktag.Check, objection fun
 //
 // A block is retried as for [OwnerIs]. A nil selector panics.
 func OwnerProvisioningState[W any, S ~string](selector func(owner W) *S, opts ...Option) OwnerMiddleware {
-	s := configure("OwnerProvisioningState", opts, "WithAllowed", "WithDenied", "WithUnknownAllowed", "WithFollowing")
+	s := configure("OwnerProvisioningState", opts, "WithAllowed", "WithDenied", "WithVocabulary", "WithUnknownAllowed", "WithFollowing")
 	s.must(selector != nil, "the selector is nil")
 	return newCheck(s.check, s.followingOwner(linktag.Check{}), func(ctx context.Context, req *OwnerRequest) (Result, error) {
 		owner, res, err := ownerAs[W](ctx, s, req)
 		if !res.IsZero() || err != nil {
 			return res, err
 		}
-		state, states, ref := known(ctx, selector, owner), s.named(req, false), &req.Owner.Ref
+		state, states, ref := known(ctx, selector, owner), s.named(false), &req.Owner.Ref
 		switch reported := !blank(state); {
 		case reported && s.allows(states, state):
 		case reported:

@@ -42,9 +42,6 @@ type OwnerRequest struct {
 	// Errors classifies the errors of the cloud, for [LiveState]. The zero
 	// Errors knows no service.
 	Errors classify.Errors
-	// Vocabulary holds the cloud's words for states and approvals. Nil means
-	// Azure's words.
-	Vocabulary *Vocabulary
 
 	call onion.Call // the call of Compose that runs; copies share it
 

@@ -25,7 +25,7 @@ import (
 //
 // A block is retried at [classify.Slow].
 func ProvisioningState[T any, S ~string](selector func(resource T) *S, opts ...Option) Middleware[T] {
-	s := configure("ProvisioningState", opts, "WithAllowed", "WithDenied", "WithUnknownAllowed")
+	s := configure("ProvisioningState", opts, "WithAllowed", "WithDenied", "WithVocabulary", "WithUnknownAllowed")
 	s.must(selector != nil, "the selector is nil")
 	return Check(s.check, func(ctx context.Context, req *Request[T]) (Result, error) {
 		return s.ofResource(ctx, &req.OwnerRequest, req.Presence, known(ctx, selector, req.Resource)), nil
@@ -38,7 +38,7 @@ func ProvisioningState[T any, S ~string](selector func(resource T) *S, opts ...O
 // resource is absent. Any other error is the error of the check. A nil fetch
 // panics.
 func LiveState[T any, S ~string](fetch func(ctx context.Context, req *Request[T]) (S, error), opts ...Option) Middleware[T] {
-	s := configure("LiveState", opts, "WithAllowed", "WithDenied", "WithUnknownAllowed")
+	s := configure("LiveState", opts, "WithAllowed", "WithDenied", "WithVocabulary", "WithUnknownAllowed")
 	s.must(fetch != nil, "the function is nil")
 	return Check(s.check, func(ctx context.Context, req *Request[T]) (Result, error) {
 		presence := req.Presence
@@ -61,7 +61,7 @@ func LiveState[T any, S ~string](fetch func(ctx context.Context, req *Request[T]
 
 // ofResource returns the result for a state of the resource itself.
 func (s *settings) ofResource(ctx context.Context, req *OwnerRequest, presence Presence, state string) Result {
-	states, reported := s.named(req, req.Applied), !blank(state)
+	states, reported := s.named(req.Applied), !blank(state)
 	switch {
 	case presence == Absent && req.Applied:
 		return s.stateBlock(ReasonResourceAbsent, nil, states, "", "the resource was not found in the cloud after Apply had succeeded")
@@ -174,19 +174,19 @@ const (
 // that is not reported as empty. If approval dereferences nil, the status of
 // that element is not reported, and the check blocks. A nil function panics.
 func ApprovalPending[T, C any](list func(resource T) []C, approval func(C) Approval, opts ...Option) Middleware[T] {
-	s := configure("ApprovalPending", opts, "WithMinimum", "WithUnknownAllowed")
+	s := configure("ApprovalPending", opts, "WithMinimum", "WithVocabulary", "WithUnknownAllowed")
 	s.must(list != nil && approval != nil, "a function is nil")
 	return Check(s.check, func(ctx context.Context, req *Request[T]) (Result, error) {
 		all, reported := optional(ctx, list, req.Resource)
 		if !reported && (req.Presence != Absent || req.Applied) && !s.unknownProceeds {
 			return s.blocked(ReasonApprovalAbsent, classify.Slow, nil, "the list of approvals is not reported yet"), nil
 		}
-		approved, open := req.Vocabulary.approved(), unapproved{worst: len(approvals)}
+		approved, open := s.words.approved(), unapproved{worst: len(approvals)}
 		for i := range all {
 			var a Approval // set by the function below: another copy takes longer than the check
 			ok, _ := optional(ctx, func(c C) bool { a = approval(c); return listed(approved, a.Status) }, all[i])
 			if !ok {
-				open.add(req.Vocabulary, a, i+1, len(all))
+				open.add(&s.words, a, i+1, len(all))
 			}
 		}
 		if n := len(all); n < s.minimum {

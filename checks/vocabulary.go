@@ -10,10 +10,9 @@ import (
 	"github.com/windlass-go/windlass/internal/text"
 )
 
-// Vocabulary holds the words that a cloud uses for states and approvals. A nil
-// Vocabulary holds Azure's words, and so does each empty list in it. Case and
-// white space around a word make no difference. Do not change a Vocabulary that
-// is in use.
+// Vocabulary holds the words that a cloud uses for states and approvals. An
+// empty list holds Azure's words. Case and white space around a word make no
+// difference. Do not change a list that is in use.
 type Vocabulary struct {
 	// Settled lists the states without an operation under way, in which the
 	// resource may be changed. Azure's states are Succeeded, Failed and Canceled.
@@ -27,7 +26,23 @@ type Vocabulary struct {
 	Approved, Pending, Rejected, Disconnected []string
 }
 
-// azure holds the words that a nil Vocabulary and an empty list stand for.
+// WithVocabulary gives a check of states or of approvals the words of its cloud.
+// Without it the words are Azure's. A Vocabulary panics if it contradicts itself
+// or lacks words:
+//
+//   - A word is empty.
+//   - Settled is given without Succeeded, or Succeeded without Settled.
+//   - A word of Succeeded is not in Settled.
+//   - A word for approvals has two meanings.
+func WithVocabulary(words Vocabulary) Option {
+	return option{"WithVocabulary", func(s *settings) {
+		err := words.check()
+		s.must(err == nil, "WithVocabulary: %v", err)
+		s.words = words
+	}}
+}
+
+// azure holds the words that an empty list stands for.
 var azure = Vocabulary{
 	Settled:      []string{"Succeeded", "Failed", "Canceled"},
 	Succeeded:    []string{"Succeeded"},
@@ -37,15 +52,8 @@ var azure = Vocabulary{
 	Disconnected: []string{"Disconnected"},
 }
 
-// Check returns an error for a Vocabulary that contradicts itself or lacks
-// words:
-//
-//   - A word is empty.
-//   - Settled is given without Succeeded, or Succeeded without Settled.
-//   - A word of Succeeded is not in Settled.
-//   - A word for approvals has two meanings.
-func (v *Vocabulary) Check() error {
-	v = v.own()
+// check returns an error for a Vocabulary that [WithVocabulary] refuses.
+func (v *Vocabulary) check() error {
 	if (len(v.Settled) == 0) != (len(v.Succeeded) == 0) {
 		return errors.New("one of Settled and Succeeded is empty: give both, or neither for Azure's words")
 	}
@@ -76,26 +84,19 @@ func (v *Vocabulary) Check() error {
 // true, these are only the final good states.
 func (v *Vocabulary) states(final bool) []string {
 	if final {
-		return orAzure(v.own().Succeeded, azure.Succeeded)
+		return orAzure(v.Succeeded, azure.Succeeded)
 	}
-	return orAzure(v.own().Settled, azure.Settled)
+	return orAzure(v.Settled, azure.Settled)
 }
 
-func (v *Vocabulary) approved() []string { return orAzure(v.own().Approved, azure.Approved) }
+func (v *Vocabulary) approved() []string { return orAzure(v.Approved, azure.Approved) }
 
-func (v *Vocabulary) pending() []string { return orAzure(v.own().Pending, azure.Pending) }
+func (v *Vocabulary) pending() []string { return orAzure(v.Pending, azure.Pending) }
 
-func (v *Vocabulary) rejected() []string { return orAzure(v.own().Rejected, azure.Rejected) }
+func (v *Vocabulary) rejected() []string { return orAzure(v.Rejected, azure.Rejected) }
 
 func (v *Vocabulary) disconnected() []string {
-	return orAzure(v.own().Disconnected, azure.Disconnected)
-}
-
-func (v *Vocabulary) own() *Vocabulary {
-	if v == nil {
-		return &azure
-	}
-	return v
+	return orAzure(v.Disconnected, azure.Disconnected)
 }
 
 func orAzure(words, azure []string) []string {
@@ -128,11 +129,11 @@ func printable(state string) string {
 // named returns the states given to WithAllowed or WithDenied, or else those of
 // the Vocabulary. If final is true, only the final good states of the
 // Vocabulary count.
-func (s *settings) named(req *OwnerRequest, final bool) []string {
+func (s *settings) named(final bool) []string {
 	if s.states != nil {
 		return s.states
 	}
-	return req.Vocabulary.states(final)
+	return s.words.states(final)
 }
 
 // allows reports whether the check proceeds in a state.

@@ -1,6 +1,7 @@
 package checks_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -9,63 +10,65 @@ import (
 )
 
 // words is the Vocabulary of another cloud than Azure.
-var words = &checks.Vocabulary{
+var words = checks.Vocabulary{
 	Settled: []string{"READY", "BROKEN"}, Succeeded: []string{"READY"},
 	Approved: []string{"ACCEPTED"}, Pending: []string{"REQUESTED", "WAITING"}, Rejected: []string{"DENIED"}, Disconnected: []string{"CLOSED"},
 }
 
 func TestVocabulary(t *testing.T) {
-	approval := func(status string) checks.Middleware[*Deep] {
-		return checks.ApprovalPending(func(*Deep) []string { return []string{status} }, func(s string) checks.Approval { return checks.Approval{Name: "link", Status: s} })
+	approval := func(status string, words checks.Vocabulary) checks.Middleware[*Deep] {
+		return checks.ApprovalPending(func(*Deep) []string { return []string{status} }, func(s string) checks.Approval { return checks.Approval{Name: "link", Status: s} },
+			checks.WithVocabulary(words))
 	}
-	state := func(opts ...checks.Option) checks.Middleware[*Deep] {
-		return checks.ProvisioningState(deepState, opts...)
-	}
+	state := checks.ProvisioningState(deepState, checks.WithVocabulary(words))
+	states := checks.Vocabulary{Settled: []string{"READY"}, Succeeded: []string{"READY"}}
 	cases := map[string]struct {
 		reason string
 		link   checks.Middleware[*Deep]
 		state  State
-		words  *checks.Vocabulary
 		after  bool
 		want   answer
 	}{
-		"Settled":    {"a settled state proceeds", state(), "broken", words, false, proceeding()},
-		"Busy":       {"another state blocks, and the message has the cloud's words", state(), "PATCHING", words, false, blocks("ResourceState", classify.Slow, `the resource is in state "PATCHING": it must be READY or BROKEN`)},
-		"NotGood":    {"after Apply another settled state blocks", state(), "BROKEN", words, true, blocks("ResourceState", classify.Slow, `the resource is in state "BROKEN": it must be READY`)},
-		"Live":       {"LiveState uses these words", live(deep(ptr(State("BROKEN")))), "", words, false, proceeding()},
-		"AzuresWord": {"Azure's word does not approve", approval("Approved"), "", words, false, blocks("ApprovalUnknown", classify.Slow, `link has the unknown approval status "Approved": it must be approved`)},
-		"Waiting":    {"each word of a list counts", approval("WAITING"), "", words, false, blocks("ApprovalPending", classify.Slow, "link must be approved by a person")},
-		"OnlyStates": {"approvals use Azure's words if only states are given", approval("Approved"), "", &checks.Vocabulary{Settled: []string{"READY"}, Succeeded: []string{"READY"}}, false, proceeding()},
+		"Settled":    {"a settled state proceeds", state, "broken", false, proceeding()},
+		"Busy":       {"another state blocks, and the message has the cloud's words", state, "PATCHING", false, blocks("ResourceState", classify.Slow, `the resource is in state "PATCHING": it must be READY or BROKEN`)},
+		"NotGood":    {"after Apply another settled state blocks", state, "BROKEN", true, blocks("ResourceState", classify.Slow, `the resource is in state "BROKEN": it must be READY`)},
+		"Live":       {"LiveState uses these words", live(deep(ptr(State("BROKEN"))), checks.WithVocabulary(words)), "", false, proceeding()},
+		"AzuresWord": {"Azure's word does not approve", approval("Approved", words), "", false, blocks("ApprovalUnknown", classify.Slow, `link has the unknown approval status "Approved": it must be approved`)},
+		"Waiting":    {"each word of a list counts", approval("WAITING", words), "", false, blocks("ApprovalPending", classify.Slow, "link must be approved by a person")},
+		"OnlyStates": {"approvals use Azure's words if only states are given", approval("Approved", states), "", false, proceeding()},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := deep(&tc.state)
-			req := &checks.Request[*Deep]{Resource: d, Presence: checks.Present, OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: d}, Vocabulary: tc.words, Applied: tc.after}}
+			req := &checks.Request[*Deep]{Resource: d, Presence: checks.Present, OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: d}, Applied: tc.after}}
 			mustAnswer(t, tc.reason, tc.want, tc.link, req)
 		})
 	}
 }
 
-func TestVocabularyCheck(t *testing.T) {
+func TestWithVocabulary(t *testing.T) {
+	good := checks.ProvisioningState(deepState, checks.WithVocabulary(words), checks.WithVocabulary(checks.Vocabulary{}),
+		checks.WithVocabulary(checks.Vocabulary{Settled: []string{"Ready"}, Succeeded: []string{"READY "}}))
+	d := deep(ptr(State("ready")))
+	mustAnswer(t, "case and white space make no difference, and the last words hold", proceeding(), good, &checks.Request[*Deep]{Resource: d, Presence: checks.Present})
 	cases := map[string]struct {
 		reason string
-		words  *checks.Vocabulary
-		want   string // what the error contains; empty: there is none
+		words  checks.Vocabulary
+		want   string
 	}{
-		"Nil":    {"nil means Azure's words", nil, ""},
-		"Whole":  {"words of another cloud", words, ""},
-		"NoGood": {"without a good state no resource becomes Ready", &checks.Vocabulary{Settled: []string{"READY"}}, "one of Settled and Succeeded is empty"},
-		"NotIn":  {"a good state must be settled", &checks.Vocabulary{Settled: []string{"BROKEN"}, Succeeded: []string{"READY"}}, `"READY" is in Succeeded but not in Settled`},
-		"Folded": {"case makes no difference", &checks.Vocabulary{Settled: []string{"Ready"}, Succeeded: []string{"READY "}}, ""},
-		"Blank":  {"white space is no word", &checks.Vocabulary{Pending: []string{" "}}, "a word is empty"},
-		"Twice":  {"a status must have one meaning", &checks.Vocabulary{Approved: []string{"pending"}}, `"pending" has two meanings`},
+		"NoGood": {"without a good state no resource becomes Ready", checks.Vocabulary{Settled: []string{"READY"}}, "one of Settled and Succeeded is empty"},
+		"NotIn":  {"a good state must be settled", checks.Vocabulary{Settled: []string{"BROKEN"}, Succeeded: []string{"READY"}}, `"READY" is in Succeeded but not in Settled`},
+		"Blank":  {"white space is no word", checks.Vocabulary{Pending: []string{" "}}, "a word is empty"},
+		"Twice":  {"a status must have one meaning", checks.Vocabulary{Approved: []string{"pending"}}, `"pending" has two meanings`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			err := tc.words.Check()
-			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("%s: error %v, want %q", tc.reason, err, tc.want)
-			}
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.HasPrefix(got, "checks: ProvisioningState: WithVocabulary: ") || !strings.Contains(got, tc.want) {
+					t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
+				}
+			}()
+			checks.ProvisioningState(deepState, checks.WithVocabulary(tc.words))
 		})
 	}
 }

@@ -25,8 +25,6 @@ func TestOptions(t *testing.T) {
 			flow.New("Pool", (&cloud{}).operations(), ext{}, flow.WithLister(list), flow.WithLister(list))
 		}, "flow: New: Pool: WithLister is given twice: give it once, and not at all under ctrlx, which gives its own"},
 
-		"Vocabulary": {"no resource would become Ready", func() { flow.WithVocabulary(checks.Vocabulary{Settled: []string{"READY"}}) }, "flow: WithVocabulary: one of Settled and Succeeded is empty: give both, or neither for Azure's words"},
-
 		"Backoff":              {"it has no delays", func() { flow.WithBackoff(&flow.Backoff{}) }, "flow: WithBackoff: the Backoff is nil or has no table: make it with NewBackoff, or use WithoutBackoff"},
 		"NilBackoff":           {"WithoutBackoff is the option for none", func() { flow.WithBackoff(nil) }, "flow: WithBackoff: the Backoff is nil or has no table: make it with NewBackoff, or use WithoutBackoff"},
 		"BackoffOption":        {"a nil option is a mistake", func() { flow.NewBackoff(flow.WithBackoffResync(1), nil) }, "flow: NewBackoff: option 2 is nil"},

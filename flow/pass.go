@@ -107,7 +107,6 @@ func (r *Reconciler[T]) state(resource T) *state[T] {
 	req.Resolver = r.opt.resolver
 	req.Lister = r.opt.lister
 	req.Errors = r.opt.errors
-	req.Vocabulary = r.opt.vocabulary
 	return s
 }
 

@@ -160,12 +160,11 @@ func TestGetAfterApply(t *testing.T) {
 	}
 }
 
-// Checks use the words of the kind's cloud. At PostCheck they know that Apply
-// has succeeded.
+// At PostCheck the checks of states know that Apply has succeeded.
 func TestChecksOfStates(t *testing.T) {
-	words := checks.Vocabulary{Settled: []string{"READY", "BROKEN"}, Succeeded: []string{"READY"}}
+	words := checks.WithVocabulary(checks.Vocabulary{Settled: []string{"READY", "BROKEN"}, Succeeded: []string{"READY"}})
 	state := ""
-	check := chain.New(checks.ProvisioningState(func(*pool) *string { return &state }))
+	check := chain.New(checks.ProvisioningState(func(*pool) *string { return &state }, words))
 	blockedAt := func(point, reason string) string { return "blocked at " + point + ": " + reason }
 	cases := map[string]struct {
 		reason, state string
@@ -179,7 +178,7 @@ func TestChecksOfStates(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			state = tc.state
-			out := flow.New("Pool", (&cloud{}).operations(), tc.ext, flow.WithVocabulary(words)).Reconcile(t.Context(), &pool{deleting: tc.deleting})
+			out := flow.New("Pool", (&cloud{}).operations(), tc.ext).Reconcile(t.Context(), &pool{deleting: tc.deleting})
 			got := out.State().String()
 			if out.Point() != "" {
 				got += " at " + out.Point() + ": " + out.Reason()

@@ -161,7 +161,6 @@ func (Option) ForReconciler() {}
 
 type options struct {
 	errors       classify.Errors
-	vocabulary   *checks.Vocabulary
 	resolver     checks.Resolver
 	lister       checks.Lister
 	apiVersion   string
@@ -213,16 +212,6 @@ func WithLister(lister checks.Lister) Option {
 // Without WithErrors a reconciler knows no service: see [classify.Errors].
 func WithErrors(errs ...classify.Errors) Option {
 	return func(o *options) { o.errors = o.errors.And(errs...) }
-}
-
-// WithVocabulary sets the words of the kind's cloud for states and approvals,
-// for all checks of the reconciler. The default is Azure's words. It panics on
-// an invalid Vocabulary ([checks.Vocabulary.Check]).
-func WithVocabulary(words checks.Vocabulary) Option {
-	if err := words.Check(); err != nil {
-		panic("flow: WithVocabulary: " + err.Error())
-	}
-	return func(o *options) { o.vocabulary = &words }
 }
 
 // WithAPIVersion sets the API version of the resources, for checks,

@@ -181,7 +181,6 @@ type view struct {
 	Kind, APIVersion string
 	Deleting         bool
 	Applied          bool
-	Vocabulary       *checks.Vocabulary
 	Errors           classify.Errors
 }
 
@@ -189,7 +188,7 @@ func viewOf(req any) view {
 	p := mustPartsOf(req)
 	o := p.owner
 	v := view{Owner: o.Owner, Resolver: o.Resolver, Lister: o.Lister, Kind: o.Kind, APIVersion: o.APIVersion, Deleting: o.Deleting,
-		Applied: o.Applied, Vocabulary: o.Vocabulary, Errors: o.Errors}
+		Applied: o.Applied, Errors: o.Errors}
 	if p.resource.IsValid() {
 		v.Resource, v.Presence = p.resource.Interface(), *p.presence
 	}

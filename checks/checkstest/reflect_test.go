@@ -92,7 +92,6 @@ func TestVariants(t *testing.T) {
 	state := "Succeeded"
 	req := Request(&node{Name: "a"}, OwnedBy(Ready(checks.Ref{Kind: "Cluster", Name: "prod"}, &node{Status: struct{ State *string }{&state}})),
 		Resolving(), Listing(Ready(checks.Ref{Kind: "Cluster", Name: "a"}, 1)))
-	req.Vocabulary = &checks.Vocabulary{}
 	want := strings.Split(`with no owner
 with an owner that no reference names yet
 with an owner that is not found
@@ -105,7 +104,6 @@ with an owner that was ready for an older generation
 with an owner that is being deleted
 about to be deleted
 after Apply
-with no vocabulary
 with presence unknown
 with presence absent
 with no resolver

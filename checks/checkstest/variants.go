@@ -77,9 +77,6 @@ func variants[R any](given R) (all []variant[R]) {
 	} else {
 		add(decides, "after Apply", func(p parts) { p.owner.Applied = true })
 	}
-	if p.owner.Vocabulary != nil {
-		add(nilFields, "with no vocabulary", func(p parts) { p.owner.Vocabulary = nil })
-	}
 	if p.presence != nil {
 		for _, other := range [...]checks.Presence{checks.PresenceUnknown, checks.Absent, checks.Present} {
 			if other != *p.presence {

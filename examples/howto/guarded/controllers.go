@@ -41,5 +41,7 @@ func secretOf(d *v1.Database) []checks.Ref {
 func clusterOf(d *v1.Database) checks.Ref {
 	return checks.Ref{Group: "example.com", Kind: "Cluster", Name: d.Spec.Cluster}
 }
-func databasesOf(c *v1.Cluster) checks.Query                               { return ofCluster.WithValue(c.Name) }
+
+func databasesOf(c *v1.Cluster) checks.Query { return ofCluster.WithValue(c.Name) }
+
 func done[T any](context.Context, *flow.Request[T]) (flow.Progress, error) { return flow.Done(), nil }
