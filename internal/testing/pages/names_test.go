@@ -2,10 +2,14 @@ package pages
 
 import (
 	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -90,4 +94,38 @@ func exportedBy(t *testing.T, folder string) map[string]bool {
 		}
 	}
 	return names
+}
+
+// TestTutorialNames counts the exported names of the library that the operator of
+// the tutorial uses, without its test: a newcomer meets each of them.
+func TestTutorialNames(t *testing.T) {
+	const most = 28
+	names := map[string]bool{}
+	for _, b := range readPage(t, tutorial).blocks {
+		if !strings.Contains(b.lead, "`operator/") || strings.Contains(b.lead, "_test.go`") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), b.lead, b.text, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok && packages[x.Name] != "" {
+					names[x.Name+"."+n.Sel.Name] = true
+				} else if slices.Contains([]string{"Resource", "Token", "SetupWithManager"}, n.Sel.Name) {
+					names[n.Sel.Name] = true
+				}
+			case *ast.KeyValueExpr: // a field of operations, extensions or a Ref
+				if key, ok := n.Key.(*ast.Ident); ok && !strings.Contains(b.lead, "main.go`") { // those are of controller-runtime
+					names[key.Name] = true
+				}
+			}
+			return true
+		})
+	}
+	if n := len(names); n > most || n < 20 {
+		t.Errorf("the operator of the tutorial uses %d names, and should use at most %d: %s", n, most, slices.Sorted(maps.Keys(names)))
+	}
 }
