@@ -233,7 +233,7 @@ func TestAllocations(t *testing.T) {
 		"Folded":                 {"a state in odd case is compared without a copy", live("sUCCEEDED "), passing(), "", 0},
 		"All":                    {"a check that proceeds allocates nothing", checks.All(reference, approvals), passing(), "", 0},
 
-		"Vocabulary": {"another Vocabulary allocates nothing", live("READY", checks.WithVocabulary(words)), passing(), "", 0},
+		"Vocabulary": {"another Vocabulary allocates nothing", live("READY", words), passing(), "", 0},
 
 		"OwnerReady/NotFound": {"OnOwner copies the block to name the check inside", on(checks.OwnerReady()), pass(func(r in) { r.Owner.Value = nil }), "OwnerNotFound", 3},
 

@@ -123,8 +123,8 @@
 // [WithAllowed] and [WithDenied] only a final good state proceeds, so that a
 // failed resource does not become Ready.
 //
-// The words for states and approvals are Azure's unless a check has others
-// ([WithVocabulary]).
+// The words for states and approvals are Azure's unless a check is given a
+// [Vocabulary].
 //
 // A selector of a state or a field may dereference nil: the field is then not
 // reported. docs/checks/nil-pointers.md lists the functions that must not.

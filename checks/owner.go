@@ -112,7 +112,7 @@ func ownerIs[R PassRequest, W any](s *settings, tag linktag.Check, objection fun
 //
 // A block is retried as for [OwnerIs]. A nil selector panics.
 func OwnerProvisioningState[W any, S ~string](selector func(owner W) *S, opts ...Option) OwnerMiddleware {
-	s := configure("OwnerProvisioningState", opts, "WithAllowed", "WithDenied", "WithVocabulary", "WithUnknownAllowed", "WithFollowing")
+	s := configure("OwnerProvisioningState", opts, "WithAllowed", "WithDenied", "Vocabulary", "WithUnknownAllowed", "WithFollowing")
 	s.must(selector != nil, "the selector is nil")
 	return newCheck(s.check, s.followingOwner(linktag.Check{}), func(ctx context.Context, req *OwnerRequest) (Result, error) {
 		owner, res, err := ownerAs[W](ctx, s, req)

@@ -25,7 +25,7 @@ import (
 //
 // A block is retried at [classify.Slow].
 func ProvisioningState[T any, S ~string](selector func(resource T) *S, opts ...Option) Middleware[T] {
-	s := configure("ProvisioningState", opts, "WithAllowed", "WithDenied", "WithVocabulary", "WithUnknownAllowed")
+	s := configure("ProvisioningState", opts, "WithAllowed", "WithDenied", "Vocabulary", "WithUnknownAllowed")
 	s.must(selector != nil, "the selector is nil")
 	return Check(s.check, func(ctx context.Context, req *Request[T]) (Result, error) {
 		return s.ofResource(ctx, &req.OwnerRequest, req.Presence, known(ctx, selector, req.Resource)), nil
@@ -38,7 +38,7 @@ func ProvisioningState[T any, S ~string](selector func(resource T) *S, opts ...O
 // resource is absent. Any other error is the error of the check. A nil fetch
 // panics.
 func LiveState[T any, S ~string](fetch func(ctx context.Context, req *Request[T]) (S, error), opts ...Option) Middleware[T] {
-	s := configure("LiveState", opts, "WithAllowed", "WithDenied", "WithVocabulary", "WithUnknownAllowed")
+	s := configure("LiveState", opts, "WithAllowed", "WithDenied", "Vocabulary", "WithUnknownAllowed")
 	s.must(fetch != nil, "the function is nil")
 	return Check(s.check, func(ctx context.Context, req *Request[T]) (Result, error) {
 		presence := req.Presence
@@ -174,7 +174,7 @@ const (
 // that is not reported as empty. If approval dereferences nil, the status of
 // that element is not reported, and the check blocks. A nil function panics.
 func ApprovalPending[T, C any](list func(resource T) []C, approval func(C) Approval, opts ...Option) Middleware[T] {
-	s := configure("ApprovalPending", opts, "WithMinimum", "WithVocabulary", "WithUnknownAllowed")
+	s := configure("ApprovalPending", opts, "WithMinimum", "Vocabulary", "WithUnknownAllowed")
 	s.must(list != nil && approval != nil, "a function is nil")
 	return Check(s.check, func(ctx context.Context, req *Request[T]) (Result, error) {
 		all, reported := optional(ctx, list, req.Resource)

@@ -10,9 +10,15 @@ import (
 	"github.com/windlass-go/windlass/internal/text"
 )
 
-// Vocabulary holds the words that a cloud uses for states and approvals. An
-// empty list holds Azure's words. Case and white space around a word make no
-// difference. Do not change a list that is in use.
+// Vocabulary is an Option of the checks of states and of ApprovalPending: the
+// words that their cloud uses. Without it, and for an empty list, the words are
+// Azure's. Case and white space around a word make no difference. Do not change a
+// list that is in use. A Vocabulary panics if it contradicts itself or lacks words:
+//
+//   - A word is empty.
+//   - Settled is given without Succeeded, or Succeeded without Settled.
+//   - A word of Succeeded is not in Settled.
+//   - A word for approvals has two meanings.
 type Vocabulary struct {
 	// Settled lists the states without an operation under way, in which the
 	// resource may be changed. Azure's states are Succeeded, Failed and Canceled.
@@ -26,20 +32,12 @@ type Vocabulary struct {
 	Approved, Pending, Rejected, Disconnected []string
 }
 
-// WithVocabulary gives a check of states or of approvals the words of its cloud.
-// Without it the words are Azure's. A Vocabulary panics if it contradicts itself
-// or lacks words:
-//
-//   - A word is empty.
-//   - Settled is given without Succeeded, or Succeeded without Settled.
-//   - A word of Succeeded is not in Settled.
-//   - A word for approvals has two meanings.
-func WithVocabulary(words Vocabulary) Option {
-	return option{"WithVocabulary", func(s *settings) {
-		err := words.check()
-		s.must(err == nil, "WithVocabulary: %v", err)
-		s.words = words
-	}}
+// set implements [Option].
+func (v Vocabulary) set(s *settings) {
+	s.must(slices.Contains(s.takes, "Vocabulary"), "a Vocabulary is not for this check")
+	err := v.check()
+	s.must(err == nil, "Vocabulary: %v", err)
+	s.words = v
 }
 
 // azure holds the words that an empty list stands for.
@@ -52,7 +50,7 @@ var azure = Vocabulary{
 	Disconnected: []string{"Disconnected"},
 }
 
-// check returns an error for a Vocabulary that [WithVocabulary] refuses.
+// check returns an error for a Vocabulary that a check refuses.
 func (v *Vocabulary) check() error {
 	if (len(v.Settled) == 0) != (len(v.Succeeded) == 0) {
 		return errors.New("one of Settled and Succeeded is empty: give both, or neither for Azure's words")

@@ -18,9 +18,9 @@ var words = checks.Vocabulary{
 func TestVocabulary(t *testing.T) {
 	approval := func(status string, words checks.Vocabulary) checks.Middleware[*Deep] {
 		return checks.ApprovalPending(func(*Deep) []string { return []string{status} }, func(s string) checks.Approval { return checks.Approval{Name: "link", Status: s} },
-			checks.WithVocabulary(words))
+			words)
 	}
-	state := checks.ProvisioningState(deepState, checks.WithVocabulary(words))
+	state := checks.ProvisioningState(deepState, words)
 	states := checks.Vocabulary{Settled: []string{"READY"}, Succeeded: []string{"READY"}}
 	cases := map[string]struct {
 		reason string
@@ -32,7 +32,7 @@ func TestVocabulary(t *testing.T) {
 		"Settled":    {"a settled state proceeds", state, "broken", false, proceeding()},
 		"Busy":       {"another state blocks, and the message has the cloud's words", state, "PATCHING", false, blocks("ResourceState", classify.Slow, `the resource is in state "PATCHING": it must be READY or BROKEN`)},
 		"NotGood":    {"after Apply another settled state blocks", state, "BROKEN", true, blocks("ResourceState", classify.Slow, `the resource is in state "BROKEN": it must be READY`)},
-		"Live":       {"LiveState uses these words", live(deep(ptr(State("BROKEN"))), checks.WithVocabulary(words)), "", false, proceeding()},
+		"Live":       {"LiveState uses these words", live(deep(ptr(State("BROKEN"))), words), "", false, proceeding()},
 		"AzuresWord": {"Azure's word does not approve", approval("Approved", words), "", false, blocks("ApprovalUnknown", classify.Slow, `link has the unknown approval status "Approved": it must be approved`)},
 		"Waiting":    {"each word of a list counts", approval("WAITING", words), "", false, blocks("ApprovalPending", classify.Slow, "link must be approved by a person")},
 		"OnlyStates": {"approvals use Azure's words if only states are given", approval("Approved", states), "", false, proceeding()},
@@ -46,9 +46,9 @@ func TestVocabulary(t *testing.T) {
 	}
 }
 
-func TestWithVocabulary(t *testing.T) {
-	good := checks.ProvisioningState(deepState, checks.WithVocabulary(words), checks.WithVocabulary(checks.Vocabulary{}),
-		checks.WithVocabulary(checks.Vocabulary{Settled: []string{"Ready"}, Succeeded: []string{"READY "}}))
+func TestVocabularyRefused(t *testing.T) {
+	good := checks.ProvisioningState(deepState, words, checks.Vocabulary{},
+		checks.Vocabulary{Settled: []string{"Ready"}, Succeeded: []string{"READY "}})
 	d := deep(ptr(State("ready")))
 	mustAnswer(t, "case and white space make no difference, and the last words hold", proceeding(), good, &checks.Request[*Deep]{Resource: d, Presence: checks.Present})
 	cases := map[string]struct {
@@ -64,11 +64,20 @@ func TestWithVocabulary(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
-				if got := fmt.Sprint(recover()); !strings.HasPrefix(got, "checks: ProvisioningState: WithVocabulary: ") || !strings.Contains(got, tc.want) {
+				if got := fmt.Sprint(recover()); !strings.HasPrefix(got, "checks: ProvisioningState: Vocabulary: ") || !strings.Contains(got, tc.want) {
 					t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
 				}
 			}()
-			checks.ProvisioningState(deepState, checks.WithVocabulary(tc.words))
+			checks.ProvisioningState(deepState, tc.words)
 		})
 	}
+}
+
+func TestVocabularyElsewhere(t *testing.T) {
+	defer func() {
+		if got, want := fmt.Sprint(recover()), "checks: Fits: a Vocabulary is not for this check"; got != want {
+			t.Errorf("it would be ignored: got %q, want %q", got, want)
+		}
+	}()
+	checks.ResourceIs("Fits", func(*Deep) string { return "" }, words)
 }

@@ -162,7 +162,7 @@ func TestGetAfterApply(t *testing.T) {
 
 // At PostCheck the checks of states know that Apply has succeeded.
 func TestChecksOfStates(t *testing.T) {
-	words := checks.WithVocabulary(checks.Vocabulary{Settled: []string{"READY", "BROKEN"}, Succeeded: []string{"READY"}})
+	words := checks.Vocabulary{Settled: []string{"READY", "BROKEN"}, Succeeded: []string{"READY"}}
 	state := ""
 	check := chain.New(checks.ProvisioningState(func(*pool) *string { return &state }, words))
 	blockedAt := func(point, reason string) string { return "blocked at " + point + ": " + reason }
