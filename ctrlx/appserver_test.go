@@ -12,7 +12,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -51,7 +50,7 @@ func (o *operator) edit(do func(*App)) {
 func (o *operator) becomes(want string) *App {
 	o.t.Helper()
 	a, last := &App{}, ""
-	err := wait.PollUntilContextTimeout(o.t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+	err := apiserver.Until(o.t.Context(), func(ctx context.Context) (bool, error) {
 		a, last = &App{}, "unset"
 		err := api.Get(ctx, client.ObjectKey{Namespace: o.namespace, Name: "a"}, a)
 		if client.IgnoreNotFound(err) != nil {

@@ -15,12 +15,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -71,7 +71,7 @@ func (o *operator) count(call string) (n int) {
 // eventually waits until a condition holds.
 func (o *operator) eventually(what string, holds func() bool) {
 	o.t.Helper()
-	err := wait.PollUntilContextTimeout(o.t.Context(), 20*time.Millisecond, patience, true, func(context.Context) (bool, error) { return holds(), nil })
+	err := apiserver.Until(o.t.Context(), func(context.Context) (bool, error) { return holds(), nil })
 	if err != nil {
 		asked := o.asked()
 		o.t.Fatalf("%s: %v; asked of the cloud: %q", what, err, asked[max(0, len(asked)-50):])

@@ -4,18 +4,17 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
@@ -62,7 +61,7 @@ func TestInstalledLater(t *testing.T) {
 			if tc.scope == apiextensions.NamespaceScoped {
 				thing.SetNamespace(o.namespace)
 			}
-			if err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, patience, true, func(ctx ctxt) (bool, error) {
+			if err := apiserver.Until(t.Context(), func(ctx ctxt) (bool, error) {
 				return api.Create(ctx, thing) == nil, nil // it takes a moment until the API server has the kind
 			}); err != nil {
 				t.Fatal(err)

@@ -12,11 +12,11 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -113,7 +113,7 @@ func TestForeignOperation(t *testing.T) {
 func (o *operator) untilEvent(name, reason string) {
 	o.t.Helper()
 	list := &eventsv1.EventList{}
-	if err := wait.PollUntilContextTimeout(o.t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+	if err := apiserver.Until(o.t.Context(), func(ctx context.Context) (bool, error) {
 		err := api.List(ctx, list, client.InNamespace(o.namespace))
 		return slices.ContainsFunc(list.Items, func(e eventsv1.Event) bool { return e.Reason == reason && e.Regarding.Name == name }), err
 	}); err != nil {

@@ -6,11 +6,9 @@ import (
 	"net/http"
 	"sync"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -203,7 +201,7 @@ func (o *operator) until(name, want string) *testv1.Database {
 func (o *operator) when(name string, wanted func(*testv1.Database) bool) *testv1.Database {
 	o.t.Helper()
 	d := &testv1.Database{}
-	if err := wait.PollUntilContextTimeout(o.t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+	if err := apiserver.Until(o.t.Context(), func(ctx context.Context) (bool, error) {
 		err := api.Get(ctx, client.ObjectKey{Namespace: o.namespace, Name: name}, d)
 		return err == nil && wanted(d), client.IgnoreNotFound(err)
 	}); err != nil {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -188,7 +188,7 @@ func TestRetryOnTheServer(t *testing.T) {
 	settles := func(reason string, passes int, delay time.Duration) {
 		t.Helper()
 		var got time.Duration
-		if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		if err := apiserver.Until(t.Context(), func(ctx context.Context) (bool, error) {
 			e, err := r.Explain(ctx, keyOf(o.namespace, "db"))
 			got = e.Again.Sub(e.At).Round(time.Minute)
 			return err == nil && got == delay && len(o.asked()) == passes, nil

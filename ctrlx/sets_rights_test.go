@@ -12,10 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
@@ -123,7 +123,7 @@ func TestSetsInstalledLater(t *testing.T) {
 	widget.SetGroupVersionKind(testv1.GroupVersion.WithKind(gk.Kind))
 	widget.SetNamespace(o.namespace)
 	widget.SetName("one")
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, patience, true, func(ctx ctxt) (bool, error) {
+	err := apiserver.Until(t.Context(), func(ctx ctxt) (bool, error) {
 		return api.Create(ctx, widget) == nil, nil // the API server needs a moment until it serves the kind
 	})
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	toolscache "k8s.io/client-go/tools/cache"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,6 +26,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -575,7 +575,7 @@ func TestRestartIsQuiet(t *testing.T) {
 		before := len(o.asked())
 		o.start(databases())
 		seen := func(context.Context) (bool, error) { mu.Lock(); defer mu.Unlock(); return len(passes) == n, nil }
-		if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, seen); err != nil {
+		if err := apiserver.Until(t.Context(), seen); err != nil {
 			t.Fatal(errors.New("not every object had a pass"))
 		}
 		o.allReady(n)
@@ -625,7 +625,7 @@ func TestFirstListIsNoChange(t *testing.T) {
 // allReady waits until n databases are Ready.
 func (o *operator) allReady(n int) {
 	o.t.Helper()
-	err := wait.PollUntilContextTimeout(o.t.Context(), 50*time.Millisecond, patience, true, func(ctx ctxt) (bool, error) {
+	err := apiserver.Until(o.t.Context(), func(ctx ctxt) (bool, error) {
 		var all testv1.DatabaseList
 		if err := api.List(ctx, &all, client.InNamespace(o.namespace)); err != nil {
 			return false, err

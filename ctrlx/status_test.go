@@ -17,7 +17,6 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -25,6 +24,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -140,7 +140,7 @@ func TestUnchangedWritesNothing(t *testing.T) {
 // called waits until the cloud was asked n times.
 func (o *operator) called(n int) {
 	o.t.Helper()
-	if err := wait.PollUntilContextTimeout(o.t.Context(), 10*time.Millisecond, patience, true, func(ctxt) (bool, error) {
+	if err := apiserver.Until(o.t.Context(), func(ctxt) (bool, error) {
 		return len(o.asked()) >= n, nil
 	}); err != nil {
 		o.t.Fatalf("the cloud should be asked %d times: %q", n, o.asked())
@@ -170,7 +170,7 @@ func TestEvents(t *testing.T) {
 	o.database("db", "")
 	o.until("db", "True Succeeded")
 	list := &eventsv1.EventList{}
-	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(ctx ctxt) (bool, error) {
+	if err := apiserver.Until(t.Context(), func(ctx ctxt) (bool, error) {
 		err := api.List(ctx, list, client.InNamespace(o.namespace))
 		return len(list.Items) >= 3, err
 	}); err != nil {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -16,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -134,7 +132,7 @@ func (y *deployed) start(web *dependents.Dependents, objects func(size int) []cl
 func (y *deployed) becomes(want string) (message string) {
 	y.t.Helper()
 	last := ""
-	err := wait.PollUntilContextTimeout(y.t.Context(), 20*time.Millisecond, apiserver.Patience, true, func(ctx context.Context) (bool, error) {
+	err := apiserver.Until(y.t.Context(), func(ctx context.Context) (bool, error) {
 		c := &testv1.Cluster{}
 		if err := api.Get(ctx, client.ObjectKey{Namespace: y.ns, Name: "shop"}, c); apierrors.IsNotFound(err) {
 			last = "gone"

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -13,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -82,7 +80,7 @@ func TestFollowed(t *testing.T) {
 			})
 			until := func(what string, is func() bool) {
 				t.Helper()
-				if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, apiserver.Patience, true, func(context.Context) (bool, error) { return is(), nil }); err != nil {
+				if err := apiserver.Until(t.Context(), func(context.Context) (bool, error) { return is(), nil }); err != nil {
 					c := &testv1.Cluster{}
 					_ = api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "shop"}, c)
 					t.Fatalf("%s: %s: %v: %v", tc.reason, what, err, c.Status.Conditions)

@@ -5,14 +5,12 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -44,7 +42,7 @@ func definition(group string, served bool) *unstructured.Unstructured {
 // it does not.
 func until(t *testing.T, group string, served bool) {
 	t.Helper()
-	must(t, wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, apiserver.Patience, true, func(ctx context.Context) (bool, error) {
+	must(t, apiserver.Until(t.Context(), func(ctx context.Context) (bool, error) {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(schema.GroupVersionKind{Group: group, Version: "v2", Kind: "MillList"})
 		return (started(t, "").List(ctx, list) == nil) == served, nil
@@ -198,7 +196,7 @@ func TestHiddenGroup(t *testing.T) {
 	restarted := started(t, "")
 	w.deletes("the server does not answer", restarted, restarted, mill, "APIService v1."+group+": it is not available: repair its server, or delete it")
 	must(t, api.Delete(t.Context(), service))
-	must(t, wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, apiserver.Patience, true, func(ctx context.Context) (bool, error) {
+	must(t, apiserver.Until(t.Context(), func(ctx context.Context) (bool, error) {
 		_, err := dependents.New(name, cluster{restarted, restarted}).DeleteObject(ctx, w.owner, mill)
 		return err == nil, nil
 	}))

@@ -4,13 +4,11 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -60,7 +58,7 @@ func TestReconciler(t *testing.T) {
 	key := client.ObjectKey{Namespace: w.ns, Name: "shop"}
 	until := func(what string, is func() bool) {
 		t.Helper()
-		if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, apiserver.Patience, true, func(context.Context) (bool, error) { return is(), nil }); err != nil {
+		if err := apiserver.Until(t.Context(), func(context.Context) (bool, error) { return is(), nil }); err != nil {
 			c := &testv1.Cluster{}
 			_ = api.Get(t.Context(), key, c)
 			t.Fatalf("%s: %v: %v", what, err, c.Status.Conditions)

@@ -16,6 +16,7 @@
 package apiserver
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -30,6 +31,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -48,9 +50,25 @@ const (
 	assetsVariable     = "KUBEBUILDER_ASSETS"
 )
 
-// Patience is the longest time that a test waits for a condition, and that a
-// server may take to start. Only tests that fail wait that long.
-const Patience = 3 * time.Minute
+// Patience is the longest time that a server may take to start, and that a test
+// waits for an event. Only tests that fail wait that long.
+const Patience = 10 * time.Minute
+
+// Until asks every 20 ms whether holds is true, up to 9,000 times. It counts the
+// questions and not the time, so a machine that is busy has more of it.
+func Until(ctx context.Context, holds wait.ConditionWithContextFunc) error {
+	for range 9_000 {
+		if ok, err := holds(ctx); ok || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return context.DeadlineExceeded
+}
 
 // cluster is an API server that the first call of start starts.
 type cluster struct {
