@@ -159,7 +159,8 @@ func (k *kindSets) choose(at *set) []bucket {
 type state struct {
 	obj    client.Object
 	labels labels.Set
-	values map[string][]string // by field; nil for a field: it is not known
+	fields []string   // the indexed fields
+	values [][]string // of each field; nil: they are not known
 }
 
 // members adds to found the sets of k that contain the object.
@@ -184,10 +185,10 @@ func (k *kindSets) members(s *state, found func(*set)) {
 			each(bucket{namespace, byLabel, key, value})
 			each(bucket{namespace: namespace, by: byLabelKey, key: key})
 		}
-		for field, values := range s.values {
+		for f, values := range s.values {
 			for i, value := range values {
 				if !slices.Contains(values[:i], value) {
-					each(bucket{namespace, byField, field, value})
+					each(bucket{namespace, byField, s.fields[f], value})
 				}
 			}
 		}
@@ -278,7 +279,8 @@ func (e *Engine) happened(k kind, id index.ID, old, now client.Object) {
 		return
 	}
 	was, is := e.stateOf(gk, old, fields), e.stateOf(gk, now, fields)
-	var oldFull, nowFull, oldFollow, nowFollow uint64
+	var seen, followed bool // whether a waiter and a follower see the change
+	compared := false
 	for _, t := range e.sets.touch(gk, &was, &is) {
 		visible, follows := true, true
 		switch {
@@ -287,11 +289,11 @@ func (e *Engine) happened(k kind, id index.ID, old, now client.Object) {
 			visible = old.GetUID() != now.GetUID() || old.GetDeletionTimestamp().IsZero() != now.GetDeletionTimestamp().IsZero()
 			follows = visible
 		default:
-			if oldFull == 0 {
-				oldFull, nowFull = e.digest(k, old), e.digest(k, now)
-				oldFollow, nowFollow = e.follow(k, old), e.follow(k, now)
+			if !compared {
+				seen, followed = e.changed(k, old, now)
+				compared = true
 			}
-			visible, follows = oldFull != nowFull, oldFollow != nowFollow || nowFollow == 0 // 0: the readiness is not known
+			visible, follows = seen, followed
 		}
 		if visible || follows {
 			c := e.sets.number(t.set, follows)
@@ -299,6 +301,19 @@ func (e *Engine) happened(k kind, id index.ID, old, now client.Object) {
 			e.index.Changed(t.set.id, c)
 		}
 	}
+}
+
+// changed reports whether a waiter and a follower see the change of an object. Most
+// changes that both see need no digest. If the readiness is not known, a follower sees
+// the change.
+func (e *Engine) changed(k kind, old, now client.Object) (full, follow bool) {
+	if k.policy != metadataOnly && (old.GetUID() != now.GetUID() || old.GetGeneration() != now.GetGeneration()) {
+		return true, true
+	}
+	// Both digests of old first: the memory of the digests keeps the last version.
+	oldFull, oldFollow := e.digest(k, old), e.follow(k, old)
+	nowFollow := e.follow(k, now)
+	return oldFull != e.digest(k, now), oldFollow != nowFollow || nowFollow == 0
 }
 
 // changeOf returns the digests of an object that a change needs.
@@ -317,16 +332,13 @@ func (e *Engine) changeOf(k kind, obj client.Object, full, follow bool) (c index
 
 // stateOf returns what decides about the sets that contain an object.
 func (e *Engine) stateOf(gk schema.GroupKind, obj client.Object, fields []string) state {
-	s := state{obj: obj}
+	s := state{obj: obj, fields: fields}
 	if obj == nil {
 		return s
 	}
 	s.labels = obj.GetLabels()
 	for _, field := range fields {
-		if s.values == nil {
-			s.values = map[string][]string{}
-		}
-		s.values[field] = e.valuesOf(gk, field, obj)
+		s.values = append(s.values, e.valuesOf(gk, field, obj))
 	}
 	return s
 }
