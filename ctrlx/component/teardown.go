@@ -60,9 +60,9 @@ func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (res Res
 	if deleted {
 		name = "deletion wave %d"
 	}
-	waves := s.deletionWaves(items)
+	waves, released := s.deletionWaves(items), false
 	for n, wave := range waves {
-		if n > 0 && s.Plan == nil { // an instance of another owner may have left the inventory with an earlier wave
+		if released { // its type or its namespace, in a later wave, would take an object of another owner
 			if _, res, err = s.decide(ctx, slices.Concat(waves[n:]...), deleted); err != nil || !res.Done {
 				return res, err
 			}
@@ -72,6 +72,7 @@ func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (res Res
 				s.Plan.delete(fmt.Sprintf(name, n+1), i.Ref(), r)
 			} else {
 				gone[i.Ref()] = true
+				released = released || r.Object != nil && !keeps(i.DeletePolicy, deleted)
 			}
 		})
 		s.Inventory.drop(gone)

@@ -94,7 +94,7 @@ func recreate(next Handler) Handler {
 		if r.Live == nil || r.Policies.Update != UpdateRecreate {
 			return next(ctx, r)
 		}
-		if r.lost && r.versioned() == nil {
+		if r.verdict != nil && r.verdict.lost && r.versioned() == nil {
 			if res, err := r.change(ctx); !apierrors.IsInvalid(err) {
 				return res, err
 			}

@@ -215,7 +215,7 @@ func (d *Dependents) ApplyChecked(ctx context.Context, checked *Request) (Result
 	res, err := d.handler(applying)(ctx, &r)
 	if r.looked && apierrors.IsConflict(err) { // the cache was stale, or does not have the object
 		r = *checked
-		r.of, r.via, r.Live, r.seen, r.looked = d, via, nil, false, false
+		r.of, r.via, r.Live, r.verdict, r.looked, r.owner = d, via, nil, nil, false, nil
 		return d.handler(applying)(ctx, &r)
 	}
 	return res, err

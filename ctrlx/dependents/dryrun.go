@@ -42,7 +42,9 @@ func dryRun(next Handler) Handler {
 // no write.
 func (r *Request) try(ctx context.Context, write Handler) (Result, error) {
 	pending := *r
-	pending.seen, pending.looked = true, r.of.mode == looking
+	if pending.looked = r.of.mode == looking; pending.verdict == nil {
+		pending.verdict = &verdict{} // a chain without InSync
+	}
 	switch r.of.mode {
 	case writing:
 		return write(ctx, r)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -165,6 +166,31 @@ func TestLooked(t *testing.T) {
 				t.Errorf("%s: the write: %s, %v, calls %q", tc.reason, res.Outcome, err, w.calls)
 			}
 		})
+	}
+}
+
+// TestDecidedOnce decides once about an object: the trial and the write do not ask
+// again. An object whose last write is in the future is due, and the clock passes
+// that time before the write.
+func TestDecidedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	cm := configMap(nil, []string{"k", "1"})
+	w.settle(cm)
+	w.edit("kubectl-edit", func(cm *corev1.ConfigMap) {
+		cm.Annotations[name+"/applied-at"] = w.clock.Now().Add(time.Minute).UTC().Format(time.RFC3339)
+	})
+	w.restart()
+	looked, err := w.ReadOnly().ApplyObject(t.Context(), w.owner, cm)
+	must(t, err)
+	w.clock.SetTime(w.clock.Now().Add(2 * time.Minute))
+	tried, err := w.DryRun().ApplyChecked(t.Context(), looked.Pending)
+	must(t, err)
+	if tried.Pending == nil {
+		t.Fatalf("the trial decided again: %s", tried.Outcome)
+	}
+	if res, err := w.ApplyChecked(t.Context(), tried.Pending); err != nil || res.Outcome != dependents.Updated {
+		t.Errorf("the write decided again: %s, %v", res.Outcome, err)
 	}
 }
 

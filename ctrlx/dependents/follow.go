@@ -21,7 +21,7 @@ func (d *Dependents) follow(ctx context.Context, a action, requests ...*Request)
 		return
 	}
 	for _, r := range requests {
-		if !r.via.target && !r.seen {
+		if !r.via.target && r.verdict == nil {
 			ctrlx.Follow(ctx, r.ref)
 		}
 	}

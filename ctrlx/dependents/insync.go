@@ -36,6 +36,17 @@ func (r *Request) due(now, written time.Time) bool {
 	return err != nil || age < 0 || age >= r.Policies.ReapplyInterval
 }
 
+// verdict is the decision to write an object. A pass makes it once: the trial and
+// the write of [Result.Pending] have it.
+type verdict struct {
+	digest    string    // of the mark that the write sets
+	fields    []Field   // those of [Result.Fields]
+	corrected []Field   // the part of fields that is no new manifest
+	replaced  string    // the resource version that the write replaces; empty: none
+	lost      bool      // under Recreate, the object lost its digest, so perhaps it has the manifest
+	at        time.Time // when it was made
+}
+
 // inSync leaves out the write if the live object has the digest of the manifest,
 // this name owns all its fields, and the reapply interval has not passed. It also
 // leaves out the correction of a contested field, and the creation of an object
@@ -51,70 +62,80 @@ func inSync(clock clock.PassiveClock) Middleware {
 	return func(next Handler) Handler {
 		return func(ctx context.Context, r *Request) (Result, error) {
 			inner := *r
-			inner.digest = r.manifestDigest()
-			digest := inner.digest
-			var fields, corrected []Field // a new manifest corrects nothing
-			replaced := ""
-			now := clock.Now()
-			if r.Live == nil {
-				if wait, n := r.of.creations.wait(r, digest, now); wait > 0 {
-					return r.deletedAgain(n, wait), nil
+			if r.verdict == nil {
+				v, res, err := m.decide(r, clock.Now())
+				if v == nil {
+					return res, err
 				}
-			} else {
-				uid, version := r.Live.GetUID(), r.Live.GetResourceVersion()
-				o, mark := r.ownership(), r.Live.GetAnnotations()[r.of.keys.digest]
-				recreates, seen := r.Policies.Update == UpdateRecreate, m.seen(uid)
-				known := seen.digest == digest
-				if !known {
-					seen.written = time.Time{}
-				}
-				lost := o.ours && mark == "" && (recreates || digest == once)
-				applied := o.ours && mark == digest || lost && (known || digest == once)
-				fought := known && !applied && !recreates && o.owner == "" // another writer changed the marks, but no owner took it
-				quiet := (applied || fought) && (digest == once || recreates || !r.due(now, seen.written))
-				if quiet && !fought && (digest == once || known && version != "" && seen.version == version) {
-					return r.result(InSync, ""), nil
-				}
-				marks := ""
-				if fought {
-					marks = digest
-				}
-				var err error
-				if fields, err = r.drift(r.Live, marks); err != nil {
-					return Result{}, err
-				}
-				if replaced = version; applied || fought {
-					corrected = fields
-				}
-				if quiet && (recreates || len(fields) == 0) {
-					m.verify(uid, version, digest)
-					res := r.result(InSync, "")
-					res.Fields = fields
-					return res, nil
-				}
-				if wait := m.contested(uid, version, fields, now, r.Policies.ReapplyInterval); quiet && wait > 0 {
-					res := r.result(Waiting, fmt.Sprintf("%s; the next correction is in %s: remove the field from the "+
-						"manifest, or keep the manager from changing it", listed(fields), wait.Round(time.Second)))
-					res.Fields, res.Contested, res.After = fields, true, wait
-					return res, nil
-				}
-				inner.lost = lost && seen.digest == ""
+				inner.verdict = v
 			}
+			v := inner.verdict
 			res, err := next(ctx, &inner)
 			if err != nil || res.Outcome != Created && res.Outcome != Updated || res.Object == nil {
 				return res, err
 			}
 			if res.Outcome == Updated {
-				res.Fields = fields
+				res.Fields = v.fields
 			}
 			if res.Pending != nil {
 				return res, nil
 			}
-			m.wrote(res.Object.GetUID(), res.Object.GetResourceVersion(), replaced, digest, corrected, now)
+			m.wrote(res.Object.GetUID(), res.Object.GetResourceVersion(), v.replaced, v.digest, v.corrected, v.at)
 			if res.Outcome == Created {
-				r.of.creations.add(r, digest, now)
+				r.of.creations.add(r, v.digest, v.at)
 			}
 			return res, nil
 		}
 	}
+}
+
+// decide returns the verdict about an object that needs a write. For any other
+// object the verdict is nil, and the result says why.
+func (m *memory) decide(r *Request, now time.Time) (*verdict, Result, error) {
+	v := &verdict{digest: r.manifestDigest(), at: now}
+	if r.Live == nil {
+		if wait, n := r.of.creations.wait(r, v.digest, now); wait > 0 {
+			return nil, r.deletedAgain(n, wait), nil
+		}
+		return v, Result{}, nil
+	}
+	uid, version := r.Live.GetUID(), r.Live.GetResourceVersion()
+	o, mark := r.ownership(), r.Live.GetAnnotations()[r.of.keys.digest]
+	recreates, seen := r.Policies.Update == UpdateRecreate, m.seen(uid)
+	known := seen.digest == v.digest
+	if !known {
+		seen.written = time.Time{}
+	}
+	lost := o.ours && mark == "" && (recreates || v.digest == once)
+	applied := o.ours && mark == v.digest || lost && (known || v.digest == once)
+	fought := known && !applied && !recreates && o.owner == "" // another writer changed the marks, but no owner took it
+	quiet := (applied || fought) && (v.digest == once || recreates || !r.due(now, seen.written))
+	if quiet && !fought && (v.digest == once || known && version != "" && seen.version == version) {
+		return nil, r.result(InSync, ""), nil
+	}
+	marks := ""
+	if fought {
+		marks = v.digest
+	}
+	var err error
+	if v.fields, err = r.drift(r.Live, marks); err != nil {
+		return nil, Result{}, err
+	}
+	if quiet && (recreates || len(v.fields) == 0) {
+		m.verify(uid, version, v.digest)
+		res := r.result(InSync, "")
+		res.Fields = v.fields
+		return nil, res, nil
+	}
+	if wait := m.contested(uid, version, v.fields, now, r.Policies.ReapplyInterval); quiet && wait > 0 {
+		res := r.result(Waiting, fmt.Sprintf("%s; the next correction is in %s: remove the field from the "+
+			"manifest, or keep the manager from changing it", listed(v.fields), wait.Round(time.Second)))
+		res.Fields, res.Contested, res.After = v.fields, true, wait
+		return nil, res, nil
+	}
+	if v.replaced = version; applied || fought {
+		v.corrected = v.fields // a new manifest corrects nothing
+	}
+	v.lost = lost && seen.digest == ""
+	return v, Result{}, nil
 }

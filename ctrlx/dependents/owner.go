@@ -154,6 +154,14 @@ type ownership struct {
 // ownership returns the owner of the live object. The label of the owner of the
 // request counts only if no other owner has marked the object, too.
 func (r *Request) ownership() ownership {
+	if r.owner == nil {
+		o := r.findOwnership()
+		r.owner = &o
+	}
+	return *r.owner
+}
+
+func (r *Request) findOwnership() ownership {
 	labels, annotations := r.Live.GetLabels(), r.Live.GetAnnotations()
 	own := r.of.keys.owner
 	ours := labels[own] == r.Owner.mark
@@ -260,7 +268,10 @@ func (r *Request) marked() (*unstructured.Unstructured, error) {
 	key := r.of.name + "/"
 	labels[key+markOwner] = r.Owner.mark
 	annotations[key+markOwner] = r.Owner.ID
-	annotations[key+markDigest] = r.digest
+	annotations[key+markDigest] = ""
+	if r.verdict != nil {
+		annotations[key+markDigest] = r.verdict.digest
+	}
 	annotations[key+markApplied] = r.of.clock.Now().UTC().Format(time.RFC3339)
 	u.SetLabels(labels)
 	u.SetAnnotations(annotations)

@@ -26,7 +26,7 @@ import (
 func read(next Handler) Handler {
 	return func(ctx context.Context, r *Request) (Result, error) {
 		r.note(ctx)
-		if r.seen {
+		if r.verdict != nil {
 			return next(ctx, r)
 		}
 		var err error
@@ -46,7 +46,7 @@ func read(next Handler) Handler {
 // getCached reads the live object from the cache into r.Live. It reads live if
 // the kind cannot be watched, or is cached in another form.
 func (r *Request) getCached(ctx context.Context) error {
-	r.Live = nil
+	r.Live, r.owner = nil, nil
 	if r.via.find == nil {
 		return r.get(ctx, r.via.client, r.newObject())
 	}
@@ -146,7 +146,7 @@ func (r *Request) getMetadata(ctx context.Context) error {
 
 // get reads the live object into r.Live.
 func (r *Request) get(ctx context.Context, from client.Reader, into client.Object) error {
-	r.Live = nil
+	r.Live, r.owner = nil, nil
 	err := from.Get(ctx, client.ObjectKey{Namespace: r.ref.Namespace, Name: r.ref.Name}, into)
 	if err == nil {
 		r.Live = into

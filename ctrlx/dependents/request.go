@@ -49,16 +49,15 @@ type Request struct {
 
 	of       *Dependents
 	via      access
-	seen     bool // Live is set, so that Read reads nothing
-	looked   bool // Live may be stale: ReadOnly read it from the cache
+	verdict  *verdict   // nil: not decided, so Read reads the object
+	looked   bool       // the verdict may be stale: ReadOnly read the object from the cache
+	owner    *ownership // of Live; nil: not found yet
 	ref      checks.Ref
 	gvk      schema.GroupVersionKind
 	kind     *kind                      // nil: not served; never in Apply
 	absent   bool                       // of a deletion: the scope of the kind is another one, as after a new definition
 	contents string                     // the digest of the manifest; empty: Apply refuses the request
 	made     *unstructured.Unstructured // the result of manifest; nil: not made yet
-	digest   string                     // of the mark; set by InSync
-	lost     bool                       // under Recreate, the object lost its digest, so perhaps it has the manifest; set by InSync
 }
 
 // Handler applies or deletes one object.
