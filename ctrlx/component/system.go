@@ -44,7 +44,11 @@ func (r *Reconciler[T]) systemOf(c dependents.Cluster, d *dependents.Dependents)
 
 // dependentsOf returns the dependents of a cluster.
 func (r *Reconciler[T]) dependentsOf(c dependents.Cluster) *dependents.Dependents {
-	opts := []dependents.Option{dependents.WithPolicies(r.policies), dependents.WithObserver(r.inner.Observer())}
+	p := r.policies
+	if p.Update == "" || p.Update == "default" {
+		p.Update = dependents.UpdateReplace
+	}
+	opts := []dependents.Option{dependents.WithPolicies(p), dependents.WithObserver(r.inner.Observer())}
 	opts = append(opts, r.single...)
 	return dependents.New(r.name, c, append(opts, dependents.WithOwnerPolicies(policiesOf))...)
 }

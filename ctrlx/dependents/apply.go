@@ -99,13 +99,18 @@ func recreate(next Handler) Handler {
 				return res, err
 			}
 		}
-		res, err := remove(ctx, r)
-		if res.Outcome == Gone {
-			res.Outcome = Terminating // the next pass reads again, and creates it
-		}
-		res.Message = "it is being deleted, to be created with the new manifest"
-		return res, err
+		return r.removeToCreate(ctx)
 	}
+}
+
+// removeToCreate deletes the live object, so that a later pass creates it.
+func (r *Request) removeToCreate(ctx context.Context) (Result, error) {
+	res, err := remove(ctx, r)
+	if res.Outcome == Gone {
+		res.Outcome = Terminating // the next pass reads again, and creates it
+	}
+	res.Message = "it is being deleted, to be created with the new manifest"
+	return res, err
 }
 
 // update returns the link of an update policy. The policy says only whose fields

@@ -83,7 +83,8 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 		}
 		opt(&o)
 	}
-	if _, problems := o.policies.over(name, nil); len(problems) > 0 {
+	var problems []string
+	if o.policies, problems = o.policies.over(name, nil, UpdateSsaOverride); len(problems) > 0 {
 		panic(fmt.Sprintf("dependents: New: %s: WithPolicies: %s", name, strings.Join(problems, "; ")))
 	}
 	d := &Dependents{core: &core{

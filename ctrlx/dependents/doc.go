@@ -18,8 +18,8 @@
 //     namespace of the owner.
 //   - Call [Dependents.Prune] in Apply with the objects that are not needed any
 //     more.
-//   - Give an object the update policy SsaMerge if other controllers add fields
-//     to it. The default, Replace, removes these fields at each write.
+//   - Name the fields that other controllers set in the annotation
+//     ignored-fields of an object, if its manifest has them, too.
 //
 // Apply writes the objects that differ from the cluster, and waits until all of
 // them are ready. Then the condition Ready is True. In a pass of ctrlx, the
@@ -49,10 +49,11 @@
 //
 //	annotation        values (the first one is the default)
 //	adoption-policy   IfUnowned, Never, Always
-//	update-policy     Replace, Recreate, SsaMerge, SsaOverride
+//	update-policy     SsaOverride, SsaMerge, Replace, Recreate
 //	delete-policy     Delete, Orphan, OrphanOnApply, OrphanOnDelete
 //	reconcile-policy  OnObjectChange, OnObjectOrComponentChange, Once
 //	reapply-interval  60m, or any duration from 1s; zero and negative mean the default
+//	ignored-fields    none, or paths with commas between them
 //	status-hint       none, or has-observed-generation, has-ready-condition, conditions=A;B
 //
 // Adoption, for an object that exists:
@@ -66,9 +67,9 @@
 // fields this name takes over before it, so that the apply removes those that
 // the manifest lacks:
 //
-//	Replace      of all field managers, except controllers of Kubernetes and clouds
 //	SsaOverride  of managers with a prefix (kubectl)
 //	SsaMerge     of no other manager
+//	Replace      of all field managers, except controllers of Kubernetes and clouds
 //	Recreate     delete, and create in a later pass; only if the manifest changes
 //
 // Deletion:

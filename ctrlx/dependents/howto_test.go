@@ -46,7 +46,7 @@ var _ = newShops // the page shows it
 func settingsOf(s *Shop) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: s.Name, Annotations: map[string]string{ // in the namespace of the shop
-			"web.example.com/update-policy": "SsaMerge", // keep the fields of other managers
+			"web.example.com/update-policy": "SsaMerge", // keep the fields of kubectl
 			"web.example.com/delete-policy": "OrphanOnDelete",
 		}},
 		Data: map[string]string{"size": fmt.Sprint(s.Spec.Size)},

@@ -107,7 +107,7 @@ func (r *Request) taken(takes func(manager string) bool) (entries []metav1.Manag
 	ours := metav1.ManagedFieldsEntry{
 		Manager: r.of.manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: version, FieldsType: "FieldsV1",
 	}
-	own, taken, others := fieldpath.NewSet(), fieldpath.NewSet(), fieldpath.NewSet()
+	own, taken, others, released := fieldpath.NewSet(), fieldpath.NewSet(), fieldpath.NewSet(), fieldpath.NewSet()
 	for _, e := range r.Live.GetManagedFields() {
 		set, err := setOf(&e)
 		if err != nil {
@@ -117,10 +117,11 @@ func (r *Request) taken(takes func(manager string) bool) (entries []metav1.Manag
 		case isApply(&e, ours.Manager) && e.APIVersion != version:
 			return nil, nil, nil // the API server converts the entry in this apply
 		case isApply(&e, ours.Manager):
-			own, ours.Time = set, e.Time
+			released = r.ignores(set) // an apply without a field that only this name owns would remove it
+			own, ours.Time = set.Difference(released), e.Time
 			continue
 		case e.Subresource == "" && e.APIVersion == version && (e.Manager == ours.Manager || takes(e.Manager)):
-			stays := untaken(set)
+			stays := untaken(set).Union(r.ignores(set))
 			taken = taken.Union(set.Difference(stays))
 			if set = stays; set.Empty() {
 				continue
@@ -132,7 +133,7 @@ func (r *Request) taken(takes func(manager string) bool) (entries []metav1.Manag
 		others = others.Union(set)
 		entries = append(entries, e)
 	}
-	if taken.Empty() {
+	if taken.Empty() && released.Empty() {
 		return nil, nil, nil
 	}
 	ours.FieldsV1, err = fieldsV1(own.Union(taken))

@@ -47,11 +47,11 @@ const (
 )
 
 // keys are the keys of the marks and of the status hint of a name.
-type keys struct{ prefix, owner, digest, applied, hint string }
+type keys struct{ prefix, owner, digest, applied, hint, ignored string }
 
 func keysOf(name string) keys {
 	prefix := name + "/"
-	return keys{prefix, prefix + markOwner, prefix + markDigest, prefix + markApplied, prefix + annotationHint}
+	return keys{prefix, prefix + markOwner, prefix + markDigest, prefix + markApplied, prefix + annotationHint, prefix + annotationIgnored}
 }
 
 // OwnerOf returns the owner of dependents, for [Dependents.Check]. It returns
@@ -70,7 +70,7 @@ func (d *Dependents) OwnerOf(obj client.Object) (Owner, error) {
 	o.ID, o.Digest = d.id(o.Ref), d.ownerDigest(obj)
 	o.mark = hash(o.ID)
 	var problems []string
-	if o.Policies, problems = d.ofOwner(obj).or(d.policies).over(d.name, nil); len(problems) > 0 {
+	if o.Policies, problems = d.ofOwner(obj).or(d.policies).over(d.name, nil, d.policies.Update); len(problems) > 0 {
 		return Owner{}, fmt.Errorf("%w: the policies of the owner %s: %s", ErrInvalid, ref, strings.Join(problems, "; "))
 	}
 	return o, nil

@@ -27,10 +27,10 @@ type UpdatePolicy string
 
 // The update policies. The package documentation has their table.
 const (
-	UpdateReplace     UpdatePolicy = "Replace" // the default
-	UpdateRecreate    UpdatePolicy = "Recreate"
+	UpdateSsaOverride UpdatePolicy = "SsaOverride" // the default
 	UpdateSsaMerge    UpdatePolicy = "SsaMerge"
-	UpdateSsaOverride UpdatePolicy = "SsaOverride"
+	UpdateReplace     UpdatePolicy = "Replace"
+	UpdateRecreate    UpdatePolicy = "Recreate"
 )
 
 // DeletePolicy says whether an object is deleted, or kept as an orphan.
@@ -84,6 +84,7 @@ const (
 	annotationReconcile = "reconcile-policy"
 	annotationReapply   = "reapply-interval"
 	annotationHint      = "status-hint"
+	annotationIgnored   = "ignored-fields"
 )
 
 // or returns p with the fields of others in place of empty ones.
@@ -96,10 +97,12 @@ func (p Policies) or(others Policies) Policies {
 	}
 }
 
-// over returns p with the policies that the annotations of an object set. It
-// returns a problem for each invalid value. Without annotations, the problems
-// are those of p.
-func (p Policies) over(name string, annotations map[string]string) (_ Policies, problems []string) {
+// over returns p with the policies that the annotations of an object set. update is
+// the default of the update policy. It returns a problem for each invalid value.
+// Without annotations, the problems are those of p.
+func (p Policies) over(
+	name string, annotations map[string]string, update UpdatePolicy,
+) (_ Policies, problems []string) {
 	note := func(problem string) {
 		if problem != "" {
 			problems = append(problems, problem)
@@ -115,7 +118,10 @@ func (p Policies) over(name string, annotations map[string]string) (_ Policies, 
 	key, value := get(annotationAdoption)
 	note(choose(&p.Adoption, key, value, AdoptionIfUnowned, AdoptionNever, AdoptionAlways))
 	key, value = get(annotationUpdate)
-	note(choose(&p.Update, key, value, UpdateReplace, UpdateRecreate, UpdateSsaMerge, UpdateSsaOverride))
+	updates := []UpdatePolicy{UpdateSsaOverride, UpdateSsaMerge, UpdateReplace, UpdateRecreate}
+	at := slices.Index(updates, update)
+	updates[0], updates[at] = updates[at], updates[0]
+	note(choose(&p.Update, key, value, updates...))
 	key, value = get(annotationDelete)
 	note(choose(&p.Delete, key, value, DeleteDelete, DeleteOrphan, DeleteOrphanOnApply, DeleteOrphanOnDelete))
 	key, value = get(annotationReconcile)

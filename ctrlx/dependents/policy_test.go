@@ -287,6 +287,7 @@ func TestUpdate(t *testing.T) {
 		writes   []string
 		prefixes []string
 	}{
+		"Default":     {"the default is SsaOverride", "", map[string]string{"f": "1", "k": "2"}, false, []string{"patch", "write"}, nil},
 		"Replace":     {"the fields of others are dropped", "replace", map[string]string{"k": "2"}, false, []string{"patch", "write"}, nil},
 		"Recreate":    {"the object is deleted and created", "recreate", map[string]string{"k": "2"}, true, []string{"delete", "write"}, nil},
 		"SsaMerge":    {"the fields of others stay", "ssa-merge", map[string]string{"f": "1", "g": "1", "k": "2"}, false, []string{"write"}, nil},

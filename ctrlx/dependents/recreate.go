@@ -1,10 +1,15 @@
 package dependents
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -94,4 +99,43 @@ func (r *Request) deletedAgain(n int, wait time.Duration) Result {
 		n, wait.Round(time.Second), remedy))
 	res.Contested, res.After = true, wait
 	return res
+}
+
+// RecreateImmutable is a link that deletes an object if the API server refuses to
+// change it, only because each field that the write would change is immutable. A
+// later pass creates the object. It is in no chain: add it inside DryRun, as in
+//
+//	c.InsertAfter("DryRun", chain.Named("RecreateImmutable", dependents.RecreateImmutable))
+//
+// It deletes no Namespace, no definition, no volume and no claim of one, because
+// they hold data of others. For them, and for any other refusal, it returns the
+// error of next.
+func RecreateImmutable(next Handler) Handler {
+	return func(ctx context.Context, r *Request) (Result, error) {
+		res, err := next(ctx, r)
+		holds := []string{"Namespace", "CustomResourceDefinition", "PersistentVolume", "PersistentVolumeClaim"}
+		if r.Live == nil || !isImmutable(err) || slices.Contains(holds, r.gvk.Kind) {
+			return res, err
+		}
+		return r.removeToCreate(ctx)
+	}
+}
+
+// isImmutable reports whether a write was refused only because fields are
+// immutable. The end of a cause has no value of the manifest.
+func isImmutable(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	causes := status.Status().Details.Causes
+	for _, cause := range causes {
+		text := cause.Message
+		end := text[strings.LastIndex(text, ": ")+1:]
+		if !strings.Contains(end, "immutable") && !strings.HasPrefix(text, "Forbidden: updates to statefulset spec for fields other than") &&
+			!strings.HasPrefix(text, "Forbidden: pod updates may not change fields other than") {
+			return false
+		}
+	}
+	return len(causes) > 0
 }

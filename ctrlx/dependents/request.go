@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -56,6 +57,7 @@ type Request struct {
 	gvk      schema.GroupVersionKind
 	kind     *kind                      // nil: not served; never in Apply
 	absent   bool                       // of a deletion: the scope of the kind is another one, as after a new definition
+	ignored  []fieldpath.Path           // fields that are left to others
 	contents string                     // the digest of the manifest; empty: Apply refuses the request
 	made     *unstructured.Unstructured // the result of manifest; nil: not made yet
 }
@@ -165,8 +167,11 @@ func (d *Dependents) request(via access, a action, owner Owner, obj client.Objec
 	for key := range obj.GetAnnotations() {
 		if strings.HasPrefix(key, d.keys.prefix) {
 			var invalid []string
-			r.Policies, invalid = owner.Policies.over(d.name, obj.GetAnnotations())
+			r.Policies, invalid = owner.Policies.over(d.name, obj.GetAnnotations(), d.policies.Update)
 			problems = append(append(problems, invalid...), d.misspelt(obj.GetAnnotations())...)
+			if r.ignored, err = pathsOf(obj.GetAnnotations()[d.keys.ignored]); err != nil {
+				problems = append(problems, fmt.Sprintf("%s: %v", d.keys.ignored, err))
+			}
 			break
 		}
 	}
@@ -314,8 +319,8 @@ func (r *Request) digestContents() error {
 	return nil
 }
 
-// manifest returns the manifest without marks, status, null values, and the fields
-// that only the API server sets. The caller does not change it.
+// manifest returns the manifest without marks, ignored fields, status, null values,
+// and the fields that only the API server sets. The caller does not change it.
 func (r *Request) manifest() (*unstructured.Unstructured, error) {
 	if r.made == nil {
 		u, err := manifest(r.Object, r.gvk)
@@ -323,6 +328,9 @@ func (r *Request) manifest() (*unstructured.Unstructured, error) {
 			return nil, err
 		}
 		stripMarks(u, r.of.name)
+		for _, path := range r.ignored {
+			removePath(u.Object, path)
+		}
 		u.SetNamespace(r.ref.Namespace)
 		r.made = u
 	}

@@ -243,7 +243,7 @@ func TestInvalid(t *testing.T) {
 		"NoKind":        {"an object without a kind", &unstructured.Unstructured{Object: map[string]any{}}, "*unstructured.Unstructured : Object 'Kind' is missing"},
 		"Scope":         {"a namespace where none belongs", named("Namespace", map[string]any{"name": "x", "namespace": "y"}), "Namespace y/x: its kind has no namespaces: remove metadata.namespace"},
 		"Adoption":      {"an invalid policy", configMap([]string{"adoption-policy", "Sometimes"}, nil), `ConfigMap NS/a: web.example.com/adoption-policy is "Sometimes": it must be one of ["IfUnowned" "Never" "Always"]`},
-		"Update":        {"an invalid policy", configMap([]string{"update-policy", "SSA"}, nil), `ConfigMap NS/a: web.example.com/update-policy is "SSA": it must be one of ["Replace" "Recreate" "SsaMerge" "SsaOverride"]`},
+		"Update":        {"an invalid policy", configMap([]string{"update-policy", "SSA"}, nil), `ConfigMap NS/a: web.example.com/update-policy is "SSA": it must be one of ["SsaOverride" "SsaMerge" "Replace" "Recreate"]`},
 		"Delete":        {"an invalid policy", configMap([]string{"delete-policy", "keep"}, nil), `web.example.com/delete-policy is "keep": it must be one of ["Delete" "Orphan" "OrphanOnApply" "OrphanOnDelete"]`},
 		"Reconcile":     {"an invalid policy", configMap([]string{"reconcile-policy", "Twice"}, nil), `web.example.com/reconcile-policy is "Twice": it must be one of ["OnObjectChange" "OnObjectOrComponentChange" "Once"]`},
 		"ShortInterval": {"each pass would write", configMap([]string{"reapply-interval", "1ms"}, nil), "web.example.com/reapply-interval is 1ms: it must be at least 1s"},
@@ -484,7 +484,7 @@ func TestLinks(t *testing.T) {
 		"Replace": {"a link is replaced", func(c dependents.Chain) (dependents.Chain, error) {
 			return c.Replace("Create", chain.Named("Create", refuse))
 		}, "waiting frozen"},
-		"Remove": {"without its link a policy is an error", func(c dependents.Chain) (dependents.Chain, error) { return c.Without("Create") }, "no link of the chain writes objects with the update policy Replace"},
+		"Remove": {"without its link a policy is an error", func(c dependents.Chain) (dependents.Chain, error) { return c.Without("Create") }, "no link of the chain writes objects with the update policy SsaOverride"},
 		"Zero":   {"the zero Result is no result", func(c dependents.Chain) (dependents.Chain, error) { return c.InsertBefore("Read", zero) }, "a link returned the zero Result"},
 		"Panic":  {"a panic is an error", func(c dependents.Chain) (dependents.Chain, error) { return c.InsertBefore("Read", panics) }, "oops"},
 	}

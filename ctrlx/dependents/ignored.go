@@ -1,0 +1,136 @@
+package dependents
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+)
+
+// The elements of a path of the annotation ignored-fields: a field, a key in
+// quotes, and the keys of an item of a list.
+var (
+	fieldElement = regexp.MustCompile(`^\.?([A-Za-z0-9_$-]+)`)
+	mapElement   = regexp.MustCompile(`^\[("(?:[^"\\]|\\.)*")\]`)
+	itemElement  = regexp.MustCompile(`^\[((?:,?\w+=(?:"(?:[^"\\]|\\.)*"|\w+))+)\]`)
+	itemKey      = regexp.MustCompile(`(\w+)=("(?:[^"\\]|\\.)*"|\w+)`)
+	pathsBetween = regexp.MustCompile(`^\s*,\s*`)
+)
+
+// pathsOf reads the annotation ignored-fields: paths as the messages about fields
+// name them, between commas.
+func pathsOf(text string) (paths []fieldpath.Path, err error) {
+	text = strings.TrimSpace(text)
+	for rest := text; text != ""; {
+		var path fieldpath.Path
+		start := rest
+		for rest != "" && !pathsBetween.MatchString(rest) {
+			e, length, err := elementAt(rest)
+			if err != nil || length == 0 || len(path) == 0 && rest[0] == '.' {
+				return nil, fmt.Errorf("%q is no path: give paths such as spec.replicas, metadata.labels[%q] or "+
+					"spec.ports[name=%q].nodePort, with commas between them", start, "example.com/zone", "web")
+			}
+			path, rest = append(path, e), rest[length:]
+		}
+		if err := allowed(path); err != nil {
+			return nil, err
+		}
+		if paths = append(paths, path); rest == "" {
+			break
+		}
+		rest = rest[len(pathsBetween.FindString(rest)):]
+	}
+	return paths, nil
+}
+
+// elementAt returns the first element of a text, and its length; zero: there is none.
+func elementAt(text string) (e fieldpath.PathElement, length int, err error) {
+	if m := fieldElement.FindStringSubmatch(text); m != nil {
+		return fieldpath.FieldNameElement(m[1]), len(m[0]), nil
+	}
+	if m := mapElement.FindStringSubmatch(text); m != nil {
+		var key string
+		err := json.Unmarshal([]byte(m[1]), &key)
+		return fieldpath.FieldNameElement(key), len(m[0]), err
+	}
+	m := itemElement.FindStringSubmatch(text)
+	if m == nil {
+		return e, 0, nil
+	}
+	var keys value.FieldList
+	for _, key := range itemKey.FindAllStringSubmatch(m[1], -1) {
+		v, err := value.FromJSON([]byte(key[2]))
+		if err != nil {
+			return e, 0, err
+		}
+		keys = append(keys, value.Field{Name: key[1], Value: v})
+	}
+	return fieldpath.KeyElement(keys...), len(m[0]), nil
+}
+
+// allowed returns an error for a path that no object can leave to others: without
+// its metadata, no object has a name and an owner.
+func allowed(path fieldpath.Path) error {
+	name := func(i int) string {
+		if i >= len(path) || path[i].FieldName == nil {
+			return ""
+		}
+		return *path[i].FieldName
+	}
+	switch name(0) {
+	case "", "apiVersion", "kind", "status":
+	case "metadata":
+		if len(path) == 3 && (name(1) == "labels" || name(1) == "annotations") {
+			return nil
+		}
+	default:
+		return nil
+	}
+	return fmt.Errorf("%q cannot be ignored: give a field of the content, a label or an annotation", textOf(path))
+}
+
+// removePath removes a field from a manifest that has it.
+func removePath(content any, path fieldpath.Path) {
+	e, last := path[0], len(path) == 1
+	switch content := content.(type) {
+	case map[string]any:
+		if e.FieldName == nil {
+			return
+		}
+		if last {
+			delete(content, *e.FieldName)
+			return
+		}
+		if next := path[1]; next.Key != nil && len(path) == 2 { // an item of a list goes as a whole
+			if items, ok := content[*e.FieldName].([]any); ok {
+				content[*e.FieldName] = slices.DeleteFunc(items, func(item any) bool { return matches(elementOf(next, item), next) })
+			}
+			return
+		}
+		removePath(content[*e.FieldName], path[1:])
+	case []any:
+		for _, item := range content {
+			if !last && e.Key != nil && matches(elementOf(e, item), e) {
+				removePath(item, path[1:])
+			}
+		}
+	}
+}
+
+// ignores returns the fields of a set that are left to others.
+func (r *Request) ignores(set *fieldpath.Set) *fieldpath.Set {
+	ignored := fieldpath.NewSet()
+	if len(r.ignored) == 0 {
+		return ignored
+	}
+	for path := range set.All() {
+		if slices.ContainsFunc(r.ignored, func(i fieldpath.Path) bool { return len(path) >= len(i) && path[:len(i)].Equals(i) }) {
+			ignored.Insert(path.Copy())
+		}
+	}
+	return ignored
+}

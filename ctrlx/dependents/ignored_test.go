@@ -1,0 +1,162 @@
+package dependents_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/ctrlx/dependents"
+)
+
+// TestIgnoredFields leaves fields to others. A field that this name applied before
+// keeps its value, and the edit of another manager stays, whatever the policy takes
+// over. All other fields of the manifest are applied.
+func TestIgnoredFields(t *testing.T) {
+	t.Parallel()
+	const item = `spec.template.spec.containers[name="web"].args`
+	cases := map[string]struct{ reason, paths string }{
+		"Field":  {"the number of replicas belongs to a person", "spec.replicas"},
+		"Key":    {"a label with dots has quotes", `metadata.labels["example.com/zone"]`},
+		"Item":   {"the item of a list is found by its keys", item},
+		"Spaces": {"a list of paths", "spec.replicas , " + item},
+		"Absent": {"the manifest has no such field", "spec.paused,spec.replicas"},
+	}
+	for title, tc := range cases {
+		for _, policy := range []string{"Replace", "SsaOverride", "SsaMerge"} {
+			t.Run(title+policy, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				manifest := func(image string, paths string) *appsv1.Deployment {
+					d := deployment(image, new(int32(2)))
+					d.Labels = map[string]string{"example.com/zone": "a"}
+					d.Annotations = pairs(name+"/", []string{"update-policy", policy, "ignored-fields", paths})
+					return d
+				}
+				got := func() (d appsv1.Deployment, values map[string]string) {
+					must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, &d))
+					return d, map[string]string{
+						"spec.replicas": string(rune('0' + *d.Spec.Replicas)), `metadata.labels["example.com/zone"]`: d.Labels["example.com/zone"],
+						item: strings.Join(d.Spec.Template.Spec.Containers[0].Args, " "), "image": d.Spec.Template.Spec.Containers[0].Image,
+					}
+				}
+				w.apply(manifest("a:1", ""))
+				w.apply(manifest("a:2", tc.paths))
+				want := map[string]string{"spec.replicas": "2", `metadata.labels["example.com/zone"]`: "a", item: "-v 2", "image": "a:2"}
+				d, values := got()
+				same(t, want, values, "%s: the fields are released", tc.reason)
+
+				d.Spec.Replicas, d.Labels["example.com/zone"], d.Spec.Template.Spec.Containers[0].Args = new(int32(5)), "b", []string{"-v", "9"}
+				must(t, api.Update(t.Context(), &d, client.FieldOwner("kubectl-edit")))
+				w.apply(manifest("a:2", tc.paths)) // corrects the fields that are not ignored
+				w.apply(manifest("a:3", tc.paths))
+				want["image"] = "a:3"
+				for path, value := range map[string]string{"spec.replicas": "5", `metadata.labels["example.com/zone"]`: "b", item: "-v 9"} {
+					if strings.Contains(tc.paths, path) {
+						want[path] = value
+					}
+				}
+				_, values = got()
+				same(t, want, values, "%s: after an edit", tc.reason)
+			})
+		}
+	}
+}
+
+// TestIgnoredPaths refuses a list of paths that it cannot read, before any write.
+func TestIgnoredPaths(t *testing.T) {
+	t.Parallel()
+	for paths, reason := range map[string]string{
+		"spec..replicas": "an empty name", "spec.replicas,": "nothing after the comma", ".spec": "it begins with a dot",
+		"spec.ports[name=": "an open bracket", "spec replicas": "two names", "spec.ports[0]": "an index names another item after an insertion",
+		"metadata.name": "an object without a name", "kind": "an object without a kind", "metadata.labels": "the label of the owner", "[x=1]": "no field",
+		"status.ready": "an apply has no status",
+	} {
+		w := newWorld(t)
+		_, err := w.ApplyObject(t.Context(), w.owner, configMap([]string{"ignored-fields", paths}, nil))
+		if !errors.Is(err, dependents.ErrInvalid) || len(w.writes()) > 0 {
+			t.Errorf("%q: %s: %v", paths, reason, err)
+		}
+	}
+}
+
+// TestRecreateImmutable deletes an object only if the API server refuses a change
+// of immutable fields and nothing else.
+func TestRecreateImmutable(t *testing.T) {
+	t.Parallel()
+	frozen := func(change string) client.Object {
+		cm := configMap(nil, []string{"k", change})
+		cm.Immutable = new(true)
+		return cm
+	}
+	server := func(app string, port int32) client.Object {
+		d := deployment("a:1", new(int32(0)))
+		d.Spec.Selector.MatchLabels["app"], d.Spec.Template.Labels["app"] = app, app
+		d.Spec.Template.Spec.Containers[0].Ports[0].ContainerPort = port
+		return d
+	}
+	claim := func(mode corev1.PersistentVolumeAccessMode) client.Object {
+		c := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+		c.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{mode}
+		c.Spec.Resources.Requests = corev1.ResourceList{"storage": resource.MustParse("1Gi")}
+		return c
+	}
+	service := func(kind corev1.ServiceType) client.Object {
+		s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+		s.Spec.Type, s.Spec.Ports = kind, []corev1.ServicePort{{Port: 80}}
+		return s
+	}
+	cases := map[string]struct {
+		reason        string
+		first, second client.Object
+		recreated     bool
+	}{
+		"ConfigMap": {"an immutable ConfigMap", frozen("1"), frozen("2"), true},
+		"Selector":  {"the selector of a Deployment", server("a", 80), server("b", 80), true},
+		"Both":      {"the new object would be refused, too", server("a", 80), server("b", 70000), false},
+		"Claim":     {"a claim holds data", claim("ReadWriteOnce"), claim("ReadWriteMany"), false},
+		"Quoted":    {"a value of the manifest is no answer of the API server", service("ClusterIP"), service("immutable"), false},
+	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) {
+				return c.InsertAfter("DryRun", chain.Named("RecreateImmutable", dependents.RecreateImmutable))
+			}))
+			w.apply(tc.first.DeepCopyObject().(client.Object))
+			live := tc.first.DeepCopyObject().(client.Object)
+			uid := func() (uid string) {
+				err := api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, live)
+				if !apierrors.IsNotFound(err) {
+					must(t, err)
+					uid = string(live.GetUID())
+				}
+				return uid
+			}
+			before := uid()
+			tried, err := w.DryRun().ApplyObject(t.Context(), w.owner, tc.second)
+			if (err == nil && tried.Outcome == dependents.Terminating) != tc.recreated || uid() != before {
+				t.Errorf("%s: the trial: %s, %v", tc.reason, tried.Outcome, err)
+			}
+			res, err := w.ApplyObject(t.Context(), w.owner, tc.second)
+			if !tc.recreated {
+				if !apierrors.IsInvalid(err) || uid() != before {
+					t.Errorf("%s: %s, %v", tc.reason, res.Outcome, err)
+				}
+				return
+			}
+			must(t, err)
+			w.apply(tc.second)
+			if uid() == before {
+				t.Errorf("%s: the object is not recreated", tc.reason)
+			}
+		})
+	}
+}
