@@ -3,11 +3,11 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"go/parser"
 	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -94,112 +94,72 @@ func parseMistake(paragraph string) (*mistake, error) {
 	return m, nil
 }
 
-// place is code that the pattern of a mistake matches.
+// place is code that a mistake may replace.
 type place struct {
-	match
 	*pkg
-	file *source
-	decl *declaration
+	file     *source
+	decl     *declaration
+	from, to int // offsets in the file
 }
 
-func (p *place) String() string {
-	at := p.Fset.Position(p.from)
-	lines := strings.Fields(p.file.text[p.file.offset(p.from):p.file.offset(p.to)])
-	text := []rune(strings.Join(lines, " "))
-	if len(text) > 100 {
-		text = append(text[:99], '…')
-	}
-	return fmt.Sprintf("%s.%s (%s:%d): %s", p.folder, p.decl.name, filepath.Base(at.Filename), at.Line, string(text))
-}
-
-// places returns the code of the packages that fits, and what fits only if local
-// variables have other names.
-func (m *mistake) places(pkgs []*pkg) (exact, renamed []*place, err error) {
-	p, err := parsePattern(m.old, m.new)
-	if err != nil {
-		return nil, nil, err
-	}
+// find returns the only place of the mistake in its package. The declaration
+// that the mistake names is a hint: it decides between several places.
+func (m *mistake) find(pkgs []*pkg) (*place, error) {
+	folder, name, _ := strings.Cut(m.in, ".")
+	p := newPattern(m.old, m.new)
+	var all, hinted []*place
 	for _, of := range pkgs {
 		for _, file := range of.files {
 			for _, d := range declarations(file) {
-				p.search(of.TypesInfo, d, func(found match) {
+				begin := file.offset(d.begin)
+				p.search(file.text[begin:file.offset(d.end)], func(from, to int) {
+					one := &place{of, file, d, begin + from, begin + to}
 					switch {
-					case found.exact():
-						exact = append(exact, &place{found, of, file, d})
+					case of.folder != folder:
+					case d.name == name:
+						hinted = append(hinted, one)
+						fallthrough
 					default:
-						renamed = append(renamed, &place{found, of, file, d})
+						all = append(all, one)
 					}
 				})
 			}
 		}
 	}
-	return exact, renamed, nil
-}
-
-// find returns the only place of the mistake. The declaration and the package
-// that the mistake names are hints: they decide between several places. If the
-// package has none, find looks in everything that all returns.
-func (m *mistake) find(pkgs []*pkg, all func() ([]*pkg, error)) (*place, error) {
-	folder, name, _ := strings.Cut(m.in, ".")
-	here := slices.DeleteFunc(slices.Clone(pkgs), func(p *pkg) bool { return p.folder != folder })
-	exact, renamed, err := m.places(here)
-	if err != nil {
-		return nil, err
+	if len(hinted) == 1 {
+		all = hinted
 	}
-	hinted := func(list []*place) (some []*place) {
-		for _, p := range list {
-			if p.decl.name == name {
-				some = append(some, p)
-			}
-		}
-		return some
+	switch len(all) {
+	case 1:
+		return all[0], nil
+	case 0:
+		return nil, fmt.Errorf("the code that it replaces is gone. Adapt the pattern and \"in:\" to the changed code. If no code can make this mistake any more, "+
+			"delete the mistake and say so in the commit. It was in %s:\n%s", m.in, m.old)
 	}
-	for _, lists := range [][][]*place{{hinted(exact), hinted(renamed), exact, renamed}, nil} {
-		if lists == nil { // elsewhere, other names of variables are too uncertain
-			more, err := all()
-			if err != nil {
-				return nil, err
-			}
-			if exact, _, err = m.places(more); err != nil {
-				return nil, err
-			}
-			lists = [][]*place{exact}
-		}
-		for _, list := range lists {
-			if len(list) == 1 {
-				return list[0], nil
-			}
-			if len(list) > 1 {
-				return nil, fmt.Errorf("the code that it replaces occurs %d times: make the pattern longer, or name the declaration in \"in:\"%s", len(list), listed(list))
-			}
-		}
+	var where []string
+	for _, one := range all {
+		where = append(where, fmt.Sprintf("\n\t%s.%s, %s", folder, one.decl.name, one.Fset.Position(one.file.tok.Pos(one.from))))
 	}
-	return nil, fmt.Errorf("the code that it replaces is gone. Adapt the pattern to the changed code. If no code can make this mistake any more, "+
-		"delete the mistake and say so in the commit. It was in %s:\n%s", m.in, m.old)
-}
-
-func listed(places []*place) (text string) {
-	for _, p := range places {
-		text += "\n\t" + p.String()
-	}
-	return text
+	return nil, fmt.Errorf("the code that it replaces occurs %d times: make the pattern longer, or name the declaration in \"in:\"%s", len(all), strings.Join(where, ""))
 }
 
 // mutant returns the mistake as a mutant.
 func (m *mistake) mutant(id int, p *place) (*mutant, error) {
 	s, d := p.file, p.decl
-	text := p.pattern.replacement(p.match, s)
-	begin, end := d.begin, d.end
-	edge := func(at token.Pos) string {
-		pos := s.tok.Position(at)
+	begin, end := s.offset(d.begin), s.offset(d.end)
+	edge := func(at int) string {
+		pos := s.tok.Position(s.tok.Pos(at))
 		return fmt.Sprintf("/*line %s:%d:%d*/", s.path, pos.Line, pos.Column)
 	}
-	from, to := s.offset(p.from), s.offset(p.to)
-	if p.pattern.kind == elements && text == "" && strings.HasPrefix(strings.TrimSpace(s.text[to:]), ",") {
+	text, to := newPattern(m.old, m.new).new, p.to
+	if rest := strings.TrimSpace(s.text[to:]); text == "" && strings.HasPrefix(rest, ",") { // an element is removed
 		to += strings.IndexByte(s.text[to:], ',') + 1
 	}
-	copied := edge(begin) + s.text[s.offset(begin):from] + text + edge(p.to) + s.text[to:s.offset(end)]
-	one := &mutant{id: id, file: s, in: p.folder + "." + d.name, from: s.offset(begin), to: s.offset(end), text: text, jumps: true}
+	if _, err := parser.ParseFile(token.NewFileSet(), s.path, s.text[:p.from]+text+s.text[to:], parser.SkipObjectResolution); err != nil {
+		return nil, fmt.Errorf("the new code is not valid Go: %w", err)
+	}
+	copied := edge(begin) + s.text[begin:p.from] + text + edge(to) + s.text[to:end]
+	one := &mutant{id: id, file: s, in: p.folder + "." + d.name, from: begin, to: end, text: text, jumps: true}
 	switch {
 	case d.fn == nil:
 		one.before, one.after = "mutValue(%d, "+copied+",\n", ")"

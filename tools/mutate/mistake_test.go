@@ -29,18 +29,6 @@ func TestMistakes(t *testing.T) {
 			"format and comments do not count", "func F(a int) int {\nreturn a + /* all */\n\n1 // one\n}", "F(1)", "2", "",
 			"-return a+1|+return a+2", "", "",
 		},
-		"Renamed": {
-			"a local variable may have another name", "func F(count int) int {\nd := count * 3\nreturn d - count\n}", "F(1)", "2", "",
-			"-b := a * 3|-return b - a|+b := a * 3|+return b + a", "", "",
-		},
-		"Confused": {
-			"one name stands for one variable", "func F(a, b int) int { return a*5 - b }", "F(1, 1)", "4", "",
-			"-x*5 - x|+x", "", "the code that it replaces is gone.",
-		},
-		"Field": {
-			"a field and a function have fixed names", "func F(s struct{ a, b int }) int { return s.a - 7 }", "F(struct{ a, b int }{8, 0})", "1", "",
-			"-s.b - 7|+0", "", "the code that it replaces is gone.",
-		},
 		"Text": {
 			"white space in a text counts", "func F() string { return \"a  b!\" }", "F()", `"a  b!"`, "",
 			"-\"a b!\"|+\"\"", "", "the code that it replaces is gone.",
@@ -50,13 +38,13 @@ func TestMistakes(t *testing.T) {
 			"-a / 11|+a", "", "",
 		},
 		"Elsewhere": {
-			"the code may be in another package", "var F = other.Half", "F(26)", "2", "m.F",
-			"-n / 13|+n", "", "",
+			"only code of the named package counts", "var F = other.Half", "F(26)", "2", "m.F",
+			"-n / 13|+n", "", "the code that it replaces is gone.",
 		},
 		"Gone": {
 			"a mistake that no longer applies says what to do", "func F(a int) bool { return a == 17 && a != 18 }", "F(17)", "true", "",
 			"-a == 17 && a != 19|+true", "",
-			"the code that it replaces is gone. Adapt the pattern to the changed code. If no code can make this mistake any more, delete the mistake and say so in the commit. " +
+			"the code that it replaces is gone. Adapt the pattern and \"in:\" to the changed code. If no code can make this mistake any more, delete the mistake and say so in the commit. " +
 				"It was in m.FGone:\na == 17 && a != 19",
 		},
 		"Twice": {
@@ -66,10 +54,6 @@ func TestMistakes(t *testing.T) {
 		"Hint": {
 			"the name of the declaration decides", "func F(a int) int { return a % 23 }\n\nfunc f2(a int) int { return a % 23 }\n\nvar _ = f2", "F(24)", "1", "",
 			"-a % 23|+a", "", "",
-		},
-		"Dots": {
-			"dots stand for any statements", "func F(a int) (n int) {\nif a > 29 {\nn++\nn++\n}\nreturn n\n}", "F(29)", "0", "",
-			"-if a > 29 {|+if a >= 29 {|    ...|  }", "", "",
 		},
 		"Clause": {
 			"a case of a switch may be removed", "func F(a int) int {\nswitch {\ncase a == 31:\nreturn 1\ndefault:\nreturn 0\n}\n}", "F(31)", "1", "",
@@ -121,7 +105,7 @@ func TestMistakes(t *testing.T) {
 			"a copy does not run on into the original", "func F(a int) int { return a + 89 }", "F(0)", "89", "",
 			"-return a + 89|+_ = a", "", "missing return",
 		},
-		"Syntax":   {"an extra brace must not change the code around it", "func F(a int) int { return a + 97 }", "F(0)", "97", "", "-return a + 97|+return a } }", "", "must both be an expression"},
+		"Syntax":   {"an extra brace must not change the code around it", "func F(a int) int { return a + 97 }", "F(0)", "97", "", "-return a + 97|+return a } }", "", "the new code is not valid Go"},
 		"NoTest":   {"a test that does not exist notices nothing", "func F(a int) int { return a + 101 }", "F(0)", "101", "", "-a + 101|+a", "m.TestNothing", "there is no test TestNothing in m"},
 		"NoCase":   {"a case that did not run notices nothing", "func F(a int) int { return a + 103 }", "F(0)", "103", "", "-a + 103|+a", "m.TestFNoCase/Nothing", "does not run and pass without the mistake"},
 		"Skips":    {"a test that skips itself notices nothing", "func F(a int) int { return a + 107 }", "F(0)", "107", "", "-a + 107|+a", "m.TestSkips", "does not run and pass without the mistake"},

@@ -7,12 +7,10 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -102,12 +100,11 @@ func weaveMistakes(root string, some []*mistake) (sound []*known, woven map[stri
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	everything := sync.OnceValues(func() ([]*pkg, error) { return loadAll(root) })
 	failures, woven = map[*mistake]error{}, map[string]string{}
 	in := map[*pkg][]*known{}
 	for i, m := range some {
 		one := &known{mistake: m}
-		place, err := m.find(pkgs, everything)
+		place, err := m.find(pkgs)
 		if err == nil {
 			one.mutant, err = m.mutant(i+1, place)
 		}
@@ -138,17 +135,6 @@ func weaveMistakes(root string, some []*mistake) (sound []*known, woven map[stri
 	}
 	slices.SortFunc(sound, func(a, b *known) int { return a.mutant.id - b.mutant.id })
 	return sound, woven, failures, nil
-}
-
-// loadAll loads all packages of all modules of the workspace.
-func loadAll(root string) ([]*pkg, error) {
-	cmd := exec.Command("go", "list", "-m", "-f", "{{.Dir}}/...")
-	cmd.Dir = root
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, err
-	}
-	return load(root, strings.Fields(string(out))...)
 }
 
 // testFolder returns the folder of the test. It returns an error if there is no
