@@ -44,7 +44,7 @@ func Compose[R any](c chain.Chain[R, Result]) chain.Handler[R, Result] {
 	if checks, ok := onlyChecks(c); ok {
 		return looped(of, c.Links(), checks)
 	}
-	inner := onion.Compose(c, nil, &onion.Guard[R, Result]{
+	inner := onion.Compose(c, nil, &onion.Rules[R, Result]{
 		Proceed: &Result{d: proceed},
 		Note: func(_ context.Context, req R) (n *onion.Note, _ any, ok bool) {
 			if o := of.owner(req); o != nil {
@@ -113,7 +113,7 @@ func vet[R any](_ context.Context, _ R, _ any, at *chain.Link, res Result, err e
 	switch {
 	case err == nil && res.d == nil:
 		err = noDecision(at)
-	case err == nil && res.d.verdict == proceeds: // and the end was not reached: the guard accepts any other proceed itself
+	case err == nil && res.d.verdict == proceeds: // and the end was not reached: the rules accept any other proceed themselves
 		res, err = Result{}, fmt.Errorf("checks: link %s: %w", at.Name, ErrEndNotReached)
 	case err != nil && res.Proceeds():
 		res = Result{}

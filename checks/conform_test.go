@@ -120,10 +120,10 @@ func TestChecksConform(t *testing.T) {
 		})
 	}
 	t.Run("Chain", func(t *testing.T) {
-		guards := chain.New(checks.Paused(func(d *Database) bool { return d.Paused }), links["ResourceIs"], owner, network, links["ApprovalPending"], links["OwnerFits"],
+		all := chain.New(checks.Paused(func(d *Database) bool { return d.Paused }), links["ResourceIs"], owner, network, links["ApprovalPending"], links["OwnerFits"],
 			links["ProvisioningState/UnknownAllowed"])
-		checkstest.Laws(t, guards, requests())
-		checkstest.Order(t, guards, requests(), "Paused", "Offered", "OnOwner(OwnerReady, Known)", "ReferenceReady(network)",
+		checkstest.Laws(t, all, requests())
+		checkstest.Order(t, all, requests(), "Paused", "Offered", "OnOwner(OwnerReady, Known)", "ReferenceReady(network)",
 			"ApprovalPending", "OwnerFits", "ProvisioningState")
 	})
 	t.Run("Convert", func(t *testing.T) {

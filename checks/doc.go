@@ -2,7 +2,7 @@
 // the owner ready? Has a person approved? Each check is one link of a chain and
 // one line of code:
 //
-//	guards := chain.New(
+//	all := chain.New(
 //		checks.OnOwner[*Database](checks.OwnerReady()),
 //		checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState }),
 //		checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{d.Spec.Network} }),
@@ -118,7 +118,7 @@
 //	absent             proceed: no operation can be under way
 //	present, unknown   block
 //
-// Once Apply has succeeded ([OwnerRequest.Applied]), a check guards Ready. An
+// Once Apply has succeeded ([OwnerRequest.Applied]), a check decides about Ready. An
 // absent resource then always blocks, because it is missing. Without
 // [WithAllowed] and [WithDenied] only a final good state proceeds, so that a
 // failed resource does not become Ready.

@@ -39,7 +39,7 @@ type Connection struct {
 // A program composes its chain of checks once, and calls it in each pass before
 // the work.
 func Example() {
-	guards := chain.New(
+	all := chain.New(
 		checks.OnOwner[*Database](checks.OwnerReady()),
 		checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState }),
 		checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{d.Network} }),
@@ -50,8 +50,8 @@ func Example() {
 			return checks.Proceed(), nil
 		}),
 	)
-	decide := checks.Compose(guards)
-	fmt.Println(guards)
+	decide := checks.Compose(all)
+	fmt.Println(all)
 
 	// One pass. The engine puts the owner and the resolver into the request.
 	req := &checks.Request[*Database]{

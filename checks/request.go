@@ -30,7 +30,7 @@ type OwnerRequest struct {
 	// Deleting reports that the resource is about to be deleted. An owner that
 	// is missing or being deleted then does not block.
 	Deleting bool
-	// Applied reports that Apply has succeeded: the check guards Ready. Checks
+	// Applied reports that Apply has succeeded: the check decides about Ready. Checks
 	// of the resource's state then block if the resource is missing. They
 	// proceed only in a final good state, unless [WithAllowed] or [WithDenied]
 	// is given.

@@ -16,8 +16,8 @@ import (
 
 // Result is the decision of a check. Only these functions make one:
 //
-//   - [Proceed]: the next check runs, and after the last one the guarded work.
-//   - [Skip]: the guarded work runs without the inner checks.
+//   - [Proceed]: the next check runs, and after the last one the work.
+//   - [Skip]: the work runs without the inner checks.
 //   - [Block]: the work has to wait.
 //   - [Ignore]: the resource belongs to another controller. Nothing is written.
 //   - [Finished]: the resource needs no more work until its spec changes.
@@ -60,11 +60,11 @@ func (v verdict) String() string {
 
 var proceed = &decision{verdict: proceeds}
 
-// Proceed continues with the next inner link. After the last link the guarded
-// work starts.
+// Proceed continues with the next inner link. After the last link the work
+// starts.
 func Proceed() Result { return Result{d: proceed} }
 
-// Skip starts the guarded work without the inner links, on purpose, for
+// Skip starts the work without the inner links, on purpose, for
 // instance because the operator forces a change. The trace shows why. A raw
 // link that proceeds without calling next must return Skip, because Proceed is
 // then an error. To leave out the work as well, use [Ignore].

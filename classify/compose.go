@@ -41,7 +41,7 @@ type (
 // Classification. Its Rule names the link, and its Fault is the error of the
 // link. Code and Message are those of the failure. A nil *Failure is Slow, too.
 func Compose(c Chain) Handler {
-	handle := onion.Compose(c, decide, &onion.Guard[*Failure, Classification]{
+	handle := onion.Compose(c, decide, &onion.Rules[*Failure, Classification]{
 		Note: func(_ context.Context, f *Failure) (n *onion.Note, _ any, ok bool) {
 			if f == nil {
 				return nil, nil, false

@@ -161,9 +161,6 @@ func TestEventOptionsPanic(t *testing.T) {
 		"Both": {"one of them would be ignored", "WithEventReporter and WithoutEvents are both given", func() {
 			ctrlx.New("Database", flow.Operations[*testv1.Database]{Apply: put}, flow.Extensions[*testv1.Database]{}, ctrlx.WithoutEvents(), ctrlx.WithEventReporter("a"))
 		}},
-		"Guards": {"guards write no events", "leave out the other options", func() {
-			ctrlx.NewGuards("App", newHarness(t).api, checks.Chain[*App]{}, ctrlx.WithoutEvents())
-		}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

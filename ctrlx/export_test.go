@@ -104,9 +104,9 @@ func StartPokes[T client.Object](ctx context.Context, r *Reconciler[T], q workqu
 	r.startPokes(ctx, q, elected)
 }
 
-// Guarded returns h and p without their panics, which are logged to log.
-func Guarded(log logr.Logger, h handler.EventHandler, p predicate.Predicate) (handler.EventHandler, predicate.Predicate) {
-	g := sources.Guarded{Log: log}
+// Recovering returns h and p without their panics, which are logged to log.
+func Recovering(log logr.Logger, h handler.EventHandler, p predicate.Predicate) (handler.EventHandler, predicate.Predicate) {
+	g := sources.Recovering{Log: log}
 	return g.Events(h), g.Predicates([]predicate.Predicate{p})[0]
 }
 

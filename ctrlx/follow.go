@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
+	"github.com/windlass-go/windlass/ctrlx/internal/view"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -239,7 +240,7 @@ func (p *pass) readAgain(ctx context.Context, ref checks.Ref) (string, error) {
 		}
 		return digestOfSet(s), nil
 	}
-	obj, err := p.find(ctx, ref, wanted{})
+	obj, err := p.find(ctx, ref, view.Wanted{})
 	if err != nil {
 		return "", err
 	}

@@ -4,10 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -60,36 +57,4 @@ func TestForeignNamespace(t *testing.T) {
 			}
 		})
 	}
-	// A reference without a namespace that comes after one to a kind without namespaces.
-	d := newHarness(t, aCluster())
-	mapped := &scoped{Client: d.api}
-	in := ctrlx.NewResolver(mapped, scheme).In("default")
-	if _, err := in(t.Context(), checks.Ref{Kind: "Namespace", Name: "default"}); err != nil {
-		t.Fatal(err)
-	}
-	if o, err := in(t.Context(), to("", "c")); err != nil || !o.Found() || o.Ref.Namespace != "default" {
-		t.Errorf("the second reference is looked up in no namespace: %+v, %v", o, err)
-	}
-	// A Resolver and Guards have the same default.
-	d = newHarness(t, foreign)
-	_, err := ctrlx.NewResolver(d.api, scheme).In("default")(t.Context(), to("kube-system", "theirs"))
-	if err == nil || !strings.Contains(err.Error(), refused) {
-		t.Errorf("the resolver returns %v", err)
-	}
-	o, err := ctrlx.NewResolver(d.api, scheme, allow).In("default")(t.Context(), to("kube-system", "theirs"))
-	if err != nil || !o.Found() || o.Readiness.State != checks.NotReady || o.Readiness.Reason+o.Readiness.Message != "" {
-		t.Errorf("the resolver that allows it returns %+v, %v", o, err)
-	}
-	_, err = ctrlx.NewResolver(d.api, scheme).Lister(anApp(AppSpec{}))(t.Context(), checks.Query{Group: testv1.GroupVersion.Group, Kind: "Cluster", Namespace: "kube-system"})
-	if err == nil || !strings.Contains(err.Error(), refused) {
-		t.Errorf("the lister returns %v", err)
-	}
-}
-
-// scoped is a client that knows that a Namespace has no namespace.
-type scoped struct{ client.Client }
-
-func (*scoped) IsObjectNamespaced(obj runtime.Object) (bool, error) {
-	_, ns := obj.(*corev1.Namespace)
-	return !ns, nil
 }

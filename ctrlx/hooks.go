@@ -14,6 +14,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -51,7 +52,7 @@ func (r *Reconciler[T]) WithPostReadHook(hook HookFunc[T]) *Reconciler[T] {
 	r.adding("PostReadHook", hook)
 	link := chain.Named(hookName("PostReadHook", hook), func(next flow.PassHandler[T]) flow.PassHandler[T] {
 		return func(ctx context.Context, obj T) (flow.Outcome, error) {
-			if err := hookFailed(hook(ctx, r.client, obj)); err != nil {
+			if err := apierr.OfHook(hook(ctx, r.client, obj)); err != nil {
 				return flow.Outcome{}, err
 			}
 			return next(ctx, obj)
@@ -72,7 +73,7 @@ func (r *Reconciler[T]) WithPreReconcileHook(hook HookFunc[T]) *Reconciler[T] {
 		if err := r.finalized(ctx, obj); err != nil {
 			return err
 		}
-		return hookFailed(hook(ctx, c, obj))
+		return apierr.OfHook(hook(ctx, c, obj))
 	}
 	name := hookName(place, hook)
 	r.hooks.preReconcile = append(r.hooks.preReconcile, r.gate(name, act))
@@ -116,7 +117,7 @@ func (r *Reconciler[T]) WithPostDeleteHook(hook HookFunc[T]) *Reconciler[T] {
 			return func(ctx context.Context, req *flow.Request[T]) (flow.Progress, error) {
 				progress, err := next(ctx, req)
 				if err == nil && progress.IsDone() {
-					err = hookFailed(hook(ctx, r.client, req.Resource))
+					err = apierr.OfHook(hook(ctx, r.client, req.Resource))
 				}
 				return progress, err
 			}
@@ -125,24 +126,10 @@ func (r *Reconciler[T]) WithPostDeleteHook(hook HookFunc[T]) *Reconciler[T] {
 	return r.composed()
 }
 
-// hookError is an error of a hook. Its reason is [ReasonHookFailed] if it has no code.
-type hookError struct{ error }
-
-// Unwrap returns the error that the hook returned.
-func (e *hookError) Unwrap() error { return e.error }
-
-// hookFailed marks an error as that of a hook. Nil stays nil.
-func hookFailed(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &hookError{err}
-}
-
 // gate makes a check of a hook.
 func (r *Reconciler[T]) gate(name string, hook HookFunc[T]) checks.Middleware[T] {
 	return chain.Named(name, checks.Gate(name, func(ctx context.Context, req *checks.Request[T]) (checks.Result, error) {
-		return checks.Proceed(), hookFailed(hook(ctx, r.client, req.Resource))
+		return checks.Proceed(), apierr.OfHook(hook(ctx, r.client, req.Resource))
 	}))
 }
 

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -143,38 +142,6 @@ func TestKstatusOnTheServer(t *testing.T) {
 	o.edit(func(a *App) { a.Spec.User = "x" })
 	if got := kstatus(t, read()); got != "InProgress" {
 		t.Errorf("edited: kstatus reports %s", got)
-	}
-}
-
-// Guards write observedGeneration with the conditions of a check and of Done.
-func TestObservedGenerationOfGuards(t *testing.T) {
-	a := anApp(AppSpec{})
-	a.Status.ObservedGeneration = -1
-	d := newHarness(t, a)
-	paused := true
-	g := ctrlx.NewGuards("App", d.api, chain.New(checks.Paused(func(*App) bool { return paused })))
-	for _, step := range []struct {
-		name, says, kstatus string
-		observed            int64
-		do                  func()
-	}{
-		{"Paused", "False Paused Paused", "InProgress", 1, func() { _, _, _ = g.Check(t.Context(), a) }},
-		{"Resumed", "Unknown ChecksPassed", "InProgress", 1, func() { paused = false; _, _, _ = g.Check(t.Context(), a) }},
-		{"Done", "True Succeeded", "Current", 1, func() { _, _ = g.Done(t.Context(), a, nil) }},
-		{"Edited", "True Succeeded", "InProgress", 1, func() { d.change(func(a *App) { a.Spec.User = "x" }) }},
-		{"DoneAgain", "True Succeeded", "Current", 2, func() { a = d.read(); _, _ = g.Done(t.Context(), a, nil) }},
-	} {
-		a = d.read()
-		step.do()
-		if got := d.read(); d.says() != step.says || kstatus(t, got) != step.kstatus || got.Status.ObservedGeneration != step.observed {
-			t.Errorf("%s: %q, kstatus reports %s, observedGeneration is %d", step.name, d.says(), kstatus(t, got), got.Status.ObservedGeneration)
-		}
-		if step.name != "Paused" && !meta.IsStatusConditionFalse(d.read().Status.Conditions, ctrlx.ConditionPaused) {
-			t.Errorf("%s: Paused is not False: %+v", step.name, d.read().Status.Conditions)
-		}
-		if meta.IsStatusConditionTrue(a.Status.Conditions, "Stalled") {
-			t.Errorf("%s: it is stalled", step.name)
-		}
 	}
 }
 

@@ -2,7 +2,6 @@ package ctrlx
 
 import (
 	"fmt"
-	"reflect"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,8 +12,8 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
+	"github.com/windlass-go/windlass/ctrlx/internal/settings"
 	"github.com/windlass-go/windlass/ctrlx/internal/sources"
-	"github.com/windlass-go/windlass/flow"
 )
 
 // Option sets up what [New] makes: an option of this package or of package flow. One that makes no sense panics there or in
@@ -26,22 +25,19 @@ import (
 // [WithoutTelemetry].
 type Option interface{ ForReconciler() }
 
-// option is an option of this package.
+// option is an option of [New] only.
 type option func(*options)
 
 // ForReconciler implements [Option].
 func (option) ForReconciler() {}
 
 type options struct {
-	owner      any // func(T) checks.Ref
-	conditions any // func(T) *[]metav1.Condition
+	settings.Shared
 	finalizer  string
-	flow       []flow.Option
 	controller controller.Options
 	sync       time.Duration
-	passLimit  time.Duration // 0: the controller's, or the default
-	fromStart  bool          // of WithTimeoutFromStart
-	readiness  readinesses
+	passLimit  time.Duration      // 0: the controller's, or the default
+	fromStart  bool               // of WithTimeoutFromStart
 	watched    []schema.GroupKind // of WithWatchedKinds
 	unwatched  []schema.GroupKind // of WithUnwatchedKinds
 	rand       func() float64
@@ -52,35 +48,22 @@ type options struct {
 	keeps      any             // of WithKeeping
 	interrupts any             // of WithInterrupt
 	wakes      engine.Limit
-	telemetry  telemetry
 	keys       record.Keys // of WithTokenKey
 	events     eventOptions
 	quiet      quietOptions
 	indexes    []indexOption
 	unfollowed []schema.GroupKind     // of WithUnfollowedKinds
-	foreign    foreignReferences      // of WithForeignReferences
 	program    func() (string, error) // identifies the running program
 }
 
 // apply applies options. maker is the function that was given them, with the name of the kind.
 func (o *options) apply(maker string, opts []Option) {
 	for i, opt := range opts {
-		switch opt := opt.(type) {
-		case option:
-			opt(o)
-		case flow.Option:
-			if opt == nil {
-				panic(fmt.Sprintf("ctrlx: %s: option %d is nil", maker, i+1))
-			}
-			o.flow = append(o.flow, opt)
-		case nil:
-			panic(fmt.Sprintf("ctrlx: %s: option %d is nil", maker, i+1))
-		default:
+		if mine, ok := opt.(option); ok {
+			mine(o)
+		} else if !o.Take(maker, i, opt) {
 			panic(fmt.Sprintf("ctrlx: %s: option %d is a %T: give options of the packages ctrlx and flow", maker, i+1, opt))
 		}
-	}
-	if o.telemetry.off && o.telemetry.set {
-		panic(fmt.Sprintf("ctrlx: %s: WithTelemetry and WithoutTelemetry are both given: leave one of them out", maker))
 	}
 	if o.passLimit != 0 && o.controller.ReconciliationTimeout != 0 {
 		panic(fmt.Sprintf("ctrlx: %s: WithPassTimeout and the ReconciliationTimeout of WithController are both given: leave one of them out", maker))
@@ -88,13 +71,6 @@ func (o *options) apply(maker string, opts []Option) {
 	if o.events.off && o.events.reporter != "" {
 		panic(fmt.Sprintf("ctrlx: %s: WithEventReporter and WithoutEvents are both given: leave one of them out", maker))
 	}
-}
-
-// needsNew reports whether an option was given that only [New] can follow.
-func (o *options) needsNew() bool {
-	return o.finalizer != "" || !reflect.ValueOf(o.controller).IsZero() || o.sync != 0 || o.rand != nil || o.targetBy != "" ||
-		o.poll != 0 || o.watched != nil || o.unwatched != nil || o.wakes != (engine.Limit{}) || o.events != (eventOptions{}) ||
-		o.quiet != (quietOptions{}) || o.indexes != nil || o.unfollowed != nil || len(o.keys.Keys) > 0 || o.passLimit != 0 || o.fromStart || o.watches != nil || o.keeps != nil || o.interrupts != nil
 }
 
 // WithOwner says which object owns a resource, in place of the controlling owner reference: a typed reference of its
@@ -105,7 +81,7 @@ func WithOwner[T client.Object](owner func(resource T) checks.Ref) Option {
 	if owner == nil {
 		panic("ctrlx: WithOwner: the function is nil")
 	}
-	return option(func(o *options) { o.owner = owner })
+	return settings.Option(func(o *settings.Shared) { o.Owner = owner })
 }
 
 // WithConditions says where a resource has its conditions. It is needed unless the type has the methods of [Conditioned].
@@ -113,7 +89,7 @@ func WithConditions[T client.Object](conditions func(resource T) *[]metav1.Condi
 	if conditions == nil {
 		panic("ctrlx: WithConditions: the function is nil")
 	}
-	return option(func(o *options) { o.conditions = conditions })
+	return settings.Option(func(o *settings.Shared) { o.Conditions = conditions })
 }
 
 // Conditioned is implemented by resources that give access to their conditions.

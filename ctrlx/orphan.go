@@ -225,7 +225,7 @@ func (r *Reconciler[T]) afterPass(ctx context.Context, req reconcile.Request, p 
 	if err == nil { // the common case, without an allocation
 		return result, nil
 	}
-	return result, ignoreGone(err)
+	return result, apierr.IgnoreGone(err)
 }
 
 // deleteOrphan deletes the cloud resource of an object that vanished. If an

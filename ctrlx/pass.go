@@ -3,7 +3,6 @@ package ctrlx
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -20,11 +19,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/object"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
+	"github.com/windlass-go/windlass/ctrlx/internal/view"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -38,7 +38,7 @@ type pass struct {
 	at        int64         // the start, in nanoseconds since 1970
 	read      client.Object // as it was read
 	limit     time.Duration // the deadline of the pass
-	readiness readinesses
+	readiness view.Readinesses
 	watched   bool // the object waits, and every awaited object is watched, so that an event wakes it
 	onSelf    bool // the object waits for a change of itself
 	circles   bool // the object is still in the cycle of the last pass, whose verdict it keeps
@@ -74,7 +74,7 @@ type pass struct {
 	settledFor time.Duration  // the time until the next pass without an event, if the object is settled; 0: it is not
 
 	unfollowed []schema.GroupKind // of WithUnfollowedKinds
-	foreign    foreignReferences
+	foreign    view.ForeignReferences
 	follows    []checks.Ref // of Follow
 	kept       []checks.Ref // of Follow, in earlier passes
 
@@ -104,8 +104,8 @@ func passOf(ctx context.Context) *pass {
 // begin begins a pass over an object. read is the object as it was read.
 func (r *core) begin(ctx context.Context, req reconcile.Request, read client.Object, now time.Time) *pass {
 	p := &pass{
-		Context: ctx, of: r, at: now.UnixNano(), engine: r.engine.Begin(r.id(req.NamespacedName), r.opt.sync), read: read, limit: r.limit, readiness: r.opt.readiness,
-		Intervals: r.kind.Intervals(ctx, read, r.resync), backoff: r.backoff, unfollowed: r.opt.unfollowed, foreign: r.opt.foreign, local: r.client,
+		Context: ctx, of: r, at: now.UnixNano(), engine: r.engine.Begin(r.id(req.NamespacedName), r.opt.sync), read: read, limit: r.limit, readiness: r.opt.Readiness,
+		Intervals: r.kind.Intervals(ctx, read, r.resync), backoff: r.backoff, unfollowed: r.opt.unfollowed, foreign: r.opt.Foreign, local: r.client,
 	}
 	p.in = engine.InPass{Engine: r.engine, Remote: r.remote, Find: resolve}
 	r.interrupter.saw(read, true)
@@ -134,27 +134,27 @@ func (p *pass) Value(key any) any {
 	switch key {
 	case passKey{}:
 		return p
+	case apierr.PassKey{}:
+		return apierr.Pass(p)
 	case engine.PassKey{}:
 		return &p.in
 	}
 	return p.Context.Value(key)
 }
 
-// retryAfter returns the delay of the retry after a retriable error. It returns 0 outside of a pass.
-func (p *pass) retryAfter(e RetriableError) time.Duration {
-	switch d := e.RetryAfter(); {
-	case d > 0:
-		return d
-	case p == nil:
-		return 0
-	case p.Retry > 0:
-		return p.Retry
+// Retry implements apierr.Pass.
+func (p *pass) Retry() time.Duration {
+	if p.Intervals.Retry > 0 {
+		return p.Intervals.Retry
 	}
 	if p.resync == 0 {
 		p.resync = p.backoff.Resync() // the next time it is another one
 	}
 	return p.resync
 }
+
+// Limit implements apierr.Pass.
+func (p *pass) Limit() time.Duration { return p.limit }
 
 // saw notes an owner, a reference or a dependent as the pass read it. If the pass reads it
 // again, the first reading stays: Apply may have used that one.
@@ -342,33 +342,4 @@ func (o *options) controllerOptions(mgr manager.Manager) controller.Options {
 	opts := o.controller
 	opts.ReconciliationTimeout = cmp.Or(o.passLimit, opts.ReconciliationTimeout, mgr.GetControllerOptions().ReconciliationTimeout, defaultPassTimeout)
 	return opts
-}
-
-// rulePassTimeout is the rule of a pass that its deadline ended.
-const rulePassTimeout = "PassTimeout"
-
-// passTimedOut reports whether the deadline of the pass caused f. After the
-// deadline, a service may still have answered: its error keeps its own class.
-func passTimedOut(ctx context.Context, f *classify.Failure) bool {
-	if passOf(ctx) == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return false
-	}
-	timeout, ok := errors.AsType[interface {
-		error
-		Timeout() bool
-	}](f.Err)
-	return ok && timeout.Timeout() || errors.Is(f.Err, context.DeadlineExceeded) || errors.Is(f.Err, context.Canceled) ||
-		f.Code == codeDeadlineExceeded
-}
-
-// codeDeadlineExceeded is the code of gRPC. Its errors do not wrap the error of
-// the context.
-const codeDeadlineExceeded = "DeadlineExceeded"
-
-// afterDeadline classifies a failure that the deadline of the pass caused.
-func afterDeadline(ctx context.Context, f *classify.Failure) classify.Classification {
-	g := coded(f, ReasonPassTimeout)
-	g.Message = fmt.Sprintf("the pass did not end within %s and stopped at %s; make the call shorter, return flow.InProgress for a long operation, "+
-		"or raise the limit (ctrlx.WithPassTimeout): %s", passOf(ctx).limit, f.Point, f.Message)
-	return g.As(rulePassTimeout, classify.Slow)
 }

@@ -5,19 +5,21 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
 )
 
 // Reasons and other names that people and programs search for stay the same.
 func TestNames(t *testing.T) {
 	cases := map[string]struct{ got, want string }{
-		"Retrying":        {ctrlx.ReasonRetrying, "Retrying"},
+		"Retrying":        {ctrlx.ReasonRetrying, apierr.Retrying},
 		"Timeout":         {ctrlx.ReasonTimeout, "Timeout"},
 		"Suspended":       {ctrlx.ReasonSuspended, "Suspended"},
-		"Terminal":        {ctrlx.ReasonTerminal, "Terminal"},
+		"Terminal":        {ctrlx.ReasonTerminal, apierr.Terminal},
 		"StatusInvalid":   {ctrlx.ReasonStatusInvalid, "StatusInvalid"},
 		"Processing":      {ctrlx.ReasonProcessing, record.Processing},
-		"PassTimeout":     {ctrlx.ReasonPassTimeout, "PassTimeout"},
+		"PassTimeout":     {ctrlx.ReasonPassTimeout, apierr.PassTimeout},
+		"HookFailed":      {ctrlx.ReasonHookFailed, apierr.HookFailed},
 		"NotPaused":       {ctrlx.ReasonNotPaused, "NotPaused"}, // as in Cluster API
 		"ConditionPaused": {ctrlx.ConditionPaused, "Paused"},    // as in Cluster API
 		"Handled":         {ctrlx.ReasonRetryHandled, record.Handled},

@@ -31,10 +31,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// again is the delay after a conflict: the object that was read was old, and the event
-// of the new version comes soon. The delay doubles up to againAtMost while the watch is
-// broken, because each pass may call the cloud.
-const again, againAtMost = 50 * time.Millisecond, 30 * time.Second
+// again is the delay of a pass that read an old object.
+const again = memory.Again
 
 // Reconcile implements reconcile.Reconciler. It returns only errors of the API server;
 // all other errors are in the conditions of the object.
@@ -47,7 +45,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	defer r.engine.Spans.End(id)
 	within, endOfPass := r.interrupter.begin(ctx, name)
 	defer endOfPass()
-	defer func() { result, err = ended(ctx, &r.memory.Store, req, result, err, r.now) }()
+	defer func() { result, err = r.memory.Ended(ctx, req.NamespacedName, result, err, r.now) }()
 
 	retry := r.begins(name)            // memory
 	read, err := r.own.Read(ctx, name) // read: in no older version than this process wrote
@@ -108,24 +106,6 @@ func (r *core) wakes(name types.NamespacedName, now time.Time) index.ID {
 	id := r.id(name)
 	r.engine.Spans.Begin(id)
 	return id
-}
-
-// ended ends a pass in the memory of its object. It turns a conflict, which an object
-// has that was read before its last change, into a requeue without an error.
-func ended(ctx context.Context, m *memory.Store, req reconcile.Request, result reconcile.Result, err error, now func() time.Time) (reconcile.Result, error) {
-	known := m.Get(req.NamespacedName)
-	switch {
-	case err != nil && apierrors.IsConflict(err): // IsConflict allocates for nil
-		log.FromContext(ctx).V(1).Info("the object was changed meanwhile, or created again; it is read again", "conflict", err.Error())
-		result, err = reconcile.Result{RequeueAfter: memory.Delay(int(known.Failures), again, againAtMost)}, nil
-		m.Change(req.NamespacedName, func(e *memory.Entry) { e.Failures = min(e.Failures, 100) + 1 })
-	case err == nil && known.Failures > 0:
-		m.Change(req.NamespacedName, func(e *memory.Entry) { e.Failures = 0 })
-	}
-	if known.Verdict != (memory.Verdict{}) && result.RequeueAfter > 0 {
-		m.Due(req.NamespacedName, now().Add(result.RequeueAfter))
-	}
-	return result, err
 }
 
 func (r *core) notSetUp() error {
@@ -230,7 +210,7 @@ func (r *core) isSuspended(obj client.Object) (yes bool) {
 // retried reports whether the error of an outcome has a delay of its own.
 func retried(out flow.Outcome) bool {
 	switch out.Rule() {
-	case ruleRetriable, apierr.RuleConflict, apierr.RuleTooMany, apierr.RuleTimeout:
+	case apierr.RuleRetriable, apierr.RuleConflict, apierr.RuleTooMany, apierr.RuleTimeout:
 		return true
 	}
 	return strings.HasPrefix(out.Rule(), apierr.RulePrefix) && out.After() > 0
@@ -255,7 +235,7 @@ func (r *core) remember(p *pass, out flow.Outcome, next status.Out) {
 	if p.succeeded.Unix != 0 {
 		r.memory.Succeeded(name, p.succeeded)
 	}
-	if quiet(out) {
+	if apierr.Quiet(out) {
 		return
 	}
 	now := r.now()
@@ -310,7 +290,7 @@ func (r *core) leave(ctx context.Context, obj client.Object, next status.Out) er
 	if digest.SameStatus(base, obj) {
 		return nil
 	}
-	return ignoreGone(r.write(ctx, base, obj, next.Conditions))
+	return apierr.IgnoreGone(r.write(ctx, base, obj, next.Conditions))
 }
 
 // leaveStripped replaces the condition Ready of a stripped object, which would
@@ -441,18 +421,8 @@ func refOf(id index.ID) checks.Ref {
 // conflict does not count: the object is read again. Call it only if Reconcile
 // returns no error, because controller-runtime counts an error itself.
 func (r *core) countFailure(out flow.Outcome) {
-	if out.State() != flow.StateFailed || quiet(out) {
+	if out.State() != flow.StateFailed || apierr.Quiet(out) {
 		return
 	}
 	gauges.CountFailure(r.name, out.Retry() == classify.OnChange || out.Retry() == classify.Never)
-}
-
-// ignoreGone drops the error that an object does not exist any more, because there is
-// nothing to write then. It keeps the error of a kind that is not served now, which
-// has the same code: the object may exist.
-func ignoreGone(err error) error {
-	if apierr.Reader.NotFound(err) {
-		return nil
-	}
-	return err
 }

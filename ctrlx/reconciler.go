@@ -20,7 +20,9 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/gauges"
 	"github.com/windlass-go/windlass/ctrlx/internal/object"
+	"github.com/windlass-go/windlass/ctrlx/internal/settings"
 	"github.com/windlass-go/windlass/ctrlx/internal/status"
+	"github.com/windlass-go/windlass/ctrlx/internal/view"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -94,17 +96,17 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 	}
 	r.opt.apply(maker, opts)
 	object.MustBeStruct(maker, reflect.TypeFor[T]())
-	owner := optionFor[func(T) checks.Ref](maker, "WithOwner", r.opt.owner)
-	r.kind = object.Of(maker, optionFor[func(T) *[]metav1.Condition](maker, "WithConditions", r.opt.conditions))
+	owner := settings.Of[func(T) checks.Ref](maker, "WithOwner", r.opt.Owner)
+	r.kind = object.Of(maker, settings.Of[func(T) *[]metav1.Condition](maker, "WithConditions", r.opt.Conditions))
 	r.writers.Kind, r.writers.Memory = r.kind, &r.memory.Store
 	if r.opt.fromStart && r.kind.Timeout == nil {
 		panic(fmt.Sprintf("ctrlx: New: %s: WithTimeoutFromStart needs a method GetTimeout of %s or of its field Spec", name, reflect.TypeFor[T]()))
 	}
-	r.observer = r.opt.telemetry.observer(r.changed, r.links)
-	if keeps := optionFor[func(T, checks.Ref, client.Object) bool](maker, "WithKeeping", r.opt.keeps); keeps != nil {
+	r.observer = r.opt.Telemetry.Observer(maker, r.changed, r.links)
+	if keeps := settings.Of[func(T, checks.Ref, client.Object) bool](maker, "WithKeeping", r.opt.keeps); keeps != nil {
 		r.keeps = func(obj client.Object, ref checks.Ref, other client.Object) bool { return keeps(obj.(T), ref, other) }
 	}
-	if when := optionFor[func(T, T) bool](maker, "WithInterrupt", r.opt.interrupts); when != nil {
+	if when := settings.Of[func(T, T) bool](maker, "WithInterrupt", r.opt.interrupts); when != nil {
 		r.interrupter = &interrupter{
 			when: func(read, now client.Object) bool { return when(read.(T), now.(T)) }, of: map[types.NamespacedName]*underWay{},
 		}
@@ -123,19 +125,6 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 		r.resync = r.backoff.Resync()
 	}
 	return r
-}
-
-// optionFor returns the function that an option was given, nil without the option. It panics if the function is for
-// another type. maker is the function that is called, with the name of the kind.
-func optionFor[F any](maker, option string, given any) (f F) {
-	if given == nil {
-		return f
-	}
-	f, ok := given.(F)
-	if !ok {
-		panic(fmt.Sprintf("ctrlx: %s: %s was given a %T, it takes a %T", maker, option, given, f))
-	}
-	return f
 }
 
 // fill sets the operations that are nil.
@@ -165,7 +154,7 @@ func (r *Reconciler[T]) fill(ops *flow.Operations[T], owner func(T) checks.Ref) 
 			if p == nil {
 				return checks.Object{}, errNoPass
 			}
-			return ownerOf(ctx, obj, owner, p.reference)
+			return view.Owner(ctx, obj, owner, p.reference)
 		}
 	}
 	ops.Owner = func(ctx context.Context, obj T) (checks.Object, error) {
@@ -214,11 +203,11 @@ func (r *Reconciler[T]) composed() *Reconciler[T] {
 		ext.Pass = ext.Pass.Append(r.target.link(r.opt.targetBy))
 	}
 	ext = quietRestart(&r.core, r.hooks.extended(ext, gets))
-	ext.Classify = ext.Classify.Append(classified)
+	ext.Classify = ext.Classify.Append(apierr.Link)
 
 	ops.Get, ops.Apply, ops.Delete = inPlace(ops.Get), noted(&r.core, inPlace(ops.Apply)), inPlace(ops.Delete)
 
-	opts := append([]flow.Option{flow.WithBackoff(r.backoff)}, r.opt.flow...)
+	opts := append([]flow.Option{flow.WithBackoff(r.backoff)}, r.opt.Flow...)
 	opts = append(opts, flow.WithErrors(apierr.OtherObjects), flow.WithResolver(resolve), flow.WithLister(list), flow.WithObserver(r.observer))
 	r.flow = flow.New(r.name, ops, ext, opts...)
 	return r
@@ -228,9 +217,9 @@ func (r *Reconciler[T]) composed() *Reconciler[T] {
 func (r *Reconciler[T]) targetsOf() {
 	switch r.opt.targetBy {
 	case "WithTargetClient":
-		r.target = optionFor[func(context.Context, client.Client, T) (client.Client, error)]("New: "+r.name, r.opt.targetBy, r.opt.target)
+		r.target = settings.Of[func(context.Context, client.Client, T) (client.Client, error)]("New: "+r.name, r.opt.targetBy, r.opt.target)
 	case "WithImpersonation":
-		as := optionFor[func(T) rest.ImpersonationConfig]("New: "+r.name, r.opt.targetBy, r.opt.target)
+		as := settings.Of[func(T) rest.ImpersonationConfig]("New: "+r.name, r.opt.targetBy, r.opt.target)
 		r.target = impersonating(as, func() *identities { return r.clients })
 	}
 	r.remote = r.target != nil

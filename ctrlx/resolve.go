@@ -10,6 +10,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/view"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -61,18 +62,18 @@ func resolve(ctx context.Context, ref checks.Ref) (checks.Object, error) {
 	if p == nil {
 		return checks.Object{}, errNoPass
 	}
-	return withID(p.reference, ctx, ref)
+	return view.Finder(p.reference).WithID(ctx, ref)
 }
 
-// find implements finder by the engine, which watches the kinds that it reads.
-func (p *pass) find(ctx context.Context, ref checks.Ref, w wanted) (checks.Object, error) {
+// find implements view.Finder by the engine, which watches the kinds that it reads.
+func (p *pass) find(ctx context.Context, ref checks.Ref, w view.Wanted) (checks.Object, error) {
 	ref, read, err := p.engine.Read(ctx, ref)
 	if err != nil {
 		return checks.Object{}, err
 	}
 	obj := checks.Object{Ref: ref}
 	if read != nil {
-		obj = p.readiness.object(read, ref, w.uid)
+		obj = p.readiness.Object(read, ref, w.UID)
 		p.once(&obj)
 	}
 	p.saw(ctx, obj)
@@ -88,8 +89,8 @@ func list(ctx context.Context, q checks.Query) ([]checks.Object, error) {
 	if p == nil {
 		return nil, errNoPass
 	}
-	if own := p.engine.Waiter().Namespace; foreign(own, q.Namespace) {
-		if err := p.foreign.refused(own, p.engine.Resolved(ctx, q.Ref())); err != nil {
+	if own := p.engine.Waiter().Namespace; view.IsForeign(own, q.Namespace) {
+		if err := p.foreign.Refused(own, p.engine.Resolved(ctx, q.Ref())); err != nil {
 			return nil, fmt.Errorf("ctrlx: %s: %w", q, err)
 		}
 	}
@@ -103,7 +104,7 @@ func (p *pass) list(ctx context.Context, q checks.Query) (seenSet, error) {
 	if err != nil {
 		return seenSet{}, flow.WaitFor(err, listed.Ref) // the kind may be installed later
 	}
-	s := seenSet{ref: listed.Ref, number: listed.Follow, names: q.NamesOnly, objects: p.readiness.objects(listed.Objects, q, p.engine.Waiter())}
+	s := seenSet{ref: listed.Ref, number: listed.Follow, names: q.NamesOnly, objects: p.readiness.Objects(listed.Objects, q, p.engine.Waiter())}
 	for i := range s.objects {
 		p.once(&s.objects[i])
 	}

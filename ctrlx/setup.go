@@ -57,7 +57,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}
 	r.waker, err = e.Add(engine.Config{
-		Name: r.name, Kind: gvk.GroupKind(), Interval: r.opt.poll, Limit: r.opt.wakes, Indexes: indexes, Listed: r.listed(), Readiness: r.opt.readiness,
+		Name: r.name, Kind: gvk.GroupKind(), Interval: r.opt.poll, Limit: r.opt.wakes, Indexes: indexes, Listed: r.listed(), Readiness: r.opt.Readiness,
 		Watched: append(r.opt.watchable(), kinds...), Unwatched: r.opt.unwatched, Reporter: reporter[T]{r},
 	})
 	if err != nil {

@@ -91,7 +91,7 @@ func TestSetupAllRefuses(t *testing.T) {
 	}{
 		"Missing": {"a registered kind would not be reconciled", []ctrlx.Kind{clusters, databases}, []string{missing("Any")}},
 		"All":     {"all of them are named", nil, []string{missing("Any"), missing("Cluster"), missing("Database")}},
-		"Unknown": {"it would run without its guards", []ctrlx.Kind{clusters, databases, ctrlx.NewKind("any", databasesOps())},
+		"Unknown": {"it would run without its links", []ctrlx.Kind{clusters, databases, ctrlx.NewKind("any", databasesOps())},
 			[]string{`ctrlx: SetupAll: flow: kind "any" is not registered: call flow.Register, with the zero Extensions if the kind needs none`, missing("Any")}},
 		"OtherType": {"its extensions are for another type", []ctrlx.Kind{clusters, databases, ctrlx.NewKind("Any", databasesOps())},
 			[]string{`ctrlx: SetupAll: flow: kind "Any" is registered for client.Object, and is used for *testv1.Database: register it for *testv1.Database`}},

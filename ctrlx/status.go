@@ -64,7 +64,7 @@ func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.O
 	}
 	p.rootChanged = false // the event of the status wakes the waiters
 	r.correct(p, obj, len(status.Changed(read, next.Conditions)) > 0)
-	if now := meta.FindStatusCondition(next.Conditions, "Ready"); now != nil && !quiet(out) && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
+	if now := meta.FindStatusCondition(next.Conditions, "Ready"); now != nil && !apierr.Quiet(out) && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
 		r.tellRelated(obj, r.related(obj, out), now, next.Severity, out.Link())
 	}
 	return obj, nil
@@ -238,10 +238,6 @@ const (
 	// could not be deleted. The event is about the namespace of the object, and in it, or about an object without a namespace.
 	// Its note names the object. Delete the resource in the cloud.
 	ReasonOrphaned = "Orphaned"
-	// ReasonChecks is the reason of Reconciling, Stalled and Finished while a check of [Guards] does not pass.
-	ReasonChecks = "ChecksNotPassed"
-	// ReasonChecksPassed is the reason of Ready=Unknown: the checks of [Guards] passed, and the caller has not set Ready yet.
-	ReasonChecksPassed = "ChecksPassed"
 	// ReasonOperationUnderWay is the reason of the condition [ConditionRecord] while an operation is under way.
 	ReasonOperationUnderWay = "UnderWay"
 	// ReasonOperationUnverified: the object has a stored operation that cannot be read, has no valid signature

@@ -8,21 +8,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/ctrlx/internal/gauges"
+	"github.com/windlass-go/windlass/ctrlx/internal/settings"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/otelx"
 )
-
-// telemetry holds the options of the observer.
-type telemetry struct {
-	off, set bool
-	opts     []otelx.Option
-}
-
-// maxErrorText is the maximum length of the text of an error in spans and log lines, in bytes. Conditions show the text
-// anyway.
-const maxErrorText = 1000
 
 // WithTelemetry sets options of the observer that [New] adds to each reconciler ([otelx.New]). Without the option, the
 // observer uses the logger in the context of the pass, which is the controller's, and the global OpenTelemetry providers.
@@ -31,32 +21,16 @@ const maxErrorText = 1000
 // change that woke the object. The given options are applied after these. A nil option is ignored. Together with
 // [WithoutTelemetry], it makes [New] panic.
 func WithTelemetry(opts ...otelx.Option) Option {
-	return option(func(o *options) {
-		o.telemetry.set = true
-		o.telemetry.opts = append(o.telemetry.opts, opts...)
+	return settings.Option(func(o *settings.Shared) {
+		o.Telemetry.Set = true
+		o.Telemetry.Opts = append(o.Telemetry.Opts, opts...)
 	})
 }
 
 // WithoutTelemetry leaves out the observer that [New] adds to each reconciler: no spans, no metrics of package otelx, and no
 // log lines about passes. [MetricBlocked], [MetricFailed], conditions and events stay.
 func WithoutTelemetry() Option {
-	return option(func(o *options) { o.telemetry.off = true })
-}
-
-// observer makes the observer of one reconciler; nil: it has none. changed is the function for [otelx.WithChanges], links
-// the one for [otelx.WithPassLinks].
-func (t *telemetry) observer(changed func(context.Context, flow.Outcome) (previous string, changed bool), links func(context.Context) []trace.Link) chain.Observer {
-	if t.off {
-		return nil
-	}
-	defaults := []otelx.Option{otelx.WithErrorText(maxErrorText), otelx.WithPassLinks(links), otelx.WithChanges(func(ctx context.Context, outcome any) (string, bool) {
-		out, ok := outcome.(flow.Outcome)
-		if !ok || quiet(out) || out.State() == flow.StateCanceled {
-			return "", false
-		}
-		return changed(ctx, out)
-	})}
-	return otelx.New(append(defaults, t.opts...)...)
+	return settings.Option(func(o *settings.Shared) { o.Telemetry.Off = true })
 }
 
 // links returns the link from the span of a pass to the span of the pass that woke

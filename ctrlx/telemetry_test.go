@@ -20,7 +20,6 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
-	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/otelx"
 )
@@ -201,32 +200,6 @@ func (readOnly) Patch(context.Context, client.Object, client.Patch, ...client.Pa
 	return apierrors.NewForbidden(schema.GroupResource{Resource: "apps"}, "a", errBroken)
 }
 
-// Guards log as New does. A block that the condition Ready shows is not logged again, even after a restart.
-func TestTelemetryOfGuards(t *testing.T) {
-	const blocked = "level=0 msg=pass ended reconciler=Database key=default/d database point=PreCheck link=OwnerReady verdict=block reason=OwnerNotReady"
-	e := newExisting(t, readyOwner(), []client.Object{ownedDatabase(), busyCluster()})
-	off := newExisting(t, readyOwner(), []client.Object{ownedDatabase(), busyCluster()}, ctrlx.WithoutTelemetry())
-	var log lines
-	check := func(e *existing) []string {
-		d := e.read()
-		if ok, _, err := e.guards.Check(log.context(t.Context(), 0), d); ok || err != nil {
-			t.Fatal(ok, err)
-		}
-		return log.took()
-	}
-	if got := check(e); len(got) != 1 || !strings.HasPrefix(got[0], blocked) {
-		t.Errorf("a new block is logged: %q", got)
-	}
-	mustLog(t, "the same block is not", nil, check(e))
-	mustLog(t, "WithoutTelemetry logs nothing", nil, check(off))
-	if _, err := e.guards.Done(log.context(t.Context(), 0), e.read(), errBroken); err != nil {
-		t.Fatal(err)
-	}
-	if got := log.took(); len(got) != 1 || !strings.HasPrefix(got[0], "msg=pass ended error=the cloud is broken reconciler=Database") {
-		t.Errorf("the error of the caller's work is logged once: %q", got)
-	}
-}
-
 // Two observers would write each line twice.
 func TestTelemetrySetUp(t *testing.T) {
 	cases := map[string]struct {
@@ -240,18 +213,13 @@ func TestTelemetrySetUp(t *testing.T) {
 			"both write the log lines of each pass: leave one of them out, or give it otelx.WithoutLogs; ctrlx adds an observer, whose options ctrlx.WithTelemetry sets"},
 	}
 	for name, tc := range cases {
-		for maker, do := range map[string]func(){
-			"New":       func() { ctrlx.New("Database", databases{Apply: put}, extensions{}, tc.opts...) },
-			"NewGuards": func() { ctrlx.NewGuards[*testv1.Database]("Database", newHarness(t).api, readyOwner(), tc.opts...) },
-		} {
-			t.Run(name+"/"+maker, func(t *testing.T) {
-				defer func() {
-					if got := fmt.Sprint(recover()); !strings.Contains(got, tc.want) {
-						t.Errorf("%s: it should say %q and says %q", tc.reason, tc.want, got)
-					}
-				}()
-				do()
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, tc.want) {
+					t.Errorf("%s: it should say %q and says %q", tc.reason, tc.want, got)
+				}
+			}()
+			ctrlx.New("Database", databases{Apply: put}, extensions{}, tc.opts...)
+		})
 	}
 }

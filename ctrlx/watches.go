@@ -158,7 +158,7 @@ func mustNameKinds(option string, kinds []schema.GroupKind) {
 
 // watchable returns the kinds that options name.
 func (o *options) watchable() []schema.GroupKind {
-	return slices.AppendSeq(slices.Clone(o.watched), maps.Keys(o.readiness))
+	return slices.AppendSeq(slices.Clone(o.watched), maps.Keys(o.Readiness))
 }
 
 // indexOption is an index of [WithIndex]. Its kind is known when the scheme is.

@@ -233,7 +233,7 @@ func TestSourcesBeforeFirstPass(t *testing.T) {
 func TestSourcesPanic(t *testing.T) {
 	var logged []string
 	log := funcr.New(func(_, args string) { logged = append(logged, args) }, funcr.Options{})
-	h, p := ctrlx.Guarded(log, handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request { panic("no owner") }),
+	h, p := ctrlx.Recovering(log, handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request { panic("no owner") }),
 		predicate.NewPredicateFuncs(func(client.Object) bool { panic("no label") }))
 	obj := anApp(AppSpec{})
 	q := priorityqueue.New[reconcile.Request]("test")

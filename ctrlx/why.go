@@ -170,7 +170,7 @@ func (r reporter[T]) Keeps(ctx context.Context, name types.NamespacedName, ref c
 
 // View implements [engine.Reporter].
 func (r reporter[T]) View(obj client.Object, ref checks.Ref) checks.Object {
-	return r.opt.readiness.object(obj, ref, "")
+	return r.opt.Readiness.Object(obj, ref, "")
 }
 
 // Describe implements [engine.Reporter].

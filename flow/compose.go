@@ -111,14 +111,14 @@ func beforeGet[T any](c checks.Chain[T]) int {
 }
 
 func (r *Reconciler[T]) compose(all observers) *points[T] {
-	operations := guardRequest(r.vetProgress)
+	operations := rulesOfRequest(r.vetProgress)
 	early, late := r.ext.DeleteCheck.Cut(r.early)
 	p := &points[T]{
 		owner:       observePoint(all, PointOwner, r.resolveOwner),
 		entryCheck:  observePoint(all, PointEntryCheck, checks.Compose(observeLinks(all, r.ext.EntryCheck))),
 		ownerCheck:  observePoint(all, PointOwnerCheck, checkOwner(checks.Compose(observeLinks(all, r.ext.OwnerCheck)), checks.Compose(observeLinks(all, oneOwner)))),
 		getCheck:    observePoint(all, PointGetCheck, checks.Compose(observeLinks(all, r.ext.GetCheck))),
-		get:         observePoint(all, PointGet, onion.Compose(observeLinks(all, r.ext.Get), r.get, guardRequest(vetObservation[T]))),
+		get:         observePoint(all, PointGet, onion.Compose(observeLinks(all, r.ext.Get), r.get, rulesOfRequest(vetObservation[T]))),
 		preCheck:    observePoint(all, PointPreCheck, checks.Compose(observeLinks(all, r.ext.PreCheck))),
 		apply:       observePoint(all, PointApply, onion.Compose(observeLinks(all, r.ext.Apply), operate(r, r.ops.Apply), operations)),
 		postCheck:   observePoint(all, PointPostCheck, checks.Compose(observeLinks(all, r.ext.PostCheck))),
@@ -133,7 +133,7 @@ func (r *Reconciler[T]) compose(all observers) *points[T] {
 			out := r.run(state.own, ctx, p, resource)
 			state.outcome = out.o
 			return out, nil
-		}, guardPass[T]())
+		}, rulesOfPass[T]())
 	}
 	p.pass = observed(all, r.link, func(ctx context.Context, resource T) (Outcome, error) { return r.pass(ctx, p, resource) })
 	return p

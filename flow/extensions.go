@@ -42,7 +42,7 @@ type Extensions[T any] struct {
 	// OwnerCheck runs before Get and Apply. It does not run before a poll or a
 	// deletion.
 	OwnerCheck checks.OwnerChain
-	// GetCheck guards the GET and all that follows: it runs before Get, after
+	// GetCheck decides about the GET and all that follows: it runs before Get, after
 	// Apply only if it did not run before, and also if Get would report that the
 	// cloud matches the spec. Its checks see the owner and the resource. A
 	// deletion and a poll leave it out. But if a deletion calls Get or starts
@@ -53,7 +53,7 @@ type Extensions[T any] struct {
 	// after Apply ([checks.OwnerRequest.Applied]). A link that replaces the GET
 	// sets Observation.Skip to the reason.
 	Get chain.Chain[*Request[T], Observation]
-	// PreCheck guards the PUT. It runs after Get and before Apply starts an
+	// PreCheck decides about the PUT. It runs after Get and before Apply starts an
 	// operation. It does not run if Get reported that the cloud matches the
 	// spec, because the pass then leaves out Apply.
 	PreCheck checks.Chain[T]
@@ -61,12 +61,12 @@ type Extensions[T any] struct {
 	// replaces the operation returns [Skip]. Without a [Done] of the operation
 	// itself, or a Skip, the resource does not become Ready.
 	Apply chain.Chain[*Request[T], Progress]
-	// PostCheck guards Ready. It runs after Apply has succeeded, or after Get
+	// PostCheck decides about Ready. It runs after Apply has succeeded, or after Get
 	// reported that the cloud matches the spec. After Apply, Get runs first if
 	// PostCheck has a check. Checks of the resource's state then accept only
 	// the final good state ([checks.OwnerRequest.Applied]).
 	PostCheck checks.Chain[T]
-	// DeleteCheck guards the DELETE. An owner that is gone or being deleted
+	// DeleteCheck decides about the DELETE. An owner that is gone or being deleted
 	// does not block here. Get runs before the first check that may need it.
 	// These do not: [checks.OnOwner], [checks.Paused], the checks of
 	// references and of sets, and a check whose objection is a

@@ -174,10 +174,10 @@ func (s *state[T]) isStored() bool {
 	return s.op.token == s.stored && s.op.byLink == s.byLink && !s.renews
 }
 
-// guardRequest returns the guard of a chain whose requests belong to a pass. It
+// rulesOfRequest returns the rules of a chain whose requests belong to a pass. It
 // refuses a request that a link kept from an earlier point or pass.
-func guardRequest[T any, Res comparable](vet func(context.Context, *state[T], *chain.Link, Res) (what any, err error)) *onion.Guard[*Request[T], Res] {
-	return &onion.Guard[*Request[T], Res]{
+func rulesOfRequest[T any, Res comparable](vet func(context.Context, *state[T], *chain.Link, Res) (what any, err error)) *onion.Rules[*Request[T], Res] {
+	return &onion.Rules[*Request[T], Res]{
 		Note: func(_ context.Context, req *Request[T]) (n *onion.Note, s any, ok bool) {
 			if req == nil || req.pass == nil || !req.pass.Open {
 				return nil, nil, false
@@ -232,9 +232,9 @@ func vetObservation[T any](_ context.Context, s *state[T], at *chain.Link, o Obs
 	return nil, nil
 }
 
-// guardPass returns the guard of a chain of Pass, whose note is in the context.
-func guardPass[T any]() *onion.Guard[T, Outcome] {
-	return &onion.Guard[T, Outcome]{
+// rulesOfPass returns the rules of a chain of Pass, whose note is in the context.
+func rulesOfPass[T any]() *onion.Rules[T, Outcome] {
+	return &onion.Rules[T, Outcome]{
 		Note: func(ctx context.Context, _ T) (n *onion.Note, _ any, ok bool) {
 			if p := passOf(ctx); p != nil {
 				return &p.Note, nil, true

@@ -126,7 +126,7 @@ func agree(a, b reflect.Type) bool {
 // registry is Strict, because an engine may know more kinds than need
 // extensions. A kind that is blank, or that differs from a registered kind only
 // by case, white space or unprintable characters, is always an error: it would
-// run without its guards. The error contains [ErrMisuse].
+// run without its links. The error contains [ErrMisuse].
 //
 // For returns an error where [New] panics on operations, extensions and
 // options, because an engine calls For at run time. It does not recover a panic

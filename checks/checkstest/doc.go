@@ -24,10 +24,10 @@
 // Laws also takes a chain of checks. It tries the laws of package chaintest on
 // each link. [Order] requires that each link runs, in the order of the list:
 //
-//	func TestGuards(t *testing.T) {
-//		guards := chain.New(audit("audit"), newEnough())
-//		checkstest.Laws(t, guards, ordinary())
-//		checkstest.Order(t, guards, ordinary(), "audit", "NewEnough")
+//	func TestLinks(t *testing.T) {
+//		all := chain.New(audit("audit"), newEnough())
+//		checkstest.Laws(t, all, ordinary())
+//		checkstest.Order(t, all, ordinary(), "audit", "NewEnough")
 //	}
 //
 // All of them run the chain by checks.Compose, like an engine. [Request] and

@@ -113,16 +113,16 @@ func TestLaws(t *testing.T) {
 
 func TestOrder(t *testing.T) {
 	older := checks.Check("never", func(context.Context, request) (checks.Result, error) { return checks.Block("Never", "never"), nil })
-	guards := chain.New(audit("audit"), newEnough())
+	all := chain.New(audit("audit"), newEnough())
 	cases := map[string]struct {
 		reason string
 		chain  checks.Chain[*Database]
 		names  []string
 		want   string
 	}{
-		"Same":   {"the order is that of the list, and each link runs", guards, []string{"audit", "NewEnough"}, ""},
-		"Other":  {"the order is another", guards, []string{"NewEnough", "audit"}, "want: NewEnough -> audit"},
-		"Unseen": {"a link never runs", guards.Prepend(older), []string{"never", "audit", "NewEnough"}, "checkstest: Order: never -> audit -> NewEnough: no call ran link audit: give requests that pass the outer links"},
+		"Same":   {"the order is that of the list, and each link runs", all, []string{"audit", "NewEnough"}, ""},
+		"Other":  {"the order is another", all, []string{"NewEnough", "audit"}, "want: NewEnough -> audit"},
+		"Unseen": {"a link never runs", all.Prepend(older), []string{"never", "audit", "NewEnough"}, "checkstest: Order: never -> audit -> NewEnough: no call ran link audit: give requests that pass the outer links"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -32,10 +32,10 @@ func TestNewEnough(t *testing.T) {
 }
 
 // doc.go shows this test of a chain.
-func TestGuards(t *testing.T) {
-	guards := chain.New(audit("audit"), newEnough())
-	checkstest.Laws(t, guards, ordinary())
-	checkstest.Order(t, guards, ordinary(), "audit", "NewEnough")
+func TestLinks(t *testing.T) {
+	all := chain.New(audit("audit"), newEnough())
+	checkstest.Laws(t, all, ordinary())
+	checkstest.Order(t, all, ordinary(), "audit", "NewEnough")
 }
 
 // doc.go shows both tests exactly.
@@ -48,7 +48,7 @@ func TestUsageIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"TestNewEnough", "TestGuards"} {
+	for _, name := range []string{"TestNewEnough", "TestLinks"} {
 		_, body, _ := strings.Cut(string(usage), "\nfunc "+name+"(")
 		body, _, _ = strings.Cut(body, "\n}\n")
 		want := "//\tfunc " + name + "(" + strings.ReplaceAll(body, "\n", "\n//\t") + "\n//\t}\n"

@@ -20,11 +20,11 @@ func audit(next checks.Handler[*Database]) checks.Handler[*Database] {
 	}
 }
 
-// guards:
+// links:
 
-func TestGuards(t *testing.T) {
-	guards := chain.New(audit, sizeInRange, checks.Paused(func(d *Database) bool { return d.Name == "paused" }))
-	checkstest.Run(t, guards, checkstest.Cases[*Database]{
+func TestLinks(t *testing.T) {
+	links := chain.New(audit, sizeInRange, checks.Paused(func(d *Database) bool { return d.Name == "paused" }))
+	checkstest.Run(t, links, checkstest.Cases[*Database]{
 		"Fits":     {Reason: "the size is allowed", Request: checkstest.Request(&Database{Size: 1}), Want: checkstest.Proceeds()},
 		"TooLarge": {Reason: "the service rejects it", Request: checkstest.Request(&Database{Size: 101}), Want: checkstest.Blocks("SizeOutOfRange")},
 	})
@@ -32,12 +32,12 @@ func TestGuards(t *testing.T) {
 	requests := rapid.Custom(func(t *rapid.T) *checks.Request[*Database] {
 		return checkstest.Request(&Database{Size: rapid.IntRange(0, 200).Draw(t, "size")})
 	})
-	checkstest.Laws(t, guards, requests)  // no link forgets next, changes the request or hides a panic
-	checkstest.Order(t, guards, requests, // each link, from the outermost
+	checkstest.Laws(t, links, requests)  // no link forgets next, changes the request or hides a panic
+	checkstest.Order(t, links, requests, // each link, from the outermost
 		"howto.audit", "SizeInRange", "Paused")
 }
 
-// :guards
+// :links
 
 // flow:
 

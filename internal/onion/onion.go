@@ -1,11 +1,11 @@
 // Package onion composes chains that fail closed, for packages checks, classify
 // and flow.
 //
-//	observers ( guard ( link ( observers ( guard ( link ... guard ( end ) ) ) ) ) )
+//	observers ( rules ( link ( observers ( rules ( link ... rules ( end ) ) ) ) ) )
 //
-// The guard of a link turns a panic into an error, replaces an invalid result
-// with an error, and records which link decided. Outer links get the result of
-// the guard.
+// The rules of a link turn a panic into an error, replace an invalid result
+// with an error, and record which link decided. Outer links get the result of
+// the rules.
 package onion
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/windlass-go/windlass/internal/stack"
 )
 
-// Note is the state of one call of a guarded chain. The request or the context
+// Note is the state of one call of a composed chain. The request or the context
 // refers to it. Copies of a request share it, and a link that restores a request
 // from a copy does not change it.
 type Note struct {
@@ -60,7 +60,7 @@ func (n *Note) passes(decision any, err error) bool {
 	return errtree.Any(err, func(e error) bool { return same(e, n.decision.(error)) })
 }
 
-// Call is the state that a request keeps for its guarded calls. The zero Call
+// Call is the state that a request keeps for its calls. The zero Call
 // is ready for use. It refers to its note, so that a link that restores the
 // request from a copy loses nothing.
 type Call struct {
@@ -91,8 +91,8 @@ func (c *Call) Use(n *Note) {
 	}
 }
 
-// Open starts a call. first reports whether no outer call runs. Guards change
-// the note, so a caller with guards saves it and restores it.
+// Open starts a call. first reports whether no outer call runs. Rules change
+// the note, so a caller with rules saves it and restores it.
 func (c *Call) Open() (note *Note, first bool) {
 	if n := c.Note(); n != nil {
 		return n, false
@@ -121,8 +121,8 @@ func (c *Call) Close(note *Note, first bool, by *chain.Link) {
 // End represents the end of a chain: the operation, or the default.
 var End = &chain.Link{}
 
-// Guard describes the valid results of a guarded chain.
-type Guard[Req any, Res comparable] struct {
+// Rules describe the valid results of a composed chain.
+type Rules[Req any, Res comparable] struct {
 	// Proceed is the result that a link may return only if the end of the chain
 	// was reached and all inner links proceeded. Nil: Vet alone decides.
 	Proceed *Res
@@ -139,9 +139,9 @@ type Guard[Req any, Res comparable] struct {
 	Decided func(res Res, ctx context.Context)
 }
 
-// Compose composes a chain around end, with a guard around each link and around
+// Compose composes a chain around end, with rules around each link and around
 // end. A nil end returns Proceed.
-func Compose[Req any, Res comparable](c chain.Chain[Req, Res], end chain.Handler[Req, Res], g *Guard[Req, Res]) chain.Handler[Req, Res] {
+func Compose[Req any, Res comparable](c chain.Chain[Req, Res], end chain.Handler[Req, Res], g *Rules[Req, Res]) chain.Handler[Req, Res] {
 	if end == nil {
 		end = g.end
 	} else {
@@ -155,7 +155,7 @@ func Compose[Req any, Res comparable](c chain.Chain[Req, Res], end chain.Handler
 		outermost = l // links are composed from the innermost to the outermost
 		return g.around(l, h)
 	}, nil).Then(end)
-	if c.Decorated() { // the user's observers are outside the guards, and count as the outermost link
+	if c.Decorated() { // the user's observers are outside the rules, and count as the outermost link
 		return g.around(outermost, h)
 	}
 	return h
@@ -179,7 +179,7 @@ type layer struct {
 func (l layer) Layer() (decorate any, inside chain.Observer) { return l.decorate, l.inside }
 
 // end is the handler of a nil end.
-func (g *Guard[Req, Res]) end(ctx context.Context, req Req) (res Res, err error) {
+func (g *Rules[Req, Res]) end(ctx context.Context, req Req) (res Res, err error) {
 	n, _, ok := g.Note(ctx, req)
 	if !ok {
 		return res, g.Stray(req, End)
@@ -188,12 +188,12 @@ func (g *Guard[Req, Res]) end(ctx context.Context, req Req) (res Res, err error)
 	return *g.Proceed, nil
 }
 
-// around guards the handler of a link.
-func (g *Guard[Req, Res]) around(at *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+// around applies the rules to the handler of a link.
+func (g *Rules[Req, Res]) around(at *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 	return func(ctx context.Context, req Req) (res Res, err error) {
 		n, state, ok := g.Note(ctx, req)
 		if !ok {
-			return res, g.Stray(req, at) // the guard of the link that replaced the request records that link
+			return res, g.Stray(req, at) // the rules of the link that replaced the request records that link
 		}
 		if n != nil {
 			n.enter(at == End)
@@ -218,7 +218,7 @@ func (g *Guard[Req, Res]) around(at *chain.Link, h chain.Handler[Req, Res]) chai
 
 // leave vets the result of a link. It records the link as the one that decided,
 // unless the link proceeded or passed on the decision of an inner link.
-func (g *Guard[Req, Res]) leave(ctx context.Context, req Req, n *Note, state any, at *chain.Link, res Res, err error) (Res, error) {
+func (g *Rules[Req, Res]) leave(ctx context.Context, req Req, n *Note, state any, at *chain.Link, res Res, err error) (Res, error) {
 	res, decision, err := g.Vet(ctx, req, state, at, res, err)
 	switch {
 	case n == nil:

@@ -61,7 +61,7 @@ func TestBy(t *testing.T) {
 			outer := chain.Named("outer", func(next handler) handler {
 				return func(ctx context.Context, n *onion.Note) (string, error) { return tc.outer(next(ctx, n)) }
 			})
-			h := onion.Compose(chain.New(outer, inner), nil, &onion.Guard[*onion.Note, string]{
+			h := onion.Compose(chain.New(outer, inner), nil, &onion.Rules[*onion.Note, string]{
 				Proceed: new(string),
 				Note:    func(_ context.Context, n *onion.Note) (*onion.Note, any, bool) { return n, nil, n != nil },
 				Stray:   func(*onion.Note, *chain.Link) error { return errors.New("stray") },

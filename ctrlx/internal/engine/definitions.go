@@ -18,7 +18,7 @@ import (
 // kind on. Waiters of a missing kind make no requests: after an event of a
 // definition, the engine reads discovery for all of them. If the operator may not
 // watch definitions, or an aggregated API server has the kind, the waiters are
-// requeued and look it up again. The lock of the engine guards the fields.
+// requeued and look it up again. The fields need the lock of the engine.
 type definitions struct {
 	watched bool
 	next    time.Time     // when to ask again whether the operator may watch definitions

@@ -19,9 +19,9 @@ var order = []string{
 	"internal/again", "internal/byversion", "internal/definition", "internal/digest/jsonfield", "internal/index",
 	"internal/memory", "internal/setup", "internal/object", "internal/record", "internal/soak", "internal/testv1", "internal/memoryserver",
 	"internal/digest", "internal/ready",
-	"internal/write", "internal/engine", "internal/sources", "internal/gauges", "internal/apierr",
+	"internal/write", "internal/engine", "internal/sources", "internal/gauges", "internal/apierr", "internal/view", "internal/settings",
 	"internal/pass", "internal/status", "internal/settle", "internal/report",
-	"", "guards", "inuse",
+	"", "existing", "inuse",
 	"manifests", "manifests/helm", "manifests/kustomize", "dependents", "component", "ctrltest", "internal/combinations",
 }
 

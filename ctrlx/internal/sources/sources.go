@@ -58,7 +58,7 @@ func Of(watches []Watch, mgr manager.Manager, name string, object client.Object,
 			if w.Owned {
 				events = handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), object, handler.OnlyControllerOwner())
 			}
-			g := Guarded{mgr.GetLogger().WithValues("controller", name, "option", w.Option, "watchedKind", gvk.GroupKind().String())}
+			g := Recovering{mgr.GetLogger().WithValues("controller", name, "option", w.Option, "watchedKind", gvk.GroupKind().String())}
 			s = source.Kind(mgr.GetCache(), w.Object, g.Events(events), g.Predicates(w.Predicates)...)
 		}
 		all = append(all, causing{s, name, cause})
@@ -138,14 +138,14 @@ func (q causingQueue) AddWithOpts(o priorityqueue.AddOpts, reqs ...reconcile.Req
 	q.PriorityQueue.AddWithOpts(o, reqs...)
 }
 
-// Guarded catches the panics of the user's functions for events. In an informer,
+// Recovering catches the panics of the user's functions for events. In an informer,
 // such a panic ends the process.
-type Guarded struct{ Log logr.Logger }
+type Recovering struct{ Log logr.Logger }
 
 var errEventPanic = errors.New("a function for the events of another object panicked")
 
 // caught logs a panic. about is an object of the event; nil: it is not known.
-func (g Guarded) caught(v any, about client.Object, consequence string) {
+func (g Recovering) caught(v any, about client.Object, consequence string) {
 	if v == nil {
 		return
 	}
@@ -160,7 +160,7 @@ const lostEvent = "the event is lost: the objects that it concerns are reconcile
 
 // Events returns h without its panics. Events of the first list have a low
 // priority, whatever h does.
-func (g Guarded) Events(h handler.EventHandler) handler.EventHandler {
+func (g Recovering) Events(h handler.EventHandler) handler.EventHandler {
 	h = handler.WithLowPriorityWhenUnchanged(h)
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) {
@@ -186,7 +186,7 @@ const passedEvent = "the event passes the predicate"
 
 // Predicates returns predicates without their panics. An event passes a
 // predicate that panics.
-func (g Guarded) Predicates(all []predicate.Predicate) []predicate.Predicate {
+func (g Recovering) Predicates(all []predicate.Predicate) []predicate.Predicate {
 	var safe []predicate.Predicate
 	for _, p := range all {
 		safe = append(safe, predicate.Funcs{
@@ -208,7 +208,7 @@ func (g Guarded) Predicates(all []predicate.Predicate) []predicate.Predicate {
 }
 
 // passes returns what ask returns, and true if it panics.
-func (g Guarded) passes(about client.Object, ask func() bool) (passes bool) {
+func (g Recovering) passes(about client.Object, ask func() bool) (passes bool) {
 	defer func() {
 		if v := recover(); v != nil {
 			g.caught(v, about, passedEvent)

@@ -1,4 +1,4 @@
-package ctrlx
+package existing
 
 import (
 	"context"
@@ -10,48 +10,49 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/ctrlx/internal/view"
 )
 
-// Resolver finds owners and references by a reader of the API server, for chains of checks that no [Reconciler] runs. It
-// reads as [New] does, but it watches nothing, so nothing wakes a resource that waits. Make it with [NewResolver].
+// Resolver finds owners and references by a reader of the API server, for chains of checks that no [ctrlx.Reconciler] runs. It
+// reads as [ctrlx.New] does, but it watches nothing, so nothing wakes a resource that waits. Make it with [NewResolver].
 type Resolver struct {
 	reader    client.Reader
 	scheme    *runtime.Scheme
-	readiness readinesses
-	foreign   foreignReferences
+	readiness view.Readinesses
+	foreign   view.ForeignReferences
 }
 
 // NewResolver returns a Resolver, usually with the client and the scheme of the manager. A kind that the scheme does not
 // know is read unstructured if reader is a client.Client.
 //
-// It takes the options [WithReadiness] and [WithForeignReferences]. Any other panics, and so do a nil reader and a nil scheme.
-func NewResolver(reader client.Reader, scheme *runtime.Scheme, opts ...Option) *Resolver {
+// It takes the options [ctrlx.WithReadiness] and [ctrlx.WithForeignReferences]. Any other panics, and so do a nil reader and a nil scheme.
+func NewResolver(reader client.Reader, scheme *runtime.Scheme, opts ...ctrlx.Option) *Resolver {
 	if reader == nil || scheme == nil {
 		panic("ctrlx: NewResolver: the reader or the scheme is nil: give mgr.GetClient() and mgr.GetScheme()")
 	}
-	var o options
-	o.apply("NewResolver", opts)
-	if o.owner != nil || o.conditions != nil || o.flow != nil || o.telemetry.set || o.telemetry.off || o.needsNew() {
-		panic("ctrlx: NewResolver: it takes WithReadiness and WithForeignReferences: leave out the other options")
+	const only = "WithReadiness and WithForeignReferences"
+	o := shared("NewResolver", only, opts)
+	if o.Owner != nil || o.Conditions != nil || o.Flow != nil || o.Telemetry.Set || o.Telemetry.Off {
+		panic("ctrlx: NewResolver: it takes " + only + ": leave out the other options")
 	}
-	return &Resolver{reader, scheme, o.readiness, o.foreign}
+	return &Resolver{reader, scheme, o.Readiness, o.Foreign}
 }
 
 // In returns a resolver for the references of a resource in namespace, in which a [checks.Ref] without a namespace is
 // looked up.
 func (r *Resolver) In(namespace string) checks.Resolver {
-	find := r.finder(namespace)
-	return func(ctx context.Context, ref checks.Ref) (checks.Object, error) { return withID(find, ctx, ref) }
+	return r.finder(namespace).WithID
 }
 
 // Lister returns a lister of sets for a resource. A [checks.Query] without a
 // namespace lists the namespace of the resource, and the resource itself is
 // marked in the list. The reader selects by the field of a query. A client of a
 // manager needs an index of that field, made with the manager's
-// [client.FieldIndexer]; the index of [WithIndex] is for reconcilers only. A
+// [client.FieldIndexer]; the index of [ctrlx.WithIndex] is for reconcilers only. A
 // reader without the index returns an error. A list of more than 10,000 objects
 // is an error, unless the query has NamesOnly.
 func (r *Resolver) Lister(resource client.Object) checks.Lister {
@@ -76,14 +77,14 @@ func (r *Resolver) list(ctx context.Context, resource client.Object, q checks.Qu
 	case namespace == "":
 		namespace = resource.GetNamespace()
 	}
-	if err := r.foreign.refused(resource.GetNamespace(), checks.Ref{Group: q.Group, Kind: q.Kind, Namespace: namespace, Set: q.Ref().Set}); err != nil {
+	if err := r.foreign.Refused(resource.GetNamespace(), checks.Ref{Group: q.Group, Kind: q.Kind, Namespace: namespace, Set: q.Ref().Set}); err != nil {
 		return nil, err
 	}
 	listed, err := engine.List(ctx, r.reader, r.scheme, gvk, namespace, q)
 	if err != nil {
 		return nil, err
 	}
-	all := r.readiness.objects(listed, q, index.ID{Namespace: resource.GetNamespace()})
+	all := r.readiness.Objects(listed, q, index.ID{Namespace: resource.GetNamespace()})
 	for i, obj := range listed {
 		all[i].Self = obj.GetUID() == resource.GetUID() && resource.GetUID() != ""
 	}
@@ -105,13 +106,13 @@ func (r *Resolver) namespaced(obj client.Object) (namespaced, known bool) {
 // Owner finds the owner that the controlling owner reference of obj names. It is the zero Object without one, and an
 // Object without Value if there is no object of that name and UID.
 func (r *Resolver) Owner(ctx context.Context, obj client.Object) (checks.Object, error) {
-	return ownerOf(ctx, obj, nil, r.finder(obj.GetNamespace()))
+	return view.Owner(ctx, obj, nil, r.finder(obj.GetNamespace()))
 }
 
 // finder returns the finder for a resource in namespace.
-func (r *Resolver) finder(namespace string) finder {
-	return func(ctx context.Context, ref checks.Ref, w wanted) (checks.Object, error) {
-		gvk, err := r.kind(ref, w.version)
+func (r *Resolver) finder(namespace string) view.Finder {
+	return func(ctx context.Context, ref checks.Ref, w view.Wanted) (checks.Object, error) {
+		gvk, err := r.kind(ref, w.Version)
 		if err != nil {
 			return checks.Object{}, fmt.Errorf("ctrlx: %s: %w", ref, err)
 		}
@@ -122,7 +123,7 @@ func (r *Resolver) finder(namespace string) finder {
 		case ref.Namespace == "":
 			ref.Namespace = namespace
 		}
-		if err := r.foreign.refused(namespace, ref); err != nil {
+		if err := r.foreign.Refused(namespace, ref); err != nil {
 			return checks.Object{}, fmt.Errorf("ctrlx: %s: %w", ref, err)
 		}
 		err = r.reader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, obj)
@@ -132,9 +133,9 @@ func (r *Resolver) finder(namespace string) finder {
 		case err != nil:
 			return checks.Object{}, fmt.Errorf("ctrlx: %s: %w", ref, err)
 		}
-		found := r.readiness.object(obj, ref, w.uid)
-		if foreign(namespace, ref.Namespace) {
-			found = withoutText(found)
+		found := r.readiness.Object(obj, ref, w.UID)
+		if view.IsForeign(namespace, ref.Namespace) {
+			found = view.WithoutText(found)
 		}
 		return found, nil
 	}

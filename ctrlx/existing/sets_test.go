@@ -1,4 +1,4 @@
-package ctrlx_test
+package existing_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/existing"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -57,7 +58,7 @@ func TestResolverLister(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c, first := fleet(tc.indexed)
-			all, err := ctrlx.NewResolver(c, scheme).Lister(first)(t.Context(), tc.query)
+			all, err := existing.NewResolver(c, scheme).Lister(first)(t.Context(), tc.query)
 			var names []string
 			for _, obj := range all {
 				name := obj.Ref.Name
@@ -95,7 +96,7 @@ func ExampleWithIndex() {
 // with a Field would need an index of the client.
 func ExampleResolver_Lister() {
 	c, first := fleet(false)
-	list := ctrlx.NewResolver(c, scheme).Lister(first)
+	list := existing.NewResolver(c, scheme).Lister(first)
 	all, err := list(context.Background(), checks.Query{Group: testv1.GroupVersion.Group, Kind: "Database"})
 	for _, d := range all {
 		fmt.Println(d.Ref.Name, d.Self)

@@ -1,4 +1,4 @@
-package ctrlx_test
+package existing_test
 
 import (
 	"context"
@@ -17,17 +17,18 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/existing"
 	v1 "github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
-// DatabaseReconciler is a reconciler that existed before: its Reconcile got the lines with guards.
+// DatabaseReconciler is a reconciler that existed before: its Reconcile got the lines with checks.
 type DatabaseReconciler struct {
 	client.Client
-	guards *ctrlx.Guards[*v1.Database]
+	checks *existing.Checks[*v1.Database]
 }
 
 func newDatabaseReconciler(c client.Client) *DatabaseReconciler {
-	return &DatabaseReconciler{Client: c, guards: ctrlx.NewGuards("Database", c, chain.New(
+	return &DatabaseReconciler{Client: c, checks: existing.New("Database", c, chain.New(
 		checks.OnOwner[*v1.Database](checks.OwnerReady()), // the owner that the controlling owner reference names
 		checks.ReferenceReady("settings", settings),
 		checks.Paused(func(d *v1.Database) bool { return d.Annotations["example.com/paused"] == "true" }),
@@ -40,10 +41,10 @@ func (r *DatabaseReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	// README:
-	if ok, result, err := r.guards.Check(ctx, db); !ok {
+	if ok, result, err := r.checks.Check(ctx, db); !ok {
 		return result, err
 	}
-	return r.guards.Done(ctx, db, r.deploy(ctx, db)) // conditions, and the requeue after an error
+	return r.checks.Done(ctx, db, r.deploy(ctx, db)) // conditions, and the requeue after an error
 	// :README
 }
 
@@ -59,7 +60,7 @@ func (r *DatabaseReconciler) deploy(context.Context, *v1.Database) error {
 }
 
 // Three checks in a Reconcile method that exists already. The conditions say what the database waits for.
-func ExampleGuards() {
+func ExampleChecks() {
 	scheme := runtime.NewScheme()
 	if err := v1.AddToScheme(scheme); err != nil {
 		panic(err)

@@ -1,4 +1,4 @@
-package ctrlx
+package apierr
 
 import (
 	"errors"
@@ -25,8 +25,8 @@ func TestIgnoreGone(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := ignoreGone(tc.err); (got == nil) != tc.gone {
-				t.Errorf("%s: ignoreGone(%v) = %v, want nil: %t", tc.reason, tc.err, got, tc.gone)
+			if got := IgnoreGone(tc.err); (got == nil) != tc.gone {
+				t.Errorf("%s: IgnoreGone(%v) = %v, want nil: %t", tc.reason, tc.err, got, tc.gone)
 			}
 		})
 	}

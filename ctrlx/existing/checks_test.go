@@ -1,39 +1,43 @@
-package ctrlx_test
+package existing_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/existing"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
 
-// existing is a Reconcile of a user's own with guards, on a fake client.
-type existing struct {
+// harness is a Reconcile of a user's own with checks, on a fake client.
+type harness struct {
 	t      *testing.T
 	api    client.WithWatch
-	guards *ctrlx.Guards[*testv1.Database]
+	checks *existing.Checks[*testv1.Database]
 	writes int
 	fail   func(verb string, obj client.Object) error // nil: nothing fails
 
@@ -41,8 +45,8 @@ type existing struct {
 	failure error // of the work
 }
 
-func newExisting(t *testing.T, links checks.Chain[*testv1.Database], objects []client.Object, opts ...ctrlx.Option) *existing {
-	e := &existing{t: t}
+func newHarness(t *testing.T, links checks.Chain[*testv1.Database], objects []client.Object, opts ...ctrlx.Option) *harness {
+	e := &harness{t: t}
 	failing := func(verb string, obj client.Object) error {
 		if e.fail == nil {
 			return nil
@@ -67,12 +71,12 @@ func newExisting(t *testing.T, links checks.Chain[*testv1.Database], objects []c
 		}).Build()
 	now := func() time.Time { return noon }
 	opts = append([]ctrlx.Option{flow.WithBackoff(flow.NewBackoff(flow.WithBackoffClock(now), flow.WithBackoffJitter(0, 0)))}, opts...)
-	e.guards = ctrlx.NewGuards("Database", e.api, links, opts...)
+	e.checks = existing.New("Database", e.api, links, opts...)
 	return e
 }
 
 // read reads the database.
-func (e *existing) read() *testv1.Database {
+func (e *harness) read() *testv1.Database {
 	e.t.Helper()
 	d := &testv1.Database{}
 	if err := e.api.Get(e.t.Context(), client.ObjectKey{Namespace: "default", Name: "d"}, d); err != nil {
@@ -82,21 +86,21 @@ func (e *existing) read() *testv1.Database {
 }
 
 // pass is a Reconcile as in the example, without Done if done is false.
-func (e *existing) pass(done bool) (reconcile.Result, error) {
+func (e *harness) pass(done bool) (reconcile.Result, error) {
 	e.t.Helper()
 	d := e.read()
-	if ok, result, err := e.guards.Check(e.t.Context(), d); !ok {
+	if ok, result, err := e.checks.Check(e.t.Context(), d); !ok {
 		return result, err
 	}
 	e.worked++
 	if !done {
 		return reconcile.Result{}, nil
 	}
-	return e.guards.Done(e.t.Context(), d, e.failure)
+	return e.checks.Done(e.t.Context(), d, e.failure)
 }
 
 // says prints the database's conditions and the requeue.
-func (e *existing) says(result reconcile.Result, err error) string {
+func (e *harness) says(result reconcile.Result, err error) string {
 	e.t.Helper()
 	var b strings.Builder
 	for _, c := range e.read().Status.Conditions {
@@ -109,7 +113,7 @@ func (e *existing) says(result reconcile.Result, err error) string {
 	return b.String()
 }
 
-func (e *existing) want(reason, want string) {
+func (e *harness) want(reason, want string) {
 	e.t.Helper()
 	if diff := cmp.Diff(want, e.says(e.pass(true))); diff != "" {
 		e.t.Errorf("%s: -want, +got:\n%s", reason, diff)
@@ -132,8 +136,8 @@ func busyCluster() *testv1.Cluster {
 }
 
 // A database is blocked, proceeds when its owner is ready, fails, and becomes ready in the end.
-func TestGuardsOverALife(t *testing.T) {
-	e := newExisting(t, readyOwner(), []client.Object{ownedDatabase(), busyCluster()})
+func TestChecksOverALife(t *testing.T) {
+	e := newHarness(t, readyOwner(), []client.Object{ownedDatabase(), busyCluster()})
 	e.want("the owner is not ready", "Ready=False OwnerNotReady; Reconciling=True ChecksNotPassed; 1s")
 	for _, c := range e.read().Status.Conditions {
 		if c.ObservedGeneration != 3 || !strings.Contains(c.Message, "Cluster.test.windlass-go.github.io default/c") {
@@ -166,7 +170,7 @@ func TestGuardsOverALife(t *testing.T) {
 	}
 }
 
-func readyAgain(t *testing.T, e *existing) *testv1.Cluster {
+func readyAgain(t *testing.T, e *harness) *testv1.Cluster {
 	t.Helper()
 	c := &testv1.Cluster{}
 	if err := e.api.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "c"}, c); err != nil {
@@ -176,8 +180,86 @@ func readyAgain(t *testing.T, e *existing) *testv1.Cluster {
 	return c
 }
 
+// TestLogs verifies that the observer logs as that of New does. A block that the condition Ready shows is not logged again,
+// even after a restart.
+func TestLogs(t *testing.T) {
+	const blocked = `"level"=0 "msg"="pass ended" "reconciler"="Database" "key"="default/d database" "point"="PreCheck" "link"="OwnerReady" "verdict"="block"`
+	e := newHarness(t, readyOwner(), []client.Object{ownedDatabase(), busyCluster()})
+	off := newHarness(t, readyOwner(), []client.Object{ownedDatabase(), busyCluster()}, ctrlx.WithoutTelemetry())
+	var log []string
+	ctx := logr.NewContext(t.Context(), funcr.New(func(_, args string) { log = append(log, args) }, funcr.Options{}))
+	check := func(e *harness) []string {
+		log = nil
+		if ok, _, err := e.checks.Check(ctx, e.read()); ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		return log
+	}
+	if got := check(e); len(got) != 1 || !strings.HasPrefix(got[0], blocked) {
+		t.Errorf("a new block is logged: %q", got)
+	}
+	if got := append(check(e), check(off)...); len(got) > 0 {
+		t.Errorf("the same block is logged again, or one without telemetry: %q", got)
+	}
+	log = nil
+	if _, err := e.checks.Done(ctx, e.read(), errBroken); err != nil {
+		t.Fatal(err)
+	}
+	if len(log) != 1 || !strings.Contains(log[0], errBroken.Error()) {
+		t.Errorf("the error of the caller's work is logged once: %q", log)
+	}
+}
+
+// site is an object whose status has observedGeneration.
+type site struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Status            struct {
+		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
+		Conditions         []metav1.Condition `json:"conditions,omitempty"`
+	} `json:"status,omitempty"`
+}
+
+func (s *site) DeepCopyObject() runtime.Object {
+	out := *s
+	s.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	out.Status.Conditions = slices.Clone(s.Status.Conditions)
+	return &out
+}
+
+// TestObservedGeneration verifies that a block and Done write status.observedGeneration.
+func TestObservedGeneration(t *testing.T) {
+	types := runtime.NewScheme()
+	types.AddKnownTypeWithName(testv1.GroupVersion.WithKind("Site"), &site{})
+	metav1.AddToGroupVersion(types, testv1.GroupVersion)
+	obj := &site{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s", Generation: 3}}
+	api := fake.NewClientBuilder().WithScheme(types).WithStatusSubresource(obj).WithObjects(obj).Build()
+	paused := true
+	c := existing.New("Site", api, chain.New(checks.Paused(func(*site) bool { return paused })),
+		ctrlx.WithConditions(func(s *site) *[]metav1.Condition { return &s.Status.Conditions }))
+	read := func() *site {
+		if err := api.Get(t.Context(), client.ObjectKeyFromObject(obj), obj); err != nil {
+			t.Fatal(err)
+		}
+		return obj
+	}
+	if ok, _, err := c.Check(t.Context(), read()); ok || err != nil || read().Status.ObservedGeneration != 3 {
+		t.Errorf("a block: ok %t, error %v, %+v", ok, err, obj.Status)
+	}
+	paused, obj.Generation = false, 4
+	if err := api.Update(t.Context(), obj); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Done(t.Context(), read(), nil); err != nil || read().Status.ObservedGeneration != obj.Generation {
+		t.Errorf("Done: error %v, generation %d, %+v", err, obj.Generation, obj.Status)
+	}
+	if !meta.IsStatusConditionFalse(obj.Status.Conditions, ctrlx.ConditionPaused) || meta.IsStatusConditionTrue(obj.Status.Conditions, "Stalled") {
+		t.Errorf("Paused is not False, or the object is Stalled: %+v", obj.Status.Conditions)
+	}
+}
+
 // The work does not proceed if something is unknown, unreadable or broken.
-func TestGuardsFailClosed(t *testing.T) {
+func TestChecksFailClosed(t *testing.T) {
 	clusters := schema.GroupResource{Group: testv1.GroupVersion.Group, Resource: "clusters"}
 	check := func(decide func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error)) checks.Chain[*testv1.Database] {
 		return chain.New(checks.Check("mine", decide))
@@ -251,7 +333,7 @@ func TestGuardsFailClosed(t *testing.T) {
 			if tc.owner != nil {
 				objects = append(objects, tc.owner)
 			}
-			e := newExisting(t, tc.links, objects)
+			e := newHarness(t, tc.links, objects)
 			e.fail = tc.fail
 			result, err := e.pass(true)
 			e.fail = nil
@@ -266,7 +348,7 @@ func TestGuardsFailClosed(t *testing.T) {
 }
 
 // The checks proceed.
-func TestGuardsProceed(t *testing.T) {
+func TestChecksProceed(t *testing.T) {
 	now := metav1.NewTime(noon)
 	mine := []metav1.Condition{{Type: "Reconciling", Status: "True", Reason: "Mine", Message: "m"}, {Type: "Ready", Status: "False", Reason: "Mine", Message: "m"}}
 	cases := map[string]struct {
@@ -300,7 +382,7 @@ func TestGuardsProceed(t *testing.T) {
 			if tc.owner != nil {
 				objects = append(objects, tc.owner)
 			}
-			e := newExisting(t, tc.links, objects, tc.opts...)
+			e := newHarness(t, tc.links, objects, tc.opts...)
 			if diff := cmp.Diff(tc.want, e.says(e.pass(false))); diff != "" || e.worked != 1 || e.writes != 0 {
 				t.Errorf("%s: worked %d times, %d writes; -want, +got:\n%s", tc.reason, e.worked, e.writes, diff)
 			}
@@ -310,8 +392,8 @@ func TestGuardsProceed(t *testing.T) {
 
 // An owner that the spec does not name yet is neither looked for nor taken for
 // the owner of a root resource.
-func TestGuardsOwnerNotSet(t *testing.T) {
-	e := newExisting(t, readyOwner(), []client.Object{ownedDatabase()}, ctrlx.WithOwner(func(d *testv1.Database) checks.Ref {
+func TestChecksOwnerNotSet(t *testing.T) {
+	e := newHarness(t, readyOwner(), []client.Object{ownedDatabase()}, ctrlx.WithOwner(func(d *testv1.Database) checks.Ref {
 		return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: d.Spec.Cluster}
 	}))
 	const want = "Ready=False OwnerNotSet; Reconciling=True ChecksNotPassed; 1h0m0s"
@@ -321,9 +403,9 @@ func TestGuardsOwnerNotSet(t *testing.T) {
 }
 
 // Decisions that are neither a block nor a proceed never let the work start.
-func TestGuardsDecided(t *testing.T) {
+func TestChecksDecided(t *testing.T) {
 	now := metav1.NewTime(noon)
-	mine := []metav1.Condition{{Type: "Ready", Status: "True", Reason: "Mine", Message: "m"}, {Type: "Stalled", Status: "True", Reason: ctrlx.ReasonChecks}}
+	mine := []metav1.Condition{{Type: "Ready", Status: "True", Reason: "Mine", Message: "m"}, {Type: "Stalled", Status: "True", Reason: existing.ReasonNotPassed}}
 	cases := map[string]struct {
 		reason   string
 		res      checks.Result
@@ -339,7 +421,7 @@ func TestGuardsDecided(t *testing.T) {
 		"Never": {"the work has failed for good", checks.Block("Denied", "", checks.WithRetry(classify.Never)), false,
 			"Ready=False Denied; Stalled=True ChecksNotPassed; Finished=True ChecksNotPassed; 0s", 1},
 		"Release": {"only the caller can remove its finalizer, and must not delete", checks.Release("retained"), true,
-			"Ready=True Mine; Stalled=True ChecksNotPassed; 0s; ctrlx: Guards: gone at DeleteCheck by decides: retained: " +
+			"Ready=True Mine; Stalled=True ChecksNotPassed; 0s; ctrlx: existing.Checks: gone at DeleteCheck by decides: retained: " +
 				"checks.Release cannot remove a finalizer of the caller: remove it in Reconcile, and leave Release out", 0},
 	}
 	for name, tc := range cases {
@@ -350,7 +432,7 @@ func TestGuardsDecided(t *testing.T) {
 				d.DeletionTimestamp, d.Finalizers = &now, []string{"example.com/mine"}
 			}
 			decision := tc.res
-			e := newExisting(t, chain.New(checks.Check("decides", func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) { return decision, nil })),
+			e := newHarness(t, chain.New(checks.Check("decides", func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) { return decision, nil })),
 				[]client.Object{d})
 			if diff := cmp.Diff(tc.want, e.says(e.pass(false))); diff != "" || e.worked != 0 || e.writes != tc.writes {
 				t.Errorf("%s: worked %d times, %d writes; -want, +got:\n%s", tc.reason, e.worked, e.writes, diff)
@@ -368,8 +450,8 @@ func TestGuardsDecided(t *testing.T) {
 }
 
 // An object that goes away while the checks are asked is not worked on.
-func TestGuardsGone(t *testing.T) {
-	e := newExisting(t, readyOwner(), []client.Object{ownedDatabase(), busyCluster()})
+func TestChecksGone(t *testing.T) {
+	e := newHarness(t, readyOwner(), []client.Object{ownedDatabase(), busyCluster()})
 	if _, err := e.pass(true); err != nil {
 		t.Fatal(err)
 	}
@@ -377,32 +459,32 @@ func TestGuardsGone(t *testing.T) {
 	if err := errors.Join(e.api.Status().Update(t.Context(), readyAgain(t, e)), e.api.Delete(t.Context(), e.read())); err != nil {
 		t.Fatal(err)
 	}
-	ok, result, err := e.guards.Check(t.Context(), d)
+	ok, result, err := e.checks.Check(t.Context(), d)
 	if ok || !result.IsZero() || err != nil {
 		t.Errorf("ok is %t, %v, %v", ok, result, err)
 	}
-	if result, err := e.guards.Done(t.Context(), d, nil); !result.IsZero() || err != nil {
+	if result, err := e.checks.Done(t.Context(), d, nil); !result.IsZero() || err != nil {
 		t.Errorf("%v, %v", result, err)
 	}
-	if ok, _, err := e.guards.Check(t.Context(), nil); ok || err == nil {
+	if ok, _, err := e.checks.Check(t.Context(), nil); ok || err == nil {
 		t.Errorf("a nil object: ok is %t, %v", ok, err)
 	}
-	if _, err := e.guards.Done(t.Context(), nil, nil); err == nil {
+	if _, err := e.checks.Done(t.Context(), nil, nil); err == nil {
 		t.Error("a nil object is an error")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if ok, _, err := e.guards.Check(ctx, ownedDatabase()); ok || !errors.Is(err, context.Canceled) {
+	if ok, _, err := e.checks.Check(ctx, ownedDatabase()); ok || !errors.Is(err, context.Canceled) {
 		t.Errorf("a pass that is called off: ok is %t, %v", ok, err)
 	}
 }
 
 // Changes that the caller made in memory are neither written nor lost.
-func TestGuardsKeepTheCallersChanges(t *testing.T) {
-	e := newExisting(t, readyOwner(), []client.Object{ownedDatabase(), busyCluster()})
+func TestChecksKeepTheCallersChanges(t *testing.T) {
+	e := newHarness(t, readyOwner(), []client.Object{ownedDatabase(), busyCluster()})
 	d := e.read()
 	d.Status.Size, d.Spec.Size, d.Labels = 7, 8, map[string]string{"a": "b"}
-	if ok, _, err := e.guards.Check(t.Context(), d); ok || err != nil {
+	if ok, _, err := e.checks.Check(t.Context(), d); ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	if d.Status.Size != 7 || d.Spec.Size != 8 || d.Labels["a"] != "b" || len(d.Status.Conditions) != 2 {
@@ -418,7 +500,7 @@ func TestGuardsKeepTheCallersChanges(t *testing.T) {
 }
 
 // Done ends a deletion without a word, and refuses what its errors say.
-func TestGuardsDone(t *testing.T) {
+func TestChecksDone(t *testing.T) {
 	deleted := func(d *testv1.Database) {
 		now := metav1.NewTime(noon)
 		d.DeletionTimestamp, d.Finalizers = &now, []string{"example.com/mine"}
@@ -439,45 +521,37 @@ func TestGuardsDone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := ownedDatabase()
 			tc.change(d)
-			e := newExisting(t, checks.Chain[*testv1.Database]{}, []client.Object{d})
+			e := newHarness(t, checks.Chain[*testv1.Database]{}, []client.Object{d})
 			e.failure = tc.failure
 			e.want(tc.reason, tc.want)
 		})
 	}
 }
 
-func TestGuardsSetUp(t *testing.T) {
+func TestChecksSetUp(t *testing.T) {
 	c := fake.NewClientBuilder().WithScheme(scheme).Build()
 	none := checks.Chain[*testv1.Database]{}
 	with := func(opts ...ctrlx.Option) func() {
-		return func() { ctrlx.NewGuards("Database", c, none, opts...) }
+		return func() { existing.New("Database", c, none, opts...) }
 	}
-	only := "ctrlx: NewGuards: Database: it takes WithOwner, WithConditions, WithReadiness, WithForeignReferences, WithTelemetry, WithoutTelemetry and those of package flow"
+	only := "ctrlx: existing.New: Database: it takes WithOwner, WithConditions, WithReadiness, WithForeignReferences, WithTelemetry, WithoutTelemetry and those of package flow"
 	cases := map[string]struct {
 		reason string
 		do     func()
 		want   string
 	}{
-		"NilClient":    {"nothing could be read", func() { ctrlx.NewGuards("Database", nil, none) }, "ctrlx: NewGuards: Database: the client is nil: give mgr.GetClient()"},
-		"NoName":       {"flow says so", func() { ctrlx.NewGuards("", c, none) }, "the name is empty"},
-		"NilOption":    {"it is a mistake", with(nil), "ctrlx: NewGuards: Database: option 1 is nil"},
-		"NoBackoff":    {"nothing would requeue", with(flow.WithoutBackoff()), "ctrlx: NewGuards: Database: flow.WithoutBackoff is given"},
+		"NilClient":    {"nothing could be read", func() { existing.New("Database", nil, none) }, "ctrlx: existing.New: Database: the client is nil: give mgr.GetClient()"},
+		"NoName":       {"flow says so", func() { existing.New("", c, none) }, "the name is empty"},
+		"NilOption":    {"it is a mistake", with(nil), "ctrlx: existing.New: Database: option 1 is nil"},
+		"NoBackoff":    {"nothing would requeue", with(flow.WithoutBackoff()), "ctrlx: existing.New: Database: flow.WithoutBackoff is given"},
 		"Finalizer":    {"it would be ignored", with(ctrlx.WithFinalizer("a/b")), only},
-		"FromStart":    {"it would be ignored", with(ctrlx.WithTimeoutFromStart()), only},
-		"PassTimeout":  {"it would be ignored", with(ctrlx.WithPassTimeout(1)), only},
-		"Controller":   {"it would be ignored", with(ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 2})), only},
-		"SyncTimeout":  {"it would be ignored", with(ctrlx.WithSyncTimeout(1)), only},
-		"TokenKey":     {"it would be ignored", with(ctrlx.WithTokenKey(make([]byte, 32))), only},
-		"PollEvery":    {"it would be ignored", with(ctrlx.WithPollInterval(time.Hour)), only},
-		"WakeAtMost":   {"it would be ignored", with(ctrlx.WithWakeLimit(1, 1)), only},
-		"WithRand":     {"it would be ignored", with(ctrlx.WithRand(func() float64 { return 0 })), only},
-		"Target":       {"it would be ignored", with(ctrlx.WithTargetClient(func(context.Context, client.Client, *testv1.Database) (client.Client, error) { return nil, nil })), only},
-		"OtherOwner":   {"it could not be called", with(ctrlx.WithOwner(func(*testv1.Cluster) checks.Ref { return checks.Ref{} })), "ctrlx: NewGuards: Database: WithOwner was given"},
-		"NoConditions": {"nothing could be written", func() { ctrlx.NewGuards("Pod", c, checks.Chain[*corev1.Pod]{}) }, "ctrlx: NewGuards: Pod: *v1.Pod has no methods for its conditions"},
-		"Interface":    {"it could not be read into", func() { ctrlx.NewGuards("Any", c, checks.Chain[client.Object]{}) }, "Object is no pointer to a struct"},
-		"NilReader":    {"nothing could be read", func() { ctrlx.NewResolver(nil, scheme) }, "ctrlx: NewResolver: the reader or the scheme is nil"},
-		"NilScheme":    {"no kind would be known", func() { ctrlx.NewResolver(c, nil) }, "ctrlx: NewResolver: the reader or the scheme is nil"},
-		"ResolverWith": {"it would be ignored", func() { ctrlx.NewResolver(c, scheme, flow.WithBackoff(flow.NewBackoff())) }, "ctrlx: NewResolver: it takes WithReadiness and WithForeignReferences"},
+		"NoEvents":     {"no events are written", with(ctrlx.WithoutEvents()), only},
+		"OtherOwner":   {"it could not be called", with(ctrlx.WithOwner(func(*testv1.Cluster) checks.Ref { return checks.Ref{} })), "ctrlx: existing.New: Database: WithOwner was given"},
+		"NoConditions": {"nothing could be written", func() { existing.New("Pod", c, checks.Chain[*corev1.Pod]{}) }, "ctrlx: existing.New: Pod: *v1.Pod has no methods for its conditions"},
+		"Interface":    {"it could not be read into", func() { existing.New("Any", c, checks.Chain[client.Object]{}) }, "Object is no pointer to a struct"},
+		"NilReader":    {"nothing could be read", func() { existing.NewResolver(nil, scheme) }, "ctrlx: NewResolver: the reader or the scheme is nil"},
+		"NilScheme":    {"no kind would be known", func() { existing.NewResolver(c, nil) }, "ctrlx: NewResolver: the reader or the scheme is nil"},
+		"ResolverWith": {"it would be ignored", func() { existing.NewResolver(c, scheme, flow.WithBackoff(flow.NewBackoff())) }, "ctrlx: NewResolver: it takes WithReadiness and WithForeignReferences"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -514,7 +588,7 @@ func TestResolver(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := ctrlx.NewResolver(tc.reader, scheme, anyNamespace, ctrlx.WithReadiness(schema.GroupKind{Kind: "ConfigMap"}, ctrlx.Exists))
+			r := existing.NewResolver(tc.reader, scheme, anyNamespace, ctrlx.WithReadiness(schema.GroupKind{Kind: "ConfigMap"}, ctrlx.Exists))
 			o, err := r.In("default")(t.Context(), tc.ref)
 			found := "not found"
 			if o.Found() {
@@ -529,7 +603,7 @@ func TestResolver(t *testing.T) {
 			}
 		})
 	}
-	r := ctrlx.NewResolver(c, scheme)
+	r := existing.NewResolver(c, scheme)
 	owner, err := r.Owner(t.Context(), ownedDatabase())
 	if err != nil || !owner.Found() || owner.Readiness.State != checks.Ready {
 		t.Errorf("the owner: %+v, %v", owner, err)
@@ -541,31 +615,71 @@ func TestResolver(t *testing.T) {
 		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 			return errBroken
 		}})}
-	if _, err := ctrlx.NewResolver(unreadable, scheme).Owner(t.Context(), ownedDatabase()); !errors.Is(err, errBroken) {
+	if _, err := existing.NewResolver(unreadable, scheme).Owner(t.Context(), ownedDatabase()); !errors.Is(err, errBroken) {
 		t.Errorf("unreadable is not absent: %v", err)
 	}
 }
 
-// Options of the flow hold for guards, too.
-func TestGuardsWithFlow(t *testing.T) {
+// Options of the flow hold here, too.
+func TestChecksWithFlow(t *testing.T) {
 	mine := classify.NewErrors("mine", func(f *classify.Failure) bool {
 		f.Code, f.Message = "Mine", f.Err.Error()
 		return errors.Is(f.Err, errBroken)
 	}, classify.Table{{Code: "Mine", Retry: classify.OnChange}})
-	e := newExisting(t, checks.Chain[*testv1.Database]{}, []client.Object{ownedDatabase()}, flow.WithErrors(mine))
+	e := newHarness(t, checks.Chain[*testv1.Database]{}, []client.Object{ownedDatabase()}, flow.WithErrors(mine))
 	e.failure = errBroken
 	e.want("the user's reader knows the error", "Ready=False Mine; Stalled=True Mine; 1h0m0s")
 }
 
-// Checks of guards list sets.
-func TestGuardsSets(t *testing.T) {
+// The checks list sets.
+func TestChecksSets(t *testing.T) {
 	links := chain.New(checks.Unused("clusters", func(*testv1.Database) checks.Query {
 		return checks.Query{Group: testv1.GroupVersion.Group, Kind: "Cluster"}
 	}))
-	e := newExisting(t, links, []client.Object{aCluster(), &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d", Generation: 1}}})
-	ok, _, err := e.guards.Check(t.Context(), e.read())
+	e := newHarness(t, links, []client.Object{aCluster(), &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d", Generation: 1}}})
+	ok, _, err := e.checks.Check(t.Context(), e.read())
 	c := meta.FindStatusCondition(e.read().Status.Conditions, "Ready")
 	if ok || err != nil || c == nil || c.Reason != checks.ReasonInUse {
 		t.Errorf("ok %t, error %v, condition %v", ok, err, c)
 	}
+}
+
+// TestForeignNamespace verifies that an object of another namespace is read only if an option allows it, and without its texts.
+func TestForeignNamespace(t *testing.T) {
+	theirs := aCluster()
+	theirs.Namespace, theirs.Name = "kube-system", "theirs"
+	theirs.Status.Conditions[0] = metav1.Condition{Type: "Ready", Status: "False", Reason: "TheirReason", Message: "their text", ObservedGeneration: 1}
+	to := func(namespace, name string) checks.Ref {
+		return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Namespace: namespace, Name: name}
+	}
+	const refused = `the namespace "kube-system" is not the namespace of the object`
+	api := fake.NewClientBuilder().WithScheme(scheme).WithObjects(theirs, aCluster()).Build()
+	_, err := existing.NewResolver(api, scheme).In("default")(t.Context(), to("kube-system", "theirs"))
+	if err == nil || !strings.Contains(err.Error(), refused) {
+		t.Errorf("the resolver returns %v", err)
+	}
+	o, err := existing.NewResolver(api, scheme, anyNamespace).In("default")(t.Context(), to("kube-system", "theirs"))
+	if err != nil || !o.Found() || o.Readiness.State != checks.NotReady || o.Readiness.Reason+o.Readiness.Message != "" {
+		t.Errorf("the resolver that allows it returns %+v, %v", o, err)
+	}
+	_, err = existing.NewResolver(api, scheme).Lister(ownedDatabase())(t.Context(), checks.Query{Group: testv1.GroupVersion.Group, Kind: "Cluster", Namespace: "kube-system"})
+	if err == nil || !strings.Contains(err.Error(), refused) {
+		t.Errorf("the lister returns %v", err)
+	}
+	// A reference without a namespace that comes after one to a kind without namespaces.
+	in := existing.NewResolver(&scoped{Client: api}, scheme).In("default")
+	if _, err := in(t.Context(), checks.Ref{Kind: "Namespace", Name: "default"}); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := in(t.Context(), to("", "c")); err != nil || !o.Found() || o.Ref.Namespace != "default" {
+		t.Errorf("the second reference is looked up in no namespace: %+v, %v", o, err)
+	}
+}
+
+// scoped is a client that knows that a Namespace has no namespace.
+type scoped struct{ client.Client }
+
+func (*scoped) IsObjectNamespaced(obj runtime.Object) (bool, error) {
+	_, ns := obj.(*corev1.Namespace)
+	return !ns, nil
 }
