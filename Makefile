@@ -147,7 +147,7 @@ api:
 	$(RELEASE) api
 
 release-diff:
-	@$(RELEASE) diff $(BASE)
+	@git diff --unified=0 $(BASE) -- tools/api
 
 release:
 	@$(RELEASE) write $(VERSION)

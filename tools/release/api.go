@@ -1,18 +1,14 @@
 package main
 
 import (
-	"archive/zip"
 	"errors"
 	"fmt"
 	"go/types"
-	"io"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"golang.org/x/exp/apidiff"
 	"golang.org/x/tools/go/packages"
 )
 
@@ -167,87 +163,18 @@ func (r *repo) checkAPI() error {
 	}
 	_, unreleased, _ := strings.Cut("\n"+string(changelog), "\n## Unreleased\n")
 	unreleased, _, _ = strings.Cut(unreleased, "\n## ")
-	err = r.changes(strings.TrimSpace(tag), func(pkg string, report apidiff.Report) error {
-		for _, c := range report.Changes {
-			key, _, _ := strings.Cut(strings.NewReplacer("(", "", "*", "", ")", "").Replace(c.Message), ":")
-			if name := path.Base(pkg) + "." + key; !c.Compatible && !strings.Contains(unreleased, "`"+name) {
-				errs = append(errs, fmt.Errorf("%s: %s: name it in backquotes in the section Unreleased of CHANGELOG.md, or restore it", name, c.Message))
-			}
-		}
-		return nil
-	})
-	return errors.Join(append(errs, err)...)
-}
-
-// diff prints the changes of exported names of each package since a commit or tag:
-// first the changes that break users, then the others.
-func (r *repo) diff(ref string, w io.Writer) error {
-	return r.changes(ref, func(pkg string, report apidiff.Report) error {
-		if len(report.Changes) == 0 {
-			return nil
-		}
-		fmt.Fprintln(w, pkg)
-		return report.Text(w)
-	})
-}
-
-// changes calls do with the changes of each package since a commit or tag.
-func (r *repo) changes(ref string, do func(pkg string, report apidiff.Report) error) error {
-	dir, err := os.MkdirTemp("", "release")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	before, err := r.at(ref, dir)
-	if err != nil {
-		return err
-	}
-	for _, m := range r.released() {
-		old := before.sibling(m.path)
-		if old == nil || !m.promised() {
+	diff, err := output(r.dir, nil, "git", "diff", "--no-renames", "--unified=0", strings.TrimSpace(tag), "--", apiDir)
+	pkg := ""
+	for line := range strings.Lines(diff) {
+		if file, ok := strings.CutPrefix(line, "--- a/"); ok {
+			pkg = path.Base(strings.TrimSuffix(strings.TrimSpace(file), ".txt"))
 			continue
 		}
-		was, err := old.load()
-		if err != nil {
-			return err
-		}
-		is, err := m.load()
-		if err != nil {
-			return err
-		}
-		now := map[string]*types.Package{}
-		for _, pkg := range is {
-			now[pkg.Path()] = pkg
-		}
-		for _, pkg := range was {
-			to := now[pkg.Path()]
-			if to == nil { // all its names are removed
-				to = types.NewPackage(pkg.Path(), pkg.Name())
-			}
-			if err := do(pkg.Path(), apidiff.Changes(pkg, to)); err != nil {
-				return err
-			}
+		was, dropped := strings.CutPrefix(line, "-")
+		key, _, ok := strings.Cut(was, ": ")
+		if name := pkg + "." + key; dropped && ok && !strings.Contains(unreleased, "`"+name) {
+			errs = append(errs, fmt.Errorf("%s was dropped or changed since %s: name it in backquotes in the section Unreleased of CHANGELOG.md, or restore it", name, strings.TrimSpace(tag)))
 		}
 	}
-	return nil
-}
-
-// at writes the tree of a commit or tag into a folder.
-func (r *repo) at(ref, dir string) (*repo, error) {
-	archive, tree := filepath.Join(dir, "tree.zip"), filepath.Join(dir, "tree")
-	if _, err := output(r.dir, nil, "git", "archive", "--format=zip", "--output="+archive, ref); err != nil {
-		return nil, err
-	}
-	files, err := zip.OpenReader(archive)
-	if err != nil {
-		return nil, err
-	}
-	if err := errors.Join(os.CopyFS(tree, files), files.Close()); err != nil {
-		return nil, err
-	}
-	list, err := output(r.dir, nil, "git", "ls-tree", "-r", "-z", "--name-only", ref)
-	if err != nil {
-		return nil, err
-	}
-	return newRepo(tree, strings.Split(strings.TrimSuffix(list, "\x00"), "\x00"))
+	return errors.Join(append(errs, err)...)
 }

@@ -69,7 +69,7 @@ Ready: const Ready untyped int = 1
 // TestDropped drops and changes names after a release. The section Unreleased of
 // the changelog names one of them, and an older section another one.
 func TestDropped(t *testing.T) {
-	r := unpack(t, "")
+	r := update(t, unpack(t, ""))
 	for _, args := range [][]string{
 		{"add", "."},
 		{"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "first"},
@@ -79,7 +79,7 @@ func TestDropped(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	changed := "package lib\n\nfunc New(string) int { return 0 }\n\nfunc Renamed(string) {}\n\nfunc Added() {}\n\ntype T struct{}\n"
+	changed := "package lib\n\nfunc New(name string) int { return 0 }\n\nfunc Renamed(string) {}\n\nfunc Added() {}\n\ntype T struct{}\n"
 	if err := os.WriteFile(r.file("lib.go"), []byte(changed), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -87,16 +87,7 @@ func TestDropped(t *testing.T) {
 		t.Fatal("no repository")
 	}
 	err := r.checkAPI()
-	if err == nil || strings.Count(err.Error(), "CHANGELOG.md") != 2 || !strings.Contains(err.Error(), "lib.Old: Old: removed: name it") || !strings.Contains(err.Error(), "lib.T.A: T.A: removed") {
+	if err == nil || strings.Count(err.Error(), "CHANGELOG.md") != 2 || !strings.Contains(err.Error(), "lib.Old was dropped or changed since v0.1.0: name it") || !strings.Contains(err.Error(), "lib.T.A was dropped") {
 		t.Errorf("got %v, want errors for Old and T.A", err)
-	}
-	var b strings.Builder
-	if err := r.diff("v0.1.0", &b); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"Renamed: changed from func(int) to func(string)", "Added: added"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("diff printed\n%s\nwant %q in it", b.String(), want)
-		}
 	}
 }

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	gomodule "golang.org/x/mod/module"
 )
 
 // programs is the folder with the programs of consumers. The folder of each is
@@ -25,7 +23,7 @@ const readmeProgram = "examples/first"
 // checkConsumers publishes a copy of the repository to a module proxy on disk.
 // It builds and tests a consumer of each module, outside of the repository and
 // without its workspace.
-func (r *repo) checkConsumers(progress io.Writer) (err error) {
+func (r *repo) checkConsumers(progress io.Writer) error {
 	dir, err := os.MkdirTemp("", "release")
 	if err != nil {
 		return err
@@ -41,26 +39,31 @@ func (r *repo) checkConsumers(progress io.Writer) (err error) {
 	if err := released.publish(version, proxy); err != nil {
 		return err
 	}
-	command, err := newGo(proxy)
+	out, err := output(".", nil, "go", "env", "GOPROXY", "GOFLAGS", "GOMODCACHE")
 	if err != nil {
 		return err
+	}
+	settings := strings.Split(out, "\n")
+	env := []string{
+		"GOWORK=off",
+		"GOSUMDB=off", // the go.sum files of the modules hold the sums
+		"GOPROXY=file://" + filepath.ToSlash(proxy) + "," + settings[0],
+		"GOFLAGS=" + strings.TrimSpace(settings[1]+" -mod=mod -modcacherw"), // forget can remove folders that are writable
 	}
 	var errs []error
 	for _, m := range released.released() {
 		fmt.Fprintln(progress, "release: consumer of", m.path)
-		errs = append(errs, m.checkConsumer(command, version, filepath.Join(dir, "consumers", m.dir, "consumer")))
-		defer func() { err = errors.Join(err, command.forget(m.path, version)) }()
+		errs = append(errs, m.checkConsumer(env, version, filepath.Join(dir, "consumers", m.dir, "consumer")))
+	}
+	for _, m := range released.released() {
+		errs = append(errs, forget(settings[2], m.path, version))
 	}
 	return errors.Join(errs...)
 }
 
-// checkConsumer builds and tests a consumer of the module in a new folder.
-func (m *module) checkConsumer(g *goCommand, version, dir string) error {
-	// The go.mod of a tidy module does not change when its siblings are
-	// downloaded instead of replaced.
-	if _, err := g.run(m.repo.file(m.dir), "mod", "tidy", "-diff"); err != nil {
-		return err
-	}
+// checkConsumer builds and tests a consumer of the module in a new folder, and
+// installs the programs of the module.
+func (m *module) checkConsumer(env []string, version, dir string) error {
 	folders := map[string]string{programs + m.dir: "."}
 	if m.dir == "." {
 		folders = map[string]string{programs + "root": ".", readmeProgram: "readme"}
@@ -71,75 +74,38 @@ func (m *module) checkConsumer(g *goCommand, version, dir string) error {
 			return err
 		}
 	}
-	mod, err := m.mod()
-	if err != nil {
+	// A module without a program has a package, too.
+	if err := writeFile(filepath.Join(dir, "empty", "consumer.go"), []byte("package empty\n")); err != nil {
 		return err
 	}
-	if mod.Go == nil {
-		return fmt.Errorf("the go.mod of %s names no version of Go", m.path)
-	}
-	for name, text := range map[string]string{
-		"go.mod":            fmt.Sprintf("module consumer.test\n\ngo %s\n\nrequire %s %s\n", mod.Go.Version, m.path, version),
-		"empty/consumer.go": "package empty\n", // a module without a program has a package, too
+	programs := append(slices.Clone(env), "GOBIN="+filepath.Join(dir, "bin"))
+	for _, c := range []struct {
+		dir  string
+		env  []string
+		args []string
+	}{
+		// A tidy module does not change when its siblings are downloaded.
+		{m.repo.file(m.dir), env, []string{"mod", "tidy", "-diff"}},
+		{dir, env, []string{"mod", "init", "consumer.test"}},
+		{dir, env, []string{"get", m.path + "@" + version}},
+		{dir, env, []string{"build", m.path + "/..."}},
+		{dir, env, []string{"vet", "./..."}},
+		{dir, env, []string{"test", "./..."}},
+		{filepath.Dir(m.repo.dir), programs, []string{"install", m.path + "/...@" + version}},
 	} {
-		if err := writeFile(filepath.Join(dir, name), []byte(text)); err != nil {
-			return err
-		}
-	}
-	for _, args := range [][]string{{"build", m.path + "/..."}, {"vet", "./..."}, {"test", "./..."}} {
-		if _, err := g.run(dir, args...); err != nil {
+		if _, err := output(c.dir, c.env, "go", c.args...); err != nil {
 			return fmt.Errorf("the consumer of %s: %w", m.path, err)
 		}
 	}
-	mains, err := g.run(m.repo.file(m.dir), "list", "-f", `{{if eq .Name "main"}}{{.ImportPath}}{{end}}`, "./...")
-	if err == nil && strings.TrimSpace(mains) != "" {
-		in := &goCommand{env: append(slices.Clone(g.env), "GOBIN="+filepath.Join(dir, "bin"))}
-		_, err = in.run(filepath.Dir(m.repo.dir), "install", m.path+"/...@"+version)
-	}
-	return err
+	return nil
 }
 
-// goCommand is the go command with the environment of consumers.
-type goCommand struct {
-	env   []string
-	cache string // the folder of downloaded modules
-}
-
-// newGo returns a go command that downloads the released modules from proxy, and
-// other modules from the proxies of this machine.
-func newGo(proxy string) (*goCommand, error) {
-	out, err := output(".", nil, "go", "env", "GOPROXY", "GOFLAGS", "GOMODCACHE")
-	if err != nil {
-		return nil, err
-	}
-	settings := strings.Split(out, "\n")
-	return &goCommand{
-		env: []string{
-			"GOWORK=off",
-			"GOSUMDB=off", // the go.sum files of the modules hold the sums
-			"GOPROXY=file://" + filepath.ToSlash(proxy) + "," + settings[0],
-			"GOFLAGS=" + strings.TrimSpace(settings[1]+" -mod=mod -modcacherw"),
-		},
-		cache: settings[2],
-	}, nil
-}
-
-func (g *goCommand) run(dir string, args ...string) (string, error) {
-	return output(dir, g.env, "go", args...)
-}
-
-// forget removes a rehearsed version from the module cache. The go command stored
-// it with -modcacherw, so that its folders can be removed.
-func (g *goCommand) forget(module, version string) error {
-	escaped, err := gomodule.EscapePath(module)
-	if err != nil {
-		return err
-	}
-	name := filepath.FromSlash(escaped)
-	err = os.RemoveAll(filepath.Join(g.cache, name+"@"+version))
-	files, _ := filepath.Glob(filepath.Join(g.cache, "cache", "download", name, "@v", version+".*"))
-	for _, f := range files {
-		err = errors.Join(err, os.Remove(f))
+// forget removes a version of a module from the module cache.
+func forget(cache, module, version string) (err error) {
+	name := filepath.FromSlash(module)
+	files, _ := filepath.Glob(filepath.Join(cache, "cache", "download", name, "@v", version+".*"))
+	for _, f := range append(files, filepath.Join(cache, name+"@"+version)) {
+		err = errors.Join(err, os.RemoveAll(f))
 	}
 	return err
 }

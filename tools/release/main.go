@@ -17,7 +17,6 @@ import (
 
 const usage = `Usage: release check              rehearse a release of the working tree
        release api                write the exported names to tools/api
-       release diff REF           print the changes of exported names since the commit or tag REF
        release write VERSION      write VERSION into the go.mod files, and print the tags to set
 
 Exit codes: 0 success; 1 a check or a command failed; 2 the arguments are wrong.
@@ -46,8 +45,6 @@ func run(args []string, stdout, stderr io.Writer) int {
 		err = rehearse(r, stderr)
 	case command == "api":
 		err = r.writeAPI()
-	case len(args) == 2 && args[0] == "diff":
-		err = r.diff(args[1], stdout)
 	case len(args) == 2 && args[0] == "write":
 		err = r.write(args[1], stdout)
 	default:

@@ -269,9 +269,8 @@ func TestForget(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	g := &goCommand{cache: cache}
 	for range 2 { // the second call finds nothing
-		if err := g.forget("example.com/lib", version); err != nil {
+		if err := forget(cache, "example.com/lib", version); err != nil {
 			t.Fatal(err)
 		}
 	}
