@@ -113,30 +113,31 @@ func (e *NameError) Error() string {
 // as its next outer links. If name does not occur exactly once, InsertBefore
 // returns c unchanged and a [*NameError]. A nil link panics, as in [New].
 func (c Chain[Req, Res]) InsertBefore(name string, links ...Middleware[Req, Res]) (Chain[Req, Res], error) {
-	return c.edit("InsertBefore", name, 0, 0, links)
+	return edit(c, "InsertBefore", name, 0, 0, links)
 }
 
 // InsertAfter returns a chain with links inserted after the link named name, as
 // its next inner links. It returns the same errors as [Chain.InsertBefore].
 func (c Chain[Req, Res]) InsertAfter(name string, links ...Middleware[Req, Res]) (Chain[Req, Res], error) {
-	return c.edit("InsertAfter", name, 1, 1, links)
+	return edit(c, "InsertAfter", name, 1, 1, links)
 }
 
 // Replace returns a chain with links in place of the link named name. It
 // returns the same errors as [Chain.InsertBefore].
 func (c Chain[Req, Res]) Replace(name string, links ...Middleware[Req, Res]) (Chain[Req, Res], error) {
-	return c.edit("Replace", name, 0, 1, links)
+	return edit(c, "Replace", name, 0, 1, links)
 }
 
 // Without returns a chain without the link named name. It returns the same
 // errors as [Chain.InsertBefore].
 func (c Chain[Req, Res]) Without(name string) (Chain[Req, Res], error) {
-	return c.edit("Without", name, 0, 1, nil)
+	return edit(c, "Without", name, 0, 1, nil)
 }
 
 // edit replaces the links in [from, to) by links. Both positions count from the
-// link named name.
-func (c Chain[Req, Res]) edit(op, name string, from, to int, links []Middleware[Req, Res]) (Chain[Req, Res], error) {
+// link named name. It and other helpers are no methods, because the compiler
+// makes each method again for each pair of types.
+func edit[Req, Res any](c Chain[Req, Res], op, name string, from, to int, links []Middleware[Req, Res]) (Chain[Req, Res], error) {
 	added, name := entries(op, links), safeName(name)
 	var at, found int
 	for i, e := range c.links {
@@ -209,12 +210,12 @@ func (c Chain[Req, Res]) Overlaps(o Chain[Req, Res]) bool {
 // extension point of the engine that runs the chain. Links added later do not
 // have it.
 func (c Chain[Req, Res]) At(point string) Chain[Req, Res] {
-	return c.described(func(l *Link) { l.Point = point })
+	return described(c, func(l *Link) { l.Point = point })
 }
 
 // described returns a chain with change applied to the description of each
 // link.
-func (c Chain[Req, Res]) described(change func(*Link)) Chain[Req, Res] {
+func described[Req, Res any](c Chain[Req, Res], change func(*Link)) Chain[Req, Res] {
 	c.links = slices.Clone(c.links)
 	for i, e := range c.links {
 		meta := *e.meta

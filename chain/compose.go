@@ -29,31 +29,31 @@ func (c Chain[Req, Res]) Then(end Handler[Req, Res]) Handler[Req, Res] {
 	if end == nil {
 		panic(fmt.Sprintf("chain: Then: the end of the chain %s is nil: give it the handler that does the work", c))
 	}
-	return c.observed(end)
+	return observed(c, end)
 }
 
 // observed composes the chain around end without observers, and a second time
 // with them if there are any.
-func (c Chain[Req, Res]) observed(end Handler[Req, Res]) Handler[Req, Res] {
+func observed[Req, Res any](c Chain[Req, Res], end Handler[Req, Res]) Handler[Req, Res] {
 	var observers []Observer
 	var key *callKey
 	var bare, full layers[Req, Res]
 	for _, l := range c.layers {
 		if l.decorate != nil {
-			bare, full = bare.with(l), full.with(l)
+			bare, full = add(bare, l), add(full, l)
 			continue
 		}
 		if key == nil {
 			key = new(callKey)
 		}
-		full = full.with(layer[Req, Res]{observing[Req, Res](key, l.observer, len(observers)), innerObserver{l.observer, key, len(observers)}})
+		full = add(full, layer[Req, Res]{observing[Req, Res](key, l.observer, len(observers)), innerObserver{l.observer, key, len(observers)}})
 		observers = append(observers, l.observer)
 	}
-	plain := c.mustCompose(end, bare)
+	plain := mustCompose(c, end, bare)
 	if len(observers) == 0 || len(c.links) == 0 {
 		return plain
 	}
-	all := c.mustCompose(end, full)
+	all := mustCompose(c, end, full)
 	return func(ctx context.Context, req Req) (Res, error) {
 		var observed *call
 		for i, o := range observers {
@@ -74,8 +74,8 @@ func (c Chain[Req, Res]) observed(end Handler[Req, Res]) Handler[Req, Res] {
 }
 
 // mustCompose composes the chain, and panics on a fault.
-func (c Chain[Req, Res]) mustCompose(end Handler[Req, Res], layers layers[Req, Res]) Handler[Req, Res] {
-	h, fault := c.compose(end, layers)
+func mustCompose[Req, Res any](c Chain[Req, Res], end Handler[Req, Res], layers layers[Req, Res]) Handler[Req, Res] {
+	h, fault := compose(c, end, layers)
 	if fault != "" {
 		panic(fault)
 	}
@@ -84,10 +84,10 @@ func (c Chain[Req, Res]) mustCompose(end Handler[Req, Res], layers layers[Req, R
 
 // compose nests the links around end, with layers around each link's handler.
 // The fault is the text of a set-up error, or empty.
-func (c Chain[Req, Res]) compose(end Handler[Req, Res], layers layers[Req, Res]) (h Handler[Req, Res], fault string) {
+func compose[Req, Res any](c Chain[Req, Res], end Handler[Req, Res], layers layers[Req, Res]) (h Handler[Req, Res], fault string) {
 	h = end
 	for i, e := range slices.Backward(c.links) {
-		if h = layers.open(e)(h); h == nil {
+		if h = open(layers, e)(h); h == nil {
 			return nil, fmt.Sprintf("chain: Then: link %d of %d, %s, returned a nil handler", i+1, len(c.links), e.meta)
 		}
 		for _, wrap := range slices.Backward(layers.around) {
@@ -118,14 +118,14 @@ func (c Chain[Req, Res]) Observe(o Observer) Chain[Req, Res] {
 	switch o := o.(type) {
 	case layerObserver:
 		decorate, inside := o.Layer()
-		return c.with(layer[Req, Res]{decorate.(wrap[Req, Res]), inside})
+		return with(c, layer[Req, Res]{decorate.(wrap[Req, Res]), inside})
 	case withinObserver:
-		return c.within(o.of).with(layer[Req, Res]{observer: o.Observer})
+		return with(within(c, o.of), layer[Req, Res]{observer: o.Observer})
 	}
-	return c.with(layer[Req, Res]{observer: o})
+	return with(c, layer[Req, Res]{observer: o})
 }
 
-func (c Chain[Req, Res]) with(l layer[Req, Res]) Chain[Req, Res] {
+func with[Req, Res any](c Chain[Req, Res], l layer[Req, Res]) Chain[Req, Res] {
 	c.layers = append(slices.Clip(c.layers), l)
 	return c
 }
@@ -201,8 +201,8 @@ type layers[Req, Res any] struct {
 	observers []Observer       // of the links inside a link that composes them itself
 }
 
-// with adds a decoration as the innermost one.
-func (s layers[Req, Res]) with(l layer[Req, Res]) layers[Req, Res] {
+// add adds a decoration as the innermost one.
+func add[Req, Res any](s layers[Req, Res], l layer[Req, Res]) layers[Req, Res] {
 	s.around = append(slices.Clip(s.around), l.decorate)
 	if l.observer != nil {
 		s.observers = append(slices.Clip(s.observers), l.observer)
@@ -231,7 +231,7 @@ type (
 
 // open returns the link of an entry. If it consists of other links, these have
 // the layers around them.
-func (s layers[Req, Res]) open(e entry[Req, Res]) Middleware[Req, Res] {
+func open[Req, Res any](s layers[Req, Res], e entry[Req, Res]) Middleware[Req, Res] {
 	if len(s.around) == 0 { // then there are no observers either
 		return e.link
 	}
@@ -251,8 +251,8 @@ func (s layers[Req, Res]) open(e entry[Req, Res]) Middleware[Req, Res] {
 }
 
 // within returns a chain whose links are described as links within of.
-func (c Chain[Req, Res]) within(of *Link) Chain[Req, Res] {
-	return c.described(func(l *Link) { l.Point, l.Within = of.Point, of })
+func within[Req, Res any](c Chain[Req, Res], of *Link) Chain[Req, Res] {
+	return described(c, func(l *Link) { l.Point, l.Within = of.Point, of })
 }
 
 // withinObserver is an observer of the links within the link of.

@@ -168,9 +168,9 @@ func When[Req, Res any](predicate func(ctx context.Context, req Req) bool, links
 		names[i], tags[i] = l.Name, l.Tag
 	}
 	inside := func(of *Link, layers layers[Req, Res]) Middleware[Req, Res] {
-		c := c.within(of)
+		c := within(c, of)
 		return func(next Handler[Req, Res]) Handler[Req, Res] {
-			with, fault := c.compose(next, layers)
+			with, fault := compose(c, next, layers)
 			if fault != "" {
 				return nil // Then panics and names this link
 			}
