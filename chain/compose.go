@@ -54,22 +54,23 @@ func observed[Req, Res any](c Chain[Req, Res], end Handler[Req, Res]) Handler[Re
 		return plain
 	}
 	all := mustCompose(c, end, full)
-	return func(ctx context.Context, req Req) (Res, error) {
-		var observed *call
-		for i, o := range observers {
-			if !o.Enabled(ctx) {
-				continue
-			}
-			if observed == nil {
-				observed = &call{ctx, &callState{of: key, on: make([]bool, len(observers))}}
-			}
-			observed.on[i] = true
-		}
-		if observed == nil {
-			return plain(ctx, req)
+	// A function of its own keeps the frame of calls without an enabled observer small.
+	observe := func(ctx context.Context, req Req, first int) (Res, error) {
+		observed := &call{ctx, &callState{of: key, on: make([]bool, len(observers))}}
+		observed.on[first] = true
+		for i := first + 1; i < len(observers); i++ {
+			observed.on[i] = observers[i].Enabled(ctx)
 		}
 		observed.passed.Within(ctx)
 		return all(observed, req)
+	}
+	return func(ctx context.Context, req Req) (Res, error) {
+		for i, o := range observers {
+			if o.Enabled(ctx) {
+				return observe(ctx, req, i)
+			}
+		}
+		return plain(ctx, req)
 	}
 }
 
