@@ -19,7 +19,7 @@ import (
 type Component interface {
 	client.Object
 	// GetSpec returns the parameters of the generator, usually a pointer to the
-	// spec. Its methods may configure the component: see [PolicyConfiguration].
+	// spec. Its methods may configure the component: see the package.
 	GetSpec() any
 	// GetStatus returns a pointer to the Status in the status of the object. It is
 	// never nil.
@@ -45,8 +45,8 @@ type Reconciler[T Component] struct {
 //
 //   - The generator is nil.
 //   - An option does not fit.
-//   - A method of T or of its GetSpec has a name of [PolicyConfiguration],
-//     [TypeConfiguration] or [ReapplyConfiguration], and another signature.
+//   - A method of T or of its GetSpec has the name of a setting, and another
+//     signature.
 //   - GetSpec returns a value, and only its pointer has such a method.
 func New[T Component](name string, g manifests.Generator, opts ...Option) *Reconciler[T] {
 	setup.MustName("component: New", name)

@@ -34,30 +34,9 @@ func (p MissingNamespacesPolicy) problem() string {
 		string(p), MissingNamespacesCreate, MissingNamespacesDoNotCreate)
 }
 
-// PolicyConfiguration is implemented by a component, or by the value of its
-// GetSpec, that sets policies of its dependents. Each method counts on its own.
-// An empty value means the option of [New], or else the default.
-type PolicyConfiguration interface {
-	GetAdoptionPolicy() dependents.AdoptionPolicy
-	GetUpdatePolicy() dependents.UpdatePolicy
-	GetDeletePolicy() dependents.DeletePolicy
-	GetMissingNamespacesPolicy() MissingNamespacesPolicy
-}
-
-// TypeConfiguration is implemented by a component, or by the value of its
-// GetSpec, that has more managed types: see [WithManagedTypes].
-type TypeConfiguration interface {
-	GetAdditionalManagedTypes() []TypeInfo
-}
-
-// ReapplyConfiguration is implemented by a component, or by the value of its
-// GetSpec, that sets the longest time between two writes of a dependent. Zero
-// and negative mean the option of [New], or else the default.
-type ReapplyConfiguration interface {
-	GetReapplyInterval() time.Duration
-}
-
-// The methods of PolicyConfiguration, because each of them counts on its own.
+// The methods of a component, or of the value of its GetSpec, that are settings of
+// its dependents. Each of them counts on its own. The package documentation has
+// their list.
 type (
 	adopting interface {
 		GetAdoptionPolicy() dependents.AdoptionPolicy
@@ -70,6 +49,12 @@ type (
 	}
 	placing interface {
 		GetMissingNamespacesPolicy() MissingNamespacesPolicy
+	}
+	typing interface {
+		GetAdditionalManagedTypes() []TypeInfo
+	}
+	reapplying interface {
+		GetReapplyInterval() time.Duration
 	}
 )
 
@@ -89,7 +74,7 @@ func policiesOf(owner client.Object) (p dependents.Policies) {
 	p.Adoption = setting(c, adopting.GetAdoptionPolicy)
 	p.Update = setting(c, updating.GetUpdatePolicy)
 	p.Delete = setting(c, deleting.GetDeletePolicy)
-	p.ReapplyInterval = setting(c, ReapplyConfiguration.GetReapplyInterval)
+	p.ReapplyInterval = setting(c, reapplying.GetReapplyInterval)
 	return p
 }
 
@@ -98,7 +83,7 @@ func policiesOf(owner client.Object) (p dependents.Policies) {
 func (o *options) configurationOf(c Component) (cfg configuration, err error) {
 	cfg.namespaces = cmp.Or(setting(c, placing.GetMissingNamespacesPolicy), o.namespaces)
 	problems := []string{cfg.namespaces.problem()}
-	cfg.types = slices.Concat(o.types, setting(c, TypeConfiguration.GetAdditionalManagedTypes))
+	cfg.types = slices.Concat(o.types, setting(c, typing.GetAdditionalManagedTypes))
 	for _, t := range cfg.types {
 		problems = append(problems, t.problem())
 	}
@@ -133,7 +118,8 @@ func mustConfigure[T Component](name string) {
 		values = append(values, reflect.ValueOf(spec))
 	}
 	for _, settings := range []reflect.Type{
-		reflect.TypeFor[PolicyConfiguration](), reflect.TypeFor[TypeConfiguration](), reflect.TypeFor[ReapplyConfiguration](),
+		reflect.TypeFor[adopting](), reflect.TypeFor[updating](), reflect.TypeFor[deleting](), reflect.TypeFor[placing](),
+		reflect.TypeFor[typing](), reflect.TypeFor[reapplying](),
 	} {
 		for want := range settings.Methods() {
 			for _, v := range values {

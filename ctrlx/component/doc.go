@@ -76,7 +76,7 @@
 // # Managed types
 //
 // A CustomResourceDefinition and an APIService of the set define managed types.
-// [WithManagedTypes] and [TypeConfiguration] add others. The deletion of the
+// [WithManagedTypes] and GetAdditionalManagedTypes add others. The deletion of the
 // component is blocked (DeletionBlocked) while objects of managed types exist
 // that the inventory lacks, whatever labels they have. Objects of a kind without
 // the verb delete do not count, as the measurements of metrics.k8s.io. The condition names
@@ -93,13 +93,20 @@
 //
 // # Settings of a component
 //
-// A setting comes from an annotation of the dependent. Without it, the setting
-// comes from a method of the component or of its GetSpec: see
-// [PolicyConfiguration], [TypeConfiguration] and [ReapplyConfiguration]. The
-// last source is an option of [New]. Everything is checked before the first
-// write. An invalid value ends the pass (DependentInvalid), and the condition
-// names the object. The intervals and the suspension of package ctrlx come from
-// methods of the component or of its field Spec, whatever GetSpec returns.
+// A setting comes from an annotation of the dependent, or else from a method of
+// the component or of its GetSpec, or else from an option of [New]. An empty value
+// means the next source. Each of these methods counts on its own:
+//
+//	GetAdoptionPolicy() dependents.AdoptionPolicy
+//	GetUpdatePolicy() dependents.UpdatePolicy
+//	GetDeletePolicy() dependents.DeletePolicy
+//	GetMissingNamespacesPolicy() MissingNamespacesPolicy
+//	GetReapplyInterval() time.Duration
+//	GetAdditionalManagedTypes() []TypeInfo
+//
+// An invalid value ends the pass before the first write (DependentInvalid), and
+// the condition names the object. The intervals and the suspension of package
+// ctrlx come from methods of the component or of its field Spec.
 //
 // # No polling
 //
@@ -122,15 +129,6 @@
 //	DependentInvalid, DependentNotOurs, DependentContested: see package dependents
 //
 // Status.Progress counts waves and objects.
-//
-// # Costs
-//
-// A pass over dependents in sync writes nothing and reads only the cache. Its
-// time grows linearly with the number of dependents. A process keeps about 1.3
-// kB for each dependent in addition to the cache: its entry in the index of
-// wake-ups, its readiness, and the digests of its manifest. The inventory takes
-// 100 to 200 bytes of the status for each dependent. tools/benchmarks/README.md has
-// the figures.
 //
 // # Plan
 //

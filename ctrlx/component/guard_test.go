@@ -69,7 +69,7 @@ func TestManagedTypes(t *testing.T) {
 	w.delete()
 	res, err := w.pass()
 	must(t, err)
-	want := component.ReasonDeletionBlocked + ": objects of managed types would be lost, because this component does not own them; delete them first: Mill." + kind.Group + " " + w.ns + "/foreign"
+	want := "DeletionBlocked" + ": objects of managed types would be lost, because this component does not own them; delete them first: Mill." + kind.Group + " " + w.ns + "/foreign"
 	if got := res.Reason + ": " + res.Message; got != want || len(res.WaitingFor) != 1 {
 		t.Errorf("blocked: %s, want %s", got, want)
 	}
@@ -168,7 +168,7 @@ func TestAdditionalManagedTypes(t *testing.T) {
 			if err != nil {
 				got = err.Error()
 			}
-			if blocked := res.Reason == component.ReasonDeletionBlocked || err != nil; blocked != (tc.want != "") || !strings.Contains(got, tc.want) {
+			if blocked := res.Reason == "DeletionBlocked" || err != nil; blocked != (tc.want != "") || !strings.Contains(got, tc.want) {
 				t.Errorf("%s: %s: %+v, %v; want %q", name, tc.reason, res, err, tc.want)
 			}
 		})
@@ -185,7 +185,7 @@ func TestForeignFinalizer(t *testing.T) {
 	w.delete()
 	res, err := w.pass()
 	must(t, err)
-	if res.Reason != component.ReasonDeletionBlocked || !strings.Contains(res.Message, "example.com/other") {
+	if res.Reason != "DeletionBlocked" || !strings.Contains(res.Message, "example.com/other") {
 		t.Errorf("the result does not name the finalizer: %+v", res)
 	}
 	same(t, []string{"a=1"}, w.names(), "the objects")
@@ -238,7 +238,7 @@ func TestUnservedType(t *testing.T) {
 			for range 2 {
 				res, err := w.pass()
 				must(t, err)
-				if res.Reason != component.ReasonDeletionBlocked || !strings.Contains(res.Message, "objects of Mill."+kind.Group+" may exist") {
+				if res.Reason != "DeletionBlocked" || !strings.Contains(res.Message, "objects of Mill."+kind.Group+" may exist") {
 					t.Errorf("the type is not served: %+v", res)
 				}
 				w.restart()
@@ -339,7 +339,7 @@ func TestTargetCluster(t *testing.T) {
 		t.Error("a redundant object of a kind that only the target has is left, or a foreign one is deleted")
 	}
 	w.delete()
-	if res, err := w.pass(); err != nil || res.Reason != component.ReasonDeletionBlocked || !strings.Contains(res.Message, w.ns+"/foreign") {
+	if res, err := w.pass(); err != nil || res.Reason != "DeletionBlocked" || !strings.Contains(res.Message, w.ns+"/foreign") {
 		t.Errorf("a foreign instance in the target cluster: %+v, %v", res, err)
 	}
 }
@@ -372,7 +372,7 @@ func TestReleasedInstance(t *testing.T) {
 			if got := strings.Join(w.names(), " "); got != "operator=1" {
 				t.Errorf("a foreign instance exists, and the deletion is not blocked: the objects are %q after the first pass", got)
 			}
-			if res.Reason != component.ReasonDeletionBlocked {
+			if res.Reason != "DeletionBlocked" {
 				t.Errorf("the deletion is not blocked: %+v, %v", res, err)
 			}
 		})
@@ -534,7 +534,7 @@ func TestKindsWithoutDelete(t *testing.T) {
 	w.settle()
 	w.delete()
 	verbs = append(verbs, "delete")
-	if res, err := w.pass(); err != nil || res.Reason != component.ReasonDeletionBlocked {
+	if res, err := w.pass(); err != nil || res.Reason != "DeletionBlocked" {
 		t.Errorf("objects that can be deleted: %+v, %v", res, err)
 	}
 	verbs = verbs[:2]

@@ -57,11 +57,11 @@ func TestRebuiltInventory(t *testing.T) {
 	}
 	w.forget()
 	w.want(configMap("a", "1", "delete-order", "1"))
-	blocked(component.ReasonProcessing, "b", "copy")
+	blocked("Processing", "b", "copy")
 	unlabel(theirs)
 	w.forget()
 	w.delete()
-	blocked(component.ReasonDeletionBlocked, "a", "b")
+	blocked("DeletionBlocked", "a", "b")
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "a"}}
 	unlabel(cm)
 	cm.Name = "b"

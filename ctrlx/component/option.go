@@ -87,7 +87,7 @@ func (o *options) outside(c Component, obj *Object) string {
 
 // WithManagedTypes declares types that are managed although no object of the
 // set defines them, for example types that a dependent operator installs. The
-// types of [TypeConfiguration] come on top. An invalid pattern panics.
+// types of GetAdditionalManagedTypes come on top. An invalid pattern panics.
 func WithManagedTypes(types ...TypeInfo) Option {
 	for _, t := range types {
 		if problem := t.problem(); problem != "" {

@@ -50,9 +50,9 @@ type Chain = chain.Chain[*Set, Result]
 
 // The reasons of the condition Ready of a component that waits.
 const (
-	ReasonProcessing         = "Processing"         // dependents are not ready
-	ReasonDeletionProcessing = "DeletionProcessing" // dependents are being deleted
-	ReasonDeletionBlocked    = "DeletionBlocked"    // foreign objects or finalizers must go first
+	reasonProcessing         = "Processing"         // dependents are not ready
+	reasonDeletionProcessing = "DeletionProcessing" // dependents are being deleted
+	reasonDeletionBlocked    = "DeletionBlocked"    // foreign objects or finalizers must go first
 )
 
 // Result is the result of a pass over a set. The zero Result is an error.

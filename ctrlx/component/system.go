@@ -81,5 +81,5 @@ func (s *Set) configure() (err error) {
 
 // invalid gives an error about the input the reason of its condition.
 func invalid(err error) error {
-	return ctrlx.NewRetriableError(err, nil).WithReason(dependents.ReasonDependentInvalid)
+	return ctrlx.NewRetriableError(err, nil).WithReason("DependentInvalid")
 }

@@ -37,7 +37,7 @@ func redundant(next Handler) Handler {
 		if res, err = s.teardown(ctx, items, false); err != nil || res.Done {
 			return res, err
 		}
-		res.Reason = ReasonProcessing
+		res.Reason = reasonProcessing
 		return res, nil
 	}
 }
@@ -94,7 +94,7 @@ func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (res Res
 func (s *Set) deleteItems(
 	ctx context.Context, items []Item, deleted bool, settled func(Item, dependents.Result),
 ) (Result, error) {
-	res, d := Result{Done: true, Reason: ReasonDeletionProcessing}, s.system.dependents
+	res, d := Result{Done: true, Reason: reasonDeletionProcessing}, s.system.dependents
 	if s.Plan != nil {
 		d = s.system.dryRun
 	}
@@ -259,7 +259,7 @@ func (s *Set) purge(ctx context.Context, order int16) (Result, error) {
 	res, err := s.deleteItems(ctx, due, false, func(i Item, _ dependents.Result) {
 		s.Inventory.Items[indexes[i.Ref()]].Purged = true
 	})
-	res.Reason, res.After = ReasonProcessing, deletionDelay
+	res.Reason, res.After = reasonProcessing, deletionDelay
 	res.Message = "waiting for the objects that are purged: " + res.Message
 	return res, err
 }

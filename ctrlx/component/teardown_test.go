@@ -12,8 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/windlass-go/windlass/ctrlx/component"
 )
 
 // Redundant objects are deleted when the others are ready, in the order of their
@@ -71,7 +69,7 @@ func TestNeededInside(t *testing.T) {
 			res, err := w.pass()
 			must(t, err)
 			for _, text := range message {
-				if res.Done || res.Reason != component.ReasonProcessing || !strings.Contains(res.Message, text) {
+				if res.Done || res.Reason != "Processing" || !strings.Contains(res.Message, text) {
 					t.Fatalf("%+v does not have %q", res, text)
 				}
 			}
@@ -141,7 +139,7 @@ func TestDeleteAPIService(t *testing.T) {
 	w.delete()
 	gv := schema.GroupVersion{Group: group, Version: "v1"}
 	err = &discovery.ErrGroupDiscoveryFailed{Groups: map[schema.GroupVersion]error{gv: errors.New("no answer")}}
-	if res, err := w.pass(); err != nil || res.Reason != component.ReasonDeletionBlocked || !strings.Contains(res.Message, gv.String()) || !strings.Contains(res.Message, "or delete its APIService") {
+	if res, err := w.pass(); err != nil || res.Reason != "DeletionBlocked" || !strings.Contains(res.Message, gv.String()) || !strings.Contains(res.Message, "or delete its APIService") {
 		t.Errorf("the server does not answer: %+v, %v", res, err)
 	}
 	err = nil
@@ -192,7 +190,7 @@ func TestBlockedDelay(t *testing.T) {
 		w.shop.DeletionTimestamp = &metav1.Time{Time: time.Now().Add(-tc.age)}
 		res, err := w.process.Pass(t.Context(), w.shop)
 		must(t, err)
-		if res.Reason != component.ReasonDeletionBlocked || res.After < tc.want || res.After > tc.want+10*time.Second {
+		if res.Reason != "DeletionBlocked" || res.After < tc.want || res.After > tc.want+10*time.Second {
 			t.Errorf("%s: %s: got %+v, want %s", name, tc.reason, res, tc.want)
 		}
 	}

@@ -157,7 +157,7 @@ func differences(old, now *Shop) (all []string) {
 			return ""
 		}
 		by := ""
-		if c.Reason == component.ReasonDeletionBlocked {
+		if c.Reason == "DeletionBlocked" {
 			by = map[bool]string{true: " by finalizers", false: " by objects"}[strings.Contains(c.Message, "finalizers")]
 		}
 		return fmt.Sprintf("Ready=%s %s%s", c.Status, c.Reason, by)

@@ -36,7 +36,7 @@ func (s *Set) blocks(message string, awaited ...checks.Ref) Result {
 	if since := s.Component.GetDeletionTimestamp(); since != nil {
 		after = min(max(time.Since(since.Time), after), longestBlocked)
 	}
-	return s.waits(Result{Reason: ReasonDeletionBlocked, After: after, Message: message, WaitingFor: awaited})
+	return s.waits(Result{Reason: reasonDeletionBlocked, After: after, Message: message, WaitingFor: awaited})
 }
 
 // finalizers blocks a deletion while the component has finalizers of others.

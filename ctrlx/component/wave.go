@@ -229,7 +229,7 @@ func (y *system) write(ctx context.Context, w *Wave) (Result, error) {
 	}
 	w.proven()
 	failed := errors.Join(errs...) != nil
-	res := Result{Reason: ReasonProcessing}
+	res := Result{Reason: reasonProcessing}
 	var texts, problems []string
 	for i, r := range w.results {
 		ref := w.Objects[i].Ref

@@ -41,7 +41,7 @@ func TestWaves(t *testing.T) {
 	w.want(configMap("b", "1", "apply-order", "1"), configMap("a", "wait", "apply-order", "-1"))
 	res, err := w.pass()
 	must(t, err)
-	if want := "wave 1 of 2: 0 of 1 objects are ready: ConfigMap a: ReplicaFailure: exceeded quota"; res.Done || res.Message != want || res.Reason != component.ReasonProcessing {
+	if want := "wave 1 of 2: 0 of 1 objects are ready: ConfigMap a: ReplicaFailure: exceeded quota"; res.Done || res.Message != want || res.Reason != "Processing" {
 		t.Errorf("the first pass: %+v, want %s", res, want)
 	}
 	same(t, []checks.Ref{{Kind: "ConfigMap", Namespace: w.ns, Name: "a"}}, res.WaitingFor, "the awaited objects")
@@ -76,7 +76,7 @@ func TestPreflight(t *testing.T) {
 	if wait, ok := errors.AsType[*flow.WaitError](err); !ok || !cmp.Equal(wait.Refs, []checks.Ref{{Kind: "ConfigMap", Namespace: w.ns, Name: "theirs"}}) {
 		t.Errorf("the error awaits %+v", wait)
 	}
-	if e, ok := errors.AsType[ctrlx.RetriableError](err); !ok || e.Reason() != dependents.ReasonDependentNotOurs {
+	if e, ok := errors.AsType[ctrlx.RetriableError](err); !ok || e.Reason() != "DependentNotOurs" {
 		t.Errorf("the reason of the error is %q", e.Reason())
 	}
 	same(t, []string{"a=1", "theirs=1"}, w.names(), "the objects")
@@ -304,7 +304,7 @@ func TestNotOursWithoutPreflight(t *testing.T) {
 	w.settle()
 	w.steal("a")
 	_, err := w.pass()
-	if e, ok := errors.AsType[ctrlx.RetriableError](err); !ok || e.Reason() != dependents.ReasonDependentNotOurs {
+	if e, ok := errors.AsType[ctrlx.RetriableError](err); !ok || e.Reason() != "DependentNotOurs" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -42,7 +42,7 @@ func (t *takings) add(r *Request, now time.Time) {
 // [AdoptionAlways] an owner takes an object from another one once within the
 // reapply interval. Without this limit, two such owners would take it from each
 // other without end, because each write causes a pass of the other owner.
-func adopt(clock clock.PassiveClock) Middleware {
+func adopt(clock clock.PassiveClock) middleware {
 	taken := takings{at: map[taking]time.Time{}}
 	return func(next Handler) Handler {
 		return func(ctx context.Context, r *Request) (Result, error) {

@@ -116,7 +116,7 @@ func (r *Request) removeToCreate(ctx context.Context) (Result, error) {
 // update returns the link of an update policy. The policy says only whose fields
 // this name takes over before the apply, so that the apply removes those that the
 // manifest lacks.
-func update(policy UpdatePolicy, takes func(manager string) bool) Middleware {
+func update(policy UpdatePolicy, takes func(manager string) bool) middleware {
 	return func(next Handler) Handler {
 		return func(ctx context.Context, r *Request) (Result, error) {
 			if r.Live == nil || r.Policies.Update != policy {

@@ -122,16 +122,6 @@ func TestInSyncCost(t *testing.T) {
 	}
 }
 
-// TestInSyncRatio compares the times of the same passes.
-func TestInSyncRatio(t *testing.T) {
-	ratio.InVerify(t)
-	s := newShop(t, 500)
-	s.pass(t)
-	if got := ratio.Of(func() { s.pass(t) }, func() { s.byHand(t) }, ratio.Options{Samples: 10}); got > 1.5 {
-		t.Errorf("a pass takes %.2f times as long as by hand", got)
-	}
-}
-
 // BenchmarkInSync compares a pass over 500 objects in sync with code by hand that
 // reads each object and makes a digest of its manifest: with the fake client, and
 // with a cache that only copies.

@@ -41,7 +41,7 @@ func remove(ctx context.Context, r *Request) (Result, error) {
 
 // orphan keeps an object if its delete policy says so. If drop is set, it
 // removes the marks of the owner.
-func orphan(drop bool) Middleware {
+func orphan(drop bool) middleware {
 	return func(next Handler) Handler {
 		return func(ctx context.Context, r *Request) (Result, error) {
 			kept := r.Policies.Delete == DeleteOrphan ||

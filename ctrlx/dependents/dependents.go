@@ -74,7 +74,7 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 		panic(fmt.Sprintf("dependents: New: %s: the cluster is nil: give the manager", name))
 	}
 	o := options{
-		clock: clock.RealClock{}, manager: name, prefixes: []string{"kubectl"}, ownerDigest: changeOf,
+		clock: clock.RealClock{}, manager: name, prefixes: []string{"kubectl"},
 		ofOwner: func(client.Object) Policies { return Policies{} },
 	}
 	for _, opt := range opts {
@@ -274,9 +274,9 @@ func (d *Dependents) handler(a action) Handler {
 // Reasons of the condition Ready, for errors of [Dependents.Apply] and its
 // siblings.
 const (
-	ReasonDependentInvalid   = "DependentInvalid"
-	ReasonDependentNotOurs   = "DependentNotOurs"
-	ReasonDependentContested = "DependentContested"
+	reasonInvalid   = "DependentInvalid"
+	reasonNotOurs   = "DependentNotOurs"
+	reasonContested = "DependentContested"
 )
 
 // The times after which a pass reads dependents again, if no event comes
@@ -297,7 +297,7 @@ func (d *Dependents) each(
 ) (flow.Progress, error) {
 	requests, err := d.requests(ctx, a, owner, objects)
 	if errors.Is(err, ErrInvalid) {
-		return flow.Progress{}, ctrlx.NewRetriableError(err, nil).WithReason(ReasonDependentInvalid)
+		return flow.Progress{}, ctrlx.NewRetriableError(err, nil).WithReason(reasonInvalid)
 	}
 	if err != nil {
 		return flow.Progress{}, err

@@ -14,7 +14,7 @@ import (
 // that changes or removes it. No value is compared, so the forms and the defaults
 // of the API server do not matter. The marks of a digest count, too, unless it is
 // empty. An object without managed fields has no drift.
-func (r *Request) drift(obj client.Object, digest string) (fields []Field, err error) {
+func (r *Request) drift(obj client.Object, digest string) (fields []string, err error) {
 	if len(obj.GetManagedFields()) == 0 {
 		return nil, nil
 	}
@@ -38,7 +38,11 @@ func (r *Request) drift(obj client.Object, digest string) (fields []Field, err e
 	maps.DeleteFunc(metadata, func(key string, _ any) bool { return !slices.Contains(counts, key) })
 	content["metadata"] = metadata
 	for _, path := range m.lacks(content, m.applied, m.all, nil) {
-		fields = append(fields, Field{Path: textOf(path), Manager: m.of(path)})
+		if manager := m.of(path); manager != "" {
+			fields = append(fields, textOf(path)+" is managed by "+manager)
+		} else {
+			fields = append(fields, textOf(path)+" is missing")
+		}
 	}
 	return fields, nil
 }

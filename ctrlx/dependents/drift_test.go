@@ -131,7 +131,7 @@ func TestFieldDrift(t *testing.T) {
 				must(t, err)
 				var got []string
 				for _, f := range res.Fields {
-					got = append(got, f.String())
+					got = append(got, f)
 				}
 				same(t, tc.want, strings.Join(got, ", "), "%s", tc.reason)
 			})

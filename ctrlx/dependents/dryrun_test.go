@@ -77,7 +77,8 @@ func TestDryRun(t *testing.T) {
 				must(t, err)
 				var paths []string
 				for _, f := range res.Fields {
-					paths = append(paths, f.Path)
+					path, _, _ := strings.Cut(f, " is ")
+					paths = append(paths, path)
 				}
 				got := res.Outcome.String() + " [" + strings.Join(paths, " ") + "] " + res.Message
 				if res.Pending != nil {

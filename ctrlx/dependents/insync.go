@@ -17,7 +17,7 @@ func (r *Request) manifestDigest() string {
 	case ReconcileOnce:
 		return once
 	case ReconcileOnObjectOrComponentChange:
-		return r.contents + "@" + r.Owner.Digest
+		return r.contents + "@" + r.Owner.digest
 	}
 	return r.contents
 }
@@ -40,8 +40,8 @@ func (r *Request) due(now, written time.Time) bool {
 // the write of [Result.Pending] have it.
 type verdict struct {
 	digest    string    // of the mark that the write sets
-	fields    []Field   // those of [Result.Fields]
-	corrected []Field   // the part of fields that is no new manifest
+	fields    []string  // those of [Result.Fields]
+	corrected []string  // the part of fields that is no new manifest
 	replaced  string    // the resource version that the write replaces; empty: none
 	lost      bool      // under Recreate, the object lost its digest, so perhaps it has the manifest
 	at        time.Time // when it was made
@@ -57,7 +57,7 @@ type verdict struct {
 // knows that the object has the manifest. An object that has only lost its
 // digest is not overwritten under Once. Under Recreate it is not deleted, unless
 // the process knows that the manifest is new.
-func inSync(clock clock.PassiveClock) Middleware {
+func inSync(clock clock.PassiveClock) middleware {
 	m := newMemory()
 	return func(next Handler) Handler {
 		return func(ctx context.Context, r *Request) (Result, error) {

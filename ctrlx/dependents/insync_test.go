@@ -181,7 +181,7 @@ func TestDrift(t *testing.T) {
 				res := w.apply(d)
 				var got []string
 				for _, f := range res.Fields {
-					got = append(got, f.String())
+					got = append(got, f)
 				}
 				outcome := dependents.Updated
 				if tc.want == "" {

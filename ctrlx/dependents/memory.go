@@ -2,6 +2,7 @@ package dependents
 
 import (
 	"crypto/sha256"
+	"strings"
 	"sync"
 	"time"
 
@@ -62,7 +63,7 @@ func (m *memory) seen(uid types.UID) remembered {
 // was corrected within the interval; otherwise zero. In the version that the
 // last write replaced, no field is contested: the write will be a conflict.
 func (m *memory) contested(
-	uid types.UID, version string, fields []Field, now time.Time, interval time.Duration,
+	uid types.UID, version string, fields []string, now time.Time, interval time.Duration,
 ) (wait time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,7 +72,7 @@ func (m *memory) contested(
 		return 0
 	}
 	for _, d := range fields {
-		left := r.corrected[d.Path].Add(interval).Sub(now)
+		left := r.corrected[pathOf(d)].Add(interval).Sub(now)
 		if left <= 0 {
 			return 0
 		}
@@ -84,14 +85,20 @@ func (m *memory) contested(
 
 // wrote records a write of a manifest: the version that it made, the one that it
 // replaced, and the fields that it corrected.
-func (m *memory) wrote(uid types.UID, version, replaced, digest string, corrected []Field, now time.Time) {
+func (m *memory) wrote(uid types.UID, version, replaced, digest string, corrected []string, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.get(uid)
 	r.version, r.replaced, r.digest, r.written = version, replaced, digest, now
 	for _, f := range corrected {
-		r.corrected[f.Path] = now
+		r.corrected[pathOf(f)] = now
 	}
+}
+
+// pathOf returns the path of a field of [Result.Fields].
+func pathOf(field string) string {
+	path, _, _ := strings.Cut(field, " is ")
+	return path
 }
 
 // fingerprint identifies a manifest as the caller gave it.

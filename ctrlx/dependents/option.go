@@ -25,7 +25,6 @@ type options struct {
 	readiness   ready.Func // of all kinds but those of readinessOf; nil: the rule of kstatus
 	readinessOf map[schema.GroupKind]ready.Func
 	prefixes    []string
-	ownerDigest func(client.Object) string
 	dropMarks   bool
 	observer    chain.Observer // nil: none
 	applyEdits  []func(Chain) (Chain, error)
@@ -98,16 +97,6 @@ func WithOverridden(prefixes ...string) Option {
 		}
 	}
 	return func(o *options) { o.prefixes = prefixes }
-}
-
-// WithOwnerDigest sets the function that returns a digest of the owner for
-// [ReconcileOnObjectOrComponentChange]. Without the option, the generation and
-// the annotations count. Use it to add inputs such as references.
-func WithOwnerDigest(of func(owner client.Object) string) Option {
-	if of == nil {
-		panic("dependents: WithOwnerDigest: the function is nil")
-	}
-	return func(o *options) { o.ownerDigest = of }
 }
 
 // WithCluster names the cluster of the owners, for example by the UID of its

@@ -25,18 +25,16 @@ import (
 type Owner struct {
 	Ref checks.Ref
 	UID types.UID
-	// ID identifies the owner in the marks of its dependents: the text of Ref,
-	// after the cluster of [WithCluster]. An owner that is created again under
-	// its name has the same ID.
-	ID string
-	// Digest changes when the owner changes. It matters for
-	// [ReconcileOnObjectOrComponentChange] only.
-	Digest string
 	// Policies are those of the options, for objects without annotations. No field
 	// but StatusHint is empty.
 	Policies Policies
 
-	mark string // the hash of ID
+	// id identifies the owner in the marks of its dependents: the text of Ref, after
+	// the cluster of [WithCluster]. An owner that is created again under its name has
+	// the same id.
+	id     string
+	mark   string // the hash of id
+	digest string // changes when the owner changes
 }
 
 // The marks of a dependent, after the name of the Dependents and a slash.
@@ -67,8 +65,8 @@ func (d *Dependents) OwnerOf(obj client.Object) (Owner, error) {
 	}
 	ref := checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
 	o := Owner{Ref: ref, UID: obj.GetUID()}
-	o.ID, o.Digest = d.id(o.Ref), d.ownerDigest(obj)
-	o.mark = hash(o.ID)
+	o.id, o.digest = d.id(o.Ref), changeOf(obj)
+	o.mark = hash(o.id)
 	var problems []string
 	if o.Policies, problems = d.ofOwner(obj).or(d.policies).over(d.name, nil, d.policies.Update); len(problems) > 0 {
 		return Owner{}, fmt.Errorf("%w: the policies of the owner %s: %s", ErrInvalid, ref, strings.Join(problems, "; "))
@@ -128,7 +126,8 @@ func digestOf(value any) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// changeOf is the default of [WithOwnerDigest].
+// changeOf returns a digest of the parts of an owner that people change: the generation and
+// the annotations.
 func changeOf(owner client.Object) string {
 	annotations := owner.GetAnnotations()
 	if len(annotations) == 0 {
@@ -267,7 +266,7 @@ func (r *Request) marked() (*unstructured.Unstructured, error) {
 	}
 	key := r.of.name + "/"
 	labels[key+markOwner] = r.Owner.mark
-	annotations[key+markOwner] = r.Owner.ID
+	annotations[key+markOwner] = r.Owner.id
 	annotations[key+markDigest] = ""
 	if r.verdict != nil {
 		annotations[key+markDigest] = r.verdict.digest

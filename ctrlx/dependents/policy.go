@@ -54,8 +54,8 @@ const (
 	ReconcileOnce                      ReconcilePolicy = "Once"                      // the object does not exist
 )
 
-// DefaultReapplyInterval is the default of [Policies.ReapplyInterval].
-const DefaultReapplyInterval = time.Hour
+// defaultReapply is the default of [Policies.ReapplyInterval].
+const defaultReapply = time.Hour
 
 // Policies says how one object is applied and deleted. An empty field means the
 // default.
@@ -66,7 +66,7 @@ type Policies struct {
 	Reconcile ReconcilePolicy
 	// ReapplyInterval is the longest time between two writes of an object. It
 	// covers changes that no watch shows. Zero and negative mean
-	// [DefaultReapplyInterval]. Less than a second is invalid.
+	// [defaultReapply]. Less than a second is invalid.
 	ReapplyInterval time.Duration
 	// StatusHint says how the controller of the object reports, as in
 	// "has-observed-generation,has-ready-condition,conditions=A;B". An object
@@ -147,7 +147,7 @@ func (p Policies) over(
 		}
 	}
 	if p.ReapplyInterval <= 0 {
-		p.ReapplyInterval = DefaultReapplyInterval
+		p.ReapplyInterval = defaultReapply
 	}
 	return p, problems
 }

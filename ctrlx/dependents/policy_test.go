@@ -132,7 +132,7 @@ func TestTakenAgain(t *testing.T) {
 			}
 			same(t, want, got, "it differs")
 			_, err := w.Apply(t.Context(), b, configMap([]string{"adoption-policy", "Always", "update-policy", update}, []string{"k", "other"}))
-			if got, ok := errors.AsType[ctrlx.RetriableError](err); !ok || got.Reason() != dependents.ReasonDependentContested {
+			if got, ok := errors.AsType[ctrlx.RetriableError](err); !ok || got.Reason() != "DependentContested" {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -736,7 +736,7 @@ func TestOwnerPolicies(t *testing.T) {
 	}))
 	for update, want := range map[string]dependents.UpdatePolicy{"": dependents.UpdateRecreate, "ssa-merge": dependents.UpdateSsaMerge} {
 		w.owner.Annotations = map[string]string{"update": update}
-		if w.settle(configMap(nil, nil)); got.Update != want || got.Adoption != dependents.AdoptionNever || got.ReapplyInterval != dependents.DefaultReapplyInterval {
+		if w.settle(configMap(nil, nil)); got.Update != want || got.Adoption != dependents.AdoptionNever || got.ReapplyInterval != time.Hour {
 			t.Errorf("got %+v, want %s", got, want)
 		}
 	}

@@ -34,23 +34,6 @@ func TestStatusOfManifest(t *testing.T) {
 	}
 }
 
-// The function of WithOwnerDigest says when the owner has changed.
-func TestOwnerDigest(t *testing.T) {
-	t.Parallel()
-	digest := "1"
-	w := newWorld(t, dependents.WithOwnerDigest(func(client.Object) string { return digest }))
-	cm := configMap([]string{"reconcile-policy", "OnObjectOrComponentChange"}, []string{"k", "1"})
-	w.settle(cm)
-	w.owner.Generation++
-	if res := w.apply(cm); res.Outcome != dependents.InSync {
-		t.Errorf("got %s", res.Outcome)
-	}
-	digest = "2"
-	if res := w.apply(cm); res.Outcome != dependents.Updated {
-		t.Errorf("got %s", res.Outcome)
-	}
-}
-
 // A finalizer of the manifest that another writer removes is added again. Those of others stay.
 func TestFinalizerDrift(t *testing.T) {
 	t.Parallel()

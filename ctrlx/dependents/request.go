@@ -65,8 +65,8 @@ type Request struct {
 // Handler applies or deletes one object.
 type Handler = chain.Handler[*Request, Result]
 
-// Middleware is a link of a chain around a [Handler].
-type Middleware = chain.Middleware[*Request, Result]
+// middleware is a link of a chain around a [Handler].
+type middleware = chain.Middleware[*Request, Result]
 
 // Chain is a chain of links around a [Handler].
 type Chain = chain.Chain[*Request, Result]

@@ -41,22 +41,6 @@ func (o Outcome) String() string {
 	return outcomes[o]
 }
 
-// Field is a field of the manifest that this name does not own in the cluster:
-// another field manager changed or removed it, or no write of this name had it.
-type Field struct {
-	Path    string // as in spec.template.spec.containers[name="web"].image
-	Manager string // the field manager that owns it; empty: none, because the object lacks the field
-}
-
-// String returns the field and its manager, as in "spec.replicas is managed by
-// kube-controller-manager".
-func (f Field) String() string {
-	if f.Manager == "" {
-		return f.Path + " is missing"
-	}
-	return f.Path + " is managed by " + f.Manager
-}
-
 // Result is the result of a pass over one object. Do not compare Results with
 // ==.
 type Result struct {
@@ -66,9 +50,10 @@ type Result struct {
 	// it.
 	Object client.Object
 	// Fields are the fields of the manifest that this name did not own before the
-	// pass. After Created it is empty. After Updated they are the fields that the
-	// write corrected or added.
-	Fields []Field
+	// pass, as in "spec.replicas is managed by kubectl-edit", or "data.k is missing".
+	// After Created it is empty. After Updated they are the fields that the write
+	// corrected or added.
+	Fields []string
 	// Removed are the paths of the fields that the write removes in a request of its
 	// own: this name takes them over from another field manager, as under Replace, or
 	// the API server refuses them next to the manifest. Only a dry-run has them.
@@ -115,13 +100,13 @@ func (r Result) IsSettled() bool {
 
 // Refusal returns an error if only a change of the object, or of another
 // writer, resolves the result: the object is not ours, or it is contested. Otherwise it returns nil. The error is a
-// [ctrlx.RetriableError] with the reason [ReasonDependentNotOurs] or
-// [ReasonDependentContested]. ref names the object.
+// [ctrlx.RetriableError] with the reason [reasonNotOurs] or
+// [reasonContested]. ref names the object.
 func (r Result) Refusal(ref checks.Ref) error {
-	reason := ReasonDependentContested
+	reason := reasonContested
 	switch {
 	case r.Outcome == NotOurs:
-		reason = ReasonDependentNotOurs
+		reason = reasonNotOurs
 	case !r.Contested:
 		return nil
 	}
@@ -155,14 +140,14 @@ const (
 )
 
 // listed returns fields as a text.
-func listed(fields []Field) string {
+func listed(fields []string) string {
 	var texts []string
 	for i, f := range fields {
 		if i == mostListed {
 			texts = append(texts, fmt.Sprintf("%d more", len(fields)-i))
 			break
 		}
-		texts = append(texts, f.String())
+		texts = append(texts, f)
 	}
 	return strings.Join(texts, ", ")
 }

@@ -275,7 +275,7 @@ func TestInvalid(t *testing.T) {
 				if err == nil || !errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "847261") || len(w.writes()) > 0 {
 					t.Errorf("%s: %s: got %v, want %q", tc.reason, verb, err, want)
 				}
-				if e, ok := errors.AsType[ctrlx.RetriableError](err); !ok || e.Reason() != dependents.ReasonDependentInvalid {
+				if e, ok := errors.AsType[ctrlx.RetriableError](err); !ok || e.Reason() != "DependentInvalid" {
 					t.Errorf("%s: %s: the reason is %q", tc.reason, verb, e.Reason())
 				}
 			}
@@ -412,7 +412,7 @@ func TestProgress(t *testing.T) {
 	e, _ := errors.AsType[ctrlx.RetriableError](err)
 	wait, _ := errors.AsType[*flow.WaitError](err)
 	want := []checks.Ref{{Kind: "ConfigMap", Namespace: w.ns, Name: "a"}, waitsFor}
-	if e.Reason() != dependents.ReasonDependentNotOurs || wait == nil || !cmp.Equal(wait.Refs, want) {
+	if e.Reason() != "DependentNotOurs" || wait == nil || !cmp.Equal(wait.Refs, want) {
 		t.Errorf("an object of another owner is an error that awaits it: %v", err)
 	}
 	if got := w.writes(); !cmp.Equal(got, []string{"write Deployment web"}) {
@@ -553,7 +553,6 @@ func TestSetUp(t *testing.T) {
 		}, "WithApplyChain: the link DryRun is missing"},
 		"NilEdit": {"nil", func() { dependents.WithApplyChain(nil) }, "WithApplyChain: the function is nil"},
 		"Ready":   {"nil", func() { dependents.WithReadiness(nil) }, "WithReadiness: the function is nil"},
-		"Digest":  {"nil", func() { dependents.WithOwnerDigest(nil) }, "WithOwnerDigest: the function is nil"},
 		"Prefix":  {"an empty prefix matches all managers", func() { dependents.WithOverridden("a", "") }, "WithOverridden: a prefix is empty"},
 		"Where":   {"an empty name", func() { dependents.WithCluster("") }, "WithCluster: the name is empty"},
 		"Owner":   {"nil", func() { dependents.WithOwnerPolicies(nil) }, "WithOwnerPolicies: the function is nil"},

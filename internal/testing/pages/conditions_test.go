@@ -33,8 +33,8 @@ func TestConditions(t *testing.T) {
 		"Flow":                         {"the constants Reason... of flow", constants(t, "flow", "Reason")},
 		"Errors without a code":        {"the names of the general rules of classify", literals(t, "classify/default.go", "Name")},
 		"controller-runtime":           {"the constants Reason... of ctrlx, ctrlx/existing and ctrlx/inuse", slices.Concat(constants(t, "ctrlx", "Reason"), constants(t, "ctrlx/existing", "Reason"), constants(t, "ctrlx/inuse", "Reason"))},
-		"Dependents":                   {"the constants Reason... of ctrlx/dependents", constants(t, "ctrlx/dependents", "Reason")},
-		"Components":                   {"the constants Reason... of ctrlx/component", constants(t, "ctrlx/component", "Reason")},
+		"Dependents":                   {"the constants reason... of ctrlx/dependents", constants(t, "ctrlx/dependents", "reason")},
+		"Components":                   {"the constants reason... of ctrlx/component", constants(t, "ctrlx/component", "reason")},
 		"Errors of the Kubernetes API": {"the codes of ctrlx.ErrorCodes", kubernetesCodes(t)},
 	}
 	for title, tc := range cases {
