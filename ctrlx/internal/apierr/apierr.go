@@ -242,3 +242,13 @@ func Is[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok
 }
+
+// IgnoreGone drops the error that an object does not exist any more, because there is
+// nothing to write then. It keeps the error of a kind that is not served now, which
+// has the same code: the object may exist.
+func IgnoreGone(err error) error {
+	if Reader.NotFound(err) {
+		return nil
+	}
+	return err
+}

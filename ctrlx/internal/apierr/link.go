@@ -133,13 +133,3 @@ func timedOut(ctx context.Context, f *classify.Failure) bool {
 
 // Quiet reports whether an outcome makes no event: the object was read before its last change, and is read again.
 func Quiet(out flow.Outcome) bool { return out.Rule() == RuleConflict }
-
-// IgnoreGone drops the error that an object does not exist any more, because there is
-// nothing to write then. It keeps the error of a kind that is not served now, which
-// has the same code: the object may exist.
-func IgnoreGone(err error) error {
-	if Reader.NotFound(err) {
-		return nil
-	}
-	return err
-}
