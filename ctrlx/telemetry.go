@@ -81,7 +81,8 @@ func (r *core) wasReady(p *pass) bool {
 // condition Ready. After 100 reasons of a gauge and a reconciler, [otelx.OtherReason]
 // replaces each new reason, because a service can send any code. A resource that
 // exceeded its time-out ([TimeoutConfiguration]) is failed. A final outcome does
-// not count, because no pass finds it after a restart.
+// not count, because no pass finds it after a restart. A reason without resources has
+// no series.
 const (
 	MetricBlocked = gauges.Blocked
 	MetricFailed  = gauges.Failed
@@ -93,8 +94,8 @@ const MetricOrphaned = gauges.Orphaned
 
 // MetricOldest is a gauge with the time since which the oldest resource is blocked
 // or failed for a reason, in seconds since 1970, by reconciler, state ("blocked"
-// or "failed") and reason. It has no series for a reason without resources. The
-// reasons are the ones of [MetricBlocked] and [MetricFailed].
+// or "failed") and reason. The reasons are the ones of
+// [MetricBlocked] and [MetricFailed].
 //
 //	time() - windlass_oldest_unready_timestamp_seconds > 1800
 const MetricOldest = gauges.Oldest

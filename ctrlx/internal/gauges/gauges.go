@@ -3,7 +3,6 @@ package gauges
 
 import (
 	"errors"
-	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,22 +25,12 @@ const (
 	Oldest   = "windlass_oldest_unready_timestamp_seconds"
 )
 
-var blockedGauge = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-	Name: Blocked,
-	Help: "Resources that are blocked now, by reconciler and reason.",
-}, []string{"reconciler", "reason"})
-
-var failedGauge = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-	Name: Failed,
-	Help: "Resources that are failed now, by reconciler and reason.",
-}, []string{"reconciler", "reason"})
-
 var orphaned = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Name: Orphaned,
 	Help: "Cloud resources without an object that could not be deleted, by reconciler.",
 }, []string{"reconciler"})
 
-func init() { metrics.Registry.MustRegister(blockedGauge, failedGauge, orphaned) }
+func init() { metrics.Registry.MustRegister(orphaned, unready) }
 
 // The counters of controller-runtime. Its controller increments them only if
 // Reconcile returns an error. Then it also ignores the delay of the flow, and
@@ -84,27 +73,31 @@ func controllerCounter(name, help string, labels ...string) *prometheus.CounterV
 	return c
 }
 
-var oldestDesc = prometheus.NewDesc(Oldest,
-	"Time since which the oldest resource is blocked or failed, in seconds since 1970, by reconciler, state and reason.",
-	[]string{"reconciler", "state", "reason"}, nil)
+// The states of resources, as [Oldest] shows them.
+const blocked, failed = "blocked", "failed"
+
+var (
+	counts = map[string]*prometheus.Desc{
+		blocked: prometheus.NewDesc(Blocked, "Resources that are blocked now, by reconciler and reason.", []string{"reconciler", "reason"}, nil),
+		failed:  prometheus.NewDesc(Failed, "Resources that are failed now, by reconciler and reason.", []string{"reconciler", "reason"}, nil),
+	}
+	oldest = prometheus.NewDesc(Oldest, "Time since which the oldest resource is blocked or failed, in seconds since 1970, by reconciler, state and reason.",
+		[]string{"reconciler", "state", "reason"}, nil)
+)
 
 // Counted is the memory of a reconciler whose verdicts the gauges count. Several
 // goroutines may use it at once.
 type Counted struct {
 	memory.Store
 	Name    string // of the reconciler
-	labels  sync.Mutex
-	reasons map[label]bool
 	stopped atomic.Bool
+	reasons map[label]bool // the ones that have a series; only the collector uses it
 }
 
-// label is the label of a reason in one of the gauges.
-type label struct {
-	gauge  *prometheus.GaugeVec
-	reason string
-}
+// label is a reason in a state.
+type label struct{ state, reason string }
 
-// maxReasons is the maximum number of reasons of a gauge and a reconciler, as in
+// maxReasons is the maximum number of reasons of a state and a reconciler, as in
 // package otelx.
 const maxReasons = 100
 
@@ -115,96 +108,70 @@ func (c *Counted) Decided(name types.NamespacedName, now memory.Verdict, timedOu
 	if e := c.Get(name); e.Verdict == now && e.TimedOut == timedOut && e.Silent == silent { // in most passes
 		return e
 	}
-	same := true
-	before = c.Change(name, func(e *memory.Entry) {
+	unready.add(c)
+	return c.Change(name, func(e *memory.Entry) {
 		e.Silent = silent
-		if same = c.stopped.Load() || e.Verdict == now && e.TimedOut == timedOut; !same {
+		if e.Verdict != now || e.TimedOut != timedOut {
 			e.Verdict, e.TimedOut, e.Since, e.Again = now, timedOut, at.Unix(), 0
 		}
 	})
-	if !same {
-		oldestGauge.add(c)
-		c.count(before, -1)
-		c.count(memory.Entry{Verdict: now, TimedOut: timedOut}, 1)
-	}
-	return before
 }
 
-// Forget drops an object that is gone.
-func (c *Counted) Forget(name types.NamespacedName) {
-	c.Decided(name, memory.Verdict{}, false, false, time.Time{})
-	c.Store.Forget(name)
-}
-
-// count adds n to the gauge of an entry.
-func (c *Counted) count(e memory.Entry, n float64) {
-	if l, counts := labelOf(e); counts {
-		l.gauge.WithLabelValues(c.Name, c.bounded(l)).Add(n)
-	}
-}
-
-// labelOf returns the gauge and the reason of an entry. counts is false if no
-// gauge counts it.
-func labelOf(e memory.Entry) (l label, counts bool) {
+// labelOf returns the state and the reason of an entry. ok is false if no gauge
+// counts it.
+func labelOf(e memory.Entry) (l label, ok bool) {
 	switch {
 	case e.TimedOut:
-		return label{failedGauge, "Timeout"}, true
+		return label{failed, "Timeout"}, true
 	case e.Verdict.State == flow.StateBlocked:
-		return label{blockedGauge, e.Verdict.Reason}, true
+		return label{blocked, e.Verdict.Reason}, true
 	case e.Verdict.State == flow.StateFailed:
-		return label{failedGauge, e.Verdict.Reason}, true
+		return label{failed, e.Verdict.Reason}, true
 	}
 	return label{}, false
 }
 
-// bounded returns the reason of a label, or [otelx.OtherReason] if the gauge has
-// too many reasons. It returns the same reason for a label each time, because
-// reasons are only added.
-func (c *Counted) bounded(l label) string {
-	c.labels.Lock()
-	defer c.labels.Unlock()
+// bounded returns the label, or that of [otelx.OtherReason] if the state has too many
+// reasons. It returns the same label each time, because reasons are only added.
+func (c *Counted) bounded(l label) label {
 	if c.reasons[l] {
-		return l.reason
+		return l
 	}
 	n := 0
 	for known := range c.reasons {
-		if known.gauge == l.gauge {
+		if known.state == l.state {
 			n++
 		}
 	}
 	if n >= maxReasons {
-		return otelx.OtherReason
+		return label{l.state, otelx.OtherReason}
 	}
 	if c.reasons == nil {
 		c.reasons = map[label]bool{}
 	}
 	c.reasons[l] = true
-	return l.reason
+	return l
 }
 
 // Stop removes all objects from the gauges for good. A manager that has stopped
 // knows nothing of them.
 func (c *Counted) Stop() {
 	c.stopped.Store(true)
-	for _, at := range c.All() { // later changes see that it has stopped
-		c.Change(at.NamespacedName, func(e *memory.Entry) { e.Verdict, e.TimedOut = memory.Verdict{}, false })
-		c.count(at.Entry, -1)
-	}
-	oldestGauge.remove(c)
+	unready.mu.Lock()
+	defer unready.mu.Unlock()
+	delete(unready.of, c)
 }
 
-// oldest collects [Oldest] from the memories of all reconcilers when the
-// metrics are read, so that passes do no work for it.
-type oldest struct {
+// collector counts the objects in the memories of all reconcilers when the metrics are
+// read, so that passes do no work for it.
+type collector struct {
 	mu sync.Mutex
 	of map[*Counted]bool
 }
 
-var oldestGauge = &oldest{of: map[*Counted]bool{}}
+var unready = &collector{of: map[*Counted]bool{}}
 
-func init() { metrics.Registry.MustRegister(oldestGauge) }
-
-func (o *oldest) add(c *Counted) {
+func (o *collector) add(c *Counted) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !c.stopped.Load() {
@@ -212,38 +179,39 @@ func (o *oldest) add(c *Counted) {
 	}
 }
 
-func (o *oldest) remove(c *Counted) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	delete(o.of, c)
+// Describe implements prometheus.Collector.
+func (o *collector) Describe(ch chan<- *prometheus.Desc) {
+	ch <- counts[blocked]
+	ch <- counts[failed]
+	ch <- oldest
 }
 
-// Describe implements prometheus.Collector.
-func (o *oldest) Describe(ch chan<- *prometheus.Desc) { ch <- oldestDesc }
-
 // Collect implements prometheus.Collector.
-func (o *oldest) Collect(ch chan<- prometheus.Metric) {
-	type series struct{ reconciler, state, reason string }
-	first := map[series]int64{} // two managers may have reconcilers of one name
+func (o *collector) Collect(ch chan<- prometheus.Metric) {
+	type series struct {
+		reconciler string
+		label
+	}
+	type found struct{ n, since int64 }
+	all := map[series]found{} // two managers may have reconcilers of one name
 	o.mu.Lock()
-	all := maps.Clone(o.of)
-	o.mu.Unlock()
-	for c := range all {
+	defer o.mu.Unlock()
+	for c := range o.of {
 		for _, at := range c.All() {
-			l, counts := labelOf(at.Entry)
-			if !counts {
+			l, ok := labelOf(at.Entry)
+			if !ok {
 				continue
 			}
-			s := series{c.Name, "failed", c.bounded(l)}
-			if l.gauge == blockedGauge {
-				s.state = "blocked"
+			s := series{c.Name, c.bounded(l)}
+			f, ok := all[s]
+			if f.n++; !ok || at.Since < f.since {
+				f.since = at.Since
 			}
-			if since, ok := first[s]; !ok || at.Since < since {
-				first[s] = at.Since
-			}
+			all[s] = f
 		}
 	}
-	for s, since := range first {
-		ch <- prometheus.MustNewConstMetric(oldestDesc, prometheus.GaugeValue, float64(since), s.reconciler, s.state, s.reason)
+	for s, f := range all {
+		ch <- prometheus.MustNewConstMetric(counts[s.state], prometheus.GaugeValue, float64(f.n), s.reconciler, s.reason)
+		ch <- prometheus.MustNewConstMetric(oldest, prometheus.GaugeValue, float64(f.since), s.reconciler, s.state, s.reason)
 	}
 }

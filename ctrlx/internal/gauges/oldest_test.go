@@ -51,7 +51,7 @@ func TestOldest(t *testing.T) {
 			t.Errorf("%s: -want, +got:\n%s", s.reason, diff)
 		}
 	}
-	if oldestGauge.of[&v] {
+	if unready.of[&v] {
 		t.Error("a manager that has stopped stays in memory")
 	}
 }
