@@ -2,6 +2,7 @@ package ctrlx
 
 import (
 	"context"
+	"maps"
 	"regexp"
 	"sync"
 	"time"
@@ -16,8 +17,8 @@ import (
 )
 
 const (
-	// maxPokes is the maximum number of objects that wait for the pass of a
-	// Poke. An entry needs about 150 bytes.
+	// maxPokes is the maximum number of objects that were poked in the last second.
+	// An entry needs about 150 bytes.
 	maxPokes = 10_000
 	// pokeInterval is the shortest time between two passes over an object that
 	// pokes cause. It is the least delay of [flow.NewBackoff].
@@ -47,128 +48,80 @@ const (
 //     or becomes the leader. If there are more names, the first pass over each
 //     object is a whole one then. So no event is lost while a process starts.
 //   - The manager has stopped.
-//   - 10,000 objects wait for the pass of their Poke.
+//   - 10,000 objects were poked in the last second.
 //
 // Poke never blocks. Several goroutines may call it at any time, also before
 // [Reconciler.SetupWithManager].
 func (r *Reconciler[T]) Poke(name types.NamespacedName) (accepted bool) {
-	return r.pokes.add(name, r.now())
+	p := &r.pokes
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running != nil && p.running.Err() != nil {
+		return false
+	}
+	delay, ok := p.delay(name, time.Now())
+	switch {
+	case p.running == nil:
+		p.many = p.many || !ok
+		return false
+	case ok && delay >= 0:
+		r.caused(name)
+		p.queue.AddAfter(reconcile.Request{NamespacedName: name}, delay)
+	}
+	return ok
 }
 
-// pokes holds the poked objects. The zero pokes is that of a reconciler that has
-// not started.
+// pokes bounds the pokes. The zero pokes is that of a reconciler that does not run.
 type pokes struct {
 	mu      sync.Mutex
-	of      map[types.NamespacedName]poked
-	many    bool                                      // a name was dropped before the start
-	enqueue func(types.NamespacedName, time.Duration) // nil: not running
-	running context.Context                           // ends when the manager stops; nil: not started
-	stopped bool
-	swept   time.Time
+	running context.Context // ends when the manager stops; nil: not running
+	queue   queue
+	due     map[types.NamespacedName]time.Time // of the pass of the last poke
+	many    bool                               // a name was dropped before the start
 }
 
-// poked is the state of an object.
-type poked struct {
-	waits bool      // for a pass
-	began time.Time // the pass of the last poke; zero: none
-}
-
-// add notes a poke. accepted is the result of Poke.
-func (p *pokes) add(name types.NamespacedName, now time.Time) (accepted bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	at, known := p.of[name]
-	switch {
-	case p.stopped || p.running != nil && p.running.Err() != nil:
-		return false
-	case at.waits:
-		return p.enqueue != nil
-	case !known && !p.room(now):
-		p.many = p.many || p.enqueue == nil
-		return false
+// delay returns the delay of the pass of a poke; negative: a pass that has not begun is
+// in the queue. ok is false if there are too many objects.
+func (p *pokes) delay(name types.NamespacedName, now time.Time) (delay time.Duration, ok bool) {
+	due, known := p.due[name]
+	if due.After(now) {
+		return -1, true
 	}
-	if p.of == nil {
-		p.of = map[types.NamespacedName]poked{}
-	}
-	at.waits = true
-	p.of[name] = at
-	if p.enqueue == nil {
-		return false
-	}
-	p.enqueue(name, at.due(now))
-	return true
-}
-
-// due returns the delay of the next pass of a poke.
-func (at poked) due(now time.Time) time.Duration {
-	return min(max(pokeInterval-now.Sub(at.began), 0), pokeInterval)
-}
-
-// room reports whether p can hold another object. It drops objects that wait for
-// no pass, at most once in a pokeInterval.
-func (p *pokes) room(now time.Time) bool {
-	if len(p.of) >= maxPokes && (now.Sub(p.swept) >= pokeInterval || now.Before(p.swept)) {
-		p.swept = now
-		for name, at := range p.of {
-			if !at.waits && at.due(now) == 0 {
-				delete(p.of, name)
-			}
+	if len(p.due) >= maxPokes {
+		maps.DeleteFunc(p.due, func(_ types.NamespacedName, at time.Time) bool {
+			return p.running != nil && now.Sub(at) >= pokeInterval
+		})
+		if len(p.due) >= maxPokes && !known {
+			return 0, false
 		}
 	}
-	return len(p.of) < maxPokes
+	next := now
+	if earliest := due.Add(pokeInterval); known && earliest.After(now) {
+		next = earliest
+	}
+	if p.due == nil {
+		p.due = map[types.NamespacedName]time.Time{}
+	}
+	p.due[name] = next
+	return next.Sub(now), true
 }
 
-// begin notes that a pass over an object begins, before it reads anything. A
-// later poke causes another pass.
-func (p *pokes) begin(name types.NamespacedName, now time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if at := p.of[name]; at.waits {
-		p.of[name] = poked{began: now}
-	}
-}
-
-// run begins to put poked objects into the queue. many reports whether a name
-// was dropped before. It is called before enqueue.
-func (p *pokes) run(enqueue func(types.NamespacedName, time.Duration), many func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.stopped {
-		return
-	}
-	if p.many {
-		many()
-	}
-	p.enqueue = enqueue
-	for name, at := range p.of {
-		if at.waits {
-			enqueue(name, 0)
-		}
-	}
-}
-
-// stop drops all names, because no pass follows.
-func (p *pokes) stop() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.stopped, p.of, p.enqueue = true, nil, nil
-}
-
-// startPokes puts poked objects into the queue as soon as this process is the
-// leader. elected is closed then.
+// startPokes accepts pokes as soon as this process is the leader. elected is closed
+// then.
 func (r *Reconciler[T]) startPokes(ctx context.Context, q queue, elected <-chan struct{}) {
-	enqueue := func(name types.NamespacedName, after time.Duration) {
-		r.caused(name)
-		q.AddAfter(reconcile.Request{NamespacedName: name}, after)
-	}
-	r.pokes.mu.Lock()
-	r.pokes.running = ctx // add reads it, because stop may run after the manager has returned
-	r.pokes.mu.Unlock()
-	context.AfterFunc(ctx, r.pokes.stop)
 	go func() {
 		select {
 		case <-elected:
-			r.pokes.run(enqueue, r.memory.CausedAll)
+			p := &r.pokes
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if p.running, p.queue = ctx, q; p.many {
+				r.memory.CausedAll()
+			}
+			for name := range p.due {
+				r.caused(name)
+				q.AddAfter(reconcile.Request{NamespacedName: name}, 0)
+			}
 		case <-ctx.Done():
 		}
 	}()

@@ -41,7 +41,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		return result, r.notSetUp()
 	}
 	name, now := req.NamespacedName, r.now()
-	id := r.wakes(name, now) // wake: each event from now on causes another pass
+	id := r.wakes(name) // wake: each event from now on causes another pass
 	defer r.engine.Spans.End(id)
 	within, endOfPass := r.interrupter.begin(ctx, name)
 	defer endOfPass()
@@ -98,10 +98,9 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 
 // wakes notes that a pass begins, before it reads anything: each event from now on causes
 // another pass.
-func (r *core) wakes(name types.NamespacedName, now time.Time) index.ID {
+func (r *core) wakes(name types.NamespacedName) index.ID {
 	r.waker.Begin(name)
 	r.selves.Begin(name)
-	r.pokes.begin(name, now)
 	r.writers.Begin(name)
 	id := r.id(name)
 	r.engine.Spans.Begin(id)
