@@ -41,8 +41,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		return result, r.notSetUp()
 	}
 	name, now := req.NamespacedName, r.now()
-	id := r.wakes(name) // wake: each event from now on causes another pass
-	defer r.engine.Spans.End(id)
+	r.wakes(name) // wake: each event from now on causes another pass
 	within, endOfPass := r.interrupter.begin(ctx, name)
 	defer endOfPass()
 	defer func() { result, err = r.memory.Ended(ctx, req.NamespacedName, result, err, r.now) }()
@@ -98,13 +97,10 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 
 // wakes notes that a pass begins, before it reads anything: each event from now on causes
 // another pass.
-func (r *core) wakes(name types.NamespacedName) index.ID {
+func (r *core) wakes(name types.NamespacedName) {
 	r.waker.Begin(name)
 	r.selves.Begin(name)
 	r.writers.Begin(name)
-	id := r.id(name)
-	r.engine.Spans.Begin(id)
-	return id
 }
 
 func (r *core) notSetUp() error {

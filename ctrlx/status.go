@@ -157,7 +157,6 @@ func (r *core) writer() *write.Writer {
 	return &write.Writer{Name: r.name, Client: r.client, Live: r.engine.Live(), NotFound: apierr.Reader.NotFound, Wrote: func(ctx context.Context, obj client.Object) {
 		r.exists(ctx, obj)
 		r.own.Wrote(ctx, obj)
-		r.engine.Spans.Wrote(r.id(client.ObjectKeyFromObject(obj)), obj.GetResourceVersion())
 	}}
 }
 

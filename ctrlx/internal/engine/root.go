@@ -301,7 +301,6 @@ func (e *Engine) Root(ctx context.Context, waiter index.ID) (c *RootCause, other
 // because its root cause has changed and its status has not. It reads the object
 // from the cache into obj: the object may have entered a set since its pass began.
 func (e *Engine) RootChanged(ctx context.Context, id index.ID, obj client.Object) {
-	e.Spans.wakesNow(id)
 	e.index.Changed(id, index.Change{Root: true})
 	fields, any := e.sets.fields(kindOf(id))
 	if !any || e.cache.Get(ctx, nameOf(id), obj, FromCache...) != nil {

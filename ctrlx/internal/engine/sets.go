@@ -269,7 +269,6 @@ func (s *sets) number(at *set, follows bool) index.Change {
 // contain it or contained it. old and now are the states of the object before
 // and after; nil: it does not exist. The store that passes read has now.
 func (e *Engine) happened(k kind, id index.ID, old, now client.Object) {
-	e.Spans.changed(id, old, now)
 	if full, follow := e.index.Needs(id); full || follow {
 		e.index.Changed(id, e.changeOf(k, now, full, follow))
 	}
