@@ -223,7 +223,7 @@ func ExtensionsOf[T, O any](r *Registry[O], kind string) (Extensions[T], error) 
 
 // adapted is a reconciler of T for an engine that handles its resources as O.
 type adapted[O, T any] struct {
-	*Reconciler[T]
+	Runner[T]
 	mistyped func() *Reconciler[O] // for resources that are not a T; it fails every pass
 }
 
@@ -250,7 +250,7 @@ func (a *adapted[O, T]) Reconcile(ctx context.Context, resource O) Outcome {
 	if err != nil {
 		return a.mistyped().Reconcile(ctx, resource)
 	}
-	return a.Reconciler.Reconcile(ctx, t)
+	return a.Runner.Reconcile(ctx, t)
 }
 
 // convertTo returns a resource as another type that it implements.

@@ -145,7 +145,7 @@ func Compose[Req any, Res comparable](c chain.Chain[Req, Res], end chain.Handler
 	if end == nil {
 		end = g.end
 	} else {
-		end = g.around(End, end)
+		end = around(g, End, end)
 	}
 	if c.Len() == 0 {
 		return end
@@ -153,10 +153,10 @@ func Compose[Req any, Res comparable](c chain.Chain[Req, Res], end chain.Handler
 	var outermost *chain.Link
 	h := Decorate(c, func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 		outermost = l // links are composed from the innermost to the outermost
-		return g.around(l, h)
+		return around(g, l, h)
 	}, nil).Then(end)
 	if c.Decorated() { // the user's observers are outside the rules, and count as the outermost link
-		return g.around(outermost, h)
+		return around(g, outermost, h)
 	}
 	return h
 }
@@ -189,7 +189,7 @@ func (g *Rules[Req, Res]) end(ctx context.Context, req Req) (res Res, err error)
 }
 
 // around applies the rules to the handler of a link.
-func (g *Rules[Req, Res]) around(at *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+func around[Req any, Res comparable](g *Rules[Req, Res], at *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 	return func(ctx context.Context, req Req) (res Res, err error) {
 		n, state, ok := g.Note(ctx, req)
 		if !ok {
@@ -203,7 +203,7 @@ func (g *Rules[Req, Res]) around(at *chain.Link, h chain.Handler[Req, Res]) chai
 			if !returned {
 				if v := recover(); v != nil { // nil: runtime.Goexit, which cannot be stopped
 					var none Res
-					res, err = g.leave(ctx, req, n, state, at, none, &chain.PanicError{Value: v, Stack: stack.Panic(), Link: at.Name})
+					res, err = leave(g, ctx, req, n, state, at, none, &chain.PanicError{Value: v, Stack: stack.Panic(), Link: at.Name})
 				}
 			}
 		}()
@@ -212,13 +212,13 @@ func (g *Rules[Req, Res]) around(at *chain.Link, h chain.Handler[Req, Res]) chai
 		if err == nil && g.Proceed != nil && res == *g.Proceed && n.Reached {
 			return res, nil
 		}
-		return g.leave(ctx, req, n, state, at, res, err)
+		return leave(g, ctx, req, n, state, at, res, err)
 	}
 }
 
 // leave vets the result of a link. It records the link as the one that decided,
 // unless the link proceeded or passed on the decision of an inner link.
-func (g *Rules[Req, Res]) leave(ctx context.Context, req Req, n *Note, state any, at *chain.Link, res Res, err error) (Res, error) {
+func leave[Req any, Res comparable](g *Rules[Req, Res], ctx context.Context, req Req, n *Note, state any, at *chain.Link, res Res, err error) (Res, error) {
 	res, decision, err := g.Vet(ctx, req, state, at, res, err)
 	switch {
 	case n == nil:
