@@ -91,8 +91,8 @@ var steady = map[string]struct {
 	"Ready":         {"a resource without an owner and without checks", "", 4, 4, false},
 	"Owner":         {"an owner that is ready", "Running", 9, 4, false},
 	"Blocked":       {"an owner that is not ready, and watched", "Creating", 10, 4, false},
-	"ReadyLogged":   {"the default observer, and nothing to log", "Running", 37, 12, true},
-	"BlockedLogged": {"the default observer, and a block that was logged before", "Creating", 39, 12, true},
+	"ReadyLogged":   {"the default observer, and nothing to log", "Running", 28, 12, true},
+	"BlockedLogged": {"the default observer, and a block that was logged before", "Creating", 32, 12, true},
 }
 
 // cached returns an object as caches have it, with the fields that the API server writes.

@@ -77,6 +77,7 @@ func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Optio
 	}
 	r.plain = r.compose(nil)
 	r.starters = startersOf(r.opt.observers, r.link)
+	r.whole = observed(r.opt.observers, r.link, func(ctx context.Context, resource T) (Outcome, error) { return r.pass(ctx, r.plain, resource) })
 	r.observed = sync.OnceValue(func() *points[T] { return r.compose(r.opt.observers) })
 	return r
 }
@@ -155,10 +156,13 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, resource T) Outcome {
 	}
 	ctx, state := r.begin(ctx, resource)
 	var out Outcome
-	if state == nil || state.on == nil {
+	switch {
+	case state == nil || state.on == nil:
 		out, _ = r.pass(ctx, r.plain, resource)
-	} else {
+	case state.within:
 		out, _ = r.observed().pass(state, resource)
+	default:
+		out, _ = r.whole(state, resource)
 	}
 	if b := r.opt.backoff; b != nil {
 		out.delay, _ = b.next(func() string { return r.backoffKey(r.key(resource)) }, out)
@@ -177,13 +181,13 @@ func (r *Reconciler[T]) begin(ctx context.Context, resource T) (inner context.Co
 		p = &passState{}
 	}
 	for i, o := range r.opt.observers {
-		on := false
+		of := pass.Nothing
 		if s := r.starters[i]; s != nil {
-			ctx, on = r.start(ctx, s, resource)
-		} else {
-			on = enabled(ctx, o)
+			ctx, of = r.start(ctx, s, resource)
+		} else if enabled(ctx, o) {
+			of = pass.Everything
 		}
-		if !on {
+		if of == pass.Nothing {
 			continue
 		}
 		if p == nil {
@@ -192,7 +196,7 @@ func (r *Reconciler[T]) begin(ctx context.Context, resource T) (inner context.Co
 		if p.on == nil {
 			p.on = append(p.few[:0], make([]bool, len(r.opt.observers))...)
 		}
-		p.on[i] = true
+		p.on[i], p.within = true, p.within || of == pass.Everything
 	}
 	if p == nil {
 		return ctx, nil
@@ -205,16 +209,16 @@ func (r *Reconciler[T]) begin(ctx context.Context, resource T) (inner context.Co
 }
 
 // start calls Start of an observer. An observer that panics is not enabled.
-func (r *Reconciler[T]) start(ctx context.Context, s pass.Starter, resource T) (inner context.Context, on bool) {
+func (r *Reconciler[T]) start(ctx context.Context, s pass.Starter, resource T) (inner context.Context, of pass.Extent) {
 	defer func() {
 		if recover() != nil {
 			inner = ctx
 		}
 	}()
-	if inner, on = s.Start(ctx, pass.Start{Link: r.link, Resource: resource, KeyOf: r.keyOf, ErrorClass: r.class}); inner == nil {
+	if inner, of = s.Start(ctx, pass.Start{Link: r.link, Resource: resource, KeyOf: r.keyOf, ErrorClass: r.class}); inner == nil {
 		inner = ctx
 	}
-	return inner, on
+	return inner, of
 }
 
 // pass runs the pass inside of its observers.

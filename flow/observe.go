@@ -22,6 +22,7 @@ type passState struct {
 	own        context.Context // the context of the points, with the values of the observers
 	on         []bool          // which observers are enabled; nil: none
 	few        [4]bool         // holds on, if there are at most four
+	within     bool            // whether one observes the points and the links
 	trace      *recording      // nil: the pass is not traced
 	passed     run.Passed
 }

@@ -71,11 +71,11 @@ func TestObserver(t *testing.T) {
 // starter is an observer that starts passes.
 type starter struct {
 	recorder
-	start func(ctx context.Context) (context.Context, bool)
+	start func(ctx context.Context) (context.Context, engine.Extent)
 	last  engine.Start
 }
 
-func (s *starter) Start(ctx context.Context, start engine.Start) (context.Context, bool) {
+func (s *starter) Start(ctx context.Context, start engine.Start) (context.Context, engine.Extent) {
 	s.last = start
 	return s.start(ctx)
 }
@@ -85,18 +85,18 @@ func TestStarter(t *testing.T) {
 	seen := []string{"> Get/noteGet", "< Get/noteGet: proceed Absent", "< pass Pool: ready Succeeded"}
 	cases := map[string]struct {
 		reason string
-		start  func(ctx context.Context) (context.Context, bool)
+		start  func(ctx context.Context) (context.Context, engine.Extent)
 		want   []string
 		value  any // in the context of the links
 	}{
-		"On": {"an enabled observer sees the pass, and the pass uses its context", func(ctx context.Context) (context.Context, bool) {
-			return context.WithValue(ctx, spanKey{}, "span"), true
+		"On": {"an enabled observer sees the pass, and the pass uses its context", func(ctx context.Context) (context.Context, engine.Extent) {
+			return context.WithValue(ctx, spanKey{}, "span"), engine.Everything
 		}, seen, "span"},
-		"Off": {"a disabled observer sees nothing, and the pass uses its context", func(ctx context.Context) (context.Context, bool) {
-			return context.WithValue(ctx, spanKey{}, "span"), false
+		"Off": {"a disabled observer sees nothing, and the pass uses its context", func(ctx context.Context) (context.Context, engine.Extent) {
+			return context.WithValue(ctx, spanKey{}, "span"), engine.Nothing
 		}, nil, "span"},
-		"Nil":    {"a nil context means the given one", func(context.Context) (context.Context, bool) { return nil, true }, seen, nil},
-		"Panics": {"an observer that panics is not enabled", func(context.Context) (context.Context, bool) { panic("broken observer") }, nil, nil},
+		"Nil":    {"a nil context means the given one", func(context.Context) (context.Context, engine.Extent) { return nil, engine.Everything }, seen, nil},
+		"Panics": {"an observer that panics is not enabled", func(context.Context) (context.Context, engine.Extent) { panic("broken observer") }, nil, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -122,13 +122,35 @@ func TestStarter(t *testing.T) {
 	}
 }
 
+// If no observer asks for more than the whole pass, its points and links run without
+// observers.
+func TestStarterOfWholePass(t *testing.T) {
+	c := &cloud{}
+	s := &starter{start: func(ctx context.Context) (context.Context, engine.Extent) {
+		return context.WithValue(ctx, spanKey{}, "span"), engine.WholeOnly
+	}}
+	var value any
+	r := flow.New("Pool", c.operations(), ext{Get: chain.New(noting[*request, flow.Observation](c, "Get"), link("look", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
+		value = ctx.Value(spanKey{})
+		return next(ctx, req)
+	}))}, flow.WithObserver(s))
+	mustEqual(t, "the pass is not changed", ready, fieldsOf(r.Reconcile(t.Context(), &pool{name: "p"})))
+	mustEqual(t, "the observer sees the end of the pass only", []string{"< pass Pool: ready Succeeded"}, s.take())
+	mustEqual(t, "the links have the context of Start", any("span"), value)
+	c.getErr = errBoom
+	mustEqual(t, "also of a pass that fails", flow.StateFailed, r.Reconcile(t.Context(), &pool{name: "p"}).State())
+	mustEqual(t, "the observer sees the failure", 1, len(s.take()))
+}
+
 // bare is a starter of a type without equality.
 type bare struct{ _ []int }
 
-func (b bare) Enabled(context.Context) bool                                      { return true }
-func (b bare) Enter(ctx context.Context, _ *chain.Link) context.Context          { return ctx }
-func (b bare) Exit(context.Context, *chain.Link, chain.Exit)                     {}
-func (b bare) Start(ctx context.Context, _ engine.Start) (context.Context, bool) { return ctx, true }
+func (b bare) Enabled(context.Context) bool                             { return true }
+func (b bare) Enter(ctx context.Context, _ *chain.Link) context.Context { return ctx }
+func (b bare) Exit(context.Context, *chain.Link, chain.Exit)            {}
+func (b bare) Start(ctx context.Context, _ engine.Start) (context.Context, engine.Extent) {
+	return ctx, engine.Everything
+}
 
 // A starter that is given twice would start each pass twice, so New panics.
 func TestStarterTwice(t *testing.T) {

@@ -28,7 +28,8 @@ type Reconciler[T any] struct {
 	followsOf    struct{ owner, get, pre, delete linktag.Check } // the tags of all links of a point
 	early        int                                             // the outermost links of DeleteCheck that run before Get
 	plain        *points[T]                                      // the handlers of a pass without observers
-	observed     func() *points[T]                               // those of an observed pass, composed when they are first needed
+	whole        PassHandler[T]                                  // a pass whose points and links no observer observes
+	observed     func() *points[T]                               // the handlers of an observed pass, composed when they are first needed
 	starters     []pass.Starter                                  // one for each observer; nil: it does not start passes
 	tokens       keyed.Map[string, operation]                    // of resources that cannot store a token, or failed to
 	explanations *keyed.Map[string, Explanation]                 // of WithExplanations

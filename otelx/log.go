@@ -20,10 +20,12 @@ var (
 func (b *bound) logStart(ctx context.Context, start pass.Start) (inner context.Context) {
 	inner = ctx
 	defer b.contain()
-	log := logr.FromContextOrDiscard(ctx).WithValues(keyReconciler.log, start.Link.Name)
+	room := [4]any{keyReconciler.log, start.Link.Name}
+	values := room[:2]
 	if key := start.Key(); key != "" {
-		log = log.WithValues(keyResource.log, safe(key, maxText))
+		values = append(values, keyResource.log, safe(key, maxText))
 	}
+	log := logr.FromContextOrDiscard(ctx).WithValues(values...)
 	inner = logr.NewContext(ctx, log)
 	log.V(b.verbosity).Info(started[pass.Pass])
 	return inner

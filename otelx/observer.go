@@ -85,7 +85,7 @@ func (o *observer) Doubles(other chain.Observer) bool {
 }
 
 // Start implements pass.Starter.
-func (b *bound) Start(ctx context.Context, start pass.Start) (context.Context, bool) {
+func (b *bound) Start(ctx context.Context, start pass.Start) (context.Context, pass.Extent) {
 	var span trace.Span
 	if b.tracer != nil {
 		ctx, span = b.startSpan(ctx)
@@ -96,14 +96,14 @@ func (b *bound) Start(ctx context.Context, start pass.Start) (context.Context, b
 		if span != nil {
 			b.endSpan(span)
 		}
-		return ctx, false
+		return ctx, pass.Nothing
 	}
-	return b.begin(ctx, &running{link: b.link, span: span, recording: recording, logsStop: logsStop}, start), true
+	return b.begin(ctx, &running{link: b.link, span: span, recording: recording, logsStop: logsStop}, start)
 }
 
 // begin starts an observed pass. A separate function saves unobserved passes
 // its cost.
-func (b *bound) begin(ctx context.Context, p *running, start pass.Start) context.Context {
+func (b *bound) begin(ctx context.Context, p *running, start pass.Start) (context.Context, pass.Extent) {
 	if p.recording {
 		b.describe(ctx, p.span, start)
 		for _, links := range b.links {
@@ -118,7 +118,10 @@ func (b *bound) begin(ctx context.Context, p *running, start pass.Start) context
 		p.class = start.ErrorClass
 	}
 	p.enter(b.link)
-	return ctx
+	if p.recording || p.measured || p.logs != [len(p.logs)]bool{} {
+		return ctx, pass.Everything
+	}
+	return ctx, pass.WholeOnly // its end may be logged
 }
 
 // prepare sets the fields of p, and returns the context of the links.

@@ -28,24 +28,28 @@ func TestEnabled(t *testing.T) {
 	meter := func(m otelfake.Meters) otelx.Option { m.R = &rec.Recorder; return otelx.WithMeterProvider(&m) }
 	dropped := otelx.WithTracerProvider(&otelfake.Recorder{Drop: func(string) bool { return true }})
 	spans := otelx.WithTracerProvider(&rec.Recorder)
-	type on struct{ Made, Chain, Pass bool } // whether New makes an observer, and whether it is on
+	type on struct { // whether New makes an observer, and whether it is on
+		Made, Chain bool
+		Pass        pass.Extent
+	}
 	cases := map[string]struct {
 		reason string
 		ctx    context.Context
 		opts   []otelx.Option
 		want   on
 	}{
-		"Off":       {"no signal is configured", lines, []otelx.Option{noTracer, noMeter, noLogs}, on{}},
-		"Noop":      {"the providers are no-ops", lines, []otelx.Option{otelx.WithTracerProvider(tracenoop.NewTracerProvider()), otelx.WithMeterProvider(metricnoop.NewMeterProvider()), noLogs}, on{}},
-		"Refused":   {"the meter refuses each instrument", lines, []otelx.Option{noTracer, meter(otelfake.Meters{Refuse: true}), noLogs}, on{}},
-		"Metrics":   {"metrics need no span and no logger", none, []otelx.Option{noTracer, meter(otelfake.Meters{}), noLogs}, on{true, true, true}},
-		"Disabled":  {"each instrument is off", lines, []otelx.Option{noTracer, meter(otelfake.Meters{Off: true}), noLogs}, on{Made: true}},
-		"NoCounter": {"the counters are refused, and the histograms off", lines, []otelx.Option{noTracer, meter(otelfake.Meters{Times: true, Off: true}), noLogs}, on{Made: true}},
-		"NoTracer":  {"without a tracer, a recording span gets no events", recording, []otelx.Option{noTracer, noMeter}, on{Made: true}},
-		"NoSpan":    {"a chain needs a recording span, and a pass starts one", lines, []otelx.Option{spans, noMeter, noLogs}, on{true, false, true}},
-		"LinkSpans": {"links follow the pass", none, []otelx.Option{dropped, noMeter, noLogs, otelx.WithLinkSpans()}, on{Made: true}},
-		"FewLines":  {"the logger shows only blocked and failed passes", rec.context(t, 0), []otelx.Option{noTracer, noMeter}, on{true, false, true}},
-		"NoLogger":  {"the context has no logger", none, []otelx.Option{noTracer, noMeter}, on{Made: true}},
+		"Off":        {"no signal is configured", lines, []otelx.Option{noTracer, noMeter, noLogs}, on{}},
+		"Noop":       {"the providers are no-ops", lines, []otelx.Option{otelx.WithTracerProvider(tracenoop.NewTracerProvider()), otelx.WithMeterProvider(metricnoop.NewMeterProvider()), noLogs}, on{}},
+		"Refused":    {"the meter refuses each instrument", lines, []otelx.Option{noTracer, meter(otelfake.Meters{Refuse: true}), noLogs}, on{}},
+		"Metrics":    {"metrics need no span and no logger", none, []otelx.Option{noTracer, meter(otelfake.Meters{}), noLogs}, on{true, true, pass.Everything}},
+		"Disabled":   {"each instrument is off", lines, []otelx.Option{noTracer, meter(otelfake.Meters{Off: true}), noLogs}, on{Made: true}},
+		"NoCounter":  {"the counters are refused, and the histograms off", lines, []otelx.Option{noTracer, meter(otelfake.Meters{Times: true, Off: true}), noLogs}, on{Made: true}},
+		"NoTracer":   {"without a tracer, a recording span gets no events", recording, []otelx.Option{noTracer, noMeter}, on{Made: true}},
+		"NoSpan":     {"a chain needs a recording span, and a pass starts one", lines, []otelx.Option{spans, noMeter, noLogs}, on{true, false, pass.Everything}},
+		"LinkSpans":  {"links follow the pass", none, []otelx.Option{dropped, noMeter, noLogs, otelx.WithLinkSpans()}, on{Made: true}},
+		"FewLines":   {"the logger shows only blocked and failed passes", rec.context(t, 0), []otelx.Option{noTracer, noMeter}, on{true, false, pass.WholeOnly}},
+		"PointLines": {"the logger shows the lines of points", rec.context(t, 1), []otelx.Option{noTracer, noMeter}, on{true, false, pass.Everything}},
+		"NoLogger":   {"the context has no logger", none, []otelx.Option{noTracer, noMeter}, on{Made: true}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

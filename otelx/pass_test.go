@@ -63,7 +63,7 @@ func TestPassOfAnyEngine(t *testing.T) {
 			o := bind(rec.observer(otelx.WithErrors(mine)), link).(pass.Starter)
 			start := pass.Start{Link: link, KeyOf: func(any) string { return tc.key }, ErrorClass: tc.class}
 			ctx, enabled := o.Start(rec.context(t, 1), start)
-			if !enabled {
+			if enabled != pass.Everything {
 				t.Fatal("the observer is off")
 			}
 			o.Exit(ctx, link, tc.exit)

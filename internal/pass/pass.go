@@ -15,10 +15,18 @@ import (
 type Starter interface {
 	chain.Observer
 	// Start is called once for each pass, before every other call. inner is the
-	// context of the pass, even if enabled is false; nil means ctx. If enabled
-	// is false, the engine makes no further call for this pass, not even Exit.
-	Start(ctx context.Context, start Start) (inner context.Context, enabled bool)
+	// context of the pass, even if of is Nothing; nil means ctx.
+	Start(ctx context.Context, start Start) (inner context.Context, of Extent)
 }
+
+// Extent says what an observer observes of a pass.
+type Extent uint8
+
+const (
+	Nothing    Extent = iota // no further call for this pass, not even Exit
+	WholeOnly                // Exit of the pass; the engine may leave out points and links
+	Everything               // the pass, its points and its links
+)
 
 // Doubler is an observer that one reconciler must not combine with some other
 // observers.
