@@ -183,21 +183,6 @@ func TestPolicySources(t *testing.T) {
 	}
 }
 
-// A negative interval of the component means that of the option.
-func TestNegativeIntervalOfComponent(t *testing.T) {
-	t.Parallel()
-	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC))
-	w := newWorld(t, component.WithDependents(dependents.WithClock(clock)), component.WithPolicies(dependents.Policies{ReapplyInterval: 2 * time.Minute}))
-	w.change(func(s *Shop) { s.Spec.ReapplySeconds, s.Spec.Manifests = -60, []string{configMap("a", "1")} })
-	w.settle()
-	w.writes()
-	clock.SetTime(clock.Now().Add(2 * time.Minute))
-	w.settle()
-	if got := w.writes(); len(got) != 1 {
-		t.Errorf("got %v", got)
-	}
-}
-
 // both is a component that sets a policy itself, as its spec does.
 type both struct{ Shop }
 

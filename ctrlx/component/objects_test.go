@@ -99,35 +99,6 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// A component may spell its policies as annotations do.
-func TestSpelling(t *testing.T) {
-	t.Parallel()
-	cases := map[string]struct {
-		reason string
-		change func(*ShopSpec)
-		want   string // the error, or else the object
-	}{
-		"Never":    {"the object has no owner", func(s *ShopSpec) { s.Adoption = "never" }, "it exists and has no owner"},
-		"SsaMerge": {"the policy updates", func(s *ShopSpec) { s.Update = "ssa-merge" }, "a=2"},
-		"Default":  {"the defaults of the library", func(s *ShopSpec) { s.Adoption, s.Update, s.Delete = "default", "default", "default" }, "a=2"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.create(configMap("a", "1"))
-			w.change(func(s *Shop) {
-				tc.change(&s.Spec)
-				s.Spec.Manifests = []string{configMap("a", "2")}
-			})
-			_, err := w.pass()
-			if got := fmt.Sprint(err, w.names()); !strings.Contains(got, tc.want) {
-				t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
-			}
-		})
-	}
-}
-
 // Under WithOwnNamespaceOnly a parameter cannot place an object elsewhere.
 func TestOwnNamespaceOnly(t *testing.T) {
 	t.Parallel()
@@ -231,41 +202,6 @@ func TestSharedManifests(t *testing.T) {
 		})
 	}
 	passes.Wait()
-}
-
-// Policies come from the annotation, the component, the option, and the default, in
-// this order.
-func TestPrecedence(t *testing.T) {
-	t.Parallel()
-	cases := map[string]struct {
-		reason                        string
-		option, component, annotation string
-		deleted                       bool // whether the object is deleted with the component
-	}{
-		"Default":    {"the default deletes", "", "", "", true},
-		"Option":     {"the option counts", "Orphan", "", "", false},
-		"Component":  {"the component comes before the option", "Orphan", "Delete", "", true},
-		"Annotation": {"the annotation comes before the component", "", "Delete", "orphan", false},
-		"Reset":      {"default is the default of the library", "Orphan", "Orphan", "default", true},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, component.WithPolicies(dependents.Policies{Delete: dependents.DeletePolicy(tc.option)}))
-			w.change(func(s *Shop) { s.Spec.Delete = tc.component })
-			annotations := []string{"delete-policy", tc.annotation}
-			if tc.annotation == "" {
-				annotations = nil
-			}
-			w.want(configMap("a", "1", annotations...))
-			w.settle()
-			w.delete()
-			w.settle()
-			if deleted := len(w.names()) == 0; deleted != tc.deleted {
-				t.Errorf("%s: deleted %v, want %v", tc.reason, deleted, tc.deleted)
-			}
-		})
-	}
 }
 
 // An object of a kind without namespaces is accepted without its namespace, as kubectl

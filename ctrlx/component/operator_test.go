@@ -259,26 +259,6 @@ func TestOperator(t *testing.T) {
 	}
 }
 
-// A condition that only a status hint names is followed, in both directions.
-func TestStatusHint(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t, nil)
-	o.create(strings.Replace(web, `shop.example.com/apply-order: "1"`, `shop.example.com/status-hint: "conditions=Extra"`, 1))
-	o.ready("False Processing", "Deployment web: ")
-	o.report(1)
-	o.ready("False Processing", "Extra")
-	d := &appsv1.Deployment{}
-	key := client.ObjectKey{Namespace: o.ns, Name: "web"}
-	must(t, api.Get(t.Context(), key, d))
-	d.Status.Conditions = append(d.Status.Conditions, appsv1.DeploymentCondition{Type: "Extra", Status: corev1.ConditionTrue})
-	must(t, api.Status().Update(t.Context(), d))
-	o.ready("True Succeeded", "")
-	must(t, api.Get(t.Context(), key, d))
-	d.Status.Conditions[len(d.Status.Conditions)-1].Status = corev1.ConditionFalse
-	must(t, api.Status().Update(t.Context(), d))
-	o.ready("False Processing", "Extra")
-}
-
 // A pass over a component in sync makes no request.
 func TestInSyncRequests(t *testing.T) {
 	t.Parallel()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
-	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -386,25 +385,6 @@ func (w *world) plan() (*component.Plan, error) {
 	w.t.Helper()
 	must(w.t, api.Get(w.t.Context(), clientKey(w.shop), w.shop))
 	return w.reconciler.Plan(w.t.Context(), w.ends, w.shop)
-}
-
-// Plan names what a pass refuses: an inventory that is too large.
-func TestPlanOfLargeInventory(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	var all []string
-	for i := range 1001 {
-		all = append(all, configMap(fmt.Sprint("a", i), "1"))
-	}
-	w.want(all...)
-	p, planned := w.plan()
-	_, err := w.pass()
-	if err == nil {
-		t.Fatal("the pass does not fail")
-	}
-	if planned == nil && len(p.Problems) == 0 {
-		t.Errorf("the pass fails: %v\nand the plan has %d changes and no problem", err, len(p.Changes))
-	}
 }
 
 // An instance with a purge order can be planned before its definition exists.

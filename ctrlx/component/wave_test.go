@@ -271,16 +271,6 @@ func TestCause(t *testing.T) {
 	}
 }
 
-// An unknown field refuses the wave before a write.
-func TestUnknownField(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.want(configMap("a", "1"), "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selectr: {a: b}, ports: [{port: 80}]}\n")
-	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), ".spec.selectr: field not declared in schema") || len(w.names()) > 0 {
-		t.Errorf("%v, and the objects are %q", err, w.names())
-	}
-}
-
 // An object whose webhook allows no dry-run is written without one.
 func TestPreflightWithoutDryRun(t *testing.T) {
 	t.Parallel()

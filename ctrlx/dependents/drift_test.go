@@ -129,11 +129,7 @@ func TestFieldDrift(t *testing.T) {
 					return // the field of the other manager stays, so the API server refuses the object
 				}
 				must(t, err)
-				var got []string
-				for _, f := range res.Fields {
-					got = append(got, f)
-				}
-				same(t, tc.want, strings.Join(got, ", "), "%s", tc.reason)
+				same(t, tc.want, strings.Join(res.Fields, ", "), "%s", tc.reason)
 			})
 		}
 	}

@@ -3,7 +3,6 @@ package dependents_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -12,9 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/windlass-go/windlass/ctrlx/dependents"
 )
@@ -131,34 +128,6 @@ func TestTakeoverVersion(t *testing.T) {
 	w.restart()
 	if res := w.apply(manifest); res.Outcome != dependents.InSync {
 		t.Errorf("the next pass: got %s %v", res.Outcome, res.Fields)
-	}
-}
-
-// TestSsaNull applies a null in place of the replicas of an autoscaler, which stay
-// after the reapply interval.
-func TestSsaNull(t *testing.T) {
-	t.Parallel()
-	const text = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: null, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: a, image: a}]}}}}`
-	for _, policy := range []string{"SsaMerge", "SsaOverride"} {
-		t.Run(policy, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, ready)
-			u := &unstructured.Unstructured{}
-			must(t, yaml.Unmarshal([]byte(text), &u.Object))
-			u.SetAnnotations(map[string]string{name + "/update-policy": policy})
-			w.apply(u)
-			live := u.DeepCopy()
-			live.SetNamespace(w.ns)
-			must(t, api.SubResource("scale").Update(t.Context(), live, client.FieldOwner("kube-controller-manager"),
-				client.WithSubResourceBody(&autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 5}})))
-			w.clock.SetTime(w.clock.Now().Add(time.Hour))
-			res := w.apply(u)
-			must(t, api.Get(t.Context(), client.ObjectKeyFromObject(live), live))
-			n, _, err := unstructured.NestedInt64(live.Object, "spec", "replicas")
-			if must(t, err); n != 5 || res.Outcome != dependents.Updated {
-				t.Errorf("%s, with %d replicas, want 5", res.Outcome, n)
-			}
-		})
 	}
 }
 
