@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,6 +18,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
 	"github.com/windlass-go/windlass/ctrlx/internal/again"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 )
 
 // Inventory lists the dependents that a component may have. It is stored before
@@ -325,5 +328,89 @@ func (w *Wave) proven() {
 				w.Inventory.Items[at].Rebuilt = false
 			}
 		}
+	}
+}
+
+// rebuilt returns the inventory of a component that has none stored: a new
+// component, or one that lost its status, for example in a backup. It lists the
+// objects of [WithKinds] that have the label of the component, past the cache. A
+// label is no proof, because people copy objects with their labels. So the items
+// are marked as rebuilt. An object that its policy keeps is left out.
+func (s *Set) rebuilt(ctx context.Context) (*Inventory, error) {
+	v := &Inventory{}
+	if pass, ok := ctx.Value(engine.PassKey{}).(*engine.InPass); ok && pass.New {
+		return v, nil // it had no finalizer, and a stranger may have used its label
+	}
+	for _, gvk := range s.system.options.kinds {
+		var found []*metav1.PartialObjectMetadata
+		all := func(obj *metav1.PartialObjectMetadata) bool { found = append(found, obj); return true }
+		label, own := client.MatchingLabels{s.labelKey: s.label}, client.InNamespace(s.Component.GetNamespace())
+		err := s.list(ctx, gvk, all, label)
+		if apierrors.IsForbidden(err) && own != "" {
+			err = s.list(ctx, gvk, all, label, own)
+		}
+		for _, obj := range found {
+			obj.SetGroupVersionKind(gvk)
+			kept := false
+			if err == nil {
+				kept, err = s.kept(ctx, obj)
+			}
+			if !kept {
+				v.Items = append(v.Items, Item{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.Namespace, Name: obj.Name, DeletePolicy: inherited, Rebuilt: true})
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("listing %s: %w", gvk.GroupKind(), err)
+		}
+	}
+	return v, nil
+}
+
+// kept reports whether a policy keeps an object on a deletion of the component,
+// or when the object becomes redundant. An invalid policy keeps nothing.
+func (s *Set) kept(ctx context.Context, obj client.Object) (bool, error) {
+	r, err := s.system.dependents.Check(ctx, s.owner, obj)
+	if errors.Is(err, dependents.ErrInvalid) {
+		return false, nil
+	}
+	return err == nil && r.Policies.Delete != dependents.DeleteDelete, err
+}
+
+// Status is the part of a component's status that the reconciler writes. Embed
+// it in the status of your type, with the tag json:",inline".
+type Status struct {
+	// ObservedGeneration is the generation of the last pass.
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Conditions holds the conditions of package ctrlx.
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// Progress describes the last apply; nil: no pass came to the dependents.
+	Progress *Progress `json:"progress,omitempty"`
+	// Inventory lists the dependents; nil: none was ever applied.
+	Inventory *Inventory `json:"inventory,omitempty"`
+}
+
+// Progress counts waves and objects.
+type Progress struct {
+	// WavesReady is the number of waves that are ready, of Waves.
+	WavesReady int `json:"wavesReady"`
+	Waves      int `json:"waves"`
+	// Ready is the number of objects that are applied and ready, of Objects.
+	Ready   int `json:"ready"`
+	Objects int `json:"objects"`
+}
+
+// DeepCopyInto copies s into out, as the methods of generated types do.
+func (s *Status) DeepCopyInto(out *Status) {
+	*out = *s
+	out.Conditions = slices.Clone(s.Conditions)
+	if s.Progress != nil {
+		p := *s.Progress
+		out.Progress = &p
+	}
+	if s.Inventory != nil {
+		out.Inventory = s.Inventory.clone()
 	}
 }

@@ -13,8 +13,10 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
 	"github.com/windlass-go/windlass/ctrlx/internal/again"
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
 // Set is the set of dependents of one component in one pass.
@@ -186,4 +188,143 @@ func (s *Set) upToDate(ctx context.Context) error {
 	}
 	s.proved = true
 	return nil
+}
+
+// system holds the chains of a reconciler, and the clients of a cluster.
+type system struct {
+	*options
+	name       string
+	cluster    dependents.Cluster
+	dependents *dependents.Dependents
+	dryRun     *dependents.Dependents // dependents, by dry-run
+	readOnly   *dependents.Dependents // dependents, without writes
+	types      catalog
+
+	apply, remove Handler
+	wave          WaveHandler
+}
+
+// systemOf returns the system of a cluster. d is the dependents of the same
+// cluster.
+func (r *Reconciler[T]) systemOf(c dependents.Cluster, d *dependents.Dependents) (*system, error) {
+	y := &system{
+		options: &r.options, name: r.name, cluster: c, dependents: d, dryRun: d.DryRun(), readOnly: d.ReadOnly(),
+	}
+	if d, ok := c.(discoverable); ok {
+		var err error
+		if y.types, err = typesOf(d); err != nil {
+			return nil, fmt.Errorf("the discovery client: %w", err)
+		}
+	}
+	observer := r.inner.Observer()
+	y.apply = r.applyChain.At("Set").Observe(observer).Then(y.waves)
+	y.remove = r.deleteChain.At("Set").Observe(observer).Then(y.removeAll)
+	y.wave = r.waveChain.At("Wave").Observe(observer).Then(y.write)
+	return y, nil
+}
+
+// dependentsOf returns the dependents of a cluster.
+func (r *Reconciler[T]) dependentsOf(c dependents.Cluster) *dependents.Dependents {
+	p := r.policies
+	if p.Update == "" || p.Update == "default" {
+		p.Update = dependents.UpdateReplace
+	}
+	opts := []dependents.Option{dependents.WithPolicies(p), dependents.WithObserver(r.inner.Observer())}
+	opts = append(opts, r.single...)
+	return dependents.New(r.name, c, append(opts, dependents.WithOwnerPolicies(policiesOf))...)
+}
+
+// begin returns the set of a component in a pass, without its objects.
+func (r *Reconciler[T]) begin(ctx context.Context, component T) (*Set, error) {
+	y := r.setUp
+	if y == nil {
+		return nil, fmt.Errorf("component: %s was not set up: call SetupWithManager", r.name)
+	}
+	a, err := y.access(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{Component: component, system: y, access: a}
+	return s, s.configure()
+}
+
+// configure reads the settings of the component, and checks them.
+func (s *Set) configure() (err error) {
+	if s.config, err = s.system.configurationOf(s.Component); err == nil {
+		s.owner, err = s.system.dependents.OwnerOf(s.Component)
+		s.labelKey, s.label = s.system.dependents.OwnerLabel(s.owner)
+	}
+	if errors.Is(err, dependents.ErrInvalid) {
+		return invalid(err)
+	}
+	return err
+}
+
+// invalid gives an error about the input the reason of its condition.
+func invalid(err error) error {
+	return ctrlx.NewRetriableError(err, nil).WithReason("DependentInvalid")
+}
+
+// access is the way to the cluster of the dependents in one pass, for requests
+// that are not about one dependent.
+type access struct {
+	client client.Client
+	live   client.Reader
+	target bool // the client is that of the deployment target: another identity, or another cluster
+}
+
+// access returns the access of a pass. It needs the context of the pass.
+func (y *system) access(ctx context.Context) (access, error) {
+	c, err := ctrlx.ClientFromContext(ctx)
+	if err != nil {
+		return access{}, err
+	}
+	if setup.IsSame(c, y.cluster.GetClient()) {
+		return y.own(), nil
+	}
+	return accessOf(c, c, true), nil
+}
+
+// own returns the access to the cluster of the manager.
+func (y *system) own() access {
+	return accessOf(y.cluster.GetClient(), y.cluster.GetAPIReader(), false)
+}
+
+func accessOf(c client.Client, live client.Reader, target bool) access {
+	return access{client: again.Client(c), live: again.Reader(live), target: target}
+}
+
+// awaited returns the objects whose change may end a wait. No event reports the
+// objects of a deployment target, and the manager would read its own cluster,
+// with its own rights.
+func (s *Set) awaited(refs []checks.Ref) []checks.Ref {
+	if s.access.target {
+		return nil
+	}
+	return refs
+}
+
+// remote reports whether the client of the pass may be of another cluster than
+// the manager: it finds kinds by another mapper.
+func (s *Set) remote() bool {
+	return !setup.IsSame(s.system.cluster.GetClient().RESTMapper(), s.access.client.RESTMapper())
+}
+
+// uncached is a cluster whose client reads past the cache, for a plan outside of
+// a pass: it starts no watches.
+type uncached struct{ dependents.Cluster }
+
+// GetClient implements [dependents.Cluster].
+func (u uncached) GetClient() client.Client {
+	return uncachedClient{u.Cluster.GetClient(), u.Cluster.GetAPIReader()}
+}
+
+type uncachedClient struct {
+	client.Client
+	live client.Reader
+}
+
+// Get implements client.Reader.
+func (c uncachedClient) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	return c.live.Get(ctx, key, obj, opts...)
 }

@@ -5,10 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -277,4 +282,92 @@ func listed(texts []string) string {
 		texts = append([]string{fmt.Sprintf("%d more", more)}, texts[more:]...)
 	}
 	return strings.Join(texts, "; ")
+}
+
+// parallel calls do for the numbers from 0 to n-1, several at once
+// ([WithConcurrency]), and returns the errors in this order. A number waits for
+// all before it if its priority differs from that of the one before.
+func (o *options) parallel(n int, priority func(i int) int, do func(i int) error) []error {
+	errs := make([]error, n)
+	var running sync.WaitGroup
+	room := make(chan struct{}, o.concurrency)
+	for i := range n {
+		if i > 0 && priority(i) != priority(i-1) {
+			running.Wait()
+		}
+		room <- struct{}{}
+		running.Go(func() {
+			defer func() {
+				if v := recover(); v != nil { // outside of the links, which recover
+					errs[i] = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+				}
+				<-room
+			}()
+			errs[i] = do(i)
+		})
+	}
+	running.Wait()
+	return errs
+}
+
+// namespaces creates the missing namespaces of new objects, as the policy says.
+// A namespace that the set has is an object like others.
+func namespaces(next WaveHandler) WaveHandler {
+	return func(ctx context.Context, w *Wave) (Result, error) {
+		var names []string
+		for _, i := range w.pending {
+			ns := w.Objects[i].Ref.Namespace
+			exists := ns == w.Component.GetNamespace() && !w.remote() // the component is in it
+			inSet := func(o *Object) bool { return o.stage == stageNamespaces && o.Ref.Name == ns }
+			if w.results[i].Object != nil || ns == "" || exists || slices.Contains(names, ns) {
+				continue
+			}
+			if !slices.ContainsFunc(w.Set.Objects, inSet) {
+				names = append(names, ns)
+			}
+		}
+		for _, name := range names {
+			if err := w.namespace(ctx, name); err != nil {
+				return Result{}, fmt.Errorf("%s is not written: the namespace %s: %w", w, name, err)
+			}
+		}
+		return next(ctx, w)
+	}
+}
+
+// namespace creates a namespace if it is missing. It needs the right to get
+// namespaces.
+func (w *Wave) namespace(ctx context.Context, name string) error {
+	if w.config.namespaces == MissingNamespacesDoNotCreate {
+		return nil // the API server refuses the objects
+	}
+	live, err := w.liveNamespace(ctx, name)
+	switch {
+	case err != nil || live != nil:
+		return err
+	case w.Plan != nil:
+		if ref := (checks.Ref{Kind: kindNamespace.Kind, Name: name}); !w.Plan.creates(ref) {
+			w.Plan.Changes = append(w.Plan.Changes, Change{Wave: w.String(), Ref: ref, Action: create})
+		}
+		return nil
+	}
+	ns := &unstructured.Unstructured{} // the scheme may lack the core group
+	ns.SetGroupVersionKind(kindNamespace.WithVersion("v1"))
+	ns.SetName(name)
+	err = w.access.client.Create(ctx, ns, w.system.dependents.FieldOwner())
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+// liveNamespace reads a namespace past the cache; nil: it does not exist.
+func (s *Set) liveNamespace(ctx context.Context, name string) (client.Object, error) {
+	live := &metav1.PartialObjectMetadata{}
+	live.SetGroupVersionKind(kindNamespace.WithVersion("v1"))
+	err := s.access.live.Get(ctx, client.ObjectKey{Name: name}, live)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return live, err
 }

@@ -3,12 +3,21 @@ package dependents
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 )
 
@@ -22,7 +31,7 @@ func remove(ctx context.Context, r *Request) (Result, error) {
 	// The client decodes the answer, and refuses a kind that the scheme lacks
 	// in any other form.
 	if r.of.mode == writing {
-		r.of.creations.forget(r)
+		r.of.creations.forget(r.creation())
 	}
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(r.gvk)
@@ -83,3 +92,169 @@ func dropMarks(ctx context.Context, r *Request) (Result, error) {
 	}
 	return r.result(Orphaned, ""), nil
 }
+
+// creation names an object of an owner, whatever its UID. An object that another
+// writer deletes again and again would be created without end, each time with
+// another UID.
+type creation struct {
+	owner types.UID
+	mark  string // of the owner
+	ref   checks.Ref
+}
+
+// creations counts those of one manifest, each within the reapply interval of
+// the one before.
+type creations struct {
+	digest string
+	n      int
+	last   time.Time
+}
+
+func (r *Request) creation() creation { return creation{r.Owner.UID, r.Owner.mark, r.ref} }
+
+// freeCreations are the creations without a delay. Each later one waits twice as
+// long as the one before.
+const (
+	freeCreations = 3
+	firstDelay    = 10 * time.Second
+)
+
+// wait returns the time until the object of a request may be created again.
+func (c creations) wait(r *Request, digest string, now time.Time) time.Duration {
+	if c.digest != digest || c.n < freeCreations {
+		return 0
+	}
+	delay := r.Policies.ReapplyInterval
+	if doubled := firstDelay << min(c.n-freeCreations, 20); doubled < delay {
+		delay = doubled
+	}
+	return c.last.Add(delay).Sub(now)
+}
+
+// created records a creation.
+func (r *Request) created(digest string, now time.Time) {
+	r.of.creations.change(r.creation(), func(c creations) creations {
+		if c.digest != digest || now.Sub(c.last) >= r.Policies.ReapplyInterval {
+			c = creations{digest: digest}
+		}
+		c.n, c.last = c.n+1, now
+		return c
+	})
+}
+
+// deletedAgain returns the result about an object that was created n times.
+func (r *Request) deletedAgain(n int, wait time.Duration) Result {
+	remedy := "find the writer that deletes it, or remove it from the manifests"
+	if u, err := r.manifest(); err == nil && r.gvk.GroupKind() == (schema.GroupKind{Group: "batch", Kind: "Job"}) {
+		if _, found, _ := unstructured.NestedFieldNoCopy(u.Object, "spec", "ttlSecondsAfterFinished"); found {
+			remedy = "a Job that deletes itself is created again: remove spec.ttlSecondsAfterFinished; a component " +
+				"deletes a complete Job with the annotation " + r.of.name + "/purge-order"
+		}
+	}
+	res := r.result(Waiting, fmt.Sprintf("it was created %d times, and deleted each time; the next creation is in %s: %s",
+		n, wait.Round(time.Second), remedy))
+	res.Contested, res.After = true, wait
+	return res
+}
+
+// RecreateImmutable is a link that deletes an object if the API server refuses to
+// change it, only because each field that the write would change is immutable. A
+// later pass creates the object. It is in no chain: add it inside DryRun, as in
+//
+//	c.InsertAfter("DryRun", chain.Named("RecreateImmutable", dependents.RecreateImmutable))
+//
+// It deletes no Namespace, no definition, no volume and no claim of one, because
+// they hold data of others. For them, and for any other refusal, it returns the
+// error of next.
+func RecreateImmutable(next Handler) Handler {
+	return func(ctx context.Context, r *Request) (Result, error) {
+		res, err := next(ctx, r)
+		holds := []string{"Namespace", "CustomResourceDefinition", "PersistentVolume", "PersistentVolumeClaim"}
+		if r.Live == nil || !isImmutable(err) || slices.Contains(holds, r.gvk.Kind) {
+			return res, err
+		}
+		return r.removeToCreate(ctx)
+	}
+}
+
+// isImmutable reports whether a write was refused only because fields are
+// immutable. The end of a cause has no value of the manifest.
+func isImmutable(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	causes := status.Status().Details.Causes
+	for _, cause := range causes {
+		text := cause.Message
+		end := text[strings.LastIndex(text, ": ")+1:]
+		if !strings.Contains(end, "immutable") && !strings.HasPrefix(text, "Forbidden: updates to statefulset spec for fields other than") &&
+			!strings.HasPrefix(text, "Forbidden: pod updates may not change fields other than") {
+			return false
+		}
+	}
+	return len(causes) > 0
+}
+
+// mode says what a Dependents does with an object that needs a write.
+type mode uint8
+
+const (
+	writing mode = iota
+	trying       // the API server tries the write, and stores nothing
+	looking      // nothing
+)
+
+// DryRun returns d with writes that the API server tries and does not store. A
+// result that needs a write has [Result.Pending], is not settled, and says what
+// the write would do. Objects are read past the cache, except a
+// [Result.Pending] of ReadOnly, and nothing is followed.
+// A dry-run counts as no correction of a field.
+//
+// Apply, Prune and Delete then return what a pass would wait for. For the
+// result of each object, call ApplyObject, PruneObject and DeleteObject.
+func (d *Dependents) DryRun() *Dependents { return &Dependents{d.core, trying} }
+
+// ReadOnly returns d without writes. A result that needs a write has
+// [Result.Pending], and is not settled. An object that is applied is read from
+// the cache, and counts as absent if the cache lacks it. Prune and Delete read
+// past the cache.
+func (d *Dependents) ReadOnly() *Dependents { return &Dependents{d.core, looking} }
+
+// dryRun is the link around the writes of one object.
+func dryRun(next Handler) Handler {
+	return func(ctx context.Context, r *Request) (Result, error) { return r.try(ctx, next) }
+}
+
+// try calls write as the mode says: never for a request that is read-only. The
+// outer links see in [Result.Pending] that nothing was written, so they remember
+// no write.
+func (r *Request) try(ctx context.Context, write Handler) (Result, error) {
+	pending := *r
+	if pending.looked = r.of.mode == looking; pending.verdict == nil {
+		pending.verdict = &verdict{} // a chain without InSync
+	}
+	switch r.of.mode {
+	case writing:
+		return write(ctx, r)
+	case looking:
+		return Result{Outcome: Waiting, Pending: &pending, Object: r.Live, Message: "it was not written yet"}, nil
+	}
+	res, err := write(ctx, r)
+	res.Pending = &pending
+	if err == nil && res.Message == "" && (res.Outcome == Created || res.Outcome == Updated) {
+		res.Message = "it would be " + res.Outcome.String()
+	}
+	return res, err
+}
+
+// mustTry panics if a chain lacks the link DryRun: an object that ReadOnly must
+// not write would count as written.
+func mustTry(option string, c Chain) Chain {
+	if !slices.ContainsFunc(c.Links(), func(l chain.Link) bool { return l.Name == linkDryRun }) {
+		panic(option + ": the link " + linkDryRun + " is missing: keep it around all links that write")
+	}
+	return c
+}
+
+const linkDryRun = "DryRun"

@@ -46,8 +46,8 @@ type core struct {
 	client client.Client
 	own    access // to the cluster of New
 
-	digests      digests
-	creations    creationMemory
+	digests      limited[fingerprint, string] // of manifests
+	creations    limited[creation, creations]
 	keys         keys
 	kinds        sync.Map       // of *kind, by schema.GroupVersionKind
 	targets      sync.Map       // of *kind, by scoped: the kinds of deployment targets
@@ -97,8 +97,6 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 			panic(fmt.Sprintf("dependents: New: %s: %v", name, err))
 		}
 	}
-	d.digests.of = map[fingerprint]string{}
-	d.creations.of = map[creation]*creations{}
 	option := "dependents: New: " + name + ": WithApplyChain"
 	d.applyChain = mustTry(option, setup.Edited(option, applyLinks(o), o.applyEdits))
 	option = "dependents: New: " + name + ": WithDeleteChain"
@@ -346,4 +344,36 @@ func (d *Dependents) each(
 	}
 	message := fmt.Sprintf("waiting for %d of %d objects: %s", waiting, len(requests), strings.Join(texts, "; "))
 	return flow.InProgress(token, after, awaited...).WithMessage(message), nil
+}
+
+// applyLinks returns the links around the update of one object. The end is
+// [noUpdate].
+func applyLinks(o options) Chain {
+	return chain.New(
+		chain.Recover,
+		chain.Named("Read", read),
+		chain.Named("Ready", awaitReady),
+		chain.Named("Terminating", terminating),
+		chain.Named("Adopt", adopt(o.clock)),
+		chain.Named("InSync", inSync(o.clock)),
+		chain.Named(linkDryRun, dryRun),
+		chain.Named("Create", create),
+		chain.Named("Recreate", recreate),
+		chain.Named("Replace", update(UpdateReplace, isNoController)),
+		chain.Named("SsaOverride", update(UpdateSsaOverride, hasPrefix(o.prefixes))),
+		chain.Named("SsaMerge", update(UpdateSsaMerge, none)),
+	)
+}
+
+// deleteLinks returns the links around the deletion of one object. The end is
+// [remove].
+func deleteLinks(o options) Chain {
+	return chain.New(
+		chain.Recover,
+		chain.Named("ReadLive", readLive),
+		chain.Named("Owned", owned),
+		chain.Named("Orphan", orphan(o.dropMarks)),
+		chain.Named("Terminating", terminating),
+		chain.Named(linkDryRun, dryRun),
+	)
 }

@@ -1,9 +1,14 @@
 package dependents
 
 import (
+	"bytes"
+	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
@@ -151,3 +156,188 @@ func (r *Request) withMarks(metadata map[string]any, digest string) map[string]a
 	}
 	return metadata
 }
+
+// FieldOwner returns the field manager of all writes: the name, or that of
+// [WithFieldOwner].
+func (d *Dependents) FieldOwner() client.FieldOwner { return client.FieldOwner(d.manager) }
+
+// managers are the managed fields of an object.
+type managers struct {
+	all     *fieldpath.Set // of all managers
+	ours    *fieldpath.Set // of the writes of this name
+	applied *fieldpath.Set // the part of ours that an apply owns
+	others  []fieldManager // all entries but the applied one, in the order of the object
+}
+
+type fieldManager struct {
+	name string
+	set  *fieldpath.Set
+}
+
+// managersOf reads the managed fields of an object. name is the field manager
+// of this process.
+func managersOf(live client.Object, name string) (managers, error) {
+	m := managers{all: fieldpath.NewSet(), ours: fieldpath.NewSet(), applied: fieldpath.NewSet()}
+	for _, e := range live.GetManagedFields() {
+		set, err := setOf(&e)
+		if err != nil {
+			return m, err
+		}
+		m.all = m.all.Union(set)
+		if e.Manager == name {
+			m.ours = m.ours.Union(set)
+		}
+		if isApply(&e, name) {
+			m.applied = set
+		} else {
+			m.others = append(m.others, fieldManager{e.Manager, set})
+		}
+	}
+	return m, nil
+}
+
+func setOf(e *metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
+	set := fieldpath.NewSet()
+	if e.FieldsV1 == nil {
+		return set, nil
+	}
+	if err := set.FromJSON(bytes.NewReader(e.FieldsV1.GetRawBytes())); err != nil {
+		return nil, fmt.Errorf("reading the managed fields of %q: %w", e.Manager, err)
+	}
+	return set, nil
+}
+
+// owns reports whether set, a part of m.all, has path, or a whole value that
+// contains it. A set that has a map and no field in it owns the map as a whole
+// only if no manager owns a field in it.
+func (m *managers) owns(set *fieldpath.Set, path fieldpath.Path) bool {
+	all := m.all
+	for i, element := range path {
+		inner, found := set.Children.Get(element)
+		within, parts := all.Children.Get(element)
+		switch {
+		case i == len(path)-1:
+			return found || set.Members.Has(element)
+		case !found:
+			return !parts && set.Members.Has(element)
+		}
+		set, all = inner, within
+	}
+	return false
+}
+
+// of returns the other managers of a path, as a text; empty: there is none.
+func (m *managers) of(path fieldpath.Path) string {
+	var names []string
+	for _, o := range m.others {
+		if m.owns(o.set, path) && !slices.Contains(names, o.name) {
+			names = append(names, o.name)
+		}
+	}
+	return strings.Join(names, " and ")
+}
+
+// isApply reports whether an entry is that of the applies of this name.
+func isApply(e *metav1.ManagedFieldsEntry, name string) bool {
+	return e.Manager == name && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
+}
+
+// taken returns the managed fields of the live object after a takeover; nil: there
+// is nothing to take. The fields of another version of the API may have other
+// paths, so they stay. alone are the taken fields that no other manager owns. The
+// package csaupgrade is no help here: it takes no fields of an Apply, and drops
+// those of other versions of the API.
+func (r *Request) taken(takes func(manager string) bool) (entries []metav1.ManagedFieldsEntry, alone *fieldpath.Set, err error) {
+	version := r.gvk.GroupVersion().String()
+	ours := metav1.ManagedFieldsEntry{
+		Manager: r.of.manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: version, FieldsType: "FieldsV1",
+	}
+	own, taken, others, released := fieldpath.NewSet(), fieldpath.NewSet(), fieldpath.NewSet(), fieldpath.NewSet()
+	for _, e := range r.Live.GetManagedFields() {
+		set, err := setOf(&e)
+		if err != nil {
+			return nil, nil, err
+		}
+		switch {
+		case isApply(&e, ours.Manager) && e.APIVersion != version:
+			return nil, nil, nil // the API server converts the entry in this apply
+		case isApply(&e, ours.Manager):
+			released = r.ignores(set) // an apply without a field that only this name owns would remove it
+			own, ours.Time = set.Difference(released), e.Time
+			continue
+		case e.Subresource == "" && e.APIVersion == version && (e.Manager == ours.Manager || takes(e.Manager)):
+			stays := untaken(set).Union(r.ignores(set))
+			taken = taken.Union(set.Difference(stays))
+			if set = stays; set.Empty() {
+				continue
+			}
+			if e.FieldsV1, err = fieldsV1(set); err != nil {
+				return nil, nil, err
+			}
+		}
+		others = others.Union(set)
+		entries = append(entries, e)
+	}
+	if taken.Empty() && released.Empty() {
+		return nil, nil, nil
+	}
+	ours.FieldsV1, err = fieldsV1(own.Union(taken))
+	return append(entries, ours), taken.Leaves().Difference(others), err
+}
+
+// untaken returns the fields of a set that no takeover takes: the finalizers, and
+// the replicas, which an autoscaler may set by an update of the object.
+func untaken(set *fieldpath.Set) *fieldpath.Set {
+	stay := fieldpath.NewSet()
+	for path := range set.All() {
+		for _, of := range [][]string{{"metadata", "finalizers"}, {"spec", "replicas"}} {
+			if len(path) > 1 && path[0].FieldName != nil && *path[0].FieldName == of[0] && path[1].FieldName != nil && *path[1].FieldName == of[1] {
+				stay.Insert(path)
+			}
+		}
+	}
+	return stay
+}
+
+func fieldsV1(set *fieldpath.Set) (*metav1.FieldsV1, error) {
+	text, err := set.ToJSON()
+	return metav1.NewFieldsV1(string(text)), err
+}
+
+// removed returns the paths of the fields that an apply after a takeover removes:
+// those that a manager had alone, and that this name does not apply.
+func (r *Request) removed(alone *fieldpath.Set, applied client.Object) (paths []string, err error) {
+	if alone == nil {
+		return nil, nil
+	}
+	m, err := managersOf(applied, r.of.manager)
+	if err != nil {
+		return nil, err
+	}
+	for path := range alone.Difference(m.applied).All() {
+		paths = append(paths, textOf(path))
+	}
+	return paths, nil
+}
+
+// textOf returns a path as in spec.template.spec.containers[name="web"].image.
+func textOf(path fieldpath.Path) string { return strings.TrimPrefix(path.String(), ".") }
+
+// none takes no field of another manager.
+func none(string) bool { return false }
+
+// hasPrefix reports whether SsaOverride takes over the fields of a manager.
+func hasPrefix(prefixes []string) func(string) bool {
+	return func(manager string) bool {
+		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(manager, p) })
+	}
+}
+
+// controllers are the managers whose fields Replace leaves alone: controllers of
+// Kubernetes and of clouds. Without their fields, the API server refuses a write of
+// a bound claim, and a volume loses its claim.
+var controllers = regexp.MustCompile(`^(kube-|kubelet$|csi-)|` +
+	`(cloud-controller-manager|openshift-controller-manager|clusterrole-aggregation-controller|external-provisioner)$`)
+
+// isNoController reports whether Replace takes over the fields of a manager.
+func isNoController(manager string) bool { return !controllers.MatchString(manager) }

@@ -1,6 +1,7 @@
 package dependents
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/hex"
@@ -13,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -293,4 +295,76 @@ func stripMarks(u *unstructured.Unstructured, name string) {
 	}
 	u.SetLabels(labels)
 	u.SetAnnotations(annotations)
+}
+
+// taking names an object that an owner took.
+type taking struct {
+	owner string // the mark of the owner
+	ref   checks.Ref
+}
+
+// adopt checks the owner of an object that exists, in each pass. Under
+// [AdoptionAlways] an owner takes an object from another one once within the
+// reapply interval. Without this limit, two such owners would take it from each
+// other without end, because each write causes a pass of the other owner.
+func adopt(clock clock.PassiveClock) middleware {
+	var taken limited[taking, time.Time] // after a restart, each owner may take an object once more
+	return func(next Handler) Handler {
+		return func(ctx context.Context, r *Request) (Result, error) {
+			if r.Live == nil {
+				return next(ctx, r)
+			}
+			o := r.ownership()
+			key := func() string { return r.of.name + "/" + annotationAdoption }
+			switch {
+			case o.ours:
+				return next(ctx, r)
+			case r.Policies.Adoption == AdoptionAlways && o.owner != "":
+				now := clock.Now()
+				key := taking{r.Owner.mark, r.ref}
+				if wait := taken.get(key).Add(r.Policies.ReapplyInterval).Sub(now); wait > 0 {
+					res := r.result(Waiting, fmt.Sprintf("%s has taken it; this owner takes it back in %s: "+
+						"remove it from one of the two owners", o.owner, wait.Round(time.Second)))
+					res.Owner, res.Contested, res.After = o.owner, true, wait
+					return res, nil
+				}
+				res, err := next(ctx, r)
+				if err == nil && res.Pending == nil {
+					taken.change(key, func(time.Time) time.Time { return now })
+				}
+				return res, err
+			case r.Policies.Adoption == AdoptionAlways:
+				return next(ctx, r)
+			case o.owner != "":
+				message := fmt.Sprintf("it belongs to %s: remove it from one of the two owners", o.owner)
+				if !o.marked {
+					message += fmt.Sprintf(", or set %s=%s", key(), AdoptionAlways)
+				}
+				return r.notOurs(o, message), nil
+			case r.Policies.Adoption == AdoptionNever:
+				return r.notOurs(o, fmt.Sprintf("it exists and has no owner: delete it, or set %s=%s",
+					key(), AdoptionIfUnowned)), nil
+			}
+			return next(ctx, r)
+		}
+	}
+}
+
+// owned leaves an object of another owner, or of none, alone when it should be
+// deleted.
+func owned(next Handler) Handler {
+	return func(ctx context.Context, r *Request) (Result, error) {
+		if o := r.ownership(); !o.ours {
+			res := r.notOurs(o, "")
+			res.Outcome = Orphaned // nothing is left to do
+			return res, nil
+		}
+		return next(ctx, r)
+	}
+}
+
+func (r *Request) notOurs(o ownership, message string) Result {
+	res := r.result(NotOurs, message)
+	res.Owner = o.owner
+	return res
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +18,9 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/definition"
+	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 )
 
 // read reads the live object from the cache. If the cache does not have it,
@@ -180,4 +183,90 @@ func terminating(next Handler) Handler {
 		}
 		return next(ctx, r)
 	}
+}
+
+// follow states in the pass of a reconciler that its owner depends on the
+// objects of requests. The objects of another cluster have no events in this
+// manager, and the manager may not show an owner what its deployment target
+// hides.
+//
+// A dry-run, and the write after it, follow nothing: the pass has looked before.
+func (d *Dependents) follow(ctx context.Context, a action, requests ...*Request) {
+	if d.engine == nil || a != applying || d.mode == trying {
+		return
+	}
+	for _, r := range requests {
+		if !r.via.target && r.verdict == nil {
+			ctrlx.Follow(ctx, r.ref)
+		}
+	}
+}
+
+// watch lets the manager watch a kind of dependents.
+func (d *Dependents) watch(k *kind) {
+	if d.engine != nil {
+		d.engine.Writes(k.gvk.GroupKind(), func(obj client.Object) uint64 { return d.seen(k, obj) })
+	}
+}
+
+// seen returns a digest of what matters of a dependent, besides its spec or
+// data: the readiness, the labels, and the annotations with the marks. It is 0
+// for an object that is no dependent of this name.
+func (d *Dependents) seen(k *kind, obj client.Object) uint64 {
+	if obj.GetLabels()[d.keys.owner] == "" {
+		return 0
+	}
+	r, err := k.readinessOf(cmp.Or(obj.GetAnnotations()[d.keys.hint], d.policies.StatusHint), obj)
+	if err != nil { // a person has changed the annotation
+		return digest.Metadata(obj)
+	}
+	state := uint64(r.State) << 1
+	if isReady(r) {
+		state++
+	}
+	return digest.And(digest.Metadata(obj), state)
+}
+
+// awaitReady adds the readiness of the object to the result. An object in sync
+// that is not ready becomes Waiting.
+func awaitReady(next Handler) Handler {
+	return func(ctx context.Context, r *Request) (Result, error) {
+		res, err := next(ctx, r)
+		if err != nil || res.Object == nil || res.Pending != nil {
+			return res, err
+		}
+		switch res.Outcome {
+		case Created, Updated, InSync, Waiting:
+			res.Readiness, err = r.kind.readinessOf(r.Policies.StatusHint, res.Object)
+			if err != nil {
+				return Result{}, err
+			}
+		default:
+			return res, nil
+		}
+		if isReady(res.Readiness) || res.Contested {
+			return res, nil
+		}
+		if res.Outcome == InSync {
+			res.Outcome = Waiting
+		}
+		res.Problem = cut(ready.Problem(res.Object))
+		res.Message = notReady(res)
+		return res, nil
+	}
+}
+
+// notReady says why an object is not ready. It ends with the problem that a
+// condition of the object names.
+func notReady(res Result) string {
+	text := "it is not ready"
+	for _, why := range []string{res.Readiness.Reason, res.Readiness.Message} {
+		if why != "" {
+			text += ": " + why
+		}
+	}
+	if text = cut(text); res.Problem != "" && !strings.HasSuffix(res.Problem, ": "+res.Readiness.Message) {
+		text += "; " + res.Problem
+	}
+	return text
 }
