@@ -10,6 +10,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/dependents"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 	"github.com/windlass-go/windlass/ctrlx/manifests"
 	"github.com/windlass-go/windlass/flow"
@@ -188,10 +189,7 @@ func (r *Reconciler[T]) WithPostDeleteHook(hook ctrlx.HookFunc[T]) *Reconciler[T
 }
 
 // unconnected is the cluster of dependents that are never used.
-type unconnected struct{}
+type unconnected struct{ dependents.Cluster }
 
-// GetClient implements [dependents.Cluster].
-func (unconnected) GetClient() client.Client { return nil }
-
-// GetAPIReader implements [dependents.Cluster].
+func (unconnected) GetClient() client.Client    { return nil }
 func (unconnected) GetAPIReader() client.Reader { return nil }

@@ -39,10 +39,8 @@
 // before are ready. Objects that the set lacks, and the inventory has, are
 // deleted last. The component is Ready when all of this is done.
 //
-// Package ctrlx runs the passes: hooks, retries, time-outs, requeues,
-// suspension, finalizers, conditions and impersonation are its own. Package
-// dependents applies each object: its policies and its annotations count here,
-// too.
+// Package ctrlx runs the passes, with its hooks, intervals and options. Package
+// dependents applies each object, with its policies and annotations.
 //
 //	PreCheck, Apply:                            DeleteCheck, Delete:
 //	Inventory      stores it ahead              Inventory      loads it
@@ -54,8 +52,7 @@
 //	        └ writes
 //
 // [Reconciler.ApplyChain], [Reconciler.WaveChain] and [Reconciler.DeleteChain]
-// list these links, and an option changes each chain. Look calls package
-// dependents without writes, and Preflight calls it by dry-run.
+// list these links, and an option changes each chain.
 //
 // # Waves
 //
@@ -110,12 +107,11 @@
 //
 // # No polling
 //
-// Dependents are read from the cache of the manager and followed: a change of
-// the object, a deletion, and a loss of readiness cause a pass at once. The
-// first pass that needs a kind starts its watch. A pass over a component in sync
-// makes no write, and no read past the cache. A change that no watch shows is
-// corrected after the reapply interval. docs/component/watches.md is about kinds that are
-// not watched, versions, and other clusters.
+// Dependents are read from the cache of the manager, and each change of them causes
+// a pass at once. A pass over a component in sync makes no write, and no read past
+// the cache. A change that no watch shows is corrected after the reapply interval.
+// docs/component/watches.md is about kinds that are not watched, versions, and
+// other clusters.
 //
 // # Conditions
 //

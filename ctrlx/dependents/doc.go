@@ -35,10 +35,9 @@
 //
 // # A reconciler of your own
 //
-// Without ctrlx, Apply, Prune and Delete write the same, and no event wakes the
-// owner. Return [Requeue] of their results. Watch the kinds of the objects, and
-// map them to their owner with [Dependents.OwnerKey]. Its example is a whole
-// reconciler, with a finalizer.
+// Without ctrlx, no event wakes the owner. Return [Requeue] of the results. Watch
+// the kinds of the objects, and map them to their owner with
+// [Dependents.OwnerKey]. Its example is a whole reconciler.
 //
 // # Policies
 //
@@ -114,10 +113,8 @@
 //	                  └ SsaOverride
 //	                    └ SsaMerge
 //
-// A link gets a [Request] and returns a [Result]. A link that you add may act
-// before the inner links, after them, or in place of them. A link inside InSync
-// runs only for an object that needs a write. docs/dependents/links.md has the
-// repeated calls of a link, and dry-runs.
+// A link inside InSync runs only for an object that needs a write.
+// docs/dependents/links.md has the repeated calls of a link, and dry-runs.
 //
 // # Ownership and drift
 //
@@ -132,16 +129,9 @@
 //
 // # Bad input
 //
-// [Dependents.Apply] checks all objects before its first write. Each of these
-// inputs is an error that names the object:
-//
-//   - a nil object, a missing name, and generateName
-//   - an unknown kind, and a wrong scope
-//   - an object that is given more than once
-//   - a label or an annotation that is no text
-//   - a policy without a valid value
-//   - an annotation of the name that ends in policy, interval or hint, and is
-//     none of the above
-//
+// [Dependents.Apply] checks all objects before its first write, and its error
+// names each invalid one: a missing name, an unknown kind, a wrong scope, an object
+// that is given twice, a label that is no text, a policy without a valid value, and
+// an unknown annotation that ends in policy, interval, hint or fields.
 // [Dependents.Check] checks one object.
 package dependents
