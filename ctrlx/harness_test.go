@@ -2,7 +2,6 @@ package ctrlx_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -208,8 +207,7 @@ func (d *harness) says() string {
 // recordOf returns what the record of an object stores, whichever object it names.
 func recordOf(all []metav1.Condition) (r record.Record) {
 	if c := record.In(all); c != nil {
-		_, data, _ := strings.Cut(c.Message, "{")
-		_ = json.Unmarshal([]byte("{"+data), &r)
+		r, _ = record.Of(c)
 	}
 	return r
 }
@@ -221,11 +219,7 @@ func (d *harness) recorded(change func(*record.Record)) {
 	r := recordOf(a.Status.Conditions)
 	r.UID, r.Kind = a.UID, "App."+testv1.GroupVersion.Group
 	change(&r)
-	c, err := record.Encode(r, nil, a.Generation, d.now)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	a.Status.Conditions = record.Put(a.Status.Conditions, c)
+	a.Status.Conditions = record.Put(a.Status.Conditions, record.Encode(r, nil, a.Generation, d.now))
 	if err := d.api.Status().Update(context.Background(), a); err != nil {
 		d.t.Fatal(err)
 	}

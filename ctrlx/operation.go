@@ -80,7 +80,7 @@ func (r *core) recordOf(obj client.Object) (record.Record, error) {
 // tokenOf returns the token of the operation under way of an object. It returns
 // none for a refused operation: then operationVerified ends the pass.
 func (r *core) tokenOf(obj client.Object) (token string, generation int64) {
-	if !record.MayHoldOperation(record.In(r.kind.Conditions(obj))) { // almost always, without JSON
+	if !record.MayHoldOperation(record.In(r.kind.Conditions(obj))) { // almost always, without decoding
 		return "", 0
 	}
 	rec, err := r.recordOf(obj)
@@ -203,11 +203,9 @@ func (r *core) withOperation(p *pass, at client.Object, token string, generation
 	rec.UID, rec.Kind, rec.Operation = at.GetUID(), r.kind.GroupKind().String(), nil
 	if token != "" {
 		rec.Operation, rec.Success = &record.Operation{Generation: generation, Token: token, Basis: r.basisOfOperation(p)}, nil
-		if err := r.opt.keys.Sign(&rec); err != nil {
-			return nil, err
-		}
+		r.opt.keys.Sign(&rec)
 	}
-	return record.Encode(rec, record.In(r.kind.Conditions(at)), at.GetGeneration(), r.now())
+	return record.Encode(rec, record.In(r.kind.Conditions(at)), at.GetGeneration(), r.now()), nil
 }
 
 // operationStored takes over the record c into obj and into the object that the pass
@@ -232,7 +230,7 @@ func (r *core) next(p *pass, out flow.Outcome, handled string) *record.Record {
 	case stores:
 		digest, digested = p.digest()
 		if p.record != nil && digested && p.stored.Digest == digest && r.fresh(p, time.Unix(p.stored.Unix, 0)) {
-			return nil // almost always, without JSON
+			return nil // almost always, without decoding
 		}
 	case record.MayHoldOperation(p.record) && !r.tokens:
 		return nil // Operations.Token has replaced the record

@@ -59,7 +59,7 @@ func TestForeignOperation(t *testing.T) {
 			reason: "a record for the object itself, made by a person who may write the status",
 			opts:   []ctrlx.Option{ctrlx.WithTokenKey(tokenKey)},
 			make: func(_, copied *testv1.Database) {
-				forged, _ := record.Encode(record.Record{UID: copied.UID, Kind: "Database." + testv1.GroupVersion.Group,
+				forged := record.Encode(record.Record{UID: copied.UID, Kind: "Database." + testv1.GroupVersion.Group,
 					Operation: &record.Operation{Generation: 1, Token: "https://evil.example.com"}}, nil, 1, time.Now())
 				copied.Status.Conditions = []metav1.Condition{*forged}
 			},

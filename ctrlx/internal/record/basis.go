@@ -15,18 +15,18 @@ const MaxRead = 20
 
 // Basis holds digests of the inputs of an operation when it began.
 type Basis struct {
-	Self string `json:"self"`           // of the object, the executable and the revision
-	Read []Read `json:"read,omitempty"` // the owner and the references, sorted
+	Self string // of the object, the executable and the revision
+	Read []Read // the owner and the references, sorted
 }
 
 // Read is an owner or a reference as a pass read it.
 type Read struct {
-	Group     string `json:"group,omitempty"`
-	Kind      string `json:"kind"`
-	Namespace string `json:"namespace,omitempty"`
-	Name      string `json:"name,omitempty"`
-	Set       string `json:"set,omitempty"` // see checks.Ref
-	Digest    string `json:"digest"`
+	Group     string
+	Kind      string
+	Namespace string
+	Name      string
+	Set       string // see checks.Ref
+	Digest    string
 }
 
 // ReadOf returns ref with a digest.
@@ -85,9 +85,9 @@ func (b Basis) Covers(other Basis) bool {
 // Clock is the clock of the time-out of an object that is not ready. It starts
 // again if one of the inputs changes.
 type Clock struct {
-	Since metav1.Time       `json:"since"`
-	Self  string            `json:"self"`           // a digest of the object
-	Read  map[string]string `json:"read,omitempty"` // digests of the owner and the references, by the digest of the ref
+	Since metav1.Time
+	Self  string            // a digest of the object
+	Read  map[string]string // digests of the owner and the references, by the digest of the ref
 }
 
 // maxInputs is the maximum number of references in a clock.

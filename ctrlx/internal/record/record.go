@@ -11,7 +11,6 @@
 package record
 
 import (
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -49,26 +48,26 @@ const maxMessage = 32_768
 
 // Record holds the stored facts of an object. The zero Record stores nothing.
 type Record struct {
-	UID       types.UID  `json:"uid"`  // of the object: a copied record counts for nothing
-	Kind      string     `json:"kind"` // as in Database.example.com
-	Operation *Operation `json:"operation,omitempty"`
-	Clock     *Clock     `json:"clock,omitempty"`
-	Success   *Success   `json:"success,omitempty"`
-	Handled   string     `json:"handled,omitempty"` // the last request for a retry that was handled
+	UID       types.UID // of the object: a copied record counts for nothing
+	Kind      string    // as in Database.example.com
+	Operation *Operation
+	Clock     *Clock
+	Success   *Success
+	Handled   string // the last request for a retry that was handled
 }
 
 // Operation is the operation under way. Only it is signed, with the names of its
 // object: it may hold an address to which a poll sends credentials.
 type Operation struct {
-	Generation int64  `json:"generation"`
-	Token      string `json:"token"`
-	Basis      *Basis `json:"basis,omitempty"` // what the operation began from; nil: not known
-	Signature  []byte `json:"signature,omitempty"`
+	Generation int64
+	Token      string
+	Basis      *Basis // what the operation began from; nil: not known
+	Signature  []byte
 }
 
 // Success is the last success of the object.
 type Success struct {
-	Time metav1.Time `json:"time"`
+	Time metav1.Time
 	Basis
 }
 
@@ -94,20 +93,18 @@ func OperationIn(c *metav1.Condition) string {
 	if !MayHoldOperation(c) {
 		return ""
 	}
-	var r struct {
-		UID       json.RawMessage `json:"uid"`
-		Kind      json.RawMessage `json:"kind"`
-		Operation json.RawMessage `json:"operation"`
-	}
-	if json.Unmarshal(dataOf(c), &r) != nil {
+	r, err := Of(c)
+	if err != nil {
 		return c.Message
 	}
-	return string(r.UID) + string(r.Kind) + string(r.Operation)
+	stored := Record{UID: r.UID, Kind: r.Kind, Operation: r.Operation}
+	return stored.text()
 }
 
-func dataOf(c *metav1.Condition) []byte {
+// Of returns the record in c, whichever object it is of, without a look at its signature.
+func Of(c *metav1.Condition) (Record, error) {
 	_, data, _ := strings.Cut(c.Message, between)
-	return []byte(data)
+	return parse(data)
 }
 
 // Decode returns the record of an object; the zero Record if c is nil. A record of
@@ -118,7 +115,7 @@ func (k *Keys) Decode(c *metav1.Condition, uid types.UID, kind schema.GroupKind)
 	if c == nil {
 		return Record{}, nil
 	}
-	err = json.Unmarshal(dataOf(c), &r)
+	r, err = Of(c)
 	copied := r.UID != uid || r.Kind != kind.String()
 	switch holds := MayHoldOperation(c); {
 	case holds && (err != nil || r.Operation == nil || r.Operation.Token == ""):
@@ -139,17 +136,13 @@ func (k *Keys) Decode(c *metav1.Condition, uid types.UID, kind schema.GroupKind)
 // is the present condition, which Encode returns if r is in it already; nil: there
 // is none. If the record is too large for a condition, Encode leaves out the success
 // and then the clock, but never the operation.
-func Encode(r Record, was *metav1.Condition, generation int64, now time.Time) (*metav1.Condition, error) {
+func Encode(r Record, was *metav1.Condition, generation int64, now time.Time) *metav1.Condition {
 	for {
 		reason := r.reason()
 		if reason == "" {
-			return nil, nil
+			return nil
 		}
-		data, err := json.Marshal(r)
-		if err != nil {
-			return nil, err
-		}
-		message := sentences[reason] + between + string(data)
+		message := sentences[reason] + between + r.text()
 		switch {
 		case len(message) <= maxMessage || r.Success == nil && r.Clock == nil:
 		case r.Success != nil:
@@ -165,10 +158,10 @@ func Encode(r Record, was *metav1.Condition, generation int64, now time.Time) (*
 		}
 		if was != nil {
 			if next.LastTransitionTime = was.LastTransitionTime; *was == next {
-				return was, nil
+				return was
 			}
 		}
-		return &next, nil
+		return &next
 	}
 }
 

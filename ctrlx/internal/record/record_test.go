@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/checks"
@@ -34,15 +35,9 @@ func ours(change ...func(*Record)) Record {
 func encoded(t testing.TB, r Record, keys ...[]byte) *metav1.Condition {
 	t.Helper()
 	if r.Operation != nil {
-		if err := (&Keys{Keys: keys}).Sign(&r); err != nil {
-			t.Fatal(err)
-		}
+		(&Keys{Keys: keys}).Sign(&r)
 	}
-	c, err := Encode(r, nil, 3, noon)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return Encode(r, nil, 3, noon)
 }
 
 func TestDecode(t *testing.T) {
@@ -69,7 +64,7 @@ func TestDecode(t *testing.T) {
 	}{
 		"None":            {"nothing is stored", a, nil, Record{}, nil},
 		"Stored":          {"the record that Encode makes", Keys{}, signed(ours()), ours(), nil},
-		"NotJSON":         {"an unreadable record may hide an operation", Keys{}, &metav1.Condition{Reason: UnderWay, Message: "rubbish"}, Record{}, errUnreadable},
+		"NoFields":        {"an unreadable record may hide an operation", Keys{}, &metav1.Condition{Reason: UnderWay, Message: "rubbish"}, Record{}, errUnreadable},
 		"NoReason":        {"a reason that is not known may hide one, too", Keys{}, &metav1.Condition{Message: "rubbish"}, Record{}, errUnreadable},
 		"CutOff":          {"half a record is no answer", Keys{}, &metav1.Condition{Reason: UnderWay, Message: signed(ours()).Message[:100]}, Record{}, errUnreadable},
 		"NoToken":         {"no operation has such a record", Keys{}, signed(ours(func(r *Record) { r.Operation.Token = "" })), Record{}, errUnreadable},
@@ -85,11 +80,18 @@ func TestDecode(t *testing.T) {
 		"WrongAllowed":    {"a wrong signature is none", unsigned, signed(ours(), testKey('b')), Record{}, errUnsigned},
 		"SignedNoKey":     {"the operator has no key any more", Keys{}, signed(ours(), testKey('a')), ours(), nil},
 		"TokenChanged":    {"the signature covers the token", a, edited("example.com/?", "example.org/?"), Record{}, errUnsigned},
-		"UIDChanged":      {"the signature covers the UID", a, edited(`"uid":"u"`, `"uid":"v"`), Record{}, errUnsigned},
-		"GenChanged":      {"the signature covers the generation", a, edited(`:3`, `:4`), Record{}, errUnsigned},
+		"UIDChanged":      {"the signature covers the UID", a, edited("uid=u", "uid=v"), Record{}, errUnsigned},
+		"GenChanged":      {"the signature covers the generation", a, edited("=3", "=4"), Record{}, errUnsigned},
 		"KindChanged":     {"the signature covers the kind", a, edited("Database", "Cluster"), Record{}, errUnsigned},
-		"BasisChanged":    {"the signature covers the basis", a, edited(`"self":"`, `"self":"x`), Record{}, errUnsigned},
-		"Indented":        {"white space between the values changes none of them", a, edited(`"self":`, `"self" : `), ours(), nil},
+		"BasisChanged":    {"the signature covers the basis", a, edited("self=", "self=x"), Record{}, errUnsigned},
+		"Wrapped":         {"white space between the fields changes none of them", a, edited("; operation.self", ";\n  operation.self"), ours(), nil},
+		"Later":           {"a field of a later release changes none of them, so a release can be rolled back", a, edited("; operation.self", "; operation.later=1,2; operation.self"), ours(), nil},
+		"FieldAdded":      {"the signature covers lists", a, edited("; operation.self", "; operation.read=,Network,team,a,,d; operation.self"), Record{}, errUnsigned},
+		"FieldTwice":      {"the last one counts, and is signed", a, edited("; operation.self", "; operation.token=x; operation.self"), Record{}, errUnsigned},
+		"NoValue":         {"a field that cannot be read may be the operation", a, edited("=3", ""), Record{}, errUnreadable},
+		"NoNumber":        {"a generation that cannot be read is none", Keys{}, edited("=3", "=three"), Record{}, errUnreadable},
+		"ShortList":       {"half an object is no object", Keys{}, edited("; operation.self", "; operation.read=,Network; operation.self"), Record{}, errUnreadable},
+		"NoEscape":        {"an escape needs two digits", Keys{}, edited("<a>", "<a>%4"), Record{}, errUnreadable},
 		"SignedCopy":      {"a signed record of another object", a, signed(ours(other), testKey('a')), ours(other), ErrCopied},
 		"Settled":         {"only operations are signed", a, signed(settled), settled, nil},
 		"SettledCopy":     {"the success of another object counts as none", a, signed(Record{UID: "v", Kind: settled.Kind, Success: settled.Success}), Record{}, nil},
@@ -143,10 +145,7 @@ func TestEncode(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			c, err := Encode(tc.record, tc.was, 3, noon.Add(time.Hour))
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := Encode(tc.record, tc.was, 3, noon.Add(time.Hour))
 			if (c == nil) != (tc.is == "") || c != nil && c.Reason != tc.is || (c == tc.was) != tc.same && c != nil {
 				t.Fatalf("%s: the condition is %+v, want %q", tc.reason, c, tc.is)
 			}
@@ -154,7 +153,7 @@ func TestEncode(t *testing.T) {
 				return
 			}
 			parts := ""
-			for part, key := range map[string]string{"o": `"operation":`, "c": `"clock":`, "s": `"success":`} {
+			for part, key := range map[string]string{"o": "operation.token=", "c": "clock.since=", "s": "success.time="} {
 				if strings.Contains(c.Message, key) != strings.Contains(tc.parts, part) {
 					parts += " " + key
 				}
@@ -294,4 +293,44 @@ func TestContinue(t *testing.T) {
 	if len(full.Read) != maxInputs {
 		t.Errorf("%d inputs", len(full.Read))
 	}
+}
+
+// A record is stored as it is, whatever its values, and kubectl describe shows no
+// JSON and no line break of a value.
+func TestText(t *testing.T) {
+	value := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.SampledFrom([]rune(";=, %{}\"\n.az")), 0, 8, -1),
+		rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 4), func(b []byte) string { return string(b) }))
+	basis := func(t *rapid.T) (b Basis) {
+		b.Self = value.Draw(t, "self")
+		for range rapid.IntRange(0, 2).Draw(t, "objects") {
+			b.Read = append(b.Read, Read{value.Draw(t, "group"), value.Draw(t, "kind"), value.Draw(t, "namespace"), value.Draw(t, "name"), value.Draw(t, "set"), value.Draw(t, "digest")})
+		}
+		return b
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		want := Record{UID: types.UID(value.Draw(t, "uid")), Kind: value.Draw(t, "kind"), Handled: value.Draw(t, "handled")}
+		if rapid.Bool().Draw(t, "operation") {
+			want.Operation = &Operation{Generation: rapid.Int64().Draw(t, "generation"), Token: value.Draw(t, "token")}
+			if rapid.Bool().Draw(t, "basis") {
+				b := basis(t)
+				want.Operation.Basis = &b
+			}
+			(&Keys{Keys: [][]byte{testKey('a')}}).Sign(&want)
+		}
+		if rapid.Bool().Draw(t, "clock") {
+			want.Clock = &Clock{Since: metav1.NewTime(noon.Local()), Self: value.Draw(t, "self")}
+			want.Clock.Add(value.Draw(t, "ref"), value.Draw(t, "digest"))
+		}
+		if rapid.Bool().Draw(t, "success") {
+			want.Success = &Success{metav1.NewTime(noon.Local()), basis(t)}
+		}
+		text := want.text()
+		if strings.ContainsAny(text, "{}\"\n") {
+			t.Errorf("the text is %s", text)
+		}
+		got, err := parse(text)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Fatalf("%s: %v: -want, +got:\n%s", text, err, diff)
+		}
+	})
 }

@@ -135,11 +135,7 @@ func (in *In) stored(clock *record.Clock) *metav1.Condition {
 	}
 	next := *in.Next
 	next.Clock = clock
-	c, err := record.Encode(next, in.Stored, in.Generation, in.Now)
-	if err != nil {
-		return in.Stored
-	}
-	return c
+	return record.Encode(next, in.Stored, in.Generation, in.Now)
 }
 
 // setClock sets the clock after the pass.

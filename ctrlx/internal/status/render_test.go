@@ -147,7 +147,7 @@ func TestRender(t *testing.T) {
 			reason: "the option starts it", in: status.In{Outcome: waits, Timeout: limit(status.Timeout{FromStart: true}), Next: &record.Record{UID: "u", Kind: "K"}}, severity: classify.Info,
 			want: []string{
 				"Ready=False OwnerNotReady: the owner is not ready", "Reconciling=True OwnerNotReady: the owner is not ready",
-				`windlass-go.github.io/Record=True Processing: the clock of the time-out runs; data of the operator, do not edit: {"uid":"u","kind":"K","clock":{"since":"2026-11-27T08:00:00Z","self":"s"}}`,
+				`windlass-go.github.io/Record=True Processing: the clock of the time-out runs; data of the operator, do not edit: uid=u; kind=K; clock.since=2026-11-27T08:00:00Z; clock.self=s`,
 			},
 		},
 		"Deleted": {
