@@ -42,8 +42,8 @@
 //     an object in 80 minutes are allowed, and 16 if it is not Ready.
 //   - [RuleSpin]: at most 100 requests for each object are sent in that time, and
 //     3,000 in a run.
-//   - [RuleRestart]: a restart changes no object, apart from times. This finds the
-//     objects that wait for a lost event.
+//   - [RuleRestart]: a restart changes no object, apart from times and messages. An
+//     object that is not Ready stays so. This finds the objects that wait for a lost event.
 //   - [RuleGone]: after users delete all objects, all are gone, also the
 //     dependents.
 //   - [RuleLeft]: then nothing is left in the cloud.
@@ -55,7 +55,7 @@
 //
 // The failure names the rule, the smallest steps that break it, and a time line: who
 // wrote an object, when an event arrived, which fault happened. Explore shrinks by
-// dropping steps one by one, for at most 20 seconds. The flag -rapid.seed or
+// dropping steps one by one, for at most -rapid.shrinktime. The flag -rapid.seed or
 // -rapid.failfile in the message repeats it. Draw more runs with -rapid.checks:
 // three times as many.
 //

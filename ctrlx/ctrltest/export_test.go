@@ -6,13 +6,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ExploreWith explores with the reports to tb, and does not shrink.
+// ExploreWith explores with the reports to tb.
 func ExploreWith(t *testing.T, tb rapid.TB, op Operator) (failure string) {
 	e, err := prepare(op)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.shrinks = 0
 	ended := make(chan bool)
 	go func() {
 		defer close(ended)

@@ -72,10 +72,7 @@ func Explore(t *testing.T, op Operator) {
 	e.explore(t, t)
 }
 
-const (
-	rounds     = 3 // of rapid.Check, with 100 runs each
-	shrinkTime = 20 * time.Second
-)
+const rounds = 3 // of rapid.Check, with 100 runs each
 
 // explore draws runs until one breaks a rule.
 func (e *explorer) explore(t *testing.T, tb rapid.TB) {
@@ -118,7 +115,8 @@ func (e *explorer) tried(t *testing.T, p plan, times int, rule string) *failure 
 // shrink returns the failure of the smallest plan that breaks the same rule: it drops
 // steps one by one, and then delays.
 func (e *explorer) shrink(t *testing.T, p plan, f *failure) *failure {
-	end := time.Now().Add(e.shrinks)
+	long, _ := flag.Lookup("rapid.shrinktime").Value.(flag.Getter).Get().(time.Duration)
+	end := time.Now().Add(long)
 	try := func(smaller plan) bool {
 		if time.Now().After(end) {
 			return false

@@ -26,12 +26,11 @@ type explorer struct {
 	definitions []*extv1.CustomResourceDefinition
 	watched     []schema.GroupKind // of World
 	last        *failure           // the run that broke a rule
-	shrinks     time.Duration      // the time for shrinking it
 }
 
 // prepare checks an operator.
 func prepare(op Operator) (*explorer, error) {
-	e := &explorer{Operator: op, shrinks: shrinkTime}
+	e := &explorer{Operator: op}
 	if op.Start == nil || len(op.World) == 0 {
 		return nil, errors.New("an Operator needs Start and World")
 	}

@@ -12,7 +12,8 @@
 //   - It adds one to a number, doubles a duration or empties a text.
 //
 // With -mistakes it makes known mistakes instead, each a small patch with the
-// test that must notice it. It weaves and runs them like mutants.
+// test that must notice it. It weaves and runs them like mutants. With -explore,
+// an exploration of an operator by ctrltest must find them.
 //
 // All mutants of a package are in one test binary. An environment variable
 // selects the active one. So a package compiles once, and a mutant only takes
@@ -61,6 +62,8 @@ type options struct {
 
 	mistakes string
 	check    bool
+	explore  string
+	times    int
 	server   string
 }
 
@@ -75,12 +78,14 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&o.in, "in", "", "try only mutants in declarations with this prefix, as chain.Chain")
 	flags.StringVar(&o.mistakes, "mistakes", "", "try the known mistakes in this folder; the arguments are their names or the folders of their code, none means all")
 	flags.BoolVar(&o.check, "check", false, "only check that the mistakes apply")
+	flags.StringVar(&o.explore, "explore", "", "run this exploration, as examples/operator/internal/controller.TestExplore, in place of the tests of the mistakes that say \"explore: found\", and of those that are named")
+	flags.IntVar(&o.times, "times", 1, "the number of explorations of each mistake; 19 of 20 must find it")
 	flags.StringVar(&o.server, "server", "", "a program that serves the API server of all runs: it prints the path of its kubeconfig, and stops when its input ends")
 	flags.Usage = func() { fmt.Fprint(stderr, usage); flags.PrintDefaults() }
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
-	if flags.NArg() == 0 && o.mistakes == "" || o.workers < 1 || o.sample < 0 {
+	if flags.NArg() == 0 && o.mistakes == "" || o.workers < 1 || o.sample < 0 || o.times < 1 {
 		flags.Usage()
 		return 2
 	}

@@ -19,6 +19,7 @@ type mistake struct {
 	in       string // where the code was last, as "checks.vet": the package, and the declaration if it helps
 	test     string // the test that must fail, as "chain.TestHooks/AfterError": folder, test and case
 	hangs    bool   // the test hangs instead of failing
+	explore  string // "found": the exploration of an operator finds it too; else why it cannot
 	old, new string
 }
 
@@ -74,6 +75,8 @@ func parseMistake(paragraph string) (*mistake, error) {
 			m.why = value
 		case key == "in":
 			m.in = value
+		case key == "explore":
+			m.explore = value
 		case key == "test":
 			m.test, m.hangs = strings.CutSuffix(value, ", which hangs")
 		default:

@@ -33,7 +33,7 @@ func (o *options) tryMistakes(names []string, stdout io.Writer) (ok bool, err er
 	var some []*mistake
 	for _, m := range all {
 		folder, _, _ := strings.Cut(m.in, ".")
-		if len(names) == 0 || slices.Contains(names, m.name) || slices.Contains(names, folder) {
+		if len(names) == 0 && (o.explore == "" || m.explore == "found") || slices.Contains(names, m.name) || slices.Contains(names, folder) {
 			some = append(some, m)
 		}
 	}
@@ -67,6 +67,9 @@ func (o *options) tryMistakes(names []string, stdout io.Writer) (ok bool, err er
 	if o.check {
 		fmt.Fprintf(stdout, "%d of %d mistakes apply; %.0fs\n", len(sound), len(some), time.Since(begin).Seconds())
 		return ok, nil
+	}
+	if o.explore != "" {
+		return o.exploreAll(root, sound, woven, stdout)
 	}
 	noticed := 0
 	of := map[string][]*known{}
