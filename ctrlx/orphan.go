@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +20,7 @@ import (
 
 	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
 	"github.com/windlass-go/windlass/ctrlx/internal/gauges"
+	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -29,120 +28,33 @@ import (
 // vanished. After it, the resource is reported.
 const orphanTimeout = 2 * time.Hour
 
-// orphan is an object that vanished after Apply was called for it. The API
-// server may delete an object although a finalizer was added a moment ago
-// (https://issue.k8s.io/77988).
-type orphan struct {
-	obj   client.Object
-	until time.Time // the end of orphanTimeout; zero: no live read has found yet that obj is gone
-	busy  bool      // a pass deletes its cloud resource now
-	gone  bool      // an event reported that obj is gone, so an earlier write of it shows nothing
-}
-
-// orphans holds at most one orphan for each name. It is in memory only, because
-// the objects are no longer in the API server.
-type orphans struct {
-	n       atomic.Int32 // of, without the lock
-	mu      sync.Mutex
-	of      map[types.NamespacedName]*orphan
-	stopped bool
-}
-
-// put adds obj, or replaces the orphan of its name.
-func (o *orphans) put(name types.NamespacedName, obj client.Object, gone bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.of == nil {
-		o.of = map[types.NamespacedName]*orphan{}
+// orphanOf returns the orphan of a name, or nil: an object that vanished after Apply was
+// called for it. The API server may delete an object although a finalizer was added a
+// moment ago (https://issue.k8s.io/77988). A memory holds at most one for each name. An
+// empty uid matches each.
+func (r *core) orphanOf(name types.NamespacedName, uid types.UID) *memory.Orphan {
+	if o := r.memory.Get(name).Orphan; o != nil && (uid == "" || o.Object.GetUID() == uid) {
+		return o
 	}
-	o.of[name] = &orphan{obj: obj, gone: gone}
-	o.n.Store(int32(len(o.of)))
+	return nil
 }
 
-// has reports whether there is an orphan of a name. An empty uid matches each.
-func (o *orphans) has(name types.NamespacedName, uid types.UID) bool {
-	if o.n.Load() == 0 {
-		return false
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	at := o.of[name]
-	return at != nil && (uid == "" || at.obj.GetUID() == uid)
+// setOrphan replaces the orphan of a name; nil: there is none.
+func (r *core) setOrphan(name types.NamespacedName, o *memory.Orphan) {
+	r.memory.Change(name, func(e *memory.Entry) { e.Orphan = o })
 }
 
-// dropIf drops the orphan of a name if drop returns true for it.
-func (o *orphans) dropIf(name types.NamespacedName, drop func(*orphan) bool) {
-	if o.n.Load() == 0 {
-		return
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if at := o.of[name]; at != nil && drop(at) {
-		delete(o.of, name)
-		o.n.Store(int32(len(o.of)))
-	}
-}
-
-// drop drops the orphan of a name that no pass has handled. ok is false if there
-// is none: stop reports the others.
-func (o *orphans) drop(name types.NamespacedName) (obj client.Object, ok bool) {
-	o.dropIf(name, func(at *orphan) bool {
-		obj, ok = at.obj, at.until.IsZero()
-		return ok
-	})
-	return obj, ok
-}
-
-// left reports whether an event reported that an object is gone which a live read
-// finds: it left the cache, whose selector no longer fits. It drops the orphan, because
-// another process may have the object now.
-func (o *orphans) left(name types.NamespacedName, uid types.UID) (left bool) {
-	o.dropIf(name, func(at *orphan) bool {
-		left = at.gone && at.obj.GetUID() == uid
-		return left
-	})
-	return left
-}
-
-// begin begins a pass over the orphan of a name; nil: there is none.
-func (o *orphans) begin(name types.NamespacedName, now time.Time) *orphan {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	at := o.of[name]
-	if at == nil {
-		return nil
-	}
-	if at.until.IsZero() {
-		at.until = now.Add(orphanTimeout)
-	}
-	at.busy = true
-	return at
-}
-
-// end ends a pass. It reports whether a later pass continues.
-func (o *orphans) end(name types.NamespacedName, keep bool) (continues bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if at := o.of[name]; at != nil && keep && !o.stopped {
-		at.busy = false
-		return true
-	}
-	delete(o.of, name)
-	o.n.Store(int32(len(o.of)))
-	return false
-}
-
-// stop returns the orphans that no pass deletes any more.
-func (o *orphans) stop() (left []client.Object) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.stopped = true
-	for _, at := range o.of {
-		if !at.busy && !at.until.IsZero() {
-			left = append(left, at.obj)
+// endOrphan ends a pass over an orphan. It reports whether a later pass continues.
+func (r *core) endOrphan(name types.NamespacedName, keep bool) (continues bool) {
+	r.memory.Change(name, func(e *memory.Entry) {
+		if continues = e.Orphan != nil && keep && !r.stopped.Load(); continues {
+			next := *e.Orphan
+			next.Busy, e.Orphan = false, &next
+		} else {
+			e.Orphan = nil
 		}
-	}
-	return left
+	})
+	return continues
 }
 
 // called notes in the pass that Apply was called.
@@ -180,12 +92,12 @@ func (r *core) exists(ctx context.Context, obj client.Object) {
 	if p := passOf(ctx); p != nil {
 		p.exists = true
 	}
-	r.orphans.dropIf(client.ObjectKeyFromObject(obj), func(o *orphan) bool {
-		if o.obj.GetUID() == obj.GetUID() {
-			return !o.gone
-		}
-		return controllerutil.ContainsFinalizer(obj, r.opt.finalizer)
-	})
+	name := client.ObjectKeyFromObject(obj)
+	switch o := r.orphanOf(name, ""); {
+	case o == nil:
+	case o.Object.GetUID() == obj.GetUID() && !o.Gone, o.Object.GetUID() != obj.GetUID() && controllerutil.ContainsFinalizer(obj, r.opt.finalizer):
+		r.setOrphan(name, nil)
+	}
 }
 
 // vanishes keeps an object in memory that the API server deleted at once, although
@@ -202,10 +114,10 @@ func (r *core) vanishes() predicate.Predicate {
 			return true
 		}
 		name := client.ObjectKeyFromObject(obj)
-		if r.own.Gone(name) || r.orphans.has(name, obj.GetUID()) {
+		if r.own.Gone(name) || r.orphanOf(name, obj.GetUID()) != nil {
 			return true // a pass has noticed it
 		}
-		r.orphans.put(name, r.kind.Copy(obj), true) // the cache shares it
+		r.setOrphan(name, &memory.Orphan{Object: r.kind.Copy(obj), Gone: true}) // the cache shares obj
 		return true
 	}}
 }
@@ -214,13 +126,13 @@ func (r *core) vanishes() predicate.Predicate {
 // exists. It deletes the cloud resource if obj vanished. err is the error of
 // the pass.
 func (r *Reconciler[T]) afterPass(ctx context.Context, req reconcile.Request, p *pass, obj client.Object, result reconcile.Result, err error) (reconcile.Result, error) {
-	held := r.orphans.has(req.NamespacedName, obj.GetUID())
+	held := r.orphanOf(req.NamespacedName, obj.GetUID()) != nil
 	switch {
 	case (p.applied || held) && (p.vanished || err != nil && apierrors.IsNotFound(err)):
-		r.orphans.put(req.NamespacedName, obj, false)
+		r.setOrphan(req.NamespacedName, &memory.Orphan{Object: obj})
 		return r.deleteOrphan(ctx, req)
 	case p.applied && (p.finalizing || held) && (err != nil || !p.exists):
-		r.orphans.put(req.NamespacedName, obj, false)
+		r.setOrphan(req.NamespacedName, &memory.Orphan{Object: obj})
 	}
 	if err == nil { // the common case, without an allocation
 		return result, nil
@@ -235,57 +147,63 @@ func (r *Reconciler[T]) afterPass(ctx context.Context, req reconcile.Request, p 
 func (r *Reconciler[T]) deleteOrphan(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	now := r.kind.New()
 	err := r.engine.Live().Get(ctx, req.NamespacedName, now)
+	o := r.orphanOf(req.NamespacedName, "")
 	switch {
-	case err == nil && r.orphans.left(req.NamespacedName, now.GetUID()):
+	case o == nil:
+		return reconcile.Result{}, nil
+	case err == nil && o.Object.GetUID() == now.GetUID() && o.Gone: // it left the cache, whose selector no longer fits: another process may have it
+		r.setOrphan(req.NamespacedName, nil)
 		r.forget(req)
 		return reconcile.Result{}, nil
-	case err == nil && r.orphans.has(req.NamespacedName, now.GetUID()):
+	case err == nil && o.Object.GetUID() == now.GetUID():
 		return reconcile.Result{}, fmt.Errorf("ctrlx: %s: a write did not find the object, and a live read does", r.name)
 	case err == nil:
 		if !r.finalizes { // the new object has the same resource, and nothing deletes it
-			r.orphans.end(req.NamespacedName, false)
+			r.setOrphan(req.NamespacedName, nil)
 		}
 		r.own.Saw(req.NamespacedName, now.GetResourceVersion())
 		return reconcile.Result{RequeueAfter: again}, nil
 	case errors.Is(ctx.Err(), context.Canceled): // the manager stops, so no later pass deletes the resource
-		if obj, ok := r.orphans.drop(req.NamespacedName); ok {
-			r.reportOrphan(ctx, obj, errStopped)
+		if o.Until.IsZero() { // else reportWhenStopped reports it
+			r.setOrphan(req.NamespacedName, nil)
+			r.reportOrphan(ctx, o.Object, errStopped)
 		}
 		return reconcile.Result{}, nil
 	case !apierr.Reader.NotFound(err): // the kind may not be served now
 		return reconcile.Result{}, fmt.Errorf("ctrlx: %s: whether the object still exists: %w", r.name, err)
 	}
 	r.own.Saw(req.NamespacedName, "")
-	o := r.orphans.begin(req.NamespacedName, r.now())
-	if o == nil {
-		return reconcile.Result{}, nil
+	at := *o
+	if at.Busy = true; at.Until.IsZero() {
+		at.Until = r.now().Add(orphanTimeout)
 	}
-	return r.passOfOrphan(ctx, req, o)
+	r.setOrphan(req.NamespacedName, &at)
+	return r.passOfOrphan(ctx, req, &at)
 }
 
 // passOfOrphan takes an object that vanished through the flow as a deleted one.
-func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request, o *orphan) (reconcile.Result, error) {
-	if o.obj.GetDeletionTimestamp().IsZero() {
+func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request, o *memory.Orphan) (reconcile.Result, error) {
+	if o.Object.GetDeletionTimestamp().IsZero() {
 		at := metav1.NewTime(r.now())
-		o.obj.SetDeletionTimestamp(&at)
+		o.Object.SetDeletionTimestamp(&at)
 	}
-	if !r.finalizes || !r.deleting(o.obj) { // the flow would call Apply
-		r.orphans.end(req.NamespacedName, false)
+	if !r.finalizes || !r.deleting(o.Object) { // the flow would call Apply
+		r.setOrphan(req.NamespacedName, nil)
 		r.forget(req)
-		r.reportOrphan(ctx, o.obj, errNoDelete)
+		r.reportOrphan(ctx, o.Object, errNoDelete)
 		return reconcile.Result{}, nil
 	}
-	p := r.begin(ctx, req, o.obj, r.now())
+	p := r.begin(ctx, req, o.Object, r.now())
 	p.orphan = true
-	out := r.flow.Reconcile(p, o.obj.(T))
-	left := o.until.Sub(r.now())
+	out := r.flow.Reconcile(p, o.Object.(T))
+	left := o.Until.Sub(r.now())
 	delay, why := again, error(nil)
 	switch out.State() {
 	case flow.StateGone, flow.StateIgnored:
-		r.orphans.end(req.NamespacedName, false)
+		r.setOrphan(req.NamespacedName, nil)
 		r.forget(req)
 		log.FromContext(ctx).Info("the object vanished after Apply was called; its deletion in the cloud ended", "state", out.State().String(),
-			"uid", o.obj.GetUID(), "why", out.Message())
+			"uid", o.Object.GetUID(), "why", out.Message())
 		return reconcile.Result{}, nil
 	case flow.StateCanceled:
 		why = errStopped
@@ -302,11 +220,11 @@ func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request,
 	}
 	// An error that is retried after the end is final. An operation or a block may end earlier than its delay.
 	inTime := left > 0 && (delay <= left || out.State() != flow.StateFailed)
-	if r.orphans.end(req.NamespacedName, inTime) {
+	if r.endOrphan(req.NamespacedName, inTime) {
 		return reconcile.Result{RequeueAfter: min(delay, left)}, nil
 	}
 	r.forget(req)
-	r.reportOrphan(ctx, o.obj, why)
+	r.reportOrphan(ctx, o.Object, why)
 	return reconcile.Result{}, nil
 }
 
@@ -339,8 +257,11 @@ func (r *core) reportOrphan(ctx context.Context, obj client.Object, why error) {
 func (r *core) reportWhenStopped(ctx context.Context) error {
 	<-ctx.Done()
 	r.memory.Stop()
-	for _, obj := range r.orphans.stop() {
-		r.reportOrphan(ctx, obj, errStopped)
+	r.stopped.Store(true) // a pass that ends from now on reports its orphan itself
+	for _, at := range r.memory.All() {
+		if o := at.Orphan; o != nil && !o.Busy && !o.Until.IsZero() {
+			r.reportOrphan(ctx, o.Object, errStopped)
+		}
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	retry := r.begins(name)            // memory
 	read, err := r.own.Read(ctx, name) // read: in no older version than this process wrote
 	if err != nil {
-		if apierrors.IsNotFound(err) && r.orphans.has(name, "") {
+		if apierrors.IsNotFound(err) && r.orphanOf(name, "") != nil {
 			return r.deleteOrphan(ctx, req)
 		}
 		return result, r.unread(req, retry, err)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -65,7 +66,7 @@ type core struct {
 
 	interrupter *interrupter // nil: nothing interrupts a pass
 
-	orphans orphans
+	stopped atomic.Bool // the manager has stopped
 	served  statusServed
 	dropped sync.Once // see errDropped
 	clients *identities

@@ -11,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
@@ -55,15 +56,16 @@ type Rare struct {
 	Unstored *Unstored    // nil: the record has every operation
 	Written  *Written     // nil: the watch has reported the last write of the conditions
 	Fight    *Fight       // nil: no other writer changed the conditions
+	Orphan   *Orphan      // nil: no object of this name vanished after Apply
 }
 
 func (r *Rare) empty() bool {
-	return len(r.Follows) == 0 && r.Unstored == nil && r.Written == nil && r.Fight == nil
+	return len(r.Follows) == 0 && r.Unstored == nil && r.Written == nil && r.Fight == nil && r.Orphan == nil
 }
 
 func (r *Rare) same(o *Rare) bool {
 	return len(r.Follows) == len(o.Follows) && (len(r.Follows) == 0 || &r.Follows[0] == &o.Follows[0]) && r.Unstored == o.Unstored &&
-		r.Written == o.Written && r.Fight == o.Fight
+		r.Written == o.Written && r.Fight == o.Fight && r.Orphan == o.Orphan
 }
 
 // Unstored describes an operation that a write did not store. The flow has it in
@@ -80,6 +82,15 @@ type Written struct {
 	Version    string // that a pass last read or wrote: no older update is foreign
 	Conditions uint64 // a hash of the written conditions
 	Running    bool   // the request has no answer yet
+}
+
+// Orphan is an object that vanished after Apply was called for it. It is in memory only,
+// because the object is no longer in the API server.
+type Orphan struct {
+	Object client.Object
+	Until  time.Time // the end of the attempts to delete it; zero: no live read has found yet that Object is gone
+	Busy   bool      // a pass deletes its cloud resource now
+	Gone   bool      // an event reported that Object is gone, so an earlier write of it shows nothing
 }
 
 // Fight describes how another writer changes the conditions of an object.
@@ -185,11 +196,15 @@ func (s *Store) Due(name types.NamespacedName, at time.Time) {
 	}
 }
 
-// Forget drops all knowledge of an object that is gone.
+// Forget drops all knowledge of an object that is gone, except an orphan of its name.
 func (s *Store) Forget(name types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.of, name)
+	if rare := s.of[name].rare; rare != nil && rare.Orphan != nil {
+		s.of[name] = packed{rare: &Rare{Orphan: rare.Orphan}}
+	} else {
+		delete(s.of, name)
+	}
 	delete(s.passes, name)
 	s.successes.forget(name)
 }
