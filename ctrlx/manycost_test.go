@@ -91,19 +91,3 @@ func TestManyCost(t *testing.T) {
 		})
 	}
 }
-
-// BenchmarkMany measures a pass that reads 1 to 1,000 objects.
-func BenchmarkMany(b *testing.B) {
-	for name := range many {
-		for _, n := range []int{1, 5, 10, 100, 1000} {
-			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
-				pass := passOverMany(b, name, n)
-				b.ReportAllocs()
-				for b.Loop() {
-					pass()
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/object")
-			})
-		}
-	}
-}
