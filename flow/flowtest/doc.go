@@ -25,8 +25,8 @@
 //   - answers from a time on: [Script.From], [Script.FailFrom]
 //   - the user's own operation: [World.Operations], for example a fake server
 //
-// [World.Object] scripts the objects of references, [World.Set] the sets of
-// queries, and [Service] other calls of links. [Response] makes the errors of a service.
+// [World.Object] scripts the objects of references, and [World.Set] the sets of
+// queries. [Response] makes the errors of a service.
 //
 // [World.Edit] changes the resource, and [World.Change] its status or something
 // else. [World.Restart] ends the process.
@@ -45,8 +45,7 @@
 // [World.Run] ends when the resource is ready, finished, ignored or gone, and
 // [World.RunUntil] at a time.
 // The [Run] has each [Pass] with its outcome, a timeline ([Run.String],
-// [Run.Want], [Run.Story]), and the changes of the Ready condition
-// ([Run.Conditions]), which show a condition that flaps.
+// [Run.Want], [Run.Story]).
 //
 // An [Engine] without a World runs several resources that wait for each other,
 // for demonstrations and simulations.

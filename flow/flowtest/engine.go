@@ -184,12 +184,10 @@ func (e *Engine) passed(r *resource, out flow.Outcome, note string, requests []s
 	}
 	switch written, ok := readyOf(out.Conditions()); {
 	case p.State() == flow.StateGone:
-	case !ok:
-		p.Ready, p.since = r.last.Ready, r.last.since
-	case written.Status == r.last.Ready.Status:
-		p.Ready, p.since = written, r.last.since
+	case ok:
+		p.Ready = written
 	default:
-		p.Ready, p.since = written, now
+		p.Ready = r.last.Ready
 	}
 	r.last, e.quiet = p, true
 	e.run.Passes = append(e.run.Passes, p)

@@ -221,7 +221,6 @@ func TestStory(t *testing.T) {
 	ts.RunUntil(t.Context(), 0, notYet)
 	mustEqual(t, "a Run of passes only has a story", "00:00  Thing a  ready\n", (&flowtest.Run{Passes: ts.Last()}).Story())
 	mustEqual(t, "without a World the timeline has resources and no requests", "00:00  Thing a  ready  again in 5m\n", ts.Run().String())
-	mustEqual(t, "a pass prints its resource and no requests", "00:00  Thing a  ready  again in 5m", ts.Last()[0].String())
 }
 
 func TestStamp(t *testing.T) {

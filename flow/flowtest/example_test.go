@@ -59,9 +59,7 @@ func Example() {
 	w.Get.From(0, flow.Observation{Presence: checks.Absent})
 	w.Apply.Fail(conflict, conflict).Then(flow.InProgress("op-1", 20*time.Second), flow.Done())
 
-	run := w.Run(t)
-
-	run.Want(t, `
+	w.Run(t).Want(t, `
 		00:00  blocked at OwnerCheck by OwnerReady: OwnerNotReady  again in 1s or with Cluster prod  [Owner]
 		00:01  blocked at OwnerCheck by OwnerReady: OwnerNotReady  again in 2s or with Cluster prod  [Owner]
 		00:03  blocked at OwnerCheck by OwnerReady: OwnerNotReady  again in 4s or with Cluster prod  [Owner]
@@ -71,12 +69,7 @@ func Example() {
 		00:11  failed at Apply: Conflict  again in 2s   [Owner Get Apply]
 		00:13  in progress at Apply       again in 20s  [Owner Get Apply]
 		00:33  ready                      again in 1h   [Owner Apply(op-1)]`)
-	fmt.Print(run.Conditions())
 	// Output:
-	// 00:00  Ready=False since 00:00 Warning OwnerNotReady: owner Cluster prod is not ready: Creating
-	// 00:10  Ready=False since 00:00 Warning Conflict: applying failed: another operation is under way
-	// 00:13  Ready=False since 00:00 Info InProgress: the operation is under way in the cloud
-	// 00:33  Ready=True since 00:33 Succeeded
 }
 
 // A pool whose registry Secret is rotated is applied again, although it was
@@ -153,26 +146,4 @@ func ExampleWorld_Restart() {
 	// 00:20  * the process restarts
 	// 00:20  in progress at Apply  again in 1m  [Apply(op-1) Apply]
 	// 01:20  ready                 again in 1h  [Apply(op-2)]
-}
-
-// A link calls a service for the quota. The script of the service answers.
-func ExampleService() {
-	w := &flowtest.World[*Pool]{Resource: &Pool{}}
-	quota := flowtest.Service[int](w, "quota")
-	quota.Fail(flowtest.Response(http.StatusServiceUnavailable, "Busy", "", 5*time.Second)).Then(0, 10)
-	w.Extensions.PreCheck = chain.New(checks.Check("Quota",
-		func(ctx context.Context, _ *checks.Request[*Pool]) (checks.Result, error) {
-			left, err := quota.Ask(ctx)
-			if err == nil && left == 0 {
-				return checks.Block("NoQuota", "there is no quota left", checks.WithAfter(time.Minute)), nil
-			}
-			return checks.Proceed(), err
-		}))
-	w.Apply.Then(flow.Done())
-
-	fmt.Print(w.Run(t))
-	// Output:
-	// 00:00  failed at PreCheck by Quota: Busy      again in 5s  [quota]
-	// 00:05  blocked at PreCheck by Quota: NoQuota  again in 1m  [quota]
-	// 01:05  ready                                  again in 1h  [quota Apply]
 }

@@ -1,7 +1,6 @@
 package flowtest
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"time"
@@ -9,8 +8,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// Script holds the answers to the calls of an operation or a [Service]. Its
-// methods add answers and return the script. The zero Script has no answers.
+// Script holds the answers to the calls of an operation. Its methods add answers and return the script. The zero Script has no answers.
 //
 // The first of these answers a call:
 //
@@ -83,18 +81,12 @@ func (s *Script[R]) from(a answer[R]) *Script[R] {
 	return s
 }
 
-// Service returns a script for other calls of links, such as the fetch of
-// checks.LiveState. The link calls [Script.Ask]. [Pass].Requests lists each
-// call by name.
-func Service[R, T any](w *World[T], name string) *Script[R] {
+// newScript returns a script of the world's objects or sets.
+func newScript[R, T any](w *World[T], name string) *Script[R] {
 	s := &Script[R]{name: name, stage: &w.stage}
 	w.scripts = append(w.scripts, s)
 	return s
 }
-
-// Ask returns the next answer of a [Service]. A script that Service did not
-// make returns an error.
-func (s *Script[R]) Ask(context.Context) (R, error) { return s.answer(s.name, nil) }
 
 // scripted is a Script of any type.
 type scripted interface {
@@ -144,9 +136,6 @@ func (s *Script[R]) answer(request string, own func() (R, error)) (R, error) {
 // choose finds the answer to a call. An answer that is not given means the
 // user's own operation.
 func (s *Script[R]) choose(request string, own bool) (a answer[R], err error) {
-	if s.stage == nil {
-		return a, fmt.Errorf("flowtest: the script %q belongs to no World: make it by Service", request)
-	}
 	s.stage.mu.Lock()
 	defer s.stage.mu.Unlock()
 	s.calls++

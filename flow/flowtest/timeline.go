@@ -194,36 +194,6 @@ func grouped(rows []row) []row {
 	return out
 }
 
-// Conditions lists the changes of the Ready condition, one line each. A
-// condition that stays the same over many passes has one line:
-//
-//	00:00  Ready=False since 00:00 Warning OwnerNotReady: owner Cluster prod is not ready: Creating
-//	00:30  Ready=True since 00:30 Succeeded
-//	05:10  gone
-func (r *Run) Conditions() string {
-	var b strings.Builder
-	var before flow.Condition
-	for i := range r.Passes {
-		p := &r.Passes[i]
-		switch {
-		case p.State() == flow.StateGone:
-			fmt.Fprintf(&b, "%s  gone\n", Stamp(p.At))
-		case p.Ready != before:
-			fmt.Fprintf(&b, "%s  %s=%s since %s ", Stamp(p.At), p.Ready.Type, p.Ready.Status, Stamp(p.since))
-			if p.Ready.Severity != "" {
-				b.WriteString(string(p.Ready.Severity) + " ")
-			}
-			b.WriteString(p.Ready.Reason)
-			if p.Ready.Message != "" {
-				b.WriteString(": " + strings.Join(strings.Fields(p.Ready.Message), " ")) // a message may have several lines
-			}
-			b.WriteByte('\n')
-		}
-		before = p.Ready
-	}
-	return b.String()
-}
-
 // Stamp prints a time of the run as "01:02", or as "1:01:02" from an hour on,
 // with a fraction of a second if it has one: "00:00.5".
 func Stamp(d time.Duration) string {
@@ -262,26 +232,13 @@ type Pass struct {
 	// keeps the status ([flow.Outcome.KeepsStatus]) does not change it. It is
 	// zero before the first write, and after the resource is gone.
 	Ready flow.Condition
-	since time.Duration // the status of Ready changed last
 	// Delay is the time after which the resource is requeued, if no event
 	// wakes it earlier. Zero means that it is not requeued.
 	Delay time.Duration
 	// Requests lists the requests in order: "Owner", "Get", "Apply" to begin an
 	// operation, "Apply(token)" to poll it, "Delete" likewise, "Resolve(Kind
-	// name)", "List(every Kind)", and the names of services ([Service]). It is empty outside a
-	// World.
+	// name)" and "List(every Kind)". It is empty outside a World.
 	Requests []string
-}
-
-// String returns the pass as a line of the timeline.
-func (p Pass) String() string {
-	var parts []string
-	for _, part := range []string{Stamp(p.At), object(p.Resource), p.what(), p.again(), p.requests()} {
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
-	return strings.Join(parts, "  ")
 }
 
 func object(ref checks.Ref) string {

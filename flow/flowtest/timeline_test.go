@@ -2,8 +2,6 @@ package flowtest_test
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -34,73 +32,6 @@ func TestPasses(t *testing.T) {
 1:00:01.5  in progress at Apply                again in 1s                                 [Apply]
 1:00:02.5  ready                               again in 1h                                 [Apply(op)]
 `, got.String())
-	mustEqual(t, "a pass prints as one line", "1:00:01.5  in progress at Apply  again in 1s  [Apply]", got.Passes[2].String())
-	mustEqual(t, "each change of the condition has a line", `00:00  Ready=False since 00:00 Error Waits: for both
-1:00:00  Ready=False since 00:00 Warning Busy: applying failed: two; lines
-1:00:01.5  Ready=False since 00:00 Info InProgress: the operation is under way in the cloud
-1:00:02.5  Ready=True since 1:00:02.5 Succeeded
-`, got.Conditions())
-}
-
-// lines returns the words of each line.
-func lines(text string) (lines [][]string) {
-	for line := range strings.Lines(strings.TrimSpace(text)) {
-		lines = append(lines, strings.Fields(line))
-	}
-	return lines
-}
-
-// TestConditions tests the lines of conditions that stay, flap or end.
-func TestConditions(t *testing.T) {
-	counted := func(message func(n int) string) func(w *world, p *Pool) {
-		return func(w *world, p *Pool) {
-			n := 0
-			w.Extensions.PreCheck = chain.New(checks.Check("Waits", func(context.Context, *checks.Request[*Pool]) (checks.Result, error) {
-				n++
-				return checks.Block("Waits", message(n)), nil
-			}))
-		}
-	}
-	cases := map[string]struct {
-		reason string
-		world  func(w *world, p *Pool)
-		end    time.Duration
-		want   string
-	}{
-		"Flaps": {
-			"a message with a counter has a line for each pass", counted(func(n int) string { return fmt.Sprint("try ", n) }), 3 * time.Second,
-			`00:00 Ready=False since 00:00 Warning Waits: try 1
-			 00:01 Ready=False since 00:00 Warning Waits: try 2
-			 00:03 Ready=False since 00:00 Warning Waits: try 3`,
-		},
-		"Canceled": {
-			"a canceled pass does not change the condition",
-			func(w *world, _ *Pool) {
-				w.Apply.Fail(conflict)
-				w.Operations.Apply = func(ctx context.Context, _ *request) (flow.Progress, error) {
-					if len(w.Requests()) == 2 {
-						w.Restart()
-					}
-					return flow.Done(), ctx.Err()
-				}
-			}, time.Second,
-			`00:00 Ready=False since 00:00 Warning Conflict: applying failed: another operation is under way
-			 00:01 Ready=True since 00:01 Succeeded`,
-		},
-		"Gone": {
-			"a resource that is gone has no condition",
-			func(w *world, p *Pool) { w.Edit(time.Second, "", func() { p.Deleted = true }) }, time.Minute,
-			`00:00 Ready=True since 00:00 Succeeded
-			 00:01 gone`,
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			w, p := newWorld(doing())
-			tc.world(w, p)
-			mustEqual(t, tc.reason, lines(tc.want), lines(w.RunUntil(t, tc.end).Conditions()))
-		})
-	}
 }
 
 // TestWant tests which texts are equal, and the text of the failure.
@@ -128,4 +59,23 @@ the whole timeline:
 		})
 	}
 	mustFail(t, "a run without passes", func(t rapid.TB) { (&flowtest.Run{}).Want(t, "00:00 ready") }, "the whole timeline:\n  (nothing)")
+}
+
+// TestReady: a canceled pass keeps the condition, and a resource that is gone
+// has none.
+func TestReady(t *testing.T) {
+	w, p := newWorld(doing())
+	w.Apply.Fail(conflict)
+	w.Operations.Apply = func(ctx context.Context, _ *request) (flow.Progress, error) {
+		if len(w.Requests()) == 2 {
+			w.Restart()
+		}
+		return flow.Done(), ctx.Err()
+	}
+	w.Edit(time.Minute, "", func() { p.Deleted = true })
+	var got []string
+	for _, p := range w.RunUntil(t, time.Hour).Passes {
+		got = append(got, p.Ready.Reason)
+	}
+	mustEqual(t, "the reasons of Ready", []string{"Conflict", "Conflict", "Succeeded", ""}, got)
 }

@@ -44,7 +44,7 @@ type World[T any] struct {
 	stage   stage
 	objects map[checks.Ref]*Script[checks.Object]
 	sets    map[checks.Query]*Script[[]checks.Object]
-	scripts []scripted // objects, sets and services, in the order of their creation
+	scripts []scripted // objects and sets, in the order of their creation
 	ran     bool
 }
 
@@ -55,7 +55,7 @@ type World[T any] struct {
 func (w *World[T]) Object(ref checks.Ref) *Script[checks.Object] {
 	s, ok := w.objects[ref]
 	if !ok {
-		s = Service[checks.Object](w, "Object("+ref.String()+")")
+		s = newScript[checks.Object](w, "Object("+ref.String()+")")
 		s.wakes = wakenBy(s.name)
 		if w.objects == nil {
 			w.objects = map[checks.Ref]*Script[checks.Object]{}
@@ -83,7 +83,7 @@ func (w *World[T]) Set(q checks.Query) *Script[[]checks.Object] {
 	q.NamesOnly = false
 	s, ok := w.sets[q]
 	if !ok {
-		s = Service[[]checks.Object](w, "Set("+q.String()+")")
+		s = newScript[[]checks.Object](w, "Set("+q.String()+")")
 		names := q
 		names.NamesOnly = true
 		s.wakes = func([]checks.Object) (string, []checks.Ref) {
