@@ -139,16 +139,16 @@ func TestConvertFails(t *testing.T) {
 		})
 	}
 	t.Run("NoInterface", func(t *testing.T) {
-		c := checks.Convert(chain.New(checks.ResourceIs("Valid", func(error) string { return "" })), func(*newer) (error, error) { return nil, nil })
+		c := checks.Convert(chain.New(checks.ResourceIs("Valid", func(any) string { return "" })), func(*newer) (any, error) { return nil, nil })
 		_, err := checks.Compose(c)(t.Context(), &checks.Request[*newer]{})
-		if err.Error() != "cannot convert *checks_test.newer to error: "+"the conversion returned nil: return the converted resource, or an error" {
+		if err.Error() != "cannot convert *checks_test.newer to interface {}: "+"the conversion returned nil: return the converted resource, or an error" {
 			t.Errorf("a nil interface is nil, and an empty Kind is not named: %v", err)
 		}
 	})
 	t.Run("Nothing", func(t *testing.T) {
-		c := checks.Convert(chain.New(checks.ResourceIs("Valid", func(int) string { return "" })), func(any) (int, error) { return 0, errTest })
+		c := checks.Convert(chain.New(checks.ResourceIs("Valid", func(*Database) string { return "" })), func(any) (*Database, error) { return nil, errTest })
 		_, err := checks.Compose(c)(t.Context(), &checks.Request[any]{})
-		if err == nil || err.Error() != "cannot convert nothing to int: a test error" {
+		if err == nil || err.Error() != "cannot convert nothing to *checks_test.Database: a test error" {
 			t.Errorf("the resource is a nil interface without a type: %v", err)
 		}
 	})

@@ -122,7 +122,7 @@ func TestFollowingChecks(t *testing.T) {
 				req.Resource.Network = lan
 				tag, _ := link.Tag.(linktag.Check)
 				tag.Follow(t.Context(), req)
-				tag.Follow(t.Context(), &checks.Request[int]{}) // a request of another type
+				tag.Follow(t.Context(), &checks.Request[*newer]{}) // a request of another type
 				return req.Following()
 			}
 			if diff := cmp.Diff(tc.want, run(tc.link)); diff != "" {

@@ -26,8 +26,8 @@ func TestTerminatingReference(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			ref := checks.Ref{Kind: "Secret", Name: "s"}
-			check := checks.Compose(chain.New(checks.ReferenceReady("credentials", func(int) []checks.Ref { return []checks.Ref{ref} })))
-			req := &checks.Request[int]{}
+			check := checks.Compose(chain.New(checks.ReferenceReady("credentials", func(*Database) []checks.Ref { return []checks.Ref{ref} })))
+			req := &checks.Request[*Database]{}
 			req.Deleting = tc.deleting
 			req.Resolver = func(context.Context, checks.Ref) (checks.Object, error) {
 				o := tc.object
@@ -57,15 +57,15 @@ func TestReferenceBlocks(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			refs := func(int) []checks.Ref { return []checks.Ref{tc.ref} }
-			for kind, link := range map[string]checks.Middleware[int]{
+			refs := func(*Database) []checks.Ref { return []checks.Ref{tc.ref} }
+			for kind, link := range map[string]checks.Middleware[*Database]{
 				"ReferenceReady": checks.ReferenceReady("network", refs),
-				"ReferenceIs":    checks.ReferenceIs("network", refs, func(int, string) string { return "" }),
+				"ReferenceIs":    checks.ReferenceIs("network", refs, func(*Database, string) string { return "" }),
 			} {
 				if kind == "ReferenceIs" && tc.found.Value != nil {
 					continue // it ignores readiness
 				}
-				req := &checks.Request[int]{}
+				req := &checks.Request[*Database]{}
 				req.Resolver = func(context.Context, checks.Ref) (checks.Object, error) { return tc.found, nil }
 				res, err := checks.Compose(chain.New(link))(t.Context(), req)
 				if err != nil || res.Reason() != tc.want || res.Message() != tc.says {
