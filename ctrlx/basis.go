@@ -8,11 +8,13 @@ import (
 	"maps"
 	"strconv"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/byversion"
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
@@ -96,8 +98,8 @@ func digestOfRead(o checks.Object) string {
 	if obj.GetGeneration() == 0 {
 		return digestOf([]any{obj.GetUID(), obj.GetResourceVersion()})
 	}
-	status, err := statusWithoutConditions(obj)
-	if err != nil {
+	status := digestOfStatus(obj)
+	if status == undigested {
 		return undigested
 	}
 	return digestOf([]any{
@@ -131,6 +133,25 @@ func digestOfSet(s seenSet) string {
 		}
 	}
 	return digestOf(all)
+}
+
+// statusDigests has the digest of the status of each version that passes have read: an
+// owner may have thousands of followers.
+var statusDigests byversion.Cache[func() string]
+
+// digestOfStatus returns a digest of the status without the conditions.
+func digestOfStatus(obj client.Object) string {
+	compute := sync.OnceValue(func() string { // outside of the lock of the cache
+		status, err := statusWithoutConditions(obj)
+		if err != nil {
+			return undigested
+		}
+		return digestOf(status)
+	})
+	if known, ok := statusDigests.Get(obj, func() func() string { return compute }); ok {
+		return known()
+	}
+	return compute()
 }
 
 func statusWithoutConditions(obj client.Object) (any, error) {

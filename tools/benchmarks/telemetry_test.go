@@ -100,14 +100,21 @@ var costs = []struct {
 	{"noop provider/bare chain of ten", call(links(10).Observe(spans(tracenoop.NewTracerProvider()))), call(links(10))},
 	{"quiet chain of ten/bare and two log-level checks", quiet(10), bareAndChecks(10)},
 	{"quiet chain of fifty/bare and two log-level checks", quiet(50), bareAndChecks(50)},
-	{"recorded pass with ten events/by hand", pools(flow.WithObserver(spans(always))), tenEvents(always.Tracer("x"))},
-	{"recorded chain of ten/by hand", recordedChain(), tenOnParent()},
+	{"recorded pass with ten events/the pass and the span by hand", pools(flow.WithObserver(spans(always))), both(pools(), tenEvents(always.Tracer("x")))},
+	{"recorded chain of ten/the chain and the span by hand", recordedChain(), both(call(links(10)), tenOnParent())},
 	{"recorded child span/bare Start and End", childSpan(), bareSpan()},
 }
 
 func call(c chain.Chain[int, int]) func(context.Context) {
 	h := c.Then(end)
 	return func(ctx context.Context) { _, _ = h(ctx, 1) }
+}
+
+func both(a, b func(context.Context)) func(context.Context) {
+	return func(ctx context.Context) {
+		a(ctx)
+		b(ctx)
+	}
 }
 
 func quietContext(ctx context.Context) context.Context {
