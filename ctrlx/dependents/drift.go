@@ -253,14 +253,20 @@ func (r *Request) taken(takes func(manager string) bool) (entries []metav1.Manag
 		Manager: r.of.manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: version, FieldsType: "FieldsV1",
 	}
 	own, taken, others, released := fieldpath.NewSet(), fieldpath.NewSet(), fieldpath.NewSet(), fieldpath.NewSet()
-	for _, e := range r.Live.GetManagedFields() {
+	for i, e := range r.Live.GetManagedFields() {
 		set, err := setOf(&e)
 		if err != nil {
 			return nil, nil, err
 		}
 		switch {
-		case isApply(&e, ours.Manager) && e.APIVersion != version:
-			return nil, nil, nil // the API server converts the entry in this apply
+		case isApply(&e, ours.Manager) && e.APIVersion != version: // the API server converts the entry in this apply
+			if released = r.ignores(set); released.Empty() {
+				return nil, nil, nil
+			}
+			e.FieldsV1, err = fieldsV1(set.Difference(released))
+			entries = slices.Clone(r.Live.GetManagedFields())
+			entries[i] = e
+			return entries, fieldpath.NewSet(), err
 		case isApply(&e, ours.Manager):
 			released = r.ignores(set) // an apply without a field that only this name owns would remove it
 			own, ours.Time = set.Difference(released), e.Time
