@@ -75,7 +75,7 @@ func TestSets(t *testing.T) {
 			w.isQuiet("apply")
 
 			version = 2
-			w.finish("upgrade", 9)
+			w.finish("upgrade", 25)
 			w.isQuiet("upgrade")
 
 			drifted := 0
@@ -90,7 +90,7 @@ func TestSets(t *testing.T) {
 			w.isQuiet("repair")
 
 			w.delete()
-			w.finish("delete", 9)
+			w.finish("delete", 25)
 			for _, obj := range w.wanted() {
 				err := api.Get(t.Context(), client.ObjectKeyFromObject(obj), obj)
 				if client.IgnoreNotFound(err) != nil && !meta.IsNoMatchError(err) || err == nil {
