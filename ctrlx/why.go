@@ -45,7 +45,9 @@ const WhyPath = "/debug/windlass"
 // object that failed for good is reported from its conditions. The handler reads
 // only caches. A request costs memory and time in proportion to the objects that
 // are not ready, and looks at the conditions of all others. After a start, the
-// answer counts the objects that no pass has reached ([why.Document.Unseen]). While a cache cannot be
+// answer counts the objects that no pass has reached ([why.Document.Unseen]). It counts
+// the objects that are ready ([why.Document.Ready]), and has them if the parameter
+// ready is true. While a cache cannot be
 // listed, the answer has the code 503. An object whose kind has no cache is not
 // described. If a function of the user panics, the message of its object says so.
 //
@@ -67,7 +69,7 @@ func Why(mgr manager.Manager) http.Handler {
 type reporter[T client.Object] struct{ *Reconciler[T] }
 
 // Unready implements [engine.Reporter].
-func (r reporter[T]) Unready(ctx context.Context, add func(index.ID, why.Object)) (unseen int, err error) {
+func (r reporter[T]) Unready(ctx context.Context, healthy bool, add func(index.ID, why.Object)) (good, unseen int, err error) {
 	gk := r.kind.GroupKind()
 	reported := map[types.NamespacedName]bool{}
 	for _, u := range r.memory.All() {
@@ -75,7 +77,7 @@ func (r reporter[T]) Unready(ctx context.Context, add func(index.ID, why.Object)
 			continue
 		}
 		if ctx.Err() != nil {
-			return 0, ctx.Err()
+			return 0, 0, ctx.Err()
 		}
 		reported[u.NamespacedName] = true
 		v := u.Verdict
@@ -107,6 +109,17 @@ func (r reporter[T]) Unready(ctx context.Context, add func(index.ID, why.Object)
 				Reconciler: r.name, State: why.Failed, Reason: ready.Reason, Message: ready.Message, Since: ready.LastTransitionTime.Time,
 			})
 		case final || ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == obj.GetGeneration():
+			good++
+			if healthy {
+				o := why.Object{
+					Ref:        checks.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: name.Namespace, Name: name.Name},
+					Reconciler: r.name, State: why.Ready, Passes: r.explanations(obj, name),
+				}
+				if ready != nil {
+					o.Reason, o.Message, o.Since = ready.Reason, ready.Message, ready.LastTransitionTime.Time
+				}
+				add(r.id(name), o)
+			}
 		case r.stripped(obj): // no pass goes over it
 		default:
 			if e := r.memory.Get(name); e.Verdict == (memory.Verdict{}) && !e.Silent {
@@ -115,9 +128,9 @@ func (r reporter[T]) Unready(ctx context.Context, add func(index.ID, why.Object)
 		}
 	})
 	if err != nil {
-		return 0, fmt.Errorf("the objects of %s cannot be listed from the cache: %w", r.name, err)
+		return 0, 0, fmt.Errorf("the objects of %s cannot be listed from the cache: %w", r.name, err)
 	}
-	return unseen, nil
+	return good, unseen, nil
 }
 
 // stored returns the condition Ready of an object, and whether its last pass was

@@ -298,7 +298,14 @@ func TestWhyUnseen(t *testing.T) {
 			a.Generation, a.Status.Conditions = 1, tc.conditions
 			d := newHarness(t, a)
 			d.use(d.reconciler(flow.Extensions[*App]{EntryCheck: chain.New(checks.Check("c", func(ctxt, *checks.Request[*App]) (checks.Result, error) { return tc.result, nil }))}))
-			before := whyDocument(t, ctrlx.Why(d.manager), "").Unseen
+			doc := whyDocument(t, ctrlx.Why(d.manager), "?ready=true")
+			before := doc.Unseen
+			if doc.Ready != 1-before || len(doc.Objects) != doc.Ready || doc.Ready == 1 && (doc.Objects[0].State != why.Ready || doc.Objects[0].Reason != "Succeeded") {
+				t.Errorf("%s: %d objects are ready: %+v", tc.reason, doc.Ready, doc.Objects)
+			}
+			if doc := whyDocument(t, ctrlx.Why(d.manager), ""); doc.Ready != 1-before || len(doc.Objects) > 0 {
+				t.Errorf("%s: the answer has objects that are ready, without the parameter: %+v", tc.reason, doc)
+			}
 			d.pass()
 			after := whyDocument(t, ctrlx.Why(d.manager), "").Unseen
 			if before != tc.want || after != 0 {

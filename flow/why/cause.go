@@ -111,7 +111,7 @@ func (c *Cause) Command() string {
 	case c.State == Missing:
 		verb, ref.Name = "get", "" // the objects that exist, among which may be the one that is meant
 	case c.State == Deleting:
-		verb, output = "get", "-o yaml"
+		verb, output = "get", "yaml"
 	case c.State == Ready && len(c.Sample) > 0:
 		ref = c.Sample[0]
 	}
@@ -122,20 +122,30 @@ func (c *Cause) Command() string {
 	if ref.Group != "" {
 		kind += "." + ref.Group
 	}
-	words := []string{"kubectl", verb, kind, ref.Name, "", output}
+	words := []string{"kubectl", verb, kind, ref.Name}
 	if ref.Namespace != "" {
-		words[4] = "-n " + ref.Namespace
+		words = append(words, "-n", ref.Namespace)
 	}
-	for _, name := range []string{kind, ref.Name, ref.Namespace} {
-		if !plainName.MatchString(name) {
-			return "" // the shell might run a part of it
+	if output != "" {
+		words = append(words, "-o", output)
+	}
+	return command(words...)
+}
+
+// command joins the words of a command that are not empty. It returns an empty text
+// if the shell might run a part of one of them.
+func command(words ...string) string {
+	for _, w := range words {
+		if !plainWord.MatchString(w) {
+			return ""
 		}
 	}
 	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " ")
 }
 
-// plainName matches the names of Kubernetes, which have no meaning in a shell.
-var plainName = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9.:-]{0,252})?$`)
+// plainWord matches flags, and the names of kinds and objects of Kubernetes, which have
+// no meaning in a shell.
+var plainWord = regexp.MustCompile(`^(-n|-o|--for|[A-Za-z0-9][A-Za-z0-9.:-]{0,252}(/[A-Za-z0-9][A-Za-z0-9.:-]{0,252})?)?$`)
 
 // maxSample is the number of waiters of a cause that are named.
 const maxSample = 10

@@ -49,12 +49,16 @@ type Document struct {
 	// since the start of the program, and their conditions do not say that they are
 	// ready. The document lacks their waits, so other root causes are possible.
 	Unseen int `json:"unseen,omitempty"`
+	// Ready is the number of objects that are ready, and for which no object waits.
+	// The handler of ctrlx counts those of all namespaces.
+	Ready int `json:"ready,omitempty"`
 	// Causes holds the root causes, the oldest first. OmittedCauses is the
 	// number of those left out.
 	Causes        []Cause `json:"causes"`
 	OmittedCauses int     `json:"omittedCauses,omitempty"`
-	// Objects holds the objects of the root causes, some of their waiters, and
-	// the objects between them. OmittedObjects is the number of those left out.
+	// Objects holds the objects of the root causes, some of their waiters, the
+	// objects between them, and then those of Ready that the graph has, by their
+	// names. OmittedObjects is the number of those left out.
 	Objects        []Object `json:"objects"`
 	OmittedObjects int      `json:"omittedObjects,omitempty"`
 	// Flows holds the flows of the reconcilers.
@@ -112,7 +116,15 @@ func (g *Graph) DocumentIn(namespace string, at time.Time, flows ...Flow) Docume
 			d.Waiting++
 		}
 	}
-	g.addObjects(&d, wanted, len(concerned))
+	var alone []int
+	for i := range g.nodes {
+		if inside(i) && g.nodes[i].alone() {
+			alone = append(alone, i)
+		}
+	}
+	slices.SortFunc(alone, func(a, b int) int { return compareRefs(g.nodes[a].Ref, g.nodes[b].Ref) })
+	d.Ready = len(alone)
+	g.addObjects(&d, append(wanted, alone...), len(concerned)+len(alone))
 	return d
 }
 

@@ -26,6 +26,9 @@ type node struct {
 	cause *root // the first root cause; nil: the object is ready and no object waits for it
 }
 
+// alone reports whether the object is ready, and no object waits for it.
+func (n *node) alone() bool { return n.State == Ready && n.cause == nil }
+
 // New makes the graph of objects. An awaited object that is not in objects has
 // the state [Unknown]. Of several objects with one Ref, the last one counts. A
 // wait of an object for itself is no edge. The graph refers to objects, so the

@@ -2,6 +2,7 @@ package why
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -27,7 +28,7 @@ var page = template.Must(template.New("page").Parse(pageHTML))
 
 // ContentSecurityPolicy is the header under which the page works: it loads
 // nothing, and only its own style and script apply.
-var ContentSecurityPolicy = "default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src '" +
+var ContentSecurityPolicy = "default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; style-src '" +
 	hashOf(pageCSS) + "'; script-src '" + hashOf(pageJS) + "'"
 
 func hashOf(s string) string {
@@ -40,7 +41,7 @@ func hashOf(s string) string {
 const Refresh = 5 * time.Second
 
 // WritePage writes the document as a page of HTML. The page is one file: it needs
-// no other file, no script and no network.
+// no other file and no network. A browser that runs scripts can search and filter it.
 func (d *Document) WritePage(w io.Writer) error { return d.writePage(w, false) }
 
 // WriteLivePage writes a page that replaces its content every five seconds, if
@@ -54,7 +55,11 @@ func (d *Document) writePage(w io.Writer, live bool) error {
 		v.Causes = append(v.Causes, causeView{Cause: &d.Causes[i], g: g, at: d.At})
 	}
 	for i := range g.nodes {
-		v.Objects = append(v.Objects, objectView{Object: g.nodes[i].Object, n: &g.nodes[i], g: g, d: d, ID: i})
+		to := &v.Objects
+		if g.nodes[i].alone() {
+			to = &v.Healthy
+		}
+		*to = append(*to, objectView{Object: g.nodes[i].Object, n: &g.nodes[i], g: g, d: d, ID: i})
 	}
 	var b bytes.Buffer // so that an error leaves no half page
 	if err := page.Execute(&b, v); err != nil {
@@ -72,12 +77,16 @@ type view struct {
 	Drawing *drawing
 	Causes  []causeView
 	Objects []objectView
+	Healthy []objectView // ready, and no object waits for them
 	CSS     template.CSS
 	JS      template.JS
 }
 
 // Clock returns the time of the document.
 func (v view) Clock() string { return v.At.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// Every returns how often a live page refreshes.
+func (v view) Every() string { return Refresh.String() }
 
 // causeView is a root cause on the page.
 type causeView struct {
@@ -94,6 +103,9 @@ func (c causeView) Class() string {
 	}
 	return classOf(c.State)
 }
+
+// ID returns the place of the first object of the cause.
+func (c causeView) ID() int { return c.Links()[0].ID }
 
 // Links returns the objects of the cause that the page describes.
 func (c causeView) Links() []link { return c.g.links(c.Objects) }
@@ -135,6 +147,29 @@ func (o objectView) Awaited() []link {
 	return o.g.links(o.WaitingFor)
 }
 
+func (o objectView) Kind() string {
+	if o.Ref.Group == "" {
+		return o.Ref.Kind
+	}
+	return o.Ref.Kind + "." + o.Ref.Group
+}
+
+// RootID returns the place of the first object of the root cause; -1: there is none.
+func (o objectView) RootID() int {
+	if o.n.cause == nil {
+		return -1
+	}
+	return o.n.cause.nodes[0]
+}
+
+// Events returns the command that shows the events of the object; empty: it has none.
+func (o objectView) Events() string {
+	if o.State == Missing || o.Ref.Name == "" || o.Ref.Kind == "" || o.Ref.Set != "" {
+		return ""
+	}
+	return command("kubectl", "events", "-n", cmp.Or(o.Ref.Namespace, "default"), "--for", o.Kind()+"/"+o.Ref.Name)
+}
+
 // Root returns the text about the root cause; empty: the object is one, or has
 // none.
 func (o objectView) Root() string {
@@ -157,7 +192,7 @@ func (o objectView) Next() string {
 func (o objectView) Timeline() []passView {
 	var all []passView
 	for i := range o.Passes {
-		all = append(all, passView{&o.Passes[i]})
+		all = append(all, passView{&o.Passes[i], o.d.At})
 	}
 	return all
 }
@@ -173,7 +208,14 @@ func (o objectView) Flow() string {
 }
 
 // passView is a pass on the page.
-type passView struct{ *flow.Explanation }
+type passView struct {
+	*flow.Explanation
+	now time.Time
+}
+
+func (p passView) Class() string    { return classOf(State(p.State)) }
+func (p passView) Ago() string      { return ageOf(p.At, p.now) }
+func (p passView) DateTime() string { return p.At.UTC().Format(time.RFC3339) }
 
 // Clock returns the start of the pass.
 func (p passView) Clock() string { return p.At.UTC().Format("15:04:05") }

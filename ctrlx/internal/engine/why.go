@@ -20,8 +20,9 @@ type Reporter interface {
 	// Unready calls add for each object that is not ready, without the awaited
 	// objects. unseen is the number of objects of unknown state: their conditions
 	// do not say that they are ready, and no pass over them has ended since the
-	// start of the program.
-	Unready(ctx context.Context, add func(index.ID, why.Object)) (unseen int, err error)
+	// start of the program. ready is the number of the others. If healthy, Unready
+	// calls add for these, too.
+	Unready(ctx context.Context, healthy bool, add func(index.ID, why.Object)) (ready, unseen int, err error)
 	// Keeps reports whether a finalizer of an object of the reconciler keeps at, the
 	// object of ref, which a user deletes.
 	Keeps(ctx context.Context, name types.NamespacedName, ref checks.Ref, at client.Object) bool
@@ -49,14 +50,15 @@ func (e *Engine) reporting() []Reporter {
 }
 
 // Unready returns the objects of all reconcilers that are not ready, and the
-// objects that they wait for. unseen is the number of objects of unknown state. It
+// objects that they wait for. ready is the number of objects that are ready, and
+// which are in all if healthy. unseen is the number of objects of unknown state. It
 // reads from caches only, and returns an error if one cannot be listed.
-func (e *Engine) Unready(ctx context.Context) (all []why.Object, unseen int, err error) {
+func (e *Engine) Unready(ctx context.Context, healthy bool) (all []why.Object, ready, unseen int, err error) {
 	reported := map[index.ID]bool{}
 	awaited := map[index.ID]Reporter{} // the reconciler of a waiter
 	waiters := map[index.ID][]waiter{}
 	for _, r := range e.reporting() {
-		n, err := r.Unready(ctx, func(id index.ID, o why.Object) {
+		good, unknown, err := r.Unready(ctx, healthy, func(id index.ID, o why.Object) {
 			reported[id] = true
 			for _, ref := range e.index.Waits(id) {
 				o.WaitingFor = append(o.WaitingFor, refOf(ref))
@@ -66,9 +68,9 @@ func (e *Engine) Unready(ctx context.Context) (all []why.Object, unseen int, err
 			all = append(all, o)
 		})
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, 0, err
 		}
-		unseen += n
+		ready, unseen = ready+good, unseen+unknown
 	}
 	members := map[index.ID]Reporter{}
 	for id, r := range awaited {
@@ -94,7 +96,7 @@ func (e *Engine) Unready(ctx context.Context) (all []why.Object, unseen int, err
 		id := index.ID{Group: all[i].Ref.Group, Kind: all[i].Ref.Kind, Namespace: all[i].Ref.Namespace, Name: all[i].Ref.Name, Set: all[i].Ref.Set}
 		all[i].WaitingFor = append(all[i].WaitingFor, e.keepers(ctx, id, waiters[id])...)
 	}
-	return all, unseen, nil
+	return all, ready, unseen, nil
 }
 
 // waiter is an object that waits, with its reconciler.

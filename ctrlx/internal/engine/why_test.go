@@ -28,7 +28,7 @@ var passes = slices.Repeat([]flow.Explanation{{Name: "Database", State: "failed"
 // crowd reports n objects that wait for 100 others.
 type crowd int
 
-func (n crowd) Unready(_ context.Context, add func(index.ID, why.Object)) (int, error) {
+func (n crowd) Unready(_ context.Context, _ bool, add func(index.ID, why.Object)) (int, int, error) {
 	for i := range int(n) {
 		id := index.ID{Group: "example.com", Kind: "Database", Namespace: "apps", Name: fmt.Sprintf("database-%06d", i)}
 		add(id, why.Object{
@@ -36,7 +36,7 @@ func (n crowd) Unready(_ context.Context, add func(index.ID, why.Object)) (int, 
 			Message: longMessage, Passes: passes,
 		})
 	}
-	return 0, nil
+	return 0, 0, nil
 }
 
 func (crowd) View(client.Object, checks.Ref) checks.Object { return checks.Object{} }
@@ -49,7 +49,7 @@ func (crowd) Describe() why.Flow                                 { return why.Fl
 // crowdedEngine has n waiters of 100 objects.
 func crowdedEngine(n int) *Engine {
 	e := &Engine{index: index.New(func(index.ID) {}, nil), catalog: &catalog{}, reporters: []Reporter{crowd(n)}}
-	_, _ = crowd(n).Unready(context.Background(), func(id index.ID, _ why.Object) {
+	_, _, _ = crowd(n).Unready(context.Background(), false, func(id index.ID, _ why.Object) {
 		var at int
 		_, _ = fmt.Sscanf(id.Name, "database-%d", &at)
 		p := e.index.Begin(id)
@@ -62,7 +62,7 @@ func crowdedEngine(n int) *Engine {
 
 // answer returns the answer of the endpoint.
 func answer(e *Engine) []byte {
-	all, _, err := e.Unready(context.Background())
+	all, _, _, err := e.Unready(context.Background(), false)
 	if err != nil {
 		panic(err)
 	}

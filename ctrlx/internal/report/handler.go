@@ -53,7 +53,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "give kind and name, or none of them", http.StatusBadRequest)
 		return
 	}
-	objects, unseen, err := h.engine.Unready(r.Context())
+	objects, ready, unseen, err := h.engine.Unready(r.Context(), ref.Name == "" && q.Get("ready") == "true")
 	if err != nil {
 		http.Error(w, err.Error()+"; ask again", http.StatusServiceUnavailable)
 		return
@@ -69,7 +69,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	d.Unseen = unseen
+	d.Ready, d.Unseen = ready, unseen
 	if strings.Contains(r.Header.Get("Accept"), "text/html") {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", why.ContentSecurityPolicy)
