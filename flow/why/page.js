@@ -40,9 +40,9 @@
     var b = event.target.closest("button.copy");
     if (!b) { return; }
     var code = b.previousElementSibling;
-    select(code); // the page of a plain address may not write to the clipboard: then the user presses Ctrl+C
-    if (!navigator.clipboard) { b.textContent = "selected"; return; }
-    navigator.clipboard.writeText(code.textContent).then(function () { b.textContent = "copied"; }, function () { b.textContent = "selected"; });
+    select(code); // a browser may refuse the clipboard to the page: then the user presses Ctrl+C
+    b.textContent = "selected";
+    if (navigator.clipboard) { navigator.clipboard.writeText(code.textContent).then(function () { b.textContent = "copied"; }, function () {}); }
   });
   form.addEventListener("input", filter);
   form.addEventListener("submit", function (event) { event.preventDefault(); });

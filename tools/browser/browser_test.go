@@ -350,10 +350,10 @@ func TestFilter(t *testing.T) {
 		})
 	}
 	var copied string
-	run(t, ctx, chromedp.Evaluate(`document.querySelector("[name=auto]").click(); document.querySelector("button.copy").click()`, nil),
-		chromedp.Poll(`document.querySelector("button.copy").textContent !== "copy"`, nil), chromedp.Evaluate(`getSelection().toString()`, &copied))
-	if !strings.HasPrefix(copied, "kubectl ") {
-		t.Errorf("the selection is %q", copied)
+	run(t, ctx, chromedp.Evaluate(`(f => { f.reset(); f.auto.checked = false; f.dispatchEvent(new Event("input")) })(document.getElementById("filter"))`, nil),
+		chromedp.Evaluate(`(b => { b.click(); return b.textContent + ": " + getSelection() })(document.querySelector("button.copy"))`, &copied))
+	if !strings.HasPrefix(copied, "selected: kubectl ") {
+		t.Errorf("the button and the selection are %q", copied)
 	}
 	var labels []string
 	run(t, ctx, chromedp.Evaluate(`Array.from(document.querySelectorAll("#filter input, #filter select")).map(e => e.labels.length + " " + e.name)`, &labels))
