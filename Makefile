@@ -1,7 +1,7 @@
 # make test is the second command of the README. It needs Go and a shell, and prints what it proved. The other targets:
 #
 #   make verify         proves the rest of what CI proves, stage by stage (VERIFY below), and prints the seconds of each stage
-#   make nightly        looks for mistakes that no list has: the soak, a sample of mutants of every package, fuzzing, the
+#   make nightly        looks for mistakes that no list has: the soak, explorations, a sample of mutants of every package, fuzzing, the
 #                       benchmarks. LONG=1 runs the long forms: all mutants, and FUZZTIME for each fuzz target
 #   make fmt            formats the Go files
 #   make generate       writes the generated files of examples/operator and examples/component
@@ -44,14 +44,14 @@ test: formatted bin/testserver bin/mutate
 	@echo "make verify adds: $(VERIFY)."
 
 # VERIFY is in the order of the seconds that a failure costs.
-VERIFY := lint modules generated release-check programs tutorial browser systems race race-ctrlx mistakes ratios
+VERIFY := lint modules generated release-check programs tutorial browser systems explore race race-ctrlx mistakes ratios
 
 verify:
 	@for stage in $(VERIFY); do SECONDS=0; \
 		$(MAKE) --no-print-directory $$stage || { echo "make verify: the stage $$stage failed: run make $$stage"; exit 1; }; \
 		echo "make verify: $$stage passed in $$SECONDS s"; done
 
-.PHONY: formatted fmt lint modules generate generated systems mistakes race race-ctrlx tutorial browser release-check ratios programs
+.PHONY: formatted fmt lint modules generate generated systems mistakes explore explore-mistakes race race-ctrlx tutorial browser release-check ratios programs
 
 formatted:
 	@unformatted=$$(git ls-files --cached --others --exclude-standard '*.go' | xargs -r gofmt -l); \
@@ -106,6 +106,17 @@ mistakes: bin/mutate bin/staticcheck envtest
 	$(GO) build -o bin/kubeserver ./ctrlx/internal/testing/kubeserver
 	KUBEBUILDER_ASSETS=$${KUBEBUILDER_ASSETS:-$(CURDIR)/bin/envtest} WINDLASS_KUBE_APISERVER=1 bin/mutate -server bin/kubeserver -workers 6 -mistakes tools/mutate/mistakes
 
+# explore explores the operators of the examples with new seeds, under the race detector. A failure prints the seed.
+explore:
+	cd ctrlx && WINDLASS_DRAWS=50 RAPID_SEED=0 $(GO) test $(RACE) -vet=off -count 1 -timeout 30m -v -run 'TestCorrect$$' ./ctrltest
+	cd examples/operator && WINDLASS_DRAWS=50 RAPID_SEED=0 $(GO) test $(RACE) -vet=off -count 1 -timeout 30m -v -run 'TestExplore$$' ./internal/controller
+
+# explore-mistakes requires that an exploration of examples/operator finds the mistakes that say "explore: found". It prints a
+# line for each mistake. make nightly runs it.
+TIMES ?= 1
+explore-mistakes: bin/mutate
+	WINDLASS_DRAWS=100 bin/mutate -mistakes tools/mutate/mistakes -explore examples/operator/internal/controller.TestExplore -times $(TIMES)
+
 tutorial:
 	WINDLASS_TUTORIAL=1 $(GO) test -vet=off -timeout 20m -run Tutorial ./internal/testing/pages
 
@@ -141,7 +152,7 @@ nightly soak fuzz: export RAPID_SEED = 0
 
 .PHONY: nightly soak fuzz mutate api release-diff release bench benchmarks cover clean
 
-nightly: soak fuzz mutate benchmarks
+nightly: soak explore-mistakes fuzz mutate benchmarks
 
 api:
 	$(RELEASE) api
@@ -211,7 +222,7 @@ mutate: bin/mutate
 soak: envtest
 	cd ctrlx && WINDLASS_KUBE_APISERVER=1 $(GO) test $(RACE) . -run TestOwnerWritesOften -children 1000 -timeout 1h -v
 	cd ctrlx && $(GO) test $(RACE) ./inuse -run TestHistories -rapid.checks 1000 -timeout 1h -v
-	cd ctrlx && WINDLASS_KUBE_APISERVER=1 $(GO) test ./internal/soak -soak -timeout 2h -v
+	cd ctrlx && WINDLASS_DRAWS=1000 WINDLASS_KUBE_APISERVER=1 $(GO) test ./internal/soak -soak -timeout 2h -v
 	cd ctrlx && $(GO) test ./internal/combinations -run TestCombinations -rapid.checks 10000 -timeout 1h
 
 clean:

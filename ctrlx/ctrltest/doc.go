@@ -16,7 +16,7 @@
 // delete and create them again. Meanwhile:
 //
 //   - Watches lag, each kind by another time, so that events of kinds overtake
-//     each other.
+//     each other. The watches of a kind end with 410 Gone.
 //   - Requests are refused (409, 429, 500) or time out. An answer is lost after
 //     the API server did the work.
 //   - The process ends after a request, and is started again. A paused leader

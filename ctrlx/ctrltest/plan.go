@@ -79,7 +79,7 @@ type step struct {
 	on     int                        // index in World; -1: any object
 	state  *unstructured.Unstructured // set: the object as the user wants it
 	patch  []byte                     // set: the merge patch from the last state
-	kind   schema.GroupKind           // revoke, vanish
+	kind   schema.GroupKind           // revoke, vanish, expire
 	during int                        // set, remove: the request of the operator in which it happens; 0: at once
 	after  bool                       // it happens after that request, and not before
 	takes  time.Duration              // that request takes so long
@@ -96,6 +96,7 @@ const (
 	restart = "restart"
 	revoke  = "revoke" // the rights for a kind
 	vanish  = "vanish" // a kind is not served
+	expire  = "expire" // the watches of a kind end with 410 Gone
 	outage  = "outage" // of the cloud
 
 	// The faults of a request.
@@ -115,7 +116,7 @@ var (
 	ofCloud  = []string{outage, loseCall}
 	// rapid draws the first ones of a list more often.
 	allSteps = slices.Concat(
-		[]string{set, set, remove, outage, stop, lose, conflict, set, restart, pause, revoke, vanish, loseCall, set, remove, remove},
+		[]string{set, set, remove, outage, stop, lose, conflict, set, restart, pause, revoke, vanish, expire, loseCall, set, remove, remove},
 		[]string{wait, broken, timeOut, busy, outage, conflict, stop, lose, conflict, pause, set, restart, vanish, loseCall, remove, stop})
 	withoutCloud = slices.DeleteFunc(slices.Clone(allSteps), func(s string) bool { return slices.Contains(ofCloud, s) })
 )
@@ -172,7 +173,7 @@ func (e *explorer) draw(t *rapid.T) (p plan) {
 		case remove:
 			p.steps = append(p.steps, user(step{do: remove, on: i}))
 			continue
-		case wait, outage, revoke, vanish:
+		case wait, outage, revoke, vanish, expire:
 			s.last = rapid.SampledFrom([]time.Duration{time.Second, time.Minute, 15 * time.Minute}).Draw(t, "for")
 			s.kind = rapid.SampledFrom(e.watched).Draw(t, "kind")
 		case restart:
@@ -272,6 +273,8 @@ func (e *explorer) describe(s step) (text string) {
 		text = fmt.Sprintf("the operator has no rights for %s for %s", s.kind.Kind, s.last)
 	case vanish:
 		text = fmt.Sprintf("%s is not served for %s", s.kind.Kind, s.last)
+	case expire:
+		text = fmt.Sprintf("the watches of %s end with 410 Gone", s.kind.Kind)
 	case outage:
 		text = fmt.Sprintf("the cloud is down for %s", s.last)
 	case loseCall:

@@ -322,12 +322,17 @@ func (r *run) play(s *step) {
 			r.restart()
 		case wait:
 			time.Sleep(s.last)
+		case expire:
+			r.api.Expire(s.kind)
 		default:
 			r.act(s)
 		}
 		return
 	}
 	r.mu.Unlock()
+	if s.during == 0 && s.do == revoke {
+		r.api.Expire(s.kind) // the watches end, and cannot be opened again
+	}
 }
 
 // act does what a user does in a step.

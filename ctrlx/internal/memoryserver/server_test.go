@@ -157,3 +157,27 @@ func TestApply(t *testing.T) {
 		}
 	})
 }
+
+// TestExpire: a watch ends with 410 Gone, without the events that it has not read.
+func TestExpire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := memoryserver.NewServer(memoryserver.Kind{GroupVersionKind: things, Plural: "things"})
+		s.Lag = func(schema.GroupKind) time.Duration { return time.Second }
+		api, err := client.NewWithWatch(s.Config("test"), client.Options{Scheme: runtime.NewScheme()})
+		must(t, err)
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(things)
+		w, err := api.Watch(t.Context(), list)
+		must(t, err)
+		defer w.Stop()
+		must(t, api.Create(t.Context(), thing(map[string]any{})))
+		s.Expire(schema.GroupKind{Group: "example.com", Kind: "Other"})
+		s.Expire(things.GroupKind())
+		if e := <-w.ResultChan(); e.Type != watch.Error || !apierrors.IsResourceExpired(apierrors.FromObject(e.Object)) {
+			t.Errorf("the watch reads %s of %v, want the error 410 of an expired version", e.Type, e.Object)
+		}
+		if e, open := <-w.ResultChan(); open {
+			t.Errorf("the watch reads %s of %v after its end", e.Type, e.Object)
+		}
+	})
+}

@@ -7,7 +7,10 @@ import (
 	"strconv"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // bookmarkEvery is the interval of bookmarks. API servers confirm a watch about
@@ -25,6 +28,7 @@ type stream struct {
 	seen    int64                        // version of the last event
 	marked  int64                        // version of the last bookmark
 	marks   time.Time                    // time of the last bookmark
+	expired bool                         // it ends with 410 Gone
 	rest    bytes.Buffer
 	wake    chan struct{}
 	closed  chan struct{}
@@ -53,6 +57,22 @@ func (c *call) watch() (any, error) {
 	return s, nil
 }
 
+// Expire ends the watches of a kind with 410 Gone, before the events that they have
+// not read yet. Clients list again.
+func (s *Server) Expire(kind schema.GroupKind) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for w := range s.streams {
+		if w.at.GroupKind() == kind {
+			w.expired = true
+			gone := apierrors.NewResourceExpired("the version is too old").Status()
+			gone.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
+			w.add("ERROR", gone)
+			w.notify()
+		}
+	}
+}
+
 // notify tells a stream that the log has grown.
 func (s *stream) notify() {
 	select {
@@ -74,10 +94,13 @@ func (s *stream) Close() error {
 
 // Read implements io.Reader. It waits for the next event.
 func (s *stream) Read(p []byte) (int, error) {
-	for s.rest.Len() == 0 {
-		wait := s.fill(time.Now())
-		if s.rest.Len() > 0 {
-			break
+	for {
+		wait, n := s.fill(time.Now(), p)
+		if n > 0 {
+			return n, nil
+		}
+		if wait < 0 {
+			return 0, io.EOF
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -92,13 +115,24 @@ func (s *stream) Read(p []byte) (int, error) {
 		}
 		timer.Stop()
 	}
-	return s.rest.Read(p)
 }
 
-// fill adds the events that are due, and returns the time until the next one.
-func (s *stream) fill(now time.Time) (wait time.Duration) {
+// fill reads the events that are due, and returns the time until the next one. It is
+// negative after the last one.
+func (s *stream) fill(now time.Time, p []byte) (wait time.Duration, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.rest.Len() == 0 && !s.expired {
+		wait = s.due(now)
+	} else if s.expired {
+		wait = -1
+	}
+	n, _ = s.rest.Read(p)
+	return wait, n
+}
+
+// due adds the events that are due. It is called with the lock held.
+func (s *stream) due(now time.Time) (wait time.Duration) {
 	for _, o := range s.first {
 		s.add("ADDED", s.shown(o))
 	}
@@ -155,7 +189,7 @@ func (s *stream) mark(annotations map[string]any) {
 	s.add("BOOKMARK", map[string]any{"kind": kind, "apiVersion": version, "metadata": meta})
 }
 
-func (s *stream) add(event string, object map[string]any) {
+func (s *stream) add(event string, object any) {
 	data, err := json.Marshal(map[string]any{"type": event, "object": object})
 	if err != nil {
 		panic(err) // the server made it of JSON

@@ -20,7 +20,6 @@ import (
 type cloud struct {
 	t           *testing.T
 	least, most time.Duration // how long operations take; 0: they are done at once
-	orphans     bool          // deleted resources stay
 
 	mu     sync.Mutex
 	rand   *rand.Rand

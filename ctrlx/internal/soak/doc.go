@@ -1,20 +1,18 @@
-// Package soak has only tests, which put ctrlx under long and hard load. They
-// use a real API server and etcd. Operators run in processes of their own,
+// Package soak has only tests, which put ctrlx under long and hard load. All but
+// TestExplore use a real API server and etcd. Operators run in processes of their own,
 // which are killed at any moment. The API server is killed, the network fails,
 // and the cloud records every request.
 //
 // "go test" runs a short form of each test, "make soak" the long form:
 //
 //	                 short                       long
-//	TestRaces        1,000 waiters               25 times 1,000 waiters
-//	TestSets         100 waiters and followers   25 times 1,000 waiters, which follow when they are Ready
-//	TestWrongOrders  the replaced code exists    TestRaces must notice two wrong orders to register and to read
+//	TestExplore      75 runs                     3,000 runs, each in simulated time
 //	TestKilled       2 times 3 kills             2 times 100 kills: with a GET before each PUT, and without
 //	TestServerKilled 100 waiters, 1 outage       1,000 waiters, 6 outages of up to 30 s
 //	TestLeader       1 kill of the leader        20 kills
-//	TestFaults       20 databases, 5 s           60 databases, 60 s
-//	TestMadeAnew     12 names, 5 s               40 names, 60 s
-//	TestVanished     3 s, and 3 kills            60 s, and 60 kills
+//
+// TestExplore explores the operator with ctrltest: lost wake-ups, faults, and objects
+// that vanish or are made anew.
 //
 // Each run draws and prints a seed; the flag -seed uses it again. A seed
 // repeats the requests of the load, but not the timing of processes and of the

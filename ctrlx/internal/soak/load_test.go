@@ -32,7 +32,6 @@ type load struct {
 	clusters  int
 	rand      *rand.Rand
 	pace      time.Duration // longest pause between two actions on a name
-	deletes   int           // percentage of actions that are deletions
 	calm      bool          // clusters keep running, and no other controller writes a status
 
 	sizes atomic.Int64 // gives each spec another size
@@ -40,8 +39,10 @@ type load struct {
 	anew  atomic.Int64
 }
 
+const deletes = 15 // percentage of actions that are deletions
+
 func newLoad(t *testing.T, r *rand.Rand, namespace string, names, clusters int) *load {
-	l := &load{t: t, namespace: namespace, clusters: clusters, rand: rand.New(rand.NewPCG(r.Uint64(), 6)), pace: 300 * time.Millisecond, deletes: 15}
+	l := &load{t: t, namespace: namespace, clusters: clusters, rand: rand.New(rand.NewPCG(r.Uint64(), 6)), pace: 300 * time.Millisecond}
 	for i := range names {
 		l.names = append(l.names, fmt.Sprintf("db-%d", i))
 	}
@@ -100,11 +101,11 @@ func (l *load) name(ctx context.Context, r *rand.Rand, name, cluster string) boo
 			return true
 		}
 		switch n := r.IntN(100); {
-		case n < l.deletes:
+		case n < deletes:
 			l.remove(background, d)
 			l.anew.Add(1)
 			l.create(background, name, cluster)
-		case n < l.deletes+20 && !l.calm:
+		case n < deletes+20 && !l.calm:
 			l.foreign(background, d)
 		default:
 			patch := fmt.Appendf(nil, `{"spec":{"size":%d}}`, l.sizes.Add(1))
@@ -207,14 +208,18 @@ func report(t *testing.T, namespace, name, state string) {
 }
 
 func tryReport(namespace, name, state string) error {
+	c := &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	return api.Status().Patch(context.Background(), c, reported(state))
+}
+
+// reported returns the patch of a status that reports a state.
+func reported(state string) client.Patch {
 	status := metav1.ConditionFalse
 	if state == "Running" {
 		status = metav1.ConditionTrue
 	}
-	patch := fmt.Sprintf(`{"status":{"state":%q,"conditions":[{"type":"Ready","status":%q,"reason":%q,"message":"","observedGeneration":1,`+
-		`"lastTransitionTime":%q}]}}`, state, status, state, time.Now().UTC().Format(time.RFC3339))
-	c := &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	return api.Status().Patch(context.Background(), c, client.RawPatch(types.MergePatchType, []byte(patch)))
+	return client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"status":{"state":%q,"conditions":[{"type":"Ready","status":%q,"reason":%q,"message":"",`+
+		`"observedGeneration":1,"lastTransitionTime":%q}]}}`, state, status, state, time.Now().UTC().Format(time.RFC3339)))
 }
 
 // settle waits until each database is ready at its last generation, and the
@@ -285,7 +290,7 @@ func (c *cloud) matches(live map[types.UID]database) (missing []error) {
 		switch {
 		case th.op != nil:
 			missing = append(missing, fmt.Errorf("an operation of %s is under way", uid))
-		case d == nil && th.exists && !c.orphans:
+		case d == nil && th.exists:
 			missing = append(missing, fmt.Errorf("%s was deleted, but its resource exists in the cloud: %q", uid, th.history))
 		case d != nil && (!th.exists || th.size != d.Spec.Size):
 			missing = append(missing, fmt.Errorf("%s has size %d in the cloud (exists: %t), want %d", d.Name, th.size, th.exists, d.Spec.Size))
@@ -300,7 +305,7 @@ func (c *cloud) isGone(uid types.UID) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	th := c.things[uid]
-	if th == nil || c.orphans {
+	if th == nil {
 		return nil
 	}
 	th.catchUp(time.Now())

@@ -20,13 +20,13 @@ import (
 
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	_ "github.com/windlass-go/windlass/internal/testing/draws"
 )
 
 var (
-	long       = flag.Bool("soak", false, "run the long forms: make soak")
-	raceRounds = flag.Int("rounds", 25, "number of rounds in the long form of TestRaces")
-	patience   = flag.Duration("patience", 2*time.Minute, "longest time to settle after the last disturbance")
-	seed       = flag.Uint64("seed", 0, "seed of the random numbers; 0: a new one for each run")
+	long     = flag.Bool("soak", false, "run the long forms: make soak")
+	patience = flag.Duration("patience", 2*time.Minute, "longest time to settle after the last disturbance")
+	seed     = flag.Uint64("seed", 0, "seed of the random numbers; 0: a new one for each run")
 )
 
 var (
@@ -36,10 +36,9 @@ var (
 
 // Roles of a process of this binary. The process with the tests has none.
 const (
-	roleVariable   = "WINDLASS_SOAK_ROLE"
-	roleOperator   = "operator"
-	roleAPIServer  = "apiserver"
-	serverVariable = "WINDLASS_SOAK_SERVER" // the API server that the tests use, in place of their own
+	roleVariable  = "WINDLASS_SOAK_ROLE"
+	roleOperator  = "operator"
+	roleAPIServer = "apiserver"
 )
 
 func TestMain(m *testing.M) {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -39,6 +40,7 @@ type setup struct {
 	Get       bool // it reads the cloud before each PUT
 	Delete    bool // it deletes the cloud resource of a deleted database
 	Defers    bool // a check after the PUT blocks once for each generation
+	Follows   bool // a Ready database follows its cluster
 	Workers   int
 	Lease     string        // lease for which it competes with other operators; empty: none
 	Poll      time.Duration // interval between live reads of awaited objects; 0: never
@@ -53,8 +55,6 @@ type operator struct {
 	ask    asker
 	passes passes
 	wire   *wire
-	checks checks.OwnerChain // besides OwnerReady
-	entry  checks.Chain[database]
 
 	mu       sync.Mutex
 	deferred map[string]bool // the generations that warm has blocked
@@ -69,8 +69,8 @@ func newOperator(s setup, ask asker) *operator {
 }
 
 // manager makes a manager with the reconciler.
-func (o *operator) manager(opts ...ctrlx.Option) (manager.Manager, error) {
-	config := o.Server.config()
+func (o *operator) manager(config *rest.Config) (manager.Manager, error) {
+	plain, config := config, rest.CopyConfig(config)
 	config.Wrap(o.wire.wrap)
 	lease, renew, retry := 3*time.Second, 2*time.Second, 500*time.Millisecond
 	yes := true
@@ -80,21 +80,21 @@ func (o *operator) manager(opts ...ctrlx.Option) (manager.Manager, error) {
 		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{o.Namespace: {}}},
 		Controller: ctrlconfig.Controller{SkipNameValidation: &yes},
 
-		LeaderElection: o.Lease != "", LeaderElectionID: o.Lease, LeaderElectionNamespace: o.Namespace, LeaderElectionConfig: o.Server.config(),
+		LeaderElection: o.Lease != "", LeaderElectionID: o.Lease, LeaderElectionNamespace: o.Namespace, LeaderElectionConfig: plain,
 		LeaseDuration: &lease, RenewDeadline: &renew, RetryPeriod: &retry,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return mgr, o.reconciler(opts...).SetupWithManager(mgr)
+	return mgr, o.reconciler().SetupWithManager(mgr)
 }
 
-func (o *operator) reconciler(opts ...ctrlx.Option) *ctrlx.Reconciler[database] {
+func (o *operator) reconciler() *ctrlx.Reconciler[database] {
 	ops := flow.Operations[database]{Apply: o.apply}
 	ext := flow.Extensions[database]{
 		Pass:       chain.New(chain.Named("count", o.counted)),
-		EntryCheck: chain.New(chain.Named("note", o.noted)).Extend(o.entry),
-		OwnerCheck: chain.New(chain.Named("note", o.ownerNoted), checks.OwnerReady()).Extend(o.checks),
+		EntryCheck: chain.New(chain.Named("note", o.noted)),
+		OwnerCheck: chain.New(chain.Named("note", o.ownerNoted), checks.OwnerReady(checks.WithFollowing(o.Follows))),
 		PreCheck:   chain.New(chain.Named("note", o.noted)),
 		PostCheck:  chain.New(chain.Named("note", o.noted)),
 	}
@@ -108,7 +108,7 @@ func (o *operator) reconciler(opts ...ctrlx.Option) *ctrlx.Reconciler[database] 
 	if o.Defers {
 		ext.PostCheck = ext.PostCheck.Append(checks.Check("warm", o.warm))
 	}
-	return ctrlx.New("Database", ops, ext, append([]ctrlx.Option{
+	return ctrlx.New("Database", ops, ext,
 		ctrlx.WithOwner(func(d database) checks.Ref {
 			if d.Spec.Cluster == "" {
 				return checks.Ref{}
@@ -127,7 +127,7 @@ func (o *operator) reconciler(opts ...ctrlx.Option) *ctrlx.Reconciler[database] 
 			flow.WithBackoffSteps(classify.Slow, 50*time.Millisecond, time.Second),
 			flow.WithBackoffResync(24*time.Hour),
 		)),
-	}, opts...)...)
+	)
 }
 
 // counted reports each pass to the cloud, which is one more moment for a kill.
@@ -249,14 +249,10 @@ func (o *operator) warm(_ context.Context, req *checks.Request[database]) (check
 }
 
 // start starts an operator in this process. It is stopped when the test ends.
-func start(t *testing.T, s setup, c *cloud, adjust func(*operator), opts ...ctrlx.Option) *operator {
+func start(t *testing.T, s setup, c *cloud) {
 	t.Helper()
 	s.Server = the.reach
-	o := newOperator(s, c.ask)
-	if adjust != nil {
-		adjust(o)
-	}
-	mgr, err := o.manager(opts...)
+	mgr, err := newOperator(s, c.ask).manager(the.config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +265,6 @@ func start(t *testing.T, s setup, c *cloud, adjust func(*operator), opts ...ctrl
 			t.Error(err)
 		}
 	})
-	return o
 }
 
 // process is an operator in a process of its own.
@@ -341,7 +336,7 @@ func operate() int {
 		}()
 		var mgr manager.Manager
 		ask := asking(s.Cloud)
-		if mgr, err = newOperator(s, ask).manager(); err == nil {
+		if mgr, err = newOperator(s, ask).manager(s.Server.config()); err == nil {
 			_, _ = ask(context.Background(), question{Process: s.Process, Do: "up"})
 			err = mgr.Start(context.Background())
 		}

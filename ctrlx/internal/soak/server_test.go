@@ -20,7 +20,7 @@ import (
 // server is an API server that can be killed and started again with the same
 // flags, on the same etcd.
 type server struct {
-	env    *envtest.Environment // nil: the API server belongs to another process
+	env    *envtest.Environment
 	config *rest.Config
 	reach  reach
 	binary string
@@ -68,13 +68,6 @@ func becomeAPIServer() int {
 
 func startServer(assets string) (*server, error) {
 	s := &server{binary: filepath.Join(assets, "kube-apiserver")}
-	if other := os.Getenv(serverVariable); other != "" {
-		if err := json.Unmarshal([]byte(other), &s.reach); err != nil {
-			return nil, err
-		}
-		s.config = s.reach.config()
-		return s, nil
-	}
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -111,9 +104,6 @@ func startServer(assets string) (*server, error) {
 }
 
 func (s *server) stop() {
-	if s.env == nil {
-		return
-	}
 	if s.again != nil {
 		s.kill()
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -50,18 +49,11 @@ func (p *onePass) blocks(check string) {
 	p.blocked = check
 }
 
-// wire connects an operator to the API server. It counts all requests, and
-// checks the writes.
+// wire connects an operator to the API server, and checks the writes.
 type wire struct {
 	passes *passes
 	says   func(format string, args ...any) // reports an error
 	next   http.RoundTripper
-	faults *faults // nil: no faults
-	events bool    // events reach the API server
-
-	mu     sync.Mutex
-	counts map[string]int
-	last   time.Time
 }
 
 func (w *wire) wrap(next http.RoundTripper) http.RoundTripper {
@@ -71,14 +63,7 @@ func (w *wire) wrap(next http.RoundTripper) http.RoundTripper {
 
 func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	what := describe(req)
-	w.mu.Lock()
-	if w.counts == nil {
-		w.counts = map[string]int{}
-	}
-	w.counts[what]++
-	w.last = time.Now()
-	w.mu.Unlock()
-	if what == "POST events" && !w.events {
+	if what == "POST events" {
 		return taken(req)
 	}
 	if what != "PATCH databases" && what != "PATCH databases/status" {
@@ -136,9 +121,9 @@ func onlyConditions(body []byte) bool {
 	return len(patch.Status) == 0
 }
 
-// send sends a request, which may meet a fault on its way.
+// send sends a request, and notes the version that the pass reads.
 func (w *wire) send(what string, req *http.Request) (*http.Response, error) {
-	resp, err := w.faults.send(what, req, w.next)
+	resp, err := w.next.RoundTrip(req)
 	if err != nil || resp.StatusCode != http.StatusOK || !strings.HasPrefix(what, "PATCH databases") && what != "GET databases" {
 		return resp, err
 	}
@@ -206,19 +191,6 @@ func describe(req *http.Request) string {
 		what += "/" + parts[i+2]
 	}
 	return verb + " " + what
-}
-
-// quiet waits until the operator has sent no request for some time.
-func (w *wire) quiet(t *testing.T, pause time.Duration) {
-	t.Helper()
-	until(t, time.Minute, func() error {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if idle := time.Since(w.last); idle < pause {
-			return fmt.Errorf("the operator keeps sending requests: %v", w.counts)
-		}
-		return nil
-	})
 }
 
 // until waits until missing returns nil.
