@@ -330,7 +330,7 @@ func (r *run) play(s *step) {
 		return
 	}
 	r.mu.Unlock()
-	if s.during == 0 && s.do == revoke {
+	if s.do == revoke {
 		r.api.Expire(s.kind) // the watches end, and cannot be opened again
 	}
 }
