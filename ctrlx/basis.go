@@ -142,30 +142,22 @@ var statusDigests byversion.Cache[func() string]
 // digestOfStatus returns a digest of the status without the conditions.
 func digestOfStatus(obj client.Object) string {
 	compute := sync.OnceValue(func() string { // outside of the lock of the cache
-		status, err := statusWithoutConditions(obj)
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 		if err != nil {
 			return undigested
 		}
+		status, ok := content["status"].(map[string]any)
+		if !ok {
+			return digestOf(content["status"])
+		}
+		status = maps.Clone(status)
+		delete(status, "conditions")
 		return digestOf(status)
 	})
 	if known, ok := statusDigests.Get(obj, func() func() string { return compute }); ok {
-		return known()
+		compute = known
 	}
 	return compute()
-}
-
-func statusWithoutConditions(obj client.Object) (any, error) {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
-	if err != nil {
-		return nil, err
-	}
-	status, ok := content["status"].(map[string]any)
-	if !ok {
-		return content["status"], nil
-	}
-	status = maps.Clone(status)
-	delete(status, "conditions")
-	return status, nil
 }
 
 // digest returns a digest of the versions of all objects that a basis depends
