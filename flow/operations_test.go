@@ -7,6 +7,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -78,6 +79,38 @@ func TestNoGeneration(t *testing.T) {
 	out := r.Reconcile(t.Context(), &pool{generation: 2})
 	mustEqual(t, "the poll ends the work", []string{"apply", "apply a"}, c.take())
 	mustEqual(t, "the resource is ready", ready, fieldsOf(out))
+}
+
+// An operation for an older spec fails. The error may be about that spec, so the
+// present one is applied soon, and the resource does not wait for a change that a
+// user has made already.
+func TestOlderOperationFails(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		err     error
+		retry   classify.Retry // of the error
+		present int64          // the generation when the operation ends
+		want    classify.Retry
+	}{
+		"Older":    {"the user may have corrected the spec", flow.Failed(errBoom), classify.OnChange, 2, classify.Fast},
+		"Never":    {"an error of an older spec is not final", flow.Failed(errBoom), classify.Never, 2, classify.Fast},
+		"VerySlow": {"the resync is an hour away", flow.Failed(errBoom), classify.VerySlow, 2, classify.Fast},
+		"Slow":     {"the service is busy, whatever the spec is", flow.Failed(errBoom), classify.Slow, 2, classify.Slow},
+		"Present":  {"only a change of the spec helps", flow.Failed(errBoom), classify.OnChange, 1, classify.OnChange},
+		"UnderWay": {"the poll failed, and the operation may go on", errBoom, classify.OnChange, 2, classify.OnChange},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {err: tc.err}}}
+			o := c.operations()
+			o.Generation = func(p *pool) int64 { return p.generation }
+			r := flow.New("Pool", o, ext{Classify: classify.Table{{Is: errBoom, Retry: tc.retry}}.Chain()})
+			r.Reconcile(t.Context(), &pool{generation: 1})
+			out := r.Reconcile(t.Context(), &pool{generation: tc.present})
+			_, again := out.Again()
+			mustEqual(t, tc.reason, []any{flow.StateFailed, tc.want, tc.want.Severity(), true}, []any{out.State(), out.Retry(), out.Severity(), again})
+		})
+	}
 }
 
 func TestNilContext(t *testing.T) {

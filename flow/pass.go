@@ -48,6 +48,9 @@ func (r *Reconciler[T]) run(own, ctx context.Context, p *points[T], resource T) 
 	if op := s.before; op.token != "" && !op.deletes {
 		s.followLeftOut(ctx, r.followsOf.owner, r.followsOf.get, r.followsOf.pre)
 		if !s.operate(ctx, PointApply, s.p.apply, op) {
+			if o := s.stop.o; o.state == StateFailed && op.generation != s.generation && s.op.token == "" && o.retry > classify.Slow {
+				o.retry, o.severity, o.after = classify.Fast, classify.Fast.Severity(), 0 // the failure says nothing about the present spec
+			}
 			return s.stop
 		}
 		if op.generation == s.generation {
