@@ -28,9 +28,8 @@ type Item struct {
 }
 
 type (
-	itemCheck = checks.Middleware[*Item]
-	itemExt   = flow.Extensions[*Item]
-	itemReq   = *checks.Request[*Item]
+	itemExt = flow.Extensions[*Item]
+	itemReq = *checks.Request[*Item]
 )
 
 func dependencies(i *Item) []checks.Ref { return i.DependsOn }

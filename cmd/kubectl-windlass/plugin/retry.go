@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -292,8 +293,8 @@ func (g group) await(ctx context.Context, k clients, names map[string]checks.Ref
 func handled(u *unstructured.Unstructured, request string) bool {
 	value, _, _ := unstructured.NestedString(u.Object, "status", retryField)
 	message, _ := condition(u, recordCondition)["message"].(string)
-	_, data, _ := strings.Cut(message, "{")
-	var record struct{ Handled string }
-	_ = json.Unmarshal([]byte("{"+data), &record) // an object without a record has handled nothing
-	return slices.Contains(strings.Split(value+","+record.Handled, ","), request)
+	_, field, _ := strings.Cut(message, "; handled=") // an object without a record has handled nothing
+	field, _, _ = strings.Cut(field, ";")
+	stored, err := url.PathUnescape(field)
+	return slices.Contains(strings.Split(value, ","), request) || err == nil && slices.Contains(strings.Split(stored, ","), request)
 }

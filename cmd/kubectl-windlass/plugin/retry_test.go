@@ -110,7 +110,7 @@ func TestRetry(t *testing.T) {
 		case "both":
 			status["lastHandledReconcileAt"] = request + ",2026-01-01T00:00:00Z"
 		case "condition":
-			status["conditions"] = append(status["conditions"].([]any), map[string]any{"type": ctrlx.ConditionRecord, "status": "True", "reason": ctrlx.ReasonRetryHandled, "message": fmt.Sprintf("a retry was handled; data: {\"handled\":%q}", request), "lastTransitionTime": "2026-01-01T12:00:00Z"})
+			status["conditions"] = append(status["conditions"].([]any), map[string]any{"type": ctrlx.ConditionRecord, "status": "True", "reason": ctrlx.ReasonRetryHandled, "message": fmt.Sprintf("a retry was handled; data of the operator, do not edit: uid=7; kind=Database.example.com; handled=2025-01-01T00:00:00Z%%2c%s", request), "lastTransitionTime": "2026-01-01T12:00:00Z"})
 		default:
 			return nil
 		}

@@ -334,3 +334,12 @@ func TestText(t *testing.T) {
 		}
 	})
 }
+
+// The field of handled requests is the last one, because kubectl-windlass and
+// other tools look for it.
+func TestHandledText(t *testing.T) {
+	r := Record{UID: "7", Kind: "Database.example.com", Success: &Success{}, Handled: "2026-01-01T00:00:00Z,again; soon"}
+	if got, want := r.text(), "; handled=2026-01-01T00:00:00Z%2cagain%3b%20soon"; !strings.HasSuffix(got, want) {
+		t.Errorf("got %q, want the end %q", got, want)
+	}
+}

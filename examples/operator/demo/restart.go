@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -29,12 +28,9 @@ func (s *Story) operatorRestarts(ctx context.Context) error {
 	}
 	stored := meta.FindStatusCondition(c.Status.Conditions, ctrlx.ConditionRecord)
 	if s.figures.TokenStored = stored != nil; stored != nil {
-		_, data, _ := strings.Cut(stored.Message, "{")
-		var record struct{ Operation struct{ Token string } }
-		if err := json.Unmarshal([]byte("{"+data), &record); err != nil {
-			return err
-		}
-		s.line.Say("operator", "stops; the status of the cluster stores the operation %s", record.Operation.Token)
+		_, token, _ := strings.Cut(stored.Message, "operation.token=")
+		token, _, _ = strings.Cut(token, ";")
+		s.line.Say("operator", "stops; the status of the cluster stores the operation %s", token)
 	}
 	if err := pause(ctx, kusto.ClusterTakes/6); err != nil {
 		return err
