@@ -97,7 +97,7 @@ func TestOlderOperationFails(t *testing.T) {
 		"VerySlow": {"the resync is an hour away", flow.Failed(errBoom), classify.VerySlow, 2, classify.Fast},
 		"Slow":     {"the service is busy, whatever the spec is", flow.Failed(errBoom), classify.Slow, 2, classify.Slow},
 		"Present":  {"only a change of the spec helps", flow.Failed(errBoom), classify.OnChange, 1, classify.OnChange},
-		"UnderWay": {"the poll failed, and the operation may go on", errBoom, classify.OnChange, 2, classify.OnChange},
+		"UnderWay": {"the poll failed, and the operation may continue", errBoom, classify.OnChange, 2, classify.OnChange},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -288,7 +288,7 @@ func (r *run) requireSame(before map[string]*unstructured.Unstructured) {
 		} else if c, now := is(was, "Ready"), is(o, "Ready"); c.kind != "" && c.status != string(metav1.ConditionTrue) && c.status == now.status && c.generation == now.generation {
 			continue
 		} else if patch := mergePatch(stripped(was, false), stripped(o, false)); string(patch) != "{}" {
-			r.wrong(RuleRestart, "%s is another one after a restart: it was not settled before, and no event woke it: %s", name(was), short(changes(was, o)))
+			r.wrong(RuleRestart, "%s is another one after a restart: it was not settled before, and no event woke it: %s", name(was), short(string(patch)))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(now)) {

@@ -75,6 +75,9 @@ func unsettled(c *v1.Cluster) string {
 	if desired := desiredState(c); c.Status.State != desired {
 		return fmt.Sprintf("the cluster is %s; it must be %s", c.Status.State, desired)
 	}
+	if c.Status.ProvisioningState == v1.ProvisioningUpdating { // by an operation whose token was lost, because the process was killed
+		return "the cluster is updated"
+	}
 	return ""
 }
 
