@@ -25,8 +25,8 @@
 // [New] makes a [Chain] of links. [Chain.Then] composes them around the handler
 // that does the work, and returns one handler:
 //
-//	guards := chain.New(lock, audit, quota)
-//	handle := guards.Then(apply) // = lock(audit(quota(apply)))
+//	links := chain.New(lock, audit, quota)
+//	handle := links.Then(apply) // = lock(audit(quota(apply)))
 //
 //	outcome, err := handle(ctx, cluster)
 //
@@ -57,7 +57,7 @@
 // link is named after the function that made it, and prints with its source.
 // [Chain.String] prints the order, and [Chain.Links] lists it:
 //
-//	fmt.Println(guards) // lock -> aks.audit (aks/main.go:42) -> quota
+//	fmt.Println(links) // lock -> aks.audit (aks/main.go:42) -> quota
 //
 // # Editing
 //
@@ -65,7 +65,7 @@
 // [Chain.Extend] whole chains. The other edits find a link by its name. They
 // return a [*NameError] if the name does not occur exactly once:
 //
-//	guards, err = guards.InsertBefore("quota", approval)
+//	links, err = links.InsertBefore("quota", approval)
 //
 // # Observing
 //
@@ -98,6 +98,6 @@
 //
 // # Testing
 //
-// Package chaintest tests links and their order. chaintest.Laws(t, guards) is a
+// Package chaintest tests links and their order. chaintest.Laws(t, links) is a
 // complete test of a chain: it draws requests and ends at random.
 package chain

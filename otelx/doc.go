@@ -3,7 +3,7 @@
 //
 //	telemetry := otelx.New()
 //	pools := flow.New("AgentPool", operations, extensions, flow.WithObserver(telemetry))
-//	guards := chain.New(quota, audit).Observe(telemetry)
+//	links := chain.New(quota, audit).Observe(telemetry)
 //
 // # Spans
 //

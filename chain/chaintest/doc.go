@@ -25,7 +25,7 @@
 //	        < end: error
 //	      < retry: error
 //	    < audit: error
-//	  to repeat it: go test -run '^TestGuards$' -rapid.seed=125161478543731624
+//	  to repeat it: go test -run '^TestLinks$' -rapid.seed=125161478543731624
 //	  if the link exists for this: chaintest.WithExcuse("NextOnce", "retry", "the reason")
 //
 // These are the laws:
@@ -55,17 +55,17 @@
 // This is a complete test, to copy and change, of a chain with a lock, a retry
 // and a quota:
 //
-//	func TestGuards(t *testing.T) {
+//	func TestLinks(t *testing.T) {
 //		clusters := rapid.Custom(func(t *rapid.T) *Cluster {
 //			return &Cluster{Name: rapid.StringMatching(`[a-z]{1,8}`).Draw(t, "name"), Nodes: rapid.IntRange(1, 9).Draw(t, "nodes")}
 //		})
-//		guards := Guards()
+//		links := Links()
 //
-//		chaintest.Laws(t, guards, clusters, rapid.Make[Outcome](),
+//		chaintest.Laws(t, links, clusters, rapid.Make[Outcome](),
 //			chaintest.WithKeptResult("lock", "quota"),
 //			chaintest.WithExcuse("NextOnce", "retry", "retries once when the cloud is busy"),
 //		)
-//		chaintest.Order(t, guards, "lock", "retry", "quota")
+//		chaintest.Order(t, links, "lock", "retry", "quota")
 //	}
 //
 // # How the kit calls a chain

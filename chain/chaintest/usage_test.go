@@ -10,21 +10,21 @@ import (
 	"github.com/windlass-go/windlass/chain/chaintest"
 )
 
-// TestGuards is the complete test in doc.go.
-func TestGuards(t *testing.T) {
+// TestLinks is the complete test in doc.go.
+func TestLinks(t *testing.T) {
 	clusters := rapid.Custom(func(t *rapid.T) *Cluster {
 		return &Cluster{Name: rapid.StringMatching(`[a-z]{1,8}`).Draw(t, "name"), Nodes: rapid.IntRange(1, 9).Draw(t, "nodes")}
 	})
-	guards := Guards()
+	links := Links()
 
-	chaintest.Laws(t, guards, clusters, rapid.Make[Outcome](),
+	chaintest.Laws(t, links, clusters, rapid.Make[Outcome](),
 		chaintest.WithKeptResult("lock", "quota"),
 		chaintest.WithExcuse("NextOnce", "retry", "retries once when the cloud is busy"),
 	)
-	chaintest.Order(t, guards, "lock", "retry", "quota")
+	chaintest.Order(t, links, "lock", "retry", "quota")
 }
 
-// doc.go contains TestGuards.
+// doc.go contains TestLinks.
 func TestManual(t *testing.T) {
 	manual, err := os.ReadFile("doc.go")
 	if err != nil {
@@ -34,13 +34,13 @@ func TestManual(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(usage), "func TestGuards(")
+	_, rest, _ := strings.Cut(string(usage), "func TestLinks(")
 	body, _, _ := strings.Cut(rest, "\n}\n")
 	var want strings.Builder
-	for line := range strings.Lines("func TestGuards(" + body + "\n}\n") {
+	for line := range strings.Lines("func TestLinks(" + body + "\n}\n") {
 		want.WriteString(strings.TrimRight("//\t"+line, " \t\n") + "\n")
 	}
 	if !strings.Contains(string(manual), want.String()) {
-		t.Errorf("doc.go does not contain TestGuards as it is:\n%s", want.String())
+		t.Errorf("doc.go does not contain TestLinks as it is:\n%s", want.String())
 	}
 }

@@ -34,7 +34,7 @@ func KustoClusterExtensions() flow.Extensions[*KustoCluster] {
 // refuses even a GET of a stopped cluster's database. ASO checks only the
 // provisioning state, so it proceeds for a stopped cluster.
 //
-// The same checks guard the DELETE. ASO runs no checks before a DELETE and
+// The same checks decide about the DELETE. ASO runs no checks before a DELETE and
 // sends it until the cluster runs. A cluster that is gone or being deleted does
 // not block: the database is deleted with it.
 func KustoDatabaseExtensions() flow.Extensions[*KustoDatabase] {

@@ -54,7 +54,7 @@ func quota(next Handler) Handler {
 	}
 }
 
-// Guards returns the chain under test.
-func Guards() chain.Chain[*Cluster, Outcome] {
+// Links returns the chain under test.
+func Links() chain.Chain[*Cluster, Outcome] {
 	return chain.New(chain.Named("lock", lock), chain.Named("retry", retry), chain.Named("quota", quota))
 }
