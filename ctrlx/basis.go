@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/ctrlx/internal/byversion"
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
@@ -65,14 +64,14 @@ func (p *pass) reads() (all []record.Read, why string) {
 		return nil, fmt.Sprintf("the pass read more than %d objects", record.MaxRead)
 	}
 	for i := range p.seen {
-		digest := digestOfRead(p.seen[i].Object)
+		digest := p.of.digestOfRead(p.seen[i].Object)
 		if digest == undigested {
 			return nil, p.seen[i].Ref.String() + " cannot be digested"
 		}
 		all = append(all, record.ReadOf(p.seen[i].Ref, digest))
 	}
 	for _, s := range p.sets {
-		digest := digestOfSet(s)
+		digest := p.of.digestOfSet(s)
 		if digest == undigested {
 			return nil, fmt.Sprintf("%s has more than %d objects, or one that cannot be digested", s.ref, maxMembers)
 		}
@@ -87,7 +86,7 @@ func (p *pass) reads() (all []record.Read, why string) {
 // without the conditions. For an object without a generation, such as a Secret, it
 // returns a digest of the resource version, because a digest of the data could be
 // compared with guesses.
-func digestOfRead(o checks.Object) string {
+func (r *core) digestOfRead(o checks.Object) string {
 	if !o.Found() {
 		return "absent"
 	}
@@ -98,7 +97,7 @@ func digestOfRead(o checks.Object) string {
 	if obj.GetGeneration() == 0 {
 		return digestOf([]any{obj.GetUID(), obj.GetResourceVersion()})
 	}
-	status := digestOfStatus(obj)
+	status := r.digestOfStatus(obj)
 	if status == undigested {
 		return undigested
 	}
@@ -112,7 +111,7 @@ const maxMembers = 100
 
 // digestOfSet returns a digest of the objects of a set, in their order. Of the
 // resource itself only the presence counts.
-func digestOfSet(s seenSet) string {
+func (r *core) digestOfSet(s seenSet) string {
 	if len(s.objects) > maxMembers {
 		return undigested
 	}
@@ -125,7 +124,7 @@ func digestOfSet(s seenSet) string {
 		case s.names:
 			all = append(all, fmt.Sprint(o.Deleting))
 		default:
-			d := digestOfRead(o)
+			d := r.digestOfRead(o)
 			if d == undigested {
 				return undigested
 			}
@@ -135,12 +134,9 @@ func digestOfSet(s seenSet) string {
 	return digestOf(all)
 }
 
-// statusDigests has the digest of the status of each version that passes have read: an
-// owner may have thousands of followers.
-var statusDigests byversion.Cache[func() string]
-
-// digestOfStatus returns a digest of the status without the conditions.
-func digestOfStatus(obj client.Object) string {
+// digestOfStatus returns a digest of the status without the conditions. It computes
+// one for each version of an object: an owner may have thousands of followers.
+func (r *core) digestOfStatus(obj client.Object) string {
 	compute := sync.OnceValue(func() string { // outside of the lock of the cache
 		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 		if err != nil {
@@ -154,7 +150,7 @@ func digestOfStatus(obj client.Object) string {
 		delete(status, "conditions")
 		return digestOf(status)
 	})
-	if known, ok := statusDigests.Get(obj, func() func() string { return compute }); ok {
+	if known, ok := r.statuses.Get(obj, func() func() string { return compute }); ok {
 		compute = known
 	}
 	return compute()

@@ -143,3 +143,8 @@ func SeenAs(objects []checks.Object, refs []checks.Ref, sets [][]checks.Object, 
 
 // Union returns the refs of two lists.
 func Union(a, b []checks.Ref) []checks.Ref { return union(a, b) }
+
+// DigestOfRead returns the digest of an object that a pass has read.
+func DigestOfRead[T client.Object](r *Reconciler[T], o checks.Object) string {
+	return r.digestOfRead(o)
+}

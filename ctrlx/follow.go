@@ -238,11 +238,11 @@ func (p *pass) readAgain(ctx context.Context, ref checks.Ref) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return digestOfSet(s), nil
+		return p.of.digestOfSet(s), nil
 	}
 	obj, err := p.find(ctx, ref, view.Wanted{})
 	if err != nil {
 		return "", err
 	}
-	return digestOfRead(obj), nil
+	return p.of.digestOfRead(obj), nil
 }

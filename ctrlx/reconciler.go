@@ -18,6 +18,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
+	"github.com/windlass-go/windlass/ctrlx/internal/byversion"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/gauges"
 	"github.com/windlass-go/windlass/ctrlx/internal/object"
@@ -66,11 +67,12 @@ type core struct {
 
 	interrupter *interrupter // nil: nothing interrupts a pass
 
-	stopped atomic.Bool // the manager has stopped
-	served  statusServed
-	dropped sync.Once // see errDropped
-	clients *identities
-	program string // identifies the running program; empty: unknown
+	stopped  atomic.Bool // the manager has stopped
+	served   statusServed
+	statuses byversion.Cache[func() string] // see digestOfStatus
+	dropped  sync.Once                      // see errDropped
+	clients  *identities
+	program  string // identifies the running program; empty: unknown
 
 	tokens  bool // the record stores the tokens of operations
 	settles bool // settled objects are left alone after a restart

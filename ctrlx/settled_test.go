@@ -645,3 +645,16 @@ func (o *operator) allReady(n int) {
 		o.t.Fatalf("not all databases are Ready: %v", err)
 	}
 }
+
+// Two clusters may have objects of the same UID and version: after a restore, and in
+// tests. A reconciler of one of them knows nothing of the other.
+func TestDigestsOfTwoClusters(t *testing.T) {
+	digest := func(state string) string {
+		c := &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{UID: "1", ResourceVersion: "1", Generation: 1}, Status: testv1.ClusterStatus{State: state}}
+		r := ctrlx.New("Database", databases{Apply: put}, extensions{})
+		return ctrlx.DigestOfRead(r, checks.Object{Ref: checks.Ref{Kind: "Cluster", Name: "prod"}, Value: c})
+	}
+	if digest("Running") == digest("Stopped") {
+		t.Error("the digest of one cluster is that of the other")
+	}
+}
