@@ -106,6 +106,17 @@ func (p *pokes) delay(name types.NamespacedName, now time.Time) (delay time.Dura
 	return next.Sub(now), true
 }
 
+// begin notes that a pass over an object begins, before it reads anything. A later poke
+// causes another pass, also if this one was due later: the queue has one entry for an
+// object, so an event brings the pass of a poke forward.
+func (p *pokes) begin(name types.NamespacedName) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := time.Now(); p.due[name].After(now) {
+		p.due[name] = now
+	}
+}
+
 // startPokes accepts pokes as soon as this process is the leader. elected is closed
 // then.
 func (r *Reconciler[T]) startPokes(ctx context.Context, q queue, elected <-chan struct{}) {

@@ -71,6 +71,8 @@ func TestPoke(t *testing.T) {
 		expect("again, before that pass", r.Poke(named("a")), true)
 		time.Sleep(time.Second)
 		expect("after that pass", r.Poke(named("a")), true, "a after 600ms")
+		d.pass() // an event brings that pass forward
+		expect("after a pass that was due later", r.Poke(named("a")), true, "a after 1s")
 		time.Sleep(2 * time.Second)
 		expect("later", r.Poke(named("a")), true, "a after 0s")
 		stop()

@@ -284,7 +284,11 @@ func (o *operator) quiet(shop *Shop) {
 		if !o.shops.Inner().Poke(client.ObjectKeyFromObject(shop)) {
 			o.t.Fatal("the poke is not accepted")
 		}
-		<-passes
+		select {
+		case <-passes:
+		case <-time.After(patience):
+			o.t.Fatal("no pass follows the poke")
+		}
 	}
 	requests := func() []string {
 		poke()
