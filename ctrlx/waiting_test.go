@@ -81,9 +81,7 @@ func TestWaitingCostsNothing(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"PATCH databases": n, "PATCH databases/status": n, "POST events": n}, o.traffic.take(t), writes, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("requests to the API server to proceed: -want, +got:\n%s", diff)
 	}
-	if got := o.asked(); len(got) != n {
-		t.Errorf("the cloud is asked once for each: %d", len(got))
-	}
+	calledOnce(t, "the owner is ready", n, o.asked())
 }
 
 // A check may read the awaited object by means of its own. The object wakes the

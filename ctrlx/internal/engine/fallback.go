@@ -303,9 +303,14 @@ func (e *Engine) compare(ctx context.Context, w *watch, scope string, in *awaite
 			counts[id] = live[id]
 		}
 	}
-	same, sum := !in.sets || maps.Equal(cached, live), uint64(0)
-	for id, version := range counts {
-		same = same && cached[id] == version
+	same, sum := true, uint64(0)
+	if in.sets {
+		for id := range cached {
+			counts[id] = live[id] // empty: it is gone
+		}
+	}
+	for id, version := range counts { // the cache may have moved since the list
+		same = same && (cached[id] == version || !older(cached[id], version))
 		sum += digest.Version(types.UID(fmt.Sprint(id)), version)
 	}
 	if same {

@@ -38,6 +38,7 @@ type store struct {
 	version  string           // of the kind
 	refuse   map[string]error // by name; "list" for lists
 	requests []string
+	asked    func(what string) // at each request; nil: nothing happens
 	since    time.Time
 }
 
@@ -46,6 +47,9 @@ func newStore(mu *sync.Mutex) *store {
 }
 
 func (s *store) note(what string) error {
+	if s.asked != nil {
+		s.asked(what)
+	}
 	s.requests = append(s.requests, fmt.Sprint(what, " ", time.Since(s.since).Round(time.Second)))
 	verb, _, _ := strings.Cut(what, " ")
 	return s.refuse[verb]
@@ -335,6 +339,15 @@ func TestFallback(t *testing.T) {
 			c.breaks()
 			c.api.version = "20"
 			c.sleep(twoRounds)
+		}, []string{"list 1 1m0s", "list 1 2m0s", "list 500 2m0s"}, nil},
+		"Late": {"the watch is late, and reports a change after the list: passes read the cache on", func(t *testing.T, c *cluster) {
+			c.waits(t, "c")
+			c.breaks()
+			c.api.version = "20"
+			c.cached.asked = func(string) { c.cached.objects["c"].ResourceVersion = "21" }
+			c.sleep(twoRounds)
+			c.cached.asked = nil
+			c.reads(t, "Stopped")
 		}, []string{"list 1 1m0s", "list 1 2m0s", "list 500 2m0s"}, nil},
 		"SomeNamespaces": {"the informers of several namespaces report no version, and the operator lists only there", func(t *testing.T, c *cluster) {
 			c.watch.informer, c.watch.everywhere = unversioned{}, false

@@ -127,6 +127,15 @@ func TestDeadOwnWatch(t *testing.T) {
 			c.breaks()
 			c.api.remove("c", "10")
 		}, []string{"list 1 1m0s", "list 1 2m0s", "list 500 2m0s", "list 1 3m0s", "list 500 3m0s"}, []string{"c 0s"}, ""},
+		"Lags": {"the watch is late, and reports a write of this process while the objects are listed", func(c *cluster) {
+			c.breaks()
+			c.api.version = "10"
+			c.api.asked = func(what string) {
+				if what == "list 500" {
+					c.both("c", "10", "Running")
+				}
+			}
+		}, []string{"list 1 1m0s", "list 1 2m0s", "list 500 2m0s", "list 1 3m0s", "list 500 3m0s"}, nil, "10"},
 		"Hidden": {"a selector of the cache may hide the new object from this process on purpose", func(c *cluster) {
 			c.breaks()
 			c.api.put("d", "10", "Running")
