@@ -19,6 +19,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/object"
 	"github.com/windlass-go/windlass/ctrlx/internal/sources"
 )
@@ -56,6 +57,21 @@ func HasStatus[T client.Object](ctx context.Context, r *Reconciler[T]) error { r
 func HearDeletion[T client.Object](r *Reconciler[T], e event.DeleteEvent) {
 	r.vanishes().Delete(e)
 	r.own.Events().Delete(e)
+}
+
+// OrphanOf returns the orphan of a name.
+func OrphanOf[T client.Object](r *Reconciler[T], name types.NamespacedName) *memory.Orphan {
+	return r.orphanOf(name, "")
+}
+
+// SetOrphan replaces an orphan.
+func SetOrphan[T client.Object](r *Reconciler[T], name types.NamespacedName, was, now *memory.Orphan) bool {
+	return r.setOrphan(name, was, now)
+}
+
+// EndOrphan ends a pass over an orphan.
+func EndOrphan[T client.Object](r *Reconciler[T], name types.NamespacedName, was *memory.Orphan, keep bool) bool {
+	return r.endOrphan(name, was, keep)
 }
 
 // Updated passes an event of a changed object to r.

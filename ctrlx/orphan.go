@@ -39,18 +39,25 @@ func (r *core) orphanOf(name types.NamespacedName, uid types.UID) *memory.Orphan
 	return nil
 }
 
-// setOrphan replaces the orphan of a name; nil: there is none.
-func (r *core) setOrphan(name types.NamespacedName, o *memory.Orphan) {
-	r.memory.Change(name, func(e *memory.Entry) { e.Orphan = o })
+// setOrphan replaces the orphan was of a name by now; nil: there is none. It does nothing
+// if there is another orphan: an event has reported it meanwhile, and causes a pass.
+func (r *core) setOrphan(name types.NamespacedName, was, now *memory.Orphan) (done bool) {
+	r.memory.Change(name, func(e *memory.Entry) {
+		if done = e.Orphan == was; done {
+			e.Orphan = now
+		}
+	})
+	return done
 }
 
 // endOrphan ends a pass over an orphan. It reports whether a later pass continues.
-func (r *core) endOrphan(name types.NamespacedName, keep bool) (continues bool) {
+func (r *core) endOrphan(name types.NamespacedName, was *memory.Orphan, keep bool) (continues bool) {
 	r.memory.Change(name, func(e *memory.Entry) {
-		if continues = e.Orphan != nil && keep && !r.stopped.Load(); continues {
-			next := *e.Orphan
+		switch continues = e.Orphan == was && keep && !r.stopped.Load(); {
+		case continues:
+			next := *was
 			next.Busy, e.Orphan = false, &next
-		} else {
+		case e.Orphan == was:
 			e.Orphan = nil
 		}
 	})
@@ -96,7 +103,7 @@ func (r *core) exists(ctx context.Context, obj client.Object) {
 	switch o := r.orphanOf(name, ""); {
 	case o == nil:
 	case o.Object.GetUID() == obj.GetUID() && !o.Gone, o.Object.GetUID() != obj.GetUID() && controllerutil.ContainsFinalizer(obj, r.opt.finalizer):
-		r.setOrphan(name, nil)
+		r.setOrphan(name, o, nil)
 	}
 }
 
@@ -113,11 +120,13 @@ func (r *core) vanishes() predicate.Predicate {
 		if !r.kind.Is(obj) || e.DeleteStateUnknown || deleting(obj) && r.operationIn(obj) == "" || !r.finalizes || !controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
 			return true
 		}
-		name := client.ObjectKeyFromObject(obj)
-		if r.own.Gone(name) || r.orphanOf(name, obj.GetUID()) != nil {
-			return true // a pass has noticed it
+		name, vanished := client.ObjectKeyFromObject(obj), &memory.Orphan{Object: r.kind.Copy(obj), Gone: true} // the cache shares obj
+		for !r.own.Gone(name) {
+			was := r.orphanOf(name, "")
+			if was != nil && was.Object.GetUID() == obj.GetUID() || r.setOrphan(name, was, vanished) {
+				break // a pass has noticed it, or the next one does
+			}
 		}
-		r.setOrphan(name, &memory.Orphan{Object: r.kind.Copy(obj), Gone: true}) // the cache shares obj
 		return true
 	}}
 }
@@ -129,10 +138,10 @@ func (r *Reconciler[T]) afterPass(ctx context.Context, req reconcile.Request, p 
 	held := r.orphanOf(req.NamespacedName, obj.GetUID()) != nil
 	switch {
 	case (p.applied || held) && (p.vanished || err != nil && apierrors.IsNotFound(err)):
-		r.setOrphan(req.NamespacedName, &memory.Orphan{Object: obj})
+		r.memory.Change(req.NamespacedName, func(e *memory.Entry) { e.Orphan = &memory.Orphan{Object: obj} })
 		return r.deleteOrphan(ctx, req)
 	case p.applied && (p.finalizing || held) && (err != nil || !p.exists):
-		r.setOrphan(req.NamespacedName, &memory.Orphan{Object: obj})
+		r.memory.Change(req.NamespacedName, func(e *memory.Entry) { e.Orphan = &memory.Orphan{Object: obj} })
 	}
 	if err == nil { // the common case, without an allocation
 		return result, nil
@@ -152,20 +161,20 @@ func (r *Reconciler[T]) deleteOrphan(ctx context.Context, req reconcile.Request)
 	case o == nil:
 		return reconcile.Result{}, nil
 	case err == nil && o.Object.GetUID() == now.GetUID() && o.Gone: // it left the cache, whose selector no longer fits: another process may have it
-		r.setOrphan(req.NamespacedName, nil)
+		r.setOrphan(req.NamespacedName, o, nil)
 		r.forget(req)
 		return reconcile.Result{}, nil
 	case err == nil && o.Object.GetUID() == now.GetUID():
 		return reconcile.Result{}, fmt.Errorf("ctrlx: %s: a write did not find the object, and a live read does", r.name)
 	case err == nil:
 		if !r.finalizes { // the new object has the same resource, and nothing deletes it
-			r.setOrphan(req.NamespacedName, nil)
+			r.setOrphan(req.NamespacedName, o, nil)
 		}
 		r.own.Saw(req.NamespacedName, now.GetResourceVersion())
 		return reconcile.Result{RequeueAfter: again}, nil
 	case errors.Is(ctx.Err(), context.Canceled): // the manager stops, so no later pass deletes the resource
 		if o.Until.IsZero() { // else reportWhenStopped reports it
-			r.setOrphan(req.NamespacedName, nil)
+			r.setOrphan(req.NamespacedName, o, nil)
 			r.reportOrphan(ctx, o.Object, errStopped)
 		}
 		return reconcile.Result{}, nil
@@ -177,7 +186,9 @@ func (r *Reconciler[T]) deleteOrphan(ctx context.Context, req reconcile.Request)
 	if at.Busy = true; at.Until.IsZero() {
 		at.Until = r.now().Add(orphanTimeout)
 	}
-	r.setOrphan(req.NamespacedName, &at)
+	if !r.setOrphan(req.NamespacedName, o, &at) {
+		return reconcile.Result{RequeueAfter: again}, nil
+	}
 	return r.passOfOrphan(ctx, req, &at)
 }
 
@@ -188,7 +199,7 @@ func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request,
 		o.Object.SetDeletionTimestamp(&at)
 	}
 	if !r.finalizes || !r.deleting(o.Object) { // the flow would call Apply
-		r.setOrphan(req.NamespacedName, nil)
+		r.setOrphan(req.NamespacedName, o, nil)
 		r.forget(req)
 		r.reportOrphan(ctx, o.Object, errNoDelete)
 		return reconcile.Result{}, nil
@@ -200,7 +211,7 @@ func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request,
 	delay, why := again, error(nil)
 	switch out.State() {
 	case flow.StateGone, flow.StateIgnored:
-		r.setOrphan(req.NamespacedName, nil)
+		r.setOrphan(req.NamespacedName, o, nil)
 		r.forget(req)
 		log.FromContext(ctx).Info("the object vanished after Apply was called; its deletion in the cloud ended", "state", out.State().String(),
 			"uid", o.Object.GetUID(), "why", out.Message())
@@ -220,7 +231,7 @@ func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request,
 	}
 	// An error that is retried after the end is final. An operation or a block may end earlier than its delay.
 	inTime := left > 0 && (delay <= left || out.State() != flow.StateFailed)
-	if r.endOrphan(req.NamespacedName, inTime) {
+	if r.endOrphan(req.NamespacedName, o, inTime) {
 		return reconcile.Result{RequeueAfter: min(delay, left)}, nil
 	}
 	r.forget(req)

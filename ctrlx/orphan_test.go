@@ -21,6 +21,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
@@ -402,5 +403,33 @@ func TestVanishedAfterThePass(t *testing.T) {
 				t.Errorf("%s: the calls are %q, want %q", tc.reason, got, tc.want)
 			}
 		})
+	}
+}
+
+// An event may report an object while a pass over an older orphan of its name ends. The
+// end of that pass does not drop it.
+func TestOrphanOfAnEventStays(t *testing.T) {
+	r := newHarness(t).reconciler(flow.Extensions[*App]{})
+	first, second := &memory.Orphan{}, &memory.Orphan{Gone: true}
+	steps := []struct {
+		reason string
+		do     func() bool
+		want   bool
+		left   *memory.Orphan
+	}{
+		{"the first object vanishes", func() bool { return ctrlx.SetOrphan(r, named("a"), nil, first) }, true, first},
+		{"an event reports another one", func() bool { return ctrlx.SetOrphan(r, named("a"), first, second) }, true, second},
+		{"a write shows that the first one exists", func() bool { return ctrlx.SetOrphan(r, named("a"), first, nil) }, false, second},
+		{"the pass over the first one ends", func() bool { return ctrlx.EndOrphan(r, named("a"), first, false) }, false, second},
+		{"it ends, and would continue", func() bool { return ctrlx.EndOrphan(r, named("a"), first, true) }, false, second},
+		{"the pass over the second one ends", func() bool { return ctrlx.EndOrphan(r, named("a"), second, false) }, false, nil},
+	}
+	for _, s := range steps {
+		if got := s.do(); got != s.want {
+			t.Errorf("%s: got %t, want %t", s.reason, got, s.want)
+		}
+		if left := ctrlx.OrphanOf(r, named("a")); left != s.left {
+			t.Errorf("%s: the orphan is %+v, want %+v", s.reason, left, s.left)
+		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// maxPokes is the maximum number of objects that were poked in the last second.
-	// An entry needs about 150 bytes.
+	// maxPokes is the maximum number of objects that wait for the pass of a Poke, or
+	// had it in the last second. An entry needs about 150 bytes.
 	maxPokes = 10_000
 	// pokeInterval is the shortest time between two passes over an object that
 	// pokes cause. It is the least delay of [flow.NewBackoff].
@@ -48,7 +48,7 @@ const (
 //     or becomes the leader. If there are more names, the first pass over each
 //     object is a whole one then. So no event is lost while a process starts.
 //   - The manager has stopped.
-//   - 10,000 objects were poked in the last second.
+//   - 10,000 objects wait for the pass of their Poke, or had it in the last second.
 //
 // Poke never blocks. Several goroutines may call it at any time, also before
 // [Reconciler.SetupWithManager].
@@ -56,83 +56,106 @@ func (r *Reconciler[T]) Poke(name types.NamespacedName) (accepted bool) {
 	p := &r.pokes
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.running != nil && p.running.Err() != nil {
-		return false
-	}
-	delay, ok := p.delay(name, time.Now())
+	now := time.Now()
+	at, known := p.of[name]
 	switch {
-	case p.running == nil:
-		p.many = p.many || !ok
+	case p.leads && p.running.Err() != nil:
 		return false
-	case ok && delay >= 0:
-		r.caused(name)
-		p.queue.AddAfter(reconcile.Request{NamespacedName: name}, delay)
+	case at.waits:
+		return p.leads
+	case !known && !p.room(now):
+		p.many = p.many || !p.leads
+		return false
 	}
-	return ok
+	at.waits = true
+	p.put(name, at)
+	if p.leads {
+		r.caused(name)
+		p.queue.AddAfter(reconcile.Request{NamespacedName: name}, max(0, at.began.Add(pokeInterval).Sub(now)))
+	}
+	return p.leads
 }
 
 // pokes bounds the pokes. The zero pokes is that of a reconciler that does not run.
 type pokes struct {
 	mu      sync.Mutex
-	running context.Context // ends when the manager stops; nil: not running
+	running context.Context // ends when the manager stops; nil: the controller has not started
 	queue   queue
-	due     map[types.NamespacedName]time.Time // of the pass of the last poke
-	many    bool                               // a name was dropped before the start
+	leads   bool // passes run
+	of      map[types.NamespacedName]poked
+	swept   time.Time // see room
+	many    bool      // a name was dropped before passes ran
 }
 
-// delay returns the delay of the pass of a poke; negative: a pass that has not begun is
-// in the queue. ok is false if there are too many objects.
-func (p *pokes) delay(name types.NamespacedName, now time.Time) (delay time.Duration, ok bool) {
-	due, known := p.due[name]
-	if due.After(now) {
-		return -1, true
-	}
-	if len(p.due) >= maxPokes {
-		maps.DeleteFunc(p.due, func(_ types.NamespacedName, at time.Time) bool {
-			return p.running != nil && now.Sub(at) >= pokeInterval
-		})
-		if len(p.due) >= maxPokes && !known {
-			return 0, false
-		}
-	}
-	next := now
-	if earliest := due.Add(pokeInterval); known && earliest.After(now) {
-		next = earliest
-	}
-	if p.due == nil {
-		p.due = map[types.NamespacedName]time.Time{}
-	}
-	p.due[name] = next
-	return next.Sub(now), true
+// poked is the state of a poked object. The queue has one entry for an object, so an
+// event or busy workers begin the pass of a poke earlier or later than it was due. A
+// time alone does not say whether it has begun.
+type poked struct {
+	waits bool      // for the pass of a poke, which has not begun
+	began time.Time // the last pass of a poke; zero: none
 }
 
-// begin notes that a pass over an object begins, before it reads anything. A later poke
-// causes another pass, also if this one was due later: the queue has one entry for an
-// object, so an event brings the pass of a poke forward.
-func (p *pokes) begin(name types.NamespacedName) {
+func (p *pokes) put(name types.NamespacedName, at poked) {
+	if p.of == nil {
+		p.of = map[types.NamespacedName]poked{}
+	}
+	p.of[name] = at
+}
+
+// room reports whether p can hold another object. It drops objects that wait for no
+// pass, at most once in a pokeInterval.
+func (p *pokes) room(now time.Time) bool {
+	if len(p.of) >= maxPokes && now.Sub(p.swept) >= pokeInterval {
+		p.swept = now
+		maps.DeleteFunc(p.of, func(_ types.NamespacedName, at poked) bool { return !at.waits && now.Sub(at.began) >= pokeInterval })
+	}
+	return len(p.of) < maxPokes
+}
+
+// pokeBegins notes that a pass over an object begins, before it reads anything. A later
+// poke causes another pass. The first pass shows that this process leads, also before
+// the manager says so: no pass before the pokes is left out.
+func (r *core) pokeBegins(name types.NamespacedName) {
+	p := &r.pokes
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if now := time.Now(); p.due[name].After(now) {
-		p.due[name] = now
+	if p.of[name].waits {
+		p.of[name] = poked{began: time.Now()}
+	}
+	r.lead()
+}
+
+// lead puts the poked objects into the queue, once and after the start of the
+// controller. It is called with the lock of the pokes held.
+func (r *core) lead() {
+	p := &r.pokes
+	if p.leads || p.queue == nil || p.running.Err() != nil {
+		return
+	}
+	if p.leads = true; p.many {
+		r.memory.CausedAll()
+	}
+	for name, at := range p.of {
+		r.caused(name)
+		if at.waits {
+			p.queue.AddAfter(reconcile.Request{NamespacedName: name}, 0)
+		}
 	}
 }
 
 // startPokes accepts pokes as soon as this process is the leader. elected is closed
 // then.
-func (r *Reconciler[T]) startPokes(ctx context.Context, q queue, elected <-chan struct{}) {
+func (r *core) startPokes(ctx context.Context, q queue, elected <-chan struct{}) {
+	p := &r.pokes
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running, p.queue = ctx, q
 	go func() {
 		select {
 		case <-elected:
-			p := &r.pokes
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			if p.running, p.queue = ctx, q; p.many {
-				r.memory.CausedAll()
-			}
-			for name := range p.due {
-				r.caused(name)
-				q.AddAfter(reconcile.Request{NamespacedName: name}, 0)
-			}
+			r.lead()
 		case <-ctx.Done():
 		}
 	}()

@@ -64,21 +64,57 @@ func TestPoke(t *testing.T) {
 		expect("without the leadership", r.Poke(named("b")), false)
 		close(elected)
 		synctest.Wait()
-		time.Sleep(ctrlx.PokeInterval)
-		expect("the kept ones, as the leader", r.Poke(named("a")), true, "a after 0s", "a after 0s", "b after 0s")
+		expect("the kept ones, as the leader", r.Poke(named("a")), true, "a after 0s", "b after 0s")
+		time.Sleep(time.Minute)
+		expect("while all workers are busy", r.Poke(named("a")), true)
+		d.pass()
 		time.Sleep(400 * time.Millisecond)
 		expect("in the second after a pass", r.Poke(named("a")), true, "a after 600ms")
 		expect("again, before that pass", r.Poke(named("a")), true)
-		time.Sleep(time.Second)
-		expect("after that pass", r.Poke(named("a")), true, "a after 600ms")
 		d.pass() // an event brings that pass forward
 		expect("after a pass that was due later", r.Poke(named("a")), true, "a after 1s")
+		d.pass()
+		time.Sleep(400 * time.Millisecond)
+		d.pass() // for another reason
+		expect("in the second after a pass of a poke", r.Poke(named("a")), true, "a after 600ms")
+		d.pass()
 		time.Sleep(2 * time.Second)
 		expect("later", r.Poke(named("a")), true, "a after 0s")
 		stop()
 		synctest.Wait()
 		expect("after the stop", r.Poke(named("c")), false)
 	})
+}
+
+// A pass may begin before the manager says that the process leads. From the first pass on,
+// no pass of a poked object is left out.
+func TestPokeBeforeTheFirstPass(t *testing.T) {
+	for _, many := range []int{0, ctrlx.MaxPokes} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newHarness(t, anApp(AppSpec{}))
+			d.use(d.reconciler(flow.Extensions[*App]{}, program("p", nil)))
+			d.pass()
+			d.restart()
+			d.took()
+			r, q := d.reconciler(flow.Extensions[*App]{}, program("p", nil)), &pokedQueue{}
+			d.use(r)
+			for i := range many {
+				r.Poke(named("made-up-%d", i))
+			}
+			r.Poke(named("a"))
+			ctx, stop := context.WithCancel(t.Context())
+			ctrlx.StartPokes(ctx, r, q, make(chan struct{}))
+			d.pass()
+			if got := d.took(); got != "apply" {
+				t.Errorf("with %d other pokes, the first pass over a poked object calls %q", many, got)
+			}
+			if n := len(q.took()); n != many {
+				t.Errorf("%d objects are in the queue, want %d", n, many)
+			}
+			stop()
+			synctest.Wait()
+		})
+	}
 }
 
 // The memory of pokes is bounded, and no poke of a process that starts is lost.
@@ -111,8 +147,15 @@ func TestPokesAreBounded(t *testing.T) {
 			t.Error("a poke is accepted beyond the bound")
 		}
 		time.Sleep(ctrlx.PokeInterval)
+		if r.Poke(named("a")) {
+			t.Error("a poke is accepted beyond the bound a second later, although all objects wait for their passes")
+		}
+		if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: named("made-up-1")}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(ctrlx.PokeInterval)
 		if !r.Poke(named("a")) {
-			t.Error("no poke is accepted a second later")
+			t.Error("no poke is accepted a second after a pass")
 		}
 		stop()
 		synctest.Wait()

@@ -101,7 +101,7 @@ func (r *core) wakes(name types.NamespacedName) {
 	r.waker.Begin(name)
 	r.selves.Begin(name)
 	r.writers.Begin(name)
-	r.pokes.begin(name)
+	r.pokeBegins(name)
 }
 
 func (r *core) notSetUp() error {

@@ -89,7 +89,8 @@ var (
 // goroutines may use it at once.
 type Counted struct {
 	memory.Store
-	Name    string // of the reconciler
+	Name    string    // of the reconciler
+	once    sync.Once // see collector.add
 	stopped atomic.Bool
 	reasons map[label]bool // the ones that have a series; only the collector uses it
 }
@@ -108,7 +109,7 @@ func (c *Counted) Decided(name types.NamespacedName, now memory.Verdict, timedOu
 	if e := c.Get(name); e.Verdict == now && e.TimedOut == timedOut && e.Silent == silent { // in most passes
 		return e
 	}
-	unready.add(c)
+	c.once.Do(func() { unready.add(c) }) // later passes wait for no reader of the metrics
 	return c.Change(name, func(e *memory.Entry) {
 		e.Silent = silent
 		if e.Verdict != now || e.TimedOut != timedOut {
@@ -195,7 +196,6 @@ func (o *collector) Collect(ch chan<- prometheus.Metric) {
 	type found struct{ n, since int64 }
 	all := map[series]found{} // two managers may have reconcilers of one name
 	o.mu.Lock()
-	defer o.mu.Unlock()
 	for c := range o.of {
 		for _, at := range c.All() {
 			l, ok := labelOf(at.Entry)
@@ -210,6 +210,7 @@ func (o *collector) Collect(ch chan<- prometheus.Metric) {
 			all[s] = f
 		}
 	}
+	o.mu.Unlock() // the reader of the metrics may be slow
 	for s, f := range all {
 		ch <- prometheus.MustNewConstMetric(counts[s.state], prometheus.GaugeValue, float64(f.n), s.reconciler, s.reason)
 		ch <- prometheus.MustNewConstMetric(oldest, prometheus.GaugeValue, float64(f.since), s.reconciler, s.state, s.reason)

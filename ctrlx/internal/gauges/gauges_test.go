@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -82,6 +83,33 @@ func TestVerdictReasonsAreBounded(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]float64{}, gauges(t, "Bounded")); diff != "" {
 		t.Errorf("no object is left: -want, +got:\n%s", diff)
+	}
+}
+
+// A pass does not wait for a slow reader of the metrics.
+func TestPassesDoNotWaitForReaders(t *testing.T) {
+	v := Counted{Name: "Slow"}
+	decided := func(name string) {
+		v.Decided(types.NamespacedName{Name: name}, memory.Verdict{State: flow.StateFailed, Reason: "Forbidden"}, false, false, time.Time{})
+	}
+	decided("a")
+	defer v.Stop()
+	read, done := make(chan prometheus.Metric), make(chan struct{})
+	go func() { defer close(read); unready.Collect(read) }()
+	<-read // and one more metric of the object is not read yet
+	go func() {
+		defer close(done)
+		decided("b")
+		other := Counted{Name: "Slow, too"}
+		other.Decided(types.NamespacedName{Name: "a"}, memory.Verdict{State: flow.StateFailed}, false, false, time.Time{})
+		other.Stop()
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Fatal("the pass waits")
+	}
+	for range read {
 	}
 }
 

@@ -18,6 +18,7 @@ func TestStore(t *testing.T) {
 	verdicts := []Verdict{{}, {State: flow.StateBlocked, Reason: "a"}, {State: flow.StateFailed, Reason: "b", Point: "p", Link: "l"}}
 	refs := [][]checks.Ref{nil, {{Kind: "A"}}, {{Kind: "A"}, {Kind: "B"}}}
 	unstored := []*Unstored{nil, {"a", "b"}, {"c", "d"}}
+	orphans := []*Orphan{nil, {Busy: true}, {Gone: true}}
 	rapid.Check(t, func(t *rapid.T) {
 		var s Store
 		model := map[types.NamespacedName]Entry{}
@@ -26,7 +27,7 @@ func TestStore(t *testing.T) {
 			want := model[name]
 			if rapid.IntRange(0, 9).Draw(t, "forget") == 0 {
 				s.Forget(name)
-				want = Entry{}
+				want = Entry{Rare: Rare{Orphan: want.Orphan}}
 			} else {
 				e := want
 				switch rapid.IntRange(0, 5).Draw(t, "field") {
@@ -42,6 +43,9 @@ func TestStore(t *testing.T) {
 					e.Retry, e.Failures = rapid.Bool().Draw(t, "retry"), rapid.Uint8Range(0, 2).Draw(t, "failures")
 				case 5:
 					e.TimedOut, e.Again = rapid.Bool().Draw(t, "timed out"), rapid.Int64Range(0, 9).Draw(t, "again")
+				}
+				if rapid.IntRange(0, 5).Draw(t, "orphan") == 0 {
+					e.Orphan = rapid.SampledFrom(orphans).Draw(t, "vanished")
 				}
 				before := s.Change(name, func(at *Entry) { *at = e })
 				if diff := cmp.Diff(want, before); diff != "" {
