@@ -3,9 +3,7 @@ package ctrlx_test
 import (
 	"context"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -108,63 +106,6 @@ func TestHooksOverALife(t *testing.T) {
 	life := "post-read, pre-reconcile, apply, post-reconcile"
 	want := life + ", " + life + ", post-read, pre-delete, delete, post-delete"
 	if diff := cmp.Diff(want, strings.Join(o.asked(), ", ")); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
-	}
-}
-
-// A time-out does not begin again when the operator does.
-func TestTimeoutOverARestart(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	goesOn := func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
-		return flow.InProgress("token", 50*time.Millisecond), nil
-	}
-	var mu sync.Mutex
-	now := time.Now()
-	clock := func() time.Time {
-		mu.Lock()
-		defer mu.Unlock()
-		return now
-	}
-	o.start(o.apps(goesOn, flow.WithClock(clock)))
-	o.create(AppSpec{Timeout: minutes(10)})
-	before := recordOf(o.becomes("False InProgress").Status.Conditions).Clock
-	o.stop()
-	mu.Lock()
-	now = now.Add(10*time.Minute + time.Second)
-	mu.Unlock()
-	o.start(o.apps(goesOn, flow.WithClock(clock)))
-	a := o.becomes("False Timeout")
-	if !meta.IsStatusConditionTrue(a.Status.Conditions, "Stalled") || meta.FindStatusCondition(a.Status.Conditions, "Reconciling") != nil {
-		t.Errorf("it has failed: %+v", a.Status.Conditions)
-	}
-	if diff := cmp.Diff(before, recordOf(a.Status.Conditions).Clock); diff != "" {
-		t.Errorf("the restored clock continues: -want, +got:\n%s", diff)
-	}
-	o.edit(func(a *App) { a.Annotations = map[string]string{"try": "again"} })
-	o.becomes("False InProgress")
-}
-
-// An App is suspended and resumed by its spec, and deleted while it is suspended.
-func TestSuspendAndResume(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	o.start(o.apps(nil))
-	o.create(AppSpec{Suspended: true})
-	if a := o.becomes("False Suspended"); len(o.asked()) > 0 || !meta.IsStatusConditionTrue(a.Status.Conditions, ctrlx.ConditionPaused) {
-		t.Errorf("nothing is done: %q: %+v", o.asked(), a.Status)
-	}
-	o.edit(func(a *App) { a.Spec.Suspended = false })
-	if a := o.becomes("True Succeeded"); !meta.IsStatusConditionFalse(a.Status.Conditions, ctrlx.ConditionPaused) {
-		t.Errorf("it continues: %+v", a.Status)
-	}
-	o.edit(func(a *App) { a.Spec.Suspended = true })
-	a := o.becomes("False Suspended")
-	if err := api.Delete(t.Context(), a); err != nil {
-		t.Fatal(err)
-	}
-	o.becomes("gone")
-	if diff := cmp.Diff([]string{"apply", "delete"}, o.asked()); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 }

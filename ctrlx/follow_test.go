@@ -158,26 +158,6 @@ func TestSecretDeleted(t *testing.T) {
 	o.until("db", "True Succeeded")
 }
 
-// TestOwnerStops verifies that a Ready database notices that its owner stops if
-// its check follows, and only then.
-func TestOwnerStops(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	c := o.cluster("prod", "Running")
-	guards := func(opts ...checks.Option) extensions {
-		return extensions{OwnerCheck: chain.New(checks.OwnerReady(opts...))}
-	}
-	o.start(ctrlx.New("Database", o.operations(), guards(checks.WithFollowing(true)), ctrlx.WithOwner(clusterOf), ctrlx.WithPollInterval(time.Hour)))
-	o.database("db", "prod")
-	o.until("db", "True Succeeded")
-	for range 2 {
-		o.report(c, "Stopped")
-		o.until("db", "False OwnerNotReady")
-		o.report(c, "Running")
-		o.until("db", "True Succeeded")
-	}
-}
-
 var ownedChildren = flag.Int("children", 100, "number of Ready children in TestOwnerWritesOften")
 
 // TestOwnerWritesOften verifies that a status of the owner that changes all the

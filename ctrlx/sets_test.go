@@ -2,7 +2,6 @@ package ctrlx_test
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -143,32 +142,6 @@ func TestNoOtherClaimsThisName(t *testing.T) {
 	o.until("b", "True Succeeded")
 }
 
-// TestSetIs verifies that a change of the content of an object wakes the waiter for
-// its set.
-func TestSetIs(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	ready := checks.SetIs("clusters", func(*testv1.Database) checks.Query { return clustersOf(checks.Query{}) }, func(_ *testv1.Database, c *testv1.Cluster) string {
-		if !meta.IsStatusConditionTrue(c.Status.Conditions, "Ready") {
-			return "it is not ready"
-		}
-		return ""
-	}, checks.WithMinimum(1))
-	o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: chain.New(ready)}, noPolling))
-	o.database("db", "prod")
-	o.until("db", "False ReferenceNotFound")
-	c := &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "prod"}}
-	if err := api.Create(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	o.until("db", "False ReferenceUnsuitable")
-	meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{Type: "Ready", Status: "True", Reason: "Made"})
-	if err := api.Status().Update(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	o.until("db", "True Succeeded")
-}
-
 // lists is a check that lists a set, and proceeds if decide returns "".
 func lists(q func(*testv1.Database) checks.Query, decide func([]checks.Object) string) checks.Chain[*testv1.Database] {
 	return chain.New(checks.Check("lists", func(ctx context.Context, req *checks.Request[*testv1.Database]) (checks.Result, error) {
@@ -182,42 +155,6 @@ func lists(q func(*testv1.Database) checks.Query, decide func([]checks.Object) s
 		}
 		return checks.Proceed(), nil
 	}))
-}
-
-// TestLabelSelector verifies that a database waits for a cluster with a label,
-// and that the objects come in the order of their age.
-func TestLabelSelector(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	chosen := lists(func(*testv1.Database) checks.Query {
-		return clustersOf(checks.Query{Selector: "tier in (gold,silver),!retired"})
-	}, func(all []checks.Object) string {
-		if len(all) < 2 {
-			return fmt.Sprint(len(all), " clusters")
-		}
-		if all[0].Value.(*testv1.Cluster).CreationTimestamp.After(all[1].Value.(*testv1.Cluster).CreationTimestamp.Time) || all[0].Self {
-			t.Error("the oldest object is not the first")
-		}
-		return ""
-	})
-	o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: chosen}, noPolling))
-	one, two := o.cluster("one", "Running"), o.cluster("two", "Running")
-	o.database("db", "")
-	o.until("db", "False Lists")
-	label := func(c *testv1.Cluster, labels map[string]string) {
-		c.Labels = labels
-		if err := api.Update(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
-	}
-	label(two, map[string]string{"tier": "gold"})
-	o.when("db", func(d *testv1.Database) bool {
-		c := meta.FindStatusCondition(d.Status.Conditions, "Ready")
-		return strings.Contains(c.Message, "1 clusters")
-	})
-	label(one, map[string]string{"tier": "silver", "retired": "yes"})
-	label(one, map[string]string{"tier": "silver"})
-	o.until("db", "True Succeeded")
 }
 
 // TestSetsBadInput verifies that a query that cannot be answered says why.

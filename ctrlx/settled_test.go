@@ -612,23 +612,6 @@ func calledOnce(t *testing.T, when string, n int, calls []string) {
 	}
 }
 
-// The first list of a kind wakes no object whose pass waits for it.
-func TestFirstListIsNoChange(t *testing.T) {
-	t.Parallel()
-	const n = 16
-	o := newOperator(t)
-	o.cluster("prod", "Running")
-	for i := range n {
-		o.database(fmt.Sprint("db-", i), "prod")
-	}
-	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(clusterOf), ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 8})))
-	o.allReady(n)
-	o.traffic.take(t)
-	if calls := o.asked(); len(calls) != n {
-		t.Errorf("%d calls of Apply for %d objects: %q", len(calls), n, calls)
-	}
-}
-
 // allReady waits until n databases are Ready.
 func (o *operator) allReady(n int) {
 	o.t.Helper()

@@ -98,45 +98,6 @@ func TestConditionsOfOthers(t *testing.T) {
 	}
 }
 
-// An outcome that says nothing new writes nothing. One for a new generation says so.
-func TestUnchangedWritesNothing(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	// The annotation is part of the condition Settled: TestSettledWrites.
-	o.start(ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{}, ctrlx.WithoutQuietRestart()))
-	o.database("db", "")
-	d := o.until("db", "True Succeeded")
-	o.traffic.take(t)
-
-	touched := client.MergeFrom(d.DeepCopyObject().(client.Object))
-	d.Annotations = map[string]string{"example.com/look": "now"}
-	if err := api.Patch(t.Context(), d, touched); err != nil {
-		t.Fatal(err)
-	}
-	o.called(2)
-	if diff := cmp.Diff(map[string]int(nil), o.traffic.take(t)); diff != "" {
-		t.Errorf("what a pass in vain asks of the API server: -want, +got:\n%s", diff)
-	}
-
-	d.Spec.Cluster = "anything" // a new generation, and the same status
-	if err := api.Update(t.Context(), d); err != nil {
-		t.Fatal(err)
-	}
-	o.called(3)
-	if diff := cmp.Diff(map[string]int{"PATCH databases/status": 1}, o.traffic.take(t)); diff != "" {
-		t.Errorf("what a new generation with the same outcome asks of the API server: -want, +got:\n%s", diff)
-	}
-	if c := o.until("db", "True Succeeded").Status.Conditions[0]; c.ObservedGeneration != d.Generation || d.Generation != 2 {
-		t.Errorf("the condition is for generation 2: %+v", c)
-	}
-
-	o.remove(d)
-	o.until("db", "gone")
-	if diff := cmp.Diff(map[string]int{"PATCH databases": 1}, o.traffic.take(t)); diff != "" {
-		t.Errorf("what is asked of the API server for an object that goes: -want, +got:\n%s", diff)
-	}
-}
-
 // called waits until the cloud was asked n times.
 func (o *operator) called(n int) {
 	o.t.Helper()
@@ -188,38 +149,6 @@ func TestEvents(t *testing.T) {
 	}
 	if got := len(o.asked()); got != 5 || len(list.Items) != 3 {
 		t.Errorf("%d attempts and %d events", got, len(list.Items))
-	}
-}
-
-// A pass that is called off as the manager stops writes nothing: what the last one said stays.
-func TestCanceledWritesNothing(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	began := make(chan struct{})
-	o.start(ctrlx.New("Database", flow.Operations[*testv1.Database]{
-		Apply: func(ctx ctxt, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
-			if req.Resource.Generation == 1 {
-				return flow.Done(), nil
-			}
-			close(began)
-			<-ctx.Done()
-			return flow.Progress{}, ctx.Err()
-		},
-	}, flow.Extensions[*testv1.Database]{}))
-	o.database("db", "")
-	d := o.until("db", "True Succeeded")
-	d.Spec.Size = 2
-	if err := api.Update(t.Context(), d); err != nil {
-		t.Fatal(err)
-	}
-	<-began
-	o.traffic.take(t)
-	o.stop()
-	if got := o.traffic.take(t); got["PATCH databases/status"]+got["POST events"] > 0 {
-		t.Errorf("what was asked of the API server: %v", got)
-	}
-	if c := o.until("db", "True Succeeded").Status.Conditions[0]; c.ObservedGeneration != 1 {
-		t.Errorf("no pass has read generation 2: %+v", c)
 	}
 }
 

@@ -101,6 +101,8 @@ func TestTimeout(t *testing.T) {
 			start,
 			{later(9*time.Minute, annotate("a", "b")), "False InProgress Reconciling Processing", time.Minute},
 			{later(9 * time.Minute), "False InProgress Reconciling Processing", time.Minute},
+			{later(time.Minute), "False Timeout Stalled Processing", time.Minute},
+			{annotate("a", "c"), "False InProgress Reconciling Processing", time.Minute},
 		}},
 		"ApplySet": {"those of an ApplySet do not, because they change with the dependents", AppSpec{Timeout: minutes(10)}, []step{
 			start,
