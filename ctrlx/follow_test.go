@@ -141,23 +141,6 @@ func TestRotatedSecret(t *testing.T) {
 	}
 }
 
-// TestSecretDeleted verifies that a Ready database notices the deletion of its
-// Secret, and that of a new one.
-func TestSecretDeleted(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	secret := o.secret("a")
-	o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: needsKey()}, ctrlx.WithPollInterval(time.Hour)))
-	o.database("db", "")
-	o.until("db", "True Succeeded")
-	if err := api.Delete(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
-	o.until("db", "False ReferenceNotFound")
-	o.secret("b")
-	o.until("db", "True Succeeded")
-}
-
 var ownedChildren = flag.Int("children", 100, "number of Ready children in TestOwnerWritesOften")
 
 // TestOwnerWritesOften verifies that a status of the owner that changes all the

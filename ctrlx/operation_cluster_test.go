@@ -184,19 +184,3 @@ func TestOperationOutlivesTheStatus(t *testing.T) {
 	}
 	c.check(t)
 }
-
-// A record that cannot be written stays in memory, and a later pass writes it.
-func TestOperationStoredLater(t *testing.T) {
-	t.Parallel()
-	o, c := newOperator(t), newCloud()
-	c.begins = func(*testv1.Database) { o.traffic.answers(refusing("PATCH databases/status", 500, "InternalError", 2)) }
-	o.database("db", "")
-	o.start(ctrlx.New("Database", flow.Operations[*testv1.Database]{Apply: c.apply}, flow.Extensions[*testv1.Database]{}))
-	d := o.when("db", func(d *testv1.Database) bool { return operationOf(d) != "" })
-	if !strings.Contains(operationOf(d), string(d.UID)) {
-		t.Errorf("the stored operation is %s", operationOf(d))
-	}
-	c.finish()
-	o.until("db", "True Succeeded")
-	c.check(t)
-}

@@ -1,7 +1,6 @@
 package ctrlx_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -144,29 +143,6 @@ func isOurs(d *testv1.Database) (types []string) {
 		}
 	}
 	return types
-}
-
-// A controller that overwrites Ready again is corrected again, later. The list
-// of the conditions has keys, as definitions of controller-gen have.
-func TestOverwrittenAgain(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	o.start(o.apps(nil))
-	o.create(AppSpec{})
-	for i := range 2 {
-		a := o.becomes("True Succeeded")
-		base := client.MergeFrom(a.DeepCopyObject().(client.Object))
-		meta.SetStatusCondition(&a.Status.Conditions, metav1.Condition{Type: "Ready", Status: "False", Reason: fmt.Sprint("Fight", i), ObservedGeneration: a.Generation})
-		if err := api.Status().Patch(t.Context(), a, base, client.FieldOwner("fighter")); err != nil {
-			t.Fatal(err)
-		}
-		eventually(t, "Ready is corrected", func() bool { return len(o.asked()) == i+2 })
-	}
-	o.becomes("True Succeeded")
-	eventually(t, "an event names the writer", func() bool {
-		notes := o.notes("a", ctrlx.ReasonOverwritten)
-		return len(notes) > 0 && strings.Contains(notes[0], `"fighter"`)
-	})
 }
 
 // delays is a work queue that only notes delayed passes.

@@ -96,31 +96,6 @@ func (c *cloud) check(t *testing.T) {
 	}
 }
 
-func TestRestartPollsOn(t *testing.T) {
-	t.Parallel()
-	o, c := newOperator(t), newCloud()
-	databases := func() *ctrlx.Reconciler[*testv1.Database] {
-		return ctrlx.New("Database", flow.Operations[*testv1.Database]{Apply: c.apply, Delete: o.operations().Delete}, flow.Extensions[*testv1.Database]{})
-	}
-	o.database("db", "")
-	o.start(databases())
-	c.next(t, "poll")
-	o.stop()
-	for len(c.events) > 0 {
-		<-c.events
-	}
-	o.start(databases())
-	c.next(t, "poll")
-	if d := o.until("db", "False InProgress"); operationOf(d) == "" {
-		t.Errorf("no operation is stored: %+v", d.Status)
-	}
-	c.finish()
-	if d := o.until("db", "True Succeeded"); operationOf(d) != "" {
-		t.Errorf("the operation is done and still stored: %+v", d.Status)
-	}
-	c.check(t)
-}
-
 // An object that is deleted and created again while an operation begins gets nothing of the old one: no token, no status.
 func TestMadeAnew(t *testing.T) {
 	t.Parallel()
