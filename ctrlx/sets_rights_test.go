@@ -1,16 +1,21 @@
 package ctrlx_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
@@ -101,4 +106,28 @@ func TestSetsOfAllowedNamespace(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSetsInstalledLater verifies that a query over a missing kind is no empty
+// set, and is answered when the kind is installed. No other test runs at the same
+// time, as in TestInstalledLater.
+func TestSetsInstalledLater(t *testing.T) {
+	o := newOperator(t)
+	definition := o.newKind(apiextensions.NamespaceScoped)
+	gk := schema.GroupKind{Group: testv1.GroupVersion.Group, Kind: definition.Spec.Names.Kind}
+	o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: listsAny(checks.Query{Group: gk.Group, Kind: gk.Kind})}, noPolling, ctrlx.WithWatchedKinds(gk)))
+	o.database("db", "")
+	o.message("db", fmt.Sprintf("the kind %q is not installed", gk))
+	install(t, definition)
+	widget := &unstructured.Unstructured{}
+	widget.SetGroupVersionKind(testv1.GroupVersion.WithKind(gk.Kind))
+	widget.SetNamespace(o.namespace)
+	widget.SetName("one")
+	err := apiserver.Until(t.Context(), func(ctx ctxt) (bool, error) {
+		return api.Create(ctx, widget) == nil, nil // the API server needs a moment until it serves the kind
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.until("db", "True Succeeded")
 }
