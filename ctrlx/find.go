@@ -136,7 +136,7 @@ func (p *pass) reference(ctx context.Context, ref checks.Ref, w view.Wanted) (ch
 		return p.find(ctx, ref, w)
 	}
 	at := p.engine.Resolved(ctx, ref)
-	if err := p.foreign.Refused(own, at); err != nil {
+	if err := p.of.opt.Foreign.Refused(own, at); err != nil {
 		return checks.Object{}, err
 	}
 	o, err := p.find(ctx, ref, w)

@@ -175,7 +175,7 @@ func union(a, b []checks.Ref) []checks.Ref {
 func (p *pass) followed(refs []checks.Ref) []engine.Followed {
 	all := make([]engine.Followed, 0, len(refs))
 	for _, ref := range refs {
-		if ref.Kind != "" && !slices.Contains(p.unfollowed, kindOf(ref)) {
+		if ref.Kind != "" && !slices.Contains(p.of.opt.unfollowed, kindOf(ref)) {
 			ref.ID = ""
 			all = append(all, p.seenAs(p.engine.Resolved(p, ref)))
 		}

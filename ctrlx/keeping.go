@@ -70,7 +70,7 @@ func SetFinalizers(ctx context.Context, obj client.Object, finalizers []string) 
 	if p == nil {
 		return errors.New("ctrlx: SetFinalizers: the context is that of no pass: hand on the context that the link was given")
 	}
-	gvk, err := p.local.GroupVersionKindFor(obj)
+	gvk, err := p.of.client.GroupVersionKindFor(obj)
 	if err != nil {
 		return fmt.Errorf("ctrlx: SetFinalizers: add the type to the scheme: %w", err)
 	}
@@ -78,7 +78,7 @@ func SetFinalizers(ctx context.Context, obj client.Object, finalizers []string) 
 	obj.SetFinalizers(finalizers)
 	id := engine.ID(gvk.GroupKind(), client.ObjectKeyFromObject(obj))
 	err = p.engine.Engine().Touch(ctx, id, base.GetResourceVersion(), func(ctx context.Context) (string, error) {
-		err := p.local.Patch(ctx, obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
+		err := p.of.client.Patch(ctx, obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
 		return obj.GetResourceVersion(), err
 	})
 	if err == nil {

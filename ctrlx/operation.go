@@ -25,9 +25,9 @@ import (
 
 // ConditionRecord is the condition that stores what the operator must know of an
 // object after a restart. It is part of the status because users of an object
-// usually cannot write there. Its message is a sentence and JSON with the UID and
-// the kind of the object. The JSON has these parts, and the reason of the condition
-// names the first one that is there:
+// usually cannot write there. Its message is a sentence, and then fields such as
+// "uid=7; kind=Database.example.com; operation.token=42". The fields have these
+// parts, and the reason of the condition names the first one that is there:
 //
 //   - [ReasonOperationUnderWay]: the operation under way, with its token and the
 //     generation that it is for.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,8 +23,6 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/object"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
-	"github.com/windlass-go/windlass/ctrlx/internal/view"
-	"github.com/windlass-go/windlass/flow"
 )
 
 type passKey struct{}
@@ -33,15 +30,13 @@ type passKey struct{}
 // pass is the state of a pass under way. It is also the context of the pass.
 type pass struct {
 	context.Context
-	of        *core
-	engine    engine.Pass
-	at        int64         // the start, in nanoseconds since 1970
-	read      client.Object // as it was read
-	limit     time.Duration // the deadline of the pass
-	readiness view.Readinesses
-	watched   bool // the object waits, and every awaited object is watched, so that an event wakes it
-	onSelf    bool // the object waits for a change of itself
-	circles   bool // the object is still in the cycle of the last pass, whose verdict it keeps
+	of      *core
+	engine  engine.Pass
+	at      int64         // the start, in nanoseconds since 1970
+	read    client.Object // as it was read
+	watched bool          // the object waits, and every awaited object is watched, so that an event wakes it
+	onSelf  bool          // the object waits for a change of itself
+	circles bool          // the object is still in the cycle of the last pass, whose verdict it keeps
 
 	rootUnknown, rootChanged bool              // see engine.Waiting; a write of the status resets rootChanged
 	root                     *engine.RootCause // of the wait, see engine.Waiting
@@ -58,12 +53,10 @@ type pass struct {
 	vanished   bool // a live read found that the object is gone or was created again
 	orphan     bool // the object is no longer in the API server, and the pass deletes its cloud resource
 
-	object.Intervals // what the object says
-	backoff          *flow.Backoff
+	object.Intervals               // what the object says
 	resync           time.Duration // what the back-off has said; 0: it was not asked
 
-	local client.Client // the manager's
-	in    engine.InPass // Remote: a link finds the client of the deployment target
+	in engine.InPass // Remote: a link finds the client of the deployment target
 
 	polls      bool           // an operation was under way when the pass began
 	began      bool           // the pass called Apply to begin an operation
@@ -73,10 +66,8 @@ type pass struct {
 	succeeded  memory.Success // the success that the record gets; zero: none
 	settledFor time.Duration  // the time until the next pass without an event, if the object is settled; 0: it is not
 
-	unfollowed []schema.GroupKind // of WithUnfollowedKinds
-	foreign    view.ForeignReferences
-	follows    []checks.Ref // of Follow
-	kept       []checks.Ref // of Follow, in earlier passes
+	follows []checks.Ref // of Follow
+	kept    []checks.Ref // of Follow, in earlier passes
 
 	mu     sync.Mutex
 	seen   []seenObject       // the owner, the references and the dependents, each as the pass read it first
@@ -104,8 +95,8 @@ func passOf(ctx context.Context) *pass {
 // begin begins a pass over an object. read is the object as it was read.
 func (r *core) begin(ctx context.Context, req reconcile.Request, read client.Object, now time.Time) *pass {
 	p := &pass{
-		Context: ctx, of: r, at: now.UnixNano(), engine: r.engine.Begin(r.id(req.NamespacedName), r.opt.sync), read: read, limit: r.limit, readiness: r.opt.Readiness,
-		Intervals: r.kind.Intervals(ctx, read, r.resync), backoff: r.backoff, unfollowed: r.opt.unfollowed, foreign: r.opt.Foreign, local: r.client,
+		Context: ctx, of: r, at: now.UnixNano(), engine: r.engine.Begin(r.id(req.NamespacedName), r.opt.sync), read: read,
+		Intervals: r.kind.Intervals(ctx, read, r.resync),
 	}
 	p.in = engine.InPass{Engine: r.engine, Remote: r.remote, Find: resolve}
 	r.interrupter.saw(read, true)
@@ -148,13 +139,13 @@ func (p *pass) Retry() time.Duration {
 		return p.Intervals.Retry
 	}
 	if p.resync == 0 {
-		p.resync = p.backoff.Resync() // the next time it is another one
+		p.resync = p.of.backoff.Resync() // the next time it is another one
 	}
 	return p.resync
 }
 
 // Limit implements apierr.Pass.
-func (p *pass) Limit() time.Duration { return p.limit }
+func (p *pass) Limit() time.Duration { return p.of.limit }
 
 // saw notes an owner, a reference or a dependent as the pass read it. If the pass reads it
 // again, the first reading stays: Apply may have used that one.

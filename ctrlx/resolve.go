@@ -73,7 +73,7 @@ func (p *pass) find(ctx context.Context, ref checks.Ref, w view.Wanted) (checks.
 	}
 	obj := checks.Object{Ref: ref}
 	if read != nil {
-		obj = p.readiness.Object(read, ref, w.UID)
+		obj = p.of.opt.Readiness.Object(read, ref, w.UID)
 		p.once(&obj)
 	}
 	p.saw(ctx, obj)
@@ -90,7 +90,7 @@ func list(ctx context.Context, q checks.Query) ([]checks.Object, error) {
 		return nil, errNoPass
 	}
 	if own := p.engine.Waiter().Namespace; view.IsForeign(own, q.Namespace) {
-		if err := p.foreign.Refused(own, p.engine.Resolved(ctx, q.Ref())); err != nil {
+		if err := p.of.opt.Foreign.Refused(own, p.engine.Resolved(ctx, q.Ref())); err != nil {
 			return nil, fmt.Errorf("ctrlx: %s: %w", q, err)
 		}
 	}
@@ -104,7 +104,7 @@ func (p *pass) list(ctx context.Context, q checks.Query) (seenSet, error) {
 	if err != nil {
 		return seenSet{}, flow.WaitFor(err, listed.Ref) // the kind may be installed later
 	}
-	s := seenSet{ref: listed.Ref, number: listed.Follow, names: q.NamesOnly, objects: p.readiness.Objects(listed.Objects, q, p.engine.Waiter())}
+	s := seenSet{ref: listed.Ref, number: listed.Follow, names: q.NamesOnly, objects: p.of.opt.Readiness.Objects(listed.Objects, q, p.engine.Waiter())}
 	for i := range s.objects {
 		p.once(&s.objects[i])
 	}

@@ -60,7 +60,7 @@ func ClientFromContext(ctx context.Context) (client.Client, error) {
 	case p.in.Remote:
 		return nil, errNoTarget
 	}
-	return p.local, nil
+	return p.of.client, nil
 }
 
 // targeting is a function that finds the client of the deployment target.
@@ -74,7 +74,7 @@ func (find targeting[T]) link(name string) flow.PassMiddleware[T] {
 			if p == nil {
 				return flow.Outcome{}, errNoContext
 			}
-			c, err := find(ctx, p.local, obj)
+			c, err := find(ctx, p.of.client, obj)
 			switch {
 			case err != nil:
 				return flow.Outcome{}, fmt.Errorf("the client of the deployment target: %w", err)

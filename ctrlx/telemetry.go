@@ -17,8 +17,8 @@ import (
 // WithTelemetry sets options of the observer that [New] adds to each reconciler ([otelx.New]). Without the option, the
 // observer uses the logger in the context of the pass, which is the controller's, and the global OpenTelemetry providers.
 // It shows at most 1000 bytes of an error ([otelx.WithErrorText]), and logs each change of the verdict at verbosity 0
-// ([otelx.WithChanges]). The span of a pass links to the span of the last pass over the awaited object that woke it. The given options are applied after these. A nil option is ignored. Together with
-// [WithoutTelemetry], it makes [New] panic.
+// ([otelx.WithChanges]). The span of a pass links to the span of the last pass over the awaited object that woke it. The given
+// options are applied after these. A nil option is ignored. Together with [WithoutTelemetry], it makes [New] panic.
 func WithTelemetry(opts ...otelx.Option) Option {
 	return settings.Option(func(o *settings.Shared) {
 		o.Telemetry.Set = true
