@@ -204,7 +204,7 @@ func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request,
 		r.reportOrphan(ctx, o.Object, errNoDelete)
 		return reconcile.Result{}, nil
 	}
-	p := r.begin(ctx, req, o.Object, r.now())
+	p := r.begin(ctx, req, o.Object, r.memory.Get(req.NamespacedName), r.now())
 	p.orphan = true
 	out := r.flow.Reconcile(p, o.Object.(T))
 	left := o.Until.Sub(r.now())

@@ -92,15 +92,15 @@ func passOf(ctx context.Context) *pass {
 	return p
 }
 
-// begin begins a pass over an object. read is the object as it was read.
-func (r *core) begin(ctx context.Context, req reconcile.Request, read client.Object, now time.Time) *pass {
+// begin begins a pass over an object. read is the object as it was read, and known what
+// is known of it.
+func (r *core) begin(ctx context.Context, req reconcile.Request, read client.Object, known memory.Entry, now time.Time) *pass {
 	p := &pass{
 		Context: ctx, of: r, at: now.UnixNano(), engine: r.engine.Begin(r.id(req.NamespacedName), r.opt.sync), read: read,
 		Intervals: r.kind.Intervals(ctx, read, r.resync),
 	}
 	p.in = engine.InPass{Engine: r.engine, Remote: r.remote, Find: resolve}
 	r.interrupter.saw(read, true)
-	known := r.memory.Get(req.NamespacedName)
 	p.kept, p.last = known.Follows, known.Verdict
 	p.record = record.In(r.kind.Conditions(read))
 	if record.MayHoldOperation(p.record) {

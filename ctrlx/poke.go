@@ -191,12 +191,6 @@ func (r *core) requested(name types.NamespacedName) {
 	r.memory.Change(name, func(e *memory.Entry) { e.Retry = true })
 }
 
-// begins reports whether a user asked for a retry since the last pass, because
-// a pass begins. It must be called before the pass reads the object.
-func (r *core) begins(name types.NamespacedName) (requested bool) {
-	return r.memory.Get(name).Retry && r.memory.Change(name, func(e *memory.Entry) { e.Retry = false }).Retry
-}
-
 // requests notes the requests. It lets all events pass.
 func (r *core) requests() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {

@@ -41,18 +41,17 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		return result, r.notSetUp()
 	}
 	name, now := req.NamespacedName, r.now()
-	r.wakes(name) // wake: each event from now on causes another pass
+	known := r.wakes(name) // wake: each event from now on causes another pass
 	within, endOfPass := r.interrupter.begin(ctx, name)
 	defer endOfPass()
 	defer func() { result, err = r.memory.Ended(ctx, req.NamespacedName, result, err, r.now) }()
 
-	retry := r.begins(name)            // memory
 	read, err := r.own.Read(ctx, name) // read: in no older version than this process wrote
 	if err != nil {
 		if apierrors.IsNotFound(err) && r.orphanOf(name, "") != nil {
 			return r.deleteOrphan(ctx, req)
 		}
-		return result, r.unread(req, retry, err)
+		return result, r.unread(req, known.Retry, err)
 	}
 	obj := r.kind.Copy(read).(T)
 	if r.isOver(obj) {
@@ -61,12 +60,12 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		}
 		return result, err
 	}
-	if retry {
+	if known.Retry { // a user asked for a pass
 		r.flow.Forget(obj)
 		r.memory.Change(name, func(e *memory.Entry) { e.Failures = 0 })
 	}
 
-	p := r.begin(within, req, read, now) // record
+	p := r.begin(within, req, read, known, now) // record
 	defer func() { result, err = r.afterPass(ctx, req, p, obj, result, err) }()
 	out := r.flow.Reconcile(p, obj) // flow
 	if result, err, cut := p.cut(out); cut {
@@ -96,12 +95,12 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 }
 
 // wakes notes that a pass begins, before it reads anything: each event from now on causes
-// another pass.
-func (r *core) wakes(name types.NamespacedName) {
+// another pass. It returns what is known of the object.
+func (r *core) wakes(name types.NamespacedName) memory.Entry {
 	r.waker.Begin(name)
 	r.selves.Begin(name)
-	r.writers.Begin(name)
 	r.pokeBegins(name)
+	return r.memory.Begin(name)
 }
 
 func (r *core) notSetUp() error {

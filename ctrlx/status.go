@@ -37,8 +37,7 @@ func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.O
 	case out.State() == flow.StateGone:
 		return obj, r.finish(p, obj, out, next)
 	case out.KeepsStatus():
-		r.writers.Keep(name, true)
-		r.writers.FoughtIn(name, obj.GetUID())
+		r.writers.Passed(name, obj.GetUID(), true)
 		return r.baseOf(p, obj), nil
 	}
 	before := r.writers.ReadyBefore(p.read)
@@ -189,8 +188,7 @@ func (r *core) baseOf(p *pass, obj client.Object) client.Object {
 // reports that writer.
 func (r *core) correct(ctx context.Context, obj client.Object, corrected bool) {
 	name := client.ObjectKeyFromObject(obj)
-	r.writers.Keep(name, false)
-	f := r.writers.FoughtIn(name, obj.GetUID())
+	f := r.writers.Passed(name, obj.GetUID(), false)
 	if f == nil || !corrected {
 		return
 	}

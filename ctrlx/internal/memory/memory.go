@@ -142,6 +142,22 @@ func (s *Store) Get(name types.NamespacedName) Entry {
 	return s.of[name].entry()
 }
 
+// Begin notes that a pass over an object begins, before it reads anything. It returns the
+// entry as it was before. A request of a user and a foreign write from now on need another
+// pass.
+func (s *Store) Begin(name types.NamespacedName) (before Entry) {
+	if e := s.Get(name); !e.Retry && (e.Fight == nil || !e.Fight.Scheduled) { // almost always
+		return e
+	}
+	return s.Change(name, func(e *Entry) {
+		e.Retry = false
+		if e.Fight != nil {
+			next := *e.Fight
+			next.Scheduled, e.Fight = false, &next
+		}
+	})
+}
+
 // Change changes the entry of an object, and returns it as it was before. change is
 // called with the lock held, so it must not call s.
 func (s *Store) Change(name types.NamespacedName, change func(*Entry)) (before Entry) {

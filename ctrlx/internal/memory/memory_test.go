@@ -68,6 +68,28 @@ func TestStore(t *testing.T) {
 	})
 }
 
+// A pass takes what came before it began, once.
+func TestBegin(t *testing.T) {
+	var s Store
+	name := types.NamespacedName{Name: "a"}
+	if e := s.Begin(name); !cmp.Equal(e, Entry{}) || len(s.All()) > 0 {
+		t.Errorf("a pass over an unknown object: %+v, and %d entries", e, len(s.All()))
+	}
+	was := Entry{Retry: true, Kept: true, Rare: Rare{Fight: &Fight{Count: 2, Scheduled: true, Noted: true}}}
+	s.Change(name, func(e *Entry) { *e = was })
+	if diff := cmp.Diff(was, s.Begin(name)); diff != "" {
+		t.Errorf("the first pass: -want, +got:\n%s", diff)
+	}
+	want := Entry{Kept: true, Rare: Rare{Fight: &Fight{Count: 2, Noted: true}}}
+	if diff := cmp.Diff(want, s.Begin(name)); diff != "" || !was.Fight.Scheduled {
+		t.Errorf("the second pass: -want, +got:\n%s", diff)
+	}
+	s.Change(name, func(e *Entry) { e.Retry = true })
+	if !s.Begin(name).Retry || s.Get(name).Retry {
+		t.Error("a request during the second pass is lost, or counts twice")
+	}
+}
+
 // A value that Get has returned never changes, because a pass reads it without a lock.
 func TestGetIsACopy(t *testing.T) {
 	var s Store

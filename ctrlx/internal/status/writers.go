@@ -153,18 +153,6 @@ func (w *Writers) postponed(name types.NamespacedName, before []metav1.Condition
 	return delay
 }
 
-// Begin notes that a pass begins, before it reads the object. A foreign write from
-// now on needs another pass.
-func (w *Writers) Begin(name types.NamespacedName) {
-	if f := w.Memory.Get(name).Fight; f != nil && f.Scheduled {
-		w.Memory.Change(name, func(e *memory.Entry) {
-			next := *e.Fight
-			next.Scheduled = false
-			e.Fight = &next
-		})
-	}
-}
-
 // Writing calls write, which replaces the conditions of obj that the pass read. An
 // update that the watch reports is ours if it has the written conditions, because the
 // API server may have done a request that failed.
@@ -199,20 +187,24 @@ func (w *Writers) ReadyBefore(read client.Object) *metav1.Condition {
 	return meta.FindStatusCondition(w.Kind.Conditions(read), "Ready")
 }
 
-// FoughtIn takes the foreign write that came before the pass began; nil: there is
-// none. A later one is for the next pass.
-func (w *Writers) FoughtIn(name types.NamespacedName, uid types.UID) *memory.Fight {
-	f := w.Memory.Get(name).Fight
-	if f == nil || f.UID != uid || !f.Noted || f.Scheduled {
+// Passed records whether a pass left the conditions of an object as they are, as Keep
+// does. It takes the foreign write that came before the pass began; nil: there is none. A
+// later one is for the next pass.
+func (w *Writers) Passed(name types.NamespacedName, uid types.UID, kept bool) *memory.Fight {
+	e := w.Memory.Get(name)
+	f, ours := e.Fight, e.Fight != nil && e.Fight.UID == uid && e.Fight.Noted && !e.Fight.Scheduled
+	if e.Kept != kept || ours {
+		w.Memory.Change(name, func(e *memory.Entry) {
+			if e.Kept = kept; ours && e.Fight == f {
+				next := *f
+				next.Noted, next.Ready, next.Types, next.Writer = false, nil, nil, ""
+				e.Fight = &next
+			}
+		})
+	}
+	if !ours {
 		return nil
 	}
-	w.Memory.Change(name, func(e *memory.Entry) {
-		next := *f
-		next.Noted, next.Ready, next.Types, next.Writer = false, nil, nil, ""
-		if e.Fight == f {
-			e.Fight = &next
-		}
-	})
 	return f
 }
 
