@@ -150,7 +150,7 @@ func TestAdoptedInDeletion(t *testing.T) {
 	must(t, api.Create(t.Context(), inner))
 	must(t, api.Delete(t.Context(), inner))
 	w.want("apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
-	if res, err := w.pass(); res.Done {
+	if res, err := w.pass(); res.Proceeds() {
 		t.Fatalf("the namespace is in deletion: %+v, %v", res, err)
 	}
 	must(t, api.Get(t.Context(), clientKey(inner), inner))

@@ -186,10 +186,10 @@ func TestRedundantNamespaceOfTarget(t *testing.T) {
 	w.want()
 	for range 3 {
 		res, err := w.pass()
-		if err == nil && res.Done {
+		if err == nil && res.Proceeds() {
 			return
 		}
-		if strings.Contains(res.Message, "it would be deleted with the component, which is in it") {
+		if strings.Contains(res.Message(), "it would be deleted with the component, which is in it") {
 			t.Fatal("the component is in the other cluster")
 		}
 	}

@@ -70,18 +70,15 @@ func New[T Component](name string, g manifests.Generator, opts ...Option) *Recon
 		}
 		ext = given
 	}
-	results := checks.NewSlot[Result]("dependents of " + name)
-	applied := func(_ context.Context, req *checks.Request[T]) (checks.Result, error) {
-		res, err := results.Get(req)
-		return res.check(), err
-	}
+	results := checks.NewSlot[checks.Result]("dependents of " + name)
+	applied := func(_ context.Context, req *checks.Request[T]) (checks.Result, error) { return results.Get(req) }
 	ext.PostCheck = ext.PostCheck.Prepend(checks.Check("Dependents", applied))
 	deleted := func(ctx context.Context, req *checks.Request[T]) (checks.Result, error) {
 		res, err := r.run(ctx, req, (*Set).remove)
-		if err == nil && res.Done {
+		if err == nil && res.Proceeds() {
 			results.Set(req, res)
 		}
-		return res.check(), err
+		return res, err
 	}
 	ext.DeleteCheck = ext.DeleteCheck.Append(checks.Gate("Dependents", deleted))
 	ops := flow.Operations[T]{
@@ -108,15 +105,13 @@ func New[T Component](name string, g manifests.Generator, opts ...Option) *Recon
 
 // run applies or deletes the dependents of a component in a pass.
 func (r *Reconciler[T]) run(
-	ctx context.Context, req *checks.Request[T], do func(*Set, context.Context) (Result, error),
-) (Result, error) {
+	ctx context.Context, req *checks.Request[T], do func(*Set, context.Context) (checks.Result, error),
+) (checks.Result, error) {
 	s, err := r.begin(ctx, req.Resource)
 	if err != nil {
-		return Result{}, err
+		return checks.Result{}, err
 	}
-	res, err := do(s, ctx)
-	res.WaitingFor = s.awaited(res.WaitingFor)
-	return res, err
+	return do(s, ctx)
 }
 
 // reconcilerOptions returns the options of the inner reconciler. A restart

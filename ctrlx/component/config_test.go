@@ -12,6 +12,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
 	"github.com/windlass-go/windlass/ctrlx/manifests"
@@ -164,12 +165,12 @@ func TestPolicySources(t *testing.T) {
 					tc.change(&s.Spec)
 				}
 			})
-			res, err := component.Result{}, error(nil)
-			for n := 0; n < 5 && err == nil && !res.Done; n++ {
+			res, err := checks.Result{}, error(nil)
+			for n := 0; n < 5 && err == nil && !res.Proceeds(); n++ {
 				res, err = w.pass()
 			}
 			got := fmt.Sprint(err)
-			if res.Done {
+			if res.Proceeds() {
 				after := &corev1.ConfigMap{}
 				for _, ns := range []string{w.ns, w.ns + "-other"} {
 					must(t, client.IgnoreNotFound(api.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "a"}, after)))

@@ -193,7 +193,7 @@ func (l *life) live(t *testing.T, points map[string]bool) (crashes int) {
 			if err != nil {
 				t.Fatalf("%s: %v", p.name, err)
 			}
-			if res.Done {
+			if res.Proceeds() {
 				break
 			}
 		}

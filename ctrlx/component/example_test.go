@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
 	"github.com/windlass-go/windlass/ctrlx/manifests"
@@ -42,9 +43,9 @@ func ExampleNew() {
 func ExampleWithWaveChain() {
 	isOpen := func() bool { return time.Now().Hour() >= 22 }
 	window := chain.Named("Window", func(next component.WaveHandler) component.WaveHandler {
-		return func(ctx context.Context, w *component.Wave) (component.Result, error) {
+		return func(ctx context.Context, w *component.Wave) (checks.Result, error) {
 			if len(w.Pending()) > 0 && !isOpen() {
-				return component.Result{Reason: "WindowClosed", Message: "the maintenance window opens at 22:00", After: time.Hour}, nil
+				return checks.Block("WindowClosed", "the maintenance window opens at 22:00", checks.WithAfter(time.Hour)), nil
 			}
 			return next(ctx, w)
 		}

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
 )
 
@@ -32,18 +33,18 @@ func NewProcess[T Component](r *Reconciler[T], c dependents.Cluster, preferred f
 
 // Pass applies or deletes the dependents of a component. The client of the cluster
 // takes the place of the cache.
-func (p *Process[T]) Pass(ctx context.Context, c T) (Result, error) {
+func (p *Process[T]) Pass(ctx context.Context, c T) (checks.Result, error) {
 	s := &Set{Component: c, system: p.y, access: p.y.own()}
 	if p.Target != nil {
 		y, err := p.r.systemOf(p.y.cluster, p.r.dependentsOf(target{p.Target}))
 		if err != nil {
-			return Result{}, err
+			return checks.Result{}, err
 		}
 		y.types = p.y.types
 		s.system, s.access = y, accessOf(p.Target, p.Target, true)
 	}
 	if err := s.configure(); err != nil {
-		return Result{}, err
+		return checks.Result{}, err
 	}
 	if c.GetDeletionTimestamp() != nil {
 		return s.remove(ctx)
@@ -84,3 +85,9 @@ var PoliciesOf = policiesOf
 
 // Matches reports whether a kind is of a type.
 func (t TypeInfo) Matches(gvk schema.GroupVersionKind) bool { return t.matches(gvk) }
+
+// Ref names an object of an inventory.
+func (i *Item) Ref() checks.Ref { return i.ref() }
+
+// Text returns the line of a change.
+func (f FieldChange) Text() string { return f.text() }

@@ -70,7 +70,7 @@ func TestManagedTypes(t *testing.T) {
 	res, err := w.pass()
 	must(t, err)
 	want := "DeletionBlocked" + ": objects of managed types would be lost, because this component does not own them; delete them first: Mill." + kind.Group + " " + w.ns + "/foreign"
-	if got := res.Reason + ": " + res.Message; got != want || len(res.WaitingFor) != 1 {
+	if got := res.Reason() + ": " + res.Message(); got != want || len(res.WaitingFor()) != 1 {
 		t.Errorf("blocked: %s, want %s", got, want)
 	}
 	if writes := w.writes(); len(writes) > 0 {
@@ -97,7 +97,7 @@ func TestRedundantDefinition(t *testing.T) {
 	for range 3 {
 		res, err := w.pass()
 		must(t, err)
-		if res.Done || !strings.Contains(res.Message, "/foreign") {
+		if res.Proceeds() || !strings.Contains(res.Message(), "/foreign") {
 			t.Fatalf("the definition is redundant, and a foreign instance exists: %+v", res)
 		}
 	}
@@ -164,11 +164,11 @@ func TestAdditionalManagedTypes(t *testing.T) {
 			w.settle()
 			w.delete()
 			res, err := w.pass()
-			got := res.Message
+			got := res.Message()
 			if err != nil {
 				got = err.Error()
 			}
-			if blocked := res.Reason == "DeletionBlocked" || err != nil; blocked != (tc.want != "") || !strings.Contains(got, tc.want) {
+			if blocked := res.Reason() == "DeletionBlocked" || err != nil; blocked != (tc.want != "") || !strings.Contains(got, tc.want) {
 				t.Errorf("%s: %s: %+v, %v; want %q", name, tc.reason, res, err, tc.want)
 			}
 		})
@@ -185,7 +185,7 @@ func TestForeignFinalizer(t *testing.T) {
 	w.delete()
 	res, err := w.pass()
 	must(t, err)
-	if res.Reason != "DeletionBlocked" || !strings.Contains(res.Message, "example.com/other") {
+	if res.Reason() != "DeletionBlocked" || !strings.Contains(res.Message(), "example.com/other") {
 		t.Errorf("the result does not name the finalizer: %+v", res)
 	}
 	same(t, []string{"a=1"}, w.names(), "the objects")
@@ -238,13 +238,13 @@ func TestUnservedType(t *testing.T) {
 			for range 2 {
 				res, err := w.pass()
 				must(t, err)
-				if res.Reason != "DeletionBlocked" || !strings.Contains(res.Message, "objects of Mill."+kind.Group+" may exist") {
+				if res.Reason() != "DeletionBlocked" || !strings.Contains(res.Message(), "objects of Mill."+kind.Group+" may exist") {
 					t.Errorf("the type is not served: %+v", res)
 				}
 				w.restart()
 			}
 			w.serve(kind, map[string]bool{"v1": true})
-			if res, err := w.pass(); err != nil || !strings.Contains(res.Message, w.ns+"/foreign") {
+			if res, err := w.pass(); err != nil || !strings.Contains(res.Message(), w.ns+"/foreign") {
 				t.Errorf("the type is served again: %+v, %v", res, err)
 			}
 		})
@@ -339,7 +339,7 @@ func TestTargetCluster(t *testing.T) {
 		t.Error("a redundant object of a kind that only the target has is left, or a foreign one is deleted")
 	}
 	w.delete()
-	if res, err := w.pass(); err != nil || res.Reason != "DeletionBlocked" || !strings.Contains(res.Message, w.ns+"/foreign") {
+	if res, err := w.pass(); err != nil || res.Reason() != "DeletionBlocked" || !strings.Contains(res.Message(), w.ns+"/foreign") {
 		t.Errorf("a foreign instance in the target cluster: %+v, %v", res, err)
 	}
 }
@@ -372,7 +372,7 @@ func TestReleasedInstance(t *testing.T) {
 			if got := strings.Join(w.names(), " "); got != "operator=1" {
 				t.Errorf("a foreign instance exists, and the deletion is not blocked: the objects are %q after the first pass", got)
 			}
-			if res.Reason != "DeletionBlocked" {
+			if res.Reason() != "DeletionBlocked" {
 				t.Errorf("the deletion is not blocked: %+v, %v", res, err)
 			}
 		})
@@ -417,7 +417,7 @@ func TestDefinitionOfAnother(t *testing.T) {
 	second.delete()
 	for range 3 {
 		res, err := second.pass()
-		if err == nil && res.Done {
+		if err == nil && res.Proceeds() {
 			return
 		}
 	}
@@ -440,7 +440,7 @@ func TestReleasedDefinition(t *testing.T) {
 	w.want()
 	for range 3 {
 		res, err := w.pass()
-		if err == nil && res.Done {
+		if err == nil && res.Proceeds() {
 			return
 		}
 	}
@@ -494,7 +494,7 @@ func TestGuardPages(t *testing.T) {
 	w.create(mill(kind, "z-foreign"))
 	w.delete()
 	res, err := w.pass()
-	if err != nil || !strings.Contains(res.Message, "z-foreign") {
+	if err != nil || !strings.Contains(res.Message(), "z-foreign") {
 		t.Errorf("%+v %v", res, err)
 	}
 }
@@ -509,7 +509,7 @@ func TestGuardCore(t *testing.T) {
 	w.settle()
 	w.delete()
 	res, err := w.pass()
-	if err != nil || !strings.Contains(res.Message, "/foreign") {
+	if err != nil || !strings.Contains(res.Message(), "/foreign") {
 		t.Errorf("%+v %v", res, err)
 	}
 }
@@ -534,7 +534,7 @@ func TestKindsWithoutDelete(t *testing.T) {
 	w.settle()
 	w.delete()
 	verbs = append(verbs, "delete")
-	if res, err := w.pass(); err != nil || res.Reason != "DeletionBlocked" {
+	if res, err := w.pass(); err != nil || res.Reason() != "DeletionBlocked" {
 		t.Errorf("objects that can be deleted: %+v, %v", res, err)
 	}
 	verbs = verbs[:2]

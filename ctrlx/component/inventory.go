@@ -61,8 +61,8 @@ type Item struct {
 // inherited is the delete policy of an item that its own manifest does not set.
 const inherited dependents.DeletePolicy = "default"
 
-// Ref names the object.
-func (i *Item) Ref() checks.Ref {
+// ref names the object.
+func (i *Item) ref() checks.Ref {
 	return checks.Ref{Group: i.Group, Kind: i.Kind, Namespace: i.Namespace, Name: i.Name}
 }
 
@@ -79,14 +79,14 @@ func (i *Item) groupKind() schema.GroupKind { return schema.GroupKind{Group: i.G
 func (v *Inventory) byRef() map[checks.Ref]int {
 	at := make(map[checks.Ref]int, len(v.Items))
 	for i := range v.Items {
-		at[v.Items[i].Ref()] = i
+		at[v.Items[i].ref()] = i
 	}
 	return at
 }
 
 // drop removes the objects of refs.
 func (v *Inventory) drop(refs map[checks.Ref]bool) {
-	v.Items = slices.DeleteFunc(slices.Clone(v.Items), func(i Item) bool { return refs[i.Ref()] })
+	v.Items = slices.DeleteFunc(slices.Clone(v.Items), func(i Item) bool { return refs[i.ref()] })
 }
 
 func (v *Inventory) clone() *Inventory { return &Inventory{Items: slices.Clone(v.Items)} }
@@ -116,7 +116,7 @@ func (v *Inventory) fits() error {
 // may not be stored, so the caller must not write. In a plan, an inventory that is
 // too large is a problem.
 func (s *Set) save(ctx context.Context) error {
-	c, v, cl := s.Component, s.Inventory.clone(), s.system.cluster.GetClient()
+	c, v, cl := s.Component, s.inventory.clone(), s.system.cluster.GetClient()
 	tooLarge := v.fits()
 	switch {
 	case s.Plan != nil:
@@ -178,23 +178,23 @@ func complete(stored *unstructured.Unstructured, written *Inventory) error {
 // inventory loads the inventory, and stores it before the first write of an
 // object that it lacks. A change by an inner link is stored at the end.
 func inventory(next Handler) Handler {
-	return func(ctx context.Context, s *Set) (Result, error) {
+	return func(ctx context.Context, s *Set) (checks.Result, error) {
 		var err error
-		s.Inventory = s.Component.GetStatus().Inventory
-		if s.isStored = s.Inventory != nil; !s.isStored {
-			s.Inventory, err = s.rebuilt(ctx)
-		} else if slices.ContainsFunc(s.Inventory.Items, func(i Item) bool { return i.DeletePolicy == "" }) {
+		s.inventory = s.Component.GetStatus().Inventory
+		if s.isStored = s.inventory != nil; !s.isStored {
+			s.inventory, err = s.rebuilt(ctx)
+		} else if slices.ContainsFunc(s.inventory.Items, func(i Item) bool { return i.DeletePolicy == "" }) {
 			err = errPruned
 		}
 		if err != nil {
-			return Result{}, fmt.Errorf("loading the inventory: %w", err)
+			return checks.Result{}, fmt.Errorf("loading the inventory: %w", err)
 		}
-		s.Inventory = s.Inventory.clone()
+		s.inventory = s.inventory.clone()
 		if err := s.include(ctx); err != nil {
-			return Result{}, err
+			return checks.Result{}, err
 		}
 		if err := s.save(ctx); err != nil {
-			return Result{}, err
+			return checks.Result{}, err
 		}
 		res, err := next(ctx, s)
 		if lost := s.save(ctx); err == nil {
@@ -208,14 +208,14 @@ func inventory(next Handler) Handler {
 // object whose kind is not installed yet comes later, because its namespace may
 // not be known.
 func (s *Set) include(ctx context.Context) error {
-	v := s.Inventory
+	v := s.inventory
 	at := v.byRef()
-	for _, o := range s.Objects {
+	for _, o := range s.objects {
 		if !o.known {
 			continue
 		}
 		item := o.item()
-		i, found := at[o.Ref]
+		i, found := at[o.ref]
 		if !found {
 			i, v.Items = len(v.Items), append(v.Items, item)
 		}
@@ -227,9 +227,9 @@ func (s *Set) include(ctx context.Context) error {
 		if o.stage == stageNamespaces {
 			existed := old.Adopted || old.Rebuilt // a label is no proof
 			if !found {
-				live, err := s.liveNamespace(ctx, o.Ref.Name)
+				live, err := s.liveNamespace(ctx, o.ref.Name)
 				if err != nil {
-					return fmt.Errorf("%s: %w", o.Ref, err)
+					return fmt.Errorf("%s: %w", o.ref, err)
 				}
 				existed = live != nil // one in deletion makes room for ours, see Wave.ahead
 			}
@@ -240,18 +240,18 @@ func (s *Set) include(ctx context.Context) error {
 		v.Items[i] = item
 	}
 	for i := range v.Items { // the policy may have changed since an object was in the set
-		if p := s.owner.Policies.Delete; p != dependents.DeleteDelete && v.Items[i].DeletePolicy == inherited {
-			v.Items[i].DeletePolicy = p
+		if s.policy != dependents.DeleteDelete && v.Items[i].DeletePolicy == inherited {
+			v.Items[i].DeletePolicy = s.policy
 		}
 	}
 	return nil
 }
 
 // item returns the item of the inventory for an object.
-func (o *Object) item() Item {
+func (o *object) item() Item {
 	i := Item{
-		Group: o.Ref.Group, Kind: o.Ref.Kind, Namespace: o.Ref.Namespace, Name: o.Ref.Name,
-		DeleteOrder: o.deleteOrder, DeletePolicy: o.Policies.Delete, Manages: o.manages,
+		Group: o.ref.Group, Kind: o.ref.Kind, Namespace: o.ref.Namespace, Name: o.ref.Name,
+		DeleteOrder: o.deleteOrder, DeletePolicy: o.request.Policies.Delete, Manages: o.manages,
 	}
 	if i.DeletePolicy == dependents.DeleteDelete && o.deletePolicy == "" {
 		i.DeletePolicy = inherited // the policy of the component counts when the object is deleted
@@ -263,9 +263,9 @@ func (o *Object) item() Item {
 // delete the objects of others in it. So the component keeps it, unless the
 // manifest itself asks for the deletion. A policy of the component or of an
 // option does not count.
-func (i *Item) adopt(o *Object) {
+func (i *Item) adopt(o *object) {
 	i.Adopted = true
-	if o.deletePolicy == "" || o.deletePolicy == "default" || o.Policies.Delete != dependents.DeleteDelete {
+	if o.deletePolicy == "" || o.deletePolicy == "default" || o.request.Policies.Delete != dependents.DeleteDelete {
 		i.DeletePolicy = dependents.DeleteOrphan
 	}
 }
@@ -279,19 +279,19 @@ func (w *Wave) ahead(ctx context.Context) error {
 	if len(w.pending) == 0 {
 		return nil
 	}
-	indexes := w.Inventory.byRef()
+	indexes := w.inventory.byRef()
 	for _, i := range w.pending {
-		o := w.Objects[i]
-		at, found := indexes[o.Ref]
+		o := w.objects[i]
+		at, found := indexes[o.ref]
 		if !found {
 			continue // a plan of an object whose kind is not served
 		}
-		item := &w.Inventory.Items[at]
+		item := &w.inventory.Items[at]
 		item.Purge, item.Purged = "", false
 		if o.stage != stageNamespaces {
 			continue
 		}
-		live, err := w.liveNamespace(ctx, o.Ref.Name)
+		live, err := w.liveNamespace(ctx, o.ref.Name)
 		switch {
 		case err != nil:
 			return err
@@ -311,9 +311,9 @@ func (w *Wave) ahead(ctx context.Context) error {
 // content of their manifests now.
 func (w *Wave) proven() {
 	var indexes map[checks.Ref]int // most inventories have no such item
-	for at := range w.Inventory.Items {
-		if w.Inventory.Items[at].Rebuilt {
-			indexes = w.Inventory.byRef()
+	for at := range w.inventory.Items {
+		if w.inventory.Items[at].Rebuilt {
+			indexes = w.inventory.byRef()
 			break
 		}
 	}
@@ -321,11 +321,11 @@ func (w *Wave) proven() {
 		return
 	}
 	for i, r := range w.results {
-		at, found := indexes[w.Objects[i].Ref]
+		at, found := indexes[w.objects[i].ref]
 		switch r.Outcome {
 		case dependents.Created, dependents.Updated, dependents.InSync, dependents.Waiting:
 			if found && !r.Contested && r.Pending == nil {
-				w.Inventory.Items[at].Rebuilt = false
+				w.inventory.Items[at].Rebuilt = false
 			}
 		}
 	}
@@ -369,11 +369,11 @@ func (s *Set) rebuilt(ctx context.Context) (*Inventory, error) {
 // kept reports whether a policy keeps an object on a deletion of the component,
 // or when the object becomes redundant. An invalid policy keeps nothing.
 func (s *Set) kept(ctx context.Context, obj client.Object) (bool, error) {
-	r, err := s.system.dependents.Check(ctx, s.owner, obj)
+	r, err := s.system.dependents.Check(ctx, s.Component, obj)
 	if errors.Is(err, dependents.ErrInvalid) {
 		return false, nil
 	}
-	return err == nil && r.Policies.Delete != dependents.DeleteDelete, err
+	return err == nil && r[0].Policies.Delete != dependents.DeleteDelete, err
 }
 
 // Status is the part of a component's status that the reconciler writes. Embed

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
 	"github.com/windlass-go/windlass/ctrlx/internal/definition"
@@ -46,11 +47,11 @@ func TestRebuiltInventory(t *testing.T) {
 			res, err := w.pass()
 			must(t, err)
 			var got []string
-			for _, ref := range res.WaitingFor {
+			for _, ref := range res.WaitingFor() {
 				got = append(got, ref.Name)
 			}
 			slices.Sort(got)
-			if diff := cmp.Diff(refs, got); diff != "" || res.Done || res.Reason != reason || !strings.Contains(res.Message, "remove their label shop.example.com/owner-id") {
+			if diff := cmp.Diff(refs, got); diff != "" || res.Proceeds() || res.Reason() != reason || !strings.Contains(res.Message(), "remove their label shop.example.com/owner-id") {
 				t.Fatalf("%+v\nthe objects that block (-want +got):\n%s", res, diff)
 			}
 		}
@@ -173,9 +174,8 @@ func TestPrunedInventory(t *testing.T) {
 			booth := &Booth{Shop{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: strings.ToLower(title), Finalizers: []string{name + "/finalizer"}}}}
 			must(t, api.Create(t.Context(), booth))
 			if tc.deleted { // the policy Orphan is gone
-				owner, err := dependents.New(name, w.ends).OwnerOf(booth)
+				key, value, err := dependents.New(name, w.ends).OwnerLabel(booth)
 				must(t, err)
-				key, value := dependents.New(name, w.ends).OwnerLabel(owner)
 				kept := w.configMap("kept")
 				kept.Labels = map[string]string{key: value}
 				must(t, api.Update(t.Context(), kept))
@@ -247,10 +247,8 @@ func TestLabelOfStranger(t *testing.T) {
 			if restored {
 				shop.Finalizers = []string{name + "/finalizer"}
 			}
-			d := dependents.New(name, ends{api, api})
-			owner, err := d.OwnerOf(shop)
+			key, value, err := dependents.New(name, ends{api, api}).OwnerLabel(shop)
 			must(t, err)
-			key, value := d.OwnerLabel(owner)
 			bait := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: o.ns, Name: "bait", Labels: map[string]string{key: value}}}
 			must(t, api.Create(t.Context(), bait))
 			must(t, api.Create(t.Context(), shop))
@@ -283,7 +281,7 @@ func TestRebuiltHidden(t *testing.T) {
 		t.Errorf("a kind that is not served: %+v, %v", res, err)
 	}
 	w.serve(kind, map[string]bool{"v1": true})
-	if res, err := w.pass(); err != nil || len(res.WaitingFor) != 1 || res.WaitingFor[0].Name != "ours" {
+	if res, err := w.pass(); err != nil || len(res.WaitingFor()) != 1 || res.WaitingFor()[0].Name != "ours" {
 		t.Errorf("the kind is served again: %+v, %v", res, err)
 	}
 }
@@ -309,7 +307,7 @@ func TestRebuiltInNamespace(t *testing.T) {
 	w.want(configMap("a", "1"), configMap("b", "1"))
 	w.settle()
 	w.want(configMap("a", "1"))
-	pass := func(namespaces ...string) (component.Result, error) {
+	pass := func(namespaces ...string) (checks.Result, error) {
 		w.forget()
 		must(t, api.Get(t.Context(), clientKey(w.shop), w.shop))
 		live := limited{w.ends.live, namespaces}
@@ -319,7 +317,7 @@ func TestRebuiltInNamespace(t *testing.T) {
 		t.Errorf("a namespace that may not be listed: %v", err)
 	}
 	res, err := pass(w.ns)
-	if must(t, err); res.Done || len(res.WaitingFor) != 1 || !strings.Contains(res.Message, "ConfigMap "+w.ns+"/b: the inventory was lost") {
+	if must(t, err); res.Proceeds() || len(res.WaitingFor()) != 1 || !strings.Contains(res.Message(), "ConfigMap "+w.ns+"/b: the inventory was lost") {
 		t.Errorf("the own namespace: %+v", res)
 	}
 }

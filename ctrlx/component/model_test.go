@@ -209,15 +209,15 @@ func (m *model) converge(rt *rapid.T) {
 			continue
 		case err != nil:
 			rt.Fatal(err)
-		case strings.Contains(res.Message, "the inventory was lost"):
-			for _, ref := range res.WaitingFor {
+		case strings.Contains(res.Message(), "the inventory was lost"):
+			for _, ref := range res.WaitingFor() {
 				cm := m.live()[ref.Name]
 				if cm == nil || cm.Labels[m.label()] == "" || m.wanted[ref.Name] != "" {
 					rt.Fatalf("the object %s does not block: %+v", ref, cm)
 				}
 				must(m.t, api.Delete(m.t.Context(), cm))
 			}
-		case res.Done:
+		case res.Proceeds():
 			m.checkForeign(rt)
 			m.equals(rt)
 			return

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
 	"github.com/windlass-go/windlass/ctrlx/manifests"
@@ -150,8 +151,8 @@ func TestGenerators(t *testing.T) {
 		"Error":    {"of the generator", nil, failure, false, "the generator: no template"},
 		"Panic":    {"becomes an error", nil, nil, true, "boom"},
 		"Nil":      {"a forgotten result deletes nothing", nil, nil, false, "the generator returned nil"},
-		"NilItem":  {"one object is nil", []client.Object{nil}, nil, false, "object 1: invalid dependent: it is nil"},
-		"TypedNil": {"a nil pointer", []client.Object{(*corev1.ConfigMap)(nil)}, nil, false, "object 1: invalid dependent: it is nil"},
+		"NilItem":  {"one object is nil", []client.Object{nil}, nil, false, "invalid dependent: object 1 is nil"},
+		"TypedNil": {"a nil pointer", []client.Object{(*corev1.ConfigMap)(nil)}, nil, false, "invalid dependent: object 1 is nil"},
 		"Partial":  {"only metadata", []client.Object{&metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: "a"}}}, nil, false, "it has only metadata"},
 		"Many":     {"more than the status may have", many, nil, false, "the generator made 1001 objects"},
 	}
@@ -166,7 +167,7 @@ func TestGenerators(t *testing.T) {
 				return tc.objects, tc.err
 			})
 			w.restart()
-			_, err := chain.New(chain.Recover[string, component.Result]).Then(func(context.Context, string) (component.Result, error) { return w.pass() })(t.Context(), "")
+			_, err := chain.New(chain.Recover[string, checks.Result]).Then(func(context.Context, string) (checks.Result, error) { return w.pass() })(t.Context(), "")
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%s: %v, want %s", tc.reason, err, tc.want)
 			}

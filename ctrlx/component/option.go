@@ -79,8 +79,8 @@ func WithOwnNamespaceOnly(clusterKinds ...schema.GroupKind) Option {
 
 // outside returns the problem of an object at a place that the options do not
 // allow; empty: there is none.
-func (o *options) outside(c Component, obj *Object) string {
-	switch ns := obj.Ref.Namespace; {
+func (o *options) outside(c Component, obj *object) string {
+	switch ns := obj.ref.Namespace; {
 	case !o.ownOnly || slices.Contains(o.clusterOK, obj.gvk.GroupKind()):
 	case ns == "" && obj.known:
 		return fmt.Sprintf("its kind %s has no namespaces, and WithOwnNamespaceOnly does not name it", obj.gvk.GroupKind())

@@ -96,7 +96,7 @@ func (r *Reconciler[T]) plan(ctx context.Context, c dependents.Cluster, componen
 	}
 	if component.GetDeletionTimestamp() != nil {
 		res, err := decided(y.remove(ctx, s))
-		if err == nil && !res.Done {
+		if err == nil && !res.Proceeds() {
 			s.waits(res) // of a link of the user
 		}
 		return s.Plan, err
@@ -105,9 +105,6 @@ func (r *Reconciler[T]) plan(ctx context.Context, c dependents.Cluster, componen
 		return nil, err
 	}
 	_, err = decided(y.apply(ctx, s))
-	if err == nil {
-		s.Plan.purge(s)
-	}
 	return s.Plan, err
 }
 
@@ -129,7 +126,7 @@ func (p *Plan) String() string {
 		}
 		b.WriteString("\n")
 		for _, f := range c.Fields {
-			fmt.Fprintf(&b, "       %s\n", f)
+			fmt.Fprintf(&b, "       %s\n", f.text())
 		}
 	}
 	if b.Len() == 0 {
@@ -138,8 +135,8 @@ func (p *Plan) String() string {
 	return b.String()
 }
 
-// String returns the change as in "spec.replicas: 1 -> 2".
-func (f FieldChange) String() string {
+// text returns the change as in "spec.replicas: 1 -> 2".
+func (f FieldChange) text() string {
 	switch {
 	case f.Removed:
 		return f.Path + ": removed"
@@ -175,9 +172,9 @@ const (
 	orphan   = "orphan"
 )
 
-// creates reports whether the plan creates an object.
-func (p *Plan) creates(ref checks.Ref) bool {
-	return slices.ContainsFunc(p.Changes, func(c Change) bool { return c.Action == create && c.Ref == ref })
+// has reports whether the plan has a change of an object.
+func (p *Plan) has(action string, ref checks.Ref) bool {
+	return slices.ContainsFunc(p.Changes, func(c Change) bool { return c.Action == action && c.Ref == ref })
 }
 
 // problem adds an error, once.
@@ -190,8 +187,8 @@ func (p *Plan) problem(err error) {
 // wave adds the changes of a wave, by the results of its dry-runs.
 func (p *Plan) wave(w *Wave) {
 	for i, res := range w.results {
-		o := w.Objects[i]
-		change := Change{Wave: w.String(), Ref: o.Ref}
+		o := w.objects[i]
+		change := Change{Wave: w.String(), Ref: o.ref}
 		switch {
 		case !o.known:
 			change.Action, change.Unchecked = create, true
@@ -231,21 +228,6 @@ func (p *Plan) delete(wave string, ref checks.Ref, res dependents.Result) {
 		c.Action = orphan
 	}
 	p.Changes = append(p.Changes, c)
-}
-
-// purge adds the deletion of the objects with a purge order.
-func (p *Plan) purge(s *Set) {
-	indexes := s.Inventory.byRef()
-	for _, o := range s.Objects {
-		if o.purgeOrder == nil {
-			continue
-		}
-		if i, found := indexes[o.Ref]; found && s.Inventory.Items[i].Purged && s.Inventory.Items[i].Purge == o.digest() {
-			continue
-		}
-		wave := fmt.Sprintf("purge after the apply-order %d", max(*o.purgeOrder, o.applyOrder))
-		p.Changes = append(p.Changes, Change{Wave: wave, Ref: o.Ref, Action: remove})
-	}
 }
 
 // changes returns the fields that differ between two states of an object,

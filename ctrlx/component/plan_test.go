@@ -234,12 +234,12 @@ func TestPlanOfTakeover(t *testing.T) {
 					taken++
 				}
 				if !slices.ContainsFunc(want, func(real component.FieldChange) bool { return about(real.Path, f.Path) }) {
-					missing = append(missing, "the pass leaves "+f.String())
+					missing = append(missing, "the pass leaves "+f.Text())
 				}
 			}
 			for _, real := range want {
 				if !slices.ContainsFunc(got, func(f component.FieldChange) bool { return about(real.Path, f.Path) }) {
-					missing = append(missing, "the plan lacks "+real.String())
+					missing = append(missing, "the plan lacks "+real.Text())
 				}
 			}
 			if taken != tc.taken || unchecked != (taken > 0) || len(p.Problems) > 0 || !cmp.Equal(missing, tc.further) {
@@ -264,7 +264,7 @@ func TestFieldChange(t *testing.T) {
 		"Secret":  {"a Secret shows no values", nil, nil, `f: changed`},
 	}
 	for name, tc := range cases {
-		same(t, tc.want, component.FieldChange{Path: "f", From: tc.from, To: tc.to}.String(), "%s: %s", name, tc.reason)
+		same(t, tc.want, component.FieldChange{Path: "f", From: tc.from, To: tc.to}.Text(), "%s: %s", name, tc.reason)
 	}
 }
 

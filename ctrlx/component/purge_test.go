@@ -62,7 +62,7 @@ func TestPurgeAgain(t *testing.T) {
 			}
 			w.before = nil
 			for range 3 {
-				if res, err := w.pass(); err != nil || res.Done || !strings.Contains(res.Message, "held by the finalizers example.com/held") {
+				if res, err := w.pass(); err != nil || res.Proceeds() || !strings.Contains(res.Message(), "held by the finalizers example.com/held") {
 					t.Fatalf("%s: the job is held by a finalizer: %+v, %v", tc.reason, res, err)
 				}
 			}

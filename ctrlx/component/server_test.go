@@ -15,14 +15,13 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/yaml"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
@@ -116,54 +115,25 @@ func parsed(text string) (*unstructured.Unstructured, error) {
 // restart begins with a process that remembers nothing.
 func (w *world) restart() {
 	counted := func(prefix string) client.Client {
-		do := func(verb string, obj runtime.Object, dry bool, call func() error) error {
-			gvk, _ := api.GroupVersionKindFor(obj)
-			if dry {
-				verb = "try " + verb
+		return apiserver.Around(api, func(c apiserver.Call, run func() error) error {
+			gvk, _ := api.GroupVersionKindFor(c.Object)
+			text := prefix
+			if c.DryRun {
+				text += "try "
 			}
-			text := fmt.Sprintf("%s %s", prefix+verb, gvk.Kind)
-			if o, ok := obj.(client.Object); ok {
+			text += c.Verb + " " + gvk.Kind
+			if o, ok := c.Object.(client.Object); ok {
 				text += " " + o.GetName()
 			}
 			w.mu.Lock()
 			w.calls = append(w.calls, text)
 			w.mu.Unlock()
-			for _, f := range []func() error{func() error { return hook(w.before, text) }, call, func() error { return hook(w.after, text) }} {
+			for _, f := range []func() error{func() error { return hook(w.before, text) }, run, func() error { return hook(w.after, text) }} {
 				if err := f(); err != nil {
 					return err
 				}
 			}
 			return nil
-		}
-		return interceptor.NewClient(api, interceptor.Funcs{
-			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-				named := &unstructured.Unstructured{}
-				gvk, _ := api.GroupVersionKindFor(obj)
-				named.SetGroupVersionKind(gvk)
-				named.SetName(key.Name)
-				return do("get", named, false, func() error { return c.Get(ctx, key, obj, opts...) })
-			},
-			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-				return do("list", list, false, func() error { return c.List(ctx, list, opts...) })
-			},
-			Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
-				return do("write", obj, len((&client.CreateOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.Create(ctx, obj, opts...) })
-			},
-			Update: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.UpdateOption) error {
-				return do("write", obj, len((&client.UpdateOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.Update(ctx, obj, opts...) })
-			},
-			Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
-				return do("delete", obj, len((&client.DeleteOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.Delete(ctx, obj, opts...) })
-			},
-			Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-				return do("patch", obj, len((&client.PatchOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.Patch(ctx, obj, patch, opts...) })
-			},
-			Apply: func(ctx context.Context, c client.WithWatch, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-				return do("write", obj.(runtime.Object), len((&client.ApplyOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.Apply(ctx, obj, opts...) })
-			},
-			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
-				return do("store", obj, len((&client.SubResourcePatchOptions{}).ApplyOptions(opts).DryRun) > 0, func() error { return c.SubResource(sub).Patch(ctx, obj, patch, opts...) })
-			},
 		})
 	}
 	opts := append([]component.Option{component.WithKinds(
@@ -181,7 +151,7 @@ func hook(f func(string) error, call string) error {
 }
 
 // pass runs one pass over the Shop as the API server has it.
-func (w *world) pass() (component.Result, error) {
+func (w *world) pass() (checks.Result, error) {
 	w.t.Helper()
 	must(w.t, api.Get(w.t.Context(), client.ObjectKeyFromObject(w.shop), w.shop))
 	return w.process.Pass(w.t.Context(), w.shop)
@@ -190,11 +160,11 @@ func (w *world) pass() (component.Result, error) {
 // settle runs passes until the set is done.
 func (w *world) settle() {
 	w.t.Helper()
-	var last component.Result
+	var last checks.Result
 	for range 20 {
 		res, err := w.pass()
 		must(w.t, err)
-		if last = res; res.Done {
+		if last = res; res.Proceeds() {
 			return
 		}
 	}

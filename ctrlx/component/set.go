@@ -23,32 +23,29 @@ import (
 type Set struct {
 	// Component is the object of the pass.
 	Component Component
-	// Objects are the objects that the generator made, in the order in which they
-	// are applied. It is empty in a deletion.
-	Objects []*Object
-	// Inventory is the inventory of the component. The link Inventory sets and
-	// stores it. Other links only read it.
-	Inventory *Inventory
 	// Plan collects what would be done. If it is not nil, links write nothing.
 	Plan *Plan
 
-	system   *system
-	config   configuration
-	owner    dependents.Owner // the component
-	labelKey string           // with label, the label of the dependents
-	label    string
-	access   access
-	isStored bool   // the status of Component has an inventory as it is stored
-	guarded  bool   // the link Guard is in the chain
-	cleared  []Item // the items of the first wave and of all others, if Guard gave the verdict; nil: it did not
-	proved   bool   // the component was up to date; see upToDate
+	objects   []*object  // that the generator made, in the order in which they are applied; empty in a deletion
+	inventory *Inventory // the link Inventory sets and stores it
+	system    *system
+	config    configuration
+	policy    dependents.DeletePolicy // of the component
+	labelKey  string                  // with label, the label of the dependents
+	label     string
+	access    access
+	isStored  bool   // the status of Component has an inventory as it is stored
+	guarded   bool   // the link Guard is in the chain
+	cleared   []Item // the items of the first wave and of all others, if Guard gave the verdict; nil: it did not
+	proved    bool   // the component was up to date; see upToDate
 }
 
-// Handler applies or deletes a set.
-type Handler = chain.Handler[*Set, Result]
+// Handler applies or deletes a set. A block sets the condition Ready, and any
+// other result than a block and a proceed is an error.
+type Handler = chain.Handler[*Set, checks.Result]
 
 // Chain is a chain of links around a [Handler].
-type Chain = chain.Chain[*Set, Result]
+type Chain = chain.Chain[*Set, checks.Result]
 
 // The reasons of the condition Ready of a component that waits.
 const (
@@ -57,33 +54,33 @@ const (
 	reasonDeletionBlocked    = "DeletionBlocked"    // foreign objects or finalizers must go first
 )
 
-// Result is the result of a pass over a set. The zero Result is an error.
-type Result struct {
-	// Done reports that nothing is left to do.
-	Done bool
-	// Reason and Message belong to the condition Ready, if Done is false.
-	Reason, Message string
-	// WaitingFor names the objects whose change may end the wait.
-	WaitingFor []checks.Ref
-	// After is the time until the next pass without an event; zero: the back-off
-	// sets it.
-	After time.Duration
+// block returns a block in a pass of this set.
+func (s *Set) block(reason, message string, after time.Duration, awaited []checks.Ref) checks.Result {
+	return checks.Block(reason, message, checks.WithAfter(after), checks.WithWaitingFor(s.awaited(awaited)...))
 }
 
-// Describe returns the verdict for [chain.Exit.Verdict], and the reason.
-func (r Result) Describe() (verdict, reason string) {
-	if r.Done {
-		return chain.VerdictProceed, ""
+// awaited returns the objects whose change may end a wait. No event reports the
+// objects of a deployment target, and the manager would read its own cluster,
+// with its own rights.
+func (s *Set) awaited(refs []checks.Ref) []checks.Ref {
+	if s.access.target {
+		return nil
 	}
-	return chain.VerdictWait, r.Reason
+	return refs
 }
 
-// check turns the result into the result of a check.
-func (r Result) check() checks.Result {
-	if r.Done {
-		return checks.Proceed()
+// reworded returns a block with another message.
+func reworded(res checks.Result, message string) checks.Result {
+	opts := []checks.BlockOption{
+		checks.WithRetry(res.Retry()), checks.WithAfter(res.After()), checks.WithWaitingFor(res.WaitingFor()...),
 	}
-	return checks.Block(r.Reason, r.Message, checks.WithWaitingFor(r.WaitingFor...), checks.WithAfter(r.After))
+	if res.WaitsForSelf() {
+		opts = append(opts, checks.WithWaitingForSelf())
+	}
+	if res.KeepsStatus() {
+		opts = append(opts, checks.WithStatusKept())
+	}
+	return checks.Block(res.Reason(), message, opts...)
 }
 
 // applyLinks returns the links around the waves. The end is [system.waves].
@@ -107,37 +104,40 @@ func deleteLinks() Chain {
 }
 
 // apply applies the dependents of a component.
-func (s *Set) apply(ctx context.Context) (Result, error) {
+func (s *Set) apply(ctx context.Context) (checks.Result, error) {
 	if err := s.generate(ctx); err != nil {
-		return Result{}, err
+		return checks.Result{}, err
 	}
 	if err := s.findable(s.managed()); err != nil {
-		return Result{}, invalid(err)
+		return checks.Result{}, invalid(err)
 	}
 	return decided(s.system.apply(ctx, s))
 }
 
 // remove deletes the dependents of a component.
-func (s *Set) remove(ctx context.Context) (Result, error) {
+func (s *Set) remove(ctx context.Context) (checks.Result, error) {
 	return decided(s.system.remove(ctx, s))
 }
 
 // waits returns res, which is not done. In a plan it is a problem, and the pass
 // continues, because the plan also lists what comes after the wait.
-func (s *Set) waits(res Result) Result {
+func (s *Set) waits(res checks.Result) checks.Result {
 	if s.Plan == nil {
 		return res
 	}
-	s.Plan.Problems = append(s.Plan.Problems, res.Message)
-	return Result{Done: true}
+	s.Plan.Problems = append(s.Plan.Problems, res.Message())
+	return checks.Proceed()
 }
 
-// decided refuses the zero Result.
-func decided(res Result, err error) (Result, error) {
-	if err == nil && !res.Done && res.Reason == "" {
-		err = errors.New("component: a link returned the zero Result: return the result of next, or set Done or Reason")
+// decided refuses a result that says nothing about a set.
+func decided(res checks.Result, err error) (checks.Result, error) {
+	switch {
+	case err != nil, res.Blocked():
+		return res, err
+	case res.Proceeds():
+		return checks.Proceed(), nil // a skip would leave out the checks after it
 	}
-	return res, err
+	return res, fmt.Errorf("component: a link returned the result %q: return the result of next, checks.Block or checks.Proceed", res)
 }
 
 var errNilSet = fmt.Errorf("%w: the generator returned nil: return an empty slice that is not nil to delete all "+
@@ -156,11 +156,8 @@ func (s *Set) generate(ctx context.Context) error {
 	if manifests == nil {
 		return invalid(errNilSet)
 	}
-	s.Objects, err = s.system.objects(ctx, s, manifests)
-	if errors.Is(err, dependents.ErrInvalid) {
-		return invalid(err)
-	}
-	return err
+	s.objects, err = s.check(ctx, manifests)
+	return invalid(err)
 }
 
 // upToDate returns a conflict if the component has changed since the pass read
@@ -250,19 +247,24 @@ func (r *Reconciler[T]) begin(ctx context.Context, component T) (*Set, error) {
 
 // configure reads the settings of the component, and checks them.
 func (s *Set) configure() (err error) {
-	if s.config, err = s.system.configurationOf(s.Component); err == nil {
-		s.owner, err = s.system.dependents.OwnerOf(s.Component)
-		s.labelKey, s.label = s.system.dependents.OwnerLabel(s.owner)
-	}
-	if errors.Is(err, dependents.ErrInvalid) {
+	if s.config, err = s.system.configurationOf(s.Component); err != nil {
 		return invalid(err)
 	}
+	p, err := s.system.dependents.OwnerPolicies(s.Component)
+	if err != nil {
+		return invalid(err)
+	}
+	s.policy = p.Delete
+	s.labelKey, s.label, err = s.system.dependents.OwnerLabel(s.Component)
 	return err
 }
 
 // invalid gives an error about the input the reason of its condition.
 func invalid(err error) error {
-	return ctrlx.NewRetriableError(err, nil).WithReason("DependentInvalid")
+	if errors.Is(err, dependents.ErrInvalid) {
+		return ctrlx.NewRetriableError(err, nil).WithReason("DependentInvalid")
+	}
+	return err
 }
 
 // access is the way to the cluster of the dependents in one pass, for requests
@@ -292,16 +294,6 @@ func (y *system) own() access {
 
 func accessOf(c client.Client, live client.Reader, target bool) access {
 	return access{client: again.Client(c), live: again.Reader(live), target: target}
-}
-
-// awaited returns the objects whose change may end a wait. No event reports the
-// objects of a deployment target, and the manager would read its own cluster,
-// with its own rights.
-func (s *Set) awaited(refs []checks.Ref) []checks.Ref {
-	if s.access.target {
-		return nil
-	}
-	return refs
 }
 
 // remote reports whether the client of the pass may be of another cluster than

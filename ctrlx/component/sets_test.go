@@ -145,7 +145,7 @@ func (w *lived) finish(phase string, each int) {
 		if err != nil && !errors.Is(err, errCrash) {
 			w.t.Fatalf("%s: %v", phase, err)
 		}
-		if res.Done {
+		if res.Proceeds() {
 			w.t.Logf("%s: %d crashes", phase, crashes)
 			return
 		}
@@ -181,7 +181,7 @@ func (w *lived) isQuiet(phase string) {
 	w.restart()
 	w.writes()
 	res, err := w.pass()
-	if writes := w.writes(); err != nil || !res.Done || len(writes) > 0 {
+	if writes := w.writes(); err != nil || !res.Proceeds() || len(writes) > 0 {
 		w.t.Errorf("after the phase %s a pass ends with %+v and %v, and writes %q", phase, res, err, writes)
 	}
 	plan, err := w.reconciler.Plan(w.t.Context(), w.ends, w.shop)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,39 +22,35 @@ import (
 // redundant deletes the objects that the inventory has and the set lacks, when
 // all waves are ready.
 func redundant(next Handler) Handler {
-	return func(ctx context.Context, s *Set) (Result, error) {
+	return func(ctx context.Context, s *Set) (checks.Result, error) {
 		res, err := next(ctx, s)
-		if err != nil || !res.Done {
+		if err != nil || !res.Proceeds() {
 			return res, err
 		}
-		needed := make(map[checks.Ref]bool, len(s.Objects))
-		for _, o := range s.Objects {
-			needed[o.Ref] = true
+		needed := make(map[checks.Ref]bool, len(s.objects))
+		for _, o := range s.objects {
+			needed[o.ref] = true
 			if !o.known { // only in a plan: its namespace may be that of the component
 				needed[o.placed(s.Component)] = true
 			}
 		}
-		items := slices.DeleteFunc(slices.Clone(s.Inventory.Items), func(i Item) bool { return needed[i.Ref()] })
-		if res, err = s.teardown(ctx, items, false); err != nil || res.Done {
-			return res, err
-		}
-		res.Reason = reasonProcessing
-		return res, nil
+		items := slices.DeleteFunc(slices.Clone(s.inventory.Items), func(i Item) bool { return needed[i.ref()] })
+		return s.teardown(ctx, items, false)
 	}
 }
 
 // removeAll deletes all objects of the inventory. It is the end of the delete
 // chain.
-func (y *system) removeAll(ctx context.Context, s *Set) (Result, error) {
-	return s.teardown(ctx, s.spared(s.Inventory.Items), true)
+func (y *system) removeAll(ctx context.Context, s *Set) (checks.Result, error) {
+	return s.teardown(ctx, s.spared(s.inventory.Items), true)
 }
 
 // teardown deletes objects wave by wave, and drops from the inventory those
 // that are gone or kept. deleted reports that the component is deleted.
-func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (res Result, err error) {
+func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (res checks.Result, err error) {
 	if deleted && s.cleared != nil {
 		items = s.cleared
-	} else if items, res, err = s.decide(ctx, items, deleted); err != nil || !res.Done {
+	} else if items, res, err = s.decide(ctx, items, deleted); err != nil || !res.Proceeds() {
 		return res, err
 	}
 	gone, name := map[checks.Ref]bool{}, "redundant, wave %d"
@@ -63,43 +60,45 @@ func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (res Res
 	waves, released := s.deletionWaves(items), false
 	for n, wave := range waves {
 		if released { // its type or its namespace, in a later wave, would take an object of another owner
-			if _, res, err = s.decide(ctx, slices.Concat(waves[n:]...), deleted); err != nil || !res.Done {
+			if _, res, err = s.decide(ctx, slices.Concat(waves[n:]...), deleted); err != nil || !res.Proceeds() {
 				return res, err
 			}
 		}
 		res, err = s.deleteItems(ctx, wave, deleted, func(i Item, r dependents.Result) {
 			if s.Plan != nil {
-				s.Plan.delete(fmt.Sprintf(name, n+1), i.Ref(), r)
+				s.Plan.delete(fmt.Sprintf(name, n+1), i.ref(), r)
 			} else {
-				gone[i.Ref()] = true
+				gone[i.ref()] = true
 				released = released || r.Object != nil && !keeps(i.DeletePolicy, deleted)
 			}
 		})
-		s.Inventory.drop(gone)
+		s.inventory.drop(gone)
 		if err != nil {
-			return Result{}, err
+			return checks.Result{}, err
 		}
-		if !res.Done {
-			stays := func(i Item) bool { return gone[i.Ref()] || i.Purged || keeps(i.DeletePolicy, deleted) }
+		if !res.Proceeds() {
+			stays := func(i Item) bool { return gone[i.ref()] || i.Purged || keeps(i.DeletePolicy, deleted) }
 			left := len(slices.DeleteFunc(slices.Clone(items), stays))
-			res.Message = fmt.Sprintf("%d objects are left: %s", left, res.Message)
-			return res, nil
+			return reworded(res, fmt.Sprintf("%d objects are left: %s", left, res.Message())), nil
 		}
 	}
-	return Result{Done: true}, nil
+	return checks.Proceed(), nil
 }
 
 // deleteItems deletes objects, and calls settled for each one that is gone or
 // kept. A plan tries each deletion, and calls settled for all.
 func (s *Set) deleteItems(
 	ctx context.Context, items []Item, deleted bool, settled func(Item, dependents.Result),
-) (Result, error) {
-	res, d := Result{Done: true, Reason: reasonDeletionProcessing}, s.system.dependents
+) (checks.Result, error) {
+	d, reason := s.system.dependents, reasonProcessing
 	if s.Plan != nil {
 		d = s.system.dryRun
 	}
+	if deleted {
+		reason = reasonDeletionProcessing
+	}
 	if err := s.upToDate(ctx); err != nil {
-		return Result{}, err
+		return checks.Result{}, err
 	}
 	results := make([]dependents.Result, len(items))
 	errs := s.system.parallel(len(items), func(n int) int { return items[n].priority() }, func(n int) (err error) {
@@ -107,22 +106,25 @@ func (s *Set) deleteItems(
 		return err
 	})
 	var texts []string
+	var awaited []checks.Ref
+	var after time.Duration
 	for n, i := range items {
 		switch r := results[n]; {
 		case errs[n] != nil:
 		case s.Plan != nil || r.IsSettled():
 			settled(i, r)
 		default:
-			texts = append(texts, short(i.Ref())+": "+r.Message+s.heldBy(ctx, r))
-			res.WaitingFor = append(res.WaitingFor, i.Ref())
+			texts = append(texts, short(i.ref())+": "+r.Message+s.heldBy(ctx, r))
+			awaited = append(awaited, i.ref())
 			if holdsObjects(i.groupKind()) {
-				res.After = deletionDelay
+				after = deletionDelay
 			}
 		}
 	}
-	res.Done = len(texts) == 0
-	res.Message = listed(texts)
-	return res, errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil || len(texts) == 0 {
+		return checks.Proceed(), err
+	}
+	return s.block(reason, listed(texts), after, awaited), nil
 }
 
 // holdsObjects reports whether the API server deletes other objects before an
@@ -178,7 +180,7 @@ func (s *Set) deleteItem(
 // before those of kinds that its own usually needs.
 func (s *Set) deletionWaves(items []Item) (waves [][]Item) {
 	types := slices.Clone(s.config.types)
-	for _, i := range s.Inventory.Items {
+	for _, i := range s.inventory.Items {
 		if i.Manages != nil {
 			types = append(types, *i.Manages)
 		}
@@ -227,39 +229,43 @@ func (s *Set) deletionWaves(items []Item) (waves [][]Item) {
 // purge deletes the objects whose purge order a wave has reached, and waits
 // until they are gone. The inventory stores the decision first, so that no
 // later pass applies such an object again.
-func (s *Set) purge(ctx context.Context, order int16) (Result, error) {
-	done := Result{Done: true}
+func (s *Set) purge(ctx context.Context, order int16) (checks.Result, error) {
 	var due []Item
 	var indexes map[checks.Ref]int // most sets need none
-	for _, o := range s.Objects {
+	for _, o := range s.objects {
 		if o.purgeOrder == nil || *o.purgeOrder > order || o.applyOrder > order {
 			continue
 		}
 		if indexes == nil {
-			indexes = s.Inventory.byRef()
+			indexes = s.inventory.byRef()
 		}
-		i, found := indexes[o.Ref]
-		if !found && s.Plan != nil {
-			continue // its kind is not served yet
+		i, found := indexes[o.ref]
+		if !found && s.Plan == nil {
+			return checks.Result{}, fmt.Errorf("%s: the inventory lacks it", o.ref)
 		}
-		if !found {
-			return Result{}, fmt.Errorf("%s: the inventory lacks it", o.Ref)
-		}
-		item := &s.Inventory.Items[i]
-		if item.Purge != o.digest() {
-			item.Purge, item.Purged = o.digest(), false
-		}
-		if !item.Purged {
+		if found {
+			item := &s.inventory.Items[i]
+			if item.Purge != o.digest() {
+				item.Purge, item.Purged = o.digest(), false
+			}
+			if item.Purged {
+				continue
+			}
 			due = append(due, *item)
+			item.Purged = s.Plan != nil
+		}
+		if s.Plan != nil && !s.Plan.has(remove, o.ref) { // in a plan, its kind may not be served yet
+			s.Plan.delete(fmt.Sprintf("purge after the apply-order %d", max(*o.purgeOrder, o.applyOrder)), o.ref, dependents.Result{})
 		}
 	}
 	if err := s.save(ctx); err != nil || len(due) == 0 || s.Plan != nil {
-		return done, err
+		return checks.Proceed(), err
 	}
 	res, err := s.deleteItems(ctx, due, false, func(i Item, _ dependents.Result) {
-		s.Inventory.Items[indexes[i.Ref()]].Purged = true
+		s.inventory.Items[indexes[i.ref()]].Purged = true
 	})
-	res.Reason, res.After = reasonProcessing, deletionDelay
-	res.Message = "waiting for the objects that are purged: " + res.Message
-	return res, err
+	if err != nil || res.Proceeds() {
+		return res, err
+	}
+	return s.block(res.Reason(), "waiting for the objects that are purged: "+res.Message(), deletionDelay, res.WaitingFor()), nil
 }

@@ -24,7 +24,7 @@ func TestRedundant(t *testing.T) {
 	w.steal("d")
 	w.writes()
 	w.want(configMap("c", "wait"))
-	if res, err := w.pass(); err != nil || res.Done {
+	if res, err := w.pass(); err != nil || res.Proceeds() {
 		t.Fatalf("the wave is not ready: %+v, %v", res, err)
 	}
 	same(t, []string{"write ConfigMap c"}, w.writes(), "the writes while an object is not ready")
@@ -69,7 +69,7 @@ func TestNeededInside(t *testing.T) {
 			res, err := w.pass()
 			must(t, err)
 			for _, text := range message {
-				if res.Done || res.Reason != "Processing" || !strings.Contains(res.Message, text) {
+				if res.Proceeds() || res.Reason() != "Processing" || !strings.Contains(res.Message(), text) {
 					t.Fatalf("%+v does not have %q", res, text)
 				}
 			}
@@ -115,7 +115,7 @@ func TestRedundantCount(t *testing.T) {
 	w.settle()
 	w.want(configMap("a", "1"))
 	for _, want := range []string{"2 objects are left: ", "1 objects are left: ConfigMap held: "} {
-		if res, err := w.pass(); err != nil || !strings.HasPrefix(res.Message, want) {
+		if res, err := w.pass(); err != nil || !strings.HasPrefix(res.Message(), want) {
 			t.Errorf("%+v, %v; want %q", res, err, want)
 		}
 	}
@@ -139,7 +139,7 @@ func TestDeleteAPIService(t *testing.T) {
 	w.delete()
 	gv := schema.GroupVersion{Group: group, Version: "v1"}
 	err = &discovery.ErrGroupDiscoveryFailed{Groups: map[schema.GroupVersion]error{gv: errors.New("no answer")}}
-	if res, err := w.pass(); err != nil || res.Reason != "DeletionBlocked" || !strings.Contains(res.Message, gv.String()) || !strings.Contains(res.Message, "or delete its APIService") {
+	if res, err := w.pass(); err != nil || res.Reason() != "DeletionBlocked" || !strings.Contains(res.Message(), gv.String()) || !strings.Contains(res.Message(), "or delete its APIService") {
 		t.Errorf("the server does not answer: %+v, %v", res, err)
 	}
 	err = nil
@@ -190,7 +190,7 @@ func TestBlockedDelay(t *testing.T) {
 		w.shop.DeletionTimestamp = &metav1.Time{Time: time.Now().Add(-tc.age)}
 		res, err := w.process.Pass(t.Context(), w.shop)
 		must(t, err)
-		if res.Reason != "DeletionBlocked" || res.After < tc.want || res.After > tc.want+10*time.Second {
+		if res.Reason() != "DeletionBlocked" || res.After() < tc.want || res.After() > tc.want+10*time.Second {
 			t.Errorf("%s: %s: got %+v, want %s", name, tc.reason, res, tc.want)
 		}
 	}

@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/manifests"
@@ -200,14 +201,14 @@ func newTrace(t *testing.T) *trace {
 		}
 		return inSpec(ctx, namespace, name, spec)
 	})
-	guarding := chain.Named("guarding", chain.Before[*component.Set, component.Result](func(context.Context, *component.Set) error { return tr.runs("guard") }))
+	guarding := chain.Named("guarding", chain.Before[*component.Set, checks.Result](func(context.Context, *component.Set) error { return tr.runs("guard") }))
 	now := func() time.Time {
 		tr.mu.Lock()
 		defer tr.mu.Unlock()
 		return tr.clock
 	}
 	race := sync.OnceFunc(func() { tr.touch() })
-	racing := chain.Named("racing", chain.Before[*component.Wave, component.Result](func(_ context.Context, w *component.Wave) error {
+	racing := chain.Named("racing", chain.Before[*component.Wave, checks.Result](func(_ context.Context, w *component.Wave) error {
 		if w.Component.(*Shop).Spec.Size == raced {
 			race()
 		}

@@ -33,8 +33,8 @@ type TypeInfo struct {
 	Kind string `json:"kind"`
 }
 
-// String returns the pattern as in Kind.group.
-func (t TypeInfo) String() string {
+// name returns the pattern as in Kind.group.
+func (t TypeInfo) name() string {
 	return schema.GroupKind{Group: t.Group, Kind: t.Kind}.String()
 }
 
@@ -42,9 +42,9 @@ func (t TypeInfo) problem() string {
 	suffix := strings.TrimPrefix(t.Group, "*.")
 	switch {
 	case t.Kind == "" || t.Kind != "*" && strings.Contains(t.Kind, "*"):
-		return fmt.Sprintf("the kind of the managed type %q is neither a name nor *", t)
+		return fmt.Sprintf("the kind of the managed type %q is neither a name nor *", t.name())
 	case t.Group != "*" && (strings.Contains(suffix, "*") || suffix == "" && t.Group != ""):
-		return fmt.Sprintf("the group of the managed type %q is no name, * or *.suffix", t)
+		return fmt.Sprintf("the group of the managed type %q is no name, * or *.suffix", t.name())
 	}
 	return ""
 }
@@ -134,7 +134,7 @@ func (c catalog) kinds(ctx context.Context, a access, types []TypeInfo) (kinds [
 		case meta.IsNoMatchError(err):
 			add(schema.GroupVersionKind{Group: t.Group, Kind: t.Kind})
 		default:
-			return nil, fmt.Errorf("finding the managed type %s: %w", t, err)
+			return nil, fmt.Errorf("finding the managed type %s: %w", t.name(), err)
 		}
 	}
 	if len(patterns) == 0 {
@@ -142,7 +142,7 @@ func (c catalog) kinds(ctx context.Context, a access, types []TypeInfo) (kinds [
 	}
 	if c.preferred == nil {
 		return kinds, fmt.Errorf("the managed type %s %w: give Plan a manager or a cluster of controller-runtime",
-			patterns[0], errUndiscovered)
+			patterns[0].name(), errUndiscovered)
 	}
 	lists, err := c.preferred(ctx)
 	failed, partly := discovery.GroupDiscoveryFailedErrorGroups(err)
@@ -195,13 +195,13 @@ func (s *Set) findable(types []TypeInfo) error {
 		return nil
 	}
 	return fmt.Errorf("%w: the managed type %s cannot be found in the cluster of the target client: "+
-		"name each kind with its group, and leave out APIServices", dependents.ErrInvalid, types[i])
+		"name each kind with its group, and leave out APIServices", dependents.ErrInvalid, types[i].name())
 }
 
 // managed returns the types of the settings and of the set.
 func (s *Set) managed() []TypeInfo {
 	types := slices.Clone(s.config.types)
-	for _, o := range s.Objects {
+	for _, o := range s.objects {
 		if o.manages != nil {
 			types = append(types, *o.manages)
 		}

@@ -31,22 +31,22 @@ const (
 
 // blocks returns the result of a blocked deletion. The deletion is read again
 // after as long as it has waited.
-func (s *Set) blocks(message string, awaited ...checks.Ref) Result {
-	after := deletionDelay
+func (s *Set) blocks(message string, awaited ...checks.Ref) checks.Result {
+	after, reason := deletionDelay, reasonProcessing // of redundant objects
 	if since := s.Component.GetDeletionTimestamp(); since != nil {
-		after = min(max(time.Since(since.Time), after), longestBlocked)
+		after, reason = min(max(time.Since(since.Time), after), longestBlocked), reasonDeletionBlocked
 	}
-	return s.waits(Result{Reason: reasonDeletionBlocked, After: after, Message: message, WaitingFor: awaited})
+	return s.waits(s.block(reason, message, after, awaited))
 }
 
 // finalizers blocks a deletion while the component has finalizers of others.
 // They may need the dependents.
 func finalizers(next Handler) Handler {
-	return func(ctx context.Context, s *Set) (Result, error) {
+	return func(ctx context.Context, s *Set) (checks.Result, error) {
 		own := func(f string) bool { return f == s.system.finalizer }
 		if others := slices.DeleteFunc(slices.Clone(s.Component.GetFinalizers()), own); len(others) > 0 {
-			res := s.blocks("other controllers must remove their finalizers first: " + strings.Join(others, ", "))
-			if res.After = 0; !res.Done { // the change of the component is an event
+			text := "other controllers must remove their finalizers first: " + strings.Join(others, ", ")
+			if res := s.waits(s.block(reasonDeletionBlocked, text, 0, nil)); !res.Proceeds() { // the change of the component is an event
 				return res, nil
 			}
 		}
@@ -58,10 +58,10 @@ func finalizers(next Handler) Handler {
 // inventory lacks: they would be lost with their type. Without the link, they
 // block no deletion of the component.
 func guard(next Handler) Handler {
-	return func(ctx context.Context, s *Set) (Result, error) {
+	return func(ctx context.Context, s *Set) (checks.Result, error) {
 		s.guarded = true
-		items, res, err := s.decide(ctx, s.spared(s.Inventory.Items), true)
-		if err != nil || !res.Done {
+		items, res, err := s.decide(ctx, s.spared(s.inventory.Items), true)
+		if err != nil || !res.Proceeds() {
 			return res, err
 		}
 		s.cleared = items
@@ -73,10 +73,10 @@ func guard(next Handler) Handler {
 // that it may delete or keep. The result is not done if it may lose an object that is
 // needed, or that the component does not own. An item that must stay leaves the
 // inventory if its object is not one of the component any more.
-func (s *Set) decide(ctx context.Context, items []Item, deleted bool) (left []Item, _ Result, _ error) {
+func (s *Set) decide(ctx context.Context, items []Item, deleted bool) (left []Item, _ checks.Result, _ error) {
 	goes := make(map[checks.Ref]bool, len(items))
 	for _, i := range items {
-		goes[i.Ref()] = true
+		goes[i.ref()] = true
 	}
 	guarded, deletes := s.guarded || !deleted, false
 	var types []TypeInfo // whose objects would be lost
@@ -94,18 +94,18 @@ func (s *Set) decide(ctx context.Context, items []Item, deleted bool) (left []It
 		ours, err := s.ours(ctx, i)
 		switch {
 		case err != nil:
-			return nil, Result{}, err
+			return nil, checks.Result{}, err
 		case ours && why != "":
-			texts = append(texts, fmt.Sprintf("%s: %s", i.Ref(), why))
-			awaited = append(awaited, i.Ref())
+			texts = append(texts, fmt.Sprintf("%s: %s", i.ref(), why))
+			awaited = append(awaited, i.ref())
 		case ours:
 			of, err := s.typesIn(ctx, &i)
 			if err != nil {
-				return nil, Result{}, err
+				return nil, checks.Result{}, err
 			}
 			types = append(types, of...)
 		case why != "": // a deletion leaves it alone
-			s.Inventory.drop(map[checks.Ref]bool{i.Ref(): true})
+			s.inventory.drop(map[checks.Ref]bool{i.ref(): true})
 		}
 	}
 	if deleted && guarded && deletes {
@@ -113,7 +113,7 @@ func (s *Set) decide(ctx context.Context, items []Item, deleted bool) (left []It
 	}
 	if len(texts) > 0 {
 		res := s.blocks(fmt.Sprintf("objects are kept; delete them, or remove their label %s: %s", s.labelKey, listed(texts)), awaited...)
-		if !res.Done {
+		if !res.Proceeds() {
 			return nil, res, nil
 		}
 	}
@@ -133,13 +133,13 @@ func (s *Set) holds(outer *Item, goes map[checks.Ref]bool, deleted bool) string 
 	if !deleted && !s.remote() && s.isIn(outer) {
 		return "it would be deleted with the component, which is in it"
 	}
-	for at := range s.Inventory.Items {
-		inner := &s.Inventory.Items[at]
+	for at := range s.inventory.Items {
+		inner := &s.inventory.Items[at]
 		if inner.Purged || !outer.has(inner) {
 			continue
 		}
-		if !goes[inner.Ref()] || keeps(inner.DeletePolicy, deleted) {
-			return fmt.Sprintf("it would be deleted with %s, which stays", inner.Ref())
+		if !goes[inner.ref()] || keeps(inner.DeletePolicy, deleted) {
+			return fmt.Sprintf("it would be deleted with %s, which stays", inner.ref())
 		}
 	}
 	return ""
@@ -198,24 +198,24 @@ func (s *Set) typesIn(ctx context.Context, i *Item) ([]TypeInfo, error) {
 // lost returns a result that is not done if an object of the types exists that the
 // inventory lacks. A label is no proof, because people copy objects with their
 // labels. It reads past the cache.
-func (s *Set) lost(ctx context.Context, types []TypeInfo) (Result, error) {
+func (s *Set) lost(ctx context.Context, types []TypeInfo) (checks.Result, error) {
 	if len(types) == 0 {
-		return Result{Done: true}, nil
+		return checks.Proceed(), nil
 	}
 	if err := s.findable(types); err != nil {
-		return Result{}, invalid(err)
+		return checks.Result{}, invalid(err)
 	}
 	kinds, err := s.system.types.kinds(ctx, s.access, types)
 	if errors.Is(err, errUndiscovered) {
-		if res := s.blocks(err.Error()); !res.Done {
+		if res := s.blocks(err.Error()); !res.Proceeds() {
 			return res, nil
 		}
 	} else if err != nil {
-		return Result{}, err
+		return checks.Result{}, err
 	}
 	ours := map[checks.Ref]bool{}
-	for _, i := range s.Inventory.Items {
-		ours[i.Ref()] = !i.Purged // another person may have made one of the name of a purged one
+	for _, i := range s.inventory.Items {
+		ours[i.ref()] = !i.Purged // another person may have made one of the name of a purged one
 	}
 	var names []string
 	var awaited []checks.Ref
@@ -226,7 +226,7 @@ func (s *Set) lost(ctx context.Context, types []TypeInfo) (Result, error) {
 			names = append(names, err.Error())
 			continue
 		case err != nil:
-			return Result{}, fmt.Errorf("listing objects of the managed type %s: %w", gvk.GroupKind(), err)
+			return checks.Result{}, fmt.Errorf("listing objects of the managed type %s: %w", gvk.GroupKind(), err)
 		}
 		for i, ref := range refs {
 			if i == mostBlocking {
@@ -238,7 +238,7 @@ func (s *Set) lost(ctx context.Context, types []TypeInfo) (Result, error) {
 		}
 	}
 	if len(names) == 0 {
-		return Result{Done: true}, nil
+		return checks.Proceed(), nil
 	}
 	return s.blocks("objects of managed types would be lost, because this component does not own them; delete them first: "+
 		strings.Join(names, ", "), awaited...), nil

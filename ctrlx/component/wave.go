@@ -26,32 +26,30 @@ import (
 // ready.
 type Wave struct {
 	*Set
-	// Objects are the objects of the wave.
-	Objects []*Object
-
+	objects    []*object
 	number, of int                 // from 1 to of
-	results    []dependents.Result // of Objects, in their order; each link sets those of the objects that it reads, tries or writes
+	results    []dependents.Result // of objects, in their order; each link sets those of the objects that it reads, tries or writes
 	pending    []int               // the objects that need a write, as indexes; the Pending of its result is the request
 }
 
 // String returns the name of the wave, as in "wave 1 of 3".
 func (w *Wave) String() string { return fmt.Sprintf("wave %d of %d", w.number, w.of) }
 
-// Pending returns the objects that need a write. The link Look finds them, so outer
-// links get none.
-func (w *Wave) Pending() []*Object {
-	objects := make([]*Object, len(w.pending))
+// Pending returns the requests of the objects that need a write. The link Look
+// finds them, so outer links get none.
+func (w *Wave) Pending() []*dependents.Request {
+	requests := make([]*dependents.Request, len(w.pending))
 	for i, at := range w.pending {
-		objects[i] = w.Objects[at]
+		requests[i] = w.results[at].Pending
 	}
-	return objects
+	return requests
 }
 
 // WaveHandler applies a wave.
-type WaveHandler = chain.Handler[*Wave, Result]
+type WaveHandler = chain.Handler[*Wave, checks.Result]
 
 // WaveChain is a chain of links around a [WaveHandler].
-type WaveChain = chain.Chain[*Wave, Result]
+type WaveChain = chain.Chain[*Wave, checks.Result]
 
 // waveLinks returns the links around the writes of a wave. The end is
 // [system.write].
@@ -65,32 +63,29 @@ func waveLinks() WaveChain {
 }
 
 // waves applies the waves in their order, until one is not ready.
-func (y *system) waves(ctx context.Context, s *Set) (Result, error) {
+func (y *system) waves(ctx context.Context, s *Set) (checks.Result, error) {
 	all := s.split()
 	p := &Progress{Waves: len(all)}
 	for _, w := range all {
-		p.Objects += len(w.Objects)
+		p.Objects += len(w.objects)
 	}
 	if s.Plan == nil {
 		s.Component.GetStatus().Progress = p
 	}
 	for i, w := range all {
-		res, err := y.wave(ctx, w)
+		res, err := decided(y.wave(ctx, w))
 		ready := w.ready()
 		p.Ready += ready
 		switch {
 		case err != nil:
-			return Result{}, err
-		case !res.Done:
-			res.Message = fmt.Sprintf("%s: %d of %d objects are ready: %s", w, ready, len(w.Objects), res.Message)
-			if s.Plan == nil {
-				return res, nil
-			}
-		default:
+			return checks.Result{}, err
+		case res.Proceeds():
 			p.WavesReady = w.number
+		case s.Plan == nil:
+			return reworded(res, fmt.Sprintf("%s: %d of %d objects are ready: %s", w, ready, len(w.objects), res.Message())), nil
 		}
-		if i < len(all)-1 && all[i+1].Objects[0].applyOrder > w.Objects[0].applyOrder {
-			if res, err := s.purge(ctx, w.Objects[0].applyOrder); err != nil || !res.Done {
+		if i < len(all)-1 && all[i+1].objects[0].applyOrder > w.objects[0].applyOrder {
+			if res, err := s.purge(ctx, w.objects[0].applyOrder); err != nil || !res.Proceeds() {
 				return res, err
 			}
 		}
@@ -102,23 +97,23 @@ func (y *system) waves(ctx context.Context, s *Set) (Result, error) {
 // split returns the waves of a set, without the objects that are purged.
 func (s *Set) split() (all []*Wave) {
 	purged := map[checks.Ref]string{}
-	for _, i := range s.Inventory.Items {
+	for _, i := range s.inventory.Items {
 		if i.Purge != "" {
-			purged[i.Ref()] = i.Purge
+			purged[i.ref()] = i.Purge
 		}
 	}
-	for _, o := range s.Objects {
-		if o.purgeOrder != nil && o.known && purged[o.Ref] == o.digest() {
+	for _, o := range s.objects {
+		if o.purgeOrder != nil && o.known && purged[o.ref] == o.digest() {
 			continue
 		}
-		if n := len(all); n == 0 || all[n-1].Objects[0].applyOrder != o.applyOrder || all[n-1].Objects[0].stage != o.stage {
+		if n := len(all); n == 0 || all[n-1].objects[0].applyOrder != o.applyOrder || all[n-1].objects[0].stage != o.stage {
 			all = append(all, &Wave{Set: s, number: n + 1})
 		}
 		w := all[len(all)-1]
-		w.Objects = append(w.Objects, o)
+		w.objects = append(w.objects, o)
 	}
 	for _, w := range all {
-		w.of, w.results = len(all), make([]dependents.Result, len(w.Objects))
+		w.of, w.results = len(all), make([]dependents.Result, len(w.objects))
 	}
 	return all
 }
@@ -136,9 +131,9 @@ func (w *Wave) ready() (n int) {
 // look compares the objects with the cache. Only those that differ are read
 // live and written.
 func look(next WaveHandler) WaveHandler {
-	return func(ctx context.Context, w *Wave) (Result, error) {
+	return func(ctx context.Context, w *Wave) (checks.Result, error) {
 		var errs []error
-		for i, o := range w.Objects {
+		for i, o := range w.objects {
 			switch {
 			case !o.known && w.Plan != nil:
 				continue
@@ -155,7 +150,7 @@ func look(next WaveHandler) WaveHandler {
 			}
 		}
 		if err := errors.Join(errs...); err != nil {
-			return Result{}, err
+			return checks.Result{}, err
 		}
 		return next(ctx, w)
 	}
@@ -164,10 +159,10 @@ func look(next WaveHandler) WaveHandler {
 // preflight tries all writes of a wave by dry-run. If one fails, or if an
 // object belongs to another owner, nothing of the wave is written.
 func preflight(next WaveHandler) WaveHandler {
-	return func(ctx context.Context, w *Wave) (Result, error) {
+	return func(ctx context.Context, w *Wave) (checks.Result, error) {
 		errs := w.each(func(i int) error {
 			res, err := w.system.dryRun.ApplyChecked(ctx, w.results[i].Pending)
-			if err != nil && res.Pending != nil && (w.unchecked(w.Objects[i], err) || noDryRun(err)) {
+			if err != nil && res.Pending != nil && (w.unchecked(w.objects[i], err) || noDryRun(err)) {
 				err, res.Outcome = nil, dependents.Created
 				if res.Pending.Live != nil {
 					res.Outcome = dependents.Updated
@@ -180,12 +175,12 @@ func preflight(next WaveHandler) WaveHandler {
 		var awaited []checks.Ref
 		for i, res := range w.results {
 			if res.Outcome == dependents.NotOurs {
-				errs = append(errs, res.Refusal(w.Objects[i].Ref))
-				awaited = append(awaited, w.Objects[i].Ref)
+				errs = append(errs, res.Refusal(w.objects[i].ref))
+				awaited = append(awaited, w.objects[i].ref)
 			}
 		}
 		if err := errors.Join(errs...); err != nil && w.Plan == nil {
-			return Result{}, flow.WaitFor(fmt.Errorf("%s is not written: %w", w, err), w.awaited(awaited)...)
+			return checks.Result{}, flow.WaitFor(fmt.Errorf("%s is not written: %w", w, err), w.awaited(awaited)...)
 		} else if err != nil {
 			w.Plan.Problems = append(w.Plan.Problems, strings.Split(err.Error(), "\n")...)
 		}
@@ -195,20 +190,20 @@ func preflight(next WaveHandler) WaveHandler {
 
 // each calls do for the objects that need a write, and returns the errors.
 func (w *Wave) each(do func(i int) error) []error {
-	priority := func(n int) int { return w.Objects[w.pending[n]].priority }
+	priority := func(n int) int { return w.objects[w.pending[n]].priority }
 	return w.system.parallel(len(w.pending), priority, func(n int) error { return do(w.pending[n]) })
 }
 
 // unchecked reports whether a dry-run failed because the namespace or the
 // definition of the object is only planned.
-func (w *Wave) unchecked(o *Object, err error) bool {
+func (w *Wave) unchecked(o *object, err error) bool {
 	if w.Plan == nil || !apierrors.IsNotFound(err) {
 		return false
 	}
-	planned := func(outer *Object) bool {
-		return outer.manages != nil && outer.manages.matches(o.gvk) && w.Plan.creates(outer.Ref)
+	planned := func(outer *object) bool {
+		return outer.manages != nil && outer.manages.matches(o.gvk) && w.Plan.has(create, outer.ref)
 	}
-	return w.Plan.creates(checks.Ref{Kind: kindNamespace.Kind, Name: o.Ref.Namespace}) || slices.ContainsFunc(w.Set.Objects, planned)
+	return w.Plan.has(create, checks.Ref{Kind: kindNamespace.Kind, Name: o.ref.Namespace}) || slices.ContainsFunc(w.Set.objects, planned)
 }
 
 // noDryRun reports whether the API server cannot try a write, because a webhook
@@ -218,10 +213,10 @@ func noDryRun(err error) bool {
 }
 
 // write is the end of the wave chain.
-func (y *system) write(ctx context.Context, w *Wave) (Result, error) {
+func (y *system) write(ctx context.Context, w *Wave) (checks.Result, error) {
 	var errs []error
 	if err := w.ahead(ctx); err != nil {
-		return Result{}, err
+		return checks.Result{}, err
 	}
 	if w.Plan != nil {
 		w.Plan.wave(w)
@@ -234,10 +229,10 @@ func (y *system) write(ctx context.Context, w *Wave) (Result, error) {
 	}
 	w.proven()
 	failed := errors.Join(errs...) != nil
-	res := Result{Reason: reasonProcessing}
+	var awaited []checks.Ref
 	var texts, problems []string
 	for i, r := range w.results {
-		ref := w.Objects[i].Ref
+		ref := w.objects[i].ref
 		switch {
 		case r.Outcome == 0 && w.Plan == nil && !failed:
 			errs = append(errs, fmt.Errorf("%s: no link has applied it: keep the link Look in the wave chain", ref))
@@ -256,16 +251,17 @@ func (y *system) write(ctx context.Context, w *Wave) (Result, error) {
 				texts = append(texts, text)
 			}
 		}
-		if w.Objects[i].known { // the back-off looks for the kind of another one
-			res.WaitingFor = append(res.WaitingFor, ref)
+		if w.objects[i].known { // the back-off looks for the kind of another one
+			awaited = append(awaited, ref)
 		}
 	}
 	if err := errors.Join(errs...); err != nil && w.Plan == nil {
-		return Result{}, flow.WaitFor(err, w.awaited(res.WaitingFor)...)
+		return checks.Result{}, flow.WaitFor(err, w.awaited(awaited)...)
 	}
-	texts = append(texts, problems...)
-	res.Done, res.Message = len(texts) == 0, listed(texts)
-	return res, nil
+	if texts = append(texts, problems...); len(texts) == 0 {
+		return checks.Proceed(), nil
+	}
+	return w.block(reasonProcessing, listed(texts), 0, awaited), nil
 }
 
 // short returns the kind and the name of an object, as in Deployment web.
@@ -313,22 +309,22 @@ func (o *options) parallel(n int, priority func(i int) int, do func(i int) error
 // namespaces creates the missing namespaces of new objects, as the policy says.
 // A namespace that the set has is an object like others.
 func namespaces(next WaveHandler) WaveHandler {
-	return func(ctx context.Context, w *Wave) (Result, error) {
+	return func(ctx context.Context, w *Wave) (checks.Result, error) {
 		var names []string
 		for _, i := range w.pending {
-			ns := w.Objects[i].Ref.Namespace
+			ns := w.objects[i].ref.Namespace
 			exists := ns == w.Component.GetNamespace() && !w.remote() // the component is in it
-			inSet := func(o *Object) bool { return o.stage == stageNamespaces && o.Ref.Name == ns }
+			inSet := func(o *object) bool { return o.stage == stageNamespaces && o.ref.Name == ns }
 			if w.results[i].Object != nil || ns == "" || exists || slices.Contains(names, ns) {
 				continue
 			}
-			if !slices.ContainsFunc(w.Set.Objects, inSet) {
+			if !slices.ContainsFunc(w.Set.objects, inSet) {
 				names = append(names, ns)
 			}
 		}
 		for _, name := range names {
 			if err := w.namespace(ctx, name); err != nil {
-				return Result{}, fmt.Errorf("%s is not written: the namespace %s: %w", w, name, err)
+				return checks.Result{}, fmt.Errorf("%s is not written: the namespace %s: %w", w, name, err)
 			}
 		}
 		return next(ctx, w)
@@ -346,7 +342,7 @@ func (w *Wave) namespace(ctx context.Context, name string) error {
 	case err != nil || live != nil:
 		return err
 	case w.Plan != nil:
-		if ref := (checks.Ref{Kind: kindNamespace.Kind, Name: name}); !w.Plan.creates(ref) {
+		if ref := (checks.Ref{Kind: kindNamespace.Kind, Name: name}); !w.Plan.has(create, ref) {
 			w.Plan.Changes = append(w.Plan.Changes, Change{Wave: w.String(), Ref: ref, Action: create})
 		}
 		return nil

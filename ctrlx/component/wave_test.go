@@ -41,10 +41,10 @@ func TestWaves(t *testing.T) {
 	w.want(configMap("b", "1", "apply-order", "1"), configMap("a", "wait", "apply-order", "-1"))
 	res, err := w.pass()
 	must(t, err)
-	if want := "wave 1 of 2: 0 of 1 objects are ready: ConfigMap a: ReplicaFailure: exceeded quota"; res.Done || res.Message != want || res.Reason != "Processing" {
+	if want := "wave 1 of 2: 0 of 1 objects are ready: ConfigMap a: ReplicaFailure: exceeded quota"; res.Proceeds() || res.Message() != want || res.Reason() != "Processing" {
 		t.Errorf("the first pass: %+v, want %s", res, want)
 	}
-	same(t, []checks.Ref{{Kind: "ConfigMap", Namespace: w.ns, Name: "a"}}, res.WaitingFor, "the awaited objects")
+	same(t, []checks.Ref{{Kind: "ConfigMap", Namespace: w.ns, Name: "a"}}, res.WaitingFor(), "the awaited objects")
 	same(t, []string{"store Shop shop", "write ConfigMap a"}, w.writes(), "the writes of the first pass")
 	w.want(configMap("b", "1", "apply-order", "1"), configMap("a", "2", "apply-order", "-1"))
 	w.settle()
@@ -118,15 +118,14 @@ func TestPreflightOfRights(t *testing.T) {
 	rules := "rules: [{apiGroups: ['*'], resources: ['*'], verbs: [get, list, create, update, patch, delete]}]\n"
 	bound := "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: %s, name: %s}\nsubjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: NAMESPACE-user}]\n"
 	waves := map[string][]string{}
-	noted := chain.Named("noted", chain.Before[*component.Wave, component.Result](func(_ context.Context, w *component.Wave) error {
-		waves[w.String()] = nil
-		for _, o := range w.Objects {
-			waves[w.String()] = append(waves[w.String()], o.Ref.Kind+" "+o.Ref.Name)
+	noted := chain.Named("noted", chain.Before[*component.Wave, checks.Result](func(_ context.Context, w *component.Wave) error {
+		for _, r := range w.Pending() {
+			waves[w.String()] = append(waves[w.String()], r.Ref().Kind+" "+r.Ref().Name)
 		}
 		return nil
 	}))
 	w := newWorld(t, component.WithDependents(dependents.WithReadiness(func(client.Object) checks.Readiness { return checks.Readiness{State: checks.Ready} })),
-		component.WithWaveChain(func(c component.WaveChain) (component.WaveChain, error) { return c.InsertBefore("Look", noted) }))
+		component.WithWaveChain(func(c component.WaveChain) (component.WaveChain, error) { return c.InsertAfter("Look", noted) }))
 	w.create(fmt.Sprintf(role, "ClusterRole", "NAMESPACE-all") + rules)
 	w.create(fmt.Sprintf(role, "ClusterRoleBinding", "NAMESPACE-all") + fmt.Sprintf(bound, "ClusterRole", "NAMESPACE-all"))
 	user := rest.CopyConfig(config)
@@ -264,8 +263,8 @@ func TestCause(t *testing.T) {
 			must(t, api.Status().Update(t.Context(), d))
 			res, err := w.pass()
 			must(t, err)
-			if !strings.HasSuffix(res.Message, "exceeded quota") {
-				t.Errorf("the message does not end with the problem of %s: %s", broken, res.Message)
+			if !strings.HasSuffix(res.Message(), "exceeded quota") {
+				t.Errorf("the message does not end with the problem of %s: %s", broken, res.Message())
 			}
 		})
 	}

@@ -95,11 +95,9 @@ func (y *deployed) start(web *dependents.Dependents, objects func(size int) []cl
 				if !y.checked {
 					break
 				}
-				owner, err := web.OwnerOf(req.Resource)
+				checked, err := web.Check(y.t.Context(), req.Resource, obj) // outside of the pass
 				must(y.t, err)
-				checked, err := web.Check(y.t.Context(), owner, obj) // outside of the pass
-				must(y.t, err)
-				if _, err := web.ApplyChecked(ctx, checked); err != nil {
+				if _, err := web.ApplyChecked(ctx, checked[0]); err != nil {
 					return flow.Progress{}, err
 				}
 			}

@@ -110,7 +110,7 @@ type creations struct {
 	last   time.Time
 }
 
-func (r *Request) creation() creation { return creation{r.Owner.UID, r.Owner.mark, r.ref} }
+func (r *Request) creation() creation { return creation{r.by.uid, r.by.mark, r.ref} }
 
 // freeCreations are the creations without a delay. Each later one waits twice as
 // long as the one before.

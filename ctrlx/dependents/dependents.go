@@ -168,19 +168,15 @@ func (d *Dependents) Delete(ctx context.Context, owner client.Object, objects ..
 	return d.each(ctx, deleting, owner, objects)
 }
 
-// Check returns the request for an object, with its policies and its namespace.
-// It reads and writes no object. An object of a kind that the API server does
-// not serve has a request, too: see [Request.IsServed]. The namespace of a
-// manifest counts as absent if its kind has no namespaces. [Dependents.Apply]
-// refuses such a manifest, because a deletion of it could mean the object of an
-// earlier definition of the kind. An invalid object is an error that wraps
-// [ErrInvalid].
-func (d *Dependents) Check(ctx context.Context, owner Owner, obj client.Object) (*Request, error) {
-	via, err := d.access(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return d.request(via, checking, owner, obj)
+// Check returns the requests for objects, each with its policies and its
+// namespace, in their order. It reads and writes no object. An object of a kind
+// that the API server does not serve has a request, too: see [Request.IsServed].
+// The namespace of a manifest counts as absent if its kind has no namespaces.
+// [Dependents.Apply] refuses such a manifest, because a deletion of it could mean
+// the object of an earlier definition of the kind. An invalid object has no
+// request (nil), and the error names it and wraps [ErrInvalid].
+func (d *Dependents) Check(ctx context.Context, owner client.Object, objects ...client.Object) ([]*Request, error) {
+	return d.requests(ctx, checking, owner, objects)
 }
 
 // ApplyChecked works as [Dependents.ApplyObject] for a request of
@@ -201,7 +197,7 @@ func (d *Dependents) ApplyChecked(ctx context.Context, checked *Request) (Result
 		return Result{}, err
 	}
 	if (via.target || checked.via.target) && !setup.IsSame(via.client, checked.via.client) { // of a pass with another target
-		if checked, err = d.request(via, checking, checked.Owner, checked.Object); err != nil {
+		if checked, err = d.request(via, checking, checked.by, checked.Object); err != nil {
 			return Result{}, err
 		}
 	}

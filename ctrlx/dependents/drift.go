@@ -147,7 +147,7 @@ func matches(item, field fieldpath.PathElement) bool {
 func (r *Request) withMarks(metadata map[string]any, digest string) map[string]any {
 	metadata = maps.Clone(metadata)
 	for field, mark := range map[string][2]string{
-		"labels": {r.of.keys.owner, r.Owner.mark}, "annotations": {r.of.keys.digest, digest},
+		"labels": {r.of.keys.owner, r.by.mark}, "annotations": {r.of.keys.digest, digest},
 	} {
 		texts, _ := metadata[field].(map[string]any)
 		marked := map[string]any{mark[0]: mark[1]}

@@ -21,7 +21,7 @@ func (r *Request) manifestDigest() string {
 	case ReconcileOnce:
 		return once
 	case ReconcileOnObjectOrComponentChange:
-		return r.contents + "@" + r.Owner.digest
+		return r.contents + "@" + r.by.digest
 	}
 	return r.contents
 }

@@ -23,15 +23,13 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
-// Owner is the object that needs dependents.
-type Owner struct {
-	Ref checks.Ref
-	UID types.UID
-	// Policies are those of the options, for objects without annotations. No field
-	// but StatusHint is empty.
-	Policies Policies
+// owner is the object that needs dependents.
+type owner struct {
+	ref      checks.Ref
+	uid      types.UID
+	policies Policies // of objects without annotations
 
-	// id identifies the owner in the marks of its dependents: the text of Ref, after
+	// id identifies the owner in the marks of its dependents: the text of ref, after
 	// the cluster of [WithCluster]. An owner that is created again under its name has
 	// the same id.
 	id     string
@@ -54,24 +52,29 @@ func keysOf(name string) keys {
 	return keys{prefix, prefix + markOwner, prefix + markDigest, prefix + markApplied, prefix + annotationHint, prefix + annotationIgnored}
 }
 
-// OwnerOf returns the owner of dependents, for [Dependents.Check]. It returns
-// the errors of a request about the owner: it is nil or has no name, or its
-// policies are invalid.
-func (d *Dependents) OwnerOf(obj client.Object) (Owner, error) {
+// OwnerPolicies returns the policies of the dependents of an owner that have no
+// annotations. No field but StatusHint is empty. An owner that is nil, that has no
+// name, or whose policies are invalid is an error that wraps [ErrInvalid].
+func (d *Dependents) OwnerPolicies(owner client.Object) (Policies, error) {
+	o, err := d.ownerOf(owner)
+	return o.policies, err
+}
+
+// ownerOf returns the owner of requests.
+func (d *Dependents) ownerOf(obj client.Object) (owner, error) {
 	if setup.IsNil(obj) || obj.GetName() == "" {
-		return Owner{}, fmt.Errorf("%w: the owner is nil or has no name", ErrInvalid)
+		return owner{}, fmt.Errorf("%w: the owner is nil or has no name", ErrInvalid)
 	}
 	gvk, err := apiutil.GVKForObject(obj, d.client.Scheme())
 	if err != nil {
-		return Owner{}, fmt.Errorf("%w: the owner %s: %w", ErrInvalid, obj.GetName(), err)
+		return owner{}, fmt.Errorf("%w: the owner %s: %w", ErrInvalid, obj.GetName(), err)
 	}
 	ref := checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
-	o := Owner{Ref: ref, UID: obj.GetUID()}
-	o.id, o.digest = d.id(o.Ref), changeOf(obj)
+	o := owner{ref: ref, uid: obj.GetUID(), id: d.id(ref), digest: changeOf(obj)}
 	o.mark = hash(o.id)
 	var problems []string
-	if o.Policies, problems = d.ofOwner(obj).or(d.policies).over(d.name, nil, d.policies.Update); len(problems) > 0 {
-		return Owner{}, fmt.Errorf("%w: the policies of the owner %s: %s", ErrInvalid, ref, strings.Join(problems, "; "))
+	if o.policies, problems = d.ofOwner(obj).or(d.policies).over(d.name, nil, d.policies.Update); len(problems) > 0 {
+		return owner{}, fmt.Errorf("%w: the policies of the owner %s: %s", ErrInvalid, ref, strings.Join(problems, "; "))
 	}
 	return o, nil
 }
@@ -96,8 +99,12 @@ func (d *Dependents) OwnerKey(obj client.Object) (types.NamespacedName, bool) {
 	return types.NamespacedName{Namespace: namespace, Name: name}, true
 }
 
-// OwnerLabel returns the label of all dependents of an owner.
-func (d *Dependents) OwnerLabel(o Owner) (key, value string) { return d.keys.owner, o.mark }
+// OwnerLabel returns the label of all dependents of an owner. Its errors are those
+// of [Dependents.OwnerPolicies].
+func (d *Dependents) OwnerLabel(owner client.Object) (key, value string, err error) {
+	o, err := d.ownerOf(owner)
+	return d.keys.owner, o.mark, err
+}
 
 // id returns the ID of the owner of a ref: the text of Ref.String, without its
 // limit, so that two owners never have the same ID.
@@ -165,7 +172,7 @@ func (r *Request) ownership() ownership {
 func (r *Request) findOwnership() ownership {
 	labels, annotations := r.Live.GetLabels(), r.Live.GetAnnotations()
 	own := r.of.keys.owner
-	ours := labels[own] == r.Owner.mark
+	ours := labels[own] == r.by.mark
 	keys, c := r.foreign(ours)
 	if len(keys) > 0 {
 		key := keys[0]
@@ -193,14 +200,14 @@ func (r *Request) foreign(ours bool) (keys []string, controller *metav1.OwnerRef
 	own := r.of.keys.owner
 	for key, value := range r.Live.GetLabels() {
 		switch {
-		case value == "", key == own && value == r.Owner.mark, key != own && !strings.HasSuffix(key, "/"+markOwner):
+		case value == "", key == own && value == r.by.mark, key != own && !strings.HasSuffix(key, "/"+markOwner):
 		case ours && key != own && (r.Object.GetLabels()[key] != "" || r.wroteField("labels", key)):
 		default:
 			keys = append(keys, key)
 		}
 	}
 	slices.Sort(keys)
-	if c := metav1.GetControllerOfNoCopy(r.Live); c != nil && (c.UID != r.Owner.UID || r.Owner.UID == "") {
+	if c := metav1.GetControllerOfNoCopy(r.Live); c != nil && (c.UID != r.by.uid || r.by.uid == "") {
 		same := func(o metav1.OwnerReference) bool { return o.UID == c.UID }
 		wanted := ours && (r.isOwner(c) || slices.ContainsFunc(r.Object.GetOwnerReferences(), same) ||
 			r.wroteField("ownerReferences", fieldpath.KeyByFields("uid", string(c.UID))))
@@ -214,7 +221,7 @@ func (r *Request) foreign(ours bool) (keys []string, controller *metav1.OwnerRef
 // isOwner reports whether a reference of the live object names the owner, even
 // with the UID of an earlier owner of its name.
 func (r *Request) isOwner(o *metav1.OwnerReference) bool {
-	ref := r.Owner.Ref
+	ref := r.Owner
 	return groupOf(o) == ref.Group && o.Kind == ref.Kind && o.Name == ref.Name &&
 		(ref.Namespace == "" || ref.Namespace == r.Live.GetNamespace())
 }
@@ -267,8 +274,8 @@ func (r *Request) marked() (*unstructured.Unstructured, error) {
 		annotations = map[string]string{}
 	}
 	key := r.of.name + "/"
-	labels[key+markOwner] = r.Owner.mark
-	annotations[key+markOwner] = r.Owner.id
+	labels[key+markOwner] = r.by.mark
+	annotations[key+markOwner] = r.by.id
 	annotations[key+markDigest] = ""
 	if r.verdict != nil {
 		annotations[key+markDigest] = r.verdict.digest
@@ -321,7 +328,7 @@ func adopt(clock clock.PassiveClock) middleware {
 				return next(ctx, r)
 			case r.Policies.Adoption == AdoptionAlways && o.owner != "":
 				now := clock.Now()
-				key := taking{r.Owner.mark, r.ref}
+				key := taking{r.by.mark, r.ref}
 				if wait := taken.get(key).Add(r.Policies.ReapplyInterval).Sub(now); wait > 0 {
 					res := r.result(Waiting, fmt.Sprintf("%s has taken it; this owner takes it back in %s: "+
 						"remove it from one of the two owners", o.owner, wait.Round(time.Second)))

@@ -98,7 +98,7 @@ func readLive(next Handler) Handler {
 			return r.otherScope(ctx)
 		}
 		if r.kind == nil { // a kind without namespaces ignores it
-			r.ref.Namespace = cmp.Or(r.ref.Namespace, r.Owner.Ref.Namespace)
+			r.ref.Namespace = cmp.Or(r.ref.Namespace, r.Owner.Namespace)
 		}
 		err := r.getMetadata(ctx)
 		if definition.Unserved(err) {

@@ -37,8 +37,8 @@ import (
 // Request is the request to apply or to delete one object. A link may copy it
 // and call next with the copy.
 type Request struct {
-	// Owner is the object that needs the dependent.
-	Owner Owner
+	// Owner names the object that needs the dependent.
+	Owner checks.Ref
 	// Object is the manifest as the caller gave it, but without null labels and
 	// annotations. Links do not change it.
 	Object client.Object
@@ -54,6 +54,7 @@ type Request struct {
 	Live client.Object
 
 	of       *Dependents
+	by       *owner
 	via      access
 	verdict  *verdict   // nil: not decided, so Read reads the object
 	looked   bool       // the verdict may be stale: ReadOnly read the object from the cache
@@ -111,7 +112,7 @@ var ErrInvalid = errors.New("invalid dependent")
 func (d *Dependents) requests(
 	ctx context.Context, a action, owner client.Object, objects []client.Object,
 ) ([]*Request, error) {
-	o, err := d.OwnerOf(owner)
+	o, err := d.ownerOf(owner)
 	if err != nil {
 		return nil, err
 	}
@@ -119,38 +120,34 @@ func (d *Dependents) requests(
 	if err != nil {
 		return nil, err
 	}
-	requests := make([]*Request, 0, len(objects))
-	var errs []error
+	requests, errs := make([]*Request, len(objects)), make([]error, len(objects))
 	first := make(map[checks.Ref]int, len(objects))
 	for i, obj := range objects {
-		r, err := d.request(via, a, o, obj)
-		if err == nil {
-			if n, twice := first[r.Ref()]; twice {
-				err = fmt.Errorf("%w: %s: it is given twice, as number %d and number %d", ErrInvalid, r.Ref(), n, i+1)
-			}
-		}
-		if err != nil {
-			errs = append(errs, err)
+		if setup.IsNil(obj) {
+			errs[i] = fmt.Errorf("%w: object %d is nil: leave it out", ErrInvalid, i+1)
 			continue
 		}
-		first[r.Ref()] = i + 1
-		requests = append(requests, r)
+		if requests[i], errs[i] = d.request(via, a, &o, obj); errs[i] != nil || a == checking {
+			continue
+		}
+		ref := requests[i].Ref()
+		if n, twice := first[ref]; twice {
+			errs[i] = fmt.Errorf("%w: %s: it is given twice, as number %d and number %d", ErrInvalid, ref, n, i+1)
+		}
+		first[ref] = i + 1
 	}
 	return requests, errors.Join(errs...)
 }
 
 // request checks an object and returns its request.
-func (d *Dependents) request(via access, a action, owner Owner, obj client.Object) (*Request, error) {
-	if setup.IsNil(obj) {
-		return nil, fmt.Errorf("%w: an object is nil: leave it out", ErrInvalid)
-	}
+func (d *Dependents) request(via access, a action, by *owner, obj client.Object) (*Request, error) {
 	gvk, err := d.kindOf(obj)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %T %s: %w", ErrInvalid, obj, obj.GetName(), err)
 	}
 	obj = withoutNulls(obj)
 	r := &Request{
-		Owner: owner, Object: obj, OwnerDeleted: a == deleting, of: d, via: via, gvk: gvk,
+		Owner: by.ref, by: by, Object: obj, OwnerDeleted: a == deleting, of: d, via: via, gvk: gvk,
 		ref: checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()},
 	}
 	if a > applying {
@@ -168,11 +165,11 @@ func (d *Dependents) request(via access, a action, owner Owner, obj client.Objec
 	if problem != "" {
 		problems = append(problems, problem)
 	}
-	r.Policies = owner.Policies
+	r.Policies = by.policies
 	for key := range obj.GetAnnotations() {
 		if strings.HasPrefix(key, d.keys.prefix) {
 			var invalid []string
-			r.Policies, invalid = owner.Policies.over(d.name, obj.GetAnnotations(), d.policies.Update)
+			r.Policies, invalid = by.policies.over(d.name, obj.GetAnnotations(), d.policies.Update)
 			problems = append(append(problems, invalid...), d.misspelt(obj.GetAnnotations())...)
 			if r.ignored, err = pathsOf(obj.GetAnnotations()[d.keys.ignored]); err != nil {
 				problems = append(problems, fmt.Sprintf("%s: %v", d.keys.ignored, err))
@@ -294,7 +291,7 @@ func (r *Request) place(a action) (problem string, err error) {
 		}
 		return problem, nil
 	}
-	if r.ref.Namespace = cmp.Or(given, r.Owner.Ref.Namespace); r.ref.Namespace == "" {
+	if r.ref.Namespace = cmp.Or(given, r.Owner.Namespace); r.ref.Namespace == "" {
 		if r.absent = a > applying; !r.absent {
 			problem = "metadata.namespace is empty, and the owner has no namespace"
 		}

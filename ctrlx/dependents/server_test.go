@@ -14,11 +14,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/windlass-go/windlass/ctrlx/dependents"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
@@ -83,40 +81,22 @@ func newWorld(t *testing.T, opts ...dependents.Option) *world {
 // restart begins with a process that remembers nothing.
 func (w *world) restart(opts ...dependents.Option) {
 	counted := func(prefix string) client.WithWatch {
-		do := func(verb string, obj client.Object, call func() error) error {
-			gvk, _ := api.GroupVersionKindFor(obj)
-			text := fmt.Sprintf("%s %s %s", prefix+verb, gvk.Kind, obj.GetName())
+		return apiserver.Around(api, func(c apiserver.Call, run func() error) error {
+			if c.Verb == "list" { // of definitions
+				return run()
+			}
+			gvk, _ := api.GroupVersionKindFor(c.Object)
+			text := prefix + c.Verb + " " + gvk.Kind
+			if o, ok := c.Object.(client.Object); ok {
+				text += " " + o.GetName()
+			}
 			w.calls = append(w.calls, text)
-			for _, f := range []func() error{func() error { return hook(w.before, text) }, call, func() error { return hook(w.after, text) }} {
+			for _, f := range []func() error{func() error { return hook(w.before, text) }, run, func() error { return hook(w.after, text) }} {
 				if err := f(); err != nil {
 					return err
 				}
 			}
 			return nil
-		}
-		return interceptor.NewClient(api, interceptor.Funcs{
-			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-				named := &unstructured.Unstructured{}
-				gvk, _ := api.GroupVersionKindFor(obj)
-				named.SetGroupVersionKind(gvk)
-				named.SetName(key.Name)
-				return do("get", named, func() error { return c.Get(ctx, key, obj, opts...) })
-			},
-			Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
-				return do("write", obj, func() error { return c.Create(ctx, obj, opts...) })
-			},
-			Update: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.UpdateOption) error {
-				return do("write", obj, func() error { return c.Update(ctx, obj, opts...) })
-			},
-			Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
-				return do("delete", obj, func() error { return c.Delete(ctx, obj, opts...) })
-			},
-			Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-				return do("patch", obj, func() error { return c.Patch(ctx, obj, patch, opts...) })
-			},
-			Apply: func(ctx context.Context, c client.WithWatch, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-				return do("write", obj.(client.Object), func() error { return c.Apply(ctx, obj, opts...) })
-			},
 		})
 	}
 	all := append(append([]dependents.Option{dependents.WithClock(w.clock)}, w.opts...), opts...)

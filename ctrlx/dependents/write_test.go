@@ -234,8 +234,8 @@ func TestInvalid(t *testing.T) {
 		object client.Object
 		want   string
 	}{
-		"Nil":           {"no object", nil, "an object is nil: leave it out"},
-		"NilPointer":    {"a nil pointer", (*corev1.ConfigMap)(nil), "an object is nil: leave it out"},
+		"Nil":           {"no object", nil, "object 2 is nil: leave it out"},
+		"NilPointer":    {"a nil pointer", (*corev1.ConfigMap)(nil), "object 2 is nil: leave it out"},
 		"NoName":        {"no name", &corev1.ConfigMap{}, "ConfigMap: metadata.name is empty"},
 		"GenerateName":  {"each pass would create another object", named("ConfigMap", map[string]any{"generateName": "x-"}), "ConfigMap: metadata.name is empty; metadata.generateName is set: give a name, because each pass must find the same object"},
 		"UnknownKind":   {"the kind is not installed", named("Frobnicator", map[string]any{"name": "x"}), "Frobnicator x: the API server does not serve the kind Frobnicator in the version v1: install its definition"},
@@ -308,10 +308,9 @@ func TestNullMetadata(t *testing.T) {
 		if null || live.Labels["app"] != "web" || live.Annotations["image"] != "two" {
 			t.Errorf("%s: got %v, %v", policy, live.Labels, live.Annotations)
 		}
-		owner, err := w.OwnerOf(w.owner)
+		all, err := w.Check(t.Context(), w.owner, given)
 		must(t, err)
-		r, err := w.Check(t.Context(), owner, given)
-		if must(t, err); string(r.Policies.Update) != policy || r.Policies.Delete != dependents.DeleteOrphan {
+		if r := all[0]; string(r.Policies.Update) != policy || r.Policies.Delete != dependents.DeleteOrphan {
 			t.Errorf("%s: a null hides the policies: %+v", policy, r.Policies)
 		}
 	}
@@ -333,29 +332,30 @@ func TestCheck(t *testing.T) {
 		"Unserved": {"the kind may be installed later", object("gone.example.com/v1", "Gone", "a", nil), "Gone.gone.example.com a Delete served false"},
 		"Version":  {"another version is served", object("apps/v9", "Deployment", "a", nil), "Deployment.apps a Delete served false"},
 	}
-	owner, err := w.OwnerOf(w.owner)
-	must(t, err)
 	for name, tc := range cases {
-		r, err := w.Check(t.Context(), owner, tc.object)
+		all, err := w.Check(t.Context(), w.owner, tc.object)
 		must(t, err)
+		r := all[0]
 		got := fmt.Sprintf("%s %s served %t", r.Ref(), r.Policies.Delete, r.IsServed())
 		if want := strings.ReplaceAll(tc.want, "NS", w.ns); got != want {
 			t.Errorf("%s: %s: got %s, want %s", name, tc.reason, got, want)
 		}
 	}
-	if _, err := w.Check(t.Context(), owner, &corev1.ConfigMap{}); !errors.Is(err, dependents.ErrInvalid) || len(w.calls) > 0 {
-		t.Errorf("an object without a name: got %v after %q", err, w.calls)
+	all, err := w.Check(t.Context(), w.owner, &corev1.ConfigMap{}, configMap(nil, nil))
+	if !errors.Is(err, dependents.ErrInvalid) || len(w.calls) > 0 || all[0] != nil || all[1] == nil {
+		t.Errorf("an object without a name: got %v, %v after %q", all, err, w.calls)
 	}
 	secret := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret",
 		"metadata": map[string]any{"name": "s"}, "stringData": map[string]any{"pin": int64(847261)}}}
 	want := "Secret " + w.ns + `/s: stringData["pin"] is no text`
-	if _, err := w.Check(t.Context(), owner, secret); !errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "847261") {
+	if _, err := w.Check(t.Context(), w.owner, secret); !errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "847261") {
 		t.Errorf("the content of a Secret is checked before the first write: got %v", err)
 	}
 	if _, err := w.ApplyChecked(t.Context(), nil); !errors.Is(err, dependents.ErrInvalid) {
 		t.Errorf("without a request: got %v", err)
 	}
-	key, value := w.OwnerLabel(owner)
+	key, value, err := w.OwnerLabel(w.owner)
+	must(t, err)
 	list := &corev1.ConfigMapList{}
 	must(t, api.List(t.Context(), list, client.InNamespace(w.ns), client.MatchingLabels{key: value}))
 	if len(list.Items) != 1 {
@@ -371,7 +371,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("without the marks of an owner: got the key %v", found)
 		}
 	}
-	if _, err := w.OwnerOf(nil); !errors.Is(err, dependents.ErrInvalid) {
+	if _, err := w.OwnerPolicies(nil); !errors.Is(err, dependents.ErrInvalid) {
 		t.Errorf("without an owner: got %v", err)
 	}
 }
