@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -62,7 +63,7 @@ type verdict struct {
 // digest is not overwritten under Once. Under Recreate it is not deleted, unless
 // the process knows that the manifest is new.
 func inSync(clock clock.PassiveClock) middleware {
-	m := newMemory()
+	m := &memory{}
 	return func(next Handler) Handler {
 		return func(ctx context.Context, r *Request) (Result, error) {
 			inner := *r
@@ -84,7 +85,7 @@ func inSync(clock clock.PassiveClock) middleware {
 			if res.Pending != nil {
 				return res, nil
 			}
-			m.wrote(res.Object.GetUID(), res.Object.GetResourceVersion(), v.replaced, v.digest, v.corrected, v.at)
+			m.wrote(res.Object.GetUID(), res.Object.GetResourceVersion(), v)
 			if res.Outcome == Created {
 				r.created(v.digest, v.at)
 			}
@@ -106,7 +107,7 @@ func (m *memory) decide(r *Request, now time.Time) (*verdict, Result, error) {
 	}
 	uid, version := r.Live.GetUID(), r.Live.GetResourceVersion()
 	o, mark := r.ownership(), r.Live.GetAnnotations()[r.of.keys.digest]
-	recreates, seen := r.Policies.Update == UpdateRecreate, m.seen(uid)
+	recreates, seen := r.Policies.Update == UpdateRecreate, m.get(uid)
 	known := seen.digest == v.digest
 	if !known {
 		seen.written = time.Time{}
@@ -132,7 +133,7 @@ func (m *memory) decide(r *Request, now time.Time) (*verdict, Result, error) {
 		res.Fields = v.fields
 		return nil, res, nil
 	}
-	if wait := m.contested(uid, version, v.fields, now, r.Policies.ReapplyInterval); quiet && wait > 0 {
+	if wait := seen.contested(version, v.fields, now, r.Policies.ReapplyInterval); quiet && wait > 0 {
 		res := r.result(Waiting, fmt.Sprintf("%s; the next correction is in %s: remove the field from the "+
 			"manifest, or keep the manager from changing it", listed(v.fields), wait.Round(time.Second)))
 		res.Fields, res.Contested, res.After = v.fields, true, wait
@@ -147,64 +148,29 @@ func (m *memory) decide(r *Request, now time.Time) (*verdict, Result, error) {
 
 // memory holds what the process has seen of objects. After a restart it is
 // empty, and a contested field is corrected once more.
-type memory struct {
-	mu sync.Mutex
-	of map[types.UID]*remembered
-}
+type memory struct{ limited[types.UID, remembered] }
 
-// remembered holds what the process has seen of one object.
+// remembered holds what the process has seen of one object; zero: nothing.
 type remembered struct {
 	version, digest string               // the object was in sync in this version, with the manifest of this digest
-	corrected       map[string]time.Time // when the process corrected a field, by path
+	corrected       map[string]time.Time // when the process corrected a field, by path; it never changes
 	replaced        string               // the version before the last write, which a cache may still have
 	written         time.Time            // when the process wrote the object; zero: it did not
 }
 
-// mostRemembered is the number of entries of a memory. For a further one, any
-// other entry is dropped.
-const mostRemembered = 16384
-
-func newMemory() *memory { return &memory{of: map[types.UID]*remembered{}} }
-
-// get returns the entry of an object. The caller holds the lock.
-func (m *memory) get(uid types.UID) *remembered {
-	r := m.of[uid]
-	if r == nil {
-		makeRoom(m.of)
-		r = &remembered{corrected: map[string]time.Time{}}
-		m.of[uid] = r
-	}
-	return r
-}
-
 // verify records that a version of an object is in sync with a manifest.
 func (m *memory) verify(uid types.UID, version, digest string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r := m.get(uid)
-	r.version, r.digest = version, digest
-}
-
-// seen returns what the process has seen of an object; zero: nothing.
-func (m *memory) seen(uid types.UID) remembered {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if r := m.of[uid]; r != nil {
-		return *r // the map corrected is not read
-	}
-	return remembered{}
+	m.change(uid, func(r remembered) remembered {
+		r.version, r.digest = version, digest
+		return r
+	})
 }
 
 // contested returns the time until the next correction, if each of the fields
 // was corrected within the interval; otherwise zero. In the version that the
 // last write replaced, no field is contested: the write will be a conflict.
-func (m *memory) contested(
-	uid types.UID, version string, fields []string, now time.Time, interval time.Duration,
-) (wait time.Duration) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r := m.of[uid]
-	if r == nil || r.replaced == version {
+func (r remembered) contested(version string, fields []string, now time.Time, interval time.Duration) (wait time.Duration) {
+	if r.replaced == version {
 		return 0
 	}
 	for _, d := range fields {
@@ -221,14 +187,21 @@ func (m *memory) contested(
 
 // wrote records a write of a manifest: the version that it made, the one that it
 // replaced, and the fields that it corrected.
-func (m *memory) wrote(uid types.UID, version, replaced, digest string, corrected []string, now time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r := m.get(uid)
-	r.version, r.replaced, r.digest, r.written = version, replaced, digest, now
-	for _, f := range corrected {
-		r.corrected[pathOf(f)] = now
-	}
+func (m *memory) wrote(uid types.UID, version string, v *verdict) {
+	m.change(uid, func(r remembered) remembered {
+		r.version, r.replaced, r.digest, r.written = version, v.replaced, v.digest, v.at
+		if len(v.corrected) > 0 {
+			corrected := maps.Clone(r.corrected)
+			if corrected == nil {
+				corrected = map[string]time.Time{}
+			}
+			for _, f := range v.corrected {
+				corrected[pathOf(f)] = v.at
+			}
+			r.corrected = corrected
+		}
+		return r
+	})
 }
 
 // pathOf returns the path of a field of [Result.Fields].
@@ -243,6 +216,10 @@ type fingerprint struct {
 	kind      *kind             // the JSON of a typed object lacks it
 	namespace string            // that of the owner, if the JSON lacks it
 }
+
+// mostRemembered is the number of entries of a memory. For a further one, any
+// other entry is dropped.
+const mostRemembered = 16384
 
 // limited is a memory of at most [mostRemembered] entries. It is safe for
 // concurrent use.
@@ -263,12 +240,17 @@ func (l *limited[K, V]) get(key K) V {
 func (l *limited[K, V]) change(key K, to func(V) V) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	v := to(l.of[key])
 	if l.of == nil {
 		l.of = map[K]V{}
 	}
-	makeRoom(l.of)
-	l.of[key] = v
+	v, found := l.of[key]
+	for other := range l.of {
+		if found || len(l.of) < mostRemembered {
+			break
+		}
+		delete(l.of, other)
+	}
+	l.of[key] = to(v)
 }
 
 // forget drops an entry.
@@ -276,14 +258,4 @@ func (l *limited[K, V]) forget(key K) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.of, key)
-}
-
-// makeRoom drops any entries of a memory that is full.
-func makeRoom[K comparable, V any](of map[K]V) {
-	for key := range of {
-		if len(of) < mostRemembered {
-			return
-		}
-		delete(of, key)
-	}
 }

@@ -2,14 +2,18 @@ package dependents
 
 import "testing"
 
-// A memory that is full drops entries for new ones.
+// A memory that is full drops an entry for a new one, and none for a known one.
 func TestMakeRoom(t *testing.T) {
-	of := map[int]bool{}
+	var l limited[int, bool]
+	set := func(bool) bool { return true }
 	for i := range mostRemembered + 100 {
-		makeRoom(of)
-		of[i] = true
+		l.change(i, set)
 	}
-	if len(of) != mostRemembered {
-		t.Errorf("%d entries are remembered, want %d", len(of), mostRemembered)
+	last := mostRemembered + 99
+	for range 100 {
+		l.change(last, set)
+	}
+	if len(l.of) != mostRemembered || !l.get(last) {
+		t.Errorf("%d entries are remembered, want %d with the last one", len(l.of), mostRemembered)
 	}
 }
