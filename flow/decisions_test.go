@@ -25,12 +25,13 @@ type verdicts struct {
 	Final        bool
 	WaitsForSelf bool
 	WaitingFor   []checks.Ref
+	Generation   int64
 }
 
 func verdictsOf(out flow.Outcome) verdicts {
 	v := verdicts{
 		State: out.State(), Point: out.Point(), Link: out.Link(), Reason: out.Reason(), Message: out.Message(),
-		KeepsStatus: out.KeepsStatus(), Final: out.Final(), WaitsForSelf: out.WaitsForSelf(), WaitingFor: out.WaitingFor(),
+		KeepsStatus: out.KeepsStatus(), Final: out.Final(), WaitsForSelf: out.WaitsForSelf(), WaitingFor: out.WaitingFor(), Generation: out.Generation(),
 	}
 	for _, c := range out.Conditions() {
 		v.Conditions += fmt.Sprintf("%s=%s ", c.Type, c.Status)
@@ -127,7 +128,7 @@ func TestDecisions(t *testing.T) {
 			c := &cloud{}
 			out := flow.New("Pool", c.operations(), on(tc.point, tc.res), flow.WithBackoff(plain())).
 				Reconcile(t.Context(), &pool{generation: 7, deleting: tc.deleting})
-			tc.want.Point, tc.want.Link = tc.point, "decides"
+			tc.want.Point, tc.want.Link, tc.want.Generation = tc.point, "decides", 7
 			mustEqual(t, tc.reason, tc.want, verdictsOf(out))
 			mustEqual(t, tc.reason, tc.calls, c.take())
 			mustEqual(t, "no decision is an error", nil, out.Err())
@@ -180,7 +181,8 @@ func TestFinishedOperation(t *testing.T) {
 	wait = false
 	mustEqual(t, "then it is finished", verdicts{
 		State: flow.StateFinished, Point: flow.PointApply, Reason: "Complete", Message: "42 objects", Conditions: "Ready=True Finished=True ", Final: true,
-	}, verdictsOf(r.Reconcile(t.Context(), &pool{})))
+		Generation: 7,
+	}, verdictsOf(r.Reconcile(t.Context(), &pool{generation: 7})))
 
 	c = &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.Finished("Complete", "old")}}}
 	r = flow.New("Pool", c.operations(), ext{})
@@ -282,17 +284,4 @@ func TestReleaseRemovesTheToken(t *testing.T) {
 	out := flow.New("Pool", o, ext{DeleteCheck: chain.New(returns[*checks.Request[*pool]]("gone", checks.Release("the fleet is gone"), nil))}).Reconcile(t.Context(), &pool{token: "a", deleting: true})
 	mustEqual(t, "the pass fails if the token cannot be removed", place{flow.StateFailed, flow.PointDelete, ""}, placeOf(out))
 	mustBe(t, "the pass fails if the token cannot be removed", errBoom, out.Err())
-}
-
-// A block or a decision at EntryCheck spares the read of the owner.
-func TestEntryCheckBeforeOwner(t *testing.T) {
-	c := &cloud{ownerErr: errBoom}
-	r := flow.New("Pool", c.operations(), ext{EntryCheck: chain.New(returns[*checks.Request[*pool]]("denied", checks.Finished("Denied", ""), nil))})
-	mustEqual(t, "an unreadable owner does not hide the decision", flow.StateFinished, r.Reconcile(t.Context(), &pool{}).State())
-
-	defer func() {
-		mustEqual(t, "a check of the owner cannot run before the owner is read",
-			any("flow: New: Pool: OnOwner(OwnerReady) at EntryCheck is about the owner, which is read after EntryCheck: move it to OwnerCheck or PreCheck"), recover())
-	}()
-	flow.New("Pool", c.operations(), ext{EntryCheck: chain.New(checks.OnOwner[*pool](checks.OwnerReady()))})
 }

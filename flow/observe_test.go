@@ -122,24 +122,25 @@ func TestStarter(t *testing.T) {
 	}
 }
 
-// If no observer asks for more than the whole pass, its points and links run without
-// observers.
+// If no observer asks for more than the whole pass, its points and links run
+// without observers, in the context of Start.
 func TestStarterOfWholePass(t *testing.T) {
-	c := &cloud{}
+	c, value := &cloud{}, any(nil)
 	s := &starter{start: func(ctx context.Context) (context.Context, engine.Extent) {
 		return context.WithValue(ctx, spanKey{}, "span"), engine.WholeOnly
 	}}
-	var value any
-	r := flow.New("Pool", c.operations(), ext{Get: chain.New(noting[*request, flow.Observation](c, "Get"), link("look", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
+	o := c.operations()
+	o.Apply = func(ctx context.Context, _ *request) (flow.Progress, error) {
 		value = ctx.Value(spanKey{})
-		return next(ctx, req)
-	}))}, flow.WithObserver(s))
-	mustEqual(t, "the pass is not changed", ready, fieldsOf(r.Reconcile(t.Context(), &pool{name: "p"})))
-	mustEqual(t, "the observer sees the end of the pass only", []string{"< pass Pool: ready Succeeded"}, s.take())
-	mustEqual(t, "the links have the context of Start", any("span"), value)
-	c.getErr = errBoom
-	mustEqual(t, "also of a pass that fails", flow.StateFailed, r.Reconcile(t.Context(), &pool{name: "p"}).State())
-	mustEqual(t, "the observer sees the failure", 1, len(s.take()))
+		return flow.Done(), c.getErr
+	}
+	r := flow.New("Pool", o, c.extensions(), flow.WithObserver(s))
+	for _, want := range []string{"< pass Pool: ready Succeeded", "< pass Pool: error Unknown"} {
+		r.Reconcile(t.Context(), &pool{name: "p"})
+		mustEqual(t, "the observer sees the end of the pass only", []string{want}, s.take())
+		mustEqual(t, "the context of Apply", any("span"), value)
+		c.getErr = errBoom
+	}
 }
 
 // bare is a starter of a type without equality.
@@ -150,26 +151,6 @@ func (b bare) Enter(ctx context.Context, _ *chain.Link) context.Context { return
 func (b bare) Exit(context.Context, *chain.Link, chain.Exit)            {}
 func (b bare) Start(ctx context.Context, _ engine.Start) (context.Context, engine.Extent) {
 	return ctx, engine.Everything
-}
-
-// A starter that is given twice would start each pass twice, so New panics.
-func TestStarterTwice(t *testing.T) {
-	c := &cloud{}
-	s, l := &starter{}, &recorder{}
-	with := func(all ...chain.Observer) func() {
-		var opts []flow.Option
-		for _, o := range all {
-			opts = append(opts, flow.WithObserver(o))
-		}
-		return func() { flow.New("Pool", c.operations(), ext{}, opts...) }
-	}
-	mustPanic(t, map[string]panicCase{
-		"First": {"the first two observers are the same", with(s, s), "flow: New: Pool: observers 1 and 2 are the same *flow_test.starter: give it once"},
-		"Later": {"later observers are the same, with others between", with(l, s, l, s), "flow: New: Pool: observers 2 and 4 are the same *flow_test.starter: give it once"},
-	})
-	with(l, l)()              // no starter, so it only sees each call twice
-	with(s, &starter{})()     // two values
-	with(bare{}, l, bare{})() // values without equality, so New accepts both
 }
 
 // Each observer gets the context that it returned, for every number of
@@ -331,8 +312,10 @@ type logging struct{ starter }
 
 func (*logging) Doubles(other chain.Observer) bool { _, ok := other.(*logging); return ok }
 
-// Two observers that write log lines would write each line twice.
-func TestDoublers(t *testing.T) {
+// A starter that is given twice would start each pass twice, and two observers
+// that write log lines would write each line twice, so New panics.
+func TestObserversGivenTwice(t *testing.T) {
+	s, l := &starter{}, &recorder{}
 	with := func(all ...chain.Observer) func() {
 		var opts []flow.Option
 		for _, o := range all {
@@ -340,19 +323,24 @@ func TestDoublers(t *testing.T) {
 		}
 		return func() { flow.New("Pool", (&cloud{}).operations(), ext{}, opts...) }
 	}
-	text := func(numbers string) string {
+	same := func(numbers string) string {
+		return "flow: New: Pool: observers " + numbers + " are the same *flow_test.starter: give it once"
+	}
+	lines := func(numbers string) string {
 		return "flow: New: Pool: observers " + numbers + " both write the log lines of each pass: leave one of them out, or give it otelx.WithoutLogs; " +
 			"ctrlx adds an observer, whose options ctrlx.WithTelemetry sets"
 	}
 	mustPanic(t, map[string]panicCase{
-		"First": {"the first observer counts", with(&logging{}, &logging{}), text("1 and 2")},
-		"Later": {"so do later ones", with(&recorder{}, &logging{}, &starter{}, &logging{}), text("2 and 4")},
+		"First":      {"the first two observers are the same", with(s, s), same("1 and 2")},
+		"Later":      {"later observers are the same, with others between", with(l, s, l, s), same("2 and 4")},
+		"Nil":        {"nil is no observer and has no number", with(nil, s, s), same("1 and 2")},
+		"FirstLines": {"the first observer writes lines, too", with(&logging{}, &logging{}), lines("1 and 2")},
+		"LaterLines": {"so do later ones", with(l, &logging{}, s, &logging{}), lines("2 and 4")},
 	})
-	with(&starter{}, &logging{}, &starter{})() // does not panic: one observer writes log lines
-	s := &starter{}
-	mustPanic(t, map[string]panicCase{
-		"Nil": {"nil is no observer and has no number", with(nil, s, s), "flow: New: Pool: observers 1 and 2 are the same *flow_test.starter: give it once"},
-	})
+	with(l, l)()                      // no starter, so it only sees each call twice
+	with(s, &starter{})()             // two values
+	with(bare{}, l, bare{})()         // values without equality, so New accepts both
+	with(s, &logging{}, &starter{})() // one observer writes log lines
 }
 
 // Without another observer around the contexts, too, a link that returns the

@@ -45,6 +45,9 @@ func TestSetUp(t *testing.T) {
 		"OwnerConverted": ownerless("a converted chain needs the owner", "OnOwner(OwnerReady) at PreCheck", ext{
 			PreCheck: checks.Convert(chain.New(checks.OnOwner[*int](checks.OwnerReady())), func(*pool) (*int, error) { return new(int), nil }),
 		}),
+		"EntryCheck": {"the owner is read after EntryCheck", func() {
+			flow.New("Pool", (&cloud{}).operations(), ext{EntryCheck: chain.New(checks.OnOwner[*pool](checks.OwnerReady()))})
+		}, "flow: New: Pool: OnOwner(OwnerReady) at EntryCheck is about the owner, which is read after EntryCheck: move it to OwnerCheck or PreCheck"},
 		"Option": {"a nil option is a mistake", func() { flow.New("Pool", (&cloud{}).operations(), ext{}, flow.WithExplanations(1), nil) }, "flow: New: Pool: option 2 is nil"},
 	})
 }

@@ -27,17 +27,9 @@ var outcomes = map[string]struct {
 		"no work is left until the resync", func(t *testing.T) flow.Outcome { return pass(t, nil) },
 		[]flow.Condition{{Type: "Ready", Status: "True", Reason: "Succeeded"}}, time.Hour, true, "ready",
 	},
-	"BlockedFast": {
-		"a block is retried", blockedFor(checks.WithRetry(classify.Fast)),
-		not("Reconciling", "NotYet", "wait", classify.Warning), time.Second, true, "blocked at PreCheck by gate: NotYet: wait",
-	},
 	"BlockedSlow": {
 		"a block is retried", blockedFor(),
 		not("Reconciling", "NotYet", "wait", classify.Warning), time.Second, true, "blocked at PreCheck by gate: NotYet: wait",
-	},
-	"BlockedVerySlow": {
-		"a block is retried", blockedFor(checks.WithRetry(classify.VerySlow)),
-		not("Reconciling", "NotYet", "wait", classify.Warning), time.Hour, true, "blocked at PreCheck by gate: NotYet: wait",
 	},
 	"BlockedRetryIn": {
 		"the delay of the check is used", blockedFor(checks.WithAfter(20 * time.Minute)),
@@ -47,21 +39,9 @@ var outcomes = map[string]struct {
 		"a terminal failure is retried at the resync", blockedFor(checks.WithRetry(classify.OnChange)),
 		not("Stalled", "NotYet", "wait", classify.Error), time.Hour, true, "blocked at PreCheck by gate: NotYet: wait",
 	},
-	"BlockedOnChangeRetryIn": {
-		"a terminal block ignores a delay", blockedFor(checks.WithRetry(classify.OnChange), checks.WithAfter(time.Minute)),
-		not("Stalled", "NotYet", "wait", classify.Error), time.Hour, true, "blocked at PreCheck by gate: NotYet: wait",
-	},
-	"FailedFast": {
-		"an error is retried", failedWith(classify.Fast),
-		not("Reconciling", "Odd", "applying failed: the service gave no message (HTTP 409 Conflict)", classify.Warning), time.Second, true, "failed at Apply: Odd: applying failed: the service gave no message (HTTP 409 Conflict)",
-	},
 	"FailedSlow": {
 		"an error is retried", failedWith(classify.Slow),
 		not("Reconciling", "Odd", "applying failed: the service gave no message (HTTP 409 Conflict)", classify.Warning), time.Second, true, "failed at Apply: Odd: applying failed: the service gave no message (HTTP 409 Conflict)",
-	},
-	"FailedVerySlow": {
-		"an error is retried", failedWith(classify.VerySlow),
-		not("Reconciling", "Odd", "applying failed: the service gave no message (HTTP 409 Conflict)", classify.Warning), time.Hour, true, "failed at Apply: Odd: applying failed: the service gave no message (HTTP 409 Conflict)",
 	},
 	"FailedRetryAfter": {
 		"the delay of the server is used", failedWith(classify.VerySlow, "Retry-After", "30"),

@@ -17,40 +17,6 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// No later point runs after a block.
-func TestBlock(t *testing.T) {
-	no := checks.Block("NotYet", "wait for it", checks.WithWaitingFor(fleet), checks.WithAfter(time.Minute), checks.WithRetry(classify.Fast))
-	cases := map[string]struct {
-		reason   string
-		extend   func(*ext)
-		deleting bool
-		want     []string
-		point    string
-	}{
-		"PreCheck": {
-			reason: "a pre check spares the PUT",
-			extend: func(e *ext) { e.PreCheck = chain.New(returns[*checks.Request[*pool]]("no", no, nil)) },
-			want:   []string{"owner", "get"},
-			point:  flow.PointPreCheck,
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			c, e := &cloud{}, ext{}
-			tc.extend(&e)
-			out := flow.New("Pool", c.operations(), e).Reconcile(t.Context(), &pool{generation: 7, deleting: tc.deleting})
-			mustEqual(t, tc.reason, tc.want, c.take())
-			mustEqual(t, "the outcome has every field of the block", fields{
-				State: flow.StateBlocked, Point: tc.point, Link: "no", Reason: "NotYet", Message: "wait for it", Severity: classify.Warning,
-				Retry: classify.Fast, After: time.Minute, WaitingFor: []checks.Ref{fleet}, Generation: 7,
-			}, fieldsOf(out))
-			if out.Err() != nil {
-				t.Errorf("a block has the error %v", out.Err())
-			}
-		})
-	}
-}
-
 // A panic anywhere ends the pass with an error.
 func TestPanics(t *testing.T) {
 	cases := map[string]struct {
@@ -160,34 +126,6 @@ func TestGetAfterApply(t *testing.T) {
 	}
 }
 
-// At PostCheck the checks of states know that Apply has succeeded.
-func TestChecksOfStates(t *testing.T) {
-	words := checks.Vocabulary{Settled: []string{"READY", "BROKEN"}, Succeeded: []string{"READY"}}
-	state := ""
-	check := chain.New(checks.ProvisioningState(func(*pool) *string { return &state }, words))
-	blockedAt := func(point, reason string) string { return "blocked at " + point + ": " + reason }
-	cases := map[string]struct {
-		reason, state string
-		ext           ext
-		deleting      bool
-		want          string
-	}{
-		"NotReady": {"a resource that failed does not become Ready", "BROKEN", ext{PreCheck: check, PostCheck: check}, false, blockedAt("PostCheck", "ResourceState")},
-		"Deleting": {"a busy resource is not deleted", "PATCHING", ext{DeleteCheck: check}, true, blockedAt("DeleteCheck", "ResourceState")},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			state = tc.state
-			out := flow.New("Pool", (&cloud{}).operations(), tc.ext).Reconcile(t.Context(), &pool{deleting: tc.deleting})
-			got := out.State().String()
-			if out.Point() != "" {
-				got += " at " + out.Point() + ": " + out.Reason()
-			}
-			mustEqual(t, tc.reason, tc.want, got)
-		})
-	}
-}
-
 func TestOwner(t *testing.T) {
 	byID := checks.Object{Ref: checks.Ref{ID: "/fleets/north"}}
 	found := checks.Object{Ref: fleet, Value: &struct{}{}, Readiness: checks.Readiness{State: checks.Ready}}
@@ -257,32 +195,16 @@ func TestGetBeforeDeleteCheck(t *testing.T) {
 	}
 }
 
-func TestDelete(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		set    func(*cloud, *ops, *pool)
-		want   []string // calls of each pass, "|" between passes
-		states []flow.State
-	}{
-		"Nil":          {"without Delete there is nothing to remove", func(_ *cloud, o *ops, _ *pool) { o.Delete = nil }, []string{"owner", "get", "DeleteCheck"}, []flow.State{flow.StateGone}},
-		"NilWithToken": {"without Delete, the token of an earlier Delete is dropped", func(_ *cloud, o *ops, p *pool) { o.Delete, p.token = nil, "delete:d1" }, []string{"owner", `store "" for 0`}, []flow.State{flow.StateGone}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			c, p := &cloud{}, &pool{deleting: true}
-			o := c.storing()
-			tc.set(c, &o, p)
-			r := flow.New("Pool", o, ext{DeleteCheck: c.extensions().DeleteCheck})
-			var states []flow.State
-			for i := range tc.states {
-				if i > 0 {
-					c.add("|")
-				}
-				states = append(states, r.Reconcile(t.Context(), p).State())
-			}
-			mustEqual(t, tc.reason, tc.states, states)
-			mustEqual(t, tc.reason, tc.want, c.take())
-		})
+// Without Operations.Delete there is nothing to remove but the token of an
+// earlier Delete.
+func TestWithoutDelete(t *testing.T) {
+	for token, want := range map[string][]string{"": {"owner", "get", "DeleteCheck"}, "delete:d1": {"owner", `store "" for 0`}} {
+		c := &cloud{}
+		o := c.storing()
+		o.Delete = nil
+		out := flow.New("Pool", o, ext{DeleteCheck: c.extensions().DeleteCheck}).Reconcile(t.Context(), &pool{deleting: true, token: token})
+		mustEqual(t, "the resource is gone", flow.StateGone, out.State())
+		mustEqual(t, "the token is dropped", want, c.take())
 	}
 }
 
@@ -330,8 +252,11 @@ func TestRequestOfChecks(t *testing.T) {
 		req.Resource = &pool{name: "fresh"}
 		return flow.Done(), nil
 	}
-	flow.New("Pool", o, ext{PostCheck: chain.New(checks.ResourceIs("look", func(p *pool) string { got = []any{p.name}; return "" }))}).Reconcile(t.Context(), p)
-	mustEqual(t, "a check after Apply sees the resource that Apply returned", []any{"fresh"}, got)
+	flow.New("Pool", o, ext{PostCheck: chain.New(checks.Check("look", func(_ context.Context, req *checks.Request[*pool]) (checks.Result, error) {
+		got = []any{req.Resource.name, req.Applied}
+		return checks.Proceed(), nil
+	}))}).Reconcile(t.Context(), p)
+	mustEqual(t, "a check after Apply sees the resource that Apply returned, and that Apply has succeeded", []any{"fresh", true}, got)
 }
 
 // A rule sees the link that failed, and a function of Classify the resource.
@@ -437,11 +362,4 @@ func TestKeyIsCalledIfNeeded(t *testing.T) {
 		}
 		mustEqual(t, name+": "+tc.reason, tc.passes, calls)
 	}
-}
-
-// An operation that finished a resource did so for one generation.
-func TestFinishedGeneration(t *testing.T) {
-	c := &cloud{answers: []answer{{progress: flow.Finished("Complete", "")}}}
-	out := flow.New("Pool", c.operations(), ext{}).Reconcile(t.Context(), &pool{generation: 7})
-	mustEqual(t, "the outcome has the generation", []any{flow.StateFinished, int64(7)}, []any{out.State(), out.Generation()})
 }

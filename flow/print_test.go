@@ -11,101 +11,81 @@ import (
 	"github.com/windlass-go/windlass/internal/text"
 )
 
+// All points are listed, with their links in order and the operations at the end.
+// Example has a flow without a deletion.
 func TestString(t *testing.T) {
 	c := &cloud{}
 	full := c.extensions()
 	full.PreCheck = full.PreCheck.Append(returns[*checks.Request[*pool]]("gate", checks.Proceed(), nil))
 	full.Classify = classify.Table{{Code: "X", Retry: classify.Fast}}.Chain()
-	least := c.operations()
-	least.Get, least.Owner, least.Delete = nil, nil, nil
-	cases := map[string]struct {
-		reason string
-		ops    ops
-		ext    ext
-		want   string
-	}{
-		"Full": {"all points, links in order, operations at the end", c.operations(), full, lines(
-			"Pool",
-			"  Pass         notePass",
-			"  EntryCheck   noteEntryCheck",
-			"  Owner        [resolve]",
-			"  OwnerCheck   noteOwnerCheck",
-			"  GetCheck     -",
-			"  Get          noteGet -> [get]",
-			"  PreCheck     notePreCheck -> gate",
-			"  Apply        noteApply -> [apply]",
-			"  PostCheck    notePostCheck",
-			"  Ready",
-			"Pool, being deleted: from Owner on",
-			"  Get          noteGet -> [get]",
-			"  DeleteCheck  noteDeleteCheck",
-			"  Delete       noteDelete -> [delete]",
-			"  Gone",
-			"errors of every point",
-			"  Classify     Table(1 rule) -> [default]")},
-	}
-	for name, tc := range cases {
-		mustEqual(t, name+": "+tc.reason, tc.want, flow.New("Pool", tc.ops, tc.ext).String())
-	}
+	mustEqual(t, "all points", lines(
+		"Pool",
+		"  Pass         notePass",
+		"  EntryCheck   noteEntryCheck",
+		"  Owner        [resolve]",
+		"  OwnerCheck   noteOwnerCheck",
+		"  GetCheck     -",
+		"  Get          noteGet -> [get]",
+		"  PreCheck     notePreCheck -> gate",
+		"  Apply        noteApply -> [apply]",
+		"  PostCheck    notePostCheck",
+		"  Ready",
+		"Pool, being deleted: from Owner on",
+		"  Get          noteGet -> [get]",
+		"  DeleteCheck  noteDeleteCheck",
+		"  Delete       noteDelete -> [delete]",
+		"  Gone",
+		"errors of every point",
+		"  Classify     Table(1 rule) -> [default]"), flow.New("Pool", c.operations(), full).String())
 }
 
+// A drawing has a pass that applies and a pass that deletes.
+// ExampleReconciler_Mermaid has no deletion.
 func TestMermaid(t *testing.T) {
 	c := &cloud{}
 	all := c.extensions()
-	noDelete := c.operations()
-	noDelete.Deleting, noDelete.Delete, noDelete.Get = nil, nil, nil
-	cases := map[string]struct {
-		reason string
-		ops    ops
-		ext    ext
-		want   string
-	}{
-		"Deleting": {"a pass that applies and a pass that deletes", c.operations(), ext{Get: all.Get, DeleteCheck: all.DeleteCheck}, lines(
-			`flowchart TD`,
-			`  begin(["Pool"])`,
-			`  subgraph p0 ["Owner"]`,
-			`    n0["[resolve]"]`,
-			`  end`,
-			`  begin --> n0`,
-			`  deleting{"being deleted?"}`,
-			`  n0 --> deleting`,
-			`  gone(["Gone"])`,
-			`  subgraph p1 ["Get"]`,
-			`    n1["noteGet"]`,
-			`    n2["[get]"]`,
-			`    n1 --> n2`,
-			`  end`,
-			`  deleting -->|yes| n1`,
-			`  subgraph p3 ["DeleteCheck"]`,
-			`    n3["noteDeleteCheck"]`,
-			`  end`,
-			`  n2 --> n3`,
-			`  subgraph p4 ["Delete"]`,
-			`    n4["[delete]"]`,
-			`  end`,
-			`  n3 --> n4`,
-			`  n4 --> gone`,
-			`  subgraph p5 ["Get"]`,
-			`    n5["noteGet"]`,
-			`    n6["[get]"]`,
-			`    n5 --> n6`,
-			`  end`,
-			`  deleting -->|no| n5`,
-			`  subgraph p7 ["Apply"]`,
-			`    n7["[apply]"]`,
-			`  end`,
-			`  n6 --> n7`,
-			`  ready(["Ready"])`,
-			`  n7 --> ready`,
-			`  error(["an error of any point"])`,
-			`  subgraph p8 ["Classify"]`,
-			`    n8["[default]"]`,
-			`  end`,
-			`  error --> n8`)},
-	}
-	for name, tc := range cases {
-		mustEqual(t, name+": "+tc.reason, tc.want, flow.New("Pool", tc.ops, tc.ext).Mermaid())
-	}
+	mustEqual(t, "both passes", lines(
+		`flowchart TD`,
+		`  begin(["Pool"])`,
+		`  subgraph p0 ["Owner"]`,
+		`    n0["[resolve]"]`,
+		`  end`,
+		`  begin --> n0`,
+		`  deleting{"being deleted?"}`,
+		`  n0 --> deleting`,
+		`  gone(["Gone"])`,
+		`  subgraph p1 ["Get"]`,
+		`    n1["noteGet"]`,
+		`    n2["[get]"]`,
+		`    n1 --> n2`,
+		`  end`,
+		`  deleting -->|yes| n1`,
+		`  subgraph p3 ["DeleteCheck"]`,
+		`    n3["noteDeleteCheck"]`,
+		`  end`,
+		`  n2 --> n3`,
+		`  subgraph p4 ["Delete"]`,
+		`    n4["[delete]"]`,
+		`  end`,
+		`  n3 --> n4`,
+		`  n4 --> gone`,
+		`  subgraph p5 ["Get"]`,
+		`    n5["noteGet"]`,
+		`    n6["[get]"]`,
+		`    n5 --> n6`,
+		`  end`,
+		`  deleting -->|no| n5`,
+		`  subgraph p7 ["Apply"]`,
+		`    n7["[apply]"]`,
+		`  end`,
+		`  n6 --> n7`,
+		`  ready(["Ready"])`,
+		`  n7 --> ready`,
+		`  error(["an error of any point"])`,
+		`  subgraph p8 ["Classify"]`,
+		`    n8["[default]"]`,
+		`  end`,
+		`  error --> n8`), flow.New("Pool", c.operations(), ext{Get: all.Get, DeleteCheck: all.DeleteCheck}).Mermaid())
 }
 
 // The drawing escapes characters that end a text or start markup.
