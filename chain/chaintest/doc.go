@@ -49,8 +49,9 @@
 //
 // Some links break a law on purpose: a link that retries calls next more than
 // once. [WithExcuse] allows that for one link, with a reason. [WithKeptResult]
-// names the links that do not change the result. A lock that a link keeps after
-// a panic makes the next call block, which fails the test after the time-out.
+// names the links that do not change the result. A call that does not return
+// within 5 seconds fails the test and names the running link: after a panic, a
+// link may have kept a lock.
 //
 // This is a complete test, to copy and change, of a chain with a lock, a retry
 // and a quota:
@@ -72,7 +73,7 @@
 //
 // The kit calls the chain many times, also from several goroutines, with ends
 // that do nothing. Give the links fakes of the services that they call. Time is
-// real: a link that waits for a minute fails the test, see [WithTimeout].
+// real: test a link that waits in a bubble of testing/synctest.
 //
 // The kit compares two calls by the links that ran and by how each ended. It
 // does not compare results, except for the law Result, or texts of errors.

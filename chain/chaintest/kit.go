@@ -156,7 +156,7 @@ func (k *kit[Req, Res]) compose(c chain.Chain[Req, Res]) (h *handler[Req, Res], 
 		}
 	}))
 	k.begin(func() string {
-		return fmt.Sprintf("composing the chain did not end within %s: the constructor of link %s is running", k.within, comp.name(comp.next()))
+		return fmt.Sprintf("composing the chain did not end within %s: the constructor of link %s is running", within, comp.name(comp.next()))
 	})
 	defer func() {
 		if v := recover(); v != nil {
@@ -319,11 +319,11 @@ func alone(fn func()) {
 func (k *kit[Req, Res]) stuck(what string, calls ...*record) string {
 	for _, r := range calls {
 		if running := r.control(); running != "" || len(calls) == 1 {
-			running = cmp.Or(running, "no link is running, so the machine may be slow: see chaintest.WithTimeout")
-			return fmt.Sprintf("%s did not return within %s: %s\n%s%s", what, k.within, running, r.text(), traceText(r.trace(), -1))
+			running = cmp.Or(running, "no link is running, so the machine may be slow")
+			return fmt.Sprintf("%s did not return within %s: %s\n%s%s", what, within, running, r.text(), traceText(r.trace(), -1))
 		}
 	}
-	return fmt.Sprintf("%s did not return within %s", what, k.within)
+	return fmt.Sprintf("%s did not return within %s", what, within)
 }
 
 // later records a law that was broken after its call.

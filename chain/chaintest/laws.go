@@ -48,7 +48,7 @@ func Laws[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], requests *rapid.Gen
 		return
 	}
 	var err error
-	switch end := patience.Run(k.within, &k.steps, func() { err = k.run(t) }); {
+	switch end := patience.Run(within, &k.steps, func() { err = k.run(t) }); {
 	case end.Late:
 		k.gone.Store(true)
 		t.Fatalf("chaintest: Laws: %s", (*k.doing.Load())())
@@ -323,7 +323,7 @@ func (k *kit[Req, Res]) together(h *handler[Req, Res], programs []program[Req, R
 // left reports goroutines that outlived their calls.
 func (k *kit[Req, Res]) left(t rapid.TB) {
 	var record string
-	if patience.Until(k.moment(), func() bool { record = k.running(); return record == "" }) {
+	if patience.Until(moment, func() bool { record = k.running(); return record == "" }) {
 		return
 	}
 	link, why := "", "a goroutine that it started does not end; it is in"

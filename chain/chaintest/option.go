@@ -10,6 +10,14 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
+const (
+	// within limits the time of one call and of one composition. Only time in
+	// which the test could run counts.
+	within = 5 * time.Second
+	// moment limits the wait for short events, such as the end of a goroutine.
+	moment = time.Second
+)
+
 // Option configures [Laws]. A wrong option fails the test before the first
 // call. The zero Option does nothing.
 type Option struct{ set func(*config) }
@@ -18,7 +26,6 @@ type Option struct{ set func(*config) }
 type config struct {
 	compose, view any // the functions of WithComposer; nil: Then
 	refuses       []error
-	within        time.Duration
 	patience      atomic.Int64 // how long the end waits for the cancellation of its context
 	keeps         []string     // the links that keep the result; none: all links
 	keepsResult   bool
@@ -31,19 +38,6 @@ type excuse struct{ law, link string }
 
 func (c *config) refuse(format string, args ...any) {
 	c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
-}
-
-// WithTimeout limits the time of one call and of one composition. When the time
-// is over, the kit abandons the call with its goroutine, names the running link
-// and fails the test. The default is 5 seconds. The kit waits a fifth of it for
-// goroutines to end and for contexts to be canceled. Only time in which the
-// test could run counts. A d that is not positive fails the test.
-func WithTimeout(d time.Duration) Option {
-	return Option{func(c *config) {
-		if c.within = d; d <= 0 {
-			c.refuse("WithTimeout: the limit is %s: give a positive duration", d)
-		}
-	}}
 }
 
 // WithKeptResult applies the law Result to the links with these names, or to
@@ -96,13 +90,13 @@ func WithExcuse(law, link, reason string) Option {
 
 // configure returns the settings for a chain with these links.
 func configure(links []chain.Link, opts []Option) *config {
-	c := &config{within: 5 * time.Second}
+	c := &config{}
 	for _, o := range opts {
 		if o.set != nil {
 			o.set(c)
 		}
 	}
-	c.patience.Store(int64(c.moment()))
+	c.patience.Store(int64(moment))
 	known := func(option, name string) {
 		if names := namesOf(links); !slices.Contains(names, name) {
 			c.refuse("%s: the chain has no link named %q: its links are %s", option, name, strings.Join(names, ", "))
@@ -118,9 +112,6 @@ func configure(links []chain.Link, opts []Option) *config {
 	}
 	return c
 }
-
-// moment limits the wait for short events, such as the end of a goroutine.
-func (c *config) moment() time.Duration { return c.within / 5 }
 
 // excused reports whether link may break law. An empty link means the whole
 // chain, which any excuse covers.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,12 +70,6 @@ func TestRun(t *testing.T) {
 			}
 			if diff := cmp.Diff(want, fake.complaint()); diff != "" || fake.Failed() != (want != "") {
 				t.Errorf("%s: failed: %t, -want, +got:\n%s\n%s", tc.reason, fake.Failed(), diff, fake.Output())
-			}
-			if !strings.Contains(tc.fault, ", got ") {
-				return
-			}
-			if !strings.Contains(fake.Output(), "-want, +got:\n") || !strings.Contains(fake.Output(), "\n+") {
-				t.Errorf("%s: there is no diff:\n%s", tc.reason, fake.Output())
 			}
 		})
 	}
