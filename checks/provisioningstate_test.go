@@ -3,13 +3,10 @@ package checks_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 )
@@ -123,41 +120,11 @@ func TestLiveState(t *testing.T) {
 	}
 }
 
-// Only an error that means nothing but "not found" makes a resource absent.
-func TestLiveStateNotFound(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		err    func(gone, down error) error
-		absent bool
-	}{
-		"Wrapped":     {"a wrapped error keeps its meaning", func(gone, _ error) error { return fmt.Errorf("get: %w", gone) }, true},
-		"GoneAndDown": {"one cause is another failure", func(gone, down error) error { return errors.Join(gone, down) }, false},
-		"LateGone":    {"a time-out that wraps it is an error", func(gone, _ error) error { return timeout{gone} }, false},
-		"CutOffGone":  {"a failed request is an error", func(gone, _ error) error { return &url.Error{Op: "Get", URL: "/", Err: gone} }, false},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			err := tc.err(httpStatus(http.StatusNotFound), httpStatus(http.StatusServiceUnavailable))
-			check := checks.LiveState(func(context.Context, *checks.Request[*Deep]) (string, error) { return "", err })
-			got, failure := ask(t, check, &checks.Request[*Deep]{Presence: checks.Present})
-			if tc.absent && !cmp.Equal(proceeding("not found"), got) || !tc.absent && failure != err {
-				t.Errorf("%s: got %v, error %v", tc.reason, got, failure)
-			}
-		})
-	}
-}
-
 // httpStatus is the error of a service that no reader knows.
 type httpStatus int
 
 func (s httpStatus) Error() string   { return http.StatusText(int(s)) }
 func (s httpStatus) StatusCode() int { return int(s) }
-
-// timeout is a time-out that wraps an error.
-type timeout struct{ error }
-
-func (timeout) Timeout() bool   { return true }
-func (t timeout) Unwrap() error { return t.error }
 
 // Only selectors may dereference nil, fetch may not.
 func TestLiveStatePanics(t *testing.T) {

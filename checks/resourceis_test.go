@@ -43,8 +43,9 @@ func TestResourceIs(t *testing.T) {
 func TestResourceIsSetUp(t *testing.T) {
 	no := func(*Database) string { return "" }
 	mustPanic(t, map[string]setUp{
-		"Nil":     {"the check needs an objection", func() { checks.ResourceIs[*Database]("version", nil) }, "checks: version: the function is nil"},
-		"Unknown": {"an unreported field is an error, so no option allows it", func() { checks.ResourceIs("version", no, checks.WithUnknownAllowed()) }, "checks: version: the option WithUnknownAllowed is not for this check"},
+		"Nil":        {"the check needs an objection", func() { checks.ResourceIs[*Database]("version", nil) }, "checks: version: the function is nil"},
+		"Unknown":    {"an unreported field is an error, so no option allows it", func() { checks.ResourceIs("version", no, checks.WithUnknownAllowed()) }, "checks: version: the option WithUnknownAllowed is not for this check"},
+		"Vocabulary": {"it would be ignored", func() { checks.ResourceIs("version", no, words) }, "checks: version: a Vocabulary is not for this check"},
 	})
 	if text := panicOf(func() { checks.ResourceIs(" ", no) }); text == "" {
 		t.Error("a name of white space must panic")

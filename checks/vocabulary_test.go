@@ -72,12 +72,3 @@ func TestVocabularyRefused(t *testing.T) {
 		})
 	}
 }
-
-func TestVocabularyElsewhere(t *testing.T) {
-	defer func() {
-		if got, want := fmt.Sprint(recover()), "checks: Fits: a Vocabulary is not for this check"; got != want {
-			t.Errorf("it would be ignored: got %q, want %q", got, want)
-		}
-	}()
-	checks.ResourceIs("Fits", func(*Deep) string { return "" }, words)
-}
