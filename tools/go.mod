@@ -14,9 +14,7 @@ replace github.com/windlass-go/windlass => ..
 require (
 	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327
 	github.com/chromedp/chromedp v0.14.2
-	github.com/go-chi/chi/v5 v5.5.0
 	github.com/go-logr/logr v1.4.4
-	github.com/justinas/alice v1.2.0
 	github.com/windlass-go/windlass v0.0.0
 	go.opentelemetry.io/otel v1.47.0
 	go.opentelemetry.io/otel/sdk v1.47.0
