@@ -93,20 +93,6 @@ type joinOf []error
 func (joinOf) Error() string     { return "joined" }
 func (j joinOf) Unwrap() []error { return j }
 
-// A single error reaches the links unchanged, with the errors that wrap it.
-func TestComposeKeepsASingleFailure(t *testing.T) {
-	f := newFailure(fmt.Errorf("a: %w", errors.Join(coded("A"))), "", noon)
-	note := func(next Handler) Handler {
-		return func(ctx context.Context, got *Failure) (Classification, error) {
-			if got != f {
-				t.Errorf("got %p %+v, want %p", got, got, f)
-			}
-			return next(ctx, got)
-		}
-	}
-	classifyBy(t, f, note)
-}
-
 func TestComposeFailsClosed(t *testing.T) {
 	boom := errors.New("boom")
 	link := func(h Handler) Middleware {

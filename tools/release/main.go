@@ -84,7 +84,6 @@ func rehearse(r *repo, progress io.Writer) error {
 			errs = append(errs, fmt.Errorf("%s:\n%w", name, err))
 		}
 	}
-	step("names of files", r.checkNames)
 	step("imports of internal packages", r.checkInternals)
 	step("exported names", r.checkAPI)
 	if len(errs) == 0 { // consumers would fail for the same reasons

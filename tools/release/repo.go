@@ -117,7 +117,7 @@ func (r *repo) released() []*module {
 			return
 		}
 		mod, err := m.mod()
-		if err == nil { // checkNames and publish report it
+		if err == nil { // publish reports it
 			for _, req := range mod.Require {
 				if s := r.sibling(req.Mod.Path); s != m {
 					add(s)

@@ -35,23 +35,6 @@ func (m *module) zipFiles() []zip.File {
 	return files
 }
 
-// checkNames reports file names that module zips refuse, for example because
-// Windows cannot store them.
-func (r *repo) checkNames() error {
-	var errs []error
-	for _, m := range r.modules {
-		checked, err := zip.CheckFiles(m.zipFiles())
-		if err != nil && len(checked.Invalid) == 0 {
-			errs = append(errs, fmt.Errorf("%s: %w", m.path, err))
-		}
-		for _, invalid := range checked.Invalid {
-			name := m.prefix() + invalid.Path
-			errs = append(errs, fmt.Errorf("%s: rename the file, because module zips refuse the name: %w", name, invalid.Err))
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // zip writes the zip of a version into a folder with the layout of a module
 // proxy. It returns its lines of go.sum.
 func (m *module) zip(version, proxy string) (sums []string, err error) {

@@ -4,8 +4,6 @@ import (
 	"math"
 	"testing"
 	"time"
-
-	"github.com/windlass-go/windlass/internal/testing/race"
 )
 
 // Of compares the fastest samples. The measured functions move the clock, so
@@ -42,29 +40,5 @@ func TestOf(t *testing.T) {
 				t.Errorf("%s: Of(...) = %v, want %v", tc.reason, got, tc.want)
 			}
 		})
-	}
-}
-
-// Both functions are called equally often, in samples of the requested
-// duration.
-func TestOfSamples(t *testing.T) {
-	var now time.Time
-	var a, b int
-	one := func(n *int) func() { return func() { *n++; now = now.Add(time.Microsecond) } }
-	Of(one(&a), one(&b), Options{Samples: 10, Sample: 4 * time.Microsecond, Now: func() time.Time { return now }})
-	if want := 1 + 2 + 4 + 10*4; a != want || b != want {
-		t.Errorf("Of(...) called a %d times and b %d times, want %d: samples of 1, 2 and 4 calls to find the size, then 10 of 4", a, b, want)
-	}
-}
-
-// A test of times runs only if the variable asks for it.
-func TestInVerify(t *testing.T) {
-	for value, want := range map[string]bool{"": false, "0": false, "1": !race.Enabled} {
-		t.Setenv("WINDLASS_RATIOS", value)
-		ran := false
-		t.Run("with "+value, func(t *testing.T) { InVerify(t); ran = true })
-		if ran != want {
-			t.Errorf("with WINDLASS_RATIOS=%s the test ran: %t, want %t", value, ran, want)
-		}
 	}
 }
