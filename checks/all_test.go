@@ -96,14 +96,17 @@ func TestAllTakes(t *testing.T) {
 		checks.Cached(time.Hour, func(request) string { return "" }, a),
 		checks.Paused(func(*Database) bool { return false }),
 		checks.ReferenceReady("network", func(*Database) []checks.Ref { return nil }),
+		chain.When(always, a),
 	}
-	const want = "All(a, renamed, Deadline(1h0m0s, a), All(a, a), OnOwner(OwnerReady), Cached(a), Paused, ReferenceReady(network))"
+	const want = "All(a, renamed, Deadline(1h0m0s, a), All(a, a), OnOwner(OwnerReady), Cached(a), Paused, ReferenceReady(network), When(a))"
 	all := checks.All(links...)
 	if diff := cmp.Diff(want, nameOf(all)); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 	mustAnswer(t, "all proceed", proceeding(), all, ofDatabase(nil))
 }
+
+func always(context.Context, request) bool { return true }
 
 const rawRefused = " is not made by checks.Check: put it into the chain itself"
 
@@ -116,6 +119,8 @@ func TestAllSetUp(t *testing.T) {
 		"Raw":         {"All refuses a raw link", func() { checks.All(a, chain.Named("raw", unnamed)) }, "checks: All: link raw" + rawRefused},
 		"Gate":        {"All refuses a gate, which must not act if another check blocks", func() { checks.All(checks.Gate("backup", proceeds), a) }, "checks: All: link Gate(backup)" + rawRefused},
 		"GateRenamed": {"All refuses a renamed gate", func() { checks.All(chain.Named("harmless", checks.Gate("backup", proceeds))) }, "checks: All: link harmless" + rawRefused},
+		"RawInWhen":   {"All refuses a raw link inside When", func() { checks.All(chain.When(always, a, chain.Named("raw", unnamed))) }, "checks: All: link When(a, raw)" + rawRefused},
+		"GateInWhen":  {"All refuses a gate inside When", func() { checks.All(chain.When(always, checks.Gate("backup", proceeds))) }, "checks: All: link When(Gate(backup))" + rawRefused},
 		"GateOnOwner": {
 			"All refuses a gate inside OnOwner", func() {
 				checks.All(checks.OnOwner[*Database](checks.Gate("backup", func(context.Context, ownerRequest) (checks.Result, error) { return checks.Proceed(), nil })))

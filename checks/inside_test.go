@@ -83,22 +83,3 @@ func TestObservedVerdicts(t *testing.T) {
 		})
 	}
 }
-
-// All accepts a chain.When only if each of its links is a check.
-func TestWhenFacts(t *testing.T) {
-	always := func(context.Context, request) bool { return true }
-	yes := returns[request]("yes", checks.Proceed(), nil)
-	around := raw("around", func(ctx context.Context, req request, next handler) (checks.Result, error) { return next(ctx, req) })
-	act := checks.Gate("act", func(context.Context, request) (checks.Result, error) { return checks.Proceed(), nil })
-	refused := func(by, name string) string {
-		return "checks: " + by + ": link " + name + " is not made by checks.Check: put it into the chain itself"
-	}
-	mustPanic(t, map[string]setUp{
-		"Raw":  {"All refuses a raw link inside When", func() { checks.All(chain.When(always, yes, around)) }, refused("All", "When(yes, around)")},
-		"Gate": {"All refuses a gate inside When", func() { checks.All(chain.When(always, yes, act)) }, refused("All", "When(yes, Gate(act))")},
-	})
-	res, err := checks.Compose(chain.New(checks.All(chain.When(always, yes, returns[request]("no", checks.Block("No", "wait"), nil)))))(t.Context(), &checks.Request[*Database]{})
-	if err != nil || res.Message() != "wait" {
-		t.Errorf("a When of checks only is a check: %s, %v", res, err)
-	}
-}

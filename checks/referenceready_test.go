@@ -26,7 +26,9 @@ func (m objects) resolver(asked *[]checks.Ref) checks.Resolver {
 			return checks.Object{}, errDown
 		}
 		o := m[ref]
-		o.Ref = ref
+		if o.Ref == (checks.Ref{}) { // else the resolver has set the namespace in which it looked
+			o.Ref = ref
+		}
 		return o, nil
 	}
 }
@@ -42,6 +44,9 @@ func TestReferenceReady(t *testing.T) {
 		typedNil   = checks.Ref{Kind: "Network", Name: "nil"}
 		known      = checks.Ref{ID: "/networks/known"}
 		broken     = checks.Ref{Kind: "Broken", Namespace: "team", Name: "one"}
+		going      = checks.Ref{Kind: "Network", Name: "going"}
+		elsewhere  = checks.Ref{Kind: "Network", Name: "elsewhere"}
+		apps       = checks.Ref{Kind: "Network", Namespace: "apps", Name: "elsewhere"}
 		stored     = objects{
 			ready:      {Value: 1, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 2}},
 			creating:   {Value: 1, Readiness: checks.Readiness{State: checks.NotReady, Reason: "Creating", Message: "takes a while"}},
@@ -50,6 +55,8 @@ func TestReferenceReady(t *testing.T) {
 			unreported: {Value: 1},
 			typedNil:   {Value: (*Cluster)(nil), Readiness: checks.Readiness{State: checks.Ready}},
 			known:      {Value: 1, Readiness: checks.Readiness{State: checks.Ready}},
+			going:      {Value: 1, Readiness: checks.Readiness{State: checks.NotReady}, Deleting: true},
+			elsewhere:  {Ref: apps, Value: 1, Readiness: checks.Readiness{State: checks.NotReady, Reason: "Busy"}},
 		}
 	)
 	const notFound = " was not found: waiting until it is created"
@@ -58,6 +65,7 @@ func TestReferenceReady(t *testing.T) {
 		reason     string
 		refs       []checks.Ref
 		noResolver bool
+		deletes    bool // a user deletes the resource
 		opts       []checks.Option
 		want       answer
 		is         error
@@ -70,6 +78,9 @@ func TestReferenceReady(t *testing.T) {
 		"Unknown":     {reason: "an unreported readiness is not ready", refs: refs(unreported), want: blocks("ReferenceNotReady", classify.Fast, "network Network unreported has not reported yet whether it is ready", unreported), asked: refs(unreported)},
 		"Stale":       {reason: "readiness for an older generation is stale", refs: refs(stale), want: blocks("ReferenceNotReady", classify.Fast, "network Network stale was ready for generation 1 of its spec; it must be ready for generation 2", stale), asked: refs(stale)},
 		"Deleting":    {reason: "an object that is being deleted blocks", refs: refs(deleting), want: blocks("ReferenceNotReady", classify.Fast, "network Network deleting is being deleted", deleting), asked: refs(deleting)},
+		"DeletesToo":  {reason: "a deletion may need an object that is being deleted, which may wait for this deletion", refs: refs(deleting, going), deletes: true, want: proceeding("network Network deleting is being deleted, so it does not block this deletion", "network Network going is being deleted, so it does not block this deletion"), asked: refs(deleting, going)},
+		"DeletesNone": {reason: "the deletion may need an object that does not exist", refs: refs(nothing), deletes: true, want: blocks("ReferenceNotFound", classify.Fast, "network Network nothing"+notFound, nothing), asked: refs(nothing)},
+		"Elsewhere":   {reason: "the block has the namespace in which the reference was looked up", refs: refs(elsewhere), want: blocks("ReferenceNotReady", classify.Fast, "network Network apps/elsewhere is not ready: Busy", apps), asked: refs(elsewhere)},
 		"Several":     {reason: "each unready object is named and awaited", refs: refs(creating, ready, nothing), want: blocks("ReferenceNotReady", classify.Fast, "network Network creating is not ready: Creating: takes a while; network Network nothing"+notFound, creating, nothing), asked: refs(creating, ready, nothing)},
 		"ByID":        {reason: "the readiness of an object known by its ID only cannot be determined", refs: refs(arm), want: proceeding("network " + arm.ID + " is known by its ID only"), asked: refs(arm)},
 		"MissingOK":   {reason: "a missing object that may be missing proceeds; one that exists must be ready", refs: refs(nothing, creating), opts: []checks.Option{checks.WithMissingAllowed()}, want: noting(blocks("ReferenceNotReady", classify.Fast, "network Network creating is not ready: Creating: takes a while", creating), "network Network nothing does not exist, and may be missing"), asked: refs(nothing, creating)},
@@ -88,7 +99,7 @@ func TestReferenceReady(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var asked []checks.Ref
-			req := &checks.Request[[]checks.Ref]{Resource: tc.refs, OwnerRequest: checks.OwnerRequest{Resolver: stored.resolver(&asked)}}
+			req := &checks.Request[[]checks.Ref]{Resource: tc.refs, OwnerRequest: checks.OwnerRequest{Resolver: stored.resolver(&asked), Deleting: tc.deletes}}
 			if tc.noResolver {
 				req.Resolver = nil
 			}

@@ -2,7 +2,6 @@ package flowtest_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -16,42 +15,20 @@ import (
 // certificate is a certificate request. An approver writes its status. It ends
 // issued or denied.
 type certificate struct {
-	group            string // of the issuer
 	approved, denied bool
 	generation       int64
-	deleting, retain bool
 }
 
-func certificateExtensions() flow.Extensions[*certificate] {
-	check := func(name string, decide func(*certificate) checks.Result) checks.Middleware[*certificate] {
-		return checks.Check(name, func(_ context.Context, req *checks.Request[*certificate]) (checks.Result, error) {
-			return decide(req.Resource), nil
-		})
+// approved waits for the approver.
+var approved = checks.Check("approved", func(_ context.Context, req *checks.Request[*certificate]) (checks.Result, error) {
+	switch {
+	case req.Resource.denied:
+		return checks.Block("Denied", "the approver denied the request", checks.WithRetry(classify.Never)), nil
+	case !req.Resource.approved:
+		return checks.Block("ApprovalPending", "not approved yet", checks.WithWaitingForSelf(), checks.WithRetry(classify.OnChange)), nil
 	}
-	return flow.Extensions[*certificate]{
-		EntryCheck: chain.New(check("ours", func(c *certificate) checks.Result {
-			if c.group != "ours" {
-				return checks.Ignore("the issuer belongs to " + c.group)
-			}
-			return checks.Proceed()
-		})),
-		PreCheck: chain.New(check("approved", func(c *certificate) checks.Result {
-			switch {
-			case c.denied:
-				return checks.Block("Denied", "the approver denied the request", checks.WithRetry(classify.Never))
-			case !c.approved:
-				return checks.Block("ApprovalPending", "not approved yet", checks.WithWaitingForSelf(), checks.WithRetry(classify.OnChange))
-			}
-			return checks.Proceed()
-		})),
-		DeleteCheck: chain.New(check("retain", func(c *certificate) checks.Result {
-			if c.retain {
-				return checks.Release("the certificate is retained")
-			}
-			return checks.Proceed()
-		})),
-	}
-}
+	return checks.Proceed(), nil
+})
 
 // The engine acts on each decision as a real engine does.
 func TestDecided(t *testing.T) {
@@ -85,12 +62,8 @@ func TestDecided(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			c := &certificate{group: "ours", generation: 1}
-			w := &flowtest.World[*certificate]{Resource: c, Extensions: certificateExtensions()}
-			w.Operations.Apply = func(context.Context, *flow.Request[*certificate]) (flow.Progress, error) {
-				return flow.Progress{}, errors.New("a request of another controller was applied")
-			}
-			w.Operations.Deleting = func(c *certificate) bool { return c.deleting }
+			c := &certificate{generation: 1}
+			w := &flowtest.World[*certificate]{Resource: c, Extensions: flow.Extensions[*certificate]{PreCheck: chain.New(approved)}}
 			w.Operations.Generation = func(c *certificate) int64 { return c.generation }
 			tc.script(w, c)
 			t.Log(tc.reason)
