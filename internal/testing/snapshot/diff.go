@@ -2,10 +2,7 @@ package snapshot
 
 import (
 	"fmt"
-	"maps"
-	"math"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,229 +10,125 @@ import (
 // maxLines is the maximum number of listed differences.
 const maxLines = 20
 
-// differ compares a node with a value. It allocates almost nothing for equal
-// values.
-type differ struct {
-	path  []step
-	lines []string
-	more  int
-	seen  map[pair]bool
-}
-
-// step is a step of a path: the i-th field of a struct, the i-th element, or
-// the value of a key.
-type step struct {
-	of  reflect.Type // nil for an element
-	i   int
-	key string
-}
-
-// pair is a compared node and place. It ends cycles.
-type pair struct {
-	n  *node
-	at place
-}
-
-// at adds a step to the path while do runs.
-func (d *differ) at(s step, do func()) {
-	d.path = append(d.path, s)
-	do()
-	d.path = d.path[:len(d.path)-1]
-}
-
-// where prints the path.
-func (d *differ) where() string {
-	var b strings.Builder
-	for i, s := range d.path {
-		switch {
-		case s.of != nil && i > 0:
-			b.WriteString("." + s.of.Field(s.i).Name)
-		case s.of != nil:
-			b.WriteString(s.of.Field(s.i).Name)
-		case s.key != "":
-			b.WriteString("[" + s.key + "]")
-		default:
-			b.WriteString("[" + strconv.Itoa(s.i) + "]")
-		}
+// Diff returns a line for each difference between s and now, such as
+// "Spec.Nodes: was 3, is 4". It returns "" for equal values.
+func (s Snapshot) Diff(now any) string {
+	was := s.root
+	if was == nil {
+		was = &node{}
 	}
-	return b.String()
+	lines := differ{}.diff(was, Of(now).root, 0)
+	for i := range lines {
+		lines[i] = strings.TrimLeft(lines[i], ".: ")
+	}
+	if more := len(lines) - maxLines; more > 0 {
+		lines = append(lines[:maxLines], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(lines, "\n")
 }
 
-func (d *differ) report(format string, args ...any) {
-	if len(d.lines) == maxLines {
-		d.more++
-		return
-	}
-	line := fmt.Sprintf(format, args...)
-	if path := d.where(); path != "" {
-		line = path + ": " + line
-	}
-	d.lines = append(d.lines, line)
-}
+// differ has the pairs of nodes that were compared, which ends cycles.
+type differ map[[2]*node]bool
 
-func (d *differ) changed(n *node, v reflect.Value) {
-	was, is := Snapshot{n}.String(), print(v)
-	if n.typ != typeOf(v) && n.typ != nil && v.IsValid() {
-		was, is = n.typ.String()+"("+was+")", v.Type().String()+"("+is+")"
+// diff returns a line for each difference, such as ".Spec.Nodes: was 3, is 4".
+func (d differ) diff(was, now *node, depth int) []string {
+	if was.typ != now.typ || was.null != now.null {
+		return changed(was, now)
 	}
-	if was == is { // channels, functions, texts that are cut
-		is = "another one"
-	}
-	d.report("was %s, is %s", was, is)
-}
-
-func typeOf(v reflect.Value) reflect.Type {
-	if !v.IsValid() {
+	if was.skip || now.skip || depth > maxDepth {
 		return nil
 	}
-	return v.Type()
-}
-
-func (d *differ) diff(n *node, v reflect.Value, depth int) {
-	if n == nil {
-		n = &node{}
-	}
-	if n.typ != typeOf(v) {
-		d.changed(n, v)
-		return
-	}
-	if n.typ == nil || n.skip || depth > maxDepth {
-		return
-	}
-	if nillable(v.Kind()) && (n.null || v.IsNil()) {
-		if n.null != v.IsNil() {
-			d.changed(n, v)
+	if len(was.children) > 0 {
+		pair := [2]*node{was, now}
+		if d[pair] {
+			return nil
 		}
-		return
+		d[pair] = true
 	}
-	if refers(v) {
-		p := pair{n, placeOf(v)}
-		if d.seen[p] {
-			return
+	if was.typ == timeType {
+		if was.text != now.text || len(d.fields(was, now, depth+1)) > 0 {
+			return changed(was, now)
 		}
-		if d.seen == nil {
-			d.seen = map[pair]bool{}
-		}
-		d.seen[p] = true
+		return nil
 	}
-	d.inside(n, v, depth+1)
-}
-
-// inside compares two values of one type that are not nil.
-func (d *differ) inside(n *node, v reflect.Value, depth int) {
-	if n.typ == timeType {
-		var parts differ
-		if parts.fields(n, v, depth); len(parts.lines) > 0 {
-			d.changed(n, v)
-		}
-		return
+	if was.text != now.text || was.id != now.id {
+		return changed(was, now)
 	}
-	if opaque(n.typ) {
-		if bits, _ := number(v); bits != n.bits {
-			d.changed(n, v)
-		}
-		return
+	if was.typ == nil || len(was.children)+len(now.children) == 0 {
+		return nil
 	}
-	switch v.Kind() {
-	case reflect.String:
-		if v.String() != n.text {
-			d.changed(n, v)
-		}
-	case reflect.Complex64, reflect.Complex128:
-		if re, im := complexBits(v); re != n.bits || im != n.imag {
-			d.changed(n, v)
-		}
-	case reflect.Pointer, reflect.Interface:
-		d.diff(n.children[0], v.Elem(), depth)
+	switch was.typ.Kind() {
 	case reflect.Struct:
-		d.fields(n, v, depth)
+		return d.fields(was, now, depth+1)
 	case reflect.Slice, reflect.Array:
-		d.elements(n, v, depth)
+		return d.elements(was, now, depth+1)
 	case reflect.Map:
-		d.entries(n, v, depth)
-	default:
-		if bits, _ := number(v); bits != n.bits {
-			d.changed(n, v)
-		}
+		return d.entries(was, now, depth+1)
 	}
+	return d.diff(was.children[0], now.children[0], depth+1) // of a pointer or an interface
 }
 
-func (d *differ) fields(n *node, v reflect.Value, depth int) {
-	for i, child := range n.children {
-		d.at(step{of: n.typ, i: i}, func() { d.diff(child, v.Field(i), depth) })
+func changed(was, now *node) []string {
+	before, after := Snapshot{was}.String(), Snapshot{now}.String()
+	if was.typ != now.typ && was.typ != nil && now.typ != nil {
+		before, after = was.typ.String()+"("+before+")", now.typ.String()+"("+after+")"
 	}
+	if before == after { // channels, functions, texts that are cut
+		after = "another one"
+	}
+	return []string{fmt.Sprintf(": was %s, is %s", before, after)}
 }
 
-func (d *differ) elements(n *node, v reflect.Value, depth int) {
-	kind := v.Type().Elem().Kind()
-	switch {
-	case kind == reflect.Uint8:
-		if bytesOf(v) != n.text {
-			d.changed(n, v)
+func (d differ) fields(was, now *node, depth int) (lines []string) {
+	for i, child := range was.children {
+		if inside := d.diff(child, now.children[i], depth); len(inside) > 0 {
+			lines = append(lines, in("."+was.typ.Field(i).Name, inside)...)
 		}
-		return
-	case packs(kind):
-		if v.Len() != len(n.packed) {
-			d.changed(n, v)
-			return
-		}
-		for i, was := range n.packed {
-			if bits, _ := number(v.Index(i)); bits != was {
-				d.at(step{i: i}, func() { d.changed(&node{typ: v.Type().Elem(), bits: was}, v.Index(i)) })
-			}
-		}
-		return
 	}
-	for i := range max(len(n.children), v.Len()) {
-		d.at(step{i: i}, func() {
-			switch {
-			case i >= v.Len():
-				d.report("was %s, is gone", Snapshot{n.children[i]})
-			case i >= len(n.children):
-				d.report("is new: %s", print(v.Index(i)))
-			default:
-				d.diff(n.children[i], v.Index(i), depth)
-			}
-		})
-	}
+	return lines
 }
 
-func (d *differ) entries(n *node, v reflect.Value, depth int) {
-	found := 0
-	for i, key := range n.keys {
-		d.at(step{key: n.names[i]}, func() {
-			if now := v.MapIndex(key); now.IsValid() {
-				found++
-				d.diff(n.children[i], now, depth)
-			} else {
-				d.report("was %s, is gone", Snapshot{n.children[i]})
-			}
-		})
-	}
-	if found == v.Len() && len(n.unequal) == 0 {
-		return
-	}
-	var unequal []string
-	added := map[string]reflect.Value{}
-	for iter := v.MapRange(); iter.Next(); {
-		key := iter.Key()
+func (d differ) elements(was, now *node, depth int) (lines []string) {
+	for i := range max(len(was.children), len(now.children)) {
+		step := "[" + strconv.Itoa(i) + "]"
 		switch {
-		case !v.MapIndex(key).IsValid():
-			unequal = append(unequal, print(key)+": "+print(iter.Value()))
-		case !slices.ContainsFunc(n.keys, func(k reflect.Value) bool { return k.Equal(key) }):
-			added[print(key)] = iter.Value()
+		case i >= len(now.children):
+			lines = append(lines, gone(step, was.children[i]))
+		case i >= len(was.children):
+			lines = append(lines, added(step, now.children[i]))
+		default:
+			lines = append(lines, in(step, d.diff(was.children[i], now.children[i], depth))...)
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(added)) {
-		d.at(step{key: key}, func() { d.report("is new: %s", print(added[key])) })
-	}
-	slices.Sort(unequal)
-	if !slices.Equal(n.unequal, unequal) {
-		d.report("keys that do not equal themselves: was %v, is %v", n.unequal, unequal)
-	}
+	return lines
 }
 
-func complexBits(v reflect.Value) (re, im uint64) {
-	c := v.Complex()
-	return math.Float64bits(real(c)), math.Float64bits(imag(c))
+func (d differ) entries(was, now *node, depth int) (lines []string) {
+	i, j := 0, 0
+	for i < len(was.names) || j < len(now.names) {
+		switch {
+		case j == len(now.names) || i < len(was.names) && was.names[i] < now.names[j]:
+			lines = append(lines, gone("["+was.names[i]+"]", was.children[i]))
+			i++
+		case i == len(was.names) || now.names[j] < was.names[i]:
+			lines = append(lines, added("["+now.names[j]+"]", now.children[j]))
+			j++
+		default:
+			lines = append(lines, in("["+was.names[i]+"]", d.diff(was.children[i], now.children[j], depth))...)
+			i++
+			j++
+		}
+	}
+	return lines
 }
+
+// in puts a step of the path before the differences of a child.
+func in(step string, lines []string) []string {
+	for i := range lines {
+		lines[i] = step + lines[i]
+	}
+	return lines
+}
+
+func gone(step string, n *node) string  { return step + ": was " + Snapshot{n}.String() + ", is gone" }
+func added(step string, n *node) string { return step + ": is new: " + Snapshot{n}.String() }
