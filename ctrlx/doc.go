@@ -10,8 +10,8 @@
 //
 // Do these things first:
 //
-//   - Give the status of your type the field conditions, and the type the subresource
-//     status. GetConditions and SetConditions, or [WithConditions], name the field.
+//   - Give the status of your type the field Conditions []metav1.Condition, and the type
+//     the subresource status. [WithConditions] names another field.
 //   - Register your kinds, and those that references may name, in the scheme of the
 //     manager.
 //   - Give the manager the rights below.

@@ -84,7 +84,8 @@ func WithOwner[T client.Object](owner func(resource T) checks.Ref) Option {
 	return settings.Option(func(o *settings.Shared) { o.Owner = owner })
 }
 
-// WithConditions says where a resource has its conditions. It is needed unless the type has the methods of [Conditioned].
+// WithConditions says where a resource has its conditions. It is needed unless the type has the methods of [Conditioned], or
+// the field Conditions []metav1.Condition in its status.
 func WithConditions[T client.Object](conditions func(resource T) *[]metav1.Condition) Option {
 	if conditions == nil {
 		panic("ctrlx: WithConditions: the function is nil")
@@ -92,7 +93,8 @@ func WithConditions[T client.Object](conditions func(resource T) *[]metav1.Condi
 	return settings.Option(func(o *settings.Shared) { o.Conditions = conditions })
 }
 
-// Conditioned is implemented by resources that give access to their conditions.
+// Conditioned is implemented by resources whose conditions are not in the field conditions of their status. It comes before
+// the field.
 type Conditioned interface {
 	GetConditions() []metav1.Condition
 	SetConditions([]metav1.Condition)

@@ -547,7 +547,7 @@ func TestChecksSetUp(t *testing.T) {
 		"Finalizer":    {"it would be ignored", with(ctrlx.WithFinalizer("a/b")), only},
 		"NoEvents":     {"no events are written", with(ctrlx.WithoutEvents()), only},
 		"OtherOwner":   {"it could not be called", with(ctrlx.WithOwner(func(*testv1.Cluster) checks.Ref { return checks.Ref{} })), "ctrlx: existing.New: Database: WithOwner was given"},
-		"NoConditions": {"nothing could be written", func() { existing.New("Pod", c, checks.Chain[*corev1.Pod]{}) }, "ctrlx: existing.New: Pod: *v1.Pod has no methods for its conditions"},
+		"NoConditions": {"nothing could be written", func() { existing.New("Pod", c, checks.Chain[*corev1.Pod]{}) }, "ctrlx: existing.New: Pod: the conditions of *v1.Pod were not found"},
 		"Interface":    {"it could not be read into", func() { existing.New("Any", c, checks.Chain[client.Object]{}) }, "Object is no pointer to a struct"},
 		"NilReader":    {"nothing could be read", func() { existing.NewResolver(nil, scheme) }, "ctrlx: NewResolver: the reader or the scheme is nil"},
 		"NilScheme":    {"no kind would be known", func() { existing.NewResolver(c, nil) }, "ctrlx: NewResolver: the reader or the scheme is nil"},

@@ -53,9 +53,9 @@ type (
 )
 
 // Of returns the kind of objects of type T. conditions is where an object has its
-// conditions; nil: T has methods for them. Of panics if T is no pointer to a struct,
-// if its conditions are nowhere, and if T or its Spec has a method for a setting with
-// another signature. maker begins the message.
+// conditions; nil: T has methods for them, or else the field conditions of its status.
+// Of panics if T is no pointer to a struct, if its conditions are nowhere, and if T or
+// its Spec has a method for a setting with another signature. maker begins the message.
 func Of[T client.Object](maker string, conditions func(T) *[]metav1.Condition) *Kind {
 	t := reflect.TypeFor[T]()
 	MustBeStruct(maker, t)
@@ -72,7 +72,12 @@ func Of[T client.Object](maker string, conditions func(T) *[]metav1.Condition) *
 		k.Conditions = func(obj client.Object) []metav1.Condition { return *conditions(obj.(T)) }
 		k.SetConditions = func(obj client.Object, all []metav1.Condition) { *conditions(obj.(T)) = all }
 	case !t.Implements(reflect.TypeFor[conditioned]()):
-		panic(fmt.Sprintf("ctrlx: %s: %s has no methods for its conditions: give it GetConditions and SetConditions, or use WithConditions", maker, t))
+		own := statusField(t, "conditions", reflect.Slice)
+		if own.index == nil || t.Elem().FieldByIndex(own.index).Type != reflect.TypeFor[[]metav1.Condition]() || !own.set(k.New(), []metav1.Condition{}) {
+			panic(fmt.Sprintf("ctrlx: %s: the conditions of %s were not found: give its status the field Conditions []metav1.Condition with the JSON name conditions, or use WithConditions", maker, t))
+		}
+		k.Conditions = own.conditions
+		k.SetConditions = func(obj client.Object, all []metav1.Condition) { own.set(obj, all) }
 	}
 	k.Requeue = setting(maker, t, requeues.GetRequeueInterval)
 	k.Retry = setting(maker, t, retries.GetRetryInterval)
@@ -247,6 +252,16 @@ func (f field) set(obj client.Object, value any) bool {
 	}
 	v.Set(reflect.ValueOf(value).Convert(v.Type()))
 	return true
+}
+
+// conditions returns the value of the field, which has conditions. A nil pointer on the
+// way gives none.
+func (f field) conditions(obj client.Object) []metav1.Condition {
+	v, err := reflect.ValueOf(obj).Elem().FieldByIndexErr(f.index)
+	if err != nil {
+		return nil
+	}
+	return v.Interface().([]metav1.Condition)
 }
 
 // made returns what a pointer points to, or v itself. It makes the value of a nil

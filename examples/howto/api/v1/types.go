@@ -58,15 +58,3 @@ type DatabaseList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []Database `json:"items"`
 }
-
-// GetConditions returns the conditions of the cluster.
-func (c *Cluster) GetConditions() []metav1.Condition { return c.Status.Conditions }
-
-// SetConditions replaces the conditions of the cluster.
-func (c *Cluster) SetConditions(conditions []metav1.Condition) { c.Status.Conditions = conditions }
-
-// GetConditions returns the conditions of the database.
-func (d *Database) GetConditions() []metav1.Condition { return d.Status.Conditions }
-
-// SetConditions replaces the conditions of the database.
-func (d *Database) SetConditions(conditions []metav1.Condition) { d.Status.Conditions = conditions }

@@ -97,9 +97,3 @@ type ClusterList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []Cluster `json:"items"`
 }
-
-// GetConditions returns the conditions, for package ctrlx.
-func (c *Cluster) GetConditions() []metav1.Condition { return c.Status.Conditions }
-
-// SetConditions sets the conditions, for package ctrlx.
-func (c *Cluster) SetConditions(all []metav1.Condition) { c.Status.Conditions = all }

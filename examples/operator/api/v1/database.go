@@ -76,9 +76,3 @@ type DatabaseList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []Database `json:"items"`
 }
-
-// GetConditions returns the conditions, for package ctrlx.
-func (d *Database) GetConditions() []metav1.Condition { return d.Status.Conditions }
-
-// SetConditions sets the conditions, for package ctrlx.
-func (d *Database) SetConditions(all []metav1.Condition) { d.Status.Conditions = all }

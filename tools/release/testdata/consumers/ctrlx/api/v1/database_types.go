@@ -44,9 +44,3 @@ type DatabaseList struct {
 
 	Items []Database `json:"items"`
 }
-
-// GetConditions returns the conditions of the database.
-func (d *Database) GetConditions() []metav1.Condition { return d.Status.Conditions }
-
-// SetConditions replaces the conditions of the database.
-func (d *Database) SetConditions(conditions []metav1.Condition) { d.Status.Conditions = conditions }
