@@ -14,6 +14,9 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
+// +kubebuilder:rbac:groups=example.com,resources=clusters;databases,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=example.com,resources=clusters/status;databases/status,verbs=patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;patch
 
 func SetUp(mgr ctrl.Manager) error {

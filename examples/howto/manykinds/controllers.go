@@ -29,6 +29,10 @@ func operations[T client.Object](put func(context.Context, T) error) flow.Operat
 	}}
 }
 
+// +kubebuilder:rbac:groups=example.com,resources=clusters;databases,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=example.com,resources=clusters/status;databases/status,verbs=patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
 // SetUp has two lines for each kind: its extensions and its operations.
 func SetUp(mgr ctrl.Manager) error {
 	var registry flow.Registry[client.Object]

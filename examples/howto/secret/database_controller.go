@@ -13,6 +13,9 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
+// +kubebuilder:rbac:groups=example.com,resources=databases,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=example.com,resources=databases/status,verbs=patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 
 func SetUp(mgr ctrl.Manager) error {
