@@ -2,10 +2,10 @@ package inuse
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -30,10 +30,48 @@ const (
 	stateGone     = "gone"     // as released, because the resource is deleted in the cloud
 )
 
-// record is the value of Annotation.
-type record struct {
-	UID  types.UID         `json:"uid"`  // of the resource: a copied record counts for nothing
-	Refs map[string]string `json:"refs"` // the states, by keyOf
+// The value of Annotation has fields that a person can read, such as
+//
+//	uid=5649b553-4e2c-4fee-a78d-33001240e996; held=/Secret/default/login; released=example.com/Cluster/default/prod
+//
+// uid is that of the resource: a copied record counts for nothing. The other fields are the states, each with a key of keyOf,
+// whose parts are escaped as in a URL.
+const (
+	between  = "; "
+	uidField = "uid="
+)
+
+// format returns the value for a resource with a UID.
+func format(uid types.UID, states map[string]string) string {
+	fields := []string{uidField + url.PathEscape(string(uid))}
+	for _, key := range slices.Sorted(maps.Keys(states)) {
+		parts := strings.Split(key, "/")
+		for i, part := range parts {
+			parts[i] = url.PathEscape(part)
+		}
+		fields = append(fields, states[key]+"="+strings.Join(parts, "/"))
+	}
+	return strings.Join(fields, between)
+}
+
+// parse returns the UID and the states of a value.
+func parse(value string) (uid types.UID, states map[string]string, err error) {
+	states = map[string]string{}
+	for i, field := range strings.Split(value, between) {
+		name, escaped, ok := strings.Cut(field, "=")
+		key, err := url.PathUnescape(escaped)
+		switch _, twice := states[key]; {
+		case err != nil:
+			return "", nil, err
+		case ok && i == 0 && name+"=" == uidField:
+			uid = types.UID(key)
+		case ok && i > 0 && !twice && (name == stateHeld || name == stateReleased || name == stateGone):
+			states[key] = name
+		default:
+			return "", nil, fmt.Errorf("the field %q is unknown, or is there twice", field)
+		}
+	}
+	return uid, states, nil
 }
 
 // keyOf returns the key of an object in a record.
@@ -56,14 +94,14 @@ func recordOf(obj client.Object) (map[string]string, error) {
 	if !ok {
 		return nil, nil
 	}
-	var r record
-	if err := json.Unmarshal([]byte(value), &r); err != nil {
+	uid, states, err := parse(value)
+	if err != nil {
 		return nil, reconcile.TerminalError(fmt.Errorf("the annotation %s cannot be read; remove it: %w", Annotation, err))
 	}
-	if r.UID != obj.GetUID() {
+	if uid != obj.GetUID() {
 		return nil, nil
 	}
-	return r.Refs, nil
+	return states, nil
 }
 
 // isGone reports whether an earlier pass found that a resource is deleted in the cloud, and began to release its objects.
@@ -81,11 +119,7 @@ func isGone(obj client.Object) bool {
 func (g *guard[T]) write(ctx context.Context, obj T, states map[string]string) error {
 	value := ""
 	if len(states) > 0 {
-		data, err := json.Marshal(record{obj.GetUID(), states})
-		if err != nil {
-			return err
-		}
-		value = string(data)
+		value = format(obj.GetUID(), states)
 	}
 	return ctrlx.WriteAhead(ctx, obj, annotation, value)
 }

@@ -210,7 +210,7 @@ func TestCopies(t *testing.T) {
 				t.Fatal(err)
 			}
 			record := a.Annotations[inuse.Annotation]
-			if u.cluster() != inUse || !strings.Contains(record, `"held"`) {
+			if u.cluster() != inUse || !strings.Contains(record, "held=") {
 				t.Fatalf("the Cluster has %q, and the record is %q", u.cluster(), record)
 			}
 			tc.copies(u, record)
@@ -335,9 +335,9 @@ func TestCrashAfterDelete(t *testing.T) {
 		"Vanished":  {"the Cluster has vanished, so a check of it would block for ever", true, true, [2]string{}, "delete"},
 		"NoCheck":   {"a second DELETE is needless", true, false, [2]string{}, "delete"},
 		"NoCrash":   {"the first process ends the deletion", false, true, [2]string{}, "delete"},
-		"Copied":    {"the record is of another App, which was in the cloud, too", true, false, [2]string{`"uid":"1"`, `"uid":"2"`}, "delete, delete"},
-		"HeldAgain": {"one object is held, so the App may be in the cloud", true, false, [2]string{`"gone"`, `"held"`}, "delete, delete"},
-		"Released":  {"an App that lives on releases objects, too", true, false, [2]string{`"gone"`, `"released"`}, "delete, delete"},
+		"Copied":    {"the record is of another App, which was in the cloud, too", true, false, [2]string{"uid=1", "uid=2"}, "delete, delete"},
+		"HeldAgain": {"one object is held, so the App may be in the cloud", true, false, [2]string{"gone=", "held="}, "delete, delete"},
+		"Released":  {"an App that lives on releases objects, too", true, false, [2]string{"gone=", "released="}, "delete, delete"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := newUsers(t)

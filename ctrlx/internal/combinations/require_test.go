@@ -1,7 +1,6 @@
 package combinations_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -236,12 +235,8 @@ func guardedBy(what use, o client.Object, all map[use]client.Object) (waits []us
 // keeps reports whether an object guards another one by its record, which may name
 // an object to which the spec does not refer any more.
 func keeps(o client.Object, what use) bool {
-	var rec struct {
-		Refs map[string]string `json:"refs"`
-	}
-	_ = json.Unmarshal([]byte(o.GetAnnotations()[inuse.Annotation]), &rec)
-	for key := range rec.Refs {
-		if strings.HasSuffix(key, "/"+what.Kind+"/"+namespace+"/"+what.Name) {
+	for _, field := range strings.Split(o.GetAnnotations()[inuse.Annotation], "; ") {
+		if strings.HasSuffix(field, "/"+what.Kind+"/"+namespace+"/"+what.Name) {
 			return true
 		}
 	}

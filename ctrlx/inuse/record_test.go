@@ -1,0 +1,59 @@
+package inuse
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/checks"
+)
+
+// TestRecord verifies that a record is read as it was written, whichever names its
+// objects have, and that a person can read it.
+func TestRecord(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		// The API server forbids / and % in some names, and ; and = in none.
+		part := rapid.StringMatching(`[a-z;= ,:%"ü]{0,4}`)
+		uid := types.UID(part.Draw(t, "uid"))
+		want := map[string]string{}
+		for range rapid.IntRange(1, 4).Draw(t, "objects") {
+			ref := checks.Ref{Group: part.Draw(t, "group"), Kind: part.Draw(t, "kind"), Namespace: part.Draw(t, "namespace"), Name: part.Draw(t, "name")}
+			want[keyOf(ref)] = rapid.SampledFrom([]string{stateHeld, stateReleased, stateGone}).Draw(t, "state")
+		}
+		of, got, err := parse(format(uid, want))
+		if err != nil || of != uid {
+			t.Fatalf("the UID is %q, want %q: %v", of, uid, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("-written, +read:\n%s", diff)
+		}
+	})
+	const want = "uid=5; released=example.com/Cluster/default/prod; held=rbac/Role//a=b%3B%20c"
+	if got := format("5", map[string]string{"rbac/Role//a=b; c": stateHeld, "example.com/Cluster/default/prod": stateReleased}); got != want {
+		t.Errorf("the record is %q, want %q", got, want)
+	}
+}
+
+func TestUnreadable(t *testing.T) {
+	cases := map[string]struct{ reason, value string }{
+		"Empty":      {"it names no resource", ""},
+		"JSON":       {"it has another form", `{"uid":"1","refs":{}}`},
+		"NoUID":      {"it may be of another object", "held=/Secret/default/login"},
+		"NoValue":    {"it is cut off", "uid"},
+		"OtherState": {"a later version may have more states", "uid=1; lent=/Secret/default/login"},
+		"Twice":      {"either state may be true", "uid=1; held=/Secret/default/login; gone=/Secret/default/login"},
+		"Escape":     {"it is no name", "uid=1; held=/Secret/default/%zz"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{UID: "1", Annotations: map[string]string{Annotation: tc.value}}}
+			if states, err := recordOf(obj); err == nil || !strings.Contains(err.Error(), "remove it") {
+				t.Errorf("%s: the record is read as %v: %v", tc.reason, states, err)
+			}
+		})
+	}
+}
