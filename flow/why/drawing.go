@@ -33,7 +33,7 @@ type box struct {
 	X, Y, Width, Height int
 	Kind, Title, Text   string // the lines
 	Label               string // for screen readers and tooltips
-	Object              int    // the position of the first object
+	ID                  string // the anchor of the first object
 	Class               string
 	Cause               bool
 	nodes               []int
@@ -92,7 +92,7 @@ func (g *Graph) boxes() (boxes []box, of map[int]int) {
 		}
 		of[i] = len(boxes)
 		boxes = append(boxes, box{
-			Width: boxWidth, Height: boxHeight, Object: i, Class: classOf(o.State), nodes: []int{i},
+			Width: boxWidth, Height: boxHeight, ID: anchor(o.Ref), Class: classOf(o.State), nodes: []int{i},
 			Cause: n.cause != nil && slices.Contains(n.cause.nodes, i),
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
+	"fmt"
 	"html/template"
 	"io"
 	"time"
@@ -59,7 +60,7 @@ func (d *Document) writePage(w io.Writer, live bool) error {
 		if g.nodes[i].alone() {
 			to = &v.Healthy
 		}
-		*to = append(*to, objectView{Object: g.nodes[i].Object, n: &g.nodes[i], g: g, d: d, ID: i})
+		*to = append(*to, objectView{Object: g.nodes[i].Object, n: &g.nodes[i], g: g, d: d, i: i})
 	}
 	var b bytes.Buffer // so that an error leaves no half page
 	if err := page.Execute(&b, v); err != nil {
@@ -104,8 +105,8 @@ func (c causeView) Class() string {
 	return classOf(c.State)
 }
 
-// ID returns the place of the first object of the cause.
-func (c causeView) ID() int { return c.Links()[0].ID }
+// ID returns the anchor of the first object of the cause.
+func (c causeView) ID() string { return anchor(c.Objects[0]) }
 
 // Links returns the objects of the cause that the page describes.
 func (c causeView) Links() []link { return c.g.links(c.Objects) }
@@ -116,30 +117,49 @@ func (c causeView) Waiting() []link { return c.g.links(c.Sample) }
 // link is the name of an object, and the place that describes it.
 type link struct {
 	Name string
-	ID   int // negative: the page does not describe it
+	ID   string // the anchor; empty: the page does not describe the object
 }
 
 func (g *Graph) links(refs []checks.Ref) []link {
 	var all []link
 	for _, ref := range refs {
-		l := link{ref.String(), -1}
-		if i, ok := g.at[key(ref)]; ok {
-			l.ID = i
+		l := link{Name: ref.String()}
+		if _, ok := g.at[key(ref)]; ok {
+			l.ID = anchor(ref)
 		}
 		all = append(all, l)
 	}
 	return all
 }
 
+// anchor returns the place on a page that describes an object. It names the object,
+// so that it is the same on the next page. An URL has it without an escape.
+func anchor(ref checks.Ref) string {
+	ref = key(ref)
+	b := []byte("o")
+	for _, part := range []string{ref.Group, ref.Kind, ref.Namespace, ref.Name, ref.ID, ref.Set} {
+		b = append(b, '~')
+		for _, c := range []byte(part) {
+			if c == '.' || c == '-' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' {
+				b = append(b, c)
+			} else {
+				b = fmt.Appendf(b, "_%02x", c)
+			}
+		}
+	}
+	return string(b)
+}
+
 // objectView is an object on the page.
 type objectView struct {
 	*Object
-	n  *node
-	g  *Graph
-	d  *Document
-	ID int
+	n *node
+	g *Graph
+	d *Document
+	i int // the position in g
 }
 
+func (o objectView) ID() string    { return anchor(o.Ref) }
 func (o objectView) Name() string  { return o.Ref.String() }
 func (o objectView) Class() string { return classOf(o.State) }
 func (o objectView) Age() string   { return ageOf(o.Since, o.d.At) }
@@ -154,12 +174,12 @@ func (o objectView) Kind() string {
 	return o.Ref.Kind + "." + o.Ref.Group
 }
 
-// RootID returns the place of the first object of the root cause; -1: there is none.
-func (o objectView) RootID() int {
+// RootID returns the anchor of the first object of the root cause; empty: there is none.
+func (o objectView) RootID() string {
 	if o.n.cause == nil {
-		return -1
+		return ""
 	}
-	return o.n.cause.nodes[0]
+	return anchor(o.g.nodes[o.n.cause.nodes[0]].Ref)
 }
 
 // Events returns the command that shows the events of the object; empty: it has none.
@@ -173,7 +193,7 @@ func (o objectView) Events() string {
 // Root returns the text about the root cause; empty: the object is one, or has
 // none.
 func (o objectView) Root() string {
-	if o.n.cause == nil || !o.n.cause.cycle() && o.n.cause.nodes[0] == o.ID {
+	if o.n.cause == nil || !o.n.cause.cycle() && o.n.cause.nodes[0] == o.i {
 		return ""
 	}
 	c := o.g.cause(o.n.cause)

@@ -49,7 +49,10 @@
   form.hidden = false;
   prepare();
   if (!body.dataset.refresh) { return; }
-  function key(d) { var a = d.closest("[id]"); return (a ? a.id : "") + (a === d ? "" : "/" + d.querySelector("summary").textContent); }
+  function key(d) {
+    var a = d.closest("[id],[data-root]"), pass = d.closest("li");
+    return (a.id || a.dataset.root) + (a === d ? "" : "/" + d.querySelector("summary").textContent + (pass ? pass.querySelector("time").dateTime : ""));
+  }
   function update() {
     fetch(location.pathname + location.search, { headers: { Accept: "text/html" } }).then(function (r) {
       if (!r.ok) { throw new Error("the server answered " + r.status); }
@@ -59,13 +62,15 @@
       var old = main(), now = next.getElementById("main"), open = {};
       all(old, "details").forEach(function (d) { open[key(d)] = d.open; });
       all(now, "details").forEach(function (d) { var k = key(d); if (k in open) { d.open = open[k]; } });
-      var active = document.activeElement, at = active && old.contains(active) ? all(old, "*").indexOf(active) : -1;
+      var active = document.activeElement, home = active && old.contains(active) ? active.closest("[id]") : null, at = home ? all(home, "*").indexOf(active) : -1;
       var scrolled = old.querySelector(".scroll"), x = scrolled ? scrolled.scrollLeft : 0, y = scrolled ? scrolled.scrollTop : 0;
       old.replaceWith(now);
       document.querySelector("header").replaceWith(next.querySelector("header"));
       document.title = next.title;
       prepare();
-      if (at >= 0 && all(now, "*")[at]) { all(now, "*")[at].focus({ preventScroll: true }); }
+      home = home && document.getElementById(home.id);
+      active = home && (at < 0 ? home : all(home, "*")[at]);
+      if (active) { active.focus({ preventScroll: true }); }
       var region = now.querySelector(".scroll");
       if (region) { region.scrollLeft = x; region.scrollTop = y; }
       status.textContent = "";

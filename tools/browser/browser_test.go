@@ -293,21 +293,29 @@ func TestWithoutScripts(t *testing.T) {
 }
 
 // With scripts a live page shows the next state by itself, and keeps the open
-// parts and the focus.
+// parts and the focus with their objects, also if another object comes before them.
 func TestLive(t *testing.T) {
 	s := serve(t)
 	s.set(t, "/", story(), true)
 	ctx := browser(t, s.URL)
-	var open bool
-	var focus string
-	run(t, ctx, chromedp.Navigate(s.URL+"/"), chromedp.Evaluate(`(d => { d.open = true; d.querySelector("summary").focus() })(document.querySelector("td details"))`, nil))
-	next := story()
-	next[2].Reason = "OwnerDeleting"
+	const open = `Array.from(document.querySelectorAll("td > details[open], article > details[open]")).map(d => {
+		const of = d.closest("tr[data-root], article");
+		return (of.id || of.dataset.root) + " " + d.querySelector("summary").textContent;
+	}).join(", ")`
+	var before, after, focus string
+	run(t, ctx, chromedp.Navigate(s.URL+"/"), chromedp.Evaluate(`document.querySelector("td details").open = true`, nil),
+		chromedp.Evaluate(`(d => { d.open = true; d.querySelector("summary").focus() })(document.querySelector("article > details"))`, nil), chromedp.Evaluate(open, &before))
+	if strings.Count(before, ", ") != 1 {
+		t.Fatalf("before the update these parts are open: %s", before)
+	}
+	next := append([]why.Object{{Ref: checks.Ref{Kind: "Network", Name: "new"}, State: why.Missing}}, story()...)
+	next[3].Reason = "OwnerDeleting"
+	next = append(next, why.Object{Ref: checks.Ref{Kind: "Server", Name: "new"}, State: why.Blocked, WaitingFor: []checks.Ref{next[0].Ref}, Since: now.Add(-1000 * time.Hour)})
 	s.set(t, "/", next, true)
-	run(t, ctx, chromedp.Poll(`document.body.textContent.includes("OwnerDeleting")`, nil),
-		chromedp.Evaluate(`document.querySelector("td details").open`, &open), chromedp.Evaluate(`document.activeElement.textContent`, &focus))
-	if !open || focus != "names" {
-		t.Errorf("after the update the names are open: %t, and %q has the focus", open, focus)
+	run(t, ctx, chromedp.Poll(`document.body.textContent.includes("OwnerDeleting")`, nil), chromedp.Evaluate(open, &after),
+		chromedp.Evaluate(`document.activeElement.closest("article").id + " " + document.activeElement.textContent`, &focus))
+	if after != before || !strings.HasSuffix(before, focus) {
+		t.Errorf("before the update these parts are open: %s; after it: %s, and the focus is on %q", before, after, focus)
 	}
 }
 
