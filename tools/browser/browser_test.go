@@ -272,7 +272,7 @@ func TestKeyboard(t *testing.T) {
 		}
 	}
 	run(t, ctx, chromedp.KeyEvent(kb.Enter), chromedp.Evaluate(`location.hash`, &hash),
-		chromedp.Evaluate(`(document.querySelector(location.hash || "#none") || {textContent: ""}).textContent`, &heading))
+		chromedp.Evaluate(`(document.getElementById(decodeURIComponent(location.hash.slice(1))) || {textContent: ""}).textContent`, &heading))
 	if hash == "" || !strings.Contains(heading, "Subnet.example.com apps/batch") {
 		t.Errorf("Enter leads to %q: %s", hash, heading)
 	}
