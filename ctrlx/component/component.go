@@ -98,7 +98,9 @@ func New[T Component](name string, g manifests.Generator, opts ...Option) *Recon
 		},
 	}
 	conditions := func(c T) *[]metav1.Condition { return &c.GetStatus().Conditions }
-	r.inner = ctrlx.New(name, ops, ext, append(r.reconcilerOptions(), ctrlx.WithConditions(conditions))...)
+	// A restart reads all dependents again, because they may have changed meanwhile.
+	inside := append([]ctrlx.Option{ctrlx.WithoutQuietRestart()}, r.inside...)
+	r.inner = ctrlx.New(name, ops, ext, append(inside, ctrlx.WithFinalizer(r.finalizer), ctrlx.WithConditions(conditions))...)
 	r.dependentsOf(unconnected{}) // it panics now if an option is wrong, and not in SetupWithManager
 	return r
 }
@@ -112,13 +114,6 @@ func (r *Reconciler[T]) run(
 		return checks.Result{}, err
 	}
 	return do(s, ctx)
-}
-
-// reconcilerOptions returns the options of the inner reconciler. A restart
-// reads all dependents again, because the objects may have changed meanwhile.
-func (r *Reconciler[T]) reconcilerOptions() []ctrlx.Option {
-	opts := append([]ctrlx.Option{ctrlx.WithoutQuietRestart()}, r.inside...)
-	return append(opts, ctrlx.WithFinalizer(r.finalizer))
 }
 
 // SetupWithManager adds a controller for the kind to a manager. It is called

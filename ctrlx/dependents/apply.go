@@ -191,8 +191,8 @@ func (r *Request) refused(err error) error {
 	for _, text := range []string{"immutable", "updates to statefulset spec", "pod updates may not change",
 		"may not be specified when strategy", "only allowed for updateStrategy"} {
 		if strings.Contains(err.Error(), text) {
-			return fmt.Errorf("to delete the object and create it again, set %s/%s=%s: %w",
-				r.of.name, annotationUpdate, UpdateRecreate, err)
+			return fmt.Errorf("to delete the object and create it again, set %s/update-policy=%s: %w",
+				r.of.name, UpdateRecreate, err)
 		}
 	}
 	return err

@@ -72,9 +72,9 @@ func dropMarks(ctx context.Context, r *Request) (Result, error) {
 	if err := r.versioned(); err != nil {
 		return Result{}, err
 	}
-	marks, labels := map[string]any{}, map[string]any{r.of.name + "/" + markOwner: nil}
-	for _, mark := range []string{markOwner, markDigest, markApplied} {
-		marks[r.of.name+"/"+mark] = nil
+	marks, labels := map[string]any{}, map[string]any{r.of.keys.owner: nil}
+	for _, mark := range r.of.keys.marks() {
+		marks[mark] = nil
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": r.Live.GetUID(), "resourceVersion": r.Live.GetResourceVersion(), "annotations": marks, "labels": labels,

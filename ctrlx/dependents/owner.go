@@ -37,20 +37,25 @@ type owner struct {
 	digest string // changes when the owner changes
 }
 
-// The marks of a dependent, after the name of the Dependents and a slash.
-const (
-	markOwner   = "owner-id"   // label: the hash of the owner's ID; annotation: the ID
-	markDigest  = "digest"     // annotation: the digest of the manifest
-	markApplied = "applied-at" // annotation: the time of the last write, in RFC 3339
-)
+// keys are the keys of labels and annotations of a Dependents. All begin with its
+// name.
+type keys struct {
+	prefix  string
+	owner   string // label: the hash of the owner's ID; annotation: the ID
+	digest  string // annotation: the digest of the manifest
+	applied string // annotation: the time of the last write, in RFC 3339
+	hint    string
+	ignored string
+}
 
-// keys are the keys of the marks and of the status hint of a name.
-type keys struct{ prefix, owner, digest, applied, hint, ignored string }
+const markOwner = "/owner-id"
 
 func keysOf(name string) keys {
-	prefix := name + "/"
-	return keys{prefix, prefix + markOwner, prefix + markDigest, prefix + markApplied, prefix + annotationHint, prefix + annotationIgnored}
+	return keys{name + "/", name + markOwner, name + "/digest", name + "/applied-at", name + "/status-hint", name + "/ignored-fields"}
 }
+
+// marks returns the keys of the annotations that mark a dependent.
+func (k *keys) marks() []string { return []string{k.owner, k.digest, k.applied} }
 
 // OwnerPolicies returns the policies of the dependents of an owner that have no
 // annotations. No field but StatusHint is empty. An owner that is nil, that has no
@@ -200,7 +205,7 @@ func (r *Request) foreign(ours bool) (keys []string, controller *metav1.OwnerRef
 	own := r.of.keys.owner
 	for key, value := range r.Live.GetLabels() {
 		switch {
-		case value == "", key == own && value == r.by.mark, key != own && !strings.HasSuffix(key, "/"+markOwner):
+		case value == "", key == own && value == r.by.mark, key != own && !strings.HasSuffix(key, markOwner):
 		case ours && key != own && (r.Object.GetLabels()[key] != "" || r.wroteField("labels", key)):
 		default:
 			keys = append(keys, key)
@@ -273,14 +278,12 @@ func (r *Request) marked() (*unstructured.Unstructured, error) {
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	key := r.of.name + "/"
-	labels[key+markOwner] = r.by.mark
-	annotations[key+markOwner] = r.by.id
-	annotations[key+markDigest] = ""
+	key := &r.of.keys
+	labels[key.owner], annotations[key.owner], annotations[key.digest] = r.by.mark, r.by.id, ""
 	if r.verdict != nil {
-		annotations[key+markDigest] = r.verdict.digest
+		annotations[key.digest] = r.verdict.digest
 	}
-	annotations[key+markApplied] = r.of.clock.Now().UTC().Format(time.RFC3339)
+	annotations[key.applied] = r.of.clock.Now().UTC().Format(time.RFC3339)
 	u.SetLabels(labels)
 	u.SetAnnotations(annotations)
 	return u, nil
@@ -288,11 +291,11 @@ func (r *Request) marked() (*unstructured.Unstructured, error) {
 
 // stripMarks removes the marks of this name from a manifest, for example of one
 // that was exported from a cluster.
-func stripMarks(u *unstructured.Unstructured, name string) {
+func (k *keys) stripMarks(u *unstructured.Unstructured) {
 	labels, annotations := u.GetLabels(), u.GetAnnotations()
-	for _, mark := range []string{markOwner, markDigest, markApplied} {
-		delete(labels, name+"/"+mark)
-		delete(annotations, name+"/"+mark)
+	for _, mark := range k.marks() {
+		delete(labels, mark)
+		delete(annotations, mark)
 	}
 	if len(labels) == 0 {
 		labels = nil // an empty map has another digest
@@ -322,7 +325,7 @@ func adopt(clock clock.PassiveClock) middleware {
 				return next(ctx, r)
 			}
 			o := r.ownership()
-			key := func() string { return r.of.name + "/" + annotationAdoption }
+			key := func() string { return r.of.name + "/adoption-policy" }
 			switch {
 			case o.ours:
 				return next(ctx, r)

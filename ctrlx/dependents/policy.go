@@ -76,17 +76,11 @@ type Policies struct {
 	StatusHint string
 }
 
-// The annotations of an object that set its policies, after the name of the
+// annotations are those of an object that set its policies, after the name of the
 // Dependents and a slash.
-const (
-	annotationAdoption  = "adoption-policy"
-	annotationUpdate    = "update-policy"
-	annotationDelete    = "delete-policy"
-	annotationReconcile = "reconcile-policy"
-	annotationReapply   = "reapply-interval"
-	annotationHint      = "status-hint"
-	annotationIgnored   = "ignored-fields"
-)
+var annotations = []string{
+	"adoption-policy", "update-policy", "delete-policy", "reconcile-policy", "reapply-interval", "status-hint", "ignored-fields",
+}
 
 // or returns p with the fields of others in place of empty ones.
 func (p Policies) or(others Policies) Policies {
@@ -116,18 +110,18 @@ func (p Policies) over(
 		key = name + "/" + key
 		return key, annotations[key]
 	}
-	key, value := get(annotationAdoption)
+	key, value := get("adoption-policy")
 	note(choose(&p.Adoption, key, value, AdoptionIfUnowned, AdoptionNever, AdoptionAlways))
-	key, value = get(annotationUpdate)
+	key, value = get("update-policy")
 	updates := []UpdatePolicy{UpdateSsaOverride, UpdateSsaMerge, UpdateReplace, UpdateRecreate}
 	at := slices.Index(updates, update)
 	updates[0], updates[at] = updates[at], updates[0]
 	note(choose(&p.Update, key, value, updates...))
-	key, value = get(annotationDelete)
+	key, value = get("delete-policy")
 	note(choose(&p.Delete, key, value, DeleteDelete, DeleteOrphan, DeleteOrphanOnApply, DeleteOrphanOnDelete))
-	key, value = get(annotationReconcile)
+	key, value = get("reconcile-policy")
 	note(choose(&p.Reconcile, key, value, ReconcileOnObjectChange, ReconcileOnObjectOrComponentChange, ReconcileOnce))
-	if key, value = get(annotationReapply); value != "" {
+	if key, value = get("reapply-interval"); value != "" {
 		d, err := time.ParseDuration(value)
 		if err != nil {
 			note(fmt.Sprintf("%s is %q: it must be a duration such as 30m", key, value))
@@ -138,7 +132,7 @@ func (p Policies) over(
 	if p.ReapplyInterval > 0 && p.ReapplyInterval < time.Second {
 		note(fmt.Sprintf("%s is %s: it must be at least 1s", key, p.ReapplyInterval))
 	}
-	if key, value = get(annotationHint); value != "" {
+	if key, value = get("status-hint"); value != "" {
 		p.StatusHint = value
 	}
 	if p.StatusHint != "" {
@@ -184,16 +178,12 @@ func kebab(camel string) string {
 // misspelt returns a problem for each annotation of this name that looks like a
 // policy and is none, as in delete_policy: the object would be deleted, although
 // the user asks for an orphan.
-func (d *Dependents) misspelt(annotations map[string]string) (problems []string) {
-	known := []string{
-		annotationAdoption, annotationUpdate, annotationDelete, annotationReconcile, annotationReapply, annotationHint,
-		annotationIgnored,
-	}
-	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+func (d *Dependents) misspelt(given map[string]string) (problems []string) {
+	for _, key := range slices.Sorted(maps.Keys(given)) {
 		rest, ours := strings.CutPrefix(key, d.keys.prefix)
 		looks := func(end string) bool { return strings.HasSuffix(strings.ToLower(rest), end) }
-		if ours && !slices.Contains(known, rest) && slices.ContainsFunc([]string{"policy", "interval", "hint", "fields"}, looks) {
-			problems = append(problems, fmt.Sprintf("the annotation %s is unknown: it must be one of %q", key, known))
+		if ours && !slices.Contains(annotations, rest) && slices.ContainsFunc([]string{"policy", "interval", "hint", "fields"}, looks) {
+			problems = append(problems, fmt.Sprintf("the annotation %s is unknown: it must be one of %q", key, annotations))
 		}
 	}
 	return problems

@@ -328,7 +328,7 @@ func (r *Request) manifest() (*unstructured.Unstructured, error) {
 		if err != nil {
 			return nil, err
 		}
-		stripMarks(u, r.of.name)
+		r.of.keys.stripMarks(u)
 		for _, path := range r.ignored {
 			removePath(u.Object, path)
 		}
