@@ -19,6 +19,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
@@ -218,6 +219,46 @@ func TestWithoutLook(t *testing.T) {
 	w.want(configMap("a", "1"))
 	if res, err := w.pass(); err == nil || !strings.Contains(err.Error(), "ConfigMap "+w.ns+"/a: no link has applied it") {
 		t.Errorf("got %+v, %v", res, err)
+	}
+}
+
+// A link around a wave or a set proceeds or blocks. A block keeps all that the link
+// says. Any other result is an error.
+func TestResultOfLink(t *testing.T) {
+	t.Parallel()
+	closed := checks.Block("Closed", "opens at 22:00", checks.WithAfter(time.Hour), checks.WithRetry(classify.OnChange), checks.WithWaitingForSelf(), checks.WithStatusKept())
+	cases := map[string]struct {
+		reason    string
+		is        checks.Result
+		want, err string
+	}{
+		"Zero":   {"a link that forgets its result", checks.Result{}, "", `a link returned the result "undecided"`},
+		"Ignore": {"it would leave the condition as it is", checks.Ignore("not mine"), "", `a link returned the result "ignore: not mine"`},
+		"Skip":   {"it would leave out the checks after the set", checks.Skip("forced"), "proceed", ""},
+		"Block":  {"the link decides how to wait", closed, closed.String(), ""},
+	}
+	for title, tc := range cases {
+		opts := map[string]component.Option{
+			"wave": component.WithWaveChain(func(c component.WaveChain) (component.WaveChain, error) {
+				return c.Append(chain.Named("given", func(component.WaveHandler) component.WaveHandler {
+					return func(context.Context, *component.Wave) (checks.Result, error) { return tc.is, nil }
+				})), nil
+			}),
+			"set": component.WithApplyChain(func(c component.Chain) (component.Chain, error) {
+				return c.Prepend(chain.Named("given", func(component.Handler) component.Handler {
+					return func(context.Context, *component.Set) (checks.Result, error) { return tc.is, nil }
+				})), nil
+			}),
+		}
+		for around, opt := range opts {
+			w := newWorld(t, opt)
+			w.want(configMap("a", "1"))
+			res, err := w.pass()
+			got := strings.Replace(res.String(), "wave 1 of 1: 0 of 1 objects are ready: ", "", 1)
+			if tc.err != "" && (err == nil || !strings.Contains(err.Error(), tc.err)) || tc.err == "" && (err != nil || got != tc.want || res.KeepsStatus() != tc.is.KeepsStatus()) {
+				t.Errorf("%s around a %s: %s: got %s, %v", title, around, tc.reason, got, err)
+			}
+		}
 	}
 }
 
