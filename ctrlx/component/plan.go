@@ -94,17 +94,17 @@ func (r *Reconciler[T]) plan(ctx context.Context, c dependents.Cluster, componen
 	if err := s.configure(); err != nil {
 		return nil, err
 	}
-	if component.GetDeletionTimestamp() != nil {
-		res, err := decided(y.remove(ctx, s))
-		if err == nil && !res.Proceeds() {
-			s.waits(res) // of a link of the user
+	do := y.remove
+	if component.GetDeletionTimestamp() == nil {
+		if err := s.generate(ctx); err != nil {
+			return nil, err
 		}
-		return s.Plan, err
+		do = y.apply
 	}
-	if err := s.generate(ctx); err != nil {
-		return nil, err
+	res, err := decided(do(ctx, s))
+	if err == nil && !res.Proceeds() {
+		s.waits(res) // of a link of the user
 	}
-	_, err = decided(y.apply(ctx, s))
 	return s.Plan, err
 }
 

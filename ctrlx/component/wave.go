@@ -81,7 +81,9 @@ func (y *system) waves(ctx context.Context, s *Set) (checks.Result, error) {
 			return checks.Result{}, err
 		case res.Proceeds():
 			p.WavesReady = w.number
-		case s.Plan == nil:
+		case s.Plan != nil:
+			s.waits(res) // of a link of the user
+		default:
 			return reworded(res, fmt.Sprintf("%s: %d of %d objects are ready: %s", w, ready, len(w.objects), res.Message())), nil
 		}
 		if i < len(all)-1 && all[i+1].objects[0].applyOrder > w.objects[0].applyOrder {
@@ -258,7 +260,7 @@ func (y *system) write(ctx context.Context, w *Wave) (checks.Result, error) {
 	if err := errors.Join(errs...); err != nil && w.Plan == nil {
 		return checks.Result{}, flow.WaitFor(err, w.awaited(awaited)...)
 	}
-	if texts = append(texts, problems...); len(texts) == 0 {
+	if texts = append(texts, problems...); len(texts) == 0 || w.Plan != nil {
 		return checks.Proceed(), nil
 	}
 	return w.block(reasonProcessing, listed(texts), 0, awaited), nil

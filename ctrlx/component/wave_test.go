@@ -223,7 +223,7 @@ func TestWithoutLook(t *testing.T) {
 }
 
 // A link around a wave or a set proceeds or blocks. A block keeps all that the link
-// says. Any other result is an error.
+// says, and is a problem of a plan. Any other result is an error.
 func TestResultOfLink(t *testing.T) {
 	t.Parallel()
 	closed := checks.Block("Closed", "opens at 22:00", checks.WithAfter(time.Hour), checks.WithRetry(classify.OnChange), checks.WithWaitingForSelf(), checks.WithStatusKept())
@@ -257,6 +257,9 @@ func TestResultOfLink(t *testing.T) {
 			got := strings.Replace(res.String(), "wave 1 of 1: 0 of 1 objects are ready: ", "", 1)
 			if tc.err != "" && (err == nil || !strings.Contains(err.Error(), tc.err)) || tc.err == "" && (err != nil || got != tc.want || res.KeepsStatus() != tc.is.KeepsStatus()) {
 				t.Errorf("%s around a %s: %s: got %s, %v", title, around, tc.reason, got, err)
+			}
+			if p, err := w.plan(); tc.is.Blocked() && (err != nil || len(p.Problems) != 1 || p.Problems[0] != tc.is.Message()) {
+				t.Errorf("%s around a %s: the plan is %+v, %v", title, around, p, err)
 			}
 		}
 	}
