@@ -34,7 +34,7 @@ const (
 //
 //	uid=5649b553-4e2c-4fee-a78d-33001240e996; held=/Secret/default/login; released=example.com/Cluster/default/prod
 //
-// uid is that of the resource: a copied record counts for nothing. The other fields are the states, each with a key of keyOf,
+// uid is the UID of the resource: a copied record counts for nothing. The other fields are the states, each with a key of keyOf,
 // whose parts are escaped as in a URL.
 const (
 	between  = "; "
