@@ -27,6 +27,18 @@ func TestMain(m *testing.M) {
 // TestCorrect: the operator without a mistake keeps the rules.
 func TestCorrect(t *testing.T) { ctrltest.Explore(t, operator(none)) }
 
+// TestRestart: a fault that would end the process while it is being restarted starts
+// no second process, which would never be stopped.
+func TestRestart(t *testing.T) {
+	for _, fault := range []string{ctrltest.Stop, ctrltest.Pause} {
+		for while := time.Duration(0); while < 12*time.Millisecond; while += 500 * time.Microsecond {
+			if failure := ctrltest.RestartAfter(t, operator(none), fault, while); failure != "" {
+				t.Fatalf("%s, and a restart after %s:\n%.2000s", fault, while, failure)
+			}
+		}
+	}
+}
+
 // report takes the reports of rapid in place of a test.
 type report struct {
 	*testing.T

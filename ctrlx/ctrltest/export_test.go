@@ -2,7 +2,9 @@ package ctrltest
 
 import (
 	"testing"
+	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"pgregory.net/rapid"
 )
 
@@ -23,3 +25,29 @@ func ExploreWith(t *testing.T, tb rapid.TB, op Operator) (failure string) {
 	}
 	return e.last.String()
 }
+
+// RestartAfter creates the objects of World, and restarts the operator a while after
+// the last one. A fault waits for the first write of it, and would end the process.
+func RestartAfter(t *testing.T, op Operator, fault string, while time.Duration) (failure string) {
+	e, err := prepare(op)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := len(e.World) - 1
+	p := plan{world: e, lags: map[schema.GroupKind]time.Duration{}}
+	for i := range e.World {
+		s := step{do: set, on: i, state: plain(e.World[i]), patch: []byte("{}"), then: settles}
+		if i == last {
+			p.steps = append(p.steps, step{do: fault, on: -1, nth: 1})
+			s.then = while
+		}
+		p.steps = append(p.steps, s)
+	}
+	p.steps = append(p.steps, step{do: restart, then: settles})
+	if f := e.run(t, p); f != nil {
+		return f.String()
+	}
+	return ""
+}
+
+const Stop, Pause = stop, pause

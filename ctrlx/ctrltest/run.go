@@ -40,7 +40,8 @@ type run struct {
 	again sync.WaitGroup // the starts after a stop or a pause
 
 	mu       sync.Mutex
-	number   int // of the process that runs
+	number   int  // of the process that runs
+	ending   bool // by restart: no fault ends the process, because each one starts another process
 	armed    []*step
 	acts     []*step // of users, during a request
 	revoked  map[schema.GroupKind]time.Time
@@ -288,9 +289,13 @@ func (r *run) process() int {
 
 // restart ends the process in good order, and starts another one.
 func (r *run) restart() {
+	r.mu.Lock()
+	r.ending = true
+	r.mu.Unlock()
 	r.again.Wait()
 	r.stop()
 	r.mu.Lock()
+	r.ending = false
 	r.number++
 	r.mu.Unlock()
 	r.start()
@@ -404,7 +409,7 @@ func during(s *step) *int { return &s.during }
 
 // hits reports whether a fault can be one of a request.
 func (r *run) hits(s *step, q memoryserver.Request) bool {
-	if q.Verb == "watch" || !writes(q) && slices.Contains(ofWrites, s.do) || slices.Contains(ofCloud, s.do) {
+	if q.Verb == "watch" || !writes(q) && slices.Contains(ofWrites, s.do) || slices.Contains(ofCloud, s.do) || r.ending && (s.do == stop || s.do == pause) {
 		return false
 	}
 	return s.on < 0 || q.Name == client.ObjectKeyFromObject(r.World[s.on]) && q.Kind == r.World[s.on].GetObjectKind().GroupVersionKind().GroupKind()
