@@ -106,11 +106,12 @@ func TestPassesDoNotWaitForReaders(t *testing.T) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(time.Minute):
-		t.Fatal("the pass waits")
+	case <-time.After(30 * time.Second):
+		t.Error("the pass waits")
 	}
 	for range read {
 	}
+	<-done
 }
 
 // gauges returns the gauges of a reconciler that are not zero: "blocked
