@@ -106,9 +106,6 @@ func (t Table) String() string {
 		if r.Is != nil {
 			message += " (" + errorText(r.Is) + ")"
 		}
-		if r.KeepStatus {
-			retry += ", keeps the status"
-		}
 		if i >= len(t) {
 			number = "default"
 			if r.Name == ruleCanceled {

@@ -87,10 +87,14 @@ func (r Rule) String() string {
 
 // verdict returns the Retry and the After in words.
 func (r Rule) verdict() string {
-	if r.After == 0 {
-		return r.Retry.String()
+	text := r.Retry.String()
+	if r.After != 0 {
+		text += " after " + r.After.String()
 	}
-	return r.Retry.String() + " after " + r.After.String()
+	if r.KeepStatus {
+		text += ", keeps the status"
+	}
+	return text
 }
 
 // parse returns r as a row, and an error if r cannot be used.

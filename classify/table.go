@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/linktag"
+	"github.com/windlass-go/windlass/internal/probe"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // Table is a list of rules. The first rule whose conditions hold decides.
@@ -29,7 +32,7 @@ func (t Table) Link() Middleware {
 	if len(t) == 1 {
 		name = "Table(1 rule)"
 	}
-	return chain.Named(name, func(next Handler) Handler {
+	return probe.Named(probe.Answer{Name: name, Source: probe.Caller(), Tag: t.lines()}, func(next Handler) Handler {
 		return func(ctx context.Context, f *Failure) (Classification, error) {
 			if c, ok := all.classify(ctx, f); ok {
 				return c, nil
@@ -37,6 +40,14 @@ func (t Table) Link() Middleware {
 			return next(ctx, f)
 		}
 	})
+}
+
+// lines returns a line for each rule, with its verdict.
+func (t Table) lines() (all linktag.Rules) {
+	for _, r := range t {
+		all = append(all, text.Line(r.String()+": "+r.verdict(), text.Name))
+	}
+	return all
 }
 
 // mustCompile compiles t, or panics. where names the caller in the message.

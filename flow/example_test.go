@@ -129,6 +129,7 @@ func Example() {
 	//   Ready
 	// errors of every point
 	//   Classify     Table(1 rule) -> [default]
+	//                  DatabaseTooLarge: on change
 	//
 	// blocked at OwnerCheck by OwnerProvisioningState: OwnerState: owner Server north is in state "Updating": it must be Succeeded, Failed or Canceled
 	//   Ready=False OwnerState

@@ -6,20 +6,24 @@ import (
 	"strings"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/linktag"
 	"github.com/windlass-go/windlass/internal/text"
 )
 
 // section is a printed point of the flow. Its steps are the names of its links,
-// and then its operation.
+// and then its operation. Its rules are those of its tables.
 type section struct {
 	point string
 	steps []string
+	rules []string
 }
 
 func sectionOf(point string, links []chain.Link) section {
 	p := section{point: point}
 	for _, l := range links {
 		p.steps = append(p.steps, l.String())
+		rules, _ := l.Tag.(linktag.Rules)
+		p.rules = append(p.rules, rules...)
 	}
 	return p
 }
@@ -64,6 +68,7 @@ func (r *Reconciler[T]) plan() (both, applying, deleting []section, errors secti
 
 // String returns the whole flow, point by point and link by link, in the order
 // in which they run. It lists Get once, although Get also runs before PostCheck.
+// The rules of your tables follow the links of Classify, each with its verdict.
 // An operation is in brackets. A point without links and without an operation
 // shows "-".
 func (r *Reconciler[T]) String() string {
@@ -73,6 +78,9 @@ func (r *Reconciler[T]) String() string {
 		b.WriteString(title + "\n")
 		for _, p := range sections {
 			fmt.Fprintf(&b, "  %-11s  %s\n", p.point, cmp.Or(strings.Join(p.steps, " -> "), "-"))
+			for _, rule := range p.rules {
+				fmt.Fprintf(&b, "  %-11s  %s\n", "", "  "+rule)
+			}
 		}
 	}
 	name := text.Line(r.name, text.Name)

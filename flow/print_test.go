@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
@@ -17,7 +18,8 @@ func TestString(t *testing.T) {
 	c := &cloud{}
 	full := c.extensions()
 	full.PreCheck = full.PreCheck.Append(returns[*checks.Request[*pool]]("gate", checks.Proceed(), nil))
-	full.Classify = classify.Table{{Code: "X", Retry: classify.Fast}}.Chain()
+	full.Classify = classify.Table{{Code: "X", Retry: classify.Fast}, {Name: "Quota", Status: 403, Retry: classify.Slow, After: time.Hour, KeepStatus: true}}.Chain().
+		Append(classify.Table{{Message: classify.Contains("busy"), Retry: classify.Fast}}.Link())
 	mustEqual(t, "all points", lines(
 		"Pool",
 		"  Pass         notePass",
@@ -36,7 +38,10 @@ func TestString(t *testing.T) {
 		"  Delete       noteDelete -> [delete]",
 		"  Gone",
 		"errors of every point",
-		"  Classify     Table(1 rule) -> [default]"), flow.New("Pool", c.operations(), full).String())
+		"  Classify     Table(2 rules) -> Table(1 rule) -> [default]",
+		"                 X: fast",
+		"                 Quota: slow after 1h0m0s, keeps the status",
+		"                 message contains \"busy\": fast"), flow.New("Pool", c.operations(), full).String())
 }
 
 // A drawing has a pass that applies and a pass that deletes.

@@ -7,6 +7,10 @@ import (
 	"slices"
 )
 
+// Rules is the tag of a link of a table: a line for each rule, with its verdict. The
+// flow prints them.
+type Rules []string
+
 // Check is the tag of a link that package checks made from a function without
 // next.
 type Check struct {

@@ -143,7 +143,7 @@ func (c *Cloud) Put(id string, desired Thing, correlation string) (made Thing, t
 			t.State = v1.StateCreating
 			op.until, op.then, op.serves = c.now().Add(ClusterTakes), v1.StateRunning, ClusterServes
 		}
-	} else if last := t.operation; last.then != "" && t.State != last.then { // the cluster goes on to start or stop
+	} else if last := t.operation; last.then != "" && t.State != last.then { // the cluster still starts or stops
 		op.then, op.serves = last.then, last.serves
 	}
 	if op.before = *t; desired.RetentionDays > LongestRetention {
