@@ -37,6 +37,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/ctrlx/manifests"
 	"github.com/windlass-go/windlass/internal/testing/race"
+	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
 // large is a component with many dependents in sync, half of them Deployments, in
@@ -212,6 +213,50 @@ func TestInSyncCost(t *testing.T) {
 	if got := testing.AllocsPerRun(1, func() { l.pass(t) }); got > 1.1*byHand {
 		t.Errorf("a pass makes %.0f allocations, and %.0f by hand", got, byHand)
 	}
+}
+
+// BenchmarkInSync compares a pass over a component in sync with code by hand that
+// reads each object and makes a digest of its manifest, with a cache that only copies.
+func BenchmarkInSync(b *testing.B) {
+	l := newLarge(b, 500)
+	l.copying(b)
+	for b.Loop() {
+		l.pass(b)
+	}
+	b.ReportMetric(ratio.Of(func() { l.pass(b) }, func() { l.byHand(b) }, ratio.Options{Samples: 10}), "x-by-hand")
+}
+
+// copying makes the cache one that only copies objects, as that of
+// controller-runtime does.
+func (l *large) copying(tb testing.TB) {
+	tb.Helper()
+	c := copies{l.manager.cache.Reader, map[client.ObjectKey]client.Object{}}
+	for _, obj := range l.objects {
+		read := obj.DeepCopyObject().(client.Object)
+		if err := c.Get(tb.Context(), client.ObjectKeyFromObject(obj), read); err != nil {
+			tb.Fatal(err)
+		}
+		c.of[client.ObjectKeyFromObject(obj)] = read
+	}
+	l.manager.cache.Reader = c
+}
+
+// copies is a cache that copies an object for each read.
+type copies struct {
+	client.Reader
+	of map[client.ObjectKey]client.Object
+}
+
+func (c copies) Get(ctx context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
+	switch read := c.of[key].(type) {
+	case *appsv1.Deployment:
+		read.DeepCopyInto(into.(*appsv1.Deployment))
+	case *corev1.ConfigMap:
+		read.DeepCopyInto(into.(*corev1.ConfigMap))
+	default:
+		return c.Reader.Get(ctx, key, into, opts...)
+	}
+	return nil
 }
 
 // pointer is a client that can be compared, as that of a manager.
