@@ -8,7 +8,7 @@
 #   make api            records the exported names in tools/api
 #   make bench          runs the benchmarks of the root module
 #   make benchmarks     prints the table of tools/benchmarks: each cost, and that of code by hand. It fails
-#                       if a ratio is worse than its bound. It starts an API server and takes about 20 minutes
+#                       if a ratio is worse than its bound. It starts an API server and takes about 10 minutes
 #   make mutate         makes small changes of the code in PKG (mutants), and prints those that no test notices; SAMPLE=200 SEED=1
 #                       tries some of them
 #   make cover          measures the coverage of the root module by its own tests, and writes cover.html
