@@ -52,10 +52,11 @@ type Backoff struct {
 
 type steps struct{ first, most time.Duration }
 
+// failures are small, because each waiter has them.
 type failures struct {
 	generation int64
-	count      [counters]int
-	seen       time.Time
+	seen       int64 // in milliseconds since 1970
+	count      [counters]uint8
 }
 
 // The separate counters of a key.
@@ -187,9 +188,9 @@ func (b *Backoff) count(key string, generation int64, counter int) (before int) 
 		if f.generation != generation || b.unused(f, now) {
 			*f = failures{generation: generation}
 		}
-		f.seen = now
-		before = f.count[counter]
-		f.count[counter]++
+		f.seen = now.UnixMilli()
+		before = int(f.count[counter])
+		f.count[counter] = uint8(min(before+1, math.MaxUint8)) // more than the doublings of any delay
 	}, func(n int, f *failures) bool { return n > manyKeys && b.unused(f, now) })
 	return before
 }
@@ -197,7 +198,7 @@ func (b *Backoff) count(key string, generation int64, counter int) (before int) 
 // unused reports whether no pass used the key for two resyncs. It treats counts
 // from the future in the same way: after the clock went back, they would
 // otherwise stay for as long.
-func (b *Backoff) unused(f *failures, now time.Time) bool { return now.Sub(f.seen).Abs() > 2*b.resync }
+func (b *Backoff) unused(f *failures, now time.Time) bool { return now.Sub(time.UnixMilli(f.seen)).Abs() > 2*b.resync }
 
 // delay returns the delay of an outcome. It calls count only for a delay that
 // doubles: count counts the outcome, and returns the number of like outcomes

@@ -2,12 +2,13 @@ package memory
 
 import (
 	"time"
+	"unique"
 
 	"k8s.io/apimachinery/pkg/types"
 )
 
 const (
-	// MaxHistories is the number of objects whose last passes are kept: about 0.4 MB.
+	// MaxHistories is the number of objects whose last passes are kept: about 0.2 MB.
 	MaxHistories = 1000
 	// maxKept is the number of passes that are kept of an object.
 	maxKept = 5
@@ -23,8 +24,15 @@ type Pass struct {
 
 // passes is a ring with the last passes over an object.
 type passes struct {
-	of   [maxKept]Pass
+	of   [maxKept]shortPass
 	next int // the index of the oldest pass, which the next one replaces
+}
+
+// shortPass is a Pass in a third of the space.
+type shortPass struct {
+	at      int64 // in nanoseconds since 1970; 0: there is no pass
+	took    time.Duration
+	verdict unique.Handle[Verdict]
 }
 
 // Passed records a pass. If there are too many objects, it drops the passes of any
@@ -50,7 +58,7 @@ func (s *Store) Passed(name types.NamespacedName, p Pass) {
 		*k = passes{}
 		s.passes[name] = k
 	}
-	k.of[k.next] = p
+	k.of[k.next] = shortPass{p.At.UnixNano(), p.Took, unique.Make(p.Verdict)}
 	k.next = (k.next + 1) % maxKept
 }
 
@@ -63,8 +71,8 @@ func (s *Store) Passes(name types.NamespacedName) (all []Pass) {
 		return nil
 	}
 	for i := range maxKept {
-		if p := k.of[(k.next+2*maxKept-1-i)%maxKept]; !p.At.IsZero() {
-			all = append(all, p)
+		if p := k.of[(k.next+2*maxKept-1-i)%maxKept]; p.at != 0 {
+			all = append(all, Pass{time.Unix(0, p.at), p.took, p.verdict.Value()})
 		}
 	}
 	return all
