@@ -198,7 +198,9 @@ func (b *Backoff) count(key string, generation int64, counter int) (before int) 
 // unused reports whether no pass used the key for two resyncs. It treats counts
 // from the future in the same way: after the clock went back, they would
 // otherwise stay for as long.
-func (b *Backoff) unused(f *failures, now time.Time) bool { return now.Sub(time.UnixMilli(f.seen)).Abs() > 2*b.resync }
+func (b *Backoff) unused(f *failures, now time.Time) bool {
+	return now.Sub(time.UnixMilli(f.seen)).Abs() > 2*b.resync
+}
 
 // delay returns the delay of an outcome. It calls count only for a delay that
 // doubles: count counts the outcome, and returns the number of like outcomes
