@@ -35,8 +35,7 @@ export RAPID_SEED ?= 1
 
 all: test
 
-test: formatted bin/testserver bin/mutate
-	bin/mutate -mistakes tools/mutate/mistakes -check
+test: formatted bin/testserver
 	$(GO) vet $(PACKAGES)
 	$(GO) test -vet=off -timeout 40m $(PACKAGES) | grep --line-buffered -v 'no test files' | tee bin/test.log
 	@echo
@@ -60,8 +59,10 @@ formatted:
 fmt:
 	gofmt -w $$(git ls-files --cached --others --exclude-standard '*.go')
 
-lint: bin/staticcheck
+# lint also checks that each known mistake still applies.
+lint: bin/staticcheck bin/mutate
 	bin/staticcheck $(PACKAGES)
+	bin/mutate -mistakes tools/mutate/mistakes -check
 
 # modules compiles each module and its tests without the workspace, as users get it, and checks that go.mod is tidy.
 TOOLS := tools tools/envtest tools/testserver
