@@ -193,7 +193,7 @@ func (r *Reconciler[T]) deleteOrphan(ctx context.Context, req reconcile.Request)
 }
 
 // passOfOrphan takes an object that vanished through the flow as a deleted one.
-func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request, o *memory.Orphan) (reconcile.Result, error) {
+func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request, o *memory.Orphan) (result reconcile.Result, err error) {
 	if o.Object.GetDeletionTimestamp().IsZero() {
 		at := metav1.NewTime(r.now())
 		o.Object.SetDeletionTimestamp(&at)
@@ -206,6 +206,7 @@ func (r *Reconciler[T]) passOfOrphan(ctx context.Context, req reconcile.Request,
 	}
 	p := r.begin(ctx, req, o.Object, r.memory.Get(req.NamespacedName), r.now())
 	p.orphan = true
+	defer func() { p.writeLine(result.RequeueAfter) }()
 	out := r.flow.Reconcile(p, o.Object.(T))
 	left := o.Until.Sub(r.now())
 	delay, why := again, error(nil)

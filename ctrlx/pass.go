@@ -69,6 +69,8 @@ type pass struct {
 	follows []checks.Ref // of Follow
 	kept    []checks.Ref // of Follow, in earlier passes
 
+	line func(delay time.Duration) // writes the log line of the pass; nil: it logs none
+
 	mu     sync.Mutex
 	seen   []seenObject       // the owner, the references and the dependents, each as the pass read it first
 	room   [1]seenObject      // for seen, without an allocation

@@ -44,7 +44,11 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	known := r.wakes(name) // wake: each event from now on causes another pass
 	within, endOfPass := r.interrupter.begin(ctx, name)
 	defer endOfPass()
-	defer func() { result, err = r.memory.Ended(ctx, req.NamespacedName, result, err, r.now) }()
+	var p *pass
+	defer func() {
+		result, err = r.memory.Ended(ctx, req.NamespacedName, result, err, r.now)
+		p.writeLine(result.RequeueAfter)
+	}()
 
 	read, err := r.own.Read(ctx, name) // read: in no older version than this process wrote
 	if err != nil {
@@ -65,7 +69,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		r.memory.Change(name, func(e *memory.Entry) { e.Failures = 0 })
 	}
 
-	p := r.begin(within, req, read, known, now) // record
+	p = r.begin(within, req, read, known, now) // record
 	defer func() { result, err = r.afterPass(ctx, req, p, obj, result, err) }()
 	out := r.flow.Reconcile(p, obj) // flow
 	if result, err, cut := p.cut(out); cut {

@@ -105,7 +105,7 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 	if r.opt.fromStart && r.kind.Timeout == nil {
 		panic(fmt.Sprintf("ctrlx: New: %s: WithTimeoutFromStart needs a method GetTimeout of %s or of its field Spec", name, reflect.TypeFor[T]()))
 	}
-	r.observer = r.opt.Telemetry.Observer(maker, r.changed, r.links)
+	r.observer = r.opt.Telemetry.Observer(maker, r.changed, r.links, lineOf)
 	if keeps := settings.Of[func(T, checks.Ref, client.Object) bool](maker, "WithKeeping", r.opt.keeps); keeps != nil {
 		r.keeps = func(obj client.Object, ref checks.Ref, other client.Object) bool { return keeps(obj.(T), ref, other) }
 	}

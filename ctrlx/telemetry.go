@@ -3,6 +3,7 @@ package ctrlx
 import (
 	"context"
 	"errors"
+	"time"
 
 	"go.opentelemetry.io/otel/trace"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +18,7 @@ import (
 // WithTelemetry sets options of the observer that [New] adds to each reconciler ([otelx.New]). Without the option, the
 // observer uses the logger in the context of the pass, which is the controller's, and the global OpenTelemetry providers.
 // It shows at most 1000 bytes of an error ([otelx.WithErrorText]), and logs each change of the verdict at verbosity 0
-// ([otelx.WithChanges]). The span of a pass links to the span of the last pass over the awaited object that woke it. The given
+// ([otelx.WithChanges]), with the delay until the next pass ([otelx.WithNextPass]). The span of a pass links to the span of the last pass over the awaited object that woke it. The given
 // options are applied after these. A nil option is ignored. Together with [WithoutTelemetry], it makes [New] panic.
 func WithTelemetry(opts ...otelx.Option) Option {
 	return settings.Option(func(o *settings.Shared) {
@@ -66,6 +67,23 @@ func (r *core) changed(ctx context.Context, out flow.Outcome) (previous string, 
 		return before.String(), true
 	}
 	return "", out.State() == flow.StateReady && !r.wasReady(p)
+}
+
+// lineOf keeps the log line of a pass until [pass.writeLine] writes it with the delay until
+// the next pass.
+func lineOf(ctx context.Context, write func(time.Duration)) {
+	if p := passOf(ctx); p != nil {
+		p.line = write
+		return
+	}
+	write(0)
+}
+
+// writeLine writes the line of a pass that has ended. A nil pass did not begin.
+func (p *pass) writeLine(delay time.Duration) {
+	if p != nil && p.line != nil {
+		p.line(delay)
+	}
 }
 
 // wasReady reports whether an earlier pass found the object ready, perhaps

@@ -20,15 +20,16 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/otelx"
 )
 
-// lines holds the log lines of passes, up to a verbosity, without durations.
+// lines holds the log lines of passes, up to a verbosity, without durations and the delay until the next pass.
 type lines []string
 
 func (l *lines) context(ctx context.Context, verbosity int) context.Context {
-	duration := regexp.MustCompile(` "duration"=[-0-9.e]+`)
+	duration := regexp.MustCompile(` "duration"=[-0-9.e]+| "nextPass"="[^"]*"`)
 	return logr.NewContext(ctx, funcr.New(func(_, args string) {
 		*l = append(*l, strings.ReplaceAll(duration.ReplaceAllString(args, ""), `"`, ""))
 	}, funcr.Options{Verbosity: verbosity}))
@@ -157,17 +158,60 @@ func TestTelemetryOfEachVerdict(t *testing.T) {
 	}
 }
 
-// A repeated block is still logged at verbosity 1.
+// At verbosity 1, which zap shows in development, each pass that changes nothing is one line.
 func TestTelemetryRepeated(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{}))
-	d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.Check("Quota", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
-		return checks.Block("NoQuota", "no quota is left"), nil
-	}))}))
-	var log lines
-	d.pass()
-	d.passIn(log.context(t.Context(), 1))
-	if got := strings.Join(log.took(), "\n"); !strings.Contains(got, "level=1 msg=pass ended") || strings.Contains(got, "level=0") {
-		t.Errorf("the line has verbosity 1:\n%s", got)
+	for does, want := range map[string]string{
+		"block":   "level=1 msg=pass ended reconciler=App key=default/a uid point=PreCheck link=Quota verdict=block reason=NoQuota retry=slow message=no quota is left",
+		"proceed": "level=1 msg=pass ended reconciler=App key=default/a uid verdict=ready reason=Succeeded",
+	} {
+		d := newHarness(t, anApp(AppSpec{}))
+		d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.Check("Quota", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
+			if does == "proceed" {
+				return checks.Proceed(), nil
+			}
+			return checks.Block("NoQuota", "no quota is left"), nil
+		}))}))
+		var log lines
+		d.pass()
+		d.passIn(log.context(t.Context(), 1))
+		mustLog(t, "a repeated "+does, []string{want}, log.took())
+	}
+}
+
+// The log line of a pass, the page and the plugin have one text for the next pass.
+func TestTelemetryNextPass(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		does   checks.Result
+		apply  func(*harness)
+		passes int
+		want   string
+	}{
+		"Slow":  {"the back-off of the flow", checks.Block("NoQuota", "no quota is left"), nil, 1, "in 1s"},
+		"Again": {"which grows", checks.Block("NoQuota", "no quota is left"), nil, 8, "in 2m8s"},
+		"After": {"a delay of the check", checks.Block("NoQuota", "no quota is left", checks.WithAfter(12*time.Minute)), nil, 1, "in 12m"},
+		"Wait":  {"the wait for a watched object ends by an event", checks.Block("NoCluster", "no cluster", checks.WithWaitingFor(clusterOfApp(anApp(AppSpec{Cluster: "c"})))), nil, 1, "in 1h"},
+		"Work":  {"an operation under way", checks.Proceed(), goesOn, 1, "in 1m"},
+		"Failed": {"a failure", checks.Proceed(), func(d *harness) {
+			d.apply = func(ctxt, *flow.Request[*App]) (flow.Progress, error) { return flow.Progress{}, errBroken }
+		}, 1, "in 1s"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t, anApp(AppSpec{}))
+			if tc.apply != nil {
+				tc.apply(d)
+			}
+			d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.Check("Quota", func(ctxt, *checks.Request[*App]) (checks.Result, error) { return tc.does, nil }))}))
+			var line string
+			for range tc.passes {
+				d.passIn(logr.NewContext(t.Context(), funcr.New(func(_, args string) { line = args }, funcr.Options{Verbosity: 1})))
+			}
+			page := whyDocument(t, ctrlx.Why(d.manager), "?group="+testv1.GroupVersion.Group+"&kind=App&namespace=default&name=a").Objects[0].NextPass(noon)
+			if !strings.Contains(line, `"nextPass"="`+tc.want+`"`) || page != tc.want {
+				t.Errorf("%s: the next pass is %s, on the page %q, in the line\n%s", tc.reason, tc.want, page, line)
+			}
+		})
 	}
 }
 

@@ -123,9 +123,9 @@ func (e *Explanation) clock(t time.Time) string {
 	switch d := e.now.Sub(t).Round(time.Second); {
 	case e.now.IsZero():
 	case d > 0:
-		clock += ", " + d.String() + " ago"
+		clock += ", " + text.Duration(d) + " ago"
 	case d < 0:
-		clock += ", in " + (-d).String()
+		clock += ", in " + text.Duration(-d)
 	default:
 		clock += ", now"
 	}

@@ -36,9 +36,9 @@ func TestExplain(t *testing.T) {
 		"Ready": {"a Ready resource shows the time of its resync", func(*cloud, *ops, *ext, *pool) {}, []flow.Option{backoff()}, lines(
 			"Pool p is ready",
 			"  why          Succeeded",
-			"  since        2026-03-01 12:00:00Z, 1m0s ago",
-			"  next pass    2026-03-01 13:00:00Z, in 59m0s",
-			"  last pass    2026-03-01 12:00:00Z, 1m0s ago",
+			"  since        2026-03-01 12:00:00Z, 1m ago",
+			"  next pass    2026-03-01 13:00:00Z, in 59m",
+			"  last pass    2026-03-01 12:00:00Z, 1m ago",
 			"",
 			"  Owner    proceed",
 			"  Get      proceed  Absent",

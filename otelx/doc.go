@@ -32,10 +32,11 @@
 //
 // A blocked or failed pass logs one line at verbosity 0, with the point, the
 // link, the reason and the message. A failure is an error of the logger (logr's
-// Error). After a panic, it has the stack, and so has the exception event. [WithChanges] limits these lines to changes of the verdict, and adds
-// a line for a resource that recovers. Passes and points (at verbosity 1) and
-// links (at verbosity 2) log a line when they start, and a line with the verdict
-// when they end.
+// Error). After a panic, it has the stack, and so has the exception event.
+// [WithChanges] limits these lines to changes of the verdict, and adds a line for
+// a resource that recovers. At verbosity 1, each other pass is a line, too. At
+// verbosity 2, passes, points and links log a line when they start, and points and
+// links one when they end. [WithNextPass] adds the delay until the next pass.
 //
 // The logger comes from the context ([logr.NewContext]). A pass adds the
 // reconciler's name and the resource's key to the logger of its links. The

@@ -19,6 +19,7 @@ type ending struct {
 	verdict, reason string
 	rule            string // the rule that classified the error of a pass
 	retry           string // when to retry
+	next            string // when the next pass is; only of WithNextPass
 	previous        string // the previous verdict about the resource of a pass; only of WithChanges
 	message         string
 	waitingFor      []string
@@ -91,6 +92,7 @@ func (e *ending) each(text func(k keys, value string), list func(k keys, values 
 	text(keyReason, e.reason)
 	text(keyPrevious, e.previous)
 	text(keyRetry, e.retry)
+	text(keyNext, e.next)
 	text(keyMessage, e.message)
 	list(keyWaitingFor, e.waitingFor)
 	list(keyNotes, e.notes)

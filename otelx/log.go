@@ -1,13 +1,16 @@
 package otelx
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	"github.com/go-logr/logr"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/internal/pass"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // The messages of log lines of links, points and passes.
@@ -27,13 +30,13 @@ func (b *bound) logStart(ctx context.Context, start pass.Start) (inner context.C
 	}
 	log := logr.FromContextOrDiscard(ctx).WithValues(values...)
 	inner = logr.NewContext(ctx, log)
-	log.V(b.verbosity).Info(started[pass.Pass])
+	log.V(innerVerbosity).Info(started[pass.Pass])
 	return inner
 }
 
 func (b *bound) logEnter(ctx context.Context) {
 	defer b.contain()
-	logr.FromContextOrDiscard(ctx).V(b.verbosity).Info(started[pass.Of(b.link)], b.logValues...)
+	logr.FromContextOrDiscard(ctx).V(innerVerbosity).Info(started[pass.Of(b.link)], b.logValues...)
 }
 
 // logExit logs a change of the verdict of a pass at verbosity 0, and a change
@@ -41,27 +44,42 @@ func (b *bound) logEnter(ctx context.Context) {
 func (b *bound) logExit(ctx context.Context, p *running, e *ending, result any) {
 	defer b.contain()
 	log, whole := logr.FromContextOrDiscard(ctx), pass.Of(b.link)
-	changed := false
-	if whole == pass.Pass {
-		e.previous, changed = b.change(ctx, e, result)
+	if whole != pass.Pass {
+		log.V(innerVerbosity).Info(ended[whole], b.values(e)...)
+		return
 	}
+	changed := false
+	if e.previous, changed = b.change(ctx, e, result); !changed && !p.logs[whole] {
+		return
+	}
+	if b.next == nil {
+		b.logPass(log, *e, changed)
+		return
+	}
+	line := *e
+	b.next(ctx, func(delay time.Duration) {
+		defer b.contain()
+		if delay > 0 {
+			line.next = "in " + text.Duration(delay)
+		}
+		b.logPass(log, line, changed)
+	})
+}
+
+func (b *bound) logPass(log logr.Logger, e ending, changed bool) {
 	switch {
 	case changed && e.failed:
-		err := e.text
-		if err == "" {
-			err = e.class
-		}
-		values := *e
-		values.text = "" // the error of the line has it
-		all := b.values(&values)
+		err := cmp.Or(e.text, e.class)
+		e.text = "" // the error of the line has it
+		all := b.values(&e)
 		if e.stack != "" {
 			all = append(all, keyStack.log, e.stack)
 		}
-		log.Error(errors.New(err), ended[whole], all...)
+		log.Error(errors.New(err), ended[pass.Pass], all...)
 	case changed:
-		log.V(0).Info(ended[whole], b.values(e)...)
-	case p.logs[whole]:
-		log.V(b.verbosity).Info(ended[whole], b.values(e)...)
+		log.Info(ended[pass.Pass], b.values(&e)...)
+	default:
+		log.V(passVerbosity).Info(ended[pass.Pass], b.values(&e)...)
 	}
 }
 

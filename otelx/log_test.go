@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 
@@ -39,14 +40,24 @@ func TestLogs(t *testing.T) {
 		"FailureText": {"WithErrorText adds the text and the message", 0, "refused", []otelx.Option{otelx.WithErrorText(100)}, []string{
 			"msg=pass ended error=wrapped: code NameTaken reconciler=Pool key=refused point=Apply verdict=error reason=NameTaken retry=slow message=applying failed: wrapped: code NameTaken errorType=NameTaken",
 		}},
-		"Points": {"verbosity 1 adds the start and the end of each pass and point", 1, "waiting", nil, []string{
-			"level=1 msg=pass started reconciler=Pool key=waiting",
-			"level=1 msg=point started reconciler=Pool key=waiting point=EntryCheck",
-			"level=1 msg=point ended reconciler=Pool key=waiting point=EntryCheck verdict=proceed",
-			"level=1 msg=point started reconciler=Pool key=waiting point=OwnerCheck",
-			"level=1 msg=point ended reconciler=Pool key=waiting point=OwnerCheck verdict=proceed",
-			"level=1 msg=point started reconciler=Pool key=waiting point=PreCheck",
-			"level=1 msg=point ended reconciler=Pool key=waiting point=PreCheck verdict=block reason=NoQuota retry=slow message=no quota is left waitingFor=[Quota team/cores Quota team/disks] notes=[9 of 9 cores are used]",
+		"Passes": {"verbosity 1 adds one line for each pass without a change", 1, "fine", nil, []string{
+			"level=1 msg=pass ended reconciler=Pool key=fine verdict=ready reason=Succeeded",
+		}},
+		"PassOnce": {"a blocked pass is still one line", 1, "waiting", nil, []string{
+			"level=0 msg=pass ended reconciler=Pool key=waiting point=PreCheck link=Quota verdict=block reason=NoQuota retry=slow message=no quota is left waitingFor=[Quota team/cores Quota team/disks]",
+		}},
+		"Points": {"verbosity 2 adds the start of each pass, and the start and the end of each point and link", 2, "waiting", nil, []string{
+			"level=2 msg=pass started reconciler=Pool key=waiting",
+			"level=2 msg=point started reconciler=Pool key=waiting point=EntryCheck",
+			"level=2 msg=point ended reconciler=Pool key=waiting point=EntryCheck verdict=proceed",
+			"level=2 msg=point started reconciler=Pool key=waiting point=OwnerCheck",
+			"level=2 msg=point ended reconciler=Pool key=waiting point=OwnerCheck verdict=proceed",
+			"level=2 msg=point started reconciler=Pool key=waiting point=PreCheck",
+			"level=2 msg=link started reconciler=Pool key=waiting point=PreCheck link=Valid",
+			"level=2 msg=link started reconciler=Pool key=waiting point=PreCheck link=Quota",
+			"level=2 msg=link ended reconciler=Pool key=waiting point=PreCheck link=Quota verdict=block reason=NoQuota retry=slow message=no quota is left waitingFor=[Quota team/cores Quota team/disks] notes=[9 of 9 cores are used]",
+			"level=2 msg=link ended reconciler=Pool key=waiting point=PreCheck link=Valid verdict=proceed",
+			"level=2 msg=point ended reconciler=Pool key=waiting point=PreCheck verdict=block reason=NoQuota retry=slow message=no quota is left waitingFor=[Quota team/cores Quota team/disks]",
 			"level=0 msg=pass ended reconciler=Pool key=waiting point=PreCheck link=Quota verdict=block reason=NoQuota retry=slow message=no quota is left waitingFor=[Quota team/cores Quota team/disks]",
 		}},
 		"Recovered": {"a change to any other verdict is logged, too, with the previous verdict", 0, "fine", []otelx.Option{changes("failed NameTaken", true)}, []string{
@@ -74,7 +85,7 @@ func TestLogs(t *testing.T) {
 // loses no line.
 func TestLoggerOfThePass(t *testing.T) {
 	rec := &recording{}
-	ctx, cancel := context.WithCancel(rec.context(t, 1))
+	ctx, cancel := context.WithCancel(rec.context(t, 2))
 	e := flow.Extensions[*pool]{Pass: chain.New(chain.Before[*pool, flow.Outcome](func(ctx context.Context, _ *pool) error {
 		logr.FromContextOrDiscard(ctx).Info("mine")
 		cancel()
@@ -82,8 +93,41 @@ func TestLoggerOfThePass(t *testing.T) {
 	}))}
 	o := otelx.New(otelx.WithTracerProvider(nil), otelx.WithMeterProvider(nil))
 	flow.New("Pool", operations, e, flow.WithObserver(o)).Reconcile(ctx, &pool{"fine"})
-	if len(rec.lines) < 3 || rec.lines[1] != "level=0 msg=mine reconciler=Pool key=fine" || !strings.HasPrefix(rec.lines[len(rec.lines)-1], "level=1 msg=pass ended reconciler=Pool key=fine point=Apply verdict=canceled") {
+	if len(rec.lines) < 4 || rec.lines[2] != "level=0 msg=mine reconciler=Pool key=fine" || !strings.HasPrefix(rec.lines[len(rec.lines)-1], "level=1 msg=pass ended reconciler=Pool key=fine point=Apply verdict=canceled") {
 		t.Errorf("the lines are\n%s", strings.Join(rec.lines, "\n"))
+	}
+}
+
+// The line of a pass is complete when the function of WithNextPass knows the delay.
+func TestNextPass(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		pool   string
+		delay  time.Duration
+		want   []string
+	}{
+		"Block":   {"the delay follows the class of the retry", "waiting", 200 * time.Second, []string{"level=0 msg=pass ended reconciler=Pool key=waiting point=PreCheck link=Quota verdict=block reason=NoQuota retry=slow nextPass=in 3m20s message=no quota is left waitingFor=[Quota team/cores Quota team/disks]"}},
+		"Failure": {"a failure is an error, later as well", "refused", time.Second, []string{"msg=pass ended error=NameTaken reconciler=Pool key=refused point=Apply verdict=error reason=NameTaken retry=slow nextPass=in 1s errorType=NameTaken"}},
+		"None":    {"no pass is planned", "waiting", 0, []string{"level=0 msg=pass ended reconciler=Pool key=waiting point=PreCheck link=Quota verdict=block reason=NoQuota retry=slow message=no quota is left waitingFor=[Quota team/cores Quota team/disks]"}},
+		"Quiet":   {"the function gets no line that the logger does not show", "fine", time.Second, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			rec := &recording{}
+			var lines []func(time.Duration)
+			o := otelx.New(otelx.WithTracerProvider(nil), otelx.WithMeterProvider(nil), otelx.WithNextPass(func(ctx context.Context, write func(time.Duration)) {
+				if logr.FromContextOrDiscard(ctx).GetSink() == nil {
+					t.Error("the function gets the context of the pass")
+				}
+				lines = append(lines, write)
+			}))
+			flow.New("Pool", operations, extensions, flow.WithObserver(o)).Reconcile(rec.context(t, 0), &pool{tc.pool})
+			mustEqual(t, "lines before the delay is known", []string(nil), rec.lines)
+			for _, write := range lines {
+				write(tc.delay)
+			}
+			mustEqual(t, tc.reason, tc.want, rec.lines)
+		})
 	}
 }
 

@@ -135,6 +135,7 @@ var (
 	keyReason     = keys{AttrReason, "reason"}
 	keyPrevious   = keys{"", "previous"} // the previous verdict of the resource; only with WithChanges
 	keyRetry      = keys{AttrRetry, "retry"}
+	keyNext       = keys{"", "nextPass"} // the delay until the next pass; only with WithNextPass
 	keyMessage    = keys{AttrMessage, "message"}
 	keyWaitingFor = keys{AttrWaitingFor, "waitingFor"}
 	keyNotes      = keys{AttrNotes, "notes"}

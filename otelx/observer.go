@@ -75,7 +75,7 @@ func metricsOf(p metric.MeterProvider) *metrics {
 // a standalone chain.
 func (o *observer) Enabled(ctx context.Context) (on bool) {
 	defer o.contain()
-	return o.traced(ctx) || o.metrics != nil && o.metrics.enabled(ctx) || !o.noLogs && logged(ctx, linkVerbosity)
+	return o.traced(ctx) || o.metrics != nil && o.metrics.enabled(ctx) || !o.noLogs && logged(ctx, innerVerbosity)
 }
 
 // Doubles implements pass.Doubler.
@@ -118,7 +118,7 @@ func (b *bound) begin(ctx context.Context, p *running, start pass.Start) (contex
 		p.class = start.ErrorClass
 	}
 	p.enter(b.link)
-	if p.recording || p.measured || p.logs != [len(p.logs)]bool{} {
+	if p.recording || p.measured || p.logs[pass.Point] {
 		return ctx, pass.Everything
 	}
 	return ctx, pass.WholeOnly // its end may be logged
@@ -128,10 +128,9 @@ func (b *bound) begin(ctx context.Context, p *running, start pass.Start) (contex
 func (b *bound) prepare(ctx context.Context, p *running) context.Context {
 	p.Context, p.o, p.outer, p.class = ctx, b.observer, runningIn(ctx), b.class
 	p.measured = b.measured(ctx)
-	p.logs[0] = b.logged(ctx, linkVerbosity)
-	points := b.logged(ctx, pointVerbosity)
-	p.logs[pass.Point], p.logs[pass.Pass] = points, points
-	if points || p.logs[0] || b.traced(ctx) {
+	inner := b.logged(ctx, innerVerbosity)
+	p.logs = [...]bool{0: inner, pass.Point: inner, pass.Pass: b.logged(ctx, passVerbosity)}
+	if inner || b.traced(ctx) {
 		return p.receiveNotes()
 	}
 	return p
@@ -142,7 +141,7 @@ func (o *observer) Bind(link *chain.Link) chain.Observer { return o.bind(link) }
 
 func (o *observer) bind(link *chain.Link) *bound {
 	name, point := link.Name, link.Point // both are safe
-	b := &bound{observer: o, link: link, verbosity: pointVerbosity, spanName: name}
+	b := &bound{observer: o, link: link, spanName: name}
 	if pass.Of(link) == pass.Pass {
 		b.spanName = "reconcile " + name
 		b.spanOptions = []trace.SpanStartOption{trace.WithAttributes(keyReconciler.attr.String(name))}
@@ -156,7 +155,6 @@ func (o *observer) bind(link *chain.Link) *bound {
 		add(keyPoint, point)
 	}
 	if pass.Of(link) == 0 {
-		b.verbosity = linkVerbosity
 		add(keyLink, name)
 		if point != "" {
 			b.spanName = point + " " + name

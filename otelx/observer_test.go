@@ -48,7 +48,8 @@ func TestEnabled(t *testing.T) {
 		"NoSpan":     {"a chain needs a recording span, and a pass starts one", lines, []otelx.Option{spans, noMeter, noLogs}, on{true, false, pass.Everything}},
 		"LinkSpans":  {"links follow the pass", none, []otelx.Option{dropped, noMeter, noLogs, otelx.WithLinkSpans()}, on{Made: true}},
 		"FewLines":   {"the logger shows only blocked and failed passes", rec.context(t, 0), []otelx.Option{noTracer, noMeter}, on{true, false, pass.WholeOnly}},
-		"PointLines": {"the logger shows the lines of points", rec.context(t, 1), []otelx.Option{noTracer, noMeter}, on{true, false, pass.Everything}},
+		"PassLines":  {"the logger shows the line of each pass", rec.context(t, 1), []otelx.Option{noTracer, noMeter}, on{true, false, pass.WholeOnly}},
+		"PointLines": {"the logger shows the lines of points", rec.context(t, 2), []otelx.Option{noTracer, noMeter}, on{true, true, pass.Everything}},
 		"NoLogger":   {"the context has no logger", none, []otelx.Option{noTracer, noMeter}, on{Made: true}},
 	}
 	for name, tc := range cases {

@@ -3,6 +3,7 @@ package otelx
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -13,8 +14,8 @@ import (
 
 // The verbosities of log lines; see logr's V.
 const (
-	pointVerbosity = 1 // passes and points
-	linkVerbosity  = 2 // links
+	passVerbosity  = 1 // the end of a pass
+	innerVerbosity = 2 // its start, points and links
 )
 
 // Option configures [New], [Span] and [Log]. An invalid argument panics in the
@@ -31,6 +32,7 @@ type options struct {
 	attributes func(context.Context, any) []attribute.KeyValue
 	links      []func(context.Context) []trace.Link
 	changes    func(context.Context, any) (previous string, changed bool) // nil: a block and a failure are changes
+	next       func(context.Context, func(time.Duration))                 // nil: the delay is not logged
 }
 
 // WithTracerProvider sets the destination of spans. The default is the global
@@ -99,4 +101,13 @@ func WithPassLinks(links func(ctx context.Context) []trace.Link) Option {
 // If it panics, or is nil, each blocked and each failed pass is a change.
 func WithChanges(changes func(ctx context.Context, outcome any) (previous string, changed bool)) Option {
 	return func(o *options) { o.changes = changes }
+}
+
+// WithNextPass adds the delay until the next pass to the log line of each pass, as
+// nextPass="in 3m20s". The delay is known only after the pass. So the function
+// gets the context of the pass, and write, which writes the line. It calls write
+// once, or keeps write and calls it later. Zero and negative delays mean that no pass is
+// planned. Nil writes the lines at the end of the pass, without a delay.
+func WithNextPass(next func(ctx context.Context, write func(delay time.Duration))) Option {
+	return func(o *options) { o.next = next }
 }

@@ -62,7 +62,7 @@ func TestPassOfAnyEngine(t *testing.T) {
 			link := &chain.Link{Name: "Pool", Tag: pass.Pass}
 			o := bind(rec.observer(otelx.WithErrors(mine)), link).(pass.Starter)
 			start := pass.Start{Link: link, KeyOf: func(any) string { return tc.key }, ErrorClass: tc.class}
-			ctx, enabled := o.Start(rec.context(t, 1), start)
+			ctx, enabled := o.Start(rec.context(t, 2), start)
 			if enabled != pass.Everything {
 				t.Fatal("the observer is off")
 			}

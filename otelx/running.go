@@ -28,7 +28,6 @@ type observer struct {
 type bound struct {
 	*observer
 	link        *chain.Link
-	verbosity   int
 	spanName    string
 	spanOptions []trace.SpanStartOption
 	position    []attribute.KeyValue // the point and the link

@@ -40,7 +40,7 @@ func Log[Req, Res any](name string, link chain.Middleware[Req, Res], opts ...Opt
 	o := newObserver(append(opts[:len(opts):len(opts)], WithTracerProvider(nil), WithMeterProvider(nil)))
 	return wrap(name, link, o, func(b *bound, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 		return func(ctx context.Context, req Req) (Res, error) {
-			if !o.logged(ctx, linkVerbosity) {
+			if !o.logged(ctx, innerVerbosity) {
 				return h(ctx, req)
 			}
 			inner, start := b.Enter(ctx, b.link), mono.Now()

@@ -85,7 +85,7 @@ func New[T client.Object](name string, api client.Client, links checks.Chain[T],
 			obj, ok := ctx.Value(checkedKey{}).(T)
 			known := ok && (out.KeepsStatus() || status.Shows(kind.Conditions(obj), out))
 			return "", out.State() == flow.StateFailed || out.State() == flow.StateBlocked && !known
-		}, nil)))
+		}, nil, nil)))
 	work := flow.Operations[T]{
 		Key:        func(obj T) string { return key(obj) + " work" }, // a back-off of its own
 		Deleting:   deleted[T],

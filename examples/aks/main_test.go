@@ -48,7 +48,7 @@ func TestHTML(t *testing.T) {
 		t.Fatal(err)
 	}
 	simtest.InOrder(t, string(page), "Root causes", "Subnet apps/batch is missing", "create it, or correct the reference",
-		"Objects", "AgentPool batch", "blocked for 1m0s: ReferenceNotFound", "Subnet apps/batch is missing", "ReferenceReady(network)", "<strong>block</strong>",
+		"Objects", "AgentPool batch", "blocked for 1m: ReferenceNotFound", "Subnet apps/batch is missing", "ReferenceReady(network)", "<strong>block</strong>",
 		"The flow of its reconciler", "PreCheck     ReferenceReady(network) -&gt; ProvisioningState")
 }
 

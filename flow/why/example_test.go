@@ -37,7 +37,7 @@ func ExampleGraph_Tree() {
 	})
 	fmt.Print(g.Tree(ref("AgentPool", "system"), noon))
 	// Output:
-	// AgentPool apps/system  blocked for 1m0s by OwnerReady: OwnerNotReady
-	// └─ ManagedCluster apps/demo  blocked for 2m0s by ReferenceReady(network): ReferenceNotFound
+	// AgentPool apps/system  blocked for 1m by OwnerReady: OwnerNotReady
+	// └─ ManagedCluster apps/demo  blocked for 2m by ReferenceReady(network): ReferenceNotFound
 	//    └─ Subnet apps/batch  is missing  <- root cause: create it, or correct the reference
 }

@@ -88,6 +88,16 @@ func key(ref checks.Ref) checks.Ref {
 	return ref
 }
 
+// NextPass returns the time until the next pass, as seen at the given time: "in 3m20s".
+// It is empty if none is planned, or it is due. The page, kubectl windlass and
+// the log line of a pass use this text.
+func (o Object) NextPass(at time.Time) string {
+	if o.Again.Before(at) {
+		return ""
+	}
+	return "in " + text.Duration(o.Again.Sub(at))
+}
+
 // safe returns o with texts that are safe to show, of a bounded length.
 func (o Object) safe() Object {
 	o.Ref = safeRef(o.Ref)

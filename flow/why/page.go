@@ -202,10 +202,7 @@ func (o objectView) Root() string {
 
 // Next returns the time of the next pass.
 func (o objectView) Next() string {
-	if d := o.Again.Sub(o.d.At); !o.Again.IsZero() && d >= 0 {
-		return "in " + ageOf(o.d.At, o.Again)
-	}
-	return ""
+	return o.NextPass(o.d.At)
 }
 
 // Timeline returns the passes of the object.

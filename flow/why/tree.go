@@ -128,15 +128,8 @@ func (o *Object) describe(now time.Time) string {
 // ageOf returns the time since t, rounded for people; empty: unknown.
 func ageOf(t, now time.Time) string {
 	d := now.Sub(t)
-	switch {
-	case t.IsZero() || d < 0:
+	if t.IsZero() || d < 0 {
 		return ""
-	case d >= 48*time.Hour:
-		return fmt.Sprintf("%dd", int(d/(24*time.Hour)))
-	case d >= time.Hour:
-		return fmt.Sprintf("%dh%dm", int(d/time.Hour), int(d%time.Hour/time.Minute))
-	case d >= time.Minute:
-		return fmt.Sprintf("%dm%ds", int(d/time.Minute), int(d%time.Minute/time.Second))
 	}
-	return fmt.Sprintf("%ds", int(d/time.Second))
+	return text.Duration(d)
 }

@@ -33,7 +33,7 @@ func TestTree(t *testing.T) {
 		"First": {"the path to the first cause comes first, and each object is expanded once", []why.Object{
 			{Ref: a, State: why.Blocked, WaitingFor: []checks.Ref{b, c}, Since: noon.Add(-time.Hour)},
 			{Ref: b, State: why.InProgress}, {Ref: c, State: why.Blocked, WaitingFor: []checks.Ref{d, b}}, {Ref: d, State: why.Missing},
-		}, a, `N 0001  blocked for 1h0m
+		}, a, `N 0001  blocked for 1h
 ├─ N 0003  blocked
 │  ├─ N 0004  is missing  <- root cause: create it, or correct the reference
 │  └─ N 0002  is in progress  <- root cause: wait until its operation ends, or look at its events

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -263,4 +264,24 @@ func Thousands(n int) string {
 		digits = digits[:i] + "," + digits[i:]
 	}
 	return digits
+}
+
+// Duration returns a duration for people, in its two largest units: "5s", "3m20s",
+// "42m", "1h5m", "3d".
+func Duration(d time.Duration) string {
+	d = d.Round(time.Second)
+	hours, minutes, seconds := int(d/time.Hour), int(d%time.Hour/time.Minute), int(d%time.Minute/time.Second)
+	switch {
+	case hours >= 48:
+		return fmt.Sprintf("%dd", hours/24)
+	case hours > 0 && minutes > 0:
+		return fmt.Sprintf("%dh%dm", hours, minutes)
+	case hours > 0:
+		return fmt.Sprintf("%dh", hours)
+	case minutes >= 10 || minutes > 0 && seconds == 0:
+		return fmt.Sprintf("%dm", minutes)
+	case minutes > 0:
+		return fmt.Sprintf("%dm%ds", minutes, seconds)
+	}
+	return fmt.Sprintf("%ds", seconds)
 }

@@ -3,6 +3,7 @@ package text_test
 import (
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -42,6 +43,17 @@ func TestLine(t *testing.T) {
 				t.Errorf("%s:\n got %q\nwant %q", tc.reason, got, tc.want)
 			}
 		})
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 400 * time.Millisecond: "0s", 59 * time.Second: "59s", time.Minute: "1m", 200 * time.Second: "3m20s", 599 * time.Second: "9m59s",
+		10*time.Minute + 5*time.Second: "10m", time.Hour - time.Second/2: "1h", time.Hour: "1h", 65 * time.Minute: "1h5m", 47*time.Hour + 59*time.Minute: "47h59m", 48 * time.Hour: "2d", 80 * time.Hour: "3d",
+	} {
+		if got := text.Duration(d); got != want {
+			t.Errorf("%s is %q, want %q", d, got, want)
+		}
 	}
 }
 

@@ -3,10 +3,8 @@ package plugin
 import (
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow/why"
@@ -70,8 +68,8 @@ func (c *command) showWhy(d why.Document, ref checks.Ref, format string) error {
 			}
 			text += "\nRoot cause: " + cause.String() + "\n"
 		}
-		if in := o.Again.Sub(d.At); in > 0 {
-			text += fmt.Sprintf("Next pass of %s: in %s\n", ref, duration.HumanDuration(in.Round(time.Second)))
+		if next := o.NextPass(d.At); next != "" {
+			text += fmt.Sprintf("Next pass of %s: %s\n", ref, next)
 		}
 	}
 	if err := write(c.Out, text); err != nil {

@@ -52,8 +52,8 @@ func TestManagers(t *testing.T) {
 	serve(t, ns, "databases", manager{objects: databases, flows: []why.Flow{{Name: "database", Text: "database\n  PreCheck", Mermaid: "flowchart LR"}}})
 	serve(t, ns, "clusters", manager{objects: []why.Object{waits(demo, batch), {Ref: batch, State: why.Missing}}, flows: []why.Flow{{Name: "fleet", Text: "fleet"}}})
 	object(t, "Database", ns, "fine", conditions("True", "Succeeded", "", ""))
-	tree := `Database.example.com NS/orders  blocked for 1h0m by Check: NotReady
-└─ Cluster.example.com NS/demo  blocked for 1h0m by Check: NotReady
+	tree := `Database.example.com NS/orders  blocked for 1h by Check: NotReady
+└─ Cluster.example.com NS/demo  blocked for 1h by Check: NotReady
    └─ Subnet.example.com NS/batch  is missing  <- root cause: create it, or correct the reference
 
 Root cause: Subnet.example.com NS/batch is missing; 3 objects wait for it: create it, or correct the reference
@@ -77,7 +77,7 @@ Next pass of Database.example.com NS/orders: in 3m
 		"Mermaid":     {"as a diagram", "flow db -o mermaid", "flowchart LR\n", "", exitReady},
 		"FlowOfName":  {"a flow by the name of its reconciler", "flow fleet", "fleet\n", "", exitReady},
 		"FlowUnknown": {"the known flows are named", "flow subnet", "", "Error: no manager that answered has a flow for \"subnet\"; it has flows for: fleet, database\n", exitError},
-		"Service": {"one manager alone", "why db/orders --service " + ns + "/databases:8080", `Database.example.com NS/orders  blocked for 1h0m by Check: NotReady
+		"Service": {"one manager alone", "why db/orders --service " + ns + "/databases:8080", `Database.example.com NS/orders  blocked for 1h by Check: NotReady
 └─ Cluster.example.com NS/demo  blocked: Seen  <- root cause: meet the requirement that its message names
 
 Root cause: Cluster.example.com NS/demo is blocked: Seen; 2 objects wait for it: meet the requirement that its message names
@@ -242,7 +242,7 @@ func TestReplicas(t *testing.T) {
 		}
 		leader.ServeHTTP(w, r)
 	}))
-	line := "Database.example.com NS/orders  blocked for 1h0m by Check: NotReady  <- root cause: meet the requirement that its message names\n"
+	line := "Database.example.com NS/orders  blocked for 1h by Check: NotReady  <- root cause: meet the requirement that its message names\n"
 	check(t, admin(t, ns), map[string]invocation{
 		"Leader": {"the leader is found", "why db/orders", line + "\nRoot cause: Database.example.com NS/orders is blocked: NotReady; no object waits for it: meet the requirement that its message names\nNext pass of Database.example.com NS/orders: in 3m\n", "", exitWaits},
 	})

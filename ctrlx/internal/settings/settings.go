@@ -5,6 +5,7 @@ package settings
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"go.opentelemetry.io/otel/trace"
 
@@ -76,15 +77,15 @@ type Telemetry struct {
 const maxErrorText = 1000
 
 // Observer makes the observer of one reconciler; nil: it has none. changed is the function for [otelx.WithChanges], links
-// the one for [otelx.WithPassLinks]. It panics if the options contradict each other.
-func (t *Telemetry) Observer(maker string, changed func(context.Context, flow.Outcome) (previous string, changed bool), links func(context.Context) []trace.Link) chain.Observer {
+// the one for [otelx.WithPassLinks], next the one for [otelx.WithNextPass]. It panics if the options contradict each other.
+func (t *Telemetry) Observer(maker string, changed func(context.Context, flow.Outcome) (previous string, changed bool), links func(context.Context) []trace.Link, next func(context.Context, func(time.Duration))) chain.Observer {
 	if t.Off && t.Set {
 		panic(fmt.Sprintf("ctrlx: %s: WithTelemetry and WithoutTelemetry are both given: leave one of them out", maker))
 	}
 	if t.Off {
 		return nil
 	}
-	defaults := []otelx.Option{otelx.WithErrorText(maxErrorText), otelx.WithPassLinks(links), otelx.WithChanges(func(ctx context.Context, outcome any) (string, bool) {
+	defaults := []otelx.Option{otelx.WithErrorText(maxErrorText), otelx.WithPassLinks(links), otelx.WithNextPass(next), otelx.WithChanges(func(ctx context.Context, outcome any) (string, bool) {
 		out, ok := outcome.(flow.Outcome)
 		if !ok || apierr.Quiet(out) || out.State() == flow.StateCanceled {
 			return "", false
