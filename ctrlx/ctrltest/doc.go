@@ -19,8 +19,9 @@
 //     each other. The watches of a kind end with 410 Gone.
 //   - Requests are refused (409, 429, 500) or time out. An answer is lost after
 //     the API server did the work.
-//   - The process ends after a request, and is started again. A paused leader
-//     sends its write when another process leads.
+//   - The process ends after a request, and is started again. It is restarted, and
+//     a user edits an object while it is down. A paused leader sends its write when
+//     another process leads.
 //   - The rights for a kind are revoked for a while, or the kind is not served.
 //   - The cloud is down, or its answer is lost ([Cloud]).
 //   - A user acts during a request of the operator, and the events arrive before

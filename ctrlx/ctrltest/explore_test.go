@@ -96,23 +96,25 @@ func TestMeasure(t *testing.T) {
 	with(t, "rapid.shrinktime", "1ms")
 	with(t, "rapid.checks", "100")
 	for _, mistake := range mistakes {
-		found, repeated, begin := 0, 0, time.Now()
-		for range times {
-			with(t, "rapid.seed", "0")
-			first := &report{T: t}
-			if ctrltest.ExploreWith(t, first, operator(mistake)) == "" {
-				continue
+		t.Run(mistake, func(t *testing.T) {
+			found, repeated, begin := 0, 0, time.Now()
+			for range times {
+				with(t, "rapid.seed", "0")
+				first := &report{T: t}
+				if ctrltest.ExploreWith(t, first, operator(mistake)) == "" {
+					continue
+				}
+				found++
+				seed := seedOf.FindStringSubmatch(first.text.String())
+				if seed == nil {
+					t.Fatalf("no seed in %s", first.text.String())
+				}
+				with(t, "rapid.seed", seed[1])
+				if ctrltest.ExploreWith(t, &report{T: t}, operator(mistake)) != "" {
+					repeated++
+				}
 			}
-			found++
-			seed := seedOf.FindStringSubmatch(first.text.String())
-			if seed == nil {
-				t.Fatalf("no seed in %s", first.text.String())
-			}
-			with(t, "rapid.seed", seed[1])
-			if ctrltest.ExploreWith(t, &report{T: t}, operator(mistake)) != "" {
-				repeated++
-			}
-		}
-		fmt.Printf("%s: %d of %d explorations find it, %d seeds repeat it, %s\n", mistake, found, times, repeated, time.Since(begin).Round(time.Second))
+			fmt.Printf("%s: %d of %d explorations find it, %d seeds repeat it, %s\n", mistake, found, times, repeated, time.Since(begin).Round(time.Second))
+		})
 	}
 }

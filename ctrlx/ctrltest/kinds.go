@@ -1,17 +1,14 @@
 package ctrltest
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -19,9 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes/scheme"
-	"sigs.k8s.io/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/memoryserver"
 )
@@ -69,48 +65,34 @@ func encodeStrings(secret map[string]any) {
 	}
 }
 
-// readCRDs returns the kinds of the definitions in files and folders, and the
-// definitions.
+// readCRDs returns the definitions in files and folders, and their kinds.
 func readCRDs(paths []string) (kinds []memoryserver.Kind, definitions []*extv1.CustomResourceDefinition, err error) {
 	for _, path := range paths {
-		found := len(definitions)
+		files := envtest.CRDInstallOptions{ErrorIfPathMissing: true}
 		err := filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)) {
-				return err
+			if err == nil && !d.IsDir() {
+				files.Paths = append(files.Paths, file)
 			}
-			data, err := os.ReadFile(file)
-			if err != nil {
-				return err
-			}
-			documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
-			for {
-				document, err := documents.Read()
-				if errors.Is(err, io.EOF) {
-					return nil
-				}
-				crd := &extv1.CustomResourceDefinition{}
-				if err == nil {
-					err = yaml.Unmarshal(document, crd)
-				}
-				if err != nil {
-					return fmt.Errorf("%s: %w", file, err)
-				}
-				if crd.Kind != definitionKind {
-					continue
-				}
-				kind, err := kindOf(crd)
-				if err != nil {
-					return fmt.Errorf("%s: %w", file, err)
-				}
-				kinds, definitions = append(kinds, kind), append(definitions, crd)
-			}
+			return err
 		})
-		if err == nil && found == len(definitions) {
-			err = fmt.Errorf("%s has no CustomResourceDefinition", path)
+		if err == nil {
+			err = envtest.ReadCRDFiles(&files)
 		}
+		if err == nil && len(files.CRDs) == 0 {
+			err = errors.New("no CustomResourceDefinition")
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("CRDs in %s: %w", path, err)
+		}
+		definitions = append(definitions, files.CRDs...)
+	}
+	slices.SortFunc(definitions, func(a, b *extv1.CustomResourceDefinition) int { return strings.Compare(a.Name, b.Name) })
+	for _, crd := range definitions {
+		kind, err := kindOf(crd)
 		if err != nil {
 			return nil, nil, fmt.Errorf("CRDs: %w", err)
 		}
+		kinds = append(kinds, kind)
 	}
 	return kinds, definitions, nil
 }

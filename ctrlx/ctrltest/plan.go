@@ -84,6 +84,7 @@ type step struct {
 	after  bool                       // it happens after that request, and not before
 	takes  time.Duration              // that request takes so long
 	nth    int                        // faults: which one of the next requests
+	down   *step                      // restart: what a user does while the operator is down; nil: nothing
 	last   time.Duration              // how long it lasts
 	then   time.Duration              // the time until the next step
 }
@@ -177,7 +178,10 @@ func (e *explorer) draw(t *rapid.T) (p plan) {
 			s.last = rapid.SampledFrom([]time.Duration{time.Second, time.Minute, 15 * time.Minute}).Draw(t, "for")
 			s.kind = rapid.SampledFrom(e.watched).Draw(t, "kind")
 		case restart:
-			s.then = then(t)
+			if s.then = then(t); chance(t, "while it is down", 2) {
+				down := write(i)
+				s.down, down.then = &down, settles
+			}
 		default:
 			s.nth = rapid.SampledFrom([]int{1, 1, 1, 2, 2, 3, 5}).Draw(t, "request")
 			if s.on = i; chance(t, "of any object", 2) {
@@ -269,6 +273,9 @@ func (e *explorer) describe(s step) (text string) {
 		text = s.last.String() + " pass"
 	case restart:
 		text = "the operator is restarted"
+		if s.down != nil {
+			text = "while the operator is restarted, " + e.describe(*s.down)
+		}
 	case revoke:
 		text = fmt.Sprintf("the operator has no rights for %s for %s", s.kind.Kind, s.last)
 	case vanish:

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/memoryserver"
@@ -33,60 +35,54 @@ const (
 	restingRequests = 100 // for each object, and three times as many without one
 )
 
-// condition is a condition of an object.
-type condition struct {
-	kind, status, reason, message string
-	generation                    int64
-}
-
-func (c condition) String() string {
-	return fmt.Sprintf("%s=%s (%s, generation %d): %s", c.kind, c.status, c.reason, c.generation, c.message)
+// inWords describes a condition.
+func inWords(c metav1.Condition) string {
+	return fmt.Sprintf("%s=%s (%s, generation %d): %s", c.Type, c.Status, c.Reason, c.ObservedGeneration, c.Message)
 }
 
 // conditions returns the conditions of an object. A value of another form is left out.
-func conditions(o *unstructured.Unstructured) (all []condition) {
+func conditions(o *unstructured.Unstructured) (all []metav1.Condition) {
 	if o == nil {
 		return nil
 	}
 	list, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	for _, item := range list {
-		m, _ := item.(map[string]any)
-		c := condition{}
-		c.kind, _, _ = unstructured.NestedString(m, "type")
-		c.status, _, _ = unstructured.NestedString(m, "status")
-		c.reason, _, _ = unstructured.NestedString(m, "reason")
-		c.message, _, _ = unstructured.NestedString(m, "message")
-		c.generation, _, _ = unstructured.NestedInt64(m, "observedGeneration")
-		all = append(all, c)
+		c := metav1.Condition{}
+		if m, ok := item.(map[string]any); ok && runtime.DefaultUnstructuredConverter.FromUnstructured(m, &c) == nil {
+			all = append(all, c)
+		}
 	}
 	return all
 }
 
 // is returns a condition of an object. The zero value: it has none.
-func is(o *unstructured.Unstructured, kind string) condition {
-	for _, c := range conditions(o) {
-		if c.kind == kind {
-			return c
-		}
+func is(o *unstructured.Unstructured, kind string) (c metav1.Condition) {
+	if found := meta.FindStatusCondition(conditions(o), kind); found != nil {
+		return *found
 	}
-	return condition{}
+	return c
+}
+
+// isReady reports whether the condition Ready of an object is True.
+func isReady(o *unstructured.Unstructured) bool {
+	return is(o, "Ready").Status == metav1.ConditionTrue
 }
 
 // ReadyCondition is Operator.Ready by default: the condition Ready, if it is for the present
 // generation, and its reason and message.
 func ReadyCondition(o *unstructured.Unstructured) (ready bool, why string) {
 	c := is(o, "Ready")
-	observed := c.generation
+	observed := c.ObservedGeneration
 	if observed == 0 {
 		observed, _, _ = unstructured.NestedInt64(o.Object, "status", "observedGeneration")
 	}
 	switch {
-	case c.kind == "", observed != 0 && observed != o.GetGeneration():
+	case c.Type == "", observed != 0 && observed != o.GetGeneration():
 		return false, ""
-	case c.status == string(metav1.ConditionTrue):
+	case c.Status == metav1.ConditionTrue:
 		return true, ""
 	}
-	return false, strings.TrimSpace(c.reason + " " + c.message)
+	return false, strings.TrimSpace(c.Reason + " " + c.Message)
 }
 
 // all returns the objects of a state.
@@ -175,7 +171,7 @@ func described(o *unstructured.Unstructured) (text string) {
 		text = fmt.Sprintf("; it is being deleted, with the finalizers %q", o.GetFinalizers())
 	}
 	for _, c := range conditions(o) {
-		text += "; " + c.String()
+		text += "; " + inWords(c)
 	}
 	return text
 }
@@ -207,7 +203,7 @@ func (r *run) requireCycles(ours map[string]*unstructured.Unstructured, waits ma
 				}
 			}
 			c := is(ours[at], "Ready")
-			says = says || is(ours[at], "Stalled").status == string(metav1.ConditionTrue) || strings.Contains(strings.ToLower(c.reason+c.message), "cycle")
+			says = says || is(ours[at], "Stalled").Status == metav1.ConditionTrue || strings.Contains(strings.ToLower(c.Reason+c.Message), "cycle")
 		}
 		if reached[what] && !says {
 			r.wrong(RuleCycle, "%s waits for itself by way of %s, and none of them says so%s", what, strings.Join(waits[what], ", "), described(ours[what]))
@@ -221,7 +217,7 @@ func (r *run) requireRest(requests, began int) {
 	ours := r.ours(all)
 	settled := true // else errors are retried
 	for _, o := range ours {
-		settled = settled && (!r.managed(o) || is(o, "Ready").status == string(metav1.ConditionTrue))
+		settled = settled && (!r.managed(o) || isReady(o))
 	}
 	r.mu.Lock()
 	writes := maps.Clone(r.writes)
@@ -229,7 +225,7 @@ func (r *run) requireRest(requests, began int) {
 	r.mu.Unlock()
 	for _, what := range slices.Sorted(maps.Keys(writes)) {
 		most := heartbeats
-		if o := ours[what]; o != nil && is(o, "Ready").status != string(metav1.ConditionTrue) {
+		if o := ours[what]; o != nil && !isReady(o) {
 			most = restingWrites
 		}
 		if writes[what] > most {
@@ -285,7 +281,7 @@ func (r *run) requireSame(before map[string]*unstructured.Unstructured) {
 		was, o := before[key], now[key]
 		if o == nil {
 			r.wrong(RuleRestart, "%s is gone after a restart", name(was))
-		} else if c, now := is(was, "Ready"), is(o, "Ready"); c.kind != "" && c.status != string(metav1.ConditionTrue) && c.status == now.status && c.generation == now.generation {
+		} else if c, now := is(was, "Ready"), is(o, "Ready"); c.Type != "" && !isReady(was) && c.Status == now.Status && c.ObservedGeneration == now.ObservedGeneration {
 			continue
 		} else if patch := mergePatch(stripped(was, false), stripped(o, false)); string(patch) != "{}" {
 			r.wrong(RuleRestart, "%s is another one after a restart: it was not settled before, and no event woke it: %s", name(was), short(string(patch)))

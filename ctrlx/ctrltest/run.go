@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
-	"net/http"
 	"runtime"
 	"slices"
 	"strings"
@@ -180,7 +179,7 @@ func (r *run) story(t *testing.T) {
 		return
 	}
 
-	r.restart()
+	r.restart(nil)
 	r.quiet("the operator was restarted")
 	if r.requireSame(before); r.broken() {
 		return
@@ -287,13 +286,17 @@ func (r *run) process() int {
 	return r.number
 }
 
-// restart ends the process in good order, and starts another one.
-func (r *run) restart() {
+// restart ends the process in good order, and starts another one after what a user
+// does. nil: nothing.
+func (r *run) restart(down *step) {
 	r.mu.Lock()
 	r.ending = true
 	r.mu.Unlock()
 	r.again.Wait()
 	r.stop()
+	if down != nil {
+		r.act(down)
+	}
 	r.mu.Lock()
 	r.ending = false
 	r.number++
@@ -324,7 +327,7 @@ func (r *run) play(s *step) {
 		r.mu.Unlock()
 		switch s.do {
 		case restart:
-			r.restart()
+			r.restart(s.down)
 		case wait:
 			time.Sleep(s.last)
 		case expire:
@@ -458,7 +461,7 @@ func (r *run) before(q memoryserver.Request) error {
 		return errSpin
 	case now.Before(r.vanished[q.Kind]):
 		r.mu.Unlock()
-		return apierrors.NewGenericServerResponse(http.StatusNotFound, q.Verb, resource, "", "", 0, false)
+		return memoryserver.ErrNotServed
 	case now.Before(r.revoked[q.Kind]):
 		r.mu.Unlock()
 		return apierrors.NewForbidden(resource, q.Name.Name, errors.New("the rights are revoked"))
@@ -595,14 +598,14 @@ func (r *run) arrived(agent, event string, o *unstructured.Unstructured) {
 func changes(was, now *unstructured.Unstructured) string {
 	old := map[string]string{}
 	for _, c := range conditions(was) {
-		old[c.kind] = c.String()
+		old[c.Type] = inWords(c)
 	}
 	var words []string
 	for _, c := range conditions(now) {
-		if old[c.kind] != c.String() {
-			words = append(words, c.String())
+		if old[c.Type] != inWords(c) {
+			words = append(words, inWords(c))
 		}
-		delete(old, c.kind)
+		delete(old, c.Type)
 	}
 	for _, kind := range slices.Sorted(maps.Keys(old)) {
 		words = append(words, "without "+kind)

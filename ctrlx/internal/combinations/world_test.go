@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -144,7 +143,7 @@ func (w *world) before(r memoryserver.Request) error {
 		return errDead
 	case r.Kind.Kind == secret && time.Now().Before(w.hidden):
 		w.sees("a request for a kind that is not served")
-		return apierrors.NewGenericServerResponse(http.StatusNotFound, r.Verb, schema.GroupResource{Resource: "secrets"}, r.Name.Name, "", 0, false)
+		return memoryserver.ErrNotServed
 	case r.Kind.Kind == secret && time.Now().Before(w.barred):
 		w.sees("a request without rights")
 		return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, r.Name.Name, errors.New("revoked"))

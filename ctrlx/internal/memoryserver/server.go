@@ -16,6 +16,7 @@ package memoryserver
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -57,6 +58,10 @@ func (k *Kind) resource() schema.GroupResource {
 	return schema.GroupResource{Group: k.Group, Resource: k.Plural}
 }
 
+// ErrNotServed is the answer of an API server about a kind that it does not serve. It
+// is no Status, so clients make their own error of it.
+var ErrNotServed = errors.New("404 page not found")
+
 // Request is a request that a server is about to handle.
 type Request struct {
 	Agent string // the name that was given to Config
@@ -70,8 +75,8 @@ type Request struct {
 // Server is an API server. Make it with [NewServer].
 type Server struct {
 	// Before is called before each request for an object or a set, without a
-	// lock. The request fails with its error, as if the network had. nil: all
-	// requests proceed.
+	// lock. The client gets its error: an error of the API, ErrNotServed, or one of
+	// the network. nil: all requests proceed.
 	Before func(Request) error
 	// After is called after each such request, without a lock. If it returns an error,
 	// the client gets that error instead of the answer. nil: all answers arrive.
@@ -152,6 +157,10 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	answer, err := c.answer()
 	switch status, ok := err.(apierrors.APIStatus); { //nolint:errorlint // the errors of this package are not wrapped
+	case errors.Is(err, ErrNotServed):
+		answer := respond(r, http.StatusNotFound, io.NopCloser(strings.NewReader(err.Error()+"\n")))
+		answer.Header.Set("Content-Type", "text/plain; charset=utf-8")
+		return answer, nil
 	case ok:
 		s := status.Status()
 		s.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
@@ -211,7 +220,7 @@ func (c *call) answer() (any, error) {
 		}
 		gv.Group, gv.Version, parts = parts[1], parts[2], parts[3:]
 	default:
-		return nil, apierrors.NewGenericServerResponse(http.StatusNotFound, c.http.Method, schema.GroupResource{}, "", c.http.URL.Path, 0, false)
+		return nil, ErrNotServed
 	}
 	if len(parts) == 0 {
 		return c.resources(gv), nil
@@ -235,7 +244,7 @@ func (c *call) answer() (any, error) {
 		var event any
 		return event, json.Unmarshal(c.body, &event)
 	case c.at.Kind == nil, c.sub != "" && (c.sub != "status" || !c.at.Status):
-		return nil, apierrors.NewGenericServerResponse(http.StatusNotFound, c.http.Method, schema.GroupResource{Group: gv.Group, Resource: parts[0]}, c.at.Name, "", 0, false)
+		return nil, ErrNotServed
 	}
 	r := Request{c.agent, c.verb(), c.at.GroupKind(), c.at.NamespacedName, c.sub}
 	if c.Before != nil {
