@@ -2,6 +2,7 @@ package controller_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -53,11 +54,7 @@ func TestExplore(t *testing.T) {
 			}
 			return ready, why
 		},
-		Rules: map[string]func(*ctrltest.State) error{
-			// The database of a cluster that is being deleted says DependencyCycle only
-			// after its next resync or a restart.
-			ctrltest.RuleRestart: nil,
-		},
+		Rules: map[string]func(*ctrltest.State) error{"password": passwordReached},
 		Cloud: func(c *ctrltest.Cloud) {
 			cloud = kusto.New(time.Now)
 			cloud.Began, cloud.Ended = c.Begin, c.End
@@ -73,4 +70,21 @@ func TestExplore(t *testing.T) {
 			return operator.Start(ctx)
 		},
 	})
+}
+
+// passwordReached requires that a Ready database has the password of its Secret.
+func passwordReached(s *ctrltest.State) error {
+	version := ""
+	for _, o := range s.Objects {
+		if o.GetKind() == "Secret" && o.GetDeletionTimestamp() == nil {
+			version = o.GetResourceVersion()
+		}
+	}
+	for _, o := range s.Objects {
+		has, _, _ := unstructured.NestedString(o.Object, "status", "passwordVersion")
+		if ready, _ := ctrltest.ReadyCondition(o); ready && o.GetKind() == "Database" && version != "" && has != version {
+			return fmt.Errorf("Database %s is Ready with version %s of its Secret, whose version is %s", o.GetName(), has, version)
+		}
+	}
+	return nil
 }
