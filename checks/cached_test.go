@@ -59,6 +59,38 @@ func TestCachedOddKeys(t *testing.T) {
 	}
 }
 
+// A check decides otherwise in a deletion and after Apply. So what it decided
+// there is remembered for the like requests only, whatever the key is.
+func TestCachedFacts(t *testing.T) {
+	key := func(request) int { return 1 }
+	ofOwner := func(deleting bool) request {
+		req := ofDatabase(&Database{})
+		req.Owner = checks.Object{Ref: prod, Value: &Cluster{}, Deleting: true}
+		req.Deleting = deleting
+		return req
+	}
+	owner := checks.Cached(time.Hour, key, checks.OnOwner[*Database](checks.OwnerReady()))
+	if got, err := ask(t, owner, ofOwner(true)); err != nil || !got.Result.Proceeds() {
+		t.Errorf("an owner that is being deleted does not hold a deletion: got %v, %v", got, err)
+	}
+	if got, err := ask(t, owner, ofOwner(false)); err != nil || !got.Result.Blocked() {
+		t.Errorf("the same owner blocks a resource that no user deletes: got %v, %v", got, err)
+	}
+	mustAnswer(t, "the next deletion is remembered", proceeding("remembered"), owner, ofOwner(true))
+
+	failed := "Failed"
+	ofState := func(applied bool) request {
+		req := ofDatabase(&Database{})
+		req.Applied = applied
+		return req
+	}
+	state := checks.Cached(time.Hour, key, checks.ProvisioningState(func(*Database) *string { return &failed }))
+	mustAnswer(t, "a failed resource may be changed", proceeding(), state, ofState(false))
+	if got, err := ask(t, state, ofState(true)); err != nil || !got.Result.Blocked() {
+		t.Errorf("a failed resource is not Ready after Apply: got %v, %v", got, err)
+	}
+}
+
 func TestCachedSetUp(t *testing.T) {
 	key := func(request) int { return 1 }
 	a := returns[request]("a", checks.Proceed(), nil)

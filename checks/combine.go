@@ -166,7 +166,8 @@ func joined(errs []error, end string) error {
 // Cached remembers for ttl that check proceeded for a key, and does not run
 // check for that key meanwhile. It remembers no block, skip or error, so a
 // resource is not blocked longer than necessary. The key must cover everything
-// that check reads, for instance the generation of the spec. The zero key, and
+// that check reads, for instance the generation of the spec. Cached adds
+// [OwnerRequest.Deleting] and [OwnerRequest.Applied] to it. The zero key, and
 // a key that contains NaN, are not remembered. A user who asks for a retry now
 // does not clear it; add the annotation of the request to the key for that.
 //
@@ -181,13 +182,19 @@ func Cached[R any, K comparable](ttl time.Duration, key func(R) K, check chain.M
 	s.must(key != nil, "the key function is nil")
 	s.must(ttl > 0, "the ttl is %s: give a positive duration", ttl)
 	c, tag := alone("Cached", check)
-	var passes keyed.Map[K, time.Time] // when the check proceeded
+	type asked struct {
+		key K
+		facts
+	}
+	of := requestOf[R]("Cached: the request of " + s.check)
+	var passes keyed.Map[asked, time.Time] // when the check proceeded
 	return newGroup(s.check, tag, func(observers []chain.Observer) func(context.Context, R) (Result, error) {
 		decide := Compose(watched(c, observers))
 		return func(ctx context.Context, req R) (Result, error) {
 			var zero K
 			k := key(req)
-			if at, ok := passes.Get(k); ok {
+			call := asked{k, of.owner(req).facts()}
+			if at, ok := passes.Get(call); ok {
 				if time.Since(at) < ttl {
 					chain.Note(ctx, "remembered")
 					tag.Follow(ctx, req)
@@ -198,7 +205,7 @@ func Cached[R any, K comparable](ttl time.Duration, key func(R) K, check chain.M
 			// No error comes with proceed. A key with NaN is not equal to itself.
 			if res.d == proceed && k != zero && same(k, k) {
 				now := time.Now()
-				passes.Put(k, func(v *time.Time) { *v = now }, func(n int, _ *time.Time) bool { return n > 1024 })
+				passes.Put(call, func(v *time.Time) { *v = now }, func(n int, _ *time.Time) bool { return n > 1024 })
 			}
 			return res, err
 		}
