@@ -246,9 +246,11 @@ func (r *Reconciler[T]) pass(ctx context.Context, p *points[T], resource T) (out
 	case err != nil:
 		out = r.failed(ctx, p, resource, r.about(resource), failure{PointPass, state.By(), err})
 	case out.get().stop:
-		o := *out.o
-		o.stop, o.link = false, state.By().Name
-		o.generation = r.about(resource).generation
+		o, about := *out.o, r.about(resource)
+		o.stop, o.link, o.generation = false, state.By().Name, about.generation
+		if about.deleting && o.retry == classify.Never {
+			o.retry = classify.OnChange // as for a check
+		}
 		out.o = &o
 	}
 	return out, nil

@@ -103,6 +103,12 @@ func TestDecisions(t *testing.T) {
 			want: verdicts{State: flow.StateBlocked, Reason: "InUse", Message: "still in use", Conditions: "Ready=False Stalled=True ",
 				Again: time.Hour},
 		},
+		"StopWhileDeleting": {
+			reason: "a link on Pass ends no deletion for good either",
+			point:  flow.PointPass, res: checks.Block("Locked", "held for good", checks.WithRetry(classify.Never)), deleting: true,
+			want: verdicts{State: flow.StateBlocked, Reason: "Locked", Message: "held for good", Conditions: "Ready=False Stalled=True ",
+				Again: time.Hour},
+		},
 		"Release": {
 			reason: "a retained resource is forgotten without DELETE",
 			point:  flow.PointDeleteCheck, res: checks.Release("the reclaim policy is retain"), deleting: true,
