@@ -214,7 +214,8 @@ func (g *Graph) addObjects(d *Document, wanted []int, all int) {
 func (d *Document) Graph() *Graph { return New(d.Objects) }
 
 // Read reads the JSON of a Document of at most 16 MB. The texts become safe to
-// show. It returns an error for another version.
+// show. It returns an error for another version, and for a root cause without
+// an object.
 func Read(r io.Reader) (d Document, err error) {
 	limited := &io.LimitedReader{R: r, N: maxBytes + 1}
 	err = json.NewDecoder(limited).Decode(&d)

@@ -90,6 +90,7 @@ func TestRead(t *testing.T) {
 		"None":    {"it is another document", `{}`, `why: the document has the version "", and this program reads v1: use a program of the same release`},
 		"Unknown": {"a later release adds fields", `{"version":"v1","mood":"good"}`, ``},
 		"Text":    {"an error page of a proxy", `<html>`, `why: the document cannot be read: invalid character '<' looking for beginning of value`},
+		"NoCause": {"a cause without an object has no name", `{"version":"v1","causes":[{"objects":[],"state":"failed","waiters":1}]}`, `why: the document cannot be read: cause 1 names no object`},
 		"Endless": {"memory is bounded", `{"version":"v1","causes":[` + strings.Repeat(" ", 17<<20), `why: the document is larger than 16,777,216 bytes`},
 	}
 	for name, tc := range cases {
