@@ -75,18 +75,17 @@ type plan struct {
 
 // step is a step of a run.
 type step struct {
-	do     string
-	on     int                        // index in World; -1: any object
-	state  *unstructured.Unstructured // set: the object as the user wants it
-	patch  []byte                     // set: the merge patch from the last state
-	kind   schema.GroupKind           // revoke, vanish, expire
-	during int                        // set, remove: the request of the operator in which it happens; 0: at once
-	after  bool                       // it happens after that request, and not before
-	takes  time.Duration              // that request takes so long
-	nth    int                        // faults: which one of the next requests
-	down   *step                      // restart: what a user does while the operator is down; nil: nothing
-	last   time.Duration              // how long it lasts
-	then   time.Duration              // the time until the next step
+	do    string
+	on    int                        // index in World; -1: any object
+	state *unstructured.Unstructured // set: the object as the user wants it
+	patch []byte                     // set: the merge patch from the last state
+	kind  schema.GroupKind           // revoke, vanish, expire
+	nth   int                        // faults, set, remove: which one of the next requests; 0: at once
+	after bool                       // set, remove: it happens after that request, and not before
+	takes time.Duration              // set, remove: that request takes so long
+	down  *step                      // restart: what a user does while the operator is down; nil: nothing
+	last  time.Duration              // how long it lasts
+	then  time.Duration              // the time until the next step
 }
 
 // The steps.
@@ -146,7 +145,7 @@ func (e *explorer) draw(t *rapid.T) (p plan) {
 		return s
 	}
 	user := func(s step) step {
-		if s.during = rapid.SampledFrom([]int{0, 0, 0, 0, 1, 1, 2, 3, 4}).Draw(t, "during"); s.during > 0 {
+		if s.nth = rapid.SampledFrom([]int{0, 0, 0, 0, 1, 1, 2, 3, 4}).Draw(t, "during"); s.nth > 0 {
 			s.after = rapid.Bool().Draw(t, "after")
 			s.takes = rapid.SampledFrom([]time.Duration{10 * time.Millisecond, 5 * time.Second}).Draw(t, "takes")
 		}
@@ -293,8 +292,8 @@ func (e *explorer) describe(s step) (text string) {
 		}
 		text = fmt.Sprintf("%s at %s %d of the operator, of %s", s.do, what, s.nth, of)
 	}
-	if s.during > 0 {
-		text += fmt.Sprintf(", %s request %d of the operator", map[bool]string{false: "before", true: "after"}[s.after], s.during)
+	if s.nth > 0 && (s.do == set || s.do == remove) {
+		text += fmt.Sprintf(", %s request %d of the operator", map[bool]string{false: "before", true: "after"}[s.after], s.nth)
 	}
 	if s.takes > settles/2 {
 		text += fmt.Sprintf(", which takes %s", s.takes)

@@ -307,48 +307,38 @@ func (r *run) restart(down *step) {
 // play begins a step.
 func (r *run) play(s *step) {
 	text, _, _ := strings.Cut(r.describe(*s), "; ")
-	if s.during == 0 {
-		r.tell("run", "%s", text)
+	r.tell("run", "%s", text)
+	later := func(do func()) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		do()
 	}
-	r.mu.Lock()
 	until := time.Now().Add(s.last)
 	switch {
-	case s.during > 0:
-		r.acts = append(r.acts, s)
-	case s.do == revoke:
-		r.revoked[s.kind] = until
-	case s.do == vanish:
-		r.vanished[s.kind] = until
-	case s.do == outage:
-		r.down = until
 	case slices.Contains(faults, s.do):
-		r.armed = append(r.armed, s)
-	default:
-		r.mu.Unlock()
-		switch s.do {
-		case restart:
-			r.restart(s.down)
-		case wait:
-			time.Sleep(s.last)
-		case expire:
-			r.api.Expire(s.kind)
-		default:
-			r.act(s)
-		}
-		return
-	}
-	r.mu.Unlock()
-	if s.do == revoke {
+		later(func() { r.armed = append(r.armed, s) })
+	case s.nth > 0:
+		later(func() { r.acts = append(r.acts, s) })
+	case s.do == revoke:
+		later(func() { r.revoked[s.kind] = until })
 		r.api.Expire(s.kind) // the watches end, and cannot be opened again
+	case s.do == vanish:
+		later(func() { r.vanished[s.kind] = until })
+	case s.do == outage:
+		later(func() { r.down = until })
+	case s.do == restart:
+		r.restart(s.down)
+	case s.do == wait:
+		time.Sleep(s.last)
+	case s.do == expire:
+		r.api.Expire(s.kind)
+	default:
+		r.act(s)
 	}
 }
 
 // act does what a user does in a step.
 func (r *run) act(s *step) {
-	if s.during > 0 {
-		text, _, _ := strings.Cut(r.describe(*s), "; ")
-		r.tell("run", "%s", text)
-	}
 	o := r.World[s.on]
 	if s.do == remove {
 		r.delete(o)
@@ -394,21 +384,18 @@ func short(s string) string {
 }
 
 // next finds the fault of a request, or the user who acts during it.
-func next(all *[]*step, n func(*step) *int, of func(*step) bool) *step {
+func next(all *[]*step, of func(*step) bool) *step {
 	for i, s := range *all {
 		if !of(s) {
 			continue
 		}
-		if *n(s)--; *n(s) == 0 {
+		if s.nth--; s.nth == 0 {
 			*all = slices.Delete(*all, i, i+1)
 			return s
 		}
 	}
 	return nil
 }
-
-func nth(s *step) *int    { return &s.nth }
-func during(s *step) *int { return &s.during }
 
 // hits reports whether a fault can be one of a request.
 func (r *run) hits(s *step, q memoryserver.Request) bool {
@@ -466,8 +453,8 @@ func (r *run) before(q memoryserver.Request) error {
 		r.mu.Unlock()
 		return apierrors.NewForbidden(resource, q.Name.Name, errors.New("the rights are revoked"))
 	}
-	act := next(&r.acts, during, func(s *step) bool { return q.Verb != "watch" && !s.after })
-	fault := next(&r.armed, nth, func(s *step) bool { return s.do != lose && s.do != stop && r.hits(s, q) })
+	act := next(&r.acts, func(s *step) bool { return q.Verb != "watch" && !s.after })
+	fault := next(&r.armed, func(s *step) bool { return s.do != lose && s.do != stop && r.hits(s, q) })
 	old := r.stop
 	if fault != nil {
 		r.tell(q.Agent, "%s: %s", what(q), fault.do)
@@ -510,8 +497,8 @@ func (r *run) after(q memoryserver.Request) error {
 		r.mu.Unlock()
 		return nil // the late write of a paused process
 	}
-	act := next(&r.acts, during, func(s *step) bool { return q.Verb != "watch" && s.after })
-	fault := next(&r.armed, nth, func(s *step) bool { return (s.do == lose || s.do == stop) && r.hits(s, q) })
+	act := next(&r.acts, func(s *step) bool { return q.Verb != "watch" && s.after })
+	fault := next(&r.armed, func(s *step) bool { return (s.do == lose || s.do == stop) && r.hits(s, q) })
 	if fault != nil {
 		r.tell(q.Agent, "%s: %s", what(q), fault.do)
 		if fault.do == stop {
@@ -534,7 +521,7 @@ func (r *run) beforeCall(call string) error {
 	time.Sleep(r.latency(call))
 	r.mu.Lock()
 	down := time.Now().Before(r.down)
-	act := next(&r.acts, during, func(s *step) bool { return !s.after })
+	act := next(&r.acts, func(s *step) bool { return !s.after })
 	r.mu.Unlock()
 	r.tell("cloud", "%s%s", call, map[bool]string{true: ": the cloud is down"}[down])
 	r.during(act)
@@ -547,8 +534,8 @@ func (r *run) beforeCall(call string) error {
 // afterCall is called after each call of the cloud that succeeded.
 func (r *run) afterCall(call string) error {
 	r.mu.Lock()
-	act := next(&r.acts, during, func(s *step) bool { return s.after })
-	fault := next(&r.armed, nth, func(s *step) bool { return s.do == loseCall })
+	act := next(&r.acts, func(s *step) bool { return s.after })
+	fault := next(&r.armed, func(s *step) bool { return s.do == loseCall })
 	r.mu.Unlock()
 	r.during(act)
 	if fault == nil {
