@@ -13,7 +13,7 @@ const (
 type Cluster struct {
 	Name                        string
 	Location, KubernetesVersion string
-	Status                      Status
+	Status
 }
 
 // AgentPool is a pool of nodes of a cluster.
@@ -24,7 +24,7 @@ type AgentPool struct {
 	// Subnet is the name of the nodes' subnet, as "network/subnet". Empty: the
 	// subnet of the cluster.
 	Subnet string
-	Status Status
+	Status
 }
 
 // Status holds the last report of Azure.
@@ -43,14 +43,8 @@ func (s *Status) Shown() string {
 // Ref names the cluster.
 func (c *Cluster) Ref() checks.Ref { return checks.Ref{Kind: clusterKind, Name: c.Name} }
 
-// Shown returns the state for the timeline.
-func (c *Cluster) Shown() string { return c.Status.Shown() }
-
 // Ref names the agent pool.
 func (p *AgentPool) Ref() checks.Ref { return checks.Ref{Kind: poolKind, Name: p.Name} }
-
-// Shown returns the state for the timeline.
-func (p *AgentPool) Shown() string { return p.Status.Shown() }
 
 // OwnerRef names the pool's cluster.
 func (p *AgentPool) OwnerRef() checks.Ref { return checks.Ref{Kind: clusterKind, Name: p.Owner} }

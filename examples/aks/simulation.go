@@ -9,12 +9,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// subnetMade is the time at which a person makes the subnet of the pool batch.
-const subnetMade = 9*time.Minute + 30*time.Second
-
-// simulate sets up a run: a cluster, two pools and a subnet. Both reconcilers get
-// the options.
-func simulate(withChecks bool, opts ...flow.Option) *sim.Engine {
+// simulate sets up a run: a cluster, two pools and a subnet.
+func simulate(withChecks bool) *sim.Engine {
 	e := sim.NewEngine()
 	azureCloud := cloud.New(e.Now, &e.Tally)
 	clients, err := connect(azureCloud)
@@ -25,7 +21,7 @@ func simulate(withChecks bool, opts ...flow.Option) *sim.Engine {
 	if !withChecks {
 		clusters, pools = sim.WithoutChecks(clusters), sim.WithoutChecks(pools)
 	}
-	options := append(append(e.Options(3), flow.WithErrors(azure.Errors())), opts...)
+	options := append(e.Options(3), flow.WithErrors(azure.Errors()))
 
 	cluster := &Cluster{Name: "demo", Location: "westeurope", KubernetesVersion: "1.34"}
 	sim.Add(e, flow.New(clusterKind, clusterOperations(clients.NewManagedClustersClient()), clusters, options...), cluster)
@@ -35,7 +31,7 @@ func simulate(withChecks bool, opts ...flow.Option) *sim.Engine {
 	for _, p := range []*AgentPool{system, batch} {
 		sim.Add(e, reconciler, p)
 	}
-	e.At(subnetMade, batch.SubnetRef().String(), "made by a person", func() {
+	e.At(9*time.Minute+30*time.Second, batch.SubnetRef().String(), "made by a person", func() {
 		azureCloud.AddSubnet(subnetID(batch.Subnet))
 		e.AddReady(batch.SubnetRef(), batch.Subnet)
 	})

@@ -40,12 +40,13 @@ func newScheme() (*runtime.Scheme, error) {
 }
 
 // serve runs the operator as it is deployed: for all namespaces, one replica at
-// a time, until the context ends. namespace has the lease of the leader.
-func serve(ctx context.Context, config *rest.Config, namespace string) error {
+// a time, until the context ends. The namespace shop-operator has the lease of
+// the leader.
+func serve(ctx context.Context, config *rest.Config) error {
 	mgr, err := NewOperator(config, ctrl.Options{
 		LeaderElection:                true,
 		LeaderElectionID:              "operator.shop.example.com",
-		LeaderElectionNamespace:       namespace,
+		LeaderElectionNamespace:       "shop-operator",
 		LeaderElectionReleaseOnCancel: true, // the program ends after the manager
 		Metrics:                       metricsserver.Options{BindAddress: "0"},
 	})

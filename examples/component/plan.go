@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,13 +18,10 @@ import (
 
 // plan prints what the operator would do for the shop in a file. It writes
 // nothing. A plan with problems is an error, so that a script can stop there.
-func plan(ctx context.Context, api client.Client, file, namespace string, asJSON bool, out io.Writer) error {
+func plan(ctx context.Context, api client.Client, file string, asJSON bool, out io.Writer) error {
 	shop, err := read(file)
 	if err != nil {
-		return fmt.Errorf("%w: -plan: %w", errUsage, err)
-	}
-	if shop.Namespace == "" {
-		shop.Namespace = namespace
+		return fmt.Errorf("-plan: %w", err)
 	}
 	p, err := planOf(ctx, api, shop)
 	if err != nil {
@@ -68,6 +66,7 @@ func read(file string) (*v1.Shop, error) {
 	if shop.Kind != "Shop" || shop.Name == "" {
 		return nil, fmt.Errorf("%s: it has no Shop with a name", file)
 	}
+	shop.Namespace = cmp.Or(shop.Namespace, "default")
 	return shop, nil
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,37 +21,50 @@ import (
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/windlass-go/windlass/ctrlx/component"
 	v1 "github.com/windlass-go/windlass/examples/component/api/v1"
 )
 
-// Story runs the actions of a person on a shop, with an operator.
+// Story runs the actions of a person on a shop, with an operator. After the first
+// error, no action is done.
 type Story struct {
 	*place
+	ctx     context.Context
 	out     io.Writer
-	writes  *Writes
+	writes  Writes
 	printed int // the number of writes that the story has printed
-
-	stop func() error // stops the operator
+	err     error
 }
 
 // NewStory returns a story that has not begun.
-func NewStory(out io.Writer, p *place) *Story {
-	return &Story{place: p, out: out, writes: NewWrites(), stop: func() error { return nil }}
-}
+func NewStory(out io.Writer, p *place) *Story { return &Story{place: p, out: out} }
+
+// limit is the limit for the story.
+const limit = 2 * time.Minute
 
 // Tell runs the story. Its error names the chapter that failed.
 func (s *Story) Tell(ctx context.Context) (err error) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("out of time after %s", limit))
 	defer cancel()
-	if err := s.start(ctx); err != nil {
+	s.ctx = ctx
+	skip := true
+	mgr, err := NewOperator(s.writes.Of(s.operator), ctrl.Options{
+		Metrics: metricsserver.Options{BindAddress: "0"},
+		Cache:   cache.Options{DefaultNamespaces: map[string]cache.Config{namespace: {}}},
+		// Controller names must be unique in a process, because metrics use them.
+		Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
+	})
+	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.stop()) }()
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(ctx) }()
+	defer func() { cancel(); err = errors.Join(err, <-ended) }()
 	chapters := []struct {
 		title string
-		tell  func(context.Context) error
+		tell  func()
 	}{
-		{"The plan for a new shop", s.isPlanned},
+		{"The plan for a new shop", func() { s.plan(s.corner()) }},
 		{"The shop is created in waves", s.isCreated},
 		{"Drift is corrected at once", s.drifts},
 		{"The plan for a change", s.isChanged},
@@ -63,203 +75,155 @@ func (s *Story) Tell(ctx context.Context) (err error) {
 	}
 	for i, chapter := range chapters {
 		fmt.Fprintf(s.out, "\n%d. %s\n\n", i+1, chapter.title)
-		if err := chapter.tell(ctx); err != nil {
-			return fmt.Errorf("%s: %w", strings.ToLower(chapter.title[:1])+chapter.title[1:], err)
+		if chapter.tell(); s.err != nil {
+			return fmt.Errorf("%s: %w", chapter.title, s.err)
 		}
 	}
 	return nil
 }
-
-// isPlanned prints the plan for a shop that does not exist.
-func (s *Story) isPlanned(ctx context.Context) error { return s.plan(ctx, s.corner()) }
 
 // plan prints the plan for a shop.
-func (s *Story) plan(ctx context.Context, shop *v1.Shop) error {
-	p, err := planOf(ctx, s.api, shop)
-	if err != nil {
-		return err
+func (s *Story) plan(shop *v1.Shop) {
+	if s.err == nil {
+		var p *component.Plan
+		if p, s.err = planOf(s.ctx, s.api, shop); s.err == nil {
+			s.quote(p.String())
+		}
 	}
-	s.quote(p.String())
-	return nil
 }
 
-func (s *Story) isCreated(ctx context.Context) error {
+func (s *Story) isCreated() {
 	s.say("person", "creates Shop corner")
-	if err := s.api.Create(ctx, s.corner()); err != nil {
-		return err
+	s.create(s.corner())
+	s.until(because("Processing", "Deployment"))
+	s.say("cluster", "starts the web servers")
+	if s.err == nil {
+		s.err = runDeployments(s.ctx, s.api, namespace)
 	}
-	if s.local { // a real cluster starts the web servers itself
-		if err := s.until(ctx, because("Processing", "Deployment")); err != nil {
-			return err
-		}
-		s.say("cluster", "starts the web servers")
-		if err := runDeployments(ctx, s.api, s.namespace); err != nil {
-			return err
-		}
-	}
-	return s.until(ctx, isReady)
+	s.until(isReady)
 }
 
 // drifts changes an object, and deletes it.
-func (s *Story) drifts(ctx context.Context) error {
-	settings := &corev1.ConfigMap{ObjectMeta: s.meta("corner-settings")}
+func (s *Story) drifts() {
+	settings := &corev1.ConfigMap{ObjectMeta: metaOf("corner-settings")}
 	s.say("person", "changes the greeting in the ConfigMap to Bye")
 	began := time.Now()
-	if err := s.patch(ctx, settings, `{"data":{"greeting":"Bye"}}`, "person"); err != nil {
-		return err
-	}
-	if err := s.greets(ctx, "Welcome"); err != nil {
-		return err
-	}
+	s.patch(settings, `{"data":{"greeting":"Bye"}}`, "person")
+	s.greets("Welcome")
 	s.say("ConfigMap", "has the greeting Welcome again, after %d ms", time.Since(began).Milliseconds())
 	s.say("person", "deletes the ConfigMap")
-	if err := s.api.Delete(ctx, settings); err != nil {
-		return err
-	}
-	return s.greets(ctx, "Welcome")
+	s.delete(settings)
+	s.greets("Welcome")
 }
 
 // isChanged plans a change from outside of the operator, and then makes it.
-func (s *Story) isChanged(ctx context.Context) error {
+func (s *Story) isChanged() {
 	s.say("person", "asks for the plan of the greeting Ciao")
 	changed := s.corner()
 	changed.Spec.Greeting = "Ciao"
-	if err := s.plan(ctx, changed); err != nil {
-		return err
-	}
+	s.plan(changed)
 	s.say("person", "changes the greeting of the Shop to Ciao")
-	if err := s.patch(ctx, s.corner(), `{"spec":{"greeting":"Ciao"}}`, "person"); err != nil {
-		return err
-	}
-	if err := s.greets(ctx, "Ciao"); err != nil {
-		return err
-	}
-	return s.until(ctx, isReady)
+	s.patch(s.corner(), `{"spec":{"greeting":"Ciao"}}`, "person")
+	s.greets("Ciao")
+	s.until(isReady)
 }
 
 // isContested lets an autoscaler set a field that the template sets, too.
-func (s *Story) isContested(ctx context.Context) error {
-	grow := func() error {
-		s.say("autoscaler", "sets the replicas of the Deployment to 5")
-		return s.patch(ctx, s.server(), `{"spec":{"replicas":5}}`, "autoscaler")
-	}
-	if err := grow(); err != nil {
-		return err
-	}
-	if err := s.scaled(ctx, 2); err != nil {
-		return err
-	}
-	if err := grow(); err != nil {
-		return err
-	}
-	return s.until(ctx, because("DependentContested", "autoscaler"))
+func (s *Story) isContested() {
+	s.grows(5)
+	s.scaled(2)
+	s.grows(5)
+	s.until(because("DependentContested", "autoscaler"))
 }
 
-func (s *Story) isAutoscaled(ctx context.Context) error {
+func (s *Story) isAutoscaled() {
 	s.say("person", "sets autoscaled in the Shop; its template then has %s/update-policy: SsaMerge, and no replicas", name)
-	if err := s.patch(ctx, s.corner(), `{"spec":{"autoscaled":true}}`, "person"); err != nil {
-		return err
-	}
-	if err := s.until(ctx, isReady); err != nil {
-		return err
-	}
-	if err := s.scaled(ctx, 5); err != nil {
-		return err
-	}
-	s.say("autoscaler", "sets the replicas of the Deployment to 6")
-	if err := s.patch(ctx, s.server(), `{"spec":{"replicas":6}}`, "autoscaler"); err != nil {
-		return err
-	}
+	s.patch(s.corner(), `{"spec":{"autoscaled":true}}`, "person")
+	s.until(isReady)
+	s.scaled(5)
+	s.grows(6)
 	s.say("person", "changes the greeting to Salve")
-	if err := s.patch(ctx, s.corner(), `{"spec":{"greeting":"Salve"}}`, "person"); err != nil {
-		return err
-	}
-	if err := s.greets(ctx, "Salve"); err != nil {
-		return err
-	}
-	if err := s.until(ctx, isReady); err != nil {
-		return err
-	}
-	return s.scaled(ctx, 6)
+	s.patch(s.corner(), `{"spec":{"greeting":"Salve"}}`, "person")
+	s.greets("Salve")
+	s.until(isReady)
+	s.scaled(6)
 }
 
-func (s *Story) isBlocked(ctx context.Context) error {
+func (s *Story) isBlocked() {
 	s.say("customer", "creates Coupon summer")
-	if err := s.api.Create(ctx, s.coupon()); err != nil {
-		return err
-	}
+	s.create(coupon())
 	s.say("person", "deletes the Shop")
-	if err := s.api.Delete(ctx, s.corner()); err != nil {
-		return err
-	}
-	return s.until(ctx, because("DeletionBlocked", "summer"))
+	s.delete(s.corner())
+	s.until(because("DeletionBlocked", "summer"))
 }
 
-func (s *Story) isDeleted(ctx context.Context) error {
+func (s *Story) isDeleted() {
 	s.say("customer", "deletes Coupon summer")
-	if err := s.api.Delete(ctx, s.coupon()); err != nil {
-		return err
-	}
-	err := s.wait(ctx, "is gone", func(ctx context.Context) (bool, string, error) {
-		err := s.api.Get(ctx, client.ObjectKeyFromObject(s.corner()), &v1.Shop{})
+	s.delete(coupon())
+	s.wait("is gone", func() (bool, string, error) {
+		err := s.api.Get(s.ctx, client.ObjectKeyFromObject(s.corner()), &v1.Shop{})
 		return apierrors.IsNotFound(err), "it exists", client.IgnoreNotFound(err)
 	})
-	if err != nil {
-		return err
-	}
-	s.flush()
 	s.say("Shop", "is gone")
-	return nil
-}
-
-// start starts the operator.
-func (s *Story) start(ctx context.Context) error {
-	skip := true
-	mgr, err := NewOperator(s.writes.Of(s.operator), ctrl.Options{
-		Metrics: metricsserver.Options{BindAddress: "0"},
-		Cache:   cache.Options{DefaultNamespaces: map[string]cache.Config{s.namespace: {}}},
-		// Controller names must be unique in a process, because metrics use them.
-		Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
-	})
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
-	s.stop = func() error { cancel(); return <-ended }
-	return nil
 }
 
 // The objects of the story.
 
-func (s *Story) meta(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: s.namespace, Name: name}
+func metaOf(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: namespace, Name: name}
 }
 
-func (s *Story) corner() *v1.Shop { return &v1.Shop{ObjectMeta: s.meta("corner")} }
+func (s *Story) corner() *v1.Shop { return &v1.Shop{ObjectMeta: metaOf("corner")} }
 
-func (s *Story) server() *appsv1.Deployment {
-	return &appsv1.Deployment{ObjectMeta: s.meta("corner-server")}
+func server() *appsv1.Deployment { return &appsv1.Deployment{ObjectMeta: metaOf("corner-server")} }
+
+func coupon() *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "shop.example.com/v1", "kind": "Coupon",
+		"metadata": map[string]any{"namespace": namespace, "name": "summer"}, "spec": map[string]any{"percent": int64(20)},
+	}}
 }
 
-func (s *Story) coupon() *unstructured.Unstructured {
-	u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"percent": int64(20)}}}
-	u.SetAPIVersion("shop.example.com/v1")
-	u.SetKind("Coupon")
-	u.SetNamespace(s.namespace)
-	u.SetName("summer")
-	return u
+// The actions of the story.
+
+func (s *Story) create(obj client.Object) {
+	if s.err == nil {
+		s.err = s.api.Create(s.ctx, obj)
+	}
 }
 
-func (s *Story) patch(ctx context.Context, obj client.Object, patch, manager string) error {
-	return s.api.Patch(ctx, obj, client.RawPatch("application/merge-patch+json", []byte(patch)), client.FieldOwner(manager))
+func (s *Story) delete(obj client.Object) {
+	if s.err == nil {
+		s.err = s.api.Delete(s.ctx, obj)
+	}
 }
 
-// say prints a line after the writes before it.
+func (s *Story) patch(obj client.Object, patch, manager string) {
+	if s.err == nil {
+		s.err = s.api.Patch(s.ctx, obj, client.RawPatch("application/merge-patch+json", []byte(patch)), client.FieldOwner(manager))
+	}
+}
+
+// grows lets an autoscaler set the replicas.
+func (s *Story) grows(replicas int) {
+	s.say("autoscaler", "sets the replicas of the Deployment to %d", replicas)
+	s.patch(server(), fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas), "autoscaler")
+}
+
+// say prints a line after the new writes of the operator.
 func (s *Story) say(who, format string, args ...any) {
-	s.flush()
-	fmt.Fprintf(s.out, "  %-10s  %s\n", who, fmt.Sprintf(format, args...))
+	if s.flush(); s.err == nil {
+		fmt.Fprintf(s.out, "  %-10s  %s\n", who, fmt.Sprintf(format, args...))
+	}
+}
+
+// flush prints the new writes of the operator.
+func (s *Story) flush() {
+	writes := s.writes.After(s.printed)
+	s.printed += len(writes)
+	for _, what := range writes {
+		fmt.Fprintf(s.out, "  operator    %s\n", what)
+	}
 }
 
 func (s *Story) quote(text string) {
@@ -268,27 +232,12 @@ func (s *Story) quote(text string) {
 	}
 }
 
-// seen returns all writes so far.
-func (s *Story) seen() []string {
-	all, _ := s.writes.After(0)
-	return all
-}
-
-// flush prints the new writes of the operator.
-func (s *Story) flush() {
-	all := s.seen()[s.printed:]
-	s.printed += len(all)
-	for _, what := range all {
-		s.say("operator", "%s", what)
-	}
-}
-
 // until waits until the condition Ready of the shop has a state, and prints it.
-func (s *Story) until(ctx context.Context, wanted func(metav1.Condition) bool) error {
+func (s *Story) until(wanted func(metav1.Condition) bool) {
 	var ready metav1.Condition
-	err := s.wait(ctx, "reports it", func(ctx context.Context) (bool, string, error) {
-		shop := &v1.Shop{}
-		if err := s.api.Get(ctx, client.ObjectKeyFromObject(s.corner()), shop); err != nil {
+	s.wait("reports it", func() (bool, string, error) {
+		shop := s.corner()
+		if err := s.api.Get(s.ctx, client.ObjectKeyFromObject(shop), shop); err != nil {
 			return false, "", err
 		}
 		c := meta.FindStatusCondition(shop.Status.Conditions, "Ready")
@@ -298,18 +247,11 @@ func (s *Story) until(ctx context.Context, wanted func(metav1.Condition) bool) e
 		ready = *c
 		return c.ObservedGeneration == shop.Generation && wanted(*c), fmt.Sprintf("it is %s: %s: %s", c.Status, c.Reason, c.Message), nil
 	})
-	if err != nil {
-		return err
-	}
-	s.flush()
-	if ready.Status == metav1.ConditionTrue {
+	if isReady(ready) {
 		s.say("Shop", "is ready")
-		return nil
+	} else {
+		s.say("Shop", "is not ready: %s: %s", ready.Reason, ready.Message)
 	}
-	first, rest, _ := strings.Cut(ready.Message, "\n")
-	s.say("Shop", "is not ready: %s: %s", ready.Reason, first)
-	s.quote(rest)
-	return nil
 }
 
 func isReady(c metav1.Condition) bool { return c.Status == metav1.ConditionTrue }
@@ -319,49 +261,37 @@ func because(reason, text string) func(metav1.Condition) bool {
 }
 
 // greets waits until the operator has written a greeting into the ConfigMap.
-func (s *Story) greets(ctx context.Context, greeting string) error {
-	return s.wrote(ctx, "the ConfigMap has the greeting "+greeting, func(ctx context.Context) (bool, string, error) {
+func (s *Story) greets(greeting string) {
+	s.wait("has the greeting "+greeting, func() (bool, string, error) {
 		settings := &corev1.ConfigMap{}
-		err := s.api.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: "corner-settings"}, settings)
-		text, _ := json.Marshal(settings.Data)
-		return settings.Data["greeting"] == greeting, "it has " + string(text), client.IgnoreNotFound(err)
+		err := s.api.Get(s.ctx, client.ObjectKey{Namespace: namespace, Name: "corner-settings"}, settings)
+		written := len(s.writes.After(s.printed)) > 0
+		return written && settings.Data["greeting"] == greeting, fmt.Sprint("it has ", settings.Data), client.IgnoreNotFound(err)
 	})
+	s.flush()
 }
 
 // scaled waits until the Deployment has a number of replicas.
-func (s *Story) scaled(ctx context.Context, n int32) error {
-	d := s.server()
-	err := s.wait(ctx, fmt.Sprintf("has %d replicas", n), func(ctx context.Context) (bool, string, error) {
-		err := s.api.Get(ctx, client.ObjectKeyFromObject(d), d)
+func (s *Story) scaled(n int32) {
+	s.wait(fmt.Sprintf("has %d replicas", n), func() (bool, string, error) {
+		d := server()
+		err := s.api.Get(s.ctx, client.ObjectKeyFromObject(d), d)
 		return d.Spec.Replicas != nil && *d.Spec.Replicas == n, "it has others", err
 	})
-	if err == nil {
-		s.say("Deployment", "has %d replicas", n)
-	}
-	return err
-}
-
-// wrote waits for a state that a write of the operator causes.
-func (s *Story) wrote(ctx context.Context, what string, done func(context.Context) (bool, string, error)) error {
-	err := s.wait(ctx, what, func(ctx context.Context) (bool, string, error) {
-		if len(s.seen()) == s.printed {
-			return false, "the operator has written nothing", nil
-		}
-		return done(ctx)
-	})
-	s.flush()
-	return err
+	s.say("Deployment", "has %d replicas", n)
 }
 
 // wait waits for a state of the cluster.
-func (s *Story) wait(ctx context.Context, what string, done func(context.Context) (bool, string, error)) error {
+func (s *Story) wait(what string, done func() (bool, string, error)) {
+	if s.err != nil {
+		return
+	}
 	now := ""
-	err := wait.PollUntilContextCancel(ctx, 10*time.Millisecond, true, func(ctx context.Context) (ok bool, err error) {
-		ok, now, err = done(ctx)
+	err := wait.PollUntilContextCancel(s.ctx, 10*time.Millisecond, true, func(context.Context) (ok bool, err error) {
+		ok, now, err = done()
 		return ok, err
 	})
 	if err != nil {
-		return fmt.Errorf("waiting until it %s: %s: %w", what, now, err)
+		s.err = fmt.Errorf("waiting until it %s: %s: %w", what, now, errors.Join(err, context.Cause(s.ctx)))
 	}
-	return nil
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -14,13 +12,9 @@ import (
 // Writes records the operator's writes of dependents that the API server
 // accepted. It leaves out dry-runs.
 type Writes struct {
-	mu      sync.Mutex
-	all     []string
-	changed chan struct{} // closed at the next write
+	mu  sync.Mutex
+	all []string
 }
-
-// NewWrites returns an empty record.
-func NewWrites() *Writes { return &Writes{changed: make(chan struct{})} }
 
 // Of returns a configuration that records its writes.
 func (w *Writes) Of(config *rest.Config) *rest.Config {
@@ -50,16 +44,13 @@ func (w *Writes) add(what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.all = append(w.all, what)
-	close(w.changed)
-	w.changed = make(chan struct{})
 }
 
-// After returns the writes after the first n, and a channel that is closed at the
-// next write.
-func (w *Writes) After(n int) (writes []string, changed <-chan struct{}) {
+// After returns the writes after the first n.
+func (w *Writes) After(n int) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return append([]string(nil), w.all[n:]...), w.changed
+	return slices.Clone(w.all[n:])
 }
 
 // kinds holds the kinds of dependents by their names in the paths of requests.
@@ -78,32 +69,9 @@ func describe(r *http.Request) string {
 	}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	for i, part := range parts {
-		kind, found := kinds[part]
-		switch {
-		case !found:
-		case i+1 < len(parts):
-			return fmt.Sprintf("%s %s", kind, strings.Join(parts[i+1:], "/"))
-		default:
-			return fmt.Sprintf("%s %s", kind, nameOf(r))
+		if kind, found := kinds[part]; found {
+			return kind + " " + strings.Join(parts[i+1:], "/")
 		}
 	}
 	return ""
-}
-
-// nameOf returns the name of the object in the body of a request.
-func nameOf(r *http.Request) string {
-	if r.GetBody == nil {
-		return ""
-	}
-	body, err := r.GetBody()
-	if err != nil {
-		return ""
-	}
-	defer func() { _ = body.Close() }()
-	text, err := io.ReadAll(body)
-	var object struct{ Metadata struct{ Name string } }
-	if err != nil || json.Unmarshal(text, &object) != nil {
-		return ""
-	}
-	return object.Metadata.Name
 }

@@ -4,15 +4,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/windlass-go/windlass/examples/howto/internal/manager"
 )
-
-func TestSetUp(t *testing.T) {
-	if err := SetUp(manager.New(t)); err != nil {
-		t.Fatal(err)
-	}
-}
 
 func TestNoPassword(t *testing.T) {
 	cases := map[string]struct {

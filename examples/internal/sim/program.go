@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -37,7 +35,6 @@ the cloud, compared with a second run.
   -explain NAME    run without output, then explain the state of the resource NAME or KIND/NAME
   -html FILE       run without output, then write a page: which resources wait, for what, and the root causes
   -at D            with -explain or -html: after D of virtual time (default: at the end)
-  -json            with -explain: print JSON
 `
 
 // Program is the command line of an example. Name, About, Runs and New are
@@ -45,15 +42,12 @@ the cloud, compared with a second run.
 type Program struct {
 	Name  string
 	About string // the text of -h: what it shows
-	More  string // lines about further flags, below those of all examples
 	// Runs has the names of the two runs, as in "with checks", "without checks".
 	Runs [2]string
 	// New sets up the first run, or the second one.
 	New func(first bool) *Engine
 	// End ends the run at a time. Zero: it ends when all resources are ready.
 	End time.Duration
-	// PageAt is the time of -html without -at. Zero: the end.
-	PageAt time.Duration
 	// Rows adds rows to the comparison. Nil: none.
 	Rows func(c Comparison, first, second *Engine)
 }
@@ -70,20 +64,14 @@ func (p Program) Run(args []string, stdout, stderr io.Writer) int {
 	}
 	var explain, html string
 	var at time.Duration
-	var asJSON bool
 	flags := flag.NewFlagSet(p.Name, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.StringVar(&explain, "explain", "", "")
 	flags.StringVar(&html, "html", "", "")
 	flags.DurationVar(&at, "at", -1, "")
-	flags.BoolVar(&asJSON, "json", false, "")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
-		text := flagsText
-		if p.PageAt > 0 {
-			text = strings.Replace(text, "at the end", fmt.Sprintf("at the end; %s for -html", p.PageAt), 1)
-		}
-		fmt.Fprint(stdout, p.About, text, p.More)
+		fmt.Fprint(stdout, p.About, flagsText)
 		return ExitOK
 	case err != nil:
 		return fail(ExitInput, fmt.Errorf("%w (-h lists the flags)", err))
@@ -91,13 +79,13 @@ func (p Program) Run(args []string, stdout, stderr io.Writer) int {
 		return fail(ExitInput, fmt.Errorf("unexpected argument %q: all arguments are flags (-h lists them)", flags.Arg(0)))
 	case explain != "" && html != "":
 		return fail(ExitInput, errors.New("-html and -explain: use one of them"))
-	case explain == "" && (html == "" && at >= 0 || asJSON):
-		return fail(ExitInput, errors.New("-at and -json need -explain NAME"))
+	case explain == "" && html == "" && at >= 0:
+		return fail(ExitInput, errors.New("-at needs -explain NAME or -html FILE"))
 	}
 	var err error
 	switch e := p.New(true); {
 	case explain != "":
-		err = p.explain(stdout, e, explain, at, asJSON)
+		err = p.explain(stdout, e, explain, at)
 	case html != "":
 		err = p.page(stdout, e, html, at)
 	default:
@@ -140,9 +128,9 @@ func (p Program) show(out io.Writer, first *Engine) error {
 	p.run(second, -1)
 	rows := Comparison{out}
 	rows.Row("", p.Runs[0], p.Runs[1])
-	rows.Count("requests sent to "+first.Service, first.Tally.Sent, second.Tally.Sent)
+	rows.Row("requests sent to "+first.Service, first.Tally.Sent, second.Tally.Sent)
 	rows.Counts(first.Tally.Verbs, second.Tally.Verbs)
-	rows.Count("answered by an error", first.Tally.Failed, second.Tally.Failed)
+	rows.Row("answered by an error", first.Tally.Failed, second.Tally.Failed)
 	rows.Counts(first.Tally.Failures, second.Tally.Failures)
 	if p.Rows != nil {
 		p.Rows(rows, first, second)
@@ -159,7 +147,7 @@ func (p Program) show(out io.Writer, first *Engine) error {
 	return nil
 }
 
-func (p Program) explain(out io.Writer, e *Engine, called string, at time.Duration, asJSON bool) error {
+func (p Program) explain(out io.Writer, e *Engine, called string, at time.Duration) error {
 	var all []string
 	for _, r := range e.Last() {
 		ref := r.Resource
@@ -169,11 +157,6 @@ func (p Program) explain(out io.Writer, e *Engine, called string, at time.Durati
 		}
 		p.run(e, at)
 		x, _ := e.Explain(ref)
-		if asJSON {
-			encoder := json.NewEncoder(out)
-			encoder.SetIndent("", "  ")
-			return encoder.Encode(x)
-		}
 		fmt.Fprintf(out, "%s\n", strings.TrimRight(x.String(), "\n"))
 		return nil
 	}
@@ -181,9 +164,6 @@ func (p Program) explain(out io.Writer, e *Engine, called string, at time.Durati
 }
 
 func (p Program) page(out io.Writer, e *Engine, name string, at time.Duration) error {
-	if at < 0 && p.PageAt > 0 {
-		at = p.PageAt
-	}
 	p.run(e, at)
 	file, err := os.Create(name)
 	if err != nil {
@@ -223,10 +203,7 @@ func (t *Tally) Refused(verb, code string) {
 type Comparison struct{ out io.Writer }
 
 // Row prints a row: its name, and the value in each run.
-func (c Comparison) Row(name, a, b string) { fmt.Fprintf(c.out, "%-44s %12s %16s\n", name, a, b) }
-
-// Count prints a row of numbers.
-func (c Comparison) Count(name string, n, m int) { c.Row(name, strconv.Itoa(n), strconv.Itoa(m)) }
+func (c Comparison) Row(name string, a, b any) { fmt.Fprintf(c.out, "%-44s %12v %16v\n", name, a, b) }
 
 // Counts prints an indented row for each key of either map, in alphabetical
 // order.
@@ -235,7 +212,7 @@ func (c Comparison) Counts(a, b map[string]int) {
 	maps.Copy(all, a)
 	maps.Copy(all, b)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		c.Count("  "+name, a[name], b[name])
+		c.Row("  "+name, a[name], b[name])
 	}
 }
 

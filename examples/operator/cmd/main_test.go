@@ -1,16 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1 "github.com/windlass-go/windlass/examples/operator/api/v1"
 	"github.com/windlass-go/windlass/examples/operator/internal/apiserver/apitest"
@@ -25,12 +25,14 @@ func TestRun(t *testing.T) {
 	apitest.RequireKube(t)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	var errs bytes.Buffer
-	ended := make(chan int)
-	go func() {
-		ended <- run(ctx, []string{"-kubeconfig", apitest.Kubeconfig(t, apitest.Account, "kusto-operator")}, &bytes.Buffer{}, &errs)
-	}()
+	ended := make(chan error)
 	where := apitest.Namespace(t)
+	go func() {
+		ended <- serve(ctx, apitest.As(apitest.Account), ctrl.Options{
+			LeaderElection: true, LeaderElectionID: "operator.kusto.example.com", LeaderElectionNamespace: "kusto-operator",
+			LeaderElectionReleaseOnCancel: true, Metrics: metricsserver.Options{BindAddress: "0"},
+		})
+	}()
 	c := &v1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: where, Name: "demo"}}
 	if err := apitest.API.Create(t.Context(), c); err != nil {
 		t.Fatal(err)
@@ -53,33 +55,7 @@ func TestRun(t *testing.T) {
 		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
 	})
 	stop()
-	if code := <-ended; code != exitOK {
-		t.Errorf("exit code %d: %s", code, &errs)
-	}
-}
-
-func TestFlags(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		args   []string
-		code   int
-		want   string // a part of the output
-	}{
-		"Help":       {reason: "the user asks for help", args: []string{"-h"}, code: exitOK, want: "Usage: operator"},
-		"Unknown":    {reason: "an unknown flag", args: []string{"-instal"}, code: exitUsage, want: "-instal"},
-		"Argument":   {reason: "a missing dash", args: []string{"run"}, code: exitUsage, want: `unexpected argument "run"`},
-		"NoMetrics":  {reason: "an unset variable of the shell", args: []string{"-metrics", ""}, code: exitUsage, want: "is empty"},
-		"EmptyFile":  {reason: "an unset variable of the shell", args: []string{"-kubeconfig", ""}, code: exitUsage, want: "is empty"},
-		"OutOfAPod":  {reason: "the program runs on a laptop", args: nil, code: exitUsage, want: "must run in a pod, or with -kubeconfig FILE"},
-		"NoSuchFile": {reason: "the file does not exist", args: []string{"-kubeconfig", "nowhere"}, code: exitUsage, want: "nowhere"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			var out, errs bytes.Buffer
-			code := run(t.Context(), tc.args, &out, &errs)
-			if printed := out.String() + errs.String(); code != tc.code || !strings.Contains(printed, tc.want) {
-				t.Errorf("%s: exit code %d: %s", tc.reason, code, printed)
-			}
-		})
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

@@ -1,7 +1,7 @@
 // Command demo is a demonstration of the operator with a small API server: the
 // story of one cluster and its databases. Copy nothing from here.
 //
-// story.go, chapters.go and restart.go have the actions of a person, why.go runs
+// story.go and chapters.go have the actions of a person, why.go runs
 // kubectl windlass, timeline.go and summary.go print the effects.
 package main
 
@@ -12,13 +12,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/go-logr/logr/funcr"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -39,24 +36,11 @@ prints the requests to the cloud and the API server. It checks that the story we
 
   -timeout D        the limit for the story (default 2m0s)
   -v                log to stderr: the operator and controller-runtime
-  -h                this text
 
 Exit codes: 0 the story went as expected; 1 it did not; 2 a flag is wrong.
 `
 
-func main() {
-	ctx, interrupt := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		<-signals
-		signal.Stop(signals) // a second signal ends the program at once
-		interrupt(errInterrupted)
-	}()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
-
-var errInterrupted = errors.New("interrupted")
+func main() { os.Exit(run(ctrl.SetupSignalHandler(), os.Args[1:], os.Stdout, os.Stderr)) }
 
 // Exit codes.
 const (
@@ -65,58 +49,37 @@ const (
 	exitUsage = 2
 )
 
-type flags struct {
-	verbose bool
-	timeout time.Duration
-}
-
 // run runs the program and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	fail := func(code int, err error) int {
-		fmt.Fprintf(stderr, "demo: %v\n", err)
-		return code
-	}
-	f, err := parse(args)
-	switch {
+	set := flag.NewFlagSet("demo", flag.ContinueOnError)
+	set.SetOutput(stderr)
+	set.Usage = func() { fmt.Fprint(stderr, usage) }
+	timeout, verbose := set.Duration("timeout", 2*time.Minute, ""), set.Bool("v", false, "")
+	switch err := set.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(stdout, usage)
 		return exitOK
-	case err != nil:
-		return fail(exitUsage, err)
+	case err != nil: // the flag set has printed it
+		return exitUsage
+	case set.NArg() > 0:
+		set.Usage()
+		return exitUsage
 	}
-	logs(f.verbose, stderr)
-	if err := f.runStory(ctx, stdout); err != nil {
-		return fail(exitWrong, err)
+	if *verbose {
+		ctrl.SetLogger(klog.Background())
+	} else {
+		quiet()
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, *timeout, fmt.Errorf("out of time after %s", *timeout))
+	defer cancel()
+	if err := runStory(ctx, stdout); err != nil {
+		fmt.Fprintf(stderr, "demo: %v\n", errors.Join(err, context.Cause(ctx)))
+		return exitWrong
 	}
 	return exitOK
 }
 
-func parse(args []string) (f flags, err error) {
-	set := flag.NewFlagSet("demo", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	set.DurationVar(&f.timeout, "timeout", 2*time.Minute, "")
-	set.BoolVar(&f.verbose, "v", false, "")
-	if err := set.Parse(args); err != nil {
-		return f, fmt.Errorf("%w (-h lists the flags)", err)
-	}
-	switch {
-	case set.NArg() > 0:
-		return f, fmt.Errorf("unexpected argument %q: all arguments are flags (-h lists them)", set.Arg(0))
-	case f.timeout <= 0:
-		return f, fmt.Errorf("-timeout: %s is too short; use more than 0s", f.timeout)
-	}
-	return f, nil
-}
-
 // runStory starts a small API server and runs the story there.
-func (f flags) runStory(ctx context.Context, out io.Writer) (err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("out of time after %s", f.timeout))
-	defer cancel()
-	defer func() { // add the cause of the end to the error
-		if why := context.Cause(ctx); err != nil && why != nil && !errors.Is(err, why) {
-			err = fmt.Errorf("%w: %w", why, err)
-		}
-	}()
+func runStory(ctx context.Context, out io.Writer) error {
 	started := time.Now()
 	file, stop, err := smallserver.Start()
 	if err != nil {
@@ -130,11 +93,8 @@ func (f flags) runStory(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	config.QPS = -1 // no limit, as in ctrl.GetConfig
-	api, err := apiserver.NewClient(config)
+	api, err := apiserver.Connect(config)
 	if err != nil {
-		return err
-	}
-	if err := apiserver.Install(ctx, api); err != nil {
 		return err
 	}
 	s := NewStory(out, api, file, config, "default")
@@ -144,16 +104,8 @@ func (f flags) runStory(ctx context.Context, out io.Writer) (err error) {
 	return s.Summary(out)
 }
 
-var setUpLogs sync.Once
-
-// logs sets the destination of the process's logs, once.
-func logs(verbose bool, to io.Writer) { setUpLogs.Do(func() { setLogs(verbose, to) }) }
-
-func setLogs(verbose bool, to io.Writer) {
-	logger := logr.Discard()
-	if verbose {
-		logger = funcr.New(func(prefix, args string) { fmt.Fprintln(to, prefix, args) }, funcr.Options{LogTimestamp: true})
-	}
-	klog.SetLogger(logger)
-	ctrl.SetLogger(logger)
-}
+// quiet turns the logs of the process off.
+var quiet = sync.OnceFunc(func() {
+	klog.SetLogger(logr.Discard())
+	ctrl.SetLogger(logr.Discard())
+})

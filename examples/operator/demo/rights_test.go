@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/examples/operator/internal/apiserver/apitest"
@@ -29,10 +28,8 @@ func TestRights(t *testing.T) {
 		"kusto.example.com get databases": "a live read if the cache is stale or after a failed write",
 	}
 	where := apitest.Namespace(t)
-	as := rest.CopyConfig(apitest.Config)
-	as.Impersonate.UserName = apitest.Account
 	var out bytes.Buffer
-	s := NewStory(&out, apitest.API, apitest.Kubeconfig(t, "", where), as, where)
+	s := NewStory(&out, apitest.API, apitest.Kubeconfig(t), apitest.As(apitest.Account), where)
 	err := s.Tell(t.Context())
 	if err == nil {
 		err = s.Summary(&out)

@@ -107,26 +107,16 @@ func (s Seen) String() string {
 // Watch follows the objects of a namespace until the context ends.
 func (t *Timeline) Watch(ctx context.Context, api client.WithWatch, namespace string) error {
 	for _, list := range []client.ObjectList{&v1.ClusterList{}, &v1.DatabaseList{}, &corev1.SecretList{}} {
-		if err := t.watch(ctx, api, namespace, list); err != nil {
+		events, err := api.Watch(ctx, list, client.InNamespace(namespace))
+		if err != nil {
 			return err
 		}
+		go func() {
+			for event := range events.ResultChan() {
+				t.event(event)
+			}
+		}()
 	}
-	return nil
-}
-
-func (t *Timeline) watch(ctx context.Context, api client.WithWatch, namespace string, list client.ObjectList) error {
-	events, err := api.Watch(ctx, list, client.InNamespace(namespace))
-	if err != nil {
-		return err
-	}
-	go func() {
-		for event := range events.ResultChan() {
-			t.event(event)
-		}
-		if ctx.Err() == nil { // a server ends a watch after half an hour or more
-			t.Say("timeline", "the API server has ended the watch; later changes are not printed")
-		}
-	}()
 	return nil
 }
 

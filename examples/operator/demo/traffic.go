@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/client-go/rest"
 )
 
@@ -28,7 +31,11 @@ func (t *Traffic) Of(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
-			t.note(r)
+			request := requestOf(r)
+			request.At = time.Now()
+			t.mu.Lock()
+			t.requests = append(t.requests, request)
+			t.mu.Unlock()
 			return next.RoundTrip(r)
 		})
 	})
@@ -39,19 +46,11 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func (t *Traffic) note(r *http.Request) {
-	request := requestOf(r)
-	request.At = time.Now()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.requests = append(t.requests, request)
-}
-
 // Requests returns the requests so far.
 func (t *Traffic) Requests() []Request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return append([]Request(nil), t.requests...)
+	return slices.Clone(t.requests)
 }
 
 // Quiet waits until there was no request for a while.
@@ -70,32 +69,13 @@ func (t *Traffic) Quiet(ctx context.Context, while time.Duration) error {
 	return nil
 }
 
-// requestOf parses a request in the terms of roles:
-// /apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE/NAME/SUBRESOURCE.
+var parser = request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
+
+// requestOf returns a request in the terms of roles.
 func requestOf(r *http.Request) Request {
-	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	group := ""
-	switch {
-	case parts[0] == "apis" && len(parts) > 3:
-		group, parts = parts[1], parts[3:]
-	case parts[0] == "api" && len(parts) > 2:
-		parts = parts[2:]
-	default:
+	info, err := parser.NewRequestInfo(r)
+	if err != nil || !info.IsResourceRequest {
 		return Request{Verb: "get", Resource: "discovery"}
 	}
-	if len(parts) > 2 && parts[0] == "namespaces" {
-		parts = parts[2:]
-	}
-	resource := parts[0]
-	if len(parts) > 2 {
-		resource += "/" + parts[2]
-	}
-	verb := map[string]string{"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "GET": "get"}[r.Method]
-	if verb == "get" && len(parts) == 1 {
-		verb = "list"
-		if r.URL.Query().Get("watch") != "" {
-			verb = "watch"
-		}
-	}
-	return Request{Group: group, Verb: verb, Resource: resource}
+	return Request{Group: info.APIGroup, Verb: info.Verb, Resource: strings.TrimSuffix(info.Resource+"/"+info.Subresource, "/")}
 }

@@ -3,6 +3,7 @@ package apitest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,13 +70,19 @@ var start = sync.OnceValue(func() error {
 		return err
 	}
 	Config.QPS = -1
-	if API, err = apiserver.NewClient(Config); err != nil {
+	if API, err = apiserver.Connect(Config); err != nil {
 		return err
 	}
-	if err := apiserver.Install(context.Background(), API); err != nil {
-		return err
+	for _, file := range files {
+		objects, err := Load(file)
+		for _, obj := range objects {
+			err = errors.Join(err, API.Create(context.Background(), obj))
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
 	}
-	return apply(files...)
+	return nil
 })
 
 func startSmall() error {
@@ -89,35 +96,12 @@ func startSmall() error {
 }
 
 func startKube() (err error) {
-	server = &envtest.Environment{BinaryAssetsDirectory: assets(), ControlPlaneStartTimeout: 5 * time.Minute, ControlPlaneStopTimeout: 5 * time.Minute}
+	built, _ := filepath.Abs("../../../bin/envtest") // a test runs in its folder, demo or cmd
+	folder := cmp.Or(os.Getenv("KUBEBUILDER_ASSETS"), built)
+	server = &envtest.Environment{BinaryAssetsDirectory: folder, ControlPlaneStartTimeout: 5 * time.Minute, ControlPlaneStopTimeout: 5 * time.Minute}
 	stop = func() { _ = server.Stop() }
 	if Config, err = server.Start(); err != nil {
-		return fmt.Errorf("no kube-apiserver starts from %s (make envtest builds it, KUBEBUILDER_ASSETS names another folder): %w", assets(), err)
-	}
-	return nil
-}
-
-// assets returns the folder with the binaries of the API server and of etcd.
-func assets() string {
-	if folder := os.Getenv("KUBEBUILDER_ASSETS"); folder != "" {
-		return folder
-	}
-	folder, _ := filepath.Abs("../../../bin/envtest") // a test runs in its folder, demo or cmd
-	return folder
-}
-
-// apply creates the objects of files.
-func apply(files ...string) error {
-	for _, file := range files {
-		objects, err := Load(file)
-		if err != nil {
-			return err
-		}
-		for _, obj := range objects {
-			if err := API.Create(context.Background(), obj); err != nil {
-				return fmt.Errorf("%s: %w", file, err)
-			}
-		}
+		return fmt.Errorf("no kube-apiserver starts from %s (make envtest builds it, KUBEBUILDER_ASSETS names another folder): %w", folder, err)
 	}
 	return nil
 }
@@ -153,22 +137,18 @@ func Namespace(t *testing.T) string {
 	return ns.Name
 }
 
-// Kubeconfig writes a configuration file for kube-apiserver. as is the user; empty:
-// an administrator.
-func Kubeconfig(t *testing.T, as, namespace string) string {
+// As returns the connection of another user.
+func As(user string) *rest.Config {
+	config := rest.CopyConfig(Config)
+	config.Impersonate.UserName = user
+	return config
+}
+
+// Kubeconfig writes the configuration file of kube-apiserver.
+func Kubeconfig(t *testing.T) string {
 	t.Helper()
-	c, err := clientcmd.Load(server.KubeConfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, user := range c.AuthInfos {
-		user.Impersonate = as
-	}
-	for _, context := range c.Contexts {
-		context.Namespace = namespace
-	}
 	file := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*c, file); err != nil {
+	if err := os.WriteFile(file, server.KubeConfig, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return file
