@@ -11,6 +11,7 @@ import (
 )
 
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;create;update,namespace=databases
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch,namespace=databases
 
 func main() {
 	ctrl.SetLogger(klog.Background())

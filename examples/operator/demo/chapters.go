@@ -37,9 +37,7 @@ func (s *Story) databasesComeFirst() {
 }
 
 // quiet waits until the operator sends no requests to the API server.
-func (s *Story) quiet() {
-	s.do(func() error { return s.traffic.Quiet(s.ctx, 300*time.Millisecond) })
-}
+func (s *Story) quiet() { s.do(func() error { return s.traffic.Quiet(s.ctx, 300*time.Millisecond) }) }
 
 // clusterIsCreated creates the cluster. Its databases wait for its operation.
 func (s *Story) clusterIsCreated() {
