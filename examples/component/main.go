@@ -63,7 +63,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err != nil: // the flag set has printed it
 		return exitUsage
 	case set.NArg() > 0 || *asJSON && *file == "" || *serves && *file != "" || *kubeconfig != "" && !*serves && *file == "":
-		set.Usage()
+		fmt.Fprintf(stderr, "component: the arguments %q do not fit together\n\n%s", args, usage)
 		return exitUsage
 	}
 	if *verbose || *serves {

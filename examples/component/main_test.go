@@ -165,7 +165,7 @@ func TestFlags(t *testing.T) {
 	}{
 		"Help":     {"the text says what the flags do", []string{"-h"}, exitOK, "Usage: component"},
 		"Unknown":  {"a flag is misspelt", []string{"-plans"}, exitUsage, "flag provided but not defined: -plans"},
-		"Argument": {"a flag has no dash", []string{"plan"}, exitUsage, "Usage: component"},
+		"Argument": {"a flag has no dash", []string{"plan"}, exitUsage, `the arguments ["plan"] do not fit`},
 		"JSON":     {"only a plan has JSON", []string{"-json"}, exitUsage, "with -plan: print JSON"},
 		"Both":     {"they exclude each other", []string{"-run", "-plan", "samples/shop.yaml"}, exitUsage, "Usage: component"},
 		"Story":    {"the story runs on its own server", []string{"-kubeconfig", "testdata/none"}, exitUsage, "with -plan and -run"},

@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err != nil: // the flag set has printed it
 		return exitUsage
 	case set.NArg() > 0:
-		set.Usage()
+		fmt.Fprintf(stderr, "demo: unexpected argument %q: all arguments are flags\n\n%s", set.Arg(0), usage)
 		return exitUsage
 	}
 	if *verbose {

@@ -129,7 +129,7 @@ func TestFlags(t *testing.T) {
 	}{
 		"Help":         {reason: "the user asks for help", args: []string{"-h"}, code: exitOK, want: "Usage: demo"},
 		"Unknown":      {reason: "an unknown flag", args: []string{"-instal"}, code: exitUsage, want: "-instal"},
-		"Argument":     {reason: "a missing dash", args: []string{"run"}, code: exitUsage, want: "Usage: demo"},
+		"Argument":     {reason: "a missing dash", args: []string{"run"}, code: exitUsage, want: `unexpected argument "run"`},
 		"NotADuration": {reason: "a duration without a unit", args: []string{"-timeout", "5"}, code: exitUsage, want: "-timeout"},
 	}
 	for name, tc := range cases {
