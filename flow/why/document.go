@@ -227,6 +227,9 @@ func Read(r io.Reader) (d Document, err error) {
 	case d.Version != Version:
 		return Document{}, fmt.Errorf("why: the document has the version %q, and this program reads %s: use a program of the same release", text.Line(d.Version, text.Word), Version)
 	}
+	if i := slices.IndexFunc(d.Causes, func(c Cause) bool { return len(c.Objects) == 0 }); i >= 0 {
+		return Document{}, fmt.Errorf("why: the document cannot be read: cause %d names no object", i+1)
+	}
 	return d.safe(), nil
 }
 
