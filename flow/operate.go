@@ -49,16 +49,18 @@ func (r *Reconciler[T]) store(ctx context.Context, key string, resource T, u ope
 	case err == nil:
 		r.tokens.Delete(key)
 		return nil
-	case u.token == "" && !errors.Is(err, ErrTokenChanged):
+	case u.token == "" && !isTokenChanged(err):
 		return fmt.Errorf("flow: the token of an operation that has ended could not be removed from %s; the next pass polls it again: %w", key, err)
 	}
 	return r.notStored(key, err)
 }
 
+func isTokenChanged(err error) bool { return isReadable(err) && errors.Is(err, ErrTokenChanged) }
+
 // notStored returns the error of a pass whose token was not stored, and drops a
 // token in memory that the stored one replaces.
 func (r *Reconciler[T]) notStored(key string, err error) error {
-	if errors.Is(err, ErrTokenChanged) {
+	if isTokenChanged(err) {
 		r.tokens.Delete(key)
 		return fmt.Errorf("flow: the token of an operation was not stored with %s, whose stored token counts: %w", key, err)
 	}

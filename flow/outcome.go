@@ -244,7 +244,8 @@ func (o Outcome) Final() bool {
 }
 
 // Err returns the error of a failed or canceled pass, for errors.Is and
-// errors.As; otherwise nil.
+// errors.As; otherwise nil. For an unreadable error ([classify.NewFailure]) it
+// returns an error that reports this.
 func (o Outcome) Err() error { return o.get().err }
 
 // Generation returns the generation of the spec that the pass worked on. It is

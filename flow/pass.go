@@ -522,6 +522,13 @@ func join(a, b error) error {
 	return errors.Join(a, b)
 }
 
+// isReadable reports whether errors.Is and errors.As may search an error. They
+// would never end in one that unwraps to itself.
+func isReadable(err error) bool {
+	_, readable := errtree.Walk(err, func(error, int) bool { return false })
+	return readable
+}
+
 // isProgrammingError reports whether a mistake in the program caused err.
 func isProgrammingError(err error) bool {
 	return errtree.Any(err, func(e error) bool {
@@ -547,6 +554,10 @@ type failure struct {
 // failed classifies a failure and makes an outcome of it.
 func (r *Reconciler[T]) failed(own context.Context, p *points[T], resource T, about facts, f failure) Outcome {
 	read := classify.NewFailure(f.err, about.apiVersion, r.opt.now(), r.opt.errors)
+	err := f.err
+	if !isReadable(err) {
+		err = read.Err
+	}
 	if read != nil {
 		read.Point, read.Resource = f.point, resource
 		if f.link != nil {
@@ -559,7 +570,7 @@ func (r *Reconciler[T]) failed(own context.Context, p *points[T], resource T, ab
 	}
 	o := &outcome{
 		state: StateFailed, point: f.point, reason: c.Reason(), message: c.Message(), rule: c.Rule(), code: c.Code(),
-		retry: c.Retry(), severity: c.Severity(), after: c.After(), generation: about.generation, err: f.err,
+		retry: c.Retry(), severity: c.Severity(), after: c.After(), generation: about.generation, err: err,
 		refs: awaited(f.err), keepsStatus: c.KeepsStatus(),
 	}
 	if f.link != nil {
