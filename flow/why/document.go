@@ -214,8 +214,8 @@ func (g *Graph) addObjects(d *Document, wanted []int, all int) {
 func (d *Document) Graph() *Graph { return New(d.Objects) }
 
 // Read reads the JSON of a Document of at most 16 MB. The texts become safe to
-// show. It returns an error for another version, and for a root cause without
-// an object.
+// show. A root cause that names no object is left out. Read returns an error for
+// another version.
 func Read(r io.Reader) (d Document, err error) {
 	limited := &io.LimitedReader{R: r, N: maxBytes + 1}
 	err = json.NewDecoder(limited).Decode(&d)
@@ -227,9 +227,7 @@ func Read(r io.Reader) (d Document, err error) {
 	case d.Version != Version:
 		return Document{}, fmt.Errorf("why: the document has the version %q, and this program reads %s: use a program of the same release", text.Line(d.Version, text.Word), Version)
 	}
-	if i := slices.IndexFunc(d.Causes, func(c Cause) bool { return len(c.Objects) == 0 }); i >= 0 {
-		return Document{}, fmt.Errorf("why: the document cannot be read: cause %d names no object", i+1)
-	}
+	d.Causes = slices.DeleteFunc(d.Causes, func(c Cause) bool { return len(c.Objects) == 0 }) // its methods would panic
 	return d.safe(), nil
 }
 
