@@ -250,9 +250,8 @@ func Catch(err *error) {
 	}
 }
 
-// same reports whether two errors are the same value. Two values of a type that
+// same reports whether two errors are the same value. Two values of one type that
 // cannot be compared count as the same.
 func same(a, b error) bool {
-	t := reflect.TypeOf(a)
-	return t == reflect.TypeOf(b) && (!t.Comparable() || a == b)
+	return reflect.TypeOf(a) == reflect.TypeOf(b) && (!reflect.ValueOf(a).Comparable() || !reflect.ValueOf(b).Comparable() || a == b)
 }

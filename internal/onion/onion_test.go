@@ -15,6 +15,12 @@ type uncomparable struct{ all []string }
 
 func (u uncomparable) Error() string { return fmt.Sprint(u.all) }
 
+// holds is an error of a comparable type. Its values cannot be compared with ==
+// if they hold a value that cannot be compared.
+type holds struct{ any any }
+
+func (h holds) Error() string { return fmt.Sprint(h.any) }
+
 // The note names the link that decided: outer, inner, or none.
 func TestBy(t *testing.T) {
 	type handler = chain.Handler[*onion.Note, string]
@@ -43,6 +49,7 @@ func TestBy(t *testing.T) {
 		"Wrapped":      {"a wrapped error is passed on", fails(errInner), func(_ string, err error) (string, error) { return "", fmt.Errorf("outer: %w", err) }, "inner"},
 		"OtherError":   {"another error is a decision of the outer link", fails(errInner), replaced("", errOuter), "outer"},
 		"Uncomparable": {"errors that cannot be compared count as the same error", fails(uncomparable{[]string{"a"}}), same, "inner"},
+		"Inside":       {"so do errors of a type whose fields may hold such a value", fails(holds{[]string{"a"}}), same, "inner"},
 		"ErrorToBlock": {"the outer link replaced an error with a decision", fails(errInner), replaced("block", nil), "outer"},
 		"BlockToError": {"the outer link replaced a decision with an error", returns("block"), replaced("block", errOuter), "outer"},
 		"Panic":        {"a panic is an error of its link", func(context.Context, *onion.Note) (string, error) { panic("no") }, same, "inner"},
