@@ -93,6 +93,22 @@ func (w *world) forget() {
 	w.shop.Status.Inventory = nil
 }
 
+// A user may edit the inventory in the status: an object of any kind has the type of
+// a definition then, or is there twice. The deletion neither panics nor leaves an
+// object.
+func TestEditedInventory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.want(configMap("a", "1"), configMap("b", "1"))
+	w.settle()
+	must(t, api.Status().Patch(t.Context(), w.shop, client.RawPatch("application/json-patch+json", []byte(`[
+		{"op":"copy","from":"/status/inventory/items/1","path":"/status/inventory/items/-"},
+		{"op":"add","path":"/status/inventory/items/0/manages","value":{"group":"none.example.com","kind":"None"}}]`))))
+	w.delete()
+	w.settle()
+	same(t, []string(nil), w.names(), "the objects after the deletion")
+}
+
 // Without a stored inventory nothing is tried or written.
 func TestStore(t *testing.T) {
 	t.Parallel()

@@ -186,6 +186,9 @@ func (s *Set) ours(ctx context.Context, i Item) (bool, error) {
 // typesIn returns the types of a definition: as the inventory has it, and as it is
 // live, because the API server may have refused a manifest with another type.
 func (s *Set) typesIn(ctx context.Context, i *Item) ([]TypeInfo, error) {
+	if defined(i.groupKind(), nil) == nil { // a user has edited the inventory
+		return []TypeInfo{*i.Manages}, nil
+	}
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(i.groupKind().WithVersion("v1"))
 	err := s.access.live.Get(ctx, client.ObjectKey{Name: i.Name}, u)
