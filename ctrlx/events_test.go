@@ -149,27 +149,3 @@ func TestWithoutEvents(t *testing.T) {
 		t.Errorf("the events are %q", got)
 	}
 }
-
-func TestEventOptionsPanic(t *testing.T) {
-	cases := map[string]struct {
-		reason, want string
-		do           func()
-	}{
-		"Space": {"the API server refuses it", `ctrlx: WithEventReporter("my operator"): `, func() { ctrlx.WithEventReporter("my operator") }},
-		"Empty": {"the API server refuses it", `ctrlx: WithEventReporter(""): `, func() { ctrlx.WithEventReporter("") }},
-		"Long":  {"the host name has to fit", "the name has more than 64 bytes", func() { ctrlx.WithEventReporter("a.example.com/" + strings.Repeat("x", 60)) }},
-		"Both": {"one of them would be ignored", "WithEventReporter and WithoutEvents are both given", func() {
-			ctrlx.New("Database", flow.Operations[*testv1.Database]{Apply: put}, flow.Extensions[*testv1.Database]{}, ctrlx.WithoutEvents(), ctrlx.WithEventReporter("a"))
-		}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if v := fmt.Sprint(recover()); !strings.Contains(v, tc.want) {
-					t.Errorf("%s: it panics with %q, want %q", tc.reason, v, tc.want)
-				}
-			}()
-			tc.do()
-		})
-	}
-}

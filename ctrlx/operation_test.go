@@ -5,8 +5,6 @@ import (
 	"testing"
 )
 
-func testKey(b byte) []byte { return []byte(strings.Repeat(string(rune(b)), 32)) }
-
 // A user who may write the status writes any text as the UID.
 func TestQuoted(t *testing.T) {
 	cases := map[string]struct{ reason, text, want string }{
@@ -20,29 +18,6 @@ func TestQuoted(t *testing.T) {
 			if got := quoted(tc.text); got != tc.want {
 				t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
 			}
-		})
-	}
-}
-
-func TestWithTokenKeyRefuses(t *testing.T) {
-	cases := map[string]struct {
-		reason   string
-		key      []byte
-		previous [][]byte
-		want     string
-	}{
-		"Nil":           {"no key signs nothing", nil, nil, "key 1 has 0 bytes"},
-		"Short":         {"a short key can be guessed", testKey('a')[:31], nil, "key 1 has 31 bytes"},
-		"ShortPrevious": {"a short key can be guessed", testKey('a'), [][]byte{{}}, "key 2 has 0 bytes"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if p, _ := recover().(string); !strings.Contains(p, tc.want) {
-					t.Errorf("%s: panic %q, want %q", tc.reason, p, tc.want)
-				}
-			}()
-			WithTokenKey(tc.key, tc.previous...)
 		})
 	}
 }

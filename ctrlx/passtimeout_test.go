@@ -273,14 +273,6 @@ func TestWhichPassTimeout(t *testing.T) {
 	}
 }
 
-// The deadline is given once, and is positive.
-func TestPassTimeoutRefused(t *testing.T) {
-	panicsWith(t, "ctrlx: WithPassTimeout(0s): give a positive duration", func() { ctrlx.WithPassTimeout(0) })
-	panicsWith(t, "ctrlx: New: App: WithPassTimeout and the ReconciliationTimeout of WithController are both given: leave one of them out", func() {
-		newHarness(t).reconciler(flow.Extensions[*App]{}, ctrlx.WithPassTimeout(time.Minute), ctrlx.WithController(controller.Options{ReconciliationTimeout: time.Hour}))
-	})
-}
-
 // A link hangs after the operation has started. The token is stored, and the
 // next process polls.
 func TestPassTimeoutKeepsToken(t *testing.T) {

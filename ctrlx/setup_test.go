@@ -11,9 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -25,6 +27,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/otelx"
 )
 
 type (
@@ -46,6 +49,9 @@ func TestSetUpPanics(t *testing.T) {
 	with := func(opts ...ctrlx.Option) func() {
 		return func() { ctrlx.New("Database", databases{Apply: put}, extensions{}, opts...) }
 	}
+	target := ctrlx.WithTargetClient(func(context.Context, client.Client, *testv1.Database) (client.Client, error) { return nil, nil })
+	as := ctrlx.WithImpersonation(func(*testv1.Database) rest.ImpersonationConfig { return rest.ImpersonationConfig{} })
+	key := make([]byte, 32)
 	cases := map[string]struct {
 		reason string
 		do     func()
@@ -102,15 +108,43 @@ func TestSetUpPanics(t *testing.T) {
 			ctrlx.Wrap(reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) { return reconcile.Result{}, nil }), nil)
 		}, "nil"},
 		"WrapNilFunc": {"it would panic in the first pass", func() { ctrlx.Wrap(reconcile.Func(nil)) }, "ctrlx: Wrap: the reconciler is nil"},
+
+		"ReporterSpace":  {"the API server refuses it", func() { ctrlx.WithEventReporter("my operator") }, `ctrlx: WithEventReporter("my operator"): `},
+		"ReporterEmpty":  {"the API server refuses it", func() { ctrlx.WithEventReporter("") }, `ctrlx: WithEventReporter(""): `},
+		"ReporterLong":   {"the host name has to fit", func() { ctrlx.WithEventReporter("a.example.com/" + strings.Repeat("x", 60)) }, "the name has more than 64 bytes"},
+		"ReporterUnused": {"one of them would be ignored", with(ctrlx.WithoutEvents(), ctrlx.WithEventReporter("a")), "WithEventReporter and WithoutEvents are both given"},
+
+		"IndexNoField":   {"no query could name it", func() { ctrlx.WithIndex(clustersOf(checks.Query{Field: " "}), byState) }, `ctrlx: WithIndex: " ": give the kind and the field of the set, and a function`},
+		"IndexNoKind":    {"it is the set of no kind", func() { ctrlx.WithIndex(checks.Query{Field: "state"}, byState) }, `ctrlx: WithIndex: "state": give the kind and the field of the set, and a function`},
+		"IndexNoFunc":    {"it would panic at the first event", func() { ctrlx.WithIndex[*testv1.Cluster](state, nil) }, `ctrlx: WithIndex: "state": give the kind and the field of the set, and a function`},
+		"IndexInterface": {"it names no kind", func() { ctrlx.WithIndex(state, func(client.Object) []string { return nil }) }, "Object is no pointer to a struct"},
+
+		"TargetAndAs": {"there is one client for the target", with(target, as), "WithImpersonation is given, and WithTargetClient is, too"},
+		"TargetTwice": {"there is one client for the target", with(target, target), "WithTargetClient is given, and WithTargetClient is, too"},
+		"AsTwice":     {"there is one client for the target", with(as, as), "WithImpersonation is given, and WithImpersonation is, too"},
+		"OtherAs": {"it could not be called", with(ctrlx.WithImpersonation(func(*App) rest.ImpersonationConfig { return rest.ImpersonationConfig{} })),
+			"Database: WithImpersonation was given a func"},
+		"OtherTarget": {"it could not be called", with(ctrlx.WithTargetClient(func(context.Context, client.Client, *App) (client.Client, error) { return nil, nil })),
+			"Database: WithTargetClient was given a func"},
+		"TargetNil": {"nil", func() { ctrlx.WithTargetClient[*App](nil) }, "ctrlx: WithTargetClient: the function is nil"},
+		"AsNil":     {"nil", func() { ctrlx.WithImpersonation[*App](nil) }, "ctrlx: WithImpersonation: the function is nil"},
+
+		"PassTimeout": {"no pass would do anything", func() { ctrlx.WithPassTimeout(0) }, "ctrlx: WithPassTimeout(0s): give a positive duration"},
+		"PassTimeoutTwice": {"one of them would be ignored", with(ctrlx.WithPassTimeout(time.Minute), ctrlx.WithController(controller.Options{ReconciliationTimeout: time.Hour})),
+			"ctrlx: New: Database: WithPassTimeout and the ReconciliationTimeout of WithController are both given: leave one of them out"},
+		"TelemetryBoth": {"they contradict each other", with(ctrlx.WithTelemetry(), ctrlx.WithoutTelemetry()),
+			"Database: WithTelemetry and WithoutTelemetry are both given: leave one of them out"},
+		"TelemetryTwice": {"each line would be written twice", with(flow.WithObserver(otelx.New())),
+			"both write the log lines of each pass: leave one of them out, or give it otelx.WithoutLogs; ctrlx adds an observer, whose options ctrlx.WithTelemetry sets"},
+		"KeyNil":           {"no key signs nothing", func() { ctrlx.WithTokenKey(nil) }, "key 1 has 0 bytes"},
+		"KeyShort":         {"a short key can be guessed", func() { ctrlx.WithTokenKey(key[:31]) }, "key 1 has 31 bytes"},
+		"KeyShortPrevious": {"a short key can be guessed", func() { ctrlx.WithTokenKey(key, []byte{}) }, "key 2 has 0 bytes"},
+		"InterruptNil":     {"it would panic in the first Apply", func() { ctrlx.WithInterrupt[*testv1.Database](nil) }, "ctrlx: WithInterrupt"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if got := fmt.Sprint(recover()); !strings.Contains(got, tc.want) {
-					t.Errorf("%s: it should say %q and says %q", tc.reason, tc.want, got)
-				}
-			}()
-			tc.do()
+			t.Log(tc.reason)
+			panicsWith(t, tc.want, tc.do)
 		})
 	}
 }

@@ -186,30 +186,4 @@ func TestIdentitiesAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// There is one client for the target.
-func TestTargetPanics(t *testing.T) {
-	target := ctrlx.WithTargetClient(func(context.Context, client.Client, *App) (client.Client, error) { return nil, nil })
-	as := ctrlx.WithImpersonation(func(*App) rest.ImpersonationConfig { return rest.ImpersonationConfig{} })
-	d := newHarness(t)
-	cases := map[string]struct {
-		opts []ctrlx.Option
-		want string
-	}{
-		"Both":       {[]ctrlx.Option{target, as}, "WithImpersonation is given, and WithTargetClient is, too"},
-		"Twice":      {[]ctrlx.Option{target, target}, "WithTargetClient is given, and WithTargetClient is, too"},
-		"AsTwice":    {[]ctrlx.Option{as, as}, "WithImpersonation is given, and WithImpersonation is, too"},
-		"OtherType":  {[]ctrlx.Option{ctrlx.WithImpersonation(func(*other) rest.ImpersonationConfig { return rest.ImpersonationConfig{} })}, "App: WithImpersonation was given a func"},
-		"OtherType2": {[]ctrlx.Option{ctrlx.WithTargetClient(func(context.Context, client.Client, *other) (client.Client, error) { return nil, nil })}, "App: WithTargetClient was given a func"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			panicsWith(t, tc.want, func() { d.reconciler(flow.Extensions[*App]{}, tc.opts...) })
-		})
-	}
-	panicsWith(t, "ctrlx: WithTargetClient: the function is nil", func() { ctrlx.WithTargetClient[*App](nil) })
-	panicsWith(t, "ctrlx: WithImpersonation: the function is nil", func() { ctrlx.WithImpersonation[*App](nil) })
-	panicsWith(t, "flow: WithClock: the function is nil", func() { flow.WithClock(nil) })
-}
-
 // other is another type of object.
-type other struct{ App }

@@ -243,27 +243,3 @@ type readOnly struct{ client.Client }
 func (readOnly) Patch(context.Context, client.Object, client.Patch, ...client.PatchOption) error {
 	return apierrors.NewForbidden(schema.GroupResource{Resource: "apps"}, "a", errBroken)
 }
-
-// Two observers would write each line twice.
-func TestTelemetrySetUp(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		opts   []ctrlx.Option
-		want   string
-	}{
-		"Both": {"they contradict each other", []ctrlx.Option{ctrlx.WithTelemetry(), ctrlx.WithoutTelemetry()},
-			"Database: WithTelemetry and WithoutTelemetry are both given: leave one of them out"},
-		"Twice": {"each line would be written twice", []ctrlx.Option{flow.WithObserver(otelx.New())},
-			"both write the log lines of each pass: leave one of them out, or give it otelx.WithoutLogs; ctrlx adds an observer, whose options ctrlx.WithTelemetry sets"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if got := fmt.Sprint(recover()); !strings.Contains(got, tc.want) {
-					t.Errorf("%s: it should say %q and says %q", tc.reason, tc.want, got)
-				}
-			}()
-			ctrlx.New("Database", databases{Apply: put}, extensions{}, tc.opts...)
-		})
-	}
-}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -19,29 +18,6 @@ import (
 var state = clustersOf(checks.Query{Field: "state"})
 
 func byState(c *testv1.Cluster) []string { return []string{c.Status.State} }
-
-func TestWithIndexPanics(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		do     func()
-		want   string
-	}{
-		"NoField":   {"no query could name it", func() { ctrlx.WithIndex(clustersOf(checks.Query{Field: " "}), byState) }, "give the kind and the field of the set, and a function"},
-		"NoKind":    {"it is the set of no kind", func() { ctrlx.WithIndex(checks.Query{Field: "state"}, byState) }, "give the kind and the field of the set, and a function"},
-		"NoFunc":    {"it would panic at the first event", func() { ctrlx.WithIndex[*testv1.Cluster](state, nil) }, "give the kind and the field of the set, and a function"},
-		"Interface": {"it names no kind", func() { ctrlx.WithIndex(state, func(client.Object) []string { return nil }) }, "Object is no pointer to a struct"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if got := fmt.Sprint(recover()); !strings.HasPrefix(got, "ctrlx: WithIndex: ") || !strings.Contains(got, tc.want) {
-					t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
-				}
-			}()
-			tc.do()
-		})
-	}
-}
 
 func TestWithIndexSetup(t *testing.T) {
 	databases := func(opts ...ctrlx.Option) *ctrlx.Reconciler[*testv1.Database] {
