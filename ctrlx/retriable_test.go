@@ -148,3 +148,30 @@ func TestShutdownIsNotRetriable(t *testing.T) {
 		t.Errorf("it says %q", d.says())
 	}
 }
+
+// The messages of retriable errors differ from those of component-operator-runtime.
+func TestMessagesOfComponents(t *testing.T) {
+	retriable := ctrlx.NewRetriableError(errBroken, ptr.To(time.Minute))
+	cases := map[string]struct {
+		theirs, differs string // differs: the reason for the difference
+		err             error
+		want            string
+	}{
+		"Plain": {"The cloud is broken", "the message names the operation, and keeps the text of the error", retriable, "applying failed: the cloud is broken"},
+		"Wrapped": {"The cloud is broken", "a wrapper names the step that failed",
+			fmt.Errorf("reading the source: %w", retriable), "applying failed: reading the source: the cloud is broken"},
+		"Joined": {"The cloud is broken", "no cause is hidden, also if a text then occurs twice",
+			errors.Join(io.EOF, retriable, errBroken), "applying failed: EOF; the cloud is broken; the cloud is broken"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t, anApp(AppSpec{}))
+			d.use(d.reconciler(flow.Extensions[*App]{}))
+			fails(tc.err)(d)
+			d.pass()
+			if got := d.message(); got != tc.want {
+				t.Errorf("theirs: %q. ours (%s): %q, want %q", tc.theirs, tc.differs, got, tc.want)
+			}
+		})
+	}
+}

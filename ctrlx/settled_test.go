@@ -78,12 +78,7 @@ func inCluster(do func(*testv1.Cluster)) func(*harness) {
 		d.t.Helper()
 		c := d.cluster()
 		do(c)
-		status := c.Status
-		d.update(c)
-		c.Status = status
-		if err := d.api.Status().Update(context.Background(), c); err != nil {
-			d.t.Fatal(err)
-		}
+		d.updateAll(c)
 	}
 }
 
@@ -93,12 +88,7 @@ func inApp(do func(*App)) func(*harness) {
 		d.t.Helper()
 		a := d.read()
 		do(a)
-		status := a.Status
-		d.update(a)
-		a.Status = status
-		if err := d.api.Status().Update(context.Background(), a); err != nil {
-			d.t.Fatal(err)
-		}
+		d.updateAll(a)
 	}
 }
 

@@ -27,6 +27,18 @@ type step struct {
 	after time.Duration // until the next pass
 }
 
+// through takes the App through steps, each with a pass.
+func (d *harness) through(reason string, steps []step) {
+	d.t.Helper()
+	for i, s := range steps {
+		s.do(d)
+		after := d.pass()
+		if got := d.says(); got != s.says || after != s.after {
+			d.t.Fatalf("%s: step %d: it says %q and is requeued after %s, not %q after %s", reason, i, got, after, s.says, s.after)
+		}
+	}
+}
+
 func inProgress(*harness) func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
 	return func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
 		return flow.InProgress("token", time.Minute), nil
@@ -157,6 +169,12 @@ func TestTimeout(t *testing.T) {
 			{later(time.Hour, func(d *harness) { d.forgetToken(); d.remove = inProgress(d); d.delete(d.read()) }), "False Deleting Reconciling", time.Minute},
 			{later(time.Hour), "False Deleting Reconciling", time.Minute},
 		}},
+		"DeletionRetried": {"a retriable error of a deletion sets the delay", AppSpec{Timeout: minutes(10)}, []step{
+			{func(d *harness) { d.remove = failure(retriable); d.delete(d.read()) }, "False Retrying Reconciling", 3 * time.Minute},
+		}},
+		"DeletionFails": {"any other error of a deletion has its own reason", AppSpec{Timeout: minutes(10)}, []step{
+			{func(d *harness) { d.remove = failure(errBroken); d.delete(d.read()) }, "False Unknown Reconciling", time.Second},
+		}},
 		"Suspended": {"who is suspended says so; resuming is a change", AppSpec{Timeout: minutes(10)}, []step{
 			start,
 			{later(time.Minute, suspend(true)), "False Suspended Paused", time.Hour},
@@ -170,13 +188,7 @@ func TestTimeout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, anApp(tc.spec), aCluster())
 			d.use(d.reconciler(d.held()))
-			for i, s := range tc.steps {
-				s.do(d)
-				after := d.pass()
-				if got := d.says(); got != s.says || after != s.after {
-					t.Fatalf("%s: step %d: it says %q and is requeued after %s, not %q after %s", tc.reason, i, got, after, s.says, s.after)
-				}
-			}
+			d.through(tc.reason, tc.steps)
 		})
 		t.Run(name+"/Restarts", func(t *testing.T) {
 			d := newHarness(t, anApp(tc.spec), aCluster())
@@ -226,13 +238,7 @@ func TestTimeoutFromStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, anApp(tc.spec), aCluster())
 			d.use(d.reconciler(d.held(), ctrlx.WithTimeoutFromStart()))
-			for i, s := range tc.steps {
-				s.do(d)
-				after := d.pass()
-				if got := d.says(); got != s.says || after != s.after {
-					t.Fatalf("%s: step %d: it says %q and is requeued after %s, not %q after %s", tc.reason, i, got, after, s.says, s.after)
-				}
-			}
+			d.through(tc.reason, tc.steps)
 		})
 	}
 }
@@ -344,6 +350,17 @@ func (d *harness) update(obj client.Object) {
 	}
 }
 
+// updateAll updates an object and its status.
+func (d *harness) updateAll(obj client.Object) {
+	d.t.Helper()
+	whole := obj.DeepCopyObject().(client.Object)
+	d.update(obj)
+	whole.SetResourceVersion(obj.GetResourceVersion())
+	if err := d.api.Status().Update(context.Background(), whole); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
 func (d *harness) delete(obj client.Object) {
 	d.t.Helper()
 	if err := d.api.Delete(context.Background(), obj); err != nil {
@@ -371,10 +388,5 @@ func resize(d *harness) {
 	c.Spec.Size++
 	c.Generation++
 	c.Status.Conditions[0].ObservedGeneration++
-	status := c.Status
-	d.update(c)
-	c.Status = status
-	if err := d.api.Status().Update(context.Background(), c); err != nil {
-		d.t.Fatal(err)
-	}
+	d.updateAll(c)
 }
