@@ -150,7 +150,13 @@ func (d *harness) pass() time.Duration {
 
 func (d *harness) passIn(ctx context.Context) time.Duration {
 	d.t.Helper()
-	res, err := d.app.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "a"}})
+	return d.passOver(ctx, "a")
+}
+
+// passOver runs a pass over the App of a name.
+func (d *harness) passOver(ctx context.Context, name string) time.Duration {
+	d.t.Helper()
+	res, err := d.app.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: name}})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -163,8 +169,14 @@ func (d *harness) passIn(ctx context.Context) time.Duration {
 // read is the App "a" as it is now.
 func (d *harness) read() *App {
 	d.t.Helper()
+	return d.named("a")
+}
+
+// named is the App of a name as it is now.
+func (d *harness) named(name string) *App {
+	d.t.Helper()
 	a := &App{}
-	if err := d.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: "a"}, a); err != nil {
+	if err := d.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: name}, a); err != nil {
 		d.t.Fatal(err)
 	}
 	return a

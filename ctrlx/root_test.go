@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -159,9 +158,7 @@ func chained(t *testing.T, cluster *testv1.Cluster, check checks.Middleware[*App
 	b.Name, b.UID = "b", "b"
 	d = newHarness(t, anApp(AppSpec{Cluster: "b"}), b)
 	if cluster != nil {
-		if err := d.api.Create(t.Context(), cluster); err != nil {
-			t.Fatal(err)
-		}
+		d.create(cluster)
 	}
 	opts = append(opts, ctrlx.WithOwner(chainOf))
 	ext := flow.Extensions[*App]{PreCheck: chain.New(check)}
@@ -174,9 +171,7 @@ func chained(t *testing.T, cluster *testv1.Cluster, check checks.Middleware[*App
 				d.use(d.reconciler(ext, opts...))
 				continue
 			}
-			if _, err := d.app.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: name}}); err != nil {
-				t.Fatal(err)
-			}
+			d.passOver(t.Context(), name)
 		}
 	}
 }
@@ -245,28 +240,14 @@ func TestRootCauseWrites(t *testing.T) {
 	longer := func(d *harness) { // b waits for x, which waits for the cluster
 		x := anApp(AppSpec{Cluster: "c"})
 		x.Name, x.UID = "x", "x"
-		if err := d.api.Create(d.t.Context(), x); err != nil {
-			d.t.Fatal(err)
-		}
-		b := &App{}
-		if err := d.api.Get(d.t.Context(), client.ObjectKey{Namespace: "default", Name: "b"}, b); err != nil {
-			d.t.Fatal(err)
-		}
+		d.create(x)
+		b := d.named("b")
 		b.Spec.Cluster = "x"
-		if err := d.api.Update(d.t.Context(), b); err != nil {
-			d.t.Fatal(err)
-		}
+		d.update(b)
 	}
-	reason := func(d *harness) {
-		c := &testv1.Cluster{}
-		if err := d.api.Get(d.t.Context(), client.ObjectKey{Namespace: "default", Name: "c"}, c); err != nil {
-			d.t.Fatal(err)
-		}
+	reason := inCluster(func(c *testv1.Cluster) {
 		c.Status.Conditions[0].Status, c.Status.Conditions[0].Reason = "Unknown", "Throttled"
-		if err := d.api.Status().Update(d.t.Context(), c); err != nil {
-			d.t.Fatal(err)
-		}
-	}
+	})
 	cases := map[string]struct {
 		reason  string
 		cluster *testv1.Cluster
@@ -315,18 +296,12 @@ func TestRootCauseLine(t *testing.T) {
 		app.Name, app.UID = name(i), types.UID(name(i))
 		apps = append(apps, app)
 	}
-	cluster := clusterWith("Creating")
-	d := newHarness(t, append(apps, cluster)...)
+	d := newHarness(t, append(apps, clusterWith("Creating"))...)
 	set := func() {
 		d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.OnOwner[*App](checks.OwnerReady()))}, ctrlx.WithOwner(chainOf)))
 	}
 	set()
-	pass := func(i int) {
-		t.Helper()
-		if _, err := d.app.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: name(i)}}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	pass := func(i int) { d.passOver(t.Context(), name(i)) }
 	up := func() { // the waiters of an object after it, as its events wake them
 		for i := range n {
 			pass(n - 1 - i)
@@ -336,10 +311,7 @@ func TestRootCauseLine(t *testing.T) {
 	up()
 	was := d.writes
 	for i := range 3 {
-		cluster.Status.Conditions[0].Message = fmt.Sprint(i, " of 3 machines run")
-		if err := d.api.Status().Update(t.Context(), cluster); err != nil {
-			t.Fatal(err)
-		}
+		inCluster(func(c *testv1.Cluster) { c.Status.Conditions[0].Message = fmt.Sprint(i, " of 3 machines run") })(d)
 		up()
 	}
 	if diff := cmp.Diff(3, d.writes-was); diff != "" {
@@ -355,13 +327,9 @@ func TestRootCauseLine(t *testing.T) {
 	if d.writes != was {
 		t.Errorf("a restart causes %d writes", d.writes-was)
 	}
-	app := &App{}
-	if err := d.api.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: name(0)}, app); err != nil {
-		t.Fatal(err)
-	}
 	group := testv1.GroupVersion.Group
 	want := "owner App." + group + " default/l01 is not ready: OwnerNotReady; root cause: Cluster." + group + " default/c is not ready"
-	if diff := cmp.Diff(want, meta.FindStatusCondition(app.Status.Conditions, "Ready").Message); diff != "" {
+	if diff := cmp.Diff(want, meta.FindStatusCondition(d.named(name(0)).Status.Conditions, "Ready").Message); diff != "" {
 		t.Errorf("the message of the first App: -want, +got:\n%s", diff)
 	}
 }
@@ -400,15 +368,8 @@ func TestRootCauseRestart(t *testing.T) {
 					d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(check)}, ctrlx.WithOwner(chainOf)))
 				}
 				pass := func(name string) (message string) {
-					key := client.ObjectKey{Namespace: "default", Name: name}
-					if _, err := d.app.Reconcile(t.Context(), reconcile.Request{NamespacedName: key}); err != nil {
-						t.Fatal(err)
-					}
-					app := &App{}
-					if err := d.api.Get(t.Context(), key, app); err != nil {
-						t.Fatal(err)
-					}
-					return meta.FindStatusCondition(app.Status.Conditions, "Ready").Message
+					d.passOver(t.Context(), name)
+					return meta.FindStatusCondition(d.named(name).Status.Conditions, "Ready").Message
 				}
 				set()
 				for _, name := range []string{"l", "b", "a"} {
