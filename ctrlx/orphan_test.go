@@ -22,7 +22,6 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -91,16 +90,6 @@ func (o *operator) orphanEvent() bool {
 	return slices.ContainsFunc(list.Items, func(e eventsv1.Event) bool {
 		return e.Reason == ctrlx.ReasonOrphaned && e.Regarding.Kind == "Namespace" && e.Regarding.Name == o.namespace && e.Related.Kind == "Database"
 	})
-}
-
-// eventually waits until something is so.
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	if err := apiserver.Until(t.Context(), func(context.Context) (bool, error) {
-		return is(), nil
-	}); err != nil {
-		t.Fatalf("%s: %v", what, err)
-	}
 }
 
 // The cloud resource of an object that vanishes while Apply is called is deleted or reported.
@@ -179,7 +168,7 @@ func TestVanished(t *testing.T) {
 			}
 			reconciler := "Vanished" + o.namespace // no other test has its metrics
 			o.start(ctrlx.New(reconciler, ops, flow.Extensions[*testv1.Database]{}))
-			eventually(t, tc.reason, func() bool { return len(o.asked()) == len(want) && (!tc.reports || o.orphanEvent()) })
+			o.eventually(tc.reason, func() bool { return len(o.asked()) == len(want) && (!tc.reports || o.orphanEvent()) })
 			o.traffic.quiet(t, 200*time.Millisecond)
 			if diff := cmp.Diff(want, append([]string{}, o.asked()...)); diff != "" {
 				t.Errorf("%s: calls of Delete (-want +got):\n%s", tc.reason, diff)
@@ -204,7 +193,7 @@ func TestVanishedManagerStops(t *testing.T) {
 	ops := o.operations()
 	ops.Delete = o.deletions(answer(flow.InProgress("a", time.Hour), nil))
 	o.start(ctrlx.New("Vanished"+o.namespace, ops, flow.Extensions[*testv1.Database]{}))
-	eventually(t, "Delete is called", func() bool { return slices.Contains(o.asked(), fmt.Sprintf("delete %s ", d.UID)) })
+	o.eventually("Delete is called", func() bool { return slices.Contains(o.asked(), fmt.Sprintf("delete %s ", d.UID)) })
 	o.traffic.quiet(t, 200*time.Millisecond)
 	if n := orphaned(t, "Vanished"+o.namespace); n != 0 {
 		t.Errorf("%v resources are reported while the deletion is under way", n)
@@ -266,7 +255,7 @@ func TestVanishedMadeAnew(t *testing.T) {
 			want := []string{"put db 1", "put db 1"}
 			if tc.again {
 				want[1] = fmt.Sprintf("delete %s ", first.UID)
-				eventually(t, tc.reason, func() bool { return len(o.asked()) == 2 })
+				o.eventually(tc.reason, func() bool { return len(o.asked()) == 2 })
 			} else if d := o.until("db", "True Succeeded"); d.UID != second.UID {
 				t.Fatalf("%s: the object is %s", tc.reason, d.UID)
 			} else { // its own deletion is the only one
@@ -276,7 +265,7 @@ func TestVanishedMadeAnew(t *testing.T) {
 				}
 				o.until("db", "gone")
 			}
-			eventually(t, tc.reason, func() bool { return len(o.asked()) >= len(want) })
+			o.eventually(tc.reason, func() bool { return len(o.asked()) >= len(want) })
 			o.traffic.quiet(t, 200*time.Millisecond)
 			if diff := cmp.Diff(want, o.asked()); diff != "" {
 				t.Errorf("%s: asked of the cloud (-want +got):\n%s", tc.reason, diff)
@@ -330,7 +319,7 @@ func TestVanishedInLink(t *testing.T) {
 			})
 			o.start(ctrlx.New("VanishedLink"+name, o.operations(), flow.Extensions[*testv1.Database]{Apply: chain.New(link)}))
 			o.until("db", "gone")
-			eventually(t, tc.reason, func() bool { return len(o.asked()) >= tc.want })
+			o.eventually(tc.reason, func() bool { return len(o.asked()) >= tc.want })
 			o.traffic.quiet(t, 500*time.Millisecond)
 			if got := o.asked(); len(got) != tc.want {
 				t.Errorf("%s: asked of the cloud: %q", tc.reason, got)

@@ -104,7 +104,7 @@ func TestOverwritten(t *testing.T) {
 		if name == "with-others" {
 			o.checkOthers(d)
 		}
-		eventually(t, tc.reason+": there is an event", func() bool { return len(o.notes(name, ctrlx.ReasonOverwritten)) == 1 })
+		o.eventually(tc.reason+": there is an event", func() bool { return len(o.notes(name, ctrlx.ReasonOverwritten)) == 1 })
 		note := o.notes(name, ctrlx.ReasonOverwritten)[0]
 		if !strings.HasPrefix(note, tc.want+": changed by the field manager \"kubectl-edit\" (Update at 20") {
 			t.Errorf("%s: the note is %s", tc.reason, note)

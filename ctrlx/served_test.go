@@ -54,7 +54,7 @@ func TestStatusServed(t *testing.T) {
 			begun := time.Now()
 			o.database("db", "")
 			o.database("other", "")
-			eventually(t, "a second time after the first answer", func() bool { return asked.Load() >= 2 })
+			o.eventually("a second time after the first answer", func() bool { return asked.Load() >= 2 })
 			if calls := o.asked(); len(calls) > 0 {
 				t.Errorf("%s: asked of the cloud: %q", tc.reason, calls)
 			}

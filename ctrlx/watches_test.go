@@ -26,7 +26,6 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -42,20 +41,6 @@ func TestSources(t *testing.T) {
 	var mu sync.Mutex
 	passes := map[string]int{}
 	passed := func(name string) int { mu.Lock(); defer mu.Unlock(); return passes[name] }
-	asked := func(call string) (n int) {
-		for _, c := range o.asked() {
-			if c == call {
-				n++
-			}
-		}
-		return n
-	}
-	until := func(reason string, reached func() bool) {
-		t.Helper()
-		if apiserver.Until(t.Context(), func(context.Context) (bool, error) { return reached(), nil }) != nil {
-			t.Fatalf("%s; passes %v, calls %q", reason, passes, o.asked())
-		}
-	}
 	ops := flow.Operations[*testv1.Database]{Apply: func(_ ctxt, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
 		name := req.Resource.Name
 		switch {
@@ -146,10 +131,10 @@ func TestSources(t *testing.T) {
 	calls := map[string]string{"ready": "put ready", "failed": "put failed", "polling": "poll polling"}
 	for _, e := range events {
 		for _, name := range names {
-			n, m := passed(name), asked(calls[name])
+			n, m := passed(name), o.count(calls[name])
 			e.happen(name)
-			until(fmt.Sprintf("%s causes no whole pass of %s", e.source, name), func() bool {
-				return passed(name) > n && (name == "blocked" || asked(calls[name]) > m)
+			o.eventually(fmt.Sprintf("%s causes no whole pass of %s", e.source, name), func() bool {
+				return passed(name) > n && (name == "blocked" || o.count(calls[name]) > m)
 			})
 		}
 	}
@@ -165,11 +150,11 @@ func TestSources(t *testing.T) {
 	mu.Lock()
 	clear(passes)
 	mu.Unlock()
-	puts := asked("put ready")
+	puts := o.count("put ready")
 	o.start(databases())
-	until("not every object had a pass after the restart", func() bool { return passed("ready") > 0 && passed("blocked") > 0 })
+	o.eventually("not every object had a pass after the restart", func() bool { return passed("ready") > 0 && passed("blocked") > 0 })
 	o.traffic.take(t)
-	if got := asked("put ready"); got != puts || passed("ready") != 1 {
+	if got := o.count("put ready"); got != puts || passed("ready") != 1 {
 		t.Errorf("the first lists of sources cause %d calls of the cloud, in %d passes", got-puts, passed("ready"))
 	}
 	changed := owned("ready")
@@ -177,7 +162,7 @@ func TestSources(t *testing.T) {
 	if err := api.Update(t.Context(), changed); err != nil {
 		t.Fatal(err)
 	}
-	until("an owned object that changed causes no whole pass", func() bool { return asked("put ready") > puts })
+	o.eventually("an owned object that changed causes no whole pass", func() bool { return o.count("put ready") > puts })
 }
 
 // TestSourcesBeforeFirstPass: an event that comes after the first lists, and
