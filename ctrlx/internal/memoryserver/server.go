@@ -72,25 +72,26 @@ type Request struct {
 	Subresource string
 }
 
-// Server is an API server. Make it with [NewServer].
+// Server is an API server. Make it with [NewServer], which sets functions that do
+// nothing. Replace them before the first request.
 type Server struct {
 	// Before is called before each request for an object or a set, without a
 	// lock. The client gets its error: an error of the API, ErrNotServed, or one of
-	// the network. nil: all requests proceed.
+	// the network.
 	Before func(Request) error
 	// After is called after each such request, without a lock. If it returns an error,
-	// the client gets that error instead of the answer. nil: all answers arrive.
+	// the client gets that error instead of the answer.
 	After func(Request) error
 	// Refused is called after each such request that the server refuses, without a
-	// lock. nil: nothing.
+	// lock.
 	Refused func(Request, error)
-	// Lag is the time that an event of a kind needs to a watch. nil: none. An event
-	// never overtakes an older one of its kind.
+	// Lag is the time that an event of a kind needs to a watch. An event never overtakes
+	// an older one of its kind.
 	Lag func(schema.GroupKind) time.Duration
 	// Stored is called after each change of an object, with the lock. was is nil for
-	// a new object. nil: nothing.
+	// a new object.
 	Stored func(agent, event string, was, now *unstructured.Unstructured)
-	// Arrived is called when a watch reads an event, with the lock. nil: nothing.
+	// Arrived is called when a watch reads an event, with the lock.
 	Arrived func(agent, event string, o *unstructured.Unstructured)
 
 	kinds []*Kind
@@ -123,8 +124,19 @@ type change struct {
 
 // NewServer returns a server without objects.
 func NewServer(kinds ...Kind) *Server {
-	s := &Server{version: 1, objects: map[id]*unstructured.Unstructured{}, streams: map[*stream]bool{}, last: map[*Kind]time.Time{}, apply: map[*Kind]bool{}}
+	s := &Server{
+		Before:  func(Request) error { return nil },
+		After:   func(Request) error { return nil },
+		Refused: func(Request, error) {},
+		Lag:     func(schema.GroupKind) time.Duration { return 0 },
+		Stored:  func(_, _ string, _, _ *unstructured.Unstructured) {},
+		Arrived: func(_, _ string, _ *unstructured.Unstructured) {},
+		version: 1, objects: map[id]*unstructured.Unstructured{}, streams: map[*stream]bool{}, last: map[*Kind]time.Time{}, apply: map[*Kind]bool{},
+	}
 	for _, k := range kinds {
+		if k.Default == nil {
+			k.Default = func(map[string]any) {}
+		}
 		s.kinds = append(s.kinds, &k)
 	}
 	return s
@@ -247,19 +259,15 @@ func (c *call) answer() (any, error) {
 		return nil, ErrNotServed
 	}
 	r := Request{c.agent, c.verb(), c.at.GroupKind(), c.at.NamespacedName, c.sub}
-	if c.Before != nil {
-		if err := c.Before(r); err != nil {
-			return nil, err
-		}
+	if err := c.Before(r); err != nil {
+		return nil, err
 	}
 	answer, err := c.handle(r.Verb)
-	if err != nil && c.Refused != nil {
+	if err != nil {
 		c.Refused(r, err)
+		return nil, err
 	}
-	if err == nil && c.After != nil {
-		err = c.After(r)
-	}
-	return answer, err
+	return answer, c.After(r)
 }
 
 // handle handles a request for an object or a set.
@@ -381,15 +389,7 @@ func (c *call) selected() (all []*unstructured.Unstructured, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for at, o := range c.objects {
-		if at.Kind == c.at.Kind && selects(o) {
-			all = append(all, o)
-		}
-	}
-	slices.SortFunc(all, func(a, b *unstructured.Unstructured) int {
-		return strings.Compare(a.GetNamespace()+"/"+a.GetName(), b.GetNamespace()+"/"+b.GetName())
-	})
-	return all, nil
+	return c.sorted(func(at id) bool { return at.Kind == c.at.Kind && selects(c.objects[at]) }), nil
 }
 
 // list lists objects. A limit cuts the list, and a client that wants the rest
@@ -450,7 +450,7 @@ func (c *call) add(o *unstructured.Unstructured) (any, error) {
 	o.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", c.made)))
 	o.SetCreationTimestamp(metav1.Now())
 	o.SetDeletionTimestamp(nil)
-	c.defaults(o)
+	c.at.Default(o.Object)
 	if c.at.Status {
 		o.SetGeneration(1)
 		delete(o.Object, "status")
@@ -504,7 +504,7 @@ func (c *call) update(patch bool) (any, error) {
 	now.SetDeletionGracePeriodSeconds(was.GetDeletionGracePeriodSeconds())
 	now.SetGeneration(was.GetGeneration())
 	now.SetResourceVersion(was.GetResourceVersion())
-	c.defaults(now)
+	c.at.Default(now.Object)
 	if was.GetDeletionTimestamp() != nil {
 		for _, f := range now.GetFinalizers() {
 			if !slices.Contains(was.GetFinalizers(), f) {
@@ -531,13 +531,6 @@ func (c *call) update(patch bool) (any, error) {
 func meta(o *unstructured.Unstructured) *unstructured.Unstructured {
 	m, _ := o.Object["metadata"].(map[string]any)
 	return &unstructured.Unstructured{Object: m}
-}
-
-// defaults adds the defaults of the schema.
-func (c *call) defaults(o *unstructured.Unstructured) {
-	if c.at.Default != nil {
-		c.at.Default(o.Object)
-	}
 }
 
 // same reports whether two objects are equal but for some fields.
@@ -618,10 +611,7 @@ func (c *call) store(event string, o *unstructured.Unstructured) *unstructured.U
 	if c.objects[c.at] = o; event == "DELETED" {
 		delete(c.objects, c.at)
 	}
-	due := time.Now()
-	if c.Lag != nil {
-		due = due.Add(c.Lag(c.at.GroupKind()))
-	}
+	due := time.Now().Add(c.Lag(c.at.GroupKind()))
 	if last := c.last[c.at.Kind]; last.After(due) {
 		due = last
 	}
@@ -630,9 +620,7 @@ func (c *call) store(event string, o *unstructured.Unstructured) *unstructured.U
 	for s := range c.streams {
 		s.notify()
 	}
-	if c.Stored != nil {
-		c.Stored(c.agent, event, was, o)
-	}
+	c.Stored(c.agent, event, was, o)
 	if event == "DELETED" {
 		c.collect()
 	}
@@ -660,14 +648,19 @@ func (c *call) collect() {
 func (s *Server) All(of func(*Kind) bool) (all []*unstructured.Unstructured) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for at, o := range s.objects {
-		if of(at.Kind) {
-			all = append(all, o.DeepCopy())
+	for _, o := range s.sorted(func(at id) bool { return of(at.Kind) }) {
+		all = append(all, o.DeepCopy())
+	}
+	return all
+}
+
+// sorted returns the objects that of selects, in the order of their kinds and names.
+func (s *Server) sorted(of func(id) bool) (all []*unstructured.Unstructured) {
+	for _, at := range slices.SortedFunc(maps.Keys(s.objects), func(a, b id) int { return strings.Compare(a.String(), b.String()) }) {
+		if of(at) {
+			all = append(all, s.objects[at])
 		}
 	}
-	slices.SortFunc(all, func(a, b *unstructured.Unstructured) int {
-		return strings.Compare(a.GetKind()+" "+a.GetNamespace()+"/"+a.GetName(), b.GetKind()+" "+b.GetNamespace()+"/"+b.GetName())
-	})
 	return all
 }
 

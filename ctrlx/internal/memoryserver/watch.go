@@ -157,14 +157,11 @@ func (s *stream) due(now time.Time) (wait time.Duration) {
 		case !before && event == "MODIFIED":
 			event = "ADDED"
 		}
-		if s.add(event, s.shown(c.object)); s.Arrived != nil {
-			s.Arrived(s.agent, event, c.object)
-		}
+		s.add(event, s.shown(c.object))
+		s.Arrived(s.agent, event, c.object)
 		s.seen = c.version
 	}
-	if s.seen < s.version {
-		s.seen = s.version
-	}
+	s.seen = max(s.seen, s.version)
 	if left := s.marks.Add(bookmarkEvery).Sub(now); left > 0 {
 		return left
 	}
