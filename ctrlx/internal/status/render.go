@@ -151,13 +151,16 @@ func (out *Out) setClock(in *In) {
 	applied := o.State() == flow.StateInProgress || o.State() == flow.StateBlocked && o.Point() == flow.PointPostCheck
 	failed := o.State() == flow.StateFailed
 	c := &record.Clock{Self: t.Inputs.Self, Read: maps.Clone(t.Inputs.Read)}
+	since := in.Now.Truncate(time.Second)
+	if since.Before(in.Now) {
+		since = since.Add(time.Second)
+	}
 	switch {
 	case c.Continue(was):
-	case applied, t.FromStart && (failed || o.State() == flow.StateBlocked && !OnHold(o)):
-		since := in.Now.Truncate(time.Second)
-		if since.Before(in.Now) {
-			since = since.Add(time.Second)
+		if c.Since.Time.After(since.Add(time.Second)) { // the time was set back, and the time-out would come late
+			c.Since = metav1.NewTime(since)
 		}
+	case applied, t.FromStart && (failed || o.State() == flow.StateBlocked && !OnHold(o)):
 		c.Since = metav1.NewTime(since)
 	default:
 		return

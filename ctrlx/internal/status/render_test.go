@@ -211,6 +211,8 @@ func TestClock(t *testing.T) {
 		"Runs":    {reason: "the next pass comes when the time is over", was: at(20 * time.Second), self: "s", says: "broken", delay: 40 * time.Second},
 		"Over":    {reason: "the time is over", was: at(time.Minute), self: "s", says: "not ready since 2026-11-27T07:59:00Z, for longer than the time-out of 1m0s: applying failed: broken", over: true, delay: time.Hour},
 		"Changed": {reason: "the object changed, so the failure is a new one", was: at(time.Hour), self: "x", says: "broken", delay: time.Hour},
+		"Ahead":   {reason: "the clock was set back meanwhile, so the time begins now", was: at(-time.Hour), self: "s", says: "broken", delay: time.Minute},
+		"Rounded": {reason: "the time began within this second", was: at(-time.Second), self: "s", says: "broken", delay: time.Minute + time.Second},
 	}
 	out := passed(t, checks.Proceed(), errors.New("broken"))
 	for name, tc := range cases {
