@@ -90,6 +90,9 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	if err != nil || out.State() == flow.StateGone {
 		return result, err
 	}
+	if p.succeeded.Unix != 0 { // after the patch: a success that no record has must be stored by the next pass
+		r.memory.Succeeded(req.NamespacedName, p.succeeded)
+	}
 	r.countFailure(out)
 	delay := next.In(r.delay(p, out)) // requeue
 	if missed || p.onSelf && r.selves.Wait(ctx, end, r.client, r.kind.New()) {
@@ -230,9 +233,6 @@ func (r *core) remember(p *pass, out flow.Outcome, next status.Out) {
 	}
 	if out.State() != flow.StateGone && v != p.last {
 		r.waker.Calm(name)
-	}
-	if p.succeeded.Unix != 0 {
-		r.memory.Succeeded(name, p.succeeded)
 	}
 	if apierr.Quiet(out) {
 		return

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllertest"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -633,5 +635,40 @@ func TestDigestsOfTwoClusters(t *testing.T) {
 	}
 	if digest("Running") == digest("Stopped") {
 		t.Error("the digest of one cluster is that of the other")
+	}
+}
+
+// A success counts as stored when the API server has taken it. After a refused status, the
+// next pass replaces a record of the time before: otherwise the old clock of a time-out
+// would go on when the object is not ready again.
+func TestRefusedSuccess(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{Timeout: minutes(10)}))
+	blocks := true
+	ext := flow.Extensions[*App]{PostCheck: chain.New(checks.Gate("Serves", func(context.Context, *checks.Request[*App]) (checks.Result, error) {
+		if blocks {
+			return checks.Block("Starting", "it starts"), nil
+		}
+		return checks.Proceed(), nil
+	}))}
+	d.use(d.reconciler(ext, program("p", nil)))
+	d.pass()
+	if got := d.says(); got != "False Starting Reconciling Processing" {
+		t.Fatalf("the first pass: %s", got)
+	}
+	blocks = false
+	d.refuse = apierrors.NewInternalError(errBroken)
+	if _, err := d.app.Reconcile(t.Context(), reconcile.Request{NamespacedName: named("a")}); err == nil {
+		t.Fatal("the status is written")
+	}
+	d.refuse = nil
+	d.pass()
+	if r := recordOf(d.read().Status.Conditions); d.says() != "True Succeeded" || r.Success == nil {
+		t.Errorf("the next pass: %s, and the record is %+v", d.says(), r)
+	}
+	blocks = true
+	d.now = d.now.Add(20 * time.Minute)
+	d.pass()
+	if got := d.says(); got != "False Starting Reconciling Processing" {
+		t.Errorf("not ready again: %s", got)
 	}
 }
