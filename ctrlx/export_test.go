@@ -164,3 +164,20 @@ func Union(a, b []checks.Ref) []checks.Ref { return union(a, b) }
 func DigestOfRead[T client.Object](r *Reconciler[T], o checks.Object) string {
 	return r.digestOfRead(o)
 }
+
+// ReportWhenStopped is what the manager runs for r. The manager stops when ctx ends.
+func ReportWhenStopped[T client.Object](ctx context.Context, r *Reconciler[T]) error {
+	return r.reportWhenStopped(ctx)
+}
+
+// Interrupts takes the event of a changed object, as the watch does, for the pass under way.
+func Interrupts[T client.Object](r *Reconciler[T], now T) { r.interrupter.saw(now, false) }
+
+// InterrupterLocked reports whether the lock of the passes under way is held.
+func InterrupterLocked[T client.Object](r *Reconciler[T]) bool {
+	if r.interrupter.mu.TryLock() {
+		r.interrupter.mu.Unlock()
+		return false
+	}
+	return true
+}

@@ -270,10 +270,22 @@ func (r *core) reportWhenStopped(ctx context.Context) error {
 	<-ctx.Done()
 	r.memory.Stop()
 	r.stopped.Store(true) // a pass that ends from now on reports its orphan itself
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
 	for _, at := range r.memory.All() {
-		if o := at.Orphan; o != nil && !o.Busy && !o.Until.IsZero() {
+		if o := at.Orphan; o != nil && !o.Busy && (!o.Until.IsZero() || r.isGone(ctx, o)) {
 			r.reportOrphan(ctx, o.Object, errStopped)
 		}
 	}
 	return nil
+}
+
+// stopTimeout bounds the live reads of all orphans when the manager stops.
+const stopTimeout = 10 * time.Second
+
+// isGone reports whether an orphan is gone that no pass has read. An object that exists has its next pass in another
+// process. If the API server does not answer, the event of the deletion counts.
+func (r *core) isGone(ctx context.Context, o *memory.Orphan) bool {
+	err := r.engine.Live().Get(ctx, client.ObjectKeyFromObject(o.Object), r.kind.New())
+	return err != nil && (o.Gone || apierr.Reader.NotFound(err))
 }

@@ -422,3 +422,41 @@ func TestOrphanOfAnEventStays(t *testing.T) {
 		}
 	}
 }
+
+// The manager stops after the event of a vanished object, and before a pass over it. No
+// later pass deletes the resource, so it is reported if no object of its name exists.
+func TestVanishedBeforeTheStop(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		gone   bool
+		want   float64
+	}{
+		"Gone":   {"nothing deletes the resource", true, 1},
+		"Exists": {"the object has left the cache only, and the next process has it", false, 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t, anApp(AppSpec{}))
+			r := d.reconciler(flow.Extensions[*App]{})
+			d.use(r)
+			d.pass()
+			a := d.read()
+			if tc.gone {
+				without := d.read()
+				without.Finalizers = nil
+				d.update(without)
+				d.delete(without)
+			}
+			ctrlx.HearDeletion(r, event.DeleteEvent{Object: a})
+			before := orphaned(t, "App")
+			ctx, stop := context.WithCancel(t.Context())
+			stop()
+			if err := ctrlx.ReportWhenStopped(ctx, r); err != nil {
+				t.Fatal(err)
+			}
+			if got := orphaned(t, "App") - before; got != tc.want {
+				t.Errorf("%s: %v resources are reported, want %v", tc.reason, got, tc.want)
+			}
+		})
+	}
+}

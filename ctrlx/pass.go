@@ -300,25 +300,32 @@ func (i *interrupter) saw(obj client.Object, byPass bool) {
 	if i == nil {
 		return
 	}
+	u, read, latest := i.note(obj, byPass)
+	if read == nil || latest == nil || read.GetUID() != latest.GetUID() {
+		return
+	}
+	order, err := resourceversion.CompareResourceVersion(read.GetResourceVersion(), latest.GetResourceVersion())
+	defer func() { _ = recover() }() // a function of the user that panics interrupts nothing
+	if err == nil && order < 0 && i.when(read, latest) {
+		u.cancel()
+	}
+}
+
+// note notes the object of the pass under way. It returns both versions of it, as far as they are known. The function of the
+// user runs after it, without the lock: while it hangs, other passes begin and end.
+func (i *interrupter) note(obj client.Object, byPass bool) (u *underWay, read, latest client.Object) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	u := i.of[client.ObjectKeyFromObject(obj)]
+	u = i.of[client.ObjectKeyFromObject(obj)]
 	switch {
 	case u == nil:
-		return
+		return nil, nil, nil
 	case byPass:
 		u.read = obj
 	default:
 		u.latest = obj
 	}
-	if u.read == nil || u.latest == nil || u.read.GetUID() != u.latest.GetUID() {
-		return
-	}
-	order, err := resourceversion.CompareResourceVersion(u.read.GetResourceVersion(), u.latest.GetResourceVersion())
-	defer func() { _ = recover() }() // a function of the user that panics interrupts nothing
-	if err == nil && order < 0 && i.when(u.read, u.latest) {
-		u.cancel()
-	}
+	return u, u.read, u.latest
 }
 
 // events sees all events, and lets them pass.

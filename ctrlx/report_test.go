@@ -187,3 +187,30 @@ func TestInterrupt(t *testing.T) {
 		})
 	}
 }
+
+// The function of WithInterrupt runs without the lock of the passes under way: while it
+// hangs, other passes begin and end.
+func TestInterruptWithoutLock(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{}))
+	asked, locked := 0, false
+	var r *ctrlx.Reconciler[*App]
+	r = d.reconciler(flow.Extensions[*App]{}, ctrlx.WithInterrupt(func(_, _ *App) bool {
+		asked++
+		locked = ctrlx.InterrupterLocked(r)
+		return true
+	}))
+	d.apply = func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+		now := req.Resource.DeepCopyObject().(*App)
+		now.ResourceVersion += "0"
+		ctrlx.Interrupts(r, now)
+		if ctx.Err() == nil {
+			t.Error("the pass is not interrupted")
+		}
+		return flow.Done(), nil
+	}
+	d.use(r)
+	d.pass()
+	if asked != 1 || locked {
+		t.Errorf("the function is called %d times, and the lock is held: %t", asked, locked)
+	}
+}
