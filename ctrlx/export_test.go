@@ -165,7 +165,7 @@ func DigestOfRead[T client.Object](r *Reconciler[T], o checks.Object) string {
 	return r.digestOfRead(o)
 }
 
-// ReportWhenStopped is what the manager runs for r. The manager stops when ctx ends.
+// ReportWhenStopped reports the orphans that are left when ctx ends.
 func ReportWhenStopped[T client.Object](ctx context.Context, r *Reconciler[T]) error {
 	return r.reportWhenStopped(ctx)
 }

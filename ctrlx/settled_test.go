@@ -640,7 +640,7 @@ func TestDigestsOfTwoClusters(t *testing.T) {
 
 // A success counts as stored when the API server has taken it. After a refused status, the
 // next pass replaces a record of the time before: otherwise the old clock of a time-out
-// would go on when the object is not ready again.
+// would continue when the object is not ready again.
 func TestRefusedSuccess(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{Timeout: minutes(10)}))
 	blocks := true
