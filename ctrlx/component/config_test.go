@@ -57,11 +57,11 @@ func TestPanics(t *testing.T) {
 		"ObjectChain": {"no such link", func() {
 			component.New[*Shop](name, g, component.WithDependents(dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) { return c.Without("Absent") })))
 		}, "WithApplyChain"},
-		"Type":        {"a pattern in the kind", func() { component.WithManagedTypes(component.TypeInfo{Kind: "A*"}) }, "neither a name nor *"},
-		"Kind":        {"no version", func() { component.WithKinds(schema.GroupVersionKind{Kind: "A"}) }, "give a version"},
-		"Finalizer":   {"empty", func() { component.WithFinalizer("") }, "the name is empty"},
-		"Concurrency": {"no room", func() { component.WithConcurrency(0) }, "give at least 1"},
-		"Edit":        {"nil", func() { component.WithWaveChain(nil) }, "WithWaveChain: the function is nil"},
+		"Type":      {"a pattern in the kind", func() { component.WithManagedTypes(component.TypeInfo{Kind: "A*"}) }, "neither a name nor *"},
+		"Kind":      {"no version", func() { component.WithKinds(schema.GroupVersionKind{Kind: "A"}) }, "give a version"},
+		"Finalizer": {"empty", func() { component.WithFinalizer("") }, "the name is empty"},
+
+		"Edit": {"nil", func() { component.WithWaveChain(nil) }, "WithWaveChain: the function is nil"},
 		"EditError": {"no such link", func() {
 			component.New[*Shop](name, g, component.WithApplyChain(func(c component.Chain) (component.Chain, error) { return c.Without("Absent") }))
 		}, "WithApplyChain"},

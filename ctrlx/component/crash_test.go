@@ -14,8 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/windlass-go/windlass/ctrlx/component"
 )
 
 var (
@@ -35,7 +33,6 @@ type phase struct {
 // life is a life of a Shop.
 type life struct {
 	reason   string
-	opts     []component.Option
 	suffixes []string // of the namespaces that have objects
 	typed    bool     // a phase has the definition of the kind Mill
 	foreign  []string // manifests of other owners, which no phase changes
@@ -86,7 +83,7 @@ func TestCrash(t *testing.T) {
 		}
 	}
 	lives := map[string]life{
-		"Policies": {"each policy, orders and a purge", nil, []string{""}, false, []string{configMap("foreign", "1")}, func(w *lived) {
+		"Policies": {"each policy, orders and a purge", []string{""}, false, []string{configMap("foreign", "1")}, func(w *lived) {
 			w.create(configMap("b", "foreign"))
 			w.create(strings.Replace(configMap("c", "foreign"), "metadata:\n", "metadata:\n  labels: {shop.example.com/owner-id: another}\n", 1))
 		}, []phase{
@@ -95,7 +92,7 @@ func TestCrash(t *testing.T) {
 			{"drop", want(all("2")[4:8]...), []string{"b=2", "c=2", "e=1", "f=2", "g=1", "h=1"}},
 			{"delete", func(w *lived) { w.delete() }, []string{"b=2", "c=2", "f=2", "g=1"}},
 		}, []string{"b", "c", "f", "g"}},
-		"Namespaces": {"a missing namespace, a namespace of the set, and several writes at once", []component.Option{component.WithConcurrency(3)}, []string{"", "-inner", "-other"}, false, []string{configMap("foreign", "1")}, nil, []phase{
+		"Namespaces": {"a missing namespace, and a namespace of the set", []string{"", "-inner", "-other"}, false, []string{configMap("foreign", "1")}, nil, []phase{
 			{"create", want(inside("other", configMap("o", "1")), inside("inner", configMap("i", "1")), inside("inner", configMap("j", "1")), inner, configMap("a", "1"), configMap("b", "1"), configMap("c", "1")),
 				[]string{"a=1", "b=1", "c=1", "inner", "inner/i=1", "inner/j=1", "other", "other/o=1"}},
 			{"change", want(inside("other", configMap("o", "2")), inside("inner", configMap("i", "2")), inner, configMap("a", "2"), configMap("b", "2")),
@@ -104,7 +101,7 @@ func TestCrash(t *testing.T) {
 			{"create again", want(inside("inner", configMap("i", "1")), inner), []string{"inner", "inner/i=1", "other"}},
 			{"delete", func(w *lived) { w.delete() }, []string{"other"}},
 		}, nil},
-		"Types": {"a definition with instances", nil, []string{""}, true, nil, nil, []phase{
+		"Types": {"a definition with instances", []string{""}, true, nil, nil, []phase{
 			{"create", crd("ours", "more"), []string{"a=1", "mills", "mills/more", "mills/ours"}},
 			{"drop an instance", crd("ours"), []string{"a=1", "mills", "mills/ours"}},
 			{"drop the type", want(configMap("b", "1")), []string{"b=1"}},
@@ -133,7 +130,7 @@ type lived struct {
 // live lets a Shop live, and returns the number of crashes. points are the points
 // where a process has crashed.
 func (l *life) live(t *testing.T, points map[string]bool) (crashes int) {
-	w := &lived{world: newWorld(t, append([]component.Option{unready}, l.opts...)...), suffixes: l.suffixes, typed: l.typed}
+	w := &lived{world: newWorld(t, unready), suffixes: l.suffixes, typed: l.typed}
 	for _, text := range l.foreign {
 		w.create(text)
 	}

@@ -60,7 +60,7 @@ func TestModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &model{wanted: map[string]string{}, foreign: map[string]string{}, free: map[string]bool{}, recreate: map[string]bool{}, once: map[string]bool{}}
 		m.clock = clocktesting.NewFakePassiveClock(time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC))
-		m.world = newWorld(t, component.WithDependents(dependents.WithClock(m.clock)), component.WithConcurrency(rapid.IntRange(1, 2).Draw(rt, "concurrency")))
+		m.world = newWorld(t, component.WithDependents(dependents.WithClock(m.clock)))
 		name := rapid.SampledFrom(modelNames)
 		value := rapid.SampledFrom([]string{"1", "2", "3"})
 		rt.Repeat(map[string]func(*rapid.T){

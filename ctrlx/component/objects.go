@@ -269,3 +269,9 @@ func keeps(p dependents.DeletePolicy, deleted bool) bool {
 	return p == dependents.DeleteOrphan || deleted && p == dependents.DeleteOrphanOnDelete ||
 		!deleted && p == dependents.DeleteOrphanOnApply
 }
+
+// deleted reports whether the pass deletes the component.
+func (s *Set) deleted() bool { return s.Component.GetDeletionTimestamp() != nil }
+
+// keeps reports whether its policy keeps an item in this pass.
+func (s *Set) keeps(i *Item) bool { return keeps(i.DeletePolicy, s.deleted()) }

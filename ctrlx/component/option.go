@@ -32,10 +32,9 @@ type options struct {
 	clusterOK  []schema.GroupKind // kinds without namespaces; with ownOnly
 	finalizer  string
 
-	concurrency int
-	extensions  any // flow.Extensions[T]
-	inside      []ctrlx.Option
-	single      []dependents.Option
+	extensions any // flow.Extensions[T]
+	inside     []ctrlx.Option
+	single     []dependents.Option
 
 	applyEdits, deleteEdits []func(Chain) (Chain, error)
 	waveEdits               []func(WaveChain) (WaveChain, error)
@@ -44,7 +43,7 @@ type options struct {
 }
 
 func optionsOf(name string, opts []Option) options {
-	o := options{concurrency: 1, finalizer: name + "/finalizer", namespaces: MissingNamespacesCreate}
+	o := options{finalizer: name + "/finalizer", namespaces: MissingNamespacesCreate}
 	for i, opt := range opts {
 		if opt == nil {
 			panic(fmt.Sprintf("component: New: %s: option %d is nil", name, i+1))
@@ -121,16 +120,6 @@ func WithFinalizer(name string) Option {
 		panic("component: WithFinalizer: the name is empty")
 	}
 	return func(o *options) { o.finalizer = name }
-}
-
-// WithConcurrency sets the number of objects of one component that are written
-// or deleted at once. The default is 1. Objects of kinds that others need come
-// first in any case. A number below 1 panics.
-func WithConcurrency(n int) Option {
-	if n < 1 {
-		panic(fmt.Sprintf("component: WithConcurrency(%d): give at least 1", n))
-	}
-	return func(o *options) { o.concurrency = n }
 }
 
 // WithExtensions adds checks and links around the passes. The type of ext must

@@ -35,41 +35,41 @@ func redundant(next Handler) Handler {
 			}
 		}
 		items := slices.DeleteFunc(slices.Clone(s.inventory.Items), func(i Item) bool { return needed[i.ref()] })
-		return s.teardown(ctx, items, false)
+		return s.teardown(ctx, items)
 	}
 }
 
 // removeAll deletes all objects of the inventory. It is the end of the delete
 // chain.
 func (y *system) removeAll(ctx context.Context, s *Set) (checks.Result, error) {
-	return s.teardown(ctx, s.spared(s.inventory.Items), true)
+	return s.teardown(ctx, s.spared(s.inventory.Items))
 }
 
 // teardown deletes objects wave by wave, and drops from the inventory those
-// that are gone or kept. deleted reports that the component is deleted.
-func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (res checks.Result, err error) {
-	if deleted && s.cleared != nil {
+// that are gone or kept.
+func (s *Set) teardown(ctx context.Context, items []Item) (res checks.Result, err error) {
+	if s.deleted() && s.cleared != nil {
 		items = s.cleared
-	} else if items, res, err = s.decide(ctx, items, deleted); err != nil || !res.Proceeds() {
+	} else if items, res, err = s.decide(ctx, items); err != nil || !res.Proceeds() {
 		return res, err
 	}
 	gone, name := map[checks.Ref]bool{}, "redundant, wave %d"
-	if deleted {
+	if s.deleted() {
 		name = "deletion wave %d"
 	}
 	waves, released := s.deletionWaves(items), false
 	for n, wave := range waves {
 		if released { // its type or its namespace, in a later wave, would take an object of another owner
-			if _, res, err = s.decide(ctx, slices.Concat(waves[n:]...), deleted); err != nil || !res.Proceeds() {
+			if _, res, err = s.decide(ctx, slices.Concat(waves[n:]...)); err != nil || !res.Proceeds() {
 				return res, err
 			}
 		}
-		res, err = s.deleteItems(ctx, wave, deleted, func(i Item, r dependents.Result) {
+		res, err = s.deleteItems(ctx, wave, func(i Item, r dependents.Result) {
 			if s.Plan != nil {
 				s.Plan.delete(fmt.Sprintf(name, n+1), i.ref(), r)
 			} else {
 				gone[i.ref()] = true
-				released = released || r.Object != nil && !keeps(i.DeletePolicy, deleted)
+				released = released || r.Object != nil && !s.keeps(&i)
 			}
 		})
 		s.inventory.drop(gone)
@@ -77,7 +77,7 @@ func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (res che
 			return checks.Result{}, err
 		}
 		if !res.Proceeds() {
-			stays := func(i Item) bool { return gone[i.ref()] || i.Purged || keeps(i.DeletePolicy, deleted) }
+			stays := func(i Item) bool { return gone[i.ref()] || i.Purged || s.keeps(&i) }
 			left := len(slices.DeleteFunc(slices.Clone(items), stays))
 			return reworded(res, fmt.Sprintf("%d objects are left: %s", left, res.Message())), nil
 		}
@@ -87,30 +87,25 @@ func (s *Set) teardown(ctx context.Context, items []Item, deleted bool) (res che
 
 // deleteItems deletes objects, and calls settled for each one that is gone or
 // kept. A plan tries each deletion, and calls settled for all.
-func (s *Set) deleteItems(
-	ctx context.Context, items []Item, deleted bool, settled func(Item, dependents.Result),
-) (checks.Result, error) {
+func (s *Set) deleteItems(ctx context.Context, items []Item, settled func(Item, dependents.Result)) (checks.Result, error) {
 	d, reason := s.system.dependents, reasonProcessing
 	if s.Plan != nil {
 		d = s.system.dryRun
 	}
-	if deleted {
+	if s.deleted() {
 		reason = reasonDeletionProcessing
 	}
 	if err := s.upToDate(ctx); err != nil {
 		return checks.Result{}, err
 	}
-	results := make([]dependents.Result, len(items))
-	errs := s.system.parallel(len(items), func(n int) int { return items[n].priority() }, func(n int) (err error) {
-		results[n], err = s.deleteItem(ctx, d, items[n], deleted)
-		return err
-	})
+	var errs []error
 	var texts []string
 	var awaited []checks.Ref
 	var after time.Duration
-	for n, i := range items {
-		switch r := results[n]; {
-		case errs[n] != nil:
+	for _, i := range items {
+		switch r, err := s.deleteItem(ctx, d, i); {
+		case err != nil:
+			errs = append(errs, err)
 		case s.Plan != nil || r.IsSettled():
 			settled(i, r)
 		default:
@@ -155,9 +150,7 @@ func (s *Set) heldBy(ctx context.Context, r dependents.Result) (text string) {
 }
 
 // deleteItem deletes one object. The inventory has its policy.
-func (s *Set) deleteItem(
-	ctx context.Context, d *dependents.Dependents, i Item, deleted bool,
-) (dependents.Result, error) {
+func (s *Set) deleteItem(ctx context.Context, d *dependents.Dependents, i Item) (dependents.Result, error) {
 	policy := cmp.Or(i.DeletePolicy, dependents.DeleteDelete)
 	if i.Purge != "" {
 		policy = dependents.DeleteDelete
@@ -167,10 +160,7 @@ func (s *Set) deleteItem(
 		Annotations: map[string]string{s.system.name + "/delete-policy": string(policy)},
 	}}
 	obj.SetGroupVersionKind(i.groupKind().WithVersion("v1")) // package dependents finds the version that is served
-	if deleted {
-		return d.DeleteObject(ctx, s.Component, obj)
-	}
-	return d.PruneObject(ctx, s.Component, obj)
+	return d.DeleteObject(ctx, s.Component, obj)
 }
 
 // deletionWaves sorts objects into waves: by their order, and in each order the
@@ -261,7 +251,7 @@ func (s *Set) purge(ctx context.Context, order int16) (checks.Result, error) {
 	if err := s.save(ctx); err != nil || len(due) == 0 || s.Plan != nil {
 		return checks.Proceed(), err
 	}
-	res, err := s.deleteItems(ctx, due, false, func(i Item, _ dependents.Result) {
+	res, err := s.deleteItems(ctx, due, func(i Item, _ dependents.Result) {
 		s.inventory.Items[indexes[i.ref()]].Purged = true
 	})
 	if err != nil || res.Proceeds() {

@@ -60,7 +60,7 @@ func finalizers(next Handler) Handler {
 func guard(next Handler) Handler {
 	return func(ctx context.Context, s *Set) (checks.Result, error) {
 		s.guarded = true
-		items, res, err := s.decide(ctx, s.spared(s.inventory.Items), true)
+		items, res, err := s.decide(ctx, s.spared(s.inventory.Items))
 		if err != nil || !res.Proceeds() {
 			return res, err
 		}
@@ -73,17 +73,17 @@ func guard(next Handler) Handler {
 // that it may delete or keep. The result is not done if it may lose an object that is
 // needed, or that the component does not own. An item that must stay leaves the
 // inventory if its object is not one of the component any more.
-func (s *Set) decide(ctx context.Context, items []Item, deleted bool) (left []Item, _ checks.Result, _ error) {
+func (s *Set) decide(ctx context.Context, items []Item) (left []Item, _ checks.Result, _ error) {
 	goes := make(map[checks.Ref]bool, len(items))
 	for _, i := range items {
 		goes[i.ref()] = true
 	}
-	guarded, deletes := s.guarded || !deleted, false
+	guarded, deletes := s.guarded || !s.deleted(), false
 	var types []TypeInfo // whose objects would be lost
 	var texts []string
 	var awaited []checks.Ref
 	for _, i := range items {
-		why, kept := s.holds(&i, goes, deleted), keeps(i.DeletePolicy, deleted)
+		why, kept := s.holds(&i, goes), s.keeps(&i)
 		if why == "" {
 			left = append(left, i)
 		}
@@ -108,7 +108,7 @@ func (s *Set) decide(ctx context.Context, items []Item, deleted bool) (left []It
 			s.inventory.drop(map[checks.Ref]bool{i.ref(): true})
 		}
 	}
-	if deleted && guarded && deletes {
+	if s.deleted() && guarded && deletes {
 		types = append(types, s.config.types...)
 	}
 	if len(texts) > 0 {
@@ -123,14 +123,14 @@ func (s *Set) decide(ctx context.Context, items []Item, deleted bool) (left []It
 
 // holds returns why an item must not be deleted; empty: it may be. goes has the
 // objects that are deleted, too.
-func (s *Set) holds(outer *Item, goes map[checks.Ref]bool, deleted bool) string {
+func (s *Set) holds(outer *Item, goes map[checks.Ref]bool) string {
 	if outer.Rebuilt {
 		return "the inventory was lost, and only the label says that this component made it"
 	}
-	if keeps(outer.DeletePolicy, deleted) || !outer.isOuter() {
+	if s.keeps(outer) || !outer.isOuter() {
 		return ""
 	}
-	if !deleted && !s.remote() && s.isIn(outer) {
+	if !s.deleted() && !s.remote() && s.isIn(outer) {
 		return "it would be deleted with the component, which is in it"
 	}
 	for at := range s.inventory.Items {
@@ -138,7 +138,7 @@ func (s *Set) holds(outer *Item, goes map[checks.Ref]bool, deleted bool) string 
 		if inner.Purged || !outer.has(inner) {
 			continue
 		}
-		if !goes[inner.ref()] || keeps(inner.DeletePolicy, deleted) {
+		if !goes[inner.ref()] || s.keeps(inner) {
 			return fmt.Sprintf("it would be deleted with %s, which stays", inner.ref())
 		}
 	}
@@ -179,7 +179,7 @@ func (i *Item) has(inner *Item) bool {
 // past the cache.
 func (s *Set) ours(ctx context.Context, i Item) (bool, error) {
 	i.DeletePolicy, i.Purge = "", "" // its own policy may keep it
-	res, err := s.deleteItem(ctx, s.system.readOnly, i, true)
+	res, err := s.deleteItem(ctx, s.system.readOnly, i)
 	return err == nil && !res.IsSettled(), err
 }
 

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -190,10 +188,13 @@ func preflight(next WaveHandler) WaveHandler {
 	}
 }
 
-// each calls do for the objects that need a write, and returns the errors.
-func (w *Wave) each(do func(i int) error) []error {
-	priority := func(n int) int { return w.objects[w.pending[n]].priority }
-	return w.system.parallel(len(w.pending), priority, func(n int) error { return do(w.pending[n]) })
+// each calls do for the objects that need a write, in their order. An error about
+// one object does not keep the others from their calls.
+func (w *Wave) each(do func(i int) error) (errs []error) {
+	for _, i := range w.pending {
+		errs = append(errs, do(i))
+	}
+	return errs
 }
 
 // unchecked reports whether a dry-run failed because the namespace or the
@@ -280,32 +281,6 @@ func listed(texts []string) string {
 		texts = append([]string{fmt.Sprintf("%d more", more)}, texts[more:]...)
 	}
 	return strings.Join(texts, "; ")
-}
-
-// parallel calls do for the numbers from 0 to n-1, several at once
-// ([WithConcurrency]), and returns the errors in this order. A number waits for
-// all before it if its priority differs from that of the one before.
-func (o *options) parallel(n int, priority func(i int) int, do func(i int) error) []error {
-	errs := make([]error, n)
-	var running sync.WaitGroup
-	room := make(chan struct{}, o.concurrency)
-	for i := range n {
-		if i > 0 && priority(i) != priority(i-1) {
-			running.Wait()
-		}
-		room <- struct{}{}
-		running.Go(func() {
-			defer func() {
-				if v := recover(); v != nil { // outside of the links, which recover
-					errs[i] = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
-				}
-				<-room
-			}()
-			errs[i] = do(i)
-		})
-	}
-	running.Wait()
-	return errs
 }
 
 // namespaces creates the missing namespaces of new objects, as the policy says.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -161,55 +160,6 @@ func TestDriftAfterFailedPreflight(t *testing.T) {
 	w.want(configMap("a", "1"))
 	w.settle()
 	same(t, []string{"a=1"}, w.names(), "the objects")
-}
-
-// Several objects are written and deleted at once, and objects of kinds that others
-// need come first.
-func TestConcurrency(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, component.WithConcurrency(3))
-	var mu sync.Mutex
-	var serial []string
-	together, running := 0, 0
-	met, all := 0, make(chan struct{})
-	w.before = func(call string) error {
-		if !isWrite(call) || strings.HasPrefix(call, "store") {
-			return nil
-		}
-		mu.Lock()
-		serial = append(serial, strings.Join(strings.Fields(call)[:2], " "))
-		running++
-		together = max(together, running)
-		all := all
-		if strings.Contains(call, "ConfigMap") {
-			if met++; met == 3 {
-				close(all)
-			}
-		}
-		mu.Unlock()
-		if strings.Contains(call, "ConfigMap") {
-			select {
-			case <-all:
-			case <-time.After(patience):
-			}
-		}
-		mu.Lock()
-		running--
-		mu.Unlock()
-		return nil
-	}
-	maps := []string{configMap("a", "1"), configMap("b", "1"), configMap("c", "1")}
-	w.want(append(maps, "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: z}\n")...)
-	w.settle()
-	if diff := cmp.Diff([]string{"write ServiceAccount", "write ConfigMap", "write ConfigMap", "write ConfigMap"}, serial); diff != "" || together != 3 {
-		t.Errorf("%d writes at once, in the order (-want +got):\n%s", together, diff)
-	}
-	serial, together, met, all = nil, 0, 0, make(chan struct{})
-	w.want("apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: z}\n")
-	w.settle()
-	if diff := cmp.Diff([]string{"delete ConfigMap", "delete ConfigMap", "delete ConfigMap"}, serial); diff != "" || together != 3 {
-		t.Errorf("%d deletions at once, in the order (-want +got):\n%s", together, diff)
-	}
 }
 
 // A wave chain without the link Look writes nothing, so the set is not done.

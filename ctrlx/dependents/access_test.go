@@ -101,7 +101,7 @@ func (y *deployed) start(web *dependents.Dependents, objects func(size int) []cl
 					return flow.Progress{}, err
 				}
 			}
-			if p, err := web.Prune(ctx, req.Resource, configMap(nil, nil)); err != nil || !p.IsDone() {
+			if p, err := web.Delete(ctx, req.Resource, configMap(nil, nil)); err != nil || !p.IsDone() {
 				return p, err
 			}
 			return web.Apply(ctx, req.Resource, objects(req.Resource.Spec.Size)...)
@@ -180,7 +180,7 @@ func TestImpersonation(t *testing.T) {
 	t.Parallel()
 	y := newDeployed(t)
 	user := y.ns + "-deployer"
-	y.start(dependents.New(name, y.mgr, dependents.WithMarksDropped()), settingsIn, nil, as(user))
+	y.start(dependents.New(name, y.mgr), settingsIn, nil, as(user))
 	if m := y.becomes("False Forbidden"); !strings.Contains(m, `User "`+user+`" cannot get resource "configmaps"`) {
 		t.Errorf("the condition has the words of the API server: %s", m)
 	}
@@ -200,11 +200,7 @@ func TestImpersonation(t *testing.T) {
 	}
 	must(t, api.Delete(t.Context(), c))
 	y.becomes("gone")
-	cm := &corev1.ConfigMap{}
-	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: y.ns, Name: "replace"}, cm))
-	if cm.Labels[name+"/owner-id"] != "" {
-		t.Errorf("the object that stays keeps its mark: %v", cm.Labels)
-	}
+	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: y.ns, Name: "replace"}, &corev1.ConfigMap{})) // its policy keeps it
 	want := []string{"DELETE " + user, "GET " + user, "PATCH " + user}
 	if got := y.all(); !slices.Equal(got, want) {
 		t.Errorf("requests by %q, want %q: the manager does not even watch the kind", got, want)

@@ -14,7 +14,7 @@ import (
 func TestForeignApplySet(t *testing.T) {
 	t.Parallel()
 	const partOf, set = "applyset.kubernetes.io/part-of", "applyset-foreign-v1"
-	w := newWorld(t, dependents.WithMarksDropped())
+	w := newWorld(t)
 	w.foreign("kubectl", "k", "foreign")
 	w.edit("kubectl", func(cm *corev1.ConfigMap) { cm.Labels = map[string]string{partOf: set} })
 	w.writes()
@@ -26,7 +26,7 @@ func TestForeignApplySet(t *testing.T) {
 	kept := configMap([]string{"delete-policy", "Orphan"}, []string{"k", "new"})
 	w.settle(kept)
 	w.edit("kubectl", func(cm *corev1.ConfigMap) { cm.Labels[partOf] = set })
-	if res, err := w.PruneObject(t.Context(), w.owner, kept); err != nil || res.Outcome != dependents.Orphaned || w.read().Labels[partOf] != set {
+	if res, err := w.DeleteObject(t.Context(), w.owner, kept); err != nil || res.Outcome != dependents.Orphaned || w.read().Labels[partOf] != set {
 		t.Errorf("an orphan that an ApplySet took: %s, %v, with the labels %v", res.Outcome, err, w.read().Labels)
 	}
 }

@@ -2,7 +2,6 @@ package dependents
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -48,49 +47,15 @@ func remove(ctx context.Context, r *Request) (Result, error) {
 	return r.result(Terminating, "it is being deleted"), nil
 }
 
-// orphan keeps an object if its delete policy says so. If drop is set, it
-// removes the marks of the owner.
-func orphan(drop bool) middleware {
-	return func(next Handler) Handler {
-		return func(ctx context.Context, r *Request) (Result, error) {
-			kept := r.Policies.Delete == DeleteOrphan ||
-				r.Policies.Delete == DeleteOrphanOnApply && !r.OwnerDeleted ||
-				r.Policies.Delete == DeleteOrphanOnDelete && r.OwnerDeleted
-			switch {
-			case !kept:
-				return next(ctx, r)
-			case !drop:
-				return r.result(Orphaned, ""), nil
-			}
-			return r.try(ctx, dropMarks)
+// orphan keeps an object if its delete policy says so.
+func orphan(next Handler) Handler {
+	return func(ctx context.Context, r *Request) (Result, error) {
+		switch p := r.Policies.Delete; {
+		case p == DeleteOrphan, p == DeleteOrphanOnApply && !r.OwnerDeleted, p == DeleteOrphanOnDelete && r.OwnerDeleted:
+			return r.result(Orphaned, ""), nil
 		}
+		return next(ctx, r)
 	}
-}
-
-// dropMarks removes the marks of the owner from an object that is kept.
-func dropMarks(ctx context.Context, r *Request) (Result, error) {
-	if err := r.versioned(); err != nil {
-		return Result{}, err
-	}
-	marks, labels := map[string]any{}, map[string]any{r.of.keys.owner: nil}
-	for _, mark := range r.of.keys.marks() {
-		marks[mark] = nil
-	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": r.Live.GetUID(), "resourceVersion": r.Live.GetResourceVersion(), "annotations": marks, "labels": labels,
-	}})
-	if err != nil {
-		return Result{}, err
-	}
-	live := &metav1.PartialObjectMetadata{}
-	live.SetNamespace(r.ref.Namespace)
-	live.SetName(r.ref.Name)
-	live.SetGroupVersionKind(r.gvk)
-	err = r.writer().Patch(ctx, live, client.RawPatch(types.MergePatchType, patch), r.of.FieldOwner())
-	if err != nil && !ctrlx.Errors().NotFound(err) {
-		return Result{}, err
-	}
-	return r.result(Orphaned, ""), nil
 }
 
 // creation names an object of an owner, whatever its UID. An object that another
@@ -211,14 +176,14 @@ const (
 // [Result.Pending] of ReadOnly, and nothing is followed.
 // A dry-run counts as no correction of a field.
 //
-// Apply, Prune and Delete then return what a pass would wait for. For the
-// result of each object, call ApplyObject, PruneObject and DeleteObject.
+// Apply and Delete then return what a pass would wait for. For the result of each
+// object, call ApplyObject and DeleteObject.
 func (d *Dependents) DryRun() *Dependents { return &Dependents{d.core, trying} }
 
 // ReadOnly returns d without writes. A result that needs a write has
 // [Result.Pending], and is not settled. An object that is applied is read from
-// the cache, and counts as absent if the cache lacks it. Prune and Delete read
-// past the cache.
+// the cache, and counts as absent if the cache lacks it. Delete reads past the
+// cache.
 func (d *Dependents) ReadOnly() *Dependents { return &Dependents{d.core, looking} }
 
 // dryRun is the link around the writes of one object.

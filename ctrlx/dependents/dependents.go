@@ -100,7 +100,7 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 	option := "dependents: New: " + name + ": WithApplyChain"
 	d.applyChain = mustTry(option, setup.Edited(option, applyLinks(o), o.applyEdits))
 	option = "dependents: New: " + name + ": WithDeleteChain"
-	d.deleteChain = mustTry(option, setup.Edited(option, deleteLinks(o), o.deleteEdits))
+	d.deleteChain = mustTry(option, setup.Edited(option, deleteLinks(), o.deleteEdits))
 	d.lookApply, d.apply = handlers(d.applyChain, o.observer, noUpdate)
 	d.lookRemove, d.remove = handlers(d.deleteChain, o.observer, remove)
 	return d
@@ -154,16 +154,10 @@ func (d *Dependents) Apply(ctx context.Context, owner client.Object, objects ...
 	return d.each(ctx, applying, owner, objects)
 }
 
-// Prune deletes objects that the owner does not need any more. Only their
-// kinds, names and annotations matter. It returns flow.Done if all are gone or
-// kept. It deletes the given objects only, so the caller knows which objects
-// earlier manifests had.
-func (d *Dependents) Prune(ctx context.Context, owner client.Object, objects ...client.Object) (flow.Progress, error) {
-	return d.each(ctx, pruning, owner, objects)
-}
-
-// Delete deletes objects because their owner is deleted. Otherwise it works as
-// [Dependents.Prune]. Also give the objects that only earlier manifests had.
+// Delete deletes objects: all of them if the owner is in deletion, and otherwise
+// those that the owner does not need any more. Only their kinds, names and
+// annotations matter. It returns flow.Done if all are gone or kept. It deletes the
+// given objects only, so give the objects of earlier manifests, too.
 func (d *Dependents) Delete(ctx context.Context, owner client.Object, objects ...client.Object) (flow.Progress, error) {
 	return d.each(ctx, deleting, owner, objects)
 }
@@ -222,12 +216,6 @@ func (d *Dependents) ApplyObject(ctx context.Context, owner, obj client.Object) 
 	return d.one(ctx, applying, owner, obj)
 }
 
-// PruneObject deletes one object as [Dependents.Prune] does, and returns what
-// happened.
-func (d *Dependents) PruneObject(ctx context.Context, owner, obj client.Object) (Result, error) {
-	return d.one(ctx, pruning, owner, obj)
-}
-
 // DeleteObject deletes one object as [Dependents.Delete] does, and returns what
 // happened.
 func (d *Dependents) DeleteObject(ctx context.Context, owner, obj client.Object) (Result, error) {
@@ -249,7 +237,6 @@ type action int
 const (
 	checking action = iota
 	applying
-	pruning
 	deleting
 )
 
@@ -363,12 +350,12 @@ func applyLinks(o options) Chain {
 
 // deleteLinks returns the links around the deletion of one object. The end is
 // [remove].
-func deleteLinks(o options) Chain {
+func deleteLinks() Chain {
 	return chain.New(
 		chain.Recover,
 		chain.Named("ReadLive", readLive),
 		chain.Named("Owned", owned),
-		chain.Named("Orphan", orphan(o.dropMarks)),
+		chain.Named("Orphan", orphan),
 		chain.Named("Terminating", terminating),
 		chain.Named(linkDryRun, dryRun),
 	)

@@ -16,8 +16,8 @@
 //     would leave Apply out.
 //   - Give each object its name. The namespace may be empty: it is then the
 //     namespace of the owner.
-//   - Call [Dependents.Prune] in Apply with the objects that are not needed any
-//     more.
+//   - Call [Dependents.Delete] in Apply, too, with the objects that are not needed
+//     any more.
 //   - Name the fields that other controllers set in the annotation
 //     ignored-fields of an object, if its manifest has them, too.
 //
@@ -73,11 +73,11 @@
 //
 // Deletion:
 //
-//	                Prune     Delete
-//	Delete          deleted   deleted
-//	Orphan          kept      kept
-//	OrphanOnApply   kept      deleted
-//	OrphanOnDelete  deleted   kept
+//	                owner stays   owner in deletion
+//	Delete          deleted       deleted
+//	Orphan          kept          kept
+//	OrphanOnApply   kept          deleted
+//	OrphanOnDelete  deleted       kept
 //
 // docs/dependents/policies.md lists the fields that a takeover leaves, and the
 // manifests that the API server refuses.

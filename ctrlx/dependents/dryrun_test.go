@@ -55,13 +55,7 @@ func TestDryRun(t *testing.T) {
 		},
 		"Delete": {"the deletion is tried", mine, remove(), "terminating [] it is being deleted*", "waiting [] it was not written yet*"},
 		"Orphan": {"the policy keeps it", mine, remove("delete-policy", "Orphan"), "orphaned [] ", "orphaned [] "},
-		"DropMarks": {
-			"the marks would be removed", func(w *world) {
-				mine(w)
-				w.opts = append(w.opts, dependents.WithMarksDropped())
-			}, remove("delete-policy", "Orphan"), "orphaned [] *", "waiting [] it was not written yet*",
-		},
-		"Gone": {"nothing is there", nil, remove(), "gone [] ", "gone [] "},
+		"Gone":   {"nothing is there", nil, remove(), "gone [] ", "gone [] "},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ type model struct {
 	ours    string               // our label
 	wanted  map[string]*manifest // by name; nil: the owner needs it no more
 	drifted map[types.UID]bool   // under Recreate, an edit stays until the manifest changes
-	removal bool                 // the call prunes or deletes
+	removal bool                 // the call deletes
 	crash   int                  // the number of the call that ends the process; 0: none
 	after   bool                 // the crash comes after the call
 }
@@ -101,7 +101,7 @@ func TestModel(t *testing.T) {
 			for obj, p := range last {
 				do := m.ApplyObject
 				if m.removal = m.wanted[obj] == nil; m.removal {
-					do = m.PruneObject
+					do = m.DeleteObject
 				}
 				res, err := do(t.Context(), m.owner, p.object(obj))
 				switch {
@@ -209,6 +209,7 @@ func TestModel(t *testing.T) {
 			}
 		}
 		m.removal = true
+		m.owner.DeletionTimestamp = new(metav1.Now())
 		converge("deleting", func() bool {
 			settled := true
 			for obj, p := range last {

@@ -25,7 +25,6 @@ type options struct {
 	readiness   ready.Func // of all kinds but those of readinessOf; nil: the rule of kstatus
 	readinessOf map[schema.GroupKind]ready.Func
 	prefixes    []string
-	dropMarks   bool
 	observer    chain.Observer // nil: none
 	applyEdits  []func(Chain) (Chain, error)
 	deleteEdits []func(Chain) (Chain, error)
@@ -108,10 +107,6 @@ func WithCluster(name string) Option {
 	}
 	return func(o *options) { o.cluster = name + "/" }
 }
-
-// WithMarksDropped removes the marks of an object that a delete policy keeps,
-// so that another owner may adopt it. Without the option the marks stay.
-func WithMarksDropped() Option { return func(o *options) { o.dropMarks = true } }
 
 // WithObserver adds an observer to the links of both chains, such as that of
 // package otelx. It sees the writes and the dry-runs, and no link of

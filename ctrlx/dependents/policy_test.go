@@ -426,37 +426,24 @@ func TestDelete(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, drop := range []bool{false, true} {
-				var opts []dependents.Option
-				if drop {
-					opts = append(opts, dependents.WithMarksDropped())
-				}
-				w := newWorld(t, opts...)
-				cm := configMap([]string{"delete-policy", tc.policy}, []string{"k", "1"})
-				w.settle(cm)
-				do, want := w.PruneObject, dependents.Terminating
-				if tc.ownerDeleted {
-					do = w.DeleteObject
-				}
-				if tc.kept {
-					want = dependents.Orphaned
-				}
-				res, err := do(t.Context(), w.owner, cm)
-				must(t, err)
-				live := w.read()
-				if res.Outcome != want || (live != nil) != tc.kept {
-					t.Errorf("%s: got %s, and it exists: %t", tc.reason, res.Outcome, live != nil)
-				}
-				if live != nil && (live.Labels["web.example.com/owner-id"] == "") != drop {
-					t.Errorf("%s: the marks must stay unless they are dropped: %v", tc.reason, live.Labels)
-				}
-				want = dependents.Orphaned
-				if !tc.kept {
-					want = dependents.Gone
-				}
-				if res, err = do(t.Context(), w.owner, cm); err != nil || res.Outcome != want || !res.IsSettled() {
-					t.Errorf("%s: the second pass: got %s, %v, want %s", tc.reason, res.Outcome, err, want)
-				}
+			w := newWorld(t)
+			cm := configMap([]string{"delete-policy", tc.policy}, []string{"k", "1"})
+			w.settle(cm)
+			if tc.ownerDeleted {
+				w.owner.DeletionTimestamp = new(metav1.Now())
+			}
+			want, then := dependents.Terminating, dependents.Gone
+			if tc.kept {
+				want, then = dependents.Orphaned, dependents.Orphaned
+			}
+			res, err := w.DeleteObject(t.Context(), w.owner, cm)
+			must(t, err)
+			live := w.read()
+			if res.Outcome != want || (live != nil) != tc.kept || live != nil && live.Labels["web.example.com/owner-id"] == "" {
+				t.Errorf("%s: got %s, and the object is %v", tc.reason, res.Outcome, live)
+			}
+			if res, err = w.DeleteObject(t.Context(), w.owner, cm); err != nil || res.Outcome != then || !res.IsSettled() {
+				t.Errorf("%s: the second pass: got %s, %v, want %s", tc.reason, res.Outcome, err, then)
 			}
 		})
 	}

@@ -52,7 +52,7 @@ func TestDeletedAgain(t *testing.T) {
 			dependents.Policies{}, nil, time.Second, 9, 9, ""},
 		"Pruned": {"an owner may delete its object and want it again", func(int) client.Object { return text("1") },
 			dependents.Policies{}, func(w *world, obj client.Object) {
-				_, err := w.PruneObject(w.t.Context(), w.owner, obj)
+				_, err := w.DeleteObject(w.t.Context(), w.owner, obj)
 				must(w.t, err)
 			}, time.Second, 9, 9, ""},
 	}

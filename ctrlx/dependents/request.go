@@ -44,8 +44,8 @@ type Request struct {
 	Object client.Object
 	// Policies are the policies of the object. No field is empty.
 	Policies Policies
-	// OwnerDeleted reports that the object is deleted because its owner is
-	// deleted, and not because the owner no longer needs the object.
+	// OwnerDeleted reports that the owner is in deletion. Otherwise a deletion is one
+	// of an object that the owner no longer needs.
 	OwnerDeleted bool
 	// Live is the object as the pass read it, and nil if it does not exist. It
 	// has the type that the client's scheme has for its kind, or is
@@ -147,7 +147,7 @@ func (d *Dependents) request(via access, a action, by *owner, obj client.Object)
 	}
 	obj = withoutNulls(obj)
 	r := &Request{
-		Owner: by.ref, by: by, Object: obj, OwnerDeleted: a == deleting, of: d, via: via, gvk: gvk,
+		Owner: by.ref, by: by, Object: obj, OwnerDeleted: by.deleted, of: d, via: via, gvk: gvk,
 		ref: checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()},
 	}
 	if a > applying {

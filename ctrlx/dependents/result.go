@@ -164,7 +164,7 @@ func cut(s string) string {
 }
 
 // Requeue returns what a reconciler without ctrlx returns after
-// [Dependents.Apply], Prune or Delete:
+// [Dependents.Apply] or Delete:
 //
 //	return dependents.Requeue(web.Apply(ctx, shop, settings(shop), server(shop)))
 //

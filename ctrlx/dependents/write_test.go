@@ -53,33 +53,31 @@ func TestRaces(t *testing.T) {
 		race   func(*world)
 		do     func(*world, string) error
 		policy string
-		opts   []dependents.Option
 		at     string // the write before which the race happens; empty: the first one
 	}{
-		"CreateReplace":       {"a create overwrites nothing", true, created, update, "Replace", nil, ""},
-		"CreateSsaMerge":      {"nor does a create by apply", true, created, update, "SsaMerge", nil, ""},
-		"CreateSsaOverride":   {"nor does a create by apply", true, created, update, "SsaOverride", nil, ""},
-		"ReplaceEdited":       {"the change of managers carries the version", false, edited, update, "Replace", nil, ""},
-		"ReplaceReplaced":     {"the change of managers carries the UID", false, replaced, update, "Replace", nil, ""},
-		"ReplaceStolen":       {"an object that was taken is not written", false, stolen, update, "Replace", nil, ""},
-		"ReplaceLater":        {"the apply after it carries the version", false, edited, update, "Replace", nil, "write"},
-		"ReplaceLaterGone":    {"the apply after it carries the UID", false, replaced, update, "Replace", nil, "write"},
-		"RecreateEdited":      {"the deletion carries the version", false, edited, update, "Recreate", nil, ""},
-		"RecreateReplaced":    {"the deletion carries the UID", false, replaced, update, "Recreate", nil, ""},
-		"SsaMergeEdited":      {"an apply carries the version", false, edited, update, "SsaMerge", nil, ""},
-		"SsaMergeReplaced":    {"an apply carries the UID", false, replaced, update, "SsaMerge", nil, ""},
-		"SsaOverrideEdited":   {"the change of managers carries the version", false, edited, update, "SsaOverride", nil, ""},
-		"SsaOverrideReplaced": {"the change of managers carries the UID", false, replaced, update, "SsaOverride", nil, ""},
-		"SsaOverrideLater":    {"the apply after it carries the version", false, edited, update, "SsaOverride", nil, "write"},
-		"DeleteEdited":        {"a deletion carries the version", false, edited, remove, "Delete", nil, ""},
-		"DeleteReplaced":      {"a deletion carries the UID", false, replaced, remove, "Delete", nil, ""},
-		"DeleteStolen":        {"an object that was taken is not deleted", false, stolen, remove, "Delete", nil, ""},
-		"OrphanStolen":        {"marks of another owner are not removed", false, stolen, remove, "Orphan", []dependents.Option{dependents.WithMarksDropped()}, ""},
+		"CreateReplace":       {"a create overwrites nothing", true, created, update, "Replace", ""},
+		"CreateSsaMerge":      {"nor does a create by apply", true, created, update, "SsaMerge", ""},
+		"CreateSsaOverride":   {"nor does a create by apply", true, created, update, "SsaOverride", ""},
+		"ReplaceEdited":       {"the change of managers carries the version", false, edited, update, "Replace", ""},
+		"ReplaceReplaced":     {"the change of managers carries the UID", false, replaced, update, "Replace", ""},
+		"ReplaceStolen":       {"an object that was taken is not written", false, stolen, update, "Replace", ""},
+		"ReplaceLater":        {"the apply after it carries the version", false, edited, update, "Replace", "write"},
+		"ReplaceLaterGone":    {"the apply after it carries the UID", false, replaced, update, "Replace", "write"},
+		"RecreateEdited":      {"the deletion carries the version", false, edited, update, "Recreate", ""},
+		"RecreateReplaced":    {"the deletion carries the UID", false, replaced, update, "Recreate", ""},
+		"SsaMergeEdited":      {"an apply carries the version", false, edited, update, "SsaMerge", ""},
+		"SsaMergeReplaced":    {"an apply carries the UID", false, replaced, update, "SsaMerge", ""},
+		"SsaOverrideEdited":   {"the change of managers carries the version", false, edited, update, "SsaOverride", ""},
+		"SsaOverrideReplaced": {"the change of managers carries the UID", false, replaced, update, "SsaOverride", ""},
+		"SsaOverrideLater":    {"the apply after it carries the version", false, edited, update, "SsaOverride", "write"},
+		"DeleteEdited":        {"a deletion carries the version", false, edited, remove, "Delete", ""},
+		"DeleteReplaced":      {"a deletion carries the UID", false, replaced, remove, "Delete", ""},
+		"DeleteStolen":        {"an object that was taken is not deleted", false, stolen, remove, "Delete", ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, tc.opts...)
+			w := newWorld(t)
 			if !tc.absent {
 				w.settle(configMap(nil, []string{"k", "old"}))
 				// A takeover comes first, except under SsaMerge.
@@ -134,14 +132,14 @@ func TestRaceGone(t *testing.T) {
 // version, because such a write has no precondition.
 func TestNoVersion(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, dependents.WithMarksDropped())
+	w := newWorld(t)
 	w.settle(configMap(nil, []string{"k", "1"}))
 	version := w.read().ResourceVersion
 	anonymous := changing{api, func(obj client.Object) { obj.SetUID(""); obj.SetResourceVersion("") }}
-	d := dependents.New(name, cluster{anonymous, anonymous}, dependents.WithClock(w.clock), dependents.WithMarksDropped())
+	d := dependents.New(name, cluster{anonymous, anonymous}, dependents.WithClock(w.clock))
 	for _, policies := range [][]string{
 		{"update-policy", "Replace"}, {"update-policy", "Recreate"}, {"update-policy", "SsaMerge"}, {"update-policy", "SsaOverride"},
-		{"delete-policy", "Delete"}, {"delete-policy", "Orphan"},
+		{"delete-policy", "Delete"},
 	} {
 		do := d.ApplyObject
 		if policies[0] == "delete-policy" {
@@ -266,7 +264,7 @@ func TestInvalid(t *testing.T) {
 			w := newWorld(t)
 			good := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "good"}}
 			onlyApply := slices.Contains([]string{"UnknownKind", "Partial", "GenerateName", "Scope", "Label", "Annotation"}, name) || strings.HasPrefix(name, "Secret")
-			for verb, do := range map[string]func(context.Context, client.Object, ...client.Object) (flow.Progress, error){"Apply": w.Apply, "Prune": w.Prune, "Delete": w.Delete} {
+			for verb, do := range map[string]func(context.Context, client.Object, ...client.Object) (flow.Progress, error){"Apply": w.Apply, "Delete": w.Delete} {
 				if onlyApply && verb != "Apply" {
 					continue
 				}
