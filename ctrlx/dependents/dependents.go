@@ -51,7 +51,6 @@ type core struct {
 	keys         keys
 	kinds        sync.Map       // of *kind, by schema.GroupVersionKind
 	targets      sync.Map       // of *kind, by scoped: the kinds of deployment targets
-	types        sync.Map       // of schema.GroupVersionKind, by reflect.Type
 	unwatchables sync.Map       // the kinds that cannot be watched and were logged, by schema.GroupKind
 	engine       *engine.Engine // watches the dependents; nil: the cluster is no manager
 

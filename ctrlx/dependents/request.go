@@ -141,7 +141,7 @@ func (d *Dependents) requests(
 
 // request checks an object and returns its request.
 func (d *Dependents) request(via access, a action, by *owner, obj client.Object) (*Request, error) {
-	gvk, err := d.kindOf(obj)
+	gvk, err := apiutil.GVKForObject(obj, d.client.Scheme())
 	if err != nil {
 		return nil, fmt.Errorf("%w: %T %s: %w", ErrInvalid, obj, obj.GetName(), err)
 	}
@@ -520,22 +520,6 @@ type kind struct {
 type scoped struct {
 	gvk        schema.GroupVersionKind
 	namespaced bool
-}
-
-// kindOf returns the group, version and kind of an object.
-func (d *Dependents) kindOf(obj client.Object) (schema.GroupVersionKind, error) {
-	if _, ok := obj.(*unstructured.Unstructured); ok {
-		return apiutil.GVKForObject(obj, d.client.Scheme())
-	}
-	t := reflect.TypeOf(obj)
-	if known, ok := d.types.Load(t); ok && obj.GetObjectKind().GroupVersionKind().Empty() {
-		return known.(schema.GroupVersionKind), nil
-	}
-	gvk, err := apiutil.GVKForObject(obj, d.client.Scheme())
-	if err == nil && obj.GetObjectKind().GroupVersionKind().Empty() {
-		d.types.Store(t, gvk)
-	}
-	return gvk, err
 }
 
 // findKind finds the kind of a request. An object of a version that is not
