@@ -271,7 +271,7 @@ func keeps(p dependents.DeletePolicy, deleted bool) bool {
 }
 
 // deleted reports whether the pass deletes the component.
-func (s *Set) deleted() bool { return s.Component.GetDeletionTimestamp() != nil }
+func (s *Set) deleted() bool { return !s.Component.GetDeletionTimestamp().IsZero() }
 
 // keeps reports whether its policy keeps an item in this pass.
 func (s *Set) keeps(i *Item) bool { return keeps(i.DeletePolicy, s.deleted()) }

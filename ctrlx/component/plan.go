@@ -95,7 +95,7 @@ func (r *Reconciler[T]) plan(ctx context.Context, c dependents.Cluster, componen
 		return nil, err
 	}
 	do := y.remove
-	if component.GetDeletionTimestamp() == nil {
+	if !s.deleted() {
 		if err := s.generate(ctx); err != nil {
 			return nil, err
 		}

@@ -76,7 +76,7 @@ func (d *Dependents) ownerOf(obj client.Object) (owner, error) {
 		return owner{}, fmt.Errorf("%w: the owner %s: %w", ErrInvalid, obj.GetName(), err)
 	}
 	ref := checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
-	o := owner{ref: ref, uid: obj.GetUID(), deleted: obj.GetDeletionTimestamp() != nil, id: d.id(ref), digest: changeOf(obj)}
+	o := owner{ref: ref, uid: obj.GetUID(), deleted: !obj.GetDeletionTimestamp().IsZero(), id: d.id(ref), digest: changeOf(obj)}
 	o.mark = hash(o.id)
 	var problems []string
 	if o.policies, problems = d.ofOwner(obj).or(d.policies).over(d.name, nil, d.policies.Update); len(problems) > 0 {
