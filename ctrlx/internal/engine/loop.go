@@ -59,7 +59,7 @@ func (w *Waker) wait(name types.NamespacedName, ref index.ID, now time.Time) (wa
 		l = all.by[ref]
 	}
 	if l == nil {
-		if !w.room() {
+		if !w.room(now) {
 			return 0, false
 		}
 		if all = w.loops[name]; all == nil { // room may have dropped it
@@ -88,15 +88,15 @@ func (w *Waker) wait(name types.NamespacedName, ref index.ID, now time.Time) (wa
 // over reports whether the row has ended.
 func (l *loop) over(now time.Time) bool { return now.Sub(l.last) > max(calmTime, 2*l.wait) }
 
-// room reports whether there is room for another row. It is called with the lock
-// held.
-func (w *Waker) room() bool {
+// room reports whether there is room for another row. It drops rows that delay
+// nothing. It is called with the lock held.
+func (w *Waker) room(now time.Time) bool {
 	if w.rows < maxLoops {
 		return true
 	}
 	for name, all := range w.loops {
 		for ref, l := range all.by {
-			if l.n <= freeWakes {
+			if l.n <= freeWakes || l.over(now) {
 				delete(all.by, ref)
 				w.rows--
 			}

@@ -64,6 +64,25 @@ func TestLoopDelays(t *testing.T) {
 	}
 }
 
+// TestLoopsEnd verifies that rows that have ended make room for others.
+func TestLoopsEnd(t *testing.T) {
+	w := &Waker{loops: map[types.NamespacedName]*loops{}}
+	ref, now := index.ID{Kind: "ConfigMap", Name: "settings"}, time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	wakes := func(i int) {
+		for range freeWakes + 1 {
+			w.wait(types.NamespacedName{Name: fmt.Sprint(i)}, ref, now)
+		}
+	}
+	for i := range maxLoops {
+		wakes(i)
+	}
+	now = now.Add(2 * calmTime)
+	wakes(maxLoops)
+	if _, ok := w.Loop(types.NamespacedName{Name: fmt.Sprint(maxLoops)}); !ok || w.rows != 1 {
+		t.Errorf("a new loop is not delayed (%t): %d rows are remembered", ok, w.rows)
+	}
+}
+
 // TestLoopOfOne verifies that an object that changes again and again delays the
 // wake-ups by no other object, and that changes of many objects are no loop.
 func TestLoopOfOne(t *testing.T) {
