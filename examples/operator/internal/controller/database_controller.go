@@ -62,9 +62,9 @@ func databaseExtensions() flow.Extensions[*v1.Database] {
 	running := chain.Named("OwnerRunning",
 		checks.OwnerProvisioningState(clusterState, checks.WithAllowed(v1.StateRunning), checks.WithReason("OwnerNotRunning")))
 	return flow.Extensions[*v1.Database]{
-		// A Ready database follows its cluster, so it says at once that the cluster
-		// is deleted or stopped.
-		OwnerCheck: chain.New(checks.OwnerReady(checks.WithFollowing(true)), checks.OwnerProvisioningState(clusterProvisioningState), running),
+		// A Ready database does not follow its cluster: the deletion of a cluster, which
+		// waits for its databases, would look like a cycle.
+		OwnerCheck: chain.New(checks.OwnerReady(), checks.OwnerProvisioningState(clusterProvisioningState), running),
 		// A Ready database follows its Secret, so a new password reaches the
 		// cloud.
 		PreCheck: chain.New(
