@@ -62,8 +62,7 @@ func databaseExtensions() flow.Extensions[*v1.Database] {
 	running := chain.Named("OwnerRunning",
 		checks.OwnerProvisioningState(clusterState, checks.WithAllowed(v1.StateRunning), checks.WithReason("OwnerNotRunning")))
 	return flow.Extensions[*v1.Database]{
-		// A Ready database does not follow its cluster: the deletion of a cluster, which
-		// waits for its databases, would look like a cycle.
+		// A Ready database does not follow its cluster, whose deletion would look like a cycle.
 		OwnerCheck: chain.New(checks.OwnerReady(), checks.OwnerProvisioningState(clusterProvisioningState), running),
 		// A Ready database follows its Secret, so a new password reaches the
 		// cloud.
