@@ -193,7 +193,7 @@ func execute(t *testing.T, dir, name string, args ...string) string {
 // steady replaces times and durations, which differ in each run.
 func steady(output string) string {
 	output = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ`).ReplaceAllString(output, "TIME")
-	output = regexp.MustCompile(`\b[0-9hm.]*[0-9](ms|µs|s)\b( ago)?`).ReplaceAllString(output, "DURATION")
+	output = regexp.MustCompile(`\b[0-9hm.]*[0-9](ms|µs|s|m|h)\b( ago)?`).ReplaceAllString(output, "DURATION")
 	output = regexp.MustCompile(`\(cached\)`).ReplaceAllString(output, "DURATION")
 	return output
 }
