@@ -15,7 +15,7 @@ func TestManyWaiters(t *testing.T) {
 	const n, atOnce, in = 6, 2, 400 * time.Millisecond
 	o := newOperator(t)
 	c := o.cluster("prod", "Stopped")
-	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(clusterOf), ctrlx.WithWakeLimit(atOnce, in)))
+	mgr := o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(clusterOf), ctrlx.WithWakeLimit(atOnce, in)))
 	for i := range n {
 		o.database(fmt.Sprintf("db-%d", i), "prod")
 	}
@@ -32,6 +32,10 @@ func TestManyWaiters(t *testing.T) {
 			t.Errorf("round %d: all proceeded within %s", round, took)
 		}
 		o.report(c, "Stopped")
+		o.eventually("the cache has the stopped cluster", func() bool {
+			seen := &testv1.Cluster{}
+			return mgr.GetCache().Get(t.Context(), keyOf(o.namespace, c.Name), seen) == nil && seen.ResourceVersion == c.ResourceVersion
+		})
 		for i := range n {
 			name := fmt.Sprintf("db-%d", i)
 			d := o.when(name, func(*testv1.Database) bool { return true })
