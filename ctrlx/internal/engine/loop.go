@@ -25,8 +25,8 @@ const (
 // loops are the wake-ups of an object by the objects that it follows, while its
 // verdict stays.
 type loops struct {
-	by        map[index.ID]*loop
-	scheduled bool // a delayed pass is in the queue
+	by  map[index.ID]*loop
+	due time.Time // of the delayed pass in the queue; zero: there is none
 }
 
 // loop is a row of wake-ups by one followed object.
@@ -49,7 +49,7 @@ func (w *Waker) wakeFollower(name types.NamespacedName, ref index.ID) {
 }
 
 // wait returns the delay of a wake-up. scheduled is true if a delayed pass is in
-// the queue already.
+// the queue already, and does not come later.
 func (w *Waker) wait(name types.NamespacedName, ref index.ID, now time.Time) (wait time.Duration, scheduled bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -73,15 +73,16 @@ func (w *Waker) wait(name types.NamespacedName, ref index.ID, now time.Time) (wa
 	if l.over(now) {
 		l.n = 0
 	}
-	if l.n >= freeWakes && all.scheduled {
-		return 0, true
+	if l.n >= freeWakes {
+		wait = memory.Delay(l.n-freeWakes, leastWait, mostWait)
+		due := now.Add(wait)
+		if !all.due.IsZero() && !due.Before(all.due) {
+			return 0, true
+		}
+		all.due = due
 	}
 	l.n++
-	if l.n > freeWakes {
-		wait = memory.Delay(l.n-freeWakes-1, leastWait, mostWait)
-	}
 	l.last, l.wait = now.Add(wait), wait
-	all.scheduled = all.scheduled || wait > 0
 	return wait, false
 }
 
@@ -118,7 +119,7 @@ func (w *Waker) Calm(name types.NamespacedName) {
 		w.rows -= len(all.by)
 	}
 	w.mu.Unlock()
-	if all != nil && all.scheduled {
+	if all != nil && !all.due.IsZero() {
 		w.add(name, 0)
 	}
 }

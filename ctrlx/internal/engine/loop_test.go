@@ -106,6 +106,19 @@ func TestLoopOfOne(t *testing.T) {
 	if wait, scheduled := w.wait(name, ref(8), now); wait > 0 || scheduled {
 		t.Errorf("the second change of object 8 is delayed, because object 7 changes often")
 	}
+	for range freeWakes - 2 {
+		w.wait(name, ref(8), now)
+	}
+	for range 5 { // each pass is woken by object 7
+		w.Begin(name)
+		w.wait(name, ref(7), now)
+	}
+	if wait, scheduled := w.wait(name, ref(8), now); wait != leastWait || scheduled {
+		t.Errorf("the first delayed change of object 8 waits for %s (in the later pass of object 7: %t)", wait, scheduled)
+	}
+	if wait, scheduled := w.wait(name, ref(7), now); !scheduled {
+		t.Errorf("a further change of object 7 adds a pass after %s", wait)
+	}
 	w.Begin(name)
 	w.Calm(name)
 	if len(w.loops) != 0 || w.rows != 0 {

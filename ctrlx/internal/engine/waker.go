@@ -89,6 +89,6 @@ func (w *Waker) Begin(name types.NamespacedName) {
 	defer w.mu.Unlock()
 	delete(w.delayed, name)
 	if all := w.loops[name]; all != nil {
-		all.scheduled = false
+		all.due = time.Time{}
 	}
 }
