@@ -41,10 +41,10 @@ func Codes() classify.Table {
 
 	// Source: the status codes of gRPC,
 	// https://grpc.github.io/grpc/core/md_doc_statuscodes.html, by their names
-	// in Go (google.golang.org/grpc/codes).
+	// in Go (google.golang.org/grpc/codes). Canceled has no row: the general rules
+	// know whether the pass was canceled.
 	add(classify.Slow,
 		"Aborted",
-		"Canceled",
 		"DataLoss",
 		"DeadlineExceeded",
 		"FailedPrecondition", // the state of the system may change

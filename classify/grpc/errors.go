@@ -1,6 +1,7 @@
 package grpc
 
 import (
+	"context"
 	"errors"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -43,6 +44,8 @@ func read(f *classify.Failure) bool {
 		}
 	}
 	switch s.Code() {
+	case codes.Canceled:
+		f.Err = canceledError{f.Err}
 	case codes.NotFound:
 		f.NotFound = true
 	case codes.Unavailable, codes.ResourceExhausted, codes.Aborted, codes.DeadlineExceeded:
@@ -50,3 +53,10 @@ func read(f *classify.Failure) bool {
 	}
 	return true
 }
+
+// canceledError is a status error of a call whose context was canceled. gRPC does not wrap the error of the
+// context, so the general rules would not see that the pass was canceled.
+type canceledError struct{ error }
+
+func (e canceledError) Unwrap() error        { return e.error }
+func (e canceledError) Is(target error) bool { return target == context.Canceled }

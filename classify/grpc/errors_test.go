@@ -115,9 +115,22 @@ func TestJoined(t *testing.T) {
 	}
 }
 
+// A call that the end of the pass cuts short is no failure of the service.
+func TestCanceled(t *testing.T) {
+	here, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := fmt.Errorf("get: %w", statusErr(t, codes.Canceled, "context canceled"))
+	for want, ctx := range map[string]context.Context{"Canceled": here, "CanceledElsewhere": t.Context()} {
+		c, failed := classify.Compose(classify.Chain{})(ctx, classify.NewFailure(err, "", noon, Errors()))
+		if failed != nil || c.Rule() != want || c.Canceled() != (want == "Canceled") {
+			t.Errorf("got %v, %v, want %s", c, failed, want)
+		}
+	}
+}
+
 func TestCodes(t *testing.T) {
 	want := map[codes.Code]classify.Retry{
-		codes.Canceled: classify.Slow, codes.Unknown: classify.Slow, codes.InvalidArgument: classify.OnChange, codes.DeadlineExceeded: classify.Slow,
+		codes.Unknown: classify.Slow, codes.InvalidArgument: classify.OnChange, codes.DeadlineExceeded: classify.Slow,
 		codes.NotFound: classify.Slow, codes.AlreadyExists: classify.VerySlow, codes.PermissionDenied: classify.Slow, codes.ResourceExhausted: classify.Slow,
 		codes.FailedPrecondition: classify.Slow, codes.Aborted: classify.Slow, codes.OutOfRange: classify.VerySlow, codes.Unimplemented: classify.VerySlow,
 		codes.Internal: classify.Slow, codes.Unavailable: classify.Slow, codes.DataLoss: classify.Slow, codes.Unauthenticated: classify.Slow,
@@ -127,7 +140,7 @@ func TestCodes(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", code, c, r)
 		}
 	}
-	if len(want) != 16 || len(Codes()) < 20 {
+	if len(want) != 15 || len(Codes()) < 20 {
 		t.Errorf("there are %d codes here and %d in the table", len(want), len(Codes()))
 	}
 	seen := map[string]bool{}
