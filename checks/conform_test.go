@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/chain/chaintest"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/checks/checkstest"
 	"pgregory.net/rapid"
@@ -123,7 +124,7 @@ func TestChecksConform(t *testing.T) {
 		all := chain.New(checks.Paused(func(d *Database) bool { return d.Paused }), links["ResourceIs"], owner, network, links["ApprovalPending"], links["OwnerFits"],
 			links["ProvisioningState/UnknownAllowed"])
 		checkstest.Laws(t, all, requests())
-		checkstest.Order(t, all, requests(), "Paused", "Offered", "OnOwner(OwnerReady, Known)", "ReferenceReady(network)",
+		chaintest.Order(t, all, "Paused", "Offered", "OnOwner(OwnerReady, Known)", "ReferenceReady(network)",
 			"ApprovalPending", "OwnerFits", "ProvisioningState")
 	})
 	t.Run("Convert", func(t *testing.T) {

@@ -1,17 +1,14 @@
 // Package chaintest tests that the links of a chain behave correctly and have
 // the right order. Use it in tests only.
 //
-// # Laws
-//
 // A link can fail in many ways: it calls next twice, loses an error, keeps a
-// lock after a panic, passes on an unrelated context, or shares data between
-// requests. [Laws] tests for all of that, in a chain or in a single link. It calls the chain several hundred times, with random requests and ends.
-// The end returns, fails, panics or ends its goroutine; the caller waits or
-// cancels. Each broken law is an error of the test, which names the law and the
-// link and shows the smallest call that breaks the law:
+// lock after a panic, or shares data between requests. [Laws] tests for that, in
+// a chain or in a single link. It calls the chain several hundred times, with
+// random requests and ends. The end returns, fails, panics or ends its
+// goroutine; the caller waits or cancels. The first broken law is an error of
+// the test, with the smallest call that breaks it:
 //
 //	chaintest: law NextOnce is broken by link retry: it called next a second time
-//	  law:     a link calls next at most once in a call
 //	  chain:   audit -> retry
 //	  request: &{Name:"" Nodes:0}
 //	  context: stays
@@ -31,7 +28,6 @@
 // These are the laws:
 //
 //	Reached     some request reaches the end; else the others cannot be tested
-//	Composing   composing calls no handler
 //	OwnEnd      each handler that Then makes runs its own end
 //	NextOnce    a link calls next at most once in a call
 //	Nested      it does so in its own goroutine, and returns after everything that it called
@@ -44,14 +40,11 @@
 //	Repeatable  the second of two equal calls runs the same links, with the same ends
 //	Concurrent  a call at the same time as others runs as it does alone
 //	Goroutines  all goroutines that a call starts end after it and its context
-//	Observing   an observer changes nothing
 //	Accepted    the composer accepts the result of each link ([WithComposer])
 //
-// Some links break a law on purpose: a link that retries calls next more than
-// once. [WithExcuse] allows that for one link, with a reason. [WithKeptResult]
-// names the links that do not change the result. A call that does not return
-// within 5 seconds fails the test and names the running link: after a panic, a
-// link may have kept a lock.
+// [WithExcuse] allows one link to break a law on purpose, with a reason. A call
+// that does not return within 5 seconds fails the test and names the running
+// link.
 //
 // This is a complete test, to copy and change, of a chain with a lock, a retry
 // and a quota:
@@ -69,15 +62,10 @@
 //		chaintest.Order(t, links, "lock", "retry", "quota")
 //	}
 //
-// # How the kit calls a chain
+// The kit also calls the chain from several goroutines, with ends that do
+// nothing. Give the links fakes of the services that they call. Time is real:
+// test a link that waits in a bubble of testing/synctest. Two calls are compared
+// by the links that ran and by how each ended.
 //
-// The kit calls the chain many times, also from several goroutines, with ends
-// that do nothing. Give the links fakes of the services that they call. Time is
-// real: test a link that waits in a bubble of testing/synctest.
-//
-// The kit compares two calls by the links that ran and by how each ended. It
-// does not compare results, except for the law Result, or texts of errors.
-//
-// Test a chain of checks with checkstest.Laws. It calls Laws with rules for
-// checks, and composes the chain by checks.Compose.
+// Test a chain of checks with checkstest.Laws, which calls Laws.
 package chaintest

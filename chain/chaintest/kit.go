@@ -3,12 +3,9 @@ package chaintest
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"runtime"
-	"runtime/pprof"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,24 +18,29 @@ import (
 	"github.com/windlass-go/windlass/internal/testing/snapshot"
 )
 
+const (
+	// within limits the time of one call and of one composition. Only time in
+	// which the test could run counts.
+	within = 5 * time.Second
+	// moment limits the wait for short events, such as the end of a goroutine.
+	moment = time.Second
+)
+
 // kit calls one chain to find the laws that it breaks.
 type kit[Req, Res any] struct {
 	*config
+	Composer[Req, Res]
 	chain    chain.Chain[Req, Res]
 	requests *rapid.Generator[Req]
 	results  *rapid.Generator[Res]
 	label    string // of the goroutines of all calls
 
-	shrinking string                        // the broken law for which rapid searches the smallest call; empty: none
-	broken    map[string]bool               // the laws that were reported
-	current   atomic.Pointer[record]        // the running call, if calls are made one by one
-	steps     atomic.Int64                  // the number of calls and compositions so far
-	doing     atomic.Pointer[func() string] // describes the running one
-	gone      atomic.Bool                   // a call did not return in time, and the test has ended
-	reports   []string                      // the broken laws, for the test
-	made      int                           // the number of calls
-	reached   bool                          // a call reached the end
-	stopped   map[string]int                // the number of other calls, by the last link that ran
+	shrinking string                 // the broken law for which rapid searches the smallest call; empty: none
+	current   atomic.Pointer[record] // the running call, if calls are made one by one
+	stuck     string                 // describes a call that did not return in time
+	made      int                    // the number of calls
+	reached   bool                   // a call reached the end
+	stopped   map[string]int         // the number of other calls, by the last link that ran
 	lateMu    sync.Mutex
 	late      *finding // a law that was broken after its call
 }
@@ -46,6 +48,7 @@ type kit[Req, Res any] struct {
 // program is one call: its request, the behaviour of its end, and its caller.
 type program[Req, Res any] struct {
 	req    Req
+	with   string // describes the difference of a variant; empty: the drawn request
 	res    Res
 	does   does
 	caller caller
@@ -82,10 +85,7 @@ func (k *kit[Req, Res]) draw(t *rapid.T) program[Req, Res] {
 // endError is the error, and the panic, of an end. Each call has its own.
 type endError struct{ does does }
 
-// errAnyEnd is an endError of any call, for errors.Is.
-var errAnyEnd = errors.New("the end of any call")
-
-func (e *endError) Is(target error) bool { return target == errAnyEnd }
+func (e *endError) Is(target error) bool { return target == errEnd }
 
 func (e *endError) Error() string { return "chaintest: the end " + string(e.does) }
 
@@ -95,8 +95,6 @@ type composition struct {
 	label string
 	links []chain.Link
 	steps atomic.Int32 // the number of links composed so far
-	done  atomic.Bool
-	early atomic.Pointer[string] // a link that called next while composing
 }
 
 func (c *composition) end() int { return len(c.links) }
@@ -125,21 +123,20 @@ type handler[Req, Res any] struct {
 	call chain.Handler[Req, Res]
 }
 
-// begin begins a call or a composition. doing describes it if it does not
-// return.
-func (k *kit[Req, Res]) begin(doing func() string) {
-	if k.gone.Load() {
+// limited calls fn. If fn does not return in time, doing describes it, and the
+// search ends.
+func (k *kit[Req, Res]) limited(doing func() string, fn func()) {
+	if patience.Run(within, nil, func() { alone(fn) }).Late {
+		k.stuck = doing()
 		runtime.Goexit()
 	}
-	k.doing.Store(&doing)
-	k.steps.Add(1)
 }
 
-// compose makes a handler of a chain. It returns an error if composing panics.
-func (k *kit[Req, Res]) compose(c chain.Chain[Req, Res]) (h *handler[Req, Res], err error) {
-	comp := &composition{links: c.Links(), label: k.label}
+// compose makes a handler of the chain. It returns an error if that panics.
+func (k *kit[Req, Res]) compose() (h *handler[Req, Res], err error) {
+	comp := &composition{links: k.chain.Links(), label: k.label}
 	h = &handler[Req, Res]{comp: comp}
-	watched := onion.Decorate(c, func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
+	watched := onion.Decorate(k.chain, func(l *chain.Link, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 		if l.Within != nil { // a part of a link
 			return h
 		}
@@ -155,41 +152,34 @@ func (k *kit[Req, Res]) compose(c chain.Chain[Req, Res]) (h *handler[Req, Res], 
 			return res, err
 		}
 	}))
-	k.begin(func() string {
+	k.limited(func() string {
 		return fmt.Sprintf("composing the chain did not end within %s: the constructor of link %s is running", within, comp.name(comp.next()))
-	})
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("composing the chain panics at link %s: %v", comp.name(comp.next()), v)
+	}, func() {
+		defer func() {
+			if v := recover(); v != nil {
+				err = fmt.Errorf("composing the chain panics at link %s: %v", comp.name(comp.next()), v)
+			}
+		}()
+		if k.Compose != nil {
+			h.call = k.Compose(watched)
+		} else {
+			h.call = watched.Then(func(context.Context, Req) (res Res, err error) { return res, nil })
 		}
-	}()
-	if compose, ok := k.config.compose.(func(chain.Chain[Req, Res]) chain.Handler[Req, Res]); ok {
-		h.call = compose(watched)
-	} else {
-		h.call = watched.Then(func(context.Context, Req) (res Res, err error) { return res, nil })
-	}
-	comp.done.Store(true)
-	return h, nil
+	})
+	return h, err
 }
-
-var errEarly = errors.New("chaintest: called while composing")
 
 // watch wraps a link, or the end, to record its calls.
 func (k *kit[Req, Res]) watch(comp *composition, i int, h chain.Handler[Req, Res]) chain.Handler[Req, Res] {
 	return func(ctx context.Context, req Req) (res Res, err error) {
-		if !comp.done.Load() {
-			by := comp.name(i - 1)
-			comp.early.Store(&by)
-			return res, errEarly
-		}
-		r := recordOf(ctx)
-		if cur := k.current.Load(); cur != nil && (r == nil || cur.gid.Load() == goroutine()) {
+		r, gid := recordOf(ctx), goroutine()
+		if cur := k.current.Load(); cur != nil && (r == nil || cur.gid.Load() == gid) {
 			r = cur // the link may have passed on the context of another call
 		}
 		if r == nil { // the context is lost, and other calls are under way
 			return h(ctx, req)
 		}
-		f, x, done := r.enter(comp, i, ctx, req), &exit{}, false
+		f, x, done := r.enter(comp, i, gid, ctx, req), &exit{}, false
 		defer func() {
 			if !done {
 				x.panicked = recover()
@@ -252,10 +242,9 @@ func (c *call[Req, Res]) end(f *frame, ctx context.Context) (res Res, err error)
 // is not canceled although the caller canceled it. Other context types may need
 // a goroutine to cancel.
 func (c *call[Req, Res]) lost(f *frame, ctx context.Context) {
-	if patience.Wait(ctx.Done(), time.Duration(c.patience.Load()), nil) {
+	if patience.Wait(ctx.Done(), 10*time.Millisecond, nil) {
 		return
 	}
-	c.patience.Store(int64(10 * time.Millisecond)) // while rapid searches the smallest call
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for ; f.parent != nil; f = f.parent {
@@ -270,8 +259,15 @@ func (c *call[Req, Res]) lost(f *frame, ctx context.Context) {
 // it ends.
 func (k *kit[Req, Res]) ready(h *handler[Req, Res], p program[Req, Res]) (*call[Req, Res], func()) {
 	c := &call[Req, Res]{program: p}
-	c.record = &record{config: k.config, comp: h.comp, req: p.req, err: &endError{p.does}, text: func() string { return k.describe(p) }, late: k.later, call: c}
+	c.record = &record{config: k.config, comp: h.comp, req: p.req, err: &endError{p.does}, text: func() string { return k.describe(p) },
+		late: k.later, call: c, refuses: k.Refuses, texts: k.Copy != nil}
 	c.view = func() any { return k.viewOf(p.req) }
+	if k.Passes != nil {
+		c.passes = func(req any) error { return k.Passes(p.req, req.(Req)) }
+	}
+	if k.Decides != nil {
+		c.decides = func(res any) error { return k.Decides(res.(Res)) }
+	}
 	if k.tries(request) {
 		pic := snapshot.Of(c.view())
 		c.pic = &pic
@@ -292,9 +288,8 @@ func (k *kit[Req, Res]) ready(h *handler[Req, Res], p program[Req, Res]) (*call[
 // play makes one call and waits until it ends.
 func (k *kit[Req, Res]) play(h *handler[Req, Res], p program[Req, Res]) *record {
 	c, run := k.ready(h, p)
-	k.begin(func() string { return k.stuck("a call", c.record) })
 	k.current.Store(c.record)
-	alone(run)
+	k.limited(func() string { return stuck("a call", c.record) }, run)
 	k.current.Store(nil)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -305,18 +300,8 @@ func (k *kit[Req, Res]) play(h *handler[Req, Res], p program[Req, Res]) *record 
 	return c.record
 }
 
-// alone runs fn in a new goroutine, which fn may end.
-func alone(fn func()) {
-	var done sync.WaitGroup
-	done.Go(func() {
-		defer pprof.SetGoroutineLabels(context.Background()) // for the law Goroutines, the kit's own goroutine has ended
-		fn()
-	})
-	done.Wait()
-}
-
 // stuck describes calls that do not return.
-func (k *kit[Req, Res]) stuck(what string, calls ...*record) string {
+func stuck(what string, calls ...*record) string {
 	for _, r := range calls {
 		if running := r.control(); running != "" || len(calls) == 1 {
 			running = cmp.Or(running, "no link is running, so the machine may be slow")
@@ -336,8 +321,8 @@ func (k *kit[Req, Res]) later(f finding) {
 }
 
 func (k *kit[Req, Res]) viewOf(req Req) any {
-	if view, ok := k.view.(func(Req) any); ok {
-		return view(req)
+	if k.View != nil {
+		return k.View(req)
 	}
 	return req
 }
@@ -348,19 +333,22 @@ func (k *kit[Req, Res]) describe(p program[Req, Res]) string {
 	if p.does == returns || p.does == fails && !reflect.ValueOf(&p.res).Elem().IsZero() {
 		end += " " + show(p.res)
 	}
-	return fmt.Sprintf("  chain:   %s\n  request: %s\n  context: %s\n  end:     %s\n", k.chain, show(k.viewOf(p.req)), p.caller, end)
+	with := ""
+	if p.with != "" {
+		with = p.with + ", "
+	}
+	return fmt.Sprintf("  chain:   %s\n  request: %s%s\n  context: %s\n  end:     %s\n", k.chain, with, show(k.viewOf(p.req)), p.caller, end)
 }
 
 // traceText prints a trace, and marks the event at.
 func traceText(trace []event, at int) string {
-	var b strings.Builder
-	b.WriteString("  trace:\n")
+	text := "  trace:\n"
 	for i, e := range trace {
 		mark := "    "
 		if i == at {
 			mark = " ≠  "
 		}
-		b.WriteString(mark + e.String() + "\n")
+		text += mark + e.String() + "\n"
 	}
-	return b.String()
+	return text
 }

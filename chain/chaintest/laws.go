@@ -19,132 +19,136 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/internal/run"
 	"github.com/windlass-go/windlass/internal/testing/patience"
 )
 
+// The names of the laws.
+const (
+	reached    = "Reached"
+	ownEnd     = "OwnEnd"
+	nextOnce   = "NextOnce"
+	nested     = "Nested"
+	noPanic    = "NoPanic"
+	contexts   = "Context"
+	keepsError = "Errors"
+	keepsPanic = "Panics"
+	request    = "Request"
+	result     = "Result"
+	repeatable = "Repeatable"
+	concurrent = "Concurrent"
+	goroutines = "Goroutines"
+	accepted   = "Accepted"
+)
+
+// laws lists the laws. If a call breaks several, the first one is reported.
+var laws = []string{reached, ownEnd, nextOnce, nested, noPanic, contexts, keepsError, keepsPanic, request, result,
+	repeatable, concurrent, goroutines, accepted}
+
 // Laws tests the laws of this package on a chain. requests makes the requests of
 // the calls, and results what the end of the chain returns: rapid.Make makes
-// values of most types. Use chain.New(link) to test one link. Laws makes 100
-// calls for each law, or as many as the flag -rapid.checks sets; -short divides
-// that by 5. Each broken law is an error of the test. The error names the law
-// and the link, and shows the smallest call that rapid found.
+// values of most types. Use chain.New(link) to test one link. Laws makes several
+// hundred calls; the flag -rapid.checks sets the number of draws (100), and
+// -short divides it by 5. A broken law is an error of the test. The error names
+// the law and the link, and shows the smallest call that rapid found.
 //
 // An empty chain, a nil generator, and a chain that does not compose or return,
 // fails the test at once.
 func Laws[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], requests *rapid.Generator[Req], results *rapid.Generator[Res], opts ...Option) {
 	t.Helper()
-	cfg := configure(c.Links(), opts)
-	k := &kit[Req, Res]{config: cfg, chain: c, requests: requests, results: results,
-		label: strconv.FormatInt(labels.Add(1), 10), stopped: map[string]int{}, broken: map[string]bool{}}
+	k := &kit[Req, Res]{config: configure(c.Links(), opts), chain: c, requests: requests, results: results,
+		label: strconv.FormatInt(labels.Add(1), 10), stopped: map[string]int{}}
+	if k.composer != nil {
+		if k.Composer, _ = k.composer.(Composer[Req, Res]); k.Compose == nil {
+			k.refuse("WithComposer: Compose is nil, or the Composer is for another type of chain")
+		}
+	}
 	if c.Len() == 0 {
-		cfg.refuse("the chain is empty: there is nothing to test")
+		k.refuse("the chain is empty: there is nothing to test")
 	}
 	if requests == nil || results == nil {
-		cfg.refuse("the generator of requests or of results is nil: give one, such as rapid.Make")
+		k.refuse("the generator of requests or of results is nil: give one, such as rapid.Make")
 	}
-	if len(cfg.wrong) > 0 {
-		t.Fatalf("chaintest: Laws: %s", strings.Join(cfg.wrong, "\nchaintest: Laws: "))
+	if len(k.wrong) > 0 {
+		t.Fatalf("chaintest: Laws: %s", strings.Join(k.wrong, "\nchaintest: Laws: "))
 		return
 	}
+	var f *finding
 	var err error
-	switch end := patience.Run(within, &k.steps, func() { err = k.run(t) }); {
-	case end.Late:
-		k.gone.Store(true)
-		t.Fatalf("chaintest: Laws: %s", (*k.doing.Load())())
-		return
-	case end.Panic != nil:
-		panic(fmt.Sprintf("chaintest: a defect of chaintest: %v\n%s", end.Panic, end.Stack))
-	case end.Exited:
-		err = errors.New((*k.doing.Load())())
+	alone(func() { f, err = k.run(t) })
+	if f != nil {
+		t.Errorf("%s", f.text(t))
 	}
-	for _, text := range k.reports {
-		t.Errorf("%s", text)
-	}
-	if err != nil {
+	switch {
+	case k.stuck != "":
+		t.Fatalf("chaintest: Laws: %s", k.stuck)
+	case err != nil:
 		t.Fatalf("chaintest: Laws: %v", err)
 	}
 }
 
 var labels atomic.Int64
 
-// run tests all laws. It returns an error if the kit cannot continue.
-func (k *kit[Req, Res]) run(t rapid.TB) error {
-	h, err := k.compose(k.chain)
-	if link := h.comp.early.Load(); link != nil && !k.excused(composing, *link) {
-		k.report(t, finding{law: composing, link: *link, why: "it called next while the chain was composed"}, "")
-		return nil // it does so whenever it is composed
-	}
-	if err != nil {
-		return err
-	}
-	if err := cmp.Or(k.search(t, "Calls", k.calls), k.search(t, "Concurrent", k.concurrent)); err != nil {
-		return err
-	}
-	k.left(t)
-	time.Sleep(time.Millisecond) // in a bubble of testing/synctest, every link that calls next later has done so after this
-	k.lateMu.Lock()
-	defer k.lateMu.Unlock()
-	if k.late != nil && !k.broken[nested] {
-		k.report(t, *k.late, "")
-	}
-	if !k.reached && k.made > 0 && len(k.broken) == 0 && !k.excused(reached, "") {
-		var most string
-		for link, n := range k.stopped {
-			if n > k.stopped[most] || n == k.stopped[most] && link < most {
-				most = link
-			}
+// run tests the laws and returns the first broken one. It returns an error if
+// the kit cannot continue.
+func (k *kit[Req, Res]) run(t rapid.TB) (*finding, error) {
+	for i, property := range []property{k.calls, k.concurrent} {
+		f, err := k.search(t, []string{"Calls", "Concurrent"}[i], property)
+		time.Sleep(time.Millisecond) // in a bubble of testing/synctest, every link that calls next later has done so after this
+		k.lateMu.Lock()
+		f = cmp.Or(k.late, f)
+		k.lateMu.Unlock()
+		if f != nil || err != nil || k.stuck != "" {
+			return f, err
 		}
-		k.report(t, finding{law: reached, link: most, why: fmt.Sprintf(
-			"it stopped %d of %d calls, and none reached the end: give requests that pass this link", k.stopped[most], k.made)}, "")
 	}
-	return nil
+	if f := k.left(); f != nil || k.reached || k.excused(reached, "") {
+		return f, nil
+	}
+	most := ""
+	for link, n := range k.stopped {
+		if n > k.stopped[most] || n == k.stopped[most] && link < most {
+			most = link
+		}
+	}
+	return &finding{law: reached, link: most, why: fmt.Sprintf(
+		"it stopped %d of %d calls, and none reached the end: give requests that pass this link", k.stopped[most], k.made)}, nil
 }
 
-// property makes the calls for one draw of rapid. It returns the first broken
-// law that it finds, or nil.
-type property func(*rapid.T) *finding
+// property composes the chain and returns a function that makes the calls of
+// one draw. The function returns the first broken law that it finds, or nil.
+type property func() (func(*rapid.T) *finding, error)
 
 // mostTries limits how many smaller calls rapid tries. A limit of time would
 // find different calls on different machines.
 const mostTries = 500
 
-// search tests a property until it finds no further broken law. Each round
-// composes the chain again and reports one law, with the smallest call that
-// rapid finds for it.
-func (k *kit[Req, Res]) search(t rapid.TB, name string, compose func() (property, error)) error {
-	for {
-		prop, err := compose()
-		if err != nil || prop == nil {
-			return err
-		}
-		var last *finding
-		tries, out := 0, &quiet{TB: t, name: t.Name() + "/" + name}
-		alone(func() {
-			rapid.Check(out, func(rt *rapid.T) {
-				if last != nil {
-					tries++
-				}
-				if tries > mostTries {
-					return
-				}
-				if f := prop(rt); f != nil {
-					last, k.shrinking = f, f.law
-					rt.Fatalf("law %s is broken", f.law)
-				}
-			})
-		})
-		k.shrinking = ""
-		switch {
-		case k.gone.Load():
-			return errors.New("a call did not return in time")
-		case last == nil && len(out.errors) > 0:
-			return fmt.Errorf("the laws could not be tested: %s", strings.Join(out.errors, "\n"))
-		case last == nil:
-			return nil
-		}
-		k.report(t, *last, seed.FindString(strings.Join(out.errors, "\n")))
+// search looks for a broken law, and for the smallest call that breaks it.
+func (k *kit[Req, Res]) search(t rapid.TB, name string, prop property) (last *finding, err error) {
+	breaks, err := prop()
+	if err != nil {
+		return nil, err
 	}
+	tries, out := 0, &quiet{TB: t, name: t.Name() + "/" + name}
+	alone(func() {
+		rapid.Check(out, func(rt *rapid.T) {
+			if last != nil {
+				tries++
+			}
+			if tries > mostTries {
+				return
+			}
+			if f := breaks(rt); f != nil {
+				last, k.shrinking = f, f.law
+				rt.Fatalf("law %s is broken", f.law)
+			}
+		})
+	})
+	if output := strings.Join(out.errors, "\n"); last != nil {
+		last.again = seed.FindString(output)
+	} else if output != "" && k.stuck == "" {
+		err = fmt.Errorf("the laws could not be tested: %s", output)
+	}
+	return last, err
 }
 
 var seed = regexp.MustCompile(`-rapid\.seed=\d+`)
@@ -165,52 +169,59 @@ func (q *quiet) Errorf(f string, a ...any) { q.errors = append(q.errors, fmt.Spr
 func (q *quiet) Failed() bool              { return len(q.errors) > 0 }
 func (q *quiet) FailNow()                  { runtime.Goexit() }
 
-// tries reports whether the kit still tests law: it was not reported, and rapid
-// does not search the smallest call for another law.
-func (k *kit[Req, Res]) tries(law string) bool {
-	return !k.broken[law] && (k.shrinking == "" || k.shrinking == law)
-}
+// tries reports whether the kit still tests law: rapid does not search the
+// smallest call for another law.
+func (k *kit[Req, Res]) tries(law string) bool { return k.shrinking == "" || k.shrinking == law }
 
-// calls is the property of the laws that one call can break, and of those that
-// compare two equal calls. Each draw calls one of several compositions of the
-// chain and of chains that are derived from it.
-func (k *kit[Req, Res]) calls() (property, error) {
-	end := func(next chain.Handler[Req, Res]) chain.Handler[Req, Res] { return next }
-	chains := []chain.Chain[Req, Res]{k.chain}
-	if !k.broken[ownEnd] {
-		chains = append(chains, k.chain, k.chain.Append(chain.Named("first", end)), k.chain.Append(chain.Named("second", end)), k.chain.Observe(passive{}))
-	}
-	handlers := make([]*handler[Req, Res], len(chains))
-	for i, c := range chains {
+// often is the interval of draws that also repeat the calls of variants.
+const often = 10
+
+// calls is the property of the laws that one call can break, and of Repeatable.
+// Each draw calls one of two compositions of the chain.
+func (k *kit[Req, Res]) calls() (func(*rapid.T) *finding, error) {
+	var handlers [2]*handler[Req, Res]
+	for i := range handlers {
 		var err error
-		if handlers[i], err = k.compose(c); err != nil {
+		if handlers[i], err = k.compose(); err != nil {
 			return nil, err
 		}
 	}
-	which := rapid.IntRange(0, len(handlers)-1)
-	return func(t *rapid.T) *finding {
-		p, h := k.draw(t), handlers[which.Draw(t, "composition")]
+	try := func(h *handler[Req, Res], p program[Req, Res], again bool) *finding {
 		first := k.play(h, p)
-		if f := k.brokenBy(first); f != nil {
+		if f := k.brokenBy(first); f != nil || !again || !k.tries(repeatable) || k.excused(repeatable, "") {
 			return f
 		}
-		if k.tries(repeatable) { // a link that acts may let only the second call pass
-			if f := k.differ(repeatable, first, k.play(h, p), "the second of two equal calls ran differently"); f != nil {
+		// A link that acts may let only the second call pass.
+		if f := k.differ(repeatable, first, k.play(h, p), "the second of two equal calls ran differently"); f != nil || k.Copy == nil {
+			return f
+		}
+		p.req = k.Copy(p.req)
+		return k.differ(repeatable, first, k.play(h, p), "a call with equal objects in other places of memory ran differently: "+
+			"does the link print a pointer instead of a value?")
+	}
+	which, draws := rapid.IntRange(0, len(handlers)-1), 0
+	return func(t *rapid.T) *finding {
+		p, h := k.draw(t), handlers[which.Draw(t, "composition")]
+		f := try(h, p, true)
+		if f != nil || k.Variants == nil {
+			return f
+		}
+		draws++
+		p.does, p.caller = returns, stays
+		for _, v := range k.Variants(p.req) {
+			p.req, p.with = v.Request, v.With
+			if f := try(h, p, k.shrinking != "" || draws%often == 1); f != nil {
 				return f
 			}
-		}
-		if h == handlers[0] && len(handlers) > 1 && k.tries(observing) {
-			return k.differ(observing, first, k.play(handlers[len(handlers)-1], p), "the same call ran differently when the chain was observed")
 		}
 		return nil
 	}, nil
 }
 
-// brokenBy returns the first law that a call broke, unless the link is excused
-// or the law was reported.
+// brokenBy returns the first law that a call broke, unless the link is excused.
 func (k *kit[Req, Res]) brokenBy(r *record) *finding {
 	found := slices.Clone(r.close())
-	slices.SortStableFunc(found, func(a, b finding) int { return cmp.Compare(place(a.law), place(b.law)) })
+	slices.SortStableFunc(found, func(a, b finding) int { return cmp.Compare(slices.Index(laws, a.law), slices.Index(laws, b.law)) })
 	for _, f := range found {
 		if k.tries(f.law) && !k.excused(f.law, f.link) {
 			return &f
@@ -225,41 +236,25 @@ func (k *kit[Req, Res]) differ(law string, want, got *record, why string) *findi
 	got.close()
 	expected, actual := want.trace(), got.trace()
 	for _, l := range [...]string{request, repeatable, law} {
-		if k.excused(l, "") || k.broken[l] {
+		if k.excused(l, "") {
 			return nil
 		}
 	}
-	if slices.Equal(expected, actual) {
-		return nil
-	}
-	i, now := 0, "the call ended"
+	i, now, link := 0, "the call ended", ""
 	for i < len(expected) && i < len(actual) && expected[i] == actual[i] {
 		i++
 	}
+	if i == len(expected) && i == len(actual) {
+		return nil
+	}
 	if i < len(expected) {
-		now = strings.TrimSpace(expected[i].String())
+		now, link = strings.TrimSpace(expected[i].String()), expected[i].by
 	}
-	link := ""
-	for j, depth := i-1, -1; j >= 0 && link == ""; j-- {
-		switch e := actual[j]; {
-		case e.verdict == "" && (depth < 0 || e.depth == depth):
-			link = e.name
-		case depth < 0:
-			depth = e.depth - 1
-		}
+	if i < len(actual) {
+		link = actual[i].by
 	}
-	return &finding{law, link, why + "; expected: " + now, i, got}
+	return &finding{law: law, link: link, why: why + "; expected: " + now, at: i, call: got}
 }
-
-// passive is an observer that does what an observer may do: it adds a value and
-// a note function to the context.
-type passive struct{}
-
-func (passive) Enabled(context.Context) bool { return true }
-func (passive) Enter(ctx context.Context, _ *chain.Link) context.Context {
-	return run.WithNotes(context.WithValue(ctx, passive{}, true), func(string) {})
-}
-func (passive) Exit(context.Context, *chain.Link, chain.Exit) {}
 
 // every is the interval of draws that test Concurrent. Such a draw makes 4
 // calls on average, so the law gets as many calls as the others.
@@ -267,14 +262,8 @@ const every = 4
 
 // concurrent is the property of the law Concurrent. It makes some calls one by
 // one, and then the same calls at the same time.
-func (k *kit[Req, Res]) concurrent() (property, error) {
-	if !k.tries(concurrent) || k.broken[contexts] { // the context identifies the call
-		return nil, nil
-	}
-	h, err := k.compose(k.chain)
-	if err != nil {
-		return nil, err
-	}
+func (k *kit[Req, Res]) concurrent() (func(*rapid.T) *finding, error) {
+	h, err := k.compose()
 	draws := 0
 	return func(t *rapid.T) *finding {
 		if draws++; k.shrinking == "" && draws%every != 1 {
@@ -292,7 +281,7 @@ func (k *kit[Req, Res]) concurrent() (property, error) {
 			}
 		}
 		return nil
-	}, nil
+	}, err
 }
 
 // together makes calls at the same time. Their ends wait briefly for each
@@ -311,72 +300,224 @@ func (k *kit[Req, Res]) together(h *handler[Req, Res], programs []program[Req, R
 		c, run[i] = k.ready(h, p)
 		c.meet, calls[i] = meet, c.record
 	}
-	k.begin(func() string { return k.stuck(fmt.Sprintf("one of %d calls at the same time", len(calls)), calls...) })
-	var done sync.WaitGroup
-	for _, run := range run {
-		done.Go(func() { alone(run) })
-	}
-	done.Wait()
+	k.limited(func() string { return stuck(fmt.Sprintf("one of %d calls at the same time", len(calls)), calls...) }, func() {
+		var done sync.WaitGroup
+		for _, run := range run {
+			done.Go(func() { alone(run) })
+		}
+		done.Wait()
+	})
 	return calls
 }
 
-// left reports goroutines that outlived their calls.
-func (k *kit[Req, Res]) left(t rapid.TB) {
-	var record string
-	if patience.Until(moment, func() bool { record = k.running(); return record == "" }) {
-		return
+// left returns a finding if a goroutine outlived its call.
+func (k *kit[Req, Res]) left() *finding {
+	var link, stack string
+	if patience.Until(moment, func() bool { link, stack = k.running(); return stack == "" }) {
+		return nil
 	}
-	link, why := "", "a goroutine that it started does not end; it is in"
-	if m := linkOfLabels.FindStringSubmatch(record); m != nil {
-		link, _ = strconv.Unquote(m[1])
-	}
-	for line := range strings.Lines(record) {
-		if parts := strings.Split(strings.TrimSpace(line), "\t"); len(parts) > 2 && strings.HasPrefix(line, "#\t") {
-			why += "\n    " + strings.Join(parts[2:], " ")
-		}
-	}
-	if !k.excused(goroutines, link) {
-		k.report(t, finding{law: goroutines, link: link, why: why}, "")
-	}
+	return &finding{law: goroutines, link: link, why: "a goroutine that it started does not end; it is in" + stack}
 }
 
-var linkOfLabels = regexp.MustCompile(`"` + regexp.QuoteMeta(labelLink) + `":("(?:[^"\\]|\\.)*")`)
+var labeled = regexp.MustCompile(`"` + label + `":("(?:[^"\\]|\\.)*")`)
 
-// running returns a record of a goroutine of the kit's calls that still runs,
+// running returns the stack of a goroutine of the kit's calls that still runs,
 // or "". It reads the profile of all goroutines, because only that shows
-// labels. A goroutine of an excused link comes last.
-func (k *kit[Req, Res]) running() (record string) {
+// labels.
+func (k *kit[Req, Res]) running() (link, stack string) {
 	var text bytes.Buffer
 	if err := pprof.Lookup("goroutine").WriteTo(&text, 1); err != nil {
-		return ""
+		return "", ""
 	}
 	for r := range strings.SplitSeq(text.String(), "\n\n") {
-		if m := linkOfLabels.FindStringSubmatch(r); m != nil && strings.Contains(r, fmt.Sprintf("%q:%q", labelKit, k.label)) {
-			if link, _ := strconv.Unquote(m[1]); record == "" || !k.excused(goroutines, link) {
-				record = r
+		m := labeled.FindStringSubmatch(r)
+		if m == nil {
+			continue
+		}
+		value, _ := strconv.Unquote(m[1])
+		of, link, _ := strings.Cut(value, " ")
+		if of != k.label || k.excused(goroutines, link) {
+			continue
+		}
+		for line := range strings.Lines(r) {
+			if parts := strings.Split(strings.TrimSpace(line), "\t"); len(parts) > 2 && strings.HasPrefix(line, "#\t") {
+				stack += "\n    " + strings.Join(parts[2:], " ")
 			}
 		}
+		return link, cmp.Or(stack, " an unknown function")
 	}
-	return record
+	return "", ""
 }
 
-// report adds a broken law to the reports. again is the flag that repeats the
-// run.
-func (k *kit[Req, Res]) report(t rapid.TB, f finding, again string) {
-	k.broken[f.law] = true
+// finding is a broken law, with the call that shows it.
+type finding struct {
+	law, link, why string  // an empty link means the whole chain
+	at             int     // the first wrong event of the call; -1: no event is wrong
+	call           *record // nil: no single call shows it
+	again          string  // the flag that repeats the run; empty: unknown
+}
+
+// text returns the error of the test.
+func (f *finding) text(t rapid.TB) string {
 	by := "the chain"
 	if f.link != "" {
 		by = "link " + f.link
 	}
-	text := fmt.Sprintf("chaintest: law %s is broken by %s: %s\n  law:     %s\n", f.law, by, f.why, laws[place(f.law)].says)
+	text := fmt.Sprintf("chaintest: law %s is broken by %s: %s\n", f.law, by, f.why)
 	if f.call != nil {
 		text += f.call.text() + traceText(f.call.trace(), f.at)
 	}
-	if again != "" {
-		text += fmt.Sprintf("  to repeat it: go test -run '^%s$' %s\n", t.Name(), again)
+	if f.again != "" {
+		text += fmt.Sprintf("  to repeat it: go test -run '^%s$' %s\n", t.Name(), f.again)
 	}
 	if f.link != "" && f.law != accepted {
 		text += fmt.Sprintf("  if the link exists for this: chaintest.WithExcuse(%q, %q, \"the reason\")\n", f.law, f.link)
 	}
-	k.reports = append(k.reports, strings.TrimSuffix(text, "\n"))
+	return strings.TrimSuffix(text, "\n")
+}
+
+// Order fails the test unless the chain has exactly the links with these names,
+// in this order, outermost first. A call runs them in this order: [Laws] fails
+// otherwise.
+func Order[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], names ...string) {
+	t.Helper()
+	if has := namesOf(c.Links()); !slices.Equal(names, has) {
+		t.Errorf("chaintest: Order: the chain has other links, or in another order:\n  want: %s\n  got:  %s",
+			strings.Join(names, " -> "), strings.Join(has, " -> "))
+	}
+}
+
+// Option configures [Laws]. A wrong option fails the test before the first
+// call. The zero Option does nothing.
+type Option struct{ set func(*config) }
+
+// config holds the settings of the options.
+type config struct {
+	composer    any      // the Composer; nil: Then
+	keeps       []string // the links that keep the result; none: all links
+	keepsResult bool
+	excuses     []excuse
+	wrong       []string // the mistakes in the options
+}
+
+// excuse allows a link to break a law. An empty link means every link.
+type excuse struct{ law, link string }
+
+func (c *config) refuse(format string, args ...any) {
+	c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
+}
+
+// WithKeptResult applies the law Result to the links with these names, or to
+// all links if there is no name. An unknown name fails the test.
+func WithKeptResult(links ...string) Option {
+	return Option{func(c *config) { c.keepsResult, c.keeps = true, append(c.keeps, links...) }}
+}
+
+// Composer composes chains that another function than [chain.Chain.Then] runs,
+// such as checks.Compose. Only Compose is required; a nil function does nothing.
+type Composer[Req, Res any] struct {
+	// Compose composes a chain. The kit's end is a link after the last one.
+	Compose func(chain.Chain[Req, Res]) chain.Handler[Req, Res]
+	// Refuses lists the errors that Compose returns in place of a wrong result
+	// of a link, for the law Accepted.
+	Refuses []error
+	// Passes returns an error if a link must not call next with the request
+	// passed in a call with the request given, for the law Accepted.
+	Passes func(given, passed Req) error
+	// Decides returns an error if a link must not return a result of its own,
+	// for the law Accepted.
+	Decides func(Res) error
+	// View returns the part of a request that links must not change, for the
+	// law Request; failures print it. Nil means the whole request.
+	View func(Req) any
+	// Copy returns an equal request with copies of its objects. Equal calls must
+	// then have results and errors with equal texts, also with such a copy.
+	Copy func(Req) Req
+	// Variants returns further requests to call the chain with. They must not
+	// depend on chance.
+	Variants func(Req) []Variant[Req]
+}
+
+// Variant is a request that [Composer.Variants] makes from another one. With
+// describes the difference, for a failure.
+type Variant[Req any] struct {
+	Request Req
+	With    string
+}
+
+// WithComposer sets the Composer. A nil Compose fails the test.
+func WithComposer[Req, Res any](c Composer[Req, Res]) Option {
+	return Option{func(cfg *config) { cfg.composer = c }}
+}
+
+// WithExcuse lets a link break a law, for a reason that the test states:
+// WithExcuse("NextOnce", "retry", "retries once"). The law still applies to all
+// other links. An empty link excuses every link. An excuse from a law about the
+// whole chain (Reached, Repeatable, Concurrent) excuses the chain. After an
+// excuse from Request or Repeatable the kit does not compare calls, because a
+// second call may differ.
+//
+// An unknown law, an unknown link, a blank reason, and the law Accepted fail
+// the test.
+func WithExcuse(law, link, reason string) Option {
+	return Option{func(c *config) {
+		switch {
+		case !slices.Contains(laws, law):
+			c.refuse("WithExcuse: %q is no law: the package comment lists them", law)
+		case law == accepted:
+			c.refuse("WithExcuse: no link is excused from law Accepted: the composer also refuses the result outside of tests")
+		case strings.TrimSpace(reason) == "":
+			c.refuse("WithExcuse: the excuse of link %s for law %s has no reason: write why the link breaks the law", link, law)
+		}
+		c.excuses = append(c.excuses, excuse{law, link})
+	}}
+}
+
+// configure returns the settings for a chain with these links.
+func configure(links []chain.Link, opts []Option) *config {
+	c := &config{}
+	for _, o := range opts {
+		if o.set != nil {
+			o.set(c)
+		}
+	}
+	used := slices.Clone(c.keeps)
+	for _, e := range c.excuses {
+		used = append(used, e.link)
+	}
+	for _, name := range used {
+		if names := namesOf(links); name != "" && !slices.Contains(names, name) {
+			c.refuse("an option names a link %q, which the chain does not have: its links are %s", name, strings.Join(names, ", "))
+		}
+	}
+	return c
+}
+
+// excused reports whether link may break law. An empty link means the whole
+// chain, which any excuse covers.
+func (c *config) excused(law, link string) bool {
+	return slices.ContainsFunc(c.excuses, func(e excuse) bool {
+		return e.law == law && (e.link == link || link == "" || e.link == "")
+	})
+}
+
+func namesOf(links []chain.Link) []string {
+	names := make([]string, len(links))
+	for i := range links {
+		names[i] = links[i].Name
+	}
+	return names
+}
+
+// errEnd is found in the error of each end, for errors.Is.
+var errEnd = errors.New("the end of any call")
+
+// alone runs fn in a new goroutine, which fn may end, and waits for its end.
+func alone(fn func()) {
+	var done sync.WaitGroup
+	done.Go(func() {
+		defer pprof.SetGoroutineLabels(context.Background()) // for the law Goroutines, the kit's own goroutine has ended
+		fn()
+	})
+	done.Wait()
 }

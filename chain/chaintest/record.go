@@ -37,6 +37,12 @@ type record struct {
 	over    bool
 	reached bool
 	late    func(finding) // called for a law that is broken after the call
+
+	// These are of the Composer; nil: it has none.
+	refuses []error
+	passes  func(req any) error
+	decides func(res any) error
+	texts   bool // the trace has the texts of results and errors
 }
 
 // event is a line of a trace: a link was entered, or left with a verdict.
@@ -44,6 +50,7 @@ type event struct {
 	depth         int
 	name, verdict string
 	note          string // what belongs to another call; empty: nothing
+	by            string // the link that called it, or that was left
 }
 
 func (e event) String() string {
@@ -54,13 +61,6 @@ func (e event) String() string {
 		text += "< " + e.name + ": " + e.verdict
 	}
 	return text + e.note
-}
-
-// finding is a broken law, with the call that shows it.
-type finding struct {
-	law, link, why string // an empty link means the whole chain
-	at             int    // the first wrong event; -1: no event is wrong
-	call           *record
 }
 
 // frame is one call of a link, or of the end.
@@ -96,7 +96,7 @@ type exit struct {
 
 // broke records a broken law. The record is locked.
 func (r *record) broke(law string, by *frame, at int, format string, args ...any) {
-	f := finding{law, by.String(), fmt.Sprintf(format, args...), at, r}
+	f := finding{law: law, link: by.String(), why: fmt.Sprintf(format, args...), at: at, call: r}
 	if r.over {
 		r.late(f)
 		return
@@ -105,8 +105,7 @@ func (r *record) broke(law string, by *frame, at int, format string, args ...any
 }
 
 // enter records that the i-th link, or the end, was entered.
-func (r *record) enter(comp *composition, i int, ctx context.Context, req any) *frame {
-	gid := goroutine()
+func (r *record) enter(comp *composition, i int, gid uint64, ctx context.Context, req any) *frame {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f, at := &frame{i: i, comp: comp, name: comp.name(i), ctx: ctx, gid: gid, open: true}, len(r.events)
@@ -132,13 +131,18 @@ func (r *record) enter(comp *composition, i int, ctx context.Context, req any) *
 			r.broke(nextOnce, by, at, "it called next a second time")
 		}
 	}
+	if by != nil && r.passes != nil {
+		if err := r.passes(req); err != nil {
+			r.broke(accepted, by, at, "%v", err)
+		}
+	}
 	r.descends(f, at)
 	r.unchanged(by)
 	note := ""
 	if !sameRequest(r.req, req) {
 		note = " (with a request that is not the request of its call)"
 	}
-	r.frames, r.events = append(r.frames, f), append(r.events, event{f.depth, f.name, "", note})
+	r.frames, r.events = append(r.frames, f), append(r.events, event{f.depth, f.name, "", note, by.String()})
 	r.mark(f)
 	return f
 }
@@ -188,7 +192,7 @@ func (r *record) leave(f *frame, x *exit) {
 	if r.foreign(x) {
 		note = " of another call"
 	}
-	r.events = append(r.events, event{f.depth, f.name, x.verdict(), note})
+	r.events = append(r.events, event{f.depth, f.name, x.verdict(r.texts), note, f.name})
 	if f.i < f.comp.end() {
 		r.compare(f, x, at)
 	}
@@ -203,6 +207,14 @@ func (r *record) compare(f *frame, x *exit, at int) {
 	inner := f.inner
 	if r.refused(x) && (inner == nil || !r.refused(inner)) {
 		r.broke(accepted, f, at, "%v", x.err)
+	}
+	if p, ok := errors.AsType[*chain.PanicError](x.err); ok && (inner == nil || inner.err == nil && inner.panicked == nil) {
+		r.broke(noPanic, f, at, "it panicked: %v", p.Value)
+	}
+	if inner == nil && x.err == nil && x.panicked == nil && !x.goexit && r.decides != nil {
+		if err := r.decides(x.res); err != nil {
+			r.broke(accepted, f, at, "%v", err)
+		}
 	}
 	switch {
 	case x.goexit:
@@ -255,7 +267,7 @@ func contains(outer, inner any) bool {
 // foreign reports whether a link ended with the error or panic of another call.
 func (r *record) foreign(x *exit) bool {
 	for _, v := range [...]any{x.err, x.panicked} {
-		if err, ok := v.(error); ok && !is(err, r.err) && is(err, errAnyEnd) {
+		if err, ok := v.(error); ok && !is(err, r.err) && is(err, errEnd) {
 			return true
 		}
 	}
@@ -285,15 +297,21 @@ func sameRequest(a, b any) bool {
 	return identical(a, b) || snapshot.Of(a).Diff(b) == ""
 }
 
-// verdict returns "goexit", or the verdict and reason of chain.Exit.
-func (x *exit) verdict() (text string) {
+// verdict returns "goexit", or the verdict and reason of chain.Exit. texts adds
+// the text of the result or of the error.
+func (x *exit) verdict(texts bool) (text string) {
 	defer func() {
 		if recover() != nil {
 			text = "(the result panics in Describe)"
 		}
 	}()
-	if x.goexit {
+	switch {
+	case x.goexit:
 		return "goexit"
+	case texts && x.err != nil:
+		return "error: " + fmt.Sprint(x.err)
+	case texts && x.panicked == nil:
+		return show(x.res)
 	}
 	verdict, reason := chain.Exit{Result: x.res, Err: x.err, Panic: x.panicked}.Verdict()
 	return strings.TrimSuffix(verdict+" "+reason, " ")
@@ -329,17 +347,14 @@ func (r *record) control() string {
 	return ""
 }
 
-// The kit labels the goroutine of a call with the kit and the running link. A
-// new goroutine inherits the labels of the goroutine that starts it. So the kit
-// does not count goroutines of other tests.
-const (
-	labelKit  = "chaintest.kit"
-	labelLink = "chaintest.link"
-)
+// label is a label of goroutines. Its value is the number of the kit and the
+// running link. A new goroutine inherits the labels of the goroutine that starts
+// it. So the kit does not count goroutines of other tests.
+const label = "chaintest"
 
 // mark labels the goroutine with the running link.
 func (r *record) mark(f *frame) {
-	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels(labelKit, r.comp.label, labelLink, f.String())))
+	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels(label, r.comp.label+" "+f.String())))
 }
 
 // goroutine returns the number of the running goroutine. Only stacks show it.

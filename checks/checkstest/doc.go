@@ -1,7 +1,6 @@
 // Package checkstest tests your checks. [Run] compares the answers of a check
 // with expected ones, in the cases that you list. [Laws] tries the rules that
-// every check must keep, in cases that authors forget. Both together are the
-// whole test of a check:
+// every check must keep, in cases that authors forget. Both are the whole test:
 //
 //	func TestNewEnough(t *testing.T) {
 //		prod := checks.Ref{Kind: "Cluster", Name: "prod"}
@@ -21,16 +20,15 @@
 //		}))
 //	}
 //
-// Laws also takes a chain of checks. It tries the laws of package chaintest on
-// each link. [Order] requires that each link runs, in the order of the list:
+// Laws also takes a chain of checks:
 //
 //	func TestLinks(t *testing.T) {
 //		all := chain.New(audit("audit"), newEnough())
 //		checkstest.Laws(t, all, ordinary())
-//		checkstest.Order(t, all, ordinary(), "audit", "NewEnough")
+//		chaintest.Order(t, all, "audit", "NewEnough")
 //	}
 //
-// All of them run the chain by checks.Compose, like an engine. [Request] and
+// Both run the chain by checks.Compose, like an engine. [Request] and
 // [OwnerRequest] make requests. [Ready], [NotReady], [Stale] and [NotFound] make
 // the objects in them. [Resolving] and [Listing] find objects and sets.
 // [ProvisioningStates] draws values of a state field of Azure.
@@ -47,34 +45,29 @@
 //
 // # Rules
 //
-// Laws draws requests from a generator, which need only make ordinary ones.
-// It makes variants of each:
+// Laws tries the laws of [chaintest.Laws] on each link. It draws requests from a
+// generator, which need only make ordinary ones, and makes variants of each:
 //
 //   - without an owner; with an owner that is not set, not found, a typed nil,
 //     of another kind, known only by its ID, or in each state of readiness
 //   - without a resolver, and with one that finds nothing or fails
 //   - without a lister, and with one that finds nothing, fails, or finds objects
 //     without a value or being deleted
-//   - with each field of the resource and the owner set to zero
+//   - with each field of the resource and the owner set to zero, up to 100
 //
-// A failure names the broken rule and shows the smallest request:
+// So the laws mean for a check:
 //
-//	Decides     it returns a Result or an error within 5 seconds, whatever the owner is
-//	NilFields   it does so without a resolver, a lister or any one exported field
-//	HandsOn     it passes on the request, or an equal copy, and calls next before it proceeds
+//	Decides     it returns a Result or an error within 5 seconds, whatever the owner is (NoPanic, Accepted)
+//	NilFields   it does so without a resolver, a lister or any one exported field (NoPanic, Accepted)
+//	HandsOn     it passes on the request, or an equal copy, and calls next before it proceeds (Accepted)
 //	SameAnswer  it gives the same answer, texts included, to the same request and to one with
-//	            copies of its objects; it changes neither the objects nor the request
-//	Explains    a block has a reason in CamelCase, and a message
+//	            copies of its objects (Repeatable); it changes neither (Request)
+//	Explains    a block has a reason in CamelCase, and a message (Accepted)
 //
-// An answer that changes is a condition that every pass writes. [WithExcuse]
-// excuses a link that breaks a rule on purpose, with a reason. A gate acts, so
-// it is excused from SameAnswer. If a gate or its fake keeps state, the
-// generator should make that state new for each request.
+// An answer that changes is a condition that every pass writes. A gate acts, so
+// it is excused from SameAnswer. If a gate or its fake keeps state, the generator
+// should make that state new for each request.
 //
-// The laws of package chaintest cover how often a link calls next, the results and
-// errors of the inner links, calls at the same time, the context that a link
-// passes on, and goroutines that do not end.
 // Run the tests with -race, too: a law calls the links from several goroutines
-// at once, which shows shared variables. -rapid.checks sets the number of
-// requests (100), and -rapid.seed repeats a run.
+// at once, which shows shared variables.
 package checkstest

@@ -81,5 +81,5 @@ func ExampleLaws() {
 	})
 	fmt.Println(t.complaint())
 	// Output:
-	// checkstest: HasNetwork breaks SameAnswer (it gives the same answer to the same request, and changes nothing): it changed Resource.Network.Name: was "", is "default"
+	// chaintest: law Request is broken by link HasNetwork: it changed the request:
 }

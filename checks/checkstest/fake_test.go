@@ -21,11 +21,11 @@ func set(name, value string) (back func()) {
 // fakeT is a fake test.
 type fakeT struct{ fake.T }
 
-// complaint returns the first line of checkstest, without the text of rapid.
+// complaint returns the first line of a kit, without the text of rapid.
 func (t *fakeT) complaint() string {
 	for line := range strings.Lines(t.Output()) {
-		if i := strings.Index(line, "checkstest: "); i >= 0 {
-			return strings.TrimSpace(line[i:])
+		if strings.HasPrefix(line, "checkstest: ") || strings.HasPrefix(line, "chaintest: ") {
+			return strings.TrimSpace(line)
 		}
 	}
 	return ""

@@ -196,11 +196,8 @@ func viewOf(req any) view {
 }
 
 // String returns the parts that are set, in one line.
-func (v view) String() string { return v.text("", ", ") }
-
-// text returns the parts that are set, each between before and after.
-func (v view) text(before, after string) string {
-	var b strings.Builder
+func (v view) String() string {
+	var set []string
 	for i, of := 0, reflect.ValueOf(v); i < of.NumField(); i++ {
 		f, text := of.Field(i), "set"
 		if f.IsZero() {
@@ -213,9 +210,9 @@ func (v view) text(before, after string) string {
 		default:
 			text = snapshot.Of(value).Public()
 		}
-		b.WriteString(before + of.Type().Field(i).Name + ": " + text + after)
+		set = append(set, of.Type().Field(i).Name+": "+text)
 	}
-	return strings.TrimSuffix(b.String(), after)
+	return strings.Join(set, ", ")
 }
 
 // unchanged reports whether two requests are equal and refer to the same

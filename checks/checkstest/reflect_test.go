@@ -121,17 +121,17 @@ without Owner.Value.Status.State`, "\n")
 	before := snapshot.Of(req)
 	var got []string
 	for _, v := range variants(req) {
-		got = append(got, v.what)
-		if before.Diff(v.req) == "" {
-			t.Errorf("%s: the variant equals the request", v.what)
+		got = append(got, v.With)
+		if before.Diff(v.Request) == "" {
+			t.Errorf("%s: the variant equals the request", v.With)
 		}
-		if v.req.Lister == nil {
+		if v.Request.Lister == nil {
 			continue
 		}
-		set, err := v.req.Lister(t.Context(), checks.Query{Kind: "Cluster"})
+		set, err := v.Request.Lister(t.Context(), checks.Query{Kind: "Cluster"})
 		none, deleting := len(set) == 0, len(set) > 0 && set[0].Deleting
-		if none != (strings.HasSuffix(v.what, "lister that finds nothing") || err != nil) || deleting != strings.HasSuffix(v.what, "objects that are being deleted") {
-			t.Errorf("%s: the lister returns %v, %v", v.what, set, err)
+		if none != (strings.HasSuffix(v.With, "lister that finds nothing") || err != nil) || deleting != strings.HasSuffix(v.With, "objects that are being deleted") {
+			t.Errorf("%s: the lister returns %v, %v", v.With, set, err)
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -141,7 +141,7 @@ without Owner.Value.Status.State`, "\n")
 		t.Errorf("the request was changed: %s", diff)
 	}
 	after := &checks.OwnerRequest{Applied: true}
-	if all := variants(after); !strings.Contains(all[len(all)-1].what, "before Apply") {
+	if all := variants(after); !strings.Contains(all[len(all)-1].With, "before Apply") {
 		t.Errorf("a request after Apply has no variant before Apply: %v", all)
 	}
 }

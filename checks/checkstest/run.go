@@ -2,10 +2,10 @@ package checkstest
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +18,10 @@ import (
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/testing/patience"
 )
+
+// within limits the time of one call of a check. Only time in which the test ran
+// counts, so a busy machine fails no test.
+const within = 5 * time.Second
 
 // Case is a request with the expected answer. R is the type of the request,
 // *checks.Request[T] or *checks.OwnerRequest.
@@ -46,7 +50,7 @@ type Links[R any] interface {
 // link, a check that panics, and a check that takes more than 5 seconds.
 func Run[R any, L Links[R]](t rapid.TB, link L, cases map[string]Case[R]) {
 	t.Helper()
-	links := linksOf(t, "Run", link, rapid.Just(*new(R)))
+	links := linksOf[R](t, "Run", link)
 	if len(cases) == 0 {
 		t.Fatalf("checkstest: Run: %s: there are no cases", links)
 	}
@@ -69,37 +73,21 @@ func (c Case[R]) try(links chain.Chain[R, checks.Result]) (fault string) {
 		return "its Want is not set: use Proceeds, Blocks, Answers or Fails"
 	}
 	var a answer
-	end := patience.Run(within, nil, func() { a = ask(checks.Compose(links), copied(c.Request)) })
-	if why := cmp.Or(end.Fault(within), faultOf(a.err)); why != "" {
+	why := patience.Run(within, nil, func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		a.res, a.err = checks.Compose(links)(ctx, copied(c.Request))
+	}).Fault(within)
+	if p, ok := errors.AsType[*chain.PanicError](a.err); ok {
+		why = fmt.Sprintf("it panics: %v", p.Value)
+	}
+	if why != "" {
 		return "want " + c.Want.String() + ", but " + why
 	}
 	if !c.Want.matches(a) {
 		return fmt.Sprintf("want %s, got %s", c.Want, a)
 	}
 	return ""
-}
-
-// linksOf returns the tested link as a chain, or fails the test. by is the
-// function that the user called.
-func linksOf[R any, L Links[R]](t rapid.TB, by string, link L, requests *rapid.Generator[R]) (links chain.Chain[R, checks.Result]) {
-	t.Helper()
-	switch l := any(link).(type) {
-	case chain.Chain[R, checks.Result]:
-		links = l
-	case chain.Middleware[R, checks.Result]:
-		if l == nil {
-			t.Fatalf("checkstest: %s: the link is nil", by)
-		}
-		links = chain.New(l)
-	}
-	if _, ok := partsOf(*new(R)); !ok {
-		t.Fatalf("checkstest: %s: %s: a check is about a *checks.Request[T] or *checks.OwnerRequest, not about a %s",
-			by, links, reflect.TypeFor[R]())
-	}
-	if requests == nil {
-		t.Fatalf("checkstest: %s: %s: the generator of requests is nil", by, links)
-	}
-	return links
 }
 
 // sub runs do as a subtest if t has subtests.
@@ -112,6 +100,21 @@ func sub(t rapid.TB, name string, do func(rapid.TB)) {
 		return
 	}
 	do(t)
+}
+
+// answer is the answer of a chain.
+type answer struct {
+	res checks.Result
+	err error
+}
+
+// String returns the answer in one line. The Error method of an error may
+// panic.
+func (a answer) String() string {
+	if a.err != nil {
+		return "error: " + fmt.Sprint(a.err)
+	}
+	return a.res.String()
 }
 
 // Want is the answer that a [Case] expects. [Proceeds], [Blocks], [Answers] and

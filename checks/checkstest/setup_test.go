@@ -14,7 +14,6 @@ import (
 // Set-up errors fail the test.
 func TestSetUp(t *testing.T) {
 	ready := checks.OwnerReady()
-	owners := rapid.Just(checkstest.OwnerRequest())
 	some := checkstest.OwnerCases{"A": {Request: checkstest.OwnerRequest(), Want: checkstest.Proceeds()}}
 	var nilLink checks.OwnerMiddleware
 	cases := map[string]struct {
@@ -31,22 +30,11 @@ func TestSetUp(t *testing.T) {
 		"NotARequest": {"the link needs a request of package checks", func(t *fakeT) {
 			checkstest.Laws(t, chain.Named("Odd", func(next chain.Handler[*int, checks.Result]) chain.Handler[*int, checks.Result] { return next }), rapid.Just(new(3)))
 		}, "checkstest: Laws: Odd: a check is about a *checks.Request[T] or *checks.OwnerRequest, not about a *int"},
-		"NilGenerator": {"the generator is required", func(t *fakeT) { checkstest.Laws[*checks.OwnerRequest](t, ready, nil) }, "checkstest: Laws: OwnerReady: the generator of requests is nil"},
-		"NilRequest":   {"the generator makes a nil request", func(t *fakeT) { checkstest.Laws(t, ready, rapid.Just[*checks.OwnerRequest](nil)) }, "checkstest: Laws: OwnerReady: the generator made a request that is nil"},
+		"NilGenerator": {"the generator is required", func(t *fakeT) { checkstest.Laws[*checks.OwnerRequest](t, ready, nil) }, "chaintest: Laws: the generator of requests or of results is nil: give one, such as rapid.Make"},
+		"NilRequest":   {"the generator makes a nil request", func(t *fakeT) { checkstest.Laws(t, ready, rapid.Just[*checks.OwnerRequest](nil)) }, "chaintest: Laws: the laws could not be tested: [rapid] failed after 0 tests: checkstest: the generator made a request that is nil"},
 		"GeneratorPanics": {"the generator panics, not the check", func(t *fakeT) {
 			checkstest.Laws(t, ready, rapid.Custom(func(*rapid.T) *checks.OwnerRequest { panic("no more owners") }))
-		}, "checkstest: Laws: OwnerReady: the generator of requests panics: no more owners"},
-		"OrderNilGenerator": {"the generator is required", func(t *fakeT) { checkstest.Order(t, chain.New(ready), nil, "OwnerReady") }, "checkstest: Order: OwnerReady: the generator of requests is nil"},
-		"BreaksWithoutWhy": {"an excuse needs a reason", func(t *fakeT) {
-			checkstest.Laws(t, ready, owners, checkstest.WithExcuse("SameAnswer", " "))
-		}, "checkstest: Laws: option 1: WithExcuse(SameAnswer): give a reason"},
-		"BreaksTwice": {"the second excuse is probably for another rule", func(t *fakeT) {
-			checkstest.Laws(t, ready, owners, checkstest.WithExcuse("HandsOn", "why"), checkstest.WithExcuse("HandsOn", "why"))
-		}, "checkstest: Laws: option 2: WithExcuse(HandsOn): it is given twice"},
-		"BreaksDecides": {"every check must decide", func(t *fakeT) {
-			checkstest.Laws(t, ready, owners, checkstest.WithExcuse("Decides", "why"))
-		}, "checkstest: Laws: option 1: WithExcuse(Decides): no check is excused from deciding"},
-		"FailedAlready": {"rapid would panic in a failed test", func(t *fakeT) { t.Fail(); checkstest.Laws(t, ready, owners) }, "checkstest: OwnerReady: the rules were not tried, because the test has already failed"},
+		}, "chaintest: Laws: the laws could not be tested: [rapid] panic after 0 tests: no more owners"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -83,7 +71,7 @@ func TestGate(t *testing.T) {
 		},
 		"Check": {
 			"a check must not act", checks.Check("Begin", func(_ context.Context, r request) (checks.Result, error) { return begun(r) }),
-			"checkstest: Begin breaks SameAnswer (it gives the same answer to the same request, and changes nothing): it changed Resource.Tags[2]: is new: \"begun\"",
+			"chaintest: law Request is broken by link Begin: it changed the request:",
 		},
 	}
 	for name, tc := range cases {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/chain/chaintest"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/checks/checkstest"
 	"github.com/windlass-go/windlass/flow"
@@ -32,9 +33,8 @@ func TestLinks(t *testing.T) {
 	requests := rapid.Custom(func(t *rapid.T) *checks.Request[*Database] {
 		return checkstest.Request(&Database{Size: rapid.IntRange(0, 200).Draw(t, "size")})
 	})
-	checkstest.Laws(t, links, requests)  // no link forgets next, changes the request or hides a panic
-	checkstest.Order(t, links, requests, // each link, from the outermost
-		"howto.audit", "SizeInRange", "Paused")
+	checkstest.Laws(t, links, requests) // no link forgets next, changes the request or hides a panic
+	chaintest.Order(t, links, "howto.audit", "SizeInRange", "Paused")
 }
 
 // :links
