@@ -1,7 +1,6 @@
 package chaintest
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -38,9 +37,8 @@ type kit[Req, Res any] struct {
 	shrinking string                 // the broken law for which rapid searches the smallest call; empty: none
 	current   atomic.Pointer[record] // the running call, if calls are made one by one
 	stuck     string                 // describes a call that did not return in time
-	made      int                    // the number of calls
 	reached   bool                   // a call reached the end
-	stopped   map[string]int         // the number of other calls, by the last link that ran
+	stopped   string                 // the last link that ran in another call
 	lateMu    sync.Mutex
 	late      *finding // a law that was broken after its call
 }
@@ -50,29 +48,24 @@ type program[Req, Res any] struct {
 	req    Req
 	with   string // describes the difference of a variant; empty: the drawn request
 	res    Res
-	does   does
-	caller caller
+	does   string // what the end does
+	caller string // what happens to the context
 }
 
-// does is the behaviour of the end. caller is how the caller treats the context.
-type does string
-
-type caller string
-
 const (
-	returns does = "returns"
-	fails   does = "returns an error"
-	panics  does = "panics"
-	goexits does = "ends its goroutine"
+	returns = "returns"
+	fails   = "returns an error"
+	panics  = "panics"
+	goexits = "ends its goroutine"
 
-	stays         caller = "stays"
-	cancelsBefore caller = "is canceled before the call"
-	cancelsDuring caller = "is canceled while the end runs"
+	stays         = "stays"
+	cancelsBefore = "is canceled before the call"
+	cancelsDuring = "is canceled while the end runs"
 )
 
 var (
-	anyDoes   = rapid.SampledFrom([]does{returns, returns, fails, panics, goexits})
-	anyCaller = rapid.SampledFrom([]caller{stays, stays, stays, cancelsDuring, cancelsBefore})
+	anyDoes   = rapid.SampledFrom([]string{returns, returns, fails, panics, goexits})
+	anyCaller = rapid.SampledFrom([]string{stays, stays, stays, cancelsDuring, cancelsBefore})
 )
 
 func (k *kit[Req, Res]) draw(t *rapid.T) program[Req, Res] {
@@ -83,11 +76,9 @@ func (k *kit[Req, Res]) draw(t *rapid.T) program[Req, Res] {
 }
 
 // endError is the error, and the panic, of an end. Each call has its own.
-type endError struct{ does does }
+type endError struct{ does string }
 
-func (e *endError) Is(target error) bool { return target == errEnd }
-
-func (e *endError) Error() string { return "chaintest: the end " + string(e.does) }
+func (e *endError) Error() string { return "chaintest: the end " + e.does }
 
 // composition is one composition of the chain. The kit wraps each link, and
 // adds its end as the last one.
@@ -109,13 +100,6 @@ func (c *composition) name(i int) string {
 // next returns the position of the link whose constructor runs. An observed
 // chain is composed twice.
 func (c *composition) next() int { return c.end() - int(c.steps.Load())%(c.end()+1) }
-
-// atEnd carries data from the wrapper of the kit's end to the end.
-type atEnd[Req, Res any] struct {
-	call  *call[Req, Res]
-	frame *frame
-	ctx   context.Context // as the end got it; it may be nil
-}
 
 // handler is a composed chain that records each call.
 type handler[Req, Res any] struct {
@@ -143,15 +127,7 @@ func (k *kit[Req, Res]) compose() (h *handler[Req, Res], err error) {
 		i := comp.next()
 		comp.steps.Add(1)
 		return k.watch(comp, i, h)
-	}, nil).Append(chain.Named("end", func(next chain.Handler[Req, Res]) chain.Handler[Req, Res] {
-		return func(ctx context.Context, req Req) (Res, error) {
-			res, err := next(ctx, req)
-			if at, ok := ctx.Value(recordKey{}).(atEnd[Req, Res]); ok && err == nil {
-				return at.call.end(at.frame, at.ctx)
-			}
-			return res, err
-		}
-	}))
+	}, nil).Append(chain.Named("end", func(next chain.Handler[Req, Res]) chain.Handler[Req, Res] { return next }))
 	k.limited(func() string {
 		return fmt.Sprintf("composing the chain did not end within %s: the constructor of link %s is running", within, comp.name(comp.next()))
 	}, func() {
@@ -191,13 +167,12 @@ func (k *kit[Req, Res]) watch(comp *composition, i int, h chain.Handler[Req, Res
 			}
 		}()
 		inner := ctx
-		if i == comp.end() {
-			if inner == nil {
-				inner = context.Background()
-			}
-			inner = context.WithValue(inner, recordKey{}, atEnd[Req, Res]{r.call.(*call[Req, Res]), f, ctx})
+		if i == comp.end() && ctx == nil {
+			inner = context.Background()
 		}
-		res, err = h(inner, req)
+		if res, err = h(inner, req); err == nil && i == comp.end() {
+			res, err = r.call.(*call[Req, Res]).end(f, ctx)
+		}
 		x.res, x.err, x.pic = res, err, snapshot.Of(res)
 		done = true
 		return res, err
@@ -293,22 +268,21 @@ func (k *kit[Req, Res]) play(h *handler[Req, Res], p program[Req, Res]) *record 
 	k.current.Store(nil)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k.made++
 	if k.reached = k.reached || c.record.reached; !c.record.reached && len(c.frames) > 0 {
-		k.stopped[c.frames[len(c.frames)-1].name]++
+		k.stopped = c.frames[len(c.frames)-1].name
 	}
 	return c.record
 }
 
 // stuck describes calls that do not return.
 func stuck(what string, calls ...*record) string {
+	what += fmt.Sprintf(" did not return within %s", within)
 	for _, r := range calls {
-		if running := r.control(); running != "" || len(calls) == 1 {
-			running = cmp.Or(running, "no link is running, so the machine may be slow")
-			return fmt.Sprintf("%s did not return within %s: %s\n%s%s", what, within, running, r.text(), traceText(r.trace(), -1))
+		if link := r.running(); link != "" || len(calls) == 1 {
+			return fmt.Sprintf("%s: link %s is running\n%s%s", what, link, r.text(), traceText(r.trace(), -1))
 		}
 	}
-	return fmt.Sprintf("%s did not return within %s", what, within)
+	return what
 }
 
 // later records a law that was broken after its call.
@@ -329,7 +303,7 @@ func (k *kit[Req, Res]) viewOf(req Req) any {
 
 // describe prints a program.
 func (k *kit[Req, Res]) describe(p program[Req, Res]) string {
-	end := string(p.does)
+	end := p.does
 	if p.does == returns || p.does == fails && !reflect.ValueOf(&p.res).Elem().IsZero() {
 		end += " " + show(p.res)
 	}

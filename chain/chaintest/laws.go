@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"runtime"
@@ -56,7 +55,7 @@ var laws = []string{reached, ownEnd, nextOnce, nested, noPanic, contexts, keepsE
 func Laws[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], requests *rapid.Generator[Req], results *rapid.Generator[Res], opts ...Option) {
 	t.Helper()
 	k := &kit[Req, Res]{config: configure(c.Links(), opts), chain: c, requests: requests, results: results,
-		label: strconv.FormatInt(labels.Add(1), 10), stopped: map[string]int{}}
+		label: strconv.FormatInt(labels.Add(1), 10)}
 	if k.composer != nil {
 		if k.Composer, _ = k.composer.(Composer[Req, Res]); k.Compose == nil {
 			k.refuse("WithComposer: Compose is nil, or the Composer is for another type of chain")
@@ -104,14 +103,7 @@ func (k *kit[Req, Res]) run(t rapid.TB) (*finding, error) {
 	if f := k.left(); f != nil || k.reached || k.excused(reached, "") {
 		return f, nil
 	}
-	most := ""
-	for link, n := range k.stopped {
-		if n > k.stopped[most] || n == k.stopped[most] && link < most {
-			most = link
-		}
-	}
-	return &finding{law: reached, link: most, why: fmt.Sprintf(
-		"it stopped %d of %d calls, and none reached the end: give requests that pass this link", k.stopped[most], k.made)}, nil
+	return &finding{law: reached, link: k.stopped, why: "none of the calls reached the end: give requests that pass this link"}, nil
 }
 
 // property composes the chain and returns a function that makes the calls of
@@ -508,9 +500,6 @@ func namesOf(links []chain.Link) []string {
 	}
 	return names
 }
-
-// errEnd is found in the error of each end, for errors.Is.
-var errEnd = errors.New("the end of any call")
 
 // alone runs fn in a new goroutine, which fn may end, and waits for its end.
 func alone(fn func()) {

@@ -41,7 +41,7 @@ var faults = map[string]struct {
 }{
 	"Stops": {"Reached", "the kit cannot test a chain that never reaches its end",
 		only(around("wrong", func(context.Context, *request, handler) (outcome, error) { return outcome{}, nil })),
-		"none reached the end"},
+		"none of the calls reached the end"},
 	"KeepsTheFirstNext": {"OwnEnd", "all handlers of the chain call the end of the first one",
 		func() (link, []chaintest.Option) {
 			var once sync.Once
@@ -410,7 +410,7 @@ func TestLawsRefuse(t *testing.T) {
 		"NoReason":      {"the excuse has a blank reason", trying(a, chaintest.WithExcuse("Errors", "a", " ")), "the excuse of link a for law Errors has no reason"},
 		"UnknownLink":   {"WithExcuse names an unknown link", trying(a, chaintest.WithExcuse("Errors", "c", "why not")), `an option names a link "c", which the chain does not have: its links are a, b`},
 		"Several":       {"one error lists all wrong options", trying(a, chaintest.WithKeptResult("c"), chaintest.WithExcuse("Nice", "a", "why not")), `an option names a link "c"`},
-		"BlocksBefore":  {"a link never calls next", trying(block("before")), "a call did not return within 5s: link blocks is running and has not called next"},
+		"BlocksBefore":  {"a link never calls next", trying(block("before")), "a call did not return within 5s: link blocks is running\n"},
 		"BlocksAmongOthers": {"a link blocks if another call runs at the same time", func(t rapid.TB) {
 			var in atomic.Int32
 			laws(t, chain.New(around("single", func(ctx context.Context, r *request, next handler) (outcome, error) {

@@ -49,7 +49,7 @@ type record struct {
 type event struct {
 	depth         int
 	name, verdict string
-	note          string // what belongs to another call; empty: nothing
+	note          string // the request belongs to another call; empty: it does not
 	by            string // the link that called it, or that was left
 }
 
@@ -188,11 +188,7 @@ func (r *record) leave(f *frame, x *exit) {
 			break
 		}
 	}
-	note := ""
-	if r.foreign(x) {
-		note = " of another call"
-	}
-	r.events = append(r.events, event{f.depth, f.name, x.verdict(r.texts), note, f.name})
+	r.events = append(r.events, event{f.depth, f.name, x.verdict(r.texts), "", f.name})
 	if f.i < f.comp.end() {
 		r.compare(f, x, at)
 	}
@@ -264,16 +260,6 @@ func contains(outer, inner any) bool {
 	return !errors.As(err, &p) || identical(inner, p.Value)
 }
 
-// foreign reports whether a link ended with the error or panic of another call.
-func (r *record) foreign(x *exit) bool {
-	for _, v := range [...]any{x.err, x.panicked} {
-		if err, ok := v.(error); ok && !is(err, r.err) && is(err, errEnd) {
-			return true
-		}
-	}
-	return false
-}
-
 // is returns errors.Is, or false if a method of the error panics.
 func is(err, target error) (found bool) {
 	defer func() { _ = recover() }()
@@ -332,16 +318,13 @@ func (r *record) trace() []event {
 	return slices.Clone(r.events)
 }
 
-// control describes the running link, or returns "".
-func (r *record) control() string {
+// running returns the name of the link that runs; empty: none.
+func (r *record) running() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, f := range slices.Backward(r.frames) {
-		switch {
-		case f.open && f.nexts == 0:
-			return fmt.Sprintf("link %s is running and has not called next", f)
-		case f.open:
-			return fmt.Sprintf("link %s is running, after next returned to it", f)
+		if f.open {
+			return f.name
 		}
 	}
 	return ""

@@ -76,7 +76,7 @@ var faults = map[string]struct {
 			<-end
 		}
 		return checks.Proceed(), nil
-	}), "a call did not return within 5s: link Wrong is running and has not called next\n  chain:   Wrong\n  request: with presence unknown, "},
+	}), "a call did not return within 5s: link Wrong is running\n  chain:   Wrong\n  request: with presence unknown, "},
 	"Goexit": {"a fake that the check calls calls t.FailNow", "Decides", decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
 		runtime.Goexit()
 		return checks.Proceed(), nil

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/slot"
 	"github.com/windlass-go/windlass/internal/testing/snapshot"
 )
@@ -19,41 +18,24 @@ type parts struct {
 	presence *checks.Presence // nil for an owner check
 }
 
-// partsOf returns the parts of a request, and none for a nil request. ok
-// reports whether req is a request.
-func partsOf(req any) (p parts, ok bool) {
+// partsOf returns the parts of a request, which is not nil.
+func partsOf(req any) parts {
 	if owner, ok := req.(*checks.OwnerRequest); ok {
-		return parts{owner: owner}, true
+		return parts{owner: owner}
 	}
-	v, of := reflect.ValueOf(req), reflect.TypeFor[checks.OwnerRequest]()
-	if v.Kind() != reflect.Pointer || v.Type().Elem().PkgPath() != of.PkgPath() || v.Type().Elem().Kind() != reflect.Struct {
-		return p, false
-	}
-	if f, found := v.Type().Elem().FieldByName(of.Name()); !found || f.Type != of {
-		return p, false
-	}
-	if v.IsNil() {
-		return p, true
-	}
-	v = v.Elem()
+	v := reflect.ValueOf(req).Elem() // of a checks.Request
 	return parts{
-		owner:    v.FieldByName(of.Name()).Addr().Interface().(*checks.OwnerRequest),
+		owner:    v.FieldByName("OwnerRequest").Addr().Interface().(*checks.OwnerRequest),
 		resource: v.FieldByName("Resource"),
 		presence: v.FieldByName("Presence").Addr().Interface().(*checks.Presence),
-	}, true
-}
-
-// mustPartsOf is partsOf for a value that is known to be a request.
-func mustPartsOf(req any) parts {
-	p, _ := partsOf(req)
-	return p
+	}
 }
 
 // copied returns a shallow copy of a request, with slots of its own.
 func copied[R any](req R) R {
 	c := reflect.New(reflect.TypeOf(req).Elem())
 	c.Elem().Set(reflect.ValueOf(req).Elem())
-	values := slot.Of(mustPartsOf(c.Interface()).owner)
+	values := slot.Of(partsOf(c.Interface()).owner)
 	*values = (*values).Clone()
 	return c.Interface().(R)
 }
@@ -61,7 +43,7 @@ func copied[R any](req R) R {
 // equalCopy returns an equal request with copies of its objects.
 func equalCopy[R any](req R) R {
 	c := copied(req)
-	p, seen := mustPartsOf(c), map[reflect.Value]reflect.Value{}
+	p, seen := partsOf(c), map[reflect.Value]reflect.Value{}
 	if p.owner.Owner.Value != nil {
 		p.owner.Owner.Value = deepCopy(reflect.ValueOf(p.owner.Owner.Value), seen).Interface()
 	}
@@ -171,36 +153,16 @@ func unset(v reflect.Value, n int) (path string) {
 	return path
 }
 
-// view holds the parts of a request that checks see and must not change.
-type view struct {
-	Resource         any
-	Presence         any // nil for an owner check
-	Owner            checks.Object
-	Resolver         checks.Resolver
-	Lister           checks.Lister
-	Kind, APIVersion string
-	Deleting         bool
-	Applied          bool
-	Errors           classify.Errors
-}
-
-func viewOf(req any) view {
-	p := mustPartsOf(req)
-	o := p.owner
-	v := view{Owner: o.Owner, Resolver: o.Resolver, Lister: o.Lister, Kind: o.Kind, APIVersion: o.APIVersion, Deleting: o.Deleting,
-		Applied: o.Applied, Errors: o.Errors}
-	if p.resource.IsValid() {
-		v.Resource, v.Presence = p.resource.Interface(), *p.presence
-	}
-	return v
-}
+// view is a request that prints its parts.
+type view struct{ Request any }
 
 // String returns the parts that are set, in one line.
 func (v view) String() string {
 	var set []string
-	for i, of := 0, reflect.ValueOf(v); i < of.NumField(); i++ {
-		f, text := of.Field(i), "set"
-		if f.IsZero() {
+	of := reflect.ValueOf(v.Request).Elem()
+	for _, field := range reflect.VisibleFields(of.Type()) {
+		f, text := of.FieldByIndex(field.Index), "set"
+		if !field.IsExported() || field.Anonymous || f.IsZero() {
 			continue
 		}
 		switch value := f.Interface().(type) {
@@ -210,7 +172,7 @@ func (v view) String() string {
 		default:
 			text = snapshot.Of(value).Public()
 		}
-		set = append(set, of.Type().Field(i).Name+": "+text)
+		set = append(set, field.Name+": "+text)
 	}
 	return strings.Join(set, ", ")
 }
@@ -218,8 +180,11 @@ func (v view) String() string {
 // unchanged reports whether two requests are equal and refer to the same
 // objects.
 func unchanged[R any](a, b R) bool {
-	v, w := viewOf(a), viewOf(b)
-	return identical(v.Resource, w.Resource) && identical(v.Owner.Value, w.Owner.Value) && snapshot.Of(v).Diff(w) == ""
+	p, q := partsOf(a), partsOf(b)
+	if p.resource.IsValid() && !identical(p.resource.Interface(), q.resource.Interface()) {
+		return false
+	}
+	return identical(p.owner.Owner.Value, q.owner.Owner.Value) && snapshot.Of(a).Diff(b) == ""
 }
 
 // identical reports whether two values are not different pointers.

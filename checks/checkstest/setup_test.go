@@ -29,7 +29,7 @@ func TestSetUp(t *testing.T) {
 		}, `checkstest: OwnerReady: case "A" (why): its Want is not set: use Proceeds, Blocks, Answers or Fails`},
 		"NotARequest": {"the link needs a request of package checks", func(t *fakeT) {
 			checkstest.Laws(t, chain.Named("Odd", func(next chain.Handler[*int, checks.Result]) chain.Handler[*int, checks.Result] { return next }), rapid.Just(new(3)))
-		}, "checkstest: Laws: Odd: a check is about a *checks.Request[T] or *checks.OwnerRequest, not about a *int"},
+		}, "chaintest: Laws: composing the chain panics at link end: checks: Compose: the request of the chain Odd -> end is a *int: it must be a *checks.Request[T] or *checks.OwnerRequest"},
 		"NilGenerator": {"the generator is required", func(t *fakeT) { checkstest.Laws[*checks.OwnerRequest](t, ready, nil) }, "chaintest: Laws: the generator of requests or of results is nil: give one, such as rapid.Make"},
 		"NilRequest":   {"the generator makes a nil request", func(t *fakeT) { checkstest.Laws(t, ready, rapid.Just[*checks.OwnerRequest](nil)) }, "chaintest: Laws: the laws could not be tested: [rapid] failed after 0 tests: checkstest: the generator made a request that is nil"},
 		"GeneratorPanics": {"the generator panics, not the check", func(t *fakeT) {

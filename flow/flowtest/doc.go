@@ -16,41 +16,26 @@
 // Leave the text empty at first. The failure shows the timeline: read it, and
 // copy it into the test if it is right.
 //
-// # The world
-//
 // A [World] is one resource, its flow, and the answers to its requests. Each
 // operation has a [Script], which answers in this order:
 //
 //   - answers in a row: [Script.Then], [Script.Fail]
-//   - answers from a time on: [Script.From], [Script.FailFrom]
+//   - answers from a time on: [Script.From]
 //   - the user's own operation: [World.Operations], for example a fake server
 //
 // [World.Object] scripts the objects of references, and [World.Set] the sets of
-// queries. [Response] makes the errors of a service.
+// queries. [Response] makes the errors of a service. [World.Edit] changes the
+// resource, [World.Change] its status or something else, and [World.Restart]
+// ends the process.
 //
-// [World.Edit] changes the resource, and [World.Change] its status or something
-// else. [World.Restart] ends the process.
-//
-// # The engine
-//
-// The engine reconciles the resource at once, and then after the delay of each
+// The [Engine] reconciles the resource at once, and then after the delay of each
 // outcome. It does so earlier if the resource is edited, if an awaited or a
-// followed object or set changes, or if the process restarts. A block that does not name its awaited
-// objects (checks.WithWaitingFor) is not woken, as in any engine. After a final
-// outcome ([flow.Outcome.Final]), only Edit causes another pass.
-//
-// Delays come from [flow.NewBackoff], without jitter. A pass takes no virtual
-// time.
-//
-// [World.Run] ends when the resource is ready, finished, ignored or gone, and
-// [World.RunUntil] at a time.
-// The [Run] has each [Pass] with its outcome, a timeline ([Run.String],
-// [Run.Want], [Run.Story]).
-//
-// An [Engine] without a World runs several resources that wait for each other,
-// for demonstrations and simulations.
-//
-// # What fails the test
+// followed object or set changes, or if the process restarts. A block that does
+// not name its awaited objects (checks.WithWaitingFor) is not woken, as in any
+// engine. After a final outcome ([flow.Outcome.Final]), only Edit causes another
+// pass. Delays come from [flow.NewBackoff], without jitter. A pass takes no
+// virtual time. An Engine without a World runs several resources that wait for
+// each other, for demonstrations and simulations.
 //
 // These fail the test:
 //
@@ -58,8 +43,7 @@
 //     not happen
 //   - a run that does not end after 1,000 passes or 30 days
 //
-// Each failure names the call or the answer, and shows the end of the timeline. A panic of a link does not fail the test: the flow turns it into an
-// outcome, which the timeline shows.
-//
-// A test is a rapid.TB: a *testing.T or a *rapid.T.
+// Each failure names the call or the answer, and shows the end of the timeline.
+// A panic of a link does not fail the test: the flow turns it into an outcome,
+// which the timeline shows.
 package flowtest

@@ -1,8 +1,10 @@
 package flowtest
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/windlass-go/windlass/checks"
@@ -13,7 +15,7 @@ import (
 // The first of these answers a call:
 //
 //   - the next answer in the row of [Script.Then] and [Script.Fail]
-//   - the answer for this time of [Script.From] and [Script.FailFrom]
+//   - the answer for this time of [Script.From]
 //   - the user's own operation in [World.Operations]
 //
 // A call without an answer fails the test. So does an answer that no call used.
@@ -49,35 +51,22 @@ func (s *Script[R]) Then(results ...R) *Script[R] {
 // [flow.Failed] for an operation that ends without success. A nil error panics.
 func (s *Script[R]) Fail(errs ...error) *Script[R] {
 	for _, err := range errs {
-		s.row = append(s.row, answer[R]{err: mustBeError("Fail", err)})
+		if err == nil {
+			panic("flowtest: Fail(nil) is no error: give an error, or a result")
+		}
+		s.row = append(s.row, answer[R]{err: err})
 	}
 	return s
 }
 
 // From answers all calls from a time of the run on, until the time of the next
-// From or FailFrom. A negative time panics.
+// From. A negative time panics. For errors that depend on the time, set
+// [World.Operations], with [World.Elapsed].
 func (s *Script[R]) From(at time.Duration, result R) *Script[R] {
-	return s.from(answer[R]{from: at, result: result})
-}
-
-// FailFrom is [Script.From] with an error in place of a result. A nil error
-// panics.
-func (s *Script[R]) FailFrom(at time.Duration, err error) *Script[R] {
-	return s.from(answer[R]{from: at, err: mustBeError("FailFrom", err)})
-}
-
-func mustBeError(method string, err error) error {
-	if err == nil {
-		panic("flowtest: " + method + "(nil) is no error: give an error, or a result")
+	if at < 0 {
+		panic(fmt.Sprintf("flowtest: an answer from %s on: the time is negative", at))
 	}
-	return err
-}
-
-func (s *Script[R]) from(a answer[R]) *Script[R] {
-	if a.from < 0 {
-		panic(fmt.Sprintf("flowtest: an answer from %s on: the time is negative", a.from))
-	}
-	s.timed = append(s.timed, a)
+	s.timed = append(s.timed, answer[R]{from: at, result: result})
 	return s
 }
 
@@ -97,7 +86,7 @@ type scripted interface {
 // schedule adds the changes of an object or a set to the engine.
 func (s *Script[R]) schedule() {
 	for _, a := range s.timed {
-		if s.wakes != nil && a.from > 0 && a.err == nil {
+		if s.wakes != nil && a.from > 0 {
 			what, refs := s.wakes(a.result)
 			s.stage.engine.At(a.from, "", what, func() { s.stage.engine.Wake(refs...) })
 		}
@@ -109,8 +98,7 @@ func (s *Script[R]) given() bool { return len(s.row)+len(s.timed) > 0 }
 // unused lists the answers that no call used.
 func (s *Script[R]) unused() (unused []string) {
 	if n := len(s.row) - s.next; n > 0 {
-		unused = append(unused, fmt.Sprintf("%s was %s: %d of its %d answers in a row were not used",
-			s.name, times(s.calls), n, len(s.row)))
+		unused = append(unused, fmt.Sprintf("%s: %d calls, %d of its %d answers in a row were not used", s.name, s.calls, n, len(s.row)))
 	}
 	for i := range s.timed {
 		if a := &s.timed[i]; !a.given {
@@ -123,11 +111,8 @@ func (s *Script[R]) unused() (unused []string) {
 // answer records a call and answers it. own is the user's own operation, or
 // nil.
 func (s *Script[R]) answer(request string, own func() (R, error)) (R, error) {
-	a, err := s.choose(request, own != nil)
-	switch {
-	case err != nil:
-		return a.result, err
-	case a.given:
+	a := s.choose(request, own != nil)
+	if a.given {
 		return a.result, a.err
 	}
 	return own()
@@ -135,16 +120,11 @@ func (s *Script[R]) answer(request string, own func() (R, error)) (R, error) {
 
 // choose finds the answer to a call. An answer that is not given means the
 // user's own operation.
-func (s *Script[R]) choose(request string, own bool) (a answer[R], err error) {
+func (s *Script[R]) choose(request string, own bool) (a answer[R]) {
 	s.stage.mu.Lock()
 	defer s.stage.mu.Unlock()
 	s.calls++
-	s.stage.requested(request)
-	if s.next < len(s.row) {
-		s.next++
-		s.row[s.next-1].given = true
-		return s.row[s.next-1], nil
-	}
+	s.stage.pass = append(s.stage.pass, request)
 	now := s.stage.engine.Elapsed()
 	var holds *answer[R]
 	for i := range s.timed {
@@ -152,26 +132,20 @@ func (s *Script[R]) choose(request string, own bool) (a answer[R], err error) {
 			holds = t
 		}
 	}
+	if s.next < len(s.row) {
+		holds = &s.row[s.next]
+		s.next++
+	}
 	switch {
 	case holds != nil:
 		holds.given = true
-		return *holds, nil
-	case own:
-		return a, nil
+		return *holds
+	case !own:
+		a.given, a.err = true, fmt.Errorf("flowtest: %s was called at %s, call %d, and has no answer: the script of %s has %d in a row",
+			request, Stamp(now), s.calls, s.name, len(s.row))
+		s.stage.fault = cmp.Or(s.stage.fault, strings.TrimPrefix(a.err.Error(), "flowtest: "))
 	}
-	return a, s.stage.unscripted(fmt.Sprintf(
-		"%s was called at %s, call %d, and has no answer: the script of %s has %d in a row",
-		request, Stamp(now), s.calls, s.name, len(s.row)))
-}
-
-func times(n int) string {
-	switch n {
-	case 0:
-		return "never called"
-	case 1:
-		return "called once"
-	}
-	return fmt.Sprintf("called %d times", n)
+	return a
 }
 
 // Response returns an error of a service that belongs to no SDK. It has an HTTP

@@ -211,11 +211,10 @@ func Stamp(d time.Duration) string {
 // short prints 1h0m0s as 1h, and 3m0s as 3m.
 func short(d time.Duration) string {
 	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
+	for _, zero := range [...]string{"m0s", "h0m"} {
+		if strings.HasSuffix(s, zero) {
+			s = s[:len(s)-2]
+		}
 	}
 	return s
 }
@@ -315,9 +314,10 @@ func (r *Run) Want(t rapid.TB, timeline string) {
 	t.Helper()
 	got := r.String()
 	w, g := words(timeline), words(got)
-	for i := range max(len(w), len(g)) {
-		if at(w, i) != at(g, i) {
-			t.Errorf("flowtest: the timeline differs at line %d:\n  want %s\n  got  %s\nthe whole timeline:\n%s", i+1, at(w, i), at(g, i), indent(got))
+	w, g = append(w, make([]string, max(0, len(g)-len(w)))...), append(g, make([]string, max(0, len(w)-len(g)))...)
+	for i := range w {
+		if w[i] != g[i] {
+			t.Errorf("flowtest: the timeline differs at line %d:\n  want %s\n  got  %s\nthe whole timeline:\n%s", i+1, w[i], g[i], indent(got))
 			return
 		}
 	}
@@ -331,13 +331,6 @@ func words(text string) (lines []string) {
 		}
 	}
 	return lines
-}
-
-func at(lines []string, i int) string {
-	if i < len(lines) {
-		return lines[i]
-	}
-	return ""
 }
 
 func indent(text string) string {

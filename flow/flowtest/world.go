@@ -28,12 +28,9 @@ type World[T any] struct {
 	// The default Key returns "resource".
 	Operations flow.Operations[T]
 	// Options are further options of the flow, such as [flow.WithErrors]. The
-	// World sets the clock and the back-off, and the resolver and the lister if
-	// objects or sets are scripted.
+	// World sets the clock and the back-off ([flow.NewBackoff] without jitter),
+	// and the resolver and the lister if objects or sets are scripted.
 	Options []flow.Option
-	// Backoff changes the delays. The default is [flow.NewBackoff] without
-	// jitter. The World sets its clock.
-	Backoff []flow.BackoffOption
 
 	// Scripts of the operations. They answer before Operations.
 	Owner  Script[checks.Object]
@@ -103,10 +100,6 @@ func (w *World[T]) Now() time.Time { return w.stage.engine.Now() }
 
 // Elapsed returns the virtual time since the run began.
 func (w *World[T]) Elapsed() time.Duration { return w.stage.engine.Elapsed() }
-
-// Requests lists all requests so far, as in [Pass], including the running call.
-// Operations can use it to choose their answers.
-func (w *World[T]) Requests() []string { return w.stage.requests() }
 
 // wire connects the scripts to the world.
 func (w *World[T]) wire() []scripted {
@@ -198,11 +191,8 @@ func (w *World[T]) list(_ context.Context, q checks.Query) ([]checks.Object, err
 // begin makes the flow as a new process does, without the memory of the old
 // one.
 func (w *World[T]) begin() *flow.Reconciler[T] {
-	backoff := append([]flow.BackoffOption{flow.WithBackoffJitter(0, 0)}, w.Backoff...)
-	opts := append(slices.Clone(w.Options),
-		flow.WithClock(w.Now),
-		flow.WithBackoff(flow.NewBackoff(append(backoff, flow.WithBackoffClock(w.Now))...)),
-	)
+	opts := append(slices.Clone(w.Options), flow.WithClock(w.Now),
+		flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0), flow.WithBackoffClock(w.Now))))
 	if len(w.objects) > 0 {
 		opts = append(opts, flow.WithResolver(w.resolve))
 	}
