@@ -19,9 +19,6 @@
 //	        > end
 //	        < end: error
 //	 ≠      > end
-//	        < end: error
-//	      < retry: error
-//	    < audit: error
 //	  to repeat it: go test -run '^TestLinks$' -rapid.seed=125161478543731624
 //	  if the link exists for this: chaintest.WithExcuse("NextOnce", "retry", "the reason")
 //

@@ -2,10 +2,10 @@ package chaintest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,13 +34,12 @@ type kit[Req, Res any] struct {
 	results  *rapid.Generator[Res]
 	label    string // of the goroutines of all calls
 
-	shrinking string                 // the broken law for which rapid searches the smallest call; empty: none
-	current   atomic.Pointer[record] // the running call, if calls are made one by one
-	stuck     string                 // describes a call that did not return in time
-	reached   bool                   // a call reached the end
-	stopped   string                 // the last link that ran in another call
-	lateMu    sync.Mutex
-	late      *finding // a law that was broken after its call
+	shrinking string                  // the broken law for which rapid searches the smallest call; empty: none
+	current   atomic.Pointer[record]  // the running call, if calls are made one by one
+	stuck     string                  // describes a call that did not return in time
+	reached   bool                    // a call reached the end
+	stopped   string                  // the last link that ran in another call
+	late      atomic.Pointer[finding] // a law that was broken after its call
 }
 
 // program is one call: its request, the behaviour of its end, and its caller.
@@ -53,11 +52,10 @@ type program[Req, Res any] struct {
 }
 
 const (
-	returns = "returns"
-	fails   = "returns an error"
-	panics  = "panics"
-	goexits = "ends its goroutine"
-
+	returns       = "returns"
+	fails         = "returns an error"
+	panics        = "panics"
+	goexits       = "ends its goroutine"
 	stays         = "stays"
 	cancelsBefore = "is canceled before the call"
 	cancelsDuring = "is canceled while the end runs"
@@ -74,11 +72,6 @@ func (k *kit[Req, Res]) draw(t *rapid.T) program[Req, Res] {
 		req: k.requests.Draw(t, "request"), res: k.results.Draw(t, "result"),
 	}
 }
-
-// endError is the error, and the panic, of an end. Each call has its own.
-type endError struct{ does string }
-
-func (e *endError) Error() string { return "chaintest: the end " + e.does }
 
 // composition is one composition of the chain. The kit wraps each link, and
 // adds its end as the last one.
@@ -234,8 +227,8 @@ func (c *call[Req, Res]) lost(f *frame, ctx context.Context) {
 // it ends.
 func (k *kit[Req, Res]) ready(h *handler[Req, Res], p program[Req, Res]) (*call[Req, Res], func()) {
 	c := &call[Req, Res]{program: p}
-	c.record = &record{config: k.config, comp: h.comp, req: p.req, err: &endError{p.does}, text: func() string { return k.describe(p) },
-		late: k.later, call: c, refuses: k.Refuses, texts: k.Copy != nil}
+	c.record = &record{config: k.config, comp: h.comp, req: p.req, err: errors.New("chaintest: the end " + p.does), text: func() string { return k.describe(p) },
+		late: &k.late, call: c, refuses: k.Refuses, texts: k.Copy != nil}
 	c.view = func() any { return k.viewOf(p.req) }
 	if k.Passes != nil {
 		c.passes = func(req any) error { return k.Passes(p.req, req.(Req)) }
@@ -283,15 +276,6 @@ func stuck(what string, calls ...*record) string {
 		}
 	}
 	return what
-}
-
-// later records a law that was broken after its call.
-func (k *kit[Req, Res]) later(f finding) {
-	k.lateMu.Lock()
-	defer k.lateMu.Unlock()
-	if k.late == nil && f.law == nested && !k.excused(nested, f.link) {
-		k.late = &f
-	}
 }
 
 func (k *kit[Req, Res]) viewOf(req Req) any {

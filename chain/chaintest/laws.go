@@ -54,8 +54,8 @@ var laws = []string{reached, ownEnd, nextOnce, nested, noPanic, contexts, keepsE
 // fails the test at once.
 func Laws[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], requests *rapid.Generator[Req], results *rapid.Generator[Res], opts ...Option) {
 	t.Helper()
-	k := &kit[Req, Res]{config: configure(c.Links(), opts), chain: c, requests: requests, results: results,
-		label: strconv.FormatInt(labels.Add(1), 10)}
+	k := &kit[Req, Res]{config: configure(c.Links(), opts), chain: c, requests: requests, results: results}
+	k.label = fmt.Sprintf("%p", k)
 	if k.composer != nil {
 		if k.Composer, _ = k.composer.(Composer[Req, Res]); k.Compose == nil {
 			k.refuse("WithComposer: Compose is nil, or the Composer is for another type of chain")
@@ -85,18 +85,13 @@ func Laws[Req, Res any](t rapid.TB, c chain.Chain[Req, Res], requests *rapid.Gen
 	}
 }
 
-var labels atomic.Int64
-
 // run tests the laws and returns the first broken one. It returns an error if
 // the kit cannot continue.
 func (k *kit[Req, Res]) run(t rapid.TB) (*finding, error) {
 	for i, property := range []property{k.calls, k.concurrent} {
 		f, err := k.search(t, []string{"Calls", "Concurrent"}[i], property)
 		time.Sleep(time.Millisecond) // in a bubble of testing/synctest, every link that calls next later has done so after this
-		k.lateMu.Lock()
-		f = cmp.Or(k.late, f)
-		k.lateMu.Unlock()
-		if f != nil || err != nil || k.stuck != "" {
+		if f = cmp.Or(k.late.Load(), f); f != nil || err != nil || k.stuck != "" {
 			return f, err
 		}
 	}
@@ -249,7 +244,7 @@ func (k *kit[Req, Res]) differ(law string, want, got *record, why string) *findi
 }
 
 // every is the interval of draws that test Concurrent. Such a draw makes 4
-// calls on average, so the law gets as many calls as the others.
+// calls on average.
 const every = 4
 
 // concurrent is the property of the law Concurrent. It makes some calls one by

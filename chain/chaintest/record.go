@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -27,7 +26,7 @@ type record struct {
 	req  any           // the request of the call
 	view func() any    // returns the part of it that links must not change
 	gid  atomic.Uint64 // identifies the goroutine of the call
-	err  *endError     // the error, and the panic, of the end
+	err  error         // the error, and the panic, of the end; each call has its own
 
 	mu      sync.Mutex
 	pic     *snapshot.Snapshot // of view; nil: the law Request is not tested
@@ -36,7 +35,7 @@ type record struct {
 	found   []finding
 	over    bool
 	reached bool
-	late    func(finding) // called for a law that is broken after the call
+	late    *atomic.Pointer[finding] // a law that is broken after the call
 
 	// These are of the Composer; nil: it has none.
 	refuses []error
@@ -98,7 +97,9 @@ type exit struct {
 func (r *record) broke(law string, by *frame, at int, format string, args ...any) {
 	f := finding{law: law, link: by.String(), why: fmt.Sprintf(format, args...), at: at, call: r}
 	if r.over {
-		r.late(f)
+		if law == nested && !r.excused(nested, f.link) {
+			r.late.CompareAndSwap(nil, &f)
+		}
 		return
 	}
 	r.found = append(r.found, f)
@@ -139,7 +140,7 @@ func (r *record) enter(comp *composition, i int, gid uint64, ctx context.Context
 	r.descends(f, at)
 	r.unchanged(by)
 	note := ""
-	if !sameRequest(r.req, req) {
+	if !identical(r.req, req) && snapshot.Of(r.req).Diff(req) != "" {
 		note = " (with a request that is not the request of its call)"
 	}
 	r.frames, r.events = append(r.frames, f), append(r.events, event{f.depth, f.name, "", note, by.String()})
@@ -270,17 +271,6 @@ func is(err, target error) (found bool) {
 func identical(a, b any) (same bool) {
 	defer func() { _ = recover() }() // == panics for such a type
 	return a == b
-}
-
-// sameRequest compares requests that are references by identity, and others by
-// content.
-func sameRequest(a, b any) bool {
-	v, w := reflect.ValueOf(a), reflect.ValueOf(b)
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
-		return w.Kind() == v.Kind() && v.Pointer() == w.Pointer()
-	}
-	return identical(a, b) || snapshot.Of(a).Diff(b) == ""
 }
 
 // verdict returns "goexit", or the verdict and reason of chain.Exit. texts adds

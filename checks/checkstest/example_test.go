@@ -63,7 +63,7 @@ func ExampleRun() {
 	})
 	fmt.Println(t.complaint())
 	// Output:
-	// checkstest: ReferenceReady(network): case "Missing" (a missing network is not ready): want block ReferenceNotReady [waiting for Network lan], got block ReferenceNotFound: network Network lan was not found: waiting until it is created [fast, waiting for Network lan]
+	// checkstest: ReferenceReady(network): case "Missing" (a missing network is not ready): want block ReferenceNotReady [waiting for [Network lan]], got block ReferenceNotFound: network Network lan was not found: waiting until it is created [fast, waiting for Network lan]
 }
 
 func ExampleLaws() {

@@ -20,18 +20,12 @@ import (
 // link breaks a law on purpose: [chaintest.WithExcuse]. A gate acts, so it is
 // excused from Repeatable, Concurrent and Request.
 //
-// Laws runs the chain by checks.Compose. So a link that proceeds without
-// calling next fails the test, even if it does so for some requests only. So
-// does the zero Result. The message names the law and the link, and shows the
-// smallest request.
-//
 // The generator need only make ordinary requests, whose owner exists and whose
 // resource is filled in; the checks must proceed for some of them. Laws does not
 // change them. These fail the test: a nil link, a nil generator, a generator
 // that panics, and a nil request.
 //
-// A panic in a goroutine that a link started ends the program. Laws cannot
-// prevent that.
+// A panic in a goroutine that a link started ends the program.
 func Laws[R any, L Links[R]](t rapid.TB, link L, requests *rapid.Generator[R], opts ...chaintest.Option) {
 	t.Helper()
 	links := linksOf[R](t, "Laws", link)

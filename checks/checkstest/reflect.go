@@ -177,14 +177,11 @@ func (v view) String() string {
 	return strings.Join(set, ", ")
 }
 
-// unchanged reports whether two requests are equal and refer to the same
-// objects.
+// unchanged reports whether two requests are equal, with the same objects.
 func unchanged[R any](a, b R) bool {
 	p, q := partsOf(a), partsOf(b)
-	if p.resource.IsValid() && !identical(p.resource.Interface(), q.resource.Interface()) {
-		return false
-	}
-	return identical(p.owner.Owner.Value, q.owner.Owner.Value) && snapshot.Of(a).Diff(b) == ""
+	return (!p.resource.IsValid() || identical(p.resource.Interface(), q.resource.Interface())) &&
+		identical(p.owner.Owner.Value, q.owner.Owner.Value) && snapshot.Of(a).Diff(b) == ""
 }
 
 // identical reports whether two values are not different pointers.

@@ -69,7 +69,7 @@ func (c Case[R]) try(links chain.Chain[R, checks.Result]) (fault string) {
 	switch {
 	case isNil(c.Request):
 		return "the request is nil"
-	case c.Want.verdict == "":
+	case c.Want.what == "":
 		return "its Want is not set: use Proceeds, Blocks, Answers or Fails"
 	}
 	var a answer
@@ -84,8 +84,10 @@ func (c Case[R]) try(links chain.Chain[R, checks.Result]) (fault string) {
 	if why != "" {
 		return "want " + c.Want.String() + ", but " + why
 	}
-	if !c.Want.matches(a) {
-		return fmt.Sprintf("want %s, got %s", c.Want, a)
+	for _, has := range c.Want.has {
+		if !has(a) {
+			return fmt.Sprintf("want %s, got %s", c.Want, a)
+		}
 	}
 	return ""
 }
@@ -120,18 +122,26 @@ func (a answer) String() string {
 // Want is the answer that a [Case] expects. [Proceeds], [Blocks], [Answers] and
 // [Fails] make one. The zero Want fails the test.
 type Want struct {
-	verdict, reason string
-	retry           classify.Retry // Unset: any
-	after           time.Duration  // 0: any
-	refs            []checks.Ref   // sorted; none: any
-	parts           []string
-	errs            []error
+	what  string
+	texts []string // the further parts
+	has   []func(answer) bool
 }
 
-const verdictError = "error"
+// and adds a part.
+func (w Want) and(text string, has func(answer) bool) Want {
+	return Want{w.what, append(slices.Clip(w.texts), text), append(slices.Clip(w.has), has)}
+}
+
+// wants expects a result. An empty reason means any.
+func wants(verdict, reason string) Want {
+	return Want{strings.TrimSpace(verdict + " " + reason), nil, []func(answer) bool{func(a answer) bool {
+		got, _ := a.res.Describe()
+		return a.err == nil && got == verdict && (reason == "" || reason == a.res.Reason())
+	}}}
+}
 
 // Proceeds expects that the check proceeds.
-func Proceeds() Want { return Want{verdict: "proceed"} }
+func Proceeds() Want { return wants("proceed", "") }
 
 // Blocks expects a block with the reason. The options are those of
 // [checks.Block]. Run compares [checks.WithRetry] and [checks.WithAfter] if
@@ -140,11 +150,16 @@ func Proceeds() Want { return Want{verdict: "proceed"} }
 func Blocks(reason string, opts ...checks.BlockOption) Want {
 	// A block shows the settings of the options. A second block with another
 	// Retry shows whether the options set one.
-	given := checks.Block("Wanted", "wanted", opts...)
+	w, given := wants("block", reason), checks.Block("Wanted", "wanted", opts...)
 	other := checks.Block("Wanted", "wanted", append([]checks.BlockOption{checks.WithRetry(classify.OnChange)}, opts...)...)
-	w := Want{verdict: "block", reason: reason, after: given.After(), refs: sorted(given.WaitingFor())}
 	if given.Retry() == other.Retry() {
-		w.retry = given.Retry()
+		w = w.and(given.Retry().String(), func(a answer) bool { return a.res.Retry() == given.Retry() })
+	}
+	if given.After() > 0 {
+		w = w.and("in "+given.After().String(), func(a answer) bool { return a.res.After() == given.After() })
+	}
+	if refs := sorted(given.WaitingFor()); len(refs) > 0 {
+		w = w.and(fmt.Sprint("waiting for ", refs), func(a answer) bool { return slices.Equal(refs, sorted(a.res.WaitingFor())) })
 	}
 	return w
 }
@@ -153,61 +168,36 @@ func Blocks(reason string, opts ...checks.BlockOption) Want {
 // Answers(checks.Skip("")), Answers(checks.Finished("Issued", "")).
 func Answers(res checks.Result) Want {
 	verdict, _ := res.Describe()
-	return Want{verdict: verdict, reason: res.Reason()}
+	return wants(verdict, res.Reason())
 }
 
 // Fails expects an error in which errors.Is finds all of errs; without errs,
 // any error.
-func Fails(errs ...error) Want { return Want{verdict: verdictError, errs: errs} }
+func Fails(errs ...error) Want {
+	w := Want{"error", nil, []func(answer) bool{func(a answer) bool { return a.err != nil }}}
+	for _, err := range errs {
+		w = w.and(err.Error(), func(a answer) bool { return errors.Is(a.err, err) })
+	}
+	return w
+}
 
 // Saying returns a Want that also expects each part in the message of the
 // result, or in the text of the error.
 func (w Want) Saying(parts ...string) Want {
-	w.parts = slices.Concat(w.parts, parts)
+	for _, part := range parts {
+		w = w.and(fmt.Sprintf("saying %q", part), func(a answer) bool {
+			return strings.Contains(a.res.Message(), part) || a.err != nil && strings.Contains(a.String(), part)
+		})
+	}
 	return w
 }
 
 // String returns the expected answer in one line.
 func (w Want) String() string {
-	var more []string
-	for _, e := range w.errs {
-		more = append(more, e.Error())
+	if len(w.texts) == 0 {
+		return w.what
 	}
-	for _, part := range w.parts {
-		more = append(more, fmt.Sprintf("saying %q", part))
-	}
-	if w.retry != classify.Unset {
-		more = append(more, w.retry.String())
-	}
-	if w.after > 0 {
-		more = append(more, "in "+w.after.String())
-	}
-	for _, ref := range w.refs {
-		more = append(more, "waiting for "+ref.String())
-	}
-	text := strings.TrimSpace(cmp.Or(w.verdict, "nothing") + " " + w.reason)
-	if len(more) > 0 {
-		text += " [" + strings.Join(more, ", ") + "]"
-	}
-	return text
-}
-
-// matches reports whether an answer is the expected one. The parts that w leaves
-// open match every answer.
-func (w Want) matches(a answer) bool {
-	says := func(text string) bool {
-		return !slices.ContainsFunc(w.parts, func(part string) bool { return !strings.Contains(text, part) })
-	}
-	if a.err != nil {
-		lacks := func(err error) bool { return !errors.Is(a.err, err) }
-		return w.verdict == verdictError && says(fmt.Sprint(a.err)) && !slices.ContainsFunc(w.errs, lacks)
-	}
-	verdict, _ := a.res.Describe()
-	return w.verdict == verdict && says(a.res.Message()) &&
-		(w.reason == "" || w.reason == a.res.Reason()) &&
-		(w.retry == classify.Unset || w.retry == a.res.Retry()) &&
-		(w.after == 0 || w.after == a.res.After()) &&
-		(len(w.refs) == 0 || slices.Equal(w.refs, sorted(a.res.WaitingFor())))
+	return w.what + " [" + strings.Join(w.texts, ", ") + "]"
 }
 
 func sorted(refs []checks.Ref) []checks.Ref {

@@ -21,10 +21,7 @@ const never = time.Duration(math.MaxInt64)
 // Engine reconciles any number of resources in virtual time. A pass takes no
 // virtual time. A resource is reconciled when it is added, after the delay of
 // its outcome, and earlier if [Engine.Wake] names an object that it waits for or
-// follows, or if [Engine.Edit] names it.
-//
-// [World] runs one resource on an Engine, with scripts and invariants. Use an
-// Engine for resources that wait for each other.
+// follows, or if [Engine.Edit] names it. [World] runs one resource on an Engine.
 //
 // Call the methods of an Engine from events and passes, or between two calls of
 // [Engine.RunUntil]. Only Now and Elapsed are safe for concurrent use. The zero
@@ -182,12 +179,13 @@ func (e *Engine) passed(r *resource, out flow.Outcome, note string, requests []s
 		}
 		p.Delay, r.due = delay, now+max(delay, 0)
 	}
-	switch written, ok := readyOf(out.Conditions()); {
-	case p.State() == flow.StateGone:
-	case ok:
-		p.Ready = written
-	default:
+	if p.State() != flow.StateGone {
 		p.Ready = r.last.Ready
+		for _, c := range out.Conditions() {
+			if c.Type == "Ready" {
+				p.Ready = c
+			}
+		}
 	}
 	r.last, e.quiet = p, true
 	e.run.Passes = append(e.run.Passes, p)

@@ -29,7 +29,7 @@ func (w *World[T]) Run(t rapid.TB) *Run {
 }
 
 // RunUntil advances time until end, or until the resource is gone. Passes and
-// events that are due at end still happen. A negative end fails the test.
+// events that are due at end still happen.
 func (w *World[T]) RunUntil(t rapid.TB, end time.Duration) *Run {
 	t.Helper()
 	return w.run(t, end, false)
@@ -44,15 +44,14 @@ func (w *World[T]) run(t rapid.TB, end time.Duration, settled bool) *Run {
 		fault("Apply is missing: script World.Apply, or set Operations.Apply")
 	case w.ran:
 		fault("this World was run before: make a new one, because its scripts are used up")
-	case end < 0:
-		fault(fmt.Sprintf("RunUntil(%s): the time is negative", end))
 	default:
 		reconciler := w.begin()
 		r.pass = func(context.Context) {
-			ctx, cancel := w.stage.begin()
+			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
+			w.stage.swap(cancel)
 			out := reconciler.Reconcile(ctx, w.Resource)
-			e.passed(r, out, "", w.stage.end())
+			e.passed(r, out, "", w.stage.swap(nil))
 		}
 		e.queue = []*resource{r}
 		e.RunUntil(context.Background(), end, func() bool {
@@ -144,19 +143,10 @@ func (st *stage) restarted() (restarts bool) {
 	return restarts
 }
 
-// begin begins a pass and returns its context.
-func (st *stage) begin() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(context.Background())
+// swap begins a pass, or ends it with nil. It returns the requests so far.
+func (st *stage) swap(cancel context.CancelFunc) (requests []string) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.pass, st.cancel = nil, cancel
-	return ctx, cancel
-}
-
-// end ends a pass and returns its requests.
-func (st *stage) end() []string {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.cancel = nil
-	return st.pass
+	requests, st.pass, st.cancel = st.pass, nil, cancel
+	return requests
 }

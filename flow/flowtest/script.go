@@ -10,15 +10,9 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-// Script holds the answers to the calls of an operation. Its methods add answers and return the script. The zero Script has no answers.
-//
-// The first of these answers a call:
-//
-//   - the next answer in the row of [Script.Then] and [Script.Fail]
-//   - the answer for this time of [Script.From]
-//   - the user's own operation in [World.Operations]
-//
-// A call without an answer fails the test. So does an answer that no call used.
+// Script holds the answers to the calls of an operation. Its methods add answers
+// and return the script. The zero Script has no answers. A call without an answer
+// fails the test. So does an answer that no call used.
 type Script[R any] struct {
 	name  string
 	stage *stage // nil: the run has not begun
@@ -60,12 +54,9 @@ func (s *Script[R]) Fail(errs ...error) *Script[R] {
 }
 
 // From answers all calls from a time of the run on, until the time of the next
-// From. A negative time panics. For errors that depend on the time, set
-// [World.Operations], with [World.Elapsed].
+// From. For errors that depend on the time, set [World.Operations], with
+// [World.Elapsed].
 func (s *Script[R]) From(at time.Duration, result R) *Script[R] {
-	if at < 0 {
-		panic(fmt.Sprintf("flowtest: an answer from %s on: the time is negative", at))
-	}
 	s.timed = append(s.timed, answer[R]{from: at, result: result})
 	return s
 }

@@ -49,18 +49,10 @@ func (r *Run) rows() []row {
 	return rows
 }
 
-// String returns the timeline. It has a line for each pass, and a line with a
-// star for each event:
-//
-//	00:07  blocked at OwnerCheck by OwnerReady: OwnerNotReady  again in 8s or with Cluster prod  [Owner]
-//	00:10  * Cluster prod changes
-//	00:10  in progress at Apply                                again in 20s                      [Owner Get Apply]
-//	00:30  ready                                               again in 1h                       [Owner Apply(op-1)]
-//
-// The first column is the time. The second is the state, with the point and the
-// link at which the pass stopped, and the reason. The third is the delay, with
-// the awaited objects. The last lists the requests, as in [Pass]. The lines of
-// an [Engine] also name the resource.
+// String returns the timeline, with a line for each pass, and a line with a star
+// for each event. The columns are the time, the state with the point, the link
+// and the reason, the delay with the awaited objects, and the requests, as in
+// [Pass]. The lines of an [Engine] also name the resource.
 func (r *Run) String() string { return r.last(len(r.Passes) + len(r.events)) }
 
 // last returns the last n lines of the timeline.
@@ -111,10 +103,9 @@ const groupSize = 10
 //	                         owner ManagedCluster demo is not ready: InProgress: the operation is under way in the cloud
 //	                         again in 5m or with ManagedCluster demo
 //
-// Story omits a message that did not change since the last line of the
-// resource, and polls of an operation that is still under way. Ten or more
-// resources of a kind with the same result at the same time are one line: "100
-// Database".
+// Story omits a repeated message, and polls of an operation that is still under
+// way. Ten or more resources of a kind with the same result at the same time are
+// one line: "100 Database".
 func (r *Run) Story() string {
 	type seen struct {
 		pass  *Pass
@@ -295,21 +286,9 @@ func (p *Pass) requests() string {
 	return "[" + strings.Join(p.Requests, " ") + "]"
 }
 
-// readyOf returns the Ready condition.
-func readyOf(conditions []flow.Condition) (c flow.Condition, ok bool) {
-	for _, c := range conditions {
-		if c.Type == "Ready" {
-			return c, true
-		}
-	}
-	return c, false
-}
-
 // Want fails the test unless the timeline ([Run.String]) equals the text. It
-// ignores empty lines, indentation and the number of spaces between words.
-//
-// The failure shows the first line that differs. Then it shows the timeline:
-// copy it into the test if it is right.
+// ignores empty lines, indentation and the number of spaces between words. The
+// failure shows the first line that differs, and the timeline.
 func (r *Run) Want(t rapid.TB, timeline string) {
 	t.Helper()
 	got := r.String()
@@ -334,8 +313,5 @@ func words(text string) (lines []string) {
 }
 
 func indent(text string) string {
-	if text == "" {
-		return "  (nothing)"
-	}
 	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ")
 }

@@ -3,7 +3,6 @@ package flowtest
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -94,8 +93,8 @@ func (w *World[T]) Set(q checks.Query) *Script[[]checks.Object] {
 	return s
 }
 
-// Now returns the virtual time. Use it as the clock of operations. A run begins at midnight of January 1,
-// 2026, UTC.
+// Now returns the virtual time, for the clock of operations. A run begins at
+// midnight of January 1, 2026, UTC.
 func (w *World[T]) Now() time.Time { return w.stage.engine.Now() }
 
 // Elapsed returns the virtual time since the run began.
@@ -204,8 +203,7 @@ func (w *World[T]) begin() *flow.Reconciler[T] {
 
 // Edit calls change at a time of the run, as if a user edits the resource: its
 // spec and generation, or its deletion. change may be nil. The resource is
-// reconciled at once. what is a line of the timeline; an empty text has no
-// line. A negative time panics.
+// reconciled at once. what is a line of the timeline; an empty text has no line.
 func (w *World[T]) Edit(at time.Duration, what string, change func()) {
 	w.at(at, what, change, func() { w.stage.engine.Edit(checks.Ref{}) })
 }
@@ -214,18 +212,12 @@ func (w *World[T]) Edit(at time.Duration, what string, change func()) {
 // resource, or of its status. The resource is reconciled at once if it waits for
 // one of refs or follows one, and otherwise after its delay. The zero Ref names
 // the status of the resource ([checks.WithWaitingForSelf]). The other arguments
-// are those of [World.Edit].
-//
-// Scripted objects and sets need no Change, see [World.Object].
+// are those of [World.Edit]. Scripted objects and sets need no Change.
 func (w *World[T]) Change(at time.Duration, what string, change func(), refs ...checks.Ref) {
 	w.at(at, what, change, func() { w.stage.engine.Wake(refs...) })
 }
 
-// at adds an event.
 func (w *World[T]) at(at time.Duration, what string, change, wake func()) {
-	if at < 0 {
-		panic(fmt.Sprintf("flowtest: an event (%s) at %s: the time is negative", what, at))
-	}
 	w.stage.engine.At(at, "", what, func() {
 		if change != nil {
 			change()
