@@ -178,7 +178,6 @@ type row[T any] struct {
 	want     string // "proceeds", "fails", or "blocks REASON", and the retry of a block if it is not slow
 	says     string // a part of the message
 	calls    string // the calls after the GET; the PUT is added where the check proceeds
-	aso      string // the decision of ASO and the reason for the difference; empty: ASO decides so, or has no such case
 }
 
 // decide runs a pass for each row. Only the check of a point may stop it.
@@ -192,7 +191,6 @@ func decide[T any](t *testing.T, point string, ext func(*world[T]) flow.Extensio
 			if got := decision(t, point, out); got != tc.want || !strings.Contains(out.Message(), tc.says) {
 				t.Errorf("%s: %v is %q, want %q with %q", tc.reason, out, got, tc.want, tc.says)
 			}
-			differs(t, tc.want, tc.aso)
 			want := "get"
 			if tc.calls != "" {
 				want += ", " + tc.calls
@@ -226,16 +224,6 @@ func decision(t *testing.T, point string, out flow.Outcome) string {
 		return "blocks " + out.Reason()
 	}
 	return "blocks " + out.Reason() + " " + out.Retry().String()
-}
-
-// differs fails the test if aso has the decision of want, or no reason.
-func differs(t *testing.T, want, aso string) {
-	t.Helper()
-	theirs, because, _ := strings.Cut(aso, ": ")
-	ours, _, _ := strings.Cut(want, " ")
-	if aso != "" && (theirs == ours || because == "") {
-		t.Errorf("the decision is %q here and %q in ASO", want, aso)
-	}
 }
 
 // without is the extensions of a kind without gates.
