@@ -29,12 +29,3 @@ func TestAt(t *testing.T) {
 		})
 	}
 }
-
-// Links returns copies, so a caller that changes one does not change the chain.
-func TestLinksAreCopies(t *testing.T) {
-	c := chain.New(chain.Named("quota", declared))
-	c.Links()[0].Name = "changed"
-	if got := c.String(); got != "quota" || c.Len() != 1 {
-		t.Errorf("after a change of the listed link the chain of %d links prints as %q", c.Len(), got)
-	}
-}

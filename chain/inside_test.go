@@ -2,8 +2,6 @@ package chain_test
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -61,23 +59,6 @@ func (e *entries) Enter(ctx context.Context, l *chain.Link) context.Context {
 
 func (*entries) Exit(context.Context, *chain.Link, chain.Exit) {}
 
-// layerObserver stands for a decoration around all links, and for an observer
-// of the links within groups.
-type layerObserver struct {
-	chain.Observer
-	decorated *[]string
-	inside    chain.Observer
-}
-
-func (d layerObserver) Layer() (any, chain.Observer) {
-	return func(l *chain.Link, h handler) handler {
-		return func(ctx context.Context, req request) (string, error) {
-			*d.decorated = append(*d.decorated, l.Name)
-			return h(ctx, req)
-		}
-	}, d.inside
-}
-
 // Observers of a chain see the links within a group. Enabled is called once for
 // each call.
 func TestObserveInside(t *testing.T) {
@@ -122,31 +103,6 @@ func TestObserveInside(t *testing.T) {
 			for i, o := range tc.observers {
 				if diff := cmp.Diff(tc.want[i], *o.seen); diff != "" || *o.asked != tc.asked[i] {
 					t.Errorf("%s: observer %d: %d calls of Enabled, want %d; links: -want, +got:\n%s", tc.reason, i, *o.asked, tc.asked[i], diff)
-				}
-			}
-		})
-	}
-}
-
-// The decoration of a layerObserver is around the links of the chain and those
-// within When. Its inner observer sees only the links within groups.
-func TestLayerObserver(t *testing.T) {
-	links := []link{step{id: "a", op: pass}.named(), chain.When(always, step{id: "b", op: pass}.named()), group("g", step{id: "c", op: pass}.named())}
-	for name, inside := range map[string]*entries{"Inside": newEntries(false, false), "None": nil} {
-		t.Run(name, func(t *testing.T) {
-			var decorated []string
-			d := layerObserver{decorated: &decorated}
-			if inside != nil {
-				d.inside = inside
-			}
-			play(chain.New(links...).At("P").Observe(d).Then(stopped.end()))
-			slices.Sort(decorated)
-			if diff := cmp.Diff("When(b) a b g", strings.Join(decorated, " ")); diff != "" {
-				t.Errorf("decorated: -want, +got:\n%s", diff)
-			}
-			if inside != nil {
-				if diff := cmp.Diff([]string{"P/c within g"}, *inside.seen); diff != "" {
-					t.Errorf("seen: -want, +got:\n%s", diff)
 				}
 			}
 		})

@@ -48,21 +48,3 @@ func TestWhenLaws(t *testing.T) {
 		}
 	})
 }
-
-// Observers see the links within When, with the point of the When and with the
-// When as Link.Within. The chain lists only the When.
-func TestWhenDescribes(t *testing.T) {
-	c := chain.New(chain.Named("some", chain.When(always, step{id: "a", op: pass}.named(), chain.When(always, step{id: "b", op: pass}.named())))).At("PreCheck")
-	if c.String() != "some" || c.Links()[0].Within != nil {
-		t.Errorf("the chain lists %s, within %v", c, c.Links()[0].Within)
-	}
-	if got := chain.New(chain.When(always, step{id: "a", op: pass}.named(), step{id: "b", op: pass}.named())).String(); got != "When(a, b)" {
-		t.Errorf("the name is %s, want the names of both links", got)
-	}
-	o := newEntries(false, false)
-	play(c.Observe(o).Then(stopped.end()))
-	want := []string{"PreCheck/some", "PreCheck/a within some", "PreCheck/When(b) within some", "PreCheck/b within When(b)"}
-	if diff := cmp.Diff(want, *o.seen); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
-	}
-}

@@ -229,6 +229,12 @@ func TestNoFaults(t *testing.T) {
 				return checks.Proceed(), nil
 			})
 		}},
+		"GateOnOwner": {"a gate inside another link may act", func(<-chan struct{}) checks.Middleware[*Database] {
+			return checks.OnOwner[*Database](checks.Gate("Begin", func(_ context.Context, r *checks.OwnerRequest) (checks.Result, error) {
+				r.Owner.Readiness.Message += "x"
+				return checks.Proceed(), nil
+			}))
+		}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

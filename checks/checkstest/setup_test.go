@@ -47,46 +47,6 @@ func TestSetUp(t *testing.T) {
 	}
 }
 
-// A gate is excused from SameAnswer, also inside another link.
-func TestGate(t *testing.T) {
-	begun := func(r request) (checks.Result, error) {
-		if r.Resource.Version == 12 {
-			return checks.Proceed(), nil
-		}
-		r.Resource.Tags = append(r.Resource.Tags, "begun")
-		return checks.Block("Begun", "the work has begun"), nil
-	}
-	cases := map[string]struct {
-		reason string
-		link   checks.Middleware[*Database]
-		want   string
-	}{
-		"Acts": {"a gate may act", checks.Gate("Begin", func(_ context.Context, r request) (checks.Result, error) { return begun(r) }), ""},
-		"OnOwner": {
-			"a gate inside another link may act",
-			checks.OnOwner[*Database](checks.Gate("Begin", func(_ context.Context, r *checks.OwnerRequest) (checks.Result, error) {
-				r.Owner.Readiness.Message += "x"
-				return checks.Proceed(), nil
-			})), "",
-		},
-		"Check": {
-			"a check must not act", checks.Check("Begin", func(_ context.Context, r request) (checks.Result, error) { return begun(r) }),
-			"chaintest: law Request is broken by link Begin: it changed the request:",
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			fake := &fakeT{}
-			fake.Run(func() {
-				checkstest.Laws(fake, tc.link, ordinary().Filter(func(r request) bool { return r.Resource.Version != 13 }))
-			})
-			if diff := cmp.Diff(tc.want, fake.complaint()); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s\n%s", tc.reason, diff, fake.Output())
-			}
-		})
-	}
-}
-
 type silent struct{}
 
 func (silent) Enabled(context.Context) bool                             { return true }

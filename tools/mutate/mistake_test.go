@@ -47,25 +47,9 @@ func TestMistakes(t *testing.T) {
 			"the code that it replaces is gone. Adapt the pattern and \"in:\" to the changed code. If no code can make this mistake any more, delete the mistake and say so in the commit. " +
 				"It was in m.FGone:\na == 17 && a != 19",
 		},
-		"Twice": {
-			"code that occurs twice needs a longer pattern", "func F(a int) int { return a%19 + a%19 }", "F(1)", "2", "",
-			"-a % 19|+a", "", "the code that it replaces occurs 2 times: make the pattern longer",
-		},
 		"Hint": {
 			"the name of the declaration decides", "func F(a int) int { return a % 23 }\n\nfunc f2(a int) int { return a % 23 }\n\nvar _ = f2", "F(24)", "1", "",
 			"-a % 23|+a", "", "",
-		},
-		"Clause": {
-			"a case of a switch may be removed", "func F(a int) int {\nswitch {\ncase a == 31:\nreturn 1\ndefault:\nreturn 0\n}\n}", "F(31)", "1", "",
-			"-case a == 31:|-    return 1|+case false:|+    return 1", "", "",
-		},
-		"Element": {
-			"an element may be removed", "func F() int { return len([]string{\"x37\", \"y37\",}) }", "F()", "2", "",
-			"-\"x37\",|", "", "",
-		},
-		"Weak": {
-			"a new operator does not bind the code around it", "func F(a bool) bool { return !a && helper41() }\n\nfunc helper41() bool { return true }", "F(true)", "false", "",
-			"-helper41()|+true \\|\\| true", "", passes,
 		},
 		"Result": {
 			"a deferred function sees the named result of the copy", "func F() (n int) {\ndefer func() { n *= 43 }()\nm, n := 1, 2\nreturn m + n\n}", "F()", "129", "",
@@ -79,10 +63,6 @@ func TestMistakes(t *testing.T) {
 			"a copy with labels is a function of its own, and cannot recover", "func F() {\nrecover()\nall:\nfor range 53 {\nbreak all\n}\n}", "func() int { F(); return 0 }()", "0", "",
 			"-53|+54", "", "recovers by itself, and has labels",
 		},
-		"Labels": {
-			"labels occur once in a function", "func F() (n int) {\nall:\nfor range 59 {\nbreak all\n}\nreturn n\n}", "F()", "0", "",
-			"-break all|+n++|+continue all", "", "",
-		},
 		"NoResult": {
 			"a function without results ends after the copy", "func F(n *int) {\nagain:\n*n += 61\nif *n < 0 { goto again }\n}", "func() (n int) { F(&n); return n }()", "61", "",
 			"-*n += 61|+*n += 62", "", "",
@@ -90,14 +70,6 @@ func TestMistakes(t *testing.T) {
 		"Generic": {
 			"the copy has the type parameters and the receiver", "type T67[A any] struct{ a A }\n\nfunc (t T67[A]) F() A { return t.a }", "T67[int]{67}.F()", "67", "m.T67.FGeneric",
 			"-return t.a|+var zero A|+return zero", "", "",
-		},
-		"Variable": {
-			"a variable gets the wrong value", "var F []any = []any{71}", "len(F)", "1", "",
-			"-71|+71, 72", "", "",
-		},
-		"Constant": {
-			"a constant has its value before a mistake is switched on", "const F = 73", "F", "73", "",
-			"-73|+74", "", "the code that it replaces is gone.",
 		},
 		"Harmless": {"a test that passes notices nothing", "func F(a int) int { return a + 79 }", "F(0)", "79", "", "-a + 79|+79 + a", "", passes},
 		"Broken":   {"a mistake that does not compile needs no test", "func F(a int) int { return a + 83 }", "F(0)", "83", "", "-a + 83|+b + 83", "", "the new code does not compile, so no test can notice it: "},
@@ -108,15 +80,13 @@ func TestMistakes(t *testing.T) {
 		"Syntax":   {"an extra brace must not change the code around it", "func F(a int) int { return a + 97 }", "F(0)", "97", "", "-return a + 97|+return a } }", "", "the new code is not valid Go"},
 		"NoTest":   {"a test that does not exist notices nothing", "func F(a int) int { return a + 101 }", "F(0)", "101", "", "-a + 101|+a", "m.TestNothing", "there is no test TestNothing in m"},
 		"NoCase":   {"a case that did not run notices nothing", "func F(a int) int { return a + 103 }", "F(0)", "103", "", "-a + 103|+a", "m.TestFNoCase/Nothing", "does not run and pass without the mistake"},
-		"Skips":    {"a test that skips itself notices nothing", "func F(a int) int { return a + 107 }", "F(0)", "107", "", "-a + 107|+a", "m.TestSkips", "does not run and pass without the mistake"},
-		"Fails":    {"a test that always fails notices nothing", "func F(a int) int { return a + 109 }", "F(0)", "0", "", "-a + 109|+a", "", "does not run and pass without the mistake"},
 		"Dies":     {"a process that ends early does not run the test", "func F(a int) int { return a + 113 }", "F(0)", "113", "", "-return a + 113|+os.Exit(3)|+return a", "", "does not fail, but its process ends"},
 		"Hangs":    {"a test may hang if the mistake says so", "func F(a int) int { return a + 127 }", "F(0)", "127", "", "-return a + 127|+for {|+}", "m.TestFHangs, which hangs", ""},
 		"HangsToo": {"a test may not hang otherwise", "func F(a int) int { return a + 131 }", "F(0)", "131", "", "-return a + 131|+for {|+}", "", "hangs: true; the mistake says: false"},
 	}
 	var code, tests, mistakes strings.Builder
 	code.WriteString("package m\n\nimport (\n\"os\"\n\n\"example.com/m/other\"\n)\n\nvar _, _ = os.Exit, other.Half\n\n")
-	tests.WriteString("package m\n\nimport \"testing\"\n\nfunc TestSkips(t *testing.T) { t.Skip(FSkips(0)) }\n")
+	tests.WriteString("package m\n\nimport \"testing\"\n")
 	name := regexp.MustCompile(`\bF\b`)
 	for _, n := range slices.Sorted(maps.Keys(cases)) {
 		tc := cases[n]

@@ -83,48 +83,37 @@ func TestDiff(t *testing.T) {
 		change func(*all)
 		want   string
 	}{
-		"Nothing":   {"equal values have no difference", func(*all) {}, ""},
-		"Bool":      {"a bool", func(a *all) { a.Bool = false }, "Bool: was true, is false"},
-		"Int":       {"a number", func(a *all) { a.Int = -3 }, "Int: was 1, is -3"},
-		"Uint":      {"an unsigned number", func(a *all) { a.Uint++ }, "Uint: was 2, is 3"},
-		"Float":     {"a fraction", func(a *all) { a.Float = math.NaN() }, "Float: was 1.5, is NaN"},
-		"Complex":   {"the real part", func(a *all) { a.Complex = 1 + 1i }, "Complex: was (0+1i), is (1+1i)"},
-		"Imaginary": {"the imaginary part", func(a *all) { a.Complex = 2i }, "Complex: was (0+1i), is (0+2i)"},
-		"Text":      {"a string", func(a *all) { a.Text = "" }, `Text: was "text", is ""`},
-		"Bytes":     {"a byte of a slice", func(a *all) { a.Bytes[0] = 'B' }, `Bytes: was "bytes", is "Bytes"`},
-		"Hash":      {"a byte of an array", func(a *all) { a.Hash[1] = 3 }, `Hash: was "\x01\x02", is "\x01\x03"`},
-		"Numbers":   {"one of several numbers", func(a *all) { a.Numbers[1] = 5 }, "Numbers[1]: was 2, is 5"},
-		"Longer":    {"an appended number", func(a *all) { a.Numbers = append(a.Numbers, 3) }, "Numbers[2]: is new: 3"},
-		"Words":     {"an appended string", func(a *all) { a.Words = append(a.Words, "c") }, `Words[2]: is new: "c"`},
-		"Shorter":   {"a removed string", func(a *all) { a.Words = a.Words[:1] }, `Words[1]: was "b", is gone`},
-		"Reordered": {"the order of a slice counts", func(a *all) { a.Words[0], a.Words[1] = "b", "a" },
-			"Words[0]: was \"a\", is \"b\"\nWords[1]: was \"b\", is \"a\""},
+		"Nothing":  {"equal values have no difference", func(*all) {}, ""},
+		"Bool":     {"a bool", func(a *all) { a.Bool = false }, "Bool: was true, is false"},
+		"Int":      {"a number", func(a *all) { a.Int = -3 }, "Int: was 1, is -3"},
+		"Uint":     {"an unsigned number", func(a *all) { a.Uint++ }, "Uint: was 2, is 3"},
+		"Float":    {"a fraction", func(a *all) { a.Float = math.NaN() }, "Float: was 1.5, is NaN"},
+		"Complex":  {"the real part", func(a *all) { a.Complex = 1 + 1i }, "Complex: was (0+1i), is (1+1i)"},
+		"Text":     {"a string", func(a *all) { a.Text = "" }, `Text: was "text", is ""`},
+		"Bytes":    {"a byte of a slice", func(a *all) { a.Bytes[0] = 'B' }, `Bytes: was "bytes", is "Bytes"`},
+		"Hash":     {"a byte of an array", func(a *all) { a.Hash[1] = 3 }, `Hash: was "\x01\x02", is "\x01\x03"`},
+		"Numbers":  {"one of several numbers", func(a *all) { a.Numbers[1] = 5 }, "Numbers[1]: was 2, is 5"},
+		"Words":    {"an appended string", func(a *all) { a.Words = append(a.Words, "c") }, `Words[2]: is new: "c"`},
 		"NilSlice": {"a nil slice differs from an empty one", func(a *all) { a.Words = nil }, `Words: was ["a" "b"], is nil`},
 		"Value":    {"a value of a map", func(a *all) { a.Tags["a"] = "x" }, `Tags["a"]: was "b", is "x"`},
-		"Added":    {"a new key", func(a *all) { a.Tags["e"] = "f" }, `Tags["e"]: is new: "f"`},
 		"Deleted":  {"a deleted key", func(a *all) { delete(a.Tags, "a") }, `Tags["a"]: was "b", is gone`},
 		"Swapped": {"another key", func(a *all) { delete(a.Tags, "a"); a.Tags["b"] = "b" },
 			"Tags[\"a\"]: was \"b\", is gone\nTags[\"b\"]: is new: \"b\""},
-		"NilMap":    {"a nil map", func(a *all) { a.Tags = nil }, `Tags: was map["a":"b" "c":"d"], is nil`},
 		"Any":       {"a value in an interface", func(a *all) { a.Any = inner{A: 2} }, "Any.A: was 1, is 2"},
 		"AnyType":   {"another type in an interface", func(a *all) { a.Any = 1 }, `Any: was snapshot_test.inner({A:1 b:""}), is int(1)`},
-		"AnyNil":    {"a nil interface", func(a *all) { a.Any = nil }, `Any: was {A:1 b:""}, is nil`},
 		"Pointed":   {"a value that a pointer refers to", func(a *all) { a.Next.Int = 3 }, "Next.Int: was 2, is 3"},
-		"Pointer":   {"a nil pointer", func(a *all) { a.secret = nil }, `secret: was &{A:4 b:""}, is nil`},
 		"SameAgain": {"a pointer to an equal copy has the same content", func(a *all) { a.Next = &all{Int: 2} }, ""},
 		"Nested":    {"an unexported field of a nested struct", func(a *all) { a.Nested.b = "y" }, `Nested.b: was "x", is "y"`},
+		"Secret":    {"a value that an unexported pointer refers to", func(a *all) { a.secret.b = "b" }, `secret.b: was "", is "b"`},
 		"Time": {"a time", func(a *all) { a.Time = a.Time.Add(time.Hour) },
 			"Time: was 2026-01-02T03:04:05.000000006Z, is 2026-01-02T04:04:05.000000006Z"},
 		"Zone":     {"the same time in another zone", func(a *all) { a.Time = a.Time.In(time.FixedZone("", 60)) }, "Time: was 2026-01-02T03:04:05.000000006Z, is another one"},
 		"URL":      {"a struct of another package", func(a *all) { a.URL.Host = "i" }, `URL.Host: was "h", is "i"`},
-		"Userinfo": {"an unexported field of another package", func(a *all) { a.URL.User = url.User("u") }, `URL.User: was nil, is &{username:"u" password:"" passwordSet:false}`},
 		"Chan":     {"another channel", func(a *all) { a.Chan = make(chan int) }, "Chan: was (chan int), is another one"},
 		"Func":     {"a closure of the same code", func(a *all) { a.Func = constant(2) }, "Func: was (func() int), is another one"},
-		"FuncNil":  {"no function", func(a *all) { a.Func = nil }, "Func: was (func() int), is nil"},
 		"Ctx":      {"another context", func(a *all) { a.Ctx = context.TODO() }, "Ctx: was (context.Context), is another one"},
 		"CtxChild": {"a context with a new derived context has no difference", func(a *all) { _, stop := context.WithCancel(a.Ctx); _ = stop }, ""},
 		"Hidden":   {"an unexported field", func(a *all) { a.hidden = 4 }, "hidden: was 3, is 4"},
-		"Secret":   {"a value that an unexported pointer refers to", func(a *all) { a.secret.b = "b" }, `secret.b: was "", is "b"`},
 		"Mapped":   {"an element of a slice in an unexported map", func(a *all) { a.mapped[inner{A: 1}][1] = "two" }, `mapped[{A:1 b:""}][1]: was "one", is "two"`},
 		"Lock":     {"the use of a lock is no difference", func(a *all) { a.mu.Lock(); a.count.Add(1) }, ""},
 		"Unsafe":   {"an unsafe pointer", func(a *all) { a.Unsafe = unsafe.Pointer(a) }, "Unsafe: was nil, is (unsafe.Pointer)"},
@@ -159,35 +148,23 @@ func TestDiffOf(t *testing.T) {
 	type self []self
 	loop := self{nil}
 	loop[0] = loop
-	ring := map[string]any{}
-	ring["self"] = ring
 	knot := &all{}
 	knot.Next = knot
 	nan := math.NaN()
-	nans := func() map[float64]int { return map[float64]int{nan: 1, math.NaN(): 2} }
 	cases := map[string]struct {
 		reason      string
 		before, now any
 		want        string
 	}{
-		"Nil":          {"nil equals nil", nil, nil, ""},
-		"FromNil":      {"a value in place of nil", nil, 1, "was nil, is 1"},
-		"ToNil":        {"nil in place of a value", 1, nil, "was 1, is nil"},
-		"TypedNil":     {"a nil pointer differs from nil", (*all)(nil), nil, "was nil, is another one"},
-		"OtherType":    {"values of different types differ", 1, int8(1), "was int(1), is int8(1)"},
-		"NaN":          {"NaN equals NaN", nan, nan, ""},
-		"NaNKey":       {"NaN keys with equal values are equal", nans(), nans(), ""},
-		"NaNValue":     {"the value of a NaN key", map[float64]int{nan: 1}, map[float64]int{nan: 2}, "[NaN]: was 1, is 2"},
-		"NaNAndOthers": {"other keys in a map with NaN", map[float64]int{nan: 1, 1: 1}, map[float64]int{nan: 1, 1: 2}, "[1]: was 1, is 2"},
-		"InsteadOfNaN": {"another key in place of NaN", map[float64]int{nan: 1}, map[float64]int{1: 1}, "[1]: is new: 1\n[NaN]: was 1, is gone"},
-		"Loop":         {"a slice that contains itself", loop, loop, ""},
-		"Ring":         {"a map that contains itself", ring, ring, ""},
-		"Knot":         {"a struct that points to itself", knot, knot, ""},
-		"Unrolled":     {"a cycle equals a cycle of double length", knot, &all{Next: knot}, ""},
-		"CycleBroken":  {"a cycle that ends", knot, &all{Next: &all{Int: 1, Next: knot}}, "Next.Int: was 0, is 1"},
-		"Locked":       {"a lock alone", &sync.Mutex{}, &sync.Mutex{}, ""},
-		"Empty":        {"an empty slice differs from nil", []int{}, []int(nil), "was [], is nil"},
-		"Field":        {"a struct without a pointer", inner{b: "x"}, inner{b: "y"}, `b: was "x", is "y"`},
+		"Nil":         {"nil equals nil", nil, nil, ""},
+		"ToNil":       {"nil in place of a value", 1, nil, "was 1, is nil"},
+		"TypedNil":    {"a nil pointer differs from nil", (*all)(nil), nil, "was nil, is another one"},
+		"NaN":         {"NaN equals NaN", nan, nan, ""},
+		"NaNValue":    {"the value of a NaN key", map[float64]int{nan: 1}, map[float64]int{nan: 2}, "[NaN]: was 1, is 2"},
+		"Loop":        {"a slice that contains itself", loop, loop, ""},
+		"Knot":        {"a struct that points to itself", knot, knot, ""},
+		"CycleBroken": {"a cycle that ends", knot, &all{Next: &all{Int: 1, Next: knot}}, "Next.Int: was 0, is 1"},
+		"Empty":       {"an empty slice differs from nil", []int{}, []int(nil), "was [], is nil"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
