@@ -199,19 +199,12 @@ func TestClassifiersOfOtherAnswers(t *testing.T) {
 		want   classify.Retry
 		aso    string // ASO's decision and why it differs; empty: the same
 	}{
-		"BodyNotJSON": {"a proxy sent the response", "", "<html>Bad Request</html>", 400, slow, ""},
 		"TextInHTML": {"a proxy's page is not a text of Azure", "network DnsForwardingRuleSetsForwardingRule",
 			"<html>Another operation is pending on the specified resource</html>", 400, slow, ""},
 		"NoBody": {"a proxy sent the response", "", "", 400, slow, "very slow: every error of Azure has a code"},
 		"TextOnly": {"the text decides, whatever has the error", "network DnsForwardingRuleSetsForwardingRule",
 			noResponse + "Another operation is pending on the specified resource", 0, fast, "slow: ASO calls a classifier only for a response of Azure"},
 		"NoCode":         {"a proxy sent the response", "", `{"error":{"message":"bad"}}`, 400, slow, "very slow: every error of Azure has a code"},
-		"CodeOutside":    {"a code outside of the error does not count", "", `{"error":{},"code":"InvalidTemplate"}`, 404, slow, ""},
-		"OtherCase404":   {"codes are compared with case", "", `{"error":{"code":"invalidtemplate"}}`, 404, slow, ""},
-		"OtherCase400":   {"codes are compared with case", "", `{"error":{"code":"NOTFOUND"}}`, 400, verySlow, ""},
-		"Quota":          {"a raised quota is noticed within minutes", "", `{"error":{"code":"QuotaExceeded"}}`, 409, slow, ""},
-		"Policy":         {"a policy may change at any time", "", `{"error":{"code":"RequestDisallowedByPolicy"}}`, 403, slow, ""},
-		"Method":         {"the service may be under maintenance", "", `{"error":{"code":"MethodNotAllowed"}}`, 405, verySlow, ""},
 		"InvalidRequest": {"only another request helps", "", `{"error":{"code":"InvalidTemplate"}}`, 400, onChange, "never: OnChange is retried at the resync"},
 	}
 	for name, tc := range cases {
