@@ -124,8 +124,6 @@
 //	DeletionBlocked     foreign objects or finalizers must go first
 //	DependentInvalid, DependentNotOurs, DependentContested: see package dependents
 //
-// Status.Progress counts waves and objects.
-//
 // # Plan
 //
 // [Reconciler.Plan] returns what a pass would write: by the same chains, with a

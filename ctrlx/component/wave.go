@@ -63,26 +63,17 @@ func waveLinks() WaveChain {
 // waves applies the waves in their order, until one is not ready.
 func (y *system) waves(ctx context.Context, s *Set) (checks.Result, error) {
 	all := s.split()
-	p := &Progress{Waves: len(all)}
-	for _, w := range all {
-		p.Objects += len(w.objects)
-	}
-	if s.Plan == nil {
-		s.Component.GetStatus().Progress = p
-	}
 	for i, w := range all {
 		res, err := decided(y.wave(ctx, w))
-		ready := w.ready()
-		p.Ready += ready
-		switch {
-		case err != nil:
+		if err != nil {
 			return checks.Result{}, err
-		case res.Proceeds():
-			p.WavesReady = w.number
-		case s.Plan != nil:
+		}
+		if !res.Proceeds() {
+			text := fmt.Sprintf("%s: %d of %d objects are ready: %s", w, w.ready(), len(w.objects), res.Message())
+			if s.Plan == nil {
+				return reworded(res, text), nil
+			}
 			s.waits(res) // of a link of the user
-		default:
-			return reworded(res, fmt.Sprintf("%s: %d of %d objects are ready: %s", w, ready, len(w.objects), res.Message())), nil
 		}
 		if i < len(all)-1 && all[i+1].objects[0].applyOrder > w.objects[0].applyOrder {
 			if res, err := s.purge(ctx, w.objects[0].applyOrder); err != nil || !res.Proceeds() {
