@@ -151,10 +151,6 @@ func changeOf(owner client.Object) string {
 	return digestOf([]any{owner.GetGeneration(), annotations})
 }
 
-// partOf is the label of a member of an ApplySet (KEP-3659), whose owner is
-// another tool. Its value is the ID of the set.
-const partOf = "applyset.kubernetes.io/part-of"
-
 // mostOwner is the number of bytes of an owner's name that a message shows.
 const mostOwner = 1000
 
@@ -191,9 +187,6 @@ func (r *Request) findOwnership() ownership {
 	if c != nil {
 		id := r.of.id(checks.Ref{Group: groupOf(c), Kind: c.Kind, Namespace: r.Live.GetNamespace(), Name: c.Name})
 		return ownership{owner: id}
-	}
-	if id := labels[partOf]; id != "" && !ours {
-		return ownership{owner: "the ApplySet with " + partOf + "=" + id}
 	}
 	return ownership{ours: ours}
 }
@@ -336,7 +329,7 @@ func adopt(clock clock.PassiveClock) middleware {
 				if wait := taken.get(key).Add(r.Policies.ReapplyInterval).Sub(now); wait > 0 {
 					res := r.result(Waiting, fmt.Sprintf("%s has taken it; this owner takes it back in %s: "+
 						"remove it from one of the two owners", o.owner, wait.Round(time.Second)))
-					res.Owner, res.Contested, res.After = o.owner, true, wait
+					res.Contested, res.After = true, wait
 					return res, nil
 				}
 				res, err := next(ctx, r)
@@ -351,9 +344,9 @@ func adopt(clock clock.PassiveClock) middleware {
 				if !o.marked {
 					message += fmt.Sprintf(", or set %s=%s", key(), AdoptionAlways)
 				}
-				return r.notOurs(o, message), nil
+				return r.result(NotOurs, message), nil
 			case r.Policies.Adoption == AdoptionNever:
-				return r.notOurs(o, fmt.Sprintf("it exists and has no owner: delete it, or set %s=%s",
+				return r.result(NotOurs, fmt.Sprintf("it exists and has no owner: delete it, or set %s=%s",
 					key(), AdoptionIfUnowned)), nil
 			}
 			return next(ctx, r)
@@ -365,17 +358,9 @@ func adopt(clock clock.PassiveClock) middleware {
 // deleted.
 func owned(next Handler) Handler {
 	return func(ctx context.Context, r *Request) (Result, error) {
-		if o := r.ownership(); !o.ours {
-			res := r.notOurs(o, "")
-			res.Outcome = Orphaned // nothing is left to do
-			return res, nil
+		if !r.ownership().ours {
+			return r.result(Orphaned, ""), nil // nothing is left to do
 		}
 		return next(ctx, r)
 	}
-}
-
-func (r *Request) notOurs(o ownership, message string) Result {
-	res := r.result(NotOurs, message)
-	res.Owner = o.owner
-	return res
 }

@@ -68,13 +68,10 @@ type Result struct {
 	// such result.
 	Pending *Request
 	// Contested reports that other managers change Fields again and again, or
-	// that Owner, another owner, has taken the object back. After is the time
-	// until the next correction.
+	// that another owner has taken the object back. After is the time until the
+	// next correction.
 	Contested bool
 	After     time.Duration
-	// Owner is the other owner of an object that is not ours or contested;
-	// empty: it has none.
-	Owner string
 	// Readiness is the readiness of Object. It is zero for outcomes other than
 	// Created, Updated, InSync and Waiting, and without the link Ready.
 	Readiness checks.Readiness
