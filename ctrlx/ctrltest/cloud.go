@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/simulation"
 )
 
 // ErrCloud is the error of a call of the cloud that a run refuses, or of an answer
@@ -21,9 +23,7 @@ type Cloud struct {
 	operations map[string]*operation
 	began      int
 	faults     []string
-	before     func(call string) error
-	after      func(call string) error
-	tell       func(who, format string, args ...any)
+	run        *simulation.Run // nil: it refuses nothing
 }
 
 // operation is an operation under way.
@@ -37,14 +37,12 @@ type operation struct {
 // the run refuses the call, or loses the answer after it. name is for the time
 // line, such as "PUT record a".
 func (c *Cloud) Do(name string, call func() error) error {
-	if c.before != nil {
-		if err := c.before(name); err != nil {
-			return err
-		}
+	if c.run != nil && c.run.BeforeCall(name) {
+		return ErrCloud
 	}
 	err := call()
-	if err == nil && c.after != nil {
-		err = c.after(name)
+	if err == nil && c.run != nil && c.run.AfterCall(name) {
+		return ErrCloud
 	}
 	return err
 }
@@ -88,8 +86,8 @@ func (c *Cloud) End(name string, exists bool) {
 }
 
 func (c *Cloud) note(format string, args ...any) {
-	if c.tell != nil {
-		c.tell("cloud", format, args...)
+	if c.run != nil {
+		c.run.Tell("cloud", format, args...)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/simulation"
 )
 
 // ExploreWith explores with the reports to tb.
@@ -36,18 +38,18 @@ func RestartAfter(t *testing.T, op Operator, fault string, while time.Duration) 
 	last := len(e.World) - 1
 	p := plan{world: e, lags: map[schema.GroupKind]time.Duration{}}
 	for i := range e.World {
-		s := step{do: set, on: i, state: plain(e.World[i]), patch: []byte("{}"), then: settles}
+		s := step{Step: simulation.Step{Do: set}, on: i, state: plain(e.World[i]), patch: []byte("{}"), then: simulation.Settles}
 		if i == last {
-			p.steps = append(p.steps, step{do: fault, on: -1, nth: 1})
+			p.steps = append(p.steps, step{Step: simulation.Step{Do: fault, Nth: 1}, on: -1})
 			s.then = while
 		}
 		p.steps = append(p.steps, s)
 	}
-	p.steps = append(p.steps, step{do: restart, then: settles})
+	p.steps = append(p.steps, step{Step: simulation.Step{Do: simulation.Restart}, then: simulation.Settles})
 	if f := e.run(t, p); f != nil {
 		return f.String()
 	}
 	return ""
 }
 
-const Stop, Pause = stop, pause
+const Stop, Pause = simulation.Stop, simulation.Pause

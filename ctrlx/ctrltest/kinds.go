@@ -28,13 +28,11 @@ var builtIn = []string{"", "apps", "batch", "networking.k8s.io", "rbac.authoriza
 // inCluster are the built-in kinds without namespaces.
 var inCluster = []string{"Namespace", "Node", "PersistentVolume", "ClusterRole", "ClusterRoleBinding", "IngressClass", "CustomResourceDefinition"}
 
-const definitionKind, leaseKind = "CustomResourceDefinition", "Lease"
-
 // builtInKinds returns the built-in kinds. A kind of the scheme is one that objects
 // with metadata have.
 func builtInKinds() []memoryserver.Kind {
 	kinds := []memoryserver.Kind{
-		{GroupVersionKind: extv1.SchemeGroupVersion.WithKind(definitionKind), Plural: "customresourcedefinitions", Cluster: true, Status: true},
+		{GroupVersionKind: extv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"), Plural: "customresourcedefinitions", Cluster: true, Status: true},
 		{GroupVersionKind: schema.GroupVersionKind{Group: "events.k8s.io", Version: "v1", Kind: "Event"}, Plural: "events"},
 	}
 	for kind, of := range scheme.Scheme.AllKnownTypes() {

@@ -13,6 +13,8 @@ import (
 	"k8s.io/client-go/rest"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/simulation"
 )
 
 // Operator is an operator with its world.
@@ -92,11 +94,11 @@ func (e *explorer) explore(t *testing.T, tb rapid.TB) {
 			}
 			// The shrinking of rapid ends soon, because no other plan fails.
 			if e.last != nil && failed == p.GoString() {
-				rt.Fatalf("rule %s does not hold", e.last.rule)
+				rt.Fatalf("rule %s does not hold", e.last.rule())
 			}
 		})
 		if e.last != nil {
-			tb.Fatalf("rule %s does not hold", e.last.rule) // rapid did not fail
+			tb.Fatalf("rule %s does not hold", e.last.rule()) // rapid did not fail
 		}
 	}
 }
@@ -105,7 +107,7 @@ func (e *explorer) explore(t *testing.T, tb rapid.TB) {
 // any one.
 func (e *explorer) tried(t *testing.T, p plan, times int, rule string) *failure {
 	for range times {
-		if f := e.run(t, p); f != nil && (rule == "" || rule == f.rule) {
+		if f := e.run(t, p); f != nil && (rule == "" || rule == f.rule()) {
 			return f
 		}
 	}
@@ -121,7 +123,7 @@ func (e *explorer) shrink(t *testing.T, p plan, f *failure) *failure {
 		if time.Now().After(end) {
 			return false
 		}
-		g := e.tried(t, smaller, 2, f.rule)
+		g := e.tried(t, smaller, 2, f.rule())
 		if g != nil {
 			p, f = smaller, g
 		}
@@ -139,9 +141,9 @@ func (e *explorer) shrink(t *testing.T, p plan, f *failure) *failure {
 	q.lags = nil
 	try(q)
 	for i, s := range p.steps {
-		if q := p; s.then < settles {
+		if q := p; s.then < simulation.Settles {
 			q.steps = slices.Clone(p.steps)
-			q.steps[i].then = settles
+			q.steps[i].then = simulation.Settles
 			try(q)
 		}
 	}
@@ -156,20 +158,18 @@ func given(name string) bool {
 
 // failure is a run that broke a rule.
 type failure struct {
-	rule   string // the first one
-	faults []string
+	faults []simulation.Fault
 	steps  string
 	line   string
 }
 
-func (f *failure) String() string {
-	lines := strings.Split(strings.TrimRight(f.line, "\n"), "\n")
-	if len(lines) > firstLines+lastLines {
-		left := fmt.Sprintf("  ... %d more lines ...", len(lines)-firstLines-lastLines)
-		lines = append(append(lines[:firstLines:firstLines], left), lines[len(lines)-lastLines:]...)
-	}
-	return fmt.Sprintf("%s\n\nthe steps:%s\nthe time line:\n%s", strings.Join(f.faults, "\n"), f.steps, strings.Join(lines, "\n"))
-}
+// rule is the first one that it broke.
+func (f *failure) rule() string { return f.faults[0].Rule }
 
-// The number of lines of a time line that a failure shows.
-const firstLines, lastLines = 100, 40
+func (f *failure) String() string {
+	b := strings.Builder{}
+	for _, fault := range f.faults {
+		fmt.Fprintf(&b, "%s: %s\n", fault.Rule, fault.Text)
+	}
+	return fmt.Sprintf("%s\nthe steps:%s\nthe time line:\n%s", b.String(), f.steps, f.line)
+}

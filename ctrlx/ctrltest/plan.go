@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/memoryserver"
+	"github.com/windlass-go/windlass/ctrlx/internal/simulation"
 )
 
 // explorer is an operator that was checked.
@@ -75,49 +76,29 @@ type plan struct {
 
 // step is a step of a run.
 type step struct {
-	do    string
+	simulation.Step
 	on    int                        // index in World; -1: any object
 	state *unstructured.Unstructured // set: the object as the user wants it
 	patch []byte                     // set: the merge patch from the last state
-	kind  schema.GroupKind           // revoke, vanish, expire
-	nth   int                        // faults, set, remove: which one of the next requests; 0: at once
-	after bool                       // set, remove: it happens after that request, and not before
-	takes time.Duration              // set, remove: that request takes so long
-	down  *step                      // restart: what a user does while the operator is down; nil: nothing
-	last  time.Duration              // how long it lasts
+	down  *step                      // Restart: what a user does while the operator is down; nil: nothing
 	then  time.Duration              // the time until the next step
 }
 
-// The steps.
+// What users do.
 const (
-	set     = "set"    // a user creates or changes an object
-	remove  = "delete" // a user deletes it
-	wait    = "wait"
-	restart = "restart"
-	revoke  = "revoke" // the rights for a kind
-	vanish  = "vanish" // a kind is not served
-	expire  = "expire" // the watches of a kind end with 410 Gone
-	outage  = "outage" // of the cloud
-
-	// The faults of a request.
-	conflict = "conflict (409)"
-	busy     = "too many requests (429)"
-	broken   = "internal error (500)"
-	timeOut  = "time-out"
-	lose     = "lost answer"
-	stop     = "stop"       // the process ends after a write
-	pause    = "pause"      // the process is paused before a write, and another one leads
-	loseCall = "lost cloud" // the answer to a call of the cloud
+	set    = "set" // creates or changes an object
+	remove = "delete"
 )
 
 var (
-	faults   = []string{conflict, busy, broken, timeOut, lose, stop, pause, loseCall}
-	ofWrites = []string{conflict, lose, stop, pause}
-	ofCloud  = []string{outage, loseCall}
+	ofCloud = []string{simulation.Outage, simulation.LoseCall}
 	// rapid draws the first ones of a list more often.
-	allSteps = slices.Concat(
-		[]string{set, set, remove, outage, stop, lose, conflict, set, restart, pause, revoke, vanish, expire, loseCall, set, remove, remove},
-		[]string{wait, broken, timeOut, busy, outage, conflict, stop, lose, conflict, pause, set, restart, vanish, loseCall, remove, stop})
+	allSteps = []string{
+		set, set, remove, simulation.Outage, simulation.Stop, simulation.Lose, simulation.Conflict, set, simulation.Restart, simulation.Pause,
+		simulation.Revoke, simulation.Vanish, simulation.Expire, simulation.LoseCall, set, remove, remove,
+		simulation.Wait, simulation.Broken, simulation.TimeOut, simulation.Busy, simulation.Outage, simulation.Conflict, simulation.Stop,
+		simulation.Lose, simulation.Conflict, simulation.Pause, set, simulation.Restart, simulation.Vanish, simulation.LoseCall, remove, simulation.Stop,
+	}
 	withoutCloud = slices.DeleteFunc(slices.Clone(allSteps), func(s string) bool { return slices.Contains(ofCloud, s) })
 )
 
@@ -129,7 +110,7 @@ func (e *explorer) draw(t *rapid.T) (p plan) {
 	}
 	states := make([]client.Object, len(e.World))
 	write := func(i int) step {
-		s := step{do: set, on: i, patch: []byte("{}")}
+		s := step{Step: simulation.Step{Do: set}, on: i, patch: []byte("{}")}
 		was := states[i]
 		if was == nil {
 			states[i] = e.World[i].DeepCopyObject().(client.Object)
@@ -140,14 +121,14 @@ func (e *explorer) draw(t *rapid.T) (p plan) {
 			e.Edit(t, states[i])
 		}
 		if s.state = plain(states[i]); was != nil {
-			s.patch = mergePatch(plain(was), s.state)
+			s.patch = simulation.MergePatch(plain(was), s.state)
 		}
 		return s
 	}
 	user := func(s step) step {
-		if s.nth = rapid.SampledFrom([]int{0, 0, 0, 0, 1, 1, 2, 3, 4}).Draw(t, "during"); s.nth > 0 {
-			s.after = rapid.Bool().Draw(t, "after")
-			s.takes = rapid.SampledFrom([]time.Duration{10 * time.Millisecond, 5 * time.Second}).Draw(t, "takes")
+		if s.Nth = rapid.SampledFrom([]int{0, 0, 0, 0, 1, 1, 2, 3, 4}).Draw(t, "during"); s.Nth > 0 {
+			s.After = rapid.Bool().Draw(t, "after")
+			s.Takes = rapid.SampledFrom([]time.Duration{10 * time.Millisecond, 5 * time.Second}).Draw(t, "takes")
 		}
 		s.then = then(t)
 		return s
@@ -164,36 +145,38 @@ func (e *explorer) draw(t *rapid.T) (p plan) {
 		all = withoutCloud
 	}
 	for range rapid.IntRange(0, 8).Draw(t, "steps") {
-		s := step{do: rapid.SampledFrom(all).Draw(t, "do"), then: settles}
+		s := step{Step: simulation.Step{Do: rapid.SampledFrom(all).Draw(t, "do")}, then: simulation.Settles}
 		i := rapid.IntRange(0, len(e.World)-1).Draw(t, "object")
-		switch s.do {
+		switch s.Do {
 		case set:
 			p.steps = append(p.steps, user(write(i)))
 			continue
 		case remove:
-			p.steps = append(p.steps, user(step{do: remove, on: i}))
+			p.steps = append(p.steps, user(step{Step: simulation.Step{Do: remove}, on: i}))
 			continue
-		case wait, outage, revoke, vanish, expire:
-			s.last = rapid.SampledFrom([]time.Duration{time.Second, time.Minute, 15 * time.Minute}).Draw(t, "for")
-			s.kind = rapid.SampledFrom(e.watched).Draw(t, "kind")
-		case restart:
+		case simulation.Wait, simulation.Outage, simulation.Revoke, simulation.Vanish, simulation.Expire:
+			s.Last = rapid.SampledFrom([]time.Duration{time.Second, time.Minute, 15 * time.Minute}).Draw(t, "for")
+			s.Kind = rapid.SampledFrom(e.watched).Draw(t, "kind")
+		case simulation.Restart:
 			if s.then = then(t); chance(t, "while it is down", 2) {
 				down := write(i)
-				s.down, down.then = &down, settles
+				s.down, down.then = &down, simulation.Settles
 			}
 		default:
-			s.nth = rapid.SampledFrom([]int{1, 1, 1, 2, 2, 3, 5}).Draw(t, "request")
+			s.Nth = rapid.SampledFrom([]int{1, 1, 1, 2, 2, 3, 5}).Draw(t, "request")
 			if s.on = i; chance(t, "of any object", 2) {
 				s.on = -1
+			} else {
+				s.Kind, s.Name = e.World[i].GetObjectKind().GroupVersionKind().GroupKind(), client.ObjectKeyFromObject(e.World[i])
 			}
 		}
 		p.steps = append(p.steps, s)
-		if s.do == wait || s.do == restart {
+		if s.Do == simulation.Wait || s.Do == simulation.Restart {
 			continue
 		}
 		// Nothing meets the fault unless something happens.
 		if i = rapid.IntRange(0, len(e.World)-1).Draw(t, "then object"); chance(t, "then delete", 3) {
-			p.steps = append(p.steps, user(step{do: remove, on: i}))
+			p.steps = append(p.steps, user(step{Step: simulation.Step{Do: remove}, on: i}))
 		} else {
 			p.steps = append(p.steps, user(write(i)))
 		}
@@ -202,12 +185,9 @@ func (e *explorer) draw(t *rapid.T) (p plan) {
 	return p
 }
 
-// settles is longer than the lag of a watch.
-const settles = 5 * time.Second
-
 // then draws the time until the next step.
 func then(t *rapid.T) time.Duration {
-	return rapid.SampledFrom([]time.Duration{settles, settles, settles, 10 * time.Millisecond, 0}).Draw(t, "then")
+	return rapid.SampledFrom([]time.Duration{simulation.Settles, simulation.Settles, simulation.Settles, 10 * time.Millisecond, 0}).Draw(t, "then")
 }
 
 // chance draws true with a probability of 1/n, and shrinks to false.
@@ -228,11 +208,6 @@ func plain(o client.Object) *unstructured.Unstructured {
 		unstructured.RemoveNestedField(content, "metadata", field)
 	}
 	return u
-}
-
-// name names an object in messages, as "Record a".
-func name(o client.Object) string {
-	return o.GetObjectKind().GroupVersionKind().Kind + " " + o.GetName()
 }
 
 // GoString describes a plan, one line a step. rapid prints it.
@@ -257,48 +232,48 @@ func (p plan) GoString() string {
 func (e *explorer) describe(s step) (text string) {
 	of := "any object"
 	if s.on >= 0 {
-		of = name(e.World[s.on])
+		of = simulation.Name(e.World[s.on])
 	}
-	switch s.do {
+	switch s.Do {
 	case set:
 		spec, _ := s.state.MarshalJSON()
-		text = fmt.Sprintf("a user writes %s: %s", of, short(strings.TrimSpace(string(spec))))
+		text = fmt.Sprintf("a user writes %s: %s", of, simulation.Short(strings.TrimSpace(string(spec))))
 		if string(s.patch) != "{}" {
-			text = fmt.Sprintf("a user edits %s: %s", of, short(string(s.patch)))
+			text = fmt.Sprintf("a user edits %s: %s", of, simulation.Short(string(s.patch)))
 		}
 	case remove:
 		text = "a user deletes " + of
-	case wait:
-		text = s.last.String() + " pass"
-	case restart:
+	case simulation.Wait:
+		text = s.Last.String() + " pass"
+	case simulation.Restart:
 		text = "the operator is restarted"
 		if s.down != nil {
 			text = "while the operator is restarted, " + e.describe(*s.down)
 		}
-	case revoke:
-		text = fmt.Sprintf("the operator has no rights for %s for %s", s.kind.Kind, s.last)
-	case vanish:
-		text = fmt.Sprintf("%s is not served for %s", s.kind.Kind, s.last)
-	case expire:
-		text = fmt.Sprintf("the watches of %s end with 410 Gone", s.kind.Kind)
-	case outage:
-		text = fmt.Sprintf("the cloud is down for %s", s.last)
-	case loseCall:
-		text = fmt.Sprintf("the answer to call %d of the cloud is lost", s.nth)
+	case simulation.Revoke:
+		text = fmt.Sprintf("the operator has no rights for %s for %s", s.Kind.Kind, s.Last)
+	case simulation.Vanish:
+		text = fmt.Sprintf("%s is not served for %s", s.Kind.Kind, s.Last)
+	case simulation.Expire:
+		text = fmt.Sprintf("the watches of %s end with 410 Gone", s.Kind.Kind)
+	case simulation.Outage:
+		text = fmt.Sprintf("the cloud is down for %s", s.Last)
+	case simulation.LoseCall:
+		text = fmt.Sprintf("the answer to call %d of the cloud is lost", s.Nth)
 	default:
 		what := "request"
-		if slices.Contains(ofWrites, s.do) {
+		if simulation.OfWrites(s.Do) {
 			what = "write"
 		}
-		text = fmt.Sprintf("%s at %s %d of the operator, of %s", s.do, what, s.nth, of)
+		text = fmt.Sprintf("%s at %s %d of the operator, of %s", s.Do, what, s.Nth, of)
 	}
-	if s.nth > 0 && (s.do == set || s.do == remove) {
-		text += fmt.Sprintf(", %s request %d of the operator", map[bool]string{false: "before", true: "after"}[s.after], s.nth)
+	if s.Nth > 0 && (s.Do == set || s.Do == remove) {
+		text += fmt.Sprintf(", %s request %d of the operator", map[bool]string{false: "before", true: "after"}[s.After], s.Nth)
 	}
-	if s.takes > settles/2 {
-		text += fmt.Sprintf(", which takes %s", s.takes)
+	if s.Takes > simulation.Settles/2 {
+		text += fmt.Sprintf(", which takes %s", s.Takes)
 	}
-	if s.then < settles {
+	if s.then < simulation.Settles {
 		text += fmt.Sprintf("; %s later:", s.then)
 	}
 	return text

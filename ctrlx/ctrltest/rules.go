@@ -1,7 +1,6 @@
 package ctrltest
 
 import (
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -10,10 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/windlass-go/windlass/ctrlx/internal/memoryserver"
+	"github.com/windlass-go/windlass/ctrlx/internal/simulation"
 )
 
 // The names of the rules. The package comment says what each one requires.
@@ -22,11 +20,11 @@ const (
 	RuleCycle   = "cycle"
 	RuleTwice   = "twice"
 	RuleRest    = "rest"
-	RuleSpin    = "spin"
+	RuleSpin    = simulation.Spin
 	RuleRestart = "restart"
 	RuleGone    = "gone"
 	RuleLeft    = "left"
-	RuleExit    = "exit"
+	RuleExit    = simulation.Exit
 )
 
 const (
@@ -35,29 +33,9 @@ const (
 	restingRequests = 100 // for each object, and three times as many without one
 )
 
-// inWords describes a condition.
-func inWords(c metav1.Condition) string {
-	return fmt.Sprintf("%s=%s (%s, generation %d): %s", c.Type, c.Status, c.Reason, c.ObservedGeneration, c.Message)
-}
-
-// conditions returns the conditions of an object. A value of another form is left out.
-func conditions(o *unstructured.Unstructured) (all []metav1.Condition) {
-	if o == nil {
-		return nil
-	}
-	list, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
-	for _, item := range list {
-		c := metav1.Condition{}
-		if m, ok := item.(map[string]any); ok && runtime.DefaultUnstructuredConverter.FromUnstructured(m, &c) == nil {
-			all = append(all, c)
-		}
-	}
-	return all
-}
-
 // is returns a condition of an object. The zero value: it has none.
 func is(o *unstructured.Unstructured, kind string) (c metav1.Condition) {
-	if found := meta.FindStatusCondition(conditions(o), kind); found != nil {
+	if found := meta.FindStatusCondition(simulation.Conditions(o), kind); found != nil {
 		return *found
 	}
 	return c
@@ -85,18 +63,13 @@ func ReadyCondition(o *unstructured.Unstructured) (ready bool, why string) {
 	return false, strings.TrimSpace(c.Reason + " " + c.Message)
 }
 
-// all returns the objects of a state.
-func (r *run) all() []*unstructured.Unstructured {
-	return r.api.All(func(k *memoryserver.Kind) bool { return k.Kind != leaseKind && k.Kind != definitionKind })
-}
-
 // ours returns the objects of World whose kind has a status, by their names.
 func (r *run) ours(all []*unstructured.Unstructured) map[string]*unstructured.Unstructured {
 	found := map[string]*unstructured.Unstructured{}
 	for _, o := range r.World {
 		for _, is := range all {
-			if name(is) == name(o) && client.ObjectKeyFromObject(is) == client.ObjectKeyFromObject(o) {
-				found[name(o)] = is
+			if simulation.Name(is) == simulation.Name(o) && client.ObjectKeyFromObject(is) == client.ObjectKeyFromObject(o) {
+				found[simulation.Name(o)] = is
 			}
 		}
 	}
@@ -117,7 +90,7 @@ func (r *run) managed(o client.Object) bool {
 
 // requireQuiet requires what holds when all is settled.
 func (r *run) requireQuiet() {
-	all := r.all()
+	all := r.Objects()
 	ours := r.ours(all)
 	ready := r.Ready
 	if ready == nil {
@@ -138,7 +111,7 @@ func (r *run) requireQuiet() {
 			continue
 		}
 		if why[what] == "" {
-			r.wrong(RuleSettled, "%s is not Ready for generation %d, and does not say why%s", what, o.GetGeneration(), described(o))
+			r.Wrong(RuleSettled, "%s is not Ready for generation %d, and does not say why%s", what, o.GetGeneration(), simulation.Described(o))
 			continue
 		}
 		waits[what] = r.named(what, why[what])
@@ -148,39 +121,28 @@ func (r *run) requireQuiet() {
 			cause = cause || at == nil || at.GetDeletionTimestamp() != nil || bad[other] || o.GetDeletionTimestamp() != nil
 		}
 		if !cause {
-			r.wrong(RuleSettled, "%s says %q, and %s is Ready", what, why[what], strings.Join(waits[what], ", "))
+			r.Wrong(RuleSettled, "%s says %q, and %s is Ready", what, why[what], strings.Join(waits[what], ", "))
 		}
 	}
 	r.requireCycles(ours, waits)
 	names, _, faults := r.cloud.state()
 	for _, f := range faults {
-		r.wrong(RuleTwice, "%s", f)
+		r.Wrong(RuleTwice, "%s", f)
 	}
 	for _, rule := range slices.Sorted(maps.Keys(r.Rules)) {
 		if check := r.Rules[rule]; check != nil {
 			if err := check(&State{Objects: all, Cloud: names}); err != nil {
-				r.wrong(rule, "%v", err)
+				r.Wrong(rule, "%v", err)
 			}
 		}
 	}
-}
-
-// described returns the deletion, the finalizers and the conditions of an object.
-func described(o *unstructured.Unstructured) (text string) {
-	if o.GetDeletionTimestamp() != nil {
-		text = fmt.Sprintf("; it is being deleted, with the finalizers %q", o.GetFinalizers())
-	}
-	for _, c := range conditions(o) {
-		text += "; " + inWords(c)
-	}
-	return text
 }
 
 // named returns the objects of World that a message names: the name as a word, and
 // the kind anywhere, or the namespace and the name.
 func (r *run) named(of, message string) (all []string) {
 	for _, o := range r.World {
-		what := name(o)
+		what := simulation.Name(o)
 		word := regexp.MustCompile(`(^|[^\w.-])` + regexp.QuoteMeta(o.GetName()) + `($|[^\w.-]|[.-](\s|$))`)
 		kind := o.GetObjectKind().GroupVersionKind().Kind
 		if what != of && word.MatchString(message) && strings.Contains(strings.ToLower(message), strings.ToLower(kind)) {
@@ -192,82 +154,51 @@ func (r *run) named(of, message string) (all []string) {
 
 // requireCycles requires that objects that wait for each other say so.
 func (r *run) requireCycles(ours map[string]*unstructured.Unstructured, waits map[string][]string) {
+	reached := simulation.Reach(waits)
 	for _, what := range slices.Sorted(maps.Keys(waits)) {
-		reached, next, says := map[string]bool{}, []string{what}, false
-		for len(next) > 0 {
-			at := next[0]
-			next = next[1:]
-			for _, other := range waits[at] {
-				if !reached[other] {
-					reached[other], next = true, append(next, other)
-				}
-			}
+		says := false
+		for _, at := range append(slices.Collect(maps.Keys(reached[what])), what) {
 			c := is(ours[at], "Ready")
 			says = says || is(ours[at], "Stalled").Status == metav1.ConditionTrue || strings.Contains(strings.ToLower(c.Reason+c.Message), "cycle")
 		}
-		if reached[what] && !says {
-			r.wrong(RuleCycle, "%s waits for itself by way of %s, and none of them says so%s", what, strings.Join(waits[what], ", "), described(ours[what]))
+		if reached[what][what] && !says {
+			r.Wrong(RuleCycle, "%s waits for itself by way of %s, and none of them says so%s", what, strings.Join(waits[what], ", "), simulation.Described(ours[what]))
 		}
 	}
 }
 
-// requireRest requires that little happened in the time at rest.
-func (r *run) requireRest(requests, began int) {
-	all := r.all()
+// requireRest requires that little happened in the time at rest, after these numbers of requests, operations and
+// writes.
+func (r *run) requireRest(requests, began int, writes map[string]int) {
+	all := r.Objects()
 	ours := r.ours(all)
 	settled := true // else errors are retried
 	for _, o := range ours {
 		settled = settled && (!r.managed(o) || isReady(o))
 	}
-	r.mu.Lock()
-	writes := maps.Clone(r.writes)
-	requests = r.requests - requests
-	r.mu.Unlock()
-	for _, what := range slices.Sorted(maps.Keys(writes)) {
+	sent, _, wrote := r.Counts()
+	for _, what := range slices.Sorted(maps.Keys(wrote)) {
 		most := heartbeats
 		if o := ours[what]; o != nil && !isReady(o) {
 			most = restingWrites
 		}
-		if writes[what] > most {
-			r.wrong(RuleRest, "the operator changed %s %d times in %s without a change by users", what, writes[what], restTime)
+		if times := wrote[what] - writes[what]; times > most {
+			r.Wrong(RuleRest, "the operator changed %s %d times in %s without a change by users", what, times, restTime)
 		}
 	}
 	if _, now, _ := r.cloud.state(); now > began && settled {
-		r.wrong(RuleRest, "%d operations of the cloud began in %s without a change by users", now-began, restTime)
+		r.Wrong(RuleRest, "%d operations of the cloud began in %s without a change by users", now-began, restTime)
 	}
-	if most := restingRequests * (len(all) + 3); requests > most {
-		r.wrong(RuleSpin, "the operator sent %d requests in %s without a change by users, to %d objects", requests, restTime, len(all))
+	if most := restingRequests * (len(all) + 3); sent-requests > most {
+		r.Wrong(RuleSpin, "the operator sent %d requests in %s without a change by users, to %d objects", sent-requests, restTime, len(all))
 	}
-}
-
-// stripped returns an object without versions, managed fields, times and the messages
-// of its conditions, and without its conditions if so.
-func stripped(o *unstructured.Unstructured, withoutConditions bool) *unstructured.Unstructured {
-	o = o.DeepCopy()
-	for _, field := range []string{"resourceVersion", "managedFields", "generation", "creationTimestamp"} {
-		unstructured.RemoveNestedField(o.Object, "metadata", field)
-	}
-	list, found, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
-	for _, c := range list {
-		if m, ok := c.(map[string]any); ok {
-			delete(m, "lastTransitionTime")
-			delete(m, "message")
-		}
-	}
-	if found && !withoutConditions {
-		_ = unstructured.SetNestedSlice(o.Object, list, "status", "conditions")
-	}
-	if withoutConditions {
-		unstructured.RemoveNestedField(o.Object, "status", "conditions")
-	}
-	return o
 }
 
 // snapshot returns the objects, by their names.
 func (r *run) snapshot() map[string]*unstructured.Unstructured {
 	all := map[string]*unstructured.Unstructured{}
-	for _, o := range r.all() {
-		all[o.GetNamespace()+" "+name(o)] = o
+	for _, o := range r.Objects() {
+		all[o.GetNamespace()+" "+simulation.Name(o)] = o
 	}
 	return all
 }
@@ -280,27 +211,27 @@ func (r *run) requireSame(before map[string]*unstructured.Unstructured) {
 	for _, key := range slices.Sorted(maps.Keys(before)) {
 		was, o := before[key], now[key]
 		if o == nil {
-			r.wrong(RuleRestart, "%s is gone after a restart", name(was))
+			r.Wrong(RuleRestart, "%s is gone after a restart", simulation.Name(was))
 		} else if c, now := is(was, "Ready"), is(o, "Ready"); c.Type != "" && !isReady(was) && c.Status == now.Status && c.ObservedGeneration == now.ObservedGeneration {
 			continue
-		} else if patch := mergePatch(stripped(was, false), stripped(o, false)); string(patch) != "{}" {
-			r.wrong(RuleRestart, "%s is another one after a restart: it was not settled before, and no event woke it: %s", name(was), short(string(patch)))
+		} else if patch := simulation.MergePatch(simulation.Stripped(was, false), simulation.Stripped(o, false)); string(patch) != "{}" {
+			r.Wrong(RuleRestart, "%s is another one after a restart: it was not settled before, and no event woke it: %s", simulation.Name(was), simulation.Short(string(patch)))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(now)) {
 		if before[key] == nil {
-			r.wrong(RuleRestart, "%s is created by a restart", name(now[key]))
+			r.Wrong(RuleRestart, "%s is created by a restart", simulation.Name(now[key]))
 		}
 	}
 }
 
 // requireGone requires that nothing is left.
 func (r *run) requireGone() {
-	for _, o := range r.all() {
-		r.wrong(RuleGone, "%s is left%s", name(o), described(o))
+	for _, o := range r.Objects() {
+		r.Wrong(RuleGone, "%s is left%s", simulation.Name(o), simulation.Described(o))
 	}
 	names, _, _ := r.cloud.state()
 	for _, n := range names {
-		r.wrong(RuleLeft, "%s is left in the cloud", n)
+		r.Wrong(RuleLeft, "%s is left in the cloud", n)
 	}
 }

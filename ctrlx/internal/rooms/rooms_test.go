@@ -17,7 +17,7 @@ import (
 // other ones. An empty name is ctrlx itself.
 var order = []string{
 	"internal/again", "internal/byversion", "internal/definition", "internal/digest/jsonfield", "internal/index",
-	"internal/memory", "internal/setup", "internal/object", "internal/record", "internal/soak", "internal/testv1", "internal/memoryserver",
+	"internal/memory", "internal/setup", "internal/object", "internal/record", "internal/soak", "internal/testv1", "internal/memoryserver", "internal/simulation",
 	"internal/digest", "internal/ready",
 	"internal/write", "internal/engine", "internal/sources", "internal/gauges", "internal/apierr", "internal/view", "internal/settings",
 	"internal/pass", "internal/status", "internal/settle", "internal/report",
