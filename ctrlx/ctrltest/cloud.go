@@ -42,6 +42,7 @@ func (c *Cloud) Do(name string, call func() error) error {
 	}
 	err := call()
 	if err == nil && c.run != nil && c.run.AfterCall(name) {
+		c.loses()
 		return ErrCloud
 	}
 	return err

@@ -230,10 +230,7 @@ func (p plan) GoString() string {
 
 // describe describes a step.
 func (e *explorer) describe(s step) (text string) {
-	of := "any object"
-	if s.on >= 0 {
-		of = simulation.Name(e.World[s.on])
-	}
+	of := simulation.Name(e.World[max(s.on, 0)])
 	switch s.Do {
 	case set:
 		spec, _ := s.state.MarshalJSON()
@@ -243,29 +240,10 @@ func (e *explorer) describe(s step) (text string) {
 		}
 	case remove:
 		text = "a user deletes " + of
-	case simulation.Wait:
-		text = s.Last.String() + " pass"
-	case simulation.Restart:
-		text = "the operator is restarted"
-		if s.down != nil {
+	default:
+		if text = s.Step.String(); s.down != nil {
 			text = "while the operator is restarted, " + e.describe(*s.down)
 		}
-	case simulation.Revoke:
-		text = fmt.Sprintf("the operator has no rights for %s for %s", s.Kind.Kind, s.Last)
-	case simulation.Vanish:
-		text = fmt.Sprintf("%s is not served for %s", s.Kind.Kind, s.Last)
-	case simulation.Expire:
-		text = fmt.Sprintf("the watches of %s end with 410 Gone", s.Kind.Kind)
-	case simulation.Outage:
-		text = fmt.Sprintf("the cloud is down for %s", s.Last)
-	case simulation.LoseCall:
-		text = fmt.Sprintf("the answer to call %d of the cloud is lost", s.Nth)
-	default:
-		what := "request"
-		if simulation.OfWrites(s.Do) {
-			what = "write"
-		}
-		text = fmt.Sprintf("%s at %s %d of the operator, of %s", s.Do, what, s.Nth, of)
 	}
 	if s.Nth > 0 && (s.Do == set || s.Do == remove) {
 		text += fmt.Sprintf(", %s request %d of the operator", map[bool]string{false: "before", true: "after"}[s.After], s.Nth)

@@ -30,7 +30,7 @@ const restTime = 80 * time.Minute // when nothing changes
 // run runs a plan. nil: all rules hold.
 func (e *explorer) run(t *testing.T, p plan) (f *failure) {
 	problem := simulation.Bubble(t, func(t *testing.T) {
-		s, err := simulation.New(e.kinds, func(kind schema.GroupKind) time.Duration {
+		s, err := simulation.New(e.kinds, kruntime.NewScheme(), func(kind schema.GroupKind) time.Duration {
 			lag, ok := p.lags[kind]
 			if !ok {
 				lag = p.lags[schema.GroupKind{}]
@@ -40,7 +40,7 @@ func (e *explorer) run(t *testing.T, p plan) (f *failure) {
 		})
 		must(t, err)
 		r := &run{e, s, p, &Cloud{run: s}}
-		s.Operator, s.Loses = e.Start, r.cloud.loses
+		s.Operator, s.Latency = e.Start, true
 		if e.Cloud != nil {
 			e.Cloud(r.cloud)
 		}

@@ -7,19 +7,17 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/simulation"
 )
 
 // cloud counts the operations on its resources. Each resource belongs to one
 // object, by its UID.
 type cloud struct {
+	run       *simulation.Run
 	mu        sync.Mutex
 	resources map[types.UID]*inCloud
 	tokens    int
-	down      time.Time // until when it answers nothing
-	during    []func()  // each one runs in the next call
-	tell      func(format string, args ...any)
-	faults    []string
-	calls     int
 }
 
 // inCloud is a resource.
@@ -63,23 +61,7 @@ var (
 
 // begin begins a call.
 func (c *cloud) begin(format string, args ...any) error {
-	c.mu.Lock()
-	var now func()
-	if len(c.during) > 0 {
-		now, c.during = c.during[0], c.during[1:]
-	}
-	c.calls++
-	down := time.Now().Before(c.down)
-	c.mu.Unlock()
-	what := fmt.Sprintf(format, args...)
-	if down {
-		what += ": the cloud is down"
-	}
-	c.tell("cloud: %s", what)
-	if now != nil {
-		now()
-	}
-	if down {
+	if c.run.BeforeCall(fmt.Sprintf(format, args...)) {
 		return errDown
 	}
 	return nil
@@ -93,10 +75,6 @@ func (c *cloud) of(a about) *inCloud {
 		c.resources[a.uid] = r
 	}
 	return r
-}
-
-func (c *cloud) wrong(format string, args ...any) {
-	c.faults = append(c.faults, fmt.Sprintf(format, args...))
 }
 
 // get returns the size of a resource.
@@ -120,9 +98,9 @@ func (c *cloud) put(a about) (token string, err error) {
 	r := c.of(a)
 	switch {
 	case r.op != nil && !r.op.lost:
-		c.wrong("%s: the operator sent a PUT while its %s %s was under way", a.what, r.op.verb, r.op.token)
+		c.run.Wrong(ofCloud, "%s: the operator sent a PUT while its %s %s was under way", a.what, r.op.verb, r.op.token)
 	case a.reads && r.exists && r.size == a.size:
-		c.wrong("%s: the operator sent a PUT with size %d, which the cloud has", a.what, a.size)
+		c.run.Wrong(ofCloud, "%s: the operator sent a PUT with size %d, which the cloud has", a.what, a.size)
 	case a.size == refusedSize:
 		return "", errRefused
 	}
@@ -138,7 +116,7 @@ func (c *cloud) remove(a about) (token string, err error) {
 	defer c.mu.Unlock()
 	r := c.of(a)
 	if r.op != nil && r.op.verb == "DELETE" && !r.op.lost {
-		c.wrong("%s: the operator sent a DELETE while its DELETE %s was under way", a.what, r.op.token)
+		c.run.Wrong(ofCloud, "%s: the operator sent a DELETE while its DELETE %s was under way", a.what, r.op.token)
 	}
 	if r.op == nil && !r.exists {
 		return "", nil
@@ -192,7 +170,7 @@ func (c *cloud) poll(a about, token string) (over bool, err error) {
 	r := c.of(a)
 	switch {
 	case r.op == nil || r.op.token != token:
-		c.wrong("%s: the operator polled %s, which is not under way", a.what, token)
+		c.run.Wrong(ofCloud, "%s: the operator polled %s, which is not under way", a.what, token)
 		return true, nil
 	case time.Now().Before(r.op.ends):
 		return false, nil

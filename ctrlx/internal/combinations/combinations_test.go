@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,11 +21,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("rapid.checks", cmp.Or(os.Getenv("WINDLASS_DRAWS"), "25")+"0"); err != nil {
 		panic("WINDLASS_DRAWS is not a number: " + err.Error())
 	}
-	code := m.Run()
-	if testing.Verbose() {
-		fmt.Println("what happened in all draws:", seen.of)
-	}
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
 // TestCombinations: whatever the operator is and whatever users do, what
@@ -44,20 +39,10 @@ func TestCombinations(t *testing.T) {
 		if faults, tale := run(t, p); len(faults) > 0 {
 			// Not in the error, because rapid continues to shrink only if the error of
 			// a smaller draw repeats, and the times of a tale have jitter.
-			last = fmt.Sprintf("%s\n%s\nwhat happened:\n%s", strings.Join(faults, "\n"), p, short(tale))
+			last = fmt.Sprintf("%s\n%s\nwhat happened:\n%s", strings.Join(faults, "\n"), p, tale)
 			rt.Fatal("something does not hold")
 		}
 	})
-}
-
-// short returns the beginning and the end of a tale.
-func short(tale string) string {
-	const first, last = 60, 20
-	lines := strings.Split(tale, "\n")
-	if len(lines) > first+last {
-		lines = slices.Concat(lines[:first], []string{fmt.Sprintf("  ... %d lines more ...", len(lines)-first-last)}, lines[len(lines)-last:])
-	}
-	return strings.Join(lines, "\n")
 }
 
 // TestStories: stories that once ended badly, each with the operator that it needs.
@@ -88,7 +73,7 @@ func TestStories(t *testing.T) {
 			p := plain()
 			p.Designs[0], p.Designs[2], p.Steps = tc.design, tc.database, tc.steps
 			if faults, tale := run(t, p); len(faults) > 0 {
-				t.Errorf("%s: %s\n%s\nwhat happened:\n%s", tc.reason, strings.Join(faults, "\n"), p, short(tale))
+				t.Errorf("%s: %s\n%s\nwhat happened:\n%s", tc.reason, strings.Join(faults, "\n"), p, tale)
 			}
 		})
 	}

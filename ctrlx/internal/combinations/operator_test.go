@@ -68,37 +68,6 @@ func drawDesign(t *rapid.T, kind string) design {
 	return d
 }
 
-// String describes a design in words.
-func (d design) String() string {
-	words := []string{"an operation is over at once"}
-	if d.Takes > 0 {
-		words[0] = fmt.Sprintf("an operation takes %s", d.Takes)
-	}
-	for _, w := range []struct {
-		yes  bool
-		text string
-	}{
-		{d.Reads, "Get reads the cloud"}, {d.Deletes, "Delete deletes the resource"}, {d.FailsOnce, "the first operation fails"}, {d.Guards, "a guard of the references"},
-		{d.Signs, "WithTokenKey"}, {d.Loud, "WithoutQuietRestart"}, {d.FromStart, "WithTimeoutFromStart"}, {d.Roles, "checks of spec.role"},
-	} {
-		if w.yes {
-			words = append(words, w.text)
-		}
-	}
-	for _, p := range []struct {
-		point string
-		has   []string
-	}{{"EntryCheck", d.Entry}, {"OwnerCheck", d.Owner}, {"PreCheck", d.Pre}, {"PostCheck", d.Post}, {"DeleteCheck", d.Delete}, {"links on Apply and Delete", d.Links}} {
-		if len(p.has) > 0 {
-			words = append(words, p.point+": "+strings.Join(p.has, ", "))
-		}
-	}
-	if d.Edits != edits[0] {
-		words = append(words, "chains made by "+d.Edits)
-	}
-	return strings.Join(words, "; ")
-}
-
 // made makes a chain of links by edits.
 func made[Req, Res any](how string, links []chain.Middleware[Req, Res], never chain.Middleware[Req, Res]) chain.Chain[Req, Res] {
 	if len(links) == 0 {
@@ -216,7 +185,6 @@ func roleOf[T resource](w *world, role string) checks.Middleware[T] {
 		if req.Resource.base().Spec.Role != role {
 			return checks.Proceed(), nil
 		}
-		w.saw("role " + role)
 		switch role {
 		case foreign:
 			return checks.Ignore("it belongs to another operator"), nil
@@ -282,7 +250,7 @@ func linkOf[T resource](name string) flow.Middleware[T] {
 
 // setUp adds the reconciler of a kind to a manager.
 func setUp[T resource](w *world, mgr ctrl.Manager, kind string, d design) error {
-	process := w.process()
+	process := w.Process()
 	of := func(req *flow.Request[T]) about {
 		o := req.Resource.base()
 		return about{
@@ -291,8 +259,8 @@ func setUp[T resource](w *world, mgr ctrl.Manager, kind string, d design) error 
 	}
 	operation := func(start func(about) (string, error)) func(context.Context, *flow.Request[T]) (flow.Progress, error) {
 		return func(_ context.Context, req *flow.Request[T]) (flow.Progress, error) {
-			if w.process() != process {
-				return flow.Progress{}, errDead
+			if w.Process() != process {
+				return flow.Progress{}, errEnded
 			}
 			token, err := req.Token, error(nil)
 			if token == "" {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/simulation"
 	"github.com/windlass-go/windlass/ctrlx/inuse"
 )
 
@@ -43,45 +44,31 @@ func (w *world) require(passes int, writes []string, operations int) {
 	w.requireCycles(all, waits)
 	w.requireCloud(all)
 	if most := 100 * (len(all) + 1); passes > most {
-		w.wrong("%d passes ran in %s, after hours without a change, over %d objects", passes, rest, len(all))
+		w.wrong("%d passes ran in %s, after hours without a change, over %d objects", passes, atRest, len(all))
 	}
 	if most := 16 * len(all); len(writes) > most {
-		w.wrong("the operator wrote %d times in %s, after hours without a change, to %d objects: %q", len(writes), rest, len(all), writes[:10])
+		w.wrong("the operator wrote %d times in %s, after hours without a change, to %d objects: %q", len(writes), atRest, len(all), writes[:10])
 	}
 	if most := 8 * len(all); operations > most {
-		w.wrong("%d operations began in %s, after hours without a change, over %d objects", operations, rest, len(all))
+		w.wrong("%d operations began in %s, after hours without a change, over %d objects", operations, atRest, len(all))
 	}
-	w.cloud.mu.Lock()
-	w.faults = append(w.faults, w.cloud.faults...)
-	w.cloud.mu.Unlock()
-	if len(w.faults) > 0 {
-		for _, what := range sorted(all) {
-			w.tell("%s", describe(what, all[what]))
+	if len(w.Faults()) > 0 {
+		for _, o := range w.Objects() {
+			w.Tell("run", "%s at the end: generation %d%s", simulation.Name(o), o.GetGeneration(), simulation.Described(o))
 		}
 	}
 }
 
-func (w *world) wrong(format string, args ...any) {
-	w.faults = append(w.faults, fmt.Sprintf(format, args...))
-}
+// The rules of this test.
+const (
+	atEnd   = "the end"
+	ofCloud = "the cloud"
+)
+
+func (w *world) wrong(format string, args ...any) { w.Wrong(atEnd, format, args...) }
 
 func sorted[V any](of map[use]V) []use {
 	return slices.SortedFunc(maps.Keys(of), func(a, b use) int { return strings.Compare(a.String(), b.String()) })
-}
-
-// describe describes the end of an object in words.
-func describe(what use, o client.Object) string {
-	text := what.String() + " at the end:"
-	if o.GetDeletionTimestamp() != nil {
-		text += fmt.Sprintf(" being deleted, with the finalizers %q;", o.GetFinalizers())
-	}
-	if r, ok := o.(resource); ok {
-		text += r.base().Spec.String() + fmt.Sprintf("; generation %d", o.GetGeneration())
-		for _, c := range r.base().Status.Conditions {
-			text += fmt.Sprintf("; %s=%s (%s, generation %d): %s", c.Type, c.Status, c.Reason, c.ObservedGeneration, c.Message)
-		}
-	}
-	return text
 }
 
 // named finds the objects that a message names, as "Cluster.example.com default/a".
@@ -246,19 +233,7 @@ func keeps(o client.Object, what use) bool {
 // requireCycles notes the cycles of waits that are no cycles for the operator, and
 // those that are cycles for it alone.
 func (w *world) requireCycles(all map[use]client.Object, waits map[use][]use) {
-	reach := map[use]map[use]bool{}
-	for what := range waits {
-		reach[what] = map[use]bool{}
-		next := slices.Clone(waits[what])
-		for len(next) > 0 {
-			at := next[0]
-			next = next[1:]
-			if !reach[what][at] {
-				reach[what][at] = true
-				next = append(next, waits[at]...)
-			}
-		}
-	}
+	reach := simulation.Reach(waits)
 	for _, what := range sorted(all) {
 		r, ours := all[what].(resource)
 		if !ours || w.leaves(what, all[what]) {

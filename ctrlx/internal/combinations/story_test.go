@@ -1,13 +1,17 @@
 package combinations_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/simulation"
 )
 
 // plan is an operator and a story: all that is drawn.
@@ -25,24 +29,24 @@ type step struct {
 	For    time.Duration
 	Last   bool // clear begins with the last kind
 	During bool // it happens in the next call of the cloud, and not at once
-	Write  int  // lose, crash, pause: which of the next writes of the operator it is, from 0
+	Write  int  // lose, crash, pause: which of the next writes of the operator it is
 	Race   bool // the next step does not wait for the operator
 }
 
 // The actions of steps.
 const (
-	set     = "set"     // a user creates an object, or changes its spec
-	remove  = "delete"  // a user deletes an object
-	clear   = "clear"   // a user deletes all objects, one after the other
-	restart = "restart" // of the operator
-	outage  = "outage"  // of the cloud
-	wait    = "wait"
-	lose    = "lose"   // the answer to a write of the operator, which the API server has done
-	crash   = "crash"  // of the operator, at the same moment
-	pause   = "pause"  // the operator before a write, while another process leads; the write comes late
-	revoke  = "revoke" // the rights for Secrets, for a while
-	vanish  = "vanish" // the kind of Secrets, for a while
+	set     = "set"    // a user creates an object, or changes its spec
+	remove  = "delete" // a user deletes an object
+	clear   = "clear"  // a user deletes all objects, one after the other
 	poke    = "poke"   // the operator about an object
+	restart = simulation.Restart
+	outage  = simulation.Outage
+	wait    = simulation.Wait
+	lose    = simulation.Lose
+	crash   = simulation.Stop
+	pause   = simulation.Pause
+	revoke  = simulation.Revoke // the rights for Secrets
+	vanish  = simulation.Vanish // the kind of Secrets
 )
 
 // names are the names of all objects.
@@ -112,7 +116,7 @@ func (w *writer) step() step {
 	case clear:
 		s.Last = rapid.Bool().Draw(w.t, "last first")
 	case lose, crash, pause:
-		s.Write = of(w, "which write", []int{4, 2, 1}, 0, 1, 3)
+		s.Write = of(w, "which write", []int{4, 2, 1}, 1, 2, 4)
 	case outage, wait, revoke, vanish:
 		// An outage ends within patience.
 		s.For = rapid.SampledFrom([]time.Duration{2 * time.Second, time.Minute, 20 * time.Minute}).Draw(w.t, "for")
@@ -149,7 +153,7 @@ func (p plan) String() string {
 	var b strings.Builder
 	b.WriteString("the operator:\n")
 	for i, d := range p.Designs {
-		fmt.Fprintf(&b, "  %s: %s", kindNames[i], d)
+		fmt.Fprintf(&b, "  %s: %+v", kindNames[i], d)
 		if p.Lag[i] > 0 {
 			fmt.Fprintf(&b, "; watches are %s late", p.Lag[i])
 		}
@@ -163,32 +167,17 @@ func (p plan) String() string {
 }
 
 func (s step) String() string {
-	var text string
+	text := s.simulated().String()
 	switch s.Do {
 	case set:
-		text = fmt.Sprintf("a user writes %s%s", s.On, s.Spec)
+		spec, _ := json.Marshal(s.Spec)
+		text = fmt.Sprintf("a user writes %s: %s", s.On, spec)
 	case remove:
 		text = fmt.Sprintf("a user deletes %s", s.On)
 	case clear:
 		text = fmt.Sprintf("a user deletes all objects, beginning with each %s", kindsInOrder(s.Last)[0])
-	case restart:
-		text = "the operator is restarted"
-	case outage:
-		text = fmt.Sprintf("the cloud is down for %s", s.For)
-	case lose:
-		text = fmt.Sprintf("the answer to write %d of the operator is lost", s.Write+1)
-	case crash:
-		text = fmt.Sprintf("the operator crashes after its write %d, and is started again", s.Write+1)
-	case pause:
-		text = fmt.Sprintf("the operator is paused before its write %d, while another process leads", s.Write+1)
-	case vanish:
-		text = fmt.Sprintf("the kind of Secrets is not served for %s", s.For)
 	case poke:
 		text = fmt.Sprintf("an event of the cloud is about %s", s.On)
-	case revoke:
-		text = fmt.Sprintf("the operator has no rights for Secrets for %s", s.For)
-	case wait:
-		text = fmt.Sprintf("%s pass", s.For)
 	}
 	if s.During {
 		text = "in the next call of the cloud, " + text
@@ -199,34 +188,13 @@ func (s step) String() string {
 	return text
 }
 
-// String describes what a user writes.
-func (s spec) String() string {
-	var words []string
-	if s.Owner != "" {
-		words = append(words, "owner "+s.Owner)
+// simulated returns a step as it is played between two calls of the cloud.
+func (s step) simulated() simulation.Step {
+	at := simulation.Step{Do: s.Do, Kind: schema.GroupKind{Kind: secret}, Last: s.For}
+	if s.Do == lose || s.Do == crash || s.Do == pause {
+		at.Nth = s.Write
 	}
-	for _, u := range s.Uses {
-		words = append(words, "uses "+u.String())
-	}
-	if s.Size != 0 {
-		words = append(words, fmt.Sprint("size ", s.Size))
-	}
-	if s.Paused {
-		words = append(words, "paused")
-	}
-	if s.Limit.Duration > 0 {
-		words = append(words, "a time-out of "+s.Limit.Duration.String())
-	}
-	if s.Role != "" {
-		words = append(words, "role "+s.Role)
-	}
-	if s.Claim != "" {
-		words = append(words, "claim "+s.Claim)
-	}
-	if len(words) == 0 {
-		return ""
-	}
-	return " with " + strings.Join(words, ", ")
+	return at
 }
 
 // kindsInOrder returns all kinds, in the order in which a user deletes them.

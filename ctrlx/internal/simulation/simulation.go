@@ -31,7 +31,7 @@ import (
 
 // Step is a step of a run.
 type Step struct {
-	Do    string               // of the constants below, or what a user does
+	Do    string               // one of the constants below, or the action of a user
 	User  func()               // what the user does; Restart: while the operator is down; nil: nothing
 	Kind  schema.GroupKind     // Revoke, Vanish, Expire
 	Name  types.NamespacedName // faults: only requests for this object of Kind; empty: all objects
@@ -67,8 +67,33 @@ var (
 	ofWrites = []string{Conflict, Lose, Stop, Pause}
 )
 
-// OfWrites reports whether a fault meets writes only.
-func OfWrites(fault string) bool { return slices.Contains(ofWrites, fault) }
+// String describes a step that is not one of users.
+func (s Step) String() string {
+	switch s.Do {
+	case Wait:
+		return s.Last.String() + " pass"
+	case Restart:
+		return "the operator is restarted"
+	case Revoke:
+		return fmt.Sprintf("the operator has no rights for %s for %s", s.Kind.Kind, s.Last)
+	case Vanish:
+		return fmt.Sprintf("%s is not served for %s", s.Kind.Kind, s.Last)
+	case Expire:
+		return fmt.Sprintf("the watches of %s end with 410 Gone", s.Kind.Kind)
+	case Outage:
+		return fmt.Sprintf("the cloud is down for %s", s.Last)
+	case LoseCall:
+		return fmt.Sprintf("the answer to call %d of the cloud is lost", s.Nth)
+	}
+	what, of := "request", "any object"
+	if slices.Contains(ofWrites, s.Do) {
+		what = "write"
+	}
+	if s.Name.Name != "" {
+		of = s.Kind.Kind + " " + s.Name.Name
+	}
+	return fmt.Sprintf("%s at %s %d of the operator, of %s", s.Do, what, s.Nth, of)
+}
 
 const (
 	user = "user" // the client of users
@@ -136,9 +161,12 @@ type Run struct {
 	Users client.Client
 	// Operator runs a process of the operator until the context ends.
 	Operator func(ctx context.Context, config *rest.Config) error
-	// Loses is called when the process may end before it has stored the last answer of
-	// the cloud.
-	Loses func()
+	// Ends is called when a process ends or is paused. It may not have stored the last
+	// answers of the cloud.
+	Ends func()
+	// Latency: requests and calls take some milliseconds. Different ones end at
+	// different times, so that the order of goroutines matters less.
+	Latency bool
 
 	begin time.Time
 	stop  func()         // ends the process, and returns when it has ended
@@ -165,15 +193,15 @@ type Run struct {
 // Fault is a rule that does not hold.
 type Fault struct{ Rule, Text string }
 
-// New makes a run. lag is that of the watches.
-func New(kinds []memoryserver.Kind, lag func(schema.GroupKind) time.Duration) (*Run, error) {
+// New makes a run. scheme is that of Users, lag is that of the watches.
+func New(kinds []memoryserver.Kind, scheme *kruntime.Scheme, lag func(schema.GroupKind) time.Duration) (*Run, error) {
 	r := &Run{
-		API: memoryserver.NewServer(kinds...), Loses: func() {}, begin: time.Now(), sent: map[string]int{}, writes: map[string]int{},
+		API: memoryserver.NewServer(kinds...), Ends: func() {}, begin: time.Now(), sent: map[string]int{}, writes: map[string]int{},
 		revoked: map[schema.GroupKind]time.Time{}, vanished: map[schema.GroupKind]time.Time{},
 	}
 	r.API.Lag, r.API.Before, r.API.After, r.API.Refused, r.API.Stored, r.API.Arrived = lag, r.before, r.after, r.refused, r.stored, r.arrived
 	var err error
-	r.Users, err = client.New(r.API.Config(user), client.Options{Scheme: kruntime.NewScheme()})
+	r.Users, err = client.New(r.API.Config(user), client.Options{Scheme: scheme})
 	return r, err
 }
 
@@ -344,7 +372,7 @@ func next(all *[]*Step, of func(*Step) bool) *Step {
 // hits reports whether a fault can be one of a request.
 func (r *Run) hits(s *Step, q memoryserver.Request) bool {
 	write := !slices.Contains([]string{"get", "list", "watch"}, q.Verb)
-	if q.Verb == "watch" || !write && OfWrites(s.Do) || s.Do == LoseCall || r.ending && (s.Do == Stop || s.Do == Pause) {
+	if q.Verb == "watch" || !write && slices.Contains(ofWrites, s.Do) || s.Do == LoseCall || r.ending && (s.Do == Stop || s.Do == Pause) {
 		return false
 	}
 	return s.Name.Name == "" || q.Name == s.Name && q.Kind == s.Kind
@@ -355,15 +383,16 @@ func what(q memoryserver.Request) string {
 	return strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s", q.Verb, q.Kind.Kind, q.Name.Name, q.Subresource)), " ")
 }
 
-// latency returns how long a request or a call takes. Different ones end at
-// different times, so that the order of goroutines matters less.
-func (r *Run) latency(what string) time.Duration {
+// send counts a request or a call, and waits for its latency.
+func (r *Run) send(what string) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.sent[what]++
 	h := fnv.New32()
 	fmt.Fprint(h, what, r.sent[what])
-	return time.Millisecond + time.Duration(h.Sum32()%5000)*time.Microsecond
+	r.mu.Unlock()
+	if r.Latency {
+		time.Sleep(time.Millisecond + time.Duration(h.Sum32()%5000)*time.Microsecond)
+	}
 }
 
 // before is called before each request.
@@ -371,7 +400,7 @@ func (r *Run) before(q memoryserver.Request) error {
 	if q.Agent == user {
 		return nil
 	}
-	time.Sleep(r.latency(what(q)))
+	r.send(what(q))
 	r.mu.Lock()
 	if q.Agent != agent(r.number) {
 		r.mu.Unlock()
@@ -426,7 +455,7 @@ func (r *Run) before(q memoryserver.Request) error {
 		return errTime
 	}
 	// The process is paused. Another one begins to lead, and then the write comes.
-	r.Loses()
+	r.Ends()
 	time.Sleep(hangs)
 	r.Tell(q.Agent, "sends its %s late, and ends", what(q))
 	return nil
@@ -448,12 +477,14 @@ func (r *Run) after(q memoryserver.Request) error {
 		r.Tell(q.Agent, "%s: %s", what(q), fault.Do)
 		if fault.Do == Stop {
 			r.number++
-			r.Loses()
 			old := r.stop
 			r.again.Go(func() { old(); r.Start() })
 		}
 	}
 	r.mu.Unlock()
+	if fault != nil && fault.Do == Stop {
+		r.Ends()
+	}
 	during(act)
 	if fault != nil {
 		return errLost
@@ -464,7 +495,7 @@ func (r *Run) after(q memoryserver.Request) error {
 // BeforeCall must be called before each call of the cloud. down: the cloud does not
 // answer.
 func (r *Run) BeforeCall(call string) (down bool) {
-	time.Sleep(r.latency(call))
+	r.send(call)
 	r.mu.Lock()
 	down = time.Now().Before(r.down)
 	act := next(&r.acts, func(s *Step) bool { return !s.After })
@@ -483,7 +514,6 @@ func (r *Run) AfterCall(call string) (lost bool) {
 	r.mu.Unlock()
 	during(act)
 	if fault != nil {
-		r.Loses()
 		r.Tell("cloud", "%s: lost answer", call)
 	}
 	return fault != nil
