@@ -63,12 +63,10 @@ func (w *World[T]) run(t rapid.TB, end time.Duration, settled bool) *Run {
 				e.addEvent("", "the process restarts")
 				reconciler = w.begin()
 			}
-			state, idle := r.last.State(), r.due == never && (r.last.Final() || r.last.State() == flow.StateIgnored)
-			done := state == flow.StateGone || settled && len(e.events) == 0 && (idle || state == flow.StateReady && e.quiet)
-			if at, event, step := e.next(); !done && settled {
+			state := r.last.State() // a pass that is due never was final or ignored
+			done := state == flow.StateGone || settled && len(e.events) == 0 && (r.due == never || state == flow.StateReady && e.quiet)
+			if at, event, _ := e.next(); !done && settled {
 				switch passes := len(run.Passes); {
-				case step == nil:
-					fault(fmt.Sprintf("nothing requeues the resource after %s", state))
 				case at > end:
 					fault(fmt.Sprintf("the resource is not ready after 30 days and %d passes: use RunUntil if that is intended", passes))
 				case !event && passes >= most:
