@@ -29,7 +29,7 @@ func (w *World[T]) Run(t rapid.TB) *Run {
 }
 
 // RunUntil advances time until end, or until the resource is gone. Passes and
-// events that are due at end still happen.
+// events that are due at end still happen. It fails the test after 1,000 passes.
 func (w *World[T]) RunUntil(t rapid.TB, end time.Duration) *Run {
 	t.Helper()
 	return w.run(t, end, false)
@@ -65,13 +65,12 @@ func (w *World[T]) run(t rapid.TB, end time.Duration, settled bool) *Run {
 			}
 			state := r.last.State() // a pass that is due never was final or ignored
 			done := state == flow.StateGone || settled && len(e.events) == 0 && (r.due == never || state == flow.StateReady && e.quiet)
-			if at, event, _ := e.next(); !done && settled {
-				switch passes := len(run.Passes); {
-				case at > end:
-					fault(fmt.Sprintf("the resource is not ready after 30 days and %d passes: use RunUntil if that is intended", passes))
-				case !event && passes >= most:
-					fault(fmt.Sprintf("the run is not over after %d passes", most))
-				}
+			switch at, event, _ := e.next(); {
+			case done, at > end && !settled:
+			case at > end:
+				fault(fmt.Sprintf("the resource is not ready after 30 days and %d passes: use RunUntil if that is intended", len(run.Passes)))
+			case !event && len(run.Passes) >= most:
+				fault(fmt.Sprintf("the run is not over after %d passes", most))
 			}
 			return fault("") != "" || done
 		})

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
@@ -36,6 +38,9 @@ func TestMistakes(t *testing.T) {
 			}
 		})
 	}
+	w, _ := newWorld(doing())
+	w.Apply.From(0, underWay)
+	mustFail(t, "a run until a time is limited, too", func(t rapid.TB) { w.RunUntil(t, time.Hour) }, "the run is not over after 1000 passes")
 	defer func() {
 		mustEqual(t, "the mistake panics where it is made", any("flowtest: Fail(nil) is no error: give an error, or a result"), recover())
 	}()
