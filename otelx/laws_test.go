@@ -16,8 +16,7 @@ import (
 	"github.com/windlass-go/windlass/otelx"
 )
 
-// An observed chain keeps the laws of chains, whatever is recorded. Law
-// Observing compares it with another observer.
+// An observed chain keeps the laws of chains, whatever is recorded.
 func TestLaws(t *testing.T) {
 	all, none := &otelfake.Recorder{}, &otelfake.Recorder{Drop: func(string) bool { return true }}
 	inSpan := chain.Named("span", func(next chain.Handler[*Database, string]) chain.Handler[*Database, string] {
