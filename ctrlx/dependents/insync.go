@@ -18,10 +18,10 @@ const once = "once"
 
 // manifestDigest returns the digest that the live object has after a write.
 func (r *Request) manifestDigest() string {
-	switch r.Policies.Reconcile {
-	case ReconcileOnce:
+	switch r.Policies.reconcile {
+	case onlyOnce:
 		return once
-	case ReconcileOnObjectOrComponentChange:
+	case onObjectOrComponentChange:
 		return r.contents + "@" + r.by.digest
 	}
 	return r.contents

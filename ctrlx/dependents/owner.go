@@ -59,8 +59,8 @@ func keysOf(name string) keys {
 func (k *keys) marks() []string { return []string{k.owner, k.digest, k.applied} }
 
 // OwnerPolicies returns the policies of the dependents of an owner that have no
-// annotations. No field but StatusHint is empty. An owner that is nil, that has no
-// name, or whose policies are invalid is an error that wraps [ErrInvalid].
+// annotations. No field is empty. An owner that is nil, that has no name,
+// or whose policies are invalid is an error that wraps [ErrInvalid].
 func (d *Dependents) OwnerPolicies(owner client.Object) (Policies, error) {
 	o, err := d.ownerOf(owner)
 	return o.policies, err

@@ -45,14 +45,11 @@ const (
 	DeleteOrphanOnDelete DeletePolicy = "OrphanOnDelete"
 )
 
-// ReconcilePolicy says which changes cause a write.
-type ReconcilePolicy string
-
-// The reconcile policies.
+// The reconcile policies say which changes cause a write.
 const (
-	ReconcileOnObjectChange            ReconcilePolicy = "OnObjectChange"            // the default: the manifest changes
-	ReconcileOnObjectOrComponentChange ReconcilePolicy = "OnObjectOrComponentChange" // the manifest or the owner changes
-	ReconcileOnce                      ReconcilePolicy = "Once"                      // the object does not exist
+	onObjectChange            = "OnObjectChange"            // the default: the manifest changes
+	onObjectOrComponentChange = "OnObjectOrComponentChange" // the manifest or the owner changes
+	onlyOnce                  = "Once"                      // the object does not exist
 )
 
 // defaultReapply is the default of [Policies.ReapplyInterval].
@@ -61,19 +58,15 @@ const defaultReapply = time.Hour
 // Policies says how one object is applied and deleted. An empty field means the
 // default.
 type Policies struct {
-	Adoption  AdoptionPolicy
-	Update    UpdatePolicy
-	Delete    DeletePolicy
-	Reconcile ReconcilePolicy
+	Adoption AdoptionPolicy
+	Update   UpdatePolicy
+	Delete   DeletePolicy
 	// ReapplyInterval is the longest time between two writes of an object. It
 	// covers changes that no watch shows. Zero and negative mean
 	// [defaultReapply]. Less than a second is invalid.
 	ReapplyInterval time.Duration
-	// StatusHint says how the controller of the object reports, as in
-	// "has-observed-generation,has-ready-condition,conditions=A;B". An object
-	// without such a report is not ready. Empty: there is no hint, and another
-	// option may give one. "none": there is no hint.
-	StatusHint string
+
+	reconcile, hint string // only an annotation sets them
 }
 
 // annotations are those of an object that set its policies, after the name of the
@@ -86,9 +79,8 @@ var annotations = []string{
 func (p Policies) or(others Policies) Policies {
 	return Policies{
 		Adoption: cmp.Or(p.Adoption, others.Adoption), Update: cmp.Or(p.Update, others.Update),
-		Delete: cmp.Or(p.Delete, others.Delete), Reconcile: cmp.Or(p.Reconcile, others.Reconcile),
+		Delete:          cmp.Or(p.Delete, others.Delete),
 		ReapplyInterval: cmp.Or(max(p.ReapplyInterval, 0), others.ReapplyInterval),
-		StatusHint:      cmp.Or(p.StatusHint, others.StatusHint),
 	}
 }
 
@@ -120,7 +112,7 @@ func (p Policies) over(
 	key, value = get("delete-policy")
 	note(choose(&p.Delete, key, value, DeleteDelete, DeleteOrphan, DeleteOrphanOnApply, DeleteOrphanOnDelete))
 	key, value = get("reconcile-policy")
-	note(choose(&p.Reconcile, key, value, ReconcileOnObjectChange, ReconcileOnObjectOrComponentChange, ReconcileOnce))
+	note(choose(&p.reconcile, key, value, onObjectChange, onObjectOrComponentChange, onlyOnce))
 	if key, value = get("reapply-interval"); value != "" {
 		d, err := time.ParseDuration(value)
 		if err != nil {
@@ -132,13 +124,10 @@ func (p Policies) over(
 	if p.ReapplyInterval > 0 && p.ReapplyInterval < time.Second {
 		note(fmt.Sprintf("%s is %s: it must be at least 1s", key, p.ReapplyInterval))
 	}
-	if key, value = get("status-hint"); value != "" {
-		p.StatusHint = value
-	}
-	if p.StatusHint != "" {
-		if _, err := ready.ParseHints(p.StatusHint); err != nil {
+	if key, p.hint = get("status-hint"); p.hint != "" {
+		if _, err := ready.ParseHints(p.hint); err != nil {
 			note(fmt.Sprintf("%s is %q: %v: the hints are has-observed-generation, has-ready-condition and conditions=A;B",
-				key, p.StatusHint, err))
+				key, p.hint, err))
 		}
 	}
 	if p.ReapplyInterval <= 0 {

@@ -216,7 +216,7 @@ func (d *Dependents) seen(k *kind, obj client.Object) uint64 {
 	if obj.GetLabels()[d.keys.owner] == "" {
 		return 0
 	}
-	r, err := k.readinessOf(cmp.Or(obj.GetAnnotations()[d.keys.hint], d.policies.StatusHint), obj)
+	r, err := k.readinessOf(obj.GetAnnotations()[d.keys.hint], obj)
 	if err != nil { // a person has changed the annotation
 		return digest.Metadata(obj)
 	}
@@ -237,7 +237,7 @@ func awaitReady(next Handler) Handler {
 		}
 		switch res.Outcome {
 		case Created, Updated, InSync, Waiting:
-			res.Readiness, err = r.kind.readinessOf(r.Policies.StatusHint, res.Object)
+			res.Readiness, err = r.kind.readinessOf(r.Policies.hint, res.Object)
 			if err != nil {
 				return Result{}, err
 			}

@@ -43,7 +43,7 @@ func TestReadiness(t *testing.T) {
 		"Observed":   {"the controller has not seen it", database("has-observed-generation"), nil, "it is not ready: its controller has not seen its present spec"},
 		"Ready":      {"the condition comes later", database("HasReadyCondition"), nil, "it is not ready: it has no Ready condition"},
 		"Conditions": {"a condition comes later", database("conditions=Synced;Ready"), nil, "it is not ready: it has no condition Synced"},
-		"Option":     {"the option is for objects without the annotation", database(""), []dependents.Option{dependents.WithPolicies(dependents.Policies{StatusHint: "conditions=A"})}, "it is not ready: it has no condition A"},
+		"None":       {"none is no hint", database("None"), nil, ""},
 		"Custom":     {"a hint adds to the function of the user", database("conditions=A"), []dependents.Option{ready}, "it is not ready: it has no condition A"},
 		"Kind":       {"the function of a kind", database(""), []dependents.Option{of("down", "Database"), ready}, "it is not ready: down"},
 		"OtherKind":  {"the function of another kind does not count", database(""), []dependents.Option{of("down", "Cluster")}, ""},
@@ -59,32 +59,6 @@ func TestReadiness(t *testing.T) {
 			}
 			if res := w.apply(tc.object); res.Message != tc.want || res.IsSettled() != (tc.want == "") || strings.HasPrefix(res.Outcome.String(), "in") != (tc.want == "") {
 				t.Errorf("%s: got %s: %q, want %q", tc.reason, res.Outcome, res.Message, tc.want)
-			}
-		})
-	}
-}
-
-// TestNoHint lets an object do without the status hint of an option or of its owner.
-func TestNoHint(t *testing.T) {
-	t.Parallel()
-	hint := dependents.Policies{StatusHint: "has-ready-condition"}
-	cases := map[string]struct {
-		reason      string
-		option      dependents.Option
-		annotations []string
-		want        bool // settled
-	}{
-		"Option":     {"the hint of the option counts", dependents.WithPolicies(hint), nil, false},
-		"OverOption": {"none overrides the option", dependents.WithPolicies(hint), []string{"status-hint", "none"}, true},
-		"OverOwner": {"none overrides the owner", dependents.WithOwnerPolicies(func(client.Object) dependents.Policies { return hint }),
-			[]string{"status-hint", "None"}, true},
-	}
-	for title, tc := range cases {
-		t.Run(title, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, tc.option)
-			if res := w.apply(configMap(tc.annotations, nil)); res.IsSettled() != tc.want {
-				t.Errorf("%s: got %s: %s", tc.reason, res.Outcome, res.Message)
 			}
 		})
 	}
