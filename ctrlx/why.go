@@ -17,7 +17,6 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
-	"github.com/windlass-go/windlass/ctrlx/internal/report"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/flow/why"
 )
@@ -62,7 +61,7 @@ func Why(mgr manager.Manager) http.Handler {
 	if err != nil {
 		panic("ctrlx: Why: " + err.Error())
 	}
-	return report.Handler(e, mgr.Elected)
+	return e.Handler(mgr.Elected)
 }
 
 // reporter reports the objects of a reconciler.

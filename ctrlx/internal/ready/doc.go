@@ -1,7 +1,7 @@
 // Package ready reads the readiness of a Kubernetes object, in the form that
 // the checks need, whatever its Go type:
 //
-//	owner := ready.Object(cluster, checks.Ref{Group: "example.com", Kind: "Cluster", Namespace: "team", Name: "prod"}, ready.Of)
+//	readiness := ready.Of(cluster)
 //
 // # Conditions
 //

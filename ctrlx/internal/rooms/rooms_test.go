@@ -20,7 +20,7 @@ var order = []string{
 	"internal/memory", "internal/setup", "internal/object", "internal/record", "internal/soak", "internal/testv1", "internal/memoryserver", "internal/simulation",
 	"internal/digest", "internal/ready",
 	"internal/write", "internal/engine", "internal/sources", "internal/gauges", "internal/apierr", "internal/view", "internal/settings",
-	"internal/pass", "internal/status", "internal/settle", "internal/report",
+	"internal/status",
 	"", "existing", "inuse",
 	"manifests", "manifests/helm", "manifests/kustomize", "dependents", "component", "ctrltest", "internal/combinations",
 }

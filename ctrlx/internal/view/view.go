@@ -101,7 +101,8 @@ func (of Readinesses) Object(obj client.Object, ref checks.Ref, uid types.UID) c
 	default:
 		f = ready.Of
 	}
-	o := ready.Object(obj, ref, f)
+	// The kind is that of the ref, because a typed object does not know its kind.
+	o := checks.Object{Ref: ref, Value: obj, Readiness: f(obj), Deleting: !obj.GetDeletionTimestamp().IsZero()}
 	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
 		o.Partial = "only its metadata is watched; name the kind in ctrlx.WithWatchedKinds"
 	}
