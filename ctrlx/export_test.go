@@ -132,9 +132,6 @@ const (
 	PokeInterval = pokeInterval
 )
 
-// Histories returns the number of objects whose last passes are kept.
-func Histories[T client.Object](r *Reconciler[T]) int { return r.memory.Histories() }
-
 // Woken starts the wake-ups of r, and returns the queue that gets them.
 func Woken[T client.Object](r *Reconciler[T]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())

@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -65,42 +64,5 @@ func TestLastPasses(t *testing.T) {
 				t.Errorf("Explain returns %+v, %v", e, err)
 			}
 		})
-	}
-}
-
-// The passes of a bounded number of objects are kept, and none of an object that is
-// gone.
-func TestLastPassesBounded(t *testing.T) {
-	const n = 1100
-	var all []client.Object
-	for i := range n {
-		a := anApp(AppSpec{})
-		a.Name = fmt.Sprintf("a%d", i)
-		all = append(all, a)
-	}
-	m := newInMemory(all...)
-	r := newHarness(t).reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.Check("Quota", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
-		return checks.Block("NoQuota", "no quota is left"), nil
-	}))})
-	if err := r.SetupWithManager(m); err != nil {
-		t.Fatal(err)
-	}
-	pass := func(name string) {
-		t.Helper()
-		if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: name}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, a := range all {
-		pass(a.GetName())
-	}
-	if got := ctrlx.Histories(r); got != 1000 {
-		t.Errorf("the passes of %d objects are kept", got)
-	}
-	last := all[n-1].GetName()
-	clear(m.reader.(*store).objects)
-	pass(last)
-	if got := ctrlx.Histories(r); got != 999 {
-		t.Errorf("the passes of %d objects are kept after one is gone", got)
 	}
 }

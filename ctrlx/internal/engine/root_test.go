@@ -138,6 +138,9 @@ func TestRootOfCycle(t *testing.T) {
 	if root != other || root.Name != "c000" || strings.Count(root.Cycle, " -> ") != maxCycle+1 || !strings.HasPrefix(root.Cycle, cyclePrefix) {
 		t.Errorf("the roots are %+v and %+v", root, other)
 	}
+	if got, want := CycleText([]checks.Ref{{Kind: "A", Name: "a"}, {Kind: "B", Name: "b"}, {Kind: "A", Name: "a"}}), "dependency cycle: A a -> B b -> A a"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 // A root cause that changes wakes the waiters of the set that the object is in now.
