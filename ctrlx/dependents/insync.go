@@ -18,7 +18,7 @@ const once = "once"
 
 // manifestDigest returns the digest that the live object has after a write.
 func (r *Request) manifestDigest() string {
-	switch r.Policies.reconcile {
+	switch r.reconcile {
 	case onlyOnce:
 		return once
 	case onObjectOrComponentChange:

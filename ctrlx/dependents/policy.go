@@ -65,8 +65,6 @@ type Policies struct {
 	// covers changes that no watch shows. Zero and negative mean
 	// [defaultReapply]. Less than a second is invalid.
 	ReapplyInterval time.Duration
-
-	reconcile, hint string // only an annotation sets them
 }
 
 // annotations are those of an object that set its policies, after the name of the
@@ -111,8 +109,6 @@ func (p Policies) over(
 	note(choose(&p.Update, key, value, updates...))
 	key, value = get("delete-policy")
 	note(choose(&p.Delete, key, value, DeleteDelete, DeleteOrphan, DeleteOrphanOnApply, DeleteOrphanOnDelete))
-	key, value = get("reconcile-policy")
-	note(choose(&p.reconcile, key, value, onObjectChange, onObjectOrComponentChange, onlyOnce))
 	if key, value = get("reapply-interval"); value != "" {
 		d, err := time.ParseDuration(value)
 		if err != nil {
@@ -124,16 +120,26 @@ func (p Policies) over(
 	if p.ReapplyInterval > 0 && p.ReapplyInterval < time.Second {
 		note(fmt.Sprintf("%s is %s: it must be at least 1s", key, p.ReapplyInterval))
 	}
-	if key, p.hint = get("status-hint"); p.hint != "" {
-		if _, err := ready.ParseHints(p.hint); err != nil {
-			note(fmt.Sprintf("%s is %q: %v: the hints are has-observed-generation, has-ready-condition and conditions=A;B",
-				key, p.hint, err))
-		}
-	}
 	if p.ReapplyInterval <= 0 {
 		p.ReapplyInterval = defaultReapply
 	}
 	return p, problems
+}
+
+// settings sets the reconcile policy and the status hint of a request, which only
+// annotations have. It returns a problem for each invalid value.
+func (r *Request) settings(annotations map[string]string) (problems []string) {
+	key := r.of.keys.prefix + "reconcile-policy"
+	if problem := choose(&r.reconcile, key, annotations[key], onObjectChange, onObjectOrComponentChange, onlyOnce); problem != "" {
+		problems = append(problems, problem)
+	}
+	if r.hint = annotations[r.of.keys.hint]; r.hint != "" {
+		if _, err := ready.ParseHints(r.hint); err != nil {
+			problems = append(problems, fmt.Sprintf(
+				"%s is %q: %v: the hints are has-observed-generation, has-ready-condition and conditions=A;B", r.of.keys.hint, r.hint, err))
+		}
+	}
+	return problems
 }
 
 // choose sets policy to a value of key, or to the first of all if both are

@@ -237,7 +237,7 @@ func awaitReady(next Handler) Handler {
 		}
 		switch res.Outcome {
 		case Created, Updated, InSync, Waiting:
-			res.Readiness, err = r.kind.readinessOf(r.Policies.hint, res.Object)
+			res.Readiness, err = r.kind.readinessOf(r.hint, res.Object)
 			if err != nil {
 				return Result{}, err
 			}

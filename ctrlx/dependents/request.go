@@ -53,19 +53,20 @@ type Request struct {
 	// link Read sets it. Links do not change it.
 	Live client.Object
 
-	of       *Dependents
-	by       *owner
-	via      access
-	verdict  *verdict   // nil: not decided, so Read reads the object
-	looked   bool       // the verdict may be stale: ReadOnly read the object from the cache
-	owner    *ownership // of Live; nil: not found yet
-	ref      checks.Ref
-	gvk      schema.GroupVersionKind
-	kind     *kind                      // nil: not served; never in Apply
-	absent   bool                       // of a deletion: the scope of the kind is another one, as after a new definition
-	ignored  []fieldpath.Path           // fields that are left to others
-	contents string                     // the digest of the manifest; empty: Apply refuses the request
-	made     *unstructured.Unstructured // the result of manifest; nil: not made yet
+	of              *Dependents
+	by              *owner
+	via             access
+	verdict         *verdict   // nil: not decided, so Read reads the object
+	looked          bool       // the verdict may be stale: ReadOnly read the object from the cache
+	owner           *ownership // of Live; nil: not found yet
+	ref             checks.Ref
+	gvk             schema.GroupVersionKind
+	kind            *kind                      // nil: not served; never in Apply
+	absent          bool                       // of a deletion: the scope of the kind is another one, as after a new definition
+	ignored         []fieldpath.Path           // fields that are left to others
+	reconcile, hint string                     // the reconcile policy and the status hint; empty: the default
+	contents        string                     // the digest of the manifest; empty: Apply refuses the request
+	made            *unstructured.Unstructured // the result of manifest; nil: not made yet
 }
 
 // Handler applies or deletes one object.
@@ -170,7 +171,7 @@ func (d *Dependents) request(via access, a action, by *owner, obj client.Object)
 		if strings.HasPrefix(key, d.keys.prefix) {
 			var invalid []string
 			r.Policies, invalid = by.policies.over(d.name, obj.GetAnnotations(), d.policies.Update)
-			problems = append(append(problems, invalid...), d.misspelt(obj.GetAnnotations())...)
+			problems = slices.Concat(problems, invalid, r.settings(obj.GetAnnotations()), d.misspelt(obj.GetAnnotations()))
 			if r.ignored, err = pathsOf(obj.GetAnnotations()[d.keys.ignored]); err != nil {
 				problems = append(problems, fmt.Sprintf("%s: %v", d.keys.ignored, err))
 			}
