@@ -48,7 +48,7 @@ func TestAdoptedNamespace(t *testing.T) {
 		"AskedFor":      {"the manifest asks for the deletion of this object", before, "delete", nil, nil, false},
 		"AskedForLater": {"a later change of the manifest counts", before, "", nil, func(_ *testing.T, w *world) { w.settle(); w.want(inside, namespace("Delete")) }, false},
 		"TakenBack":     {"the manifest asks no more", before, "Delete", nil, func(_ *testing.T, w *world) { w.settle(); w.want(inside, namespace("default")) }, true},
-		"OfAllObjects":  {"a policy of the reconciler does not mean this namespace", before, "", []component.Option{component.WithPolicies(dependents.Policies{Delete: dependents.DeleteDelete})}, nil, true},
+		"OfAllObjects":  {"a policy of the reconciler does not mean this namespace", before, "", []component.Option{component.WithDependents(dependents.WithPolicies(dependents.Policies{Delete: dependents.DeleteDelete}))}, nil, true},
 		"OnApply":       {"a policy that keeps it at times does not ask for its deletion", before, "OrphanOnApply", nil, nil, true},
 		"Orphan": {"an orphan of an earlier set has the label, and may have objects of others", never, "", nil, func(t *testing.T, w *world) {
 			orphaned(t, w)

@@ -53,7 +53,9 @@ func TestPanics(t *testing.T) {
 		"Generator": {"nil", func() { component.New[*Shop](name, nil) }, "the generator is nil"},
 		"Option":    {"nil", func() { component.New[*Shop](name, g, nil) }, "option 1 is nil"},
 		"Policy":    {"no constant", func() { component.WithMissingNamespaces("Maybe") }, `is "Maybe"`},
-		"Policies":  {"no constant", func() { component.New[*Shop](name, g, component.WithPolicies(dependents.Policies{Update: "Maybe"})) }, `update-policy of the spec or of an option is "Maybe"`},
+		"Policies": {"no constant", func() {
+			component.New[*Shop](name, g, component.WithDependents(dependents.WithPolicies(dependents.Policies{Update: "Maybe"})))
+		}, `update-policy of the spec or of an option is "Maybe"`},
 		"ObjectChain": {"no such link", func() {
 			component.New[*Shop](name, g, component.WithDependents(dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) { return c.Without("Absent") })))
 		}, "WithApplyChain"},
@@ -105,7 +107,7 @@ func TestReapply(t *testing.T) {
 			t.Parallel()
 			clock := clocktesting.NewFakePassiveClock(time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC))
 			start := clock.Now()
-			w := newWorld(t, component.WithDependents(dependents.WithClock(clock)), component.WithPolicies(dependents.Policies{ReapplyInterval: tc.option}))
+			w := newWorld(t, component.WithDependents(dependents.WithClock(clock)), component.WithDependents(dependents.WithPolicies(dependents.Policies{ReapplyInterval: tc.option})))
 			w.change(func(s *Shop) { s.Spec.ReapplySeconds, s.Spec.Manifests = tc.seconds, []string{configMap("a", "1")} })
 			w.settle()
 			w.writes()
@@ -125,7 +127,9 @@ func TestReapply(t *testing.T) {
 func TestPolicySources(t *testing.T) {
 	t.Parallel()
 	elsewhere := strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: NAMESPACE-other", 1)
-	policies := func(p dependents.Policies) []component.Option { return []component.Option{component.WithPolicies(p)} }
+	policies := func(p dependents.Policies) []component.Option {
+		return []component.Option{component.WithDependents(dependents.WithPolicies(p))}
+	}
 	cases := map[string]struct {
 		reason string
 		opts   []component.Option

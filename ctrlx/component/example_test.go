@@ -32,7 +32,7 @@ func ExampleNew() {
 					Data:       map[string]string{"size": fmt.Sprint(spec.Size)},
 				}}, nil
 			}),
-			component.WithPolicies(dependents.Policies{Update: dependents.UpdateSsaMerge}),
+			component.WithDependents(dependents.WithPolicies(dependents.Policies{Update: dependents.UpdateSsaMerge})),
 		).SetupWithManager(mgr)
 	}
 	_ = setUp

@@ -24,7 +24,6 @@ type Option func(*options)
 
 type options struct {
 	generator  manifests.Generator
-	policies   dependents.Policies
 	namespaces MissingNamespacesPolicy
 	types      []TypeInfo
 	kinds      []schema.GroupVersionKind
@@ -52,11 +51,6 @@ func optionsOf(name string, opts []Option) options {
 	}
 	return o
 }
-
-// WithPolicies sets the policies of the dependents for which neither an
-// annotation nor the component sets one. An empty field means the default of
-// package dependents.
-func WithPolicies(p dependents.Policies) Option { return func(o *options) { o.policies = p } }
 
 // WithMissingNamespaces sets the policy for missing namespaces, unless the
 // component sets it. Any value but the two constants panics.
@@ -102,8 +96,8 @@ func WithManagedTypes(types ...TypeInfo) Option {
 }
 
 // WithKinds names kinds in which a component that has lost its inventory looks
-// for its dependents. The section Inventory of the package says when. Without
-// the option, it finds none. A kind without a version panics.
+// for its dependents: see docs/component/inventory.md. Without the option, it finds
+// none. A kind without a version panics.
 func WithKinds(kinds ...schema.GroupVersionKind) Option {
 	for _, gvk := range kinds {
 		if gvk.Version == "" || gvk.Kind == "" {
@@ -136,8 +130,9 @@ func WithReconciler(opts ...ctrlx.Option) Option {
 }
 
 // WithDependents adds options of package dependents, such as
-// dependents.WithReadiness and the links around one object. Use [WithPolicies]
-// for policies: dependents.WithPolicies would replace them.
+// dependents.WithReadiness and the links around one object. The policies of
+// dependents.WithPolicies count for dependents for which neither an annotation
+// nor the component sets one. The default update policy of a component is Replace.
 func WithDependents(opts ...dependents.Option) Option {
 	return func(o *options) { o.single = append(o.single, opts...) }
 }

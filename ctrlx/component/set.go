@@ -222,12 +222,9 @@ func (r *Reconciler[T]) systemOf(c dependents.Cluster, d *dependents.Dependents)
 
 // dependentsOf returns the dependents of a cluster.
 func (r *Reconciler[T]) dependentsOf(c dependents.Cluster) *dependents.Dependents {
-	p := r.policies
-	if p.Update == "" || p.Update == "default" {
-		p.Update = dependents.UpdateReplace
-	}
-	opts := []dependents.Option{dependents.WithPolicies(p), dependents.WithObserver(r.inner.Observer())}
-	opts = append(opts, r.single...)
+	opts := append([]dependents.Option{
+		dependents.WithPolicies(dependents.Policies{Update: dependents.UpdateReplace}), dependents.WithObserver(r.inner.Observer()),
+	}, r.single...)
 	return dependents.New(r.name, c, append(opts, dependents.WithOwnerPolicies(policiesOf))...)
 }
 

@@ -30,8 +30,14 @@ type options struct {
 	deleteEdits []func(Chain) (Chain, error)
 }
 
-// WithPolicies sets the policies of objects without annotations.
-func WithPolicies(p Policies) Option { return func(o *options) { o.policies = p } }
+// WithPolicies sets the policies of objects without annotations. An empty field,
+// and the update policy "default", stay as an earlier option set them.
+func WithPolicies(p Policies) Option {
+	if p.Update == "default" {
+		p.Update = ""
+	}
+	return func(o *options) { o.policies = p.or(o.policies) }
+}
 
 // WithOwnerPolicies adds a function that returns the policies of an owner. Its
 // fields that are not empty precede those of earlier functions and of
