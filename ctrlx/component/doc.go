@@ -40,7 +40,8 @@
 // deleted last. The component is Ready when all of this is done.
 //
 // Package ctrlx runs the passes, with its hooks, intervals and options. Package
-// dependents applies each object, with its policies and annotations.
+// dependents applies each object, with its policies and annotations. Nothing polls
+// (docs/component/watches.md).
 //
 //	PreCheck, Apply:                            DeleteCheck, Delete:
 //	Inventory      stores it ahead              Inventory      loads it
@@ -75,18 +76,8 @@
 // A CustomResourceDefinition and an APIService of the set define managed types.
 // [WithManagedTypes] and GetAdditionalManagedTypes add others. The deletion of the
 // component is blocked (DeletionBlocked) while objects of managed types exist
-// that the inventory lacks, whatever labels they have. Objects of a kind without
-// the verb delete do not count, as the measurements of metrics.k8s.io. The condition names
-// them. docs/component/managed-types.md has the rules of definitions and of namespaces.
-//
-// # Inventory
-//
-// The inventory is in the status of the component: at most 1000 objects in 200
-// kB. It is stored before the
-// first write of each new object. So a deletion needs no generator. The delete
-// policy of an object is that of its own annotation in the last set, or else
-// that of the component when the object is deleted. docs/component/inventory.md says
-// what happens after its loss, as in a restored backup.
+// that the inventory lacks (docs/component/managed-types.md). The inventory is in
+// the status of the component (docs/component/inventory.md).
 //
 // # Settings of a component
 //
@@ -104,14 +95,6 @@
 // An invalid value ends the pass before the first write (DependentInvalid), and
 // the condition names the object. The intervals and the suspension of package
 // ctrlx come from methods of the component or of its field Spec.
-//
-// # No polling
-//
-// Dependents are read from the cache of the manager, and each change of them causes
-// a pass at once. A pass over a component in sync makes no write, and no read past
-// the cache. A change that no watch shows is corrected after the reapply interval.
-// docs/component/watches.md is about kinds that are not watched, versions, and
-// other clusters.
 //
 // # Conditions
 //

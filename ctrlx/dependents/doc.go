@@ -118,14 +118,10 @@
 //
 // # Ownership and drift
 //
-// A label and two annotations mark an object as a dependent. Ownership is
-// checked in each pass, and each write carries the UID and the resource version
-// of the object as the pass read it. docs/dependents/ownership.md has the rules.
-//
-// An object in sync causes no write, and no read past the cache. A field that
-// another manager changed is corrected at once. If it is changed again within
-// the reapply interval, the object is contested, and the next correction comes
-// after the interval. docs/dependents/in-sync.md has the rules.
+// A label and two annotations mark an object as a dependent
+// (docs/dependents/ownership.md). An object in sync causes no write, and no read
+// past the cache. A field that another manager changed is corrected at once, and
+// if it is changed again, after the reapply interval (docs/dependents/in-sync.md).
 //
 // # Bad input
 //
