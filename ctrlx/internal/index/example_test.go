@@ -12,7 +12,7 @@ var (
 )
 
 func Example() {
-	idx := index.New(func(waiter index.ID) { fmt.Println("wake", waiter) }, nil)
+	idx := index.New(func(waiter index.ID) { fmt.Println("wake", waiter.Name) }, nil)
 	const creating, ready = 1, 2 // digests
 
 	// A pass over the database finds that its cluster is not ready.
@@ -20,7 +20,7 @@ func Example() {
 	look := pass.Register(cluster)
 	look.Saw(creating) // after it was read
 	pass.End(index.End{Awaited: []index.ID{cluster}})
-	fmt.Println(database, "waits for", idx.Waits(database))
+	fmt.Println(database.Name, "waits for", idx.Waits(database)[0].Name)
 
 	idx.Changed(cluster, index.Change{Full: creating}) // an event that changes nothing
 	idx.Changed(cluster, index.Change{Full: ready})
@@ -32,6 +32,6 @@ func Example() {
 	idx.Changed(cluster, index.Change{Full: creating})
 
 	// Output:
-	// Database.example.com prod/orders waits for [Cluster.example.com prod/main]
-	// wake Database.example.com prod/orders
+	// orders waits for main
+	// wake orders
 }

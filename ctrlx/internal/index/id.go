@@ -11,25 +11,6 @@ type ID struct {
 	Set             string // the text that defines a set; empty: the ID names one object
 }
 
-// String returns "Kind.group namespace/name" with the parts that are set, as
-// checks.Ref does. The text of a set follows in braces.
-func (id ID) String() string {
-	text, kind := id.Name, id.Kind
-	if id.Set != "" {
-		text += "{" + id.Set + "}"
-	}
-	if kind != "" && id.Group != "" {
-		kind += "." + id.Group
-	}
-	if id.Namespace != "" {
-		text = id.Namespace + "/" + text
-	}
-	if kind == "" || text == "" {
-		return kind + text
-	}
-	return kind + " " + text
-}
-
 // key is an ID as the index stores it: three words instead of ten, and one
 // string that the index owns.
 type key struct {

@@ -19,27 +19,6 @@ func TestNewPanics(t *testing.T) {
 	index.New(nil, nil)
 }
 
-func TestIDString(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		id     ID
-		want   string
-	}{
-		"Namespaced": {"as kubectl users write it", ID{Group: "example.com", Kind: "Cluster", Namespace: "prod", Name: "main"}, "Cluster.example.com prod/main"},
-		"Cluster":    {"in no namespace", ID{Kind: "Node", Name: "n1"}, "Node n1"},
-		"Kind":       {"every object of a kind", ID{Kind: "Node"}, "Node"},
-		"Name":       {"of an unknown kind", ID{Namespace: "prod", Name: "main"}, "prod/main"},
-		"Nothing":    {"the zero ID", ID{}, ""},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, tc.id.String()); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-			}
-		})
-	}
-}
-
 // TestNames verifies that the index returns the names that it was given,
 // whatever their characters and lengths, and confuses no two.
 func TestNames(t *testing.T) {
