@@ -713,6 +713,7 @@ func TestOwnerAgain(t *testing.T) {
 func TestOwnerPolicies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, dependents.WithPolicies(dependents.Policies{Update: dependents.UpdateRecreate, Adoption: dependents.AdoptionNever}),
+		dependents.WithPolicies(dependents.Policies{Update: "default"}), // it leaves the earlier ones
 		dependents.WithOwnerPolicies(func(owner client.Object) dependents.Policies {
 			return dependents.Policies{Update: dependents.UpdatePolicy(owner.GetAnnotations()["update"]), ReapplyInterval: -1}
 		}))
