@@ -58,20 +58,24 @@ func TestStories(t *testing.T) {
 		design   design // of the networks
 		database design
 		steps    []step
+		lag      time.Duration // of the watches of networks
 	}{
 		"GuardedReference": {"a Secret waits for the network that uses it, and the deleted network does not wait for the Secret",
 			design{Deletes: true, Guards: true, Entry: []string{"references"}}, design{},
-			[]step{{Do: set, On: s}, {Do: set, On: a, Spec: spec{Uses: []use{s}}}, {Do: wait, For: time.Minute}, {Do: remove, On: s}, {Do: remove, On: a}}},
+			[]step{{Do: set, On: s}, {Do: set, On: a, Spec: spec{Uses: []use{s}}}, {Do: wait, For: time.Minute}, {Do: remove, On: s}, {Do: remove, On: a}}, 0},
 		"RestoredRequest": {"a link that restores the request loses no operation",
 			design{Deletes: true, Takes: 20 * time.Second, Links: []string{"restores"}}, design{},
-			[]step{{Do: set, On: a}, {Do: wait, For: time.Minute}, {Do: set, On: a, Spec: spec{Size: 2}}, {Do: wait, For: time.Minute}, {Do: remove, On: a}}},
-		"CycleAtPostCheck":  {"without a Get, each pass sends the PUT again, so a cycle must cause no pass", design{Entry: []string{"references"}}, slow, mutual},
-		"CycleOfPostChecks": {"the PUT of one of them must not wake the other, whose PUT would wake the first", slow, slow, mutual},
+			[]step{{Do: set, On: a}, {Do: wait, For: time.Minute}, {Do: set, On: a, Spec: spec{Size: 2}}, {Do: wait, For: time.Minute}, {Do: remove, On: a}}, 0},
+		"LostToken": {"a live read after a lost answer finds the token, and a pass over the late cache must not begin a second PUT",
+			design{Takes: 20 * time.Second}, design{},
+			[]step{{Do: set, On: a, Race: true}, {Do: lose, Write: 1, Race: true}, {Do: wait, For: time.Minute}}, 3 * time.Second},
+		"CycleAtPostCheck":  {"without a Get, each pass sends the PUT again, so a cycle must cause no pass", design{Entry: []string{"references"}}, slow, mutual, 0},
+		"CycleOfPostChecks": {"the PUT of one of them must not wake the other, whose PUT would wake the first", slow, slow, mutual, 0},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			p := plain()
-			p.Designs[0], p.Designs[2], p.Steps = tc.design, tc.database, tc.steps
+			p.Lag[0], p.Designs[0], p.Designs[2], p.Steps = tc.lag, tc.design, tc.database, tc.steps
 			if faults, tale := run(t, p); len(faults) > 0 {
 				t.Errorf("%s: %s\n%s\nwhat happened:\n%s", tc.reason, strings.Join(faults, "\n"), p, tale)
 			}

@@ -21,7 +21,7 @@ type Writer struct {
 	Client   client.Client
 	Live     client.Reader                                // past the cache
 	NotFound func(error) bool                             // reports whether an error of Live proves that the object does not exist
-	Wrote    func(ctx context.Context, obj client.Object) // remembers a write that succeeded; nil: nothing does
+	Wrote    func(ctx context.Context, obj client.Object) // remembers the version of a write, or of a live read after a conflict; nil: nothing does
 }
 
 // ErrGone is the error of a write to an object that does not exist any more. The
@@ -106,6 +106,9 @@ func (w *Writer) read(ctx context.Context, obj client.Object) (now client.Object
 	err = w.Live.Get(ctx, client.ObjectKeyFromObject(obj), now)
 	if err != nil && w.NotFound(err) || err == nil && now.GetUID() != obj.GetUID() {
 		return nil, ErrGone
+	}
+	if err == nil && w.Wrote != nil {
+		w.Wrote(ctx, now) // this process may have written it, and lost the answer
 	}
 	now.GetObjectKind().SetGroupVersionKind(obj.GetObjectKind().GroupVersionKind())
 	return now, err
