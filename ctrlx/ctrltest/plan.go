@@ -97,7 +97,7 @@ var (
 		set, set, remove, simulation.Outage, simulation.Stop, simulation.Lose, simulation.Conflict, set, simulation.Restart, simulation.Pause,
 		simulation.Revoke, simulation.Vanish, simulation.Expire, simulation.LoseCall, set, remove, remove,
 		simulation.Wait, simulation.Broken, simulation.TimeOut, simulation.Busy, simulation.Outage, simulation.Conflict, simulation.Stop,
-		simulation.Lose, simulation.Conflict, simulation.Pause, set, simulation.Restart, simulation.Vanish, simulation.LoseCall, remove, simulation.Stop,
+		simulation.Lose, simulation.Conflict, simulation.Pause, set, simulation.Restart, simulation.Vanish, simulation.LoseCall, remove, simulation.Stop, simulation.Vanish,
 	}
 	withoutCloud = slices.DeleteFunc(slices.Clone(allSteps), func(s string) bool { return slices.Contains(ofCloud, s) })
 )
@@ -147,6 +147,7 @@ func (e *explorer) draw(t *rapid.T) (p plan) {
 	for range rapid.IntRange(0, 8).Draw(t, "steps") {
 		s := step{Step: simulation.Step{Do: rapid.SampledFrom(all).Draw(t, "do")}, then: simulation.Settles}
 		i := rapid.IntRange(0, len(e.World)-1).Draw(t, "object")
+		s.Kind = e.World[i].GetObjectKind().GroupVersionKind().GroupKind()
 		switch s.Do {
 		case set:
 			p.steps = append(p.steps, user(write(i)))
@@ -156,7 +157,6 @@ func (e *explorer) draw(t *rapid.T) (p plan) {
 			continue
 		case simulation.Wait, simulation.Outage, simulation.Revoke, simulation.Vanish, simulation.Expire:
 			s.Last = rapid.SampledFrom([]time.Duration{time.Second, time.Minute, 15 * time.Minute}).Draw(t, "for")
-			s.Kind = rapid.SampledFrom(e.watched).Draw(t, "kind")
 		case simulation.Restart:
 			if s.then = then(t); chance(t, "while it is down", 2) {
 				down := write(i)
@@ -167,15 +167,19 @@ func (e *explorer) draw(t *rapid.T) (p plan) {
 			if s.on = i; chance(t, "of any object", 2) {
 				s.on = -1
 			} else {
-				s.Kind, s.Name = e.World[i].GetObjectKind().GroupVersionKind().GroupKind(), client.ObjectKeyFromObject(e.World[i])
+				s.Name = client.ObjectKeyFromObject(e.World[i])
 			}
 		}
 		p.steps = append(p.steps, s)
 		if s.Do == simulation.Wait || s.Do == simulation.Restart {
 			continue
 		}
-		// Nothing meets the fault unless something happens.
-		if i = rapid.IntRange(0, len(e.World)-1).Draw(t, "then object"); chance(t, "then delete", 3) {
+		// Nothing meets the fault unless something happens. An operator may take an object of a
+		// kind that is not served for a deleted one.
+		if s.Do != simulation.Vanish || chance(t, "then another one", 2) {
+			i = rapid.IntRange(0, len(e.World)-1).Draw(t, "then object")
+		}
+		if chance(t, "then delete", 3) {
 			p.steps = append(p.steps, user(step{Step: simulation.Step{Do: remove}, on: i}))
 		} else {
 			p.steps = append(p.steps, user(write(i)))
