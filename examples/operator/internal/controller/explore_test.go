@@ -55,8 +55,9 @@ func TestExplore(t *testing.T) {
 			return ready, why
 		},
 		Rules: map[string]func(*ctrltest.State) error{
-			// The database of a cluster that is being deleted says DependencyCycle only
-			// after its next resync or a restart.
+			// A Ready database does not follow its cluster (databaseExtensions). If the
+			// cluster is stopped or deleted, it stays Ready until its next resync or a
+			// restart.
 			ctrltest.RuleRestart: nil,
 			"password":           passwordReached,
 		},
