@@ -151,6 +151,10 @@ func changeOf(owner client.Object) string {
 	return digestOf([]any{owner.GetGeneration(), annotations})
 }
 
+// partOf is the label of a member of an ApplySet (KEP-3659), whose owner is
+// another tool. Its value is the ID of the set.
+const partOf = "applyset.kubernetes.io/part-of"
+
 // mostOwner is the number of bytes of an owner's name that a message shows.
 const mostOwner = 1000
 
@@ -187,6 +191,9 @@ func (r *Request) findOwnership() ownership {
 	if c != nil {
 		id := r.of.id(checks.Ref{Group: groupOf(c), Kind: c.Kind, Namespace: r.Live.GetNamespace(), Name: c.Name})
 		return ownership{owner: id}
+	}
+	if id := labels[partOf]; id != "" && !ours {
+		return ownership{owner: "the ApplySet with " + partOf + "=" + id}
 	}
 	return ownership{ours: ours}
 }

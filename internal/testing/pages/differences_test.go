@@ -36,6 +36,7 @@ var differences = map[string][]string{
 	"finalizers on the definitions of the set":                {"ctrlx/component.TestDefinitionWithoutFinalizer"},
 	"hooks while an operation is polled":                      {"ctrlx.TestHookPlaces"},
 	"a Namespace of the set that existed before":              {"ctrlx/component.TestAdoptedNamespace/Before", "ctrlx/component.TestAdoptedNamespace/AskedFor"},
+	"an object that is part of an ApplySet of kubectl":        {"ctrlx/dependents.TestForeignApplySet"},
 	"Replace of a Job, of a bound PersistentVolumeClaim":      {"ctrlx/dependents.TestReplaceKeeps/Job", "ctrlx/dependents.TestReplaceKeeps/Claim"},
 	"Replace of a bound PersistentVolume":                     {"ctrlx/dependents.TestReplaceKeeps/Volume"},
 	"Replace of an autoscaled object without `spec.replicas`": {"ctrlx/dependents.TestReplaceKeeps/Scaled"},
