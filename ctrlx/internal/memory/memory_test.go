@@ -113,18 +113,18 @@ func TestDelay(t *testing.T) {
 // The passes of one object more drop those of another one.
 func TestPassesAreBounded(t *testing.T) {
 	var s Store
-	for i := range maxHistories + 10 {
+	for i := range MaxHistories + 10 {
 		s.Passed(types.NamespacedName{Name: fmt.Sprint(i)}, Pass{At: time.Unix(int64(i+1), 0)})
 	}
-	if n := len(s.passes); n != maxHistories {
+	if n := s.Histories(); n != MaxHistories {
 		t.Errorf("%d", n)
 	}
-	last := types.NamespacedName{Name: fmt.Sprint(maxHistories + 9)}
-	if all := s.Passes(last); len(all) != 1 || all[0].At.Unix() != maxHistories+10 {
+	last := types.NamespacedName{Name: fmt.Sprint(MaxHistories + 9)}
+	if all := s.Passes(last); len(all) != 1 || all[0].At.Unix() != MaxHistories+10 {
 		t.Errorf("the passes of the last object are %v", all)
 	}
 	s.Forget(last)
-	if all := s.Passes(last); all != nil || len(s.passes) != maxHistories-1 {
+	if all := s.Passes(last); all != nil || s.Histories() != MaxHistories-1 {
 		t.Errorf("a forgotten object has the passes %v", all)
 	}
 }

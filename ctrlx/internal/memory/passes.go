@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// maxHistories is the number of objects whose last passes are kept: about 0.2 MB.
-	maxHistories = 1000
+	// MaxHistories is the number of objects whose last passes are kept: about 0.2 MB.
+	MaxHistories = 1000
 	// maxKept is the number of passes that are kept of an object.
 	maxKept = 5
 )
@@ -46,7 +46,7 @@ func (s *Store) Passed(name types.NamespacedName, p Pass) {
 			s.passes = map[types.NamespacedName]*passes{}
 		}
 		for other, of := range s.passes {
-			if len(s.passes) < maxHistories {
+			if len(s.passes) < MaxHistories {
 				break
 			}
 			delete(s.passes, other)
@@ -76,4 +76,11 @@ func (s *Store) Passes(name types.NamespacedName) (all []Pass) {
 		}
 	}
 	return all
+}
+
+// Histories returns the number of objects whose passes are kept.
+func (s *Store) Histories() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.passes)
 }

@@ -71,7 +71,10 @@ func (w *Writers) Events(asked, causes predicate.Predicate) predicate.Predicate 
 	return predicate.Funcs{
 		CreateFunc:  causes.Create,
 		GenericFunc: causes.Generic,
-		DeleteFunc:  causes.Delete, // its pass forgets the object
+		DeleteFunc: func(e event.DeleteEvent) bool {
+			w.Keep(client.ObjectKeyFromObject(e.Object), false)
+			return causes.Delete(e)
+		},
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			if delay, foreign := w.foreign(e.ObjectOld, e.ObjectNew); foreign {
 				return delay == 0 || asked.Update(e)
@@ -184,9 +187,9 @@ func (w *Writers) ReadyBefore(read client.Object) *metav1.Condition {
 	return meta.FindStatusCondition(w.Kind.Conditions(read), "Ready")
 }
 
-// Passed records whether a pass left the conditions of an object as they are: another
-// controller may own them. It takes the foreign write that came before the pass began;
-// nil: there is none. A later one is for the next pass.
+// Passed records whether a pass left the conditions of an object as they are, as Keep
+// does. It takes the foreign write that came before the pass began; nil: there is none. A
+// later one is for the next pass.
 func (w *Writers) Passed(name types.NamespacedName, uid types.UID, kept bool) *memory.Fight {
 	e := w.Memory.Get(name)
 	f, ours := e.Fight, e.Fight != nil && e.Fight.UID == uid && e.Fight.Noted && !e.Fight.Scheduled
@@ -203,6 +206,14 @@ func (w *Writers) Passed(name types.NamespacedName, uid types.UID, kept bool) *m
 		return nil
 	}
 	return f
+}
+
+// Keep records whether a pass left the conditions of an object as they are: another
+// controller may own them.
+func (w *Writers) Keep(name types.NamespacedName, kept bool) {
+	if w.Memory.Get(name).Kept != kept {
+		w.Memory.Change(name, func(e *memory.Entry) { e.Kept = kept })
+	}
 }
 
 // writerOf returns the newest field manager of an update of the status, as a message
