@@ -121,7 +121,11 @@ func TestCanceled(t *testing.T) {
 	cancel()
 	err := fmt.Errorf("get: %w", statusErr(t, codes.Canceled, "context canceled"))
 	for want, ctx := range map[string]context.Context{"Canceled": here, "CanceledElsewhere": t.Context()} {
-		c, failed := classify.Compose(classify.Chain{})(ctx, classify.NewFailure(err, "", noon, Errors()))
+		f := classify.NewFailure(err, "", noon, Errors())
+		if s, ok := status.FromError(f.Err); !ok || s.Code() != codes.Canceled {
+			t.Errorf("a link does not find the status in %v", f.Err)
+		}
+		c, failed := classify.Compose(classify.Chain{})(ctx, f)
 		if failed != nil || c.Rule() != want || c.Canceled() != (want == "Canceled") {
 			t.Errorf("got %v, %v, want %s", c, failed, want)
 		}

@@ -86,7 +86,8 @@ func TestLoopsEnd(t *testing.T) {
 // TestLoopOfOne verifies that an object that changes again and again delays the
 // wake-ups by no other object, and that changes of many objects are no loop.
 func TestLoopOfOne(t *testing.T) {
-	w := &Waker{loops: map[types.NamespacedName]*loops{}}
+	queue := &line{}
+	w := &Waker{queue: queue, loops: map[types.NamespacedName]*loops{}}
 	name, now := types.NamespacedName{Name: "a"}, time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 	ref := func(n int) index.ID { return index.ID{Kind: "ConfigMap", Name: fmt.Sprint(n)} }
 	for i := range 100 {
@@ -119,8 +120,9 @@ func TestLoopOfOne(t *testing.T) {
 	if wait, scheduled := w.wait(name, ref(7), now); !scheduled {
 		t.Errorf("a further change of object 7 adds a pass after %s", wait)
 	}
-	w.Begin(name)
-	w.Calm(name)
+	if w.Calm(name); len(queue.at) != 1 {
+		t.Errorf("Calm adds %d passes, want the delayed one at once", len(queue.at))
+	}
 	if len(w.loops) != 0 || w.rows != 0 {
 		t.Errorf("after Calm, %d objects and %d rows are left", len(w.loops), w.rows)
 	}

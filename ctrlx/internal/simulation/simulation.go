@@ -473,17 +473,20 @@ func (r *Run) after(q memoryserver.Request) error {
 	}
 	act := next(&r.acts, func(s *Step) bool { return q.Verb != "watch" && s.After })
 	fault := next(&r.armed, func(s *Step) bool { return (s.Do == Lose || s.Do == Stop) && r.hits(s, q) })
+	var start func()
 	if fault != nil {
 		r.Tell(q.Agent, "%s: %s", what(q), fault.Do)
 		if fault.Do == Stop {
 			r.number++
 			old := r.stop
-			r.again.Go(func() { old(); r.Start() })
+			start = func() { old(); r.Start() }
+			r.again.Add(1)
 		}
 	}
 	r.mu.Unlock()
-	if fault != nil && fault.Do == Stop {
-		r.Ends()
+	if start != nil {
+		r.Ends() // before the next process begins an operation
+		go func() { defer r.again.Done(); start() }()
 	}
 	during(act)
 	if fault != nil {
