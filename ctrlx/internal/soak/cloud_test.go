@@ -177,6 +177,20 @@ func (c *cloud) ask(_ context.Context, q question) (answer, error) {
 	return answer{}, nil
 }
 
+// unheard notes that a process did not get an answer. So it may ask again for what it
+// does not know that it has begun.
+func (c *cloud) unheard(q question) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	th := c.things[q.UID]
+	if q.Do == "put" {
+		th.puts[q.Generation] = ""
+	}
+	if th.op != nil && (q.Do == "put" || q.Do == "delete") {
+		th.op.process = ""
+	}
+}
+
 func (c *cloud) put(th *thing, q question, now time.Time) answer {
 	switch {
 	case th.deleting:
