@@ -227,20 +227,20 @@ func (k *kit[Req, Res]) differ(law string, want, got *record, why string) *findi
 			return nil
 		}
 	}
-	i, now, link := 0, "the call ended", ""
-	for i < len(expected) && i < len(actual) && expected[i] == actual[i] {
-		i++
+	for i := range max(len(expected), len(actual)) {
+		ended := event{name: "the call", verdict: "ended"}
+		e, a := ended, ended
+		if i < len(actual) {
+			a = actual[i]
+		}
+		if i < len(expected) {
+			e = expected[i]
+		}
+		if diff := e.differs(a); diff != "" {
+			return &finding{law: law, link: cmp.Or(a.by, e.by), why: why + "; " + diff, at: i, call: got}
+		}
 	}
-	if i == len(expected) && i == len(actual) {
-		return nil
-	}
-	if i < len(expected) {
-		now, link = strings.TrimSpace(expected[i].String()), expected[i].by
-	}
-	if i < len(actual) {
-		link = actual[i].by
-	}
-	return &finding{law: law, link: link, why: why + "; expected: " + now, at: i, call: got}
+	return nil
 }
 
 // every is the interval of draws that test Concurrent. Such a draw makes 4
@@ -418,7 +418,7 @@ type Composer[Req, Res any] struct {
 	// law Request; failures print it. Nil means the whole request.
 	View func(Req) any
 	// Copy returns an equal request with copies of its objects. Equal calls must
-	// then have results and errors with equal texts, also with such a copy.
+	// then have equal results, and errors with equal texts, also with such a copy.
 	Copy func(Req) Req
 	// Variants returns further requests to call the chain with. They must not
 	// depend on chance.

@@ -50,6 +50,23 @@ type event struct {
 	name, verdict string
 	note          string // the request belongs to another call; empty: it does not
 	by            string // the link that called it, or that was left
+	exit          *exit  // compared, too; nil: it has no result, or only the verdict counts
+}
+
+// differs describes the difference of two events; empty: they are equal. The
+// text of a result may be cut, or leave out secrets, so results are compared.
+func (e event) differs(o event) (diff string) {
+	if e.exit != nil && o.exit != nil {
+		diff = e.exit.pic.Diff(o.exit.res)
+	}
+	e.exit, o.exit = nil, nil
+	switch text := strings.TrimSpace(e.String()); {
+	case e != o:
+		return "expected: " + text
+	case diff != "":
+		return "the printed results are equal, the results are not:\n" + indent(diff)
+	}
+	return ""
 }
 
 func (e event) String() string {
@@ -143,7 +160,7 @@ func (r *record) enter(comp *composition, i int, gid uint64, ctx context.Context
 	if !identical(r.req, req) && snapshot.Of(r.req).Diff(req) != "" {
 		note = " (with a request that is not the request of its call)"
 	}
-	r.frames, r.events = append(r.frames, f), append(r.events, event{f.depth, f.name, "", note, by.String()})
+	r.frames, r.events = append(r.frames, f), append(r.events, event{f.depth, f.name, "", note, by.String(), nil})
 	r.mark(f)
 	return f
 }
@@ -189,7 +206,11 @@ func (r *record) leave(f *frame, x *exit) {
 			break
 		}
 	}
-	r.events = append(r.events, event{f.depth, f.name, x.verdict(r.texts), "", f.name})
+	e := event{f.depth, f.name, x.verdict(r.texts), "", f.name, nil}
+	if r.texts && x.err == nil {
+		e.exit = x
+	}
+	r.events = append(r.events, e)
 	if f.i < f.comp.end() {
 		r.compare(f, x, at)
 	}

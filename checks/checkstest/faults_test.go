@@ -112,6 +112,15 @@ var faults = map[string]struct {
 	"CountsInText": {"the message of a block changes each time", "SameAnswer", decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
 		return checks.Block("NotYet", fmt.Sprintf("asked %d times", counter.Add(1))), nil
 	}), "law Repeatable is broken by link Wrong: the second of two equal calls ran differently"},
+	"LongText": {"a long message changes only at its end", "SameAnswer", decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
+		return checks.Block("NotYet", fmt.Sprintf("%s: asked %d times", strings.Repeat("long ", 500), counter.Add(1))), nil
+	}), "the printed results are equal, the results are not:\n    d.message: was \"long"},
+	"SecretText": {"the message changes only in a part that is not printed", "SameAnswer", decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
+		return checks.Block("NotYet", fmt.Sprintf("refused: Bearer abcdefghijklmnopqrstuvwxyz%d", counter.Add(1))), nil
+	}), "the printed results are equal, the results are not:\n    d.message: was \"refused"},
+	"RefID": {"only the ID of an awaited object changes", "SameAnswer", decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
+		return checks.Block("NotYet", "wait", checks.WithWaitingFor(checks.Ref{Kind: "Network", Name: "lan", ID: fmt.Sprint("/", counter.Add(1))})), nil
+	}), `d.refs[0].ID: was "`},
 	"CountsForStale": {"only the message about a stale owner changes", "SameAnswer", decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
 		if r.Owner.Readiness.Observed == r.Owner.Readiness.Generation {
 			return checks.Proceed(), nil
