@@ -37,7 +37,8 @@
 //	Repeatable  the second of two equal calls runs the same links, with the same ends
 //	Concurrent  a call at the same time as others runs as it does alone
 //	Goroutines  all goroutines that a call starts end after it and its context
-//	Accepted    the composer accepts the result of each link ([WithComposer])
+//	Rules       each link keeps the rules of the composer ([WithComposer])
+//	Accepted    the composer does not replace the result of a link by an error
 //
 // [WithExcuse] allows one link to break a law on purpose, with a reason. A call
 // that does not return within 5 seconds fails the test and names the running

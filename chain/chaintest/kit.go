@@ -262,7 +262,11 @@ func (k *kit[Req, Res]) play(h *handler[Req, Res], p program[Req, Res]) *record 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if k.reached = k.reached || c.record.reached; !c.record.reached && len(c.frames) > 0 {
-		k.stopped = c.frames[len(c.frames)-1].name
+		last := c.frames[len(c.frames)-1]
+		if last.i == h.comp.end() { // the composer refused the call of the end
+			last = last.parent
+		}
+		k.stopped = last.String()
 	}
 	return c.record
 }

@@ -36,12 +36,13 @@ const (
 	repeatable = "Repeatable"
 	concurrent = "Concurrent"
 	goroutines = "Goroutines"
+	rules      = "Rules"
 	accepted   = "Accepted"
 )
 
 // laws lists the laws. If a call breaks several, the first one is reported.
 var laws = []string{reached, ownEnd, nextOnce, nested, noPanic, contexts, keepsError, keepsPanic, request, result,
-	repeatable, concurrent, goroutines, accepted}
+	repeatable, concurrent, goroutines, rules, accepted}
 
 // Laws tests the laws of this package on a chain. requests makes the requests of
 // the calls, and results what the end of the chain returns: rapid.Make makes
@@ -409,10 +410,10 @@ type Composer[Req, Res any] struct {
 	// of a link, for the law Accepted.
 	Refuses []error
 	// Passes returns an error if a link must not call next with the request
-	// passed in a call with the request given, for the law Accepted.
+	// passed in a call with the request given, for the law Rules.
 	Passes func(given, passed Req) error
 	// Decides returns an error if a link must not return a result of its own,
-	// for the law Accepted.
+	// for the law Rules.
 	Decides func(Res) error
 	// View returns the part of a request that links must not change, for the
 	// law Request; failures print it. Nil means the whole request.

@@ -172,6 +172,14 @@ var faults = map[string]struct {
 			go func() { <-until }()
 			return next(ctx, req)
 		})), "a goroutine that it started does not end"},
+	"DecidesAlone": {"Rules", "the composer does not allow this result", func() (link, []chaintest.Option) {
+		return around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
+			if req.Nodes > 3 {
+				return outcome{}, nil
+			}
+			return next(ctx, req)
+		}), []chaintest.Option{chaintest.WithComposer(chaintest.Composer[*request, outcome]{Compose: plain, Decides: func(outcome) error { return errForgot }})}
+	}, "wrong: it did not call next"},
 	"ForgetsForSome": {"Accepted", "the inner links do not run for some requests", func() (link, []chaintest.Option) {
 		return around("wrong", func(ctx context.Context, req *request, next handler) (outcome, error) {
 			if req.Nodes > 3 {
@@ -183,6 +191,10 @@ var faults = map[string]struct {
 }
 
 var errForgot = errors.New("it did not call next")
+
+func plain(c links) handler {
+	return c.Then(func(context.Context, *request) (outcome, error) { return outcome{}, nil })
+}
 
 // strict composes chains whose links must call next.
 var strict = chaintest.WithComposer(chaintest.Composer[*request, outcome]{Compose: func(c links) handler {

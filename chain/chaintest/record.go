@@ -151,7 +151,7 @@ func (r *record) enter(comp *composition, i int, gid uint64, ctx context.Context
 	}
 	if by != nil && r.passes != nil {
 		if err := r.passes(req); err != nil {
-			r.broke(accepted, by, at, "%v", err)
+			r.broke(rules, by, at, "%v", err)
 		}
 	}
 	r.descends(f, at)
@@ -231,7 +231,7 @@ func (r *record) compare(f *frame, x *exit, at int) {
 	}
 	if inner == nil && x.err == nil && x.panicked == nil && !x.goexit && r.decides != nil {
 		if err := r.decides(x.res); err != nil {
-			r.broke(accepted, f, at, "%v", err)
+			r.broke(rules, f, at, "%v", err)
 		}
 	}
 	switch {

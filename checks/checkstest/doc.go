@@ -59,10 +59,10 @@
 //
 //	Decides     it returns a Result or an error within 5 seconds, whatever the owner is (NoPanic, Accepted)
 //	NilFields   it does so without a resolver, a lister or any one exported field (NoPanic, Accepted)
-//	HandsOn     it passes on the request, or an equal copy, and calls next before it proceeds (Accepted)
+//	HandsOn     it passes on the request, or an equal copy, and calls next before it proceeds (Rules, Accepted)
 //	SameAnswer  it gives the same answer, texts included, to the same request and to one with
 //	            copies of its objects (Repeatable); it changes neither (Request)
-//	Explains    a block has a reason in CamelCase, and a message (Accepted)
+//	Explains    a block has a reason in CamelCase, and a message (Rules)
 //
 // An answer that changes is a condition that every pass writes. A gate acts, so
 // it is excused from SameAnswer. If a gate or its fake keeps state, the generator

@@ -104,10 +104,10 @@ var faults = map[string]struct {
 		c := *r
 		c.Owner.Readiness.Message = "changed"
 		return next(ctx, &c)
-	}), "law Accepted is broken by link Wrong: HandsOn: it passes on a changed copy of the request"},
+	}), "law Rules is broken by link Wrong: HandsOn: it passes on a changed copy of the request"},
 	"OwnRequest": {"the request is not of this call", "HandsOn", raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 		return next(ctx, checkstest.Request(r.Resource))
-	}), "law Accepted is broken by link Wrong: HandsOn: it passes on a nil request, or a request that it made"},
+	}), "law Rules is broken by link Wrong: HandsOn: it passes on a nil request, or a request that it made"},
 
 	"CountsInText": {"the message of a block changes each time", "SameAnswer", decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
 		return checks.Block("NotYet", fmt.Sprintf("asked %d times", counter.Add(1))), nil
@@ -194,6 +194,30 @@ func TestFaults(t *testing.T) {
 		if !broken[rule] {
 			t.Errorf("no fault breaks %s", rule)
 		}
+	}
+}
+
+// An excuse covers its rule. No excuse covers an answer that checks.Compose also
+// refuses outside of tests.
+func TestFaultsExcused(t *testing.T) {
+	for name, tc := range map[string]struct{ law, want string }{
+		"OtherOwner":   {"Rules", ""},
+		"SmallReason":  {"Rules", ""},
+		"BlankMessage": {"Rules", ""},
+		"Sorts":        {"Request", ""},
+		"OwnRequest":   {"Rules", "law Reached is broken by link Wrong"},
+		"ForgetsNext":  {"Rules", "law Accepted is broken by link Wrong"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts := []chaintest.Option{chaintest.WithExcuse(tc.law, "Wrong", "it is wrong on purpose")}
+			if tc.want == "" {
+				opts = append(opts, chaintest.WithExcuse("Reached", "", "some block always"))
+			}
+			fake := conforms(t, faults[name].link, opts...)
+			if fake.Failed() != (tc.want != "") || !strings.Contains(fake.Output(), tc.want) {
+				t.Errorf("want %q, got:\n%s", tc.want, fake.Output())
+			}
+		})
 	}
 }
 
