@@ -228,13 +228,10 @@ func (c *call[Req, Res]) lost(f *frame, ctx context.Context) {
 func (k *kit[Req, Res]) ready(h *handler[Req, Res], p program[Req, Res]) (*call[Req, Res], func()) {
 	c := &call[Req, Res]{program: p}
 	c.record = &record{config: k.config, comp: h.comp, req: p.req, err: errors.New("chaintest: the end " + p.does), text: func() string { return k.describe(p) },
-		late: &k.late, call: c, refuses: k.Refuses, texts: k.Copy != nil}
+		late: &k.late, call: c, refuses: k.Refuses, texts: k.Copy != nil, decides: rule(k.Decides)}
 	c.view = func() any { return k.viewOf(p.req) }
 	if k.Passes != nil {
-		c.passes = func(req any) error { return k.Passes(p.req, req.(Req)) }
-	}
-	if k.Decides != nil {
-		c.decides = func(res any) error { return k.Decides(res.(Res)) }
+		c.passes = rule(func(req Req) error { return k.Passes(p.req, req) })
 	}
 	if k.tries(request) {
 		pic := snapshot.Of(c.view())
@@ -250,6 +247,23 @@ func (k *kit[Req, Res]) ready(h *handler[Req, Res], p program[Req, Res]) (*call[
 		defer func() { _ = recover() }()
 		c.gid.Store(goroutine())
 		_, _ = h.call(ctx, p.req)
+	}
+}
+
+// rule returns a rule of the Composer that takes any value and does not panic,
+// or nil.
+func rule[T any](check func(T) error) func(any) error {
+	if check == nil {
+		return nil
+	}
+	return func(v any) (err error) {
+		defer func() {
+			if v := recover(); v != nil {
+				err = fmt.Errorf("the Composer panics: %v", v)
+			}
+		}()
+		typed, _ := v.(T) // a nil interface has no type
+		return check(typed)
 	}
 }
 

@@ -419,10 +419,15 @@ func TestLawsRefuse(t *testing.T) {
 		"NeverAccepted": {"the excuse is from law Accepted", trying(a, chaintest.WithExcuse("Accepted", "a", "why not")), "no link is excused from law Accepted"},
 		"OtherChain":    {"the Composer is for another type of chain", trying(a, chaintest.WithComposer(chaintest.Composer[int, outcome]{Compose: func(chain.Chain[int, outcome]) chain.Handler[int, outcome] { return nil }})), "for another type of chain"},
 		"NoCompose":     {"the function Compose is nil", trying(a, chaintest.WithComposer(chaintest.Composer[*request, outcome]{})), "WithComposer: Compose is nil"},
-		"NoReason":      {"the excuse has a blank reason", trying(a, chaintest.WithExcuse("Errors", "a", " ")), "the excuse of link a for law Errors has no reason"},
-		"UnknownLink":   {"WithExcuse names an unknown link", trying(a, chaintest.WithExcuse("Errors", "c", "why not")), `an option names a link "c", which the chain does not have: its links are a, b`},
-		"Several":       {"one error lists all wrong options", trying(a, chaintest.WithKeptResult("c"), chaintest.WithExcuse("Nice", "a", "why not")), `an option names a link "c"`},
-		"BlocksBefore":  {"a link never calls next", trying(block("before")), "a call did not return within 5s: link blocks is running\n"},
+		"PassesPanics": {"a function of the Composer panics", trying(chain.New(pass("a")), chaintest.WithComposer(chaintest.Composer[*request, outcome]{
+			Compose: plain, Passes: func(_, _ *request) error { panic("no idea") }})), "law Rules is broken by link a: the Composer panics: no idea"},
+		"DecidesPanics": {"the last function that runs in a call panics", trying(chain.New(around("stops", func(context.Context, *request, handler) (outcome, error) { return outcome{}, nil })),
+			chaintest.WithExcuse("Reached", "", "it decides"), chaintest.WithComposer(chaintest.Composer[*request, outcome]{
+				Compose: plain, Decides: func(outcome) error { panic("no idea") }})), "law Rules is broken by link stops: the Composer panics: no idea"},
+		"NoReason":     {"the excuse has a blank reason", trying(a, chaintest.WithExcuse("Errors", "a", " ")), "the excuse of link a for law Errors has no reason"},
+		"UnknownLink":  {"WithExcuse names an unknown link", trying(a, chaintest.WithExcuse("Errors", "c", "why not")), `an option names a link "c", which the chain does not have: its links are a, b`},
+		"Several":      {"one error lists all wrong options", trying(a, chaintest.WithKeptResult("c"), chaintest.WithExcuse("Nice", "a", "why not")), `an option names a link "c"`},
+		"BlocksBefore": {"a link never calls next", trying(block("before")), "a call did not return within 5s: link blocks is running\n"},
 		"BlocksAmongOthers": {"a link blocks if another call runs at the same time", func(t rapid.TB) {
 			var in atomic.Int32
 			laws(t, chain.New(around("single", func(ctx context.Context, r *request, next handler) (outcome, error) {
