@@ -49,7 +49,7 @@ type event struct {
 	depth         int
 	name, verdict string
 	note          string // the request belongs to another call; empty: it does not
-	by            string // the link that called it, or that was left
+	by            string // the link that called it, or that was left; for the kit's end, the link before it
 	exit          *exit  // compared, too; nil: it has no result, or only the verdict counts
 }
 
@@ -207,6 +207,9 @@ func (r *record) leave(f *frame, x *exit) {
 		}
 	}
 	e := event{f.depth, f.name, x.verdict(r.texts), "", f.name, nil}
+	if f.i == f.comp.end() {
+		e.by = f.parent.String()
+	}
 	if r.texts && x.err == nil {
 		e.exit = x
 	}

@@ -3,6 +3,7 @@ package checkstest_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/windlass-go/windlass/chain"
@@ -32,6 +33,15 @@ func again(name string) checks.Middleware[*Database] {
 	})
 }
 
+func keepsRequest(name string) checks.Middleware[*Database] {
+	var once sync.Once
+	var first request
+	return named(name, func(ctx context.Context, r request, next handler) (checks.Result, error) {
+		once.Do(func() { first = r })
+		return next(ctx, first)
+	})
+}
+
 func TestLaws(t *testing.T) {
 	quota := checks.Check("quota", func(_ context.Context, r request) (checks.Result, error) { return proceedIf(r.Resource.Version < 16) })
 	retries := chaintest.WithExcuse("NextOnce", "again", "the cloud fails at times")
@@ -45,6 +55,10 @@ func TestLaws(t *testing.T) {
 		"Excused": {"an excuse covers a link", chain.New(again("again"), quota), []chaintest.Option{retries}, nil},
 		"AgainNamed": {"an excuse covers only the links that it names", chain.New(again("again"), again("twice")), []chaintest.Option{retries},
 			[]string{"law NextOnce is broken by link twice"}},
+		"KeepsRequest": {"a link passes on the first request of all calls", chain.New(audit("audit"), keepsRequest("wrong"), audit("inner")), nil,
+			[]string{"law Rules is broken by link wrong: HandsOn"}},
+		"KeepsRequestExcused": {"no excuse covers the calls that differ", chain.New(audit("audit"), keepsRequest("wrong")), []chaintest.Option{chaintest.WithExcuse("Rules", "wrong", "it is wrong on purpose")},
+			[]string{"law Repeatable is broken by link wrong: "}},
 		"Swallows": {"a link changes a result", chain.New(audit("audit"), named("swallows", func(ctx context.Context, r request, next handler) (checks.Result, error) {
 			res, err := next(ctx, r)
 			if err == nil && res.Blocked() {
@@ -66,6 +80,9 @@ func TestLaws(t *testing.T) {
 				if !strings.Contains(fake.Output(), want) {
 					t.Errorf("%s: want %q, got:\n%s", tc.reason, want, fake.Output())
 				}
+			}
+			if hint := "does the link print a pointer"; strings.Contains(fake.Output(), hint) {
+				t.Errorf("%s: no link prints a pointer:\n%s", tc.reason, fake.Output())
 			}
 		})
 	}
