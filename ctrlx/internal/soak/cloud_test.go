@@ -177,8 +177,8 @@ func (c *cloud) ask(_ context.Context, q question) (answer, error) {
 	return answer{}, nil
 }
 
-// unheard notes that a process did not get an answer. So it may ask again for what it
-// does not know that it has begun.
+// unheard notes that a process did not get an answer. It does not know of the operation,
+// and may begin it again.
 func (c *cloud) unheard(q question) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
