@@ -49,6 +49,7 @@ type program[Req, Res any] struct {
 	res    Res
 	does   string // what the end does
 	caller string // what happens to the context
+	again  bool   // repeats the call of a variant: the law Request is not tested, which costs most
 }
 
 const (
@@ -233,7 +234,7 @@ func (k *kit[Req, Res]) ready(h *handler[Req, Res], p program[Req, Res]) (*call[
 	if k.Passes != nil {
 		c.passes = rule(func(req Req) error { return k.Passes(p.req, req) })
 	}
-	if k.tries(request) {
+	if k.tries(request) && !p.again {
 		pic := snapshot.Of(c.view())
 		c.pic = &pic
 	}

@@ -161,8 +161,9 @@ func (q *quiet) FailNow()                  { runtime.Goexit() }
 // smallest call for another law.
 func (k *kit[Req, Res]) tries(law string) bool { return k.shrinking == "" || k.shrinking == law }
 
-// often is the interval of draws that also repeat the calls of variants.
-const often = 10
+// often is the interval of draws that repeat the call of a variant, and that
+// repeat it with a copy. The first draw, which a seed repeats, does both for all.
+const often = 4
 
 // calls is the property of the laws that one call can break, and of Repeatable.
 // Each draw calls one of two compositions of the chain.
@@ -175,11 +176,12 @@ func (k *kit[Req, Res]) calls() (func(*rapid.T) *finding, error) {
 		}
 	}
 	repeated := false // the law was broken by a repeated call
-	try := func(h *handler[Req, Res], p program[Req, Res], again bool) *finding {
+	try := func(h *handler[Req, Res], p program[Req, Res], again, other bool) *finding {
 		first := k.play(h, p)
 		f := k.brokenBy(first)
+		p.again = p.with != ""
 		repeat := func(why string) {
-			if f != nil || !again || !k.tries(repeatable) && !repeated || k.excused(repeatable, "") {
+			if f != nil || !k.tries(repeatable) && !repeated || k.excused(repeatable, "") {
 				return
 			}
 			r := k.play(h, p)
@@ -189,8 +191,10 @@ func (k *kit[Req, Res]) calls() (func(*rapid.T) *finding, error) {
 			repeated = repeated || f != nil
 		}
 		// A link that acts may let only the second call pass.
-		repeat("the second of two equal calls ran differently")
-		if again && k.Copy != nil {
+		if again {
+			repeat("the second of two equal calls ran differently")
+		}
+		if other && k.Copy != nil {
 			p.req = k.Copy(p.req)
 			repeat("a call with equal objects in other places of memory ran differently")
 		}
@@ -199,15 +203,16 @@ func (k *kit[Req, Res]) calls() (func(*rapid.T) *finding, error) {
 	which, draws := rapid.IntRange(0, len(handlers)-1), 0
 	return func(t *rapid.T) *finding {
 		p, h := k.draw(t), handlers[which.Draw(t, "composition")]
-		f := try(h, p, true)
+		f := try(h, p, true, true)
 		if f != nil || k.Variants == nil {
 			return f
 		}
 		draws++
 		p.does, p.caller = returns, stays
-		for _, v := range k.Variants(p.req) {
+		for i, v := range k.Variants(p.req) {
 			p.req, p.with = v.Request, v.With
-			if f := try(h, p, k.shrinking != "" || draws%often == 1); f != nil {
+			all, turn := k.shrinking != "" || draws == 1, (draws+i)%often
+			if f := try(h, p, all || turn == 0, all || turn == often/2); f != nil {
 				return f
 			}
 		}

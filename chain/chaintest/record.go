@@ -197,7 +197,9 @@ func (r *record) unchanged(by *frame) {
 func (r *record) leave(f *frame, x *exit) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.unchanged(f)
+	if f.i < f.comp.end() { // the kit's end changes nothing
+		r.unchanged(f)
+	}
 	at := len(r.events)
 	f.open = false
 	for _, o := range r.frames {

@@ -127,6 +127,9 @@ var faults = map[string]struct {
 		}
 		return checks.Block("NotYet", fmt.Sprintf("asked %d times", counter.Add(1))), nil
 	}), "law Repeatable is broken by link Wrong"},
+	"RarelyForDeletion": {"one in eight answers differs, and only if the resource is about to be deleted", "SameAnswer", decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
+		return proceedIf(!r.Deleting || counter.Add(1)%8 > 0)
+	}), "law Repeatable is broken by link Wrong"},
 	"PrintsPointer": {"the message has an address in place of a state", "SameAnswer", decide(func(_ context.Context, r request, _ <-chan struct{}) (checks.Result, error) {
 		if r.Resource.Status == nil {
 			return checks.Proceed(), nil
