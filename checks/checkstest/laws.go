@@ -18,7 +18,7 @@ import (
 // Laws is the whole test of a chain of checks, or of one link. It calls
 // [chaintest.Laws] with the rules of this package. It needs no option, unless a
 // link breaks a law on purpose: [chaintest.WithExcuse]. A gate acts, so it is
-// excused from Repeatable, Concurrent and Request.
+// excused from Repeatable and Request.
 //
 // The generator need only make ordinary requests, whose owner exists and whose
 // resource is filled in; the checks must proceed for some of them. Laws does not
@@ -39,7 +39,7 @@ func Laws[R any, L Links[R]](t rapid.TB, link L, requests *rapid.Generator[R], o
 	}
 	for _, l := range links.Links() {
 		if strings.Contains(l.Name, "Gate(") {
-			for _, law := range [...]string{"Repeatable", "Concurrent", "Request"} {
+			for _, law := range [...]string{"Repeatable", "Request"} {
 				all = append(all, chaintest.WithExcuse(law, l.Name, "a gate acts"))
 			}
 		}
