@@ -39,7 +39,9 @@ func (w *World[T]) run(t rapid.TB, end time.Duration, settled bool) *Run {
 	t.Helper()
 	e, scripts := &w.stage.engine, w.wire()
 	run, r := e.Run(), &resource{}
+	w.stage.from("RunUntil", end)
 	switch fault := w.stage.failed; {
+	case fault("") != "": // a time is negative
 	case w.Operations.Apply == nil && !w.Apply.given():
 		fault("Apply is missing: script World.Apply, or set Operations.Apply")
 	case w.ran:
@@ -63,7 +65,7 @@ func (w *World[T]) run(t rapid.TB, end time.Duration, settled bool) *Run {
 				e.addEvent("", "the process restarts")
 				reconciler = w.begin()
 			}
-			state := r.last.State() // a pass that is due never was final or ignored
+			state := r.last.State() // a pass that is due never was final, ignored, canceled or gone
 			done := state == flow.StateGone || settled && len(e.events) == 0 && (r.due == never || state == flow.StateReady && e.quiet)
 			switch at, event, _ := e.next(); {
 			case done, at > end && !settled:
@@ -120,6 +122,13 @@ func (st *stage) failed(fault string) string {
 	defer st.mu.Unlock()
 	st.fault = cmp.Or(st.fault, fault)
 	return st.fault
+}
+
+// from requires that a time of the test is not before the run.
+func (st *stage) from(what string, at time.Duration) {
+	if at < 0 {
+		st.failed(fmt.Sprintf("%s: the time %s is negative: a run begins at zero", what, at))
+	}
 }
 
 func (st *stage) restart() {

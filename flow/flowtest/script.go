@@ -77,6 +77,7 @@ type scripted interface {
 // schedule adds the changes of an object or a set to the engine.
 func (s *Script[R]) schedule() {
 	for _, a := range s.timed {
+		s.stage.from(s.name, a.from)
 		if s.wakes != nil && a.from > 0 {
 			what, refs := s.wakes(a.result)
 			s.stage.engine.At(a.from, "", what, func() { s.stage.engine.Wake(refs...) })

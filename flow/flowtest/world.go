@@ -3,6 +3,7 @@ package flowtest
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -218,6 +219,7 @@ func (w *World[T]) Change(at time.Duration, what string, change func(), refs ...
 }
 
 func (w *World[T]) at(at time.Duration, what string, change, wake func()) {
+	w.stage.from(fmt.Sprintf("event %q", what), at)
 	w.stage.engine.At(at, "", what, func() {
 		if change != nil {
 			change()

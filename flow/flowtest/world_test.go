@@ -20,8 +20,11 @@ func TestMistakes(t *testing.T) {
 		world  func(w *world)
 		want   []string
 	}{
-		"NoApply": {"a world needs Apply", func(w *world) { w.Operations = ops{} }, []string{"Apply is missing: script World.Apply, or set Operations.Apply"}},
-		"Twice":   {"the scripts of the first run are used up", func(w *world) { w.Run(t) }, []string{"this World was run before"}},
+		"NoApply":        {"a world needs Apply", func(w *world) { w.Operations = ops{} }, []string{"Apply is missing: script World.Apply, or set Operations.Apply"}},
+		"Twice":          {"the scripts of the first run are used up", func(w *world) { w.Run(t) }, []string{"this World was run before"}},
+		"NegativeFrom":   {"time begins at zero", func(w *world) { w.Apply.From(-time.Second, underWay) }, []string{"Apply: the time -1s is negative"}},
+		"NegativeEdit":   {"time begins at zero", func(w *world) { w.Edit(-time.Second, "grow", nil) }, []string{`event "grow": the time -1s is negative`}},
+		"NegativeChange": {"time begins at zero", func(w *world) { w.Change(-time.Second, "drift", nil) }, []string{`event "drift": the time -1s is negative`}},
 		"Passes": {"the operation never ends", func(w *world) { w.Apply.From(0, underWay) },
 			[]string{"the run is not over after 1000 passes", "the last lines of the timeline:\n  16:28  in progress"}},
 		"Month": {"the resource is blocked, and no event is left",
@@ -41,6 +44,8 @@ func TestMistakes(t *testing.T) {
 	w, _ := newWorld(doing())
 	w.Apply.From(0, underWay)
 	mustFail(t, "a run until a time is limited, too", func(t rapid.TB) { w.RunUntil(t, time.Hour) }, "the run is not over after 1000 passes")
+	w, _ = newWorld(doing())
+	mustFail(t, "time begins at zero", func(t rapid.TB) { w.RunUntil(t, -time.Second) }, "RunUntil: the time -1s is negative")
 	defer func() {
 		mustEqual(t, "the mistake panics where it is made", any("flowtest: Fail(nil) is no error: give an error, or a result"), recover())
 	}()
