@@ -193,7 +193,7 @@ type Run struct {
 // Fault is a rule that does not hold.
 type Fault struct{ Rule, Text string }
 
-// New makes a run. scheme is that of Users, lag is that of the watches.
+// New makes a run. Users use scheme, and lag is the delay of the watches.
 func New(kinds []memoryserver.Kind, scheme *kruntime.Scheme, lag func(schema.GroupKind) time.Duration) (*Run, error) {
 	r := &Run{
 		API: memoryserver.NewServer(kinds...), Ends: func() {}, begin: time.Now(), sent: map[string]int{}, writes: map[string]int{},

@@ -101,7 +101,7 @@ func (of Readinesses) Object(obj client.Object, ref checks.Ref, uid types.UID) c
 	default:
 		f = ready.Of
 	}
-	// The kind is that of the ref, because a typed object does not know its kind.
+	// The ref has the kind, because a typed object does not know its own.
 	o := checks.Object{Ref: ref, Value: obj, Readiness: f(obj), Deleting: !obj.GetDeletionTimestamp().IsZero()}
 	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
 		o.Partial = "only its metadata is watched; name the kind in ctrlx.WithWatchedKinds"

@@ -150,7 +150,7 @@ func TestWrites(t *testing.T) {
 				switch want {
 				case nil:
 					if name == "Change" && other == "Status" && len(s.wrote) == 2 {
-						s.wrote = s.wrote[1:] // the first one is that of the live read after the conflict
+						s.wrote = s.wrote[1:] // the first one comes from the live read after the conflict
 					}
 					if err != nil || !slices.Equal(s.wrote, []string{s.read().ResourceVersion}) {
 						t.Errorf("error %v; the remembered versions are %v", err, s.wrote)
