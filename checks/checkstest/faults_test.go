@@ -104,10 +104,10 @@ var faults = map[string]struct {
 		c := *r
 		c.Owner.Readiness.Message = "changed"
 		return next(ctx, &c)
-	}), "law Rules is broken by link Wrong: HandsOn: it passes on a changed copy of the request"},
+	}), "law Rules is broken by link Wrong: rule HandsOn: it passes on a changed copy of the request"},
 	"OwnRequest": {"the request is not of this call", "HandsOn", raw(func(ctx context.Context, r request, next handler) (checks.Result, error) {
 		return next(ctx, checkstest.Request(r.Resource))
-	}), "law Rules is broken by link Wrong: HandsOn: it passes on a nil request, or a request that it made"},
+	}), "law Rules is broken by link Wrong: rule HandsOn: it passes on a nil request, or a request that it made"},
 
 	"CountsInText": {"the message of a block changes each time", "SameAnswer", decide(func(context.Context, request, <-chan struct{}) (checks.Result, error) {
 		return checks.Block("NotYet", fmt.Sprintf("asked %d times", counter.Add(1))), nil

@@ -65,9 +65,9 @@ var innerBlocks = checks.Block("InnerBlocks", "an inner link blocks", checks.Wit
 func handsOn[R any](given, passed R) error {
 	switch {
 	case isNil(passed), onion.CallOf(partsOf(passed).owner).Note() == nil:
-		return errors.New("HandsOn: it passes on a nil request, or a request that it made")
+		return errors.New("rule HandsOn: it passes on a nil request, or a request that it made")
 	case any(passed) != any(given) && !unchanged(given, passed):
-		return errors.New("HandsOn: it passes on a changed copy of the request")
+		return errors.New("rule HandsOn: it passes on a changed copy of the request")
 	}
 	return nil
 }
@@ -78,11 +78,11 @@ func explains(res checks.Result) error {
 	case !res.Blocked():
 		return nil
 	case reason == checks.ReasonInvalid:
-		return fmt.Errorf("Explains: %s", message)
+		return fmt.Errorf("rule Explains: %s", message)
 	case reason[0] < 'A' || reason[0] > 'Z':
-		return fmt.Errorf("Explains: the reason %q does not begin with a capital letter", reason)
+		return fmt.Errorf("rule Explains: the reason %q does not begin with a capital letter", reason)
 	case strings.TrimSpace(message) == "", message == reason:
-		return fmt.Errorf("Explains: the block for %s has no message: name the awaited object", reason)
+		return fmt.Errorf("rule Explains: the block for %s has no message: name the awaited object", reason)
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func TestLaws(t *testing.T) {
 		"AgainNamed": {"an excuse covers only the links that it names", chain.New(again("again"), again("twice")), []chaintest.Option{retries},
 			[]string{"law NextOnce is broken by link twice"}},
 		"KeepsRequest": {"a link passes on the first request of all calls", chain.New(audit("audit"), keepsRequest("wrong"), audit("inner")), nil,
-			[]string{"law Rules is broken by link wrong: HandsOn"}},
+			[]string{"law Rules is broken by link wrong: rule HandsOn"}},
 		"KeepsRequestExcused": {"no excuse covers the calls that differ", chain.New(audit("audit"), keepsRequest("wrong")), []chaintest.Option{chaintest.WithExcuse("Rules", "wrong", "it is wrong on purpose")},
 			[]string{"law Repeatable is broken by link wrong: "}},
 		"Swallows": {"a link changes a result", chain.New(audit("audit"), named("swallows", func(ctx context.Context, r request, next handler) (checks.Result, error) {
