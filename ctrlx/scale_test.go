@@ -17,6 +17,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
 // BenchmarkScale compares the costs of an object among 100,000 objects with those among
@@ -77,10 +78,10 @@ func scaleOf(b *testing.B, n int) (s scale) {
 		}
 		return time.Since(start) / time.Duration(n)
 	}
-	before, r := heap(), operator()
+	before, r := ratio.Heap(), operator()
 	s.first = passes(r)
 	s.pass = min(passes(r), passes(r))
-	all := heap() - before
+	all := ratio.Heap() - before
 	s.bytes = (all - grown(read)) / float64(n)
 	if writes := read.writes.Load(); writes != int64(n) {
 		b.Fatalf("%d writes of %d objects, want one of each", writes, n)
@@ -98,13 +99,13 @@ func grown(s *store) float64 {
 	bare := &store{objects: map[reflect.Type]map[client.ObjectKey]client.Object{}}
 	whole := &store{objects: map[reflect.Type]map[client.ObjectKey]client.Object{}}
 	size := func(to *store, change func(*testv1.Database)) float64 {
-		before := heap()
+		before := ratio.Heap()
 		for _, o := range s.objects[reflect.TypeFor[*testv1.Database]()] {
 			d := o.DeepCopyObject().(*testv1.Database)
 			change(d)
 			to.put(d)
 		}
-		return heap() - before
+		return ratio.Heap() - before
 	}
 	bytes := size(whole, func(*testv1.Database) {}) - size(bare, func(d *testv1.Database) { d.Status.Conditions = nil })
 	runtime.KeepAlive(whole)

@@ -129,7 +129,7 @@ func (s *side) options() controller.Options {
 // newSide makes the objects of one and starts it.
 func newSide(b *testing.B, name, state string, setUp func(*side, manager.Manager) error) *side {
 	b.Helper()
-	s := &side{b: b, name: name, namespace: namespace(b), queue: &timed{}}
+	s := &side{b: b, name: name, namespace: namespace(b), queue: &timed{}, stop: func() {}}
 	s.owner = &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "prod"}}
 	s.must(api.Create(b.Context(), s.owner))
 	s.report(state)
@@ -158,7 +158,7 @@ func newSide(b *testing.B, name, state string, setUp func(*side, manager.Manager
 // the processor time of this process until then.
 func (s *side) start(setUp func(*side, manager.Manager) error) (cpu time.Duration) {
 	s.b.Helper()
-	before := heap()
+	before := ratio.Heap()
 	from := processCPU()
 	yes := true
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
@@ -183,7 +183,7 @@ func (s *side) start(setUp func(*side, manager.Manager) error) (cpu time.Duratio
 	s.queue.wait(s.b)
 	cpu = processCPU() - from
 	s.settle()
-	s.bytes = (heap() - before) / float64(len(s.requests))
+	s.bytes = (ratio.Heap() - before) / float64(len(s.requests))
 	return cpu
 }
 
@@ -192,14 +192,6 @@ func (s *side) must(err error) {
 	if err != nil {
 		s.b.Fatalf("%s: %v", s.name, err)
 	}
-}
-
-func heap() float64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return float64(m.HeapAlloc)
 }
 
 // report writes the status of the cluster, and returns when that is written.

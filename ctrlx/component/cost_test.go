@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -223,21 +222,13 @@ func BenchmarkInSync(b *testing.B) {
 	l := newLarge(b, 500)
 	l.copying(b)
 	l.inner = nil
-	before := heap()
+	before := ratio.Heap()
 	l.restart(b)
 	for b.Loop() {
 		l.pass(b)
 	}
-	b.ReportMetric((heap()-before)/500, "B/dependent")
+	b.ReportMetric((ratio.Heap()-before)/500, "B/dependent")
 	b.ReportMetric(ratio.Of(func() { l.pass(b) }, func() { l.byHand(b) }, ratio.Options{Samples: 10}), "x-by-hand")
-}
-
-func heap() float64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return float64(m.HeapAlloc)
 }
 
 // copying makes the cache one that only copies objects, as that of

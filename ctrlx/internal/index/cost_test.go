@@ -56,16 +56,11 @@ func setNumber(i int) ID {
 // bytesPerWaiter returns the memory for each waiter if each owner has the given
 // number of waiters.
 func bytesPerWaiter(fill func(owners, each int) *index.Index, owners, each int) float64 {
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&before)
+	before := ratio.Heap()
 	x := fill(owners, each)
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&after)
+	after := ratio.Heap()
 	runtime.KeepAlive(x)
-	return (float64(after.HeapAlloc) - float64(before.HeapAlloc)) / float64(owners*each)
+	return (after - before) / float64(owners*each)
 }
 
 func TestMemory(t *testing.T) {
