@@ -47,6 +47,7 @@ func TestOwnerChecksConform(t *testing.T) {
 	}
 	for name, link := range links {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			checkstest.Laws(t, link, ownerRequests())
 		})
 	}
@@ -117,6 +118,7 @@ func TestChecksConform(t *testing.T) {
 	}
 	for name, link := range links {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			checkstest.Laws(t, link, requests())
 		})
 	}
