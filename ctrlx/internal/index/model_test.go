@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/internal/testing/draws"
 )
 
 // names are few, so that the operations often meet, and similar, so that the
@@ -27,6 +29,7 @@ func membersOf(ID) []ID { return []ID{names[0], names[2], {Kind: "Unknown"}} }
 // TestModel verifies that any calls wake the same waiters as in the plain
 // index, and await the same refs.
 func TestModel(t *testing.T) {
+	draws.Times(t, 20)
 	rapid.Check(t, sameAsPlain)
 }
 
@@ -98,8 +101,15 @@ func sameAsPlain(t *rapid.T) {
 			if rapid.Bool().Draw(t, "by another object") {
 				c.By = name.Draw(t, "by")
 			}
+			c.Root = rapid.IntRange(0, 3).Draw(t, "root") == 0
 			got.Changed(ref, c)
 			want.changed(ref, c)
+		},
+		"SetRoot": func(t *rapid.T) {
+			id, root := object.Draw(t, "waiter"), rapid.SampledFrom([]index.Root{{}, {State: "missing"}, {State: "deleting"}}).Draw(t, "root")
+			if got, want := got.SetRoot(id, root), want.setRoot(id, root); got != want {
+				t.Fatalf("SetRoot(%v, %v) = %v, want %v", id, root, got, want)
+			}
 		},
 		"Forget": func(t *rapid.T) {
 			id := object.Draw(t, "waiter")
@@ -117,6 +127,23 @@ func sameAsPlain(t *rapid.T) {
 			for _, id := range names {
 				if diff := cmp.Diff(sorted(want.waits(id)), sorted(got.Waits(id))); diff != "" {
 					t.Fatalf("%v waits for: -want, +got:\n%s", id, diff)
+				}
+				var wantRoot index.Root
+				if w := want.waiters[id]; w != nil {
+					wantRoot = w.root
+				}
+				if root, waits := got.Root(id); root != wantRoot || waits != (len(want.waits(id)) > 0) {
+					t.Fatalf("the root cause of %v is %v (it waits: %v), want %v", id, root, waits, wantRoot)
+				}
+				all := want.allWaiters(id)
+				for _, except := range names {
+					n := len(all)
+					if all[except] {
+						n--
+					}
+					if got := got.AllWaiters(id, except); got != n {
+						t.Fatalf("%d objects without %v wait for %v, want %d of %v", got, except, id, n, all)
+					}
 				}
 				gotFull, gotFollow := got.Needs(id)
 				if wantFull, wantFollow := want.needs(id); gotFull != wantFull || gotFollow != wantFollow {
@@ -160,7 +187,10 @@ func sameCycle(t *rapid.T, want *plain, id ID, members func(set ID) []ID, way []
 
 // TestCallsBack verifies that wake may call any function, and that all waiters
 // that are due at that time are still woken.
-func TestCallsBack(t *testing.T) { rapid.Check(t, callsBack) }
+func TestCallsBack(t *testing.T) {
+	draws.Times(t, 4)
+	rapid.Check(t, callsBack)
+}
 
 func callsBack(t *rapid.T) {
 	ref := object("ref")

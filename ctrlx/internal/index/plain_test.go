@@ -17,6 +17,7 @@ type plainWaiter struct {
 	newest int             // the pass whose entries are in run or kept
 	run    map[ID]*running // nil: no pass is under way
 	kept   map[ID]kept     // of the last pass that ended in a Wait
+	root   index.Root      // of its wait; zero: not known
 }
 
 type running struct {
@@ -146,6 +147,9 @@ func (p *plainPass) stay(e index.End) (again bool) {
 		stay[f.ID] = k
 	}
 	w.run, w.kept = nil, stay
+	if len(x.waits(p.id)) == 0 {
+		w.root = index.Root{}
+	}
 	return again
 }
 
@@ -166,6 +170,9 @@ func (x *plain) forget(id ID) {
 
 func (x *plain) due(w *plainWaiter, ref ID, c index.Change) bool {
 	k, isKept := w.kept[ref]
+	if c.Root {
+		return k.awaits
+	}
 	follower := k.follows && !k.awaits
 	due := isKept && !follower && (!k.known || k.digest != c.Full)
 	if r := w.run[ref]; r != nil {
@@ -216,6 +223,30 @@ func (x *plain) waits(id ID) (refs []ID) {
 		}
 	}
 	return refs
+}
+
+func (x *plain) setRoot(id ID, root index.Root) (changed bool) {
+	if w := x.waiters[id]; len(x.waits(id)) > 0 && w.root != root {
+		w.root, changed = root, true
+	}
+	return changed
+}
+
+// allWaiters returns the waiters of an object, and theirs, without the object itself.
+func (x *plain) allWaiters(ref ID) map[ID]bool {
+	all := map[ID]bool{ref: true}
+	for n := 0; n < len(all); {
+		n = len(all)
+		for id, w := range x.waiters {
+			for to, k := range w.kept {
+				if k.awaits && all[to] {
+					all[id] = true
+				}
+			}
+		}
+	}
+	delete(all, ref)
+	return all
 }
 
 // sizes returns the numbers of objects and kinds that the index knows.

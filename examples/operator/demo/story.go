@@ -32,6 +32,7 @@ type Story struct {
 	operator   *rest.Config     // the operator's connection to the API server
 	namespace  string           // the namespace of all objects
 	cloud      *kusto.Cloud
+	clock      *clock   // of the cloud
 	traffic    *Traffic // the operator's requests to the API server
 	line       *Timeline
 
@@ -52,7 +53,8 @@ const (
 
 // NewStory returns a story that has not begun.
 func NewStory(out io.Writer, person client.WithWatch, kubeconfig string, operator *rest.Config, namespace string) *Story {
-	s := &Story{person: person, kubeconfig: kubeconfig, namespace: namespace, cloud: kusto.New(time.Now), traffic: &Traffic{}, line: NewTimeline(out)}
+	s := &Story{person: person, kubeconfig: kubeconfig, namespace: namespace, clock: &clock{}, traffic: &Traffic{}, line: NewTimeline(out)}
+	s.cloud = kusto.New(s.clock.now)
 	s.operator = s.traffic.Of(operator)
 	s.stop = func() error { return nil }
 	return s
@@ -182,7 +184,7 @@ func isGone(now Seen) bool { return now == Seen{} }
 
 // wakesWithin is the limit for a wake-up, even on a machine that runs much else.
 // Without a wake-up a database waits for the resync of an hour.
-const wakesWithin = 20 * time.Second
+const wakesWithin = 10 * time.Minute
 
 // woken prints the time from an event to the first request about a database
 // after a start.

@@ -80,7 +80,7 @@ type Status struct {
 
 // Call is a request that the cloud received.
 type Call struct {
-	At          time.Time
+	At          time.Time // of the machine's clock
 	Verb, ID    string
 	Correlation string // the client's text about its cause
 	Refused     string // the code of a 4xx other than 404; else empty
@@ -90,7 +90,7 @@ type Call struct {
 // after the operation ends.
 const (
 	ClusterTakes   = 3 * time.Second
-	ClusterServes  = 1500 * time.Millisecond // longer than the shortest delay of a pass, so that a pass sees the state before
+	ClusterServes  = 1500 * time.Millisecond
 	ClusterStops   = 800 * time.Millisecond
 	DatabaseTakes  = 500 * time.Millisecond
 	AskAgainIn     = 200 * time.Millisecond // the Retry-After of polls
@@ -330,7 +330,7 @@ func (c *Cloud) begin(t *Thing, op *operation) (token string) {
 }
 
 func (c *Cloud) note(a Call) {
-	a.At = c.now()
+	a.At = time.Now()
 	c.requests = append(c.requests, a)
 }
 
