@@ -28,7 +28,8 @@ func contentOf(obj client.Object) (o fields, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return o, json.Unmarshal(data, &o)
+	err = json.Unmarshal(data, &o) // a return with both would read o at a time that Go leaves open
+	return o, err
 }
 
 // counts are the keys of the metadata that the digest covers.

@@ -254,7 +254,8 @@ func (c *call) answer() (any, error) {
 	switch {
 	case (gv.Group == "events.k8s.io" || gv.Group == "" && parts[0] == "events") && c.http.Method != http.MethodGet:
 		var event any
-		return event, json.Unmarshal(c.body, &event)
+		err := json.Unmarshal(c.body, &event)
+		return event, err
 	case c.at.Kind == nil, c.sub != "" && (c.sub != "status" || !c.at.Status):
 		return nil, ErrNotServed
 	}

@@ -8,9 +8,9 @@ import (
 // clock is the clock of the cloud. The story holds it while a slow machine could
 // otherwise change the order of the lines. The zero clock shows the time.
 type clock struct {
-	mu     sync.Mutex
-	behind time.Duration
-	held   time.Time // zero: it runs
+	mu    sync.Mutex
+	stood time.Duration // in all
+	held  time.Time     // zero: it runs
 }
 
 func (c *clock) now() time.Time {
@@ -19,7 +19,7 @@ func (c *clock) now() time.Time {
 	if !c.held.IsZero() {
 		return c.held
 	}
-	return time.Now().Add(-c.behind)
+	return time.Now().Add(-c.stood)
 }
 
 // hold stops the clock.
@@ -41,5 +41,5 @@ func (c *clock) forward(d time.Duration) {
 func (c *clock) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.behind, c.held = time.Since(c.held), time.Time{}
+	c.stood, c.held = time.Since(c.held), time.Time{}
 }

@@ -78,7 +78,7 @@ var wantOfOne = [][]string{
 	},
 	{"Cluster spare     a person deletes it", "Cluster spare     gone", "a person stops it"},
 	{ // a guarded Secret
-		"Secret admin      a person deletes it",
+		"Database orders   a person deletes it",
 		"Database orders   not ready: Deleting: the deletion is under way in the cloud",
 		"Secret admin      gone",
 	},
