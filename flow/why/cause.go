@@ -58,12 +58,12 @@ func (c *Cause) problem() string {
 // waiting says how many objects wait.
 func waiting(n int, cycle bool) string {
 	switch {
-	case cycle:
-		return text.Thousands(n) + " objects wait for each other or for one of these"
 	case n == 0:
 		return "no object waits for it"
 	case n == 1:
 		return "1 object waits for it"
+	case cycle:
+		return text.Thousands(n) + " objects wait for each other or for one of these"
 	}
 	return text.Thousands(n) + " objects wait for it"
 }
@@ -202,14 +202,14 @@ func (g *Graph) refs(nodes []int) []checks.Ref {
 }
 
 // findCause finds the first root cause of the members of a strongly connected
-// component. Those of the awaited objects are found already.
+// component. Those of the awaited objects are found already: each has one.
 func (g *Graph) findCause(members []int) {
 	r := g.ownCause(members)
 	if r != nil {
 		g.causes = append(g.causes, r)
 	} else { // one object
 		for _, to := range g.nodes[members[0]].out {
-			if c := g.nodes[to].cause; c != nil && (r == nil || g.compareSeverity(c, r) < 0) {
+			if c := g.nodes[to].cause; r == nil || g.compareSeverity(c, r) < 0 {
 				r = c
 			}
 		}
@@ -228,10 +228,10 @@ func (r *root) add(g *Graph, i int) {
 	if n := &g.nodes[i]; !n.Since.IsZero() && (r.since.IsZero() || n.Since.Before(r.since)) {
 		r.since = n.Since
 	}
-	isCause := slices.Contains(r.nodes, i)
-	if g.nodes[i].Ref.Set != "" && !isCause {
+	if g.nodes[i].Ref.Set != "" {
 		return // the waiters of the set count
 	}
+	isCause := slices.Contains(r.nodes, i)
 	if !isCause || r.cycle() {
 		r.waiters++
 	}
@@ -256,8 +256,7 @@ func (g *Graph) ownCause(members []int) *root {
 // cycle returns a shortest cycle in a component, from the first name on.
 func (g *Graph) cycle(members []int) []int {
 	start := slices.MinFunc(members, func(a, b int) int { return compareRefs(g.nodes[a].Ref, g.nodes[b].Ref) })
-	in := func(i int) bool { return g.nodes[i].group == g.nodes[start].group }
-	return g.path(start, in, func(i int) bool { return slices.Contains(g.nodes[i].out, start) })
+	return g.path(start, func(i int) bool { return slices.Contains(g.nodes[i].out, start) })
 }
 
 // compareSeverity orders root causes: the one that is least likely to end by

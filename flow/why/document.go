@@ -95,31 +95,26 @@ func (g *Graph) DocumentIn(namespace string, at time.Time, flows ...Flow) Docume
 		wanted = append(wanted, r.nodes...)
 	}
 	for _, r := range causes[:len(d.Causes)] { // after all root causes, which count more
-		anywhere := func(int) bool { return true }
 		for _, i := range r.sample {
-			wanted = append(wanted, g.path(i, anywhere, func(to int) bool { return slices.Contains(r.nodes, to) })...)
+			wanted = append(wanted, g.path(i, func(to int) bool { return slices.Contains(r.nodes, to) })...)
 		}
 	}
 	d.OmittedCauses = len(causes) - len(d.Causes)
-	concerned := map[int]bool{}
+	concerned := map[int]struct{}{}
 	for _, i := range wanted {
-		concerned[i] = true
-	}
-	for i := range g.nodes {
-		if !inside(i) {
-			continue
-		}
-		if g.nodes[i].cause != nil {
-			concerned[i] = true
-		}
-		if g.nodes[i].State != Ready {
-			d.Waiting++
-		}
+		concerned[i] = struct{}{}
 	}
 	var alone []int
 	for i := range g.nodes {
-		if inside(i) && g.nodes[i].alone() {
+		switch n := &g.nodes[i]; {
+		case !inside(i):
+		case n.alone():
 			alone = append(alone, i)
+		default:
+			concerned[i] = struct{}{}
+			if n.State != Ready {
+				d.Waiting++
+			}
 		}
 	}
 	slices.SortFunc(alone, func(a, b int) int { return compareRefs(g.nodes[a].Ref, g.nodes[b].Ref) })
@@ -155,7 +150,7 @@ func (g *Graph) causesOf(inside func(int) bool) []*root {
 func (g *Graph) DocumentOf(ref checks.Ref, at time.Time, flows ...Flow) (d Document, ok bool) {
 	start, ok := g.at[key(ref)]
 	if !ok {
-		return d, false
+		return Document{}, false
 	}
 	d = documentAt(at, flows)
 	wanted, seen := []int{start}, map[int]bool{start: true}

@@ -52,7 +52,7 @@ func TestDocumentBounds(t *testing.T) {
 	if got, want := d.OmittedObjects+len(d.Objects), 100_301; got != want || d.Waiting != want {
 		t.Errorf("the document counts %d objects, and %d of them wait, want %d", got, d.Waiting, want)
 	}
-	if len(d.Causes) != 1 || d.Causes[0].Waiters != 100_300 || !d.Causes[0].Since.Equal(noon.Add(-time.Hour)) {
+	if len(d.Causes) != 1 || d.Causes[0].Waiters != 100_300 || len(d.Causes[0].Sample) != 10 || !d.Causes[0].Since.Equal(noon.Add(-time.Hour)) {
 		t.Errorf("the causes are %+v", d.Causes)
 	}
 	var page bytes.Buffer
@@ -66,11 +66,32 @@ func TestDocumentBounds(t *testing.T) {
 	if d := why.New(many).Document(noon); len(d.Causes) != 100 || d.OmittedCauses != 900 {
 		t.Errorf("there are %d causes, and %d are left out", len(d.Causes), d.OmittedCauses)
 	}
+	for i := range many {
+		many[i] = why.Object{Ref: name(i), State: why.Ready, Passes: make([]flow.Explanation, 1)}
+	}
+	if d := why.New(many).Document(noon); len(d.Objects[99].Passes) != 1 || len(d.Objects[100].Passes) != 0 {
+		t.Errorf("the objects at 100 have %d and %d passes, want one and none", len(d.Objects[99].Passes), len(d.Objects[100].Passes))
+	}
 	for i := range many { // 60 causes, each with a sample of ten waiters
 		many[i] = why.Object{Ref: name(i), State: why.Blocked, WaitingFor: []checks.Ref{name(5000 + i%60)}}
 	}
-	if d := why.New(many).Document(noon); len(d.Objects) != 500 || d.OmittedObjects != 560 {
+	d = why.New(many).Document(noon)
+	if len(d.Objects) != 500 || d.OmittedObjects != 560 {
 		t.Errorf("there are %d objects, and %d are left out", len(d.Objects), d.OmittedObjects)
+	}
+	page.Reset()
+	if err := d.WritePage(&page); err != nil {
+		t.Error(err)
+	}
+	linked(t, page.String()) // some waiters have no place
+	many[0].WaitingFor = nil
+	for i := range 150 {
+		many[0].WaitingFor = append(many[0].WaitingFor, many[i].WaitingFor...)
+		many[0].WaitingFor = append(many[0].WaitingFor, name(7000+i))
+	}
+	of, ok := why.New(many).DocumentOf(name(0), noon)
+	if !ok || len(of.Causes) != 100 || of.OmittedCauses != 110 || len(of.Objects) != 211 || of.Waiting != 211 {
+		t.Errorf("the document of an object has %d causes, without %d, and %d objects; %d wait", len(of.Causes), of.OmittedCauses, len(of.Objects), of.Waiting)
 	}
 }
 
@@ -95,7 +116,9 @@ func TestRead(t *testing.T) {
 		"None":    {"it is another document", `{}`, `why: the document has the version "", and this program reads v1: use a program of the same release`},
 		"Unknown": {"a later release adds fields", `{"version":"v1","mood":"good"}`, ``},
 		"Text":    {"an error page of a proxy", `<html>`, `why: the document cannot be read: invalid character '<' looking for beginning of value`},
-		"Endless": {"memory is bounded", `{"version":"v1","causes":[` + strings.Repeat(" ", 17<<20), `why: the document is larger than 16,777,216 bytes`},
+		"Long":    {"a version of another program", `{"version":"` + strings.Repeat("y", 1200) + `"}`, `why: the document has the version "` + strings.Repeat("y", 78) + `... (1,122 bytes more)", and this program reads v1: use a program of the same release`},
+		"Largest": {"16 MB are read", `{"version":"v1"` + strings.Repeat(" ", 16<<20-16) + `}`, ``},
+		"Larger":  {"memory is bounded", `{"version":"v1"` + strings.Repeat(" ", 16<<20-15) + `}`, `why: the document is larger than 16,777,216 bytes`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

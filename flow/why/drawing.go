@@ -45,16 +45,15 @@ type box struct {
 func (g *Graph) draw() *drawing {
 	d := &drawing{}
 	boxes, of := g.boxes()
-	if len(boxes) > maxBoxes {
-		for _, b := range boxes[maxBoxes:] {
-			d.Omitted += len(b.nodes)
-		}
-		boxes = boxes[:maxBoxes]
+	drawn := min(len(boxes), maxBoxes)
+	for _, b := range boxes[drawn:] {
+		d.Omitted += len(b.nodes)
 	}
+	boxes = boxes[:drawn]
 	out := make([][]int, len(boxes)) // edges between boxes
 	for i, b := range boxes {
 		for _, to := range g.nodes[b.nodes[0]].out {
-			if j, ok := of[to]; ok && j < len(boxes) {
+			if j := of[to]; j < len(boxes) {
 				out[i] = append(out[i], j)
 			}
 		}
@@ -74,18 +73,22 @@ func (g *Graph) draw() *drawing {
 
 // boxes returns a box for each object that waits or is awaited, the root causes
 // first. Objects without waiters share a box if they are of one kind, and wait
-// for the same objects for the same reason. of has the box of each node.
+// for the same objects for the same reason. of has the box of each awaited node.
 func (g *Graph) boxes() (boxes []box, of map[int]int) {
+	type likeness struct {
+		kind, group   string
+		state         State
+		reason, waits string
+	}
 	of = map[int]int{}
-	alike := map[string]int{}
+	alike := map[likeness]int{}
 	for _, i := range g.byCause() {
 		n := &g.nodes[i]
 		o := n.safe()
 		if len(n.in) == 0 && len(n.out) > 0 {
-			k := fmt.Sprint(o.Ref.Kind, "\x00", o.Ref.Group, "\x00", o.State, "\x00", o.Reason, "\x00", slices.Sorted(slices.Values(n.out)))
+			k := likeness{o.Ref.Kind, o.Ref.Group, o.State, o.Reason, fmt.Sprint(slices.Sorted(slices.Values(n.out)))}
 			if b, ok := alike[k]; ok {
 				boxes[b].nodes = append(boxes[b].nodes, i)
-				of[i] = b
 				continue
 			}
 			alike[k] = len(boxes)
@@ -93,16 +96,15 @@ func (g *Graph) boxes() (boxes []box, of map[int]int) {
 		of[i] = len(boxes)
 		boxes = append(boxes, box{
 			Width: boxWidth, Height: boxHeight, ID: anchor(o.Ref), Class: classOf(o.State), nodes: []int{i},
-			Cause: n.cause != nil && slices.Contains(n.cause.nodes, i),
+			Cause: slices.Contains(n.cause.nodes, i),
 		})
 	}
 	for i := range boxes {
 		b := &boxes[i]
 		o := g.nodes[b.nodes[0]].safe()
-		kind, name := o.Ref, o.Ref
-		kind.Namespace, kind.Name, kind.ID, kind.Set = "", "", "", ""
-		name.Group, name.Kind = "", ""
-		b.Kind, b.Title, b.Text = kind.String(), name.String(), string(o.State)
+		name := o.Ref
+		name.Kind = "" // and with it the group
+		b.Kind, b.Title, b.Text = o.kind(), name.String(), string(o.State)
 		if n := len(b.nodes); n > 1 {
 			b.Title = text.Thousands(n) + " objects"
 			b.Label = text.Thousands(n) + " " + o.Ref.Kind + ", " + o.State.verb()
@@ -186,20 +188,17 @@ func (g *Graph) layers(boxes []box, out [][]int) (columns [][]int) {
 // the mean position of the objects that they wait for.
 func place(boxes []box, out [][]int, columns [][]int) {
 	for layer, column := range columns {
-		if layer == 0 {
-			slices.Sort(column)
-		} else {
-			mean := func(i int) float64 {
-				sum, n := 0.0, 0.0
-				for _, j := range out[i] {
-					if boxes[j].layer < layer {
-						sum, n = sum+float64(boxes[j].Y), n+1
-					}
+		mean := func(i int) int {
+			sum, n := 0, 0
+			for _, j := range out[i] {
+				if boxes[j].layer < layer {
+					sum += boxes[j].Y
+					n++
 				}
-				return sum / max(n, 1)
 			}
-			slices.SortStableFunc(column, func(a, b int) int { return cmp.Compare(mean(a), mean(b)) })
+			return sum / max(n, 1)
 		}
+		slices.SortFunc(column, func(a, b int) int { return cmp.Or(cmp.Compare(mean(a), mean(b)), cmp.Compare(a, b)) })
 		for row, i := range column {
 			boxes[i].X = margin + (len(columns)-1-layer)*(boxWidth+gapX)
 			boxes[i].Y = margin + row*(boxHeight+gapY)
@@ -227,8 +226,6 @@ func classOf(s State) string {
 	switch s {
 	case Failed, Missing:
 		return "bad"
-	case Blocked, Unknown:
-		return "wait"
 	case InProgress, Deleting:
 		return "busy"
 	case Ready:

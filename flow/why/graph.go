@@ -23,11 +23,11 @@ type node struct {
 	in    []int // the waiters
 	last  int   // the last waiter that was added, plus one
 	group int   // the strongly connected component; the groups of awaited objects come first
-	cause *root // the first root cause; nil: the object is ready and no object waits for it
+	cause *root // the first root cause; nil: alone
 }
 
 // alone reports whether the object is ready, and no object waits for it.
-func (n *node) alone() bool { return n.State == Ready && n.cause == nil }
+func (n *node) alone() bool { return n.cause == nil }
 
 // New makes the graph of objects. An awaited object that is not in objects has
 // the state [Unknown]. Of several objects with one Ref, the last one counts. A
@@ -86,7 +86,7 @@ func (g *Graph) groups(visit func(members []int)) {
 	open := make([]bool, len(g.nodes))                                 // on the stack
 	next := make([]int, len(g.nodes))                                  // the next edge out of a node
 	var stack, path []int
-	reached, groups := 0, 0
+	var reached, groups int
 	enter := func(i int) {
 		reached++
 		order[i], low[i], open[i] = reached, reached, true
@@ -111,11 +111,9 @@ func (g *Graph) groups(visit func(members []int)) {
 				continue
 			}
 			path = path[:len(path)-1]
-			if len(path) > 0 {
+			if low[i] != order[i] { // an earlier node of its component is on the path
 				up := path[len(path)-1]
 				low[up] = min(low[up], low[i])
-			}
-			if low[i] != order[i] {
 				continue
 			}
 			first := len(stack) - 1
@@ -133,11 +131,11 @@ func (g *Graph) groups(visit func(members []int)) {
 	}
 }
 
-// path returns a shortest path from a node to one for which end returns true, or
-// nil. It leads only through nodes for which through returns true.
-func (g *Graph) path(start int, through, end func(int) bool) []int {
+// path returns a shortest path from a node to one for which end returns true.
+// There must be one: every node leads to its root cause.
+func (g *Graph) path(start int, end func(int) bool) []int {
 	before := map[int]int{start: -1}
-	for trail := []int{start}; len(trail) > 0; trail = trail[1:] {
+	for trail := []int{start}; ; trail = trail[1:] {
 		i := trail[0]
 		if end(i) {
 			var path []int
@@ -148,27 +146,26 @@ func (g *Graph) path(start int, through, end func(int) bool) []int {
 			return path
 		}
 		for _, to := range g.nodes[i].out {
-			if _, seen := before[to]; !seen && through(to) {
+			if _, seen := before[to]; !seen {
 				before[to] = i
 				trail = append(trail, to)
 			}
 		}
 	}
-	return nil
 }
 
 // compareRefs orders refs by kind, namespace and name.
 func compareRefs(a, b checks.Ref) int {
 	return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Group, b.Group), strings.Compare(a.Namespace, b.Namespace),
-		strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
+		strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID), strings.Compare(a.Set, b.Set))
 }
 
 // Cause returns the first root cause of an object. ok is false if the graph does
 // not have the object, or if the object is ready and no object waits for it.
 func (g *Graph) Cause(ref checks.Ref) (c Cause, ok bool) {
 	n := g.find(ref)
-	if n == nil || n.cause == nil {
-		return c, false
+	if n == nil || n.alone() {
+		return Cause{}, false
 	}
 	return g.cause(n.cause), true
 }
@@ -179,12 +176,11 @@ func (g *Graph) Cause(ref checks.Ref) (c Cause, ok bool) {
 // object has no cause.
 func (g *Graph) Path(ref checks.Ref) []Object {
 	n := g.find(ref)
-	if n == nil || n.cause == nil {
+	if n == nil || n.alone() {
 		return nil
 	}
 	var path []Object
-	anywhere := func(int) bool { return true }
-	for _, i := range g.path(g.at[key(ref)], anywhere, func(i int) bool { return slices.Contains(n.cause.nodes, i) }) {
+	for _, i := range g.path(g.at[key(ref)], func(i int) bool { return slices.Contains(n.cause.nodes, i) }) {
 		path = append(path, g.nodes[i].safe())
 	}
 	return path

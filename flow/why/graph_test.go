@@ -167,6 +167,9 @@ func TestDocument(t *testing.T) {
 		w := drawWaits.Draw(t, "waits")
 		g, reach := why.New(w.objects()), w.reaches()
 		d := g.Document(noon)
+		if diff := cmp.Diff(append([]why.Cause{}, g.Causes()...), d.Causes); diff != "" {
+			t.Fatalf("the causes of the document: -want, +got:\n%s", diff)
+		}
 		again := d.Graph()
 		for i := range w.states {
 			want, ok := g.Cause(name(i))
@@ -222,7 +225,9 @@ func TestNew(t *testing.T) {
 		"Cycle":  {"a cycle of two", []why.Object{{Ref: b, WaitingFor: []checks.Ref{a}}, {Ref: a, WaitingFor: []checks.Ref{b}}}, "dependency cycle: N 0001 -> N 0002 -> N 0001; 2 objects wait for each other or for one of these: remove one of the references"},
 		"Set": {"a set is no waiter, and its waiter is", []why.Object{{Ref: a, State: why.Blocked, WaitingFor: []checks.Ref{set}}, {Ref: set, State: why.Blocked, WaitingFor: []checks.Ref{b}}, {Ref: b, State: why.Ready}},
 			"N 0002 is ready; 1 object waits for it: change it, or its waiters: their messages say what they require"},
-		"Hostile": {"a name with line breaks and a message with a secret", []why.Object{{Ref: checks.Ref{Kind: "N", Name: "a\nb\u202e"}, State: why.Failed, Message: "password=hunter2"}}, `N a; b\u202e has failed: password=REDACTED; no object waits for it: correct the error that its message names`},
+		"SetInCycle": {"a set is no waiter in a cycle either", []why.Object{{Ref: a, WaitingFor: []checks.Ref{set}}, {Ref: set, WaitingFor: []checks.Ref{a}}}, "dependency cycle: every N -> N 0001 -> every N; 1 object waits for it: remove one of the references"},
+		"CloudIDs":   {"two objects without a name", []why.Object{{Ref: checks.Ref{ID: "/b"}, State: why.Failed}, {Ref: checks.Ref{ID: "/a"}, State: "odd"}}, "/a is odd; no object waits for it: look at the object: no reconciler of this program reports its state\n/b has failed; no object waits for it: correct the error that its message names"},
+		"Hostile":    {"a name with line breaks and a message with a secret", []why.Object{{Ref: checks.Ref{Kind: "N", Name: "a\nb\u202e"}, State: why.Failed, Message: "password=hunter2"}}, `N a; b\u202e has failed: password=REDACTED; no object waits for it: correct the error that its message names`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -263,6 +268,8 @@ func TestCommand(t *testing.T) {
 		"Cycle":      {"one of its objects", cycle, "kubectl edit N a -n apps"},
 		"Cloud":      {"kubectl does not know a cloud ID", sub(func(r *checks.Ref) { r.Name, r.ID = "", "/subscriptions/1" }), ""},
 		"Set":        {"a set has no name", sub(func(r *checks.Ref) { r.Name, r.Set = "", "field=x" }), ""},
+		"SetMissing": {"a set is not listed by its kind", append(in(why.Missing)[:0], why.Object{Ref: checks.Query{Kind: "N"}.Ref(), State: why.Missing}), ""},
+		"NoKind":     {"kubectl needs a kind", sub(func(r *checks.Ref) { r.Group, r.Kind = "", "" }), ""},
 		"Shell":      {"a name of a foreign document", sub(func(r *checks.Ref) { r.Name = "a;rm" }), ""},
 		"Option":     {"a name that looks like an option", sub(func(r *checks.Ref) { r.Name = "-A" }), ""},
 		"Kind":       {"a kind with a space", sub(func(r *checks.Ref) { r.Kind = "a b" }), ""},
@@ -275,5 +282,41 @@ func TestCommand(t *testing.T) {
 				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
 			}
 		})
+	}
+}
+
+// Questions about an object that the graph does not have, or that does not wait.
+func TestNoCause(t *testing.T) {
+	a, set := name(1), checks.Query{Kind: "N"}.Ref()
+	g := why.New([]why.Object{{Ref: name(0), State: why.Missing}, {Ref: a, State: why.Ready}, {Ref: set, WaitingFor: []checks.Ref{name(0)}}, {Ref: name(2), WaitingFor: []checks.Ref{set}}})
+	for _, of := range []checks.Ref{a, name(9)} {
+		if c, ok := g.Cause(of); ok || len(c.Objects) > 0 || g.Path(of) != nil || g.Waiters(of) != 0 {
+			t.Errorf("%s has the cause %v, the path %v and %d waiters", of, c, g.Path(of), g.Waiters(of))
+		}
+	}
+	if got, want := g.Tree(a, noon), "N 0001  is ready\n"; got != want {
+		t.Errorf("the tree of a ready object is %q, want %q", got, want)
+	}
+	if d, ok := g.DocumentOf(name(9), noon); ok || d.Version != "" {
+		t.Errorf("an unknown object has the document %+v", d)
+	}
+	if d, ok := g.DocumentOf(a, noon); !ok || d.Version != why.Version || d.Waiting != 0 || len(d.Objects) != 1 {
+		t.Errorf("a ready object has the document %+v", d)
+	}
+	cycle := why.New([]why.Object{{Ref: a, WaitingFor: []checks.Ref{name(2)}}, {Ref: name(2), WaitingFor: []checks.Ref{a}}})
+	if d, _ := cycle.DocumentOf(a, noon); d.OmittedObjects != 0 {
+		t.Errorf("the document of a cycle leaves out %d objects", d.OmittedObjects)
+	}
+	if n := g.Waiters(name(0)); n != 1 {
+		t.Errorf("%d objects wait by way of a set, want 1", n)
+	}
+}
+
+// An unlisted state counts as Unknown.
+func TestCompareStates(t *testing.T) {
+	for state, want := range map[why.State]int{why.Failed: -1, why.Blocked: -1, why.Unknown: 0, "": 0, why.InProgress: 1} {
+		if got := state.Compare("odd"); got != want {
+			t.Errorf("%q is compared with another state: got %d, want %d", state, got, want)
+		}
 	}
 }

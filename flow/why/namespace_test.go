@@ -27,17 +27,20 @@ func TestDocumentIn(t *testing.T) {
 	for i := range 1000 {
 		objects = append(objects, waits(of("a", fmt.Sprintf("p%03d", i)), 9, net))
 	}
-	objects = append(objects, waits(of("b", "p"), 3, net), waits(of("b", "q"), 4, of("b", "p")))
+	objects = append(objects, waits(of("b", "p"), 3, net), waits(of("b", "q"), 4, of("b", "p")), waits(of("c", "far"), 1, of("b", "q")),
+		why.Object{Ref: of("b", "ready"), State: why.Ready}, why.Object{Ref: of("a", "ready"), State: why.Ready}, why.Object{Ref: of("c", "awaited"), State: why.Ready},
+		waits(of("c", "w"), 1, of("c", "awaited")))
 	cases := map[string]struct {
-		reason, namespace string
-		waiting           int
-		want              []string
+		reason, namespace       string
+		waiting, objects, ready int
+		want                    []string
 	}{
-		"All":   {"an empty namespace selects all", "", 1006, []string{"9h 1002 net Pool a/p000", "2h 2 x ", "1h 0 alone "}},
-		"Many":  {"the waiters of another namespace do not count", "a", 1000, []string{"9h 1000 net Pool a/p000"}},
-		"Few":   {"the sample and the age are those of the namespace", "b", 5, []string{"4h 2 net Pool b/p", "2h 2 x ", "1h 0 alone "}},
-		"Cause": {"the namespace of the root cause has it, too", "infra", 1, []string{"unknown 0 net "}},
-		"None":  {"no object", "empty", 0, nil},
+		"All":   {"an empty namespace selects all", "", 1008, 1011, 2, []string{"9h 1003 net Pool a/p000", "2h 2 x ", "1h 1 awaited Pool c/w", "1h 0 alone "}},
+		"Many":  {"the waiters of another namespace do not count", "a", 1000, 1002, 1, []string{"9h 1000 net Pool a/p000"}},
+		"Few":   {"the sample and the age are those of the namespace", "b", 5, 7, 1, []string{"4h 2 net Pool b/p", "2h 2 x ", "1h 0 alone "}},
+		"Far":   {"the objects on the way to a root cause are there, and an awaited one that is ready does not wait", "c", 2, 6, 0, []string{"1h 1 awaited Pool c/w", "1h 1 net Pool c/far"}},
+		"Cause": {"the namespace of the root cause has it, too", "infra", 1, 1, 0, []string{"unknown 0 net "}},
+		"None":  {"no object", "empty", 0, 0, 0, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -53,8 +56,8 @@ func TestDocumentIn(t *testing.T) {
 				}
 				got = append(got, fmt.Sprintf("%s %d %s %s", age, c.Waiters, c.Objects[0].Name, sample))
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" || d.Waiting != tc.waiting || d.Namespace != tc.namespace {
-				t.Errorf("%s: %d wait in %q, causes: -want, +got:\n%s", tc.reason, d.Waiting, d.Namespace, diff)
+			if diff := cmp.Diff(tc.want, got); diff != "" || d.Waiting != tc.waiting || d.Namespace != tc.namespace || d.Ready != tc.ready || len(d.Objects)+d.OmittedObjects != tc.objects {
+				t.Errorf("%s: %d of %d wait in %q, %d are ready, causes: -want, +got:\n%s", tc.reason, d.Waiting, len(d.Objects)+d.OmittedObjects, d.Namespace, d.Ready, diff)
 			}
 		})
 	}

@@ -88,6 +88,14 @@ func key(ref checks.Ref) checks.Ref {
 	return ref
 }
 
+// kind returns the kind as kubectl takes it.
+func (o *Object) kind() string {
+	if o.Ref.Group == "" {
+		return o.Ref.Kind
+	}
+	return o.Ref.Kind + "." + o.Ref.Group
+}
+
 // NextPass returns the time until the next pass, as seen at the given time: "in 3m20s".
 // It is empty if none is planned, or it is due. The page, kubectl windlass and
 // the log line of a pass use this text.

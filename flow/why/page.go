@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
@@ -16,7 +16,7 @@ import (
 )
 
 //go:embed page.html
-var pageHTML string
+var pageHTML embed.FS
 
 //go:embed page.css
 var pageCSS string
@@ -25,7 +25,7 @@ var pageCSS string
 var pageJS string
 
 // page is the template of the page. html/template escapes every text.
-var page = template.Must(template.New("page").Parse(pageHTML))
+var page = template.Must(template.ParseFS(pageHTML, "page.html"))
 
 // ContentSecurityPolicy is the header under which the page works: it loads
 // nothing, and only its own style and script apply.
@@ -167,12 +167,7 @@ func (o objectView) Awaited() []link {
 	return o.g.links(o.WaitingFor)
 }
 
-func (o objectView) Kind() string {
-	if o.Ref.Group == "" {
-		return o.Ref.Kind
-	}
-	return o.Ref.Kind + "." + o.Ref.Group
-}
+func (o objectView) Kind() string { return o.kind() }
 
 // RootID returns the anchor of the first object of the root cause; empty: there is none.
 func (o objectView) RootID() string {
@@ -182,9 +177,10 @@ func (o objectView) RootID() string {
 	return anchor(o.g.nodes[o.n.cause.nodes[0]].Ref)
 }
 
-// Events returns the command that shows the events of the object; empty: it has none.
+// Events returns the command that shows the events of the object. It is empty if
+// the object has none, or no kind and name of Kubernetes.
 func (o objectView) Events() string {
-	if o.State == Missing || o.Ref.Name == "" || o.Ref.Kind == "" || o.Ref.Set != "" {
+	if o.State == Missing {
 		return ""
 	}
 	return command("kubectl", "events", "-n", cmp.Or(o.Ref.Namespace, "default"), "--for", o.Kind()+"/"+o.Ref.Name)

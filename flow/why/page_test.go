@@ -41,6 +41,11 @@ var (
 
 // situation has an object of each kind that the page and the document describe.
 func situation() []why.Object {
+	pool := func(name string) checks.Ref {
+		return checks.Ref{Group: "example.com", Kind: "Pool", Namespace: "apps", Name: name}
+	}
+	withID := ref("Subnet", "batch")
+	withID.ID = "/subscriptions/1"
 	return []why.Object{
 		{Ref: ref("AgentPool", "batch"), Reconciler: "AgentPool", State: why.Blocked, Reason: "ReferenceNotFound", Point: "PreCheck", Link: "ReferenceReady(network)", Since: noon.Add(-150 * time.Second), Again: noon.Add(time.Minute),
 			WaitingFor: []checks.Ref{ref("Subnet", "batch"), ref("Cluster", "ready")},
@@ -50,8 +55,14 @@ func situation() []why.Object {
 					{Point: "EntryCheck", Link: "ReferenceReady(network)", Verdict: "skip", Own: time.Microsecond},
 					{Point: "Get", Verdict: "proceed"}, {Point: "PreCheck", Verdict: "block"},
 					{Point: "PreCheck", Link: "ReferenceReady(network)", Verdict: "block", Reason: "ReferenceNotFound", Elapsed: 2 * time.Millisecond, Own: 2 * time.Millisecond},
-				}}}},
+				}},
+				{At: noon.Add(-time.Minute), State: "in progress", Point: flow.PointApply, Elapsed: 1, Steps: []flow.Step{
+					{Point: flow.PointOwner, Verdict: "proceed", Own: 1}, {Point: flow.PointApply, Verdict: "proceed"}, {Point: flow.PointDelete, Verdict: "proceed"},
+				}},
+				{At: noon.Add(-time.Hour), State: "blocked", Point: "PreCheck", Steps: []flow.Step{{Point: "PreCheck", Verdict: "block"}}},
+			}},
 		{Ref: ref("Subnet", "batch"), State: why.Missing},
+		{Ref: ref("Cluster", "beside"), State: why.Ready},
 		{Ref: ref("Cluster", "ready"), State: why.Ready, Since: noon.Add(-30 * time.Second)},
 		{Ref: ref("Cluster", "alone"), State: why.Ready},
 		{Ref: ref("Database", "a"), State: why.Blocked, WaitingFor: []checks.Ref{ref("Database", "b")}},
@@ -59,6 +70,13 @@ func situation() []why.Object {
 		{Ref: ref("Database", "c"), State: why.InProgress, Since: noon.Add(-50 * time.Hour), Again: noon.Add(-time.Second)},
 		{Ref: ref("Database", strings.Repeat("long-", 20)), State: why.Deleting, Reason: "Deleting", WaitingFor: []checks.Ref{ref("Database", "c")}},
 		{Ref: ref("Certificate", "x"), State: why.Blocked, Reason: "ApprovalPending", WaitsForSelf: true},
+		{Ref: ref("Certificate", "y"), State: why.Blocked, Reason: "ApprovalPending", WaitsForSelf: true}, // alike, but root causes
+		{Ref: pool("p"), State: why.Blocked, WaitingFor: []checks.Ref{withID}},
+		{Ref: pool("q"), State: why.Blocked, WaitingFor: []checks.Ref{withID}},
+		{Ref: checks.Ref{Kind: "Zone", Name: "cluster-wide-zone-of-28-bytes"[:28]}, State: why.Unknown, WaitingFor: []checks.Ref{ref("Subnet", "batch")}},
+		{Ref: checks.Ref{Kind: "Zone", Name: "cluster-wide-zone-of-29-bytes"}, State: "odd", WaitingFor: []checks.Ref{ref("Subnet", "batch")}},
+		{Ref: checks.Ref{ID: "/subscriptions/./-09:@AZ[`az{"}, State: why.Failed},
+		{Ref: checks.Query{Kind: "Zone"}.Ref(), State: why.Failed},
 	}
 }
 
@@ -86,18 +104,7 @@ func golden(t *testing.T, name, text string) {
 func TestPage(t *testing.T) {
 	got := pageOf(t, situation(), why.Flow{Name: "AgentPool", Text: "PreCheck  ReferenceReady(network)"})
 	golden(t, "page.html", inline.ReplaceAllString(got, ""))
-	places := map[string]bool{}
-	for _, m := range anchor.FindAllStringSubmatch(got, -1) {
-		if places[m[1]] {
-			t.Errorf("two elements have the id %q", m[1])
-		}
-		places[m[1]] = true
-	}
-	for _, m := range linkTo.FindAllStringSubmatch(got, -1) {
-		if !places[m[1]] {
-			t.Errorf("a link leads to %q, which is not on the page", m[1])
-		}
-	}
+	linked(t, got)
 	objects := situation()
 	d := why.New(objects).Document(noon)
 	data, err := json.MarshalIndent(d, "", "\t")
@@ -107,6 +114,37 @@ func TestPage(t *testing.T) {
 	golden(t, "document.json", string(data)+"\n")
 	if diff := cmp.Diff(situation(), objects, cmpopts.IgnoreUnexported(flow.Explanation{})); diff != "" {
 		t.Errorf("a document changes the objects: -want, +got:\n%s", diff)
+	}
+}
+
+// linked tests that each link of a page leads to a place on it.
+func linked(t *testing.T, page string) {
+	t.Helper()
+	places := map[string]bool{}
+	for _, m := range anchor.FindAllStringSubmatch(page, -1) {
+		if places[m[1]] {
+			t.Errorf("two elements have the id %q", m[1])
+		}
+		places[m[1]] = true
+	}
+	for _, m := range linkTo.FindAllStringSubmatch(page, -1) {
+		if !places[m[1]] {
+			t.Errorf("a link leads to %q, which is not on the page", m[1])
+		}
+	}
+}
+
+// A page that cannot be made or written is an error, and nothing is written of the former.
+func TestPageError(t *testing.T) {
+	var b bytes.Buffer
+	if err := (&why.Document{Causes: []why.Cause{{}}}).WritePage(&b); err == nil || b.Len() > 0 {
+		t.Errorf("a cause without an object has a page: %v\n%s", err, b.String())
+	}
+	closed, w := io.Pipe()
+	_ = closed.CloseWithError(io.ErrShortWrite)
+	d := why.Document{}
+	if page, live := d.WritePage(w), d.WriteLivePage(w); page != io.ErrShortWrite || live != io.ErrShortWrite {
+		t.Errorf("the errors of the writer are %v and %v", page, live)
 	}
 }
 
@@ -163,7 +201,7 @@ func TestLivePage(t *testing.T) {
 	if err := d.WriteLivePage(&b); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.String(); strings.Count(got, "<script>") != 1 || !strings.Contains(got, `data-refresh="5000"`) || !strings.Contains(got, "Every object is ready.") {
+	if got := b.String(); strings.Count(got, "<script>") != 1 || !strings.Contains(got, `data-refresh="5000"`) || !strings.Contains(got, "every 5s") || !strings.Contains(got, "Every object is ready.") {
 		t.Errorf("the page is\n%s", got)
 	}
 	for namespace, want := range map[string]string{"": "1 object is ready.", "a&b": "1 object is ready, in all namespaces."} {
@@ -202,7 +240,18 @@ func TestPageCrowd(t *testing.T) {
 	for i := range many { // ten waiters of 30 causes, each for another reason
 		many[i] = why.Object{Ref: name(i), State: why.Blocked, Reason: name(i).String(), WaitingFor: []checks.Ref{name(1000 + i/10)}}
 	}
-	if got := pageOf(t, many); strings.Count(got, `class="box `) != 200 || !strings.Contains(got, "more objects are not drawn") {
+	if got := pageOf(t, many); strings.Count(got, `class="box `) != 200 || !strings.Contains(got, ">130 more objects are not drawn") {
 		t.Errorf("there are %d boxes", strings.Count(got, `class="box `))
+	}
+	for i := range many { // a chain
+		many[i] = why.Object{Ref: name(i), State: why.Blocked, WaitingFor: []checks.Ref{name(i + 1)}}
+	}
+	d, _ := why.New(many).DocumentOf(name(0), noon)
+	var b bytes.Buffer
+	if err := d.WritePage(&b); err != nil || strings.Count(b.String(), "<path d=") != 199 { // the tip of an arrow, and 198 arrows
+		t.Errorf("error %v, and there are %d arrows", err, strings.Count(b.String(), "<path d="))
+	}
+	for i := range many { // 60 causes, each with five waiters; the last ones
+		many[i] = why.Object{Ref: name(i), State: why.Blocked, WaitingFor: []checks.Ref{name(5000 + i%60)}}
 	}
 }

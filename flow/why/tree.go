@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ func (t *tree) add(i int, first, rest string) {
 		line += "  <- root cause: " + c.Advice()
 	}
 	t.b.WriteString(first + text.Line(line, maxLine) + "\n")
-	if again || t.above[i] {
+	if again {
 		return
 	}
 	t.shown[i], t.above[i] = true, true
@@ -91,20 +92,12 @@ func (t *tree) add(i int, first, rest string) {
 	}
 }
 
-// awaited returns the awaited objects of a node. The one that leads to the first
-// root cause comes first, and objects that are ready come last.
+// awaited returns the awaited objects of a node. Those that lead to the first root
+// cause come first.
 func (g *Graph) awaited(i int) []int {
 	n := &g.nodes[i]
-	rank := func(to int) int {
-		switch c := g.nodes[to].cause; {
-		case c == nil:
-			return 2
-		case c == n.cause:
-			return 0
-		}
-		return 1
-	}
-	return slices.SortedStableFunc(slices.Values(n.out), func(a, b int) int { return rank(a) - rank(b) })
+	other := func(to int) int { return oneIf(g.nodes[to].cause != n.cause) }
+	return slices.SortedStableFunc(slices.Values(n.out), func(a, b int) int { return cmp.Compare(other(a), other(b)) })
 }
 
 // describe says what an object waits for or suffers from, without its name.
