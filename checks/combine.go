@@ -194,12 +194,10 @@ func Cached[R any, K comparable](ttl time.Duration, key func(R) K, check chain.M
 			var zero K
 			k := key(req)
 			call := asked{k, of.owner(req).facts()}
-			if at, ok := passes.Get(call); ok {
-				if time.Since(at) < ttl {
-					chain.Note(ctx, "remembered")
-					tag.Follow(ctx, req)
-					return Proceed(), nil
-				}
+			if at, _ := passes.Get(call); time.Since(at) < ttl { // the zero time is longer ago than any ttl
+				chain.Note(ctx, "remembered")
+				tag.Follow(ctx, req)
+				return Proceed(), nil
 			}
 			res, err := decide(ctx, req)
 			// No error comes with proceed. A key with NaN is not equal to itself.

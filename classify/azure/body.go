@@ -73,8 +73,6 @@ func readStart(resp *http.Response) (data []byte, err error) {
 		n, err := resp.Body.Read(data[len(data):min(cap(data), maxBody)])
 		data = data[:len(data)+n]
 		switch {
-		case err == io.EOF:
-			return data, nil
 		case err != nil:
 			return data, err
 		case resp.Request != nil && resp.Request.Context().Err() != nil:
@@ -90,7 +88,7 @@ func readStart(resp *http.Response) (data []byte, err error) {
 type peeked struct {
 	head   []byte
 	unread []byte // the part of head that Read has not returned yet
-	err    error  // the error after head, until Read has returned it
+	err    error  // the error after head, which may be io.EOF
 	rest   io.ReadCloser
 }
 
@@ -100,9 +98,8 @@ func (p *peeked) Read(b []byte) (int, error) {
 		p.unread = p.unread[n:]
 		return n, nil
 	}
-	if err := p.err; err != nil {
-		p.err = nil
-		return 0, err
+	if p.err != nil {
+		return 0, p.err
 	}
 	return p.rest.Read(b)
 }
@@ -183,7 +180,7 @@ func objects(data json.RawMessage) (all []errorObject) {
 	}
 	for _, item := range list {
 		var o errorObject
-		if bytes.HasPrefix(item, []byte("{")) && json.Unmarshal(item, &o) == nil {
+		if json.Unmarshal(item, &o) == nil { // add skips the empty error of null
 			all = append(all, o)
 		}
 	}
@@ -223,15 +220,11 @@ func (d *detail) add(inner ...classify.InnerError) {
 // head returns up to maxText bytes of a text, cut between two characters.
 func head(data []byte) string {
 	if len(data) > maxText {
-		data = data[:maxText]
-		for i := 1; i < utf8.UTFMax; i++ {
-			if start := len(data) - i; utf8.RuneStart(data[start]) {
-				if !utf8.FullRune(data[start:]) {
-					data = data[:start]
-				}
-				break
-			}
+		end := maxText
+		for end > maxText-utf8.UTFMax && !utf8.RuneStart(data[end]) {
+			end--
 		}
+		data = data[:end]
 	}
 	return strings.ToValidUTF8(string(data), "\uFFFD")
 }

@@ -52,6 +52,9 @@ func TestReadBody(t *testing.T) {
 		"cut":                 {"a truncated error is shown as it is", `{"error":{"code":"Conflict","message":"bu`, codeMessage{"", `{"error":{"code":"Conflict","message":"bu`}},
 		"not UTF-8":           {"invalid bytes are replaced", "bad \xff byte", codeMessage{"", "bad \uFFFD byte"}},
 		"long text":           {"1 KiB of a text is shown", strings.Repeat("x", 5000), codeMessage{"", strings.Repeat("x", 1024)}},
+		"whole text":          {"a text of 1 KiB is not cut", strings.Repeat("x", 1024), codeMessage{"", strings.Repeat("x", 1024)}},
+		"one byte more":       {"it is cut", strings.Repeat("x", 1025), codeMessage{"", strings.Repeat("x", 1024)}},
+		"long text, binary":   {"at most the bytes of a character are cut", strings.Repeat("x", 1020) + strings.Repeat("\x80", 100), codeMessage{"", strings.Repeat("x", 1020)}},
 		"long text, two-byte": {"no character is cut", "x" + strings.Repeat("é", 5000), codeMessage{"", "x" + strings.Repeat("é", 511)}},
 		"beyond the limit":    {"the start of a body of more than 1 MiB is shown", `{"code":"Conflict","message":"` + strings.Repeat("x", 2*maxBody) + `"}`, codeMessage{"", `{"code":"Conflict","message":"` + strings.Repeat("x", 1024-30)}},
 		"deep":                {"JSON that is nested too deep is shown as it is", strings.Repeat(`{"a":`, 100_000), codeMessage{"", strings.Repeat(`{"a":`, 205)[:1024]}},
@@ -66,11 +69,11 @@ func TestReadBody(t *testing.T) {
 					t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 				}
 			}
-			if left, err := io.ReadAll(resp.Body); string(left) != c.body || err != nil {
+			if left, err := io.ReadAll(iotest.OneByteReader(resp.Body)); string(left) != c.body || err != nil {
 				t.Errorf("the body must remain readable: got %d bytes and error %v, want %d bytes", len(left), err, len(c.body))
 			}
 			early := body.closed
-			if err := resp.Body.Close(); early || !body.closed || err != nil {
+			if err := resp.Body.Close(); early || !body.closed || err != errClosed {
 				t.Errorf("only Close closes the body: closed before it: %t, after it: %t, error %v", early, body.closed, err)
 			}
 		})
@@ -83,12 +86,20 @@ type closer struct {
 	closed bool
 }
 
-func (c *closer) Close() error { c.closed = true; return nil }
+func (c *closer) Close() error { c.closed = true; return errClosed }
+
+var errClosed = errors.New("closed")
 
 func TestReadBodyInner(t *testing.T) {
 	type inner = []classify.InnerError
 	deep := func(n int) string {
 		return `{"error":{"code":"Top","message":"top"` + strings.Repeat(`,"innererror":{"code":"In"`, n) + strings.Repeat("}", n+2)
+	}
+	text := func(n int, body string) string { // as the text of a detail, n times
+		for range n {
+			body = fmt.Sprintf(`{"error":{"details":[{"message":%q}]}}`, body)
+		}
+		return body
 	}
 	cases := map[string]struct {
 		reason string
@@ -103,6 +114,9 @@ func TestReadBodyInner(t *testing.T) {
 		"one object":     {"details may be one object", `{"error":{"code":"A","details":{"code":"B","message":"b"}}}`, inner{{Code: "B", Message: "b"}}},
 		"text of JSON":   {"a detail may have the JSON of another service as text", `{"error":{"code":"DeploymentFailed","message":"see details","details":[{"code":"Conflict","message":"{\r\n  \"status\": \"Failed\",\r\n  \"error\": {\r\n    \"code\": \"ResourceDeploymentFailure\",\r\n    \"message\": \"failed\", \"details\": [{\"code\": \"NoCores\"}]}\r\n}"}]}}`, inner{{Code: "Conflict"}, {Code: "ResourceDeploymentFailure", Message: "failed"}, {Code: "NoCores"}}},
 		"only a message": {"the JSON may have only a message", `{"error":{"code":"A","details":[{"code":"B","message":"{\"message\":\"m\"}"}]}}`, inner{{Code: "B"}, {Message: "m"}}},
+		"only a code":    {"the JSON may have only a code", `{"error":{"code":"A","details":[{"code":"B","message":"{\"code\":\"C\"}"}]}}`, inner{{Code: "B"}, {Code: "C"}}},
+		"eight texts":    {"a nested error in eight texts is read", text(8, `{"code":"C"}`), inner{{Code: "C"}}},
+		"nine texts":     {"a nested error in nine texts is text", text(9, `{"code":"C"}`), inner{{Message: text(1, `{"code":"C"}`)}}},
 		"only details":   {"the JSON may have only details", `{"error":{"code":"A","details":[{"code":"B","message":"{\"details\":[{\"code\":\"C\"}]}"}]}}`, inner{{Code: "B"}, {Code: "C"}}},
 		"eight of both":  {"eight nested errors of both lists are read", `{"error":{"code":"A","details":[` + strings.Repeat(`{"code":"B"},`, 7) + `{"code":"B"}],"innererror":{"code":"C"}}}`, slices.Repeat(inner{{Code: "B"}}, 8)},
 		"text like JSON": {"any other text is unchanged", `{"error":{"code":"A","details":[{"code":"B","message":"{not JSON"}]}}`, inner{{Code: "B", Message: "{not JSON"}}},
@@ -131,13 +145,15 @@ func TestReadBodyOfNone(t *testing.T) {
 	}
 }
 
-// stalled is a body that returns the start of a JSON object, and then no byte
-// and no error.
-type stalled struct{ reads int }
+// stalled is a body that returns its start, and then no byte and no error.
+type stalled struct {
+	start string
+	reads int
+}
 
 func (s *stalled) Read(b []byte) (int, error) {
 	if s.reads++; s.reads == 1 {
-		return copy(b, `{"code":"Conflict","mess`), nil
+		return copy(b, s.start), nil
 	}
 	return 0, nil
 }
@@ -160,10 +176,12 @@ func (r *trickle) Read(b []byte) (int, error) {
 // pass ends.
 func TestReadBodyWithoutEnd(t *testing.T) {
 	t.Run("Stalled", func(t *testing.T) {
-		body := &stalled{}
-		got := readBody(&http.Response{Body: io.NopCloser(body)})
-		if !strings.HasPrefix(got.raw, `{"code":"Conflict"`) || body.reads != 1+maxIdle {
-			t.Errorf("the start of a stalled body must be read: got %q after %d reads", got.raw, body.reads)
+		for start, reads := range map[string]int{"": maxIdle, `{"code":"Conflict","mess`: 1 + maxIdle} {
+			body := &stalled{start: start}
+			got := readBody(&http.Response{Body: io.NopCloser(body)})
+			if got.raw != start || body.reads != reads {
+				t.Errorf("the start of a stalled body must be read: got %q after %d reads", got.raw, body.reads)
+			}
 		}
 	})
 	t.Run("Slow", func(t *testing.T) {

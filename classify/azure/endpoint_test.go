@@ -33,6 +33,8 @@ func TestAdvanceRefusesForeignAddresses(t *testing.T) {
 		"Plain":          {"credentials need TLS", "http://management.azure.com/operations/1", nil, "it names the host"},
 		"Port":           {"another server of the host", "https://management.azure.com:8443/operations/1", nil, "it names the host"},
 		"SchemeRelative": {"an address without a scheme", "//evil.example/operations/1", nil, "it names the host"},
+		"NoScheme":       {"an option whose endpoint has no scheme", arm, []AdvanceOption{WithEndpoints("//vault.example")}, `"//vault.example" is no endpoint: give one as in https://management.azure.com`},
+		"Unreadable":     {"an option that is no address", arm, []AdvanceOption{WithEndpoints("https://[vault")}, `"https://[vault" is no endpoint`},
 		"NoHost":         {"an option whose endpoint has no host", arm, []AdvanceOption{WithEndpoints("https:///vault")}, `"https:///vault" is no endpoint`},
 		"NoEndpoint":     {"an option that names no endpoint", arm, []AdvanceOption{WithEndpoints("vault.example")}, `"vault.example" is no endpoint`},
 	}
@@ -55,7 +57,7 @@ func TestAdvanceRefusesForeignAddresses(t *testing.T) {
 
 // Every address of a token counts, wherever it is.
 func TestAdvanceChecksEveryAddress(t *testing.T) {
-	for _, token := range []string{`{"a":["https://evil.example"]}`, `{"https://evil.example":1}`, `"https://evil.example"`, `[[{"a":{"b":"x https://evil.example"}}]]`} {
+	for _, token := range []string{`{"a":["https://evil.example"]}`, `["a", "https://evil.example"]`, `{"https://evil.example":1}`, `"https://evil.example"`, `[[{"a":{"b":"x https://evil.example"}}]]`} {
 		o := advanceOptions{endpoints: resourceManagers}
 		if err := o.checked(token); err == nil {
 			t.Errorf("%s is accepted", token)

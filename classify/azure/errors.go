@@ -21,29 +21,22 @@ func Errors() classify.Errors { return known }
 
 // read is the reader of [Errors].
 func read(f *classify.Failure) bool {
-	response, ok := errors.AsType[*azcore.ResponseError](f.Err)
-	if !ok || response == nil {
+	response, _ := errors.AsType[*azcore.ResponseError](f.Err)
+	if response == nil {
 		return readClient(f)
 	}
 	f.Code, f.Status = response.ErrorCode, response.StatusCode
 	var body body
 	if raw := response.RawResponse; raw != nil {
-		if f.Status == 0 {
-			f.Status = raw.StatusCode
-		}
-		if f.Code == "" {
-			f.Code = raw.Header.Get("X-Ms-Error-Code")
-		}
+		f.Status = cmp.Or(f.Status, raw.StatusCode)
 		f.After = retryAfter(f, raw.Header)
 		body = readBody(raw)
-	}
-	if f.Code == "" {
-		f.Code = body.code
+		f.Code = cmp.Or(f.Code, raw.Header.Get("X-Ms-Error-Code"), body.code)
 	}
 	f.Message, f.Inner = body.message, body.inner
 	f.ReadStatus()
 	f.Ended = f.Status >= 200 && f.Status <= 299 || f.Status == http.StatusNotFound || f.Status == http.StatusGone
-	if f.Code == "" && f.Status >= 400 && f.Status <= 499 {
+	if f.Code == "" && f.Status >= 400 {
 		// Azure Resource Manager sets a code for every error. A text without a
 		// code comes from a proxy, which does not know the object or the
 		// operation.

@@ -51,6 +51,7 @@ func TestRead(t *testing.T) {
 		"code of body":   {"the body has the code if the error has none", respErr("", 409, body), classify.Failure{Code: "FromBody", Status: 409, Message: "busy"}},
 		"code of header": {"the code of the header wins over that of the body", respErr("", 409, body, "x-ms-error-code", "FromHeader"), classify.Failure{Code: "FromHeader", Status: 409, Message: "busy"}},
 		"status":         {"the response has the status if the error has none", &azcore.ResponseError{RawResponse: &http.Response{StatusCode: 503}}, classify.Failure{Status: 503, Transient: true}},
+		"own status":     {"the status of the error wins", &azcore.ResponseError{StatusCode: 409, RawResponse: &http.Response{StatusCode: 200}}, classify.Failure{Status: 409}},
 		"operation":      {"a failed operation is reported with 200", respErr("Conflict", 200, `{"status":"Failed","error":{"code":"Conflict","message":"busy"}}`), classify.Failure{Code: "Conflict", Status: 200, Message: "busy", Ended: true}},
 		"last 2xx":       {"any 2xx reports a failed operation", respErr("Conflict", 299, ""), classify.Failure{Code: "Conflict", Status: 299, Ended: true}},
 		"redirect":       {"300 does not report a failed operation", respErr("Conflict", 300, ""), classify.Failure{Code: "Conflict", Status: 300}},
@@ -89,13 +90,13 @@ func TestRead(t *testing.T) {
 
 func TestReadTypedNil(t *testing.T) {
 	var err *azcore.ResponseError
-	for name, err := range map[string]error{"bare": err, "wrapped": fmt.Errorf("a: %w", error(err))} {
+	for message, err := range map[string]error{"an error of type *exported.ResponseError panics when it is read": err, "a: <nil>": fmt.Errorf("a: %w", error(err))} {
 		f := newFailure(err)
-		if f.Code != "" || f.NotFound || f.Ended || f.Message == "" {
-			t.Errorf("%s: got %+v", name, f)
+		if f.Code != "" || f.NotFound || f.Ended || f.Message != message {
+			t.Errorf("%s: got %+v", message, f)
 		}
 		if c := classifyOf(t, err); c.Retry() != classify.Slow || c.Rule() != "Unknown" {
-			t.Errorf("%s: got %v", name, c)
+			t.Errorf("%s: got %v", message, c)
 		}
 	}
 }

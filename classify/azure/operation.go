@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,12 +113,10 @@ func failed(err error, polled *http.Response) bool {
 
 // pollAfter returns the delay that a response requests, or pollEvery.
 func pollAfter(response *http.Response) time.Duration {
-	if response != nil {
-		if after := retryAfter(new(classify.Failure), response.Header); after > 0 {
-			return after
-		}
+	if response == nil {
+		return pollEvery
 	}
-	return pollEvery
+	return cmp.Or(retryAfter(new(classify.Failure), response.Header), pollEvery)
 }
 
 // Observe makes an Observation from a GET. err is the error of the GET.
