@@ -48,6 +48,8 @@ func outcomeOf(t testing.TB, word string, generation int64) flow.Outcome {
 		p.deleting = true
 	case "deleting":
 		p.deleting, c.answers = true, []answer{{progress: flow.InProgress("a", 0)}}
+	case "deleting+2h":
+		p.deleting, c.answers = true, []answer{{progress: flow.InProgress("a", 2*time.Hour)}}
 	case "in progress":
 		c.answers = []answer{{progress: flow.InProgress("a", 0)}}
 	case "in progress+1m":
@@ -77,6 +79,7 @@ func TestBackoff(t *testing.T) {
 		"Failed":      {"an error and a block share a counter", []string{"failed", "slow", "failed"}, []time.Duration{s, 2 * s, 4 * s}},
 		"Ready":       {"a ready resource is reconciled at the resync", []string{"ready", "ready"}, []time.Duration{time.Hour, time.Hour}},
 		"InProgress":  {"without a delay of the server the delays are those of Fast", []string{"in progress", "in progress", "in progress"}, []time.Duration{s, 2 * s, 4 * s}},
+		"Deleting":    {"so they are for a deletion, and a longer one of the server is a resync", []string{"deleting", "deleting", "deleting+2h"}, []time.Duration{s, 2 * s, time.Hour}},
 		"ServerDelay": {"the pass uses the server's delay and does not count", []string{"in progress", "in progress+1m", "in progress"}, []time.Duration{s, m, 2 * s}},
 		"Own":         {"each counter is separate: many slow failures do not delay the first fast one", []string{"slow", "slow", "slow", "slow", "fast", "in progress", "slow", "fast"}, []time.Duration{s, 2 * s, 4 * s, 8 * s, s, s, 16 * s, 2 * s}},
 		"Once":        {"the delay of a check is used once and not counted", []string{"fast", "fast+1m", "fast", "very slow+1m", "very slow", "fast"}, []time.Duration{s, m, 2 * s, m, time.Hour, 4 * s}},

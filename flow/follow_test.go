@@ -258,7 +258,7 @@ func TestOwnerFrom(t *testing.T) {
 		o := (&cloud{}).operations()
 		o.Owner = checks.OwnerFrom(func(*pool) checks.Query { return q })
 		out := flow.New("Pool", o, ext{}).Reconcile(t.Context(), &pool{name: "p"})
-		if !errors.Is(out.Err(), checks.ErrNoLister) || out.Point() != flow.PointOwner {
+		if !errors.Is(out.Err(), checks.ErrNoLister) || !strings.HasPrefix(out.Err().Error(), "the owner: ") || out.Point() != flow.PointOwner {
 			t.Errorf("without a lister: %s", out)
 		}
 	})

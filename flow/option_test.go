@@ -43,10 +43,20 @@ func TestOptions(t *testing.T) {
 
 // Options with a nil argument change nothing.
 func TestNilOptions(t *testing.T) {
-	r := flow.New("Pool", (&cloud{}).operations(), ext{}, flow.WithObserver(nil), flow.WithResolver(nil), flow.WithBackoff(plain()))
+	r := flow.New("Pool", (&cloud{}).operations(), ext{}, flow.WithObserver(nil), flow.WithResolver(nil), flow.WithBackoff(plain()),
+		flow.WithResolver(func(context.Context, checks.Ref) (checks.Object, error) { return checks.Object{}, nil }), flow.WithResolver(nil),
+		flow.WithLister(func(context.Context, checks.Query) ([]checks.Object, error) { return nil, nil }), flow.WithLister(nil))
 	out := r.Reconcile(t.Context(), &pool{})
 	delay, again := out.Again()
 	mustEqual(t, "the pass is as without the options", []any{ready, time.Hour, true}, []any{fieldsOf(out), delay, again})
+}
+
+// A reconciler shows its clock and its back-off.
+func TestOptionsAreShown(t *testing.T) {
+	clk, b := &clock{noon}, plain()
+	r := flow.New("Pool", (&cloud{}).operations(), ext{}, flow.WithClock(clk.now), flow.WithBackoff(b))
+	mustEqual(t, "the clock", noon, r.Clock()())
+	mustEqual(t, "the back-off", true, r.Backoff() == b)
 }
 
 // A reconciler has a back-off by default.

@@ -2,6 +2,8 @@ package flow_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -199,4 +201,25 @@ func TestLimitsOfOutcomes(t *testing.T) {
 		e.Classify = classify.Table{{Name: name, Message: classify.Contains("boom"), Retry: classify.Slow}}.Chain()
 	})
 	mustEqual(t, "the rule", text.Line(name, text.Name), out.Rule())
+}
+
+// A message names what failed, and a long name and a long text are cut.
+func TestFailureMessage(t *testing.T) {
+	c := &cloud{getErr: errBoom}
+	out := flow.New("Pool", c.operations(), ext{}).Reconcile(t.Context(), &pool{})
+	mustEqual(t, "of Get", "reading failed: boom", out.Message())
+
+	long := strings.Repeat("x", 3000)
+	check := returns[*checks.Request[*pool]](long, checks.Result{}, response(409, "Busy"))
+	out = flow.New("Pool", c.operations(), ext{EntryCheck: chain.New(check)}).Reconcile(t.Context(), &pool{})
+	mustEqual(t, "of a check with a code", []string{text.Line(long, text.Name), "Busy"}, []string{out.Link(), out.Reason()})
+	check = returns[*checks.Request[*pool]](long, checks.Result{}, errors.New(long))
+	out = flow.New("Pool", c.operations(), ext{EntryCheck: chain.New(check)}).Reconcile(t.Context(), &pool{})
+	mustEqual(t, "of a check", "check "+text.Line(long, text.Name)+" failed: "+text.Line(long, text.Quote), out.Message())
+}
+
+// Each mistake about this package is an ErrMisuse.
+func TestErrMisuse(t *testing.T) {
+	mustBe(t, "a mistake", flow.ErrMisuse, fmt.Errorf("x: %w", flow.ErrNoKey))
+	mustEqual(t, "the texts", []string{"misuse of package flow", "another process has changed the stored token"}, []string{flow.ErrMisuse.Error(), flow.ErrTokenChanged.Error()})
 }

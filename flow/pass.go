@@ -267,7 +267,7 @@ func (o *outcome) setCheckFailed() {
 // of an error such as "409 Conflict" does not.
 func (o *outcome) setOperationFailed() {
 	failed := map[string]string{PointGet: "reading failed", PointApply: "applying failed", PointDelete: "deleting failed"}[o.point]
-	if failed != "" && o.state == StateFailed {
+	if o.state == StateFailed {
 		o.message = joinTexts(failed, o.message)
 	}
 }

@@ -146,6 +146,12 @@ func TestOwner(t *testing.T) {
 		err      error
 	}{
 		"ByID":       {"the resolver finds an owner that has only an ID", byID, resolve(found, nil), place{State: flow.StateReady}, found, nil},
+		"ByIDFails":  {"an error of the resolver fails the pass", byID, resolve(found, errBoom), place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
+		"ByIDNone":   {"an owner that the resolver does not find keeps its ID", byID, resolve(checks.Object{Ref: fleet}, nil), place{State: flow.StateReady}, byID, nil},
+		"NoResolver": {"without a resolver, too", byID, nil, place{State: flow.StateReady}, byID, nil},
+		"Named":      {"the resolver is not called for an owner with a name", checks.Object{Ref: fleet}, resolve(found, nil), place{flow.StateBlocked, flow.PointOwnerCheck, "OwnerReady"}, checks.Object{Ref: fleet}, nil},
+		"Found":      {"nor for one that was found", checks.Object{Ref: byID.Ref, Value: 1, Readiness: found.Readiness}, resolve(checks.Object{}, errBoom), place{State: flow.StateReady}, checks.Object{Ref: byID.Ref, Value: 1, Readiness: found.Readiness}, nil},
+		"SetFound":   {"nor is the lister for a set", checks.Object{Ref: checks.Query{Kind: "Fleet"}.Ref(), Value: 1, Readiness: found.Readiness}, nil, place{State: flow.StateReady}, checks.Object{Ref: checks.Query{Kind: "Fleet"}.Ref(), Value: 1, Readiness: found.Readiness}, nil},
 		"ByIDPanics": {"a panic of the resolver fails the pass", byID, func(context.Context, checks.Ref) (checks.Object, error) { panic(errBoom) }, place{flow.StateFailed, flow.PointOwner, ""}, checks.Object{}, errBoom},
 	}
 	for name, tc := range cases {
@@ -161,6 +167,9 @@ func TestOwner(t *testing.T) {
 			mustEqual(t, tc.reason, tc.want, placeOf(out))
 			mustEqual(t, tc.reason, tc.sees, sees, allFields)
 			mustBe(t, tc.reason, tc.err, out.Err())
+			if name == "ByIDFails" {
+				mustEqual(t, tc.reason, "the owner /fleets/north: boom", out.Err().Error())
+			}
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
@@ -42,6 +43,20 @@ func TestString(t *testing.T) {
 		"                 X: fast",
 		"                 Quota: slow after 1h0m0s, keeps the status",
 		"                 message contains \"busy\": fast"), flow.New("Pool", c.operations(), full).String())
+}
+
+// The checks of a deletion that need no Get are listed before it.
+func TestStringOfDeleteCheck(t *testing.T) {
+	early, late := checks.Paused(func(*pool) bool { return false }), returns[*checks.Request[*pool]]("late", checks.Proceed(), nil)
+	for want, links := range map[string]checks.Chain[*pool]{
+		"  Get          [get]\n  DeleteCheck  late\n  Delete":                          chain.New(late),
+		"Owner on\n  DeleteCheck  Paused\n  Delete":                                    chain.New(early),
+		"Owner on\n  DeleteCheck  Paused\n  Get          [get]\n  DeleteCheck  late\n": chain.New(early, late),
+	} {
+		if got := flow.New("Pool", (&cloud{}).operations(), ext{DeleteCheck: links}).String(); !strings.Contains(got, want) {
+			t.Errorf("the listing lacks\n%s\n\nin\n%s", want, got)
+		}
+	}
 }
 
 // A drawing has a pass that applies and a pass that deletes.

@@ -3,7 +3,10 @@ package flow_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -88,6 +91,65 @@ func TestTrace(t *testing.T) {
 	}
 }
 
+// A trace has the first 400 and the last 100 of too many steps. A step that is left out
+// has no notes, and each other one keeps its own.
+func TestTraceSteps(t *testing.T) {
+	var links []chain.Middleware[*request, flow.Progress]
+	for i := range 600 {
+		links = append(links, link(strconv.Itoa(i), func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+			p, err := next(ctx, req)
+			chain.Note(ctx, strconv.Itoa(i))
+			return p, err
+		}))
+	}
+	o := (&cloud{}).operations()
+	o.Get, o.Owner = nil, nil
+	steps := explain(t, o, ext{Apply: chain.New(links...)}, &pool{}).Steps
+	mustEqual(t, "the number of steps", 500, len(steps))
+	for i, s := range steps {
+		if i == 400 {
+			mustEqual(t, "the gap", []string{s.Link, "the steps before this one are left out"}, s.Notes)
+		} else if s.Link != "" {
+			mustEqual(t, "the notes of a step", []string{s.Link}, s.Notes)
+		}
+		mustEqual(t, "the verdict", "proceed", s.Verdict)
+	}
+	mustEqual(t, "the last of the first steps, and the first of the last ones", []string{"395", "501"}, []string{steps[399].Link, steps[400].Link})
+}
+
+// The notes of a pass have 64 KiB, and each has 2,000 bytes.
+func TestTraceNotes(t *testing.T) {
+	for last, want := range map[int]int{1536: 34, 1537: 33} { // these fill 65,536 bytes, and one more
+		notes := checks.Check("notes", func(ctx context.Context, _ *checks.Request[*pool]) (checks.Result, error) {
+			for range 32 {
+				chain.Note(ctx, strings.Repeat("x", 20_000))
+			}
+			chain.Note(ctx, strings.Repeat("y", last))
+			chain.Note(ctx, "z")
+			chain.Note(ctx, "lost")
+			return checks.Proceed(), nil
+		})
+		for _, s := range explain(t, (&cloud{}).operations(), ext{PreCheck: chain.New(notes)}, &pool{}).Steps {
+			if s.Link == "notes" && (len(s.Notes) != want || len(s.Notes[0]) != 2000 || s.Notes[want-1] != "further notes are left out") {
+				t.Errorf("%d bytes: there are %d notes; the last one is %q", last, len(s.Notes), s.Notes[len(s.Notes)-1])
+			}
+		}
+	}
+}
+
+// The steps of a deletion are at its points.
+func TestTraceOfDeletion(t *testing.T) {
+	early, late := checks.Paused(func(*pool) bool { return false }), returns[*checks.Request[*pool]]("late", checks.Proceed(), nil)
+	last := explain(t, (&cloud{}).operations(), ext{DeleteCheck: chain.New(early, late)}, &pool{deleting: true})
+	var points []string
+	for _, s := range last.Steps {
+		points = append(points, strings.TrimSuffix(s.Point+"/"+s.Link, "/"))
+	}
+	mustEqual(t, "the points", []string{"EntryCheck", "Owner", "DeleteCheck", "DeleteCheck/Paused", "Get", "DeleteCheck", "DeleteCheck/late", "Delete"}, points)
+	mustEqual(t, "no pass follows", time.Time{}, last.Again)
+	mustEqual(t, "the operation has a line", true, strings.HasSuffix(last.String(), "\n  Delete               proceed\n"))
+}
+
 // hostile is an error that cannot be read.
 type hostile struct{}
 
@@ -100,18 +162,22 @@ func TestElapsed(t *testing.T) {
 	o := c.operations()
 	o.Apply = func(context.Context, *request) (flow.Progress, error) { clk.advance(5e9); return flow.Done(), nil }
 	got, own := map[string]float64{}, map[string]float64{}
-	for _, s := range explain(t, o, ext{Pass: on("lock", through)}, &pool{}, flow.WithClock(clk.now)).Steps {
+	last := explain(t, o, ext{Pass: on("lock", through)}, &pool{}, flow.WithClock(clk.now))
+	for _, s := range last.Steps {
 		got[s.Point], own[s.Point] = s.Elapsed.Seconds(), s.Own.Seconds()
 	}
 	mustEqual(t, "a step contains the time of its inner steps", map[string]float64{"Pass": 5, "EntryCheck": 0, "Owner": 0, "OwnerCheck": 0, "Get": 0, "PreCheck": 0, "Apply": 5, "PostCheck": 0}, got)
 	got["Pass"] = 0
 	mustEqual(t, "its own time does not", got, own)
+	mustEqual(t, "the pass has its time, and no error", fmt.Sprint(5*time.Second, ""), fmt.Sprint(last.Elapsed, last.Error))
 
 	o.Apply = func(context.Context, *request) (flow.Progress, error) {
 		clk.advance(-time.Hour)
 		return flow.Done(), nil
 	}
-	for _, s := range explain(t, o, ext{}, &pool{}, flow.WithClock(clk.now)).Steps {
+	last = explain(t, o, ext{}, &pool{}, flow.WithClock(clk.now))
+	mustEqual(t, "the clock goes back", time.Duration(0), last.Elapsed)
+	for _, s := range last.Steps {
 		if s.Elapsed != 0 || s.Own != 0 {
 			t.Errorf("the clock goes back, and %s takes %s", s.Point, s.Elapsed)
 		}
