@@ -74,7 +74,7 @@ func TestTwoClusters(t *testing.T) {
 	y := newTarget(t)
 	from := func(source string) component.Option { return component.WithDependents(dependents.WithCluster(source)) }
 	o := newOperator(t, nil, y.in(), from("one"))
-	crd, kind := (&world{ns: o.ns}).definition()
+	crd, kind := o.world().definition()
 	want := func(manifests ...string) {
 		t.Helper()
 		s := &Shop{}

@@ -11,7 +11,6 @@ import (
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -60,9 +59,7 @@ func TestManagedTypes(t *testing.T) {
 	w.want(mill(kind, "ours"), configMap("z", "1"), crd)
 	w.settle()
 	same(t, []string{"write CustomResourceDefinition mills." + kind.Group, "write ConfigMap z", "write Mill ours"}, w.wrote("write"), "the creates")
-	clone := &unstructured.Unstructured{}
-	clone.SetGroupVersionKind(kind)
-	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "ours"}, clone))
+	clone := w.object(kind, "ours")
 	clone.SetName("foreign") // a clone has our labels
 	clone.SetResourceVersion("")
 	must(t, api.Create(t.Context(), clone))
@@ -76,34 +73,134 @@ func TestManagedTypes(t *testing.T) {
 	if writes := w.writes(); len(writes) > 0 {
 		t.Errorf("a blocked deletion writes %q", writes)
 	}
-	foreign := &unstructured.Unstructured{}
-	foreign.SetGroupVersionKind(kind)
-	foreign.SetNamespace(w.ns)
-	foreign.SetName("foreign")
-	must(t, api.Delete(t.Context(), foreign))
+	must(t, api.Delete(t.Context(), w.object(kind, "foreign")))
 	w.settle()
 	same(t, []string{"delete Mill ours", "delete ConfigMap z", "delete CustomResourceDefinition mills." + kind.Group}, w.wrote("delete"), "the deletions")
 }
 
-// A definition that is not needed any more stays while foreign instances exist.
-func TestRedundantDefinition(t *testing.T) {
+// An object of a managed type that the component does not own blocks the deletion of the
+// component, and that of a redundant definition. Nothing is deleted before. A definition
+// that another owner has blocks nothing.
+func TestGuard(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	crd, kind := w.definition()
-	w.want(crd)
-	w.settle()
-	w.create(mill(kind, "foreign"))
-	w.want()
-	for range 3 {
-		res, err := w.pass()
-		must(t, err)
-		if res.Proceeds() || !strings.Contains(res.Message(), "/foreign") {
-			t.Fatalf("the definition is redundant, and a foreign instance exists: %+v", res)
+	types := func(group, kind string) func(*Shop) {
+		return func(s *Shop) { s.Spec.ManagedTypes = []component.TypeInfo{{Group: group, Kind: kind}} }
+	}
+	release := func(w *world, kind schema.GroupVersionKind) { // a person keeps the instance, as the messages advise
+		u := w.object(kind, "m")
+		u.SetLabels(nil)
+		u.SetFinalizers([]string{"mills.example.com/operator"})
+		must(w.t, api.Update(w.t.Context(), u))
+	}
+	otherKind := func(w *world, crd string, kind schema.GroupVersionKind) {
+		w.want(crd)
+		w.settle()
+		w.create(mill(kind, "foreign"))
+		w.want(strings.NewReplacer("kind: Mill,", "kind: Windmill,", "MillList", "WindmillList").Replace(crd))
+		if _, err := w.pass(); err == nil {
+			w.t.Fatal("the API server accepts another kind")
 		}
 	}
-	if !w.exists(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}, "", "mills."+kind.Group) {
-		t.Error("the definition was deleted with a foreign instance")
+	cases := map[string]struct {
+		reason  string
+		do      func(w *world, crd string, kind schema.GroupVersionKind)
+		message string // a part; empty: the deletion ends
+	}{
+		"Redundant": {"a foreign instance exists", func(w *world, crd string, kind schema.GroupVersionKind) {
+			w.want(crd)
+			w.settle()
+			w.create(mill(kind, "foreign"))
+			w.want()
+		}, "/foreign"},
+		"Released": {"the operator of the type is needed", func(w *world, crd string, kind schema.GroupVersionKind) {
+			w.want(crd, configMap("operator", "1"), mill(kind, "m"))
+			w.settle()
+			release(w, kind)
+			w.delete()
+		}, "/m"},
+		"ReleasedAdditional": {"the same, of a type that the set lacks", func(w *world, crd string, kind schema.GroupVersionKind) {
+			w.create(crd)
+			w.change(types(kind.Group, "Mill"))
+			w.want(configMap("operator", "1"), mill(kind, "m"))
+			w.settle()
+			release(w, kind)
+			w.delete()
+		}, "/m"},
+		"Purged": {"a foreign instance has the name of a purged one", func(w *world, crd string, kind schema.GroupVersionKind) {
+			m := strings.Replace(mill(kind, "m"), "{name: m}", "{name: m, annotations: {shop.example.com/purge-order: '0'}}", 1)
+			w.want(crd, m, configMap("a", "1"))
+			w.settle()
+			w.create(mill(kind, "m")) // it was purged
+			w.want(m, configMap("a", "1"))
+		}, "/m"},
+		"LiveKind": {"the kind is immutable, so the manifest does not count", func(w *world, crd string, kind schema.GroupVersionKind) {
+			otherKind(w, crd, kind)
+			w.delete()
+		}, "/foreign"},
+		"LiveKindDropped": {"the same, of a redundant definition", func(w *world, crd string, kind schema.GroupVersionKind) {
+			otherKind(w, crd, kind)
+			w.want()
+		}, "/foreign"},
+		"Core": {"the group * has the core group", func(w *world, _ string, _ schema.GroupVersionKind) {
+			w.create("apiVersion: v1\nkind: PodTemplate\nmetadata: {name: foreign}\ntemplate: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: a}]}}\n")
+			w.change(types("*", "PodTemplate"))
+			w.want(configMap("a", "1"))
+			w.settle()
+			w.delete()
+		}, "/foreign"},
+		"Pages": {"it is on the second page of a list", func(w *world, crd string, kind schema.GroupVersionKind) {
+			w.want(crd, mill(kind, "a"), mill(kind, "b"), mill(kind, "c"))
+			w.settle()
+			w.create(mill(kind, "z-foreign"))
+			w.process = component.NewProcess(w.reconciler, ends{w.ends.client, pages{w.ends.live}}, w.preferred)
+			w.delete()
+		}, "/z-foreign"},
+		"OfAnother": {"the instances of another component are none of this one", func(w *world, crd string, kind schema.GroupVersionKind) {
+			first := newWorld(w.t)
+			first.want(crd, mill(kind, "theirs"))
+			first.settle()
+			w.want(crd)
+			if _, err := w.pass(); err == nil {
+				w.t.Fatal("the definition has two owners")
+			}
+			w.delete()
+		}, ""},
+		"Taken": {"another owner has taken the redundant definition", func(w *world, crd string, kind schema.GroupVersionKind) {
+			w.want(crd)
+			w.settle()
+			w.create(mill(kind, "foreign"))
+			u := w.object(definitions, "mills."+kind.Group)
+			u.SetLabels(map[string]string{name + "/owner-id": "thief"})
+			must(w.t, api.Update(w.t.Context(), u))
+			w.want()
+		}, ""},
 	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			crd, kind := w.definition()
+			tc.do(w, crd, kind)
+			w.writes()
+			if tc.message == "" {
+				w.settle()
+				return
+			}
+			for range 3 {
+				if res, err := w.pass(); err != nil || res.Proceeds() || !strings.Contains(res.Message(), tc.message) {
+					t.Errorf("%s: %+v, %v", tc.reason, res, err)
+				}
+			}
+			same(t, []string(nil), w.wrote("delete"), "%s: the deletions", tc.reason)
+		})
+	}
+}
+
+// pages is a reader whose lists have pages of two objects.
+type pages struct{ client.Reader }
+
+func (p pages) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	return p.Reader.List(ctx, list, append(opts, client.Limit(2))...)
 }
 
 // Additional managed types are patterns. Kinds that cannot be listed do not count,
@@ -139,10 +236,6 @@ func TestAdditionalManagedTypes(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			if tc.broken {
-				w.preferred = func(context.Context) ([]*metav1.APIResourceList, error) {
-					all, err := found.ServerPreferredResources()
-					return all, errors.Join(err, broken)
-				}
 				w.preferred = func(context.Context) ([]*metav1.APIResourceList, error) {
 					all, _ := found.ServerPreferredResources()
 					return all, broken
@@ -199,9 +292,7 @@ func TestForeignFinalizer(t *testing.T) {
 func (w *world) serve(kind schema.GroupVersionKind, served map[string]bool) {
 	w.t.Helper()
 	crd := &apiextensions.CustomResourceDefinition{}
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(apiextensions.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
-	must(w.t, api.Get(w.t.Context(), client.ObjectKey{Name: "mills." + kind.Group}, u))
+	u := w.object(definitions, "mills."+kind.Group)
 	must(w.t, runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, crd))
 	for i := range crd.Spec.Versions {
 		crd.Spec.Versions[i].Served = served[crd.Spec.Versions[i].Name]
@@ -344,176 +435,6 @@ func TestTargetCluster(t *testing.T) {
 	}
 }
 
-// An instance that does not belong to the component any more blocks the deletion,
-// before the operator of its type is deleted (here the ConfigMap).
-func TestReleasedInstance(t *testing.T) {
-	t.Parallel()
-	for title, external := range map[string]bool{"Definition": false, "AdditionalType": true} {
-		t.Run(title, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			crd, kind := w.definition()
-			all := []string{crd, configMap("operator", "1"), mill(kind, "m")}
-			if external {
-				w.create(crd)
-				w.change(func(s *Shop) { s.Spec.ManagedTypes = []component.TypeInfo{{Group: kind.Group, Kind: "Mill"}} })
-				all = all[1:]
-			}
-			w.want(all...)
-			w.settle()
-			u := &unstructured.Unstructured{}
-			u.SetGroupVersionKind(kind)
-			must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "m"}, u))
-			u.SetLabels(nil) // a person keeps the instance, as the messages of the library advise
-			u.SetFinalizers([]string{"mills.example.com/operator"})
-			must(t, api.Update(t.Context(), u))
-			w.delete()
-			res, err := w.pass()
-			if got := strings.Join(w.names(), " "); got != "operator=1" {
-				t.Errorf("a foreign instance exists, and the deletion is not blocked: the objects are %q after the first pass", got)
-			}
-			if res.Reason() != "DeletionBlocked" {
-				t.Errorf("the deletion is not blocked: %+v, %v", res, err)
-			}
-		})
-	}
-}
-
-// A foreign instance that has the name of a purged one blocks the deletion of a
-// redundant definition.
-func TestForeignAfterPurge(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	crd, kind := w.definition()
-	m := strings.Replace(mill(kind, "m"), "{name: m}", "{name: m, annotations: {shop.example.com/purge-order: '0'}}", 1)
-	w.want(crd, m, configMap("a", "1"))
-	w.settle()
-	if w.exists(kind, w.ns, "m") {
-		t.Fatal("the instance is not purged")
-	}
-	w.create(mill(kind, "m")) // of another person
-	w.want(m, configMap("a", "1"))
-	for range 4 {
-		_, _ = w.pass() // it stays blocked
-	}
-	if !w.exists(definitions, "", "mills."+kind.Group) {
-		t.Error("the definition is deleted, and the foreign instance m with it")
-	}
-}
-
-// Two components have the same definition. The second one is refused
-// (DependentNotOurs), and its deletion takes nothing along. So the instances of the
-// first one neither block it, nor are named as objects to delete.
-func TestDefinitionOfAnother(t *testing.T) {
-	t.Parallel()
-	first, second := newWorld(t), newWorld(t)
-	crd, kind := first.definition()
-	first.want(crd, mill(kind, "precious"))
-	first.settle()
-	second.want(crd)
-	if _, err := second.pass(); err == nil {
-		t.Fatal("the definition has two owners")
-	}
-	second.delete()
-	for range 3 {
-		res, err := second.pass()
-		if err == nil && res.Proceeds() {
-			return
-		}
-	}
-	t.Error("a component that owns nothing cannot be deleted, and its condition asks for the deletion of the objects of another one")
-}
-
-// The same for a redundant definition that a person, or another component, has taken.
-func TestReleasedDefinition(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	crd, kind := w.definition()
-	w.want(crd)
-	w.settle()
-	w.create(mill(kind, "precious"))
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(definitions)
-	must(t, api.Get(t.Context(), client.ObjectKey{Name: "mills." + kind.Group}, u))
-	u.SetLabels(map[string]string{name + "/owner-id": "thief"})
-	must(t, api.Update(t.Context(), u))
-	w.want()
-	for range 3 {
-		res, err := w.pass()
-		if err == nil && res.Proceeds() {
-			return
-		}
-	}
-	t.Error("a definition of another owner is redundant, and the component is never Ready")
-}
-
-// The manifest of a definition names another kind, which the API server refuses: the
-// kind is immutable. The guard goes by the live definition, not by the refused
-// manifest: a foreign instance blocks the deletion.
-func TestGuardOfLiveKind(t *testing.T) {
-	t.Parallel()
-	for title, drop := range map[string]bool{"Deleted": false, "Dropped": true} {
-		t.Run(title, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			crd, kind := w.definition()
-			w.want(crd)
-			w.settle()
-			w.create(mill(kind, "precious"))
-			w.want(strings.NewReplacer("kind: Mill,", "kind: Windmill,", "MillList", "WindmillList").Replace(crd))
-			_, err := w.pass()
-			if err == nil {
-				t.Fatal("the API server accepts another kind")
-			}
-			if drop {
-				w.want()
-			} else {
-				w.delete()
-			}
-			_, _ = w.pass() // it is blocked
-			u := &unstructured.Unstructured{}
-			u.SetGroupVersionKind(definitions)
-			if err := api.Get(t.Context(), client.ObjectKey{Name: "mills." + kind.Group}, u); err != nil || u.GetDeletionTimestamp() != nil {
-				t.Errorf("the definition is deleted, and the foreign instance with it: %v", err)
-			}
-		})
-	}
-}
-
-// The guard reads all pages of a list.
-func TestGuardPages(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	crd, kind := w.definition()
-	all := []string{crd}
-	for i := range 510 {
-		all = append(all, mill(kind, fmt.Sprintf("ours-%03d", i)))
-	}
-	w.want(all...)
-	w.settle()
-	w.create(mill(kind, "z-foreign"))
-	w.delete()
-	res, err := w.pass()
-	if err != nil || !strings.Contains(res.Message(), "z-foreign") {
-		t.Errorf("%+v %v", res, err)
-	}
-}
-
-// The group * has the core group, too.
-func TestGuardCore(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.create("apiVersion: v1\nkind: PodTemplate\nmetadata: {name: foreign}\ntemplate: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: a}]}}\n")
-	w.change(func(s *Shop) { s.Spec.ManagedTypes = []component.TypeInfo{{Group: "*", Kind: "PodTemplate"}} })
-	w.want(configMap("a", "1"))
-	w.settle()
-	w.delete()
-	res, err := w.pass()
-	if err != nil || !strings.Contains(res.Message(), "/foreign") {
-		t.Errorf("%+v %v", res, err)
-	}
-}
-
 // Objects of a kind without the verb delete hold no data, as the measurements of
 // metrics.k8s.io. They block no deletion.
 func TestKindsWithoutDelete(t *testing.T) {
@@ -539,4 +460,54 @@ func TestKindsWithoutDelete(t *testing.T) {
 	}
 	verbs = verbs[:2]
 	w.settle()
+}
+
+// A definition of the set gets no finalizer. That of component-operator-runtime gets
+// one, which the deletion removes. The page docs/from-component-operator-runtime.md
+// lists all differences, and a test of internal/testing/pages names the test of each
+// one.
+func TestDefinitionWithoutFinalizer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	crd, kind := w.definition()
+	w.want(crd)
+	w.settle()
+	same(t, 0, len(w.object(definitions, "mills."+kind.Group).GetFinalizers()), "the number of finalizers")
+}
+
+// Instances of an additional type come last, and go first.
+func TestInstancesOfAdditionalTypes(t *testing.T) {
+	t.Parallel()
+	base, w := newWorld(t), newWorld(t)
+	crd, kind := base.definition()
+	base.want(crd)
+	base.settle()
+	w.change(func(s *Shop) { s.Spec.ManagedTypes = []component.TypeInfo{{Group: kind.Group, Kind: "*"}} })
+	w.want(mill(kind, "ours"), configMap("a", "1"))
+	w.settle()
+	w.delete()
+	w.settle()
+	same(t, []string{"write ConfigMap a", "write Mill ours", "delete Mill ours", "delete ConfigMap a"}, w.wrote(""), "the writes")
+}
+
+func TestTypeInfo(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		of     component.TypeInfo
+		is     schema.GroupVersionKind
+		want   bool
+	}{
+		"All":       {"* has the core group", component.TypeInfo{Group: "*", Kind: "*"}, schema.GroupVersionKind{Version: "v1", Kind: "Pod"}, true},
+		"Core":      {"the empty group is the core group", component.TypeInfo{Kind: "*"}, schema.GroupVersionKind{Group: "apps", Kind: "Deployment"}, false},
+		"Suffix":    {"one label or more", component.TypeInfo{Group: "*.example.com", Kind: "*"}, schema.GroupVersionKind{Group: "a.b.example.com", Kind: "Mill"}, true},
+		"Bare":      {"not the suffix itself", component.TypeInfo{Group: "*.example.com", Kind: "*"}, schema.GroupVersionKind{Group: "example.com", Kind: "Mill"}, false},
+		"Version":   {"an APIService has one version", component.TypeInfo{Group: "a.com", Version: "v1", Kind: "*"}, schema.GroupVersionKind{Group: "a.com", Version: "v2", Kind: "Mill"}, false},
+		"NoVersion": {"an item of the inventory has none", component.TypeInfo{Group: "a.com", Version: "v1", Kind: "*"}, schema.GroupVersionKind{Group: "a.com", Kind: "Mill"}, true},
+		"Kind":      {"another kind", component.TypeInfo{Group: "a.com", Kind: "Mill"}, schema.GroupVersionKind{Group: "a.com", Kind: "Millstone"}, false},
+	}
+	for name, tc := range cases {
+		if got := tc.of.Matches(tc.is); got != tc.want {
+			t.Errorf("%s: %s: got %t", name, tc.reason, got)
+		}
+	}
 }

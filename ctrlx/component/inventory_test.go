@@ -337,3 +337,61 @@ func TestRebuiltInNamespace(t *testing.T) {
 		t.Errorf("the own namespace: %+v", res)
 	}
 }
+
+// A new process may list the component from an API server that lags. A pass over an old
+// version creates no object that the stored inventory lacks, and deletes none that the
+// component needs now.
+func TestStaleComponent(t *testing.T) {
+	t.Parallel()
+	a, b := configMap("a", "1"), configMap("b", "1")
+	cases := map[string]struct {
+		reason string
+		old    []string           // the manifests of the old version
+		then   func(*world) *Shop // returns the old version
+		want   []string
+	}{
+		"Creates": {"an object that the component needs no more", []string{a, b}, func(w *world) *Shop {
+			old := w.shop.DeepCopyObject().(*Shop)
+			w.want(a)
+			return old
+		}, []string{"a=1"}},
+		"Deletes": {"an object that it needs again", []string{a}, func(w *world) *Shop {
+			w.want(a, b)
+			w.settle()
+			w.want(a)
+			old := w.shop.DeepCopyObject().(*Shop)
+			w.want(a, b)
+			return old
+		}, []string{"a=1", "b=1"}},
+		"Incarnation": {"the component was created again", []string{a}, func(w *world) *Shop {
+			w.delete()
+			must(w.t, api.Get(w.t.Context(), clientKey(w.shop), w.shop))
+			old := w.shop.DeepCopyObject().(*Shop)
+			w.settle()
+			w.change(func(s *Shop) { s.Finalizers = nil })
+			w.shop = &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "shop", Finalizers: []string{name + "/finalizer"}}, Spec: ShopSpec{Manifests: []string{a}}}
+			must(w.t, api.Create(w.t.Context(), w.shop))
+			return old
+		}, []string{"a=1"}},
+	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.want(tc.old...)
+			w.settle()
+			must(t, api.Get(t.Context(), clientKey(w.shop), w.shop))
+			old := tc.then(w)
+			w.settle()
+			w.writes()
+			w.restart()
+			_, _ = w.process.Pass(t.Context(), old)
+			same(t, []string(nil), w.wrote("delete"), "%s: the deletions of the stale pass", tc.reason)
+			w.settle()
+			same(t, tc.want, w.names(), "%s: the objects", tc.reason)
+			w.delete()
+			w.settle()
+			same(t, []string(nil), w.names(), "%s: the objects after the deletion", tc.reason)
+		})
+	}
+}

@@ -59,6 +59,9 @@ func TestBadInput(t *testing.T) {
 		"RecreateNamespace": {"an update would delete the objects of others, and no guard comes before it", func(s *ShopSpec) {
 			s.Update, s.Manifests = "Recreate", []string{"apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n"}
 		}, "Namespace NAMESPACE-inner: the update policy Recreate would delete all objects in it: set shop.example.com/update-policy to another one"},
+		"RecreateManaged": {"whatever types are managed", func(s *ShopSpec) {
+			s.ManagedTypes, s.Update, s.Manifests = []component.TypeInfo{{Kind: "*"}}, "Recreate", []string{"apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n"}
+		}, "Namespace NAMESPACE-inner: the update policy Recreate would delete all objects in it"},
 		"PurgeNamespace": {"a namespace with objects would be purged", func(s *ShopSpec) {
 			s.Manifests = []string{"apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-x, annotations: {shop.example.com/purge-order: '1'}}\n"}
 		}, "Namespace NAMESPACE-x: shop.example.com/purge-order is set"},

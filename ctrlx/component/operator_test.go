@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -24,7 +26,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/component"
@@ -122,6 +126,9 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
+// world returns the namespace of the operator.
+func (o *operator) world() *world { return &world{t: o.t, ns: o.ns} }
+
 // create creates a Shop.
 func (o *operator) create(manifests ...string) *Shop {
 	o.t.Helper()
@@ -215,22 +222,7 @@ func (o *operator) report(available int32) {
 // and a deletion of a dependent cause a pass by their events. In sync, a pass makes
 // no request. A deletion leaves nothing.
 func TestOperator(t *testing.T) {
-	var mu sync.Mutex
-	var hooks []string
-	hook := func(text string) func(context.Context, client.Client, *Shop) error {
-		return func(context.Context, client.Client, *Shop) error {
-			mu.Lock()
-			defer mu.Unlock()
-			if !slices.Contains(hooks, text) {
-				hooks = append(hooks, text)
-			}
-			return nil
-		}
-	}
-	o := newOperator(t, func(r *component.Reconciler[*Shop]) {
-		r.WithPostDeleteHook(hook("post-delete")).WithPreDeleteHook(hook("pre-delete")).WithPostReconcileHook(hook("post-reconcile")).
-			WithPreReconcileHook(hook("pre-reconcile")).WithPostReadHook(hook("post-read"))
-	})
+	o := newOperator(t, nil)
 	shop := o.create(web, configMap("a", "1"), configMap("b", "1"))
 	o.ready("False Processing", "wave 2 of 2: 0 of 1 objects are ready: Deployment web: ")
 	o.report(1)
@@ -249,11 +241,6 @@ func TestOperator(t *testing.T) {
 	must(t, api.Delete(t.Context(), shop))
 	o.gone(shop)
 	o.data("a", "")
-	mu.Lock()
-	defer mu.Unlock()
-	if got := strings.Join(hooks, " "); got != "post-read pre-reconcile post-reconcile pre-delete post-delete" {
-		t.Errorf("the hooks: %s", got)
-	}
 }
 
 // A pass over a component in sync makes no request.
@@ -315,25 +302,6 @@ func TestImpersonation(t *testing.T) {
 	o.create(configMap("a", "1"))
 	o.ready("False Forbidden", `User "guest" cannot get resource "configmaps"`)
 	o.data("a", "")
-}
-
-// A component with a type and an instance of it becomes ready, is blocked by a
-// foreign instance, and goes when that one is gone.
-func TestOperatorWithType(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t, nil)
-	w := &world{ns: o.ns}
-	crd, kind := w.definition()
-	shop := o.create(mill(kind, "ours"), crd)
-	o.ready("True Succeeded", "")
-	foreign, err := parsed(mill(kind, "foreign"))
-	must(t, err)
-	foreign.SetNamespace(o.ns)
-	must(t, api.Create(t.Context(), foreign))
-	must(t, api.Delete(t.Context(), shop))
-	o.ready("False DeletionBlocked", "Mill."+kind.Group+" "+o.ns+"/foreign")
-	must(t, api.Delete(t.Context(), foreign))
-	o.gone(shop)
 }
 
 // gone waits until a Shop does not exist.
@@ -422,4 +390,136 @@ func TestFirstApply(t *testing.T) {
 	if len(o.requests) > most || reads > 0 {
 		t.Errorf("%d requests, want at most %d; %d of them read a dependent: %q", len(o.requests), most, reads, o.requests)
 	}
+}
+
+// A manifest may name any served version of its kind, and change it. The object
+// stays the same, and its drift is corrected in each version.
+func TestVersionOfManifest(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t, nil)
+	scaler := func(version, metric string) string {
+		return "apiVersion: autoscaling/" + version + "\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\nspec:\n" +
+			"  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}\n  minReplicas: 1\n  maxReplicas: 3\n  " + metric + "\n"
+	}
+	corrected := func(field func(*autoscalingv2.HorizontalPodAutoscalerSpec) *int32, want int32) (h autoscalingv2.HorizontalPodAutoscaler) {
+		t.Helper()
+		must(t, api.Get(t.Context(), client.ObjectKey{Namespace: o.ns, Name: "web"}, &h))
+		*field(&h.Spec) = 2
+		must(t, api.Update(t.Context(), &h, client.FieldOwner("kubectl-edit")))
+		o.until(&autoscalingv2.HorizontalPodAutoscalerList{}, func() string {
+			if must(t, api.Get(t.Context(), client.ObjectKeyFromObject(&h), &h)); *field(&h.Spec) != want {
+				return fmt.Sprintf("the drift stays: %+v", h.Spec)
+			}
+			return ""
+		})
+		return h
+	}
+	shop := o.create(scaler("v1", "targetCPUUtilizationPercentage: 50"))
+	o.ready("True Succeeded", "")
+	was := corrected(func(s *autoscalingv2.HorizontalPodAutoscalerSpec) *int32 { return &s.MaxReplicas }, 3)
+	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(shop), shop))
+	shop.Spec.Manifests = []string{scaler("v2", "metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 60}}}]")}
+	must(t, api.Update(t.Context(), shop))
+	o.ready("True Succeeded", "")
+	now := corrected(func(s *autoscalingv2.HorizontalPodAutoscalerSpec) *int32 { return s.MinReplicas }, 1)
+	if now.UID != was.UID || *now.Spec.Metrics[0].Resource.Target.AverageUtilization != 60 {
+		t.Errorf("the manifest in the other version is not applied to the object: %+v", now)
+	}
+	must(t, api.Delete(t.Context(), shop))
+	o.gone(shop)
+}
+
+// Another watch of the operator may have only the metadata of a kind. Dependents of
+// this kind are compared as a whole.
+func TestMetadataWatched(t *testing.T) {
+	t.Parallel()
+	maps := &metav1.PartialObjectMetadata{}
+	maps.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	none := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request { return nil })
+	o := newOperator(t, nil, component.WithReconciler(ctrlx.WithWatches(maps, none)))
+	o.create(configMap("a", "1"))
+	o.ready("True Succeeded", "")
+	cm := &corev1.ConfigMap{}
+	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: o.ns, Name: "a"}, cm))
+	cm.Data["k"] = "drift"
+	must(t, api.Update(t.Context(), cm, client.FieldOwner("kubectl-edit")))
+	o.data("a", "1")
+}
+
+// An operator without the right to list and watch a kind, or one that must not watch
+// it, applies objects of the kind, and corrects their drift in the next pass. The log
+// names a forbidden kind once.
+func TestUnwatched(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		opt    component.Option
+		lines  int // of the log
+	}{
+		"Forbidden": {"the rights lack list and watch", component.WithReconciler(), 1},
+		"Option":    {"the developer does not want the watch", component.WithReconciler(ctrlx.WithUnwatchedKinds(schema.GroupKind{Kind: "ConfigMap"})), 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			startServer(t)
+			var mu sync.Mutex
+			var lines []string
+			o := &operator{t: t, api: api, ns: apiserver.Namespace(t, api), shops: component.New[*Shop]("shop.example.com", inSpec, tc.opt)}
+			o.log = funcr.New(func(_, args string) {
+				mu.Lock()
+				defer mu.Unlock()
+				if strings.Contains(args, "are not watched") {
+					lines = append(lines, args)
+				}
+			}, funcr.Options{})
+			o.start(o.limited(), cache.Options{DefaultNamespaces: map[string]cache.Config{o.ns: {}}})
+			shop := o.create(configMap("a", "1"), configMap("b", "1"))
+			o.ready("True Succeeded", "")
+			cm := &corev1.ConfigMap{}
+			must(t, api.Get(t.Context(), client.ObjectKey{Namespace: o.ns, Name: "a"}, cm))
+			cm.Data["k"] = "drift"
+			must(t, api.Update(t.Context(), cm, client.FieldOwner("kubectl-edit")))
+			must(t, api.Get(t.Context(), client.ObjectKeyFromObject(shop), shop))
+			shop.Spec.Size++
+			must(t, api.Update(t.Context(), shop)) // the next pass
+			o.data("a", "1")
+			must(t, api.Delete(t.Context(), shop))
+			o.gone(shop)
+			o.data("a", "")
+			mu.Lock()
+			defer mu.Unlock()
+			if n := len(lines); n != tc.lines || slices.ContainsFunc(lines, func(l string) bool { return !strings.Contains(l, `"kind"="ConfigMap"`) }) {
+				t.Errorf("%s: %d lines of the log, want %d: %q", tc.reason, n, tc.lines, lines)
+			}
+		})
+	}
+}
+
+// limited returns the configuration of a user who has all rights to Shops, and who may
+// neither list nor watch ConfigMaps.
+func (o *operator) limited() *rest.Config {
+	o.t.Helper()
+	w := o.world()
+	w.create(`apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: NAMESPACE-limited}
+rules:
+- {apiGroups: ['*'], resources: [shops, shops/status, events], verbs: ['*']}
+- {apiGroups: [''], resources: [configmaps], verbs: [get, create, update, patch, delete]}
+- {apiGroups: [''], resources: [namespaces], verbs: [get]}
+- {apiGroups: [apiextensions.k8s.io, apiregistration.k8s.io], resources: ['*'], verbs: [get, list]}
+`)
+	w.create(`apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: NAMESPACE-limited}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: NAMESPACE-limited}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: NAMESPACE-limited}]
+`)
+	user := rest.CopyConfig(config)
+	user.Impersonate.UserName = o.ns + "-limited"
+	limited, err := client.New(user, client.Options{Scheme: scheme})
+	must(o.t, err)
+	eventually(o.t, "the API server learns of the rights", func() bool { return limited.List(o.t.Context(), &ShopList{}) == nil })
+	return user
 }

@@ -271,6 +271,15 @@ func (w *world) create(text string) {
 	must(w.t, err)
 }
 
+// object reads an object of the namespace, or of a kind without namespaces.
+func (w *world) object(gvk schema.GroupVersionKind, object string) *unstructured.Unstructured {
+	w.t.Helper()
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gvk)
+	must(w.t, api.Get(w.t.Context(), client.ObjectKey{Namespace: w.ns, Name: object}, u))
+	return u
+}
+
 // exists reports whether an object exists.
 func (w *world) exists(gvk schema.GroupVersionKind, namespace, object string) bool {
 	w.t.Helper()
@@ -349,4 +358,12 @@ type tester interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
+}
+
+// configMap reads a ConfigMap.
+func (w *world) configMap(object string) *corev1.ConfigMap {
+	w.t.Helper()
+	cm := &corev1.ConfigMap{}
+	must(w.t, api.Get(w.t.Context(), client.ObjectKey{Namespace: w.ns, Name: object}, cm))
+	return cm
 }

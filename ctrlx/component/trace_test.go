@@ -401,20 +401,25 @@ func TestTrace(t *testing.T) {
 		}},
 		"Blocked": {"pre-delete runs while the deletion is blocked; instances go before their type", []step{
 			{"create", func(tr *trace) {
-				crd, kind := (&world{ns: tr.ns}).definition()
+				crd, kind := tr.world().definition()
 				tr.create(crd, mill(kind, "ours"), configMap("a", "1"))
 			}, []string{
 				"post-read, finalizer, pre-reconcile, generate, inventory [mills a], write mills, write a, Ready=False Processing",
 				"post-read, pre-reconcile, generate, inventory [mills a ours], write ours, post-reconcile, Ready=True Succeeded",
 			}},
 			{"delete", func(tr *trace) {
-				tr.instance("foreign")
+				w := tr.world()
+				_, kind := w.definition()
+				w.create(mill(kind, "foreign"))
 				tr.edit(func(s *Shop) { controllerutil.AddFinalizer(s, "example.com/other") })
 				tr.remove()
 			}, []string{"post-read, pre-delete, Ready=False DeletionBlocked by finalizers"}},
 			{"free of finalizers", func(tr *trace) { tr.edit(func(s *Shop) { controllerutil.RemoveFinalizer(s, "example.com/other") }) },
 				[]string{"post-read, pre-delete, guard, Ready=False DeletionBlocked by objects"}},
-			{"free of instances", func(tr *trace) { tr.free("foreign") }, []string{
+			{"free of instances", func(tr *trace) {
+				_, kind := tr.world().definition()
+				must(tr.t, api.Delete(tr.t.Context(), tr.world().object(kind, "foreign")))
+			}, []string{
 				"post-read, pre-delete, guard, delete ours, Ready=False DeletionProcessing",
 				"post-read, pre-delete, guard, delete a, inventory [mills a]",
 				"post-read, pre-delete, guard, delete mills, inventory [mills]",
@@ -481,24 +486,4 @@ func (tr *trace) quiet() {
 			}
 		}
 	}
-}
-
-// instance creates an instance of the type of the Shop.
-func (tr *trace) instance(object string) {
-	tr.t.Helper()
-	_, kind := (&world{ns: tr.ns}).definition()
-	u, err := parsed(mill(kind, object))
-	must(tr.t, err)
-	u.SetNamespace(tr.ns)
-	must(tr.t, api.Create(tr.t.Context(), u))
-}
-
-// free deletes an instance.
-func (tr *trace) free(object string) {
-	tr.t.Helper()
-	_, kind := (&world{ns: tr.ns}).definition()
-	u, err := parsed(mill(kind, object))
-	must(tr.t, err)
-	u.SetNamespace(tr.ns)
-	must(tr.t, api.Delete(tr.t.Context(), u))
 }

@@ -142,25 +142,6 @@ func TestPreflightOfRights(t *testing.T) {
 	same(t, want, waves, "the waves")
 }
 
-// Drift that a failing wave leaves uncorrected is corrected as soon as the wave
-// passes: a dry-run does not count as a correction.
-func TestDriftAfterFailedPreflight(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.want(configMap("a", "1"))
-	w.settle()
-	w.edit("a", "drift")
-	w.want(configMap("a", "1"), "apiVersion: v1\nkind: Secret\nmetadata: {name: bad}\ntype: kubernetes.io/tls\n")
-	for range 3 {
-		if _, err := w.pass(); err == nil {
-			t.Fatal("the wave has an invalid object, and the pass has no error")
-		}
-	}
-	w.want(configMap("a", "1"))
-	w.settle()
-	same(t, []string{"a=1"}, w.names(), "the objects")
-}
-
 // A wave chain without the link Look writes nothing, so the set is not done.
 func TestWithoutLook(t *testing.T) {
 	t.Parallel()

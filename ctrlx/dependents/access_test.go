@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -67,30 +68,37 @@ func (u *users) all() []string {
 type deployed struct {
 	*world
 	users
-	mgr     ctrl.Manager
-	checked bool // Apply applies what Check has checked outside of the pass
+	mgr       ctrl.Manager
+	checked   bool              // Apply applies what Check has checked outside of the pass
+	redundant *corev1.ConfigMap // an object that Apply deletes; nil: none
+	passes    atomic.Int64      // of Apply
 }
 
-func newDeployed(t *testing.T) *deployed {
-	y := &deployed{world: newWorld(t)}
-	y.mgr = y.manager()
+func newDeployed(t *testing.T, edits ...func(*ctrl.Options)) *deployed {
+	y := &deployed{world: newWorld(t), redundant: configMap(nil, nil)}
+	y.mgr = y.manager(edits...)
 	return y
 }
 
-func (y *deployed) manager() ctrl.Manager {
-	mgr, err := ctrl.NewManager(y.config(), ctrl.Options{
+func (y *deployed) manager(edits ...func(*ctrl.Options)) ctrl.Manager {
+	opts := ctrl.Options{
 		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
 		Controller: ctrlconfig.Controller{SkipNameValidation: new(true)},
 		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{y.ns: {}}},
-	})
+	}
+	for _, edit := range edits {
+		edit(&opts)
+	}
+	mgr, err := ctrl.NewManager(y.config(), opts)
 	must(y.t, err)
 	return mgr
 }
 
 // start reconciles an owner whose dependents are those of objects.
-func (y *deployed) start(web *dependents.Dependents, objects func(size int) []client.Object, hook ctrlx.HookFunc[*testv1.Cluster], opt ctrlx.Option) {
+func (y *deployed) start(web *dependents.Dependents, objects func(size int) []client.Object, hook ctrlx.HookFunc[*testv1.Cluster], opts ...ctrlx.Option) {
 	r := ctrlx.New("Cluster", flow.Operations[*testv1.Cluster]{
 		Apply: func(ctx context.Context, req *flow.Request[*testv1.Cluster]) (flow.Progress, error) {
+			y.passes.Add(1)
 			for _, obj := range objects(req.Resource.Spec.Size) {
 				if !y.checked {
 					break
@@ -101,15 +109,17 @@ func (y *deployed) start(web *dependents.Dependents, objects func(size int) []cl
 					return flow.Progress{}, err
 				}
 			}
-			if p, err := web.Delete(ctx, req.Resource, configMap(nil, nil)); err != nil || !p.IsDone() {
-				return p, err
+			if y.redundant != nil {
+				if p, err := web.Delete(ctx, req.Resource, y.redundant.DeepCopy()); err != nil || !p.IsDone() {
+					return p, err
+				}
 			}
 			return web.Apply(ctx, req.Resource, objects(req.Resource.Spec.Size)...)
 		},
 		Delete: func(ctx context.Context, req *flow.Request[*testv1.Cluster]) (flow.Progress, error) {
 			return web.Delete(ctx, req.Resource, objects(req.Resource.Spec.Size)...)
 		},
-	}, flow.Extensions[*testv1.Cluster]{}, opt)
+	}, flow.Extensions[*testv1.Cluster]{}, opts...)
 	if hook != nil {
 		r = r.WithPostReadHook(hook)
 	}
@@ -125,24 +135,30 @@ func (y *deployed) start(web *dependents.Dependents, objects func(size int) []cl
 	must(y.t, api.Create(y.t.Context(), c))
 }
 
-// becomes waits until the condition Ready of the owner is as wanted, or the owner is
-// "gone". It returns the message.
-func (y *deployed) becomes(want string) (message string) {
+// becomes waits until the condition Ready of the owner is as wanted, with a part of its
+// message, or the owner is "gone". It returns the message.
+func (y *deployed) becomes(want, part string) (message string) {
 	y.t.Helper()
-	last := ""
-	err := apiserver.Until(y.t.Context(), func(ctx context.Context) (bool, error) {
-		c := &testv1.Cluster{}
-		if err := api.Get(ctx, client.ObjectKey{Namespace: y.ns, Name: "shop"}, c); apierrors.IsNotFound(err) {
+	y.until(want+": "+part, func() bool {
+		c, last := &testv1.Cluster{}, ""
+		if err := api.Get(y.t.Context(), client.ObjectKey{Namespace: y.ns, Name: "shop"}, c); apierrors.IsNotFound(err) {
 			last = "gone"
 		} else if ready := meta.FindStatusCondition(c.Status.Conditions, "Ready"); ready != nil && ready.ObservedGeneration == c.Generation {
 			last, message = string(ready.Status)+" "+ready.Reason, ready.Message
 		}
-		return last == want, nil
+		return last == want && strings.Contains(message, part)
 	})
-	if err != nil {
-		y.t.Fatalf("got %s: %s, want %s", last, message, want)
-	}
 	return message
+}
+
+// until waits until is returns true.
+func (y *deployed) until(what string, is func() bool) {
+	y.t.Helper()
+	if err := apiserver.Until(y.t.Context(), func(context.Context) (bool, error) { return is(), nil }); err != nil {
+		c := &testv1.Cluster{}
+		_ = api.Get(y.t.Context(), client.ObjectKey{Namespace: y.ns, Name: "shop"}, c)
+		y.t.Fatalf("%s: %v: %v", what, err, c.Status.Conditions)
+	}
 }
 
 // allow gives a user rights for ConfigMaps.
@@ -181,16 +197,14 @@ func TestImpersonation(t *testing.T) {
 	y := newDeployed(t)
 	user := y.ns + "-deployer"
 	y.start(dependents.New(name, y.mgr), settingsIn, nil, as(user))
-	if m := y.becomes("False Forbidden"); !strings.Contains(m, `User "`+user+`" cannot get resource "configmaps"`) {
-		t.Errorf("the condition has the words of the API server: %s", m)
-	}
+	y.becomes("False Forbidden", `User "`+user+`" cannot get resource "configmaps"`) // the words of the API server
 	y.allow(user, "get", "create", "patch", "delete")
-	y.becomes("True Succeeded")
+	y.becomes("True Succeeded", "")
 	c := &testv1.Cluster{}
 	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: y.ns, Name: "shop"}, c))
 	c.Spec.Size = 2
 	must(t, api.Update(t.Context(), c))
-	y.becomes("True Succeeded")
+	y.becomes("True Succeeded", "")
 	for _, obj := range settingsIn(2) {
 		cm := &corev1.ConfigMap{}
 		must(t, api.Get(t.Context(), client.ObjectKey{Namespace: y.ns, Name: obj.GetName()}, cm))
@@ -199,7 +213,7 @@ func TestImpersonation(t *testing.T) {
 		}
 	}
 	must(t, api.Delete(t.Context(), c))
-	y.becomes("gone")
+	y.becomes("gone", "")
 	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: y.ns, Name: "replace"}, &corev1.ConfigMap{})) // its policy keeps it
 	want := []string{"DELETE " + user, "GET " + user, "PATCH " + user}
 	if got := y.all(); !slices.Equal(got, want) {
@@ -229,14 +243,14 @@ func TestTargetClient(t *testing.T) {
 	y.start(dependents.New(name, y.mgr), objects, nil, ctrlx.WithTargetClient(func(context.Context, client.Client, *testv1.Cluster) (client.Client, error) {
 		return target, nil
 	}))
-	y.becomes("True Succeeded")
+	y.becomes("True Succeeded", "")
 	there := objects(0)
 	there[0].SetNamespace(y.ns)
 	for _, obj := range there {
 		must(t, target.Get(t.Context(), client.ObjectKeyFromObject(obj), obj))
 	}
 	must(t, api.Delete(t.Context(), &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: y.ns, Name: "shop"}}))
-	y.becomes("gone")
+	y.becomes("gone", "")
 	for _, obj := range there {
 		if err := target.Get(t.Context(), client.ObjectKeyFromObject(obj), obj); !apierrors.IsNotFound(err) {
 			t.Errorf("%s is not deleted: %v", obj.GetName(), err)
@@ -286,9 +300,7 @@ func TestWhichClient(t *testing.T) {
 				}
 			}
 			y.start(web, settingsIn, hook, as(tc.user))
-			if m := y.becomes(tc.ready); !strings.Contains(m, tc.want) {
-				t.Errorf("%s: the message is %q, want %q", tc.reason, m, tc.want)
-			}
+			y.becomes(tc.ready, tc.want)
 			list := &corev1.ConfigMapList{}
 			must(t, api.List(t.Context(), list, client.InNamespace(y.ns)))
 			if written := len(list.Items) > 0; written != (tc.want == "") {

@@ -1,6 +1,7 @@
 package dependents_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -373,5 +374,82 @@ func TestGoNumbers(t *testing.T) {
 		if res := w.apply(d); res.Outcome != want {
 			t.Errorf("got %s, want %s", res.Outcome, want)
 		}
+	}
+}
+
+// A finalizer of the manifest that another writer removes is added again. Those of others stay.
+func TestFinalizerDrift(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []string{"Replace", "SsaMerge"} {
+		w := newWorld(t)
+		cm := configMap([]string{"update-policy", policy}, []string{"k", "1"})
+		cm.Finalizers = []string{"example.com/a"}
+		w.settle(cm)
+		w.edit("guard", func(cm *corev1.ConfigMap) { cm.Finalizers = append(cm.Finalizers, "example.com/b") })
+		if res := w.apply(cm); res.Outcome != dependents.InSync {
+			t.Errorf("%s: added by another: got %s %v", policy, res.Outcome, res.Fields)
+		}
+		w.edit("guard", func(cm *corev1.ConfigMap) { cm.Finalizers = []string{"example.com/b"} })
+		if res := w.apply(cm); res.Outcome != dependents.Updated || len(w.read().Finalizers) != 2 {
+			t.Errorf("%s: removed by another: got %s %v", policy, res.Outcome, w.read().Finalizers)
+		}
+		w.edit("guard", func(cm *corev1.ConfigMap) { cm.Finalizers = nil })
+	}
+}
+
+// The empty list of rules of an aggregated role, which the documentation of
+// Kubernetes shows, does not contest the rules that the controller fills in.
+func TestAggregatedRole(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	role := func() *rbacv1.ClusterRole {
+		return &rbacv1.ClusterRole{
+			ObjectMeta:      metav1.ObjectMeta{Name: w.ns, Annotations: map[string]string{name + "/update-policy": "SsaMerge"}},
+			AggregationRule: &rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{{MatchLabels: map[string]string{"a": "b"}}}},
+			Rules:           []rbacv1.PolicyRule{},
+		}
+	}
+	w.settle(role())
+	live := role()
+	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(live), live))
+	live.Rules = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}}}
+	must(t, api.Update(t.Context(), live, client.FieldOwner("clusterrole-aggregation-controller")))
+	t.Cleanup(func() { _ = api.Delete(context.Background(), role()) })
+	if res := w.apply(role()); res.Outcome != dependents.InSync {
+		t.Errorf("got %s, %v", res.Outcome, res.Fields)
+	}
+}
+
+// TestAfterRestart compares an object with its manifest in a process that has not seen
+// it before.
+func TestAfterRestart(t *testing.T) {
+	t.Parallel()
+	reported := deployment("nginx", nil)
+	reported.Status.Replicas = 3
+	same := func(_ *world, obj client.Object) client.Object { return obj }
+	cases := map[string]struct {
+		reason string
+		object client.Object
+		then   func(*world, client.Object) client.Object // the manifest after the restart
+		want   dependents.Outcome
+	}{
+		"Status":   {"the controller of an object writes its status", reported, same, dependents.InSync},
+		"Exported": {"the marks, and the fields of the API server, do not count", configMap(nil, []string{"k", "1"}), func(w *world, _ client.Object) client.Object { return w.read() }, dependents.InSync},
+		"OnlyField": {"the managed fields have the map as a whole for this name, if its only field is drifted", configMap(nil, []string{"k", "1"}), func(w *world, obj client.Object) client.Object {
+			w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["k"] = "drift" })
+			return obj
+		}, dependents.Updated},
+	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, ready)
+			w.settle(tc.object)
+			manifest := tc.then(w, tc.object)
+			w.restart()
+			if res := w.apply(manifest); res.Outcome != tc.want {
+				t.Errorf("%s: got %s, %v", tc.reason, res.Outcome, res.Fields)
+			}
+		})
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -136,8 +135,8 @@ func TestTakenAgain(t *testing.T) {
 			}
 			same(t, want, got, "it differs")
 			_, err := w.Apply(t.Context(), b, configMap([]string{"adoption-policy", "Always", "update-policy", update}, []string{"k", "other"}))
-			if got, ok := errors.AsType[ctrlx.RetriableError](err); !ok || got.Reason() != "DependentContested" {
-				t.Errorf("got %v", err)
+			if got, ok := errors.AsType[ctrlx.RetriableError](err); !ok || got.Reason() != "DependentContested" || got.RetryAfter() != 58*time.Minute {
+				t.Errorf("the retry comes at the next correction: got %v after %s", err, got.RetryAfter())
 			}
 		})
 	}
@@ -656,19 +655,6 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// TestStatus ignores the status of a manifest, because the controller of the
-// object writes it.
-func TestStatus(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, ready)
-	d := deployment("nginx", nil)
-	d.Status.Replicas = 3
-	w.settle(d)
-	if res := w.apply(d); res.Outcome != dependents.InSync {
-		t.Errorf("got %s %v", res.Outcome, res.Fields)
-	}
-}
-
 func TestResult(t *testing.T) {
 	ready := checks.Readiness{State: checks.Ready, Generation: 2, Observed: 2}
 	cases := map[string]struct {
@@ -760,5 +746,27 @@ func TestFieldOwner(t *testing.T) {
 				t.Errorf("got %s", res.Outcome)
 			}
 		})
+	}
+}
+
+// An object that is part of an ApplySet belongs to another owner, unless it has the
+// label of this one. Its orphan keeps the label of the ApplySet.
+func TestForeignApplySet(t *testing.T) {
+	t.Parallel()
+	const partOf, set = "applyset.kubernetes.io/part-of", "applyset-foreign-v1"
+	w := newWorld(t)
+	w.foreign("kubectl", "k", "foreign")
+	w.edit("kubectl", func(cm *corev1.ConfigMap) { cm.Labels = map[string]string{partOf: set} })
+	w.writes()
+	res := w.apply(configMap(nil, []string{"k", "new"}))
+	if writes := w.writes(); res.Outcome != dependents.NotOurs || !strings.Contains(res.Message, "it belongs to the ApplySet with "+partOf+"="+set) || len(writes) > 0 {
+		t.Errorf("an object of an ApplySet: %s %q, and the writes %q", res.Outcome, res.Message, writes)
+	}
+	w.edit("kubectl", func(cm *corev1.ConfigMap) { cm.Labels = nil })
+	kept := configMap([]string{"delete-policy", "Orphan"}, []string{"k", "new"})
+	w.settle(kept)
+	w.edit("kubectl", func(cm *corev1.ConfigMap) { cm.Labels[partOf] = set })
+	if res, err := w.DeleteObject(t.Context(), w.owner, kept); err != nil || res.Outcome != dependents.Orphaned || w.read().Labels[partOf] != set {
+		t.Errorf("an orphan that an ApplySet took: %s, %v, with the labels %v", res.Outcome, err, w.read().Labels)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	"github.com/windlass-go/windlass/ctrlx/dependents"
 )
 
 // The policy Replace keeps the fields that Kubernetes sets after the create, and
@@ -20,6 +22,7 @@ func TestReplaceKeeps(t *testing.T) {
 	t.Parallel()
 	const job = `{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {template: {metadata: {labels: {app: a}}, spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}}`
 	const claim = `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, spec: {accessModes: [ReadWriteOnce], storageClassName: "", resources: {requests: {storage: 1Gi}}}}`
+	const unclassed = `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}`
 	const server = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: a, image: a}]}}}}`
 	const sized = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 2, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: a, image: a}]}}}}`
 	const nullMetadata = `{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {template: {metadata: null, spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}}`
@@ -33,7 +36,7 @@ func TestReplaceKeeps(t *testing.T) {
 	const account = `{apiVersion: v1, kind: ServiceAccount, metadata: {name: a}}`
 	label := []string{"spec", "template", "metadata", "labels", "job-name"}
 	uid, bound := []string{"spec", "claimRef", "uid"}, []string{"metadata", "annotations", "pv.kubernetes.io/bound-by-controller"}
-	class, secrets := []string{"spec", "loadBalancerClass"}, []string{"secrets"}
+	class, secrets, storage := []string{"spec", "loadBalancerClass"}, []string{"secrets"}, []string{"spec", "storageClassName"}
 	set := func(value any, path ...string) func(*unstructured.Unstructured) error {
 		return func(u *unstructured.Unstructured) error {
 			must(t, unstructured.SetNestedField(u.Object, value, path...))
@@ -74,6 +77,7 @@ func TestReplaceKeeps(t *testing.T) {
 		"VolumeOwn":    {"the manifest reserved the bound volume, and does so no more", reserved, volume, claimed, uid, "9", "9"},
 		"VolumeBound":  {"the controller marks a claim that it chose", volume, volume, set("yes", bound...), bound, "yes", "yes"},
 		"ClaimBound":   {"the controller marks a volume that it chose", claim, claim, set("yes", bound...), bound, "yes", "yes"},
+		"ClaimClass":   {"a controller sets a default class that came later", unclassed, unclassed, set("std", storage...), storage, "std", "std"},
 		"Class":        {"a webhook sets the class of a load balancer", service, balancer, balanced, class, "x.example.com/b", "x.example.com/b"},
 		"Secrets":      {"OpenShift sets the secrets of an account", account, account, set(named, secrets...), secrets, named, named},
 		"OwnRemoved":   {"the manifest had the replicas, and has them no more", sized, server, nil, []string{"spec", "replicas"}, int64(2), int64(1)},
@@ -81,7 +85,7 @@ func TestReplaceKeeps(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newWorld(t, dependents.WithPolicies(dependents.Policies{Update: dependents.UpdateReplace}))
 			manifest := func(text string) *unstructured.Unstructured {
 				u := &unstructured.Unstructured{}
 				must(t, yaml.Unmarshal([]byte(strings.ReplaceAll(text, "NS", w.ns)), &u.Object))

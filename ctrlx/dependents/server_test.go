@@ -188,6 +188,21 @@ func (w *world) edit(manager string, change func(*corev1.ConfigMap)) {
 	must(w.t, api.Update(w.t.Context(), cm, client.FieldOwner(manager)))
 }
 
+// serve writes the status of a Deployment with one replica, as its controller does.
+func (w *world) serve(object string, available int32) {
+	w.t.Helper()
+	d := &appsv1.Deployment{}
+	must(w.t, api.Get(w.t.Context(), client.ObjectKey{Namespace: w.ns, Name: object}, d))
+	d.Status = appsv1.DeploymentStatus{
+		ObservedGeneration: d.Generation, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: available, AvailableReplicas: available,
+		Conditions: []appsv1.DeploymentCondition{
+			{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue},
+			{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "NewReplicaSetAvailable"},
+		},
+	}
+	must(w.t, api.Status().Update(w.t.Context(), d))
+}
+
 func deployment(image string, replicas *int32) *appsv1.Deployment {
 	labels := map[string]string{"app": "a"}
 	return &appsv1.Deployment{

@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -389,16 +390,7 @@ func TestProgress(t *testing.T) {
 	if res.Outcome != dependents.Waiting || !strings.HasPrefix(res.Message, "it is not ready: ") {
 		t.Errorf("got %s: %s", res.Outcome, res.Message)
 	}
-	web.Namespace = w.ns
-	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(web), web))
-	web.Status.ObservedGeneration, web.Status.Replicas, web.Status.ReadyReplicas, web.Status.UpdatedReplicas, web.Status.AvailableReplicas = 1, 1, 1, 1, 1
-	web.Status.Conditions = []appsv1.DeploymentCondition{
-		{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue},
-		{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "NewReplicaSetAvailable"},
-	}
-	must(t, api.Status().Update(t.Context(), web))
-	web = deployment("nginx", nil)
-	web.Name = "web"
+	w.serve("web", 1)
 	if p, err = w.Apply(t.Context(), w.owner, a, web); err != nil || !p.IsDone() {
 		t.Errorf("all objects are ready: got %v", err)
 	}
@@ -686,5 +678,28 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 	if res := w.settle(configMap(nil, []string{"k", "last"})); w.read().Data["k"] != "last" {
 		t.Errorf("got %s", res.Outcome)
+	}
+}
+
+func TestRequeue(t *testing.T) {
+	hour, failure := time.Hour, errors.New("no quota")
+	cases := map[string]struct {
+		reason   string
+		progress flow.Progress
+		err      error
+		want     reconcile.Result
+		wantErr  error
+	}{
+		"Done":      {"nothing is left to do", flow.Done(), nil, reconcile.Result{}, nil},
+		"Waits":     {"an object is not ready", flow.InProgress("t", time.Minute), nil, reconcile.Result{RequeueAfter: time.Minute}, nil},
+		"Contested": {"the next correction comes after the delay, and the back-off would be milliseconds", flow.Progress{}, flow.WaitFor(errors.Join(ctrlx.NewRetriableError(failure, &hour))), reconcile.Result{RequeueAfter: time.Hour}, nil},
+		"Invalid":   {"without a delay the back-off counts", flow.Progress{}, ctrlx.NewRetriableError(failure, nil), reconcile.Result{}, failure},
+		"Error":     {"any other error is returned", flow.Progress{}, failure, reconcile.Result{}, failure},
+	}
+	for name, tc := range cases {
+		got, err := dependents.Requeue(tc.progress, tc.err)
+		if diff := cmp.Diff(tc.want, got); diff != "" || !errors.Is(err, tc.wantErr) {
+			t.Errorf("%s: %s: %v (-want +got):\n%s", name, tc.reason, err, diff)
+		}
 	}
 }
