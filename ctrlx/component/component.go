@@ -3,6 +3,7 @@ package component
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,6 +33,7 @@ type Reconciler[T Component] struct {
 	options
 	name  string
 	inner *ctrlx.Reconciler[T]
+	links string  // of one dependent
 	setUp *system // nil before SetupWithManager
 }
 
@@ -101,7 +103,8 @@ func New[T Component](name string, g manifests.Generator, opts ...Option) *Recon
 	// A restart reads all dependents again, because they may have changed meanwhile.
 	inside := append([]ctrlx.Option{ctrlx.WithoutQuietRestart()}, r.inside...)
 	r.inner = ctrlx.New(name, ops, ext, append(inside, ctrlx.WithFinalizer(r.finalizer), ctrlx.WithConditions(conditions))...)
-	r.dependentsOf(unconnected{}) // it panics now if an option is wrong, and not in SetupWithManager
+	// It panics now if an option is wrong, and not in SetupWithManager.
+	r.links = strings.ReplaceAll(r.dependentsOf(unconnected{}).String(), "\n", "\ndependent, ")
 	return r
 }
 
@@ -135,14 +138,11 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 // as fmt.Print(r.Inner().Flow()) does, to explain an object, or to poke one.
 func (r *Reconciler[T]) Inner() *ctrlx.Reconciler[T] { return r.inner }
 
-// ApplyChain returns the chain around the waves of a component.
-func (r *Reconciler[T]) ApplyChain() Chain { return r.applyChain }
-
-// WaveChain returns the chain around one wave.
-func (r *Reconciler[T]) WaveChain() WaveChain { return r.waveChain }
-
-// DeleteChain returns the chain around the deletion of all dependents.
-func (r *Reconciler[T]) DeleteChain() Chain { return r.deleteChain }
+// String lists the links around a set, a wave and one dependent, a line for each
+// chain.
+func (r *Reconciler[T]) String() string {
+	return fmt.Sprintf("apply: %s\nwave: %s\ndelete: %s\ndependent, %s", r.applyChain, r.waveChain, r.deleteChain, r.links)
+}
 
 // WithPostReadHook adds a hook as [ctrlx.Reconciler.WithPostReadHook] does.
 func (r *Reconciler[T]) WithPostReadHook(hook ctrlx.HookFunc[T]) *Reconciler[T] {

@@ -52,8 +52,8 @@
 //	      └ Preflight  tries all writes
 //	        └ writes
 //
-// [Reconciler.ApplyChain], [Reconciler.WaveChain] and [Reconciler.DeleteChain]
-// list these links, and an option changes each chain.
+// fmt.Println of a [Reconciler] lists these links and those around one dependent. An
+// option changes each chain.
 //
 // # Waves
 //

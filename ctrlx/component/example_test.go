@@ -53,11 +53,11 @@ func ExampleWithWaveChain() {
 	shops := component.New[*Shop]("shop.example.com", manifests.GeneratorFunc[*ShopSpec](nil), component.WithWaveChain(
 		func(c component.WaveChain) (component.WaveChain, error) { return c.InsertAfter("Look", window) },
 	))
-	fmt.Println(shops.ApplyChain())
-	fmt.Println(shops.WaveChain())
-	fmt.Println(shops.DeleteChain())
+	fmt.Println(shops)
 	// Output:
-	// Recover -> Inventory -> Redundant
-	// Recover -> Look -> Window -> Namespaces -> Preflight
-	// Recover -> Inventory -> Finalizers -> Guard
+	// apply: Recover -> Inventory -> Redundant
+	// wave: Recover -> Look -> Window -> Namespaces -> Preflight
+	// delete: Recover -> Inventory -> Finalizers -> Guard
+	// dependent, apply: Recover -> Read -> Ready -> Terminating -> Adopt -> InSync -> DryRun -> Create -> Recreate -> Replace -> SsaOverride -> SsaMerge
+	// dependent, delete: Recover -> ReadLive -> Owned -> Orphan -> Terminating -> DryRun
 }

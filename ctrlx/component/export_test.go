@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
 )
@@ -57,23 +56,6 @@ type target struct{ client.Client }
 
 func (t target) GetClient() client.Client    { return t.Client }
 func (t target) GetAPIReader() client.Reader { return t.Client }
-
-// Links returns the names of the links around a set, a wave and one object.
-func (r *Reconciler[T]) Links(c dependents.Cluster) (names []string, err error) {
-	y, err := r.systemOf(c, r.dependentsOf(c))
-	if err != nil {
-		return nil, err
-	}
-	for _, links := range [][]chain.Link{
-		r.applyChain.Links(), r.deleteChain.Links(), r.waveChain.Links(),
-		y.dependents.ApplyChain().Links(), y.dependents.DeleteChain().Links(),
-	} {
-		for _, l := range links {
-			names = append(names, l.Name)
-		}
-	}
-	return names, nil
-}
 
 // Changes returns the fields that differ between two states of an object.
 func Changes(from, to client.Object) []FieldChange {

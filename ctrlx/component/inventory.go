@@ -324,7 +324,7 @@ func (w *Wave) proven() {
 		at, found := indexes[w.objects[i].ref]
 		switch r.Outcome {
 		case dependents.Created, dependents.Updated, dependents.InSync, dependents.Waiting:
-			if found && !r.Contested && r.Pending == nil {
+			if found && r.After == 0 && r.Pending == nil {
 				w.inventory.Items[at].Rebuilt = false
 			}
 		}

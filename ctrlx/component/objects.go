@@ -99,7 +99,7 @@ func (s *Set) object(r *dependents.Request) (*object, error) {
 		return nil, fmt.Errorf("%w: %s: %w", dependents.ErrInvalid, r.Ref(), err)
 	}
 	o := &object{
-		request: r, gvk: gvk, place: placeOf(gvk.GroupKind()), ref: r.Ref(), known: r.IsServed(),
+		request: r, gvk: gvk, place: placeOf(gvk.GroupKind()), ref: r.Ref(), known: r.Digest() != "",
 		deletePolicy: r.Object.GetAnnotations()[s.system.name+"/delete-policy"],
 	}
 	switch gk := gvk.GroupKind(); gk {

@@ -137,21 +137,21 @@ func WithDependents(opts ...dependents.Option) Option {
 	return func(o *options) { o.single = append(o.single, opts...) }
 }
 
-// WithApplyChain changes the links of [Reconciler.ApplyChain]. [New] panics if
+// WithApplyChain changes the links around the waves of a component. [New] panics if
 // edit returns an error.
 func WithApplyChain(edit func(Chain) (Chain, error)) Option {
 	setup.MustEdit("component: WithApplyChain", edit)
 	return func(o *options) { o.applyEdits = append(o.applyEdits, edit) }
 }
 
-// WithWaveChain changes the links of [Reconciler.WaveChain]. [New] panics if
+// WithWaveChain changes the links around one wave. [New] panics if
 // edit returns an error.
 func WithWaveChain(edit func(WaveChain) (WaveChain, error)) Option {
 	setup.MustEdit("component: WithWaveChain", edit)
 	return func(o *options) { o.waveEdits = append(o.waveEdits, edit) }
 }
 
-// WithDeleteChain changes the links of [Reconciler.DeleteChain]. [New] panics
+// WithDeleteChain changes the links around the deletion of all dependents. [New] panics
 // if edit returns an error.
 func WithDeleteChain(edit func(Chain) (Chain, error)) Option {
 	setup.MustEdit("component: WithDeleteChain", edit)

@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -233,13 +234,13 @@ func (y *system) write(ctx context.Context, w *Wave) (checks.Result, error) {
 			continue
 		case r.IsSettled() || r.Outcome == 0:
 			continue
-		case r.Contested && w.Plan != nil:
+		case r.After > 0 && w.Plan != nil: // contested
 			w.Plan.Problems = append(w.Plan.Problems, r.Refusal(ref).Error())
-		case r.Contested || r.Outcome == dependents.NotOurs: // the latter if the owner changed after the preflight
+		case r.After > 0 || r.Outcome == dependents.NotOurs: // the latter if the owner changed after the preflight
 			errs = append(errs, r.Refusal(ref))
 		default:
 			text := fmt.Sprintf("%s: %s", short(ref), strings.TrimPrefix(r.Message, "it is not ready: "))
-			if r.Problem != "" {
+			if r.Outcome != dependents.Terminating && ready.Problem(r.Object) != "" {
 				problems = append(problems, text)
 			} else {
 				texts = append(texts, text)

@@ -118,7 +118,7 @@ func (r *Request) deletedAgain(n int, wait time.Duration) Result {
 	}
 	res := r.result(Waiting, fmt.Sprintf("it was created %d times, and deleted each time; the next creation is in %s: %s",
 		n, wait.Round(time.Second), remedy))
-	res.Contested, res.After = true, wait
+	res.After = wait
 	return res
 }
 

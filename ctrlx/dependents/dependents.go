@@ -19,6 +19,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/again"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -132,11 +133,11 @@ func decided(h Handler) Handler {
 	}
 }
 
-// ApplyChain returns the chain around the update of one object.
-func (d *Dependents) ApplyChain() Chain { return d.applyChain }
-
-// DeleteChain returns the chain around the deletion of one object.
-func (d *Dependents) DeleteChain() Chain { return d.deleteChain }
+// String lists the links around the update and the deletion of one object, a line
+// each.
+func (d *Dependents) String() string {
+	return fmt.Sprintf("apply: %s\ndelete: %s", d.applyChain, d.deleteChain)
+}
 
 // Apply applies objects for an owner, in the given order.
 // It first checks all of them. Objects without a namespace are in the namespace
@@ -163,7 +164,7 @@ func (d *Dependents) Delete(ctx context.Context, owner client.Object, objects ..
 
 // Check returns the requests for objects, each with its policies and its
 // namespace, in their order. It reads and writes no object. An object of a kind
-// that the API server does not serve has a request, too: see [Request.IsServed].
+// that the API server does not serve has a request, too: see [Request.Digest].
 // The namespace of a manifest counts as absent if its kind has no namespaces.
 // [Dependents.Apply] refuses such a manifest, because a deletion of it could mean
 // the object of an earlier definition of the kind. An invalid object has no
@@ -297,10 +298,10 @@ func (d *Dependents) each(
 		}
 		errs = append(errs, err)
 		text := r.Ref().String() + ": " + cmp.Or(res.Message, res.Outcome.String())
-		if res.Problem == "" {
-			texts = append(texts, text)
-		} else {
+		if res.Outcome != Terminating && ready.Problem(res.Object) != "" {
 			problems = append(problems, text)
+		} else {
+			texts = append(texts, text)
 		}
 	}
 	waiting := len(awaited)

@@ -96,8 +96,8 @@
 //
 // # Links
 //
-// Each policy is a link. [Dependents.ApplyChain] and [Dependents.DeleteChain]
-// list the links, and [WithApplyChain] and [WithDeleteChain] change them:
+// Each policy is a link. fmt.Println(web) lists the links, and [WithApplyChain] and
+// [WithDeleteChain] change them:
 //
 //	Apply: one object           Delete: one object
 //	Recover                     Recover

@@ -98,9 +98,8 @@ func ExampleWithApplyChain() {
 	web := dependents.New("web.example.com", cluster{}, dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) {
 		return c.InsertAfter("DryRun", limit)
 	}))
-	fmt.Println(web.ApplyChain())
-	fmt.Println(web.DeleteChain())
+	fmt.Println(web)
 	// Output:
-	// Recover -> Read -> Ready -> Terminating -> Adopt -> InSync -> DryRun -> limit -> Create -> Recreate -> Replace -> SsaOverride -> SsaMerge
-	// Recover -> ReadLive -> Owned -> Orphan -> Terminating -> DryRun
+	// apply: Recover -> Read -> Ready -> Terminating -> Adopt -> InSync -> DryRun -> limit -> Create -> Recreate -> Replace -> SsaOverride -> SsaMerge
+	// delete: Recover -> ReadLive -> Owned -> Orphan -> Terminating -> DryRun
 }

@@ -136,7 +136,7 @@ func (m *memory) decide(r *Request, now time.Time) (*verdict, Result, error) {
 	if wait := seen.contested(version, v.fields, now, r.Policies.ReapplyInterval); quiet && wait > 0 {
 		res := r.result(Waiting, fmt.Sprintf("%s; the next correction is in %s: remove the field from the "+
 			"manifest, or keep the manager from changing it", listed(v.fields), wait.Round(time.Second)))
-		res.Fields, res.Contested, res.After = v.fields, true, wait
+		res.Fields, res.After = v.fields, wait
 		return nil, res, nil
 	}
 	if v.replaced = version; applied || fought {

@@ -170,7 +170,7 @@ func TestContested(t *testing.T) {
 	pass := func() string {
 		t.Helper()
 		res := w.apply(d)
-		return fmt.Sprint(res.Outcome, " ", res.Contested, " ", res.After, " ", len(w.writes()))
+		return fmt.Sprint(res.Outcome, " ", res.After, " ", len(w.writes()))
 	}
 	scale()
 	w.writes()
@@ -194,7 +194,7 @@ func TestContested(t *testing.T) {
 	got = append(got, pass())
 	w.clock.SetTime(w.clock.Now().Add(time.Hour))
 	got = append(got, pass()) // the interval is over
-	want := []string{"updated false 0s 1", "waiting true 59m0s 0", "waiting true 59m0s 0", "updated false 0s 1", "waiting true 59m0s 0", "updated false 0s 1"}
+	want := []string{"updated 0s 1", "waiting 59m0s 0", "waiting 59m0s 0", "updated 0s 1", "waiting 59m0s 0", "updated 0s 1"}
 	same(t, want, got, "it differs")
 }
 
@@ -285,7 +285,7 @@ func TestLostMarks(t *testing.T) {
 				w.edit("other-operator", tc.edit)
 				res := w.apply(cm)
 				text := res.Outcome.String()
-				if res.Contested {
+				if res.After > 0 {
 					text += " contested"
 				}
 				got = append(got, text)

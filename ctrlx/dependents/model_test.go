@@ -111,8 +111,8 @@ func TestModel(t *testing.T) {
 				case err != nil && !apierrors.IsConflict(err):
 					rt.Fatalf("%s: %v", obj, err)
 				}
-				contested[obj] = res.Contested
-				settled = settled && err == nil && (res.IsSettled() || res.Contested || res.Outcome == dependents.NotOurs)
+				contested[obj] = res.After > 0
+				settled = settled && err == nil && (res.IsSettled() || contested[obj] || res.Outcome == dependents.NotOurs)
 			}
 			return settled
 		}

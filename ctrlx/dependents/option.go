@@ -131,14 +131,14 @@ func WithClock(c clock.PassiveClock) Option {
 	return func(o *options) { o.clock = c }
 }
 
-// WithApplyChain changes the links of [Dependents.ApplyChain]. [New] panics if
+// WithApplyChain changes the links around the update of one object. [New] panics if
 // edit returns an error.
 func WithApplyChain(edit func(Chain) (Chain, error)) Option {
 	setup.MustEdit("dependents: WithApplyChain", edit)
 	return func(o *options) { o.applyEdits = append(o.applyEdits, edit) }
 }
 
-// WithDeleteChain changes the links of [Dependents.DeleteChain]. [New] panics
+// WithDeleteChain changes the links around the deletion of one object. [New] panics
 // if edit returns an error.
 func WithDeleteChain(edit func(Chain) (Chain, error)) Option {
 	setup.MustEdit("dependents: WithDeleteChain", edit)

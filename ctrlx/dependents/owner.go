@@ -336,7 +336,7 @@ func adopt(clock clock.PassiveClock) middleware {
 				if wait := taken.get(key).Add(r.Policies.ReapplyInterval).Sub(now); wait > 0 {
 					res := r.result(Waiting, fmt.Sprintf("%s has taken it; this owner takes it back in %s: "+
 						"remove it from one of the two owners", o.owner, wait.Round(time.Second)))
-					res.Contested, res.After = true, wait
+					res.After = wait
 					return res, nil
 				}
 				res, err := next(ctx, r)

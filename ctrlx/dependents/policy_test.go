@@ -667,7 +667,7 @@ func TestResult(t *testing.T) {
 		"Ready":     {"it is ready", dependents.Result{Outcome: dependents.Updated, Readiness: ready}, "proceed updated true"},
 		"Stale":     {"an older generation was ready", dependents.Result{Outcome: dependents.InSync, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 1}}, "proceed in sync false"},
 		"Waiting":   {"Waiting is not settled, also if the object is ready", dependents.Result{Outcome: dependents.Waiting, Readiness: ready}, "wait waiting false"},
-		"Contested": {"a contested field needs a change", dependents.Result{Outcome: dependents.Waiting, Contested: true}, "block waiting false"},
+		"Contested": {"a contested field needs a change", dependents.Result{Outcome: dependents.Waiting, After: 1}, "block waiting false"},
 		"NotOurs":   {"another owner has it", dependents.Result{Outcome: dependents.NotOurs}, "block not ours false"},
 		"Gone":      {"it is deleted", dependents.Result{Outcome: dependents.Gone}, "proceed gone true"},
 		"Orphaned":  {"it is kept", dependents.Result{Outcome: dependents.Orphaned}, "proceed orphaned true"},

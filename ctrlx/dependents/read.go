@@ -244,29 +244,28 @@ func awaitReady(next Handler) Handler {
 		default:
 			return res, nil
 		}
-		if isReady(res.Readiness) || res.Contested {
+		if isReady(res.Readiness) || res.After > 0 {
 			return res, nil
 		}
 		if res.Outcome == InSync {
 			res.Outcome = Waiting
 		}
-		res.Problem = cut(ready.Problem(res.Object))
-		res.Message = notReady(res)
+		res.Message = notReady(res, cut(ready.Problem(res.Object)))
 		return res, nil
 	}
 }
 
 // notReady says why an object is not ready. It ends with the problem that a
 // condition of the object names.
-func notReady(res Result) string {
+func notReady(res Result, problem string) string {
 	text := "it is not ready"
 	for _, why := range []string{res.Readiness.Reason, res.Readiness.Message} {
 		if why != "" {
 			text += ": " + why
 		}
 	}
-	if text = cut(text); res.Problem != "" && !strings.HasSuffix(res.Problem, ": "+res.Readiness.Message) {
-		text += "; " + res.Problem
+	if text = cut(text); problem != "" && !strings.HasSuffix(problem, ": "+res.Readiness.Message) {
+		text += "; " + problem
 	}
 	return text
 }

@@ -93,12 +93,9 @@ func (r *Request) String() string {
 func (r *Request) IsDryRun() bool { return r.of.mode != writing }
 
 // Digest returns the digest of the manifest: two manifests that make the same
-// object have one. It is empty if the kind is not served, and for a deletion.
+// object have one. It is empty if the API server does not serve the kind in the
+// version of the manifest, for an object of metadata, and for a deletion.
 func (r *Request) Digest() string { return r.contents }
-
-// IsServed reports whether the API server serves the kind of the object: in the
-// version of the manifest, or for a deletion in any version.
-func (r *Request) IsServed() bool { return r.kind != nil }
 
 // result returns a result about the live object.
 func (r *Request) result(o Outcome, message string) Result {

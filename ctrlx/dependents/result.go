@@ -67,20 +67,16 @@ type Result struct {
 	// written. Its Live is the object as it was read. Links inside InSync get no
 	// such result.
 	Pending *Request
-	// Contested reports that other managers change Fields again and again, or
-	// that another owner has taken the object back. After is the time until the
-	// next correction.
-	Contested bool
-	After     time.Duration
+	// After is the time until the next correction of a contested object: other
+	// managers change Fields again and again, another owner has taken the object
+	// back, or another writer deletes it. Zero: it is not contested.
+	After time.Duration
 	// Readiness is the readiness of Object. It is zero for outcomes other than
 	// Created, Updated, InSync and Waiting, and without the link Ready.
 	Readiness checks.Readiness
-	// Problem is the problem that a condition of an Object that is not ready
-	// names, as in "ReplicaFailure: exceeded quota"; empty: none does. It is
-	// foreign text.
-	Problem string
 	// Message says what the result waits for, and what resolves it. It is empty
-	// if the result is settled. It may quote the conditions of the object. The
+	// if the result is settled. It may quote the conditions of the object, and
+	// ends with a problem that one of them names. The
 	// condition Ready of the owner shows it as one safe line.
 	Message string
 }
@@ -107,7 +103,7 @@ func (r Result) Refusal(ref checks.Ref) error {
 	switch {
 	case r.Outcome == NotOurs:
 		reason = reasonNotOurs
-	case !r.Contested:
+	case r.After <= 0:
 		return nil
 	}
 	err := fmt.Errorf("%s: %s", ref, cmp.Or(r.Message, r.Outcome.String()))
@@ -121,7 +117,7 @@ func (r Result) Describe() (verdict, reason string) {
 	switch {
 	case r.Outcome == 0: // an error
 		return chain.VerdictWait, ""
-	case r.Outcome == NotOurs, r.Contested:
+	case r.Outcome == NotOurs, r.After > 0:
 		return chain.VerdictBlock, r.Outcome.String()
 	case r.Outcome == Terminating, r.Outcome == Waiting:
 		return chain.VerdictWait, r.Outcome.String()

@@ -130,7 +130,7 @@ func TestOtherForm(t *testing.T) {
 		for range 2 {
 			force()
 			res := w.apply(d)
-			got = append(got, fmt.Sprint(res.Outcome, " ", res.Contested, " ", res.Fields))
+			got = append(got, fmt.Sprint(res.Outcome, " ", res.After > 0, " ", res.Fields))
 		}
 		const field = `[spec.template.spec.containers[name="web"].resources.requests.memory is managed by flux]`
 		same(t, []string{"updated false " + field, "waiting true " + field}, got, "%s", policy)

@@ -335,7 +335,7 @@ func TestCheck(t *testing.T) {
 		all, err := w.Check(t.Context(), w.owner, tc.object)
 		must(t, err)
 		r := all[0]
-		got := fmt.Sprintf("%s %s served %t", r.Ref(), r.Policies.Delete, r.IsServed())
+		got := fmt.Sprintf("%s %s served %t", r.Ref(), r.Policies.Delete, r.Digest() != "")
 		if want := strings.ReplaceAll(tc.want, "NS", w.ns); got != want {
 			t.Errorf("%s: %s: got %s, want %s", name, tc.reason, got, want)
 		}
