@@ -9,13 +9,15 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/again"
 )
 
 // Process runs passes over the sets of components, one at a time, without package
 // ctrlx. A new Process knows nothing, as after a restart.
 type Process[T Component] struct {
-	y *system
-	r *Reconciler[T]
+	y       *system
+	r       *Reconciler[T]
+	cluster dependents.Cluster
 	// Target is the client of the deployment target; nil: that of the cluster.
 	Target client.Client
 }
@@ -27,20 +29,20 @@ func NewProcess[T Component](r *Reconciler[T], c dependents.Cluster, preferred f
 		panic(err)
 	}
 	y.types = catalog{preferred}
-	return &Process[T]{y: y, r: r}
+	return &Process[T]{y: y, r: r, cluster: c}
 }
 
 // Pass applies or deletes the dependents of a component. The client of the cluster
 // takes the place of the cache.
 func (p *Process[T]) Pass(ctx context.Context, c T) (checks.Result, error) {
-	s := &Set{Component: c, system: p.y, access: p.y.own()}
+	s := &Set{Component: c, system: p.y, access: p.y.clients.Own}
 	if p.Target != nil {
-		y, err := p.r.systemOf(p.y.cluster, p.r.dependentsOf(target{p.Target}))
+		y, err := p.r.systemOf(p.cluster, p.r.dependentsOf(target{p.Target}))
 		if err != nil {
 			return checks.Result{}, err
 		}
 		y.types = p.y.types
-		s.system, s.access = y, accessOf(p.Target, p.Target, true)
+		s.system, s.access = y, again.Target(p.Target)
 	}
 	if err := s.configure(); err != nil {
 		return checks.Result{}, err

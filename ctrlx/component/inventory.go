@@ -116,7 +116,7 @@ func (v *Inventory) fits() error {
 // may not be stored, so the caller must not write. In a plan, an inventory that is
 // too large is a problem.
 func (s *Set) save(ctx context.Context) error {
-	c, v, cl := s.Component, s.inventory.clone(), s.system.cluster.GetClient()
+	c, v, cl := s.Component, s.inventory.clone(), s.system.clients.Client
 	tooLarge := v.fits()
 	switch {
 	case s.Plan != nil:

@@ -94,7 +94,7 @@ func (s *Set) object(r *dependents.Request) (*object, error) {
 	if _, partial := r.Object.(*metav1.PartialObjectMetadata); partial {
 		return nil, fmt.Errorf("%w: %s: it has only metadata: give the whole object", dependents.ErrInvalid, r.Ref())
 	}
-	gvk, err := apiutil.GVKForObject(r.Object, s.system.cluster.GetClient().Scheme())
+	gvk, err := apiutil.GVKForObject(r.Object, s.system.clients.Client.Scheme())
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", dependents.ErrInvalid, r.Ref(), err)
 	}

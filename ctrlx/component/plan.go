@@ -89,7 +89,7 @@ func (r *Reconciler[T]) plan(ctx context.Context, c dependents.Cluster, componen
 	}
 	s := &Set{
 		Component: component.DeepCopyObject().(T), system: y, Plan: &Plan{},
-		access: y.own(),
+		access: y.clients.Own,
 	}
 	if err := s.configure(); err != nil {
 		return nil, err

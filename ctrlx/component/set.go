@@ -33,7 +33,7 @@ type Set struct {
 	policy    dependents.DeletePolicy // of the component
 	labelKey  string                  // with label, the label of the dependents
 	label     string
-	access    access
+	access    again.Access
 	isStored  bool   // the status of Component has an inventory as it is stored
 	guarded   bool   // the link Guard is in the chain
 	cleared   []Item // the items of the first wave and of all others, if Guard gave the verdict; nil: it did not
@@ -63,7 +63,7 @@ func (s *Set) block(reason, message string, after time.Duration, awaited []check
 // objects of a deployment target, and the manager would read its own cluster,
 // with its own rights.
 func (s *Set) awaited(refs []checks.Ref) []checks.Ref {
-	if s.access.target {
+	if s.access.Target {
 		return nil
 	}
 	return refs
@@ -168,14 +168,14 @@ func (s *Set) upToDate(ctx context.Context) error {
 	if s.proved || s.Plan != nil {
 		return nil
 	}
-	c, cluster := s.Component, s.system.cluster
-	gvk, err := cluster.GetClient().GroupVersionKindFor(c)
+	c := s.Component
+	gvk, err := s.system.clients.Client.GroupVersionKindFor(c)
 	if err != nil {
 		return err
 	}
 	live := &metav1.PartialObjectMetadata{}
 	live.SetGroupVersionKind(gvk)
-	err = again.Reader(cluster.GetAPIReader()).Get(ctx, client.ObjectKeyFromObject(c), live)
+	err = s.system.clients.Own.Live.Get(ctx, client.ObjectKeyFromObject(c), live)
 	switch {
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("reading the component again: %w", err)
@@ -191,7 +191,7 @@ func (s *Set) upToDate(ctx context.Context) error {
 type system struct {
 	*options
 	name       string
-	cluster    dependents.Cluster
+	clients    *again.Cluster
 	dependents *dependents.Dependents
 	dryRun     *dependents.Dependents // dependents, by dry-run
 	readOnly   *dependents.Dependents // dependents, without writes
@@ -204,11 +204,14 @@ type system struct {
 // systemOf returns the system of a cluster. d is the dependents of the same
 // cluster.
 func (r *Reconciler[T]) systemOf(c dependents.Cluster, d *dependents.Dependents) (*system, error) {
+	clients, err := again.Of(c)
+	if err != nil {
+		return nil, err
+	}
 	y := &system{
-		options: &r.options, name: r.name, cluster: c, dependents: d, dryRun: d.DryRun(), readOnly: d.ReadOnly(),
+		options: &r.options, name: r.name, clients: clients, dependents: d, dryRun: d.DryRun(), readOnly: d.ReadOnly(),
 	}
 	if d, ok := c.(discoverable); ok {
-		var err error
 		if y.types, err = typesOf(d); err != nil {
 			return nil, fmt.Errorf("the discovery client: %w", err)
 		}
@@ -234,7 +237,7 @@ func (r *Reconciler[T]) begin(ctx context.Context, component T) (*Set, error) {
 	if y == nil {
 		return nil, fmt.Errorf("component: %s was not set up: call SetupWithManager", r.name)
 	}
-	a, err := y.access(ctx)
+	a, err := y.clients.Access(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -264,39 +267,10 @@ func invalid(err error) error {
 	return err
 }
 
-// access is the way to the cluster of the dependents in one pass, for requests
-// that are not about one dependent.
-type access struct {
-	client client.Client
-	live   client.Reader
-	target bool // the client is that of the deployment target: another identity, or another cluster
-}
-
-// access returns the access of a pass. It needs the context of the pass.
-func (y *system) access(ctx context.Context) (access, error) {
-	c, err := ctrlx.ClientFromContext(ctx)
-	if err != nil {
-		return access{}, err
-	}
-	if setup.IsSame(c, y.cluster.GetClient()) {
-		return y.own(), nil
-	}
-	return accessOf(c, c, true), nil
-}
-
-// own returns the access to the cluster of the manager.
-func (y *system) own() access {
-	return accessOf(y.cluster.GetClient(), y.cluster.GetAPIReader(), false)
-}
-
-func accessOf(c client.Client, live client.Reader, target bool) access {
-	return access{client: again.Client(c), live: again.Reader(live), target: target}
-}
-
 // remote reports whether the client of the pass may be of another cluster than
 // the manager: it finds kinds by another mapper.
 func (s *Set) remote() bool {
-	return !setup.IsSame(s.system.cluster.GetClient().RESTMapper(), s.access.client.RESTMapper())
+	return !setup.IsSame(s.system.clients.Client.RESTMapper(), s.access.Client.RESTMapper())
 }
 
 // uncached is a cluster whose client reads past the cache, for a plan outside of

@@ -140,7 +140,7 @@ func (s *Set) heldBy(ctx context.Context, r dependents.Result) (text string) {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(r.Object.GetObjectKind().GroupVersionKind())
 	if !holdsObjects(u.GroupVersionKind().GroupKind()) ||
-		s.access.live.Get(ctx, client.ObjectKeyFromObject(r.Object), u) != nil {
+		s.access.Live.Get(ctx, client.ObjectKeyFromObject(r.Object), u) != nil {
 		return text
 	}
 	if problem := ready.Problem(u); problem != "" {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/windlass-go/windlass/ctrlx/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/again"
 	"github.com/windlass-go/windlass/ctrlx/internal/definition"
 )
 
@@ -115,7 +116,7 @@ var errUndiscovered = errors.New("cannot be discovered, so objects of managed ty
 // the exact kinds are returned with it. Discovery leaves out a kind whose
 // definition serves no version, so for a pattern the definitions are read, too.
 // The mapper belongs to the client of the pass.
-func (c catalog) kinds(ctx context.Context, a access, types []TypeInfo) (kinds []schema.GroupVersionKind, err error) {
+func (c catalog) kinds(ctx context.Context, a again.Access, types []TypeInfo) (kinds []schema.GroupVersionKind, err error) {
 	add := func(gvk schema.GroupVersionKind) {
 		if !slices.Contains(kinds, gvk) {
 			kinds = append(kinds, gvk)
@@ -127,7 +128,7 @@ func (c catalog) kinds(ctx context.Context, a access, types []TypeInfo) (kinds [
 			patterns = append(patterns, t)
 			continue
 		}
-		mapping, err := a.client.RESTMapper().RESTMapping(schema.GroupKind{Group: t.Group, Kind: t.Kind})
+		mapping, err := a.Client.RESTMapper().RESTMapping(schema.GroupKind{Group: t.Group, Kind: t.Kind})
 		switch {
 		case err == nil:
 			add(mapping.GroupVersionKind)
@@ -162,7 +163,7 @@ func (c catalog) kinds(ctx context.Context, a access, types []TypeInfo) (kinds [
 			served[gv.WithResource(r.Name).GroupResource()] = true
 		}
 	}
-	hidden, err := definition.Kinds(ctx, a.live, func(r schema.GroupResource) bool {
+	hidden, err := definition.Kinds(ctx, a.Live, func(r schema.GroupResource) bool {
 		return !served[r] && slices.ContainsFunc(patterns, func(t TypeInfo) bool { return t.inGroup(r.Group) })
 	})
 	if err != nil {

@@ -148,7 +148,7 @@ func (s *Set) holds(outer *Item, goes map[checks.Ref]bool) string {
 // isIn reports whether a deletion of outer deletes the component, too.
 func (s *Set) isIn(outer *Item) bool {
 	owner := s.Component
-	gvk, err := s.access.client.GroupVersionKindFor(owner)
+	gvk, err := s.access.Client.GroupVersionKindFor(owner)
 	return err == nil && outer.has(&Item{Group: gvk.Group, Kind: gvk.Kind, Namespace: owner.GetNamespace()})
 }
 
@@ -191,7 +191,7 @@ func (s *Set) typesIn(ctx context.Context, i *Item) ([]TypeInfo, error) {
 	}
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(i.groupKind().WithVersion("v1"))
-	err := s.access.live.Get(ctx, client.ObjectKey{Name: i.Name}, u)
+	err := s.access.Live.Get(ctx, client.ObjectKey{Name: i.Name}, u)
 	if ctrlx.Errors().NotFound(err) {
 		return nil, nil
 	}
@@ -276,7 +276,7 @@ func (s *Set) list(
 		for page := ""; ; {
 			list := &metav1.PartialObjectMetadataList{}
 			list.SetGroupVersionKind(schema.GroupVersionKind{Group: gvk.Group, Version: version, Kind: gvk.Kind + "List"})
-			if err := s.access.live.List(ctx, list, append(opts, client.Limit(listPage), client.Continue(page))...); err != nil {
+			if err := s.access.Live.List(ctx, list, append(opts, client.Limit(listPage), client.Continue(page))...); err != nil {
 				return err
 			}
 			for i := range list.Items {
@@ -294,7 +294,7 @@ func (s *Set) list(
 		err = in(gvk.Version)
 	}
 	if gvk.Version == "" || definition.Unserved(err) {
-		err = definition.Read(ctx, s.access.live, gvk.GroupKind(), in)
+		err = definition.Read(ctx, s.access.Live, gvk.GroupKind(), in)
 	}
 	if errors.Is(err, definition.ErrNone) {
 		return nil

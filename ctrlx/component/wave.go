@@ -319,7 +319,7 @@ func (w *Wave) namespace(ctx context.Context, name string) error {
 	ns := &unstructured.Unstructured{} // the scheme may lack the core group
 	ns.SetGroupVersionKind(kindNamespace.WithVersion("v1"))
 	ns.SetName(name)
-	err = w.access.client.Create(ctx, ns, w.system.dependents.FieldOwner())
+	err = w.access.Client.Create(ctx, ns, w.system.dependents.FieldOwner())
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
@@ -330,7 +330,7 @@ func (w *Wave) namespace(ctx context.Context, name string) error {
 func (s *Set) liveNamespace(ctx context.Context, name string) (client.Object, error) {
 	live := &metav1.PartialObjectMetadata{}
 	live.SetGroupVersionKind(kindNamespace.WithVersion("v1"))
-	err := s.access.live.Get(ctx, client.ObjectKey{Name: name}, live)
+	err := s.access.Live.Get(ctx, client.ObjectKey{Name: name}, live)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

@@ -27,9 +27,9 @@ import (
 // Dependents writes, whatever links the chain has.
 func (r *Request) writer() client.Client {
 	if r.of.mode == writing {
-		return r.via.client
+		return r.via.Client
 	}
-	return client.NewDryRunClient(r.via.client)
+	return client.NewDryRunClient(r.via.Client)
 }
 
 // versioned returns an error unless the live object was read with a UID and a
@@ -74,7 +74,7 @@ func create(next Handler) Handler {
 		switch {
 		case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 			err = fmt.Errorf("it cannot be created, because its namespace is being deleted: %w", err)
-			if r.via.target {
+			if r.via.Target {
 				return Result{}, err // the manager does not watch the namespaces of this cluster
 			}
 			return Result{}, flow.WaitFor(err, checks.Ref{Kind: "Namespace", Name: r.ref.Namespace})

@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -43,17 +42,15 @@ type Dependents struct {
 // core is the part of a Dependents that its modes share.
 type core struct {
 	options
-	name   string
-	client client.Client
-	own    access // to the cluster of New
+	name    string
+	clients *again.Cluster // of New; its engine watches the dependents
 
 	digests      limited[fingerprint, string] // of manifests
 	creations    limited[creation, creations]
 	keys         keys
-	kinds        sync.Map       // of *kind, by schema.GroupVersionKind
-	targets      sync.Map       // of *kind, by scoped: the kinds of deployment targets
-	unwatchables sync.Map       // the kinds that cannot be watched and were logged, by schema.GroupKind
-	engine       *engine.Engine // watches the dependents; nil: the cluster is no manager
+	kinds        sync.Map // of *kind, by schema.GroupVersionKind
+	targets      sync.Map // of *kind, by scoped: the kinds of deployment targets
+	unwatchables sync.Map // the kinds that cannot be watched and were logged, by schema.GroupKind
 
 	applyChain, deleteChain Chain
 	apply, remove           Handler // observed
@@ -87,16 +84,11 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 	if o.policies, problems = o.policies.over(name, nil, UpdateSsaOverride); len(problems) > 0 {
 		panic(fmt.Sprintf("dependents: New: %s: WithPolicies: %s", name, strings.Join(problems, "; ")))
 	}
-	d := &Dependents{core: &core{
-		options: o, name: name, keys: keysOf(name), client: c.GetClient(),
-		own: access{client: again.Client(c.GetClient()), live: again.Reader(c.GetAPIReader())},
-	}}
-	if mgr, ok := c.(manager.Manager); ok {
-		var err error
-		if d.engine, err = engine.Of(mgr); err != nil {
-			panic(fmt.Sprintf("dependents: New: %s: %v", name, err))
-		}
+	y, err := again.Of(c)
+	if err != nil {
+		panic(fmt.Sprintf("dependents: New: %s: %v", name, err))
 	}
+	d := &Dependents{core: &core{options: o, name: name, keys: keysOf(name), clients: y}}
 	option := "dependents: New: " + name + ": WithApplyChain"
 	d.applyChain = mustTry(option, setup.Edited(option, applyLinks(o), o.applyEdits))
 	option = "dependents: New: " + name + ": WithDeleteChain"
@@ -186,11 +178,11 @@ func (d *Dependents) ApplyChecked(ctx context.Context, checked *Request) (Result
 	if checked == nil || checked.of == nil || checked.of.core != d.core {
 		return Result{}, fmt.Errorf("%w: the request is nil, or of another Dependents: give one of Check", ErrInvalid)
 	}
-	via, err := d.access(ctx)
+	via, err := d.clients.Access(ctx)
 	if err != nil {
 		return Result{}, err
 	}
-	if (via.target || checked.via.target) && !setup.IsSame(via.client, checked.via.client) { // of a pass with another target
+	if (via.Target || checked.via.Target) && !setup.IsSame(via.Client, checked.via.Client) { // of a pass with another target
 		if checked, err = d.request(via, checking, checked.by, checked.Object); err != nil {
 			return Result{}, err
 		}
@@ -305,7 +297,7 @@ func (d *Dependents) each(
 		}
 	}
 	waiting := len(awaited)
-	if waiting > 0 && requests[0].via.target {
+	if waiting > 0 && requests[0].via.Target {
 		awaited = nil // the manager would read its own cluster, with its own rights
 	}
 	if err := errors.Join(errs...); err != nil {

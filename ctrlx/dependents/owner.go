@@ -71,7 +71,7 @@ func (d *Dependents) ownerOf(obj client.Object) (owner, error) {
 	if setup.IsNil(obj) || obj.GetName() == "" {
 		return owner{}, fmt.Errorf("%w: the owner is nil or has no name", ErrInvalid)
 	}
-	gvk, err := apiutil.GVKForObject(obj, d.client.Scheme())
+	gvk, err := apiutil.GVKForObject(obj, d.clients.Client.Scheme())
 	if err != nil {
 		return owner{}, fmt.Errorf("%w: the owner %s: %w", ErrInvalid, obj.GetName(), err)
 	}

@@ -37,7 +37,7 @@ func read(next Handler) Handler {
 			err = r.getCached(ctx)
 		}
 		if r.of.mode == trying || err != nil && r.of.mode == writing && apierrors.IsNotFound(err) {
-			err = r.get(ctx, r.via.live, r.newObject())
+			err = r.get(ctx, r.via.Live, r.newObject())
 		}
 		if err != nil && !apierrors.IsNotFound(err) { // first nil, because IsNotFound allocates
 			return Result{}, err
@@ -50,16 +50,17 @@ func read(next Handler) Handler {
 // the kind cannot be watched, or is cached in another form.
 func (r *Request) getCached(ctx context.Context) error {
 	r.Live, r.owner = nil, nil
-	if r.via.find == nil {
-		return r.get(ctx, r.via.client, r.newObject())
+	pass, ok := ctx.Value(engine.PassKey{}).(*engine.InPass)
+	if !ok || pass.Engine != r.of.clients.Engine || r.via.Target {
+		return r.get(ctx, r.via.Client, r.newObject())
 	}
-	found, err := r.via.find(engine.Dependent(ctx), r.ref)
+	found, err := pass.Find(engine.Dependent(ctx), r.ref)
 	if err != nil {
 		if !apierrors.IsForbidden(err) && !apierrors.IsMethodNotSupported(err) {
 			return err
 		}
 		r.of.unwatchable(ctx, r.gvk.GroupKind(), err)
-		return r.get(ctx, r.via.live, r.newObject())
+		return r.get(ctx, r.via.Live, r.newObject())
 	}
 	if !found.Found() {
 		return apierrors.NewNotFound(schema.GroupResource{Group: r.gvk.Group, Resource: r.gvk.Kind}, r.ref.Name)
@@ -68,7 +69,7 @@ func (r *Request) getCached(ctx context.Context) error {
 		r.Live = read
 		return nil
 	}
-	return r.get(ctx, r.via.live, r.newObject())
+	return r.get(ctx, r.via.Live, r.newObject())
 }
 
 // fits reports whether an object that was read has the form of newObject.
@@ -102,7 +103,7 @@ func readLive(next Handler) Handler {
 		}
 		err := r.getMetadata(ctx)
 		if definition.Unserved(err) {
-			err = definition.Read(ctx, r.via.live, r.gvk.GroupKind(), func(version string) error {
+			err = definition.Read(ctx, r.via.Live, r.gvk.GroupKind(), func(version string) error {
 				r.gvk.Version = version
 				return r.getMetadata(ctx)
 			})
@@ -123,7 +124,7 @@ func readLive(next Handler) Handler {
 // otherScope finds an object gone whose kind has another scope now. The process may
 // know an earlier scope of the kind, so the definition decides.
 func (r *Request) otherScope(ctx context.Context) (Result, error) {
-	namespaced, err := definition.Namespaced(ctx, r.via.live, r.gvk.GroupKind())
+	namespaced, err := definition.Namespaced(ctx, r.via.Live, r.gvk.GroupKind())
 	switch {
 	case err != nil && !errors.Is(err, definition.ErrNone):
 		return Result{}, err
@@ -144,7 +145,7 @@ func (r *Request) note(ctx context.Context) {
 func (r *Request) getMetadata(ctx context.Context) error {
 	live := &metav1.PartialObjectMetadata{}
 	live.SetGroupVersionKind(r.gvk)
-	return r.get(ctx, r.via.live, live)
+	return r.get(ctx, r.via.Live, live)
 }
 
 // get reads the live object into r.Live.
@@ -165,7 +166,7 @@ func (r *Request) readManaged(ctx context.Context) error {
 		return err
 	}
 	cached := r.Live
-	err := r.get(ctx, r.via.live, r.newObject())
+	err := r.get(ctx, r.via.Live, r.newObject())
 	if client.IgnoreNotFound(err) != nil {
 		return err
 	}
@@ -192,11 +193,11 @@ func terminating(next Handler) Handler {
 //
 // A dry-run, and the write after it, follow nothing: the pass has looked before.
 func (d *Dependents) follow(ctx context.Context, a action, requests ...*Request) {
-	if d.engine == nil || a != applying || d.mode == trying {
+	if d.clients.Engine == nil || a != applying || d.mode == trying {
 		return
 	}
 	for _, r := range requests {
-		if !r.via.target && r.verdict == nil {
+		if !r.via.Target && r.verdict == nil {
 			ctrlx.Follow(ctx, r.ref)
 		}
 	}
@@ -204,8 +205,8 @@ func (d *Dependents) follow(ctx context.Context, a action, requests ...*Request)
 
 // watch lets the manager watch a kind of dependents.
 func (d *Dependents) watch(k *kind) {
-	if d.engine != nil {
-		d.engine.Writes(k.gvk.GroupKind(), func(obj client.Object) uint64 { return d.seen(k, obj) })
+	if e := d.clients.Engine; e != nil {
+		e.Writes(k.gvk.GroupKind(), func(obj client.Object) uint64 { return d.seen(k, obj) })
 	}
 }
 

@@ -25,7 +25,6 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/again"
 	"github.com/windlass-go/windlass/ctrlx/internal/byversion"
 	"github.com/windlass-go/windlass/ctrlx/internal/definition"
@@ -55,7 +54,7 @@ type Request struct {
 
 	of              *Dependents
 	by              *owner
-	via             access
+	via             again.Access
 	verdict         *verdict   // nil: not decided, so Read reads the object
 	looked          bool       // the verdict may be stale: ReadOnly read the object from the cache
 	owner           *ownership // of Live; nil: not found yet
@@ -114,7 +113,7 @@ func (d *Dependents) requests(
 	if err != nil {
 		return nil, err
 	}
-	via, err := d.access(ctx)
+	via, err := d.clients.Access(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -138,8 +137,8 @@ func (d *Dependents) requests(
 }
 
 // request checks an object and returns its request.
-func (d *Dependents) request(via access, a action, by *owner, obj client.Object) (*Request, error) {
-	gvk, err := apiutil.GVKForObject(obj, d.client.Scheme())
+func (d *Dependents) request(via again.Access, a action, by *owner, obj client.Object) (*Request, error) {
+	gvk, err := apiutil.GVKForObject(obj, d.clients.Client.Scheme())
 	if err != nil {
 		return nil, fmt.Errorf("%w: %T %s: %w", ErrInvalid, obj, obj.GetName(), err)
 	}
@@ -435,7 +434,7 @@ func textsOf(of map[string]any, field string) (map[string]string, error) {
 
 // newObject returns an empty object in the form in which the manager caches the
 // kind.
-func (r *Request) newObject() client.Object { return engine.NewObject(r.via.client.Scheme(), r.gvk) }
+func (r *Request) newObject() client.Object { return engine.NewObject(r.via.Client.Scheme(), r.gvk) }
 
 // content returns an object in the form without a type. The caller does not
 // change it.
@@ -464,48 +463,6 @@ func (r *Request) wrote(o Outcome, u *unstructured.Unstructured) (Result, error)
 	return Result{Outcome: o, Object: obj}, err
 }
 
-// access is the way to the cluster of the dependents in one call.
-type access struct {
-	client client.Client
-	live   client.Reader
-	find   checks.Resolver // of a pass of the manager: it reads from the cache, and registers; nil: there is none
-	// target reports that the client is that of the deployment target of a
-	// pass. It has another identity than the manager, or another cluster.
-	target bool
-}
-
-var errOtherManager = errors.New("dependents: the pass has a deployment target, and New got another manager: " +
-	"give New the manager of the reconciler")
-
-// access returns the access of a call. In a pass with a deployment target it is
-// the client of the target: the rights of the manager must never count in its
-// place. Outside of such a pass, and with a cluster that is no manager, it is
-// the cluster that New got.
-func (d *Dependents) access(ctx context.Context) (access, error) {
-	own := d.own
-	pass, ok := ctx.Value(engine.PassKey{}).(*engine.InPass)
-	if !ok || d.engine == nil {
-		return own, nil
-	}
-	if pass.Engine == d.engine {
-		own.find = pass.Find
-	}
-	if !pass.Remote {
-		return own, nil
-	}
-	c, err := ctrlx.ClientFromContext(ctx)
-	switch {
-	case err != nil:
-		return access{}, err
-	case pass.Engine != d.engine:
-		return access{}, errOtherManager
-	case setup.IsSame(c, d.client):
-		return own, nil
-	}
-	c = again.Client(c)
-	return access{client: c, live: c, target: true}, nil
-}
-
 // kind describes a kind that a Dependents applies. It never changes.
 type kind struct {
 	gvk        schema.GroupVersionKind
@@ -524,7 +481,7 @@ type scoped struct {
 // served any more exists in another version, so the version does not matter for
 // a deletion, and findKind sets it to one that is served.
 func (r *Request) findKind(a action) error {
-	if known, ok := r.of.kinds.Load(r.gvk); ok && a <= applying && !r.via.target { // the scope of a kind never changes
+	if known, ok := r.of.kinds.Load(r.gvk); ok && a <= applying && !r.via.Target { // the scope of a kind never changes
 		r.kind = known.(*kind)
 		return nil
 	}
@@ -532,14 +489,14 @@ func (r *Request) findKind(a action) error {
 	if a > applying {
 		versions = nil
 	}
-	mapping, err := r.via.client.RESTMapper().RESTMapping(r.gvk.GroupKind(), versions...)
+	mapping, err := r.via.Client.RESTMapper().RESTMapping(r.gvk.GroupKind(), versions...)
 	if err != nil {
 		return err
 	}
 	r.gvk = mapping.GroupVersionKind
 	namespaced := mapping.Scope.Name() != meta.RESTScopeNameRoot
 	kinds, key := &r.of.kinds, any(r.gvk)
-	if r.via.target { // a kind may have another scope in another cluster
+	if r.via.Target { // a kind may have another scope in another cluster
 		kinds, key = &r.of.targets, scoped{r.gvk, namespaced}
 	}
 	if known, ok := kinds.Load(key); ok {
@@ -558,7 +515,7 @@ func (r *Request) findKind(a action) error {
 		k.readiness = kstatusOf(r.gvk)
 	}
 	known, loaded := kinds.LoadOrStore(key, k)
-	if r.kind = known.(*kind); !loaded && !r.via.target {
+	if r.kind = known.(*kind); !loaded && !r.via.Target {
 		r.of.watch(r.kind)
 	}
 	return nil

@@ -1,4 +1,5 @@
-// Package again makes requests again that the API server has not answered.
+// Package again reaches the cluster of dependents in a pass. It makes requests
+// again that the API server has not answered.
 package again
 
 import (
@@ -16,26 +17,21 @@ import (
 // waits for them.
 var steps = wait.Backoff{Steps: 3, Duration: 10 * time.Millisecond, Factor: 5, Jitter: 0.5}
 
-// Reader returns a reader that makes a request up to three times.
-func Reader(r client.Reader) client.Reader { return reader{r} }
-
-// Client returns a client that makes a request up to three times, except those of
-// subresources. A write needs a precondition: the API server may have made the
-// one that it did not answer.
-func Client(c client.Client) client.Client { return writer{c, reader{c}} }
-
+// reader makes a request up to three times.
 type reader struct{ client.Reader }
 
 // Get implements client.Reader.
 func (r reader) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-	return do(ctx, func() error { return r.Reader.Get(ctx, key, obj, opts...) })
+	return Do(ctx, func() error { return r.Reader.Get(ctx, key, obj, opts...) })
 }
 
 // List implements client.Reader.
 func (r reader) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
-	return do(ctx, func() error { return r.Reader.List(ctx, list, opts...) })
+	return Do(ctx, func() error { return r.Reader.List(ctx, list, opts...) })
 }
 
+// writer makes a request up to three times, except those of subresources. A write
+// needs a precondition: the API server may have made the one that it did not answer.
 type writer struct {
 	client.Client
 	reader client.Reader
@@ -53,33 +49,26 @@ func (w writer) List(ctx context.Context, list client.ObjectList, opts ...client
 
 // Create implements client.Client.
 func (w writer) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
-	return do(ctx, func() error { return w.Client.Create(ctx, obj, opts...) })
-}
-
-// Update implements client.Client.
-func (w writer) Update(ctx context.Context, obj client.Object, opts ...client.UpdateOption) error {
-	return do(ctx, func() error { return w.Client.Update(ctx, obj, opts...) })
+	return Do(ctx, func() error { return w.Client.Create(ctx, obj, opts...) })
 }
 
 // Patch implements client.Client.
 func (w writer) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-	return do(ctx, func() error { return w.Client.Patch(ctx, obj, patch, opts...) })
+	return Do(ctx, func() error { return w.Client.Patch(ctx, obj, patch, opts...) })
 }
 
 // Apply implements client.Client.
 func (w writer) Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-	return do(ctx, func() error { return w.Client.Apply(ctx, obj, opts...) })
+	return Do(ctx, func() error { return w.Client.Apply(ctx, obj, opts...) })
 }
 
 // Delete implements client.Client.
 func (w writer) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
-	return do(ctx, func() error { return w.Client.Delete(ctx, obj, opts...) })
+	return Do(ctx, func() error { return w.Client.Delete(ctx, obj, opts...) })
 }
 
 // Do calls a function that makes one request up to three times.
-func Do(ctx context.Context, request func() error) error { return do(ctx, request) }
-
-func do(ctx context.Context, request func() error) error {
+func Do(ctx context.Context, request func() error) error {
 	err := request()
 	if !isTransient(err) {
 		return err

@@ -16,13 +16,13 @@ import (
 // order lists the packages of ctrlx. Each may import the packages before it, and no
 // other ones. An empty name is ctrlx itself.
 var order = []string{
-	"internal/again", "internal/byversion", "internal/definition", "internal/digest/jsonfield", "internal/index",
+	"internal/byversion", "internal/definition", "internal/digest/jsonfield", "internal/index",
 	"internal/memory", "internal/setup", "internal/object", "internal/record", "internal/soak", "internal/testv1", "internal/memoryserver", "internal/simulation",
 	"internal/digest", "internal/ready",
 	"internal/write", "internal/engine", "internal/sources", "internal/gauges", "internal/apierr", "internal/view", "internal/settings",
 	"internal/status",
 	"", "existing", "inuse",
-	"manifests", "manifests/helm", "manifests/kustomize", "dependents", "component", "ctrltest", "internal/combinations",
+	"internal/again", "manifests", "manifests/helm", "manifests/kustomize", "dependents", "component", "ctrltest", "internal/combinations",
 }
 
 const module = "github.com/windlass-go/windlass/ctrlx"
