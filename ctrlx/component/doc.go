@@ -109,7 +109,7 @@
 //
 // # Plan
 //
-// [Reconciler.Plan] returns what a pass would write: by the same chains, with a
-// dry-run in place of each write. An object or a finalizer of others that would
+// [Reconciler.Plan] returns what a pass would write: by the same links, with the
+// results of their dry-runs in place of the writes. An object or a finalizer of others that would
 // block the pass is a problem of the plan.
 package component

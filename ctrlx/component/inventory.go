@@ -283,8 +283,8 @@ func (w *Wave) ahead(ctx context.Context) error {
 	for _, i := range w.pending {
 		o := w.objects[i]
 		at, found := indexes[o.ref]
-		if !found {
-			continue // a plan of an object whose kind is not served
+		if !found { // it would be forgotten after the write
+			return fmt.Errorf("%s: the inventory lacks it", o.ref)
 		}
 		item := &w.inventory.Items[at]
 		item.Purge, item.Purged = "", false

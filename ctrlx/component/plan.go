@@ -87,6 +87,7 @@ func (r *Reconciler[T]) plan(ctx context.Context, c dependents.Cluster, componen
 	if err != nil {
 		return nil, fmt.Errorf("component: %s: %w", r.name, err)
 	}
+	y.wave = r.waveChain.Then(planned)
 	s := &Set{
 		Component: component.DeepCopyObject().(T), system: y, Plan: &Plan{},
 		access: y.clients.Own,
@@ -184,11 +185,16 @@ func (p *Plan) problem(err error) {
 	}
 }
 
-// wave adds the changes of a wave, by the results of its dry-runs.
-func (p *Plan) wave(w *Wave) {
+// planned is the end of the wave chain in a plan. It adds the changes and the contested
+// objects of a wave, by the results of the cache and of the dry-runs. Nothing is written.
+func planned(_ context.Context, w *Wave) (checks.Result, error) {
+	p := w.Plan
 	for i, res := range w.results {
 		o := w.objects[i]
 		change := Change{Wave: w.String(), Ref: o.ref}
+		if res.After > 0 {
+			p.problem(res.Refusal(o.ref))
+		}
 		switch {
 		case !o.known:
 			change.Action, change.Unchecked = create, true
@@ -216,6 +222,7 @@ func (p *Plan) wave(w *Wave) {
 		}
 		p.Changes = append(p.Changes, change)
 	}
+	return checks.Proceed(), nil
 }
 
 // delete adds the deletion of an object, by the result of its dry-run.

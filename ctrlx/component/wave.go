@@ -51,7 +51,7 @@ type WaveHandler = chain.Handler[*Wave, checks.Result]
 type WaveChain = chain.Chain[*Wave, checks.Result]
 
 // waveLinks returns the links around the writes of a wave. The end is
-// [system.write].
+// [system.write], or [planned].
 func waveLinks() WaveChain {
 	return chain.New(
 		chain.Recover,
@@ -207,21 +207,16 @@ func noDryRun(err error) bool {
 	return apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "does not support dry run")
 }
 
-// write is the end of the wave chain.
+// write is the end of the wave chain in a pass.
 func (y *system) write(ctx context.Context, w *Wave) (checks.Result, error) {
-	var errs []error
 	if err := w.ahead(ctx); err != nil {
 		return checks.Result{}, err
 	}
-	if w.Plan != nil {
-		w.Plan.wave(w)
-	} else {
-		errs = w.each(func(i int) error {
-			res, err := w.system.dependents.ApplyChecked(ctx, w.results[i].Pending)
-			w.results[i] = res
-			return err
-		})
-	}
+	errs := w.each(func(i int) error {
+		res, err := w.system.dependents.ApplyChecked(ctx, w.results[i].Pending)
+		w.results[i] = res
+		return err
+	})
 	w.proven()
 	failed := errors.Join(errs...) != nil
 	var awaited []checks.Ref
@@ -229,13 +224,11 @@ func (y *system) write(ctx context.Context, w *Wave) (checks.Result, error) {
 	for i, r := range w.results {
 		ref := w.objects[i].ref
 		switch {
-		case r.Outcome == 0 && w.Plan == nil && !failed:
+		case r.Outcome == 0 && !failed:
 			errs = append(errs, fmt.Errorf("%s: no link has applied it: keep the link Look in the wave chain", ref))
 			continue
 		case r.IsSettled() || r.Outcome == 0:
 			continue
-		case r.After > 0 && w.Plan != nil: // contested
-			w.Plan.Problems = append(w.Plan.Problems, r.Refusal(ref).Error())
 		case r.After > 0 || r.Outcome == dependents.NotOurs: // the latter if the owner changed after the preflight
 			errs = append(errs, r.Refusal(ref))
 		default:
@@ -250,10 +243,10 @@ func (y *system) write(ctx context.Context, w *Wave) (checks.Result, error) {
 			awaited = append(awaited, ref)
 		}
 	}
-	if err := errors.Join(errs...); err != nil && w.Plan == nil {
+	if err := errors.Join(errs...); err != nil {
 		return checks.Result{}, flow.WaitFor(err, w.awaited(awaited)...)
 	}
-	if texts = append(texts, problems...); len(texts) == 0 || w.Plan != nil {
+	if texts = append(texts, problems...); len(texts) == 0 {
 		return checks.Proceed(), nil
 	}
 	return w.block(reasonProcessing, listed(texts), 0, awaited), nil

@@ -14,13 +14,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -218,46 +215,6 @@ func TestImpersonation(t *testing.T) {
 	want := []string{"DELETE " + user, "GET " + user, "PATCH " + user}
 	if got := y.all(); !slices.Equal(got, want) {
 		t.Errorf("requests by %q, want %q: the manager does not even watch the kind", got, want)
-	}
-}
-
-// TestTargetClient deploys to another cluster, which serves a kind that the cluster
-// of the manager lacks.
-func TestTargetClient(t *testing.T) {
-	t.Parallel()
-	y := newDeployed(t)
-	y.checked = true
-	mill := schema.GroupVersionKind{Group: "mills.example.com", Version: "v1", Kind: "Mill"}
-	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{mill.GroupVersion()})
-	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
-	mapper.Add(mill, meta.RESTScopeRoot)
-	target := identified{fake.NewClientBuilder().WithScheme(apiserver.Scheme()).WithRESTMapper(mapper).WithReturnManagedFields().Build()}
-	objects := func(int) []client.Object {
-		u := &unstructured.Unstructured{}
-		u.SetGroupVersionKind(mill)
-		u.SetName("wind")
-		cm := configMap(nil, []string{"k", "1"})
-		cm.Name = "there"
-		return []client.Object{cm, u}
-	}
-	y.start(dependents.New(name, y.mgr), objects, nil, ctrlx.WithTargetClient(func(context.Context, client.Client, *testv1.Cluster) (client.Client, error) {
-		return target, nil
-	}))
-	y.becomes("True Succeeded", "")
-	there := objects(0)
-	there[0].SetNamespace(y.ns)
-	for _, obj := range there {
-		must(t, target.Get(t.Context(), client.ObjectKeyFromObject(obj), obj))
-	}
-	must(t, api.Delete(t.Context(), &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: y.ns, Name: "shop"}}))
-	y.becomes("gone", "")
-	for _, obj := range there {
-		if err := target.Get(t.Context(), client.ObjectKeyFromObject(obj), obj); !apierrors.IsNotFound(err) {
-			t.Errorf("%s is not deleted: %v", obj.GetName(), err)
-		}
-	}
-	if got := y.all(); len(got) > 0 {
-		t.Errorf("the cluster of the manager is asked: %q", got)
 	}
 }
 

@@ -32,6 +32,10 @@ func TestAdoption(t *testing.T) {
 		w.owner = &o
 	}
 	ours := func(w *world) { w.settle(configMap(nil, []string{"k", "old"})) }
+	again := func(w *world) { // the owner was created again under its name
+		ours(w)
+		w.owner.UID = "3"
+	}
 	absent := func(*world) {}
 	controlled := func(w *world) {
 		none(w)
@@ -54,6 +58,7 @@ func TestAdoption(t *testing.T) {
 		"NeverUnowned":     {"an object without an owner is refused", "never", none, "not ours ", "foreign"},
 		"NeverForeign":     {"an object of another owner is refused", "never", other, "not ours Cluster.test.windlass-go.github.io NS/other", "other"},
 		"NeverOurs":        {"our own is taken", "never", ours, "updated ", "new"},
+		"NeverOurAgain":    {"the objects of an earlier owner of the name are its own", "never", again, "updated ", "new"},
 		"IfUnownedAbsent":  {"what does not exist is created", "if-unowned", absent, "created ", "new"},
 		"IfUnownedUnowned": {"an object without an owner is adopted", "if-unowned", none, "updated ", "new"},
 		"IfUnownedForeign": {"an object of another owner is refused", "if-unowned", other, "not ours Cluster.test.windlass-go.github.io NS/other", "other"},
@@ -679,18 +684,6 @@ func TestResult(t *testing.T) {
 				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
 			}
 		})
-	}
-}
-
-// TestOwnerAgain takes the dependents of an owner that was created again under
-// its name.
-func TestOwnerAgain(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.settle(configMap(nil, []string{"k", "1"}))
-	w.owner.UID = types.UID("2")
-	if got := w.apply(configMap([]string{"adoption-policy", "Never"}, []string{"k", "2"})).Outcome; got != dependents.Updated {
-		t.Errorf("got %s", got)
 	}
 }
 

@@ -328,6 +328,7 @@ func TestCheck(t *testing.T) {
 		want   string // the request
 	}{
 		"Served":   {"the policies and the namespace are known", configMap([]string{"delete-policy", "orphan"}, nil), "ConfigMap NS/a Orphan served true"},
+		"Cluster":  {"the kind has no namespaces", &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "x"}}, "Namespace a Delete served true"},
 		"Unserved": {"the kind may be installed later", object("gone.example.com/v1", "Gone", "a", nil), "Gone.gone.example.com a Delete served false"},
 		"Version":  {"another version is served", object("apps/v9", "Deployment", "a", nil), "Deployment.apps a Delete served false"},
 	}
