@@ -185,16 +185,13 @@ func (p *Plan) problem(err error) {
 	}
 }
 
-// planned is the end of the wave chain in a plan. It adds the changes and the contested
-// objects of a wave, by the results of the cache and of the dry-runs. Nothing is written.
+// planned is the end of the wave chain in a plan. It adds the changes of a wave, by the
+// results of the cache and of the dry-runs. Nothing is written.
 func planned(_ context.Context, w *Wave) (checks.Result, error) {
 	p := w.Plan
 	for i, res := range w.results {
 		o := w.objects[i]
 		change := Change{Wave: w.String(), Ref: o.ref}
-		if res.After > 0 {
-			p.problem(res.Refusal(o.ref))
-		}
 		switch {
 		case !o.known:
 			change.Action, change.Unchecked = create, true
