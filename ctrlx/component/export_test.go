@@ -23,12 +23,12 @@ type Process[T Component] struct {
 }
 
 // NewProcess returns a process of a reconciler.
-func NewProcess[T Component](r *Reconciler[T], c dependents.Cluster, preferred func(context.Context) ([]*metav1.APIResourceList, error)) *Process[T] {
+func NewProcess[T Component](r *Reconciler[T], c dependents.Cluster, preferred func() ([]*metav1.APIResourceList, error)) *Process[T] {
 	y, err := r.systemOf(c, r.dependentsOf(c))
 	if err != nil {
 		panic(err)
 	}
-	y.types = catalog{preferred}
+	y.preferred = preferred
 	return &Process[T]{y: y, r: r, cluster: c}
 }
 
@@ -41,7 +41,7 @@ func (p *Process[T]) Pass(ctx context.Context, c T) (checks.Result, error) {
 		if err != nil {
 			return checks.Result{}, err
 		}
-		y.types = p.y.types
+		y.preferred = p.y.preferred
 		s.system, s.access = y, again.Target(p.Target)
 	}
 	if err := s.configure(); err != nil {

@@ -236,7 +236,7 @@ func TestAdditionalManagedTypes(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			if tc.broken {
-				w.preferred = func(context.Context) ([]*metav1.APIResourceList, error) {
+				w.preferred = func() ([]*metav1.APIResourceList, error) {
 					all, _ := found.ServerPreferredResources()
 					return all, broken
 				}
@@ -444,7 +444,7 @@ func TestKindsWithoutDelete(t *testing.T) {
 	w.create(crd)
 	w.create(mill(kind, "measured"))
 	verbs := metav1.Verbs{"get", "list"}
-	w.preferred = func(context.Context) ([]*metav1.APIResourceList, error) {
+	w.preferred = func() ([]*metav1.APIResourceList, error) {
 		return []*metav1.APIResourceList{{GroupVersion: kind.GroupVersion().String(), APIResources: []metav1.APIResource{
 			{Name: "mills", Kind: "Mill", Namespaced: true, Verbs: verbs},
 		}}}, nil

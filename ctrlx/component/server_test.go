@@ -73,7 +73,7 @@ type world struct {
 	reconciler *component.Reconciler[*Shop]
 	ends       ends
 	process    *component.Process[*Shop]
-	preferred  func(context.Context) ([]*metav1.APIResourceList, error)
+	preferred  func() ([]*metav1.APIResourceList, error)
 
 	mu    sync.Mutex
 	calls []string // as "write ConfigMap a", whatever the request; reads past the cache as "live get", dry-runs as "try"
@@ -86,7 +86,7 @@ func newWorld(t *testing.T, opts ...component.Option) *world {
 	t.Helper()
 	startServer(t)
 	w := &world{t: t, ns: apiserver.Namespace(t, api), opts: opts, generator: inSpec}
-	w.preferred = func(context.Context) ([]*metav1.APIResourceList, error) { return found.ServerPreferredResources() }
+	w.preferred = found.ServerPreferredResources
 	w.shop = &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "shop", Finalizers: []string{name + "/finalizer"}}}
 	must(t, api.Create(t.Context(), w.shop))
 	w.restart()

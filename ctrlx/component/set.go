@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
@@ -193,9 +194,9 @@ type system struct {
 	name       string
 	clients    *again.Cluster
 	dependents *dependents.Dependents
-	dryRun     *dependents.Dependents // dependents, by dry-run
-	readOnly   *dependents.Dependents // dependents, without writes
-	types      catalog
+	dryRun     *dependents.Dependents                    // dependents, by dry-run
+	readOnly   *dependents.Dependents                    // dependents, without writes
+	preferred  func() ([]*metav1.APIResourceList, error) // nil: patterns of types cannot be discovered
 
 	apply, remove Handler
 	wave          WaveHandler
@@ -211,10 +212,12 @@ func (r *Reconciler[T]) systemOf(c dependents.Cluster, d *dependents.Dependents)
 	y := &system{
 		options: &r.options, name: r.name, clients: clients, dependents: d, dryRun: d.DryRun(), readOnly: d.ReadOnly(),
 	}
-	if d, ok := c.(discoverable); ok {
-		if y.types, err = typesOf(d); err != nil {
+	if c, ok := c.(discoverable); ok {
+		d, err := discovery.NewDiscoveryClientForConfigAndClient(c.GetConfig(), c.GetHTTPClient())
+		if err != nil {
 			return nil, fmt.Errorf("the discovery client: %w", err)
 		}
+		y.preferred = d.ServerPreferredResources
 	}
 	observer := r.inner.Observer()
 	y.apply = r.applyChain.At("Set").Observe(observer).Then(y.waves)

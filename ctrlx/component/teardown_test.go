@@ -1,7 +1,6 @@
 package component_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -131,7 +130,7 @@ func TestDeleteAPIService(t *testing.T) {
 	service := "apiVersion: apiregistration.k8s.io/v1\nkind: APIService\nmetadata: {name: v1." + group + "}\n" +
 		"spec: {group: " + group + ", version: v1, groupPriorityMinimum: 1000, versionPriority: 15}\n"
 	var err error
-	w.preferred = func(context.Context) ([]*metav1.APIResourceList, error) { return nil, err }
+	w.preferred = func() ([]*metav1.APIResourceList, error) { return nil, err }
 	w.restart()
 	w.want(configMap("server", "1"), service)
 	w.settle()

@@ -9,14 +9,12 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 
 	"github.com/windlass-go/windlass/ctrlx/dependents"
-	"github.com/windlass-go/windlass/ctrlx/internal/again"
 	"github.com/windlass-go/windlass/ctrlx/internal/definition"
 )
 
@@ -86,24 +84,10 @@ func defined(gk schema.GroupKind, content map[string]any) *TypeInfo {
 	return nil
 }
 
-// catalog finds the kinds of managed types.
-type catalog struct {
-	preferred func(context.Context) ([]*metav1.APIResourceList, error) // nil: patterns cannot be discovered
-}
-
 // discoverable is a manager, or a cluster.Cluster of controller-runtime.
 type discoverable interface {
 	GetConfig() *rest.Config
 	GetHTTPClient() *http.Client
-}
-
-func typesOf(c discoverable) (catalog, error) {
-	d, err := discovery.NewDiscoveryClientForConfigAndClient(c.GetConfig(), c.GetHTTPClient())
-	if err != nil {
-		return catalog{}, err
-	}
-	preferred := func(context.Context) ([]*metav1.APIResourceList, error) { return d.ServerPreferredResources() }
-	return catalog{preferred}, nil
 }
 
 // errUndiscovered says that the kinds of a group are not known.
@@ -116,7 +100,7 @@ var errUndiscovered = errors.New("cannot be discovered, so objects of managed ty
 // the exact kinds are returned with it. Discovery leaves out a kind whose
 // definition serves no version, so for a pattern the definitions are read, too.
 // The mapper belongs to the client of the pass.
-func (c catalog) kinds(ctx context.Context, a again.Access, types []TypeInfo) (kinds []schema.GroupVersionKind, err error) {
+func (s *Set) kinds(ctx context.Context, types []TypeInfo) (kinds []schema.GroupVersionKind, err error) {
 	add := func(gvk schema.GroupVersionKind) {
 		if !slices.Contains(kinds, gvk) {
 			kinds = append(kinds, gvk)
@@ -128,7 +112,7 @@ func (c catalog) kinds(ctx context.Context, a again.Access, types []TypeInfo) (k
 			patterns = append(patterns, t)
 			continue
 		}
-		mapping, err := a.Client.RESTMapper().RESTMapping(schema.GroupKind{Group: t.Group, Kind: t.Kind})
+		mapping, err := s.access.Client.RESTMapper().RESTMapping(schema.GroupKind{Group: t.Group, Kind: t.Kind})
 		switch {
 		case err == nil:
 			add(mapping.GroupVersionKind)
@@ -141,11 +125,11 @@ func (c catalog) kinds(ctx context.Context, a again.Access, types []TypeInfo) (k
 	if len(patterns) == 0 {
 		return kinds, nil
 	}
-	if c.preferred == nil {
+	if s.system.preferred == nil {
 		return kinds, fmt.Errorf("the managed type %s %w: give Plan a manager or a cluster of controller-runtime",
 			patterns[0].name(), errUndiscovered)
 	}
-	lists, err := c.preferred(ctx)
+	lists, err := s.system.preferred()
 	failed, partly := discovery.GroupDiscoveryFailedErrorGroups(err)
 	if err != nil && !partly {
 		return nil, fmt.Errorf("finding the managed types: %w", err)
@@ -163,7 +147,7 @@ func (c catalog) kinds(ctx context.Context, a again.Access, types []TypeInfo) (k
 			served[gv.WithResource(r.Name).GroupResource()] = true
 		}
 	}
-	hidden, err := definition.Kinds(ctx, a.Live, func(r schema.GroupResource) bool {
+	hidden, err := definition.Kinds(ctx, s.access.Live, func(r schema.GroupResource) bool {
 		return !served[r] && slices.ContainsFunc(patterns, func(t TypeInfo) bool { return t.inGroup(r.Group) })
 	})
 	if err != nil {

@@ -208,7 +208,7 @@ func (s *Set) lost(ctx context.Context, types []TypeInfo) (checks.Result, error)
 	if err := s.findable(types); err != nil {
 		return checks.Result{}, invalid(err)
 	}
-	kinds, err := s.system.types.kinds(ctx, s.access, types)
+	kinds, err := s.kinds(ctx, types)
 	if errors.Is(err, errUndiscovered) {
 		if res := s.blocks(err.Error()); !res.Proceeds() {
 			return res, nil
