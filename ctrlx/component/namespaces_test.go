@@ -235,7 +235,7 @@ func TestNamespaces(t *testing.T) {
 }
 
 // A namespace of the set is created before the objects in it, and deleted after
-// them. An object in a namespace in deletion is an error that names it.
+// them.
 func TestNamespaceOfTheSet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -249,13 +249,6 @@ func TestNamespaceOfTheSet(t *testing.T) {
 		must(t, err)
 	}
 	same(t, []string{"delete ConfigMap a", "delete Namespace " + w.ns + "-inner"}, w.wrote("delete"), "the deletions")
-	other := newWorld(t)
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
-	other.want(strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: "+ns.Name, 1))
-	_, err := other.pass()
-	if err == nil || !strings.Contains(err.Error(), "ConfigMap "+ns.Name+"/a: it cannot be created, because its namespace is being deleted") {
-		t.Errorf("a namespace in deletion: %v", err)
-	}
 }
 
 // A component awaits a namespace in deletion, and applies its objects again when it is gone.

@@ -242,21 +242,6 @@ func TestKindOfProbe(t *testing.T) {
 	}
 }
 
-// TestPendingGone creates no object that was deleted after the trial of its update.
-func TestPendingGone(t *testing.T) {
-	t.Parallel()
-	for _, policy := range updates {
-		w := newWorld(t)
-		w.settle(configMap([]string{"update-policy", policy}, []string{"k", "1"}))
-		pending, err := w.DryRun().ApplyObject(t.Context(), w.owner, configMap([]string{"update-policy", policy}, []string{"k", "2"}))
-		must(t, err)
-		must(t, api.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "a"}}))
-		if _, err := w.ApplyChecked(t.Context(), pending.Pending); !apierrors.IsConflict(err) || w.read() != nil {
-			t.Errorf("%s: an object that is gone: got %v", policy, err)
-		}
-	}
-}
-
 // TestTakeoverInterrupted fails the apply after the takeover of a changed field. The
 // field then is one of this name, and must not count as in sync.
 func TestTakeoverInterrupted(t *testing.T) {
