@@ -1,7 +1,6 @@
 package dependents_test
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,14 +11,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/windlass-go/windlass/ctrlx/dependents"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
-	"github.com/windlass-go/windlass/internal/testing/race"
 	"github.com/windlass-go/windlass/internal/testing/ratio"
 )
 
@@ -40,39 +36,25 @@ func many(n int) []client.Object {
 	return objects
 }
 
-// shop is an owner with dependents in sync, and a fake client that counts.
+// shop is an owner with dependents in sync, and a fake client.
 type shop struct {
-	owner            *testv1.Cluster
-	client           client.Client
-	web              *dependents.Dependents
-	objects          []client.Object
-	writes, uncached int
+	owner   *testv1.Cluster
+	client  client.Client
+	web     *dependents.Dependents
+	objects []client.Object
 }
 
-func newShop(tb testing.TB, n int, opts ...dependents.Option) *shop {
+func newShop(tb testing.TB, n int) *shop {
 	tb.Helper()
 	s := &shop{owner: &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "shop", UID: "1"}}, objects: many(n)}
-	inner := fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme)).WithReturnManagedFields().Build()
-	s.client = inner
-	counted := interceptor.NewClient(inner, interceptor.Funcs{
-		Apply: func(ctx context.Context, c client.WithWatch, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-			s.writes++
-			return applied(ctx, c, obj, opts)
-		},
-	})
-	live := interceptor.NewClient(inner, interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-			s.uncached++
-			return c.Get(ctx, key, obj, opts...)
-		},
-	})
-	s.web = dependents.New(name, cluster{counted, live}, append([]dependents.Option{ready}, opts...)...)
+	s.client = fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(testrestmapper.TestOnlyStaticRESTMapper(scheme)).WithReturnManagedFields().Build()
+	c := identified{s.client}
+	s.web = dependents.New(name, cluster{c, c}, ready)
 	for range 2 {
 		if p, err := s.web.Apply(tb.Context(), s.owner, s.objects...); err != nil || !p.IsDone() {
 			tb.Fatal(p.Message(), err)
 		}
 	}
-	s.writes, s.uncached = 0, 0
 	return s
 }
 
@@ -102,23 +84,6 @@ func (s *shop) byHand(tb testing.TB) {
 		if hex.EncodeToString(sum[:]) == live.GetAnnotations()["digest"] {
 			tb.Fatal("the digest is that of another program")
 		}
-	}
-}
-
-// TestInSyncCost passes over 500 dependents in sync: without a write, without a
-// read past the cache, and for little more than reading and digesting by hand.
-func TestInSyncCost(t *testing.T) {
-	s := newShop(t, 500)
-	s.pass(t)
-	if s.writes+s.uncached > 0 {
-		t.Errorf("a pass over 500 objects in sync made %d writes and %d reads past the cache", s.writes, s.uncached)
-	}
-	if race.Enabled {
-		t.Skip("the race detector allocates")
-	}
-	byHand := testing.AllocsPerRun(1, func() { s.byHand(t) })
-	if got := testing.AllocsPerRun(1, func() { s.pass(t) }); got > 1.2*byHand {
-		t.Errorf("a pass makes %.0f allocations, %.0f by hand", got, byHand)
 	}
 }
 
