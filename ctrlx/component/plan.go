@@ -87,7 +87,7 @@ func (r *Reconciler[T]) plan(ctx context.Context, c dependents.Cluster, componen
 	if err != nil {
 		return nil, fmt.Errorf("component: %s: %w", r.name, err)
 	}
-	y.wave = r.waveChain.Then(planned)
+	y.wave = r.waveChain.At("Wave").Observe(r.inner.Observer()).Then(planned)
 	s := &Set{
 		Component: component.DeepCopyObject().(T), system: y, Plan: &Plan{},
 		access: y.clients.Own,
