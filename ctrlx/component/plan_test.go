@@ -42,8 +42,9 @@ func TestPlan(t *testing.T) {
 	inventory := w.shop.Status.Inventory
 	w.writes()
 	w.want(configMap("changed", "2"), configMap("same", "1"), configMap("recreated", "2", "update-policy", "Recreate"), strings.ReplaceAll(secret, "%s", "two"),
-		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: merged, labels: {a.b/c: d}}\ndata: {k: '1'}\n",
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: merged, labels: {a.b/c: d, e_f: g}}\ndata: {k: '1'}\n",
 		crd, mill(kind, "new"), strings.Replace(configMap("far", "1"), "name: far", "name: far\n  namespace: NAMESPACE-far", 1),
+		strings.Replace(configMap("near", "1"), "name: near", "name: near\n  namespace: default", 1), // a namespace that exists
 		configMap("theirs", "2", "adoption-policy", "Never", "apply-order", "1"), "apiVersion: v1\nkind: Secret\nmetadata: {name: bad}\ntype: kubernetes.io/tls\n")
 	p, err := w.plan()
 	must(t, err)
