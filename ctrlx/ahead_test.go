@@ -12,7 +12,6 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
-	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -42,44 +41,6 @@ func TestWriteAhead(t *testing.T) {
 		}
 		if now := d.read(); before.Annotations[note] == value && value != "" && now.ResourceVersion != before.ResourceVersion {
 			t.Error("a pass that changes nothing writes")
-		}
-	}
-}
-
-// A wrong use of WriteAhead and SetFinalizers is an error that names the fix.
-func TestWriteAheadRefuses(t *testing.T) {
-	apply := func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }
-	ahead := func(of func(*App) client.Object) flow.Extensions[*App] {
-		return flow.Extensions[*App]{PreCheck: chain.New(checks.Gate("ahead", func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
-			return checks.Proceed(), ctrlx.WriteAhead(ctx, of(req.Resource), "note", "1")
-		}))}
-	}
-	cases := map[string]struct {
-		reason string
-		ops    flow.Operations[*App]
-		of     func(*App) client.Object
-		want   string
-	}{
-		"NoDelete": {"nothing would undo what the link does", flow.Operations[*App]{Apply: apply}, func(a *App) client.Object { return a }, "WriteAhead needs Operations.Delete"},
-		"Other":    {"another object has another finalizer", flow.Operations[*App]{Apply: apply, Delete: apply}, func(*App) client.Object { return aCluster() }, "the resource is a *testv1.Cluster: give the resource of the request"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(AppSpec{}))
-			d.use(ctrlx.New("App", tc.ops, ahead(tc.of), d.clock()...))
-			d.pass()
-			if !strings.Contains(d.message(), tc.want) {
-				t.Errorf("%s: the object says %q with %q", tc.reason, d.says(), d.message())
-			}
-		})
-	}
-	const outside = "the context is that of no pass: hand on the context that the link was given"
-	for name, err := range map[string]error{
-		"WriteAhead":    ctrlx.WriteAhead(t.Context(), anApp(AppSpec{}), "note", "1"),
-		"SetFinalizers": ctrlx.SetFinalizers(t.Context(), &testv1.Cluster{}, nil),
-	} {
-		if err == nil || !strings.Contains(err.Error(), outside) {
-			t.Errorf("%s returns %v", name, err)
 		}
 	}
 }

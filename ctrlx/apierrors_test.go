@@ -136,9 +136,7 @@ func TestErrors(t *testing.T) {
 				if causes, ok := tc.err.(interface{ Unwrap() []error }); ok {
 					err = causes.Unwrap()[0] // each cause is read by itself
 				}
-				if diff := cmp.Diff(tc.want, readBy(err, ctrlx.Errors())); diff != "" {
-					t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-				}
+				same(t, tc.reason, tc.want, readBy(err, ctrlx.Errors()))
 			}
 		})
 	}
@@ -180,9 +178,7 @@ func TestErrorText(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := classify.NewFailure(tc.err, "", noon, ctrlx.Errors()).As("rule", classify.Slow).Message()
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-			}
+			same(t, tc.reason, tc.want, got)
 		})
 	}
 }
@@ -211,9 +207,7 @@ func TestNotFoundOfAnotherObject(t *testing.T) {
 			d.present = true
 			d.use(d.reconciler(live, tc.opts...))
 			d.pass()
-			if diff := cmp.Diff(tc.want, d.says()+"; asked: "+d.took()); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-			}
+			same(t, tc.reason, tc.want, d.says()+"; asked: "+d.took())
 		})
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -24,9 +23,7 @@ import (
 func (o *operator) create(spec AppSpec) *App {
 	o.t.Helper()
 	a := &App{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "a"}, Spec: spec}
-	if err := api.Create(o.t.Context(), a); err != nil {
-		o.t.Fatal(err)
-	}
+	must(o.t, api.Create(o.t.Context(), a))
 	return a
 }
 
@@ -34,14 +31,10 @@ func (o *operator) create(spec AppSpec) *App {
 func (o *operator) edit(do func(*App)) {
 	o.t.Helper()
 	a := &App{}
-	if err := api.Get(o.t.Context(), client.ObjectKey{Namespace: o.namespace, Name: "a"}, a); err != nil {
-		o.t.Fatal(err)
-	}
+	must(o.t, api.Get(o.t.Context(), client.ObjectKey{Namespace: o.namespace, Name: "a"}, a))
 	base := a.DeepCopyObject().(*App)
 	do(a)
-	if err := api.Patch(o.t.Context(), a, client.MergeFrom(base)); err != nil {
-		o.t.Fatal(err)
-	}
+	must(o.t, api.Patch(o.t.Context(), a, client.MergeFrom(base)))
 }
 
 // becomes waits until the App "a" is as wanted: "False Timeout" for its present generation, or "gone".
@@ -82,34 +75,6 @@ func (o *operator) apps(apply func(context.Context, *flow.Request[*App]) (flow.P
 	}, flow.Extensions[*App]{}, opts...)
 }
 
-// An App is made, changed and deleted, and every hook runs when it is its turn.
-// The status then has the request of the change.
-func TestHooksOverALife(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	hook := func(name string) ctrlx.HookFunc[*App] {
-		return func(_ context.Context, _ client.Client, a *App) error { return o.note("%s", name) }
-	}
-	o.start(o.apps(nil).WithPostReadHook(hook("post-read")).WithPreReconcileHook(hook("pre-reconcile")).WithPostReconcileHook(hook("post-reconcile")).
-		WithPreDeleteHook(hook("pre-delete")).WithPostDeleteHook(hook("post-delete")))
-	o.create(AppSpec{})
-	o.becomes("True Succeeded")
-	o.edit(func(a *App) { a.Spec.User, a.Annotations = "x", map[string]string{ctrlx.RetryAnnotation: "1"} })
-	a := o.becomes("True Succeeded")
-	if a.Status.LastHandled != "1" || recordOf(a.Status.Conditions).Handled != "" {
-		t.Errorf("the request 1 is not in status.lastHandledReconcileAt: %+v", a.Status)
-	}
-	if err := api.Delete(t.Context(), a); err != nil {
-		t.Fatal(err)
-	}
-	o.becomes("gone")
-	life := "post-read, pre-reconcile, apply, post-reconcile"
-	want := life + ", " + life + ", post-read, pre-delete, delete, post-delete"
-	if diff := cmp.Diff(want, strings.Join(o.asked(), ", ")); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
-	}
-}
-
 // An App is deployed with the rights of the identity that it names. Without these rights,
 // the condition shows the refusal; with them, the App becomes ready.
 func TestImpersonation(t *testing.T) {
@@ -140,9 +105,7 @@ func TestImpersonation(t *testing.T) {
 		Subjects:   []rbacv1.Subject{{APIGroup: "rbac.authorization.k8s.io", Kind: "User", Name: user}},
 	}
 	for _, obj := range []client.Object{role, binding} {
-		if err := api.Create(t.Context(), obj); err != nil {
-			t.Fatal(err)
-		}
+		must(t, api.Create(t.Context(), obj))
 	}
 	o.becomes("True Succeeded")
 }

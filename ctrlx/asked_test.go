@@ -1,4 +1,4 @@
-package ctrlx
+package ctrlx_test
 
 import (
 	"testing"
@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
+	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
@@ -40,23 +41,23 @@ func TestAsked(t *testing.T) {
 		"ApplySetAndOther": {"others still count", func(_, d *testv1.Database) {
 			d.Annotations = map[string]string{"a": "b", "applyset.kubernetes.io/tooling": "x/v1"}
 		}, true},
-		"Ahead": {"a pass writes it", func(_, d *testv1.Database) { d.Annotations = map[string]string{AheadPrefix + "a": "b"} }, false},
+		"Ahead": {"a pass writes it", func(_, d *testv1.Database) { d.Annotations = map[string]string{ctrlx.AheadPrefix + "a": "b"} }, false},
 		"AheadGone": {"a person removed what a later pass needs", func(old, d *testv1.Database) {
-			old.Annotations = map[string]string{AheadPrefix + "a": "b"}
+			old.Annotations = map[string]string{ctrlx.AheadPrefix + "a": "b"}
 		}, true},
 		"AheadAndOther": {"others still count", func(_, d *testv1.Database) {
-			d.Annotations = map[string]string{"a": "b", AheadPrefix + "a": "b"}
+			d.Annotations = map[string]string{"a": "b", ctrlx.AheadPrefix + "a": "b"}
 		}, true},
 		"Owner": {"it belongs to another one", func(_, d *testv1.Database) { d.OwnerReferences = []metav1.OwnerReference{{UID: "1"}} }, true},
 		"Controller": {"the one that controls is the owner", func(old, d *testv1.Database) {
 			old.OwnerReferences = []metav1.OwnerReference{{UID: "1"}}
 			d.OwnerReferences = []metav1.OwnerReference{{UID: "1", Controller: &yes}}
 		}, true},
-		"FinalizerAdded": {"a pass adds one", func(_, d *testv1.Database) { d.Finalizers = []string{Finalizer} }, false},
-		"FinalizerGone":  {"ours keeps it until it is gone from the cloud", func(d, _ *testv1.Database) { d.Finalizers = []string{Finalizer} }, true},
+		"FinalizerAdded": {"a pass adds one", func(_, d *testv1.Database) { d.Finalizers = []string{ctrlx.Finalizer} }, false},
+		"FinalizerGone":  {"ours keeps it until it is gone from the cloud", func(d, _ *testv1.Database) { d.Finalizers = []string{ctrlx.Finalizer} }, true},
 		"FinalizerGoneWhileDeleting": {"others may have waited", func(old, d *testv1.Database) {
-			old.Finalizers = []string{"a/b", Finalizer}
-			d.Finalizers = []string{Finalizer}
+			old.Finalizers = []string{"a/b", ctrlx.Finalizer}
+			d.Finalizers = []string{ctrlx.Finalizer}
 			old.DeletionTimestamp, d.DeletionTimestamp = &now, &now
 		}, true},
 	}
@@ -65,7 +66,7 @@ func TestAsked(t *testing.T) {
 			old, now := &testv1.Database{}, &testv1.Database{}
 			old.UID, now.UID, old.Generation, now.Generation = "1", "1", 1, 1
 			tc.change(old, now)
-			if got := asked.Update(event.UpdateEvent{ObjectOld: old, ObjectNew: now}); got != tc.want {
+			if got := ctrlx.Asked.Update(event.UpdateEvent{ObjectOld: old, ObjectNew: now}); got != tc.want {
 				t.Errorf("%s: asked for a pass: %v", tc.reason, got)
 			}
 		})

@@ -4,26 +4,24 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/windlass-go/windlass/ctrlx"
-	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
 
 // While every write is refused, since what the cache has stays old, the cloud is asked less and less often.
 func TestConflictsBackOff(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	o.traffic.answers(refusing("PATCH databases/status", 409, metav1.StatusReasonConflict, 6))
-	o.start(ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{}))
-	begun := time.Now()
-	o.database("db", "")
-	o.until("db", "True Succeeded")
-	if took := time.Since(begun); took < 3*time.Second { // 50 ms doubling six times
-		t.Errorf("six conflicts took %s", took)
+	d := newHarness(t, anApp(AppSpec{}))
+	d.refuse = apierrors.NewConflict(schema.GroupResource{Resource: "apps"}, "a", errBroken)
+	d.use(d.reconciler(flow.Extensions[*App]{}))
+	var delays []time.Duration
+	for range 4 {
+		res, err := d.app.Reconcile(t.Context(), reconcile.Request{NamespacedName: named("a")})
+		must(t, err)
+		delays = append(delays, res.RequeueAfter)
 	}
-	if got := o.asked(); len(got) != 7 {
-		t.Errorf("the cloud was asked for once a pass: %q", got)
-	}
+	const first = 50 * time.Millisecond
+	same(t, "the delays", []time.Duration{first, 2 * first, 4 * first, 8 * first}, delays)
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,9 +36,7 @@ func guardingApp(t *testing.T) *harness {
 	if got := d.says(); got != "True Succeeded" {
 		t.Fatalf("the object says %q: %s", got, d.message())
 	}
-	if err := d.api.Delete(t.Context(), d.cluster()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.api.Delete(t.Context(), d.cluster()))
 	if c := d.cluster(); c.DeletionTimestamp.IsZero() {
 		t.Fatal("the guard does not keep the cluster")
 	}
@@ -59,12 +56,8 @@ func TestGuardedReferenceTerminates(t *testing.T) {
 			d := guardingApp(t)
 			c := d.cluster()
 			c.Status.Conditions[0].Status = ready // its own reconciler reports the deletion
-			if err := d.api.Status().Update(t.Context(), c); err != nil {
-				t.Fatal(err)
-			}
-			if err := d.api.Delete(t.Context(), d.read()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, d.api.Status().Update(t.Context(), c))
+			must(t, d.api.Delete(t.Context(), d.read()))
 			d.took()
 			d.pass()
 			if got := d.took(); got != "delete" {
@@ -110,9 +103,7 @@ func TestGuardCycle(t *testing.T) {
 		}
 		causes = append(causes, names)
 	}
-	if diff := cmp.Diff([][]string{{app, cluster}}, causes); diff != "" {
-		t.Errorf("the root causes: -want, +got:\n%s", diff)
-	}
+	same(t, "the root causes", [][]string{{app, cluster}}, causes)
 	// The user refers to no cluster any more.
 	d.change(func(a *App) { a.Spec.Cluster = "" })
 	d.pass()

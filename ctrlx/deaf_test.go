@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/windlass-go/windlass/ctrlx"
@@ -37,34 +36,10 @@ func TestDeadWatch(t *testing.T) {
 	writes := cmpopts.IgnoreMapEntries(func(what string, _ int) bool {
 		return what == "GET discovery" || what[:5] == "WATCH" || what == "GET clusters" || what == "GET databases"
 	})
-	if diff := cmp.Diff(map[string]int{"PATCH databases/status": n, "PATCH databases": n, "POST events": n}, o.traffic.take(t), writes); diff != "" {
-		t.Errorf("what was asked of the API server: -want, +got:\n%s", diff)
-	}
+	same(t, "what was asked of the API server",
+		map[string]int{"PATCH databases/status": n, "PATCH databases": n, "POST events": n}, o.traffic.take(t), writes)
 	puts := o.asked()
 	mend()
-	if diff := cmp.Diff(map[string]int{}, o.traffic.take(t), writes, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("what the late event caused: -want, +got:\n%s", diff)
-	}
-	if diff := cmp.Diff(puts, o.asked()); diff != "" {
-		t.Errorf("the late event causes no pass: -want, +got:\n%s", diff)
-	}
-}
-
-// While the watch of databases is dead, a user changes one and deletes another. A
-// comparison with the API server finds both, and their passes do not read the stale
-// copies.
-func TestDeadOwnWatch(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	o.cluster("prod", "Running")
-	o.database("edited", "prod")
-	o.database("deleted", "prod")
-	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(clusterOf), ctrlx.WithPollInterval(2*time.Second)))
-	o.until("edited", "True Succeeded")
-	deleted := o.until("deleted", "True Succeeded")
-	mend := o.traffic.breakWatches("databases")
-	defer mend()
-	o.respec("edited", "none")
-	o.until("edited", "False OwnerNotFound")
-	o.remove(deleted)
+	same(t, "what the late event caused", map[string]int{}, o.traffic.take(t), writes, cmpopts.EquateEmpty())
+	same(t, "the late event causes no pass", puts, o.asked())
 }

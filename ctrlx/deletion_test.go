@@ -1,10 +1,14 @@
 package ctrlx_test
 
 import (
+	"context"
+	"slices"
+	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
@@ -14,107 +18,325 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-func (o *operator) remove(d client.Object) {
-	o.t.Helper()
-	if err := api.Delete(o.t.Context(), d); err != nil {
-		o.t.Fatal(err)
-	}
+// theirFinalizer is a finalizer of another controller.
+const theirFinalizer = "example.com/theirs"
+
+// keptApp is an App that another controller keeps after our deletion.
+func keptApp(finalizers ...string) *App {
+	a := anApp(AppSpec{})
+	a.Finalizers = append(finalizers, theirFinalizer)
+	return a
 }
 
-// Finalizers of others stay, and ours goes while theirs are there.
-func TestFinalizersOfOthers(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "db", Finalizers: []string{"example.com/theirs"}}}
-	if err := api.Create(t.Context(), d); err != nil {
-		t.Fatal(err)
-	}
-	o.start(ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{}, ctrlx.WithFinalizer("example.com/ours")))
-	got := o.until("db", "True Succeeded")
-	if diff := cmp.Diff([]string{"example.com/theirs", "example.com/ours"}, got.Finalizers); diff != "" {
-		t.Errorf("the finalizers: -want, +got:\n%s", diff)
-	}
-	o.remove(d)
-	got = o.when("db", func(d *testv1.Database) bool { return len(d.Finalizers) == 1 })
-	if diff := cmp.Diff([]string{"example.com/theirs"}, got.Finalizers); diff != "" {
-		t.Errorf("the finalizers: -want, +got:\n%s", diff)
-	}
-	o.traffic.take(t)
-	patch := client.MergeFrom(got.DeepCopyObject().(client.Object))
-	got.Finalizers = nil
-	if err := api.Patch(t.Context(), got, patch); err != nil {
-		t.Fatal(err)
-	}
-	o.until("db", "gone")
-	if diff := cmp.Diff([]string{"put db 0", "delete db"}, o.asked()); diff != "" {
-		t.Errorf("what was asked of the cloud, each once: -want, +got:\n%s", diff)
-	}
+// strip removes our finalizer from an object, or all finalizers if it has no other.
+func (d *harness) strip(a *App) {
+	d.t.Helper()
+	a.Finalizers = slices.DeleteFunc(a.Finalizers, func(f string) bool { return f != theirFinalizer })
+	d.update(a)
 }
 
-// A blocked object can be deleted: neither a missing owner nor a deleted owner delays
-// that.
-func TestDeletedWhileBlocked(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	ext := waitsForCluster
-	ext.DeleteCheck = chain.New(checks.OnOwner[*testv1.Database](checks.OwnerReady()))
-	o.start(ctrlx.New("Database", o.operations(), ext, ctrlx.WithOwner(clusterOf)))
-	never, orphan, held := o.database("never", "nowhere"), o.database("orphan", "prod"), o.database("held", "busy")
-	prod := o.cluster("prod", "Running")
-	busy := o.cluster("busy", "Running")
-	o.until("never", "False OwnerNotFound")
-	for _, d := range []*testv1.Database{orphan, held} { // which have finalizers, unlike never, because they were applied
-		o.until(d.Name, "True Succeeded")
-	}
-	for _, c := range []*testv1.Cluster{prod, busy} {
-		o.report(c, "Stopped")
-	}
-	o.remove(never)
-	o.until("never", "gone")
-	o.remove(prod)
-	o.remove(orphan)
-	o.until("orphan", "gone")
-	// The check blocks the deletion while the owner is not ready, and the owner wakes the deleted object, too.
-	o.remove(held)
-	o.when("held", func(d *testv1.Database) bool { return d.DeletionTimestamp != nil })
-	o.report(busy, "Running")
-	o.until("held", "gone")
-}
-
-// Whatever the API server says to a finalizer, nothing is made without one, and none goes before the cloud is asked.
-func TestFinalizerRefused(t *testing.T) {
-	t.Parallel()
+// An object gets its finalizer when a deletion gets something to delete. The write takes nothing from the
+// status that the pass has found out.
+func TestFinalizerMoment(t *testing.T) {
 	cases := map[string]struct {
-		reason string
-		code   int
-		status metav1.StatusReason
-		asked  int // of the cloud
+		reason, took string
+		insync       bool
 	}{
-		"Conflict": {"the write is repeated, because no other writer changes that the deletion has ended", 409, metav1.StatusReasonConflict, 2},
-		"Broken":   {"the server has a fault, so the deletion is asked for in each pass until the finalizer goes", 500, metav1.StatusReasonInternalError, 5},
+		"Adopted": {"the object exists in the cloud already, so a deletion has something to delete", "", true},
+		"Applied": {"a PUT follows", "apply", false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := newOperator(t)
-			o.traffic.answers(refusing("PATCH databases", tc.code, tc.status, 3))
-			operations := o.operations()
-			put := operations.Apply
-			operations.Apply = func(ctx ctxt, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
-				if len(req.Resource.Finalizers) == 0 {
-					t.Error("it is made without a finalizer")
-				}
-				return put(ctx, req)
+			a := anApp(AppSpec{})
+			a.Finalizers = nil
+			d := newHarness(t, a)
+			d.insync = tc.insync
+			found := chain.Before[*flow.Request[*App], flow.Observation](func(_ context.Context, req *flow.Request[*App]) error {
+				req.Resource.Status.LastHandled = "found"
+				return nil
+			})
+			d.use(d.reconciler(flow.Extensions[*App]{Get: chain.New(found)}))
+			d.pass()
+			same(t, tc.reason, []string{ctrlx.Finalizer}, d.read().Finalizers)
+			if d.took() != tc.took || d.read().Status.LastHandled != "found" || d.patches != 1 || d.writes != 1 {
+				t.Errorf("%s: %d patches, %d of the status: %+v", tc.reason, d.patches, d.writes, d.read().Status)
 			}
-			o.start(ctrlx.New("Database", operations, flow.Extensions[*testv1.Database]{}))
-			d := o.database("db", "")
-			o.until("db", "True Succeeded")
-			o.traffic.answers(refusing("PATCH databases", tc.code, tc.status, 3))
-			o.remove(d)
-			o.until("db", "gone")
-			got := o.asked()
-			if len(got) != tc.asked || got[0] != "put db 1" || got[1] != "delete db" {
-				t.Errorf("%s: %q", tc.reason, got)
+			deleted(d)
+			d.pass()
+			if d.took() != "delete" || d.saysOrGone() != "gone" {
+				t.Errorf("%s: the object is not deleted", tc.reason)
+			}
+		})
+	}
+}
+
+// Whatever the API server answers to a finalizer, nothing is made without one, and none goes before Delete was called.
+func TestFinalizerRefused(t *testing.T) {
+	resource := schema.GroupResource{Group: testv1.GroupVersion.Group, Resource: "apps"}
+	cases := map[string]struct {
+		reason string
+		err    error
+		took   string
+	}{
+		"Conflict": {"the write is repeated, because no other writer changes that the deletion has ended", apierrors.NewConflict(resource, "a", errBroken), "apply, delete"},
+		"Broken":   {"the server has a fault, so each pass calls Delete until the finalizer goes", apierrors.NewInternalError(errBroken), "apply, delete, delete, delete, delete"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			a := anApp(AppSpec{})
+			a.Finalizers = nil
+			d := newHarness(t, a)
+			refusals := 3
+			d.beforePatch = func() error {
+				if refusals--; refusals >= 0 {
+					return tc.err
+				}
+				return nil
+			}
+			d.apply = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+				if len(req.Resource.Finalizers) == 0 {
+					t.Errorf("%s: it is made without a finalizer", tc.reason)
+				}
+				return flow.Done(), nil
+			}
+			d.use(d.reconciler(flow.Extensions[*App]{}))
+			for i := 0; i < 10 && d.says() != "True Succeeded"; i++ {
+				_ = d.try()
+			}
+			deleted(d)
+			refusals = 3
+			for i := 0; i < 10 && d.saysOrGone() != "gone"; i++ {
+				_ = d.try()
+			}
+			same(t, tc.reason, tc.took, d.took())
+		})
+	}
+}
+
+// An object that a user deletes while its pass is under way is not made: it can no longer get the finalizer.
+func TestVanishesBeforeApply(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		app    *App
+		says   string
+	}{
+		"Gone":     {"there is no object to make", anApp(AppSpec{}), "gone"},
+		"Deleting": {"its deletion would not wait for ours", keptApp(), "nothing"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			a := tc.app
+			a.Finalizers = slices.DeleteFunc(a.Finalizers, func(f string) bool { return f == ctrlx.Finalizer })
+			d := newHarness(t, a)
+			d.use(d.reconciler(checking(flow.PointPreCheck, func(_ context.Context, req *checks.Request[*App]) (checks.Result, error) {
+				if !req.Deleting {
+					deleted(d)
+				}
+				return checks.Proceed(), nil
+			})))
+			for range 2 {
+				_ = d.try()
+			}
+			if d.took() != "" || d.saysOrGone() != tc.says || d.writes > 0 || d.patches != 1 {
+				t.Errorf("%s: the object is %s, after %d patches", tc.reason, d.saysOrGone(), d.patches)
+			}
+		})
+	}
+}
+
+// A blocked object can be deleted: neither a missing owner nor a deleted owner delays that. Its DeleteCheck does.
+func TestDeletedWhileBlocked(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		cluster bool // there was one when the object was made
+		change  func(*harness)
+		says    string
+	}{
+		"Never":  {"the object was never made", false, func(*harness) {}, "gone"},
+		"Orphan": {"the owner was deleted", true, func(d *harness) { d.delete(d.cluster()) }, "gone"},
+		"Held": {"the check waits for the owner", true, inCluster(func(c *testv1.Cluster) { c.Status.Conditions[0].Status = "False" }),
+			"False OwnerNotReady Reconciling"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t, anApp(AppSpec{Cluster: "c"}))
+			if tc.cluster {
+				d.create(aCluster())
+			}
+			ready := chain.New(checks.OwnerReady())
+			d.use(d.reconciler(flow.Extensions[*App]{OwnerCheck: ready, DeleteCheck: chain.New(checks.OnOwner[*App](checks.OwnerReady()))}))
+			d.pass()
+			tc.change(d)
+			deleted(d)
+			d.pass()
+			if got := d.saysOrGone(); got != tc.says {
+				t.Errorf("%s: the object is %s", tc.reason, got)
+			}
+		})
+	}
+}
+
+// A user releases an object whose owner is gone: the finalizer goes, an event says why, and Delete is not called.
+func TestReleased(t *testing.T) {
+	for _, point := range []string{flow.PointEntryCheck, flow.PointDeleteCheck} {
+		d := newHarness(t, anApp(AppSpec{}))
+		d.use(d.reconciler(checking(point, func(_ context.Context, req *checks.Request[*App]) (checks.Result, error) {
+			if req.Deleting {
+				return checks.Release("the reclaim policy is Retain"), nil
+			}
+			return checks.Proceed(), nil
+		})))
+		d.pass()
+		d.reported()
+		deleted(d)
+		d.pass()
+		same(t, point, []string{"Normal " + ctrlx.ReasonReleased + " check: the reclaim policy is Retain"}, d.reported())
+		if d.took() != "apply" || d.saysOrGone() != "gone" || d.writes != 1 {
+			t.Errorf("%s: the object is %s, after %d writes of the status", point, d.saysOrGone(), d.writes)
+		}
+	}
+}
+
+// The deletion in the cloud has ended, and another controller keeps the object.
+// The conditions say so, and do not show the last failure of the deletion.
+func TestDeletedAndKeptByOthers(t *testing.T) {
+	const want = "this operator has ended its part of the deletion; the object stays until other controllers remove their finalizers: " + theirFinalizer
+	put := func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }
+	for name, deletes := range map[string]bool{"Deleted": true, "WithoutDelete": false} {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t, keptApp())
+			r := d.reconciler(flow.Extensions[*App]{}, ctrlx.WithFinalizer("example.com/ours"))
+			if !deletes {
+				r = ctrlx.New("App", flow.Operations[*App]{Apply: put}, flow.Extensions[*App]{}, d.clock()...)
+			}
+			d.use(r)
+			d.pass()
+			if got := d.read().Finalizers; deletes {
+				same(t, "the finalizers", []string{theirFinalizer, "example.com/ours"}, got)
+			}
+			deleted(d)
+			if d.remove = failure(errBroken); deletes {
+				if d.pass(); !strings.Contains(d.message(), errBroken.Error()) {
+					t.Fatalf("the deletion does not fail: %s", d.message())
+				}
+			}
+			d.remove = nil
+			d.pass()
+			same(t, "the finalizers", []string{theirFinalizer}, d.read().Finalizers)
+			if d.says() != "False Deleted Reconciling" || d.message() != want {
+				t.Errorf("the object says %q with %q, want %q", d.says(), d.message(), want)
+			}
+			if a := d.read(); a.Status.Conditions[0].ObservedGeneration != a.Generation {
+				t.Errorf("the condition is for generation %d, and the object has %d", a.Status.Conditions[0].ObservedGeneration, a.Generation)
+			}
+			d.took()
+			writes := d.writes
+			if d.pass(); d.writes != writes || d.took() != "" {
+				t.Error("each pass writes the status, or calls Delete")
+			}
+		})
+	}
+}
+
+// The API server refuses the write that says so. The next pass writes it, and the
+// finalizer stays until then. A deletion does not wait for a status that the API
+// server never takes.
+func TestDeletedWhenStatusIsRefused(t *testing.T) {
+	resource := schema.GroupResource{Group: testv1.GroupVersion.Group, Resource: "apps"}
+	cases := map[string]struct {
+		reason string
+		refuse error
+		kept   bool // our finalizer
+	}{
+		"Conflict": {"another writer changed the object", apierrors.NewConflict(resource, "a", errBroken), true},
+		"Down":     {"the API server has a fault", apierrors.NewInternalError(errBroken), true},
+		"Invalid":  {"the definition does not allow the status", apierrors.NewInvalid(schema.GroupKind{Kind: "App"}, "a", nil), false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t, keptApp(ctrlx.Finalizer))
+			d.use(d.reconciler(flow.Extensions[*App]{}))
+			d.pass()
+			deleted(d)
+			d.refuse = tc.refuse
+			_ = d.try()
+			if got := slices.Contains(d.read().Finalizers, ctrlx.Finalizer); got != tc.kept {
+				t.Errorf("%s: the object has our finalizer: %t", tc.reason, got)
+			}
+			d.refuse = nil
+			d.pass()
+			same(t, tc.reason+": the finalizers", []string{theirFinalizer}, d.read().Finalizers)
+			if tc.kept && d.says() != "False Deleted Reconciling" {
+				t.Errorf("%s: the object says %q", tc.reason, d.says())
+			}
+		})
+	}
+}
+
+// A conflict with another writer after the end of the DELETE keeps no object: another
+// pass would wait for a reference that is gone.
+func TestConflictAfterDelete(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		change func(*App)
+		want   string
+	}{
+		"Label":    {"another writer changes what means nothing to the deletion", func(a *App) { a.Labels = map[string]string{"a": "b"} }, "gone"},
+		"Kept":     {"the condition is written, too", func(a *App) { a.Finalizers = append(a.Finalizers, theirFinalizer) }, "False Deleted Reconciling"},
+		"Spec":     {"the spec may name another resource, so the pass is repeated", func(a *App) { a.Generation++ }, "False ReferenceNotFound Reconciling"},
+		"Operated": {"another process has begun an operation", func(a *App) { a.Annotations = map[string]string{ctrlx.AheadPrefix + "note": "{}"} }, "False ReferenceNotFound Reconciling"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t, anApp(AppSpec{}), aCluster())
+			d.remove = func(ctx context.Context, _ *flow.Request[*App]) (flow.Progress, error) {
+				a := d.read()
+				tc.change(a)
+				d.update(a)
+				return flow.Done(), client.IgnoreNotFound(d.api.Delete(ctx, aCluster()))
+			}
+			d.use(d.reconciler(flow.Extensions[*App]{EntryCheck: chain.New(checks.ReferenceReady("cluster", func(*App) []checks.Ref {
+				return []checks.Ref{{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: "c"}}
+			}))}))
+			d.pass()
+			deleted(d)
+			d.pass()
+			d.pass()
+			if got, took := d.saysOrGone(), d.took(); got != tc.want || took != "apply, delete" {
+				t.Errorf("%s: the object is %s after %s, want %s", tc.reason, got, took, tc.want)
+			}
+		})
+	}
+}
+
+// An object without our finalizer that a user deletes does not keep the condition of
+// the time before, if it is ours.
+func TestStrippedBeforeDeletion(t *testing.T) {
+	const missing = "the finalizer " + ctrlx.Finalizer + " is missing, so this operator deletes nothing in the cloud: delete there what is left; " +
+		"the object stays until other controllers remove their finalizers: " + theirFinalizer
+	cases := map[string]struct {
+		reason string
+		res    checks.Result
+		want   string
+	}{
+		"Ready":   {"nothing deletes its resource", checks.Proceed(), "False Deleted Reconciling: " + missing},
+		"Blocked": {"it waits for nothing any more", checks.Block("Never", "it never is"), "False Deleted Reconciling: " + missing},
+		"NotMine": {"the conditions are those of another operator", checks.Ignore("it belongs to another operator"), "True Theirs: "},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			a := keptApp(ctrlx.Finalizer)
+			a.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "True", Reason: "Theirs", ObservedGeneration: 1}}
+			d := newHarness(t, a)
+			d.use(d.reconciler(checking(flow.PointEntryCheck, answers(&tc.res))))
+			d.pass()
+			d.strip(d.read())
+			deleted(d)
+			d.pass()
+			writes := d.writes
+			d.pass()
+			if got := d.says() + ": " + d.message(); got != tc.want || d.writes != writes {
+				t.Errorf("%s: got %q, want %q; the second pass wrote %d times", tc.reason, got, tc.want, d.writes-writes)
 			}
 		})
 	}

@@ -1,12 +1,12 @@
 package ctrlx_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -37,10 +37,12 @@ type eventRecorder struct {
 	m *eventManager
 }
 
-func (r *eventRecorder) Eventf(_, related runtime.Object, kind, reason, _, _ string, _ ...any) {
+func (r *eventRecorder) Eventf(regarding, related runtime.Object, kind, reason, _, _ string, _ ...any) {
 	line := kind + " " + reason
-	if ref, ok := related.(*corev1.ObjectReference); ok {
-		line += fmt.Sprintf(" %s %s %s/%s", ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+	for _, obj := range []runtime.Object{regarding, related} {
+		if ref, ok := obj.(*corev1.ObjectReference); ok {
+			line += fmt.Sprintf(" %s %s %s/%s", ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+		}
 	}
 	r.m.all = append(r.m.all, line)
 }
@@ -83,15 +85,31 @@ func TestEventTypes(t *testing.T) {
 				fails(tc.err)(d)
 			}
 			d.app = d.reconciler(tc.ext)
-			if err := d.app.SetupWithManager(m); err != nil {
-				t.Fatal(err)
-			}
+			must(t, d.app.SetupWithManager(m))
 			d.pass()
-			if diff := cmp.Diff([]string{tc.want}, m.all); diff != "" {
-				t.Errorf("%s: the events: -want, +got:\n%s", tc.reason, diff)
-			}
+			same(t, tc.reason+": the events", []string{tc.want}, m.all)
 		})
 	}
+}
+
+// An event reports a changed verdict, and not each attempt. The API server takes its reason.
+func TestEvents(t *testing.T) {
+	long := strings.Repeat("Reason", 50)
+	d := newHarness(t, anApp(AppSpec{}))
+	res := checks.Proceed()
+	d.use(d.reconciler(checking(flow.PointPostCheck, answers(&res))))
+	for _, text := range []string{"1", "2", "3"} {
+		fails(errors.New(text))(d)
+		d.pass()
+	}
+	done(d)
+	res = checks.Block(long, "a reason that is none for an event")
+	d.pass()
+	res = checks.Proceed()
+	d.pass()
+	d.pass()
+	want := []string{"Warning Unknown applying failed: 1", "Normal " + long[:128] + " check: a reason that is none for an event", "Normal Succeeded ready"}
+	same(t, "the events", want, d.reported())
 }
 
 // A time-out is no ordinary wait, even if a user paused the object.
@@ -125,12 +143,8 @@ func TestEventReporter(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			m := &eventManager{idleManager: newHarness(t).manager}
-			if err := tc.r.SetupWithManager(m); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tc.want, m.reporters); diff != "" {
-				t.Errorf("%s: the reporters: -want, +got:\n%s", tc.reason, diff)
-			}
+			must(t, tc.r.SetupWithManager(m))
+			same(t, tc.reason+": the reporters", tc.want, m.reporters)
 		})
 	}
 }

@@ -10,41 +10,40 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Why a database is where it is can be asked for by its name.
+// Why an object is in its state can be asked for by its name. The steps of one pass are kept, and the verdict of each.
 func TestExplain(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	ops := flow.Operations[*testv1.Database]{Apply: o.operations().Apply}
-	kept := ctrlx.New("Database", ops, waitsForCluster, ctrlx.WithOwner(clusterOf), flow.WithExplanations(1))
-	if _, err := kept.Explain(t.Context(), keyOf(o.namespace, "db")); err == nil || !strings.Contains(err.Error(), "call SetupWithManager") {
+	b := anApp(AppSpec{Cluster: "c"})
+	b.Name, b.UID = "b", "b"
+	d := newHarness(t, anApp(AppSpec{Cluster: "c"}), b)
+	r := d.reconciler(d.held(), flow.WithExplanations(1))
+	if _, err := r.Explain(t.Context(), named("a")); err == nil || !strings.Contains(err.Error(), "call SetupWithManager") {
 		t.Errorf("it has nothing to read from: %v", err)
 	}
-	o.start(kept)
-	o.database("db", "prod")
-	o.until("db", "False OwnerNotFound")
-	e, err := kept.Explain(t.Context(), keyOf(o.namespace, "db"))
-	if err != nil || e.Reason != "OwnerNotFound" || e.Link != "OwnerReady" || len(e.WaitingFor) != 1 {
+	d.use(r)
+	d.pass()
+	e, err := r.Explain(t.Context(), named("a"))
+	if err != nil || e.Reason != "OwnerNotFound" || e.Link != "OwnerReady" || len(e.WaitingFor) != 1 || len(e.Steps) == 0 {
 		t.Errorf("it waits for its cluster: %+v, %v", e, err)
 	}
-	if _, err := kept.Explain(t.Context(), keyOf(o.namespace, "other")); !apierrors.IsNotFound(err) {
+	if _, err := r.Explain(t.Context(), named("other")); !apierrors.IsNotFound(err) {
 		t.Errorf("there is none: %v", err)
 	}
-	o.database("newer", "prod")
-	o.until("newer", "False OwnerNotFound")
-	e, err = kept.Explain(t.Context(), keyOf(o.namespace, "db"))
-	if text := "root cause   Cluster." + testv1.GroupVersion.Group + " " + o.namespace + "/prod was not found; 1 other waits for this\n"; err != nil || e.Reason != "OwnerNotFound" || len(e.Steps) > 0 || !strings.Contains(e.String(), text) {
-		t.Errorf("the steps of one pass are kept, and the verdict of each: %v\n%s", err, e)
+	d.passOver(t.Context(), "b")
+	e, err = r.Explain(t.Context(), named("a"))
+	root := "root cause   Cluster." + testv1.GroupVersion.Group + " default/c was not found; 1 other waits for this\n"
+	if err != nil || e.Reason != "OwnerNotFound" || len(e.Steps) > 0 || !strings.Contains(e.String(), root) {
+		t.Errorf("the steps of another pass are kept: %v\n%s", err, e)
 	}
-	o.database("root", "")
-	o.until("root", "True Succeeded")
-	o.database("last", "prod")
-	o.until("last", "False OwnerNotFound")
-	if _, err := kept.Explain(t.Context(), keyOf(o.namespace, "root")); err == nil || !strings.Contains(err.Error(), "flow.WithExplanations(n)") {
+	ready := anApp(AppSpec{})
+	ready.Name, ready.UID = "ready", "ready"
+	d.create(ready)
+	d.passOver(t.Context(), "ready")
+	d.pass()
+	if _, err := r.Explain(t.Context(), named("ready")); err == nil || !strings.Contains(err.Error(), "flow.WithExplanations(n)") {
 		t.Errorf("no pass over an object that is ready is kept: %v", err)
 	}
 }

@@ -32,6 +32,12 @@ func RequeueOf[T client.Object](obj T) time.Duration {
 // WithRand replaces the source of the numbers, from 0 to below 1, by which requeue intervals are lengthened.
 func WithRand(random func() float64) Option { return option(func(o *options) { o.rand = random }) }
 
+// Asked is the predicate of the changes of an object that cause a pass.
+var Asked = asked
+
+// Quoted returns foreign text for a log line or an event.
+func Quoted(s string) string { return quoted(s) }
+
 // MaxIdentities is of how many identities the clients are remembered.
 const MaxIdentities = maxIdentities
 

@@ -1,141 +1,79 @@
 package ctrlx_test
 
 import (
-	"fmt"
-	"strings"
+	"context"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
-	"github.com/windlass-go/windlass/ctrlx"
-	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
 
 // A finished object is not reconciled until its spec changes or a user deletes it, also by a manager that knows nothing of
-// it. Its awaited objects and its annotations cause no pass.
+// it.
 func TestFinished(t *testing.T) {
-	t.Parallel()
-	prod := checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: "prod"}
-	// A database of size 1 is finished, and one of size 2 is not.
+	rule := classify.Table{{Name: "broken", Message: classify.Contains("broken"), Retry: classify.Never}}.Chain()
+	owner := clusterOfApp(anApp(AppSpec{Cluster: "c"}))
+	// An App without a user is finished, and one with a user is not.
 	cases := map[string]struct {
 		reason string
-		check  func() (checks.Result, error) // at EntryCheck
-		apply  flow.Progress
-		fails  error
+		denied bool
+		apply  func() (flow.Progress, error)
 		says   string
-		types  []string // conditions that are True
-		calls  []string
 	}{
-		"Complete": {reason: "the backup is complete", apply: flow.Finished("Complete", "42 rows"),
-			says: "True Complete", types: []string{"Ready", "Finished"}, calls: []string{"check", "put"}},
-		"Denied": {reason: "a request that was denied is not retried, whatever becomes of its issuer",
-			check: func() (checks.Result, error) {
-				return checks.Block("Denied", "the approver denied it", checks.WithRetry(classify.Never), checks.WithWaitingFor(prod)), nil
-			},
-			says: "False Denied", types: []string{"Stalled", "Finished"}, calls: []string{"check"}},
-		"Failed": {reason: "a terminal error of the cloud", fails: errBroken,
-			says: "False Broken", types: []string{"Stalled", "Finished"}, calls: []string{"check", "put"}},
+		"Complete": {"the backup is complete", false, answer(flow.Finished("Complete", "42 rows"), nil), "True Complete"},
+		"Denied":   {"a request that was denied is not retried, whatever becomes of its issuer", true, nil, "False Denied Stalled"},
+		"Failed":   {"a terminal error of the cloud", false, answer(flow.Progress{}, errBroken), "False Broken Stalled"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := newOperator(t)
-			databases := func() *ctrlx.Reconciler[*testv1.Database] {
-				ops := o.operations()
-				ops.Apply = func(_ ctxt, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
-					_ = o.note("put")
-					switch {
-					case req.Resource.Spec.Size > 1:
-						return flow.Done(), nil
-					case tc.fails != nil:
-						return flow.Progress{}, tc.fails
-					}
-					return tc.apply, nil
+			d := newHarness(t, freshApp("uid"), aCluster())
+			d.apply = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+				if req.Resource.Spec.User == "" {
+					return tc.apply()
 				}
-				return ctrlx.New("Database", ops, extensions{
-					EntryCheck: chain.New(checks.Check("entry", func(_ ctxt, req *checks.Request[*testv1.Database]) (checks.Result, error) {
-						_ = o.note("check")
-						if tc.check != nil && req.Resource.Spec.Size == 1 && !req.Deleting {
-							return tc.check()
-						}
-						return checks.Proceed(), nil
-					})),
-					Classify: classify.Table{{Name: "broken", Message: classify.Contains("broken"), Retry: classify.Never}}.Chain(),
-				})
+				return flow.Done(), nil
 			}
-			c := o.cluster("prod", "Stopped")
-			o.database("db", "")
-			o.start(databases())
-			d := o.until("db", tc.says)
-			o.traffic.take(t)
-			if diff := cmp.Diff(tc.types, isTrue(d)); diff != "" {
-				t.Errorf("%s: conditions: -want, +got:\n%s", tc.reason, diff)
+			ext := checking(flow.PointEntryCheck, func(_ context.Context, req *checks.Request[*App]) (checks.Result, error) {
+				if tc.denied && req.Resource.Spec.User == "" && !req.Deleting {
+					return checks.Block("Denied", "the approver denied it", checks.WithRetry(classify.Never), checks.WithWaitingFor(owner)), nil
+				}
+				return checks.Proceed(), nil
+			})
+			ext.Classify = rule
+			d.use(d.reconciler(ext))
+			d.pass()
+			a := d.read()
+			if d.says() != tc.says || !meta.IsStatusConditionTrue(a.Status.Conditions, "Finished") || len(a.Finalizers) != len(d.asked) {
+				t.Errorf("%s: the object says %q, with the finalizers %q: %+v", tc.reason, d.says(), a.Finalizers, a.Status)
 			}
-			if len(d.Finalizers) != strings.Count(strings.Join(tc.calls, " "), "put") {
-				t.Errorf("%s: the finalizer is added before a PUT only: %q", tc.reason, d.Finalizers)
+			d.took()
+			d.restart()
+			d.use(d.reconciler(ext))
+			annotate("example.com/touched", "1")(d)
+			writes := d.writes
+			if after := d.pass(); after != 0 || d.took() != "" || d.writes != writes {
+				t.Errorf("%s: after a restart it is requeued after %s, or written", tc.reason, after)
 			}
-
-			o.stop()
-			r := databases()
-			mgr := o.start(r)
-			if result, err := o.settle(mgr, r, "db"); err != nil || !result.IsZero() {
-				t.Errorf("%s: after a restart it is requeued: %+v, %v", tc.reason, result, err)
+			d.change(func(a *App) { a.Spec.User = "x" })
+			d.pass()
+			if d.says() != "True Succeeded" || meta.FindStatusCondition(d.read().Status.Conditions, "Finished") != nil {
+				t.Errorf("%s: a new spec is reconciled: %+v", tc.reason, d.read().Status)
 			}
-			o.report(c, "Running")
-			o.touch(d)
-			if diff := cmp.Diff(map[string]int{}, writes(o.traffic.take(t))); diff != "" {
-				t.Errorf("%s: writes after a restart: -want, +got:\n%s", tc.reason, diff)
-			}
-			if diff := cmp.Diff(tc.calls, o.asked()); diff != "" {
-				t.Errorf("%s: calls: -want, +got:\n%s", tc.reason, diff)
-			}
-
-			d.Spec.Size = 2
-			if err := api.Update(t.Context(), d); err != nil {
-				t.Fatal(err)
-			}
-			d = o.until("db", "True Succeeded")
-			if diff := cmp.Diff([]string{"Ready", ctrlx.ConditionRecord}, isTrue(d)); diff != "" {
-				t.Errorf("%s: a new spec is reconciled: -want, +got:\n%s", tc.reason, diff)
-			}
-			d.Spec.Size = 1
-			if err := api.Update(t.Context(), d); err != nil {
-				t.Fatal(err)
-			}
-			o.until("db", tc.says)
-			o.remove(d)
-			o.until("db", "gone")
-			if got := o.asked(); got[len(got)-1] != "delete db" {
-				t.Errorf("%s: a finished object can be deleted: %q", tc.reason, got)
+			d.change(func(a *App) { a.Spec.User = "" })
+			d.pass()
+			same(t, tc.reason, tc.says, d.says())
+			d.took()
+			deleted(d)
+			d.pass()
+			if d.took() != "delete" || d.saysOrGone() != "gone" {
+				t.Errorf("%s: a finished object can be deleted", tc.reason)
 			}
 		})
-	}
-}
-
-// isTrue lists the conditions of a database that are True for its present generation.
-func isTrue(d *testv1.Database) (types []string) {
-	for _, c := range d.Status.Conditions {
-		if c.Status == metav1.ConditionTrue && c.ObservedGeneration == d.Generation {
-			types = append(types, c.Type)
-		}
-	}
-	return types
-}
-
-// touch asks for a pass as people do.
-func (o *operator) touch(d *testv1.Database) {
-	o.t.Helper()
-	base := client.MergeFrom(d.DeepCopyObject().(client.Object))
-	d.Annotations = map[string]string{"example.com/touched": d.ResourceVersion}
-	if err := api.Patch(o.t.Context(), d, base); err != nil {
-		o.t.Fatal(err)
 	}
 }
 
@@ -163,41 +101,40 @@ func TestFinishedHasNoClock(t *testing.T) {
 	}
 }
 
-// A user releases a database with a cluster that is gone: the finalizer goes, and the cloud is not asked to delete it.
-func TestReleased(t *testing.T) {
-	t.Parallel()
-	for _, point := range []string{flow.PointEntryCheck, flow.PointDeleteCheck} {
-		t.Run(point, func(t *testing.T) {
-			t.Parallel()
-			o := newOperator(t)
-			retained := chain.New(checks.Check("retained", func(_ ctxt, req *checks.Request[*testv1.Database]) (checks.Result, error) {
-				if req.Deleting {
-					return checks.Release("the reclaim policy is Retain"), nil
-				}
-				return checks.Proceed(), nil
-			}))
-			ext := map[string]extensions{flow.PointEntryCheck: {EntryCheck: retained}, flow.PointDeleteCheck: {DeleteCheck: retained}}[point]
-			o.start(ctrlx.New("Database", o.operations(), ext))
-			o.database("db", "")
-			d := o.until("db", "True Succeeded")
-			o.remove(d)
-			o.until("db", "gone")
-			asked := writes(o.traffic.take(t))
-			if diff := cmp.Diff(map[string]int{"PATCH databases": 2, "PATCH databases/status": 1, "POST events": 2}, asked); diff != "" {
-				t.Errorf("to add and to remove the finalizer, Succeeded and Released: -want, +got:\n%s", diff)
+// A backup restores the status of a finished object under another object. That one
+// is not finished: nothing made it.
+func TestFinishedOfAnotherObject(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		uid    types.UID // of the object that has the status
+		took   string    // the calls of its pass
+	}{
+		"Same":   {"the object that was finished", "uid", ""},
+		"Other":  {"an object that was restored with the status", "other", "apply"},
+		"Longer": {"a UID that ends as the other one does", "x-uid", "apply"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t, anApp(AppSpec{}))
+			d.apply = func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
+				return flow.Finished("Complete", "42 rows"), nil
 			}
-			if diff := cmp.Diff([]string{"put db 1"}, o.asked()); diff != "" {
-				t.Errorf("-want, +got:\n%s", diff)
+			d.use(d.reconciler(flow.Extensions[*App]{}))
+			d.pass()
+			if a := d.read(); !meta.IsStatusConditionTrue(a.Status.Conditions, "Finished") || d.message() != "42 rows" {
+				t.Fatalf("the object is not finished: %+v", a.Status)
+			}
+			restored := anApp(AppSpec{})
+			restored.UID, restored.Status = tc.uid, d.read().Status
+			d = newHarness(t, restored)
+			d.use(d.reconciler(flow.Extensions[*App]{}))
+			d.pass()
+			if got := d.took(); got != tc.took {
+				t.Errorf("%s: the pass calls %q, want %q", tc.reason, got, tc.took)
+			}
+			if tc.took != "" && (d.says() != "True Succeeded" || meta.FindStatusCondition(d.read().Status.Conditions, "Finished") != nil) {
+				t.Errorf("%s: the object says %q: %+v", tc.reason, d.says(), d.read().Status)
 			}
 		})
-	}
-	d := newHarness(t, anApp(AppSpec{}))
-	d.use(d.reconciler(flow.Extensions[*App]{DeleteCheck: chain.New(checks.Check("retained", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
-		return checks.Release("the reclaim policy is Retain"), nil
-	}))}))
-	deleted(d)
-	d.pass()
-	if diff := cmp.Diff([]string{fmt.Sprintf("Normal %s retained: the reclaim policy is Retain", ctrlx.ReasonReleased)}, d.reported()); diff != "" {
-		t.Errorf("the events: -want, +got:\n%s", diff)
 	}
 }

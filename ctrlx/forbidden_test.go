@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 )
@@ -28,16 +29,12 @@ func (o *operator) allow(group string, resources ...string) {
 		RoleRef:    rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: o.user},
 		Subjects:   []rbacv1.Subject{{APIGroup: "rbac.authorization.k8s.io", Kind: "User", Name: o.user}},
 	}
-	if err := api.Create(o.t.Context(), role); err != nil {
-		o.t.Fatal(err)
-	}
-	if err := api.Create(o.t.Context(), binding); err != nil {
-		o.t.Fatal(err)
-	}
+	must(o.t, api.Create(o.t.Context(), role))
+	must(o.t, api.Create(o.t.Context(), binding))
 }
 
 // The operator may not watch the kind of an awaited object. The condition has the words
-// of the API server, and a single worker still serves all other objects.
+// of the API server, also for a set, and a single worker still serves all other objects.
 func TestForbidden(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)
@@ -47,7 +44,9 @@ func TestForbidden(t *testing.T) {
 	for i := range 30 {
 		o.database(fmt.Sprintf("blocked-%d", i), "prod")
 	}
-	mgr := o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(clusterOf), ctrlx.WithSyncTimeout(syncs)))
+	ext := waitsForCluster
+	ext.EntryCheck = listsAny(clustersOf(checks.Query{}), "set")
+	mgr := o.start(ctrlx.New("Database", o.operations(), ext, ctrlx.WithOwner(clusterOf), ctrlx.WithSyncTimeout(syncs)))
 	started := time.Now()
 	for i := range 30 {
 		d := o.until(fmt.Sprintf("blocked-%d", i), "False Forbidden")
@@ -56,6 +55,8 @@ func TestForbidden(t *testing.T) {
 			t.Errorf("the condition has the server's words: %s", c.Message)
 		}
 	}
+	o.database("set", "")
+	o.message("set", `cannot list resource "clusters" in API group "test.windlass-go.github.io"`)
 	o.database("free", "")
 	o.until("free", "True Succeeded")
 	if took := time.Since(started); took > 15*syncs { // 31 of them if each database waits for the watch
@@ -70,12 +71,9 @@ func TestForbidden(t *testing.T) {
 	// The rights come later.
 	o.cluster("prod", "Running")
 	role := &rbacv1.ClusterRole{}
-	if err := api.Get(t.Context(), keyOf("", o.user), role); err != nil {
-		t.Fatal(err)
-	}
+	must(t, api.Get(t.Context(), keyOf("", o.user), role))
 	role.Rules[0].Resources = append(role.Rules[0].Resources, "clusters")
-	if err := api.Update(t.Context(), role); err != nil {
-		t.Fatal(err)
-	}
+	must(t, api.Update(t.Context(), role))
 	o.until("blocked-0", "True Succeeded")
+	o.until("set", "True Succeeded")
 }

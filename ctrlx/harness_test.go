@@ -10,9 +10,13 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -25,6 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/recorder"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
@@ -32,6 +37,27 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/inuse"
 	"github.com/windlass-go/windlass/flow"
 )
+
+// must ends the test if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// same fails the test if got is not as wanted.
+func same(t testing.TB, reason string, want, got any, opts ...cmp.Option) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, opts...); diff != "" {
+		t.Errorf("%s: -want, +got:\n%s", reason, diff)
+	}
+}
+
+// named is the name of an object of a harness.
+func named(name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: "default", Name: name}
+}
 
 // harness runs passes over an App one at a time. It has no running manager and no API server. The test sets the clock.
 type harness struct {
@@ -49,10 +75,17 @@ type harness struct {
 	block         string // where a check holds the object, as flow.PointPreCheck
 	asked         []string
 	writes        int // patches of the status
+	patches       int // of objects, as for finalizers
 	refuse        error
 	drops         bool // the API server drops each status
-	app           *ctrlx.Reconciler[*App]
+	// What happens before a patch reaches the API server; nil: nothing. An error is its answer.
+	beforeStatus func()
+	beforePatch  func() error
+	app          *ctrlx.Reconciler[*App]
 }
+
+// notAllowed is a value of a field of the status that the definition does not allow.
+const notAllowed = "not allowed"
 
 // noon is when tests begin.
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -63,10 +96,24 @@ func newHarness(t testing.TB, objects ...client.Object) *harness {
 	d.api = &struct{ client.Client }{fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&App{}, &testv1.Cluster{}, &testv1.Database{}).WithObjects(objects...).
 		WithInterceptorFuncs(interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
 			d.writes++
+			if d.beforeStatus != nil {
+				d.beforeStatus()
+			}
+			if a, ok := obj.(*App); ok && a.Status.LastHandled == notAllowed {
+				return apierrors.NewInvalid(schema.GroupKind{Kind: "App"}, "a", nil)
+			}
 			if d.refuse != nil || d.drops {
 				return d.refuse
 			}
 			return c.SubResource(sub).Patch(ctx, obj, patch, opts...)
+		}, Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+			d.patches++
+			if d.beforePatch != nil {
+				if err := d.beforePatch(); err != nil {
+					return err
+				}
+			}
+			return c.Patch(ctx, obj, patch, opts...)
 		}}).Build()} // which can be compared
 	d.restart()
 	return d
@@ -121,6 +168,27 @@ func (d *harness) guarding(ext flow.Extensions[*App], refs func(*App) []checks.R
 	return d.reconciler(ext, opts...)
 }
 
+// checking returns extensions with one check.
+func checking(point string, do func(context.Context, *checks.Request[*App]) (checks.Result, error)) (ext flow.Extensions[*App]) {
+	check := chain.New(checks.Check("check", do))
+	switch point {
+	case flow.PointEntryCheck:
+		ext.EntryCheck = check
+	case flow.PointPreCheck:
+		ext.PreCheck = check
+	case flow.PointPostCheck:
+		ext.PostCheck = check
+	case flow.PointDeleteCheck:
+		ext.DeleteCheck = check
+	}
+	return ext
+}
+
+// answers is a check with the present result of a variable.
+func answers(res *checks.Result) func(context.Context, *checks.Request[*App]) (checks.Result, error) {
+	return func(context.Context, *checks.Request[*App]) (checks.Result, error) { return *res, nil }
+}
+
 func (d *harness) note(format string, args ...any) {
 	d.asked = append(d.asked, fmt.Sprintf(format, args...))
 }
@@ -135,9 +203,7 @@ func (d *harness) took() string {
 // use sets a reconciler up, which is the one of pass from then on.
 func (d *harness) use(r *ctrlx.Reconciler[*App]) *harness {
 	d.t.Helper()
-	if err := r.SetupWithManager(d.manager); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, r.SetupWithManager(d.manager))
 	d.app = r
 	return d
 }
@@ -153,13 +219,17 @@ func (d *harness) passIn(ctx context.Context) time.Duration {
 	return d.passOver(ctx, "a")
 }
 
+// try runs a pass over the App "a", and returns its error.
+func (d *harness) try() error {
+	_, err := d.app.Reconcile(context.Background(), reconcile.Request{NamespacedName: named("a")})
+	return err
+}
+
 // passOver runs a pass over the App of a name.
 func (d *harness) passOver(ctx context.Context, name string) time.Duration {
 	d.t.Helper()
-	res, err := d.app.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: name}})
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	res, err := d.app.Reconcile(ctx, reconcile.Request{NamespacedName: named(name)})
+	must(d.t, err)
 	if res.RequeueAfter < 0 {
 		d.t.Fatalf("the requeue is lost: %s", res.RequeueAfter)
 	}
@@ -169,16 +239,14 @@ func (d *harness) passOver(ctx context.Context, name string) time.Duration {
 // read is the App "a" as it is now.
 func (d *harness) read() *App {
 	d.t.Helper()
-	return d.named("a")
+	return d.appOf("a")
 }
 
 // named is the App of a name as it is now.
-func (d *harness) named(name string) *App {
+func (d *harness) appOf(name string) *App {
 	d.t.Helper()
 	a := &App{}
-	if err := d.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: name}, a); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, d.api.Get(context.Background(), named(name), a))
 	return a
 }
 
@@ -188,9 +256,7 @@ func (d *harness) change(do func(*App)) {
 	a := d.read()
 	do(a)
 	a.Generation++
-	if err := d.api.Update(context.Background(), a); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, d.api.Update(context.Background(), a))
 }
 
 // says returns the conditions of the App "a" as "False Timeout Stalled", with a word for
@@ -232,9 +298,7 @@ func (d *harness) recorded(change func(*record.Record)) {
 	r.UID, r.Kind = a.UID, "App."+testv1.GroupVersion.Group
 	change(&r)
 	a.Status.Conditions = record.Put(a.Status.Conditions, record.Encode(r, nil, a.Generation, d.now))
-	if err := d.api.Status().Update(context.Background(), a); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, d.api.Status().Update(context.Background(), a))
 }
 
 // operating stores an operation under way in a record; without a token it removes it.
@@ -295,7 +359,8 @@ var errBroken = errors.New("the cloud is broken")
 
 // idleManager is a manager that is never started.
 type idleManager struct {
-	standby bool // another replica is the leader
+	standby bool          // another replica is the leader
+	live    client.Reader // that bypasses the cache; nil: the client
 	manager.Manager
 	client client.Client
 	cache  cache.Cache
@@ -325,8 +390,13 @@ func (m *idleManager) Elected() <-chan struct{} {
 	return elected
 }
 
-func (m *idleManager) GetClient() client.Client                       { return m.client }
-func (m *idleManager) GetAPIReader() client.Reader                    { return m.client }
+func (m *idleManager) GetClient() client.Client { return m.client }
+func (m *idleManager) GetAPIReader() client.Reader {
+	if m.live != nil {
+		return m.live
+	}
+	return m.client
+}
 func (m *idleManager) GetCache() cache.Cache                          { return m.cache }
 func (m *idleManager) GetRESTMapper() meta.RESTMapper                 { return m.mapper }
 func (m *idleManager) GetScheme() *runtime.Scheme                     { return scheme }

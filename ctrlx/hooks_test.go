@@ -128,9 +128,7 @@ func TestHookPlaces(t *testing.T) {
 			d.use(d.hooked(&tc.fails))
 			tc.do(d)
 			d.pass()
-			if diff := cmp.Diff(tc.asked, d.took()); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-			}
+			same(t, tc.reason, tc.asked, d.took())
 			if got := d.saysOrGone(); got != tc.says {
 				t.Errorf("%s: it says %q, not %q", tc.reason, got, tc.says)
 			}
@@ -295,9 +293,7 @@ func TestDeleteHookWithoutDelete(t *testing.T) {
 			tc.add(r, func(ctxt, client.Client, *App) error { d.note("hook"); return nil })
 			d.use(r)
 			d.pass()
-			if diff := cmp.Diff(tc.want, d.read().Finalizers); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-			}
+			same(t, tc.reason, tc.want, d.read().Finalizers)
 			deleted(d)
 			d.pass()
 			if got := d.saysOrGone(); got != "gone" || len(d.asked) != len(tc.want) {

@@ -1,130 +1,72 @@
 package ctrlx_test
 
 import (
-	"slices"
+	"context"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx"
-	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
 
 // The object of another controller stays as it is: no finalizer, no condition, no event, and no write at all.
 func TestIgnored(t *testing.T) {
-	t.Parallel()
-	const theirs = "example.com/theirs"
 	cases := map[string]struct {
 		reason     string
 		point      string
 		opts       []checks.BlockOption
 		finalizers []string
 		deleting   bool
-		passes     []string // what each pass asks
+		took       string
 		after      time.Duration
 	}{
-		"EntryCheck": {reason: "nothing is read for it", point: flow.PointEntryCheck, passes: []string{"check"}},
-		"PreCheck": {reason: "what Get has found out is not written", point: flow.PointPreCheck,
-			passes: []string{"get", "check"}},
+		"EntryCheck": {reason: "nothing is read for it", point: flow.PointEntryCheck, took: "check"},
+		"PreCheck":   {reason: "what Get has found out is not written", point: flow.PointPreCheck, took: "get, check"},
 		"NotNow": {reason: "another instance is responsible for now", point: flow.PointEntryCheck,
-			opts: []checks.BlockOption{checks.WithAfter(40 * time.Minute)}, passes: []string{"check"}, after: 40 * time.Minute},
-		"Deleted": {reason: "the rightful controller deletes it", point: flow.PointEntryCheck, finalizers: []string{theirs}, deleting: true},
+			opts: []checks.BlockOption{checks.WithAfter(40 * time.Minute)}, took: "check", after: 40 * time.Minute},
+		"NoEvent": {reason: "no event wakes an object that waits for an object outside of the cluster", point: flow.PointEntryCheck,
+			opts: []checks.BlockOption{checks.WithWaitingFor(checks.Ref{ID: "/subscriptions/s"})}, took: "check", after: time.Hour},
+		"Deleted": {reason: "the rightful controller deletes it", point: flow.PointEntryCheck, finalizers: []string{theirFinalizer}, deleting: true},
 		"DeletedWithOurs": {reason: "another instance of this controller deletes it, and needs the finalizer",
-			point: flow.PointEntryCheck, finalizers: []string{theirs, ctrlx.Finalizer}, deleting: true, passes: []string{"check"}},
+			point: flow.PointEntryCheck, finalizers: []string{theirFinalizer, ctrlx.Finalizer}, deleting: true, took: "check"},
 		"DeleteCheck": {reason: "the deletion is left to another instance",
-			point: flow.PointDeleteCheck, finalizers: []string{ctrlx.Finalizer}, deleting: true, passes: []string{"get", "check"}},
+			point: flow.PointDeleteCheck, finalizers: []string{ctrlx.Finalizer}, deleting: true, took: "get, check"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := newOperator(t)
-			ignores := chain.New(checks.Check("mine", func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) {
-				return checks.Ignore("the class is of another controller", tc.opts...), o.note("check")
-			}))
-			ext := map[string]extensions{
-				flow.PointEntryCheck: {EntryCheck: ignores}, flow.PointPreCheck: {PreCheck: ignores}, flow.PointDeleteCheck: {DeleteCheck: ignores},
-			}[tc.point]
-			ops := o.operations()
-			ops.Get = func(_ ctxt, req *flow.Request[*testv1.Database]) (flow.Observation, error) {
-				req.Resource.Status.Size = 9
-				return flow.Observation{Presence: checks.Present}, o.note("get")
-			}
-			ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Theirs", LastTransitionTime: metav1.Now()}
-			d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "db", Finalizers: tc.finalizers}}
-			if err := api.Create(t.Context(), d); err != nil {
-				t.Fatal(err)
-			}
-			meta.SetStatusCondition(&d.Status.Conditions, ready)
-			if err := api.Status().Update(t.Context(), d); err != nil {
-				t.Fatal(err)
-			}
+			a := anApp(AppSpec{})
+			a.Finalizers = tc.finalizers
+			a.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "True", Reason: "Theirs"}}
+			d := newHarness(t, a)
 			if tc.deleting {
-				o.remove(d)
+				deleted(d)
 			}
-			d = o.when("db", func(*testv1.Database) bool { return true })
-			r := ctrlx.New("Database", ops, ext)
-			result, err := o.settle(o.start(r), r, "db")
-			if err != nil || result.RequeueAfter != tc.after {
-				t.Errorf("%s: it is requeued after %s: %v", tc.reason, result.RequeueAfter, err)
+			ext := checking(tc.point, func(context.Context, *checks.Request[*App]) (checks.Result, error) {
+				d.note("check")
+				return checks.Ignore("the class is of another controller", tc.opts...), nil
+			})
+			ext.Get = chain.New(chain.Before[*flow.Request[*App], flow.Observation](func(_ context.Context, req *flow.Request[*App]) error {
+				d.note("get")
+				req.Resource.Status.LastHandled = "found"
+				return nil
+			}))
+			d.use(d.reconciler(ext))
+			version := d.read().ResourceVersion
+			for range 2 {
+				if after := d.pass(); after != tc.after || d.took() != tc.took {
+					t.Errorf("%s: it is requeued after %s", tc.reason, after)
+				}
 			}
-			if diff := cmp.Diff(map[string]int{}, writes(o.traffic.take(t))); diff != "" {
-				t.Errorf("%s: writes: -want, +got:\n%s", tc.reason, diff)
-			}
-			if got := o.when("db", func(*testv1.Database) bool { return true }); got.ResourceVersion != d.ResourceVersion {
-				t.Errorf("%s: it was written: %+v", tc.reason, got)
-			}
-			want, got := slices.Repeat(tc.passes, 2), o.asked() // the manager has made a pass, too
-			slices.Sort(want)
-			slices.Sort(got)
-			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			if d.read().ResourceVersion != version || d.writes+d.patches > 0 || len(d.reported()) > 0 {
+				t.Errorf("%s: it was written: %+v", tc.reason, d.read())
 			}
 		})
 	}
-}
-
-// An instance that may become responsible is woken by the awaited object. If no event can come, it is requeued.
-func TestIgnoredWaits(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	c := o.cluster("prod", "Stopped")
-	ref := checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: "prod"}
-	unwatched := checks.Ref{ID: "/subscriptions/s/clusters/prod"}
-	mine := checks.Check("mine", func(ctx ctxt, req *checks.Request[*testv1.Database]) (checks.Result, error) {
-		now := &testv1.Cluster{}
-		switch err := api.Get(ctx, keyOf(o.namespace, "prod"), now); {
-		case err != nil:
-			return checks.Result{}, err
-		case now.Status.State == "Running":
-			return checks.Proceed(), nil
-		case req.Resource.Name == "unwatched":
-			return checks.Ignore("the cluster is a replica", checks.WithWaitingFor(unwatched)), nil
-		}
-		return checks.Ignore("the cluster is a replica", checks.WithWaitingFor(ref)), o.note("ignored")
-	})
-	r := ctrlx.New("Database", o.operations(), extensions{EntryCheck: chain.New(mine)})
-	o.database("db", "")
-	o.database("unwatched", "")
-	mgr := o.start(r)
-	if result, err := o.settle(mgr, r, "unwatched"); err != nil || result.RequeueAfter < 45*time.Minute {
-		t.Errorf("no event wakes an object that waits for an object outside of the cluster: %+v, %v", result, err)
-	}
-	if result, err := o.settle(mgr, r, "db"); err != nil || !result.IsZero() {
-		t.Errorf("an event wakes it: %+v, %v", result, err)
-	}
-	if diff := cmp.Diff(map[string]int{}, writes(o.traffic.take(t))); diff != "" {
-		t.Errorf("writes: -want, +got:\n%s", diff)
-	}
-	o.report(c, "Running")
-	o.until("db", "True Succeeded")
 }
 
 // A block that keeps the status writes nothing and makes no event, and is retried.

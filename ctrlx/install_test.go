@@ -2,10 +2,10 @@ package ctrlx_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,8 +18,8 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
-// A missing kind is awaited and then installed: its waiters are woken, and no pass asks
-// for it meanwhile. No other test runs at the same time: each definition causes
+// A missing kind is awaited and then installed: its waiters are woken, also those of a
+// set, and no pass asks for it meanwhile. No other test runs at the same time: each definition causes
 // requests of all operators that wait for a missing kind.
 func TestInstalledLater(t *testing.T) {
 	cases := map[string]struct {
@@ -42,17 +42,22 @@ func TestInstalledLater(t *testing.T) {
 			}
 			o.database("one", "thing")
 			o.database("two", "thing")
-			o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(func(d *testv1.Database) checks.Ref {
+			ext := waitsForCluster
+			ext.EntryCheck = listsAny(checks.Query{Group: testv1.GroupVersion.Group, Kind: kind}, "set")
+			o.database("set", "")
+			o.start(ctrlx.New("Database", o.operations(), ext, ctrlx.WithOwner(func(d *testv1.Database) checks.Ref {
+				if d.Spec.Cluster == "" {
+					return checks.Ref{}
+				}
 				return checks.Ref{Group: testv1.GroupVersion.Group, Kind: kind, Name: d.Spec.Cluster}
 			}), ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 2}),
 				ctrlx.WithWatchedKinds(schema.GroupKind{Group: testv1.GroupVersion.Group, Kind: kind})))
 			o.until("one", "False OwnerNotFound")
 			o.until("two", "False OwnerNotFound")
+			o.message("set", fmt.Sprintf("the kind %q is not installed", kind+"."+testv1.GroupVersion.Group))
 			o.traffic.take(t)
 			if tc.user == "" {
-				if diff := cmp.Diff(map[string]int(nil), o.traffic.take(t)); diff != "" {
-					t.Errorf("what is asked of the API server meanwhile: -want, +got:\n%s", diff)
-				}
+				same(t, "what is asked of the API server meanwhile", map[string]int(nil), o.traffic.take(t))
 			}
 			install(t, definition)
 			thing := &unstructured.Unstructured{}
@@ -70,14 +75,13 @@ func TestInstalledLater(t *testing.T) {
 				"type": "Ready", "status": "True", "reason": "Done", "message": "", "observedGeneration": int64(1),
 				"lastTransitionTime": "2026-01-01T00:00:00Z",
 			}
-			if err := unstructured.SetNestedSlice(thing.Object, []any{condition}, "status", "conditions"); err != nil {
-				t.Fatal(err)
-			}
-			if err := api.Status().Update(t.Context(), thing); err != nil {
-				t.Fatal(err)
-			}
+			must(t, unstructured.SetNestedSlice(thing.Object, []any{condition}, "status", "conditions"))
+			must(t, api.Status().Update(t.Context(), thing))
 			o.until("one", "True Succeeded")
 			o.until("two", "True Succeeded")
+			if tc.scope == apiextensions.NamespaceScoped {
+				o.until("set", "True Succeeded")
+			}
 		})
 	}
 }
@@ -92,9 +96,7 @@ func (o *operator) newKind(scope apiextensions.ResourceScope) *apiextensions.Cus
 // install installs a definition until the test ends.
 func install(t *testing.T, definition client.Object) {
 	t.Helper()
-	if err := api.Create(t.Context(), definition); err != nil {
-		t.Fatal(err)
-	}
+	must(t, api.Create(t.Context(), definition))
 	t.Cleanup(func() {
 		if err := api.Delete(context.Background(), definition); err != nil {
 			t.Error(err)

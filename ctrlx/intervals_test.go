@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
@@ -43,20 +44,26 @@ func TestRequeue(t *testing.T) {
 // A waiter of watched objects is woken. Without an event, it is requeued after the
 // requeue interval.
 func TestRequeueWhileWaiting(t *testing.T) {
+	owner := checks.Block("Waits", "", checks.WithWaitingFor(clusterOfApp(anApp(AppSpec{Cluster: "c"}))))
+	self := checks.Block("Waits", "", checks.WithWaitingForSelf())
 	cases := map[string]struct {
 		reason  string
+		res     checks.Result
 		requeue int
 		want    time.Duration
 	}{
-		"Given": {"its own interval", 10, 10 * time.Minute},
-		"None":  {"the resync", 0, time.Hour},
+		"Given": {"its own interval", owner, 10, 10 * time.Minute},
+		"None":  {"the resync", owner, 0, time.Hour},
+		"Self":  {"an object that waits for itself is woken by an event, too", self, 0, time.Hour},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(AppSpec{Cluster: "c", Requeue: minutes(tc.requeue)}))
-			d.use(d.reconciler(d.held()))
-			if got := d.pass(); got != tc.want || d.says() != "False OwnerNotFound Reconciling" {
-				t.Errorf("%s: it says %q and is requeued after %s, not %s", tc.reason, d.says(), got, tc.want)
+			d := newHarness(t, anApp(AppSpec{Requeue: minutes(tc.requeue)}))
+			d.use(d.reconciler(checking(flow.PointPreCheck, answers(&tc.res))))
+			for range 2 {
+				if got := d.pass(); got != tc.want || d.says() != "False Waits Reconciling" {
+					t.Errorf("%s: it says %q and is requeued after %s, not %s", tc.reason, d.says(), got, tc.want)
+				}
 			}
 		})
 	}

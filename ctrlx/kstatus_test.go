@@ -92,29 +92,6 @@ func TestKstatus(t *testing.T) {
 	}
 }
 
-// A pass that keeps the conditions keeps observedGeneration, too.
-func TestObservedGenerationKept(t *testing.T) {
-	for name, res := range map[string]checks.Result{
-		"StatusKept": checks.Block("Locked", "locked", checks.WithStatusKept()),
-		"Ignored":    checks.Ignore("it belongs to another controller"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(AppSpec{}))
-			verdict := checks.Proceed()
-			d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.Check("lock", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
-				return verdict, nil
-			}))}))
-			d.pass()
-			verdict = res
-			d.change(func(a *App) { a.Spec.User = "x" })
-			d.pass()
-			if got := d.read(); got.Status.ObservedGeneration != 1 || kstatus(t, got) != "InProgress" {
-				t.Errorf("observedGeneration is %d, and kstatus reports %s", got.Status.ObservedGeneration, kstatus(t, got))
-			}
-		})
-	}
-}
-
 // The API server sets -1 for a new object. The reconciler writes observedGeneration together with the conditions.
 func TestKstatusOnTheServer(t *testing.T) {
 	t.Parallel()
@@ -122,9 +99,7 @@ func TestKstatusOnTheServer(t *testing.T) {
 	a := o.create(AppSpec{})
 	read := func() *App {
 		a := &App{}
-		if err := api.Get(t.Context(), keyOf(o.namespace, "a"), a); err != nil {
-			t.Fatal(err)
-		}
+		must(t, api.Get(t.Context(), keyOf(o.namespace, "a"), a))
 		return a
 	}
 	if got := kstatus(t, read()); got != "InProgress" {
@@ -215,7 +190,5 @@ func (d *harness) once() { d.pass() }
 // create creates an object.
 func (d *harness) create(obj client.Object) {
 	d.t.Helper()
-	if err := d.api.Create(d.t.(*testing.T).Context(), obj); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, d.api.Create(d.t.(*testing.T).Context(), obj))
 }

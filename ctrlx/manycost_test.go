@@ -55,9 +55,7 @@ func passOverMany(tb testing.TB, name string, n int) func() {
 		return many[name].check(ctx, req, refs), nil
 	}))}
 	r := ctrlx.New("Database", databases{Apply: put, Get: inSync}, ext, ctrlx.WithoutTelemetry())
-	if err := r.SetupWithManager(m); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, r.SetupWithManager(m))
 	req := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(all[0])}
 	pass := func() {
 		if _, err := r.Reconcile(context.Background(), req); err != nil {

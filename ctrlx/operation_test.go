@@ -1,9 +1,281 @@
-package ctrlx
+package ctrlx_test
 
 import (
+	"bytes"
+	"context"
 	"strings"
 	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
 )
+
+var tokenKey = bytes.Repeat([]byte{7}, 32)
+
+// notesTokens makes Apply begin and continue operations. It notes the object and the token of each call.
+func (d *harness) notesTokens() {
+	d.apply = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+		d.asked[len(d.asked)-1] = strings.TrimSpace(string(req.Resource.UID) + " " + req.Token)
+		return flow.InProgress("token of "+string(req.Resource.UID), time.Minute), nil
+	}
+}
+
+// Users make objects with the stored operation of another object: they copy a
+// manifest, restore a backup, or write a token of their own. No such token
+// reaches the cloud.
+func TestForeignOperation(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		opts   []ctrlx.Option
+		status func(original *App) []metav1.Condition // of the copy
+		says   string
+		part   string // of the message, or of the event
+		took   string
+	}{
+		"Copied": {
+			reason: "the status of an object whose operation is under way",
+			status: func(original *App) []metav1.Condition { return original.Status.Conditions },
+			says:   "False InProgress Reconciling Processing", part: ctrlx.ReasonOperationCopied, took: "copy, copy token of copy",
+		},
+		"CopiedWithKey": {
+			reason: "a valid signature, for another object",
+			opts:   []ctrlx.Option{ctrlx.WithTokenKey(tokenKey)},
+			status: func(original *App) []metav1.Condition { return original.Status.Conditions },
+			says:   "False InProgress Reconciling Processing", part: ctrlx.ReasonOperationCopied, took: "copy, copy token of copy",
+		},
+		"Forged": {
+			reason: "a record for the object itself, made by a person who may write the status",
+			opts:   []ctrlx.Option{ctrlx.WithTokenKey(tokenKey)},
+			status: func(*App) []metav1.Condition {
+				return []metav1.Condition{*record.Encode(record.Record{UID: "copy", Kind: "App." + testv1.GroupVersion.Group,
+					Operation: &record.Operation{Generation: 1, Token: "https://evil.example.com"}}, nil, 1, noon)}
+			},
+			says: "False " + ctrlx.ReasonOperationUnverified + " Stalled", part: "no valid signature",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t, anApp(AppSpec{}))
+			d.notesTokens()
+			d.use(d.reconciler(flow.Extensions[*App]{}, tc.opts...))
+			d.pass()
+			a := anApp(AppSpec{})
+			a.UID, a.Status.Conditions = "copy", tc.status(d.read())
+			was := record.In(a.Status.Conditions).Message
+			d = newHarness(t, a)
+			d.notesTokens()
+			d.use(d.reconciler(flow.Extensions[*App]{}, tc.opts...))
+			d.pass()
+			d.pass()
+			all := strings.Join(append(d.reported(), d.message()), "\n")
+			if d.says() != tc.says || !strings.Contains(all, tc.part) || d.took() != tc.took {
+				t.Errorf("%s: the object says %q, with\n%s", tc.reason, d.says(), all)
+			}
+			if tc.took == "" { // a person finds no operation in the cloud and removes the record
+				same(t, "the refused record", was, record.In(d.read().Status.Conditions).Message)
+				inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, ctrlx.ConditionRecord) })(d)
+				d.pass()
+				same(t, tc.reason, "copy", d.took())
+			}
+		})
+	}
+}
+
+// An Apply that replaces the whole status in memory does not remove the stored
+// operation. The next process polls it.
+func TestOperationOutlivesTheStatus(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{}))
+	d.notesTokens()
+	begins := d.apply
+	d.apply = func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+		p, err := begins(ctx, req)
+		req.Resource.Status = AppStatus{LastHandled: req.Token}
+		return p, err
+	}
+	d.use(d.reconciler(flow.Extensions[*App]{}))
+	d.pass()
+	d.pass()
+	d.restart()
+	d.use(d.reconciler(flow.Extensions[*App]{}))
+	d.pass()
+	same(t, "the tokens of the calls", "uid, uid token of uid, uid token of uid", d.took())
+	done(d)
+	if d.pass(); d.says() != "True Succeeded" || d.stored() != "" {
+		t.Errorf("the object says %q, and %q is stored", d.says(), d.stored())
+	}
+}
+
+// An object that is deleted and created again while an operation begins gets nothing of the old one: no token, no status.
+func TestMadeAnew(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		ends   bool // at once
+		breaks bool // the API server fails while the token is being kept
+	}{
+		"Token":  {reason: "the token is of an operation of another object"},
+		"Status": {reason: "the status is of another object", ends: true},
+		"Broken": {reason: "a token that could not be kept with its object is not kept with the next one", breaks: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t, freshApp("first"))
+			put := func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+				uid := string(req.Resource.UID)
+				d.note("%s", strings.TrimSpace(uid+" "+req.Token))
+				if uid == "first" {
+					d.delete(freshApp("first"))
+					d.create(freshApp("second"))
+					if tc.breaks {
+						d.refuse = apierrors.NewInternalError(errBroken)
+					}
+				}
+				req.Resource.Status.LastHandled = uid
+				if uid == "first" && tc.ends || req.Token != "" {
+					return flow.Done(), nil
+				}
+				return flow.InProgress("token of "+uid, time.Minute), nil
+			}
+			d.use(ctrlx.New("App", flow.Operations[*App]{Apply: put}, flow.Extensions[*App]{}, d.clock()...))
+			for i := 0; i < 6 && d.says() != "True Succeeded"; i++ {
+				_ = d.try()
+				d.refuse = nil
+			}
+			a := d.read()
+			if a.UID != "second" || a.Status.LastHandled != "second" || d.says() != "True Succeeded" || d.stored() != "" {
+				t.Errorf("%s: %s says %q: %+v", tc.reason, a.UID, d.says(), a.Status)
+			}
+			if got := d.took(); !strings.HasPrefix(got, "first, second, second token of second") || strings.Contains(got, "token of first") {
+				t.Errorf("%s: the calls are %q", tc.reason, got)
+			}
+		})
+	}
+}
+
+// A leader that was paused inside of an operation resumes after another process
+// has led. It changes the stored operation only if it is the one that its pass
+// read. The next pass continues what the other process has stored.
+func TestOvertaken(t *testing.T) {
+	other := func(token string) func(*harness) { return func(d *harness) { d.recorded(operating(token)) } }
+	cases := map[string]struct {
+		reason   string
+		before   string         // the stored token that the pass reads
+		deleting bool           // a user deletes the object
+		during   func(*harness) // another process, while the operation is called
+		returns  flow.Progress  // of the operation
+		stored   string         // the token after the pass
+		says     string         // Ready after the pass
+		polls    string         // the token that the next pass gives to the operation
+	}{
+		"Started": {reason: "both processes started an operation: the stored one is known to the leader", during: other("theirs"),
+			returns: flow.InProgress("ours", 0), stored: "theirs", says: "nothing", polls: "theirs"},
+		"Polled": {reason: "the cloud gave a new token for an operation that the leader has replaced", before: "ours", during: other("theirs"),
+			returns: flow.InProgress("ours again", 0), stored: "theirs", says: "nothing", polls: "theirs"},
+		"Done": {reason: "the end of our operation is not the end of theirs, so the object is not Ready", before: "ours", during: other("theirs"),
+			returns: flow.Done(), stored: "theirs", says: "nothing", polls: "theirs"},
+		"Ended": {reason: "the leader has seen the end of the operation", before: "ours", during: other(""),
+			returns: flow.InProgress("ours again", 0), stored: "", says: "nothing", polls: ""},
+		"DeletedOurs": {reason: "the end of our DELETE is not the end of theirs, so the finalizer stays", before: "delete:ours", deleting: true, during: other("delete:theirs"),
+			returns: flow.Done(), stored: "delete:theirs", says: "nothing", polls: "theirs"},
+		"Unrelated": {reason: "another controller wrote a condition of its own", before: "ours",
+			during: func(d *harness) {
+				a := d.read()
+				meta.SetStatusCondition(&a.Status.Conditions, metav1.Condition{Type: "Theirs", Status: "True", Reason: "Other", LastTransitionTime: metav1.NewTime(noon)})
+				must(d.t, d.api.Status().Update(context.Background(), a))
+			},
+			returns: flow.InProgress("ours again", 0), stored: "ours again", says: "nothing", polls: "ours again"},
+		"Clock": {reason: "the other process changed another part of the record", before: "ours",
+			during: func(d *harness) {
+				d.recorded(func(r *record.Record) { r.Clock = &record.Clock{Since: metav1.NewTime(noon), Self: "x"} })
+			},
+			returns: flow.InProgress("ours again", 0), stored: "ours again", says: "nothing Processing", polls: "ours again"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t, anApp(AppSpec{}))
+			if tc.before != "" {
+				d.recorded(operating(tc.before))
+			}
+			if tc.deleting {
+				must(t, d.api.Delete(t.Context(), d.read()))
+			}
+			var tokens []string
+			operation := func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+				if tokens = append(tokens, req.Token); len(tokens) > 1 {
+					return flow.InProgress("next", 0), nil
+				}
+				tc.during(d)
+				return tc.returns, nil
+			}
+			d.apply, d.remove = operation, operation
+			d.use(d.reconciler(flow.Extensions[*App]{}))
+			if again := d.pass(); again <= 0 || again > minutes(1).Duration {
+				t.Errorf("%s: the next pass comes in %s", tc.reason, again)
+			}
+			if got := d.stored(); got != tc.stored {
+				t.Errorf("%s: the stored token is %q, want %q", tc.reason, got, tc.stored)
+			}
+			if got := d.says(); got != tc.says {
+				t.Errorf("%s: the object says %q, want %q", tc.reason, got, tc.says)
+			}
+			d.pass()
+			if len(tokens) != 2 || tokens[1] != tc.polls {
+				t.Errorf("%s: the operation got the tokens %q, and then wants %q", tc.reason, tokens, tc.polls)
+			}
+		})
+	}
+}
+
+// The API server did not take the record of an operation, which this process then
+// knows alone. Another process that leads meanwhile has stored its own operation,
+// and that one counts.
+func TestOvertakenBeforeStored(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		before string // the stored token
+		other  bool   // another process stores a token
+		stored string // the token in the end
+	}{
+		"Overtaken":      {reason: "the leader has another operation", other: true, stored: "theirs"},
+		"OvertakenLater": {reason: "the same for the second token of an operation", before: "ours", other: true, stored: "theirs"},
+		"Alone":          {reason: "the next pass stores it", stored: "ours 2"},
+		"AloneLater":     {reason: "the next pass stores the second token", before: "ours", stored: "ours 2"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t, anApp(AppSpec{}))
+			if tc.before != "" {
+				d.recorded(operating(tc.before))
+			}
+			d.apply = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+				if req.Token == "theirs" {
+					return flow.InProgress("theirs", 0), nil
+				}
+				return flow.InProgress("ours 2", 0), nil
+			}
+			d.use(d.reconciler(flow.Extensions[*App]{}))
+			d.refuse = apierrors.NewInternalError(errBroken)
+			if d.try() == nil {
+				t.Fatal("the status is written")
+			}
+			d.refuse = nil
+			if tc.other {
+				d.recorded(operating("theirs"))
+			}
+			d.pass()
+			d.pass()
+			if got := d.stored(); got != tc.stored {
+				t.Errorf("%s: the stored token is %q, want %q", tc.reason, got, tc.stored)
+			}
+		})
+	}
+}
 
 // A user who may write the status writes any text as the UID.
 func TestQuoted(t *testing.T) {
@@ -15,7 +287,7 @@ func TestQuoted(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := quoted(tc.text); got != tc.want {
+			if got := ctrlx.Quoted(tc.text); got != tc.want {
 				t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
 			}
 		})

@@ -16,6 +16,7 @@ import (
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -80,16 +81,25 @@ func (o *operator) operations() flow.Operations[*testv1.Database] {
 
 var waitsForCluster = flow.Extensions[*testv1.Database]{OwnerCheck: chain.New(checks.OwnerReady())}
 
-// start starts a manager with reconcilers; it is stopped when the test ends, or by stop.
-func (o *operator) start(reconcilers ...interface {
+// setter is a reconciler of any type.
+type setter interface {
 	SetupWithManager(mgr manager.Manager) error
-}) manager.Manager {
+}
+
+// start starts a manager with reconcilers; it is stopped when the test ends, or by stop.
+func (o *operator) start(reconcilers ...setter) manager.Manager {
+	o.t.Helper()
+	return o.startWith(nil, reconcilers...)
+}
+
+// startWith starts a manager whose cache has some objects of a kind only.
+func (o *operator) startWith(some map[client.Object]cache.ByObject, reconcilers ...setter) manager.Manager {
 	o.t.Helper()
 	skip := true
 	mgr, err := ctrl.NewManager(o.rest(), ctrl.Options{
 		Scheme:     scheme,
 		Metrics:    metricsserver.Options{BindAddress: "0"},
-		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{o.namespace: {}}},
+		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{o.namespace: {}}, ByObject: some},
 		Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
 	})
 	for _, r := range reconcilers {
@@ -131,18 +141,14 @@ func newOperator(t *testing.T) *operator {
 func (o *operator) database(name, cluster string) *testv1.Database {
 	o.t.Helper()
 	d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: name}, Spec: testv1.DatabaseSpec{Cluster: cluster, Size: 1}}
-	if err := api.Create(o.t.Context(), d); err != nil {
-		o.t.Fatal(err)
-	}
+	must(o.t, api.Create(o.t.Context(), d))
 	return d
 }
 
 func (o *operator) cluster(name, state string) *testv1.Cluster {
 	o.t.Helper()
 	c := &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: name}}
-	if err := api.Create(o.t.Context(), c); err != nil {
-		o.t.Fatal(err)
-	}
+	must(o.t, api.Create(o.t.Context(), c))
 	o.report(c, state)
 	return c
 }
@@ -156,9 +162,7 @@ func (o *operator) report(c *testv1.Cluster, state string) {
 		ready.Status = metav1.ConditionTrue
 	}
 	meta.SetStatusCondition(&c.Status.Conditions, ready)
-	if err := api.Status().Update(o.t.Context(), c); err != nil {
-		o.t.Fatal(err)
-	}
+	must(o.t, api.Status().Update(o.t.Context(), c))
 }
 
 // until waits until the Ready condition of a database is as wanted: "False OwnerNotFound", "gone".
@@ -208,4 +212,29 @@ func (o *operator) when(name string, wanted func(*testv1.Database) bool) *testv1
 		o.t.Fatalf("%s is not as wanted: %+v: %v", name, d, err)
 	}
 	return d
+}
+
+// settle runs a pass over a database by hand, once the manager reads from its cache.
+func (o *operator) settle(mgr manager.Manager, r reconcile.Reconciler, name string) (reconcile.Result, error) {
+	o.t.Helper()
+	if !mgr.GetCache().WaitForCacheSync(o.t.Context()) {
+		o.t.Fatal("the cache does not start")
+	}
+	return r.Reconcile(o.t.Context(), reconcile.Request{NamespacedName: keyOf(o.namespace, name)})
+}
+
+// writes returns the writes among the requests to the API server.
+func writes(asked map[string]int) map[string]int {
+	all := map[string]int{}
+	for what, n := range asked {
+		if what[:3] != "GET" && what[:5] != "WATCH" {
+			all[what] = n
+		}
+	}
+	return all
+}
+
+func (o *operator) remove(d client.Object) {
+	o.t.Helper()
+	must(o.t, api.Delete(o.t.Context(), d))
 }

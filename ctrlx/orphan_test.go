@@ -3,21 +3,20 @@ package ctrlx_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/http"
 	"slices"
-	"sync/atomic"
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/ctrlx"
@@ -26,33 +25,31 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// vanish deletes an object as the API server does if a finalizer is added while the deletion is under way.
-func vanish(t *testing.T, d *testv1.Database) {
-	t.Helper()
-	d = d.DeepCopyObject().(*testv1.Database) // the answers are read into it, while the test reads d
-	none := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
-	ctx := context.Background()
-	if err := errors.Join(api.Patch(ctx, d, none), api.Delete(ctx, d)); err != nil {
-		t.Error(err)
-	}
+// vanish deletes the App "a" as the API server does if a finalizer is added while the deletion is under way.
+// It returns the last state.
+func (d *harness) vanish() *App {
+	d.t.Helper()
+	a := d.read()
+	without := d.read()
+	without.Finalizers = nil
+	d.update(without)
+	d.delete(without)
+	return a
 }
 
-// at calls do before the n-th request of a kind reaches the API server.
-func at(what string, n int, do func()) func(string, *http.Request) *http.Response {
-	var asked atomic.Int32
-	return func(is string, _ *http.Request) *http.Response {
-		if is == what && int(asked.Add(1)) == n {
-			do()
-		}
-		return nil
-	}
+// freshApp is the App "a" without a finalizer.
+func freshApp(uid types.UID) *App {
+	a := anApp(AppSpec{})
+	a.UID, a.Finalizers = uid, nil
+	return a
 }
 
-// deletions is a Delete that notes its calls, and gives one answer after the other; the last one again.
-func (o *operator) deletions(answers ...func() (flow.Progress, error)) func(ctxt, *flow.Request[*testv1.Database]) (flow.Progress, error) {
+// deletions is a Delete that notes the object and the token of its calls, and gives one answer after the
+// other; the last one again.
+func (d *harness) deletions(answers ...func() (flow.Progress, error)) {
 	n := 0
-	return func(_ ctxt, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
-		_ = o.note("delete %s %s", req.Resource.UID, req.Token)
+	d.remove = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+		d.asked[len(d.asked)-1] += " " + string(req.Resource.UID) + " " + req.Token
 		n++
 		return answers[min(n, len(answers))-1]()
 	}
@@ -66,9 +63,7 @@ func answer(p flow.Progress, err error) func() (flow.Progress, error) {
 func orphaned(t *testing.T, reconciler string) float64 {
 	t.Helper()
 	families, err := metrics.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
 			if f.GetName() == ctrlx.MetricOrphaned && m.GetLabel()[0].GetValue() == reconciler {
@@ -79,277 +74,171 @@ func orphaned(t *testing.T, reconciler string) float64 {
 	return 0
 }
 
-// orphanEvent reports whether there is an event about the test's namespace, in that
-// namespace: an operator may have no rights in another one.
-func (o *operator) orphanEvent() bool {
-	o.t.Helper()
-	list := &eventsv1.EventList{}
-	if err := api.List(o.t.Context(), list, client.InNamespace(o.namespace)); err != nil {
-		o.t.Fatal(err)
-	}
-	return slices.ContainsFunc(list.Items, func(e eventsv1.Event) bool {
-		return e.Reason == ctrlx.ReasonOrphaned && e.Regarding.Kind == "Namespace" && e.Regarding.Name == o.namespace && e.Related.Kind == "Database"
-	})
-}
-
 // The cloud resource of an object that vanishes while Apply is called is deleted or reported.
 func TestVanished(t *testing.T) {
-	t.Parallel()
-	const statusWrite = "PATCH databases/status"
-	failed := answer(flow.Progress{}, errors.New("the cloud is down"))
+	type answers = []func() (flow.Progress, error)
+	gone := answers{answer(flow.Done(), nil)}
+	replaces := func(p flow.Progress, err error) flow.Middleware[*App] {
+		return chain.Named("Own", func(flow.Handler[*App]) flow.Handler[*App] {
+			return func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return p, err }
+		})
+	}
 	cases := map[string]struct {
 		reason  string
 		goes    bool // Apply returns InProgress
 		at      int  // the status write before which the object vanishes
-		broken  int  // the API server refuses the first status writes
-		answers []func() (flow.Progress, error)
-		want    []string // the tokens of the calls of Delete
-		reports bool
+		broken  bool // the API server refuses that write
+		link    flow.Middleware[*App]
+		answers answers // of Delete; nil: there is no Delete
+		took    string
+		reports float64
 	}{
-		"Status": {
-			reason: "the status write does not find the object", at: 1,
-			answers: []func() (flow.Progress, error){answer(flow.Done(), nil)}, want: []string{""},
-		},
-		"Token": {
-			reason: "the operation cannot be stored, and Delete replaces it", goes: true, at: 1,
-			answers: []func() (flow.Progress, error){answer(flow.Done(), nil)}, want: []string{""},
-		},
-		"AfterToken": {
-			reason: "the operation is stored, and the status write does not find the object", goes: true, at: 2,
-			answers: []func() (flow.Progress, error){answer(flow.Done(), nil)}, want: []string{""},
-		},
-		"Unwritten": {
-			reason: "the API server refuses the writes of the pass, and the next pass does not find the object", at: 1, broken: 1,
-			answers: []func() (flow.Progress, error){answer(flow.Done(), nil)}, want: []string{""},
-		},
-		"LongDeletion": {
-			reason: "the token of the deletion is in memory, because the object is gone", at: 1,
-			answers: []func() (flow.Progress, error){answer(flow.InProgress("a", time.Millisecond), nil), answer(flow.InProgress("b", time.Millisecond), nil), answer(flow.Done(), nil)},
-			want:    []string{"", "a", "b"},
-		},
-		"Retried": {
-			reason: "an error of Delete is retried", at: 1,
-			answers: []func() (flow.Progress, error){failed, answer(flow.Done(), nil)}, want: []string{"", ""},
-		},
-		"Failed": {
-			reason: "a retry after the end of the time is too late", at: 1,
-			answers: []func() (flow.Progress, error){answer(flow.Progress{}, ctrlx.NewRetriableError(errors.New("locked"), ptr.To(3*time.Hour)))},
-			want:    []string{""}, reports: true,
-		},
-		"NoDelete": {reason: "nothing can delete the resource", at: 1, reports: true},
+		"Status":     {reason: "the status write does not find the object", at: 1, answers: gone, took: "apply, delete uid "},
+		"Token":      {reason: "the operation cannot be stored, and Delete replaces it", goes: true, at: 1, answers: gone, took: "apply, delete uid "},
+		"AfterToken": {reason: "the operation is stored, and the status write does not find the object", goes: true, at: 2, answers: gone, took: "apply, delete uid "},
+		"Unwritten":  {reason: "the API server refuses the write, and the next pass does not find the object", at: 1, broken: true, answers: gone, took: "apply, delete uid "},
+		"LongDeletion": {reason: "the token of the deletion is in memory, because the object is gone", at: 1,
+			answers: answers{answer(flow.InProgress("a", time.Second), nil), answer(flow.InProgress("b", time.Second), nil), answer(flow.Done(), nil)},
+			took:    "apply, delete uid , delete uid a, delete uid b"},
+		"Retried": {reason: "an error of Delete is retried", at: 1,
+			answers: answers{answer(flow.Progress{}, errBroken), answer(flow.Done(), nil)}, took: "apply, delete uid , delete uid "},
+		"Failed": {reason: "a retry after the end of the time is too late", at: 1, reports: 1,
+			answers: answers{answer(flow.Progress{}, ctrlx.NewRetriableError(errBroken, ptr.To(3*time.Hour)))}, took: "apply, delete uid "},
+		"NoDelete": {reason: "nothing can delete the resource", at: 1, took: "apply", reports: 1},
+		"Replaces": {reason: "a link that replaces the operation has made something", at: 1, link: replaces(flow.Skip("made by the link"), nil), answers: gone, took: "delete uid "},
+		"Refuses":  {reason: "a link that refuses has made nothing", at: 1, link: replaces(flow.Progress{}, errBroken), answers: gone},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := newOperator(t)
-			d := o.database("db", "")
-			writes := 0
-			gone := at(statusWrite, tc.at, func() { vanish(t, d) })
-			o.traffic.answers(func(what string, req *http.Request) *http.Response {
-				gone(what, req)
-				if what == statusWrite && writes < tc.broken {
-					writes++
-					return refusal(req, 500, "InternalError")
+			d := newHarness(t, freshApp("uid"))
+			m := &eventManager{idleManager: d.manager}
+			d.beforeStatus = func() {
+				if d.refuse = nil; d.writes == tc.at {
+					d.vanish()
+					if tc.broken {
+						d.refuse = apierrors.NewInternalError(errBroken)
+					}
 				}
-				return nil
-			})
-			ops := flow.Operations[*testv1.Database]{Apply: func(ctxt, *flow.Request[*testv1.Database]) (flow.Progress, error) {
-				if tc.goes {
+			}
+			if tc.goes {
+				d.apply = func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
 					return flow.InProgress("the operation", time.Hour), nil
 				}
-				return flow.Done(), nil
-			}}
-			want := []string{}
+			}
+			ext := flow.Extensions[*App]{}
+			if tc.link != nil {
+				ext.Apply = chain.New(tc.link)
+			}
+			d.app = d.reconciler(ext)
 			if tc.answers != nil {
-				ops.Delete = o.deletions(tc.answers...)
-				for _, token := range tc.want {
-					want = append(want, fmt.Sprintf("delete %s %s", d.UID, token))
-				}
+				d.deletions(tc.answers...)
+			} else {
+				d.app = ctrlx.New("App", flow.Operations[*App]{Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
+					d.note("apply")
+					return flow.Done(), nil
+				}}, ext, d.clock()...)
 			}
-			reconciler := "Vanished" + o.namespace // no other test has its metrics
-			o.start(ctrlx.New(reconciler, ops, flow.Extensions[*testv1.Database]{}))
-			o.eventually(tc.reason, func() bool { return len(o.asked()) == len(want) && (!tc.reports || o.orphanEvent()) })
-			o.traffic.quiet(t, 200*time.Millisecond)
-			if diff := cmp.Diff(want, append([]string{}, o.asked()...)); diff != "" {
-				t.Errorf("%s: calls of Delete (-want +got):\n%s", tc.reason, diff)
+			must(t, d.app.SetupWithManager(m))
+			before := orphaned(t, "App")
+			for range 5 {
+				_ = d.try()
 			}
-			reports := 0.0
-			if tc.reports {
-				reports = 1
-			}
-			if n := orphaned(t, reconciler); n != reports {
-				t.Errorf("%s: %v resources are reported, want %v", tc.reason, n, reports)
+			same(t, tc.reason, tc.took, d.took())
+			event := slices.Contains(m.all, "Warning Orphaned v1 Namespace default/default")
+			if n := orphaned(t, "App") - before; n != tc.reports || event != (n > 0) {
+				t.Errorf("%s: %v resources are reported, want %v; the events are %q", tc.reason, n, tc.reports, m.all)
 			}
 		})
 	}
 }
 
-// A deletion that is under way when the manager stops is reported.
-func TestVanishedManagerStops(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	d := o.database("db", "")
-	o.traffic.answers(at("PATCH databases/status", 1, func() { vanish(t, d) }))
-	ops := o.operations()
-	ops.Delete = o.deletions(answer(flow.InProgress("a", time.Hour), nil))
-	o.start(ctrlx.New("Vanished"+o.namespace, ops, flow.Extensions[*testv1.Database]{}))
-	o.eventually("Delete is called", func() bool { return slices.Contains(o.asked(), fmt.Sprintf("delete %s ", d.UID)) })
-	o.traffic.quiet(t, 200*time.Millisecond)
-	if n := orphaned(t, "Vanished"+o.namespace); n != 0 {
-		t.Errorf("%v resources are reported while the deletion is under way", n)
+// brokenReader fails its n-th read.
+type brokenReader struct {
+	client.Reader
+	n int
+}
+
+func (r *brokenReader) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	if r.n--; r.n == 0 {
+		return notServed()
 	}
-	o.stop()
-	if n := orphaned(t, "Vanished"+o.namespace); n != 1 {
-		t.Errorf("%v resources are reported, want 1", n)
-	}
+	return r.Reader.Get(ctx, key, obj, opts...)
+}
+
+// notServed is the answer of an API server to each request for a kind that it does not serve.
+func notServed() error {
+	return apierrors.NewGenericServerResponse(404, "get", schema.GroupResource{Group: testv1.GroupVersion.Group, Resource: "apps"}, "a", "", 0, true)
 }
 
 // The cloud resource of an object that vanished belongs to the next object of its name.
 func TestVanishedMadeAnew(t *testing.T) {
-	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		again  bool // the new object vanishes, too, before its Apply
-		down   bool // the API is not served for one live read
+		down   int  // the live read that the API server does not serve
+		took   string
 	}{
-		"Stays":     {reason: "the new object has the resource"},
-		"NotServed": {reason: "an answer that does not name the object is no proof that there is no new object", down: true},
-		"Vanishes":  {reason: "the new object vanished before it adopted the resource", again: true},
+		"Stays":     {reason: "the new object has the resource, and its own deletion is the only one", took: "apply, apply, delete second "},
+		"NotServed": {reason: "an answer that does not name the object is no proof that there is no new object", down: 2, took: "apply, apply, delete second "},
+		"Vanishes":  {reason: "the new object vanished before it adopted the resource", again: true, took: "apply, delete first "},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := newOperator(t)
-			first := o.database("db", "")
-			var second *testv1.Database
-			anew := at("PATCH databases/status", 1, func() {
-				vanish(t, first)
-				second = o.database("db", "")
-			})
-			adopts := at("PATCH databases", 2, func() { // the first one is the finalizer of the first object
-				if tc.again {
-					vanish(t, second)
+			d := newHarness(t, freshApp("first"))
+			d.manager.live = &brokenReader{d.api, tc.down}
+			d.apply = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+				if req.Resource.UID == "first" {
+					return flow.InProgress("the operation", time.Hour), nil
 				}
-			})
-			reads := 0
-			o.traffic.answers(func(what string, req *http.Request) *http.Response {
-				if what == "GET databases" {
-					if reads++; reads == 2 && tc.down { // the first one finds that the object is another one
-						return refusal(req, 404, "NotFound")
-					}
-				}
-				anew(what, req)
-				return adopts(what, req)
-			})
-			ops := o.operations()
-			ops.Delete = o.deletions(answer(flow.Done(), nil))
-			apply := ops.Apply
-			ops.Apply = func(ctx ctxt, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
-				p, err := apply(ctx, req)
-				if req.Resource.UID == first.UID {
-					p = flow.InProgress("the operation", time.Hour)
-				}
-				return p, err
+				return flow.Done(), nil
 			}
-			o.start(ctrlx.New("VanishedAnew"+o.namespace, ops, flow.Extensions[*testv1.Database]{}))
-			want := []string{"put db 1", "put db 1"}
-			if tc.again {
-				want[1] = fmt.Sprintf("delete %s ", first.UID)
-				o.eventually(tc.reason, func() bool { return len(o.asked()) == 2 })
-			} else if d := o.until("db", "True Succeeded"); d.UID != second.UID {
-				t.Fatalf("%s: the object is %s", tc.reason, d.UID)
-			} else { // its own deletion is the only one
-				want = append(want, fmt.Sprintf("delete %s ", second.UID))
-				if err := api.Delete(t.Context(), d); err != nil {
-					t.Fatal(err)
+			d.beforeStatus = func() {
+				if d.writes == 1 {
+					d.vanish()
+					d.create(freshApp("second"))
 				}
-				o.until("db", "gone")
 			}
-			o.eventually(tc.reason, func() bool { return len(o.asked()) >= len(want) })
-			o.traffic.quiet(t, 200*time.Millisecond)
-			if diff := cmp.Diff(want, o.asked()); diff != "" {
-				t.Errorf("%s: asked of the cloud (-want +got):\n%s", tc.reason, diff)
+			d.beforePatch = func() error {
+				if d.patches == 2 && tc.again { // the first one is the finalizer of the first object
+					d.vanish()
+				}
+				return nil
 			}
-			if n := orphaned(t, "VanishedAnew"+o.namespace); n != 0 {
-				t.Errorf("%s: %v resources are reported", tc.reason, n)
+			d.deletions(answer(flow.Done(), nil))
+			d.use(d.reconciler(flow.Extensions[*App]{}))
+			before := orphaned(t, "App")
+			for i := 0; i < 6 && d.saysOrGone() != "True Succeeded"; i++ {
+				_ = d.try()
+			}
+			if !tc.again {
+				if a := d.read(); a.UID != "second" || d.says() != "True Succeeded" {
+					t.Fatalf("%s: the object is %s: %s", tc.reason, a.UID, d.says())
+				}
+				deleted(d)
+				d.pass()
+			}
+			same(t, tc.reason, tc.took, d.took())
+			if n := orphaned(t, "App"); n != before {
+				t.Errorf("%s: %v resources are reported", tc.reason, n-before)
 			}
 		})
 	}
 }
 
-// An answer that does not name the object is no proof that it is gone.
+// An answer that does not name the object is no proof that it is gone. The error of a definition without a
+// status says what to do.
 func TestNotServedIsNotVanished(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	o.database("db", "")
-	status, get := refusing("PATCH databases/status", 404, "NotFound", 1), refusing("GET databases", 404, "NotFound", 1)
-	o.traffic.answers(func(what string, req *http.Request) *http.Response {
-		if resp := status(what, req); resp != nil {
-			return resp
-		}
-		return get(what, req)
-	})
-	o.start(ctrlx.New("VanishedNotServed", o.operations(), flow.Extensions[*testv1.Database]{}))
-	o.until("db", "True Succeeded")
-	if slices.ContainsFunc(o.asked(), func(call string) bool { return call[:3] != "put" }) {
-		t.Errorf("asked of the cloud: %q", o.asked())
+	d := newHarness(t, anApp(AppSpec{}))
+	d.manager.live = &brokenReader{d.api, 1}
+	d.refuse = notServed()
+	d.use(d.reconciler(flow.Extensions[*App]{}))
+	if err := d.try(); err == nil || !strings.Contains(err.Error(), "+kubebuilder:subresource:status") {
+		t.Errorf("the error is %v", err)
 	}
-}
-
-// A link that stands for the operation has made something in the cloud, and a link that refuses has not.
-func TestVanishedInLink(t *testing.T) {
-	t.Parallel()
-	cases := map[string]struct {
-		reason string
-		p      flow.Progress
-		err    error
-		want   int
-	}{
-		"Replaces": {reason: "the link replaces the operation", p: flow.Skip("made by the link"), want: 1},
-		"Refuses":  {reason: "nothing was called", err: errors.New("the resource belongs to another person")},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := newOperator(t)
-			d := o.database("db", "")
-			o.traffic.answers(at("PATCH databases/status", 1, func() { vanish(t, d) }))
-			link := chain.Named("Own", func(flow.Handler[*testv1.Database]) flow.Handler[*testv1.Database] {
-				return func(ctxt, *flow.Request[*testv1.Database]) (flow.Progress, error) { return tc.p, tc.err }
-			})
-			o.start(ctrlx.New("VanishedLink"+name, o.operations(), flow.Extensions[*testv1.Database]{Apply: chain.New(link)}))
-			o.until("db", "gone")
-			o.eventually(tc.reason, func() bool { return len(o.asked()) >= tc.want })
-			o.traffic.quiet(t, 500*time.Millisecond)
-			if got := o.asked(); len(got) != tc.want {
-				t.Errorf("%s: asked of the cloud: %q", tc.reason, got)
-			}
-		})
-	}
-}
-
-// A person who removes the finalizer of an object between two passes lets it go.
-func TestFinalizerRemoved(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	o.database("db", "")
-	o.start(ctrlx.New("FinalizerRemoved", o.operations(), flow.Extensions[*testv1.Database]{}))
-	d := o.until("db", "True Succeeded")
-	o.traffic.quiet(t, 200*time.Millisecond) // the pass has ended
-	none := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
-	o.traffic.answers(func(what string, req *http.Request) *http.Response {
-		if what == "PATCH databases" { // the finalizer is not put back
-			return refusal(req, 500, "InternalError")
-		}
-		return nil
-	})
-	if err := errors.Join(api.Patch(t.Context(), d, none), api.Delete(t.Context(), d)); err != nil {
-		t.Fatal(err)
-	}
-	o.until("db", "gone")
-	o.traffic.quiet(t, 200*time.Millisecond)
-	if diff := cmp.Diff([]string{"put db 1"}, o.asked()); diff != "" {
-		t.Errorf("asked of the cloud (-want +got):\n%s", diff)
+	d.refuse = nil
+	d.pass()
+	if got := d.took(); got != "apply, apply" || d.says() != "True Succeeded" {
+		t.Errorf("the calls are %q, and the object says %q", got, d.says())
 	}
 }
 
@@ -377,20 +266,45 @@ func TestVanishedAfterThePass(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, anApp(AppSpec{}))
-			r := d.reconciler(flow.Extensions[*App]{})
-			d.use(r)
+			d.use(d.reconciler(flow.Extensions[*App]{}))
 			d.pass()
 			d.took()
-			a := d.read()
-			without := d.read()
-			without.Finalizers = nil
-			d.update(without)
-			d.delete(without)
-			ctrlx.HearDeletion(r, tc.event(a))
+			ctrlx.HearDeletion(d.app, tc.event(d.vanish()))
 			d.pass()
-			if got := d.took(); got != tc.want {
-				t.Errorf("%s: the calls are %q, want %q", tc.reason, got, tc.want)
+			same(t, tc.reason, tc.want, d.took())
+		})
+	}
+}
+
+// A person removes the finalizer of an object while its DELETE is under way in the
+// cloud. The DELETE is polled until it ends.
+func TestFinalizerRemovedDuringDelete(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		first  flow.Progress // of the DELETE, before the object vanishes
+		took   string
+	}{
+		"UnderWay": {"the cloud still deletes the resource, and may fail", flow.InProgress("t", 0), "apply, delete uid , delete uid t"},
+		"Done":     {"the resource is deleted, and its record is removed", flow.Done(), "apply, delete uid "},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t, keptApp(ctrlx.Finalizer)) // so that the object is there after our deletion
+			d.deletions(answer(tc.first, nil), answer(flow.Done(), nil))
+			d.use(d.reconciler(flow.Extensions[*App]{}))
+			d.pass()
+			deleted(d)
+			d.pass()
+			last, stripped := d.read(), d.read()
+			stripped.Finalizers = nil
+			d.update(stripped) // the API server deletes it with its last finalizer
+			if len(last.Finalizers) == 1 {
+				last.Finalizers = append(last.Finalizers, ctrlx.Finalizer) // as before the last write, which events show
 			}
+			ctrlx.HearDeletion(d.app, event.DeleteEvent{Object: last})
+			d.pass()
+			d.pass()
+			same(t, tc.reason, tc.took, d.took())
 		})
 	}
 }
@@ -423,40 +337,71 @@ func TestOrphanOfAnEventStays(t *testing.T) {
 	}
 }
 
-// The manager stops after the event of a vanished object, and before a pass over it. No
-// later pass deletes the resource, so it is reported if no object of its name exists.
+// The manager stops while an object is an orphan. No later pass deletes its resource, so it is reported if no
+// object of its name exists.
 func TestVanishedBeforeTheStop(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		gone   bool
+		do     func(d *harness)
 		want   float64
 	}{
-		"Gone":   {"nothing deletes the resource", true, 1},
-		"Exists": {"the object has left the cache only, and the next process has it", false, 0},
+		"Gone":   {"nothing deletes the resource", func(d *harness) { ctrlx.HearDeletion(d.app, event.DeleteEvent{Object: d.vanish()}) }, 1},
+		"Exists": {"the object has left the cache only, and the next process has it", func(d *harness) { ctrlx.HearDeletion(d.app, event.DeleteEvent{Object: d.read()}) }, 0},
+		"UnderWay": {"the deletion is under way, and its token is lost", func(d *harness) {
+			d.deletions(answer(flow.InProgress("a", time.Hour), nil))
+			ctrlx.HearDeletion(d.app, event.DeleteEvent{Object: d.vanish()})
+			d.pass()
+			if d.took() != "apply, delete uid " {
+				d.t.Error("the deletion is not under way")
+			}
+		}, 1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, anApp(AppSpec{}))
-			r := d.reconciler(flow.Extensions[*App]{})
-			d.use(r)
+			d.use(d.reconciler(flow.Extensions[*App]{}))
 			d.pass()
-			a := d.read()
-			if tc.gone {
-				without := d.read()
-				without.Finalizers = nil
-				d.update(without)
-				d.delete(without)
-			}
-			ctrlx.HearDeletion(r, event.DeleteEvent{Object: a})
 			before := orphaned(t, "App")
+			tc.do(d)
+			if n := orphaned(t, "App") - before; n != 0 {
+				t.Errorf("%s: %v resources are reported before the stop", tc.reason, n)
+			}
 			ctx, stop := context.WithCancel(t.Context())
 			stop()
-			if err := ctrlx.ReportWhenStopped(ctx, r); err != nil {
-				t.Fatal(err)
-			}
+			must(t, ctrlx.ReportWhenStopped(ctx, d.app))
 			if got := orphaned(t, "App") - before; got != tc.want {
 				t.Errorf("%s: %v resources are reported, want %v", tc.reason, got, tc.want)
 			}
 		})
+	}
+}
+
+// obedient is a client whose reads end with their context, as those of a real one.
+type obedient struct{ client.Client }
+
+func (c *obedient) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return c.Client.Get(ctx, key, obj, opts...)
+}
+
+// The leader loses its lease inside of Apply, and the object has vanished
+// meanwhile. No later pass deletes the resource, so it is reported.
+func TestVanishedInTheLastPass(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{}))
+	d.manager.client = &obedient{d.api}
+	ctx, stop := context.WithCancel(t.Context())
+	d.apply = func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
+		d.vanish()
+		stop()
+		return flow.InProgress("t", 0), nil
+	}
+	d.use(d.reconciler(flow.Extensions[*App]{}))
+	before := orphaned(t, "App")
+	_, err := d.app.Reconcile(ctx, reconcile.Request{NamespacedName: named("a")})
+	reported := slices.ContainsFunc(d.reported(), func(e string) bool { return strings.HasPrefix(e, "Warning "+ctrlx.ReasonOrphaned) })
+	if n := orphaned(t, "App") - before; n != 1 || !reported || d.took() != "apply" {
+		t.Errorf("%v resources are reported, and an event reports it: %t (%v)", n, reported, errors.Join(err))
 	}
 }

@@ -1,11 +1,11 @@
 package ctrlx_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +18,6 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
-	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -26,9 +25,7 @@ import (
 func (o *operator) notes(name, reason string) (all []string) {
 	o.t.Helper()
 	list := &eventsv1.EventList{}
-	if err := api.List(o.t.Context(), list, client.InNamespace(o.namespace)); err != nil {
-		o.t.Fatal(err)
-	}
+	must(o.t, api.List(o.t.Context(), list, client.InNamespace(o.namespace)))
 	for _, e := range list.Items {
 		if e.Reason == reason && e.Regarding.Name == name {
 			all = append(all, e.Note)
@@ -60,89 +57,76 @@ func TestKeptIsForgotten(t *testing.T) {
 }
 
 // Another writer changes the conditions of an object. One pass corrects them,
-// and an event names the writer. Its other changes stay.
+// and an event names them. Its other changes stay, and those alone cause no pass.
 func TestOverwritten(t *testing.T) {
-	t.Parallel()
-	ready := func(d *testv1.Database) {
-		meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{Type: "Ready", Status: "False", Reason: "Maintenance", Message: "by hand"})
+	ready := metav1.Condition{Type: "Ready", Status: "False", Reason: "Maintenance", Message: "by hand"}
+	set := func(all ...metav1.Condition) func(*App) {
+		return func(a *App) {
+			for _, c := range all {
+				meta.SetStatusCondition(&a.Status.Conditions, c)
+			}
+		}
 	}
 	cases := map[string]struct {
 		reason string
-		change func(*testv1.Database)
-		want   string // the conditions that the note names; empty: no pass follows
+		change func(*App)
+		want   string // the conditions that the event names; empty: no pass follows
 	}{
-		"changed": {"a person changes Ready", ready, "Ready"},
-		"removed": {"a controller replaces Ready by its own condition", func(d *testv1.Database) { d.Status.Conditions = []metav1.Condition{theirs} }, "Ready"},
-		"stalled": {"a controller sets Stalled", func(d *testv1.Database) {
-			meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{Type: "Stalled", Status: "True", Reason: "Stuck"})
-		}, "Stalled"},
-		"with-others": {"a controller adds its own condition, too", func(d *testv1.Database) {
-			ready(d)
-			meta.SetStatusCondition(&d.Status.Conditions, theirs)
-		}, "Ready"},
-		"others": {"a controller adds its own condition only", func(d *testv1.Database) { meta.SetStatusCondition(&d.Status.Conditions, theirs) }, ""},
-		"time": {"a controller changes the time alone", func(d *testv1.Database) {
-			d.Status.Conditions[0].LastTransitionTime = theirs.LastTransitionTime
-		}, ""},
-	}
-	o := newOperator(t)
-	o.start(ctrlx.New("Database", o.operations(), extensions{}))
-	for name := range cases {
-		o.database(name, "")
+		"Changed":    {"a person changes Ready", set(ready), "Ready"},
+		"Removed":    {"a controller replaces Ready by its own condition", func(a *App) { a.Status.Conditions = []metav1.Condition{theirs} }, "Ready"},
+		"Stalled":    {"a controller sets Stalled", set(metav1.Condition{Type: "Stalled", Status: "True", Reason: "Stuck"}), "Stalled"},
+		"WithOthers": {"a controller adds its own condition, too", set(ready, theirs), "Ready"},
+		"Others":     {"a controller adds its own condition only", set(theirs), ""},
+		"Time":       {"a controller changes the time alone", func(a *App) { a.Status.Conditions[0].LastTransitionTime = theirs.LastTransitionTime }, ""},
 	}
 	for name, tc := range cases {
-		d := o.until(name, "True Succeeded")
-		base := client.MergeFrom(d.DeepCopyObject().(client.Object))
-		tc.change(d)
-		if err := api.Status().Patch(t.Context(), d, base, client.FieldOwner("kubectl-edit")); err != nil {
-			t.Fatal(err)
-		}
-		if tc.want == "" {
-			continue
-		}
-		d = o.when(name, func(d *testv1.Database) bool { return cmp.Equal([]string{"Ready"}, isOurs(d)) })
-		if name == "with-others" {
-			o.checkOthers(d)
-		}
-		o.eventually(tc.reason+": there is an event", func() bool { return len(o.notes(name, ctrlx.ReasonOverwritten)) == 1 })
-		note := o.notes(name, ctrlx.ReasonOverwritten)[0]
-		if !strings.HasPrefix(note, tc.want+": changed by the field manager \"kubectl-edit\" (Update at 20") {
-			t.Errorf("%s: the note is %s", tc.reason, note)
-		}
-	}
-	o.traffic.take(t)
-	for name, tc := range cases {
-		passes := 0
-		for _, call := range o.asked() {
-			if strings.HasPrefix(call, "put "+name+" ") {
-				passes++
+		t.Run(name, func(t *testing.T) {
+			w := &watchedApp{harness: newHarness(t, anApp(AppSpec{}))}
+			w.use(w.reconciler(flow.Extensions[*App]{}))
+			w.pass()
+			w.event()
+			w.reported()
+			inApp(tc.change)(w.harness)
+			own := meta.FindStatusCondition(w.read().Status.Conditions, theirs.Type) != nil
+			if got := w.event(); got != (tc.want != "") {
+				t.Errorf("%s: the write causes a pass: %t", tc.reason, got)
 			}
-		}
-		if want := map[bool]int{true: 1, false: 2}[tc.want == ""]; passes != want {
-			t.Errorf("%s: there are %d passes, want %d", tc.reason, passes, want)
-		}
-	}
-
-	// An object that is made again under the name is another one.
-	d := o.until("changed", "True Succeeded")
-	o.remove(d)
-	o.until("changed", "gone")
-	o.database("changed", "")
-	o.until("changed", "True Succeeded")
-	o.traffic.take(t)
-	if notes := o.notes("changed", ctrlx.ReasonOverwritten); len(notes) != 1 {
-		t.Errorf("the events are %q", notes)
+			if tc.want == "" {
+				return
+			}
+			w.pass()
+			all, events := w.read().Status.Conditions, w.reported()
+			if w.says() != "True Succeeded" || (meta.FindStatusCondition(all, theirs.Type) != nil) != own || meta.FindStatusCondition(all, "Stalled") != nil {
+				t.Errorf("%s: the conditions are %+v", tc.reason, all)
+			}
+			if len(events) != 1 || !strings.HasPrefix(events[0], "Warning ConditionsOverwritten "+tc.want+": changed by ") {
+				t.Errorf("%s: the events are %q", tc.reason, events)
+			}
+			if w.event() || len(w.queue.all) > 0 {
+				t.Errorf("%s: the correction causes a pass", tc.reason)
+			}
+		})
 	}
 }
 
-// isOurs lists the owned conditions that are True, or unexpected.
-func isOurs(d *testv1.Database) (types []string) {
-	for _, c := range d.Status.Conditions {
-		if c.Type != theirs.Type && c.Type != ctrlx.ConditionRecord && (c.Status == metav1.ConditionTrue || c.Type == "Stalled" && c.Reason == "Stuck") {
-			types = append(types, c.Type)
-		}
+// On the API server, the event names the field manager of the writer.
+func TestOverwrittenOnTheServer(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	o.start(ctrlx.New("Database", o.operations(), extensions{}))
+	o.database("db", "")
+	d := o.until("db", "True Succeeded")
+	base := client.MergeFrom(d.DeepCopyObject().(client.Object))
+	meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{Type: "Ready", Status: "False", Reason: "Maintenance"})
+	must(t, api.Status().Patch(t.Context(), d, base, client.FieldOwner("kubectl-edit")))
+	o.eventually("there is an event", func() bool { return len(o.notes("db", ctrlx.ReasonOverwritten)) == 1 })
+	note := o.notes("db", ctrlx.ReasonOverwritten)[0]
+	if !strings.HasPrefix(note, "Ready: changed by the field manager \"kubectl-edit\" (Update at 20") {
+		t.Errorf("the note is %s", note)
 	}
-	return types
+	o.until("db", "True Succeeded")
+	o.traffic.take(t)
+	same(t, "the calls", []string{"put db 1", "put db 1"}, o.asked())
 }
 
 // delays is a work queue that only notes delayed passes.
@@ -179,9 +163,7 @@ func (w *watchedApp) overwrite(reason string) {
 	w.t.Helper()
 	a := w.read()
 	meta.SetStatusCondition(&a.Status.Conditions, metav1.Condition{Type: "Ready", Status: "False", Reason: reason})
-	if err := w.api.Status().Update(w.t.Context(), a); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, w.api.Status().Update(w.t.Context(), a))
 }
 
 // Own writes cause no pass, whatever they write. Foreign ones cause one at once,
@@ -222,9 +204,7 @@ func TestOverwrittenIsDelayed(t *testing.T) {
 			t.Errorf("correction %d logs\n%s", i+1, line)
 		}
 		note := "Warning ConditionsOverwritten Ready: changed by an unknown writer; corrected, because App owns these conditions: configure the writer to leave them unchanged"
-		if diff := cmp.Diff([]string{note}, w.reported()); diff != "" {
-			t.Errorf("correction %d: the events: -want, +got:\n%s", i+1, diff)
-		}
+		same(t, fmt.Sprintf("correction %d: the events", i+1), []string{note}, w.reported())
 		w.now = w.now.Add(4 * time.Second)
 	}
 }
@@ -287,9 +267,7 @@ func TestOverwrittenSelfIsDelayed(t *testing.T) {
 			t.Errorf("overwrite %d: the delays are %v", i+1, w.queue.all)
 		}
 	}
-	if diff := cmp.Diff([]time.Duration{time.Second, 2 * time.Second}, w.queue.all); diff != "" {
-		t.Errorf("the delays: -want, +got:\n%s", diff)
-	}
+	same(t, "the delays", []time.Duration{time.Second, 2 * time.Second}, w.queue.all)
 }
 
 // A status write fails, and the API server has done it all the same. The update

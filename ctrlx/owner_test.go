@@ -33,9 +33,7 @@ func TestControllingOwner(t *testing.T) {
 	o.start(ctrlx.New("Database", o.operations(), waitsForCluster))
 	own := func(name string, c *testv1.Cluster, uid types.UID) *testv1.Database {
 		d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: name, OwnerReferences: controlledBy(c, uid)}}
-		if err := api.Create(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+		must(t, api.Create(t.Context(), d))
 		return d
 	}
 	first := o.cluster("prod", "Creating")
@@ -45,9 +43,7 @@ func TestControllingOwner(t *testing.T) {
 	o.until("mistaken", "False OwnerNotFound")
 
 	// A cluster of the same name comes and is ready: it is another one.
-	if err := api.Delete(t.Context(), first); err != nil {
-		t.Fatal(err)
-	}
+	must(t, api.Delete(t.Context(), first))
 	o.until("waits", "False OwnerNotFound")
 	second := o.cluster("prod", "Running")
 	o.database("marker", "") // uses the same queue, after the waiters of the cluster
@@ -58,9 +54,7 @@ func TestControllingOwner(t *testing.T) {
 	// Now it belongs to that one.
 	patch := client.MergeFrom(waits.DeepCopyObject().(client.Object))
 	waits.OwnerReferences = controlledBy(second, second.UID)
-	if err := api.Patch(t.Context(), waits, patch); err != nil {
-		t.Fatal(err)
-	}
+	must(t, api.Patch(t.Context(), waits, patch))
 	o.until("waits", "True Succeeded")
 }
 
@@ -72,16 +66,12 @@ func TestOwnerReferenceSetLater(t *testing.T) {
 		OwnerCheck: chain.New(checks.OwnerFound(checks.WithRequiredOwner())),
 	}))
 	d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "late"}}
-	if err := api.Create(t.Context(), d); err != nil {
-		t.Fatal(err)
-	}
+	must(t, api.Create(t.Context(), d))
 	o.until("late", "False OwnerNotSet")
 
 	busy := o.cluster("prod", "Creating")
 	patch := client.MergeFrom(d.DeepCopyObject().(client.Object))
 	d.OwnerReferences = controlledBy(busy, busy.UID)
-	if err := api.Patch(t.Context(), d, patch); err != nil {
-		t.Fatal(err)
-	}
+	must(t, api.Patch(t.Context(), d, patch))
 	o.until("late", "True Succeeded")
 }

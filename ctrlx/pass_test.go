@@ -153,9 +153,7 @@ func passes(tb testing.TB, owner string, lines bool, manager func(...client.Obje
 		ctx, opts = logr.NewContext(ctx, funcr.New(func(string, string) {}, funcr.Options{})), nil
 	}
 	r := measured(owner != "", opts...)
-	if err := r.SetupWithManager(ours); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, r.SetupWithManager(ours))
 	settled := func(r reconcile.Reconciler) func() {
 		req := reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "team-a", Name: "db"}}
 		do := func() {

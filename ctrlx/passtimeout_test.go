@@ -77,9 +77,7 @@ func bounded(ctx context.Context) error {
 func (d *harness) limited(r *ctrlx.Reconciler[*App], limit time.Duration) (pass func(context.Context) (time.Duration, error)) {
 	d.t.Helper()
 	mgr := &limitedManager{idleManager: d.manager, limit: limit}
-	if err := r.SetupWithManager(mgr); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, r.SetupWithManager(mgr))
 	return func(ctx context.Context) (time.Duration, error) {
 		res, err := mgr.controller.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "a"}})
 		return res.RequeueAfter, err

@@ -6,12 +6,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -132,39 +129,15 @@ func TestLinksWhilePaused(t *testing.T) {
 	}
 }
 
-// An object whose status the API server refuses is still paused.
-func TestPausedWithInvalidStatus(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{Suspended: true}))
-	inner := d.api.(*struct{ client.Client })
-	inner.Client = &refusingOnce{Client: inner.Client}
-	d.use(d.reconciler(flow.Extensions[*App]{}))
-	if _, err := d.app.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "a"}}); !apierrors.IsInvalid(err) {
-		t.Fatalf("the error is %v", err)
-	}
-	if got := d.says(); got != "False StatusInvalid Stalled Paused" {
-		t.Errorf("it says %q", got)
+// A type that does not say whether it is suspended has no link for it.
+func TestNotSuspendable(t *testing.T) {
+	r := ctrlx.New("Database", databases{Apply: put}, extensions{})
+	if links := r.Flow().Extensions().Pass.Links(); len(links) > 0 {
+		t.Errorf("there are links on Pass: %v", links)
 	}
 }
 
-// refusingOnce is a client whose first write of a status is invalid.
-type refusingOnce struct {
-	client.Client
-	refused bool
-}
-
-func (c *refusingOnce) Status() client.SubResourceWriter {
-	return &refusingStatus{c.Client.Status(), c}
-}
-
-type refusingStatus struct {
-	client.SubResourceWriter
-	of *refusingOnce
-}
-
-func (w *refusingStatus) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
-	if !w.of.refused {
-		w.of.refused = true
-		return apierrors.NewInvalid(schema.GroupKind{Kind: "App"}, "a", nil)
-	}
-	return w.SubResourceWriter.Patch(ctx, obj, patch, opts...)
+// noting is a link on Pass that notes that it was entered.
+func (d *harness) noting(what string) flow.PassMiddleware[*App] {
+	return chain.Before[*App, flow.Outcome](func(ctxt, *App) error { d.note("%s", what); return nil })
 }

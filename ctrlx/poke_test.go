@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/ctrlx"
@@ -37,10 +36,6 @@ func (q *pokedQueue) took() []string {
 	q.added = nil
 	slices.Sort(all)
 	return all
-}
-
-func named(format string, args ...any) types.NamespacedName {
-	return types.NamespacedName{Namespace: "default", Name: fmt.Sprintf(format, args...)}
 }
 
 // TestPoke takes a reconciler through its life: before the start, without the
@@ -99,7 +94,7 @@ func TestPokeBeforeTheFirstPass(t *testing.T) {
 			r, q := d.reconciler(flow.Extensions[*App]{}, program("p", nil)), &pokedQueue{}
 			d.use(r)
 			for i := range many {
-				r.Poke(named("made-up-%d", i))
+				r.Poke(named(fmt.Sprint("made-up-", i)))
 			}
 			r.Poke(named("a"))
 			ctx, stop := context.WithCancel(t.Context())
@@ -127,7 +122,7 @@ func TestPokesAreBounded(t *testing.T) {
 		d.took()
 		r := d.reconciler(flow.Extensions[*App]{}, program("p", nil))
 		for i := range ctrlx.MaxPokes {
-			r.Poke(named("made-up-%d", i))
+			r.Poke(named(fmt.Sprint("made-up-", i)))
 		}
 		r.Poke(named("a")) // there is no room for it
 		d.use(r)

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,35 +17,25 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// What kinds without a Ready condition are ready by is chosen for each kind.
+// The developer chooses for each kind without a Ready condition what makes its objects ready.
 func TestReadiness(t *testing.T) {
-	t.Parallel()
+	kind := schema.GroupKind{Group: testv1.GroupVersion.Group, Kind: "Database"}
 	cases := map[string]struct {
 		reason string
 		opts   []ctrlx.Option
-		want   string // as long as the ConfigMap is there
+		says   string
 	}{
-		"Default": {"a ConfigMap has no condition", nil, "True Succeeded"},
-		"Strict":  {"the developer asks for the condition", []ctrlx.Option{ctrlx.WithReadiness(schema.GroupKind{Kind: "ConfigMap"}, ctrlx.AnyGeneration)}, "False ReferenceNotReady"},
-		"Exists":  {"it is there, which is all there is to it", []ctrlx.Option{ctrlx.WithReadiness(schema.GroupKind{Kind: "ConfigMap"}, ctrlx.Exists)}, "True Succeeded"},
-		"Kstatus": {"kstatus calls it current", []ctrlx.Option{
-			ctrlx.WithReadiness(schema.GroupKind{Kind: "ConfigMap"}, ctrlx.Kstatus(corev1.SchemeGroupVersion.WithKind("ConfigMap")))}, "True Succeeded"},
+		"Default": {"a custom resource has a condition", nil, "False ReferenceNotReady Reconciling"},
+		"Strict":  {"the developer asks for the condition", []ctrlx.Option{ctrlx.WithReadiness(kind, ctrlx.AnyGeneration)}, "False ReferenceNotReady Reconciling"},
+		"Exists":  {"it is there, which is all there is to it", []ctrlx.Option{ctrlx.WithReadiness(kind, ctrlx.Exists)}, "True Succeeded"},
+		"Kstatus": {"kstatus calls it current", []ctrlx.Option{ctrlx.WithReadiness(kind, ctrlx.Kstatus(testv1.GroupVersion.WithKind("Database")))}, "True Succeeded"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := newOperator(t)
-			settings := flow.Extensions[*testv1.Database]{PreCheck: chain.New(checks.ReferenceReady("settings", func(d *testv1.Database) []checks.Ref {
-				return []checks.Ref{{Kind: "ConfigMap", Name: d.Spec.Cluster}}
-			}))}
-			o.start(ctrlx.New("Database", o.operations(), settings, append(tc.opts,
-				ctrlx.WithOwner(func(*testv1.Database) checks.Ref { return checks.Ref{} }))...))
-			o.database("db", "settings")
-			o.until("db", "False ReferenceNotFound")
-			if err := api.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "settings"}}); err != nil {
-				t.Fatal(err)
-			}
-			o.until("db", tc.want)
+			d := newHarness(t, anApp(AppSpec{}), &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d0"}})
+			d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(reading(1))}, tc.opts...))
+			d.pass()
+			same(t, tc.reason, tc.says, d.says())
 		})
 	}
 }

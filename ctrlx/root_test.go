@@ -37,20 +37,20 @@ func databaseOf(a *App) checks.Ref {
 	return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Database", Name: a.Spec.Cluster}
 }
 
-// An App waits for three databases and a cluster, whose reconcilers share a
-// manager. Each message names the present root cause, also if the statuses between
-// do not change.
+// An App waits for three databases and a cluster, whose reconcilers share a manager. Each message names the present root
+// cause, also if the statuses between do not change. The answer of Why names the causes and the path.
 func TestRootCause(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)
-	db := ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{PreCheck: chain.New(silently[*testv1.Database]())}, ctrlx.WithOwner(ownerByName))
+	db := ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{PreCheck: chain.New(silently[*testv1.Database]())}, ctrlx.WithOwner(ownerByName), flow.WithExplanations(10))
 	app := ctrlx.New("App", flow.Operations[*App]{Apply: func(ctxt, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }},
 		flow.Extensions[*App]{PreCheck: chain.New(silently[*App]())}, ctrlx.WithOwner(databaseOf))
-	o.start(db, app)
+	mgr := o.start(db, app)
+	<-mgr.Elected()
 	short := func(s string) string {
 		return strings.ReplaceAll(s, "."+testv1.GroupVersion.Group+" "+o.namespace+"/", " ")
 	}
-	says := func(reason string, want map[string]string) {
+	says := func(reason, cause string, want map[string]string) {
 		t.Helper()
 		settles(t, func() string {
 			got := map[string]string{}
@@ -65,55 +65,58 @@ func TestRootCause(t *testing.T) {
 					got[name] = short(c.Message)
 				}
 			}
-			return cmp.Diff(want, got)
+			all := []string{}
+			for _, c := range whyDocument(t, ctrlx.Why(mgr), "?namespace="+o.namespace).Causes {
+				all = append(all, short(c.String()))
+			}
+			return cmp.Diff(want, got) + cmp.Diff(cause, strings.Join(all, "; "))
 		})
 		if t.Failed() {
 			t.Fatal(reason)
 		}
 	}
 	o.database("d1", "cluster-1")
-	o.until("d1", "False Waiting")
 	o.database("d2", "d1")
-	o.until("d2", "False Waiting")
 	o.database("d3", "d2")
 	missing := "it waits; root cause: Cluster cluster-1 was not found"
-	says("the cluster is missing", map[string]string{"d1": "it waits", "d2": missing, "d3": missing})
 	o.create(AppSpec{Cluster: "d3"})
-	says("the cluster is missing", map[string]string{"app": missing})
+	says("the cluster is missing", "Cluster cluster-1 is missing; 4 objects wait for it: create it, or correct the reference",
+		map[string]string{"d1": "it waits", "d2": missing, "d3": missing, "app": missing})
 	settles(t, func() string { return cmp.Diff([]string{"Database d3"}, o.relatedTo("a")) })
+	d := whyDocument(t, ctrlx.Why(mgr), "?kind=App&group="+testv1.GroupVersion.Group+"&namespace="+o.namespace+"&name=a")
+	path := d.Graph().Path(checks.Ref{Group: testv1.GroupVersion.Group, Kind: "App", Namespace: o.namespace, Name: "a"})
+	var names []string
+	for _, p := range path {
+		names = append(names, p.Ref.Kind+" "+p.Ref.Name)
+	}
+	same(t, "the path", []string{"App a", "Database d3", "Database d2", "Database d1", "Cluster cluster-1"}, names)
+	if d3 := path[1]; d3.Link != "Above" || d3.Point != flow.PointPreCheck || d3.Since.IsZero() || d3.Again.Before(d3.Since) || len(d3.Passes) == 0 || len(d3.Passes[0].Steps) == 0 {
+		t.Errorf("d3 is described as %+v", d3)
+	}
 
 	was := o.until("d1", "False Waiting").ResourceVersion
 	c := o.cluster("cluster-1", "Failed")
 	failed := "it waits; root cause: Cluster cluster-1 is not ready"
-	says("the cluster failed", map[string]string{"d1": "it waits", "d2": failed, "d3": failed, "app": failed})
+	says("the cluster failed", "Cluster cluster-1 is blocked: Failed: it is Failed; 4 objects wait for it: meet the requirement that its message names",
+		map[string]string{"d1": "it waits", "d2": failed, "d3": failed, "app": failed})
 	if d := o.until("d1", "False Waiting"); d.ResourceVersion != was {
 		t.Errorf("the status of d1 was written: %+v", d.Status)
 	}
 
-	o.mu.Lock()
-	o.refuse = errBroken
-	o.mu.Unlock()
-	o.report(c, "Running")
-	own := "it waits; root cause: Database d1 is not ready"
-	says("the first database fails", map[string]string{"d2": "it waits", "d3": own, "app": own})
-
 	o.respec("d1", "d3")
 	cycle := "dependency cycle: Database d1 -> Database d3 -> Database d2 -> Database d1"
-	says("a cycle", map[string]string{"d1": cycle, "app": "it waits; root cause: dependency cycle: Database d1 -> Database d3 -> Database d2 -> Database d1"})
+	says("a cycle", cycle+"; 4 objects wait for each other or for one of these: remove one of the references",
+		map[string]string{"d1": cycle, "app": "it waits; root cause: " + cycle})
 
-	o.mu.Lock()
-	o.refuse = nil
-	o.mu.Unlock()
+	o.report(c, "Running")
 	o.respec("d1", "cluster-1")
-	says("all are ready", map[string]string{"d1": "", "d2": "", "d3": "", "app": ""})
+	says("all are ready", "", map[string]string{"d1": "", "d2": "", "d3": "", "app": ""})
 }
 
 func (o *operator) app() *App {
 	o.t.Helper()
 	a := &App{}
-	if err := api.Get(o.t.Context(), client.ObjectKey{Namespace: o.namespace, Name: "a"}, a); err != nil {
-		o.t.Fatal(err)
-	}
+	must(o.t, api.Get(o.t.Context(), client.ObjectKey{Namespace: o.namespace, Name: "a"}, a))
 	return a
 }
 
@@ -123,18 +126,14 @@ func (o *operator) respec(name, owner string) {
 	d := o.when(name, func(*testv1.Database) bool { return true })
 	patch := client.MergeFrom(d.DeepCopyObject().(client.Object))
 	d.Spec.Cluster = owner
-	if err := api.Patch(o.t.Context(), d, patch); err != nil {
-		o.t.Fatal(err)
-	}
+	must(o.t, api.Patch(o.t.Context(), d, patch))
 }
 
 // relatedTo returns the related objects of the events about an object.
 func (o *operator) relatedTo(name string) (all []string) {
 	o.t.Helper()
 	var list eventsv1.EventList
-	if err := api.List(o.t.Context(), &list, client.InNamespace(o.namespace)); err != nil {
-		o.t.Fatal(err)
-	}
+	must(o.t, api.List(o.t.Context(), &list, client.InNamespace(o.namespace)))
 	for _, e := range list.Items {
 		if e.Regarding.Name == name && e.Related != nil {
 			all = append(all, e.Related.Kind+" "+e.Related.Name)
@@ -241,7 +240,7 @@ func TestRootCauseWrites(t *testing.T) {
 		x := anApp(AppSpec{Cluster: "c"})
 		x.Name, x.UID = "x", "x"
 		d.create(x)
-		b := d.named("b")
+		b := d.appOf("b")
 		b.Spec.Cluster = "x"
 		d.update(b)
 	}
@@ -314,9 +313,7 @@ func TestRootCauseLine(t *testing.T) {
 		inCluster(func(c *testv1.Cluster) { c.Status.Conditions[0].Message = fmt.Sprint(i, " of 3 machines run") })(d)
 		up()
 	}
-	if diff := cmp.Diff(3, d.writes-was); diff != "" {
-		t.Errorf("the writes of three changes of the message: -want, +got:\n%s", diff)
-	}
+	same(t, "the writes of three changes of the message", 3, d.writes-was)
 	was = d.writes
 	d.restart()
 	set()
@@ -329,9 +326,8 @@ func TestRootCauseLine(t *testing.T) {
 	}
 	group := testv1.GroupVersion.Group
 	want := "owner App." + group + " default/l01 is not ready: OwnerNotReady; root cause: Cluster." + group + " default/c is not ready"
-	if diff := cmp.Diff(want, meta.FindStatusCondition(d.named(name(0)).Status.Conditions, "Ready").Message); diff != "" {
-		t.Errorf("the message of the first App: -want, +got:\n%s", diff)
-	}
+	same(t, "the message of the first App",
+		want, meta.FindStatusCondition(d.appOf(name(0)).Status.Conditions, "Ready").Message)
 }
 
 // After a restart, the App "a" waits for "b", which waits for "l". Their passes end in
@@ -369,7 +365,7 @@ func TestRootCauseRestart(t *testing.T) {
 				}
 				pass := func(name string) (message string) {
 					d.passOver(t.Context(), name)
-					return meta.FindStatusCondition(d.named(name).Status.Conditions, "Ready").Message
+					return meta.FindStatusCondition(d.appOf(name).Status.Conditions, "Ready").Message
 				}
 				set()
 				for _, name := range []string{"l", "b", "a"} {

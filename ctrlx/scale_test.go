@@ -64,9 +64,7 @@ func scaleOf(b *testing.B, n int) (s scale) {
 			asked++
 			return inSync(ctx, req)
 		}}, extensions{OwnerCheck: chain.New(checks.OwnerReady(checks.WithFollowing(true)))}, ctrlx.WithoutTelemetry())
-		if err := r.SetupWithManager(&inMemory{reader: read, client: &storeClient{store: read}}); err != nil {
-			b.Fatal(err)
-		}
+		must(b, r.SetupWithManager(&inMemory{reader: read, client: &storeClient{store: read}}))
 		return r
 	}
 	passes := func(r reconcile.Reconciler) time.Duration {

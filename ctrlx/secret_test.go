@@ -10,8 +10,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -90,60 +88,9 @@ func TestSecretData(t *testing.T) {
 			if n := o.count("put db b"); n != 1 {
 				t.Errorf("%s: %d calls of Apply, want one, none of them after the restart", tc.reason, n)
 			}
-			if err := api.Delete(t.Context(), secret); err != nil {
-				t.Fatal(err)
-			}
+			must(t, api.Delete(t.Context(), secret))
 			o.until("db", "False ReferenceNotFound")
 		})
-	}
-}
-
-// TestReadFails verifies the errors of Read.
-func TestReadFails(t *testing.T) {
-	if _, err := ctrlx.Read[*corev1.Secret](t.Context(), theKey); err == nil {
-		t.Error("Read outside of a pass returns no error")
-	}
-	cases := map[string]struct {
-		reason string
-		read   func(ctx context.Context) error
-		want   string // the message of Ready
-	}{
-		"Missing":   {"an object that does not exist is awaited", read[*corev1.Secret](theKey), `ctrlx: Secret NAMESPACE/key: Secret "key" not found`},
-		"OtherType": {"the type must be that of the scheme", read[*corev1.ConfigMap](checks.Ref{Kind: "Secret", Name: "other"}), "ctrlx: Secret NAMESPACE/other is a *v1.Secret, and not a *v1.ConfigMap: give Read the type that the scheme of the manager has for the kind"},
-		"Foreign":   {"another namespace needs an option", read[*corev1.Secret](checks.Ref{Kind: "Secret", Namespace: "kube-system", Name: "key"}), "kube-system"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := newOperator(t)
-			other := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "other"}}
-			if err := api.Create(t.Context(), other); err != nil {
-				t.Fatal(err)
-			}
-			ops := o.operations()
-			ops.Apply = func(ctx context.Context, _ *flow.Request[*testv1.Database]) (flow.Progress, error) {
-				return flow.Done(), tc.read(ctx)
-			}
-			o.start(ctrlx.New("Database", ops, extensions{}, ctrlx.WithPollInterval(time.Hour)))
-			d := o.database("db", "")
-			want := strings.ReplaceAll(tc.want, "NAMESPACE", o.namespace)
-			o.eventually(tc.reason, func() bool {
-				err := api.Get(t.Context(), client.ObjectKeyFromObject(d), d)
-				ready := meta.FindStatusCondition(d.Status.Conditions, "Ready")
-				return err == nil && ready != nil && strings.Contains(ready.Message, want)
-			})
-			if name == "Missing" {
-				o.secret("a")
-				o.until("db", "True Succeeded")
-			}
-		})
-	}
-}
-
-func read[W client.Object](ref checks.Ref) func(context.Context) error {
-	return func(ctx context.Context) error {
-		_, err := ctrlx.Read[W](ctx, ref)
-		return err
 	}
 }
 
@@ -203,14 +150,10 @@ func TestUsedSecret(t *testing.T) {
 	o.rotate(secret, "b")
 	o.eventually("the rotation causes a pass of each", func() bool { return o.count("put user 1") == 2 && o.count("put follower 1") == 3 })
 	list := &testv1.DatabaseList{}
-	if err := api.List(t.Context(), list, client.InNamespace(o.namespace)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, api.List(t.Context(), list, client.InNamespace(o.namespace)))
 	for i := range list.Items {
 		if d := &list.Items[i]; d.Name != "follower" {
-			if err := api.Delete(t.Context(), d); err != nil {
-				t.Fatal(err)
-			}
+			must(t, api.Delete(t.Context(), d))
 		}
 	}
 	o.eventually("the last user releases the Secret", func() bool { return !guarded() })

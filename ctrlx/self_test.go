@@ -5,13 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
@@ -76,66 +78,76 @@ func TestWaitsForSelf(t *testing.T) {
 				o.until("db", "True Succeeded")
 				return
 			}
-			if diff := cmp.Diff([]string{"check"}, o.asked()); diff != "" {
-				t.Errorf("%s: its own writes cause no pass: -want, +got:\n%s", tc.reason, diff)
-			}
+			same(t, tc.reason+": its own writes cause no pass", []string{"check"}, o.asked())
 			o.others("db")
 			d = o.until("db", "True Succeeded")
 			o.checkOthers(d)
 			o.traffic.take(t)
-			if diff := cmp.Diff([]string{"check", "check", "put db 1"}, o.asked()); diff != "" {
-				t.Errorf("%s: one write wakes it once: -want, +got:\n%s", tc.reason, diff)
-			}
+			same(t, tc.reason+": one write wakes it once", []string{"check", "check", "put db 1"}, o.asked())
 		})
 	}
 }
 
-// An object that waits for itself is woken by an event. So it is requeued at the resync only.
-func TestWaitsForSelfQuietly(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{}))
-	d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.Check("approved", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
-		return checks.Block("ApprovalPending", "", checks.WithWaitingForSelf()), nil
-	}))}))
-	for range 2 {
-		if after := d.pass(); after != time.Hour {
-			t.Errorf("it is requeued after %s", after)
-		}
-	}
+// touch asks for a pass as people do.
+func (o *operator) touch(d *testv1.Database) {
+	o.t.Helper()
+	base := client.MergeFrom(d.DeepCopyObject().(client.Object))
+	d.Annotations = map[string]string{"example.com/touched": d.ResourceVersion}
+	must(o.t, api.Patch(o.t.Context(), d, base))
 }
 
-// A failed and a running operation that name an awaited object are woken by it, long before their delay is over.
-func TestAwaitedByOperations(t *testing.T) {
+// A pass that names an awaited object is woken by it, long before its delay is over, however it ends. It may read the
+// object by means of its own: its kind was not watched before.
+func TestAwaited(t *testing.T) {
 	t.Parallel()
 	prod := checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: "prod"}
+	type result = checks.Result
 	cases := map[string]struct {
 		reason   string
+		res      result // of PreCheck; zero: it proceeds
 		progress flow.Progress
 		err      error
 		says     string
+		after    time.Duration // until the next pass, from 45 minutes on the least; 0: none
 	}{
-		"InProgress": {"an operation waits for its children", flow.InProgress("token", 30*time.Minute, prod), nil, "False InProgress"},
-		"Error":      {"the cloud does not know the cluster yet", flow.Progress{}, flow.WaitFor(ctrlx.NewRetriableError(errBroken, new(30*time.Minute)), prod), "False Retrying"},
+		"Block": {reason: "only a change of the object ends it", says: "False NotRunning",
+			res: checks.Block("NotRunning", "", checks.WithWaitingFor(prod), checks.WithRetry(classify.OnChange)), after: 45 * time.Minute},
+		"Ignore":     {reason: "the instance may become responsible", says: "unset", res: checks.Ignore("a replica", checks.WithWaitingFor(prod))},
+		"InProgress": {reason: "an operation waits for its children", progress: flow.InProgress("token", 30*time.Minute, prod), says: "False InProgress", after: 30 * time.Minute},
+		"Error": {reason: "the cloud does not know the cluster yet", err: flow.WaitFor(ctrlx.NewRetriableError(errBroken, new(30*time.Minute)), prod),
+			says: "False Retrying", after: 30 * time.Minute},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := newOperator(t)
 			c := o.cluster("prod", "Stopped")
-			ops := o.operations()
-			ops.Apply = func(ctx ctxt, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
+			runs := func(ctx ctxt) (bool, error) {
 				now := &testv1.Cluster{}
-				if err := api.Get(ctx, keyOf(o.namespace, "prod"), now); err != nil || now.Status.State == "Running" {
+				err := api.Get(ctx, keyOf(o.namespace, "prod"), now)
+				return now.Status.State == "Running", err
+			}
+			ops := databases{Apply: func(ctx ctxt, _ *flow.Request[*testv1.Database]) (flow.Progress, error) {
+				if ok, err := runs(ctx); ok || err != nil {
 					return flow.Done(), err
 				}
 				return tc.progress, tc.err
-			}
-			r := ctrlx.New("Database", ops, extensions{})
+			}}
+			r := ctrlx.New("Database", ops, extensions{PreCheck: chain.New(checks.Check("runs", func(ctx ctxt, _ *checks.Request[*testv1.Database]) (result, error) {
+				_ = o.note("check")
+				if ok, err := runs(ctx); ok || err != nil || tc.res.IsZero() {
+					return checks.Proceed(), err
+				}
+				return tc.res, nil
+			}))})
 			mgr := o.start(r)
 			o.database("db", "")
+			o.called(1)
 			o.until("db", tc.says)
 			o.traffic.take(t)
-			if result, err := o.settle(mgr, r, "db"); err != nil || result.RequeueAfter != 30*time.Minute {
-				t.Errorf("%s: the delay stays: %+v, %v", tc.reason, result, err)
+			same(t, tc.reason+": requests while it waits", map[string]int(nil), o.traffic.take(t), renewedWatches, cmpopts.EquateEmpty())
+			if result, err := o.settle(mgr, r, "db"); err != nil || result.RequeueAfter < tc.after || tc.after < 45*time.Minute && result.RequeueAfter != tc.after {
+				t.Errorf("%s: it is requeued after %+v, %v", tc.reason, result, err)
 			}
 			o.report(c, "Running")
 			o.until("db", "True Succeeded")

@@ -1,16 +1,10 @@
 package ctrlx_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
-	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -20,50 +14,65 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Apply is called only for a kind that has the subresource status.
+// resourceManager is a manager whose API server lists resources, or fails.
+type resourceManager struct {
+	*idleManager
+	resources *metav1.APIResourceList
+	asked     int
+}
+
+func (m *resourceManager) APIResources(context.Context) (*metav1.APIResourceList, error) {
+	if m.asked++; m.resources == nil {
+		return nil, errBroken
+	}
+	return m.resources, nil
+}
+
+// Apply is called only for a kind that has the subresource status, also after a new version of the definition.
+// A refusal holds for some seconds.
 func TestStatusServed(t *testing.T) {
-	t.Parallel()
+	without := &metav1.APIResourceList{
+		GroupVersion: testv1.GroupVersion.String(),
+		APIResources: []metav1.APIResource{{Name: "apps", Kind: "App"}, {Name: "apps/scale", Kind: "Scale"}, {Name: "clusters/status", Kind: "Cluster"}},
+	}
 	cases := map[string]struct {
-		reason string
-		answer func(*http.Request) *http.Response
+		reason    string
+		resources *metav1.APIResourceList
+		says      string
 	}{
-		"Missing": {reason: "the definition has no status", answer: func(req *http.Request) *http.Response {
-			body, _ := json.Marshal(metav1.APIResourceList{
-				TypeMeta:     metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"},
-				GroupVersion: testv1.GroupVersion.String(),
-				APIResources: []metav1.APIResource{{Name: "databases", Kind: "Database"}, {Name: "databases/scale", Kind: "Scale"}, {Name: "clusters/status", Kind: "Cluster"}},
-			})
-			return &http.Response{StatusCode: 200, Request: req, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body))}
-		}},
-		"Unknown": {reason: "discovery fails", answer: func(req *http.Request) *http.Response { return refusal(req, 500, "InternalError") }},
+		"Missing": {"the definition has no status", without, "has no status subresource"},
+		"Unknown": {"discovery fails", nil, errBroken.Error()},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := newOperator(t)
-			var asked atomic.Int32
-			var mended atomic.Bool
-			o.start(ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{}))
-			o.traffic.answers(func(_ string, req *http.Request) *http.Response {
-				if !strings.HasSuffix(req.URL.Path, "/apis/"+testv1.GroupVersion.String()) || mended.Load() {
-					return nil
+			d := newHarness(t, anApp(AppSpec{}))
+			m := &resourceManager{idleManager: d.manager, resources: tc.resources}
+			d.app = d.reconciler(flow.Extensions[*App]{})
+			must(t, d.app.SetupWithManager(m))
+			refused := func(asked int) {
+				t.Helper()
+				if err := d.try(); err == nil || !strings.Contains(err.Error(), tc.says) || m.asked != asked || d.took() != "" {
+					t.Errorf("%s: after %d requests, the error is %v", tc.reason, m.asked, err)
 				}
-				asked.Add(1)
-				return tc.answer(req)
-			})
-			begun := time.Now()
-			o.database("db", "")
-			o.database("other", "")
-			o.eventually("a second time after the first answer", func() bool { return asked.Load() >= 2 })
-			if calls := o.asked(); len(calls) > 0 {
-				t.Errorf("%s: asked of the cloud: %q", tc.reason, calls)
 			}
-			mended.Store(true)
-			took := time.Since(begun) // one request in each RefusedFor, and one of the manager's mapper
-			if n := asked.Load(); n > 2+int32(took/engine.RefusedFor) {
-				t.Errorf("%s: %d requests in %s", tc.reason, n, took)
+			refused(1)
+			refused(1)
+			d.now = d.now.Add(engine.RefusedFor)
+			refused(2)
+			m.resources = allServed
+			d.now = d.now.Add(engine.RefusedFor)
+			d.pass()
+			if d.took() != "apply" || d.says() != "True Succeeded" {
+				t.Errorf("%s: the object says %q: %s", tc.reason, d.says(), d.message())
 			}
-			o.until("db", "True Succeeded")
+			// The next pass after a write that failed for that reason does not call Apply.
+			m.resources = tc.resources
+			d.refuse = notServed()
+			d.change(func(*App) {})
+			if err := d.try(); err == nil || d.took() != "apply" {
+				t.Errorf("%s: the write fails: %v", tc.reason, err)
+			}
+			refused(4)
 		})
 	}
 }
@@ -86,9 +95,7 @@ func (m *slowDiscovery) APIResources(ctx context.Context) (*metav1.APIResourceLi
 func TestStatusServedCanceled(t *testing.T) {
 	m := &slowDiscovery{inMemory: newInMemory(), asked: make(chan struct{}, 2), release: make(chan struct{})}
 	r := measured(false)
-	if err := r.SetupWithManager(m); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.SetupWithManager(m))
 	first := make(chan error)
 	go func() { first <- ctrlx.HasStatus(t.Context(), r) }()
 	<-m.asked

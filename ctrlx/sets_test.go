@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -51,9 +52,7 @@ func TestOneClusterOfTheNamespace(t *testing.T) {
 	o.until("db", "True Succeeded")
 	other := o.cluster("two", "Running")
 	o.until("db", "False OwnerAmbiguous")
-	if err := api.Delete(t.Context(), other); err != nil {
-		t.Fatal(err)
-	}
+	must(t, api.Delete(t.Context(), other))
 	o.until("db", "True Succeeded")
 }
 
@@ -74,9 +73,7 @@ func TestNoDatabaseRefersToMe(t *testing.T) {
 		ctrlx.WithIndex(databasesOf(checks.Query{Field: "spec.cluster"}), func(d *testv1.Database) []string { return []string{d.Spec.Cluster} }))
 	mgr := o.start(clusters)
 	c := &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "prod"}}
-	if err := api.Create(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	must(t, api.Create(t.Context(), c))
 	first, second, other := o.database("first", "prod"), o.database("second", "prod"), o.database("other", "test")
 	says := func(want string) func() bool {
 		return func() bool {
@@ -90,9 +87,7 @@ func TestNoDatabaseRefersToMe(t *testing.T) {
 		}
 	}
 	o.eventually("the cluster is made", says("Succeeded"))
-	if err := api.Delete(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	must(t, api.Delete(t.Context(), c))
 	o.eventually("both databases block", says(o.namespace+"/second"))
 	query := "?kind=Cluster&group=" + testv1.GroupVersion.Group + "&namespace=" + o.namespace + "&name=prod"
 	o.eventually("the root cause is a database of the set", func() bool {
@@ -101,15 +96,11 @@ func TestNoDatabaseRefersToMe(t *testing.T) {
 		return len(path) == 3 && path[1].Ref.Set != "" && len(path[1].WaitingFor) == 2 && path[2].Ref.Name == "first"
 	})
 	for _, d := range []*testv1.Database{other, first} {
-		if err := api.Delete(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+		must(t, api.Delete(t.Context(), d))
 	}
 	o.eventually("one database is left", func() bool { return says("second")() && !says("first")() })
 	second.Spec.Cluster = "test"
-	if err := api.Update(t.Context(), second); err != nil {
-		t.Fatal(err)
-	}
+	must(t, api.Update(t.Context(), second))
 	o.eventually("the last database refers to another cluster", says("gone"))
 }
 
@@ -124,9 +115,7 @@ func TestNoOtherClaimsThisName(t *testing.T) {
 	o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: chain.New(unique)}, noPolling))
 	claim := func(name string) *testv1.Database {
 		d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: name, Labels: map[string]string{"claim": "orders"}}}
-		if err := api.Create(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+		must(t, api.Create(t.Context(), d))
 		return d
 	}
 	first := claim("a")
@@ -136,25 +125,8 @@ func TestNoOtherClaimsThisName(t *testing.T) {
 	if m := meta.FindStatusCondition(d.Status.Conditions, "Ready").Message; !strings.Contains(m, o.namespace+"/a") {
 		t.Errorf("the message does not name the first claim: %s", m)
 	}
-	if err := api.Delete(t.Context(), first); err != nil {
-		t.Fatal(err)
-	}
+	o.remove(first)
 	o.until("b", "True Succeeded")
-}
-
-// lists is a check that lists a set, and proceeds if decide returns "".
-func lists(q func(*testv1.Database) checks.Query, decide func([]checks.Object) string) checks.Chain[*testv1.Database] {
-	return chain.New(checks.Check("lists", func(ctx context.Context, req *checks.Request[*testv1.Database]) (checks.Result, error) {
-		query := q(req.Resource)
-		all, err := req.Lister(ctx, query)
-		if err != nil {
-			return checks.Result{}, err
-		}
-		if why := decide(all); why != "" {
-			return checks.Block("Lists", why, checks.WithWaitingFor(query.Ref())), nil
-		}
-		return checks.Proceed(), nil
-	}))
 }
 
 // TestSetsBadInput verifies that a query that cannot be answered says why.
@@ -182,38 +154,83 @@ func TestSetsBadInput(t *testing.T) {
 			t.Parallel()
 			o := newOperator(t)
 			o.cluster("prod", "Running")
-			block := lists(func(*testv1.Database) checks.Query { return tc.query }, func([]checks.Object) string { return "the list was answered" })
-			o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: block}, append(tc.opts, noPolling, anyNamespace)...))
+			o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: listsAny(tc.query, "db")}, append(tc.opts, noPolling, anyNamespace)...))
 			o.database("db", "")
 			o.when("db", func(d *testv1.Database) bool {
 				c := meta.FindStatusCondition(d.Status.Conditions, "Ready")
-				if c != nil && c.Status == metav1.ConditionFalse && !strings.Contains(c.Reason+": "+c.Message, tc.want) {
+				if c != nil && !strings.Contains(c.Reason+": "+c.Message, tc.want) {
 					t.Fatalf("%s: %s %s", tc.reason, c.Reason, c.Message)
 				}
-				return c != nil && c.Status == metav1.ConditionFalse
+				return c != nil
 			})
 		})
 	}
 }
 
-// TestCycleThroughSet verifies that two databases that wait for a set that
-// contains both of them say so.
-func TestCycleThroughSet(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	other := map[string]string{"a": "b", "b": "a"}
-	never := lists(func(d *testv1.Database) checks.Query {
-		return databasesOf(checks.Query{Selector: "app=" + other[d.Name]})
-	}, func([]checks.Object) string { return "for ever" })
-	o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: never}, noPolling))
-	for name := range other {
-		d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: name, Labels: map[string]string{"app": name}}}
-		if err := api.Create(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
-	}
-	o.when("b", func(d *testv1.Database) bool {
+// message waits until the condition of a database contains a text.
+func (o *operator) message(name, text string) {
+	o.t.Helper()
+	o.when(name, func(d *testv1.Database) bool {
 		c := meta.FindStatusCondition(d.Status.Conditions, "Ready")
-		return c != nil && strings.Contains(c.Message, "every Database") && strings.Contains(c.Message, "cycle")
+		return c != nil && strings.Contains(c.Reason+": "+c.Message, text)
 	})
+}
+
+// listsAny is a check of the database of a name that proceeds if a set has an object.
+func listsAny(q checks.Query, name string) checks.Chain[*testv1.Database] {
+	return chain.New(checks.Check("Lists", func(ctx context.Context, req *checks.Request[*testv1.Database]) (checks.Result, error) {
+		if req.Resource.Name != name {
+			return checks.Proceed(), nil
+		}
+		switch all, err := req.Lister(ctx, q); {
+		case err != nil:
+			return checks.Result{}, err
+		case len(all) == 0:
+			return checks.Block("Lists", "the set is empty", checks.WithWaitingFor(q.Ref())), nil
+		}
+		return checks.Proceed(), nil
+	}))
+}
+
+// TestSetsOfAllowedNamespace verifies that an operator with rights in one
+// namespace lists and watches sets there, and that a query over all namespaces
+// says what to do.
+func TestSetsOfAllowedNamespace(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason    string
+		namespace string
+		want      string // at first
+		answered  bool   // when a cluster is made
+	}{
+		"Own":     {"the operator may list the namespace", "", "Lists: the set is empty", true},
+		"All":     {"the server names the missing right; TestSetsBadInput has the case of a cache with some namespaces", checks.AllNamespaces, `cannot list resource "clusters" in API group "test.windlass-go.github.io" at the cluster scope`, false},
+		"Foreign": {"the operator has no rights there", "default", `cannot list resource "clusters"`, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOperator(t)
+			o.user = o.namespace + "-local"
+			o.allow(testv1.GroupVersion.Group, "databases", "databases/status")
+			role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: o.user}, Rules: []rbacv1.PolicyRule{
+				{APIGroups: []string{testv1.GroupVersion.Group}, Resources: []string{"clusters"}, Verbs: []string{"get", "list", "watch"}},
+			}}
+			binding := &rbacv1.RoleBinding{
+				ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: o.user},
+				RoleRef:    rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "Role", Name: o.user},
+				Subjects:   []rbacv1.Subject{{APIGroup: "rbac.authorization.k8s.io", Kind: "User", Name: o.user}},
+			}
+			must(t, api.Create(t.Context(), role))
+			must(t, api.Create(t.Context(), binding))
+			check := listsAny(clustersOf(checks.Query{Namespace: tc.namespace}), "db")
+			o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: check}, noPolling, anyNamespace, ctrlx.WithSyncTimeout(time.Second)))
+			o.database("db", "")
+			o.message("db", tc.want)
+			if tc.answered {
+				o.cluster("prod", "Running")
+				o.until("db", "True Succeeded")
+			}
+		})
+	}
 }

@@ -67,9 +67,7 @@ func (d *harness) settling() flow.Extensions[*App] {
 func (d *harness) write(name string) {
 	d.t.Helper()
 	data := &testv1.Database{}
-	if err := d.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: name}, data); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, d.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: name}, data))
 	data.Spec.Size++
 	d.update(data)
 }
@@ -104,20 +102,14 @@ func remade(d *harness, obj client.Object, uid types.UID) {
 	d.t.Helper()
 	obj.SetFinalizers(nil)
 	d.update(obj)
-	if err := client.IgnoreNotFound(d.api.Delete(context.Background(), obj)); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, client.IgnoreNotFound(d.api.Delete(context.Background(), obj)))
 	obj.SetUID(uid)
 	obj.SetResourceVersion("")
 	if _, ok := obj.(*App); ok {
 		obj.SetFinalizers([]string{ctrlx.Finalizer})
 	}
-	if err := d.api.Create(context.Background(), obj); err != nil {
-		d.t.Fatal(err)
-	}
-	if err := d.api.Status().Update(context.Background(), obj); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, d.api.Create(context.Background(), obj))
+	must(d.t, d.api.Status().Update(context.Background(), obj))
 }
 
 // program is the option for a running program.
@@ -214,6 +206,12 @@ func TestSettled(t *testing.T) {
 				return ext
 			}, want: applied,
 		},
+		"MissingRead": {reason: "a check read an object that did not exist, and does not now", ext: func(d *harness) flow.Extensions[*App] {
+			return checking(flow.PointEntryCheck, func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
+				_, err := req.Resolver(ctx, dataOf("none"))
+				return checks.Proceed(), err
+			})
+		}, want: quiet},
 		"Followed":        {reason: "a check follows a reference that none reads", ext: followsData(2), want: quiet},
 		"FollowedRotated": {reason: "Apply may read what a check follows by other means", ext: followsData(2), change: func(d *harness) { d.write("d2") }, want: applied},
 		"FollowedInSync": {reason: "Get may read it, too", ext: followsData(2), before: func(d *harness) { d.insync = true; d.pass(); d.insync = false },
@@ -524,14 +522,10 @@ func TestRestartIsQuiet(t *testing.T) {
 	o := newOperator(t)
 	o.cluster("prod", "Running")
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "password"}}
-	if err := api.Create(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
+	must(t, api.Create(t.Context(), secret))
 	for i := range n {
 		d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: fmt.Sprint("db-", i)}, Spec: testv1.DatabaseSpec{Cluster: "prod", Size: i}}
-		if err := api.Create(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+		must(t, api.Create(t.Context(), d))
 	}
 	var mu sync.Mutex
 	passes := map[string]int{}
@@ -587,9 +581,7 @@ func TestRestartIsQuiet(t *testing.T) {
 	}
 	o.stop()
 	secret.Data = map[string][]byte{"password": []byte("rotated")}
-	if err := api.Update(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
+	must(t, api.Update(t.Context(), secret))
 	calls, _ = start()
 	calledOnce(t, "a Secret was rotated while the operator was down", n+n/4, calls)
 }

@@ -12,13 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -149,17 +146,16 @@ func TestSetUpPanics(t *testing.T) {
 	}
 }
 
+// schemeManager is a manager with another scheme.
+type schemeManager struct {
+	*idleManager
+	scheme *runtime.Scheme
+}
+
+func (m *schemeManager) GetScheme() *runtime.Scheme { return m.scheme }
+
 func newManager(t *testing.T, s *runtime.Scheme) manager.Manager {
-	t.Helper()
-	startServer()
-	skip := true
-	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: s, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return mgr
+	return &schemeManager{newHarness(t).manager, s}
 }
 
 func TestSetupWithManager(t *testing.T) {

@@ -54,9 +54,7 @@ func TestSetupAll(t *testing.T) {
 		&testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "d"}, Spec: testv1.DatabaseSpec{Cluster: "c", Size: 5}},
 		&testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "c"}},
 	} {
-		if err := api.Create(t.Context(), obj); err != nil {
-			t.Fatal(err)
-		}
+		must(t, api.Create(t.Context(), obj))
 	}
 	o.when("d", func(d *testv1.Database) bool { return meta.IsStatusConditionTrue(d.Status.Conditions, "Ready") })
 	var calls []string // each once: an event may cause a second pass
@@ -103,9 +101,8 @@ func TestSetupAllRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t)
 			err := ctrlx.SetupAll(d.manager, &registry, tc.kinds...)
-			if diff := cmp.Diff(strings.Join(tc.want, "\n"), strings.ReplaceAll(fmt.Sprint(err), "cacheapi.Object", "client.Object")); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-			}
+			same(t, tc.reason,
+				strings.Join(tc.want, "\n"), strings.ReplaceAll(fmt.Sprint(err), "cacheapi.Object", "client.Object"))
 			if err := ctrlx.New("Database", databasesOps(), extensions{}).SetupWithManager(d.manager); err != nil {
 				t.Errorf("%s: something was set up: %v", tc.reason, err)
 			}

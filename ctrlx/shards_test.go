@@ -5,13 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/labels"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -39,9 +35,9 @@ func (o *operator) shard(name string, selects bool) {
 		}
 		return ""
 	}))}
-	skip, options := true, cache.Options{DefaultNamespaces: map[string]cache.Config{o.namespace: {}}}
+	var some map[client.Object]cache.ByObject
 	if selects {
-		options.ByObject = map[client.Object]cache.ByObject{&testv1.Database{}: {Label: labels.SelectorFromSet(labels.Set{"shard": name})}}
+		some = map[client.Object]cache.ByObject{&testv1.Database{}: {Label: labels.SelectorFromSet(labels.Set{"shard": name})}}
 	} else {
 		ext.EntryCheck = chain.New(checks.Check("shard", func(_ ctxt, req *checks.Request[*testv1.Database]) (checks.Result, error) {
 			if req.Resource.Labels["shard"] != name {
@@ -50,29 +46,7 @@ func (o *operator) shard(name string, selects bool) {
 			return checks.Proceed(), nil
 		}))
 	}
-	mgr, err := ctrl.NewManager(o.rest(), ctrl.Options{
-		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Cache: options, Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
-	})
-	if err == nil {
-		err = ctrlx.New(o.controller(name), ops, ext, ctrlx.WithOwner(func(d *testv1.Database) checks.Ref {
-			if d.Spec.Cluster == "" {
-				return checks.Ref{}
-			}
-			return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Database", Name: d.Spec.Cluster}
-		})).SetupWithManager(mgr)
-	}
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- mgr.Start(ctx) }()
-	o.t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			o.t.Error(err)
-		}
-	})
+	o.startWith(some, ctrlx.New(o.controller(name), ops, ext, ctrlx.WithOwner(ownerByName)))
 }
 
 // controller returns the name of the controller of a shard, which no other test has.
@@ -83,9 +57,7 @@ func (o *operator) inShard(shard, name, owner string, size int) *testv1.Database
 	o.t.Helper()
 	d := &testv1.Database{Spec: testv1.DatabaseSpec{Cluster: owner, Size: size}}
 	d.Namespace, d.Name, d.Labels = o.namespace, name, map[string]string{"shard": shard}
-	if err := api.Create(o.t.Context(), d); err != nil {
-		o.t.Fatal(err)
-	}
+	must(o.t, api.Create(o.t.Context(), d))
 	return d
 }
 
@@ -103,9 +75,7 @@ func TestShardsWakeEachOther(t *testing.T) {
 		o.until(waiter, "False OwnerNotReady")
 	}
 	for _, owner := range owners {
-		if err := api.Patch(t.Context(), owner, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"size":1}}`))); err != nil {
-			t.Fatal(err)
-		}
+		must(t, api.Patch(t.Context(), owner, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"size":1}}`))))
 	}
 	for _, waiter := range []string{"a-waiter", "b-waiter"} {
 		o.until(waiter, "True Succeeded")
@@ -113,9 +83,8 @@ func TestShardsWakeEachOther(t *testing.T) {
 	asked := o.asked()
 	slices.Sort(asked)
 	asked = slices.Compact(asked) // an event between the registration of an owner and its read adds a pass
-	if diff := cmp.Diff([]string{"a puts a-owner", "a puts a-waiter", "b puts b-owner", "b puts b-waiter"}, asked); diff != "" {
-		t.Errorf("each manager applies the databases of its shard only: -want +got\n%s", diff)
-	}
+	same(t, "each manager applies the databases of its shard only",
+		[]string{"a puts a-owner", "a puts a-waiter", "b puts b-owner", "b puts b-waiter"}, asked)
 }
 
 // A database gets the label of another shard. The cache of the first shard reports a deletion, and the database still
@@ -134,9 +103,7 @@ func TestDatabaseChangesShard(t *testing.T) {
 		return n, got["reconcile_total error"]
 	}
 	before, _ := passes()
-	if err := api.Patch(t.Context(), d, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"shard":"b"}}}`))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, api.Patch(t.Context(), d, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"shard":"b"}}}`))))
 	if err := apiserver.Until(t.Context(), func(context.Context) (bool, error) {
 		n, _ := passes()
 		return n > before, nil
@@ -144,14 +111,10 @@ func TestDatabaseChangesShard(t *testing.T) {
 		t.Fatal("no pass follows the change of the shard")
 	}
 	o.shard("b", true)
-	if err := api.Delete(t.Context(), d); err != nil {
-		t.Fatal(err)
-	}
+	must(t, api.Delete(t.Context(), d))
 	o.until("db", "gone")
 	if _, failed := passes(); failed > 0 {
 		t.Errorf("%v passes of the first shard failed", failed)
 	}
-	if diff := cmp.Diff([]string{"a puts db", "b deletes db"}, o.asked()); diff != "" {
-		t.Errorf("only the second shard deletes: -want +got\n%s", diff)
-	}
+	same(t, "only the second shard deletes", []string{"a puts db", "b deletes db"}, o.asked())
 }

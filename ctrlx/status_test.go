@@ -1,29 +1,19 @@
 package ctrlx_test
 
 import (
-	"bytes"
-	"fmt"
-	"io"
-	"net/http"
+	"context"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
-	"github.com/google/go-cmp/cmp"
-	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
-	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
@@ -56,9 +46,13 @@ func (o *operator) checkOthers(d *testv1.Database) {
 	}
 }
 
+// othersWrite adds their condition to the App "a".
+func othersWrite(d *harness) {
+	inApp(func(a *App) { meta.SetStatusCondition(&a.Status.Conditions, theirs) })(d)
+}
+
 // What others write into the status stays, whenever they do, and so does what the operation found out.
 func TestConditionsOfOthers(t *testing.T) {
-	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		during bool // the pass
@@ -70,30 +64,29 @@ func TestConditionsOfOthers(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := newOperator(t)
-			o.database("db", "")
+			d := newHarness(t, anApp(AppSpec{}))
 			if !tc.during {
-				o.others("db")
+				othersWrite(d)
 			}
-			var once sync.Once
-			o.start(ctrlx.New("Database", flow.Operations[*testv1.Database]{
-				Apply: func(_ ctxt, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
-					if tc.during {
-						once.Do(func() { o.others("db") })
-					}
-					req.Resource.Status.Size = 7
-					if tc.token && req.Token == "" {
-						return flow.InProgress("token", 10*time.Millisecond), nil
-					}
-					return flow.Done(), nil
-				},
-			}, flow.Extensions[*testv1.Database]{}))
-			d := o.until("db", "True Succeeded")
-			if d.Status.Size != 7 {
-				t.Errorf("%s: %+v", tc.reason, d.Status)
+			calls := 0
+			d.apply = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+				if calls++; tc.during && calls == 1 {
+					othersWrite(d)
+				}
+				req.Resource.Status.LastHandled = "found"
+				if tc.token && req.Token == "" {
+					return flow.InProgress("token", time.Second), nil
+				}
+				return flow.Done(), nil
 			}
-			o.checkOthers(d)
+			d.use(d.reconciler(flow.Extensions[*App]{}))
+			for i := 0; i < 6 && d.says() != "True Succeeded"; i++ {
+				_ = d.try()
+			}
+			got := meta.FindStatusCondition(d.read().Status.Conditions, theirs.Type)
+			if got == nil || !got.LastTransitionTime.Equal(&theirs.LastTransitionTime) || d.read().Status.LastHandled != "found" || d.says() != "True Succeeded" {
+				t.Errorf("%s: %+v", tc.reason, d.read().Status)
+			}
 		})
 	}
 }
@@ -108,111 +101,44 @@ func (o *operator) called(n int) {
 	}
 }
 
-// An event reports a changed verdict, and not each attempt.
-func TestEvents(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	var n atomic.Int64
-	long := strings.Repeat("Reason", 50)
-	o.start(ctrlx.New("Database", flow.Operations[*testv1.Database]{
-		Apply: func(ctxt, *flow.Request[*testv1.Database]) (flow.Progress, error) {
-			_ = o.note("put")
-			if i := n.Add(1); i < 4 {
-				return flow.Progress{}, fmt.Errorf("attempt %d%s", i, strings.Repeat(" éé", 1000))
-			}
-			return flow.Done(), nil
-		},
-	}, flow.Extensions[*testv1.Database]{PostCheck: chain.New(checks.Check("long", func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) {
-		if n.Load() == 4 {
-			return checks.Block(long, "a reason that is none for an event", checks.WithAfter(time.Millisecond)), nil
-		}
-		return checks.Proceed(), nil
-	}))}, flow.WithBackoff(flow.NewBackoff(flow.WithBackoffSteps(classify.Slow, time.Millisecond, time.Millisecond)))))
-	o.database("db", "")
-	o.until("db", "True Succeeded")
-	list := &eventsv1.EventList{}
-	if err := apiserver.Until(t.Context(), func(ctx ctxt) (bool, error) {
-		err := api.List(ctx, list, client.InNamespace(o.namespace))
-		return len(list.Items) >= 3, err
-	}); err != nil {
-		t.Fatal(err, list.Items)
-	}
-	got := map[string]string{}
-	for _, e := range list.Items {
-		got[e.Reason] = e.Type + " of " + e.Regarding.Kind + " " + e.Regarding.Name
-		if len(e.Note) > 1024 || e.Note == "" {
-			t.Errorf("the note of %s has %d bytes", e.Reason, len(e.Note))
-		}
-	}
-	if diff := cmp.Diff(map[string]string{"Unknown": "Warning of Database db", long[:128]: "Normal of Database db", "Succeeded": "Normal of Database db"}, got); diff != "" {
-		t.Errorf("the events: -want, +got:\n%s", diff)
-	}
-	if got := len(o.asked()); got != 5 || len(list.Items) != 3 {
-		t.Errorf("%d attempts and %d events", got, len(list.Items))
-	}
-}
-
-// A definition without a status is a mistake that is easily made. Its objects are not taken to be gone.
-func TestNoStatusSubresource(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	o.traffic.answers(refusing("PATCH databases/status", 404, metav1.StatusReasonNotFound, -1)) // as the API server does
-	r := ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{})
-	o.start(r)
-	d := o.database("db", "")
-	o.called(1)
-	_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(d)})
-	if err == nil || !strings.Contains(err.Error(), "+kubebuilder:subresource:status") {
-		t.Errorf("the error says what to do: %v", err)
-	}
-	o.traffic.answers(nil)
-	o.until("db", "True Succeeded")
-}
-
 // The condition reports once that the definition does not allow a status, and the old
-// status stays.
+// status stays. An object that is suspended is still paused.
 func TestInvalidStatus(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	ops := o.operations()
-	put := ops.Apply
-	ops.Apply = func(ctx ctxt, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
-		p, err := put(ctx, req)
-		if req.Resource.Spec.Size == 2 {
-			req.Resource.Status.Size = 99
+	for name, suspended := range map[string]bool{"Applied": false, "Suspended": true} {
+		d, size := newHarness(t, anApp(AppSpec{Suspended: suspended})), "1"
+		d.use(d.reconciler(flow.Extensions[*App]{Pass: chain.New(chain.Named("size", func(next flow.PassHandler[*App]) flow.PassHandler[*App] {
+			return func(ctx context.Context, a *App) (flow.Outcome, error) {
+				a.Status.LastHandled = size
+				return next(ctx, a)
+			}
+		}))}))
+		d.pass()
+		was := d.says()
+		size = notAllowed
+		d.change(func(*App) {})
+		want := "False StatusInvalid Stalled"
+		if suspended {
+			want += " Paused"
 		}
-		return p, err
-	}
-	o.start(ctrlx.New("Database", ops, flow.Extensions[*testv1.Database]{}))
-	o.database("db", "")
-	d := o.until("db", "True Succeeded")
-	o.traffic.answers(func(what string, req *http.Request) *http.Response {
-		if what != "PATCH databases/status" {
-			return nil
+		var version string
+		for range 2 { // it is tried again, and nothing is written for that
+			if err := d.try(); !apierrors.IsInvalid(err) {
+				t.Fatalf("%s: the error is %v", name, err)
+			}
+			a := d.read()
+			stalled := meta.FindStatusCondition(a.Status.Conditions, "Stalled")
+			if d.says() != want || a.Status.LastHandled != "1" || !strings.Contains(stalled.Message, "is invalid") || stalled.ObservedGeneration != 2 {
+				t.Errorf("%s: the object says %q: %+v", name, d.says(), a.Status)
+			}
+			if version != "" && version != a.ResourceVersion {
+				t.Errorf("%s: it is written in each pass", name)
+			}
+			version = a.ResourceVersion
 		}
-		body, _ := io.ReadAll(req.Body)
-		req.Body = io.NopCloser(bytes.NewReader(body))
-		if !bytes.Contains(body, []byte(`"size":99`)) {
-			return nil
+		size = "allowed by now"
+		if d.pass(); d.says() != was || d.read().Status.LastHandled != size {
+			t.Errorf("%s: the object says %q: %+v", name, d.says(), d.read().Status)
 		}
-		return refusal(req, 422, metav1.StatusReasonInvalid)
-	})
-	d.Spec.Size = 2
-	if err := api.Update(t.Context(), d); err != nil {
-		t.Fatal(err)
-	}
-	d = o.until("db", "False StatusInvalid")
-	stalled := meta.FindStatusCondition(d.Status.Conditions, "Stalled")
-	if d.Status.Size != 1 || stalled == nil || !strings.Contains(stalled.Message, "refused by the test") || stalled.ObservedGeneration != 2 {
-		t.Errorf("the condition has the server's words, and the rest stays as it was: %+v", d.Status)
-	}
-	o.called(4) // it is tried again, and nothing is written for that
-	if got := o.until("db", "False StatusInvalid"); got.ResourceVersion != d.ResourceVersion {
-		t.Errorf("it is written in each pass: %s, %s", d.ResourceVersion, got.ResourceVersion)
-	}
-	o.traffic.answers(nil)
-	if d = o.until("db", "True Succeeded"); d.Status.Size != 99 {
-		t.Errorf("what is allowed by now is written: %+v", d.Status)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
-	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,13 +39,6 @@ func (l *lines) took() []string {
 	all := []string(*l)
 	*l = nil
 	return all
-}
-
-func mustLog(t *testing.T, reason string, want, got []string) {
-	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s: -want, +got:\n%s", reason, diff)
-	}
 }
 
 // Without an option, a pass logs one line when it changes the verdict: an error if it failed.
@@ -105,7 +97,7 @@ func TestTelemetry(t *testing.T) {
 			for _, does = range tc.passes {
 				d.passIn(log.context(t.Context(), 0))
 			}
-			mustLog(t, tc.reason, tc.want, log.took())
+			same(t, tc.reason, tc.want, log.took())
 			if does = "long"; name != "Fails" {
 				return
 			}
@@ -174,7 +166,7 @@ func TestTelemetryRepeated(t *testing.T) {
 		var log lines
 		d.pass()
 		d.passIn(log.context(t.Context(), 1))
-		mustLog(t, "a repeated "+does, []string{want}, log.took())
+		same(t, "a repeated "+does, []string{want}, log.took())
 	}
 }
 
@@ -223,7 +215,7 @@ func TestTelemetryReturned(t *testing.T) {
 	d.use(d.reconciler(flow.Extensions[*App]{}))
 	var log lines
 	d.passIn(log.context(t.Context(), 0))
-	mustLog(t, "a conflict logs nothing at verbosity 0", nil, log.took())
+	same(t, "a conflict logs nothing at verbosity 0", []string(nil), log.took())
 
 	fresh := anApp(AppSpec{})
 	fresh.Finalizers = nil
@@ -234,7 +226,7 @@ func TestTelemetryReturned(t *testing.T) {
 	if !apierrors.IsForbidden(err) {
 		t.Fatalf("Reconcile returns the error: %v", err)
 	}
-	mustLog(t, "controller-runtime logs the error of a refused finalizer", nil, log.took())
+	same(t, "controller-runtime logs the error of a refused finalizer", []string(nil), log.took())
 }
 
 // readOnly is a client that may not write objects.

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -262,9 +261,7 @@ func TestTimeoutMessage(t *testing.T) {
 	if got := d.message(); got != want {
 		t.Errorf("the message is %q, not %q", got, want)
 	}
-	if diff := cmp.Diff([]string{"Warning Timeout " + want}, d.reported()); diff != "" {
-		t.Errorf("events: -want, +got:\n%s", diff)
-	}
+	same(t, "events", []string{"Warning Timeout " + want}, d.reported())
 	fails(flow.Failed(errors.New(strings.Repeat("ä", 40000))))(d)
 	d.pass()
 	if got := len(d.message()); got > 32768 || got < 32000 {
@@ -345,9 +342,7 @@ func annotate(key, value string) func(*harness) {
 
 func (d *harness) update(obj client.Object) {
 	d.t.Helper()
-	if err := d.api.Update(context.Background(), obj); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, d.api.Update(context.Background(), obj))
 }
 
 // updateAll updates an object and its status.
@@ -356,16 +351,12 @@ func (d *harness) updateAll(obj client.Object) {
 	whole := obj.DeepCopyObject().(client.Object)
 	d.update(obj)
 	whole.SetResourceVersion(obj.GetResourceVersion())
-	if err := d.api.Status().Update(context.Background(), whole); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, d.api.Status().Update(context.Background(), whole))
 }
 
 func (d *harness) delete(obj client.Object) {
 	d.t.Helper()
-	if err := d.api.Delete(context.Background(), obj); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, d.api.Delete(context.Background(), obj))
 }
 
 // forgetToken takes the operation under way away, so that the next pass is a whole one.
@@ -376,9 +367,7 @@ func (d *harness) forgetToken() {
 func (d *harness) cluster() *testv1.Cluster {
 	d.t.Helper()
 	c := &testv1.Cluster{}
-	if err := d.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: "c"}, c); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, d.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: "c"}, c))
 	return c
 }
 

@@ -6,19 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
-	"github.com/windlass-go/windlass/flow"
 )
 
 // renewedWatches ignores watches, which client-go renews at any time.
@@ -46,15 +41,13 @@ func TestWaitingCostsNothing(t *testing.T) {
 		return what == "GET discovery" || what[:5] == "WATCH" || what == "GET clusters" || what == "GET databases"
 	})
 	got := o.traffic.take(t)
-	if diff := cmp.Diff(map[string]int{"PATCH databases/status": n - 1, "POST events": n - 1}, got, writes); diff != "" {
-		t.Errorf("what is asked of the API server to block: -want, +got:\n%s", diff)
-	}
+	same(t, "what is asked of the API server to block",
+		map[string]int{"PATCH databases/status": n - 1, "POST events": n - 1}, got, writes)
 	if got["WATCH databases"] > 2 || got["WATCH clusters"] > 2 || got["GET clusters"] > 2*workers {
 		t.Errorf("each kind is watched once: %v", got)
 	}
-	if diff := cmp.Diff(map[string]int(nil), o.traffic.take(t), renewedWatches, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("what is asked while they wait: -want, +got:\n%s", diff)
-	}
+	same(t, "what is asked while they wait",
+		map[string]int(nil), o.traffic.take(t), renewedWatches, cmpopts.EquateEmpty())
 	result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: keyOf(o.namespace, "db-7")})
 	if err != nil || result.RequeueAfter < 45*time.Minute {
 		t.Errorf("a waiter of a watched object is requeued at the resync: %+v, %v", result, err)
@@ -62,15 +55,12 @@ func TestWaitingCostsNothing(t *testing.T) {
 	// Another writer becomes the owner of a field without changing its value. That wakes no waiter.
 	before := c.ResourceVersion
 	claim := fmt.Appendf(nil, `{"apiVersion":%q,"kind":"Cluster","metadata":{"name":"prod"},"status":{"state":"Creating"}}`, testv1.GroupVersion)
-	if err := api.Status().Patch(t.Context(), c, client.RawPatch(types.ApplyPatchType, claim), client.FieldOwner("somebody-else"), client.ForceOwnership); err != nil {
-		t.Fatal(err)
-	}
+	must(t, api.Status().Patch(t.Context(), c, client.RawPatch(types.ApplyPatchType, claim), client.FieldOwner("somebody-else"), client.ForceOwnership))
 	if c.ResourceVersion == before {
 		t.Error("nothing was written, so the test shows nothing")
 	}
-	if diff := cmp.Diff(map[string]int(nil), o.traffic.take(t), renewedWatches, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("what is asked after a write that changes nothing: -want, +got:\n%s", diff)
-	}
+	same(t, "what is asked after a write that changes nothing",
+		map[string]int(nil), o.traffic.take(t), renewedWatches, cmpopts.EquateEmpty())
 	if got := o.asked(); len(got) > 0 {
 		t.Errorf("nothing is asked of the cloud: %q", got)
 	}
@@ -78,37 +68,7 @@ func TestWaitingCostsNothing(t *testing.T) {
 	for i := range n {
 		o.until(fmt.Sprintf("db-%d", i), "True Succeeded")
 	}
-	if diff := cmp.Diff(map[string]int{"PATCH databases": n, "PATCH databases/status": n, "POST events": n}, o.traffic.take(t), writes, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("requests to the API server to proceed: -want, +got:\n%s", diff)
-	}
+	same(t, "requests to the API server to proceed",
+		map[string]int{"PATCH databases": n, "PATCH databases/status": n, "POST events": n}, o.traffic.take(t), writes, cmpopts.EquateEmpty())
 	calledOnce(t, "the owner is ready", n, o.asked())
-}
-
-// A check may read the awaited object by means of its own. The object wakes the
-// waiter all the same, although its kind was not watched before.
-func TestWaitsForWhatItHasNotRead(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	c := o.cluster("prod", "Stopped")
-	ref := checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: "prod"}
-	looks := checks.Check("looks", func(ctx ctxt, _ *checks.Request[*testv1.Database]) (checks.Result, error) {
-		now := &testv1.Cluster{}
-		if err := api.Get(ctx, keyOf(o.namespace, "prod"), now); err != nil {
-			return checks.Result{}, err
-		}
-		if now.Status.State != "Running" {
-			return checks.Block("NotRunning", "", checks.WithWaitingFor(ref), checks.WithRetry(classify.OnChange)), nil
-		}
-		return checks.Proceed(), nil
-	})
-	r := ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{PreCheck: chain.New(looks)})
-	o.start(r)
-	o.database("db", "")
-	o.until("db", "False NotRunning")
-	o.traffic.take(t)
-	if diff := cmp.Diff(map[string]int(nil), o.traffic.take(t), renewedWatches, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("what is asked while it waits: -want, +got:\n%s", diff)
-	}
-	o.report(c, "Running")
-	o.until("db", "True Succeeded")
 }

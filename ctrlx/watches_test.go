@@ -95,9 +95,7 @@ func TestSources(t *testing.T) {
 	}
 	create := func(obj client.Object) {
 		t.Helper()
-		if err := api.Create(t.Context(), obj); err != nil {
-			t.Fatal(err)
-		}
+		must(t, api.Create(t.Context(), obj))
 	}
 	events := []struct {
 		source string
@@ -159,9 +157,7 @@ func TestSources(t *testing.T) {
 	}
 	changed := owned("ready")
 	changed.Data = map[string]string{"a": "b"}
-	if err := api.Update(t.Context(), changed); err != nil {
-		t.Fatal(err)
-	}
+	must(t, api.Update(t.Context(), changed))
 	o.eventually("an owned object that changed causes no whole pass", func() bool { return o.count("put ready") > puts })
 }
 
@@ -202,9 +198,7 @@ func TestSourcesBeforeFirstPass(t *testing.T) {
 			}
 			q := priorityqueue.New[reconcile.Request]("test")
 			defer q.ShutDown()
-			if err := sources[0].Start(t.Context(), q); err != nil {
-				t.Fatal(err)
-			}
+			must(t, sources[0].Start(t.Context(), q))
 			d.pass()
 			if got := d.took(); got != tc.want {
 				t.Errorf("%s: the first pass calls %q, want %q", tc.reason, got, tc.want)

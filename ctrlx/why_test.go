@@ -12,12 +12,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -31,69 +29,14 @@ import (
 
 // ownerByName is a cluster if the name says so, and a database otherwise.
 func ownerByName(d *testv1.Database) checks.Ref {
+	if d.Spec.Cluster == "" {
+		return checks.Ref{}
+	}
 	kind := "Database"
 	if strings.HasPrefix(d.Spec.Cluster, "cluster-") {
 		kind = "Cluster"
 	}
 	return checks.Ref{Group: testv1.GroupVersion.Group, Kind: kind, Name: d.Spec.Cluster}
-}
-
-// Four levels of waits and a cycle: the answer names the missing cluster and the
-// cycle, and follows the state of the objects.
-func TestWhy(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	mgr := o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(ownerByName), flow.WithExplanations(10)))
-	<-mgr.Elected()
-	h := ctrlx.Why(mgr)
-	causes := func() (all []string) {
-		t.Helper()
-		for _, c := range whyDocument(t, h, "").Causes {
-			all = append(all, strings.ReplaceAll(c.String(), "."+testv1.GroupVersion.Group+" "+o.namespace+"/", " "))
-		}
-		return all
-	}
-	if diff := cmp.Diff([]string(nil), causes()); diff != "" {
-		t.Errorf("nothing waits: -want, +got:\n%s", diff)
-	}
-	for _, d := range [][2]string{{"c", "cluster-1"}, {"b", "c"}, {"a", "b"}, {"x", "y"}, {"y", "x"}} {
-		o.database(d[0], d[1])
-	}
-	for _, name := range []string{"a", "b"} {
-		o.until(name, "False OwnerNotReady")
-	}
-	for _, name := range []string{"x", "y"} {
-		o.until(name, "False DependencyCycle")
-	}
-	o.until("c", "False OwnerNotFound")
-	missing, cycle := "Cluster cluster-1 is missing; 3 objects wait for it: create it, or correct the reference", "dependency cycle: Database x -> Database y -> Database x; 2 objects wait for each other or for one of these: remove one of the references"
-	if diff := cmp.Diff(map[string]bool{missing: true, cycle: true}, setOf(causes())); diff != "" {
-		t.Errorf("four levels and a cycle: -want, +got:\n%s", diff)
-	}
-	for namespace, want := range map[string]int{o.namespace: 2, "elsewhere": 0} {
-		if d := whyDocument(t, h, "?namespace="+namespace); len(d.Causes) != want || d.Namespace != namespace {
-			t.Errorf("the namespace %s has the causes %v", namespace, d.Causes)
-		}
-	}
-	d := whyDocument(t, h, "?kind=Database&group="+testv1.GroupVersion.Group+"&namespace="+o.namespace+"&name=a")
-	path := d.Graph().Path(checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Database", Namespace: o.namespace, Name: "a"})
-	var names []string
-	for _, p := range path {
-		names = append(names, p.Ref.Kind+" "+p.Ref.Name)
-	}
-	if diff := cmp.Diff([]string{"Database a", "Database b", "Database c", "Cluster cluster-1"}, names); diff != "" {
-		t.Errorf("the path of a: -want, +got:\n%s", diff)
-	}
-	first := path[0]
-	if first.Link != "OwnerReady" || first.Point != flow.PointOwnerCheck || first.Since.IsZero() || first.Again.Before(first.Since) || !strings.Contains(first.Message, "b is not ready") || len(first.Passes) == 0 || len(first.Passes[0].Steps) == 0 {
-		t.Errorf("a is described as %+v", first)
-	}
-	c := o.cluster("cluster-1", "Creating")
-	busy := "Cluster cluster-1 is blocked: Creating: it is Creating; 3 objects wait for it: meet the requirement that its message names"
-	settles(t, func() string { return cmp.Diff(map[string]bool{busy: true, cycle: true}, setOf(causes())) })
-	o.report(c, "Running")
-	o.until("a", "True Succeeded")
-	settles(t, func() string { return cmp.Diff(map[string]bool{cycle: true}, setOf(causes())) })
 }
 
 // settles waits until differs returns no difference. The cache of the operator
@@ -108,14 +51,6 @@ func settles(t *testing.T, differs func() string) {
 	if err != nil {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
-}
-
-func setOf(all []string) map[string]bool {
-	set := map[string]bool{}
-	for _, s := range all {
-		set[s] = true
-	}
-	return set
 }
 
 func whyDocument(t *testing.T, h http.Handler, query string) why.Document {
@@ -351,33 +286,6 @@ func TestWhyHostile(t *testing.T) {
 					t.Errorf("text %d has an odd character at %d: %.300q", i, at, text)
 				}
 			}
-		})
-	}
-}
-
-// Two managers of one program have separate answers. What one manager reconciles is
-// an object of another operator for the other one.
-func TestWhyOfManagers(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	silent := flow.Extensions[*testv1.Database]{PreCheck: chain.New(silently[*testv1.Database]())}
-	databases := o.start(ctrlx.New("Database", o.operations(), silent, ctrlx.WithOwner(ownerByName)))
-	apps := o.start(ctrlx.New("App", flow.Operations[*App]{Apply: func(ctxt, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }},
-		flow.Extensions[*App]{PreCheck: chain.New(silently[*App]())}, ctrlx.WithOwner(databaseOf)))
-	o.database("d", "cluster-1")
-	o.until("d", "False Waiting")
-	o.create(AppSpec{Cluster: "d"})
-	o.becomes("False Waiting")
-	for mgr, want := range map[manager.Manager]string{
-		databases: "Cluster cluster-1 is missing; 1 object waits for it: create it, or correct the reference",
-		apps:      "Database d is blocked: Waiting: it waits; 1 object waits for it: meet the requirement that its message names",
-	} {
-		settles(t, func() string {
-			var all []string
-			for _, c := range whyDocument(t, ctrlx.Why(mgr), "").Causes {
-				all = append(all, strings.ReplaceAll(c.String(), "."+testv1.GroupVersion.Group+" "+o.namespace+"/", " "))
-			}
-			return cmp.Diff([]string{want}, all)
 		})
 	}
 }

@@ -96,9 +96,7 @@ func TestMissingIndex(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t)
 			d.use(d.reconciler(tc.ext, tc.app...))
-			if err := ctrlx.New("Database", databases{Apply: put}, tc.database, tc.options...).SetupWithManager(d.manager); err != nil {
-				t.Fatal(err)
-			}
+			must(t, ctrlx.New("Database", databases{Apply: put}, tc.database, tc.options...).SetupWithManager(d.manager))
 			err := d.manager.starts(t.Context())
 			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
 				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.want)
