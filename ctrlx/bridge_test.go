@@ -3,7 +3,6 @@ package ctrlx_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -43,23 +42,6 @@ func TestWrap(t *testing.T) {
 				return errors.Is(err, reconcile.TerminalError(nil)) && errors.Is(err, errRefused)
 			},
 		},
-		"Recover": {
-			reason:   "a panic is an error, and says of what",
-			existing: func(context.Context, reconcile.Request) (reconcile.Result, error) { panic(errRefused) },
-			links:    []ctrlx.Middleware{recovers},
-			check:    func(err error) bool { return errors.Is(err, errRefused) },
-		},
-		"Deadline": {
-			reason: "the time is limited, and the link says so",
-			existing: func(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
-				<-ctx.Done()
-				return reconcile.Result{}, context.Cause(ctx)
-			},
-			links: []ctrlx.Middleware{chain.Deadline(time.Nanosecond, chain.Named("limited", pass))},
-			check: func(err error) bool {
-				return errors.Is(err, context.DeadlineExceeded) && strings.Contains(err.Error(), "limited")
-			},
-		},
 		"Outermost": {
 			reason:   "the first link is the outermost: it sees what Recover made of the panic",
 			existing: func(context.Context, reconcile.Request) (reconcile.Result, error) { panic("lost") },
@@ -84,8 +66,6 @@ func TestWrap(t *testing.T) {
 }
 
 var recovers ctrlx.Middleware = chain.Recover
-
-func pass(next ctrlx.Handler) ctrlx.Handler { return next }
 
 func forgive(next ctrlx.Handler) ctrlx.Handler {
 	return func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {

@@ -2,20 +2,31 @@ package ctrlx_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -166,4 +177,88 @@ func ExampleWithTargetClient() {
 
 func clientOf(*corev1.Secret) (client.Client, error) {
 	return nil, errors.New("see clientcmd.RESTConfigFromKubeConfig")
+}
+
+// A webhook of the cloud reports that an operation ended. The handler must check
+// who sent the event; that is left out here.
+func ExampleReconciler_Poke() {
+	databases := ctrlx.New("Database", flow.Operations[*testv1.Database]{Apply: put}, flow.Extensions[*testv1.Database]{})
+	webhook := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		var event struct{ Namespace, Name string }
+		if err := json.NewDecoder(http.MaxBytesReader(w, req.Body, 1<<16)).Decode(&event); err != nil {
+			http.Error(w, "the event is not readable", http.StatusBadRequest)
+			return
+		}
+		if !databases.Poke(types.NamespacedName{Namespace: event.Namespace, Name: event.Name}) {
+			http.Error(w, "another replica reconciles the object: send the event again", http.StatusServiceUnavailable)
+			return
+		}
+		w.WriteHeader(http.StatusAccepted)
+	})
+
+	// This process is not the leader yet.
+	answer := httptest.NewRecorder()
+	webhook.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{"namespace": "team", "name": "orders"}`)))
+	fmt.Println(answer.Code, strings.TrimSpace(answer.Body.String()))
+	// Output: 503 another replica reconciles the object: send the event again
+}
+
+// A database is reconciled when its plan changes, and when one of its labels
+// changes. Checks need no such options: the manager watches what they read.
+func ExampleWithWatches() {
+	databasesOf := func(_ context.Context, plan client.Object) (all []reconcile.Request) {
+		for name := range strings.FieldsSeq(plan.GetAnnotations()["databases"]) {
+			all = append(all, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: plan.GetNamespace(), Name: name}})
+		}
+		return all
+	}
+	databases := ctrlx.New("Database", flow.Operations[*testv1.Database]{Apply: put}, flow.Extensions[*testv1.Database]{},
+		ctrlx.WithWatches(&testv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(databasesOf), predicate.GenerationChangedPredicate{}),
+		ctrlx.WithWatches(&testv1.Database{}, &handler.EnqueueRequestForObject{}, predicate.LabelChangedPredicate{}),
+	)
+	_ = databases.SetupWithManager // with the manager
+	// Output:
+}
+
+// Databases have a class, which names the controller that is responsible, and an approver. The databases of other
+// controllers get no finalizer and no condition. A denied one is finished. An approval wakes the database that waits
+// for it.
+func ExampleReconciler_decisions() {
+	type Request = checks.Request[*testv1.Database]
+	class := checks.Check("class", func(_ context.Context, req *Request) (checks.Result, error) {
+		if class := req.Resource.Annotations["example.com/class"]; class != "mine" {
+			return checks.Ignore(fmt.Sprintf("the class %q is of another controller", class)), nil
+		}
+		return checks.Proceed(), nil
+	})
+	approved := checks.Check("approved", func(_ context.Context, req *Request) (checks.Result, error) {
+		all := req.Resource.Status.Conditions
+		switch {
+		case req.Deleting, meta.IsStatusConditionTrue(all, "Approved"):
+			return checks.Proceed(), nil
+		case meta.IsStatusConditionTrue(all, "Denied"):
+			return checks.Block("Denied", "the approver denied the database", checks.WithRetry(classify.Never)), nil
+		}
+		return checks.Block("ApprovalPending", "the approver has not decided", checks.WithWaitingForSelf()), nil
+	})
+	retained := checks.Check("retained", func(_ context.Context, req *Request) (checks.Result, error) {
+		if req.Resource.Annotations["example.com/policy"] == "Retain" {
+			return checks.Release("the reclaim policy is Retain"), nil
+		}
+		return checks.Proceed(), nil
+	})
+	put := func(context.Context, *flow.Request[*testv1.Database]) (flow.Progress, error) { return flow.Done(), nil }
+	databases := ctrlx.New("Database", flow.Operations[*testv1.Database]{Apply: put, Delete: put}, flow.Extensions[*testv1.Database]{
+		EntryCheck:  chain.New(class, approved),
+		DeleteCheck: chain.New(retained),
+	})
+
+	ext := databases.Flow().Extensions()
+	fmt.Println("EntryCheck: ", ext.EntryCheck)
+	fmt.Println("Apply:      ", ext.Apply)
+	fmt.Println("DeleteCheck:", ext.DeleteCheck)
+	// Output:
+	// EntryCheck:  class -> approved -> Gate(OperationVerified)
+	// Apply:       Finalizer
+	// DeleteCheck: retained
 }

@@ -1,9 +1,12 @@
 package ctrlx_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,6 +14,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
+	apidiscovery "k8s.io/api/apidiscovery/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -72,16 +76,18 @@ type harness struct {
 	insync        bool
 	present       bool   // in the cloud, not as the spec says
 	fails         string // which hook or check of hooked
+	hookFails     error  // of that hook; nil: a retriable error
 	block         string // where a check holds the object, as flow.PointPreCheck
 	asked         []string
 	writes        int // patches of the status
 	patches       int // of objects, as for finalizers
 	refuse        error
 	drops         bool // the API server drops each status
-	// What happens before a patch reaches the API server; nil: nothing. An error is its answer.
-	beforeStatus func()
-	beforePatch  func() error
-	app          *ctrlx.Reconciler[*App]
+	// What happens before a patch reaches the API server, and before its answer returns; nil: nothing. An error is the
+	// answer.
+	beforeStatus             func()
+	afterStatus, beforePatch func() error
+	app                      *ctrlx.Reconciler[*App]
 }
 
 // notAllowed is a value of a field of the status that the definition does not allow.
@@ -105,7 +111,13 @@ func newHarness(t testing.TB, objects ...client.Object) *harness {
 			if d.refuse != nil || d.drops {
 				return d.refuse
 			}
-			return c.SubResource(sub).Patch(ctx, obj, patch, opts...)
+			if d.afterStatus == nil {
+				return c.SubResource(sub).Patch(ctx, obj, patch, opts...)
+			}
+			if err := c.SubResource(sub).Patch(ctx, obj, patch, opts...); err != nil {
+				return err
+			}
+			return d.afterStatus()
 		}, Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
 			d.patches++
 			if d.beforePatch != nil {
@@ -142,7 +154,9 @@ func (d *harness) clock() []ctrlx.Option {
 func (d *harness) reconciler(ext flow.Extensions[*App], opts ...ctrlx.Option) *ctrlx.Reconciler[*App] {
 	op := func(name string, do *func(context.Context, *flow.Request[*App]) (flow.Progress, error)) func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
 		return func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
-			d.note("%s", name)
+			if d.note("%s", name); req.Token != "" {
+				d.asked[len(d.asked)-1] = "poll " + req.Token
+			}
 			if *do == nil {
 				return flow.Done(), nil
 			}
@@ -428,4 +442,115 @@ func (c *fakeCache) Get(ctx context.Context, key client.ObjectKey, obj client.Ob
 
 func (c *fakeCache) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	return c.reader.List(ctx, list, opts...)
+}
+
+// App is a kind that says of itself what can be said: its intervals, and whether it is suspended.
+type App struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Spec              AppSpec   `json:"spec,omitempty"`
+	Status            AppStatus `json:"status,omitempty"`
+}
+
+// AppSpec is that of an App.
+type AppSpec struct {
+	Cluster   string          `json:"cluster,omitempty"`
+	Suspended bool            `json:"suspended,omitempty"`
+	Requeue   metav1.Duration `json:"requeue,omitempty"`
+	Retry     metav1.Duration `json:"retry,omitempty"`
+	Timeout   metav1.Duration `json:"timeout,omitempty"`
+	User      string          `json:"user,omitempty"`
+}
+
+func (s *AppSpec) IsSuspended() bool {
+	if s.User == "panics" {
+		panic("no answer")
+	}
+	return s.Suspended
+}
+
+func (s *AppSpec) GetRequeueInterval() time.Duration { return s.Requeue.Duration }
+func (s *AppSpec) GetRetryInterval() time.Duration   { return s.Retry.Duration }
+func (s *AppSpec) GetTimeout() time.Duration         { return s.Timeout.Duration }
+
+// AppStatus is that of an App.
+type AppStatus struct {
+	Conditions         []metav1.Condition `json:"conditions,omitempty"`
+	ObservedGeneration int64              `json:"observedGeneration,omitempty"`
+	LastHandled        string             `json:"lastHandledReconcileAt,omitempty"`
+}
+
+// AppList is a list of them.
+type AppList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []App `json:"items"`
+}
+
+func (a *App) GetConditions() []metav1.Condition    { return a.Status.Conditions }
+func (a *App) SetConditions(all []metav1.Condition) { a.Status.Conditions = all }
+
+func (a *App) DeepCopyObject() runtime.Object {
+	out := *a
+	a.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	out.Status.Conditions = append([]metav1.Condition(nil), a.Status.Conditions...)
+	return &out
+}
+
+func (l *AppList) DeepCopyObject() runtime.Object {
+	out := *l
+	l.ListMeta.DeepCopyInto(&out.ListMeta)
+	out.Items = nil
+	for i := range l.Items {
+		out.Items = append(out.Items, *l.Items[i].DeepCopyObject().(*App))
+	}
+	return &out
+}
+
+func init() { scheme.AddKnownTypes(testv1.GroupVersion, &App{}, &AppList{}) }
+
+// clusterOfApp names the owner in the spec.
+func clusterOfApp(a *App) checks.Ref {
+	if a.Spec.Cluster == "" {
+		return checks.Ref{}
+	}
+	return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: a.Spec.Cluster}
+}
+
+// discoveryOnly is the way to an API server that answers nothing but discovery.
+var discoveryOnly = &http.Client{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+	list := apidiscovery.APIGroupDiscoveryList{}
+	if req.URL.Path == "/apis" {
+		v := apidiscovery.APIVersionDiscovery{Version: testv1.GroupVersion.Version}
+		for _, kind := range []string{"App", "Cluster", "Database"} {
+			v.Resources = append(v.Resources, apidiscovery.APIResourceDiscovery{
+				Resource: kind, Scope: apidiscovery.ScopeNamespace, Verbs: []string{"get", "list", "watch"},
+				ResponseKind: &metav1.GroupVersionKind{Group: testv1.GroupVersion.Group, Version: testv1.GroupVersion.Version, Kind: kind},
+			})
+		}
+		list.Items = []apidiscovery.APIGroupDiscovery{{
+			ObjectMeta: metav1.ObjectMeta{Name: testv1.GroupVersion.Group}, Versions: []apidiscovery.APIVersionDiscovery{v},
+		}}
+	}
+	body, err := json.Marshal(list)
+	return &http.Response{
+		StatusCode: http.StatusOK, Request: req, Body: io.NopCloser(bytes.NewReader(body)),
+		Header: http.Header{"Content-Type": {"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}},
+	}, err
+})}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+var anyKind = ctrlx.WithWatchedKinds(schema.GroupKind{Group: "*", Kind: "*"})
+
+// ownedBy creates a database whose controlling owner reference a user has written.
+func (o *operator) ownedBy(name, apiVersion, kind, owner string) {
+	o.t.Helper()
+	yes := true
+	d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: name, OwnerReferences: []metav1.OwnerReference{
+		{APIVersion: apiVersion, Kind: kind, Name: owner, UID: "3f8e7c1a-0000-0000-0000-000000000000", Controller: &yes},
+	}}}
+	must(o.t, api.Create(o.t.Context(), d))
 }

@@ -29,7 +29,10 @@ func (d *harness) hooked(fails *string) *ctrlx.Reconciler[*App] {
 			if c != d.manager.GetClient() || a.Name != "a" {
 				d.t.Errorf("%s is called with %v and %v", name, c, a)
 			}
-			if name == *fails {
+			switch {
+			case name == *fails && d.hookFails != nil:
+				return d.hookFails
+			case name == *fails:
 				return ctrlx.NewRetriableError(fmt.Errorf("%s failed", name), nil)
 			}
 			return nil
@@ -81,13 +84,13 @@ func TestHookPlaces(t *testing.T) {
 			goesOn(d)
 			d.pass()
 			d.took()
-		}, reads + "apply", "False InProgress Reconciling Processing"},
+		}, reads + "poll token", "False InProgress Reconciling Processing"},
 		"PolledDone": {"and when it is done, the checks and hooks after it", "", func(d *harness) {
 			goesOn(d)
 			d.pass()
 			d.took()
 			done(d)
-		}, reads + "apply, post check, post-reconcile 1, post-reconcile 2", "True Succeeded"},
+		}, reads + "poll token, post check, post-reconcile 1, post-reconcile 2", "True Succeeded"},
 		"PreCheckBlocks":  {"nothing runs after a check that blocks", "pre check", func(*harness) {}, reads + "pre check", "False Held Reconciling"},
 		"PostCheckBlocks": {"nothing runs after a check that blocks", "post check", func(*harness) {}, reads + "pre check, pre-reconcile 1, pre-reconcile 2, apply, post check", "False Held Reconciling Processing"},
 		"PostReadFails":   {"nothing runs after a hook that fails", "post-read 1", func(*harness) {}, "pass, post-read 1", "False Retrying Reconciling"},
@@ -116,7 +119,7 @@ func TestHookPlaces(t *testing.T) {
 			d.pass()
 			d.took()
 			d.remove = nil
-		}, reads + "delete, around, post-delete 1, post-delete 2", "gone"},
+		}, reads + "poll token, around, post-delete 1, post-delete 2", "gone"},
 		"PostDeleteFails": {"the finalizer stays", "post-delete 1", deleted, reads +
 			"pre-delete 1, pre-delete 2, delete check, delete, around, post-delete 1", "False Retrying Reconciling"},
 		"PostDeleteFailsAgain": {"and all of it is done again", "post-delete 2", func(d *harness) { deleted(d); d.pass(); d.took() }, reads +
@@ -158,16 +161,6 @@ func TestHookRetries(t *testing.T) {
 // An error without a code has one reason, whatever the place of the hook. A code of the
 // error is its reason.
 func TestReasonOfHooks(t *testing.T) {
-	places := map[string]struct {
-		add     func(*ctrlx.Reconciler[*App], ctrlx.HookFunc[*App])
-		deletes bool
-	}{
-		"PostRead":      {func(r *ctrlx.Reconciler[*App], h ctrlx.HookFunc[*App]) { r.WithPostReadHook(h) }, false},
-		"PreReconcile":  {func(r *ctrlx.Reconciler[*App], h ctrlx.HookFunc[*App]) { r.WithPreReconcileHook(h) }, false},
-		"PostReconcile": {func(r *ctrlx.Reconciler[*App], h ctrlx.HookFunc[*App]) { r.WithPostReconcileHook(h) }, false},
-		"PreDelete":     {func(r *ctrlx.Reconciler[*App], h ctrlx.HookFunc[*App]) { r.WithPreDeleteHook(h) }, true},
-		"PostDelete":    {func(r *ctrlx.Reconciler[*App], h ctrlx.HookFunc[*App]) { r.WithPostDeleteHook(h) }, true},
-	}
 	errs := map[string]struct {
 		reason, want string
 		err          error
@@ -177,33 +170,21 @@ func TestReasonOfHooks(t *testing.T) {
 		"Code":      {"the API server has a word for it", "Forbidden", apierrors.NewForbidden(schema.GroupResource{Resource: "x"}, "a", errors.New("no"))},
 		"Retriable": {"it carries a reason", "Busy", ctrlx.NewRetriableError(errors.New("later"), nil).WithReason("Busy")},
 	}
-	for place, p := range places {
+	for place, deletes := range map[string]bool{
+		"post-read 1": false, "pre-reconcile 1": false, "post-reconcile 1": false, "pre-delete 1": true, "post-delete 1": true,
+	} {
 		for name, tc := range errs {
-			t.Run(place+"/"+name, func(t *testing.T) {
-				d := newHarness(t, anApp(AppSpec{}))
-				fails := false
-				r := ctrlx.New("App", flow.Operations[*App]{
-					Apply:  func(ctxt, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil },
-					Delete: func(ctxt, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil },
-				}, flow.Extensions[*App]{}, d.clock()...)
-				p.add(r, func(ctxt, client.Client, *App) error {
-					if fails {
-						return tc.err
-					}
-					return nil
-				})
-				d.use(r)
-				if fails = !p.deletes; p.deletes {
-					d.pass()
-					deleted(d)
-					fails = true
-				}
-				d.pass()
-				ready := meta.FindStatusCondition(d.read().Status.Conditions, "Ready")
-				if ready == nil || ready.Reason != tc.want {
-					t.Errorf("%s: got %+v, want %s", tc.reason, ready, tc.want)
-				}
-			})
+			d := newHarness(t, anApp(AppSpec{}))
+			d.hookFails = tc.err
+			d.use(d.hooked(&place))
+			if deletes {
+				deleted(d)
+			}
+			d.pass()
+			ready := meta.FindStatusCondition(d.read().Status.Conditions, "Ready")
+			if ready == nil || ready.Reason != tc.want {
+				t.Errorf("%s: %s: %s: got %+v, want %s", place, name, tc.reason, ready, tc.want)
+			}
 		}
 	}
 }

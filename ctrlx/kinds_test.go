@@ -1,15 +1,29 @@
 package ctrlx_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
 )
 
 // A user names any kind in an owner reference. The manager watches only the kinds of the developer, by their exact names:
@@ -61,4 +75,316 @@ func TestWatchedKinds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A reference into a namespace that the cache does not have is an error with a
+// reason of its own, for a watched kind and for metadata.
+func TestNamespaceNotWatched(t *testing.T) {
+	t.Parallel()
+	for name, ref := range map[string]checks.Ref{
+		"Watched":  {Group: testv1.GroupVersion.Group, Kind: "Cluster", Namespace: "default", Name: "prod"},
+		"Metadata": {Kind: "Secret", Namespace: "default", Name: "key"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOperator(t)
+			o.start(ctrlx.New("Database", o.operations(), waitsForCluster, anyNamespace, ctrlx.WithOwner(func(*testv1.Database) checks.Ref { return ref })))
+			o.database("db", "")
+			d := o.until("db", "False NamespaceNotWatched")
+			c := meta.FindStatusCondition(d.Status.Conditions, "Ready")
+			if want := `the namespace "default" is not in the manager's cache`; !strings.Contains(c.Message, want) {
+				t.Errorf("the message names neither the namespace nor the fix: %s", c.Message)
+			}
+		})
+	}
+}
+
+// anyNamespace allows references into all namespaces.
+var anyNamespace = ctrlx.WithForeignReferences(func(string, checks.Ref) bool { return true })
+
+// A user names an object in another namespace, where the user has no rights. The
+// condition shows neither whether the object exists nor its texts.
+func TestForeignNamespace(t *testing.T) {
+	foreign := aCluster()
+	foreign.Namespace, foreign.Name = "kube-system", "theirs"
+	foreign.Status.Conditions[0] = metav1.Condition{Type: "Ready", Status: "False", Reason: "TheirReason", Message: "their text", ObservedGeneration: 1}
+	to := func(namespace, name string) checks.Ref {
+		return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Namespace: namespace, Name: name}
+	}
+	allow := ctrlx.WithForeignReferences(func(namespace string, ref checks.Ref) bool {
+		return namespace == "default" && ref.Namespace == "kube-system"
+	})
+	const refused = `the namespace "kube-system" is not the namespace of the object`
+	cases := map[string]struct {
+		reason string
+		ref    checks.Ref
+		opts   []ctrlx.Option
+		says   string
+		text   string // part of the message
+	}{
+		"Own":            {reason: "the default", ref: to("", "c"), says: "True Succeeded"},
+		"OwnNamed":       {reason: "the own namespace, by its name", ref: to("default", "c"), says: "True Succeeded"},
+		"Exists":         {reason: "the user must not learn that it exists", ref: to("kube-system", "theirs"), says: "False NamespaceNotAllowed", text: refused},
+		"Missing":        {reason: "the same answer as for an object that exists", ref: to("kube-system", "none"), says: "False NamespaceNotAllowed", text: refused},
+		"Allowed":        {reason: "the option allows it, and the texts stay there", ref: to("kube-system", "theirs"), opts: []ctrlx.Option{allow}, says: "False ReferenceNotReady", text: "kube-system/theirs is not ready"},
+		"AllowedMissing": {reason: "the option allows it", ref: to("kube-system", "none"), opts: []ctrlx.Option{allow}, says: "False ReferenceNotFound", text: "kube-system/none was not found"},
+		"OtherAllowed":   {reason: "the option allows another namespace only", ref: to("elsewhere", "none"), opts: []ctrlx.Option{allow}, says: "False NamespaceNotAllowed", text: `"elsewhere"`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t, anApp(AppSpec{}), aCluster(), foreign.DeepCopyObject().(*testv1.Cluster))
+			d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.ReferenceReady("cluster", func(*App) []checks.Ref { return []checks.Ref{tc.ref} }))}, tc.opts...))
+			d.pass()
+			if got := d.says(); !strings.HasPrefix(got, tc.says) || !strings.Contains(d.message(), tc.text) {
+				t.Errorf("%s: the object says %q with %q, want %q with %q", tc.reason, got, d.message(), tc.says, tc.text)
+			}
+			if m := d.message(); strings.Contains(m, "TheirReason") || strings.Contains(m, "their text") {
+				t.Errorf("%s: the message quotes an object of another namespace: %s", tc.reason, m)
+			}
+		})
+	}
+}
+
+// A missing kind is awaited and then installed: its waiters are woken, also those of a
+// set, and no pass asks for it meanwhile. No other test runs at the same time: each definition causes
+// requests of all operators that wait for a missing kind.
+func TestInstalledLater(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		scope  apiextensions.ResourceScope
+		user   string
+	}{
+		"Namespaced": {reason: "definitions are watched", scope: apiextensions.NamespaceScoped},
+		"Cluster":    {reason: "while it is missing the operator cannot know that the kind has no namespaces", scope: apiextensions.ClusterScoped},
+		"Unwatched":  {reason: "who may not watch definitions asks from time to time", scope: apiextensions.NamespaceScoped, user: "half"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := newOperator(t)
+			definition := o.newKind(tc.scope)
+			kind := definition.Spec.Names.Kind
+			if tc.user != "" {
+				o.user = o.namespace + "-" + tc.user
+				o.allow("test.windlass-go.github.io", "*")
+			}
+			o.database("one", "thing")
+			o.database("two", "thing")
+			ext := waitsForCluster
+			ext.EntryCheck = listsAny(checks.Query{Group: testv1.GroupVersion.Group, Kind: kind}, "set")
+			o.database("set", "")
+			o.start(ctrlx.New("Database", o.operations(), ext, ctrlx.WithOwner(func(d *testv1.Database) checks.Ref {
+				if d.Spec.Cluster == "" {
+					return checks.Ref{}
+				}
+				return checks.Ref{Group: testv1.GroupVersion.Group, Kind: kind, Name: d.Spec.Cluster}
+			}), ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 2}),
+				ctrlx.WithWatchedKinds(schema.GroupKind{Group: testv1.GroupVersion.Group, Kind: kind})))
+			o.until("one", "False OwnerNotFound")
+			o.until("two", "False OwnerNotFound")
+			o.message("set", fmt.Sprintf("the kind %q is not installed", kind+"."+testv1.GroupVersion.Group))
+			o.traffic.take(t)
+			if tc.user == "" {
+				same(t, "what is asked of the API server meanwhile", map[string]int(nil), o.traffic.take(t))
+			}
+			install(t, definition)
+			thing := &unstructured.Unstructured{}
+			thing.SetGroupVersionKind(testv1.GroupVersion.WithKind(kind))
+			thing.SetName("thing")
+			if tc.scope == apiextensions.NamespaceScoped {
+				thing.SetNamespace(o.namespace)
+			}
+			if err := apiserver.Until(t.Context(), func(ctx ctxt) (bool, error) {
+				return api.Create(ctx, thing) == nil, nil // it takes a moment until the API server has the kind
+			}); err != nil {
+				t.Fatal(err)
+			}
+			condition := map[string]any{
+				"type": "Ready", "status": "True", "reason": "Done", "message": "", "observedGeneration": int64(1),
+				"lastTransitionTime": "2026-01-01T00:00:00Z",
+			}
+			must(t, unstructured.SetNestedSlice(thing.Object, []any{condition}, "status", "conditions"))
+			must(t, api.Status().Update(t.Context(), thing))
+			o.until("one", "True Succeeded")
+			o.until("two", "True Succeeded")
+			if tc.scope == apiextensions.NamespaceScoped {
+				o.until("set", "True Succeeded")
+			}
+		})
+	}
+}
+
+// newKind defines a kind that no other test has, also on a server that earlier
+// tests used.
+func (o *operator) newKind(scope apiextensions.ResourceScope) *apiextensions.CustomResourceDefinition {
+	suffix := strings.TrimPrefix(o.namespace, "test-")
+	return testv1.Definition("Widget"+suffix, "widgets"+suffix, scope)
+}
+
+// install installs a definition until the test ends.
+func install(t *testing.T, definition client.Object) {
+	t.Helper()
+	must(t, api.Create(t.Context(), definition))
+	t.Cleanup(func() {
+		if err := api.Delete(context.Background(), definition); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// resourceManager is a manager whose API server lists resources, or fails.
+type resourceManager struct {
+	*idleManager
+	resources *metav1.APIResourceList
+	asked     int
+}
+
+func (m *resourceManager) APIResources(context.Context) (*metav1.APIResourceList, error) {
+	if m.asked++; m.resources == nil {
+		return nil, errBroken
+	}
+	return m.resources, nil
+}
+
+// Apply is called only for a kind that has the subresource status, also after a new version of the definition.
+// A refusal holds for some seconds.
+func TestStatusServed(t *testing.T) {
+	without := &metav1.APIResourceList{
+		GroupVersion: testv1.GroupVersion.String(),
+		APIResources: []metav1.APIResource{{Name: "apps", Kind: "App"}, {Name: "apps/scale", Kind: "Scale"}, {Name: "clusters/status", Kind: "Cluster"}},
+	}
+	cases := map[string]struct {
+		reason    string
+		resources *metav1.APIResourceList
+		says      string
+	}{
+		"Missing": {"the definition has no status", without, "has no status subresource"},
+		"Unknown": {"discovery fails", nil, errBroken.Error()},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t, anApp(AppSpec{}))
+			m := &resourceManager{idleManager: d.manager, resources: tc.resources}
+			d.app = d.reconciler(flow.Extensions[*App]{})
+			must(t, d.app.SetupWithManager(m))
+			refused := func(asked int) {
+				t.Helper()
+				if err := d.try(); err == nil || !strings.Contains(err.Error(), tc.says) || m.asked != asked || d.took() != "" {
+					t.Errorf("%s: after %d requests, the error is %v", tc.reason, m.asked, err)
+				}
+			}
+			refused(1)
+			refused(1)
+			d.now = d.now.Add(engine.RefusedFor)
+			refused(2)
+			m.resources = allServed
+			d.now = d.now.Add(engine.RefusedFor)
+			d.pass()
+			if d.took() != "apply" || d.says() != "True Succeeded" {
+				t.Errorf("%s: the object says %q: %s", tc.reason, d.says(), d.message())
+			}
+			// The next pass after a write that failed for that reason does not call Apply.
+			m.resources = tc.resources
+			d.refuse = notServed()
+			d.change(func(*App) {})
+			if err := d.try(); err == nil || d.took() != "apply" {
+				t.Errorf("%s: the write fails: %v", tc.reason, err)
+			}
+			refused(4)
+		})
+	}
+}
+
+// slowDiscovery is a manager whose API server does not answer before release is
+// closed.
+type slowDiscovery struct {
+	*inMemory
+	asked, release chan struct{}
+}
+
+func (m *slowDiscovery) APIResources(ctx context.Context) (*metav1.APIResourceList, error) {
+	m.asked <- struct{}{}
+	<-m.release
+	return m.inMemory.APIResources(ctx)
+}
+
+// A pass that waits for the discovery of another pass can be canceled, and sends
+// no request of its own.
+func TestStatusServedCanceled(t *testing.T) {
+	m := &slowDiscovery{inMemory: newInMemory(), asked: make(chan struct{}, 2), release: make(chan struct{})}
+	r := measured(false)
+	must(t, r.SetupWithManager(m))
+	first := make(chan error)
+	go func() { first <- ctrlx.HasStatus(t.Context(), r) }()
+	<-m.asked
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := ctrlx.HasStatus(ctx, r); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	close(m.release)
+	if err := <-first; err != nil || len(m.asked) > 0 {
+		t.Errorf("error %v, and %d more requests", err, len(m.asked))
+	}
+}
+
+// allow gives the operator's user rights to all of some resources of a group, and to events.
+func (o *operator) allow(group string, resources ...string) {
+	o.t.Helper()
+	apiserver.RequireKube(o.t)
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: o.user}, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{group}, Resources: resources, Verbs: []string{"*"}},
+		{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"*"}},
+	}}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: o.user},
+		RoleRef:    rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: o.user},
+		Subjects:   []rbacv1.Subject{{APIGroup: "rbac.authorization.k8s.io", Kind: "User", Name: o.user}},
+	}
+	must(o.t, api.Create(o.t.Context(), role))
+	must(o.t, api.Create(o.t.Context(), binding))
+}
+
+// The operator may not watch the kind of an awaited object. The condition has the words
+// of the API server, also for a set, and a single worker still serves all other objects.
+func TestForbidden(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	o.user = o.namespace + "-nobody"
+	o.allow("test.windlass-go.github.io", "databases", "databases/status")
+	const syncs = 10 * time.Second
+	for i := range 30 {
+		o.database(fmt.Sprintf("blocked-%d", i), "prod")
+	}
+	ext := waitsForCluster
+	ext.EntryCheck = listsAny(clustersOf(checks.Query{}), "set")
+	mgr := o.start(ctrlx.New("Database", o.operations(), ext, ctrlx.WithOwner(clusterOf), ctrlx.WithSyncTimeout(syncs)))
+	started := time.Now()
+	for i := range 30 {
+		d := o.until(fmt.Sprintf("blocked-%d", i), "False Forbidden")
+		want := `cannot list resource "clusters" in API group "test.windlass-go.github.io"`
+		if c := meta.FindStatusCondition(d.Status.Conditions, "Ready"); !strings.Contains(c.Message, want) {
+			t.Errorf("the condition has the server's words: %s", c.Message)
+		}
+	}
+	o.database("set", "")
+	o.message("set", `cannot list resource "clusters" in API group "test.windlass-go.github.io"`)
+	o.database("free", "")
+	o.until("free", "True Succeeded")
+	if took := time.Since(started); took > 15*syncs { // 31 of them if each database waits for the watch
+		t.Errorf("they hold up each other: %s", took)
+	}
+	// What starts later, another controller say, waits for all that is watched.
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if !mgr.GetCache().WaitForCacheSync(ctx) {
+		t.Error("a kind that must not be watched stays in the cache, and holds up every controller that starts after it")
+	}
+	// The rights come later.
+	o.cluster("prod", "Running")
+	role := &rbacv1.ClusterRole{}
+	must(t, api.Get(t.Context(), keyOf("", o.user), role))
+	role.Rules[0].Resources = append(role.Rules[0].Resources, "clusters")
+	must(t, api.Update(t.Context(), role))
+	o.until("blocked-0", "True Succeeded")
+	o.until("set", "True Succeeded")
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -20,6 +23,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
@@ -34,17 +38,17 @@ type operator struct {
 	namespace string
 	mu        sync.Mutex
 	calls     []string
-	refuse    error
 	user      string // whose rights the manager has; empty: all
 	traffic   traffic
 	stop      func()
 }
 
+// note notes a call. It returns no error.
 func (o *operator) note(format string, args ...any) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.calls = append(o.calls, fmt.Sprintf(format, args...))
-	return o.refuse
+	return nil
 }
 
 func (o *operator) asked() []string {
@@ -237,4 +241,169 @@ func writes(asked map[string]int) map[string]int {
 func (o *operator) remove(d client.Object) {
 	o.t.Helper()
 	must(o.t, api.Delete(o.t.Context(), d))
+}
+
+// The API server of all tests that need one. startServer sets config and api.
+var (
+	config *rest.Config
+	scheme = apiserver.Scheme(apiextensions.AddToScheme)
+	api    client.WithWatch // without a cache
+)
+
+func TestMain(m *testing.M) { apiserver.Main(m) }
+
+var startServer = sync.OnceFunc(func() { config, api = apiserver.Start(scheme, append(testv1.Definitions(), definitionOfApps())) })
+
+// namespace makes a namespace for a test.
+func namespace(t testing.TB) string {
+	t.Helper()
+	startServer()
+	return apiserver.Namespace(t, api)
+}
+
+// traffic counts the requests of a manager to the API server, as "PATCH
+// databases/status".
+type traffic struct {
+	mu     sync.Mutex
+	counts map[string]int
+	last   time.Time
+	// saw is called for each request.
+	saw func(*http.Request)
+}
+
+type wire struct {
+	*traffic
+	next http.RoundTripper
+}
+
+func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
+	what := describe(req)
+	w.mu.Lock()
+	if w.counts == nil {
+		w.counts = map[string]int{}
+	}
+	w.counts[what]++
+	w.last = time.Now()
+	saw := w.saw
+	w.mu.Unlock()
+	if saw != nil {
+		saw(req)
+	}
+	return w.next.RoundTrip(req)
+}
+
+// describe says what a request asks for, without the names.
+func describe(req *http.Request) string {
+	parts := strings.Split(strings.Trim(req.URL.Path, "/"), "/")
+	verb := req.Method
+	if req.URL.Query().Get("watch") != "" {
+		verb = "WATCH"
+		if strings.Contains(req.Header.Get("Accept"), "as=PartialObjectMetadata") {
+			verb = "WATCH metadata of"
+		}
+	}
+	i := 2 // api/v1/...
+	if parts[0] == "apis" {
+		i = 3
+	}
+	if len(parts) > i+2 && parts[i] == "namespaces" {
+		i += 2
+	}
+	if len(parts) <= i {
+		return verb + " discovery"
+	}
+	what := parts[i]
+	if len(parts) > i+2 {
+		what += "/" + parts[i+2]
+	}
+	return verb + " " + what
+}
+
+// take gives what was asked since the last time, once nothing was asked for a second.
+func (t *traffic) take(test *testing.T) map[string]int {
+	test.Helper()
+	t.quiet(test, time.Second)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	counts := t.counts
+	t.counts = nil
+	return counts
+}
+
+// quiet waits until nothing was asked for some time.
+func (t *traffic) quiet(test *testing.T, pause time.Duration) {
+	test.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	end := time.After(patience)
+	for {
+		select {
+		case <-tick.C:
+		case <-end:
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			test.Fatalf("the manager does not stop to ask: %v", t.counts)
+		}
+		t.mu.Lock()
+		idle := time.Since(t.last)
+		t.mu.Unlock()
+		if idle >= pause {
+			return
+		}
+	}
+}
+
+func (o *operator) create(spec AppSpec) *App {
+	o.t.Helper()
+	a := &App{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "a"}, Spec: spec}
+	must(o.t, api.Create(o.t.Context(), a))
+	return a
+}
+
+// edit changes the App "a" as a person does.
+func (o *operator) edit(do func(*App)) {
+	o.t.Helper()
+	a := &App{}
+	must(o.t, api.Get(o.t.Context(), client.ObjectKey{Namespace: o.namespace, Name: "a"}, a))
+	base := a.DeepCopyObject().(*App)
+	do(a)
+	must(o.t, api.Patch(o.t.Context(), a, client.MergeFrom(base)))
+}
+
+// becomes waits until the App "a" is as wanted: "False Timeout" for its present generation, or "gone".
+func (o *operator) becomes(want string) *App {
+	o.t.Helper()
+	a, last := &App{}, ""
+	err := apiserver.Until(o.t.Context(), func(ctx context.Context) (bool, error) {
+		a, last = &App{}, "unset"
+		err := api.Get(ctx, client.ObjectKey{Namespace: o.namespace, Name: "a"}, a)
+		if client.IgnoreNotFound(err) != nil {
+			return false, err
+		}
+		if err != nil {
+			last = "gone"
+		} else if c := meta.FindStatusCondition(a.Status.Conditions, "Ready"); c != nil && c.ObservedGeneration == a.Generation {
+			last = string(c.Status) + " " + c.Reason
+		}
+		return last == want, nil
+	})
+	if err != nil {
+		o.t.Fatalf("it should be %q and is %q: %+v; asked of the cloud: %q", want, last, a.Status, o.asked())
+	}
+	return a
+}
+
+// apps returns a reconciler with this apply. Without one, Apply is done at once.
+func (o *operator) apps(apply func(context.Context, *flow.Request[*App]) (flow.Progress, error), opts ...ctrlx.Option) *ctrlx.Reconciler[*App] {
+	return ctrlx.New("App", flow.Operations[*App]{
+		Apply: func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+			if err := o.note("apply"); err != nil || apply == nil {
+				return flow.Done(), err
+			}
+			return apply(ctx, req)
+		},
+		Delete: func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
+			return flow.Done(), o.note("delete")
+		},
+	}, flow.Extensions[*App]{}, opts...)
 }

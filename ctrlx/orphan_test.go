@@ -49,7 +49,7 @@ func freshApp(uid types.UID) *App {
 func (d *harness) deletions(answers ...func() (flow.Progress, error)) {
 	n := 0
 	d.remove = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
-		d.asked[len(d.asked)-1] += " " + string(req.Resource.UID) + " " + req.Token
+		d.asked[len(d.asked)-1] = "delete " + string(req.Resource.UID) + " " + req.Token
 		n++
 		return answers[min(n, len(answers))-1]()
 	}

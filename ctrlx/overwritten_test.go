@@ -274,7 +274,7 @@ func TestOverwrittenSelfIsDelayed(t *testing.T) {
 // is no foreign one.
 func TestOverwrittenByALostWrite(t *testing.T) {
 	w := &watchedApp{harness: newHarness(t, anApp(AppSpec{}))}
-	w.manager.client = lossy{w.api}
+	w.afterStatus = func() error { return errBroken }
 	w.use(w.reconciler(flow.Extensions[*App]{}))
 	if _, err := w.app.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(w.last)}); err == nil {
 		t.Fatal("the write fails")
@@ -282,20 +282,6 @@ func TestOverwrittenByALostWrite(t *testing.T) {
 	if w.says() != "True Succeeded" || w.event() {
 		t.Errorf("%q is a foreign write", w.says())
 	}
-}
-
-// lossy is a client that loses the answers to status writes.
-type lossy struct{ client.Client }
-
-func (c lossy) Status() client.SubResourceWriter { return lossyStatus{c.Client.Status()} }
-
-type lossyStatus struct{ client.SubResourceWriter }
-
-func (s lossyStatus) Patch(ctx ctxt, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
-	if err := s.SubResourceWriter.Patch(ctx, obj.DeepCopyObject().(client.Object), patch, opts...); err != nil {
-		return err
-	}
-	return errBroken
 }
 
 // An event that changes no condition allocates nothing.
@@ -329,7 +315,7 @@ func TestOverwrittenWhileAWriteRuns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := &watchedApp{harness: newHarness(t, anApp(AppSpec{}))}
 			var caused bool
-			w.manager.client = slow{w.api, func() { caused = tc.during(w) }}
+			w.afterStatus = func() error { caused = tc.during(w); return nil }
 			w.use(w.reconciler(flow.Extensions[*App]{}))
 			w.pass()
 			if caused != tc.causes || w.says() != tc.says {
@@ -362,23 +348,4 @@ func TestOverwrittenBeforeOurWrite(t *testing.T) {
 	if w.last = theirs; w.event() {
 		t.Error("the correction causes a pass")
 	}
-}
-
-// slow is a client that does something before it returns the answers to status writes.
-type slow struct {
-	client.Client
-	before func()
-}
-
-func (c slow) Status() client.SubResourceWriter { return slowStatus{c.Client.Status(), c.before} }
-
-type slowStatus struct {
-	client.SubResourceWriter
-	before func()
-}
-
-func (s slowStatus) Patch(ctx ctxt, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
-	err := s.SubResourceWriter.Patch(ctx, obj, patch, opts...)
-	s.before()
-	return err
 }

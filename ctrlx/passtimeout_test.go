@@ -155,7 +155,7 @@ func TestPassTimeout(t *testing.T) {
 					ext = tc.ext(d)
 				}
 				tc.do(d)
-				pass := d.limited(d.polling(ext), 0)
+				pass := d.limited(d.reconciler(ext), 0)
 				for i, delay := range tc.delays {
 					began := time.Now()
 					after, err := pass(t.Context())
@@ -174,29 +174,6 @@ func TestPassTimeout(t *testing.T) {
 	}
 }
 
-// polling is a reconciler that notes the token of each poll.
-func (d *harness) polling(ext flow.Extensions[*App], opts ...ctrlx.Option) *ctrlx.Reconciler[*App] {
-	return ctrlx.New("App", flow.Operations[*App]{
-		Apply: func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
-			if req.Token != "" {
-				d.note("poll %s", req.Token)
-			} else {
-				d.note("apply")
-			}
-			if d.apply == nil {
-				return flow.Done(), nil
-			}
-			return d.apply(ctx, req)
-		},
-		Delete: func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
-			if d.remove == nil {
-				return flow.Done(), nil
-			}
-			return d.remove(ctx, req)
-		},
-	}, ext, append(d.clock(), opts...)...)
-}
-
 // A deletion that ends after the deadline still removes the finalizer.
 func TestPassTimeoutOfADeletion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -206,7 +183,7 @@ func TestPassTimeoutOfADeletion(t *testing.T) {
 			return flow.Done(), nil
 		}
 		d.delete(d.read())
-		if after, err := d.limited(d.polling(flow.Extensions[*App]{}), 0)(t.Context()); err != nil || after != 0 {
+		if after, err := d.limited(d.reconciler(flow.Extensions[*App]{}), 0)(t.Context()); err != nil || after != 0 {
 			t.Errorf("it is requeued after %s: %v", after, err)
 		}
 		if err := d.api.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"}, &App{}); client.IgnoreNotFound(err) != nil || err == nil {
@@ -225,7 +202,7 @@ func TestPassTimeoutIsNoStop(t *testing.T) {
 			<-ctx.Done()
 			return flow.Progress{}, ctx.Err()
 		}
-		if _, err := d.limited(d.polling(flow.Extensions[*App]{}), 0)(ctx); err != nil || d.writes != 0 || d.says() != "nothing" {
+		if _, err := d.limited(d.reconciler(flow.Extensions[*App]{}), 0)(ctx); err != nil || d.writes != 0 || d.says() != "nothing" {
 			t.Errorf("%d writes, it says %q: %v", d.writes, d.says(), err)
 		}
 	})
@@ -260,7 +237,7 @@ func TestWhichPassTimeout(t *testing.T) {
 					}
 					return flow.Done(), nil
 				}
-				if _, err := d.limited(d.polling(flow.Extensions[*App]{}, tc.opts...), tc.manager)(t.Context()); err != nil {
+				if _, err := d.limited(d.reconciler(flow.Extensions[*App]{}, tc.opts...), tc.manager)(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				if got != tc.want {
@@ -284,7 +261,7 @@ func TestPassTimeoutKeepsToken(t *testing.T) {
 				return flow.Progress{}, errors.Join(err, ctx.Err())
 			}
 		}))
-		pass := d.limited(d.polling(flow.Extensions[*App]{Apply: hang}), 0)
+		pass := d.limited(d.reconciler(flow.Extensions[*App]{Apply: hang}), 0)
 		if _, err := pass(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +269,7 @@ func TestPassTimeoutKeepsToken(t *testing.T) {
 			t.Errorf("it says %q: %+v", d.says(), d.read().Status.Conditions)
 		}
 		d.restart()
-		pass = d.limited(d.polling(flow.Extensions[*App]{}), 0)
+		pass = d.limited(d.reconciler(flow.Extensions[*App]{}), 0)
 		if _, err := pass(t.Context()); err != nil || d.took() != "apply, poll token" {
 			t.Errorf("asked: %q: %v", d.took(), err)
 		}

@@ -110,7 +110,7 @@ func TestRetryOfStates(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, anApp(tc.spec))
-			d.use(d.polling(flow.Extensions[*App]{}))
+			d.use(d.reconciler(flow.Extensions[*App]{}))
 			tc.before(d)
 			d.pass()
 			d.took()

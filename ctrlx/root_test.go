@@ -182,47 +182,6 @@ func clusterWith(reason string) *testv1.Cluster {
 	return c
 }
 
-// The message of Ready names the root cause once, on one line.
-func TestRootCauseMessage(t *testing.T) {
-	names := func(text string) checks.Middleware[*App] {
-		return checks.Check("Above", func(_ ctxt, req *checks.Request[*App]) (checks.Result, error) {
-			return checks.Block("Waiting", text, checks.WithWaitingFor(req.Owner.Ref)), nil
-		})
-	}
-	group := testv1.GroupVersion.Group
-	missing := "; root cause: Cluster." + group + " default/c was not found"
-	cases := map[string]struct {
-		reason  string
-		cluster *testv1.Cluster
-		check   checks.Middleware[*App]
-		want    string // the message of "a"
-	}{
-		"Added":     {"the message does not name it", nil, names("it waits"), "it waits" + missing},
-		"Named":     {"the message names it", nil, names("no Cluster." + group + " default/c."), "no Cluster." + group + " default/c."},
-		"Quoted":    {"the message does not quote the message of an object that waits itself", nil, checks.OnOwner[*App](checks.OwnerReady()), "owner App." + group + " default/b is not ready: OwnerNotFound" + missing},
-		"OtherName": {"the message names objects with longer names", nil, names("no Cluster." + group + " default/c-2, no MyCluster." + group + " default/c2"), "no Cluster." + group + " default/c-2, no MyCluster." + group + " default/c2" + missing},
-		"NotReady":  {"the root exists", clusterWith("Creating"), names("it waits"), "it waits; root cause: Cluster." + group + " default/c is not ready"},
-		"Long":      {"the root cause stays whole", nil, names(strings.Repeat("x", 40_000)), strings.Repeat("x", 32_768-len(missing)) + missing},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			d, pass := chained(t, tc.cluster, tc.check)
-			pass("b", "a", "a")
-			if got := d.message(); got != tc.want {
-				t.Errorf("%s: the message is %.3000q, want %.3000q", tc.reason, got, tc.want)
-			}
-			for _, e := range d.reported() {
-				if name == "Long" && strings.Contains(e, missing) && strings.HasSuffix(e, "..."+missing) {
-					return
-				}
-			}
-			if name == "Long" {
-				t.Error("no event ends with the root cause")
-			}
-		})
-	}
-}
-
 // Explain has the reason of the root cause, which is foreign, on one line.
 func TestRootCauseReason(t *testing.T) {
 	d, pass := chained(t, clusterWith("A\n\u202eB\x1b[2J<script>"), silently[*App]())

@@ -27,7 +27,6 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
-	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
@@ -226,16 +225,9 @@ func TestSettled(t *testing.T) {
 		"20Read": {reason: "so many are stored: the owner and 19 references", ext: func(*harness) flow.Extensions[*App] { return flow.Extensions[*App]{PreCheck: chain.New(reading(19))} }, want: quiet},
 		"21Read": {reason: "a record has a limit", ext: func(*harness) flow.Extensions[*App] { return flow.Extensions[*App]{PreCheck: chain.New(reading(20))} }, want: applied},
 
-		"Old":        {reason: "the success is older than the resync", change: later(time.Hour), want: applied},
-		"Future":     {reason: "the clocks differ, so the age is not known", change: later(-2 * downFor), want: applied},
-		"Copied":     {reason: "the status was copied with the object", change: func(d *harness) { remade(d, d.read(), "another") }, want: applied},
-		"Unreadable": {reason: "the record is no JSON", change: inCondition(ctrlx.ConditionRecord, func(c *metav1.Condition) { c.Message = "x" }), want: applied},
-		"TooManyRead": {reason: "a record of the operator names at most 20 objects", change: func(d *harness) {
-			d.recorded(func(r *record.Record) {
-				r.Success.Read = append(r.Success.Read, slices.Repeat([]record.Read{record.ReadOf(dataOf("d0"), "x")}, 20)...)
-			})
-		}, want: applied},
-		"NotSettled":   {reason: "the condition is not True", change: inCondition(ctrlx.ConditionRecord, func(c *metav1.Condition) { c.Status = "False" }), want: applied},
+		"Old":          {reason: "the success is older than the resync", change: later(time.Hour), want: applied},
+		"Future":       {reason: "the clocks differ, so the age is not known", change: later(-2 * downFor), want: applied},
+		"Copied":       {reason: "the status was copied with the object", change: func(d *harness) { remade(d, d.read(), "another") }, want: applied},
 		"NoRecord":     {reason: "a person removed the record", change: inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, ctrlx.ConditionRecord) }), want: applied},
 		"ReadyRemoved": {reason: "a person removed Ready", change: inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, "Ready") }), want: applied},
 		"NotReady":     {reason: "the object is not Ready", change: inCondition("Ready", func(c *metav1.Condition) { c.Status = "False" }), want: applied},
@@ -268,7 +260,7 @@ func TestSettled(t *testing.T) {
 		},
 		"InSync":    {reason: "Get reported that the cloud matches the spec", before: func(d *harness) { d.insync = true; d.pass(); d.insync = false }, want: quiet},
 		"Failed":    {reason: "the last pass failed", before: func(d *harness) { d.pass(); fails(errBroken)(d); d.pass(); done(d) }, want: applied},
-		"UnderWay":  {reason: "an operation is under way", before: func(d *harness) { d.pass(); goesOn(d); d.pass(); done(d) }, want: applied},
+		"UnderWay":  {reason: "an operation is under way", before: func(d *harness) { d.pass(); goesOn(d); d.pass(); done(d) }, want: "poll token"},
 		"PostCheck": {reason: "PostCheck proceeded after the success, so it does not run", change: func(d *harness) { d.block = flow.PointPostCheck }, want: quiet},
 	}
 	for name, tc := range cases {
@@ -374,22 +366,6 @@ func TestSettledNotWatched(t *testing.T) {
 				t.Errorf("%s: after the kind is watched the object says %q; calls, want %q", tc.reason, d.says(), tc.calls)
 			}
 		})
-	}
-}
-
-// A pass that ends an operation is the first one, too.
-func TestSettledAfterPoll(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{Cluster: "c"}), aCluster())
-	d.use(d.reconciler(d.held()))
-	goesOn(d)
-	d.pass()
-	d.restart()
-	d.use(d.reconciler(d.held()))
-	done(d)
-	d.pass()
-	d.took()
-	if d.pass(); d.took() != "apply" {
-		t.Error("the second pass in a process must call Apply")
 	}
 }
 

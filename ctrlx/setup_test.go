@@ -3,10 +3,13 @@ package ctrlx_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
@@ -224,3 +228,193 @@ func TestSetupWithManager(t *testing.T) {
 type foreignOption struct{}
 
 func (foreignOption) ForReconciler() {}
+
+// setUp is a function as what start takes.
+type setUp func(manager.Manager) error
+
+func (f setUp) SetupWithManager(mgr manager.Manager) error { return f(mgr) }
+
+// All registered kinds run, each with its own extensions.
+func TestSetupAll(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	var registry flow.Registry[client.Object]
+	flow.Register(&registry, "Cluster", flow.Extensions[*testv1.Cluster]{})
+	flow.Register(&registry, "Database", flow.Extensions[*testv1.Database]{
+		EntryCheck: chain.New(checks.Gate("mine", func(_ context.Context, req *checks.Request[*testv1.Database]) (checks.Result, error) {
+			return checks.Proceed(), o.note("entry of %s", req.Resource.Name)
+		})),
+		OwnerCheck: chain.New(checks.OwnerReady()),
+		PostCheck: chain.New(checks.Gate("typed", func(_ context.Context, req *checks.Request[*testv1.Database]) (checks.Result, error) {
+			return checks.Proceed(), o.note("size %d", req.Resource.Status.Size)
+		})),
+	})
+	apply := func(_ context.Context, req *flow.Request[*testv1.Cluster]) (flow.Progress, error) {
+		return flow.Done(), o.note("cluster %s", req.Resource.Name)
+	}
+	o.start(setUp(func(mgr manager.Manager) error {
+		return ctrlx.SetupAll(mgr, &registry,
+			ctrlx.NewKind("Cluster", flow.Operations[*testv1.Cluster]{Apply: apply}),
+			ctrlx.NewKind("Database", o.operations(), ctrlx.WithOwner(clusterOf)),
+		)
+	}))
+	for _, obj := range []client.Object{
+		&testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "d"}, Spec: testv1.DatabaseSpec{Cluster: "c", Size: 5}},
+		&testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "c"}},
+	} {
+		must(t, api.Create(t.Context(), obj))
+	}
+	o.when("d", func(d *testv1.Database) bool { return meta.IsStatusConditionTrue(d.Status.Conditions, "Ready") })
+	var calls []string // each once: an event may cause a second pass
+	for _, call := range o.asked() {
+		if !slices.Contains(calls, call) {
+			calls = append(calls, call)
+		}
+	}
+	slices.Sort(calls) // a database may be looked at before or after its cluster
+	if diff := cmp.Diff("cluster c, entry of d, put d 5, size 5", strings.Join(calls, ", ")); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+// What does not fit is an error that names the kind, before anything is set up.
+func TestSetupAllRefuses(t *testing.T) {
+	t.Parallel()
+	var registry flow.Registry[client.Object]
+	flow.Register(&registry, "Cluster", flow.Extensions[*testv1.Cluster]{})
+	flow.Register(&registry, "Database", flow.Extensions[*testv1.Database]{})
+	flow.Register(&registry, "Any", flow.Extensions[client.Object]{})
+	clusters := ctrlx.NewKind("Cluster", flow.Operations[*testv1.Cluster]{
+		Apply: func(ctxt, *flow.Request[*testv1.Cluster]) (flow.Progress, error) { return flow.Done(), nil }})
+	databases := ctrlx.NewKind("Database", databases{Apply: put})
+	missing := func(kind string) string {
+		return fmt.Sprintf("ctrlx: SetupAll: kind %q is registered and not given: add ctrlx.NewKind(%q, ...)", kind, kind)
+	}
+	cases := map[string]struct {
+		reason string
+		kinds  []ctrlx.Kind
+		want   []string
+	}{
+		"Missing": {"a registered kind would not be reconciled", []ctrlx.Kind{clusters, databases}, []string{missing("Any")}},
+		"All":     {"all of them are named", nil, []string{missing("Any"), missing("Cluster"), missing("Database")}},
+		"Unknown": {"it would run without its links", []ctrlx.Kind{clusters, databases, ctrlx.NewKind("any", databasesOps())},
+			[]string{`ctrlx: SetupAll: flow: kind "any" is not registered: call flow.Register, with the zero Extensions if the kind needs none`, missing("Any")}},
+		"OtherType": {"its extensions are for another type", []ctrlx.Kind{clusters, databases, ctrlx.NewKind("Any", databasesOps())},
+			[]string{`ctrlx: SetupAll: flow: kind "Any" is registered for client.Object, and is used for *testv1.Database: register it for *testv1.Database`}},
+		"Twice": {"one of them would be lost", []ctrlx.Kind{clusters, databases, clusters},
+			[]string{`ctrlx: SetupAll: kind "Cluster" is given twice: remove one`, missing("Any")}},
+		"Zero": {"it names no kind", []ctrlx.Kind{clusters, {}, databases}, []string{"ctrlx: SetupAll: kind 2 is the zero Kind: make it with NewKind", missing("Any")}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t)
+			err := ctrlx.SetupAll(d.manager, &registry, tc.kinds...)
+			same(t, tc.reason,
+				strings.Join(tc.want, "\n"), strings.ReplaceAll(fmt.Sprint(err), "cacheapi.Object", "client.Object"))
+			if err := ctrlx.New("Database", databasesOps(), extensions{}).SetupWithManager(d.manager); err != nil {
+				t.Errorf("%s: something was set up: %v", tc.reason, err)
+			}
+		})
+	}
+	var two flow.Registry[client.Object]
+	flow.Register(&two, "Database", flow.Extensions[*testv1.Database]{})
+	err := ctrlx.SetupAll(newManager(t, runtime.NewScheme()), &two, databases)
+	if err == nil || !strings.HasPrefix(err.Error(), "ctrlx: Database: add the type to the manager's scheme") {
+		t.Errorf("an error of the manager names the kind: %v", err)
+	}
+	if err := ctrlx.SetupAll(newHarness(t).manager, nil); err != nil {
+		t.Errorf("no registry has no kinds: %v", err)
+	}
+}
+
+func databasesOps() databases { return databases{Apply: put} }
+
+var state = clustersOf(checks.Query{Field: "state"})
+
+func byState(c *testv1.Cluster) []string { return []string{c.Status.State} }
+
+func TestWithIndexSetup(t *testing.T) {
+	databases := func(opts ...ctrlx.Option) *ctrlx.Reconciler[*testv1.Database] {
+		return ctrlx.New("Database", databases{Apply: put}, extensions{}, opts...)
+	}
+	index := ctrlx.WithIndex(state, byState)
+	cases := map[string]struct {
+		reason string
+		do     func(d *harness) error
+		want   string // empty: no error
+	}{
+		"Twice": {"one function would replace the other", func(d *harness) error { return databases(index, index).SetupWithManager(d.manager) },
+			`ctrlx: Database: the field "state" of the kind Cluster.test.windlass-go.github.io has an index already`},
+		"OtherReconciler": {"all reconcilers of a manager share it", func(d *harness) error {
+			if err := databases(index).SetupWithManager(d.manager); err != nil {
+				return fmt.Errorf("the first one: %w", err)
+			}
+			return d.reconciler(flow.Extensions[*App]{}, index).SetupWithManager(d.manager)
+		}, `ctrlx: App: the field "state" of the kind Cluster.test.windlass-go.github.io has an index already`},
+		"OtherField": {"a kind has several fields", func(d *harness) error {
+			return databases(index, ctrlx.WithIndex(clustersOf(checks.Query{Field: "name"}), func(c *testv1.Cluster) []string { return []string{c.Name} })).SetupWithManager(d.manager)
+		}, ""},
+		"Unknown": {"the scheme does not have the type", func(d *harness) error {
+			return databases(ctrlx.WithIndex(clustersOf(checks.Query{Field: "x"}), func(*unknownKind) []string { return nil })).SetupWithManager(d.manager)
+		}, `ctrlx: Database: WithIndex: "x": add the type to the manager's scheme`},
+		"SetOfOther": {"the queries would find an index of another kind", func(d *harness) error {
+			return databases(ctrlx.WithIndex(databasesOf(checks.Query{Field: "state"}), byState)).SetupWithManager(d.manager)
+		}, `ctrlx: Database: WithIndex: "state": the set is of Database.test.windlass-go.github.io, and the function takes a *testv1.Cluster, which is Cluster.test.windlass-go.github.io: give one kind`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			err := tc.do(newHarness(t))
+			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.HasPrefix(err.Error(), tc.want)) {
+				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.want)
+			}
+		})
+	}
+}
+
+// unknownKind is a type that no scheme has.
+type unknownKind struct{ testv1.Cluster }
+
+func (u *unknownKind) DeepCopyObject() runtime.Object { c := *u; return &c }
+
+// A query of a set check over a field without an index is found when the manager
+// starts, and not in the first pass that needs it, such as the first deletion.
+func TestMissingIndex(t *testing.T) {
+	const missing = `ctrlx: App: the check Unused(databases) queries Database.test.windlass-go.github.io: no index has the field "spec.cluster" of the kind`
+	unused := func(field func(a *App) string) checks.Middleware[*App] {
+		return checks.Unused("databases", func(a *App) checks.Query {
+			return checks.Query{Group: testv1.GroupVersion.Group, Kind: "Database", Field: field(a), Value: a.Name}
+		})
+	}
+	byCluster := func(*App) string { return "spec.cluster" }
+	atDelete := flow.Extensions[*App]{DeleteCheck: chain.New(unused(byCluster))}
+	index := ctrlx.WithIndex(databasesOf(checks.Query{Field: "spec.cluster"}), func(d *testv1.Database) []string { return []string{d.Spec.Cluster} })
+	converted := checks.Convert(chain.New(unused(byCluster)), func(*testv1.Database) (*App, error) { return &App{}, nil })
+	cases := map[string]struct {
+		reason   string
+		ext      flow.Extensions[*App]
+		app      []ctrlx.Option
+		database flow.Extensions[*testv1.Database]
+		options  []ctrlx.Option
+		want     string // empty: the manager starts
+	}{
+		"Missing":   {"no reconciler defines it", atDelete, nil, extensions{}, nil, missing},
+		"Inside":    {"a check inside others lists it, too", flow.Extensions[*App]{PreCheck: chain.New(chain.When(func(context.Context, *checks.Request[*App]) bool { return false }, checks.All(unused(byCluster), unused(byCluster))))}, nil, extensions{}, nil, `no index has the field "spec.cluster"`},
+		"Converted": {"the check is for another type", flow.Extensions[*App]{}, nil, extensions{PostCheck: converted}, nil, "ctrlx: Database: the check Unused(databases)"},
+		"OtherKind": {"another kind has an index of that name", atDelete, []ctrlx.Option{ctrlx.WithIndex(clustersOf(checks.Query{Field: "spec.cluster"}), byState)}, extensions{}, nil, missing},
+		"Here":      {"the reconciler defines it", atDelete, []ctrlx.Option{index}, extensions{}, nil, ""},
+		"There":     {"a reconciler that is set up later defines it", atDelete, nil, extensions{}, []ctrlx.Option{index}, ""},
+		"NoField":   {"a query without a field needs none", flow.Extensions[*App]{DeleteCheck: chain.New(unused(func(*App) string { return "" }))}, nil, extensions{}, nil, ""},
+		"Panics":    {"the query of an empty object is not known", flow.Extensions[*App]{DeleteCheck: chain.New(unused(func(a *App) string { return a.Finalizers[0] }))}, nil, extensions{}, nil, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t)
+			d.use(d.reconciler(tc.ext, tc.app...))
+			must(t, ctrlx.New("Database", databases{Apply: put}, tc.database, tc.options...).SetupWithManager(d.manager))
+			err := d.manager.starts(t.Context())
+			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.want)
+			}
+		})
+	}
+}

@@ -8,12 +8,17 @@ import (
 	"sync"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -181,4 +186,39 @@ func TestIdentitiesAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// An App is deployed with the rights of the identity that it names. Without these rights,
+// the condition shows the refusal; with them, the App becomes ready.
+func TestImpersonation(t *testing.T) {
+	t.Parallel()
+	apiserver.RequireKube(t)
+	o := newOperator(t)
+	user := o.namespace + "-deployer"
+	apply := func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+		c, err := ctrlx.ClientFromContext(ctx)
+		if err != nil {
+			return flow.Progress{}, err
+		}
+		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "made"}}
+		return flow.Done(), client.IgnoreAlreadyExists(c.Create(ctx, cm))
+	}
+	o.start(o.apps(apply, ctrlx.WithImpersonation(func(a *App) rest.ImpersonationConfig { return rest.ImpersonationConfig{UserName: a.Spec.User} })))
+	o.create(AppSpec{User: user})
+	a := o.becomes("False Forbidden")
+	if c := meta.FindStatusCondition(a.Status.Conditions, "Ready"); !strings.Contains(c.Message, `User "`+user+`" cannot create resource "configmaps"`) {
+		t.Errorf("the condition has the server's words: %s", c.Message)
+	}
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "deployer"}, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create"}},
+	}}
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "deployer"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "Role", Name: "deployer"},
+		Subjects:   []rbacv1.Subject{{APIGroup: "rbac.authorization.k8s.io", Kind: "User", Name: user}},
+	}
+	for _, obj := range []client.Object{role, binding} {
+		must(t, api.Create(t.Context(), obj))
+	}
+	o.becomes("True Succeeded")
 }

@@ -5,12 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
+	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+	tracenoop "go.opentelemetry.io/otel/trace/noop"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -56,12 +62,14 @@ func TestTelemetry(t *testing.T) {
 		reason string
 		opts   []ctrlx.Option
 		passes []string // what the check Quota does
-		want   []string
+		want   []string // at verbosity 1, which zap shows in development, for the cases of Repeated
 	}{
-		"Fails":  {"a failure is logged once, with the link, the reason and the class", nil, []string{"fail", "fail"}, []string{broken("")}},
-		"Blocks": {"a block is logged once, however often its objects wake it", nil, []string{"block", "block", "block"}, []string{quota}},
-		"Moves":  {"the same reason of another link is a new block", nil, []string{"block", "disks", "disks", "block"}, []string{quota, disks, moved}},
-		"Again":  {"a block after a pass that proceeded is new", nil, []string{"block", "proceed", "block"}, []string{quota, ready + " previous=blocked NoQuota", quota}},
+		"RepeatedBlock": {"a pass that changes nothing is one line", nil, []string{"block", "block"}, []string{quota, strings.Replace(quota, "level=0", "level=1", 1)}},
+		"RepeatedReady": {"a pass that changes nothing is one line", nil, []string{"proceed", "proceed"}, []string{ready, strings.Replace(ready, "level=0", "level=1", 1)}},
+		"Fails":         {"a failure is logged once, with the link, the reason and the class", nil, []string{"fail", "fail"}, []string{broken("")}},
+		"Blocks":        {"a block is logged once, however often its objects wake it", nil, []string{"block", "block", "block"}, []string{quota}},
+		"Moves":         {"the same reason of another link is a new block", nil, []string{"block", "disks", "disks", "block"}, []string{quota, disks, moved}},
+		"Again":         {"a block after a pass that proceeded is new", nil, []string{"block", "proceed", "block"}, []string{quota, ready + " previous=blocked NoQuota", quota}},
 		"Recovers": {"a failure after a block, and the recovery, are logged once each", nil, []string{"block", "fail", "fail", "proceed", "proceed"},
 			[]string{quota, broken(" previous=blocked NoQuota"), ready + " previous=failed CheckFailed"}},
 		"Kept":  {"a block that leaves the status as it is, is logged once as well", nil, []string{"keep", "keep"}, []string{quota}},
@@ -94,8 +102,11 @@ func TestTelemetry(t *testing.T) {
 			}
 			d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(check("Quota", "block"), check("Disks", "disks"))}, tc.opts...))
 			var log lines
+			verbosity := 0
 			for _, does = range tc.passes {
-				d.passIn(log.context(t.Context(), 0))
+				if d.passIn(log.context(t.Context(), verbosity)); strings.HasPrefix(name, "Repeated") {
+					verbosity = 1
+				}
 			}
 			same(t, tc.reason, tc.want, log.took())
 			if does = "long"; name != "Fails" {
@@ -147,26 +158,6 @@ func TestTelemetryOfEachVerdict(t *testing.T) {
 		if len(got) != len(s.want) || len(got) > 0 && !strings.Contains(got[0], s.want[0]) {
 			t.Errorf("%s: the lines are %q, want %q", s.reason, got, s.want)
 		}
-	}
-}
-
-// At verbosity 1, which zap shows in development, each pass that changes nothing is one line.
-func TestTelemetryRepeated(t *testing.T) {
-	for does, want := range map[string]string{
-		"block":   "level=1 msg=pass ended reconciler=App key=default/a uid point=PreCheck link=Quota verdict=block reason=NoQuota retry=slow message=no quota is left",
-		"proceed": "level=1 msg=pass ended reconciler=App key=default/a uid verdict=ready reason=Succeeded",
-	} {
-		d := newHarness(t, anApp(AppSpec{}))
-		d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.Check("Quota", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
-			if does == "proceed" {
-				return checks.Proceed(), nil
-			}
-			return checks.Block("NoQuota", "no quota is left"), nil
-		}))}))
-		var log lines
-		d.pass()
-		d.passIn(log.context(t.Context(), 1))
-		same(t, "a repeated "+does, []string{want}, log.took())
 	}
 }
 
@@ -234,4 +225,94 @@ type readOnly struct{ client.Client }
 
 func (readOnly) Patch(context.Context, client.Object, client.Patch, ...client.PatchOption) error {
 	return apierrors.NewForbidden(schema.GroupResource{Resource: "apps"}, "a", errBroken)
+}
+
+// spans is a tracer provider that records spans with their links.
+type spans struct {
+	tracenoop.TracerProvider
+	mu  sync.Mutex
+	all []*span
+}
+
+func (s *spans) Tracer(string, ...trace.TracerOption) trace.Tracer { return tracer{spans: s} }
+
+type tracer struct {
+	tracenoop.Tracer
+	spans *spans
+}
+
+func (t tracer) Start(ctx context.Context, _ string, _ ...trace.SpanStartOption) (context.Context, trace.Span) {
+	t.spans.mu.Lock()
+	defer t.spans.mu.Unlock()
+	s := &span{spans: t.spans, id: byte(len(t.spans.all) + 1), attributes: map[attribute.Key]string{}}
+	t.spans.all = append(t.spans.all, s)
+	return trace.ContextWithSpan(ctx, s), s
+}
+
+type span struct {
+	tracenoop.Span
+	spans      *spans
+	id         byte
+	attributes map[attribute.Key]string
+	links      []byte
+}
+
+func (s *span) IsRecording() bool { return true }
+func (s *span) SpanContext() trace.SpanContext {
+	return trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{s.id}, SpanID: trace.SpanID{s.id}})
+}
+
+func (s *span) AddLink(l trace.Link) {
+	s.spans.mu.Lock()
+	defer s.spans.mu.Unlock()
+	s.links = append(s.links, l.SpanContext.SpanID()[0])
+}
+
+func (s *span) SetAttributes(all ...attribute.KeyValue) {
+	s.spans.mu.Lock()
+	defer s.spans.mu.Unlock()
+	for _, kv := range all {
+		s.attributes[kv.Key] = kv.Value.String()
+	}
+}
+
+// passes returns the passes over a database as "ready after d1 ready": the verdict,
+// and the pass that the span links to.
+func (s *spans) passes(namespace, name string) (all []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, at := range s.all {
+		if !strings.HasPrefix(at.attributes[otelx.AttrKey], namespace+"/"+name+" ") {
+			continue
+		}
+		text := at.attributes[otelx.AttrVerdict]
+		for _, to := range at.links {
+			key, _, _ := strings.Cut(strings.TrimPrefix(s.all[to-1].attributes[otelx.AttrKey], namespace+"/"), " ")
+			text += " after " + key + " " + s.all[to-1].attributes[otelx.AttrVerdict]
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// The span of a pass links to the span of the pass over the awaited object that
+// woke it, and to no other span.
+func TestSpanLinks(t *testing.T) {
+	t.Parallel()
+	o, rec := newOperator(t), &spans{}
+	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(ownerByName), ctrlx.WithTelemetry(otelx.WithTracerProvider(rec), otelx.WithMeterProvider(nil))))
+	o.database("d1", "cluster-1")
+	o.until("d1", "False OwnerNotFound")
+	o.database("d2", "d1")
+	o.until("d2", "False OwnerNotReady")
+	before := len(rec.passes(o.namespace, "d2"))
+	c := o.cluster("cluster-1", "Creating")
+	o.report(c, "Running")
+	o.until("d2", "True Succeeded")
+	if all := rec.passes(o.namespace, "d2"); !slices.Contains(all, "ready after d1 ready") { // the span ended before the status was written
+		t.Errorf("the passes over d2 are %q", all)
+	}
+	if diff := cmp.Diff("block", rec.passes(o.namespace, "d2")[0]); diff != "" || before == 0 {
+		t.Errorf("the first pass over d2 was not woken: -want, +got:\n%s", diff)
+	}
 }

@@ -7,13 +7,20 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
 )
 
 // renewedWatches ignores watches, which client-go renews at any time.
@@ -71,4 +78,160 @@ func TestWaitingCostsNothing(t *testing.T) {
 	same(t, "requests to the API server to proceed",
 		map[string]int{"PATCH databases": n, "PATCH databases/status": n, "POST events": n}, o.traffic.take(t), writes, cmpopts.EquateEmpty())
 	calledOnce(t, "the owner is ready", n, o.asked())
+}
+
+// An approver writes the status of the database that waits for it. That wakes it, and nothing else does.
+func TestWaitsForSelf(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		opts   func(d *testv1.Database) []checks.BlockOption
+		during bool // the approver writes while a pass is under way, which writes nothing
+	}{
+		"Self": {reason: "the check says that it waits for the status", opts: func(*testv1.Database) []checks.BlockOption {
+			return []checks.BlockOption{checks.WithWaitingForSelf()}
+		}},
+		"Ref": {reason: "the awaited object is the object itself", opts: func(d *testv1.Database) []checks.BlockOption {
+			return []checks.BlockOption{checks.WithWaitingFor(checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Database", Name: d.Name})}
+		}},
+		"StatusKept": {reason: "the pass has written nothing", opts: func(*testv1.Database) []checks.BlockOption {
+			return []checks.BlockOption{checks.WithWaitingForSelf(), checks.WithStatusKept()}
+		}},
+		"During": {reason: "the change comes before the wait begins", during: true, opts: func(*testv1.Database) []checks.BlockOption {
+			return []checks.BlockOption{checks.WithWaitingForSelf()}
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOperator(t)
+			var mgr manager.Manager
+			approved := func(d *testv1.Database) bool { return meta.IsStatusConditionTrue(d.Status.Conditions, theirs.Type) }
+			r := ctrlx.New("Database", o.operations(), extensions{PreCheck: chain.New(checks.Check("approved", func(ctx ctxt, req *checks.Request[*testv1.Database]) (checks.Result, error) {
+				_ = o.note("check")
+				if approved(req.Resource) {
+					return checks.Proceed(), nil
+				}
+				if tc.during && len(o.asked()) == 2 {
+					o.others("db")
+					if err := wait.PollUntilContextCancel(ctx, time.Millisecond, true, func(ctx ctxt) (bool, error) {
+						now := &testv1.Database{}
+						err := mgr.GetClient().Get(ctx, keyOf(o.namespace, "db"), now)
+						return approved(now), err
+					}); err != nil {
+						return checks.Result{}, err
+					}
+				}
+				return checks.Block("ApprovalPending", "the approver has not decided", tc.opts(req.Resource)...), nil
+			}))})
+			mgr = o.start(r)
+			d := o.database("db", "")
+			if name != "StatusKept" {
+				d = o.until("db", "False ApprovalPending")
+				if got := d.Status.Conditions[0].Message; strings.Contains(got, "cycle") {
+					t.Errorf("%s: an object that waits for itself is no cycle: %s", tc.reason, got)
+				}
+			}
+			o.called(1)
+			o.traffic.take(t)
+			if tc.during {
+				o.touch(d)
+				o.until("db", "True Succeeded")
+				return
+			}
+			same(t, tc.reason+": its own writes cause no pass", []string{"check"}, o.asked())
+			o.others("db")
+			d = o.until("db", "True Succeeded")
+			o.checkOthers(d)
+			o.traffic.take(t)
+			same(t, tc.reason+": one write wakes it once", []string{"check", "check", "put db 1"}, o.asked())
+		})
+	}
+}
+
+// touch asks for a pass as people do.
+func (o *operator) touch(d *testv1.Database) {
+	o.t.Helper()
+	base := client.MergeFrom(d.DeepCopyObject().(client.Object))
+	d.Annotations = map[string]string{"example.com/touched": d.ResourceVersion}
+	must(o.t, api.Patch(o.t.Context(), d, base))
+}
+
+// A pass that names an awaited object is woken by it, long before its delay is over, however it ends. It may read the
+// object by means of its own: its kind was not watched before.
+func TestAwaited(t *testing.T) {
+	t.Parallel()
+	prod := checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: "prod"}
+	type result = checks.Result
+	cases := map[string]struct {
+		reason   string
+		res      result // of PreCheck; zero: it proceeds
+		progress flow.Progress
+		err      error
+		says     string
+		after    time.Duration // until the next pass, from 45 minutes on the least; 0: none
+	}{
+		"Block": {reason: "only a change of the object ends it", says: "False NotRunning",
+			res: checks.Block("NotRunning", "", checks.WithWaitingFor(prod), checks.WithRetry(classify.OnChange)), after: 45 * time.Minute},
+		"Ignore":     {reason: "the instance may become responsible", says: "unset", res: checks.Ignore("a replica", checks.WithWaitingFor(prod))},
+		"InProgress": {reason: "an operation waits for its children", progress: flow.InProgress("token", 30*time.Minute, prod), says: "False InProgress", after: 30 * time.Minute},
+		"Error": {reason: "the cloud does not know the cluster yet", err: flow.WaitFor(ctrlx.NewRetriableError(errBroken, new(30*time.Minute)), prod),
+			says: "False Retrying", after: 30 * time.Minute},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOperator(t)
+			c := o.cluster("prod", "Stopped")
+			runs := func(ctx ctxt) (bool, error) {
+				now := &testv1.Cluster{}
+				err := api.Get(ctx, keyOf(o.namespace, "prod"), now)
+				return now.Status.State == "Running", err
+			}
+			ops := databases{Apply: func(ctx ctxt, _ *flow.Request[*testv1.Database]) (flow.Progress, error) {
+				if ok, err := runs(ctx); ok || err != nil {
+					return flow.Done(), err
+				}
+				return tc.progress, tc.err
+			}}
+			r := ctrlx.New("Database", ops, extensions{PreCheck: chain.New(checks.Check("runs", func(ctx ctxt, _ *checks.Request[*testv1.Database]) (result, error) {
+				_ = o.note("check")
+				if ok, err := runs(ctx); ok || err != nil || tc.res.IsZero() {
+					return checks.Proceed(), err
+				}
+				return tc.res, nil
+			}))})
+			mgr := o.start(r)
+			o.database("db", "")
+			o.called(1)
+			o.until("db", tc.says)
+			o.traffic.take(t)
+			same(t, tc.reason+": requests while it waits", map[string]int(nil), o.traffic.take(t), renewedWatches, cmpopts.EquateEmpty())
+			if result, err := o.settle(mgr, r, "db"); err != nil || result.RequeueAfter < tc.after || tc.after < 45*time.Minute && result.RequeueAfter != tc.after {
+				t.Errorf("%s: it is requeued after %+v, %v", tc.reason, result, err)
+			}
+			o.report(c, "Running")
+			o.until("db", "True Succeeded")
+		})
+	}
+}
+
+// Many waiters are woken in turns, all of them.
+func TestManyWaiters(t *testing.T) {
+	t.Parallel()
+	const n, atOnce, in = 6, 2, 400 * time.Millisecond
+	o := newOperator(t)
+	c := o.cluster("prod", "Stopped")
+	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(clusterOf), ctrlx.WithWakeLimit(atOnce, in)))
+	for i := range n {
+		o.database(fmt.Sprintf("db-%d", i), "prod")
+		o.until(fmt.Sprintf("db-%d", i), "False OwnerNotReady")
+	}
+	running := time.Now()
+	o.report(c, "Running")
+	o.allReady(n)
+	if took := time.Since(running); took < (n-atOnce)*in/atOnce {
+		t.Errorf("all proceeded within %s", took)
+	}
+	calledOnce(t, "the cluster is ready", n, o.asked())
 }

@@ -23,13 +23,11 @@ import (
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -43,26 +41,14 @@ var (
 	manyWorkers = flag.Int("workers", 4, "how many passes run at once there")
 )
 
-// timed is a queue that notes when requests come, and when passes over them start and end.
+// timed is a queue that notes when passes start and end.
 type timed struct {
 	priorityqueue.PriorityQueue[reconcile.Request]
 	mu     sync.Mutex
-	added  time.Time // the last one
 	starts []time.Time
 	ended  int
 	wanted int
 	done   chan struct{} // closed when as many passes have ended as were wanted
-}
-
-func (q *timed) Add(req reconcile.Request) { q.AddWithOpts(priorityqueue.AddOpts{}, req) }
-
-func (q *timed) AddWithOpts(o priorityqueue.AddOpts, reqs ...reconcile.Request) {
-	if o.After == 0 && !o.RateLimited {
-		q.mu.Lock()
-		q.added = time.Now()
-		q.mu.Unlock()
-	}
-	q.PriorityQueue.AddWithOpts(o, reqs...)
 }
 
 func (q *timed) GetWithPriority() (req reconcile.Request, priority int, shutdown bool) {
@@ -228,7 +214,7 @@ func (s *side) settle() {
 }
 
 // woken is when passes came to start, since the write of the owner's status has returned.
-type woken struct{ enqueued, first, median, last time.Duration }
+type woken struct{ median, last time.Duration }
 
 // wake changes the owner, and waits for a pass over each database.
 func (s *side) wake(state string) woken {
@@ -243,7 +229,7 @@ func (s *side) wake(state string) woken {
 	defer s.queue.mu.Unlock()
 	since := func(i int) time.Duration { return s.queue.starts[i].Sub(written) }
 	n := len(s.requests)
-	return woken{s.queue.added.Sub(written), since(0), since(n / 2), since(n - 1)}
+	return woken{since(n / 2), since(n - 1)}
 }
 
 // cpu returns the processor time of this process for a pass over each database.
@@ -295,18 +281,6 @@ func byHand(objects func(*testv1.Cluster) (reason, message string), also func(*s
 	}
 }
 
-// atOnce enqueues all databases that there are when the cluster changes, the fastest that there could be.
-func atOnce(s *side, mgr manager.Manager, b *builder.Builder) error {
-	b.WatchesRawSource(source.Kind(mgr.GetCache(), &testv1.Cluster{}, handler.TypedFuncs[*testv1.Cluster, reconcile.Request]{
-		UpdateFunc: func(_ context.Context, _ event.TypedUpdateEvent[*testv1.Cluster], q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-			for _, req := range s.requests {
-				q.Add(req)
-			}
-		},
-	}))
-	return nil
-}
-
 // mapped is the usual way: a field index of the cache, and a function that lists by it.
 func mapped(_ *side, mgr manager.Manager, b *builder.Builder) error {
 	const owner = "owner"
@@ -326,59 +300,33 @@ func mapped(_ *side, mgr manager.Manager, b *builder.Builder) error {
 }
 
 // BenchmarkWakeUp measures when the passes over all waiters of an owner start, after
-// the write of its status has returned. It compares ctrlx with a controller that has
-// the list of waiters, and with the usual way. All run in turn on the same API server.
-// An iteration has several rounds, and the medians count.
+// the write of its status has returned. It compares ctrlx with the usual way. Both run
+// in turn on the same API server. An iteration has several rounds, and the medians count.
 func BenchmarkWakeUp(b *testing.B) {
-	for _, pass := range []struct {
-		name    string
-		objects func(*testv1.Cluster) (reason, message string)
-	}{
-		{"no-IO", func(*testv1.Cluster) (reason, message string) { return "Never", "for ever" }},
-		{"status-write", func(c *testv1.Cluster) (reason, message string) { return "Never", "it is " + c.Status.State }},
-	} {
-		b.Run(pass.name, func(b *testing.B) {
-			guards := chain.New(checks.Check("Never", func(_ context.Context, req *checks.OwnerRequest) (checks.Result, error) {
-				reason, message := pass.objects(req.Owner.Value.(*testv1.Cluster))
-				return checks.Block(reason, message, checks.WithWaitingFor(req.Owner.Ref)), nil
-			}))
-			sides := []*side{
-				newSide(b, "ctrlx", "Creating", adapter(guards)),
-				newSide(b, "all at once", "Creating", byHand(pass.objects, atOnce)),
-				newSide(b, "map function", "Creating", byHand(pass.objects, mapped)),
-			}
-			rounds := make([][]woken, len(sides))
-			for b.Loop() {
-				for n := range wakeRounds {
-					for i := range sides {
-						i = (i + n) % len(sides) // none is always the first
-						rounds[i] = append(rounds[i], sides[i].wake(fmt.Sprint("Step", len(rounds[i]))))
-					}
+	b.Run("no-IO", func(b *testing.B) { // the passes write nothing
+		never := func(*testv1.Cluster) (reason, message string) { return "Never", "for ever" }
+		guards := chain.New(checks.Check("Never", func(_ context.Context, req *checks.OwnerRequest) (checks.Result, error) {
+			return checks.Block("Never", "for ever", checks.WithWaitingFor(req.Owner.Ref)), nil
+		}))
+		sides := []*side{newSide(b, "ctrlx", "Creating", adapter(guards)), newSide(b, "map function", "Creating", byHand(never, mapped))}
+		rounds := make([][]woken, len(sides))
+		for b.Loop() {
+			for n := range wakeRounds {
+				for i := range sides {
+					i = (i + n) % len(sides) // none is always the first
+					rounds[i] = append(rounds[i], sides[i].wake(fmt.Sprint("Step", len(rounds[i]))))
 				}
 			}
-			table := &strings.Builder{}
-			fmt.Fprintf(table, "%d waiters, %d workers, medians of %d rounds, in ms\n%-14s %9s %9s %9s %9s %12s", *manyWaiters, *manyWorkers, len(rounds[0]), "", "enqueued", "first", "median", "last", "heap/waiter")
-			for i, s := range sides {
-				fmt.Fprintf(table, "\n%-14s", s.name)
-				for _, of := range []func(woken) time.Duration{
-					func(w woken) time.Duration { return w.enqueued }, func(w woken) time.Duration { return w.first },
-					func(w woken) time.Duration { return w.median }, func(w woken) time.Duration { return w.last },
-				} {
-					fmt.Fprintf(table, " %9.1f", median(rounds[i], of).Seconds()*1000)
-				}
-				fmt.Fprintf(table, " %12.0f", s.bytes)
-			}
-			b.Log(table)
-			for waiter, of := range map[string]func(woken) time.Duration{
-				"median": func(w woken) time.Duration { return w.median }, "last": func(w woken) time.Duration { return w.last },
-			} {
-				ours := float64(median(rounds[0], of))
-				b.ReportMetric(ours/float64(median(rounds[1], of)), "x-all-at-once-"+waiter)
-				b.ReportMetric(ours/float64(median(rounds[2], of)), "x-map-function-"+waiter)
-			}
-			b.ReportMetric(0, "ns/op")
-		})
-	}
+		}
+		for waiter, of := range map[string]func(woken) time.Duration{
+			"median": func(w woken) time.Duration { return w.median }, "last": func(w woken) time.Duration { return w.last },
+		} {
+			ours, theirs := median(rounds[0], of), median(rounds[1], of)
+			b.ReportMetric(float64(ours)/float64(theirs), "x-map-function-"+waiter)
+			b.ReportMetric(ours.Seconds()*1000, "ms-"+waiter)
+		}
+		b.ReportMetric(0, "ns/op")
+	})
 }
 
 // The rounds of an iteration. The first ones also measure the events of the passes of
@@ -407,22 +355,6 @@ func BenchmarkWaiterMemory(b *testing.B) {
 		b.ReportMetric(of, "B/waiter-by-hand")
 		b.ReportMetric(without/of, "x-without-events")
 		b.ReportMetric(with/of, "x-with-events")
-	}
-	b.ReportMetric(0, "ns/op")
-}
-
-// BenchmarkFollowerMemory measures the heap of a manager for each Ready object that
-// follows its owner, the cache included. The reconciler by hand is woken by each event
-// of the owner.
-func BenchmarkFollowerMemory(b *testing.B) {
-	newSide(b, "warm up", "Running", adapter(chain.New(checks.OwnerReady())))
-	for b.Loop() {
-		of := newSide(b, "by hand", "Running", byHand(notReady, mapped)).bytes
-		without := newSide(b, "not following", "Running", adapter(chain.New(checks.OwnerReady()), ctrlx.WithoutEvents())).bytes
-		with := newSide(b, "following", "Running", adapter(chain.New(checks.OwnerReady(checks.WithFollowing(true))), ctrlx.WithoutEvents())).bytes
-		b.ReportMetric(of, "B/object-by-hand")
-		b.ReportMetric(without/of, "x-without-following")
-		b.ReportMetric(with/of, "x-following")
 	}
 	b.ReportMetric(0, "ns/op")
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr/funcr"
@@ -256,5 +258,209 @@ func TestSourcesPanic(t *testing.T) {
 		if err := sources[0].Start(t.Context(), q); err == nil || !strings.HasPrefix(err.Error(), "ctrlx: App: the source func source: ") || !strings.Contains(err.Error(), "panicked: no queue") {
 			t.Errorf("error %v", err)
 		}
+	})
+}
+
+// The writes of a pass cause no other pass. Each other change that may need a pass
+// causes one.
+func TestAsked(t *testing.T) {
+	now := metav1.NewTime(time.Unix(1, 0))
+	yes := true
+	cases := map[string]struct {
+		reason string
+		change func(old, now *testv1.Database)
+		want   bool
+	}{
+		"Nothing":        {"a resync of the informer", func(_, _ *testv1.Database) {}, false},
+		"Status":         {"each pass would make another", func(_, d *testv1.Database) { d.Status.Size = 3 }, false},
+		"Version":        {"it says nothing", func(_, d *testv1.Database) { d.ResourceVersion = "7" }, false},
+		"Label":          {"nothing is done by labels", func(_, d *testv1.Database) { d.Labels = map[string]string{"a": "b"} }, false},
+		"Generation":     {"the spec", func(_, d *testv1.Database) { d.Generation = 2 }, true},
+		"UID":            {"created again between two lists", func(_, d *testv1.Database) { d.UID = "2" }, true},
+		"Deleted":        {"it has to go from the cloud", func(_, d *testv1.Database) { d.DeletionTimestamp = &now }, true},
+		"Annotation":     {"people ask for a pass so", func(_, d *testv1.Database) { d.Annotations = map[string]string{"a": "b"} }, true},
+		"AnnotationGone": {"likewise", func(d, _ *testv1.Database) { d.Annotations = map[string]string{"a": "b"} }, true},
+		"AnnotationSwap": {"as many as before", func(old, d *testv1.Database) {
+			old.Annotations = map[string]string{"b": "b"}
+			d.Annotations = map[string]string{"a": "b"}
+		}, true},
+		"ApplySet": {"a pass writes them, and they describe the dependents", func(old, d *testv1.Database) {
+			old.Annotations = map[string]string{"a": "b"}
+			d.Annotations = map[string]string{"a": "b", "applyset.kubernetes.io/tooling": "x/v1"}
+		}, false},
+		"ApplySetAndOther": {"others still count", func(_, d *testv1.Database) {
+			d.Annotations = map[string]string{"a": "b", "applyset.kubernetes.io/tooling": "x/v1"}
+		}, true},
+		"Ahead": {"a pass writes it", func(_, d *testv1.Database) { d.Annotations = map[string]string{ctrlx.AheadPrefix + "a": "b"} }, false},
+		"AheadGone": {"a person removed what a later pass needs", func(old, d *testv1.Database) {
+			old.Annotations = map[string]string{ctrlx.AheadPrefix + "a": "b"}
+		}, true},
+		"AheadAndOther": {"others still count", func(_, d *testv1.Database) {
+			d.Annotations = map[string]string{"a": "b", ctrlx.AheadPrefix + "a": "b"}
+		}, true},
+		"Owner": {"it belongs to another one", func(_, d *testv1.Database) { d.OwnerReferences = []metav1.OwnerReference{{UID: "1"}} }, true},
+		"Controller": {"the one that controls is the owner", func(old, d *testv1.Database) {
+			old.OwnerReferences = []metav1.OwnerReference{{UID: "1"}}
+			d.OwnerReferences = []metav1.OwnerReference{{UID: "1", Controller: &yes}}
+		}, true},
+		"FinalizerAdded": {"a pass adds one", func(_, d *testv1.Database) { d.Finalizers = []string{ctrlx.Finalizer} }, false},
+		"FinalizerGone":  {"ours keeps it until it is gone from the cloud", func(d, _ *testv1.Database) { d.Finalizers = []string{ctrlx.Finalizer} }, true},
+		"FinalizerGoneWhileDeleting": {"others may have waited", func(old, d *testv1.Database) {
+			old.Finalizers = []string{"a/b", ctrlx.Finalizer}
+			d.Finalizers = []string{ctrlx.Finalizer}
+			old.DeletionTimestamp, d.DeletionTimestamp = &now, &now
+		}, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			old, now := &testv1.Database{}, &testv1.Database{}
+			old.UID, now.UID, old.Generation, now.Generation = "1", "1", 1, 1
+			tc.change(old, now)
+			if got := ctrlx.Asked.Update(event.UpdateEvent{ObjectOld: old, ObjectNew: now}); got != tc.want {
+				t.Errorf("%s: asked for a pass: %v", tc.reason, got)
+			}
+		})
+	}
+}
+
+// poked is a queue that notes the delays of the added requests.
+type pokedQueue struct {
+	queueOf
+	mu    sync.Mutex
+	added []string
+}
+
+func (q *pokedQueue) AddAfter(req reconcile.Request, after time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.added = append(q.added, fmt.Sprintf("%s after %s", req.Name, after))
+}
+
+// took returns what was added since the last call.
+func (q *pokedQueue) took() []string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	all := q.added
+	q.added = nil
+	slices.Sort(all)
+	return all
+}
+
+// TestPoke takes a reconciler through its life: before the start, without the
+// leadership, as the leader, and after the stop.
+func TestPoke(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newHarness(t, anApp(AppSpec{}))
+		r := d.reconciler(flow.Extensions[*App]{})
+		q, elected := &pokedQueue{}, make(chan struct{})
+		expect := func(when string, accepted, want bool, added ...string) {
+			t.Helper()
+			synctest.Wait()
+			if got := q.took(); accepted != want || !slices.Equal(got, added) {
+				t.Errorf("%s: accepted %t, want %t; added %q, want %q", when, accepted, want, got, added)
+			}
+		}
+		expect("before SetupWithManager", r.Poke(named("a")), false)
+		d.use(r)
+		ctx, stop := context.WithCancel(t.Context())
+		ctrlx.StartPokes(ctx, r, q, elected)
+		expect("without the leadership", r.Poke(named("b")), false)
+		close(elected)
+		synctest.Wait()
+		expect("the kept ones, as the leader", r.Poke(named("a")), true, "a after 0s", "b after 0s")
+		time.Sleep(time.Minute)
+		expect("while all workers are busy", r.Poke(named("a")), true)
+		d.pass()
+		time.Sleep(400 * time.Millisecond)
+		expect("in the second after a pass", r.Poke(named("a")), true, "a after 600ms")
+		expect("again, before that pass", r.Poke(named("a")), true)
+		d.pass() // an event brings that pass forward
+		expect("after a pass that was due later", r.Poke(named("a")), true, "a after 1s")
+		d.pass()
+		time.Sleep(400 * time.Millisecond)
+		d.pass() // for another reason
+		expect("in the second after a pass of a poke", r.Poke(named("a")), true, "a after 600ms")
+		d.pass()
+		time.Sleep(2 * time.Second)
+		expect("later", r.Poke(named("a")), true, "a after 0s")
+		stop()
+		synctest.Wait()
+		expect("after the stop", r.Poke(named("c")), false)
+	})
+}
+
+// A pass may begin before the manager says that the process leads. From the first pass on,
+// no pass of a poked object is left out.
+func TestPokeBeforeTheFirstPass(t *testing.T) {
+	for _, many := range []int{0, ctrlx.MaxPokes} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newHarness(t, anApp(AppSpec{}))
+			d.use(d.reconciler(flow.Extensions[*App]{}, program("p", nil)))
+			d.pass()
+			d.restart()
+			d.took()
+			r, q := d.reconciler(flow.Extensions[*App]{}, program("p", nil)), &pokedQueue{}
+			d.use(r)
+			for i := range many {
+				r.Poke(named(fmt.Sprint("made-up-", i)))
+			}
+			r.Poke(named("a"))
+			ctx, stop := context.WithCancel(t.Context())
+			ctrlx.StartPokes(ctx, r, q, make(chan struct{}))
+			d.pass()
+			if got := d.took(); got != "apply" {
+				t.Errorf("with %d other pokes, the first pass over a poked object calls %q", many, got)
+			}
+			if n := len(q.took()); n != many {
+				t.Errorf("%d objects are in the queue, want %d", n, many)
+			}
+			stop()
+			synctest.Wait()
+		})
+	}
+}
+
+// The memory of pokes is bounded, and no poke of a process that starts is lost.
+func TestPokesAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newHarness(t, anApp(AppSpec{}))
+		d.use(d.reconciler(flow.Extensions[*App]{}, program("p", nil)))
+		d.pass()
+		d.restart()
+		d.took()
+		r := d.reconciler(flow.Extensions[*App]{}, program("p", nil))
+		for i := range ctrlx.MaxPokes {
+			r.Poke(named(fmt.Sprint("made-up-", i)))
+		}
+		r.Poke(named("a")) // there is no room for it
+		d.use(r)
+		q, elected := &pokedQueue{}, make(chan struct{})
+		close(elected)
+		ctx, stop := context.WithCancel(t.Context())
+		ctrlx.StartPokes(ctx, r, q, elected)
+		synctest.Wait()
+		if n := len(q.took()); n != ctrlx.MaxPokes {
+			t.Errorf("%d names are in the queue, want %d", n, ctrlx.MaxPokes)
+		}
+		d.pass()
+		if got := d.took(); got != "apply" {
+			t.Errorf("the poke that found no room is lost: the first pass calls %q", got)
+		}
+		if r.Poke(named("a")) {
+			t.Error("a poke is accepted beyond the bound")
+		}
+		time.Sleep(ctrlx.PokeInterval)
+		if r.Poke(named("a")) {
+			t.Error("a poke is accepted beyond the bound a second later, although all objects wait for their passes")
+		}
+		if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: named("made-up-1")}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(ctrlx.PokeInterval)
+		if !r.Poke(named("a")) {
+			t.Error("no poke is accepted a second after a pass")
+		}
+		stop()
+		synctest.Wait()
 	})
 }

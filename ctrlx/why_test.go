@@ -2,7 +2,9 @@ package ctrlx_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -12,6 +14,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -287,5 +292,179 @@ func TestWhyHostile(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Why an object is in its state can be asked for by its name. The steps of one pass are kept, and the verdict of each.
+func TestExplain(t *testing.T) {
+	b := anApp(AppSpec{Cluster: "c"})
+	b.Name, b.UID = "b", "b"
+	d := newHarness(t, anApp(AppSpec{Cluster: "c"}), b)
+	r := d.reconciler(d.held(), flow.WithExplanations(1))
+	if _, err := r.Explain(t.Context(), named("a")); err == nil || !strings.Contains(err.Error(), "call SetupWithManager") {
+		t.Errorf("it has nothing to read from: %v", err)
+	}
+	d.use(r)
+	d.pass()
+	e, err := r.Explain(t.Context(), named("a"))
+	if err != nil || e.Reason != "OwnerNotFound" || e.Link != "OwnerReady" || len(e.WaitingFor) != 1 || len(e.Steps) == 0 {
+		t.Errorf("it waits for its cluster: %+v, %v", e, err)
+	}
+	if _, err := r.Explain(t.Context(), named("other")); !apierrors.IsNotFound(err) {
+		t.Errorf("there is none: %v", err)
+	}
+	d.passOver(t.Context(), "b")
+	e, err = r.Explain(t.Context(), named("a"))
+	root := "root cause   Cluster." + testv1.GroupVersion.Group + " default/c was not found; 1 other waits for this\n"
+	if err != nil || e.Reason != "OwnerNotFound" || len(e.Steps) > 0 || !strings.Contains(e.String(), root) {
+		t.Errorf("the steps of another pass are kept: %v\n%s", err, e)
+	}
+	ready := anApp(AppSpec{})
+	ready.Name, ready.UID = "ready", "ready"
+	d.create(ready)
+	d.passOver(t.Context(), "ready")
+	d.pass()
+	if _, err := r.Explain(t.Context(), named("ready")); err == nil || !strings.Contains(err.Error(), "flow.WithExplanations(n)") {
+		t.Errorf("no pass over an object that is ready is kept: %v", err)
+	}
+}
+
+// The event of a block names the check that blocked, also inside of a group.
+func TestEventNamesTheCheck(t *testing.T) {
+	busy := aCluster()
+	busy.Status.Conditions[0].Status = "False"
+	cases := map[string]struct {
+		reason string
+		ext    flow.Extensions[*App]
+	}{
+		"OwnerCheck": {"a check", flow.Extensions[*App]{OwnerCheck: chain.New(checks.OwnerReady(checks.WithReason("Busy")))}},
+		"OnOwner":    {"a check of a group", flow.Extensions[*App]{PreCheck: chain.New(checks.OnOwner[*App](checks.OwnerReady(checks.WithReason("Busy"))))}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t, anApp(AppSpec{Cluster: "c"}), busy)
+			d.use(d.reconciler(tc.ext, flow.WithExplanations(1)))
+			d.pass()
+			e, err := d.app.Explain(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []string{"Normal Busy " + e.Link + ": " + d.message()}
+			if diff := cmp.Diff(want, d.reported()); diff != "" || !strings.Contains(e.Link, "OwnerReady") {
+				t.Errorf("%s: the check is %q; -want, +got:\n%s", tc.reason, e.Link, diff)
+			}
+		})
+	}
+}
+
+// The last passes over an object that is not ready are kept without an option.
+func TestLastPasses(t *testing.T) {
+	repeat := func(n int, what string) (all []string) {
+		for range n {
+			all = append(all, what)
+		}
+		return all
+	}
+	cases := map[string]struct {
+		reason string
+		passes []string
+		opts   []ctrlx.Option
+		want   []string // the latest first
+	}{
+		"All":    {"each pass, with its time and its duration", []string{"block", "fail"}, nil, []string{"12:01 failed Quota CheckFailed 1s 0", "12:00 blocked Quota NoQuota 1s 0"}},
+		"Ready":  {"a pass that leaves the object ready is not recorded", []string{"block", "", "", "", "block"}, nil, []string{"12:04 blocked Quota NoQuota 1s 0", "12:01 ready   1s 0", "12:00 blocked Quota NoQuota 1s 0"}},
+		"Many":   {"the last five", append([]string{"fail"}, repeat(5, "block")...), nil, []string{"12:05 blocked Quota NoQuota 1s 0", "12:04 blocked Quota NoQuota 1s 0", "12:03 blocked Quota NoQuota 1s 0", "12:02 blocked Quota NoQuota 1s 0", "12:01 blocked Quota NoQuota 1s 0"}},
+		"Traced": {"the steps of the last pass", []string{"fail", "block"}, []ctrlx.Option{flow.WithExplanations(1)}, []string{"12:01 blocked Quota NoQuota 1s 10", "12:00 failed Quota CheckFailed 1s 0"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d, does := newHarness(t, anApp(AppSpec{})), ""
+			check := checks.Check("Quota", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
+				d.now = d.now.Add(time.Second)
+				switch does {
+				case "block":
+					return checks.Block("NoQuota", "no quota is left"), nil
+				case "fail":
+					return checks.Result{}, errBroken
+				}
+				return checks.Proceed(), nil
+			})
+			d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(check)}, tc.opts...))
+			for i, what := range tc.passes {
+				d.now, does = noon.Add(time.Duration(i)*time.Minute), what
+				d.pass()
+			}
+			var got []string
+			for _, p := range whyDocument(t, ctrlx.Why(d.manager), "?group="+testv1.GroupVersion.Group+"&kind=App&namespace=default&name=a").Objects[0].Passes {
+				got = append(got, fmt.Sprint(p.At.UTC().Format("15:04"), " ", p.State, " ", p.Link, " ", p.Reason, " ", p.Elapsed, " ", len(p.Steps)))
+			}
+			same(t, tc.reason, tc.want, got)
+			e, err := d.app.Explain(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"})
+			if err != nil || e.State != "blocked" && e.State != "failed" {
+				t.Errorf("Explain returns %+v, %v", e, err)
+			}
+		})
+	}
+}
+
+// gone reports whether an object does not exist.
+func (d *harness) gone(name string, obj client.Object) bool {
+	return apierrors.IsNotFound(d.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: name}, obj))
+}
+
+// A user deletes what an object guards, and keeps the object: each waits for the
+// other. That is a cycle, in the conditions, in the event and in the answer of Why.
+func TestGuardCycle(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{Cluster: "c"}), aCluster())
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{testv1.GroupVersion})
+	mapper.Add(testv1.GroupVersion.WithKind("App"), meta.RESTScopeNamespace)
+	mapper.Add(testv1.GroupVersion.WithKind("Cluster"), meta.RESTScopeNamespace)
+	d.manager.mapper = mapper // with a preferred version, for the guard
+	refs := func(a *App) []checks.Ref { return []checks.Ref{clusterOfApp(a)} }
+	d.use(d.guarding(flow.Extensions[*App]{EntryCheck: chain.New(checks.ReferenceReady("cluster", refs))}, refs))
+	d.pass()
+	if got := d.says(); got != "True Succeeded" {
+		t.Fatalf("the object says %q: %s", got, d.message())
+	}
+	must(t, d.api.Delete(t.Context(), d.cluster()))
+	if c := d.cluster(); c.DeletionTimestamp.IsZero() {
+		t.Fatal("the guard does not keep the cluster")
+	}
+	d.reported()
+	d.pass()
+	const app, cluster = "App.test.windlass-go.github.io default/a", "Cluster.test.windlass-go.github.io default/c"
+	path := "dependency cycle: " + app + " -> " + cluster + " -> " + app
+	if got, want := d.says(), "False DependencyCycle Stalled"; got != want || d.message() != path {
+		t.Errorf("the object says %q with %q, want %q with %q", got, d.message(), want, path)
+	}
+	if got := d.reported(); !slices.ContainsFunc(got, func(e string) bool {
+		return strings.HasPrefix(e, "Warning DependencyCycle ") && strings.Contains(e, path)
+	}) {
+		t.Errorf("the events are %q", got)
+	}
+	d.pass()
+	if got := d.reported(); len(got) > 0 {
+		t.Errorf("an event comes once: %q", got)
+	}
+	w := httptest.NewRecorder()
+	ctrlx.Why(d.manager).ServeHTTP(w, httptest.NewRequest("GET", ctrlx.WhyPath, nil))
+	var doc why.Document
+	if err := json.Unmarshal(w.Body.Bytes(), &doc); err != nil {
+		t.Fatalf("%v: %s", err, w.Body)
+	}
+	var causes [][]string
+	for _, c := range doc.Causes {
+		var names []string
+		for _, ref := range c.Objects {
+			names = append(names, ref.String())
+		}
+		causes = append(causes, names)
+	}
+	same(t, "the root causes", [][]string{{app, cluster}}, causes)
+	// The user refers to no cluster any more.
+	d.change(func(a *App) { a.Spec.Cluster = "" })
+	d.pass()
+	if got := d.says(); got != "True Succeeded" || !d.gone("c", &testv1.Cluster{}) {
+		t.Errorf("without the reference the object says %q", got)
 	}
 }

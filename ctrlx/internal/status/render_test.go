@@ -48,6 +48,8 @@ func TestRender(t *testing.T) {
 	subnet := checks.Ref{Kind: "Subnet", Namespace: "apps", Name: "a"}
 	self := checks.Ref{Kind: "Database", Namespace: "apps", Name: "d"}
 	root := &engine.RootCause{Ref: subnet, Text: "Subnet apps/a was not found"}
+	const cut = "... (7,255 bytes more)"
+	const missing = "; root cause: Subnet apps/a was not found"
 	waits := block("OwnerNotReady", "the owner is not ready", classify.Slow)
 	since := func(before time.Duration) *record.Record {
 		return &record.Record{UID: "u", Kind: "K", Clock: &record.Clock{Self: "s", Since: metav1.NewTime(now.Add(-before))}}
@@ -107,6 +109,18 @@ func TestRender(t *testing.T) {
 		"RootNamed": {
 			reason: "the message names the root cause already", in: status.In{Outcome: block("No", "Subnet apps/a is absent", classify.Slow), Root: root},
 			want: []string{"Ready=False No: Subnet apps/a is absent", "Reconciling=True No: Subnet apps/a is absent"}, severity: classify.Info,
+		},
+		"RootOtherName": {
+			reason: "the message names objects with longer names", in: status.In{Outcome: block("No", "Subnet apps/a-2, MySubnet apps/a2", classify.Slow), Root: root},
+			want: []string{
+				"Ready=False No: Subnet apps/a-2, MySubnet apps/a2; root cause: Subnet apps/a was not found", "Reconciling=True No: Subnet apps/a-2, MySubnet apps/a2",
+			}, severity: classify.Info,
+		},
+		"RootLong": {
+			reason: "the root cause stays whole", in: status.In{Outcome: block("No", strings.Repeat("x", 40_000), classify.Slow), Root: root},
+			want: []string{
+				"Ready=False No: " + strings.Repeat("x", 32_768-len(missing)) + missing, "Reconciling=True No: " + strings.Repeat("x", 32_767-len(cut)) + cut,
+			}, severity: classify.Info,
 		},
 		"RootUnknown": {
 			reason: "the root cause from before a restart may still hold", severity: classify.Info,
