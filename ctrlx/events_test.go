@@ -2,20 +2,15 @@ package ctrlx_test
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/recorder"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -25,41 +20,12 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// eventManager records the events of a reconciler with their related objects.
-type eventManager struct {
-	*idleManager
-	reporters, all []string
-}
-
-func (m *eventManager) GetEventRecorder(name string) recorder.EventRecorder {
-	m.reporters = append(m.reporters, name)
-	return &eventRecorder{m: m}
-}
-
-type eventRecorder struct {
-	recorder.EventRecorder
-	m *eventManager
-}
-
-func (r *eventRecorder) Eventf(regarding, related runtime.Object, kind, reason, _, _ string, _ ...any) {
-	line := kind + " " + reason
-	for _, obj := range []runtime.Object{regarding, related} {
-		if ref, ok := obj.(*corev1.ObjectReference); ok {
-			line += fmt.Sprintf(" %s %s %s/%s", ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
-		}
-	}
-	r.m.all = append(r.m.all, line)
-}
-
-var _ manager.Manager = &eventManager{}
-
 // Events of ordinary waits are Normal and name the awaited object. Events of
 // failures are Warnings.
 func TestEventTypes(t *testing.T) {
 	block := func(opts ...checks.BlockOption) flow.Extensions[*App] {
-		return flow.Extensions[*App]{PreCheck: chain.New(checks.Check("c", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
-			return checks.Block("Busy", "busy", opts...), nil
-		}))}
+		res := checks.Block("Busy", "busy", opts...)
+		return checking(flow.PointPreCheck, answers(&res))
 	}
 	other := checks.WithWaitingFor(checks.Ref{Group: "other.example.com", Kind: "Other", Name: "o"})
 	api := testv1.GroupVersion.String()
@@ -84,14 +50,12 @@ func TestEventTypes(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, anApp(tc.spec))
-			m := &eventManager{idleManager: d.manager}
 			if tc.err != nil {
 				fails(tc.err)(d)
 			}
-			d.app = d.reconciler(tc.ext)
-			must(t, d.app.SetupWithManager(m))
+			d.use(d.reconciler(tc.ext))
 			d.pass()
-			same(t, tc.reason+": the events", []string{tc.want}, m.all)
+			same(t, tc.reason+": the events", []string{tc.want}, d.manager.related)
 		})
 	}
 }
@@ -146,7 +110,7 @@ func TestEventReporter(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			m := &eventManager{idleManager: newHarness(t).manager}
+			m := newHarness(t).manager
 			must(t, tc.r.SetupWithManager(m))
 			same(t, tc.reason+": the reporters", tc.want, m.reporters)
 		})
@@ -203,9 +167,8 @@ func seriesOf(t *testing.T, name string) map[string]float64 {
 // controller-runtime.
 func TestWhichPassesFail(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "secrets"}, "s", errors.New("it was changed"))
-	block := flow.Extensions[*App]{PreCheck: chain.New(checks.Check("c", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
-		return checks.Block("Busy", "busy", checks.WithRetry(classify.OnChange)), nil
-	}))}
+	busy := checks.Block("Busy", "busy", checks.WithRetry(classify.OnChange))
+	block := checking(flow.PointPreCheck, answers(&busy))
 	const errs, total, terminal = "reconcile_errors_total", "reconcile_total error", "terminal_reconcile_errors_total"
 	cases := map[string]struct {
 		reason string

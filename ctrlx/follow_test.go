@@ -160,28 +160,10 @@ func TestOwnerWritesOften(t *testing.T) {
 			return checks.Proceed(), nil
 		}), checks.OwnerReady(checks.WithFollowing(true)))}, ctrlx.WithOwner(clusterOf), ctrlx.WithPollInterval(time.Hour))
 	o.start(r)
-	var wg sync.WaitGroup
-	for part := range 8 {
-		wg.Go(func() {
-			for i := part; i < children; i += 8 {
-				d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: fmt.Sprint("db-", i)}, Spec: testv1.DatabaseSpec{Cluster: "prod", Size: 1}}
-				if err := api.Create(t.Context(), d); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	ready := func(want string) func() bool {
-		return func() bool {
-			list := &testv1.DatabaseList{}
-			if err := api.List(t.Context(), list, client.InNamespace(o.namespace)); err != nil {
-				return false
-			}
-			return len(list.Items) == children && !slices.ContainsFunc(list.Items, func(d testv1.Database) bool { return says(&d) != want })
-		}
-	}
-	o.eventually("all are ready", ready("True Succeeded"))
+	createAll(t, children, func(i int) client.Object {
+		return &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: fmt.Sprint("db-", i)}, Spec: testv1.DatabaseSpec{Cluster: "prod", Size: 1}}
+	})
+	o.all(children, "True Succeeded")
 	before := passes.Load()
 	for i := range 30 {
 		c.Status.State = fmt.Sprint("beat ", i)
@@ -193,9 +175,9 @@ func TestOwnerWritesOften(t *testing.T) {
 	if n := passes.Load() - before - 1; n > int64(children)/10 { // an event of its own may cause a pass of a child
 		t.Errorf("%d passes of %d Ready children after 30 writes of the owner's status", n, children)
 	}
-	must(t, api.Delete(t.Context(), &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "last"}}))
+	o.remove(&testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "last"}})
 	o.report(c, "Stopped")
-	o.eventually("all are stopped", ready("False OwnerNotReady"))
+	o.all(children, "False OwnerNotReady")
 }
 
 // TestFollowsDuringOperation verifies that a Secret that is rotated while an

@@ -15,6 +15,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	apidiscovery "k8s.io/api/apidiscovery/v2"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,7 +23,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache/informertest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -83,6 +83,7 @@ type harness struct {
 	patches       int // of objects, as for finalizers
 	refuse        error
 	drops         bool // the API server drops each status
+	bounded       bool // writes whose context is expired or has no deadline fail
 	// What happens before a patch reaches the API server, and before its answer returns; nil: nothing. An error is the
 	// answer.
 	beforeStatus             func()
@@ -102,6 +103,9 @@ func newHarness(t testing.TB, objects ...client.Object) *harness {
 	d.api = &struct{ client.Client }{fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&App{}, &testv1.Cluster{}, &testv1.Database{}).WithObjects(objects...).
 		WithInterceptorFuncs(interceptor.Funcs{SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
 			d.writes++
+			if err := d.mayWrite(ctx); err != nil {
+				return err
+			}
 			if d.beforeStatus != nil {
 				d.beforeStatus()
 			}
@@ -120,6 +124,9 @@ func newHarness(t testing.TB, objects ...client.Object) *harness {
 			return d.afterStatus()
 		}, Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
 			d.patches++
+			if err := d.mayWrite(ctx); err != nil {
+				return err
+			}
 			if d.beforePatch != nil {
 				if err := d.beforePatch(); err != nil {
 					return err
@@ -131,13 +138,23 @@ func newHarness(t testing.TB, objects ...client.Object) *harness {
 	return d
 }
 
+// mayWrite returns an error if writes must have a deadline, and ctx has none or is expired.
+func (d *harness) mayWrite(ctx context.Context) error {
+	if _, ok := ctx.Deadline(); d.bounded && !ok {
+		return errors.New("the write has no deadline")
+	} else if d.bounded {
+		return ctx.Err()
+	}
+	return nil
+}
+
 // restart begins with a manager that knows nothing.
 func (d *harness) restart() {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	for _, kind := range []string{"App", "Cluster", "Database"} {
 		mapper.Add(testv1.GroupVersion.WithKind(kind), meta.RESTScopeNamespace)
 	}
-	d.manager = &idleManager{client: d.api, mapper: mapper, events: events.NewFakeRecorder(1000), config: &rest.Config{}}
+	d.manager = &idleManager{client: d.api, mapper: mapper, config: &rest.Config{}}
 	d.manager.cache = &fakeCache{FakeInformers: &informertest.FakeInformers{Scheme: scheme}, reader: d.api}
 }
 
@@ -343,15 +360,10 @@ func (d *harness) message() string {
 }
 
 // reported returns the events since its last call.
-func (d *harness) reported() (all []string) {
-	for {
-		select {
-		case e := <-d.manager.events.Events:
-			all = append(all, e)
-		default:
-			return all
-		}
-	}
+func (d *harness) reported() []string {
+	all := d.manager.events
+	d.manager.events, d.manager.related = nil, nil
+	return all
 }
 
 // anApp is the App "a".
@@ -373,15 +385,42 @@ var errBroken = errors.New("the cloud is broken")
 
 // idleManager is a manager that is never started.
 type idleManager struct {
-	standby bool          // another replica is the leader
-	live    client.Reader // that bypasses the cache; nil: the client
 	manager.Manager
-	client client.Client
-	cache  cache.Cache
-	mapper meta.RESTMapper
-	events *events.FakeRecorder
-	config *rest.Config
-	added  []manager.Runnable
+	client    client.Client
+	live      client.Reader // that bypasses the cache; nil: the client
+	cache     cache.Cache
+	mapper    meta.RESTMapper
+	scheme    *runtime.Scheme // nil: the one of all tests
+	config    *rest.Config
+	limit     time.Duration                                          // ReconciliationTimeout
+	discovers func(context.Context) (*metav1.APIResourceList, error) // nil: all kinds are served
+	standby   bool                                                   // another replica is the leader
+	added     []manager.Runnable
+	reporters []string // of events
+	events    []string // "Normal Busy the note"
+	related   []string // "Normal Busy v1 Namespace default/default"
+}
+
+// eventRecorder records the events of a manager.
+type eventRecorder struct {
+	recorder.EventRecorder
+	m *idleManager
+}
+
+func (r *eventRecorder) Eventf(regarding, related runtime.Object, kind, reason, _, note string, args ...any) {
+	line := kind + " " + reason
+	r.m.events = append(r.m.events, line+" "+fmt.Sprintf(note, args...))
+	for _, obj := range []runtime.Object{regarding, related} {
+		if ref, ok := obj.(*corev1.ObjectReference); ok {
+			line += fmt.Sprintf(" %s %s %s/%s", ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+		}
+	}
+	r.m.related = append(r.m.related, line)
+}
+
+func (m *idleManager) GetEventRecorder(name string) recorder.EventRecorder {
+	m.reporters = append(m.reporters, name)
+	return &eventRecorder{m: m}
 }
 
 // starts starts what does not need to be the leader.
@@ -411,23 +450,29 @@ func (m *idleManager) GetAPIReader() client.Reader {
 	}
 	return m.client
 }
-func (m *idleManager) GetCache() cache.Cache                          { return m.cache }
-func (m *idleManager) GetRESTMapper() meta.RESTMapper                 { return m.mapper }
-func (m *idleManager) GetScheme() *runtime.Scheme                     { return scheme }
-func (m *idleManager) GetEventRecorder(string) recorder.EventRecorder { return m.events }
-func (m *idleManager) GetLogger() logr.Logger                         { return logr.Discard() }
-func (m *idleManager) GetConfig() *rest.Config                        { return m.config }
-func (m *idleManager) GetHTTPClient() *http.Client                    { return discoveryOnly }
+func (m *idleManager) GetCache() cache.Cache          { return m.cache }
+func (m *idleManager) GetRESTMapper() meta.RESTMapper { return m.mapper }
+func (m *idleManager) GetLogger() logr.Logger         { return logr.Discard() }
+func (m *idleManager) GetConfig() *rest.Config        { return m.config }
+func (m *idleManager) GetHTTPClient() *http.Client    { return discoveryOnly }
 func (m *idleManager) Add(r manager.Runnable) error {
 	m.added = append(m.added, r)
 	return nil
 }
-func (m *idleManager) APIResources(context.Context) (*metav1.APIResourceList, error) {
+func (m *idleManager) GetScheme() *runtime.Scheme {
+	if m.scheme != nil {
+		return m.scheme
+	}
+	return scheme
+}
+func (m *idleManager) APIResources(ctx context.Context) (*metav1.APIResourceList, error) {
+	if m.discovers != nil {
+		return m.discovers(ctx)
+	}
 	return allServed, nil
 }
 func (m *idleManager) GetControllerOptions() ctrlconfig.Controller {
-	skip := true
-	return ctrlconfig.Controller{SkipNameValidation: &skip}
+	return ctrlconfig.Controller{SkipNameValidation: new(true), ReconciliationTimeout: m.limit}
 }
 
 // fakeCache reads from a client what it says it watches.

@@ -231,20 +231,6 @@ func install(t *testing.T, definition client.Object) {
 	})
 }
 
-// resourceManager is a manager whose API server lists resources, or fails.
-type resourceManager struct {
-	*idleManager
-	resources *metav1.APIResourceList
-	asked     int
-}
-
-func (m *resourceManager) APIResources(context.Context) (*metav1.APIResourceList, error) {
-	if m.asked++; m.resources == nil {
-		return nil, errBroken
-	}
-	return m.resources, nil
-}
-
 // Apply is called only for a kind that has the subresource status, also after a new version of the definition.
 // A refusal holds for some seconds.
 func TestStatusServed(t *testing.T) {
@@ -263,27 +249,32 @@ func TestStatusServed(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, anApp(AppSpec{}))
-			m := &resourceManager{idleManager: d.manager, resources: tc.resources}
-			d.app = d.reconciler(flow.Extensions[*App]{})
-			must(t, d.app.SetupWithManager(m))
+			served, requests := tc.resources, 0
+			d.manager.discovers = func(context.Context) (*metav1.APIResourceList, error) {
+				if requests++; served == nil {
+					return nil, errBroken
+				}
+				return served, nil
+			}
+			d.use(d.reconciler(flow.Extensions[*App]{}))
 			refused := func(asked int) {
 				t.Helper()
-				if err := d.try(); err == nil || !strings.Contains(err.Error(), tc.says) || m.asked != asked || d.took() != "" {
-					t.Errorf("%s: after %d requests, the error is %v", tc.reason, m.asked, err)
+				if err := d.try(); err == nil || !strings.Contains(err.Error(), tc.says) || requests != asked || d.took() != "" {
+					t.Errorf("%s: after %d requests, the error is %v", tc.reason, requests, err)
 				}
 			}
 			refused(1)
 			refused(1)
 			d.now = d.now.Add(engine.RefusedFor)
 			refused(2)
-			m.resources = allServed
+			served = allServed
 			d.now = d.now.Add(engine.RefusedFor)
 			d.pass()
 			if d.took() != "apply" || d.says() != "True Succeeded" {
 				t.Errorf("%s: the object says %q: %s", tc.reason, d.says(), d.message())
 			}
 			// The next pass after a write that failed for that reason does not call Apply.
-			m.resources = tc.resources
+			served = tc.resources
 			d.refuse = notServed()
 			d.change(func(*App) {})
 			if err := d.try(); err == nil || d.took() != "apply" {
@@ -294,36 +285,28 @@ func TestStatusServed(t *testing.T) {
 	}
 }
 
-// slowDiscovery is a manager whose API server does not answer before release is
-// closed.
-type slowDiscovery struct {
-	*inMemory
-	asked, release chan struct{}
-}
-
-func (m *slowDiscovery) APIResources(ctx context.Context) (*metav1.APIResourceList, error) {
-	m.asked <- struct{}{}
-	<-m.release
-	return m.inMemory.APIResources(ctx)
-}
-
 // A pass that waits for the discovery of another pass can be canceled, and sends
 // no request of its own.
 func TestStatusServedCanceled(t *testing.T) {
-	m := &slowDiscovery{inMemory: newInMemory(), asked: make(chan struct{}, 2), release: make(chan struct{})}
-	r := measured(false)
-	must(t, r.SetupWithManager(m))
+	asked, release := make(chan struct{}, 2), make(chan struct{})
+	d := newHarness(t)
+	d.manager.discovers = func(context.Context) (*metav1.APIResourceList, error) {
+		asked <- struct{}{}
+		<-release
+		return allServed, nil
+	}
+	d.use(d.reconciler(flow.Extensions[*App]{}))
 	first := make(chan error)
-	go func() { first <- ctrlx.HasStatus(t.Context(), r) }()
-	<-m.asked
+	go func() { first <- ctrlx.HasStatus(t.Context(), d.app) }()
+	<-asked
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := ctrlx.HasStatus(ctx, r); !errors.Is(err, context.Canceled) {
+	if err := ctrlx.HasStatus(ctx, d.app); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	close(m.release)
-	if err := <-first; err != nil || len(m.asked) > 0 {
-		t.Errorf("error %v, and %d more requests", err, len(m.asked))
+	close(release)
+	if err := <-first; err != nil || len(asked) > 0 {
+		t.Errorf("error %v, and %d more requests", err, len(asked))
 	}
 }
 

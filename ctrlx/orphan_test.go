@@ -111,7 +111,6 @@ func TestVanished(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, freshApp("uid"))
-			m := &eventManager{idleManager: d.manager}
 			d.beforeStatus = func() {
 				if d.refuse = nil; d.writes == tc.at {
 					d.vanish()
@@ -138,15 +137,15 @@ func TestVanished(t *testing.T) {
 					return flow.Done(), nil
 				}}, ext, d.clock()...)
 			}
-			must(t, d.app.SetupWithManager(m))
+			d.use(d.app)
 			before := orphaned(t, "App")
 			for range 5 {
 				_ = d.try()
 			}
 			same(t, tc.reason, tc.took, d.took())
-			event := slices.Contains(m.all, "Warning Orphaned v1 Namespace default/default")
+			event := slices.Contains(d.manager.related, "Warning Orphaned v1 Namespace default/default")
 			if n := orphaned(t, "App") - before; n != tc.reports || event != (n > 0) {
-				t.Errorf("%s: %v resources are reported, want %v; the events are %q", tc.reason, n, tc.reports, m.all)
+				t.Errorf("%s: %v resources are reported, want %v; the events are %q", tc.reason, n, tc.reports, d.manager.related)
 			}
 		})
 	}

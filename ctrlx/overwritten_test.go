@@ -256,9 +256,8 @@ func TestOverwrittenElsewhere(t *testing.T) {
 // write overwrites Ready, the correction is delayed all the same.
 func TestOverwrittenSelfIsDelayed(t *testing.T) {
 	w := &watchedApp{harness: newHarness(t, anApp(AppSpec{}))}
-	w.use(w.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.Check("approved", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
-		return checks.Block("ApprovalPending", "", checks.WithWaitingForSelf()), nil
-	}))}))
+	pending := checks.Block("ApprovalPending", "", checks.WithWaitingForSelf())
+	w.use(w.reconciler(checking(flow.PointPreCheck, answers(&pending))))
 	for i := range 3 {
 		w.pass()
 		w.event()

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -20,66 +20,15 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// limitedManager is an idleManager that keeps the controller, so that a test
-// runs passes with the deadline of controller-runtime. Its client refuses
-// writes whose context is expired or has no deadline.
-type limitedManager struct {
-	*idleManager
-	limit      time.Duration // ReconciliationTimeout of the manager
-	controller reconcile.Reconciler
-}
-
-func (m *limitedManager) Add(r manager.Runnable) error {
-	if c, ok := r.(reconcile.Reconciler); ok {
-		m.controller = c
-	}
-	return nil
-}
-
-func (m *limitedManager) GetControllerOptions() ctrlconfig.Controller {
-	c := m.idleManager.GetControllerOptions()
-	c.ReconciliationTimeout = m.limit
-	return c
-}
-
-func (m *limitedManager) GetClient() client.Client { return &boundedClient{m.client} }
-
-type boundedClient struct{ client.Client }
-
-func (c *boundedClient) Status() client.SubResourceWriter {
-	return &boundedStatus{c.Client.Status()}
-}
-
-func (c *boundedClient) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-	if err := bounded(ctx); err != nil {
-		return err
-	}
-	return c.Client.Patch(ctx, obj, patch, opts...)
-}
-
-type boundedStatus struct{ client.SubResourceWriter }
-
-func (w *boundedStatus) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
-	if err := bounded(ctx); err != nil {
-		return err
-	}
-	return w.SubResourceWriter.Patch(ctx, obj, patch, opts...)
-}
-
-func bounded(ctx context.Context) error {
-	if _, ok := ctx.Deadline(); !ok {
-		return errors.New("the write has no deadline")
-	}
-	return ctx.Err()
-}
-
-// limited sets up r, and returns a pass as controller-runtime runs it.
+// limited sets up r, and returns a pass as controller-runtime runs it, with its deadline.
 func (d *harness) limited(r *ctrlx.Reconciler[*App], limit time.Duration) (pass func(context.Context) (time.Duration, error)) {
 	d.t.Helper()
-	mgr := &limitedManager{idleManager: d.manager, limit: limit}
-	must(d.t, r.SetupWithManager(mgr))
+	d.bounded, d.manager.limit = true, limit
+	d.use(r)
+	i := slices.IndexFunc(d.manager.added, func(r manager.Runnable) bool { _, ok := r.(reconcile.Reconciler); return ok })
+	controller := d.manager.added[i].(reconcile.Reconciler)
 	return func(ctx context.Context) (time.Duration, error) {
-		res, err := mgr.controller.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "a"}})
+		res, err := controller.Reconcile(ctx, reconcile.Request{NamespacedName: named("a")})
 		return res.RequeueAfter, err
 	}
 }

@@ -2,10 +2,8 @@ package ctrlx_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -27,7 +25,6 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
-	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -497,14 +494,11 @@ func TestRestartIsQuiet(t *testing.T) {
 	const n = 200
 	o := newOperator(t)
 	o.cluster("prod", "Running")
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "password"}}
-	must(t, api.Create(t.Context(), secret))
-	for i := range n {
-		d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: fmt.Sprint("db-", i)}, Spec: testv1.DatabaseSpec{Cluster: "prod", Size: i}}
-		must(t, api.Create(t.Context(), d))
-	}
-	var mu sync.Mutex
-	passes := map[string]int{}
+	secret := o.secret("a")
+	createAll(t, n, func(i int) client.Object {
+		return &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: fmt.Sprint("db-", i)}, Spec: testv1.DatabaseSpec{Cluster: "prod", Size: i}}
+	})
+	var passes sync.Map
 	ops := o.operations()
 	ops.Apply = func(_ ctxt, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
 		if req.Token != "" {
@@ -516,48 +510,36 @@ func TestRestartIsQuiet(t *testing.T) {
 		return flow.Done(), o.note("put %s", req.Resource.Name)
 	}
 	ext := waitsForCluster
-	ext.PreCheck = chain.New(checks.ReferenceReady("password", func(*testv1.Database) []checks.Ref { return []checks.Ref{{Kind: "Secret", Name: "password"}} }))
-	databases := func() *ctrlx.Reconciler[*testv1.Database] {
-		return ctrlx.New("Database", ops, ext, ctrlx.WithOwner(clusterOf), ctrlx.WithReadiness(schema.GroupKind{Kind: "Secret"}, ctrlx.Exists),
-			ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 8}),
-		).WithPostReadHook(func(_ ctxt, _ client.Client, d *testv1.Database) error {
-			mu.Lock()
-			defer mu.Unlock()
-			passes[d.Name]++
-			return nil
-		})
-	}
+	ext.PreCheck = needsKey()
 	// start returns what a new operator asks of the cloud and writes, once it
 	// has seen every object.
-	start := func() (calls []string, writes map[string]int) {
+	start := func() (calls []string, wrote map[string]int) {
 		t.Helper()
-		mu.Lock()
-		clear(passes)
-		mu.Unlock()
+		passes.Clear()
 		before := len(o.asked())
-		o.start(databases())
-		seen := func(context.Context) (bool, error) { mu.Lock(); defer mu.Unlock(); return len(passes) == n, nil }
-		if err := apiserver.Until(t.Context(), seen); err != nil {
-			t.Fatal(errors.New("not every object had a pass"))
-		}
-		o.allReady(n)
-		counts := o.traffic.take(t)
-		for what := range counts {
-			if !strings.HasPrefix(what, "PATCH ") && !strings.HasPrefix(what, "POST ") {
-				delete(counts, what)
-			}
-		}
-		return o.asked()[before:], counts
+		o.start(ctrlx.New("Database", ops, ext, ctrlx.WithOwner(clusterOf), ctrlx.WithReadiness(schema.GroupKind{Kind: "Secret"}, ctrlx.Exists),
+			ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 8}),
+		).WithPostReadHook(func(_ ctxt, _ client.Client, d *testv1.Database) error {
+			passes.Store(d.Name, true)
+			return nil
+		}))
+		o.eventually("every object has a pass", func() bool {
+			seen := 0
+			passes.Range(func(any, any) bool { seen++; return true })
+			return seen == n
+		})
+		o.all(n, "True Succeeded")
+		wrote = writes(o.traffic.take(t))
+		return o.asked()[before:], wrote
 	}
 	calls, _ := start()
 	calledOnce(t, "the first start", n+n/4, calls)
 	o.stop()
-	if calls, writes := start(); len(calls) > 0 || len(writes) > 0 {
-		t.Errorf("after a restart the operator calls the cloud %d times: %q; and writes %v", len(calls), calls[:min(len(calls), 10)], writes)
+	if calls, wrote := start(); len(calls) > 0 || len(wrote) > 0 {
+		t.Errorf("after a restart the operator calls the cloud %d times: %q; and writes %v", len(calls), calls[:min(len(calls), 10)], wrote)
 	}
 	o.stop()
-	secret.Data = map[string][]byte{"password": []byte("rotated")}
-	must(t, api.Update(t.Context(), secret))
+	o.rotate(secret, "b")
 	calls, _ = start()
 	calledOnce(t, "a Secret was rotated while the operator was down", n+n/4, calls)
 }
@@ -572,25 +554,30 @@ func calledOnce(t *testing.T, when string, n int, calls []string) {
 	}
 }
 
-// allReady waits until n databases are Ready.
-func (o *operator) allReady(n int) {
-	o.t.Helper()
-	err := apiserver.Until(o.t.Context(), func(ctx ctxt) (bool, error) {
-		var all testv1.DatabaseList
-		if err := api.List(ctx, &all, client.InNamespace(o.namespace)); err != nil {
-			return false, err
-		}
-		ready := 0
-		for i := range all.Items {
-			if meta.IsStatusConditionTrue(all.Items[i].Status.Conditions, "Ready") {
-				ready++
+// createAll creates n objects, eight at a time.
+func createAll(t testing.TB, n int, object func(i int) client.Object) {
+	t.Helper()
+	var wg sync.WaitGroup
+	for part := range 8 {
+		wg.Go(func() {
+			for i := part; i < n; i += 8 {
+				if err := api.Create(t.Context(), object(i)); err != nil {
+					t.Error(err)
+				}
 			}
-		}
-		return ready == n, nil
-	})
-	if err != nil {
-		o.t.Fatalf("not all databases are Ready: %v", err)
+		})
 	}
+	wg.Wait()
+}
+
+// all waits until there are n databases, and all of them are as wanted.
+func (o *operator) all(n int, want string) {
+	o.t.Helper()
+	o.eventually(fmt.Sprintf("%d databases are %s", n, want), func() bool {
+		var list testv1.DatabaseList
+		err := api.List(o.t.Context(), &list, client.InNamespace(o.namespace))
+		return err == nil && len(list.Items) == n && !slices.ContainsFunc(list.Items, func(d testv1.Database) bool { return says(&d) != want })
+	})
 }
 
 // Two clusters may have objects of the same UID and version: after a restore, and in

@@ -150,16 +150,10 @@ func TestSetUpPanics(t *testing.T) {
 	}
 }
 
-// schemeManager is a manager with another scheme.
-type schemeManager struct {
-	*idleManager
-	scheme *runtime.Scheme
-}
-
-func (m *schemeManager) GetScheme() *runtime.Scheme { return m.scheme }
-
 func newManager(t *testing.T, s *runtime.Scheme) manager.Manager {
-	return &schemeManager{newHarness(t).manager, s}
+	m := newHarness(t).manager
+	m.scheme = s
+	return m
 }
 
 func TestSetupWithManager(t *testing.T) {

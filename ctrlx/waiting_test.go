@@ -229,7 +229,7 @@ func TestManyWaiters(t *testing.T) {
 	}
 	running := time.Now()
 	o.report(c, "Running")
-	o.allReady(n)
+	o.all(n, "True Succeeded")
 	if took := time.Since(running); took < (n-atOnce)*in/atOnce {
 		t.Errorf("all proceeded within %s", took)
 	}

@@ -123,18 +123,9 @@ func newSide(b *testing.B, name, state string, setUp func(*side, manager.Manager
 	for i := range *manyWaiters {
 		s.requests = append(s.requests, reconcile.Request{NamespacedName: keyOf(s.namespace, fmt.Sprintf("db-%05d", i))})
 	}
-	var wg sync.WaitGroup
-	for part := range 8 {
-		wg.Go(func() {
-			for i := part; i < len(s.requests); i += 8 {
-				d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: s.requests[i].Name, OwnerReferences: owners}, Spec: testv1.DatabaseSpec{Size: 1}}
-				if err := api.Create(b.Context(), d); err != nil {
-					b.Error(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
+	createAll(b, len(s.requests), func(i int) client.Object {
+		return &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: s.requests[i].Name, OwnerReferences: owners}, Spec: testv1.DatabaseSpec{Size: 1}}
+	})
 	b.Cleanup(func() { s.stop() })
 	s.start(setUp)
 	return s

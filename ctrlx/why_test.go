@@ -201,9 +201,8 @@ func TestWhySince(t *testing.T) {
 func TestWhyFinal(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{}))
 	for _, when := range []string{"after the pass", "after a restart"} {
-		d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.Check("deny", func(ctxt, *checks.Request[*App]) (checks.Result, error) {
-			return checks.Block("Denied", "the approver denied it", checks.WithRetry(classify.Never)), nil
-		}))}))
+		denied := checks.Block("Denied", "the approver denied it", checks.WithRetry(classify.Never))
+		d.use(d.reconciler(checking(flow.PointPreCheck, answers(&denied))))
 		d.pass()
 		h := ctrlx.Why(d.manager)
 		all, one := whyDocument(t, h, ""), whyDocument(t, h, "?group="+testv1.GroupVersion.Group+"&kind=App&namespace=default&name=a")
