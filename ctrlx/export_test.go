@@ -24,11 +24,6 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/sources"
 )
 
-// RequeueOf is the requeue interval that an object or its spec gives; 0: none.
-func RequeueOf[T client.Object](obj T) time.Duration {
-	return object.Of[T]("T", nil).Intervals(context.Background(), obj, 0).Requeue
-}
-
 // WithRand replaces the source of the numbers, from 0 to below 1, by which requeue intervals are lengthened.
 func WithRand(random func() float64) Option { return option(func(o *options) { o.rand = random }) }
 
@@ -83,16 +78,6 @@ func EndOrphan[T client.Object](r *Reconciler[T], name types.NamespacedName, was
 // Updated passes an event of a changed object to r.
 func Updated[T client.Object](r *Reconciler[T], was, now T) {
 	r.requests().Update(event.UpdateEvent{ObjectOld: was, ObjectNew: now})
-}
-
-// Handled sets status.lastHandledReconcileAt of obj, if it has the field.
-func Handled[T client.Object](obj T, request string) bool {
-	return object.Of("T", func(T) *[]metav1.Condition { return nil }).Handled(obj, request)
-}
-
-// Observe sets status.observedGeneration of obj, if it has the field.
-func Observe[T client.Object](obj T, generation int64) {
-	object.Of("T", func(T) *[]metav1.Condition { return nil }).Observe(obj, generation)
 }
 
 // WithProgram replaces the function that identifies the running program.

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/cli-utils/pkg/kstatus/status"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -117,71 +115,6 @@ func TestKstatusOnTheServer(t *testing.T) {
 	o.edit(func(a *App) { a.Spec.User = "x" })
 	if got := kstatus(t, read()); got != "InProgress" {
 		t.Errorf("edited: kstatus reports %s", got)
-	}
-}
-
-// The field may be a pointer, in an embedded struct, or in a status that is a
-// pointer. A type without the field stays as it is.
-func TestObservedGenerationFields(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		test   func(t *testing.T) (got any)
-		want   any
-	}{
-		"Pointer":      {"an unset pointer is set", observes(func(o *Thing[pointerStatus]) any { return *o.Status.Observed }), int64(3)},
-		"Embedded":     {"JSON has the fields of an embedded struct", observes(func(o *Thing[embeddedStatus]) any { return o.Status.Observed }), int32(3)},
-		"Status":       {"the status may be a pointer", observes(func(o *Thing[*pointerStatus]) any { return *o.Status.Observed }), int64(3)},
-		"Text":         {"a field that is no integer is not the one", observes(func(o *Thing[textStatus]) any { return o.Status.Observed }), ""},
-		"None":         {"nothing happens", observes(func(o *Thing[metav1.Condition]) any { return o.Status.Reason }), ""},
-		"Recursive":    {"a status that embeds a pointer to its own type ends", observes(func(o *Thing[recursiveStatus]) any { return o.Status.recursiveStatus == nil }), true},
-		"Loose":        {"an unstructured status with the field", looseObserved(map[string]any{"observedGeneration": int64(-1)}), int64(3)},
-		"LooseWithout": {"an unstructured status without the field", looseObserved(map[string]any{}), nil},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := tc.test(t); got != tc.want {
-				t.Errorf("%s: it is %v, want %v", tc.reason, got, tc.want)
-			}
-		})
-	}
-}
-
-// Thing is a kind with a status of type S.
-type Thing[S any] struct {
-	App
-	Status S `json:"status"`
-}
-
-type (
-	pointerStatus struct {
-		Observed *int64 `json:"observedGeneration,omitempty"`
-	}
-	textStatus struct {
-		Observed string `json:"observedGeneration"`
-	}
-	embeddedStatus struct {
-		Common `json:",inline"`
-	}
-	recursiveStatus struct{ *recursiveStatus }
-	// Common is embedded in a status.
-	Common struct {
-		Observed int32 `json:"observedGeneration"`
-	}
-)
-
-func observes[S any](read func(*Thing[S]) any) func(*testing.T) any {
-	return func(*testing.T) any {
-		o := new(Thing[S])
-		ctrlx.Observe(o, 3)
-		return read(o)
-	}
-}
-
-func looseObserved(status map[string]any) func(*testing.T) any {
-	return func(*testing.T) any {
-		o := &unstructured.Unstructured{Object: map[string]any{"status": status}}
-		ctrlx.Observe(o, 3)
-		return status["observedGeneration"]
 	}
 }
 

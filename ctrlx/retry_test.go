@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -179,27 +177,4 @@ func TestRetryOnTheServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "the writes after a restart", map[string]int{}, writes(o.traffic.take(t)))
-}
-
-// The field is a string, also of a named type or with a pointer. An
-// unstructured status without the field gets none.
-func TestRetryFields(t *testing.T) {
-	type named string
-	type (
-		pointer struct {
-			At *string `json:"lastHandledReconcileAt,omitempty"`
-		}
-		other struct {
-			At named `json:"lastHandledReconcileAt"`
-		}
-		number struct {
-			At int64 `json:"lastHandledReconcileAt"`
-		}
-	)
-	p, n, i, u := new(Thing[pointer]), new(Thing[other]), new(Thing[number]), &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{}}}
-	got := []any{ctrlx.Handled(p, "x"), *p.Status.At, ctrlx.Handled(n, "x"), string(n.Status.At), ctrlx.Handled(i, "x"), i.Status.At, ctrlx.Handled(u, "x")}
-	want := []any{true, "x", true, "x", false, int64(0), false}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
-	}
 }

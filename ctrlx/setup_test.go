@@ -2,14 +2,12 @@ package ctrlx_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -230,45 +228,42 @@ func (f setUp) SetupWithManager(mgr manager.Manager) error { return f(mgr) }
 
 // All registered kinds run, each with its own extensions.
 func TestSetupAll(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
+	owner := &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c", UID: "c"}}
+	d := newHarness(t, owner, &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d", UID: "d"}, Spec: testv1.DatabaseSpec{Cluster: "c", Size: 5}})
+	gate := func(what string) checks.Chain[*testv1.Database] {
+		return chain.New(checks.Gate(what, func(context.Context, *checks.Request[*testv1.Database]) (checks.Result, error) {
+			d.note("%s", what)
+			return checks.Proceed(), nil
+		}))
+	}
 	var registry flow.Registry[client.Object]
 	flow.Register(&registry, "Cluster", flow.Extensions[*testv1.Cluster]{})
-	flow.Register(&registry, "Database", flow.Extensions[*testv1.Database]{
-		EntryCheck: chain.New(checks.Gate("mine", func(_ context.Context, req *checks.Request[*testv1.Database]) (checks.Result, error) {
-			return checks.Proceed(), o.note("entry of %s", req.Resource.Name)
-		})),
-		OwnerCheck: chain.New(checks.OwnerReady()),
-		PostCheck: chain.New(checks.Gate("typed", func(_ context.Context, req *checks.Request[*testv1.Database]) (checks.Result, error) {
-			return checks.Proceed(), o.note("size %d", req.Resource.Status.Size)
-		})),
-	})
-	apply := func(_ context.Context, req *flow.Request[*testv1.Cluster]) (flow.Progress, error) {
-		return flow.Done(), o.note("cluster %s", req.Resource.Name)
-	}
-	o.start(setUp(func(mgr manager.Manager) error {
-		return ctrlx.SetupAll(mgr, &registry,
-			ctrlx.NewKind("Cluster", flow.Operations[*testv1.Cluster]{Apply: apply}),
-			ctrlx.NewKind("Database", o.operations(), ctrlx.WithOwner(clusterOf)),
-		)
-	}))
-	for _, obj := range []client.Object{
-		&testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "d"}, Spec: testv1.DatabaseSpec{Cluster: "c", Size: 5}},
-		&testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "c"}},
-	} {
-		must(t, api.Create(t.Context(), obj))
-	}
-	o.when("d", func(d *testv1.Database) bool { return meta.IsStatusConditionTrue(d.Status.Conditions, "Ready") })
-	var calls []string // each once: an event may cause a second pass
-	for _, call := range o.asked() {
-		if !slices.Contains(calls, call) {
-			calls = append(calls, call)
+	flow.Register(&registry, "Database", extensions{EntryCheck: gate("entry"), OwnerCheck: chain.New(checks.OwnerReady()), PostCheck: gate("post")})
+	must(t, ctrlx.SetupAll(d.manager, &registry,
+		ctrlx.NewKind("Cluster", flow.Operations[*testv1.Cluster]{Apply: func(context.Context, *flow.Request[*testv1.Cluster]) (flow.Progress, error) {
+			d.note("cluster")
+			return flow.Done(), nil
+		}}),
+		ctrlx.NewKind("Database", databases{Apply: func(context.Context, *flow.Request[*testv1.Database]) (flow.Progress, error) {
+			d.note("database")
+			return flow.Done(), nil
+		}}, ctrlx.WithOwner(clusterOf)),
+	))
+	var passes []reconcile.Reconciler
+	for _, r := range d.manager.added {
+		if r, ok := r.(reconcile.Reconciler); ok {
+			passes = append(passes, r)
 		}
 	}
-	slices.Sort(calls) // a database may be looked at before or after its cluster
-	if diff := cmp.Diff("cluster c, entry of d, put d 5, size 5", strings.Join(calls, ", ")); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
+	for _, of := range []struct {
+		kind int
+		name string
+	}{{1, "d"}, {0, "c"}, {1, "d"}} { // the cluster is not ready at first
+		if _, err := passes[of.kind].Reconcile(t.Context(), reconcile.Request{NamespacedName: named(of.name)}); err != nil {
+			t.Fatal(err)
+		}
 	}
+	same(t, "the calls", "entry, cluster, entry, database, post", d.took())
 }
 
 // What does not fit is an error that names the kind, before anything is set up.
@@ -410,5 +405,70 @@ func TestMissingIndex(t *testing.T) {
 				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.want)
 			}
 		})
+	}
+}
+
+var errRefused = errors.New("refused")
+
+// An existing reconciler gets links around it, and stays what it is.
+func TestWrap(t *testing.T) {
+	request := reconcile.Request{NamespacedName: keyOf("team", "db")}
+	cases := map[string]struct {
+		reason   string
+		existing reconcile.Func
+		links    []ctrlx.Middleware
+		want     reconcile.Result
+		check    func(err error) bool
+	}{
+		"Plain": {
+			reason: "without links nothing changes",
+			existing: func(context.Context, reconcile.Request) (reconcile.Result, error) {
+				return reconcile.Result{RequeueAfter: time.Hour}, nil
+			},
+			want:  reconcile.Result{RequeueAfter: time.Hour},
+			check: func(err error) bool { return err == nil },
+		},
+		"Error": {
+			reason: "controller-runtime looks for errors of its own",
+			existing: func(context.Context, reconcile.Request) (reconcile.Result, error) {
+				return reconcile.Result{}, reconcile.TerminalError(errRefused)
+			},
+			links: []ctrlx.Middleware{recovers},
+			check: func(err error) bool {
+				return errors.Is(err, reconcile.TerminalError(nil)) && errors.Is(err, errRefused)
+			},
+		},
+		"Outermost": {
+			reason:   "the first link is the outermost: it sees what Recover made of the panic",
+			existing: func(context.Context, reconcile.Request) (reconcile.Result, error) { panic("lost") },
+			links:    []ctrlx.Middleware{forgive, recovers},
+			want:     reconcile.Result{RequeueAfter: time.Minute},
+			check:    func(err error) bool { return err == nil },
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var got reconcile.Request
+			r := ctrlx.Wrap(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+				got = req
+				return tc.existing(ctx, req)
+			}), tc.links...)
+			result, err := r.Reconcile(t.Context(), request)
+			if got != request || result != tc.want || !tc.check(err) {
+				t.Errorf("%s: %v, %+v, %v", tc.reason, got, result, err)
+			}
+		})
+	}
+}
+
+var recovers ctrlx.Middleware = chain.Recover
+
+func forgive(next ctrlx.Handler) ctrlx.Handler {
+	return func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+		result, err := next(ctx, req)
+		if err != nil {
+			return reconcile.Result{RequeueAfter: time.Minute}, nil
+		}
+		return result, nil
 	}
 }
