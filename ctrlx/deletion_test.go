@@ -254,8 +254,7 @@ func TestDeletedWhenStatusIsRefused(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, keptApp(ctrlx.Finalizer))
-			d.use(d.reconciler(flow.Extensions[*App]{}))
+			d := newHarness(t, keptApp(ctrlx.Finalizer)).with(flow.Extensions[*App]{})
 			d.pass()
 			deleted(d)
 			d.refuse = tc.refuse
@@ -327,8 +326,7 @@ func TestStrippedBeforeDeletion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := keptApp(ctrlx.Finalizer)
 			a.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "True", Reason: "Theirs", ObservedGeneration: 1}}
-			d := newHarness(t, a)
-			d.use(d.reconciler(checking(flow.PointEntryCheck, answers(&tc.res))))
+			d := newHarness(t, a).with(checking(flow.PointEntryCheck, answers(&tc.res)))
 			d.pass()
 			d.strip(d.read())
 			deleted(d)

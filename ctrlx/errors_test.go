@@ -223,8 +223,7 @@ func TestOwnReaderFirst(t *testing.T) {
 		f.Code, f.Message = "Mine", f.Err.Error()
 		return apierrors.IsForbidden(f.Err)
 	}, classify.Table{{Code: "Mine", Retry: classify.OnChange}})
-	d := newHarness(t, anApp(AppSpec{}))
-	d.use(d.reconciler(flow.Extensions[*App]{}, flow.WithErrors(mine)))
+	d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{}, flow.WithErrors(mine))
 	for err, want := range map[error]string{
 		apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "a", errBroken): "False Mine Stalled",
 		apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, "a"):             "False NotFound Reconciling",
@@ -239,8 +238,7 @@ func TestOwnReaderFirst(t *testing.T) {
 
 // A Secret that is missing while an operation is polled does not end the operation.
 func TestPollErrorOfAnotherObject(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{}))
-	d.use(d.reconciler(flow.Extensions[*App]{}, flow.WithErrors(ctrlx.Errors())))
+	d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{}, flow.WithErrors(ctrlx.Errors()))
 	var tokens []string
 	d.apply = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
 		tokens = append(tokens, req.Token)
@@ -282,8 +280,7 @@ func TestAPIServerErrors(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(AppSpec{}))
-			d.use(d.reconciler(flow.Extensions[*App]{}))
+			d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{})
 			fails(tc.err)(d)
 			if after := d.pass(); after != tc.after || d.says() != tc.says {
 				t.Errorf("%s: it says %q and is requeued after %s, not %q after %s", tc.reason, d.says(), after, tc.says, tc.after)
@@ -346,8 +343,7 @@ func TestRetriable(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			for place, ext := range failing(tc.err) {
-				d := newHarness(t, anApp(tc.spec))
-				d.use(d.reconciler(ext))
+				d := newHarness(t, anApp(tc.spec)).with(ext)
 				if place == flow.PointApply {
 					fails(tc.err)(d)
 				}
@@ -402,8 +398,7 @@ func TestOwnRulesFirst(t *testing.T) {
 
 // A panic is a fault, and no wish to try again, whatever it panics with.
 func TestPanicIsNotRetriable(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{}))
-	d.use(d.reconciler(flow.Extensions[*App]{}))
+	d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{})
 	d.apply = func(ctxt, *flow.Request[*App]) (flow.Progress, error) { panic(ctrlx.NewRetriableError(io.EOF, nil)) }
 	if d.pass(); d.says() != "False Panic Reconciling" {
 		t.Errorf("it says %q", d.says())
@@ -412,8 +407,7 @@ func TestPanicIsNotRetriable(t *testing.T) {
 
 // What fails because the manager stops is nothing to write down.
 func TestShutdownIsNotRetriable(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{}))
-	d.use(d.reconciler(flow.Extensions[*App]{}))
+	d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{})
 	ctx, cancel := context.WithCancel(t.Context())
 	d.apply = func(ctxt, *flow.Request[*App]) (flow.Progress, error) {
 		cancel()
@@ -441,8 +435,7 @@ func TestMessagesOfComponents(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(AppSpec{}))
-			d.use(d.reconciler(flow.Extensions[*App]{}))
+			d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{})
 			fails(tc.err)(d)
 			d.pass()
 			if got := d.message(); got != tc.want {

@@ -239,6 +239,12 @@ func (d *harness) use(r *ctrlx.Reconciler[*App]) *harness {
 	return d
 }
 
+// with is use with a reconciler of the harness.
+func (d *harness) with(ext flow.Extensions[*App], opts ...ctrlx.Option) *harness {
+	d.t.Helper()
+	return d.use(d.reconciler(ext, opts...))
+}
+
 // pass runs one over the App "a". One that returns an error, or an interval that loses the requeue, fails the test.
 func (d *harness) pass() time.Duration {
 	d.t.Helper()

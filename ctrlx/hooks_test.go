@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -146,16 +145,6 @@ func (d *harness) saysOrGone() string {
 		return "gone"
 	}
 	return d.says()
-}
-
-// A hook that failed is retried after the delay of its error, like every other link.
-func TestHookRetries(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{Retry: minutes(3)}))
-	fails := "post-read 2"
-	d.use(d.hooked(&fails))
-	if after := d.pass(); after != 3*time.Minute || d.message() != "post-read 2 failed" {
-		t.Errorf("it is requeued after %s and says %q", after, d.message())
-	}
 }
 
 // An error without a code has one reason, whatever the place of the hook. A code of the

@@ -313,18 +313,25 @@ func TestStatusServedCanceled(t *testing.T) {
 // allow gives the operator's user rights to all of some resources of a group, and to events.
 func (o *operator) allow(group string, resources ...string) {
 	o.t.Helper()
-	apiserver.RequireKube(o.t)
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: o.user}, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{group}, Resources: resources, Verbs: []string{"*"}},
-		{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"*"}},
-	}}
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: o.user},
-		RoleRef:    rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: o.user},
-		Subjects:   []rbacv1.Subject{{APIGroup: "rbac.authorization.k8s.io", Kind: "User", Name: o.user}},
+	grant(o.t, "", o.user, rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: []string{"*"}},
+		rbacv1.PolicyRule{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"*"}})
+}
+
+// grant gives a user rights in a namespace, or in the cluster if it is empty.
+func grant(t *testing.T, namespace, user string, rules ...rbacv1.PolicyRule) {
+	t.Helper()
+	apiserver.RequireKube(t)
+	at := metav1.ObjectMeta{Namespace: namespace, Name: user}
+	to := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: user}}
+	objects := []client.Object{&rbacv1.ClusterRole{ObjectMeta: at, Rules: rules},
+		&rbacv1.ClusterRoleBinding{ObjectMeta: at, Subjects: to, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: user}}}
+	if namespace != "" {
+		objects = []client.Object{&rbacv1.Role{ObjectMeta: at, Rules: rules},
+			&rbacv1.RoleBinding{ObjectMeta: at, Subjects: to, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: user}}}
 	}
-	must(o.t, api.Create(o.t.Context(), role))
-	must(o.t, api.Create(o.t.Context(), binding))
+	for _, obj := range objects {
+		must(t, api.Create(t.Context(), obj))
+	}
 }
 
 // The operator may not watch the kind of an awaited object. The condition has the words

@@ -78,8 +78,7 @@ func TestKstatus(t *testing.T) {
 	}
 	a := anApp(AppSpec{Cluster: "c"})
 	a.Status.ObservedGeneration = -1
-	d := newHarness(t, a)
-	d.use(d.reconciler(paths))
+	d := newHarness(t, a).with(paths)
 	for _, tc := range cases {
 		tc.do(d)
 		got := d.read()

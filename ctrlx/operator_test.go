@@ -10,6 +10,7 @@ import (
 	"time"
 
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -172,37 +173,18 @@ func (o *operator) report(c *testv1.Cluster, state string) {
 // until waits until the Ready condition of a database is as wanted: "False OwnerNotFound", "gone".
 func (o *operator) until(name, want string) *testv1.Database {
 	o.t.Helper()
-	ctx, cancel := context.WithTimeout(o.t.Context(), patience)
-	defer cancel()
-	w, err := api.Watch(ctx, &testv1.DatabaseList{}, client.InNamespace(o.namespace))
-	if err != nil {
-		o.t.Fatal(err)
+	d, last := &testv1.Database{}, ""
+	if err := apiserver.Until(o.t.Context(), func(ctx context.Context) (bool, error) {
+		d = &testv1.Database{}
+		err := api.Get(ctx, keyOf(o.namespace, name), d)
+		if last = says(d); apierrors.IsNotFound(err) {
+			last, err = "gone", nil
+		}
+		return last == want, err
+	}); err != nil {
+		o.t.Fatalf("%s should be %s and is %s: %+v; asked of the cloud: %q: %v", name, want, last, d.Status, o.asked(), err)
 	}
-	defer w.Stop()
-	last := "nothing"
-	for {
-		d := &testv1.Database{}
-		err := api.Get(ctx, client.ObjectKey{Namespace: o.namespace, Name: name}, d)
-		switch {
-		case client.IgnoreNotFound(err) != nil:
-			o.t.Fatalf("waiting for %s of %s: %v; it was %s", want, name, err, last)
-		case err != nil:
-			last = "gone"
-		default:
-			last = "unset"
-			if c := meta.FindStatusCondition(d.Status.Conditions, "Ready"); c != nil {
-				last = fmt.Sprintf("%s %s", c.Status, c.Reason)
-			}
-		}
-		if last == want {
-			return d
-		}
-		select {
-		case <-w.ResultChan():
-		case <-ctx.Done():
-			o.t.Fatalf("%s should be %s and is %s: %+v; asked of the cloud: %q", name, want, last, d.Status, o.asked())
-		}
-	}
+	return d
 }
 
 // when waits until a database is as wanted.

@@ -264,8 +264,7 @@ func TestVanishedAfterThePass(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(AppSpec{}))
-			d.use(d.reconciler(flow.Extensions[*App]{}))
+			d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{})
 			d.pass()
 			d.took()
 			ctrlx.HearDeletion(d.app, tc.event(d.vanish()))
@@ -357,8 +356,7 @@ func TestVanishedBeforeTheStop(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(AppSpec{}))
-			d.use(d.reconciler(flow.Extensions[*App]{}))
+			d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{})
 			d.pass()
 			before := orphaned(t, "App")
 			tc.do(d)

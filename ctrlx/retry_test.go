@@ -107,8 +107,7 @@ func TestRetryOfStates(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(tc.spec))
-			d.use(d.reconciler(flow.Extensions[*App]{}))
+			d := newHarness(t, anApp(tc.spec)).with(flow.Extensions[*App]{})
 			tc.before(d)
 			d.pass()
 			d.took()
@@ -124,8 +123,7 @@ func TestRetryOfStates(t *testing.T) {
 
 // A request is not lost if the pass cannot read the object.
 func TestRetryAfterFailedRead(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{}))
-	d.use(d.reconciler(flow.Extensions[*App]{}))
+	d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{})
 	fails(errBroken)(d)
 	d.pass()
 	d.pass()

@@ -158,13 +158,7 @@ func TestSetsBadInput(t *testing.T) {
 			o.cluster("prod", "Running")
 			o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: listsAny(tc.query, "db")}, append(tc.opts, noPolling, anyNamespace)...))
 			o.database("db", "")
-			o.when("db", func(d *testv1.Database) bool {
-				c := meta.FindStatusCondition(d.Status.Conditions, "Ready")
-				if c != nil && !strings.Contains(c.Reason+": "+c.Message, tc.want) {
-					t.Fatalf("%s: %s %s", tc.reason, c.Reason, c.Message)
-				}
-				return c != nil
-			})
+			o.message("db", tc.want)
 		})
 	}
 }
@@ -215,16 +209,8 @@ func TestSetsOfAllowedNamespace(t *testing.T) {
 			o := newOperator(t)
 			o.user = o.namespace + "-local"
 			o.allow(testv1.GroupVersion.Group, "databases", "databases/status")
-			role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: o.user}, Rules: []rbacv1.PolicyRule{
-				{APIGroups: []string{testv1.GroupVersion.Group}, Resources: []string{"clusters"}, Verbs: []string{"get", "list", "watch"}},
-			}}
-			binding := &rbacv1.RoleBinding{
-				ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: o.user},
-				RoleRef:    rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "Role", Name: o.user},
-				Subjects:   []rbacv1.Subject{{APIGroup: "rbac.authorization.k8s.io", Kind: "User", Name: o.user}},
-			}
-			must(t, api.Create(t.Context(), role))
-			must(t, api.Create(t.Context(), binding))
+			grant(t, o.namespace, o.user,
+				rbacv1.PolicyRule{APIGroups: []string{testv1.GroupVersion.Group}, Resources: []string{"clusters"}, Verbs: []string{"get", "list", "watch"}})
 			check := listsAny(clustersOf(checks.Query{Namespace: tc.namespace}), "db")
 			o.start(ctrlx.New("Database", o.operations(), extensions{PreCheck: check}, noPolling, anyNamespace, ctrlx.WithSyncTimeout(time.Second)))
 			o.database("db", "")

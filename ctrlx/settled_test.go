@@ -25,6 +25,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -222,10 +223,15 @@ func TestSettled(t *testing.T) {
 		"20Read": {reason: "so many are stored: the owner and 19 references", ext: func(*harness) flow.Extensions[*App] { return flow.Extensions[*App]{PreCheck: chain.New(reading(19))} }, want: quiet},
 		"21Read": {reason: "a record has a limit", ext: func(*harness) flow.Extensions[*App] { return flow.Extensions[*App]{PreCheck: chain.New(reading(20))} }, want: applied},
 
-		"Old":          {reason: "the success is older than the resync", change: later(time.Hour), want: applied},
-		"Future":       {reason: "the clocks differ, so the age is not known", change: later(-2 * downFor), want: applied},
-		"Copied":       {reason: "the status was copied with the object", change: func(d *harness) { remade(d, d.read(), "another") }, want: applied},
-		"NoRecord":     {reason: "a person removed the record", change: inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, ctrlx.ConditionRecord) }), want: applied},
+		"Old":      {reason: "the success is older than the resync", change: later(time.Hour), want: applied},
+		"Future":   {reason: "the clocks differ, so the age is not known", change: later(-2 * downFor), want: applied},
+		"Copied":   {reason: "the status was copied with the object", change: func(d *harness) { remade(d, d.read(), "another") }, want: applied},
+		"NoRecord": {reason: "a person removed the record", change: inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, ctrlx.ConditionRecord) }), want: applied},
+		"TooManyRead": {reason: "a record of the operator names at most 20 objects", change: func(d *harness) {
+			d.recorded(func(r *record.Record) {
+				r.Success.Read = append(r.Success.Read, slices.Repeat([]record.Read{record.ReadOf(dataOf("d0"), "x")}, 20)...)
+			})
+		}, want: applied},
 		"ReadyRemoved": {reason: "a person removed Ready", change: inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, "Ready") }), want: applied},
 		"NotReady":     {reason: "the object is not Ready", change: inCondition("Ready", func(c *metav1.Condition) { c.Status = "False" }), want: applied},
 		"ReadyBefore":  {reason: "Ready is for another generation", change: inCondition("Ready", func(c *metav1.Condition) { c.ObservedGeneration = 0 }), want: applied},
@@ -412,26 +418,6 @@ func TestSettledWrites(t *testing.T) {
 				t.Errorf("%s: %d writes, want %d", tc.reason, got, tc.writes)
 			}
 		})
-	}
-}
-
-// TestSettledCondition checks what the status shows.
-func TestSettledCondition(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{Cluster: "c"}), aCluster())
-	d.use(d.reconciler(d.held()))
-	d.pass()
-	c := meta.FindStatusCondition(d.read().Status.Conditions, ctrlx.ConditionRecord)
-	if c == nil || c.Reason != ctrlx.ReasonSettled || c.ObservedGeneration != 1 || !c.LastTransitionTime.Equal(&metav1.Time{Time: noon}) {
-		t.Fatalf("condition %+v", c)
-	}
-	got := recordOf(d.read().Status.Conditions)
-	if got.UID != "uid" || got.Success == nil || !got.Success.Time.Equal(&metav1.Time{Time: noon}) || got.Success.Self == "" || len(got.Success.Read) != 1 || got.Success.Read[0].Name != "c" {
-		t.Errorf("message %s", c.Message)
-	}
-	fails(errBroken)(d)
-	d.pass()
-	if meta.FindStatusCondition(d.read().Status.Conditions, ctrlx.ConditionRecord) != nil {
-		t.Error("an object that is not Ready must not be Settled")
 	}
 }
 

@@ -152,8 +152,7 @@ func TestInvalidStatus(t *testing.T) {
 // can say so.
 func TestDroppedStatus(t *testing.T) {
 	for name, drops := range map[string]bool{"Dropped": true, "Kept": false} {
-		d := newHarness(t, anApp(AppSpec{}), aCluster())
-		d.use(d.reconciler(flow.Extensions[*App]{}))
+		d := newHarness(t, anApp(AppSpec{}), aCluster()).with(flow.Extensions[*App]{})
 		d.drops = drops
 		lines := 0
 		log := funcr.New(func(_, args string) {

@@ -110,8 +110,7 @@ func TestTargetFails(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(AppSpec{}))
-			d.use(d.reconciler(flow.Extensions[*App]{}, ctrlx.WithTargetClient(tc.target)))
+			d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{}, ctrlx.WithTargetClient(tc.target))
 			d.pass()
 			if got := d.message(); got != tc.want || d.took() != "" {
 				t.Errorf("%s: %q", tc.reason, got)
@@ -209,16 +208,6 @@ func TestImpersonation(t *testing.T) {
 	if c := meta.FindStatusCondition(a.Status.Conditions, "Ready"); !strings.Contains(c.Message, `User "`+user+`" cannot create resource "configmaps"`) {
 		t.Errorf("the condition has the server's words: %s", c.Message)
 	}
-	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "deployer"}, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create"}},
-	}}
-	binding := &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "deployer"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "Role", Name: "deployer"},
-		Subjects:   []rbacv1.Subject{{APIGroup: "rbac.authorization.k8s.io", Kind: "User", Name: user}},
-	}
-	for _, obj := range []client.Object{role, binding} {
-		must(t, api.Create(t.Context(), obj))
-	}
+	grant(t, o.namespace, user, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create"}})
 	o.becomes("True Succeeded")
 }

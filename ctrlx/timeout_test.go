@@ -14,7 +14,6 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
-	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -266,40 +265,6 @@ func TestTimeoutMessage(t *testing.T) {
 	d.pass()
 	if got := len(d.message()); got > 32768 || got < 32000 {
 		t.Errorf("a message of %d bytes; the API server allows 32768", got)
-	}
-}
-
-// The record keeps the clock: what others wrote there starts it again.
-func TestTimeoutRecord(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		change func(*harness)
-		want   string
-	}{
-		"Kept":    {"the record is as the pass wrote it", func(*harness) {}, "False Timeout Stalled Processing"},
-		"Removed": {"there is no clock", func(d *harness) { d.recorded(func(r *record.Record) { r.Clock = nil }) }, "False InProgress Reconciling Processing"},
-		"Odd":     {"the clock is of another state of the object", func(d *harness) { d.recorded(func(r *record.Record) { r.Clock.Self = "x" }) }, "False InProgress Reconciling Processing"},
-		"Copied":  {"the record is of another object", func(d *harness) { d.recorded(func(r *record.Record) { r.UID = "x" }) }, "False InProgress Reconciling Processing"},
-		"Rubbish": {"the record cannot be read", inCondition(ctrlx.ConditionRecord, func(c *metav1.Condition) { c.Message = "hello world" }), "False InProgress Reconciling Processing"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(AppSpec{Timeout: minutes(10)}))
-			d.use(d.reconciler(d.held()))
-			goesOn(d)
-			d.pass()
-			clock := recordOf(d.read().Status.Conditions).Clock
-			if clock == nil || !clock.Since.Equal(&metav1.Time{Time: noon}) {
-				t.Fatalf("the clock is not kept: %+v", clock)
-			}
-			d.recorded(operating("")) // else an unreadable record could hide the operation
-			tc.change(d)
-			d.now = noon.Add(time.Hour)
-			d.pass()
-			if got := d.says(); got != tc.want {
-				t.Errorf("%s: it says %q, not %q", tc.reason, got, tc.want)
-			}
-		})
 	}
 }
 

@@ -184,8 +184,7 @@ func TestSourcesBeforeFirstPass(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(AppSpec{}))
-			d.use(d.reconciler(flow.Extensions[*App]{}, program("p", nil)))
+			d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{}, program("p", nil))
 			d.pass()
 			d.took()
 			d.restart()
@@ -394,8 +393,7 @@ func TestPoke(t *testing.T) {
 func TestPokeBeforeTheFirstPass(t *testing.T) {
 	for _, many := range []int{0, ctrlx.MaxPokes} {
 		synctest.Test(t, func(t *testing.T) {
-			d := newHarness(t, anApp(AppSpec{}))
-			d.use(d.reconciler(flow.Extensions[*App]{}, program("p", nil)))
+			d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{}, program("p", nil))
 			d.pass()
 			d.restart()
 			d.took()
@@ -423,8 +421,7 @@ func TestPokeBeforeTheFirstPass(t *testing.T) {
 // The memory of pokes is bounded, and no poke of a process that starts is lost.
 func TestPokesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newHarness(t, anApp(AppSpec{}))
-		d.use(d.reconciler(flow.Extensions[*App]{}, program("p", nil)))
+		d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{}, program("p", nil))
 		d.pass()
 		d.restart()
 		d.took()

@@ -185,8 +185,7 @@ func TestWhySince(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := anApp(AppSpec{Cluster: "c"})
 			a.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "False", Reason: tc.stored, LastTransitionTime: metav1.NewTime(noon.Add(-time.Hour))}}
-			d := newHarness(t, a)
-			d.use(d.reconciler(flow.Extensions[*App]{OwnerCheck: chain.New(checks.OwnerReady())}))
+			d := newHarness(t, a).with(flow.Extensions[*App]{OwnerCheck: chain.New(checks.OwnerReady())})
 			d.pass()
 			objects := whyDocument(t, ctrlx.Why(d.manager), "?group="+testv1.GroupVersion.Group+"&kind=App&namespace=default&name=a").Objects
 			if o := objects[0]; !o.Since.Equal(tc.want) || o.Reason != "OwnerNotFound" || !o.Again.After(noon) {
@@ -341,8 +340,7 @@ func TestEventNamesTheCheck(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(AppSpec{Cluster: "c"}), busy)
-			d.use(d.reconciler(tc.ext, flow.WithExplanations(1)))
+			d := newHarness(t, anApp(AppSpec{Cluster: "c"}), busy).with(tc.ext, flow.WithExplanations(1))
 			d.pass()
 			e, err := d.app.Explain(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"})
 			if err != nil {
