@@ -345,6 +345,12 @@ func TestVanishedBeforeTheStop(t *testing.T) {
 	}{
 		"Gone":   {"nothing deletes the resource", func(d *harness) { ctrlx.HearDeletion(d.app, event.DeleteEvent{Object: d.vanish()}) }, 1},
 		"Exists": {"the object has left the cache only, and the next process has it", func(d *harness) { ctrlx.HearDeletion(d.app, event.DeleteEvent{Object: d.read()}) }, 0},
+		"Unwritten": {"the API server refused the status of an object that is gone", func(d *harness) {
+			inApp(func(a *App) { a.Finalizers = nil })(d)
+			d.beforeStatus = func() { d.vanish(); d.refuse = apierrors.NewInternalError(errBroken) }
+			d.change(func(*App) {})
+			_ = d.try()
+		}, 1},
 		"UnderWay": {"the deletion is under way, and its token is lost", func(d *harness) {
 			d.deletions(answer(flow.InProgress("a", time.Hour), nil))
 			ctrlx.HearDeletion(d.app, event.DeleteEvent{Object: d.vanish()})

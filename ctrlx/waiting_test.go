@@ -1,6 +1,7 @@
 package ctrlx_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -241,60 +243,50 @@ func keyOf(namespace, name string) client.ObjectKey {
 	return client.ObjectKey{Namespace: namespace, Name: name}
 }
 
-func controlledBy(c *testv1.Cluster, uid types.UID) []metav1.OwnerReference {
-	yes := true
+// controlledBy is an owner reference to the Cluster "c" that controls, after one that does not.
+func controlledBy(uid types.UID) []metav1.OwnerReference {
 	return []metav1.OwnerReference{
 		{APIVersion: "v1", Kind: "ConfigMap", Name: "other", UID: "another"},
-		{APIVersion: testv1.GroupVersion.String(), Kind: "Cluster", Name: c.Name, UID: uid, Controller: &yes},
+		{APIVersion: testv1.GroupVersion.String(), Kind: "Cluster", Name: "c", UID: uid, Controller: new(true)},
 	}
+}
+
+// owned is a harness whose Apps have the controlling owner.
+func owned(t *testing.T, refs []metav1.OwnerReference, check checks.OwnerMiddleware, objects ...client.Object) *harness {
+	a := anApp(AppSpec{})
+	a.OwnerReferences = refs
+	d := newHarness(t, append(objects, a)...)
+	put := func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }
+	d.use(ctrlx.New("App", flow.Operations[*App]{Apply: put}, flow.Extensions[*App]{OwnerCheck: chain.New(check)}))
+	d.pass()
+	return d
 }
 
 // The owner is the object of that UID: not another one of its name, before or after.
 func TestControllingOwner(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	o.start(ctrlx.New("Database", o.operations(), waitsForCluster))
-	own := func(name string, c *testv1.Cluster, uid types.UID) *testv1.Database {
-		d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: name, OwnerReferences: controlledBy(c, uid)}}
-		must(t, api.Create(t.Context(), d))
-		return d
+	if d := owned(t, controlledBy("mistaken"), checks.OwnerReady(), aCluster()); d.says() != "False OwnerNotFound Reconciling" {
+		t.Errorf("with the UID of no object, the object says %q", d.says())
 	}
-	first := o.cluster("prod", "Creating")
-	waits := own("waits", first, first.UID)
-	own("mistaken", first, "3f8e7c1a-0000-0000-0000-000000000000")
-	o.until("waits", "False OwnerNotReady")
-	o.until("mistaken", "False OwnerNotFound")
-
-	// A cluster of the same name comes and is ready: it is another one.
-	must(t, api.Delete(t.Context(), first))
-	o.until("waits", "False OwnerNotFound")
-	second := o.cluster("prod", "Running")
-	o.database("marker", "") // uses the same queue, after the waiters of the cluster
-	o.until("marker", "True Succeeded")
-	o.until("waits", "False OwnerNotFound")
-	o.until("mistaken", "False OwnerNotFound")
-
-	// Now it belongs to that one.
-	patch := client.MergeFrom(waits.DeepCopyObject().(client.Object))
-	waits.OwnerReferences = controlledBy(second, second.UID)
-	must(t, api.Patch(t.Context(), waits, patch))
-	o.until("waits", "True Succeeded")
+	d := owned(t, controlledBy("cluster"), checks.OwnerReady(), clusterWith("Creating"))
+	same(t, "the owner is not ready", "False OwnerNotReady Reconciling", d.says())
+	remade(d, d.cluster(), "second")
+	inCluster(func(c *testv1.Cluster) { c.Status.Conditions[0].Status = "True" })(d)
+	d.pass()
+	same(t, "a cluster of the same name is ready, and is another one", "False OwnerNotFound Reconciling", d.says())
+	inApp(func(a *App) { a.OwnerReferences = controlledBy("second") })(d)
+	d.pass()
+	same(t, "the object belongs to that one now", "True Succeeded", d.says())
 }
 
-// Another controller sets the owner reference some time after the object was created. That change requeues the object.
+// Another controller sets the owner reference some time after the object was created. That change causes a pass.
 func TestOwnerReferenceSetLater(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t)
-	o.start(ctrlx.New("Database", o.operations(), flow.Extensions[*testv1.Database]{
-		OwnerCheck: chain.New(checks.OwnerFound(checks.WithRequiredOwner())),
-	}))
-	d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "late"}}
-	must(t, api.Create(t.Context(), d))
-	o.until("late", "False OwnerNotSet")
-
-	busy := o.cluster("prod", "Creating")
-	patch := client.MergeFrom(d.DeepCopyObject().(client.Object))
-	d.OwnerReferences = controlledBy(busy, busy.UID)
-	must(t, api.Patch(t.Context(), d, patch))
-	o.until("late", "True Succeeded")
+	d := owned(t, nil, checks.OwnerFound(checks.WithRequiredOwner()), clusterWith("Creating"))
+	same(t, "there is no owner", "False OwnerNotSet Reconciling", d.says())
+	was := d.read()
+	inApp(func(a *App) { a.OwnerReferences = controlledBy("cluster") })(d)
+	if !ctrlx.Asked.Update(event.UpdateEvent{ObjectOld: was, ObjectNew: d.read()}) {
+		t.Error("the change causes no pass")
+	}
+	d.pass()
+	same(t, "the owner is set", "True Succeeded", d.says())
 }
