@@ -40,9 +40,7 @@ type queueOf = workqueue.TypedRateLimitingInterface[reconcile.Request]
 func TestSources(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)
-	var mu sync.Mutex
-	passes := map[string]int{}
-	passed := func(name string) int { mu.Lock(); defer mu.Unlock(); return passes[name] }
+	passed := func(name string) int { return o.count("pass " + name) }
 	ops := flow.Operations[*testv1.Database]{Apply: func(_ ctxt, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
 		name := req.Resource.Name
 		switch {
@@ -71,12 +69,7 @@ func TestSources(t *testing.T) {
 			ctrlx.WithOwns(&corev1.ConfigMap{}),
 			ctrlx.WithWatches(&testv1.Cluster{}, ofLabel, predicate.GenerationChangedPredicate{}),
 			ctrlx.WithWatches(&testv1.Database{}, &handler.EnqueueRequestForObject{}, predicate.LabelChangedPredicate{}),
-		)...).WithPostReadHook(func(_ ctxt, _ client.Client, d *testv1.Database) error {
-			mu.Lock()
-			defer mu.Unlock()
-			passes[d.Name]++
-			return nil
-		})
+		)...).WithPostReadHook(func(_ ctxt, _ client.Client, d *testv1.Database) error { return o.note("pass %s", d.Name) })
 	}
 	names := []string{"ready", "blocked", "failed", "polling"}
 	states := map[string]string{"ready": "True Succeeded", "blocked": "False Held", "failed": "False Terminal", "polling": "False InProgress"}
@@ -89,15 +82,15 @@ func TestSources(t *testing.T) {
 	for _, name := range names {
 		o.until(name, states[name])
 	}
-	isController := true
 	owned := func(name string) *corev1.ConfigMap {
 		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: "of-" + name, OwnerReferences: []metav1.OwnerReference{{
-			APIVersion: testv1.GroupVersion.String(), Kind: "Database", Name: name, UID: uids[name], Controller: &isController,
+			APIVersion: testv1.GroupVersion.String(), Kind: "Database", Name: name, UID: uids[name], Controller: new(true),
 		}}}}
 	}
-	create := func(obj client.Object) {
-		t.Helper()
-		must(t, api.Create(t.Context(), obj))
+	at := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: o.namespace, Name: name} }
+	create := func(obj client.Object) { must(t, api.Create(t.Context(), obj)) }
+	patch := func(name, change string) {
+		must(t, api.Patch(t.Context(), &testv1.Database{ObjectMeta: at(name)}, client.RawPatch(types.MergePatchType, []byte(change))))
 	}
 	events := []struct {
 		source string
@@ -107,21 +100,9 @@ func TestSources(t *testing.T) {
 		{"a watched object", func(name string) {
 			create(&testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: name, Labels: map[string]string{"of": name}}})
 		}},
-		{"a channel", func(name string) {
-			external <- event.GenericEvent{Object: &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: name}}}
-		}},
-		{"a label of the object", func(name string) {
-			if err := api.Patch(t.Context(), &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: name}},
-				client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`))); err != nil {
-				t.Fatal(err)
-			}
-		}},
-		{"its spec, which no predicate of a source can hide", func(name string) {
-			if err := api.Patch(t.Context(), &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: name}},
-				client.RawPatch(types.MergePatchType, []byte(`{"spec":{"size":7}}`))); err != nil {
-				t.Fatal(err)
-			}
-		}},
+		{"a channel", func(name string) { external <- event.GenericEvent{Object: &testv1.Database{ObjectMeta: at(name)}} }},
+		{"a label of the object", func(name string) { patch(name, `{"metadata":{"labels":{"a":"b"}}}`) }},
+		{"its spec, which no predicate of a source can hide", func(name string) { patch(name, `{"spec":{"size":7}}`) }},
 		{"a poke", func(name string) {
 			if !r.Poke(types.NamespacedName{Namespace: o.namespace, Name: name}) {
 				t.Error("a poke of the leader is refused")
@@ -147,15 +128,12 @@ func TestSources(t *testing.T) {
 	}
 
 	// The first lists of the sources cause no whole pass after a restart, and a later event does.
-	mu.Lock()
-	clear(passes)
-	mu.Unlock()
-	puts := o.count("put ready")
+	puts, ready, blocked := o.count("put ready"), passed("ready"), passed("blocked")
 	o.start(databases())
-	o.eventually("not every object had a pass after the restart", func() bool { return passed("ready") > 0 && passed("blocked") > 0 })
+	o.eventually("not every object had a pass after the restart", func() bool { return passed("ready") > ready && passed("blocked") > blocked })
 	o.traffic.take(t)
-	if got := o.count("put ready"); got != puts || passed("ready") != 1 {
-		t.Errorf("the first lists of sources cause %d calls of the cloud, in %d passes", got-puts, passed("ready"))
+	if got := o.count("put ready"); got != puts || passed("ready") != ready+1 {
+		t.Errorf("the first lists of sources cause %d calls of the cloud, in %d passes", got-puts, passed("ready")-ready)
 	}
 	changed := owned("ready")
 	changed.Data = map[string]string{"a": "b"}
