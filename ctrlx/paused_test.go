@@ -63,12 +63,7 @@ func TestPaused(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, anApp(tc.spec))
-			d.use(ctrlx.New("App", flow.Operations[*App]{
-				Apply: func(ctxt, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil },
-				Delete: func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
-					return d.remove(ctx, req)
-				},
-			}, flow.Extensions[*App]{
+			d.use(d.reconciler(flow.Extensions[*App]{
 				Pass: chain.New(chain.Before[*App, flow.Outcome](func(ctxt, *App) error {
 					if d.fails == "link" {
 						return errBroken
@@ -76,7 +71,7 @@ func TestPaused(t *testing.T) {
 					return nil
 				})),
 				EntryCheck: chain.New(checks.Paused(func(a *App) bool { return a.Spec.Cluster == "pauses" })),
-			}, d.clock()[:2]...))
+			}))
 			d.pass()
 			for _, do := range tc.do {
 				do(d)

@@ -351,13 +351,10 @@ func TestFinished(t *testing.T) {
 // A final outcome is never a time-out, and the gauge of blocked resources does not count it.
 func TestFinishedHasNoClock(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{Timeout: minutes(10)}))
-	d.use(d.reconciler(flow.Extensions[*App]{PostCheck: chain.New(checks.Check("decides", func(_ ctxt, req *checks.Request[*App]) (checks.Result, error) {
-		if req.Resource.Spec.User == "denied" {
-			return checks.Block("Denied", "", checks.WithRetry(classify.Never)), nil
-		}
-		return checks.Block("NotYet", ""), nil
-	}))}))
+	res := checks.Block("NotYet", "")
+	d.use(d.reconciler(checking(flow.PointPostCheck, answers(&res))))
 	d.pass()
+	res = checks.Block("Denied", "", checks.WithRetry(classify.Never))
 	d.now = d.now.Add(minutes(20).Duration)
 	d.change(func(a *App) { a.Spec.User = "denied" })
 	if after := d.pass(); after != 0 || d.says() != "False Denied Stalled" {
