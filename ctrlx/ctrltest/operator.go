@@ -42,8 +42,9 @@ type Operator struct {
 	// An empty why means that the object does not say it, which breaks RuleSettled.
 	// An object of World that why names must be a cause, too. nil: [ReadyCondition].
 	Ready func(o *unstructured.Unstructured) (ready bool, why string)
-	// Rules are further rules, by name. nil as a value switches off the rule of that
-	// name.
+	// Rules are further rules, by name. They are asked when everything is settled, and
+	// again after the time at rest and the restart. nil as a value switches off the rule
+	// of that name.
 	Rules map[string]func(*State) error
 	// Patience is the time after the last step until everything must be settled,
 	// longer than each back-off. 0: 40 minutes.

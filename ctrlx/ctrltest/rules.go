@@ -129,9 +129,14 @@ func (r *run) requireQuiet() {
 	for _, f := range faults {
 		r.Wrong(RuleTwice, "%s", f)
 	}
+	r.requireRules(all, names)
+}
+
+// requireRules requires the rules of the user.
+func (r *run) requireRules(all []*unstructured.Unstructured, cloud []string) {
 	for _, rule := range slices.Sorted(maps.Keys(r.Rules)) {
 		if check := r.Rules[rule]; check != nil {
-			if err := check(&State{Objects: all, Cloud: names}); err != nil {
+			if err := check(&State{Objects: all, Cloud: cloud}); err != nil {
 				r.Wrong(rule, "%v", err)
 			}
 		}
@@ -223,6 +228,8 @@ func (r *run) requireSame(before map[string]*unstructured.Unstructured) {
 			r.Wrong(RuleRestart, "%s is created by a restart", simulation.Name(now[key]))
 		}
 	}
+	names, _, _ := r.cloud.state()
+	r.requireRules(r.Objects(), names)
 }
 
 // requireGone requires that nothing is left.

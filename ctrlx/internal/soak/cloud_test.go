@@ -1,44 +1,27 @@
 package soak_test
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
+	"slices"
 	"sync"
-	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// cloud lives in the process of the tests, so that it outlives operators. Operations take their time. It counts by UID, since
-// names are used again.
+// cloud outlives the processes of the operator. Operations take their time. It counts by UID, since names are used again.
 type cloud struct {
-	t           *testing.T
-	least, most time.Duration // how long operations take; 0: they are done at once
+	least, most time.Duration // how long operations take
 
-	mu     sync.Mutex
-	rand   *rand.Rand
-	things map[types.UID]*thing
-	ops    map[string]*operation
-	up     map[string]bool      // which processes run, by their names
-	first  map[string]time.Time // when a process began its first pass
-	count  counts
-	wrong  []string
-	// heard is called with each question, before it is looked at and after it was, when it was not answered yet.
-	heard func(q question, done bool)
-}
-
-// counts holds the numbers of calls of the cloud.
-type counts struct {
-	Passes, Gets, Puts, Polls, Deletes int
-	Doubled                            int // PUTs of a generation that there was one for
-	Refused                            int // PUTs while an operation was under way
-	DoubledDeletes                     int
+	mu      sync.Mutex
+	rand    *rand.Rand
+	things  map[types.UID]*thing
+	ops     map[string]*operation
+	doubled int // PUTs of a generation that there was one for, and PUTs while an operation was under way
+	calls   int // of the cloud, and writes to the API server
+	wrong   []string
 }
 
 // thing is a resource in the cloud.
@@ -47,10 +30,8 @@ type thing struct {
 	exists     bool
 	size       int
 	op         *operation
-	puts       map[int64]string // which process made the PUT of a generation last
-	generation int64            // of the last PUT
+	generation int64 // of the last PUT
 	deleting   bool
-	history    []string // what was asked about it last
 }
 
 type operation struct {
@@ -58,7 +39,7 @@ type operation struct {
 	uid     types.UID
 	size    int
 	deletes bool
-	process string // that began it
+	process string // that began it; empty: it does not know
 	ends    time.Time
 	over    bool
 }
@@ -66,12 +47,11 @@ type operation struct {
 // question is a call of an operator, answer the answer of the cloud.
 type question struct {
 	Process    string
-	Do         string // up, pass, get, put, poll, delete, wrong
+	Do         string // get, put, poll, delete
 	UID        types.UID
 	Generation int64
 	Size       int
 	Token      string
-	Text       string // what is wrong; which cluster a pass is about
 }
 
 type answer struct {
@@ -82,99 +62,29 @@ type answer struct {
 	Refused string
 }
 
-// asker is how an operator gets to the cloud.
-type asker func(ctx context.Context, q question) (answer, error)
-
-func newCloud(t *testing.T, r *rand.Rand, least, most time.Duration) *cloud {
-	return &cloud{
-		t: t, least: least, most: most, rand: rand.New(rand.NewPCG(r.Uint64(), 2)), things: map[types.UID]*thing{}, ops: map[string]*operation{},
-		up: map[string]bool{}, first: map[string]time.Time{},
-	}
+func newCloud(seed uint64, least, most time.Duration) *cloud {
+	return &cloud{least: least, most: most, rand: rand.New(rand.NewPCG(seed, 2)), things: map[types.UID]*thing{}, ops: map[string]*operation{}}
 }
 
-// serve makes the cloud reachable for other processes.
-func (c *cloud) serve(t *testing.T) (url string) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var q question
-		if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		a, _ := c.ask(r.Context(), q)
-		_ = json.NewEncoder(w).Encode(a)
-	}))
-	t.Cleanup(s.Close)
-	return s.URL
-}
-
-// asking gives the way to a cloud in another process.
-func asking(url string) asker {
-	c := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
-	return func(ctx context.Context, q question) (a answer, err error) {
-		body, err := json.Marshal(q)
-		if err != nil {
-			return a, err
-		}
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
-		if err != nil {
-			return a, err
-		}
-		resp, err := c.Do(req)
-		if err != nil {
-			return a, err
-		}
-		defer func() { _ = resp.Body.Close() }()
-		return a, json.NewDecoder(resp.Body).Decode(&a)
-	}
-}
-
-func (c *cloud) ask(_ context.Context, q question) (answer, error) {
-	c.mu.Lock()
-	heard := c.heard
-	c.mu.Unlock()
-	if heard != nil {
-		heard(q, false)
-		defer heard(q, true)
-	}
+func (c *cloud) ask(q question) answer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := time.Now()
-	switch q.Do {
-	case "up":
-		c.up[q.Process] = true
-		return answer{}, nil
-	case "wrong":
-		c.note("%s", q.Text)
-		return answer{}, nil
-	}
-	if c.first[q.Process].IsZero() {
-		c.first[q.Process] = now
-	}
 	th := c.things[q.UID]
 	if th == nil {
-		th = &thing{uid: q.UID, puts: map[int64]string{}}
+		th = &thing{uid: q.UID}
 		c.things[q.UID] = th
 	}
-	th.catchUp(now)
-	if th.history = append(th.history, fmt.Sprintf("%s %s by %s", now.Format("05.000"), q.Do, q.Process)); len(th.history) > 30 {
-		th.history = th.history[1:]
-	}
+	th.catchUp()
+	c.calls++
 	switch q.Do {
-	case "pass":
-		c.count.Passes++
-		return answer{}, nil
 	case "get":
-		c.count.Gets++
-		return answer{Exists: th.exists, Busy: th.op != nil, Size: th.size}, nil
+		return answer{Exists: th.exists, Busy: th.op != nil, Size: th.size}
 	case "put":
-		return c.put(th, q, now), nil
+		return c.put(th, q)
 	case "poll":
-		return c.poll(th, q), nil
-	case "delete":
-		return c.remove(th, q, now), nil
+		return c.poll(th, q)
 	}
-	c.note("the operation %q is unknown", q.Do)
-	return answer{}, nil
+	return c.remove(th, q)
 }
 
 // unheard notes that a process did not get an answer. It does not know of the operation,
@@ -182,16 +92,12 @@ func (c *cloud) ask(_ context.Context, q question) (answer, error) {
 func (c *cloud) unheard(q question) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	th := c.things[q.UID]
-	if q.Do == "put" {
-		th.puts[q.Generation] = ""
-	}
-	if th.op != nil && (q.Do == "put" || q.Do == "delete") {
-		th.op.process = ""
+	if op := c.things[q.UID].op; op != nil && (q.Do == "put" || q.Do == "delete") {
+		op.process = ""
 	}
 }
 
-func (c *cloud) put(th *thing, q question, now time.Time) answer {
+func (c *cloud) put(th *thing, q question) answer {
 	switch {
 	case th.deleting:
 		c.note("%s is made after its deletion was asked for", q.UID)
@@ -199,38 +105,28 @@ func (c *cloud) put(th *thing, q question, now time.Time) answer {
 		c.note("%s is made as of generation %d after %d", q.UID, q.Generation, th.generation)
 	}
 	if op := th.op; op != nil { // as real clouds do: one at a time
-		c.count.Refused++
+		c.doubled++
 		if op.process == q.Process {
 			c.note("%s: a second operation was begun while one was under way that the same process had begun", q.UID)
 		}
 		return answer{Refused: "another operation is under way"}
 	}
-	c.count.Puts++
-	if before, ok := th.puts[q.Generation]; ok {
-		c.count.Doubled++
-		if before == q.Process {
-			c.note("%s: there was a second PUT for generation %d by the same process", q.UID, q.Generation)
-		}
+	if th.generation == q.Generation {
+		c.doubled++
 	}
-	th.puts[q.Generation], th.generation = q.Process, q.Generation
-	return c.begin(th, operation{uid: th.uid, size: q.Size, process: q.Process}, now)
+	th.generation = q.Generation
+	return c.begin(th, operation{uid: th.uid, size: q.Size, process: q.Process})
 }
 
-// begin begins an operation, which is done at once if operations take no time.
-func (c *cloud) begin(th *thing, op operation, now time.Time) answer {
-	if c.most > 0 {
-		op.ends = now.Add(between(c.rand, c.least, c.most))
-	}
-	op.token = fmt.Sprintf("%s of %s", map[bool]string{true: "deletion", false: "operation"}[op.deletes], th.uid)
-	op.token = fmt.Sprintf("%s, %d", op.token, len(c.ops))
+func (c *cloud) begin(th *thing, op operation) answer {
+	op.ends = time.Now().Add(c.least + time.Duration(c.rand.Int64N(int64(c.most-c.least))))
+	op.token = fmt.Sprintf("operation %d of %s", len(c.ops), th.uid)
 	c.ops[op.token] = &op
 	th.op = &op
-	th.catchUp(now)
 	return th.how(&op)
 }
 
 func (c *cloud) poll(th *thing, q question) answer {
-	c.count.Polls++
 	op := c.ops[q.Token]
 	switch {
 	case op == nil:
@@ -242,15 +138,13 @@ func (c *cloud) poll(th *thing, q question) answer {
 	return th.how(op)
 }
 
-func (c *cloud) remove(th *thing, q question, now time.Time) answer {
+func (c *cloud) remove(th *thing, q question) answer {
 	if op := th.op; op != nil && op.deletes {
-		c.count.DoubledDeletes++
 		if op.process == q.Process {
 			c.note("%s: a second deletion was begun while one was under way that the same process had begun", q.UID)
 		}
 		return th.how(op)
 	}
-	c.count.Deletes++
 	th.deleting = true
 	if op := th.op; op != nil { // a deletion puts an end to it
 		op.over, th.op = true, nil
@@ -258,18 +152,17 @@ func (c *cloud) remove(th *thing, q question, now time.Time) answer {
 	if !th.exists {
 		return answer{}
 	}
-	return c.begin(th, operation{uid: th.uid, deletes: true, process: q.Process}, now)
+	return c.begin(th, operation{uid: th.uid, deletes: true, process: q.Process})
 }
 
 // catchUp does what time has done.
-func (th *thing) catchUp(now time.Time) {
+func (th *thing) catchUp() {
 	op := th.op
-	if op == nil || now.Before(op.ends) {
+	if op == nil || time.Now().Before(op.ends) {
 		return
 	}
 	op.over, th.op = true, nil
-	th.exists = !op.deletes
-	if !op.deletes {
+	if th.exists = !op.deletes; th.exists {
 		th.size = op.size
 	}
 }
@@ -283,51 +176,58 @@ func (th *thing) how(op *operation) answer {
 }
 
 func (c *cloud) note(format string, args ...any) {
-	if len(c.wrong) < 100 {
-		c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
-	}
+	c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
 }
 
-// saysWrong is note for others.
-func (c *cloud) saysWrong(format string, args ...any) {
+// says is note for others.
+func (c *cloud) says(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.note(format, args...)
 }
 
-func (c *cloud) hears(heard func(q question, done bool)) {
+// written counts a write to the API server.
+func (c *cloud) written() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.heard = heard
+	c.calls++
 }
 
-func (c *cloud) counts() counts {
+// counted returns the number of calls and writes.
+func (c *cloud) counted() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.count
+	return c.calls
 }
 
-// isUp reports whether a process runs, also as a standby.
-func (c *cloud) isUp(process string) bool {
+// observed returns what was wrong so far. If strict, a repeated PUT is wrong, too.
+func (c *cloud) observed(strict bool) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.up[process]
-}
-
-// firstOf is when a process began its first pass; zero: it did not.
-func (c *cloud) firstOf(process string) time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.first[process]
-}
-
-// soFar fails the test if something was wrong.
-func (c *cloud) soFar(t *testing.T) {
-	t.Helper()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, w := range c.wrong {
-		t.Error(w)
+	all := c.wrong
+	if strict && c.doubled > 0 {
+		all = append(all, fmt.Sprintf("%d PUTs were repeated, or sent while an operation was under way", c.doubled))
 	}
-	c.wrong = nil
+	return all
+}
+
+// isAs returns an error if a resource is not of a size, or has an operation under way; size 0: if it exists.
+func (c *cloud) isAs(uid types.UID, size int) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	th := c.things[uid]
+	if th == nil {
+		th = &thing{}
+	}
+	th.catchUp()
+	if th.op != nil || th.exists != (size > 0) || size > 0 && th.size != size {
+		return fmt.Errorf("%s exists in the cloud: %t, with size %d, under way: %t; want size %d", uid, th.exists, th.size, th.op != nil, size)
+	}
+	return nil
+}
+
+func (c *cloud) uids() []types.UID {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Keys(c.things))
 }

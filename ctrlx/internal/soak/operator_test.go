@@ -1,25 +1,22 @@
 package soak_test
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
+	"strconv"
 	"sync"
-	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -27,101 +24,180 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
 
 type database = *testv1.Database
 
-// setup configures an operator for databases.
-type setup struct {
-	Process   string // its name
-	Namespace string
-	Get       bool // it reads the cloud before each PUT
-	Delete    bool // it deletes the cloud resource of a deleted database
-	Defers    bool // a check after the PUT blocks once for each generation
-	Follows   bool // a Ready database follows its cluster
-	Workers   int
-	Lease     string        // lease for which it competes with other operators; empty: none
-	Poll      time.Duration // interval between live reads of awaited objects; 0: never
-	// For an operator in a process of its own:
-	Cloud  string
-	Server reach
-}
-
-// operator is a running operator.
+// operator is a process of the operator of databases. It can be killed at any moment:
+// then none of its requests arrives, and it gets no answer.
 type operator struct {
-	setup
-	ask    asker
-	passes passes
-	wire   *wire
+	name      string // of the process
+	namespace string
+	gets      bool // it reads the cloud before each PUT
+	ask       func(q question) (answer, error)
+	guard     *guard
+	passes    passes
+	end       context.CancelFunc
 
 	mu       sync.Mutex
+	killIn   int // so many moments before and after calls of the cloud; 0: not
+	dead     bool
 	deferred map[string]bool // the generations that warm has blocked
 }
 
-func newOperator(s setup, ask asker) *operator {
-	o := &operator{setup: s, ask: ask, deferred: map[string]bool{}}
-	o.wire = &wire{passes: &o.passes, says: func(format string, args ...any) {
-		_, _ = ask(context.Background(), question{Do: "wrong", Text: fmt.Sprintf(format, args...)})
-	}}
-	return o
+var errKilled = errors.New("the process was killed")
+
+// moment is one at which the process may be killed.
+func (o *operator) moment() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.killIn > 0 {
+		if o.killIn--; o.killIn == 0 {
+			o.dead = true
+			o.end()
+		}
+	}
+	if o.dead {
+		return errKilled
+	}
+	return nil
 }
 
-// manager makes a manager with the reconciler.
-func (o *operator) manager(config *rest.Config) (manager.Manager, error) {
-	plain, config := config, rest.CopyConfig(config)
-	config.Wrap(o.wire.wrap)
-	lease, renew, retry := 3*time.Second, 2*time.Second, 500*time.Millisecond
+// kill kills the process after some more moments.
+func (o *operator) kill(moments int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.killIn = moments
+}
+
+func (o *operator) isDead() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.dead
+}
+
+// call asks the cloud, unless the process is killed.
+func (o *operator) call(q question) (answer, error) {
+	if err := o.moment(); err != nil {
+		return answer{}, err
+	}
+	a, err := o.ask(q)
+	if killed := o.moment(); killed != nil {
+		return answer{}, killed
+	}
+	return a, err
+}
+
+// run runs the process until the context ends, or it is killed.
+func (o *operator) run(ctx context.Context, config *rest.Config) error {
+	ctx, o.end = context.WithCancel(ctx)
+	defer o.end()
+	o.deferred = map[string]bool{}
+	config = rest.CopyConfig(config)
+	config.Wrap((&wire{o: o}).wrap)
 	yes := true
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme:     newScheme(),
+		Scheme:     apiserver.Scheme(),
 		Metrics:    metricsserver.Options{BindAddress: "0"},
-		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{o.Namespace: {}}},
+		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{o.namespace: {}}},
 		Controller: ctrlconfig.Controller{SkipNameValidation: &yes},
-
-		LeaderElection: o.Lease != "", LeaderElectionID: o.Lease, LeaderElectionNamespace: o.Namespace, LeaderElectionConfig: plain,
-		LeaseDuration: &lease, RenewDeadline: &renew, RetryPeriod: &retry,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return mgr, o.reconciler().SetupWithManager(mgr)
+	api := mgr.GetClient()
+	clusters := reconcile.Func(func(ctx context.Context, q ctrl.Request) (ctrl.Result, error) {
+		return ctrl.Result{}, report(ctx, api, q)
+	})
+	counts := reconcile.Func(func(ctx context.Context, q ctrl.Request) (ctrl.Result, error) {
+		return ctrl.Result{}, count(ctx, api, q)
+	})
+	err = errors.Join(
+		o.reconciler().SetupWithManager(mgr),
+		ctrl.NewControllerManagedBy(mgr).Named("clusters").For(&testv1.Cluster{}).Complete(clusters),
+		ctrl.NewControllerManagedBy(mgr).Named("counts").For(&testv1.Database{}).Complete(counts),
+	)
+	if err == nil {
+		err = mgr.Start(ctx)
+	}
+	if o.isDead() {
+		return errKilled
+	}
+	return err
+}
+
+// stopped is the label of a cluster that a user stops.
+const stopped = "stopped"
+
+// report is a pass of the operator of clusters: a cluster runs unless a user has stopped it.
+func report(ctx context.Context, api client.Client, q ctrl.Request) error {
+	o := &testv1.Cluster{}
+	if err := api.Get(ctx, q.NamespacedName, o); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	state, is := "Running", metav1.ConditionTrue
+	if o.Labels[stopped] == "yes" {
+		state, is = "Stopped", metav1.ConditionFalse
+	}
+	if o.Status.State == state {
+		return nil
+	}
+	o.Status.State = state
+	meta.SetStatusCondition(&o.Status.Conditions, metav1.Condition{Type: "Ready", Status: is, Reason: state, ObservedGeneration: o.Generation})
+	return api.Status().Update(ctx, o) // not found may mean that the kind is not served
+}
+
+const foreignCondition = "Foreign"
+
+// count is a pass of another controller, whose condition has the generation.
+func count(ctx context.Context, api client.Client, q ctrl.Request) error {
+	d := &testv1.Database{}
+	if err := api.Get(ctx, q.NamespacedName, d); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	c := metav1.Condition{Type: foreignCondition, Status: metav1.ConditionTrue, Reason: "Counted", Message: fmt.Sprintf("%06d", d.Generation)}
+	if !meta.SetStatusCondition(&d.Status.Conditions, c) {
+		return nil
+	}
+	return api.Status().Update(ctx, d)
 }
 
 func (o *operator) reconciler() *ctrlx.Reconciler[database] {
-	ops := flow.Operations[database]{Apply: o.apply}
+	stops := func(database) checks.Query {
+		return checks.Query{Group: testv1.GroupVersion.Group, Kind: "Cluster", Selector: stopped + "=yes"}
+	}
+	notes := func(at string) checks.Middleware[database] {
+		return chain.Named("note", noted[*checks.Request[database]](o, at))
+	}
+	ops := flow.Operations[database]{Apply: o.apply, Delete: o.remove}
 	ext := flow.Extensions[database]{
-		Pass:       chain.New(chain.Named("count", o.counted)),
-		EntryCheck: chain.New(chain.Named("note", o.noted)),
-		OwnerCheck: chain.New(chain.Named("note", o.ownerNoted), checks.OwnerReady(checks.WithFollowing(o.Follows))),
-		PreCheck:   chain.New(chain.Named("note", o.noted)),
-		PostCheck:  chain.New(chain.Named("note", o.noted)),
+		Pass:       chain.New(chain.Named("begin", o.begins)),
+		EntryCheck: chain.New(notes("EntryCheck")),
+		OwnerCheck: chain.New(chain.Named("note", noted[*checks.OwnerRequest](o, "OwnerCheck")), checks.OwnerReady(checks.WithFollowing(true))),
+		PreCheck:   chain.New(notes("PreCheck")),
+		PostCheck:  chain.New(notes("PostCheck")),
 	}
-	if o.Get {
-		ops.Get = o.get
+	unused := checks.Unused("stopped clusters", stops, checks.WithFollowing(true))
+	if o.gets {
+		ops.Get, ext.GetCheck = o.get, chain.New(notes("GetCheck"), unused)
 		ext.PreCheck = ext.PreCheck.Append(checks.Check("settled", o.settled))
-	}
-	if o.Delete {
-		ops.Delete = o.remove
-	}
-	if o.Defers {
 		ext.PostCheck = ext.PostCheck.Append(checks.Check("warm", o.warm))
+	} else { // each pass repeats the PUT
+		ext.PreCheck = ext.PreCheck.Append(unused)
 	}
 	return ctrlx.New("Database", ops, ext,
 		ctrlx.WithOwner(func(d database) checks.Ref {
-			if d.Spec.Cluster == "" {
-				return checks.Ref{}
-			}
 			return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: d.Spec.Cluster}
 		}),
 		ctrlx.WithController(controller.Options{
-			MaxConcurrentReconciles: o.Workers,
+			MaxConcurrentReconciles: 4,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, time.Second),
 		}),
-		ctrlx.WithPollInterval(cmp.Or(o.Poll, 24*time.Hour)),
-		// The engine repeats a pass only after a failure, so a lost wake-up
-		// stays lost.
+		// The engine repeats a pass only after a failure, so a lost wake-up stays lost.
+		ctrlx.WithPollInterval(24*time.Hour),
 		flow.WithBackoff(flow.NewBackoff(
 			flow.WithBackoffSteps(classify.Fast, 50*time.Millisecond, time.Second),
 			flow.WithBackoffSteps(classify.Slow, 50*time.Millisecond, time.Second),
@@ -130,52 +206,55 @@ func (o *operator) reconciler() *ctrlx.Reconciler[database] {
 	)
 }
 
-// counted reports each pass to the cloud, which is one more moment for a kill.
-// It also records the object of the pass.
-func (o *operator) counted(next flow.PassHandler[database]) flow.PassHandler[database] {
+// killLabel is the label of a database that kills the process of its pass, so many
+// moments later.
+const killLabel = "kill"
+
+// begins notes the object of a pass, and kills the process if a user wants it.
+func (o *operator) begins(next flow.PassHandler[database]) flow.PassHandler[database] {
 	return func(ctx context.Context, d database) (flow.Outcome, error) {
-		if p := o.passes.from(ctx); p != nil {
-			p.mu.Lock()
-			p.uid, p.versions = d.UID, append(p.versions, d.ResourceVersion)
-			p.mu.Unlock()
-		}
-		q := o.about("pass", d)
-		q.Text = d.Spec.Cluster
-		if _, err := o.ask(ctx, q); err != nil {
-			return flow.Outcome{}, err
+		p := o.passes.from(ctx)
+		p.mu.Lock()
+		p.uid = d.UID
+		p.saw(d, p.versions)
+		p.mu.Unlock()
+		o.guard.look(d)
+		if n, _ := strconv.Atoi(d.Labels[killLabel]); n > 0 && o.guard.first(fmt.Sprint("kill ", d.UID, n)) {
+			o.kill(n)
 		}
 		return next(ctx, d)
 	}
 }
 
-func (o *operator) ownerNoted(next chain.Handler[*checks.OwnerRequest, checks.Result]) chain.Handler[*checks.OwnerRequest, checks.Result] {
-	return func(ctx context.Context, req *checks.OwnerRequest) (checks.Result, error) {
-		res, err := next(ctx, req)
-		if p := o.passes.from(ctx); p != nil && (err != nil || !res.Proceeds()) {
-			p.blocks("an owner check")
+// noted notes that a check at a point blocks.
+func noted[R any](o *operator, at string) func(chain.Handler[R, checks.Result]) chain.Handler[R, checks.Result] {
+	return func(next chain.Handler[R, checks.Result]) chain.Handler[R, checks.Result] {
+		return func(ctx context.Context, req R) (checks.Result, error) {
+			res, err := next(ctx, req)
+			if err != nil || !res.Proceeds() {
+				p := o.passes.from(ctx)
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				p.blocked = at
+			}
+			return res, err
 		}
-		return res, err
-	}
-}
-
-func (o *operator) noted(next checks.Handler[database]) checks.Handler[database] {
-	return func(ctx context.Context, req *checks.Request[database]) (checks.Result, error) {
-		res, err := next(ctx, req)
-		if p := o.passes.from(ctx); p != nil && (err != nil || !res.Proceeds()) {
-			p.blocks("a check")
-		}
-		return res, err
 	}
 }
 
 func (o *operator) about(do string, d database) question {
-	return question{Process: o.Process, Do: do, UID: d.UID, Generation: d.Generation, Size: d.Spec.Size}
+	return question{Process: o.name, Do: do, UID: d.UID, Generation: d.Generation, Size: d.Spec.Size}
 }
 
-const pollAfter = 20 * time.Millisecond
+const pollAfter = 300 * time.Millisecond
 
-func (o *operator) progress(ctx context.Context, q question) (answer, flow.Progress, error) {
-	a, err := o.ask(ctx, q)
+// progress begins an operation, or asks how the one of a token is.
+func (o *operator) progress(do string, req *flow.Request[database]) (answer, flow.Progress, error) {
+	q := o.about(do, req.Resource)
+	if req.Token != "" {
+		q.Do, q.Token = "poll", req.Token
+	}
+	a, err := o.call(q)
 	switch {
 	case err != nil:
 		return a, flow.Progress{}, err
@@ -187,39 +266,29 @@ func (o *operator) progress(ctx context.Context, q question) (answer, flow.Progr
 	return a, flow.Done(), nil
 }
 
-func (o *operator) apply(ctx context.Context, req *flow.Request[database]) (flow.Progress, error) {
-	q := o.about("put", req.Resource)
-	if req.Token != "" {
-		q.Do, q.Token = "poll", req.Token
-	}
-	a, p, err := o.progress(ctx, q)
+func (o *operator) apply(_ context.Context, req *flow.Request[database]) (flow.Progress, error) {
+	a, p, err := o.progress("put", req)
 	if err == nil && p.IsDone() {
 		req.Resource.Status.Size = a.Size
 	}
 	return p, err
 }
 
-func (o *operator) remove(ctx context.Context, req *flow.Request[database]) (flow.Progress, error) {
-	q := o.about("delete", req.Resource)
-	if req.Token != "" {
-		q.Do, q.Token = "poll", req.Token
-	}
-	_, p, err := o.progress(ctx, q)
+func (o *operator) remove(_ context.Context, req *flow.Request[database]) (flow.Progress, error) {
+	_, p, err := o.progress("delete", req)
 	return p, err
 }
 
 func (o *operator) get(ctx context.Context, req *flow.Request[database]) (flow.Observation, error) {
 	d := req.Resource
-	a, err := o.ask(ctx, o.about("get", d))
+	a, err := o.call(o.about("get", d))
 	if err != nil {
 		return flow.Observation{}, err
 	}
-	if p := o.passes.from(ctx); p != nil {
-		p.mu.Lock()
-		p.busy = a.Busy
-		p.mu.Unlock()
-	}
-	if a.Exists {
+	p := o.passes.from(ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.busy = a.Busy; a.Exists {
 		d.Status.Size = a.Size
 	}
 	return flow.Observation{Presence: checks.PresenceOf(a.Exists), InSync: a.Exists && !a.Busy && a.Size == d.Spec.Size}, nil
@@ -246,121 +315,4 @@ func (o *operator) warm(_ context.Context, req *checks.Request[database]) (check
 		return checks.Block("Cold", "it has to warm up", checks.WithAfter(pollAfter)), nil
 	}
 	return checks.Proceed(), nil
-}
-
-// start starts an operator in this process. It is stopped when the test ends.
-func start(t *testing.T, s setup, c *cloud) {
-	t.Helper()
-	s.Server = the.reach
-	mgr, err := newOperator(s, c.ask).manager(the.config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- mgr.Start(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// process is an operator in a process of its own.
-type process struct {
-	name string
-	cmd  *exec.Cmd
-	out  tail
-	stop io.Closer // its standard input; the process ends when it is closed
-	over chan struct{}
-}
-
-// launch starts an operator in a process of its own. If the process still runs
-// when the test ends, it is killed.
-func launch(t *testing.T, s setup) *process {
-	t.Helper()
-	s.Server = the.reach
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &process{name: s.Process, cmd: exec.Command(self), over: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), roleVariable+"="+roleOperator)
-	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
-	in, err := p.cmd.StdinPipe()
-	if err == nil {
-		err = p.cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.stop = in
-	go func() {
-		_ = p.cmd.Wait()
-		close(p.over)
-	}()
-	t.Cleanup(p.kill)
-	if err := json.NewEncoder(in).Encode(s); err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-// kill kills a process, which has no time to clean up, and waits until it has
-// ended.
-func (p *process) kill() {
-	_ = p.cmd.Process.Kill()
-	<-p.over
-}
-
-// ended reports whether a process has ended.
-func (p *process) ended() bool {
-	select {
-	case <-p.over:
-		return true
-	default:
-		return false
-	}
-}
-
-// operate runs an operator in this process, until it is killed or the process
-// with the tests is gone.
-func operate() int {
-	var s setup
-	err := json.NewDecoder(os.Stdin).Decode(&s)
-	if err == nil {
-		go func() {
-			_, _ = io.Copy(io.Discard, os.Stdin)
-			os.Exit(0)
-		}()
-		var mgr manager.Manager
-		ask := asking(s.Cloud)
-		if mgr, err = newOperator(s, ask).manager(s.Server.config()); err == nil {
-			_, _ = ask(context.Background(), question{Process: s.Process, Do: "up"})
-			err = mgr.Start(context.Background())
-		}
-	}
-	fmt.Fprintln(os.Stderr, "the operator ends:", err)
-	return 1
-}
-
-// tail keeps the end of the text that is written to it.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, b...)
-	t.text = t.text[max(0, len(t.text)-4096):]
-	return len(b), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.text)
 }
