@@ -1,6 +1,7 @@
 package digest_test
 
 import (
+	"encoding/json"
 	"reflect"
 	"testing"
 	"time"
@@ -10,140 +11,171 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
-// TestChanges changes one field at a time of different objects.
+// The digests and the comparison that a change concerns.
+const (
+	wakes   = 1 << iota // Of differs
+	follows             // Follow differs
+	writes              // SameStatus is false
+	typed               // the last one only if the object is typed: its type has no status
+)
+
+// TestChanges changes one field at a time of different objects, typed and unstructured.
 func TestChanges(t *testing.T) {
 	meta := metav1.ObjectMeta{Name: "a", UID: "1", Generation: 2, ResourceVersion: "7", Labels: map[string]string{"a": "1"}}
 	thing := func() client.Object {
 		return &Thing{ObjectMeta: *meta.DeepCopy(), Status: ThingStatus{Names: []string{"a"}}}
 	}
+	reported := func() client.Object {
+		return &testv1.Database{ObjectMeta: *meta.DeepCopy(), Status: testv1.DatabaseStatus{Size: 1, Conditions: []metav1.Condition{{Type: "Ready", Reason: "a"}, {Type: "Stalled", Reason: "a"}}}}
+	}
 	bare := func() client.Object { return &Bare{ObjectMeta: *meta.DeepCopy(), Rules: []string{"a"}} }
 	service := func() client.Object {
 		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{UID: "1"}, Spec: corev1.ServiceSpec{ClusterIP: "10.0.0.1"}}
 	}
+	secret := func() client.Object { return &corev1.Secret{Data: map[string][]byte{"a": {1}}} }
 	partial := func() client.Object { return &metav1.PartialObjectMetadata{ObjectMeta: *meta.DeepCopy()} }
-	loose := func() client.Object {
-		return &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "example.com/v1", "kind": "Thing",
-			"metadata": map[string]any{"uid": "1", "generation": int64(2), "resourceVersion": "7"},
-			"spec":     map[string]any{"size": int64(1)},
-			"status":   map[string]any{"names": []any{"a"}},
-		}}
+	node := func() client.Object { return &corev1.Node{} }
+	with := func(of func() client.Object, change func(client.Object)) func() client.Object {
+		return func() client.Object { o := of(); change(o); return o }
 	}
-	looseBare := func() client.Object {
-		o := loose().(*unstructured.Unstructured)
-		delete(o.Object, "status")
-		return o
+	zones := func(zones map[string]Zone) func(client.Object) {
+		return func(o client.Object) { o.(*Thing).Status.Zones = zones }
 	}
-	set := func(value any, path ...string) func(client.Object) {
+	free := func(free ...*bool) func(client.Object) {
+		return func(o client.Object) { o.(*Thing).Status.Free = free }
+	}
+	owner := func(controller *bool) func(client.Object) {
 		return func(o client.Object) {
-			if err := unstructured.SetNestedField(o.(*unstructured.Unstructured).Object, value, path...); err != nil {
-				t.Fatal(err)
-			}
+			o.SetOwnerReferences([]metav1.OwnerReference{{Kind: "K", Controller: controller}})
 		}
 	}
-	yes := true
+	deleted := func(at time.Time) func(client.Object) {
+		return func(o client.Object) { o.SetDeletionTimestamp(&metav1.Time{Time: at}) }
+	}
+	finalizer := func(name string) func(client.Object) {
+		return func(o client.Object) { o.SetFinalizers([]string{name}) }
+	}
+	version := func(o client.Object) { o.SetResourceVersion("8") }
+	annotation := func(o client.Object) { o.SetAnnotations(map[string]string{"a": "1"}) }
+	yes, then := true, time.Unix(1, 0)
 	cases := map[string]struct {
 		reason string
 		of     func() client.Object
 		change func(client.Object)
-		same   bool
+		want   int
 	}{
-		"Nothing":         {"an unchanged object has the same digest", thing, func(client.Object) {}, true},
-		"ResourceVersion": {"it changes without a change of the object", thing, func(o client.Object) { o.SetResourceVersion("8") }, true},
-		"ManagedFields":   {"they change without a change of the object", thing, func(o client.Object) { o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "m"}}) }, true},
-		"TypeMeta":        {"typed objects have it or not", thing, func(o client.Object) { o.(*Thing).Kind = "Thing" }, true},
-		"Spec":            {"the generation stands for it", thing, func(o client.Object) { o.(*Thing).Spec.Size++ }, true},
-		"UID":             {"created again under the same name", thing, func(o client.Object) { o.SetUID("2") }, false},
-		"Generation":      {"the spec was changed", thing, func(o client.Object) { o.SetGeneration(3) }, false},
-		"Deleted":         {"deletion was requested", thing, func(o client.Object) { o.SetDeletionTimestamp(&metav1.Time{}) }, false},
-		"Label":           {"a check may read it", thing, func(o client.Object) { o.SetLabels(map[string]string{"a": "2"}) }, false},
-		"LabelAdded":      {"a check may read it", thing, func(o client.Object) { o.SetLabels(map[string]string{"a": "1", "": ""}) }, false},
-		"Annotation":      {"a check may read it", thing, func(o client.Object) { o.SetAnnotations(map[string]string{"a": "1"}) }, false},
-		"LabelMoved":      {"a label is no annotation", thing, func(o client.Object) { o.SetLabels(nil); o.SetAnnotations(map[string]string{"a": "1"}) }, false},
-		"NoAnnotations":   {"nil and empty annotations are the same", thing, func(o client.Object) { o.SetAnnotations(map[string]string{}) }, true},
-		"Finalizer":       {"a check may read it", thing, func(o client.Object) { o.SetFinalizers([]string{"f"}) }, false},
-		"OtherFinalizer": {"its name counts, not only the number", func() client.Object {
-			o := thing()
-			o.SetFinalizers([]string{"f"})
-			return o
-		}, func(o client.Object) { o.SetFinalizers([]string{"g"}) }, false},
-		"DeletedSooner": {"the time of the deletion counts", func() client.Object {
-			o := thing()
-			o.SetDeletionTimestamp(&metav1.Time{})
-			return o
-		}, func(o client.Object) { o.SetDeletionTimestamp(&metav1.Time{Time: time.Unix(1, 0)}) }, false},
-		"Owner": {"a check may read it", thing, func(o client.Object) { o.SetOwnerReferences([]metav1.OwnerReference{{Kind: "K"}}) }, false},
-		"Controller": {"a check may read it", func() client.Object {
-			o := thing()
-			o.SetOwnerReferences([]metav1.OwnerReference{{Kind: "K"}})
-			return o
-		}, func(o client.Object) { o.SetOwnerReferences([]metav1.OwnerReference{{Kind: "K", Controller: &yes}}) }, false},
-		"MapKey": {"a key counts, not its value alone", func() client.Object {
-			return &Thing{ObjectMeta: meta, Status: ThingStatus{Zones: map[string]Zone{"a": {Name: "x"}}}}
-		}, func(o client.Object) { o.(*Thing).Status.Zones = map[string]Zone{"b": {Name: "x"}} }, false},
-		"MapSwapped": {"the pairs of key and value count", func() client.Object {
-			return &Thing{ObjectMeta: meta, Status: ThingStatus{Zones: map[string]Zone{"a": {Name: "x"}, "b": {Name: "y"}}}}
-		}, func(o client.Object) { o.(*Thing).Status.Zones = map[string]Zone{"a": {Name: "y"}, "b": {Name: "x"}} }, false},
-		"NilMoved": {"the position of a nil counts", func() client.Object {
-			return &Thing{ObjectMeta: meta, Status: ThingStatus{Free: []*bool{nil, &yes}}}
-		}, func(o client.Object) { o.(*Thing).Status.Free = []*bool{&yes, nil} }, false},
-		"Status":    {"a check may read it", thing, func(o client.Object) { o.(*Thing).Status.Names[0] = "b" }, false},
-		"NilStatus": {"a status was added", func() client.Object { return &Late{ObjectMeta: meta} }, func(o client.Object) { o.(*Late).Status = &ThingStatus{} }, false},
-		"ByPointer": {"a status by pointer changed", func() client.Object { return &Late{ObjectMeta: meta, Status: &ThingStatus{}} }, func(o client.Object) { o.(*Late).Status.Ratio = 1 }, false},
+		"Nothing":         {"an unchanged object has the same digests", thing, func(client.Object) {}, 0},
+		"ResourceVersion": {"it changes without a change of the object", thing, version, 0},
+		"ManagedFields":   {"they change without a change of the object", thing, func(o client.Object) { o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "m"}}) }, 0},
+		"TypeMeta":        {"typed objects have it or not", thing, func(o client.Object) { o.(*Thing).Kind = "Thing" }, 0},
+		"Spec":            {"the generation stands for it", thing, func(o client.Object) { o.(*Thing).Spec.Size++ }, 0},
+		"UID":             {"created again under the same name", thing, func(o client.Object) { o.SetUID("2") }, wakes | follows},
+		"Generation":      {"the spec was changed", thing, func(o client.Object) { o.SetGeneration(3) }, wakes | follows},
+		"Deleted":         {"deletion was requested", thing, deleted(then), wakes | follows},
+		"DeletedSooner":   {"the time of the deletion counts", with(thing, deleted(then)), deleted(then.Add(time.Second)), wakes},
+		"Label":           {"a check may read it", thing, func(o client.Object) { o.SetLabels(map[string]string{"a": "2"}) }, wakes},
+		"LabelAdded":      {"a check may read it", thing, func(o client.Object) { o.SetLabels(map[string]string{"a": "1", "": ""}) }, wakes},
+		"LabelMoved":      {"a label is no annotation", thing, func(o client.Object) { o.SetLabels(nil); annotation(o) }, wakes},
+		"Annotation":      {"a check may read it", thing, annotation, wakes},
+		"NoAnnotations":   {"nil and empty annotations are the same", thing, func(o client.Object) { o.SetAnnotations(map[string]string{}) }, 0},
+		"Finalizer":       {"a check may read it", thing, finalizer("f"), wakes},
+		"OtherFinalizer":  {"its name counts, not only the number", with(thing, finalizer("f")), finalizer("g"), wakes},
+		"Owner":           {"a check may read it", thing, owner(nil), wakes},
+		"Controller":      {"a check may read it", with(thing, owner(nil)), owner(&yes), wakes},
 
-		"Rules":        {"an object without a status counts as a whole", bare, func(o client.Object) { o.(*Bare).Rules[0] = "b" }, false},
-		"RulesVersion": {"fields that change without a change of the object do not count", bare, func(o client.Object) { o.SetResourceVersion("8"); o.(*Bare).APIVersion = "v1" }, true},
-		"ConfigMap":    {"a ConfigMap has only its data", func() client.Object { return &corev1.ConfigMap{} }, func(o client.Object) { o.(*corev1.ConfigMap).Data = map[string]string{"a": "b"} }, false},
-		"SecretData":   {"bytes count", func() client.Object { return &corev1.Secret{Data: map[string][]byte{"a": {1}}} }, func(o client.Object) { o.(*corev1.Secret).Data["a"][0] = 2 }, false},
-		"Service":      {"no generation stands for the spec of a service", service, func(o client.Object) { o.(*corev1.Service).Spec.ClusterIP = "10.0.0.2" }, false},
+		"Status":     {"a check may read it, and followers read the readiness", thing, func(o client.Object) { o.(*Thing).Status.Names[0] = "b" }, wakes | writes},
+		"MapKey":     {"a key counts, not its value alone", with(thing, zones(map[string]Zone{"a": {Name: "x"}})), zones(map[string]Zone{"b": {Name: "x"}}), wakes | writes},
+		"MapSwapped": {"the pairs of key and value count", with(thing, zones(map[string]Zone{"a": {Name: "x"}, "b": {Name: "y"}})), zones(map[string]Zone{"a": {Name: "y"}, "b": {Name: "x"}}), wakes | writes},
+		"Flag":       {"a boolean counts", with(thing, zones(map[string]Zone{"a": {}})), zones(map[string]Zone{"a": {Up: true}}), wakes | writes},
+		"NilMoved":   {"the position of a nil counts", with(thing, free(nil, &yes)), free(&yes, nil), wakes | writes},
+		"Condition":  {"the condition after an equal one counts", reported, func(o client.Object) { o.(*testv1.Database).Status.Conditions[1].Reason = "b" }, wakes | writes},
+		"Added": {"an added condition counts", reported, func(o client.Object) {
+			all := &o.(*testv1.Database).Status.Conditions
+			*all = append(*all, metav1.Condition{Type: "New"})
+		}, wakes | writes},
+		"Plain":     {"a number next to equal conditions counts", reported, func(o client.Object) { o.(*testv1.Database).Status.Size++ }, wakes | writes},
+		"NilStatus": {"a status was added", func() client.Object { return &Late{ObjectMeta: meta} }, func(o client.Object) { o.(*Late).Status = &ThingStatus{} }, wakes | writes},
+		"ByPointer": {"a status by pointer changed", func() client.Object { return &Late{ObjectMeta: meta, Status: &ThingStatus{}} }, func(o client.Object) { o.(*Late).Status.Ratio = 1 }, wakes | writes},
+
+		"Rules":         {"an object without a status counts as a whole", bare, func(o client.Object) { o.(*Bare).Rules[0] = "b" }, wakes | writes | typed},
+		"RulesVersion":  {"fields that change without a change of the object do not count", bare, func(o client.Object) { version(o); o.(*Bare).APIVersion = "v1" }, 0},
+		"ConfigMap":     {"a ConfigMap has only its data", func() client.Object { return &corev1.ConfigMap{} }, func(o client.Object) { o.(*corev1.ConfigMap).Data = map[string]string{"a": "b"} }, wakes | follows | writes | typed},
+		"SecretData":    {"a rotated Secret", secret, func(o client.Object) { o.(*corev1.Secret).Data["a"][0] = 2 }, wakes | follows | writes | typed},
+		"SecretVersion": {"a write that changes nothing does not count", secret, version, 0},
+		"SecretNote":    {"followers read no annotations", secret, annotation, wakes},
+		"Service":       {"no generation stands for the spec of a service", service, func(o client.Object) { o.(*corev1.Service).Spec.ClusterIP = "10.0.0.2" }, wakes | follows},
 		"ServiceStatus": {"nor is the status of a service left out", service, func(o client.Object) {
 			o.(*corev1.Service).Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: "1"}}
-		}, false},
-		"Partial":          {"a metadata-only object has labels", partial, func(o client.Object) { o.SetLabels(nil) }, false},
-		"PartialVersion":   {"it changes without a change of the object", partial, func(o client.Object) { o.SetResourceVersion("8") }, true},
-		"PartialOtherName": {"the name is the key of the lookup", partial, func(o client.Object) { o.SetName("b") }, true},
+		}, wakes | follows | writes},
+		"Node": {"no generation stands for the spec of a node", node, func(o client.Object) { o.(*corev1.Node).Spec.PodCIDR = "x" }, wakes | follows},
 
-		"Unstructured":             {"a status is read in any form", loose, set("b", "status", "state"), false},
-		"UnstructuredVersion":      {"it changes without a change of the object", loose, set("8", "metadata", "resourceVersion"), true},
-		"UnstructuredSpec":         {"the generation stands for it", loose, set(int64(2), "spec", "size"), true},
-		"UnstructuredAPI":          {"the same object", loose, set("example.com/v2", "apiVersion"), true},
-		"UnstructuredGeneration":   {"the spec was changed", loose, set(int64(3), "metadata", "generation"), false},
-		"UnstructuredUID":          {"made again", loose, set("2", "metadata", "uid"), false},
-		"UnstructuredLabel":        {"a check may read it", loose, set("1", "metadata", "labels", "a"), false},
-		"UnstructuredAnnotation":   {"a check may read it", loose, set("1", "metadata", "annotations", "a"), false},
-		"UnstructuredDeleted":      {"deletion was requested", loose, set("2026-11-21T00:00:00Z", "metadata", "deletionTimestamp"), false},
-		"UnstructuredFinalizers":   {"a check may read it", loose, set([]any{"f"}, "metadata", "finalizers"), false},
-		"UnstructuredOwners":       {"a check may read it", loose, set([]any{map[string]any{"kind": "K"}}, "metadata", "ownerReferences"), false},
-		"UnstructuredStatusCame":   {"a status was added", looseBare, set(map[string]any{}, "status"), false},
-		"UnstructuredNoStatus":     {"without a status, everything counts", looseBare, set(int64(2), "spec", "size"), false},
-		"UnstructuredNoGeneration": {"without a generation, everything counts", func() client.Object { o := loose(); set(int64(0), "metadata", "generation")(o); return o }, set(int64(2), "spec", "size"), false},
+		"Partial":          {"a metadata-only object has labels", partial, func(o client.Object) { o.SetLabels(nil) }, wakes},
+		"PartialVersion":   {"it changes without a change of the object", partial, version, 0},
+		"PartialData":      {"without a generation, the version stands for the data", with(partial, func(o client.Object) { o.SetGeneration(0) }), version, follows},
+		"PartialOtherName": {"the name is the key of the lookup", partial, func(o client.Object) { o.SetName("b") }, 0},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			before, after := tc.of(), tc.of()
 			tc.change(after)
-			if same := digest.Of(before) == digest.Of(after); same != tc.same {
-				t.Errorf("%s: the digests are the same: %t, want %t", tc.reason, same, tc.same)
+			forms := map[string][2]client.Object{"typed": {before, after}}
+			if _, ok := before.(*metav1.PartialObjectMetadata); !ok {
+				forms["unstructured"] = [2]client.Object{asUnstructured(t, before), asUnstructured(t, after)}
+			}
+			for form, o := range forms {
+				got := 0
+				if digest.Of(o[0]) != digest.Of(o[1]) {
+					got |= wakes
+				}
+				if digest.Follow(o[0]) != digest.Follow(o[1]) {
+					got |= follows
+				}
+				if !digest.SameStatus(o[0], o[1]) {
+					got |= writes
+				}
+				want := tc.want &^ typed
+				if tc.want&typed != 0 && form != "typed" {
+					want &^= writes
+				}
+				if got != want {
+					t.Errorf("%s: %s: the bits are %03b, want %03b", tc.reason, form, got, want)
+				}
 			}
 		})
 	}
 }
 
+// asUnstructured returns an object as a client reads it without its type.
+func asUnstructured(t *testing.T, obj client.Object) client.Object {
+	text, err := json.Marshal(obj)
+	content := map[string]any{}
+	if err == nil {
+		err = utiljson.Unmarshal(text, &content)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &unstructured.Unstructured{Object: content}
+}
+
 func TestNotFound(t *testing.T) {
-	if got := digest.Of(nil); got != digest.NotFound {
-		t.Errorf("Of(nil) = %d, want NotFound", got)
-	}
-	if got := digest.Of((*Thing)(nil)); got != digest.NotFound {
-		t.Errorf("Of(nil pointer) = %d, want NotFound: a lookup that found nothing returns a nil pointer", got)
-	}
-	if got := digest.Of(&Thing{}); got == digest.NotFound || got == 0 {
-		t.Errorf("Of(&Thing{}) = %d, which is reserved for an object that does not exist or was not read", got)
+	for name, of := range map[string]func(client.Object) uint64{"Of": digest.Of, "Follow": digest.Follow} {
+		for _, missing := range []client.Object{nil, (*Thing)(nil)} { // a lookup that found nothing returns a nil pointer
+			if got := of(missing); got != digest.NotFound {
+				t.Errorf("%s(%#v) = %d, want NotFound", name, missing, got)
+			}
+		}
+		if got := of(&Thing{}); got == digest.NotFound || got == 0 {
+			t.Errorf("%s(&Thing{}) = %d, which is reserved for an object that does not exist or was not read", name, got)
+		}
 	}
 }
 
@@ -214,5 +246,41 @@ func TestAnything(t *testing.T) {
 	})
 	if digest.Of(object(int64(3))) != digest.Of(object(3.0)) {
 		t.Error("3 and 3.0 have different digests: JSON writes both as 3")
+	}
+}
+
+// TestRecord verifies that a record that changes, appears or vanishes is a change of
+// the status, and wakes no waiter.
+func TestRecord(t *testing.T) {
+	cluster := func(kind, reason, message string) client.Object {
+		return &testv1.Cluster{Status: testv1.ClusterStatus{State: "Running", Conditions: []metav1.Condition{{Type: kind, Reason: reason, Message: message, Status: metav1.ConditionTrue}}}}
+	}
+	cases := map[string]struct {
+		reason   string
+		kind, of string
+		wakes    bool
+	}{
+		"Success":   {"the time of the success is in the message", digest.Record, "Settled", false},
+		"Operation": {"the token of an operation is in the message, and each poll may change it", digest.Record, "UnderWay", false},
+		"Other":     {"the message of another condition counts", "Ready", "Ready", true},
+		"Reason":    {"the message of another condition counts, whatever its reason", "Ready", "Settled", true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			a, b := cluster(tc.kind, tc.of, "a"), cluster(tc.kind, tc.of, "b")
+			with, without := cluster("Other", "Other", "").(*testv1.Cluster), cluster("Other", "Other", "")
+			with.Status.Conditions = append(with.Status.Conditions, a.(*testv1.Cluster).Status.Conditions...)
+			for what, o := range map[string][2]client.Object{
+				"it changes": {a, b}, "it changes, unstructured": {asUnstructured(t, a), asUnstructured(t, b)},
+				"it appears": {with, without}, "it appears, unstructured": {asUnstructured(t, with), asUnstructured(t, without)},
+			} {
+				if digest.SameStatus(o[0], o[1]) {
+					t.Errorf("%s: the statuses count as equal, so it would not be written", what)
+				}
+				if wakes := digest.Of(o[0]) != digest.Of(o[1]); wakes != tc.wakes {
+					t.Errorf("%s: %s: wakes is %v", tc.reason, what, wakes)
+				}
+			}
+		})
 	}
 }
