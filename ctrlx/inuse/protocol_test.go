@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/checks"
@@ -41,10 +40,14 @@ func clustersOfApp(a *App) []checks.Ref {
 type world struct {
 	fatalf  func(string, ...any)
 	api     client.Client
+	mgr     *idleManager
 	app     *ctrlx.Reconciler[*App]
+	refs    func(*App) []checks.Ref
+	entry   checks.Chain[*App]  // EntryCheck
 	uses    map[string][]string // in the cloud, by App
 	runs    []*passRun
 	history []string
+	calls   []string // of passes
 
 	deleteLater func() // of TestOrders: after the first switch; nil: nothing
 }
@@ -58,6 +61,7 @@ type passRun struct {
 	killed bool          // the process was killed; the call at hand may still arrive
 	dead   bool          // no call arrives any more
 	done   chan struct{} // closed when the pass has ended
+	err    error         // of the pass
 }
 
 type runKey struct{}
@@ -81,14 +85,16 @@ func (w *world) call(ctx context.Context, what string) error {
 	return nil
 }
 
-// slowClient is the client of the operator.
+// slowClient is the client of the operator, or its reader past the cache.
 type slowClient struct {
 	client.Client
-	w *world
+	w    *world
+	live bool
 }
 
 func (c *slowClient) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-	if err := c.w.call(ctx, fmt.Sprintf("get %T %s", obj, key.Name)); err != nil {
+	verb := map[bool]string{true: "get", false: "read"}[c.live]
+	if err := c.w.call(ctx, fmt.Sprint(verb, " ", key.Name)); err != nil {
 		return err
 	}
 	return c.Client.Get(ctx, key, obj, opts...)
@@ -102,7 +108,7 @@ func (c *slowClient) List(ctx context.Context, list client.ObjectList, opts ...c
 }
 
 func (c *slowClient) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-	if err := c.w.call(ctx, fmt.Sprintf("patch %T %s %v", obj, obj.GetName(), obj.GetFinalizers())); err != nil {
+	if err := c.w.call(ctx, fmt.Sprintf("patch %s %q", obj.GetName(), obj.GetFinalizers())); err != nil {
 		return err
 	}
 	if at, ok := obj.(*metav1.PartialObjectMetadata); ok && c.w.adds(at) {
@@ -120,7 +126,7 @@ type slowStatus struct {
 }
 
 func (s *slowStatus) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
-	if err := s.w.call(ctx, fmt.Sprintf("patch the status of %T %s", obj, obj.GetName())); err != nil {
+	if err := s.w.call(ctx, "status "+obj.GetName()); err != nil {
 		return err
 	}
 	return s.SubResourceWriter.Patch(ctx, obj, patch, opts...)
@@ -141,19 +147,18 @@ func (w *world) restart() {
 	for _, run := range w.runs {
 		run.killed = true
 	}
-	c := &slowClient{w.api, w}
-	mgr := newManager(c, c, w.api)
-	w.app = guarding(mgr, "App", clustersOfApp, w.operations())
-	if err := w.app.SetupWithManager(mgr); err != nil {
-		w.fatalf("%v", err)
-	}
+	w.mgr = newManager(&slowClient{w.api, w, false}, &slowClient{w.api, w, true}, w.api)
+	w.app = guarding(w, "App", w.refs, w.operations(), flow.Extensions[*App]{EntryCheck: w.entry})
 }
 
 // guarding returns a reconciler whose resources guard what they refer to.
-func guarding[T client.Object](mgr manager.Manager, name string, refs func(T) []checks.Ref, ops flow.Operations[T], opts ...ctrlx.Option) *ctrlx.Reconciler[T] {
-	var ext flow.Extensions[T]
-	guard := inuse.Add(mgr, refs, &ops, &ext)
-	return ctrlx.New(name, ops, ext, append(opts, guard, ctrlx.WithoutTelemetry(), ctrlx.WithoutEvents())...)
+func guarding[T client.Object](w *world, name string, refs func(T) []checks.Ref, ops flow.Operations[T], ext flow.Extensions[T]) *ctrlx.Reconciler[T] {
+	guard := inuse.Add(w.mgr, refs, &ops, &ext)
+	r := ctrlx.New(name, ops, ext, guard, ctrlx.WithoutTelemetry(), ctrlx.WithoutEvents())
+	if err := r.SetupWithManager(w.mgr); err != nil {
+		w.fatalf("%v", err)
+	}
+	return r
 }
 
 // operations are those of a cloud that takes a while if the App says so. The
@@ -188,7 +193,9 @@ func (w *world) operations() flow.Operations[*App] {
 }
 
 // begin begins a pass over an App, unless this process has one under way.
-func (w *world) begin(name string) {
+func (w *world) begin(name string) { w.beginOf(w.app, name) }
+
+func (w *world) beginOf(of reconcile.Reconciler, name string) {
 	for _, run := range w.runs {
 		if run.name == name && !run.killed {
 			return
@@ -196,11 +203,10 @@ func (w *world) begin(name string) {
 	}
 	run := &passRun{name: name, at: make(chan string), resume: make(chan bool), done: make(chan struct{})}
 	ctx := context.WithValue(context.Background(), runKey{}, run)
-	app := w.app
 	go func() {
 		defer close(run.done)
 		defer close(run.at)
-		_, _ = app.Reconcile(ctx, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: name}})
+		_, run.err = of.Reconcile(ctx, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: name}})
 	}()
 	w.runs = append(w.runs, run)
 	w.await(run)
@@ -221,6 +227,7 @@ func (w *world) await(run *passRun) {
 func (w *world) step(run *passRun) {
 	alive := !run.killed || !strings.HasPrefix(run.next, "cloud ")
 	w.note("%s: %s, killed %t", run.name, run.next, run.killed)
+	w.calls = append(w.calls, run.next)
 	run.resume <- alive
 	w.await(run)
 	if run.killed && alive {
@@ -312,7 +319,7 @@ func (w *world) finish(apps []string) {
 }
 
 func newWorld(fatalf func(string, ...any), api client.Client) *world {
-	w := &world{fatalf: fatalf, uses: map[string][]string{}, api: api}
+	w := &world{fatalf: fatalf, uses: map[string][]string{}, api: api, refs: clustersOfApp}
 	w.restart()
 	return w
 }

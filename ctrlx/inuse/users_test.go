@@ -2,13 +2,12 @@ package inuse_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,116 +16,56 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/ctrlx"
 	v1 "github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/ctrlx/inuse"
 	"github.com/windlass-go/windlass/flow"
 )
 
-// users is an API server with Apps and Databases that guard Clusters. It
-// notes the requests of their reconcilers, except reads of the cache.
-type users struct {
-	t        *testing.T
-	api      client.Client
-	app      *ctrlx.Reconciler[*App]
-	database *ctrlx.Reconciler[*v1.Database]
-	requests []string
+// newUsers returns a world with the Cluster x.
+func newUsers(t *testing.T) *world {
+	w := newWorld(t.Fatalf, fakeAPI())
+	w.createCluster("x")
+	return w
 }
 
-// notedWrites is a client whose writes are noted, and notedReads one whose reads are.
-type (
-	notedWrites struct {
-		client.Client
-		u *users
+// pass runs a pass over an object to its end, and returns its calls, except those of the
+// cache.
+func (w *world) pass(of reconcile.Reconciler, name string) string {
+	w.calls = nil
+	w.beginOf(of, name)
+	for len(w.runs) > 0 {
+		run := w.runs[0]
+		if w.step(run); run.err != nil {
+			w.fatalf("the pass over %s: %v", name, run.err)
+		}
 	}
-	notedReads struct {
-		client.Reader
-		u *users
+	w.calls = slices.DeleteFunc(w.calls, func(call string) bool { return strings.HasPrefix(call, "read ") })
+	return strings.Join(w.calls, ", ")
+}
+
+func (w *world) create(obj client.Object) {
+	w.do("create "+obj.GetName(), func(ctx context.Context) error {
+		obj.SetNamespace("default")
+		return w.api.Create(ctx, obj)
+	})
+}
+
+// appA returns the App a.
+func (w *world) appA() *App {
+	a := &App{}
+	if err := w.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: "a"}, a); err != nil {
+		w.fatalf("%v", err)
 	}
-	notedStatus struct {
-		client.SubResourceWriter
-		u *users
+	return a
+}
+
+// ready returns the condition Ready of the App a.
+func (w *world) ready() metav1.Condition {
+	c := meta.FindStatusCondition(w.appA().Status.Conditions, "Ready")
+	if c == nil {
+		w.fatalf("the App has no condition Ready")
 	}
-)
-
-func (u *users) note(format string, args ...any) {
-	u.requests = append(u.requests, fmt.Sprintf(format, args...))
-}
-
-func (c *notedWrites) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-	c.u.note("patch %s", obj.GetName())
-	return c.Client.Patch(ctx, obj, patch, opts...)
-}
-
-func (c *notedWrites) Status() client.SubResourceWriter { return &notedStatus{c.Client.Status(), c.u} }
-
-func (s *notedStatus) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
-	s.u.note("status %s", obj.GetName())
-	return s.SubResourceWriter.Patch(ctx, obj, patch, opts...)
-}
-
-func (r *notedReads) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-	r.u.note("get %s", key.Name)
-	return r.Reader.Get(ctx, key, obj, opts...)
-}
-
-func (r *notedReads) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
-	r.u.note("list")
-	return r.Reader.List(ctx, list, opts...)
-}
-
-func newUsers(t *testing.T) *users {
-	u := &users{t: t, api: fakeAPI()}
-	mgr := newManager(&notedWrites{u.api, u}, &notedReads{u.api, u}, u.api)
-	nothing := func(context.Context, *flow.Request[*v1.Database]) (flow.Progress, error) { return flow.Done(), nil }
-	ops := flow.Operations[*App]{
-		Apply:  func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil },
-		Delete: func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil },
-	}
-	u.app = guarding(mgr, "App", clustersOfApp, ops)
-	u.database = guarding(mgr, "Database", func(d *v1.Database) []checks.Ref {
-		return []checks.Ref{{Group: v1.GroupVersion.Group, Kind: "Cluster", Name: d.Spec.Cluster}}
-	}, flow.Operations[*v1.Database]{Apply: nothing}) // without Delete, the guard adds one
-	if err := u.app.SetupWithManager(mgr); err != nil {
-		t.Fatal(err)
-	}
-	if err := u.database.SetupWithManager(mgr); err != nil {
-		t.Fatal(err)
-	}
-	u.create(&v1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "x"}})
-	return u
-}
-
-func (u *users) create(obj client.Object) {
-	u.t.Helper()
-	obj.SetNamespace("default")
-	if err := u.api.Create(context.Background(), obj); err != nil {
-		u.t.Fatal(err)
-	}
-}
-
-func (u *users) delete(obj client.Object, name string) {
-	u.t.Helper()
-	obj.SetNamespace("default")
-	obj.SetName(name)
-	if err := u.api.Delete(context.Background(), obj); err != nil {
-		u.t.Fatal(err)
-	}
-}
-
-// pass runs a pass over an object, and returns its requests.
-func (u *users) pass(of reconcile.Reconciler, name string) string {
-	u.t.Helper()
-	u.requests = nil
-	if _, err := of.Reconcile(context.Background(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: name}}); err != nil {
-		u.t.Fatal(err)
-	}
-	return strings.Join(u.requests, ", ")
-}
-
-// cluster returns the finalizers of the Cluster x, or "gone".
-func (u *users) cluster() string {
-	return (&world{api: u.api}).finalizers("x")
+	return *c
 }
 
 func anAppUser(name, uid string) *App {
@@ -139,29 +78,32 @@ func TestKinds(t *testing.T) {
 	const inUseByDatabase = "database.test.windlass-go.github.io/in-use"
 	for _, first := range []string{"App", "Database"} {
 		t.Run(first, func(t *testing.T) {
-			u := newUsers(t)
-			u.create(anAppUser("a", "1"))
-			u.create(&v1.Database{ObjectMeta: metav1.ObjectMeta{Name: "d", UID: "2", Generation: 1}, Spec: v1.DatabaseSpec{Cluster: "x"}})
-			u.pass(u.app, "a")
-			u.pass(u.database, "d")
-			if got, want := u.cluster(), inUse+" "+inUseByDatabase; got != want {
+			w := newUsers(t)
+			databases := guarding(w, "Database", func(d *v1.Database) []checks.Ref {
+				return []checks.Ref{{Group: v1.GroupVersion.Group, Kind: "Cluster", Name: d.Spec.Cluster}}
+			}, flow.Operations[*v1.Database]{Apply: put}, flow.Extensions[*v1.Database]{}) // without Delete, the guard adds one
+			w.create(anAppUser("a", "1"))
+			w.create(&v1.Database{ObjectMeta: metav1.ObjectMeta{Name: "d", UID: "2", Generation: 1}, Spec: v1.DatabaseSpec{Cluster: "x"}})
+			w.pass(w.app, "a")
+			w.pass(databases, "d")
+			if got, want := w.finalizers("x"), inUse+" "+inUseByDatabase; got != want {
 				t.Fatalf("with two users the Cluster has %q, want %q", got, want)
 			}
-			u.delete(&v1.Cluster{}, "x")
+			w.deleteObject(&v1.Cluster{}, "x")
 			ends := map[string]func(){
-				"App":      func() { u.delete(&App{}, "a"); u.pass(u.app, "a") },
-				"Database": func() { u.delete(&v1.Database{}, "d"); u.pass(u.database, "d") },
+				"App":      func() { w.deleteObject(&App{}, "a"); w.pass(w.app, "a") },
+				"Database": func() { w.deleteObject(&v1.Database{}, "d"); w.pass(databases, "d") },
 			}
 			left := map[string]string{"App": inUseByDatabase, "Database": inUse}
 			ends[first]()
 			delete(ends, first)
-			if got := u.cluster(); got != left[first] {
+			if got := w.finalizers("x"); got != left[first] {
 				t.Errorf("when the %s is gone, the Cluster has %q, want %q", first, got, left[first])
 			}
 			for _, end := range ends {
 				end()
 			}
-			if got := u.cluster(); got != "gone" {
+			if got := w.finalizers("x"); got != "gone" {
 				t.Errorf("when both are gone, the Cluster has %q", got)
 			}
 		})
@@ -173,48 +115,43 @@ func TestKinds(t *testing.T) {
 func TestCopies(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		copies func(u *users, record string) // after the App a has recorded its use of the Cluster x
+		copies func(w *world, record string) // after the App a has recorded its use of the Cluster x
 		want   string                        // the finalizers of x when a is gone
 	}{
-		"Copied": {"an App that uses nothing was copied from a", func(u *users, record string) {
-			c := &App{ObjectMeta: metav1.ObjectMeta{Name: "copy", UID: "3", Generation: 1, Annotations: map[string]string{inuse.Annotation: record}}}
-			u.create(c)
-			u.delete(&App{}, "a")
-			u.pass(u.app, "a")
-			u.pass(u.app, "copy")
+		"Copied": {"an App that uses nothing was copied from a", func(w *world, record string) {
+			w.create(&App{ObjectMeta: metav1.ObjectMeta{Name: "copy", UID: "3", Generation: 1, Annotations: map[string]string{inuse.Annotation: record}}})
+			w.deleteObject(&App{}, "a")
+			w.pass(w.app, "a")
+			w.pass(w.app, "copy")
 		}, ""},
-		"Recreated": {"a was deleted, and created again from a backup while its Cluster is being deleted", func(u *users, record string) {
-			u.create(anAppUser("b", "4"))
-			u.pass(u.app, "b") // keeps the Cluster
-			u.delete(&App{}, "a")
-			u.pass(u.app, "a")
-			u.delete(&v1.Cluster{}, "x")
+		"Recreated": {"a was deleted, and created again from a backup while its Cluster is being deleted", func(w *world, record string) {
+			w.create(anAppUser("b", "4"))
+			w.pass(w.app, "b") // keeps the Cluster
+			w.deleteObject(&App{}, "a")
+			w.pass(w.app, "a")
+			w.deleteObject(&v1.Cluster{}, "x")
 			again := anAppUser("a", "5")
 			again.Annotations = map[string]string{inuse.Annotation: record}
-			u.create(again)
-			u.pass(u.app, "a")
-			if got := readyOf(u.t, u.api); got.Reason != "ReferenceDeleting" {
-				u.t.Errorf("the new App says %+v", got)
+			w.create(again)
+			w.pass(w.app, "a")
+			if got := w.ready(); got.Reason != "ReferenceDeleting" {
+				w.fatalf("the new App says %+v", got)
 			}
-			u.delete(&App{}, "b")
-			u.pass(u.app, "b")
+			w.deleteObject(&App{}, "b")
+			w.pass(w.app, "b")
 		}, "gone"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			u := newUsers(t)
-			u.create(anAppUser("a", "1"))
-			u.pass(u.app, "a")
-			a := &App{}
-			if err := u.api.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"}, a); err != nil {
-				t.Fatal(err)
+			w := newUsers(t)
+			w.create(anAppUser("a", "1"))
+			w.pass(w.app, "a")
+			record := w.appA().Annotations[inuse.Annotation]
+			if w.finalizers("x") != inUse || !strings.Contains(record, "held=") {
+				t.Fatalf("the Cluster has %q, and the record is %q", w.finalizers("x"), record)
 			}
-			record := a.Annotations[inuse.Annotation]
-			if u.cluster() != inUse || !strings.Contains(record, "held=") {
-				t.Fatalf("the Cluster has %q, and the record is %q", u.cluster(), record)
-			}
-			tc.copies(u, record)
-			if got := u.cluster(); got != tc.want {
+			tc.copies(w, record)
+			if got := w.finalizers("x"); got != tc.want {
 				t.Errorf("%s: the Cluster has %q, want %q", tc.reason, got, tc.want)
 			}
 		})
@@ -224,41 +161,33 @@ func TestCopies(t *testing.T) {
 // TestCost verifies the requests of a guard. Without it, the first pass over
 // an object writes its finalizer and its status.
 func TestCost(t *testing.T) {
-	u := newUsers(t)
-	u.create(anAppUser("a", "1"))
-	u.create(anAppUser("b", "2"))
+	w := newUsers(t)
+	w.create(anAppUser("a", "1"))
+	w.create(anAppUser("b", "2"))
 	steps := []struct {
 		reason string
 		do     func()
 		app    string
 		want   string
 	}{
-		{"the first user", func() {}, "a", "get x, patch a, get x, patch x, status a"},
-		{"a steady pass", func() {}, "a", "get x"},
-		{"the second user", func() {}, "b", "get x, patch b, get x, status b"},
-		{"a user that is not the last one", func() { u.delete(&App{}, "b") }, "b", "patch b, list, patch b"},
-		{"the last user", func() { u.delete(&App{}, "a") }, "a", "patch a, list, get x, patch x, list, patch x, patch a"},
+		{"the first user", func() {}, "a", "get x, patch a, get x, patch x, cloud put a, status a"},
+		{"a steady pass", func() {}, "a", "get x, cloud put a"},
+		{"the second user", func() {}, "b", "get x, patch b, get x, cloud put b, status b"},
+		{"a user that is not the last one", func() { w.deleteObject(&App{}, "b") }, "b", "cloud delete b, patch b, list, patch b"},
+		{"the last user", func() { w.deleteObject(&App{}, "a") }, "a", "cloud delete a, patch a, list, get x, patch x, list, patch x, patch a"},
 	}
 	for _, step := range steps {
 		step.do()
-		if diff := cmp.Diff(step.want, u.pass(u.app, step.app)); diff != "" {
+		w.pass(w.app, step.app)
+		var calls []string
+		for _, call := range w.calls {
+			call, _, _ = strings.Cut(call, " [") // the finalizers
+			calls = append(calls, call)
+		}
+		if diff := cmp.Diff(step.want, strings.Join(calls, ", ")); diff != "" {
 			t.Errorf("%s: -want, +got:\n%s", step.reason, diff)
 		}
 	}
-}
-
-// readyOf returns the condition Ready of the App a.
-func readyOf(t *testing.T, api client.Client) metav1.Condition {
-	t.Helper()
-	a := &App{}
-	if err := api.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"}, a); err != nil {
-		t.Fatal(err)
-	}
-	c := meta.FindStatusCondition(a.Status.Conditions, "Ready")
-	if c == nil {
-		t.Fatalf("the App has no condition Ready: %+v", a.Status)
-	}
-	return *c
 }
 
 // A wrong reference is a terminal error that names it, and nothing is called in
@@ -266,6 +195,10 @@ func readyOf(t *testing.T, api client.Client) metav1.Condition {
 func TestRefuses(t *testing.T) {
 	cluster := func(namespace, name string) checks.Ref {
 		return checks.Ref{Group: v1.GroupVersion.Group, Kind: "Cluster", Namespace: namespace, Name: name}
+	}
+	var many []checks.Ref
+	for i := range 1000 {
+		many = append(many, cluster("", fmt.Sprint(i)))
 	}
 	cases := map[string]struct {
 		reason string
@@ -278,46 +211,20 @@ func TestRefuses(t *testing.T) {
 		"Slash":     {"it would be another object in the record", []checks.Ref{cluster("", "a/b")}, "is no name of an object"},
 		"Elsewhere": {"users elsewhere are not counted", []checks.Ref{cluster("other", "c")}, "is in another namespace: a guard counts the users of one namespace"},
 		"Itself":    {"it could never be deleted", []checks.Ref{{Group: v1.GroupVersion.Group, Kind: "App", Name: "a"}}, "is the resource itself"},
-		"Many":      {"the record is bounded", manyClusters(1000), "is one of more than"},
+		"Many":      {"the record is bounded", many, "is one of more than"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			u, called := &users{t: t, api: fakeAPI()}, false
-			mgr := newManager(u.api, u.api, u.api)
-			app := guarding(mgr, "App", func(*App) []checks.Ref { return tc.refs }, flow.Operations[*App]{
-				Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
-					called = true
-					return flow.Done(), nil
-				},
-			})
-			if err := app.SetupWithManager(mgr); err != nil {
-				t.Fatal(err)
-			}
-			u.create(anAppUser("a", "1"))
-			u.pass(app, "a")
-			if ready := readyOf(t, u.api); called != (tc.want == "") || !strings.Contains(ready.Message, tc.want) {
+			w := newWorld(t.Fatalf, fakeAPI())
+			w.refs = func(*App) []checks.Ref { return tc.refs }
+			w.restart()
+			w.create(&App{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "1", Generation: 1}})
+			called := strings.Contains(w.pass(w.app, "a"), "cloud")
+			if ready := w.ready(); called != (tc.want == "") || !strings.Contains(ready.Message, tc.want) {
 				t.Errorf("%s: Apply was called: %t, and the condition is %+v", tc.reason, called, ready)
 			}
 		})
 	}
-}
-
-func manyClusters(n int) (refs []checks.Ref) {
-	for i := range n {
-		refs = append(refs, checks.Ref{Group: v1.GroupVersion.Group, Kind: "Cluster", Name: fmt.Sprint(i)})
-	}
-	return refs
-}
-
-// crashes is a client of a process that ends when it removes the finalizer of an App.
-type crashes struct{ client.Client }
-
-func (c crashes) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-	data, err := patch.Data(obj)
-	if _, app := obj.(*App); err == nil && app && !obj.GetDeletionTimestamp().IsZero() && strings.Contains(string(data), `"finalizers"`) {
-		return errors.New("the process ended")
-	}
-	return c.Client.Patch(ctx, obj, patch, opts...)
 }
 
 // TestCrashAfterDelete ends the process after the DELETE and the release of a
@@ -330,80 +237,65 @@ func TestCrashAfterDelete(t *testing.T) {
 		crash  bool
 		needs  bool      // EntryCheck needs the Cluster
 		record [2]string // an edit of the record after the crash
-		want   string
+		want   int       // DELETEs
 	}{
-		"Vanished":  {"the Cluster has vanished, so a check of it would block for ever", true, true, [2]string{}, "delete"},
-		"NoCheck":   {"a second DELETE is needless", true, false, [2]string{}, "delete"},
-		"NoCrash":   {"the first process ends the deletion", false, true, [2]string{}, "delete"},
-		"Copied":    {"the record is of another App, which was in the cloud, too", true, false, [2]string{"uid=1", "uid=2"}, "delete, delete"},
-		"HeldAgain": {"one object is held, so the App may be in the cloud", true, false, [2]string{"gone=", "held="}, "delete, delete"},
-		"Released":  {"an App that lives on releases objects, too", true, false, [2]string{"gone=", "released="}, "delete, delete"},
+		"Vanished":  {"the Cluster has vanished, so a check of it would block for ever", true, true, [2]string{}, 1},
+		"NoCheck":   {"a second DELETE is needless", true, false, [2]string{}, 1},
+		"NoCrash":   {"the first process ends the deletion", false, true, [2]string{}, 1},
+		"Copied":    {"the record is of another App, which was in the cloud, too", true, false, [2]string{"uid=1", "uid=2"}, 2},
+		"HeldAgain": {"one object is held, so the App may be in the cloud", true, false, [2]string{"gone=", "held="}, 2},
+		"Released":  {"an App that lives on releases objects, too", true, false, [2]string{"gone=", "released="}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			u := newUsers(t)
-			var asked []string
-			process := func(c client.Client) *ctrlx.Reconciler[*App] {
-				ops := flow.Operations[*App]{
-					Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil },
-					Delete: func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
-						asked = append(asked, "delete")
-						return flow.Done(), nil
-					},
-				}
-				ext := flow.Extensions[*App]{}
-				if tc.needs {
-					ext.EntryCheck = chain.New(checks.Check("Cluster", func(ctx context.Context, _ *checks.Request[*App]) (checks.Result, error) {
-						at := types.NamespacedName{Namespace: "default", Name: "x"}
-						if apierrors.IsNotFound(u.api.Get(ctx, at, &v1.Cluster{})) {
-							return checks.Block("NoCluster", "the Cluster does not exist"), nil
-						}
-						return checks.Proceed(), nil
-					}))
-				}
-				mgr := newManager(c, u.api, u.api)
-				guard := inuse.Add(mgr, clustersOfApp, &ops, &ext)
-				r := ctrlx.New("App", ops, ext, guard, ctrlx.WithoutTelemetry(), ctrlx.WithoutEvents())
-				if err := r.SetupWithManager(mgr); err != nil {
-					t.Fatal(err)
-				}
-				return r
+			w := newUsers(t)
+			if tc.needs {
+				w.entry = chain.New(checks.Check("Cluster", func(context.Context, *checks.Request[*App]) (checks.Result, error) {
+					if w.finalizers("x") == "gone" {
+						return checks.Block("NoCluster", "the Cluster does not exist"), nil
+					}
+					return checks.Proceed(), nil
+				}))
+				w.restart()
 			}
-			name := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "a"}}
-			first := process(u.api)
-			if tc.crash {
-				first = process(crashes{u.api})
-			}
-			u.create(anAppUser("a", "1"))
-			_, _ = first.Reconcile(t.Context(), name)
-			if got := u.cluster(); got != inUse {
+			w.create(anAppUser("a", "1"))
+			w.pass(w.app, "a")
+			if got := w.finalizers("x"); got != inUse {
 				t.Fatalf("the Cluster has %q, want %q", got, inUse)
 			}
-			u.delete(&v1.Cluster{}, "x")
-			u.delete(&App{}, "a")
-			if _, err := first.Reconcile(t.Context(), name); (err != nil) != tc.crash {
-				t.Fatalf("the deletion: %v", err)
+			w.deleteObject(&v1.Cluster{}, "x")
+			w.deleteObject(&App{}, "a")
+			w.calls = nil
+			w.begin("a")
+			for len(w.runs) > 0 {
+				if run := w.runs[0]; tc.crash && run.next == "patch a []" { // removes the finalizer of the App
+					w.restart()
+					w.kill(run)
+				} else {
+					w.step(run)
+				}
 			}
-			if got := u.cluster(); got != "gone" {
+			if got := w.finalizers("x"); got != "gone" {
 				t.Fatalf("the Cluster has %q, want it gone", got)
 			}
-			a := &App{}
 			if tc.record[0] != "" {
-				if err := u.api.Get(t.Context(), name.NamespacedName, a); err != nil {
-					t.Fatal(err)
-				}
+				a := w.appA()
 				a.Annotations[inuse.Annotation] = strings.Replace(a.Annotations[inuse.Annotation], tc.record[0], tc.record[1], 1)
-				if err := u.api.Update(t.Context(), a); err != nil {
+				if err := w.api.Update(t.Context(), a); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if _, err := process(u.api).Reconcile(t.Context(), name); err != nil {
-				t.Fatal(err)
+			w.finish([]string{"a"})
+			if err := w.api.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"}, &App{}); client.IgnoreNotFound(err) != nil || err == nil {
+				t.Errorf("%s: the App is still there: %v, %v", tc.reason, err, w.appA().Status.Conditions)
 			}
-			if err := u.api.Get(t.Context(), name.NamespacedName, a); !apierrors.IsNotFound(err) {
-				t.Errorf("%s: the App is still there: %v, %v", tc.reason, err, a.Status.Conditions)
+			deletes := 0
+			for _, call := range w.calls {
+				if call == "cloud delete a" {
+					deletes++
+				}
 			}
-			if got := strings.Join(asked, ", "); got != tc.want {
-				t.Errorf("%s: the cloud got %q, want %q", tc.reason, got, tc.want)
+			if deletes != tc.want {
+				t.Errorf("%s: the cloud got %d DELETEs, want %d", tc.reason, deletes, tc.want)
 			}
 		})
 	}
