@@ -258,70 +258,74 @@ func TestObservedGeneration(t *testing.T) {
 	}
 }
 
-// The work does not proceed if something is unknown, unreadable or broken.
-func TestChecksFailClosed(t *testing.T) {
+// One pass: the work proceeds if every check does, and not if something is unknown, unreadable or broken.
+func TestChecks(t *testing.T) {
+	now := metav1.NewTime(noon)
 	clusters := schema.GroupResource{Group: testv1.GroupVersion.Group, Resource: "clusters"}
-	check := func(decide func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error)) checks.Chain[*testv1.Database] {
-		return chain.New(checks.Check("mine", decide))
-	}
-	unreadable := func(err error) func(string, client.Object) error {
-		return func(verb string, obj client.Object) error {
-			if _, ok := obj.(*testv1.Cluster); ok && verb == "get" {
-				return err
-			}
-			return nil
-		}
-	}
-	refusesPatch := func(err error) func(string, client.Object) error {
-		return func(verb string, obj client.Object) error {
-			if verb == "patch" {
-				return err
-			}
-			return nil
-		}
-	}
 	databases := schema.GroupResource{Group: testv1.GroupVersion.Group, Resource: "databases"}
-	stopped := busyCluster()
-	stopped.UID = "another"
+	returns := func(err error) checks.Chain[*testv1.Database] {
+		return chain.New(checks.Check("mine", func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) { return checks.Proceed(), err }))
+	}
+	fails := func(verb string, err error) func(string, client.Object) error {
+		return func(v string, obj client.Object) error {
+			if _, own := obj.(*testv1.Database); v == verb && own == (verb == "patch") {
+				return err
+			}
+			return nil
+		}
+	}
+	inSpec := ctrlx.WithOwner(func(d *testv1.Database) checks.Ref {
+		return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: d.Spec.Cluster}
+	})
+	state := checks.OwnerProvisioningState(func(c *testv1.Cluster) *string { return &c.Status.State })
+	other := busyCluster()
+	other.UID = "another"
+	mine := []metav1.Condition{{Type: "Reconciling", Status: "True", Reason: "Mine", Message: "m"}, {Type: "Ready", Status: "False", Reason: "Mine", Message: "m"}}
+	const blocked = "; Reconciling=True ChecksNotPassed; 1s"
 	cases := map[string]struct {
 		reason string
-		links  checks.Chain[*testv1.Database]
-		owner  client.Object
+		links  checks.Chain[*testv1.Database] // none: the owner is ready
+		owner  *testv1.Cluster                // nil: it does not exist
 		change func(*testv1.Database)
 		fail   func(string, client.Object) error
+		opts   []ctrlx.Option
 		want   string
+		works  bool
 	}{
-		"NoOwner":    {"the owner does not exist", readyOwner(), nil, nil, nil, "Ready=False OwnerNotFound; Reconciling=True ChecksNotPassed; 1s"},
-		"OtherOwner": {"the owner was created again under its name", readyOwner(), stopped, nil, nil, "Ready=False OwnerNotFound; Reconciling=True ChecksNotPassed; 1s"},
-		"Forbidden":  {"the owner cannot be read", readyOwner(), nil, nil, unreadable(apierrors.NewForbidden(clusters, "c", errBroken)), "Ready=False Forbidden; Reconciling=True ChecksNotPassed; 1s"},
-		"NotServed": {"an API that is down is not an absent owner", readyOwner(), nil, nil,
-			unreadable(apierrors.NewGenericServerResponse(404, "get", clusters, "c", "404 page not found", 0, true)), "Ready=False NotFound; Reconciling=True ChecksNotPassed; 1s"},
-		"NoMatch": {"a kind that is not installed", readyOwner(), nil, nil, unreadable(&meta.NoKindMatchError{}), "Ready=False NoKindMatch; Reconciling=True ChecksNotPassed; 1s"},
-		"BadReference": {"the owner reference cannot be read", readyOwner(), nil, func(d *testv1.Database) { d.OwnerReferences[0].APIVersion = "a/b/c" }, nil,
-			"Ready=False Unknown; Reconciling=True ChecksNotPassed; 1s"},
-		"Error": {"the check could not find out", check(func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) {
-			return checks.Proceed(), errBroken
-		}), aCluster(), nil, nil, "Ready=False CheckFailed; Reconciling=True ChecksNotPassed; 1s"},
-		"Panic": {"the check is broken", check(func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) {
-			panic("no")
-		}), aCluster(), nil, nil, "Ready=False Panic; Reconciling=True ChecksNotPassed; 1s"},
-		"Zero": {"the check decides nothing", check(func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) {
-			return checks.Result{}, nil
-		}), aCluster(), nil, nil, "Ready=False CheckFailed; Reconciling=True ChecksNotPassed; 1s"},
-		"Forgetful": {"a link forgets next", chain.New(func(checks.Handler[*testv1.Database]) checks.Handler[*testv1.Database] {
-			return func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) { return checks.Proceed(), nil }
-		}), aCluster(), nil, nil, "Ready=False CheckFailed; Reconciling=True ChecksNotPassed; 1s"},
-		"Paused": {"a user paused it, so it is not stalled", chain.New(checks.Paused(func(*testv1.Database) bool { return true })), aCluster(), nil, nil,
-			"Ready=False Paused; Stalled=False ChecksNotPassed; Paused=True Paused; 1h0m0s"},
-		"Terminal": {"only a change helps", check(func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) {
-			return checks.Result{}, reconcile.TerminalError(errBroken)
-		}), aCluster(), nil, nil, "Ready=False Terminal; Stalled=True ChecksNotPassed; 1h0m0s"},
-		"Retriable": {"the error says when", check(func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) {
-			return checks.Result{}, ctrlx.NewRetriableError(errBroken, ptr.To(3*time.Hour))
-		}), aCluster(), nil, nil, "Ready=False Retrying; Reconciling=True ChecksNotPassed; 3h0m0s"},
-		"Conflict":    {"the object was changed meanwhile", readyOwner(), nil, nil, refusesPatch(apierrors.NewConflict(databases, "d", errBroken)), "50ms"},
-		"WriteFails":  {"the conditions cannot be written", readyOwner(), nil, nil, refusesPatch(apierrors.NewForbidden(databases, "d", errors.New("no"))), `1s; ctrlx: Database: the status: databases.test.windlass-go.github.io "d" is forbidden: no`},
-		"NoReference": {"another controller may set the owner reference", chain.New(checks.OnOwner[*testv1.Database](checks.OwnerProvisioningState(func(c *testv1.Cluster) *string { return &c.Status.State }))), aCluster(), func(d *testv1.Database) { d.OwnerReferences = nil }, nil, "Ready=False OwnerNotSet; Reconciling=True ChecksNotPassed; 1h0m0s"},
+		"Ready":   {reason: "the owner is ready", owner: aCluster(), want: "0s", works: true},
+		"NoLinks": {reason: "nothing is asked", links: returns(nil), owner: busyCluster(), want: "0s", works: true},
+		"Mine": {reason: "the caller's conditions stay", owner: aCluster(), change: func(d *testv1.Database) { d.Status.Conditions = mine },
+			want: "Reconciling=True Mine; Ready=False Mine; 0s", works: true},
+		"Deleting": {reason: "an owner that is gone does not hold a deletion up", change: func(d *testv1.Database) {
+			d.DeletionTimestamp, d.Finalizers = &now, []string{"example.com/mine"}
+		}, want: "0s", works: true},
+		"OwnedBy": {reason: "the spec names the owner", owner: aCluster(), change: func(d *testv1.Database) { d.OwnerReferences, d.Spec.Cluster = nil, "c" },
+			opts: []ctrlx.Option{inSpec}, want: "0s", works: true},
+		"Readiness": {reason: "the user says when the owner is ready", owner: busyCluster(),
+			opts: []ctrlx.Option{ctrlx.WithReadiness(schema.GroupKind{Group: testv1.GroupVersion.Group, Kind: "Cluster"}, ctrlx.Exists)}, want: "0s", works: true},
+
+		"NotSet": {reason: "the spec does not name the owner yet", opts: []ctrlx.Option{inSpec}, want: "Ready=False OwnerNotSet; Reconciling=True ChecksNotPassed; 1h0m0s"},
+		"NoReference": {reason: "another controller may set the owner reference", links: chain.New(checks.OnOwner[*testv1.Database](state)), owner: aCluster(),
+			change: func(d *testv1.Database) { d.OwnerReferences = nil }, want: "Ready=False OwnerNotSet; Reconciling=True ChecksNotPassed; 1h0m0s"},
+		"BadReference": {reason: "the owner reference cannot be read", change: func(d *testv1.Database) { d.OwnerReferences[0].APIVersion = "a/b/c" }, want: "Ready=False Unknown" + blocked},
+		"NoOwner":      {reason: "the owner does not exist", want: "Ready=False OwnerNotFound" + blocked},
+		"OtherOwner":   {reason: "the owner was created again under its name", owner: other, want: "Ready=False OwnerNotFound" + blocked},
+		"Forbidden":    {reason: "the owner cannot be read", fail: fails("get", apierrors.NewForbidden(clusters, "c", errBroken)), want: "Ready=False Forbidden" + blocked},
+		"NotServed": {reason: "an API that is down is not an absent owner",
+			fail: fails("get", apierrors.NewGenericServerResponse(404, "get", clusters, "c", "404 page not found", 0, true)), want: "Ready=False NotFound" + blocked},
+		"NoMatch": {reason: "a kind that is not installed", fail: fails("get", &meta.NoKindMatchError{}), want: "Ready=False NoKindMatch" + blocked},
+		"Set": {reason: "the checks list sets", links: chain.New(checks.Unused("clusters", func(*testv1.Database) checks.Query {
+			return checks.Query{Group: testv1.GroupVersion.Group, Kind: "Cluster"}
+		})), owner: aCluster(), want: "Ready=False InUse" + blocked},
+		"Error": {reason: "the check could not find out", links: returns(errBroken), want: "Ready=False CheckFailed" + blocked},
+		"Paused": {reason: "a user paused it, so it is not stalled", links: chain.New(checks.Paused(func(*testv1.Database) bool { return true })),
+			want: "Ready=False Paused; Stalled=False ChecksNotPassed; Paused=True Paused; 1h0m0s"},
+		"Terminal": {reason: "only a change helps", links: returns(reconcile.TerminalError(errBroken)), want: "Ready=False Terminal; Stalled=True ChecksNotPassed; 1h0m0s"},
+		"Retriable": {reason: "the error says when", links: returns(ctrlx.NewRetriableError(errBroken, ptr.To(3*time.Hour))),
+			want: "Ready=False Retrying; Reconciling=True ChecksNotPassed; 3h0m0s"},
+		"Conflict": {reason: "the object was changed meanwhile", fail: fails("patch", apierrors.NewConflict(databases, "d", errBroken)), want: "50ms"},
+		"WriteFails": {reason: "the conditions cannot be written", fail: fails("patch", apierrors.NewForbidden(databases, "d", errors.New("no"))),
+			want: `1s; ctrlx: Database: the status: databases.test.windlass-go.github.io "d" is forbidden: no`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -333,72 +337,20 @@ func TestChecksFailClosed(t *testing.T) {
 			if tc.owner != nil {
 				objects = append(objects, tc.owner)
 			}
-			e := newHarness(t, tc.links, objects)
+			if tc.links.Len() == 0 {
+				tc.links = readyOwner()
+			}
+			e := newHarness(t, tc.links, objects, tc.opts...)
 			e.fail = tc.fail
-			result, err := e.pass(true)
+			result, err := e.pass(false)
 			e.fail = nil
 			if diff := cmp.Diff(tc.want, e.says(result, err)); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
-			if e.worked != 0 {
-				t.Errorf("%s: the work ran", tc.reason)
+			if e.worked > 0 != tc.works || tc.works && e.writes > 0 {
+				t.Errorf("%s: it worked %d times, after %d writes", tc.reason, e.worked, e.writes)
 			}
 		})
-	}
-}
-
-// The checks proceed.
-func TestChecksProceed(t *testing.T) {
-	now := metav1.NewTime(noon)
-	mine := []metav1.Condition{{Type: "Reconciling", Status: "True", Reason: "Mine", Message: "m"}, {Type: "Ready", Status: "False", Reason: "Mine", Message: "m"}}
-	cases := map[string]struct {
-		reason string
-		links  checks.Chain[*testv1.Database]
-		owner  *testv1.Cluster
-		change func(*testv1.Database)
-		want   string
-		opts   []ctrlx.Option
-	}{
-		"Ready":   {"the owner is ready", readyOwner(), aCluster(), nil, "0s", nil},
-		"NoLinks": {"nothing is asked", checks.Chain[*testv1.Database]{}, busyCluster(), nil, "0s", nil},
-		"Mine":    {"the caller's conditions stay", readyOwner(), aCluster(), func(d *testv1.Database) { d.Status.Conditions = mine }, "Reconciling=True Mine; Ready=False Mine; 0s", nil},
-		"Deleting": {"an owner that is gone does not hold a deletion up", readyOwner(), nil, func(d *testv1.Database) {
-			d.DeletionTimestamp, d.Finalizers = &now, []string{"example.com/mine"}
-		}, "0s", nil},
-		"OwnedBy": {"the spec names the owner", readyOwner(), aCluster(), func(d *testv1.Database) { d.OwnerReferences, d.Spec.Cluster = nil, "c" }, "0s",
-			[]ctrlx.Option{ctrlx.WithOwner(func(d *testv1.Database) checks.Ref {
-				return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: d.Spec.Cluster}
-			})}},
-		"Readiness": {"the user says when the owner is ready", readyOwner(), busyCluster(), nil, "0s",
-			[]ctrlx.Option{ctrlx.WithReadiness(schema.GroupKind{Group: testv1.GroupVersion.Group, Kind: "Cluster"}, ctrlx.Exists)}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			d := ownedDatabase()
-			if tc.change != nil {
-				tc.change(d)
-			}
-			objects := []client.Object{d}
-			if tc.owner != nil {
-				objects = append(objects, tc.owner)
-			}
-			e := newHarness(t, tc.links, objects, tc.opts...)
-			if diff := cmp.Diff(tc.want, e.says(e.pass(false))); diff != "" || e.worked != 1 || e.writes != 0 {
-				t.Errorf("%s: worked %d times, %d writes; -want, +got:\n%s", tc.reason, e.worked, e.writes, diff)
-			}
-		})
-	}
-}
-
-// An owner that the spec does not name yet is neither looked for nor taken for
-// the owner of a root resource.
-func TestChecksOwnerNotSet(t *testing.T) {
-	e := newHarness(t, readyOwner(), []client.Object{ownedDatabase()}, ctrlx.WithOwner(func(d *testv1.Database) checks.Ref {
-		return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: d.Spec.Cluster}
-	}))
-	const want = "Ready=False OwnerNotSet; Reconciling=True ChecksNotPassed; 1h0m0s"
-	if got := e.says(e.pass(true)); got != want {
-		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
@@ -505,6 +457,10 @@ func TestChecksDone(t *testing.T) {
 		now := metav1.NewTime(noon)
 		d.DeletionTimestamp, d.Finalizers = &now, []string{"example.com/mine"}
 	}
+	mine := flow.WithErrors(classify.NewErrors("mine", func(f *classify.Failure) bool {
+		f.Code, f.Message = "Mine", f.Err.Error()
+		return errors.Is(f.Err, errMine)
+	}, classify.Table{{Code: "Mine", Retry: classify.OnChange}}))
 	cases := map[string]struct {
 		reason  string
 		change  func(*testv1.Database)
@@ -516,12 +472,13 @@ func TestChecksDone(t *testing.T) {
 		"NotDeleted": {"the deletion is tried again", deleted, errBroken, "Ready=False Unknown; Reconciling=True Unknown; 1s"},
 		"Terminal":   {"only a change helps", func(*testv1.Database) {}, reconcile.TerminalError(errBroken), "Ready=False Terminal; Stalled=True Terminal; 1h0m0s"},
 		"Retriable":  {"it says when", func(*testv1.Database) {}, ctrlx.NewRetriableError(errBroken, ptr.To(time.Minute)).WithReason("Mine"), "Ready=False Mine; Reconciling=True Mine; 1m0s"},
+		"Mine":       {"an option of the flow: the user's reader knows the error", func(*testv1.Database) {}, errMine, "Ready=False Mine; Stalled=True Mine; 1h0m0s"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := ownedDatabase()
 			tc.change(d)
-			e := newHarness(t, checks.Chain[*testv1.Database]{}, []client.Object{d})
+			e := newHarness(t, checks.Chain[*testv1.Database]{}, []client.Object{d}, mine)
 			e.failure = tc.failure
 			e.want(tc.reason, tc.want)
 		})
@@ -617,30 +574,6 @@ func TestResolver(t *testing.T) {
 		}})}
 	if _, err := existing.NewResolver(unreadable, scheme).Owner(t.Context(), ownedDatabase()); !errors.Is(err, errBroken) {
 		t.Errorf("unreadable is not absent: %v", err)
-	}
-}
-
-// Options of the flow hold here, too.
-func TestChecksWithFlow(t *testing.T) {
-	mine := classify.NewErrors("mine", func(f *classify.Failure) bool {
-		f.Code, f.Message = "Mine", f.Err.Error()
-		return errors.Is(f.Err, errBroken)
-	}, classify.Table{{Code: "Mine", Retry: classify.OnChange}})
-	e := newHarness(t, checks.Chain[*testv1.Database]{}, []client.Object{ownedDatabase()}, flow.WithErrors(mine))
-	e.failure = errBroken
-	e.want("the user's reader knows the error", "Ready=False Mine; Stalled=True Mine; 1h0m0s")
-}
-
-// The checks list sets.
-func TestChecksSets(t *testing.T) {
-	links := chain.New(checks.Unused("clusters", func(*testv1.Database) checks.Query {
-		return checks.Query{Group: testv1.GroupVersion.Group, Kind: "Cluster"}
-	}))
-	e := newHarness(t, links, []client.Object{aCluster(), &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d", Generation: 1}}})
-	ok, _, err := e.checks.Check(t.Context(), e.read())
-	c := meta.FindStatusCondition(e.read().Status.Conditions, "Ready")
-	if ok || err != nil || c == nil || c.Reason != checks.ReasonInUse {
-		t.Errorf("ok %t, error %v, condition %v", ok, err, c)
 	}
 }
 

@@ -20,6 +20,7 @@ type ctxt = context.Context
 var (
 	noon      = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	errBroken = errors.New("the cloud is broken")
+	errMine   = errors.New("mine")
 	scheme    = runtime.NewScheme()
 
 	// anyNamespace allows references into all namespaces.

@@ -11,12 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/existing"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
-	"github.com/windlass-go/windlass/flow"
 )
 
 // fleet returns a client with databases of the clusters prod and test. With an
@@ -76,20 +73,6 @@ func TestResolverLister(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The deletion of a cluster waits for the databases that refer to it. The index
-// lets the query select them.
-func ExampleWithIndex() {
-	ofCluster := checks.Query{Group: testv1.GroupVersion.Group, Kind: "Database", Field: "spec.cluster"}
-	unused := checks.Unused("databases", func(c *testv1.Cluster) checks.Query { return ofCluster.WithValue(c.Name) })
-	clusters := ctrlx.New("Cluster", flow.Operations[*testv1.Cluster]{
-		Apply: func(context.Context, *flow.Request[*testv1.Cluster]) (flow.Progress, error) { return flow.Done(), nil },
-	}, flow.Extensions[*testv1.Cluster]{DeleteCheck: chain.New(unused)},
-		ctrlx.WithIndex(ofCluster, func(d *testv1.Database) []string { return []string{d.Spec.Cluster} }))
-	fmt.Println("DeleteCheck:", clusters.Flow().Extensions().DeleteCheck)
-	// Output:
-	// DeleteCheck: Unused(databases)
 }
 
 // A program without a reconciler lists the databases of a team. A [checks.Query]
