@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/internal/testing/ratio"
 	"pgregory.net/rapid"
@@ -72,40 +71,5 @@ func TestLongCycleRatio(t *testing.T) {
 	short, long := ring(1000), ring(10_000)
 	if got := ratio.Of(func() { long.Cycle(object("0"), nil) }, func() { short.Cycle(object("0"), nil) }, ratio.Options{}); got > 60 { // a square of it takes 100 times as long
 		t.Errorf("ten times as many entries take %.0f times as long", got)
-	}
-}
-
-// A wait for a set is a wait for its members, unless they compete for the same
-// set.
-func TestCycleThroughSets(t *testing.T) {
-	cluster, a, b, c := object("cluster"), object("a"), object("b"), object("c")
-	users, claims, owners := ID{Kind: "K", Set: "users"}, ID{Kind: "K", Set: "claims"}, ID{Kind: "K", Set: "owners"}
-	cases := map[string]struct {
-		reason  string
-		waits   map[ID][]ID
-		members map[ID][]ID
-		of      ID
-		want    []ID
-	}{
-		"User":       {"a user waits for the object that waits for its last user", map[ID][]ID{cluster: {users}, a: {cluster}}, map[ID][]ID{users: {a, b}}, cluster, []ID{cluster, users, a, cluster}},
-		"FromUser":   {"the same cycle from its other end", map[ID][]ID{cluster: {users}, a: {cluster}}, map[ID][]ID{users: {a, b}}, a, []ID{a, cluster, users, a}},
-		"NoUser":     {"no member waits", map[ID][]ID{cluster: {users}}, map[ID][]ID{users: {a, b}}, cluster, nil},
-		"Alone":      {"the waiter is the only member", map[ID][]ID{a: {claims}}, map[ID][]ID{claims: {a}}, a, nil},
-		"Claimants":  {"the first of three claimants waits for none", map[ID][]ID{b: {claims}, c: {claims}}, map[ID][]ID{claims: {a, b, c}}, b, nil},
-		"Competitor": {"a claimant that waits for the waiter need not be the first one", map[ID][]ID{a: {claims}, b: {claims, a}}, map[ID][]ID{claims: {b, c}}, a, nil},
-		"Competes":   {"the waiter need not be the first claimant", map[ID][]ID{a: {claims, b}, b: {claims}}, map[ID][]ID{claims: {a, b, c}}, a, nil},
-		"TwoSets":    {"members of two sets wait for each other", map[ID][]ID{a: {users}, b: {owners}}, map[ID][]ID{users: {b}, owners: {a}}, a, []ID{a, users, b, owners, a}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			x := index.New(func(ID) {}, nil)
-			for waiter, refs := range tc.waits {
-				waitFor(x, waiter, refs...)
-			}
-			got := x.Cycle(tc.of, func(set ID) []ID { return tc.members[set] })
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
-			}
-		})
 	}
 }
