@@ -39,7 +39,15 @@ type store struct {
 	refuse   map[string]error // by name; "list" for lists
 	requests []string
 	asked    func(what string) // at each request; nil: nothing happens
+	removed  int               // informers
 	since    time.Time
+}
+
+func (s *store) RemoveInformer(context.Context, client.Object) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.removed++
+	return nil
 }
 
 func newStore(mu *sync.Mutex) *store {
@@ -521,41 +529,23 @@ func TestIdle(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			var removed *removing
-			withFallback(t, func(c *cluster) {
-				c.watch.open = tc.open
-				removed = &removing{store: c.cached}
-				c.cache = removed
-			}, func(t *testing.T, c *cluster) {
+			withFallback(t, func(c *cluster) { c.watch.open = tc.open }, func(t *testing.T, c *cluster) {
 				c.waits(t, "c")
 				if !tc.awaits {
 					c.Forget(index.ID{Kind: "Waiter", Name: "w"})
 				}
 				c.sleep(9 * time.Minute)
-				if removed.n != 0 {
+				if c.cached.removed != 0 {
 					t.Errorf("%s: it stops early", tc.reason)
 				}
 				c.sleep(3 * time.Minute)
 				w, _ := c.watchOf(clusters)
-				if stopped := removed.n == 1 && w == nil; stopped != tc.stops {
-					t.Errorf("%s: stopped %d times, watched: %v", tc.reason, removed.n, w != nil)
+				if stopped := c.cached.removed == 1 && w == nil; stopped != tc.stops {
+					t.Errorf("%s: stopped %d times, watched: %v", tc.reason, c.cached.removed, w != nil)
 				}
 			})
 		})
 	}
-}
-
-// removing counts the informers that are removed.
-type removing struct {
-	*store
-	n int
-}
-
-func (r *removing) RemoveInformer(context.Context, client.Object) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.n++
-	return nil
 }
 
 // sortedAfter sorts s after the first n elements, whose order is fixed.

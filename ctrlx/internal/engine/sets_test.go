@@ -142,7 +142,7 @@ func TestOtherSetsRatio(t *testing.T) {
 		reason string
 		query  func(i int) checks.Query
 	}{
-		"Fields": {"each set has its own value of a field", func(i int) checks.Query { return checks.Query{Namespace: "a", Field: "state", Value: fmt.Sprint(i)} }},
+		"Fields": {"each set has its own value of a field", ofState},
 		"Labels": {"each set has its own label", func(i int) checks.Query { return checks.Query{Namespace: "a", Selector: fmt.Sprint("owner=", i)} }},
 		"Common": {"the sets have a label in common", func(i int) checks.Query {
 			return checks.Query{Namespace: "a", Selector: fmt.Sprint("app=web,owner=", i)}
@@ -151,21 +151,7 @@ func TestOtherSetsRatio(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			event := func(others int) func() {
-				e, _ := indexedEngine()
-				for i := range others {
-					waits(e, index.ID{Kind: "Waiter", Name: fmt.Sprint(i)}, setOf(tc.query(i+10)))
-				}
-				waits(e, index.ID{Kind: "Waiter", Name: "w"}, setOf(tc.query(1)))
-				old, now := &testv1.Cluster{}, &testv1.Cluster{}
-				for _, c := range []*testv1.Cluster{old, now} {
-					c.Name, c.Namespace, c.Labels, c.Status.State = "c", "a", map[string]string{"app": "web", "owner": "1"}, "1"
-				}
-				now.Generation = 2
-				id := ID(clusters, client.ObjectKeyFromObject(now))
-				return func() { e.happened(clusterKind, id, old, now) }
-			}
-			got := ratio.Of(event(100_000), event(10), ratio.Options{})
+			got := ratio.Of(setsEvent(100_000, tc.query), setsEvent(10, tc.query), ratio.Options{})
 			t.Logf("an event among 100,000 sets takes %.2f times what it takes among 10", got)
 			if got > 3 {
 				t.Errorf("%s: an event among 100,000 sets takes %.2f times what it takes among 10", tc.reason, got)
@@ -180,7 +166,7 @@ func TestOtherSetsRatio(t *testing.T) {
 // index of the cache, which copies each object that it returns.
 func BenchmarkSets(b *testing.B) {
 	for _, others := range []int{10, 1000, 100_000} {
-		ours, byHand := setsEvent(others), byHandEvent(others)
+		ours, byHand := setsEvent(others, ofState), byHandEvent(others)
 		b.Run(fmt.Sprint("others=", others), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -204,22 +190,29 @@ func BenchmarkSets(b *testing.B) {
 	}
 }
 
-// changedCluster returns the two states of an update of a cluster in the set of
-// the state 1.
-func changedCluster() (old, now *testv1.Cluster) {
+// ofState returns the set of the clusters in a state.
+func ofState(i int) checks.Query {
+	return checks.Query{Namespace: "a", Field: "state", Value: fmt.Sprint(i)}
+}
+
+// changedCluster returns the two states of an update of a cluster in the state 1 and of
+// the owner 1.
+func changedCluster(namespace string) (old, now *testv1.Cluster) {
 	old, now = &testv1.Cluster{}, &testv1.Cluster{}
-	old.Name, old.Namespace, old.Status.State = "c", "a", "1"
-	now.Name, now.Namespace, now.Status.State, now.Generation = "c", "a", "1", 2
+	for _, c := range []*testv1.Cluster{old, now} {
+		c.Name, c.Namespace, c.Labels, c.Status.State = "c", namespace, map[string]string{"app": "web", "owner": "1"}, "1"
+	}
+	now.Generation = 2
 	return old, now
 }
 
-// setsEvent returns an event among the waiters of other sets.
-func setsEvent(others int) func() {
+// setsEvent returns an event of an object of the set 1 among the waiters of other sets.
+func setsEvent(others int, query func(i int) checks.Query) func() {
 	e, woken := indexedEngine()
 	for i := range others {
-		waits(e, index.ID{Kind: "Waiter", Name: fmt.Sprint(i)}, setOf(checks.Query{Namespace: "a", Field: "state", Value: fmt.Sprint(i)}))
+		waits(e, index.ID{Kind: "Waiter", Name: fmt.Sprint(i)}, setOf(query(i)))
 	}
-	old, now := changedCluster()
+	old, now := changedCluster(query(1).Namespace)
 	id := ID(clusters, client.ObjectKeyFromObject(now))
 	return func() {
 		*woken = (*woken)[:0]
@@ -257,7 +250,7 @@ func byHandEvent(others int) func() {
 		}
 		return reqs
 	}
-	old, now := changedCluster()
+	old, now := changedCluster("a")
 	return func() {
 		woken := map[types.NamespacedName]struct{}{} // the handler of controller-runtime drops repeated requests
 		for _, c := range []*testv1.Cluster{old, now} {
