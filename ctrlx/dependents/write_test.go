@@ -233,38 +233,39 @@ func TestInvalid(t *testing.T) {
 		object client.Object
 		want   string
 	}{
-		"Nil":           {"no object", nil, "object 2 is nil: leave it out"},
-		"NilPointer":    {"a nil pointer", (*corev1.ConfigMap)(nil), "object 2 is nil: leave it out"},
-		"NoName":        {"no name", &corev1.ConfigMap{}, "ConfigMap: metadata.name is empty"},
-		"GenerateName":  {"each pass would create another object", named("ConfigMap", map[string]any{"generateName": "x-"}), "ConfigMap: metadata.name is empty; metadata.generateName is set: give a name, because each pass must find the same object"},
-		"UnknownKind":   {"the kind is not installed", named("Frobnicator", map[string]any{"name": "x"}), "Frobnicator x: the API server does not serve the kind Frobnicator in the version v1: install its definition"},
-		"Partial":       {"an object without its content", &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: "x"}}, "ConfigMap NS/x: it has only metadata: give the whole object"},
-		"NoKind":        {"an object without a kind", &unstructured.Unstructured{Object: map[string]any{}}, "*unstructured.Unstructured : Object 'Kind' is missing"},
-		"Scope":         {"a namespace where none belongs", named("Namespace", map[string]any{"name": "x", "namespace": "y"}), "Namespace y/x: its kind has no namespaces: remove metadata.namespace"},
-		"Adoption":      {"an invalid policy", configMap([]string{"adoption-policy", "Sometimes"}, nil), `ConfigMap NS/a: web.example.com/adoption-policy is "Sometimes": it must be one of ["IfUnowned" "Never" "Always"]`},
-		"Update":        {"an invalid policy", configMap([]string{"update-policy", "SSA"}, nil), `ConfigMap NS/a: web.example.com/update-policy is "SSA": it must be one of ["SsaOverride" "SsaMerge" "Replace" "Recreate"]`},
-		"Delete":        {"an invalid policy", configMap([]string{"delete-policy", "keep"}, nil), `web.example.com/delete-policy is "keep": it must be one of ["Delete" "Orphan" "OrphanOnApply" "OrphanOnDelete"]`},
-		"Reconcile":     {"an invalid policy", configMap([]string{"reconcile-policy", "Twice"}, nil), `web.example.com/reconcile-policy is "Twice": it must be one of ["OnObjectChange" "OnObjectOrComponentChange" "Once"]`},
-		"ShortInterval": {"each pass would write", configMap([]string{"reapply-interval", "1ms"}, nil), "web.example.com/reapply-interval is 1ms: it must be at least 1s"},
-		"Reapply":       {"no duration", configMap([]string{"reapply-interval", "often"}, nil), `web.example.com/reapply-interval is "often": it must be a duration such as 30m`},
-		"Hint":          {"no hint", configMap([]string{"status-hint", "ready"}, nil), `web.example.com/status-hint is "ready": "ready" is no hint: the hints are has-observed-generation, has-ready-condition and conditions=A;B`},
-		"Misspelt":      {"a policy that would be ignored", configMap([]string{"delete_policy", "Orphan"}, nil), `ConfigMap NS/a: the annotation web.example.com/delete_policy is unknown: it must be one of ["adoption-policy" "update-policy" "delete-policy"`},
-		"Twice":         {"an object given twice", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "good"}}, "ConfigMap NS/good: it is given twice, as number 1 and number 2"},
-		"Label":         {"a number in YAML", named("ConfigMap", map[string]any{"name": "x", "labels": map[string]any{"v": int64(1)}}), `ConfigMap NS/x: metadata.labels["v"] is no text: put it in quotes`},
-		"Policy":        {"a policy that is no text would be ignored", named("ConfigMap", map[string]any{"name": "x", "annotations": map[string]any{name + "/delete-policy": true}}), `ConfigMap NS/x: metadata.annotations["` + name + `/delete-policy"] is no text: put it in quotes`},
-		"Annotation":    {"another annotation, with a policy, would be ignored", named("ConfigMap", map[string]any{"name": "x", "annotations": map[string]any{"a": true, name + "/delete-policy": "Orphan"}}), `ConfigMap NS/x: metadata.annotations["a"] is no text: put it in quotes`},
-		"Annotations":   {"a map of Go", named("ConfigMap", map[string]any{"name": "x", "annotations": map[string]string{name + "/delete-policy": "Orphan"}}), `ConfigMap NS/x: metadata.annotations is no map of texts`},
-		"Namespace":     {"another namespace would be used", named("ConfigMap", map[string]any{"name": "x", "namespace": int64(5)}), `ConfigMap NS/x: metadata.namespace is no text: put it in quotes`},
-		"SecretText":    {"the error has no value", secret("stringData", map[string]any{"pin": int64(847261)}), `Secret NS/x: stringData["pin"] is no text: put it in quotes`},
-		"SecretData":    {"the error has no value", secret("data", map[string]any{"pin": int64(847261)}), `Secret NS/x: data["pin"] is no text: put it in quotes`},
-		"SecretNoMap":   {"the error has no value", secret("stringData", "847261"), `Secret NS/x: stringData is no map of texts`},
+		"Nil":            {"no object", nil, "object 2 is nil: leave it out"},
+		"NilPointer":     {"a nil pointer", (*corev1.ConfigMap)(nil), "object 2 is nil: leave it out"},
+		"NoName":         {"no name", &corev1.ConfigMap{}, "ConfigMap: metadata.name is empty"},
+		"GenerateName":   {"each pass would create another object", named("ConfigMap", map[string]any{"generateName": "x-"}), "ConfigMap: metadata.name is empty; metadata.generateName is set: give a name, because each pass must find the same object"},
+		"UnknownKind":    {"the kind is not installed", named("Frobnicator", map[string]any{"name": "x"}), "Frobnicator x: the API server does not serve the kind Frobnicator in the version v1: install its definition"},
+		"UnknownVersion": {"only another version is served", object("apps/v9", "Deployment", "x", nil), "the API server does not serve the kind Deployment.apps in the version v9"},
+		"Partial":        {"an object without its content", &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: "x"}}, "ConfigMap NS/x: it has only metadata: give the whole object"},
+		"NoKind":         {"an object without a kind", &unstructured.Unstructured{Object: map[string]any{}}, "*unstructured.Unstructured : Object 'Kind' is missing"},
+		"Scope":          {"a namespace where none belongs", named("Namespace", map[string]any{"name": "x", "namespace": "y"}), "Namespace y/x: its kind has no namespaces: remove metadata.namespace"},
+		"Adoption":       {"an invalid policy", configMap([]string{"adoption-policy", "Sometimes"}, nil), `ConfigMap NS/a: web.example.com/adoption-policy is "Sometimes": it must be one of ["IfUnowned" "Never" "Always"]`},
+		"Update":         {"an invalid policy", configMap([]string{"update-policy", "SSA"}, nil), `ConfigMap NS/a: web.example.com/update-policy is "SSA": it must be one of ["SsaOverride" "SsaMerge" "Replace" "Recreate"]`},
+		"Delete":         {"an invalid policy", configMap([]string{"delete-policy", "keep"}, nil), `web.example.com/delete-policy is "keep": it must be one of ["Delete" "Orphan" "OrphanOnApply" "OrphanOnDelete"]`},
+		"Reconcile":      {"an invalid policy", configMap([]string{"reconcile-policy", "Twice"}, nil), `web.example.com/reconcile-policy is "Twice": it must be one of ["OnObjectChange" "OnObjectOrComponentChange" "Once"]`},
+		"ShortInterval":  {"each pass would write", configMap([]string{"reapply-interval", "1ms"}, nil), "web.example.com/reapply-interval is 1ms: it must be at least 1s"},
+		"Reapply":        {"no duration", configMap([]string{"reapply-interval", "often"}, nil), `web.example.com/reapply-interval is "often": it must be a duration such as 30m`},
+		"Hint":           {"no hint", configMap([]string{"status-hint", "ready"}, nil), `web.example.com/status-hint is "ready": "ready" is no hint: the hints are has-observed-generation, has-ready-condition and conditions=A;B`},
+		"Misspelt":       {"a policy that would be ignored", configMap([]string{"delete_policy", "Orphan"}, nil), `ConfigMap NS/a: the annotation web.example.com/delete_policy is unknown: it must be one of ["adoption-policy" "update-policy" "delete-policy"`},
+		"Twice":          {"an object given twice", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "good"}}, "ConfigMap NS/good: it is given twice, as number 1 and number 2"},
+		"Label":          {"a number in YAML", named("ConfigMap", map[string]any{"name": "x", "labels": map[string]any{"v": int64(1)}}), `ConfigMap NS/x: metadata.labels["v"] is no text: put it in quotes`},
+		"Policy":         {"a policy that is no text would be ignored", named("ConfigMap", map[string]any{"name": "x", "annotations": map[string]any{name + "/delete-policy": true}}), `ConfigMap NS/x: metadata.annotations["` + name + `/delete-policy"] is no text: put it in quotes`},
+		"Annotation":     {"another annotation, with a policy, would be ignored", named("ConfigMap", map[string]any{"name": "x", "annotations": map[string]any{"a": true, name + "/delete-policy": "Orphan"}}), `ConfigMap NS/x: metadata.annotations["a"] is no text: put it in quotes`},
+		"Annotations":    {"a map of Go", named("ConfigMap", map[string]any{"name": "x", "annotations": map[string]string{name + "/delete-policy": "Orphan"}}), `ConfigMap NS/x: metadata.annotations is no map of texts`},
+		"Namespace":      {"another namespace would be used", named("ConfigMap", map[string]any{"name": "x", "namespace": int64(5)}), `ConfigMap NS/x: metadata.namespace is no text: put it in quotes`},
+		"SecretText":     {"the error has no value", secret("stringData", map[string]any{"pin": int64(847261)}), `Secret NS/x: stringData["pin"] is no text: put it in quotes`},
+		"SecretData":     {"the error has no value", secret("data", map[string]any{"pin": int64(847261)}), `Secret NS/x: data["pin"] is no text: put it in quotes`},
+		"SecretNoMap":    {"the error has no value", secret("stringData", "847261"), `Secret NS/x: stringData is no map of texts`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			good := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "good"}}
-			onlyApply := slices.Contains([]string{"UnknownKind", "Partial", "GenerateName", "Scope", "Label", "Annotation"}, name) || strings.HasPrefix(name, "Secret")
+			onlyApply := slices.Contains([]string{"UnknownKind", "UnknownVersion", "Partial", "GenerateName", "Scope", "Label", "Annotation"}, name) || strings.HasPrefix(name, "Secret")
 			for verb, do := range map[string]func(context.Context, client.Object, ...client.Object) (flow.Progress, error){"Apply": w.Apply, "Delete": w.Delete} {
 				if onlyApply && verb != "Apply" {
 					continue
