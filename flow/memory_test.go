@@ -1,14 +1,10 @@
 package flow_test
 
 import (
-	"context"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -74,51 +70,4 @@ func TestRemove(t *testing.T) {
 	second, _ := r.Reconcile(t.Context(), p).Again()
 	mustEqual(t, "the counts start again, for Remove only", []time.Duration{time.Second, 2 * time.Second}, []time.Duration{first, second})
 	flow.New("Pool", c.operations(), ext{}, flow.WithoutBackoff()).Remove("p")
-}
-
-// An explanation has a bounded size, however many notes and inner links a link
-// has, and says that the rest is left out.
-func TestExplanationIsBounded(t *testing.T) {
-	long := strings.Repeat("x", 5000)
-	inner := returns[*checks.Request[*pool]]("inner", checks.Proceed(), nil)
-	many := slices.Repeat([]checks.Middleware[*pool]{inner}, 3000)
-	nested := slices.Repeat([]checks.Middleware[*pool]{link("through", hands[*checks.Request[*pool], checks.Result])}, 600)
-	last := returns[*checks.Request[*pool]]("last", checks.Block("Busy", "it is busy"), nil)
-	notes := func(ctx context.Context, _ *checks.Request[*pool]) (checks.Result, error) {
-		for range 50_000 {
-			chain.Note(ctx, long)
-		}
-		return checks.Block("Busy", "it is busy"), nil
-	}
-	cases := map[string]struct {
-		reason string
-		links  chain.Chain[*checks.Request[*pool], checks.Result]
-	}{
-		"Notes":  {"a link makes many notes", chain.New(checks.Check("last", notes))},
-		"Steps":  {"a pass has many links", chain.New(append(many, last)...)},
-		"Nested": {"links end after their steps are left out", chain.New(append(nested, last)...)},
-		"NotesSteps": {"many links make many notes", chain.New(checks.Check("a", func(ctx context.Context, r *checks.Request[*pool]) (checks.Result, error) {
-			_, err := notes(ctx, r)
-			return checks.Proceed(), err
-		}), checks.Check("last", notes))},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			c := &cloud{}
-			r := flow.New("Pool", c.operations(), ext{PreCheck: tc.links}, flow.WithExplanations(1))
-			r.Reconcile(t.Context(), &pool{name: "p"})
-			e, _ := r.Explain("p")
-			text := e.String()
-			if len(text) > 300_000 || len(e.Steps) > 600 {
-				t.Errorf("%s: %d bytes, %d steps", tc.reason, len(text), len(e.Steps))
-			}
-			if !strings.Contains(text, "left out") {
-				t.Errorf("%s: the text does not report what it leaves out", tc.reason)
-			}
-			mustEqual(t, "the deciding link", []string{"last", "Busy"}, []string{e.Link, e.Reason})
-			s := e.Steps[len(e.Steps)-1]
-			mustEqual(t, "its step", []string{"last", "it is busy"}, []string{s.Link, s.Message})
-			mustEqual(t, "every step has ended", -1, slices.IndexFunc(e.Steps, func(s flow.Step) bool { return s.Verdict == "" }))
-		})
-	}
 }
