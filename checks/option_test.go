@@ -117,6 +117,10 @@ func TestOptionsSetUp(t *testing.T) {
 		cases["Verdict"+name] = setUp{"an objection neither proceeds nor needs an option to block", func() { checks.ResourceIs("v", func(*Deep) string { return "" }, checks.WithVerdict(res)) },
 			"checks: v: WithVerdict(" + res.String() + "): give the result of Ignore, Finished or Release"}
 	}
+	cases["VerdictReason"] = setUp{"Kubernetes refuses the reason", func() {
+		checks.ResourceIs("v", func(*Deep) string { return "" }, checks.WithVerdict(checks.Finished("not one", "")))
+	}, `checks: v: WithVerdict(finish InvalidReason: the reason "not one" is not a condition reason (a letter, then letters, digits and _,: only): ): give a valid reason`}
+	cases["NoObjection"] = setUp{"SetIs needs one", func() { checks.SetIs[*Database, *Cluster]("backups", claimsOf, nil) }, "checks: SetIs(backups): the objection is nil"}
 	for check, with := range configurable {
 		cases["Nil/"+check] = setUp{"the panic names the index of a nil option", func() { with(nil) }, "checks: " + check + ": option 1 is nil"}
 	}

@@ -83,6 +83,8 @@ func TestQueryString(t *testing.T) {
 		q      checks.Query
 		want   string
 	}{
+		"Group":   {"a group means nothing without a kind", checks.Query{Group: "example.com"}, "every object"},
+		"Value":   {"an index shares its query", checks.Query{Kind: "Database", Field: "spec.cluster"}.WithValue("demo"), "every Database with spec.cluster=demo"},
 		"Whole":   {"each condition is a part", checks.Query{Group: "example.com", Kind: "Database", Namespace: "team", Selector: "app=web", Field: "spec.cluster", Value: "demo"}, "every Database.example.com in team with app=web and spec.cluster=demo"},
 		"All":     {"all namespaces are named in words", checks.Query{Kind: "Cluster", Namespace: checks.AllNamespaces}, "every Cluster in all namespaces"},
 		"NoValue": {"an empty value is a value", checks.Query{Kind: "Cluster", Field: "spec.host"}, "every Cluster with spec.host="},

@@ -122,7 +122,7 @@ func (of *subject) absent(ref *Ref, o *Object) (reason string, retry classify.Re
 func typed[W any](ctx context.Context, s *settings, of *subject, before string, ref *Ref, o *Object) (value W, res Result, err error) {
 	value, ok := o.Value.(W)
 	found := o.Found()
-	if itself, is := any(&value).(*Object); is && found {
+	if itself, is := any(&value).(*Object); is {
 		*itself, ok = *o, true
 		itself.Ref = *ref
 	}

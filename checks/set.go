@@ -111,8 +111,6 @@ func SetIs[T, W any](name string, query func(resource T) Query, objection func(r
 	s := configure("SetIs("+name+")", opts, "WithFollowing", "WithMinimum", "WithUnknownAllowed", "WithVerdict")
 	s.must(objection != nil, "the objection is nil")
 	before := name + " "
-	added := s.block // added once to the sum
-	s.block = nil
 	return ofSet(s, name, query, s.released(linktag.Check{}), func(ctx context.Context, req *Request[T], set *Ref, objects []Object) (Result, error) {
 		var sum gathered
 		n := 0
@@ -135,8 +133,8 @@ func SetIs[T, W any](name string, query func(resource T) Query, objection func(r
 		if res.Blocked() {
 			res.d.ref[0] = *set // also for the changes of its objects
 			res.d.refs = res.d.ref[:]
-			for i := range added {
-				added[i].to(res.d)
+			for i := range s.block { // once more, for the refs of WithWaitingFor
+				s.block[i].to(res.d)
 			}
 		}
 		return res, err

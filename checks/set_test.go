@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/linktag"
 )
 
 // claims is the query of the tests, as a check reads it.
@@ -86,7 +88,9 @@ func TestSetIs(t *testing.T) {
 	}{
 		"Empty":     {reason: "no object has the property", lister: listed(), want: proceeding()},
 		"Fine":      {reason: "all objects are suitable", lister: listed(c[2], c[3]), want: proceeding()},
-		"Self":      {reason: "the resource itself does not count", lister: listed(itself(odd), c[2]), want: proceeding()},
+		"Self":      {reason: "the resource itself does not count", lister: listed(itself(odd), c[0]), want: blocks("ReferenceUnsuitable", classify.Slow, old("c1"), set)},
+		"Zero":      {reason: "the zero Object is no answer", lister: listed(c[2], checks.Object{}), want: fails("SetIs(clusters): every Database with spec.host=a: object 2 of 2: the lister returned the zero Object: give each object its Ref and its Value")},
+		"Unread":    {reason: "nor is an object that cannot be read", lister: listed(checks.Object{Ref: prod, Value: 1, Whole: func(context.Context) (any, error) { return nil, errDown }}), want: fails("clusters Cluster prod: the index is down")},
 		"One":       {reason: "an objection waits for the set, which may change otherwise", lister: listed(c[0], c[3]), want: blocks("ReferenceUnsuitable", classify.Slow, old("c1"), set)},
 		"Two":       {reason: "each object is named", lister: listed(c[0], c[1]), want: blocks("ReferenceUnsuitable", classify.Slow, old("c1", "c2"), set)},
 		"WrongKind": {reason: "an object of another type is no answer", lister: listed(odd), want: blocks("ReferenceWrongKind", classify.OnChange, "clusters Odd o is a int, and SetIs(clusters) is for a *checks_test.Cluster: name an object of that kind", set)},
@@ -102,6 +106,35 @@ func TestSetIs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mustAnswer(t, tc.reason, tc.want, checks.SetIs("clusters", claimsOf, objection, tc.opts...), lists(tc.lister))
 		})
+	}
+}
+
+// TestOwnerUnread: an owner that cannot be read is an error of each check that reads it.
+func TestOwnerUnread(t *testing.T) {
+	owner := checks.Object{Ref: prod, Value: 1, Whole: func(context.Context) (any, error) { return nil, errDown }}
+	for name, link := range map[string]ownerLink{
+		"OwnerIs":                checks.OwnerIs("is", func(*Cluster) string { return "" }),
+		"OwnerProvisioningState": checks.OwnerProvisioningState(func(c *Cluster) *string { return c.Status.ProvisioningState }),
+	} {
+		mustAnswer(t, name, fails("owner Cluster prod: the index is down"), link, &checks.OwnerRequest{Owner: owner})
+	}
+}
+
+// TestListedSets: the tag of a check of a set has its query, also after a conversion.
+func TestListedSets(t *testing.T) {
+	unused := chain.New(checks.Unused("hosts", claimsOf))
+	converted := checks.Convert(unused, func(*Deep) (*Database, error) { return &Database{}, nil })
+	lists := func(tag any) []func(any) any { return tag.(linktag.Check).Lists }
+	for name, got := range map[string]any{
+		"Unused":    lists(unused.Links()[0].Tag)[0](&checks.Request[*Database]{}),
+		"Converted": lists(converted.Links()[0].Tag)[0](&checks.Request[*Deep]{}),
+	} {
+		if got != claims.Ref() {
+			t.Errorf("%s lists %v, want %v", name, got, claims.Ref())
+		}
+	}
+	if !unused.Links()[0].Tag.(linktag.Check).BeforeGet {
+		t.Error("Unused needs a Get")
 	}
 }
 
