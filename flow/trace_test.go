@@ -104,7 +104,7 @@ func TestTraceSteps(t *testing.T) {
 	}
 	o := (&cloud{}).operations()
 	o.Get, o.Owner = nil, nil
-	steps := explain(t, o, ext{Apply: chain.New(links...)}, &pool{}).Steps
+	steps := explain(t, o, ext{Delete: chain.New(links...)}, &pool{deleting: true}).Steps // nothing follows Delete
 	mustEqual(t, "the number of steps", 500, len(steps))
 	for i, s := range steps {
 		if i == 400 {
@@ -114,7 +114,7 @@ func TestTraceSteps(t *testing.T) {
 		}
 		mustEqual(t, "the verdict", "proceed", s.Verdict)
 	}
-	mustEqual(t, "the last of the first steps, and the first of the last ones", []string{"395", "501"}, []string{steps[399].Link, steps[400].Link})
+	mustEqual(t, "the last of the first steps, and the first of the last ones", []string{"396", "500"}, []string{steps[399].Link, steps[400].Link})
 }
 
 // The notes of a pass have 64 KiB, and each has 2,000 bytes.
