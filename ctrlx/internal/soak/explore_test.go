@@ -46,11 +46,13 @@ func explored(t *testing.T, gets bool) ctrltest.Operator {
 	kind := func(name string) metav1.TypeMeta {
 		return metav1.TypeMeta{APIVersion: testv1.GroupVersion.String(), Kind: name}
 	}
+	cluster := func(name string) client.Object { // a restart would notice a label that appears, though nothing follows it
+		return &testv1.Cluster{TypeMeta: kind("Cluster"), ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{stopped: "no"}}}
+	}
 	return ctrltest.Operator{
 		CRDs: []string{definitions(t)},
 		World: []client.Object{
-			&testv1.Cluster{TypeMeta: kind("Cluster"), ObjectMeta: metav1.ObjectMeta{Name: "c0"}},
-			&testv1.Cluster{TypeMeta: kind("Cluster"), ObjectMeta: metav1.ObjectMeta{Name: "c1"}},
+			cluster("c0"), cluster("c1"),
 			&testv1.Database{TypeMeta: kind("Database"), ObjectMeta: metav1.ObjectMeta{Name: "db"}, Spec: testv1.DatabaseSpec{Cluster: "c0", Size: 1}},
 		},
 		Edit: func(t *rapid.T, o client.Object) {

@@ -194,13 +194,13 @@ func (o *operator) reconciler() *ctrlx.Reconciler[database] {
 		}),
 		ctrlx.WithController(controller.Options{
 			MaxConcurrentReconciles: 4,
-			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, time.Second),
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, 5*time.Second),
 		}),
 		// The engine repeats a pass only after a failure, so a lost wake-up stays lost.
 		ctrlx.WithPollInterval(24*time.Hour),
 		flow.WithBackoff(flow.NewBackoff(
-			flow.WithBackoffSteps(classify.Fast, 50*time.Millisecond, time.Second),
-			flow.WithBackoffSteps(classify.Slow, 50*time.Millisecond, time.Second),
+			flow.WithBackoffSteps(classify.Fast, 50*time.Millisecond, 5*time.Second),
+			flow.WithBackoffSteps(classify.Slow, 50*time.Millisecond, 5*time.Second),
 			flow.WithBackoffResync(24*time.Hour),
 		)),
 	)
