@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/windlass-go/windlass/chain"
@@ -179,6 +180,18 @@ func TestRender(t *testing.T) {
 			}
 			if out.Over != tc.over || out.Due != tc.due || out.Severity != tc.severity {
 				t.Errorf("%s: over %v, due %s, severity %q; want %v, %s, %q", tc.reason, out.Over, out.Due, out.Severity, tc.over, tc.due, tc.severity)
+			}
+			for _, c := range out.Conditions {
+				generation, at := int64(3), now
+				if c.Type == "X" || c.Type == "Y" { // of others
+					generation = 2
+				}
+				if was := meta.FindStatusCondition(old, c.Type); was != nil && was.Status == c.Status {
+					at = was.LastTransitionTime.Time
+				}
+				if c.ObservedGeneration != generation || !c.LastTransitionTime.Time.Equal(at) {
+					t.Errorf("%s: generation %d, changed at %s; want %d, %s", c.Type, c.ObservedGeneration, c.LastTransitionTime, generation, at)
+				}
 			}
 			if diff := cmp.Diff(old, tc.in.Old); diff != "" {
 				t.Errorf("the old conditions are changed: -want, +got:\n%s", diff)
