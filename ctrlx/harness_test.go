@@ -193,12 +193,6 @@ func (d *harness) reconciler(ext flow.Extensions[*App], opts ...ctrlx.Option) *c
 	return ctrlx.New("App", ops, ext, append(d.clock(), opts...)...)
 }
 
-// guarding is reconciler with a guard of the references.
-func (d *harness) guarding(ext flow.Extensions[*App], refs func(*App) []checks.Ref, opts ...ctrlx.Option) *ctrlx.Reconciler[*App] {
-	d.guards = refs
-	return d.reconciler(ext, opts...)
-}
-
 // checking returns extensions with one check.
 func checking(point string, do func(context.Context, *checks.Request[*App]) (checks.Result, error)) (ext flow.Extensions[*App]) {
 	check := chain.New(checks.Check("check", do))

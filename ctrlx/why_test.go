@@ -412,7 +412,8 @@ func TestGuardCycle(t *testing.T) {
 	mapper.Add(testv1.GroupVersion.WithKind("Cluster"), meta.RESTScopeNamespace)
 	d.manager.mapper = mapper // with a preferred version, for the guard
 	refs := func(a *App) []checks.Ref { return []checks.Ref{clusterOfApp(a)} }
-	d.use(d.guarding(flow.Extensions[*App]{EntryCheck: chain.New(checks.ReferenceReady("cluster", refs))}, refs))
+	d.guards = refs
+	d.use(d.reconciler(flow.Extensions[*App]{EntryCheck: chain.New(checks.ReferenceReady("cluster", refs))}))
 	d.pass()
 	if got := d.says(); got != "True Succeeded" {
 		t.Fatalf("the object says %q: %s", got, d.message())
