@@ -211,20 +211,13 @@ func TestTelemetryReturned(t *testing.T) {
 	fresh := anApp(AppSpec{})
 	fresh.Finalizers = nil
 	d = newHarness(t, fresh)
-	d.manager.client = readOnly{d.api}
+	d.beforePatch = func() error { return apierrors.NewForbidden(schema.GroupResource{Resource: "apps"}, "a", errBroken) }
 	d.use(d.reconciler(flow.Extensions[*App]{}))
 	_, err := d.app.Reconcile(log.context(t.Context(), 0), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(fresh)})
 	if !apierrors.IsForbidden(err) {
 		t.Fatalf("Reconcile returns the error: %v", err)
 	}
 	same(t, "controller-runtime logs the error of a refused finalizer", []string(nil), log.took())
-}
-
-// readOnly is a client that may not write objects.
-type readOnly struct{ client.Client }
-
-func (readOnly) Patch(context.Context, client.Object, client.Patch, ...client.PatchOption) error {
-	return apierrors.NewForbidden(schema.GroupResource{Resource: "apps"}, "a", errBroken)
 }
 
 // spans is a tracer provider that records spans with their links.

@@ -86,23 +86,16 @@ func TestWaitingCostsNothing(t *testing.T) {
 // An approver writes the status of the database that waits for it. That wakes it, and nothing else does.
 func TestWaitsForSelf(t *testing.T) {
 	t.Parallel()
+	self := checks.WithWaitingForSelf()
 	cases := map[string]struct {
 		reason string
-		opts   func(d *testv1.Database) []checks.BlockOption
+		opts   []checks.BlockOption
 		during bool // the approver writes while a pass is under way, which writes nothing
 	}{
-		"Self": {reason: "the check says that it waits for the status", opts: func(*testv1.Database) []checks.BlockOption {
-			return []checks.BlockOption{checks.WithWaitingForSelf()}
-		}},
-		"Ref": {reason: "the awaited object is the object itself", opts: func(d *testv1.Database) []checks.BlockOption {
-			return []checks.BlockOption{checks.WithWaitingFor(checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Database", Name: d.Name})}
-		}},
-		"StatusKept": {reason: "the pass has written nothing", opts: func(*testv1.Database) []checks.BlockOption {
-			return []checks.BlockOption{checks.WithWaitingForSelf(), checks.WithStatusKept()}
-		}},
-		"During": {reason: "the change comes before the wait begins", during: true, opts: func(*testv1.Database) []checks.BlockOption {
-			return []checks.BlockOption{checks.WithWaitingForSelf()}
-		}},
+		"Self":       {reason: "the check says that it waits for the status", opts: []checks.BlockOption{self}},
+		"Ref":        {reason: "the awaited object is the object itself", opts: []checks.BlockOption{checks.WithWaitingFor(dataOf("db"))}},
+		"StatusKept": {reason: "the pass has written nothing", opts: []checks.BlockOption{self, checks.WithStatusKept()}},
+		"During":     {reason: "the change comes before the wait begins", opts: []checks.BlockOption{self}, during: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +118,7 @@ func TestWaitsForSelf(t *testing.T) {
 						return checks.Result{}, err
 					}
 				}
-				return checks.Block("ApprovalPending", "the approver has not decided", tc.opts(req.Resource)...), nil
+				return checks.Block("ApprovalPending", "the approver has not decided", tc.opts...), nil
 			}))})
 			mgr = o.start(r)
 			d := o.database("db", "")
