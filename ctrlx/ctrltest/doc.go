@@ -22,8 +22,7 @@
 //   - The process ends after a request, and is started again. It is restarted, and
 //     a user edits an object while it is down. A paused leader sends its write when
 //     another process leads.
-//   - The rights for a kind are revoked for a while, or the kind is not served, or the
-//     API server is down.
+//   - The rights for a kind are revoked for a while, or the kind is not served.
 //   - The cloud is down, or its answer is lost ([Cloud]).
 //   - A user acts during a request of the operator, and the events arrive before
 //     its answer.

@@ -97,7 +97,7 @@ var (
 		set, set, remove, simulation.Outage, simulation.Stop, simulation.Lose, simulation.Conflict, set, simulation.Restart, simulation.Pause,
 		simulation.Revoke, simulation.Vanish, simulation.Expire, simulation.LoseCall, set, remove, remove,
 		simulation.Wait, simulation.Broken, simulation.TimeOut, simulation.Busy, simulation.Outage, simulation.Conflict, simulation.Stop,
-		simulation.Lose, simulation.Conflict, simulation.Pause, set, simulation.Restart, simulation.Vanish, simulation.LoseCall, remove, simulation.Stop, simulation.Down,
+		simulation.Lose, simulation.Conflict, simulation.Pause, set, simulation.Restart, simulation.Vanish, simulation.LoseCall, remove, simulation.Stop, simulation.Vanish,
 	}
 	withoutCloud = slices.DeleteFunc(slices.Clone(allSteps), func(s string) bool { return slices.Contains(ofCloud, s) })
 )
@@ -155,7 +155,7 @@ func (e *explorer) draw(t *rapid.T) (p plan) {
 		case remove:
 			p.steps = append(p.steps, user(step{Step: simulation.Step{Do: remove}, on: i}))
 			continue
-		case simulation.Wait, simulation.Outage, simulation.Down, simulation.Revoke, simulation.Vanish, simulation.Expire:
+		case simulation.Wait, simulation.Outage, simulation.Revoke, simulation.Vanish, simulation.Expire:
 			s.Last = rapid.SampledFrom([]time.Duration{time.Second, time.Minute, 15 * time.Minute}).Draw(t, "for")
 		case simulation.Restart:
 			if s.then = then(t); chance(t, "while it is down", 2) {

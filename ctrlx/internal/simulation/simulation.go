@@ -49,7 +49,6 @@ const (
 	Revoke  = "revoke" // the rights for a kind
 	Vanish  = "vanish" // a kind is not served
 	Expire  = "expire" // the watches of a kind end with 410 Gone
-	Down    = "down"   // the API server does not answer the operator
 	Outage  = "outage" // of the cloud
 
 	// The faults of a request.
@@ -81,8 +80,6 @@ func (s Step) String() string {
 		return fmt.Sprintf("%s is not served for %s", s.Kind.Kind, s.Last)
 	case Expire:
 		return fmt.Sprintf("the watches of %s end with 410 Gone", s.Kind.Kind)
-	case Down:
-		return fmt.Sprintf("the API server is down for %s", s.Last)
 	case Outage:
 		return fmt.Sprintf("the cloud is down for %s", s.Last)
 	case LoseCall:
@@ -120,7 +117,6 @@ var (
 	errSpin = errors.New("too many requests in this run")
 	errLost = errors.New("the connection is closed before the answer")
 	errTime = errors.New("time-out: no answer")
-	errDown = errors.New("connection refused")
 )
 
 // Bubble runs story in a bubble. It returns the goroutines that are left at its end.
@@ -172,7 +168,6 @@ type Run struct {
 	// different times, so that the order of goroutines matters less.
 	Latency bool
 
-	kinds []memoryserver.Kind
 	begin time.Time
 	stop  func()         // ends the process, and returns when it has ended
 	again sync.WaitGroup // the starts after a stop or a pause
@@ -185,7 +180,6 @@ type Run struct {
 	revoked  map[schema.GroupKind]time.Time
 	vanished map[schema.GroupKind]time.Time
 	down     time.Time // until when the cloud does not answer
-	silent   time.Time // until when the API server does not answer
 	exits    int
 	requests int            // of the operator
 	sent     map[string]int // the requests and calls of each description
@@ -202,7 +196,7 @@ type Fault struct{ Rule, Text string }
 // New makes a run. Users use scheme, and lag is the delay of the watches.
 func New(kinds []memoryserver.Kind, scheme *kruntime.Scheme, lag func(schema.GroupKind) time.Duration) (*Run, error) {
 	r := &Run{
-		API: memoryserver.NewServer(kinds...), kinds: kinds, Ends: func() {}, begin: time.Now(), sent: map[string]int{}, writes: map[string]int{},
+		API: memoryserver.NewServer(kinds...), Ends: func() {}, begin: time.Now(), sent: map[string]int{}, writes: map[string]int{},
 		revoked: map[schema.GroupKind]time.Time{}, vanished: map[schema.GroupKind]time.Time{},
 	}
 	r.API.Lag, r.API.Before, r.API.After, r.API.Refused, r.API.Stored, r.API.Arrived = lag, r.before, r.after, r.refused, r.stored, r.arrived
@@ -340,11 +334,6 @@ func (r *Run) Play(s *Step, text string) {
 		r.API.Expire(s.Kind) // the watches end, and cannot be opened again
 	case s.Do == Vanish:
 		later(func() { r.vanished[s.Kind] = until })
-	case s.Do == Down:
-		later(func() { r.silent = until })
-		for _, k := range r.kinds {
-			r.API.Expire(k.GroupKind())
-		}
 	case s.Do == Outage:
 		later(func() { r.down = until })
 	case s.Do == Restart:
@@ -431,9 +420,6 @@ func (r *Run) before(q memoryserver.Request) error {
 			r.Wrong(Spin, "the operator sent %d requests", mostRequests)
 		}
 		return errSpin
-	case now.Before(r.silent):
-		r.mu.Unlock()
-		return errDown
 	case now.Before(r.vanished[q.Kind]):
 		r.mu.Unlock()
 		return memoryserver.ErrNotServed
