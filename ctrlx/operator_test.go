@@ -251,6 +251,9 @@ type traffic struct {
 	last   time.Time
 	// saw is called for each request.
 	saw func(*http.Request)
+	// deaf is not nil while watches are broken without an error: their events do not arrive.
+	deaf   chan struct{} // closed when they work again
+	deafTo string        // the watches that are broken: "WATCH clusters"
 }
 
 type wire struct {
@@ -271,7 +274,11 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	if saw != nil {
 		saw(req)
 	}
-	return w.next.RoundTrip(req)
+	resp, err := w.next.RoundTrip(req)
+	if err == nil && what == "WATCH clusters" {
+		resp.Body = &deafBody{w.traffic, what, resp.Body}
+	}
+	return resp, err
 }
 
 // describe says what a request asks for, without the names.
