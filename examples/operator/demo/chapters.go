@@ -46,7 +46,7 @@ func (s *Story) quiet() { s.do(func() error { return s.traffic.Quiet(s.ctx, 300*
 // clusterIsCreated creates the cluster. Its databases wait for its operation,
 // which ends after the restart.
 func (s *Story) clusterIsCreated() {
-	s.clock.hold()
+	s.clock.hold(s.clock.now())
 	s.create(s.cluster("demo"))
 	s.because("InProgress", demo)
 	s.because("OwnerNotReady", orders, clicks)
@@ -158,7 +158,7 @@ func (s *Story) operatorRestarts() {
 		return nil
 	})
 	s.start()
-	s.clock.forward(kusto.ClusterTakes)
+	s.clock.hold(s.clock.now().Add(kusto.ClusterTakes))
 	s.because("NotSettled", demo)
 	s.clock.release()
 }

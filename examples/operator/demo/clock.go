@@ -1,45 +1,32 @@
 package main
 
 import (
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // clock is the clock of the cloud. The story holds it while a slow machine could
 // otherwise change the order of the lines. The zero clock shows the time.
 type clock struct {
-	mu    sync.Mutex
-	stood time.Duration // in all
-	held  time.Time     // zero: it runs
+	read atomic.Pointer[func() time.Time]
 }
 
 func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.held.IsZero() {
-		return c.held
+	if read := c.read.Load(); read != nil {
+		return (*read)()
 	}
-	return time.Now().Add(-c.stood)
+	return time.Now()
 }
 
-// hold stops the clock.
-func (c *clock) hold() {
-	now := c.now()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.held = now
+// hold stops the clock at a time.
+func (c *clock) hold(at time.Time) {
+	held := func() time.Time { return at }
+	c.read.Store(&held)
 }
 
-// forward moves the stopped clock.
-func (c *clock) forward(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.held = c.held.Add(d)
-}
-
-// release lets the clock run on.
+// release lets a stopped clock run on.
 func (c *clock) release() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.stood, c.held = time.Since(c.held), time.Time{}
+	late := time.Since(c.now())
+	runs := func() time.Time { return time.Now().Add(-late) }
+	c.read.Store(&runs)
 }
