@@ -61,7 +61,7 @@ func (r *core) keptCycle(p *pass, obj client.Object, out flow.Outcome) []checks.
 	return nil
 }
 
-// SetFinalizers replaces the finalizers of another object than that of the pass, for example of one that the resource uses.
+// SetFinalizers replaces the finalizers of an object that the pass is not about, such as an object that the resource uses.
 // obj is as it was read, with its kind if it is a *metav1.PartialObjectMetadata, and gets the answer. The write is refused
 // (Conflict) if obj has changed since. It causes no pass over a resource that waits for obj or follows it, even if the
 // manager watches only the metadata of the kind. It is an error outside of a pass.
@@ -100,7 +100,7 @@ const AheadPrefix = "ahead.windlass-go.github.io/"
 // server has deleted. It is an error outside of a pass, and without Operations.Delete: nothing would read the annotation of a
 // deleted resource.
 //
-// resource is that of the request of the link. Users of the resource can change its annotations, and a copy has the
+// resource is the resource of the request that the link got. Users of the resource can change its annotations, and a copy has the
 // annotations of the original: store the UID in value, and check it.
 func WriteAhead(ctx context.Context, resource client.Object, name, value string) error {
 	p := passOf(ctx)

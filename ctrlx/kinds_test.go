@@ -339,7 +339,7 @@ func grant(t *testing.T, namespace, user string, rules ...rbacv1.PolicyRule) {
 func TestForbidden(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)
-	o.user = o.namespace + "-nobody"
+	o.user = o.namespace + "-refused"
 	o.allow("test.windlass-go.github.io", "databases", "databases/status")
 	const syncs = 10 * time.Second
 	for i := range 30 {

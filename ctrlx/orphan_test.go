@@ -379,7 +379,7 @@ func TestVanishedBeforeTheStop(t *testing.T) {
 	}
 }
 
-// obedient is a client whose reads end with their context, as those of a real one.
+// obedient is a client whose reads end with their context, as the reads of a real client do.
 type obedient struct{ client.Client }
 
 func (c *obedient) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {

@@ -76,7 +76,7 @@ func (r *Reconciler[T]) Poke(name types.NamespacedName) (accepted bool) {
 	return p.leads
 }
 
-// pokes bounds the pokes. The zero pokes is that of a reconciler that does not run.
+// pokes bounds the pokes. The zero pokes belong to a reconciler that does not run.
 type pokes struct {
 	mu      sync.Mutex
 	running context.Context // ends when the manager stops; nil: the controller has not started

@@ -293,7 +293,7 @@ func (r *core) leave(ctx context.Context, obj client.Object, next status.Out) er
 }
 
 // leaveStripped replaces the condition Ready of a stripped object, which would
-// otherwise be that of the time before the deletion. It writes nothing if nothing
+// otherwise be the one from before the deletion. It writes nothing if nothing
 // shows that the conditions are ours: the object may belong to another operator.
 func (r *core) leaveStripped(ctx context.Context, obj client.Object) error {
 	all := r.kind.Conditions(obj)

@@ -71,7 +71,7 @@ func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.O
 
 // Report writes the condition Ready of the resource of a pass before the pass ends, for an operation that takes minutes, such
 // as an installation. Ready is False and Reconciling is True with reason and message, until the end of the pass writes its
-// outcome. resource is that of the request of the operation.
+// outcome. resource is the resource of the request that the operation got.
 //
 // Report makes no event, causes no pass, and writes nothing if the conditions say the same already. Call it when a step
 // begins, not in a loop that counts: each other message is a write that all watchers get. It is an error outside of a pass. An

@@ -65,7 +65,7 @@ func TestWaitingCostsNothing(t *testing.T) {
 	// Another writer becomes the owner of a field without changing its value. That wakes no waiter.
 	before := c.ResourceVersion
 	claim := fmt.Appendf(nil, `{"apiVersion":%q,"kind":"Cluster","metadata":{"name":"prod"},"status":{"state":"Creating"}}`, testv1.GroupVersion)
-	must(t, api.Status().Patch(t.Context(), c, client.RawPatch(types.ApplyPatchType, claim), client.FieldOwner("somebody-else"), client.ForceOwnership))
+	must(t, api.Status().Patch(t.Context(), c, client.RawPatch(types.ApplyPatchType, claim), client.FieldOwner("another-writer"), client.ForceOwnership))
 	if c.ResourceVersion == before {
 		t.Error("nothing was written, so the test shows nothing")
 	}

@@ -161,7 +161,7 @@ func guarding[T client.Object](w *world, name string, refs func(T) []checks.Ref,
 	return r
 }
 
-// operations are those of a cloud that takes a while if the App says so. The
+// operations call a cloud that takes a while if the App says so. The
 // token of an operation names the Clusters that the operation uses.
 func (w *world) operations() flow.Operations[*App] {
 	return flow.Operations[*App]{
