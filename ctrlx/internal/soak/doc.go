@@ -2,11 +2,9 @@
 // has a cloud that takes its time, a check of its owner, a check of a set, and a
 // status that another controller writes, too.
 //
-// "go test" runs a short form of each test, "make soak" the long form:
-//
-//	             short       long
-//	TestExplore  2 × 75 runs 2 × 1,500 runs
-//	TestKilled   10 kills    200 kills
+// "make soak" runs them, because they draw new cases in each run: 2 × 1,500 runs of
+// TestExplore, and 200 kills of TestKilled. "go test ./internal/soak -soak" runs
+// 2 × 75 and 200.
 //
 // TestExplore explores the operator with ctrltest, in simulated time: with a GET
 // before each PUT, and without. The process is also killed before or after any call

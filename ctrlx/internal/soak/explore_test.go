@@ -25,6 +25,7 @@ import (
 
 // TestExplore explores the operator with its cloud, its wire and its guard.
 func TestExplore(t *testing.T) {
+	soaks(t)
 	cases := map[string]struct {
 		reason string
 		gets   bool
