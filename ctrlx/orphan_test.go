@@ -89,7 +89,8 @@ func TestVanished(t *testing.T) {
 		at      int  // the status write before which the object vanishes
 		broken  bool // the API server refuses that write
 		link    flow.Middleware[*App]
-		answers answers // of Delete; nil: there is no Delete
+		answers answers       // of Delete; nil: there is no Delete
+		every   time.Duration // the time between two passes
 		took    string
 		reports float64
 	}{
@@ -104,6 +105,8 @@ func TestVanished(t *testing.T) {
 			answers: answers{answer(flow.Progress{}, errBroken), answer(flow.Done(), nil)}, took: "apply, delete uid , delete uid "},
 		"Failed": {reason: "a retry after the end of the time is too late", at: 1, reports: 1,
 			answers: answers{answer(flow.Progress{}, ctrlx.NewRetriableError(errBroken, ptr.To(3*time.Hour)))}, took: "apply, delete uid "},
+		"Late": {reason: "two hours after the first deletion it is given up", at: 1, reports: 1, every: 50 * time.Minute,
+			answers: answers{answer(flow.InProgress("a", time.Second), nil)}, took: "apply, delete uid , delete uid a, delete uid a, delete uid a"},
 		"NoDelete": {reason: "nothing can delete the resource", at: 1, took: "apply", reports: 1},
 		"Replaces": {reason: "a link that replaces the operation has made something", at: 1, link: replaces(flow.Skip("made by the link"), nil), answers: gone, took: "delete uid "},
 		"Refuses":  {reason: "a link that refuses has made nothing", at: 1, link: replaces(flow.Progress{}, errBroken), answers: gone},
@@ -141,6 +144,7 @@ func TestVanished(t *testing.T) {
 			before := orphaned(t, "App")
 			for range 5 {
 				_ = d.try()
+				d.now = d.now.Add(tc.every)
 			}
 			same(t, tc.reason, tc.took, d.took())
 			event := slices.Contains(d.manager.related, "Warning Orphaned v1 Namespace default/default")
