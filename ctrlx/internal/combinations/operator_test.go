@@ -250,7 +250,6 @@ func linkOf[T resource](name string) flow.Middleware[T] {
 
 // setUp adds the reconciler of a kind to a manager.
 func setUp[T resource](w *world, mgr ctrl.Manager, kind string, d design) error {
-	process := w.Process()
 	of := func(req *flow.Request[T]) about {
 		o := req.Resource.base()
 		return about{
@@ -259,9 +258,6 @@ func setUp[T resource](w *world, mgr ctrl.Manager, kind string, d design) error 
 	}
 	operation := func(start func(about) (string, error)) func(context.Context, *flow.Request[T]) (flow.Progress, error) {
 		return func(_ context.Context, req *flow.Request[T]) (flow.Progress, error) {
-			if w.Process() != process {
-				return flow.Progress{}, errEnded
-			}
 			token, err := req.Token, error(nil)
 			if token == "" {
 				if token, err = start(of(req)); err != nil || token == "" {

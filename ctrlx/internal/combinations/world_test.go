@@ -256,8 +256,6 @@ func writes(before, after map[string]int) (all []string) {
 	return all
 }
 
-var errEnded = errors.New("the process does not run any more")
-
 // releases notes that an object is gone without a Delete.
 func (w *world) releases(uid types.UID) {
 	w.mu.Lock()

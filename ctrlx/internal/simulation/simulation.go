@@ -101,7 +101,8 @@ const (
 	// Settles is longer than the lag of a watch.
 	Settles = 5 * time.Second
 
-	hangs        = 30 * time.Second // a request that times out, and a leader that is paused
+	hangs        = 30 * time.Second // a request that times out; a leader is paused for a second less
+	leads        = 15 * time.Second // after this time, another process leads
 	mostRequests = 3000             // in a run
 	mostExits    = 10
 )
@@ -180,6 +181,7 @@ type Run struct {
 	revoked  map[schema.GroupKind]time.Time
 	vanished map[schema.GroupKind]time.Time
 	down     time.Time // until when the cloud does not answer
+	paused   time.Time // until when each call of the cloud is one of a process that is paused, and is never sent
 	exits    int
 	requests int            // of the operator
 	sent     map[string]int // the requests and calls of each description
@@ -227,11 +229,11 @@ func (r *Run) Counts() (requests int, sent, writes map[string]int) {
 	return r.requests, maps.Clone(r.sent), maps.Clone(r.writes)
 }
 
-// Process returns the number of the process of the operator that runs.
-func (r *Run) Process() int {
+// runs reports whether this process of the operator is the one that runs.
+func (r *Run) runs(number int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.number
+	return r.number == number
 }
 
 // agent names a process of the operator.
@@ -256,7 +258,7 @@ func (r *Run) Start() {
 		defer close(ended)
 		for {
 			err := r.Operator(ctx, r.API.Config(agent(number)))
-			if ctx.Err() != nil || r.Process() != number {
+			if ctx.Err() != nil || !r.runs(number) {
 				return
 			}
 			r.Tell(agent(number), "ends: %v", err)
@@ -434,8 +436,9 @@ func (r *Run) before(q memoryserver.Request) error {
 		r.Tell(q.Agent, "%s: %s", what(q), fault.Do)
 		if fault.Do == Pause {
 			r.number++
-			r.again.Go(r.Start)
-			r.again.Go(func() { time.Sleep(hangs + time.Second); old() })
+			r.paused = now.Add(leads)
+			r.again.Go(old)
+			r.again.Go(func() { time.Sleep(leads); r.Start() })
 		}
 	}
 	r.mu.Unlock()
@@ -454,9 +457,9 @@ func (r *Run) before(q memoryserver.Request) error {
 		time.Sleep(hangs)
 		return errTime
 	}
-	// The process is paused. Another one begins to lead, and then the write comes.
+	// The process is paused. Another one begins to lead, and then the write comes, before the manager ends without it.
 	r.Ends()
-	time.Sleep(hangs)
+	time.Sleep(hangs - time.Second)
 	r.Tell(q.Agent, "sends its %s late, and ends", what(q))
 	return nil
 }
@@ -469,7 +472,7 @@ func (r *Run) after(q memoryserver.Request) error {
 	r.mu.Lock()
 	if q.Agent != agent(r.number) {
 		r.mu.Unlock()
-		return nil // the late write of a paused process
+		return errDead
 	}
 	act := next(&r.acts, func(s *Step) bool { return q.Verb != "watch" && s.After })
 	fault := next(&r.armed, func(s *Step) bool { return (s.Do == Lose || s.Do == Stop) && r.hits(s, q) })
@@ -495,11 +498,15 @@ func (r *Run) after(q memoryserver.Request) error {
 	return nil
 }
 
-// BeforeCall must be called before each call of the cloud. down: the cloud does not
-// answer.
+// BeforeCall must be called before each call of the cloud. down: the call is not
+// sent.
 func (r *Run) BeforeCall(call string) (down bool) {
 	r.send(call)
 	r.mu.Lock()
+	if time.Now().Before(r.paused) {
+		r.mu.Unlock()
+		return true
+	}
 	down = time.Now().Before(r.down)
 	act := next(&r.acts, func(s *Step) bool { return !s.After })
 	r.mu.Unlock()
@@ -514,10 +521,11 @@ func (r *Run) AfterCall(call string) (lost bool) {
 	r.mu.Lock()
 	act := next(&r.acts, func(s *Step) bool { return s.After })
 	fault := next(&r.armed, func(s *Step) bool { return s.Do == LoseCall })
+	lost = fault != nil || time.Now().Before(r.paused)
 	r.mu.Unlock()
 	during(act)
-	if fault != nil {
+	if lost {
 		r.Tell("cloud", "%s: lost answer", call)
 	}
-	return fault != nil
+	return lost
 }
