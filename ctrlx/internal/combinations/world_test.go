@@ -223,13 +223,11 @@ func run(t *testing.T, p plan) (faults []string, tale string) {
 		time.Sleep(atRest)
 		// A resync may have begun an operation, and watches may be late: each of a
 		// line of waiters sees the end of the operation some seconds after it.
-		for limit := time.Now().Add(time.Hour); time.Now().Before(limit); {
-			for w.cloud.busy() && time.Now().Before(limit) {
-				time.Sleep(time.Second)
+		for idle, limit := 0, time.Now().Add(time.Hour); idle < 30 && time.Now().Before(limit); idle++ {
+			if w.cloud.busy() {
+				idle = 0
 			}
-			if time.Sleep(30 * time.Second); !w.cloud.busy() {
-				break
-			}
+			time.Sleep(time.Second)
 		}
 		simulation.Settle()
 		_, after, _ := w.Counts()
