@@ -405,6 +405,20 @@ func TestPanicIsNotRetriable(t *testing.T) {
 	}
 }
 
+// asPanics is an error that no search can read.
+type asPanics struct{ error }
+
+func (asPanics) As(any) bool { panic("As") }
+
+// An error whose method As panics fails the pass, and the status says so.
+func TestUnreadableError(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{})
+	fails(asPanics{errBroken})(d)
+	if d.pass(); d.says() != "False LinkPanickedCtrlxErrors Reconciling" {
+		t.Errorf("it says %q: %s", d.says(), d.message())
+	}
+}
+
 // What fails because the manager stops is nothing to write down.
 func TestShutdownIsNotRetriable(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{})

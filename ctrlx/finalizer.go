@@ -2,6 +2,7 @@ package ctrlx
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -53,6 +54,13 @@ type finalizerError struct{ err error }
 
 func (e *finalizerError) Error() string { return e.err.Error() }
 func (e *finalizerError) Unwrap() error { return e.err }
+
+// unfinalized returns the finalizerError of a pass; nil: there is none. The error of a pass may have a method As that panics.
+func unfinalized(out flow.Outcome) (e *finalizerError) {
+	defer func() { _ = recover() }()
+	e, _ = errors.AsType[*finalizerError](out.Err())
+	return e
+}
 
 // finalized makes sure that obj has the finalizer. The write is refused if the object was changed since it was read, for
 // example if a user deletes it.

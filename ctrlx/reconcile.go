@@ -141,12 +141,12 @@ func (r *core) stripped(obj client.Object) bool {
 // cut ends a pass without a verdict. A pass that was cut short ends no wait: the awaited
 // objects of the last pass still wake the object.
 func (p *pass) cut(out flow.Outcome) (result reconcile.Result, err error, cut bool) {
-	switch e, ok := errors.AsType[*finalizerError](out.Err()); {
+	switch e := unfinalized(out); {
 	case p.vanished:
 		return result, nil, true
 	case out.State() == flow.StateCanceled:
 		return reconcile.Result{RequeueAfter: again}, nil, true
-	case ok:
+	case e != nil:
 		return result, e.err, true
 	}
 	return result, nil, false

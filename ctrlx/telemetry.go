@@ -2,7 +2,6 @@ package ctrlx
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -52,7 +51,7 @@ func (r *core) links(ctx context.Context) []trace.Link {
 // object, and returns the previous verdict, if it was not ready. An error that
 // Reconcile returns is no change, because controller-runtime logs it.
 func (r *core) changed(ctx context.Context, out flow.Outcome) (previous string, changed bool) {
-	if _, ok := errors.AsType[*finalizerError](out.Err()); ok {
+	if unfinalized(out) != nil {
 		return "", false
 	}
 	p := passOf(ctx)
