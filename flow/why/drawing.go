@@ -107,7 +107,7 @@ func (g *Graph) boxes() (boxes []box, of map[int]int) {
 		b.Kind, b.Title, b.Text = o.kind(), name.String(), string(o.State)
 		if n := len(b.nodes); n > 1 {
 			b.Title = text.Thousands(n) + " objects"
-			b.Label = text.Thousands(n) + " " + o.Ref.Kind + ", " + o.State.verb()
+			b.Label = text.Thousands(n) + " " + o.Ref.Kind + ", " + string(o.State)
 		} else {
 			b.Label = o.Ref.String() + " " + o.State.verb()
 		}
