@@ -20,7 +20,7 @@ import (
 const (
 	// within limits the time of one call and of one composition. Only time in
 	// which the test could run counts.
-	within = 5 * time.Second
+	within = patience.Call
 	// moment limits the wait for short events, such as the end of a goroutine.
 	moment = time.Second
 )

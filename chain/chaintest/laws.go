@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/testing/fake"
 	"github.com/windlass-go/windlass/internal/testing/patience"
 )
 
@@ -116,7 +117,7 @@ func (k *kit[Req, Res]) search(t rapid.TB, name string, prop property) (last *fi
 	if err != nil {
 		return nil, err
 	}
-	tries, out := 0, &quiet{TB: t, name: t.Name() + "/" + name}
+	tries, out := 0, &fake.T{Title: t.Name() + "/" + name} // collects the errors of rapid
 	alone(func() {
 		rapid.Check(out, func(rt *rapid.T) {
 			if last != nil {
@@ -131,7 +132,7 @@ func (k *kit[Req, Res]) search(t rapid.TB, name string, prop property) (last *fi
 			}
 		})
 	})
-	if output := strings.Join(out.errors, "\n"); last != nil {
+	if output := out.Reported(); last != nil {
 		last.again = seed.FindString(output)
 	} else if output != "" && k.stuck == "" {
 		err = fmt.Errorf("the laws could not be tested: %s", output)
@@ -140,22 +141,6 @@ func (k *kit[Req, Res]) search(t rapid.TB, name string, prop property) (last *fi
 }
 
 var seed = regexp.MustCompile(`-rapid\.seed=\d+`)
-
-// quiet is the test that rapid reports to. It collects the errors of rapid, so
-// that the kit can report them.
-type quiet struct {
-	rapid.TB
-	name   string
-	errors []string
-}
-
-func (q *quiet) Name() string              { return q.name }
-func (q *quiet) Helper()                   {}
-func (q *quiet) Log(...any)                {}
-func (q *quiet) Logf(string, ...any)       {}
-func (q *quiet) Errorf(f string, a ...any) { q.errors = append(q.errors, fmt.Sprintf(f, a...)) }
-func (q *quiet) Failed() bool              { return len(q.errors) > 0 }
-func (q *quiet) FailNow()                  { runtime.Goexit() }
 
 // tries reports whether the kit still tests law: rapid does not search the
 // smallest call for another law.

@@ -31,7 +31,6 @@
 // Both run the chain by checks.Compose, like an engine. [Request] and
 // [OwnerRequest] make requests. [Ready], [NotReady], [Stale] and [NotFound] make
 // the objects in them. [Resolving] and [Listing] find objects and sets.
-// [ProvisioningStates] draws values of a state field of Azure.
 //
 // # Cases
 //

@@ -89,16 +89,14 @@ func explains(res checks.Result) error {
 
 // linksOf returns the tested link as a chain, or fails the test. by is the
 // function that the user called.
-func linksOf[R any, L Links[R]](t rapid.TB, by string, link L) (links chain.Chain[R, checks.Result]) {
+func linksOf[R any, L Links[R]](t rapid.TB, by string, link L) chain.Chain[R, checks.Result] {
 	t.Helper()
-	switch l := any(link).(type) {
-	case chain.Chain[R, checks.Result]:
-		links = l
-	case chain.Middleware[R, checks.Result]:
-		if l == nil {
-			t.Fatalf("checkstest: %s: the link is nil", by)
-		}
-		links = chain.New(l)
+	if c, ok := any(link).(chain.Chain[R, checks.Result]); ok {
+		return c
 	}
-	return links
+	l, _ := any(link).(chain.Middleware[R, checks.Result])
+	if l == nil {
+		t.Fatalf("checkstest: %s: the link is nil", by)
+	}
+	return chain.New(l)
 }

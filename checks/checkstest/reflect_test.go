@@ -145,21 +145,3 @@ without Owner.Value.Status.State`, "\n")
 		t.Errorf("a request after Apply has no variant before Apply: %v", all)
 	}
 }
-
-// A state of each kind is drawn.
-func TestProvisioningStates(t *testing.T) {
-	seen := map[string]bool{}
-	for seed := range 300 {
-		s := ProvisioningStates[string]().Example(seed)
-		if s == nil {
-			seen["nil"] = true
-			continue
-		}
-		seen[*s] = true
-	}
-	for _, want := range []string{"nil", "Succeeded", "failed", "CANCELED", " Updating\r\n", " ", "?"} {
-		if !seen[want] {
-			t.Errorf("%q is never drawn", want)
-		}
-	}
-}

@@ -2,9 +2,6 @@ package checkstest
 
 import (
 	"context"
-	"strings"
-
-	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/checks"
 )
@@ -111,17 +108,3 @@ func Stale(ref checks.Ref, value any) checks.Object {
 // the object is known by its ID only. With a ref of only a Kind, no reference
 // names it yet.
 func NotFound(ref checks.Ref) checks.Object { return checks.Object{Ref: ref} }
-
-// ProvisioningStates draws values of a state field of Azure: nil, states of
-// Azure, in any case and with surrounding white space, other words, and blanks.
-func ProvisioningStates[S ~string]() *rapid.Generator[*S] {
-	states := strings.Fields("Succeeded Failed Canceled Creating Updating Deleting Accepted Running Stopped Upgrading Ready Unknown ? Cancelled SucceededWithErrors")
-	spell := []func(string) string{
-		strings.TrimSpace, strings.ToLower, strings.ToUpper,
-		func(s string) string { return " " + s + "\r\n" },
-		func(string) string { return " " },
-	}
-	return rapid.Ptr(rapid.Custom(func(t *rapid.T) S {
-		return S(rapid.SampledFrom(spell).Draw(t, "spelling")(rapid.SampledFrom(states).Draw(t, "state")))
-	}), true)
-}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -18,10 +17,6 @@ import (
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/internal/testing/patience"
 )
-
-// within limits the time of one call of a check. Only time in which the test ran
-// counts, so a busy machine fails no test.
-const within = 5 * time.Second
 
 // Case is a request with the expected answer. R is the type of the request,
 // *checks.Request[T] or *checks.OwnerRequest.
@@ -73,11 +68,11 @@ func (c Case[R]) try(links chain.Chain[R, checks.Result]) (fault string) {
 		return "its Want is not set: use Proceeds, Blocks, Answers or Fails"
 	}
 	var a answer
-	why := patience.Run(within, nil, func() {
+	why := patience.Run(patience.Call, nil, func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		a.res, a.err = checks.Compose(links)(ctx, copied(c.Request))
-	}).Fault(within)
+	}).Fault(patience.Call)
 	if p, ok := errors.AsType[*chain.PanicError](a.err); ok {
 		why = fmt.Sprintf("it panics: %v", p.Value)
 	}
@@ -95,10 +90,8 @@ func (c Case[R]) try(links chain.Chain[R, checks.Result]) (fault string) {
 // sub runs do as a subtest if t has subtests.
 func sub(t rapid.TB, name string, do func(rapid.TB)) {
 	t.Helper()
-	if runs, ok := t.(interface {
-		Run(string, func(*testing.T)) bool
-	}); ok {
-		runs.Run(name, func(t *testing.T) { t.Helper(); do(t) })
+	if tests, ok := t.(*testing.T); ok {
+		tests.Run(name, func(t *testing.T) { t.Helper(); do(t) })
 		return
 	}
 	do(t)

@@ -11,11 +11,6 @@ import (
 	"github.com/windlass-go/windlass/checks"
 )
 
-var (
-	errResolver = errors.New("the resolver fails")
-	errLister   = errors.New("the lister fails")
-)
-
 // mostFields limits the number of fields of an object that variants leave out.
 const mostFields = 100
 
@@ -52,11 +47,8 @@ func variants[R any](given R) (all []chaintest.Variant[R]) {
 	}
 
 	add("about to be deleted", func(p parts) { p.owner.Deleting = true })
-	if p.owner.Applied {
-		add("before Apply", func(p parts) { p.owner.Applied = false })
-	} else {
-		add("after Apply", func(p parts) { p.owner.Applied = true })
-	}
+	applied := map[bool]string{true: "after Apply", false: "before Apply"}
+	add(applied[!p.owner.Applied], func(p parts) { p.owner.Applied = !p.owner.Applied })
 	if p.presence != nil {
 		for _, other := range [...]checks.Presence{checks.PresenceUnknown, checks.Absent, checks.Present} {
 			if other != *p.presence {
@@ -68,7 +60,9 @@ func variants[R any](given R) (all []chaintest.Variant[R]) {
 		add("with no resolver", func(p parts) { p.owner.Resolver = nil })
 		add("with a resolver that finds nothing", func(p parts) { p.owner.Resolver = resolverOf(nil) })
 		add("with a resolver that fails", func(p parts) {
-			p.owner.Resolver = func(context.Context, checks.Ref) (checks.Object, error) { return checks.Object{}, errResolver }
+			p.owner.Resolver = func(context.Context, checks.Ref) (checks.Object, error) {
+				return checks.Object{}, errors.New("the resolver fails")
+			}
 		})
 	}
 	if list := p.owner.Lister; list != nil {
@@ -90,7 +84,7 @@ func variants[R any](given R) (all []chaintest.Variant[R]) {
 			})
 		}
 		lister("finds nothing", nil, true, nil)
-		lister("fails", nil, true, errLister)
+		lister("fails", nil, true, errors.New("the lister fails"))
 		lister("finds objects without a value", func(o *checks.Object) { o.Value = nil }, false, nil)
 		lister("finds objects that are being deleted", func(o *checks.Object) { o.Deleting = true }, false, nil)
 	}

@@ -34,16 +34,17 @@ type Engine struct {
 
 	at     atomic.Int64 // the virtual time; fake servers read it from other goroutines
 	run    Run
-	events []*occurrence // future events
-	queue  []*resource   // resources that are due at the same time run in this order
-	quiet  bool          // no event has happened since the last pass
+	events []event     // future events
+	queue  []*resource // resources that are due at the same time run in this order
+	quiet  bool        // no event has happened since the last pass
 }
 
-// occurrence is an event at a time of the run.
-type occurrence struct {
+// event is an event at a time of the run.
+type event struct {
 	at           time.Duration
 	object, what string // a line of the timeline; an empty text means no line
 	do           func() // may be nil
+	passes       int    // the number of passes before it
 }
 
 // resource is a resource of an Engine.
@@ -59,8 +60,6 @@ func (e *Engine) Now() time.Time { return start.Add(e.Elapsed()) }
 // Elapsed returns the virtual time since the run began.
 func (e *Engine) Elapsed() time.Duration { return time.Duration(e.at.Load()) }
 
-func (e *Engine) set(at time.Duration) { e.at.Store(int64(at)) }
-
 // Run returns the passes and events so far. It grows during the run.
 func (e *Engine) Run() *Run { return &e.run }
 
@@ -68,7 +67,7 @@ func (e *Engine) Run() *Run { return &e.run }
 // timeline shows object and what; an empty text has no line. object may be
 // empty, and do may be nil.
 func (e *Engine) At(at time.Duration, object, what string, do func()) {
-	e.events = append(e.events, &occurrence{at, object, what, do})
+	e.events = append(e.events, event{at: at, object: object, what: what, do: do})
 }
 
 // Add adds a resource, which is due at once. reconcile makes one pass. It
@@ -125,10 +124,10 @@ func (e *Engine) RunUntil(ctx context.Context, end time.Duration, done func() bo
 	for !done() {
 		at, _, step := e.next()
 		if at > end || step == nil {
-			e.set(max(end, e.Elapsed()))
+			e.at.Store(int64(max(end, e.Elapsed())))
 			break
 		}
-		e.set(at)
+		e.at.Store(int64(at))
 		step(ctx)
 	}
 	return &e.run
@@ -164,12 +163,12 @@ func (e *Engine) happen(i int) {
 // addEvent adds a line to the timeline.
 func (e *Engine) addEvent(object, what string) {
 	if what != "" {
-		e.run.events = append(e.run.events, timelineEvent{at: e.Elapsed(), object: object, what: what, passes: len(e.run.Passes)})
+		e.run.events = append(e.run.events, event{at: e.Elapsed(), object: object, what: what, passes: len(e.run.Passes)})
 	}
 }
 
 // passed records a pass of r and sets the time of the next one.
-func (e *Engine) passed(r *resource, out flow.Outcome, note string, requests []string) *Pass {
+func (e *Engine) passed(r *resource, out flow.Outcome, note string, requests []string) {
 	now := e.Elapsed()
 	p := Pass{Outcome: out, Resource: r.last.Resource, At: now, Note: note, Requests: requests}
 	r.due = never
@@ -189,5 +188,4 @@ func (e *Engine) passed(r *resource, out flow.Outcome, note string, requests []s
 	}
 	r.last, e.quiet = p, true
 	e.run.Passes = append(e.run.Passes, p)
-	return &e.run.Passes[len(e.run.Passes)-1]
 }

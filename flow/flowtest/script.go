@@ -61,13 +61,6 @@ func (s *Script[R]) From(at time.Duration, result R) *Script[R] {
 	return s
 }
 
-// newScript returns a script of the world's objects or sets.
-func newScript[R, T any](w *World[T], name string) *Script[R] {
-	s := &Script[R]{name: name, stage: &w.stage}
-	w.scripts = append(w.scripts, s)
-	return s
-}
-
 // scripted is a Script of any type.
 type scripted interface {
 	schedule()

@@ -16,14 +16,7 @@ import (
 // timeline.
 type Run struct {
 	Passes []Pass
-	events []timelineEvent
-}
-
-// timelineEvent is an event with a line in the timeline.
-type timelineEvent struct {
-	at           time.Duration
-	object, what string
-	passes       int // the number of passes before it
+	events []event // those with a line in the timeline
 }
 
 // row is a line of the timeline.
@@ -43,7 +36,11 @@ func (r *Run) rows() []row {
 		}
 		if i < len(r.Passes) {
 			p := &r.Passes[i]
-			rows = append(rows, row{pass: p, at: Stamp(p.At), object: object(p.Resource), what: p.what(), again: p.again()})
+			l := row{pass: p, at: Stamp(p.At), what: p.what(), again: p.again()}
+			if p.Resource != (checks.Ref{}) {
+				l.object = p.Resource.String()
+			}
+			rows = append(rows, l)
 		}
 	}
 	return rows
@@ -231,13 +228,6 @@ type Pass struct {
 	Requests []string
 }
 
-func object(ref checks.Ref) string {
-	if ref == (checks.Ref{}) {
-		return ""
-	}
-	return ref.String()
-}
-
 func (p *Pass) what() string {
 	what := p.State().String()
 	if p.Point() != "" {
@@ -258,23 +248,23 @@ func (p *Pass) what() string {
 }
 
 func (p *Pass) again() string {
-	var events []string
+	var events, again []string
 	for _, ref := range p.WaitingFor() {
 		events = append(events, ref.String())
 	}
 	if p.WaitsForSelf() {
 		events = append(events, "its status")
 	}
-	with := strings.Join(events, ", ")
-	switch {
-	case p.Final() || p.Delay == 0 && with == "":
-		return ""
-	case with == "":
-		return "again in " + short(p.Delay)
-	case p.Delay == 0:
-		return "again with " + with
+	if p.Delay != 0 {
+		again = append(again, "in "+short(p.Delay))
 	}
-	return "again in " + short(p.Delay) + " or with " + with
+	if len(events) > 0 {
+		again = append(again, "with "+strings.Join(events, ", "))
+	}
+	if p.Final() || len(again) == 0 {
+		return ""
+	}
+	return "again " + strings.Join(again, " or ")
 }
 
 // requests returns the requests in brackets, or "" outside of a World, which

@@ -50,14 +50,23 @@ type World[T any] struct {
 // time zero is also a change of that object, which wakes the resource if it
 // waits for the object or follows it.
 func (w *World[T]) Object(ref checks.Ref) *Script[checks.Object] {
-	s, ok := w.objects[ref]
-	if !ok {
-		s = newScript[checks.Object](w, "Object("+ref.String()+")")
-		s.wakes = wakenBy(s.name)
-		if w.objects == nil {
-			w.objects = map[checks.Ref]*Script[checks.Object]{}
+	name := "Object(" + ref.String() + ")"
+	return scriptOf(w, &w.objects, ref, name, wakenBy(name))
+}
+
+// scriptOf returns the script of an object or a set, and makes it if there is
+// none. A pass makes one for an object that the test does not script.
+func scriptOf[K comparable, R, T any](w *World[T], all *map[K]*Script[R], of K, name string, wakes func(R) (string, []checks.Ref)) *Script[R] {
+	w.stage.mu.Lock()
+	defer w.stage.mu.Unlock()
+	s := (*all)[of]
+	if s == nil {
+		s = &Script[R]{name: name, stage: &w.stage, wakes: wakes}
+		if *all == nil {
+			*all = map[K]*Script[R]{}
 		}
-		w.objects[ref] = s
+		(*all)[of] = s
+		w.scripts = append(w.scripts, s)
 	}
 	return s
 }
@@ -78,20 +87,11 @@ func wakenBy(name string) func(checks.Object) (string, []checks.Ref) {
 // [Script.From] after time zero is also a change of that set.
 func (w *World[T]) Set(q checks.Query) *Script[[]checks.Object] {
 	q.NamesOnly = false
-	s, ok := w.sets[q]
-	if !ok {
-		s = newScript[[]checks.Object](w, "Set("+q.String()+")")
-		names := q
-		names.NamesOnly = true
-		s.wakes = func([]checks.Object) (string, []checks.Ref) {
-			return q.String() + " changes", []checks.Ref{q.Ref(), names.Ref()}
-		}
-		if w.sets == nil {
-			w.sets = map[checks.Query]*Script[[]checks.Object]{}
-		}
-		w.sets[q] = s
-	}
-	return s
+	names := q
+	names.NamesOnly = true
+	return scriptOf(w, &w.sets, q, "Set("+q.String()+")", func([]checks.Object) (string, []checks.Ref) {
+		return q.String() + " changes", []checks.Ref{q.Ref(), names.Ref()}
+	})
 }
 
 // Now returns the virtual time, for the clock of operations. A run begins at
@@ -162,22 +162,12 @@ func bound[In, Out any](f func(context.Context, In) (Out, error), ctx context.Co
 
 // resolve finds an object that a script has.
 func (w *World[T]) resolve(_ context.Context, ref checks.Ref) (checks.Object, error) {
-	s := w.objects[ref]
-	if s == nil {
-		s = &Script[checks.Object]{name: "Object(" + ref.String() + ")", stage: &w.stage}
-	}
-	return s.answer("Resolve("+ref.String()+")", nil)
+	return w.Object(ref).answer("Resolve("+ref.String()+")", nil)
 }
 
 // list lists a set that a script has.
 func (w *World[T]) list(_ context.Context, q checks.Query) ([]checks.Object, error) {
-	whole := q
-	whole.NamesOnly = false
-	s := w.sets[whole]
-	if s == nil {
-		s = &Script[[]checks.Object]{name: "Set(" + q.String() + ")", stage: &w.stage}
-	}
-	objects, err := s.answer("List("+q.String()+")", nil)
+	objects, err := w.Set(q).answer("List("+q.String()+")", nil)
 	if !q.NamesOnly {
 		return objects, err
 	}

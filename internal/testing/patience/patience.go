@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// Call limits one call of a link in the test kits.
+const Call = 5 * time.Second
+
 // steps is the number of steps of a wait.
 const steps = 500
 
