@@ -19,11 +19,9 @@ import "github.com/windlass-go/windlass/classify"
 // and doubles to 3 minutes. Fast doubles to 30 s: use it only for waits of
 // seconds that many resources share.
 var Classifiers = map[string]classify.Table{
-	// See notProvisioned.
 	"app ContainerApp": notProvisioned,
 	"app Job":          notProvisioned,
 
-	// See redisIsBusy.
 	"cache Redis":              redisIsBusy,
 	"cache RedisFirewallRule":  redisIsBusy,
 	"cache RedisLinkedServer":  redisIsBusy,
@@ -34,7 +32,6 @@ var Classifiers = map[string]classify.Table{
 	"cdn AfdCustomDomain": {
 		{Code: "BadRequest", Message: classify.Contains("This resource is still associated with a route"), Retry: classify.Slow},
 	},
-	// See originIsMissing.
 	"cdn Route": originIsMissing,
 	"cdn Rule":  originIsMissing,
 	// A policy needs its domain. The domain is provisioned within minutes.
@@ -49,7 +46,6 @@ var Classifiers = map[string]classify.Table{
 		{Code: "BadRequest", Message: classify.Regexp(`DiskAccess.*not found`), Retry: classify.Slow},
 		{Code: "Conflict", Message: classify.Regexp(`DiskAccess.*is in failed state`), Retry: classify.Slow},
 	},
-	// See computeRefuses.
 	"compute VirtualMachine":         computeRefuses,
 	"compute VirtualMachineScaleSet": computeRefuses,
 
@@ -80,7 +76,6 @@ var Classifiers = map[string]classify.Table{
 	"documentdb DatabaseAccount": {
 		{Code: "ServiceUnavailable", Message: classify.Contains("currently experiencing high demand"), Retry: classify.VerySlow},
 	},
-	// See cosmosRefuses.
 	"documentdb MongodbDatabase": cosmosRefuses,
 	"documentdb SqlDatabase":     cosmosRefuses,
 	// The identity is new. Directories synchronise within minutes.
@@ -119,7 +114,6 @@ var Classifiers = map[string]classify.Table{
 	"network DnsForwardingRuleset": {
 		{Message: classify.Contains("was not found"), Retry: classify.Slow},
 	},
-	// See targetIsMissing.
 	"network DnsZonesAAAARecord":  targetIsMissing,
 	"network DnsZonesARecord":     targetIsMissing,
 	"network DnsZonesCNAMERecord": targetIsMissing,
@@ -128,7 +122,6 @@ var Classifiers = map[string]classify.Table{
 	"network NetworkWatchersFlowLog": {
 		{Code: "NetworkSecurityGroupNotFoundForFlowLog StorageProvisioningStateNotSucceeded", Retry: classify.Slow},
 	},
-	// See neighbourIsBusy.
 	"network PublicIPAddress": neighbourIsBusy,
 	// The network's address space is being extended, or the subnet's range is
 	// wrong. The error does not tell them apart, so it is not Fast.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"time"
 
@@ -164,20 +165,19 @@ func updateKey(ctx context.Context, vaults Vaults, key *VaultKey) error {
 		return err
 	}
 	var change KeyChange
-	different := false
 	if s := key.Spec.Enabled; s != nil && *s != live.Enabled {
-		change.Enabled, different = s, true
+		change.Enabled = s
 	}
 	if s := key.Spec.NotBefore; s != nil && (live.NotBefore == nil || !s.Equal(*live.NotBefore)) {
-		change.NotBefore, different = s, true
+		change.NotBefore = s
 	}
 	if s := key.Spec.Expires; s != nil && (live.Expires == nil || !s.Equal(*live.Expires)) {
-		change.Expires, different = s, true
+		change.Expires = s
 	}
 	if s := key.Spec.KeyOps; s != nil && !sameSet(s, live.KeyOps) {
-		change.KeyOps, different = s, true
+		change.KeyOps = s
 	}
-	if !different {
+	if reflect.ValueOf(change).IsZero() {
 		return nil
 	}
 	return keys.Update(ctx, key.Name, change)

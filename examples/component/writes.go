@@ -28,7 +28,9 @@ func (w *Writes) Of(config *rest.Config) *rest.Config {
 				if response.StatusCode == http.StatusCreated { // an apply creates, too
 					verb = "creates"
 				}
-				w.add(verb + " " + what)
+				w.mu.Lock()
+				w.all = append(w.all, verb+" "+what)
+				w.mu.Unlock()
 			}
 			return response, err
 		})
@@ -39,12 +41,6 @@ func (w *Writes) Of(config *rest.Config) *rest.Config {
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-func (w *Writes) add(what string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.all = append(w.all, what)
-}
 
 // After returns the writes after the first n.
 func (w *Writes) After(n int) []string {

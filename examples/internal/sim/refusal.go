@@ -23,11 +23,8 @@ type Refusal struct {
 func (r *Refusal) Error() string { return fmt.Sprintf("%d %s: %s", r.Status, r.Code, r.Message) }
 
 // Response returns the refusal as the response to req.
-func (r *Refusal) Response(req *http.Request) (*http.Response, error) {
-	body, err := json.Marshal(map[string]any{"error": map[string]string{"code": r.Code, "message": r.Message}})
-	if err != nil {
-		return nil, err
-	}
+func (r *Refusal) Response(req *http.Request) *http.Response {
+	body, _ := json.Marshal(map[string]any{"error": map[string]string{"code": r.Code, "message": r.Message}}) // texts only
 	header := http.Header{"Content-Type": {"application/json"}}
 	if r.RetryAfter > 0 {
 		header.Set("Retry-After", Seconds(r.RetryAfter))
@@ -35,16 +32,12 @@ func (r *Refusal) Response(req *http.Request) (*http.Response, error) {
 	return &http.Response{
 		StatusCode: r.Status, Status: strconv.Itoa(r.Status) + " " + http.StatusText(r.Status),
 		Header: header, Body: io.NopCloser(bytes.NewReader(body)), Request: req,
-	}, nil
+	}
 }
 
 // ResponseError returns the refusal as the error that a client of the SDK returns.
 func (r *Refusal) ResponseError() error {
-	response, err := r.Response(&http.Request{Method: http.MethodPut, URL: &url.URL{Scheme: "https", Host: "management.azure.com"}})
-	if err != nil {
-		return err
-	}
-	return runtime.NewResponseError(response)
+	return runtime.NewResponseError(r.Response(&http.Request{Method: http.MethodPut, URL: &url.URL{Scheme: "https", Host: "management.azure.com"}}))
 }
 
 // Seconds formats a duration as a value of Retry-After.

@@ -116,16 +116,7 @@ func (s *Story) start() {
 }
 
 // pause waits for d or until the story ends.
-func (s *Story) pause(d time.Duration) {
-	s.do(func() error {
-		select {
-		case <-time.After(d):
-			return nil
-		case <-s.ctx.Done():
-			return context.Cause(s.ctx)
-		}
-	})
-}
+func (s *Story) pause(d time.Duration) { s.do(func() error { return sleep(s.ctx, d) }) }
 
 func (s *Story) meta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: s.namespace, Name: name}

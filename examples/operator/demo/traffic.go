@@ -57,16 +57,24 @@ func (t *Traffic) Requests() []Request {
 func (t *Traffic) Quiet(ctx context.Context, while time.Duration) error {
 	since := time.Now()
 	for n := len(t.Requests()); time.Since(since) < while; {
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := sleep(ctx, 20*time.Millisecond); err != nil {
+			return err
 		}
 		if now := len(t.Requests()); now != n {
 			n, since = now, time.Now()
 		}
 	}
 	return nil
+}
+
+// sleep waits for d or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 var parser = request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}

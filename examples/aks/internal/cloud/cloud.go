@@ -51,8 +51,8 @@ type Cloud struct {
 	admitted int                 // PUTs of agent pools that the rules accepted, for the script of faults
 }
 
-// cluster and pool are stored resources. Their start and the time decide their
-// state.
+// cluster and pool are stored resources, with properties. Their start and the
+// time decide their state.
 type cluster struct {
 	spec  armcontainerservice.ManagedCluster
 	begun time.Time
@@ -103,8 +103,7 @@ func (p *pool) state(at time.Time) string {
 // that the rules of [Cloud.admit] accept.
 var faults = map[int]*sim.Refusal{
 	// Azure works on the cluster although its state is Succeeded.
-	1: {Status: http.StatusConflict, Code: "OperationNotAllowed",
-		Message: "Operation is not allowed: Another operation (Reconcile) is in progress, please wait for it to finish before starting a new operation."},
+	1: busy("Reconcile"),
 	// The subscription's limit for writes is reached.
 	3: {Status: http.StatusTooManyRequests, Code: "TooManyRequests", RetryAfter: 20 * time.Second,
 		Message: "The request is being throttled as the limit has been reached for operation type - PutAgentPoolHandler.PUT."},
@@ -118,24 +117,20 @@ var faults = map[int]*sim.Refusal{
 func (c *Cloud) admit(owner string, spec armcontainerservice.AgentPool) *sim.Refusal {
 	parent := c.clusters[strings.ToLower(owner)]
 	if parent == nil {
-		return noParent(owner)
+		return notFound("ParentResourceNotFound", "managed cluster", owner)
 	}
 	if state := parent.state(c.now()); state != Succeeded {
 		return busy(state)
 	}
-	if p := spec.Properties; p != nil && p.VnetSubnetID != nil && !c.subnets[strings.ToLower(*p.VnetSubnetID)] {
-		return &sim.Refusal{Status: http.StatusBadRequest, Code: "SubnetNotFound", Message: "The subnet " + *p.VnetSubnetID + " could not be found."}
+	if id := spec.Properties.VnetSubnetID; id != nil && !c.subnets[strings.ToLower(*id)] {
+		return &sim.Refusal{Status: http.StatusBadRequest, Code: "SubnetNotFound", Message: "The subnet " + *id + " could not be found."}
 	}
 	c.admitted++
 	return faults[c.admitted]
 }
 
-func notFound(kind, name string) *sim.Refusal {
-	return &sim.Refusal{Status: http.StatusNotFound, Code: "ResourceNotFound", Message: fmt.Sprintf("The %s %s was not found.", kind, name)}
-}
-
-func noParent(name string) *sim.Refusal {
-	return &sim.Refusal{Status: http.StatusNotFound, Code: "ParentResourceNotFound", Message: fmt.Sprintf("The managed cluster %s was not found.", name)}
+func notFound(code, kind, name string) *sim.Refusal {
+	return &sim.Refusal{Status: http.StatusNotFound, Code: code, Message: fmt.Sprintf("The %s %s was not found.", kind, name)}
 }
 
 func busy(state string) *sim.Refusal {

@@ -24,7 +24,7 @@ func TestOperation(t *testing.T) {
 		t.Fatal(err)
 	}
 	clusters := factory.NewManagedClustersClient()
-	spec := armcontainerservice.ManagedCluster{Location: new("westeurope")}
+	spec := armcontainerservice.ManagedCluster{Location: new("westeurope"), Properties: &armcontainerservice.ManagedClusterProperties{}}
 	poller, err := clusters.BeginCreateOrUpdate(t.Context(), "rg", "demo", spec, nil)
 	if err != nil {
 		t.Fatal(err)

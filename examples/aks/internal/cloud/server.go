@@ -20,7 +20,7 @@ import (
 func (c *Cloud) getCluster(_ context.Context, _, name string, _ *armcontainerservice.ManagedClustersClientGetOptions) (resp azfake.Responder[armcontainerservice.ManagedClustersClientGetResponse], refused azfake.ErrorResponder) {
 	found := c.clusters[strings.ToLower(name)]
 	if found == nil {
-		refused.SetError(notFound("managed cluster", name))
+		refused.SetError(notFound("ResourceNotFound", "managed cluster", name))
 		return resp, refused
 	}
 	resp.SetResponse(http.StatusOK, armcontainerservice.ManagedClustersClientGetResponse{ManagedCluster: found.at(c.now())}, nil)
@@ -44,9 +44,9 @@ func (c *Cloud) getPool(_ context.Context, _, owner, name string, _ *armcontaine
 	found := c.pools[poolKey(owner, name)]
 	switch {
 	case c.clusters[strings.ToLower(owner)] == nil:
-		refused.SetError(noParent(owner))
+		refused.SetError(notFound("ParentResourceNotFound", "managed cluster", owner))
 	case found == nil:
-		refused.SetError(notFound("agent pool", name))
+		refused.SetError(notFound("ResourceNotFound", "agent pool", name))
 	default:
 		resp.SetResponse(http.StatusOK, armcontainerservice.AgentPoolsClientGetResponse{AgentPool: found.at(c.now())}, nil)
 	}
@@ -82,10 +82,7 @@ func operation[R any](takes time.Duration, result R) (answers azfake.PollerRespo
 
 // at returns the cluster as a GET shows it at a time.
 func (c *cluster) at(t time.Time) armcontainerservice.ManagedCluster {
-	shown, properties := c.spec, armcontainerservice.ManagedClusterProperties{}
-	if shown.Properties != nil {
-		properties = *shown.Properties
-	}
+	shown, properties := c.spec, *c.spec.Properties
 	properties.ProvisioningState = new(c.state(t))
 	shown.Properties = &properties
 	return shown
@@ -93,10 +90,7 @@ func (c *cluster) at(t time.Time) armcontainerservice.ManagedCluster {
 
 // at returns the agent pool as a GET shows it at a time.
 func (p *pool) at(t time.Time) armcontainerservice.AgentPool {
-	shown, properties := p.spec, armcontainerservice.ManagedClusterAgentPoolProfileProperties{}
-	if shown.Properties != nil {
-		properties = *shown.Properties
-	}
+	shown, properties := p.spec, *p.spec.Properties
 	properties.ProvisioningState = new(p.state(t))
 	shown.Properties = &properties
 	return shown
@@ -116,7 +110,7 @@ func (c *Cloud) Do(req *http.Request) (*http.Response, error) {
 	switch {
 	case errors.As(err, &refusal):
 		c.tally.Refused(verb, fmt.Sprint(refusal.Status, " ", refusal.Code))
-		return refusal.Response(req)
+		return refusal.Response(req), nil
 	case err != nil:
 		c.tally.Refused(verb, "no answer")
 		return nil, err

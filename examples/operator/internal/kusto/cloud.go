@@ -20,8 +20,7 @@ import (
 type Cloud struct {
 	ID string // another one for each cloud
 
-	// Began and Ended, if set, are told of each operation. They must not call the
-	// cloud.
+	// Began and Ended are told of each operation. They must not call the cloud.
 	Began func(id string, deletes bool)
 	Ended func(id string, exists bool)
 
@@ -103,7 +102,8 @@ const LongestRetention = 3650
 
 // New returns an empty cloud. now is its clock.
 func New(now func() time.Time) *Cloud {
-	return &Cloud{ID: rand.Text(), now: now, things: map[string]*Thing{}, operations: map[string]*operation{}}
+	told := func(string, bool) {}
+	return &Cloud{ID: rand.Text(), now: now, Began: told, Ended: told, things: map[string]*Thing{}, operations: map[string]*operation{}}
 }
 
 // Get returns a thing.
@@ -292,7 +292,7 @@ func (c *Cloud) settle() {
 			for other := range c.things {
 				if other == id || strings.HasPrefix(other, id+"/") {
 					delete(c.things, other)
-					c.ended(other, false)
+					c.Ended(other, false)
 				}
 			}
 			continue
@@ -307,14 +307,8 @@ func (c *Cloud) settle() {
 		}
 		if !op.over {
 			op.over = true
-			c.ended(id, true)
+			c.Ended(id, true)
 		}
-	}
-}
-
-func (c *Cloud) ended(id string, exists bool) {
-	if c.Ended != nil {
-		c.Ended(id, exists)
 	}
 }
 
@@ -323,9 +317,7 @@ func (c *Cloud) begin(t *Thing, op *operation) (token string) {
 	op.token = fmt.Sprintf("%s/operations/%d", op.id, c.started)
 	c.operations[op.token] = op
 	t.operation = op
-	if c.Began != nil {
-		c.Began(op.id, op.deletes)
-	}
+	c.Began(op.id, op.deletes)
 	return op.token
 }
 

@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -158,17 +159,9 @@ func Kubeconfig(t *testing.T) string {
 // over. It has no deadline, which a busy machine would miss.
 func Eventually(t *testing.T, holds func() (bool, error)) {
 	t.Helper()
-	var err error
-	for range 2000 {
-		ok := false
-		if ok, err = holds(); ok || err != nil {
-			break
-		}
-		err = errors.New("it does not happen")
-		time.Sleep(20 * time.Millisecond)
-	}
-	if err != nil {
-		t.Error(err)
+	pauses := wait.Backoff{Duration: 20 * time.Millisecond, Steps: 2000}
+	if err := wait.ExponentialBackoff(pauses, holds); err != nil {
+		t.Errorf("it does not happen: %v", err)
 	}
 }
 
