@@ -3,29 +3,27 @@ package aso
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strings"
 	"testing"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/checks/checkstest"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/classify/azure"
+	"github.com/windlass-go/windlass/examples/internal/sim"
 	"github.com/windlass-go/windlass/flow"
 )
 
 // world is the state of Azure and of the objects around a resource. It has the
 // operations of a flow and the APIs of all gates, and records the calls.
 type world[T any] struct {
-	absent, deleting bool
-	inSync           bool
-	owner            checks.Object
-	resolver         checks.Resolver
-	underWay         bool // the PUT begins an operation
+	absent   bool
+	owner    checks.Object
+	resolver checks.Resolver
+	underWay bool // the PUT begins an operation
 
 	errs  map[string]error // the error of a call, by the call
-	later map[string]error // replaces errs after the PUT; nil does not
 	calls []string
 
 	token  string // the stored token of an operation that a gate began
@@ -35,9 +33,10 @@ type world[T any] struct {
 
 	throughput Throughput
 	links      []Connection
-	state      string              // of the watcher
-	live       map[string]*LiveKey // nil until a PUT
+	state      string // of the watcher
+	live       map[string]*LiveKey
 	deleted    map[string]*LiveKey
+	change     KeyChange // the last update of a key
 }
 
 func (w *world[T]) call(what string) error {
@@ -121,53 +120,24 @@ func (w *world[T]) Recover(context.Context, string) error { return w.call("recov
 
 func (w *world[T]) Purge(context.Context, string) error { return w.call("purge") }
 
-func (w *world[T]) Update(_ context.Context, name string, change KeyChange) error {
-	if err := w.call("update"); err != nil {
-		return err
-	}
-	k := w.live[name]
-	if change.Enabled != nil {
-		k.Enabled = *change.Enabled
-	}
-	if change.NotBefore != nil {
-		k.NotBefore = change.NotBefore
-	}
-	if change.Expires != nil {
-		k.Expires = change.Expires
-	}
-	if change.KeyOps != nil {
-		k.KeyOps = change.KeyOps
-	}
-	return nil
+func (w *world[T]) Update(_ context.Context, _ string, change KeyChange) error {
+	w.change = change
+	return w.call("update")
 }
 
-// pass runs one pass of a resource.
+// pass runs one pass of a resource, with a PUT.
 func (w *world[T]) pass(ctx context.Context, ext flow.Extensions[T], resource T) flow.Outcome {
 	ops := flow.Operations[T]{
-		Key:      func(T) string { return "a" },
-		Deleting: func(T) bool { return w.deleting },
-		Get: func(_ context.Context, req *flow.Request[T]) (flow.Observation, error) {
-			return flow.Observation{Presence: checks.PresenceOf(!w.absent || req.Applied), InSync: w.inSync}, w.call("get")
-		},
+		Key: func(T) string { return "a" },
 		Apply: func(context.Context, *flow.Request[T]) (flow.Progress, error) {
 			err := w.call("put")
-			if w.live == nil {
-				w.live = rsa()
-			}
-			if w.later != nil {
-				w.errs = w.later
-			}
 			if w.underWay {
 				return flow.InProgress("put", 0), err
 			}
 			return flow.Done(), err
 		},
-		Delete: func(context.Context, *flow.Request[T]) (flow.Progress, error) { return flow.Done(), w.call("delete") },
 	}
-	if ext.OwnerCheck.Len() > 0 || w.owner.Found() || w.owner.Ref != (checks.Ref{}) {
-		ops.Owner = func(context.Context, T) (checks.Object, error) { return w.owner, nil }
-	}
-	return flow.New("Test", ops, ext, flow.WithResolver(w.resolver), flow.WithErrors(azure.Errors())).Reconcile(ctx, resource)
+	return flow.New("Test", ops, ext, flow.WithErrors(azure.Errors())).Reconcile(ctx, resource)
 }
 
 // row is a case: a resource, the world around it, and the decision of the check.
@@ -175,66 +145,65 @@ type row[T any] struct {
 	reason   string
 	resource T
 	in       world[T]
-	want     string // "proceeds", "fails", or "blocks REASON", and the retry of a block if it is not slow
-	says     string // a part of the message
-	calls    string // the calls after the GET; the PUT is added where the check proceeds
+	want     string // "proceed", "fail", or "block REASON", and the retry of a block if it is not slow
+	says     string // a part of the message or of the error
+	calls    string
 }
 
-// decide runs a pass for each row. Only the check of a point may stop it.
-func decide[T any](t *testing.T, point string, ext func(*world[T]) flow.Extensions[T], rows map[string]row[T]) {
+// decide runs a chain of checks for each row.
+func decide[T any](t *testing.T, c func(*world[T]) checks.Chain[T], rows map[string]row[T]) {
 	t.Helper()
 	for name, tc := range rows {
-		t.Run(point+"/"+name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			w := tc.in
-			w.inSync = point == flow.PointPostCheck
-			out := w.pass(t.Context(), ext(&w), tc.resource)
-			if got := decision(t, point, out); got != tc.want || !strings.Contains(out.Message(), tc.says) {
-				t.Errorf("%s: %v is %q, want %q with %q", tc.reason, out, got, tc.want, tc.says)
+			res, err := w.ask(t.Context(), c(&w), tc.resource)
+			got, text := decision(res), res.Message()
+			if err != nil {
+				got, text = "fail", err.Error()
 			}
-			want := "get"
-			if tc.calls != "" {
-				want += ", " + tc.calls
+			if got != tc.want || !strings.Contains(text, tc.says) {
+				t.Errorf("%s: %s: %s, want %q with %q", tc.reason, got, text, tc.want, tc.says)
 			}
-			switch {
-			case point == flow.PointOwnerCheck && tc.want != "proceeds":
-				want = ""
-			case point != flow.PointPostCheck && tc.want == "proceeds" && !strings.Contains(tc.calls, ", put"):
-				want += ", put"
-			}
-			if got := strings.Join(w.calls, ", "); got != want {
-				t.Errorf("%s: calls %q, want %q", tc.reason, got, want)
+			if got := strings.Join(w.calls, ", "); got != tc.calls {
+				t.Errorf("%s: calls %q, want %q", tc.reason, got, tc.calls)
 			}
 		})
 	}
 }
 
-// decision describes an outcome as a row does.
-func decision(t *testing.T, point string, out flow.Outcome) string {
-	t.Helper()
-	if out.State() == flow.StateReady {
-		return "proceeds"
-	}
-	if out.Point() != point {
-		t.Errorf("%v, want the point %s", out, point)
-	}
-	if out.State() == flow.StateFailed {
-		return "fails"
-	}
-	if out.Retry() == classify.Slow {
-		return "blocks " + out.Reason()
-	}
-	return "blocks " + out.Reason() + " " + out.Retry().String()
+func (w *world[T]) ask(ctx context.Context, c checks.Chain[T], resource T) (checks.Result, error) {
+	req := checkstest.Request(resource, checkstest.OwnedBy(w.owner))
+	req.Presence, req.Resolver = checks.PresenceOf(!w.absent), w.resolver
+	return checks.Compose(c)(ctx, req)
 }
 
-// without is the extensions of a kind without gates.
-func without[T any](ext flow.Extensions[T]) func(*world[T]) flow.Extensions[T] {
-	return func(*world[T]) flow.Extensions[T] { return ext }
+// answer returns the result of a chain of checks, which must not fail.
+func answer[R any](t *testing.T, c chain.Chain[R, checks.Result], req R) checks.Result {
+	t.Helper()
+	res, err := checks.Compose(c)(t.Context(), req)
+	if err != nil {
+		t.Error(err)
+	}
+	return res
+}
+
+// decision describes a result as a row does.
+func decision(res checks.Result) string {
+	verdict, reason := res.Describe()
+	if res.Blocked() && res.Retry() != classify.Slow {
+		reason += " " + res.Retry().String()
+	}
+	return strings.TrimSpace(verdict + " " + reason)
+}
+
+// always returns a chain that needs no API.
+func always[T any](c checks.Chain[T]) func(*world[T]) checks.Chain[T] {
+	return func(*world[T]) checks.Chain[T] { return c }
 }
 
 // refuse returns an error of Azure.
 func refuse(status int, code string) error {
-	response := &http.Response{StatusCode: status, Header: http.Header{}, Body: http.NoBody, Request: &http.Request{Method: http.MethodGet}}
-	return &azcore.ResponseError{StatusCode: status, ErrorCode: code, RawResponse: response}
+	return (&sim.Refusal{Status: status, Code: code}).ResponseError()
 }
 
 var (

@@ -2,7 +2,7 @@ package aso_test
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"regexp"
@@ -18,19 +18,8 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-//go:embed README.md
-var page string
-
-//go:embed classifiers_test.go
-var classifierTests string
-
-//go:embed resources_test.go
-var resourceTests string
-
-//go:embed states_test.go
-var stateTests string
-
-var tests = classifierTests + resourceTests + stateTests
+//go:embed README.md *_test.go
+var folder embed.FS
 
 // The resources of the page, with the fields that it uses.
 type (
@@ -175,19 +164,21 @@ func TestPageOfDatabases(t *testing.T) {
 // TestPageNamesTheTestOfEachDifference: each row of the table of differences
 // has a test of this folder and, if it names one, an existing case.
 func TestPageNamesTheTestOfEachDifference(t *testing.T) {
-	_, section, _ := strings.Cut(page, "\n## Where we differ\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	row, shown := regexp.MustCompile("^\\|(?: [^|]+ \\|){4} `(Test[A-Za-z0-9]+)`(?:, (\"[^\"]+\"))? \\|\n$"), 0
-	for line := range strings.Lines(section) {
-		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| input |") {
-			continue
-		}
-		shown++
-		if m := row.FindStringSubmatch(line); m == nil || !strings.Contains(tests, "\nfunc "+m[1]+"(") || !strings.Contains(tests, m[2]) {
-			t.Errorf("want five cells, the last with a test and a case of this folder: %s", line)
+	tests := ""
+	for _, file := range []string{"classifiers_test.go", "resources_test.go", "states_test.go"} {
+		text, _ := folder.ReadFile(file)
+		tests += string(text)
+	}
+	page, _ := folder.ReadFile("README.md")
+	_, section, _ := strings.Cut(string(page), "| input | ASO |")
+	row := regexp.MustCompile("(?m)^\\|(?: [^|]+ \\|){4} `(Test[A-Za-z0-9]+)`(?:, (\"[^\"]+\"))? \\|$")
+	rows := row.FindAllStringSubmatch(section, -1)
+	for _, m := range rows {
+		if !strings.Contains(tests, "\nfunc "+m[1]+"(") || !strings.Contains(tests, m[2]) {
+			t.Errorf("want a test and a case of this folder: %s", m[0])
 		}
 	}
-	if shown < 25 {
-		t.Errorf("%d rows, want at least 25", shown)
+	if lines := strings.Count(section[:strings.Index(section, "\n\n")], "\n|") - 1; len(rows) != lines || lines < 25 {
+		t.Errorf("%d of %d rows name a test, want 25 or more", len(rows), lines)
 	}
 }

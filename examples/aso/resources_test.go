@@ -3,7 +3,6 @@ package aso
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/checks/checkstest"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -21,62 +21,56 @@ func errs(call string, err error) map[string]error { return map[string]error{cal
 // TestKustoDatabaseDelete: a DELETE is sent if the cluster runs, is gone or is
 // being deleted. ASO always sends it.
 func TestKustoDatabaseDelete(t *testing.T) {
-	running, notRunning := kustoCluster(new("Succeeded"), new("Running")), kustoCluster(new("Succeeded"), new("Stopped"))
-	going := owned(notRunning)
+	of := func(provisioning, state *string) checks.Object { return owned(kustoCluster(provisioning, state)) }
+	going := of(new("Succeeded"), new("Stopped"))
 	going.Deleting = true
-	cases := map[string]struct {
+	for name, tc := range map[string]struct {
 		reason string
 		owner  checks.Object
 		want   string
 	}{
-		"Running":     {"Azure can delete it", owned(running), "sent"},
-		"Stopped":     {"Azure refuses the DELETE", owned(notRunning), "blocks ClusterNotRunning"},
-		"Updating":    {"Azure refuses the DELETE", owned(kustoCluster(new("Updating"), new("Running"))), "blocks OwnerState"},
-		"NotReported": {"unknown is not ready", owned(kustoCluster(nil, nil)), "blocks OwnerStateUnknown"},
-		"Deleting":    {"the database is deleted with its cluster", going, "sent"},
-		"Gone":        {"the database was deleted with its cluster", owned(nil), "sent"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			w := &world[*KustoDatabase]{deleting: true, owner: tc.owner}
-			out := w.pass(t.Context(), KustoDatabaseExtensions(), &KustoDatabase{Name: "audit"})
-			got, calls := "sent", []string{"delete"}
-			if out.State() != flow.StateGone {
-				got, calls = decision(t, flow.PointDeleteCheck, out), nil
-			}
-			if diff := cmp.Diff(calls, w.calls); diff != "" || got != tc.want {
-				t.Errorf("%s: %v is %q, want %q; calls: -want, +got:\n%s", tc.reason, out, got, tc.want, diff)
-			}
-		})
+		"Running":     {"Azure can delete it", of(new("Succeeded"), new("Running")), "proceed"},
+		"Stopped":     {"Azure refuses the DELETE", of(new("Succeeded"), new("Stopped")), "block ClusterNotRunning"},
+		"Updating":    {"Azure refuses the DELETE", of(new("Updating"), new("Running")), "block OwnerState"},
+		"NotReported": {"unknown is not ready", of(nil, nil), "block OwnerStateUnknown"},
+		"Deleting":    {"the database is deleted with its cluster", going, "proceed"},
+		"Gone":        {"the database was deleted with its cluster", owned(nil), "proceed"},
+	} {
+		req := checkstest.Request(&KustoDatabase{Name: "audit"}, checkstest.OwnedBy(tc.owner), checkstest.Deleting())
+		if res := answer(t, KustoDatabaseExtensions().DeleteCheck, req); decision(res) != tc.want {
+			t.Errorf("%s: %s: %v, want %s", name, tc.reason, res, tc.want)
+		}
 	}
 }
 
 // TestManagedClustersAgentPool compares a wanted version with that of the
 // cluster: the pool's, and the cluster's own.
 func TestManagedClustersAgentPool(t *testing.T) {
-	const wait, unknown = "blocks OwnerUnsuitable", "blocks OwnerStateUnknown"
+	const wait, unknown = "block OwnerUnsuitable", "block OwnerStateUnknown"
 	cases := map[string]struct{ reason, wants, runs, want string }{
-		"the same":          {"the versions are equal", "1.31.2", "1.31.2", "proceeds"},
-		"an alias":          {"a minor version includes all its patches", "1.31", "1.31.2", "proceeds"},
-		"a later patch":     {"patches may differ", "1.31.9", "1.31.2", "proceeds"},
-		"an earlier minor":  {"a pool may be older", "1.30.9", "1.31.2", "proceeds"},
+		"the same":          {"the versions are equal", "1.31.2", "1.31.2", "proceed"},
+		"an alias":          {"a minor version includes all its patches", "1.31", "1.31.2", "proceed"},
+		"a later patch":     {"patches may differ", "1.31.9", "1.31.2", "proceed"},
+		"an earlier minor":  {"a pool may be older", "1.30.9", "1.31.2", "proceed"},
 		"a later minor":     {"a pool must not be newer", "1.32.0", "1.31.2", wait},
 		"a later major":     {"the major version is compared first", "2.0", "1.31.2", wait},
 		"space":             {"white space is ignored", " 1.32.0 ", "1.31.2", wait},
-		"not set":           {"Azure chooses one that fits", "", "1.31.2", "proceeds"},
+		"not set":           {"Azure chooses one that fits", "", "1.31.2", "proceed"},
 		"current not known": {"the cluster's version is unknown", "1.31", "", unknown},
-		"a bad current one": {"an invalid version does not block", "1.32", "unknown", "proceeds"},
+		"a bad current one": {"an invalid version does not block", "1.32", "unknown", "proceed"},
 	}
 	says := map[string]string{wait: "it must be upgraded first", unknown: "has not reported"}
 	own := map[string]string{wait: "but its own spec needs", unknown: "has not reported"}
-	pool, ext := new("Succeeded"), without(ManagedClustersAgentPoolExtensions())
+	pool, ext := new("Succeeded"), ManagedClustersAgentPoolExtensions()
 	for name, tc := range cases {
-		decide(t, flow.PointPreCheck, ext, map[string]row[*ManagedClustersAgentPool]{name: {tc.reason, agentPool(pool, tc.wants),
+		decide(t, always(ext.PreCheck), map[string]row[*ManagedClustersAgentPool]{name: {tc.reason, agentPool(pool, tc.wants),
 			world[*ManagedClustersAgentPool]{owner: owned(managedCluster(pool, "", tc.runs))}, tc.want, says[tc.want], ""}})
-		decide(t, flow.PointOwnerCheck, ext, map[string]row[*ManagedClustersAgentPool]{name: {tc.reason, agentPool(pool, ""),
-			world[*ManagedClustersAgentPool]{owner: owned(managedCluster(pool, tc.wants, tc.runs))}, tc.want, own[tc.want], ""}})
+		res := answer(t, ext.OwnerCheck, checkstest.OwnerRequest(checkstest.OwnedBy(owned(managedCluster(pool, tc.wants, tc.runs)))))
+		if decision(res) != tc.want || !strings.Contains(res.Message(), own[tc.want]) {
+			t.Errorf("%s: %s: a cluster with its own spec: %v, want %s with %q", name, tc.reason, res, tc.want, own[tc.want])
+		}
 	}
-	decide(t, flow.PointPreCheck, ext, map[string]row[*ManagedClustersAgentPool]{"too new, and not in the cloud": {
+	decide(t, always(ext.PreCheck), map[string]row[*ManagedClustersAgentPool]{"too new, and not in the cloud": {
 		"the PUT that creates it would be refused, too", agentPool(nil, "1.32"),
 		world[*ManagedClustersAgentPool]{absent: true, owner: owned(managedCluster(pool, "", "1.31.2"))}, wait, "the pool needs 1.32", ""}})
 }
@@ -101,20 +95,20 @@ func TestSQLDatabase(t *testing.T) {
 	fixed, auto := sqlDatabase(true, false), sqlDatabase(false, true)
 	pending := func(s string) in { return in{throughput: Throughput{OfferReplacePending: &s}} }
 	scaled := in{throughput: Throughput{Autoscale: true}}
-	const migrating, busy = "blocks ThroughputMigrating", "blocks ThroughputPending"
-	decide(t, flow.PointPreCheck, func(w *in) flow.Extensions[*SQLDatabase] { return SQLDatabaseExtensions(w) }, map[string]row[*SQLDatabase]{
-		"fixed, as wanted":         {"the mode is the wanted one", fixed, in{}, "proceeds", "", "throughput"},
-		"autoscale, as wanted":     {"the mode is the wanted one", auto, scaled, "proceeds", "", "throughput"},
+	const migrating, busy = "block ThroughputMigrating", "block ThroughputPending"
+	decide(t, func(w *in) checks.Chain[*SQLDatabase] { return SQLDatabaseExtensions(w).PreCheck }, map[string]row[*SQLDatabase]{
+		"fixed, as wanted":         {"the mode is the wanted one", fixed, in{}, "proceed", "", "throughput"},
+		"autoscale, as wanted":     {"the mode is the wanted one", auto, scaled, "proceed", "", "throughput"},
 		"fixed, autoscale wanted":  {"a PUT cannot change the mode", auto, in{}, migrating, "", "throughput, migrate to autoscale"},
 		"autoscale, fixed wanted":  {"a PUT cannot change the mode", fixed, scaled, migrating, "", "throughput, migrate to fixed"},
 		"pending":                  {"Azure refuses other requests during a change", auto, pending("true"), busy, "Azure changes the throughput", "throughput"},
 		"pending perhaps":          {"an unknown value counts as pending", fixed, pending("queued"), busy, "", "throughput"},
-		"pending is blank":         {"a blank value is not reported", fixed, pending(""), "proceeds", "", "throughput"},
-		"no throughput of its own": {"no mode to change", auto, in{errs: errs("throughput", refuse(404, "NotFound"))}, "proceeds", "", "throughput"},
-		"migration of nothing": {"a database that is gone between two requests is an error", auto, in{errs: errs("migrate", refuse(404, "NotFound"))}, "fails", "",
+		"pending is blank":         {"a blank value is not reported", fixed, pending(""), "proceed", "", "throughput"},
+		"no throughput of its own": {"no mode to change", auto, in{errs: errs("throughput", refuse(404, "NotFound"))}, "proceed", "", "throughput"},
+		"migration of nothing": {"a database that is gone between two requests is an error", auto, in{errs: errs("migrate", refuse(404, "NotFound"))}, "fail", "",
 			"throughput, migrate to autoscale"},
-		"nothing wanted":   {"Azure chooses the mode", sqlDatabase(false, false), in{}, "proceeds", "", ""},
-		"not in the cloud": {"the PUT creates the database with the wanted mode", auto, in{absent: true}, "proceeds", "", ""},
+		"nothing wanted":   {"Azure chooses the mode", sqlDatabase(false, false), in{}, "proceed", "", ""},
+		"not in the cloud": {"the PUT creates the database with the wanted mode", auto, in{absent: true}, "proceed", "", ""},
 	})
 	w := &in{} // without a Get the database may exist
 	res, err := checks.Compose(SQLDatabaseExtensions(w).PreCheck)(t.Context(), &checks.Request[*SQLDatabase]{Resource: auto})
@@ -133,8 +127,6 @@ func rsa() map[string]*LiveKey {
 	return map[string]*LiveKey{"disk": {Kty: "RSA", KeySize: 2048, Enabled: true}}
 }
 
-func vaultExtensions(w *world[*VaultKey]) flow.Extensions[*VaultKey] { return VaultKeyExtensions(w) }
-
 func TestVaultKey(t *testing.T) {
 	type in = world[*VaultKey]
 	wants := func(change func(*VaultKey)) *VaultKey {
@@ -144,26 +136,26 @@ func TestVaultKey(t *testing.T) {
 	}
 	key, recovers, purges, deleted := vaultKey(""), vaultKey(WhenDeletedRecover), vaultKey(WhenDeletedPurge), in{deleted: rsa()}
 	refused := func(call string, err error) in { return in{deleted: rsa(), errs: errs(call, err)} }
-	const created, immutable = "key, deleted, put, key", "blocks KeyImmutable on change"
-	decide(t, flow.PointPreCheck, vaultExtensions, map[string]row[*VaultKey]{
-		"no key":               {"the PUT creates it", key, in{}, "proceeds", "", created},
-		"the key":              {"the key exists", key, in{live: rsa()}, "proceeds", "", "key, put, key"},
-		"no vault":             {"the vault may be created later", key, in{errs: errs("open", refuse(404, "ResourceNotFound"))}, "blocks VaultNotFound", "", ""},
-		"vault refuses":        {"the vault is unknown", key, in{errs: errs("open", refuse(403, "Forbidden"))}, "fails", "HTTP 403", ""},
-		"get refused":          {"the key is unknown", key, in{live: rsa(), errs: errs("key", refuse(403, "Forbidden"))}, "fails", "HTTP 403", "key"},
+	const created, immutable = "key, deleted", "block KeyImmutable on change"
+	decide(t, func(w *in) checks.Chain[*VaultKey] { return VaultKeyExtensions(w).PreCheck }, map[string]row[*VaultKey]{
+		"no key":               {"the PUT creates it", key, in{}, "proceed", "", created},
+		"the key":              {"the key exists", key, in{live: rsa()}, "proceed", "", "key"},
+		"no vault":             {"the vault may be created later", key, in{errs: errs("open", refuse(404, "ResourceNotFound"))}, "block VaultNotFound", "", ""},
+		"vault refuses":        {"the vault is unknown", key, in{errs: errs("open", refuse(403, "Forbidden"))}, "fail", "RESPONSE 403", ""},
+		"get refused":          {"the key is unknown", key, in{live: rsa(), errs: errs("key", refuse(403, "Forbidden"))}, "fail", "RESPONSE 403", "key"},
 		"other type":           {"the type cannot change", wants(func(k *VaultKey) { k.Spec.Kty = new("EC") }), in{live: rsa()}, immutable, "type RSA", "key"},
 		"other curve":          {"the curve cannot change", wants(func(k *VaultKey) { k.Spec.Curve = new("P-256") }), in{live: rsa()}, immutable, "become P-256", "key"},
-		"nil fields":           {"Azure chooses nil fields", &VaultKey{Name: "disk"}, in{live: rsa()}, "proceeds", "", "key, put, key"},
-		"recover":              {"the recovery takes a while", recovers, deleted, "blocks KeyRecovering", "", "key, deleted, recover"},
-		"purge":                {"the purge takes a while", purges, deleted, "blocks KeyPurging", "", "key, deleted, purge"},
-		"neither":              {"a person has to choose", key, deleted, "blocks KeyDeleted on change", "", "key, deleted"},
-		"purge, there":         {"an existing key is never purged", purges, in{live: rsa(), deleted: rsa()}, "proceeds", "", "key, put, key"},
-		"recover refused":      {"the recovery did not begin", recovers, refused("recover", refuse(403, "Forbidden")), "fails", "", "key, deleted, recover"},
-		"recover is under way": {"an earlier pass began it", recovers, refused("recover", refuse(409, "Conflict")), "blocks KeyRecovering", "", "key, deleted, recover"},
+		"nil fields":           {"Azure chooses nil fields", &VaultKey{Name: "disk"}, in{live: rsa()}, "proceed", "", "key"},
+		"recover":              {"the recovery takes a while", recovers, deleted, "block KeyRecovering", "", "key, deleted, recover"},
+		"purge":                {"the purge takes a while", purges, deleted, "block KeyPurging", "", "key, deleted, purge"},
+		"neither":              {"a person has to choose", key, deleted, "block KeyDeleted on change", "", "key, deleted"},
+		"purge, there":         {"an existing key is never purged", purges, in{live: rsa(), deleted: rsa()}, "proceed", "", "key"},
+		"recover refused":      {"the recovery did not begin", recovers, refused("recover", refuse(403, "Forbidden")), "fail", "", "key, deleted, recover"},
+		"recover is under way": {"an earlier pass began it", recovers, refused("recover", refuse(409, "Conflict")), "block KeyRecovering", "", "key, deleted, recover"},
 	})
 	w := &in{owner: owned("the vault"), errs: errs("open", refuse(404, "ResourceNotFound"))}
-	out := w.pass(t.Context(), VaultKeyExtensions(w), key)
-	if diff := cmp.Diff([]checks.Ref{ownerRef}, out.WaitingFor()); diff != "" {
+	res, _ := w.ask(t.Context(), VaultKeyExtensions(w).PreCheck, key)
+	if diff := cmp.Diff([]checks.Ref{ownerRef}, res.WaitingFor()); diff != "" {
 		t.Errorf("a key without a vault waits for the vault: -want, +got:\n%s", diff)
 	}
 }
@@ -178,31 +170,33 @@ func TestVaultKeyUpdate(t *testing.T) {
 		reason string
 		spec   spec
 		live   live
-		want   live // the change; nil: no request
+		want   KeyChange // zero: no request
 	}{
-		"nil fields": {"Azure chooses nil fields", func(*VaultKey) {}, func(k *LiveKey) { k.KeyOps, k.Expires = []string{"sign"}, &day }, nil},
+		"nil fields": {"Azure chooses nil fields", func(*VaultKey) {}, func(k *LiveKey) { k.KeyOps, k.Expires = []string{"sign"}, &day }, KeyChange{}},
 		"the same": {"no field differs", func(k *VaultKey) { k.Spec.Enabled, k.Spec.NotBefore, k.Spec.Expires = new(true), &day, &day },
-			func(k *LiveKey) { k.NotBefore, k.Expires = &elsewhere, &elsewhere }, nil},
-		"disabled": {"the key is disabled", func(k *VaultKey) { k.Spec.Enabled = new(false) }, func(*LiveKey) {}, func(k *LiveKey) { k.Enabled = false }},
-		"expires":  {"the key had no end", func(k *VaultKey) { k.Spec.Expires = &day }, func(*LiveKey) {}, func(k *LiveKey) { k.Expires = &day }},
+			func(k *LiveKey) { k.NotBefore, k.Expires = &elsewhere, &elsewhere }, KeyChange{}},
+		"disabled": {"the key is disabled", func(k *VaultKey) { k.Spec.Enabled = new(false) }, func(*LiveKey) {}, KeyChange{Enabled: new(false)}},
+		"begins":   {"the key had no begin", func(k *VaultKey) { k.Spec.NotBefore = &day }, func(*LiveKey) {}, KeyChange{NotBefore: &day}},
+		"expires":  {"the key had no end", func(k *VaultKey) { k.Spec.Expires = &day }, func(*LiveKey) {}, KeyChange{Expires: &day}},
 		"operations": {"an additional operation", func(k *VaultKey) { k.Spec.KeyOps = []string{"sign", "verify"} }, func(k *LiveKey) { k.KeyOps = []string{"sign"} },
-			func(k *LiveKey) { k.KeyOps = []string{"sign", "verify"} }},
+			KeyChange{KeyOps: []string{"sign", "verify"}}},
 		"another order": {"the order does not matter", func(k *VaultKey) { k.Spec.KeyOps = []string{"verify", "sign", "verify"} },
-			func(k *LiveKey) { k.KeyOps = []string{"sign", "verify"} }, nil},
+			func(k *LiveKey) { k.KeyOps = []string{"sign", "verify"} }, KeyChange{}},
+	}
+	update := func(w *world[*VaultKey], key *VaultKey) flow.Outcome {
+		return w.pass(t.Context(), flow.Extensions[*VaultKey]{Apply: VaultKeyExtensions(w).Apply}, key)
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			w, key := &world[*VaultKey]{live: rsa()}, vaultKey("")
+			w, key, calls := &world[*VaultKey]{live: rsa()}, vaultKey(""), []string{"put", "key"}
 			tc.spec(key)
 			tc.live(w.live["disk"])
-			want, calls, ops := *w.live["disk"], []string{"get", "key", "put", "key"}, slices.Clone(key.Spec.KeyOps)
-			if tc.want != nil {
-				tc.want(&want)
+			if !cmp.Equal(tc.want, KeyChange{}) {
 				calls = append(calls, "update")
 			}
-			out := w.pass(t.Context(), VaultKeyExtensions(w), key)
-			if diff := cmp.Diff([]any{flow.StateReady, calls, &want, ops}, []any{out.State(), w.calls, w.live["disk"], key.Spec.KeyOps}); diff != "" {
-				t.Errorf("%s: state, calls, key, and operations of the spec: -want, +got:\n%s", tc.reason, diff)
+			out := update(w, key)
+			if diff := cmp.Diff([]any{flow.StateReady, calls, tc.want}, []any{out.State(), w.calls, w.change}); diff != "" {
+				t.Errorf("%s: state, calls and change: -want, +got:\n%s", tc.reason, diff)
 			}
 		})
 	}
@@ -211,22 +205,18 @@ func TestVaultKeyUpdate(t *testing.T) {
 		in     world[*VaultKey]
 		want   string
 	}{
-		"under way": {"no change is sent while the PUT is under way", world[*VaultKey]{underWay: true}, "in progress: InProgress by : get, key, put"},
-		"refused":   {"the vault refuses the change", world[*VaultKey]{errs: errs("update", refuse(403, "Forbidden"))}, "failed: Forbidden by UpdateKey: get, key, put, key, update"},
-		"no vault": {"the vault is gone after the PUT", world[*VaultKey]{later: errs("open", refuse(404, "VaultGone"))},
-			"failed: VaultGone by UpdateKey: get, key, put"},
-		"no key": {"the key is gone after the PUT", world[*VaultKey]{later: errs("key", refuse(404, "KeyGone"))},
-			"failed: KeyGone by UpdateKey: get, key, put, key"},
+		"under way": {"no change is sent while the PUT is under way", world[*VaultKey]{underWay: true}, "in progress: InProgress by : put"},
+		"refused":   {"the vault refuses the change", world[*VaultKey]{errs: errs("update", refuse(403, "Forbidden"))}, "failed: Forbidden by UpdateKey: put, key, update"},
+		"no vault":  {"the vault is gone after the PUT", world[*VaultKey]{errs: errs("open", refuse(404, "VaultGone"))}, "failed: VaultGone by UpdateKey: put"},
+		"no key":    {"the key is gone after the PUT", world[*VaultKey]{errs: errs("key", refuse(404, "KeyGone"))}, "failed: KeyGone by UpdateKey: put, key"},
 	}
 	for name, tc := range fails {
-		t.Run(name, func(t *testing.T) {
-			w, key := tc.in, vaultKey("")
-			w.live, key.Spec.Enabled = rsa(), new(false)
-			out := w.pass(t.Context(), VaultKeyExtensions(&w), key)
-			if got := fmt.Sprintf("%s: %s by %s: %s", out.State(), out.Reason(), out.Link(), strings.Join(w.calls, ", ")); got != tc.want {
-				t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
-			}
-		})
+		w, key := tc.in, vaultKey("")
+		w.live, key.Spec.Enabled = rsa(), new(false)
+		out := update(&w, key)
+		if got := fmt.Sprintf("%s: %s by %s: %s", out.State(), out.Reason(), out.Link(), strings.Join(w.calls, ", ")); got != tc.want {
+			t.Errorf("%s: %s: %s, want %s", name, tc.reason, got, tc.want)
+		}
 	}
 }
 
@@ -257,17 +247,17 @@ func TestPrivateEndpoint(t *testing.T) {
 	described := with("Rejected", func(c *PrivateLinkServiceConnection) {
 		c.PrivateLinkServiceConnectionState.Description = new("not in this network")
 	})
-	const rejected, absent = "blocks ApprovalRejected on change", "blocks ApprovalAbsent"
-	decide(t, flow.PointPostCheck, without(PrivateEndpointExtensions()), map[string]row[*PrivateEndpoint]{
-		"none":              {"no connection needs approval", endpoint(0), in{}, "proceeds", "", ""},
-		"spelled otherwise": {"case and white space do not matter", endpoint(2, "approved", " APPROVED "), in{}, "proceeds", "", ""},
-		"pending":           {"a person has to approve it", endpoint(1, "Pending"), in{}, "blocks ApprovalPending", "pe-1", ""},
+	const rejected, absent = "block ApprovalRejected on change", "block ApprovalAbsent"
+	decide(t, always(PrivateEndpointExtensions().PostCheck), map[string]row[*PrivateEndpoint]{
+		"none":              {"no connection needs approval", endpoint(0), in{}, "proceed", "", ""},
+		"spelled otherwise": {"case and white space do not matter", endpoint(2, "approved", " APPROVED "), in{}, "proceed", "", ""},
+		"pending":           {"a person has to approve it", endpoint(1, "Pending"), in{}, "block ApprovalPending", "pe-1", ""},
 		"rejected":          {"a retry does not help", endpoint(1, "Rejected"), in{}, rejected, "pe-1 was rejected", ""},
-		"a new word":        {"an unknown state is not approved", endpoint(1, "Reviewing"), in{}, "blocks ApprovalUnknown", "Reviewing", ""},
+		"a new word":        {"an unknown state is not approved", endpoint(1, "Reviewing"), in{}, "block ApprovalUnknown", "Reviewing", ""},
 		"blank":             {"a blank state is not reported", endpoint(1, ""), in{}, absent, "pe-1", ""},
 		"status nil":        {"the state is not reported", noStatus, in{}, absent, "pe-1", ""},
 		"state nil":         {"the state is not reported", noState, in{}, absent, "pe-1", ""},
-		"ID nil":            {"the index names the connection", noID("Pending"), in{}, "blocks ApprovalPending", "connection 1 of 1", ""},
+		"ID nil":            {"the index names the connection", noID("Pending"), in{}, "block ApprovalPending", "connection 1 of 1", ""},
 		"description":       {"the message has the person's description", described, in{}, rejected, "not in this network", ""},
 		"one not reported":  {"the spec has two connections, the status one", endpoint(2, "Approved"), in{}, absent, "connection 2 of 2", ""},
 	})
@@ -285,25 +275,19 @@ func TestPrivateEndpoint(t *testing.T) {
 func TestVirtualNetworksSubnet(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		check  checks.Result
-		before bool // the check is before the PUT
+		check  checks.Result // before the PUT
 		state  flow.State
 	}{
-		"ready":          {"the status is written", checks.Proceed(), false, flow.StateReady},
-		"stopped before": {"the status is written after a block, too", checks.Block("Busy", "later"), true, flow.StateBlocked},
+		"ready":          {"the status is written", checks.Proceed(), flow.StateReady},
+		"stopped before": {"the status is written after a block, too", checks.Block("Busy", "later"), flow.StateBlocked},
 	}
 	for name, tc := range cases {
 		for found, want := range map[int]int{0: 0, 2000: 2000, 2001: 0, 60000: 0} {
 			ext := VirtualNetworksSubnetExtensions()
-			check := chain.New(checks.Check("other", func(_ context.Context, req *checks.Request[*VirtualNetworksSubnet]) (checks.Result, error) {
+			ext.PreCheck = chain.New(checks.Check("other", func(_ context.Context, req *checks.Request[*VirtualNetworksSubnet]) (checks.Result, error) {
 				req.Resource.Status.IPConfigurations = make([]IPConfiguration, found)
 				return tc.check, nil
 			}))
-			if tc.before {
-				ext.PreCheck = check
-			} else {
-				ext.PostCheck = check
-			}
 			s := &VirtualNetworksSubnet{Name: "pods"}
 			s.Status.ProvisioningState = new("Succeeded")
 			out := (&world[*VirtualNetworksSubnet]{}).pass(t.Context(), ext, s)
@@ -347,45 +331,46 @@ func TestSharedPrivateLink(t *testing.T) {
 	}
 	others := []Connection{{ID: "c2", Name: "sales-eu-" + someGUID, Status: "Approved"}, {ID: "c3", Name: "sales", Status: "Approved"}, {ID: "c5", Name: someGUID, Status: "Approved"},
 		{ID: "c4", Name: "sales-" + someGUID + "0", Status: "Approved"}}
-	const list, approve, waits = "list /servers/sales", "list /servers/sales, approve c1", "blocks ApprovalPending"
-	ext := func(w *in) flow.Extensions[*SharedPrivateLink] { return SharedPrivateLinkExtensions(w) }
+	const list, approve, waits = "list /servers/sales", "list /servers/sales, approve c1", "block ApprovalPending"
+	links := func(w *in) checks.Chain[*SharedPrivateLink] { return SharedPrivateLinkExtensions(w).PostCheck }
 	rows := map[string]row[*SharedPrivateLink]{
-		"approved":                    {"the connection is approved", link, with("Approved"), "proceeds", "", list},
-		"approved, spelled otherwise": {"case and white space do not matter", link, with(" APPROVED "), "proceeds", "", list},
+		"approved":                    {"the connection is approved", link, with("Approved"), "proceed", "", list},
+		"approved, spelled otherwise": {"case and white space do not matter", link, with(" APPROVED "), "proceed", "", list},
 		"pending":                     {"the gate approves a pending connection", link, with("Pending"), waits, "the connection to Server sales is being approved", approve + ", store approval"},
-		"rejected":                    {"a person rejected it", link, with("Rejected"), "blocks ApprovalRejected on change", "was rejected", list},
-		"a new word":                  {"only a pending connection is approved", link, with("Reviewing"), "blocks ApprovalUnknown", "is in state Reviewing; waiting for Pending or Approved", list},
-		"blank":                       {"only a pending connection is approved", link, with(""), "blocks ApprovalAbsent", "", list},
-		"none yet":                    {"Azure opens the connection after the PUT", link, in{resolver: there}, "blocks ApprovalAbsent", "does not exist yet: waiting for Azure", list},
-		"another link's":              {"sales-eu is another link", link, in{resolver: there, links: others}, "blocks ApprovalAbsent", "", list},
+		"rejected":                    {"a person rejected it", link, with("Rejected"), "block ApprovalRejected on change", "was rejected", list},
+		"a new word":                  {"only a pending connection is approved", link, with("Reviewing"), "block ApprovalUnknown", "is in state Reviewing; waiting for Pending or Approved", list},
+		"blank":                       {"only a pending connection is approved", link, with(""), "block ApprovalAbsent", "", list},
+		"none yet":                    {"Azure opens the connection after the PUT", link, in{resolver: there}, "block ApprovalAbsent", "does not exist yet: waiting for Azure", list},
+		"another link's":              {"sales-eu is another link", link, in{resolver: there, links: others}, "block ApprovalAbsent", "", list},
 		"may not approve":             {"a person has to approve it", link, failing("approve", refuse(403, "AuthorizationFailed")), waits, "must be approved by a person", approve},
-		"token not stored":            {"without the token it would be approved again", link, failing("store", errDown), "fails", "", approve + ", store approval"},
+		"token not stored":            {"without the token it would be approved again", link, failing("store", errDown), "fail", "", approve + ", store approval"},
 		"under way":                   {"the operation is polled", link, polled(false, nil), waits, "the connection to Server sales is being approved", "poll approval"},
-		"under way, no answer":        {"the operation may continue", link, polled(false, errDown), "fails", "", "poll approval"},
-		"unknown to Azure":            {"it would be polled for ever", link, polled(false, refuse(404, "OperationNotFound")), "fails", "", "poll approval, forget"},
+		"under way, no answer":        {"the operation may continue", link, polled(false, errDown), "fail", "", "poll approval"},
+		"unknown to Azure":            {"it would be polled for ever", link, polled(false, refuse(404, "OperationNotFound")), "fail", "", "poll approval, forget"},
 		"done":                        {"the connection decides", link, polled(true, nil), waits, "", "poll approval, forget, " + approve + ", store approval"},
 		"not forgotten": {"a token that cannot be removed is an error", link,
-			in{resolver: there, links: opened("Approved"), token: "approval", ended: true, errs: errs("store", errDown)}, "fails", "", "poll approval, forget"},
-		"by ID":            {"the target is not reconciled here", sharedLink(checks.Ref{ID: "/servers/x"}), with("Pending"), "proceeds", "", ""},
-		"to nothing":       {"Azure explains the missing target", sharedLink(checks.Ref{}), with("Pending"), "proceeds", "", ""},
-		"not found":        {"the target may be created later", link, in{resolver: finds(nil, "", nil)}, "blocks ReferenceNotFound", "Server sales was not found: waiting until it is created", ""},
-		"not in Azure yet": {"the target has no ID", link, in{resolver: finds("x", "", nil)}, "blocks ReferenceNotReady", "Server sales has no ID in Azure yet: waiting until it is created there", ""},
-		"resolver fails":   {"the target is unknown", link, in{resolver: finds(nil, "", errDown)}, "fails", "connection is down", ""},
-		"no resolver":      {"the target cannot be resolved", link, in{}, "fails", checks.ErrNoResolver.Error(), ""},
+			in{resolver: there, links: opened("Approved"), token: "approval", ended: true, errs: errs("store", errDown)}, "fail", "", "poll approval, forget"},
+		"by ID":            {"the target is not reconciled here", sharedLink(checks.Ref{ID: "/servers/x"}), with("Pending"), "proceed", "", ""},
+		"to nothing":       {"Azure explains the missing target", sharedLink(checks.Ref{}), with("Pending"), "proceed", "", ""},
+		"not found":        {"the target may be created later", link, in{resolver: finds(nil, "", nil)}, "block ReferenceNotFound", "Server sales was not found: waiting until it is created", ""},
+		"not in Azure yet": {"the target has no ID", link, in{resolver: finds("x", "", nil)}, "block ReferenceNotReady", "Server sales has no ID in Azure yet: waiting until it is created there", ""},
+		"resolver fails":   {"the target is unknown", link, in{resolver: finds(nil, "", errDown)}, "fail", "connection is down", ""},
+		"no resolver":      {"the target cannot be resolved", link, in{}, "fail", checks.ErrNoResolver.Error(), ""},
 	}
-	decide(t, flow.PointPostCheck, ext, rows)
+	decide(t, links, rows)
 	for _, name := range []string{"not found", "not in Azure yet"} {
 		w := rows[name].in
-		if diff := cmp.Diff([]checks.Ref{server}, w.pass(t.Context(), ext(&w), link).WaitingFor()); diff != "" {
+		res, _ := w.ask(t.Context(), links(&w), link)
+		if diff := cmp.Diff([]checks.Ref{server}, res.WaitingFor()); diff != "" {
 			t.Errorf("%s: awaited objects: -want, +got:\n%s", name, diff)
 		}
 	}
 	// A token is stored and removed even after the context ends.
 	for _, token := range []string{"", "approval"} {
 		ctx, cancel := context.WithCancel(t.Context())
-		w := in{resolver: there, links: opened("Pending"), token: token, ended: true, inSync: true, cancel: cancel}
+		w := in{resolver: there, links: opened("Pending"), token: token, ended: true, cancel: cancel}
 		w.errs = errs("list", map[bool]error{true: errDown}[token != ""])
-		if w.pass(ctx, ext(&w), link); w.token == token {
+		if _, _ = w.ask(ctx, links(&w), link); w.token == token {
 			t.Errorf("the token is still %q after %q", token, w.calls)
 		}
 	}
@@ -397,8 +382,6 @@ func watcher() *Watcher {
 	return w
 }
 
-func targetExtensions(w *world[*Target]) flow.Extensions[*Target] { return TargetExtensions(w) }
-
 func TestTarget(t *testing.T) {
 	type in = world[*Target]
 	target := &Target{Name: "sales"}
@@ -409,44 +392,41 @@ func TestTarget(t *testing.T) {
 	polled := func(state string, ended bool, err error) in {
 		return in{owner: owned(watcher()), state: state, token: "start", ended: ended, errs: errs("poll", err)}
 	}
-	const waits = "blocks WatcherNotRunning"
-	decide(t, flow.PointPostCheck, targetExtensions, map[string]row[*Target]{
-		"running":             {"the watcher runs", target, state("Running"), "proceeds", "", "state"},
-		"spelled otherwise":   {"case and white space do not matter", target, state(" RUNNING "), "proceeds", "", "state"},
+	const waits = "block WatcherNotRunning"
+	targets := func(w *in) checks.Chain[*Target] { return TargetExtensions(w).PostCheck }
+	decide(t, targets, map[string]row[*Target]{
+		"running":             {"the watcher runs", target, state("Running"), "proceed", "", "state"},
+		"spelled otherwise":   {"case and white space do not matter", target, state(" RUNNING "), "proceed", "", "state"},
 		"stopped":             {"Azure creates each watcher stopped", target, state("Stopped"), waits, "Owner prod does not run yet; its targets are not watched", "state, start, store start"},
 		"starting":            {"only a stopped watcher is started", target, state("Starting"), waits, "", "state"},
 		"started at once":     {"the next pass reads the state", target, in{owner: owned(watcher()), state: "Stopped", atOnce: true}, waits, "", "state, start"},
-		"cannot be started":   {"the start did not begin", target, failing("start", refuse(409, "Conflict")), "fails", "", "state, start"},
-		"nowhere to write to": {"Azure refuses to start it", target, in{owner: owned(&Watcher{}), state: "Stopped"}, "blocks WatcherWithoutDatastore", "cannot start without a datastore; set its datastore", "state"},
+		"cannot be started":   {"the start did not begin", target, failing("start", refuse(409, "Conflict")), "fail", "", "state, start"},
+		"nowhere to write to": {"Azure refuses to start it", target, in{owner: owned(&Watcher{}), state: "Stopped"}, "block WatcherWithoutDatastore", "cannot start without a datastore; set its datastore", "state"},
 		"under way":           {"the operation is polled, whatever the state is", target, polled("Running", false, nil), waits, "", "poll start"},
-		"started":             {"the end of the operation counts, not the state", target, polled("Stopped", true, nil), "proceeds", "", "poll start, forget"},
-		"owner by ID":         {"the watcher is not reconciled here", target, in{owner: checks.Object{Ref: checks.Ref{ID: "/watchers/w"}}, state: "Stopped"}, "proceeds", "", ""},
+		"started":             {"the end of the operation counts, not the state", target, polled("Stopped", true, nil), "proceed", "", "poll start, forget"},
+		"owner by ID":         {"the watcher is not reconciled here", target, in{owner: checks.Object{Ref: checks.Ref{ID: "/watchers/w"}}, state: "Stopped"}, "proceed", "", ""},
 	})
+	// The chain of the gate checks the owner again: the owner check does not run
+	// while an operation is polled.
 	of := func(o checks.Object) in { return in{owner: o, state: "Running"} }
 	rows := map[string]row[*Target]{
-		"none":          {"a target needs a watcher", target, of(checks.Object{}), "blocks OwnerNotSet very slow", "", ""},
-		"not found":     {"the watcher may be created later", target, of(owned(nil)), "blocks OwnerNotFound fast", "", ""},
-		"a nil pointer": {"a nil watcher is not found", target, of(owned((*Watcher)(nil))), "blocks OwnerNotFound fast", "", ""},
-		"another kind":  {"the ref names an object of another kind", target, of(owned(&ManagedCluster{})), "blocks OwnerWrongKind on change", "", ""},
+		"none":          {"a target needs a watcher", target, of(checks.Object{}), "block OwnerNotSet very slow", "", ""},
+		"not found":     {"the watcher may be created later", target, of(owned(nil)), "block OwnerNotFound fast", "", ""},
+		"a nil pointer": {"a nil watcher is not found", target, of(owned((*Watcher)(nil))), "block OwnerNotFound fast", "", ""},
+		"another kind":  {"the ref names an object of another kind", target, of(owned(&ManagedCluster{})), "block OwnerWrongKind on change", "", ""},
 	}
-	decide(t, flow.PointOwnerCheck, targetExtensions, rows)
-	// The gate's chain checks the owner again: the owner check does not run
-	// while an operation is polled.
-	alone := func(w *in) flow.Extensions[*Target] {
-		return flow.Extensions[*Target]{PostCheck: TargetExtensions(w).PostCheck}
+	decide(t, targets, rows)
+	for name, tc := range rows {
+		if res := answer(t, TargetExtensions(nil).OwnerCheck, checkstest.OwnerRequest(checkstest.OwnedBy(tc.in.owner))); decision(res) != tc.want {
+			t.Errorf("%s before the PUT: %s: %v, want %s", name, tc.reason, res, tc.want)
+		}
 	}
-	delete(rows, "none") // without owner checks, a flow has no owner
-	decide(t, flow.PointPostCheck, alone, rows)
-}
-
-func backupExtensions(w *world[*BackupVaultsBackupInstance]) flow.Extensions[*BackupVaultsBackupInstance] {
-	return BackupVaultsBackupInstanceExtensions(w)
 }
 
 func TestBackupVaultsBackupInstance(t *testing.T) {
 	type in = world[*BackupVaultsBackupInstance]
 	const (
-		syncs, unsettled, user = "blocks ProtectionSyncing", "blocks ProtectionNotSettled", "UserErrorMissingPermissions"
+		syncs, unsettled, user = "block ProtectionSyncing", "block ProtectionNotSettled", "UserErrorMissingPermissions"
 	)
 	status := func(state, code string) *BackupVaultsBackupInstance { return backup(&state, code) }
 	withoutID := func(b *BackupVaultsBackupInstance) *BackupVaultsBackupInstance { b.Status.ID = nil; return b }
@@ -454,7 +434,9 @@ func TestBackupVaultsBackupInstance(t *testing.T) {
 	bare.Status.Properties.ProtectionStatus.ErrorDetails.Code, none.Status.Properties.ProtectionStatus = nil, nil
 	mistaken, byARMID := status("ProtectionError", user), in{owner: checks.Object{Ref: checks.Ref{ID: "/backupVaults/prod"}}}
 	polled := func(ended bool, err error) in { return in{token: "sync", ended: ended, errs: errs("poll", err)} }
-	decide(t, flow.PointPostCheck, backupExtensions, map[string]row[*BackupVaultsBackupInstance]{
+	decide(t, func(w *in) checks.Chain[*BackupVaultsBackupInstance] {
+		return BackupVaultsBackupInstanceExtensions(w).PostCheck
+	}, map[string]row[*BackupVaultsBackupInstance]{
 		"protection nil":              {"no status is reported", none, in{}, unsettled, "", ""},
 		"details nil":                 {"an error may have no details", status("ProtectionError", ""), in{}, unsettled, "", ""},
 		"code nil":                    {"without a code it is not a user error", bare, in{}, unsettled, "", ""},
@@ -464,7 +446,7 @@ func TestBackupVaultsBackupInstance(t *testing.T) {
 		"user error":                  {"Azure validates the instance again", mistaken, in{}, syncs, "", "sync, store sync"},
 		"user error, otherwise":       {"case and white space do not matter", status(" protectionERROR\n", "bmsusererrorx"), in{}, syncs, "", "sync, store sync"},
 		"synced at once":              {"the next pass reads the state", mistaken, in{atOnce: true}, syncs, "", "sync"},
-		"refused":                     {"the sync did not begin", mistaken, in{errs: errs("sync", refuse(409, "Conflict"))}, "fails", "HTTP 409", "sync"},
+		"refused":                     {"the sync did not begin", mistaken, in{errs: errs("sync", refuse(409, "Conflict"))}, "fail", "RESPONSE 409", "sync"},
 		"under way, and settled":      {"the operation is polled, whatever the state is", status("ProtectionConfigured", ""), polled(false, nil), syncs, "", "poll sync"},
 		"done":                        {"the state is older than the sync; the next pass reads it", mistaken, polled(true, nil), syncs, "", "poll sync, forget"},
 	})

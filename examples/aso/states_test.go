@@ -1,13 +1,12 @@
 package aso
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/checks/checkstest"
 )
 
 // Makers of resources in a state. Nil and "" are not reported.
@@ -43,24 +42,6 @@ func flexibleServer(state *string) *FlexibleServer {
 	return s
 }
 
-func cassandraCluster(state *string) *CassandraCluster {
-	c := &CassandraCluster{Name: "events"}
-	c.Status.Properties = &struct{ ProvisioningState *string }{state}
-	return c
-}
-
-func databaseAccount(state *string) *DatabaseAccount {
-	a := &DatabaseAccount{Name: "carts"}
-	a.Status.ProvisioningState = state
-	return a
-}
-
-func openShiftCluster(state *string) *HcpOpenShiftCluster {
-	c := &HcpOpenShiftCluster{Name: "shop"}
-	c.Status.Properties = &struct{ ProvisioningState *string }{state}
-	return c
-}
-
 // backup returns an instance with a protection. An empty code means no error.
 func backup(status *string, code string) *BackupVaultsBackupInstance {
 	p := &ProtectionStatus{Status: status}
@@ -74,67 +55,38 @@ func backup(status *string, code string) *BackupVaultsBackupInstance {
 
 // stateCheck is a check that compares a state of the resource or of its owner.
 type stateCheck struct {
-	point   string
-	allowed string // the states that proceed; "not X": all but X
-	with    string // the reason of a block
-	unknown string // the reason if no state is reported
-	// pass runs a pass. around is empty or a case of the owner.
-	pass func(t *testing.T, state *string, around string) flow.Outcome
+	allowed       string // the states that proceed; "not X": all but X
+	with, unknown string // the reason of a block, and of one without a state
+	// ask runs the check. around is empty or a case of the resource or its owner.
+	ask func(t *testing.T, state *string, around string) checks.Result
 }
 
 // own returns a check of the resource's own state. zero has no status at all.
-func own[T any](point, allowed string, ext flow.Extensions[T], zero T, in func(state *string) T) stateCheck {
-	return stateCheck{
-		point: point, allowed: allowed, with: checks.ReasonState, unknown: checks.ReasonStateUnknown,
-		pass: func(t *testing.T, state *string, around string) flow.Outcome {
-			w, resource := world[T]{inSync: point == flow.PointPostCheck}, in(state)
-			switch around {
-			case "properties nil":
-				resource = zero
-			case "absent":
-				w.absent = true
-			}
-			if _, ok := any(resource).(*ManagedClustersAgentPool); ok {
-				w.owner = owned(managedCluster(new("Succeeded"), "", "1.31.2"))
-			}
-			return w.pass(t.Context(), ext, resource)
-		},
-	}
+func own[T any](allowed string, c checks.Chain[T], zero T, in func(state *string) T) stateCheck {
+	return stateCheck{allowed, checks.ReasonState, checks.ReasonStateUnknown, func(t *testing.T, state *string, around string) checks.Result {
+		req := checkstest.Request(in(state), checkstest.OwnedBy(owned(managedCluster(new("Succeeded"), "", "1.31.2"))))
+		switch around {
+		case "properties nil":
+			req.Resource = zero
+		case "absent":
+			req.Presence = checks.Absent
+		}
+		return answer(t, c, req)
+	}}
 }
 
 // ofOwner returns a check of the owner's state.
-func ofOwner[T, W any](allowed string, ext flow.Extensions[T], resource T, in func(state *string) *W) stateCheck {
-	byID := checks.Ref{ID: "/subscriptions/s/owners/prod"}
-	return stateCheck{
-		point: flow.PointOwnerCheck, allowed: allowed, with: checks.ReasonOwnerState, unknown: checks.ReasonOwnerStateUnknown,
-		pass: func(t *testing.T, state *string, around string) flow.Outcome {
-			w := world[T]{owner: owned(in(state))}
-			switch around {
-			case "properties nil":
-				w.owner = owned(new(W))
-			case "none":
-				w.owner = checks.Object{}
-			case "not found":
-				w.owner.Value = nil
-			case "a nil pointer":
-				w.owner.Value = (*W)(nil)
-			case "another kind":
-				w.owner.Value = &struct{ Status string }{"Succeeded"}
-			case "by ID":
-				w.owner = checks.Object{Ref: byID}
-			case "by ID, resolved":
-				w.owner = checks.Object{Ref: byID}
-				w.resolver = func(_ context.Context, ref checks.Ref) (checks.Object, error) {
-					return checks.Object{Ref: checks.Ref{Kind: "Owner", Name: "prod", ID: ref.ID}, Value: in(state)}, nil
-				}
-			}
-			out := w.pass(t.Context(), ext, resource)
-			if (len(w.calls) > 0) != (out.State() == flow.StateReady) {
-				t.Errorf("%v after %q, want requests only if the owner is ready", out, w.calls)
-			}
-			return out
-		},
-	}
+func ofOwner[W any](allowed string, c checks.OwnerChain, in func(state *string) *W) stateCheck {
+	return stateCheck{allowed, checks.ReasonOwnerState, checks.ReasonOwnerStateUnknown, func(t *testing.T, state *string, around string) checks.Result {
+		owner, found := map[string]checks.Object{
+			"properties nil": owned(new(W)), "none": {}, "not found": owned(nil), "a nil pointer": owned((*W)(nil)),
+			"another kind": owned(&struct{ Status string }{"Succeeded"}), "by ID": {Ref: checks.Ref{ID: "/subscriptions/s/owners/prod"}},
+		}[around]
+		if !found {
+			owner = owned(in(state))
+		}
+		return answer(t, c, checkstest.OwnerRequest(checkstest.OwnedBy(owner)))
+	}}
 }
 
 // but changes the reasons of a check.
@@ -147,25 +99,35 @@ func (c stateCheck) but(with, unknown string) stateCheck {
 func stateChecks() map[string]stateCheck {
 	const set3, server, running = "Succeeded Failed Canceled", "Succeeded Failed Canceled Ready", "ClusterNotRunning"
 	const protection = "ConfiguringProtectionFailed Invalid NotProtected ProtectionConfigured SoftDeleted ProtectionStopped BackupSchedulesSuspended RetentionSchedulesSuspended"
+	syncs := BackupVaultsBackupInstanceExtensions(&world[*BackupVaultsBackupInstance]{})
 	return map[string]stateCheck{
-		"KustoCluster": own(flow.PointPreCheck, set3, KustoClusterExtensions(), &KustoCluster{}, func(s *string) *KustoCluster { return kustoCluster(s, new("Stopped")) }),
-		"ManagedCluster": own(flow.PointPreCheck, set3, ManagedClusterExtensions(), &ManagedCluster{},
-			func(s *string) *ManagedCluster { return managedCluster(s, "", "") }),
-		"ManagedClustersAgentPool": own(flow.PointPreCheck, set3, ManagedClustersAgentPoolExtensions(), &ManagedClustersAgentPool{},
+		"KustoCluster":   own(set3, KustoClusterExtensions().PreCheck, &KustoCluster{}, func(s *string) *KustoCluster { return kustoCluster(s, new("Stopped")) }),
+		"ManagedCluster": own(set3, ManagedClusterExtensions().PreCheck, &ManagedCluster{}, func(s *string) *ManagedCluster { return managedCluster(s, "", "") }),
+		"ManagedClustersAgentPool": own(set3, ManagedClustersAgentPoolExtensions().PreCheck, &ManagedClustersAgentPool{},
 			func(s *string) *ManagedClustersAgentPool { return agentPool(s, "") }),
-		"FlexibleServer":      own(flow.PointPreCheck, server, FlexibleServerExtensions(), &FlexibleServer{}, flexibleServer),
-		"DatabaseAccount":     own(flow.PointPreCheck, "not Deleting", DatabaseAccountExtensions(), &DatabaseAccount{}, databaseAccount),
-		"HcpOpenShiftCluster": own(flow.PointPreCheck, "not Deleting", HcpOpenShiftClusterExtensions(), &HcpOpenShiftCluster{}, openShiftCluster),
-		"BackupVaultsBackupInstance": own(flow.PointPostCheck, protection, BackupVaultsBackupInstanceExtensions(&world[*BackupVaultsBackupInstance]{}),
-			&BackupVaultsBackupInstance{}, func(s *string) *BackupVaultsBackupInstance { return backup(s, "") }).but("ProtectionNotSettled", "ProtectionNotSettled"),
-		"KustoDatabase": ofOwner(set3, KustoDatabaseExtensions(), &KustoDatabase{}, func(s *string) *KustoCluster { return kustoCluster(s, new("Running")) }),
-		"KustoDatabase of a cluster that is Succeeded": ofOwner("Running", KustoDatabaseExtensions(), &KustoDatabase{},
+		"FlexibleServer": own(server, FlexibleServerExtensions().PreCheck, &FlexibleServer{}, flexibleServer),
+		"DatabaseAccount": own("not Deleting", DatabaseAccountExtensions().PreCheck, &DatabaseAccount{}, func(s *string) *DatabaseAccount {
+			return &DatabaseAccount{Status: struct{ ProvisioningState *string }{s}}
+		}),
+		"HcpOpenShiftCluster": own("not Deleting", HcpOpenShiftClusterExtensions().PreCheck, &HcpOpenShiftCluster{}, func(s *string) *HcpOpenShiftCluster {
+			c := &HcpOpenShiftCluster{}
+			c.Status.Properties = &struct{ ProvisioningState *string }{s}
+			return c
+		}),
+		"BackupVaultsBackupInstance": own(protection, syncs.PostCheck, &BackupVaultsBackupInstance{},
+			func(s *string) *BackupVaultsBackupInstance { return backup(s, "") }).but("ProtectionNotSettled", "ProtectionNotSettled"),
+		"KustoDatabase": ofOwner(set3, KustoDatabaseExtensions().OwnerCheck, func(s *string) *KustoCluster { return kustoCluster(s, new("Running")) }),
+		"KustoDatabase of a cluster that is Succeeded": ofOwner("Running", KustoDatabaseExtensions().OwnerCheck,
 			func(s *string) *KustoCluster { return kustoCluster(new("Succeeded"), s) }).but(running, running),
-		"ManagedClustersAgentPool of": ofOwner(set3, ManagedClustersAgentPoolExtensions(), agentPool(new("Succeeded"), ""),
+		"ManagedClustersAgentPool of": ofOwner(set3, ManagedClustersAgentPoolExtensions().OwnerCheck,
 			func(s *string) *ManagedCluster { return managedCluster(s, "1.31", "1.31.2") }),
-		"FlexibleServersDatabase":     ofOwner(server, FlexibleServersDatabaseExtensions(), &FlexibleServersDatabase{}, flexibleServer),
-		"FlexibleServersFirewallRule": ofOwner(server, FlexibleServersFirewallRuleExtensions(), &FlexibleServersFirewallRule{}, flexibleServer),
-		"CassandraDataCenter":         ofOwner("Succeeded", CassandraDataCenterExtensions(), &CassandraDataCenter{}, cassandraCluster),
+		"FlexibleServersDatabase":     ofOwner(server, FlexibleServersDatabaseExtensions().OwnerCheck, flexibleServer),
+		"FlexibleServersFirewallRule": ofOwner(server, FlexibleServersFirewallRuleExtensions().OwnerCheck, flexibleServer),
+		"CassandraDataCenter": ofOwner("Succeeded", CassandraDataCenterExtensions().OwnerCheck, func(s *string) *CassandraCluster {
+			c := &CassandraCluster{}
+			c.Status.Properties = &struct{ ProvisioningState *string }{s}
+			return c
+		}),
 	}
 }
 
@@ -179,36 +141,31 @@ func TestStates(t *testing.T) {
 		"as is": func(w string) string { return w }, "case": strings.ToUpper, "white space": func(w string) string { return "\t " + strings.ToLower(w) + "\r\n" },
 	}
 	for name, c := range stateChecks() {
-		t.Run(name, func(t *testing.T) {
-			try := func(state *string, spelling, around, want string) {
-				t.Helper()
-				out := c.pass(t, state, around)
-				if got := decision(t, c.point, out); got != want {
-					t.Errorf("state %q, %s: %v, want %s", valueOf(state), spelling, out, want)
-				}
-				if want == "blocks "+c.with && spelling == "as is" && !strings.Contains(out.Message(), `"`+*state+`"`) {
-					t.Errorf("state %q: the message %q does not name it", *state, out.Message())
-				}
+		try := func(state *string, spelling, around, want string) {
+			t.Helper()
+			res := c.ask(t, state, around)
+			names := want != "block "+c.with || spelling != "as is" || strings.Contains(res.Message(), `"`+*state+`"`)
+			if got := decision(res); got != want || !names {
+				t.Errorf("%s: state %q, %s: %v, want %s, with the state in the message", name, valueOf(state), spelling, res, want)
 			}
-			allowed := strings.Fields(c.allowed)
-			for _, word := range words {
-				want := "blocks " + c.with
-				if slices.Contains(allowed, word) != (allowed[0] == "not") {
-					want = "proceeds"
-				}
-				for spelling, of := range spellings {
-					state := of(word)
-					try(&state, spelling, "", want)
-				}
+		}
+		allowed := strings.Fields(c.allowed)
+		for _, word := range words {
+			want := "block " + c.with
+			if slices.Contains(allowed, word) != (allowed[0] == "not") {
+				want = "proceed"
 			}
-			for _, blank := range []string{"", " \n"} {
-				try(&blank, "blank", "", "blocks "+c.unknown)
+			for spelling, of := range spellings {
+				state := of(word)
+				try(&state, spelling, "", want)
 			}
-			try(nil, "nil", "", "blocks "+c.unknown)
-			if c.with != "ClusterNotRunning" {
-				try(nil, "properties nil", "properties nil", "blocks "+c.unknown)
-			}
-		})
+		}
+		for _, none := range []*string{nil, new(""), new(" \n")} {
+			try(none, "not reported", "", "block "+c.unknown)
+		}
+		if c.with != "ClusterNotRunning" {
+			try(nil, "properties nil", "properties nil", "block "+c.unknown)
+		}
 	}
 }
 
@@ -216,17 +173,16 @@ func TestStates(t *testing.T) {
 // none. A reported state decides nevertheless, because Get has to clear it.
 func TestAbsent(t *testing.T) {
 	for name, c := range stateChecks() {
-		if c.point != flow.PointPreCheck {
+		if c.with != checks.ReasonState {
 			continue
 		}
 		for _, none := range []*string{nil, new(""), new(" \n")} { // blank
-			if got := decision(t, c.point, c.pass(t, none, "absent")); got != "proceeds" {
-				t.Errorf("%s with the state %q %s, want it to proceed", name, valueOf(none), got)
+			if res := c.ask(t, none, "absent"); !res.Proceeds() {
+				t.Errorf("%s with the state %q: %v, want it to proceed", name, valueOf(none), res)
 			}
 		}
-		out := c.pass(t, new("Deleting"), "absent")
-		if got := decision(t, c.point, out); got != "blocks "+checks.ReasonState || !strings.Contains(out.Message(), "Get should clear the reported state") {
-			t.Errorf("%s that is Deleting %s: %v", name, got, out)
+		if res := c.ask(t, new("Deleting"), "absent"); decision(res) != "block ResourceState" || !strings.Contains(res.Message(), "Get should clear the reported state") {
+			t.Errorf("%s that is Deleting: %v", name, res)
 		}
 	}
 }
@@ -234,28 +190,18 @@ func TestAbsent(t *testing.T) {
 // TestOwners: each check of an owner's state decides on each kind of owner.
 func TestOwners(t *testing.T) {
 	cases := map[string]struct{ reason, state, want, says string }{
-		"none":            {"the check needs an owner", "Succeeded", "blocks OwnerNotSet very slow", ""},
-		"not found":       {"the owner may be created later", "Succeeded", "blocks OwnerNotFound fast", "Owner prod was not found"},
-		"a nil pointer":   {"a nil owner is not found", "Succeeded", "blocks OwnerNotFound fast", ""},
-		"another kind":    {"the ref names an object of another kind", "Succeeded", "blocks OwnerWrongKind on change", ""},
-		"by ID":           {"the owner's state is unknown", "Succeeded", "blocks OwnerKnownByIDOnly", "/subscriptions/s/owners/prod"},
-		"by ID, resolved": {"the resolver reads the state from Azure, as ASO does", "Succeeded", "proceeds", ""},
-		"":                {"the message names the owner", "Updating", "blocks OwnerState", "owner Owner prod"},
+		"none":          {"the check needs an owner", "Succeeded", "block OwnerNotSet very slow", ""},
+		"not found":     {"the owner may be created later", "Succeeded", "block OwnerNotFound fast", "Owner prod was not found"},
+		"a nil pointer": {"a nil owner is not found", "Succeeded", "block OwnerNotFound fast", ""},
+		"another kind":  {"the ref names an object of another kind", "Succeeded", "block OwnerWrongKind on change", ""},
+		"by ID":         {"the owner's state is unknown", "Succeeded", "block OwnerKnownByIDOnly", "/subscriptions/s/owners/prod"},
+		"":              {"the message names the owner", "Updating", "block OwnerState", "owner Owner prod"},
 	}
 	for name, c := range stateChecks() {
-		if c.point != flow.PointOwnerCheck || c.with != checks.ReasonOwnerState {
-			continue
-		}
 		for around, tc := range cases {
-			t.Run(name+"/"+around, func(t *testing.T) {
-				out := c.pass(t, &tc.state, around)
-				if got := decision(t, c.point, out); got != tc.want || !strings.Contains(out.Message(), tc.says) {
-					t.Errorf("%s: %v is %q, want %q with %q", tc.reason, out, got, tc.want, tc.says)
-				}
-			})
-		}
-		if got := decision(t, c.point, c.pass(t, new("Updating"), "by ID, resolved")); got != "blocks OwnerState" {
-			t.Errorf("%s of a busy owner that the resolver found: %s", name, got)
+			if res := c.ask(t, &tc.state, around); c.with == checks.ReasonOwnerState && (decision(res) != tc.want || !strings.Contains(res.Message(), tc.says)) {
+				t.Errorf("%s/%s: %s: got %v, want %q with %q", name, around, tc.reason, res, tc.want, tc.says)
+			}
 		}
 	}
 }
