@@ -131,8 +131,7 @@ func (r *repo) writeAPI() error {
 	return err
 }
 
-// checkAPI reports stale files of exported names, and names that were dropped or
-// changed since the last release without a line in the changelog.
+// checkAPI reports stale files of exported names.
 func (r *repo) checkAPI() error {
 	files, err := r.apiFiles()
 	if err != nil {
@@ -153,28 +152,5 @@ func (r *repo) checkAPI() error {
 			errs = append(errs, fmt.Errorf("%s is stale, run make api", name))
 		}
 	}
-	tag, err := output(r.dir, nil, "git", "describe", "--tags", "--abbrev=0", "--match=v*")
-	if err != nil { // there is no release yet
-		return errors.Join(errs...)
-	}
-	changelog, err := os.ReadFile(r.file("CHANGELOG.md"))
-	if err != nil {
-		return err
-	}
-	_, unreleased, _ := strings.Cut("\n"+string(changelog), "\n## Unreleased\n")
-	unreleased, _, _ = strings.Cut(unreleased, "\n## ")
-	diff, err := output(r.dir, nil, "git", "diff", "--no-renames", "--unified=0", strings.TrimSpace(tag), "--", apiDir)
-	pkg := ""
-	for line := range strings.Lines(diff) {
-		if file, ok := strings.CutPrefix(line, "--- a/"); ok {
-			pkg = path.Base(strings.TrimSuffix(strings.TrimSpace(file), ".txt"))
-			continue
-		}
-		was, dropped := strings.CutPrefix(line, "-")
-		key, _, ok := strings.Cut(was, ": ")
-		if name := pkg + "." + key; dropped && ok && !strings.Contains(unreleased, "`"+name) {
-			errs = append(errs, fmt.Errorf("%s was dropped or changed since %s: name it in backquotes in the section Unreleased of CHANGELOG.md, or restore it", name, strings.TrimSpace(tag)))
-		}
-	}
-	return errors.Join(append(errs, err)...)
+	return errors.Join(errs...)
 }

@@ -5,8 +5,6 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"os"
-	"strings"
 	"testing"
 )
 
@@ -63,31 +61,5 @@ Ready: const Ready untyped int = 1
 `
 	if got := names(pkg); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
-// TestDropped drops and changes names after a release. The section Unreleased of
-// the changelog names one of them, and an older section another one.
-func TestDropped(t *testing.T) {
-	r := update(t, unpack(t, ""))
-	for _, args := range [][]string{
-		{"add", "."},
-		{"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "first"},
-		{"tag", "v0.1.0"},
-	} {
-		if _, err := output(r.dir, nil, "git", args...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	changed := "package lib\n\nfunc New(name string) int { return 0 }\n\nfunc Renamed(string) {}\n\nfunc Added() {}\n\ntype T struct{}\n"
-	if err := os.WriteFile(r.file("lib.go"), []byte(changed), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if r = update(t, r); r == nil {
-		t.Fatal("no repository")
-	}
-	err := r.checkAPI()
-	if err == nil || strings.Count(err.Error(), "CHANGELOG.md") != 2 || !strings.Contains(err.Error(), "lib.Old was dropped or changed since v0.1.0: name it") || !strings.Contains(err.Error(), "lib.T.A was dropped") {
-		t.Errorf("got %v, want errors for Old and T.A", err)
 	}
 }

@@ -79,7 +79,7 @@ func (m *module) checkConsumer(env []string, version, dir string) error {
 		return err
 	}
 	programs := append(slices.Clone(env), "GOBIN="+filepath.Join(dir, "bin"))
-	for _, c := range []struct {
+	for _, c := range []struct { // install refuses a module with replace or exclude directives
 		dir  string
 		env  []string
 		args []string

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/semver"
 )
 
@@ -44,7 +43,7 @@ func (m *module) require(version string, sums map[string][]string) error {
 	var lines []string
 	for _, req := range slices.Clone(mod.Require) {
 		path := req.Mod.Path
-		if m.repo.sibling(path) == nil {
+		if m.repo.owner(path) == nil {
 			continue
 		}
 		if sums[path] == nil {
@@ -56,7 +55,7 @@ func (m *module) require(version string, sums map[string][]string) error {
 		}
 	}
 	for _, rep := range slices.Clone(mod.Replace) {
-		if m.repo.sibling(rep.Old.Path) == nil {
+		if m.repo.owner(rep.Old.Path) == nil {
 			continue
 		}
 		if err := mod.DropReplace(rep.Old.Path, rep.Old.Version); err != nil {
@@ -64,9 +63,6 @@ func (m *module) require(version string, sums map[string][]string) error {
 		}
 	}
 	mod.Cleanup()
-	if err := m.checkDirectives(mod); err != nil {
-		return err
-	}
 	text, err := mod.Format()
 	if err != nil {
 		return err
@@ -77,20 +73,6 @@ func (m *module) require(version string, sums map[string][]string) error {
 	return m.addSums(lines)
 }
 
-// checkDirectives reports replace and exclude directives. The go command
-// ignores them in required modules, and does not install programs of a module
-// that has them.
-func (m *module) checkDirectives(mod *modfile.File) error {
-	var errs []error
-	for _, rep := range mod.Replace {
-		errs = append(errs, fmt.Errorf("%sgo.mod replaces %s: require a released version of it", m.prefix(), rep.Old.Path))
-	}
-	for _, ex := range mod.Exclude {
-		errs = append(errs, fmt.Errorf("%sgo.mod excludes %s: require another version of it", m.prefix(), ex.Mod))
-	}
-	return errors.Join(errs...)
-}
-
 // addSums replaces the lines of siblings in the module's go.sum file.
 func (m *module) addSums(lines []string) error {
 	name := m.repo.file(m.prefix() + "go.sum")
@@ -99,7 +81,7 @@ func (m *module) addSums(lines []string) error {
 		return err
 	}
 	for line := range strings.Lines(string(data)) {
-		if path, _, _ := strings.Cut(line, " "); m.repo.sibling(path) == nil {
+		if path, _, _ := strings.Cut(line, " "); m.repo.owner(path) == nil {
 			lines = append(lines, line)
 		}
 	}

@@ -96,8 +96,8 @@ func (r *repo) moduleOf(file string) *module {
 	return nil
 }
 
-// owner returns the module of a package by its import path, or nil for a
-// package of another repository.
+// owner returns the module of a package, or of a module, by its import path, or
+// nil for one of another repository.
 func (r *repo) owner(pkg string) *module {
 	for _, m := range slices.Backward(r.modules) {
 		if pkg == m.path || strings.HasPrefix(pkg, m.path+"/") {
@@ -119,7 +119,7 @@ func (r *repo) released() []*module {
 		mod, err := m.mod()
 		if err == nil { // publish reports it
 			for _, req := range mod.Require {
-				if s := r.sibling(req.Mod.Path); s != m {
+				if s := r.owner(req.Mod.Path); s != m {
 					add(s)
 				}
 			}
@@ -135,16 +135,6 @@ func (r *repo) released() []*module {
 // private reports whether the module is never released, because it is used only
 // in clones of the repository.
 func (m *module) private() bool { return strings.HasPrefix(m.dir+"/", "tools/") }
-
-// sibling returns the module of the repository with the given path, or nil.
-func (r *repo) sibling(path string) *module {
-	for _, m := range r.modules {
-		if m.path == path {
-			return m
-		}
-	}
-	return nil
-}
 
 // mod reads the go.mod file of the module.
 func (m *module) mod() (*modfile.File, error) {

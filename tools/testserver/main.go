@@ -29,12 +29,12 @@ func run() (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	klog.SetLogger(klog.Logger{}) // the tests report what goes wrong
-	server, err := controlplane.Start()
+	kubeconfig, stopServer, err := controlplane.Start()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, server.Stop()) }()
-	fmt.Println(server.Kubeconfig)
+	defer func() { err = errors.Join(err, stopServer()) }()
+	fmt.Println(kubeconfig)
 	ended := make(chan struct{})
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)

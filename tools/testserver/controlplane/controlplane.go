@@ -23,6 +23,7 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver"
 	"k8s.io/apiextensions-apiserver/pkg/cmd/server/options"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/authentication/request/anonymous"
 	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/apiserver/pkg/endpoints/discovery/aggregated"
@@ -38,22 +39,15 @@ import (
 // patience is the longest time that each part may take to start.
 const patience = 2 * time.Minute
 
-// ControlPlane is an API server with its etcd.
-type ControlPlane struct {
-	Config     *rest.Config // connects to the server
-	Kubeconfig string       // a file that connects to the server
-	stop       func() error
-}
-
-// Start starts a control plane. It listens on free ports of the loopback
-// interface.
-func Start() (_ *ControlPlane, err error) {
+// Start starts a control plane on free ports of the loopback interface. The file
+// kubeconfig connects to it. stop stops it and removes its data.
+func Start() (kubeconfig string, stop func() error, err error) {
 	dir, err := os.MkdirTemp("", "windlass-controlplane-")
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	undo := []func() error{func() error { return os.RemoveAll(dir) }}
-	stop := func() (err error) {
+	stop = func() (err error) {
 		for i := len(undo) - 1; i >= 0; i-- {
 			err = errors.Join(err, undo[i]())
 		}
@@ -66,13 +60,13 @@ func Start() (_ *ControlPlane, err error) {
 	}()
 	etcd, err := startEtcd(dir)
 	if err != nil {
-		return nil, err
+		return "", stop, err
 	}
 	undo = append(undo, func() error { etcd.Close(); return nil })
 
 	server, config, err := newServer("http://" + etcd.Clients[0].Addr().String())
 	if err != nil {
-		return nil, err
+		return "", stop, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -80,17 +74,11 @@ func Start() (_ *ControlPlane, err error) {
 	go func() { ended <- prepared.RunWithContext(ctx) }()
 	undo = append(undo, func() error { cancel(); return <-ended })
 	if err := ready(ctx, config); err != nil {
-		return nil, err
+		return "", stop, err
 	}
-	file := filepath.Join(dir, "kubeconfig")
-	if err := writeKubeconfig(file, config); err != nil {
-		return nil, err
-	}
-	return &ControlPlane{Config: config, Kubeconfig: file, stop: stop}, nil
+	kubeconfig = filepath.Join(dir, "kubeconfig")
+	return kubeconfig, stop, writeKubeconfig(kubeconfig, config)
 }
-
-// Stop stops the control plane and removes its data.
-func (c *ControlPlane) Stop() error { return c.stop() }
 
 func writeKubeconfig(file string, config *rest.Config) error {
 	all := clientcmdapi.NewConfig()
@@ -195,23 +183,12 @@ func ready(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host+"/readyz", nil)
+	return wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+		answer, err := client.Get(config.Host + "/readyz")
 		if err != nil {
-			return err
+			return false, nil
 		}
-		if answer, err := client.Do(request); err == nil {
-			answer.Body.Close()
-			if answer.StatusCode == http.StatusOK {
-				return nil
-			}
-		}
-		select {
-		case <-time.After(10 * time.Millisecond):
-		case <-ctx.Done():
-			return fmt.Errorf("the API server is not ready within %s", patience)
-		}
-	}
+		answer.Body.Close()
+		return answer.StatusCode == http.StatusOK, nil
+	})
 }

@@ -1,31 +1,20 @@
-// Package v1 has the kinds of a project that depends on ctrlx.
+// Package v1 has the kind of a project that depends on ctrlx.
 package v1
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/scheme"
 )
 
-// GroupVersion is the group and version of the kinds.
-var GroupVersion = schema.GroupVersion{Group: "example.com", Version: "v1"}
-
-var builder = &scheme.Builder{GroupVersion: GroupVersion}
-
-// AddToScheme adds the kinds to a scheme.
-var AddToScheme = builder.AddToScheme
-
-func init() { builder.Register(&Database{}, &DatabaseList{}) }
-
-// DatabaseSpec is the wanted state of a database.
-type DatabaseSpec struct {
-	Network string `json:"network"`
-}
-
-// DatabaseStatus is the observed state of a database.
-type DatabaseStatus struct {
-	Size       int                `json:"size,omitempty"`
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
+// AddToScheme adds the kind to a scheme.
+func AddToScheme(s *runtime.Scheme) error {
+	version := schema.GroupVersion{Group: "example.com", Version: "v1"}
+	s.AddKnownTypes(version, &Database{})
+	metav1.AddToGroupVersion(s, version)
+	return nil
 }
 
 // Database is a database in a network.
@@ -33,14 +22,19 @@ type Database struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   DatabaseSpec   `json:"spec,omitempty"`
-	Status DatabaseStatus `json:"status,omitempty"`
+	Spec struct {
+		Network string `json:"network"`
+	} `json:"spec,omitempty"`
+	Status struct {
+		Size       int                `json:"size,omitempty"`
+		Conditions []metav1.Condition `json:"conditions,omitempty"`
+	} `json:"status,omitempty"`
 }
 
-// DatabaseList is a list of databases.
-type DatabaseList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata,omitempty"`
-
-	Items []Database `json:"items"`
+// DeepCopyObject copies the database.
+func (d *Database) DeepCopyObject() runtime.Object {
+	out := *d
+	d.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	out.Status.Conditions = slices.Clone(d.Status.Conditions)
+	return &out
 }
