@@ -45,8 +45,9 @@ func All[R any](links ...chain.Middleware[R, Result]) chain.Middleware[R, Result
 		if link == nil {
 			panic(fmt.Sprintf("checks: All: link %d of %d is nil", i+1, len(links)))
 		}
-		check, its := alone("All", link)
-		checks[i], names[i], tag = check, nameOf(link), tag.With(its)
+		var its linktag.Check
+		names[i], checks[i], its = alone("All", link)
+		tag = tag.With(its)
 	}
 	return newGroup("All("+strings.Join(names, ", ")+")", tag, func(observers []chain.Observer) func(context.Context, R) (Result, error) {
 		ask := make([]chain.Handler[R, Result], len(checks))
@@ -64,14 +65,14 @@ func All[R any](links ...chain.Middleware[R, Result]) chain.Middleware[R, Result
 	})
 }
 
-// alone returns a chain of one check, and the check's tag. by is the caller's
-// name for the text of a panic.
-func alone[R any](by string, link chain.Middleware[R, Result]) (chain.Chain[R, Result], linktag.Check) {
-	tag, ok := tagOf(link)
+// alone returns a chain of one check, with the name and the tag of the check. by
+// is the caller's name for the text of a panic.
+func alone[R any](by string, link chain.Middleware[R, Result]) (name string, c chain.Chain[R, Result], tag linktag.Check) {
+	name, tag, ok := linkOf(link)
 	if !ok || tag.Acts || tag.Raw {
-		panic(fmt.Sprintf("checks: %s: link %s is not made by checks.Check: put it into the chain itself", by, nameOf(link)))
+		panic(fmt.Sprintf("checks: %s: link %s is not made by checks.Check: put it into the chain itself", by, name))
 	}
-	return chain.New(link), tag
+	return name, chain.New(link), tag
 }
 
 // gathered collects the results of several checks. It returns a single block
@@ -178,10 +179,10 @@ func joined(errs []error, end string) error {
 // run in every pass. These panic: a check that [Check] did not make, a nil key function, and a ttl that
 // is not positive.
 func Cached[R any, K comparable](ttl time.Duration, key func(R) K, check chain.Middleware[R, Result]) chain.Middleware[R, Result] {
-	s := &settings{check: "Cached(" + nameOf(check) + ")"}
+	name, c, tag := alone("Cached", check)
+	s := &settings{check: "Cached(" + name + ")"}
 	s.must(key != nil, "the key function is nil")
 	s.must(ttl > 0, "the ttl is %s: give a positive duration", ttl)
-	c, tag := alone("Cached", check)
 	type asked struct {
 		key K
 		facts

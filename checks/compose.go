@@ -112,7 +112,7 @@ func requestOf[R any](what string) request[R] {
 func vet[R any](_ context.Context, _ R, _ any, at *chain.Link, res Result, err error) (_ Result, what any, _ error) {
 	switch {
 	case err == nil && res.d == nil:
-		err = noDecision(at)
+		err = fmt.Errorf("checks: link %s: %w", at.Name, ErrNoDecision)
 	case err == nil && res.d.verdict == proceeds: // and the end was not reached: the rules accept any other proceed themselves
 		res, err = Result{}, fmt.Errorf("checks: link %s: %w", at.Name, ErrEndNotReached)
 	case err != nil && res.Proceeds():
@@ -223,16 +223,6 @@ var errNilCall = fmt.Errorf("checks: %w", ErrNilRequest)
 // links proceeded. Within [OnOwner] it is the link of the owner check.
 func (r *OwnerRequest) DecidedBy() *chain.Link { return r.call.By() }
 
-func noDecision(l *chain.Link) error { return fmt.Errorf("checks: link %s: %w", l.Name, ErrNoDecision) }
-
-// notComposed returns the error of a check whose request no Compose opened.
-func notComposed(name string, isNil bool) error {
-	if isNil {
-		return fmt.Errorf("checks: link %s: %w", name, ErrNilRequest)
-	}
-	return fmt.Errorf("checks: link %s: %w", name, ErrNotComposed)
-}
-
 // stray returns the error for a request that lost its note on the way to link
 // l. A nil l means the end of the chain.
 func stray(l *chain.Link, isNil bool) error {
@@ -313,8 +303,11 @@ func makeCheck[R any](name string, tag linktag.Check, decide func(context.Contex
 	return probe.Named(probe.Answer{Name: name, Source: source, Tag: tag, Func: decide, Inside: inside}, func(next chain.Handler[R, Result]) chain.Handler[R, Result] {
 		return func(ctx context.Context, req R) (Result, error) {
 			o := of.owner(req)
-			if o == nil || o.call.Note() == nil {
-				return Result{}, notComposed(name, o == nil)
+			switch {
+			case o == nil:
+				return Result{}, fmt.Errorf("checks: link %s: %w", name, ErrNilRequest)
+			case o.call.Note() == nil:
+				return Result{}, fmt.Errorf("checks: link %s: %w", name, ErrNotComposed)
 			}
 			facts := o.facts()
 			res, err := decide(ctx, req)
@@ -327,22 +320,15 @@ func makeCheck[R any](name string, tag linktag.Check, decide func(context.Contex
 	})
 }
 
-// tagOf returns the tag of a link made by [Check] or [Gate]. ok is false for
-// any other link.
-func tagOf[R any](link chain.Middleware[R, Result]) (tag linktag.Check, ok bool) {
+// linkOf returns the name under which a chain lists a link, and the tag of a link
+// made by [Check] or [Gate]. ok is false for any other link.
+func linkOf[R any](link chain.Middleware[R, Result]) (name string, tag linktag.Check, ok bool) {
 	if link == nil {
-		return linktag.Check{}, false
+		return "nil", linktag.Check{}, false
 	}
-	tag, ok = chain.New(link).Links()[0].Tag.(linktag.Check)
-	return tag, ok
-}
-
-// nameOf returns the name under which a chain lists a link.
-func nameOf[R any](link chain.Middleware[R, Result]) string {
-	if link == nil {
-		return "nil"
-	}
-	return chain.New(link).Links()[0].Name
+	listed := chain.New(link).Links()[0]
+	tag, ok = listed.Tag.(linktag.Check)
+	return listed.Name, tag, ok
 }
 
 // Errors of checks and of [Compose]. Test for them with errors.Is. The text names

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/internal/linktag"
 	"github.com/windlass-go/windlass/internal/probe"
 	"github.com/windlass-go/windlass/internal/slot"
 	"github.com/windlass-go/windlass/internal/stack"
@@ -59,10 +60,11 @@ func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[Fr
 		panic(fmt.Sprintf("checks: Convert: the chain %s has observers, which would be lost: put them around the converted chain", c))
 	}
 	return chain.Map(c, func(link Middleware[To]) Middleware[From] {
-		if tag, _ := tagOf(link); tag.Acts {
-			panic(fmt.Sprintf("checks: Convert: %s may act on the resource, and its changes to a converted resource are lost: remove it from the chain, and write it for %s", nameOf(link), reflect.TypeFor[From]()))
+		name, tag, _ := linkOf(link)
+		if tag.Acts {
+			panic(fmt.Sprintf("checks: Convert: %s may act on the resource, and its changes to a converted resource are lost: remove it from the chain, and write it for %s", name, reflect.TypeFor[From]()))
 		}
-		return retagged(link, convert, func(next Handler[From]) Handler[From] {
+		return retagged(name, tag, convert, func(next Handler[From]) Handler[From] {
 			inner := link(func(ctx context.Context, req *Request[To]) (Result, error) {
 				if req == nil {
 					return Result{}, stray(nil, true)
@@ -95,10 +97,9 @@ func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[Fr
 	})
 }
 
-// retagged returns the converted form of link. If link follows objects or lists
-// sets, the converted form does so for the requests of From.
-func retagged[From, To any](link Middleware[To], convert func(From) (To, error), made Middleware[From]) Middleware[From] {
-	tag, _ := tagOf(link)
+// retagged returns made, the converted form of a link. If the link follows
+// objects or lists sets, made does so for the requests of From.
+func retagged[From, To any](name string, tag linktag.Check, convert func(From) (To, error), made Middleware[From]) Middleware[From] {
 	if len(tag.Follows)+len(tag.Lists) == 0 {
 		return made
 	}
@@ -123,7 +124,7 @@ func retagged[From, To any](link Middleware[To], convert func(From) (To, error),
 			return set
 		}
 	}
-	return probe.Named(probe.Answer{Name: nameOf(link), Tag: tag}, made)
+	return probe.Named(probe.Answer{Name: name, Tag: tag}, made)
 }
 
 // converted calls convert, and returns an error if convert panics or returns

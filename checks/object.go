@@ -192,13 +192,10 @@ const (
 
 // String returns "unknown", "absent" or "present".
 func (p Presence) String() string {
-	switch p {
-	case Absent:
-		return "absent"
-	case Present:
-		return "present"
+	if p > Present {
+		p = PresenceUnknown
 	}
-	return "unknown"
+	return [...]string{"unknown", "absent", "present"}[p]
 }
 
 // PresenceOf returns Present if found, else Absent. Use it only after a lookup

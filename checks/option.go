@@ -42,7 +42,7 @@ type settings struct {
 // [WithReason], every [BlockOption], and the options that takes names. It panics
 // if the check does not take an option.
 func configure(check string, opts []Option, takes ...string) *settings {
-	s := &settings{check: check, takes: append(takes, "WithReason")}
+	s := &settings{check: check, takes: append(takes, "WithReason"), words: azure}
 	for i, o := range opts {
 		s.must(o != nil, "option %d is nil", i+1)
 		o.set(s)

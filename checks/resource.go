@@ -3,6 +3,7 @@ package checks
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/classify"
@@ -145,16 +146,13 @@ type Approval struct {
 var approvals = [...]struct {
 	reason, text string
 	retry        classify.Retry
-	words        func(*Vocabulary) []string
 }{
-	{ReasonApprovalRejected, " was rejected: a person has to approve it or to remove it", classify.OnChange, (*Vocabulary).rejected},
-	{ReasonApprovalDisconnected, " was disconnected: a person has to connect it again", classify.OnChange, (*Vocabulary).disconnected},
-	notReported: {ReasonApprovalAbsent, " has no approval status yet", classify.Slow, func(*Vocabulary) []string { return empty }},
-	{ReasonApprovalPending, " must be approved by a person", classify.Slow, (*Vocabulary).pending},
-	unknownStatus: {ReasonApprovalUnknown, " has the unknown approval status \"", classify.Slow, nil},
+	{ReasonApprovalRejected, " was rejected: a person has to approve it or to remove it", classify.OnChange},
+	{ReasonApprovalDisconnected, " was disconnected: a person has to connect it again", classify.OnChange},
+	notReported: {ReasonApprovalAbsent, " has no approval status yet", classify.Slow},
+	{ReasonApprovalPending, " must be approved by a person", classify.Slow},
+	unknownStatus: {ReasonApprovalUnknown, " has the unknown approval status \"", classify.Slow},
 }
-
-var empty = []string{""}
 
 // Indexes of approvals.
 const (
@@ -181,10 +179,10 @@ func ApprovalPending[T, C any](list func(resource T) []C, approval func(C) Appro
 		if !reported && (req.Presence != Absent || req.Applied) && !s.unknownProceeds {
 			return s.blocked(ReasonApprovalAbsent, classify.Slow, nil, "the list of approvals is not reported yet"), nil
 		}
-		approved, open := s.words.approved(), unapproved{worst: len(approvals)}
+		open := unapproved{worst: len(approvals)}
 		for i := range all {
 			var a Approval // set by the function below: another copy takes longer than the check
-			ok, _ := optional(ctx, func(c C) bool { a = approval(c); return listed(approved, a.Status) }, all[i])
+			ok, _ := optional(ctx, func(c C) bool { a = approval(c); return listed(s.words.Approved, a.Status) }, all[i])
 			if !ok {
 				open.add(&s.words, a, i+1, len(all))
 			}
@@ -210,12 +208,10 @@ func (u *unapproved) add(words *Vocabulary, a Approval, i, n int) {
 	if a.Name == "" {
 		a.Name = fmt.Sprintf("connection %d of %d", i, n)
 	}
-	place, status, end := 0, "", ""
-	for place < unknownStatus && !listed(approvals[place].words(words), a.Status) {
-		place++
-	}
-	if place == unknownStatus {
-		status, end = printable(a.Status), `": it must be approved`
+	place, status, end := slices.IndexFunc([][]string{words.Rejected, words.Disconnected, {""}, words.Pending},
+		func(words []string) bool { return listed(words, a.Status) }), "", ""
+	if place < 0 {
+		place, status, end = unknownStatus, printable(a.Status), `": it must be approved`
 	}
 	var left, right string
 	if a.Description != "" {

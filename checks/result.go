@@ -58,7 +58,10 @@ func (v verdict) String() string {
 	return [...]string{"undecided", chain.VerdictProceed, chain.VerdictSkip, "release", chain.VerdictBlock, "finish", "ignore"}[v]
 }
 
-var proceed = &decision{verdict: proceeds}
+var (
+	proceed = &decision{verdict: proceeds}
+	none    decision
+)
 
 // Proceed continues with the next inner link. After the last link the work
 // starts.
@@ -219,66 +222,46 @@ func (r Result) IsFinished() bool { return r.is(finishes) }
 // Released reports whether r was made by [Release].
 func (r Result) Released() bool { return r.is(releases) }
 
-func (r Result) is(v verdict) bool { return r.d != nil && r.d.verdict == v }
+func (r Result) is(v verdict) bool { return r.get().verdict == v }
+
+// get returns the decision; that of the zero Result has no verdict.
+func (r Result) get() *decision {
+	if r.d == nil {
+		return &none
+	}
+	return r.d
+}
 
 // KeepsStatus reports whether the engine leaves the conditions of the resource
 // as they are: r was made by [Ignore], or with [WithStatusKept].
-func (r Result) KeepsStatus() bool { return r.d != nil && (r.d.keepsStatus || r.d.verdict == ignores) }
+func (r Result) KeepsStatus() bool { return r.get().keepsStatus || r.is(ignores) }
 
 // WaitsForSelf reports whether r was made with [WithWaitingForSelf].
-func (r Result) WaitsForSelf() bool { return r.d != nil && r.d.self }
+func (r Result) WaitsForSelf() bool { return r.get().self }
 
 // Reason returns the reason of [Block] or [Finished], or else an empty string.
-func (r Result) Reason() string {
-	if r.d == nil {
-		return ""
-	}
-	return r.d.reason
-}
+func (r Result) Reason() string { return r.get().reason }
 
 // Message returns the message of [Block] or [Finished], or the text why of
 // [Skip], [Ignore] or [Release], or else an empty string. It is the raw text:
 // it may quote other systems, have several lines and hold secrets. To show it,
 // use [Result.String].
-func (r Result) Message() string {
-	if r.d == nil {
-		return ""
-	}
-	return r.d.message
-}
+func (r Result) Message() string { return r.get().message }
 
 // Retry returns how soon to retry. It is [classify.Unset] unless r is a block,
 // or an [Ignore] with [WithRetry].
-func (r Result) Retry() classify.Retry {
-	if r.d == nil {
-		return classify.Unset
-	}
-	return r.d.retry
-}
+func (r Result) Retry() classify.Retry { return r.get().retry }
 
 // After returns the delay set by [WithAfter], or zero if there is none.
-func (r Result) After() time.Duration {
-	if r.d == nil {
-		return 0
-	}
-	return r.d.after
-}
+func (r Result) After() time.Duration { return r.get().after }
 
 // WaitingFor returns the awaited objects, each once, without the resource
 // itself ([Result.WaitsForSelf]).
-func (r Result) WaitingFor() []Ref {
-	if r.d == nil {
-		return nil
-	}
-	return slices.Clone(r.d.refs)
-}
+func (r Result) WaitingFor() []Ref { return slices.Clone(r.get().refs) }
 
 // Equal reports whether r and o are the same decision.
 func (r Result) Equal(o Result) bool {
-	if r.d == nil || o.d == nil {
-		return r.d == o.d
-	}
-	a, b := r.d, o.d
+	a, b := r.get(), o.get()
 	return a.verdict == b.verdict && a.retry == b.retry && a.reason == b.reason && a.message == b.message &&
 		a.after == b.after && a.keepsStatus == b.keepsStatus && a.self == b.self && slices.Equal(a.refs, b.refs)
 }
@@ -286,26 +269,30 @@ func (r Result) Equal(o Result) bool {
 // String returns one line for a log or a test, without control characters and
 // known secrets. A message of more than 2,000 bytes is cut.
 func (r Result) String() string {
-	if r.d == nil {
-		return undecided.String()
-	}
+	d := r.get()
 	var b strings.Builder
-	b.WriteString(r.d.verdict.String())
-	if r.d.reason != "" {
-		b.WriteString(" " + r.d.reason)
+	b.WriteString(d.verdict.String())
+	if d.reason != "" {
+		b.WriteString(" " + d.reason)
 	}
-	if r.d.message != "" {
-		b.WriteString(": " + text.Line(r.d.message, text.Quote))
+	if d.message != "" {
+		b.WriteString(": " + text.Line(d.message, text.Quote))
 	}
-	var again []string
-	if r.d.retry != classify.Unset {
-		again = append(again, r.d.retry.String())
+	var again, awaited []string
+	if d.retry != classify.Unset {
+		again = append(again, d.retry.String())
 	}
-	if r.d.after > 0 {
-		again = append(again, "in "+r.d.after.String())
+	if d.after > 0 {
+		again = append(again, "in "+d.after.String())
 	}
-	if waits := waiting(r.d.refs, r.d.self); waits != "" {
-		again = append(again, "waiting for "+waits)
+	for _, ref := range d.refs {
+		awaited = append(awaited, ref.String())
+	}
+	if d.self {
+		awaited = append(awaited, "its own status")
+	}
+	if len(awaited) > 0 {
+		again = append(again, "waiting for "+strings.Join(awaited, " and "))
 	}
 	if len(again) > 0 {
 		b.WriteString(" [" + strings.Join(again, ", ") + "]")
@@ -313,26 +300,11 @@ func (r Result) String() string {
 	return text.Line(b.String(), text.Message)
 }
 
-// waiting names the awaited objects.
-func waiting(refs []Ref, self bool) string {
-	names := make([]string, 0, len(refs)+1)
-	for _, ref := range refs {
-		names = append(names, ref.String())
-	}
-	if self {
-		names = append(names, "its own status")
-	}
-	return strings.Join(names, " and ")
-}
-
 // Describe returns the verdict for [chain.Exit.Verdict] and the reason of a
 // block or a finish. The verdict is proceed, skip, release, block, finish or
 // ignore; for the zero Result it is undecided.
 func (r Result) Describe() (verdict, reason string) {
-	if r.d == nil {
-		return undecided.String(), ""
-	}
-	return r.d.verdict.String(), r.d.reason
+	return r.get().verdict.String(), r.get().reason
 }
 
 // refSet is a list of refs without duplicates. The zero refSet is empty.
@@ -360,7 +332,7 @@ func (s *refSet) add(ref *Ref) {
 
 // noteFaults adds the faults of the result to the trace of the current link.
 func (r Result) noteFaults(ctx context.Context) {
-	if r.d != nil && r.d.negative < 0 {
+	if r.get().negative < 0 {
 		chain.Note(ctx, "WithAfter("+r.d.negative.String()+") is negative and was ignored")
 	}
 }

@@ -33,7 +33,7 @@ import (
 // A nil query and an empty name panic.
 func Unused[T any](name string, query func(resource T) Query, opts ...Option) Middleware[T] {
 	s := configure("Unused("+name+")", opts, "WithFollowing")
-	return ofNames(s, name, query, func(set *Ref, objects []Object) (Result, error) {
+	return ofSet(s, name, query, true, linktag.Check{BeforeGet: true}, func(_ context.Context, _ *Request[T], set *Ref, objects []Object) (Result, error) {
 		var users []Object
 		for _, o := range objects {
 			if !o.Self {
@@ -73,7 +73,7 @@ func Unused[T any](name string, query func(resource T) Query, opts ...Option) Mi
 // another set than the claims of the resource.
 func Unique[T any](name string, query func(resource T) Query, opts ...Option) Middleware[T] {
 	s := configure("Unique("+name+")", opts, "WithFollowing")
-	return ofNames(s, name, query, func(set *Ref, objects []Object) (Result, error) {
+	return ofSet(s, name, query, true, linktag.Check{BeforeGet: true}, func(_ context.Context, _ *Request[T], set *Ref, objects []Object) (Result, error) {
 		for i := range objects {
 			switch {
 			case !objects[i].Self:
@@ -111,7 +111,7 @@ func SetIs[T, W any](name string, query func(resource T) Query, objection func(r
 	s := configure("SetIs("+name+")", opts, "WithFollowing", "WithMinimum", "WithUnknownAllowed", "WithVerdict")
 	s.must(objection != nil, "the objection is nil")
 	before := name + " "
-	return ofSet(s, name, query, s.released(linktag.Check{}), func(ctx context.Context, req *Request[T], set *Ref, objects []Object) (Result, error) {
+	return ofSet(s, name, query, false, s.released(linktag.Check{}), func(ctx context.Context, req *Request[T], set *Ref, objects []Object) (Result, error) {
 		var sum gathered
 		n := 0
 		for i := range objects {
@@ -141,30 +141,20 @@ func SetIs[T, W any](name string, query func(resource T) Query, objection func(r
 	})
 }
 
-// ofNames makes a check that calls decide with the names of the set that query
-// names.
-func ofNames[T any](s *settings, name string, query func(T) Query, decide func(set *Ref, objects []Object) (Result, error)) Middleware[T] {
-	named := query
-	if query != nil {
-		named = func(resource T) Query {
-			q := query(resource)
-			q.NamesOnly = true
-			return q
-		}
-	}
-	return ofSet(s, name, named, linktag.Check{BeforeGet: true}, func(_ context.Context, _ *Request[T], set *Ref, objects []Object) (Result, error) {
-		return decide(set, objects)
-	})
-}
-
-// ofSet makes a check that calls decide with the set that query names.
-func ofSet[T any](s *settings, name string, query func(T) Query, tag linktag.Check, decide func(ctx context.Context, req *Request[T], set *Ref, objects []Object) (Result, error)) Middleware[T] {
+// ofSet makes a check that calls decide with the set that query names. If names is
+// true, decide reads the names of the objects only.
+func ofSet[T any](s *settings, name string, query func(T) Query, names bool, tag linktag.Check, decide func(ctx context.Context, req *Request[T], set *Ref, objects []Object) (Result, error)) Middleware[T] {
 	s.must(query != nil && strings.TrimSpace(name) != "", "the name is empty or the function is nil")
-	set := func(request any) Ref { return query(request.(*Request[T]).Resource).Ref() }
+	of := func(resource T) Query {
+		q := query(resource)
+		q.NamesOnly = q.NamesOnly || names
+		return q
+	}
+	set := func(request any) Ref { return of(request.(*Request[T]).Resource).Ref() }
 	tag.Lists = []func(any) any{func(request any) any { return set(request) }}
 	tag = s.following(tag, func(request any) []Ref { return []Ref{set(request)} })
 	return newCheck(s.check, tag, func(ctx context.Context, req *Request[T]) (Result, error) {
-		q, err := required(query, req.Resource, s.check, "return a query only of fields that are set")
+		q, err := required(of, req.Resource, s.check, "return a query only of fields that are set")
 		if err != nil {
 			return Result{}, err
 		}

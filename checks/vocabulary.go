@@ -40,7 +40,7 @@ func (v Vocabulary) set(s *settings) {
 	s.words = v
 }
 
-// azure holds the words that an empty list stands for.
+// azure holds the words of a check without a Vocabulary.
 var azure = Vocabulary{
 	Settled:      []string{"Succeeded", "Failed", "Canceled"},
 	Succeeded:    []string{"Succeeded"},
@@ -50,10 +50,17 @@ var azure = Vocabulary{
 	Disconnected: []string{"Disconnected"},
 }
 
-// check returns an error for a Vocabulary that a check refuses.
+// check fills empty lists with Azure's words. It returns an error for a Vocabulary
+// that a check refuses.
 func (v *Vocabulary) check() error {
 	if (len(v.Settled) == 0) != (len(v.Succeeded) == 0) {
 		return errors.New("one of Settled and Succeeded is empty: give both, or neither for Azure's words")
+	}
+	for words, azures := range map[*[]string][]string{&v.Settled: azure.Settled, &v.Succeeded: azure.Succeeded, &v.Approved: azure.Approved,
+		&v.Pending: azure.Pending, &v.Rejected: azure.Rejected, &v.Disconnected: azure.Disconnected} {
+		if len(*words) == 0 {
+			*words = azures
+		}
 	}
 	for _, word := range slices.Concat(v.Settled, v.Succeeded, v.Approved, v.Pending, v.Rejected, v.Disconnected) {
 		if strings.TrimSpace(word) == "" {
@@ -65,7 +72,7 @@ func (v *Vocabulary) check() error {
 			return fmt.Errorf("%q is in Succeeded but not in Settled: add it to Settled", word)
 		}
 	}
-	meanings := [][]string{v.approved(), v.pending(), v.rejected(), v.disconnected()}
+	meanings := [][]string{v.Approved, v.Pending, v.Rejected, v.Disconnected}
 	for i, words := range meanings {
 		for _, word := range words {
 			for _, others := range meanings[i+1:] {
@@ -76,32 +83,6 @@ func (v *Vocabulary) check() error {
 		}
 	}
 	return nil
-}
-
-// states returns the states in which a check of states proceeds. If final is
-// true, these are only the final good states.
-func (v *Vocabulary) states(final bool) []string {
-	if final {
-		return orAzure(v.Succeeded, azure.Succeeded)
-	}
-	return orAzure(v.Settled, azure.Settled)
-}
-
-func (v *Vocabulary) approved() []string { return orAzure(v.Approved, azure.Approved) }
-
-func (v *Vocabulary) pending() []string { return orAzure(v.Pending, azure.Pending) }
-
-func (v *Vocabulary) rejected() []string { return orAzure(v.Rejected, azure.Rejected) }
-
-func (v *Vocabulary) disconnected() []string {
-	return orAzure(v.Disconnected, azure.Disconnected)
-}
-
-func orAzure(words, azure []string) []string {
-	if len(words) == 0 {
-		return azure
-	}
-	return words
 }
 
 // listed reports whether a word is in a list. Case and white space around the
@@ -128,10 +109,13 @@ func printable(state string) string {
 // the Vocabulary. If final is true, only the final good states of the
 // Vocabulary count.
 func (s *settings) named(final bool) []string {
-	if s.states != nil {
+	switch {
+	case s.states != nil:
 		return s.states
+	case final:
+		return s.words.Succeeded
 	}
-	return s.words.states(final)
+	return s.words.Settled
 }
 
 // allows reports whether the check proceeds in a state.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/windlass-go/windlass/internal/onion"
 	"github.com/windlass-go/windlass/internal/reason"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // Failure is an error in the terms of this package. [NewFailure] makes it;
@@ -85,7 +85,7 @@ func (f *Failure) As(rule string, r Retry) Classification {
 	}
 	d := &decision{retry: r, rule: rule}
 	if f != nil {
-		d.after, d.code, d.status, d.message = serviceDelay(f.After), cutCode(f.Code), f.Status, f.text()
+		d.after, d.code, d.status, d.message = serviceDelay(f.After), text.Cut(f.Code, maxCode), f.Status, f.text()
 	}
 	return Classification{d: d}
 }
@@ -93,18 +93,6 @@ func (f *Failure) As(rule string, r Retry) Classification {
 // maxCode bounds the code of a service in conditions, logs and telemetry. It is
 // the length of the longest reason of a condition.
 const maxCode = reason.Max
-
-// cutCode cuts a code to maxCode bytes, between two characters.
-func cutCode(code string) string {
-	if len(code) <= maxCode {
-		return code
-	}
-	end := maxCode
-	for !utf8.RuneStart(code[end]) && end > maxCode-utf8.UTFMax {
-		end--
-	}
-	return code[:end]
-}
 
 // maxInner is the number of nested errors that a message shows.
 const maxInner = 3
@@ -115,21 +103,13 @@ func (f *Failure) text() string {
 	var nested []string
 	for _, e := range f.Inner {
 		if e.Message == "" || !strings.Contains(f.Message, e.Message) {
-			nested = append(nested, join(e.Code, e.Message))
+			nested = append(nested, text.Join(e.Code, e.Message))
 		}
 	}
 	if more := len(nested) - maxInner; more > 0 {
 		nested = append(nested[:maxInner], fmt.Sprintf("and %d more", more))
 	}
-	return join(f.Message, strings.Join(nested, "; "))
-}
-
-// join returns "a: b", or only a or b if the other is empty.
-func join(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + ": " + b
+	return text.Join(f.Message, strings.Join(nested, "; "))
 }
 
 // failed returns the Classification of f after a fault of a link or a rule.

@@ -39,27 +39,19 @@ func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Optio
 		panic("flow: New: the name is empty: give the kind of resource")
 	}
 	ops = ops.checked(name)
-	if ops.Owner == nil && ext.OwnerCheck.Len() > 0 {
-		panic(fmt.Sprintf("flow: New: %s: there are owner checks (%s) and Operations.Owner is nil: give the function that finds the owner", name, ext.OwnerCheck))
-	}
-	if link := needsOwner(ext.EntryCheck); link != "" {
-		panic(fmt.Sprintf("flow: New: %s: %s at EntryCheck is about the owner, which is read after EntryCheck: move it to OwnerCheck or PreCheck", name, link))
-	}
+	link := needsOwner(ext.EntryCheck)
+	must(ops.Owner != nil || ext.OwnerCheck.Len() == 0, name, "there are owner checks (%s) and Operations.Owner is nil: give the function that finds the owner", ext.OwnerCheck)
+	must(link == "", name, "%s at EntryCheck is about the owner, which is read after EntryCheck: move it to OwnerCheck or PreCheck", link)
 	for point, c := range map[string]checks.Chain[T]{PointGetCheck: ext.GetCheck, PointPreCheck: ext.PreCheck, PointPostCheck: ext.PostCheck, PointDeleteCheck: ext.DeleteCheck} {
-		if link := needsOwner(c); link != "" && ops.Owner == nil {
-			panic(fmt.Sprintf("flow: New: %s: %s at %s is about the owner, and Operations.Owner is nil: give the function that finds the owner", name, link, point))
-		}
+		link := needsOwner(c)
+		must(link == "" || ops.Owner != nil, name, "%s at %s is about the owner, and Operations.Owner is nil: give the function that finds the owner", link, point)
 	}
 	r := &Reconciler[T]{name: name, link: &chain.Link{Name: text.Line(name, text.Name), Tag: pass.Pass}, ops: ops, ext: ext.named(), opt: options{now: time.Now}, explanations: &keyed.Map[string, Explanation]{}}
 	for i, o := range opts {
-		if o == nil {
-			panic(fmt.Sprintf("flow: New: %s: option %d is nil", name, i+1))
-		}
+		must(o != nil, name, "option %d is nil", i+1)
 		o(&r.opt)
 	}
-	if r.opt.twice != "" {
-		panic(fmt.Sprintf("flow: New: %s: %s is given twice: give it once, and not at all under ctrlx, which gives its own", name, r.opt.twice))
-	}
+	must(r.opt.twice == "", name, "%s is given twice: give it once, and not at all under ctrlx, which gives its own", r.opt.twice)
 	r.class = r.opt.errors.Class
 	r.keyOf = func(resource any) string {
 		t, _ := resource.(T)
@@ -80,6 +72,13 @@ func New[T any](name string, ops Operations[T], ext Extensions[T], opts ...Optio
 	r.whole = observed(r.opt.observers, r.link, func(ctx context.Context, resource T) (Outcome, error) { return r.pass(ctx, r.plain, resource) })
 	r.observed = sync.OnceValue(func() *points[T] { return r.compose(r.opt.observers) })
 	return r
+}
+
+// must panics with the name of the kind and a text unless ok.
+func must(ok bool, name, format string, args ...any) {
+	if !ok {
+		panic("flow: New: " + name + ": " + fmt.Sprintf(format, args...))
+	}
 }
 
 // needsOwner returns the name of the first link that checks the owner, or "".

@@ -78,7 +78,7 @@ func (e Explanation) String() string {
 			fmt.Fprintf(&b, "  %-12s %s\n", what, text.Line(value, text.Message))
 		}
 	}
-	line("why", joinTexts(e.Reason, e.Message))
+	line("why", text.Join(e.Reason, e.Message))
 	line("API version", e.APIVersion)
 	line("rule", e.Rule)
 	refs := namesOf(e.WaitingFor)
@@ -192,7 +192,7 @@ func (e *Explanation) table(b *strings.Builder) {
 		if s == stop {
 			mark = ">"
 		}
-		why := joinTexts(append([]string{s.Reason, s.Message, text.Line(s.Error, maxCell)}, s.Notes...)...)
+		why := text.Join(append([]string{s.Reason, s.Message, text.Line(s.Error, maxCell)}, s.Notes...)...)
 		line := fmt.Sprintf("%s %-*s  %-*s  %-*s  %s", mark, points, s.Point, links, s.Link, verdicts, s.Verdict, why)
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}

@@ -53,10 +53,8 @@ type passView struct {
 // Value implements context.Context.
 func (v *passView) Value(key any) any {
 	switch key {
-	case passKey{}:
-		return v.p
-	case run.PassedKey:
-		return &v.p.passed
+	case passKey{}, run.PassedKey:
+		return v.p.Value(key)
 	}
 	return v.Context.Value(key)
 }

@@ -2,7 +2,6 @@ package flow
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -105,16 +104,11 @@ type Operations[T any] struct {
 
 // checked returns o with a Generation. It panics if o cannot work.
 func (o Operations[T]) checked(name string) Operations[T] {
-	switch {
-	case o.Key == nil:
-		panic(fmt.Sprintf("flow: New: %s: Operations.Key is nil: give a function that identifies the resource", name))
-	case o.Apply == nil:
-		panic(fmt.Sprintf("flow: New: %s: Operations.Apply is nil: give the function that creates and updates the resource", name))
-	case (o.Token == nil) != (o.SetToken == nil):
-		panic(fmt.Sprintf("flow: New: %s: one of Operations.Token and Operations.SetToken is nil: give both, or neither to store tokens in memory", name))
-	case o.Delete != nil && o.Deleting == nil:
-		panic(fmt.Sprintf("flow: New: %s: Operations.Delete is given and Operations.Deleting is nil, so the flow would never call Delete: give both", name))
-	case o.Generation == nil:
+	must(o.Key != nil, name, "Operations.Key is nil: give a function that identifies the resource")
+	must(o.Apply != nil, name, "Operations.Apply is nil: give the function that creates and updates the resource")
+	must((o.Token == nil) == (o.SetToken == nil), name, "one of Operations.Token and Operations.SetToken is nil: give both, or neither to store tokens in memory")
+	must(o.Delete == nil || o.Deleting != nil, name, "Operations.Delete is given and Operations.Deleting is nil, so the flow would never call Delete: give both")
+	if o.Generation == nil {
 		o.Generation = func(T) int64 { return 0 }
 	}
 	return o

@@ -3,7 +3,6 @@ package flow
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/windlass-go/windlass/chain"
@@ -260,7 +259,7 @@ func (o Outcome) IsZero() bool { return o.o == nil }
 func (o Outcome) String() string {
 	line := withPlace(o.State().String(), o.Point(), o.Link())
 	if message := o.Message(); message != "" {
-		line += ": " + joinTexts(o.Reason(), message)
+		line += ": " + text.Join(o.Reason(), message)
 	}
 	return text.Line(line, text.Message)
 }
@@ -345,8 +344,4 @@ func (o Outcome) Conditions() []Condition {
 		second.Type = "Reconciling"
 	}
 	return []Condition{c, second}
-}
-
-func joinTexts(texts ...string) string {
-	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), ": ")
 }

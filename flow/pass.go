@@ -268,7 +268,7 @@ func (o *outcome) setCheckFailed() {
 func (o *outcome) setOperationFailed() {
 	failed := map[string]string{PointGet: "reading failed", PointApply: "applying failed", PointDelete: "deleting failed"}[o.point]
 	if o.state == StateFailed {
-		o.message = joinTexts(failed, o.message)
+		o.message = text.Join(failed, o.message)
 	}
 }
 

@@ -201,18 +201,12 @@ func WaitFor(err error, refs ...checks.Ref) error {
 
 // awaited returns the objects that the errors in err name, each once.
 func awaited(err error) (refs []checks.Ref) {
-	var listed map[checks.Ref]bool
 	errtree.Any(err, func(e error) bool {
 		if w, _ := e.(*WaitError); w != nil {
 			for _, ref := range w.Refs {
-				if ref == (checks.Ref{}) || listed[ref] {
-					continue
+				if ref != (checks.Ref{}) && !slices.Contains(refs, ref) {
+					refs = append(refs, ref)
 				}
-				if listed == nil {
-					listed = map[checks.Ref]bool{}
-				}
-				listed[ref] = true
-				refs = append(refs, ref)
 			}
 		}
 		return false

@@ -97,25 +97,13 @@ func Register[O, T any](r *Registry[O], kind string, ext Extensions[T]) {
 func fits(engine, of reflect.Type) bool {
 	switch engineIsInterface, ofIsInterface := engine.Kind() == reflect.Interface, of.Kind() == reflect.Interface; {
 	case engineIsInterface && ofIsInterface:
-		return agree(engine, of) // only the resource itself shows whether it implements both
+		return true // only the resource itself shows whether it implements both
 	case engineIsInterface:
 		return of.Implements(engine)
 	case ofIsInterface:
 		return engine.Implements(of)
 	}
 	return engine == of
-}
-
-// agree reports whether one type can have all methods of both interfaces: no
-// method has two signatures. Unexported methods of two packages are two
-// methods.
-func agree(a, b reflect.Type) bool {
-	for m := range a.Methods() {
-		if other, ok := b.MethodByName(m.Name); ok && m.PkgPath == other.PkgPath && m.Type != other.Type {
-			return false
-		}
-	}
-	return true
 }
 
 // For makes the runner of a kind, from ops for the common type of all kinds and

@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 const (
@@ -106,23 +106,23 @@ func (p *peeked) Read(b []byte) (int, error) {
 
 func (p *peeked) Close() error { return p.rest.Close() }
 
-// text is a string, a number or {"value": string} of JSON. Any other value is "".
-type text string
+// word is a string, a number or {"value": string} of JSON. Any other value is "".
+type word string
 
 // UnmarshalJSON implements json.Unmarshaler. It returns no error.
-func (t *text) UnmarshalJSON(data []byte) error {
+func (t *word) UnmarshalJSON(data []byte) error {
 	switch data[0] {
 	case '"':
 		var s string
 		_ = json.Unmarshal(data, &s)
-		*t = text(strings.TrimSpace(s))
+		*t = word(strings.TrimSpace(s))
 	case '{':
-		var o struct{ Value text }
+		var o struct{ Value word }
 		_ = json.Unmarshal(data, &o)
 		*t = o.Value
 	case '[', 't', 'f', 'n': // a list, true, false and null
 	default:
-		*t = text(data)
+		*t = word(data)
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func (t *text) UnmarshalJSON(data []byte) error {
 // errorObject is an error of a body. Its details and its inner error are one
 // object, or a list.
 type errorObject struct {
-	Code, Message       text
+	Code, Message       word
 	Details, InnerError json.RawMessage
 }
 
@@ -153,7 +153,7 @@ func decodeBody(data []byte, depth int) detail {
 		errorObject
 		Error       json.RawMessage
 		OData       json.RawMessage `json:"odata.error"`
-		Description text            `json:"error_description"`
+		Description word            `json:"error_description"`
 	}
 	if json.Unmarshal(data, &b) != nil {
 		return detail{}
@@ -166,7 +166,7 @@ func decodeBody(data []byte, depth int) detail {
 	if d := b.detail(depth); d.code != "" || d.message != "" || len(d.inner) > 0 {
 		return d
 	}
-	var code text
+	var code word
 	_ = json.Unmarshal(b.Error, &code)
 	return detail{code: string(code), message: string(b.Description)}
 }
@@ -219,12 +219,5 @@ func (d *detail) add(inner ...classify.InnerError) {
 
 // head returns up to maxText bytes of a text, cut between two characters.
 func head(data []byte) string {
-	if len(data) > maxText {
-		end := maxText
-		for end > maxText-utf8.UTFMax && !utf8.RuneStart(data[end]) {
-			end--
-		}
-		data = data[:end]
-	}
-	return strings.ToValidUTF8(string(data), "\uFFFD")
+	return strings.ToValidUTF8(text.Cut(string(data), maxText), "\uFFFD")
 }

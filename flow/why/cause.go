@@ -49,7 +49,7 @@ func (c *Cause) problem() string {
 		return "dependency cycle: " + strings.Join(names, " -> ")
 	}
 	s := c.Objects[0].String() + " " + c.State.verb()
-	if why := joined(c.Reason, c.Message); why != "" {
+	if why := text.Join(c.Reason, c.Message); why != "" {
 		s += ": " + why
 	}
 	return s
@@ -118,11 +118,7 @@ func (c *Cause) Command() string {
 	if ref.Set != "" || ref.Kind == "" || ref.Name == "" && c.State != Missing {
 		return ""
 	}
-	kind := ref.Kind
-	if ref.Group != "" {
-		kind += "." + ref.Group
-	}
-	words := []string{"kubectl", verb, kind, ref.Name}
+	words := []string{"kubectl", verb, (&Object{Ref: ref}).kind(), ref.Name}
 	if ref.Namespace != "" {
 		words = append(words, "-n", ref.Namespace)
 	}
@@ -264,9 +260,4 @@ func (g *Graph) cycle(members []int) []int {
 func (g *Graph) compareSeverity(a, b *root) int {
 	x, y := &g.nodes[a.nodes[0]], &g.nodes[b.nodes[0]]
 	return cmp.Or(-cmp.Compare(oneIf(a.cycle()), oneIf(b.cycle())), x.State.Compare(y.State), compareRefs(x.Ref, y.Ref))
-}
-
-// joined joins the texts that are not empty.
-func joined(texts ...string) string {
-	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), ": ")
 }

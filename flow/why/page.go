@@ -13,6 +13,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 //go:embed page.html
@@ -239,7 +240,7 @@ func (p passView) Ended() string {
 	if p.Link != "" {
 		s += " by " + p.Link
 	}
-	s = joined(s, p.Reason)
+	s = text.Join(s, p.Reason)
 	if p.Elapsed > 0 {
 		s += " (" + p.Elapsed.Round(time.Microsecond).String() + ")"
 	}
@@ -254,7 +255,7 @@ type stepView struct {
 }
 
 // Why returns the texts of the step.
-func (s stepView) Why() string { return joined(s.Reason, s.Message, s.Error) }
+func (s stepView) Why() string { return text.Join(s.Reason, s.Message, s.Error) }
 
 // Took returns the duration without that of inner steps.
 func (s stepView) Took() string { return s.Own.Round(time.Microsecond).String() }

@@ -112,7 +112,7 @@ func (o *Object) describe(now time.Time) string {
 	if o.State == Blocked && o.Link != "" {
 		s += " by " + o.Link
 	}
-	if why := joined(o.Reason, o.Message); why != "" {
+	if why := text.Join(o.Reason, o.Message); why != "" {
 		s += ": " + why
 	}
 	return s

@@ -5,6 +5,7 @@ package text
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -284,4 +285,21 @@ func Duration(d time.Duration) string {
 		return fmt.Sprintf("%dm%ds", minutes, seconds)
 	}
 	return fmt.Sprintf("%ds", seconds)
+}
+
+// Cut returns at most limit bytes of s, cut between two characters.
+func Cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	end := limit
+	for !utf8.RuneStart(s[end]) && end > limit-utf8.UTFMax {
+		end--
+	}
+	return s[:end]
+}
+
+// Join joins the texts that are not empty.
+func Join(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), ": ")
 }
