@@ -92,26 +92,10 @@ func (c Chain[Req, Res]) Cut(n int) (outer, inner Chain[Req, Res]) {
 	return outer, inner
 }
 
-// NameError reports that a chain was edited by a name that does not occur
-// exactly once. Test for it with errors.As.
-type NameError struct {
-	Op    string // the method, as in "InsertBefore"
-	Name  string // the requested name
-	Found int    // how often it occurs: 0, or 2 or more
-	Chain string // the chain, printed
-}
-
-// Error returns the method, the name and the chain.
-func (e *NameError) Error() string {
-	if e.Found == 0 {
-		return fmt.Sprintf("chain: %s: no link is named %q in %s", e.Op, e.Name, e.Chain)
-	}
-	return fmt.Sprintf("chain: %s: %d links are named %q in %s: give each a name of its own with chain.Named", e.Op, e.Found, e.Name, e.Chain)
-}
-
 // InsertBefore returns a chain with links inserted before the link named name,
 // as its next outer links. If name does not occur exactly once, InsertBefore
-// returns c unchanged and a [*NameError]. A nil link panics, as in [New].
+// returns c unchanged and an error that prints it. A nil link panics, as in
+// [New].
 func (c Chain[Req, Res]) InsertBefore(name string, links ...Middleware[Req, Res]) (Chain[Req, Res], error) {
 	return edit(c, "InsertBefore", name, 0, 0, links)
 }
@@ -146,8 +130,12 @@ func edit[Req, Res any](c Chain[Req, Res], op, name string, from, to int, links 
 			found++
 		}
 	}
-	if found != 1 {
-		return c, &NameError{Op: op, Name: name, Found: found, Chain: c.String()}
+	switch found {
+	case 0:
+		return c, fmt.Errorf("chain: %s: no link is named %q in %s", op, name, c)
+	case 1:
+	default:
+		return c, fmt.Errorf("chain: %s: %d links are named %q in %s: give each a name of its own with chain.Named", op, found, name, c)
 	}
 	c.links = slices.Concat(c.links[:at+from], added, c.links[at+to:])
 	return c, nil

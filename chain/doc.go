@@ -63,7 +63,7 @@
 //
 // [Chain.Append] adds inner links, [Chain.Prepend] outer links, and
 // [Chain.Extend] whole chains. The other edits find a link by its name. They
-// return a [*NameError] if the name does not occur exactly once:
+// return an error if the name does not occur exactly once:
 //
 //	links, err = links.InsertBefore("quota", approval)
 //

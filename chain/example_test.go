@@ -75,15 +75,10 @@ func Example() {
 
 // Editing by a name that does not occur exactly once is an error. It prints the
 // chain.
-func ExampleNameError() {
+func ExampleChain_Replace() {
 	_, err := chain.New(printing("lock"), quota(3)).Replace("qouta", quota(100))
 	fmt.Println(err)
-
-	var missing *chain.NameError
-	fmt.Println(errors.As(err, &missing), missing.Found)
-	// Output:
-	// chain: Replace: no link is named "qouta" in lock -> quota
-	// true 0
+	// Output: chain: Replace: no link is named "qouta" in lock -> quota
 }
 
 // Only large clusters need an approval. Small ones skip both links of When.

@@ -475,9 +475,12 @@ func (e edit) check(t *rapid.T, err error) {
 		}
 		return
 	}
-	var named *chain.NameError
-	if !errors.As(err, &named) || named.Op != e.op || named.Name != e.name || named.Found != e.found {
-		t.Fatalf("%s(%q): %d links have that name: want a NameError, got %v", e.op, e.name, e.found, err)
+	text := fmt.Sprintf("chain: %s: no link is named %q in ", e.op, e.name)
+	if e.found > 1 {
+		text = fmt.Sprintf("chain: %s: %d links are named %q in ", e.op, e.found, e.name)
+	}
+	if err == nil || !strings.HasPrefix(err.Error(), text) {
+		t.Fatalf("%s(%q): got %v, want the error %s...", e.op, e.name, err, text)
 	}
 }
 

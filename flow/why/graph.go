@@ -185,26 +185,3 @@ func (g *Graph) Path(ref checks.Ref) []Object {
 	}
 	return path
 }
-
-// Waiters returns the number of objects that wait for an object, directly or not.
-// A set is no object, and its waiters are.
-func (g *Graph) Waiters(ref checks.Ref) int {
-	start, ok := g.at[key(ref)]
-	if !ok {
-		return 0
-	}
-	seen := map[int]bool{start: true}
-	n := 0
-	for trail := []int{start}; len(trail) > 0; trail = trail[1:] {
-		for _, from := range g.nodes[trail[0]].in {
-			if !seen[from] {
-				seen[from] = true
-				trail = append(trail, from)
-				if g.nodes[from].Ref.Set == "" {
-					n++
-				}
-			}
-		}
-	}
-	return n
-}
