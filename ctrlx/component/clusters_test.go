@@ -94,7 +94,7 @@ func TestTwoClusters(t *testing.T) {
 	shop := o.create(mill(kind, "ours"), configMap("a", "1"), configMap("b", "1"), configMap("later", "1", "apply-order", "1"), crd)
 	s := o.ready("True Succeeded", "")
 	must(t, y.direct.Get(t.Context(), client.ObjectKey{Namespace: o.ns, Name: "ours"}, instance("ours")))
-	if ref := s.Status.Inventory.Items[4].Ref(); ref.String() != "Mill."+kind.Group+" "+o.ns+"/ours" {
+	if ref := s.Status.Inventory[4].Ref; ref.String() != "Mill."+kind.Group+" "+o.ns+"/ours" {
 		t.Errorf("the inventory has the instance as %s", ref)
 	}
 	if _, err := api.RESTMapper().RESTMapping(kind.GroupKind()); !meta.IsNoMatchError(err) {
@@ -142,7 +142,7 @@ func TestTwoClusters(t *testing.T) {
 	y.down.Store(true)
 	must(t, api.Delete(t.Context(), shop))
 	s = o.ready("False CheckFailed", "no route to host")
-	if n := len(s.Status.Inventory.Items); n != 3 {
+	if n := len(s.Status.Inventory); n != 3 {
 		t.Errorf("the target is not reachable, and the inventory has %d objects of 3", n)
 	}
 	y.down.Store(false)

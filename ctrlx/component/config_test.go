@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,7 +35,7 @@ type driftedSpec struct{ Shop }
 
 func (d *driftedSpec) GetSpec() any { return d }
 
-func (d *driftedSpec) GetAdditionalManagedTypes(bool) []component.TypeInfo { return nil }
+func (d *driftedSpec) GetAdditionalManagedTypes(bool) []metav1.GroupVersionKind { return nil }
 
 // valued is a component that returns its spec as a value.
 type valued struct{ Shop }
@@ -59,7 +60,7 @@ func TestPanics(t *testing.T) {
 		"ObjectChain": {"no such link", func() {
 			component.New[*Shop](name, g, component.WithDependents(dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) { return c.Without("Absent") })))
 		}, "WithApplyChain"},
-		"Type":      {"a pattern in the kind", func() { component.WithManagedTypes(component.TypeInfo{Kind: "A*"}) }, "neither a name nor *"},
+		"Type":      {"a pattern in the kind", func() { component.WithManagedTypes(metav1.GroupVersionKind{Kind: "A*"}) }, "neither a name nor *"},
 		"Kind":      {"no version", func() { component.WithKinds(schema.GroupVersionKind{Kind: "A"}) }, "give a version"},
 		"Finalizer": {"empty", func() { component.WithFinalizer("") }, "the name is empty"},
 

@@ -285,10 +285,8 @@ func (w *lived) stored() (all []string) {
 	w.t.Helper()
 	shop := &Shop{}
 	must(w.t, api.Get(w.t.Context(), clientKey(w.shop), shop))
-	if v := shop.Status.Inventory; v != nil {
-		for _, i := range v.Items {
-			all = append(all, fmt.Sprint(strings.ReplaceAll(i.Ref().String(), w.ns, "NAMESPACE"), " ", i.Purge, " ", i.Purged))
-		}
+	for _, i := range shop.Status.Inventory {
+		all = append(all, fmt.Sprint(strings.ReplaceAll(i.Ref.String(), w.ns, "NAMESPACE"), " ", i.Purge, " ", i.Purged))
 	}
 	return all
 }

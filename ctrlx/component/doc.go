@@ -90,7 +90,7 @@
 //	GetDeletePolicy() dependents.DeletePolicy
 //	GetMissingNamespacesPolicy() MissingNamespacesPolicy
 //	GetReapplyInterval() time.Duration
-//	GetAdditionalManagedTypes() []TypeInfo
+//	GetAdditionalManagedTypes() []metav1.GroupVersionKind
 //
 // An invalid value ends the pass before the first write (DependentInvalid), and
 // the condition names the object. The intervals and the suspension of package

@@ -42,8 +42,8 @@ func ExampleNew() {
 // maintenance window only. A component in sync stays Ready.
 func ExampleWithWaveChain() {
 	isOpen := func() bool { return time.Now().Hour() >= 22 }
-	window := chain.Named("Window", func(next component.WaveHandler) component.WaveHandler {
-		return func(ctx context.Context, w *component.Wave) (checks.Result, error) {
+	window := chain.Named("Window", func(next component.Handler) component.Handler {
+		return func(ctx context.Context, w *component.Set) (checks.Result, error) {
 			if len(w.Pending()) > 0 && !isOpen() {
 				return checks.Block("WindowClosed", "the maintenance window opens at 22:00", checks.WithAfter(time.Hour)), nil
 			}
@@ -51,7 +51,7 @@ func ExampleWithWaveChain() {
 		}
 	})
 	shops := component.New[*Shop]("shop.example.com", manifests.GeneratorFunc[*ShopSpec](nil), component.WithWaveChain(
-		func(c component.WaveChain) (component.WaveChain, error) { return c.InsertAfter("Look", window) },
+		func(c component.Chain) (component.Chain, error) { return c.InsertAfter("Look", window) },
 	))
 	fmt.Println(shops)
 	// Output:

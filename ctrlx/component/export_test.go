@@ -4,7 +4,6 @@ import (
 	"context"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
@@ -35,7 +34,7 @@ func NewProcess[T Component](r *Reconciler[T], c dependents.Cluster, preferred f
 // Pass applies or deletes the dependents of a component. The client of the cluster
 // takes the place of the cache.
 func (p *Process[T]) Pass(ctx context.Context, c T) (checks.Result, error) {
-	s := &Set{Component: c, system: p.y, access: p.y.clients.Own}
+	s := &Set{Component: c, state: &state{system: p.y, access: p.y.clients.Own}}
 	if p.Target != nil {
 		y, err := p.r.systemOf(p.cluster, p.r.dependentsOf(target{p.Target}))
 		if err != nil {
@@ -59,19 +58,20 @@ type target struct{ client.Client }
 func (t target) GetClient() client.Client    { return t.Client }
 func (t target) GetAPIReader() client.Reader { return t.Client }
 
-// Changes returns the fields that differ between two states of an object.
-func Changes(from, to client.Object) []FieldChange {
-	return changes(from, to, "shop.example.com", false)
+// Changes returns the changes of fields between two states of an object.
+func Changes(from, to client.Object) []string {
+	texts, _ := changes(dependents.Result{Pending: &dependents.Request{Live: from}, Object: to}, "shop.example.com", false)
+	return texts
 }
 
 // PoliciesOf returns the policies that a component sets.
 var PoliciesOf = policiesOf
 
 // Matches reports whether a kind is of a type.
-func (t TypeInfo) Matches(gvk schema.GroupVersionKind) bool { return t.matches(gvk) }
+var Matches = matches
 
-// Ref names an object of an inventory.
-func (i *Item) Ref() checks.Ref { return i.ref() }
+// Name returns the name of a wave, as in "wave 1 of 3".
+func (s *Set) Name() string { return s.name() }
 
-// Text returns the line of a change.
-func (f FieldChange) Text() string { return f.text() }
+// Shown returns a value as the text of a change has it.
+var Shown = shown

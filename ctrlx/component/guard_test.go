@@ -84,7 +84,7 @@ func TestManagedTypes(t *testing.T) {
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	types := func(group, kind string) func(*Shop) {
-		return func(s *Shop) { s.Spec.ManagedTypes = []component.TypeInfo{{Group: group, Kind: kind}} }
+		return func(s *Shop) { s.Spec.ManagedTypes = []metav1.GroupVersionKind{{Group: group, Kind: kind}} }
 	}
 	release := func(w *world, kind schema.GroupVersionKind) { // a person keeps the instance, as the messages advise
 		u := w.object(kind, "m")
@@ -210,24 +210,24 @@ func TestAdditionalManagedTypes(t *testing.T) {
 	broken := &discovery.ErrGroupDiscoveryFailed{Groups: map[schema.GroupVersion]error{{Group: "metrics.example.com", Version: "v1"}: errors.New("no answer")}}
 	cases := map[string]struct {
 		reason string
-		types  []component.TypeInfo
+		types  []metav1.GroupVersionKind
 		broken bool
 		orphan bool
 		want   string // part of the message or the error; empty: not blocked
 	}{
-		"Suffix":       {"a group under the suffix matches", []component.TypeInfo{{Group: "*.example.com", Kind: "*"}}, false, false, "/foreign"},
-		"BareSuffix":   {"the suffix alone does not match the pattern", []component.TypeInfo{{Group: "*.GROUP", Kind: "*"}}, false, false, ""},
-		"Exact":        {"one kind", []component.TypeInfo{{Group: "GROUP", Kind: "Mill"}}, false, false, "/foreign"},
-		"OtherKind":    {"another kind of the group", []component.TypeInfo{{Group: "GROUP", Kind: "Wind"}}, false, false, ""},
-		"NotListable":  {"the kinds of this group have only create", []component.TypeInfo{{Group: "authorization.k8s.io", Kind: "*"}}, false, false, ""},
-		"BrokenInside": {"a broken group that the pattern matches is an error", []component.TypeInfo{{Group: "*.example.com", Kind: "*"}}, true, false, "metrics.example.com/v1"},
-		"BrokenAway":   {"a broken group that no pattern matches does not matter", []component.TypeInfo{{Group: "GROUP", Kind: "*"}}, true, false, "/foreign"},
-		"AllKept":      {"a component that keeps all objects loses nothing", []component.TypeInfo{{Group: "GROUP", Kind: "*"}}, false, true, ""},
+		"Suffix":       {"a group under the suffix matches", []metav1.GroupVersionKind{{Group: "*.example.com", Kind: "*"}}, false, false, "/foreign"},
+		"BareSuffix":   {"the suffix alone does not match the pattern", []metav1.GroupVersionKind{{Group: "*.GROUP", Kind: "*"}}, false, false, ""},
+		"Exact":        {"one kind", []metav1.GroupVersionKind{{Group: "GROUP", Kind: "Mill"}}, false, false, "/foreign"},
+		"OtherKind":    {"another kind of the group", []metav1.GroupVersionKind{{Group: "GROUP", Kind: "Wind"}}, false, false, ""},
+		"NotListable":  {"the kinds of this group have only create", []metav1.GroupVersionKind{{Group: "authorization.k8s.io", Kind: "*"}}, false, false, ""},
+		"BrokenInside": {"a broken group that the pattern matches is an error", []metav1.GroupVersionKind{{Group: "*.example.com", Kind: "*"}}, true, false, "metrics.example.com/v1"},
+		"BrokenAway":   {"a broken group that no pattern matches does not matter", []metav1.GroupVersionKind{{Group: "GROUP", Kind: "*"}}, true, false, "/foreign"},
+		"AllKept":      {"a component that keeps all objects loses nothing", []metav1.GroupVersionKind{{Group: "GROUP", Kind: "*"}}, false, true, ""},
 	}
 	base := newWorld(t)
 	crd, kind := base.definition()
 	base.create(crd)
-	base.change(func(s *Shop) { s.Spec.ManagedTypes = []component.TypeInfo{{Group: kind.Group, Kind: "*"}} })
+	base.change(func(s *Shop) { s.Spec.ManagedTypes = []metav1.GroupVersionKind{{Group: kind.Group, Kind: "*"}} })
 	base.want(mill(kind, "ours")) // a kind that only the pattern knows is waited for
 	base.settle()
 	base.create(mill(kind, "foreign"))
@@ -246,7 +246,7 @@ func TestAdditionalManagedTypes(t *testing.T) {
 			if tc.orphan {
 				policy = "Orphan"
 			}
-			var types []component.TypeInfo
+			var types []metav1.GroupVersionKind
 			for _, ti := range tc.types {
 				ti.Group = strings.ReplaceAll(ti.Group, "GROUP", kind.Group)
 				types = append(types, ti)
@@ -319,7 +319,7 @@ func TestUnservedType(t *testing.T) {
 			w.want(crd)
 			if additional != "" {
 				w.create(crd)
-				w.change(func(s *Shop) { s.Spec.ManagedTypes = []component.TypeInfo{{Group: kind.Group, Kind: additional}} })
+				w.change(func(s *Shop) { s.Spec.ManagedTypes = []metav1.GroupVersionKind{{Group: kind.Group, Kind: additional}} })
 				w.want(configMap("a", "1"))
 			}
 			w.settle()
@@ -351,10 +351,10 @@ func TestUnservedHeld(t *testing.T) {
 	w.create(crd)
 	w.serve(kind, nil)
 	must(t, api.Status().Patch(t.Context(), w.shop, client.RawPatch("application/merge-patch+json", fmt.Appendf(nil,
-		`{"status":{"inventory":{"items":[{"group":%q,"kind":"Mill","namespace":%q,"name":"a","deletePolicy":"default","rebuilt":true}]}}}`, kind.Group, w.ns))))
+		`{"status":{"inventory":[{"group":%q,"kind":"Mill","namespace":%q,"name":"a","deletePolicy":"default","rebuilt":true}]}}`, kind.Group, w.ns))))
 	w.want()
 	_, err := w.pass()
-	if err == nil || !strings.Contains(err.Error(), "serve one again") || len(w.shop.Status.Inventory.Items) != 1 {
+	if err == nil || !strings.Contains(err.Error(), "serve one again") || len(w.shop.Status.Inventory) != 1 {
 		t.Errorf("got %v with %+v", err, w.shop.Status.Inventory)
 	}
 }
@@ -419,7 +419,7 @@ func TestTargetCluster(t *testing.T) {
 	w.create(mill(kind, "foreign"))
 	w.process = component.NewProcess(w.reconciler, ends{lacking{api}, lacking{api}}, w.preferred)
 	w.process.Target = api
-	w.change(func(s *Shop) { s.Spec.ManagedTypes = []component.TypeInfo{{Group: "*.example.com", Kind: "*"}} })
+	w.change(func(s *Shop) { s.Spec.ManagedTypes = []metav1.GroupVersionKind{{Group: "*.example.com", Kind: "*"}} })
 	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), "cannot be found in the cluster of the target client") {
 		t.Errorf("a pattern with a target client: %v", err)
 	}
@@ -449,7 +449,7 @@ func TestKindsWithoutDelete(t *testing.T) {
 			{Name: "mills", Kind: "Mill", Namespaced: true, Verbs: verbs},
 		}}}, nil
 	}
-	w.change(func(s *Shop) { s.Spec.ManagedTypes = []component.TypeInfo{{Group: kind.Group, Kind: "*"}} })
+	w.change(func(s *Shop) { s.Spec.ManagedTypes = []metav1.GroupVersionKind{{Group: kind.Group, Kind: "*"}} })
 	w.want(configMap("a", "1"))
 	w.restart()
 	w.settle()
@@ -482,7 +482,7 @@ func TestInstancesOfAdditionalTypes(t *testing.T) {
 	crd, kind := base.definition()
 	base.want(crd)
 	base.settle()
-	w.change(func(s *Shop) { s.Spec.ManagedTypes = []component.TypeInfo{{Group: kind.Group, Kind: "*"}} })
+	w.change(func(s *Shop) { s.Spec.ManagedTypes = []metav1.GroupVersionKind{{Group: kind.Group, Kind: "*"}} })
 	w.want(mill(kind, "ours"), configMap("a", "1"))
 	w.settle()
 	w.delete()
@@ -490,23 +490,23 @@ func TestInstancesOfAdditionalTypes(t *testing.T) {
 	same(t, []string{"write ConfigMap a", "write Mill ours", "delete Mill ours", "delete ConfigMap a"}, w.wrote(""), "the writes")
 }
 
-func TestTypeInfo(t *testing.T) {
+func TestManagedTypeMatches(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		of     component.TypeInfo
+		of     metav1.GroupVersionKind
 		is     schema.GroupVersionKind
 		want   bool
 	}{
-		"All":       {"* has the core group", component.TypeInfo{Group: "*", Kind: "*"}, schema.GroupVersionKind{Version: "v1", Kind: "Pod"}, true},
-		"Core":      {"the empty group is the core group", component.TypeInfo{Kind: "*"}, schema.GroupVersionKind{Group: "apps", Kind: "Deployment"}, false},
-		"Suffix":    {"one label or more", component.TypeInfo{Group: "*.example.com", Kind: "*"}, schema.GroupVersionKind{Group: "a.b.example.com", Kind: "Mill"}, true},
-		"Bare":      {"not the suffix itself", component.TypeInfo{Group: "*.example.com", Kind: "*"}, schema.GroupVersionKind{Group: "example.com", Kind: "Mill"}, false},
-		"Version":   {"an APIService has one version", component.TypeInfo{Group: "a.com", Version: "v1", Kind: "*"}, schema.GroupVersionKind{Group: "a.com", Version: "v2", Kind: "Mill"}, false},
-		"NoVersion": {"an item of the inventory has none", component.TypeInfo{Group: "a.com", Version: "v1", Kind: "*"}, schema.GroupVersionKind{Group: "a.com", Kind: "Mill"}, true},
-		"Kind":      {"another kind", component.TypeInfo{Group: "a.com", Kind: "Mill"}, schema.GroupVersionKind{Group: "a.com", Kind: "Millstone"}, false},
+		"All":       {"* has the core group", metav1.GroupVersionKind{Group: "*", Kind: "*"}, schema.GroupVersionKind{Version: "v1", Kind: "Pod"}, true},
+		"Core":      {"the empty group is the core group", metav1.GroupVersionKind{Kind: "*"}, schema.GroupVersionKind{Group: "apps", Kind: "Deployment"}, false},
+		"Suffix":    {"one label or more", metav1.GroupVersionKind{Group: "*.example.com", Kind: "*"}, schema.GroupVersionKind{Group: "a.b.example.com", Kind: "Mill"}, true},
+		"Bare":      {"not the suffix itself", metav1.GroupVersionKind{Group: "*.example.com", Kind: "*"}, schema.GroupVersionKind{Group: "example.com", Kind: "Mill"}, false},
+		"Version":   {"an APIService has one version", metav1.GroupVersionKind{Group: "a.com", Version: "v1", Kind: "*"}, schema.GroupVersionKind{Group: "a.com", Version: "v2", Kind: "Mill"}, false},
+		"NoVersion": {"an item of the inventory has none", metav1.GroupVersionKind{Group: "a.com", Version: "v1", Kind: "*"}, schema.GroupVersionKind{Group: "a.com", Kind: "Mill"}, true},
+		"Kind":      {"another kind", metav1.GroupVersionKind{Group: "a.com", Kind: "Mill"}, schema.GroupVersionKind{Group: "a.com", Kind: "Millstone"}, false},
 	}
 	for name, tc := range cases {
-		if got := tc.of.Matches(tc.is); got != tc.want {
+		if got := component.Matches(tc.of, tc.is); got != tc.want {
 			t.Errorf("%s: %s: got %t", name, tc.reason, got)
 		}
 	}

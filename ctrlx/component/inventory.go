@@ -21,22 +21,10 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 )
 
-// Inventory lists the dependents that a component may have. It is stored before
-// the first write of a dependent that it lacks. So a deletion needs no
-// generator, and a dependent that the generator no longer makes is found.
-type Inventory struct {
-	// Items are the dependents, in the order in which the component got them.
-	// +listType=atomic
-	// +optional
-	Items []Item `json:"items,omitempty"`
-}
-
 // Item is one dependent of an inventory.
 type Item struct {
-	Group     string `json:"group,omitempty"`
-	Kind      string `json:"kind"`
-	Namespace string `json:"namespace,omitempty"`
-	Name      string `json:"name"`
+	// Ref names the object. Only its first four fields are set.
+	checks.Ref `json:",inline"`
 	// DeleteOrder is the wave in which the object is deleted.
 	DeleteOrder int16 `json:"deleteOrder,omitempty"`
 	// DeletePolicy is the last policy of the object; default: that of the component
@@ -44,7 +32,7 @@ type Item struct {
 	// because the definition of the component has lost it.
 	DeletePolicy dependents.DeletePolicy `json:"deletePolicy"`
 	// Manages is the type that the object defines; nil: it defines none.
-	Manages *TypeInfo `json:"manages,omitempty"`
+	Manages *metav1.GroupVersionKind `json:"manages,omitempty"`
 	// Rebuilt reports that only the label of the object names the component,
 	// because the inventory was lost. Such an object is never deleted.
 	Rebuilt bool `json:"rebuilt,omitempty"`
@@ -61,11 +49,6 @@ type Item struct {
 // inherited is the delete policy of an item that its own manifest does not set.
 const inherited dependents.DeletePolicy = "default"
 
-// ref names the object.
-func (i *Item) ref() checks.Ref {
-	return checks.Ref{Group: i.Group, Kind: i.Kind, Namespace: i.Namespace, Name: i.Name}
-}
-
 // equal reports whether two items have the same fields.
 func (i Item) equal(other Item) bool {
 	same := i.Manages == other.Manages || i.Manages != nil && other.Manages != nil && *i.Manages == *other.Manages
@@ -75,21 +58,19 @@ func (i Item) equal(other Item) bool {
 
 func (i *Item) groupKind() schema.GroupKind { return schema.GroupKind{Group: i.Group, Kind: i.Kind} }
 
-// byRef returns the indexes of the objects.
-func (v *Inventory) byRef() map[checks.Ref]int {
-	at := make(map[checks.Ref]int, len(v.Items))
-	for i := range v.Items {
-		at[v.Items[i].ref()] = i
+// byRef returns the indexes of the items of objects.
+func byRef(items []Item) map[checks.Ref]int {
+	at := make(map[checks.Ref]int, len(items))
+	for i := range items {
+		at[items[i].Ref] = i
 	}
 	return at
 }
 
-// drop removes the objects of refs.
-func (v *Inventory) drop(refs map[checks.Ref]bool) {
-	v.Items = slices.DeleteFunc(slices.Clone(v.Items), func(i Item) bool { return refs[i.ref()] })
+// drop removes the items of refs from the inventory.
+func (s *Set) drop(refs map[checks.Ref]bool) {
+	s.inventory = slices.DeleteFunc(slices.Clone(s.inventory), func(i Item) bool { return refs[i.Ref] })
 }
-
-func (v *Inventory) clone() *Inventory { return &Inventory{Items: slices.Clone(v.Items)} }
 
 var errTooLarge = errors.New("the inventory is too large")
 
@@ -101,14 +82,14 @@ const (
 )
 
 // fits returns an error if the status of a component does not take an inventory.
-func (v *Inventory) fits() error {
-	text, err := json.Marshal(v)
-	if err != nil || len(v.Items) <= mostItems && len(text) <= mostBytes {
+func fits(items []Item) error {
+	text, err := json.Marshal(items)
+	if err != nil || len(items) <= mostItems && len(text) <= mostBytes {
 		return err
 	}
 	return fmt.Errorf("%w: it has %d objects in %d bytes, and the status of a component takes %d objects in %d bytes: "+
 		"split the component, or rename its objects in steps",
-		errTooLarge, len(v.Items), len(text), mostItems, mostBytes)
+		errTooLarge, len(items), len(text), mostItems, mostBytes)
 }
 
 // save stores the inventory in the status of the component if it changed. It
@@ -116,21 +97,20 @@ func (v *Inventory) fits() error {
 // may not be stored, so the caller must not write. In a plan, an inventory that is
 // too large is a problem.
 func (s *Set) save(ctx context.Context) error {
-	c, v, cl := s.Component, s.inventory.clone(), s.system.clients.Client
-	tooLarge := v.fits()
+	c, items, cl := s.Component, append([]Item{}, s.inventory...), s.system.clients.Client
+	tooLarge := fits(items)
 	switch {
 	case s.Plan != nil:
 		s.Plan.problem(tooLarge)
 		return nil
-	case s.isStored && slices.EqualFunc(c.GetStatus().Inventory.Items, v.Items, Item.equal):
+	case s.isStored && slices.EqualFunc(c.GetStatus().Inventory, items, Item.equal):
 		return nil
 	case tooLarge != nil:
 		return tooLarge
 	}
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": c.GetUID(), "resourceVersion": c.GetResourceVersion()},
-		// A patch with null removes nothing.
-		"status": map[string]any{"inventory": map[string]any{"items": append([]Item{}, v.Items...)}},
+		"status":   map[string]any{"inventory": items}, // not null, which removes it
 	})
 	if err != nil {
 		return err
@@ -145,12 +125,12 @@ func (s *Set) save(ctx context.Context) error {
 	stored.SetName(c.GetName())
 	err = again.Do(ctx, func() error { return cl.Status().Patch(ctx, stored, client.RawPatch(types.MergePatchType, patch)) })
 	if err == nil {
-		err = complete(stored, v)
+		err = complete(stored, items)
 	}
 	if err != nil {
 		return fmt.Errorf("storing the inventory: %w", err)
 	}
-	c.GetStatus().Inventory, s.isStored = v, true
+	c.GetStatus().Inventory, s.isStored = items, true
 	c.SetResourceVersion(stored.GetResourceVersion())
 	return nil
 }
@@ -160,13 +140,13 @@ var errPruned = errors.New("the API server drops a part of status.inventory, bec
 
 // complete returns an error if a component lacks a part of the inventory that
 // was written to it: the API server drops fields that the definition lacks.
-func complete(stored *unstructured.Unstructured, written *Inventory) error {
-	content, _, err := unstructured.NestedMap(stored.Object, "status", "inventory")
-	got := &Inventory{}
+func complete(stored *unstructured.Unstructured, written []Item) error {
+	content, _, err := unstructured.NestedMap(stored.Object, "status")
+	var got Status
 	if err == nil {
-		err = runtime.DefaultUnstructuredConverter.FromUnstructured(content, got)
+		err = runtime.DefaultUnstructuredConverter.FromUnstructured(content, &got)
 	}
-	if err == nil && !slices.EqualFunc(got.Items, written.Items, Item.equal) {
+	if err == nil && !slices.EqualFunc(got.Inventory, written, Item.equal) {
 		err = errPruned
 	}
 	if err != nil {
@@ -183,13 +163,13 @@ func inventory(next Handler) Handler {
 		s.inventory = s.Component.GetStatus().Inventory
 		if s.isStored = s.inventory != nil; !s.isStored {
 			s.inventory, err = s.rebuilt(ctx)
-		} else if slices.ContainsFunc(s.inventory.Items, func(i Item) bool { return i.DeletePolicy == "" }) {
+		} else if slices.ContainsFunc(s.inventory, func(i Item) bool { return i.DeletePolicy == "" }) {
 			err = errPruned
 		}
 		if err != nil {
 			return checks.Result{}, fmt.Errorf("loading the inventory: %w", err)
 		}
-		s.inventory = s.inventory.clone()
+		s.inventory = slices.Clone(s.inventory)
 		if err := s.include(ctx); err != nil {
 			return checks.Result{}, err
 		}
@@ -208,8 +188,7 @@ func inventory(next Handler) Handler {
 // object whose kind is not installed yet comes later, because its namespace may
 // not be known.
 func (s *Set) include(ctx context.Context) error {
-	v := s.inventory
-	at := v.byRef()
+	at := byRef(s.inventory)
 	for _, o := range s.objects {
 		if !o.known {
 			continue
@@ -217,9 +196,9 @@ func (s *Set) include(ctx context.Context) error {
 		item := o.item()
 		i, found := at[o.ref]
 		if !found {
-			i, v.Items = len(v.Items), append(v.Items, item)
+			i, s.inventory = len(s.inventory), append(s.inventory, item)
 		}
-		old := v.Items[i]
+		old := s.inventory[i]
 		item.Rebuilt = old.Rebuilt // until the object is written
 		if o.purgeOrder != nil {
 			item.Purge, item.Purged = old.Purge, old.Purged
@@ -231,17 +210,17 @@ func (s *Set) include(ctx context.Context) error {
 				if err != nil {
 					return fmt.Errorf("%s: %w", o.ref, err)
 				}
-				existed = live != nil // one in deletion makes room for ours, see Wave.ahead
+				existed = live != nil // one in deletion makes room for ours, see Set.ahead
 			}
 			if existed {
 				item.adopt(o)
 			}
 		}
-		v.Items[i] = item
+		s.inventory[i] = item
 	}
-	for i := range v.Items { // the policy may have changed since an object was in the set
-		if s.policy != dependents.DeleteDelete && v.Items[i].DeletePolicy == inherited {
-			v.Items[i].DeletePolicy = s.policy
+	for i := range s.inventory { // the policy may have changed since an object was in the set
+		if s.policy != dependents.DeleteDelete && s.inventory[i].DeletePolicy == inherited {
+			s.inventory[i].DeletePolicy = s.policy
 		}
 	}
 	return nil
@@ -249,10 +228,7 @@ func (s *Set) include(ctx context.Context) error {
 
 // item returns the item of the inventory for an object.
 func (o *object) item() Item {
-	i := Item{
-		Group: o.ref.Group, Kind: o.ref.Kind, Namespace: o.ref.Namespace, Name: o.ref.Name,
-		DeleteOrder: o.deleteOrder, DeletePolicy: o.request.Policies.Delete, Manages: o.manages,
-	}
+	i := Item{Ref: o.ref, DeleteOrder: o.deleteOrder, DeletePolicy: o.request.Policies.Delete, Manages: o.manages}
 	if i.DeletePolicy == dependents.DeleteDelete && o.deletePolicy == "" {
 		i.DeletePolicy = inherited // the policy of the component counts when the object is deleted
 	}
@@ -275,57 +251,51 @@ func (i *Item) adopt(o *object) {
 //   - An object that was purged exists again.
 //   - A namespace that lacks the label of the component existed before. One that
 //     does not exist any more will be that of the component.
-func (w *Wave) ahead(ctx context.Context) error {
-	if len(w.pending) == 0 {
+func (s *Set) ahead(ctx context.Context) error {
+	if len(s.pending) == 0 {
 		return nil
 	}
-	indexes := w.inventory.byRef()
-	for _, i := range w.pending {
-		o := w.objects[i]
+	indexes := byRef(s.inventory)
+	for _, i := range s.pending {
+		o := s.members[i]
 		at, found := indexes[o.ref]
 		if !found { // it would be forgotten after the write
 			return fmt.Errorf("%s: the inventory lacks it", o.ref)
 		}
-		item := &w.inventory.Items[at]
+		item := &s.inventory[at]
 		item.Purge, item.Purged = "", false
 		if o.stage != stageNamespaces {
 			continue
 		}
-		live, err := w.liveNamespace(ctx, o.ref.Name)
+		live, err := s.liveNamespace(ctx, o.ref.Name)
 		switch {
 		case err != nil:
 			return err
 		case live == nil:
 			item.Adopted, item.DeletePolicy = false, o.item().DeletePolicy
-		case live.GetLabels()[w.labelKey] != w.label:
+		case live.GetLabels()[s.labelKey] != s.label:
 			item.adopt(o)
 		}
 	}
-	if err := w.save(ctx); err != nil {
+	if err := s.save(ctx); err != nil {
 		return err
 	}
-	return w.upToDate(ctx)
+	return s.upToDate(ctx)
 }
 
 // proven ends the doubt about objects that only a label named: they have the
 // content of their manifests now.
-func (w *Wave) proven() {
-	var indexes map[checks.Ref]int // most inventories have no such item
-	for at := range w.inventory.Items {
-		if w.inventory.Items[at].Rebuilt {
-			indexes = w.inventory.byRef()
-			break
-		}
+func (s *Set) proven() {
+	if !slices.ContainsFunc(s.inventory, func(i Item) bool { return i.Rebuilt }) {
+		return // most inventories have no such item
 	}
-	if indexes == nil {
-		return
-	}
-	for i, r := range w.results {
-		at, found := indexes[w.objects[i].ref]
+	indexes := byRef(s.inventory)
+	for i, r := range s.results {
+		at, found := indexes[s.members[i].ref]
 		switch r.Outcome {
 		case dependents.Created, dependents.Updated, dependents.InSync, dependents.Waiting:
 			if found && r.After == 0 && r.Pending == nil {
-				w.inventory.Items[at].Rebuilt = false
+				s.inventory[at].Rebuilt = false
 			}
 		}
 	}
@@ -336,10 +306,9 @@ func (w *Wave) proven() {
 // objects of [WithKinds] that have the label of the component, past the cache. A
 // label is no proof, because people copy objects with their labels. So the items
 // are marked as rebuilt. An object that its policy keeps is left out.
-func (s *Set) rebuilt(ctx context.Context) (*Inventory, error) {
-	v := &Inventory{}
+func (s *Set) rebuilt(ctx context.Context) (items []Item, _ error) {
 	if pass, ok := ctx.Value(engine.PassKey{}).(*engine.InPass); ok && pass.New {
-		return v, nil // it had no finalizer, and a stranger may have used its label
+		return nil, nil // it had no finalizer, and a stranger may have used its label
 	}
 	for _, gvk := range s.system.options.kinds {
 		var found []*metav1.PartialObjectMetadata
@@ -356,14 +325,15 @@ func (s *Set) rebuilt(ctx context.Context) (*Inventory, error) {
 				kept, err = s.kept(ctx, obj)
 			}
 			if !kept {
-				v.Items = append(v.Items, Item{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.Namespace, Name: obj.Name, DeletePolicy: inherited, Rebuilt: true})
+				ref := checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.Namespace, Name: obj.Name}
+				items = append(items, Item{Ref: ref, DeletePolicy: inherited, Rebuilt: true})
 			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("listing %s: %w", gvk.GroupKind(), err)
 		}
 	}
-	return v, nil
+	return items, nil
 }
 
 // kept reports whether a policy keeps an object on a deletion of the component,
@@ -386,15 +356,18 @@ type Status struct {
 	// +listMapKey=type
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
-	// Inventory lists the dependents; nil: none was ever applied.
-	Inventory *Inventory `json:"inventory,omitempty"`
+	// Inventory lists the dependents that the component may have, in the order in
+	// which it got them; nil: none was ever applied. It is stored before the first
+	// write of a dependent that it lacks. So a deletion needs no generator, and a
+	// dependent that the generator no longer makes is found.
+	// +listType=atomic
+	// +optional
+	Inventory []Item `json:"inventory,omitzero"`
 }
 
 // DeepCopyInto copies s into out, as the methods of generated types do.
 func (s *Status) DeepCopyInto(out *Status) {
 	*out = *s
 	out.Conditions = slices.Clone(s.Conditions)
-	if s.Inventory != nil {
-		out.Inventory = s.Inventory.clone()
-	}
+	out.Inventory = slices.Clone(s.Inventory)
 }

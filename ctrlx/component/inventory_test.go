@@ -2,6 +2,7 @@ package component_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -102,8 +103,8 @@ func TestEditedInventory(t *testing.T) {
 	w.want(configMap("a", "1"), configMap("b", "1"))
 	w.settle()
 	must(t, api.Status().Patch(t.Context(), w.shop, client.RawPatch("application/json-patch+json", []byte(`[
-		{"op":"copy","from":"/status/inventory/items/1","path":"/status/inventory/items/-"},
-		{"op":"add","path":"/status/inventory/items/0/manages","value":{"group":"none.example.com","kind":"None"}}]`))))
+		{"op":"copy","from":"/status/inventory/1","path":"/status/inventory/-"},
+		{"op":"add","path":"/status/inventory/0/manages","value":{"group":"none.example.com","kind":"None"}}]`))))
 	w.delete()
 	w.settle()
 	same(t, []string(nil), w.names(), "the objects after the deletion")
@@ -145,7 +146,7 @@ func TestInventoryConflict(t *testing.T) {
 	w.want(configMap("b", "1"))
 	w.settle()
 	w.writes()
-	old.Status.Inventory = &component.Inventory{}
+	old.Status.Inventory = []component.Item{}
 	if _, err := w.process.Pass(t.Context(), old); err == nil {
 		t.Error("a pass over an old version of the component overwrites its inventory")
 	}
@@ -167,7 +168,7 @@ func TestPrunedInventory(t *testing.T) {
 	root := booths.Spec.Versions[0].Schema.OpenAPIV3Schema
 	root.XPreserveUnknownFields = nil
 	root.Properties = map[string]apiextensions.JSONSchemaProps{"status": object(map[string]apiextensions.JSONSchemaProps{
-		"inventory": object(map[string]apiextensions.JSONSchemaProps{"items": items}),
+		"inventory": items,
 	})}
 	startServer(t)
 	_, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{CRDs: []*apiextensions.CustomResourceDefinition{booths}})
@@ -190,12 +191,12 @@ func TestPrunedInventory(t *testing.T) {
 			booth := &Booth{Shop{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: strings.ToLower(title), Finalizers: []string{name + "/finalizer"}}}}
 			must(t, api.Create(t.Context(), booth))
 			if tc.deleted { // the policy Orphan is gone
-				key, value, err := dependents.New(name, w.ends).OwnerLabel(booth)
+				key, value, _, err := dependents.New(name, w.ends).OwnerMarks(booth)
 				must(t, err)
 				kept := w.configMap("kept")
 				kept.Labels = map[string]string{key: value}
 				must(t, api.Update(t.Context(), kept))
-				booth.Status.Inventory = &component.Inventory{Items: []component.Item{{Kind: "ConfigMap", Namespace: w.ns, Name: "kept"}}}
+				booth.Status.Inventory = []component.Item{{Ref: checks.Ref{Kind: "ConfigMap", Namespace: w.ns, Name: "kept"}}}
 				must(t, api.Status().Update(t.Context(), booth))
 				must(t, api.Delete(t.Context(), booth))
 			}
@@ -252,6 +253,33 @@ func TestInventoryBytes(t *testing.T) {
 	}
 }
 
+// A wave adds to the inventory: a namespace without the label of the component is one of
+// another person, so it is kept. If the inventory is then too large, a plan says so, too.
+func TestInventoryOfWave(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.want("apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
+	w.settle()
+	ns := &corev1.Namespace{}
+	must(t, api.Get(t.Context(), client.ObjectKey{Name: w.ns + "-inner"}, ns))
+	delete(ns.Labels, name+"/owner-id")
+	must(t, api.Update(t.Context(), ns))
+	padding := component.Item{Ref: checks.Ref{Kind: "ConfigMap", Namespace: w.ns, Name: "gone"}, DeletePolicy: "Delete"}
+	w.shop.Status.Inventory = append(w.shop.Status.Inventory, padding)
+	text, err := json.Marshal(w.shop.Status.Inventory)
+	must(t, err)
+	w.shop.Status.Inventory[1].Purge = strings.Repeat("x", 200_000-len(text)-len(`,"purge":""`))
+	must(t, api.Status().Update(t.Context(), w.shop))
+	p, err := w.plan()
+	if must(t, err); len(p.Problems) != 1 || !strings.Contains(p.Problems[0], "the inventory is too large") {
+		t.Errorf("the problems of the plan: %.300q", p.Problems)
+	}
+	w.writes()
+	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), "the inventory is too large") || len(w.writes()) > 0 {
+		t.Errorf("the pass: %.300v", err)
+	}
+}
+
 // An object of a stranger that has the label of a new component is not looked for:
 // the component becomes Ready. A component from a backup, which has its finalizer,
 // looks for its objects.
@@ -263,7 +291,7 @@ func TestLabelOfStranger(t *testing.T) {
 			if restored {
 				shop.Finalizers = []string{name + "/finalizer"}
 			}
-			key, value, err := dependents.New(name, ends{api, api}).OwnerLabel(shop)
+			key, value, _, err := dependents.New(name, ends{api, api}).OwnerMarks(shop)
 			must(t, err)
 			bait := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: o.ns, Name: "bait", Labels: map[string]string{key: value}}}
 			must(t, api.Create(t.Context(), bait))

@@ -39,7 +39,7 @@ func TestAdoptedNamespace(t *testing.T) {
 		w.settle()
 	}
 	managed := func(group, kind string) []component.Option {
-		return []component.Option{component.WithManagedTypes(component.TypeInfo{Group: group, Kind: kind})}
+		return []component.Option{component.WithManagedTypes(metav1.GroupVersionKind{Group: group, Kind: kind})}
 	}
 	cases := map[string]struct {
 		reason  string
@@ -133,7 +133,7 @@ func TestAdoptedNamespace(t *testing.T) {
 // Without Preflight, the pass reads a namespace before it adopts it.
 func TestAdoptedWithoutPreflight(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, component.WithWaveChain(func(c component.WaveChain) (component.WaveChain, error) { return c.Without("Preflight") }))
+	w := newWorld(t, component.WithWaveChain(func(c component.Chain) (component.Chain, error) { return c.Without("Preflight") }))
 	inner := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
 	w.want("apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
 	w.before = func(call string) error {
@@ -170,7 +170,7 @@ func TestAdoptedInDeletion(t *testing.T) {
 	inner.Spec.Finalizers = nil
 	must(t, api.SubResource("finalize").Update(t.Context(), inner))
 	w.settle()
-	if item := w.shop.Status.Inventory.Items[0]; item.Adopted || item.DeletePolicy != "default" {
+	if item := w.shop.Status.Inventory[0]; item.Adopted || item.DeletePolicy != "default" {
 		t.Errorf("a namespace that the component created: %+v", item)
 	}
 }
@@ -206,7 +206,7 @@ func TestAdoptedCreatedAgain(t *testing.T) {
 }
 
 // A missing namespace is created as the policy says. It gets no mark of the
-// component, and stays after its deletion. Its field manager is that of all writes.
+// component, and stays after its deletion. Its field manager is the name of the reconciler.
 func TestNamespaces(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, component.WithDependents(dependents.WithFieldOwner("boss")))
@@ -220,10 +220,10 @@ func TestNamespaces(t *testing.T) {
 	w.settle()
 	ns := &corev1.Namespace{}
 	must(t, api.Get(t.Context(), client.ObjectKey{Name: other}, ns))
-	if ns.Labels[name+"/owner-id"] != "" || len(w.shop.Status.Inventory.Items) != 1 {
+	if ns.Labels[name+"/owner-id"] != "" || len(w.shop.Status.Inventory) != 1 {
 		t.Errorf("the namespace belongs to the component: %v, %v", ns.Labels, w.shop.Status.Inventory)
 	}
-	if m := ns.ManagedFields; len(m) != 1 || m[0].Manager != "boss" {
+	if m := ns.ManagedFields; len(m) != 1 || m[0].Manager != name {
 		t.Errorf("the field managers of the namespace: %v", m)
 	}
 	w.delete()

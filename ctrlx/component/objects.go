@@ -28,9 +28,9 @@ type object struct {
 	known   bool // the API server serves the kind; otherwise the namespace may be missing
 	gvk     schema.GroupVersionKind
 
-	applyOrder, deleteOrder int16     // the waves of the object
-	purgeOrder              *int16    // the wave after which it is deleted; nil: it stays
-	manages                 *TypeInfo // the type that it defines; nil: it defines none
+	applyOrder, deleteOrder int16        // the waves of the object
+	purgeOrder              *int16       // the wave after which it is deleted; nil: it stays
+	manages                 *managedType // the type that it defines; nil: it defines none
 
 	place
 	// namespaced reports that the object defines a type whose objects have
@@ -59,14 +59,14 @@ func (s *Set) check(ctx context.Context, manifests []client.Object) (all []*obje
 		}
 		o.number, all = i+1, append(all, o)
 	}
-	types := (&Set{objects: all, config: s.config}).managed()
+	types := s.managed(all)
 	first := make(map[checks.Ref]int, len(all))
 	for _, o := range all {
-		if o.stage != stageNamespaces && slices.ContainsFunc(types, func(t TypeInfo) bool { return t.matches(o.gvk) }) {
+		if o.stage != stageNamespaces && anyMatches(types, o.gvk) {
 			o.stage = stageInstances
 		}
 		err := s.validate(o)
-		inNamespace := func(d *object) bool { return d.namespaced && d.manages.matches(o.gvk) }
+		inNamespace := func(d *object) bool { return d.namespaced && matches(*d.manages, o.gvk) }
 		if !o.known && o.ref.Namespace == "" && slices.ContainsFunc(all, inNamespace) {
 			o.ref.Namespace = s.Component.GetNamespace()
 		}
@@ -244,7 +244,7 @@ func outlives(all []*object) error {
 			problem := ""
 			switch {
 			case outer.manages == nil && inner.ref.Namespace != outer.ref.Name,
-				outer.manages != nil && !outer.manages.matches(inner.gvk):
+				outer.manages != nil && !matches(*outer.manages, inner.gvk):
 			case inner.applyOrder < outer.applyOrder:
 				problem = fmt.Sprintf("its apply-order %d is lower than %d of %s", inner.applyOrder, outer.applyOrder, outer.ref)
 			case inner.deleteOrder > outer.deleteOrder:

@@ -34,7 +34,7 @@ func TestBadInput(t *testing.T) {
 		"Twice": {"two objects of one name", func(s *ShopSpec) { s.Manifests = []string{configMap("a", "1"), configMap("a", "2")} },
 			"ConfigMap NAMESPACE/a: it is given twice, as number 1 and number 2"},
 		"TwiceUnserved": {"with a namespace and without, before the kind is served", func(s *ShopSpec) {
-			s.ManagedTypes = []component.TypeInfo{{Group: "x.example.com", Kind: "*"}}
+			s.ManagedTypes = []metav1.GroupVersionKind{{Group: "x.example.com", Kind: "*"}}
 			s.Manifests = []string{"apiVersion: x.example.com/v1\nkind: X\nmetadata: {name: a}\n", "apiVersion: x.example.com/v1\nkind: X\nmetadata: {name: a, namespace: NAMESPACE}\n"}
 		}, "X.x.example.com NAMESPACE/a: it is given twice, as number 1 and number 2"},
 		"GenerateName": {"no pass finds the object again", func(s *ShopSpec) {
@@ -54,13 +54,13 @@ func TestBadInput(t *testing.T) {
 		"ComponentPolicy": {"a setting of the component", func(s *ShopSpec) { s.Update = "Merge" }, `the policies of the owner Shop.test.windlass-go.github.io NAMESPACE/shop: the update-policy of the spec or of an option is "Merge": it must be one of`},
 		"ComponentNamespaces": {"a setting of the component", func(s *ShopSpec) { s.Namespaces = "Maybe" },
 			`the policy for missing namespaces is "Maybe"`},
-		"ComponentType": {"a pattern inside of a name", func(s *ShopSpec) { s.ManagedTypes = []component.TypeInfo{{Group: "a.*.io", Kind: "*"}} },
+		"ComponentType": {"a pattern inside of a name", func(s *ShopSpec) { s.ManagedTypes = []metav1.GroupVersionKind{{Group: "a.*.io", Kind: "*"}} },
 			`the group of the managed type "*.a.*.io" is no name, * or *.suffix`},
 		"RecreateNamespace": {"an update would delete the objects of others, and no guard comes before it", func(s *ShopSpec) {
 			s.Update, s.Manifests = "Recreate", []string{"apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n"}
 		}, "Namespace NAMESPACE-inner: the update policy Recreate would delete all objects in it: set shop.example.com/update-policy to another one"},
 		"RecreateManaged": {"whatever types are managed", func(s *ShopSpec) {
-			s.ManagedTypes, s.Update, s.Manifests = []component.TypeInfo{{Kind: "*"}}, "Recreate", []string{"apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n"}
+			s.ManagedTypes, s.Update, s.Manifests = []metav1.GroupVersionKind{{Kind: "*"}}, "Recreate", []string{"apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n"}
 		}, "Namespace NAMESPACE-inner: the update policy Recreate would delete all objects in it"},
 		"PurgeNamespace": {"a namespace with objects would be purged", func(s *ShopSpec) {
 			s.Manifests = []string{"apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-x, annotations: {shop.example.com/purge-order: '1'}}\n"}
@@ -216,7 +216,7 @@ func TestNamespaceOfClusterKind(t *testing.T) {
 	class := "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: NAMESPACE, namespace: elsewhere}\nvalue: 1\n"
 	w.want(class)
 	w.settle()
-	items := w.shop.Status.Inventory.Items
+	items := w.shop.Status.Inventory
 	if len(items) != 1 || items[0].Namespace != "" {
 		t.Errorf("the inventory has %+v", items)
 	}

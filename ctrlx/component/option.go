@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -25,7 +26,7 @@ type Option func(*options)
 type options struct {
 	generator  manifests.Generator
 	namespaces MissingNamespacesPolicy
-	types      []TypeInfo
+	types      []managedType
 	kinds      []schema.GroupVersionKind
 	ownOnly    bool
 	clusterOK  []schema.GroupKind // kinds without namespaces; with ownOnly
@@ -35,10 +36,8 @@ type options struct {
 	inside     []ctrlx.Option
 	single     []dependents.Option
 
-	applyEdits, deleteEdits []func(Chain) (Chain, error)
-	waveEdits               []func(WaveChain) (WaveChain, error)
-	applyChain, deleteChain Chain
-	waveChain               WaveChain
+	applyEdits, waveEdits, deleteEdits []func(Chain) (Chain, error)
+	applyChain, waveChain, deleteChain Chain
 }
 
 func optionsOf(name string, opts []Option) options {
@@ -84,11 +83,14 @@ func (o *options) outside(c Component, obj *object) string {
 }
 
 // WithManagedTypes declares types that are managed although no object of the
-// set defines them, for example types that a dependent operator installs. The
+// set defines them, for example types that a dependent operator installs.
+// Instances of managed types are applied late and deleted early, and foreign ones
+// block the deletion of the component. Group may be *, or *.suffix for all groups
+// that end in .suffix, Kind may be *, and an empty Version means all versions. The
 // types of GetAdditionalManagedTypes come on top. An invalid pattern panics.
-func WithManagedTypes(types ...TypeInfo) Option {
+func WithManagedTypes(types ...metav1.GroupVersionKind) Option {
 	for _, t := range types {
-		if problem := t.problem(); problem != "" {
+		if problem := problemOf(t); problem != "" {
 			panic("component: WithManagedTypes: " + problem)
 		}
 	}
@@ -146,7 +148,7 @@ func WithApplyChain(edit func(Chain) (Chain, error)) Option {
 
 // WithWaveChain changes the links around one wave. [New] panics if
 // edit returns an error.
-func WithWaveChain(edit func(WaveChain) (WaveChain, error)) Option {
+func WithWaveChain(edit func(Chain) (Chain, error)) Option {
 	setup.MustEdit("component: WithWaveChain", edit)
 	return func(o *options) { o.waveEdits = append(o.waveEdits, edit) }
 }
@@ -195,7 +197,7 @@ type (
 		GetMissingNamespacesPolicy() MissingNamespacesPolicy
 	}
 	typing interface {
-		GetAdditionalManagedTypes() []TypeInfo
+		GetAdditionalManagedTypes() []managedType
 	}
 	reapplying interface {
 		GetReapplyInterval() time.Duration
@@ -205,7 +207,7 @@ type (
 // configuration holds the settings of one component.
 type configuration struct {
 	namespaces MissingNamespacesPolicy
-	types      []TypeInfo
+	types      []managedType
 }
 
 // policiesOf returns the policies that a component sets. Package dependents
@@ -229,7 +231,7 @@ func (o *options) configurationOf(c Component) (cfg configuration, err error) {
 	problems := []string{cfg.namespaces.problem()}
 	cfg.types = slices.Concat(o.types, setting(c, typing.GetAdditionalManagedTypes))
 	for _, t := range cfg.types {
-		problems = append(problems, t.problem())
+		problems = append(problems, problemOf(t))
 	}
 	problems = slices.DeleteFunc(problems, func(p string) bool { return p == "" })
 	if len(problems) > 0 {

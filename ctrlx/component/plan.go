@@ -42,24 +42,17 @@ type Change struct {
 	// Action is one of these words: create, update, recreate (delete, and create
 	// again), delete, and orphan (keep, without the component).
 	Action string `json:"action"`
-	// Fields are the fields that an update changes, sorted by their paths.
-	Fields []FieldChange `json:"fields,omitempty"`
+	// Fields are the changes of fields by an update, sorted, as in
+	// "spec.replicas: 1 -> 2", with values in JSON. Those of a Secret have no
+	// values, nor those of its labels and annotations, as in "data.key: changed".
+	// "spec.x: removed" is a field that the write removes in a request of its own:
+	// see [dependents.Result.Fields]. The API server may set a default in its place.
+	Fields []string `json:"fields,omitempty"`
 	// Unchecked reports that the API server cannot try the whole write, because
 	// the namespace or the definition is a part of the plan, a webhook has side
 	// effects, or the write removes fields in a request of its own. Fields that no
 	// manager owns, next to a removed one, may go with it.
 	Unchecked bool `json:"unchecked,omitempty"`
-}
-
-// FieldChange is the change of one field. A Secret has no values here, nor
-// those of its labels and annotations.
-type FieldChange struct {
-	Path string `json:"path"`
-	From any    `json:"from,omitempty"`
-	To   any    `json:"to,omitempty"`
-	// Removed reports that the write removes the field in a request of its own: see
-	// [dependents.Result.Removed]. Such a change has no values. The API server may set a default in its place.
-	Removed bool `json:"removed,omitempty"`
 }
 
 // Plan returns what a pass over a component would do now. It needs neither a
@@ -88,10 +81,7 @@ func (r *Reconciler[T]) plan(ctx context.Context, c dependents.Cluster, componen
 		return nil, fmt.Errorf("component: %s: %w", r.name, err)
 	}
 	y.wave = r.waveChain.At("Wave").Observe(r.inner.Observer()).Then(planned)
-	s := &Set{
-		Component: component.DeepCopyObject().(T), system: y, Plan: &Plan{},
-		access: y.clients.Own,
-	}
+	s := &Set{Component: component.DeepCopyObject().(T), Plan: &Plan{}, state: &state{system: y, access: y.clients.Own}}
 	if err := s.configure(); err != nil {
 		return nil, err
 	}
@@ -127,24 +117,13 @@ func (p *Plan) String() string {
 		}
 		b.WriteString("\n")
 		for _, f := range c.Fields {
-			fmt.Fprintf(&b, "       %s\n", f.text())
+			fmt.Fprintf(&b, "       %s\n", f)
 		}
 	}
 	if b.Len() == 0 {
 		return "no changes\n"
 	}
 	return b.String()
-}
-
-// text returns the change as in "spec.replicas: 1 -> 2".
-func (f FieldChange) text() string {
-	switch {
-	case f.Removed:
-		return f.Path + ": removed"
-	case f.From == nil && f.To == nil:
-		return f.Path + ": changed"
-	}
-	return fmt.Sprintf("%s: %s -> %s", f.Path, shown(f.From), shown(f.To))
 }
 
 // shown returns a value as JSON on one line, so that a text differs from a number.
@@ -187,11 +166,13 @@ func (p *Plan) problem(err error) {
 
 // planned is the end of the wave chain in a plan. It adds the changes of a wave, by the
 // results of the cache and of the dry-runs. Nothing is written.
-func planned(_ context.Context, w *Wave) (checks.Result, error) {
-	p := w.Plan
-	for i, res := range w.results {
-		o := w.objects[i]
-		change := Change{Wave: w.String(), Ref: o.ref}
+func planned(ctx context.Context, s *Set) (checks.Result, error) {
+	if err := s.ahead(ctx); err != nil { // it adds to the inventory
+		return checks.Result{}, err
+	}
+	for i, res := range s.results {
+		o := s.members[i]
+		change := Change{Wave: s.name(), Ref: o.ref}
 		switch {
 		case !o.known:
 			change.Action, change.Unchecked = create, true
@@ -199,25 +180,19 @@ func planned(_ context.Context, w *Wave) (checks.Result, error) {
 			continue
 		case res.Outcome == dependents.Created:
 			change.Action, change.Unchecked = create, res.Object == nil
-		case res.Outcome == dependents.Updated && res.Object == nil:
-			change.Action, change.Unchecked = update, true
 		case res.Outcome == dependents.Updated:
-			change.Action = update
-			secret := o.gvk.GroupKind() == schema.GroupKind{Kind: "Secret"}
-			change.Fields = slices.DeleteFunc(changes(res.Pending.Live, res.Object, w.system.name, secret), func(f FieldChange) bool {
-				return slices.ContainsFunc(res.Removed, func(path string) bool { return f.Path == path || strings.HasPrefix(f.Path, path+".") })
-			})
-			change.Unchecked = len(res.Removed) > 0
-			for _, path := range res.Removed {
-				change.Fields = append(change.Fields, FieldChange{Path: path, Removed: true})
+			change.Action, change.Unchecked = update, true
+			if res.Object != nil {
+				var removed []string
+				change.Fields, removed = changes(res, s.system.name, o.gvk.GroupKind() == schema.GroupKind{Kind: "Secret"})
+				change.Unchecked = len(removed) > 0
 			}
-			slices.SortFunc(change.Fields, func(a, b FieldChange) int { return strings.Compare(a.Path, b.Path) })
 		case res.Outcome == dependents.Terminating:
 			change.Action = recreate
 		default:
 			continue
 		}
-		p.Changes = append(p.Changes, change)
+		s.Plan.Changes = append(s.Plan.Changes, change)
 	}
 	return checks.Proceed(), nil
 }
@@ -234,9 +209,11 @@ func (p *Plan) delete(wave string, ref checks.Ref, res dependents.Result) {
 	p.Changes = append(p.Changes, c)
 }
 
-// changes returns the fields that differ between two states of an object,
-// without those that each write changes.
-func changes(from, to client.Object, name string, secret bool) []FieldChange {
+// changes returns the changes of fields by the dry-run of an update, without those
+// that each write changes. removed are the paths that the write removes in a request
+// of its own. An annotation of a Secret may have a copy of its data, as
+// kubectl writes it.
+func changes(res dependents.Result, name string, secret bool) (texts, removed []string) {
 	content := func(obj client.Object) map[string]any {
 		u, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj.DeepCopyObject())
 		if err != nil {
@@ -253,13 +230,22 @@ func changes(from, to client.Object, name string, secret bool) []FieldChange {
 		}
 		return u
 	}
-	all := differ(nil, "", content(from), content(to))
-	if secret {
-		for i := range all { // an annotation may have a copy of the data, as kubectl writes it
-			all[i].From, all[i].To = nil, nil
+	for _, f := range res.Fields {
+		if path, ok := strings.CutSuffix(f, " is removed"); ok {
+			removed, texts = append(removed, path), append(texts, path+": removed")
 		}
 	}
-	return all
+	differ("", content(res.Pending.Live), content(res.Object), func(path string, from, to any) {
+		switch {
+		case slices.ContainsFunc(removed, func(outer string) bool { return path == outer || strings.HasPrefix(path, outer+".") }):
+		case secret:
+			texts = append(texts, path+": changed")
+		default:
+			texts = append(texts, fmt.Sprintf("%s: %s -> %s", path, shown(from), shown(to)))
+		}
+	})
+	slices.Sort(texts)
+	return texts, removed
 }
 
 // plainKey reports whether a path may have a key without quotes. Another key
@@ -281,8 +267,8 @@ func line(text string) string {
 	}, text)
 }
 
-// differ adds the differences of two values to all.
-func differ(all []FieldChange, path string, from, to any) []FieldChange {
+// differ calls each for the differences of two values.
+func differ(path string, from, to any, each func(path string, from, to any)) {
 	a, isMap := from.(map[string]any)
 	b, both := to.(map[string]any)
 	if isMap && both || isMap && to == nil || both && from == nil {
@@ -295,20 +281,19 @@ func differ(all []FieldChange, path string, from, to any) []FieldChange {
 			} else if path != "" {
 				inner = "." + key
 			}
-			all = differ(all, path+inner, a[key], b[key])
+			differ(path+inner, a[key], b[key], each)
 		}
-		return all
+		return
 	}
 	x, isList := from.([]any)
 	y, both := to.([]any)
 	if isList && both && len(x) == len(y) {
 		for i := range x {
-			all = differ(all, fmt.Sprintf("%s[%d]", path, i), x[i], y[i])
+			differ(fmt.Sprintf("%s[%d]", path, i), x[i], y[i], each)
 		}
-		return all
+		return
 	}
 	if !reflect.DeepEqual(from, to) {
-		all = append(all, FieldChange{Path: path, From: from, To: to})
+		each(path, from, to)
 	}
-	return all
 }

@@ -212,35 +212,34 @@ func TestPlanOfTakeover(t *testing.T) {
 			want := component.Changes(before, read())
 			removed := 0
 			for _, f := range want {
-				if f.From != nil && !strings.HasSuffix(f.Path, ".image") && !strings.Contains(f.Path, "-policy") {
+				path, values, _ := strings.Cut(f, ": ")
+				if !strings.HasPrefix(values, "none -> ") && !strings.HasSuffix(path, ".image") && !strings.Contains(path, "-policy") {
 					removed++
 				}
 			}
 			if removed != tc.removed {
 				t.Errorf("%s: the pass removes or resets %d fields: %v", tc.reason, removed, want)
 			}
-			var got []component.FieldChange
-			var missing []string
+			var got, missing []string
 			unchecked, taken := false, 0
 			for _, c := range p.Changes {
 				got, unchecked = append(got, c.Fields...), c.Unchecked
 			}
 			about := func(a, b string) bool { // one of the paths contains the other; a list is one field
-				a, _, _ = strings.Cut(a, "[")
-				b, _, _ = strings.Cut(b, "[")
+				a, b = a[:strings.IndexAny(a, "[:")], b[:strings.IndexAny(b, "[:")]
 				return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
 			}
 			for _, f := range got {
-				if f.Removed {
+				if strings.HasSuffix(f, ": removed") {
 					taken++
 				}
-				if !slices.ContainsFunc(want, func(real component.FieldChange) bool { return about(real.Path, f.Path) }) {
-					missing = append(missing, "the pass leaves "+f.Text())
+				if !slices.ContainsFunc(want, func(real string) bool { return about(real, f) }) {
+					missing = append(missing, "the pass leaves "+f)
 				}
 			}
 			for _, real := range want {
-				if !slices.ContainsFunc(got, func(f component.FieldChange) bool { return about(real.Path, f.Path) }) {
-					missing = append(missing, "the plan lacks "+real.Text())
+				if !slices.ContainsFunc(got, func(f string) bool { return about(real, f) }) {
+					missing = append(missing, "the plan lacks "+real)
 				}
 			}
 			if taken != tc.taken || unchecked != (taken > 0) || len(p.Problems) > 0 || !cmp.Equal(missing, tc.further) {
@@ -251,21 +250,20 @@ func TestPlanOfTakeover(t *testing.T) {
 }
 
 // A plan shows the type of each value.
-func TestFieldChange(t *testing.T) {
+func TestShownValues(t *testing.T) {
 	cases := map[string]struct {
 		reason   string
 		from, to any
 		want     string
 	}{
-		"Numbers": {"a number has no quotes", int64(1), int64(5), `f: 1 -> 5`},
-		"Types":   {"a text differs from a number", true, "true", `f: true -> "true"`},
-		"None":    {"an absent value", nil, "", `f: none -> ""`},
-		"List":    {"a list as in JSON", []any{"a<b", 0.5}, map[string]any{"k": nil}, `f: ["a<b",0.5] -> {"k":null}`},
-		"Forged":  {"a value adds no lines", "a\n\u202eb", []any{"a\n\u202eb"}, `f: "a\n\u202eb" -> ["a\n` + "\uFFFD" + `b"]`},
-		"Secret":  {"a Secret shows no values", nil, nil, `f: changed`},
+		"Numbers": {"a number has no quotes", int64(1), int64(5), `1 -> 5`},
+		"Types":   {"a text differs from a number", true, "true", `true -> "true"`},
+		"None":    {"an absent value", nil, "", `none -> ""`},
+		"List":    {"a list as in JSON", []any{"a<b", 0.5}, map[string]any{"k": nil}, `["a<b",0.5] -> {"k":null}`},
+		"Forged":  {"a value adds no lines", "a\n\u202eb", []any{"a\n\u202eb"}, `"a\n\u202eb" -> ["a\n` + "\uFFFD" + `b"]`},
 	}
 	for name, tc := range cases {
-		same(t, tc.want, component.FieldChange{Path: "f", From: tc.from, To: tc.to}.Text(), "%s: %s", name, tc.reason)
+		same(t, tc.want, component.Shown(tc.from)+" -> "+component.Shown(tc.to), "%s: %s", name, tc.reason)
 	}
 }
 
@@ -287,7 +285,7 @@ func TestForgedPlan(t *testing.T) {
 		all[2].SetName(forged)
 		return all[:min(s.Size+1, 3)], nil
 	})
-	w.opts = append(w.opts, component.WithManagedTypes(component.TypeInfo{Group: "x.example.com", Kind: "*"}))
+	w.opts = append(w.opts, component.WithManagedTypes(metav1.GroupVersionKind{Group: "x.example.com", Kind: "*"}))
 	w.restart()
 	w.change(func(s *Shop) { s.Spec.Size = 1 })
 	w.settle()
@@ -360,7 +358,7 @@ func TestPlanOfBlocked(t *testing.T) {
 	group := w.ns
 	w = newWorld(t)
 	w.change(func(s *Shop) {
-		s.Spec.Manifests, s.Spec.ManagedTypes = []string{configMap("a", "1")}, []component.TypeInfo{{Group: kind.Group, Kind: "*"}}
+		s.Spec.Manifests, s.Spec.ManagedTypes = []string{configMap("a", "1")}, []metav1.GroupVersionKind{{Group: kind.Group, Kind: "*"}}
 	})
 	w.settle()
 	w.delete()
@@ -407,7 +405,7 @@ func TestPlanOfUnservedVersion(t *testing.T) {
 	w := newWorld(t)
 	crd, kind := w.definition()
 	w.create(crd)
-	w.change(func(s *Shop) { s.Spec.ManagedTypes = []component.TypeInfo{{Group: kind.Group, Kind: "*"}} })
+	w.change(func(s *Shop) { s.Spec.ManagedTypes = []metav1.GroupVersionKind{{Group: kind.Group, Kind: "*"}} })
 	w.want(mill(kind, "m"))
 	w.settle()
 	w.want(strings.Replace(mill(kind, "m"), "/v1", "/v2", 1))

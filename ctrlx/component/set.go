@@ -20,15 +20,21 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
-// Set is the set of dependents of one component in one pass.
+// Set is the set of dependents of one component in one pass, or a wave of it.
 type Set struct {
 	// Component is the object of the pass.
 	Component Component
 	// Plan collects what would be done. If it is not nil, links write nothing.
 	Plan *Plan
 
-	objects   []*object  // that the generator made, in the order in which they are applied; empty in a deletion
-	inventory *Inventory // the link Inventory sets and stores it
+	*state
+	wave // zero for the whole set
+}
+
+// state is shared by a set and its waves.
+type state struct {
+	objects   []*object // that the generator made, in the order in which they are applied; empty in a deletion
+	inventory []Item    // the link Inventory sets and stores it
 	system    *system
 	config    configuration
 	policy    dependents.DeletePolicy // of the component
@@ -41,7 +47,7 @@ type Set struct {
 	proved    bool   // the component was up to date; see upToDate
 }
 
-// Handler applies or deletes a set. A block sets the condition Ready, and any
+// Handler applies or deletes a set, or applies a wave. A block sets the condition Ready, and any
 // other result than a block and a proceed is an error.
 type Handler = chain.Handler[*Set, checks.Result]
 
@@ -109,7 +115,7 @@ func (s *Set) apply(ctx context.Context) (checks.Result, error) {
 	if err := s.generate(ctx); err != nil {
 		return checks.Result{}, err
 	}
-	if err := s.findable(s.managed()); err != nil {
+	if err := s.findable(s.managed(s.objects)); err != nil {
 		return checks.Result{}, invalid(err)
 	}
 	return decided(s.system.apply(ctx, s))
@@ -198,8 +204,7 @@ type system struct {
 	readOnly   *dependents.Dependents                    // dependents, without writes
 	preferred  func() ([]*metav1.APIResourceList, error) // nil: patterns of types cannot be discovered
 
-	apply, remove Handler
-	wave          WaveHandler
+	apply, remove, wave Handler
 }
 
 // systemOf returns the system of a cluster. d is the dependents of the same
@@ -244,7 +249,7 @@ func (r *Reconciler[T]) begin(ctx context.Context, component T) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{Component: component, system: y, access: a}
+	s := &Set{Component: component, state: &state{system: y, access: a}}
 	return s, s.configure()
 }
 
@@ -253,13 +258,10 @@ func (s *Set) configure() (err error) {
 	if s.config, err = s.system.configurationOf(s.Component); err != nil {
 		return invalid(err)
 	}
-	p, err := s.system.dependents.OwnerPolicies(s.Component)
-	if err != nil {
-		return invalid(err)
-	}
+	var p dependents.Policies
+	s.labelKey, s.label, p, err = s.system.dependents.OwnerMarks(s.Component)
 	s.policy = p.Delete
-	s.labelKey, s.label, err = s.system.dependents.OwnerLabel(s.Component)
-	return err
+	return invalid(err)
 }
 
 // invalid gives an error about the input the reason of its condition.

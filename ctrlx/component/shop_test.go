@@ -23,18 +23,18 @@ type Shop struct {
 
 // ShopSpec is the spec of a Shop. Manifests are the objects that the tests want.
 type ShopSpec struct {
-	Size           int                  `json:"size,omitempty"`
-	Suspended      bool                 `json:"suspended,omitempty"`
-	Manifests      []string             `json:"manifests,omitempty"`
-	Adoption       string               `json:"adoption,omitempty"`
-	Update         string               `json:"update,omitempty"`
-	Delete         string               `json:"delete,omitempty"`
-	Namespaces     string               `json:"namespaces,omitempty"`
-	ManagedTypes   []component.TypeInfo `json:"managedTypes,omitempty"`
-	ReapplySeconds int                  `json:"reapplySeconds,omitempty"`
-	TimeoutSeconds int                  `json:"timeoutSeconds,omitempty"`
-	RetrySeconds   int                  `json:"retrySeconds,omitempty"`
-	RequeueSeconds int                  `json:"requeueSeconds,omitempty"`
+	Size           int                       `json:"size,omitempty"`
+	Suspended      bool                      `json:"suspended,omitempty"`
+	Manifests      []string                  `json:"manifests,omitempty"`
+	Adoption       string                    `json:"adoption,omitempty"`
+	Update         string                    `json:"update,omitempty"`
+	Delete         string                    `json:"delete,omitempty"`
+	Namespaces     string                    `json:"namespaces,omitempty"`
+	ManagedTypes   []metav1.GroupVersionKind `json:"managedTypes,omitempty"`
+	ReapplySeconds int                       `json:"reapplySeconds,omitempty"`
+	TimeoutSeconds int                       `json:"timeoutSeconds,omitempty"`
+	RetrySeconds   int                       `json:"retrySeconds,omitempty"`
+	RequeueSeconds int                       `json:"requeueSeconds,omitempty"`
 }
 
 func (s *Shop) GetSpec() any                 { return &s.Spec }
@@ -53,7 +53,7 @@ func (s *ShopSpec) GetDeletePolicy() dependents.DeletePolicy {
 func (s *ShopSpec) GetMissingNamespacesPolicy() component.MissingNamespacesPolicy {
 	return component.MissingNamespacesPolicy(s.Namespaces)
 }
-func (s *ShopSpec) GetAdditionalManagedTypes() []component.TypeInfo { return s.ManagedTypes }
+func (s *ShopSpec) GetAdditionalManagedTypes() []metav1.GroupVersionKind { return s.ManagedTypes }
 func (s *ShopSpec) GetReapplyInterval() time.Duration {
 	return time.Duration(s.ReapplySeconds) * time.Second
 }
@@ -70,7 +70,7 @@ func (s *Shop) DeepCopyObject() runtime.Object {
 	c := *s
 	s.ObjectMeta.DeepCopyInto(&c.ObjectMeta)
 	c.Spec.Manifests = append([]string(nil), s.Spec.Manifests...)
-	c.Spec.ManagedTypes = append([]component.TypeInfo(nil), s.Spec.ManagedTypes...)
+	c.Spec.ManagedTypes = append([]metav1.GroupVersionKind(nil), s.Spec.ManagedTypes...)
 	s.Status.DeepCopyInto(&c.Status)
 	return &c
 }

@@ -34,7 +34,7 @@ func redundant(next Handler) Handler {
 				needed[o.placed(s.Component)] = true
 			}
 		}
-		items := slices.DeleteFunc(slices.Clone(s.inventory.Items), func(i Item) bool { return needed[i.ref()] })
+		items := slices.DeleteFunc(slices.Clone(s.inventory), func(i Item) bool { return needed[i.Ref] })
 		return s.teardown(ctx, items)
 	}
 }
@@ -42,7 +42,7 @@ func redundant(next Handler) Handler {
 // removeAll deletes all objects of the inventory. It is the end of the delete
 // chain.
 func (y *system) removeAll(ctx context.Context, s *Set) (checks.Result, error) {
-	return s.teardown(ctx, s.spared(s.inventory.Items))
+	return s.teardown(ctx, s.spared(s.inventory))
 }
 
 // teardown deletes objects wave by wave, and drops from the inventory those
@@ -66,18 +66,18 @@ func (s *Set) teardown(ctx context.Context, items []Item) (res checks.Result, er
 		}
 		res, err = s.deleteItems(ctx, wave, func(i Item, r dependents.Result) {
 			if s.Plan != nil {
-				s.Plan.delete(fmt.Sprintf(name, n+1), i.ref(), r)
+				s.Plan.delete(fmt.Sprintf(name, n+1), i.Ref, r)
 			} else {
-				gone[i.ref()] = true
+				gone[i.Ref] = true
 				released = released || r.Object != nil && !s.keeps(&i)
 			}
 		})
-		s.inventory.drop(gone)
+		s.drop(gone)
 		if err != nil {
 			return checks.Result{}, err
 		}
 		if !res.Proceeds() {
-			stays := func(i Item) bool { return gone[i.ref()] || i.Purged || s.keeps(&i) }
+			stays := func(i Item) bool { return gone[i.Ref] || i.Purged || s.keeps(&i) }
 			left := len(slices.DeleteFunc(slices.Clone(items), stays))
 			return reworded(res, fmt.Sprintf("%d objects are left: %s", left, res.Message())), nil
 		}
@@ -109,8 +109,8 @@ func (s *Set) deleteItems(ctx context.Context, items []Item, settled func(Item, 
 		case s.Plan != nil || r.IsSettled():
 			settled(i, r)
 		default:
-			texts = append(texts, short(i.ref())+": "+r.Message+s.heldBy(ctx, r))
-			awaited = append(awaited, i.ref())
+			texts = append(texts, short(i.Ref)+": "+r.Message+s.heldBy(ctx, r))
+			awaited = append(awaited, i.Ref)
 			if holdsObjects(i.groupKind()) {
 				after = deletionDelay
 			}
@@ -170,7 +170,7 @@ func (s *Set) deleteItem(ctx context.Context, d *dependents.Dependents, i Item) 
 // before those of kinds that its own usually needs.
 func (s *Set) deletionWaves(items []Item) (waves [][]Item) {
 	types := slices.Clone(s.config.types)
-	for _, i := range s.inventory.Items {
+	for _, i := range s.inventory {
 		if i.Manages != nil {
 			types = append(types, *i.Manages)
 		}
@@ -179,11 +179,10 @@ func (s *Set) deletionWaves(items []Item) (waves [][]Item) {
 	at := func(i Item) key {
 		gk := i.groupKind()
 		k := key{int(i.DeleteOrder), -2 * int(placeOf(gk).stage)}
-		managed := func(t TypeInfo) bool { return t.matches(gk.WithVersion("")) }
 		switch {
 		case gk == kindDefinition:
 			k.part = -1 // after all but the namespaces
-		case !i.isOuter() && slices.ContainsFunc(types, managed):
+		case !i.isOuter() && anyMatches(types, gk.WithVersion("")):
 			k.part = -2 * int(stageInstances)
 		}
 		for at := 0; i.isOuter() && at < len(items); at++ {
@@ -227,14 +226,14 @@ func (s *Set) purge(ctx context.Context, order int16) (checks.Result, error) {
 			continue
 		}
 		if indexes == nil {
-			indexes = s.inventory.byRef()
+			indexes = byRef(s.inventory)
 		}
 		i, found := indexes[o.ref]
 		if !found && s.Plan == nil {
 			return checks.Result{}, fmt.Errorf("%s: the inventory lacks it", o.ref)
 		}
 		if found {
-			item := &s.inventory.Items[i]
+			item := &s.inventory[i]
 			if item.Purge != o.digest() {
 				item.Purge, item.Purged = o.digest(), false
 			}
@@ -252,7 +251,7 @@ func (s *Set) purge(ctx context.Context, order int16) (checks.Result, error) {
 		return checks.Proceed(), err
 	}
 	res, err := s.deleteItems(ctx, due, func(i Item, _ dependents.Result) {
-		s.inventory.Items[indexes[i.ref()]].Purged = true
+		s.inventory[indexes[i.Ref]].Purged = true
 	})
 	if err != nil || res.Proceeds() {
 		return res, err

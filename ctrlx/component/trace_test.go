@@ -142,7 +142,7 @@ func differences(old, now *Shop) (all []string) {
 	}
 	items := func(s *Shop) (names []string) {
 		if s.Status.Inventory != nil {
-			for _, i := range s.Status.Inventory.Items {
+			for _, i := range s.Status.Inventory {
 				short, _, _ := strings.Cut(i.Name, ".")
 				names = append(names, short)
 			}
@@ -208,7 +208,7 @@ func newTrace(t *testing.T) *trace {
 		return tr.clock
 	}
 	race := sync.OnceFunc(func() { tr.touch() })
-	racing := chain.Named("racing", chain.Before[*component.Wave, checks.Result](func(_ context.Context, w *component.Wave) error {
+	racing := chain.Named("racing", chain.Before[*component.Set, checks.Result](func(_ context.Context, w *component.Set) error {
 		if w.Component.(*Shop).Spec.Size == raced {
 			race()
 		}
@@ -218,7 +218,7 @@ func newTrace(t *testing.T) *trace {
 		r.WithPostReadHook(hook("post-read")).WithPreReconcileHook(hook("pre-reconcile")).WithPostReconcileHook(hook("post-reconcile")).
 			WithPreDeleteHook(hook("pre-delete")).WithPostDeleteHook(hook("post-delete"))
 	}, component.WithReconciler(flow.WithClock(now), ctrlx.WithController(controller.Options{LogConstructor: tr.begins})),
-		component.WithWaveChain(func(c component.WaveChain) (component.WaveChain, error) { return c.InsertAfter("Preflight", racing) }),
+		component.WithWaveChain(func(c component.Chain) (component.Chain, error) { return c.InsertAfter("Preflight", racing) }),
 		component.WithDeleteChain(func(c component.Chain) (component.Chain, error) { return c.InsertBefore("Guard", guarding) }))
 	return tr
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -18,49 +19,48 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/definition"
 )
 
-// TypeInfo names a managed type, or a pattern of types. Instances of managed
-// types are applied late and deleted early, and foreign instances block the
-// deletion of the component.
-type TypeInfo struct {
-	// Group is an API group, * for all groups, or *.suffix for all groups that end
-	// in .suffix. Empty: the core group.
-	Group string `json:"group,omitempty"`
-	// Version is a version of the group; empty: all versions. Only the types of an
-	// APIService have it.
-	Version string `json:"version,omitempty"`
-	// Kind is a kind, or * for all kinds.
-	Kind string `json:"kind"`
-}
+// A managed type is a type whose instances are applied late and deleted early.
+// Foreign instances block the deletion of the component. Its fields are patterns:
+//
+//	Group    an API group; * for all groups; *.suffix for all that end in .suffix
+//	Version  a version of the group; empty: all. Only the types of an APIService have it.
+//	Kind     a kind, or * for all kinds
+type managedType = metav1.GroupVersionKind
 
-// name returns the pattern as in Kind.group.
-func (t TypeInfo) name() string {
+// nameOf returns the pattern as in Kind.group.
+func nameOf(t managedType) string {
 	return schema.GroupKind{Group: t.Group, Kind: t.Kind}.String()
 }
 
-func (t TypeInfo) problem() string {
+func problemOf(t managedType) string {
 	suffix := strings.TrimPrefix(t.Group, "*.")
 	switch {
 	case t.Kind == "" || t.Kind != "*" && strings.Contains(t.Kind, "*"):
-		return fmt.Sprintf("the kind of the managed type %q is neither a name nor *", t.name())
+		return fmt.Sprintf("the kind of the managed type %q is neither a name nor *", nameOf(t))
 	case t.Group != "*" && (strings.Contains(suffix, "*") || suffix == "" && t.Group != ""):
-		return fmt.Sprintf("the group of the managed type %q is no name, * or *.suffix", t.name())
+		return fmt.Sprintf("the group of the managed type %q is no name, * or *.suffix", nameOf(t))
 	}
 	return ""
 }
 
 // matches reports whether a kind is of the type. An empty version matches all.
-func (t TypeInfo) matches(gvk schema.GroupVersionKind) bool {
-	return t.inGroup(gvk.Group) && (t.Kind == "*" || t.Kind == gvk.Kind) &&
+func matches(t managedType, gvk schema.GroupVersionKind) bool {
+	return inGroup(t, gvk.Group) && (t.Kind == "*" || t.Kind == gvk.Kind) &&
 		(t.Version == "" || gvk.Version == "" || t.Version == gvk.Version)
 }
 
-func (t TypeInfo) inGroup(group string) bool {
+// anyMatches reports whether a kind is of one of the types.
+func anyMatches(types []managedType, gvk schema.GroupVersionKind) bool {
+	return slices.ContainsFunc(types, func(t managedType) bool { return matches(t, gvk) })
+}
+
+func inGroup(t managedType, group string) bool {
 	suffix, wild := strings.CutPrefix(t.Group, "*")
 	return t.Group == "*" || group == t.Group || wild && strings.HasSuffix(group, suffix) && len(group) > len(suffix)
 }
 
-// exact reports whether t names one kind.
-func (t TypeInfo) exact() bool { return t.Kind != "*" && !strings.HasPrefix(t.Group, "*") }
+// isExact reports whether t names one kind.
+func isExact(t managedType) bool { return t.Kind != "*" && !strings.HasPrefix(t.Group, "*") }
 
 // The kinds of objects that define types.
 var (
@@ -70,16 +70,16 @@ var (
 )
 
 // defined returns the type that an object defines; nil: it defines none.
-func defined(gk schema.GroupKind, content map[string]any) *TypeInfo {
+func defined(gk schema.GroupKind, content map[string]any) *managedType {
 	get := func(fields ...string) string {
 		text, _, _ := unstructured.NestedString(content, append([]string{"spec"}, fields...)...)
 		return text
 	}
 	switch gk {
 	case kindDefinition:
-		return &TypeInfo{Group: get("group"), Kind: get("names", "kind")}
+		return &managedType{Group: get("group"), Kind: get("names", "kind")}
 	case kindAPIService:
-		return &TypeInfo{Group: get("group"), Version: get("version"), Kind: "*"}
+		return &managedType{Group: get("group"), Version: get("version"), Kind: "*"}
 	}
 	return nil
 }
@@ -100,15 +100,15 @@ var errUndiscovered = errors.New("cannot be discovered, so objects of managed ty
 // the exact kinds are returned with it. Discovery leaves out a kind whose
 // definition serves no version, so for a pattern the definitions are read, too.
 // The mapper belongs to the client of the pass.
-func (s *Set) kinds(ctx context.Context, types []TypeInfo) (kinds []schema.GroupVersionKind, err error) {
+func (s *Set) kinds(ctx context.Context, types []managedType) (kinds []schema.GroupVersionKind, err error) {
 	add := func(gvk schema.GroupVersionKind) {
 		if !slices.Contains(kinds, gvk) {
 			kinds = append(kinds, gvk)
 		}
 	}
-	var patterns []TypeInfo
+	var patterns []managedType
 	for _, t := range types {
-		if !t.exact() {
+		if !isExact(t) {
 			patterns = append(patterns, t)
 			continue
 		}
@@ -119,7 +119,7 @@ func (s *Set) kinds(ctx context.Context, types []TypeInfo) (kinds []schema.Group
 		case meta.IsNoMatchError(err):
 			add(schema.GroupVersionKind{Group: t.Group, Kind: t.Kind})
 		default:
-			return nil, fmt.Errorf("finding the managed type %s: %w", t.name(), err)
+			return nil, fmt.Errorf("finding the managed type %s: %w", nameOf(t), err)
 		}
 	}
 	if len(patterns) == 0 {
@@ -127,7 +127,10 @@ func (s *Set) kinds(ctx context.Context, types []TypeInfo) (kinds []schema.Group
 	}
 	if s.system.preferred == nil {
 		return kinds, fmt.Errorf("the managed type %s %w: give Plan a manager or a cluster of controller-runtime",
-			patterns[0].name(), errUndiscovered)
+			nameOf(patterns[0]), errUndiscovered)
+	}
+	anyInGroup := func(group string) bool {
+		return slices.ContainsFunc(patterns, func(t managedType) bool { return inGroup(t, group) })
 	}
 	lists, err := s.system.preferred()
 	failed, partly := discovery.GroupDiscoveryFailedErrorGroups(err)
@@ -135,7 +138,7 @@ func (s *Set) kinds(ctx context.Context, types []TypeInfo) (kinds []schema.Group
 		return nil, fmt.Errorf("finding the managed types: %w", err)
 	}
 	for gv, err := range failed {
-		if slices.ContainsFunc(patterns, func(t TypeInfo) bool { return t.inGroup(gv.Group) }) {
+		if anyInGroup(gv.Group) {
 			return kinds, fmt.Errorf("the group %s %w: repair its server, or delete its APIService %s.%s: %w",
 				gv, errUndiscovered, gv.Version, gv.Group, err)
 		}
@@ -148,13 +151,13 @@ func (s *Set) kinds(ctx context.Context, types []TypeInfo) (kinds []schema.Group
 		}
 	}
 	hidden, err := definition.Kinds(ctx, s.access.Live, func(r schema.GroupResource) bool {
-		return !served[r] && slices.ContainsFunc(patterns, func(t TypeInfo) bool { return t.inGroup(r.Group) })
+		return !served[r] && anyInGroup(r.Group)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("finding the managed types: %w", err)
 	}
 	for _, gk := range hidden {
-		if gvk := gk.WithVersion(""); slices.ContainsFunc(patterns, func(t TypeInfo) bool { return t.matches(gvk) }) {
+		if gvk := gk.WithVersion(""); anyMatches(patterns, gvk) {
 			add(gvk)
 		}
 	}
@@ -164,7 +167,7 @@ func (s *Set) kinds(ctx context.Context, types []TypeInfo) (kinds []schema.Group
 			return nil, fmt.Errorf("finding the managed types: %w", err)
 		}
 		for _, r := range list.APIResources {
-			if gvk := gv.WithKind(r.Kind); slices.ContainsFunc(patterns, func(t TypeInfo) bool { return t.matches(gvk) }) {
+			if gvk := gv.WithKind(r.Kind); anyMatches(patterns, gvk) {
 				add(gvk)
 			}
 		}
@@ -174,19 +177,19 @@ func (s *Set) kinds(ctx context.Context, types []TypeInfo) (kinds []schema.Group
 
 // findable returns an error if a pattern of types must be found in another
 // cluster: only the groups of the manager's cluster can be discovered.
-func (s *Set) findable(types []TypeInfo) error {
-	i := slices.IndexFunc(types, func(t TypeInfo) bool { return !t.exact() })
+func (s *Set) findable(types []managedType) error {
+	i := slices.IndexFunc(types, func(t managedType) bool { return !isExact(t) })
 	if i < 0 || !s.remote() {
 		return nil
 	}
 	return fmt.Errorf("%w: the managed type %s cannot be found in the cluster of the target client: "+
-		"name each kind with its group, and leave out APIServices", dependents.ErrInvalid, types[i].name())
+		"name each kind with its group, and leave out APIServices", dependents.ErrInvalid, nameOf(types[i]))
 }
 
-// managed returns the types of the settings and of the set.
-func (s *Set) managed() []TypeInfo {
+// managed returns the types of the settings and of objects.
+func (s *Set) managed(objects []*object) []managedType {
 	types := slices.Clone(s.config.types)
-	for _, o := range s.objects {
+	for _, o := range objects {
 		if o.manages != nil {
 			types = append(types, *o.manages)
 		}

@@ -60,7 +60,7 @@ func finalizers(next Handler) Handler {
 func guard(next Handler) Handler {
 	return func(ctx context.Context, s *Set) (checks.Result, error) {
 		s.guarded = true
-		items, res, err := s.decide(ctx, s.spared(s.inventory.Items))
+		items, res, err := s.decide(ctx, s.spared(s.inventory))
 		if err != nil || !res.Proceeds() {
 			return res, err
 		}
@@ -76,10 +76,10 @@ func guard(next Handler) Handler {
 func (s *Set) decide(ctx context.Context, items []Item) (left []Item, _ checks.Result, _ error) {
 	goes := make(map[checks.Ref]bool, len(items))
 	for _, i := range items {
-		goes[i.ref()] = true
+		goes[i.Ref] = true
 	}
 	guarded, deletes := s.guarded || !s.deleted(), false
-	var types []TypeInfo // whose objects would be lost
+	var types []managedType // whose objects would be lost
 	var texts []string
 	var awaited []checks.Ref
 	for _, i := range items {
@@ -96,8 +96,8 @@ func (s *Set) decide(ctx context.Context, items []Item) (left []Item, _ checks.R
 		case err != nil:
 			return nil, checks.Result{}, err
 		case ours && why != "":
-			texts = append(texts, fmt.Sprintf("%s: %s", i.ref(), why))
-			awaited = append(awaited, i.ref())
+			texts = append(texts, fmt.Sprintf("%s: %s", i.Ref, why))
+			awaited = append(awaited, i.Ref)
 		case ours:
 			of, err := s.typesIn(ctx, &i)
 			if err != nil {
@@ -105,7 +105,7 @@ func (s *Set) decide(ctx context.Context, items []Item) (left []Item, _ checks.R
 			}
 			types = append(types, of...)
 		case why != "": // a deletion leaves it alone
-			s.inventory.drop(map[checks.Ref]bool{i.ref(): true})
+			s.drop(map[checks.Ref]bool{i.Ref: true})
 		}
 	}
 	if s.deleted() && guarded && deletes {
@@ -133,13 +133,13 @@ func (s *Set) holds(outer *Item, goes map[checks.Ref]bool) string {
 	if !s.deleted() && !s.remote() && s.isIn(outer) {
 		return "it would be deleted with the component, which is in it"
 	}
-	for at := range s.inventory.Items {
-		inner := &s.inventory.Items[at]
+	for at := range s.inventory {
+		inner := &s.inventory[at]
 		if inner.Purged || !outer.has(inner) {
 			continue
 		}
-		if !goes[inner.ref()] || s.keeps(inner) {
-			return fmt.Sprintf("it would be deleted with %s, which stays", inner.ref())
+		if !goes[inner.Ref] || s.keeps(inner) {
+			return fmt.Sprintf("it would be deleted with %s, which stays", inner.Ref)
 		}
 	}
 	return ""
@@ -149,7 +149,7 @@ func (s *Set) holds(outer *Item, goes map[checks.Ref]bool) string {
 func (s *Set) isIn(outer *Item) bool {
 	owner := s.Component
 	gvk, err := s.access.Client.GroupVersionKindFor(owner)
-	return err == nil && outer.has(&Item{Group: gvk.Group, Kind: gvk.Kind, Namespace: owner.GetNamespace()})
+	return err == nil && outer.has(&Item{Ref: checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: owner.GetNamespace()}})
 }
 
 // spared returns the items of a component in deletion. It keeps the namespace of
@@ -172,7 +172,7 @@ func (i *Item) isOuter() bool { return i.Manages != nil || i.groupKind() == kind
 // namespace, or defines its type.
 func (i *Item) has(inner *Item) bool {
 	return i.groupKind() == kindNamespace && inner.Namespace == i.Name ||
-		i.Manages != nil && i.Manages.matches(inner.groupKind().WithVersion(""))
+		i.Manages != nil && matches(*i.Manages, inner.groupKind().WithVersion(""))
 }
 
 // ours reports whether an object exists and belongs to the component. It reads
@@ -185,9 +185,9 @@ func (s *Set) ours(ctx context.Context, i Item) (bool, error) {
 
 // typesIn returns the types of a definition: as the inventory has it, and as it is
 // live, because the API server may have refused a manifest with another type.
-func (s *Set) typesIn(ctx context.Context, i *Item) ([]TypeInfo, error) {
+func (s *Set) typesIn(ctx context.Context, i *Item) ([]managedType, error) {
 	if defined(i.groupKind(), nil) == nil { // a user has edited the inventory
-		return []TypeInfo{*i.Manages}, nil
+		return []managedType{*i.Manages}, nil
 	}
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(i.groupKind().WithVersion("v1"))
@@ -195,13 +195,13 @@ func (s *Set) typesIn(ctx context.Context, i *Item) ([]TypeInfo, error) {
 	if ctrlx.Errors().NotFound(err) {
 		return nil, nil
 	}
-	return []TypeInfo{*i.Manages, *defined(i.groupKind(), u.Object)}, err
+	return []managedType{*i.Manages, *defined(i.groupKind(), u.Object)}, err
 }
 
 // lost returns a result that is not done if an object of the types exists that the
 // inventory lacks. A label is no proof, because people copy objects with their
 // labels. It reads past the cache.
-func (s *Set) lost(ctx context.Context, types []TypeInfo) (checks.Result, error) {
+func (s *Set) lost(ctx context.Context, types []managedType) (checks.Result, error) {
 	if len(types) == 0 {
 		return checks.Proceed(), nil
 	}
@@ -217,8 +217,8 @@ func (s *Set) lost(ctx context.Context, types []TypeInfo) (checks.Result, error)
 		return checks.Result{}, err
 	}
 	ours := map[checks.Ref]bool{}
-	for _, i := range s.inventory.Items {
-		ours[i.ref()] = !i.Purged // another person may have made one of the name of a purged one
+	for _, i := range s.inventory {
+		ours[i.Ref] = !i.Purged // another person may have made one of the name of a purged one
 	}
 	var names []string
 	var awaited []checks.Ref

@@ -15,44 +15,38 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 	"github.com/windlass-go/windlass/flow"
 )
 
-// Wave is a part of a set that is applied together: the objects of one apply
+// wave is a part of a set that is applied together: the objects of one apply
 // order and one stage. A wave begins when all objects of the one before are
 // ready.
-type Wave struct {
-	*Set
-	objects    []*object
+type wave struct {
+	members    []*object
 	number, of int                 // from 1 to of
-	results    []dependents.Result // of objects, in their order; each link sets those of the objects that it reads, tries or writes
-	pending    []int               // the objects that need a write, as indexes; the Pending of its result is the request
+	results    []dependents.Result // of members, in their order; each link sets those of the objects that it reads, tries or writes
+	pending    []int               // the members that need a write, as indexes; the Pending of its result is the request
 }
 
-// String returns the name of the wave, as in "wave 1 of 3".
-func (w *Wave) String() string { return fmt.Sprintf("wave %d of %d", w.number, w.of) }
+// name returns the name of the wave, as in "wave 1 of 3".
+func (w *wave) name() string { return fmt.Sprintf("wave %d of %d", w.number, w.of) }
 
-// Pending returns the requests of the objects that need a write. The link Look
-// finds them, so outer links get none.
-func (w *Wave) Pending() []*dependents.Request {
-	requests := make([]*dependents.Request, len(w.pending))
-	for i, at := range w.pending {
-		requests[i] = w.results[at].Pending
+// Pending returns the requests of the objects of a wave that need a write. The
+// link Look finds them, so outer links get none.
+func (s *Set) Pending() []*dependents.Request {
+	requests := make([]*dependents.Request, len(s.pending))
+	for i, at := range s.pending {
+		requests[i] = s.results[at].Pending
 	}
 	return requests
 }
 
-// WaveHandler applies a wave.
-type WaveHandler = chain.Handler[*Wave, checks.Result]
-
-// WaveChain is a chain of links around a [WaveHandler].
-type WaveChain = chain.Chain[*Wave, checks.Result]
-
 // waveLinks returns the links around the writes of a wave. The end is
 // [system.write], or [planned].
-func waveLinks() WaveChain {
+func waveLinks() Chain {
 	return chain.New(
 		chain.Recover,
 		chain.Named("Look", look),
@@ -70,14 +64,14 @@ func (y *system) waves(ctx context.Context, s *Set) (checks.Result, error) {
 			return checks.Result{}, err
 		}
 		if !res.Proceeds() {
-			text := fmt.Sprintf("%s: %d of %d objects are ready: %s", w, w.ready(), len(w.objects), res.Message())
+			text := fmt.Sprintf("%s: %d of %d objects are ready: %s", w.name(), w.ready(), len(w.members), res.Message())
 			if s.Plan == nil {
 				return reworded(res, text), nil
 			}
 			s.waits(res) // of a link of the user
 		}
-		if i < len(all)-1 && all[i+1].objects[0].applyOrder > w.objects[0].applyOrder {
-			if res, err := s.purge(ctx, w.objects[0].applyOrder); err != nil || !res.Proceeds() {
+		if i < len(all)-1 && all[i+1].members[0].applyOrder > w.members[0].applyOrder {
+			if res, err := s.purge(ctx, w.members[0].applyOrder); err != nil || !res.Proceeds() {
 				return res, err
 			}
 		}
@@ -87,32 +81,32 @@ func (y *system) waves(ctx context.Context, s *Set) (checks.Result, error) {
 }
 
 // split returns the waves of a set, without the objects that are purged.
-func (s *Set) split() (all []*Wave) {
+func (s *Set) split() (all []*Set) {
 	purged := map[checks.Ref]string{}
-	for _, i := range s.inventory.Items {
+	for _, i := range s.inventory {
 		if i.Purge != "" {
-			purged[i.ref()] = i.Purge
+			purged[i.Ref] = i.Purge
 		}
 	}
 	for _, o := range s.objects {
 		if o.purgeOrder != nil && o.known && purged[o.ref] == o.digest() {
 			continue
 		}
-		if n := len(all); n == 0 || all[n-1].objects[0].applyOrder != o.applyOrder || all[n-1].objects[0].stage != o.stage {
-			all = append(all, &Wave{Set: s, number: n + 1})
+		if n := len(all); n == 0 || all[n-1].members[0].applyOrder != o.applyOrder || all[n-1].members[0].stage != o.stage {
+			all = append(all, &Set{Component: s.Component, Plan: s.Plan, state: s.state, wave: wave{number: n + 1}})
 		}
 		w := all[len(all)-1]
-		w.objects = append(w.objects, o)
+		w.members = append(w.members, o)
 	}
 	for _, w := range all {
-		w.of, w.results = len(all), make([]dependents.Result, len(w.objects))
+		w.of, w.results = len(all), make([]dependents.Result, len(w.members))
 	}
 	return all
 }
 
 // ready counts the ready objects of a wave.
-func (w *Wave) ready() (n int) {
-	for _, res := range w.results {
+func (s *Set) ready() (n int) {
+	for _, res := range s.results {
 		if res.IsSettled() {
 			n++
 		}
@@ -122,68 +116,68 @@ func (w *Wave) ready() (n int) {
 
 // look compares the objects with the cache. Only those that differ are read
 // live and written.
-func look(next WaveHandler) WaveHandler {
-	return func(ctx context.Context, w *Wave) (checks.Result, error) {
+func look(next Handler) Handler {
+	return func(ctx context.Context, s *Set) (checks.Result, error) {
 		var errs []error
-		for i, o := range w.objects {
+		for i, o := range s.members {
 			switch {
-			case !o.known && w.Plan != nil:
+			case !o.known && s.Plan != nil:
 				continue
 			case !o.known: // the inventory lacks it, so this pass does not write it
-				w.results[i] = dependents.Result{Outcome: dependents.Waiting, Message: "its kind is being installed"}
+				s.results[i] = dependents.Result{Outcome: dependents.Waiting, Message: "its kind is being installed"}
 				continue
 			}
-			res, err := w.system.readOnly.ApplyChecked(ctx, o.request)
+			res, err := s.system.readOnly.ApplyChecked(ctx, o.request)
 			if err != nil {
 				errs = append(errs, err)
 			}
-			if w.results[i] = res; res.Pending != nil {
-				w.pending = append(w.pending, i)
+			if s.results[i] = res; res.Pending != nil {
+				s.pending = append(s.pending, i)
 			}
 		}
 		if err := errors.Join(errs...); err != nil {
 			return checks.Result{}, err
 		}
-		return next(ctx, w)
+		return next(ctx, s)
 	}
 }
 
 // preflight tries all writes of a wave by dry-run. If one fails, or if an
 // object belongs to another owner, nothing of the wave is written.
-func preflight(next WaveHandler) WaveHandler {
-	return func(ctx context.Context, w *Wave) (checks.Result, error) {
-		errs := w.each(func(i int) error {
-			res, err := w.system.dryRun.ApplyChecked(ctx, w.results[i].Pending)
-			if err != nil && res.Pending != nil && (w.unchecked(w.objects[i], err) || noDryRun(err)) {
+func preflight(next Handler) Handler {
+	return func(ctx context.Context, s *Set) (checks.Result, error) {
+		errs := s.each(func(i int) error {
+			res, err := s.system.dryRun.ApplyChecked(ctx, s.results[i].Pending)
+			if err != nil && res.Pending != nil && (s.unchecked(s.members[i], err) || noDryRun(err)) {
 				err, res.Outcome = nil, dependents.Created
 				if res.Pending.Live != nil {
 					res.Outcome = dependents.Updated
 				}
 			}
-			w.results[i] = res
+			s.results[i] = res
 			return err
 		})
-		w.pending = slices.DeleteFunc(w.pending, func(i int) bool { return w.results[i].Pending == nil })
+		s.pending = slices.DeleteFunc(s.pending, func(i int) bool { return s.results[i].Pending == nil })
 		var awaited []checks.Ref
-		for i, res := range w.results {
+		for i, res := range s.results {
 			if res.Outcome == dependents.NotOurs {
-				errs = append(errs, res.Refusal(w.objects[i].ref))
-				awaited = append(awaited, w.objects[i].ref)
+				errs = append(errs, refusal(s.members[i].ref, res))
+				awaited = append(awaited, s.members[i].ref)
 			}
 		}
-		if err := errors.Join(errs...); err != nil && w.Plan == nil {
-			return checks.Result{}, flow.WaitFor(fmt.Errorf("%s is not written: %w", w, err), w.awaited(awaited)...)
+		if err := errors.Join(errs...); err != nil && s.Plan == nil {
+			return checks.Result{}, flow.WaitFor(fmt.Errorf("%s is not written: %w", s.name(), err), s.awaited(awaited)...)
 		} else if err != nil {
-			w.Plan.Problems = append(w.Plan.Problems, strings.Split(err.Error(), "\n")...)
+			s.Plan.Problems = append(s.Plan.Problems, strings.Split(err.Error(), "\n")...)
 		}
-		return next(ctx, w)
+		return next(ctx, s)
 	}
 }
 
 // each calls do for the objects that need a write, in their order. An error about
 // one object does not keep the others from their calls.
-func (w *Wave) each(do func(i int) error) (errs []error) {
-	for _, i := range w.pending {
+func (s *Set) each(do func(i int) error) (errs []error) {
+	for _, i := range s.pending {
 		errs = append(errs, do(i))
 	}
 	return errs
@@ -191,14 +185,14 @@ func (w *Wave) each(do func(i int) error) (errs []error) {
 
 // unchecked reports whether a dry-run failed because the namespace or the
 // definition of the object is only planned.
-func (w *Wave) unchecked(o *object, err error) bool {
-	if w.Plan == nil || !apierrors.IsNotFound(err) {
+func (s *Set) unchecked(o *object, err error) bool {
+	if s.Plan == nil || !apierrors.IsNotFound(err) {
 		return false
 	}
 	planned := func(outer *object) bool {
-		return outer.manages != nil && outer.manages.matches(o.gvk) && w.Plan.has(create, outer.ref)
+		return outer.manages != nil && matches(*outer.manages, o.gvk) && s.Plan.has(create, outer.ref)
 	}
-	return w.Plan.has(create, checks.Ref{Kind: kindNamespace.Kind, Name: o.ref.Namespace}) || slices.ContainsFunc(w.Set.objects, planned)
+	return s.Plan.has(create, checks.Ref{Kind: kindNamespace.Kind, Name: o.ref.Namespace}) || slices.ContainsFunc(s.objects, planned)
 }
 
 // noDryRun reports whether the API server cannot try a write, because a webhook
@@ -208,29 +202,29 @@ func noDryRun(err error) bool {
 }
 
 // write is the end of the wave chain in a pass.
-func (y *system) write(ctx context.Context, w *Wave) (checks.Result, error) {
-	if err := w.ahead(ctx); err != nil {
+func (y *system) write(ctx context.Context, s *Set) (checks.Result, error) {
+	if err := s.ahead(ctx); err != nil {
 		return checks.Result{}, err
 	}
-	errs := w.each(func(i int) error {
-		res, err := w.system.dependents.ApplyChecked(ctx, w.results[i].Pending)
-		w.results[i] = res
+	errs := s.each(func(i int) error {
+		res, err := s.system.dependents.ApplyChecked(ctx, s.results[i].Pending)
+		s.results[i] = res
 		return err
 	})
-	w.proven()
+	s.proven()
 	failed := errors.Join(errs...) != nil
 	var awaited []checks.Ref
 	var texts, problems []string
-	for i, r := range w.results {
-		ref := w.objects[i].ref
+	for i, r := range s.results {
+		ref := s.members[i].ref
 		switch {
-		case r.Outcome == 0 && !failed:
+		case r.Outcome == "" && !failed:
 			errs = append(errs, fmt.Errorf("%s: no link has applied it: keep the link Look in the wave chain", ref))
 			continue
-		case r.IsSettled() || r.Outcome == 0:
+		case r.IsSettled() || r.Outcome == "":
 			continue
 		case r.After > 0 || r.Outcome == dependents.NotOurs: // the latter if the owner changed after the preflight
-			errs = append(errs, r.Refusal(ref))
+			errs = append(errs, refusal(ref, r))
 		default:
 			text := fmt.Sprintf("%s: %s", short(ref), strings.TrimPrefix(r.Message, "it is not ready: "))
 			if r.Outcome != dependents.Terminating && ready.Problem(r.Object) != "" {
@@ -239,17 +233,23 @@ func (y *system) write(ctx context.Context, w *Wave) (checks.Result, error) {
 				texts = append(texts, text)
 			}
 		}
-		if w.objects[i].known { // the back-off looks for the kind of another one
+		if s.members[i].known { // the back-off looks for the kind of another one
 			awaited = append(awaited, ref)
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
-		return checks.Result{}, flow.WaitFor(err, w.awaited(awaited)...)
+		return checks.Result{}, flow.WaitFor(err, s.awaited(awaited)...)
 	}
 	if texts = append(texts, problems...); len(texts) == 0 {
 		return checks.Proceed(), nil
 	}
-	return w.block(reasonProcessing, listed(texts), 0, awaited), nil
+	return s.block(reasonProcessing, listed(texts), 0, awaited), nil
+}
+
+// refusal returns the error about an object that is not ours, or contested.
+func refusal(ref checks.Ref, res dependents.Result) error {
+	_, reason := res.Describe()
+	return ctrlx.NewRetriableError(fmt.Errorf("%s: %s", ref, res.Message), &res.After).WithReason(reason)
 }
 
 // short returns the kind and the name of an object, as in Deployment web.
@@ -270,49 +270,49 @@ func listed(texts []string) string {
 
 // namespaces creates the missing namespaces of new objects, as the policy says.
 // A namespace that the set has is an object like others.
-func namespaces(next WaveHandler) WaveHandler {
-	return func(ctx context.Context, w *Wave) (checks.Result, error) {
+func namespaces(next Handler) Handler {
+	return func(ctx context.Context, s *Set) (checks.Result, error) {
 		var names []string
-		for _, i := range w.pending {
-			ns := w.objects[i].ref.Namespace
-			exists := ns == w.Component.GetNamespace() && !w.remote() // the component is in it
+		for _, i := range s.pending {
+			ns := s.members[i].ref.Namespace
+			exists := ns == s.Component.GetNamespace() && !s.remote() // the component is in it
 			inSet := func(o *object) bool { return o.stage == stageNamespaces && o.ref.Name == ns }
-			if w.results[i].Object != nil || ns == "" || exists || slices.Contains(names, ns) {
+			if s.results[i].Object != nil || ns == "" || exists || slices.Contains(names, ns) {
 				continue
 			}
-			if !slices.ContainsFunc(w.Set.objects, inSet) {
+			if !slices.ContainsFunc(s.objects, inSet) {
 				names = append(names, ns)
 			}
 		}
 		for _, name := range names {
-			if err := w.namespace(ctx, name); err != nil {
-				return checks.Result{}, fmt.Errorf("%s is not written: the namespace %s: %w", w, name, err)
+			if err := s.namespace(ctx, name); err != nil {
+				return checks.Result{}, fmt.Errorf("%s is not written: the namespace %s: %w", s.name(), name, err)
 			}
 		}
-		return next(ctx, w)
+		return next(ctx, s)
 	}
 }
 
 // namespace creates a namespace if it is missing. It needs the right to get
 // namespaces.
-func (w *Wave) namespace(ctx context.Context, name string) error {
-	if w.config.namespaces == MissingNamespacesDoNotCreate {
+func (s *Set) namespace(ctx context.Context, name string) error {
+	if s.config.namespaces == MissingNamespacesDoNotCreate {
 		return nil // the API server refuses the objects
 	}
-	live, err := w.liveNamespace(ctx, name)
+	live, err := s.liveNamespace(ctx, name)
 	switch {
 	case err != nil || live != nil:
 		return err
-	case w.Plan != nil:
-		if ref := (checks.Ref{Kind: kindNamespace.Kind, Name: name}); !w.Plan.has(create, ref) {
-			w.Plan.Changes = append(w.Plan.Changes, Change{Wave: w.String(), Ref: ref, Action: create})
+	case s.Plan != nil:
+		if ref := (checks.Ref{Kind: kindNamespace.Kind, Name: name}); !s.Plan.has(create, ref) {
+			s.Plan.Changes = append(s.Plan.Changes, Change{Wave: s.name(), Ref: ref, Action: create})
 		}
 		return nil
 	}
 	ns := &unstructured.Unstructured{} // the scheme may lack the core group
 	ns.SetGroupVersionKind(kindNamespace.WithVersion("v1"))
 	ns.SetName(name)
-	err = w.access.Client.Create(ctx, ns, w.system.dependents.FieldOwner())
+	err = s.access.Client.Create(ctx, ns, client.FieldOwner(s.system.name))
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}

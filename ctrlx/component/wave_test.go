@@ -117,14 +117,14 @@ func TestPreflightOfRights(t *testing.T) {
 	rules := "rules: [{apiGroups: ['*'], resources: ['*'], verbs: [get, list, create, update, patch, delete]}]\n"
 	bound := "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: %s, name: %s}\nsubjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: NAMESPACE-user}]\n"
 	waves := map[string][]string{}
-	noted := chain.Named("noted", chain.Before[*component.Wave, checks.Result](func(_ context.Context, w *component.Wave) error {
+	noted := chain.Named("noted", chain.Before[*component.Set, checks.Result](func(_ context.Context, w *component.Set) error {
 		for _, r := range w.Pending() {
-			waves[w.String()] = append(waves[w.String()], r.Ref().Kind+" "+r.Ref().Name)
+			waves[w.Name()] = append(waves[w.Name()], r.Ref().Kind+" "+r.Ref().Name)
 		}
 		return nil
 	}))
 	w := newWorld(t, component.WithDependents(dependents.WithReadiness(func(client.Object) checks.Readiness { return checks.Readiness{State: checks.Ready} })),
-		component.WithWaveChain(func(c component.WaveChain) (component.WaveChain, error) { return c.InsertAfter("Look", noted) }))
+		component.WithWaveChain(func(c component.Chain) (component.Chain, error) { return c.InsertAfter("Look", noted) }))
 	w.create(fmt.Sprintf(role, "ClusterRole", "NAMESPACE-all") + rules)
 	w.create(fmt.Sprintf(role, "ClusterRoleBinding", "NAMESPACE-all") + fmt.Sprintf(bound, "ClusterRole", "NAMESPACE-all"))
 	user := rest.CopyConfig(config)
@@ -145,7 +145,7 @@ func TestPreflightOfRights(t *testing.T) {
 // A wave chain without the link Look writes nothing, so the set is not done.
 func TestWithoutLook(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, component.WithWaveChain(func(c component.WaveChain) (component.WaveChain, error) { return c.Without("Look") }))
+	w := newWorld(t, component.WithWaveChain(func(c component.Chain) (component.Chain, error) { return c.Without("Look") }))
 	w.want(configMap("a", "1"))
 	if res, err := w.pass(); err == nil || !strings.Contains(err.Error(), "ConfigMap "+w.ns+"/a: no link has applied it") {
 		t.Errorf("got %+v, %v", res, err)
@@ -169,9 +169,9 @@ func TestResultOfLink(t *testing.T) {
 	}
 	for title, tc := range cases {
 		opts := map[string]component.Option{
-			"wave": component.WithWaveChain(func(c component.WaveChain) (component.WaveChain, error) {
-				return c.Append(chain.Named("given", func(component.WaveHandler) component.WaveHandler {
-					return func(context.Context, *component.Wave) (checks.Result, error) { return tc.is, nil }
+			"wave": component.WithWaveChain(func(c component.Chain) (component.Chain, error) {
+				return c.Append(chain.Named("given", func(component.Handler) component.Handler {
+					return func(context.Context, *component.Set) (checks.Result, error) { return tc.is, nil }
 				})), nil
 			}),
 			"set": component.WithApplyChain(func(c component.Chain) (component.Chain, error) {
@@ -262,7 +262,7 @@ func TestPreflightWithoutDryRun(t *testing.T) {
 // Without the link Preflight, an object of another owner is an error of the write.
 func TestNotOursWithoutPreflight(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, component.WithWaveChain(func(c component.WaveChain) (component.WaveChain, error) { return c.Without("Preflight") }))
+	w := newWorld(t, component.WithWaveChain(func(c component.Chain) (component.Chain, error) { return c.Without("Preflight") }))
 	w.want(configMap("a", "1"))
 	w.settle()
 	w.steal("a")

@@ -51,7 +51,7 @@ func (r *Request) conflict(text string) error {
 // apply writes u by a server-side apply that wins all conflicts. The UID and the
 // resource version of u are its preconditions.
 func (r *Request) apply(ctx context.Context, u *unstructured.Unstructured, o Outcome) (Result, error) {
-	err := r.writer().Apply(ctx, client.ApplyConfigurationFromUnstructured(u), r.of.FieldOwner(), client.ForceOwnership)
+	err := r.writer().Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(r.of.manager), client.ForceOwnership)
 	if err != nil {
 		return Result{}, err
 	}
@@ -60,7 +60,7 @@ func (r *Request) apply(ctx context.Context, u *unstructured.Unstructured, o Out
 
 // create creates an object that does not exist. It never changes one that
 // appeared after the read: no object has the resource version 1.
-func create(next Handler) Handler {
+func create(next handler) handler {
 	return func(ctx context.Context, r *Request) (Result, error) {
 		if r.Live != nil {
 			return next(ctx, r)
@@ -89,7 +89,7 @@ func create(next Handler) Handler {
 // recreate deletes an object of the policy Recreate. A later pass creates it.
 // The adoption verdict of this pass is that of the deletion, too. An object that
 // lost its digest is deleted only if the API server refuses to apply the manifest.
-func recreate(next Handler) Handler {
+func recreate(next handler) handler {
 	return func(ctx context.Context, r *Request) (Result, error) {
 		if r.Live == nil || r.Policies.Update != UpdateRecreate {
 			return next(ctx, r)
@@ -117,7 +117,7 @@ func (r *Request) removeToCreate(ctx context.Context) (Result, error) {
 // this name takes over before the apply, so that the apply removes those that the
 // manifest lacks.
 func update(policy UpdatePolicy, takes func(manager string) bool) middleware {
-	return func(next Handler) Handler {
+	return func(next handler) handler {
 		return func(ctx context.Context, r *Request) (Result, error) {
 			if r.Live == nil || r.Policies.Update != policy {
 				return next(ctx, r)
@@ -139,7 +139,7 @@ func update(policy UpdatePolicy, takes func(manager string) bool) middleware {
 				case err != nil:
 					return Result{}, err
 				case r.of.mode == trying: // not stored, so another apply would be refused again
-					res = Result{Outcome: Updated, Object: inner.Live, Removed: removed}
+					res = Result{Outcome: Updated, Object: inner.Live, Fields: removed}
 				default:
 					res, err = inner.change(ctx)
 				}
@@ -148,7 +148,7 @@ func update(policy UpdatePolicy, takes func(manager string) bool) middleware {
 				r.release(res.Object)
 				var taken []string
 				taken, err = r.removed(alone, res.Object)
-				res.Removed = append(res.Removed, taken...)
+				res.Fields = append(res.Fields, taken...)
 			}
 			return res, err
 		}
@@ -246,7 +246,7 @@ func (r *Request) patch(ctx context.Context, obj client.Object, ops []operation)
 		return err
 	}
 	r.Live = obj
-	return r.writer().Patch(ctx, obj, client.RawPatch(types.JSONPatchType, patch), r.of.FieldOwner())
+	return r.writer().Patch(ctx, obj, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(r.of.manager))
 }
 
 // removeRefused removes the fields for which the API server refuses a manifest, as
@@ -296,7 +296,7 @@ func (r *Request) removeRefused(ctx context.Context, refused error) (removed []s
 			return nil, err
 		}
 		ops = append(ops, operation{"replace", "/" + strings.Join(outer, "/"), content})
-		removed = append(removed, cause.Field)
+		removed = append(removed, cause.Field+isRemoved)
 	}
 	if ops == nil {
 		return nil, refused

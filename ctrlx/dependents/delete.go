@@ -30,7 +30,7 @@ func remove(ctx context.Context, r *Request) (Result, error) {
 	// The client decodes the answer, and refuses a kind that the scheme lacks
 	// in any other form.
 	if r.of.mode == writing {
-		r.of.creations.forget(r.creation())
+		r.of.creations.Remove(r.creation())
 	}
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(r.gvk)
@@ -48,10 +48,10 @@ func remove(ctx context.Context, r *Request) (Result, error) {
 }
 
 // orphan keeps an object if its delete policy says so.
-func orphan(next Handler) Handler {
+func orphan(next handler) handler {
 	return func(ctx context.Context, r *Request) (Result, error) {
 		switch p := r.Policies.Delete; {
-		case p == DeleteOrphan, p == DeleteOrphanOnApply && !r.OwnerDeleted, p == DeleteOrphanOnDelete && r.OwnerDeleted:
+		case p == DeleteOrphan, p == DeleteOrphanOnApply && !r.by.deleted, p == DeleteOrphanOnDelete && r.by.deleted:
 			return r.result(Orphaned, ""), nil
 		}
 		return next(ctx, r)
@@ -77,6 +77,13 @@ type creations struct {
 
 func (r *Request) creation() creation { return creation{r.by.uid, r.by.mark, r.ref} }
 
+// creations returns those of the object of the request.
+func (r *Request) creations() creations {
+	made, _ := r.of.creations.Get(r.creation())
+	c, _ := made.(creations)
+	return c
+}
+
 // freeCreations are the creations without a delay. Each later one waits twice as
 // long as the one before.
 const (
@@ -98,13 +105,12 @@ func (c creations) wait(r *Request, digest string, now time.Time) time.Duration 
 
 // created records a creation.
 func (r *Request) created(digest string, now time.Time) {
-	r.of.creations.change(r.creation(), func(c creations) creations {
-		if c.digest != digest || now.Sub(c.last) >= r.Policies.ReapplyInterval {
-			c = creations{digest: digest}
-		}
-		c.n, c.last = c.n+1, now
-		return c
-	})
+	c := r.creations()
+	if c.digest != digest || now.Sub(c.last) >= r.Policies.ReapplyInterval {
+		c = creations{digest: digest}
+	}
+	c.n, c.last = c.n+1, now
+	r.of.creations.Add(r.creation(), c)
 }
 
 // deletedAgain returns the result about an object that was created n times.
@@ -131,7 +137,7 @@ func (r *Request) deletedAgain(n int, wait time.Duration) Result {
 // It deletes no Namespace, no definition, no volume and no claim of one, because
 // they hold data of others. For them, and for any other refusal, it returns the
 // error of next.
-func RecreateImmutable(next Handler) Handler {
+func RecreateImmutable(next chain.Handler[*Request, Result]) chain.Handler[*Request, Result] {
 	return func(ctx context.Context, r *Request) (Result, error) {
 		res, err := next(ctx, r)
 		holds := []string{"Namespace", "CustomResourceDefinition", "PersistentVolume", "PersistentVolumeClaim"}
@@ -187,14 +193,14 @@ func (d *Dependents) DryRun() *Dependents { return &Dependents{d.core, trying} }
 func (d *Dependents) ReadOnly() *Dependents { return &Dependents{d.core, looking} }
 
 // dryRun is the link around the writes of one object.
-func dryRun(next Handler) Handler {
+func dryRun(next handler) handler {
 	return func(ctx context.Context, r *Request) (Result, error) { return r.try(ctx, next) }
 }
 
 // try calls write as the mode says: never for a request that is read-only. The
 // outer links see in [Result.Pending] that nothing was written, so they remember
 // no write.
-func (r *Request) try(ctx context.Context, write Handler) (Result, error) {
+func (r *Request) try(ctx context.Context, write handler) (Result, error) {
 	pending := *r
 	if pending.looked = r.of.mode == looking; pending.verdict == nil {
 		pending.verdict = &verdict{} // a chain without InSync
@@ -208,7 +214,7 @@ func (r *Request) try(ctx context.Context, write Handler) (Result, error) {
 	res, err := write(ctx, r)
 	res.Pending = &pending
 	if err == nil && res.Message == "" && (res.Outcome == Created || res.Outcome == Updated) {
-		res.Message = "it would be " + res.Outcome.String()
+		res.Message = "it would be " + string(res.Outcome)
 	}
 	return res, err
 }

@@ -11,6 +11,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
@@ -45,16 +46,16 @@ type core struct {
 	name    string
 	clients *again.Cluster // of New; its engine watches the dependents
 
-	digests      limited[fingerprint, string] // of manifests
-	creations    limited[creation, creations]
+	digests      *lru.Cache // of manifests, by fingerprint
+	creations    *lru.Cache // of creations, by creation
 	keys         keys
 	kinds        sync.Map // of *kind, by schema.GroupVersionKind
 	targets      sync.Map // of *kind, by scoped: the kinds of deployment targets
 	unwatchables sync.Map // the kinds that cannot be watched and were logged, by schema.GroupKind
 
 	applyChain, deleteChain Chain
-	apply, remove           Handler // observed
-	lookApply, lookRemove   Handler // for ReadOnly
+	apply, remove           handler // observed
+	lookApply, lookRemove   handler // for ReadOnly
 }
 
 // New returns the Dependents of a name, a DNS name such as web.example.com. The
@@ -88,7 +89,10 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 	if err != nil {
 		panic(fmt.Sprintf("dependents: New: %s: %v", name, err))
 	}
-	d := &Dependents{core: &core{options: o, name: name, keys: keysOf(name), clients: y}}
+	d := &Dependents{core: &core{
+		options: o, name: name, keys: keysOf(name), clients: y,
+		digests: lru.New(mostRemembered), creations: lru.New(mostRemembered),
+	}}
 	option := "dependents: New: " + name + ": WithApplyChain"
 	d.applyChain = mustTry(option, setup.Edited(option, applyLinks(o), o.applyEdits))
 	option = "dependents: New: " + name + ": WithDeleteChain"
@@ -99,7 +103,7 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 }
 
 // handlers returns the handlers of a chain, without and with an observer.
-func handlers(c Chain, o chain.Observer, end Handler) (plain, observed Handler) {
+func handlers(c Chain, o chain.Observer, end handler) (plain, observed handler) {
 	// A panic in a goroutine of its own would end the process, even if an edit
 	// has removed Recover.
 	recovered := chain.New(chain.Recover[*Request, Result])
@@ -112,10 +116,10 @@ func handlers(c Chain, o chain.Observer, end Handler) (plain, observed Handler) 
 
 // decided refuses the zero Result, so that a link cannot end a request without
 // a decision.
-func decided(h Handler) Handler {
+func decided(h handler) handler {
 	return func(ctx context.Context, r *Request) (Result, error) {
 		res, err := h(ctx, r)
-		if err == nil && outcomes[0] == res.Outcome.String() {
+		if err == nil && res.Outcome == "" {
 			err = errors.New("a link returned the zero Result: return the result of next, or set Outcome")
 		}
 		if err != nil {
@@ -232,7 +236,7 @@ const (
 	deleting
 )
 
-func (d *Dependents) handler(a action) Handler {
+func (d *Dependents) handler(a action) handler {
 	switch apply, look := a == applying, d.mode == looking; {
 	case apply && look:
 		return d.lookApply
@@ -285,11 +289,11 @@ func (d *Dependents) each(
 			continue
 		}
 		awaited = append(awaited, r.Ref())
-		if err == nil {
-			err = res.Refusal(r.Ref())
+		text := r.Ref().String() + ": " + cmp.Or(res.Message, string(res.Outcome))
+		if verdict, reason := res.Describe(); err == nil && verdict == chain.VerdictBlock {
+			err = ctrlx.NewRetriableError(errors.New(text), &res.After).WithReason(reason)
 		}
 		errs = append(errs, err)
-		text := r.Ref().String() + ": " + cmp.Or(res.Message, res.Outcome.String())
 		if res.Outcome != Terminating && ready.Problem(res.Object) != "" {
 			problems = append(problems, text)
 		} else {

@@ -157,10 +157,6 @@ func (r *Request) withMarks(metadata map[string]any, digest string) map[string]a
 	return metadata
 }
 
-// FieldOwner returns the field manager of all writes: the name, or that of
-// [WithFieldOwner].
-func (d *Dependents) FieldOwner() client.FieldOwner { return client.FieldOwner(d.manager) }
-
 // managers are the managed fields of an object.
 type managers struct {
 	all     *fieldpath.Set // of all managers
@@ -310,9 +306,12 @@ func fieldsV1(set *fieldpath.Set) (*metav1.FieldsV1, error) {
 	return metav1.NewFieldsV1(string(text)), err
 }
 
-// removed returns the paths of the fields that an apply after a takeover removes:
+// isRemoved ends the text of a field that a write removes in a request of its own.
+const isRemoved = " is removed"
+
+// removed returns the fields that an apply after a takeover removes:
 // those that a manager had alone, and that this name does not apply.
-func (r *Request) removed(alone *fieldpath.Set, applied client.Object) (paths []string, err error) {
+func (r *Request) removed(alone *fieldpath.Set, applied client.Object) (fields []string, err error) {
 	if alone == nil {
 		return nil, nil
 	}
@@ -321,9 +320,9 @@ func (r *Request) removed(alone *fieldpath.Set, applied client.Object) (paths []
 		return nil, err
 	}
 	for path := range alone.Difference(m.applied).All() {
-		paths = append(paths, textOf(path))
+		fields = append(fields, textOf(path)+isRemoved)
 	}
-	return paths, nil
+	return fields, nil
 }
 
 // textOf returns a path as in spec.template.spec.containers[name="web"].image.

@@ -74,7 +74,7 @@ func TestDryRun(t *testing.T) {
 					path, _, _ := strings.Cut(f, " is ")
 					paths = append(paths, path)
 				}
-				got := res.Outcome.String() + " [" + strings.Join(paths, " ") + "] " + res.Message
+				got := string(res.Outcome) + " [" + strings.Join(paths, " ") + "] " + res.Message
 				if res.Pending != nil {
 					got += "*"
 				}

@@ -5,12 +5,13 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
 )
 
 // once is the digest of an object with the policy Once.
@@ -63,8 +64,8 @@ type verdict struct {
 // digest is not overwritten under Once. Under Recreate it is not deleted, unless
 // the process knows that the manifest is new.
 func inSync(clock clock.PassiveClock) middleware {
-	m := &memory{}
-	return func(next Handler) Handler {
+	m := &memory{lru.New(mostRemembered)}
+	return func(next handler) handler {
 		return func(ctx context.Context, r *Request) (Result, error) {
 			inner := *r
 			if r.verdict == nil {
@@ -80,7 +81,7 @@ func inSync(clock clock.PassiveClock) middleware {
 				return res, err
 			}
 			if res.Outcome == Updated {
-				res.Fields = v.fields
+				res.Fields = slices.Concat(v.fields, res.Fields)
 			}
 			if res.Pending != nil {
 				return res, nil
@@ -99,7 +100,7 @@ func inSync(clock clock.PassiveClock) middleware {
 func (m *memory) decide(r *Request, now time.Time) (*verdict, Result, error) {
 	v := &verdict{digest: r.manifestDigest(), at: now}
 	if r.Live == nil {
-		made := r.of.creations.get(r.creation())
+		made := r.creations()
 		if wait := made.wait(r, v.digest, now); wait > 0 {
 			return nil, r.deletedAgain(made.n, wait), nil
 		}
@@ -107,7 +108,7 @@ func (m *memory) decide(r *Request, now time.Time) (*verdict, Result, error) {
 	}
 	uid, version := r.Live.GetUID(), r.Live.GetResourceVersion()
 	o, mark := r.ownership(), r.Live.GetAnnotations()[r.of.keys.digest]
-	recreates, seen := r.Policies.Update == UpdateRecreate, m.get(uid)
+	recreates, seen := r.Policies.Update == UpdateRecreate, m.of(uid)
 	known := seen.digest == v.digest
 	if !known {
 		seen.written = time.Time{}
@@ -148,7 +149,14 @@ func (m *memory) decide(r *Request, now time.Time) (*verdict, Result, error) {
 
 // memory holds what the process has seen of objects. After a restart it is
 // empty, and a contested field is corrected once more.
-type memory struct{ limited[types.UID, remembered] }
+type memory struct{ seen *lru.Cache } // of remembered, by types.UID
+
+// of returns what is known of an object.
+func (m *memory) of(uid types.UID) remembered {
+	seen, _ := m.seen.Get(uid)
+	r, _ := seen.(remembered)
+	return r
+}
 
 // remembered holds what the process has seen of one object; zero: nothing.
 type remembered struct {
@@ -160,10 +168,9 @@ type remembered struct {
 
 // verify records that a version of an object is in sync with a manifest.
 func (m *memory) verify(uid types.UID, version, digest string) {
-	m.change(uid, func(r remembered) remembered {
-		r.version, r.digest = version, digest
-		return r
-	})
+	r := m.of(uid)
+	r.version, r.digest = version, digest
+	m.seen.Add(uid, r)
 }
 
 // contested returns the time until the next correction, if each of the fields
@@ -188,20 +195,17 @@ func (r remembered) contested(version string, fields []string, now time.Time, in
 // wrote records a write of a manifest: the version that it made, the one that it
 // replaced, and the fields that it corrected.
 func (m *memory) wrote(uid types.UID, version string, v *verdict) {
-	m.change(uid, func(r remembered) remembered {
-		r.version, r.replaced, r.digest, r.written = version, v.replaced, v.digest, v.at
-		if len(v.corrected) > 0 {
-			corrected := maps.Clone(r.corrected)
-			if corrected == nil {
-				corrected = map[string]time.Time{}
-			}
-			for _, f := range v.corrected {
-				corrected[pathOf(f)] = v.at
-			}
-			r.corrected = corrected
+	r := m.of(uid)
+	r.version, r.replaced, r.digest, r.written = version, v.replaced, v.digest, v.at
+	if len(v.corrected) > 0 {
+		corrected := map[string]time.Time{}
+		maps.Copy(corrected, r.corrected)
+		for _, f := range v.corrected {
+			corrected[pathOf(f)] = v.at
 		}
-		return r
-	})
+		r.corrected = corrected
+	}
+	m.seen.Add(uid, r)
 }
 
 // pathOf returns the path of a field of [Result.Fields].
@@ -217,45 +221,6 @@ type fingerprint struct {
 	namespace string            // that of the owner, if the JSON lacks it
 }
 
-// mostRemembered is the number of entries of a memory. For a further one, any
-// other entry is dropped.
+// mostRemembered is the number of entries of a memory. For a further one, the
+// entry that was used least recently is dropped.
 const mostRemembered = 16384
-
-// limited is a memory of at most [mostRemembered] entries. It is safe for
-// concurrent use.
-type limited[K comparable, V any] struct {
-	mu sync.Mutex
-	of map[K]V
-}
-
-// get returns an entry; the zero V: there is none.
-func (l *limited[K, V]) get(key K) V {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.of[key]
-}
-
-// change sets an entry to the result of to. If the memory is full, another entry
-// goes.
-func (l *limited[K, V]) change(key K, to func(V) V) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.of == nil {
-		l.of = map[K]V{}
-	}
-	v, found := l.of[key]
-	for other := range l.of {
-		if found || len(l.of) < mostRemembered {
-			break
-		}
-		delete(l.of, other)
-	}
-	l.of[key] = to(v)
-}
-
-// forget drops an entry.
-func (l *limited[K, V]) forget(key K) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.of, key)
-}

@@ -287,7 +287,7 @@ func TestLostMarks(t *testing.T) {
 				w.clock.SetTime(w.clock.Now().Add(time.Second))
 				w.edit("other-operator", tc.edit)
 				res := w.apply(cm)
-				text := res.Outcome.String()
+				text := string(res.Outcome)
 				if res.After > 0 {
 					text += " contested"
 				}
@@ -342,7 +342,7 @@ func TestLostDigest(t *testing.T) {
 			if tc.change {
 				cm.Data["k"] = "2"
 			}
-			got := w.apply(cm).Outcome.String() + " "
+			got := string(w.apply(cm).Outcome) + " "
 			if live := w.read(); live != nil {
 				got += live.Data["k"]
 			}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -58,14 +59,6 @@ func keysOf(name string) keys {
 // marks returns the keys of the annotations that mark a dependent.
 func (k *keys) marks() []string { return []string{k.owner, k.digest, k.applied} }
 
-// OwnerPolicies returns the policies of the dependents of an owner that have no
-// annotations. No field is empty. An owner that is nil, that has no name,
-// or whose policies are invalid is an error that wraps [ErrInvalid].
-func (d *Dependents) OwnerPolicies(owner client.Object) (Policies, error) {
-	o, err := d.ownerOf(owner)
-	return o.policies, err
-}
-
 // ownerOf returns the owner of requests.
 func (d *Dependents) ownerOf(obj client.Object) (owner, error) {
 	if setup.IsNil(obj) || obj.GetName() == "" {
@@ -105,11 +98,13 @@ func (d *Dependents) OwnerKey(obj client.Object) (types.NamespacedName, bool) {
 	return types.NamespacedName{Namespace: namespace, Name: name}, true
 }
 
-// OwnerLabel returns the label of all dependents of an owner. Its errors are those
-// of [Dependents.OwnerPolicies].
-func (d *Dependents) OwnerLabel(owner client.Object) (key, value string, err error) {
+// OwnerMarks returns the label of all dependents of an owner, and the policies of
+// those without annotations. No field of the policies is empty. An owner that is
+// nil, that has no name, or whose policies are invalid is an error that wraps
+// [ErrInvalid].
+func (d *Dependents) OwnerMarks(owner client.Object) (key, value string, p Policies, err error) {
 	o, err := d.ownerOf(owner)
-	return d.keys.owner, o.mark, err
+	return d.keys.owner, o.mark, o.policies, err
 }
 
 // id returns the ID of the owner of a ref: the text of Ref.String, without its
@@ -319,8 +314,8 @@ type taking struct {
 // reapply interval. Without this limit, two such owners would take it from each
 // other without end, because each write causes a pass of the other owner.
 func adopt(clock clock.PassiveClock) middleware {
-	var taken limited[taking, time.Time] // after a restart, each owner may take an object once more
-	return func(next Handler) Handler {
+	taken := lru.New(mostRemembered) // of times, by taking; after a restart, each owner may take an object once more
+	return func(next handler) handler {
 		return func(ctx context.Context, r *Request) (Result, error) {
 			if r.Live == nil {
 				return next(ctx, r)
@@ -333,7 +328,9 @@ func adopt(clock clock.PassiveClock) middleware {
 			case r.Policies.Adoption == AdoptionAlways && o.owner != "":
 				now := clock.Now()
 				key := taking{r.by.mark, r.ref}
-				if wait := taken.get(key).Add(r.Policies.ReapplyInterval).Sub(now); wait > 0 {
+				last, _ := taken.Get(key)
+				at, _ := last.(time.Time)
+				if wait := at.Add(r.Policies.ReapplyInterval).Sub(now); wait > 0 {
 					res := r.result(Waiting, fmt.Sprintf("%s has taken it; this owner takes it back in %s: "+
 						"remove it from one of the two owners", o.owner, wait.Round(time.Second)))
 					res.After = wait
@@ -341,7 +338,7 @@ func adopt(clock clock.PassiveClock) middleware {
 				}
 				res, err := next(ctx, r)
 				if err == nil && res.Pending == nil {
-					taken.change(key, func(time.Time) time.Time { return now })
+					taken.Add(key, now)
 				}
 				return res, err
 			case r.Policies.Adoption == AdoptionAlways:
@@ -363,7 +360,7 @@ func adopt(clock clock.PassiveClock) middleware {
 
 // owned leaves an object of another owner, or of none, alone when it should be
 // deleted.
-func owned(next Handler) Handler {
+func owned(next handler) handler {
 	return func(ctx context.Context, r *Request) (Result, error) {
 		if !r.ownership().ours {
 			return r.result(Orphaned, ""), nil // nothing is left to do

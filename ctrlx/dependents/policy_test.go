@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
@@ -83,7 +84,7 @@ func TestAdoption(t *testing.T) {
 				cm = configMap([]string{"adoption-policy", tc.policy}, []string{"k", "new"})
 			}
 			res := w.apply(cm)
-			got := res.Outcome.String() + " "
+			got := string(res.Outcome) + " "
 			other, found := strings.CutPrefix(res.Message, "it belongs to ")
 			if found {
 				other, _, _ = strings.Cut(other, ": ")
@@ -176,7 +177,7 @@ func TestStolen(t *testing.T) {
 			w.edit("thief", tc.change)
 			stolen := w.read().ResourceVersion
 			res := w.apply(cm)
-			if got := res.Outcome.String(); got != tc.want {
+			if got := string(res.Outcome); got != tc.want {
 				t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)
 			}
 			if tc.stolen {
@@ -235,7 +236,7 @@ func TestTakenFromAnotherName(t *testing.T) {
 				var got []string
 				pass := func(res dependents.Result, err error) {
 					must(t, err)
-					got = append(got, res.Outcome.String())
+					got = append(got, string(res.Outcome))
 				}
 				pass(b.apply(second), nil)
 				pass(w.apply(first), nil)
@@ -274,11 +275,11 @@ func TestOwnMarks(t *testing.T) {
 						tc.mark(cm)
 					}
 					w.settle(cm)
-					got = append(got, w.apply(cm).Outcome.String())
+					got = append(got, string(w.apply(cm).Outcome))
 				}
 				res, err := w.DeleteObject(t.Context(), w.owner, configMap(nil, nil))
 				must(t, err)
-				got = append(got, res.Outcome.String())
+				got = append(got, string(res.Outcome))
 				same(t, []string{"in sync", "in sync", "in sync", "in sync", "terminating"}, got, "%s", tc.reason)
 			})
 		}
@@ -665,15 +666,15 @@ func TestResult(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		result dependents.Result
-		want   string // the verdict, the outcome and whether it is settled
+		want   string // the verdict, its reason and whether it is settled
 	}{
 		"Zero":      {"the zero Result is not settled", dependents.Result{}, "wait  false"},
 		"Created":   {"it is not ready yet", dependents.Result{Outcome: dependents.Created}, "proceed created false"},
 		"Ready":     {"it is ready", dependents.Result{Outcome: dependents.Updated, Readiness: ready}, "proceed updated true"},
 		"Stale":     {"an older generation was ready", dependents.Result{Outcome: dependents.InSync, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 1}}, "proceed in sync false"},
 		"Waiting":   {"Waiting is not settled, also if the object is ready", dependents.Result{Outcome: dependents.Waiting, Readiness: ready}, "wait waiting false"},
-		"Contested": {"a contested field needs a change", dependents.Result{Outcome: dependents.Waiting, After: 1}, "block waiting false"},
-		"NotOurs":   {"another owner has it", dependents.Result{Outcome: dependents.NotOurs}, "block not ours false"},
+		"Contested": {"a contested field needs a change", dependents.Result{Outcome: dependents.Waiting, After: 1}, "block DependentContested false"},
+		"NotOurs":   {"another owner has it", dependents.Result{Outcome: dependents.NotOurs}, "block DependentNotOurs false"},
 		"Gone":      {"it is deleted", dependents.Result{Outcome: dependents.Gone}, "proceed gone true"},
 		"Orphaned":  {"it is kept", dependents.Result{Outcome: dependents.Orphaned}, "proceed orphaned true"},
 	}
@@ -698,7 +699,7 @@ func TestOwnerPolicies(t *testing.T) {
 		}))
 	var got dependents.Policies
 	w.restart(dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) {
-		return c.InsertBefore("Recover", func(next dependents.Handler) dependents.Handler {
+		return c.InsertBefore("Recover", func(next chain.Handler[*dependents.Request, dependents.Result]) chain.Handler[*dependents.Request, dependents.Result] {
 			return func(ctx context.Context, r *dependents.Request) (dependents.Result, error) {
 				got = r.Policies
 				return next(ctx, r)

@@ -26,7 +26,7 @@ import (
 // read reads the live object from the cache. If the cache does not have it,
 // read reads it live before a write, because the cache may not have the last
 // create yet.
-func read(next Handler) Handler {
+func read(next handler) handler {
 	return func(ctx context.Context, r *Request) (Result, error) {
 		r.note(ctx)
 		if r.verdict != nil {
@@ -92,7 +92,7 @@ func (d *Dependents) unwatchable(ctx context.Context, gk schema.GroupKind, err e
 // all objects of a kind before the kind, so an object of a kind without a
 // definition is gone. So is an object of a kind that has another scope now. A
 // read would find a namesake, because the client ignores the namespace.
-func readLive(next Handler) Handler {
+func readLive(next handler) handler {
 	return func(ctx context.Context, r *Request) (Result, error) {
 		r.note(ctx)
 		if r.absent {
@@ -177,7 +177,7 @@ func (r *Request) readManaged(ctx context.Context) error {
 }
 
 // terminating waits for an object in deletion. It is never written.
-func terminating(next Handler) Handler {
+func terminating(next handler) handler {
 	return func(ctx context.Context, r *Request) (Result, error) {
 		if r.Live != nil && r.Live.GetDeletionTimestamp() != nil {
 			return r.result(Terminating, "it is being deleted"), nil
@@ -230,7 +230,7 @@ func (d *Dependents) seen(k *kind, obj client.Object) uint64 {
 
 // awaitReady adds the readiness of the object to the result. An object in sync
 // that is not ready becomes Waiting.
-func awaitReady(next Handler) Handler {
+func awaitReady(next handler) handler {
 	return func(ctx context.Context, r *Request) (Result, error) {
 		res, err := next(ctx, r)
 		if err != nil || res.Object == nil || res.Pending != nil {

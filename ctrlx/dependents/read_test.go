@@ -80,7 +80,7 @@ func (m lackingMapper) RESTMapping(gk schema.GroupKind, versions ...string) (*me
 func (w *world) deletes(reason string, kinds, live client.Client, obj client.Object, want string) {
 	w.t.Helper()
 	res, err := dependents.New(name, cluster{kinds, live}).DeleteObject(w.t.Context(), w.owner, obj)
-	got := res.Outcome.String()
+	got := string(res.Outcome)
 	if err != nil {
 		got = err.Error()
 	}

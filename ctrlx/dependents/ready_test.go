@@ -57,7 +57,7 @@ func TestReadiness(t *testing.T) {
 				live.Status = batchv1.JobStatus{Active: 1, StartTime: &metav1.Time{Time: live.CreationTimestamp.Time}}
 				must(t, api.Status().Update(t.Context(), live))
 			}
-			if res := w.apply(tc.object); res.Message != tc.want || res.IsSettled() != (tc.want == "") || strings.HasPrefix(res.Outcome.String(), "in") != (tc.want == "") {
+			if res := w.apply(tc.object); res.Message != tc.want || res.IsSettled() != (tc.want == "") || strings.HasPrefix(string(res.Outcome), "in") != (tc.want == "") {
 				t.Errorf("%s: got %s: %q, want %q", tc.reason, res.Outcome, res.Message, tc.want)
 			}
 		})

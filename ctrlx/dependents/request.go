@@ -43,9 +43,6 @@ type Request struct {
 	Object client.Object
 	// Policies are the policies of the object. No field is empty.
 	Policies Policies
-	// OwnerDeleted reports that the owner is in deletion. Otherwise a deletion is one
-	// of an object that the owner no longer needs.
-	OwnerDeleted bool
 	// Live is the object as the pass read it, and nil if it does not exist. It
 	// has the type that the client's scheme has for its kind, or is
 	// unstructured. For a deletion it is a *metav1.PartialObjectMetadata. The
@@ -68,13 +65,13 @@ type Request struct {
 	made            *unstructured.Unstructured // the result of manifest; nil: not made yet
 }
 
-// Handler applies or deletes one object.
-type Handler = chain.Handler[*Request, Result]
+// handler applies or deletes one object.
+type handler = chain.Handler[*Request, Result]
 
-// middleware is a link of a chain around a [Handler].
+// middleware is a link of a chain.
 type middleware = chain.Middleware[*Request, Result]
 
-// Chain is a chain of links around a [Handler].
+// Chain is a chain of links around the update or the deletion of one object.
 type Chain = chain.Chain[*Request, Result]
 
 // Ref names the object of the request.
@@ -144,7 +141,7 @@ func (d *Dependents) request(via again.Access, a action, by *owner, obj client.O
 	}
 	obj = withoutNulls(obj)
 	r := &Request{
-		Owner: by.ref, by: by, Object: obj, OwnerDeleted: by.deleted, of: d, via: via, gvk: gvk,
+		Owner: by.ref, by: by, Object: obj, of: d, via: via, gvk: gvk,
 		ref: checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()},
 	}
 	if a > applying {
@@ -305,7 +302,8 @@ func (r *Request) digestContents() error {
 		return err
 	}
 	key := fingerprint{sha256.Sum256(text), r.kind, r.ref.Namespace}
-	if r.contents = r.of.digests.get(key); r.contents != "" {
+	if known, ok := r.of.digests.Get(key); ok {
+		r.contents = known.(string)
 		return nil
 	}
 	u, err := r.manifest()
@@ -313,7 +311,7 @@ func (r *Request) digestContents() error {
 		return err
 	}
 	r.contents = digestOf(u.Object)
-	r.of.digests.change(key, func(string) string { return r.contents })
+	r.of.digests.Add(key, r.contents)
 	return nil
 }
 

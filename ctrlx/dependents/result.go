@@ -1,7 +1,6 @@
 package dependents
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -18,31 +17,19 @@ import (
 
 // Outcome is the state in which a pass leaves an object. The zero Outcome is an
 // error.
-type Outcome uint8
+type Outcome string
 
 // The outcomes.
 const (
-	Created     Outcome = iota + 1 // Apply created it
-	Updated                        // Apply wrote it
-	InSync                         // nothing differs; it may have been there before
-	NotOurs                        // it has another owner, or none, and the policy forbids to adopt it
-	Terminating                    // it is in deletion; a later pass creates it, or finds it gone
-	Waiting                        // it is written, and it is not ready or contested
-	Gone                           // Delete found that it does not exist
-	Orphaned                       // the delete policy keeps it
+	Created     Outcome = "created"     // Apply created it
+	Updated     Outcome = "updated"     // Apply wrote it
+	InSync      Outcome = "in sync"     // nothing differs; it may have been there before
+	NotOurs     Outcome = "not ours"    // it has another owner, or none, and the policy forbids to adopt it
+	Terminating Outcome = "terminating" // it is in deletion; a later pass creates it, or finds it gone
+	Waiting     Outcome = "waiting"     // it is written, and it is not ready or contested
+	Gone        Outcome = "gone"        // Delete found that it does not exist
+	Orphaned    Outcome = "orphaned"    // the delete policy keeps it
 )
-
-var outcomes = [...]string{
-	"undecided", "created", "updated", "in sync", "not ours", "terminating", "waiting", "gone", "orphaned",
-}
-
-// String returns the outcome in words, as in "in sync".
-func (o Outcome) String() string {
-	if int(o) >= len(outcomes) {
-		o = 0
-	}
-	return outcomes[o]
-}
 
 // Result is the result of a pass over one object. Do not compare Results with
 // ==.
@@ -55,13 +42,11 @@ type Result struct {
 	// Fields are the fields of the manifest that this name did not own before the
 	// pass, as in "spec.replicas is managed by kubectl-edit", or "data.k is missing".
 	// After Created it is empty. After Updated they are the fields that the write
-	// corrected or added.
+	// corrected or added. A dry-run adds those that the write removes in a request of
+	// its own, as in "spec.strategy.rollingUpdate is removed": this name takes them over
+	// from another field manager, as under Replace, or the API server refuses them next
+	// to the manifest. Object may still have these fields.
 	Fields []string
-	// Removed are the paths of the fields that the write removes in a request of its
-	// own: this name takes them over from another field manager, as under Replace, or
-	// the API server refuses them next to the manifest. Only a dry-run has them.
-	// Object may still have these fields.
-	Removed []string
 	// Pending is the request, if the object needs a write that [Dependents.DryRun]
 	// or [Dependents.ReadOnly] did not make; nil: it needs none, or it was
 	// written. Its Live is the object as it was read. Links inside InSync get no
@@ -94,35 +79,23 @@ func (r Result) IsSettled() bool {
 	return r.Outcome == Gone || r.Outcome == Orphaned
 }
 
-// Refusal returns an error if only a change of the object, or of another
-// writer, resolves the result: the object is not ours, or it is contested. Otherwise it returns nil. The error is a
-// [ctrlx.RetriableError] with the reason [reasonNotOurs] or
-// [reasonContested]. ref names the object.
-func (r Result) Refusal(ref checks.Ref) error {
-	reason := reasonContested
-	switch {
-	case r.Outcome == NotOurs:
-		reason = reasonNotOurs
-	case r.After <= 0:
-		return nil
-	}
-	err := fmt.Errorf("%s: %s", ref, cmp.Or(r.Message, r.Outcome.String()))
-	return ctrlx.NewRetriableError(err, &r.After).WithReason(reason)
-}
-
-// Describe returns the verdict for [chain.Exit.Verdict], and the outcome as the
-// reason. Links inside Ready do not know how ready the object is, so a write
+// Describe returns the verdict for [chain.Exit.Verdict], and its reason: the
+// outcome, or the reason of the condition Ready. It is a block if only a change of
+// the object, or of another writer, resolves the result: the object is not ours, or
+// it is contested. Links inside Ready do not know how ready the object is, so a write
 // proceeds.
 func (r Result) Describe() (verdict, reason string) {
 	switch {
-	case r.Outcome == 0: // an error
+	case r.Outcome == "": // an error
 		return chain.VerdictWait, ""
-	case r.Outcome == NotOurs, r.After > 0:
-		return chain.VerdictBlock, r.Outcome.String()
+	case r.Outcome == NotOurs:
+		return chain.VerdictBlock, reasonNotOurs
+	case r.After > 0:
+		return chain.VerdictBlock, reasonContested
 	case r.Outcome == Terminating, r.Outcome == Waiting:
-		return chain.VerdictWait, r.Outcome.String()
+		return chain.VerdictWait, string(r.Outcome)
 	}
-	return chain.VerdictProceed, r.Outcome.String()
+	return chain.VerdictProceed, string(r.Outcome)
 }
 
 func isReady(r checks.Readiness) bool {

@@ -355,7 +355,7 @@ func TestCheck(t *testing.T) {
 	if _, err := w.ApplyChecked(t.Context(), nil); !errors.Is(err, dependents.ErrInvalid) {
 		t.Errorf("without a request: got %v", err)
 	}
-	key, value, err := w.OwnerLabel(w.owner)
+	key, value, _, err := w.OwnerMarks(w.owner)
 	must(t, err)
 	list := &corev1.ConfigMapList{}
 	must(t, api.List(t.Context(), list, client.InNamespace(w.ns), client.MatchingLabels{key: value}))
@@ -372,7 +372,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("without the marks of an owner: got the key %v", found)
 		}
 	}
-	if _, err := w.OwnerPolicies(nil); !errors.Is(err, dependents.ErrInvalid) {
+	if _, _, _, err := w.OwnerMarks(nil); !errors.Is(err, dependents.ErrInvalid) {
 		t.Errorf("without an owner: got %v", err)
 	}
 }
@@ -455,15 +455,16 @@ func TestMessage(t *testing.T) {
 // TestLinks lets links of the user stop a write, replace a policy and fail.
 func TestLinks(t *testing.T) {
 	t.Parallel()
-	refuse := func(next dependents.Handler) dependents.Handler {
+	type handler = chain.Handler[*dependents.Request, dependents.Result]
+	refuse := func(next handler) handler {
 		return func(_ context.Context, r *dependents.Request) (dependents.Result, error) {
 			return dependents.Result{Outcome: dependents.Waiting, Object: r.Live, Message: "frozen"}, nil
 		}
 	}
-	zero := func(dependents.Handler) dependents.Handler {
+	zero := func(handler) handler {
 		return func(context.Context, *dependents.Request) (dependents.Result, error) { return dependents.Result{}, nil }
 	}
-	panics := func(dependents.Handler) dependents.Handler {
+	panics := func(handler) handler {
 		return func(context.Context, *dependents.Request) (dependents.Result, error) { panic("oops") }
 	}
 	cases := map[string]struct {
@@ -508,7 +509,7 @@ func TestObserved(t *testing.T) {
 	want := observer{
 		"Create: proceed created", "DryRun: proceed created", "InSync: proceed created", "Adopt: proceed created", "Terminating: proceed created", "Ready: proceed created", "Read: proceed created", "Recover: proceed created",
 		"InSync: proceed in sync", "Adopt: proceed in sync", "Terminating: proceed in sync", "Ready: proceed in sync", "Read: proceed in sync", "Recover: proceed in sync",
-		"Adopt: block not ours", "Terminating: block not ours", "Ready: block not ours", "Read: block not ours", "Recover: block not ours",
+		"Adopt: block DependentNotOurs", "Terminating: block DependentNotOurs", "Ready: block DependentNotOurs", "Read: block DependentNotOurs", "Recover: block DependentNotOurs",
 	}
 	same(t, want, seen, "it differs")
 }
