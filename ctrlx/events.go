@@ -7,13 +7,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/status"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -74,7 +74,7 @@ func (r *core) related(obj client.Object, out flow.Outcome) runtime.Object {
 		return nil
 	}
 	ref := refs[0]
-	gvk, namespaced, ok := r.engine.Watched(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
+	gvk, namespaced, ok := r.engine.Watched(engine.KindOf(ref))
 	if !ok {
 		return nil
 	}

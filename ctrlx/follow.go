@@ -49,10 +49,6 @@ func Follow(ctx context.Context, refs ...checks.Ref) {
 	}
 }
 
-func kindOf(ref checks.Ref) schema.GroupKind {
-	return schema.GroupKind{Group: ref.Group, Kind: ref.Kind}
-}
-
 // seenSet is a set as a pass listed it.
 type seenSet struct {
 	ref     checks.Ref
@@ -175,7 +171,7 @@ func union(a, b []checks.Ref) []checks.Ref {
 func (p *pass) followed(refs []checks.Ref) []engine.Followed {
 	all := make([]engine.Followed, 0, len(refs))
 	for _, ref := range refs {
-		if ref.Kind != "" && !slices.Contains(p.of.opt.unfollowed, kindOf(ref)) {
+		if ref.Kind != "" && !slices.Contains(p.of.opt.unfollowed, engine.KindOf(ref)) {
 			ref.ID = ""
 			all = append(all, p.seenAs(p.engine.Resolved(p, ref)))
 		}

@@ -54,8 +54,7 @@ func (r *core) keptCycle(p *pass, obj client.Object, out flow.Outcome) []checks.
 	for _, ref := range out.WaitingFor() {
 		if f := p.seenAs(p.engine.Resolved(p, ref)); f.Object != nil && r.keeping(obj, f.Ref, f.Object) {
 			self := p.engine.Waiter()
-			path := checks.Ref{Group: self.Group, Kind: self.Kind, Namespace: self.Namespace, Name: self.Name}
-			return []checks.Ref{path, f.Ref, path}
+			return []checks.Ref{self, f.Ref, self}
 		}
 	}
 	return nil

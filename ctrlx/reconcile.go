@@ -23,7 +23,6 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/gauges"
-	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/status"
@@ -162,7 +161,7 @@ func (r *core) render(p *pass, obj client.Object, out flow.Outcome) status.Out {
 		return r.leaves(in, obj, endedHere)
 	}
 	if loop, ok := r.waker.Loop(client.ObjectKeyFromObject(obj)); ok && p.verdict(out) == p.last {
-		in.Self, in.Loop = refOf(p.engine.Waiter()), loop
+		in.Self, in.Loop = p.engine.Waiter(), loop
 	}
 	if p.Timeout > 0 {
 		in.Timeout = status.Timeout{
@@ -408,12 +407,8 @@ func (r *core) forget(req reconcile.Request) {
 }
 
 // id returns how the index knows an object.
-func (r *core) id(name types.NamespacedName) index.ID {
+func (r *core) id(name types.NamespacedName) checks.Ref {
 	return engine.ID(r.kind.GroupKind(), name)
-}
-
-func refOf(id index.ID) checks.Ref {
-	return checks.Ref{Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
 }
 
 // countFailure counts a failed pass in the counters of controller-runtime. A

@@ -236,7 +236,7 @@ func (r *Reconciler[T]) listed() (all []engine.FieldQuery) {
 			tag.Listed(&checks.Request[T]{Resource: newOf[T]()}, func(set any) {
 				ref, _ := set.(checks.Ref)
 				if q, ok := ref.Query(); ok && q.Field != "" {
-					all = append(all, engine.FieldQuery{By: link.Name, Kind: kindOf(ref), Field: q.Field})
+					all = append(all, engine.FieldQuery{By: link.Name, Kind: engine.KindOf(ref), Field: q.Field})
 				}
 			})
 		}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
-	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/flow/why"
@@ -68,9 +67,11 @@ func Why(mgr manager.Manager) http.Handler {
 type reporter[T client.Object] struct{ *Reconciler[T] }
 
 // Unready implements [engine.Reporter].
-func (r reporter[T]) Unready(ctx context.Context, healthy bool, add func(index.ID, why.Object)) (good, unseen int, err error) {
-	gk := r.kind.GroupKind()
+func (r reporter[T]) Unready(ctx context.Context, healthy bool, add func(why.Object)) (good, unseen int, err error) {
 	reported := map[types.NamespacedName]bool{}
+	describing := func(name types.NamespacedName) why.Object {
+		return why.Object{Ref: r.id(name), Reconciler: r.name}
+	}
 	for _, u := range r.memory.All() {
 		if u.Verdict == (memory.Verdict{}) && !u.TimedOut {
 			continue
@@ -79,11 +80,8 @@ func (r reporter[T]) Unready(ctx context.Context, healthy bool, add func(index.I
 			return 0, 0, ctx.Err()
 		}
 		reported[u.NamespacedName] = true
-		v := u.Verdict
-		o := why.Object{
-			Ref:        checks.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: u.Namespace, Name: u.Name},
-			Reconciler: r.name, State: why.State(v.State.String()), Reason: v.Reason, Point: v.Point, Link: v.Link, Since: time.Unix(u.Since, 0),
-		}
+		o, v := describing(u.NamespacedName), u.Verdict
+		o.State, o.Reason, o.Point, o.Link, o.Since = why.State(v.State.String()), v.Reason, v.Point, v.Link, time.Unix(u.Since, 0)
 		if u.TimedOut {
 			o.State, o.Reason = why.Failed, ReasonTimeout
 		}
@@ -91,7 +89,7 @@ func (r reporter[T]) Unready(ctx context.Context, healthy bool, add func(index.I
 			o.Again = time.Unix(u.Again, 0)
 		}
 		r.describe(ctx, u.NamespacedName, &o)
-		add(r.id(u.NamespacedName), o)
+		add(o)
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.opt.sync)
 	defer cancel()
@@ -101,23 +99,19 @@ func (r reporter[T]) Unready(ctx context.Context, healthy bool, add func(index.I
 		if !ok || reported[name] {
 			return
 		}
-		switch ready, final := r.stored(obj); {
+		o := describing(name)
+		ready, final := r.stored(obj)
+		if ready != nil {
+			o.Reason, o.Message, o.Since = ready.Reason, ready.Message, ready.LastTransitionTime.Time
+		}
+		switch {
 		case final && ready != nil && ready.Status == metav1.ConditionFalse:
-			add(r.id(name), why.Object{
-				Ref:        checks.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: name.Namespace, Name: name.Name},
-				Reconciler: r.name, State: why.Failed, Reason: ready.Reason, Message: ready.Message, Since: ready.LastTransitionTime.Time,
-			})
+			o.State = why.Failed
+			add(o)
 		case final || ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == obj.GetGeneration():
-			good++
-			if healthy {
-				o := why.Object{
-					Ref:        checks.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: name.Namespace, Name: name.Name},
-					Reconciler: r.name, State: why.Ready, Passes: r.explanations(obj, name),
-				}
-				if ready != nil {
-					o.Reason, o.Message, o.Since = ready.Reason, ready.Message, ready.LastTransitionTime.Time
-				}
-				add(r.id(name), o)
+			if good++; healthy {
+				o.State, o.Passes = why.Ready, r.explanations(obj, name)
+				add(o)
 			}
 		case r.stripped(obj): // no pass goes over it
 		default:
@@ -232,7 +226,7 @@ func (r *Reconciler[T]) explanations(obj T, name types.NamespacedName) (all []fl
 }
 
 // explained returns e with the root cause of the wait of an object.
-func (r *Reconciler[T]) explained(ctx context.Context, id index.ID, e flow.Explanation) flow.Explanation {
+func (r *Reconciler[T]) explained(ctx context.Context, id checks.Ref, e flow.Explanation) flow.Explanation {
 	if root, others := r.engine.Root(ctx, id); root != nil {
 		e.RootCause, e.Others = root.Text, others
 	}

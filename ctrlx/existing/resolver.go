@@ -13,7 +13,6 @@ import (
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
-	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/ctrlx/internal/view"
 )
 
@@ -84,7 +83,7 @@ func (r *Resolver) list(ctx context.Context, resource client.Object, q checks.Qu
 	if err != nil {
 		return nil, err
 	}
-	all := r.readiness.Objects(listed, q, index.ID{Namespace: resource.GetNamespace()})
+	all := r.readiness.Objects(listed, q, checks.Ref{Namespace: resource.GetNamespace()})
 	for i, obj := range listed {
 		all[i].Self = obj.GetUID() == resource.GetUID() && resource.GetUID() != ""
 	}

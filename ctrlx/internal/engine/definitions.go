@@ -109,7 +109,7 @@ func (e *Engine) settle(events <-chan struct{}) {
 // group had an event of a definition after the last list, or a moment ago.
 func (e *Engine) awaitsMissing() bool {
 	for id := range e.index.Refs() {
-		if w, _ := e.watchOf(kindOf(id)); w == nil && e.catalog.unsettled(kindOf(id)) {
+		if w, _ := e.watchOf(KindOf(id)); w == nil && e.catalog.unsettled(KindOf(id)) {
 			return true
 		}
 	}
@@ -122,7 +122,7 @@ func (e *Engine) awaitsMissing() bool {
 // the kind is not watched, and is requeued.
 func (e *Engine) installed(added map[schema.GroupKind]bool) {
 	for id := range e.index.Refs() {
-		if added[kindOf(id)] {
+		if added[KindOf(id)] {
 			e.index.Changed(id, index.Change{}) // no pass has seen the digest 0
 		}
 	}

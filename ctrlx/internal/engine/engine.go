@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/byversion"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
@@ -205,8 +206,8 @@ func (e *Engine) Forget(waiter index.ID) { e.index.Forget(waiter) }
 
 // wake puts a waiter into the work queue of its kind.
 func (e *Engine) wake(waiter index.ID) {
-	if w, ok := e.wakers.Load(schema.GroupKind{Group: waiter.Group, Kind: waiter.Kind}); ok {
-		w.(*Waker).wake(types.NamespacedName{Namespace: waiter.Namespace, Name: waiter.Name})
+	if w, ok := e.wakers.Load(KindOf(waiter)); ok {
+		w.(*Waker).wake(nameOf(waiter))
 	}
 }
 
@@ -215,7 +216,7 @@ func (e *Engine) wakeFor(w index.Wake) {
 	e.Spans.woken(w.Waiter, w.By)
 	if !w.Follows {
 		e.wake(w.Waiter)
-	} else if at, ok := e.wakers.Load(kindOf(w.Waiter)); ok {
+	} else if at, ok := e.wakers.Load(KindOf(w.Waiter)); ok {
 		at.(*Waker).wakeFollower(nameOf(w.Waiter), w.Ref)
 	}
 }
@@ -225,8 +226,10 @@ func ID(gk schema.GroupKind, name types.NamespacedName) index.ID {
 	return index.ID{Group: gk.Group, Kind: gk.Kind, Namespace: name.Namespace, Name: name.Name}
 }
 
-// kindOf returns the kind of an object that the index knows.
-func kindOf(id index.ID) schema.GroupKind { return schema.GroupKind{Group: id.Group, Kind: id.Kind} }
+// KindOf returns the kind of an object or a set.
+func KindOf(ref checks.Ref) schema.GroupKind {
+	return schema.GroupKind{Group: ref.Group, Kind: ref.Kind}
+}
 
 // nameOf returns the name of an object that the index knows.
 func nameOf(id index.ID) types.NamespacedName {

@@ -149,7 +149,7 @@ func retriable(err error) bool {
 func (f *fallback) awaited() map[schema.GroupKind]int {
 	awaited := map[schema.GroupKind]int{}
 	for id := range f.e.index.Refs() {
-		awaited[kindOf(id)]++
+		awaited[KindOf(id)]++
 	}
 	return awaited
 }
@@ -268,7 +268,7 @@ func (f *fallback) scopes(ctx context.Context, w *watch) map[string]*awaitedIn {
 		}
 	}
 	for id := range f.e.index.Refs() {
-		if kindOf(id) == gk && id.Set == "" {
+		if KindOf(id) == gk && id.Set == "" {
 			at := in(w.scope(id.Namespace))
 			at.objects = append(at.objects, id)
 		}

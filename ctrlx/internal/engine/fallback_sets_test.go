@@ -161,7 +161,7 @@ func TestFallbackSetsOfNamespaces(t *testing.T) {
 		c.list(t, "b", of("b"), false)
 		var others []Followed
 		for i := range 8 {
-			others = append(others, Followed{Ref: refOf(ID(clusters, types.NamespacedName{Namespace: "a", Name: fmt.Sprint("other", i)}))})
+			others = append(others, Followed{Ref: ID(clusters, types.NamespacedName{Namespace: "a", Name: fmt.Sprint("other", i)})})
 		}
 		p := c.Begin(index.ID{Kind: "Waiter", Namespace: "a", Name: "follower"}, time.Second)
 		p.End(t.Context(), End{Followed: others})

@@ -72,7 +72,7 @@ func (p *Pass) followed(id index.ID, f Followed) index.Followed {
 	case id.Set != "":
 		return index.Followed{ID: id, Digest: f.Number}
 	}
-	w, _ := p.engine.watchOf(schema.GroupKind{Group: id.Group, Kind: id.Kind})
+	w, _ := p.engine.watchOf(KindOf(id))
 	if w == nil && f.Object != nil {
 		return index.Followed{ID: id} // it is read live
 	}

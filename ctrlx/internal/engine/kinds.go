@@ -331,7 +331,7 @@ func (e *Engine) handler(k kind) toolscache.ResourceEventHandler {
 				return
 			}
 		}
-		id := index.ID{Group: k.gvk.Group, Kind: k.gvk.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
+		id := ID(k.gvk.GroupKind(), client.ObjectKeyFromObject(obj))
 		if k.policy != metadataOnly {
 			e.happened(k, id, was, is)
 			return
@@ -399,7 +399,7 @@ func (e *Engine) Watched(gk schema.GroupKind) (gvk schema.GroupVersionKind, name
 
 // wakes reports whether a change of an object wakes its waiters.
 func (e *Engine) wakes(id index.ID) bool {
-	gk := kindOf(id)
+	gk := KindOf(id)
 	if w, state := e.watchOf(gk); w != nil {
 		_, err := w.trouble(namespaceOf(id)) // the fallback wakes the waiters of a suspect scope
 		return state == synced && err == nil

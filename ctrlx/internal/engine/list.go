@@ -53,13 +53,13 @@ func (p *Pass) List(ctx context.Context, q checks.Query) (Listed, error) {
 		return Listed{Ref: q.Ref()}, fmt.Errorf("ctrlx: %s: %w", q, err)
 	}
 	e, id := p.engine, p.id(ctx, q.Ref())
-	l := Listed{Ref: refOf(id)}
+	l := Listed{Ref: id}
 	look, k, state, err := p.register(ctx, id)
 	if state == missing && err == nil {
-		err = fmt.Errorf("the kind %q is not installed, so its objects are not known: install its definition, or correct the query", kindOf(id))
+		err = fmt.Errorf("the kind %q is not installed, so its objects are not known: install its definition, or correct the query", KindOf(id))
 	}
 	if err == nil && q.Field != "" {
-		err = e.indexed(kindOf(id), q.Field)
+		err = e.indexed(KindOf(id), q.Field)
 	}
 	var full uint64
 	if err == nil {
@@ -67,7 +67,7 @@ func (p *Pass) List(ctx context.Context, q checks.Query) (Listed, error) {
 		l.Objects, err = e.listSet(ctx, k, state, id, q, selector, p)
 	}
 	if err == nil && q.Field != "" { // the function may have failed meanwhile
-		err = e.indexed(kindOf(id), q.Field)
+		err = e.indexed(KindOf(id), q.Field)
 	}
 	if err != nil {
 		return Listed{Ref: l.Ref}, fmt.Errorf("ctrlx: %s: %w", l.Ref, err)
@@ -108,7 +108,7 @@ func namespaceOf(id index.ID) string {
 
 // listSet lists a set, the oldest object first.
 func (e *Engine) listSet(ctx context.Context, k kind, state kindState, id index.ID, q checks.Query, selector labels.Selector, p *Pass) (all []client.Object, err error) {
-	if w, _ := e.watchOf(kindOf(id)); w != nil && id.Namespace == checks.AllNamespaces && !e.listsAll(ctx, w) {
+	if w, _ := e.watchOf(KindOf(id)); w != nil && id.Namespace == checks.AllNamespaces && !e.listsAll(ctx, w) {
 		return nil, errors.New("the manager's cache has some namespaces only: name a namespace in the query, or let the cache and the role have all of them")
 	}
 	if state == synced {
@@ -200,7 +200,7 @@ func (e *Engine) listLive(ctx context.Context, k kind, id index.ID, q checks.Que
 			return nil, err
 		}
 		err = each(list, func(obj client.Object) {
-			if q.Field == "" || slices.Contains(e.valuesOf(kindOf(id), q.Field, obj), q.Value) {
+			if q.Field == "" || slices.Contains(e.valuesOf(KindOf(id), q.Field, obj), q.Value) {
 				obj.GetObjectKind().SetGroupVersionKind(k.gvk)
 				all = append(all, obj)
 			}
@@ -272,9 +272,9 @@ func (e *Engine) listsAll(ctx context.Context, w *watch) bool {
 // index.Cycle examines them: the first ones by name. A cache lists in random order,
 // and a pass that finds another cycle than the pass before writes the status again.
 func (e *Engine) members(set index.ID) (ids []index.ID) {
-	gk := kindOf(set)
+	gk := KindOf(set)
 	w, state := e.watchOf(gk)
-	q, ok := refOf(set).Query()
+	q, ok := set.Query()
 	if state != synced || !ok {
 		return nil
 	}

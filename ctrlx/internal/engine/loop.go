@@ -136,7 +136,7 @@ func (w *Waker) Loop(name types.NamespacedName) (ref checks.Ref, ok bool) {
 	var last time.Time
 	for by, l := range all.by {
 		if l.n > freeWakes && (!ok || l.last.After(last)) {
-			ref, ok, last = refOf(by), true, l.last
+			ref, ok, last = by, true, l.last
 		}
 	}
 	return ref, ok

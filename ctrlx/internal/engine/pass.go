@@ -67,7 +67,7 @@ func (p *Pass) Waiter() index.ID { return p.waiter }
 // object is read, and a digest of it is remembered.
 func (p *Pass) Read(ctx context.Context, ref checks.Ref) (checks.Ref, client.Object, error) {
 	e, id := p.engine, p.id(ctx, ref)
-	ref = refOf(id)
+	ref = id
 	look, k, state, err := p.register(ctx, id)
 	if err != nil {
 		return ref, nil, fmt.Errorf("ctrlx: %s: %w", ref, err)
@@ -94,7 +94,7 @@ func (p *Pass) Read(ctx context.Context, ref checks.Ref) (checks.Ref, client.Obj
 // [Pass.Read] first.
 func (p *Pass) Whole(ctx context.Context, ref checks.Ref) (client.Object, error) {
 	id := p.id(ctx, ref)
-	k, _, err := p.engine.open(ctx, kindOf(id), namespaceOf(id), p.timeout)
+	k, _, err := p.engine.open(ctx, KindOf(id), namespaceOf(id), p.timeout)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (p *Pass) Whole(ctx context.Context, ref checks.Ref) (client.Object, error)
 // register registers an object or a set, after it has opened its kind: the first
 // list of an informer is no change.
 func (p *Pass) register(ctx context.Context, id index.ID) (look index.Look, k kind, state kindState, err error) {
-	gk, namespace := kindOf(id), namespaceOf(id)
+	gk, namespace := KindOf(id), namespaceOf(id)
 	k, state, err = p.engine.open(ctx, gk, namespace, p.timeout)
 	look = p.index.Register(id)
 	if state == missing && err == nil { // the kind may have been installed before Register
@@ -182,7 +182,7 @@ func (p *Pass) End(ctx context.Context, end End) Waiting {
 		}
 		id = p.id(ctx, ref)
 		if id != p.waiter && !p.engine.wakes(id) { // the check read it by other means, or its informer was stopped
-			if _, state, _ := p.engine.open(ctx, kindOf(id), namespaceOf(id), p.timeout); state == synced {
+			if _, state, _ := p.engine.open(ctx, KindOf(id), namespaceOf(id), p.timeout); state == synced {
 				restarted = append(restarted, id)
 			}
 		}
@@ -216,7 +216,7 @@ func (p *Pass) End(ctx context.Context, end End) Waiting {
 	}
 	if len(to.Awaited) > 0 {
 		cycle := p.engine.index.Cycle(p.waiter, p.engine.members)
-		w.Cycle = refsOf(cycle)
+		w.Cycle = cycle
 		p.setRoot(ctx, end, &w, to.Awaited, cycle)
 	}
 	return w
@@ -225,26 +225,19 @@ func (p *Pass) End(ctx context.Context, end End) Waiting {
 // Cycle returns the path if the object waits for itself by way of others, as the
 // last pass that ended left its waits.
 func (p *Pass) Cycle() []checks.Ref {
-	return refsOf(p.engine.index.Cycle(p.waiter, p.engine.members))
-}
-
-func refsOf(ids []index.ID) (refs []checks.Ref) {
-	for _, id := range ids {
-		refs = append(refs, refOf(id))
-	}
-	return refs
+	return p.engine.index.Cycle(p.waiter, p.engine.members)
 }
 
 // Done ends the pass: the object waits for nothing, and follows nothing.
 func (p *Pass) Done() { p.index.Done() }
 
 // Resolved returns a ref with the namespace in which the pass reads it.
-func (p *Pass) Resolved(ctx context.Context, ref checks.Ref) checks.Ref { return refOf(p.id(ctx, ref)) }
+func (p *Pass) Resolved(ctx context.Context, ref checks.Ref) checks.Ref { return p.id(ctx, ref) }
 
 // id returns how the index knows the object of a ref. A ref without a namespace
 // is in the namespace of the waiter, if its kind has namespaces.
-func (p *Pass) id(ctx context.Context, ref checks.Ref) index.ID {
-	id := index.ID{Group: ref.Group, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Set: ref.Set}
+func (p *Pass) id(ctx context.Context, id checks.Ref) index.ID {
+	id.ID = ""
 	switch namespaced, known := p.engine.namespaced(ctx, id, p.timeout); {
 	case known && !namespaced:
 		id.Namespace = ""
@@ -257,7 +250,7 @@ func (p *Pass) id(ctx context.Context, ref checks.Ref) index.ID {
 // namespaced reports whether the kind of an object has namespaces. known is
 // false if the kind is missing, or cannot be read.
 func (e *Engine) namespaced(ctx context.Context, id index.ID, timeout time.Duration) (namespaced, known bool) {
-	gk := kindOf(id)
+	gk := KindOf(id)
 	if w, _ := e.watchOf(gk); w != nil {
 		return w.namespaced, true
 	}
@@ -265,10 +258,6 @@ func (e *Engine) namespaced(ctx context.Context, id index.ID, timeout time.Durat
 	defer cancel()
 	k, state, err := e.find(ctx, gk)
 	return k.namespaced, err == nil && state != missing
-}
-
-func refOf(id index.ID) checks.Ref {
-	return checks.Ref{Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name, Set: id.Set}
 }
 
 // versionOf returns the version of an object that was read; empty: it does not

@@ -100,7 +100,7 @@ type found struct {
 // Waits reports whether the last pass over an object ended in a wait. ref has the
 // namespace, as [Pass.Read] returns it.
 func (p *Pass) Waits(ref checks.Ref) bool {
-	_, waits := p.engine.index.Root(index.ID{Group: ref.Group, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name})
+	_, waits := p.engine.index.Root(ref)
 	return waits
 }
 
@@ -119,7 +119,7 @@ func (p *Pass) root(ctx context.Context, end End, ids []index.ID, cycle []index.
 	}
 	for _, id := range ids[:min(len(ids), maxRoots)] {
 		if id.Set == "" {
-			add(p.engine.rootOf(ctx, p.waiter, id, end.Seen.Object(refOf(id))))
+			add(p.engine.rootOf(ctx, p.waiter, id, end.Seen.Object(id)))
 			continue
 		}
 		add(p.rootOfSet(ctx, end.Seen, id))
@@ -151,7 +151,7 @@ func (p *Pass) setRoot(ctx context.Context, end End, w *Waiting, ids, cycle []in
 	switch {
 	case f.Cycle == "" && (f.ID == p.waiter || f.ID == ids[0]):
 	case f.Cycle == "" && slices.Contains(ids, f.ID):
-		w.Root = &RootCause{Ref: refOf(f.ID)}
+		w.Root = &RootCause{Ref: f.ID}
 	default:
 		w.Root = causeOf(f.Root)
 	}
@@ -160,7 +160,7 @@ func (p *Pass) setRoot(ctx context.Context, end End, w *Waiting, ids, cycle []in
 // rootOfSet finds the worst root cause of the members of a set. Members that wait
 // for the set themselves compete for something, so they are left out.
 func (p *Pass) rootOfSet(ctx context.Context, seen Seen, set index.ID) found {
-	members, ok := seen.Members(refOf(set))
+	members, ok := seen.Members(set)
 	best := found{Root: index.Root{ID: set, State: string(why.Blocked)}, sure: true}
 	if ok && len(members) == 0 {
 		best.State = string(why.Missing)
@@ -228,11 +228,7 @@ func rootOfCycle(cycle []index.ID) index.Root {
 	ids := cycle[:len(cycle)-1]
 	first := slices.Index(ids, slices.MinFunc(ids, compareIDs))
 	ids = slices.Concat(ids[first:], ids[:first])
-	refs := make([]checks.Ref, len(ids), len(cycle))
-	for i, id := range ids {
-		refs[i] = refOf(id)
-	}
-	return index.Root{ID: ids[0], Cycle: CycleText(append(refs, refs[0]))}
+	return index.Root{ID: ids[0], Cycle: CycleText(append(ids, ids[0]))}
 }
 
 // CycleText returns the text of a cycle of waits: "dependency cycle: A -> B -> A".
@@ -254,7 +250,7 @@ func CycleText(cycle []checks.Ref) string {
 
 // causeOf returns the texts of a root cause.
 func causeOf(root index.Root) *RootCause {
-	c := &RootCause{Ref: refOf(root.ID), Text: root.Cycle}
+	c := &RootCause{Ref: root.ID, Text: root.Cycle}
 	if c.Text != "" {
 		return c
 	}
@@ -302,19 +298,19 @@ func (e *Engine) Root(ctx context.Context, waiter index.ID) (c *RootCause, other
 // from the cache into obj: the object may have entered a set since its pass began.
 func (e *Engine) RootChanged(ctx context.Context, id index.ID, obj client.Object) {
 	e.index.Changed(id, index.Change{Root: true})
-	fields, any := e.sets.fields(kindOf(id))
+	fields, any := e.sets.fields(KindOf(id))
 	if !any || e.cache.Get(ctx, nameOf(id), obj, FromCache...) != nil {
 		return // the event of a deletion wakes the waiters of its sets
 	}
-	s := e.stateOf(kindOf(id), obj, fields)
-	for _, t := range e.sets.touch(kindOf(id), &s, &s) {
+	s := e.stateOf(KindOf(id), obj, fields)
+	for _, t := range e.sets.touch(KindOf(id), &s, &s) {
 		e.index.Changed(t.set.id, index.Change{Root: true, By: id})
 	}
 }
 
 // reporterOf returns the reconciler of an object; nil: there is none here.
 func (e *Engine) reporterOf(id index.ID) Reporter {
-	if r, ok := e.reporterOfKind.Load(kindOf(id)); ok {
+	if r, ok := e.reporterOfKind.Load(KindOf(id)); ok {
 		return r.(Reporter)
 	}
 	return nil

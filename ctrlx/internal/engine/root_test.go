@@ -32,7 +32,7 @@ func (r read) Object(ref checks.Ref) *checks.Object {
 func (r read) Members(checks.Ref) (all []checks.Object, ok bool) {
 	for _, name := range r.members {
 		o := r.objects[name]
-		o.Ref = refOf(clusterID(name))
+		o.Ref = clusterID(name)
 		all = append(all, o)
 	}
 	return all, r.members != nil

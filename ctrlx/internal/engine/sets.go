@@ -72,7 +72,7 @@ func (s *sets) exists(id index.ID, exists bool) {
 }
 
 func (s *sets) add(id index.ID) {
-	query, ok := refOf(id).Query()
+	query, ok := id.Query()
 	if !ok {
 		return
 	}
@@ -83,10 +83,10 @@ func (s *sets) add(id index.ID) {
 	if s.of == nil {
 		s.of, s.kinds = map[index.ID]*set{}, map[schema.GroupKind]*kindSets{}
 	}
-	k := s.kinds[kindOf(id)]
+	k := s.kinds[KindOf(id)]
 	if k == nil {
 		k = &kindSets{map[bucket]map[*set]struct{}{}, map[string]int{}}
-		s.kinds[kindOf(id)] = k
+		s.kinds[KindOf(id)] = k
 	}
 	s.clock++
 	at := &set{id: id, query: query, selector: selector, full: s.clock, follow: s.clock}
@@ -104,7 +104,7 @@ func (s *sets) add(id index.ID) {
 }
 
 func (s *sets) remove(id index.ID) {
-	at, k := s.of[id], s.kinds[kindOf(id)]
+	at, k := s.of[id], s.kinds[KindOf(id)]
 	if at == nil {
 		return
 	}
@@ -120,7 +120,7 @@ func (s *sets) remove(id index.ID) {
 		}
 	}
 	if len(k.buckets) == 0 {
-		delete(s.kinds, kindOf(id))
+		delete(s.kinds, KindOf(id))
 	}
 }
 
@@ -272,7 +272,7 @@ func (e *Engine) happened(k kind, id index.ID, old, now client.Object) {
 	if full, follow := e.index.Needs(id); full || follow {
 		e.index.Changed(id, e.changeOf(k, now, full, follow))
 	}
-	gk := kindOf(id)
+	gk := KindOf(id)
 	fields, any := e.sets.fields(gk)
 	if !any {
 		return
@@ -357,7 +357,7 @@ func (s *sets) ids(gk schema.GroupKind) (ids []index.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id := range s.of {
-		if kindOf(id) == gk {
+		if KindOf(id) == gk {
 			ids = append(ids, id)
 		}
 	}

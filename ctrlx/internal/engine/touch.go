@@ -37,7 +37,7 @@ type touches struct {
 // from then on, and the events of such kinds wait until write returns, for as long as a
 // request may take.
 func (e *Engine) Touch(ctx context.Context, id index.ID, from string, write func(ctx context.Context) (to string, err error)) error {
-	if w, _ := e.watchOf(kindOf(id)); w == nil || w.policy != metadataOnly {
+	if w, _ := e.watchOf(KindOf(id)); w == nil || w.policy != metadataOnly {
 		_, err := write(ctx)
 		return err
 	}

@@ -111,7 +111,7 @@ func (e *Engine) wakeScope(w *watch, scope string) {
 	gk := w.gvk.GroupKind()
 	var ids []index.ID
 	for id := range e.index.Refs() {
-		if kindOf(id) == gk && w.scope(namespaceOf(id)) == scope {
+		if KindOf(id) == gk && w.scope(namespaceOf(id)) == scope {
 			ids = append(ids, id)
 		}
 	}

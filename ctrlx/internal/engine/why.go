@@ -18,11 +18,11 @@ import (
 // Reporter is a reconciler that reports which of its objects are not ready.
 type Reporter interface {
 	// Unready calls add for each object that is not ready, without the awaited
-	// objects. unseen is the number of objects of unknown state: their conditions
+	// objects. Its Ref has the namespace of the object, if that has one. unseen is the number of objects of unknown state: their conditions
 	// do not say that they are ready, and no pass over them has ended since the
 	// start of the program. ready is the number of the others. If healthy, Unready
 	// calls add for these, too.
-	Unready(ctx context.Context, healthy bool, add func(index.ID, why.Object)) (ready, unseen int, err error)
+	Unready(ctx context.Context, healthy bool, add func(why.Object)) (ready, unseen int, err error)
 	// Keeps reports whether a finalizer of an object of the reconciler keeps at, the
 	// object of ref, which a user deletes.
 	Keeps(ctx context.Context, name types.NamespacedName, ref checks.Ref, at client.Object) bool
@@ -58,12 +58,12 @@ func (e *Engine) Unready(ctx context.Context, healthy bool) (all []why.Object, r
 	awaited := map[index.ID]Reporter{} // the reconciler of a waiter
 	waiters := map[index.ID][]waiter{}
 	for _, r := range e.reporting() {
-		good, unknown, err := r.Unready(ctx, healthy, func(id index.ID, o why.Object) {
-			reported[id] = true
-			for _, ref := range e.index.Waits(id) {
-				o.WaitingFor = append(o.WaitingFor, refOf(ref))
+		good, unknown, err := r.Unready(ctx, healthy, func(o why.Object) {
+			reported[o.Ref] = true
+			o.WaitingFor = e.index.Waits(o.Ref)
+			for _, ref := range o.WaitingFor {
 				awaited[ref] = r
-				waiters[ref] = append(waiters[ref], waiter{id, r})
+				waiters[ref] = append(waiters[ref], waiter{o.Ref, r})
 			}
 			all = append(all, o)
 		})
@@ -93,8 +93,7 @@ func (e *Engine) Unready(ctx context.Context, healthy bool) (all []why.Object, r
 		}
 	}
 	for i := range all {
-		id := index.ID{Group: all[i].Ref.Group, Kind: all[i].Ref.Kind, Namespace: all[i].Ref.Namespace, Name: all[i].Ref.Name, Set: all[i].Ref.Set}
-		all[i].WaitingFor = append(all[i].WaitingFor, e.keepers(ctx, id, waiters[id])...)
+		all[i].WaitingFor = append(all[i].WaitingFor, e.keepers(ctx, all[i].Ref, waiters[all[i].Ref])...)
 	}
 	return all, ready, unseen, nil
 }
@@ -108,7 +107,7 @@ type waiter struct {
 // keepers returns the waiters whose finalizers keep an object that a user deletes:
 // it waits for them.
 func (e *Engine) keepers(ctx context.Context, id index.ID, waiters []waiter) (refs []checks.Ref) {
-	w, state := e.watchOf(kindOf(id))
+	w, state := e.watchOf(KindOf(id))
 	if len(waiters) == 0 || id.Set != "" || w == nil || state != synced {
 		return nil
 	}
@@ -117,8 +116,8 @@ func (e *Engine) keepers(ctx context.Context, id index.ID, waiters []waiter) (re
 		return nil
 	}
 	for _, w := range waiters {
-		if w.Keeps(ctx, nameOf(w.ID), refOf(id), obj) {
-			refs = append(refs, refOf(w.ID))
+		if w.Keeps(ctx, nameOf(w.ID), id, obj) {
+			refs = append(refs, w.ID)
 		}
 	}
 	return refs
@@ -127,10 +126,10 @@ func (e *Engine) keepers(ctx context.Context, id index.ID, waiters []waiter) (re
 // look describes an awaited object that no reconciler reports. It reads the
 // cache, and watches nothing.
 func (e *Engine) look(ctx context.Context, id index.ID, view Reporter) why.Object {
-	o := why.Object{Ref: refOf(id), State: why.Unknown}
-	w, state := e.watchOf(kindOf(id))
+	o := why.Object{Ref: id, State: why.Unknown}
+	w, state := e.watchOf(KindOf(id))
 	if w == nil || state != synced {
-		if w == nil && e.catalog.lacks(kindOf(id)) {
+		if w == nil && e.catalog.lacks(KindOf(id)) {
 			o.State, o.Reason, o.Message = why.Missing, "KindNotFound", "its kind is not installed"
 		}
 		return o
@@ -170,8 +169,8 @@ const maxMembers = 50
 // lookAtSet describes an awaited set, which waits for its members. Members that
 // wait for the set themselves compete for something, so they are left out.
 func (e *Engine) lookAtSet(id index.ID) (o why.Object, members []index.ID) {
-	o = why.Object{Ref: refOf(id), State: why.Unknown}
-	if w, state := e.watchOf(kindOf(id)); w == nil || state != synced {
+	o = why.Object{Ref: id, State: why.Unknown}
+	if w, state := e.watchOf(KindOf(id)); w == nil || state != synced {
 		return o, nil
 	}
 	all := e.members(id)
@@ -182,7 +181,7 @@ func (e *Engine) lookAtSet(id index.ID) (o why.Object, members []index.ID) {
 	for _, member := range all {
 		if len(members) < maxMembers && !slices.Contains(e.index.Waits(member), id) {
 			members = append(members, member)
-			o.WaitingFor = append(o.WaitingFor, refOf(member))
+			o.WaitingFor = append(o.WaitingFor, member)
 		}
 	}
 	return o, members

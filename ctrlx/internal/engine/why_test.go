@@ -28,11 +28,11 @@ var passes = slices.Repeat([]flow.Explanation{{Name: "Database", State: "failed"
 // crowd reports n objects that wait for 100 others.
 type crowd int
 
-func (n crowd) Unready(_ context.Context, _ bool, add func(index.ID, why.Object)) (int, int, error) {
+func (n crowd) Unready(_ context.Context, _ bool, add func(why.Object)) (int, int, error) {
 	for i := range int(n) {
 		id := index.ID{Group: "example.com", Kind: "Database", Namespace: "apps", Name: fmt.Sprintf("database-%06d", i)}
-		add(id, why.Object{
-			Ref: refOf(id), Reconciler: "Database", State: why.Blocked, Reason: "OwnerNotReady", Point: "OwnerCheck", Link: "OwnerReady", Since: time.Unix(1, 0),
+		add(why.Object{
+			Ref: id, Reconciler: "Database", State: why.Blocked, Reason: "OwnerNotReady", Point: "OwnerCheck", Link: "OwnerReady", Since: time.Unix(1, 0),
 			Message: longMessage, Passes: passes,
 		})
 	}
@@ -49,7 +49,8 @@ func (crowd) Describe() why.Flow                                 { return why.Fl
 // crowdedEngine has n waiters of 100 objects.
 func crowdedEngine(n int) *Engine {
 	e := &Engine{index: index.New(func(index.ID) {}, nil), catalog: &catalog{}, reporters: []Reporter{crowd(n)}}
-	_, _, _ = crowd(n).Unready(context.Background(), false, func(id index.ID, _ why.Object) {
+	_, _, _ = crowd(n).Unready(context.Background(), false, func(o why.Object) {
+		id := o.Ref
 		var at int
 		_, _ = fmt.Sscanf(id.Name, "database-%d", &at)
 		p := e.index.Begin(id)

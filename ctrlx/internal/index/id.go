@@ -1,15 +1,14 @@
 package index
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/windlass-go/windlass/checks"
+)
 
 // ID names an object of a cluster, or a set of objects: a waiter, a ref, or
-// both. It leaves out the API version on purpose, because an object is the same
-// in each version.
-type ID struct {
-	Group, Kind     string
-	Namespace, Name string // Namespace is empty for a cluster-scoped object
-	Set             string // the text that defines a set; empty: the ID names one object
-}
+// both. It has a namespace unless the object has none, and no ID in the cloud.
+type ID = checks.Ref
 
 // key is an ID as the index stores it: three words instead of ten, and one
 // string that the index owns.

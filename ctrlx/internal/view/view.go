@@ -13,7 +13,6 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
-	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 )
 
@@ -67,7 +66,7 @@ type namesOnly struct{}
 type Readinesses map[schema.GroupKind]ready.Func
 
 // Objects returns the view of listed objects for checks. self is the resource.
-func (of Readinesses) Objects(listed []client.Object, q checks.Query, self index.ID) []checks.Object {
+func (of Readinesses) Objects(listed []client.Object, q checks.Query, self checks.Ref) []checks.Object {
 	all := make([]checks.Object, len(listed))
 	for i, obj := range listed {
 		ref := checks.Ref{Group: q.Group, Kind: q.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
@@ -81,7 +80,7 @@ func (of Readinesses) Objects(listed []client.Object, q checks.Query, self index
 		if IsForeign(self.Namespace, ref.Namespace) {
 			all[i] = WithoutText(all[i])
 		}
-		all[i].Self = engine.ID(schema.GroupKind{Group: q.Group, Kind: q.Kind}, client.ObjectKeyFromObject(obj)) == self
+		all[i].Self = ref == self
 	}
 	return all
 }
@@ -93,7 +92,7 @@ func (of Readinesses) Object(obj client.Object, ref checks.Ref, uid types.UID) c
 	if uid != "" && obj.GetUID() != uid {
 		return checks.Object{Ref: ref}
 	}
-	f := of[schema.GroupKind{Group: ref.Group, Kind: ref.Kind}]
+	f := of[engine.KindOf(ref)]
 	switch {
 	case f != nil:
 	case ref.Group == "" && (ref.Kind == "ConfigMap" || ref.Kind == "Secret"):
