@@ -2,16 +2,17 @@ package inuse
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/yaml"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
@@ -30,48 +31,33 @@ const (
 	stateGone     = "gone"     // as released, because the resource is deleted in the cloud
 )
 
-// The value of Annotation has fields that a person can read, such as
-//
-//	uid=5649b553-4e2c-4fee-a78d-33001240e996; held=/Secret/default/login; released=example.com/Cluster/default/prod
-//
-// uid is the UID of the resource: a copied record counts for nothing. The other fields are the states, each with a key of keyOf,
-// whose parts are escaped as in a URL.
-const (
-	between  = "; "
-	uidField = "uid="
-)
+// stored is the value of Annotation, as JSON.
+type stored struct {
+	UID     types.UID         `json:"uid"`     // of the resource: a copied record counts for nothing
+	Objects map[string]string `json:"objects"` // the states, each with a key of keyOf
+}
 
 // format returns the value for a resource with a UID.
 func format(uid types.UID, states map[string]string) string {
-	fields := []string{uidField + url.PathEscape(string(uid))}
-	for _, key := range slices.Sorted(maps.Keys(states)) {
-		parts := strings.Split(key, "/")
-		for i, part := range parts {
-			parts[i] = url.PathEscape(part)
-		}
-		fields = append(fields, states[key]+"="+strings.Join(parts, "/"))
-	}
-	return strings.Join(fields, between)
+	value, _ := json.Marshal(stored{uid, states}) // of texts, so there is no error
+	return string(value)
 }
 
 // parse returns the UID and the states of a value.
-func parse(value string) (uid types.UID, states map[string]string, err error) {
-	states = map[string]string{}
-	for i, field := range strings.Split(value, between) {
-		name, escaped, ok := strings.Cut(field, "=")
-		key, err := url.PathUnescape(escaped)
-		switch _, twice := states[key]; {
-		case err != nil:
-			return "", nil, err
-		case ok && i == 0 && name+"=" == uidField:
-			uid = types.UID(key)
-		case ok && i > 0 && !twice && (name == stateHeld || name == stateReleased || name == stateGone):
-			states[key] = name
-		default:
-			return "", nil, fmt.Errorf("the field %q is unknown, or is there twice", field)
+func parse(value string) (types.UID, map[string]string, error) {
+	var s stored
+	if err := yaml.UnmarshalStrict([]byte(value), &s); err != nil { // refuses a key that is there twice
+		return "", nil, err
+	}
+	for key, state := range s.Objects {
+		if state != stateHeld && state != stateReleased && state != stateGone {
+			return "", nil, fmt.Errorf("the state %q of %s is unknown", state, key)
 		}
 	}
-	return uid, states, nil
+	if s.UID == "" {
+		return "", nil, errors.New("the UID is missing")
+	}
+	return s.UID, s.Objects, nil
 }
 
 // keyOf returns the key of an object in a record.

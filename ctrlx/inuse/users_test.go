@@ -147,7 +147,7 @@ func TestCopies(t *testing.T) {
 			w.create(anAppUser("a", "1"))
 			w.pass(w.app, "a")
 			record := w.appA().Annotations[inuse.Annotation]
-			if w.finalizers("x") != inUse || !strings.Contains(record, "held=") {
+			if w.finalizers("x") != inUse || !strings.Contains(record, `"held"`) {
 				t.Fatalf("the Cluster has %q, and the record is %q", w.finalizers("x"), record)
 			}
 			tc.copies(w, record)
@@ -242,9 +242,9 @@ func TestCrashAfterDelete(t *testing.T) {
 		"Vanished":  {"the Cluster has vanished, so a check of it would block for ever", true, true, [2]string{}, 1},
 		"NoCheck":   {"a second DELETE is needless", true, false, [2]string{}, 1},
 		"NoCrash":   {"the first process ends the deletion", false, true, [2]string{}, 1},
-		"Copied":    {"the record is of another App, which was in the cloud, too", true, false, [2]string{"uid=1", "uid=2"}, 2},
-		"HeldAgain": {"one object is held, so the App may be in the cloud", true, false, [2]string{"gone=", "held="}, 2},
-		"Released":  {"an App that lives on releases objects, too", true, false, [2]string{"gone=", "released="}, 2},
+		"Copied":    {"the record is of another App, which was in the cloud, too", true, false, [2]string{`"uid":"1`, `"uid":"2`}, 2},
+		"HeldAgain": {"one object is held, so the App may be in the cloud", true, false, [2]string{`"gone"`, `"held"`}, 2},
+		"Released":  {"an App that lives on releases objects, too", true, false, [2]string{`"gone"`, `"released"`}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newUsers(t)
