@@ -52,7 +52,7 @@ func (r *core) basisOfOperation(p *pass) *record.Basis {
 // selfOf returns a digest of the parts of an object that cause a pass, and of
 // the operator.
 func (r *core) selfOf(obj client.Object) string {
-	return digestOf([]any{r.program, r.opt.quiet.revision, obj.GetGeneration(), inputAnnotations(obj), obj.GetOwnerReferences()})
+	return digestOf([]any{r.program, r.opt.revision, obj.GetGeneration(), inputAnnotations(obj), obj.GetOwnerReferences()})
 }
 
 // reads returns what the pass read until now, sorted. why says why that is

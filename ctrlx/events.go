@@ -18,15 +18,9 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// eventOptions holds the options of events.
-type eventOptions struct {
-	off      bool
-	reporter string // empty: the name of the reconciler
-}
-
 // WithoutEvents makes the reconciler write no events. It then needs no rights
 // for events. Together with [WithEventReporter] it makes [New] panic.
-func WithoutEvents() Option { return option(func(o *options) { o.events.off = true }) }
+func WithoutEvents() Option { return option(func(o *options) { o.silent = true }) }
 
 // WithEventReporter sets the reporting controller of events. The default is the
 // name of the reconciler, or "windlass" if Kubernetes refuses that name there.
@@ -36,7 +30,7 @@ func WithEventReporter(name string) Option {
 	if why := refusedReporter(name); why != "" {
 		panic(fmt.Sprintf("ctrlx: WithEventReporter(%q): %s", name, why))
 	}
-	return option(func(o *options) { o.events.reporter = name })
+	return option(func(o *options) { o.reporter = name })
 }
 
 // maxReporter is the maximum length of the reporting controller. The reporting
@@ -53,9 +47,9 @@ func refusedReporter(name string) string {
 }
 
 // recorder returns the recorder of the reconciler name; nil: it writes no events.
-func (o *eventOptions) recorder(mgr manager.Manager, name string) events.EventRecorder {
+func (o *options) recorder(mgr manager.Manager, name string) events.EventRecorder {
 	switch {
-	case o.off:
+	case o.silent:
 		return nil
 	case o.reporter != "":
 		name = o.reporter
@@ -89,13 +83,8 @@ func (r *core) related(obj client.Object, out flow.Outcome) runtime.Object {
 }
 
 // tell writes the event of a verdict. The note names the link that stopped the
-// pass.
-func (r *core) tell(obj client.Object, ready *metav1.Condition, severity classify.Severity, link string) {
-	r.tellRelated(obj, nil, ready, severity, link)
-}
-
-// tellRelated is tell with the object that obj waits for; nil: none is known.
-func (r *core) tellRelated(obj client.Object, related runtime.Object, ready *metav1.Condition, severity classify.Severity, link string) {
+// pass. related is the object that obj waits for; nil: none is known.
+func (r *core) tell(obj client.Object, related runtime.Object, ready *metav1.Condition, severity classify.Severity, link string) {
 	if r.recorder == nil {
 		return
 	}

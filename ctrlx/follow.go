@@ -2,7 +2,6 @@ package ctrlx
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,13 +20,7 @@ import (
 // resource. Name a kind here if its objects change often, and Apply does not
 // depend on the changes. An empty kind, "*", and a call without kinds panic.
 func WithUnfollowedKinds(kinds ...schema.GroupKind) Option {
-	mustNameKinds("WithUnfollowedKinds", kinds)
-	for _, gk := range kinds {
-		if gk.Group == "*" || gk.Kind == "*" {
-			panic(fmt.Sprintf("ctrlx: WithUnfollowedKinds: %q: give the name of a kind", gk))
-		}
-	}
-	kinds = slices.Clone(kinds)
+	kinds = mustNameKinds("WithUnfollowedKinds", "", kinds)
 	return option(func(o *options) { o.unfollowed = append(o.unfollowed, kinds...) })
 }
 

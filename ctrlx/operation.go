@@ -110,7 +110,7 @@ func operationVerified[T client.Object](r *core) checks.Middleware[T] {
 				p.record = nil
 			}
 			log.FromContext(ctx).Info("the operation of another object is ignored", "uid", uid, "kind", kind)
-			r.tell(req.Resource, &metav1.Condition{Reason: ReasonOperationCopied, Message: why}, classify.Warning, "")
+			r.tell(req.Resource, nil, &metav1.Condition{Reason: ReasonOperationCopied, Message: why}, classify.Warning, "")
 			return checks.Proceed(), nil
 		}
 		return checks.Block(ReasonOperationUnverified, err.Error(), checks.WithRetry(classify.OnChange), checks.WithWaitingForSelf()), nil

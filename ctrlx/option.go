@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/time/rate"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/settings"
 	"github.com/windlass-go/windlass/ctrlx/internal/sources"
@@ -47,10 +47,12 @@ type options struct {
 	watches    []sources.Watch // of WithOwns, WithWatches and WithSource
 	keeps      any             // of WithKeeping
 	interrupts any             // of WithInterrupt
-	wakes      engine.Limit
-	keys       record.Keys // of WithTokenKey
-	events     eventOptions
-	quiet      quietOptions
+	wakes      *rate.Limiter   // of WithWakeLimit; nil: none
+	keys       record.Keys     // of WithTokenKey
+	silent     bool            // of WithoutEvents
+	reporter   string          // of WithEventReporter; empty: the name of the reconciler
+	restarts   bool            // of WithoutQuietRestart
+	revision   string          // of WithRevision
 	indexes    []indexOption
 	unfollowed []schema.GroupKind     // of WithUnfollowedKinds
 	program    func() (string, error) // identifies the running program
@@ -68,7 +70,7 @@ func (o *options) apply(maker string, opts []Option) {
 	if o.passLimit != 0 && o.controller.ReconciliationTimeout != 0 {
 		panic(fmt.Sprintf("ctrlx: %s: WithPassTimeout and the ReconciliationTimeout of WithController are both given: leave one of them out", maker))
 	}
-	if o.events.off && o.events.reporter != "" {
+	if o.silent && o.reporter != "" {
 		panic(fmt.Sprintf("ctrlx: %s: WithEventReporter and WithoutEvents are both given: leave one of them out", maker))
 	}
 }
@@ -158,5 +160,5 @@ func WithWakeLimit(n int, in time.Duration) Option {
 	if n < 1 || in <= 0 {
 		panic(fmt.Sprintf("ctrlx: WithWakeLimit(%d, %s): give at least 1 and a positive duration", n, in))
 	}
-	return option(func(o *options) { o.wakes = engine.Limit{N: n, In: in} })
+	return option(func(o *options) { o.wakes = rate.NewLimiter(rate.Limit(float64(n)/in.Seconds()), n) })
 }

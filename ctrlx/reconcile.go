@@ -355,7 +355,7 @@ func (r *core) gone(ctx context.Context, obj client.Object, out flow.Outcome, ne
 	r.engine.Forget(r.id(name))                     // the verdict stays until the object is gone
 	if why := out.Message(); removed && why != "" { // of checks.Release
 		log.FromContext(ctx).Info("the object is released without a deletion in the cloud", "why", why, "link", out.Link())
-		r.tell(obj, &metav1.Condition{Reason: ReasonReleased, Message: why}, "", out.Link())
+		r.tell(obj, nil, &metav1.Condition{Reason: ReasonReleased, Message: why}, "", out.Link())
 	}
 	return unwritten
 }

@@ -142,7 +142,7 @@ func (r *Reconciler[T]) fill(ops *flow.Operations[T], owner func(T) checks.Ref) 
 	if ops.Generation == nil {
 		ops.Generation = T.GetGeneration
 	}
-	r.settles = !r.opt.quiet.off && ops.Token == nil
+	r.settles = !r.opt.restarts && ops.Token == nil
 	if r.tokens = ops.Token == nil && ops.SetToken == nil; r.tokens {
 		ops.Token = func(obj T) (string, int64) { return r.tokenOf(obj) }
 		ops.SetToken = func(ctx context.Context, obj T, token string, generation int64) error {

@@ -31,7 +31,7 @@ import (
 // WithoutQuietRestart reconciles every object in its first pass after a start
 // of the operator, and stores no success in [ConditionRecord]. Use it if each start must
 // call the cloud for every object. See docs/ctrlx/restart.md.
-func WithoutQuietRestart() Option { return option(func(o *options) { o.quiet.off = true }) }
+func WithoutQuietRestart() Option { return option(func(o *options) { o.restarts = true }) }
 
 // WithRevision names what Apply depends on besides the object, its owner and its
 // references: the contents of a configuration file or of an environment
@@ -40,13 +40,7 @@ func WithoutQuietRestart() Option { return option(func(o *options) { o.quiet.off
 // the arguments of the operator count without this option. An empty revision is
 // the default. Do not give a secret: users can compare digests of the revision.
 func WithRevision(revision string) Option {
-	return option(func(o *options) { o.quiet.revision = revision })
-}
-
-// quietOptions holds the options of quiet restarts.
-type quietOptions struct {
-	off      bool
-	revision string
+	return option(func(o *options) { o.revision = revision })
 }
 
 const (

@@ -43,7 +43,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if r.target != nil {
 		r.clients = identitiesOf(mgr)
 	}
-	r.recorder = r.opt.events.recorder(mgr, r.name)
+	r.recorder = r.opt.recorder(mgr, r.name)
 	added, kinds, err := sources.Of(r.opt.watches, mgr, r.name, r.kind.New(), r.caused)
 	if err != nil {
 		return err

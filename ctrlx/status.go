@@ -64,7 +64,7 @@ func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.O
 	p.rootChanged = false // the event of the status wakes the waiters
 	r.correct(p, obj, len(status.Changed(read, next.Conditions)) > 0)
 	if now := meta.FindStatusCondition(next.Conditions, "Ready"); now != nil && !apierr.Quiet(out) && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
-		r.tellRelated(obj, r.related(obj, out), now, next.Severity, out.Link())
+		r.tell(obj, r.related(obj, out), now, next.Severity, out.Link())
 	}
 	return obj, nil
 }
@@ -198,7 +198,7 @@ func (r *core) correct(ctx context.Context, obj client.Object, corrected bool) {
 	}
 	log.FromContext(ctx).V(verbosity).Info("another writer changed the conditions of the object; they are corrected", "conditions", f.Types,
 		"writer", f.Writer, "correction", f.Count)
-	r.tell(obj, &metav1.Condition{Reason: ReasonOverwritten, Message: strings.Join(f.Types, ", ") + ": changed by " + f.Writer +
+	r.tell(obj, nil, &metav1.Condition{Reason: ReasonOverwritten, Message: strings.Join(f.Types, ", ") + ": changed by " + f.Writer +
 		"; corrected, because " + r.name + " owns these conditions: configure the writer to leave them unchanged"}, classify.Warning, "")
 }
 

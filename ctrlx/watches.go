@@ -118,13 +118,7 @@ func (r *core) caused(name types.NamespacedName) {
 // An empty kind, the group "*" with another kind, and a call without kinds
 // panic.
 func WithWatchedKinds(kinds ...schema.GroupKind) Option {
-	mustNameKinds("WithWatchedKinds", kinds)
-	for _, gk := range kinds {
-		if gk.Group == "*" && gk.Kind != "*" {
-			panic(fmt.Sprintf("ctrlx: WithWatchedKinds: %q: give the name of a kind, or *", gk))
-		}
-	}
-	kinds = slices.Clone(kinds)
+	kinds = mustNameKinds("WithWatchedKinds", ", or *", kinds)
 	return option(func(o *options) { o.watched = append(o.watched, kinds...) })
 }
 
@@ -134,26 +128,23 @@ func WithWatchedKinds(kinds ...schema.GroupKind) Option {
 // back-off. All reconcilers of the manager share the kinds. An empty kind, "*",
 // and a call without kinds panic.
 func WithUnwatchedKinds(kinds ...schema.GroupKind) Option {
-	mustNameKinds("WithUnwatchedKinds", kinds)
-	for _, gk := range kinds {
-		if gk.Group == "*" || gk.Kind == "*" {
-			panic(fmt.Sprintf("ctrlx: WithUnwatchedKinds: %q: give the name of a kind", gk))
-		}
-	}
-	kinds = slices.Clone(kinds)
+	kinds = mustNameKinds("WithUnwatchedKinds", "", kinds)
 	return option(func(o *options) { o.unwatched = append(o.unwatched, kinds...) })
 }
 
-// mustNameKinds panics unless kinds has kinds with names.
-func mustNameKinds(option string, kinds []schema.GroupKind) {
+// mustNameKinds returns a copy of kinds. It panics unless they are kinds with names. A text
+// for orAll allows "*", too.
+func mustNameKinds(option, orAll string, kinds []schema.GroupKind) []schema.GroupKind {
 	if len(kinds) == 0 {
 		panic(fmt.Sprintf("ctrlx: %s: give at least one kind", option))
 	}
 	for _, gk := range kinds {
-		if gk.Kind == "" {
-			panic(fmt.Sprintf("ctrlx: %s: %q: give the name of a kind", option, gk))
+		all := orAll != "" && gk.Kind == "*"
+		if gk.Kind == "" || !all && (gk.Group == "*" || gk.Kind == "*") {
+			panic(fmt.Sprintf("ctrlx: %s: %q: give the name of a kind%s", option, gk, orAll))
 		}
 	}
+	return slices.Clone(kinds)
 }
 
 // watchable returns the kinds that options name.
@@ -161,11 +152,10 @@ func (o *options) watchable() []schema.GroupKind {
 	return slices.AppendSeq(slices.Clone(o.watched), maps.Keys(o.Readiness))
 }
 
-// indexOption is an index of [WithIndex]. Its kind is known when the scheme is.
+// indexOption is an index of [WithIndex]. The scheme must have the kind for object.
 type indexOption struct {
-	set    checks.Query
+	engine.Index
 	object client.Object
-	values func(client.Object) ([]string, error)
 }
 
 // WithIndex indexes the objects of a kind by a field, so that a query can select
@@ -197,27 +187,27 @@ func WithIndex[W client.Object](set checks.Query, values func(obj W) []string) O
 	case t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct:
 		panic(fmt.Sprintf("ctrlx: WithIndex: %q: %s is no pointer to a struct: give the type that the scheme knows", set.Field, t))
 	}
-	x := indexOption{set, newOf[W](), func(obj client.Object) ([]string, error) {
+	index := engine.Index{Kind: engine.KindOf(set.Ref()), Field: set.Field, Values: func(obj client.Object) ([]string, error) {
 		w, ok := obj.(W)
 		if !ok {
 			return nil, fmt.Errorf("the object is a %T and the function takes a %s: give the version that the scheme prefers", obj, t)
 		}
 		return values(w), nil
 	}}
-	return option(func(o *options) { o.indexes = append(o.indexes, x) })
+	return option(func(o *options) { o.indexes = append(o.indexes, indexOption{index, newOf[W]()}) })
 }
 
-// indexesIn returns the indexes, with the kinds that a scheme has for them.
+// indexesIn returns the indexes. It returns an error if a scheme has another kind for one.
 func (o *options) indexesIn(scheme *runtime.Scheme) (all []engine.Index, err error) {
 	for _, x := range o.indexes {
 		gvk, err := apiutil.GVKForObject(x.object, scheme)
 		if err != nil {
-			return nil, fmt.Errorf("WithIndex: %q: add the type to the manager's scheme: %w", x.set.Field, err)
+			return nil, fmt.Errorf("WithIndex: %q: add the type to the manager's scheme: %w", x.Field, err)
 		}
-		if named := (schema.GroupKind{Group: x.set.Group, Kind: x.set.Kind}); named != gvk.GroupKind() {
-			return nil, fmt.Errorf("WithIndex: %q: the set is of %s, and the function takes a %T, which is %s: give one kind", x.set.Field, named, x.object, gvk.GroupKind())
+		if x.Kind != gvk.GroupKind() {
+			return nil, fmt.Errorf("WithIndex: %q: the set is of %s, and the function takes a %T, which is %s: give one kind", x.Field, x.Kind, x.object, gvk.GroupKind())
 		}
-		all = append(all, engine.Index{Kind: gvk.GroupKind(), Field: x.set.Field, Values: x.values})
+		all = append(all, x.Index)
 	}
 	return all, nil
 }
@@ -236,7 +226,7 @@ func (r *Reconciler[T]) listed() (all []engine.FieldQuery) {
 			tag.Listed(&checks.Request[T]{Resource: newOf[T]()}, func(set any) {
 				ref, _ := set.(checks.Ref)
 				if q, ok := ref.Query(); ok && q.Field != "" {
-					all = append(all, engine.FieldQuery{By: link.Name, Kind: engine.KindOf(ref), Field: q.Field})
+					all = append(all, engine.FieldQuery{By: r.name + ": the check " + link.Name, Kind: engine.KindOf(ref), Field: q.Field})
 				}
 			})
 		}

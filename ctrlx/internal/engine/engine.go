@@ -10,6 +10,7 @@ import (
 	"time"
 	"weak"
 
+	"golang.org/x/time/rate"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -47,7 +48,7 @@ type Engine struct {
 	interval  time.Duration                // of the fallback; 0: no reconciler was added
 
 	fields    map[fieldKey]*field               // the indexes of queries
-	listed    []listedBy                        // the queries that are known before the start
+	listed    []FieldQuery                      // the queries that are known before the start
 	readiness map[schema.GroupKind][]ready.Func // of the options, besides ready.Of
 
 	written map[schema.GroupKind][]func(client.Object) uint64 // see Writes
@@ -145,7 +146,7 @@ type Config struct {
 	Interval  time.Duration                   // in which the fallback notices a broken watch
 	Watched   []schema.GroupKind              // kinds that references may name; "*" stands for all kinds of a group, or of all groups
 	Unwatched []schema.GroupKind              // kinds that are read live and never watched
-	Limit     Limit                           // of wake-ups
+	Limit     *rate.Limiter                   // of wake-ups; nil: none
 	Indexes   []Index                         // by which queries select; their kinds are watched
 	Listed    []FieldQuery                    // the queries by a field that are known; the manager starts only if all have an index
 	Readiness map[schema.GroupKind]ready.Func // of kinds that do not use ready.Of
@@ -168,9 +169,7 @@ func (e *Engine) Add(c Config) (*Waker, error) {
 		}
 	}
 	e.names[c.Kind] = c.Name
-	for _, l := range c.Listed {
-		e.listed = append(e.listed, listedBy{l, c.Name})
-	}
+	e.listed = append(e.listed, c.Listed...)
 	for _, x := range c.Indexes {
 		e.fields[fieldKey{x.Kind, x.Field}] = &field{Index: x}
 		e.policy[x.Kind] = max(e.policy[x.Kind], watched)
@@ -191,7 +190,7 @@ func (e *Engine) Add(c Config) (*Waker, error) {
 	for _, gk := range c.Unwatched {
 		e.policy[gk] = unwatched
 	}
-	return &Waker{engine: e, kind: c.Kind, limit: c.Limit.limiter(), delayed: map[types.NamespacedName]bool{}, loops: map[types.NamespacedName]*loops{}}, nil
+	return &Waker{engine: e, kind: c.Kind, limit: c.Limit, delayed: map[types.NamespacedName]bool{}, loops: map[types.NamespacedName]*loops{}}, nil
 }
 
 // Cache returns the cache of the manager.

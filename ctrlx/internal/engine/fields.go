@@ -20,15 +20,9 @@ type Index struct {
 
 // FieldQuery is a query by a field that a check of a reconciler makes.
 type FieldQuery struct {
-	By    string // the check
+	By    string // the reconciler and the check, for an error
 	Kind  schema.GroupKind
 	Field string
-}
-
-// listedBy is a query with the name of its reconciler.
-type listedBy struct {
-	FieldQuery
-	reconciler string
 }
 
 // allIndexed returns an error if a known query selects by a field that has no index.
@@ -38,7 +32,7 @@ func (e *Engine) allIndexed() error {
 	defer e.mu.Unlock()
 	for _, l := range e.listed {
 		if e.fields[fieldKey{l.Kind, l.Field}] == nil {
-			return fmt.Errorf("ctrlx: %s: the check %s queries %s: %w", l.reconciler, l.By, l.Kind, &FieldError{Field: l.Field})
+			return fmt.Errorf("ctrlx: %s queries %s: %w", l.By, l.Kind, &FieldError{Field: l.Field})
 		}
 	}
 	return nil

@@ -13,21 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Limit bounds wake-ups: N at once, and from then on N in each In. The zero Limit
-// bounds nothing.
-type Limit struct {
-	N  int
-	In time.Duration
-}
-
-// limiter returns the limiter of a limit; nil: there is none.
-func (l Limit) limiter() *rate.Limiter {
-	if l.N == 0 {
-		return nil
-	}
-	return rate.NewLimiter(rate.Limit(float64(l.N)/l.In.Seconds()), l.N)
-}
-
 // Waker puts the waiters of one kind into its work queue. Make it with
 // [Engine.Add].
 type Waker struct {

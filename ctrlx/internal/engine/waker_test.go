@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
@@ -39,18 +40,18 @@ func (r *ranked) AddAfter(req reconcile.Request, after time.Duration) { r.line.A
 func TestWakeAtMost(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		limit  Limit
+		limit  int // in ten seconds; 0: none
 		do     func(wake, begins func(names ...string))
 		want   []string
 	}{
-		"NoLimit": {"all at once", Limit{}, func(wake, _ func(...string)) { wake("a", "b", "a") }, []string{"a 0s", "b 0s", "a 0s"}},
+		"NoLimit": {"all at once", 0, func(wake, _ func(...string)) { wake("a", "b", "a") }, []string{"a 0s", "b 0s", "a 0s"}},
 		"Many": {
-			"two at once, and two in ten seconds", Limit{2, 10 * time.Second},
+			"two at once, and two in ten seconds", 2,
 			func(wake, _ func(...string)) { wake("a", "b", "c", "d", "e") },
 			[]string{"a 0s", "b 0s", "c 5s", "d 10s", "e 15s"},
 		},
 		"Rest": {
-			"a later waiter finds a shorter queue", Limit{2, 10 * time.Second},
+			"a later waiter finds a shorter queue", 2,
 			func(wake, _ func(...string)) {
 				wake("a", "b", "c")
 				time.Sleep(time.Minute)
@@ -59,12 +60,12 @@ func TestWakeAtMost(t *testing.T) {
 			[]string{"a 0s", "b 0s", "c 5s", "d 0s", "e 0s", "f 5s"},
 		},
 		"Twice": {
-			"an owner that changes often delays no waiter", Limit{1, 10 * time.Second},
+			"an owner that changes often delays no waiter", 1,
 			func(wake, _ func(...string)) { wake("a", "b", "a", "b", "a", "b", "c") },
 			[]string{"a 0s", "b 10s", "c 20s"},
 		},
 		"Begun": {
-			"a pass that has begun may have read the state before the change", Limit{1, 10 * time.Second},
+			"a pass that has begun may have read the state before the change", 1,
 			func(wake, begins func(...string)) { wake("a", "b"); begins("a", "b", "c"); wake("a") },
 			[]string{"a 0s", "b 10s", "a 20s"},
 		},
@@ -74,7 +75,11 @@ func TestWakeAtMost(t *testing.T) {
 			for _, ranking := range []bool{false, true} {
 				synctest.Test(t, func(t *testing.T) {
 					r := &ranked{}
-					w := &Waker{limit: tc.limit.limiter(), delayed: map[types.NamespacedName]bool{}}
+					var limit *rate.Limiter
+					if tc.limit > 0 {
+						limit = rate.NewLimiter(rate.Limit(tc.limit)/10, tc.limit)
+					}
+					w := &Waker{limit: limit, delayed: map[types.NamespacedName]bool{}}
 					if w.queue = &r.line; ranking {
 						w.queue = r
 					}
