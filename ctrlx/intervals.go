@@ -44,16 +44,6 @@ type SuspendConfiguration interface {
 	IsSuspended() bool
 }
 
-// firstOf returns the first positive duration; 0: there is none.
-func firstOf(all ...time.Duration) time.Duration {
-	for _, d := range all {
-		if d > 0 {
-			return d
-		}
-	}
-	return 0
-}
-
 // suspension is the link on Pass that blocks the passes of suspended objects. It does not block their deletion.
 func suspension[T client.Object](r *core) flow.PassMiddleware[T] {
 	return chain.Named("Suspended", func(next flow.PassHandler[T]) flow.PassHandler[T] {

@@ -119,14 +119,13 @@ func (r *core) writeAhead(ctx context.Context, obj client.Object, name, value st
 	case p.orphan:
 		return nil
 	}
-	finalized := controllerutil.ContainsFinalizer(obj, r.opt.finalizer)
-	if was, had := obj.GetAnnotations()[name]; finalized && was == value && had == (value != "") {
+	if was, had := obj.GetAnnotations()[name]; controllerutil.ContainsFinalizer(obj, r.opt.finalizer) && was == value && had == (value != "") {
 		return nil
 	}
 	if err := r.hasStatus(ctx); err != nil {
 		return err
 	}
-	now, err := r.writer().Metadata(ctx, obj, func(now client.Object) {
+	err := r.finalize(ctx, obj, "annotation "+name, func(now client.Object) {
 		annotations := maps.Clone(now.GetAnnotations())
 		if annotations == nil {
 			annotations = map[string]string{}
@@ -135,18 +134,13 @@ func (r *core) writeAhead(ctx context.Context, obj client.Object, name, value st
 			delete(annotations, name)
 		}
 		now.SetAnnotations(annotations)
-		controllerutil.AddFinalizer(now, r.opt.finalizer)
 	})
 	if err != nil {
-		return &finalizerError{fmt.Errorf("ctrlx: %s: the annotation %s: %w", r.name, name, err)}
+		return err
 	}
-	r.metadataWritten(ctx, obj, now)
 	read := r.kind.Copy(p.read) // as if the pass had read it: the write is no change of the inputs
 	read.SetAnnotations(obj.GetAnnotations())
 	p.read = read
-	if !finalized {
-		p.finalizing, p.in.New = true, true
-	}
 	return nil
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
 	"github.com/windlass-go/windlass/ctrlx/internal/gauges"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
+	"github.com/windlass-go/windlass/ctrlx/internal/view"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -117,7 +118,7 @@ func (r *core) exists(ctx context.Context, obj client.Object) {
 func (r *core) vanishes() predicate.Predicate {
 	return predicate.Funcs{DeleteFunc: func(e event.DeleteEvent) bool {
 		obj := e.Object
-		if !r.kind.Is(obj) || e.DeleteStateUnknown || deleting(obj) && r.operationIn(obj) == "" || !r.finalizes || !controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
+		if !r.kind.Is(obj) || e.DeleteStateUnknown || view.Deleting(obj) && r.operationIn(obj) == "" || !r.finalizes || !controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
 			return true
 		}
 		name, vanished := client.ObjectKeyFromObject(obj), &memory.Orphan{Object: r.kind.Copy(obj), Gone: true} // the cache shares obj

@@ -26,6 +26,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/status"
+	"github.com/windlass-go/windlass/ctrlx/internal/view"
 	"github.com/windlass-go/windlass/ctrlx/internal/write"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -134,7 +135,7 @@ func (r *core) isOver(obj client.Object) bool {
 // stripped reports whether a user deletes obj and our finalizer is missing: nothing
 // was made for obj, its deletion here has ended, or a person has removed the finalizer.
 func (r *core) stripped(obj client.Object) bool {
-	return deleting(obj) && r.finalizes && !controllerutil.ContainsFinalizer(obj, r.opt.finalizer)
+	return view.Deleting(obj) && r.finalizes && !controllerutil.ContainsFinalizer(obj, r.opt.finalizer)
 }
 
 // cut ends a pass without a verdict. A pass that was cut short ends no wait: the awaited
@@ -219,7 +220,7 @@ func retried(out flow.Outcome) bool {
 
 // deletes reports whether a pass deleted an object.
 func deletes(obj client.Object, out flow.Outcome) bool {
-	return deleting(obj) || out.Point() == flow.PointDeleteCheck || out.Point() == flow.PointDelete
+	return view.Deleting(obj) || out.Point() == flow.PointDeleteCheck || out.Point() == flow.PointDelete
 }
 
 // remember records the verdict of a pass. A conflict changes no verdict, because the

@@ -133,10 +133,10 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 // fill sets the operations that are nil.
 func (r *Reconciler[T]) fill(ops *flow.Operations[T], owner func(T) checks.Ref) {
 	if ops.Key == nil {
-		ops.Key = keyOf[T]
+		ops.Key = view.Key[T]
 	}
 	if ops.Deleting == nil {
-		ops.Deleting = deleting[T]
+		ops.Deleting = view.Deleting[T]
 	}
 	r.deleting = func(obj client.Object) bool { return r.ops.Deleting(obj.(T)) }
 	if ops.Generation == nil {
@@ -168,13 +168,6 @@ func (r *Reconciler[T]) fill(ops *flow.Operations[T], owner func(T) checks.Ref) 
 		return found, err
 	}
 }
-
-// keyOf names an object, and not another one that is made under its name.
-func keyOf[T client.Object](obj T) string {
-	return client.ObjectKeyFromObject(obj).String() + " " + string(obj.GetUID())
-}
-
-func deleting[T client.Object](obj T) bool { return !obj.GetDeletionTimestamp().IsZero() }
 
 // Flow returns the flow of the passes, to print it. Adding a hook makes a new flow.
 func (r *Reconciler[T]) Flow() *flow.Reconciler[T] { return r.flow }

@@ -1,6 +1,7 @@
 package ctrlx
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -25,6 +26,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
+	"github.com/windlass-go/windlass/ctrlx/internal/view"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -142,7 +144,7 @@ func (r *core) last(p *pass) (was record.Success, left time.Duration, why string
 // object keeps its status until the next pass, and until the resync at most:
 // after a start, the first list of a large kind takes a while.
 func (r *core) undecided(p *pass, out flow.Outcome) bool {
-	if out.State() != flow.StateFailed || !r.settles || !engine.NotWatchedYet(out.Err()) || p.orphan || deleting(p.read) {
+	if out.State() != flow.StateFailed || !r.settles || !engine.NotWatchedYet(out.Err()) || p.orphan || view.Deleting(p.read) {
 		return false
 	}
 	if _, later := r.memory.Success(client.ObjectKeyFromObject(p.read)); later {
@@ -230,7 +232,7 @@ func (r *core) successOf(p *pass, last *record.Success) *record.Success {
 }
 
 // interval returns the time between two passes over a Ready object.
-func (r *core) interval(p *pass) time.Duration { return firstOf(p.Requeue, r.resync) }
+func (r *core) interval(p *pass) time.Duration { return cmp.Or(p.Requeue, r.resync) }
 
 // fresh reports whether a success that was stored at a time stays: it was stored
 // within half of the interval.

@@ -58,7 +58,7 @@ func New[T client.Object](name string, api client.Client, links checks.Chain[T],
 	owner := settings.Of[func(T) checks.Ref](maker, "WithOwner", o.Owner)
 	all := flow.Extensions[T]{PreCheck: links, DeleteCheck: links, Classify: chain.New(apierr.Link)}
 	ops := flow.Operations[T]{
-		Key: key[T], Deleting: deleted[T], Generation: T.GetGeneration,
+		Key: view.Key[T], Deleting: view.Deleting[T], Generation: T.GetGeneration,
 		Apply: func(context.Context, *flow.Request[T]) (flow.Progress, error) { return flow.Done(), nil },
 		Owner: func(ctx context.Context, obj T) (checks.Object, error) {
 			return view.Owner(ctx, obj, owner, resolver.finder(obj.GetNamespace()))
@@ -87,8 +87,8 @@ func New[T client.Object](name string, api client.Client, links checks.Chain[T],
 			return "", out.State() == flow.StateFailed || out.State() == flow.StateBlocked && !known
 		}, nil, nil)))
 	work := flow.Operations[T]{
-		Key:        func(obj T) string { return key(obj) + " work" }, // a back-off of its own
-		Deleting:   deleted[T],
+		Key:        func(obj T) string { return view.Key(obj) + " work" }, // a back-off of its own
+		Deleting:   view.Deleting[T],
 		Generation: T.GetGeneration,
 		Apply: func(ctx context.Context, _ *flow.Request[T]) (flow.Progress, error) {
 			err, _ := ctx.Value(workKey{}).(error)
@@ -132,13 +132,6 @@ func shared(maker, only string, opts []ctrlx.Option) (o settings.Shared) {
 	}
 	return o
 }
-
-// key names an object, and not another one that is made under its name.
-func key[T client.Object](obj T) string {
-	return client.ObjectKeyFromObject(obj).String() + " " + string(obj.GetUID())
-}
-
-func deleted[T client.Object](obj T) bool { return !obj.GetDeletionTimestamp().IsZero() }
 
 type (
 	checkedKey struct{} // the object of Check

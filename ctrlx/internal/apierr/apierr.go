@@ -62,55 +62,39 @@ var (
 // Table returns the table of the codes. No row is [classify.OnChange], because the refused
 // object is seldom the reconciled one.
 func Table() classify.Table {
-	rule := func(code string, r classify.Retry) classify.Rule {
-		return classify.Rule{Name: RulePrefix + code, Code: code, Retry: r}
-	}
-	return classify.Table{
-		// Causes of the details. Sources: CauseType in k8s.io/apimachinery/pkg/apis/meta/v1, NamespaceTerminatingCause in
-		// k8s.io/api/core/v1, DisruptionBudgetCause in k8s.io/api/policy/v1.
-		{Name: RulePrefix + "NamespaceTerminating", Code: "Forbidden", InnerCode: "NamespaceTerminating", Retry: classify.Slow}, // the namespace is gone soon
-		{Name: RulePrefix + causeFieldManager, Code: "Conflict", InnerCode: causeFieldManager, Retry: classify.VerySlow},
-		{Name: RulePrefix + "ResourceVersionTooLarge", Code: "Timeout", InnerCode: "ResourceVersionTooLarge", Retry: classify.Fast},
-		{Name: RulePrefix + "DisruptionBudget", Code: "TooManyRequests", InnerCode: "DisruptionBudget", Retry: classify.Slow},
-		{Name: RulePrefix + "NotServed", Code: "NotFound", InnerCode: causeUnexpected, Retry: classify.Slow},
-		// Texts of admission. Sources: k8s.io/apiserver/pkg/admission/plugin, resourcequota and webhook/errors.
-		{Name: RulePrefix + "QuotaExceeded", Code: "Forbidden", Message: classify.Contains("exceeded quota:"), Retry: classify.Slow},
-		{Name: RulePrefix + "WebhookFailed", Code: "InternalError", Message: classify.Contains("failed calling webhook"), Retry: classify.Slow},
-		// Reasons. Source: StatusReason in k8s.io/apimachinery/pkg/apis/meta/v1, all of them. "Can never succeed" is
-		// VerySlow.
-		rule("Conflict", classify.Fast), // the object was read before its last change
-		rule("Expired", classify.Fast),  // a list or a watch has to begin again
-		rule("AlreadyExists", classify.Slow),
-		rule("Forbidden", classify.Slow),
-		rule("Gone", classify.Slow),
-		rule("InternalError", classify.Slow),
-		rule("NotFound", classify.Slow),
-		rule("ServerTimeout", classify.Slow),
-		rule("ServiceUnavailable", classify.Slow),
-		rule("StorageReadError", classify.Slow),
-		rule("Timeout", classify.Slow),
-		rule("TooManyRequests", classify.Slow),
-		rule("Unauthorized", classify.Slow),
-		rule("BadRequest", classify.VerySlow),
-		rule("Invalid", classify.VerySlow),
-		rule("MethodNotAllowed", classify.VerySlow),
-		rule("NotAcceptable", classify.VerySlow),
-		rule("RequestEntityTooLarge", classify.VerySlow),
-		rule("UnsupportedMediaType", classify.VerySlow),
+	return slices.Concat(
+		classify.Table{
+			// Causes of the details. Sources: CauseType in k8s.io/apimachinery/pkg/apis/meta/v1, NamespaceTerminatingCause in
+			// k8s.io/api/core/v1, DisruptionBudgetCause in k8s.io/api/policy/v1.
+			{Name: RulePrefix + "NamespaceTerminating", Code: "Forbidden", InnerCode: "NamespaceTerminating", Retry: classify.Slow}, // the namespace is gone soon
+			{Name: RulePrefix + causeFieldManager, Code: "Conflict", InnerCode: causeFieldManager, Retry: classify.VerySlow},
+			{Name: RulePrefix + "ResourceVersionTooLarge", Code: "Timeout", InnerCode: "ResourceVersionTooLarge", Retry: classify.Fast},
+			{Name: RulePrefix + "DisruptionBudget", Code: "TooManyRequests", InnerCode: "DisruptionBudget", Retry: classify.Slow},
+			{Name: RulePrefix + "NotServed", Code: "NotFound", InnerCode: causeUnexpected, Retry: classify.Slow},
+			// Texts of admission. Sources: k8s.io/apiserver/pkg/admission/plugin, resourcequota and webhook/errors.
+			{Name: RulePrefix + "QuotaExceeded", Code: "Forbidden", Message: classify.Contains("exceeded quota:"), Retry: classify.Slow},
+			{Name: RulePrefix + "WebhookFailed", Code: "InternalError", Message: classify.Contains("failed calling webhook"), Retry: classify.Slow},
+		},
+		// Reasons. Source: StatusReason in k8s.io/apimachinery/pkg/apis/meta/v1, all of them. "Can never succeed" is VerySlow. A
+		// conflict means that the object was read before its last change, and Expired that a list or a watch has to begin again.
+		rules(classify.Fast, "Conflict", "Expired"),
+		rules(classify.Slow, "AlreadyExists", "Forbidden", "Gone", "InternalError", "NotFound", "ServerTimeout", "ServiceUnavailable",
+			"StorageReadError", "Timeout", "TooManyRequests", "Unauthorized"),
+		rules(classify.VerySlow, "BadRequest", "Invalid", "MethodNotAllowed", "NotAcceptable", "RequestEntityTooLarge", "UnsupportedMediaType"),
 		// Errors of clients. Sources: the Go types at the constants.
-		rule(CodeCacheNotStarted, classify.Fast),
-		rule(CodeDiscoveryFailed, classify.Slow),
-		rule(CodeNoKindMatch, classify.Slow),
-		rule(CodeNoResourceMatch, classify.Slow),
-		rule(CodeUnexpectedObject, classify.Slow),
-		rule(CodeAmbiguousKind, classify.VerySlow),
-		rule(CodeAmbiguousResource, classify.VerySlow),
-		rule(CodeKindNotCached, classify.VerySlow),
-		rule(CodeKindNotWatched, classify.VerySlow),
-		rule(CodeNamespaceNotAllowed, classify.VerySlow),
-		rule(CodeNamespaceNotWatched, classify.VerySlow),
-		rule(CodeNotRegistered, classify.VerySlow),
+		rules(classify.Fast, CodeCacheNotStarted),
+		rules(classify.Slow, CodeDiscoveryFailed, CodeNoKindMatch, CodeNoResourceMatch, CodeUnexpectedObject),
+		rules(classify.VerySlow, CodeAmbiguousKind, CodeAmbiguousResource, CodeKindNotCached, CodeKindNotWatched, CodeNamespaceNotAllowed,
+			CodeNamespaceNotWatched, CodeNotRegistered),
+	)
+}
+
+// rules returns a row for each code.
+func rules(retry classify.Retry, codes ...string) (rows classify.Table) {
+	for _, code := range codes {
+		rows = append(rows, classify.Rule{Name: RulePrefix + code, Code: code, Retry: retry})
 	}
+	return rows
 }
 
 // RulePrefix begins the name of each rule.

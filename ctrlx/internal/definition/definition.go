@@ -60,20 +60,16 @@ func undiscovered(err error) bool {
 // group without the kind. It wraps ErrHidden if objects may exist and a person must
 // act. Read needs the rights to get and list both kinds of definitions.
 func Read(ctx context.Context, live client.Reader, gk schema.GroupKind, read func(version string) error) error {
-	inGroup := func(r schema.GroupResource) bool { return r.Group == gk.Group }
 	unread := func(err error) error {
 		return fmt.Errorf("the API server does not serve %s, and its definition cannot be read %w", gk, err)
 	}
-	defined, err := list(ctx, live, definitions, inGroup)
-	if err != nil {
+	switch u, err := ofKind(ctx, live, gk); {
+	case err != nil:
 		return unread(err)
+	case u != nil:
+		return custom(u, gk, read)
 	}
-	for _, u := range defined {
-		if kind, _, _ := unstructured.NestedString(u.Object, "spec", "names", "kind"); kind == gk.Kind {
-			return custom(u, gk, read)
-		}
-	}
-	claims, err := list(ctx, live, services, inGroup)
+	claims, err := list(ctx, live, services, func(r schema.GroupResource) bool { return r.Group == gk.Group })
 	if err != nil {
 		return unread(err)
 	}
@@ -89,17 +85,26 @@ func Read(ctx context.Context, live client.Reader, gk schema.GroupKind, read fun
 // CustomResourceDefinition says now. All reads are live. The error is ErrNone if the
 // kind has no such definition. It needs the same rights as [Read].
 func Namespaced(ctx context.Context, live client.Reader, gk schema.GroupKind) (bool, error) {
-	defined, err := list(ctx, live, definitions, func(r schema.GroupResource) bool { return r.Group == gk.Group })
-	if err != nil {
+	switch u, err := ofKind(ctx, live, gk); {
+	case err != nil:
 		return false, fmt.Errorf("the scope of %s cannot be read %w", gk, err)
+	case u == nil:
+		return false, ErrNone
+	default:
+		scope, _, _ := unstructured.NestedString(u.Object, "spec", "scope")
+		return scope == "Namespaced", nil
 	}
-	for _, u := range defined {
+}
+
+// ofKind returns the CustomResourceDefinition of a kind; nil: there is none.
+func ofKind(ctx context.Context, live client.Reader, gk schema.GroupKind) (*unstructured.Unstructured, error) {
+	all, err := list(ctx, live, definitions, func(r schema.GroupResource) bool { return r.Group == gk.Group })
+	for _, u := range all {
 		if kind, _, _ := unstructured.NestedString(u.Object, "spec", "names", "kind"); kind == gk.Kind {
-			scope, _, _ := unstructured.NestedString(u.Object, "spec", "scope")
-			return scope == "Namespaced", nil
+			return u, nil
 		}
 	}
-	return false, ErrNone
+	return nil, err
 }
 
 // Kinds returns the kinds of the CustomResourceDefinitions whose resources are

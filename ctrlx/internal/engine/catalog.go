@@ -70,12 +70,8 @@ func (c *catalog) find(ctx context.Context, gk schema.GroupKind) (k servedKind, 
 		return k, true, nil
 	}
 	if c.due(gk.Group) {
-		running := c.refresh()
 		c.mu.Unlock()
-		select {
-		case <-running:
-		case <-ctx.Done():
-		}
+		c.refreshNow(ctx)
 		c.mu.Lock()
 		if ctx.Err() != nil {
 			return k, false, fmt.Errorf("%w: %w", errNotDiscovered, ctx.Err())
@@ -204,7 +200,7 @@ func (c *catalog) unsettled(gk schema.GroupKind) bool {
 	return !found && c.provisional(gk.Group)
 }
 
-// refreshNow reads discovery, and returns when the answer is taken over.
+// refreshNow reads discovery, and returns when the answer is taken over, or ctx is done.
 func (c *catalog) refreshNow(ctx context.Context) {
 	c.mu.Lock()
 	running := c.refresh()

@@ -97,6 +97,16 @@ type found struct {
 	late bool // the pass read an awaited object before the pass over it found that it waits
 }
 
+// add takes over the root cause of another awaited object if it is worse, or if first is
+// true.
+func (f *found) add(o found, first bool) {
+	sure, late := f.sure && o.sure, f.late || o.late
+	if first || worse(&o.Root, &f.Root) {
+		*f = o
+	}
+	f.sure, f.late = sure, late
+}
+
 // Waits reports whether the last pass over an object ended in a wait. ref has the
 // namespace, as [Pass.Read] returns it.
 func (p *Pass) Waits(ref checks.Ref) bool {
@@ -110,19 +120,12 @@ func (p *Pass) root(ctx context.Context, end End, ids []index.ID, cycle []index.
 		return found{Root: rootOfCycle(cycle), sure: true}
 	}
 	best := found{sure: true}
-	add := func(f found) {
-		sure, late := best.sure && f.sure, best.late || f.late
-		if best.Root == (index.Root{}) || worse(&f.Root, &best.Root) {
-			best = f
-		}
-		best.sure, best.late = sure, late
-	}
-	for _, id := range ids[:min(len(ids), maxRoots)] {
+	for i, id := range ids[:min(len(ids), maxRoots)] {
 		if id.Set == "" {
-			add(p.engine.rootOf(ctx, p.waiter, id, end.Seen.Object(id)))
-			continue
+			best.add(p.engine.rootOf(ctx, p.waiter, id, end.Seen.Object(id)), i == 0)
+		} else {
+			best.add(p.rootOfSet(ctx, end.Seen, id), i == 0)
 		}
-		add(p.rootOfSet(ctx, end.Seen, id))
 	}
 	if why.State(best.State) == why.Ready {
 		// A check of this object objects to an object that is ready.
@@ -171,12 +174,7 @@ func (p *Pass) rootOfSet(ctx context.Context, seen Seen, set index.ID) found {
 		if id == p.waiter || o.Readiness.State == checks.Ready || slices.Contains(p.engine.index.Waits(id), set) {
 			continue
 		}
-		f := p.engine.rootOf(ctx, p.waiter, id, o)
-		sure, late := best.sure && f.sure, best.late || f.late
-		if best.ID == set || worse(&f.Root, &best.Root) {
-			best = f
-		}
-		best.sure, best.late = sure, late
+		best.add(p.engine.rootOf(ctx, p.waiter, id, o), best.ID == set)
 	}
 	return best
 }

@@ -110,7 +110,7 @@ type Fight struct {
 type Store struct {
 	mu     sync.Mutex
 	of     map[types.NamespacedName]packed
-	passes map[types.NamespacedName]*passes // of a bounded number of objects
+	passes map[types.NamespacedName][]shortPass // of a bounded number of objects, the oldest pass first
 	successes
 }
 

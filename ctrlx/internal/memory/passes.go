@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"slices"
 	"time"
 	"unique"
 
@@ -22,15 +23,9 @@ type Pass struct {
 	Verdict
 }
 
-// passes is a ring with the last passes over an object.
-type passes struct {
-	of   [maxKept]shortPass
-	next int // the index of the oldest pass, which the next one replaces
-}
-
 // shortPass is a Pass in a third of the space.
 type shortPass struct {
-	at      int64 // in nanoseconds since 1970; 0: there is no pass
+	at      int64 // in nanoseconds since 1970
 	took    time.Duration
 	verdict unique.Handle[Verdict]
 }
@@ -43,37 +38,31 @@ func (s *Store) Passed(name types.NamespacedName, p Pass) {
 	k := s.passes[name]
 	if k == nil {
 		if s.passes == nil {
-			s.passes = map[types.NamespacedName]*passes{}
+			s.passes = map[types.NamespacedName][]shortPass{}
 		}
 		for other, of := range s.passes {
 			if len(s.passes) < MaxHistories {
 				break
 			}
 			delete(s.passes, other)
-			k = of // without an allocation
+			k = of[:0] // without an allocation
 		}
 		if k == nil {
-			k = &passes{}
+			k = make([]shortPass, 0, maxKept)
 		}
-		*k = passes{}
-		s.passes[name] = k
 	}
-	k.of[k.next] = shortPass{p.At.UnixNano(), p.Took, unique.Make(p.Verdict)}
-	k.next = (k.next + 1) % maxKept
+	if len(k) == maxKept {
+		k = slices.Delete(k, 0, 1)
+	}
+	s.passes[name] = append(k, shortPass{p.At.UnixNano(), p.Took, unique.Make(p.Verdict)})
 }
 
 // Passes returns the last passes over an object, the latest first.
 func (s *Store) Passes(name types.NamespacedName) (all []Pass) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k := s.passes[name]
-	if k == nil {
-		return nil
-	}
-	for i := range maxKept {
-		if p := k.of[(k.next+2*maxKept-1-i)%maxKept]; p.at != 0 {
-			all = append(all, Pass{time.Unix(0, p.at), p.took, p.verdict.Value()})
-		}
+	for _, p := range slices.Backward(s.passes[name]) {
+		all = append(all, Pass{time.Unix(0, p.at), p.took, p.verdict.Value()})
 	}
 	return all
 }

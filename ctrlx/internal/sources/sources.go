@@ -111,19 +111,13 @@ type causingQueue struct {
 	cause func(types.NamespacedName)
 }
 
-func (q causingQueue) Add(req reconcile.Request) {
-	q.cause(req.NamespacedName)
-	q.PriorityQueue.Add(req)
-}
-
+// These do what they do in controller-runtime.
+func (q causingQueue) Add(req reconcile.Request) { q.AddWithOpts(priorityqueue.AddOpts{}, req) }
 func (q causingQueue) AddAfter(req reconcile.Request, d time.Duration) {
-	q.cause(req.NamespacedName)
-	q.PriorityQueue.AddAfter(req, d)
+	q.AddWithOpts(priorityqueue.AddOpts{After: d}, req)
 }
-
 func (q causingQueue) AddRateLimited(req reconcile.Request) {
-	q.cause(req.NamespacedName)
-	q.PriorityQueue.AddRateLimited(req)
+	q.AddWithOpts(priorityqueue.AddOpts{RateLimited: true}, req)
 }
 
 // AddWithOpts adds requests. Handlers of controller-runtime give events of the

@@ -25,6 +25,14 @@ type Wanted struct {
 	Version string    // of its API
 }
 
+// Key names an object for a flow, and not another one that is made under its name.
+func Key[T client.Object](obj T) string {
+	return client.ObjectKeyFromObject(obj).String() + " " + string(obj.GetUID())
+}
+
+// Deleting reports whether a user deletes an object.
+func Deleting[T client.Object](obj T) bool { return !obj.GetDeletionTimestamp().IsZero() }
+
 // known returns the object of a ref that names no object of the API server.
 func known(ref checks.Ref) (checks.Object, bool) {
 	return checks.Object{Ref: ref}, ref.Kind == "" || ref.Name == ""
@@ -72,7 +80,7 @@ func (of Readinesses) Objects(listed []client.Object, q checks.Query, self check
 		ref := checks.Ref{Group: q.Group, Kind: q.Kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
 		if q.NamesOnly {
 			all[i] = checks.Object{
-				Ref: ref, Value: namesOnly{}, Deleting: !obj.GetDeletionTimestamp().IsZero(), Partial: "only its name was listed; leave NamesOnly out of the query",
+				Ref: ref, Value: namesOnly{}, Deleting: Deleting(obj), Partial: "only its name was listed; leave NamesOnly out of the query",
 			}
 		} else {
 			all[i] = of.Object(obj, ref, "")
@@ -101,7 +109,7 @@ func (of Readinesses) Object(obj client.Object, ref checks.Ref, uid types.UID) c
 		f = ready.Of
 	}
 	// The ref has the kind, because a typed object does not know its own.
-	o := checks.Object{Ref: ref, Value: obj, Readiness: f(obj), Deleting: !obj.GetDeletionTimestamp().IsZero()}
+	o := checks.Object{Ref: ref, Value: obj, Readiness: f(obj), Deleting: Deleting(obj)}
 	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
 		o.Partial = "only its metadata is watched; name the kind in ctrlx.WithWatchedKinds"
 	}
