@@ -97,7 +97,7 @@ func LeftOf(uid types.UID, resync, requeue time.Duration, last, now time.Time) t
 // passes to q.
 func (r *Reconciler[T]) Causes(q workqueue.TypedRateLimitingInterface[reconcile.Request]) predicate.Predicate {
 	r.writers.Queue.Store(&q)
-	return r.writers.Events(asked, predicate.Or(asked, r.selves.Events()))
+	return r.writers.Events(asked, r.causes())
 }
 
 // SourcesOf returns the sources that options added to r.

@@ -6,7 +6,6 @@ import (
 	"path"
 	"reflect"
 	"runtime"
-	"slices"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,16 +29,8 @@ import (
 // reason, and it names the awaited objects, which wake the object.
 type HookFunc[T client.Object] func(ctx context.Context, c client.Client, obj T) error
 
-// hooks holds the hooks of a reconciler as links, in the order in which they run.
-type hooks[T client.Object] struct {
-	postRead                               []flow.PassMiddleware[T]
-	preReconcile, postReconcile, preDelete []checks.Middleware[T]
-	inSync                                 []flow.GetMiddleware[T] // the preReconcile hooks of passes without PreCheck
-	postDelete                             []flow.Middleware[T]
-}
-
-// onDelete reports whether any hook runs when objects are deleted. These need a finalizer.
-func (h *hooks[T]) onDelete() bool { return len(h.preDelete)+len(h.postDelete) > 0 }
+// edit adds a hook to extensions, as links. gets reports whether passes have a Get.
+type edit[T client.Object] func(ext *flow.Extensions[T], gets bool)
 
 // WithPostReadHook adds a hook that runs in every pass once the object was read, also while it is deleted and while an
 // operation is under way: a link on Pass, inside of all other links there. It runs before EntryCheck, so also for an
@@ -49,17 +40,17 @@ func (h *hooks[T]) onDelete() bool { return len(h.preDelete)+len(h.postDelete) >
 //
 // Hooks run in the order in which they are added. Adding one after SetupWithManager panics, and so does a nil one.
 func (r *Reconciler[T]) WithPostReadHook(hook HookFunc[T]) *Reconciler[T] {
-	r.adding("PostReadHook", hook)
-	link := chain.Named(hookName("PostReadHook", hook), func(next flow.PassHandler[T]) flow.PassHandler[T] {
-		return func(ctx context.Context, obj T) (flow.Outcome, error) {
-			if err := apierr.OfHook(hook(ctx, r.client, obj)); err != nil {
-				return flow.Outcome{}, err
+	name := r.adding("PostReadHook", hook)
+	return r.hooked(func(ext *flow.Extensions[T], _ bool) {
+		ext.Pass = ext.Pass.Append(chain.Named(name, func(next flow.PassHandler[T]) flow.PassHandler[T] {
+			return func(ctx context.Context, obj T) (flow.Outcome, error) {
+				if err := apierr.OfHook(hook(ctx, r.client, obj)); err != nil {
+					return flow.Outcome{}, err
+				}
+				return next(ctx, obj)
 			}
-			return next(ctx, obj)
-		}
+		}))
 	})
-	r.hooks.postRead = append(r.hooks.postRead, link)
-	return r.composed()
 }
 
 // WithPreReconcileHook adds a hook that runs before Apply, once all checks passed: the last link of PreCheck. It also runs
@@ -67,18 +58,18 @@ func (r *Reconciler[T]) WithPostReadHook(hook HookFunc[T]) *Reconciler[T] {
 // does not run while an operation is under way. The object has its finalizer by then, if the kind needs one. Otherwise it
 // is as [Reconciler.WithPostReadHook].
 func (r *Reconciler[T]) WithPreReconcileHook(hook HookFunc[T]) *Reconciler[T] {
-	const place = "PreReconcileHook"
-	r.adding(place, hook)
+	name := r.adding("PreReconcileHook", hook)
 	act := func(ctx context.Context, c client.Client, obj T) error {
 		if err := r.finalized(ctx, obj); err != nil {
 			return err
 		}
 		return apierr.OfHook(hook(ctx, c, obj))
 	}
-	name := hookName(place, hook)
-	r.hooks.preReconcile = append(r.hooks.preReconcile, r.gate(name, act))
-	r.hooks.inSync = append(r.hooks.inSync, chain.Named(name, inSync(func(ctx context.Context, obj T) error { return act(ctx, r.client, obj) })))
-	return r.composed()
+	return r.hooked(func(ext *flow.Extensions[T], gets bool) {
+		if ext.PreCheck = ext.PreCheck.Append(r.gate(name, act)); gets { // prepended, so that the hooks act in order after Get
+			ext.Get = ext.Get.Prepend(chain.Named(name, inSync(func(ctx context.Context, obj T) error { return act(ctx, r.client, obj) })))
+		}
+	})
 }
 
 // WithPostReconcileHook adds a hook that runs when the cloud matches the spec and
@@ -87,9 +78,8 @@ func (r *Reconciler[T]) WithPreReconcileHook(hook HookFunc[T]) *Reconciler[T] {
 // error of the hook the object is not Ready, and the next pass calls the hook again.
 // Otherwise it is as [Reconciler.WithPostReadHook].
 func (r *Reconciler[T]) WithPostReconcileHook(hook HookFunc[T]) *Reconciler[T] {
-	r.adding("PostReconcileHook", hook)
-	r.hooks.postReconcile = append(r.hooks.postReconcile, r.gate(hookName("PostReconcileHook", hook), hook))
-	return r.composed()
+	name := r.adding("PostReconcileHook", hook)
+	return r.hooked(func(ext *flow.Extensions[T], _ bool) { ext.PostCheck = ext.PostCheck.Append(r.gate(name, hook)) })
 }
 
 // WithPreDeleteHook adds a hook that runs before Delete: the first link of
@@ -98,8 +88,7 @@ func (r *Reconciler[T]) WithPostReconcileHook(hook HookFunc[T]) *Reconciler[T] {
 // finalizer before Apply, also without Operations.Delete. The hook does not run for
 // an object that was never applied. Otherwise it is as [Reconciler.WithPostReadHook].
 func (r *Reconciler[T]) WithPreDeleteHook(hook HookFunc[T]) *Reconciler[T] {
-	r.adding("PreDeleteHook", hook)
-	r.hooks.preDelete = append(r.hooks.preDelete, r.gate(hookName("PreDeleteHook", hook), hook))
+	r.preDelete, r.onDelete = append(r.preDelete, r.gate(r.adding("PreDeleteHook", hook), hook)), true
 	return r.composed()
 }
 
@@ -111,9 +100,10 @@ func (r *Reconciler[T]) WithPreDeleteHook(hook HookFunc[T]) *Reconciler[T] {
 // applied, nor for one that a check releases. Otherwise it is as
 // [Reconciler.WithPostReadHook].
 func (r *Reconciler[T]) WithPostDeleteHook(hook HookFunc[T]) *Reconciler[T] {
-	r.adding("PostDeleteHook", hook)
-	link := chain.Named(hookName("PostDeleteHook", hook),
-		func(next flow.Handler[T]) flow.Handler[T] {
+	name := r.adding("PostDeleteHook", hook)
+	r.onDelete = true
+	return r.hooked(func(ext *flow.Extensions[T], _ bool) {
+		ext.Delete = ext.Delete.Prepend(chain.Named(name, func(next flow.Handler[T]) flow.Handler[T] {
 			return func(ctx context.Context, req *flow.Request[T]) (flow.Progress, error) {
 				progress, err := next(ctx, req)
 				if err == nil && progress.IsDone() {
@@ -121,9 +111,8 @@ func (r *Reconciler[T]) WithPostDeleteHook(hook HookFunc[T]) *Reconciler[T] {
 				}
 				return progress, err
 			}
-		})
-	r.hooks.postDelete = append(r.hooks.postDelete, link)
-	return r.composed()
+		}))
+	})
 }
 
 // gate makes a check of a hook.
@@ -133,14 +122,21 @@ func (r *Reconciler[T]) gate(name string, hook HookFunc[T]) checks.Middleware[T]
 	}))
 }
 
-// adding panics on a hook that cannot be added.
-func (r *Reconciler[T]) adding(place string, hook HookFunc[T]) {
+// adding returns the name of the link of a hook. It panics on a hook that cannot be added.
+func (r *Reconciler[T]) adding(place string, hook HookFunc[T]) string {
 	if hook == nil {
 		panic(fmt.Sprintf("ctrlx: With%s: %s: the hook is nil", place, r.name))
 	}
 	if r.engine != nil {
 		panic(fmt.Sprintf("ctrlx: With%s: %s was set up already: add hooks before SetupWithManager", place, r.name))
 	}
+	return hookName(place, hook)
+}
+
+// hooked adds a hook.
+func (r *Reconciler[T]) hooked(h edit[T]) *Reconciler[T] {
+	r.hooks = append(r.hooks, h)
+	return r.composed()
 }
 
 // hookName returns a hook's place with the name of its function, or of the function that made it. The hook is not nil.
@@ -161,25 +157,6 @@ func hookName(place string, hook any) string {
 		name = parts[n-2] + "." + name
 	}
 	return place + "(" + pkg + "." + name + ")"
-}
-
-// extended returns the extensions with the hooks in their places. gets reports whether passes have a Get.
-func (h *hooks[T]) extended(ext flow.Extensions[T], gets bool) flow.Extensions[T] {
-	if gets {
-		ext.Get = ext.Get.Prepend(innermostFirst(h.inSync)...)
-	}
-	ext.PreCheck = ext.PreCheck.Append(h.preReconcile...)
-	ext.PostCheck = ext.PostCheck.Append(h.postReconcile...)
-	ext.DeleteCheck = ext.DeleteCheck.Prepend(h.preDelete...)
-	ext.Delete = ext.Delete.Prepend(innermostFirst(h.postDelete)...)
-	return ext
-}
-
-// innermostFirst returns links that act after the inner ones in an order in which the first one acts first.
-func innermostFirst[L any](links []L) []L {
-	links = slices.Clone(links)
-	slices.Reverse(links)
-	return links
 }
 
 // Handler is a reconciler of controller-runtime as the end of a chain.

@@ -77,6 +77,16 @@ func (r *core) recordOf(obj client.Object) (record.Record, error) {
 	return rec, err
 }
 
+// ownRecordOf returns the record of an object without what was copied from another object.
+func (r *core) ownRecordOf(obj client.Object) (record.Record, error) {
+	rec, err := r.recordOf(obj)
+	if errors.Is(err, record.ErrCopied) {
+		rec, err = record.Record{}, nil
+	}
+	rec.UID, rec.Kind = obj.GetUID(), r.kind.GroupKind().String()
+	return rec, err
+}
+
 // tokenOf returns the token of the operation under way of an object. It returns
 // none for a refused operation: then operationVerified ends the pass.
 func (r *core) tokenOf(obj client.Object) (token string, generation int64) {
@@ -193,15 +203,11 @@ func (r *core) overtaken(obj client.Object) error {
 // withOperation returns the record of at with an operation, or without one if token
 // is empty. An object whose operation is under way has no success.
 func (r *core) withOperation(p *pass, at client.Object, token string, generation int64) (*metav1.Condition, error) {
-	rec, err := r.recordOf(at)
-	switch {
-	case errors.Is(err, record.ErrCopied):
-		rec = record.Record{}
-	case err != nil:
+	rec, err := r.ownRecordOf(at)
+	if err != nil {
 		return nil, err
 	}
-	rec.UID, rec.Kind, rec.Operation = at.GetUID(), r.kind.GroupKind().String(), nil
-	if token != "" {
+	if rec.Operation = nil; token != "" {
 		rec.Operation, rec.Success = &record.Operation{Generation: generation, Token: token, Basis: r.basisOfOperation(p)}, nil
 		r.opt.keys.Sign(&rec)
 	}
@@ -235,15 +241,11 @@ func (r *core) next(p *pass, out flow.Outcome, handled string) *record.Record {
 	case record.MayHoldOperation(p.record) && !r.tokens:
 		return nil // Operations.Token has replaced the record
 	}
-	rec, err := r.opt.keys.Decode(p.record, p.read.GetUID(), r.kind.GroupKind())
-	switch {
-	case errors.Is(err, record.ErrCopied):
-		rec = record.Record{}
-	case err != nil:
+	rec, err := r.ownRecordOf(p.read)
+	if err != nil {
 		return nil // a refused record stays: without it, a second operation would begin
 	}
-	rec.UID, rec.Kind, rec.Handled = p.read.GetUID(), r.kind.GroupKind().String(), handled
-	if !stores {
+	if rec.Handled = handled; !stores {
 		rec.Success = nil
 	} else if rec.Success = r.successOf(p, rec.Success); rec.Success != nil {
 		p.succeeded = memory.Success{Digest: digest, Unix: rec.Success.Time.Unix()}

@@ -300,7 +300,19 @@ func (i *interrupter) saw(obj client.Object, byPass bool) {
 	if i == nil {
 		return
 	}
-	u, read, latest := i.note(obj, byPass)
+	i.mu.Lock()
+	u := i.of[client.ObjectKeyFromObject(obj)]
+	if u == nil {
+		i.mu.Unlock()
+		return
+	}
+	if byPass {
+		u.read = obj
+	} else {
+		u.latest = obj
+	}
+	read, latest := u.read, u.latest
+	i.mu.Unlock() // while the function of the user hangs, other passes begin and end
 	if read == nil || latest == nil || read.GetUID() != latest.GetUID() {
 		return
 	}
@@ -309,23 +321,6 @@ func (i *interrupter) saw(obj client.Object, byPass bool) {
 	if err == nil && order < 0 && i.when(read, latest) {
 		u.cancel()
 	}
-}
-
-// note notes the object of the pass under way. It returns both versions of it, as far as they are known. The function of the
-// user runs after it, without the lock: while it hangs, other passes begin and end.
-func (i *interrupter) note(obj client.Object, byPass bool) (u *underWay, read, latest client.Object) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	u = i.of[client.ObjectKeyFromObject(obj)]
-	switch {
-	case u == nil:
-		return nil, nil, nil
-	case byPass:
-		u.read = obj
-	default:
-		u.latest = obj
-	}
-	return u, u.read, u.latest
 }
 
 // events sees all events, and lets them pass.

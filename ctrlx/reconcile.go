@@ -95,7 +95,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	}
 	r.countFailure(out)
 	delay := next.In(r.delay(p, out)) // requeue
-	if missed || p.onSelf && r.selves.Wait(ctx, end, r.client, r.kind.New()) {
+	if missed || p.onSelf && r.waitForSelf(ctx, end) {
 		delay = again
 	}
 	return reconcile.Result{RequeueAfter: delay}, nil
@@ -105,7 +105,6 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 // another pass. It returns what is known of the object.
 func (r *core) wakes(name types.NamespacedName) memory.Entry {
 	r.waker.Begin(name)
-	r.selves.Begin(name)
 	r.pokeBegins(name)
 	return r.memory.Begin(name)
 }

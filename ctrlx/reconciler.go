@@ -32,11 +32,13 @@ import (
 // [Reconciler.SetupWithManager]. It implements reconcile.Reconciler.
 type Reconciler[T client.Object] struct {
 	core
-	ops    flow.Operations[T]
-	ext    flow.Extensions[T]
-	hooks  hooks[T]
-	flow   *flow.Reconciler[T] // of them all
-	target targeting[T]        // nil: there is no deployment target but the manager's cluster
+	ops       flow.Operations[T]
+	ext       flow.Extensions[T]
+	hooks     []edit[T]
+	preDelete []checks.Middleware[T] // hooks, the first links of DeleteCheck
+	onDelete  bool                   // a hook runs when objects are deleted
+	flow      *flow.Reconciler[T]    // of them all
+	target    targeting[T]           // nil: there is no deployment target but the manager's cluster
 }
 
 // core is the part of a reconciler that does not depend on the type of its objects.
@@ -59,7 +61,6 @@ type core struct {
 	client   client.Client
 	recorder events.EventRecorder
 	own      *engine.Own // reads that see the writes of this process
-	selves   engine.Self
 	pokes    pokes
 	keeps    func(obj client.Object, ref checks.Ref, other client.Object) bool // nil: it keeps none
 	limit    time.Duration                                                     // the deadline of a pass; not positive: it has none
@@ -182,7 +183,7 @@ func (r *Reconciler[T]) Observer() chain.Observer { return r.observer }
 // and links that are not valid.
 func (r *Reconciler[T]) composed() *Reconciler[T] {
 	ops, ext := r.ops, r.ext
-	if ops.Delete == nil && r.hooks.onDelete() {
+	if ops.Delete == nil && r.onDelete {
 		ops.Delete = func(context.Context, *flow.Request[T]) (flow.Progress, error) { return flow.Done(), nil }
 	}
 	r.finalizes = ops.Delete != nil
@@ -194,11 +195,14 @@ func (r *Reconciler[T]) composed() *Reconciler[T] {
 	if r.kind.Suspended != nil {
 		ext.Pass = ext.Pass.Append(suspension[T](&r.core))
 	}
-	ext.Pass = ext.Pass.Append(r.hooks.postRead...)
+	for _, add := range r.hooks {
+		add(&ext, gets)
+	}
+	ext.DeleteCheck = ext.DeleteCheck.Prepend(r.preDelete...)
 	if r.target != nil {
 		ext.Pass = ext.Pass.Append(r.target.link(r.opt.targetBy))
 	}
-	ext = quietRestart(&r.core, r.hooks.extended(ext, gets))
+	ext = quietRestart(&r.core, ext)
 	ext.Classify = ext.Classify.Append(apierr.Link)
 
 	ops.Get, ops.Apply, ops.Delete = inPlace(ops.Get), noted(&r.core, inPlace(ops.Apply)), inPlace(ops.Delete)

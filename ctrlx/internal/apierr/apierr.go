@@ -166,39 +166,38 @@ func hasInner(f *classify.Failure, code string) bool {
 	return slices.ContainsFunc(f.Inner, func(e classify.InnerError) bool { return e.Code == code })
 }
 
-// readKubernetesClient reads the errors that a client makes without an answer of the API server.
+// clientErrors are the errors that a client makes without an answer of the API server.
+var clientErrors = []struct {
+	code string
+	is   func(error) bool
+}{
+	{CodeNoKindMatch, Is[*meta.NoKindMatchError]},
+	{CodeNoResourceMatch, Is[*meta.NoResourceMatchError]},
+	{CodeAmbiguousKind, Is[*meta.AmbiguousKindError]},
+	{CodeAmbiguousResource, Is[*meta.AmbiguousResourceError]},
+	{CodeDiscoveryFailed, Is[*discovery.ErrGroupDiscoveryFailed]},
+	{CodeNotRegistered, notRegistered},
+	{CodeCacheNotStarted, Is[*cache.ErrCacheNotStarted]},
+	{CodeKindNotCached, Is[*cache.ErrResourceNotCached]},
+	{CodeKindNotWatched, Is[*engine.KindNotWatchedError]},
+	{CodeNamespaceNotAllowed, Is[*NamespaceNotAllowedError]},
+	{CodeNamespaceNotWatched, Is[*engine.NamespaceNotWatchedError]},
+	{CodeUnexpectedObject, Is[*apierrors.UnexpectedObjectError]},
+}
+
 func readKubernetesClient(f *classify.Failure) bool {
-	switch err := f.Err; {
-	case Is[*meta.NoKindMatchError](err):
-		f.Code = CodeNoKindMatch
-	case Is[*meta.NoResourceMatchError](err):
-		f.Code = CodeNoResourceMatch
-	case Is[*meta.AmbiguousKindError](err):
-		f.Code = CodeAmbiguousKind
-	case Is[*meta.AmbiguousResourceError](err):
-		f.Code = CodeAmbiguousResource
-	case Is[*discovery.ErrGroupDiscoveryFailed](err):
-		f.Code, f.Transient = CodeDiscoveryFailed, true
-		f.Inner = groupErrors(err)
-	case notRegistered(err):
-		f.Code = CodeNotRegistered
-	case Is[*cache.ErrCacheNotStarted](err):
-		f.Code, f.Transient = CodeCacheNotStarted, true
-	case Is[*cache.ErrResourceNotCached](err):
-		f.Code = CodeKindNotCached
-	case Is[*engine.KindNotWatchedError](err):
-		f.Code = CodeKindNotWatched
-	case Is[*NamespaceNotAllowedError](err):
-		f.Code = CodeNamespaceNotAllowed
-	case Is[*engine.NamespaceNotWatchedError](err):
-		f.Code = CodeNamespaceNotWatched
-	case Is[*apierrors.UnexpectedObjectError](err):
-		f.Code = CodeUnexpectedObject
-	default:
-		return false
+	for _, e := range clientErrors {
+		if !e.is(f.Err) {
+			continue
+		}
+		f.Code, f.Message = e.code, f.Err.Error()
+		f.Transient = e.code == CodeDiscoveryFailed || e.code == CodeCacheNotStarted
+		if e.code == CodeDiscoveryFailed {
+			f.Inner = groupErrors(f.Err)
+		}
+		return true
 	}
-	f.Message = f.Err.Error()
-	return true
+	return false
 }
 
 // groupErrors lists the API groups whose discovery failed, each with the reason of its error.

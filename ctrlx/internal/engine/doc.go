@@ -26,7 +26,6 @@
 //	trouble.go      kinds that passes do not read from the cache
 //	touch.go        writes of this process that concern no pass
 //	own.go          reads that see the writes of this process, and the changes that a broken watch hides
-//	self.go         objects that wait for a change of themselves
 //	fallback.go     live reads that find what a broken watch hides
 //	waker.go        the work queue of a kind, and its wake limit
 //

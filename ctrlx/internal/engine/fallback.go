@@ -226,7 +226,7 @@ func (f *fallback) check(ctx context.Context, w *watch) error {
 // engine compares the objects.
 func (w *watch) reached(version string) bool {
 	store := w.store()
-	return store != nil && !older(store.LastStoreSyncResourceVersion(), version)
+	return store != nil && !Older(store.LastStoreSyncResourceVersion(), version)
 }
 
 // store returns the store of the informer; nil: there may be several.
@@ -310,7 +310,7 @@ func (e *Engine) compare(ctx context.Context, w *watch, scope string, in *awaite
 		}
 	}
 	for id, version := range counts { // the cache may have moved since the list
-		same = same && (cached[id] == version || !older(cached[id], version))
+		same = same && (cached[id] == version || !Older(cached[id], version))
 		sum += digest.Version(types.UID(fmt.Sprint(id)), version)
 	}
 	if same {

@@ -119,7 +119,7 @@ func (s *store) put(name, version, state string) {
 	c := &testv1.Cluster{}
 	c.Name, c.ResourceVersion, c.UID, c.Status.State = name, version, types.UID(name), state
 	s.objects[name] = c
-	if older(s.version, version) {
+	if Older(s.version, version) {
 		s.version = version
 	}
 }

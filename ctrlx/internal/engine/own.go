@@ -89,7 +89,7 @@ func (o *Own) Wrote(ctx context.Context, obj client.Object) {
 	k, _ := o.stale.get(name)
 	cached := o.object()
 	err := o.cached.Get(ctx, name, cached, FromCache...)
-	if client.IgnoreNotFound(err) == nil && !older(versionOf(cached, err), version) {
+	if client.IgnoreNotFound(err) == nil && !Older(versionOf(cached, err), version) {
 		o.stale.clear(name, k)
 	}
 }

@@ -27,7 +27,7 @@ type known struct {
 // or has seen its deletion in one. A name may be used again, so an object in a
 // later version does not show that an earlier one was deleted.
 func (k known) metBy(version string, deleted bool) bool {
-	return (deleted || !k.gone) && (k.version == "" || !older(version, k.version))
+	return (deleted || !k.gone) && (k.version == "" || !Older(version, k.version))
 }
 
 // mark notes the version of an object; empty: it does not exist. Of two versions
@@ -40,7 +40,7 @@ func (s *stale) mark(name types.NamespacedName, version string) (news bool) {
 	}
 	was, had := s.of[name]
 	now := known{version: was.version, gone: version == ""}
-	if !now.gone && older(was.version, version) {
+	if !now.gone && Older(was.version, version) {
 		now.version = version
 	}
 	s.of[name] = now
@@ -77,9 +77,9 @@ func (s *stale) clear(name types.NamespacedName, k known) {
 	}
 }
 
-// older reports whether a cached version may be older than a live one. Empty is
+// Older reports whether a cached version may be older than a live one. Empty is
 // the version of an object that does not exist.
-func older(cached, live string) bool {
+func Older(cached, live string) bool {
 	if cached == "" || live == "" {
 		return cached != live
 	}

@@ -96,7 +96,7 @@ func (t *touches) heard(id index.ID, version string, deleted bool) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	maps.DeleteFunc(t.as[id], func(made, _ string) bool { return deleted || older(made, version) })
+	maps.DeleteFunc(t.as[id], func(made, _ string) bool { return deleted || Older(made, version) })
 	if len(t.as[id]) == 0 {
 		delete(t.as, id)
 	}

@@ -54,17 +54,18 @@ type Entry struct {
 type Rare struct {
 	Follows  []checks.Ref // what the operations follow beyond a pass
 	Unstored *Unstored    // nil: the record has every operation
+	Left     *Left        // nil: the object does not wait for itself, or a pass is under way
 	Written  *Written     // nil: the watch has reported the last write of the conditions
 	Fight    *Fight       // nil: no other writer changed the conditions
 	Orphan   *Orphan      // nil: no object of this name vanished after Apply
 }
 
 func (r *Rare) empty() bool {
-	return len(r.Follows) == 0 && r.Unstored == nil && r.Written == nil && r.Fight == nil && r.Orphan == nil
+	return len(r.Follows) == 0 && r.Unstored == nil && r.Left == nil && r.Written == nil && r.Fight == nil && r.Orphan == nil
 }
 
 func (r *Rare) same(o *Rare) bool {
-	return len(r.Follows) == len(o.Follows) && (len(r.Follows) == 0 || &r.Follows[0] == &o.Follows[0]) && r.Unstored == o.Unstored &&
+	return len(r.Follows) == len(o.Follows) && (len(r.Follows) == 0 || &r.Follows[0] == &o.Follows[0]) && r.Unstored == o.Unstored && r.Left == o.Left &&
 		r.Written == o.Written && r.Fight == o.Fight && r.Orphan == o.Orphan
 }
 
@@ -74,6 +75,13 @@ func (r *Rare) same(o *Rare) bool {
 type Unstored struct {
 	Read   string // the operation in the record before the write
 	Wanted string // that of the write, which may have succeeded in spite of its error
+}
+
+// Left is an object that waits for itself as its last pass left it, with the writes of that
+// pass.
+type Left struct {
+	Version string
+	Digest  uint64
 }
 
 // Written is the last write of the conditions that the watch has not reported yet.
@@ -146,11 +154,11 @@ func (s *Store) Get(name types.NamespacedName) Entry {
 // entry as it was before. A request of a user and a foreign write from now on need another
 // pass.
 func (s *Store) Begin(name types.NamespacedName) (before Entry) {
-	if e := s.Get(name); !e.Retry && (e.Fight == nil || !e.Fight.Scheduled) { // almost always
+	if e := s.Get(name); !e.Retry && e.Left == nil && (e.Fight == nil || !e.Fight.Scheduled) { // almost always
 		return e
 	}
 	return s.Change(name, func(e *Entry) {
-		e.Retry = false
+		e.Retry, e.Left = false, nil // the pass may write the object itself
 		if e.Fight != nil {
 			next := *e.Fight
 			next.Scheduled, e.Fight = false, &next

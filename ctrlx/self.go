@@ -1,0 +1,37 @@
+package ctrlx
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/digest"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/memory"
+)
+
+// waitForSelf makes end wait for a change of itself, usually of its status, which causes no
+// pass otherwise. end is the object as its pass left it. waitForSelf reports whether the
+// object has changed already: a change that came to the cache before the wait began caused
+// no pass, so the object is read from the cache after that.
+func (r *core) waitForSelf(ctx context.Context, end client.Object) (changed bool) {
+	name := client.ObjectKeyFromObject(end)
+	left := &memory.Left{Version: end.GetResourceVersion(), Digest: digest.OfSelf(end)}
+	r.memory.Change(name, func(e *memory.Entry) { e.Left = left })
+	cached := r.kind.New()
+	return r.client.Get(ctx, name, cached, engine.FromCache...) == nil && r.changedItself(cached)
+}
+
+// changedItself reports whether obj waits for itself, and another writer has changed it
+// since its last pass.
+func (r *core) changedItself(obj client.Object) bool {
+	left := r.memory.Get(client.ObjectKeyFromObject(obj)).Left
+	return left != nil && engine.Older(left.Version, obj.GetResourceVersion()) && left.Digest != digest.OfSelf(obj)
+}
+
+// causes lets the events pass that cause a pass, but for foreign writes of our conditions.
+func (r *core) causes() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return asked.Update(e) || r.changedItself(e.ObjectNew) }}
+}
