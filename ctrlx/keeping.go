@@ -106,26 +106,23 @@ func WriteAhead(ctx context.Context, resource client.Object, name, value string)
 	if p == nil {
 		return errors.New("ctrlx: WriteAhead: the context is that of no pass: hand on the context that the link was given")
 	}
-	return p.of.writeAhead(ctx, resource, AheadPrefix+name, value)
-}
-
-func (r *core) writeAhead(ctx context.Context, obj client.Object, name, value string) error {
-	p := passOf(ctx)
+	r := p.of
 	switch {
-	case !r.kind.Is(obj):
-		return fmt.Errorf("ctrlx: %s: WriteAhead: the resource is a %T: give the resource of the request", r.name, obj)
+	case !r.kind.Is(resource):
+		return fmt.Errorf("ctrlx: %s: WriteAhead: the resource is a %T: give the resource of the request", r.name, resource)
 	case !r.finalizes:
 		return fmt.Errorf("ctrlx: %s: WriteAhead needs Operations.Delete: set it, for example to a function that is done at once", r.name)
 	case p.orphan:
 		return nil
 	}
-	if was, had := obj.GetAnnotations()[name]; controllerutil.ContainsFinalizer(obj, r.opt.finalizer) && was == value && had == (value != "") {
+	name = AheadPrefix + name
+	if was, had := resource.GetAnnotations()[name]; controllerutil.ContainsFinalizer(resource, r.opt.finalizer) && was == value && had == (value != "") {
 		return nil
 	}
 	if err := r.hasStatus(ctx); err != nil {
 		return err
 	}
-	err := r.finalize(ctx, obj, "annotation "+name, func(now client.Object) {
+	err := r.finalize(ctx, resource, "annotation "+name, func(now client.Object) {
 		annotations := maps.Clone(now.GetAnnotations())
 		if annotations == nil {
 			annotations = map[string]string{}
@@ -139,7 +136,7 @@ func (r *core) writeAhead(ctx context.Context, obj client.Object, name, value st
 		return err
 	}
 	read := r.kind.Copy(p.read) // as if the pass had read it: the write is no change of the inputs
-	read.SetAnnotations(obj.GetAnnotations())
+	read.SetAnnotations(resource.GetAnnotations())
 	p.read = read
 	return nil
 }

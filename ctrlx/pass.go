@@ -1,7 +1,6 @@
 package ctrlx
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -11,9 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -38,14 +35,12 @@ type pass struct {
 	onSelf  bool          // the object waits for a change of itself
 	circles bool          // the object is still in the cycle of the last pass, whose verdict it keeps
 
-	rootUnknown, rootChanged bool              // see engine.Waiting; a write of the status resets rootChanged
-	root                     *engine.RootCause // of the wait, see engine.Waiting
+	engine.Waiting // a write of the status resets RootChanged
 
 	// record is the record of the object, as the pass read or wrote it; nil: none.
 	record *metav1.Condition
 
-	cycle []checks.Ref   // the path if the object waits for itself by way of others
-	last  memory.Verdict // of the pass before
+	last memory.Verdict // of the pass before
 
 	applied    bool // Apply was called
 	finalizing bool // the pass added the finalizer
@@ -329,12 +324,4 @@ func (i *interrupter) events() predicate.Predicate {
 		i.saw(e.ObjectNew, false)
 		return true
 	}}
-}
-
-// controllerOptions returns the options of the controller, with the deadline of
-// a pass.
-func (o *options) controllerOptions(mgr manager.Manager) controller.Options {
-	opts := o.controller
-	opts.ReconciliationTimeout = cmp.Or(o.passLimit, opts.ReconciliationTimeout, mgr.GetControllerOptions().ReconciliationTimeout, defaultPassTimeout)
-	return opts
 }

@@ -202,13 +202,3 @@ func (r *core) requests() predicate.Predicate {
 		return true
 	}}
 }
-
-// echo records in the status of obj that a pass has handled a request, as Flux
-// does. It returns the request that the record shows, because the status has no
-// field for it; empty: none.
-func (r *core) echo(obj client.Object, request string) string {
-	if request == "" || r.kind.Handled(obj, request) {
-		return ""
-	}
-	return request
-}

@@ -58,7 +58,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		return result, r.unread(req, known.Retry, err)
 	}
 	obj := r.kind.Copy(read).(T)
-	if r.isOver(obj) {
+	if r.kind.Finished(obj) || r.stripped(obj) { // no pass goes over it
 		if err = r.leaveStripped(ctx, obj); err == nil {
 			r.forget(req)
 		}
@@ -77,10 +77,14 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	}
 	missed := p.missed(out)
 	p.end(out, r.appliesAgain(p, out)) // end of the waits
-	if p.cycle == nil {
-		p.cycle = r.keptCycle(p, obj, out)
+	if p.Cycle == nil {
+		p.Cycle = r.keptCycle(p, obj, out)
 	}
-	defer r.rootChanged(p)
+	defer func() {
+		if p.RootChanged { // and the pass wrote no status
+			r.engine.RootChanged(p, p.engine.Waiter(), r.kind.New())
+		}
+	}()
 	if r.undecided(p, out) { // no verdict: the next pass decides
 		return reconcile.Result{RequeueAfter: r.delay(p, out)}, nil
 	}
@@ -125,12 +129,6 @@ func (r *core) unread(req reconcile.Request, retry bool, err error) error {
 	return fmt.Errorf("ctrlx: %s: %w", r.name, err)
 }
 
-// isOver reports whether no pass goes over an object: it is finished, or it is deleted
-// without our finalizer, so it has nothing in the cloud.
-func (r *core) isOver(obj client.Object) bool {
-	return r.kind.Finished(obj) || r.stripped(obj)
-}
-
 // stripped reports whether a user deletes obj and our finalizer is missing: nothing
 // was made for obj, its deletion here has ended, or a person has removed the finalizer.
 func (r *core) stripped(obj client.Object) bool {
@@ -155,7 +153,7 @@ func (p *pass) cut(out flow.Outcome) (result reconcile.Result, err error, cut bo
 func (r *core) render(p *pass, obj client.Object, out flow.Outcome) status.Out {
 	in := status.In{
 		Outcome: out, Old: r.kind.Conditions(obj), UID: obj.GetUID(), Generation: obj.GetGeneration(), Now: r.now(),
-		Cycle: p.cycle, Suspended: r.isSuspended(obj), Root: p.root, RootUnknown: p.rootUnknown, Stored: p.record,
+		Cycle: p.Cycle, Suspended: r.isSuspended(obj), Root: p.Root, RootUnknown: p.RootUnknown, Stored: p.record,
 	}
 	if out.State() == flow.StateGone {
 		return r.leaves(in, obj, endedHere)
@@ -168,9 +166,9 @@ func (r *core) render(p *pass, obj client.Object, out flow.Outcome) status.Out {
 			After: p.Timeout, FromStart: r.opt.fromStart, Retried: retried(out), Deleted: deletes(p.read, out), Inputs: inputsOf(p.read, p),
 		}
 	}
-	handled := ""
-	if !out.KeepsStatus() {
-		handled = r.echo(obj, requestOf(p.read))
+	handled := requestOf(p.read)
+	if handled != "" && (out.KeepsStatus() || r.kind.Handled(obj, handled)) {
+		handled = "" // nothing is written, or the status has a field for it, as in Flux
 	}
 	in.Next = r.next(p, out, handled)
 	return status.Render(in)
@@ -246,7 +244,7 @@ func (r *core) remember(p *pass, out flow.Outcome, next status.Out) {
 		now = r.sinceOf(p.read, out, now)
 	}
 	// The waiters do not know yet that the object waits for no other one.
-	p.rootChanged = p.rootChanged || p.last == memory.Verdict{} && v != p.last && !p.rootUnknown
+	p.RootChanged = p.RootChanged || p.last == memory.Verdict{} && v != p.last && !p.RootUnknown
 	before := r.memory.Decided(name, v, next.Over, silent, now)
 	if next.Over && !before.TimedOut && r.observer != nil {
 		log.FromContext(p).Info("the object exceeded its time-out", "timeout", p.Timeout, "since", next.Clock.Since.Time)

@@ -115,7 +115,13 @@ func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensio
 			when: func(read, now client.Object) bool { return when(read.(T), now.(T)) }, of: map[types.NamespacedName]*underWay{},
 		}
 	}
-	r.targetsOf()
+	switch r.opt.targetBy {
+	case "WithTargetClient":
+		r.target = settings.Of[func(context.Context, client.Client, T) (client.Client, error)](maker, r.opt.targetBy, r.opt.target)
+	case "WithImpersonation":
+		r.target = impersonating(settings.Of[func(T) rest.ImpersonationConfig](maker, r.opt.targetBy, r.opt.target), &r.core)
+	}
+	r.remote = r.target != nil
 	r.fill(&r.ops, owner)
 	own := flow.NewBackoff()
 	r.backoff = own
@@ -211,18 +217,6 @@ func (r *Reconciler[T]) composed() *Reconciler[T] {
 	opts = append(opts, flow.WithErrors(apierr.OtherObjects), flow.WithResolver(resolve), flow.WithLister(list), flow.WithObserver(r.observer))
 	r.flow = flow.New(r.name, ops, ext, opts...)
 	return r
-}
-
-// targetsOf finds out by which client resources are deployed.
-func (r *Reconciler[T]) targetsOf() {
-	switch r.opt.targetBy {
-	case "WithTargetClient":
-		r.target = settings.Of[func(context.Context, client.Client, T) (client.Client, error)]("New: "+r.name, r.opt.targetBy, r.opt.target)
-	case "WithImpersonation":
-		as := settings.Of[func(T) rest.ImpersonationConfig]("New: "+r.name, r.opt.targetBy, r.opt.target)
-		r.target = impersonating(as, func() *identities { return r.clients })
-	}
-	r.remote = r.target != nil
 }
 
 // newOf returns an empty object to read into.

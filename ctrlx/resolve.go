@@ -29,19 +29,17 @@ func (p *pass) end(out flow.Outcome, applies bool) {
 	}
 	if applies {
 		if cycle := p.engine.Cycle(); len(cycle) > 0 {
-			p.circles, p.cycle = true, cycle
+			p.circles, p.Cycle = true, cycle
 			return
 		}
 	}
 	refs := out.WaitingFor()
-	w := p.engine.End(p, engine.End{
+	p.Waiting = p.engine.End(p, engine.End{
 		Awaited: p.asRead(refs), Followed: p.followed(p.following(out)),
 		Seen: p,
 	})
-	p.root, p.rootUnknown, p.rootChanged = w.Root, w.RootUnknown, w.RootChanged
-	p.onSelf = w.Self || out.WaitsForSelf()
-	p.watched = w.Woken || p.onSelf && len(refs) == 0
-	p.cycle = w.Cycle
+	p.onSelf = p.Self || out.WaitsForSelf()
+	p.watched = p.Woken || p.onSelf && len(refs) == 0
 }
 
 // appliesAgain reports whether a pass has an operation under way for the generation
@@ -140,12 +138,4 @@ func (p *pass) Members(set checks.Ref) (members []checks.Object, ok bool) {
 		return p.sets[i].objects, true
 	}
 	return nil, false
-}
-
-// rootChanged wakes the waiters of an object whose root cause has changed in a pass
-// that wrote no status.
-func (r *core) rootChanged(p *pass) {
-	if p.rootChanged {
-		r.engine.RootChanged(p, p.engine.Waiter(), r.kind.New())
-	}
 }

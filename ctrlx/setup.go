@@ -1,9 +1,11 @@
 package ctrlx
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -58,7 +60,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	}
 	r.waker, err = e.Add(engine.Config{
 		Name: r.name, Kind: gvk.GroupKind(), Interval: r.opt.poll, Limit: r.opt.wakes, Indexes: indexes, Listed: r.listed(), Readiness: r.opt.Readiness,
-		Watched: append(r.opt.watchable(), kinds...), Unwatched: r.opt.unwatched, Reporter: reporter[T]{r},
+		Watched: slices.Concat(r.opt.watched, slices.Collect(maps.Keys(r.opt.Readiness)), kinds), Unwatched: r.opt.unwatched, Reporter: reporter[T]{r},
 	})
 	if err != nil {
 		return err
@@ -72,8 +74,9 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	}
 	r.identify(mgr.GetLogger())
 	r.engine = e
-	opts := r.opt.controllerOptions(mgr)
-	r.limit = opts.ReconciliationTimeout
+	opts := r.opt.controller
+	r.limit = cmp.Or(r.opt.passLimit, opts.ReconciliationTimeout, mgr.GetControllerOptions().ReconciliationTimeout, defaultPassTimeout)
+	opts.ReconciliationTimeout = r.limit
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named(r.name).
 		For(obj, builder.WithPredicates(r.vanishes(), r.own.Events(), r.requests(), r.interrupter.events(), r.writers.Events(asked, r.causes()))).

@@ -61,7 +61,7 @@ func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.O
 			log.FromContext(p).Error(errDropped, "the status of each pass is lost; generate the definition again, and apply it", "reconciler", r.name)
 		})
 	}
-	p.rootChanged = false // the event of the status wakes the waiters
+	p.RootChanged = false // the event of the status wakes the waiters
 	r.correct(p, obj, len(status.Changed(read, next.Conditions)) > 0)
 	if now := meta.FindStatusCondition(next.Conditions, "Ready"); now != nil && !apierr.Quiet(out) && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
 		r.tell(obj, r.related(obj, out), now, next.Severity, out.Link())
@@ -84,13 +84,10 @@ func Report(ctx context.Context, resource client.Object, reason, message string)
 	if p == nil {
 		return errors.New("ctrlx: Report: the context is that of no pass: hand on the context that the operation was given")
 	}
-	return p.of.report(p, resource, reason, message)
-}
-
-func (r *core) report(p *pass, obj client.Object, reason, message string) error {
+	r := p.of
 	switch {
-	case !r.kind.Is(obj):
-		return fmt.Errorf("ctrlx: %s: Report: the resource is a %T: give the resource of the request", r.name, obj)
+	case !r.kind.Is(resource):
+		return fmt.Errorf("ctrlx: %s: Report: the resource is a %T: give the resource of the request", r.name, resource)
 	case p.orphan:
 		return nil
 	}
@@ -102,7 +99,7 @@ func (r *core) report(p *pass, obj client.Object, reason, message string) error 
 		r.kind.SetConditions(at, next.Conditions)
 		return nil
 	}
-	base := r.baseOf(p, obj)
+	base := r.baseOf(p, resource)
 	reported := r.kind.Copy(base)
 	_ = say(reported)
 	var now client.Object
@@ -120,9 +117,9 @@ func (r *core) report(p *pass, obj client.Object, reason, message string) error 
 		return r.served.wroteStatus(err)
 	}
 	read := r.kind.Copy(p.read) // the write at the end of the pass must not undo what others write meanwhile
-	_, _ = say(read), say(obj)
+	_, _ = say(read), say(resource)
 	p.read = read
-	r.metadataWritten(p, obj, now)
+	r.metadataWritten(p, resource, now)
 	return nil
 }
 

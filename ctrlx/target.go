@@ -143,7 +143,7 @@ func noIdentity(as rest.ImpersonationConfig) bool {
 }
 
 // impersonating finds the client of the identity that a resource is deployed as.
-func impersonating[T client.Object](as func(T) rest.ImpersonationConfig, known func() *identities) targeting[T] {
+func impersonating[T client.Object](as func(T) rest.ImpersonationConfig, r *core) targeting[T] {
 	return func(_ context.Context, local client.Client, obj T) (client.Client, error) {
 		identity := as(obj)
 		switch {
@@ -152,6 +152,6 @@ func impersonating[T client.Object](as func(T) rest.ImpersonationConfig, known f
 		case identity.UserName == "":
 			return nil, errors.New("groups, a UID or extra fields without a user: give rest.ImpersonationConfig a UserName")
 		}
-		return known().client(identity)
+		return r.clients.client(identity)
 	}
 }

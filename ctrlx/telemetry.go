@@ -65,7 +65,8 @@ func (r *core) changed(ctx context.Context, out flow.Outcome) (previous string, 
 	if out.Final() || before != now {
 		return before.String(), true
 	}
-	return "", out.State() == flow.StateReady && !r.wasReady(p)
+	ready := r.writers.ReadyBefore(p.read) // perhaps of a pass before a restart
+	return "", out.State() == flow.StateReady && (ready == nil || ready.Status != metav1.ConditionTrue)
 }
 
 // lineOf keeps the log line of a pass until [pass.writeLine] writes it with the delay until
@@ -83,13 +84,6 @@ func (p *pass) writeLine(delay time.Duration) {
 	if p != nil && p.line != nil {
 		p.line(delay)
 	}
-}
-
-// wasReady reports whether an earlier pass found the object ready, perhaps
-// before a restart.
-func (r *core) wasReady(p *pass) bool {
-	ready := r.writers.ReadyBefore(p.read)
-	return ready != nil && ready.Status == metav1.ConditionTrue
 }
 
 // Gauges of the resources that are blocked or failed now, by reconciler and

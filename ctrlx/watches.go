@@ -2,7 +2,6 @@ package ctrlx
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -145,11 +144,6 @@ func mustNameKinds(option, orAll string, kinds []schema.GroupKind) []schema.Grou
 		}
 	}
 	return slices.Clone(kinds)
-}
-
-// watchable returns the kinds that options name.
-func (o *options) watchable() []schema.GroupKind {
-	return slices.AppendSeq(slices.Clone(o.watched), maps.Keys(o.Readiness))
 }
 
 // indexOption is an index of [WithIndex]. The scheme must have the kind for object.

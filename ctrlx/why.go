@@ -200,7 +200,10 @@ func (r *Reconciler[T]) Explain(ctx context.Context, name types.NamespacedName) 
 	if len(all) == 0 {
 		return flow.Explanation{}, fmt.Errorf("ctrlx: %s: no pass over %s is kept: give New the option flow.WithExplanations(n), with an n that is large enough", r.name, client.ObjectKeyFromObject(obj))
 	}
-	return r.explained(ctx, r.id(name), all[0]), nil
+	if root, others := r.engine.Root(ctx, r.id(name)); root != nil {
+		all[0].RootCause, all[0].Others = root.Text, others
+	}
+	return all[0], nil
 }
 
 // explanations returns the last passes over an object, the latest first. The first
@@ -223,12 +226,4 @@ func (r *Reconciler[T]) explanations(obj T, name types.NamespacedName) (all []fl
 		})
 	}
 	return all
-}
-
-// explained returns e with the root cause of the wait of an object.
-func (r *Reconciler[T]) explained(ctx context.Context, id checks.Ref, e flow.Explanation) flow.Explanation {
-	if root, others := r.engine.Root(ctx, id); root != nil {
-		e.RootCause, e.Others = root.Text, others
-	}
-	return e
 }

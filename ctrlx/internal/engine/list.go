@@ -145,18 +145,23 @@ func List(ctx context.Context, reader client.Reader, scheme *runtime.Scheme, gvk
 	if q.Field != "" {
 		opts = append(opts, client.MatchingFields{q.Field: q.Value})
 	}
-	list := newList(scheme, kind{gvk: gvk, policy: watched})
+	all, err := listBy(ctx, reader, newList(scheme, kind{gvk: gvk, policy: watched}), q, opts...)
+	slices.SortFunc(all, byAge)
+	return all, err
+}
+
+// listBy lists the objects of a query into list.
+func listBy(ctx context.Context, reader client.Reader, list client.ObjectList, q checks.Query, opts ...client.ListOption) ([]client.Object, error) {
 	if err := reader.List(ctx, list, opts...); err != nil {
 		return nil, err
 	}
-	var all []client.Object
+	all := make([]client.Object, 0, meta.LenList(list))
 	if err := each(list, func(obj client.Object) { all = append(all, obj) }); err != nil {
 		return nil, err
 	}
 	if len(all) > MaxObjects && !q.NamesOnly {
 		return nil, errTooMany
 	}
-	slices.SortFunc(all, byAge)
 	return all, nil
 }
 
@@ -167,20 +172,12 @@ func (e *Engine) listCached(ctx context.Context, k kind, id index.ID, q checks.Q
 	if q.Field != "" {
 		opts = append(opts, client.MatchingFields{cacheField(q.Field): q.Value})
 	}
-	list := newList(e.scheme, k)
-	if err := e.cache.List(ctx, list, opts...); err != nil {
-		if strings.Contains(err.Error(), unknownNamespace) {
-			return nil, &NamespaceNotWatchedError{id.Namespace}
-		}
-		return nil, err
-	}
-	all := make([]client.Object, 0, meta.LenList(list))
-	err := each(list, func(obj client.Object) { all = append(all, obj) })
-	if err != nil || q.NamesOnly {
+	all, err := listBy(ctx, e.cache, newList(e.scheme, k), q, opts...)
+	switch {
+	case err != nil && strings.Contains(err.Error(), unknownNamespace):
+		return nil, &NamespaceNotWatchedError{id.Namespace}
+	case err != nil || q.NamesOnly:
 		return all, err
-	}
-	if len(all) > MaxObjects {
-		return nil, errTooMany
 	}
 	for i, obj := range all {
 		c := obj.DeepCopyObject().(client.Object)

@@ -55,14 +55,12 @@ func (e *Engine) reporting() []Reporter {
 // reads from caches only, and returns an error if one cannot be listed.
 func (e *Engine) Unready(ctx context.Context, healthy bool) (all []why.Object, ready, unseen int, err error) {
 	reported := map[index.ID]bool{}
-	awaited := map[index.ID]Reporter{} // the reconciler of a waiter
 	waiters := map[index.ID][]waiter{}
 	for _, r := range e.reporting() {
 		good, unknown, err := r.Unready(ctx, healthy, func(o why.Object) {
 			reported[o.Ref] = true
 			o.WaitingFor = e.index.Waits(o.Ref)
 			for _, ref := range o.WaitingFor {
-				awaited[ref] = r
 				waiters[ref] = append(waiters[ref], waiter{o.Ref, r})
 			}
 			all = append(all, o)
@@ -73,7 +71,8 @@ func (e *Engine) Unready(ctx context.Context, healthy bool) (all []why.Object, r
 		ready, unseen = ready+good, unseen+unknown
 	}
 	members := map[index.ID]Reporter{}
-	for id, r := range awaited {
+	for id, of := range waiters {
+		r := of[len(of)-1].Reporter
 		switch {
 		case reported[id] || ctx.Err() != nil:
 		case id.Set != "":

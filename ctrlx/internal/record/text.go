@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,7 +82,7 @@ func parse(text string) (r Record, err error) {
 		}
 		values := strings.Split(value, ",")
 		for i := range values {
-			if values[i], err = unescape(values[i]); err != nil {
+			if values[i], err = url.PathUnescape(values[i]); err != nil { // the opposite of escape
 				return Record{}, err
 			}
 		}
@@ -163,23 +164,4 @@ func escape(s string) string {
 		}
 	}
 	return b.String()
-}
-
-// unescape is the opposite of escape.
-func unescape(s string) (string, error) {
-	if !strings.Contains(s, "%") {
-		return s, nil
-	}
-	parts := strings.Split(s, "%")
-	for i, p := range parts[1:] {
-		if len(p) < 2 {
-			return "", errField
-		}
-		c, err := strconv.ParseUint(p[:2], 16, 8)
-		if err != nil {
-			return "", errField
-		}
-		parts[i+1] = string([]byte{byte(c)}) + p[2:]
-	}
-	return strings.Join(parts, ""), nil
 }
