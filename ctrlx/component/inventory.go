@@ -170,6 +170,9 @@ func inventory(next Handler) Handler {
 			return checks.Result{}, fmt.Errorf("loading the inventory: %w", err)
 		}
 		s.inventory = slices.Clone(s.inventory)
+		for i := range s.inventory { // users may have written them, and the object would count as another one
+			s.inventory[i].ID, s.inventory[i].Set = "", ""
+		}
 		if err := s.include(ctx); err != nil {
 			return checks.Result{}, err
 		}

@@ -104,7 +104,11 @@ func TestEditedInventory(t *testing.T) {
 	w.settle()
 	must(t, api.Status().Patch(t.Context(), w.shop, client.RawPatch("application/json-patch+json", []byte(`[
 		{"op":"copy","from":"/status/inventory/1","path":"/status/inventory/-"},
+		{"op":"add","path":"/status/inventory/0/id","value":"another"},
 		{"op":"add","path":"/status/inventory/0/manages","value":{"group":"none.example.com","kind":"None"}}]`))))
+	w.writes()
+	w.settle()
+	same(t, []string{"store Shop shop"}, w.writes(), "the writes after the edit")
 	w.delete()
 	w.settle()
 	same(t, []string(nil), w.names(), "the objects after the deletion")
