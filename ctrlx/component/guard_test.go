@@ -51,7 +51,9 @@ func mill(kind schema.GroupVersionKind, object string) string {
 }
 
 // The instances of a type of the set come after its definition, and go before it.
-// A foreign instance blocks the deletion, and the condition names it.
+// A foreign instance blocks the deletion, and the condition names it. The definition
+// gets no finalizer: that of component-operator-runtime gets one, which the deletion
+// removes. docs/from-component-operator-runtime.md lists all differences.
 func TestManagedTypes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -59,6 +61,7 @@ func TestManagedTypes(t *testing.T) {
 	w.want(mill(kind, "ours"), configMap("z", "1"), crd)
 	w.settle()
 	same(t, []string{"write CustomResourceDefinition mills." + kind.Group, "write ConfigMap z", "write Mill ours"}, w.wrote("write"), "the creates")
+	same(t, 0, len(w.object(definitions, "mills."+kind.Group).GetFinalizers()), "the number of finalizers of the definition")
 	clone := w.object(kind, "ours")
 	clone.SetName("foreign") // a clone has our labels
 	clone.SetResourceVersion("")
@@ -460,19 +463,6 @@ func TestKindsWithoutDelete(t *testing.T) {
 	}
 	verbs = verbs[:2]
 	w.settle()
-}
-
-// A definition of the set gets no finalizer. That of component-operator-runtime gets
-// one, which the deletion removes. The page docs/from-component-operator-runtime.md
-// lists all differences, and a test of internal/testing/pages names the test of each
-// one.
-func TestDefinitionWithoutFinalizer(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	crd, kind := w.definition()
-	w.want(crd)
-	w.settle()
-	same(t, 0, len(w.object(definitions, "mills."+kind.Group).GetFinalizers()), "the number of finalizers")
 }
 
 // Instances of an additional type come last, and go first.

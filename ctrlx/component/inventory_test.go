@@ -243,20 +243,6 @@ func TestRebuiltIsDeleted(t *testing.T) {
 	same(t, []string{"a=1", "copy=precious"}, w.names(), "an object that only the label names is deleted, and the component never wrote it")
 }
 
-// An inventory with long names is too large before it has 1,000 objects.
-func TestInventoryBytes(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	var all []string
-	for i := range 900 {
-		all = append(all, configMap(fmt.Sprintf("%s-%03d", strings.Repeat("a", 240), i), "1"))
-	}
-	w.want(all...)
-	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), "the inventory is too large") || len(w.writes()) > 0 {
-		t.Errorf("%.300v", err)
-	}
-}
-
 // A wave adds to the inventory: a namespace without the label of the component is one of
 // another person, so it is kept. If the inventory is then too large, a plan says so, too.
 func TestInventoryOfWave(t *testing.T) {

@@ -155,53 +155,41 @@ func TestAdoptedWithoutPreflight(t *testing.T) {
 	}
 }
 
-// A namespace in deletion goes with its objects, and the component creates the next one.
-func TestAdoptedInDeletion(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	inner := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
-	must(t, api.Create(t.Context(), inner))
-	must(t, api.Delete(t.Context(), inner))
-	w.want("apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
-	if res, err := w.pass(); res.Proceeds() {
-		t.Fatalf("the namespace is in deletion: %+v, %v", res, err)
-	}
-	must(t, api.Get(t.Context(), clientKey(inner), inner))
-	inner.Spec.Finalizers = nil
-	must(t, api.SubResource("finalize").Update(t.Context(), inner))
-	w.settle()
-	if item := w.shop.Status.Inventory[0]; item.Adopted || item.DeletePolicy != "default" {
-		t.Errorf("a namespace that the component created: %+v", item)
-	}
-}
-
 // A Namespace that the component created is deleted with the component, also if an
-// earlier Namespace of this name was adopted.
+// earlier Namespace of this name was adopted, or was in deletion.
 func TestAdoptedCreatedAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	inner := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
-	must(t, api.Create(t.Context(), inner))
-	end := func() {
-		t.Helper()
-		must(t, api.Get(t.Context(), clientKey(inner), inner))
-		inner.Spec.Finalizers = nil
-		must(t, api.SubResource("finalize").Update(t.Context(), inner))
-	}
-	w.want("apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
-	w.settle()
-	must(t, api.Delete(t.Context(), inner))
-	end()
-	w.writes()
-	w.settle()
-	w.delete()
-	for range 2 {
-		_, err := w.pass()
-		must(t, err)
-	}
-	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(inner), inner))
-	if inner.DeletionTimestamp == nil {
-		t.Error("the component created the Namespace, and leaves it for ever")
+	for title, adopted := range map[string]bool{"Adopted": true, "InDeletion": false} {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			inner := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
+			must(t, api.Create(t.Context(), inner))
+			w.want("apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
+			if adopted {
+				w.settle()
+			}
+			must(t, api.Delete(t.Context(), inner))
+			if res, err := w.pass(); res.Proceeds() {
+				t.Fatalf("the namespace is in deletion: %+v, %v", res, err)
+			}
+			must(t, api.Get(t.Context(), clientKey(inner), inner))
+			inner.Spec.Finalizers = nil
+			must(t, api.SubResource("finalize").Update(t.Context(), inner))
+			w.settle()
+			if item := w.shop.Status.Inventory[0]; item.Adopted || item.DeletePolicy != "default" {
+				t.Errorf("a namespace that the component created: %+v", item)
+			}
+			w.delete()
+			for range 2 {
+				_, err := w.pass()
+				must(t, err)
+			}
+			must(t, api.Get(t.Context(), clientKey(inner), inner))
+			if inner.DeletionTimestamp == nil {
+				t.Error("the component created the Namespace, and leaves it for ever")
+			}
+		})
 	}
 }
 

@@ -23,6 +23,10 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
+const partOf = "applyset.kubernetes.io/part-of"
+
+// TestAdoption applies an object that exists, by each policy. A deletion never
+// touches one of another owner, or of none.
 func TestAdoption(t *testing.T) {
 	t.Parallel()
 	none := func(w *world) { w.foreign("kubectl", "k", "foreign") }
@@ -48,6 +52,11 @@ func TestAdoption(t *testing.T) {
 		none(w)
 		w.edit("kubectl", func(cm *corev1.ConfigMap) { cm.Labels = map[string]string{"db.example.com/owner-id": "x"} })
 	}
+	recreated := []dependents.Option{dependents.WithPolicies(dependents.Policies{Update: dependents.UpdateRecreate})}
+	applySet := func(w *world) {
+		none(w)
+		w.edit("kubectl", func(cm *corev1.ConfigMap) { cm.Labels = map[string]string{partOf: "set-v1"} })
+	}
 	cases := map[string]struct {
 		reason string
 		policy string
@@ -71,7 +80,9 @@ func TestAdoption(t *testing.T) {
 		"Default":          {"the default is IfUnowned", "", none, "updated ", "new"},
 		"Controlled":       {"an object with a controller belongs to the controller", "IfUnowned", controlled, "not ours ReplicaSet.apps NS/rs", "foreign"},
 		"ControlledAlways": {"Always adopts it", "Always", controlled, "updated ", "new"},
+		"Recreate":         {"the deletion uses the adoption of this pass", "IfUnowned", func(w *world) { none(w); w.opts = recreated; w.restart() }, "terminating ", "new"},
 		"OtherName":        {"a reconciler of another name is another owner", "IfUnowned", otherName, "not ours the owner with db.example.com/owner-id=x", "foreign"},
+		"ApplySet":         {"an object that is part of an ApplySet belongs to another owner", "IfUnowned", applySet, "not ours the ApplySet with " + partOf + "=set-v1", "foreign"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -83,12 +94,21 @@ func TestAdoption(t *testing.T) {
 			if tc.policy != "" {
 				cm = configMap([]string{"adoption-policy", tc.policy}, []string{"k", "new"})
 			}
+			if live := w.read(); live != nil && !strings.Contains(name, "Our") {
+				res, err := w.DeleteObject(t.Context(), w.owner, cm)
+				if must(t, err); res.Outcome != dependents.Orphaned || !res.IsSettled() || w.read() == nil || len(w.writes()) > 0 {
+					t.Errorf("%s: no policy deletes an object of another owner, or of none: got %s", tc.reason, res.Outcome)
+				}
+			}
 			res := w.apply(cm)
 			got := string(res.Outcome) + " "
 			other, found := strings.CutPrefix(res.Message, "it belongs to ")
 			if found {
 				other, _, _ = strings.Cut(other, ": ")
 				got += strings.ReplaceAll(other, w.ns, "NS")
+			}
+			if res.Outcome == dependents.Terminating {
+				w.settle(cm)
 			}
 			if got != tc.want || w.read().Data["k"] != tc.data {
 				t.Errorf("%s: got %q with %q, want %q with %q: %s", tc.reason, got, w.read().Data["k"], tc.want, tc.data, res.Message)
@@ -166,6 +186,7 @@ func TestStolen(t *testing.T) {
 		"Always":     {"Always takes it back", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" }, "Always", "updated", false},
 		"AlwaysName": {"Always takes it back from another name, too", func(cm *corev1.ConfigMap) { cm.Labels["db.example.com/owner-id"] = "x" }, "Always", "updated", false},
 		"Removed":    {"an object without the label is adopted again", func(cm *corev1.ConfigMap) { cm.Labels = nil }, "IfUnowned", "updated", false},
+		"ApplySet":   {"an object of this owner stays its own in an ApplySet", func(cm *corev1.ConfigMap) { cm.Labels[partOf] = "set-v1" }, "IfUnowned", "in sync", false},
 		"Annotation": {"the annotation is only for people", func(cm *corev1.ConfigMap) { cm.Annotations[name+"/owner-id"] = "x" }, "IfUnowned", "in sync", false},
 	}
 	for name, tc := range cases {
@@ -286,6 +307,7 @@ func TestOwnMarks(t *testing.T) {
 	}
 }
 
+// TestUpdate writes a new manifest by each policy, whichever wrote the old one.
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -304,8 +326,9 @@ func TestUpdate(t *testing.T) {
 		"Prefixes":    {"the prefixes are a parameter", "ssa-override", map[string]string{"g": "1", "k": "2"}, false, []string{"patch", "write"}, []string{"oth"}},
 		"NoPrefixes":  {"without a prefix all fields of others stay", "ssa-override", map[string]string{"f": "1", "g": "1", "k": "2"}, false, []string{"write"}, []string{}},
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
+	run := func(name, from string) {
+		tc := cases[name]
+		t.Run(name+"/"+from, func(t *testing.T) {
 			t.Parallel()
 			var opts []dependents.Option
 			if tc.prefixes != nil {
@@ -313,7 +336,7 @@ func TestUpdate(t *testing.T) {
 			}
 			w := newWorld(t, opts...)
 			policy := []string{"update-policy", tc.policy}
-			w.settle(configMap(policy, []string{"k", "1", "dropped", "1"}))
+			w.settle(configMap([]string{"update-policy", from}, []string{"k", "1", "dropped", "1"}))
 			w.foreign("other", "f", "1")
 			w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["g"] = "1" })
 			w.edit("guard", func(cm *corev1.ConfigMap) { cm.Finalizers = []string{"example.com/guard"} })
@@ -342,26 +365,9 @@ func TestUpdate(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestUpdatePolicyChanged removes a field that another policy has written.
-func TestUpdatePolicyChanged(t *testing.T) {
-	t.Parallel()
-	all := []string{"Replace", "Recreate", "SsaMerge", "SsaOverride"}
-	for _, from := range all {
-		for _, to := range all {
-			t.Run(from+to, func(t *testing.T) {
-				t.Parallel()
-				w := newWorld(t)
-				w.settle(configMap([]string{"update-policy", from}, []string{"k", "1", "dropped", "1"}))
-				w.foreign("other", "f", "1")
-				w.settle(configMap([]string{"update-policy", to}, []string{"k", "2"}))
-				want := map[string]string{"k": "2"}
-				if strings.HasPrefix(to, "Ssa") {
-					want["f"] = "1"
-				}
-				same(t, want, w.read().Data, "it differs")
-			})
+	for name := range cases {
+		for _, from := range []string{"Replace", "Recreate", "SsaMerge", "SsaOverride"} {
+			run(name, from)
 		}
 	}
 }
@@ -380,18 +386,6 @@ func TestRecreateOnlyForTheManifest(t *testing.T) {
 	res := w.apply(cm)
 	if got := fmt.Sprint(res.Outcome, " ", res.Fields, " ", len(w.writes())); got != "in sync [data.k is managed by kubectl-edit] 0" {
 		t.Errorf("got %s", got)
-	}
-}
-
-// TestRecreateAdopted lets the deletion use the adoption verdict of the pass.
-func TestRecreateAdopted(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.foreign("kubectl", "k", "foreign")
-	uid := w.read().UID
-	w.settle(configMap([]string{"update-policy", "Recreate"}, []string{"k", "1"}))
-	if cm := w.read(); cm.UID == uid || cm.Data["k"] != "1" {
-		t.Errorf("an adopted object is recreated: got %v", cm)
 	}
 }
 
@@ -529,20 +523,6 @@ func TestDeleteUnknownKind(t *testing.T) {
 		t.Errorf("got %s", res.Outcome)
 	}
 	w.edit("guard", func(cm *corev1.ConfigMap) { cm.Finalizers = nil })
-}
-
-// TestDeleteForeign deletes no object of another owner, or of none.
-func TestDeleteForeign(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.foreign("kubectl", "k", "foreign")
-	cm := configMap([]string{"adoption-policy", "Always"}, nil)
-	for range 2 {
-		res, err := w.DeleteObject(t.Context(), w.owner, cm)
-		if must(t, err); res.Outcome != dependents.Orphaned || !res.IsSettled() || w.read() == nil || len(w.writes()) > 0 {
-			t.Errorf("got %s", res.Outcome)
-		}
-	}
 }
 
 func TestReconcilePolicy(t *testing.T) {
@@ -740,27 +720,5 @@ func TestFieldOwner(t *testing.T) {
 				t.Errorf("got %s", res.Outcome)
 			}
 		})
-	}
-}
-
-// An object that is part of an ApplySet belongs to another owner, unless it has the
-// label of this one. Its orphan keeps the label of the ApplySet.
-func TestForeignApplySet(t *testing.T) {
-	t.Parallel()
-	const partOf, set = "applyset.kubernetes.io/part-of", "applyset-foreign-v1"
-	w := newWorld(t)
-	w.foreign("kubectl", "k", "foreign")
-	w.edit("kubectl", func(cm *corev1.ConfigMap) { cm.Labels = map[string]string{partOf: set} })
-	w.writes()
-	res := w.apply(configMap(nil, []string{"k", "new"}))
-	if writes := w.writes(); res.Outcome != dependents.NotOurs || !strings.Contains(res.Message, "it belongs to the ApplySet with "+partOf+"="+set) || len(writes) > 0 {
-		t.Errorf("an object of an ApplySet: %s %q, and the writes %q", res.Outcome, res.Message, writes)
-	}
-	w.edit("kubectl", func(cm *corev1.ConfigMap) { cm.Labels = nil })
-	kept := configMap([]string{"delete-policy", "Orphan"}, []string{"k", "new"})
-	w.settle(kept)
-	w.edit("kubectl", func(cm *corev1.ConfigMap) { cm.Labels[partOf] = set })
-	if res, err := w.DeleteObject(t.Context(), w.owner, kept); err != nil || res.Outcome != dependents.Orphaned || w.read().Labels[partOf] != set {
-		t.Errorf("an orphan that an ApplySet took: %s, %v, with the labels %v", res.Outcome, err, w.read().Labels)
 	}
 }
