@@ -213,10 +213,7 @@ type configuration struct {
 // policiesOf returns the policies that a component sets. Package dependents
 // checks them. A field is empty if the component does not set it.
 func policiesOf(owner client.Object) (p dependents.Policies) {
-	c, ok := owner.(Component)
-	if !ok {
-		return p
-	}
+	c := owner.(Component) // package component gives no other one
 	p.Adoption = setting(c, adopting.GetAdoptionPolicy)
 	p.Update = setting(c, updating.GetUpdatePolicy)
 	p.Delete = setting(c, deleting.GetDeletePolicy)

@@ -93,32 +93,35 @@ func allowed(path fieldpath.Path) error {
 	return fmt.Errorf("%q cannot be ignored: give a field of the content, a label or an annotation", textOf(path))
 }
 
-// removePath removes a field from a manifest that has it.
-func removePath(content any, path fieldpath.Path) {
+// removePath returns a part of a manifest without the field at path. A path may
+// end with an item of a list.
+func removePath(content any, path fieldpath.Path) any {
 	e, last := path[0], len(path) == 1
 	switch content := content.(type) {
 	case map[string]any:
 		if e.FieldName == nil {
-			return
+			break
 		}
-		if last {
+		if inner, found := content[*e.FieldName]; last {
 			delete(content, *e.FieldName)
-			return
+		} else if found {
+			content[*e.FieldName] = removePath(inner, path[1:])
 		}
-		if next := path[1]; next.Key != nil && len(path) == 2 { // an item of a list goes as a whole
-			if items, ok := content[*e.FieldName].([]any); ok {
-				content[*e.FieldName] = slices.DeleteFunc(items, func(item any) bool { return matches(elementOf(next, item), next) })
-			}
-			return
-		}
-		removePath(content[*e.FieldName], path[1:])
 	case []any:
+		if e.Key == nil {
+			break
+		}
+		is := func(item any) bool { return matches(elementOf(e, item), e) }
+		if last {
+			return slices.DeleteFunc(content, is)
+		}
 		for _, item := range content {
-			if !last && e.Key != nil && matches(elementOf(e, item), e) {
+			if is(item) {
 				removePath(item, path[1:])
 			}
 		}
 	}
+	return content
 }
 
 // ignores returns the fields of a set that are left to others.

@@ -29,6 +29,7 @@ func TestIgnoredFields(t *testing.T) {
 		"Key":    {"a label with dots has quotes", `metadata.labels["example.com/zone"]`},
 		"Item":   {"the item of a list is found by its keys", item},
 		"Spaces": {"a list of paths", "spec.replicas , " + item},
+		"Whole":  {"an item of a list is ignored as a whole", `spec.template.spec.containers[name="web"].ports[containerPort=80]`},
 		"Absent": {"the manifest has no such field", "spec.paused,spec.replicas"},
 	}
 	for title, tc := range cases {

@@ -61,7 +61,6 @@ var rows = []row{
 	{"a pass of each of 100,000 objects", "of each of 10,000 objects", "ctrlx", "Scale", "x-pass", 2, false},
 	{"the first pass of each after a restart", "of each of 10,000 objects", "ctrlx", "Scale", "x-restart", 1.5, false},
 	{"the heap of the operator for each, without the cache", "for each of 10,000 objects", "ctrlx", "Scale", "x-heap", 1.1, false},
-	{"500 dependents in sync, fake client", "reading and digesting by hand", "ctrlx/dependents", "InSync", "x-by-hand", 1.3, false},
 	{"a component with 500 dependents in sync, cache that only copies", "reading and digesting by hand", "ctrlx/component", "InSync", "x-by-hand", 4.5, false},
 	{"the heap of a waiter, without events", "a Reconcile by hand", "ctrlx", "WaiterMemory", "x-without-events", 1.5, true},
 	{"the heap of a waiter, with events", "a Reconcile by hand", "ctrlx", "WaiterMemory", "x-with-events", 2.4, true},

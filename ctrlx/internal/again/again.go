@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// steps are the requests in place of one. The pauses are short, because a pass
-// waits for them.
-var steps = wait.Backoff{Steps: 3, Duration: 10 * time.Millisecond, Factor: 5, Jitter: 0.5}
+// steps are the pauses before the requests after the first one. They are short,
+// because a pass waits for them.
+var steps = wait.Backoff{Steps: 2, Duration: 10 * time.Millisecond, Factor: 5, Jitter: 0.5}
 
 // reader makes a request up to three times.
 type reader struct{ client.Reader }
@@ -70,18 +70,13 @@ func (w writer) Delete(ctx context.Context, obj client.Object, opts ...client.De
 // Do calls a function that makes one request up to three times.
 func Do(ctx context.Context, request func() error) error {
 	err := request()
-	if !isTransient(err) {
-		return err
-	}
-	first := true
-	// The context ends the pauses. The error is that of the last request.
-	_ = wait.ExponentialBackoffWithContext(ctx, steps, func(context.Context) (bool, error) {
-		if !first {
-			err = request()
+	for pauses := steps; isTransient(err) && pauses.Steps > 0; err = request() {
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pauses.Step()):
 		}
-		first = false
-		return !isTransient(err), nil
-	})
+	}
 	return err
 }
 
