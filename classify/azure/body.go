@@ -46,16 +46,18 @@ func peek(resp *http.Response) []byte {
 	switch body := resp.Body.(type) {
 	case nil:
 		return nil
-	case *peeked:
-		return body.head
 	case interface{ Bytes() []byte }:
-		// azcore replaces a body that it read by this kind of reader. A Read
-		// would move its position.
+		// azcore replaces a body that it read by this kind of reader, as peek
+		// does. A Read would move its position.
 		data := body.Bytes()
 		return data[:min(len(data), maxBody)]
 	default:
 		data, err := readStart(resp)
-		resp.Body = &peeked{head: data, unread: data, err: err, rest: body}
+		rest := io.Reader(body)
+		if err != nil {
+			rest = broken{err}
+		}
+		resp.Body = peeked{io.MultiReader(bytes.NewReader(data), rest), body, data}
 		return data
 	}
 }
@@ -84,27 +86,21 @@ func readStart(resp *http.Response) (data []byte, err error) {
 	return data, nil
 }
 
-// peeked is a body whose start was read. Its Read returns the start again.
+// broken returns the error after the start of a body, which may be io.EOF.
+type broken struct{ err error }
+
+func (b broken) Read([]byte) (int, error) { return 0, b.err }
+
+// peeked is a body whose start was read. Its Read returns the start again, and
+// then the rest or the error.
 type peeked struct {
-	head   []byte
-	unread []byte // the part of head that Read has not returned yet
-	err    error  // the error after head, which may be io.EOF
-	rest   io.ReadCloser
+	io.Reader
+	io.Closer
+	start []byte
 }
 
-func (p *peeked) Read(b []byte) (int, error) {
-	if len(p.unread) > 0 {
-		n := copy(b, p.unread)
-		p.unread = p.unread[n:]
-		return n, nil
-	}
-	if p.err != nil {
-		return 0, p.err
-	}
-	return p.rest.Read(b)
-}
-
-func (p *peeked) Close() error { return p.rest.Close() }
+// Bytes returns the start of the body.
+func (p peeked) Bytes() []byte { return p.start }
 
 // word is a string, a number or {"value": string} of JSON. Any other value is "".
 type word string
