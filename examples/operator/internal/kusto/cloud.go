@@ -102,8 +102,8 @@ const LongestRetention = 3650
 
 // New returns an empty cloud. now is its clock.
 func New(now func() time.Time) *Cloud {
-	told := func(string, bool) {}
-	return &Cloud{ID: rand.Text(), now: now, Began: told, Ended: told, things: map[string]*Thing{}, operations: map[string]*operation{}}
+	ignore := func(string, bool) {}
+	return &Cloud{ID: rand.Text(), now: now, Began: ignore, Ended: ignore, things: map[string]*Thing{}, operations: map[string]*operation{}}
 }
 
 // Get returns a thing.
