@@ -36,17 +36,13 @@ func (r *core) basis(p *pass) (b record.Basis, ok bool) {
 // basisOfOperation returns the basis that is stored with the operation of a pass;
 // nil: it is not known.
 func (r *core) basisOfOperation(p *pass) *record.Basis {
-	switch {
-	case p == nil:
-		return nil
-	case p.polls && !p.began:
+	if p.polls && !p.began {
 		return p.from
 	}
-	b, ok := r.basis(p)
-	if !ok {
-		return nil
+	if b, ok := r.basis(p); ok {
+		return &b
 	}
-	return &b
+	return nil
 }
 
 // selfOf returns a digest of the parts of an object that cause a pass, and of

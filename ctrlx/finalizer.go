@@ -71,21 +71,25 @@ func (r *core) finalized(ctx context.Context, obj client.Object) error {
 	if !r.finalizes || controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
 		return nil
 	}
-	return r.finalize(ctx, obj, "finalizer", func(client.Object) {})
+	p := passOf(ctx)
+	if p == nil {
+		return errNoPass
+	}
+	return r.finalize(p, obj, "finalizer", func(client.Object) {})
 }
 
 // finalize adds the finalizer to obj together with another change, which what names.
-func (r *core) finalize(ctx context.Context, obj client.Object, what string, also func(now client.Object)) error {
+func (r *core) finalize(p *pass, obj client.Object, what string, also func(now client.Object)) error {
 	had := controllerutil.ContainsFinalizer(obj, r.opt.finalizer)
-	now, err := r.writer().Metadata(ctx, obj, func(now client.Object) {
+	now, err := r.writer().Metadata(p, obj, func(now client.Object) {
 		also(now)
 		controllerutil.AddFinalizer(now, r.opt.finalizer)
 	})
 	if err != nil {
 		return &finalizerError{fmt.Errorf("ctrlx: %s: the %s: %w", r.name, what, err)}
 	}
-	r.metadataWritten(ctx, obj, now)
-	if p := passOf(ctx); p != nil && !had {
+	p.metadataWritten(obj, now)
+	if !had {
 		p.finalizing, p.in.New = true, true
 	}
 	return nil

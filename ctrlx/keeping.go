@@ -122,7 +122,7 @@ func WriteAhead(ctx context.Context, resource client.Object, name, value string)
 	if err := r.hasStatus(ctx); err != nil {
 		return err
 	}
-	err := r.finalize(ctx, resource, "annotation "+name, func(now client.Object) {
+	err := r.finalize(p, resource, "annotation "+name, func(now client.Object) {
 		annotations := maps.Clone(now.GetAnnotations())
 		if annotations == nil {
 			annotations = map[string]string{}

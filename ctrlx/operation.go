@@ -136,6 +136,9 @@ func quoted(s string) string { return strconv.Quote(s[:min(len(s), 100)]) }
 // that the pass has read: another process may have led while this one was paused.
 func (r *core) setToken(ctx context.Context, obj client.Object, token string, generation int64) error {
 	p := passOf(ctx)
+	if p == nil {
+		return errNoPass
+	}
 	var stored *metav1.Condition // the record that the pass read, with the operation
 	first := true
 	with := func(at client.Object) error {
@@ -149,10 +152,10 @@ func (r *core) setToken(ctx context.Context, obj client.Object, token string, ge
 		r.kind.SetConditions(at, record.Put(r.kind.Conditions(at), c))
 		return nil
 	}
-	if p != nil && p.orphan {
+	if p.orphan {
 		return with(obj)
 	}
-	base := r.baseOf(p, obj)
+	base := p.baseOf(obj)
 	read, name := r.operationIn(base), client.ObjectKeyFromObject(obj)
 	if u := r.memory.Get(name).Unstored; u != nil {
 		r.memory.Change(name, func(e *memory.Entry) { e.Unstored = nil })
@@ -175,9 +178,9 @@ func (r *core) setToken(ctx context.Context, obj client.Object, token string, ge
 		}
 		return fmt.Errorf("the condition %s: %w", ConditionRecord, r.served.wroteStatus(err))
 	}
-	r.operationStored(p, obj, stored)
+	p.operationStored(obj, stored)
 	if written { // else the write at the end of the pass must meet the conflict, too
-		r.metadataWritten(ctx, obj, now)
+		p.metadataWritten(obj, now)
 	}
 	return nil
 }
@@ -216,13 +219,12 @@ func (r *core) withOperation(p *pass, at client.Object, token string, generation
 
 // operationStored takes over the record c into obj and into the object that the pass
 // read, so that the status write at the end of the pass does not undo it.
-func (r *core) operationStored(p *pass, obj client.Object, c *metav1.Condition) {
+func (p *pass) operationStored(obj client.Object, c *metav1.Condition) {
+	r := p.of
 	r.kind.SetConditions(obj, record.Put(r.kind.Conditions(obj), c))
-	if p != nil {
-		read := p.read.DeepCopyObject().(client.Object)
-		r.kind.SetConditions(read, record.Put(r.kind.Conditions(read), c))
-		p.read, p.record = read, c
-	}
+	read := p.read.DeepCopyObject().(client.Object)
+	r.kind.SetConditions(read, record.Put(r.kind.Conditions(read), c))
+	p.read, p.record = read, c
 }
 
 // next returns the record of an object after a pass, with the clock before it; nil: the

@@ -67,9 +67,7 @@ func (r *core) endOrphan(name types.NamespacedName, was *memory.Orphan, keep boo
 
 // called notes in the pass that Apply was called.
 func (p *pass) called() {
-	if p != nil {
-		p.applied, p.exists = true, false
-	}
+	p.applied, p.exists = true, false
 }
 
 // noted makes an Apply that notes in the pass that it was called. Before that,
@@ -82,12 +80,14 @@ func noted[T client.Object](r *core, apply func(context.Context, *flow.Request[T
 		if err := r.hasStatus(ctx); err != nil {
 			return flow.Progress{}, err
 		}
-		passOf(ctx).called()
-		if p := passOf(ctx); p != nil {
-			p.began, p.polled = p.began || req.Token == "", p.polled || req.Token != ""
-			if r.settles && req.Token == "" {
-				p.readFollowed(ctx, req.Following())
-			}
+		p := passOf(ctx)
+		if p == nil {
+			return flow.Progress{}, errNoPass
+		}
+		p.called()
+		p.began, p.polled = p.began || req.Token == "", p.polled || req.Token != ""
+		if r.settles && req.Token == "" {
+			p.readFollowed(ctx, req.Following())
 		}
 		return apply(ctx, req)
 	}

@@ -111,9 +111,7 @@ func (r *core) begin(ctx context.Context, req reconcile.Request, read client.Obj
 // vanish notes that the object is gone, or was created again under its name. Nothing
 // is written then, and that is no error of the write.
 func (p *pass) vanish() error {
-	if p != nil {
-		p.vanished = true
-	}
+	p.vanished = true
 	return nil
 }
 
@@ -147,7 +145,7 @@ func (p *pass) Limit() time.Duration { return p.of.limit }
 // saw notes an owner, a reference or a dependent as the pass read it. If the pass reads it
 // again, the first reading stays: Apply may have used that one.
 func (p *pass) saw(ctx context.Context, obj checks.Object) {
-	if p == nil || obj.Ref.Kind == "" || obj.Ref.Set != "" { // the flow lists the set of an owner
+	if obj.Ref.Kind == "" || obj.Ref.Set != "" { // the flow lists the set of an owner
 		return
 	}
 	obj.Ref.ID = "" // it is part of the object
@@ -194,9 +192,6 @@ func (p *pass) indexOf(ref checks.Ref) int {
 // An object that the pass has read in the version was counts as read in the version
 // now, so that the stored success is not older than the object.
 func (p *pass) touched(was, now client.Object) {
-	if p == nil {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range p.seen {

@@ -158,19 +158,18 @@ func (r *Reconciler[T]) fill(ops *flow.Operations[T], owner func(T) checks.Ref) 
 		r.ext.EntryCheck = r.ext.EntryCheck.Append(operationVerified[T](&r.core))
 	}
 	find := ops.Owner
-	if find == nil {
-		find = func(ctx context.Context, obj T) (checks.Object, error) {
-			p := passOf(ctx)
-			if p == nil {
-				return checks.Object{}, errNoPass
-			}
-			return view.Owner(ctx, obj, owner, p.reference)
+	ops.Owner = func(ctx context.Context, obj T) (found checks.Object, err error) {
+		p := passOf(ctx)
+		switch {
+		case p == nil:
+			return found, errNoPass
+		case find != nil:
+			found, err = find(ctx, obj)
+		default:
+			found, err = view.Owner(ctx, obj, owner, p.reference)
 		}
-	}
-	ops.Owner = func(ctx context.Context, obj T) (checks.Object, error) {
-		found, err := find(ctx, obj)
 		if err == nil {
-			passOf(ctx).saw(ctx, found)
+			p.saw(ctx, found)
 		}
 		return found, err
 	}
@@ -206,7 +205,7 @@ func (r *Reconciler[T]) composed() *Reconciler[T] {
 	}
 	ext.DeleteCheck = ext.DeleteCheck.Prepend(r.preDelete...)
 	if r.target != nil {
-		ext.Pass = ext.Pass.Append(r.target.link(r.opt.targetBy))
+		ext.Pass = ext.Pass.Append(r.target.link(r.opt.targetBy, &r.core))
 	}
 	ext = quietRestart(&r.core, ext)
 	ext.Classify = ext.Classify.Append(apierr.Link)

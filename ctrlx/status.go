@@ -38,7 +38,7 @@ func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.O
 		return obj, r.finish(p, obj, out, next)
 	case out.KeepsStatus():
 		r.writers.Passed(name, obj.GetUID(), true)
-		return r.baseOf(p, obj), nil
+		return p.baseOf(obj), nil
 	}
 	before := r.writers.ReadyBefore(p.read)
 	r.kind.SetConditions(obj, next.Conditions)
@@ -48,7 +48,7 @@ func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.O
 		r.correct(p, obj, false)
 		return obj, nil
 	}
-	base := r.baseOf(p, obj)
+	base := p.baseOf(obj)
 	read := r.kind.Conditions(base)
 	switch err := r.served.wroteStatus(r.write(p, base, obj, next.Conditions)); {
 	case apierrors.IsInvalid(err):
@@ -99,7 +99,7 @@ func Report(ctx context.Context, resource client.Object, reason, message string)
 		r.kind.SetConditions(at, next.Conditions)
 		return nil
 	}
-	base := r.baseOf(p, resource)
+	base := p.baseOf(resource)
 	reported := r.kind.Copy(base)
 	_ = say(reported)
 	var now client.Object
@@ -119,7 +119,7 @@ func Report(ctx context.Context, resource client.Object, reason, message string)
 	read := r.kind.Copy(p.read) // the write at the end of the pass must not undo what others write meanwhile
 	_, _ = say(read), say(resource)
 	p.read = read
-	r.metadataWritten(p, resource, now)
+	p.metadataWritten(resource, now)
 	return nil
 }
 
@@ -129,7 +129,7 @@ var errDropped = errors.New("the API server drops a part of the status, such as 
 // refused says in the conditions that the API server takes nothing of what operations have written to the status, and leaves the
 // rest of it as it was.
 func (r *core) refused(p *pass, obj client.Object, why error) error {
-	base := r.baseOf(p, obj)
+	base := p.baseOf(obj)
 	obj = r.kind.Copy(base)
 	next := status.Render(status.In{
 		Outcome: status.Block(ReasonStatusInvalid, why.Error(), classify.OnChange), Old: r.kind.Conditions(obj),
@@ -159,21 +159,18 @@ func (r *core) writer() *write.Writer {
 // metadataWritten takes over the metadata of at, the answer to a write of obj in
 // the middle of a pass. It takes over the version only if the status is as this
 // pass knows it: otherwise the API server must refuse the write of the status.
-func (r *core) metadataWritten(ctx context.Context, obj, at client.Object) {
+func (p *pass) metadataWritten(obj, at client.Object) {
 	obj.SetAnnotations(at.GetAnnotations())
 	obj.SetFinalizers(at.GetFinalizers())
-	if p := passOf(ctx); p != nil && digest.SameStatus(p.read, at) {
+	if digest.SameStatus(p.read, at) {
 		obj.SetResourceVersion(at.GetResourceVersion())
 	}
 }
 
 // baseOf returns the object as the pass read it, with the metadata of obj and
-// the operation that the pass stored. It is obj itself outside of a pass.
-func (r *core) baseOf(p *pass, obj client.Object) client.Object {
-	if p == nil {
-		return obj.DeepCopyObject().(client.Object)
-	}
-	base := r.kind.Copy(p.read)
+// the operation that the pass stored.
+func (p *pass) baseOf(obj client.Object) client.Object {
+	base := p.of.kind.Copy(p.read)
 	base.SetResourceVersion(obj.GetResourceVersion())
 	base.SetAnnotations(obj.GetAnnotations())
 	base.SetFinalizers(obj.GetFinalizers())

@@ -67,14 +67,10 @@ func ClientFromContext(ctx context.Context) (client.Client, error) {
 type targeting[T client.Object] func(ctx context.Context, local client.Client, resource T) (client.Client, error)
 
 // link returns the link on Pass that finds the client for the inner links.
-func (find targeting[T]) link(name string) flow.PassMiddleware[T] {
+func (find targeting[T]) link(name string, r *core) flow.PassMiddleware[T] {
 	return chain.Named(name, func(next flow.PassHandler[T]) flow.PassHandler[T] {
 		return func(ctx context.Context, obj T) (flow.Outcome, error) {
-			p := passOf(ctx)
-			if p == nil {
-				return flow.Outcome{}, errNoContext
-			}
-			c, err := find(ctx, p.of.client, obj)
+			c, err := find(ctx, r.client, obj)
 			switch {
 			case err != nil:
 				return flow.Outcome{}, fmt.Errorf("the client of the deployment target: %w", err)
