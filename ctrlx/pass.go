@@ -10,8 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/checks"
@@ -311,12 +309,4 @@ func (i *interrupter) saw(obj client.Object, byPass bool) {
 	if err == nil && order < 0 && i.when(read, latest) {
 		u.cancel()
 	}
-}
-
-// events sees all events, and lets them pass.
-func (i *interrupter) events() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		i.saw(e.ObjectNew, false)
-		return true
-	}}
 }

@@ -191,9 +191,11 @@ func (r *core) requested(name types.NamespacedName) {
 	r.memory.Change(name, func(e *memory.Entry) { e.Retry = true })
 }
 
-// requests notes the requests. It lets all events pass.
+// requests notes the requests of users, and shows each update to the pass under way. It lets
+// all events pass.
 func (r *core) requests() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		r.interrupter.saw(e.ObjectNew, false)
 		if e.ObjectOld != nil && e.ObjectNew != nil {
 			if now := requestOf(e.ObjectNew); now != "" && now != requestOf(e.ObjectOld) {
 				r.requested(client.ObjectKeyFromObject(e.ObjectNew))

@@ -79,7 +79,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	opts.ReconciliationTimeout = r.limit
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named(r.name).
-		For(obj, builder.WithPredicates(r.vanishes(), r.own.Events(), r.requests(), r.interrupter.events(), r.writers.Events(asked, r.causes()))).
+		For(obj, builder.WithPredicates(r.vanishes(), r.own.Events(), r.requests(), r.writers.Events(asked, r.causes()))).
 		WatchesRawSource(source.Func(func(ctx context.Context, queue queue) error {
 			r.writers.Queue.Store(&queue)
 			r.startPokes(ctx, queue, electedOf(mgr, opts))

@@ -101,14 +101,9 @@ func (c *catalog) due(group string) bool {
 	if c.watched {
 		granted = missingIfWatched
 	}
-	return c.err != nil || c.failed[group] != nil || time.Since(c.began) > granted || c.stale(group)
-}
-
-// stale reports whether a list may find a kind of group because of an event
-// of a definition: after the event, and once more after the time in which
-// discovery lags. It is called with the lock held.
-func (c *catalog) stale(group string) bool {
-	return !c.began.After(c.defined[group]) || !c.settling(group) && c.provisional(group)
+	// After an event of a definition, and once more after the time in which discovery lags.
+	stale := !c.began.After(c.defined[group]) || !c.settling(group) && c.provisional(group)
+	return c.err != nil || c.failed[group] != nil || time.Since(c.began) > granted || stale
 }
 
 // provisional reports whether the last list may lack the last change of a

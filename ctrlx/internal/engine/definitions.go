@@ -67,14 +67,7 @@ func (e *Engine) watchDefinitions(ctx context.Context) error {
 
 // defined handles an event of a definition.
 func (e *Engine) defined(o any) {
-	crd, ok := o.(*metav1.PartialObjectMetadata)
-	if !ok {
-		return
-	}
-	_, group, ok := strings.Cut(crd.Name, ".")
-	if !ok {
-		return
-	}
+	_, group, _ := strings.Cut(o.(*metav1.PartialObjectMetadata).Name, ".")
 	e.catalog.define(group)
 	select {
 	case e.definitions.events <- struct{}{}:

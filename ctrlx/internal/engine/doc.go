@@ -10,25 +10,6 @@
 //	listed, err := pass.List(ctx, query)           // the same for a set
 //	waiting := pass.End(ctx, end)                 // or pass.Done()
 //
-// # Files
-//
-//	engine.go       the engine of a manager, and the reconcilers that share it
-//	pass.go         what one pass reads, awaits and follows
-//	list.go         what one pass lists
-//	sets.go         which sets contain an object that changed
-//	fields.go       the indexes of queries
-//	digests.go      digests of the parts of an object that wake waiters and followers
-//	follow.go       which changes wake followers
-//	kinds.go        which kinds may be watched, and in which state each kind is
-//	catalog.go      the kinds that discovery lists
-//	definitions.go  events of definitions, which wake the waiters of missing kinds
-//	stale.go        objects of a reconciler whose cached copy may be stale
-//	trouble.go      kinds that passes do not read from the cache
-//	touch.go        writes of this process that concern no pass
-//	own.go          reads that see the writes of this process, and the changes that a broken watch hides
-//	fallback.go     live reads that find what a broken watch hides
-//	waker.go        the work queue of a kind, and its wake limit
-//
 // # What wakes
 //
 // Package index decides which waiters an event wakes. The engine follows its

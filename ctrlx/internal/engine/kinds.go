@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -60,9 +61,7 @@ func (e *Engine) policyOf(gk schema.GroupKind) (p policy, open bool) {
 // operators have all of them in their scheme, whether they use them or not.
 var builtIn = sync.OnceValue(func() *runtime.Scheme {
 	s := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(s); err != nil {
-		panic(fmt.Sprintf("ctrlx: the scheme of client-go: %v", err))
-	}
+	utilruntime.Must(clientgoscheme.AddToScheme(s))
 	return s
 })
 

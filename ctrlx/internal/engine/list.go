@@ -156,9 +156,7 @@ func listBy(ctx context.Context, reader client.Reader, list client.ObjectList, q
 		return nil, err
 	}
 	all := make([]client.Object, 0, meta.LenList(list))
-	if err := each(list, func(obj client.Object) { all = append(all, obj) }); err != nil {
-		return nil, err
-	}
+	each(list, func(obj client.Object) { all = append(all, obj) })
 	if len(all) > MaxObjects && !q.NamesOnly {
 		return nil, errTooMany
 	}
@@ -196,15 +194,12 @@ func (e *Engine) listLive(ctx context.Context, k kind, id index.ID, q checks.Que
 		if err != nil {
 			return nil, err
 		}
-		err = each(list, func(obj client.Object) {
+		each(list, func(obj client.Object) {
 			if q.Field == "" || slices.Contains(e.valuesOf(KindOf(id), q.Field, obj), q.Value) {
 				obj.GetObjectKind().SetGroupVersionKind(k.gvk)
 				all = append(all, obj)
 			}
 		})
-		if err != nil {
-			return nil, err
-		}
 		if len(all) > MaxObjects && !q.NamesOnly {
 			return nil, errTooMany
 		}
@@ -221,7 +216,8 @@ func (e *Engine) Cached(ctx context.Context, gvk schema.GroupVersionKind, do fun
 	if err := e.cache.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		return err
 	}
-	return each(list, do)
+	each(list, do)
+	return nil
 }
 
 // newList returns a list to read into, of the type that newObject returns.
@@ -245,13 +241,9 @@ func newList(scheme *runtime.Scheme, k kind) client.ObjectList {
 }
 
 // each calls do for each object of a list.
-func each(list client.ObjectList, do func(client.Object)) error {
-	return meta.EachListItem(list, func(o runtime.Object) error {
-		obj, ok := o.(client.Object)
-		if !ok {
-			return fmt.Errorf("the list has a %T", o)
-		}
-		do(obj)
+func each(list client.ObjectList, do func(client.Object)) {
+	_ = meta.EachListItem(list, func(o runtime.Object) error {
+		do(o.(client.Object)) // what has a name can be listed, and nothing else
 		return nil
 	})
 }
@@ -275,10 +267,7 @@ func (e *Engine) members(set index.ID) (ids []index.ID) {
 	if state != synced || !ok {
 		return nil
 	}
-	selector, err := parse(q)
-	if err != nil {
-		return nil
-	}
+	selector, _ := parse(q) // only a set that can be listed is awaited
 	q.NamesOnly = true
 	all, err := e.listCached(context.Background(), w.kind, set, q, selector)
 	if err != nil {

@@ -72,14 +72,8 @@ func (s *sets) exists(id index.ID, exists bool) {
 }
 
 func (s *sets) add(id index.ID) {
-	query, ok := id.Query()
-	if !ok {
-		return
-	}
-	selector, err := labels.Parse(query.Selector)
-	if err != nil {
-		return // no pass could list it
-	}
+	query, _ := id.Query() // only a set that can be listed is registered
+	selector, _ := labels.Parse(query.Selector)
 	if s.of == nil {
 		s.of, s.kinds = map[index.ID]*set{}, map[schema.GroupKind]*kindSets{}
 	}
@@ -105,9 +99,6 @@ func (s *sets) add(id index.ID) {
 
 func (s *sets) remove(id index.ID) {
 	at, k := s.of[id], s.kinds[KindOf(id)]
-	if at == nil {
-		return
-	}
 	delete(s.of, id)
 	for _, b := range at.buckets {
 		if delete(k.buckets[b], at); len(k.buckets[b]) == 0 {

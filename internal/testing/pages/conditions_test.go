@@ -272,16 +272,18 @@ func literals(t *testing.T, path, field string) (all []string) {
 }
 
 // kubernetesCodes returns the codes of the rows of ctrlx.ErrorCodes: those in
-// literals, those in calls of rule, and the constants Code....
+// literals, those in calls of rules, and the constants Code....
 func kubernetesCodes(t *testing.T) []string {
 	t.Helper()
 	const file = "ctrlx/internal/apierr/apierr.go"
 	all := append(constants(t, "ctrlx/internal/apierr", "Code"), literals(t, file, "Code")...)
 	ast.Inspect(parseFile(t, file), func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {
-			if name, ok := call.Fun.(*ast.Ident); ok && name.Name == "rule" {
-				if code, ok := call.Args[0].(*ast.BasicLit); ok {
-					all = append(all, stringOf(t, code))
+			if name, ok := call.Fun.(*ast.Ident); ok && name.Name == "rules" {
+				for _, arg := range call.Args {
+					if code, ok := arg.(*ast.BasicLit); ok {
+						all = append(all, stringOf(t, code))
+					}
 				}
 			}
 		}
