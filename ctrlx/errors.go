@@ -4,6 +4,8 @@ import (
 	"errors"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
 )
@@ -42,7 +44,7 @@ func ErrorCodes() classify.Table {
 // with errors.As.
 type RetriableError struct {
 	err    error
-	after  *time.Duration
+	after  time.Duration // 0: the retry interval of the object
 	reason string
 }
 
@@ -53,7 +55,7 @@ var errNoCause = errors.New("retriable error without a cause: give NewRetriableE
 // ([RetryConfiguration]). A nil err becomes an error that says that the cause is
 // missing.
 func NewRetriableError(err error, retryAfter *time.Duration) RetriableError {
-	return RetriableError{err: err, after: retryAfter}
+	return RetriableError{err: err, after: max(ptr.Deref(retryAfter, 0), 0)}
 }
 
 // WithReason returns e with a reason for the condition Ready, in place of
@@ -68,12 +70,7 @@ func (e RetriableError) WithReason(reason string) RetriableError {
 func (e RetriableError) Reason() string { return e.reason }
 
 // RetryAfter returns the delay; zero means the retry interval of the object.
-func (e RetriableError) RetryAfter() time.Duration {
-	if e.after == nil {
-		return 0
-	}
-	return max(*e.after, 0)
-}
+func (e RetriableError) RetryAfter() time.Duration { return e.after }
 
 // Error returns the text of the error that was made retriable.
 func (e RetriableError) Error() string {
@@ -90,7 +87,7 @@ func (e RetriableError) Unwrap() error { return e.err }
 func (e RetriableError) As(target any) bool {
 	r, ok := target.(*apierr.Retriable)
 	if ok {
-		*r = apierr.NewRetriable(e, e.reason, e.RetryAfter())
+		*r = apierr.NewRetriable(e, e.reason, e.after)
 	}
 	return ok
 }

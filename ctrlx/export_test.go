@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -38,7 +39,7 @@ const MaxIdentities = maxIdentities
 
 // ClientsOf gives the clients of identities.
 func ClientsOf(mgr manager.Manager) func(rest.ImpersonationConfig) (client.Client, error) {
-	return identitiesOf(mgr).client
+	return (&identities{mgr, lru.New(maxIdentities)}).client
 }
 
 // Kept returns the number of objects whose status their last pass left as it was.

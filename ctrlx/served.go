@@ -35,13 +35,8 @@ func (r *core) resourcesOf(mgr manager.Manager) (resources, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := "/apis/" + r.kind.GroupVersion().String()
-	if r.kind.Group == "" {
-		path = "/api/" + r.kind.Version
-	}
 	return func(ctx context.Context) (*metav1.APIResourceList, error) {
-		list := &metav1.APIResourceList{}
-		return list, d.RESTClient().Get().AbsPath(path).Do(ctx).Into(list)
+		return d.ServerResourcesForGroupVersionWithContext(ctx, r.kind.GroupVersion().String())
 	}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/lru"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -43,7 +44,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	r.kind.GroupVersionKind = gvk
 	r.client = mgr.GetClient()
 	if r.target != nil {
-		r.clients = identitiesOf(mgr)
+		r.clients = &identities{mgr, lru.New(maxIdentities)}
 	}
 	r.recorder = r.opt.recorder(mgr, r.name)
 	added, kinds, err := sources.Of(r.opt.watches, mgr, r.name, r.kind.New(), r.caused)

@@ -2,7 +2,6 @@ package ctrlx
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -101,35 +100,23 @@ const maxIdentities = 512
 
 // identities holds the clients of identities. It is safe for concurrent use.
 type identities struct {
-	config  *rest.Config
-	options client.Options
+	mgr     manager.Manager
 	clients *lru.Cache
-}
-
-func identitiesOf(mgr manager.Manager) *identities {
-	return &identities{
-		config:  mgr.GetConfig(),
-		options: client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()},
-		clients: lru.New(maxIdentities),
-	}
 }
 
 // client returns the client of an identity.
 func (i *identities) client(as rest.ImpersonationConfig) (client.Client, error) {
-	key, err := json.Marshal(as) // the keys of maps are sorted
-	if err != nil {
-		return nil, err
-	}
-	if c, ok := i.clients.Get(string(key)); ok {
+	key := fmt.Sprintf("%q", as) // the keys of maps are sorted
+	if c, ok := i.clients.Get(key); ok {
 		return c.(client.Client), nil
 	}
-	config := rest.CopyConfig(i.config)
+	config := rest.CopyConfig(i.mgr.GetConfig())
 	config.Impersonate = as
-	c, err := client.New(config, i.options)
+	c, err := client.New(config, client.Options{Scheme: i.mgr.GetScheme(), Mapper: i.mgr.GetRESTMapper()})
 	if err != nil {
 		return nil, fmt.Errorf("impersonating %q: %w", as.UserName, err)
 	}
-	i.clients.Add(string(key), c)
+	i.clients.Add(key, c)
 	return c, nil
 }
 
