@@ -24,10 +24,10 @@ func (s *Store) Ended(ctx context.Context, name types.NamespacedName, result rec
 		log.FromContext(ctx).V(1).Info("the object was changed meanwhile, or created again; it is read again", "conflict", err.Error())
 		result, err = reconcile.Result{RequeueAfter: Delay(int(known.Failures), Again, againAtMost)}, nil
 		s.Change(name, func(e *Entry) { e.Failures = min(e.Failures, 100) + 1 })
-	case err == nil && known.Failures > 0:
+	case err == nil && known.Failures != 0:
 		s.Change(name, func(e *Entry) { e.Failures = 0 })
 	}
-	if known.Verdict != (Verdict{}) && result.RequeueAfter > 0 {
+	if result.RequeueAfter != 0 {
 		s.Due(name, now().Add(result.RequeueAfter))
 	}
 	return result, err

@@ -64,11 +64,6 @@ func (r *Rare) empty() bool {
 	return len(r.Follows) == 0 && r.Unstored == nil && r.Left == nil && r.Written == nil && r.Fight == nil && r.Orphan == nil
 }
 
-func (r *Rare) same(o *Rare) bool {
-	return len(r.Follows) == len(o.Follows) && (len(r.Follows) == 0 || &r.Follows[0] == &o.Follows[0]) && r.Unstored == o.Unstored && r.Left == o.Left &&
-		r.Written == o.Written && r.Fight == o.Fight && r.Orphan == o.Orphan
-}
-
 // Unstored describes an operation that a write did not store. The flow has it in
 // memory, and stores it in a later pass, unless another process has written the
 // record meanwhile.
@@ -154,7 +149,7 @@ func (s *Store) Get(name types.NamespacedName) Entry {
 // entry as it was before. A request of a user and a foreign write from now on need another
 // pass.
 func (s *Store) Begin(name types.NamespacedName) (before Entry) {
-	if e := s.Get(name); !e.Retry && e.Left == nil && (e.Fight == nil || !e.Fight.Scheduled) { // almost always
+	if e := s.Get(name); !e.Retry && e.Left == nil && e.Fight == nil { // almost always
 		return e
 	}
 	return s.Change(name, func(e *Entry) {
@@ -171,8 +166,7 @@ func (s *Store) Begin(name types.NamespacedName) (before Entry) {
 func (s *Store) Change(name types.NamespacedName, change func(*Entry)) (before Entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	was, has := s.of[name]
-	before = was.entry()
+	before = s.of[name].entry()
 	e := before
 	change(&e)
 	if e.Verdict == (Verdict{}) && !e.TimedOut {
@@ -182,30 +176,21 @@ func (s *Store) Change(name types.NamespacedName, change func(*Entry)) (before E
 		since: e.Since, again: e.Again, failures: e.Failures, known: e.Verdict != Verdict{},
 		timedOut: e.TimedOut, silent: e.Silent, kept: e.Kept, retry: e.Retry,
 	}
-	switch {
-	case !p.known:
-	case was.known && e.Verdict == before.Verdict:
-		p.verdict = was.verdict
-	default:
+	if p.known {
 		p.verdict = unique.Make(e.Verdict)
 	}
-	switch {
-	case e.Rare.empty():
-	case e.Rare.same(&before.Rare):
-		p.rare = was.rare
-	default:
+	if !e.Rare.empty() {
 		rare := e.Rare
 		p.rare = &rare
 	}
-	switch {
-	case p != packed{}:
-		if s.of == nil {
-			s.of = map[types.NamespacedName]packed{}
-		}
-		s.of[name] = p
-	case has:
+	if p == (packed{}) {
 		delete(s.of, name)
+		return before
 	}
+	if s.of == nil {
+		s.of = map[types.NamespacedName]packed{}
+	}
+	s.of[name] = p
 	return before
 }
 
@@ -214,7 +199,7 @@ func (s *Store) Change(name types.NamespacedName, change func(*Entry)) (before E
 func (s *Store) Due(name types.NamespacedName, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p, ok := s.of[name]; ok && (p.known || p.timedOut) {
+	if p := s.of[name]; p.known || p.timedOut {
 		p.again = at.Unix()
 		s.of[name] = p
 	}

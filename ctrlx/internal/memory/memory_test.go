@@ -1,13 +1,20 @@
 package memory
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
@@ -19,6 +26,7 @@ func TestStore(t *testing.T) {
 	refs := [][]checks.Ref{nil, {{Kind: "A"}}, {{Kind: "A"}, {Kind: "B"}}}
 	unstored := []*Unstored{nil, {"a", "b"}, {"c", "d"}}
 	orphans := []*Orphan{nil, {Busy: true}, {Gone: true}}
+	fights, written := []*Fight{nil, {Count: 1}}, []*Written{nil, {Version: "1"}}
 	rapid.Check(t, func(t *rapid.T) {
 		var s Store
 		model := map[types.NamespacedName]Entry{}
@@ -30,7 +38,7 @@ func TestStore(t *testing.T) {
 				want = Entry{Rare: Rare{Orphan: want.Orphan}}
 			} else {
 				e := want
-				switch rapid.IntRange(0, 5).Draw(t, "field") {
+				switch rapid.IntRange(0, 6).Draw(t, "field") {
 				case 0:
 					e.Verdict, e.Since = rapid.SampledFrom(verdicts).Draw(t, "verdict"), rapid.Int64Range(1, 9).Draw(t, "since")
 				case 1:
@@ -41,6 +49,8 @@ func TestStore(t *testing.T) {
 					e.Kept, e.Silent = rapid.Bool().Draw(t, "kept"), rapid.Bool().Draw(t, "silent")
 				case 4:
 					e.Retry, e.Failures = rapid.Bool().Draw(t, "retry"), rapid.Uint8Range(0, 2).Draw(t, "failures")
+				case 6:
+					e.Fight, e.Written = rapid.SampledFrom(fights).Draw(t, "fight"), rapid.SampledFrom(written).Draw(t, "written")
 				case 5:
 					e.TimedOut, e.Again = rapid.Bool().Draw(t, "timed out"), rapid.Int64Range(0, 9).Draw(t, "again")
 				}
@@ -53,6 +63,12 @@ func TestStore(t *testing.T) {
 				}
 				if want = e; e.Verdict == (Verdict{}) && !e.TimedOut {
 					want.Since, want.Again = 0, 0
+				}
+			}
+			if rapid.IntRange(0, 5).Draw(t, "due") == 0 {
+				s.Due(name, time.Unix(12, 0))
+				if want.TimedOut || want.Verdict != (Verdict{}) {
+					want.Again = 12
 				}
 			}
 			if model[name] = want; cmp.Equal(want, Entry{}) {
@@ -90,6 +106,112 @@ func TestBegin(t *testing.T) {
 	}
 }
 
+// A pass clears a scheduled correction or a request, also if there is only one of them.
+func TestBeginOne(t *testing.T) {
+	name := types.NamespacedName{Name: "a"}
+	for _, was := range []Entry{{Retry: true}, {Rare: Rare{Fight: &Fight{Scheduled: true}}}} {
+		var s Store
+		s.Change(name, func(e *Entry) { *e = was })
+		s.Begin(name)
+		if e := s.Get(name); e.Retry || e.Fight != nil && e.Fight.Scheduled {
+			t.Errorf("it was %+v, and is %+v", was, e)
+		}
+	}
+}
+
+// A conflict is no error. The pass after it comes later with each further one.
+func TestEnded(t *testing.T) {
+	conflict := apierrors.NewConflict(schema.GroupResource{}, "a", nil)
+	broken := errors.New("broken")
+	steps := []struct {
+		reason  string
+		verdict Verdict
+		after   time.Duration
+		err     error
+		want    string // the requeue, the error, the conflicts in a row, when the next pass is due
+	}{
+		{"a pass ends without an error", Verdict{}, time.Minute, nil, "1m0s <nil> 0 0"},
+		{"the object was changed meanwhile", Verdict{}, time.Minute, conflict, "50ms <nil> 1 0"},
+		{"the cache is still old", Verdict{}, 0, conflict, "100ms <nil> 2 0"},
+		{"another error keeps the number", Verdict{}, 0, broken, "0s broken 2 0"},
+		{"the cache is still old", Verdict{}, 0, conflict, "200ms <nil> 3 0"},
+		{"the pass succeeds", Verdict{}, 0, nil, "0s <nil> 0 0"},
+		{"the first conflict again", Verdict{}, 0, conflict, "50ms <nil> 1 0"},
+		{"a single one is forgotten, too", Verdict{}, 0, nil, "0s <nil> 0 0"},
+		{"a pass with a verdict says when the next one is due", Verdict{Reason: "R"}, time.Minute, nil, "1m0s <nil> 0 60"},
+		{"no pass is planned, so the plan stays", Verdict{Reason: "R"}, 0, nil, "0s <nil> 0 60"},
+	}
+	var s Store
+	var lines []string
+	ctx := logr.NewContext(t.Context(), funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{Verbosity: 1}))
+	name := types.NamespacedName{Name: "a"}
+	now := func() time.Time { return time.Unix(0, 0) }
+	end := func(after time.Duration, err error) string {
+		res, err := s.Ended(ctx, name, reconcile.Result{RequeueAfter: after}, err, now)
+		e := s.Get(name)
+		return fmt.Sprint(res.RequeueAfter, " ", err, " ", e.Failures, " ", e.Again)
+	}
+	for _, step := range steps {
+		s.Change(name, func(e *Entry) { e.Verdict = step.verdict })
+		if got := end(step.after, step.err); got != step.want {
+			t.Errorf("%s: got %s, want %s", step.reason, got, step.want)
+		}
+	}
+	if want := `"level"=1 "msg"="the object was changed meanwhile, or created again; it is read again" "conflict"=`; len(lines) != 4 || !strings.HasPrefix(lines[0], want) {
+		t.Errorf("the log has %q", lines)
+	}
+	s.Change(name, func(e *Entry) { e.Verdict = Verdict{} })
+	for range 300 {
+		end(0, conflict)
+	}
+	if got := end(0, conflict); got != "30s <nil> 101 0" {
+		t.Errorf("after many conflicts: %s", got)
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	for v, want := range map[Verdict]string{
+		{}: "", {State: flow.StateBlocked, Reason: "No", Link: "l"}: "blocked No", {State: flow.StateFailed}: "failed",
+	} {
+		if got := v.String(); got != want {
+			t.Errorf("%+v: got %q, want %q", v, got, want)
+		}
+	}
+}
+
+// The first pass over an object may be left out, unless an event concerns it.
+func TestSuccess(t *testing.T) {
+	a, b, c := types.NamespacedName{Name: "a"}, types.NamespacedName{Name: "b"}, types.NamespacedName{Namespace: "a", Name: "a"}
+	stored := Success{Digest: 1, Unix: 2}
+	steps := []struct {
+		reason string
+		do     func(*Store)
+		last   Success
+		later  bool // of a
+		other  bool // of c
+	}{
+		{"nothing is known", func(*Store) {}, Success{}, false, false},
+		{"a pass was left out", func(s *Store) { s.Succeeded(a, stored) }, stored, true, false},
+		{"the success of another object", func(s *Store) { s.Succeeded(b, Success{}) }, stored, true, false},
+		{"an event keeps the success", func(s *Store) { s.Caused(a) }, stored, true, false},
+		{"the object is deleted in the cloud", func(s *Store) { s.ForgetSuccess(a) }, Success{}, false, false},
+		{"an event is the first", func(s *Store) { s.Caused(a) }, Success{}, true, false},
+		{"the object is gone", func(s *Store) { s.Forget(a) }, Success{}, false, false},
+		{"an event concerns any object", func(s *Store) { s.CausedAll() }, Success{}, true, true},
+	}
+	var s Store
+	for _, step := range steps {
+		step.do(&s)
+		last, later := s.Success(a)
+		if _, other := s.Success(c); last != step.last || later != step.later || other != step.other {
+			t.Errorf("%s: %+v, %t, of the other object %t", step.reason, last, later, other)
+		}
+	}
+	if Hash("a", "b") == Hash("ab") || Hash("a", "b") == Hash("b", "a") || Hash("a", "b") != Hash("a", "b") {
+		t.Error("other texts have one hash, or the same ones have two")
+	}
+}
+
 // A value that Get has returned never changes, because a pass reads it without a lock.
 func TestGetIsACopy(t *testing.T) {
 	var s Store
@@ -103,6 +225,9 @@ func TestGetIsACopy(t *testing.T) {
 }
 
 func TestDelay(t *testing.T) {
+	if got := Delay(500, time.Second, 10*time.Second); got != 10*time.Second {
+		t.Errorf("after 500: %s", got)
+	}
 	for n, want := range []time.Duration{1, 2, 4, 8, 10, 10} {
 		if got := Delay(n, time.Second, 10*time.Second); got != want*time.Second {
 			t.Errorf("after %d: %s, want %s", n, got, want*time.Second)
@@ -122,6 +247,13 @@ func TestPassesAreBounded(t *testing.T) {
 	last := types.NamespacedName{Name: fmt.Sprint(MaxHistories + 9)}
 	if all := s.Passes(last); len(all) != 1 || all[0].At.Unix() != MaxHistories+10 {
 		t.Errorf("the passes of the last object are %v", all)
+	}
+	want := []Pass{{time.Unix(9, 0), 9, Verdict{Reason: "9"}}, {time.Unix(8, 0), 8, Verdict{Reason: "8"}}, {time.Unix(7, 0), 7, Verdict{Reason: "7"}}, {time.Unix(6, 0), 6, Verdict{Reason: "6"}}, {time.Unix(5, 0), 5, Verdict{Reason: "5"}}}
+	for i := range 10 {
+		s.Passed(last, Pass{time.Unix(int64(i), 0), time.Duration(i), Verdict{Reason: fmt.Sprint(i)}})
+	}
+	if diff := cmp.Diff(want, s.Passes(last)); diff != "" {
+		t.Errorf("the last five passes: -want, +got:\n%s", diff)
 	}
 	s.Forget(last)
 	if all := s.Passes(last); all != nil || s.Histories() != MaxHistories-1 {

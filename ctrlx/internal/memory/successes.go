@@ -24,11 +24,14 @@ type Success struct {
 var seed = maphash.MakeSeed()
 
 // Hash returns a hash of texts, for this process.
-func Hash(texts ...string) (h uint64) {
+func Hash(texts ...string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
 	for _, t := range texts {
-		h = h*31 + maphash.String(seed, t)
+		h.WriteString(t)
+		h.WriteByte(0)
 	}
-	return h
+	return h.Sum64()
 }
 
 // Success returns the stored success of an object. later reports whether an
