@@ -348,27 +348,6 @@ func TestFinished(t *testing.T) {
 	}
 }
 
-// A final outcome is never a time-out, and the gauge of blocked resources does not count it.
-func TestFinishedHasNoClock(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{Timeout: minutes(10)}))
-	res := checks.Block("NotYet", "")
-	d.use(d.reconciler(checking(flow.PointPostCheck, answers(&res))))
-	d.pass()
-	res = checks.Block("Denied", "", checks.WithRetry(classify.Never))
-	d.now = d.now.Add(minutes(20).Duration)
-	d.change(func(a *App) { a.Spec.User = "denied" })
-	if after := d.pass(); after != 0 || d.says() != "False Denied Stalled" {
-		t.Errorf("it is requeued after %s and says %q", after, d.says())
-	}
-	if c := meta.FindStatusCondition(d.read().Status.Conditions, "Finished"); c == nil || c.Reason != "Denied" {
-		t.Errorf("the conditions are %+v", d.read().Status.Conditions)
-	}
-	d.took()
-	if after := d.pass(); after != 0 || d.took() != "" {
-		t.Errorf("it is reconciled again, and requeued after %s", after)
-	}
-}
-
 // A backup restores the status of a finished object under another object. That one
 // is not finished: nothing made it.
 func TestFinishedOfAnotherObject(t *testing.T) {

@@ -82,10 +82,6 @@ func TestTimeout(t *testing.T) {
 			{later(time.Hour, goesOn), "False InProgress Reconciling Processing", time.Minute},
 			{later(9 * time.Minute), "False InProgress Reconciling Processing", time.Minute},
 		}},
-		"Requeued": {"the pass is requeued for the end of the time-out, if not before", AppSpec{Timeout: metav1.Duration{Duration: 90 * time.Second}}, []step{
-			start,
-			{later(time.Minute), "False InProgress Reconciling Processing", 30 * time.Second},
-		}},
 		"Retriable": {"a retriable error is a time-out that is worked on", AppSpec{Timeout: minutes(10)}, []step{
 			start,
 			{later(5*time.Minute, fails(retriable)), "False Retrying Reconciling Processing", 3 * time.Minute},
@@ -95,11 +91,6 @@ func TestTimeout(t *testing.T) {
 			start,
 			{later(5*time.Minute, fails(errBroken)), "False Unknown Reconciling Processing", time.Second},
 			{later(5 * time.Minute), "False Timeout Stalled Processing", 2 * time.Second},
-		}},
-		"ErrorsFirst": {"errors before anything was applied are no time-out, however long they last", AppSpec{Timeout: minutes(10)}, []step{
-			{fails(errBroken), "False Unknown Reconciling", time.Second},
-			{later(time.Hour), "False Unknown Reconciling", 2 * time.Second},
-			{goesOn, "False InProgress Reconciling Processing", time.Minute},
 		}},
 		"NewSpec": {"a change of the spec starts the clock again", AppSpec{Timeout: minutes(10)}, []step{
 			start,
@@ -157,10 +148,6 @@ func TestTimeout(t *testing.T) {
 			{later(5*time.Minute, func(d *harness) { d.forgetToken(); d.block = flow.PointPreCheck }), "False Held Reconciling Processing", time.Second},
 			{later(time.Hour), "False Held Reconciling Processing", 2 * time.Second},
 			{func(d *harness) { d.block = "" }, "False Timeout Stalled Processing", time.Minute},
-		}},
-		"BlockedAfter": {"an object that is blocked after the operation is not ready", AppSpec{Timeout: minutes(10)}, []step{
-			{func(d *harness) { d.block = flow.PointPostCheck }, "False Held Reconciling Processing", time.Second},
-			{later(10 * time.Minute), "False Timeout Stalled Processing", 2 * time.Second},
 		}},
 		"Deleting": {"there is no time-out of a deletion", AppSpec{Timeout: minutes(10)}, []step{
 			start,
@@ -227,9 +214,6 @@ func TestTimeoutFromStart(t *testing.T) {
 			{func(d *harness) { d.block = flow.PointPreCheck; goesOn(d) }, "False Held Reconciling Processing", time.Second},
 			{later(time.Hour), "False Held Reconciling Processing", 2 * time.Second},
 			{func(d *harness) { d.block = "" }, "False Timeout Stalled Processing", time.Minute},
-		}},
-		"Suspended": {"a suspended object starts no clock", AppSpec{Timeout: minutes(10), Suspended: true}, []step{
-			{goesOn, "False Suspended Paused", time.Hour},
 		}},
 	}
 	for name, tc := range cases {

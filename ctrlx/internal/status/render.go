@@ -29,7 +29,7 @@ type In struct {
 	Generation int64
 	Now        time.Time
 
-	Cycle     []checks.Ref // the path if the object waits for itself by way of others
+	Cycle     []checks.Ref // the path if the object waits for itself by way of others; nil: it does not
 	Suspended bool         // a user suspended the object
 	Reason    string       // of all conditions but Ready and Paused; empty: that of the outcome
 
@@ -49,7 +49,7 @@ type Timeout struct {
 	FromStart bool          // a failed pass and a block start the clock
 	Retried   bool          // the error of the outcome has a delay of its own
 	Deleted   bool          // the pass deleted the object
-	Inputs    *record.Clock // a clock that does not run, with the inputs of the object
+	Inputs    *record.Clock // a clock that does not run, with the inputs of the object; nil: there is no time-out
 }
 
 // Out is the result of Render.
@@ -94,7 +94,7 @@ func Render(in In) Out {
 		}
 	}
 	switch {
-	case len(in.Cycle) > 0: // the message of the check quotes the awaited object, so it would grow with each turn of the cycle
+	case in.Cycle != nil: // the message of the check quotes the awaited object, so it would grow with each turn of the cycle
 		verdict = Block(cycleReason, engine.CycleText(in.Cycle), classify.OnChange).Conditions()
 	case out.Over:
 		// The message is the same in each pass, because a message that changes causes a write in each pass.
@@ -104,7 +104,7 @@ func Render(in In) Out {
 		out.Severity = classify.Info // an ordinary wait, or one that a user asked for
 	}
 	// An outer link on Pass may have ended the pass of a suspended object before the link Suspended, for example with an error.
-	if in.Suspended && !slices.ContainsFunc(verdict, func(c flow.Condition) bool { return c.Type == Paused }) {
+	if in.Suspended { // of two conditions Paused, the first one counts
 		verdict = append(slices.Clip(verdict), flow.Condition{Type: Paused, Status: "True", Reason: suspendedReason, Message: SuspendedMessage})
 	}
 	in.addRoot(verdict)
@@ -141,12 +141,8 @@ func (in *In) stored(clock *record.Clock) *metav1.Condition {
 // setClock sets the clock after the pass.
 func (out *Out) setClock(in *In) {
 	o, t := in.Outcome, in.Timeout
-	if t.After <= 0 || t.Inputs == nil || t.Deleted || o.State() == flow.StateReady || o.Final() {
+	if in.Next == nil || t.Inputs == nil || t.Deleted || o.State() == flow.StateReady || o.Final() {
 		return
-	}
-	var was *record.Clock
-	if in.Next != nil {
-		was = in.Next.Clock
 	}
 	applied := o.State() == flow.StateInProgress || o.State() == flow.StateBlocked && o.Point() == flow.PointPostCheck
 	failed := o.State() == flow.StateFailed
@@ -156,7 +152,7 @@ func (out *Out) setClock(in *In) {
 		since = since.Add(time.Second)
 	}
 	switch {
-	case c.Continue(was):
+	case c.Continue(in.Next.Clock):
 		if c.Since.Time.After(since.Add(time.Second)) { // the time was set back, and the time-out would come late
 			c.Since = metav1.NewTime(since)
 		}
@@ -194,10 +190,8 @@ func conditionsOf(out flow.Outcome) []flow.Condition {
 	if !OnHold(out) {
 		return all
 	}
-	for i := range all {
-		if all[i].Type == "Stalled" {
-			all[i].Status = "False"
-		}
+	for i := range all { // Ready and Stalled
+		all[i].Status = "False"
 	}
 	return held(out, all)
 }
@@ -205,7 +199,7 @@ func conditionsOf(out flow.Outcome) []flow.Condition {
 // held returns the conditions of an outcome with the condition Paused, if the object is
 // on hold.
 func held(out flow.Outcome, all []flow.Condition) []flow.Condition {
-	if !OnHold(out) || len(all) == 0 {
+	if !OnHold(out) {
 		return all
 	}
 	return append(all, flow.Condition{Type: Paused, Status: "True", Reason: out.Reason(), Message: out.Message()})
@@ -215,11 +209,11 @@ func held(out flow.Outcome, all []flow.Condition) []flow.Condition {
 // message names it. The text has neither the distance to the root nor the number of its
 // waiters, so a change of these writes nothing.
 func (in *In) addRoot(verdict []flow.Condition) {
-	i := slices.IndexFunc(verdict, func(c flow.Condition) bool { return c.Type == "Ready" })
-	if i < 0 || in.Root == nil && !in.RootUnknown {
+	if len(verdict) == 0 {
 		return
 	}
-	found := verdict[i].Message
+	ready := &verdict[0] // as in each outcome
+	found := ready.Message
 	message, rest := found, found
 	switch before := meta.FindStatusCondition(in.Old, "Ready"); {
 	case in.RootUnknown && before != nil && mayHold(before.Message, message):
@@ -228,15 +222,13 @@ func (in *In) addRoot(verdict []flow.Condition) {
 	case in.Root != nil && in.Root.Text != "" && !in.Root.Named(message):
 		suffix := RootPrefix + in.Root.Text
 		message = strings.ToValidUTF8(message[:min(len(message), maxMessage-len(suffix))], "") + suffix
-	default:
-		return
 	}
-	for j := range verdict { // the other conditions have the message without the root cause
-		if verdict[j].Message == found {
-			verdict[j].Message = rest
+	for i := range verdict { // the other conditions have the message without the root cause
+		if verdict[i].Message == found {
+			verdict[i].Message = rest
 		}
 	}
-	verdict[i].Message = message
+	ready.Message = message
 }
 
 // mayHold reports whether the stored message may be the one that this pass will find once

@@ -3,7 +3,6 @@ package status
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -55,55 +54,52 @@ func Changed(a, b []metav1.Condition) (changed []string) {
 }
 
 // hashOfOwned returns a hash of the owned conditions.
-func hashOfOwned(all []metav1.Condition) (h uint64) {
+func hashOfOwned(all []metav1.Condition) uint64 {
+	var texts []string
 	for _, t := range owned {
 		if c := meta.FindStatusCondition(all, t); c != nil {
-			h = h*31 + memory.Hash(t, string(c.Status), c.Reason, c.Message, strconv.FormatInt(c.ObservedGeneration, 10))
+			texts = append(texts, t, string(c.Status), c.Reason, c.Message, fmt.Sprint(c.ObservedGeneration))
 		}
 	}
-	return h
+	return memory.Hash(texts...)
 }
 
 // Events returns the predicate that lets the events of causes pass, and those of
-// overwritten conditions. asked are the causes that a delayed correction does not replace. A delayed correction is added to the queue
-// instead.
+// overwritten conditions. A delayed correction is added to the queue instead, and does
+// not replace the events of asked.
 func (w *Writers) Events(asked, causes predicate.Predicate) predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc:  causes.Create,
 		GenericFunc: causes.Generic,
 		DeleteFunc: func(e event.DeleteEvent) bool {
-			w.Keep(client.ObjectKeyFromObject(e.Object), false)
+			w.Memory.Change(client.ObjectKeyFromObject(e.Object), func(e *memory.Entry) { e.Kept = false })
 			return causes.Delete(e)
 		},
 		UpdateFunc: func(e event.UpdateEvent) bool {
-			if delay, foreign := w.foreign(e.ObjectOld, e.ObjectNew); foreign {
-				return delay == 0 || asked.Update(e)
+			if foreign, now := w.foreign(e.ObjectOld, e.ObjectNew); foreign {
+				return now || asked.Update(e)
 			}
 			return causes.Update(e)
 		},
 	}
 }
 
-// foreign reports whether another writer changed an owned condition between two
-// versions of an object, and notes it. A pass has to follow at once if the delay is
-// 0; otherwise a later pass is in the queue.
-func (w *Writers) foreign(was, is client.Object) (delay time.Duration, foreign bool) {
-	if !w.Kind.Is(was) || !w.Kind.Is(is) || was.GetUID() != is.GetUID() || was.GetResourceVersion() == is.GetResourceVersion() {
-		return 0, false
+// foreign reports whether another writer changed an owned condition between two versions
+// of an object, and notes it. now reports whether a pass has to follow at once: otherwise a
+// later pass is in the queue.
+func (w *Writers) foreign(was, is client.Object) (foreign, now bool) {
+	defer func() { _ = recover() }() // the next pass calls the same function of the user, and reports the panic
+	if was.GetUID() != is.GetUID() {
+		return
 	}
-	defer func() {
-		if recover() != nil { // the next pass calls the same function of the user, and reports the panic
-			foreign = false
-		}
-	}()
 	all := w.Kind.Conditions(is)
 	changed := Changed(w.Kind.Conditions(was), all)
 	name := client.ObjectKeyFromObject(is)
 	known := w.Memory.Get(name)
 	if last := known.Written; last != nil && last.UID == is.GetUID() {
 		version := is.GetResourceVersion()
-		if order, err := resourceversion.CompareResourceVersion(version, last.Version); err == nil && order < 0 {
-			return 0, false // our write has replaced it
+		if order, _ := resourceversion.CompareResourceVersion(version, last.Version); order < 0 {
+			return // our write has replaced it
 		}
 		if version == last.Version || hashOfOwned(all) == last.Conditions {
 			changed = nil
@@ -113,24 +109,23 @@ func (w *Writers) foreign(was, is client.Object) (delay time.Duration, foreign b
 		}
 	}
 	if len(changed) == 0 || known.Kept || w.Kind.Finished(is) { // no pass would correct it
-		return 0, false
+		return
 	}
-	return w.postponed(name, w.Kind.Conditions(was), changed, writerOf(was.GetManagedFields(), is.GetManagedFields()), is.GetUID()), true
+	return true, w.noted(name, w.Kind.Conditions(was), changed, writerOf(was.GetManagedFields(), is.GetManagedFields()), is.GetUID())
 }
 
-// postponed notes a foreign write. It returns 0 if a pass has to follow at once.
-func (w *Writers) postponed(name types.NamespacedName, before []metav1.Condition, changed []string, writer string, uid types.UID) (delay time.Duration) {
-	now, scheduled, q := w.Now(), false, w.Queue.Load()
+// noted notes a foreign write. It reports whether a pass has to follow at once.
+func (w *Writers) noted(name types.NamespacedName, before []metav1.Condition, changed []string, writer string, uid types.UID) bool {
+	now, q := w.Now(), w.Queue.Load()
+	var delay time.Duration
+	var scheduled bool
 	w.Memory.Change(name, func(e *memory.Entry) {
 		f := memory.Fight{UID: uid}
 		if e.Fight != nil && e.Fight.UID == uid && now.Sub(e.Fight.Due) <= calm {
 			f = *e.Fight
 		}
 		if !f.Noted { // the verdict before the first write is the reconciler's own
-			f.Ready = nil
-			if ready := meta.FindStatusCondition(before, "Ready"); ready != nil {
-				f.Ready = ready.DeepCopy()
-			}
+			f.Ready = meta.FindStatusCondition(before, "Ready").DeepCopy()
 		}
 		f.Noted, f.Types, f.Writer = true, changed, writer
 		if scheduled = f.Scheduled; !scheduled {
@@ -143,14 +138,13 @@ func (w *Writers) postponed(name types.NamespacedName, before []metav1.Condition
 		e.Fight = &f
 	})
 	switch {
-	case scheduled:
-		return longestDelay // a pass is in the queue
-	case delay > 0 && q == nil: // the controller has not started
-		return 0
-	case delay > 0:
-		(*q).AddAfter(reconcile.Request{NamespacedName: name}, delay)
+	case scheduled: // a pass is in the queue
+		return false
+	case delay == 0, q == nil: // the controller has not started
+		return true
 	}
-	return delay
+	(*q).AddAfter(reconcile.Request{NamespacedName: name}, delay)
+	return false
 }
 
 // Writing calls write, which replaces the conditions of obj that the pass read. An
@@ -187,40 +181,29 @@ func (w *Writers) ReadyBefore(read client.Object) *metav1.Condition {
 	return meta.FindStatusCondition(w.Kind.Conditions(read), "Ready")
 }
 
-// Passed records whether a pass left the conditions of an object as they are, as Keep
-// does. It takes the foreign write that came before the pass began; nil: there is none. A
-// later one is for the next pass.
-func (w *Writers) Passed(name types.NamespacedName, uid types.UID, kept bool) *memory.Fight {
-	e := w.Memory.Get(name)
-	f, ours := e.Fight, e.Fight != nil && e.Fight.UID == uid && e.Fight.Noted && !e.Fight.Scheduled
-	if e.Kept != kept || ours {
-		w.Memory.Change(name, func(e *memory.Entry) {
-			if e.Kept = kept; ours && e.Fight == f {
-				next := *f
-				next.Noted, next.Ready, next.Types, next.Writer = false, nil, nil, ""
-				e.Fight = &next
-			}
-		})
-	}
-	if !ours {
+// Passed records whether a pass left the conditions of an object as they are, because
+// another controller may own them. It takes the note of a foreign write that came before
+// the pass began; nil: there is none. A later one is for the next pass.
+func (w *Writers) Passed(name types.NamespacedName, uid types.UID, kept bool) (noted *memory.Fight) {
+	if e := w.Memory.Get(name); e.Kept == kept && e.Fight == nil { // almost always
 		return nil
 	}
-	return f
-}
-
-// Keep records whether a pass left the conditions of an object as they are: another
-// controller may own them.
-func (w *Writers) Keep(name types.NamespacedName, kept bool) {
-	if w.Memory.Get(name).Kept != kept {
-		w.Memory.Change(name, func(e *memory.Entry) { e.Kept = kept })
-	}
+	w.Memory.Change(name, func(e *memory.Entry) {
+		e.Kept = kept
+		if f := e.Fight; f != nil && f.UID == uid && f.Noted && !f.Scheduled {
+			next := *f
+			next.Noted = false
+			noted, e.Fight = f, &next
+		}
+	})
+	return noted
 }
 
 // writerOf returns the newest field manager of an update of the status, as a message
 // shows it. before and now are the managed fields before and after it.
 func writerOf(before, now []metav1.ManagedFieldsEntry) string {
 	var newest *metav1.ManagedFieldsEntry
-	alone := true
+	var alone bool // newest is the only one of its second
 	for i := range now {
 		e := &now[i]
 		if e.Subresource != "" && e.Subresource != "status" || e.Time == nil || slices.ContainsFunc(before, func(b metav1.ManagedFieldsEntry) bool {
@@ -235,7 +218,7 @@ func writerOf(before, now []metav1.ManagedFieldsEntry) string {
 			alone = false
 		}
 	}
-	if newest == nil || !alone || newest.Manager == "" {
+	if !alone || newest.Manager == "" {
 		return "an unknown writer"
 	}
 	return fmt.Sprintf("the field manager %q (%s at %s)", newest.Manager, newest.Operation, newest.Time.UTC().Format(time.RFC3339))
