@@ -115,16 +115,16 @@ func (k *Keys) Decode(c *metav1.Condition, uid types.UID, kind schema.GroupKind)
 	if c == nil {
 		return Record{}, nil
 	}
-	r, err = Of(c)
+	r, _ = Of(c) // a record that cannot be read is the zero Record
 	copied := r.UID != uid || r.Kind != kind.String()
 	switch holds := MayHoldOperation(c); {
-	case holds && (err != nil || r.Operation == nil || r.Operation.Token == ""):
+	case holds && (r.Operation == nil || r.Operation.Token == ""):
 		return Record{}, errUnreadable
 	case holds && !k.signed(&r):
 		return Record{}, errUnsigned
 	case holds && copied:
 		return r, ErrCopied
-	case err != nil || copied || !holds && c.Status != metav1.ConditionTrue:
+	case copied || !holds && c.Status != metav1.ConditionTrue:
 		return Record{}, nil
 	case !holds:
 		r.Operation = nil

@@ -1,7 +1,9 @@
 package record
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,12 +92,19 @@ func TestDecode(t *testing.T) {
 		"FieldTwice":      {"the last one counts, and is signed", a, edited("; operation.self", "; operation.token=x; operation.self"), Record{}, errUnsigned},
 		"NoValue":         {"a field that cannot be read may be the operation", a, edited("=3", ""), Record{}, errUnreadable},
 		"NoNumber":        {"a generation that cannot be read is none", Keys{}, edited("=3", "=three"), Record{}, errUnreadable},
+		"NoTime":          {"a clock that cannot be read is none", Keys{}, edited("; operation.self", "; clock.since=noon; operation.self"), Record{}, errUnreadable},
+		"NoName":          {"each field has a value", Keys{}, edited("; operation.self", "; rubbish; operation.self"), Record{}, errUnreadable},
+		"LongList":        {"nor is an object with more", Keys{}, edited("; operation.self", "; operation.read=,Network,team,a,,d,e; operation.self"), Record{}, errUnreadable},
+		"ShortClock":      {"an input has a digest", Keys{}, edited("; operation.self", "; clock.read=a; operation.self"), Record{}, errUnreadable},
 		"ShortList":       {"half an object is no object", Keys{}, edited("; operation.self", "; operation.read=,Network; operation.self"), Record{}, errUnreadable},
 		"NoEscape":        {"an escape needs two digits", Keys{}, edited("<a>", "<a>%4"), Record{}, errUnreadable},
+		"WrongEscape":     {"an escape is a number", Keys{}, edited("<a>", "<a>%4g"), Record{}, errUnreadable},
 		"SignedCopy":      {"a signed record of another object", a, signed(ours(other), testKey('a')), ours(other), ErrCopied},
 		"Settled":         {"only operations are signed", a, signed(settled), settled, nil},
 		"SettledCopy":     {"the success of another object counts as none", a, signed(Record{UID: "v", Kind: settled.Kind, Success: settled.Success}), Record{}, nil},
 		"SettledRubbish":  {"no operation can be in it, so nothing is lost", a, &metav1.Condition{Status: "True", Reason: Settled, Message: "rubbish"}, Record{}, nil},
+		"NotTrue":         {"a person has changed the status of the condition", a, &metav1.Condition{Reason: Settled, Status: "False", Message: signed(settled).Message}, Record{}, nil},
+		"NotTrueUnderWay": {"the operation may be under way", Keys{}, &metav1.Condition{Reason: UnderWay, Status: "False", Message: signed(ours()).Message}, ours(), nil},
 		"Mislabelled":     {"an operation with the reason of a success is not read", Keys{}, reasoned(Settled, signed(ours())), Record{UID: "u", Kind: settled.Kind}, nil},
 	}
 	for name, tc := range cases {
@@ -118,6 +127,7 @@ func TestDecode(t *testing.T) {
 func TestEncode(t *testing.T) {
 	clock := &Clock{Since: metav1.NewTime(noon), Self: "s"}
 	large := &Success{Basis: Basis{Self: strings.Repeat("s", maxMessage)}}
+	emptySuccess := len(encoded(t, Record{Success: &Success{}}).Message)
 	kept := encoded(t, ours(), testKey('a'))
 	decoded, err := (&Keys{Keys: [][]byte{testKey('b'), testKey('a')}}).Decode(kept, "u", kind)
 	if err != nil {
@@ -137,20 +147,33 @@ func TestEncode(t *testing.T) {
 		"Success":   {reason: "the object is Ready", record: Record{Success: &Success{}, Handled: "1"}, is: Settled, parts: "s"},
 		"Handled":   {reason: "nothing else is stored", record: Record{Handled: "1"}, is: Handled},
 		"Same":      {reason: "a decoded operation keeps its signature, so a new key writes nothing", record: decoded, was: kept, is: UnderWay, same: true, parts: "o"},
+		"Changed":   {reason: "the record changes, and the time of the transition stays", record: ours(func(r *Record) { r.Clock = clock }), was: kept, is: UnderWay, parts: "oc"},
 		"Large":     {reason: "a success is not worth an operation", record: ours(func(r *Record) { r.Clock, r.Success = clock, large }), is: UnderWay, parts: "oc"},
 		"Larger": {reason: "nor is a clock", record: ours(func(r *Record) { r.Clock, r.Success = &Clock{Self: large.Self}, large }),
 			is: UnderWay, parts: "o"},
+		"AtMost":   {reason: "the record has the largest size", record: Record{Success: &Success{Basis: Basis{Self: large.Self[:maxMessage-emptySuccess]}}}, is: Settled, parts: "s"},
+		"TooMuch":  {reason: "one byte is too much", record: Record{Success: &Success{Basis: Basis{Self: large.Self[:maxMessage-emptySuccess+1]}}}},
 		"Largest":  {reason: "the API server refuses it, so the operation is stored in memory", record: ours(func(r *Record) { r.Operation.Token = large.Self }), is: UnderWay, parts: "o"},
 		"TooLarge": {reason: "an object whose success is too large is reconciled after a restart", record: Record{Success: large}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			c := Encode(tc.record, tc.was, 3, noon.Add(time.Hour))
+			c := Encode(tc.record, tc.was, 3, noon.Add(time.Hour+1500*time.Millisecond))
 			if (c == nil) != (tc.is == "") || c != nil && c.Reason != tc.is || (c == tc.was) != tc.same && c != nil {
 				t.Fatalf("%s: the condition is %+v, want %q", tc.reason, c, tc.is)
 			}
 			if c == nil {
 				return
+			}
+			since := metav1.NewTime(noon.Add(time.Hour + time.Second))
+			if tc.was != nil {
+				since = tc.was.LastTransitionTime
+			}
+			want := metav1.Condition{Type: Condition, Status: "True", Reason: tc.is, Message: map[string]string{
+				UnderWay: "an operation is under way in the cloud", Processing: "the clock of the time-out runs", Settled: "the object was applied", Handled: "a retry was handled",
+			}[tc.is] + "; data of the operator, do not edit: " + c.Message[strings.Index(c.Message, "uid="):], ObservedGeneration: 3, LastTransitionTime: since}
+			if diff := cmp.Diff(want, *c); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
 			parts := ""
 			for part, key := range map[string]string{"o": "operation.token=", "c": "clock.since=", "s": "success.time="} {
@@ -180,12 +203,16 @@ func TestOperationIn(t *testing.T) {
 		"Token":   {"it is another operation", encoded(t, ours(func(r *Record) { r.Operation.Token = "x" })), false},
 		"UID":     {"it is the operation of another object", encoded(t, ours(func(r *Record) { r.UID = "x" })), false},
 		"Rubbish": {"it may be another operation", &metav1.Condition{Reason: UnderWay, Message: "rubbish"}, false},
+		"Cut":     {"part of it may be another operation", &metav1.Condition{Reason: UnderWay, Message: is + "; rubbish"}, false},
 		"None":    {"the operation ended", nil, false},
 	}
 	for name, tc := range cases {
 		if got := OperationIn(tc.record); (got == is) != tc.same {
 			t.Errorf("%s: %s: %q", name, tc.reason, got)
 		}
+	}
+	if got := OperationIn(&metav1.Condition{Reason: UnderWay, Message: "rubbish"}); got != "rubbish" {
+		t.Errorf("of a record that cannot be read: %q", got)
 	}
 }
 
@@ -194,7 +221,7 @@ func TestPut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(rapid.SampledFrom([]metav1.Condition{other, {Type: "Ready"}}), 0, 3).Draw(t, "others")
 		if rapid.Bool().Draw(t, "has one") {
-			all = append(all, metav1.Condition{Type: Condition, Reason: UnderWay})
+			all = append(all, metav1.Condition{Type: Condition, Reason: rapid.SampledFrom([]string{UnderWay, Settled}).Draw(t, "reason")})
 		}
 		all = rapid.Permutation(all).Draw(t, "conditions")
 		put := rapid.SampledFrom([]*metav1.Condition{nil, &c}).Draw(t, "put")
@@ -214,6 +241,9 @@ func TestPut(t *testing.T) {
 		}
 		if is := In(got); (is == nil) != (put == nil) || is != nil && *is != *put || !cmp.Equal(want, others) || !cmp.Equal(before, all) {
 			t.Fatalf("%v and %v: %v; it was %v", all, put, got, before)
+		}
+		if is := In(all); is != nil && put != nil && *is == *put && &got[0] != &all[0] {
+			t.Fatal("the conditions are copied, although nothing changes")
 		}
 	})
 }
@@ -246,6 +276,12 @@ func TestSince(t *testing.T) {
 		if want = want && len(union) <= MaxRead; ok != want {
 			t.Fatalf("ok is %v", ok)
 		}
+		if !ok && !cmp.Equal(got, to) && len(union) <= MaxRead {
+			t.Fatalf("without a basis, that of the pass is %+v", got)
+		}
+		if ok && !slices.IsSortedFunc(got.Read, func(a, b Read) int { return strings.Compare(a.Name, b.Name) }) {
+			t.Fatalf("the basis is not sorted: %+v", got)
+		}
 		if ok && (len(got.Read) != len(union) || !got.Covers(from) || !got.Covers(to)) {
 			t.Fatalf("the basis is %+v", got)
 		}
@@ -255,6 +291,25 @@ func TestSince(t *testing.T) {
 	})
 	if _, ok := (Basis{}).Since(nil); ok {
 		t.Error("a basis that is not known is none")
+	}
+	if (Basis{Self: "s"}).Covers(Basis{Self: "x"}) {
+		t.Error("a basis covers one of another state of the object")
+	}
+	full := Basis{}
+	for i := range MaxRead {
+		full.Read = append(full.Read, Read{Kind: "K", Name: fmt.Sprintf("%02d", i), Digest: "1"})
+	}
+	if _, ok := full.Since(&Basis{}); !ok {
+		t.Error("a basis with as many objects as there may be is none")
+	}
+	if _, ok := full.Since(&Basis{Read: []Read{{Kind: "K", Name: "more", Digest: "1"}}}); ok {
+		t.Error("a basis with more objects than there may be is one")
+	}
+	sorted := []Read{{Group: "a", Kind: "b"}, {Group: "b", Kind: "a", Namespace: "b"}, {Group: "b", Kind: "b", Namespace: "a", Name: "b"}, {Group: "b", Kind: "b", Namespace: "b", Name: "a", Set: "b"}, {Group: "b", Kind: "b", Namespace: "b", Name: "b", Set: "a"}, {Group: "b", Kind: "b", Namespace: "b", Name: "b", Set: "b"}}
+	reads := slices.Clone(sorted)
+	slices.Reverse(reads)
+	if Sort(reads); !slices.Equal(sorted, reads) {
+		t.Errorf("sorted: %+v", reads)
 	}
 }
 
@@ -335,11 +390,27 @@ func TestText(t *testing.T) {
 	})
 }
 
-// The field of handled requests is the last one, because kubectl-windlass and
-// other tools look for it.
-func TestHandledText(t *testing.T) {
-	r := Record{UID: "7", Kind: "Database.example.com", Success: &Success{}, Handled: "2026-01-01T00:00:00Z,again; soon"}
-	if got, want := r.text(), "; handled=2026-01-01T00:00:00Z%2cagain%3b%20soon"; !strings.HasSuffix(got, want) {
-		t.Errorf("got %q, want the end %q", got, want)
+// People, kubectl-windlass and other tools read the text. The field of handled requests is
+// the last one, because they look for it.
+func TestTextOf(t *testing.T) {
+	at, basis := metav1.NewTime(noon), Basis{Self: "s", Read: []Read{{"g", "K", "ns", "n", "", "d"}}}
+	r := Record{
+		UID: "7", Kind: "Database.example.com", Operation: &Operation{Generation: 3, Token: "a b!~\x7f", Basis: &basis},
+		Clock: &Clock{Since: at, Self: "s", Read: map[string]string{"b": "2", "a": "1"}}, Success: &Success{at, basis}, Handled: "2026-01-01T00:00:00Z,again; soon",
+	}
+	const want = "uid=7; kind=Database.example.com; operation.generation=3; operation.token=a%20b!~%7f; operation.self=s; operation.read=g,K,ns,n,,d; " +
+		"clock.since=2026-11-21T12:00:00Z; clock.self=s; clock.read=a,1; clock.read=b,2; " +
+		"success.time=2026-11-21T12:00:00Z; success.self=s; success.read=g,K,ns,n,,d; handled=2026-01-01T00:00:00Z%2cagain%3b%20soon"
+	if got := r.text(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	r = Record{UID: "7", Kind: "K", Operation: &Operation{Token: "t", Signature: []byte{1}}}
+	if got, want := r.text(), "uid=7; kind=K; operation.generation=0; operation.token=t; operation.signature=AQ"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	for _, odd := range []string{"uid", "uid=%4", "uid=7; clock.read=a", "uid=7; success.time=noon"} {
+		if _, err := parse(odd); !errors.Is(err, errField) {
+			t.Errorf("%s: the error is %v", odd, err)
+		}
 	}
 }

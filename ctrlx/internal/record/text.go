@@ -83,7 +83,7 @@ func parse(text string) (r Record, err error) {
 		values := strings.Split(value, ",")
 		for i := range values {
 			if values[i], err = url.PathUnescape(values[i]); err != nil { // the opposite of escape
-				return Record{}, err
+				return Record{}, fmt.Errorf("%w: %s: %w", errField, name, err)
 			}
 		}
 		part, of, _ := strings.Cut(name, ".")
@@ -153,7 +153,7 @@ func timeOf(s string) (metav1.Time, error) {
 }
 
 // escape writes the bytes that separate fields, spaces, and bytes outside printable
-// ASCII as % and two digits.
+// ASCII as % and two digits. url.PathUnescape is its opposite.
 func escape(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
