@@ -73,7 +73,7 @@ func Of[T client.Object](maker string, conditions func(T) *[]metav1.Condition) *
 		k.SetConditions = func(obj client.Object, all []metav1.Condition) { *conditions(obj.(T)) = all }
 	case !t.Implements(reflect.TypeFor[conditioned]()):
 		own := statusField(t, "conditions", reflect.Slice)
-		if own.index == nil || t.Elem().FieldByIndex(own.index).Type != reflect.TypeFor[[]metav1.Condition]() || !own.set(k.New(), []metav1.Condition{}) {
+		if t.Elem().FieldByIndex(own.index).Type != reflect.TypeFor[[]metav1.Condition]() || !own.set(k.New(), []metav1.Condition{}) {
 			panic(fmt.Sprintf("ctrlx: %s: the conditions of %s were not found: give its status the field Conditions []metav1.Condition with the JSON name conditions, or use WithConditions", maker, t))
 		}
 		k.Conditions = own.conditions
@@ -169,9 +169,6 @@ const longest = time.Duration(math.MaxInt64 / 4)
 // retry interval is the requeue interval if the object gives none. So is the time-out,
 // and then it is resync, if the type has a method for the time-out.
 func (k *Kind) Intervals(ctx context.Context, obj client.Object, resync time.Duration) (i Intervals) {
-	if k.Requeue == nil && k.Retry == nil && k.Timeout == nil {
-		return i
-	}
 	defer func() {
 		if v := recover(); v != nil {
 			log.FromContext(ctx).Error(fmt.Errorf("panic: %v", v), "a method of the object for an interval panicked; the default interval is used")
@@ -214,7 +211,7 @@ func statusField(t reflect.Type, name string, kinds ...reflect.Kind) field {
 		return field{}
 	}
 	self := jsonfield.Find(status.Type, name)
-	if self.Index == nil || self.Name != name {
+	if self.Name != name { // also if there is none
 		return field{}
 	}
 	of := self.Type
@@ -247,9 +244,7 @@ func (f field) set(obj client.Object, value any) bool {
 		}
 		v = v.Field(i)
 	}
-	if v = made(v); !v.IsValid() {
-		return false
-	}
+	v = made(v)
 	v.Set(reflect.ValueOf(value).Convert(v.Type()))
 	return true
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/object"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
 type meta struct {
@@ -76,6 +77,7 @@ func TestConditionsOf(t *testing.T) {
 		"Pointer":   {"a nil status has no conditions, and is made for the first", of(object.Of[*pointer]("New", nil)), false},
 		"Inlined":   {"JSON does not see the struct between", of(object.Of[*inlined]("New", nil)), false},
 		"Methods":   {"they come before the field", of(object.Of[*both]("New", nil)), false},
+		"Function":  {"it says where they are", of(object.Of("New", func(o *renamed) *[]metav1.Condition { return &o.Status.Conditions })), false},
 		"OtherName": {"the API server would drop the conditions", func() *object.Kind { return object.Of[*renamed]("New", nil) }, true},
 		"Hidden":    {"the pointer cannot be set, so all writes would be lost", func() *object.Kind { return object.Of[*hidden]("New", nil) }, true},
 		"Indirect":  {"it is another type", func() *object.Kind { return object.Of[*indirect]("New", nil) }, true},
@@ -85,7 +87,7 @@ func TestConditionsOf(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
-				if got := fmt.Sprint(recover()); strings.Contains(got, "or use WithConditions") != tc.panics {
+				if got := recover(); (got != nil) != tc.panics || got != nil && !(strings.HasPrefix(fmt.Sprint(got), "ctrlx: New: ") && strings.Contains(fmt.Sprint(got), "or use WithConditions")) {
 					t.Errorf("%s: the panic is %s", tc.reason, got)
 				}
 			}()
@@ -107,5 +109,49 @@ func TestConditionsOf(t *testing.T) {
 				t.Errorf("%s: %v is left", tc.reason, got)
 			}
 		})
+	}
+}
+
+// A final outcome holds for the object and the spec that it names.
+func TestFinished(t *testing.T) {
+	kind := object.Of[*direct]("New", nil)
+	deleted := metav1.Now()
+	cases := map[string]struct {
+		reason string
+		change func(o *direct, c *metav1.Condition)
+		want   bool
+	}{
+		"Finished":  {"it is final", func(*direct, *metav1.Condition) {}, true},
+		"Other":     {"another condition says nothing", func(_ *direct, c *metav1.Condition) { c.Type = "Ready" }, false},
+		"False":     {"nothing is final", func(_ *direct, c *metav1.Condition) { c.Status = "False" }, false},
+		"Changed":   {"the spec is another one", func(o *direct, _ *metav1.Condition) { o.Generation++ }, false},
+		"Deleted":   {"a user deletes it", func(o *direct, _ *metav1.Condition) { o.DeletionTimestamp = &deleted }, false},
+		"OtherUID":  {"the status was restored under another object", func(o *direct, _ *metav1.Condition) { o.UID = "v" }, false},
+		"LongerUID": {"the UID ends as the other one does", func(_ *direct, c *metav1.Condition) { c.Message = "done (UID x-u)" }, false},
+	}
+	for name, tc := range cases {
+		o := &direct{meta: meta{ObjectMeta: metav1.ObjectMeta{UID: "u", Generation: 2}}}
+		c := metav1.Condition{Type: "Finished", Status: "True", Message: "done (UID u)", ObservedGeneration: 2}
+		tc.change(o, &c)
+		o.Status.Conditions = []metav1.Condition{c}
+		if got := kind.Finished(o); got != tc.want {
+			t.Errorf("%s: %s: got %t", name, tc.reason, got)
+		}
+	}
+	if got := object.FinishedMessage("done", "u"); got != "done (UID u)" {
+		t.Errorf("the message is %q", got)
+	}
+}
+
+func TestKind(t *testing.T) {
+	kind := object.Of[*testv1.Database]("New", nil)
+	kind.GroupVersionKind = testv1.GroupVersion.WithKind("Database")
+	if kind.Is(nil) || kind.Is(&corev1.Secret{}) || !kind.Is(kind.New()) {
+		t.Error("an object of the kind is none, or another one is")
+	}
+	d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "1"}}}
+	c := kind.Copy(d)
+	if c.GetLabels()["a"] = "2"; d.Labels["a"] != "1" || d.Kind != "" || c.GetObjectKind().GroupVersionKind() != kind.GroupVersionKind {
+		t.Errorf("the copy of %+v is %+v", d, c)
 	}
 }
