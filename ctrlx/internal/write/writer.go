@@ -104,7 +104,7 @@ func (w *Writer) Change(ctx context.Context, base client.Object, change func(obj
 func (w *Writer) read(ctx context.Context, obj client.Object) (now client.Object, err error) {
 	now = reflect.New(reflect.TypeOf(obj).Elem()).Interface().(client.Object)
 	err = w.Live.Get(ctx, client.ObjectKeyFromObject(obj), now)
-	if err != nil && w.NotFound(err) || err == nil && now.GetUID() != obj.GetUID() {
+	if w.NotFound(err) || err == nil && now.GetUID() != obj.GetUID() {
 		return nil, ErrGone
 	}
 	if err == nil && w.Wrote != nil {
@@ -117,7 +117,7 @@ func (w *Writer) read(ctx context.Context, obj client.Object) (now client.Object
 // gone reports whether a write failed because the object was deleted, or was
 // created again under its name.
 func (w *Writer) gone(ctx context.Context, obj client.Object, err error) bool {
-	if !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) && !apierrors.IsInvalid(err) { // a UID may not be changed
+	if !apierrors.IsNotFound(err) && !apierrors.IsInvalid(err) { // a UID may not be changed
 		return false
 	}
 	_, err = w.read(ctx, obj)
