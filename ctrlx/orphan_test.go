@@ -3,6 +3,7 @@ package ctrlx_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -242,6 +243,96 @@ func TestNotServedIsNotVanished(t *testing.T) {
 	d.pass()
 	if got := d.took(); got != "apply, apply" || d.says() != "True Succeeded" {
 		t.Errorf("the calls are %q, and the object says %q", got, d.says())
+	}
+}
+
+// liveReader answers each live read of an App with a function.
+type liveReader struct {
+	client.Reader
+	get func(*App) error
+}
+
+func (r *liveReader) Get(_ context.Context, _ client.ObjectKey, obj client.Object, _ ...client.GetOption) error {
+	return r.get(obj.(*App))
+}
+
+// endedContext is a context that has ended with an error.
+type endedContext struct {
+	context.Context
+	err error
+}
+
+func (c endedContext) Err() error { return c.err }
+
+// The cache has lost an object that may have a resource in the cloud. A live read decides.
+func TestDeleteOrphan(t *testing.T) {
+	missing := func(*App) error { return apierrors.NewNotFound(schema.GroupResource{}, "a") }
+	has := func(uid types.UID) func(*App) error {
+		return func(a *App) error { *a = *anApp(AppSpec{}); a.UID, a.ResourceVersion = uid, "7"; return nil }
+	}
+	broken := func(*App) error { return errBroken }
+	until := noon.Add(time.Hour)
+	cases := map[string]struct {
+		reason   string
+		live     func(*App) error
+		orphan   memory.Orphan
+		keeps    bool  // the reconciler has no Delete
+		canceled error // of the context
+		want     string
+	}{
+		"Missing":     {reason: "nothing but Delete removes the resource", live: missing, want: "0s; gone; delete busy until 14:00; 0 reports; next "},
+		"Continued":   {reason: "a later pass does not extend the time", live: missing, orphan: memory.Orphan{Until: until}, want: "0s; gone; delete busy until 13:00; 0 reports; next "},
+		"LeftCache":   {reason: "another process may have it", live: has("uid"), orphan: memory.Orphan{Gone: true}, want: "0s; gone; ; 0 reports; next "},
+		"Contradicts": {reason: "a write did not find it", live: has("uid"), want: "0s; kept; ; 0 reports; error ctrlx: App: a write did not find the object, and a live read does"},
+		"Other":       {reason: "the resource belongs to the new object, which the cache does not have yet", live: has("new"), want: "50ms; kept; ; 0 reports; next apply"},
+		"OtherKept":   {reason: "nothing deletes the resource of the new object", live: has("new"), keeps: true, want: "50ms; gone; ; 0 reports; next apply"},
+		"NoAnswer":    {reason: "it may exist", live: broken, want: "0s; kept; ; 0 reports; error ctrlx: App: whether the object still exists: the cloud is broken"},
+		"Stops":       {reason: "no later pass deletes the resource", live: broken, canceled: context.Canceled, want: "0s; gone; ; 1 reports; next "},
+		"StopsLater":  {reason: "the end of the manager reports it", live: broken, canceled: context.Canceled, orphan: memory.Orphan{Until: until}, want: "0s; kept; ; 0 reports; next "},
+		"Slow":        {reason: "a later pass asks again", live: broken, canceled: context.DeadlineExceeded, want: "0s; kept; ; 0 reports; error ctrlx: App: whether the object still exists: the cloud is broken"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t)
+			r := d.reconciler(flow.Extensions[*App]{})
+			if tc.keeps {
+				r = ctrlx.New("App", flow.Operations[*App]{Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
+					d.note("apply")
+					return flow.Done(), nil
+				}}, flow.Extensions[*App]{}, d.clock()...)
+			}
+			d.manager.live = &liveReader{get: tc.live}
+			d.use(r)
+			d.remove = func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
+				if o := ctrlx.OrphanOf(r, named("a")); o.Busy {
+					d.asked[len(d.asked)-1] += " busy until " + o.Until.Format("15:04")
+				}
+				return flow.Done(), nil
+			}
+			tc.orphan.Object = anApp(AppSpec{})
+			ctrlx.SetOrphan(r, named("a"), nil, &tc.orphan)
+			ctx := t.Context()
+			if tc.canceled != nil {
+				ctx = endedContext{ctx, tc.canceled}
+			}
+			before := orphaned(t, "App")
+			res, err := r.Reconcile(ctx, reconcile.Request{NamespacedName: named("a")})
+			left := "gone"
+			if o := ctrlx.OrphanOf(r, named("a")); o == &tc.orphan {
+				left = "kept"
+			} else if o != nil {
+				left = "changed"
+			}
+			got := fmt.Sprintf("%s; %s; %s; %v reports; ", res.RequeueAfter, left, d.took(), orphaned(t, "App")-before)
+			if err != nil {
+				got += "error " + err.Error()
+			} else {
+				ctrlx.HearDeletion(r, event.DeleteEvent{Object: anApp(AppSpec{})}) // a late event of the object
+				_ = d.try()
+				got += "next " + d.took()
+			}
+			same(t, tc.reason, tc.want, got)
+		})
 	}
 }
 
