@@ -161,18 +161,8 @@ func (r *Reconciler[T]) deleteOrphan(ctx context.Context, req reconcile.Request)
 	switch {
 	case o == nil:
 		return reconcile.Result{}, nil
-	case err == nil && o.Object.GetUID() == now.GetUID() && o.Gone: // it left the cache, whose selector no longer fits: another process may have it
-		r.setOrphan(req.NamespacedName, o, nil)
-		r.forget(req)
-		return reconcile.Result{}, nil
-	case err == nil && o.Object.GetUID() == now.GetUID():
-		return reconcile.Result{}, fmt.Errorf("ctrlx: %s: a write did not find the object, and a live read does", r.name)
 	case err == nil:
-		if !r.finalizes { // the new object has the same resource, and nothing deletes it
-			r.setOrphan(req.NamespacedName, o, nil)
-		}
-		r.own.Saw(req.NamespacedName, now.GetResourceVersion())
-		return reconcile.Result{RequeueAfter: again}, nil
+		return r.foundOrphan(req, o, now)
 	case errors.Is(ctx.Err(), context.Canceled): // the manager stops, so no later pass deletes the resource
 		if o.Until.IsZero() { // else reportWhenStopped reports it
 			r.setOrphan(req.NamespacedName, o, nil)
@@ -191,6 +181,23 @@ func (r *Reconciler[T]) deleteOrphan(ctx context.Context, req reconcile.Request)
 		return reconcile.Result{RequeueAfter: again}, nil
 	}
 	return r.passOfOrphan(ctx, req, &at)
+}
+
+// foundOrphan ends a pass over an orphan whose name an object has now.
+func (r *core) foundOrphan(req reconcile.Request, o *memory.Orphan, now client.Object) (reconcile.Result, error) {
+	switch same := o.Object.GetUID() == now.GetUID(); {
+	case same && o.Gone: // it left the cache, whose selector no longer fits: another process may have it
+		r.setOrphan(req.NamespacedName, o, nil)
+		r.forget(req)
+		return reconcile.Result{}, nil
+	case same:
+		return reconcile.Result{}, fmt.Errorf("ctrlx: %s: a write did not find the object, and a live read does", r.name)
+	}
+	if !r.finalizes { // the new object has the same resource, and nothing deletes it
+		r.setOrphan(req.NamespacedName, o, nil)
+	}
+	r.own.Saw(req.NamespacedName, now.GetResourceVersion())
+	return reconcile.Result{RequeueAfter: again}, nil
 }
 
 // passOfOrphan takes an object that vanished through the flow as a deleted one.

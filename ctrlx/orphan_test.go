@@ -279,29 +279,48 @@ func TestDeleteOrphan(t *testing.T) {
 		keeps    bool  // the reconciler has no Delete
 		canceled error // of the context
 		want     string
+
+		meanwhile, later func(*ctrlx.Reconciler[*App], *memory.Orphan) // during the live read, and after it
 	}{
 		"Missing":     {reason: "nothing but Delete removes the resource", live: missing, want: "0s; gone; delete busy until 14:00; 0 reports; next "},
 		"Continued":   {reason: "a later pass does not extend the time", live: missing, orphan: memory.Orphan{Until: until}, want: "0s; gone; delete busy until 13:00; 0 reports; next "},
 		"LeftCache":   {reason: "another process may have it", live: has("uid"), orphan: memory.Orphan{Gone: true}, want: "0s; gone; ; 0 reports; next "},
 		"Contradicts": {reason: "a write did not find it", live: has("uid"), want: "0s; kept; ; 0 reports; error ctrlx: App: a write did not find the object, and a live read does"},
 		"Other":       {reason: "the resource belongs to the new object, which the cache does not have yet", live: has("new"), want: "50ms; kept; ; 0 reports; next apply"},
-		"OtherKept":   {reason: "nothing deletes the resource of the new object", live: has("new"), keeps: true, want: "50ms; gone; ; 0 reports; next apply"},
-		"NoAnswer":    {reason: "it may exist", live: broken, want: "0s; kept; ; 0 reports; error ctrlx: App: whether the object still exists: the cloud is broken"},
-		"Stops":       {reason: "no later pass deletes the resource", live: broken, canceled: context.Canceled, want: "0s; gone; ; 1 reports; next "},
-		"StopsLater":  {reason: "the end of the manager reports it", live: broken, canceled: context.Canceled, orphan: memory.Orphan{Until: until}, want: "0s; kept; ; 0 reports; next "},
-		"Slow":        {reason: "a later pass asks again", live: broken, canceled: context.DeadlineExceeded, want: "0s; kept; ; 0 reports; error ctrlx: App: whether the object still exists: the cloud is broken"},
+		"OtherGone":   {reason: "an event has reported that the older one is gone", live: has("new"), orphan: memory.Orphan{Gone: true}, want: "50ms; kept; ; 0 reports; next apply"},
+		"Claimed":     {reason: "a write has shown meanwhile that the object exists, until a later event", live: missing, meanwhile: func(r *ctrlx.Reconciler[*App], o *memory.Orphan) { ctrlx.SetOrphan(r, named("a"), o, nil) }, want: "0s; gone; ; 0 reports; next delete busy until 14:00"},
+		"Replaced": {reason: "an event has reported another object meanwhile", live: missing, later: func(r *ctrlx.Reconciler[*App], o *memory.Orphan) {
+			ctrlx.SetOrphan(r, named("a"), o, &memory.Orphan{Object: anApp(AppSpec{})})
+		}, want: "50ms; changed; ; 0 reports; next delete busy until 14:00"},
+		"OtherKept":  {reason: "nothing deletes the resource of the new object", live: has("new"), keeps: true, want: "50ms; gone; ; 0 reports; next apply"},
+		"NoAnswer":   {reason: "it may exist", live: broken, want: "0s; kept; ; 0 reports; error ctrlx: App: whether the object still exists: the cloud is broken"},
+		"Stops":      {reason: "no later pass deletes the resource", live: broken, canceled: context.Canceled, want: "0s; gone; ; 1 reports; next "},
+		"StopsLater": {reason: "the end of the manager reports it", live: broken, canceled: context.Canceled, orphan: memory.Orphan{Until: until}, want: "0s; kept; ; 0 reports; next "},
+		"Slow":       {reason: "a later pass asks again", live: broken, canceled: context.DeadlineExceeded, want: "0s; kept; ; 0 reports; error ctrlx: App: whether the object still exists: the cloud is broken"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t)
-			r := d.reconciler(flow.Extensions[*App]{})
+			read := false
+			var r *ctrlx.Reconciler[*App]
+			r = d.reconciler(flow.Extensions[*App]{}, flow.WithClock(func() time.Time {
+				if read && tc.later != nil {
+					tc.later(r, &tc.orphan)
+				}
+				return d.now
+			}))
 			if tc.keeps {
 				r = ctrlx.New("App", flow.Operations[*App]{Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
 					d.note("apply")
 					return flow.Done(), nil
 				}}, flow.Extensions[*App]{}, d.clock()...)
 			}
-			d.manager.live = &liveReader{get: tc.live}
+			d.manager.live = &liveReader{get: func(a *App) error {
+				if read = true; tc.meanwhile != nil {
+					tc.meanwhile(r, &tc.orphan)
+				}
+				return tc.live(a)
+			}}
 			d.use(r)
 			d.remove = func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
 				if o := ctrlx.OrphanOf(r, named("a")); o.Busy {

@@ -24,12 +24,9 @@ func contentOf(obj client.Object) (o fields, err error) {
 	if u, ok := obj.(runtime.Unstructured); ok {
 		of = u.UnstructuredContent()
 	}
-	data, err := json.Marshal(of)
-	if err != nil {
-		return nil, err
-	}
-	err = json.Unmarshal(data, &o) // a return with both would read o at a time that Go leaves open
-	return o, err
+	data, _ := json.Marshal(of)
+	err = json.Unmarshal(data, &o) // fails for an object without JSON
+	return o, err                  // one return with both would read o at a time that Go leaves open
 }
 
 // counts are the keys of the metadata that the digest covers.
@@ -53,7 +50,7 @@ func (o fields) status() (h uint64) {
 	if status := o["status"]; json.Unmarshal(status, &all) != nil || all == nil || all["conditions"] != nil && json.Unmarshal(all["conditions"], &list) != nil {
 		return data(0, status)
 	}
-	h = flag(all.without("conditions"), true) // not the digest of a missing status
+	h = all.without("conditions")
 	for _, x := range list {
 		var c struct{ Type string }
 		if json.Unmarshal(x, &c) != nil || c.Type != Record {
@@ -63,9 +60,9 @@ func (o fields) status() (h uint64) {
 	return h
 }
 
-// rest returns the digest of an object without its metadata and without one field.
-func (o fields) rest(without string) uint64 {
-	return o.without("metadata", "apiVersion", "kind", without)
+// rest returns the digest of an object without its metadata and without some fields.
+func (o fields) rest(without ...string) uint64 {
+	return o.without(append(without, "metadata", "apiVersion", "kind")...)
 }
 
 // without returns the digest of the fields without some. Each field has a digest of its

@@ -29,10 +29,7 @@ func Of(obj client.Object) uint64 {
 		return OfVersion(obj)
 	}
 	_, reports := o["status"]
-	h := flag(o.metadata(), reports)
-	if reports {
-		h = mix(h, o.status())
-	}
+	h := mix(flag(o.metadata(), reports), o.status())
 	if !reports || obj.GetGeneration() == 0 {
 		h = mix(h, o.rest("status"))
 	}
@@ -61,7 +58,7 @@ func Follow(obj client.Object) uint64 {
 		if err != nil {
 			return OfVersion(obj)
 		}
-		h = mix(h, o.rest(""))
+		h = mix(h, o.rest())
 	}
 	return And(h, 0)
 }
@@ -94,7 +91,7 @@ func Version(uid types.UID, version string) uint64 { return valid(text(text(0, u
 // status of unstructured objects counts. Like [Of], SameStatus only reads the objects,
 // which must not be nil.
 func SameStatus(a, b client.Object) bool {
-	if va, vb := statusField(a), statusField(b); va.IsValid() && vb.IsValid() && va.Type() == vb.Type() && equal(va, vb) { // almost always
+	if v := statusField(a); v.IsValid() && reflect.TypeOf(a) == reflect.TypeOf(b) && equal(v, statusField(b)) { // almost always
 		return true
 	}
 	ca, err := contentOf(a)
@@ -105,12 +102,11 @@ func SameStatus(a, b client.Object) bool {
 	if err != nil {
 		return false
 	}
-	sa, inA := ca["status"]
-	sb, inB := cb["status"]
-	if _, loose := a.(runtime.Unstructured); inA || inB || loose {
-		return inA == inB && bytes.Equal(sa, sb)
+	status, reports := ca["status"]
+	if _, loose := a.(runtime.Unstructured); reports || loose {
+		return bytes.Equal(status, cb["status"])
 	}
-	return ca.rest("") == cb.rest("")
+	return ca.rest() == cb.rest()
 }
 
 // statusAt has the index of the field Status, by reflect.Type; nil: there is none.
@@ -118,11 +114,8 @@ var statusAt sync.Map
 
 // statusField returns the field Status of a typed object, or the zero Value if there is
 // none.
-func statusField(obj client.Object) (none reflect.Value) {
+func statusField(obj client.Object) reflect.Value {
 	v := reflect.Indirect(reflect.ValueOf(obj))
-	if v.Kind() != reflect.Struct {
-		return none
-	}
 	at, known := statusAt.Load(v.Type())
 	if !known {
 		f, _ := v.Type().FieldByName("Status")
@@ -130,7 +123,7 @@ func statusField(obj client.Object) (none reflect.Value) {
 	}
 	index := at.([]int)
 	if len(index) != 1 || !v.CanAddr() { // it is embedded, or there is none
-		return none
+		return reflect.Value{}
 	}
 	return v.Field(index[0])
 }

@@ -2,7 +2,10 @@ package digest_test
 
 import (
 	"encoding/json"
+	"errors"
+	"maps"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -102,11 +105,12 @@ func TestChanges(t *testing.T) {
 			*all = append(*all, metav1.Condition{Type: "New"})
 		}, wakes | writes},
 		"Plain":     {"a number next to equal conditions counts", reported, func(o client.Object) { o.(*testv1.Database).Status.Size++ }, wakes | writes},
+		"SpecToo":   {"the spec changes, and only the form of the status", thing, func(o client.Object) { o.(*Thing).Spec.Size++; o.(*Thing).Status.Tags = map[string]string{} }, 0},
 		"NilStatus": {"a status was added", func() client.Object { return &Late{ObjectMeta: meta} }, func(o client.Object) { o.(*Late).Status = &ThingStatus{} }, wakes | writes},
 		"ByPointer": {"a status by pointer changed", func() client.Object { return &Late{ObjectMeta: meta, Status: &ThingStatus{}} }, func(o client.Object) { o.(*Late).Status.Ratio = 1 }, wakes | writes},
 
 		"Rules":         {"an object without a status counts as a whole", bare, func(o client.Object) { o.(*Bare).Rules[0] = "b" }, wakes | writes | typed},
-		"RulesVersion":  {"fields that change without a change of the object do not count", bare, func(o client.Object) { version(o); o.(*Bare).APIVersion = "v1" }, 0},
+		"RulesVersion":  {"fields that change without a change of the object do not count", bare, func(o client.Object) { version(o); o.(*Bare).APIVersion, o.(*Bare).Kind = "v1", "Bare" }, 0},
 		"ConfigMap":     {"a ConfigMap has only its data", func() client.Object { return &corev1.ConfigMap{} }, func(o client.Object) { o.(*corev1.ConfigMap).Data = map[string]string{"a": "b"} }, wakes | follows | writes | typed},
 		"SecretData":    {"a rotated Secret", secret, func(o client.Object) { o.(*corev1.Secret).Data["a"][0] = 2 }, wakes | follows | writes | typed},
 		"SecretVersion": {"a write that changes nothing does not count", secret, version, 0},
@@ -145,6 +149,9 @@ func TestChanges(t *testing.T) {
 				if tc.want&typed != 0 && form != "typed" {
 					want &^= writes
 				}
+				if whole, part := digest.Metadata(o[0]) == digest.Metadata(o[1]), got&wakes == 0; part && !whole || tc.want&(writes|follows) == 0 && whole != part {
+					t.Errorf("%s: %s: the metadata is the same: %t", tc.reason, form, whole)
+				}
 				if got != want {
 					t.Errorf("%s: %s: the bits are %03b, want %03b", tc.reason, form, got, want)
 				}
@@ -172,6 +179,9 @@ func TestNotFound(t *testing.T) {
 			if got := of(missing); got != digest.NotFound {
 				t.Errorf("%s(%#v) = %d, want NotFound", name, missing, got)
 			}
+		}
+		if got := of(value{&Thing{}}); got == digest.NotFound {
+			t.Errorf("%s of an object that is no pointer is NotFound", name)
 		}
 		if got := of(&Thing{}); got == digest.NotFound || got == 0 {
 			t.Errorf("%s(&Thing{}) = %d, which is reserved for an object that does not exist or was not read", name, got)
@@ -249,6 +259,102 @@ func TestAnything(t *testing.T) {
 	}
 }
 
+// value is an object that is no pointer.
+type value struct{ *Thing }
+
+// flat is one with a status.
+type flat struct {
+	*Thing `json:"thing"`
+	Status LoudStatus `json:"status"`
+}
+
+// An object that has no JSON counts as its version.
+func TestBroken(t *testing.T) {
+	object := func(version string) client.Object {
+		return &Loud{ObjectMeta: metav1.ObjectMeta{UID: "1", ResourceVersion: version}, Status: LoudStatus{Voice: voice{err: errors.New("no JSON")}}}
+	}
+	for name, of := range map[string]func(client.Object) uint64{"Of": digest.Of, "Follow": digest.Follow, "Metadata": digest.Metadata} {
+		if of(object("1")) != digest.Version("1", "1") || of(object("2")) != digest.Version("1", "2") {
+			t.Errorf("%s of an object without JSON is not that of its version", name)
+		}
+	}
+	for _, other := range []client.Object{&Thing{}, &Bare{}} {
+		if digest.SameStatus(object("1"), other) || digest.SameStatus(other, object("1")) {
+			t.Errorf("a status without JSON is the same as that of %T", other)
+		}
+	}
+}
+
+// SameStatus makes no JSON of equal statuses, as almost every pass compares them.
+func TestSameStatusIsFast(t *testing.T) {
+	calls := 0
+	one := []metav1.Condition{{Type: "Ready"}}
+	loud := func(change func(*LoudStatus)) client.Object {
+		o := &Loud{Status: LoudStatus{
+			Conditions: slices.Clone(one), Name: "a", cache: "a", flag: true, number: 1i, Voice: voice{calls: &calls}, Names: []string{"a"},
+		}}
+		change(&o.Status)
+		return o
+	}
+	cases := map[string]struct {
+		reason string
+		change func(*LoudStatus)
+		calls  int
+		same   bool
+	}{
+		"Same":       {"nothing changed", func(*LoudStatus) {}, 0, true},
+		"Cache":      {"JSON does not have the field", func(s *LoudStatus) { s.cache = "b" }, 2, true},
+		"Name":       {"a text changed after equal conditions", func(s *LoudStatus) { s.Name = "b" }, 2, false},
+		"Names":      {"a list changed", func(s *LoudStatus) { s.Names = nil }, 2, false},
+		"NilList":    {"JSON has null in place of an empty list", func(s *LoudStatus) { s.Others = []metav1.Condition{} }, 2, false},
+		"Conditions": {"a condition changed", func(s *LoudStatus) { s.Conditions[0].Reason = "b" }, 2, false},
+	}
+	for name, tc := range cases {
+		calls = 0
+		same := digest.SameStatus(loud(func(*LoudStatus) {}), loud(tc.change))
+		if same != tc.same || calls != tc.calls {
+			t.Errorf("%s: %s: the same: %t; %d statuses were marshalled, want %d", name, tc.reason, same, calls, tc.calls)
+		}
+	}
+	state := &testv1.Cluster{Status: testv1.ClusterStatus{State: "a"}}
+	if !digest.SameStatus(state, asUnstructured(t, state)) || !digest.SameStatus(asUnstructured(t, state), state) {
+		t.Error("another form of the object has another status")
+	}
+	calls = 0
+	late := func() client.Object { return &Quiet{Status: &LoudStatus{Voice: voice{calls: &calls}}} }
+	if !digest.SameStatus(late(), late()) || calls > 0 {
+		t.Errorf("%d statuses by pointer were marshalled", calls)
+	}
+	inlined := func() client.Object { return &Inlined{Loud: Loud{Status: LoudStatus{Voice: voice{calls: &calls}}}} }
+	if !digest.SameStatus(inlined(), inlined()) || calls != 2 {
+		t.Errorf("%d embedded statuses were marshalled", calls)
+	}
+	if !digest.SameStatus(flat{Thing: &Thing{}}, flat{Thing: &Thing{}}) {
+		t.Error("an object that is no pointer has another status")
+	}
+}
+
+// Of an object that waits for itself, the record counts: a person removes one that is refused.
+func TestOfSelf(t *testing.T) {
+	cluster := func(kind, message string) client.Object {
+		return &testv1.Cluster{Status: testv1.ClusterStatus{Conditions: []metav1.Condition{{Type: kind, Message: message}}}}
+	}
+	with, other, without := cluster(digest.Record, "a"), cluster(digest.Record, "b"), &testv1.Cluster{Status: testv1.ClusterStatus{Conditions: []metav1.Condition{}}}
+	if digest.OfSelf(with) != digest.OfSelf(other) || digest.OfSelf(with) == digest.OfSelf(without) || digest.OfSelf(with) == digest.OfSelf(cluster("X", "a")) {
+		t.Error("the digest depends on the text of the record, or not on the record")
+	}
+}
+
+func TestValid(t *testing.T) {
+	got := map[uint64]uint64{}
+	for h := range uint64(4) {
+		got[h] = digest.Valid(h)
+	}
+	if want := map[uint64]uint64{0: 2, 1: 3, 2: 2, 3: 3}; !maps.Equal(want, got) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 // TestRecord verifies that a record that changes, appears or vanishes is a change of
 // the status, and wakes no waiter.
 func TestRecord(t *testing.T) {
@@ -268,10 +374,12 @@ func TestRecord(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			a, b := cluster(tc.kind, tc.of, "a"), cluster(tc.kind, tc.of, "b")
+			bare, first := cluster("", "", "").(*testv1.Cluster), a
+			bare.Status.Conditions = nil
 			with, without := cluster("Other", "Other", "").(*testv1.Cluster), cluster("Other", "Other", "")
 			with.Status.Conditions = append(with.Status.Conditions, a.(*testv1.Cluster).Status.Conditions...)
 			for what, o := range map[string][2]client.Object{
-				"it changes": {a, b}, "it changes, unstructured": {asUnstructured(t, a), asUnstructured(t, b)},
+				"it is the first": {first, bare}, "it changes": {a, b}, "it changes, unstructured": {asUnstructured(t, a), asUnstructured(t, b)},
 				"it appears": {with, without}, "it appears, unstructured": {asUnstructured(t, with), asUnstructured(t, without)},
 			} {
 				if digest.SameStatus(o[0], o[1]) {

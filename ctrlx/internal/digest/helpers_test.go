@@ -98,6 +98,49 @@ type Late struct {
 
 func (l *Late) DeepCopyObject() runtime.Object { c := *l; return &c }
 
+// Loud counts how often its status is marshalled, or refuses it.
+type Loud struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Status            LoudStatus `json:"status"`
+}
+
+type LoudStatus struct {
+	Conditions []metav1.Condition `json:"conditions"`
+	Others     []metav1.Condition `json:"others"`
+	number     complex128
+	cache      string
+	flag       bool
+	Name       string   `json:"name"`
+	Names      []string `json:"names"`
+	Voice      voice    `json:"voice"`
+}
+
+type voice struct {
+	calls *int
+	err   error
+}
+
+func (v voice) MarshalJSON() ([]byte, error) {
+	if v.calls != nil {
+		*v.calls++
+	}
+	return []byte("1"), v.err
+}
+
+func (l *Loud) DeepCopyObject() runtime.Object { c := *l; return &c }
+
+// Quiet has the status by pointer, Inlined in an embedded struct.
+type Quiet struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Status            *LoudStatus `json:"status"`
+}
+
+func (q *Quiet) DeepCopyObject() runtime.Object { c := *q; return &c }
+
+type Inlined struct{ Loud }
+
 // JSON keeps all generated values.
 
 func drawTime(t *rapid.T) metav1.Time {
