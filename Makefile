@@ -107,10 +107,12 @@ mistakes: bin/mutate bin/staticcheck envtest
 	$(GO) build -o bin/kubeserver ./ctrlx/internal/testing/kubeserver
 	KUBEBUILDER_ASSETS=$${KUBEBUILDER_ASSETS:-$(CURDIR)/bin/envtest} WINDLASS_KUBE_APISERVER=1 bin/mutate -server bin/kubeserver -workers 6 -mistakes tools/mutate/mistakes
 
-# explore explores the operators of the examples with new seeds, under the race detector. A failure prints the seed.
+# explore explores the operators of the examples under the race detector, with new seeds. CI sets EXPLORE=1, so that it draws the
+# same runs each time. A failure prints the seed.
+EXPLORE ?= 0
 explore:
-	cd ctrlx && WINDLASS_DRAWS=50 RAPID_SEED=0 $(GO) test $(RACE) -vet=off -count 1 -timeout 30m -v -run 'TestCorrect$$' ./ctrltest
-	cd examples/operator && WINDLASS_DRAWS=50 RAPID_SEED=0 $(GO) test $(RACE) -vet=off -count 1 -timeout 30m -v -run 'TestExplore$$' ./internal/controller
+	cd ctrlx && WINDLASS_DRAWS=50 RAPID_SEED=$(EXPLORE) $(GO) test $(RACE) -vet=off -count 1 -timeout 30m -v -run 'TestCorrect$$' ./ctrltest
+	cd examples/operator && WINDLASS_DRAWS=50 RAPID_SEED=$(EXPLORE) $(GO) test $(RACE) -vet=off -count 1 -timeout 30m -v -run 'TestExplore$$' ./internal/controller
 
 # explore-mistakes requires that an exploration of examples/operator finds the mistakes that say "explore: found". It prints a
 # line for each mistake. make nightly runs it.

@@ -21,7 +21,7 @@
 //     the API server did the work.
 //   - The process ends after a request, and is started again. It is restarted, and
 //     a user edits an object while it is down. A paused leader sends its write when
-//     another process leads.
+//     another process leads, and ends.
 //   - The rights for a kind are revoked for a while, or the kind is not served.
 //   - The cloud is down, or its answer is lost ([Cloud]).
 //   - A user acts during a request of the operator, and the events arrive before
