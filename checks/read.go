@@ -81,7 +81,6 @@ func isNil(v any) bool {
 // subject holds the reasons of the blocks about an owner or a reference.
 type subject struct {
 	article                                        string
-	notSet                                         string
 	notFound, byID, wrongKind, unknown, unsuitable string
 	several                                        string // for an owner that a query names
 	silent, notReady, stale, deleting              string
@@ -89,12 +88,12 @@ type subject struct {
 
 var (
 	ofOwner = subject{
-		article: "an owner", notSet: ReasonOwnerNotSet, notFound: ReasonOwnerNotFound, several: ReasonOwnerAmbiguous, byID: ReasonOwnerByID, wrongKind: ReasonOwnerWrongKind,
+		article: "an owner", notFound: ReasonOwnerNotFound, several: ReasonOwnerAmbiguous, byID: ReasonOwnerByID, wrongKind: ReasonOwnerWrongKind,
 		unknown: ReasonOwnerStateUnknown, unsuitable: ReasonOwnerUnsuitable,
 		silent: ReasonOwnerUnknown, notReady: ReasonOwnerNotReady, stale: ReasonOwnerStale, deleting: ReasonOwnerDeleting,
 	}
 	ofReference = subject{
-		article: "an object", notSet: ReasonReferenceNotSet, notFound: ReasonReferenceNotFound, byID: ReasonReferenceByID, wrongKind: ReasonReferenceWrongKind,
+		article: "an object", notFound: ReasonReferenceNotFound, byID: ReasonReferenceByID, wrongKind: ReasonReferenceWrongKind,
 		unknown: ReasonReferenceUnknown, unsuitable: ReasonReferenceUnsuitable,
 		silent: ReasonReferenceNotReady, notReady: ReasonReferenceNotReady, stale: ReasonReferenceNotReady, deleting: ReasonReferenceNotReady,
 	}
@@ -107,7 +106,7 @@ const notFound = " was not found: waiting until it is created"
 func (of *subject) absent(ref *Ref, o *Object) (reason string, retry classify.Retry, text string) {
 	switch {
 	case ref.Set == "" && ref.Name == "" && ref.ID == "":
-		return of.notSet, classify.OnChange, ": the reference has no name: set it"
+		return ReasonReferenceNotSet, classify.OnChange, ": the reference has no name: set it"
 	case ref.Set == "":
 		return of.notFound, classify.Fast, notFound
 	case o.Partial != "":

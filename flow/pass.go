@@ -554,15 +554,9 @@ type failure struct {
 // failed classifies a failure and makes an outcome of it.
 func (r *Reconciler[T]) failed(own context.Context, p *points[T], resource T, about facts, f failure) Outcome {
 	read := classify.NewFailure(f.err, about.apiVersion, r.opt.now(), r.opt.errors)
-	err := f.err
-	if !isReadable(err) {
-		err = read.Err
-	}
-	if read != nil {
-		read.Point, read.Resource = f.point, resource
-		if f.link != nil {
-			read.Link = f.link.Name
-		}
+	read.Point, read.Resource = f.point, resource
+	if f.link != nil {
+		read.Link = f.link.Name
 	}
 	c, _ := p.classify(own, read)
 	if about.deleting && c.Retry() >= classify.OnChange {
@@ -570,7 +564,7 @@ func (r *Reconciler[T]) failed(own context.Context, p *points[T], resource T, ab
 	}
 	o := &outcome{
 		state: StateFailed, point: f.point, reason: c.Reason(), message: c.Message(), rule: c.Rule(), code: c.Code(),
-		retry: c.Retry(), severity: c.Severity(), after: c.After(), generation: about.generation, err: err,
+		retry: c.Retry(), severity: c.Severity(), after: c.After(), generation: about.generation, err: read.Err,
 		refs: awaited(f.err), keepsStatus: c.KeepsStatus(),
 	}
 	if f.link != nil {
