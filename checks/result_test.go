@@ -83,6 +83,9 @@ func TestResult(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
 			}
+			if verdict, reason := r.Describe(); reason != tc.want.Reason || !strings.HasPrefix(tc.want.String, verdict) {
+				t.Errorf("%s is described as %s %s", r, verdict, reason)
+			}
 			if !r.Equal(r) {
 				t.Errorf("%s does not equal itself", r)
 			}
