@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
@@ -88,42 +87,6 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// The reapply interval of a component counts from the last write. Zero and negative
-// intervals mean the default, so that no component writes in each pass.
-func TestReapply(t *testing.T) {
-	t.Parallel()
-	cases := map[string]struct {
-		reason         string
-		seconds        int
-		option         time.Duration
-		before, writes time.Duration // no write yet; a write
-	}{
-		"Component": {"the component counts", 60, 0, 59 * time.Second, time.Minute},
-		"Option":    {"the option counts without a setting", 0, 2 * time.Minute, 119 * time.Second, 2 * time.Minute},
-		"Both":      {"the component comes first", 60, 2 * time.Minute, 59 * time.Second, time.Minute},
-		"Negative":  {"it counts as zero", -60, 0, 59 * time.Minute, time.Hour},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			clock := clocktesting.NewFakePassiveClock(time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC))
-			start := clock.Now()
-			w := newWorld(t, component.WithDependents(dependents.WithClock(clock)), component.WithDependents(dependents.WithPolicies(dependents.Policies{ReapplyInterval: tc.option})))
-			w.change(func(s *Shop) { s.Spec.ReapplySeconds, s.Spec.Manifests = tc.seconds, []string{configMap("a", "1")} })
-			w.settle()
-			w.writes()
-			for _, step := range []struct {
-				at   time.Duration
-				want []string
-			}{{tc.before, nil}, {tc.writes, []string{"write ConfigMap a"}}} {
-				clock.SetTime(start.Add(step.at))
-				w.settle()
-				same(t, step.want, w.writes(), "%s: the writes after %s", tc.reason, step.at)
-			}
-		})
-	}
-}
-
 // Each policy counts as an option, and as a setting of the component.
 func TestPolicySources(t *testing.T) {
 	t.Parallel()
@@ -197,7 +160,7 @@ func (*both) GetUpdatePolicy() dependents.UpdatePolicy { return dependents.Updat
 // A method of the component precedes that of its spec. Each method counts on its own.
 func TestSettingOfComponent(t *testing.T) {
 	c := &both{}
-	c.Spec.Update, c.Spec.Delete = "Recreate", "Orphan"
-	want := dependents.Policies{Update: dependents.UpdateSsaMerge, Delete: dependents.DeleteOrphan}
+	c.Spec.Update, c.Spec.Delete, c.Spec.ReapplySeconds = "Recreate", "Orphan", 60
+	want := dependents.Policies{Update: dependents.UpdateSsaMerge, Delete: dependents.DeleteOrphan, ReapplyInterval: time.Minute}
 	same(t, want, component.PoliciesOf(c), "it differs")
 }

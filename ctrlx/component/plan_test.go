@@ -304,26 +304,9 @@ func TestForgedPlan(t *testing.T) {
 	same(t, want, strings.Split(p.String(), "\n"), "the plan")
 }
 
-// The plan of a component in deletion lists what is deleted and kept.
-func TestPlanOfDeletion(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.want(configMap("a", "1", "delete-order", "1"), configMap("b", "1"), configMap("kept", "1", "delete-policy", "OrphanOnDelete"))
-	w.settle()
-	w.delete()
-	w.writes()
-	p, err := w.plan()
-	must(t, err)
-	want := "deletion wave 1\n  o  orphan ConfigMap NS/kept\n  -  delete ConfigMap NS/b\ndeletion wave 2\n  -  delete ConfigMap NS/a\n"
-	same(t, strings.ReplaceAll(want, "NS", w.ns), p.String(), "the plan")
-	if writes := w.writes(); len(writes) > 0 || len(w.names()) != 3 {
-		t.Errorf("the plan writes %q", writes)
-	}
-}
-
 // The plan of a deletion, and that of a definition that is not needed any more, has
-// the foreign instances and finalizers as problems. It lists the deletions, too. A
-// pattern needs the discovery of a manager or a cluster.
+// the foreign instances and finalizers as problems. It lists what is deleted and kept,
+// too. A pattern needs the discovery of a manager or a cluster.
 func TestPlanOfBlocked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -346,11 +329,15 @@ func TestPlanOfBlocked(t *testing.T) {
 	}
 	w.want(configMap("a", "1"))
 	want("the definition is redundant", w.ends, instance+definition)
-	w.want(crd, configMap("a", "1"))
+	w.want(crd, configMap("a", "1"), configMap("later", "1", "delete-order", "1"), configMap("kept", "1", "delete-policy", "OrphanOnDelete"))
+	w.settle()
+	w.writes()
 	w.change(func(s *Shop) { s.Finalizers = append(s.Finalizers, "example.com/other") })
 	w.delete()
 	const finalizer = "problem: other controllers must remove their finalizers first: example.com/other\n"
-	const deletion = "deletion wave 1\n  -  delete ConfigMap NS/a\ndeletion wave 2\n  -  delete CustomResourceDefinition.apiextensions.k8s.io mills.GROUP\n"
+	const deletion = "deletion wave 1\n  o  orphan ConfigMap NS/kept\n  -  delete ConfigMap NS/a\n" +
+		"deletion wave 2\n  -  delete CustomResourceDefinition.apiextensions.k8s.io mills.GROUP\n" +
+		"deletion wave 3\n  -  delete ConfigMap NS/later\n"
 	want("the component is in deletion", w.ends, finalizer+instance+deletion)
 	if writes := w.writes(); len(writes) > 0 {
 		t.Errorf("the plans write %q", writes)

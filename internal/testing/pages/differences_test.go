@@ -22,7 +22,7 @@ var differences = map[string][]string{
 	"conditions":                            {"ctrlx/component.TestStatesOfComponents", "ctrlx.TestKstatusOnTheServer"},
 	"Recreate of an adopted object":         {"ctrlx/dependents.TestAdoption/Recreate"},
 	"a reapply interval of 0 by annotation": {"ctrlx/dependents.TestReapply/ZeroAt"},
-	"a negative interval":                   {"ctrlx/component.TestReapply/Negative", "ctrlx.TestRetriable/Negative"},
+	"a negative interval":                   {"ctrlx/dependents.TestReapply/Negative", "ctrlx/dependents.TestReapply/NegativeOpt", "ctrlx.TestRetriable/Negative"},
 	"a retriable error that is joined with others": {"ctrlx.TestRetriable/Joined", "ctrlx.TestRetriable/Terminal"},
 	"a panic":                                                 {"ctrlx/component.TestTrace/GeneratorPanics"},
 	"the message of a `RetriableError`":                       {"ctrlx.TestMessagesOfComponents/Plain"},
