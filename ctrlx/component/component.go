@@ -6,27 +6,19 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/again"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 	"github.com/windlass-go/windlass/ctrlx/manifests"
 	"github.com/windlass-go/windlass/flow"
 )
-
-// Component is an object with dependents that a [manifests.Generator] makes.
-type Component interface {
-	client.Object
-	// GetSpec returns the parameters of the generator, usually a pointer to the
-	// spec. Its methods may configure the component: see the package.
-	GetSpec() any
-	// GetStatus returns a pointer to the Status in the status of the object. It is
-	// never nil.
-	GetStatus() *Status
-}
 
 // Reconciler reconciles the components of one kind. Make it with [New].
 type Reconciler[T Component] struct {
@@ -106,6 +98,108 @@ func New[T Component](name string, g manifests.Generator, opts ...Option) *Recon
 	// It panics now if an option is wrong, and not in SetupWithManager.
 	r.links = strings.ReplaceAll(r.dependentsOf(unconnected{}).String(), "\n", "\ndependent, ")
 	return r
+}
+
+// applyLinks returns the links around the waves. The end is [system.waves].
+func applyLinks() Chain {
+	return chain.New(
+		chain.Recover,
+		chain.Named("Inventory", inventory),
+		chain.Named("Redundant", redundant),
+	)
+}
+
+// deleteLinks returns the links around the deletion of all dependents. The end
+// is [system.removeAll].
+func deleteLinks() Chain {
+	return chain.New(
+		chain.Recover,
+		chain.Named("Inventory", inventory),
+		chain.Named("Finalizers", finalizers),
+		chain.Named("Guard", guard),
+	)
+}
+
+// apply applies the dependents of a component.
+func (s *Set) apply(ctx context.Context) (checks.Result, error) {
+	if err := s.generate(ctx); err != nil {
+		return checks.Result{}, err
+	}
+	if err := s.findable(s.managed(s.objects)); err != nil {
+		return checks.Result{}, invalid(err)
+	}
+	return decided(s.system.apply(ctx, s))
+}
+
+// remove deletes the dependents of a component.
+func (s *Set) remove(ctx context.Context) (checks.Result, error) {
+	return decided(s.system.remove(ctx, s))
+}
+
+var errNilSet = fmt.Errorf("%w: the generator returned nil: return an empty slice that is not nil to delete all "+
+	"dependents", dependents.ErrInvalid)
+
+// generate calls the generator and checks its objects. A nil slice is refused:
+// it is more often a mistake than the wish to delete everything.
+func (s *Set) generate(ctx context.Context) error {
+	recovered := chain.Recover(func(ctx context.Context, c Component) ([]client.Object, error) {
+		return s.system.generator.Generate(ctx, c.GetNamespace(), c.GetName(), c.GetSpec())
+	})
+	manifests, err := recovered(ctx, s.Component)
+	if err != nil {
+		return fmt.Errorf("the generator: %w", err)
+	}
+	if manifests == nil {
+		return invalid(errNilSet)
+	}
+	s.objects, err = s.check(ctx, manifests)
+	return invalid(err)
+}
+
+// systemOf returns the system of a cluster. d is the dependents of the same
+// cluster.
+func (r *Reconciler[T]) systemOf(c dependents.Cluster, d *dependents.Dependents) (*system, error) {
+	clients, err := again.Of(c)
+	if err != nil {
+		return nil, err
+	}
+	y := &system{
+		options: &r.options, name: r.name, clients: clients, dependents: d, dryRun: d.DryRun(), readOnly: d.ReadOnly(),
+	}
+	if c, ok := c.(discoverable); ok {
+		d, err := discovery.NewDiscoveryClientForConfigAndClient(c.GetConfig(), c.GetHTTPClient())
+		if err != nil {
+			return nil, fmt.Errorf("the discovery client: %w", err)
+		}
+		y.preferred = d.ServerPreferredResources
+	}
+	observer := r.inner.Observer()
+	y.apply = r.applyChain.At("Set").Observe(observer).Then(y.waves)
+	y.remove = r.deleteChain.At("Set").Observe(observer).Then(y.removeAll)
+	y.wave = r.waveChain.At("Wave").Observe(observer).Then(y.write)
+	return y, nil
+}
+
+// dependentsOf returns the dependents of a cluster.
+func (r *Reconciler[T]) dependentsOf(c dependents.Cluster) *dependents.Dependents {
+	opts := append([]dependents.Option{
+		dependents.WithPolicies(dependents.Policies{Update: dependents.UpdateReplace}), dependents.WithObserver(r.inner.Observer()),
+	}, r.single...)
+	return dependents.New(r.name, c, append(opts, dependents.WithOwnerPolicies(policiesOf))...)
+}
+
+// begin returns the set of a component in a pass, without its objects.
+func (r *Reconciler[T]) begin(ctx context.Context, component T) (*Set, error) {
+	y := r.setUp
+	if y == nil {
+		return nil, fmt.Errorf("component: %s was not set up: call SetupWithManager", r.name)
+	}
+	a, err := y.clients.Access(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{Component: component, state: &state{system: y, access: a}}
+	return s, s.configure()
 }
 
 // run applies or deletes the dependents of a component in a pass.

@@ -345,23 +345,6 @@ func TestUnservedType(t *testing.T) {
 	}
 }
 
-// An object that only its label names stays in the inventory while its kind is not
-// served, because it may be ours.
-func TestUnservedHeld(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	crd, kind := w.definition()
-	w.create(crd)
-	w.serve(kind, nil)
-	must(t, api.Status().Patch(t.Context(), w.shop, client.RawPatch("application/merge-patch+json", fmt.Appendf(nil,
-		`{"status":{"inventory":[{"group":%q,"kind":"Mill","namespace":%q,"name":"a","deletePolicy":"default","rebuilt":true}]}}`, kind.Group, w.ns))))
-	w.want()
-	_, err := w.pass()
-	if err == nil || !strings.Contains(err.Error(), "serve one again") || len(w.shop.Status.Inventory) != 1 {
-		t.Errorf("got %v with %+v", err, w.shop.Status.Inventory)
-	}
-}
-
 // An object whose version is not served any more is deleted in another version.
 func TestUnservedVersion(t *testing.T) {
 	t.Parallel()

@@ -18,54 +18,9 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
 	"github.com/windlass-go/windlass/ctrlx/internal/again"
+	"github.com/windlass-go/windlass/ctrlx/internal/definition"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 )
-
-// Item is one dependent of an inventory.
-type Item struct {
-	// Ref names the object. Only its first four fields are set.
-	checks.Ref `json:",inline"`
-	// DeleteOrder is the wave in which the object is deleted.
-	DeleteOrder int16 `json:"deleteOrder,omitempty"`
-	// DeletePolicy is the last policy of the object; default: that of the component
-	// when the object is deleted. An inventory with an empty policy is an error,
-	// because the definition of the component has lost it.
-	DeletePolicy dependents.DeletePolicy `json:"deletePolicy"`
-	// Manages is the type that the object defines; nil: it defines none.
-	Manages *metav1.GroupVersionKind `json:"manages,omitempty"`
-	// Rebuilt reports that only the label of the object names the component,
-	// because the inventory was lost. Such an object is never deleted.
-	Rebuilt bool `json:"rebuilt,omitempty"`
-	// Adopted reports that this Namespace existed before the component had it in
-	// its set, so that it has objects of others. Its policy is then Orphan, unless
-	// the annotation of its manifest says Delete.
-	Adopted bool `json:"adopted,omitempty"`
-	// Purge is the digest of a manifest that was applied and ready, and is purged.
-	Purge string `json:"purge,omitempty"`
-	// Purged reports that the object of this digest is gone.
-	Purged bool `json:"purged,omitempty"`
-}
-
-// inherited is the delete policy of an item that its own manifest does not set.
-const inherited dependents.DeletePolicy = "default"
-
-// equal reports whether two items have the same fields.
-func (i Item) equal(other Item) bool {
-	same := i.Manages == other.Manages || i.Manages != nil && other.Manages != nil && *i.Manages == *other.Manages
-	i.Manages = other.Manages
-	return same && i == other
-}
-
-func (i *Item) groupKind() schema.GroupKind { return schema.GroupKind{Group: i.Group, Kind: i.Kind} }
-
-// byRef returns the indexes of the items of objects.
-func byRef(items []Item) map[checks.Ref]int {
-	at := make(map[checks.Ref]int, len(items))
-	for i := range items {
-		at[items[i].Ref] = i
-	}
-	return at
-}
 
 // drop removes the items of refs from the inventory.
 func (s *Set) drop(refs map[checks.Ref]bool) {
@@ -73,13 +28,6 @@ func (s *Set) drop(refs map[checks.Ref]bool) {
 }
 
 var errTooLarge = errors.New("the inventory is too large")
-
-// The largest inventory in the status of a component. An object of the API
-// server may have 1.5 MB.
-const (
-	mostItems = 1000
-	mostBytes = 200_000
-)
 
 // fits returns an error if the status of a component does not take an inventory.
 func fits(items []Item) error {
@@ -349,28 +297,53 @@ func (s *Set) kept(ctx context.Context, obj client.Object) (bool, error) {
 	return err == nil && r[0].Policies.Delete != dependents.DeleteDelete, err
 }
 
-// Status is the part of a component's status that the reconciler writes. Embed
-// it in the status of your type, with the tag json:",inline".
-type Status struct {
-	// ObservedGeneration is the generation of the last pass.
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions holds the conditions of package ctrlx.
-	// +listType=map
-	// +listMapKey=type
-	// +optional
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
-	// Inventory lists the dependents that the component may have, in the order in
-	// which it got them; nil: none was ever applied. It is stored before the first
-	// write of a dependent that it lacks. So a deletion needs no generator, and a
-	// dependent that the generator no longer makes is found.
-	// +listType=atomic
-	// +optional
-	Inventory []Item `json:"inventory,omitzero"`
+// liveNamespace reads a namespace past the cache; nil: it does not exist.
+func (s *Set) liveNamespace(ctx context.Context, name string) (client.Object, error) {
+	live := &metav1.PartialObjectMetadata{}
+	live.SetGroupVersionKind(kindNamespace.WithVersion("v1"))
+	err := s.access.Live.Get(ctx, client.ObjectKey{Name: name}, live)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return live, err
 }
 
-// DeepCopyInto copies s into out, as the methods of generated types do.
-func (s *Status) DeepCopyInto(out *Status) {
-	*out = *s
-	out.Conditions = slices.Clone(s.Conditions)
-	out.Inventory = slices.Clone(s.Inventory)
+// listPage is the number of objects in one page of a list.
+const listPage = 500
+
+// list calls visit for the metadata of the objects of a kind, until it returns
+// false. It reads past the cache. A kind without a definition has no objects. The
+// error of a kind with one that the API server does not serve wraps
+// definition.ErrHidden.
+func (s *Set) list(
+	ctx context.Context, gvk schema.GroupVersionKind, visit func(*metav1.PartialObjectMetadata) bool, opts ...client.ListOption,
+) error {
+	in := func(version string) error {
+		for page := ""; ; {
+			list := &metav1.PartialObjectMetadataList{}
+			list.SetGroupVersionKind(schema.GroupVersionKind{Group: gvk.Group, Version: version, Kind: gvk.Kind + "List"})
+			if err := s.access.Live.List(ctx, list, append(opts, client.Limit(listPage), client.Continue(page))...); err != nil {
+				return err
+			}
+			for i := range list.Items {
+				if !visit(&list.Items[i]) {
+					return nil
+				}
+			}
+			if page = list.GetContinue(); page == "" {
+				return nil
+			}
+		}
+	}
+	var err error
+	if gvk.Version != "" {
+		err = in(gvk.Version)
+	}
+	if gvk.Version == "" || definition.Unserved(err) {
+		err = definition.Read(ctx, s.access.Live, gvk.GroupKind(), in)
+	}
+	if errors.Is(err, definition.ErrNone) {
+		return nil
+	}
+	return err
 }

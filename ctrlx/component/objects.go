@@ -275,3 +275,27 @@ func (s *Set) deleted() bool { return !s.Component.GetDeletionTimestamp().IsZero
 
 // keeps reports whether its policy keeps an item in this pass.
 func (s *Set) keeps(i *Item) bool { return keeps(i.DeletePolicy, s.deleted()) }
+
+// managed returns the types of the settings and of objects.
+func (s *Set) managed(objects []*object) []managedType {
+	types := slices.Clone(s.config.types)
+	for _, o := range objects {
+		if o.manages != nil {
+			types = append(types, *o.manages)
+		}
+	}
+	return types
+}
+
+// outside returns the problem of an object at a place that the options do not
+// allow; empty: there is none.
+func (o *options) outside(c Component, obj *object) string {
+	switch ns := obj.ref.Namespace; {
+	case !o.ownOnly || slices.Contains(o.clusterOK, obj.gvk.GroupKind()):
+	case ns == "" && obj.known:
+		return fmt.Sprintf("its kind %s has no namespaces, and WithOwnNamespaceOnly does not name it", obj.gvk.GroupKind())
+	case ns != "" && ns != c.GetNamespace():
+		return fmt.Sprintf("it is outside of the namespace %q of the component (WithOwnNamespaceOnly)", c.GetNamespace())
+	}
+	return ""
+}

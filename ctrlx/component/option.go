@@ -69,19 +69,6 @@ func WithOwnNamespaceOnly(clusterKinds ...schema.GroupKind) Option {
 	return func(o *options) { o.ownOnly, o.clusterOK = true, append(o.clusterOK, clusterKinds...) }
 }
 
-// outside returns the problem of an object at a place that the options do not
-// allow; empty: there is none.
-func (o *options) outside(c Component, obj *object) string {
-	switch ns := obj.ref.Namespace; {
-	case !o.ownOnly || slices.Contains(o.clusterOK, obj.gvk.GroupKind()):
-	case ns == "" && obj.known:
-		return fmt.Sprintf("its kind %s has no namespaces, and WithOwnNamespaceOnly does not name it", obj.gvk.GroupKind())
-	case ns != "" && ns != c.GetNamespace():
-		return fmt.Sprintf("it is outside of the namespace %q of the component (WithOwnNamespaceOnly)", c.GetNamespace())
-	}
-	return ""
-}
-
 // WithManagedTypes declares types that are managed although no object of the
 // set defines them, for example types that a dependent operator installs.
 // Instances of managed types are applied late and deleted early, and foreign ones

@@ -297,3 +297,22 @@ func differ(path string, from, to any, each func(path string, from, to any)) {
 		each(path, from, to)
 	}
 }
+
+// uncached is a cluster whose client reads past the cache, for a plan outside of
+// a pass: it starts no watches.
+type uncached struct{ dependents.Cluster }
+
+// GetClient implements [dependents.Cluster].
+func (u uncached) GetClient() client.Client {
+	return uncachedClient{u.Cluster.GetClient(), u.Cluster.GetAPIReader()}
+}
+
+type uncachedClient struct {
+	client.Client
+	live client.Reader
+}
+
+// Get implements client.Reader.
+func (c uncachedClient) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	return c.live.Get(ctx, key, obj, opts...)
+}

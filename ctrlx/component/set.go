@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
@@ -19,6 +19,17 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/again"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
+
+// Component is an object with dependents that a [manifests.Generator] makes.
+type Component interface {
+	client.Object
+	// GetSpec returns the parameters of the generator, usually a pointer to the
+	// spec. Its methods may configure the component: see the package.
+	GetSpec() any
+	// GetStatus returns a pointer to the Status in the status of the object. It is
+	// never nil.
+	GetStatus() *Status
+}
 
 // Set is the set of dependents of one component in one pass, or a wave of it.
 type Set struct {
@@ -45,6 +56,29 @@ type state struct {
 	guarded   bool   // the link Guard is in the chain
 	cleared   []Item // the items of the first wave and of all others, if Guard gave the verdict; nil: it did not
 	proved    bool   // the component was up to date; see upToDate
+}
+
+// wave is a part of a set that is applied together: the objects of one apply
+// order and one stage. A wave begins when all objects of the one before are
+// ready.
+type wave struct {
+	members    []*object
+	number, of int                 // from 1 to of
+	results    []dependents.Result // of members, in their order; each link sets those of the objects that it reads, tries or writes
+	pending    []int               // the members that need a write, as indexes; the Pending of its result is the request
+}
+
+// name returns the name of the wave, as in "wave 1 of 3".
+func (w *wave) name() string { return fmt.Sprintf("wave %d of %d", w.number, w.of) }
+
+// Pending returns the requests of the objects of a wave that need a write. The
+// link Look finds them, so outer links get none.
+func (s *Set) Pending() []*dependents.Request {
+	requests := make([]*dependents.Request, len(s.pending))
+	for i, at := range s.pending {
+		requests[i] = s.results[at].Pending
+	}
+	return requests
 }
 
 // Handler applies or deletes a set, or applies a wave. A block sets the condition Ready, and any
@@ -90,40 +124,20 @@ func reworded(res checks.Result, message string) checks.Result {
 	return checks.Block(res.Reason(), message, opts...)
 }
 
-// applyLinks returns the links around the waves. The end is [system.waves].
-func applyLinks() Chain {
-	return chain.New(
-		chain.Recover,
-		chain.Named("Inventory", inventory),
-		chain.Named("Redundant", redundant),
-	)
-}
+// short returns the kind and the name of an object, as in Deployment web.
+func short(ref checks.Ref) string { return ref.Kind + " " + ref.Name }
 
-// deleteLinks returns the links around the deletion of all dependents. The end
-// is [system.removeAll].
-func deleteLinks() Chain {
-	return chain.New(
-		chain.Recover,
-		chain.Named("Inventory", inventory),
-		chain.Named("Finalizers", finalizers),
-		chain.Named("Guard", guard),
-	)
-}
+// mostTexts is the number of objects that a message describes.
+const mostTexts = 3
 
-// apply applies the dependents of a component.
-func (s *Set) apply(ctx context.Context) (checks.Result, error) {
-	if err := s.generate(ctx); err != nil {
-		return checks.Result{}, err
+// listed returns texts for a message. The first ones come last, so that the
+// message ends with a cause.
+func listed(texts []string) string {
+	more := len(texts) - mostTexts
+	if more > 0 {
+		texts = append([]string{fmt.Sprintf("%d more", more)}, texts[more:]...)
 	}
-	if err := s.findable(s.managed(s.objects)); err != nil {
-		return checks.Result{}, invalid(err)
-	}
-	return decided(s.system.apply(ctx, s))
-}
-
-// remove deletes the dependents of a component.
-func (s *Set) remove(ctx context.Context) (checks.Result, error) {
-	return decided(s.system.remove(ctx, s))
+	return strings.Join(texts, "; ")
 }
 
 // waits returns res, which is not done. In a plan it is a problem, and the pass
@@ -145,26 +159,6 @@ func decided(res checks.Result, err error) (checks.Result, error) {
 		return checks.Proceed(), nil // a skip would leave out the checks after it
 	}
 	return res, fmt.Errorf("component: a link returned the result %q: return the result of next, checks.Block or checks.Proceed", res)
-}
-
-var errNilSet = fmt.Errorf("%w: the generator returned nil: return an empty slice that is not nil to delete all "+
-	"dependents", dependents.ErrInvalid)
-
-// generate calls the generator and checks its objects. A nil slice is refused:
-// it is more often a mistake than the wish to delete everything.
-func (s *Set) generate(ctx context.Context) error {
-	recovered := chain.Recover(func(ctx context.Context, c Component) ([]client.Object, error) {
-		return s.system.generator.Generate(ctx, c.GetNamespace(), c.GetName(), c.GetSpec())
-	})
-	manifests, err := recovered(ctx, s.Component)
-	if err != nil {
-		return fmt.Errorf("the generator: %w", err)
-	}
-	if manifests == nil {
-		return invalid(errNilSet)
-	}
-	s.objects, err = s.check(ctx, manifests)
-	return invalid(err)
 }
 
 // upToDate returns a conflict if the component has changed since the pass read
@@ -207,52 +201,6 @@ type system struct {
 	apply, remove, wave Handler
 }
 
-// systemOf returns the system of a cluster. d is the dependents of the same
-// cluster.
-func (r *Reconciler[T]) systemOf(c dependents.Cluster, d *dependents.Dependents) (*system, error) {
-	clients, err := again.Of(c)
-	if err != nil {
-		return nil, err
-	}
-	y := &system{
-		options: &r.options, name: r.name, clients: clients, dependents: d, dryRun: d.DryRun(), readOnly: d.ReadOnly(),
-	}
-	if c, ok := c.(discoverable); ok {
-		d, err := discovery.NewDiscoveryClientForConfigAndClient(c.GetConfig(), c.GetHTTPClient())
-		if err != nil {
-			return nil, fmt.Errorf("the discovery client: %w", err)
-		}
-		y.preferred = d.ServerPreferredResources
-	}
-	observer := r.inner.Observer()
-	y.apply = r.applyChain.At("Set").Observe(observer).Then(y.waves)
-	y.remove = r.deleteChain.At("Set").Observe(observer).Then(y.removeAll)
-	y.wave = r.waveChain.At("Wave").Observe(observer).Then(y.write)
-	return y, nil
-}
-
-// dependentsOf returns the dependents of a cluster.
-func (r *Reconciler[T]) dependentsOf(c dependents.Cluster) *dependents.Dependents {
-	opts := append([]dependents.Option{
-		dependents.WithPolicies(dependents.Policies{Update: dependents.UpdateReplace}), dependents.WithObserver(r.inner.Observer()),
-	}, r.single...)
-	return dependents.New(r.name, c, append(opts, dependents.WithOwnerPolicies(policiesOf))...)
-}
-
-// begin returns the set of a component in a pass, without its objects.
-func (r *Reconciler[T]) begin(ctx context.Context, component T) (*Set, error) {
-	y := r.setUp
-	if y == nil {
-		return nil, fmt.Errorf("component: %s was not set up: call SetupWithManager", r.name)
-	}
-	a, err := y.clients.Access(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s := &Set{Component: component, state: &state{system: y, access: a}}
-	return s, s.configure()
-}
-
 // configure reads the settings of the component, and checks them.
 func (s *Set) configure() (err error) {
 	if s.config, err = s.system.configurationOf(s.Component); err != nil {
@@ -276,23 +224,4 @@ func invalid(err error) error {
 // the manager: it finds kinds by another mapper.
 func (s *Set) remote() bool {
 	return !setup.IsSame(s.system.clients.Client.RESTMapper(), s.access.Client.RESTMapper())
-}
-
-// uncached is a cluster whose client reads past the cache, for a plan outside of
-// a pass: it starts no watches.
-type uncached struct{ dependents.Cluster }
-
-// GetClient implements [dependents.Cluster].
-func (u uncached) GetClient() client.Client {
-	return uncachedClient{u.Cluster.GetClient(), u.Cluster.GetAPIReader()}
-}
-
-type uncachedClient struct {
-	client.Client
-	live client.Reader
-}
-
-// Get implements client.Reader.
-func (c uncachedClient) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-	return c.live.Get(ctx, key, obj, opts...)
 }

@@ -1,7 +1,6 @@
 package component
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -147,20 +145,6 @@ func (s *Set) heldBy(ctx context.Context, r dependents.Result) (text string) {
 		text += ": " + problem
 	}
 	return text
-}
-
-// deleteItem deletes one object. The inventory has its policy.
-func (s *Set) deleteItem(ctx context.Context, d *dependents.Dependents, i Item) (dependents.Result, error) {
-	policy := cmp.Or(i.DeletePolicy, dependents.DeleteDelete)
-	if i.Purge != "" {
-		policy = dependents.DeleteDelete
-	}
-	obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
-		Namespace: i.Namespace, Name: i.Name,
-		Annotations: map[string]string{s.system.name + "/delete-policy": string(policy)},
-	}}
-	obj.SetGroupVersionKind(i.groupKind().WithVersion("v1")) // package dependents finds the version that is served
-	return d.DeleteObject(ctx, s.Component, obj)
 }
 
 // deletionWaves sorts objects into waves: by their order, and in each order the

@@ -1,16 +1,21 @@
 package component
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
@@ -165,14 +170,18 @@ func (s *Set) spared(items []Item) []Item {
 	return items
 }
 
-// isOuter reports whether a deletion of i may delete other objects, too.
-func (i *Item) isOuter() bool { return i.Manages != nil || i.groupKind() == kindNamespace }
-
-// has reports whether a deletion of i deletes an object, too: i is its
-// namespace, or defines its type.
-func (i *Item) has(inner *Item) bool {
-	return i.groupKind() == kindNamespace && inner.Namespace == i.Name ||
-		i.Manages != nil && matches(*i.Manages, inner.groupKind().WithVersion(""))
+// deleteItem deletes one object. The inventory has its policy.
+func (s *Set) deleteItem(ctx context.Context, d *dependents.Dependents, i Item) (dependents.Result, error) {
+	policy := cmp.Or(i.DeletePolicy, dependents.DeleteDelete)
+	if i.Purge != "" {
+		policy = dependents.DeleteDelete
+	}
+	obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+		Namespace: i.Namespace, Name: i.Name,
+		Annotations: map[string]string{s.system.name + "/delete-policy": string(policy)},
+	}}
+	obj.SetGroupVersionKind(i.groupKind().WithVersion("v1")) // package dependents finds the version that is served
+	return d.DeleteObject(ctx, s.Component, obj)
 }
 
 // ours reports whether an object exists and belongs to the component. It reads
@@ -262,42 +271,104 @@ func (s *Set) foreign(
 	return refs, err
 }
 
-// listPage is the number of objects in one page of a list.
-const listPage = 500
+// discoverable is a manager, or a cluster.Cluster of controller-runtime.
+type discoverable interface {
+	GetConfig() *rest.Config
+	GetHTTPClient() *http.Client
+}
 
-// list calls visit for the metadata of the objects of a kind, until it returns
-// false. It reads past the cache. A kind without a definition has no objects. The
-// error of a kind with one that the API server does not serve wraps
-// definition.ErrHidden.
-func (s *Set) list(
-	ctx context.Context, gvk schema.GroupVersionKind, visit func(*metav1.PartialObjectMetadata) bool, opts ...client.ListOption,
-) error {
-	in := func(version string) error {
-		for page := ""; ; {
-			list := &metav1.PartialObjectMetadataList{}
-			list.SetGroupVersionKind(schema.GroupVersionKind{Group: gvk.Group, Version: version, Kind: gvk.Kind + "List"})
-			if err := s.access.Live.List(ctx, list, append(opts, client.Limit(listPage), client.Continue(page))...); err != nil {
-				return err
-			}
-			for i := range list.Items {
-				if !visit(&list.Items[i]) {
-					return nil
-				}
-			}
-			if page = list.GetContinue(); page == "" {
-				return nil
+// errUndiscovered says that the kinds of a group are not known.
+var errUndiscovered = errors.New("cannot be discovered, so objects of managed types may exist")
+
+// kinds returns the kinds of types that can be listed and deleted: other objects
+// hold no data, as measurements. An exact type that the
+// API server does not serve has no version. Groups that cannot be discovered
+// matter only if a type may be in them: then the error is errUndiscovered, and
+// the exact kinds are returned with it. Discovery leaves out a kind whose
+// definition serves no version, so for a pattern the definitions are read, too.
+// The mapper belongs to the client of the pass.
+func (s *Set) kinds(ctx context.Context, types []managedType) (kinds []schema.GroupVersionKind, err error) {
+	add := func(gvk schema.GroupVersionKind) {
+		if !slices.Contains(kinds, gvk) {
+			kinds = append(kinds, gvk)
+		}
+	}
+	var patterns []managedType
+	for _, t := range types {
+		if !isExact(t) {
+			patterns = append(patterns, t)
+			continue
+		}
+		mapping, err := s.access.Client.RESTMapper().RESTMapping(schema.GroupKind{Group: t.Group, Kind: t.Kind})
+		switch {
+		case err == nil:
+			add(mapping.GroupVersionKind)
+		case meta.IsNoMatchError(err):
+			add(schema.GroupVersionKind{Group: t.Group, Kind: t.Kind})
+		default:
+			return nil, fmt.Errorf("finding the managed type %s: %w", nameOf(t), err)
+		}
+	}
+	if len(patterns) == 0 {
+		return kinds, nil
+	}
+	if s.system.preferred == nil {
+		return kinds, fmt.Errorf("the managed type %s %w: give Plan a manager or a cluster of controller-runtime",
+			nameOf(patterns[0]), errUndiscovered)
+	}
+	anyInGroup := func(group string) bool {
+		return slices.ContainsFunc(patterns, func(t managedType) bool { return inGroup(t, group) })
+	}
+	lists, err := s.system.preferred()
+	failed, partly := discovery.GroupDiscoveryFailedErrorGroups(err)
+	if err != nil && !partly {
+		return nil, fmt.Errorf("finding the managed types: %w", err)
+	}
+	for gv, err := range failed {
+		if anyInGroup(gv.Group) {
+			return kinds, fmt.Errorf("the group %s %w: repair its server, or delete its APIService %s.%s: %w",
+				gv, errUndiscovered, gv.Version, gv.Group, err)
+		}
+	}
+	served := map[schema.GroupResource]bool{}
+	for _, list := range lists {
+		gv, _ := schema.ParseGroupVersion(list.GroupVersion)
+		for _, r := range list.APIResources {
+			served[gv.WithResource(r.Name).GroupResource()] = true
+		}
+	}
+	hidden, err := definition.Kinds(ctx, s.access.Live, func(r schema.GroupResource) bool {
+		return !served[r] && anyInGroup(r.Group)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("finding the managed types: %w", err)
+	}
+	for _, gk := range hidden {
+		if gvk := gk.WithVersion(""); anyMatches(patterns, gvk) {
+			add(gvk)
+		}
+	}
+	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "delete"}}, lists) {
+		gv, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return nil, fmt.Errorf("finding the managed types: %w", err)
+		}
+		for _, r := range list.APIResources {
+			if gvk := gv.WithKind(r.Kind); anyMatches(patterns, gvk) {
+				add(gvk)
 			}
 		}
 	}
-	var err error
-	if gvk.Version != "" {
-		err = in(gvk.Version)
-	}
-	if gvk.Version == "" || definition.Unserved(err) {
-		err = definition.Read(ctx, s.access.Live, gvk.GroupKind(), in)
-	}
-	if errors.Is(err, definition.ErrNone) {
+	return kinds, nil
+}
+
+// findable returns an error if a pattern of types must be found in another
+// cluster: only the groups of the manager's cluster can be discovered.
+func (s *Set) findable(types []managedType) error {
+	i := slices.IndexFunc(types, func(t managedType) bool { return !isExact(t) })
+	if i < 0 || !s.remote() {
 		return nil
 	}
-	return err
+	return fmt.Errorf("%w: the managed type %s cannot be found in the cluster of the target client: "+
+		"name each kind with its group, and leave out APIServices", dependents.ErrInvalid, nameOf(types[i]))
 }

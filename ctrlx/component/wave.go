@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -20,29 +19,6 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 	"github.com/windlass-go/windlass/flow"
 )
-
-// wave is a part of a set that is applied together: the objects of one apply
-// order and one stage. A wave begins when all objects of the one before are
-// ready.
-type wave struct {
-	members    []*object
-	number, of int                 // from 1 to of
-	results    []dependents.Result // of members, in their order; each link sets those of the objects that it reads, tries or writes
-	pending    []int               // the members that need a write, as indexes; the Pending of its result is the request
-}
-
-// name returns the name of the wave, as in "wave 1 of 3".
-func (w *wave) name() string { return fmt.Sprintf("wave %d of %d", w.number, w.of) }
-
-// Pending returns the requests of the objects of a wave that need a write. The
-// link Look finds them, so outer links get none.
-func (s *Set) Pending() []*dependents.Request {
-	requests := make([]*dependents.Request, len(s.pending))
-	for i, at := range s.pending {
-		requests[i] = s.results[at].Pending
-	}
-	return requests
-}
 
 // waveLinks returns the links around the writes of a wave. The end is
 // [system.write], or [planned].
@@ -252,22 +228,6 @@ func refusal(ref checks.Ref, res dependents.Result) error {
 	return ctrlx.NewRetriableError(fmt.Errorf("%s: %s", ref, res.Message), &res.After).WithReason(reason)
 }
 
-// short returns the kind and the name of an object, as in Deployment web.
-func short(ref checks.Ref) string { return ref.Kind + " " + ref.Name }
-
-// mostTexts is the number of objects that a message describes.
-const mostTexts = 3
-
-// listed returns texts for a message. The first ones come last, so that the
-// message ends with a cause.
-func listed(texts []string) string {
-	more := len(texts) - mostTexts
-	if more > 0 {
-		texts = append([]string{fmt.Sprintf("%d more", more)}, texts[more:]...)
-	}
-	return strings.Join(texts, "; ")
-}
-
 // namespaces creates the missing namespaces of new objects, as the policy says.
 // A namespace that the set has is an object like others.
 func namespaces(next Handler) Handler {
@@ -317,15 +277,4 @@ func (s *Set) namespace(ctx context.Context, name string) error {
 		return nil
 	}
 	return err
-}
-
-// liveNamespace reads a namespace past the cache; nil: it does not exist.
-func (s *Set) liveNamespace(ctx context.Context, name string) (client.Object, error) {
-	live := &metav1.PartialObjectMetadata{}
-	live.SetGroupVersionKind(kindNamespace.WithVersion("v1"))
-	err := s.access.Live.Get(ctx, client.ObjectKey{Name: name}, live)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	return live, err
 }

@@ -8,11 +8,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -23,31 +23,6 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// writer returns the client of all writes. It stores nothing unless the
-// Dependents writes, whatever links the chain has.
-func (r *Request) writer() client.Client {
-	if r.of.mode == writing {
-		return r.via.Client
-	}
-	return client.NewDryRunClient(r.via.Client)
-}
-
-// versioned returns an error unless the live object was read with a UID and a
-// resource version. A write without them would have no precondition.
-func (r *Request) versioned() error {
-	if r.Live == nil || r.Live.GetUID() == "" || r.Live.GetResourceVersion() == "" {
-		return errors.New("it was not read, or without a UID or a resource version, so it is not written: " +
-			"check the client, and the links that read the object")
-	}
-	return nil
-}
-
-// conflict returns an error that makes the next pass read the object again.
-func (r *Request) conflict(text string) error {
-	kind := schema.GroupResource{Group: r.gvk.Group, Resource: r.gvk.Kind}
-	return apierrors.NewConflict(kind, r.ref.Name, errors.New(text))
-}
-
 // apply writes u by a server-side apply that wins all conflicts. The UID and the
 // resource version of u are its preconditions.
 func (r *Request) apply(ctx context.Context, u *unstructured.Unstructured, o Outcome) (Result, error) {
@@ -56,6 +31,31 @@ func (r *Request) apply(ctx context.Context, u *unstructured.Unstructured, o Out
 		return Result{}, err
 	}
 	return r.wrote(o, u)
+}
+
+// marked returns the manifest with the marks of the owner.
+func (r *Request) marked() (*unstructured.Unstructured, error) {
+	manifest, err := r.manifest()
+	if err != nil {
+		return nil, err
+	}
+	u := manifest.DeepCopy()
+	labels, annotations := u.GetLabels(), u.GetAnnotations()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	key := &r.of.keys
+	labels[key.owner], annotations[key.owner], annotations[key.digest] = r.by.mark, r.by.id, ""
+	if r.verdict != nil {
+		annotations[key.digest] = r.verdict.digest
+	}
+	annotations[key.applied] = r.of.clock.Now().UTC().Format(time.RFC3339)
+	u.SetLabels(labels)
+	u.SetAnnotations(annotations)
+	return u, nil
 }
 
 // create creates an object that does not exist. It never changes one that
@@ -101,16 +101,6 @@ func recreate(next handler) handler {
 		}
 		return r.removeToCreate(ctx)
 	}
-}
-
-// removeToCreate deletes the live object, so that a later pass creates it.
-func (r *Request) removeToCreate(ctx context.Context) (Result, error) {
-	res, err := remove(ctx, r)
-	if res.Outcome == Gone {
-		res.Outcome = Terminating // the next pass reads again, and creates it
-	}
-	res.Message = "it is being deleted, to be created with the new manifest"
-	return res, err
 }
 
 // update returns the link of an update policy. The policy says only whose fields

@@ -47,6 +47,16 @@ func remove(ctx context.Context, r *Request) (Result, error) {
 	return r.result(Terminating, "it is being deleted"), nil
 }
 
+// removeToCreate deletes the live object, so that a later pass creates it.
+func (r *Request) removeToCreate(ctx context.Context) (Result, error) {
+	res, err := remove(ctx, r)
+	if res.Outcome == Gone {
+		res.Outcome = Terminating // the next pass reads again, and creates it
+	}
+	res.Message = "it is being deleted, to be created with the new manifest"
+	return res, err
+}
+
 // orphan keeps an object if its delete policy says so.
 func orphan(next handler) handler {
 	return func(ctx context.Context, r *Request) (Result, error) {
@@ -166,31 +176,6 @@ func isImmutable(err error) bool {
 	}
 	return len(causes) > 0
 }
-
-// mode says what a Dependents does with an object that needs a write.
-type mode uint8
-
-const (
-	writing mode = iota
-	trying       // the API server tries the write, and stores nothing
-	looking      // nothing
-)
-
-// DryRun returns d with writes that the API server tries and does not store. A
-// result that needs a write has [Result.Pending], is not settled, and says what
-// the write would do. Objects are read past the cache, except a
-// [Result.Pending] of ReadOnly, and nothing is followed.
-// A dry-run counts as no correction of a field.
-//
-// Apply and Delete then return what a pass would wait for. For the result of each
-// object, call ApplyObject and DeleteObject.
-func (d *Dependents) DryRun() *Dependents { return &Dependents{d.core, trying} }
-
-// ReadOnly returns d without writes. A result that needs a write has
-// [Result.Pending], and is not settled. An object that is applied is read from
-// the cache, and counts as absent if the cache lacks it. Delete reads past the
-// cache.
-func (d *Dependents) ReadOnly() *Dependents { return &Dependents{d.core, looking} }
 
 // dryRun is the link around the writes of one object.
 func dryRun(next handler) handler {

@@ -227,14 +227,21 @@ func (d *Dependents) one(ctx context.Context, a action, owner, obj client.Object
 	return d.handler(a)(ctx, requests[0])
 }
 
-// action is the reason for a call.
-type action int
+// DryRun returns d with writes that the API server tries and does not store. A
+// result that needs a write has [Result.Pending], is not settled, and says what
+// the write would do. Objects are read past the cache, except a
+// [Result.Pending] of ReadOnly, and nothing is followed.
+// A dry-run counts as no correction of a field.
+//
+// Apply and Delete then return what a pass would wait for. For the result of each
+// object, call ApplyObject and DeleteObject.
+func (d *Dependents) DryRun() *Dependents { return &Dependents{d.core, trying} }
 
-const (
-	checking action = iota
-	applying
-	deleting
-)
+// ReadOnly returns d without writes. A result that needs a write has
+// [Result.Pending], and is not settled. An object that is applied is read from
+// the cache, and counts as absent if the cache lacks it. Delete reads past the
+// cache.
+func (d *Dependents) ReadOnly() *Dependents { return &Dependents{d.core, looking} }
 
 func (d *Dependents) handler(a action) handler {
 	switch apply, look := a == applying, d.mode == looking; {
@@ -247,14 +254,6 @@ func (d *Dependents) handler(a action) handler {
 	}
 	return d.remove
 }
-
-// Reasons of the condition Ready, for errors of [Dependents.Apply] and its
-// siblings.
-const (
-	reasonInvalid   = "DependentInvalid"
-	reasonNotOurs   = "DependentNotOurs"
-	reasonContested = "DependentContested"
-)
 
 // The times after which a pass reads dependents again, if no event comes
 // before. They matter for kinds that are not watched. In a pass of ctrlx, the

@@ -301,6 +301,20 @@ func untaken(set *fieldpath.Set) *fieldpath.Set {
 	return stay
 }
 
+// ignores returns the fields of a set that are left to others.
+func (r *Request) ignores(set *fieldpath.Set) *fieldpath.Set {
+	ignored := fieldpath.NewSet()
+	if len(r.ignored) == 0 {
+		return ignored
+	}
+	for path := range set.All() {
+		if slices.ContainsFunc(r.ignored, func(i fieldpath.Path) bool { return len(path) >= len(i) && path[:len(i)].Equals(i) }) {
+			ignored.Insert(path.Copy())
+		}
+	}
+	return ignored
+}
+
 func fieldsV1(set *fieldpath.Set) (*metav1.FieldsV1, error) {
 	text, err := set.ToJSON()
 	return metav1.NewFieldsV1(string(text)), err

@@ -123,17 +123,3 @@ func removePath(content any, path fieldpath.Path) any {
 	}
 	return content
 }
-
-// ignores returns the fields of a set that are left to others.
-func (r *Request) ignores(set *fieldpath.Set) *fieldpath.Set {
-	ignored := fieldpath.NewSet()
-	if len(r.ignored) == 0 {
-		return ignored
-	}
-	for path := range set.All() {
-		if slices.ContainsFunc(r.ignored, func(i fieldpath.Path) bool { return len(path) >= len(i) && path[:len(i)].Equals(i) }) {
-			ignored.Insert(path.Copy())
-		}
-	}
-	return ignored
-}

@@ -2,7 +2,6 @@ package dependents
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,17 +39,6 @@ func (r *Request) due(now, written time.Time) bool {
 	applied, err := time.Parse(time.RFC3339, r.Live.GetAnnotations()[r.of.keys.applied])
 	age := now.Sub(applied)
 	return err != nil || age < 0 || age >= r.Policies.ReapplyInterval
-}
-
-// verdict is the decision to write an object. A pass makes it once: the trial and
-// the write of [Result.Pending] have it.
-type verdict struct {
-	digest    string    // of the mark that the write sets
-	fields    []string  // those of [Result.Fields]
-	corrected []string  // the part of fields that is no new manifest
-	replaced  string    // the resource version that the write replaces; empty: none
-	lost      bool      // under Recreate, the object lost its digest, so perhaps it has the manifest
-	at        time.Time // when it was made
 }
 
 // inSync leaves out the write if the live object has the digest of the manifest,
@@ -213,14 +201,3 @@ func pathOf(field string) string {
 	path, _, _ := strings.Cut(field, " is ")
 	return path
 }
-
-// fingerprint identifies a manifest as the caller gave it.
-type fingerprint struct {
-	text      [sha256.Size]byte // the digest of its JSON
-	kind      *kind             // the JSON of a typed object lacks it
-	namespace string            // that of the owner, if the JSON lacks it
-}
-
-// mostRemembered is the number of entries of a memory. For a further one, the
-// entry that was used least recently is dropped.
-const mostRemembered = 16384

@@ -380,10 +380,12 @@ func TestGoNumbers(t *testing.T) {
 	}
 }
 
-// A finalizer of the manifest that another writer removes is added again. Those of others stay.
-func TestFinalizerDrift(t *testing.T) {
+// A finalizer of the manifest that another writer removes is added again. Those of
+// others stay, and so does one that a controller with the name of the Dependents has
+// set, because a dependent may be an owner itself.
+func TestFinalizers(t *testing.T) {
 	t.Parallel()
-	for _, policy := range []string{"Replace", "SsaMerge"} {
+	for _, policy := range updates {
 		w := newWorld(t)
 		cm := configMap([]string{"update-policy", policy}, []string{"k", "1"})
 		cm.Finalizers = []string{"example.com/a"}
@@ -395,6 +397,14 @@ func TestFinalizerDrift(t *testing.T) {
 		w.edit("guard", func(cm *corev1.ConfigMap) { cm.Finalizers = []string{"example.com/b"} })
 		if res := w.apply(cm); res.Outcome != dependents.Updated || len(w.read().Finalizers) != 2 {
 			t.Errorf("%s: removed by another: got %s %v", policy, res.Outcome, w.read().Finalizers)
+		}
+		w.edit(name, func(cm *corev1.ConfigMap) { cm.Finalizers = append(cm.Finalizers, "example.com/own") })
+		for _, k := range []string{"2", "3"} {
+			cm.Data["k"] = k
+			w.settle(cm)
+		}
+		if live := w.read(); live.Data["k"] != "3" || len(live.Finalizers) != 3 {
+			t.Errorf("%s: a new manifest: got %v with %v", policy, live.Finalizers, live.Data)
 		}
 		w.edit("guard", func(cm *corev1.ConfigMap) { cm.Finalizers = nil })
 	}

@@ -3,13 +3,10 @@ package dependents
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
-
-	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 )
 
 // AdoptionPolicy says what happens to an object that exists and has another
@@ -126,22 +123,6 @@ func (p Policies) over(
 	return p, problems
 }
 
-// settings sets the reconcile policy and the status hint of a request, which only
-// annotations have. It returns a problem for each invalid value.
-func (r *Request) settings(annotations map[string]string) (problems []string) {
-	key := r.of.keys.prefix + "reconcile-policy"
-	if problem := choose(&r.reconcile, key, annotations[key], onObjectChange, onObjectOrComponentChange, onlyOnce); problem != "" {
-		problems = append(problems, problem)
-	}
-	if r.hint = annotations[r.of.keys.hint]; r.hint != "" {
-		if _, err := ready.ParseHints(r.hint); err != nil {
-			problems = append(problems, fmt.Sprintf(
-				"%s is %q: %v: the hints are has-observed-generation, has-ready-condition and conditions=A;B", r.of.keys.hint, r.hint, err))
-		}
-	}
-	return problems
-}
-
 // choose sets policy to a value of key, or to the first of all if both are
 // empty. It returns the problem of an invalid value.
 func choose[P ~string](policy *P, key, value string, all ...P) (problem string) {
@@ -168,18 +149,4 @@ func kebab(camel string) string {
 		b.WriteRune(unicode.ToLower(r))
 	}
 	return b.String()
-}
-
-// misspelt returns a problem for each annotation of this name that looks like a
-// policy and is none, as in delete_policy: the object would be deleted, although
-// the user asks for an orphan.
-func (d *Dependents) misspelt(given map[string]string) (problems []string) {
-	for _, key := range slices.Sorted(maps.Keys(given)) {
-		rest, ours := strings.CutPrefix(key, d.keys.prefix)
-		looks := func(end string) bool { return strings.HasSuffix(strings.ToLower(rest), end) }
-		if ours && !slices.Contains(annotations, rest) && slices.ContainsFunc([]string{"policy", "interval", "hint", "fields"}, looks) {
-			problems = append(problems, fmt.Sprintf("the annotation %s is unknown: it must be one of %q", key, annotations))
-		}
-	}
-	return problems
 }

@@ -389,25 +389,6 @@ func TestRecreateOnlyForTheManifest(t *testing.T) {
 	}
 }
 
-// TestOwnFinalizer keeps a finalizer that a controller with the name of the
-// Dependents has set, because a dependent may be an owner itself.
-func TestOwnFinalizer(t *testing.T) {
-	t.Parallel()
-	for _, policy := range []string{"Replace", "SsaMerge", "SsaOverride"} {
-		t.Run(policy, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.settle(configMap([]string{"update-policy", policy}, []string{"k", "1"}))
-			w.edit(name, func(cm *corev1.ConfigMap) { cm.Finalizers = []string{"example.com/own"} })
-			w.settle(configMap([]string{"update-policy", policy}, []string{"k", "2"}))
-			w.settle(configMap([]string{"update-policy", policy}, []string{"k", "3"}))
-			if cm := w.read(); cm.Data["k"] != "3" || len(cm.Finalizers) != 1 {
-				t.Errorf("the finalizer must stay: got %v with %v", cm.Finalizers, cm.Data)
-			}
-		})
-	}
-}
-
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

@@ -12,7 +12,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -65,6 +67,42 @@ type Request struct {
 	made            *unstructured.Unstructured // the result of manifest; nil: not made yet
 }
 
+// ownership says to which owner an object belongs.
+type ownership struct {
+	ours   bool
+	owner  string // another owner; empty: none
+	marked bool   // the other owner is one of this name, which would take the object back
+}
+
+// verdict is the decision to write an object. A pass makes it once: the trial and
+// the write of [Result.Pending] have it.
+type verdict struct {
+	digest    string    // of the mark that the write sets
+	fields    []string  // those of [Result.Fields]
+	corrected []string  // the part of fields that is no new manifest
+	replaced  string    // the resource version that the write replaces; empty: none
+	lost      bool      // under Recreate, the object lost its digest, so perhaps it has the manifest
+	at        time.Time // when it was made
+}
+
+// mode says what a Dependents does with an object that needs a write.
+type mode uint8
+
+const (
+	writing mode = iota
+	trying       // the API server tries the write, and stores nothing
+	looking      // nothing
+)
+
+// action is the reason for a call.
+type action int
+
+const (
+	checking action = iota
+	applying
+	deleting
+)
+
 // handler applies or deletes one object.
 type handler = chain.Handler[*Request, Result]
 
@@ -97,10 +135,6 @@ func (r *Request) Digest() string { return r.contents }
 func (r *Request) result(o Outcome, message string) Result {
 	return Result{Outcome: o, Object: r.Live, Message: message}
 }
-
-// ErrInvalid is the error of an object that cannot be applied. Test for it with
-// errors.Is.
-var ErrInvalid = errors.New("invalid dependent")
 
 // requests checks all objects and returns their requests.
 func (d *Dependents) requests(
@@ -183,6 +217,36 @@ func (d *Dependents) request(via again.Access, a action, by *owner, obj client.O
 		}
 	}
 	return r, nil
+}
+
+// settings sets the reconcile policy and the status hint of a request, which only
+// annotations have. It returns a problem for each invalid value.
+func (r *Request) settings(annotations map[string]string) (problems []string) {
+	key := r.of.keys.prefix + "reconcile-policy"
+	if problem := choose(&r.reconcile, key, annotations[key], onObjectChange, onObjectOrComponentChange, onlyOnce); problem != "" {
+		problems = append(problems, problem)
+	}
+	if r.hint = annotations[r.of.keys.hint]; r.hint != "" {
+		if _, err := ready.ParseHints(r.hint); err != nil {
+			problems = append(problems, fmt.Sprintf(
+				"%s is %q: %v: the hints are has-observed-generation, has-ready-condition and conditions=A;B", r.of.keys.hint, r.hint, err))
+		}
+	}
+	return problems
+}
+
+// misspelt returns a problem for each annotation of this name that looks like a
+// policy and is none, as in delete_policy: the object would be deleted, although
+// the user asks for an orphan.
+func (d *Dependents) misspelt(given map[string]string) (problems []string) {
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		rest, ours := strings.CutPrefix(key, d.keys.prefix)
+		looks := func(end string) bool { return strings.HasSuffix(strings.ToLower(rest), end) }
+		if ours && !slices.Contains(annotations, rest) && slices.ContainsFunc([]string{"policy", "interval", "hint", "fields"}, looks) {
+			problems = append(problems, fmt.Sprintf("the annotation %s is unknown: it must be one of %q", key, annotations))
+		}
+	}
+	return problems
 }
 
 // withoutNulls returns a manifest without its null labels and annotations, as
@@ -291,6 +355,13 @@ func (r *Request) place(a action) (problem string, err error) {
 		}
 	}
 	return problem, nil
+}
+
+// fingerprint identifies a manifest as the caller gave it.
+type fingerprint struct {
+	text      [sha256.Size]byte // the digest of its JSON
+	kind      *kind             // the JSON of a typed object lacks it
+	namespace string            // that of the owner, if the JSON lacks it
 }
 
 // digestContents sets the digest of the manifest. An object that looks as an
@@ -428,6 +499,31 @@ func textsOf(of map[string]any, field string) (map[string]string, error) {
 		texts[key] = text
 	}
 	return texts, nil
+}
+
+// writer returns the client of all writes. It stores nothing unless the
+// Dependents writes, whatever links the chain has.
+func (r *Request) writer() client.Client {
+	if r.of.mode == writing {
+		return r.via.Client
+	}
+	return client.NewDryRunClient(r.via.Client)
+}
+
+// versioned returns an error unless the live object was read with a UID and a
+// resource version. A write without them would have no precondition.
+func (r *Request) versioned() error {
+	if r.Live == nil || r.Live.GetUID() == "" || r.Live.GetResourceVersion() == "" {
+		return errors.New("it was not read, or without a UID or a resource version, so it is not written: " +
+			"check the client, and the links that read the object")
+	}
+	return nil
+}
+
+// conflict returns an error that makes the next pass read the object again.
+func (r *Request) conflict(text string) error {
+	kind := schema.GroupResource{Group: r.gvk.Group, Resource: r.gvk.Kind}
+	return apierrors.NewConflict(kind, r.ref.Name, errors.New(text))
 }
 
 // newObject returns an empty object in the form in which the manager caches the

@@ -31,6 +31,18 @@ const (
 	Orphaned    Outcome = "orphaned"    // the delete policy keeps it
 )
 
+// ErrInvalid is the error of an object that cannot be applied. Test for it with
+// errors.Is.
+var ErrInvalid = errors.New("invalid dependent")
+
+// Reasons of the condition Ready, for errors of [Dependents.Apply] and its
+// siblings.
+const (
+	reasonInvalid   = "DependentInvalid"
+	reasonNotOurs   = "DependentNotOurs"
+	reasonContested = "DependentContested"
+)
+
 // Result is the result of a pass over one object. Do not compare Results with
 // ==.
 type Result struct {
