@@ -34,8 +34,7 @@ func TestRebuiltInventory(t *testing.T) {
 	w.create(configMap("foreign", "1"))
 	w.want(configMap("a", "1", "delete-order", "1"), configMap("b", "1"), configMap("kept", "1", "delete-policy", "orphan-on-delete"))
 	w.settle()
-	theirs := &corev1.ConfigMap{}
-	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, theirs))
+	theirs := w.configMap("a")
 	theirs.ObjectMeta = metav1.ObjectMeta{Namespace: other.ns, Name: "copy", Labels: theirs.Labels, Annotations: theirs.Annotations}
 	must(t, api.Create(t.Context(), theirs))
 	unlabel := func(cm *corev1.ConfigMap) {

@@ -231,12 +231,9 @@ func TestOperator(t *testing.T) {
 	o.ready("False Processing", "Deployment web: ")
 	o.report(1)
 	o.ready("True Succeeded", "")
-	cm := &corev1.ConfigMap{}
-	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: o.ns, Name: "a"}, cm))
-	cm.Data["k"] = "drift"
-	must(t, api.Update(t.Context(), cm, client.FieldOwner("kubectl-edit")))
+	o.world().edit("a", "drift")
 	o.data("a", "1")
-	must(t, api.Delete(t.Context(), cm))
+	must(t, api.Delete(t.Context(), o.world().configMap("a")))
 	o.data("a", "1")
 	must(t, api.Delete(t.Context(), shop))
 	o.gone(shop)
@@ -439,10 +436,7 @@ func TestMetadataWatched(t *testing.T) {
 	o := newOperator(t, nil, component.WithReconciler(ctrlx.WithWatches(maps, none)))
 	o.create(configMap("a", "1"))
 	o.ready("True Succeeded", "")
-	cm := &corev1.ConfigMap{}
-	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: o.ns, Name: "a"}, cm))
-	cm.Data["k"] = "drift"
-	must(t, api.Update(t.Context(), cm, client.FieldOwner("kubectl-edit")))
+	o.world().edit("a", "drift")
 	o.data("a", "1")
 }
 
@@ -476,10 +470,7 @@ func TestUnwatched(t *testing.T) {
 			o.start(o.limited(), cache.Options{DefaultNamespaces: map[string]cache.Config{o.ns: {}}})
 			shop := o.create(configMap("a", "1"), configMap("b", "1"))
 			o.ready("True Succeeded", "")
-			cm := &corev1.ConfigMap{}
-			must(t, api.Get(t.Context(), client.ObjectKey{Namespace: o.ns, Name: "a"}, cm))
-			cm.Data["k"] = "drift"
-			must(t, api.Update(t.Context(), cm, client.FieldOwner("kubectl-edit")))
+			o.world().edit("a", "drift")
 			must(t, api.Get(t.Context(), client.ObjectKeyFromObject(shop), shop))
 			shop.Spec.Size++
 			must(t, api.Update(t.Context(), shop)) // the next pass

@@ -313,8 +313,7 @@ func must(t *testing.T, err error) {
 // edit changes the data of a ConfigMap with an update of another field manager.
 func (w *world) edit(object, k string) {
 	w.t.Helper()
-	cm := &corev1.ConfigMap{}
-	must(w.t, api.Get(w.t.Context(), client.ObjectKey{Namespace: w.ns, Name: object}, cm))
+	cm := w.configMap(object)
 	cm.Data = map[string]string{"k": k}
 	must(w.t, api.Update(w.t.Context(), cm, client.FieldOwner("kubectl-edit")))
 }
@@ -322,8 +321,7 @@ func (w *world) edit(object, k string) {
 // steal gives a ConfigMap to another owner.
 func (w *world) steal(object string) {
 	w.t.Helper()
-	cm := &corev1.ConfigMap{}
-	must(w.t, api.Get(w.t.Context(), client.ObjectKey{Namespace: w.ns, Name: object}, cm))
+	cm := w.configMap(object)
 	cm.Labels[name+"/owner-id"] = "thief"
 	must(w.t, api.Update(w.t.Context(), cm, client.FieldOwner("thief")))
 }
