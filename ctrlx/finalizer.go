@@ -49,11 +49,10 @@ func inSync[T any](do func(ctx context.Context, obj T) error) flow.GetMiddleware
 	})
 }
 
-// finalizerError ends a pass that could not write the finalizer. [Reconciler.Reconcile] returns err.
-type finalizerError struct{ err error }
+// finalizerError ends a pass that could not write the finalizer. [Reconciler.Reconcile] returns the error in it.
+type finalizerError struct{ error }
 
-func (e *finalizerError) Error() string { return e.err.Error() }
-func (e *finalizerError) Unwrap() error { return e.err }
+func (e *finalizerError) Unwrap() error { return e.error }
 
 // unfinalized returns the finalizerError of a pass; nil: there is none. The error of a pass may have a method As that panics.
 func unfinalized(out flow.Outcome) (e *finalizerError) {

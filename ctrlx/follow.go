@@ -137,23 +137,17 @@ func (p *pass) checksFollow(out flow.Outcome) bool {
 
 // union returns a with the refs of b that it lacks. It does not change a.
 func union(a, b []checks.Ref) []checks.Ref {
-	if slices.Equal(a, b) { // as in most passes
+	if len(b) == 0 || slices.Equal(a, b) { // as in most passes
 		return a
 	}
-	var has map[checks.Ref]bool // nil: there are few
-	if len(a)+len(b) > few {
-		has = make(map[checks.Ref]bool, len(a)+len(b))
-		for _, ref := range a {
-			has[ref] = true
-		}
+	has := make(map[checks.Ref]bool, len(a)+len(b))
+	for _, ref := range a {
+		has[ref] = true
 	}
 	a = slices.Clip(a)
 	for _, ref := range b {
-		if has == nil && slices.Contains(a, ref) || has[ref] {
-			continue
-		}
-		if a = append(a, ref); has != nil {
-			has[ref] = true
+		if !has[ref] {
+			a, has[ref] = append(a, ref), true
 		}
 	}
 	return a
@@ -201,7 +195,7 @@ func (r *core) follow(p *pass, out flow.Outcome) {
 // check of PreCheck, and follows what these checks follow. Without this reading,
 // the object would need another pass.
 func (p *pass) readBefore(ctx context.Context, last record.Success) {
-	if len(last.Read) > record.MaxRead {
+	if len(last.Read) > record.MaxRead { // of a user who may write the status
 		return
 	}
 	for _, s := range last.Read {

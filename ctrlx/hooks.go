@@ -141,11 +141,8 @@ func (r *Reconciler[T]) hooked(h edit[T]) *Reconciler[T] {
 
 // hookName returns a hook's place with the name of its function, or of the function that made it. The hook is not nil.
 func hookName(place string, hook any) string {
-	f := runtime.FuncForPC(reflect.ValueOf(hook).Pointer())
-	if f == nil {
-		return place + "(unknown)"
-	}
-	name := strings.TrimSuffix(strings.ReplaceAll(path.Base(f.Name()), "[...]", ""), "-fm")
+	name := path.Base(runtime.FuncForPC(reflect.ValueOf(hook).Pointer()).Name())
+	name = strings.TrimSuffix(strings.ReplaceAll(name, "[...]", ""), "-fm")
 	pkg, rest, _ := strings.Cut(name, ".")
 	parts := strings.Split(rest, ".")
 	for len(parts) > 1 && strings.Trim(strings.TrimPrefix(parts[len(parts)-1], "func"), "0123456789") == "" { // of a closure

@@ -37,11 +37,7 @@ func (r *core) keeping(obj client.Object, ref checks.Ref, at client.Object) (yes
 	if r.keeps == nil || at.GetDeletionTimestamp().IsZero() {
 		return false
 	}
-	defer func() {
-		if recover() != nil {
-			yes = false
-		}
-	}()
+	defer func() { _ = recover() }()
 	ref.ID = ""
 	return r.keeps(obj, ref, at)
 }

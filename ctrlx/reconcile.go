@@ -20,7 +20,6 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
-	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/gauges"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
@@ -144,7 +143,7 @@ func (p *pass) cut(out flow.Outcome) (result reconcile.Result, err error, cut bo
 	case out.State() == flow.StateCanceled:
 		return reconcile.Result{RequeueAfter: again}, nil, true
 	case e != nil:
-		return result, e.err, true
+		return result, e.error, true
 	}
 	return result, nil, false
 }
@@ -279,16 +278,6 @@ func (r *core) sinceOf(read client.Object, out flow.Outcome, now time.Time) time
 	return now
 }
 
-// leave writes the conditions of [core.leaves], if they are others than those of obj.
-func (r *core) leave(ctx context.Context, obj client.Object, next status.Out) error {
-	base := r.kind.Copy(obj)
-	r.kind.SetConditions(obj, next.Conditions)
-	if digest.SameStatus(base, obj) {
-		return nil
-	}
-	return apierr.IgnoreGone(r.write(ctx, base, obj, next.Conditions))
-}
-
 // leaveStripped replaces the condition Ready of a stripped object, which would
 // otherwise be the one from before the deletion. It writes nothing if nothing
 // shows that the conditions are ours: the object may belong to another operator.
@@ -302,7 +291,7 @@ func (r *core) leaveStripped(ctx context.Context, obj client.Object) error {
 		return nil
 	}
 	in := status.In{Old: all, UID: obj.GetUID(), Generation: obj.GetGeneration(), Now: r.now()}
-	err := r.leave(ctx, obj, r.leaves(in, obj, "the finalizer "+r.opt.finalizer+" is missing, so this operator deletes nothing in the cloud: delete there what is left"))
+	err := apierr.IgnoreGone(r.show(ctx, r.kind.Copy(obj), obj, r.leaves(in, obj, "the finalizer "+r.opt.finalizer+" is missing, so this operator deletes nothing in the cloud: delete there what is left")))
 	if refusedForGood(err) {
 		return nil
 	}
@@ -337,7 +326,7 @@ func (r *core) finish(ctx context.Context, obj client.Object, out flow.Outcome, 
 // or the end of the process. A status that the API server never takes does not stop
 // the deletion.
 func (r *core) gone(ctx context.Context, obj client.Object, out flow.Outcome, next status.Out) error {
-	unwritten := r.leave(ctx, obj, next)
+	unwritten := apierr.IgnoreGone(r.show(ctx, r.kind.Copy(obj), obj, next))
 	if unwritten != nil && !refusedForGood(unwritten) {
 		return unwritten
 	}

@@ -223,7 +223,7 @@ func (r *core) stores(p *pass, out flow.Outcome) bool {
 func (r *core) successOf(p *pass, last *record.Success) *record.Success {
 	b, ok := r.basis(p)
 	switch {
-	case !ok || len(b.Read) > record.MaxRead:
+	case !ok:
 		return nil
 	case last != nil && last.Covers(b) && r.fresh(p, last.Time.Time):
 		return last

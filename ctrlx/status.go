@@ -135,12 +135,17 @@ func (r *core) refused(p *pass, obj client.Object, why error) error {
 		Outcome: status.Block(ReasonStatusInvalid, why.Error(), classify.OnChange), Old: r.kind.Conditions(obj),
 		UID: obj.GetUID(), Generation: obj.GetGeneration(), Now: r.now(), Suspended: r.isSuspended(obj), Stored: p.record,
 	})
-	r.kind.SetConditions(obj, next.Conditions)
 	r.kind.Observe(obj, obj.GetGeneration())
-	if digest.SameStatus(p.read, obj) {
+	return r.show(p, base, obj, next)
+}
+
+// show writes the conditions of next to base, if they change it. obj is a copy of base.
+func (r *core) show(ctx context.Context, base, obj client.Object, next status.Out) error {
+	r.kind.SetConditions(obj, next.Conditions)
+	if digest.SameStatus(base, obj) {
 		return nil
 	}
-	return r.write(p, base, obj, next.Conditions)
+	return r.write(ctx, base, obj, next.Conditions)
 }
 
 // write turns the status of base into that of obj, with the conditions all.

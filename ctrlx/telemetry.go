@@ -37,7 +37,7 @@ func WithoutTelemetry() Option {
 // that is not recorded does not call it.
 func (r *core) links(ctx context.Context) []trace.Link {
 	p := passOf(ctx)
-	if p == nil || r.engine == nil {
+	if p == nil {
 		return nil
 	}
 	cause := r.engine.Spans.Start(p.engine.Waiter(), trace.SpanContextFromContext(ctx))

@@ -129,11 +129,7 @@ func (r reporter[T]) Unready(ctx context.Context, healthy bool, add func(why.Obj
 // stored returns the condition Ready of an object, and whether its last pass was
 // final. A function of the user may panic; then nothing is known.
 func (r reporter[T]) stored(obj T) (ready *metav1.Condition, final bool) {
-	defer func() {
-		if recover() != nil {
-			ready, final = nil, false
-		}
-	}()
+	defer func() { _ = recover() }()
 	return meta.FindStatusCondition(r.kind.Conditions(obj), "Ready"), r.kind.Finished(obj)
 }
 

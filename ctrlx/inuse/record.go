@@ -43,23 +43,6 @@ func format(uid types.UID, states map[string]string) string {
 	return string(value)
 }
 
-// parse returns the UID and the states of a value.
-func parse(value string) (types.UID, map[string]string, error) {
-	var s stored
-	if err := yaml.UnmarshalStrict([]byte(value), &s); err != nil { // refuses a key that is there twice
-		return "", nil, err
-	}
-	for key, state := range s.Objects {
-		if state != stateHeld && state != stateReleased && state != stateGone {
-			return "", nil, fmt.Errorf("the state %q of %s is unknown", state, key)
-		}
-	}
-	if s.UID == "" {
-		return "", nil, errors.New("the UID is missing")
-	}
-	return s.UID, s.Objects, nil
-}
-
 // keyOf returns the key of an object in a record.
 func keyOf(ref checks.Ref) string {
 	return strings.Join([]string{ref.Group, ref.Kind, ref.Namespace, ref.Name}, "/")
@@ -80,14 +63,23 @@ func recordOf(obj client.Object) (map[string]string, error) {
 	if !ok {
 		return nil, nil
 	}
-	uid, states, err := parse(value)
-	if err != nil {
-		return nil, reconcile.TerminalError(fmt.Errorf("the annotation %s cannot be read; remove it: %w", Annotation, err))
+	var s stored
+	err := yaml.UnmarshalStrict([]byte(value), &s) // which refuses a key that is there twice
+	if err == nil && s.UID == "" {
+		err = errors.New("the UID is missing")
 	}
-	if uid != obj.GetUID() {
+	for key, state := range s.Objects {
+		if state != stateHeld && state != stateReleased && state != stateGone {
+			err = fmt.Errorf("the state %q of %s is unknown", state, key)
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, reconcile.TerminalError(fmt.Errorf("the annotation %s cannot be read; remove it: %w", Annotation, err))
+	case s.UID != obj.GetUID():
 		return nil, nil
 	}
-	return states, nil
+	return s.Objects, nil
 }
 
 // isGone reports whether an earlier pass found that a resource is deleted in the cloud, and began to release its objects.

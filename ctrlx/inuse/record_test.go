@@ -24,9 +24,9 @@ func TestRecord(t *testing.T) {
 			ref := checks.Ref{Group: part.Draw(t, "group"), Kind: part.Draw(t, "kind"), Namespace: part.Draw(t, "namespace"), Name: part.Draw(t, "name")}
 			want[keyOf(ref)] = rapid.SampledFrom([]string{stateHeld, stateReleased, stateGone}).Draw(t, "state")
 		}
-		of, got, err := parse(format(uid, want))
-		if err != nil || of != uid {
-			t.Fatalf("the UID is %q, want %q: %v", of, uid, err)
+		got, err := recordOf(with(uid, format(uid, want)))
+		if err != nil {
+			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("-written, +read:\n%s", diff)
@@ -36,6 +36,11 @@ func TestRecord(t *testing.T) {
 	if got := format("5", map[string]string{"rbac/Role//a=b; c": stateHeld, "example.com/Cluster/default/prod": stateReleased}); got != want {
 		t.Errorf("the record is %q, want %q", got, want)
 	}
+}
+
+// with returns a resource with a record.
+func with(uid types.UID, record string) *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{UID: uid, Annotations: map[string]string{Annotation: record}}}
 }
 
 func TestUnreadable(t *testing.T) {
@@ -49,8 +54,7 @@ func TestUnreadable(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{UID: "1", Annotations: map[string]string{Annotation: tc.value}}}
-			if states, err := recordOf(obj); err == nil || !strings.Contains(err.Error(), "remove it") {
+			if states, err := recordOf(with("1", tc.value)); err == nil || !strings.Contains(err.Error(), "remove it") {
 				t.Errorf("%s: the record is read as %v: %v", tc.reason, states, err)
 			}
 		})

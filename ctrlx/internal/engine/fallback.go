@@ -76,30 +76,11 @@ func (f *fallback) round(ctx context.Context) (pause time.Duration) {
 	if all && f.e.missesAny(awaited) {
 		f.e.catalog.refreshNow(ctx) // the watch of definitions may be broken
 	}
-	failed, again := false, false
-	// check does a check of a kind. It reports whether the round continues.
-	check := func(w *watch, do func(context.Context, *watch) error) bool {
-		if !all && !w.failed {
-			return true
-		}
-		compared := w.failed
-		err := do(ctx, w)
-		switch {
-		case err == nil && f.away: // anything may have changed meanwhile
-			f.away, again = false, true
-			f.suspectAll()
-			w.failed = !compared
-			return false
-		case err == nil:
-			return true
-		}
-		log.FromContext(ctx).V(1).Info("objects could not be compared with the cache", "kind", w.gvk.String(), "error", err.Error())
-		w.failed = retriable(err) || w.unreadable()
-		failed = failed || retriable(err)
-		var status apierrors.APIStatus
-		f.away = !errors.As(err, &status) && !errors.Is(err, context.DeadlineExceeded)
-		return !f.away
+	type task struct {
+		*watch
+		check func(context.Context, *watch) error
 	}
+	var tasks []task
 	for _, w := range f.e.informers() {
 		if awaited[w.gvk.GroupKind()] == 0 && !w.unreadable() {
 			w.version, w.failed = "", false
@@ -108,23 +89,39 @@ func (f *fallback) round(ctx context.Context) (pause time.Duration) {
 			continue
 		}
 		w.used.Store(time.Now().UnixNano())
-		if !check(w, f.check) {
-			break
-		}
+		tasks = append(tasks, task{w, f.check})
 	}
 	for _, o := range f.e.owns() {
-		if f.away || again {
-			break
-		}
 		if w := o.watch(ctx); w != nil {
-			check(w, o.check)
+			tasks = append(tasks, task{w, o.check})
 		}
 	}
-	switch {
-	case ctx.Err() != nil:
+	failed := false
+	for _, t := range tasks {
+		if !all && !t.failed {
+			continue
+		}
+		compared := t.failed
+		err := t.check(ctx, t.watch)
+		switch {
+		case err == nil && f.away: // anything may have changed meanwhile
+			f.away = false
+			f.suspectAll()
+			t.failed = !compared
+			return 0
+		case err == nil:
+			continue
+		}
+		log.FromContext(ctx).V(1).Info("objects could not be compared with the cache", "kind", t.gvk.String(), "error", err.Error())
+		t.failed = retriable(err) || t.unreadable()
+		failed = failed || retriable(err)
+		var status apierrors.APIStatus
+		if f.away = !errors.As(err, &status) && !errors.Is(err, context.DeadlineExceeded); f.away {
+			break
+		}
+	}
+	if ctx.Err() != nil {
 		return f.tick
-	case again:
-		return 0
 	}
 	if !failed {
 		f.retry = 0
@@ -296,19 +293,17 @@ func (e *Engine) compare(ctx context.Context, w *watch, scope string, in *awaite
 	} else if err != nil {
 		return err
 	}
-	counts := live
-	if !in.sets {
-		counts = make(map[index.ID]string, len(in.objects))
-		for _, id := range in.objects {
-			counts[id] = live[id]
-		}
+	counts := map[index.ID]string{}
+	for _, id := range in.objects {
+		counts[id] = live[id] // empty: it is gone
 	}
-	same, sum := true, uint64(0)
 	if in.sets {
 		for id := range cached {
-			counts[id] = live[id] // empty: it is gone
+			counts[id] = live[id]
 		}
+		maps.Copy(counts, live)
 	}
+	same, sum := true, uint64(0)
 	for id, version := range counts { // the cache may have moved since the list
 		same = same && (cached[id] == version || !Older(cached[id], version))
 		sum += digest.Version(types.UID(fmt.Sprint(id)), version)

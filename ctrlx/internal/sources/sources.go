@@ -184,18 +184,10 @@ func (g Recovering) Predicates(all []predicate.Predicate) []predicate.Predicate 
 	var safe []predicate.Predicate
 	for _, p := range all {
 		safe = append(safe, predicate.Funcs{
-			CreateFunc: func(e event.CreateEvent) bool {
-				return g.passes(e.Object, func() bool { return p.Create(e) })
-			},
-			UpdateFunc: func(e event.UpdateEvent) bool {
-				return g.passes(e.ObjectNew, func() bool { return p.Update(e) })
-			},
-			DeleteFunc: func(e event.DeleteEvent) bool {
-				return g.passes(e.Object, func() bool { return p.Delete(e) })
-			},
-			GenericFunc: func(e event.GenericEvent) bool {
-				return g.passes(e.Object, func() bool { return p.Generic(e) })
-			},
+			CreateFunc:  func(e event.CreateEvent) bool { return g.passes(e.Object, func() bool { return p.Create(e) }) },
+			UpdateFunc:  func(e event.UpdateEvent) bool { return g.passes(e.ObjectNew, func() bool { return p.Update(e) }) },
+			DeleteFunc:  func(e event.DeleteEvent) bool { return g.passes(e.Object, func() bool { return p.Delete(e) }) },
+			GenericFunc: func(e event.GenericEvent) bool { return g.passes(e.Object, func() bool { return p.Generic(e) }) },
 		})
 	}
 	return safe
