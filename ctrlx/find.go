@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 	"github.com/windlass-go/windlass/ctrlx/internal/settings"
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 	"github.com/windlass-go/windlass/ctrlx/internal/view"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -123,9 +124,7 @@ func Kstatus(kind schema.GroupVersionKind) func(obj client.Object) checks.Readin
 // No message quotes the reason and the message of an object in another namespace,
 // also with this option. Nil panics.
 func WithForeignReferences(allow func(namespace string, ref checks.Ref) bool) Option {
-	if allow == nil {
-		panic("ctrlx: WithForeignReferences: the function is nil")
-	}
+	setup.MustEdit("ctrlx: WithForeignReferences", allow)
 	return settings.Option(func(o *settings.Shared) { o.Foreign = allow })
 }
 

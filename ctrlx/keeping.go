@@ -12,6 +12,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -21,9 +22,7 @@ import (
 // another object or it is deleted, and [Why] shows the wait of other. ref has the namespace of other. keeps only reads; a
 // panic counts as false. Nil panics, and so does a second WithKeeping.
 func WithKeeping[T client.Object](keeps func(resource T, ref checks.Ref, other client.Object) bool) Option {
-	if keeps == nil {
-		panic("ctrlx: WithKeeping: the function is nil")
-	}
+	setup.MustEdit("ctrlx: WithKeeping", keeps)
 	return option(func(o *options) {
 		if o.keeps != nil {
 			panic("ctrlx: WithKeeping is given twice: give one function for all finalizers")

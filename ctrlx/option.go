@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/settings"
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 	"github.com/windlass-go/windlass/ctrlx/internal/sources"
 )
 
@@ -80,18 +81,14 @@ func (o *options) apply(maker string, opts []Option) {
 // does not name yet: checks of the owner block. A Ref without a namespace is in the resource's own, or in none if its kind
 // has none.
 func WithOwner[T client.Object](owner func(resource T) checks.Ref) Option {
-	if owner == nil {
-		panic("ctrlx: WithOwner: the function is nil")
-	}
+	setup.MustEdit("ctrlx: WithOwner", owner)
 	return settings.Option(func(o *settings.Shared) { o.Owner = owner })
 }
 
 // WithConditions says where a resource has its conditions. It is needed unless the type has the methods of [Conditioned], or
 // the field Conditions []metav1.Condition in its status.
 func WithConditions[T client.Object](conditions func(resource T) *[]metav1.Condition) Option {
-	if conditions == nil {
-		panic("ctrlx: WithConditions: the function is nil")
-	}
+	setup.MustEdit("ctrlx: WithConditions", conditions)
 	return settings.Option(func(o *settings.Shared) { o.Conditions = conditions })
 }
 

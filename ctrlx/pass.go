@@ -18,6 +18,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/object"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
 type passKey struct{}
@@ -246,9 +247,7 @@ func WithPassTimeout(d time.Duration) Option {
 // with the new version. The token of an operation that has begun is stored. An operation that ignores its context continues.
 // Nil panics.
 func WithInterrupt[T client.Object](interrupts func(read, now T) bool) Option {
-	if interrupts == nil {
-		panic("ctrlx: WithInterrupt: the function is nil")
-	}
+	setup.MustEdit("ctrlx: WithInterrupt", interrupts)
 	return option(func(o *options) { o.interrupts = interrupts })
 }
 

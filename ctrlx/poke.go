@@ -68,7 +68,10 @@ func (r *Reconciler[T]) Poke(name types.NamespacedName) (accepted bool) {
 		return false
 	}
 	at.waits = true
-	p.put(name, at)
+	if p.of == nil {
+		p.of = map[types.NamespacedName]poked{}
+	}
+	p.of[name] = at
 	if p.leads {
 		r.caused(name)
 		p.queue.AddAfter(reconcile.Request{NamespacedName: name}, max(0, at.began.Add(pokeInterval).Sub(now)))
@@ -93,13 +96,6 @@ type pokes struct {
 type poked struct {
 	waits bool      // for the pass of a poke, which has not begun
 	began time.Time // the last pass of a poke; zero: none
-}
-
-func (p *pokes) put(name types.NamespacedName, at poked) {
-	if p.of == nil {
-		p.of = map[types.NamespacedName]poked{}
-	}
-	p.of[name] = at
 }
 
 // room reports whether p can hold another object. It drops objects that wait for no

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -22,9 +23,7 @@ import (
 //
 // A nil function panics, and so does this option together with [WithImpersonation], or twice.
 func WithTargetClient[T client.Object](target func(ctx context.Context, local client.Client, resource T) (client.Client, error)) Option {
-	if target == nil {
-		panic("ctrlx: WithTargetClient: the function is nil")
-	}
+	setup.MustEdit("ctrlx: WithTargetClient", target)
 	return option(func(o *options) { o.deployBy("WithTargetClient", target) })
 }
 
@@ -89,9 +88,7 @@ func (find targeting[T]) link(name string, r *core) flow.PassMiddleware[T] {
 //
 // A nil function panics, and so does this option together with [WithTargetClient], or twice.
 func WithImpersonation[T client.Object](as func(resource T) rest.ImpersonationConfig) Option {
-	if as == nil {
-		panic("ctrlx: WithImpersonation: the function is nil")
-	}
+	setup.MustEdit("ctrlx: WithImpersonation", as)
 	return option(func(o *options) { o.deployBy("WithImpersonation", as) })
 }
 

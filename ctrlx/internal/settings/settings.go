@@ -11,6 +11,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 	"github.com/windlass-go/windlass/ctrlx/internal/view"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/otelx"
@@ -36,21 +37,18 @@ func (Option) ForReconciler() {}
 // function that was given the options, with the name of the kind, and n counts them
 // from 0. A nil option panics.
 func (s *Shared) Take(maker string, n int, opt any) bool {
-	isNil := opt == nil
+	if setup.IsNil(opt) {
+		panic(fmt.Sprintf("ctrlx: %s: option %d is nil", maker, n+1))
+	}
 	switch opt := opt.(type) {
 	case Option:
 		opt(s)
-		return true
 	case flow.Option:
-		if isNil = opt == nil; !isNil {
-			s.Flow = append(s.Flow, opt)
-			return true
-		}
+		s.Flow = append(s.Flow, opt)
+	default:
+		return false
 	}
-	if isNil {
-		panic(fmt.Sprintf("ctrlx: %s: option %d is nil", maker, n+1))
-	}
-	return false
+	return true
 }
 
 // Of returns the function that an option was given, nil without the option. It panics

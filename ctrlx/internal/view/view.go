@@ -33,11 +33,6 @@ func Key[T client.Object](obj T) string {
 // Deleting reports whether a user deletes an object.
 func Deleting[T client.Object](obj T) bool { return !obj.GetDeletionTimestamp().IsZero() }
 
-// known returns the object of a ref that names no object of the API server.
-func known(ref checks.Ref) (checks.Object, bool) {
-	return checks.Object{Ref: ref}, ref.Kind == "" || ref.Name == ""
-}
-
 // Owner finds the owner of obj. The function owner names it, or else the controlling
 // owner reference.
 func Owner[T client.Object](ctx context.Context, obj T, owner func(T) checks.Ref, find Finder) (checks.Object, error) {
@@ -57,8 +52,8 @@ func Owner[T client.Object](ctx context.Context, obj T, owner func(T) checks.Ref
 
 // WithID finds the object of a ref, and keeps the ref's cloud ID.
 func (find Finder) WithID(ctx context.Context, ref checks.Ref) (checks.Object, error) {
-	if o, ok := known(ref); ok {
-		return o, nil
+	if ref.Kind == "" || ref.Name == "" { // it names no object of the API server
+		return checks.Object{Ref: ref}, nil
 	}
 	obj, err := find(ctx, ref, Wanted{})
 	if err == nil && obj.Ref.ID == "" {
