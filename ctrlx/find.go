@@ -130,7 +130,7 @@ func WithForeignReferences(allow func(namespace string, ref checks.Ref) bool) Op
 
 // reference is find for a reference that a user may have written.
 func (p *pass) reference(ctx context.Context, ref checks.Ref, w view.Wanted) (checks.Object, error) {
-	own := p.engine.Waiter().Namespace
+	own := p.engine.Waiter.Namespace
 	if !view.IsForeign(own, ref.Namespace) || engine.IsDependent(ctx) { // code names the dependents
 		return p.find(ctx, ref, w)
 	}

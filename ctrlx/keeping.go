@@ -48,7 +48,7 @@ func (r *core) keptCycle(p *pass, obj client.Object, out flow.Outcome) []checks.
 	}
 	for _, ref := range out.WaitingFor() {
 		if f := p.seenAs(p.engine.Resolved(p, ref)); f.Object != nil && r.keeping(obj, f.Ref, f.Object) {
-			self := p.engine.Waiter()
+			self := p.engine.Waiter
 			return []checks.Ref{self, f.Ref, self}
 		}
 	}
@@ -71,7 +71,7 @@ func SetFinalizers(ctx context.Context, obj client.Object, finalizers []string) 
 	base := obj.DeepCopyObject().(client.Object)
 	obj.SetFinalizers(finalizers)
 	id := engine.ID(gvk.GroupKind(), client.ObjectKeyFromObject(obj))
-	err = p.engine.Engine().Touch(ctx, id, base.GetResourceVersion(), func(ctx context.Context) (string, error) {
+	err = p.of.engine.Touch(ctx, id, base.GetResourceVersion(), func(ctx context.Context) (string, error) {
 		err := p.of.client.Patch(ctx, obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
 		return obj.GetResourceVersion(), err
 	})

@@ -81,7 +81,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	}
 	defer func() {
 		if p.RootChanged { // and the pass wrote no status
-			r.engine.RootChanged(p, p.engine.Waiter(), r.kind.New())
+			r.engine.RootChanged(p, p.engine.Waiter, r.kind.New())
 		}
 	}()
 	if r.undecided(p, out) { // no verdict: the next pass decides
@@ -158,11 +158,12 @@ func (r *core) render(p *pass, obj client.Object, out flow.Outcome) status.Out {
 		return r.leaves(in, obj, endedHere)
 	}
 	if loop, ok := r.waker.Loop(client.ObjectKeyFromObject(obj)); ok && p.verdict(out) == p.last {
-		in.Self, in.Loop = p.engine.Waiter(), loop
+		in.Self, in.Loop = p.engine.Waiter, loop
 	}
 	if p.Timeout > 0 {
 		in.Timeout = status.Timeout{
-			After: p.Timeout, FromStart: r.opt.fromStart, Retried: retried(out), Deleted: deletes(p.read, out), Inputs: inputsOf(p.read, p),
+			After: p.Timeout, FromStart: r.opt.fromStart, Retried: retried(out), Inputs: inputsOf(p.read, p),
+			Deleted: view.Deleting(p.read) || out.Point() == flow.PointDeleteCheck || out.Point() == flow.PointDelete,
 		}
 	}
 	handled := requestOf(p.read)
@@ -212,11 +213,6 @@ func retried(out flow.Outcome) bool {
 		return true
 	}
 	return strings.HasPrefix(out.Rule(), apierr.RulePrefix) && out.After() > 0
-}
-
-// deletes reports whether a pass deleted an object.
-func deletes(obj client.Object, out flow.Outcome) bool {
-	return view.Deleting(obj) || out.Point() == flow.PointDeleteCheck || out.Point() == flow.PointDelete
 }
 
 // remember records the verdict of a pass. A conflict changes no verdict, because the

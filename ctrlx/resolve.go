@@ -87,7 +87,7 @@ func list(ctx context.Context, q checks.Query) ([]checks.Object, error) {
 	if p == nil {
 		return nil, errNoPass
 	}
-	if own := p.engine.Waiter().Namespace; view.IsForeign(own, q.Namespace) {
+	if own := p.engine.Waiter.Namespace; view.IsForeign(own, q.Namespace) {
 		if err := p.of.opt.Foreign.Refused(own, p.engine.Resolved(ctx, q.Ref())); err != nil {
 			return nil, fmt.Errorf("ctrlx: %s: %w", q, err)
 		}
@@ -102,7 +102,7 @@ func (p *pass) list(ctx context.Context, q checks.Query) (seenSet, error) {
 	if err != nil {
 		return seenSet{}, flow.WaitFor(err, listed.Ref) // the kind may be installed later
 	}
-	s := seenSet{ref: listed.Ref, number: listed.Follow, names: q.NamesOnly, objects: p.of.opt.Readiness.Objects(listed.Objects, q, p.engine.Waiter())}
+	s := seenSet{ref: listed.Ref, number: listed.Follow, names: q.NamesOnly, objects: p.of.opt.Readiness.Objects(listed.Objects, q, p.engine.Waiter)}
 	for i := range s.objects {
 		p.once(&s.objects[i])
 	}

@@ -40,7 +40,7 @@ func (r *core) links(ctx context.Context) []trace.Link {
 	if p == nil {
 		return nil
 	}
-	cause := r.engine.Spans.Start(p.engine.Waiter(), trace.SpanContextFromContext(ctx))
+	cause := r.engine.Spans.Start(p.engine.Waiter, trace.SpanContextFromContext(ctx))
 	if !cause.IsValid() {
 		return nil
 	}

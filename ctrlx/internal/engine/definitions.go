@@ -91,18 +91,17 @@ func (e *Engine) settle(events <-chan struct{}) {
 				pause = discoveryGap / 2
 			default:
 			}
-			if e.awaitsMissing() {
+			if e.awaitsMissing(e.catalog.unsettled) {
 				e.catalog.refreshNow(e.stopped)
 			}
 		}
 	}
 }
 
-// awaitsMissing reports whether an object waits for a missing kind whose
-// group had an event of a definition after the last list, or a moment ago.
-func (e *Engine) awaitsMissing() bool {
+// awaitsMissing reports whether an object waits for a missing kind for which is returns true.
+func (e *Engine) awaitsMissing(is func(schema.GroupKind) bool) bool {
 	for id := range e.index.Refs() {
-		if w, _ := e.watchOf(KindOf(id)); w == nil && e.catalog.unsettled(KindOf(id)) {
+		if w, _ := e.watchOf(KindOf(id)); w == nil && is(KindOf(id)) {
 			return true
 		}
 	}

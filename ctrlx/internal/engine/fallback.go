@@ -72,9 +72,12 @@ func (f *fallback) round(ctx context.Context) (pause time.Duration) {
 	if all {
 		f.due = time.Now().Add(f.tick)
 	}
-	awaited := f.awaited()
-	if all && f.e.missesAny(awaited) {
+	if all && f.e.awaitsMissing(f.e.catalog.wakes) {
 		f.e.catalog.refreshNow(ctx) // the watch of definitions may be broken
+	}
+	awaited := map[schema.GroupKind]bool{}
+	for id := range f.e.index.Refs() {
+		awaited[KindOf(id)] = true
 	}
 	type task struct {
 		*watch
@@ -82,7 +85,7 @@ func (f *fallback) round(ctx context.Context) (pause time.Duration) {
 	}
 	var tasks []task
 	for _, w := range f.e.informers() {
-		if awaited[w.gvk.GroupKind()] == 0 && !w.unreadable() {
+		if !awaited[w.gvk.GroupKind()] && !w.unreadable() {
 			w.version, w.failed = "", false
 			w.trust(nil)
 			f.e.stopIdle(ctx, w)
@@ -140,26 +143,6 @@ func retriable(err error) bool {
 	}
 	code := status.Status().Code
 	return code >= 500 || code == 429 || code == 410 // Gone: a page of a list that expired
-}
-
-// awaited returns how many objects and sets of each kind are awaited.
-func (f *fallback) awaited() map[schema.GroupKind]int {
-	awaited := map[schema.GroupKind]int{}
-	for id := range f.e.index.Refs() {
-		awaited[KindOf(id)]++
-	}
-	return awaited
-}
-
-// missesAny reports whether an object of a missing kind is awaited, and only an
-// event of a definition would wake its waiters.
-func (e *Engine) missesAny(awaited map[schema.GroupKind]int) bool {
-	for gk := range awaited {
-		if w, _ := e.watchOf(gk); w == nil && e.catalog.wakes(gk) {
-			return true
-		}
-	}
-	return false
 }
 
 // suspectAll makes the next round compare all kinds.

@@ -43,20 +43,14 @@ type InPass struct {
 type Pass struct {
 	engine  *Engine
 	index   index.Pass
-	waiter  index.ID
+	Waiter  index.ID // the object of the pass
 	timeout time.Duration
 }
 
 // Begin begins a pass over waiter. timeout bounds each wait for the API server.
 func (e *Engine) Begin(waiter index.ID, timeout time.Duration) Pass {
-	return Pass{engine: e, index: e.index.Begin(waiter), waiter: waiter, timeout: timeout}
+	return Pass{engine: e, index: e.index.Begin(waiter), Waiter: waiter, timeout: timeout}
 }
-
-// Engine returns the engine that began the pass; nil for the zero Pass.
-func (p *Pass) Engine() *Engine { return p.engine }
-
-// Waiter returns the object of the pass.
-func (p *Pass) Waiter() index.ID { return p.waiter }
 
 // Read reads the object of a ref from the cache, or live if the watch of its kind may
 // be broken. The object is nil if it or its kind does not exist. The returned ref
@@ -181,7 +175,7 @@ func (p *Pass) End(ctx context.Context, end End) Waiting {
 			return id, false
 		}
 		id = p.id(ctx, ref)
-		if id != p.waiter && !p.engine.wakes(id) { // the check read it by other means, or its informer was stopped
+		if id != p.Waiter && !p.engine.wakes(id) { // the check read it by other means, or its informer was stopped
 			if _, state, _ := p.engine.open(ctx, KindOf(id), namespaceOf(id), p.timeout); state == synced {
 				restarted = append(restarted, id)
 			}
@@ -193,19 +187,19 @@ func (p *Pass) End(ctx context.Context, end End) Waiting {
 		switch id, ok := opened(ref); {
 		case !ok:
 			w.Woken = false
-		case id == p.waiter:
+		case id == p.Waiter:
 			w.Self = true
 		default:
 			to.Awaited = append(to.Awaited, id)
 		}
 	}
 	for _, f := range end.Followed {
-		if id, ok := opened(f.Ref); ok && id != p.waiter {
+		if id, ok := opened(f.Ref); ok && id != p.Waiter {
 			to.Followed = append(to.Followed, p.followed(id, f))
 		}
 	}
 	if len(to.Awaited) == 0 {
-		_, w.RootChanged = p.engine.index.Root(p.waiter)
+		_, w.RootChanged = p.engine.index.Root(p.Waiter)
 	}
 	p.index.End(to)
 	for _, id := range restarted { // a change before the informer started made no event
@@ -215,7 +209,7 @@ func (p *Pass) End(ctx context.Context, end End) Waiting {
 		w.Woken = w.Woken && p.engine.wakes(id)
 	}
 	if len(to.Awaited) > 0 {
-		cycle := p.engine.index.Cycle(p.waiter, p.engine.members)
+		cycle := p.engine.index.Cycle(p.Waiter, p.engine.members)
 		w.Cycle = cycle
 		p.setRoot(ctx, end, &w, to.Awaited, cycle)
 	}
@@ -225,7 +219,7 @@ func (p *Pass) End(ctx context.Context, end End) Waiting {
 // Cycle returns the path if the object waits for itself by way of others, as the
 // last pass that ended left its waits.
 func (p *Pass) Cycle() []checks.Ref {
-	return p.engine.index.Cycle(p.waiter, p.engine.members)
+	return p.engine.index.Cycle(p.Waiter, p.engine.members)
 }
 
 // Done ends the pass: the object waits for nothing, and follows nothing.
@@ -242,7 +236,7 @@ func (p *Pass) id(ctx context.Context, id checks.Ref) index.ID {
 	case known && !namespaced:
 		id.Namespace = ""
 	case id.Namespace == "":
-		id.Namespace = p.waiter.Namespace
+		id.Namespace = p.Waiter.Namespace
 	}
 	return id
 }

@@ -122,14 +122,14 @@ func (p *Pass) root(ctx context.Context, end End, ids []index.ID, cycle []index.
 	best := found{sure: true}
 	for i, id := range ids[:min(len(ids), maxRoots)] {
 		if id.Set == "" {
-			best.add(p.engine.rootOf(ctx, p.waiter, id, end.Seen.Object(id)), i == 0)
+			best.add(p.engine.rootOf(ctx, p.Waiter, id, end.Seen.Object(id)), i == 0)
 		} else {
 			best.add(p.rootOfSet(ctx, end.Seen, id), i == 0)
 		}
 	}
 	if why.State(best.State) == why.Ready {
 		// A check of this object objects to an object that is ready.
-		best.Root = index.Root{ID: p.waiter, State: string(why.Blocked)}
+		best.Root = index.Root{ID: p.Waiter, State: string(why.Blocked)}
 	}
 	return best
 }
@@ -143,16 +143,16 @@ func (p *Pass) setRoot(ctx context.Context, end End, w *Waiting, ids, cycle []in
 	}
 	f := p.root(ctx, end, ids, cycle)
 	if f.late { // the message quotes the object; the next pass knows better
-		p.engine.wake(p.waiter)
+		p.engine.wake(p.Waiter)
 	}
 	if !f.sure {
-		w.RootChanged = p.engine.index.SetRoot(p.waiter, index.Root{})
+		w.RootChanged = p.engine.index.SetRoot(p.Waiter, index.Root{})
 		w.RootUnknown = !w.RootChanged
 		return
 	}
-	w.RootChanged = p.engine.index.SetRoot(p.waiter, f.Root)
+	w.RootChanged = p.engine.index.SetRoot(p.Waiter, f.Root)
 	switch {
-	case f.Cycle == "" && (f.ID == p.waiter || f.ID == ids[0]):
+	case f.Cycle == "" && (f.ID == p.Waiter || f.ID == ids[0]):
 	case f.Cycle == "" && slices.Contains(ids, f.ID):
 		w.Root = &RootCause{Ref: f.ID}
 	default:
@@ -171,10 +171,10 @@ func (p *Pass) rootOfSet(ctx context.Context, seen Seen, set index.ID) found {
 	for i := range members[:min(len(members), maxRoots)] {
 		o := &members[i]
 		id := p.id(ctx, o.Ref)
-		if id == p.waiter || o.Readiness.State == checks.Ready || slices.Contains(p.engine.index.Waits(id), set) {
+		if id == p.Waiter || o.Readiness.State == checks.Ready || slices.Contains(p.engine.index.Waits(id), set) {
 			continue
 		}
-		best.add(p.engine.rootOf(ctx, p.waiter, id, o), best.ID == set)
+		best.add(p.engine.rootOf(ctx, p.Waiter, id, o), best.ID == set)
 	}
 	return best
 }
