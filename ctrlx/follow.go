@@ -159,7 +159,6 @@ func (p *pass) followed(refs []checks.Ref) []engine.Followed {
 	all := make([]engine.Followed, 0, len(refs))
 	for _, ref := range refs {
 		if ref.Kind != "" && !slices.Contains(p.of.opt.unfollowed, engine.KindOf(ref)) {
-			ref.ID = ""
 			all = append(all, p.seenAs(p.engine.Resolved(p, ref)))
 		}
 	}

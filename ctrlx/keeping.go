@@ -37,7 +37,6 @@ func (r *core) keeping(obj client.Object, ref checks.Ref, at client.Object) (yes
 		return false
 	}
 	defer func() { _ = recover() }()
-	ref.ID = ""
 	return r.keeps(obj, ref, at)
 }
 

@@ -70,9 +70,7 @@ func (c *catalog) find(ctx context.Context, gk schema.GroupKind) (k servedKind, 
 		return k, true, nil
 	}
 	if c.due(gk.Group) {
-		c.mu.Unlock()
-		c.refreshNow(ctx)
-		c.mu.Lock()
+		c.refresh(ctx)
 		if ctx.Err() != nil {
 			return k, false, fmt.Errorf("%w: %w", errNotDiscovered, ctx.Err())
 		}
@@ -112,26 +110,37 @@ func (c *catalog) provisional(group string) bool {
 	return !c.began.After(c.defined[group].Add(settleTime))
 }
 
-// refresh begins a list, unless one is under way, and returns the channel that
-// is closed at its end. It is called with the lock held.
-func (c *catalog) refresh() <-chan struct{} {
-	if c.running != nil {
-		return c.running
+// refreshNow reads discovery, and returns when the answer is taken over, or ctx is done.
+func (c *catalog) refreshNow(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refresh(ctx)
+}
+
+// refresh is refreshNow with the lock held. It releases the lock while it waits.
+func (c *catalog) refresh(ctx context.Context) {
+	running := c.running
+	if running == nil {
+		running = make(chan struct{})
+		c.running = running
+		go func() {
+			began := time.Now()
+			ctx, cancel := context.WithTimeout(c.stopped, discoveryTimeout)
+			defer cancel()
+			got, err := c.list(ctx)
+			added := c.take(began, got, err)
+			close(running)
+			if len(added) > 0 {
+				c.listed(added)
+			}
+		}()
 	}
-	running := make(chan struct{})
-	c.running = running
-	go func() {
-		began := time.Now()
-		ctx, cancel := context.WithTimeout(c.stopped, discoveryTimeout)
-		defer cancel()
-		got, err := c.list(ctx)
-		added := c.take(began, got, err)
-		close(running)
-		if len(added) > 0 {
-			c.listed(added)
-		}
-	}()
-	return running
+	c.mu.Unlock()
+	defer c.mu.Lock()
+	select {
+	case <-running:
+	case <-ctx.Done():
+	}
 }
 
 // take takes over the answer of discovery, and returns the kinds that are new.
@@ -193,17 +202,6 @@ func (c *catalog) unsettled(gk schema.GroupKind) bool {
 	defer c.mu.Unlock()
 	_, found := c.kinds[gk]
 	return !found && c.provisional(gk.Group)
-}
-
-// refreshNow reads discovery, and returns when the answer is taken over, or ctx is done.
-func (c *catalog) refreshNow(ctx context.Context) {
-	c.mu.Lock()
-	running := c.refresh()
-	c.mu.Unlock()
-	select {
-	case <-running:
-	case <-ctx.Done():
-	}
 }
 
 // wakes reports whether the waiters of a kind are woken once it is installed.

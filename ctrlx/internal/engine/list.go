@@ -52,7 +52,7 @@ func (p *Pass) List(ctx context.Context, q checks.Query) (Listed, error) {
 	if err != nil {
 		return Listed{Ref: q.Ref()}, fmt.Errorf("ctrlx: %s: %w", q, err)
 	}
-	e, id := p.engine, p.id(ctx, q.Ref())
+	e, id := p.engine, p.Resolved(ctx, q.Ref())
 	l := Listed{Ref: id}
 	look, k, state, err := p.register(ctx, id)
 	if state == missing && err == nil {

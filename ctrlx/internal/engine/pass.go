@@ -60,7 +60,7 @@ func (e *Engine) Begin(waiter index.ID, timeout time.Duration) Pass {
 // The order loses no wake-up: the kind is watched, the object is registered, the
 // object is read, and a digest of it is remembered.
 func (p *Pass) Read(ctx context.Context, ref checks.Ref) (checks.Ref, client.Object, error) {
-	e, id := p.engine, p.id(ctx, ref)
+	e, id := p.engine, p.Resolved(ctx, ref)
 	ref = id
 	look, k, state, err := p.register(ctx, id)
 	if err != nil {
@@ -87,7 +87,7 @@ func (p *Pass) Read(ctx context.Context, ref checks.Ref) (checks.Ref, client.Obj
 // watched. The object is nil if it does not exist. Whole registers nothing: call
 // [Pass.Read] first.
 func (p *Pass) Whole(ctx context.Context, ref checks.Ref) (client.Object, error) {
-	id := p.id(ctx, ref)
+	id := p.Resolved(ctx, ref)
 	k, _, err := p.engine.open(ctx, KindOf(id), namespaceOf(id), p.timeout)
 	if err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (p *Pass) End(ctx context.Context, end End) Waiting {
 		if ref.Kind == "" || ref.Name == "" && !listable(ref) {
 			return id, false
 		}
-		id = p.id(ctx, ref)
+		id = p.Resolved(ctx, ref)
 		if id != p.Waiter && !p.engine.wakes(id) { // the check read it by other means, or its informer was stopped
 			if _, state, _ := p.engine.open(ctx, KindOf(id), namespaceOf(id), p.timeout); state == synced {
 				restarted = append(restarted, id)
@@ -225,12 +225,9 @@ func (p *Pass) Cycle() []checks.Ref {
 // Done ends the pass: the object waits for nothing, and follows nothing.
 func (p *Pass) Done() { p.index.Done() }
 
-// Resolved returns a ref with the namespace in which the pass reads it.
-func (p *Pass) Resolved(ctx context.Context, ref checks.Ref) checks.Ref { return p.id(ctx, ref) }
-
-// id returns how the index knows the object of a ref. A ref without a namespace
+// Resolved returns how the index knows the object of a ref. A ref without a namespace
 // is in the namespace of the waiter, if its kind has namespaces.
-func (p *Pass) id(ctx context.Context, id checks.Ref) index.ID {
+func (p *Pass) Resolved(ctx context.Context, id checks.Ref) index.ID {
 	id.ID = ""
 	switch namespaced, known := p.engine.namespaced(ctx, id, p.timeout); {
 	case known && !namespaced:

@@ -170,7 +170,7 @@ func (p *Pass) rootOfSet(ctx context.Context, seen Seen, set index.ID) found {
 	}
 	for i := range members[:min(len(members), maxRoots)] {
 		o := &members[i]
-		id := p.id(ctx, o.Ref)
+		id := p.Resolved(ctx, o.Ref)
 		if id == p.Waiter || o.Readiness.State == checks.Ready || slices.Contains(p.engine.index.Waits(id), set) {
 			continue
 		}
