@@ -65,29 +65,19 @@ func (e *FieldError) Error() string {
 
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// indexed reports why a field of a kind cannot be queried; nil: it can.
-func (e *Engine) indexed(gk schema.GroupKind, name string) error {
+// indexed returns the index of a field of a kind; nil: there is none. The error says why
+// the field cannot be queried.
+func (e *Engine) indexed(gk schema.GroupKind, name string) (*field, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	f := e.fields[fieldKey{gk, name}]
 	if f == nil {
-		return &FieldError{Field: name}
+		return nil, &FieldError{Field: name}
 	}
 	if err := f.broken.Load(); err != nil {
-		return &FieldError{name, *err}
+		return f, &FieldError{name, *err}
 	}
-	return nil
-}
-
-// valuesOf returns the values of an indexed field of an object.
-func (e *Engine) valuesOf(gk schema.GroupKind, name string, obj client.Object) []string {
-	e.mu.Lock()
-	f := e.fields[fieldKey{gk, name}]
-	e.mu.Unlock()
-	if f == nil {
-		return nil
-	}
-	return e.valuesIn(f, obj)
+	return f, nil
 }
 
 // valuesIn returns the values of a field of an object. After an error or a panic

@@ -59,7 +59,7 @@ func (p *Pass) List(ctx context.Context, q checks.Query) (Listed, error) {
 		err = fmt.Errorf("the kind %q is not installed, so its objects are not known: install its definition, or correct the query", KindOf(id))
 	}
 	if err == nil && q.Field != "" {
-		err = e.indexed(KindOf(id), q.Field)
+		_, err = e.indexed(KindOf(id), q.Field)
 	}
 	var full uint64
 	if err == nil {
@@ -67,7 +67,7 @@ func (p *Pass) List(ctx context.Context, q checks.Query) (Listed, error) {
 		l.Objects, err = e.listSet(ctx, k, state, id, q, selector, p)
 	}
 	if err == nil && q.Field != "" { // the function may have failed meanwhile
-		err = e.indexed(KindOf(id), q.Field)
+		_, err = e.indexed(KindOf(id), q.Field)
 	}
 	if err != nil {
 		return Listed{Ref: l.Ref}, fmt.Errorf("ctrlx: %s: %w", l.Ref, err)
@@ -187,6 +187,10 @@ func (e *Engine) listCached(ctx context.Context, k kind, id index.ID, q checks.Q
 
 // listLive lists a set past the cache.
 func (e *Engine) listLive(ctx context.Context, k kind, id index.ID, q checks.Query, selector labels.Selector) (all []client.Object, err error) {
+	var f *field
+	if q.Field != "" {
+		f, _ = e.indexed(KindOf(id), q.Field) // List reports the error
+	}
 	for next := ""; ; {
 		list := newList(e.scheme, k)
 		err := e.live.List(ctx, list, client.InNamespace(namespaceOf(id)), client.MatchingLabelsSelector{Selector: selector},
@@ -195,7 +199,7 @@ func (e *Engine) listLive(ctx context.Context, k kind, id index.ID, q checks.Que
 			return nil, err
 		}
 		each(list, func(obj client.Object) {
-			if q.Field == "" || slices.Contains(e.valuesOf(KindOf(id), q.Field, obj), q.Value) {
+			if f == nil || slices.Contains(e.valuesIn(f, obj), q.Value) {
 				obj.GetObjectKind().SetGroupVersionKind(k.gvk)
 				all = append(all, obj)
 			}

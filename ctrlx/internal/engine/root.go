@@ -296,12 +296,12 @@ func (e *Engine) Root(ctx context.Context, waiter index.ID) (c *RootCause, other
 // from the cache into obj: the object may have entered a set since its pass began.
 func (e *Engine) RootChanged(ctx context.Context, id index.ID, obj client.Object) {
 	e.index.Changed(id, index.Change{Root: true})
-	fields, any := e.sets.fields(KindOf(id))
-	if !any || e.cache.Get(ctx, nameOf(id), obj, FromCache...) != nil {
+	gk := KindOf(id)
+	if !e.sets.has(gk) || e.cache.Get(ctx, nameOf(id), obj, FromCache...) != nil {
 		return // the event of a deletion wakes the waiters of its sets
 	}
-	s := e.stateOf(KindOf(id), obj, fields)
-	for _, t := range e.sets.touch(KindOf(id), &s, &s) {
+	s := e.stateOf(obj, e.fieldsOf(gk))
+	for _, t := range e.sets.touch(gk, &s, &s) {
 		e.index.Changed(t.set.id, index.Change{Root: true, By: id})
 	}
 }

@@ -24,7 +24,7 @@ type sets struct {
 	mu    sync.Mutex
 	clock uint64 // numbers the changes
 	of    map[index.ID]*set
-	kinds map[schema.GroupKind]*kindSets
+	kinds map[schema.GroupKind]kindSets
 }
 
 // set is a set that waiters wait for or follow.
@@ -39,10 +39,7 @@ type set struct {
 }
 
 // kindSets holds the sets of a kind.
-type kindSets struct {
-	buckets map[bucket]map[*set]struct{}
-	fields  map[string]int // the fields of queries, with the number of their sets
-}
+type kindSets map[bucket]map[*set]struct{}
 
 // bucket holds the properties that the objects of some sets share, besides the
 // kind. Each object is in a few buckets.
@@ -75,24 +72,21 @@ func (s *sets) add(id index.ID) {
 	query, _ := id.Query() // only a set that can be listed is registered
 	selector, _ := labels.Parse(query.Selector)
 	if s.of == nil {
-		s.of, s.kinds = map[index.ID]*set{}, map[schema.GroupKind]*kindSets{}
+		s.of, s.kinds = map[index.ID]*set{}, map[schema.GroupKind]kindSets{}
 	}
 	k := s.kinds[KindOf(id)]
 	if k == nil {
-		k = &kindSets{map[bucket]map[*set]struct{}{}, map[string]int{}}
+		k = kindSets{}
 		s.kinds[KindOf(id)] = k
 	}
 	s.clock++
 	at := &set{id: id, query: query, selector: selector, full: s.clock, follow: s.clock}
 	at.buckets = k.choose(at)
 	for _, b := range at.buckets {
-		if k.buckets[b] == nil {
-			k.buckets[b] = map[*set]struct{}{}
+		if k[b] == nil {
+			k[b] = map[*set]struct{}{}
 		}
-		k.buckets[b][at] = struct{}{}
-	}
-	if query.Field != "" {
-		k.fields[query.Field]++
+		k[b][at] = struct{}{}
 	}
 	s.of[id] = at
 }
@@ -101,23 +95,18 @@ func (s *sets) remove(id index.ID) {
 	at, k := s.of[id], s.kinds[KindOf(id)]
 	delete(s.of, id)
 	for _, b := range at.buckets {
-		if delete(k.buckets[b], at); len(k.buckets[b]) == 0 {
-			delete(k.buckets, b)
+		if delete(k[b], at); len(k[b]) == 0 {
+			delete(k, b)
 		}
 	}
-	if f := at.query.Field; f != "" {
-		if k.fields[f]--; k.fields[f] == 0 {
-			delete(k.fields, f)
-		}
-	}
-	if len(k.buckets) == 0 {
+	if len(k) == 0 {
 		delete(s.kinds, KindOf(id))
 	}
 }
 
 // choose returns the buckets of a set: those that have the fewest sets. Each
 // member of the set is in exactly one of them.
-func (k *kindSets) choose(at *set) []bucket {
+func (k kindSets) choose(at *set) []bucket {
 	namespace := at.id.Namespace
 	if at.query.Field != "" {
 		return []bucket{{namespace, byField, at.query.Field, at.query.Value}}
@@ -136,7 +125,7 @@ func (k *kindSets) choose(at *set) []bucket {
 		}
 		n := 0
 		for _, b := range all {
-			n += len(k.buckets[b])
+			n += len(k[b])
 		}
 		if len(all) > 0 && (fewest < 0 || n < fewest) {
 			best, fewest = all, n
@@ -150,17 +139,17 @@ func (k *kindSets) choose(at *set) []bucket {
 type state struct {
 	obj    client.Object
 	labels labels.Set
-	fields []string   // the indexed fields
+	fields []*field   // the indexed fields of the kind
 	values [][]string // of each field; nil: they are not known
 }
 
 // members adds to found the sets of k that contain the object.
-func (k *kindSets) members(s *state, found func(*set)) {
+func (k kindSets) members(s *state, found func(*set)) {
 	if s.obj == nil {
 		return
 	}
 	each := func(b bucket) {
-		for at := range k.buckets[b] {
+		for at := range k[b] {
 			if at.contains(s) {
 				found(at)
 			}
@@ -179,7 +168,7 @@ func (k *kindSets) members(s *state, found func(*set)) {
 		for f, values := range s.values {
 			for i, value := range values {
 				if !slices.Contains(values[:i], value) {
-					each(bucket{namespace, byField, s.fields[f], value})
+					each(bucket{namespace, byField, s.fields[f].Field, value})
 				}
 			}
 		}
@@ -189,22 +178,14 @@ func (k *kindSets) members(s *state, found func(*set)) {
 // contains reports whether an object of the bucket of a set is in the set.
 func (at *set) contains(s *state) bool { return at.selector.Matches(s.labels) }
 
-// fields returns the fields that an event of a kind needs, and whether it has
-// sets at all.
-func (s *sets) fields(gk schema.GroupKind) (fields []string, any bool) {
+// has reports whether a kind has sets.
+func (s *sets) has(gk schema.GroupKind) bool {
 	if s.n.Load() == 0 {
-		return nil, false
+		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k := s.kinds[gk]
-	if k == nil {
-		return nil, false
-	}
-	for field := range k.fields {
-		fields = append(fields, field)
-	}
-	return fields, true
+	return s.kinds[gk] != nil
 }
 
 // numbers returns the numbers of the last changes of a set.
@@ -228,9 +209,6 @@ func (s *sets) touch(gk schema.GroupKind, was, now *state) (all []touched) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.kinds[gk]
-	if k == nil {
-		return nil
-	}
 	k.members(was, func(at *set) { all = append(all, touched{set: at, was: true}) })
 	n := len(all)
 	k.members(now, func(at *set) {
@@ -264,11 +242,11 @@ func (e *Engine) happened(k kind, id index.ID, old, now client.Object) {
 		e.index.Changed(id, e.changeOf(k, now, full, follow))
 	}
 	gk := KindOf(id)
-	fields, any := e.sets.fields(gk)
-	if !any {
+	if !e.sets.has(gk) {
 		return
 	}
-	was, is := e.stateOf(gk, old, fields), e.stateOf(gk, now, fields)
+	fields := e.fieldsOf(gk)
+	was, is := e.stateOf(old, fields), e.stateOf(now, fields)
 	var seen, followed bool // whether a waiter and a follower see the change
 	compared := false
 	for _, t := range e.sets.touch(gk, &was, &is) {
@@ -321,14 +299,14 @@ func (e *Engine) changeOf(k kind, obj client.Object, full, follow bool) (c index
 }
 
 // stateOf returns what decides about the sets that contain an object.
-func (e *Engine) stateOf(gk schema.GroupKind, obj client.Object, fields []string) state {
+func (e *Engine) stateOf(obj client.Object, fields []*field) state {
 	s := state{obj: obj, fields: fields}
 	if obj == nil {
 		return s
 	}
 	s.labels = obj.GetLabels()
-	for _, field := range fields {
-		s.values = append(s.values, e.valuesOf(gk, field, obj))
+	for _, f := range fields {
+		s.values = append(s.values, e.valuesIn(f, obj))
 	}
 	return s
 }

@@ -274,7 +274,7 @@ func TestIndexPanics(t *testing.T) {
 	c.Name, c.Namespace = "c", "a"
 	e.happened(clusterKind, ID(clusters, client.ObjectKeyFromObject(c)), nil, c)
 	same(t, []string{"w"}, *woken, "woken")
-	err := e.indexed(clusters, "state")
+	_, err := e.indexed(clusters, "state")
 	const want = `the index of the field "state" cannot be trusted: a/c: panic: no state: correct the function of ctrlx.WithIndex`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
