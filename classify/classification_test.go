@@ -110,24 +110,6 @@ func TestReasonIsAlwaysValid(t *testing.T) {
 	})
 }
 
-func TestMessageIsNeverEmpty(t *testing.T) {
-	cases := map[string]struct {
-		failure Failure
-		want    string
-	}{
-		"message":        {Failure{Message: "busy", Status: 409}, "busy"},
-		"status":         {Failure{Status: 409, Code: "X"}, "the service gave no message (HTTP 409 Conflict)"},
-		"unknown status": {Failure{Status: 499}, "the service gave no message (HTTP 499)"},
-		"code":           {Failure{Code: "X"}, "the service gave no message"},
-		"nothing":        {Failure{}, "the error has no text"},
-	}
-	for name, c := range cases {
-		if diff := cmp.Diff(c.want, c.failure.As("x", Slow).Message()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
-}
-
 func TestClassificationString(t *testing.T) {
 	cases := map[string]struct {
 		c    Classification

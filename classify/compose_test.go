@@ -142,26 +142,37 @@ func TestComposeFailsClosed(t *testing.T) {
 }
 
 func TestComposeOfNoFailure(t *testing.T) {
-	for name, f := range map[string]*Failure{"nil failure": nil, "nil error": newFailure(nil, "", noon)} {
-		got := classifyBy(t, f, Table{{Status: 400, Retry: OnChange}}.Link())
-		if got.Retry() != Slow || got.Rule() != "NoFailure" || !strings.Contains(fmt.Sprint(got.Fault()), "the *Failure is nil") {
-			t.Errorf("%s: got %v, fault %v", name, got, got.Fault())
-		}
-	}
 	toNil := func(next Handler) Handler {
 		return func(ctx context.Context, f *Failure) (Classification, error) { return next(ctx, nil) }
 	}
 	reads := func(next Handler) Handler {
 		return func(_ context.Context, f *Failure) (Classification, error) { return f.As(f.Code, OnChange), nil }
 	}
-	if got := classifyBy(t, new(Failure), toNil, reads); got.Rule() != "NoFailure" {
-		t.Errorf("a link that calls next with nil: got %v", got)
+	table := Table{{Status: 400, Retry: OnChange}}.Link()
+	cases := map[string]struct {
+		reason  string
+		failure *Failure
+		links   []Middleware
+		rule    string
+	}{
+		"nil":       {"there is no failure", nil, []Middleware{table}, "NoFailure"},
+		"nil error": {"a nil error is no failure", newFailure(nil, "", noon), []Middleware{table}, "NoFailure"},
+		"no links":  {"there is no failure, and no link", nil, nil, "NoFailure"},
+		"to nil":    {"a link calls next with nil", new(Failure), []Middleware{toNil, reads}, "NoFailure"},
+		"zero":      {"a failure without an error", new(Failure), nil, "Unknown"},
+		"panicky":   {"a literal with an error that panics", &Failure{Err: panicky{}}, nil, "Unknown"},
+		"hostile":   {"a literal with an error that panics in Is", &Failure{Err: panics("Is")}, nil, "LinkPanicked(Default)"},
+		"endless":   {"an error that wraps itself", NewFailure(&loop{}, "", noon), nil, "Unknown"},
+		"panic":     {"a literal with a panic", &Failure{Status: 400, Err: &chain.PanicError{Value: "no"}}, nil, "Panic"},
 	}
-	if got := classifyBy(t, &Failure{}); got.Rule() != "Unknown" {
-		t.Errorf("a failure without an error: got %v", got)
-	}
-	if got := classifyBy(t, &Failure{Status: 400, Err: &chain.PanicError{Value: "no"}}); got.Rule() != "Panic" {
-		t.Errorf("a literal with a panic: got %v", got)
+	for name, c := range cases {
+		got := classifyBy(t, c.failure, c.links...)
+		if got.Rule() != c.rule || got.Retry() != Slow {
+			t.Errorf("%s: %s: got %v, want rule %s", name, c.reason, got, c.rule)
+		}
+		if c.rule == "NoFailure" && !strings.Contains(fmt.Sprint(got.Fault()), "the *Failure is nil") {
+			t.Errorf("%s: %s: got fault %v", name, c.reason, got.Fault())
+		}
 	}
 }
 
@@ -255,33 +266,15 @@ func TestComposeIsTheMaximum(t *testing.T) {
 	table := Table{{Code: "MineFast", Retry: Fast}, {Code: "MineStop", Retry: OnChange}}
 	handle := Compose(table.Chain())
 	ctx := context.Background()
-	rapid.Check(t, func(t *rapid.T) {
-		var leaves []error
-		var tree func(depth int) error
-		tree = func(depth int) error {
-			kind := 0
-			if depth > 0 {
-				kind = rapid.IntRange(0, 3).Draw(t, "kind")
-			}
-			switch kind {
-			case 1:
-				return fmt.Errorf("wrap: %w", tree(depth-1))
-			case 2, 3:
-				errs := make([]error, rapid.IntRange(1, 4).Draw(t, "branches"))
-				for i := range errs {
-					errs[i] = tree(depth - 1)
-				}
-				return errors.Join(errs...)
-			}
-			code := rapid.SampledFrom([]string{"MineFast", "Conflict", "BadRequest", "MineStop", "Nobody", ""}).Draw(t, "code")
-			leaf := coded(code, fmt.Sprint(rapid.IntRange(0, 5).Draw(t, "after")))
-			if code == "" {
-				leaf = errors.New("text")
-			}
-			leaves = append(leaves, leaf)
-			return leaf
+	leaf := rapid.Custom(func(t *rapid.T) error {
+		code := rapid.SampledFrom([]string{"MineFast", "Conflict", "BadRequest", "MineStop", "Nobody", ""}).Draw(t, "code")
+		if code == "" {
+			return errors.New("text")
 		}
-		err := tree(rapid.IntRange(0, 4).Draw(t, "depth"))
+		return coded(code, fmt.Sprint(rapid.IntRange(0, 5).Draw(t, "after")))
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		err, leaves := drawTree(t, rapid.IntRange(0, 4).Draw(t, "depth"), leaf)
 		var retry Retry
 		var after time.Duration
 		for _, leaf := range leaves {

@@ -157,26 +157,6 @@ func TestDefaultErrors(t *testing.T) {
 	}
 }
 
-func TestComposeOfNoLinks(t *testing.T) {
-	handle := Compose(Chain{})
-	cases := map[string]struct {
-		failure *Failure
-		rule    string
-	}{
-		"nil":     {nil, "NoFailure"},
-		"zero":    {new(Failure), "Unknown"},
-		"panicky": {&Failure{Err: panicky{}}, "Unknown"},
-		"hostile": {&Failure{Err: panics("Is")}, "LinkPanicked(Default)"},
-		"endless": {NewFailure(&loop{}, "", noon), "Unknown"},
-	}
-	for name, c := range cases {
-		got, err := handle(t.Context(), c.failure)
-		if got.Rule() != c.rule || got.Retry() != Slow || err != nil {
-			t.Errorf("%s: got %v, error %v, want rule %s", name, got, err, c.rule)
-		}
-	}
-}
-
 func TestNothingUnknownWaitsForAChange(t *testing.T) {
 	table := Table{{Code: "Mine", Status: 400, Retry: OnChange}}
 	handle := Compose(table.Chain())

@@ -40,30 +40,44 @@ func (e likeError) As(target any) bool {
 	return ok
 }
 
+// A row compares errors. A program may mark an error by joining it with one of
+// its own: the mark counts for each cause, with the code of that cause. The longer
+// of the delay of a row and that of the service applies.
 func TestRowsMatchErrors(t *testing.T) {
+	const long, short = 10 * time.Minute, 30 * time.Second
 	table := Table{
-		{Name: "is", Is: errNoQuota, Retry: VerySlow},
+		{Name: "marked conflict", Is: errNoQuota, Code: "Conflict", Retry: Fast, After: long, KeepStatus: true},
+		{Name: "quota", Is: errNoQuota, Retry: Fast, After: long, KeepStatus: true},
 		{Name: "exist and message", Is: fs.ErrExist, Message: Contains("in b"), Retry: Fast},
 		{Name: "list", Is: listError{"a"}, Retry: Fast},
 		{Name: "text", Message: Contains("missing"), Retry: OnChange},
+		{Name: "conflict", Code: "Conflict", Retry: VerySlow, After: short},
 	}
+	other, conflict := errors.New("x"), respErr("Conflict", 409, "busy")
 	cases := map[string]struct {
 		reason string
 		err    error
 		want   string // the rule
+		after  time.Duration
 	}{
-		"is, wrapped":    {"an error that wraps it", fmt.Errorf("create: %w", errNoQuota), "is"},
-		"is, method":     {"an error with an Is method", fmt.Errorf("create: %w", likeError{errNoQuota}), "is"},
-		"message too":    {"all conditions of a row have to hold", fmt.Errorf("in b: %w", fs.ErrExist), "exist and message"},
-		"one of two":     {"one condition does not hold", fs.ErrExist, "Unknown"},
-		"other":          {"no condition holds", fs.ErrNotExist, "Unknown"},
-		"not comparable": {"errors that cannot be compared are not equal", listError{"a"}, "Unknown"},
-		"panic":          {"the value of a panic is not compared", &chain.PanicError{Value: errNoQuota}, "Panic"},
-		"panics in Is":   {"no later row decides about an error that panics", panics("Is"), "Unreadable(is)"},
+		"is, wrapped":    {"an error that wraps it", fmt.Errorf("create: %w", errNoQuota), "quota", long},
+		"is, method":     {"an error with an Is method", fmt.Errorf("create: %w", likeError{errNoQuota}), "quota", long},
+		"message too":    {"all conditions of a row have to hold", fmt.Errorf("in b: %w", fs.ErrExist), "exist and message", 0},
+		"one of two":     {"one condition does not hold", fs.ErrExist, "Unknown", 0},
+		"other":          {"no condition holds", fs.ErrNotExist, "Unknown", 0},
+		"not comparable": {"errors that cannot be compared are not equal", listError{"a"}, "Unknown", 0},
+		"panic":          {"the value of a panic is not compared", &chain.PanicError{Value: errNoQuota}, "Panic", 0},
+		"panics in Is":   {"no later row decides about an error that panics", panics("Is"), "Unreadable(quota)", 0},
+		"joined":         {"errors.Is finds the mark in the joined error", errors.Join(errNoQuota, other), "quota", long},
+		"two %w":         {"fmt.Errorf joins, too", fmt.Errorf("%w: %w", errNoQuota, other), "quota", long},
+		"code":           {"the code is that of the cause", errors.Join(conflict, errNoQuota), "marked conflict", long},
+		"not marked":     {"another join has no mark", errors.Join(conflict, other), "conflict", short},
+		"shorter":        {"the service asks for a shorter delay", respErr("Conflict", 409, "", "Retry-After", "15"), "conflict", short},
+		"longer":         {"the service asks for a longer delay", respErr("Conflict", 409, "", "Retry-After", "45"), "conflict", 45 * time.Second},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			c := classifyBy(t, NewFailure(tc.err, "", noon), table.Link())
+			c := classifyBy(t, newFailure(tc.err, "", noon), table.Link())
 			fault := "<nil>"
 			if name, unreadable := strings.CutPrefix(tc.want, "Unreadable("); unreadable {
 				fault = "classify: rule " + strings.TrimSuffix(name, ")") + " cannot decide: " + newUnreadable(tc.err).Error()
@@ -71,60 +85,8 @@ func TestRowsMatchErrors(t *testing.T) {
 			if c.Rule() != tc.want || fmt.Sprint(c.Fault()) != fault || c.Fault() != nil && c.Retry() != Slow {
 				t.Errorf("%s: got %v, fault %v, want rule %s, fault %s", tc.reason, c, c.Fault(), tc.want, fault)
 			}
-		})
-	}
-}
-
-// A program marks an error by joining it with one of its own. The mark counts for
-// each cause, with the code of that cause.
-func TestRowsMatchMarkedErrors(t *testing.T) {
-	conflict := respErr("Conflict", 409, "busy")
-	table := Table{
-		{Name: "marked conflict", Is: errNoQuota, Code: "Conflict", Retry: Fast, KeepStatus: true},
-		{Name: "marked", Is: errNoQuota, Retry: Fast, KeepStatus: true},
-		{Name: "conflict", Code: "Conflict", Retry: OnChange},
-	}
-	cases := map[string]struct {
-		reason string
-		err    error
-		want   string // the rule
-	}{
-		"joined":     {"errors.Is finds the mark in the joined error", errors.Join(errNoQuota, errors.New("x")), "marked"},
-		"two %w":     {"fmt.Errorf joins, too", fmt.Errorf("%w: %w", errNoQuota, errors.New("x")), "marked"},
-		"code":       {"the code is that of the cause", errors.Join(conflict, errNoQuota), "marked conflict"},
-		"not marked": {"another join has no mark", errors.Join(conflict, errors.New("x")), "conflict"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			c := classifyBy(t, newFailure(tc.err, "", noon), table.Link())
-			if marked := tc.want != "conflict"; c.Rule() != tc.want || c.KeepsStatus() != marked {
-				t.Errorf("%s: got %v, want rule %s", tc.reason, c, tc.want)
-			}
-		})
-	}
-}
-
-// A row can set the delay. The longer of its delay and that of the service
-// applies.
-func TestRowsSetTheDelay(t *testing.T) {
-	table := Table{
-		{Name: "quota", Is: errNoQuota, Retry: VerySlow, After: 10 * time.Minute},
-		{Name: "busy", Code: "Conflict", Retry: Fast, After: 30 * time.Second},
-		{Name: "none", Code: "NotFound", Retry: Fast},
-	}
-	cases := map[string]struct {
-		reason string
-		err    error
-		want   time.Duration
-	}{
-		"row":     {"the service asks for no delay", errNoQuota, 10 * time.Minute},
-		"shorter": {"the service asks for a shorter delay", respErr("Conflict", 409, "", "Retry-After", "15"), 30 * time.Second},
-		"longer":  {"the service asks for a longer delay", respErr("Conflict", 409, "", "Retry-After", "45"), 45 * time.Second},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if c := classifyBy(t, newFailure(tc.err, "", noon), table.Link()); c.After() != tc.want {
-				t.Errorf("%s: got %v", tc.reason, c)
+			if c.After() != tc.after || c.KeepsStatus() != (tc.after == long) {
+				t.Errorf("%s: got %v, and the status is kept: %t", tc.reason, c, c.KeepsStatus())
 			}
 		})
 	}

@@ -7,15 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"net"
 	"net/url"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
@@ -98,38 +95,6 @@ func (p panics) ErrorMessage() string      { p.may("ErrorMessage"); return "miss
 func (p panics) HTTPStatusCode() int       { p.may("HTTPStatusCode"); return 404 }
 func (p panics) RetryAfter() time.Duration { p.may("RetryAfter"); return 0 }
 func (p panics) Timeout() bool             { p.may("Timeout"); return false }
-
-func TestErrorsRead(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		err    error
-		want   Failure
-	}{
-		"methods":       {"all methods of an error are called", &methods{code: "Busy", message: "later", status: 409, after: time.Second}, Failure{Code: "Busy", Message: "later", Status: 409, After: time.Second}},
-		"joined":        {"the fields of a joined error are those of its first cause with a code", errors.Join(errors.New("x"), nil, &methods{code: "Busy", status: 409}), Failure{Code: "Busy", Status: 409}},
-		"timeout":       {"a time-out is transient", &methods{timeout: true}, Failure{Transient: true}},
-		"no status":     {"an error may have some of the methods", codeAndDelay{}, Failure{Code: "Busy", Message: "busy", After: time.Minute}},
-		"reset":         {"a reset connection is transient", syscall.ECONNRESET, Failure{Message: syscall.ECONNRESET.Error(), Transient: true}},
-		"not found":     {"404 means that the object does not exist", status(404), Failure{Message: "status 404", Status: 404, NotFound: true}},
-		"throttled":     {"429 is transient", status(429), Failure{Message: "status 429", Status: 429, Transient: true}},
-		"slow":          {"408 is transient", status(408), Failure{Message: "status 408", Status: 408, Transient: true}},
-		"last 5xx":      {"599 is an error of the server", status(599), Failure{Message: "status 599", Status: 599, Transient: true}},
-		"long delay":    {"more than an hour counts as an hour", &methods{after: 2 * time.Hour}, Failure{After: time.Hour}},
-		"network":       {"a refused connection is transient", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, Failure{Message: "dial: connection refused", Transient: true}},
-		"file":          {"a missing file is not a missing object", &fs.PathError{Op: "open", Path: "/x", Err: fs.ErrNotExist}, Failure{Message: "open /x: file does not exist"}},
-		"canceled":      {"a canceled request sets no field", context.Canceled, Failure{Message: "context canceled"}},
-		"panics midway": {"an error that panics keeps the fields read before the panic", panics("HTTPStatusCode"), Failure{Code: "Missing", Message: "missing"}},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			got := NewFailure(c.err, "", noon)
-			c.want.Err = c.err
-			if diff := cmp.Diff(&c.want, got, cmpopts.IgnoreUnexported(Failure{}), cmpopts.EquateErrors()); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
-			}
-		})
-	}
-}
 
 // answers holds the results of the methods of Errors.
 type answers struct {
@@ -241,32 +206,7 @@ func TestErrorsOfJoins(t *testing.T) {
 		&chain.DeadlineError{Link: "get", After: time.Second, Err: respErr("NotFound", 404, "")},
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		var leaves []error
-		var tree func(depth int) error
-		tree = func(depth int) error {
-			kind := 0
-			if depth > 0 {
-				kind = rapid.IntRange(0, 3).Draw(t, "kind")
-			}
-			switch kind {
-			case 1:
-				return fmt.Errorf("wrap: %w", tree(depth-1))
-			case 2:
-				return fmt.Errorf("both: %w, %w", tree(depth-1), tree(depth-1))
-			case 3:
-				errs := make(joinOf, rapid.IntRange(1, 4).Draw(t, "branches"))
-				for i := range errs {
-					if i == 0 || rapid.IntRange(0, 4).Draw(t, "nil") > 0 {
-						errs[i] = tree(depth - 1)
-					}
-				}
-				return errs
-			}
-			l := leaf.Draw(t, "leaf")
-			leaves = append(leaves, l)
-			return l
-		}
-		err := tree(rapid.IntRange(0, 4).Draw(t, "depth"))
+		err, leaves := drawTree(t, rapid.IntRange(0, 4).Draw(t, "depth"), leaf)
 		want := answers{true, true, true, theService.Class(leaves[0])}
 		for _, l := range leaves {
 			one := answersOf(theService, l)

@@ -1,10 +1,14 @@
 package classify
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"net"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -55,6 +59,21 @@ func TestNewFailure(t *testing.T) {
 		"other":    {"the message of an unknown error is its text", fmt.Errorf("a: %w", errors.New("boom")), Failure{Message: "a: boom"}},
 		"panic":    {"the message of a panic is its text", &chain.PanicError{Link: "get", Value: "no"}, Failure{Message: "panic in link get: no"}},
 		"panicky":  {"an error whose methods panic is not read", panicky{}, Failure{Message: "an error of type classify.panicky cannot be read: it panics, or it wraps more than 1000 errors"}},
+
+		"methods":       {"all methods of an error are called", &methods{code: "Busy", message: "later", status: 409, after: time.Second}, Failure{Code: "Busy", Message: "later", Status: 409, After: time.Second}},
+		"joined":        {"the fields of a joined error are those of its first cause with a code", errors.Join(errors.New("x"), nil, &methods{code: "Busy", status: 409}), Failure{Code: "Busy", Status: 409}},
+		"timeout":       {"a time-out is transient", &methods{timeout: true}, Failure{Transient: true}},
+		"no status":     {"an error may have some of the methods", codeAndDelay{}, Failure{Code: "Busy", Message: "busy", After: time.Minute}},
+		"reset":         {"a reset connection is transient", syscall.ECONNRESET, Failure{Message: syscall.ECONNRESET.Error(), Transient: true}},
+		"not found":     {"404 means that the object does not exist", status(404), Failure{Message: "status 404", Status: 404, NotFound: true}},
+		"throttled":     {"429 is transient", status(429), Failure{Message: "status 429", Status: 429, Transient: true}},
+		"slow":          {"408 is transient", status(408), Failure{Message: "status 408", Status: 408, Transient: true}},
+		"last 5xx":      {"599 is an error of the server", status(599), Failure{Message: "status 599", Status: 599, Transient: true}},
+		"long delay":    {"more than an hour counts as an hour", &methods{after: 2 * time.Hour}, Failure{After: time.Hour}},
+		"network":       {"a refused connection is transient", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, Failure{Message: "dial: connection refused", Transient: true}},
+		"file":          {"a missing file is not a missing object", &fs.PathError{Op: "open", Path: "/x", Err: fs.ErrNotExist}, Failure{Message: "open /x: file does not exist"}},
+		"canceled":      {"a canceled request sets no field", context.Canceled, Failure{Message: "context canceled"}},
+		"panics midway": {"an error that panics keeps the fields read before the panic", panics("HTTPStatusCode"), Failure{Code: "Missing", Message: "missing"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -72,22 +91,26 @@ func TestNewFailure(t *testing.T) {
 	}
 }
 
-// A message shows the errors that the service nests in it.
-func TestInnerErrorsAreShown(t *testing.T) {
+// A message is never empty. It shows the errors that the service nests in it.
+func TestMessage(t *testing.T) {
 	one, two := InnerError{"Quota", "no cores"}, InnerError{"Zone", ""}
 	cases := map[string]struct {
 		reason  string
 		failure Failure
 		want    string
 	}{
-		"none":       {"the message is shown alone", Failure{Message: "failed"}, "failed"},
-		"one":        {"the nested error follows the message", Failure{Message: "failed", Inner: []InnerError{one}}, "failed: Quota: no cores"},
-		"two":        {"nested errors are separated by semicolons", Failure{Message: "failed", Inner: []InnerError{one, two}}, "failed: Quota: no cores; Zone"},
-		"no message": {"the nested errors are shown alone", Failure{Inner: []InnerError{two, {"", "full"}}}, "Zone; full"},
-		"three":      {"three nested errors are shown", Failure{Message: "failed", Inner: []InnerError{two, one, two}}, "failed: Zone; Quota: no cores; Zone"},
-		"four":       {"the fourth nested error is counted", Failure{Message: "failed", Inner: []InnerError{two, one, two, one}}, "failed: Zone; Quota: no cores; Zone; and 1 more"},
-		"contained":  {"a nested error that the message quotes is not repeated, and one without a text is", Failure{Message: "failed: no cores", Inner: []InnerError{one, two}}, "failed: no cores: Zone"},
-		"many":       {"further nested errors are counted", Failure{Message: "failed", Inner: []InnerError{two, two, two, one, one}}, "failed: Zone; Zone; Zone; and 2 more"},
+		"message":        {"the message wins over the status", Failure{Message: "busy", Status: 409}, "busy"},
+		"status":         {"the status stands for a missing message", Failure{Status: 409, Code: "X"}, "the service gave no message (HTTP 409 Conflict)"},
+		"unknown status": {"a status may have no text", Failure{Status: 499}, "the service gave no message (HTTP 499)"},
+		"code":           {"the code comes from a service", Failure{Code: "X"}, "the service gave no message"},
+		"nothing":        {"the error is of no service", Failure{}, "the error has no text"},
+		"one":            {"the nested error follows the message", Failure{Message: "failed", Inner: []InnerError{one}}, "failed: Quota: no cores"},
+		"two":            {"nested errors are separated by semicolons", Failure{Message: "failed", Inner: []InnerError{one, two}}, "failed: Quota: no cores; Zone"},
+		"no message":     {"the nested errors are shown alone", Failure{Inner: []InnerError{two, {"", "full"}}}, "Zone; full"},
+		"three":          {"three nested errors are shown", Failure{Message: "failed", Inner: []InnerError{two, one, two}}, "failed: Zone; Quota: no cores; Zone"},
+		"four":           {"the fourth nested error is counted", Failure{Message: "failed", Inner: []InnerError{two, one, two, one}}, "failed: Zone; Quota: no cores; Zone; and 1 more"},
+		"contained":      {"a nested error that the message quotes is not repeated, and one without a text is", Failure{Message: "failed: no cores", Inner: []InnerError{one, two}}, "failed: no cores: Zone"},
+		"many":           {"further nested errors are counted", Failure{Message: "failed", Inner: []InnerError{two, two, two, one, one}}, "failed: Zone; Zone; Zone; and 2 more"},
 	}
 	for name, c := range cases {
 		if diff := cmp.Diff(c.want, c.failure.As("x", Slow).Message()); diff != "" {

@@ -3,9 +3,12 @@ package classify
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
 )
@@ -82,6 +85,37 @@ func classifyIn(t testing.TB, ctx context.Context, f *Failure, links ...Middlewa
 		t.Fatal("a composed handler returned the zero Classification")
 	}
 	return c
+}
+
+// drawTree draws an error whose causes are leaves, wrapped and joined in any way.
+func drawTree(t *rapid.T, depth int, leaf *rapid.Generator[error]) (err error, leaves []error) {
+	inner := func() error {
+		err, more := drawTree(t, depth-1, leaf)
+		leaves = append(leaves, more...)
+		return err
+	}
+	kind := 0
+	if depth > 0 {
+		kind = rapid.IntRange(0, 3).Draw(t, "kind")
+	}
+	switch kind {
+	case 1:
+		err = fmt.Errorf("wrap: %w", inner())
+	case 2:
+		err = fmt.Errorf("both: %w, %w", inner(), inner())
+	case 3:
+		errs := make(joinOf, rapid.IntRange(1, 4).Draw(t, "branches"))
+		for i := range errs {
+			if i == 0 || rapid.IntRange(0, 4).Draw(t, "nil") > 0 {
+				errs[i] = inner()
+			}
+		}
+		err = errs
+	default:
+		err = leaf.Draw(t, "leaf")
+		leaves = append(leaves, err)
+	}
+	return err, leaves
 }
 
 // panicText returns the text of fn's panic; empty if fn does not panic.

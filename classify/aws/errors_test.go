@@ -109,13 +109,6 @@ func TestModeledErrors(t *testing.T) {
 	}
 }
 
-func TestJoined(t *testing.T) {
-	missing, down := apiErr("NoSuchBucket", "", smithy.FaultClient, 404), apiErr("InternalError", "", smithy.FaultServer, 500)
-	if e := Errors(); !e.NotFound(missing) || e.NotFound(errors.Join(missing, down)) || e.NotFound(nil) {
-		t.Error("a joined error is NotFound only if each of its causes is")
-	}
-}
-
 func TestCodes(t *testing.T) {
 	want := map[string]classify.Retry{ // some codes of each group
 		"ThrottlingException": classify.Slow, "SlowDown": classify.Slow, "RequestLimitExceeded": classify.Slow, "DependencyViolation": classify.Slow,

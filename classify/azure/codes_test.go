@@ -48,11 +48,8 @@ func TestCodes(t *testing.T) {
 	if len(Codes()) != known || known != 44 {
 		t.Errorf("%d codes are listed here and %d in the table, want 44", known, len(Codes()))
 	}
-}
-
-func TestCodesIsACopy(t *testing.T) {
 	Codes()[0].Retry = classify.OnChange
-	if c := classifyOf(t, respErr(Codes()[0].Code, 409, "")); c.Retry() != classify.Slow {
-		t.Errorf("a change of the copy changed the table: %v", c)
+	if Codes()[0].Retry == classify.OnChange {
+		t.Error("a change of the copy changed the table")
 	}
 }

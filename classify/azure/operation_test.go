@@ -164,28 +164,6 @@ func TestAdvance(t *testing.T) {
 	}
 }
 
-// Passes with the token poll the operation that the first pass started.
-func TestAdvanceFollowsTheToken(t *testing.T) {
-	s := &service{answers: []answer{
-		{201, `{}`, operation}, {200, `{"status":"Creating"}`, nil}, {200, `{"status":"Creating"}`, nil}, {200, `{"status":"Succeeded"}`, nil}, {200, `{"name":"a"}`, nil},
-	}}
-	token := ""
-	for range 3 {
-		p, err := Advance(t.Context(), token, s.begin(token), nil)
-		if err != nil || p.Token() == "" {
-			t.Fatalf("got %+v, error %v", p, err)
-		}
-		token = p.Token()
-	}
-	if p, err := Advance(t.Context(), token, s.begin(token), nil); err != nil || !p.IsDone() {
-		t.Fatalf("got %+v, error %v", p, err)
-	}
-	want := []string{"PUT /thing", "GET /operations/1", "GET /operations/1", "GET /operations/1", "GET /thing"}
-	if diff := cmp.Diff(want, s.asked); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
-	}
-}
-
 // An unreadable token neither starts nor ends an operation.
 func TestAdvanceWithBrokenTokens(t *testing.T) {
 	other := strings.ReplaceAll(tokenOf(t, operation), `"type":"thing"`, `"type":"other"`)

@@ -83,6 +83,8 @@ func TestRead(t *testing.T) {
 		"new code":       {"an unknown code is kept", statusErr(t, codes.Code(77), "x"), classify.Failure{Code: "Code(77)", Message: "x"}},
 		"OK":             {"OK is not an error of the service", custom{status.New(codes.OK, "")}, classify.Failure{Message: "custom"}},
 		"nil status":     {"a nil status is not an error of the service", custom{}, classify.Failure{Message: "custom"}},
+		"typed nil":      {"a nil error sets no field", (*custom)(nil), classify.Failure{Message: "an error of type *grpc.custom panics when it is read"}},
+		"wrapped nil":    {"a nil error sets no field", fmt.Errorf("a: %w", error((*custom)(nil))), classify.Failure{Message: "a: <nil>"}},
 		"other":          {"the message of another error is its text", errors.New("NotFound"), classify.Failure{Message: "NotFound"}},
 		"context":        {"a deadline of the caller has no status", context.DeadlineExceeded, classify.Failure{Message: "context deadline exceeded", Transient: true}},
 	}
@@ -96,22 +98,6 @@ func TestRead(t *testing.T) {
 				t.Error("a status must not end an operation")
 			}
 		})
-	}
-}
-
-func TestTypedNil(t *testing.T) {
-	var none *custom
-	for name, err := range map[string]error{"nil": none, "wrapped": fmt.Errorf("a: %w", error(none))} {
-		if c := classifyOf(t, err); c.Retry() != classify.Slow || Errors().NotFound(err) {
-			t.Errorf("%s: got %v", name, c)
-		}
-	}
-}
-
-func TestJoined(t *testing.T) {
-	missing, down := statusErr(t, codes.NotFound, "x"), statusErr(t, codes.Unavailable, "x")
-	if e := Errors(); !e.NotFound(missing) || e.NotFound(errors.Join(missing, down)) || e.NotFound(nil) {
-		t.Error("a joined error is NotFound only if each of its causes is")
 	}
 }
 
