@@ -67,7 +67,7 @@ var passes = map[string]struct {
 	"Disabled": {"an observer that is not enabled allocates nothing more", owning(), fiveChecks(), []flow.Option{flow.WithObserver(&recorder{off: true})}, &pool{}, 1},
 	"Delete":   {"a deletion allocates nothing more", idle(), ext{}, nil, &pool{deleting: true}, 1},
 	"Backoff":  {"a back-off that has nothing to count needs no key", idle(), ext{}, []flow.Option{flow.WithBackoff(flow.NewBackoff())}, &pool{name: "p"}, 1},
-	"Pass":     {"links on Pass need a place for the outcome of the pass", idle(), ext{Pass: on("through", through)}, nil, &pool{}, 3},
+	"Pass":     {"links on Pass need a place for the outcome of the pass", idle(), ext{Pass: on("through", hands)}, nil, &pool{}, 3},
 }
 
 func TestAllocations(t *testing.T) {

@@ -87,7 +87,7 @@ func TestConvertPanics(t *testing.T) {
 			{&e.EntryCheck, &observed.EntryCheck}, {&e.GetCheck, &observed.GetCheck}, {&e.PreCheck, &observed.PreCheck}, {&e.PostCheck, &observed.PostCheck}, {&e.DeleteCheck, &observed.DeleteCheck},
 		} {
 			if c.from.Len() > 0 {
-				*c.to = c.from.Observe(&silent{})
+				*c.to = c.from.Observe(&recorder{})
 			}
 		}
 		cases["Observed"+point] = panicCase{"the observers of every point would be lost", func() { flow.Convert(observed, (*pool2).older) },
@@ -104,7 +104,7 @@ func TestConvertPanics(t *testing.T) {
 		"Others": {"the second of others is checked, too", func() { base.Extend(ext{}, base) }, twice},
 		"Made":   {"extensions made of the base share its links", func() { base.Extend(base.Extend(ext{})) }, twice},
 		"Named":  {"the extensions of a reconciler share the links of the base", func() { base.Extend(flow.New("Pool", c.operations(), base).Extensions()) }, twice},
-		"Decorated": {"a lost observer or decoration might have been a guard", func() { base.Extend(ext{Apply: each("X").Apply.Observe(&silent{})}) },
+		"Decorated": {"a lost observer or decoration might have been a guard", func() { base.Extend(ext{Apply: each("X").Apply.Observe(&recorder{})}) },
 			"flow: Extend: the chain at Apply (noteX) has observers, which would be lost: put them around the result, or use WithObserver"},
 	})
 }

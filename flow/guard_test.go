@@ -65,8 +65,8 @@ func TestPass(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for how, e := range map[string]ext{
 				"alone": {Pass: on("link", tc.link)},
-				"outer": {Pass: on("link", tc.link).Append(link("other", through))},
-				"inner": {Pass: on("before", through).Append(link("link", tc.link))},
+				"outer": {Pass: on("link", tc.link).Append(link("other", hands[*pool, flow.Outcome]))},
+				"inner": {Pass: on("before", hands).Append(link("link", tc.link))},
 			} {
 				c := &cloud{}
 				out := flow.New("Pool", c.operations(), e).Reconcile(t.Context(), &pool{generation: 3})

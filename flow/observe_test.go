@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +61,8 @@ func TestObserver(t *testing.T) {
 			l, second, off := &recorder{}, &recorder{}, &recorder{off: true}
 			flow.New("Pool", c.operations(), e, flow.WithObserver(l), flow.WithObserver(off), flow.WithObserver(second), flow.WithExplanations(1)).Reconcile(t.Context(), p)
 			mustEqual(t, tc.reason, tc.want, l.take())
+			flow.New("Pool", c.operations(), e, flow.WithObserver(l)).Reconcile(t.Context(), p)
+			mustEqual(t, "an observer sees the same without another one, and without a trace", tc.want, l.take())
 			mustEqual(t, "a second observer sees the same", tc.want, second.take())
 			mustEqual(t, "a disabled observer sees nothing", 0, len(off.take()))
 		})
@@ -154,18 +155,23 @@ func (b bare) Start(ctx context.Context, _ engine.Start) (context.Context, engin
 }
 
 // Each observer gets the context that it returned, for every number of
-// observers.
+// observers. The first one is the outermost.
 func TestManyObservers(t *testing.T) {
 	for n := 1; n <= 10; n++ {
 		var opts []flow.Option
-		wrong, left := 0, 0
+		var all calls
+		wrong := 0
 		for i := range n {
-			opts = append(opts, flow.WithObserver(&own{i, &wrong, &left}))
+			opts = append(opts, flow.WithObserver(&own{i, &all, &wrong}))
 		}
 		begun := time.Now()
 		out := flow.New("Pool", (&cloud{}).operations(), ext{}, opts...).Reconcile(t.Context(), &pool{})
 		mustEqual(t, "the pass is not disturbed", ready, fieldsOf(out))
-		mustEqual(t, "each observer sees the pass and its points, with its own context", []int{8 * n, 0}, []int{left, wrong})
+		mustEqual(t, "each observer sees the pass and its points, with its own context", []int{2 * 8 * n, 0}, []int{len(all), wrong})
+		for i := range n {
+			nested := []string{fmt.Sprint("> Pool ", i), fmt.Sprint("< Pool ", i)}
+			mustEqual(t, "the first observer is around the second", nested, []string{all[i], all[len(all)-1-i]})
+		}
 
 		longest := time.Duration(0)
 		opts = append(opts, flow.WithObserver(exits(func(_ *chain.Link, e chain.Exit) { longest = max(longest, e.Elapsed) })))
@@ -178,33 +184,21 @@ func TestManyObservers(t *testing.T) {
 
 // own is an observer that marks the context.
 type own struct {
-	n            int
-	wrong, exits *int
+	n     int
+	all   *calls
+	wrong *int
 }
 
 func (*own) Enabled(context.Context) bool { return true }
-func (o *own) Enter(ctx context.Context, _ *chain.Link) context.Context {
+func (o *own) Enter(ctx context.Context, l *chain.Link) context.Context {
+	o.all.add("> %s %d", l.Name, o.n)
 	return context.WithValue(ctx, spanKey{}, o.n)
 }
-func (o *own) Exit(ctx context.Context, _ *chain.Link, _ chain.Exit) {
-	*o.exits++
+func (o *own) Exit(ctx context.Context, l *chain.Link, _ chain.Exit) {
+	o.all.add("< %s %d", l.Name, o.n)
 	if ctx.Value(spanKey{}) != o.n {
 		*o.wrong++
 	}
-}
-
-type namedRecorder struct {
-	name string
-	all  *calls
-}
-
-func (o *namedRecorder) Enabled(context.Context) bool { return true }
-func (o *namedRecorder) Enter(ctx context.Context, l *chain.Link) context.Context {
-	o.all.add("%s > %s", o.name, l.Name)
-	return ctx
-}
-func (o *namedRecorder) Exit(_ context.Context, l *chain.Link, _ chain.Exit) {
-	o.all.add("%s < %s", o.name, l.Name)
 }
 
 // brokenObserver is an observer that misbehaves at the link named at.
@@ -283,7 +277,7 @@ type spanKey struct{}
 // Every point of the pass has the values that an observer adds to the context,
 // Classify too.
 func TestObserverContext(t *testing.T) {
-	for name, e := range map[string]ext{"NoPassLinks": {}, "PassLinks": {Pass: on("lock", through)}} {
+	for name, e := range map[string]ext{"NoPassLinks": {}, "PassLinks": {Pass: on("lock", hands)}} {
 		c := &cloud{getErr: errBoom}
 		o := &brokenObserver{at: "Pool", enter: func(ctx context.Context) context.Context { return context.WithValue(ctx, spanKey{}, "span") }}
 		var at []string
@@ -343,16 +337,6 @@ func TestObserversGivenTwice(t *testing.T) {
 	with(s, &logging{}, &starter{})() // one observer writes log lines
 }
 
-// Without another observer around the contexts, too, a link that returns the
-// decision of an inner link did not decide.
-func TestObserverAlone(t *testing.T) {
-	c, l := &cloud{}, &recorder{}
-	e := ext{OwnerCheck: chain.New(noting[*checks.OwnerRequest, checks.Result](c, "Outer"), returns[*checks.OwnerRequest]("gate", checks.Block("NotYet", ""), nil))}
-	flow.New("Pool", c.operations(), e, flow.WithObserver(l)).Reconcile(t.Context(), &pool{})
-	mustEqual(t, "the verdicts", []string{"< OwnerCheck/gate: block NotYet", "< OwnerCheck/noteOuter: proceed"},
-		slices.DeleteFunc(l.take(), func(call string) bool { return !strings.HasPrefix(call, "< OwnerCheck/") }))
-}
-
 // Observers do not see a cancellation as an error of the pass.
 func TestObserverOfACanceledPass(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -365,17 +349,4 @@ func TestObserverOfACanceledPass(t *testing.T) {
 	})
 	flow.New("Pool", (&cloud{}).operations(), ext{}, flow.WithObserver(o)).Reconcile(ctx, &pool{})
 	mustEqual(t, "the pass has no error", []error{nil}, errs)
-}
-
-// The first observer is the outermost.
-func TestObserversNest(t *testing.T) {
-	var all calls
-	record := func(name string) *namedRecorder { return &namedRecorder{name: name, all: &all} }
-	c := &cloud{}
-	o := c.operations()
-	o.Owner, o.Get = nil, nil
-	flow.New("Pool", o, ext{Apply: chain.New(noting[*request, flow.Progress](c, "x"))}, flow.WithObserver(record("first")), flow.WithObserver(record("second"))).Reconcile(t.Context(), &pool{})
-	mustEqual(t, "the first observer is around the second", []string{
-		"first > Apply", "second > Apply", "first > notex", "second > notex", "second < notex", "first < notex", "second < Apply", "first < Apply",
-	}, []string(all)[slices.Index(all, "first > Apply"):slices.Index(all, "first < Apply")+1])
 }

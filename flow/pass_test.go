@@ -226,10 +226,6 @@ func TestDeletionTakenBack(t *testing.T) {
 	mustEqual(t, "the resource is Ready", ready, fieldsOf(out))
 }
 
-func through(ctx context.Context, p *pool, next chain.Handler[*pool, flow.Outcome]) (flow.Outcome, error) {
-	return next(ctx, p)
-}
-
 // A check may return a block together with an error, as All does. The pass
 // fails, and lists the awaited objects of the block.
 func TestErrorWithBlock(t *testing.T) {
@@ -268,39 +264,51 @@ func TestRequestOfChecks(t *testing.T) {
 	mustEqual(t, "a check after Apply sees the resource that Apply returned, and that Apply has succeeded", []any{"fresh", true}, got)
 }
 
-// A rule sees the link that failed, and a function of Classify the resource.
+// A rule sees the point and the link that failed, also for each cause of a
+// joined error, and a function of Classify the resource.
 func TestClassifyLink(t *testing.T) {
-	c := &cloud{}
-	fails := func(name string) checks.Middleware[*pool] {
-		return returns[*checks.Request[*pool]](name, checks.Result{}, errBoom)
-	}
-	var seen []any
-	look := func(next classify.Handler) classify.Handler {
-		return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
-			seen = append(seen, f.Link, f.Resource)
-			return next(ctx, f)
+	fails := func(name string, err error) func(*cloud, *ext) {
+		return func(_ *cloud, e *ext) {
+			e.PreCheck = chain.New(returns[*checks.Request[*pool]](name, checks.Result{}, err))
 		}
 	}
-	rules := classify.Table{{Name: "mine", Link: "mine", Retry: classify.Slow, After: 5 * time.Minute}}.Chain().Prepend(look)
-	for _, tc := range []struct {
-		reason, link string
-		ext          ext
-		after        time.Duration
+	two := errors.Join(errBoom, errors.New("bang"))
+	const own = 5 * time.Minute
+	cases := map[string]struct {
+		reason string
+		set    func(*cloud, *ext)
+		points []string // of each cause
+		link   string
 	}{
-		{"the errors of one check have a delay of their own", "mine", ext{PreCheck: chain.New(fails("mine"))}, 5 * time.Minute},
-		{"other checks have the default", "other", ext{PreCheck: chain.New(fails("other"))}, 0},
-		{"so do joined errors", "mine", ext{PreCheck: chain.New(returns[*checks.Request[*pool]]("mine", checks.Result{}, errors.Join(errBoom, errBoom)))}, 5 * time.Minute},
-		{"an error without a link has no name", "", ext{Pass: chain.Chain[*pool, flow.Outcome]{}}, 0},
-	} {
-		o, p := c.operations(), &pool{name: "p"}
-		if tc.link == "" {
-			o.Owner = func(context.Context, *pool) (checks.Object, error) { return checks.Object{}, errBoom }
-		}
-		tc.ext.Classify, seen = rules, nil
-		out := flow.New("Pool", o, tc.ext, flow.WithBackoff(plain())).Reconcile(t.Context(), p)
-		delay, _ := out.Again()
-		mustEqual(t, tc.reason, tc.after != 0, delay == tc.after)
-		mustEqual(t, tc.reason, []any{tc.link, p}, seen[:2], allFields)
+		"Mine":   {"the errors of one check have a delay of their own", fails("mine", errBoom), []string{flow.PointPreCheck}, "mine"},
+		"Other":  {"other checks have the default", fails("other", errBoom), []string{flow.PointPreCheck}, "other"},
+		"Joined": {"a joined error has the link of each cause", fails("mine", two), []string{flow.PointPreCheck, flow.PointPreCheck}, "mine"},
+		"Pass": {"a link around the pass", func(_ *cloud, e *ext) {
+			e.Pass = on("around", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Outcome{}, errBoom })
+		}, []string{flow.PointPass}, "around"},
+		"Owner": {"an error without a link has no name", func(c *cloud, _ *ext) { c.ownerErr = errBoom }, []string{flow.PointOwner}, ""},
+		"Apply": {"two causes of an operation", func(c *cloud, _ *ext) { c.answers = []answer{{err: two}} }, []string{flow.PointApply, flow.PointApply}, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var seen, want []any
+			look := func(next classify.Handler) classify.Handler {
+				return func(ctx context.Context, f *classify.Failure) (classify.Classification, error) {
+					seen = append(seen, f.Point, f.Link, f.Resource)
+					return next(ctx, f)
+				}
+			}
+			c, p := &cloud{}, &pool{name: "p"}
+			e := ext{Classify: classify.Table{{Name: "mine", Link: "mine", Retry: classify.Slow, After: own}}.Chain().Prepend(look)}
+			tc.set(c, &e)
+			out := flow.New("Pool", c.operations(), e, flow.WithBackoff(plain())).Reconcile(t.Context(), p)
+			for _, point := range tc.points {
+				want = append(want, point, tc.link, p)
+			}
+			mustEqual(t, tc.reason, want, seen, allFields)
+			delay, _ := out.Again()
+			mustEqual(t, tc.reason, tc.link == "mine", delay == own)
+		})
 	}
 }
 

@@ -415,8 +415,8 @@ func TestObservingChangesNothing(t *testing.T) {
 		plain := run(theFlow(), programs, counts, keep)
 		for name, s := range map[string]subject{
 			"stored":   theFlow(flow.WithExplanations(2)),
-			"observed": theFlow(flow.WithObserver(&silent{}), flow.WithObserver(&silent{off: true}), flow.WithExplanations(1)),
-			"broken":   theFlow(flow.WithObserver(&silent{panics: true})),
+			"observed": theFlow(flow.WithObserver(&recorder{}), flow.WithObserver(&recorder{off: true}), flow.WithExplanations(1)),
+			"broken":   theFlow(flow.WithObserver(&brokenObserver{at: "thing", enter: func(context.Context) context.Context { panic("observer") }})),
 			"spans":    theFlow(flow.WithObserver(telemetry(nil, otelx.WithLinkSpans()))),
 		} {
 			if diff := cmp.Diff(plain, run(s, programs, counts, keep), seenComparer); diff != "" {
@@ -436,15 +436,3 @@ func telemetry(drop func(string) bool, opts ...otelx.Option) chain.Observer {
 }
 
 var seenComparer = cmp.AllowUnexported(seen{}, result{}, event{})
-
-// silent is an observer that does nothing, or panics.
-type silent struct{ off, panics bool }
-
-func (s *silent) Enabled(context.Context) bool { return !s.off }
-func (s *silent) Enter(ctx context.Context, _ *chain.Link) context.Context {
-	if s.panics {
-		panic("observer")
-	}
-	return ctx
-}
-func (s *silent) Exit(context.Context, *chain.Link, chain.Exit) {}

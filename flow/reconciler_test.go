@@ -12,7 +12,6 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -37,7 +36,7 @@ func TestConcurrency(t *testing.T) {
 		},
 	}
 	r := flow.New("Pool", o, ext{
-		Pass:     on("through", through),
+		Pass:     on("through", hands),
 		PreCheck: chain.New(returns[*checks.Request[*pool]]("fine", checks.Proceed(), nil)),
 	}, flow.WithExplanations(4), flow.WithBackoff(flow.NewBackoff()), flow.WithObserver(&recorder{off: true}))
 
@@ -106,40 +105,4 @@ func TestForget(t *testing.T) {
 	broken := c.operations()
 	broken.Key = func(*pool) string { panic("no key") }
 	flow.New("Pool", broken, ext{}).Forget(one)
-}
-
-// Classify learns at which point a pass failed, also for each cause of a joined
-// error.
-func TestFailurePoint(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		do     func(*cloud, *ops, *ext)
-		want   []string
-	}{
-		flow.PointPass: {"a link around the pass", func(_ *cloud, _ *ops, e *ext) {
-			e.Pass = on("fails", func(context.Context, *pool, chain.Handler[*pool, flow.Outcome]) (flow.Outcome, error) {
-				return flow.Outcome{}, errBoom
-			})
-		}, []string{flow.PointPass}},
-		flow.PointOwner: {"the owner cannot be found out", func(c *cloud, _ *ops, _ *ext) { c.ownerErr = errBoom }, []string{flow.PointOwner}},
-		flow.PointPreCheck: {"a check", func(_ *cloud, _ *ops, e *ext) {
-			e.PreCheck = chain.New(returns[*checks.Request[*pool]]("gate", checks.Result{}, errBoom))
-		}, []string{flow.PointPreCheck}},
-		flow.PointApply: {"two causes", func(c *cloud, _ *ops, _ *ext) {
-			c.answers = []answer{{err: errors.Join(errBoom, errors.New("bang"))}}
-		}, []string{flow.PointApply, flow.PointApply}},
-	}
-	for point, tc := range cases {
-		t.Run(point, func(t *testing.T) {
-			c, e, got := &cloud{}, ext{}, []string(nil)
-			o := c.operations()
-			e.Classify = chain.New(chain.Before[*classify.Failure, classify.Classification](func(_ context.Context, f *classify.Failure) error {
-				got = append(got, f.Point)
-				return nil
-			}))
-			tc.do(c, &o, &e)
-			flow.New("Pool", o, e).Reconcile(t.Context(), &pool{name: "p"})
-			mustEqual(t, tc.reason, tc.want, got)
-		})
-	}
 }

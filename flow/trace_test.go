@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,10 +19,18 @@ import (
 
 var noElapsed = cmpopts.IgnoreFields(flow.Step{}, "Elapsed", "Own")
 
+type nextGet = chain.Handler[*request, flow.Observation]
+
 func TestTrace(t *testing.T) {
 	proceed := func(point string) flow.Step { return flow.Step{Point: point, Verdict: "proceed"} }
 	absent := flow.Step{Point: "Get", Verdict: "proceed", Reason: "Absent"}
 	front := []flow.Step{proceed("EntryCheck"), proceed("Owner"), proceed("OwnerCheck")}
+	skip := func(link string) flow.Step {
+		return flow.Step{Point: "Get", Link: link, Verdict: "skip", Message: "read a minute ago"}
+	}
+	cached := link("cached", func(context.Context, *request, nextGet) (flow.Observation, error) {
+		return flow.Observation{Presence: checks.Present, InSync: true, Skip: "read a minute ago"}, nil
+	})
 	broken := func(rule string) flow.Step { return flow.Step{Point: "Classify", Verdict: "slow", Reason: rule} }
 	cases := map[string]struct {
 		reason string
@@ -58,7 +65,7 @@ func TestTrace(t *testing.T) {
 			flow.Step{Point: "Classify", Verdict: "slow", Reason: "Unknown", Notes: []string{"the delay -1s is negative and counts as none"}},
 			flow.Step{Point: "Classify", Link: "rule", Verdict: "slow", Reason: "Unknown", Notes: []string{"the delay -1s is negative and counts as none"}})},
 		"NoteAfterNext": {"a note after next is in the step of its link", func(c *cloud, e *ext) {
-			e.Apply = chain.New(link("noting", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+			e.Apply = chain.New(link("noting", func(ctx context.Context, req *request, next nextOp) (flow.Progress, error) {
 				p, err := next(ctx, req)
 				chain.Note(ctx, "after next")
 				return p, err
@@ -66,14 +73,35 @@ func TestTrace(t *testing.T) {
 		}, append(front, absent, proceed("PreCheck"), proceed("Apply"),
 			flow.Step{Point: "Apply", Link: "noting", Verdict: "proceed", Notes: []string{"after next"}},
 			flow.Step{Point: "Apply", Link: "noteInner", Verdict: "proceed"}, proceed("PostCheck"))},
-		"GetSkipped": {"the step of a link that replaces Get has the reason", func(_ *cloud, e *ext) {
-			e.Get = chain.New(link("cache", func(context.Context, *request, chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
-				return flow.Observation{Presence: checks.Present, InSync: true, Skip: "read a minute ago"}, nil
+		"GetReplaced": {"the link next to Get decided, and the outer link kept its reason", func(c *cloud, e *ext) {
+			e.Get = chain.New(noting[*request, flow.Observation](c, "Reads"), cached)
+		}, append(front, skip(""), flow.Step{Point: "Get", Link: "noteReads", Verdict: "proceed"}, skip("cached"), proceed("PostCheck"))},
+		"GetRenamed": {"another reason is another decision", func(_ *cloud, e *ext) {
+			e.Get = chain.New(link("renames", func(ctx context.Context, req *request, next nextGet) (flow.Observation, error) {
+				o, err := next(ctx, req)
+				o.Skip = "renamed"
+				return o, err
+			}), cached)
+		}, append(front, flow.Step{Point: "Get", Verdict: "skip", Message: "renamed"},
+			flow.Step{Point: "Get", Link: "renames", Verdict: "skip", Message: "renamed"}, skip("cached"), proceed("PostCheck"))},
+		"ProgressReplaced": {"a link decides if it replaces the result of an inner one, and the outer link keeps it", func(c *cloud, e *ext) {
+			c.answers = []answer{{progress: flow.InProgress("a", 0)}}
+			e.Apply = chain.New(noting[*request, flow.Progress](c, "Keeps"), link("replaces", func(ctx context.Context, req *request, next nextOp) (flow.Progress, error) {
+				_, err := next(ctx, req)
+				return flow.InProgress("own", 0), err
 			}))
-		}, append(front, flow.Step{Point: "Get", Verdict: "skip", Message: "read a minute ago"},
-			flow.Step{Point: "Get", Link: "cache", Verdict: "skip", Message: "read a minute ago"}, proceed("PostCheck"))},
+		}, append(front, absent, proceed("PreCheck"), flow.Step{Point: "Apply", Verdict: "wait", Reason: "InProgress"},
+			flow.Step{Point: "Apply", Link: "noteKeeps", Verdict: "proceed"}, flow.Step{Point: "Apply", Link: "replaces", Verdict: "wait", Reason: "InProgress"})},
+		"NestedPass": {"an observed pass inside a link does not change the verdict of that link", func(_ *cloud, e *ext) {
+			c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}}}
+			inner := flow.New("Inner", c.operations(), ext{Apply: chain.New(noting[*request, flow.Progress](c, "Keeps"))}, flow.WithExplanations(1))
+			e.Get = chain.New(link("nests", func(ctx context.Context, req *request, next nextGet) (flow.Observation, error) {
+				inner.Reconcile(ctx, req.Resource)
+				return next(ctx, req)
+			}))
+		}, append(front, absent, flow.Step{Point: "Get", Link: "nests", Verdict: "proceed", Reason: "Absent"}, proceed("PreCheck"), proceed("Apply"), proceed("PostCheck"))},
 		"GetSkippedAndFailed": {"an error wins over the reason of a skip", func(_ *cloud, e *ext) {
-			e.Get = chain.New(link("cache", func(context.Context, *request, chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
+			e.Get = chain.New(link("cache", func(context.Context, *request, nextGet) (flow.Observation, error) {
 				return flow.Observation{Skip: "read a minute ago"}, errBoom
 			}))
 		}, append(front, flow.Step{Point: "Get", Verdict: "error", Error: "boom"},
@@ -96,7 +124,7 @@ func TestTrace(t *testing.T) {
 func TestTraceSteps(t *testing.T) {
 	var links []chain.Middleware[*request, flow.Progress]
 	for i := range 600 {
-		links = append(links, link(strconv.Itoa(i), func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+		links = append(links, link(strconv.Itoa(i), func(ctx context.Context, req *request, next nextOp) (flow.Progress, error) {
 			p, err := next(ctx, req)
 			chain.Note(ctx, strconv.Itoa(i))
 			return p, err
@@ -162,7 +190,7 @@ func TestElapsed(t *testing.T) {
 	o := c.operations()
 	o.Apply = func(context.Context, *request) (flow.Progress, error) { clk.advance(5e9); return flow.Done(), nil }
 	got, own := map[string]float64{}, map[string]float64{}
-	last := explain(t, o, ext{Pass: on("lock", through)}, &pool{}, flow.WithClock(clk.now))
+	last := explain(t, o, ext{Pass: on("lock", hands)}, &pool{}, flow.WithClock(clk.now))
 	for _, s := range last.Steps {
 		got[s.Point], own[s.Point] = s.Elapsed.Seconds(), s.Own.Seconds()
 	}
@@ -191,7 +219,7 @@ func TestTraceAndGoroutines(t *testing.T) {
 	o.Owner = nil
 	release, over := make(chan struct{}), make(chan struct{})
 	e := ext{Get: chain.New(
-		link("impatient", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
+		link("impatient", func(ctx context.Context, req *request, next nextGet) (flow.Observation, error) {
 			inside := make(chan struct{})
 			go func() {
 				defer close(over)
@@ -200,7 +228,7 @@ func TestTraceAndGoroutines(t *testing.T) {
 			<-inside
 			return flow.Observation{}, errors.New("too slow")
 		}),
-		link("slow", func(ctx context.Context, _ *request, _ chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
+		link("slow", func(ctx context.Context, _ *request, _ nextGet) (flow.Observation, error) {
 			close(ctx.Value(spanKey{}).(chan struct{}))
 			<-release
 			return flow.Observation{}, nil
@@ -219,61 +247,4 @@ func TestTraceAndGoroutines(t *testing.T) {
 	mustEqual(t, "each step has the verdict of its link", want, last.Steps, noElapsed)
 	<-over
 	mustEqual(t, "the trace does not change", want, last.Steps, noElapsed)
-}
-
-// A link that puts its own result in place of that of an inner link decides. A
-// link that returns the inner result does not.
-func TestTraceOfReplacedResults(t *testing.T) {
-	type op = chain.Handler[*request, flow.Progress]
-	type read = chain.Handler[*request, flow.Observation]
-	replaces := link("replaces", func(ctx context.Context, req *request, next op) (flow.Progress, error) {
-		_, err := next(ctx, req)
-		return flow.InProgress("own", 0), err
-	})
-	keeps := noting[*request, flow.Progress](&cloud{}, "Keeps")
-	cached := link("cached", func(context.Context, *request, read) (flow.Observation, error) {
-		return flow.Observation{Presence: checks.Present, InSync: true, Skip: "cached"}, nil
-	})
-	renames := link("renames", func(ctx context.Context, req *request, next read) (flow.Observation, error) {
-		o, err := next(ctx, req)
-		o.Skip = "renamed"
-		return o, err
-	})
-	reads := noting[*request, flow.Observation](&cloud{}, "Reads")
-	step := func(point, link, verdict, reason, message string) flow.Step {
-		return flow.Step{Point: point, Link: link, Verdict: verdict, Reason: reason, Message: message}
-	}
-	cases := map[string]struct {
-		reason string
-		ext    ext
-		want   []flow.Step
-	}{
-		"Progress": {"the outer link keeps what the inner one replaced", ext{Apply: chain.New(keeps, replaces)}, []flow.Step{
-			step("Apply", "", "wait", "InProgress", ""), step("Apply", "noteKeeps", "proceed", "", ""), step("Apply", "replaces", "wait", "InProgress", "")}},
-		"Observation": {"the link next to Get decided, and the outer ones kept its reason", ext{Get: chain.New(reads, cached)}, []flow.Step{
-			step("Get", "", "skip", "", "cached"), step("Get", "noteReads", "proceed", "", ""), step("Get", "cached", "skip", "", "cached")}},
-		"OtherReason": {"another reason is another decision", ext{Get: chain.New(reads, renames, cached)}, []flow.Step{
-			step("Get", "", "skip", "", "renamed"), step("Get", "noteReads", "proceed", "", ""), step("Get", "renames", "skip", "", "renamed"), step("Get", "cached", "skip", "", "cached")}},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}}}
-			last := explain(t, c.operations(), tc.ext, &pool{})
-			steps := slices.DeleteFunc(last.Steps, func(s flow.Step) bool { return s.Point != tc.want[0].Point })
-			mustEqual(t, tc.reason, tc.want, steps, noElapsed)
-		})
-	}
-}
-
-// An observed pass inside a link does not change the verdict of that link.
-func TestNestedPassKeepsVerdicts(t *testing.T) {
-	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}}}
-	inner := flow.New("Inner", c.operations(), ext{Apply: chain.New(noting[*request, flow.Progress](c, "Keeps"))}, flow.WithExplanations(1))
-	nests := link("nests", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
-		inner.Reconcile(ctx, req.Resource)
-		return next(ctx, req)
-	})
-	last := explain(t, (&cloud{}).operations(), ext{Get: chain.New(nests)}, &pool{})
-	i := slices.IndexFunc(last.Steps, func(s flow.Step) bool { return s.Link == "nests" })
-	mustEqual(t, "the link returned what Get found", flow.Step{Point: "Get", Link: "nests", Verdict: "proceed", Reason: "Absent"}, last.Steps[i], noElapsed)
 }
