@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -25,41 +26,24 @@ func plain(opts ...flow.BackoffOption) *flow.Backoff {
 // retried slowly, or "fast+1m" for one with a delay.
 func outcomeOf(t testing.TB, word string, generation int64) flow.Outcome {
 	c, e, p := &cloud{}, ext{}, &pool{generation: generation}
-	block := func(r classify.Retry, after time.Duration) {
-		e.PreCheck = chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.WithRetry(r), checks.WithAfter(after)), nil))
-	}
+	word, delay, _ := strings.Cut(word, "+")
+	after, _ := time.ParseDuration(delay)
 	switch word {
 	case "ready":
-	case "fast":
-		block(classify.Fast, 0)
-	case "slow":
-		block(classify.Slow, 0)
-	case "very slow":
-		block(classify.VerySlow, 0)
-	case "on change":
-		block(classify.OnChange, 0)
-	case "on change+1m":
-		block(classify.OnChange, time.Minute)
-	case "fast+1m":
-		block(classify.Fast, time.Minute)
-	case "very slow+1m":
-		block(classify.VerySlow, time.Minute)
 	case "gone":
 		p.deleting = true
-	case "deleting":
-		p.deleting, c.answers = true, []answer{{progress: flow.InProgress("a", 0)}}
-	case "deleting+2h":
-		p.deleting, c.answers = true, []answer{{progress: flow.InProgress("a", 2*time.Hour)}}
-	case "in progress":
-		c.answers = []answer{{progress: flow.InProgress("a", 0)}}
-	case "in progress+1m":
-		c.answers = []answer{{progress: flow.InProgress("a", time.Minute)}}
+	case "deleting", "in progress":
+		p.deleting, c.answers = word == "deleting", []answer{{progress: flow.InProgress("a", after)}}
 	case "failed":
 		c.answers = []answer{{err: errBoom}}
 	case "canceled":
 		return outcomes["Canceled"].make(t.(*testing.T))
 	default:
-		t.Fatal(word)
+		retry := map[string]classify.Retry{"fast": classify.Fast, "slow": classify.Slow, "very slow": classify.VerySlow, "on change": classify.OnChange}[word]
+		if retry == classify.Unset {
+			t.Fatal(word)
+		}
+		e.PreCheck = chain.New(returns[*checks.Request[*pool]]("gate", checks.Block("No", "", checks.WithRetry(retry), checks.WithAfter(after)), nil))
 	}
 	return flow.New("Pool", c.operations(), e).Reconcile(t.Context(), p)
 }

@@ -58,20 +58,6 @@ func TestConvertKeepsNames(t *testing.T) {
 
 func TestConvertPanics(t *testing.T) {
 	c := &cloud{}
-	acting := func(point string) func() {
-		e, all := ext{}, each("X")
-		switch point {
-		case "Pass":
-			e.Pass = all.Pass
-		case "Get":
-			e.Get = all.Get
-		case "Apply":
-			e.Apply = all.Apply
-		case "Delete":
-			e.Delete = all.Delete
-		}
-		return func() { flow.Convert(e, (*pool2).older) }
-	}
 	why := " (noteX) act on the resource and cannot be converted: leave them out, and write them for the new type"
 	base := ext{PreCheck: chain.New(noting[*checks.Request[*pool], checks.Result](c, "Base"))}
 	twice := "flow: Extend: at PreCheck, links of (noteBase) are in (noteBase) already and would run twice: do not extend extensions by themselves, or by extensions with the same links"
@@ -93,13 +79,13 @@ func TestConvertPanics(t *testing.T) {
 		cases["Observed"+point] = panicCase{"the observers of every point would be lost", func() { flow.Convert(observed, (*pool2).older) },
 			"flow: Convert: the chain at " + point + " (noteX) has observers, which would be lost: put them around the result, or use WithObserver"}
 	}
+	for _, point := range []string{"Pass", "Get", "Apply", "Delete"} {
+		cases[point] = panicCase{"the changes of such a link to the resource would be lost", func() { flow.Convert(alone("X")[point], (*pool2).older) },
+			"flow: Convert: links on " + point + why}
+	}
 	mustPanic(t, cases)
 	mustPanic(t, map[string]panicCase{
 		"Nil":    {"Convert needs a function", func() { flow.Convert[*pool2](each("X"), nil) }, "flow: Convert: the function is nil"},
-		"Pass":   {"the changes of such a link to the resource would be lost", acting("Pass"), "flow: Convert: links on Pass" + why},
-		"Get":    {"the changes of such a link to the resource would be lost", acting("Get"), "flow: Convert: links on Get" + why},
-		"Apply":  {"the changes of such a link to the resource would be lost", acting("Apply"), "flow: Convert: links on Apply" + why},
-		"Delete": {"the changes of such a link to the resource would be lost", acting("Delete"), "flow: Convert: links on Delete" + why},
 		"Itself": {"every check would run twice", func() { base.Extend(base) }, twice},
 		"Others": {"the second of others is checked, too", func() { base.Extend(ext{}, base) }, twice},
 		"Made":   {"extensions made of the base share its links", func() { base.Extend(base.Extend(ext{})) }, twice},

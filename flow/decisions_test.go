@@ -121,6 +121,12 @@ func TestDecisions(t *testing.T) {
 			calls: []string{"owner", "get"},
 			want:  verdicts{State: flow.StateBlocked, Reason: "Locked", Message: "another write runs", Again: time.Second, KeepsStatus: true},
 		},
+		"StatusKeptFinally": {
+			reason: "a final outcome has conditions, because the engine stores it there",
+			point:  flow.PointPreCheck, res: checks.Block("Denied", "no", checks.WithStatusKept(), checks.WithRetry(classify.Never)),
+			calls: []string{"owner", "get"},
+			want:  verdicts{State: flow.StateBlocked, Reason: "Denied", Message: "no", Conditions: "Ready=False Stalled=True Finished=True ", Final: true},
+		},
 		"WaitsForSelf": {
 			reason: "an approver writes the status of the same resource",
 			point:  flow.PointPreCheck, res: checks.Block("ApprovalPending", "not approved", checks.WithWaitingForSelf()),
@@ -262,24 +268,6 @@ func TestRulesThatDecide(t *testing.T) {
 	mustEqual(t, "the conditions stay as they are", verdicts{
 		State: flow.StateFailed, Point: flow.PointApply, Reason: "Busy", Again: time.Second, KeepsStatus: true,
 	}, fail("busy", false))
-}
-
-// Cases in which the flow overrides Never and WithStatusKept.
-func TestDecisionLimits(t *testing.T) {
-	rules := classify.Table{{Name: "quota", Message: classify.Contains("quota"), Retry: classify.Never}}.Chain()
-	c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {err: errors.New("no quota")}, {progress: flow.Done()}}}
-	r := flow.New("Pool", c.operations(), ext{Classify: rules})
-	r.Reconcile(t.Context(), &pool{})
-	out := r.Reconcile(t.Context(), &pool{})
-	mustEqual(t, "no error of a poll is final while the operation is under way", []any{classify.OnChange, false}, []any{out.Retry(), out.Final()})
-	mustEqual(t, "it is polled", flow.StateReady, r.Reconcile(t.Context(), &pool{}).State())
-
-	kept := func(retry classify.Retry) ext {
-		return ext{PreCheck: chain.New(returns[*checks.Request[*pool]]("no", checks.Block("Denied", "", checks.WithRetry(retry), checks.WithStatusKept()), nil))}
-	}
-	out = flow.New("Pool", (&cloud{}).operations(), kept(classify.Never)).Reconcile(t.Context(), &pool{})
-	mustEqual(t, "a final outcome has conditions, because the engine stores it there", []any{false, 3}, []any{out.KeepsStatus(), len(out.Conditions())})
-
 }
 
 // A release that cannot remove the token of the resource fails the pass.

@@ -3,28 +3,12 @@ package flow_test
 import (
 	"testing"
 
-	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 )
 
-// each makes extensions with one link at each point.
+// each makes extensions with a link of this name at each point.
 func each(name string) ext {
-	c := &cloud{}
-	return ext{
-		Pass:        chain.New(noting[*pool, flow.Outcome](c, name)),
-		EntryCheck:  chain.New(noting[*checks.Request[*pool], checks.Result](c, name)),
-		OwnerCheck:  chain.New(noting[*checks.OwnerRequest, checks.Result](c, name)),
-		Get:         chain.New(noting[*request, flow.Observation](c, name)),
-		GetCheck:    chain.New(noting[*checks.Request[*pool], checks.Result](c, name)),
-		PreCheck:    chain.New(noting[*checks.Request[*pool], checks.Result](c, name)),
-		Apply:       chain.New(noting[*request, flow.Progress](c, name)),
-		PostCheck:   chain.New(noting[*checks.Request[*pool], checks.Result](c, name)),
-		DeleteCheck: chain.New(noting[*checks.Request[*pool], checks.Result](c, name)),
-		Delete:      chain.New(noting[*request, flow.Progress](c, name)),
-		Classify:    chain.New(noting[*classify.Failure, classify.Classification](c, name)),
-	}
+	return (&cloud{}).each(func(string) string { return name })
 }
 
 // alone makes, for each point, extensions with one link at that point only.

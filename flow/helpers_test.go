@@ -119,18 +119,28 @@ func (c *cloud) storing() ops {
 	return o
 }
 
-// extensions has a link at each point, which records its call.
+// extensions has a link at each point but GetCheck and Classify, which records
+// its call.
 func (c *cloud) extensions() ext {
+	e := c.each(func(point string) string { return point })
+	e.GetCheck, e.Classify = ext{}.GetCheck, ext{}.Classify
+	return e
+}
+
+// each makes extensions with one link at each point, which records its call.
+func (c *cloud) each(name func(point string) string) ext {
 	return ext{
-		Pass:        chain.New(noting[*pool, flow.Outcome](c, "Pass")),
-		EntryCheck:  chain.New(noting[*checks.Request[*pool], checks.Result](c, "EntryCheck")),
-		OwnerCheck:  chain.New(noting[*checks.OwnerRequest, checks.Result](c, "OwnerCheck")),
-		Get:         chain.New(noting[*request, flow.Observation](c, "Get")),
-		PreCheck:    chain.New(noting[*checks.Request[*pool], checks.Result](c, "PreCheck")),
-		Apply:       chain.New(noting[*request, flow.Progress](c, "Apply")),
-		PostCheck:   chain.New(noting[*checks.Request[*pool], checks.Result](c, "PostCheck")),
-		DeleteCheck: chain.New(noting[*checks.Request[*pool], checks.Result](c, "DeleteCheck")),
-		Delete:      chain.New(noting[*request, flow.Progress](c, "Delete")),
+		Pass:        chain.New(noting[*pool, flow.Outcome](c, name("Pass"))),
+		EntryCheck:  chain.New(noting[*checks.Request[*pool], checks.Result](c, name("EntryCheck"))),
+		OwnerCheck:  chain.New(noting[*checks.OwnerRequest, checks.Result](c, name("OwnerCheck"))),
+		Get:         chain.New(noting[*request, flow.Observation](c, name("Get"))),
+		GetCheck:    chain.New(noting[*checks.Request[*pool], checks.Result](c, name("GetCheck"))),
+		PreCheck:    chain.New(noting[*checks.Request[*pool], checks.Result](c, name("PreCheck"))),
+		Apply:       chain.New(noting[*request, flow.Progress](c, name("Apply"))),
+		PostCheck:   chain.New(noting[*checks.Request[*pool], checks.Result](c, name("PostCheck"))),
+		DeleteCheck: chain.New(noting[*checks.Request[*pool], checks.Result](c, name("DeleteCheck"))),
+		Delete:      chain.New(noting[*request, flow.Progress](c, name("Delete"))),
+		Classify:    chain.New(noting[*classify.Failure, classify.Classification](c, name("Classify"))),
 	}
 }
 
@@ -215,26 +225,6 @@ type clock struct{ at time.Time }
 func (c *clock) now() time.Time          { return c.at }
 func (c *clock) advance(d time.Duration) { c.at = c.at.Add(d) }
 
-// fields holds the fields of an outcome.
-type fields struct {
-	State       flow.State
-	Point, Link string
-	Reason      string
-	Message     string
-	Severity    classify.Severity
-	Retry       classify.Retry
-	Rule        string
-	After       time.Duration
-	WaitingFor  []checks.Ref
-	Generation  int64
-}
-
-func fieldsOf(o flow.Outcome) fields {
-	return fields{o.State(), o.Point(), o.Link(), o.Reason(), o.Message(), o.Severity(), o.Retry(), o.Rule(), o.After(), o.WaitingFor(), o.Generation()}
-}
-
-var ready = fields{State: flow.StateReady, Reason: flow.ReasonSucceeded}
-
 // place is the point and the link where a pass stopped.
 type place struct {
 	State       flow.State
@@ -251,6 +241,14 @@ func mustEqual(t *testing.T, reason string, want, got any, opts ...cmp.Option) {
 	if diff := cmp.Diff(want, got, opts...); diff != "" {
 		t.Errorf("%s: -want, +got:\n%s", reason, diff)
 	}
+}
+
+// mustBeReady fails unless the pass brought the resource to Ready.
+func mustBeReady(t *testing.T, reason string, out flow.Outcome) {
+	t.Helper()
+	got := verdictsOf(out)
+	got.Again, got.Generation = 0, 0
+	mustEqual(t, reason, verdicts{State: flow.StateReady, Reason: flow.ReasonSucceeded, Conditions: "Ready=True "}, got)
 }
 
 func mustBe(t *testing.T, reason string, want, err error) {

@@ -109,7 +109,7 @@ func TestStarter(t *testing.T) {
 			}))}
 			s, last := &starter{start: tc.start}, &recorder{}
 			r := flow.New("Pool", c.operations(), e, flow.WithObserver(s), flow.WithObserver(last), flow.WithErrors(reader))
-			mustEqual(t, tc.reason, ready, fieldsOf(r.Reconcile(t.Context(), &pool{name: "p"})))
+			mustBeReady(t, tc.reason, r.Reconcile(t.Context(), &pool{name: "p"}))
 			got := slices.DeleteFunc(s.take(), func(call string) bool { return !slices.Contains(seen, call) && call != "> pass Pool" })
 			mustEqual(t, tc.reason, len(tc.want), len(got))
 			mustEqual(t, tc.reason, tc.want, got, cmpopts.EquateEmpty())
@@ -166,7 +166,7 @@ func TestManyObservers(t *testing.T) {
 		}
 		begun := time.Now()
 		out := flow.New("Pool", (&cloud{}).operations(), ext{}, opts...).Reconcile(t.Context(), &pool{})
-		mustEqual(t, "the pass is not disturbed", ready, fieldsOf(out))
+		mustBeReady(t, "the pass is not disturbed", out)
 		mustEqual(t, "each observer sees the pass and its points, with its own context", []int{2 * 8 * n, 0}, []int{len(all), wrong})
 		for i := range n {
 			nested := []string{fmt.Sprint("> Pool ", i), fmt.Sprint("< Pool ", i)}
@@ -258,7 +258,7 @@ func TestBrokenObservers(t *testing.T) {
 			}
 			r := flow.New("Pool", o, c.extensions(), flow.WithObserver(tc.o), flow.WithObserver(l), flow.WithExplanations(1))
 			ctx := context.WithValue(t.Context(), spanKey{}, "of the caller")
-			mustEqual(t, tc.reason, ready, fieldsOf(r.Reconcile(ctx, &pool{name: "p"})))
+			mustBeReady(t, tc.reason, r.Reconcile(ctx, &pool{name: "p"}))
 			mustEqual(t, "the operation has the values of the caller's context", any("of the caller"), seen)
 			mustEqual(t, "the other observers see the whole pass", "< pass Pool: ready Succeeded", l.calls[len(l.calls)-1])
 			e, _ := r.Explain("p")

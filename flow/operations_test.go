@@ -67,7 +67,7 @@ func TestLeastOperations(t *testing.T) {
 	o := ops{Key: c.operations().Key, Apply: c.operations().Apply}
 	r := flow.New("Pool", o, ext{})
 	for range 2 {
-		mustEqual(t, "a resource in an unknown state is applied in each pass", ready, fieldsOf(r.Reconcile(t.Context(), &pool{deleting: true})))
+		mustBeReady(t, "a resource in an unknown state is applied in each pass", r.Reconcile(t.Context(), &pool{deleting: true}))
 	}
 	mustEqual(t, "the flow calls only Apply", []string{"apply", "apply"}, c.take())
 }
@@ -81,7 +81,7 @@ func TestNoGeneration(t *testing.T) {
 	r.Reconcile(t.Context(), &pool{generation: 1})
 	out := r.Reconcile(t.Context(), &pool{generation: 2})
 	mustEqual(t, "the poll ends the work", []string{"apply", "apply a"}, c.take())
-	mustEqual(t, "the resource is ready", ready, fieldsOf(out))
+	mustBeReady(t, "the resource is ready", out)
 }
 
 // An operation for an older spec fails. The error may be about that spec, so the
@@ -101,6 +101,7 @@ func TestOlderOperationFails(t *testing.T) {
 		"Slow":     {"the service is busy, whatever the spec is", flow.Failed(errBoom), classify.Slow, 2, classify.Slow},
 		"Present":  {"only a change of the spec helps", flow.Failed(errBoom), classify.OnChange, 1, classify.OnChange},
 		"UnderWay": {"the poll failed, and the operation may continue", errBoom, classify.OnChange, 2, classify.OnChange},
+		"Final":    {"no error of a poll is final while the operation is under way", errBoom, classify.Never, 1, classify.OnChange},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -123,5 +124,5 @@ func TestNilContext(t *testing.T) {
 	var none context.Context
 	e := c.extensions()
 	e.PostCheck = checks.Chain[*pool]{} // it would call Get again, which finds nothing
-	mustEqual(t, "a nil context is the background", ready, fieldsOf(flow.New("Pool", o, e).Reconcile(none, &pool{})))
+	mustBeReady(t, "a nil context is the background", flow.New("Pool", o, e).Reconcile(none, &pool{}))
 }

@@ -48,7 +48,8 @@ func TestNilOptions(t *testing.T) {
 		flow.WithLister(func(context.Context, checks.Query) ([]checks.Object, error) { return nil, nil }), flow.WithLister(nil))
 	out := r.Reconcile(t.Context(), &pool{})
 	delay, again := out.Again()
-	mustEqual(t, "the pass is as without the options", []any{ready, time.Hour, true}, []any{fieldsOf(out), delay, again})
+	mustEqual(t, "the pass is as without the options", []any{time.Hour, true}, []any{delay, again})
+	mustBeReady(t, "the pass is as without the options", out)
 }
 
 // A reconciler shows its clock and its back-off.

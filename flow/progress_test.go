@@ -50,23 +50,20 @@ func TestProgress(t *testing.T) {
 
 // An operation without a valid result fails the pass.
 func TestFaultyProgress(t *testing.T) {
-	cases := map[string]struct {
+	cases := map[error]struct {
 		reason   string
 		progress flow.Progress
-		deleting bool
-		want     error
 		text     string
 	}{
-		"Zero":      {"the progress is unknown", flow.Progress{}, false, flow.ErrNoProgress, "applying failed: flow: the operation: the zero Progress is not a result: return flow.Done or flow.InProgress"},
-		"Tokenless": {"the next pass could not poll the operation", flow.InProgress("", time.Minute), false, flow.ErrNoToken, "applying failed: flow: the operation: InProgress without a token: return the poller's resume token; without it, the next pass would start the operation again"},
+		flow.ErrNoProgress: {"the progress is unknown", flow.Progress{}, "the zero Progress is not a result: return flow.Done or flow.InProgress"},
+		flow.ErrNoToken: {"the next pass could not poll the operation", flow.InProgress("", time.Minute),
+			"InProgress without a token: return the poller's resume token; without it, the next pass would start the operation again"},
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			c := &cloud{answers: []answer{{progress: tc.progress}}}
-			out := flow.New("Pool", c.operations(), ext{}).Reconcile(t.Context(), &pool{deleting: tc.deleting})
-			mustBe(t, tc.reason, tc.want, out.Err())
-			mustEqual(t, tc.reason, []any{flow.StateFailed, tc.text}, []any{out.State(), out.Message()})
-		})
+	for want, tc := range cases {
+		c := &cloud{answers: []answer{{progress: tc.progress}}}
+		out := flow.New("Pool", c.operations(), ext{}).Reconcile(t.Context(), &pool{})
+		mustBe(t, tc.reason, want, out.Err())
+		mustEqual(t, tc.reason, []any{flow.StateFailed, "applying failed: flow: the operation: " + tc.text}, []any{out.State(), out.Message()})
 	}
 }
 

@@ -130,11 +130,6 @@ func TestRunnerPassesEverything(t *testing.T) {
 			t.(*pool).token, t.(*pool).tokenOf = token, generation
 			return nil
 		},
-		Deleting: func(t Resource) bool { return t.(*pool).deleting },
-		Delete: func(_ context.Context, req *flow.Request[Resource]) (flow.Progress, error) {
-			c.add("delete %s, token %q", req.Resource.Name(), req.Token)
-			return flow.Done(), nil
-		},
 	}
 	var registry flow.Registry[Resource]
 	flow.Register(&registry, "Pool", flow.Extensions[*pool]{

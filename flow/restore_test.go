@@ -67,15 +67,19 @@ func TestRestoredRequestKeepsTheOperation(t *testing.T) {
 	}
 }
 
-// A link that restores the request at another point changes nothing either.
-func TestRestoredRequestElsewhere(t *testing.T) {
-	restoresCheck := func(ctx context.Context, req *checks.Request[*pool], next chain.Handler[*checks.Request[*pool], checks.Result]) (checks.Result, error) {
+// restoring is a link that restores its request after the inner links ran.
+func restoring[R, Res any]() chain.Middleware[*R, Res] {
+	return link("restores", func(ctx context.Context, req *R, next chain.Handler[*R, Res]) (Res, error) {
 		saved := *req
 		res, err := next(ctx, req)
 		*req = saved
 		return res, err
-	}
-	check := chain.New(link("restores", restoresCheck))
+	})
+}
+
+// A link that restores the request at another point changes nothing either.
+func TestRestoredRequestElsewhere(t *testing.T) {
+	check := chain.New(restoring[checks.Request[*pool], checks.Result]())
 	found := checks.NewSlot[string]("found")
 	sets := checks.Check("sets", func(_ context.Context, req *checks.Request[*pool]) (checks.Result, error) {
 		found.Set(req, "subnet")
@@ -87,19 +91,9 @@ func TestRestoredRequestElsewhere(t *testing.T) {
 	})
 	e := ext{
 		EntryCheck: check, PostCheck: check,
-		OwnerCheck: chain.New(link("restores", func(ctx context.Context, req *checks.OwnerRequest, next chain.Handler[*checks.OwnerRequest, checks.Result]) (checks.Result, error) {
-			saved := *req
-			res, err := next(ctx, req)
-			*req = saved
-			return res, err
-		})),
-		Get: chain.New(link("restores", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
-			saved := *req
-			res, err := next(ctx, req)
-			*req = saved
-			return res, err
-		})),
-		PreCheck: check.Append(sets, follows),
+		OwnerCheck: chain.New(restoring[checks.OwnerRequest, checks.Result]()),
+		Get:        chain.New(restoring[request, flow.Observation]()),
+		PreCheck:   check.Append(sets, follows),
 	}
 	c := &cloud{}
 	o := c.operations()
@@ -109,7 +103,7 @@ func TestRestoredRequestElsewhere(t *testing.T) {
 		return flow.Done(), err
 	}
 	out := flow.New("Pool", o, e, resolver).Reconcile(t.Context(), &pool{})
-	mustEqual(t, "each inner check proceeded", ready, fieldsOf(out))
+	mustBeReady(t, "each inner check proceeded", out)
 	mustEqual(t, "the objects that an inner check followed", []checks.Ref{{Kind: "Image", Name: "i"}}, out.Following())
 
 	e = ext{Get: chain.New(link("empties", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Observation]) (flow.Observation, error) {
@@ -118,7 +112,7 @@ func TestRestoredRequestElsewhere(t *testing.T) {
 		req.Resource = &pool{}
 		return res, err
 	})), PreCheck: chain.New(sets)}
-	mustEqual(t, "the points after an overwritten request", ready, fieldsOf(flow.New("Pool", o, e).Reconcile(t.Context(), &pool{})))
+	mustBeReady(t, "the points after an overwritten request", flow.New("Pool", o, e).Reconcile(t.Context(), &pool{}))
 }
 
 // A request serves one pass. A link that keeps it cannot start an operation with

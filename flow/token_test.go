@@ -41,7 +41,7 @@ func TestErrorsWhilePolling(t *testing.T) {
 		"Throttled": {"a transient error needs no advice", response(http.StatusTooManyRequests, ""), true, unknown + "the service gave no message (HTTP 429 Too Many Requests)"},
 		"Deadline":  {"the cloud did not answer in time", context.DeadlineExceeded, true, unknown + "context deadline exceeded"},
 		"Long":      {"the text of an error is bounded", errors.New(strings.Repeat("x", 5000)), true, unknown + strings.Repeat("x", 1978) + "... (3,022 bytes more)" + advice},
-		"Panicking": {"an error that panics when it is unwrapped is unreadable", panicking{}, true, ""},
+		"Panicking": {"an error that panics when it is unwrapped is unreadable", hostile{}, true, ""},
 		"TypedNil":  {"a nil pointer is unreadable, and no panic", (*azcore.ResponseError)(nil), true, ""},
 		"NilFailed": {"a nil FailedError does not end the operation", (*flow.FailedError)(nil), true, ""},
 
@@ -89,12 +89,6 @@ var reader = classify.NewErrors("test", func(f *classify.Failure) bool {
 	f.Message, f.Ended = "ended", true
 	return true
 }, nil)
-
-// panicking is an error that panics when it is unwrapped.
-type panicking struct{}
-
-func (panicking) Error() string { return "panicking" }
-func (panicking) Unwrap() error { panic("unwrap") }
 
 // A message does not show a token that may contain an address or a secret.
 func TestTokenInMessage(t *testing.T) {
