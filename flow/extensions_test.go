@@ -1,8 +1,15 @@
 package flow_test
 
 import (
+	"context"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -62,4 +69,86 @@ func TestExtensionsOfReconciler(t *testing.T) {
 		want[point] = point
 	}
 	mustEqual(t, "each link has its point", want, got)
+}
+
+// pool2 is a later version of pool.
+type pool2 struct {
+	title string
+	fail  error
+}
+
+func (p *pool2) older() (*pool, error) { return &pool{name: p.title}, p.fail }
+
+// world2 is a later version of world.
+type world2 struct{ *world }
+
+// Converted checks and rules have the same effect in the flow of a new version
+// as in the flow of the old one.
+func TestConvertChangesNothing(t *testing.T) {
+	converted := func(w *world, counts map[string]int, keep bool) func(context.Context) result {
+		ext := flow.Convert(w.extensions(counts), func(w2 *world2) (*world, error) { return w2.world, nil })
+		r := flow.New("thing", operationsFor[*world2](w, keep), ext, steady())
+		return func(ctx context.Context) result {
+			return resultOf(r.Reconcile(ctx, &world2{w}))
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		programs, counts, keep := drawRun(t)
+		for _, acting := range []string{"Pass", "Get", "Apply", "Delete"} {
+			counts[acting] = 0
+		}
+		if diff := cmp.Diff(run(theFlow(steady()), programs, counts, keep), run(converted, programs, counts, keep), seenComparer); diff != "" {
+			t.Fatalf("-old version, +converted:\n%s", diff)
+		}
+	})
+}
+
+// A converted chain has the links of the old one, and so has Classify.
+func TestConvertKeepsNames(t *testing.T) {
+	old := each("Old")
+	old.Pass, old.Get, old.Apply, old.Delete = ext{}.Pass, ext{}.Get, ext{}.Apply, ext{}.Delete
+	converted := flow.Convert(old, (*pool2).older)
+	now := printed(ext{OwnerCheck: converted.OwnerCheck, Classify: converted.Classify})
+	now["EntryCheck"], now["GetCheck"], now["PreCheck"] = converted.EntryCheck.String(), converted.GetCheck.String(), converted.PreCheck.String()
+	now["PostCheck"], now["DeleteCheck"] = converted.PostCheck.String(), converted.DeleteCheck.String()
+	mustEqual(t, "all names stay", printed(old), now)
+}
+
+func TestConvertPanics(t *testing.T) {
+	c := &cloud{}
+	why := " (noteX) act on the resource and cannot be converted: leave them out, and write them for the new type"
+	base := ext{PreCheck: chain.New(noting[*checks.Request[*pool], checks.Result](c, "Base"))}
+	twice := "flow: Extend: at PreCheck, links of (noteBase) are in (noteBase) already and would run twice: do not extend extensions by themselves, or by extensions with the same links"
+	cases := map[string]panicCase{}
+	for point, e := range alone("X") {
+		cases["Twice"+point] = panicCase{"the links of every point would run twice", func() { e.Extend(e) },
+			"flow: Extend: at " + point + ", links of (noteX) are in (noteX) already and would run twice: do not extend extensions by themselves, or by extensions with the same links"}
+		if !strings.HasSuffix(point, "Check") || point == "OwnerCheck" {
+			continue
+		}
+		observed := ext{}
+		for _, c := range []struct{ from, to *checks.Chain[*pool] }{
+			{&e.EntryCheck, &observed.EntryCheck}, {&e.GetCheck, &observed.GetCheck}, {&e.PreCheck, &observed.PreCheck}, {&e.PostCheck, &observed.PostCheck}, {&e.DeleteCheck, &observed.DeleteCheck},
+		} {
+			if c.from.Len() > 0 {
+				*c.to = c.from.Observe(&recorder{})
+			}
+		}
+		cases["Observed"+point] = panicCase{"the observers of every point would be lost", func() { flow.Convert(observed, (*pool2).older) },
+			"flow: Convert: the chain at " + point + " (noteX) has observers, which would be lost: put them around the result, or use WithObserver"}
+	}
+	for _, point := range []string{"Pass", "Get", "Apply", "Delete"} {
+		cases[point] = panicCase{"the changes of such a link to the resource would be lost", func() { flow.Convert(alone("X")[point], (*pool2).older) },
+			"flow: Convert: links on " + point + why}
+	}
+	mustPanic(t, cases)
+	mustPanic(t, map[string]panicCase{
+		"Nil":    {"Convert needs a function", func() { flow.Convert[*pool2](each("X"), nil) }, "flow: Convert: the function is nil"},
+		"Itself": {"every check would run twice", func() { base.Extend(base) }, twice},
+		"Others": {"the second of others is checked, too", func() { base.Extend(ext{}, base) }, twice},
+		"Made":   {"extensions made of the base share its links", func() { base.Extend(base.Extend(ext{})) }, twice},
+		"Named":  {"the extensions of a reconciler share the links of the base", func() { base.Extend(flow.New("Pool", c.operations(), base).Extensions()) }, twice},
+		"Decorated": {"a lost observer or decoration might have been a guard", func() { base.Extend(ext{Apply: each("X").Apply.Observe(&recorder{})}) },
+			"flow: Extend: the chain at Apply (noteX) has observers, which would be lost: put them around the result, or use WithObserver"},
+	})
 }

@@ -291,6 +291,7 @@ func TestDeadlineOfSetToken(t *testing.T) {
 				}
 				mustEqual(t, name+": "+tc.reason, tc.want, left)
 				mustEqual(t, name+": the context is not canceled", nil, ctx.Err())
+				mustEqual(t, name+": the context has what a link on Pass adds, such as credentials", any("secret"), ctx.Value(spanKey{}))
 				return nil
 			}
 			ctx, cancel := context.WithCancel(t.Context())
@@ -305,7 +306,9 @@ func TestDeadlineOfSetToken(t *testing.T) {
 				cancel()
 				return apply(ctx, req)
 			}
-			flow.New("Pool", o, ext{}).Reconcile(ctx, &pool{name: "p"})
+			flow.New("Pool", o, ext{Pass: on("credentials", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+				return next(context.WithValue(ctx, spanKey{}, "secret"), p)
+			})}).Reconcile(ctx, &pool{name: "p"})
 			mustEqual(t, name+": the token is stored once", 1, calls)
 		})
 	}

@@ -272,10 +272,15 @@ func TestSetTokenFails(t *testing.T) {
 			out = r.Reconcile(t.Context(), p)
 			mustEqual(t, "the token is stored with the resource", []any{flow.StateInProgress, "a"}, []any{out.State(), p.token})
 
+			broken = true
+			out = r.Reconcile(t.Context(), p)
+			mustEqual(t, "the failed removal of the token fails the pass", []any{flow.StateFailed, "a"}, []any{out.State(), p.token})
+
+			broken = false
 			out = r.Reconcile(t.Context(), p)
 			mustEqual(t, "the operation ends as without the failure", []any{flow.StateReady, ""}, []any{out.State(), p.token})
 			mustEqual(t, "the operation was started once", []string{
-				"apply a", "cannot store", "apply a", `store "a" for 0`, "apply a", `store "" for 0`,
+				"apply a", "cannot store", "apply a", `store "a" for 0`, "apply a", "cannot store", "apply a", `store "" for 0`,
 			}, c.take())
 
 			r.Reconcile(t.Context(), p)
@@ -301,24 +306,6 @@ func TestSkipAndDone(t *testing.T) {
 			}
 		}
 	}
-}
-
-// If a token cannot be removed, the next pass polls with it once more.
-func TestSetTokenFailsToRemove(t *testing.T) {
-	c, p := &cloud{}, &pool{name: "p", token: "a"}
-	o := c.storing()
-	set, broken := o.SetToken, true
-	o.SetToken = func(ctx context.Context, p *pool, token string, generation int64) error {
-		if broken {
-			return errBoom
-		}
-		return set(ctx, p, token, generation)
-	}
-	r := flow.New("Pool", o, ext{})
-	mustEqual(t, "the failed removal fails the pass", flow.StateFailed, r.Reconcile(t.Context(), p).State())
-	broken = false
-	mustEqual(t, "the next pass removes the token", flow.StateReady, r.Reconcile(t.Context(), p).State())
-	mustEqual(t, "no operation is started again", []string{"owner", "apply a", "owner", "apply a", `store "" for 0`}, c.take())
 }
 
 // The token is stored even if the pass is canceled, because the operation
@@ -362,19 +349,6 @@ func TestTwoErrors(t *testing.T) {
 	}
 }
 
-// SetToken gets the values that a link on Pass adds to the context, such as
-// credentials.
-func TestSetTokenContext(t *testing.T) {
-	c, p := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}}}, &pool{}
-	o := c.storing()
-	var got any
-	o.SetToken = func(ctx context.Context, _ *pool, _ string, _ int64) error { got = ctx.Value(spanKey{}); return nil }
-	flow.New("Pool", o, ext{Pass: on("credentials", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
-		return next(context.WithValue(ctx, spanKey{}, "secret"), p)
-	})}).Reconcile(t.Context(), p)
-	mustEqual(t, "SetToken has the credentials", any("secret"), got)
-}
-
 // Another process has stored a token since the pass read none. The flow drops its
 // own token, and polls the stored one.
 func TestErrTokenChanged(t *testing.T) {
@@ -402,4 +376,68 @@ func TestErrTokenChanged(t *testing.T) {
 	if !strings.Contains(out.Message(), "whose stored token counts") {
 		t.Errorf("a removal that finds another token: %s", out)
 	}
+}
+
+// A token in memory of another object under the same key does not make a
+// resource Ready, and does not stand for its deletion.
+func TestObjectMadeAgain(t *testing.T) {
+	applying, deletingOld := &pool{name: "p", generation: 3}, &pool{name: "p", generation: 3, deleting: true}
+	refused := place{flow.StateFailed, flow.PointPass, ""}
+	cases := map[string]struct {
+		reason string
+		old    *pool // the object before, with an operation under way
+		remove bool  // the engine removes its key
+		again  *pool // the object that was made again
+		want   place
+		calls  []string
+	}{
+		"Older":         {"the generation shows that it is another object", applying, false, &pool{name: "p", generation: 1}, refused, []string{"owner"}},
+		"OlderDeletion": {"the old deletion is not that of the new object", deletingOld, false, &pool{name: "p", generation: 1, deleting: true}, refused, []string{"owner"}},
+		"Deletion":      {"a deletion replaces an Apply of either object", applying, false, &pool{name: "p", generation: 1, deleting: true}, place{State: flow.StateGone}, []string{"owner", "delete"}},
+		"NotDeleted":    {"no user takes a deletion back, so it is another object", deletingOld, false, &pool{name: "p", generation: 1}, place{State: flow.StateReady}, []string{"owner", "get", "apply"}},
+		"Removed":       {"no operation is under way", applying, true, &pool{name: "p", generation: 1}, place{State: flow.StateReady}, []string{"owner", "get", "apply"}},
+		"Same":          {"the present spec: nothing shows that it is another object", applying, false, &pool{name: "p", generation: 3}, place{State: flow.StateReady}, []string{"owner", "apply a"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}}}
+			r := flow.New("Pool", c.operations(), ext{})
+			r.Reconcile(t.Context(), tc.old)
+			if tc.remove {
+				r.Remove("p")
+			}
+			c.take()
+			out := r.Reconcile(t.Context(), tc.again)
+			mustEqual(t, tc.reason, tc.want, placeOf(out))
+			mustEqual(t, tc.reason, tc.calls, c.take())
+			if out.State() == flow.StateFailed && !strings.Contains(out.Message(), "UID in Operations.Key") {
+				t.Errorf("%s: the message does not say what to change: %s", tc.reason, out.Message())
+			}
+			// An old copy of the resource looks the same, so the operation is not
+			// lost.
+			if tc.want == refused {
+				c.answers = nil
+				r.Reconcile(t.Context(), tc.old)
+				if last := c.take(); !strings.HasSuffix(last[len(last)-1], " a") {
+					t.Errorf("%s: the operation is lost: %q", tc.reason, last)
+				}
+			}
+		})
+	}
+}
+
+// Remove drops everything that the reconciler stores for a key.
+func TestRemove(t *testing.T) {
+	c := &cloud{answers: []answer{{err: errBoom}, {err: errBoom}, {err: errBoom}}}
+	r := flow.New("Pool", c.operations(), ext{}, flow.WithExplanations(9), flow.WithBackoff(flow.NewBackoff(flow.WithBackoffJitter(0, 0))))
+	p := &pool{name: "p"}
+	r.Reconcile(t.Context(), p)
+	r.Remove("p")
+	if _, ok := r.Explain("p"); ok {
+		t.Error("the explanation is still there")
+	}
+	first, _ := r.Reconcile(t.Context(), p).Again()
+	second, _ := r.Reconcile(t.Context(), p).Again()
+	mustEqual(t, "the counts start again, for Remove only", []time.Duration{time.Second, 2 * time.Second}, []time.Duration{first, second})
+	flow.New("Pool", c.operations(), ext{}, flow.WithoutBackoff()).Remove("p")
 }

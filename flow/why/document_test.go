@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +17,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/flow/why"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // crowd returns n objects that wait for m clusters, which wait for one subnet. The
@@ -127,5 +131,143 @@ func TestRead(t *testing.T) {
 				t.Errorf("%s: the error is %v, want %q", tc.reason, err, tc.want)
 			}
 		})
+	}
+}
+
+// A namespace has its own number of waiters, their age, and a sample of them.
+func TestDocumentIn(t *testing.T) {
+	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	of := func(namespace, name string) checks.Ref {
+		return checks.Ref{Kind: "Pool", Namespace: namespace, Name: name}
+	}
+	waits := func(ref checks.Ref, hours int, awaited ...checks.Ref) why.Object {
+		return why.Object{Ref: ref, State: why.Blocked, Since: at.Add(-time.Duration(hours) * time.Hour), WaitingFor: awaited}
+	}
+	net := of("infra", "net")
+	objects := []why.Object{
+		{Ref: net, State: why.Missing}, waits(of("b", "alone"), 1), waits(of("b", "x"), 2, of("b", "y")), waits(of("b", "y"), 2, of("b", "x")),
+	}
+	for i := range 1000 {
+		objects = append(objects, waits(of("a", fmt.Sprintf("p%03d", i)), 9, net))
+	}
+	objects = append(objects, waits(of("b", "p"), 3, net), waits(of("b", "q"), 4, of("b", "p")), waits(of("c", "far"), 1, of("b", "q")),
+		why.Object{Ref: of("b", "ready"), State: why.Ready}, why.Object{Ref: of("a", "ready"), State: why.Ready}, why.Object{Ref: of("c", "awaited"), State: why.Ready},
+		waits(of("c", "w"), 1, of("c", "awaited")))
+	cases := map[string]struct {
+		reason, namespace       string
+		waiting, objects, ready int
+		want                    []string
+	}{
+		"All":   {"an empty namespace selects all", "", 1008, 1011, 2, []string{"9h 1003 net Pool a/p000", "2h 2 x ", "1h 1 awaited Pool c/w", "1h 0 alone "}},
+		"Many":  {"the waiters of another namespace do not count", "a", 1000, 1002, 1, []string{"9h 1000 net Pool a/p000"}},
+		"Few":   {"the sample and the age are those of the namespace", "b", 5, 7, 1, []string{"4h 2 net Pool b/p", "2h 2 x ", "1h 0 alone "}},
+		"Far":   {"the objects on the way to a root cause are there, and an awaited one that is ready does not wait", "c", 2, 6, 0, []string{"1h 1 awaited Pool c/w", "1h 1 net Pool c/far"}},
+		"Cause": {"the namespace of the root cause has it, too", "infra", 1, 1, 0, []string{"unknown 0 net "}},
+		"None":  {"no object", "empty", 0, 0, 0, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := why.New(objects).DocumentIn(tc.namespace, at)
+			var got []string
+			for _, c := range d.Causes {
+				age, sample := "unknown", ""
+				if !c.Since.IsZero() {
+					age = fmt.Sprintf("%dh", int(at.Sub(c.Since).Hours()))
+				}
+				if len(c.Sample) > 0 {
+					sample = c.Sample[0].String()
+				}
+				got = append(got, fmt.Sprintf("%s %d %s %s", age, c.Waiters, c.Objects[0].Name, sample))
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" || d.Waiting != tc.waiting || d.Namespace != tc.namespace || d.Ready != tc.ready || len(d.Objects)+d.OmittedObjects != tc.objects {
+				t.Errorf("%s: %d of %d wait in %q, %d are ready, causes: -want, +got:\n%s", tc.reason, d.Waiting, len(d.Objects)+d.OmittedObjects, d.Namespace, d.Ready, diff)
+			}
+		})
+	}
+}
+
+// fill sets each text in v to long, and makes each list n items long. It fills the
+// first item.
+func fill(v reflect.Value, long string, n int) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(long)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				fill(v.Field(i), long, n)
+			}
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), n, n))
+		fill(v.Index(0), long, n)
+	}
+}
+
+// sizes returns a line for each text and list in a value of JSON. Of a list it shows the
+// first item.
+func sizes(at string, v any) (lines string) {
+	switch v := v.(type) {
+	case string:
+		if len(v) > len(time.RFC3339) {
+			return fmt.Sprintf("%s %d\n", at, len(v))
+		}
+	case []any:
+		return fmt.Sprintf("%s %d\n", at, len(v)) + sizes(at+"[0]", v[0])
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			lines += sizes(at+"."+k, v[k])
+		}
+	}
+	return lines
+}
+
+// Every text and list of a document is cut at its bound, in one that a graph makes and
+// in one that is read.
+func TestDocumentSizes(t *testing.T) {
+	var raw why.Document
+	fill(reflect.ValueOf(&raw).Elem(), strings.Repeat("y", 20_000), 120)
+	raw.Version = why.Version
+	raw.Objects[0].Ref.Set = "" // a set is no waiter
+	raw.Flows[0].Text = strings.Repeat(strings.Repeat(" ", 50)+strings.Repeat("y", 20_000)+"\n", 120)
+	read := func(d why.Document) (why.Document, any) {
+		data, err := json.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var v any
+		if err := json.Unmarshal(data, &v); err != nil {
+			t.Fatal(err)
+		}
+		d, err = why.Read(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d, v
+	}
+	safe, _ := read(raw)
+	_, values := read(safe)
+	_, made := read(why.New(raw.Objects[:1]).Document(noon, raw.Flows...))
+	golden(t, "sizes.txt", "read\n"+sizes("", values)+"made\n"+sizes("", made))
+	cycle := why.Cause{Objects: slices.Repeat(safe.Causes[0].Objects[:1], 50)}
+	if got := len(cycle.String()); got != text.Message {
+		t.Errorf("the text of a long cycle has %d bytes", got)
+	}
+}
+
+// The schema has each field of a document.
+func TestSchema(t *testing.T) {
+	var schema struct {
+		Defs map[string]struct{ Properties map[string]any } `json:"$defs"`
+	}
+	if err := json.Unmarshal([]byte(why.Schema()), &schema); err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range map[string]any{"cause": why.Cause{}, "object": why.Object{}, "flow": why.Flow{}, "ref": checks.Ref{}, "step": flow.Step{}} {
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(v)) {
+			if field, _, _ := strings.Cut(f.Tag.Get("json"), ","); schema.Defs[name].Properties[field] == nil {
+				t.Errorf("the schema of %s has no %s", name, f.Name)
+			}
+		}
 	}
 }
