@@ -118,6 +118,7 @@ func TestAdvance(t *testing.T) {
 		"started":                {"the operation is under way, with the delay of the response", nil, []answer{{201, `{}`, append(operation, "Retry-After", "7")}}, outcome{InProgress: true, After: 7 * time.Second, Asked: []string{put}}},
 		"started, milliseconds":  {"the delay may be in Azure's own headers", nil, []answer{{201, `{}`, append(operation, "Retry-After", "7", "Retry-After-Ms", "1500")}}, outcome{InProgress: true, After: 1500 * time.Millisecond, Asked: []string{put}}},
 		"done at once":           {"the operation succeeds with the first response", nil, []answer{{200, `{"name":"a"}`, nil}}, outcome{Done: true, Finished: "a", Asked: []string{put}}},
+		"done, no function":      {"a caller may not need the result", nil, []answer{{200, `{"name":"a"}`, nil}}, outcome{Done: true, Asked: []string{put}}},
 		"refused":                {"a refused request has not started an operation", nil, []answer{{409, `{"error":{"code":"Conflict","message":"busy"}}`, nil}}, outcome{Err: "Conflict", Asked: []string{put}}},
 		"under way":              {"the operation is polled once", operation, []answer{{200, `{"status":"InProgress"}`, []string{"Retry-After", "9"}}}, outcome{InProgress: true, After: 9 * time.Second, Asked: []string{poll}}},
 		"done":                   {"the last poll is followed by a GET of the result", operation, []answer{{200, `{"status":"Succeeded"}`, nil}, {200, `{"name":"a"}`, nil}}, outcome{Done: true, Finished: "a", Asked: []string{poll, get}}},
@@ -145,7 +146,11 @@ func TestAdvance(t *testing.T) {
 			}
 			s := &service{answers: c.answers}
 			var got outcome
-			progress, err := Advance(t.Context(), token, s.begin(token), func(r thing) { got.Finished = r.Name })
+			finished := func(r thing) { got.Finished = r.Name }
+			if name == "done, no function" {
+				finished = nil
+			}
+			progress, err := Advance(t.Context(), token, s.begin(token), finished)
 			got.Done, got.InProgress, got.After, got.Asked = progress.IsDone(), progress.Token() != "", progress.After(), s.asked
 			if err != nil {
 				_, got.Failed = errors.AsType[*flow.FailedError](err)
