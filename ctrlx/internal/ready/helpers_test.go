@@ -141,6 +141,29 @@ type Strange struct {
 
 func (*Strange) GetConditions(int) []metav1.Condition { panic("not the method that is meant") }
 
+// Word has a word for its status, Unreadable a number that JSON does not have.
+type Word struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Status            string `json:"status"`
+}
+
+type Unreadable struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Status            struct {
+		Number complex128 `json:"number"`
+	} `json:"status"`
+}
+
+// byValue is an object that is no pointer.
+type byValue struct {
+	*Cluster `json:"-"`
+	Status   ClusterStatus `json:"status"`
+}
+
+func (w *Word) DeepCopyObject() runtime.Object           { o := *w; return &o }
+func (u *Unreadable) DeepCopyObject() runtime.Object     { o := *u; return &o }
 func (c *Cluster) DeepCopyObject() runtime.Object        { o := *c; return &o }
 func (c *ManagedCluster) DeepCopyObject() runtime.Object { o := *c; return &o }
 func (v *VPC) DeepCopyObject() runtime.Object            { o := *v; return &o }

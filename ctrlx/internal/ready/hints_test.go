@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -33,6 +34,10 @@ func TestHints(t *testing.T) {
 		"NoCondition":  {"each condition must be there", "conditions=A;B", new(Cluster), `{"status":{"conditions":[{"type":"A","status":"True"}]}}`, not(checks.NotReady, "", "it has no condition B")},
 		"Condition":    {"each condition must be True", "conditions=A;B", new(Cluster), `{"status":{"conditions":[{"type":"A","status":"True"},{"type":"B","status":"Unknown","reason":"R","message":"m"}]}}`, not(checks.NotReady, "R", "its condition B is Unknown: m")},
 		"Conditions":   {"all are True", "conditions=A; B , has-observed-generation", new(Cluster), `{"status":{"observedGeneration":2,"conditions":[{"type":"A","status":"True"},{"type":"B","status":"True"}]}}`, was},
+		"NoMessage":    {"a condition may have no message", "conditions=A", new(Cluster), `{"status":{"conditions":[{"type":"A","status":"False","reason":"R"}]}}`, not(checks.NotReady, "R", "its condition A is False")},
+		"NilStatus":    {"the status by pointer is not there", "has-observed-generation", new(Table), `{}`, not(checks.NotReady, "", unseen)},
+		"NoField":      {"the kind has no status", "has-observed-generation", new(corev1.ConfigMap), `{}`, not(checks.NotReady, "", unseen)},
+		"WordStatus":   {"the status is a word", "has-observed-generation", new(Word), `{"status":"Running"}`, not(checks.NotReady, "", unseen)},
 		"OddCondition": {"content of another form is no condition", "conditions=A", new(Strange), `{"status":{"conditions":{"A":"True"}}}`, not(checks.NotReady, "", "it has no condition A")},
 	}
 	for name, tc := range cases {
@@ -50,6 +55,13 @@ func TestHints(t *testing.T) {
 				}
 			}
 		})
+	}
+	observed := ready.Hints{ObservedGeneration: true}
+	if got := observed.Hinted(byValue{Cluster: new(Cluster)}, was); got != not(checks.NotReady, "", unseen) {
+		t.Errorf("of an object that is no pointer: %v", got)
+	}
+	if got, want := observed.Hinted(new(Unreadable), was), (checks.Readiness{Message: "unrecognized type: complex128", Generation: 2}); got != want {
+		t.Errorf("of a status that cannot be read: %v, want %v", got, want)
 	}
 	for _, odd := range []string{"", "ready", "conditions", "conditions=", "conditions=A;", "has-ready-condition=true", "has-ready-condition,"} {
 		if h, err := ready.ParseHints(odd); err == nil || !h.IsZero() {

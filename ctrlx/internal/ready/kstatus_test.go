@@ -80,5 +80,7 @@ func TestKstatus(t *testing.T) {
 			t.Errorf("of %#v: %v, want the zero Readiness", o, got)
 		}
 	}
-	mustPanic(t, "ready: Kstatus: the kind or the version is empty", func() { ready.Kstatus(schema.GroupVersionKind{Group: "example.com"}) })
+	for _, kind := range []schema.GroupVersionKind{{Group: "example.com", Version: "v1"}, {Group: "example.com", Kind: "K"}} {
+		mustPanic(t, "ready: Kstatus: the kind or the version is empty", func() { ready.Kstatus(kind) })
+	}
 }

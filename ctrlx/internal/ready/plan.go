@@ -15,7 +15,7 @@ type plan struct {
 	status, observed jsonfield.Field // observed is in the status
 	conditions       jsonfield.Field // in the status
 	list             *list           // nil: the status has no conditions
-	method           int             // index of GetConditions if the conditions are not in the status; -1: none
+	method           int             // index of GetConditions if the list is not in the status; -1: none
 }
 
 // list locates the fields of a condition in a list. Each condition is a struct,
@@ -46,9 +46,7 @@ func newPlan(t reflect.Type) *plan {
 		return p
 	}
 	if m, ok := t.MethodByName("GetConditions"); ok && m.Type.NumIn() == 1 && m.Type.NumOut() == 1 {
-		if p.list = listOf(m.Type.Out(0)); p.list != nil {
-			p.method = m.Index
-		}
+		p.list, p.method = listOf(m.Type.Out(0)), m.Index
 	}
 	return p
 }
