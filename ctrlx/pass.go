@@ -212,13 +212,9 @@ func (p *pass) touched(was, now client.Object) {
 const defaultPassTimeout = 10 * time.Minute
 
 // WithPassTimeout sets the deadline of a pass. The default is 10 minutes. A
-// duration that is not positive panics.
-//
-// After the deadline, the context of the pass is expired, and the pass fails
-// (PassTimeout). It is retried with the back-off. The token of an operation
-// under way and the conditions are still written, within 10 seconds each. An
-// operation or a link that ignores its context cannot be interrupted: it holds
-// its worker until it returns. The context also ends with the pass, so a
+// duration that is not positive panics. After the deadline, the context of the
+// pass is expired, and the pass fails (PassTimeout); see
+// docs/ctrlx/pass-deadline.md. The context also ends with the pass, so a
 // goroutine that outlives the pass needs a context of its own.
 //
 // The deadline is ReconciliationTimeout of controller.Options: there is only

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,22 +67,16 @@ type servedKind struct {
 func (c *catalog) find(ctx context.Context, gk schema.GroupKind) (k servedKind, found bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if k, found = c.kinds[gk]; found {
-		return k, true, nil
-	}
-	if c.due(gk.Group) {
+	if _, found = c.kinds[gk]; !found && c.due(gk.Group) {
 		c.refresh(ctx)
 		if ctx.Err() != nil {
 			return k, false, fmt.Errorf("%w: %w", errNotDiscovered, ctx.Err())
 		}
 	}
-	if k, found = c.kinds[gk]; found {
-		return k, true, nil
+	if k, found = c.kinds[gk]; !found {
+		err = cmp.Or(c.err, c.failed[gk.Group])
 	}
-	if c.err != nil {
-		return k, false, c.err
-	}
-	return k, false, c.failed[gk.Group]
+	return k, found, err
 }
 
 var errNotDiscovered = errors.New("discovery has not answered yet")

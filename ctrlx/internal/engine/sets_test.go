@@ -281,6 +281,19 @@ func TestIndexPanics(t *testing.T) {
 	}
 }
 
+// TestUnlistable verifies that a set that no pass can list wakes nothing. Code of users can make such a reference.
+func TestUnlistable(t *testing.T) {
+	e, woken := indexedEngine()
+	id := setOf(checks.Query{Namespace: "a", Selector: "a in"})
+	waits(e, index.ID{Kind: "Waiter", Name: "selector"}, id)
+	id.Set = "no query"
+	waits(e, index.ID{Kind: "Waiter", Name: "text"}, id)
+	c := &testv1.Cluster{}
+	c.Name, c.Namespace = "c", "a"
+	e.happened(clusterKind, ID(clusters, client.ObjectKeyFromObject(c)), nil, c)
+	same(t, []string(nil), *woken, "woken")
+}
+
 // indexer is a cache and an informer that index an object while a handler is
 // added, as an informer does that holds its lock in both.
 type indexer struct {
