@@ -64,4 +64,5 @@ func TestCachedSetUp(t *testing.T) {
 	const want = "ready: Cached: the function is nil or the size is not positive"
 	mustPanic(t, want, func() { ready.Cached(nil, 1) })
 	mustPanic(t, want, func() { ready.Cached(ready.Of, 0) })
+	ready.Cached(ready.Of, 1)
 }

@@ -152,7 +152,8 @@ type Unreadable struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 	Status            struct {
-		Number complex128 `json:"number"`
+		Number     complex128 `json:"number"`
+		Conditions string     `json:"conditions"`
 	} `json:"status"`
 }
 
@@ -161,6 +162,8 @@ type byValue struct {
 	*Cluster `json:"-"`
 	Status   ClusterStatus `json:"status"`
 }
+
+func (*Word) GetConditions() ([]metav1.Condition, error) { panic("not the method that is meant") }
 
 func (w *Word) DeepCopyObject() runtime.Object           { o := *w; return &o }
 func (u *Unreadable) DeepCopyObject() runtime.Object     { o := *u; return &o }

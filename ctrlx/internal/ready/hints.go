@@ -134,7 +134,7 @@ func statusOf(obj client.Object) (map[string]any, error) {
 		return status, nil
 	}
 	v := pointee(planOf(reflect.TypeOf(obj)).status.In(reflect.ValueOf(obj)))
-	if !v.IsValid() || !v.CanAddr() || v.Kind() != reflect.Struct {
+	if v.Kind() != reflect.Struct || !v.CanAddr() { // there is none, or obj is no pointer
 		return nil, nil
 	}
 	return runtime.DefaultUnstructuredConverter.ToUnstructured(v.Addr().Interface())

@@ -56,6 +56,18 @@ func TestHints(t *testing.T) {
 			}
 		})
 	}
+	seen := from(t, `{"status":{"observedGeneration":1}}`, new(Cluster))
+	for generation, want := range map[int64]checks.State{0: checks.Ready, 1: checks.Ready, 2: checks.NotReady} {
+		if got := (ready.Hints{ObservedGeneration: true}).Hinted(seen, checks.Readiness{State: checks.Ready, Generation: generation}); got.State != want {
+			t.Errorf("the status of generation 1 of an object of generation %d: %v", generation, got)
+		}
+	}
+	if got := (ready.Hints{ObservedGeneration: true}).Hinted(new(Cluster), checks.Readiness{State: checks.Ready}); got.State != checks.NotReady {
+		t.Errorf("an object without a generation that reports none: %v", got)
+	}
+	if got, want := ready.Of(byValue{Cluster: new(Cluster)}), (checks.Readiness{Message: noReady}); got != want {
+		t.Errorf("of an object that is no pointer: %v", got)
+	}
 	observed := ready.Hints{ObservedGeneration: true}
 	if got := observed.Hinted(byValue{Cluster: new(Cluster)}, was); got != not(checks.NotReady, "", unseen) {
 		t.Errorf("of an object that is no pointer: %v", got)
@@ -63,10 +75,17 @@ func TestHints(t *testing.T) {
 	if got, want := observed.Hinted(new(Unreadable), was), (checks.Readiness{Message: "unrecognized type: complex128", Generation: 2}); got != want {
 		t.Errorf("of a status that cannot be read: %v, want %v", got, want)
 	}
-	for _, odd := range []string{"", "ready", "conditions", "conditions=", "conditions=A;", "has-ready-condition=true", "has-ready-condition,"} {
-		if h, err := ready.ParseHints(odd); err == nil || !h.IsZero() {
-			t.Errorf("%q is read as %v", odd, h)
+	for odd, want := range map[string]string{
+		"": `"" is no hint`, "ready": `"ready" is no hint`, "conditions": `"conditions" names no condition`, "conditions=": `"conditions=" names no condition`,
+		"conditions=A;": `"conditions=A;" names no condition`, "has-ready-condition=true": `"has-ready-condition=true" is no hint`,
+		"has-observed-generation=": `"has-observed-generation=" is no hint`, "has-ready-condition,": `"" is no hint`,
+	} {
+		if h, err := ready.ParseHints(odd); err == nil || err.Error() != want || !h.IsZero() {
+			t.Errorf("%q is read as %v, %v; want the error %s", odd, h, err, want)
 		}
+	}
+	if h, err := ready.ParseHints(" None "); err != nil || !h.IsZero() {
+		t.Errorf("none is read as %v, %v", h, err)
 	}
 }
 

@@ -59,6 +59,9 @@ func TestKstatus(t *testing.T) {
 		"ReadyButStale": {"a Ready condition is read strictly", custom, new(Cluster),
 			`{"metadata":{"generation":2},"status":{"conditions":[{"type":"Ready","status":"True","reason":"R","observedGeneration":1}]}}`,
 			checks.Readiness{State: checks.Ready, Reason: "R", Generation: 2, Observed: 1}},
+		"StalledReady": {"kstatus knows a problem that Ready does not tell", custom, new(Cluster),
+			`{"metadata":{"generation":1},"status":{"conditions":[{"type":"Stalled","status":"True","reason":"R","message":"m"},{"type":"Ready","status":"True","observedGeneration":1}]}}`,
+			checks.Readiness{State: checks.NotReady, Reason: "R", Message: "m", Generation: 1, Observed: 1}},
 		"Odd": {"a status that cannot be read is unknown", custom, new(Strange), `{"metadata":{"generation":1},"status":{"conditions":{"a":"b"}}}`,
 			checks.Readiness{Message: "cannot restore slice from map", Generation: 1}},
 	}
@@ -79,6 +82,9 @@ func TestKstatus(t *testing.T) {
 		if got := ready.Kstatus(custom)(o); got != (checks.Readiness{}) {
 			t.Errorf("of %#v: %v, want the zero Readiness", o, got)
 		}
+	}
+	if got, want := ready.Kstatus(custom)(new(Unreadable)), (checks.Readiness{Message: "unrecognized type: complex128"}); got != want {
+		t.Errorf("of an object without JSON: %v", got)
 	}
 	for _, kind := range []schema.GroupVersionKind{{Group: "example.com", Version: "v1"}, {Group: "example.com", Kind: "K"}} {
 		mustPanic(t, "ready: Kstatus: the kind or the version is empty", func() { ready.Kstatus(kind) })

@@ -154,7 +154,10 @@ func TestOfForms(t *testing.T) {
 		"TypeNumber":    {"a type that is a number", odd(map[string]any{"conditions": []any{map[string]any{"type": int64(1), "status": "True"}}}), unknown},
 		"StatusTrue":    {"a status that is a bool", odd(map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": true, "observedGeneration": int64(2)}}}), checks.Readiness{Generation: 2, Observed: 2}},
 		"Float":         {"a generation as encoding/json reads it", odd(map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "False", "reason": "R", "observedGeneration": 2.0}}}), found},
-		"Int":           {"a generation as Go code writes it", odd(map[string]any{"observedGeneration": 2, "conditions": []any{map[string]any{"type": "Ready", "status": "False", "reason": "R", "observedGeneration": int32(2)}}}), found},
+		"Int":           {"a generation as Go code writes it", odd(map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "False", "reason": "R", "observedGeneration": 2}}}), found},
+		"Int32":         {"a generation as Go code writes it", odd(map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "False", "reason": "R", "observedGeneration": int32(2)}}}), found},
+		"OtherMethod":   {"GetConditions returns an error, too", &Word{ObjectMeta: meta}, unknown},
+		"NoList":        {"the field conditions is no list", &Unreadable{ObjectMeta: meta}, unknown},
 		"Half":          {"a generation that is not a whole number", odd(map[string]any{"observedGeneration": 2.5, "conditions": []any{map[string]any{"type": "Ready", "status": "True", "observedGeneration": "2"}}}), checks.Readiness{Message: noGeneration, Generation: 2}},
 	}
 	for name, tc := range cases {

@@ -50,7 +50,7 @@ func TestProblem(t *testing.T) {
 			}
 		}
 	}
-	for _, o := range []client.Object{nil, (*Cluster)(nil), from(t, `{}`, new(Strange))} {
+	for _, o := range []client.Object{nil, (*Cluster)(nil), new(Unreadable), from(t, `{}`, new(Strange))} {
 		if got := ready.Problem(o); got != "" {
 			t.Errorf("of %#v: %q", o, got)
 		}

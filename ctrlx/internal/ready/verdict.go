@@ -98,7 +98,7 @@ func (v *verdict) readiness(generation int64) checks.Readiness {
 		return r
 	}
 	switch {
-	case v.given && v.newest > generation:
+	case v.newest > generation:
 		r.State, r.Reason, r.Message = checks.Unknown, "", aheadOfSpec
 	case v.status || !v.silent:
 	case generation > 1 && !v.stale(generation):
