@@ -70,7 +70,7 @@ func (x *Index) Changed(ref ID, c Change) {
 	for at := n.in; ; {
 		all := batch[:0]
 		for i := 0; at != nil && i < x.batch; at, i = at.next, i+1 {
-			if by != nil && at.from == by {
+			if at.from == by { // without an object By: a place holder
 				continue
 			}
 			if due, follows := at.due(c); due { // a place holder is never due
@@ -125,7 +125,6 @@ func (x *Index) hold(next *edge) *edge {
 func (x *Index) giveUp(place *edge) *edge {
 	next, n := place.next, place.to
 	place.remove()
-	place.to = nil
 	x.spare = place
 	x.release(n)
 	return next

@@ -71,11 +71,10 @@ func (x *Index) search(waiter ID, known map[ID][]ID) (cycle, unknown []ID) {
 			x.trail = trail
 		}
 	}()
-	for i := 0; i < len(trail) && cycle == nil; i++ { // breadth first, so that the cycle is a shortest one
+	for i := 0; i < len(trail); i++ { // breadth first, so that the cycle is a shortest one
 		at := trail[i].n
 		if trail[i].closes {
-			cycle = way(trail, i)
-			continue
+			return way(trail, i), unknown
 		}
 		reach := func(n *node) {
 			if n.mark != x.marks {
@@ -90,7 +89,7 @@ func (x *Index) search(waiter ID, known map[ID][]ID) (cycle, unknown []ID) {
 			if e.to == start {
 				return way(trail, i), unknown
 			}
-			if at != start && e.to.isSet() && !start.awaits(e.to) && slices.Contains(known[e.to.id()], waiter) {
+			if e.to.isSet() && !start.awaits(e.to) && slices.Contains(known[e.to.id()], waiter) {
 				trail = append(trail, visit{n: e.to, from: i, closes: true})
 			}
 			reach(e.to)
@@ -108,13 +107,13 @@ func (x *Index) search(waiter ID, known map[ID][]ID) (cycle, unknown []ID) {
 			}
 		}
 	}
-	return cycle, unknown
+	return nil, unknown
 }
 
 // awaits reports whether n waits for a set.
 func (n *node) awaits(set *node) bool {
 	e := n.edgeTo(set)
-	return e != nil && e.kept != absent && e.mode&awaits != 0
+	return e != nil && e.mode&awaits != 0
 }
 
 // way returns the path from the start of a trail to the given end, and back to

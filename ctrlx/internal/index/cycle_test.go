@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/internal/testing/draws"
 	"github.com/windlass-go/windlass/internal/testing/ratio"
 	"pgregory.net/rapid"
 )
@@ -13,6 +14,7 @@ import (
 // and only if a plain search finds one. Both cycles have the same length. A wait
 // for a set is a wait for its members, unless they compete for the same set.
 func TestCycles(t *testing.T) {
+	draws.Times(t, 20)
 	rapid.Check(t, func(t *rapid.T) {
 		n, sets := rapid.IntRange(1, 30).Draw(t, "objects"), rapid.IntRange(0, 3).Draw(t, "sets")
 		id := func(i int) ID {
@@ -34,18 +36,43 @@ func TestCycles(t *testing.T) {
 		members := func(set ID) []ID { return of[set] }
 		got, want := index.New(func(ID) {}, nil), newPlain(func(ID) {})
 		for i := range n {
-			refs := some(n+sets, "refs")
-			waitFor(got, id(i), refs...)
-			p := want.begin(id(i))
-			for _, ref := range refs {
-				p.register(ref)(1)
+			end := index.End{Awaited: some(n+sets, "refs")}
+			for _, ref := range some(n+sets, "followed") {
+				end.Followed = append(end.Followed, index.Followed{ID: ref, Digest: 1})
 			}
-			p.end(index.End{Awaited: refs})
+			g, w := got.Begin(id(i)), want.begin(id(i))
+			g.End(end)
+			w.end(end)
 		}
 		for i := range n {
 			sameCycle(t, want, id(i), members, got.Cycle(id(i), members))
+			sameCycle(t, want, id(i), func(ID) []ID { return nil }, got.Cycle(id(i), nil))
 		}
 	})
+}
+
+// TestManyMembers verifies that Cycle examines a bounded number of members, and asks for
+// no more of them.
+func TestManyMembers(t *testing.T) {
+	set := func(i int) ID { return ID{Kind: "Object", Set: fmt.Sprint(i)} }
+	for last, want := range []int{4, 0} { // one member of the second set is left to examine
+		x := index.New(func(ID) {}, nil)
+		waitFor(x, object("w"), set(0), set(1), set(2))
+		waitFor(x, object(fmt.Sprint(last)), object("w"))
+		asked := 0
+		way := x.Cycle(object("w"), func(ID) (all []ID) {
+			if asked++; asked == 1 {
+				for i := range index.MaxMembers - 1 {
+					all = append(all, object(fmt.Sprint("other ", i)))
+				}
+				return all
+			}
+			return []ID{object("0"), object("1")}
+		})
+		if len(way) != want || asked != 2 {
+			t.Errorf("with the member %d the cycle is %v; %d sets were asked", last, way, asked)
+		}
+	}
 }
 
 // ring returns a cycle of n entries.

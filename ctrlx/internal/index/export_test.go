@@ -1,7 +1,6 @@
 package index
 
-// SetBatch makes Changed and Refs release the lock after n edges or nodes, at
-// most batchSize.
+// SetBatch makes Changed release the lock after n edges, at most batchSize.
 func (x *Index) SetBatch(n int) { x.batch = n }
 
 // Sizes returns the numbers of objects, and of kinds with objects, in the

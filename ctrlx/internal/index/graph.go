@@ -1,9 +1,6 @@
 package index
 
-import (
-	"strings"
-	"unique"
-)
+import "unique"
 
 // node is an object: a waiter, a ref, or both. It exists as long as it has
 // edges.
@@ -47,7 +44,8 @@ type edge struct {
 	open          uint32 // number of looks of the pass under way that have not seen anything yet
 }
 
-// mode says why an edge is kept. Both bits may be set.
+// mode says why an edge is kept. A ref that is awaited and followed is awaited: each
+// change wakes the waiter.
 type mode uint8
 
 const (
@@ -109,10 +107,7 @@ func (n *node) edgeTo(to *node) *edge {
 // find returns the node of an object, or nil if there is none. The caller holds
 // x.mu, here and in all functions below.
 func (x *Index) find(id ID) *node {
-	k := x.kinds[groupKind{id.Group, id.Kind}]
-	if k == nil {
-		return nil
-	}
+	k := x.kinds[groupKind{id.Group, id.Kind}] // nil: no node has it
 	x.text = appendText(x.text[:0], id)
 	return x.nodes[key{k, string(x.text)}]
 }
@@ -125,7 +120,6 @@ func (x *Index) node(id ID) *node {
 	gk := groupKind{id.Group, id.Kind}
 	k := x.kinds[gk]
 	if k == nil {
-		gk = groupKind{strings.Clone(id.Group), strings.Clone(id.Kind)}
 		k = &kind{groupKind: gk}
 		x.kinds[gk] = k
 	}
@@ -174,11 +168,9 @@ func (e *edge) remove() {
 	if e.next != nil {
 		e.next.prev = e.prev
 	}
-	e.prev, e.next = nil, nil
 }
 
-// keep sets the kept part of e, and counts its waiter. If as is absent, e is no
-// longer kept, and the mode is 0.
+// keep sets the kept part of e, and counts its waiter.
 func (e *edge) keep(as seen, what uint64, m mode) {
 	e.count(^uint32(0))
 	e.kept, e.keptAs, e.mode = as, what, m
@@ -209,7 +201,7 @@ func (e *edge) endRun() {
 	if e.run != absent {
 		e.to.read--
 	}
-	e.run, e.runAs, e.open = absent, 0, 0
+	e.run, e.open = absent, 0
 }
 
 // sweep removes the edges out of n, except those for which stays returns true.
@@ -222,7 +214,7 @@ func (x *Index) sweep(n *node, stays func(*edge) bool) {
 			continue
 		}
 		*at = e.more
-		e.keep(absent, 0, 0)
+		e.count(^uint32(0))
 		e.endRun()
 		e.remove()
 		if e.to != n {

@@ -12,7 +12,7 @@ import (
 
 func TestNewPanics(t *testing.T) {
 	defer func() {
-		if r := recover(); r == nil {
+		if r := recover(); r != "index: New: wake is nil, give the function that puts a waiter into the work queue" {
 			t.Error("New accepted an index that wakes no waiter")
 		}
 	}()
@@ -36,6 +36,19 @@ func TestNames(t *testing.T) {
 		x.Changed(id, full(2))
 		if diff := cmp.Diff([]ID{id}, woken); diff != "" {
 			t.Errorf("-want, +got:\n%s", diff)
+		}
+	}
+}
+
+// TestAllWaitersIsBounded verifies that the number of waiters is counted up to a limit.
+func TestAllWaitersIsBounded(t *testing.T) {
+	x := index.New(func(ID) {}, nil)
+	for i := range 10_002 {
+		if waitFor(x, object(fmt.Sprint(i)), object("ref")); i < 9_998 {
+			continue
+		}
+		if got, want := x.AllWaiters(object("ref"), ID{}), min(i+1, 10_000); got != want {
+			t.Errorf("%d of %d waiters are counted, want %d", got, i+1, want)
 		}
 	}
 }
@@ -187,7 +200,17 @@ func TestKinds(t *testing.T) {
 		p.Register(ID{Kind: fmt.Sprint("Kind", i), Name: "ref"}).Saw(1)
 		p.Done()
 	}
-	if nodes, _ := x.Sizes(); nodes != 0 || x.Kinds() > 65 {
+	if nodes, _ := x.Sizes(); nodes != 0 || x.Kinds() != 64 {
 		t.Errorf("%d objects and %d kinds are left", nodes, x.Kinds())
+	}
+	woken := 0
+	x = index.New(func(ID) { woken++ }, nil)
+	for i := range 100 { // a kind stays as long as one of its objects does
+		waitFor(x, object(fmt.Sprint(i)), ID{Kind: fmt.Sprint("Kind", i), Name: "a"}, ID{Kind: fmt.Sprint("Kind", i), Name: "b"})
+		waitFor(x, object(fmt.Sprint(i)), ID{Kind: fmt.Sprint("Kind", i), Name: "a"})
+		x.Changed(ID{Kind: fmt.Sprint("Kind", i), Name: "a"}, full(2))
+	}
+	if woken != 100 {
+		t.Errorf("%d of 100 waiters were woken", woken)
 	}
 }

@@ -432,7 +432,7 @@ var scenarios = map[string]struct {
 }
 
 func TestEveryOrder(t *testing.T) {
-	if race.Enabled {
+	if race.On {
 		t.Skip("steps in sequence have no races")
 	}
 	total, ran := 0, 0

@@ -1,6 +1,7 @@
 package index_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -40,7 +41,19 @@ func sameAsPlain(t *rapid.T) {
 	}
 	type looks struct{ got, want func(uint64) }
 	var gotWoken, wantWoken []ID
-	got := index.New(func(id ID) { gotWoken = append(gotWoken, id) }, nil)
+	var gotWakes, wantWakes []string
+	exists := map[ID]bool{} // the sets with entries
+	got := index.New(func(id ID) { gotWoken = append(gotWoken, id) }, func(set ID, has bool) {
+		if exists[set] == has {
+			t.Fatalf("%v is reported twice", set)
+		}
+		exists[set] = has
+	})
+	if rapid.Bool().Draw(t, "with reasons") {
+		got.WakeFor = func(w index.Wake) {
+			gotWoken, gotWakes = append(gotWoken, w.Waiter), append(gotWakes, fmt.Sprint(w))
+		}
+	}
 	got.SetBatch(rapid.IntRange(1, 3).Draw(t, "batch"))
 	want := newPlain(func(id ID) { wantWoken = append(wantWoken, id) })
 	var begun []passes
@@ -73,7 +86,7 @@ func sameAsPlain(t *rapid.T) {
 			if len(looked) == 0 {
 				t.Skip("no ref is registered")
 			}
-			l, d := looked[rapid.IntRange(max(0, len(looked)-4), len(looked)-1).Draw(t, "look")], digest.Draw(t, "digest")
+			l, d := looked[rapid.IntRange(max(0, len(looked)-4), len(looked)-1).Draw(t, "look")], digest0.Draw(t, "digest")
 			l.got(d)
 			l.want(d)
 		},
@@ -104,6 +117,11 @@ func sameAsPlain(t *rapid.T) {
 			c.Root = rapid.IntRange(0, 3).Draw(t, "root") == 0
 			got.Changed(ref, c)
 			want.changed(ref, c)
+			if got.WakeFor != nil {
+				for _, w := range want.wakes {
+					wantWakes = append(wantWakes, fmt.Sprint(w))
+				}
+			}
 		},
 		"SetRoot": func(t *rapid.T) {
 			id, root := object.Draw(t, "waiter"), rapid.SampledFrom([]index.Root{{}, {State: "missing"}, {State: "deleting"}}).Draw(t, "root")
@@ -121,6 +139,17 @@ func sameAsPlain(t *rapid.T) {
 				t.Fatalf("woken: -want, +got:\n%s", diff)
 			}
 			gotWoken, wantWoken = nil, nil
+			slices.Sort(gotWakes)
+			slices.Sort(wantWakes)
+			if diff := cmp.Diff(wantWakes, gotWakes); diff != "" {
+				t.Fatalf("the reasons: -want, +got:\n%s", diff)
+			}
+			gotWakes, wantWakes = nil, nil
+			for _, id := range names {
+				if want := id.Set != "" && want.objects()[id]; exists[id] != want {
+					t.Fatalf("the set %v has entries: %v, want %v", id, exists[id], want)
+				}
+			}
 			if diff := cmp.Diff(want.refs(), maps.Collect(got.Refs())); diff != "" {
 				t.Fatalf("awaited: -want, +got:\n%s", diff)
 			}
@@ -159,6 +188,70 @@ func sameAsPlain(t *rapid.T) {
 			}
 		},
 	})
+}
+
+// TestEnds ends a pass in each way, after each last pass. Each change wakes the same waiters
+// as in the plain index.
+func TestEnds(t *testing.T) {
+	waiter, ref := names[0], names[1]
+	type pass struct {
+		looks []uint64 // the digests that it has seen; 0: none; 3: 1, reported twice
+		end   index.End
+	}
+	end := func(awaited int, digests ...uint64) (e index.End) {
+		for range awaited {
+			e.Awaited = append(e.Awaited, ref)
+		}
+		for _, d := range digests {
+			e.Followed = append(e.Followed, index.Followed{ID: ref, Digest: d})
+		}
+		return e
+	}
+	var changes []index.Change
+	for _, full := range []uint64{0, 1, 2} {
+		for _, follow := range []uint64{0, 1, 2} {
+			changes = append(changes, index.Change{Full: full, Follow: follow})
+		}
+	}
+	for _, last := range []*pass{nil, {nil, end(1)}, {[]uint64{0}, end(1)}, {[]uint64{1}, end(1)}, {nil, end(0, 1)}, {[]uint64{0}, end(0, 1)}, {[]uint64{1}, end(0, 1)}, {[]uint64{1}, end(1, 1)}} {
+		for _, looks := range [][]uint64{nil, {0}, {1}, {1, 1}, {1, 2}, {1, 0}, {3}, {3, 0}} {
+			for awaited := range 3 {
+				for _, digests := range [][]uint64{nil, {0}, {1}, {2}, {0, 0}, {0, 1}, {1, 0}, {1, 1}, {1, 2}} {
+					for _, first := range changes {
+						for _, second := range changes {
+							got, want := 0, 0
+							x, model := index.New(func(ID) { got++ }, nil), newPlain(func(ID) { want++ })
+							for _, p := range []*pass{last, {looks, end(awaited, digests...)}} {
+								if p == nil {
+									continue
+								}
+								g, w := x.Begin(waiter), model.begin(waiter)
+								for _, d := range p.looks {
+									look, plain := g.Register(ref).Saw, w.register(ref)
+									if d == 3 {
+										d = 1
+										look(d)
+										plain(d)
+									}
+									look(d)
+									plain(d)
+								}
+								g.End(p.end)
+								w.end(p.end)
+							}
+							for _, c := range []index.Change{first, second} {
+								x.Changed(ref, c)
+								model.changed(ref, c)
+							}
+							if got != want {
+								t.Fatalf("last %+v, then %v and the end %d, %v, and the changes %+v and %+v: woken %d times, want %d", last, looks, awaited, digests, first, second, got, want)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
 }
 
 // sameCycle verifies that way is a cycle if and only if the plain index has
@@ -217,6 +310,8 @@ func callsBack(t *rapid.T) {
 			look(other, 2) // reads the present state
 			passes[other].Wait(ref)
 			settled[other] = true
+		case 4:
+			x.AllWaiters(ref, other)
 		case 3:
 			if len(woken) < 3 {
 				x.Changed(ref, full(2)) // another caller has read it
@@ -235,6 +330,12 @@ func callsBack(t *rapid.T) {
 		if id := object(name); !woken[id] && !settled[id] {
 			t.Fatalf("%v was not woken", id)
 		}
+	}
+	for _, name := range waiters {
+		x.Forget(object(name))
+	}
+	if nodes, kinds := x.Sizes(); nodes != 0 || kinds != 0 {
+		t.Fatalf("%d objects and %d kinds are left", nodes, kinds)
 	}
 }
 
@@ -261,6 +362,9 @@ func TestRefsCallBack(t *testing.T) {
 		if len(seen) == n/2 {
 			break
 		}
+	}
+	if n := x.AllWaiters(object("all"), ID{}); n == 0 {
+		t.Error("the loop has not given up the lock, or has forgotten all waiters")
 	}
 	if len(seen) != n/2 {
 		t.Errorf("%d refs were seen", len(seen))

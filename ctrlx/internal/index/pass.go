@@ -58,7 +58,7 @@ func (l Look) Saw(digest uint64) {
 	l.x.mu.Lock()
 	defer l.x.mu.Unlock()
 	e := l.at
-	if e.run == absent || e.from.newest != l.number {
+	if e.from.newest != l.number {
 		return // its pass has ended, or counts no longer
 	}
 	if e.open > 0 {
@@ -145,11 +145,9 @@ func (p *Pass) end(end End) (again bool) {
 // pass read the ref has woken the waiter, or will wake it.
 func (p *Pass) stay(e *edge, as mode, digest uint64) bool {
 	if e.stays != 0 { // End names it twice
-		if e.stays == follows && (e.kept != known || e.keptAs != digest) {
+		if e.stays == follows && e.run != absent && e.keptAs != digest {
 			e.keep(unknown, p.x.begun.Load(), follows)
 		}
-		e.stays |= as
-		e.keep(e.kept, e.keptAs, e.stays)
 		return true
 	}
 	e.stays = as
@@ -193,10 +191,13 @@ func (p *Pass) Done() {
 // over it. It returns nil if the pass counts no longer.
 func (p *Pass) node() *node {
 	n := p.at
-	if n == nil && !p.ended {
+	if n == nil {
+		if p.ended {
+			return nil
+		}
 		n = p.x.node(p.waiter)
 	}
-	if n == nil || !p.counts(n) {
+	if !p.counts(n) {
 		return nil
 	}
 	if p.at == nil {

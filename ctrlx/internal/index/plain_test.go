@@ -1,6 +1,7 @@
 package index_test
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
@@ -9,6 +10,7 @@ import (
 // plain is an index of maps of maps, the model of the real index.
 type plain struct {
 	wake    func(ID)
+	wakes   []index.Wake // of the last change
 	begun   int
 	waiters map[ID]*plainWaiter
 }
@@ -80,7 +82,7 @@ func (p *plainPass) register(ref ID) func(uint64) {
 	}
 	r.open++
 	return func(digest uint64) {
-		if w.run[ref] == r {
+		if w.run[ref] == r && digest != 0 {
 			r.open = max(0, r.open-1)
 			r.digests[digest] = true
 		}
@@ -168,13 +170,13 @@ func (x *plain) forget(id ID) {
 	}
 }
 
-func (x *plain) due(w *plainWaiter, ref ID, c index.Change) bool {
+func (x *plain) due(w *plainWaiter, ref ID, c index.Change) (due, follower bool) {
 	k, isKept := w.kept[ref]
 	if c.Root {
-		return k.awaits
+		return k.awaits, false
 	}
-	follower := k.follows && !k.awaits
-	due := isKept && !follower && (!k.known || k.digest != c.Full)
+	follower = k.follows && !k.awaits
+	due = isKept && !follower && (!k.known || k.digest != c.Full)
 	if r := w.run[ref]; r != nil {
 		due = due || r.open > 0 || len(r.digests) != 1 || !r.digests[c.Full]
 	}
@@ -184,13 +186,18 @@ func (x *plain) due(w *plainWaiter, ref ID, c index.Change) bool {
 			w.kept[ref] = kept{known: true, digest: c.Follow, follows: true}
 		}
 	}
-	return due
+	return due, follower
 }
 
 func (x *plain) changed(ref ID, c index.Change) {
+	x.wakes = nil
 	for id, w := range x.waiters {
-		if (c.By == ID{} || c.By != id) && x.due(w, ref, c) {
+		if c.By != (ID{}) && c.By == id {
+			continue
+		}
+		if due, follower := x.due(w, ref, c); due {
 			x.wake(id)
+			x.wakes = append(x.wakes, index.Wake{Waiter: id, Ref: ref, By: cmp.Or(c.By, ref), Follows: follower})
 		}
 	}
 }
@@ -249,9 +256,9 @@ func (x *plain) allWaiters(ref ID) map[ID]bool {
 	return all
 }
 
-// sizes returns the numbers of objects and kinds that the index knows.
-func (x *plain) sizes() [2]int {
-	objects, kinds := map[ID]bool{}, map[ID]bool{}
+// objects returns the objects that the index knows.
+func (x *plain) objects() map[ID]bool {
+	objects := map[ID]bool{}
 	for id, w := range x.waiters {
 		objects[id] = true
 		for ref := range w.kept {
@@ -261,6 +268,12 @@ func (x *plain) sizes() [2]int {
 			objects[ref] = true
 		}
 	}
+	return objects
+}
+
+// sizes returns the numbers of these objects and of their kinds.
+func (x *plain) sizes() [2]int {
+	objects, kinds := x.objects(), map[ID]bool{}
 	for id := range objects {
 		kinds[ID{Group: id.Group, Kind: id.Kind}] = true
 	}

@@ -9,20 +9,13 @@ import "iter"
 func (x *Index) Refs() iter.Seq2[ID, int] {
 	return func(yield func(ID, int) bool) {
 		x.mu.Lock()
-		left := x.batch
 		for _, n := range x.nodes { // as in sync.Map, the loop may miss a concurrent change
-			left--
-			awaited := n.awaited+n.followed > 0
-			if !awaited && left > 0 {
-				continue
-			}
 			id, waiters := n.id(), int(n.awaited+n.followed)
-			x.mu.Unlock()
-			if awaited && !yield(id, waiters) {
+			x.mu.Unlock() // for each node, so that no other caller waits for long
+			if waiters > 0 && !yield(id, waiters) {
 				return
 			}
 			x.mu.Lock()
-			left = x.batch
 		}
 		x.mu.Unlock()
 	}

@@ -17,7 +17,7 @@ func (x *Index) Root(waiter ID) (root Root, waits bool) {
 	defer x.mu.Unlock()
 	n := x.find(waiter)
 	if n == nil || !n.waits() {
-		return root, false
+		return Root{}, false
 	}
 	return n.rootCause(), true
 }
@@ -32,10 +32,7 @@ func (x *Index) SetRoot(waiter ID, root Root) (changed bool) {
 	if n == nil || !n.waits() || n.rootCause() == root {
 		return false
 	}
-	n.root = unique.Handle[Root]{}
-	if root != (Root{}) {
-		n.root = unique.Make(root) // shared by all waiters of the object
-	}
+	n.root = unique.Make(root) // shared by all waiters of the object
 	return true
 }
 
@@ -49,7 +46,7 @@ func (n *node) rootCause() (root Root) {
 // waits reports whether the last pass over n that has ended waits for a ref.
 func (n *node) waits() bool {
 	for e := n.out; e != nil; e = e.more {
-		if e.kept != absent && e.mode&awaits != 0 {
+		if e.mode&awaits != 0 {
 			return true
 		}
 	}

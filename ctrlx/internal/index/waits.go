@@ -10,7 +10,7 @@ func (x *Index) Waits(waiter ID) (refs []ID) {
 		return nil
 	}
 	for e := n.out; e != nil; e = e.more {
-		if e.kept != absent && e.mode&awaits != 0 {
+		if e.mode&awaits != 0 {
 			refs = append(refs, e.to.id())
 		}
 	}
@@ -33,9 +33,9 @@ func (x *Index) AllWaiters(ref, except ID) (n int) {
 	x.marks++
 	start.mark = x.marks
 	trail := []*node{start}
-	for i := 0; i < len(trail) && len(trail) <= maxWaiters; i++ {
+	for i := 0; i < len(trail); i++ {
 		for e := trail[i].in; e != nil && len(trail) <= maxWaiters; e = e.next {
-			if from := e.from; from != nil && from.mark != x.marks && e.kept != absent && e.mode&awaits != 0 {
+			if from := e.from; from != nil && from.mark != x.marks && e.mode&awaits != 0 {
 				from.mark = x.marks
 				trail = append(trail, from)
 			}
