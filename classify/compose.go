@@ -110,7 +110,6 @@ func later(a, b Classification) Classification {
 	if a.IsZero() {
 		return b
 	}
-	after, keeps := max(a.After(), b.After()), a.KeepsStatus() && b.KeepsStatus()
 	winner := a
 	if longer(b, a) {
 		winner = b
@@ -122,18 +121,9 @@ func later(a, b Classification) Classification {
 	case b.Rule():
 		winner = b
 	}
-	if winner.Retry() != retry {
-		winner = winner.With(retry)
-	}
-	if winner.After() != after {
-		winner = winner.WithAfter(after)
-	}
-	if winner.KeepsStatus() && !keeps {
-		d := *winner.d
-		d.keepsStatus = false
-		winner.d = &d
-	}
-	return winner
+	d := *winner.d
+	d.retry, d.after, d.keepsStatus = retry, max(a.After(), b.After()), a.KeepsStatus() && b.KeepsStatus()
+	return Classification{&d}
 }
 
 func longer(a, b Classification) bool {

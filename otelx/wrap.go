@@ -22,10 +22,6 @@ func Span[Req, Res any](name string, link chain.Middleware[Req, Res], opts ...Op
 				return h(ctx, req)
 			}
 			return run.Call(inner, req, h, func(end run.End[Res]) {
-				if !span.IsRecording() {
-					b.endSpan(span)
-					return
-				}
 				e := b.endingOf(&running{class: b.class}, chain.Exit{Result: end.Any(), Err: end.Err, Panic: end.Panic})
 				b.finish(span, &e)
 			})
