@@ -274,7 +274,7 @@ func TestComposeIsTheMaximum(t *testing.T) {
 		return coded(code, fmt.Sprint(rapid.IntRange(0, 5).Draw(t, "after")))
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		err, leaves := drawTree(t, rapid.IntRange(0, 4).Draw(t, "depth"), leaf)
+		leaves, err := drawTree(t, rapid.IntRange(0, 4).Draw(t, "depth"), leaf)
 		var retry Retry
 		var after time.Duration
 		for _, leaf := range leaves {

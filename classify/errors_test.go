@@ -206,7 +206,7 @@ func TestErrorsOfJoins(t *testing.T) {
 		&chain.DeadlineError{Link: "get", After: time.Second, Err: respErr("NotFound", 404, "")},
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		err, leaves := drawTree(t, rapid.IntRange(0, 4).Draw(t, "depth"), leaf)
+		leaves, err := drawTree(t, rapid.IntRange(0, 4).Draw(t, "depth"), leaf)
 		want := answers{true, true, true, theService.Class(leaves[0])}
 		for _, l := range leaves {
 			one := answersOf(theService, l)

@@ -88,9 +88,9 @@ func classifyIn(t testing.TB, ctx context.Context, f *Failure, links ...Middlewa
 }
 
 // drawTree draws an error whose causes are leaves, wrapped and joined in any way.
-func drawTree(t *rapid.T, depth int, leaf *rapid.Generator[error]) (err error, leaves []error) {
+func drawTree(t *rapid.T, depth int, leaf *rapid.Generator[error]) (leaves []error, err error) {
 	inner := func() error {
-		err, more := drawTree(t, depth-1, leaf)
+		more, err := drawTree(t, depth-1, leaf)
 		leaves = append(leaves, more...)
 		return err
 	}
@@ -115,7 +115,7 @@ func drawTree(t *rapid.T, depth int, leaf *rapid.Generator[error]) (err error, l
 		err = leaf.Draw(t, "leaf")
 		leaves = append(leaves, err)
 	}
-	return err, leaves
+	return leaves, err
 }
 
 // panicText returns the text of fn's panic; empty if fn does not panic.
