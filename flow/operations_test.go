@@ -160,21 +160,15 @@ func TestOptions(t *testing.T) {
 
 // Options with a nil argument change nothing.
 func TestNilOptions(t *testing.T) {
-	r := flow.New("Pool", (&cloud{}).operations(), ext{}, flow.WithObserver(nil), flow.WithResolver(nil), flow.WithBackoff(plain()),
+	b := plain()
+	r := flow.New("Pool", (&cloud{}).operations(), ext{}, flow.WithObserver(nil), flow.WithResolver(nil), flow.WithBackoff(b), flow.WithClock((&clock{noon}).now),
 		flow.WithResolver(func(context.Context, checks.Ref) (checks.Object, error) { return checks.Object{}, nil }), flow.WithResolver(nil),
 		flow.WithLister(func(context.Context, checks.Query) ([]checks.Object, error) { return nil, nil }), flow.WithLister(nil))
 	out := r.Reconcile(t.Context(), &pool{})
 	delay, again := out.Again()
 	mustEqual(t, "the pass is as without the options", []any{time.Hour, true}, []any{delay, again})
 	mustBeReady(t, "the pass is as without the options", out)
-}
-
-// A reconciler shows its clock and its back-off.
-func TestOptionsAreShown(t *testing.T) {
-	clk, b := &clock{noon}, plain()
-	r := flow.New("Pool", (&cloud{}).operations(), ext{}, flow.WithClock(clk.now), flow.WithBackoff(b))
-	mustEqual(t, "the clock", noon, r.Clock()())
-	mustEqual(t, "the back-off", true, r.Backoff() == b)
+	mustEqual(t, "a reconciler shows its clock and its back-off", []any{noon, true}, []any{r.Clock()(), r.Backoff() == b})
 }
 
 // A reconciler has a back-off by default.

@@ -309,21 +309,22 @@ func TestClassifyLink(t *testing.T) {
 	}
 }
 
-// The API version belongs to the resource.
+// The API version belongs to the resource: rules, checks and the explanation see
+// it, also if resources are never deleted.
 func TestAPIVersionOfResources(t *testing.T) {
 	c := &cloud{getErr: response(http.StatusConflict, "Odd")}
 	o := c.operations()
 	o.APIVersion = func(p *pool) string { return p.name }
-	var asked []string
+	never := o
+	never.Deleting, never.Delete = nil, nil
+	asked := ""
 	e := ext{
 		Classify: classify.Table{{Name: "old API", Code: "Odd", APIVersions: "<2024-01-01", Retry: classify.VerySlow}}.Chain(),
 		OwnerCheck: chain.New(checks.Check("look", func(_ context.Context, req *checks.OwnerRequest) (checks.Result, error) {
-			asked = append(asked, req.APIVersion)
+			asked = req.APIVersion
 			return checks.Proceed(), nil
 		})),
 	}
-	e2 := ext{Classify: e.Classify}
-	r := flow.New("Pool", o, e, flow.WithAPIVersion("2025-01-01"), flow.WithExplanations(1))
 	for _, tc := range []struct {
 		reason, name, version string
 		retry                 classify.Retry
@@ -332,18 +333,10 @@ func TestAPIVersionOfResources(t *testing.T) {
 		{"a resource of a newer version", "2024-05-01", "2024-05-01", classify.Slow},
 		{"a resource without a version", "", "2025-01-01", classify.Slow},
 	} {
-		p := &pool{name: tc.name}
-		mustEqual(t, "classification: "+tc.reason, tc.retry, r.Reconcile(t.Context(), p).Retry())
-		key := tc.name
-		if key == "" {
-			key = "unnamed"
+		for _, o := range []ops{o, never} {
+			got := explain(t, o, e, &pool{name: tc.name}, flow.WithAPIVersion("2025-01-01"))
+			mustEqual(t, tc.reason, []string{tc.retry.String(), tc.version, tc.version}, []string{got.Retry, got.APIVersion, asked})
 		}
-		e, _ := r.Explain(key)
-		mustEqual(t, "trace: "+tc.reason, tc.version, e.APIVersion)
-		never := o
-		never.Deleting, never.Delete = nil, nil
-		mustEqual(t, "resources that are never deleted: "+tc.reason, tc.retry, flow.New("Pool", never, e2, flow.WithAPIVersion("2025-01-01")).Reconcile(t.Context(), p).Retry())
-		mustEqual(t, "checks: "+tc.reason, tc.version, asked[len(asked)-1])
 	}
 }
 

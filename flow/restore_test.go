@@ -185,6 +185,7 @@ func TestFactsAreDecidedFirst(t *testing.T) {
 // loses nothing, and the token of an operation that has ended stays until the
 // links have returned.
 func TestTokenIsStoredFirst(t *testing.T) {
+	runs := func(context.Context, *request, nextOp) (flow.Progress, error) { return flow.InProgress("l", 0), nil }
 	cases := map[string]struct {
 		reason  string
 		stored  string
@@ -194,20 +195,13 @@ func TestTokenIsStoredFirst(t *testing.T) {
 		atOuter string // the stored token, as the outer link sees it
 		want    string // the stored token after the pass
 	}{
-		"Started":   {"the operation started", "", answer{progress: flow.InProgress("t", 0)}, nil, nil, "t", "t"},
-		"WithError": {"the operation returned a token and an error", "", answer{flow.InProgress("t", 0), errBoom, nil}, nil, nil, "t", "t"},
-		"Next":      {"the poll returned another token", "t", answer{progress: flow.InProgress("u", 0)}, nil, nil, "u", "u"},
-		"Ended":     {"the operation ended", "t", answer{progress: flow.Done()}, nil, nil, "t", ""},
-		"Failed":    {"the operation failed", "t", answer{err: flow.Failed(errBoom)}, nil, nil, "t", ""},
-		"ByLink": {"a link runs an operation", "", answer{}, func(context.Context, *request, nextOp) (flow.Progress, error) {
-			return flow.InProgress("l", 0), nil
-		}, nil, "link:l", "link:l"},
-		"ByLinkFail": {"a link runs an operation, and an outer link fails", "", answer{}, func(context.Context, *request, nextOp) (flow.Progress, error) {
-			return flow.InProgress("l", 0), nil
-		}, errBoom, "link:l", "link:l"},
-		"ByLinkFailed": {"an outer link reports that the operation failed", "", answer{}, func(context.Context, *request, nextOp) (flow.Progress, error) {
-			return flow.InProgress("l", 0), nil
-		}, flow.Failed(errBoom), "link:l", ""},
+		"Started":      {"the operation started", "", answer{progress: flow.InProgress("t", 0)}, nil, nil, "t", "t"},
+		"WithError":    {"the operation returned a token and an error", "", answer{flow.InProgress("t", 0), errBoom, nil}, nil, nil, "t", "t"},
+		"Next":         {"the poll returned another token", "t", answer{progress: flow.InProgress("u", 0)}, nil, nil, "u", "u"},
+		"Ended":        {"the operation ended", "t", answer{progress: flow.Done()}, nil, nil, "t", ""},
+		"Failed":       {"the operation failed", "t", answer{err: flow.Failed(errBoom)}, nil, nil, "t", ""},
+		"ByLink":       {"a link runs an operation, and an outer link fails", "", answer{}, runs, errBoom, "link:l", "link:l"},
+		"ByLinkFailed": {"an outer link reports that the operation failed", "", answer{}, runs, flow.Failed(errBoom), "link:l", ""},
 		"ByLinkEnded": {"a link ended its operation", "link:l", answer{}, func(context.Context, *request, nextOp) (flow.Progress, error) {
 			return flow.Skip("done"), nil
 		}, nil, "link:l", ""},
