@@ -69,8 +69,11 @@ func (s *sets) exists(id index.ID, exists bool) {
 }
 
 func (s *sets) add(id index.ID) {
-	query, _ := id.Query() // only a set that can be listed is registered
-	selector, _ := labels.Parse(query.Selector)
+	query, ok := id.Query()
+	selector, err := labels.Parse(query.Selector)
+	if !ok || err != nil {
+		selector = labels.Nothing() // no pass can list it
+	}
 	if s.of == nil {
 		s.of, s.kinds = map[index.ID]*set{}, map[schema.GroupKind]kindSets{}
 	}
