@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/windlass-go/windlass/internal/errtree"
 )
 
 // NewFailure reads err with the first reader of errs that knows it. If none
@@ -25,7 +27,12 @@ func NewFailure(err error, apiVersion string, now time.Time, errs ...Errors) *Fa
 	if err == nil {
 		return nil
 	}
-	f := &Failure{Err: err, APIVersion: apiVersion, now: now, errors: Errors{}.And(errs...)}
+	f := &Failure{Err: err, APIVersion: apiVersion, now: now}
+	if len(errs) == 1 {
+		f.errors = errs[0]
+	} else {
+		f.errors = f.errors.And(errs...)
+	}
 	causes, panicked, ok := causesOf(err)
 	switch {
 	case !ok:
@@ -173,26 +180,47 @@ func readText(f *Failure) bool {
 // readGeneral reads an error that no reader of a service knows.
 func readGeneral(f *Failure) bool {
 	readText(f)
-	readMethods(f)
+	if found, _ := errtree.Walk(f.Err, hasMethods); found {
+		readMethods(f)
+	}
 	f.ReadStatus()
 	f.Transient = f.Transient || timedOut(f.Err) || connection(f.Err)
 	return true
 }
 
+// The methods that [Errors] lists.
+type (
+	coder     interface{ ErrorCode() string }
+	messager  interface{ ErrorMessage() string }
+	httpCoder interface{ HTTPStatusCode() int }
+	statuser  interface{ StatusCode() int }
+	delayer   interface{ RetryAfter() time.Duration }
+)
+
+// hasMethods reports whether an error may have a method that readMethods calls.
+// Most errors have none, and one walk of the tree is cheaper than five.
+func hasMethods(err error, _ int) bool {
+	switch err.(type) {
+	case coder, messager, httpCoder, statuser, delayer, interface{ As(any) bool }:
+		return true
+	}
+	return false
+}
+
 // readMethods calls the methods that [Errors] lists.
 func readMethods(f *Failure) {
-	if e, ok := as[interface{ ErrorCode() string }](f.Err); ok {
+	if e, ok := as[coder](f.Err); ok {
 		f.Code = e.ErrorCode()
 	}
-	if e, ok := as[interface{ ErrorMessage() string }](f.Err); ok {
+	if e, ok := as[messager](f.Err); ok {
 		f.Message = e.ErrorMessage()
 	}
-	if e, ok := as[interface{ HTTPStatusCode() int }](f.Err); ok {
+	if e, ok := as[httpCoder](f.Err); ok {
 		f.Status = e.HTTPStatusCode()
-	} else if e, ok := as[interface{ StatusCode() int }](f.Err); ok {
+	} else if e, ok := as[statuser](f.Err); ok {
 		f.Status = e.StatusCode()
 	}
-	if e, ok := as[interface{ RetryAfter() time.Duration }](f.Err); ok {
+	if e, ok := as[delayer](f.Err); ok {
 		f.After = serviceDelay(e.RetryAfter())
 	}
 }
@@ -230,6 +258,9 @@ func (f *Failure) RetryAfter(h http.Header, milliseconds ...string) time.Duratio
 		}
 	}
 	value := h.Get("Retry-After")
+	if value == "" {
+		return 0
+	}
 	if d := wholeNumber(value, time.Second); d > 0 {
 		return d
 	}
