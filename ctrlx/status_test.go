@@ -11,10 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -167,21 +165,6 @@ func TestDroppedStatus(t *testing.T) {
 			t.Errorf("%s: %d lines, want %d", name, lines, want)
 		}
 	}
-}
-
-// While every write is refused, since what the cache has stays old, the cloud is asked less and less often.
-func TestConflictsBackOff(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{}))
-	d.refuse = apierrors.NewConflict(schema.GroupResource{Resource: "apps"}, "a", errBroken)
-	d.use(d.reconciler(flow.Extensions[*App]{}))
-	var delays []time.Duration
-	for range 4 {
-		res, err := d.app.Reconcile(t.Context(), reconcile.Request{NamespacedName: named("a")})
-		must(t, err)
-		delays = append(delays, res.RequeueAfter)
-	}
-	const first = 50 * time.Millisecond
-	same(t, "the delays", []time.Duration{first, 2 * first, 4 * first, 8 * first}, delays)
 }
 
 // The object of another controller stays as it is: no finalizer, no condition, no event, and no write at all.

@@ -110,34 +110,6 @@ func TestWakePanics(t *testing.T) {
 	}
 }
 
-// TestFollowsUnseen verifies that a pass that does not look at a ref keeps what
-// the last pass has seen of it, and that each change wakes it once.
-func TestFollowsUnseen(t *testing.T) {
-	a, ref := object("a"), object("ref")
-	woken := 0
-	x := index.New(func(ID) { woken++ }, nil)
-	p := x.Begin(a)
-	p.Register(ref).Saw(1)
-	p.End(index.End{Followed: []index.Followed{{ID: ref, Digest: 11}}})
-	steps := []struct {
-		reason string
-		c      index.Change
-		woken  int
-	}{
-		{"the pass has seen it so", index.Change{Full: 2, Follow: 11}, 0},
-		{"it changed", index.Change{Full: 3, Follow: 12}, 1},
-		{"the waiter was woken for that change", index.Change{Full: 4, Follow: 12}, 1},
-		{"it changed back", index.Change{Full: 1, Follow: 11}, 2},
-	}
-	for _, s := range steps {
-		p := x.Begin(a)
-		p.End(index.End{Followed: []index.Followed{{ID: ref}}})
-		if x.Changed(ref, s.c); woken != s.woken {
-			t.Errorf("%s: woken %d times, want %d", s.reason, woken, s.woken)
-		}
-	}
-}
-
 // TestAllAtOnce verifies that concurrent calls of any kind break nothing. After
 // all waiters are forgotten, the index is empty.
 func TestAllAtOnce(t *testing.T) {

@@ -207,8 +207,12 @@ func TestSuccess(t *testing.T) {
 			t.Errorf("%s: %+v, %t, of the other object %t", step.reason, last, later, other)
 		}
 	}
-	if Hash("a", "b") == Hash("ab") || Hash("a", "b") == Hash("b", "a") || Hash("a", "b") != Hash("a", "b") {
-		t.Error("other texts have one hash, or the same ones have two")
+	seen := map[uint64]string{}
+	for _, texts := range [][]string{{"a", "b"}, {"ab"}, {"b", "a"}, {"a", "b", ""}, nil} {
+		seen[Hash(texts...)] = fmt.Sprintf("%q", texts)
+	}
+	if len(seen) != 5 || seen[Hash("a", "b")] != `["a" "b"]` {
+		t.Errorf("other texts have one hash, or the same ones have two: %v", seen)
 	}
 }
 
