@@ -248,7 +248,7 @@ func TestStatusServed(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(AppSpec{}))
+			d := newHarness(t, freshApp("uid"))
 			served, requests := tc.resources, 0
 			d.manager.discovers = func(context.Context) (*metav1.APIResourceList, error) {
 				if requests++; served == nil {
@@ -267,6 +267,9 @@ func TestStatusServed(t *testing.T) {
 			refused(1)
 			d.now = d.now.Add(engine.RefusedFor)
 			refused(2)
+			if f := d.read().Finalizers; len(f) > 0 {
+				t.Errorf("%s: the object has the finalizers %q", tc.reason, f)
+			}
 			served = allServed
 			d.now = d.now.Add(engine.RefusedFor)
 			d.pass()

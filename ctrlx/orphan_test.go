@@ -421,6 +421,18 @@ func TestFinalizerRemovedDuringDelete(t *testing.T) {
 	}
 }
 
+// Nothing removes the finalizer of a reconciler without Delete, so it writes none, not for a hook either.
+func TestNoDeleteNoFinalizer(t *testing.T) {
+	d := newHarness(t, freshApp("uid"))
+	d.use(ctrlx.New("App", flow.Operations[*App]{Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
+		return flow.Done(), nil
+	}}, flow.Extensions[*App]{}, d.clock()...).WithPreReconcileHook(func(ctxt, client.Client, *App) error { d.note("hook"); return nil }))
+	d.pass()
+	if f := d.read().Finalizers; len(f) > 0 || d.took() != "hook" {
+		t.Errorf("the object has the finalizers %q, or the hook did not run", f)
+	}
+}
+
 // An event may report an object while a pass over an older orphan of its name ends. The
 // end of that pass does not drop it.
 func TestOrphanOfAnEventStays(t *testing.T) {
