@@ -269,6 +269,7 @@ func TestDeadlineOfSetToken(t *testing.T) {
 		want        time.Duration // the time that SetToken has; 0: no limit
 	}{
 		"None":    {"a pass without a deadline", 0, time.Second, 0},
+		"Far":     {"a deadline that leaves enough time", time.Minute, time.Second, 59 * time.Second},
 		"Short":   {"a deadline that is too near", time.Minute, 55 * time.Second, 10 * time.Second},
 		"Expired": {"a deadline in the past", time.Minute, 90 * time.Second, 10 * time.Second},
 	}
