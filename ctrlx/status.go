@@ -148,7 +148,7 @@ func (r *core) show(ctx context.Context, base, obj client.Object, next status.Ou
 	return r.write(ctx, base, obj, next.Conditions)
 }
 
-// write turns the status of base into that of obj, with the conditions all.
+// write gives base the status of obj, with the conditions all.
 func (r *core) write(ctx context.Context, base, obj client.Object, all []metav1.Condition) error {
 	return r.writers.Writing(obj, all, func() error { return r.writer().Status(ctx, base, obj) })
 }

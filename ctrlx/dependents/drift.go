@@ -233,7 +233,7 @@ func (m *managers) of(path fieldpath.Path) string {
 	return strings.Join(names, " and ")
 }
 
-// isApply reports whether an entry is that of the applies of this name.
+// isApply reports whether the applies of this name made an entry.
 func isApply(e *metav1.ManagedFieldsEntry, name string) bool {
 	return e.Manager == name && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
 }

@@ -60,7 +60,7 @@ type HookError struct{ error }
 // Unwrap returns the error that the hook returned.
 func (e *HookError) Unwrap() error { return e.error }
 
-// OfHook marks an error as that of a hook. Nil stays nil.
+// OfHook marks an error that a hook returned. Nil stays nil.
 func OfHook(err error) error {
 	if err == nil {
 		return nil

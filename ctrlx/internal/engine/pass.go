@@ -26,7 +26,7 @@ func Dependent(ctx context.Context) context.Context {
 func IsDependent(ctx context.Context) bool { return ctx.Value(dependentKey{}) != nil }
 
 // PassKey is the key of a context value, a pointer to an [InPass]. Its presence
-// says that the context is that of a pass.
+// says that the context belongs to a pass.
 type PassKey struct{}
 
 // InPass describes the pass of a context.

@@ -55,7 +55,7 @@ func (k key) id() ID {
 	return id
 }
 
-// isSet reports whether the key is that of a set.
+// isSet reports whether the key names a set.
 func (k key) isSet() bool { return k.text[0]&1 == 1 }
 
 // number returns the number at the start of a text, and the text after it.

@@ -170,7 +170,7 @@ func (s *Store) Change(name types.NamespacedName, change func(*Entry)) (before E
 	e := before
 	change(&e)
 	if e.Verdict == (Verdict{}) && !e.TimedOut {
-		e.Since, e.Again = 0, 0 // the times are those of a verdict
+		e.Since, e.Again = 0, 0 // only a verdict has times
 	}
 	p := packed{
 		since: e.Since, again: e.Again, failures: e.Failures, known: e.Verdict != Verdict{},

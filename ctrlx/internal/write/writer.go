@@ -55,7 +55,7 @@ func (w *Writer) wrote(ctx context.Context, obj client.Object, err error) error 
 	return err
 }
 
-// Status turns the status of base into that of obj. It reads the answer of the
+// Status gives base the status of obj. It reads the answer of the
 // API server into obj.
 func (w *Writer) Status(ctx context.Context, base, obj client.Object) error {
 	ctx, cancel := lasting(ctx)
