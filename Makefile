@@ -43,14 +43,14 @@ test: formatted bin/testserver
 	@echo "make verify adds: $(VERIFY)."
 
 # VERIFY is in the order of the seconds that a failure costs.
-VERIFY := lint modules generated release-check programs tutorial browser systems explore race race-ctrlx mistakes ratios
+VERIFY := lint modules generated release-check programs tutorial browser systems explore race mistakes ratios
 
 verify:
 	@for stage in $(VERIFY); do SECONDS=0; \
 		$(MAKE) --no-print-directory $$stage || { echo "make verify: the stage $$stage failed: run make $$stage"; exit 1; }; \
 		echo "make verify: $$stage passed in $$SECONDS s"; done
 
-.PHONY: formatted fmt lint modules generate generated systems mistakes explore explore-mistakes race race-ctrlx tutorial browser release-check ratios programs
+.PHONY: formatted fmt lint modules generate generated systems mistakes explore explore-mistakes race tutorial browser release-check ratios programs
 
 formatted:
 	@unformatted=$$(git ls-files --cached --others --exclude-standard '*.go' | xargs -r gofmt -l); \
@@ -95,11 +95,7 @@ systems:
 # The other modules start no goroutine of their own but in programs.
 race: envtest
 	WINDLASS_DRAWS=100 $(GO) test $(RACE) -vet=off -timeout 30m ./... | grep --line-buffered -v 'no test files'
-	WINDLASS_KUBE_APISERVER=1 $(GO) test $(RACE) -vet=off -timeout 30m ./ctrlx/component/... ./ctrlx/dependents/... ./ctrlx/manifests/helm ./ctrlx/manifests/kustomize ./ctrlx/internal/... ./cmd/kubectl-windlass/... | grep --line-buffered -v 'no test files'
-
-# race-ctrlx does the same for the package ctrlx itself.
-race-ctrlx: envtest
-	WINDLASS_KUBE_APISERVER=1 $(GO) test $(RACE) -vet=off -timeout 30m ./ctrlx
+	WINDLASS_KUBE_APISERVER=1 $(GO) test $(RACE) -vet=off -timeout 30m ./ctrlx ./ctrlx/component/... ./ctrlx/dependents/... ./ctrlx/manifests/helm ./ctrlx/manifests/kustomize ./ctrlx/internal/... ./cmd/kubectl-windlass/... | grep --line-buffered -v 'no test files'
 
 # mistakes makes each mistake of tools/mutate/mistakes, and requires that a test notices it.
 mistakes: bin/mutate bin/staticcheck envtest
