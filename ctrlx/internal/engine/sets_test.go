@@ -195,12 +195,11 @@ func ofState(i int) checks.Query {
 	return checks.Query{Namespace: "a", Field: "state", Value: fmt.Sprint(i)}
 }
 
-// changedCluster returns the two states of an update of a cluster in the state 1 and of
-// the owner 1.
+// changedCluster returns the two states of an update of a cluster in the state 1.
 func changedCluster(namespace string) (old, now *testv1.Cluster) {
 	old, now = &testv1.Cluster{}, &testv1.Cluster{}
 	for _, c := range []*testv1.Cluster{old, now} {
-		c.Name, c.Namespace, c.Labels, c.Status.State = "c", namespace, map[string]string{"app": "web", "owner": "1"}, "1"
+		c.Name, c.Namespace, c.Status.State = "c", namespace, "1"
 	}
 	now.Generation = 2
 	return old, now
@@ -213,6 +212,10 @@ func setsEvent(others int, query func(i int) checks.Query) func() {
 		waits(e, index.ID{Kind: "Waiter", Name: fmt.Sprint(i)}, setOf(query(i)))
 	}
 	old, now := changedCluster(query(1).Namespace)
+	if query(1).Selector != "" {
+		old.Labels = map[string]string{"app": "web", "owner": "1"}
+		now.Labels = old.Labels
+	}
 	id := ID(clusters, client.ObjectKeyFromObject(now))
 	return func() {
 		*woken = (*woken)[:0]
