@@ -97,7 +97,21 @@
 // # Links
 //
 // Each policy is a link. fmt.Println(web) lists the links, and [WithApplyChain] and
-// [WithDeleteChain] change them.
+// [WithDeleteChain] change them:
+//
+//	Apply: one object           Delete: one object
+//	Recover                     Recover
+//	└ Read                      └ ReadLive
+//	  └ Ready                     └ Owned
+//	    └ Terminating               └ Orphan
+//	      └ Adopt                     └ Terminating
+//	        └ InSync                    └ DryRun
+//	          └ DryRun                    └ the DELETE
+//	            └ Create
+//	              └ Recreate
+//	                └ Replace
+//	                  └ SsaOverride
+//	                    └ SsaMerge
 //
 // A link inside InSync runs only for an object that needs a write.
 // docs/dependents/links.md has the repeated calls of a link, and dry-runs.

@@ -84,7 +84,7 @@ func (s *story) reports(version int) {
 	s.says("%t", s.predicates().Update(event.UpdateEvent{ObjectOld: was, ObjectNew: s.versions[version]}))
 }
 
-// writes lets the reconciler write its verdict. happens is what happens then.
+// writes lets the reconciler write its verdict. happens names the fate of the write, such as refused or lost.
 func (s *story) writes(happens string) {
 	obj, failed := s.is().DeepCopyObject().(*testv1.Database), errors.New(happens)
 	if happens == "missing" {
