@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/windlass-go/windlass/ctrlx/internal/simulation"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/simulation"
 )
 
 // ErrCloud is the error of a call of the cloud that a run refuses, or of an answer

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"pgregory.net/rapid"
 
-	"github.com/windlass-go/windlass/ctrlx/internal/simulation"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/simulation"
 )
 
 // ExploreWith explores with the reports to tb.

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
-	"github.com/windlass-go/windlass/ctrlx/internal/memoryserver"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/memoryserver"
 )
 
 // builtIn are the groups whose kinds are served if their version is v1.

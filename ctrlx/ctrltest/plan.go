@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
-	"github.com/windlass-go/windlass/ctrlx/internal/memoryserver"
-	"github.com/windlass-go/windlass/ctrlx/internal/simulation"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/memoryserver"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/simulation"
 )
 
 // explorer is an operator that was checked.

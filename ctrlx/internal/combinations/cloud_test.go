@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/windlass-go/windlass/ctrlx/internal/simulation"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/simulation"
 )
 
 // cloud counts the operations on its resources. Each resource belongs to one

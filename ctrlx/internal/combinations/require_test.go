@@ -13,7 +13,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
-	"github.com/windlass-go/windlass/ctrlx/internal/simulation"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/simulation"
 	"github.com/windlass-go/windlass/ctrlx/inuse"
 )
 

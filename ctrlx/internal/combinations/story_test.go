@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"pgregory.net/rapid"
 
-	"github.com/windlass-go/windlass/ctrlx/internal/simulation"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/simulation"
 )
 
 // plan is an operator and a story: all that is drawn.

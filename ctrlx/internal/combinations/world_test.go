@@ -25,8 +25,8 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/ctrlx/internal/memoryserver"
-	"github.com/windlass-go/windlass/ctrlx/internal/simulation"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/memoryserver"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/simulation"
 	"github.com/windlass-go/windlass/flow"
 )
 

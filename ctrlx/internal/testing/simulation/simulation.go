@@ -26,7 +26,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/windlass-go/windlass/ctrlx/internal/memoryserver"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/memoryserver"
 )
 
 // Step is a step of a run.

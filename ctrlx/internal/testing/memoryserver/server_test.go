@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/windlass-go/windlass/ctrlx/internal/memoryserver"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/memoryserver"
 )
 
 var things = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Thing"}

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/windlass-go/windlass/ctrlx/internal/memoryserver"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/memoryserver"
 )
 
 // Tell adds to the time line.
