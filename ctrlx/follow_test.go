@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -275,7 +276,7 @@ func TestOperationCausesNoOther(t *testing.T) {
 		return checks.Proceed(), nil
 	}))
 	for name, ext := range map[string]flow.Extensions[*App]{"PreCheck": {PreCheck: refers}, "PostCheck": {PostCheck: refers}, "NotRead": {EntryCheck: follows}} {
-		for setting, opts := range map[string][]ctrlx.Option{"Stored": nil, "NotStored": {ctrlx.WithoutQuietRestart()}} {
+		for setting, opts := range map[string][]ctrlx.Option{"Stored": nil, "InMemory": nil, "NotStored": {ctrlx.WithoutQuietRestart()}} {
 			for change, changes := range map[string]bool{"Same": false, "Changed": true} {
 				t.Run(name+setting+change, func(t *testing.T) {
 					d := newHarness(t, anApp(AppSpec{}), aCluster()).with(ext, opts...)
@@ -286,7 +287,13 @@ func TestOperationCausesNoOther(t *testing.T) {
 						return flow.Done(), nil
 					}
 					queue := ctrlx.Woken(d.app)
-					d.pass()
+					if setting == "InMemory" { // the API server refuses the record
+						d.refuse = apierrors.NewInternalError(errBroken)
+					}
+					if err := d.try(); (err != nil) != (setting == "InMemory") {
+						t.Fatalf("the operation begins: %v", err)
+					}
+					d.refuse = nil
 					for queue.Len() > 0 {
 						req, _ := queue.Get()
 						queue.Done(req)

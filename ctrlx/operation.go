@@ -174,7 +174,8 @@ func (r *core) setToken(ctx context.Context, obj client.Object, token string, ge
 		return p.vanish()
 	case err != nil:
 		if token != "" && !errors.Is(err, flow.ErrTokenChanged) {
-			r.memory.Change(name, func(e *memory.Entry) { e.Unstored = &memory.Unstored{Read: read, Wanted: record.OperationIn(stored)} })
+			u := &memory.Unstored{Read: read, Wanted: record.OperationIn(stored), Basis: r.basisOfOperation(p)}
+			r.memory.Change(name, func(e *memory.Entry) { e.Unstored = u })
 		}
 		return fmt.Errorf("the condition %s: %w", ConditionRecord, r.served.wroteStatus(err))
 	}

@@ -125,6 +125,25 @@ func twoPasses(between func(*harness)) func(*harness) {
 	}
 }
 
+// unstored is like twoPasses, but the API server refuses the record of the operation, which
+// only this process then knows. A later pass stores it if polls is above 1.
+func unstored(polls int, between func(*harness)) func(*harness) {
+	return func(d *harness) {
+		goesOn(d)
+		d.refuse = apierrors.NewInternalError(errBroken)
+		if d.try() == nil {
+			d.t.Fatal("the record is written")
+		}
+		d.refuse = nil
+		between(d)
+		for ; polls > 1; polls-- {
+			d.pass()
+		}
+		done(d)
+		d.pass()
+	}
+}
+
 // followsData returns extensions whose checks follow a Database that none reads. The
 // second one is of PreCheck.
 func followsData(n int) func(*harness) flow.Extensions[*App] {
@@ -260,6 +279,12 @@ func TestSettled(t *testing.T) {
 		"RestartDuring": {
 			reason: "the stored operation has what it began from",
 			before: twoPasses(func(d *harness) { d.restart(); d.use(d.reconciler(d.settling(), program("1", nil), dataExists)) }), want: quiet,
+		},
+		"Unstored":      {reason: "the operation in memory has what it began from", ext: followsData(3), before: unstored(1, nothing), want: quiet},
+		"UnstoredOwner": {reason: "the owner changed while the operation was in memory", before: unstored(1, resize), want: applied},
+		"StoredLater":   {reason: "the record gets what the operation began from", ext: followsData(3), before: unstored(2, nothing), want: quiet},
+		"StoredLaterChange": {
+			reason: "a reference changed before the record was stored", before: unstored(2, func(d *harness) { d.write("d0") }), want: applied,
 		},
 		"InSync":    {reason: "Get reported that the cloud matches the spec", before: func(d *harness) { d.insync = true; d.pass(); d.insync = false }, want: quiet},
 		"Failed":    {reason: "the last pass failed", before: func(d *harness) { d.pass(); fails(errBroken)(d); d.pass(); done(d) }, want: applied},

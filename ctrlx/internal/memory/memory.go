@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -68,8 +69,9 @@ func (r *Rare) empty() bool {
 // memory, and stores it in a later pass, unless another process has written the
 // record meanwhile.
 type Unstored struct {
-	Read   string // the operation in the record before the write
-	Wanted string // that of the write, which may have succeeded in spite of its error
+	Read   string        // the operation in the record before the write
+	Wanted string        // that of the write, which may have succeeded in spite of its error
+	Basis  *record.Basis // what the operation began from; nil: it is not known
 }
 
 // Left is an object that waits for itself as its last pass left it, with the writes of that

@@ -24,7 +24,7 @@ import (
 func TestStore(t *testing.T) {
 	verdicts := []Verdict{{}, {State: flow.StateBlocked, Reason: "a"}, {State: flow.StateFailed, Reason: "b", Point: "p", Link: "l"}}
 	refs := [][]checks.Ref{nil, {{Kind: "A"}}, {{Kind: "A"}, {Kind: "B"}}}
-	unstored := []*Unstored{nil, {"a", "b"}, {"c", "d"}}
+	unstored := []*Unstored{nil, {Read: "a", Wanted: "b"}, {Read: "c", Wanted: "d"}}
 	orphans := []*Orphan{nil, {Busy: true}, {Gone: true}}
 	fights, written := []*Fight{nil, {Count: 1}}, []*Written{nil, {Version: "1"}}
 	rapid.Check(t, func(t *rapid.T) {
