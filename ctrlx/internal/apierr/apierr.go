@@ -154,7 +154,7 @@ func innerOf(causes []metav1.StatusCause) (inner []classify.InnerError) {
 			continue
 		}
 		message := c.Message
-		if c.Field != "" && !strings.Contains(message, c.Field) {
+		if !strings.Contains(message, c.Field) {
 			message = c.Field + ": " + message
 		}
 		inner = append(inner, classify.InnerError{Code: string(c.Type), Message: message})
@@ -192,15 +192,13 @@ func readKubernetesClient(f *classify.Failure) bool {
 		}
 		f.Code, f.Message = e.code, f.Err.Error()
 		f.Transient = e.code == CodeDiscoveryFailed || e.code == CodeCacheNotStarted
-		if e.code == CodeDiscoveryFailed {
-			f.Inner = groupErrors(f.Err)
-		}
+		f.Inner = groupErrors(f.Err)
 		return true
 	}
 	return false
 }
 
-// groupErrors lists the API groups whose discovery failed, each with the reason of its error.
+// groupErrors lists the API groups whose discovery failed, if err says so, each with the reason of its error.
 func groupErrors(err error) (inner []classify.InnerError) {
 	groups, _ := discovery.GroupDiscoveryFailedErrorGroups(err)
 	for gv, err := range groups {
