@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
 // DefaultSize is the size of a [Cache] without one: more objects than a component
@@ -42,26 +44,23 @@ type entry[V any] struct {
 // is remembered of it. The caller must not pass an object that was changed since it
 // was read.
 func (c *Cache[V]) Get(obj client.Object, first func() V) (v V, ok bool) {
-	at := reflect.ValueOf(obj)
-	if !at.IsValid() || at.Kind() == reflect.Pointer && at.IsNil() {
+	if setup.IsNil(obj) || obj.GetUID() == "" || obj.GetResourceVersion() == "" {
 		return v, false
 	}
-	key, version := object{obj.GetUID(), at.Type()}, obj.GetResourceVersion()
-	if key.uid == "" || version == "" {
-		return v, false
-	}
+	key, version := object{obj.GetUID(), reflect.TypeOf(obj)}, obj.GetResourceVersion()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e, found := c.entries[key]
-	if found && e.version == version {
+	e := c.entries[key]
+	if e.version == version {
 		return e.value, true
 	}
 	size := c.Size
 	if size <= 0 {
 		size = DefaultSize
 	}
+	delete(c.entries, key)
 	for other := range c.entries {
-		if found || len(c.entries) < size {
+		if len(c.entries) < size {
 			break
 		}
 		delete(c.entries, other)

@@ -70,6 +70,40 @@ func TestCacheKeepsVersionsApart(t *testing.T) {
 	})
 }
 
+// TestDefaultSize fills a cache without a size.
+func TestDefaultSize(t *testing.T) {
+	made := 0
+	var cache byversion.Cache[int]
+	for range 2 {
+		for i := range byversion.DefaultSize {
+			cache.Get(version(strconv.Itoa(i), "1"), func() int { made++; return 0 })
+		}
+	}
+	if made != byversion.DefaultSize {
+		t.Errorf("made %d values for %d objects", made, byversion.DefaultSize)
+	}
+	for i := range byversion.DefaultSize + 1 {
+		cache.Get(version(strconv.Itoa(i-1), "1"), func() int { made++; return 0 })
+	}
+	if made < byversion.DefaultSize+2 {
+		t.Error("one object too many is remembered")
+	}
+}
+
+// TestCacheUpdated changes an object in a full cache: no other one is dropped.
+func TestCacheUpdated(t *testing.T) {
+	made := 0
+	cache := byversion.Cache[int]{Size: 3}
+	for round := range 50 {
+		for _, o := range []client.Object{version("1", "1"), version("2", "1"), version("3", strconv.Itoa(round))} {
+			cache.Get(o, func() int { made++; return 0 })
+		}
+	}
+	if made != 52 {
+		t.Errorf("made %d values for two objects and 50 versions of another one", made)
+	}
+}
+
 // TestCacheBounded scans one object more than the cache has room for. A cache that
 // drops the oldest entry would find none of them.
 func TestCacheBounded(t *testing.T) {

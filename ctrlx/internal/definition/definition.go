@@ -157,7 +157,7 @@ func custom(u *unstructured.Unstructured, gk schema.GroupKind, read func(version
 	err := errors.New("it serves no version: serve one again")
 	versions, _, _ := unstructured.NestedSlice(u.Object, "spec", "versions")
 	for _, v := range versions {
-		if v, ok := v.(map[string]any); ok && v["served"] == true {
+		if v, _ := v.(map[string]any); v["served"] == true {
 			name, _ := v["name"].(string)
 			if err = read(name); !Unserved(err) {
 				return err
@@ -188,7 +188,7 @@ func claimed(u *unstructured.Unstructured, gk schema.GroupKind, read func(versio
 func available(u *unstructured.Unstructured) bool {
 	conditions, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
 	for _, c := range conditions {
-		if c, ok := c.(map[string]any); ok && c["type"] == "Available" {
+		if c, _ := c.(map[string]any); c["type"] == "Available" {
 			return c["status"] == "True"
 		}
 	}

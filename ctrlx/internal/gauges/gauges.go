@@ -92,7 +92,7 @@ type Counted struct {
 	Name    string    // of the reconciler
 	once    sync.Once // see collector.add
 	stopped atomic.Bool
-	reasons map[label]bool // the ones that have a series; only the collector uses it
+	reasons map[label]struct{} // the ones that have a series; only the collector uses it
 }
 
 // label is a reason in a state.
@@ -135,7 +135,7 @@ func labelOf(e memory.Entry) (l label, ok bool) {
 // bounded returns the label, or that of [otelx.OtherReason] if the state has too many
 // reasons. It returns the same label each time, because reasons are only added.
 func (c *Counted) bounded(l label) label {
-	if c.reasons[l] {
+	if _, known := c.reasons[l]; known {
 		return l
 	}
 	n := 0
@@ -148,9 +148,9 @@ func (c *Counted) bounded(l label) label {
 		return label{l.state, otelx.OtherReason}
 	}
 	if c.reasons == nil {
-		c.reasons = map[label]bool{}
+		c.reasons = map[label]struct{}{}
 	}
-	c.reasons[l] = true
+	c.reasons[l] = struct{}{}
 	return l
 }
 
@@ -167,16 +167,16 @@ func (c *Counted) Stop() {
 // read, so that passes do no work for it.
 type collector struct {
 	mu sync.Mutex
-	of map[*Counted]bool
+	of map[*Counted]struct{}
 }
 
-var unready = &collector{of: map[*Counted]bool{}}
+var unready = &collector{of: map[*Counted]struct{}{}}
 
 func (o *collector) add(c *Counted) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !c.stopped.Load() {
-		o.of[c] = true
+		o.of[c] = struct{}{}
 	}
 }
 
@@ -204,10 +204,10 @@ func (o *collector) Collect(ch chan<- prometheus.Metric) {
 			}
 			s := series{c.Name, c.bounded(l)}
 			f, ok := all[s]
-			if f.n++; !ok || at.Since < f.since {
+			if !ok {
 				f.since = at.Since
 			}
-			all[s] = f
+			all[s] = found{f.n + 1, min(f.since, at.Since)}
 		}
 	}
 	o.mu.Unlock() // the reader of the metrics may be slow

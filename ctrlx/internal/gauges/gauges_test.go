@@ -86,6 +86,119 @@ func TestVerdictReasonsAreBounded(t *testing.T) {
 	}
 }
 
+// What a pass decides is remembered, and the time of a verdict stays as long as the verdict.
+func TestDecided(t *testing.T) {
+	v := Counted{Name: "Decided"}
+	defer v.Stop()
+	name := types.NamespacedName{Name: "a"}
+	blocked := memory.Verdict{State: flow.StateBlocked, Reason: "OwnerNotReady"}
+	was := memory.Entry{}
+	for i, step := range []struct {
+		reason           string
+		verdict          memory.Verdict
+		timedOut, silent bool
+		since            int64
+	}{
+		{"the first verdict", blocked, false, false, 10},
+		{"the same one later", blocked, false, false, 10},
+		{"the same one, silent", blocked, false, true, 10},
+		{"it has timed out", blocked, true, true, 40},
+		{"another one", memory.Verdict{State: flow.StateFailed, Reason: "Forbidden"}, true, true, 50},
+	} {
+		before := v.Decided(name, step.verdict, step.timedOut, step.silent, time.Unix(int64(i+1)*10, 0))
+		if diff := cmp.Diff(was, before); diff != "" {
+			t.Errorf("%s: the entry before: -want, +got:\n%s", step.reason, diff)
+		}
+		want := memory.Entry{Verdict: step.verdict, TimedOut: step.timedOut, Silent: step.silent, Since: step.since, Again: was.Again}
+		if step.since != was.Since {
+			want.Again = 0 // the next pass is not planned yet
+		}
+		was = v.Get(name)
+		if diff := cmp.Diff(want, was); diff != "" {
+			t.Errorf("%s: -want, +got:\n%s", step.reason, diff)
+		}
+		v.Change(name, func(e *memory.Entry) { e.Again = 99 })
+		was.Again = 99
+	}
+}
+
+// A state has a series for each of its first hundred reasons, and one for all others.
+func TestReasonsOfStates(t *testing.T) {
+	v := Counted{Name: "States"}
+	defer v.Stop()
+	set := func(state flow.State, n int) {
+		v.Decided(types.NamespacedName{Name: fmt.Sprint(state, n)}, memory.Verdict{State: state, Reason: fmt.Sprint("Code", n)}, false, false, time.Time{})
+	}
+	for n := range maxReasons {
+		set(flow.StateBlocked, n)
+		set(flow.StateFailed, n)
+	}
+	got := gauges(t, "States")
+	set(flow.StateFailed, maxReasons)
+	set(flow.StateFailed, maxReasons+1)
+	more := gauges(t, "States")
+	if len(got) != 2*maxReasons || len(more) != 2*maxReasons+1 || more["failed "+otelx.OtherReason] != 2 {
+		t.Errorf("%d series of %d reasons, and %d with two reasons more: %v", len(got), 2*maxReasons, len(more), more["failed "+otelx.OtherReason])
+	}
+}
+
+// A manager may stop before the first verdict of a pass.
+func TestStopped(t *testing.T) {
+	v := Counted{Name: "Stopped"}
+	v.Stop()
+	v.Decided(types.NamespacedName{Name: "a"}, memory.Verdict{State: flow.StateFailed, Reason: "Forbidden"}, false, false, time.Time{})
+	if diff := cmp.Diff(map[string]float64{}, gauges(t, "Stopped")); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+// The counters are those of the registry, with the names and the texts that dashboards know.
+func TestCounters(t *testing.T) {
+	const of = "Counters"
+	CountFailure(of, false)
+	CountFailure(of, true)
+	CountOrphan(of)
+	v := Counted{Name: of}
+	defer v.Stop()
+	v.Decided(types.NamespacedName{Name: "a"}, memory.Verdict{State: flow.StateFailed, Reason: "Forbidden"}, false, false, time.Unix(7, 0))
+	v.Decided(types.NamespacedName{Name: "b"}, memory.Verdict{State: flow.StateBlocked, Reason: "OwnerNotReady"}, false, false, time.Unix(8, 0))
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			labels, ours := "", false
+			for _, l := range m.GetLabel() {
+				labels += " " + l.GetName() + "=" + l.GetValue()
+				ours = ours || l.GetValue() == of
+			}
+			if ours {
+				got = append(got, fmt.Sprintf("%s%s %v: %s", f.GetName(), labels, m.GetCounter().GetValue()+m.GetGauge().GetValue(), f.GetHelp()))
+			}
+		}
+	}
+	want := []string{
+		"controller_runtime_reconcile_errors_total controller=Counters 2: Total number of reconciliation errors per controller",
+		"controller_runtime_reconcile_total controller=Counters result=error 2: Total number of reconciliations per controller",
+		"controller_runtime_terminal_reconcile_errors_total controller=Counters 1: Total number of terminal reconciliation errors per controller",
+		"windlass_blocked_resources reason=OwnerNotReady reconciler=Counters 1: Resources that are blocked now, by reconciler and reason.",
+		"windlass_failed_resources reason=Forbidden reconciler=Counters 1: Resources that are failed now, by reconciler and reason.",
+		"windlass_oldest_unready_timestamp_seconds reason=Forbidden reconciler=Counters state=failed 7: Time since which the oldest resource is blocked or failed, in seconds since 1970, by reconciler, state and reason.",
+		"windlass_oldest_unready_timestamp_seconds reason=OwnerNotReady reconciler=Counters state=blocked 8: Time since which the oldest resource is blocked or failed, in seconds since 1970, by reconciler, state and reason.",
+		"windlass_orphaned_total reconciler=Counters 1: Cloud resources without an object that could not be deleted, by reconciler.",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+	described := make(chan *prometheus.Desc, 10)
+	unready.Describe(described)
+	if len(described) != 3 {
+		t.Errorf("%d metrics are described", len(described))
+	}
+}
+
 // A pass does not wait for a slow reader of the metrics.
 func TestPassesDoNotWaitForReaders(t *testing.T) {
 	v := Counted{Name: "Slow"}

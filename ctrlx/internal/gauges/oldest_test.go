@@ -1,6 +1,7 @@
 package gauges
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -27,6 +28,17 @@ func TestOldest(t *testing.T) {
 		{"no resource", func() {}, map[string]float64{}},
 		{"two resources", func() { set("a", blocked, false, 20); set("b", blocked, false, 10) }, map[string]float64{"blocked OwnerNotReady": 10}},
 		{"the same verdict later", func() { set("b", blocked, false, 30) }, map[string]float64{"blocked OwnerNotReady": 10}},
+		{"many others", func() {
+			for i := range int64(20) {
+				set(fmt.Sprint(i), blocked, false, 11+i)
+				set(fmt.Sprint("ready ", i), memory.Verdict{State: flow.StateInProgress}, false, 1)
+			}
+		}, map[string]float64{"blocked OwnerNotReady": 10}},
+		{"they are ready", func() {
+			for i := range 20 {
+				set(fmt.Sprint(i), memory.Verdict{}, false, 12)
+			}
+		}, map[string]float64{"blocked OwnerNotReady": 10}},
 		{"the oldest one fails", func() { set("b", failed, false, 40) }, map[string]float64{"blocked OwnerNotReady": 20, "failed Forbidden": 40}},
 		{"one exceeds its time-out", func() { set("a", blocked, true, 50) }, map[string]float64{"failed Timeout": 50, "failed Forbidden": 40}},
 		{"an operation is under way", func() { set("b", memory.Verdict{State: flow.StateInProgress}, false, 60) }, map[string]float64{"failed Timeout": 50}},
@@ -51,7 +63,7 @@ func TestOldest(t *testing.T) {
 			t.Errorf("%s: -want, +got:\n%s", s.reason, diff)
 		}
 	}
-	if unready.of[&v] {
+	if _, kept := unready.of[&v]; kept {
 		t.Error("a manager that has stopped stays in memory")
 	}
 }

@@ -16,8 +16,8 @@ import (
 // order lists the packages of ctrlx. Each may import the packages before it, and no
 // other ones. An empty name is ctrlx itself.
 var order = []string{
-	"internal/byversion", "internal/definition", "internal/digest/jsonfield", "internal/index",
-	"internal/setup", "internal/object", "internal/record", "internal/memory", "internal/soak", "internal/testv1",
+	"internal/setup", "internal/byversion", "internal/definition", "internal/digest/jsonfield", "internal/index",
+	"internal/object", "internal/record", "internal/memory", "internal/soak", "internal/testv1",
 	"internal/testing/memoryserver", "internal/testing/simulation",
 	"internal/digest", "internal/ready",
 	"internal/write", "internal/engine", "internal/sources", "internal/gauges", "internal/apierr", "internal/view", "internal/settings",

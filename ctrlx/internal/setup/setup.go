@@ -14,7 +14,7 @@ func IsNil(v any) bool {
 	switch r := reflect.ValueOf(v); r.Kind() {
 	case reflect.Invalid:
 		return true
-	case reflect.Pointer, reflect.Func, reflect.Map, reflect.Slice, reflect.Interface:
+	case reflect.Pointer, reflect.Func, reflect.Map, reflect.Slice:
 		return r.IsNil()
 	}
 	return false
@@ -23,7 +23,7 @@ func IsNil(v any) bool {
 // IsSame reports whether a and b are one client, or one of another kind of
 // object. A value that cannot be compared is another one.
 func IsSame(a, b any) bool {
-	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
+	return reflect.ValueOf(a).Comparable() && a == b
 }
 
 // MustName panics unless name can be the prefix of labels and annotations. The text
