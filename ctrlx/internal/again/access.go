@@ -53,6 +53,9 @@ func Of(c interface {
 var errOtherManager = errors.New("dependents: the pass has a deployment target, and New got another manager: " +
 	"give New the manager of the reconciler")
 
+// clientOf returns the client of the deployment target of a pass. Tests replace it.
+var clientOf = ctrlx.ClientFromContext
+
 // Access returns the access of a call. In a pass with a deployment target it is by
 // the client of the target: the rights of the manager must never count in its place.
 // Outside of such a pass, and for a cluster that is no manager, it is the own one.
@@ -61,7 +64,7 @@ func (y *Cluster) Access(ctx context.Context) (Access, error) {
 	if !ok || y.Engine == nil || !pass.Remote {
 		return y.Own, nil
 	}
-	c, err := ctrlx.ClientFromContext(ctx)
+	c, err := clientOf(ctx)
 	switch {
 	case err != nil:
 		return Access{}, err
