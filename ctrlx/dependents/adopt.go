@@ -8,8 +8,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/clock"
-	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
@@ -91,10 +89,10 @@ func (r *Request) isOwner(o *metav1.OwnerReference) bool {
 }
 
 // wroteField reports whether this name owns a field of the metadata of the live
-// object. It returns false if the managed fields are missing or invalid.
+// object. It returns false if the managed fields are missing.
 func (r *Request) wroteField(path ...any) bool {
-	m, err := managersOf(r.Live, r.of.manager)
-	return err == nil && m.owns(m.ours, fieldpath.MakePathOrDie(append([]any{"metadata"}, path...)...))
+	m := managersOf(r.Live, r.of.manager)
+	return m.owns(m.ours, fieldpath.MakePathOrDie(append([]any{"metadata"}, path...)...))
 }
 
 // release removes from obj, a copy of the live object, what marks it as one of
@@ -133,48 +131,37 @@ type taking struct {
 // [AdoptionAlways] an owner takes an object from another one once within the
 // reapply interval. Without this limit, two such owners would take it from each
 // other without end, because each write causes a pass of the other owner.
-func adopt(clock clock.PassiveClock) middleware {
-	taken := lru.New(mostRemembered) // of times, by taking; after a restart, each owner may take an object once more
-	return func(next handler) handler {
-		return func(ctx context.Context, r *Request) (Result, error) {
-			if r.Live == nil {
-				return next(ctx, r)
-			}
-			o := r.ownership()
-			key := func() string { return r.of.name + "/adoption-policy" }
-			switch {
-			case o.ours:
-				return next(ctx, r)
-			case r.Policies.Adoption == AdoptionAlways && o.owner != "":
-				now := clock.Now()
-				key := taking{r.by.mark, r.ref}
-				last, _ := taken.Get(key)
-				at, _ := last.(time.Time)
-				if wait := at.Add(r.Policies.ReapplyInterval).Sub(now); wait > 0 {
-					res := r.result(Waiting, fmt.Sprintf("%s has taken it; this owner takes it back in %s: "+
-						"remove it from one of the two owners", o.owner, wait.Round(time.Second)))
-					res.After = wait
-					return res, nil
-				}
-				res, err := next(ctx, r)
-				if err == nil && res.Pending == nil {
-					taken.Add(key, now)
-				}
-				return res, err
-			case r.Policies.Adoption == AdoptionAlways:
-				return next(ctx, r)
-			case o.owner != "":
-				message := fmt.Sprintf("it belongs to %s: remove it from one of the two owners", o.owner)
-				if !o.marked {
-					message += fmt.Sprintf(", or set %s=%s", key(), AdoptionAlways)
-				}
-				return r.result(NotOurs, message), nil
-			case r.Policies.Adoption == AdoptionNever:
-				return r.result(NotOurs, fmt.Sprintf("it exists and has no owner: delete it, or set %s=%s",
-					key(), AdoptionIfUnowned)), nil
-			}
+func adopt(next handler) handler {
+	return func(ctx context.Context, r *Request) (Result, error) {
+		if r.Live == nil {
 			return next(ctx, r)
 		}
+		switch o, adoption := r.ownership(), r.Policies.Adoption; {
+		case o.ours, adoption == AdoptionAlways && o.owner == "":
+		case adoption == AdoptionAlways:
+			now, key := r.of.clock.Now(), taking{r.by.mark, r.ref}
+			if wait := r.of.taken.of(key).Add(r.Policies.ReapplyInterval).Sub(now); wait > 0 {
+				res := r.result(Waiting, fmt.Sprintf("%s has taken it; this owner takes it back in %s: "+
+					"remove it from one of the two owners", o.owner, wait.Round(time.Second)))
+				res.After = wait
+				return res, nil
+			}
+			res, err := next(ctx, r)
+			if err == nil && res.Pending == nil {
+				r.of.taken.change(key, func(at *time.Time) { *at = now })
+			}
+			return res, err
+		case o.owner != "":
+			message := fmt.Sprintf("it belongs to %s: remove it from one of the two owners", o.owner)
+			if !o.marked {
+				message += fmt.Sprintf(", or set %s/adoption-policy=%s", r.of.name, AdoptionAlways)
+			}
+			return r.result(NotOurs, message), nil
+		case adoption == AdoptionNever:
+			return r.result(NotOurs, fmt.Sprintf("it exists and has no owner: delete it, or set %s/adoption-policy=%s",
+				r.of.name, AdoptionIfUnowned)), nil
+		}
+		return next(ctx, r)
 	}
 }
 

@@ -3,7 +3,6 @@ package dependents
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -30,16 +30,12 @@ func (r *Request) apply(ctx context.Context, u *unstructured.Unstructured, o Out
 	if err != nil {
 		return Result{}, err
 	}
-	return r.wrote(o, u)
+	return Result{Outcome: o, Object: r.typed(u)}, nil
 }
 
 // marked returns the manifest with the marks of the owner.
-func (r *Request) marked() (*unstructured.Unstructured, error) {
-	manifest, err := r.manifest()
-	if err != nil {
-		return nil, err
-	}
-	u := manifest.DeepCopy()
+func (r *Request) marked() *unstructured.Unstructured {
+	u := r.manifest().DeepCopy()
 	labels, annotations := u.GetLabels(), u.GetAnnotations()
 	if labels == nil {
 		labels = map[string]string{}
@@ -55,7 +51,7 @@ func (r *Request) marked() (*unstructured.Unstructured, error) {
 	annotations[key.applied] = r.of.clock.Now().UTC().Format(time.RFC3339)
 	u.SetLabels(labels)
 	u.SetAnnotations(annotations)
-	return u, nil
+	return u
 }
 
 // create creates an object that does not exist. It never changes one that
@@ -65,10 +61,7 @@ func create(next handler) handler {
 		if r.Live != nil {
 			return next(ctx, r)
 		}
-		u, err := r.marked()
-		if err != nil {
-			return Result{}, err
-		}
+		u := r.marked()
 		u.SetResourceVersion("1")
 		res, err := r.apply(ctx, u, Created)
 		switch {
@@ -136,9 +129,7 @@ func update(policy UpdatePolicy, takes func(manager string) bool) middleware {
 			}
 			if err == nil && r.of.mode == trying { // the API server did not store the takeover
 				r.release(res.Object)
-				var taken []string
-				taken, err = r.removed(alone, res.Object)
-				res.Fields = append(res.Fields, taken...)
+				res.Fields = append(res.Fields, r.removed(alone, res.Object)...)
 			}
 			return res, err
 		}
@@ -149,14 +140,7 @@ func update(policy UpdatePolicy, takes func(manager string) bool) middleware {
 // Finalizers that this name owns stay, because the controller of a dependent may
 // have the same name.
 func (r *Request) change(ctx context.Context) (Result, error) {
-	u, err := r.marked()
-	if err != nil {
-		return Result{}, err
-	}
-	m, err := managersOf(r.Live, r.of.manager)
-	if err != nil {
-		return Result{}, err
-	}
+	u, m := r.marked(), managersOf(r.Live, r.of.manager)
 	u.SetUID(r.Live.GetUID())
 	u.SetResourceVersion(r.Live.GetResourceVersion())
 	finalizers := u.GetFinalizers()
@@ -194,10 +178,7 @@ func (r *Request) refused(err error) error {
 // becomes the object with these changes. alone are the fields that no manager
 // owns but those that lost them.
 func (r *Request) takeOver(ctx context.Context, takes func(manager string) bool) (alone *fieldpath.Set, err error) {
-	entries, alone, err := r.taken(takes)
-	if err != nil {
-		return nil, err
-	}
+	entries, alone := r.taken(takes)
 	live := r.Live.DeepCopyObject().(client.Object)
 	released := r.release(live)
 	if entries == nil && !released {
@@ -233,7 +214,7 @@ func (r *Request) patch(ctx context.Context, obj client.Object, ops []operation)
 		{"add", "/metadata/annotations", annotations},
 	}, ops...))
 	if err != nil {
-		return err
+		panic(err) // all values are those of an object
 	}
 	r.Live = obj
 	return r.writer().Patch(ctx, obj, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(r.of.manager))
@@ -245,46 +226,33 @@ func (r *Request) patch(ctx context.Context, obj client.Object, ops []operation)
 // them, the API server would set the default again. It returns refused if the manifest has such a field,
 // if another manager owns it, or if its path has an item of a list.
 func (r *Request) removeRefused(ctx context.Context, refused error) (removed []string, err error) {
-	m, err := managersOf(r.Live, r.of.manager)
+	m := managersOf(r.Live, r.of.manager)
+	live, err := runtime.DefaultUnstructuredConverter.ToUnstructured(r.Live)
 	if err != nil {
 		return nil, err
 	}
-	manifest, err := r.manifest()
-	if err != nil {
-		return nil, err
+	live = runtime.DeepCopyJSON(live)
+	at := func(object map[string]any, outer []string) map[string]any {
+		value, _, _ := unstructured.NestedFieldNoCopy(object, outer...)
+		content, _ := value.(map[string]any)
+		return content
 	}
-	live, err := r.content(r.Live)
-	if err != nil {
-		return nil, err
-	}
-	live = live.DeepCopy()
 	var ops []operation
-	var status apierrors.APIStatus
-	if !errors.As(refused, &status) || status.Status().Details == nil {
-		return nil, refused
-	}
-	for _, cause := range status.Status().Details.Causes {
+	for _, cause := range causesOf(refused) {
 		names := strings.Split(cause.Field, ".")
 		var path fieldpath.Path
 		for _, name := range names {
 			path = append(path, fieldpath.FieldNameElement(name))
 		}
-		outer := names[:len(names)-1]
-		_, found, _ := unstructured.NestedFieldNoCopy(live.Object, names...)
-		_, given, _ := unstructured.NestedFieldNoCopy(manifest.Object, names...)
-		siblings, known, err := unstructured.NestedMap(manifest.Object, outer...)
-		if !found || given || !known || err != nil || len(outer) == 0 || m.of(path) != "" {
+		outer, name := names[:len(names)-1], names[len(names)-1]
+		content, siblings := at(live, outer), at(r.manifest().Object, outer)
+		_, found := content[name]
+		_, given := siblings[name]
+		if !found || given || siblings == nil || len(outer) == 0 || m.of(path) != "" {
 			return nil, refused
 		}
-		unstructured.RemoveNestedField(live.Object, names...)
-		content, _, err := unstructured.NestedMap(live.Object, outer...)
-		if err != nil {
-			return nil, err
-		}
+		delete(content, name)
 		maps.Copy(content, siblings)
-		if err := unstructured.SetNestedMap(live.Object, content, outer...); err != nil {
-			return nil, err
-		}
 		ops = append(ops, operation{"replace", "/" + strings.Join(outer, "/"), content})
 		removed = append(removed, cause.Field+isRemoved)
 	}

@@ -30,7 +30,7 @@ func remove(ctx context.Context, r *Request) (Result, error) {
 	// The client decodes the answer, and refuses a kind that the scheme lacks
 	// in any other form.
 	if r.of.mode == writing {
-		r.of.creations.Remove(r.creation())
+		r.of.creations.all.Remove(r.creation())
 	}
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(r.gvk)
@@ -87,13 +87,6 @@ type creations struct {
 
 func (r *Request) creation() creation { return creation{r.by.uid, r.by.mark, r.ref} }
 
-// creations returns those of the object of the request.
-func (r *Request) creations() creations {
-	made, _ := r.of.creations.Get(r.creation())
-	c, _ := made.(creations)
-	return c
-}
-
 // freeCreations are the creations without a delay. Each later one waits twice as
 // long as the one before.
 const (
@@ -106,28 +99,24 @@ func (c creations) wait(r *Request, digest string, now time.Time) time.Duration 
 	if c.digest != digest || c.n < freeCreations {
 		return 0
 	}
-	delay := r.Policies.ReapplyInterval
-	if doubled := firstDelay << min(c.n-freeCreations, 20); doubled < delay {
-		delay = doubled
-	}
-	return c.last.Add(delay).Sub(now)
+	return c.last.Add(min(firstDelay<<min(c.n-freeCreations, 20), r.Policies.ReapplyInterval)).Sub(now)
 }
 
 // created records a creation.
-func (r *Request) created(digest string, now time.Time) {
-	c := r.creations()
-	if c.digest != digest || now.Sub(c.last) >= r.Policies.ReapplyInterval {
-		c = creations{digest: digest}
-	}
-	c.n, c.last = c.n+1, now
-	r.of.creations.Add(r.creation(), c)
+func (r *Request) created(v *verdict) {
+	r.of.creations.change(r.creation(), func(c *creations) {
+		if c.digest != v.digest || v.at.Sub(c.last) >= r.Policies.ReapplyInterval {
+			c.n = 0
+		}
+		*c = creations{v.digest, c.n + 1, v.at}
+	})
 }
 
 // deletedAgain returns the result about an object that was created n times.
 func (r *Request) deletedAgain(n int, wait time.Duration) Result {
 	remedy := "find the writer that deletes it, or remove it from the manifests"
-	if u, err := r.manifest(); err == nil && r.gvk.GroupKind() == (schema.GroupKind{Group: "batch", Kind: "Job"}) {
-		if _, found, _ := unstructured.NestedFieldNoCopy(u.Object, "spec", "ttlSecondsAfterFinished"); found {
+	if r.gvk.GroupKind() == (schema.GroupKind{Group: "batch", Kind: "Job"}) {
+		if _, found, _ := unstructured.NestedFieldNoCopy(r.manifest().Object, "spec", "ttlSecondsAfterFinished"); found {
 			remedy = "a Job that deletes itself is created again: remove spec.ttlSecondsAfterFinished; a component " +
 				"deletes a complete Job with the annotation " + r.of.name + "/purge-order"
 		}
@@ -161,20 +150,22 @@ func RecreateImmutable(next chain.Handler[*Request, Result]) chain.Handler[*Requ
 // isImmutable reports whether a write was refused only because fields are
 // immutable. The end of a cause has no value of the manifest.
 func isImmutable(err error) bool {
-	var status apierrors.APIStatus
-	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
-		return false
-	}
-	causes := status.Status().Details.Causes
-	for _, cause := range causes {
+	causes := causesOf(err)
+	return len(causes) > 0 && !slices.ContainsFunc(causes, func(cause metav1.StatusCause) bool {
 		text := cause.Message
 		end := text[strings.LastIndex(text, ": ")+1:]
-		if !strings.Contains(end, "immutable") && !strings.HasPrefix(text, "Forbidden: updates to statefulset spec for fields other than") &&
-			!strings.HasPrefix(text, "Forbidden: pod updates may not change fields other than") {
-			return false
-		}
+		return !strings.Contains(end, "immutable") && !strings.HasPrefix(text, "Forbidden: updates to statefulset spec for fields other than") &&
+			!strings.HasPrefix(text, "Forbidden: pod updates may not change fields other than")
+	})
+}
+
+// causesOf returns the causes of a refusal of an invalid object.
+func causesOf(err error) []metav1.StatusCause {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return nil
 	}
-	return len(causes) > 0
+	return status.Status().Details.Causes
 }
 
 // dryRun is the link around the writes of one object.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
@@ -46,11 +46,12 @@ type core struct {
 	name    string
 	clients *again.Cluster // of New; its engine watches the dependents
 
-	digests      *lru.Cache // of manifests, by fingerprint
-	creations    *lru.Cache // of creations, by creation
+	digests      *memory[fingerprint, string] // of manifests
+	creations    *memory[creation, creations]
+	objects      *memory[types.UID, remembered]
+	taken        *memory[taking, time.Time]
 	keys         keys
-	kinds        sync.Map // of *kind, by schema.GroupVersionKind
-	targets      sync.Map // of *kind, by scoped: the kinds of deployment targets
+	kinds        sync.Map // of *kind, by schema.GroupVersionKind; those of deployment targets by scoped
 	unwatchables sync.Map // the kinds that cannot be watched and were logged, by schema.GroupKind
 
 	applyChain, deleteChain Chain
@@ -91,10 +92,11 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 	}
 	d := &Dependents{core: &core{
 		options: o, name: name, keys: keysOf(name), clients: y,
-		digests: lru.New(mostRemembered), creations: lru.New(mostRemembered),
+		digests: newMemory[fingerprint, string](), creations: newMemory[creation, creations](),
+		objects: newMemory[types.UID, remembered](), taken: newMemory[taking, time.Time](),
 	}}
 	option := "dependents: New: " + name + ": WithApplyChain"
-	d.applyChain = mustTry(option, setup.Edited(option, applyLinks(o), o.applyEdits))
+	d.applyChain = mustTry(option, setup.Edited(option, applyLinks(o.prefixes), o.applyEdits))
 	option = "dependents: New: " + name + ": WithDeleteChain"
 	d.deleteChain = mustTry(option, setup.Edited(option, deleteLinks(), o.deleteEdits))
 	d.lookApply, d.apply = handlers(d.applyChain, o.observer, noUpdate)
@@ -326,19 +328,19 @@ func (d *Dependents) each(
 
 // applyLinks returns the links around the update of one object. The end is
 // [noUpdate].
-func applyLinks(o options) Chain {
+func applyLinks(prefixes []string) Chain {
 	return chain.New(
 		chain.Recover,
 		chain.Named("Read", read),
 		chain.Named("Ready", awaitReady),
 		chain.Named("Terminating", terminating),
-		chain.Named("Adopt", adopt(o.clock)),
-		chain.Named("InSync", inSync(o.clock)),
+		chain.Named("Adopt", adopt),
+		chain.Named("InSync", inSync),
 		chain.Named(linkDryRun, dryRun),
 		chain.Named("Create", create),
 		chain.Named("Recreate", recreate),
 		chain.Named("Replace", update(UpdateReplace, isNoController)),
-		chain.Named("SsaOverride", update(UpdateSsaOverride, hasPrefix(o.prefixes))),
+		chain.Named("SsaOverride", update(UpdateSsaOverride, hasPrefix(prefixes))),
 		chain.Named("SsaMerge", update(UpdateSsaMerge, none)),
 	)
 }

@@ -19,19 +19,12 @@ import (
 // that changes or removes it. No value is compared, so the forms and the defaults
 // of the API server do not matter. The marks of a digest count, too, unless it is
 // empty. An object without managed fields has no drift.
-func (r *Request) drift(obj client.Object, digest string) (fields []string, err error) {
+func (r *Request) drift(obj client.Object, digest string) (fields []string) {
 	if len(obj.GetManagedFields()) == 0 {
-		return nil, nil
+		return nil
 	}
-	m, err := managersOf(obj, r.of.manager)
-	if err != nil {
-		return nil, err
-	}
-	manifest, err := r.manifest()
-	if err != nil {
-		return nil, err
-	}
-	content := maps.Clone(manifest.Object)
+	m := managersOf(obj, r.of.manager)
+	content := maps.Clone(r.manifest().Object)
 	delete(content, "apiVersion")
 	delete(content, "kind")
 	metadata, _ := content["metadata"].(map[string]any)
@@ -49,7 +42,7 @@ func (r *Request) drift(obj client.Object, digest string) (fields []string, err 
 			fields = append(fields, textOf(path)+" is missing")
 		}
 	}
-	return fields, nil
+	return fields
 }
 
 // lacks returns the paths of the parts of a map or of a list of the manifest that
@@ -172,13 +165,10 @@ type fieldManager struct {
 
 // managersOf reads the managed fields of an object. name is the field manager
 // of this process.
-func managersOf(live client.Object, name string) (managers, error) {
+func managersOf(live client.Object, name string) managers {
 	m := managers{all: fieldpath.NewSet(), ours: fieldpath.NewSet(), applied: fieldpath.NewSet()}
 	for _, e := range live.GetManagedFields() {
-		set, err := setOf(&e)
-		if err != nil {
-			return m, err
-		}
+		set := setOf(&e)
 		m.all = m.all.Union(set)
 		if e.Manager == name {
 			m.ours = m.ours.Union(set)
@@ -189,18 +179,19 @@ func managersOf(live client.Object, name string) (managers, error) {
 			m.others = append(m.others, fieldManager{e.Manager, set})
 		}
 	}
-	return m, nil
+	return m
 }
 
-func setOf(e *metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
+// setOf returns the fields of an entry. The API server returns no invalid entry: it
+// reads each of them before it stores an object.
+func setOf(e *metav1.ManagedFieldsEntry) *fieldpath.Set {
 	set := fieldpath.NewSet()
-	if e.FieldsV1 == nil {
-		return set, nil
+	if e.FieldsV1 != nil {
+		if err := set.FromJSON(bytes.NewReader(e.FieldsV1.GetRawBytes())); err != nil {
+			panic(fmt.Errorf("reading the managed fields of %q: %w", e.Manager, err))
+		}
 	}
-	if err := set.FromJSON(bytes.NewReader(e.FieldsV1.GetRawBytes())); err != nil {
-		return nil, fmt.Errorf("reading the managed fields of %q: %w", e.Manager, err)
-	}
-	return set, nil
+	return set
 }
 
 // owns reports whether set, a part of m.all, has path, or a whole value that
@@ -239,85 +230,55 @@ func isApply(e *metav1.ManagedFieldsEntry, name string) bool {
 }
 
 // taken returns the managed fields of the live object after a takeover; nil: there
-// is nothing to take. The fields of another version of the API may have other
-// paths, so they stay. alone are the taken fields that no other manager owns. The
-// package csaupgrade is no help here: it takes no fields of an Apply, and drops
-// those of other versions of the API.
-func (r *Request) taken(takes func(manager string) bool) (entries []metav1.ManagedFieldsEntry, alone *fieldpath.Set, err error) {
-	version := r.gvk.GroupVersion().String()
+// is nothing to take. The fields of another version of the API than that of the last
+// apply may have other paths, so they stay. alone are the taken fields that no other
+// manager owns. The package csaupgrade is no help here: it takes no fields of an
+// Apply, and drops those of other versions of the API.
+func (r *Request) taken(takes func(manager string) bool) (entries []metav1.ManagedFieldsEntry, alone *fieldpath.Set) {
 	ours := metav1.ManagedFieldsEntry{
-		Manager: r.of.manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: version, FieldsType: "FieldsV1",
+		Manager: r.of.manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: r.gvk.GroupVersion().String(), FieldsType: "FieldsV1",
 	}
-	own, taken, others, released := fieldpath.NewSet(), fieldpath.NewSet(), fieldpath.NewSet(), fieldpath.NewSet()
-	for i, e := range r.Live.GetManagedFields() {
-		set, err := setOf(&e)
-		if err != nil {
-			return nil, nil, err
-		}
-		switch {
-		case isApply(&e, ours.Manager) && e.APIVersion != version: // the API server converts the entry in this apply
-			if released = r.ignores(set); released.Empty() {
-				return nil, nil, nil
-			}
-			e.FieldsV1, err = fieldsV1(set.Difference(released))
-			entries = slices.Clone(r.Live.GetManagedFields())
-			entries[i] = e
-			return entries, fieldpath.NewSet(), err
-		case isApply(&e, ours.Manager):
-			released = r.ignores(set) // an apply without a field that only this name owns would remove it
-			own, ours.Time = set.Difference(released), e.Time
+	taken, others, ignored := fieldpath.NewSet(), fieldpath.NewSet(), fieldpath.NewSet(r.ignored...)
+	all := r.Live.GetManagedFields()
+	applied := slices.IndexFunc(all, func(e metav1.ManagedFieldsEntry) bool { return isApply(&e, ours.Manager) })
+	if applied >= 0 {
+		ours = all[applied]
+	}
+	for i, e := range all {
+		if i == applied {
 			continue
-		case e.Subresource == "" && e.APIVersion == version && (e.Manager == ours.Manager || takes(e.Manager)):
-			stays := untaken(set).Union(r.ignores(set))
-			taken = taken.Union(set.Difference(stays))
-			if set = stays; set.Empty() {
+		}
+		set := setOf(&e)
+		if e.Subresource == "" && e.APIVersion == ours.APIVersion && (e.Manager == ours.Manager || takes(e.Manager)) {
+			takes := set.RecursiveDifference(ignored.Union(untaken))
+			taken = taken.Union(takes)
+			if set = set.Difference(takes); set.Empty() {
 				continue
 			}
-			if e.FieldsV1, err = fieldsV1(set); err != nil {
-				return nil, nil, err
-			}
+			e.FieldsV1 = fieldsV1(set)
 		}
 		others = others.Union(set)
 		entries = append(entries, e)
 	}
-	if taken.Empty() && released.Empty() {
-		return nil, nil, nil
+	own := setOf(&ours)
+	stays := own.RecursiveDifference(ignored) // an apply without a field that only this name owns would remove it
+	if taken.Empty() && stays.Equals(own) {
+		return nil, nil
 	}
-	ours.FieldsV1, err = fieldsV1(own.Union(taken))
-	return append(entries, ours), taken.Leaves().Difference(others), err
+	ours.FieldsV1 = fieldsV1(stays.Union(taken))
+	return append(entries, ours), taken.Leaves().Difference(others)
 }
 
-// untaken returns the fields of a set that no takeover takes: the finalizers, and
-// the replicas, which an autoscaler may set by an update of the object.
-func untaken(set *fieldpath.Set) *fieldpath.Set {
-	stay := fieldpath.NewSet()
-	for path := range set.All() {
-		for _, of := range [][]string{{"metadata", "finalizers"}, {"spec", "replicas"}} {
-			if len(path) > 1 && path[0].FieldName != nil && *path[0].FieldName == of[0] && path[1].FieldName != nil && *path[1].FieldName == of[1] {
-				stay.Insert(path)
-			}
-		}
-	}
-	return stay
-}
+// untaken are the fields that no takeover takes: the finalizers, and the replicas,
+// which an autoscaler may set by an update of the object.
+var untaken = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata", "finalizers"), fieldpath.MakePathOrDie("spec", "replicas"))
 
-// ignores returns the fields of a set that are left to others.
-func (r *Request) ignores(set *fieldpath.Set) *fieldpath.Set {
-	ignored := fieldpath.NewSet()
-	if len(r.ignored) == 0 {
-		return ignored
-	}
-	for path := range set.All() {
-		if slices.ContainsFunc(r.ignored, func(i fieldpath.Path) bool { return len(path) >= len(i) && path[:len(i)].Equals(i) }) {
-			ignored.Insert(path.Copy())
-		}
-	}
-	return ignored
-}
-
-func fieldsV1(set *fieldpath.Set) (*metav1.FieldsV1, error) {
+func fieldsV1(set *fieldpath.Set) *metav1.FieldsV1 {
 	text, err := set.ToJSON()
-	return metav1.NewFieldsV1(string(text)), err
+	if err != nil {
+		panic(err) // all fields are those of an object
+	}
+	return metav1.NewFieldsV1(string(text))
 }
 
 // isRemoved ends the text of a field that a write removes in a request of its own.
@@ -325,18 +286,13 @@ const isRemoved = " is removed"
 
 // removed returns the fields that an apply after a takeover removes:
 // those that a manager had alone, and that this name does not apply.
-func (r *Request) removed(alone *fieldpath.Set, applied client.Object) (fields []string, err error) {
-	if alone == nil {
-		return nil, nil
+func (r *Request) removed(alone *fieldpath.Set, applied client.Object) (fields []string) {
+	if alone != nil {
+		for path := range alone.Difference(managersOf(applied, r.of.manager).applied).All() {
+			fields = append(fields, textOf(path)+isRemoved)
+		}
 	}
-	m, err := managersOf(applied, r.of.manager)
-	if err != nil {
-		return nil, err
-	}
-	for path := range alone.Difference(m.applied).All() {
-		fields = append(fields, textOf(path)+isRemoved)
-	}
-	return fields, nil
+	return fields
 }
 
 // textOf returns a path as in spec.template.spec.containers[name="web"].image.

@@ -5,12 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
-
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/clock"
-	"k8s.io/utils/lru"
 )
 
 // once is the digest of an object with the policy Once.
@@ -33,12 +28,9 @@ func (r *Request) manifestDigest() string {
 // within the interval, nothing is due: another writer that removes the
 // annotation would cause writes without end.
 func (r *Request) due(now, written time.Time) bool {
-	if age := now.Sub(written); age >= 0 && age < r.Policies.ReapplyInterval {
-		return false
-	}
-	applied, err := time.Parse(time.RFC3339, r.Live.GetAnnotations()[r.of.keys.applied])
-	age := now.Sub(applied)
-	return err != nil || age < 0 || age >= r.Policies.ReapplyInterval
+	recent := func(at time.Time) bool { return !at.After(now) && now.Sub(at) < r.Policies.ReapplyInterval }
+	applied, _ := time.Parse(time.RFC3339, r.Live.GetAnnotations()[r.of.keys.applied]) // zero if it cannot be read
+	return !recent(written) && !recent(applied)
 }
 
 // inSync leaves out the write if the live object has the digest of the manifest,
@@ -51,153 +43,86 @@ func (r *Request) due(now, written time.Time) bool {
 // knows that the object has the manifest. An object that has only lost its
 // digest is not overwritten under Once. Under Recreate it is not deleted, unless
 // the process knows that the manifest is new.
-func inSync(clock clock.PassiveClock) middleware {
-	m := &memory{lru.New(mostRemembered)}
-	return func(next handler) handler {
-		return func(ctx context.Context, r *Request) (Result, error) {
-			inner := *r
-			if r.verdict == nil {
-				v, res, err := m.decide(r, clock.Now())
-				if v == nil {
-					return res, err
-				}
-				inner.verdict = v
-			}
-			v := inner.verdict
-			res, err := next(ctx, &inner)
-			if err != nil || res.Outcome != Created && res.Outcome != Updated || res.Object == nil {
-				return res, err
-			}
-			if res.Outcome == Updated {
-				res.Fields = slices.Concat(v.fields, res.Fields)
-			}
-			if res.Pending != nil {
+func inSync(next handler) handler {
+	return func(ctx context.Context, r *Request) (Result, error) {
+		inner := *r
+		if inner.verdict == nil {
+			v, res := r.decide(r.of.clock.Now())
+			if v == nil {
 				return res, nil
 			}
-			m.wrote(res.Object.GetUID(), res.Object.GetResourceVersion(), v)
-			if res.Outcome == Created {
-				r.created(v.digest, v.at)
-			}
-			return res, nil
+			inner.verdict = v
 		}
+		v := inner.verdict
+		res, err := next(ctx, &inner)
+		if res.Outcome == Updated {
+			res.Fields = slices.Concat(v.fields, res.Fields)
+		}
+		if (res.Outcome == Updated || res.Outcome == Created) && res.Pending == nil && res.Object != nil {
+			r.wrote(res, v)
+		}
+		return res, err
 	}
 }
 
 // decide returns the verdict about an object that needs a write. For any other
 // object the verdict is nil, and the result says why.
-func (m *memory) decide(r *Request, now time.Time) (*verdict, Result, error) {
+func (r *Request) decide(now time.Time) (*verdict, Result) {
 	v := &verdict{digest: r.manifestDigest(), at: now}
 	if r.Live == nil {
-		made := r.creations()
+		made := r.of.creations.of(r.creation())
 		if wait := made.wait(r, v.digest, now); wait > 0 {
-			return nil, r.deletedAgain(made.n, wait), nil
+			return nil, r.deletedAgain(made.n, wait)
 		}
-		return v, Result{}, nil
+		return v, Result{}
 	}
-	uid, version := r.Live.GetUID(), r.Live.GetResourceVersion()
+	version := r.Live.GetResourceVersion()
 	o, mark := r.ownership(), r.Live.GetAnnotations()[r.of.keys.digest]
-	recreates, seen := r.Policies.Update == UpdateRecreate, m.of(uid)
+	recreates, seen := r.Policies.Update == UpdateRecreate, r.of.objects.of(r.Live.GetUID())
 	known := seen.digest == v.digest
-	if !known {
-		seen.written = time.Time{}
-	}
 	lost := o.ours && mark == "" && (recreates || v.digest == once)
 	applied := o.ours && mark == v.digest || lost && (known || v.digest == once)
 	fought := known && !applied && !recreates && o.owner == "" // another writer changed the marks, but no owner took it
 	quiet := (applied || fought) && (v.digest == once || recreates || !r.due(now, seen.written))
 	if quiet && !fought && (v.digest == once || known && version != "" && seen.version == version) {
-		return nil, r.result(InSync, ""), nil
+		return nil, r.result(InSync, "")
 	}
 	marks := ""
 	if fought {
 		marks = v.digest
 	}
-	var err error
-	if v.fields, err = r.drift(r.Live, marks); err != nil {
-		return nil, Result{}, err
-	}
+	v.fields = r.drift(r.Live, marks)
 	if quiet && (recreates || len(v.fields) == 0) {
-		m.verify(uid, version, v.digest)
+		r.of.objects.change(r.Live.GetUID(), func(seen *remembered) { seen.version, seen.digest = version, v.digest })
 		res := r.result(InSync, "")
 		res.Fields = v.fields
-		return nil, res, nil
+		return nil, res
 	}
 	if wait := seen.contested(version, v.fields, now, r.Policies.ReapplyInterval); quiet && wait > 0 {
 		res := r.result(Waiting, fmt.Sprintf("%s; the next correction is in %s: remove the field from the "+
 			"manifest, or keep the manager from changing it", listed(v.fields), wait.Round(time.Second)))
 		res.Fields, res.After = v.fields, wait
-		return nil, res, nil
+		return nil, res
 	}
 	if v.replaced = version; applied || fought {
 		v.corrected = v.fields // a new manifest corrects nothing
 	}
 	v.lost = lost && seen.digest == ""
-	return v, Result{}, nil
+	return v, Result{}
 }
 
-// memory holds what the process has seen of objects. After a restart it is
-// empty, and a contested field is corrected once more.
-type memory struct{ seen *lru.Cache } // of remembered, by types.UID
-
-// of returns what is known of an object.
-func (m *memory) of(uid types.UID) remembered {
-	seen, _ := m.seen.Get(uid)
-	r, _ := seen.(remembered)
-	return r
-}
-
-// remembered holds what the process has seen of one object; zero: nothing.
-type remembered struct {
-	version, digest string               // the object was in sync in this version, with the manifest of this digest
-	corrected       map[string]time.Time // when the process corrected a field, by path; it never changes
-	replaced        string               // the version before the last write, which a cache may still have
-	written         time.Time            // when the process wrote the object; zero: it did not
-}
-
-// verify records that a version of an object is in sync with a manifest.
-func (m *memory) verify(uid types.UID, version, digest string) {
-	r := m.of(uid)
-	r.version, r.digest = version, digest
-	m.seen.Add(uid, r)
-}
-
-// contested returns the time until the next correction, if each of the fields
-// was corrected within the interval; otherwise zero. In the version that the
-// last write replaced, no field is contested: the write will be a conflict.
-func (r remembered) contested(version string, fields []string, now time.Time, interval time.Duration) (wait time.Duration) {
-	if r.replaced == version {
-		return 0
-	}
-	for _, d := range fields {
-		left := r.corrected[pathOf(d)].Add(interval).Sub(now)
-		if left <= 0 {
-			return 0
-		}
-		if wait == 0 || left < wait {
-			wait = left
-		}
-	}
-	return wait
-}
-
-// wrote records a write of a manifest: the version that it made, the one that it
+// wrote records a write of the manifest: the version that it made, the one that it
 // replaced, and the fields that it corrected.
-func (m *memory) wrote(uid types.UID, version string, v *verdict) {
-	r := m.of(uid)
-	r.version, r.replaced, r.digest, r.written = version, v.replaced, v.digest, v.at
-	if len(v.corrected) > 0 {
+func (r *Request) wrote(res Result, v *verdict) {
+	r.of.objects.change(res.Object.GetUID(), func(seen *remembered) {
 		corrected := map[string]time.Time{}
-		maps.Copy(corrected, r.corrected)
+		maps.Copy(corrected, seen.corrected)
 		for _, f := range v.corrected {
 			corrected[pathOf(f)] = v.at
 		}
-		r.corrected = corrected
+		*seen = remembered{res.Object.GetResourceVersion(), v.digest, corrected, v.replaced, v.at}
+	})
+	if res.Outcome == Created {
+		r.created(v)
 	}
-	m.seen.Add(uid, r)
-}
-
-// pathOf returns the path of a field of [Result.Fields].
-func pathOf(field string) string {
-	path, _, _ := strings.Cut(field, " is ")
-	return path
 }

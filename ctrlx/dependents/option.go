@@ -30,10 +30,6 @@ type options struct {
 	deleteEdits []func(Chain) (Chain, error)
 }
 
-// mostRemembered is the number of entries of a memory. For a further one, the
-// entry that was used least recently is dropped.
-const mostRemembered = 16384
-
 // WithPolicies sets the policies of objects without annotations. An empty field,
 // and the update policy "default", stay as an earlier option set them.
 func WithPolicies(p Policies) Option {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -194,14 +195,10 @@ func (d *Dependents) request(via again.Access, a action, by *owner, obj client.O
 		problems = append(problems, problem)
 	}
 	r.Policies = by.policies
-	for key := range obj.GetAnnotations() {
+	given := obj.GetAnnotations()
+	for key := range given {
 		if strings.HasPrefix(key, d.keys.prefix) {
-			var invalid []string
-			r.Policies, invalid = by.policies.over(d.name, obj.GetAnnotations(), d.policies.Update)
-			problems = slices.Concat(problems, invalid, r.settings(obj.GetAnnotations()), d.misspelt(obj.GetAnnotations()))
-			if r.ignored, err = pathsOf(obj.GetAnnotations()[d.keys.ignored]); err != nil {
-				problems = append(problems, fmt.Sprintf("%s: %v", d.keys.ignored, err))
-			}
+			problems = append(problems, r.settings(given)...)
 			break
 		}
 	}
@@ -219,35 +216,37 @@ func (d *Dependents) request(via again.Access, a action, by *owner, obj client.O
 	return r, nil
 }
 
-// settings sets the reconcile policy and the status hint of a request, which only
-// annotations have. It returns a problem for each invalid value.
-func (r *Request) settings(annotations map[string]string) (problems []string) {
-	key := r.of.keys.prefix + "reconcile-policy"
-	if problem := choose(&r.reconcile, key, annotations[key], onObjectChange, onObjectOrComponentChange, onlyOnce); problem != "" {
+// settings sets what the annotations of this name say. It returns a problem for each
+// invalid value, and for each annotation that looks like a policy and is none, as in
+// delete_policy: the object would be deleted, although the user asks for an orphan.
+func (r *Request) settings(given map[string]string) (problems []string) {
+	keys := &r.of.keys
+	r.Policies, problems = r.by.policies.over(r.of.name, given, r.of.policies.Update)
+	key := keys.prefix + "reconcile-policy"
+	if problem := choose(&r.reconcile, key, given[key], onObjectChange, onObjectOrComponentChange, onlyOnce); problem != "" {
 		problems = append(problems, problem)
 	}
-	if r.hint = annotations[r.of.keys.hint]; r.hint != "" {
+	if r.hint = given[keys.hint]; r.hint != "" {
 		if _, err := ready.ParseHints(r.hint); err != nil {
 			problems = append(problems, fmt.Sprintf(
-				"%s is %q: %v: the hints are has-observed-generation, has-ready-condition and conditions=A;B", r.of.keys.hint, r.hint, err))
+				"%s is %q: %v: the hints are has-observed-generation, has-ready-condition and conditions=A;B", keys.hint, r.hint, err))
 		}
 	}
-	return problems
-}
-
-// misspelt returns a problem for each annotation of this name that looks like a
-// policy and is none, as in delete_policy: the object would be deleted, although
-// the user asks for an orphan.
-func (d *Dependents) misspelt(given map[string]string) (problems []string) {
+	var err error
+	if r.ignored, err = pathsOf(given[keys.ignored]); err != nil {
+		problems = append(problems, fmt.Sprintf("%s: %v", keys.ignored, err))
+	}
 	for _, key := range slices.Sorted(maps.Keys(given)) {
-		rest, ours := strings.CutPrefix(key, d.keys.prefix)
-		looks := func(end string) bool { return strings.HasSuffix(strings.ToLower(rest), end) }
-		if ours && !slices.Contains(annotations, rest) && slices.ContainsFunc([]string{"policy", "interval", "hint", "fields"}, looks) {
+		rest, ours := strings.CutPrefix(key, keys.prefix)
+		if ours && !slices.Contains(annotations, rest) && looksLikeOne.MatchString(rest) {
 			problems = append(problems, fmt.Sprintf("the annotation %s is unknown: it must be one of %q", key, annotations))
 		}
 	}
 	return problems
 }
+
+// looksLikeOne finds what looks like one of annotations.
+var looksLikeOne = regexp.MustCompile("(?i)(policy|interval|hint|fields)$")
 
 // withoutNulls returns a manifest without its null labels and annotations, as
 // templates make them. A null counts as absent. It would hide all others of its
@@ -373,35 +372,41 @@ func (r *Request) digestContents() error {
 		return err
 	}
 	key := fingerprint{sha256.Sum256(text), r.kind, r.ref.Namespace}
-	if known, ok := r.of.digests.Get(key); ok {
-		r.contents = known.(string)
-		return nil
+	if r.contents = r.of.digests.of(key); r.contents == "" {
+		if err = r.make(); err == nil {
+			r.contents = digestOf(r.made.Object)
+			r.of.digests.all.Add(key, r.contents)
+		}
 	}
-	u, err := r.manifest()
-	if err != nil {
-		return err
-	}
-	r.contents = digestOf(u.Object)
-	r.of.digests.Add(key, r.contents)
-	return nil
+	return err
 }
 
 // manifest returns the manifest without marks, ignored fields, status, null values,
-// and the fields that only the API server sets. The caller does not change it.
-func (r *Request) manifest() (*unstructured.Unstructured, error) {
-	if r.made == nil {
-		u, err := manifest(r.Object, r.gvk)
-		if err != nil {
-			return nil, err
-		}
-		r.of.keys.stripMarks(u)
-		for _, path := range r.ignored {
-			removePath(u.Object, path)
-		}
-		u.SetNamespace(r.ref.Namespace)
-		r.made = u
+// and the fields that only the API server sets. The caller does not change it. It
+// panics if a link has changed the object that was checked.
+func (r *Request) manifest() *unstructured.Unstructured {
+	if err := r.make(); err != nil {
+		panic(err)
 	}
-	return r.made, nil
+	return r.made
+}
+
+// make makes the result of manifest once.
+func (r *Request) make() error {
+	if r.made != nil {
+		return nil
+	}
+	u, err := manifest(r.Object, r.gvk)
+	if err != nil {
+		return err
+	}
+	r.of.keys.stripMarks(u)
+	for _, path := range r.ignored {
+		removePath(u.Object, path)
+	}
+	u.SetNamespace(r.ref.Namespace)
+	r.made = u
+	return nil
 }
 
 // manifest returns obj without the fields that only the API server sets, and
@@ -530,31 +535,15 @@ func (r *Request) conflict(text string) error {
 // kind.
 func (r *Request) newObject() client.Object { return engine.NewObject(r.via.Client.Scheme(), r.gvk) }
 
-// content returns an object in the form without a type. The caller does not
-// change it.
-func (r *Request) content(obj client.Object) (*unstructured.Unstructured, error) {
-	if u, ok := obj.(*unstructured.Unstructured); ok {
-		return u, nil
-	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
-	if err != nil {
-		return nil, err
-	}
-	u := &unstructured.Unstructured{Object: content}
-	u.SetGroupVersionKind(r.gvk)
-	return u, nil
-}
-
-// wrote returns the result of a write. u is the object as the API server
-// returned it.
-func (r *Request) wrote(o Outcome, u *unstructured.Unstructured) (Result, error) {
+// typed returns an object of the API server in the form of newObject.
+func (r *Request) typed(u *unstructured.Unstructured) client.Object {
 	obj := r.newObject()
 	if into, ok := obj.(*unstructured.Unstructured); ok {
 		into.Object = u.Object
-		return Result{Outcome: o, Object: into}, nil
+	} else if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj); err != nil {
+		panic(err)
 	}
-	err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj)
-	return Result{Outcome: o, Object: obj}, err
+	return obj
 }
 
 // kind describes a kind that a Dependents applies. It never changes.
@@ -573,7 +562,8 @@ type scoped struct {
 
 // findKind finds the kind of a request. An object of a version that is not
 // served any more exists in another version, so the version does not matter for
-// a deletion, and findKind sets it to one that is served.
+// a deletion, and findKind sets it to one that is served. A deletion needs no more
+// than the kind's scope, which may have changed since an apply.
 func (r *Request) findKind(a action) error {
 	if known, ok := r.of.kinds.Load(r.gvk); ok && a <= applying && !r.via.Target { // the scope of a kind never changes
 		r.kind = known.(*kind)
@@ -588,30 +578,25 @@ func (r *Request) findKind(a action) error {
 		return err
 	}
 	r.gvk = mapping.GroupVersionKind
-	namespaced := mapping.Scope.Name() != meta.RESTScopeNameRoot
-	kinds, key := &r.of.kinds, any(r.gvk)
-	if r.via.Target { // a kind may have another scope in another cluster
-		kinds, key = &r.of.targets, scoped{r.gvk, namespaced}
-	}
-	if known, ok := kinds.Load(key); ok {
-		if r.kind = known.(*kind); r.kind.namespaced != namespaced { // its definition was created again
-			r.kind = &kind{gvk: r.gvk, namespaced: namespaced, readiness: r.kind.readiness, form: r.kind.form}
-		}
+	k := &kind{gvk: r.gvk, namespaced: mapping.Scope.Name() != meta.RESTScopeNameRoot}
+	if r.kind = k; a > applying {
 		return nil
 	}
-	k := &kind{
-		gvk: r.gvk, namespaced: namespaced, readiness: r.of.readinessOf[r.gvk.GroupKind()], form: reflect.TypeOf(r.newObject()),
-	}
+	k.form, k.readiness = reflect.TypeOf(r.newObject()), r.of.readinessOf[r.gvk.GroupKind()]
 	if k.readiness == nil {
 		k.readiness = r.of.readiness
 	}
 	if k.readiness == nil {
 		k.readiness = kstatusOf(r.gvk)
 	}
-	known, loaded := kinds.LoadOrStore(key, k)
-	if r.kind = known.(*kind); !loaded && !r.via.Target {
-		r.of.watch(r.kind)
+	key := any(r.gvk)
+	if r.via.Target { // a kind may have another scope in another cluster
+		key = scoped{r.gvk, k.namespaced}
+	} else {
+		r.of.watch(k)
 	}
+	known, _ := r.of.kinds.LoadOrStore(key, k)
+	r.kind = known.(*kind)
 	return nil
 }
 

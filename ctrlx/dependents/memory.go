@@ -1,0 +1,68 @@
+package dependents
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/utils/lru"
+)
+
+// memory holds what the process knows of many things. It is empty after a restart.
+// For a further key, it drops the one that was used least recently.
+type memory[K comparable, V any] struct {
+	mu  sync.Mutex
+	all *lru.Cache // of V, by K
+}
+
+// mostRemembered is the number of keys of a memory.
+const mostRemembered = 16384
+
+func newMemory[K comparable, V any]() *memory[K, V] {
+	return &memory[K, V]{all: lru.New(mostRemembered)}
+}
+
+// of returns what is known of a key; the zero value: nothing.
+func (m *memory[K, V]) of(key K) V {
+	known, _ := m.all.Get(key)
+	v, _ := known.(V)
+	return v
+}
+
+// change changes what is known of a key in one step: a pass of another owner of the
+// object may do so at the same time.
+func (m *memory[K, V]) change(key K, change func(*V)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v := m.of(key)
+	change(&v)
+	m.all.Add(key, v)
+}
+
+// remembered holds what the process has seen of one object; zero: nothing.
+type remembered struct {
+	version, digest string               // the object was in sync in this version, with the manifest of this digest
+	corrected       map[string]time.Time // when the process corrected a field, by path; it never changes
+	replaced        string               // the version before the last write, which a cache may still have
+	written         time.Time            // when the process wrote the object; zero: it did not
+}
+
+// contested returns the time until the next correction, if each of the fields
+// was corrected within the interval; otherwise no positive time. In the version that
+// the last write replaced, no field is contested: the write will be a conflict.
+func (r remembered) contested(version string, fields []string, now time.Time, interval time.Duration) time.Duration {
+	if r.replaced == version {
+		return 0
+	}
+	wait := interval
+	for _, f := range fields {
+		wait = min(wait, r.corrected[pathOf(f)].Add(interval).Sub(now))
+	}
+	return wait
+}
+
+// pathOf returns the path of a field of [Result.Fields].
+func pathOf(field string) string {
+	path, _, _ := strings.Cut(field, " is ")
+	return path
+}
