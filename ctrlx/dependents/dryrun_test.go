@@ -42,6 +42,11 @@ func TestDryRun(t *testing.T) {
 		"Create":   {"the API server tries the create", nil, apply(), "created [] it would be created*", "waiting [] it was not written yet*"},
 		"Update":   {"the fields that a write would correct", drifted, apply(), "updated [data.k] it would be updated*", "waiting [] it was not written yet*"},
 		"SsaMerge": {"an apply is tried, too", drifted, apply("update-policy", "SsaMerge"), "updated [data.k metadata.annotations.web.example.com/update-policy] it would be updated*", "waiting [] it was not written yet*"},
+		"Takeover": {"the takeover removes a field that no other manager has", func(w *world) {
+			mine(w)
+			w.foreign("tool", "f", "1", "g", "1")
+			w.foreign("kube-tool", "g", "1")
+		}, apply("update-policy", "Replace"), "updated [metadata.annotations.web.example.com/update-policy data.f] it would be updated*", "waiting [] it was not written yet*"},
 		"Recreate": {
 			"the deletion is tried", mine, apply("update-policy", "Recreate", "reconcile-policy", "OnObjectOrComponentChange"),
 			"terminating [] it is being deleted, to be created with the new manifest*", "waiting [] it was not written yet*",

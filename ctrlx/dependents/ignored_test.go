@@ -134,6 +134,11 @@ func TestRecreateImmutable(t *testing.T) {
 		s.Spec.Type, s.Spec.Ports = kind, []corev1.ServicePort{{Port: 80}}
 		return s
 	}
+	pod := func(arg string) client.Object {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: corev1.PodSpec{
+			Containers: []corev1.Container{{Name: "a", Image: "a", Args: []string{arg}}}, TerminationGracePeriodSeconds: new(int64(0)),
+		}}
+	}
 	cases := map[string]struct {
 		reason        string
 		first, second client.Object
@@ -141,6 +146,8 @@ func TestRecreateImmutable(t *testing.T) {
 	}{
 		"ConfigMap": {"an immutable ConfigMap", frozen("1"), frozen("2"), true},
 		"Selector":  {"the selector of a Deployment", server("a", 80), server("b", 80), true},
+		"Stateful":  {"the text of a StatefulSet", statefulSet("a"), statefulSet("b"), true},
+		"Pod":       {"the text of a Pod", pod("a"), pod("b"), true},
 		"Both":      {"the new object would be refused, too", server("a", 80), server("b", 70000), false},
 		"Claim":     {"a claim holds data", claim("ReadWriteOnce"), claim("ReadWriteMany"), false},
 		"Quoted":    {"a value of the manifest is no answer of the API server", service("ClusterIP"), service("immutable"), false},

@@ -2,8 +2,11 @@ package dependents_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base32"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -168,6 +171,29 @@ func TestTakenAgain(t *testing.T) {
 	}
 }
 
+// TestNotTaken lets the write fail that takes an object from another owner. The next
+// pass tries again, because it took nothing.
+func TestNotTaken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.settle(configMap(nil, []string{"k", "1"}))
+	w.edit("thief", func(cm *corev1.ConfigMap) { cm.Labels[label] = "x" })
+	w.before = func(call string) error {
+		if strings.HasPrefix(call, "write") {
+			return errEnd
+		}
+		return nil
+	}
+	cm := configMap([]string{"adoption-policy", "Always"}, []string{"k", "2"})
+	if _, err := w.ApplyObject(t.Context(), w.owner, cm); !errors.Is(err, errEnd) {
+		t.Errorf("got %v", err)
+	}
+	w.before = nil
+	if res := w.apply(cm); res.Outcome != dependents.Updated {
+		t.Errorf("got %s: %s", res.Outcome, res.Message)
+	}
+}
+
 // TestStolen checks ownership in each pass, also if the digest is that of the
 // manifest.
 func TestStolen(t *testing.T) {
@@ -183,6 +209,10 @@ func TestStolen(t *testing.T) {
 		"NeverLabel": {"nor under Never", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" }, "Never", "not ours", true},
 		"OtherName":  {"nor one that another name marked, too", func(cm *corev1.ConfigMap) { cm.Labels["db.example.com/owner-id"] = "x" }, "IfUnowned", "not ours", true},
 		"Controller": {"nor one that has another controller", func(cm *corev1.ConfigMap) { cm.OwnerReferences = controller("9") }, "IfUnowned", "not ours", true},
+		"OtherGroup": {"nor one whose controller has another group", controlledBy("x.example.com/v1", "Cluster", "shop"), "IfUnowned", "not ours", true},
+		"OtherKind":  {"nor one whose controller has another kind", controlledBy(testv1.GroupVersion.String(), "Other", "shop"), "IfUnowned", "not ours", true},
+		"OtherOwner": {"nor one of another controller of the kind", controlledBy(testv1.GroupVersion.String(), "Cluster", "other"), "IfUnowned", "not ours", true},
+		"OwnerAgain": {"an earlier owner of the name was the controller", controlledBy(testv1.GroupVersion.String(), "Cluster", "shop"), "IfUnowned", "in sync", false},
 		"Always":     {"Always takes it back", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" }, "Always", "updated", false},
 		"AlwaysName": {"Always takes it back from another name, too", func(cm *corev1.ConfigMap) { cm.Labels["db.example.com/owner-id"] = "x" }, "Always", "updated", false},
 		"Removed":    {"an object without the label is adopted again", func(cm *corev1.ConfigMap) { cm.Labels = nil }, "IfUnowned", "updated", false},
@@ -212,6 +242,12 @@ func TestStolen(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func controlledBy(apiVersion, kind, name string) func(*corev1.ConfigMap) {
+	return func(cm *corev1.ConfigMap) {
+		cm.OwnerReferences = []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: "0", Controller: new(true)}}
 	}
 }
 
@@ -278,11 +314,11 @@ func TestOwnMarks(t *testing.T) {
 		reason string
 		mark   func(*corev1.ConfigMap)
 	}{
-		"Label":      {"the users want the label", func(cm *corev1.ConfigMap) { cm.Labels = map[string]string{"acme.example.com/owner-id": "x"} }},
-		"Controller": {"the users want the controller", func(cm *corev1.ConfigMap) { cm.OwnerReferences = controller("9") }},
-		"OwnerAgain": {"an earlier owner of the name was the controller", func(cm *corev1.ConfigMap) {
-			cm.OwnerReferences = []metav1.OwnerReference{{APIVersion: testv1.GroupVersion.String(), Kind: "Cluster", Name: "shop", UID: "0", Controller: new(true)}}
+		"Label": {"the users want the label", func(cm *corev1.ConfigMap) {
+			cm.SetLabels(merged(cm.Labels, map[string]string{"acme.example.com/owner-id": "x"}))
 		}},
+		"Controller": {"the users want the controller", func(cm *corev1.ConfigMap) { cm.OwnerReferences = controller("9") }},
+		"OwnerAgain": {"an earlier owner of the name was the controller", controlledBy(testv1.GroupVersion.String(), "Cluster", "shop")},
 	}
 	for title, tc := range cases {
 		for _, policy := range []string{"Replace", "Recreate", "SsaMerge", "SsaOverride"} {
@@ -301,10 +337,22 @@ func TestOwnMarks(t *testing.T) {
 				res, err := w.DeleteObject(t.Context(), w.owner, configMap(nil, nil))
 				must(t, err)
 				got = append(got, string(res.Outcome))
-				same(t, []string{"in sync", "in sync", "in sync", "in sync", "terminating"}, got, "%s", tc.reason)
+				w = newWorld(t)
+				w.settle(configMap(nil, []string{"k", "0"}))
+				w.edit("x", tc.mark) // another writer is faster than the manifest
+				cm := configMap(nil, []string{"k", "1"})
+				tc.mark(cm)
+				got = append(got, string(w.apply(cm).Outcome))
+				same(t, []string{"in sync", "in sync", "in sync", "in sync", "terminating", "updated"}, got, "%s", tc.reason)
 			})
 		}
 	}
+}
+
+func merged(a, b map[string]string) map[string]string {
+	all := maps.Clone(b)
+	maps.Copy(all, a)
+	return all
 }
 
 // TestUpdate writes a new manifest by each policy, whichever wrote the old one.
@@ -529,6 +577,8 @@ func TestReconcilePolicy(t *testing.T) {
 		"ComponentSame":      {"nothing changed", component, none, "1", dependents.InSync, "1", component},
 		"ComponentChanged":   {"a new manifest is applied", component, none, "2", dependents.Updated, "2", component},
 		"ComponentOwner":     {"a change of the owner applies it again", component, owner, "1", dependents.Updated, "1", component},
+		"ComponentEmpty":     {"an empty annotation map is none", component, func(w *world) { w.owner.Annotations = map[string]string{} }, "1", dependents.InSync, "1", component},
+		"ComponentAnnotated": {"an annotation of the owner is a change", component, func(w *world) { w.owner.Annotations = map[string]string{"a": "b"} }, "1", dependents.Updated, "1", component},
 		"OnceChanged":        {"a new manifest does not matter", once, none, "2", dependents.InSync, "1", once},
 		"OnceOwner":          {"a change of the owner does not matter", once, owner, "1", dependents.InSync, "1", once},
 		"OnceDrift":          {"an edit stays", once, drift, "1", dependents.InSync, "edited", once},
@@ -610,15 +660,64 @@ func TestReapply(t *testing.T) {
 	}
 }
 
-// TestCluster lets owners of the same name in two clusters apply to a third one.
-func TestCluster(t *testing.T) {
+// TestOwners names the owner of an object in its marks, and in the message for another
+// owner.
+func TestOwners(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, dependents.WithCluster("one"))
-	w.settle(configMap(nil, []string{"k", "1"}))
-	w.opts = nil
-	w.restart(dependents.WithCluster("two"))
-	if res := w.apply(configMap(nil, []string{"k", "2"})); res.Outcome != dependents.NotOurs || !strings.HasPrefix(res.Message, "it belongs to one/Cluster.test.windlass-go.github.io "+w.ns+"/shop: ") {
-		t.Errorf("got %s, %q", res.Outcome, res.Message)
+	meta := metav1.ObjectMeta{Name: "shop", UID: "1"}
+	inNamespace := func(w *world) metav1.ObjectMeta { m := meta; m.Namespace = w.ns; return m }
+	cases := map[string]struct {
+		reason string
+		owner  func(*world) client.Object
+		opts   []dependents.Option
+		want   string
+	}{
+		"Custom":    {"a kind of a group", func(w *world) client.Object { return &testv1.Cluster{ObjectMeta: inNamespace(w)} }, nil, "Cluster.test.windlass-go.github.io NS/shop"},
+		"Core":      {"a kind of the core group", func(w *world) client.Object { return &corev1.ConfigMap{ObjectMeta: inNamespace(w)} }, nil, "ConfigMap NS/shop"},
+		"Namespace": {"a kind without namespaces", func(w *world) client.Object { return &corev1.Namespace{ObjectMeta: meta} }, nil, "Namespace shop"},
+		"Cluster":   {"an owner of another cluster", func(w *world) client.Object { return &testv1.Cluster{ObjectMeta: inNamespace(w)} }, []dependents.Option{dependents.WithCluster("one")}, "one/Cluster.test.windlass-go.github.io NS/shop"},
+	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, tc.opts...)
+			owner, cm := tc.owner(w), configMap(nil, nil)
+			cm.Namespace = w.ns
+			_, err := w.ApplyObject(t.Context(), owner, cm)
+			must(t, err)
+			key, value, _, err := w.OwnerMarks(owner)
+			must(t, err)
+			live, want := w.read(), strings.ReplaceAll(tc.want, "NS", w.ns)
+			if found, ok := w.OwnerKey(live); !ok || found != client.ObjectKeyFromObject(owner) || live.Annotations[key] != want || live.Labels[key] != value {
+				t.Errorf("%s: got %v of %v with %v", tc.reason, found, live.Annotations, live.Labels)
+			}
+			w.opts = nil
+			w.restart(dependents.WithCluster("two"))
+			if res := w.apply(cm); res.Outcome != dependents.NotOurs || !strings.HasPrefix(res.Message, "it belongs to "+want+": ") {
+				t.Errorf("%s: another owner: got %s, %q", tc.reason, res.Outcome, res.Message)
+			}
+		})
+	}
+}
+
+// TestOwnerUnnamed does not believe, or quote, an annotation that a person may have
+// changed.
+func TestOwnerUnnamed(t *testing.T) {
+	t.Parallel()
+	for length, quoted := range map[int]bool{1000: true, 1001: false} {
+		w := newWorld(t)
+		w.settle(configMap(nil, nil))
+		id := strings.Repeat("x", length)
+		sum := sha256.Sum256([]byte(id))
+		mark := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:]))
+		w.edit("thief", func(cm *corev1.ConfigMap) { cm.Labels[label], cm.Annotations[label] = mark, id })
+		want := "it belongs to the owner with " + label + "=" + mark + ": "
+		if quoted {
+			want = "it belongs to " + id + ": "
+		}
+		if res := w.apply(configMap(nil, nil)); !strings.HasPrefix(res.Message, want) {
+			t.Errorf("%d bytes: got %s", length, res.Message)
+		}
 	}
 }
 

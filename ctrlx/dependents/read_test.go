@@ -2,21 +2,114 @@ package dependents_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/go-logr/logr/funcr"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 )
+
+// stopped is a manager that does not run, with the clients of a world.
+type stopped struct {
+	ctrl.Manager
+	of cluster
+}
+
+func (s *stopped) GetClient() client.Client    { return s.of.client }
+func (s *stopped) GetAPIReader() client.Reader { return s.of.live }
+
+// TestReadInPass reads an object from the cache of a pass. It reads past the cache if
+// the kind is not watched, or is cached in another form.
+func TestReadInPass(t *testing.T) {
+	t.Parallel()
+	missing := func(*world) (any, error) { return nil, nil }
+	fails := func(err error) func(*world) (any, error) { return func(*world) (any, error) { return nil, err } }
+	cached := func(w *world) (any, error) { return w.read(), nil }
+	forbidden := fails(apierrors.NewForbidden(corev1.Resource("configmaps"), "", errors.New("no rights")))
+	zoo := func(version string) func(*world) (any, error) {
+		return func(w *world) (any, error) {
+			u := object("zoo.example.com/"+version, "Zoo", "a", nil)
+			return u, api.Get(w.t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, u)
+		}
+	}
+	text := configMap(nil, []string{"k", "1"})
+	cases := map[string]struct {
+		reason string
+		object client.Object
+		find   func(*world) (any, error) // nil: a pass of another manager
+		look   bool                      // ReadOnly
+		want   string                    // the outcome, the error and the calls
+		logged int                       // lines
+	}{
+		"Cached":      {"the pass has it", text, cached, false, "in sync <nil> []", 0},
+		"Absent":      {"a pass may be faster than the cache", text, missing, false, "in sync <nil> [live get ConfigMap a]", 0},
+		"AbsentLook":  {"a look trusts the cache", text, missing, true, "waiting <nil> []", 0},
+		"Forbidden":   {"it may not watch the kind", text, forbidden, false, "in sync <nil> [live get ConfigMap a]", 1},
+		"Unwatchable": {"the API has no watch", text, fails(apierrors.NewMethodNotSupported(corev1.Resource("configmaps"), "list")), false, "in sync <nil> [live get ConfigMap a]", 1},
+		"Error":       {"the cache does not answer", text, fails(errors.New("it is slow")), false, " ConfigMap NS/a: it is slow []", 0},
+		"Untyped":     {"another form", text, func(w *world) (any, error) { return object("v1", "ConfigMap", "a", nil), nil }, false, "in sync <nil> [live get ConfigMap a]", 0},
+		"OtherPass":   {"the client of another manager", text, nil, false, "in sync <nil> [get ConfigMap a]", 0},
+		"NoType":      {"a kind that the scheme lacks", object("zoo.example.com/v1", "Zoo", "a", nil), zoo("v1"), false, "in sync <nil> []", 0},
+		"Version":     {"another version", object("zoo.example.com/v1", "Zoo", "a", nil), func(*world) (any, error) { return object("zoo.example.com/v2", "Zoo", "a", nil), nil }, false, "in sync <nil> [live get Zoo a]", 0},
+	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, ready)
+			w.apply(tc.object)
+			mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}})
+			must(t, err)
+			running := &stopped{mgr, w.cluster}
+			d := dependents.New(name, running, dependents.WithClock(w.clock), ready)
+			in := &engine.InPass{Find: func(ctx context.Context, ref checks.Ref) (checks.Object, error) {
+				if !engine.IsDependent(ctx) {
+					t.Errorf("%s: the dependent is an input", tc.reason)
+				}
+				value, err := tc.find(w)
+				return checks.Object{Ref: ref, Value: value}, err
+			}}
+			if tc.find != nil {
+				in.Engine, err = engine.Of(running)
+				must(t, err)
+			}
+			if tc.look {
+				d = d.ReadOnly()
+			}
+			lines := 0
+			ctx := log.IntoContext(t.Context(), funcr.New(func(_, args string) {
+				if lines++; !strings.Contains(args, `"kind"="ConfigMap" "error"="`) {
+					t.Errorf("%s: the log has %s", tc.reason, args)
+				}
+			}, funcr.Options{}))
+			for range 2 {
+				w.calls = nil
+				res, err := d.ApplyObject(context.WithValue(ctx, engine.PassKey{}, in), w.owner, tc.object)
+				same(t, strings.ReplaceAll(tc.want, "NS", w.ns), fmt.Sprint(res.Outcome, " ", err, " ", w.calls), "%s", tc.reason)
+			}
+			if lines != tc.logged {
+				t.Errorf("%s: %d lines of the log, want %d", tc.reason, lines, tc.logged)
+			}
+		})
+	}
+}
 
 func object(apiVersion, kind, name string, spec map[string]any) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind, "spec": spec}}

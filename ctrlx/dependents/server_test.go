@@ -61,6 +61,7 @@ type world struct {
 	owner *testv1.Cluster
 	clock *clocktesting.FakePassiveClock
 	opts  []dependents.Option
+	cluster
 	*dependents.Dependents
 
 	calls []string // as "write ConfigMap a", whatever the request; reads past the cache as "live get"
@@ -100,7 +101,8 @@ func (w *world) restart(opts ...dependents.Option) {
 		})
 	}
 	all := append(append([]dependents.Option{dependents.WithClock(w.clock)}, w.opts...), opts...)
-	w.Dependents = dependents.New(name, cluster{counted(""), counted("live ")}, all...)
+	w.cluster = cluster{counted(""), counted("live ")}
+	w.Dependents = dependents.New(name, w.cluster, all...)
 }
 
 func hook(f func(string) error, call string) error {

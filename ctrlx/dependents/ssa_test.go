@@ -179,6 +179,70 @@ func TestStrategy(t *testing.T) {
 	}
 }
 
+// TestRefused returns the answer of the API server if a field may not be removed, or if
+// the answer names no field. Nothing else is written.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	server := deployment("nginx", nil)
+	bare := yamlOf(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: a, image: a}]}}}}`, "")
+	cases := map[string]struct {
+		reason string
+		object client.Object
+		fields []string // of the causes; nil: no details
+		advice bool
+	}{
+		"NoDetails": {"a webhook names no field", server, nil, true},
+		"NoCauses":  {"a webhook names no field", server, []string{}, true},
+		"Top":       {"a field of the object itself", server, []string{"status"}, true},
+		"Given":     {"the manifest has the field", server, []string{"spec.selector"}, true},
+		"Absent":    {"the object lacks the field", server, []string{"spec.strategy.none"}, true},
+		"Alone":     {"the manifest has no other field there", bare, []string{"spec.strategy.rollingUpdate"}, true},
+		"Foreign":   {"another manager owns the field", server, []string{"spec.minReadySeconds"}, true},
+		"Later":     {"one field may be removed, and another not", server, []string{"spec.progressDeadlineSeconds", "spec.none"}, true},
+		"Namespace": {"a new one would lack all objects", &corev1.Namespace{}, []string{"spec.none"}, false},
+	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, ready)
+			obj := tc.object.DeepCopyObject().(client.Object)
+			if obj.SetName("a"); !tc.advice {
+				obj.SetName(w.ns + "-a")
+			}
+			w.apply(obj)
+			if d, ok := obj.(*appsv1.Deployment); ok {
+				must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, d))
+				d.Spec.MinReadySeconds = 3
+				must(t, api.Update(t.Context(), d, client.FieldOwner("tool")))
+			}
+			refusal := apierrors.NewInvalid(schema.GroupKind{}, "a", nil)
+			refusal.ErrStatus.Message = "field is immutable"
+			if refusal.ErrStatus.Details = nil; tc.fields != nil {
+				refusal.ErrStatus.Details = &metav1.StatusDetails{}
+				for _, f := range tc.fields {
+					refusal.ErrStatus.Details.Causes = append(refusal.ErrStatus.Details.Causes, metav1.StatusCause{Field: f})
+				}
+			}
+			w.before = func(call string) error {
+				if strings.HasPrefix(call, "write") {
+					return refusal
+				}
+				return nil
+			}
+			obj = tc.object.DeepCopyObject().(client.Object)
+			if obj.SetName("a"); !tc.advice {
+				obj.SetName(w.ns + "-a")
+			}
+			obj.SetAnnotations(map[string]string{name + "/update-policy": "SsaMerge"})
+			w.writes()
+			_, err := w.ApplyObject(t.Context(), w.owner, obj)
+			if !errors.Is(err, refusal) || len(w.writes()) != 1 || strings.Contains(err.Error(), "to delete the object") != tc.advice {
+				t.Errorf("%s: got %v after %q", tc.reason, err, w.calls)
+			}
+		})
+	}
+}
+
 // TestStrategyOfAnother leaves the fields of another manager. The error names the policy
 // that changes the object. Replace takes them over, which a dry-run cannot try.
 func TestStrategyOfAnother(t *testing.T) {

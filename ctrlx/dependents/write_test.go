@@ -15,10 +15,13 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/yaml"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -366,6 +369,104 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestDigest compares the digests of two manifests, without any write. Manifests that
+// make the same object have one digest.
+func TestDigest(t *testing.T) {
+	t.Parallel()
+	const text, secret, role = `{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: v}}`,
+		`{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {k: dg==, l: dw==}}`, `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}%s}`
+	aggregated := fmt.Sprintf(role, ", aggregationRule: {clusterRoleSelectors: []}")
+	cases := map[string]struct {
+		reason, one, other string
+		same               bool
+	}{
+		"Data":      {"another value", text, strings.Replace(text, "k: v", "k: w", 1), false},
+		"Exported":  {"the API server sets these fields", text, strings.Replace(text, "name: a", "name: a, creationTimestamp: x, deletionTimestamp: x, deletionGracePeriodSeconds: 1, generation: 1, managedFields: [], resourceVersion: x, selfLink: x, uid: x", 1), true},
+		"Status":    {"a controller sets the status", text, strings.Replace(text, ", data:", ", status: {a: b}, data:", 1), true},
+		"Marks":     {"the write sets the marks", text, strings.Replace(text, "name: a", "name: a, labels: {web.example.com/owner-id: x}, annotations: {web.example.com/owner-id: x, web.example.com/digest: x, web.example.com/applied-at: x}", 1), true},
+		"Empty":     {"an empty map says nothing", text, strings.Replace(text, "name: a", "name: a, labels: {}, annotations: {}", 1), true},
+		"Label":     {"a label is a field", text, strings.Replace(text, "name: a", "name: a, labels: {a: b}", 1), false},
+		"Null":      {"a null is absent", text, strings.Replace(text, "k: v", "k: v, l: null", 1), true},
+		"NullItem":  {"also in an item of a list", `{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{port: 80, name: null}]}}`, `{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{port: 80}]}}`, true},
+		"Namespace": {"the namespace of the owner is the default", text, strings.Replace(text, "name: a", "name: a, namespace: NS", 1), true},
+		"Elsewhere": {"another namespace", text, strings.Replace(text, "name: a", "name: a, namespace: other", 1), false},
+		"Secret":    {"stringData is data, and replaces it", secret, `{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {k: bg==, l: dw==}, stringData: {k: v}}`, true},
+		"OnlyText":  {"data may be absent", secret, `{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {k: v, l: w}}`, true},
+		"Rules":     {"Kubernetes fills in the rules of an aggregated role", aggregated, aggregated[:len(aggregated)-1] + ", rules: []}", true},
+		"OwnRules":  {"the manifest has the rules", aggregated, aggregated[:len(aggregated)-1] + ", rules: [{verbs: [get]}]}", false},
+		"NoRules":   {"a role without rules", fmt.Sprintf(role, ""), fmt.Sprintf(role, ", rules: []"), false},
+	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			digest := func(text string) string {
+				u := &unstructured.Unstructured{}
+				must(t, yaml.Unmarshal([]byte(strings.ReplaceAll(text, "NS", w.ns)), &u.Object))
+				all, err := w.Check(t.Context(), w.owner, u)
+				must(t, err)
+				return all[0].Digest()
+			}
+			if one, other := digest(tc.one), digest(tc.other); one == "" || (one == other) != tc.same {
+				t.Errorf("%s: got %q and %q, want the same: %t", tc.reason, one, other, tc.same)
+			}
+		})
+	}
+}
+
+// TestModes shows a link whether the writes of a request are stored.
+func TestModes(t *testing.T) {
+	t.Parallel()
+	var got []string
+	w := newWorld(t, dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) {
+		return c.InsertBefore("Read", chain.Before[*dependents.Request, dependents.Result](func(_ context.Context, r *dependents.Request) error {
+			got = append(got, fmt.Sprint(r, " ", r.IsDryRun()))
+			return nil
+		}))
+	}))
+	for _, d := range []*dependents.Dependents{w.Dependents, w.DryRun(), w.ReadOnly()} {
+		_, err := d.ApplyObject(t.Context(), w.owner, configMap(nil, nil))
+		must(t, err)
+	}
+	object := "ConfigMap " + w.ns + "/a"
+	same(t, []string{object + " false", object + " (dry-run) true", object + " (read-only) true"}, got, "the modes")
+}
+
+// TestWithoutInSync writes an object in each pass. The write after a look reads nothing.
+func TestWithoutInSync(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) { return c.Without("InSync") }))
+	w.apply(configMap(nil, nil))
+	look, err := w.ReadOnly().ApplyObject(t.Context(), w.owner, configMap(nil, nil))
+	must(t, err)
+	w.calls = nil
+	res, err := w.ApplyChecked(t.Context(), look.Pending)
+	must(t, err)
+	same(t, "updated [write ConfigMap a]", fmt.Sprint(res.Outcome, " ", w.calls), "the write")
+}
+
+// TestKindNotFound returns the error of a discovery that fails. The object may be valid.
+func TestKindNotFound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	broken := unanswered{api}
+	_, err := dependents.New(name, cluster{broken, broken}).ApplyObject(t.Context(), w.owner, configMap(nil, nil))
+	if err == nil || errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), "ConfigMap "+w.ns+"/a: finding the kind: no answer") && !strings.Contains(err.Error(), "ConfigMap a: finding the kind: no answer") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// unanswered is a client whose discovery fails.
+type unanswered struct{ client.Client }
+
+func (u unanswered) RESTMapper() meta.RESTMapper { return unansweredMapper{u.Client.RESTMapper()} }
+
+type unansweredMapper struct{ meta.RESTMapper }
+
+func (unansweredMapper) RESTMapping(schema.GroupKind, ...string) (*meta.RESTMapping, error) {
+	return nil, errors.New("no answer")
+}
+
 // TestProgress combines the results of all objects.
 func TestProgress(t *testing.T) {
 	t.Parallel()
@@ -535,10 +636,15 @@ func TestSetUp(t *testing.T) {
 		}, "WithApplyChain: the link DryRun is missing"},
 		"NilEdit": {"nil", func() { dependents.WithApplyChain(nil) }, "WithApplyChain: the function is nil"},
 		"Ready":   {"nil", func() { dependents.WithReadiness(nil) }, "WithReadiness: the function is nil"},
+		"Kind": {"an empty kind", func() {
+			dependents.WithReadiness(func(client.Object) checks.Readiness { return checks.Readiness{} }, schema.GroupKind{Group: "apps"})
+		}, "WithReadiness: \".apps\": give a kind"},
 		"Prefix":  {"an empty prefix matches all managers", func() { dependents.WithOverridden("a", "") }, "WithOverridden: a prefix is empty"},
 		"Where":   {"an empty name", func() { dependents.WithCluster("") }, "WithCluster: the name is empty"},
 		"Owner":   {"nil", func() { dependents.WithOwnerPolicies(nil) }, "WithOwnerPolicies: the function is nil"},
 		"Manager": {"an empty name", func() { dependents.WithFieldOwner("") }, `WithFieldOwner: "" is not a name`},
+		"Long":    {"the API server refuses it", func() { dependents.WithFieldOwner(strings.Repeat("a", 129)) }, `" is not a name of 1 to 128 bytes`},
+		"Longest": {"the API server accepts it", func() { dependents.WithFieldOwner(strings.Repeat("a", 128)) }, "<nil>"},
 		"Clock":   {"nil", func() { dependents.WithClock(nil) }, "WithClock: the clock is nil"},
 	}
 	for name, tc := range cases {
