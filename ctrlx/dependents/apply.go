@@ -67,12 +67,11 @@ func create(next handler) handler {
 		switch {
 		case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 			err = fmt.Errorf("it cannot be created, because its namespace is being deleted: %w", err)
-			if r.via.Target {
-				return Result{}, err // the manager does not watch the namespaces of this cluster
+			if !r.via.Target { // the manager watches the namespaces of its own cluster
+				err = flow.WaitFor(err, checks.Ref{Kind: "Namespace", Name: r.ref.Namespace})
 			}
-			return Result{}, flow.WaitFor(err, checks.Ref{Kind: "Namespace", Name: r.ref.Namespace})
 		case definition.Unserved(err):
-			return Result{}, fmt.Errorf("the API server does not serve its kind as the operator knows it: "+
+			err = fmt.Errorf("the API server does not serve its kind as the operator knows it: "+
 				"install the definition, or restart the operator if the kind has another scope now: %w", err)
 		}
 		return res, err
@@ -117,14 +116,12 @@ func update(policy UpdatePolicy, takes func(manager string) bool) middleware {
 			if apierrors.IsInvalid(err) {
 				var removed []string
 				switch removed, err = inner.removeRefused(ctx, err); {
-				case err != nil && r.of.mode == trying && alone != nil && apierrors.IsInvalid(err):
-					return Result{Outcome: Updated}, nil // perhaps because of a field that the takeover removes
-				case err != nil:
-					return Result{}, err
-				case r.of.mode == trying: // not stored, so another apply would be refused again
+				case err == nil && r.of.mode == trying: // not stored, so another apply would be refused again
 					res = Result{Outcome: Updated, Object: inner.Live, Fields: removed}
-				default:
+				case err == nil:
 					res, err = inner.change(ctx)
+				case r.of.mode == trying && alone != nil && apierrors.IsInvalid(err):
+					return Result{Outcome: Updated}, nil // perhaps because of a field that the takeover removes
 				}
 			}
 			if err == nil && r.of.mode == trying { // the API server did not store the takeover
@@ -159,7 +156,7 @@ func (r *Request) change(ctx context.Context) (Result, error) {
 // policy that changes it, unless it would delete other objects. So does that of a
 // new strategy, if another manager owns fields of the old one.
 func (r *Request) refused(err error) error {
-	if !apierrors.IsInvalid(err) || r.gvk.Kind == "Namespace" || r.gvk.Kind == "CustomResourceDefinition" {
+	if !apierrors.IsInvalid(err) || slices.Contains(holders, r.gvk.Kind) {
 		return err
 	}
 	for _, text := range []string{"immutable", "updates to statefulset spec", "pod updates may not change",
@@ -184,14 +181,9 @@ func (r *Request) takeOver(ctx context.Context, takes func(manager string) bool)
 	if entries == nil && !released {
 		return nil, nil
 	}
-	var ops []operation
+	ops := []operation{{"add", "/metadata/labels", live.GetLabels()}, {"add", "/metadata/ownerReferences", live.GetOwnerReferences()}}
 	if entries != nil {
 		ops = append(ops, operation{"replace", "/metadata/managedFields", entries})
-	}
-	if released {
-		ops = append(ops,
-			operation{"add", "/metadata/labels", live.GetLabels()},
-			operation{"add", "/metadata/ownerReferences", live.GetOwnerReferences()})
 	}
 	return alone, r.patch(ctx, live, ops)
 }

@@ -139,13 +139,15 @@ func (r *Request) deletedAgain(n int, wait time.Duration) Result {
 func RecreateImmutable(next chain.Handler[*Request, Result]) chain.Handler[*Request, Result] {
 	return func(ctx context.Context, r *Request) (Result, error) {
 		res, err := next(ctx, r)
-		holds := []string{"Namespace", "CustomResourceDefinition", "PersistentVolume", "PersistentVolumeClaim"}
-		if r.Live == nil || !isImmutable(err) || slices.Contains(holds, r.gvk.Kind) {
+		if r.Live == nil || !isImmutable(err) || slices.Contains(holders, r.gvk.Kind) {
 			return res, err
 		}
 		return r.removeToCreate(ctx)
 	}
 }
+
+// holders are kinds whose objects hold data of others.
+var holders = []string{"Namespace", "CustomResourceDefinition", "PersistentVolume", "PersistentVolumeClaim"}
 
 // isImmutable reports whether a write was refused only because fields are
 // immutable. The end of a cause has no value of the manifest.

@@ -110,9 +110,6 @@ func handlers(c Chain, o chain.Observer, end handler) (plain, observed handler) 
 	// has removed Recover.
 	recovered := chain.New(chain.Recover[*Request, Result])
 	plain = decided(recovered.Then(c.Then(end)))
-	if o == nil {
-		return plain, plain
-	}
 	return plain, decided(recovered.Then(c.At("Dependent").Observe(o).Then(end)))
 }
 
@@ -225,7 +222,6 @@ func (d *Dependents) one(ctx context.Context, a action, owner, obj client.Object
 	if err != nil {
 		return Result{}, err
 	}
-	d.follow(ctx, a, requests...)
 	return d.handler(a)(ctx, requests[0])
 }
 
@@ -280,7 +276,6 @@ func (d *Dependents) each(
 	if err != nil {
 		return flow.Progress{}, err
 	}
-	d.follow(ctx, a, requests...)
 	var awaited []checks.Ref
 	var texts, problems []string
 	var errs []error

@@ -86,8 +86,6 @@ func (m *managers) lacksAt(
 	contents, isMap := want.(map[string]any)
 	list, _ := want.([]any)
 	switch owned := applied.Members.Has(e); {
-	case owned && !parted:
-		return nil
 	case len(contents)+len(list) > 0 && (parted || isMap && e.FieldName != nil && !all.Members.Has(e)):
 		return m.lacks(want, applied.WithPrefix(e), all.WithPrefix(e), here)
 	case owned, below:

@@ -17,7 +17,7 @@ func (r *Request) manifestDigest() string {
 	case onlyOnce:
 		return once
 	case onObjectOrComponentChange:
-		return r.contents + "@" + r.by.digest
+		return r.contents + r.by.digest
 	}
 	return r.contents
 }

@@ -40,13 +40,12 @@ type keys struct {
 	digest  string // annotation: the digest of the manifest
 	applied string // annotation: the time of the last write, in RFC 3339
 	hint    string
-	ignored string
 }
 
 const markOwner = "/owner-id"
 
 func keysOf(name string) keys {
-	return keys{name + "/", name + markOwner, name + "/digest", name + "/applied-at", name + "/status-hint", name + "/ignored-fields"}
+	return keys{name + "/", name + markOwner, name + "/digest", name + "/applied-at", name + "/status-hint"}
 }
 
 // marks returns the keys of the annotations that mark a dependent.
@@ -121,10 +120,7 @@ func hash(id string) string {
 
 // digestOf returns a digest of a value that has a JSON form.
 func digestOf(value any) string {
-	text, err := json.Marshal(value) // sorts the keys of maps
-	if err != nil {
-		text = fmt.Append(nil, value)
-	}
+	text, _ := json.Marshal(value) // sorts the keys of maps
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16])
 }

@@ -64,9 +64,9 @@ type Policies struct {
 	ReapplyInterval time.Duration
 }
 
-// annotations are those of an object that set its policies, after the name of the
+// known are the annotations of an object that set its policies, after the name of the
 // Dependents and a slash.
-var annotations = []string{
+var known = []string{
 	"adoption-policy", "update-policy", "delete-policy", "reconcile-policy", "reapply-interval", "status-hint", "ignored-fields",
 }
 
@@ -82,61 +82,61 @@ func (p Policies) or(others Policies) Policies {
 // over returns p with the policies that the annotations of an object set. update is
 // the default of the update policy. It returns a problem for each invalid value.
 // Without annotations, the problems are those of p.
-func (p Policies) over(
-	name string, annotations map[string]string, update UpdatePolicy,
-) (_ Policies, problems []string) {
-	note := func(problem string) {
-		if problem != "" {
-			problems = append(problems, problem)
-		}
-	}
-	get := func(key string) (string, string) {
-		if annotations == nil {
-			return "the " + key + " of the spec or of an option", ""
-		}
-		key = name + "/" + key
-		return key, annotations[key]
-	}
-	key, value := get("adoption-policy")
-	note(choose(&p.Adoption, key, value, AdoptionIfUnowned, AdoptionNever, AdoptionAlways))
-	key, value = get("update-policy")
+func (p Policies) over(name string, annotations map[string]string, update UpdatePolicy) (Policies, []string) {
+	g := given{name, annotations, nil}
+	choose(&g, &p.Adoption, "adoption-policy", AdoptionIfUnowned, AdoptionNever, AdoptionAlways)
 	updates := []UpdatePolicy{UpdateSsaOverride, UpdateSsaMerge, UpdateReplace, UpdateRecreate}
 	at := slices.Index(updates, update)
 	updates[0], updates[at] = updates[at], updates[0]
-	note(choose(&p.Update, key, value, updates...))
-	key, value = get("delete-policy")
-	note(choose(&p.Delete, key, value, DeleteDelete, DeleteOrphan, DeleteOrphanOnApply, DeleteOrphanOnDelete))
-	if key, value = get("reapply-interval"); value != "" {
+	choose(&g, &p.Update, "update-policy", updates...)
+	choose(&g, &p.Delete, "delete-policy", DeleteDelete, DeleteOrphan, DeleteOrphanOnApply, DeleteOrphanOnDelete)
+	key, value := g.get("reapply-interval")
+	if value != "" {
 		d, err := time.ParseDuration(value)
-		if err != nil {
-			note(fmt.Sprintf("%s is %q: it must be a duration such as 30m", key, value))
-		} else if d > 0 {
-			p.ReapplyInterval = d
+		if p.ReapplyInterval = cmp.Or(max(d, 0), p.ReapplyInterval); err != nil {
+			g.refuse("%s is %q: it must be a duration such as 30m", key, value)
 		}
 	}
-	if p.ReapplyInterval > 0 && p.ReapplyInterval < time.Second {
-		note(fmt.Sprintf("%s is %s: it must be at least 1s", key, p.ReapplyInterval))
+	if p.ReapplyInterval = cmp.Or(max(p.ReapplyInterval, 0), defaultReapply); p.ReapplyInterval < time.Second {
+		g.refuse("%s is %s: it must be at least 1s", key, p.ReapplyInterval)
 	}
-	if p.ReapplyInterval <= 0 {
-		p.ReapplyInterval = defaultReapply
-	}
-	return p, problems
+	return p, g.problems
 }
 
-// choose sets policy to a value of key, or to the first of all if both are
-// empty. It returns the problem of an invalid value.
-func choose[P ~string](policy *P, key, value string, all ...P) (problem string) {
-	given := cmp.Or(P(value), *policy)
-	if given == "" || given == "default" {
-		*policy = all[0]
-		return ""
+// given are the annotations of an object, and the problems of those that were read.
+type given struct {
+	name        string            // of the Dependents
+	annotations map[string]string // nil: the policies of an owner or of an option
+	problems    []string
+}
+
+// get returns the key of an annotation for a problem, and its value.
+func (g *given) get(key string) (string, string) {
+	if g.annotations == nil {
+		return "the " + key + " of the spec or of an option", ""
 	}
-	i := slices.IndexFunc(all, func(p P) bool { return given == p || string(given) == kebab(string(p)) })
+	key = g.name + "/" + key
+	return key, g.annotations[key]
+}
+
+func (g *given) refuse(format string, args ...any) {
+	g.problems = append(g.problems, fmt.Sprintf(format, args...))
+}
+
+// choose sets policy to the value of an annotation, or to the first of all if both are
+// empty.
+func choose[P ~string](g *given, policy *P, key string, all ...P) {
+	key, value := g.get(key)
+	value = cmp.Or(value, string(*policy), "default")
+	i := slices.IndexFunc(all, func(p P) bool { return value == string(p) || value == kebab(string(p)) })
+	if value == "default" {
+		i = 0
+	}
 	if i < 0 {
-		return fmt.Sprintf("%s is %q: it must be one of %q", key, given, all)
+		g.refuse("%s is %q: it must be one of %q", key, value, all)
+		return
 	}
 	*policy = all[i]
-	return ""
 }
 
 // kebab returns "if-unowned" for "IfUnowned".

@@ -119,8 +119,9 @@ func TestAdoption(t *testing.T) {
 			if n := len(w.writes()); res.Outcome == dependents.NotOurs && n > 0 {
 				t.Errorf("%s: there were %d writes", tc.reason, n)
 			}
-			if res.Outcome == dependents.NotOurs && res.Message == "" {
-				t.Errorf("%s: no message says what resolves it", tc.reason)
+			advice := "it exists and has no owner: delete it, or set web.example.com/adoption-policy=IfUnowned"
+			if res.Outcome == dependents.NotOurs && !found && res.Message != advice {
+				t.Errorf("%s: got %q, want %q", tc.reason, res.Message, advice)
 			}
 			ofName := strings.Contains(tc.want, "Cluster.") // it would take the object back, without end
 			if found && res.Outcome == dependents.NotOurs && strings.Contains(res.Message, "Always") == ofName {
@@ -346,6 +347,35 @@ func TestOwnMarks(t *testing.T) {
 				same(t, []string{"in sync", "in sync", "in sync", "in sync", "terminating", "updated"}, got, "%s", tc.reason)
 			})
 		}
+	}
+}
+
+// TestOtherController finds an object of another controller, although the manifest names
+// a controller.
+func TestOtherController(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		live   types.UID // of the controller
+		ours   bool      // the object has the label of the owner
+	}{
+		"Other":   {"the manifest names another one", "8", true},
+		"Unowned": {"the object may be one of this controller", "9", false},
+	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			if w.foreign("kubectl", "k", "1"); tc.ours {
+				w.settle(configMap(nil, []string{"k", "1"}))
+			}
+			w.edit("x", func(cm *corev1.ConfigMap) { cm.OwnerReferences = controller(tc.live) })
+			cm := configMap(nil, []string{"k", "2"})
+			cm.OwnerReferences = controller("9")
+			if res := w.apply(cm); res.Outcome != dependents.NotOurs {
+				t.Errorf("%s: got %s", tc.reason, res.Outcome)
+			}
+		})
 	}
 }
 

@@ -41,7 +41,7 @@ func TestDeletedAgain(t *testing.T) {
 		"Job": {"a Job with a time to live of zero would be created for ever", func(int) client.Object { return job(new(int32)) },
 			dependents.Policies{}, nil, time.Second, 60, 5, "a Job that deletes itself is created again: remove spec.ttlSecondsAfterFinished"},
 		"ConfigMap": {"so would an object that a garbage collector deletes", func(int) client.Object { return text("1") },
-			dependents.Policies{}, nil, time.Second, 60, 5, "find the writer that deletes it"},
+			dependents.Policies{}, nil, time.Second, 31, 4, "find the writer that deletes it"},
 		"Once": {"the policy Once creates it again, too", func(int) client.Object { return configMap([]string{"reconcile-policy", "Once"}, []string{"k", "1"}) },
 			dependents.Policies{}, nil, time.Second, 60, 5, "the next creation is in "},
 		"Interval": {"the longest delay is the reapply interval", func(int) client.Object { return text("1") },

@@ -165,7 +165,11 @@ func (d *Dependents) requests(
 		}
 		first[ref] = i + 1
 	}
-	return requests, errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return requests, err
+	}
+	d.follow(ctx, a, requests...)
+	return requests, nil
 }
 
 // request checks an object and returns its request.
@@ -219,33 +223,31 @@ func (d *Dependents) request(via again.Access, a action, by *owner, obj client.O
 // settings sets what the annotations of this name say. It returns a problem for each
 // invalid value, and for each annotation that looks like a policy and is none, as in
 // delete_policy: the object would be deleted, although the user asks for an orphan.
-func (r *Request) settings(given map[string]string) (problems []string) {
-	keys := &r.of.keys
-	r.Policies, problems = r.by.policies.over(r.of.name, given, r.of.policies.Update)
-	key := keys.prefix + "reconcile-policy"
-	if problem := choose(&r.reconcile, key, given[key], onObjectChange, onObjectOrComponentChange, onlyOnce); problem != "" {
-		problems = append(problems, problem)
-	}
-	if r.hint = given[keys.hint]; r.hint != "" {
+func (r *Request) settings(annotations map[string]string) []string {
+	g := given{name: r.of.name, annotations: annotations}
+	r.Policies, g.problems = r.by.policies.over(r.of.name, annotations, r.of.policies.Update)
+	choose(&g, &r.reconcile, "reconcile-policy", onObjectChange, onObjectOrComponentChange, onlyOnce)
+	var key string
+	if key, r.hint = g.get("status-hint"); r.hint != "" {
 		if _, err := ready.ParseHints(r.hint); err != nil {
-			problems = append(problems, fmt.Sprintf(
-				"%s is %q: %v: the hints are has-observed-generation, has-ready-condition and conditions=A;B", keys.hint, r.hint, err))
+			g.refuse("%s is %q: %v: the hints are has-observed-generation, has-ready-condition and conditions=A;B", key, r.hint, err)
 		}
 	}
+	key, paths := g.get("ignored-fields")
 	var err error
-	if r.ignored, err = pathsOf(given[keys.ignored]); err != nil {
-		problems = append(problems, fmt.Sprintf("%s: %v", keys.ignored, err))
+	if r.ignored, err = pathsOf(paths); err != nil {
+		g.refuse("%s: %v", key, err)
 	}
-	for _, key := range slices.Sorted(maps.Keys(given)) {
-		rest, ours := strings.CutPrefix(key, keys.prefix)
-		if ours && !slices.Contains(annotations, rest) && looksLikeOne.MatchString(rest) {
-			problems = append(problems, fmt.Sprintf("the annotation %s is unknown: it must be one of %q", key, annotations))
+	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+		rest, ours := strings.CutPrefix(key, r.of.keys.prefix)
+		if ours && !slices.Contains(known, rest) && looksLikeOne.MatchString(rest) {
+			g.refuse("the annotation %s is unknown: it must be one of %q", key, known)
 		}
 	}
-	return problems
+	return g.problems
 }
 
-// looksLikeOne finds what looks like one of annotations.
+// looksLikeOne finds what looks like a known annotation.
 var looksLikeOne = regexp.MustCompile("(?i)(policy|interval|hint|fields)$")
 
 // withoutNulls returns a manifest without its null labels and annotations, as

@@ -151,7 +151,7 @@ func cut(s string) string {
 // requeue after this delay, and nil: log or report the error before. Any other
 // error is returned, so that controller-runtime retries with its back-off.
 func Requeue(p flow.Progress, err error) (reconcile.Result, error) {
-	if e, ok := errors.AsType[ctrlx.RetriableError](err); ok && e.RetryAfter() > 0 {
+	if e, _ := errors.AsType[ctrlx.RetriableError](err); e.RetryAfter() > 0 {
 		return reconcile.Result{RequeueAfter: e.RetryAfter()}, nil
 	}
 	if err != nil || p.IsDone() {

@@ -200,6 +200,8 @@ func TestRefused(t *testing.T) {
 		"Foreign":   {"another manager owns the field", server, []string{"spec.minReadySeconds"}, true},
 		"Later":     {"one field may be removed, and another not", server, []string{"spec.progressDeadlineSeconds", "spec.none"}, true},
 		"Namespace": {"a new one would lack all objects", &corev1.Namespace{}, []string{"spec.none"}, false},
+		"Volume": {"a new one would lack the data", yamlOf(t, `{apiVersion: v1, kind: PersistentVolume, spec: {accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}, csi: {driver: x.example.com, volumeHandle: a}}}`, ""),
+			[]string{"spec.none"}, false},
 	}
 	for title, tc := range cases {
 		t.Run(title, func(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/yaml"
@@ -79,6 +80,7 @@ func TestRaces(t *testing.T) {
 		"RecreateGone":        {"the next pass creates it", false, gone, update, "Recreate", ""},
 		"SsaMergeGone":        {"an apply creates no object", false, gone, update, "SsaMerge", ""},
 		"SsaOverrideGone":     {"an apply creates no object", false, gone, update, "SsaOverride", ""},
+		"DeleteGone":          {"nothing is left to do", false, gone, remove, "Delete", ""},
 		"DeleteEdited":        {"a deletion carries the version", false, edited, remove, "Delete", ""},
 		"DeleteReplaced":      {"a deletion carries the UID", false, replaced, remove, "Delete", ""},
 		"DeleteStolen":        {"an object that was taken is not deleted", false, stolen, remove, "Delete", ""},
@@ -105,10 +107,12 @@ func TestRaces(t *testing.T) {
 			}
 			err := tc.do(w, tc.policy)
 			if strings.HasSuffix(name, "Gone") && version == "" {
-				if w.read() != nil {
-					t.Errorf("%s: it is created again, %v", tc.reason, err)
+				if w.read() != nil || err != nil && (name == "DeleteGone" || name == "RecreateGone") {
+					t.Errorf("%s: it is %v, and the error %v", tc.reason, w.read(), err)
 				}
-				w.settle(configMap([]string{"update-policy", tc.policy}, []string{"k", "new"}))
+				if name != "DeleteGone" {
+					w.settle(configMap([]string{"update-policy", tc.policy}, []string{"k", "new"}))
+				}
 				return
 			}
 			if !apierrors.IsConflict(err) {
@@ -333,6 +337,11 @@ func TestCheck(t *testing.T) {
 		if want := strings.ReplaceAll(tc.want, "NS", w.ns); got != want {
 			t.Errorf("%s: %s: got %s, want %s", name, tc.reason, got, want)
 		}
+		if r.Digest() == "" {
+			if _, err := w.ApplyChecked(t.Context(), r); !errors.Is(err, dependents.ErrInvalid) {
+				t.Errorf("%s: it is applied: %v", name, err)
+			}
+		}
 	}
 	all, err := w.Check(t.Context(), w.owner, &corev1.ConfigMap{}, configMap(nil, nil))
 	if !errors.Is(err, dependents.ErrInvalid) || len(w.calls) > 0 || all[0] != nil || all[1] == nil {
@@ -364,8 +373,12 @@ func TestCheck(t *testing.T) {
 			t.Errorf("without the marks of an owner: got the key %v", found)
 		}
 	}
-	if _, _, _, err := w.OwnerMarks(nil); !errors.Is(err, dependents.ErrInvalid) {
-		t.Errorf("without an owner: got %v", err)
+	for owner, want := range map[client.Object]string{
+		nil: "the owner is nil or has no name", &corev1.ConfigMap{}: "the owner is nil or has no name", object("", "", "x", nil): "the owner x: Object 'Kind' is missing",
+	} {
+		if _, _, _, err := w.OwnerMarks(owner); !errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
 }
 
@@ -443,6 +456,9 @@ func TestWithoutInSync(t *testing.T) {
 	res, err := w.ApplyChecked(t.Context(), look.Pending)
 	must(t, err)
 	same(t, "updated [write ConfigMap a]", fmt.Sprint(res.Outcome, " ", w.calls), "the write")
+	if res := w.apply(configMap([]string{"update-policy", "Recreate"}, nil)); res.Outcome != dependents.Terminating {
+		t.Errorf("under Recreate: got %s", res.Outcome)
+	}
 }
 
 // TestKindNotFound returns the error of a discovery that fails. The object may be valid.
@@ -475,7 +491,7 @@ func TestProgress(t *testing.T) {
 	web.Name = "web"
 	waitsFor := checks.Ref{Group: "apps", Kind: "Deployment", Namespace: w.ns, Name: "web"}
 	p, err := w.Apply(t.Context(), w.owner, a, web)
-	if must(t, err); p.IsDone() || p.Token() == "" || !cmp.Equal(p.WaitingFor(), []checks.Ref{waitsFor}) {
+	if must(t, err); p.IsDone() || p.Token() == "" || p.After() != time.Minute || !cmp.Equal(p.WaitingFor(), []checks.Ref{waitsFor}) {
 		t.Errorf("a Deployment without replicas is awaited: %v", p.WaitingFor())
 	}
 	res := w.apply(web)
@@ -514,7 +530,7 @@ func TestProgress(t *testing.T) {
 func TestMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	objects := make([]client.Object, 8)
+	objects := make([]client.Object, 6)
 	for i := range objects {
 		objects[i] = deployment("nginx", nil)
 		objects[i].SetName(string(rune('a' + i)))
@@ -531,13 +547,13 @@ func TestMessage(t *testing.T) {
 	p, err := w.Apply(t.Context(), w.owner, objects...)
 	must(t, err)
 	got := strings.ReplaceAll(p.Message(), w.ns, "NS")
-	const start = "waiting for 8 of 8 objects: 3 more; Deployment.apps NS/e: it is not ready: LessReplicas: Replicas: 0/1; Deployment.apps NS/f: "
+	const start = "waiting for 6 of 6 objects: 1 more; Deployment.apps NS/c: it is not ready: LessReplicas: Replicas: 0/1; Deployment.apps NS/d: "
 	const end = "; Deployment.apps NS/a: it is not ready: LessReplicas: Replicas: 0/1; ReplicaFailure: exceeded quota\nüü"
 	if !strings.HasPrefix(got, start) || !strings.Contains(got, end) || !strings.HasSuffix(got, "ü...") || len(got) > 1000 || !utf8.ValidString(got) {
 		t.Errorf("got %q", got)
 	}
 	p, err = w.Delete(t.Context(), w.owner, objects[0])
-	if must(t, err); !strings.HasSuffix(p.Message(), "/a: it is being deleted") || p.After() <= 0 {
+	if must(t, err); !strings.HasSuffix(p.Message(), "/a: it is being deleted") || p.After() != 5*time.Second {
 		t.Errorf("outside of a pass of ctrlx, it says when to read again: got %q, %s", p.Message(), p.After())
 	}
 }
@@ -624,6 +640,7 @@ func TestSetUp(t *testing.T) {
 		"Name":    {"the name is a prefix of labels", func() { dependents.New("No Name", c) }, `the name "No Name" is not a DNS name`},
 		"Cluster": {"nil", func() { dependents.New(name, nil) }, "the cluster is nil"},
 		"Option":  {"nil", func() { dependents.New(name, c, nil) }, "an option is nil"},
+		"Manager": {"its engine is found by the pointer", func() { dependents.New(name, byValue{}) }, "New: web.example.com: the manager is a dependents_test.byValue: give a pointer"},
 		"Policy":  {"an unknown policy", func() { dependents.New(name, c, dependents.WithPolicies(dependents.Policies{Update: "X"})) }, `WithPolicies: the update-policy of the spec or of an option is "X"`},
 		"Interval": {"each pass would write", func() {
 			dependents.New(name, c, dependents.WithPolicies(dependents.Policies{ReapplyInterval: time.Millisecond}))
@@ -642,7 +659,7 @@ func TestSetUp(t *testing.T) {
 		"Prefix":  {"an empty prefix matches all managers", func() { dependents.WithOverridden("a", "") }, "WithOverridden: a prefix is empty"},
 		"Where":   {"an empty name", func() { dependents.WithCluster("") }, "WithCluster: the name is empty"},
 		"Owner":   {"nil", func() { dependents.WithOwnerPolicies(nil) }, "WithOwnerPolicies: the function is nil"},
-		"Manager": {"an empty name", func() { dependents.WithFieldOwner("") }, `WithFieldOwner: "" is not a name`},
+		"NoOwner": {"an empty name", func() { dependents.WithFieldOwner("") }, `WithFieldOwner: "" is not a name`},
 		"Long":    {"the API server refuses it", func() { dependents.WithFieldOwner(strings.Repeat("a", 129)) }, `" is not a name of 1 to 128 bytes`},
 		"Longest": {"the API server accepts it", func() { dependents.WithFieldOwner(strings.Repeat("a", 128)) }, "<nil>"},
 		"Clock":   {"nil", func() { dependents.WithClock(nil) }, "WithClock: the clock is nil"},
@@ -658,6 +675,12 @@ func TestSetUp(t *testing.T) {
 		})
 	}
 }
+
+// byValue is a manager that is no pointer.
+type byValue struct{ ctrl.Manager }
+
+func (byValue) GetClient() client.Client    { return nil }
+func (byValue) GetAPIReader() client.Reader { return nil }
 
 // missing is a client whose cache has no object.
 type missing struct{ client.Client }
