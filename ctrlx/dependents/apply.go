@@ -153,7 +153,7 @@ func (r *Request) change(ctx context.Context) (Result, error) {
 }
 
 // refused returns the error of an update. That of an immutable field names the
-// policy that changes it, unless it would delete other objects. So does that of a
+// policy that changes it, unless the object holds data of others. So does that of a
 // new strategy, if another manager owns fields of the old one.
 func (r *Request) refused(err error) error {
 	if !apierrors.IsInvalid(err) || slices.Contains(holders, r.gvk.Kind) {

@@ -1,7 +1,6 @@
 package dependents_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -410,63 +409,6 @@ func TestFinalizers(t *testing.T) {
 	}
 }
 
-// The empty list of rules of an aggregated role, which the documentation of
-// Kubernetes shows, does not contest the rules that the controller fills in.
-func TestAggregatedRole(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	role := func() *rbacv1.ClusterRole {
-		return &rbacv1.ClusterRole{
-			ObjectMeta:      metav1.ObjectMeta{Name: w.ns, Annotations: map[string]string{name + "/update-policy": "SsaMerge"}},
-			AggregationRule: &rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{{MatchLabels: map[string]string{"a": "b"}}}},
-			Rules:           []rbacv1.PolicyRule{},
-		}
-	}
-	w.settle(role())
-	live := role()
-	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(live), live))
-	live.Rules = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}}}
-	must(t, api.Update(t.Context(), live, client.FieldOwner("clusterrole-aggregation-controller")))
-	t.Cleanup(func() { _ = api.Delete(context.Background(), role()) })
-	if res := w.apply(role()); res.Outcome != dependents.InSync {
-		t.Errorf("got %s, %v", res.Outcome, res.Fields)
-	}
-}
-
-// TestAfterRestart compares an object with its manifest in a process that has not seen
-// it before.
-func TestAfterRestart(t *testing.T) {
-	t.Parallel()
-	reported := deployment("nginx", nil)
-	reported.Status.Replicas = 3
-	same := func(_ *world, obj client.Object) client.Object { return obj }
-	cases := map[string]struct {
-		reason string
-		object client.Object
-		then   func(*world, client.Object) client.Object // the manifest after the restart
-		want   dependents.Outcome
-	}{
-		"Status":   {"the controller of an object writes its status", reported, same, dependents.InSync},
-		"Exported": {"the marks, and the fields of the API server, do not count", configMap(nil, []string{"k", "1"}), func(w *world, _ client.Object) client.Object { return w.read() }, dependents.InSync},
-		"OnlyField": {"the managed fields have the map as a whole for this name, if its only field is drifted", configMap(nil, []string{"k", "1"}), func(w *world, obj client.Object) client.Object {
-			w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["k"] = "drift" })
-			return obj
-		}, dependents.Updated},
-	}
-	for title, tc := range cases {
-		t.Run(title, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, ready)
-			w.settle(tc.object)
-			manifest := tc.then(w, tc.object)
-			w.restart()
-			if res := w.apply(manifest); res.Outcome != tc.want {
-				t.Errorf("%s: got %s, %v", tc.reason, res.Outcome, res.Fields)
-			}
-		})
-	}
-}
-
 // zoos returns the definition of a kind with defaults and atomic values. The
 // scheme of the tests lacks it.
 func zoos() *apiextensions.CustomResourceDefinition {
@@ -541,6 +483,7 @@ func TestFieldDrift(t *testing.T) {
 		"ZeroData":  {"an empty value is removed", `{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: "", other: x}}`, `[{"op":"remove","path":"/data/k"}]`, "data.k is missing"},
 		"ZeroBudget": {"a number or text of zero is removed", `{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: a}, spec: {maxUnavailable: 0, selector: {}}}`,
 			`[{"op":"remove","path":"/spec/maxUnavailable"}]`, "spec.maxUnavailable is missing"},
+		"OnlyField":  {"the managed fields have the map as a whole for this name", `{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: "1"}}`, `[{"op":"replace","path":"/data/k","value":"2"}]`, "data.k is managed by kubectl-edit"},
 		"ZeroCustom": {"the false of a custom resource is removed", fmt.Sprintf(zoo, `{flag: false}`), `[{"op":"remove","path":"/spec/flag"}]`, "spec.flag is missing"},
 		"ZeroNull":   {"the false of a custom resource becomes null", fmt.Sprintf(zoo, `{flag: false}`), `[{"op":"replace","path":"/spec/flag","value":null}]`, "spec.flag is managed by kubectl-edit"},
 		"KeyRemoved": {"a port whose protocol is the default is removed, and one of another protocol stays",

@@ -511,16 +511,11 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// TestDeleteKind deletes objects whose kind is not installed any more, or not in
-// the version of the manifest.
+// TestDeleteKind deletes an object whose kind is not installed in the version of the
+// manifest.
 func TestDeleteKind(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	gone := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "gone.example.com/v1", Kind: "Gone"}, ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "a"}}
-	res, err := w.DeleteObject(t.Context(), w.owner, gone)
-	if must(t, err); res.Outcome != dependents.Gone {
-		t.Errorf("without its kind, an object is gone: got %s", res.Outcome)
-	}
 	w.settle(&testv1.Database{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
 	old := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: testv1.GroupVersion.Group + "/v1alpha1", Kind: "Database"}, ObjectMeta: metav1.ObjectMeta{Name: "a"}}
 	for _, want := range []dependents.Outcome{dependents.Terminating, dependents.Gone} {
