@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -72,8 +71,6 @@ func TestPanics(t *testing.T) {
 		"Suspended":   {"the method would be ignored", func() { component.New[*suspended](name, g) }, "the method IsSuspended of *component_test.suspended is a func() string: it must be a func() bool"},
 		"DriftedSpec": {"the method would be ignored", func() { component.New[*driftedSpec](name, g) }, "the method GetAdditionalManagedTypes"},
 		"ValuedSpec":  {"the value has no method of the pointer", func() { component.New[*valued](name, g) }, "GetSpec returns a component_test.ShopSpec, and GetAdoptionPolicy has a pointer receiver: return a pointer"},
-		"NoFiles":     {"nil", func() { manifests.Templates(nil) }, "manifests: Templates: the file system is nil"},
-		"NoFile":      {"no file matches", func() { manifests.Templates(fstest.MapFS{}) }, `Templates: "*.yaml": no file matches`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"text/template"
@@ -60,27 +61,27 @@ func Templates(fsys fs.FS, patterns ...string) Generator {
 	if fsys == nil {
 		panic("manifests: Templates: the file system is nil")
 	}
-	g := &templates{set: template.New("").Option("missingkey=error").Funcs(functions)}
+	must := func(what string, err error) {
+		if err != nil {
+			panic(fmt.Sprintf("manifests: Templates: %q: %v", what, err))
+		}
+	}
+	g := &templates{set: new(template.Template).Option("missingkey=error").Funcs(functions)}
 	for _, pattern := range patterns {
 		names, err := fs.Glob(fsys, pattern)
 		if err == nil && len(names) == 0 {
 			err = errors.New("no file matches")
 		}
+		must(pattern, err)
 		for _, name := range names {
-			var text []byte
 			if slices.Contains(g.names, name) {
 				continue
 			}
-			if text, err = fs.ReadFile(fsys, name); err != nil {
-				break
-			}
-			if _, err = g.set.New(name).Parse(string(text)); err != nil {
-				break
-			}
+			text, err := fs.ReadFile(fsys, name)
+			must(name, err)
+			_, err = g.set.New(name).Parse(string(text))
+			must(name, err)
 			g.names = append(g.names, name)
-		}
-		if err != nil {
-			panic(fmt.Sprintf("manifests: Templates: %q: %v", pattern, err))
 		}
 	}
 	slices.Sort(g.names)
@@ -102,7 +103,7 @@ func (g *templates) Generate(
 	}{namespace, name, parameters}
 	all = []client.Object{} // templates without objects are no mistake
 	for _, file := range g.names {
-		if strings.HasPrefix(file[strings.LastIndex(file, "/")+1:], "_") {
+		if strings.HasPrefix(path.Base(file), "_") {
 			continue
 		}
 		var text bytes.Buffer
@@ -124,14 +125,8 @@ var functions = template.FuncMap{
 		text, err := yaml.Marshal(v)
 		return strings.TrimSuffix(string(text), "\n"), err
 	},
-	"toJson": func(v any) (string, error) {
-		text, err := json.Marshal(v)
-		return string(text), err
-	},
-	"quote": func(v any) (string, error) {
-		text, err := json.Marshal(fmt.Sprint(v))
-		return string(text), err
-	},
+	"toJson":  toJSON,
+	"quote":   func(v any) (string, error) { return toJSON(fmt.Sprint(v)) },
 	"indent":  indent,
 	"nindent": func(n int, text string) (string, error) { text, err := indent(n, text); return "\n" + text, err },
 	"b64enc":  func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) },
@@ -149,11 +144,17 @@ var functions = template.FuncMap{
 	},
 }
 
+func toJSON(v any) (string, error) {
+	text, err := json.Marshal(v)
+	return string(text), err
+}
+
 // indent puts n spaces before each line.
-func indent(n int, text string) (string, error) {
+func indent(n int, text string) (indented string, err error) {
 	const most = 1000
 	if n < 0 || n > most {
-		return "", fmt.Errorf("indent: %d is not between 0 and %d", n, most)
+		err = fmt.Errorf("indent: %d is not between 0 and %d", n, most)
+		return
 	}
 	pad := strings.Repeat(" ", n)
 	return pad + strings.ReplaceAll(text, "\n", "\n"+pad), nil

@@ -26,19 +26,29 @@ func ParseYAML(text io.Reader) (all []client.Object, err error) {
 		if errors.Is(err, io.EOF) {
 			return all, nil
 		}
-		u := &unstructured.Unstructured{}
 		if err == nil {
-			if document, err = yaml.YAMLToJSONStrict(document); err == nil {
-				err = utiljson.Unmarshal(document, &u.Object)
-			}
-		}
-		if err == nil && len(u.Object) > 0 {
-			all, err = expanded(all, u)
+			all, err = parsed(all, document)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("document %d: %w", n, err)
 		}
 	}
+}
+
+// parsed adds the objects of a document to all.
+func parsed(all []client.Object, document []byte) ([]client.Object, error) {
+	document, err := yaml.YAMLToJSONStrict(document)
+	if err != nil {
+		return nil, err
+	}
+	u := &unstructured.Unstructured{}
+	if err := utiljson.Unmarshal(document, &u.Object); err != nil {
+		return nil, err
+	}
+	if len(u.Object) == 0 {
+		return all, nil
+	}
+	return expanded(all, u)
 }
 
 // expanded adds an object to all. Of a list, as kubectl and charts make them, it
