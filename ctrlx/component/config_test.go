@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,6 +59,8 @@ func TestPanics(t *testing.T) {
 		}, "WithApplyChain"},
 		"Type":      {"a pattern in the kind", func() { component.WithManagedTypes(metav1.GroupVersionKind{Kind: "A*"}) }, "neither a name nor *"},
 		"Kind":      {"no version", func() { component.WithKinds(schema.GroupVersionKind{Kind: "A"}) }, "give a version"},
+		"NoKind":    {"no kind", func() { component.WithKinds(schema.GroupVersionKind{Version: "v1"}) }, "give a version"},
+		"NoType":    {"an interface is no type of the scheme", func() { component.New[component.Component](name, g) }, "component.Component is no pointer to a struct"},
 		"Finalizer": {"empty", func() { component.WithFinalizer("") }, "the name is empty"},
 
 		"Edit": {"nil", func() { component.WithWaveChain(nil) }, "WithWaveChain: the function is nil"},
@@ -147,17 +148,4 @@ func TestPolicySources(t *testing.T) {
 			}
 		})
 	}
-}
-
-// both is a component that sets a policy itself, as its spec does.
-type both struct{ Shop }
-
-func (*both) GetUpdatePolicy() dependents.UpdatePolicy { return dependents.UpdateSsaMerge }
-
-// A method of the component precedes that of its spec. Each method counts on its own.
-func TestSettingOfComponent(t *testing.T) {
-	c := &both{}
-	c.Spec.Update, c.Spec.Delete, c.Spec.ReapplySeconds = "Recreate", "Orphan", 60
-	want := dependents.Policies{Update: dependents.UpdateSsaMerge, Delete: dependents.DeleteOrphan, ReapplyInterval: time.Minute}
-	same(t, want, component.PoliciesOf(c), "it differs")
 }

@@ -64,14 +64,5 @@ func Changes(from, to client.Object) []string {
 	return texts
 }
 
-// PoliciesOf returns the policies that a component sets.
-var PoliciesOf = policiesOf
-
-// Matches reports whether a kind is of a type.
-var Matches = matches
-
 // Name returns the name of a wave, as in "wave 1 of 3".
 func (s *Set) Name() string { return s.name() }
-
-// Shown returns a value as the text of a change has it.
-var Shown = shown

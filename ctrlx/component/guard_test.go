@@ -158,6 +158,22 @@ func TestGuard(t *testing.T) {
 			w.process = component.NewProcess(w.reconciler, ends{w.ends.client, pages{w.ends.live}}, w.preferred)
 			w.delete()
 		}, "/z-foreign"},
+		"Many": {"the message names some of many objects", func(w *world, crd string, kind schema.GroupVersionKind) {
+			w.want(crd)
+			w.settle()
+			for _, m := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+				w.create(mill(kind, m))
+			}
+			w.delete()
+		}, "/e, more of Mill."},
+		"WithoutGuard": {"the developer accepts the loss", func(w *world, crd string, kind schema.GroupVersionKind) {
+			w.opts = append(w.opts, component.WithDeleteChain(func(c component.Chain) (component.Chain, error) { return c.Without("Guard") }))
+			w.restart()
+			w.want(crd)
+			w.settle()
+			w.create(mill(kind, "foreign"))
+			w.delete()
+		}, ""},
 		"OfAnother": {"the instances of another component are none of this one", func(w *world, crd string, kind schema.GroupVersionKind) {
 			first := newWorld(w.t)
 			first.want(crd, mill(kind, "theirs"))
@@ -210,22 +226,27 @@ func (p pages) List(ctx context.Context, list client.ObjectList, opts ...client.
 // and a group that cannot be discovered matters only if a pattern matches it.
 func TestAdditionalManagedTypes(t *testing.T) {
 	t.Parallel()
-	broken := &discovery.ErrGroupDiscoveryFailed{Groups: map[schema.GroupVersion]error{{Group: "metrics.example.com", Version: "v1"}: errors.New("no answer")}}
+	broken := error(&discovery.ErrGroupDiscoveryFailed{Groups: map[schema.GroupVersion]error{{Group: "metrics.example.com", Version: "v1"}: errors.New("no answer")}})
+	all := []metav1.GroupVersionKind{{Group: "GROUP", Kind: "*"}}
 	cases := map[string]struct {
 		reason string
 		types  []metav1.GroupVersionKind
-		broken bool
+		broken error // of the discovery
 		orphan bool
 		want   string // part of the message or the error; empty: not blocked
 	}{
-		"Suffix":       {"a group under the suffix matches", []metav1.GroupVersionKind{{Group: "*.example.com", Kind: "*"}}, false, false, "/foreign"},
-		"BareSuffix":   {"the suffix alone does not match the pattern", []metav1.GroupVersionKind{{Group: "*.GROUP", Kind: "*"}}, false, false, ""},
-		"Exact":        {"one kind", []metav1.GroupVersionKind{{Group: "GROUP", Kind: "Mill"}}, false, false, "/foreign"},
-		"OtherKind":    {"another kind of the group", []metav1.GroupVersionKind{{Group: "GROUP", Kind: "Wind"}}, false, false, ""},
-		"NotListable":  {"the kinds of this group have only create", []metav1.GroupVersionKind{{Group: "authorization.k8s.io", Kind: "*"}}, false, false, ""},
-		"BrokenInside": {"a broken group that the pattern matches is an error", []metav1.GroupVersionKind{{Group: "*.example.com", Kind: "*"}}, true, false, "metrics.example.com/v1"},
-		"BrokenAway":   {"a broken group that no pattern matches does not matter", []metav1.GroupVersionKind{{Group: "GROUP", Kind: "*"}}, true, false, "/foreign"},
-		"AllKept":      {"a component that keeps all objects loses nothing", []metav1.GroupVersionKind{{Group: "GROUP", Kind: "*"}}, false, true, ""},
+		"Suffix":       {"a group under the suffix matches", []metav1.GroupVersionKind{{Group: "*.example.com", Kind: "*"}}, nil, false, "/foreign"},
+		"BareSuffix":   {"the suffix alone does not match the pattern", []metav1.GroupVersionKind{{Group: "*.GROUP", Kind: "*"}}, nil, false, ""},
+		"Exact":        {"one kind", []metav1.GroupVersionKind{{Group: "GROUP", Kind: "Mill"}}, nil, false, "/foreign"},
+		"OtherKind":    {"another kind of the group", []metav1.GroupVersionKind{{Group: "GROUP", Kind: "Wind"}}, nil, false, ""},
+		"NotListable":  {"the kinds of this group have only create", []metav1.GroupVersionKind{{Group: "authorization.k8s.io", Kind: "*"}}, nil, false, ""},
+		"BrokenInside": {"a broken group that the pattern matches is an error", []metav1.GroupVersionKind{{Group: "*.example.com", Kind: "*"}}, broken, false, "metrics.example.com/v1"},
+		"BrokenAway":   {"a broken group that no pattern matches does not matter", []metav1.GroupVersionKind{{Group: "GROUP", Kind: "*"}}, broken, false, "/foreign"},
+		"Down":         {"nothing is discovered", all, errors.New("no route"), false, "finding the managed types: no route"},
+		"NoList":       {"the objects cannot be listed", all, nil, false, "listing objects of the managed type Mill.GROUP: it fails"},
+		"NoDefinition": {"the definitions cannot be listed", all, nil, false, "finding the managed types: "},
+		"BadVersion":   {"the answer of the discovery has another form", all, nil, false, "finding the managed types: unexpected GroupVersion"},
+		"AllKept":      {"a component that keeps all objects loses nothing", []metav1.GroupVersionKind{{Group: "GROUP", Kind: "*"}}, nil, true, ""},
 	}
 	base := newWorld(t)
 	crd, kind := base.definition()
@@ -238,13 +259,15 @@ func TestAdditionalManagedTypes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			if tc.broken {
-				w.preferred = func() ([]*metav1.APIResourceList, error) {
-					all, _ := found.ServerPreferredResources()
-					return all, broken
+			w.preferred = func() ([]*metav1.APIResourceList, error) {
+				lists, _ := found.ServerPreferredResources()
+				if name == "BadVersion" {
+					lists = append(lists, &metav1.APIResourceList{GroupVersion: "a/b/c", APIResources: []metav1.APIResource{{Kind: "A", Verbs: metav1.Verbs{"list", "delete"}}}})
 				}
-				w.restart()
+				return lists, tc.broken
 			}
+			w.restart()
+			fails := map[string]string{"NoList": "live list Mill", "NoDefinition": "live list CustomResourceDefinition"}[name]
 			policy := "Delete"
 			if tc.orphan {
 				policy = "Orphan"
@@ -259,35 +282,22 @@ func TestAdditionalManagedTypes(t *testing.T) {
 			})
 			w.settle()
 			w.delete()
+			w.before = func(call string) error {
+				if fails != "" && strings.HasPrefix(call, fails) {
+					return errors.New("it fails")
+				}
+				return nil
+			}
 			res, err := w.pass()
 			got := res.Message()
 			if err != nil {
 				got = err.Error()
 			}
-			if blocked := res.Reason() == "DeletionBlocked" || err != nil; blocked != (tc.want != "") || !strings.Contains(got, tc.want) {
+			if blocked := res.Reason() == "DeletionBlocked" || err != nil; blocked != (tc.want != "") || !strings.Contains(got, strings.ReplaceAll(tc.want, "GROUP", kind.Group)) {
 				t.Errorf("%s: %s: %+v, %v; want %q", name, tc.reason, res, err, tc.want)
 			}
 		})
 	}
-}
-
-// The finalizers of other controllers go first: they may need the dependents.
-func TestForeignFinalizer(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.change(func(s *Shop) { s.Finalizers = append(s.Finalizers, "example.com/other") })
-	w.want(configMap("a", "1"))
-	w.settle()
-	w.delete()
-	res, err := w.pass()
-	must(t, err)
-	if res.Reason() != "DeletionBlocked" || !strings.Contains(res.Message(), "example.com/other") {
-		t.Errorf("the result does not name the finalizer: %+v", res)
-	}
-	same(t, []string{"a=1"}, w.names(), "the objects")
-	must(t, api.Patch(t.Context(), w.shop, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":["`+name+`/finalizer"]}}`))))
-	w.settle()
-	same(t, []string(nil), w.names(), "the objects")
 }
 
 // serve changes which versions of a definition are served, and waits until the API
@@ -461,26 +471,4 @@ func TestInstancesOfAdditionalTypes(t *testing.T) {
 	w.delete()
 	w.settle()
 	same(t, []string{"write ConfigMap a", "write Mill ours", "delete Mill ours", "delete ConfigMap a"}, w.wrote(""), "the writes")
-}
-
-func TestManagedTypeMatches(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		of     metav1.GroupVersionKind
-		is     schema.GroupVersionKind
-		want   bool
-	}{
-		"All":       {"* has the core group", metav1.GroupVersionKind{Group: "*", Kind: "*"}, schema.GroupVersionKind{Version: "v1", Kind: "Pod"}, true},
-		"Core":      {"the empty group is the core group", metav1.GroupVersionKind{Kind: "*"}, schema.GroupVersionKind{Group: "apps", Kind: "Deployment"}, false},
-		"Suffix":    {"one label or more", metav1.GroupVersionKind{Group: "*.example.com", Kind: "*"}, schema.GroupVersionKind{Group: "a.b.example.com", Kind: "Mill"}, true},
-		"Bare":      {"not the suffix itself", metav1.GroupVersionKind{Group: "*.example.com", Kind: "*"}, schema.GroupVersionKind{Group: "example.com", Kind: "Mill"}, false},
-		"Version":   {"an APIService has one version", metav1.GroupVersionKind{Group: "a.com", Version: "v1", Kind: "*"}, schema.GroupVersionKind{Group: "a.com", Version: "v2", Kind: "Mill"}, false},
-		"NoVersion": {"an item of the inventory has none", metav1.GroupVersionKind{Group: "a.com", Version: "v1", Kind: "*"}, schema.GroupVersionKind{Group: "a.com", Kind: "Mill"}, true},
-		"Kind":      {"another kind", metav1.GroupVersionKind{Group: "a.com", Kind: "Mill"}, schema.GroupVersionKind{Group: "a.com", Kind: "Millstone"}, false},
-	}
-	for name, tc := range cases {
-		if got := component.Matches(tc.of, tc.is); got != tc.want {
-			t.Errorf("%s: %s: got %t", name, tc.reason, got)
-		}
-	}
 }

@@ -36,6 +36,7 @@ func TestRebuiltInventory(t *testing.T) {
 	w.settle()
 	theirs := w.configMap("a")
 	theirs.ObjectMeta = metav1.ObjectMeta{Namespace: other.ns, Name: "copy", Labels: theirs.Labels, Annotations: theirs.Annotations}
+	theirs.Annotations[name+"/delete-policy"] = "Maybe" // an invalid policy keeps nothing
 	must(t, api.Create(t.Context(), theirs))
 	unlabel := func(cm *corev1.ConfigMap) {
 		t.Helper()
@@ -113,30 +114,33 @@ func TestEditedInventory(t *testing.T) {
 	same(t, []string(nil), w.names(), "the objects after the deletion")
 }
 
-// Without a stored inventory nothing is tried or written.
+// Without a stored inventory nothing is tried or written, and without a live read of the
+// component no dependent is written.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	failure := errors.New("no space")
-	w := newWorld(t)
-	w.before = func(call string) error {
-		if strings.HasPrefix(call, "store") {
-			return failure
+	for fails, writes := range map[string][]string{"store Shop": {"store Shop shop"}, "live get Shop": {"store Shop shop"}} {
+		w := newWorld(t)
+		w.before = func(call string) error {
+			if strings.HasPrefix(call, fails) {
+				return failure
+			}
+			return nil
 		}
-		return nil
+		w.want(configMap("a", "1"))
+		if _, err := w.pass(); !errors.Is(err, failure) {
+			t.Errorf("%s fails: %v", fails, err)
+		}
+		if tried := func(call string) bool { return strings.HasPrefix(call, "try") }; slices.ContainsFunc(w.calls, tried) != (fails != "store Shop") {
+			t.Errorf("%s fails, and the calls are %q", fails, w.calls)
+		}
+		same(t, writes, w.writes(), "the writes if %s fails", fails)
+		w.before = nil
+		w.settle()
+		w.delete()
+		w.settle()
+		same(t, []string(nil), w.names(), "the objects after the deletion")
 	}
-	w.want(configMap("a", "1"))
-	if _, err := w.pass(); !errors.Is(err, failure) {
-		t.Errorf("the error of the store: %v", err)
-	}
-	if tried := func(call string) bool { return strings.HasPrefix(call, "try") }; slices.ContainsFunc(w.calls, tried) {
-		t.Errorf("a pass without a stored inventory tries %q", w.calls)
-	}
-	same(t, []string{"store Shop shop"}, w.writes(), "the writes of a pass without a stored inventory")
-	w.before = nil
-	w.settle()
-	w.delete()
-	w.settle()
-	same(t, []string(nil), w.names(), "the objects after the deletion")
 }
 
 // A component whose definition lacks a field of the inventory writes and deletes

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -204,11 +205,28 @@ func TestNamespaces(t *testing.T) {
 	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), `namespaces "`+other+`" not found`) {
 		t.Errorf("DoNotCreate: the error does not name the namespace: %v", err)
 	}
-	w.change(func(s *Shop) { s.Spec.Namespaces = "" })
+	w.change(func(s *Shop) {
+		s.Spec.Manifests, s.Spec.Namespaces = append(s.Spec.Manifests, strings.Replace(object, "name: a", "name: b", 1)), ""
+	})
+	ns, failure, creates := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: other}}, errors.New("no right"), 0
+	w.calls = nil
+	w.before = func(call string) error {
+		if !isWrite(call) || !strings.HasSuffix(call, " Namespace "+other) {
+			return nil
+		}
+		if creates++; creates == 1 {
+			return failure
+		}
+		return api.Create(t.Context(), ns, client.FieldOwner(name)) // another component is faster
+	}
+	if _, err := w.pass(); !errors.Is(err, failure) || !strings.Contains(err.Error(), "wave 1 of 1 is not written: the namespace "+other) {
+		t.Errorf("the namespace cannot be created: %v", err)
+	}
 	w.settle()
-	ns := &corev1.Namespace{}
+	w.before = nil
+	ns = &corev1.Namespace{}
 	must(t, api.Get(t.Context(), client.ObjectKey{Name: other}, ns))
-	if ns.Labels[name+"/owner-id"] != "" || len(w.shop.Status.Inventory) != 1 {
+	if ns.Labels[name+"/owner-id"] != "" || len(w.shop.Status.Inventory) != 2 || creates != 2 {
 		t.Errorf("the namespace belongs to the component: %v, %v", ns.Labels, w.shop.Status.Inventory)
 	}
 	if m := ns.ManagedFields; len(m) != 1 || m[0].Manager != name {
@@ -232,9 +250,14 @@ func TestNamespaceOfTheSet(t *testing.T) {
 	w.settle()
 	same(t, []string{"store Shop shop", "write Namespace " + w.ns + "-inner", "write ConfigMap a"}, w.writes(), "the writes")
 	w.delete()
+	res := checks.Result{}
 	for range 3 { // no controller ends the deletion of the namespace
-		_, err := w.pass()
+		var err error
+		res, err = w.pass()
 		must(t, err)
+	}
+	if res.After() != 5*time.Second || !strings.Contains(res.Message(), "1 objects are left: Namespace ") {
+		t.Errorf("no event reports what holds a namespace, and the pass ends with %+v", res)
 	}
 	same(t, []string{"delete ConfigMap a", "delete Namespace " + w.ns + "-inner"}, w.wrote("delete"), "the deletions")
 }

@@ -123,7 +123,7 @@ func TestOwnNamespaceOnly(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, component.WithOwnNamespaceOnly(tc.kinds...))
+			w := newWorld(t, component.WithOwnNamespaceOnly(tc.kinds...), component.WithOwnNamespaceOnly())
 			w.want(configMap("good", "1"), tc.manifest)
 			_, err := w.pass()
 			if want := strings.ReplaceAll(tc.want, "NAMESPACE", w.ns); (err != nil) != (want != "") || err != nil && (!errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), want)) {

@@ -240,15 +240,6 @@ func TestOperator(t *testing.T) {
 	o.data("a", "")
 }
 
-// A pass over a component in sync makes no request.
-func TestInSyncRequests(t *testing.T) {
-	t.Parallel()
-	o := newOperator(t, nil)
-	shop := o.create(configMap("a", "1"), configMap("b", "1"))
-	o.ready("True Succeeded", "")
-	o.quiet(shop)
-}
-
 // quiet fails unless passes over a Shop in sync make no request. A pass needs a
 // cause, here a poke.
 func (o *operator) quiet(shop *Shop) {

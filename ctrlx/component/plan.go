@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -215,10 +216,7 @@ func (p *Plan) delete(wave string, ref checks.Ref, res dependents.Result) {
 // kubectl writes it.
 func changes(res dependents.Result, name string, secret bool) (texts, removed []string) {
 	content := func(obj client.Object) map[string]any {
-		u, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj.DeepCopyObject())
-		if err != nil {
-			return nil
-		}
+		u, _ := runtime.DefaultUnstructuredConverter.ToUnstructured(obj.DeepCopyObject()) // nil, if it cannot be marshaled
 		for _, key := range []string{"apiVersion", "kind", "status"} {
 			delete(u, key)
 		}
@@ -248,13 +246,9 @@ func changes(res dependents.Result, name string, secret bool) (texts, removed []
 	return texts, removed
 }
 
-// plainKey reports whether a path may have a key without quotes. Another key
+// plainKey matches the keys that a path may have without quotes. Another key
 // could look like a path, or like lines of a plan.
-func plainKey(key string) bool {
-	return key != "" && !strings.ContainsFunc(key, func(r rune) bool {
-		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	})
-}
+var plainKey = regexp.MustCompile(`^[-_0-9A-Za-z]+$`)
 
 // line returns a text without control characters, so that an error cannot add
 // lines to a plan.
@@ -276,7 +270,7 @@ func differ(path string, from, to any, each func(path string, from, to any)) {
 		slices.Sort(keys)
 		for _, key := range slices.Compact(keys) {
 			inner := key
-			if !plainKey(key) {
+			if !plainKey.MatchString(key) {
 				inner = "[" + strconv.Quote(key) + "]"
 			} else if path != "" {
 				inner = "." + key

@@ -1,7 +1,6 @@
 package component_test
 
 import (
-	"context"
 	"encoding/json"
 	"flag"
 	"net/http"
@@ -14,13 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
-	"github.com/windlass-go/windlass/ctrlx/manifests"
 )
 
 var update = flag.Bool("update", false, "write the files in testdata")
@@ -249,61 +246,6 @@ func TestPlanOfTakeover(t *testing.T) {
 	}
 }
 
-// A plan shows the type of each value.
-func TestShownValues(t *testing.T) {
-	cases := map[string]struct {
-		reason   string
-		from, to any
-		want     string
-	}{
-		"Numbers": {"a number has no quotes", int64(1), int64(5), `1 -> 5`},
-		"Types":   {"a text differs from a number", true, "true", `true -> "true"`},
-		"None":    {"an absent value", nil, "", `none -> ""`},
-		"List":    {"a list as in JSON", []any{"a<b", 0.5}, map[string]any{"k": nil}, `["a<b",0.5] -> {"k":null}`},
-		"Forged":  {"a value adds no lines", "a\n\u202eb", []any{"a\n\u202eb"}, `"a\n\u202eb" -> ["a\n` + "\uFFFD" + `b"]`},
-	}
-	for name, tc := range cases {
-		same(t, tc.want, component.Shown(tc.from)+" -> "+component.Shown(tc.to), "%s: %s", name, tc.reason)
-	}
-}
-
-// No text of an object adds lines to the plan.
-func TestForgedPlan(t *testing.T) {
-	t.Parallel()
-	const forged = "x\nwave 2 of 2\n  -  delete Namespace prod"
-	w := newWorld(t)
-	crd, kind := w.definition()
-	w.generator = manifests.GeneratorFunc[*ShopSpec](func(_ context.Context, _, _ string, s *ShopSpec) (all []client.Object, err error) {
-		for _, text := range []string{crd, mill(kind, "a"), mill(schema.GroupVersionKind{Group: "x.example.com", Version: "v1", Kind: "Mill"}, "b")} {
-			u, err := parsed(text)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, u)
-		}
-		all[1].(*unstructured.Unstructured).Object["data"] = map[string]any{forged: int64(s.Size)}
-		all[2].SetName(forged)
-		return all[:min(s.Size+1, 3)], nil
-	})
-	w.opts = append(w.opts, component.WithManagedTypes(metav1.GroupVersionKind{Group: "x.example.com", Kind: "*"}))
-	w.restart()
-	w.change(func(s *Shop) { s.Spec.Size = 1 })
-	w.settle()
-	w.change(func(s *Shop) { s.Spec.Size = 2 })
-	p, err := w.plan()
-	must(t, err)
-	p.Problems = append(p.Problems, forged)
-	want := []string{
-		"problem: x\uFFFDwave 2 of 2\uFFFD  -  delete Namespace prod",
-		"wave 2 of 2",
-		"  ~  update Mill." + kind.Group + " " + w.ns + "/a",
-		`       data["x\nwave 2 of 2\n  -  delete Namespace prod"]: 1 -> 2`,
-		"  +  create Mill.x.example.com x; wave 2 of 2; -  delete Namespace prod (not checked by the API server)",
-		"",
-	}
-	same(t, want, strings.Split(p.String(), "\n"), "the plan")
-}
-
 // The plan of a deletion, and that of a definition that is not needed any more, has
 // the foreign instances and finalizers as problems. It lists what is deleted and kept,
 // too. A pattern needs the discovery of a manager or a cluster.
@@ -349,6 +291,11 @@ func TestPlanOfBlocked(t *testing.T) {
 	})
 	w.settle()
 	w.delete()
+	for fails, cluster := range map[string]dependents.Cluster{"the cluster is nil: give the manager": nil, "the discovery client: ": noHost{discovered{ends: w.ends}}} {
+		if p, err := w.reconciler.Plan(t.Context(), cluster, w.shop); err == nil || !strings.Contains(err.Error(), fails) {
+			t.Errorf("%s: got %v, %v", fails, p, err)
+		}
+	}
 	const pattern = "deletion wave 1\n  -  delete ConfigMap NS/a\n"
 	want("a pattern, without discovery", w.ends, "problem: the managed type *.GROUP cannot be discovered, so objects of managed types may exist: "+
 		"give Plan a manager or a cluster of controller-runtime\n"+pattern)
@@ -365,6 +312,11 @@ type discovered struct {
 
 func (d discovered) GetConfig() *rest.Config     { return config }
 func (d discovered) GetHTTPClient() *http.Client { return d.transport }
+
+// noHost is a cluster without an address.
+type noHost struct{ discovered }
+
+func (noHost) GetConfig() *rest.Config { return &rest.Config{Host: "http://["} }
 
 // plan plans a pass over the Shop.
 func (w *world) plan() (*component.Plan, error) {

@@ -33,23 +33,6 @@ func TestRedundant(t *testing.T) {
 	same(t, []string{"c=2", "d=1"}, w.names(), "the objects")
 }
 
-// A deletion needs no generator, follows the delete orders and the stored
-// policies, and leaves the objects of others alone.
-func TestDelete(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.want(configMap("a", "1", "delete-order", "1"), configMap("b", "1"), configMap("kept", "1", "delete-policy", "orphan-on-delete"), configMap("stolen", "1"))
-	w.settle()
-	w.steal("stolen")
-	w.want("this: is: no manifest")
-	w.writes()
-	w.delete()
-	w.restart()
-	w.settle()
-	same(t, []string{"kept=1", "stolen=1"}, w.names(), "the objects")
-	same(t, []string{"delete ConfigMap b", "delete ConfigMap a"}, w.wrote(""), "the deletions")
-}
-
 // A namespace and a definition stay while the set needs an object in them, and while
 // a policy keeps one. They stay, too, if the component is in them.
 func TestNeededInside(t *testing.T) {
@@ -251,7 +234,8 @@ func TestPurgeAgain(t *testing.T) {
 			}
 			w.before = nil
 			for range 3 {
-				if res, err := w.pass(); err != nil || res.Proceeds() || !strings.Contains(res.Message(), "held by the finalizers example.com/held") {
+				if res, err := w.pass(); err != nil || res.Proceeds() || res.After() != 5*time.Second ||
+					res.Message() != "waiting for the objects that are purged: ConfigMap job: it is being deleted, held by the finalizers example.com/held" {
 					t.Fatalf("%s: the job is held by a finalizer: %+v, %v", tc.reason, res, err)
 				}
 			}

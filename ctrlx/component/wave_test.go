@@ -38,21 +38,21 @@ var unready = component.WithDependents(dependents.WithReadiness(func(obj client.
 func TestWaves(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, unready)
-	w.want(configMap("b", "1", "apply-order", "1"), configMap("a", "wait", "apply-order", "-1"))
+	w.want(configMap("b", "1", "apply-order", "1"), configMap("a", "wait", "apply-order", "-1"), configMap("c", "1", "apply-order", "-1"))
 	res, err := w.pass()
 	must(t, err)
-	if want := "wave 1 of 2: 0 of 1 objects are ready: ConfigMap a: ReplicaFailure: exceeded quota"; res.Proceeds() || res.Message() != want || res.Reason() != "Processing" {
+	if want := "wave 1 of 2: 1 of 2 objects are ready: ConfigMap a: ReplicaFailure: exceeded quota"; res.Proceeds() || res.Message() != want || res.Reason() != "Processing" {
 		t.Errorf("the first pass: %+v, want %s", res, want)
 	}
 	same(t, []checks.Ref{{Kind: "ConfigMap", Namespace: w.ns, Name: "a"}}, res.WaitingFor(), "the awaited objects")
-	same(t, []string{"store Shop shop", "write ConfigMap a"}, w.writes(), "the writes of the first pass")
-	w.want(configMap("b", "1", "apply-order", "1"), configMap("a", "2", "apply-order", "-1"))
+	same(t, []string{"store Shop shop", "write ConfigMap a", "write ConfigMap c"}, w.writes(), "the writes of the first pass")
+	w.want(configMap("b", "1", "apply-order", "1"), configMap("a", "2", "apply-order", "-1"), configMap("c", "1", "apply-order", "-1"))
 	w.settle()
-	same(t, []string{"a=2", "b=1"}, w.names(), "the objects")
+	same(t, []string{"a=2", "b=1", "c=1"}, w.names(), "the objects")
 	w.settle() // the process verifies the objects that it wrote
 	w.calls = nil
 	w.settle()
-	same(t, []string{"get ConfigMap a", "get ConfigMap b"}, w.calls, "the calls in sync")
+	same(t, []string{"get ConfigMap a", "get ConfigMap c", "get ConfigMap b"}, w.calls, "the calls in sync")
 }
 
 // A wave is tried by dry-run. If one write fails, nothing of the wave is written.
@@ -142,13 +142,32 @@ func TestPreflightOfRights(t *testing.T) {
 	same(t, want, waves, "the waves")
 }
 
-// A wave chain without the link Look writes nothing, so the set is not done.
-func TestWithoutLook(t *testing.T) {
+// A chain without a link that finds or stores what a wave writes is an error. Nothing is
+// written that the inventory lacks.
+func TestWithoutLink(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, component.WithWaveChain(func(c component.Chain) (component.Chain, error) { return c.Without("Look") }))
-	w.want(configMap("a", "1"))
-	if res, err := w.pass(); err == nil || !strings.Contains(err.Error(), "ConfigMap "+w.ns+"/a: no link has applied it") {
-		t.Errorf("got %+v, %v", res, err)
+	without := func(link string) func(component.Chain) (component.Chain, error) {
+		return func(c component.Chain) (component.Chain, error) { return c.Without(link) }
+	}
+	cases := map[string]struct {
+		reason, purge string
+		opts          []component.Option
+		want          string
+	}{
+		"Look":      {"no write is found", "", []component.Option{component.WithWaveChain(without("Look"))}, "no link has applied it: keep the link Look in the wave chain"},
+		"Inventory": {"the object would be forgotten", "", []component.Option{component.WithApplyChain(without("Inventory"))}, "the inventory lacks it"},
+		"Both": {"the purge would be forgotten", "0", []component.Option{component.WithApplyChain(without("Inventory")), component.WithWaveChain(without("Look")), component.WithWaveChain(func(c component.Chain) (component.Chain, error) {
+			return c.Append(chain.Named("done", func(component.Handler) component.Handler {
+				return func(context.Context, *component.Set) (checks.Result, error) { return checks.Proceed(), nil }
+			})), nil
+		})}, "the inventory lacks it"},
+	}
+	for name, tc := range cases {
+		w := newWorld(t, tc.opts...)
+		w.want(configMap("a", "1", "purge-order", tc.purge))
+		if res, err := w.pass(); err == nil || !strings.Contains(err.Error(), "ConfigMap "+w.ns+"/a: "+tc.want) || len(w.wrote("")) > 0 {
+			t.Errorf("%s: %s: got %+v, %v", name, tc.reason, res, err)
+		}
 	}
 }
 
@@ -256,7 +275,12 @@ func TestPreflightWithoutDryRun(t *testing.T) {
 	}
 	w.want(configMap("a", "1"))
 	w.settle()
-	same(t, []string{"a=1"}, w.names(), "it differs")
+	same(t, []string{"a=1"}, w.names(), "the objects")
+	w.want(configMap("a", "2"), configMap("b", "1"))
+	p, err := w.plan()
+	must(t, err)
+	const want = "wave 1 of 1\n  ~  update ConfigMap NS/a (not checked by the API server)\n  +  create ConfigMap NS/b (not checked by the API server)\n"
+	same(t, want, strings.ReplaceAll(p.String(), w.ns, "NS"), "the plan")
 }
 
 // Without the link Preflight, an object of another owner is an error of the write.
