@@ -22,6 +22,16 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 )
 
+// find returns the item of an object; nil: the inventory lacks it.
+func (s *Set) find(ref checks.Ref) *Item {
+	for i := range s.inventory {
+		if s.inventory[i].Ref == ref {
+			return &s.inventory[i]
+		}
+	}
+	return nil
+}
+
 // drop removes the items of refs from the inventory.
 func (s *Set) drop(refs map[checks.Ref]bool) {
 	s.inventory = slices.DeleteFunc(slices.Clone(s.inventory), func(i Item) bool { return refs[i.Ref] })
@@ -31,9 +41,9 @@ var errTooLarge = errors.New("the inventory is too large")
 
 // fits returns an error if the status of a component does not take an inventory.
 func fits(items []Item) error {
-	text, err := json.Marshal(items)
-	if err != nil || len(items) <= mostItems && len(text) <= mostBytes {
-		return err
+	text, _ := json.Marshal(items) // texts and numbers
+	if len(items) <= mostItems && len(text) <= mostBytes {
+		return nil
 	}
 	return fmt.Errorf("%w: it has %d objects in %d bytes, and the status of a component takes %d objects in %d bytes: "+
 		"split the component, or rename its objects in steps",
@@ -56,13 +66,10 @@ func (s *Set) save(ctx context.Context) error {
 	case tooLarge != nil:
 		return tooLarge
 	}
-	patch, err := json.Marshal(map[string]any{
+	patch, _ := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": c.GetUID(), "resourceVersion": c.GetResourceVersion()},
 		"status":   map[string]any{"inventory": items}, // not null, which removes it
 	})
-	if err != nil {
-		return err
-	}
 	gvk, err := cl.GroupVersionKindFor(c)
 	if err != nil {
 		return err
@@ -139,7 +146,10 @@ func inventory(next Handler) Handler {
 // object whose kind is not installed yet comes later, because its namespace may
 // not be known.
 func (s *Set) include(ctx context.Context) error {
-	at := byRef(s.inventory)
+	at := make(map[checks.Ref]int, len(s.inventory))
+	for i := range s.inventory {
+		at[s.inventory[i].Ref] = i
+	}
 	for _, o := range s.objects {
 		if !o.known {
 			continue
@@ -206,14 +216,12 @@ func (s *Set) ahead(ctx context.Context) error {
 	if len(s.pending) == 0 {
 		return nil
 	}
-	indexes := byRef(s.inventory)
 	for _, i := range s.pending {
 		o := s.members[i]
-		at, found := indexes[o.ref]
-		if !found { // it would be forgotten after the write
+		item := s.find(o.ref)
+		if item == nil { // it would be forgotten after the write
 			return fmt.Errorf("%s: the inventory lacks it", o.ref)
 		}
-		item := &s.inventory[at]
 		item.Purge, item.Purged = "", false
 		if o.stage != stageNamespaces {
 			continue
@@ -237,17 +245,18 @@ func (s *Set) ahead(ctx context.Context) error {
 // proven ends the doubt about objects that only a label named: they have the
 // content of their manifests now.
 func (s *Set) proven() {
-	if !slices.ContainsFunc(s.inventory, func(i Item) bool { return i.Rebuilt }) {
-		return // most inventories have no such item
-	}
-	indexes := byRef(s.inventory)
-	for i, r := range s.results {
-		at, found := indexes[s.members[i].ref]
-		switch r.Outcome {
+	for i := range s.inventory {
+		item := &s.inventory[i]
+		if !item.Rebuilt {
+			continue // most items are not
+		}
+		at := slices.IndexFunc(s.members, func(o *object) bool { return o.ref == item.Ref })
+		if at < 0 {
+			continue // it is in another wave, or redundant
+		}
+		switch r := s.results[at]; r.Outcome {
 		case dependents.Created, dependents.Updated, dependents.InSync, dependents.Waiting:
-			if found && r.After == 0 && r.Pending == nil {
-				s.inventory[at].Rebuilt = false
-			}
+			item.Rebuilt = r.After > 0 || r.Pending != nil
 		}
 	}
 }
@@ -302,10 +311,10 @@ func (s *Set) liveNamespace(ctx context.Context, name string) (client.Object, er
 	live := &metav1.PartialObjectMetadata{}
 	live.SetGroupVersionKind(kindNamespace.WithVersion("v1"))
 	err := s.access.Live.Get(ctx, client.ObjectKey{Name: name}, live)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
+	if err != nil {
+		return nil, client.IgnoreNotFound(err)
 	}
-	return live, err
+	return live, nil
 }
 
 // listPage is the number of objects in one page of a list.

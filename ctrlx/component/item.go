@@ -47,15 +47,6 @@ func (i Item) equal(other Item) bool {
 
 func (i *Item) groupKind() schema.GroupKind { return schema.GroupKind{Group: i.Group, Kind: i.Kind} }
 
-// byRef returns the indexes of the items of objects.
-func byRef(items []Item) map[checks.Ref]int {
-	at := make(map[checks.Ref]int, len(items))
-	for i := range items {
-		at[items[i].Ref] = i
-	}
-	return at
-}
-
 // Status is the part of a component's status that the reconciler writes. Embed
 // it in the status of your type, with the tag json:",inline".
 type Status struct {

@@ -204,20 +204,13 @@ func (s *Set) deletionWaves(items []Item) (waves [][]Item) {
 // later pass applies such an object again.
 func (s *Set) purge(ctx context.Context, order int16) (checks.Result, error) {
 	var due []Item
-	var indexes map[checks.Ref]int // most sets need none
 	for _, o := range s.objects {
 		if o.purgeOrder == nil || *o.purgeOrder > order || o.applyOrder > order {
 			continue
 		}
-		if indexes == nil {
-			indexes = byRef(s.inventory)
-		}
-		i, found := indexes[o.ref]
-		if !found && s.Plan == nil {
-			return checks.Result{}, fmt.Errorf("%s: the inventory lacks it", o.ref)
-		}
-		if found {
-			item := &s.inventory[i]
+		item := s.find(o.ref)
+		switch {
+		case item != nil:
 			if item.Purge != o.digest() {
 				item.Purge, item.Purged = o.digest(), false
 			}
@@ -226,6 +219,8 @@ func (s *Set) purge(ctx context.Context, order int16) (checks.Result, error) {
 			}
 			due = append(due, *item)
 			item.Purged = s.Plan != nil
+		case s.Plan == nil:
+			return checks.Result{}, fmt.Errorf("%s: the inventory lacks it", o.ref)
 		}
 		if s.Plan != nil && !s.Plan.has(remove, o.ref) { // in a plan, its kind may not be served yet
 			s.Plan.delete(fmt.Sprintf("purge after the apply-order %d", max(*o.purgeOrder, o.applyOrder)), o.ref, dependents.Result{})
@@ -234,9 +229,7 @@ func (s *Set) purge(ctx context.Context, order int16) (checks.Result, error) {
 	if err := s.save(ctx); err != nil || len(due) == 0 || s.Plan != nil {
 		return checks.Proceed(), err
 	}
-	res, err := s.deleteItems(ctx, due, func(i Item, _ dependents.Result) {
-		s.inventory[indexes[i.Ref]].Purged = true
-	})
+	res, err := s.deleteItems(ctx, due, func(i Item, _ dependents.Result) { s.find(i.Ref).Purged = true })
 	if err != nil || res.Proceeds() {
 		return res, err
 	}

@@ -236,12 +236,14 @@ func TestProven(t *testing.T) {
 	}
 	for name, tc := range cases {
 		ref := checks.Ref{Kind: "ConfigMap", Name: "a"}
-		lost := checks.Ref{Kind: "ConfigMap", Name: "the inventory lacks it"}
-		s := &Set{state: &state{inventory: []Item{{}, {Ref: ref, Rebuilt: true}}}, wave: wave{
-			members: []*object{{ref: lost}, {ref: ref}}, results: []dependents.Result{tc.res, tc.res},
+		sure, redundant := checks.Ref{Kind: "ConfigMap", Name: "sure"}, checks.Ref{Kind: "ConfigMap", Name: "redundant"}
+		s := &Set{state: &state{inventory: []Item{{Ref: sure}, {Ref: redundant, Rebuilt: true}, {Ref: ref, Rebuilt: true}}}, wave: wave{
+			members: []*object{{ref: sure}, {ref: ref}}, results: []dependents.Result{tc.res, tc.res},
 		}}
-		if s.proven(); s.inventory[1].Rebuilt != tc.doubt {
-			t.Errorf("%s: %s: the doubt is %t", name, tc.reason, s.inventory[1].Rebuilt)
+		s.proven()
+		want := []Item{{Ref: sure}, {Ref: redundant, Rebuilt: true}, {Ref: ref, Rebuilt: tc.doubt}}
+		if diff := cmp.Diff(want, s.inventory); diff != "" {
+			t.Errorf("%s: %s (-want +got):\n%s", name, tc.reason, diff)
 		}
 	}
 }
