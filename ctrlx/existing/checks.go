@@ -52,7 +52,6 @@ func New[T client.Object](name string, api client.Client, links checks.Chain[T],
 	if api == nil {
 		panic(fmt.Sprintf("ctrlx: %s: the client is nil: give mgr.GetClient()", maker))
 	}
-	object.MustBeStruct(maker, reflect.TypeFor[T]())
 	o := shared(maker, "WithOwner, WithConditions, WithReadiness, WithForeignReferences, WithTelemetry, WithoutTelemetry and those of package flow", opts)
 	resolver := &Resolver{api, api.Scheme(), o.Readiness, o.Foreign}
 	owner := settings.Of[func(T) checks.Ref](maker, "WithOwner", o.Owner)
@@ -64,7 +63,6 @@ func New[T client.Object](name string, api client.Client, links checks.Chain[T],
 			return view.Owner(ctx, obj, owner, resolver.finder(obj.GetNamespace()))
 		},
 	}
-	ops.Delete = ops.Apply
 	resolve := func(ctx context.Context, ref checks.Ref) (checks.Object, error) {
 		obj, ok := ctx.Value(checkedKey{}).(T)
 		if !ok {
@@ -82,9 +80,11 @@ func New[T client.Object](name string, api client.Client, links checks.Chain[T],
 	kind := object.Of(maker, settings.Of[func(T) *[]metav1.Condition](maker, "WithConditions", o.Conditions))
 	flowOpts := append(slices.Clip(o.Flow), flow.WithErrors(apierr.OtherObjects), flow.WithResolver(resolve), flow.WithLister(list),
 		flow.WithObserver(o.Telemetry.Observer(maker, func(ctx context.Context, out flow.Outcome) (string, bool) {
-			obj, ok := ctx.Value(checkedKey{}).(T)
-			known := ok && (out.KeepsStatus() || status.Shows(kind.Conditions(obj), out))
-			return "", out.State() == flow.StateFailed || out.State() == flow.StateBlocked && !known
+			if out.State() != flow.StateBlocked {
+				return "", out.State() == flow.StateFailed
+			}
+			obj := ctx.Value(checkedKey{}).(T) // only checks block
+			return "", !out.KeepsStatus() && !status.Shows(kind.Conditions(obj), out)
 		}, nil, nil)))
 	work := flow.Operations[T]{
 		Key:        func(obj T) string { return view.Key(obj) + " work" }, // a back-off of its own
@@ -153,12 +153,12 @@ type (
 // finalizer of the object: remove it in Reconcile.
 func (c *Checks[T]) Check(ctx context.Context, obj T) (ok bool, result reconcile.Result, err error) {
 	if reflect.ValueOf(obj).IsNil() {
-		return false, result, errNoObject
+		return false, reconcile.Result{}, errNoObject
 	}
 	out := c.checks.Reconcile(context.WithValue(ctx, checkedKey{}, obj), obj)
 	switch s := out.State(); {
 	case s == flow.StateGone && out.Point() != "":
-		return false, result, fmt.Errorf("ctrlx: existing.Checks: %s: %w", out, errRelease)
+		return false, reconcile.Result{}, fmt.Errorf("ctrlx: existing.Checks: %s: %w", out, errRelease)
 	case s == flow.StateReady, s == flow.StateGone:
 		err = c.write(ctx, obj, status.TakenBack(c.kind.Conditions(obj), ReasonNotPassed, ReasonPassed,
 			"every check passed; the reconciler has not reported yet", obj.GetGeneration(), time.Now()), false)

@@ -156,6 +156,9 @@ func TestChecksOverALife(t *testing.T) {
 	if got, want := e.says(result, err), "Ready=Unknown ChecksPassed; 0s"; got != want {
 		t.Errorf("what Check wrote is taken back: %q, want %q", got, want)
 	}
+	if got := e.read().Status.Conditions[0].Message; got != "every check passed; the reconciler has not reported yet" {
+		t.Errorf("the message is %q", got)
+	}
 	e.failure = apierrors.NewTooManyRequests("busy", 7)
 	e.want("the work fails, and the service says when to retry", "Ready=False TooManyRequests; Reconciling=True TooManyRequests; 7s")
 	e.failure = errBroken
@@ -195,8 +198,22 @@ func TestLogs(t *testing.T) {
 		}
 		return log
 	}
-	if got := check(e); len(got) != 1 || !strings.HasPrefix(got[0], blocked) {
+	if got := check(e); len(got) != 1 || !strings.HasPrefix(got[0], blocked) || strings.Contains(got[0], `"previous"`) {
 		t.Errorf("a new block is logged: %q", got)
+	}
+	decision, failure := checks.Block("Locked", "", checks.WithStatusKept()), error(nil)
+	kept := newHarness(t, chain.New(checks.Check("decides", func(ctxt, *checks.Request[*testv1.Database]) (checks.Result, error) { return decision, failure })),
+		[]client.Object{ownedDatabase()})
+	if got := check(kept); len(got) > 0 {
+		t.Errorf("a block that writes nothing is logged: %q", got)
+	}
+	failure = errBroken
+	if got := append(check(kept), check(kept)...); len(got) != 2 {
+		t.Errorf("the error of a check is logged in each pass: %q", got)
+	}
+	decision, failure = checks.Finished("Complete", ""), nil
+	if got := check(kept); len(got) > 0 {
+		t.Errorf("the end is logged: %q", got)
 	}
 	if got := append(check(e), check(off)...); len(got) > 0 {
 		t.Errorf("the same block is logged again, or one without telemetry: %q", got)
@@ -243,18 +260,29 @@ func TestObservedGeneration(t *testing.T) {
 		}
 		return obj
 	}
-	if ok, _, err := c.Check(t.Context(), read()); ok || err != nil || read().Status.ObservedGeneration != 3 {
+	if ok, _, err := c.Check(t.Context(), read()); ok || err != nil || obj.Status.ObservedGeneration != 3 || read().Status.ObservedGeneration != 3 {
 		t.Errorf("a block: ok %t, error %v, %+v", ok, err, obj.Status)
 	}
 	paused, obj.Generation = false, 4
+	obj.Finalizers = []string{"example.com/mine"}
 	if err := api.Update(t.Context(), obj); err != nil {
 		t.Fatal(err)
+	}
+	if ok, _, err := c.Check(t.Context(), read()); !ok || err != nil || obj.Status.ObservedGeneration != 3 || read().Status.ObservedGeneration != 3 {
+		t.Errorf("the checks pass, and the reconciler has not reported: ok %t, error %v, %+v", ok, err, obj.Status)
 	}
 	if _, err := c.Done(t.Context(), read(), nil); err != nil || read().Status.ObservedGeneration != obj.Generation {
 		t.Errorf("Done: error %v, generation %d, %+v", err, obj.Generation, obj.Status)
 	}
 	if !meta.IsStatusConditionFalse(obj.Status.Conditions, ctrlx.ConditionPaused) || meta.IsStatusConditionTrue(obj.Status.Conditions, "Stalled") {
 		t.Errorf("Paused is not False, or the object is Stalled: %+v", obj.Status.Conditions)
+	}
+	obj.Generation = 5
+	if err := errors.Join(api.Update(t.Context(), obj), api.Delete(t.Context(), obj)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Done(t.Context(), read(), nil); err != nil || read().Status.ObservedGeneration != 4 {
+		t.Errorf("the deletion is done: error %v, %+v", err, obj.Status)
 	}
 }
 
@@ -282,6 +310,9 @@ func TestChecks(t *testing.T) {
 	other.UID = "another"
 	mine := []metav1.Condition{{Type: "Reconciling", Status: "True", Reason: "Mine", Message: "m"}, {Type: "Ready", Status: "False", Reason: "Mine", Message: "m"}}
 	const blocked = "; Reconciling=True ChecksNotPassed; 1s"
+	wasBlocked := func(d *testv1.Database) {
+		d.Status.Conditions = []metav1.Condition{{Type: "Reconciling", Status: "True", Reason: existing.ReasonNotPassed, Message: "m"}}
+	}
 	cases := map[string]struct {
 		reason string
 		links  checks.Chain[*testv1.Database] // none: the owner is ready
@@ -324,6 +355,11 @@ func TestChecks(t *testing.T) {
 		"Retriable": {reason: "the error says when", links: returns(ctrlx.NewRetriableError(errBroken, ptr.To(3*time.Hour))),
 			want: "Ready=False Retrying; Reconciling=True ChecksNotPassed; 3h0m0s"},
 		"Conflict": {reason: "the object was changed meanwhile", fail: fails("patch", apierrors.NewConflict(databases, "d", errBroken)), want: "50ms"},
+		"ConflictBack": {reason: "the object was changed when the conditions were to be taken back", owner: aCluster(), change: wasBlocked,
+			fail: fails("patch", apierrors.NewConflict(databases, "d", errBroken)), want: "Reconciling=True ChecksNotPassed; 50ms"},
+		"BackFails": {reason: "the conditions cannot be taken back", owner: aCluster(), change: wasBlocked,
+			fail: fails("patch", apierrors.NewForbidden(databases, "d", errors.New("no"))),
+			want: `Reconciling=True ChecksNotPassed; 0s; ctrlx: Database: the status: databases.test.windlass-go.github.io "d" is forbidden: no`},
 		"WriteFails": {reason: "the conditions cannot be written", fail: fails("patch", apierrors.NewForbidden(databases, "d", errors.New("no"))),
 			want: `1s; ctrlx: Database: the status: databases.test.windlass-go.github.io "d" is forbidden: no`},
 	}
@@ -418,16 +454,32 @@ func TestChecksGone(t *testing.T) {
 	if result, err := e.checks.Done(t.Context(), d, nil); !result.IsZero() || err != nil {
 		t.Errorf("%v, %v", result, err)
 	}
-	if ok, _, err := e.checks.Check(t.Context(), nil); ok || err == nil {
+	const isNil = "ctrlx: existing.Checks: the object is nil: give the one that this pass has read"
+	if ok, _, err := e.checks.Check(t.Context(), nil); ok || fmt.Sprint(err) != isNil {
 		t.Errorf("a nil object: ok is %t, %v", ok, err)
 	}
-	if _, err := e.checks.Done(t.Context(), nil, nil); err == nil {
-		t.Error("a nil object is an error")
+	if _, err := e.checks.Done(t.Context(), nil, nil); fmt.Sprint(err) != isNil {
+		t.Errorf("a nil object is done: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if ok, _, err := e.checks.Check(ctx, ownedDatabase()); ok || !errors.Is(err, context.Canceled) {
 		t.Errorf("a pass that is called off: ok is %t, %v", ok, err)
+	}
+}
+
+// A check that hands on another context gets an error, and no object.
+func TestChecksOtherContext(t *testing.T) {
+	e := newHarness(t, chain.New(checks.Check("mine", func(_ ctxt, req *checks.Request[*testv1.Database]) (checks.Result, error) {
+		_, resolved := req.Resolver(context.Background(), checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: "c"})
+		_, listed := req.Lister(context.Background(), databasesOf(checks.Query{}))
+		if want := "ctrlx: the resolver was called outside of Check: hand on the context that the check was given"; fmt.Sprint(resolved) != want || fmt.Sprint(listed) != want {
+			t.Errorf("got %v and %v", resolved, listed)
+		}
+		return checks.Proceed(), nil
+	})), []client.Object{ownedDatabase(), aCluster()})
+	if _, err := e.pass(true); err != nil || e.worked != 1 {
+		t.Errorf("worked %d times, %v", e.worked, err)
 	}
 }
 
@@ -497,18 +549,21 @@ func TestChecksSetUp(t *testing.T) {
 		do     func()
 		want   string
 	}{
-		"NilClient":    {"nothing could be read", func() { existing.New("Database", nil, none) }, "ctrlx: existing.New: Database: the client is nil: give mgr.GetClient()"},
-		"NoName":       {"flow says so", func() { existing.New("", c, none) }, "the name is empty"},
-		"NilOption":    {"it is a mistake", with(nil), "ctrlx: existing.New: Database: option 1 is nil"},
-		"NoBackoff":    {"nothing would requeue", with(flow.WithoutBackoff()), "ctrlx: existing.New: Database: flow.WithoutBackoff is given"},
-		"Finalizer":    {"it would be ignored", with(ctrlx.WithFinalizer("a/b")), only},
-		"NoEvents":     {"no events are written", with(ctrlx.WithoutEvents()), only},
-		"OtherOwner":   {"it could not be called", with(ctrlx.WithOwner(func(*testv1.Cluster) checks.Ref { return checks.Ref{} })), "ctrlx: existing.New: Database: WithOwner was given"},
-		"NoConditions": {"nothing could be written", func() { existing.New("Pod", c, checks.Chain[*corev1.Pod]{}) }, "ctrlx: existing.New: Pod: the conditions of *v1.Pod were not found"},
-		"Interface":    {"it could not be read into", func() { existing.New("Any", c, checks.Chain[client.Object]{}) }, "Object is no pointer to a struct"},
-		"NilReader":    {"nothing could be read", func() { existing.NewResolver(nil, scheme) }, "ctrlx: NewResolver: the reader or the scheme is nil"},
-		"NilScheme":    {"no kind would be known", func() { existing.NewResolver(c, nil) }, "ctrlx: NewResolver: the reader or the scheme is nil"},
-		"ResolverWith": {"it would be ignored", func() { existing.NewResolver(c, scheme, flow.WithBackoff(flow.NewBackoff())) }, "ctrlx: NewResolver: it takes WithReadiness and WithForeignReferences"},
+		"NilClient":  {"nothing could be read", func() { existing.New("Database", nil, none) }, "ctrlx: existing.New: Database: the client is nil: give mgr.GetClient()"},
+		"NoName":     {"flow says so", func() { existing.New("", c, none) }, "the name is empty"},
+		"NilOption":  {"it is a mistake", with(nil), "ctrlx: existing.New: Database: option 1 is nil"},
+		"NoBackoff":  {"nothing would requeue", with(flow.WithoutBackoff()), "ctrlx: existing.New: Database: flow.WithoutBackoff is given"},
+		"Finalizer":  {"it would be ignored", with(ctrlx.WithFinalizer("a/b")), only},
+		"NoEvents":   {"no events are written", with(ctrlx.WithoutEvents()), only},
+		"OtherOwner": {"it could not be called", with(ctrlx.WithOwner(func(*testv1.Cluster) checks.Ref { return checks.Ref{} })), "ctrlx: existing.New: Database: WithOwner was given"},
+		"OtherConditions": {"it could not be called", with(ctrlx.WithConditions(func(c *testv1.Cluster) *[]metav1.Condition { return &c.Status.Conditions })),
+			"ctrlx: existing.New: Database: WithConditions was given"},
+		"NoConditions":   {"nothing could be written", func() { existing.New("Pod", c, checks.Chain[*corev1.Pod]{}) }, "ctrlx: existing.New: Pod: the conditions of *v1.Pod were not found"},
+		"Interface":      {"it could not be read into", func() { existing.New("Any", c, checks.Chain[client.Object]{}) }, "Object is no pointer to a struct"},
+		"NilReader":      {"nothing could be read", func() { existing.NewResolver(nil, scheme) }, "ctrlx: NewResolver: the reader or the scheme is nil"},
+		"NilScheme":      {"no kind would be known", func() { existing.NewResolver(c, nil) }, "ctrlx: NewResolver: the reader or the scheme is nil"},
+		"ResolverEvents": {"it writes none", func() { existing.NewResolver(c, scheme, ctrlx.WithoutEvents()) }, "ctrlx: NewResolver: it takes WithReadiness and WithForeignReferences: "},
+		"ResolverWith":   {"it would be ignored", func() { existing.NewResolver(c, scheme, flow.WithBackoff(flow.NewBackoff())) }, "ctrlx: NewResolver: it takes WithReadiness and WithForeignReferences"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -534,12 +589,13 @@ func TestResolver(t *testing.T) {
 		ref    checks.Ref
 		want   string
 	}{
-		"Found":     {"in the namespace of the resource", onlyReads, checks.Ref{Group: group, Kind: "Cluster", Name: "c", ID: "/c"}, "Cluster.test.windlass-go.github.io default/c /c: found, ready"},
+		"Found":     {"in the namespace of the resource", onlyReads, checks.Ref{Group: group, Kind: "Cluster", Name: "c", ID: "/c"}, "Cluster.test.windlass-go.github.io default/c /c: found, ready Running"},
 		"Named":     {"a namespace that is given counts", onlyReads, checks.Ref{Group: group, Kind: "Cluster", Namespace: "other", Name: "c"}, "Cluster.test.windlass-go.github.io other/c : not found, unknown"},
 		"NotFound":  {"it does not exist", onlyReads, checks.Ref{Group: group, Kind: "Cluster", Name: "x"}, "Cluster.test.windlass-go.github.io default/x : not found, unknown"},
 		"Exists":    {"its readiness is an option", onlyReads, checks.Ref{Kind: "ConfigMap", Name: "s"}, "ConfigMap default/s : found, ready"},
 		"NoReady":   {"it has no Ready condition", onlyReads, checks.Ref{Group: group, Kind: "Database", Name: "d"}, "Database.test.windlass-go.github.io default/d : found, unknown"},
 		"ByID":      {"the API server does not know IDs", onlyReads, checks.Ref{ID: "/c"}, "/c /c: not found, unknown"},
+		"Mapped":    {"the API server knows the version", mapped{c}, checks.Ref{Group: group, Kind: "Volume", Name: "v"}, "Volume.test.windlass-go.github.io default/v : found, unknown"},
 		"NoScheme":  {"a reader cannot find out the version", onlyReads, checks.Ref{Group: group, Kind: "Volume", Name: "v"}, "ctrlx: Volume.test.windlass-go.github.io v: the scheme does not know the kind Volume.test.windlass-go.github.io: add its types to the scheme"},
 		"NoMapping": {"the API server does not know the kind", c, checks.Ref{Group: group, Kind: "Volume", Name: "v"}, `ctrlx: Volume.test.windlass-go.github.io v: the kind is not in the scheme, and the API server does not tell its version: no matches for kind "Volume" in group "test.windlass-go.github.io"`},
 	}
@@ -551,7 +607,7 @@ func TestResolver(t *testing.T) {
 			if o.Found() {
 				found = "found"
 			}
-			got := fmt.Sprintf("%s %s: %s, %s", o.Ref, o.Ref.ID, found, o.Readiness.State)
+			got := strings.TrimSpace(fmt.Sprintf("%s %s: %s, %s %s", o.Ref, o.Ref.ID, found, o.Readiness.State, o.Readiness.Reason))
 			if err != nil {
 				got = err.Error()
 			}
@@ -577,6 +633,22 @@ func TestResolver(t *testing.T) {
 	}
 }
 
+// mapped is a reader of the kind Volume, which only its mapper knows.
+type mapped struct{ client.Reader }
+
+func (mapped) RESTMapper() meta.RESTMapper {
+	m := meta.NewDefaultRESTMapper([]schema.GroupVersion{testv1.GroupVersion})
+	m.Add(testv1.GroupVersion.WithKind("Volume"), meta.RESTScopeNamespace)
+	return m
+}
+
+func (mapped) Get(_ context.Context, _ client.ObjectKey, obj client.Object, _ ...client.GetOption) error {
+	if gvk := obj.GetObjectKind().GroupVersionKind(); gvk != testv1.GroupVersion.WithKind("Volume") {
+		return fmt.Errorf("%s is read", gvk)
+	}
+	return nil
+}
+
 // TestForeignNamespace verifies that an object of another namespace is read only if an option allows it, and without its texts.
 func TestForeignNamespace(t *testing.T) {
 	theirs := aCluster()
@@ -586,9 +658,9 @@ func TestForeignNamespace(t *testing.T) {
 		return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Namespace: namespace, Name: name}
 	}
 	const refused = `the namespace "kube-system" is not the namespace of the object`
-	api := fake.NewClientBuilder().WithScheme(scheme).WithObjects(theirs, aCluster()).Build()
+	api := fake.NewClientBuilder().WithScheme(scheme).WithObjects(theirs, aCluster(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", UID: "n"}}).Build()
 	_, err := existing.NewResolver(api, scheme).In("default")(t.Context(), to("kube-system", "theirs"))
-	if err == nil || !strings.Contains(err.Error(), refused) {
+	if err == nil || !strings.HasPrefix(err.Error(), "ctrlx: Cluster.test.windlass-go.github.io kube-system/theirs: "+refused) {
 		t.Errorf("the resolver returns %v", err)
 	}
 	o, err := existing.NewResolver(api, scheme, anyNamespace).In("default")(t.Context(), to("kube-system", "theirs"))
@@ -601,8 +673,8 @@ func TestForeignNamespace(t *testing.T) {
 	}
 	// A reference without a namespace that comes after one to a kind without namespaces.
 	in := existing.NewResolver(&scoped{Client: api}, scheme).In("default")
-	if _, err := in(t.Context(), checks.Ref{Kind: "Namespace", Name: "default"}); err != nil {
-		t.Fatal(err)
+	if o, err := in(t.Context(), checks.Ref{Kind: "Namespace", Name: "default"}); err != nil || !o.Found() {
+		t.Fatal(o, err)
 	}
 	if o, err := in(t.Context(), to("", "c")); err != nil || !o.Found() || o.Ref.Namespace != "default" {
 		t.Errorf("the second reference is looked up in no namespace: %+v, %v", o, err)

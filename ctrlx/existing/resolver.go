@@ -3,6 +3,7 @@ package existing
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -35,10 +36,12 @@ func NewResolver(reader client.Reader, scheme *runtime.Scheme, opts ...ctrlx.Opt
 	}
 	const only = "WithReadiness and WithForeignReferences"
 	o := shared("NewResolver", only, opts)
-	if o.Owner != nil || o.Conditions != nil || o.Flow != nil || o.Telemetry.Set || o.Telemetry.Off {
+	r := &Resolver{reader, scheme, o.Readiness, o.Foreign}
+	o.Readiness, o.Foreign = nil, nil
+	if !reflect.ValueOf(o).IsZero() {
 		panic("ctrlx: NewResolver: it takes " + only + ": leave out the other options")
 	}
-	return &Resolver{reader, scheme, o.Readiness, o.Foreign}
+	return r
 }
 
 // In returns a resolver for the references of a resource in namespace, in which a [checks.Ref] without a namespace is
@@ -70,8 +73,8 @@ func (r *Resolver) list(ctx context.Context, resource client.Object, q checks.Qu
 		return nil, err
 	}
 	namespace := q.Namespace
-	switch namespaced, known := r.namespaced(engine.NewObject(r.scheme, gvk)); {
-	case known && !namespaced, namespace == checks.AllNamespaces:
+	switch {
+	case r.clusterScoped(engine.NewObject(r.scheme, gvk)), namespace == checks.AllNamespaces:
 		namespace = ""
 	case namespace == "":
 		namespace = resource.GetNamespace()
@@ -90,16 +93,16 @@ func (r *Resolver) list(ctx context.Context, resource client.Object, q checks.Qu
 	return all, nil
 }
 
-// namespaced reports whether the kind of obj has namespaces, if the reader knows.
-func (r *Resolver) namespaced(obj client.Object) (namespaced, known bool) {
+// clusterScoped reports whether the reader knows that the kind of obj has no namespaces.
+func (r *Resolver) clusterScoped(obj client.Object) bool {
 	scopes, ok := r.reader.(interface {
 		IsObjectNamespaced(runtime.Object) (bool, error)
 	})
 	if !ok {
-		return false, false
+		return false
 	}
 	namespaced, err := scopes.IsObjectNamespaced(obj)
-	return namespaced, err == nil
+	return err == nil && !namespaced
 }
 
 // Owner finds the owner that the controlling owner reference of obj names. It is the zero Object without one, and an
@@ -116,8 +119,8 @@ func (r *Resolver) finder(namespace string) view.Finder {
 			return checks.Object{}, fmt.Errorf("ctrlx: %s: %w", ref, err)
 		}
 		obj := engine.NewObject(r.scheme, gvk)
-		switch namespaced, known := r.namespaced(obj); {
-		case known && !namespaced:
+		switch {
+		case r.clusterScoped(obj):
 			ref.Namespace = ""
 		case ref.Namespace == "":
 			ref.Namespace = namespace

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,7 +34,7 @@ func fleet(indexed bool) (c client.Client, first *testv1.Database) {
 		}
 		b = b.WithObjects(&d)
 	}
-	return b.Build(), first
+	return &scoped{b.WithObjects(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team"}}).Build()}, first
 }
 
 func TestResolverLister(t *testing.T) {
@@ -49,12 +50,16 @@ func TestResolverLister(t *testing.T) {
 		"NamesOnly": {"the values have no content", databasesOf(checks.Query{Field: "spec.cluster", Value: "test", NamesOnly: true}), true, "third"},
 		"NoIndex": {"a list of all objects would be a wrong answer", databasesOf(checks.Query{Field: "spec.cluster", Value: "prod"}), false,
 			"ctrlx: every Database.test.windlass-go.github.io with spec.cluster=prod: "},
-		"Selector": {"it cannot be parsed", databasesOf(checks.Query{Selector: "a=b=c"}), false, "the selector is not valid, give one as for kubectl -l"},
-		"Kind":     {"the scheme does not know the kind", checks.Query{Group: "none", Kind: "None"}, false, "the kind is not in the scheme"},
+		"NoNamespace": {"the kind has no namespaces; without a UID, no object is the resource", checks.Query{Kind: "Namespace"}, false, "team"},
+		"Selector":    {"it cannot be parsed", databasesOf(checks.Query{Selector: "a=b=c"}), false, "the selector is not valid, give one as for kubectl -l"},
+		"Kind":        {"the scheme does not know the kind", checks.Query{Group: "none", Kind: "None"}, false, "the kind is not in the scheme"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c, first := fleet(tc.indexed)
+			if name == "NoNamespace" {
+				first.UID = ""
+			}
 			all, err := existing.NewResolver(c, scheme).Lister(first)(t.Context(), tc.query)
 			var names []string
 			for _, obj := range all {
