@@ -179,3 +179,27 @@ func TestSettle(t *testing.T) {
 		})
 	}
 }
+
+// TestKindsOf verifies which kinds and versions of discovery count.
+func TestKindsOf(t *testing.T) {
+	in := func(name, kind string, namespaced bool, verbs ...string) metav1.APIResource {
+		return metav1.APIResource{Name: name, Kind: kind, Namespaced: namespaced, Verbs: verbs}
+	}
+	at := func(version string) metav1.GroupVersionForDiscovery {
+		return metav1.GroupVersionForDiscovery{GroupVersion: "a.example/" + version, Version: version}
+	}
+	got := kindsOf([]*metav1.APIGroup{{Name: "a.example", PreferredVersion: at("v2"), Versions: []metav1.GroupVersionForDiscovery{at("v1"), at("v2")}}},
+		[]*metav1.APIResourceList{
+			{GroupVersion: "a.example/v1", APIResources: []metav1.APIResource{in("things", "Thing", true, "list", "watch"), in("old", "Old", false, "watch", "list")}},
+			{GroupVersion: "a.example/v2", APIResources: []metav1.APIResource{
+				in("things", "Thing", true, "list", "watch"), in("samethings", "Thing", true, "list", "watch"), in("things/scale", "Scale", true, "list", "watch"),
+				in("reviews", "Review", true, "create"), in("listed", "Listed", true, "list"), in("watched", "Watched", true, "watch")}},
+		})
+	of := func(kind string) schema.GroupKind { return schema.GroupKind{Group: "a.example", Kind: kind} }
+	want := map[schema.GroupKind]servedKind{
+		of("Thing"): {[]string{"v2", "v1"}, true}, of("Old"): {[]string{"v1"}, false}, of("Review"): {nil, true}, of("Listed"): {nil, true}, of("Watched"): {nil, true},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(servedKind{})); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}

@@ -1,18 +1,27 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	toolscache "k8s.io/client-go/tools/cache"
 	fcache "k8s.io/client-go/tools/cache/testing"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
@@ -97,6 +106,139 @@ func TestReached(t *testing.T) {
 		}
 		if several := (&watch{informer: unversioned{}, everywhere: true}); w.divided() || !several.divided() || several.reached("") {
 			t.Errorf("the informers are divided: %t and %t", w.divided(), several.divided())
+		}
+	})
+}
+
+// slowCache is a cache whose informers are in sync after a while.
+type slowCache struct {
+	*store
+	cache.Informer
+	after   time.Duration
+	err     error
+	handler toolscache.ResourceEventHandler
+}
+
+func (s *slowCache) GetInformer(context.Context, client.Object, ...cache.InformerGetOption) (cache.Informer, error) {
+	return s, s.err
+}
+
+func (s *slowCache) AddEventHandler(h toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
+	s.handler = h
+	return syncsAt{at: time.Now().Add(s.after)}, nil
+}
+
+type syncsAt struct {
+	toolscache.ResourceEventHandlerRegistration
+	at time.Time
+}
+
+func (s syncsAt) HasSynced() bool { return !time.Now().Before(s.at) }
+
+// TestOpen verifies which kinds a pass can read, and that a kind that cannot be watched is asked for again after a while.
+func TestOpen(t *testing.T) {
+	databases := testv1.GroupVersion.WithKind("Database").GroupKind()
+	resource := schema.GroupResource{Group: clusters.Group, Resource: "clusters"}
+	const late = "the kind is not watched yet: its first list did not come within 1s"
+	forbids := func(c *cluster, _ *slowCache) { c.api.refuse["list"] = forbidden() }
+	serves := func(k servedKind) func(*cluster, *slowCache) {
+		return func(c *cluster, _ *slowCache) { c.catalog.kinds[clusters] = k }
+	}
+	cases := map[string]struct {
+		reason string
+		kind   schema.GroupKind
+		set    func(c *cluster, s *slowCache)
+		want   string // the state, the version and the namespace of a ref
+		soon   string // in a second pass, if the API server refuses nothing any more; empty: the same
+		later  string // after RefusedFor; empty: as soon
+	}{
+		"Started":      {"the first pass starts the informer", clusters, func(*cluster, *slowCache) {}, "synced v1 in a", "", ""},
+		"OneNamespace": {"the operator may list one namespace only", clusters, func(c *cluster, _ *slowCache) { c.live = &someNamespaces{c.api, forbidden()} }, "synced v1 in a, divided", "", ""},
+		"Slow":         {"the first list comes", clusters, func(_ *cluster, s *slowCache) { s.after = time.Second / 2 }, "synced v1 in a", "", ""},
+		"NotSynced":    {"the first list does not come", clusters, func(_ *cluster, s *slowCache) { s.after = 6 * time.Second }, late, "", "synced v1 in a"},
+		"NoInformer":   {"the cache makes none", clusters, func(_ *cluster, s *slowCache) { s.err = errDown }, "watching the kind: it is down", "", ""},
+		"Forbidden": {"the API server is not asked by each pass", clusters, forbids, "the kind cannot be watched: " + forbidden().Error(),
+			"the kind cannot be watched: " + forbidden().Error(), "synced v1 in a"},
+		"NotServed": {"discovery is read again", clusters, func(c *cluster, _ *slowCache) { c.api.refuse["list"] = apierrors.NewNotFound(resource, "") },
+			`the kind cannot be watched: clusters.test.windlass-go.github.io "" not found`, "", "synced v1 in a"},
+		"NoVerb":       {"no watch can begin", clusters, serves(servedKind{}), "what: watch is not supported on resources of kind \"Cluster.test.windlass-go.github.io\"", "", ""},
+		"OtherVersion": {"the scheme has no type of that version", clusters, serves(servedKind{versions: []string{"v2"}}), "missing, definitions", "", ""},
+		"Later":        {"the scheme prefers one that the API server has, too", clusters, serves(servedKind{versions: []string{"v2", "v1"}, namespaced: true}), "synced v1 in a", "", ""},
+		"NoNamespaces": {"the kind has none", clusters, serves(servedKind{versions: []string{"v1"}}), "synced v1 in ", "", ""},
+		"Unwatched": {"an option forbids the watch", clusters, func(c *cluster, _ *slowCache) {
+			c.policy = map[schema.GroupKind]policy{clusters: unwatched}
+			c.catalog.kinds[clusters] = servedKind{versions: []string{"v1"}}
+		}, "live v1 in ", "", ""},
+		"Down": {"discovery does not answer", databases, func(c *cluster, _ *slowCache) { c.catalog.err = errDown }, "what the API server knows of the kind: it is down", "", "missing, definitions"},
+		"Refused": {"a user names it", thing, func(*cluster, *slowCache) {},
+			`the kind "Thing.a.example" is not watched: correct the reference (names of kinds are case-sensitive), or name the kind in ctrlx.WithWatchedKinds`, "", ""},
+		"Missing":     {"definitions are watched", databases, func(*cluster, *slowCache) {}, "missing, definitions", "", ""},
+		"NoWatch":     {"the cache does not watch definitions", databases, func(_ *cluster, s *slowCache) { s.err = errDown }, "watching which kinds are installed: it is down", "missing", ""},
+		"Unavailable": {"the operator may not watch definitions", databases, forbids, "missing", "", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, stop := context.WithCancel(t.Context())
+				defer stop()
+				c := newCluster(t)
+				s := &slowCache{store: c.cached}
+				c.cache, c.watches, c.stopped = s, map[schema.GroupKind]*watch{}, ctx
+				served := func() map[schema.GroupKind]servedKind {
+					return map[schema.GroupKind]servedKind{clusters: {versions: []string{"v1"}, namespaced: true}}
+				}
+				c.catalog = &catalog{
+					kinds: served(), began: time.Now(), ended: time.Now(), defined: map[string]time.Time{}, stopped: ctx, listed: c.installed,
+					list: func(context.Context) (listing, error) { return listing{kinds: served()}, nil },
+				}
+				c.definitions.events = make(chan struct{}, 1)
+				tc.set(c, s)
+				open := func(ctx context.Context) string {
+					k, state, err := c.open(ctx, tc.kind, "a", time.Second)
+					switch {
+					case err != nil && (state != missing || k != kind{}):
+						return "an error with a kind"
+					case apierrors.IsMethodNotSupported(err):
+						return "what: " + err.Error()
+					case err != nil:
+						return err.Error()
+					case state == missing && c.definitions.watched != c.catalog.watched:
+						return "watched by half"
+					case state == missing && c.definitions.watched:
+						return "missing, definitions"
+					case state == missing:
+						return "missing"
+					}
+					p := c.Begin(index.ID{Kind: "Waiter", Namespace: "a", Name: "w"}, time.Second)
+					got := fmt.Sprint(map[kindState]string{liveOnly: "live ", starting: "starting ", synced: "synced "}[state], k.gvk.Version, " in ",
+						p.Resolved(ctx, checks.Ref{Group: tc.kind.Group, Kind: tc.kind.Kind, Namespace: map[bool]string{true: "", false: "b"}[k.namespaced], Name: "n"}).Namespace)
+					if w := c.watches[tc.kind]; w != nil && !w.everywhere {
+						got += ", divided"
+					}
+					return got
+				}
+				same(t, tc.want, open(ctx), "%s", tc.reason)
+				clear(c.api.refuse)
+				same(t, cmp.Or(tc.soon, tc.want), open(ctx), "%s: soon", tc.reason)
+				if c.definitions.watched {
+					s.handler.OnUpdate(nil, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "databases." + databases.Group}})
+					if !c.catalog.settling(databases.Group) {
+						t.Error("the event of a definition is not noted")
+					}
+				}
+				time.Sleep(RefusedFor)
+				same(t, cmp.Or(tc.later, tc.soon, tc.want), open(ctx), "%s: later", tc.reason)
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) { // a pass that is called off refuses the kind for no other pass
+		c := newCluster(t)
+		c.watch.synced = func() bool { return false }
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		_, _, err := c.open(ctx, clusters, "a", time.Second)
+		if !errors.Is(err, context.Canceled) || !NotWatchedYet(err) || c.refusal(clusters) != nil {
+			t.Errorf("the error is %v, the refusal %v", err, c.refusal(clusters))
 		}
 	})
 }

@@ -156,3 +156,107 @@ func TestRootChanged(t *testing.T) {
 	c.RootChanged(t.Context(), clusterID("n"), &testv1.Cluster{})
 	same(t, []string{"direct", "web"}, c.woken, "it differs")
 }
+
+// TestNamed verifies that a text names a root cause only by the whole name.
+func TestNamed(t *testing.T) {
+	c := &RootCause{Ref: checks.Ref{Kind: "Cluster", Namespace: "a", Name: "c"}, Text: "Cluster a/c was not found"}
+	cycle := &RootCause{Ref: c.Ref, Text: cyclePrefix + "Cluster a/c -> Cluster a/c"}
+	for in, want := range map[string]bool{
+		"": false, "Cluster a/c": true, "owner Cluster a/c is not ready": true, "it waits for Cluster a/c.": true, "Cluster a/c...": true,
+		"Cluster a/cc, Cluster a/c": true, "Cluster a/cc": false, "Cluster a/c.d": false, "Cluster a/c..d": false, "MyCluster a/c": false, "a cyclefree Cluster a/d": false,
+	} {
+		if got := c.Named(in); got != want {
+			t.Errorf("%q: named: %t", in, got)
+		}
+		if got := cycle.Named(in); got || !cycle.Named(in+cyclePrefix) {
+			t.Errorf("%q names a cycle: %t", in, got)
+		}
+	}
+	for edge, part := range map[string]bool{"a": true, "z": true, "A": true, "Z": true, "0": true, "9": true, "-": true, "_": true, "/": true, "`": false, "{": false, "@": false, "[": false, ":": false, ",": false} {
+		if c.Named("Cluster a/c"+edge) == part || c.Named(edge+"Cluster a/c") == part {
+			t.Errorf("%q is part of a name: %t", edge, !part)
+		}
+	}
+}
+
+// TestRootOfPass verifies what a pass says of its root cause, and what it records of it for its waiters.
+func TestRootOfPass(t *testing.T) {
+	busy, quoted := clusterThat(checks.NotReady, "Creating"), clusterThat(checks.NotReady, "Waiting")
+	quoted.Readiness.Message = "it waits"
+	const name = "Cluster.test.windlass-go.github.io a/"
+	cases := map[string]struct {
+		reason string
+		seen   Seen
+		own    []string // the clusters with a verdict; nil: they are those of another operator
+		root   string   // that the last pass over x recorded; "x": it waits, and none is known
+		awaits string   // what x waits for
+		want   string   // the ref and the text of the root cause, and what else is said
+		cause  string   // that is recorded
+		woken  bool
+	}{
+		"First":   {"the first awaited object is in the message", read{objects: map[string]checks.Object{"x": {}, "y": busy}}, nil, "", "", "changed", name + "x was not found", false},
+		"Second":  {"another awaited object", read{objects: map[string]checks.Object{"x": busy, "y": {}}}, nil, "", "", "y: changed", name + "y was not found", false},
+		"Further": {"no awaited object", read{objects: map[string]checks.Object{"x": busy, "y": busy}}, nil, "r", "r", "r: " + name + "r is not ready changed", name + "r is not ready", false},
+		"Cycle": {"the awaited object waits for this one", read{}, nil, "", "w", "w: dependency cycle: " + name + "w -> " + name + "x -> " + name + "w changed",
+			"dependency cycle: " + name + "w -> " + name + "x -> " + name + "w", false},
+		"Unsure": {"no pass over the awaited objects has ended", read{objects: map[string]checks.Object{"x": busy, "y": busy}}, []string{}, "", "", "unknown", "", false},
+		"Late":   {"the message quotes an object that has another root cause now", read{objects: map[string]checks.Object{"x": quoted, "y": busy}}, nil, "r", "r", "unknown", "", true},
+		"Unseen": {"the root cause is not asked for", nil, nil, "", "", "", "", false},
+	}
+	for test, tc := range cases {
+		t.Run(test, func(t *testing.T) {
+			c := newCluster(t)
+			queue := &line{}
+			c.wakers.Store(clusters, &Waker{queue: queue})
+			if tc.own != nil {
+				c.reporterOfKind.Store(clusters, Reporter(decided{of: tc.own}))
+			}
+			if tc.awaits != "" {
+				waits(c.Engine, clusterID("x"), clusterID(tc.awaits))
+			}
+			if tc.root != "" {
+				c.index.SetRoot(clusterID("x"), index.Root{ID: clusterID(tc.root), State: string(why.Blocked)})
+			}
+			p := c.Begin(clusterID("w"), time.Second)
+			w := p.End(t.Context(), End{Awaited: []checks.Ref{clusterID("x"), clusterID("y")}, Seen: tc.seen})
+			got := ""
+			if w.Root != nil {
+				got = w.Root.Ref.Name + ": " + w.Root.Text
+			}
+			if w.RootChanged {
+				got = strings.TrimSpace(got) + " changed"
+			}
+			if w.RootUnknown {
+				got += " unknown"
+			}
+			cause, others := c.Root(t.Context(), clusterID("w"))
+			recorded := ""
+			if cause != nil {
+				recorded = cause.Text
+			}
+			same(t, []string{tc.want, tc.cause}, []string{strings.TrimSpace(got), recorded}, "%s", tc.reason)
+			if woken := len(queue.at) > 0; woken != tc.woken || !p.Waits(clusterID("w")) || p.Waits(clusterID("y")) || cause == nil && others != 0 {
+				t.Errorf("%s: the object is woken: %t", tc.reason, woken)
+			}
+			if again := p.End(t.Context(), End{}); !again.RootChanged || again.Woken {
+				t.Errorf("%s: the end of the wait is no change: %+v", tc.reason, again)
+			}
+		})
+	}
+}
+
+// TestWorse verifies the order of root causes: the first ones are worse.
+func TestWorse(t *testing.T) {
+	at := func(kind, namespace, name string, state why.State, cycle string) index.Root {
+		return index.Root{ID: index.ID{Kind: kind, Namespace: namespace, Name: name}, State: string(state), Cycle: cycle}
+	}
+	all := []index.Root{at("C", "", "c", "", "a"), at("C", "", "c", "", "b"), at("D", "a", "b", why.Missing, ""), at("C", "a", "b", why.Blocked, ""),
+		at("C", "a", "c", why.Blocked, ""), at("C", "b", "a", why.Blocked, ""), at("D", "a", "a", why.Blocked, "")}
+	for i := range all {
+		for j := range all {
+			if got := worse(&all[i], &all[j]); got != (i < j) {
+				t.Errorf("%+v is worse than %+v: %t", all[i], all[j], got)
+			}
+		}
+	}
+}

@@ -426,3 +426,36 @@ func (s *sets) last(id index.ID) index.Change {
 	full, follow := s.numbers(id)
 	return index.Change{Full: full, Follow: follow}
 }
+
+// TestChoose verifies that a set is in the buckets with the fewest other sets.
+func TestChoose(t *testing.T) {
+	label := func(key, value string) bucket { return bucket{"a", byLabel, key, value} }
+	k := kindSets{}
+	for b, n := range map[bucket]int{label("app", "web"): 3, label("app", "db"): 2, label("tier", "a"): 2, {namespace: "a", by: byLabelKey, key: "owner"}: 1} {
+		k[b] = map[*set]struct{}{}
+		for range n {
+			k[b][&set{query: checks.Query{Namespace: "a"}}] = struct{}{}
+		}
+	}
+	for selector, want := range map[string][]bucket{
+		"":                            {{namespace: "a", by: byNothing}},
+		"!app,tier!=a":                {{namespace: "a", by: byNothing}},
+		"app=web":                     {label("app", "web")},
+		"app==web,tier==a":            {label("tier", "a")},
+		"app in (web,db),tier=a":      {label("tier", "a")},
+		"app in (web,db)":             {label("app", "db"), label("app", "web")},
+		"owner,tier=a":                {{namespace: "a", by: byLabelKey, key: "owner"}},
+		"app=new,zone=new,tier=a":     {label("app", "new")},
+		"app in (db,new),tier in (a)": {label("app", "db"), label("app", "new")},
+	} {
+		s, err := labels.Parse(selector)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := k.choose(&set{id: index.ID{Namespace: "a"}, selector: s})
+		slices.SortFunc(got, func(x, y bucket) int { return strings.Compare(x.value, y.value) })
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", selector, got, want)
+		}
+	}
+}
