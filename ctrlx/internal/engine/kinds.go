@@ -365,11 +365,10 @@ func (e *Engine) newObject(k kind) client.Object {
 // NewObject returns an object of the type that the scheme has for a kind, or an
 // unstructured one.
 func NewObject(scheme *runtime.Scheme, gvk schema.GroupVersionKind) client.Object {
-	if o, err := scheme.New(gvk); err == nil {
-		_, untyped := o.(*unstructured.Unstructured) // some register it; it would lack the kind
-		if obj, ok := o.(client.Object); ok && !untyped {
-			return obj
-		}
+	o, _ := scheme.New(gvk)                      // nil without the type
+	_, untyped := o.(*unstructured.Unstructured) // some register it; it would lack the kind
+	if obj, ok := o.(client.Object); ok && !untyped {
+		return obj
 	}
 	obj := &unstructured.Unstructured{}
 	obj.SetGroupVersionKind(gvk)

@@ -12,8 +12,10 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	toolscache "k8s.io/client-go/tools/cache"
 	fcache "k8s.io/client-go/tools/cache/testing"
@@ -22,6 +24,7 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
@@ -202,8 +205,8 @@ func TestOpen(t *testing.T) {
 						return "what: " + err.Error()
 					case err != nil:
 						return err.Error()
-					case state == missing && c.definitions.watched != c.catalog.watched:
-						return "watched by half"
+					case state == missing && tc.kind == databases && c.definitions.watched != c.wakes(ID(databases, types.NamespacedName{Name: "d"})):
+						return "an event does not wake its waiters"
 					case state == missing && c.definitions.watched:
 						return "missing, definitions"
 					case state == missing:
@@ -241,4 +244,62 @@ func TestOpen(t *testing.T) {
 			t.Errorf("the error is %v, the refusal %v", err, c.refusal(clusters))
 		}
 	})
+}
+
+// TestNewObject verifies that a read has an object that knows its kind, whatever the scheme has.
+func TestNewObject(t *testing.T) {
+	s := runtime.NewScheme()
+	untyped, noObject, typed := clusters.WithVersion("v1"), clusters.WithVersion("v2"), clusters.WithVersion("v3")
+	s.AddKnownTypeWithName(untyped, &unstructured.Unstructured{})
+	s.AddKnownTypeWithName(noObject, &metav1.Status{})
+	s.AddKnownTypeWithName(typed, &testv1.Cluster{})
+	for _, gvk := range []schema.GroupVersionKind{untyped, noObject, clusters.WithVersion("v4")} {
+		if obj, ok := NewObject(s, gvk).(*unstructured.Unstructured); !ok || obj.GroupVersionKind() != gvk {
+			t.Errorf("%s: got a %T", gvk, NewObject(s, gvk))
+		}
+	}
+	if _, ok := NewObject(s, typed).(*testv1.Cluster); !ok {
+		t.Errorf("the type of the scheme is not used")
+	}
+	if _, ok := newList(s, kind{gvk: typed, policy: watched}).(*unstructured.UnstructuredList); !ok {
+		t.Error("the scheme lacks the list")
+	}
+}
+
+// TestAdd verifies what a reconciler brings, and which ones contradict each other.
+func TestAdd(t *testing.T) {
+	e, _ := indexedEngine()
+	delete(e.fields, fieldKey{clusters, "state"})
+	of := func(client.Object) checks.Readiness { return checks.Readiness{} }
+	x := Index{Kind: clusters, Field: "state"}
+	first := Config{Name: "First", Kind: thing, Interval: time.Hour, Indexes: []Index{x, {Kind: clusters, Field: "zone"}, {Kind: thing, Field: "zone"}},
+		Listed: []FieldQuery{{By: "First: check", Kind: clusters, Field: "state"}}, Readiness: map[schema.GroupKind]ready.Func{clusters: of}, Reporter: crowd(0)}
+	w, err := e.Add(first)
+	if err != nil || w.kind != thing || e.reporterOf(ID(thing, types.NamespacedName{})) != Reporter(crowd(0)) || len(e.Flows()) != 1 ||
+		e.policy[clusters] != watched || len(e.readiness[clusters]) != 1 || len(e.fieldsOf(clusters)) != 2 || e.interval != time.Hour {
+		t.Fatalf("%v: %+v", err, e)
+	}
+	if err := e.allIndexed(); err != nil {
+		t.Errorf("the query has its index: %v", err)
+	}
+	for _, tc := range []struct {
+		config Config
+		says   string
+	}{
+		{Config{Name: "Other", Kind: thing}, "ctrlx: Other: the kind Thing has the reconciler First already"},
+		{Config{Name: "Other", Kind: other, Indexes: []Index{x}}, `ctrlx: Other: the field "state" of the kind Cluster.test.windlass-go.github.io has an index already: give WithIndex once, to one reconciler`},
+		{Config{Name: "Other", Kind: other, Indexes: []Index{{Kind: other, Field: "a"}, {Kind: other, Field: "a"}}}, `ctrlx: Other: the field "a" of the kind Other.b.example has an index already: give WithIndex once, to one reconciler`},
+	} {
+		if _, err := e.Add(tc.config); err == nil || err.Error() != tc.says {
+			t.Errorf("got %v, want %s", err, tc.says)
+		}
+	}
+	for _, interval := range []time.Duration{time.Minute, time.Hour} {
+		if _, err := e.Add(Config{Kind: schema.GroupKind{Kind: interval.String()}, Interval: interval, Listed: []FieldQuery{{By: "Second: check", Kind: other, Field: "a"}}}); err != nil || e.interval != time.Minute {
+			t.Errorf("the interval is %s: %v", e.interval, err)
+		}
+	}
+	if err := e.allIndexed(); fmt.Sprint(err) != `ctrlx: Second: check queries Other.b.example: no index has the field "a" of the kind: define it with ctrlx.WithIndex, or correct the query` {
+		t.Errorf("got %v", err)
+	}
 }

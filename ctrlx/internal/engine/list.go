@@ -91,11 +91,8 @@ func parse(q checks.Query) (labels.Selector, error) {
 // listable reports whether a ref names a set that passes can list.
 func listable(ref checks.Ref) bool {
 	q, ok := ref.Query()
-	if !ok || q.Kind == "" {
-		return false
-	}
 	_, err := parse(q)
-	return err == nil
+	return ok && err == nil
 }
 
 // namespaceOf returns the namespace of a set for a list; empty: all.
@@ -187,10 +184,7 @@ func (e *Engine) listCached(ctx context.Context, k kind, id index.ID, q checks.Q
 
 // listLive lists a set past the cache.
 func (e *Engine) listLive(ctx context.Context, k kind, id index.ID, q checks.Query, selector labels.Selector) (all []client.Object, err error) {
-	var f *field
-	if q.Field != "" {
-		f, _ = e.indexed(KindOf(id), q.Field) // List reports the error
-	}
+	f, _ := e.indexed(KindOf(id), q.Field) // nil without a field; List reports the error
 	for next := ""; ; {
 		list := newList(e.scheme, k)
 		err := e.live.List(ctx, list, client.InNamespace(namespaceOf(id)), client.MatchingLabelsSelector{Selector: selector},
@@ -232,12 +226,9 @@ func newList(scheme *runtime.Scheme, k kind) client.ObjectList {
 		list.SetGroupVersionKind(gvk)
 		return list
 	}
-	if scheme.Recognizes(k.gvk) {
-		if o, err := scheme.New(gvk); err == nil {
-			if list, ok := o.(client.ObjectList); ok {
-				return list
-			}
-		}
+	o, _ := scheme.New(gvk) // nil without the type
+	if list, ok := o.(client.ObjectList); ok && scheme.Recognizes(k.gvk) {
+		return list
 	}
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(gvk)
@@ -257,7 +248,7 @@ func each(list client.ObjectList, do func(client.Object)) {
 // without an error.
 func (e *Engine) listsAll(ctx context.Context, w *watch) bool {
 	const none = "no-namespace-has-this-name.windlass-go.github.io"
-	return w != nil && w.everywhere &&
+	return w.everywhere &&
 		e.cache.List(ctx, newList(e.scheme, w.kind), client.InNamespace(none), client.UnsafeDisableDeepCopy) == nil
 }
 

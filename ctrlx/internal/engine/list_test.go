@@ -2,10 +2,13 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -49,5 +52,45 @@ func TestMembers(t *testing.T) {
 	}
 	if _, got := c.lookAtSet(set); !slices.Equal(got, want[:maxMembers]) {
 		t.Errorf("%d members are described, from %s on", len(got), got[0])
+	}
+}
+
+// TestParse verifies which selectors and refs name a set that passes can list.
+func TestParse(t *testing.T) {
+	long := strings.Repeat("a,", maxSelector/2)
+	for selector, says := range map[string]string{
+		"": "", long[2:] + "aa": "", long + "a": "the selector has more than 10000 bytes: give a shorter one", "a in": "the selector is not valid, give one as for kubectl -l: ",
+	} {
+		_, err := parse(checks.Query{Selector: selector})
+		if (err == nil) != (says == "") || err != nil && !strings.HasPrefix(err.Error(), says) {
+			t.Errorf("%.20s: %v, want %q", selector, err, says)
+		}
+		if got := listable(setOf(checks.Query{Selector: selector})); got != (says == "") {
+			t.Errorf("%.20s: listable: %t", selector, got)
+		}
+	}
+	if listable(named("c")) || errTooMany.Error() != "the set has more than 10000 objects: set NamesOnly in the query, or select fewer" {
+		t.Errorf("an object is listed, or the error is %v", errTooMany)
+	}
+}
+
+// TestLiveField verifies that a live list has the objects with a value of an indexed field.
+func TestLiveField(t *testing.T) {
+	c := newCluster(t)
+	e, _ := indexedEngine()
+	c.fields = e.fields
+	for _, name := range []string{"a", "b", "c"} {
+		c.api.put(name, "1", map[bool]string{true: "Running", false: "Stopped"}[name == "b"])
+	}
+	c.watch.setTrouble("", true, nil)
+	q := checks.Query{Group: clusters.Group, Kind: clusters.Kind, Namespace: checks.AllNamespaces, Field: "state", Value: "Running"}
+	p := c.Begin(index.ID{Kind: "Waiter", Name: "w"}, time.Second)
+	l, err := p.List(t.Context(), q)
+	if err != nil || len(l.Objects) != 1 || l.Objects[0].GetName() != "b" {
+		t.Errorf("got %v, %v", l.Objects, err)
+	}
+	c.api.refuse["list"] = errDown
+	if _, err := p.List(t.Context(), q); !errors.Is(err, errDown) {
+		t.Errorf("a live list that fails returns %v", err)
 	}
 }

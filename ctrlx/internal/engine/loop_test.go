@@ -120,10 +120,16 @@ func TestLoopOfOne(t *testing.T) {
 	if wait, scheduled := w.wait(name, ref(7), now); !scheduled {
 		t.Errorf("a further change of object 7 adds a pass after %s", wait)
 	}
+	w.Calm(types.NamespacedName{Name: "unknown"})
 	if w.Calm(name); len(queue.at) != 1 {
 		t.Errorf("Calm adds %d passes, want the delayed one at once", len(queue.at))
 	}
 	if len(w.loops) != 0 || w.rows != 0 {
 		t.Errorf("after Calm, %d objects and %d rows are left", len(w.loops), w.rows)
 	}
+	queue.at = nil
+	for range freeWakes + 2 {
+		w.wakeFollower(name, ref(7))
+	}
+	same(t, []string{"a 0s", "a 0s", "a 0s", "a 0s", "a 0s", "a 1s"}, queue.at, "the wake-ups of a follower")
 }

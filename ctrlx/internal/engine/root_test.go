@@ -96,6 +96,8 @@ func TestRoot(t *testing.T) {
 		"Set":         {"the worst member that does not compete for the set", []index.ID{set}, read{objects: map[string]checks.Object{"x": busy, "y": {}, "z": fine}, members: []string{"x", "y", "z"}}, nil, "", nil, "y missing"},
 		"SetOfRoots":  {"the root cause of a member", []index.ID{set}, read{objects: map[string]checks.Object{"x": busy}, members: []string{"x"}}, nil, "r", nil, "r blocked"},
 		"SetOfRivals": {"a member that waits for the set, too", []index.ID{set}, read{objects: map[string]checks.Object{"rival": busy}, members: []string{"rival"}}, nil, "", nil, " blocked"},
+		"SetOfReady":  {"a member that is ready", []index.ID{set}, read{objects: map[string]checks.Object{"z": fine}, members: []string{"z"}}, nil, "", nil, " blocked"},
+		"SetOfItself": {"the object itself", []index.ID{set}, read{objects: map[string]checks.Object{"w": busy}, members: []string{"w"}}, nil, "", nil, " blocked"},
 		"EmptySet":    {"no object is in it", []index.ID{set}, read{members: []string{}}, nil, "", nil, " missing"},
 		"Names":       {"a list of names has no states", []index.ID{set}, read{}, nil, "", nil, " blocked"},
 		"Many":        {"the first objects only", append(many(maxRoots), ids("last")...), read{objects: map[string]checks.Object{"last": {}}}, nil, "", nil, "n000 blocked"},
@@ -138,6 +140,9 @@ func TestRootOfCycle(t *testing.T) {
 	if root != other || root.Name != "c000" || strings.Count(root.Cycle, " -> ") != maxCycle+1 || !strings.HasPrefix(root.Cycle, cyclePrefix) {
 		t.Errorf("the roots are %+v and %+v", root, other)
 	}
+	if got := CycleText(append(cycle[:maxCycle:maxCycle], cycle[0])); strings.Contains(got, "...") {
+		t.Errorf("a short cycle leaves out objects: %s", got)
+	}
 	if got, want := CycleText([]checks.Ref{{Kind: "A", Name: "a"}, {Kind: "B", Name: "b"}, {Kind: "A", Name: "a"}}), "dependency cycle: A a -> B b -> A a"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -152,6 +157,8 @@ func TestRootChanged(t *testing.T) {
 		waits(c.Engine, clusterID(app), setOf(checks.Query{Namespace: "a", Selector: "app=" + app}))
 	}
 	waits(c.Engine, clusterID("direct"), clusterID("n"))
+	follower := c.index.Begin(clusterID("follower"))
+	follower.End(index.End{Followed: []index.Followed{{ID: clusterID("n"), Digest: 1}, {ID: setOf(checks.Query{Namespace: "a", Selector: "app=web"}), Digest: 1}}})
 	c.woken = nil
 	c.RootChanged(t.Context(), clusterID("n"), &testv1.Cluster{})
 	same(t, []string{"direct", "web"}, c.woken, "it differs")

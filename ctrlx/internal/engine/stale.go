@@ -80,9 +80,9 @@ func (s *stale) clear(name types.NamespacedName, k known) {
 // Older reports whether a cached version may be older than a live one. Empty is
 // the version of an object that does not exist.
 func Older(cached, live string) bool {
-	if cached == "" || live == "" {
-		return cached != live
+	if live == "" {
+		return cached != ""
 	}
 	order, err := resourceversion.CompareResourceVersion(cached, live)
-	return err != nil || order < 0
+	return err != nil || order < 0 // an empty cached version is an error
 }

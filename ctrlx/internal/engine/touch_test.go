@@ -146,4 +146,14 @@ func TestTouchForgets(t *testing.T) {
 	if n := len(e.touches.as[id]); n != 1 {
 		t.Errorf("%d versions are remembered after the events of all writes, want the last one", n)
 	}
+	e, _ = indexedEngine()
+	e.watches[clusters] = &watch{kind: clusterKind, synced: always}
+	if err := e.Touch(t.Context(), id, "1", func(context.Context) (string, error) { return "2", nil }); err != nil || e.touches.as != nil {
+		t.Errorf("a touch of whole objects is remembered: %v, %v", e.touches.as, err)
+	}
+	first, second := e.touches.begin(), e.touches.begin()
+	if first(); len(e.touches.writing) != 1 {
+		t.Errorf("%d writes are under way, want the second one", len(e.touches.writing))
+	}
+	second()
 }

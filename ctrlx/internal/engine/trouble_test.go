@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,10 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
 // The operator loses the right to read an awaited kind, or the kind is no longer
@@ -94,5 +97,65 @@ func TestUnreadable(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestSetTrouble verifies which changes of the trouble of a scope passes must learn.
+func TestSetTrouble(t *testing.T) {
+	w := &watch{informer: unversioned{}}
+	for i, step := range []struct {
+		broken  bool
+		err     error
+		changed bool
+	}{{false, nil, false}, {true, nil, true}, {true, nil, false}, {true, errDown, true}, {true, forbidden(), false}, {true, nil, true}, {false, nil, true}, {false, nil, false}} {
+		if got := w.setTrouble("a", step.broken, step.err); got != step.changed {
+			t.Errorf("step %d: changed: %t", i, got)
+		}
+		if broken, err := w.trouble("a"); broken != step.broken || !errors.Is(err, step.err) || w.unreadable() != (step.err != nil) || (w.troubles() == nil) == step.broken {
+			t.Errorf("step %d: broken: %t, %v", i, broken, err)
+		}
+	}
+	status := func(code int32) error { return &apierrors.StatusError{ErrStatus: metav1.Status{Code: code}} }
+	for err, want := range map[error]bool{errDown: true, status(500): true, status(503): true, status(429): true, status(410): true, status(499): false, status(403): false} {
+		if retriable(err) != want {
+			t.Errorf("%v is retriable: %t", err, !want)
+		}
+	}
+}
+
+// TestRead verifies what a pass reads, and in which order: a change that comes while it reads wakes the waiter.
+func TestRead(t *testing.T) {
+	c := newCluster(t)
+	c.both("c", "1", "Running")
+	c.cached.refuse["down"], c.cached.refuse["foreign"] = errDown, errors.New("foreign "+unknownNamespace)
+	c.index.WakeFor = nil
+	at := func(name string) checks.Ref {
+		return checks.Ref{Group: clusters.Group, Kind: clusters.Kind, Name: name, ID: "/" + name}
+	}
+	for name, says := range map[string]string{"c": "", "none": "", "down": "ctrlx: Cluster.test.windlass-go.github.io a/down: it is down",
+		"foreign": `ctrlx: Cluster.test.windlass-go.github.io a/foreign: the namespace "a" is not in the manager's cache: correct the reference, or add the namespace to cache.Options`} {
+		p := c.Begin(index.ID{Kind: "Waiter", Namespace: "a", Name: "w"}, time.Second)
+		ref, obj, err := p.Read(t.Context(), at(name))
+		if (err == nil) != (says == "") || err != nil && err.Error() != says || (obj != nil) != (name == "c") || ref != clusterID(name) {
+			t.Errorf("%s: %v, %v, %v", name, ref, obj, err)
+		}
+	}
+	c.woken = nil
+	c.cached.asked = func(string) {
+		c.index.Changed(clusterID("c"), index.Change{Full: 7, Follow: 7})
+		c.cached.asked = nil
+	}
+	p := c.Begin(index.ID{Kind: "Waiter", Namespace: "a", Name: "w"}, time.Second)
+	if _, _, err := p.Read(t.Context(), at("c")); err != nil {
+		t.Fatal(err)
+	}
+	if p.End(t.Context(), End{Awaited: []checks.Ref{at("c")}}); len(c.woken) == 0 {
+		t.Error("a change during the read is lost")
+	}
+	whole, err := p.Whole(t.Context(), at("c"))
+	none, absent := p.Whole(t.Context(), at("none"))
+	c.api.refuse["c"] = errDown
+	if _, down := p.Whole(t.Context(), at("c")); err != nil || whole.(*testv1.Cluster).Status.State != "Running" || none != nil || absent != nil || !errors.Is(down, errDown) {
+		t.Errorf("whole: %v, %v; absent: %v, %v; down: %v", whole, err, none, absent, down)
 	}
 }
