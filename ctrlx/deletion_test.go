@@ -273,25 +273,31 @@ func TestDeletedWhenStatusIsRefused(t *testing.T) {
 }
 
 // A conflict with another writer after the end of the DELETE keeps no object: another
-// pass would wait for a reference that is gone.
+// pass would wait for a reference that is gone. If the deletion may have to begin again,
+// another pass follows at once, and the finalizer stays until then.
 func TestConflictAfterDelete(t *testing.T) {
+	const blocked = "False ReferenceNotFound Reconciling"
+	writes := func(change func(*App)) func(*harness) {
+		return func(d *harness) { a := d.read(); change(a); d.update(a) }
+	}
 	cases := map[string]struct {
 		reason string
-		change func(*App)
+		change func(*harness)
 		want   string
+		again  bool // another pass follows
 	}{
-		"Label":    {"another writer changes what means nothing to the deletion", func(a *App) { a.Labels = map[string]string{"a": "b"} }, "gone"},
-		"Kept":     {"the condition is written, too", func(a *App) { a.Finalizers = append(a.Finalizers, theirFinalizer) }, "False Deleted Reconciling"},
-		"Spec":     {"the spec may name another resource, so the pass is repeated", func(a *App) { a.Generation++ }, "False ReferenceNotFound Reconciling"},
-		"Operated": {"another process has begun an operation", func(a *App) { a.Annotations = map[string]string{ctrlx.AheadPrefix + "note": "{}"} }, "False ReferenceNotFound Reconciling"},
+		"Label":    {"another writer changes what means nothing to the deletion", writes(func(a *App) { a.Labels = map[string]string{"a": "b"} }), "gone", false},
+		"Kept":     {"the condition is written, too", writes(func(a *App) { a.Finalizers = append(a.Finalizers, theirFinalizer) }), "False Deleted Reconciling", false},
+		"Spec":     {"the spec may name another resource", writes(func(a *App) { a.Generation++ }), blocked, true},
+		"Operated": {"another process has made something else", writes(func(a *App) { a.Annotations = map[string]string{ctrlx.AheadPrefix + "note": "{}"} }), blocked, true},
+		"Begun":    {"another process has begun an operation", func(d *harness) { d.recorded(operating("delete:theirs")) }, blocked, true},
+		"Remade":   {"the next object of the name has its own deletion", func(d *harness) { remade(d, d.read(), "second") }, blocked, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, anApp(AppSpec{}), aCluster())
 			d.remove = func(ctx context.Context, _ *flow.Request[*App]) (flow.Progress, error) {
-				a := d.read()
-				tc.change(a)
-				d.update(a)
+				tc.change(d)
 				return flow.Done(), client.IgnoreNotFound(d.api.Delete(ctx, aCluster()))
 			}
 			d.use(d.reconciler(flow.Extensions[*App]{EntryCheck: chain.New(checks.ReferenceReady("cluster", func(*App) []checks.Ref {
@@ -299,12 +305,30 @@ func TestConflictAfterDelete(t *testing.T) {
 			}))}))
 			d.pass()
 			deleted(d)
-			d.pass()
+			if after := d.pass(); (after != 0) != tc.again || tc.again && !slices.Contains(d.read().Finalizers, ctrlx.Finalizer) {
+				t.Errorf("%s: the next pass comes after %s", tc.reason, after)
+			}
 			d.pass()
 			if got, took := d.saysOrGone(), d.took(); got != tc.want || took != "apply, delete" {
 				t.Errorf("%s: the object is %s after %s, want %s", tc.reason, got, took, tc.want)
 			}
+			if tc.want == "False Deleted Reconciling" && !strings.HasPrefix(d.message(), "this operator has ended its part of the deletion; ") {
+				t.Errorf("%s: the object says %q", tc.reason, d.message())
+			}
 		})
+	}
+}
+
+// A writer that changes the object again and again does not hold the worker.
+func TestEndlessConflictAfterDelete(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{})
+	d.pass()
+	deleted(d)
+	d.patches, d.beforePatch = 0, func() error {
+		return apierrors.NewConflict(schema.GroupResource{Group: testv1.GroupVersion.Group, Resource: "apps"}, "a", errBroken)
+	}
+	if after := d.pass(); after == 0 || d.patches != 5 {
+		t.Errorf("%d writes in one pass, and the next pass comes after %s", d.patches, after)
 	}
 }
 

@@ -89,6 +89,7 @@ type harness struct {
 	beforeStatus             func()
 	afterStatus, beforePatch func() error
 	app                      *ctrlx.Reconciler[*App]
+	log                      lines // of passes, and of the manager
 }
 
 // notAllowed is a value of a field of the status that the definition does not allow.
@@ -154,7 +155,7 @@ func (d *harness) restart() {
 	for _, kind := range []string{"App", "Cluster", "Database"} {
 		mapper.Add(testv1.GroupVersion.WithKind(kind), meta.RESTScopeNamespace)
 	}
-	d.manager = &idleManager{client: d.api, mapper: mapper, config: &rest.Config{}}
+	d.manager = &idleManager{client: d.api, mapper: mapper, config: &rest.Config{}, logger: logr.FromContextOrDiscard(d.context())}
 	d.manager.cache = &fakeCache{FakeInformers: &informertest.FakeInformers{Scheme: scheme}, reader: d.api}
 }
 
@@ -239,10 +240,13 @@ func (d *harness) with(ext flow.Extensions[*App], opts ...ctrlx.Option) *harness
 	return d.use(d.reconciler(ext, opts...))
 }
 
+// context is the context of passes, which keeps their log lines.
+func (d *harness) context() context.Context { return d.log.context(context.Background(), 1) }
+
 // pass runs one over the App "a". One that returns an error, or an interval that loses the requeue, fails the test.
 func (d *harness) pass() time.Duration {
 	d.t.Helper()
-	return d.passIn(context.Background())
+	return d.passIn(d.context())
 }
 
 func (d *harness) passIn(ctx context.Context) time.Duration {
@@ -252,7 +256,7 @@ func (d *harness) passIn(ctx context.Context) time.Duration {
 
 // try runs a pass over the App "a", and returns its error.
 func (d *harness) try() error {
-	_, err := d.app.Reconcile(context.Background(), reconcile.Request{NamespacedName: named("a")})
+	_, err := d.app.Reconcile(d.context(), reconcile.Request{NamespacedName: named("a")})
 	return err
 }
 
@@ -394,7 +398,8 @@ type idleManager struct {
 	config    *rest.Config
 	limit     time.Duration                                          // ReconciliationTimeout
 	discovers func(context.Context) (*metav1.APIResourceList, error) // nil: all kinds are served
-	standby   bool                                                   // another replica is the leader
+	logger    logr.Logger
+	standby   bool // another replica is the leader
 	added     []manager.Runnable
 	reporters []string // of events
 	events    []string // "Normal Busy the note"
@@ -452,7 +457,7 @@ func (m *idleManager) GetAPIReader() client.Reader {
 }
 func (m *idleManager) GetCache() cache.Cache          { return m.cache }
 func (m *idleManager) GetRESTMapper() meta.RESTMapper { return m.mapper }
-func (m *idleManager) GetLogger() logr.Logger         { return logr.Discard() }
+func (m *idleManager) GetLogger() logr.Logger         { return m.logger }
 func (m *idleManager) GetConfig() *rest.Config        { return m.config }
 func (m *idleManager) GetHTTPClient() *http.Client    { return discoveryOnly }
 func (m *idleManager) Add(r manager.Runnable) error {

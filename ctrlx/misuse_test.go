@@ -122,6 +122,29 @@ func TestOutsideOfAPass(t *testing.T) {
 	}
 }
 
+// A link that hands on a context of its own is an error that says so: without the pass, no finalizer could be written.
+func TestContextDropped(t *testing.T) {
+	drops := map[string]flow.Extensions[*App]{
+		"Apply": {Apply: chain.New(chain.Named("drops", func(next flow.Handler[*App]) flow.Handler[*App] {
+			return func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+				return next(context.Background(), req)
+			}
+		}))},
+		"Hook": {PreCheck: chain.New(chain.Named("drops", func(next checks.Handler[*App]) checks.Handler[*App] {
+			return func(_ context.Context, req *checks.Request[*App]) (checks.Result, error) {
+				return next(context.Background(), req)
+			}
+		}))},
+	}
+	for name, ext := range drops {
+		d := newHarness(t, freshApp("uid"))
+		d.use(d.reconciler(ext).WithPreReconcileHook(func(context.Context, client.Client, *App) error { return nil }))
+		if d.pass(); !strings.Contains(d.message(), "outside of a pass: hand on the context") || d.took() != "" {
+			t.Errorf("%s: the object says %q with %q", name, d.says(), d.message())
+		}
+	}
+}
+
 // A wrong use of WriteAhead, of Report and of Read is an error that names the fix.
 func TestWrongUse(t *testing.T) {
 	apply := func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }

@@ -234,7 +234,7 @@ func (r *core) next(p *pass, out flow.Outcome, handled string) *record.Record {
 	digest, digested := uint64(0), false
 	stores := r.stores(p, out)
 	switch {
-	case p.record == nil && !stores && p.Timeout <= 0 && handled == "", stores && p.settledFor > 0:
+	case p.record == nil && !stores && p.Timeout == 0 && handled == "", stores && p.settledFor != 0:
 		return nil
 	case stores:
 		digest, digested = p.digest()

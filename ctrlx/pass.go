@@ -131,7 +131,7 @@ func (p *pass) Value(key any) any {
 
 // Retry implements apierr.Pass.
 func (p *pass) Retry() time.Duration {
-	if p.Intervals.Retry > 0 {
+	if p.Intervals.Retry != 0 {
 		return p.Intervals.Retry
 	}
 	if p.resync == 0 {

@@ -1,6 +1,7 @@
 package ctrlx
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -160,7 +161,7 @@ func (r *core) render(p *pass, obj client.Object, out flow.Outcome) status.Out {
 	if loop, ok := r.waker.Loop(client.ObjectKeyFromObject(obj)); ok && p.verdict(out) == p.last {
 		in.Self, in.Loop = p.engine.Waiter, loop
 	}
-	if p.Timeout > 0 {
+	if p.Timeout != 0 {
 		in.Timeout = status.Timeout{
 			After: p.Timeout, FromStart: r.opt.fromStart, Retried: retried(out), Inputs: inputsOf(p.read, p),
 			Deleted: view.Deleting(p.read) || out.Point() == flow.PointDeleteCheck || out.Point() == flow.PointDelete,
@@ -212,7 +213,7 @@ func retried(out flow.Outcome) bool {
 	case apierr.RuleRetriable, apierr.RuleConflict, apierr.RuleTooMany, apierr.RuleTimeout:
 		return true
 	}
-	return strings.HasPrefix(out.Rule(), apierr.RulePrefix) && out.After() > 0
+	return strings.HasPrefix(out.Rule(), apierr.RulePrefix) && out.After() != 0
 }
 
 // remember records the verdict of a pass. A conflict changes no verdict, because the
@@ -298,24 +299,25 @@ func (r *core) leaveStripped(ctx context.Context, obj client.Object) error {
 // the checks again, and one of them may block for ever: the reference that it needs
 // may have waited for this deletion only. Another pass is needed if another process
 // may have made something in the cloud.
-func (r *core) finish(ctx context.Context, obj client.Object, out flow.Outcome, next status.Out) error {
-	const attempts = 5
-	for n := 1; ; n++ {
+func (r *core) finish(ctx context.Context, obj client.Object, out flow.Outcome, next status.Out) (err error) {
+	for range finishAttempts {
 		generation, ahead, operation := obj.GetGeneration(), aheadOf(obj), r.operationIn(obj)
-		err := r.gone(ctx, obj, out, next)
-		if n == attempts || !apierrors.IsConflict(err) {
+		if err = r.gone(ctx, obj, out, next); !apierrors.IsConflict(err) {
 			return err
 		}
 		now := r.kind.New()
 		if r.engine.Live().Get(ctx, client.ObjectKeyFromObject(obj), now) != nil || now.GetUID() != obj.GetUID() || now.GetGeneration() != generation ||
 			!maps.Equal(aheadOf(now), ahead) || r.operationIn(now) != operation {
-			return err
+			break
 		}
-		now.GetObjectKind().SetGroupVersionKind(r.kind.GroupVersionKind)
 		in := status.In{Old: r.kind.Conditions(now), UID: now.GetUID(), Generation: generation, Now: r.now()}
 		obj, next = now, r.leaves(in, now, endedHere)
 	}
+	return err
 }
+
+// finishAttempts is the number of writes of a finished deletion in one pass.
+const finishAttempts = 5
 
 // gone ends the work for an object that is deleted, or released, in the cloud. The
 // conditions come before the finalizer: no later pass writes them, after a conflict
@@ -353,17 +355,12 @@ func refusedForGood(err error) bool {
 // watched is woken by an event. So it is requeued at the resync only, unless its check asked for a delay.
 func (r *core) delay(p *pass, out flow.Outcome) time.Duration {
 	delay, again := out.Again()
-	switch {
-	case !again:
-		if out.State() == flow.StateIgnored && len(out.WaitingFor()) > 0 && !p.watched {
-			return r.idle(p.Requeue) // no event wakes it
-		}
-		return 0
-	case out.State() == flow.StateReady && p.settledFor > 0:
-		return p.settledFor
-	case out.State() == flow.StateReady && p.Requeue > 0:
+	switch state := out.State(); {
+	case state == flow.StateReady:
+		return cmp.Or(p.settledFor, r.longer(p.Requeue), delay)
+	case !again && state == flow.StateIgnored && len(out.WaitingFor()) != 0 && !p.watched: // no event wakes it
 		return r.idle(p.Requeue)
-	case p.watched && out.State() == flow.StateBlocked && out.After() <= 0:
+	case again && state == flow.StateBlocked && out.After() == 0 && p.watched:
 		return max(delay, r.idle(p.Requeue))
 	}
 	return delay
@@ -379,7 +376,12 @@ func (r *core) idle(requeue time.Duration) time.Duration {
 	if requeue == 0 {
 		return r.backoff.Resync()
 	}
-	return requeue + time.Duration(float64(requeue)*requeueJitter*min(max(r.opt.rand(), 0), 1))
+	return r.longer(requeue)
+}
+
+// longer returns an interval of an object, lengthened at random; 0: it gives none.
+func (r *core) longer(interval time.Duration) time.Duration {
+	return interval + time.Duration(float64(interval)*requeueJitter*min(max(r.opt.rand(), 0), 1))
 }
 
 // forget drops what is known of an object that is gone.

@@ -103,7 +103,7 @@ func quietRestart[T client.Object](r *core, ext flow.Extensions[T]) flow.Extensi
 		return ext
 	}
 	ext.PostCheck = ext.PostCheck.Prepend(chain.Named(name, checks.Gate(name, func(ctx context.Context, _ *checks.Request[T]) (checks.Result, error) {
-		if p := passOf(ctx); p != nil && p.settledFor > 0 {
+		if p := passOf(ctx); p != nil && p.settledFor != 0 {
 			return checks.Skip("nothing has changed since the last success"), nil
 		}
 		return checks.Proceed(), nil
@@ -195,7 +195,7 @@ func (r *core) left(p *pass, last time.Time) time.Duration {
 		return 0
 	}
 	u := shareOf(p.read.GetUID())
-	if p.Requeue > 0 {
+	if p.Requeue != 0 {
 		interval = p.Requeue + time.Duration(float64(p.Requeue)*requeueJitter*u)
 	} else {
 		interval -= time.Duration(float64(interval) * resyncSpread * u)
@@ -214,7 +214,7 @@ func shareOf(uid types.UID) float64 {
 // could not compare what operations follow and no check does.
 func (r *core) stores(p *pass, out flow.Outcome) bool {
 	return r.settles && out.State() == flow.StateReady && r.program != "" && r.interval(p) >= minSettled &&
-		(p.settledFor > 0 || p.checksFollow(out))
+		(p.settledFor != 0 || p.checksFollow(out))
 }
 
 // successOf returns the success of a pass; nil: the inputs of the object are not known.

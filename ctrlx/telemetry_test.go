@@ -25,6 +25,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/otelx"
@@ -158,6 +159,67 @@ func TestTelemetryOfEachVerdict(t *testing.T) {
 		if len(got) != len(s.want) || len(got) > 0 && !strings.Contains(got[0], s.want[0]) {
 			t.Errorf("%s: the lines are %q, want %q", s.reason, got, s.want)
 		}
+	}
+}
+
+// What no observer reports has a line of its own, which names what a person needs to act.
+func TestLines(t *testing.T) {
+	apply := func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }
+	release := checks.Release("the reclaim policy is Retain")
+	vanishes := func(d *harness) {
+		d.beforeStatus = func() {
+			if d.writes == 1 {
+				d.vanish()
+			}
+		}
+	}
+	cases := map[string]struct {
+		app  *App
+		do   func(*harness)
+		want string
+	}{
+		"Released": {anApp(AppSpec{}), func(d *harness) {
+			d.with(checking(flow.PointDeleteCheck, answers(&release)))
+			deleted(d)
+			d.pass()
+		}, "level=0 msg=the object is released without a deletion in the cloud why=the reclaim policy is Retain link=check"},
+		"Copied": {anApp(AppSpec{}), func(d *harness) {
+			d.recorded(operating("theirs"))
+			d.recorded(func(r *record.Record) { r.UID = "other" })
+			d.with(flow.Extensions[*App]{}).pass()
+		}, `level=0 msg=the operation of another object is ignored reconciler=App key=default/a uid uid=\other\ kind=\App.test.windlass-go.github.io\`},
+		"FirstPass": {anApp(AppSpec{}), func(d *harness) { d.with(flow.Extensions[*App]{}).pass() },
+			"level=1 msg=the first pass over the object is not left out reconciler=App key=default/a uid why=the object is not Ready for its generation"},
+		"Program": {anApp(AppSpec{}), func(d *harness) { d.with(flow.Extensions[*App]{}, program("", errBroken)) },
+			"level=0 msg=a restart reconciles every object, because the executable cannot be read reconciler=App error=the cloud is broken"},
+		"TimedOut": {anApp(AppSpec{Timeout: minutes(10)}), func(d *harness) {
+			goesOn(d)
+			d.with(flow.Extensions[*App]{}).pass()
+			d.now = d.now.Add(10 * time.Minute)
+			d.pass()
+		}, "level=0 msg=the object exceeded its time-out timeout=10m0s since=2026-11-21 12:00:00 +0000 UTC"},
+		"Dropped": {anApp(AppSpec{}), func(d *harness) {
+			d.drops = true
+			d.with(flow.Extensions[*App]{}).pass()
+		}, "msg=the status of each pass is lost; generate the definition again, and apply it " +
+			"error=the API server drops a part of the status, such as status.conditions, because the CustomResourceDefinition lacks it reconciler=App"},
+		"Vanished": {freshApp("uid"), func(d *harness) {
+			vanishes(d)
+			d.with(flow.Extensions[*App]{}).pass()
+		}, "level=0 msg=the object vanished after Apply was called; its deletion in the cloud ended state=gone uid=uid why="},
+		"Orphaned": {freshApp("uid"), func(d *harness) {
+			vanishes(d)
+			d.use(ctrlx.New("App", flow.Operations[*App]{Apply: apply}, flow.Extensions[*App]{}, d.clock()...)).pass()
+		}, "msg=a cloud resource may be orphaned: its object vanished after Apply was called; delete the resource in the cloud " +
+			"error=the reconciler has no Delete for it reconciler=App object=default/a uid=uid"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t, tc.app)
+			if tc.do(d); !slices.Contains(d.log, tc.want) {
+				t.Errorf("no line is %q:\n%s", tc.want, strings.Join(d.log, "\n"))
+			}
+		})
 	}
 }
 
