@@ -144,6 +144,7 @@ func TestVaultKey(t *testing.T) {
 		"vault refuses":        {"the vault is unknown", key, in{errs: errs("open", refuse(403, "Forbidden"))}, "fail", "RESPONSE 403", ""},
 		"get refused":          {"the key is unknown", key, in{live: rsa(), errs: errs("key", refuse(403, "Forbidden"))}, "fail", "RESPONSE 403", "key"},
 		"other type":           {"the type cannot change", wants(func(k *VaultKey) { k.Spec.Kty = new("EC") }), in{live: rsa()}, immutable, "type RSA", "key"},
+		"other size":           {"the size cannot change", wants(func(k *VaultKey) { k.Spec.KeySize = new(4096) }), in{live: rsa()}, immutable, "2048 bits", "key"},
 		"other curve":          {"the curve cannot change", wants(func(k *VaultKey) { k.Spec.Curve = new("P-256") }), in{live: rsa()}, immutable, "become P-256", "key"},
 		"nil fields":           {"Azure chooses nil fields", &VaultKey{Name: "disk"}, in{live: rsa()}, "proceed", "", "key"},
 		"recover":              {"the recovery takes a while", recovers, deleted, "block KeyRecovering", "", "key, deleted, recover"},
@@ -162,60 +163,45 @@ func TestVaultKey(t *testing.T) {
 
 // TestVaultKeyUpdate: the link sends a change after the PUT if a field differs.
 func TestVaultKeyUpdate(t *testing.T) {
+	type in = world[*VaultKey]
 	day := time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)
 	elsewhere := day.In(time.FixedZone("", 7200))
-	type spec = func(*VaultKey)
-	type live = func(*LiveKey)
+	refused := func(call string, status int, code string) in { return in{errs: errs(call, refuse(status, code))} }
+	disable := func(k *VaultKey, _ *LiveKey) { k.Spec.Enabled = new(false) }
+	const same, updated = "ready: Succeeded by : put, key", "ready: Succeeded by : put, key, update"
 	cases := map[string]struct {
 		reason string
-		spec   spec
-		live   live
-		want   KeyChange // zero: no request
+		in     in
+		differ func(*VaultKey, *LiveKey)
+		want   string
+		change KeyChange // the last request
 	}{
-		"nil fields": {"Azure chooses nil fields", func(*VaultKey) {}, func(k *LiveKey) { k.KeyOps, k.Expires = []string{"sign"}, &day }, KeyChange{}},
-		"the same": {"no field differs", func(k *VaultKey) { k.Spec.Enabled, k.Spec.NotBefore, k.Spec.Expires = new(true), &day, &day },
-			func(k *LiveKey) { k.NotBefore, k.Expires = &elsewhere, &elsewhere }, KeyChange{}},
-		"disabled": {"the key is disabled", func(k *VaultKey) { k.Spec.Enabled = new(false) }, func(*LiveKey) {}, KeyChange{Enabled: new(false)}},
-		"begins":   {"the key had no begin", func(k *VaultKey) { k.Spec.NotBefore = &day }, func(*LiveKey) {}, KeyChange{NotBefore: &day}},
-		"expires":  {"the key had no end", func(k *VaultKey) { k.Spec.Expires = &day }, func(*LiveKey) {}, KeyChange{Expires: &day}},
-		"operations": {"an additional operation", func(k *VaultKey) { k.Spec.KeyOps = []string{"sign", "verify"} }, func(k *LiveKey) { k.KeyOps = []string{"sign"} },
-			KeyChange{KeyOps: []string{"sign", "verify"}}},
-		"another order": {"the order does not matter", func(k *VaultKey) { k.Spec.KeyOps = []string{"verify", "sign", "verify"} },
-			func(k *LiveKey) { k.KeyOps = []string{"sign", "verify"} }, KeyChange{}},
-	}
-	update := func(w *world[*VaultKey], key *VaultKey) flow.Outcome {
-		return w.pass(t.Context(), flow.Extensions[*VaultKey]{Apply: VaultKeyExtensions(w).Apply}, key)
+		"nil fields": {"Azure chooses nil fields", in{}, func(_ *VaultKey, l *LiveKey) { l.KeyOps, l.Expires = []string{"sign"}, &day }, same, KeyChange{}},
+		"the same": {"no field differs", in{}, func(k *VaultKey, l *LiveKey) {
+			k.Spec.Enabled, k.Spec.NotBefore, k.Spec.Expires, l.NotBefore, l.Expires = new(true), &day, &day, &elsewhere, &elsewhere
+		}, same, KeyChange{}},
+		"disabled": {"the key is disabled", in{}, disable, updated, KeyChange{Enabled: new(false)}},
+		"begins":   {"the key had no begin", in{}, func(k *VaultKey, _ *LiveKey) { k.Spec.NotBefore = &day }, updated, KeyChange{NotBefore: &day}},
+		"expires":  {"the key had no end", in{}, func(k *VaultKey, _ *LiveKey) { k.Spec.Expires = &day }, updated, KeyChange{Expires: &day}},
+		"extended": {"the key ends earlier", in{}, func(k *VaultKey, l *LiveKey) { k.Spec.Expires, l.Expires = &day, new(day.Add(-1)) }, updated, KeyChange{Expires: &day}},
+		"operations": {"an additional operation", in{}, func(k *VaultKey, l *LiveKey) { k.Spec.KeyOps, l.KeyOps = []string{"sign", "verify"}, []string{"sign"} },
+			updated, KeyChange{KeyOps: []string{"sign", "verify"}}},
+		"another order": {"the order does not matter", in{}, func(k *VaultKey, l *LiveKey) {
+			k.Spec.KeyOps, l.KeyOps = []string{"verify", "sign", "verify"}, []string{"sign", "verify"}
+		}, same, KeyChange{}},
+		"under way": {"no change is sent while the PUT is under way", in{underWay: true}, disable, "in progress: InProgress by : put", KeyChange{}},
+		"refused":   {"the vault refuses the change", refused("update", 403, "Forbidden"), disable, "failed: Forbidden by UpdateKey: put, key, update", KeyChange{Enabled: new(false)}},
+		"no vault":  {"the vault is gone after the PUT", refused("open", 404, "VaultGone"), disable, "failed: VaultGone by UpdateKey: put", KeyChange{}},
+		"no key":    {"the key is gone after the PUT", refused("key", 404, "KeyGone"), disable, "failed: KeyGone by UpdateKey: put, key", KeyChange{}},
 	}
 	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			w, key, calls := &world[*VaultKey]{live: rsa()}, vaultKey(""), []string{"put", "key"}
-			tc.spec(key)
-			tc.live(w.live["disk"])
-			if !cmp.Equal(tc.want, KeyChange{}) {
-				calls = append(calls, "update")
-			}
-			out := update(w, key)
-			if diff := cmp.Diff([]any{flow.StateReady, calls, tc.want}, []any{out.State(), w.calls, w.change}); diff != "" {
-				t.Errorf("%s: state, calls and change: -want, +got:\n%s", tc.reason, diff)
-			}
-		})
-	}
-	fails := map[string]struct {
-		reason string
-		in     world[*VaultKey]
-		want   string
-	}{
-		"under way": {"no change is sent while the PUT is under way", world[*VaultKey]{underWay: true}, "in progress: InProgress by : put"},
-		"refused":   {"the vault refuses the change", world[*VaultKey]{errs: errs("update", refuse(403, "Forbidden"))}, "failed: Forbidden by UpdateKey: put, key, update"},
-		"no vault":  {"the vault is gone after the PUT", world[*VaultKey]{errs: errs("open", refuse(404, "VaultGone"))}, "failed: VaultGone by UpdateKey: put"},
-		"no key":    {"the key is gone after the PUT", world[*VaultKey]{errs: errs("key", refuse(404, "KeyGone"))}, "failed: KeyGone by UpdateKey: put, key"},
-	}
-	for name, tc := range fails {
 		w, key := tc.in, vaultKey("")
-		w.live, key.Spec.Enabled = rsa(), new(false)
-		out := update(&w, key)
-		if got := fmt.Sprintf("%s: %s by %s: %s", out.State(), out.Reason(), out.Link(), strings.Join(w.calls, ", ")); got != tc.want {
-			t.Errorf("%s: %s: %s, want %s", name, tc.reason, got, tc.want)
+		w.live = rsa()
+		tc.differ(key, w.live["disk"])
+		out := w.pass(t.Context(), flow.Extensions[*VaultKey]{Apply: VaultKeyExtensions(&w).Apply}, key)
+		got := fmt.Sprintf("%s: %s by %s: %s", out.State(), out.Reason(), out.Link(), strings.Join(w.calls, ", "))
+		if diff := cmp.Diff([]any{tc.want, tc.change}, []any{got, w.change}); diff != "" {
+			t.Errorf("%s: %s: -want, +got:\n%s", name, tc.reason, diff)
 		}
 	}
 }
@@ -406,20 +392,15 @@ func TestTarget(t *testing.T) {
 		"started":             {"the end of the operation counts, not the state", target, polled("Stopped", true, nil), "proceed", "", "poll start, forget"},
 		"owner by ID":         {"the watcher is not reconciled here", target, in{owner: checks.Object{Ref: checks.Ref{ID: "/watchers/w"}}, state: "Stopped"}, "proceed", "", ""},
 	})
-	// The chain of the gate checks the owner again: the owner check does not run
-	// while an operation is polled.
-	of := func(o checks.Object) in { return in{owner: o, state: "Running"} }
-	rows := map[string]row[*Target]{
-		"none":          {"a target needs a watcher", target, of(checks.Object{}), "block OwnerNotSet very slow", "", ""},
-		"not found":     {"the watcher may be created later", target, of(owned(nil)), "block OwnerNotFound fast", "", ""},
-		"a nil pointer": {"a nil watcher is not found", target, of(owned((*Watcher)(nil))), "block OwnerNotFound fast", "", ""},
-		"another kind":  {"the ref names an object of another kind", target, of(owned(&ManagedCluster{})), "block OwnerWrongKind on change", "", ""},
-	}
-	decide(t, targets, rows)
-	for name, tc := range rows {
-		if res := answer(t, TargetExtensions(nil).OwnerCheck, checkstest.OwnerRequest(checkstest.OwnedBy(tc.in.owner))); decision(res) != tc.want {
-			t.Errorf("%s before the PUT: %s: %v, want %s", name, tc.reason, res, tc.want)
-		}
+	// The gate's chain checks the owner again: the owner check does not run while
+	// an operation is polled. Package checks tests all owners.
+	wrong := owned(&ManagedCluster{})
+	decide(t, targets, map[string]row[*Target]{
+		"another kind": {"the ref names an object of another kind", target, in{owner: wrong, state: "Running"}, "block OwnerWrongKind on change", "", ""},
+		"none":         {"a target needs a watcher", target, in{state: "Running"}, "block OwnerNotSet very slow", "", ""},
+	})
+	if res := answer(t, TargetExtensions(nil).OwnerCheck, checkstest.OwnerRequest(checkstest.OwnedBy(wrong))); decision(res) != "block OwnerWrongKind on change" {
+		t.Errorf("another kind before the PUT: %v", res)
 	}
 }
 
