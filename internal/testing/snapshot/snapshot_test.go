@@ -1,6 +1,7 @@
 package snapshot_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -175,35 +176,36 @@ func TestDiffOf(t *testing.T) {
 	}
 }
 
-// String prints the content.
+// String prints the content, and Public the content without unexported fields.
 func TestString(t *testing.T) {
-	knot := &all{}
-	knot.Next = knot
+	type hidden struct{ secret string }
+	now := time.Now() // with a monotonic clock reading
 	cases := map[string]struct {
-		reason string
-		v      any
-		want   string
+		reason       string
+		v            any
+		want, public string // public is empty if it is the same
 	}{
-		"Nil":     {"nil", nil, "nil"},
-		"Pointer": {"pointers are followed", &struct{ A *inner }{&inner{1, "x"}}, `&{A:&{A:1 b:"x"}}`},
-		"Map":     {"keys are sorted", map[string][]int{"b": {1, 2}, "a": nil}, `map["a":nil "b":[1 2]]`},
-		"Lock":    {"an omitted value prints as its type", &struct{ mu sync.Mutex }{}, "&{mu:(sync.Mutex)}"},
-		"Shared":  {"a value that occurs twice is printed twice", [2]*int{new(int), nil}, "[&0 nil]"},
-		"Long":    {"a long text is cut", strings.Repeat("x", 5000), `"` + strings.Repeat("x", 1999) + "..."},
+		"Nil":     {"nil", nil, "nil", ""},
+		"Pointer": {"pointers are followed", &struct{ A *inner }{&inner{1, "x"}}, `&{A:&{A:1 b:"x"}}`, "&{A:&{A:1}}"},
+		"Map":     {"keys are sorted", map[string][]int{"b": {1, 2}, "a": nil}, `map["a":nil "b":[1 2]]`, ""},
+		"Lock":    {"an omitted value prints as its type", &struct{ Mu sync.Mutex }{}, "&{Mu:(sync.Mutex)}", ""},
+		"Shared":  {"a value that occurs twice is printed twice", [2]*int{new(int), nil}, "[&0 nil]", ""},
+		"Long":    {"a long text is cut", strings.Repeat("x", 5000), `"` + strings.Repeat("x", 1999) + "...", ""},
+		"Cycle":   {"a value inside itself prints as a cycle", func() any { l := []any{nil}; l[0] = l; return l }(), "[(cycle)]", ""},
+		"Time":    {"a time prints as a time", now, now.UTC().Format(time.RFC3339Nano), ""},
+		"Only":    {"a struct without exported fields prints as its type", struct{ H hidden }{hidden{"s"}}, `{H:{secret:"s"}}`, `{H:(snapshot_test.hidden)}`},
+		"Empty":   {"a struct without fields is empty", struct{}{}, "{}", ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := snapshot.Of(tc.v).String(); got != tc.want {
+			s := snapshot.Of(tc.v)
+			if got := s.String(); got != tc.want {
 				t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)
 			}
+			if got, want := s.Public(), cmp.Or(tc.public, tc.want); got != want {
+				t.Errorf("%s: in public: got %s, want %s", tc.reason, got, want)
+			}
 		})
-	}
-	if got := snapshot.Of(knot).String(); !strings.Contains(got, "Next:(cycle)") {
-		t.Errorf("a value inside itself prints as a cycle: got %s", got)
-	}
-	now := time.Now() // with a monotonic clock reading
-	if got, want := snapshot.Of(now).String(), now.UTC().Format(time.RFC3339Nano); got != want {
-		t.Errorf("time: got %s, want %s", got, want)
 	}
 }
 
@@ -272,33 +274,5 @@ func TestDeep(t *testing.T) {
 	deep.Next.Next.N = -1
 	if got, want := s.Diff(deep), "Next.Next.N: was 299997, is -1"; got != want {
 		t.Errorf("a long list: got %s, want %s", got, want)
-	}
-}
-
-// Public prints the content without unexported fields.
-func TestPublic(t *testing.T) {
-	type hidden struct{ secret string }
-	type inner struct {
-		Name   string
-		secret string
-	}
-	cases := map[string]struct {
-		reason string
-		value  any
-		want   string
-	}{
-		"Field":  {"an unexported field is left out", inner{"a", "s"}, `{Name:"a"}`},
-		"Nested": {"an unexported field of a nested struct is left out", &[]inner{{"a", "s"}}, `&[{Name:"a"}]`},
-		"Only":   {"a struct without exported fields prints as its type", struct{ H hidden }{hidden{"s"}}, `{H:(snapshot_test.hidden)}`},
-		"Empty":  {"a struct without fields is empty", struct{}{}, "{}"},
-		"Time":   {"a time prints as a time", time.Unix(0, 0).UTC(), "1970-01-01T00:00:00Z"},
-		"Nil":    {"nil", nil, "nil"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := snapshot.Of(tc.value).Public(); got != tc.want {
-				t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)
-			}
-		})
 	}
 }
