@@ -9,9 +9,8 @@ import (
 	"github.com/windlass-go/windlass/internal/run"
 )
 
-// These types of package chain are instantiated for this package. They are
-// aliases, so plain functions and the links of package chain fit without a
-// conversion.
+// The types of package chain for this package. They are aliases, so plain
+// functions and the links of package chain fit without a conversion.
 type (
 	Handler    = chain.Handler[*Failure, Classification]
 	Middleware = chain.Middleware[*Failure, Classification]
@@ -127,10 +126,10 @@ func later(a, b Classification) Classification {
 }
 
 func longer(a, b Classification) bool {
-	if a.Canceled() != b.Canceled() {
+	switch {
+	case a.Canceled() != b.Canceled():
 		return b.Canceled()
-	}
-	if a.Retry() != b.Retry() {
+	case a.Retry() != b.Retry():
 		return a.Retry() > b.Retry()
 	}
 	return a.After() > b.After()

@@ -36,10 +36,6 @@
 // is a function of a few lines. If no reader knows an error, its methods are
 // called, such as ErrorCode() string. [Errors] lists them.
 //
-// A reader also sets [Failure.NotFound], [Failure.Transient] and
-// [Failure.Ended]. They are set for a joined error only if they are set for
-// each of its causes. They are never set for a panic or an unreadable error.
-//
 // # Rules and links
 //
 // Most special cases of a service fit into a row of a [Table]: a code, a nested
@@ -48,9 +44,8 @@
 // matches decides. Codes and texts are compared exactly as the service writes
 // them. A row that an earlier row contradicts is a set-up error.
 //
-// If no link decides, the table of the service decides. If no row of it
-// matches, general rules for the HTTP status and the kind of the error decide.
-// To see all of them, print the tables in this order:
+// If no link decides, the table of the service decides, and then general rules
+// ([Compose]). To see all of them, print the tables in this order:
 //
 //	fmt.Print(append(redis, azure.Codes()...))
 //
@@ -61,13 +56,7 @@
 // # Failing closed
 //
 // Every unknown error is [Slow], never [OnChange]: a new error code must not
-// stop a resource. These failures are Slow, too:
-//
-//   - A link panics, returns an error or does not decide.
-//   - The *Failure is nil.
-//   - The error panics while a row compares it. No later row decides.
-//
-// A delay of the service is cut to between a second and an hour. Classifying
-// never panics. A wrong rule or matcher panics at set-up, and the message names
-// it.
+// stop a resource. A fault of a link is Slow, too ([Compose]), and so is an
+// error that panics while a row compares it. Classifying never panics. A wrong
+// rule or matcher panics at set-up, and the message names it.
 package classify

@@ -6,31 +6,13 @@ import "github.com/windlass-go/windlass/classify"
 // DefaultThrottleErrorCodes and DefaultRetryableErrorCodes in
 // aws/retry/standard.go of aws-sdk-go-v2.
 var throttling = []string{
-	"BandwidthLimitExceeded",
-	"EC2ThrottledException",
+	"BandwidthLimitExceeded", "EC2ThrottledException",
 	"LimitExceededException", // some services mean a quota
-	"PriorRequestNotComplete",
-	"ProvisionedThroughputExceededException",
-	"RequestLimitExceeded",
-	"RequestThrottled",
-	"RequestThrottledException",
-	"RequestTimeout",
-	"RequestTimeoutException",
-	"SlowDown",
-	"ThrottledException",
-	"Throttling",
-	"ThrottlingException",
-	"TooManyRequestsException",
+	"PriorRequestNotComplete", "ProvisionedThroughputExceededException", "RequestLimitExceeded",
+	"RequestThrottled", "RequestThrottledException", "RequestTimeout", "RequestTimeoutException", "SlowDown",
+	"ThrottledException", "Throttling", "ThrottlingException", "TooManyRequestsException",
 	"TransactionInProgressException",
 }
-
-var throttled = func() map[string]bool {
-	m := make(map[string]bool, len(throttling))
-	for _, code := range throttling {
-		m[code] = true
-	}
-	return m
-}()
 
 // Codes returns the table of [Errors]. It is a copy, which you may change and
 // add to a chain, as Codes().Link().
@@ -53,105 +35,45 @@ func Codes() classify.Table {
 	// https://docs.aws.amazon.com/IAM/latest/APIReference/CommonErrors.html.
 	// Rights and credentials change without a change of the object.
 	add(classify.Slow,
-		"AccessDeniedException",
-		"ExpiredTokenException",
-		"IncompleteSignature",
-		"InternalFailure",
-		"InvalidClientTokenId",
-		"NotAuthorized",
-		"OptInRequired",
-		"RequestExpired",
-		"ServiceUnavailable",
-		"UnrecognizedClientException",
-	)
+		"AccessDeniedException", "ExpiredTokenException", "IncompleteSignature", "InternalFailure",
+		"InvalidClientTokenId", "NotAuthorized", "OptInRequired", "RequestExpired", "ServiceUnavailable",
+		"UnrecognizedClientException")
 	add(classify.VerySlow,
 		"InvalidParameterCombination", // RDS also returns it for a wrong version or state
 		"ValidationError",             // CloudFormation also returns it for a missing stack
-		"ValidationException",
-	)
-	add(classify.OnChange,
-		"InvalidAction",
-		"MissingAction",
-		"MissingParameter",
-	)
+		"ValidationException")
+	add(classify.OnChange, "InvalidAction", "MissingAction", "MissingParameter")
 
 	// Source: the error codes of EC2,
 	// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html.
 	add(classify.Slow,
-		"AuthFailure",
-		"DependencyViolation",
-		"IncorrectInstanceState",
-		"IncorrectState",
-		"InsufficientCapacity",
-		"InsufficientInstanceCapacity",
-		"InternalError",
-		"InvalidParameterValue",
-		"ResourceCountExceeded",
-		"Unavailable",
-		"UnauthorizedOperation",
-	)
+		"AuthFailure", "DependencyViolation", "IncorrectInstanceState", "IncorrectState", "InsufficientCapacity",
+		"InsufficientInstanceCapacity", "InternalError", "InvalidParameterValue", "ResourceCountExceeded",
+		"Unavailable", "UnauthorizedOperation")
 	add(classify.VerySlow,
-		"AddressLimitExceeded",
-		"Blocked",
-		"InstanceLimitExceeded",
-		"InvalidParameter",
-		"PendingVerification",
-		"UnsupportedOperation",
-		"VcpuLimitExceeded",
-		"VpcLimitExceeded",
-	)
-	add(classify.OnChange,
-		"UnknownParameter",
-	)
+		"AddressLimitExceeded", "Blocked", "InstanceLimitExceeded", "InvalidParameter", "PendingVerification",
+		"UnsupportedOperation", "VcpuLimitExceeded", "VpcLimitExceeded")
+	add(classify.OnChange, "UnknownParameter")
 
 	// Source: the error responses of S3,
 	// https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html.
-	add(classify.Slow,
-		"AccessDenied",
-		"BucketNotEmpty",
-		"OperationAborted",
-	)
-	add(classify.VerySlow,
-		"BucketAlreadyExists",
-		"TooManyBuckets",
-	)
-	add(classify.OnChange,
-		"IllegalLocationConstraintException",
-		"InvalidBucketName",
-		"MalformedXML",
-	)
+	add(classify.Slow, "AccessDenied", "BucketNotEmpty", "OperationAborted")
+	add(classify.VerySlow, "BucketAlreadyExists", "TooManyBuckets")
+	add(classify.OnChange, "IllegalLocationConstraintException", "InvalidBucketName", "MalformedXML")
 
 	// Source: the errors of the actions of IAM,
 	// https://docs.aws.amazon.com/IAM/latest/APIReference/API_Operations.html.
 	add(classify.Slow,
-		"ConcurrentModification",
-		"DeleteConflict",
-		"EntityTemporarilyUnmodifiable",
-		"MalformedPolicyDocument",
-	)
-	add(classify.VerySlow,
-		"EntityAlreadyExists",
-		"LimitExceeded",
-	)
+		"ConcurrentModification", "DeleteConflict", "EntityTemporarilyUnmodifiable", "MalformedPolicyDocument")
+	add(classify.VerySlow, "EntityAlreadyExists", "LimitExceeded")
 
 	// Source: exceptions that many services share, as in the API references of
 	// EKS, ECS, Lambda and DynamoDB.
 	add(classify.Slow,
-		"ConcurrentModificationException",
-		"ConflictException",
-		"InvalidStateException",
-		"ResourceConflictException",
-		"ResourceInUseException",
-		"ResourceNotFoundException",
-		"ResourceNotReadyException",
-		"ServerException",
-		"ServiceException",
-		"ServiceUnavailableException",
-	)
+		"ConcurrentModificationException", "ConflictException", "InvalidStateException", "ResourceConflictException",
+		"ResourceInUseException", "ResourceNotFoundException", "ResourceNotReadyException", "ServerException",
+		"ServiceException", "ServiceUnavailableException")
 	add(classify.VerySlow,
-		"InvalidParameterException",
-		"InvalidParameterValueException",
-		"ServiceQuotaExceededException",
-	)
+		"InvalidParameterException", "InvalidParameterValueException", "ServiceQuotaExceededException")
 	return t
 }

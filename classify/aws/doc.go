@@ -3,20 +3,13 @@
 //
 //	buckets := flow.New("Bucket", operations, extensions, flow.WithErrors(aws.Errors()))
 //
-// Without a reconciler, pass it to NewFailure:
-//
-//	handle := classify.Compose(mine.Chain())
-//	c, _ := handle(ctx, classify.NewFailure(err, "", time.Time{}, aws.Errors()))
-//
 // # Reading errors
 //
 // [Errors] reads the code, the message and the fault of a [smithy.APIError]. It
 // reads the HTTP status and the delay of a [smithyhttp.ResponseError]
 // (X-Amz-Retry-After, Retry-After).
 //
-// # The table of codes
-//
-// [Codes] decides about the errors. Print it to see every row.
+// [Codes] is its table. Print it to see every row.
 //
 // # Not found
 //

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/aws/smithy-go"
@@ -35,17 +36,13 @@ func read(f *classify.Failure) bool {
 		if text := api.ErrorMessage(); text != "" {
 			f.Message = text
 		}
-		f.Transient = f.Transient || api.ErrorFault() == smithy.FaultServer || throttled[f.Code]
+		f.Transient = f.Transient || api.ErrorFault() == smithy.FaultServer || slices.Contains(throttling, f.Code)
 	}
 	return true
 }
 
 // notFound reports whether a code means that the object does not exist.
 func notFound(code string) bool {
-	for _, suffix := range [...]string{"NotFound", "NotFoundException", "NotFoundFault"} {
-		if strings.HasSuffix(code, suffix) {
-			return true
-		}
-	}
-	return strings.HasPrefix(code, "NoSuch")
+	return strings.HasSuffix(code, "NotFound") || strings.HasSuffix(code, "NotFoundException") ||
+		strings.HasSuffix(code, "NotFoundFault") || strings.HasPrefix(code, "NoSuch")
 }

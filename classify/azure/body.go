@@ -23,19 +23,17 @@ const (
 
 // body holds the parts of an error in the body of a response.
 type body struct {
-	code, message string
-	inner         []classify.InnerError
-	raw           string // the start of the body, if it has no message
+	detail
+	raw string // the start of the body, if it has no message
 }
 
 // readBody reads the error in the body of a response. The body remains
 // readable.
 func readBody(resp *http.Response) (b body) {
 	data := bytes.TrimSpace(bytes.TrimPrefix(peek(resp), []byte("\xef\xbb\xbf")))
-	d := decodeBody(data, 0)
-	b.code, b.message, b.inner = d.code, d.message, d.inner
+	b.detail = decodeBody(data, 0)
 	if b.message == "" && b.code == "" {
-		b.raw = head(data)
+		b.raw = strings.ToValidUTF8(text.Cut(string(data), maxText), "\uFFFD") // cut between two characters
 	}
 	return b
 }
@@ -136,6 +134,8 @@ type detail struct {
 	inner         []classify.InnerError
 }
 
+func (d *detail) empty() bool { return d.code == "" && d.message == "" && len(d.inner) == 0 }
+
 // decodeBody reads an error from JSON. It knows these forms:
 //
 //	{"error": {...}}
@@ -159,7 +159,7 @@ func decodeBody(data []byte, depth int) detail {
 			return all[0].detail(depth)
 		}
 	}
-	if d := b.detail(depth); d.code != "" || d.message != "" || len(d.inner) > 0 {
+	if d := b.detail(depth); !d.empty() {
 		return d
 	}
 	var code word
@@ -193,7 +193,7 @@ func (o *errorObject) detail(depth int) detail {
 	for _, n := range append(objects(o.Details), objects(o.InnerError)...) {
 		nested := n.detail(depth + 1)
 		// Azure Resource Manager puts the JSON of other services into a message.
-		if other := decodeBody([]byte(nested.message), depth+1); other.code != "" || other.message != "" || len(other.inner) > 0 {
+		if other := decodeBody([]byte(nested.message), depth+1); !other.empty() {
 			nested.message = ""
 			other.inner = append([]classify.InnerError{{Code: other.code, Message: other.message}}, other.inner...)
 			nested.inner = append(other.inner, nested.inner...)
@@ -211,9 +211,4 @@ func (d *detail) add(inner ...classify.InnerError) {
 			d.inner = append(d.inner, e)
 		}
 	}
-}
-
-// head returns up to maxText bytes of a text, cut between two characters.
-func head(data []byte) string {
-	return strings.ToValidUTF8(text.Cut(string(data), maxText), "\uFFFD")
 }

@@ -4,11 +4,6 @@
 //
 //	pools := flow.New("AgentPool", operations, extensions, flow.WithErrors(azure.Errors()))
 //
-// Without a reconciler, pass it to NewFailure:
-//
-//	handle := classify.Compose(redis.Chain())
-//	c, _ := handle(ctx, classify.NewFailure(err, "2024-05-01", time.Time{}, azure.Errors()))
-//
 // # Reading errors
 //
 // [Errors] reads the first [*azcore.ResponseError] that an error wraps:
@@ -27,9 +22,7 @@
 // or an operation is missing, or that the request is wrong. Messages show a
 // page that is not JSON. Rules do not match its text.
 //
-// # The table of codes
-//
-// [Codes] decides about the errors. Print it to see every row.
+// [Codes] is its table. Print it to see every row.
 //
 // # Operations
 //

@@ -55,7 +55,7 @@ func (o *advanceOptions) checked(token string) error {
 		}
 		host := "an unreadable address"
 		if err == nil {
-			host = "the host " + fmt.Sprintf("%q", u.Host)
+			host = fmt.Sprintf("the host %q", u.Host)
 		}
 		return fmt.Errorf("it names %s, which belongs to no endpoint of the client (azure.WithEndpoints)", host)
 	})

@@ -27,43 +27,23 @@ func Codes() classify.Table {
 	inner(classify.Slow,
 		"RATE_LIMIT_EXCEEDED",
 		"SERVICE_DISABLED", // an administrator can enable it
-		"ACCESS_TOKEN_EXPIRED",
-		"IAM_PERMISSION_DENIED",
-		"CREDENTIALS_MISSING",
-	)
+		"ACCESS_TOKEN_EXPIRED", "IAM_PERMISSION_DENIED", "CREDENTIALS_MISSING")
 	inner(classify.VerySlow,
-		"RESOURCE_QUOTA_EXCEEDED",
-		"BILLING_DISABLED",
-		"CONSUMER_INVALID",
-		"CONSUMER_SUSPENDED",
-		"LOCATION_POLICY_VIOLATED",
-		"SECURITY_POLICY_VIOLATED",
-		"USER_PROJECT_DENIED",
-	)
+		"RESOURCE_QUOTA_EXCEEDED", "BILLING_DISABLED", "CONSUMER_INVALID", "CONSUMER_SUSPENDED",
+		"LOCATION_POLICY_VIOLATED", "SECURITY_POLICY_VIOLATED", "USER_PROJECT_DENIED")
 
 	// Source: google.rpc.Code, google/rpc/code.proto of googleapis.
 	add(classify.Slow,
-		"ABORTED",
-		"CANCELLED",
-		"DATA_LOSS",
-		"DEADLINE_EXCEEDED",
+		"ABORTED", "CANCELLED", "DATA_LOSS", "DEADLINE_EXCEEDED",
 		"FAILED_PRECONDITION", // the state of the system may change
 		"INTERNAL",
 		"NOT_FOUND", // the missing object may be created later
-		"PERMISSION_DENIED",
-		"RESOURCE_EXHAUSTED",
-		"UNAUTHENTICATED",
-		"UNAVAILABLE",
-		"UNKNOWN",
-	)
+		"PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "UNAUTHENTICATED", "UNAVAILABLE", "UNKNOWN")
 	add(classify.VerySlow,
 		"ALREADY_EXISTS",
 		"OUT_OF_RANGE", // the value may be in range later, by the definition of the code
-		"UNIMPLEMENTED",
-	)
-	add(classify.OnChange,
-		"INVALID_ARGUMENT",
-	)
+		"UNIMPLEMENTED")
+	add(classify.OnChange, "INVALID_ARGUMENT")
 
 	// Source: the reasons of the older services: the error messages of the
 	// Storage JSON API,
@@ -73,37 +53,13 @@ func Codes() classify.Table {
 	// and
 	// https://cloud.google.com/compute/docs/troubleshooting/troubleshooting-resource-availability.
 	add(classify.Slow,
-		"accessNotConfigured",
-		"authError",
-		"backendError",
-		"concurrentLimitExceeded",
+		"accessNotConfigured", "authError", "backendError", "concurrentLimitExceeded",
 		"conditionNotMet", // a new GET helps
-		"conflict",
-		"dependentResourceNotFound",
-		"forbidden",
-		"insufficientCapacity",
-		"internalError",
-		"notFound",
-		"rateLimitExceeded",
-		"resourceInUseByAnotherResource",
-		"resourceNotFound",
-		"resourceNotReady",
-		"resourcesNotReady",
-		"stockout",
-		"userRateLimitExceeded",
-	)
+		"conflict", "dependentResourceNotFound", "forbidden", "insufficientCapacity", "internalError", "notFound",
+		"rateLimitExceeded", "resourceInUseByAnotherResource", "resourceNotFound", "resourceNotReady",
+		"resourcesNotReady", "stockout", "userRateLimitExceeded")
 	add(classify.VerySlow,
-		"accountDisabled",
-		"alreadyExists",
-		"badRequest",
-		"dailyLimitExceeded",
-		"invalid",
-		"quotaExceeded",
-	)
-	add(classify.OnChange,
-		"invalidParameter",
-		"parseError",
-		"required",
-	)
+		"accountDisabled", "alreadyExists", "badRequest", "dailyLimitExceeded", "invalid", "quotaExceeded")
+	add(classify.OnChange, "invalidParameter", "parseError", "required")
 	return t
 }

@@ -8,11 +8,6 @@
 //
 //	flow.WithErrors(google.Errors(), grpc.Errors())
 //
-// Without a reconciler, pass it to NewFailure:
-//
-//	handle := classify.Compose(mine.Chain())
-//	c, _ := handle(ctx, classify.NewFailure(err, "", time.Time{}, google.Errors()))
-//
 // # Reading errors
 //
 // [Errors] reads a [googleapi.Error]:
@@ -28,9 +23,7 @@
 // A 404 with a code means that the object does not exist. A 404 without a code
 // is the page of a proxy.
 //
-// # The table of codes
-//
-// [Codes] decides about the errors. Print it to see every row.
+// [Codes] is its table. Print it to see every row.
 //
 // # Operations under way
 //

@@ -1,8 +1,10 @@
 package google
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,10 +34,7 @@ func read(f *classify.Failure) bool {
 	f.After = f.RetryAfter(e.Header)
 	nested := e.Errors
 	if len(nested) > 0 {
-		f.Code = nested[0].Reason
-		if f.Message == "" {
-			f.Message = nested[0].Message
-		}
+		f.Code, f.Message = nested[0].Reason, cmp.Or(f.Message, nested[0].Message)
 		nested = nested[1:]
 	}
 	if f.Code == "" {
@@ -63,12 +62,7 @@ func transient(f *classify.Failure) bool {
 	case "rateLimitExceeded", "userRateLimitExceeded", "concurrentLimitExceeded", "ABORTED":
 		return true
 	}
-	for _, e := range f.Inner {
-		if e.Code == "RATE_LIMIT_EXCEEDED" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.Inner, func(e classify.InnerError) bool { return e.Code == "RATE_LIMIT_EXCEEDED" })
 }
 
 // add appends a nested error that is not empty, up to maxInner.

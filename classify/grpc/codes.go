@@ -25,44 +25,25 @@ func Codes() classify.Table {
 	inner(classify.Slow,
 		"RATE_LIMIT_EXCEEDED",
 		"SERVICE_DISABLED", // an administrator can enable it
-		"ACCESS_TOKEN_EXPIRED",
-		"IAM_PERMISSION_DENIED",
-		"CREDENTIALS_MISSING",
-	)
+		"ACCESS_TOKEN_EXPIRED", "IAM_PERMISSION_DENIED", "CREDENTIALS_MISSING")
 	inner(classify.VerySlow,
-		"RESOURCE_QUOTA_EXCEEDED",
-		"BILLING_DISABLED",
-		"CONSUMER_INVALID",
-		"CONSUMER_SUSPENDED",
-		"LOCATION_POLICY_VIOLATED",
-		"SECURITY_POLICY_VIOLATED",
-		"USER_PROJECT_DENIED",
-	)
+		"RESOURCE_QUOTA_EXCEEDED", "BILLING_DISABLED", "CONSUMER_INVALID", "CONSUMER_SUSPENDED",
+		"LOCATION_POLICY_VIOLATED", "SECURITY_POLICY_VIOLATED", "USER_PROJECT_DENIED")
 
 	// Source: the status codes of gRPC,
 	// https://grpc.github.io/grpc/core/md_doc_statuscodes.html, by their names
 	// in Go (google.golang.org/grpc/codes). Canceled has no row: the general rules
 	// know whether the pass was canceled.
 	add(classify.Slow,
-		"Aborted",
-		"DataLoss",
-		"DeadlineExceeded",
+		"Aborted", "DataLoss", "DeadlineExceeded",
 		"FailedPrecondition", // the state of the system may change
 		"Internal",
 		"NotFound", // the missing object may be created later
-		"PermissionDenied",
-		"ResourceExhausted",
-		"Unauthenticated",
-		"Unavailable",
-		"Unknown",
-	)
+		"PermissionDenied", "ResourceExhausted", "Unauthenticated", "Unavailable", "Unknown")
 	add(classify.VerySlow,
 		"AlreadyExists",
 		"OutOfRange", // the value may be in range later, by the definition of the code
-		"Unimplemented",
-	)
-	add(classify.OnChange,
-		"InvalidArgument",
-	)
+		"Unimplemented")
+	add(classify.OnChange, "InvalidArgument")
 	return t
 }

@@ -3,11 +3,6 @@
 //
 //	topics := flow.New("Topic", operations, extensions, flow.WithErrors(grpc.Errors()))
 //
-// Without a reconciler, pass it to NewFailure:
-//
-//	handle := classify.Compose(mine.Chain())
-//	c, _ := handle(ctx, classify.NewFailure(err, "", time.Time{}, grpc.Errors()))
-//
 // # Reading errors
 //
 // [Errors] reads the first error in the tree that has a gRPC status, for
@@ -22,9 +17,7 @@
 //
 // NotFound means that the object does not exist.
 //
-// # The table of codes
-//
-// [Codes] decides about the errors. Print it to see every row.
+// [Codes] is its table. Print it to see every row.
 //
 // # Operations under way
 //
