@@ -150,11 +150,10 @@ func toJSON(v any) (string, error) {
 }
 
 // indent puts n spaces before each line.
-func indent(n int, text string) (indented string, err error) {
+func indent(n int, text string) (string, error) {
 	const most = 1000
 	if n < 0 || n > most {
-		err = fmt.Errorf("indent: %d is not between 0 and %d", n, most)
-		return
+		return "", fmt.Errorf("indent: %d is not between 0 and %d", n, most)
 	}
 	pad := strings.Repeat(" ", n)
 	return pad + strings.ReplaceAll(text, "\n", "\n"+pad), nil
