@@ -111,6 +111,35 @@ func TestReadInPass(t *testing.T) {
 	}
 }
 
+// TestDeletionWatches allows the manager to watch a kind that the process has only
+// deleted, as after a restart. The owner waits for the event.
+func TestDeletionWatches(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, ready)
+	d := w.apply(deployment("nginx", nil)).Object
+	mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}})
+	must(t, err)
+	running := &stopped{mgr, w.cluster}
+	restarted := dependents.New(name, running)
+	e, err := engine.Of(running)
+	must(t, err)
+	refused := func() bool {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		ref := checks.Ref{Group: "apps", Kind: "Deployment", Namespace: w.ns, Name: "a"}
+		pass := e.Begin(ref, 0)
+		_, _, err := pass.Read(ctx, ref)
+		_, is := errors.AsType[*engine.KindNotWatchedError](err)
+		return is
+	}
+	before := refused()
+	_, err = restarted.DeleteObject(t.Context(), w.owner, d)
+	must(t, err)
+	if after := refused(); !before || after {
+		t.Errorf("the kind is refused before: %t, and after: %t", before, after)
+	}
+}
+
 func object(apiVersion, kind, name string, spec map[string]any) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind, "spec": spec}}
 	u.SetName(name)

@@ -564,8 +564,8 @@ type scoped struct {
 
 // findKind finds the kind of a request. An object of a version that is not
 // served any more exists in another version, so the version does not matter for
-// a deletion, and findKind sets it to one that is served. A deletion needs no more
-// than the kind's scope, which may have changed since an apply.
+// a deletion, and findKind sets it to one that is served. The manager watches the
+// kind of a deletion, too: its events end the wait for the object.
 func (r *Request) findKind(a action) error {
 	if known, ok := r.of.kinds.Load(r.gvk); ok && a <= applying && !r.via.Target { // the scope of a kind never changes
 		r.kind = known.(*kind)
@@ -580,11 +580,10 @@ func (r *Request) findKind(a action) error {
 		return err
 	}
 	r.gvk = mapping.GroupVersionKind
-	k := &kind{gvk: r.gvk, namespaced: mapping.Scope.Name() != meta.RESTScopeNameRoot}
-	if r.kind = k; a > applying {
-		return nil
+	k := &kind{
+		gvk: r.gvk, namespaced: mapping.Scope.Name() != meta.RESTScopeNameRoot,
+		readiness: r.of.readinessOf[r.gvk.GroupKind()], form: reflect.TypeOf(r.newObject()),
 	}
-	k.form, k.readiness = reflect.TypeOf(r.newObject()), r.of.readinessOf[r.gvk.GroupKind()]
 	if k.readiness == nil {
 		k.readiness = r.of.readiness
 	}
@@ -594,11 +593,14 @@ func (r *Request) findKind(a action) error {
 	key := any(r.gvk)
 	if r.via.Target { // a kind may have another scope in another cluster
 		key = scoped{r.gvk, k.namespaced}
-	} else {
+	}
+	known, found := r.of.kinds.LoadOrStore(key, k)
+	if r.kind = known.(*kind); r.kind.namespaced != k.namespaced { // its definition was created again
+		r.kind = k
+	}
+	if !found && !r.via.Target {
 		r.of.watch(k)
 	}
-	known, _ := r.of.kinds.LoadOrStore(key, k)
-	r.kind = known.(*kind)
 	return nil
 }
 
