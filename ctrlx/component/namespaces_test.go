@@ -256,7 +256,7 @@ func TestNamespaceOfTheSet(t *testing.T) {
 		res, err = w.pass()
 		must(t, err)
 	}
-	if res.After() != 5*time.Second || !strings.Contains(res.Message(), "1 objects are left: Namespace ") {
+	if res.After() != 5*time.Second || !strings.Contains(res.Message(), "1 objects are left: Namespace ") || strings.Contains(res.Message(), "finalizers") {
 		t.Errorf("no event reports what holds a namespace, and the pass ends with %+v", res)
 	}
 	same(t, []string{"delete ConfigMap a", "delete Namespace " + w.ns + "-inner"}, w.wrote("delete"), "the deletions")
