@@ -54,7 +54,7 @@ func TestDigests(t *testing.T) {
 	}
 }
 
-// TestFollowed verifies which digest a pass remembers of what it follows.
+// TestFollowed verifies which digest a pass remembers of each followed object.
 func TestFollowed(t *testing.T) {
 	c := newCluster(t)
 	object := &testv1.Cluster{}

@@ -186,7 +186,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// TestRootOfPass verifies what a pass says of its root cause, and what it records of it for its waiters.
+// TestRootOfPass verifies what a pass says of its root cause, and which one it records for its waiters.
 func TestRootOfPass(t *testing.T) {
 	busy, quoted := clusterThat(checks.NotReady, "Creating"), clusterThat(checks.NotReady, "Waiting")
 	quoted.Readiness.Message = "it waits"

@@ -154,7 +154,7 @@ func TestWhy(t *testing.T) {
 	awaits(clusterID("rival"), web)
 	r := reports{objects: []why.Object{{Ref: waiter, State: why.Blocked}, {Ref: index.ID{Kind: "Waiter", Namespace: "b", Name: "fine"}, State: why.Ready}}}
 	c.reporters = []Reporter{r, reports{objects: []why.Object{{Ref: other, State: why.Blocked}}}}
-	says := func(healthy bool) (said []string, ready, unseen int) {
+	says := func(healthy bool) (texts []string, ready, unseen int) {
 		all, ready, unseen, err := c.Unready(t.Context(), healthy)
 		if err != nil {
 			t.Fatal(err)
@@ -174,10 +174,10 @@ func TestWhy(t *testing.T) {
 			if last != "" {
 				s += fmt.Sprintf(", %d, the last %s", len(o.WaitingFor), last)
 			}
-			said = append(said, s)
+			texts = append(texts, s)
 		}
-		slices.Sort(said)
-		return said, ready, unseen
+		slices.Sort(texts)
+		return texts, ready, unseen
 	}
 	want := []string{
 		"Cluster empty missing", "Cluster web blocked, 1, the last member", "Thing web unknown",
@@ -189,8 +189,8 @@ func TestWhy(t *testing.T) {
 		if healthy {
 			want = slices.Insert(want, slices.Index(want, "foreign missing KindNotFound: its kind is not installed"), "fine ready")
 		}
-		said, ready, unseen := says(healthy)
-		if same(t, want, said, "healthy: %t", healthy); ready != 4 || unseen != 6 {
+		texts, ready, unseen := says(healthy)
+		if same(t, want, texts, "healthy: %t", healthy); ready != 4 || unseen != 6 {
 			t.Errorf("%d are ready, and %d unseen", ready, unseen)
 		}
 	}
@@ -218,7 +218,7 @@ func TestWhy(t *testing.T) {
 		"Head":      {"the same without a body", "HEAD", "", "", 200, "", "use GET"},
 		"Ready":     {"the ready objects, too", "GET", "ready=true", "", 200, `"name":"fine"`, "<"},
 		"Elsewhere": {"the objects of a namespace", "GET", "namespace=b", "", 200, `"objects":`, `"name":"busy"`},
-		"One":       {"an object and what it waits for", "GET", "kind=Waiter&namespace=a&name=v", "", 200, `"name":"going"`, `"name":"fine"`},
+		"One":       {"an object and its awaited object", "GET", "kind=Waiter&namespace=a&name=v", "", 200, `"name":"going"`, `"name":"fine"`},
 		"OneReady":  {"one object is not asked about the others", "GET", "kind=Waiter&namespace=b&name=fine&ready=true", "", 404, "Waiter b/fine is ready", "{"},
 		"Group":     {"the group is part of the kind", "GET", "group=x&kind=Waiter&namespace=a&name=w", "", 404, "Waiter.x a/w is ready", "{"},
 		"NoName":    {"a kind names no object", "GET", "kind=Waiter", "", 400, "give kind and name", "{"},
