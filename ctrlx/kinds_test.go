@@ -231,7 +231,7 @@ func install(t *testing.T, definition client.Object) {
 	})
 }
 
-// Apply is called only for a kind that has the subresource status, also after a new version of the definition.
+// Hooks and Apply are called only for a kind that has the subresource status, also after a new version of the definition.
 // A refusal holds for some seconds.
 func TestStatusServed(t *testing.T) {
 	without := &metav1.APIResourceList{
@@ -256,7 +256,7 @@ func TestStatusServed(t *testing.T) {
 				}
 				return served, nil
 			}
-			d.use(d.reconciler(flow.Extensions[*App]{}))
+			d.use(d.reconciler(flow.Extensions[*App]{}).WithPreReconcileHook(func(ctxt, client.Client, *App) error { d.note("hook"); return nil }))
 			refused := func(asked int) {
 				t.Helper()
 				if err := d.try(); err == nil || !strings.Contains(err.Error(), tc.says) || requests != asked || d.took() != "" {
@@ -273,14 +273,14 @@ func TestStatusServed(t *testing.T) {
 			served = allServed
 			d.now = d.now.Add(engine.RefusedFor)
 			d.pass()
-			if d.took() != "apply" || d.says() != "True Succeeded" {
+			if d.took() != "hook, apply" || d.says() != "True Succeeded" {
 				t.Errorf("%s: the object says %q: %s", tc.reason, d.says(), d.message())
 			}
 			// The next pass after a write that failed for that reason does not call Apply.
 			served = tc.resources
 			d.refuse = notServed()
 			d.change(func(*App) {})
-			if err := d.try(); err == nil || d.took() != "apply" {
+			if err := d.try(); err == nil || d.took() != "hook, apply" {
 				t.Errorf("%s: the write fails: %v", tc.reason, err)
 			}
 			refused(4)

@@ -231,7 +231,8 @@ func (p *pass) operationStored(obj client.Object, c *metav1.Condition) {
 // next returns the record of an object after a pass, with the clock before it; nil: the
 // record stays as it is. handled is the retry that the record shows.
 func (r *core) next(p *pass, out flow.Outcome, handled string) *record.Record {
-	digest, digested := uint64(0), false
+	var digest uint64
+	var digested bool
 	stores := r.stores(p, out)
 	switch {
 	case p.record == nil && !stores && p.Timeout == 0 && handled == "", stores && p.settledFor != 0:

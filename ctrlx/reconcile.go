@@ -328,7 +328,7 @@ func (r *core) gone(ctx context.Context, obj client.Object, out flow.Outcome, ne
 	if unwritten != nil && !refusedForGood(unwritten) {
 		return unwritten
 	}
-	removed := false
+	var removed bool
 	if r.finalizes {
 		var err error
 		if removed, err = r.writer().RemoveFinalizer(ctx, obj, r.opt.finalizer); err != nil {

@@ -276,7 +276,7 @@ func TestTelemetryReturned(t *testing.T) {
 	d.beforePatch = func() error { return apierrors.NewForbidden(schema.GroupResource{Resource: "apps"}, "a", errBroken) }
 	d.use(d.reconciler(flow.Extensions[*App]{}))
 	_, err := d.app.Reconcile(log.context(t.Context(), 0), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(fresh)})
-	if !apierrors.IsForbidden(err) {
+	if !apierrors.IsForbidden(err) || !strings.HasPrefix(err.Error(), "ctrlx: App: the finalizer: ") {
 		t.Fatalf("Reconcile returns the error: %v", err)
 	}
 	same(t, "controller-runtime logs the error of a refused finalizer", []string(nil), log.took())
