@@ -154,6 +154,14 @@ func DigestOfRead[T client.Object](r *Reconciler[T], o checks.Object) string {
 	return r.digestOfRead(o)
 }
 
+// DigestOfSet returns the digest of the objects of a set that a pass has listed.
+func DigestOfSet[T client.Object](r *Reconciler[T], objects []checks.Object) string {
+	return r.digestOfSet(seenSet{objects: objects})
+}
+
+// Undigested is the digest of what has none.
+const Undigested = undigested
+
 // ReportWhenStopped reports the orphans that are left when ctx ends.
 func ReportWhenStopped[T client.Object](ctx context.Context, r *Reconciler[T]) error {
 	return r.reportWhenStopped(ctx)

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -602,6 +603,48 @@ func TestDigestsOfTwoClusters(t *testing.T) {
 	if digest("Running") == digest("Stopped") {
 		t.Error("the digest of one cluster is that of the other")
 	}
+}
+
+// A success stores no digest of what cannot be digested or is too large, and a digest changes no object of the cache.
+func TestUndigested(t *testing.T) {
+	r := ctrlx.New("Database", databases{Apply: put}, extensions{})
+	var members []checks.Object
+	for i := range 101 {
+		members = append(members, checks.Object{Ref: clusterRef(i), Value: &testv1.Cluster{}})
+	}
+	odd := checks.Object{Ref: clusterRef(0), Value: make(chan int)}
+	for name, tc := range map[string]struct {
+		reason  string
+		members []checks.Object
+		want    bool // a digest
+	}{
+		"Most":    {"so many objects are compared", members[:100], true},
+		"TooMany": {"a larger set costs too much", members, false},
+		"Odd":     {"a value without JSON cannot be compared", []checks.Object{members[0], odd}, false},
+	} {
+		if got := ctrlx.DigestOfSet(r, tc.members); (got != ctrlx.Undigested) != tc.want {
+			t.Errorf("%s: %s: the digest is %q", name, tc.reason, got)
+		}
+	}
+	for read, want := range map[int]bool{19: true, 20: false} { // and the owner
+		objects := []client.Object{anApp(AppSpec{Cluster: "c"}), aCluster()}
+		for i := range read {
+			objects = append(objects, &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("d", i), UID: types.UID(fmt.Sprint("d", i))}})
+		}
+		d := newHarness(t, objects...).with(flow.Extensions[*App]{PreCheck: chain.New(reading(read))}, program("1", nil), dataExists)
+		d.pass()
+		if stored := recordOf(d.read().Status.Conditions).Success != nil; stored != want || d.says() != "True Succeeded" {
+			t.Errorf("the success of a pass that read %d references is stored: %t", read, stored)
+		}
+	}
+	cached := &unstructured.Unstructured{Object: map[string]any{
+		"metadata": map[string]any{"uid": "u", "generation": int64(1)}, "status": map[string]any{"conditions": []any{}, "state": "Running"},
+	}}
+	was := cached.DeepCopy()
+	if got := ctrlx.DigestOfRead(r, checks.Object{Ref: clusterRef(0), Value: cached}); got == ctrlx.Undigested {
+		t.Error("an object without a Go type has no digest")
+	}
+	same(t, "the object of the cache", was, cached)
 }
 
 // A success counts as stored when the API server has taken it. After a refused status, the
