@@ -116,8 +116,7 @@ func (r *repo) released() []*module {
 		if m == nil || m.private() || slices.Contains(sorted, m) {
 			return
 		}
-		mod, err := m.mod()
-		if err == nil { // publish reports it
+		if mod, err := m.mod(); err == nil { // publish reports it
 			for _, req := range mod.Require {
 				if s := r.owner(req.Mod.Path); s != m {
 					add(s)
@@ -152,19 +151,15 @@ func (m *module) tag(version string) string { return m.prefix() + version }
 // copyTo copies the repository into an empty folder.
 func (r *repo) copyTo(dir string) (*repo, error) {
 	for _, f := range r.files {
-		if err := copyFile(r.file(f), filepath.Join(dir, filepath.FromSlash(f))); err != nil {
+		data, err := os.ReadFile(r.file(f))
+		if err == nil {
+			err = writeFile(filepath.Join(dir, filepath.FromSlash(f)), data)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	return newRepo(dir, r.files)
-}
-
-func copyFile(from, to string) error {
-	data, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return writeFile(to, data)
 }
 
 // writeFile writes a file and makes its folders.
