@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-go/windlass/internal/probe"
 	"github.com/windlass-go/windlass/internal/slot"
 	"github.com/windlass-go/windlass/internal/stack"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 var errNoConversion = errors.New("the conversion returned nil: return the converted resource, or an error")
@@ -82,15 +83,14 @@ func Convert[From, To any](c Chain[To], convert func(From) (To, error)) Chain[Fr
 				if req == nil {
 					return Result{}, stray(nil, true)
 				}
-				resource, err := converted(req.Resource, convert)
+				to, err := converted(req, convert)
 				if err != nil {
-					return Result{}, &ConversionError{Kind: req.Kind, From: typeOf(req.Resource), To: reflect.TypeFor[To]().String(), Err: err}
+					return Result{}, &ConversionError{Kind: req.Kind, From: text.Type(req.Resource), To: reflect.TypeFor[To]().String(), Err: err}
 				}
 				if req.slots == nil {
 					req.slots = &slot.Values{} // for the two requests to share
 				}
-				to := &Request[To]{OwnerRequest: req.OwnerRequest, Resource: resource, Presence: req.Presence}
-				to.origin = req
+				to.slots, to.origin = req.slots, req
 				return inner(ctx, to)
 			}
 		})
@@ -106,8 +106,7 @@ func retagged[From, To any](name string, tag linktag.Check, convert func(From) (
 	inner := tag
 	with := func(request any, do func(to *Request[To])) {
 		req := request.(*Request[From])
-		if resource, err := converted(req.Resource, convert); err == nil {
-			to := &Request[To]{OwnerRequest: req.OwnerRequest, Resource: resource, Presence: req.Presence}
+		if to, err := converted(req, convert); err == nil {
 			do(to)
 			req.slots = to.slots
 		}
@@ -127,24 +126,17 @@ func retagged[From, To any](name string, tag linktag.Check, convert func(From) (
 	return probe.Named(probe.Answer{Name: name, Tag: tag}, made)
 }
 
-// converted calls convert, and returns an error if convert panics or returns
-// nil.
-func converted[From, To any](from From, convert func(From) (To, error)) (to To, err error) {
+// converted returns req with a converted resource, and an error if convert panics
+// or returns nil.
+func converted[From, To any](req *Request[From], convert func(From) (To, error)) (to *Request[To], err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &chain.PanicError{Value: v, Stack: stack.Panic()}
 		}
 	}()
-	if to, err = convert(from); err == nil && isNil(to) {
+	resource, err := convert(req.Resource)
+	if err == nil && isNil(resource) {
 		err = errNoConversion
 	}
-	return to, err
-}
-
-// typeOf returns the name of the type of v, or "nothing" for a nil interface.
-func typeOf(v any) string {
-	if v == nil {
-		return "nothing"
-	}
-	return reflect.TypeOf(v).String()
+	return &Request[To]{OwnerRequest: req.OwnerRequest, Resource: resource, Presence: req.Presence}, err
 }

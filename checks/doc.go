@@ -46,16 +46,10 @@
 // an expensive check proceeded. [Convert] reuses a chain written for one
 // version of an API for another version.
 //
-// # The meaning of each result
+// # Results
 //
-//   - [Proceed]: the next check runs, and after the last one the work.
-//   - [Skip]: the work runs without the inner checks.
-//   - [Block]: the work has to wait.
-//   - [Ignore]: the resource belongs to another controller. Nothing is written.
-//   - [Finished]: the work is complete until the spec changes.
-//   - [Release]: a resource that a user deletes is released without a deletion
-//     in the cloud.
-//   - An error: the check could not decide. The flow classifies it and retries.
+// [Result] lists the decisions of a check. An error means that the check could
+// not decide: the flow classifies it and retries.
 //
 // A block is not an error. It has a reason for machines and a message for people.
 // Options set the delay ([WithRetry], [WithAfter]; [classify.Never] is a final
@@ -64,17 +58,14 @@
 //
 // # Sets and following
 //
-// A [Query] names a set: the objects of a kind in a namespace, with a label
-// selector or a field. [Query.Ref] makes a [Ref] of it, so a set can be awaited
-// and followed like an object. A check lists a set with the [Lister] of its
-// request, and an engine that watches requeues the resource when the set
-// changes. Changes of the resource itself do not count.
+// A [Query] names a set of objects, which can be awaited and followed like an
+// object ([Query.Ref]). A check lists a set with the [Lister] of its request,
+// and an engine that watches requeues the resource when the set changes. Changes
+// of the resource itself do not count.
 //
-// A block ends its wait as soon as the resource is Ready. [OwnerRequest.Follow] states that
-// the resource depends on an object also later: a change of its data, its spec,
-// its readiness or its deletion starts a pass. The checks of references follow
-// the objects that they read, so that a rotated Secret reaches the cloud.
-// The checks of owners and sets do not. [WithFollowing] changes this for one check.
+// A block ends its wait as soon as the resource is Ready. [OwnerRequest.Follow]
+// states that the resource depends on an object also later, so that a rotated
+// Secret reaches the cloud. [WithFollowing] lists the checks that do so.
 //
 // # Writing a check
 //
@@ -104,24 +95,11 @@
 // it allows, as [WithUnknownAllowed] does. The trace shows each pass that
 // proceeded because of such an option.
 //
-// OwnerReady, OwnerFound and ReferenceReady proceed in two cases that no retry
-// can decide: a resource without an owner ([WithRequiredOwner] blocks), and an
-// object known only by its cloud ID ([WithByIDBlocked] blocks). An owner that
-// no reference names yet blocks ([ReasonOwnerNotSet]).
-//
 // # States of the resource
 //
-// [Presence] says whether the resource is in the cloud: unknown, absent or
-// present. Before Apply, ProvisioningState and LiveState decide by a reported
-// state, whatever the presence is. If no state is reported:
-//
-//	absent             proceed: no operation can be under way
-//	present, unknown   block
-//
-// Once Apply has succeeded ([OwnerRequest.Applied]), a check decides about Ready. An
-// absent resource then always blocks, because it is missing. Without
-// [WithAllowed] and [WithDenied] only a final good state proceeds, so that a
-// failed resource does not become Ready.
+// [ProvisioningState] says how a check decides by a state of the resource, and
+// after Apply about Ready ([OwnerRequest.Applied]). [Presence] says whether the
+// resource is in the cloud.
 //
 // The words for states and approvals are Azure's unless a check is given a
 // [Vocabulary].
@@ -131,21 +109,12 @@
 //
 // # Handing over what a check found
 //
-// A [Slot] carries a value from a check to later checks and to Apply, within
-// one pass. Apply then needs no second lookup, and acts on the object that the
-// check approved:
-//
-//	var subnet = checks.NewSlot[*Subnet]("subnet") // once, as a variable of the package
-//
-//	subnet.Set(req, s)          // in the check
-//	s, err := subnet.Get(req)   // in a later check, a link, or Apply
-//
-// Reading a slot that is not set is an error ([ErrSlotUnset]). [Slot] lists the
-// checks that do not run and so set nothing.
+// A [Slot] carries a value from a check to later checks and to Apply, within one
+// pass. Apply then needs no second lookup, and acts on the object that the check
+// approved.
 //
 // # Running a chain
 //
-// [Compose] fails closed. A link that forgets next, the zero Result and a panic
-// are errors that name the link. No result with an error proceeds. Links made
-// by Check and Gate refuse a request that no Compose opened ([ErrNotComposed]).
+// [Compose] runs a chain and fails closed. Links made by Check and Gate refuse a
+// request that no Compose opened ([ErrNotComposed]).
 package checks

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/windlass-go/windlass/internal/text"
@@ -291,14 +290,24 @@ func (l Lister) Only(ctx context.Context, q Query) (Object, error) {
 	if err != nil {
 		return Object{}, err
 	}
-	others := slices.DeleteFunc(slices.Clone(objects), func(o Object) bool { return o.Self })
-	switch len(others) {
+	switch all := others(objects); len(all) {
 	case 0:
 		return Object{Ref: q.Ref()}, nil
 	case 1:
-		return others[0], nil
+		return all[0], nil
+	default:
+		return Object{Ref: q.Ref(), Partial: text.Thousands(len(all)) + " objects exist, and exactly one may: " + namesOf(all)}, nil
 	}
-	return Object{Ref: q.Ref(), Partial: text.Thousands(len(others)) + " objects exist, and exactly one may: " + namesOf(others)}, nil
+}
+
+// others returns the objects except for the resource itself.
+func others(objects []Object) (all []Object) {
+	for _, o := range objects {
+		if !o.Self {
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 // namesOf returns the names of objects, up to a bound.

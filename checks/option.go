@@ -88,10 +88,7 @@ func (s *settings) unusable(reason string, retry classify.Retry, ref *Ref, befor
 		d.ref[0] = *ref
 		d.refs = d.ref[:]
 	}
-	for i := range s.block {
-		s.block[i].to(d)
-	}
-	return Result{d: d}
+	return d.with(s.block)
 }
 
 // WithAllowed lets a check of states proceed in these states only, in place of

@@ -103,9 +103,7 @@ func references[T any](s *settings, name string, refs func(T) []Ref, decide func
 		}
 		res, err := sum.result()
 		if res.Blocked() {
-			for i := range added {
-				added[i].to(res.d)
-			}
+			res.d.with(added)
 		}
 		return res, err
 	})

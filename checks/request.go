@@ -172,8 +172,7 @@ func init() {
 // readiness, or its deletion. The trace shows the followed objects. ctx is the
 // context of the link.
 //
-// The checks of references call Follow, those of owners and of sets do not.
-// [WithFollowing] changes that.
+// [WithFollowing] lists the prebuilt checks that call Follow.
 //
 // Each pass states again what the resource follows. A pass leaves out PreCheck
 // if the resource is in sync, and the checks before Apply if it polls an

@@ -83,11 +83,7 @@ func Skip(why string) Result {
 // controller later, add awaited objects ([WithWaitingFor]) or another pass
 // ([WithAfter], [WithRetry]). The flow refuses Ignore after Apply.
 func Ignore(why string, opts ...BlockOption) Result {
-	d := &decision{verdict: ignores, message: why}
-	for i := range opts {
-		opts[i].to(d)
-	}
-	return Result{d: d}
+	return (&decision{verdict: ignores, message: why}).with(opts)
 }
 
 // Finished ends the work for good with success: a backup is complete, a
@@ -120,7 +116,11 @@ func Release(why string) Result {
 // message is for people. It should name the awaited object and what unblocks
 // the work. An empty message becomes the reason.
 func Block(reason, message string, opts ...BlockOption) Result {
-	d := (&decision{verdict: blocks, retry: classify.Slow}).because(reason, message)
+	return (&decision{verdict: blocks, retry: classify.Slow}).because(reason, message).with(opts)
+}
+
+// with applies options, and returns the decision as a Result.
+func (d *decision) with(opts []BlockOption) Result {
 	for i := range opts {
 		opts[i].to(d)
 	}

@@ -3,6 +3,7 @@ package checks
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/windlass-go/windlass/classify"
@@ -34,19 +35,13 @@ import (
 func Unused[T any](name string, query func(resource T) Query, opts ...Option) Middleware[T] {
 	s := configure("Unused("+name+")", opts, "WithFollowing")
 	return ofSet(s, name, query, true, linktag.Check{BeforeGet: true}, func(_ context.Context, _ *Request[T], set *Ref, objects []Object) (Result, error) {
-		var users []Object
-		for _, o := range objects {
-			if !o.Self {
-				users = append(users, o)
-			}
-		}
-		switch n := len(users); n {
+		switch users := others(objects); len(users) {
 		case 0:
 			return Proceed(), nil
 		case 1:
 			return s.aboutSet(ReasonInUse, set, name, ": 1 object still uses the resource: ", namesOf(users), ": waiting until it is gone"), nil
 		default:
-			return s.aboutSet(ReasonInUse, set, name, ": ", text.Thousands(n), " objects still use the resource: ", namesOf(users), ": waiting until all are gone"), nil
+			return s.aboutSet(ReasonInUse, set, name, ": ", text.Thousands(len(users)), " objects still use the resource: ", namesOf(users), ": waiting until all are gone"), nil
 		}
 	})
 }
@@ -74,16 +69,13 @@ func Unused[T any](name string, query func(resource T) Query, opts ...Option) Mi
 func Unique[T any](name string, query func(resource T) Query, opts ...Option) Middleware[T] {
 	s := configure("Unique("+name+")", opts, "WithFollowing")
 	return ofSet(s, name, query, true, linktag.Check{BeforeGet: true}, func(_ context.Context, _ *Request[T], set *Ref, objects []Object) (Result, error) {
-		for i := range objects {
-			switch {
-			case !objects[i].Self:
-			case i == 0:
-				return Proceed(), nil
-			default:
-				return s.aboutSet(ReasonNotUnique, set, name, ": ", objects[0].Ref.String(), " is older and has the same: change one of them, or delete it"), nil
-			}
+		switch slices.IndexFunc(objects, func(o Object) bool { return o.Self }) {
+		case -1:
+			return Result{}, fmt.Errorf("%s: the set %s does not contain the resource: the query must match the resource, too", s.check, set)
+		case 0:
+			return Proceed(), nil
 		}
-		return Result{}, fmt.Errorf("%s: the set %s does not contain the resource: the query must match the resource, too", s.check, set)
+		return s.aboutSet(ReasonNotUnique, set, name, ": ", objects[0].Ref.String(), " is older and has the same: change one of them, or delete it"), nil
 	})
 }
 
@@ -133,9 +125,7 @@ func SetIs[T, W any](name string, query func(resource T) Query, objection func(r
 		if res.Blocked() {
 			res.d.ref[0] = *set // also for the changes of its objects
 			res.d.refs = res.d.ref[:]
-			for i := range s.block { // once more, for the refs of WithWaitingFor
-				s.block[i].to(res.d)
-			}
+			res.d.with(s.block) // once more, for the refs of WithWaitingFor
 		}
 		return res, err
 	})
@@ -173,7 +163,5 @@ func ofSet[T any](s *settings, name string, query func(T) Query, names bool, tag
 // aboutSet returns a block that waits for a set. The message does not name it.
 func (s *settings) aboutSet(reason string, set *Ref, before string, after ...string) Result {
 	res := s.blocked(reason, classify.Slow, nil, before, after...)
-	waits := WithWaitingFor(*set)
-	waits.to(res.d)
-	return res
+	return res.d.with([]BlockOption{WithWaitingFor(*set)})
 }

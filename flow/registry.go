@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/internal/text"
 )
 
 // Registry holds the extensions of many kinds, each for its own type. It serves
@@ -247,11 +248,7 @@ func convertTo[To, From any](kind string, resource From) (To, error) {
 	if ok {
 		return to, nil
 	}
-	from := "nothing"
-	if any(resource) != nil {
-		from = fmt.Sprintf("%T", resource)
-	}
-	return to, &checks.ConversionError{Kind: kind, From: from, To: reflect.TypeFor[To]().String(), Err: errWrongType}
+	return to, &checks.ConversionError{Kind: kind, From: text.Type(resource), To: reflect.TypeFor[To]().String(), Err: errWrongType}
 }
 
 // adapt makes operations on T of operations on O, the common type of all kinds.

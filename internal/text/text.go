@@ -72,6 +72,14 @@ func Lines(limit int, all ...*string) {
 	}
 }
 
+// Type returns the Go type of v, or "nothing" for a nil interface.
+func Type(v any) string {
+	if v == nil {
+		return "nothing"
+	}
+	return fmt.Sprintf("%T", v)
+}
+
 var colors = regexp.MustCompile(`\x1b\[[0-9;:]*m`)
 
 // writer writes a line. The input before at is processed: in[:done] was written
