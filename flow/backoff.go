@@ -165,7 +165,9 @@ func (b *Backoff) next(key func() string, o Outcome) (delay time.Duration, again
 
 // Resync returns the delay after which a resource is reconciled without an
 // event. It is for engines that watch the awaited objects.
-func (b *Backoff) Resync() time.Duration { return b.atResync() }
+func (b *Backoff) Resync() time.Duration {
+	return max(b.resync+time.Duration(float64(b.resync)*b.resyncJitter*(2*b.rand()-1)), b.least)
+}
 
 // Forget drops the counts of key, for example after a user asked for a retry.
 func (b *Backoff) Forget(key string) { b.failures.Delete(key) }
@@ -209,15 +211,15 @@ func (b *Backoff) delay(o Outcome, count func(counter int) (before int)) time.Du
 	retry, counter := classify.Slow, countSlow
 	switch s := o.State(); {
 	case s == StateReady, o.Retry() == classify.OnChange:
-		return b.atResync()
+		return b.Resync()
 	case o.After() > b.resync && (s == StateInProgress || s == StateDeleting):
-		return b.atResync()
+		return b.Resync()
 	case o.After() > 0:
 		return max(min(o.After(), longest), b.least)
 	case s == StateInProgress, s == StateDeleting:
 		retry, counter = classify.Fast, countProgress
 	case o.Retry() == classify.VerySlow:
-		return b.atResync()
+		return b.Resync()
 	case o.Retry() == classify.Fast:
 		retry, counter = classify.Fast, countFast
 	}
@@ -232,10 +234,6 @@ func (b *Backoff) delay(o Outcome, count func(counter int) (before int)) time.Du
 		return max(min(d+spread, step.most), b.least)
 	}
 	return d - spread
-}
-
-func (b *Backoff) atResync() time.Duration {
-	return max(b.resync+time.Duration(float64(b.resync)*b.resyncJitter*(2*b.rand()-1)), b.least)
 }
 
 // Again returns the delay after which to requeue the resource, and whether to

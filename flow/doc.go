@@ -55,9 +55,7 @@
 //	PostCheck    is the resource Ready?         what Get read at last   in polls and deletions
 //	DeleteCheck  may Delete start?              what Get read           in polls; only deletions have it
 //
-// A poll runs while an operation is under way. When the operation is done, the
-// pass continues with PostCheck. In sync means that Get reported that the cloud
-// matches the spec.
+// In sync means that Get reported that the cloud matches the spec.
 //
 // Get, Apply and Delete are chains around an operation. Pass is a chain around
 // the whole pass. Classify classifies each error. Links made by chain.Before
@@ -105,15 +103,8 @@
 // A pass that polls runs only EntryCheck, the owner and the operation; after
 // Done it continues. A resource has at most one operation under way.
 //
-// After an error while polling, the state of the operation is unknown,
-// whichever cloud reports the error. The flow keeps the token and polls again.
-// It drops the token in three cases only:
-//
-//   - the operation returned Done;
-//   - the operation, or a link around it, returned [Failed]: the operation has
-//     ended without success;
-//   - an error reader recognises that the error ends the operation
-//     ([WithErrors]).
+// After an error while polling, the flow keeps the token and polls again, unless
+// the error shows that the operation has ended ([Failed], [WithErrors]).
 //
 // docs/flow/operations-under-way.md says where tokens are stored.
 //

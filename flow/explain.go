@@ -272,7 +272,7 @@ type entered struct {
 const maxSteps, firstSteps, maxNotes = 500, 400, 64 << 10
 
 // note adds a note to the innermost step.
-func (rec *recording) note(text string) {
+func (rec *recording) note(note string) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	n := len(rec.open)
@@ -280,11 +280,11 @@ func (rec *recording) note(text string) {
 		return
 	}
 	s := &rec.steps[rec.open[n-1].step]
-	text = short(text)
-	if rec.notes += len(text); rec.notes > maxNotes {
-		text = "further notes are left out"
+	note = text.Line(note, text.Quote)
+	if rec.notes += len(note); rec.notes > maxNotes {
+		note = "further notes are left out"
 	}
-	s.Notes = append(s.Notes, text)
+	s.Notes = append(s.Notes, note)
 }
 
 // add adds a step that is entered.
@@ -316,9 +316,6 @@ func (rec *recording) all() []Step {
 	}
 	return steps
 }
-
-// short returns a note as the explanation shows it.
-func short(note string) string { return text.Line(note, text.Quote) }
 
 // stepOf returns a step with the verdict, texts and notes of an exit.
 func stepOf(exit chain.Exit) (s Step) {

@@ -29,11 +29,8 @@ type Operations[T any] struct {
 	// starts an operation. If not, it polls the operation under way, once. Each
 	// pass calls it again until it returns [Done].
 	//
-	// After an error while polling, the state of the operation is unknown. The
-	// flow keeps the token and polls again under the back-off. Return [Failed]
-	// if the operation has ended without success: the next pass then starts a
-	// new one. An error that ends the operation according to an error reader
-	// has the same effect ([WithErrors]).
+	// After an error while polling, the flow polls again under the back-off.
+	// Return [Failed] if the operation has ended without success.
 	Apply func(ctx context.Context, req *Request[T]) (Progress, error)
 
 	// Get reads the resource from the cloud, reports whether the cloud matches

@@ -104,12 +104,8 @@ type sequence[T any] struct {
 // state makes the state of a pass.
 func (r *Reconciler[T]) state(resource T) *state[T] {
 	s := &state[T]{}
-	req := &s.req
-	req.Resource = resource
-	req.Kind = r.name
-	req.Resolver = r.opt.resolver
-	req.Lister = r.opt.lister
-	req.Errors = r.opt.errors
+	s.req.Resource, s.req.Kind = resource, r.name
+	s.req.Resolver, s.req.Lister, s.req.Errors = r.opt.resolver, r.opt.lister, r.opt.errors
 	return s
 }
 

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -159,10 +160,7 @@ func (e *FailedError) Unwrap() error {
 // the token, unless an error reader recognises that the operation has ended
 // ([WithErrors]).
 func Failed(err error) error {
-	if err == nil {
-		err = errOperationFailed
-	}
-	return &FailedError{Err: err}
+	return &FailedError{Err: cmp.Or(err, errOperationFailed)}
 }
 
 // WaitError is an error that names awaited objects. [WaitFor] makes it. Test
