@@ -186,12 +186,7 @@ func (c Chain[Req, Res]) Overlaps(o Chain[Req, Res]) bool {
 	for _, e := range c.links {
 		in[e.id] = true
 	}
-	for _, e := range o.links {
-		if in[e.id] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.links, func(e entry[Req, Res]) bool { return in[e.id] })
 }
 
 // At returns a chain whose links have [Link.Point] set to point. A point is an
@@ -232,14 +227,11 @@ func (c Chain[Req, Res]) String() string {
 	if len(c.links) == 0 {
 		return "(empty)"
 	}
-	var b strings.Builder
+	names := make([]string, len(c.links))
 	for i, e := range c.links {
-		if i > 0 {
-			b.WriteString(" -> ")
-		}
-		b.WriteString(e.meta.String())
+		names[i] = e.meta.String()
 	}
-	return b.String()
+	return strings.Join(names, " -> ")
 }
 
 // entries describes each link. It panics on a nil link, in the name of op, the

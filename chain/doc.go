@@ -86,8 +86,7 @@
 //
 // A mistake that is visible at set-up panics there, as in http.Handle: a nil
 // link, an empty name, a nil end. The message says where the mistake is. At run
-// time the chain itself never panics, and it hides no panic of a link. It adds
-// nothing between the links: a call costs as much as the nested functions.
+// time the chain itself never panics, and it hides no panic of a link.
 //
 // # Types
 //

@@ -45,11 +45,10 @@
 //
 // # Secrets
 //
-// The texts of errors and panics may contain secrets. Only [WithErrorText] puts
-// them into spans and log lines. Without it, telemetry has the code or type of
-// the error, and the reconciler's reason. Messages of blocks and notes are
-// always in telemetry, as one line of bounded length. Do not put secrets into
-// them.
+// Only [WithErrorText] puts the texts of errors and panics into spans and log
+// lines. Without it, telemetry has the code or type of the error, and the
+// reconciler's reason. Messages of blocks and notes are always in telemetry, as
+// one line of bounded length. Do not put secrets into them.
 //
 // # Cost
 //

@@ -1,6 +1,7 @@
 package otelx
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -93,12 +94,9 @@ func (b *bound) measure(ctx context.Context, p *running, e *ending) {
 	if ctx.Err() != nil {
 		ctx = context.WithoutCancel(ctx)
 	}
-	key := seriesKey{whole: pass.Of(e.link), reconciler: p.reconciler(), point: e.link.Point, verdict: e.verdict, reason: e.reason}
+	key := seriesKey{whole: pass.Of(e.link), reconciler: p.reconciler(), point: e.link.Point, verdict: e.verdict, reason: cmp.Or(e.rule, e.reason)}
 	if key.whole == 0 {
 		key.link = e.link.Name
-	}
-	if e.rule != "" {
-		key.reason = e.rule
 	}
 	s := b.metrics.seriesOf(key)
 	i := &b.metrics.of[key.whole]

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/windlass-go/windlass/internal/text"
 )
@@ -208,17 +207,13 @@ func place(boxes []box, out [][]int, columns [][]int) {
 
 // arrow returns the path of an arrow from a waiter to an awaited object.
 func arrow(from, to *box) string {
-	var b strings.Builder
-	y1, y2 := from.Y+boxHeight/2, to.Y+boxHeight/2
-	if from.layer == to.layer { // of a cycle: an arc to the left of both
-		x := from.X
-		fmt.Fprintf(&b, "M%d %dC%d %d %d %d %d %d", x, y1, x-gapX/2, y1, x-gapX/2, y2, x, y2)
-		return b.String()
-	}
 	x1, x2 := from.X+boxWidth, to.X
 	mid := (x1 + x2) / 2
-	fmt.Fprintf(&b, "M%d %dC%d %d %d %d %d %d", x1, y1, mid, y1, mid, y2, x2, y2)
-	return b.String()
+	if from.layer == to.layer { // of a cycle: an arc to the left of both
+		x1, x2, mid = from.X, from.X, from.X-gapX/2
+	}
+	y1, y2 := from.Y+boxHeight/2, to.Y+boxHeight/2
+	return fmt.Sprintf("M%d %dC%d %d %d %d %d %d", x1, y1, mid, y1, mid, y2, x2, y2)
 }
 
 // classOf returns the CSS class of a state.

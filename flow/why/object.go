@@ -69,14 +69,10 @@ type Object struct {
 // Of returns the Object of an explained pass. ref names the resource, because
 // the key of an Explanation is a text.
 func Of(ref checks.Ref, e flow.Explanation) Object {
-	o := Object{
-		Ref: ref, Reconciler: e.Name, State: State(e.State), Reason: e.Reason, Message: e.Message, Point: e.Point, Link: e.Link,
+	return Object{
+		Ref: ref, Reconciler: e.Name, State: State(e.State), Reason: e.Reason, Message: cmp.Or(e.Message, e.Error), Point: e.Point, Link: e.Link,
 		Since: e.Since, Again: e.Again, WaitingFor: e.WaitingFor, WaitsForSelf: e.WaitsForSelf, Passes: []flow.Explanation{e},
 	}
-	if o.Message == "" {
-		o.Message = e.Error
-	}
-	return o
 }
 
 // key returns the ref under which an object is found: a ref with a name may or

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/windlass-go/windlass/checks"
@@ -160,15 +161,13 @@ type objectView struct {
 	i int // the position in g
 }
 
-func (o objectView) ID() string    { return anchor(o.Ref) }
-func (o objectView) Name() string  { return o.Ref.String() }
-func (o objectView) Class() string { return classOf(o.State) }
-func (o objectView) Age() string   { return ageOf(o.Since, o.d.At) }
-func (o objectView) Awaited() []link {
-	return o.g.links(o.WaitingFor)
-}
-
-func (o objectView) Kind() string { return o.kind() }
+func (o objectView) ID() string      { return anchor(o.Ref) }
+func (o objectView) Name() string    { return o.Ref.String() }
+func (o objectView) Kind() string    { return o.kind() }
+func (o objectView) Class() string   { return classOf(o.State) }
+func (o objectView) Age() string     { return ageOf(o.Since, o.d.At) }
+func (o objectView) Next() string    { return o.NextPass(o.d.At) }
+func (o objectView) Awaited() []link { return o.g.links(o.WaitingFor) }
 
 // RootID returns the anchor of the first object of the root cause; empty: there is none.
 func (o objectView) RootID() string {
@@ -195,11 +194,6 @@ func (o objectView) Root() string {
 	}
 	c := o.g.cause(o.n.cause)
 	return c.problem()
-}
-
-// Next returns the time of the next pass.
-func (o objectView) Next() string {
-	return o.NextPass(o.d.At)
 }
 
 // Timeline returns the passes of the object.
@@ -279,9 +273,5 @@ func (p passView) Bars() []stepView {
 
 // operates reports whether the step of a point shows an operation.
 func operates(point string) bool {
-	switch point {
-	case flow.PointOwner, flow.PointGet, flow.PointApply, flow.PointDelete:
-		return true
-	}
-	return false
+	return slices.Contains([]string{flow.PointOwner, flow.PointGet, flow.PointApply, flow.PointDelete}, point)
 }
