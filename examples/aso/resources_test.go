@@ -103,6 +103,7 @@ func TestSQLDatabase(t *testing.T) {
 		"autoscale, fixed wanted":  {"a PUT cannot change the mode", fixed, scaled, migrating, "", "throughput, migrate to fixed"},
 		"pending":                  {"Azure refuses other requests during a change", auto, pending("true"), busy, "Azure changes the throughput", "throughput"},
 		"pending perhaps":          {"an unknown value counts as pending", fixed, pending("queued"), busy, "", "throughput"},
+		"not pending":              {"case and white space do not matter", fixed, pending(" False "), "proceed", "", "throughput"},
 		"pending is blank":         {"a blank value is not reported", fixed, pending(""), "proceed", "", "throughput"},
 		"no throughput of its own": {"no mode to change", auto, in{errs: errs("throughput", refuse(404, "NotFound"))}, "proceed", "", "throughput"},
 		"migration of nothing": {"a database that is gone between two requests is an error", auto, in{errs: errs("migrate", refuse(404, "NotFound"))}, "fail", "",
@@ -140,7 +141,7 @@ func TestVaultKey(t *testing.T) {
 	decide(t, func(w *in) checks.Chain[*VaultKey] { return VaultKeyExtensions(w).PreCheck }, map[string]row[*VaultKey]{
 		"no key":               {"the PUT creates it", key, in{}, "proceed", "", created},
 		"the key":              {"the key exists", key, in{live: rsa()}, "proceed", "", "key"},
-		"no vault":             {"the vault may be created later", key, in{errs: errs("open", refuse(404, "ResourceNotFound"))}, "block VaultNotFound", "", ""},
+		"no vault":             {"the vault may be created later", key, in{errs: errs("open", refuse(404, "ResourceNotFound"))}, "block VaultNotFound", "the vault of the key was not found", ""},
 		"vault refuses":        {"the vault is unknown", key, in{errs: errs("open", refuse(403, "Forbidden"))}, "fail", "RESPONSE 403", ""},
 		"get refused":          {"the key is unknown", key, in{live: rsa(), errs: errs("key", refuse(403, "Forbidden"))}, "fail", "RESPONSE 403", "key"},
 		"other type":           {"the type cannot change", wants(func(k *VaultKey) { k.Spec.Kty = new("EC") }), in{live: rsa()}, immutable, "type RSA", "key"},
