@@ -27,6 +27,7 @@ func TestIgnoredFields(t *testing.T) {
 	cases := map[string]struct{ reason, paths string }{
 		"Field":  {"the number of replicas belongs to a person", "spec.replicas"},
 		"Key":    {"a label with dots has quotes", `metadata.labels["example.com/zone"]`},
+		"Other":  {"the manifest has no such annotation", `metadata.annotations["example.com/zone"]`},
 		"Item":   {"the item of a list is found by its keys", item},
 		"Spaces": {"a list of paths", "spec.replicas , " + item},
 		"Whole":  {"an item of a list is ignored as a whole", `spec.template.spec.containers[name="web"].ports[containerPort=80]`},

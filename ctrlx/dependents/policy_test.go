@@ -217,6 +217,7 @@ func TestStolen(t *testing.T) {
 		"Always":     {"Always takes it back", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" }, "Always", "updated", false},
 		"AlwaysName": {"Always takes it back from another name, too", func(cm *corev1.ConfigMap) { cm.Labels["db.example.com/owner-id"] = "x" }, "Always", "updated", false},
 		"Removed":    {"an object without the label is adopted again", func(cm *corev1.ConfigMap) { cm.Labels = nil }, "IfUnowned", "updated", false},
+		"EmptyLabel": {"an empty label names no owner", func(cm *corev1.ConfigMap) { cm.Labels["db.example.com/owner-id"] = "" }, "IfUnowned", "in sync", false},
 		"ApplySet":   {"an object of this owner stays its own in an ApplySet", func(cm *corev1.ConfigMap) { cm.Labels[partOf] = "set-v1" }, "IfUnowned", "in sync", false},
 		"Annotation": {"the annotation is only for people", func(cm *corev1.ConfigMap) { cm.Annotations[name+"/owner-id"] = "x" }, "IfUnowned", "in sync", false},
 	}
@@ -758,6 +759,7 @@ func TestResult(t *testing.T) {
 		"Ready":     {"it is ready", dependents.Result{Outcome: dependents.Updated, Readiness: ready}, "proceed updated true"},
 		"Stale":     {"an older generation was ready", dependents.Result{Outcome: dependents.InSync, Readiness: checks.Readiness{State: checks.Ready, Generation: 2, Observed: 1}}, "proceed in sync false"},
 		"Waiting":   {"Waiting is not settled, also if the object is ready", dependents.Result{Outcome: dependents.Waiting, Readiness: ready}, "wait waiting false"},
+		"Deleted":   {"a later pass finds it gone", dependents.Result{Outcome: dependents.Terminating}, "wait terminating false"},
 		"Contested": {"a contested field needs a change", dependents.Result{Outcome: dependents.Waiting, After: 1}, "block DependentContested false"},
 		"NotOurs":   {"another owner has it", dependents.Result{Outcome: dependents.NotOurs}, "block DependentNotOurs false"},
 		"Gone":      {"it is deleted", dependents.Result{Outcome: dependents.Gone}, "proceed gone true"},

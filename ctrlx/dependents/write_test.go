@@ -647,7 +647,7 @@ func TestSetUp(t *testing.T) {
 		}, "WithPolicies: the reapply-interval of the spec or of an option is 1ms: it must be at least 1s"},
 		"Edit": {"a link that does not exist", func() {
 			dependents.New(name, c, dependents.WithDeleteChain(func(c dependents.Chain) (dependents.Chain, error) { return c.Without("X") }))
-		}, "WithDeleteChain: "},
+		}, "dependents: New: web.example.com: WithDeleteChain: "},
 		"NoDryRun": {"a plan would count objects as written", func() {
 			dependents.New(name, c, dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) { return c.Without("DryRun") }))
 		}, "WithApplyChain: the link DryRun is missing"},
