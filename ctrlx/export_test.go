@@ -159,7 +159,7 @@ func DigestOfSet[T client.Object](r *Reconciler[T], objects []checks.Object) str
 	return r.digestOfSet(seenSet{objects: objects})
 }
 
-// Undigested is the digest of what has none.
+// Undigested is the digest of a value that cannot be digested.
 const Undigested = undigested
 
 // ReportWhenStopped reports the orphans that are left when ctx ends.

@@ -605,7 +605,7 @@ func TestDigestsOfTwoClusters(t *testing.T) {
 	}
 }
 
-// A success stores no digest of what cannot be digested or is too large, and a digest changes no object of the cache.
+// A success is not stored if a value cannot be digested or a set is too large. A digest changes no object of the cache.
 func TestUndigested(t *testing.T) {
 	r := ctrlx.New("Database", databases{Apply: put}, extensions{})
 	var members []checks.Object
