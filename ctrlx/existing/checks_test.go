@@ -673,7 +673,7 @@ func TestForeignNamespace(t *testing.T) {
 	}
 	// A reference without a namespace that comes after one to a kind without namespaces.
 	in := existing.NewResolver(&scoped{Client: api}, scheme).In("default")
-	if o, err := in(t.Context(), checks.Ref{Kind: "Namespace", Name: "default"}); err != nil || !o.Found() {
+	if o, err := in(t.Context(), checks.Ref{Kind: "Namespace", Namespace: "default", Name: "default"}); err != nil || !o.Found() {
 		t.Fatal(o, err)
 	}
 	if o, err := in(t.Context(), to("", "c")); err != nil || !o.Found() || o.Ref.Namespace != "default" {
