@@ -159,7 +159,7 @@ func (r *Reconciler[T]) saveStarted(ctx context.Context, s *state[T]) {
 	if r.ops.SetToken == nil {
 		return
 	}
-	s.tried = true // also if SetToken ends the goroutine
+	s.early, s.tried = false, true // also if SetToken ends the goroutine
 	if err := r.setToken(ctx, s.resource, s.op); err != nil {
 		s.slots.Set(lostToken{}, err)
 		return
