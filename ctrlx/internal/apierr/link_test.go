@@ -48,7 +48,7 @@ func (stopped) As(target any) bool {
 	return ok
 }
 
-// TestLink verifies what Link decides about a failure, and what it leaves to the tables of the services.
+// TestLink verifies the decisions of Link about a failure, and that it leaves all others to the tables of the services.
 func TestLink(t *testing.T) {
 	const left = "slow Unknown"
 	var (

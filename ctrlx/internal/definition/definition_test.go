@@ -125,7 +125,7 @@ func api(version, state string) *unstructured.Unstructured {
 	return u
 }
 
-// TestRead verifies in which versions the objects of a kind are read, and what is said if there is none.
+// TestRead verifies in which versions the objects of a kind are read, and the errors if there is none.
 func TestRead(t *testing.T) {
 	const rights = "(this needs the rights to get and list customresourcedefinitions.apiextensions.k8s.io and apiservices.apiregistration.k8s.io): "
 	hidden := func(why string) string {
@@ -145,7 +145,7 @@ func TestRead(t *testing.T) {
 	}{
 		"Second":        {"the first version that is served counts", list{crd("Other", "others", "v0"), crd("App", "apps", "v1!", "v2", "v3")}, nil, nil, "v2", ""},
 		"NotServed":     {"the definition is newer than the API server", list{crd("App", "apps", "v1", "v2")}, nil, map[string]error{"v1": noMatch}, "v1 v2", ""},
-		"NoneServes":    {"objects exist that no one can read", list{crd("App", "apps", "v1", "v2")}, nil, map[string]error{"v1": noMatch, "v2": unserved}, "v1 v2", hidden("CustomResourceDefinition apps.example.com: " + unserved.Error())},
+		"NoneServes":    {"objects exist that no client can read", list{crd("App", "apps", "v1", "v2")}, nil, map[string]error{"v1": noMatch, "v2": unserved}, "v1 v2", hidden("CustomResourceDefinition apps.example.com: " + unserved.Error())},
 		"NoVersion":     {"a person has to serve one", list{crd("App", "apps", "v1!")}, nil, nil, "", hidden("CustomResourceDefinition apps.example.com: it serves no version: serve one again")},
 		"Error":         {"the objects cannot be read", list{crd("App", "apps", "v1", "v2")}, nil, map[string]error{"v1": errBroken}, "v1", "broken"},
 		"Missing":       {"the object does not exist", list{crd("App", "apps", "v1", "v2")}, nil, map[string]error{"v1": missing}, "v1", missing.Error()},

@@ -86,7 +86,7 @@ func TestVerdictReasonsAreBounded(t *testing.T) {
 	}
 }
 
-// What a pass decides is remembered, and the time of a verdict stays as long as the verdict.
+// The memory keeps the verdict of a pass, and the time of a verdict stays as long as the verdict.
 func TestDecided(t *testing.T) {
 	v := Counted{Name: "Decided"}
 	defer v.Stop()
