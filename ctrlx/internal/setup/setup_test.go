@@ -38,7 +38,7 @@ func TestIsNil(t *testing.T) {
 
 // TestIsSame verifies that no value panics.
 func TestIsSame(t *testing.T) {
-	type client struct{ headers map[string]string }
+	type client struct{ _ []int }
 	type either struct{ value any }
 	p := new(client)
 	cases := map[string]struct {
