@@ -48,7 +48,7 @@ func (y *system) removeAll(ctx context.Context, s *Set) (checks.Result, error) {
 func (s *Set) teardown(ctx context.Context, items []Item) (res checks.Result, err error) {
 	if s.deleted() && s.cleared != nil {
 		items = s.cleared
-	} else if items, res, err = s.decide(ctx, items); !res.Proceeds() {
+	} else if items, res, err = s.decide(ctx, items); err != nil || !res.Proceeds() {
 		return res, err
 	}
 	gone, name := map[checks.Ref]bool{}, "redundant, wave %d"
@@ -58,7 +58,7 @@ func (s *Set) teardown(ctx context.Context, items []Item) (res checks.Result, er
 	waves, released := s.deletionWaves(items), false
 	for n, wave := range waves {
 		if released { // its type or its namespace, in a later wave, would take an object of another owner
-			if _, res, err = s.decide(ctx, slices.Concat(waves[n:]...)); !res.Proceeds() {
+			if _, res, err = s.decide(ctx, slices.Concat(waves[n:]...)); err != nil || !res.Proceeds() {
 				return res, err
 			}
 		}

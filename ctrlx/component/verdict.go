@@ -66,7 +66,7 @@ func guard(next Handler) Handler {
 	return func(ctx context.Context, s *Set) (checks.Result, error) {
 		s.guarded = true
 		items, res, err := s.decide(ctx, s.spared(s.inventory))
-		if !res.Proceeds() {
+		if err != nil || !res.Proceeds() {
 			return res, err
 		}
 		s.cleared = items
@@ -76,9 +76,8 @@ func guard(next Handler) Handler {
 
 // decide gives the verdict about each item of a deletion, and returns the items
 // that it may delete or keep. The result is not done if it may lose an object that is
-// needed, or that the component does not own. With an error, it is not done, too. An
-// item that must stay leaves the inventory if its object is not one of the component any
-// more.
+// needed, or that the component does not own. An item that must stay leaves the
+// inventory if its object is not one of the component any more.
 func (s *Set) decide(ctx context.Context, items []Item) (left []Item, _ checks.Result, _ error) {
 	goes := make(map[checks.Ref]bool, len(items))
 	for _, i := range items {

@@ -89,10 +89,10 @@ func (r *Request) isOwner(o *metav1.OwnerReference) bool {
 }
 
 // wroteField reports whether this name owns a field of the metadata of the live
-// object. It returns false if the managed fields are missing.
+// object. It returns false if the managed fields are missing or invalid.
 func (r *Request) wroteField(path ...any) bool {
-	m := managersOf(r.Live, r.of.manager)
-	return m.owns(m.ours, fieldpath.MakePathOrDie(append([]any{"metadata"}, path...)...))
+	m, err := managersOf(r.Live, r.of.manager)
+	return err == nil && m.owns(m.ours, fieldpath.MakePathOrDie(append([]any{"metadata"}, path...)...))
 }
 
 // release removes from obj, a copy of the live object, what marks it as one of

@@ -30,7 +30,8 @@ func (r *Request) apply(ctx context.Context, u *unstructured.Unstructured, o Out
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Outcome: o, Object: r.typed(u)}, nil
+	made, err := r.typed(u)
+	return Result{Outcome: o, Object: made}, err
 }
 
 // marked returns the manifest with the marks of the owner.
@@ -126,7 +127,9 @@ func update(policy UpdatePolicy, takes func(manager string) bool) middleware {
 			}
 			if err == nil && r.of.mode == trying { // the API server did not store the takeover
 				r.release(res.Object)
-				res.Fields = append(res.Fields, r.removed(alone, res.Object)...)
+				var removed []string
+				removed, err = r.removed(alone, res.Object)
+				res.Fields = append(res.Fields, removed...)
 			}
 			return res, err
 		}
@@ -137,7 +140,11 @@ func update(policy UpdatePolicy, takes func(manager string) bool) middleware {
 // Finalizers that this name owns stay, because the controller of a dependent may
 // have the same name.
 func (r *Request) change(ctx context.Context) (Result, error) {
-	u, m := r.marked(), managersOf(r.Live, r.of.manager)
+	u := r.marked()
+	m, err := managersOf(r.Live, r.of.manager)
+	if err != nil {
+		return Result{}, err
+	}
 	u.SetUID(r.Live.GetUID())
 	u.SetResourceVersion(r.Live.GetResourceVersion())
 	finalizers := u.GetFinalizers()
@@ -175,7 +182,10 @@ func (r *Request) refused(err error) error {
 // becomes the object with these changes. alone are the fields that no manager
 // owns but those that lost them.
 func (r *Request) takeOver(ctx context.Context, takes func(manager string) bool) (alone *fieldpath.Set, err error) {
-	entries, alone := r.taken(takes)
+	entries, alone, err := r.taken(takes)
+	if err != nil {
+		return nil, err
+	}
 	live := r.Live.DeepCopyObject().(client.Object)
 	released := r.release(live)
 	if entries == nil && !released {
@@ -218,7 +228,10 @@ func (r *Request) patch(ctx context.Context, obj client.Object, ops []operation)
 // them, the API server would set the default again. It returns refused if the manifest has such a field,
 // if another manager owns it, or if its path has an item of a list.
 func (r *Request) removeRefused(ctx context.Context, refused error) (removed []string, err error) {
-	m := managersOf(r.Live, r.of.manager)
+	m, err := managersOf(r.Live, r.of.manager)
+	if err != nil {
+		return nil, err
+	}
 	live, err := runtime.DefaultUnstructuredConverter.ToUnstructured(r.Live)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func remove(ctx context.Context, r *Request) (Result, error) {
 	// The client decodes the answer, and refuses a kind that the scheme lacks
 	// in any other form.
 	if r.of.mode == writing {
-		r.of.creations.all.Remove(r.creation())
+		r.of.creations.forget(r.creation())
 	}
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(r.gvk)

@@ -110,6 +110,9 @@ func handlers(c Chain, o chain.Observer, end handler) (plain, observed handler) 
 	// has removed Recover.
 	recovered := chain.New(chain.Recover[*Request, Result])
 	plain = decided(recovered.Then(c.Then(end)))
+	if o == nil {
+		return plain, plain
+	}
 	return plain, decided(recovered.Then(c.At("Dependent").Observe(o).Then(end)))
 }
 

@@ -19,11 +19,14 @@ import (
 // that changes or removes it. No value is compared, so the forms and the defaults
 // of the API server do not matter. The marks of a digest count, too, unless it is
 // empty. An object without managed fields has no drift.
-func (r *Request) drift(obj client.Object, digest string) (fields []string) {
+func (r *Request) drift(obj client.Object, digest string) (fields []string, err error) {
 	if len(obj.GetManagedFields()) == 0 {
-		return nil
+		return nil, nil
 	}
-	m := managersOf(obj, r.of.manager)
+	m, err := managersOf(obj, r.of.manager)
+	if err != nil {
+		return nil, err
+	}
 	content := maps.Clone(r.manifest().Object)
 	delete(content, "apiVersion")
 	delete(content, "kind")
@@ -42,7 +45,7 @@ func (r *Request) drift(obj client.Object, digest string) (fields []string) {
 			fields = append(fields, textOf(path)+" is missing")
 		}
 	}
-	return fields
+	return fields, nil
 }
 
 // lacks returns the paths of the parts of a map or of a list of the manifest that
@@ -163,10 +166,13 @@ type fieldManager struct {
 
 // managersOf reads the managed fields of an object. name is the field manager
 // of this process.
-func managersOf(live client.Object, name string) managers {
+func managersOf(live client.Object, name string) (managers, error) {
 	m := managers{all: fieldpath.NewSet(), ours: fieldpath.NewSet(), applied: fieldpath.NewSet()}
 	for _, e := range live.GetManagedFields() {
-		set := setOf(&e)
+		set, err := setOf(&e)
+		if err != nil {
+			return m, err
+		}
 		m.all = m.all.Union(set)
 		if e.Manager == name {
 			m.ours = m.ours.Union(set)
@@ -177,19 +183,19 @@ func managersOf(live client.Object, name string) managers {
 			m.others = append(m.others, fieldManager{e.Manager, set})
 		}
 	}
-	return m
+	return m, nil
 }
 
-// setOf returns the fields of an entry. The API server returns no invalid entry: it
-// reads each of them before it stores an object.
-func setOf(e *metav1.ManagedFieldsEntry) *fieldpath.Set {
+// setOf returns the fields of an entry.
+func setOf(e *metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
 	set := fieldpath.NewSet()
-	if e.FieldsV1 != nil {
-		if err := set.FromJSON(bytes.NewReader(e.FieldsV1.GetRawBytes())); err != nil {
-			panic(fmt.Errorf("reading the managed fields of %q: %w", e.Manager, err))
-		}
+	if e.FieldsV1 == nil {
+		return set, nil
 	}
-	return set
+	if err := set.FromJSON(bytes.NewReader(e.FieldsV1.GetRawBytes())); err != nil {
+		return nil, fmt.Errorf("reading the managed fields of %q: %w", e.Manager, err)
+	}
+	return set, nil
 }
 
 // owns reports whether set, a part of m.all, has path, or a whole value that
@@ -228,13 +234,14 @@ func isApply(e *metav1.ManagedFieldsEntry, name string) bool {
 }
 
 // taken returns the managed fields of the live object after a takeover; nil: there
-// is nothing to take. The fields of another version of the API than that of the last
-// apply may have other paths, so they stay. alone are the taken fields that no other
+// is nothing to take. The fields of another version of the API than the manifest's
+// may have other paths, so they stay. alone are the taken fields that no other
 // manager owns. The package csaupgrade is no help here: it takes no fields of an
 // Apply, and drops those of other versions of the API.
-func (r *Request) taken(takes func(manager string) bool) (entries []metav1.ManagedFieldsEntry, alone *fieldpath.Set) {
+func (r *Request) taken(takes func(manager string) bool) (entries []metav1.ManagedFieldsEntry, alone *fieldpath.Set, err error) {
+	version := r.gvk.GroupVersion().String()
 	ours := metav1.ManagedFieldsEntry{
-		Manager: r.of.manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: r.gvk.GroupVersion().String(), FieldsType: "FieldsV1",
+		Manager: r.of.manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: version, FieldsType: "FieldsV1",
 	}
 	taken, others, ignored := fieldpath.NewSet(), fieldpath.NewSet(), fieldpath.NewSet(r.ignored...)
 	all := r.Live.GetManagedFields()
@@ -246,8 +253,12 @@ func (r *Request) taken(takes func(manager string) bool) (entries []metav1.Manag
 		if i == applied {
 			continue
 		}
-		set := setOf(&e)
-		if e.Subresource == "" && e.APIVersion == ours.APIVersion && (e.Manager == ours.Manager || takes(e.Manager)) {
+		set, err := setOf(&e)
+		if err != nil {
+			return nil, nil, err
+		}
+		// The API server converts an own entry of another version in this apply.
+		if e.Subresource == "" && e.APIVersion == version && ours.APIVersion == version && (e.Manager == ours.Manager || takes(e.Manager)) {
 			takes := set.RecursiveDifference(ignored.Union(untaken))
 			taken = taken.Union(takes)
 			if set = set.Difference(takes); set.Empty() {
@@ -258,13 +269,16 @@ func (r *Request) taken(takes func(manager string) bool) (entries []metav1.Manag
 		others = others.Union(set)
 		entries = append(entries, e)
 	}
-	own := setOf(&ours)
+	own, err := setOf(&ours)
+	if err != nil {
+		return nil, nil, err
+	}
 	stays := own.RecursiveDifference(ignored) // an apply without a field that only this name owns would remove it
 	if taken.Empty() && stays.Equals(own) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	ours.FieldsV1 = fieldsV1(stays.Union(taken))
-	return append(entries, ours), taken.Leaves().Difference(others)
+	return append(entries, ours), taken.Leaves().Difference(others), nil
 }
 
 // untaken are the fields that no takeover takes: the finalizers, and the replicas,
@@ -284,13 +298,18 @@ const isRemoved = " is removed"
 
 // removed returns the fields that an apply after a takeover removes:
 // those that a manager had alone, and that this name does not apply.
-func (r *Request) removed(alone *fieldpath.Set, applied client.Object) (fields []string) {
-	if alone != nil {
-		for path := range alone.Difference(managersOf(applied, r.of.manager).applied).All() {
-			fields = append(fields, textOf(path)+isRemoved)
-		}
+func (r *Request) removed(alone *fieldpath.Set, applied client.Object) (fields []string, err error) {
+	if alone == nil {
+		return nil, nil
 	}
-	return fields
+	m, err := managersOf(applied, r.of.manager)
+	if err != nil {
+		return nil, err
+	}
+	for path := range alone.Difference(m.applied).All() {
+		fields = append(fields, textOf(path)+isRemoved)
+	}
+	return fields, nil
 }
 
 // textOf returns a path as in spec.template.spec.containers[name="web"].image.

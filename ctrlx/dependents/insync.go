@@ -17,7 +17,7 @@ func (r *Request) manifestDigest() string {
 	case onlyOnce:
 		return once
 	case onObjectOrComponentChange:
-		return r.contents + r.by.digest
+		return r.contents + "@" + r.by.digest
 	}
 	return r.contents
 }
@@ -47,18 +47,18 @@ func inSync(next handler) handler {
 	return func(ctx context.Context, r *Request) (Result, error) {
 		inner := *r
 		if inner.verdict == nil {
-			v, res := r.decide(r.of.clock.Now())
+			v, res, err := r.decide(r.of.clock.Now())
 			if v == nil {
-				return res, nil
+				return res, err
 			}
 			inner.verdict = v
 		}
 		v := inner.verdict
 		res, err := next(ctx, &inner)
-		if res.Outcome == Updated {
+		if err == nil && res.Outcome == Updated {
 			res.Fields = slices.Concat(v.fields, res.Fields)
 		}
-		if (res.Outcome == Updated || res.Outcome == Created) && res.Pending == nil && res.Object != nil {
+		if err == nil && (res.Outcome == Updated || res.Outcome == Created) && res.Pending == nil && res.Object != nil {
 			r.wrote(res, v)
 		}
 		return res, err
@@ -67,14 +67,14 @@ func inSync(next handler) handler {
 
 // decide returns the verdict about an object that needs a write. For any other
 // object the verdict is nil, and the result says why.
-func (r *Request) decide(now time.Time) (*verdict, Result) {
+func (r *Request) decide(now time.Time) (*verdict, Result, error) {
 	v := &verdict{digest: r.manifestDigest(), at: now}
 	if r.Live == nil {
 		made := r.of.creations.of(r.creation())
 		if wait := made.wait(r, v.digest, now); wait > 0 {
-			return nil, r.deletedAgain(made.n, wait)
+			return nil, r.deletedAgain(made.n, wait), nil
 		}
-		return v, Result{}
+		return v, Result{}, nil
 	}
 	version := r.Live.GetResourceVersion()
 	o, mark := r.ownership(), r.Live.GetAnnotations()[r.of.keys.digest]
@@ -85,30 +85,33 @@ func (r *Request) decide(now time.Time) (*verdict, Result) {
 	fought := known && !applied && !recreates && o.owner == "" // another writer changed the marks, but no owner took it
 	quiet := (applied || fought) && (v.digest == once || recreates || !r.due(now, seen.written))
 	if quiet && !fought && (v.digest == once || known && version != "" && seen.version == version) {
-		return nil, r.result(InSync, "")
+		return nil, r.result(InSync, ""), nil
 	}
 	marks := ""
 	if fought {
 		marks = v.digest
 	}
-	v.fields = r.drift(r.Live, marks)
+	var err error
+	if v.fields, err = r.drift(r.Live, marks); err != nil {
+		return nil, Result{}, err
+	}
 	if quiet && (recreates || len(v.fields) == 0) {
 		r.of.objects.change(r.Live.GetUID(), func(seen *remembered) { seen.version, seen.digest = version, v.digest })
 		res := r.result(InSync, "")
 		res.Fields = v.fields
-		return nil, res
+		return nil, res, nil
 	}
 	if wait := seen.contested(version, v.fields, now, r.Policies.ReapplyInterval); quiet && wait > 0 {
 		res := r.result(Waiting, fmt.Sprintf("%s; the next correction is in %s: remove the field from the "+
 			"manifest, or keep the manager from changing it", listed(v.fields), wait.Round(time.Second)))
 		res.Fields, res.After = v.fields, wait
-		return nil, res
+		return nil, res, nil
 	}
 	if v.replaced = version; applied || fought {
 		v.corrected = v.fields // a new manifest corrects nothing
 	}
 	v.lost = lost && seen.digest == ""
-	return v, Result{}
+	return v, Result{}, nil
 }
 
 // wrote records a write of the manifest: the version that it made, the one that it

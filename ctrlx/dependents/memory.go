@@ -39,6 +39,13 @@ func (m *memory[K, V]) change(key K, change func(*V)) {
 	m.all.Add(key, v)
 }
 
+// forget drops what is known of a key.
+func (m *memory[K, V]) forget(key K) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.all.Remove(key)
+}
+
 // remembered holds what the process has seen of one object; zero: nothing.
 type remembered struct {
 	version, digest string               // the object was in sync in this version, with the manifest of this digest

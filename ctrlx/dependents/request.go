@@ -538,14 +538,13 @@ func (r *Request) conflict(text string) error {
 func (r *Request) newObject() client.Object { return engine.NewObject(r.via.Client.Scheme(), r.gvk) }
 
 // typed returns an object of the API server in the form of newObject.
-func (r *Request) typed(u *unstructured.Unstructured) client.Object {
+func (r *Request) typed(u *unstructured.Unstructured) (client.Object, error) {
 	obj := r.newObject()
 	if into, ok := obj.(*unstructured.Unstructured); ok {
 		into.Object = u.Object
-	} else if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj); err != nil {
-		panic(err)
+		return into, nil
 	}
-	return obj
+	return obj, runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj)
 }
 
 // kind describes a kind that a Dependents applies. It never changes.
@@ -580,19 +579,20 @@ func (r *Request) findKind(a action) error {
 		return err
 	}
 	r.gvk = mapping.GroupVersionKind
-	k := &kind{
-		gvk: r.gvk, namespaced: mapping.Scope.Name() != meta.RESTScopeNameRoot,
-		readiness: r.of.readinessOf[r.gvk.GroupKind()], form: reflect.TypeOf(r.newObject()),
+	namespaced, key := mapping.Scope.Name() != meta.RESTScopeNameRoot, any(r.gvk)
+	if r.via.Target { // a kind may have another scope in another cluster
+		key = scoped{r.gvk, namespaced}
 	}
+	if known, ok := r.of.kinds.Load(key); ok && known.(*kind).namespaced == namespaced {
+		r.kind = known.(*kind)
+		return nil
+	}
+	k := &kind{gvk: r.gvk, namespaced: namespaced, readiness: r.of.readinessOf[r.gvk.GroupKind()], form: reflect.TypeOf(r.newObject())}
 	if k.readiness == nil {
 		k.readiness = r.of.readiness
 	}
 	if k.readiness == nil {
 		k.readiness = kstatusOf(r.gvk)
-	}
-	key := any(r.gvk)
-	if r.via.Target { // a kind may have another scope in another cluster
-		key = scoped{r.gvk, k.namespaced}
 	}
 	known, found := r.of.kinds.LoadOrStore(key, k)
 	if r.kind = known.(*kind); r.kind.namespaced != k.namespaced { // its definition was created again
