@@ -32,19 +32,28 @@ import (
 )
 
 // lines holds the log lines of passes, up to a verbosity, without durations and the delay until the next pass.
-type lines []string
+type lines struct {
+	mu  sync.Mutex
+	all []string
+}
+
+// times are the parts of a line that depend on the clock.
+var times = regexp.MustCompile(` "duration"=[-0-9.e]+| "nextPass"="[^"]*"`)
 
 func (l *lines) context(ctx context.Context, verbosity int) context.Context {
-	duration := regexp.MustCompile(` "duration"=[-0-9.e]+| "nextPass"="[^"]*"`)
 	return logr.NewContext(ctx, funcr.New(func(_, args string) {
-		*l = append(*l, strings.ReplaceAll(duration.ReplaceAllString(args, ""), `"`, ""))
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.all = append(l.all, strings.ReplaceAll(times.ReplaceAllString(args, ""), `"`, ""))
 	}, funcr.Options{Verbosity: verbosity}))
 }
 
 // took returns the lines since the last call.
 func (l *lines) took() []string {
-	all := []string(*l)
-	*l = nil
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := l.all
+	l.all = nil
 	return all
 }
 
@@ -216,8 +225,9 @@ func TestLines(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, tc.app)
-			if tc.do(d); !slices.Contains(d.log, tc.want) {
-				t.Errorf("no line is %q:\n%s", tc.want, strings.Join(d.log, "\n"))
+			tc.do(d)
+			if got := d.log.took(); !slices.Contains(got, tc.want) {
+				t.Errorf("no line is %q:\n%s", tc.want, strings.Join(got, "\n"))
 			}
 		})
 	}

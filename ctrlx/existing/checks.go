@@ -83,8 +83,8 @@ func New[T client.Object](name string, api client.Client, links checks.Chain[T],
 			if out.State() != flow.StateBlocked {
 				return "", out.State() == flow.StateFailed
 			}
-			obj := ctx.Value(checkedKey{}).(T) // only checks block
-			return "", !out.KeepsStatus() && !status.Shows(kind.Conditions(obj), out)
+			obj, ok := ctx.Value(checkedKey{}).(T)
+			return "", !ok || !out.KeepsStatus() && !status.Shows(kind.Conditions(obj), out)
 		}, nil, nil)))
 	work := flow.Operations[T]{
 		Key:        func(obj T) string { return view.Key(obj) + " work" }, // a back-off of its own
