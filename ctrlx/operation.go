@@ -159,7 +159,7 @@ func (r *core) setToken(ctx context.Context, obj client.Object, token string, ge
 	read, name := r.operationIn(base), client.ObjectKeyFromObject(obj)
 	if u := r.memory.Get(name).Unstored; u != nil {
 		r.memory.Change(name, func(e *memory.Entry) { e.Unstored = nil })
-		if read != u.Read && read != u.Wanted {
+		if u.UID == obj.GetUID() && read != u.Read && read != u.Wanted {
 			return r.overtaken(obj)
 		}
 	}
@@ -174,7 +174,7 @@ func (r *core) setToken(ctx context.Context, obj client.Object, token string, ge
 		return p.vanish()
 	case err != nil:
 		if token != "" && !errors.Is(err, flow.ErrTokenChanged) {
-			u := &memory.Unstored{Read: read, Wanted: record.OperationIn(stored), Basis: r.basisOfOperation(p)}
+			u := &memory.Unstored{UID: obj.GetUID(), Read: read, Wanted: record.OperationIn(stored), Basis: r.basisOfOperation(p)}
 			r.memory.Change(name, func(e *memory.Entry) { e.Unstored = u })
 		}
 		return fmt.Errorf("the condition %s: %w", ConditionRecord, r.served.wroteStatus(err))

@@ -99,7 +99,7 @@ func (r *core) begin(ctx context.Context, req reconcile.Request, read client.Obj
 	r.interrupter.saw(read, true)
 	p.kept, p.last = known.Follows, known.Verdict
 	p.record = record.In(r.kind.Conditions(read))
-	if u := known.Unstored; u != nil { // the flow polls the operation that it has in memory
+	if u := known.Unstored; u != nil && u.UID == read.GetUID() { // the flow polls the operation that it has in memory
 		p.polls, p.from = true, u.Basis
 	} else if record.MayHoldOperation(p.record) {
 		if rec, err := r.recordOf(read); err == nil {

@@ -300,20 +300,19 @@ func (r *core) leaveStripped(ctx context.Context, obj client.Object) error {
 // may have waited for this deletion only. Another pass is needed if another process
 // may have made something in the cloud.
 func (r *core) finish(ctx context.Context, obj client.Object, out flow.Outcome, next status.Out) (err error) {
-	for range finishAttempts {
+	for n := 1; ; n++ {
 		generation, ahead, operation := obj.GetGeneration(), aheadOf(obj), r.operationIn(obj)
-		if err = r.gone(ctx, obj, out, next); !apierrors.IsConflict(err) {
+		if err = r.gone(ctx, obj, out, next); n == finishAttempts || !apierrors.IsConflict(err) {
 			return err
 		}
 		now := r.kind.New()
 		if r.engine.Live().Get(ctx, client.ObjectKeyFromObject(obj), now) != nil || now.GetUID() != obj.GetUID() || now.GetGeneration() != generation ||
 			!maps.Equal(aheadOf(now), ahead) || r.operationIn(now) != operation {
-			break
+			return err
 		}
 		in := status.In{Old: r.kind.Conditions(now), UID: now.GetUID(), Generation: generation, Now: r.now()}
 		obj, next = now, r.leaves(in, now, endedHere)
 	}
-	return err
 }
 
 // finishAttempts is the number of writes of a finished deletion in one pass.

@@ -283,7 +283,23 @@ func TestSettled(t *testing.T) {
 		},
 		"Unstored":      {reason: "the operation in memory has what it began from", ext: followsData(3), before: unstored(1, nothing), want: quiet},
 		"UnstoredOwner": {reason: "the owner changed while the operation was in memory", before: unstored(1, resize), want: applied},
-		"StoredLater":   {reason: "the record gets what the operation began from", ext: followsData(3), before: unstored(2, nothing), want: quiet},
+		"UnstoredOther": {
+			reason: "another object has the name of the one whose operation was in memory", before: func(d *harness) {
+				goesOn(d)
+				d.refuse = apierrors.NewInternalError(errBroken)
+				if d.try() == nil {
+					d.t.Fatal("the record is written")
+				}
+				d.refuse = nil
+				remade(d, d.read(), "another")
+				resize(d)
+				done(d)
+				d.insync = true
+				d.pass()
+				d.insync = false
+			}, want: quiet,
+		},
+		"StoredLater": {reason: "the record gets what the operation began from", ext: followsData(3), before: unstored(2, nothing), want: quiet},
 		"StoredLaterChange": {
 			reason: "a reference changed before the record was stored", before: unstored(2, func(d *harness) { d.write("d0") }), want: applied,
 		},

@@ -69,6 +69,7 @@ func (r *Rare) empty() bool {
 // memory, and stores it in a later pass, unless another process has written the
 // record meanwhile.
 type Unstored struct {
+	UID    types.UID     // of the object: another one may have its name by now
 	Read   string        // the operation in the record before the write
 	Wanted string        // that of the write, which may have succeeded in spite of its error
 	Basis  *record.Basis // what the operation began from; nil: it is not known
