@@ -57,6 +57,6 @@
 //
 // Every unknown error is [Slow], never [OnChange]: a new error code must not
 // stop a resource. A fault of a link is Slow, too ([Compose]), and so is an
-// error that panics while a row compares it. Classifying never panics. A wrong
-// rule or matcher panics at set-up, and the message names it.
+// error that panics while a row compares it: no later row decides. Classifying
+// never panics. A wrong rule or matcher panics at set-up, and the message names it.
 package classify

@@ -29,8 +29,8 @@ type Operations[T any] struct {
 	// starts an operation. If not, it polls the operation under way, once. Each
 	// pass calls it again until it returns [Done].
 	//
-	// After an error while polling, the flow polls again under the back-off.
-	// Return [Failed] if the operation has ended without success.
+	// After an error while polling, the flow polls again under the back-off,
+	// unless the error shows that the operation has ended ([Failed], [WithErrors]).
 	Apply func(ctx context.Context, req *Request[T]) (Progress, error)
 
 	// Get reads the resource from the cloud, reports whether the cloud matches
