@@ -71,6 +71,11 @@ func (s *Status) DeepCopyInto(out *Status) {
 	*out = *s
 	out.Conditions = slices.Clone(s.Conditions)
 	out.Inventory = slices.Clone(s.Inventory)
+	for i := range out.Inventory { // an answer of the API server is decoded into the values of a copy
+		if m := out.Inventory[i].Manages; m != nil {
+			out.Inventory[i].Manages = new(*m)
+		}
+	}
 }
 
 // isOuter reports whether a deletion of i may delete other objects, too.

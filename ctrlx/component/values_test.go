@@ -275,3 +275,19 @@ func TestSettingOfComponent(t *testing.T) {
 		"NoSpec":  {"there is no spec", dependents.Policies{Update: dependents.UpdateSsaMerge}, policiesOf(&own{})},
 	})
 }
+
+// A copy of a status shares nothing with the one in the cache.
+func TestDeepCopy(t *testing.T) {
+	made := func() *Status {
+		return &Status{Conditions: []metav1.Condition{{Type: "Ready"}}, Inventory: []Item{{Purge: "a"}, {Manages: &metav1.GroupVersionKind{Kind: "App"}}}}
+	}
+	cached, out := made(), &Status{}
+	cached.DeepCopyInto(out)
+	if diff := cmp.Diff(made(), out); diff != "" {
+		t.Errorf("the copy: -want, +got:\n%s", diff)
+	}
+	out.Conditions[0].Type, out.Inventory[0].Purge, out.Inventory[1].Manages.Kind = "Other", "b", "Other"
+	if diff := cmp.Diff(made(), cached); diff != "" {
+		t.Errorf("a change of the copy: -want, +got:\n%s", diff)
+	}
+}
