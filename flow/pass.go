@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-go/windlass/internal/errtree"
 	"github.com/windlass-go/windlass/internal/linktag"
 	"github.com/windlass-go/windlass/internal/onion"
+	"github.com/windlass-go/windlass/internal/run"
 	"github.com/windlass-go/windlass/internal/slot"
 	"github.com/windlass-go/windlass/internal/text"
 )
@@ -441,8 +442,16 @@ func (s *sequence[T]) operate(ctx context.Context, point string, h Handler[T], o
 	}
 	req := s.begin(op)
 	req.Token, s.Open = op.token, true
-	defer s.save(ctx) // for runtime.Goexit, after which the operation continues in the cloud
+	returned := false
+	defer func() {
+		if !returned { // runtime.Goexit, after which the operation continues in the cloud
+			if s.linksReturned(Progress{}, run.ErrGoexit); s.op.token != "" {
+				_ = s.save(ctx)
+			}
+		}
+	}()
 	p, err := h(ctx, req)
+	returned = true
 	req.Token, s.Open = "", false
 	s.linksReturned(p, err)
 	lost := s.save(ctx)

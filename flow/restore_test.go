@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -194,17 +195,21 @@ func TestTokenIsStoredFirst(t *testing.T) {
 		outer   error
 		atOuter string // the stored token, as the outer link sees it
 		want    string // the stored token after the pass
+		exits   bool   // the outer link then ends the goroutine
 	}{
-		"Started":      {"the operation started", "", answer{progress: flow.InProgress("t", 0)}, nil, nil, "t", "t"},
-		"WithError":    {"the operation returned a token and an error", "", answer{flow.InProgress("t", 0), errBoom, nil}, nil, nil, "t", "t"},
-		"Next":         {"the poll returned another token", "t", answer{progress: flow.InProgress("u", 0)}, nil, nil, "u", "u"},
-		"Ended":        {"the operation ended", "t", answer{progress: flow.Done()}, nil, nil, "t", ""},
-		"Failed":       {"the operation failed", "t", answer{err: flow.Failed(errBoom)}, nil, nil, "t", ""},
-		"ByLink":       {"a link runs an operation, and an outer link fails", "", answer{}, runs, errBoom, "link:l", "link:l"},
-		"ByLinkFailed": {"an outer link reports that the operation failed", "", answer{}, runs, flow.Failed(errBoom), "link:l", ""},
+		"Started":      {"the operation started", "", answer{progress: flow.InProgress("t", 0)}, nil, nil, "t", "t", false},
+		"WithError":    {"the operation returned a token and an error", "", answer{flow.InProgress("t", 0), errBoom, nil}, nil, nil, "t", "t", false},
+		"Next":         {"the poll returned another token", "t", answer{progress: flow.InProgress("u", 0)}, nil, nil, "u", "u", false},
+		"Ended":        {"the operation ended", "t", answer{progress: flow.Done()}, nil, nil, "t", "", false},
+		"Failed":       {"the operation failed", "t", answer{err: flow.Failed(errBoom)}, nil, nil, "t", "", false},
+		"ByLink":       {"a link runs an operation, and an outer link fails", "", answer{}, runs, errBoom, "link:l", "link:l", false},
+		"ByLinkFailed": {"an outer link reports that the operation failed", "", answer{}, runs, flow.Failed(errBoom), "link:l", "", false},
 		"ByLinkEnded": {"a link ended its operation", "link:l", answer{}, func(context.Context, *request, nextOp) (flow.Progress, error) {
 			return flow.Skip("done"), nil
-		}, nil, "link:l", ""},
+		}, nil, "link:l", "", false},
+		"StartedExit": {"the operation goes on in the cloud", "", answer{progress: flow.InProgress("t", 0)}, nil, nil, "t", "t", true},
+		"EndedExit":   {"the next pass polls it again, and starts no second one", "t", answer{progress: flow.Done()}, nil, nil, "t", "t", true},
+		"ByLinkExit":  {"the operation of a link goes on, too", "", answer{}, runs, nil, "link:l", "link:l", true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -213,6 +218,9 @@ func TestTokenIsStoredFirst(t *testing.T) {
 			apply := linkOn("outer", func(ctx context.Context, req *request, next nextOp) (flow.Progress, error) {
 				res, err := next(ctx, req)
 				mustEqual(t, tc.reason+": the token that a crash would leave", tc.atOuter, p.token)
+				if tc.exits {
+					runtime.Goexit()
+				}
 				if tc.outer != nil {
 					return flow.Progress{}, tc.outer
 				}
@@ -221,7 +229,12 @@ func TestTokenIsStoredFirst(t *testing.T) {
 			if tc.inner != nil {
 				apply = apply.Append(link("inner", tc.inner))
 			}
-			flow.New("Pool", c.storing(), ext{Apply: apply}).Reconcile(t.Context(), p)
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				flow.New("Pool", c.storing(), ext{Apply: apply}).Reconcile(t.Context(), p)
+			}()
+			<-ended
 			mustEqual(t, tc.reason+": the token after the pass", tc.want, p.token)
 		})
 	}
