@@ -111,9 +111,10 @@ func (t *word) UnmarshalJSON(data []byte) error {
 		_ = json.Unmarshal(data, &s)
 		*t = word(strings.TrimSpace(s))
 	case '{':
-		var o struct{ Value word }
-		_ = json.Unmarshal(data, &o)
-		*t = o.Value
+		var o struct{ Value json.RawMessage }
+		if _ = json.Unmarshal(data, &o); len(o.Value) > 0 && o.Value[0] != '{' { // each level would read the rest again
+			return t.UnmarshalJSON(o.Value)
+		}
 	case '[', 't', 'f', 'n': // a list, true, false and null
 	default:
 		*t = word(data)

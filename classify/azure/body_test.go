@@ -36,6 +36,7 @@ func TestReadBody(t *testing.T) {
 		"empty error":         {"an error object wins even if it is empty, as in azcore", `{"error":{},"code":"X"}`, codeMessage{"", `{"error":{},"code":"X"}`}},
 		"error list":          {"an error that is a list is ignored", `{"error":[{"code":"A"}],"code":"Conflict","message":"busy"}`, codeMessage{"Conflict", "busy"}},
 		"odata":               {"the table service uses the form of OData", `{"odata.error":{"code":"TableNotFound","message":{"lang":"en-US","value":"no such table"}}}`, codeMessage{"TableNotFound", "no such table"}},
+		"nested value":        {"a text has one level of values", `{"error":{"code":{"value":{"value":"X"}},"message":"m"}}`, codeMessage{"", "m"}},
 		"oauth":               {"token endpoints use the form of OAuth", `{"error":"invalid_client","error_description":"secret expired"}`, codeMessage{"invalid_client", "secret expired"}},
 		"case":                {"the case of keys is ignored", `{"Error":{"Code":"Conflict","Message":"busy"}}`, codeMessage{"Conflict", "busy"}},
 		"number":              {"a code may be a number", `{"error":{"code":404,"message":"gone"}}`, codeMessage{"404", "gone"}},

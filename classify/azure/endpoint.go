@@ -41,11 +41,10 @@ func (o *advanceOptions) checked(token string) error {
 		}
 		allowed = append(allowed, u)
 	}
-	var content any
-	if err := json.Unmarshal([]byte(token), &content); err != nil {
+	if !json.Valid([]byte(token)) {
 		return errors.New("it is no JSON")
 	}
-	return each(content, func(text string) error {
+	return each(token, func(text string) error {
 		if !strings.Contains(text, "//") {
 			return nil
 		}
@@ -67,23 +66,18 @@ func within(u, endpoint *url.URL) bool {
 	return strings.EqualFold(u.Scheme, endpoint.Scheme) && (host == of || strings.HasSuffix(host, "."+of))
 }
 
-// each calls check with each string in a JSON value, also with the keys.
-func each(content any, check func(string) error) error {
-	switch content := content.(type) {
-	case string:
-		return check(content)
-	case []any:
-		for _, v := range content {
-			if err := each(v, check); err != nil {
-				return err
-			}
+// each calls check with each string in a text of JSON, also with the keys, and with the
+// values of a key that occurs twice: the SDK may read another one than package json does.
+func each(content string, check func(string) error) error {
+	for d := json.NewDecoder(strings.NewReader(content)); ; {
+		token, err := d.Token()
+		if err != nil {
+			return nil // the end: the content is valid
 		}
-	case map[string]any:
-		for k, v := range content {
-			if err := errors.Join(check(k), each(v, check)); err != nil {
+		if text, ok := token.(string); ok {
+			if err := check(text); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
 }

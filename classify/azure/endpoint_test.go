@@ -30,6 +30,7 @@ func TestAdvanceRefusesForeignAddresses(t *testing.T) {
 		"UserInfo":       {"the endpoint as a user name", "https://management.azure.com@evil.example/1", nil, "it names the host"},
 		"Password":       {"an address with a user", "https://a:b@management.azure.com/1", nil, "it names the host"},
 		"Backslash":      {"an address that parsers read differently", `https://management.azure.com\\@evil.example/1`, nil, "an unreadable address"},
+		"Shadowed":       {"a second value of a key does not replace the first one in the SDK", `https://evil.example/1","asyncURL":null,"x":"`, nil, `it names the host "evil.example"`},
 		"Plain":          {"credentials need TLS", "http://management.azure.com/operations/1", nil, "it names the host"},
 		"Port":           {"another server of the host", "https://management.azure.com:8443/operations/1", nil, "it names the host"},
 		"SchemeRelative": {"an address without a scheme", "//evil.example/operations/1", nil, "it names the host"},
@@ -57,7 +58,8 @@ func TestAdvanceRefusesForeignAddresses(t *testing.T) {
 
 // Every address of a token counts, wherever it is.
 func TestAdvanceChecksEveryAddress(t *testing.T) {
-	for _, token := range []string{`{"a":["https://evil.example"]}`, `["a", "https://evil.example"]`, `{"https://evil.example":1}`, `"https://evil.example"`, `[[{"a":{"b":"x https://evil.example"}}]]`} {
+	for _, token := range []string{`{"a":["https://evil.example"]}`, `["a", "https://evil.example"]`, `{"https://evil.example":1}`, `"https://evil.example"`, `[[{"a":{"b":"x https://evil.example"}}]]`,
+		`{"a":"https://evil.example","a":null}`, `{"a":"https://evil.example","a":"https://management.azure.com"}`} {
 		o := advanceOptions{endpoints: resourceManagers}
 		if err := o.checked(token); err == nil {
 			t.Errorf("%s is accepted", token)
