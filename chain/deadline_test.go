@@ -12,6 +12,17 @@ import (
 	"github.com/windlass-go/windlass/chain"
 )
 
+// endless unwraps to itself, more often than any reader of errors needs.
+type endless struct{ left *int }
+
+func (endless) Error() string { return "endless" }
+func (e endless) Unwrap() error {
+	if *e.left--; *e.left < 0 {
+		panic("a search of the error does not end")
+	}
+	return e
+}
+
 // The tests run in virtual time, which advances when all goroutines wait.
 func TestDeadline(t *testing.T) {
 	late := func(answer func(ctx context.Context) (string, error)) handler {
@@ -145,6 +156,21 @@ func TestDeadlineErrorUnwraps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := tc.err.Unwrap(); !slices.Equal(got, tc.want) {
 				t.Errorf("%s: got %v, want %v", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+// An error that unwraps to itself is returned as it is: errors.Is would never end.
+func TestDeadlineOfEndlessError(t *testing.T) {
+	for name, err := range map[string]error{"Alone": endless{new(20_000)}, "Joined": errors.Join(failure("refused"), endless{new(20_000)})} {
+		synctest.Test(t, func(t *testing.T) {
+			waits := func(ctx context.Context, _ request) (string, error) {
+				<-ctx.Done()
+				return "", err
+			}
+			if _, got := chain.New(chain.Deadline(time.Second, chain.Named("quota", through))).Then(waits)(background(&call{}), request{call: &call{}}); got != err {
+				t.Errorf("%s: got %v", name, got)
 			}
 		})
 	}

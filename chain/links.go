@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,12 +138,31 @@ func Deadline[Req, Res any](d time.Duration, link Middleware[Req, Res]) Middlewa
 			ctx, cancel := context.WithTimeoutCause(ctx, d, cause)
 			defer cancel()
 			res, err := inner(ctx, req)
-			if err != nil && context.Cause(ctx) == error(cause) && errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, cause) {
+			if err != nil && context.Cause(ctx) == error(cause) && isFinite(err, new(1000)) && errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, cause) {
 				err = &DeadlineError{Link: name, After: d, Err: err}
 			}
 			return res, err
 		}
 	})
+}
+
+// isFinite reports whether an error wraps and joins fewer errors than left. errors.Is
+// never ends for one that unwraps to itself.
+func isFinite(err error, left *int) bool {
+	for err != nil {
+		if *left--; *left < 0 {
+			return false
+		}
+		switch x := err.(type) {
+		case interface{ Unwrap() error }:
+			err = x.Unwrap()
+		case interface{ Unwrap() []error }:
+			return !slices.ContainsFunc(x.Unwrap(), func(inner error) bool { return !isFinite(inner, left) })
+		default:
+			return true
+		}
+	}
+	return true
 }
 
 // When makes a link that applies links, outermost first, to the requests for
