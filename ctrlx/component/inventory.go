@@ -56,14 +56,14 @@ func fits(items []Item) error {
 // too large is a problem.
 func (s *Set) save(ctx context.Context) error {
 	c, items, cl := s.Component, append([]Item{}, s.inventory...), s.system.clients.Client
-	tooLarge := fits(items)
-	switch {
+	if s.Plan == nil && s.isStored && slices.EqualFunc(c.GetStatus().Inventory, items, Item.equal) {
+		return nil // as in most passes
+	}
+	switch tooLarge := fits(items); {
 	case s.Plan != nil:
 		s.Plan.problem(tooLarge)
 		return nil
-	case s.isStored && slices.EqualFunc(c.GetStatus().Inventory, items, Item.equal):
-		return nil
-	case tooLarge != nil:
+	case tooLarge != nil && !s.deleted(): // a deletion only makes it smaller
 		return tooLarge
 	}
 	patch, _ := json.Marshal(map[string]any{
@@ -93,6 +93,22 @@ func (s *Set) save(ctx context.Context) error {
 var errPruned = errors.New("the API server drops a part of status.inventory, because the CustomResourceDefinition lacks it: " +
 	"generate the definition again, and apply it")
 
+// readable returns an error about a policy of an inventory: the API server dropped it,
+// or a person wrote it.
+func readable(items []Item) error {
+	for _, i := range items {
+		switch i.DeletePolicy {
+		case inherited, dependents.DeleteDelete, dependents.DeleteOrphan, dependents.DeleteOrphanOnApply, dependents.DeleteOrphanOnDelete:
+		case "":
+			return errPruned
+		default:
+			return fmt.Errorf("the deletePolicy of %s in status.inventory is %q: write Delete, Orphan, OrphanOnApply, OrphanOnDelete or default",
+				i.Ref, i.DeletePolicy)
+		}
+	}
+	return nil
+}
+
 // complete returns an error if a component lacks a part of the inventory that
 // was written to it: the API server drops fields that the definition lacks.
 func complete(stored *unstructured.Unstructured, written []Item) error {
@@ -118,8 +134,8 @@ func inventory(next Handler) Handler {
 		s.inventory = s.Component.GetStatus().Inventory
 		if s.isStored = s.inventory != nil; !s.isStored {
 			s.inventory, err = s.rebuilt(ctx)
-		} else if slices.ContainsFunc(s.inventory, func(i Item) bool { return i.DeletePolicy == "" }) {
-			err = errPruned
+		} else {
+			err = readable(s.inventory)
 		}
 		if err != nil {
 			return checks.Result{}, fmt.Errorf("loading the inventory: %w", err)
@@ -179,18 +195,13 @@ func (s *Set) include(ctx context.Context) error {
 		}
 		s.inventory[i] = item
 	}
-	for i := range s.inventory { // the policy may have changed since an object was in the set
-		if s.policy != dependents.DeleteDelete && s.inventory[i].DeletePolicy == inherited {
-			s.inventory[i].DeletePolicy = s.policy
-		}
-	}
 	return nil
 }
 
 // item returns the item of the inventory for an object.
 func (o *object) item() Item {
 	i := Item{Ref: o.ref, DeleteOrder: o.deleteOrder, DeletePolicy: o.request.Policies.Delete, Manages: o.manages}
-	if i.DeletePolicy == dependents.DeleteDelete && o.deletePolicy == "" {
+	if o.deletePolicy == "" {
 		i.DeletePolicy = inherited // the policy of the component counts when the object is deleted
 	}
 	return i

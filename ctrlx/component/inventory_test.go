@@ -109,6 +109,11 @@ func TestEditedInventory(t *testing.T) {
 	w.writes()
 	w.settle()
 	same(t, []string{"store Shop shop"}, w.writes(), "the writes after the edit")
+	must(t, api.Status().Patch(t.Context(), w.shop, client.RawPatch("application/json-patch+json", []byte(`[
+		{"op":"copy","from":"/status/inventory/0","path":"/status/inventory/-"},
+		{"op":"remove","path":"/status/inventory/2/namespace"}]`))))
+	w.settle()
+	same(t, []string{"store Shop shop"}, w.writes(), "an item of a time when the kind had no namespaces")
 	w.delete()
 	w.settle()
 	same(t, []string(nil), w.names(), "the objects after the deletion")

@@ -274,7 +274,16 @@ func keeps(p dependents.DeletePolicy, deleted bool) bool {
 func (s *Set) deleted() bool { return !s.Component.GetDeletionTimestamp().IsZero() }
 
 // keeps reports whether its policy keeps an item in this pass.
-func (s *Set) keeps(i *Item) bool { return keeps(i.DeletePolicy, s.deleted()) }
+func (s *Set) keeps(i *Item) bool { return keeps(s.policyOf(i), s.deleted()) }
+
+// policyOf returns the delete policy of an item: its own one, or else that of the
+// component now.
+func (s *Set) policyOf(i *Item) dependents.DeletePolicy {
+	if i.DeletePolicy == inherited {
+		return s.policy
+	}
+	return i.DeletePolicy
+}
 
 // managed returns the types of the settings and of objects.
 func (s *Set) managed(objects []*object) []managedType {

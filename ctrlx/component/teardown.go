@@ -25,13 +25,20 @@ func redundant(next Handler) Handler {
 		if err != nil || !res.Proceeds() {
 			return res, err
 		}
-		needed := make(map[checks.Ref]bool, len(s.objects))
+		needed, former := make(map[checks.Ref]bool, len(s.objects)), map[checks.Ref]bool{}
 		for _, o := range s.objects {
 			needed[o.ref] = true
+			if bare := o.ref; o.known && bare.Namespace != "" {
+				bare.Namespace = ""
+				former[bare] = true
+			}
 			if !o.known { // only in a plan: its namespace may be that of the component
 				needed[o.placed(s.Component)] = true
 			}
 		}
+		// The kind of such an item has got namespaces since, so its object is gone. A deletion
+		// would look for it in the namespace of the component, and find the new one.
+		s.drop(former)
 		items := slices.DeleteFunc(slices.Clone(s.inventory), func(i Item) bool { return needed[i.Ref] })
 		return s.teardown(ctx, items)
 	}

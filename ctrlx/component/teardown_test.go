@@ -2,6 +2,7 @@ package component_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,24 +130,43 @@ func TestDeleteAPIService(t *testing.T) {
 	same(t, []string{"delete APIService v1." + group, "delete ConfigMap server"}, w.wrote("delete"), "the deletions")
 }
 
-// A component whose policy is Orphan keeps its objects, although its set became invalid
-// before the policy was set.
+// The policy of the component counts when an object is deleted, whatever it was when the
+// object was applied, and although the set became invalid before.
 func TestPolicyBeforeDeletion(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.want(configMap("a", "1"))
-	w.settle()
-	w.want(configMap("a", "1"), "apiVersion: x.example.com/v1\nkind: Unknown\nmetadata: {name: x}\n")
-	if _, err := w.pass(); err == nil {
-		t.Fatal("the set is valid")
+	cases := map[string]struct {
+		reason        string
+		before, after string
+		redundant     bool // the object leaves the set; else the component is deleted
+		want          []string
+	}{
+		"Saved":     {"the user wants to save the objects", "", "Orphan", false, []string{"a=1"}},
+		"Later":     {"another policy would delete it with the component", "OrphanOnApply", "Orphan", false, []string{"a=1"}},
+		"Redundant": {"another policy would delete it now", "OrphanOnDelete", "Orphan", true, []string{"a=1", "b=1"}},
+		"Deleted":   {"no object is kept for ever", "Orphan", "Delete", false, nil},
+		"OnDelete":  {"the same for an object that is redundant", "OrphanOnApply", "OrphanOnDelete", true, []string{"b=1"}},
 	}
-	w.change(func(s *Shop) { s.Spec.Delete = "Orphan" }) // to save the objects
-	if _, err := w.pass(); err == nil {
-		t.Fatal("the set is valid")
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.change(func(s *Shop) { s.Spec.Delete = tc.before })
+			w.want(configMap("a", "1"))
+			w.settle()
+			w.change(func(s *Shop) { s.Spec.Delete = tc.after })
+			if tc.redundant {
+				w.want(configMap("b", "1"))
+			} else {
+				w.want(configMap("a", "1"), "apiVersion: x.example.com/v1\nkind: Unknown\nmetadata: {name: x}\n")
+				if _, err := w.pass(); err == nil {
+					t.Fatalf("%s: the set is valid", tc.reason)
+				}
+				w.delete()
+			}
+			w.settle()
+			same(t, tc.want, w.names(), "the objects: %s", tc.reason)
+		})
 	}
-	w.delete()
-	w.settle()
-	same(t, []string{"a=1"}, w.names(), "the policy of the component is Orphan")
 }
 
 // A blocked deletion looks less and less often, because each look costs requests.
@@ -189,7 +209,7 @@ func TestPurge(t *testing.T) {
 	}
 	w.want(job("1"), configMap("b", "1"))
 	w.settle()
-	same(t, []string{"store Shop shop", "write ConfigMap job", "store Shop shop", "delete ConfigMap job", "write ConfigMap b", "store Shop shop"}, w.writes(), "the writes")
+	same(t, []string{"store Shop shop", "write ConfigMap job", "store Shop shop", "delete ConfigMap job", "store Shop shop", "write ConfigMap b"}, w.writes(), "the writes")
 	for range 2 {
 		w.restart()
 		w.settle()
@@ -212,8 +232,9 @@ func TestPurgeAgain(t *testing.T) {
 		reason    string
 		manifests []string
 	}{
-		"Only":     {"a set without waves", []string{held}},
-		"LastWave": {"waves of a lower order", []string{strings.Replace(held, "purge-order: \"0\"", "apply-order: \"1\"\n    shop.example.com/purge-order: \"1\"", 1), configMap("b", "1")}},
+		"Only":      {"a set without waves", []string{held}},
+		"FirstWave": {"a set without an object of its order", []string{strings.Replace(held, "purge-order: \"0\"", "apply-order: \"-1\"\n    shop.example.com/purge-order: \"-1\"", 1), configMap("b", "1")}},
+		"LastWave":  {"waves of a lower order", []string{strings.Replace(held, "purge-order: \"0\"", "apply-order: \"1\"\n    shop.example.com/purge-order: \"1\"", 1), configMap("b", "1")}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -238,6 +259,9 @@ func TestPurgeAgain(t *testing.T) {
 					res.Message() != "waiting for the objects that are purged: ConfigMap job: it is being deleted, held by the finalizers example.com/held" {
 					t.Fatalf("%s: the job is held by a finalizer: %+v, %v", tc.reason, res, err)
 				}
+			}
+			if name == "FirstWave" && slices.Contains(w.names(), "b=1") {
+				t.Errorf("%s: the next wave began before the job was gone", tc.reason)
 			}
 			w.release("job")
 			w.settle()

@@ -291,3 +291,16 @@ func TestDeepCopy(t *testing.T) {
 		t.Errorf("a change of the copy: -want, +got:\n%s", diff)
 	}
 }
+
+// A policy of the inventory that no annotation may have reads as none of them, so the pass ends.
+func TestReadable(t *testing.T) {
+	for policy, want := range map[string]string{
+		"default": "<nil>", "Delete": "<nil>", "Orphan": "<nil>", "OrphanOnApply": "<nil>", "OrphanOnDelete": "<nil>", "": errPruned.Error(),
+		"orphan": `the deletePolicy of ConfigMap team/b in status.inventory is "orphan": write Delete, Orphan, OrphanOnApply, OrphanOnDelete or default`,
+	} {
+		items := []Item{{DeletePolicy: inherited}, {Ref: checks.Ref{Kind: "ConfigMap", Namespace: "team", Name: "b"}, DeletePolicy: dependents.DeletePolicy(policy)}}
+		if got := fmt.Sprint(readable(items)); got != want {
+			t.Errorf("%q: %s, want %s", policy, got, want)
+		}
+	}
+}

@@ -172,7 +172,7 @@ func (s *Set) spared(items []Item) []Item {
 
 // deleteItem deletes one object. The inventory has its policy.
 func (s *Set) deleteItem(ctx context.Context, d *dependents.Dependents, i Item) (dependents.Result, error) {
-	policy := cmp.Or(i.DeletePolicy, dependents.DeleteDelete)
+	policy := cmp.Or(s.policyOf(&i), dependents.DeleteDelete)
 	if i.Purge != "" {
 		policy = dependents.DeleteDelete
 	}

@@ -35,6 +35,11 @@ func waveLinks() Chain {
 func (y *system) waves(ctx context.Context, s *Set) (checks.Result, error) {
 	all := s.split()
 	for i, w := range all {
+		if order := w.members[0].applyOrder; order > math.MinInt16 && (i == 0 || order > all[i-1].members[0].applyOrder) {
+			if res, err := s.purge(ctx, order-1); err != nil || !res.Proceeds() { // also one that an earlier pass began
+				return res, err
+			}
+		}
 		res, err := decided(y.wave(ctx, w))
 		if err != nil {
 			return checks.Result{}, err
@@ -46,13 +51,7 @@ func (y *system) waves(ctx context.Context, s *Set) (checks.Result, error) {
 			}
 			s.waits(res) // of a link of the user
 		}
-		if i < len(all)-1 && all[i+1].members[0].applyOrder > w.members[0].applyOrder {
-			if res, err := s.purge(ctx, w.members[0].applyOrder); err != nil || !res.Proceeds() {
-				return res, err
-			}
-		}
 	}
-	// An object of an earlier purge may be left, even without a wave.
 	return s.purge(ctx, math.MaxInt16)
 }
 
