@@ -207,9 +207,9 @@ func TestTokenIsStoredFirst(t *testing.T) {
 		"ByLinkEnded": {"a link ended its operation", "link:l", answer{}, func(context.Context, *request, nextOp) (flow.Progress, error) {
 			return flow.Skip("done"), nil
 		}, nil, "link:l", "", false},
-		"StartedExit": {"the operation goes on in the cloud", "", answer{progress: flow.InProgress("t", 0)}, nil, nil, "t", "t", true},
+		"StartedExit": {"the operation continues in the cloud", "", answer{progress: flow.InProgress("t", 0)}, nil, nil, "t", "t", true},
 		"EndedExit":   {"the next pass polls it again, and starts no second one", "t", answer{progress: flow.Done()}, nil, nil, "t", "t", true},
-		"ByLinkExit":  {"the operation of a link goes on, too", "", answer{}, runs, nil, "link:l", "link:l", true},
+		"ByLinkExit":  {"the operation of a link continues, too", "", answer{}, runs, nil, "link:l", "link:l", true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
