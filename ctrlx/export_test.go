@@ -61,6 +61,12 @@ func HearDeletion[T client.Object](r *Reconciler[T], e event.DeleteEvent) {
 	r.own.Events().Delete(e)
 }
 
+// HearCreation takes the event of a creation as the watch does.
+func HearCreation[T client.Object](r *Reconciler[T], e event.CreateEvent) {
+	r.vanishes().Create(e)
+	r.own.Events().Create(e)
+}
+
 // OrphanOf returns the orphan of a name.
 func OrphanOf[T client.Object](r *Reconciler[T], name types.NamespacedName) *memory.Orphan {
 	return r.orphanOf(name, "")

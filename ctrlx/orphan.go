@@ -115,9 +115,17 @@ func (r *core) exists(ctx context.Context, obj client.Object) {
 // holds the last state of the object. After a usual deletion that state has a
 // deletion timestamp, and no operation under way: if it has one, a person removed
 // the finalizer while the cloud deleted the resource. The predicate runs before
-// that of r.own, and lets all events pass.
+// that of r.own, and lets all events pass. An object that returns has only left the
+// selector of the cache for a while.
 func (r *core) vanishes() predicate.Predicate {
-	return predicate.Funcs{DeleteFunc: func(e event.DeleteEvent) bool {
+	returned := func(e event.CreateEvent) bool {
+		name := client.ObjectKeyFromObject(e.Object)
+		if o := r.orphanOf(name, e.Object.GetUID()); o != nil && o.Gone {
+			r.setOrphan(name, o, nil)
+		}
+		return true
+	}
+	return predicate.Funcs{CreateFunc: returned, DeleteFunc: func(e event.DeleteEvent) bool {
 		obj := e.Object
 		if !r.kind.Is(obj) || e.DeleteStateUnknown || view.Deleting(obj) && r.operationIn(obj) == "" || !r.finalizes || !controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
 			return true
@@ -138,12 +146,18 @@ func (r *core) vanishes() predicate.Predicate {
 // the pass.
 func (r *Reconciler[T]) afterPass(ctx context.Context, req reconcile.Request, p *pass, obj client.Object, result reconcile.Result, err error) (reconcile.Result, error) {
 	held := r.orphanOf(req.NamespacedName, obj.GetUID()) != nil
+	keep := func() {
+		r.memory.Change(req.NamespacedName, func(e *memory.Entry) {
+			gone := e.Orphan != nil && e.Orphan.Gone && e.Orphan.Object.GetUID() == obj.GetUID() // as an event reported meanwhile
+			e.Orphan = &memory.Orphan{Object: obj, Gone: gone}
+		})
+	}
 	switch {
 	case (p.applied || held) && (p.vanished || err != nil && apierrors.IsNotFound(err)):
-		r.memory.Change(req.NamespacedName, func(e *memory.Entry) { e.Orphan = &memory.Orphan{Object: obj} })
+		keep()
 		return r.deleteOrphan(ctx, req)
 	case p.applied && (p.finalizing || held) && (err != nil || !p.exists):
-		r.memory.Change(req.NamespacedName, func(e *memory.Entry) { e.Orphan = &memory.Orphan{Object: obj} })
+		keep()
 	}
 	if err == nil { // the common case, without an allocation
 		return result, nil

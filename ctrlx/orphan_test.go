@@ -388,6 +388,33 @@ func TestVanishedAfterThePass(t *testing.T) {
 	}
 }
 
+// A cache with a label selector reports an object that a person labels anew as deleted,
+// also while a pass is under way, and as created when it returns.
+func TestLeftTheCache(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{})
+	d.apply = func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
+		ctrlx.HearDeletion(d.app, event.DeleteEvent{Object: d.read()})
+		d.refuse = apierrors.NewConflict(schema.GroupResource{Resource: "apps"}, "a", errBroken)
+		return flow.Done(), nil
+	}
+	_ = d.try()
+	d.refuse, d.apply = nil, nil
+	o := ctrlx.OrphanOf(d.app, named("a"))
+	if o == nil || !o.Gone {
+		t.Fatalf("the pass does not keep that the object left the cache: %+v", o)
+	}
+	other := d.read()
+	other.UID = "another"
+	ctrlx.HearCreation(d.app, event.CreateEvent{Object: other})
+	if ctrlx.OrphanOf(d.app, named("a")) != o {
+		t.Error("another object of its name ends the wait for the orphan")
+	}
+	ctrlx.HearCreation(d.app, event.CreateEvent{Object: d.read()})
+	if o := ctrlx.OrphanOf(d.app, named("a")); o != nil {
+		t.Errorf("the object has returned, and is an orphan: %+v", o)
+	}
+}
+
 // A person removes the finalizer of an object while its DELETE is under way in the
 // cloud. The DELETE is polled until it ends.
 func TestFinalizerRemovedDuringDelete(t *testing.T) {
