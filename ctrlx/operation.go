@@ -157,14 +157,18 @@ func (r *core) setToken(ctx context.Context, obj client.Object, token string, ge
 	}
 	base := p.baseOf(obj)
 	read, name := r.operationIn(base), client.ObjectKeyFromObject(obj)
+	ours := func(op string) bool { return op == read }
 	if u := r.memory.Get(name).Unstored; u != nil {
 		r.memory.Change(name, func(e *memory.Entry) { e.Unstored = nil })
-		if u.UID == obj.GetUID() && read != u.Read && read != u.Wanted {
-			return r.overtaken(obj)
+		if u.UID == obj.GetUID() { // the write may have succeeded in spite of its error
+			ours = func(op string) bool { return op == u.Read || op == u.Wanted }
 		}
 	}
+	if !ours(read) {
+		return r.overtaken(obj)
+	}
 	now, written, err := r.writer().Change(ctx, base, func(at client.Object) error {
-		if r.operationIn(at) != read {
+		if !ours(r.operationIn(at)) {
 			return r.overtaken(obj)
 		}
 		return with(at)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
@@ -274,6 +275,39 @@ func TestOvertakenBeforeStored(t *testing.T) {
 				t.Errorf("%s: the stored token is %q, want %q", tc.reason, got, tc.stored)
 			}
 		})
+	}
+}
+
+// The answer to the write of a token is lost, and a link polls at once. The record has the
+// first token then, which is no operation of another process.
+func TestSecondTokenAfterTimeout(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{}))
+	d.apply = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+		if req.Token == "" {
+			return flow.InProgress("first", 0), nil
+		}
+		return flow.InProgress("second", 0), nil
+	}
+	polls := chain.Named("polls", func(next flow.Handler[*App]) flow.Handler[*App] {
+		return func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+			if p, err := next(ctx, req); err != nil || p.Token() != "first" {
+				return p, err
+			}
+			return next(ctx, req)
+		}
+	})
+	d.use(d.reconciler(flow.Extensions[*App]{Apply: chain.New(polls)}))
+	d.afterStatus = func() error {
+		d.afterStatus = nil
+		return errBroken
+	}
+	_ = d.try()
+	if got := d.stored(); got != "second" {
+		t.Errorf("the stored token is %q", got)
+	}
+	d.pass()
+	if got := d.stored(); got != "second" {
+		t.Errorf("after the next pass, the stored token is %q", got)
 	}
 }
 
