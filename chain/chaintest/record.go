@@ -115,11 +115,9 @@ func (r *record) broke(law string, by *frame, at int, format string, args ...any
 	f := finding{law: law, link: by.String(), why: fmt.Sprintf(format, args...), at: at, call: r}
 	if r.over {
 		if law == nested && !r.excused(nested, f.link) {
-			for _, first := range r.found { // the call may have ended between the two
-				if first.law == nested && !r.excused(nested, first.link) {
-					f = first
-					break
-				}
+			first := func(f finding) bool { return f.law == nested && !r.excused(nested, f.link) }
+			if i := slices.IndexFunc(r.found, first); i >= 0 { // the call may have ended between the two
+				f = r.found[i]
 			}
 			r.late.CompareAndSwap(nil, &f)
 		}
