@@ -146,8 +146,8 @@ func Deadline[Req, Res any](d time.Duration, link Middleware[Req, Res]) Middlewa
 	})
 }
 
-// isFinite reports whether an error wraps and joins fewer errors than left. errors.Is
-// never ends for one that unwraps to itself.
+// isFinite reports whether the tree of an error has at most left errors. errors.Is never
+// ends for an error that unwraps to itself.
 func isFinite(err error, left *int) bool {
 	for err != nil {
 		if *left--; *left < 0 {

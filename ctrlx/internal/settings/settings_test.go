@@ -70,7 +70,7 @@ func TestObserver(t *testing.T) {
 	of := func(tel Telemetry, apply error) (got string) {
 		o := tel.Observer(`New("App")`,
 			func(context.Context, flow.Outcome) (string, bool) { asked["changed"]++; return "before", true },
-			func(context.Context) []trace.Link { asked["links"]++; return nil },
+			func(context.Context) []trace.Link { return nil },
 			func(_ context.Context, write func(time.Duration)) { asked["next"]++; write(time.Minute) })
 		if o == nil {
 			return "none"
