@@ -152,17 +152,19 @@ func (r *core) setToken(ctx context.Context, obj client.Object, token string, ge
 		r.kind.SetConditions(at, record.Put(r.kind.Conditions(at), c))
 		return nil
 	}
+	name := client.ObjectKeyFromObject(obj)
+	u := r.memory.Get(name).Unstored
+	if u != nil {
+		r.memory.Change(name, func(e *memory.Entry) { e.Unstored = nil })
+	}
 	if p.orphan {
 		return with(obj)
 	}
 	base := p.baseOf(obj)
-	read, name := r.operationIn(base), client.ObjectKeyFromObject(obj)
+	read := r.operationIn(base)
 	ours := func(op string) bool { return op == read }
-	if u := r.memory.Get(name).Unstored; u != nil {
-		r.memory.Change(name, func(e *memory.Entry) { e.Unstored = nil })
-		if u.UID == obj.GetUID() { // the write may have succeeded in spite of its error
-			ours = func(op string) bool { return op == u.Read || op == u.Wanted }
-		}
+	if u != nil && u.UID == obj.GetUID() { // the write may have succeeded in spite of its error
+		ours = func(op string) bool { return op == u.Read || op == u.Wanted }
 	}
 	if !ours(read) {
 		return r.overtaken(obj)

@@ -241,10 +241,13 @@ func TestOvertakenBeforeStored(t *testing.T) {
 		reason string
 		before string // the stored token
 		other  bool   // another process stores a token
+		moves  bool   // the object leaves the cache meanwhile, and comes back
 		stored string // the token in the end
 	}{
 		"Overtaken":      {reason: "the leader has another operation", other: true, stored: "theirs"},
 		"OvertakenLater": {reason: "the same for the second token of an operation", before: "ours", other: true, stored: "theirs"},
+		"OvertakenMoved": {reason: "another shard had the object meanwhile", other: true, moves: true, stored: "theirs"},
+		"Moved":          {reason: "another shard had the object, and has stored nothing", moves: true, stored: "ours 2"},
 		"Alone":          {reason: "the next pass stores it", stored: "ours 2"},
 		"AloneLater":     {reason: "the next pass stores the second token", before: "ours", stored: "ours 2"},
 	}
@@ -268,6 +271,12 @@ func TestOvertakenBeforeStored(t *testing.T) {
 			d.refuse = nil
 			if tc.other {
 				d.recorded(operating("theirs"))
+			}
+			if tc.moves {
+				moved := d.vanish()
+				d.pass()
+				moved.ResourceVersion = ""
+				d.create(moved)
 			}
 			d.pass()
 			d.pass()

@@ -95,8 +95,7 @@ func noted[T client.Object](r *core, apply func(context.Context, *flow.Request[T
 }
 
 // exists notes a successful write of obj: it exists, so nothing of it is
-// orphaned. With a finalizer, it also owns the cloud resource of an earlier
-// object of its name.
+// orphaned.
 func (r *core) exists(ctx context.Context, obj client.Object) {
 	if p := passOf(ctx); p != nil {
 		p.exists = true
@@ -104,7 +103,7 @@ func (r *core) exists(ctx context.Context, obj client.Object) {
 	name := client.ObjectKeyFromObject(obj)
 	switch o := r.orphanOf(name, ""); {
 	case o == nil:
-	case o.Object.GetUID() == obj.GetUID() && !o.Gone, o.Object.GetUID() != obj.GetUID() && controllerutil.ContainsFinalizer(obj, r.opt.finalizer):
+	case o.Object.GetUID() == obj.GetUID() && !o.Gone, o.Object.GetUID() != obj.GetUID() && r.owns(obj):
 		r.setOrphan(name, o, nil)
 	}
 }
@@ -187,7 +186,7 @@ func (r *Reconciler[T]) deleteOrphan(ctx context.Context, req reconcile.Request)
 	case !apierr.Reader.NotFound(err): // the kind may not be served now
 		return reconcile.Result{}, fmt.Errorf("ctrlx: %s: whether the object still exists: %w", r.name, err)
 	}
-	r.own.Saw(req.NamespacedName, "")
+	r.own.Vanished(req.NamespacedName)
 	at := *o
 	if at.Busy = true; at.Until.IsZero() {
 		at.Until = r.now().Add(orphanTimeout)
@@ -201,18 +200,26 @@ func (r *Reconciler[T]) deleteOrphan(ctx context.Context, req reconcile.Request)
 // foundOrphan ends a pass over an orphan whose name an object has now.
 func (r *core) foundOrphan(req reconcile.Request, o *memory.Orphan, now client.Object) (reconcile.Result, error) {
 	switch same := o.Object.GetUID() == now.GetUID(); {
-	case same && o.Gone: // it left the cache, whose selector no longer fits: another process may have it
+	case same && !o.Gone:
+		return reconcile.Result{}, fmt.Errorf("ctrlx: %s: a write did not find the object, and a live read does", r.name)
+	case same, // it left the cache, whose selector no longer fits: another process may have it
+		!r.finalizes, // the new object has the same resource, and nothing deletes it
+		r.owns(now):
 		r.setOrphan(req.NamespacedName, o, nil)
 		r.forget(req)
 		return reconcile.Result{}, nil
-	case same:
-		return reconcile.Result{}, fmt.Errorf("ctrlx: %s: a write did not find the object, and a live read does", r.name)
 	}
-	if !r.finalizes { // the new object has the same resource, and nothing deletes it
-		r.setOrphan(req.NamespacedName, o, nil)
-	}
-	r.own.Saw(req.NamespacedName, now.GetResourceVersion())
-	return reconcile.Result{RequeueAfter: again}, nil
+	return reconcile.Result{RequeueAfter: heirInterval}, nil // its event wakes this process, unless another one has it
+}
+
+// heirInterval is the time between two live reads of a new object that does not own the cloud
+// resource of an orphan of its name yet.
+const heirInterval = 30 * time.Second
+
+// owns reports whether obj owns the cloud resource of an earlier object of its name: its
+// deletion will delete it.
+func (r *core) owns(obj client.Object) bool {
+	return controllerutil.ContainsFinalizer(obj, r.opt.finalizer)
 }
 
 // passOfOrphan takes an object that vanished through the flow as a deleted one.

@@ -270,6 +270,7 @@ func TestDeleteOrphan(t *testing.T) {
 	has := func(uid types.UID) func(*App) error {
 		return func(a *App) error { *a = *anApp(AppSpec{}); a.UID, a.ResourceVersion = uid, "7"; return nil }
 	}
+	bare := func(a *App) error { *a = *freshApp("new"); return nil }
 	broken := func(*App) error { return errBroken }
 	until := noon.Add(time.Hour)
 	cases := map[string]struct {
@@ -286,13 +287,14 @@ func TestDeleteOrphan(t *testing.T) {
 		"Continued":   {reason: "a later pass does not extend the time", live: missing, orphan: memory.Orphan{Until: until}, want: "0s; gone; delete busy until 13:00; 0 reports; next "},
 		"LeftCache":   {reason: "another process may have it", live: has("uid"), orphan: memory.Orphan{Gone: true}, want: "0s; gone; ; 0 reports; next "},
 		"Contradicts": {reason: "a write did not find it", live: has("uid"), want: "0s; kept; ; 0 reports; error ctrlx: App: a write did not find the object, and a live read does"},
-		"Other":       {reason: "the resource belongs to the new object, which the cache does not have yet", live: has("new"), want: "50ms; kept; ; 0 reports; next apply"},
-		"OtherGone":   {reason: "an event has reported that the older one is gone", live: has("new"), orphan: memory.Orphan{Gone: true}, want: "50ms; kept; ; 0 reports; next apply"},
+		"Other":       {reason: "the new object is that of another shard, or comes into the cache", live: bare, want: "30s; kept; ; 0 reports; next "},
+		"OtherGone":   {reason: "an event has reported that the older one is gone", live: bare, orphan: memory.Orphan{Gone: true}, want: "30s; kept; ; 0 reports; next "},
+		"OtherOwns":   {reason: "the deletion of the new object deletes the resource", live: has("new"), want: "0s; gone; ; 0 reports; next "},
 		"Claimed":     {reason: "a write has shown meanwhile that the object exists, until a later event", live: missing, meanwhile: func(r *ctrlx.Reconciler[*App], o *memory.Orphan) { ctrlx.SetOrphan(r, named("a"), o, nil) }, want: "0s; gone; ; 0 reports; next delete busy until 14:00"},
 		"Replaced": {reason: "an event has reported another object meanwhile", live: missing, later: func(r *ctrlx.Reconciler[*App], o *memory.Orphan) {
 			ctrlx.SetOrphan(r, named("a"), o, &memory.Orphan{Object: anApp(AppSpec{})})
 		}, want: "50ms; changed; ; 0 reports; next delete busy until 14:00"},
-		"OtherKept":  {reason: "nothing deletes the resource of the new object", live: has("new"), keeps: true, want: "50ms; gone; ; 0 reports; next apply"},
+		"OtherKept":  {reason: "nothing deletes the resource of the new object", live: has("new"), keeps: true, want: "0s; gone; ; 0 reports; next "},
 		"NoAnswer":   {reason: "it may exist", live: broken, want: "0s; kept; ; 0 reports; error ctrlx: App: whether the object still exists: the cloud is broken"},
 		"Stops":      {reason: "no later pass deletes the resource", live: broken, canceled: context.Canceled, want: "0s; gone; ; 1 reports; next "},
 		"StopsLater": {reason: "the end of the manager reports it", live: broken, canceled: context.Canceled, orphan: memory.Orphan{Until: until}, want: "0s; kept; ; 0 reports; next "},

@@ -71,8 +71,11 @@ func (o *Own) Read(ctx context.Context, name types.NamespacedName) (client.Objec
 	ctx, cancel := context.WithTimeout(ctx, o.wait)
 	defer cancel()
 	obj = o.object() // the first one shares memory with the cache
-	if err = o.engine.live.Get(ctx, name, obj); client.IgnoreNotFound(err) == nil {
-		o.stale.mark(name, versionOf(obj, err)) // no later pass may see an older version
+	switch err = o.engine.live.Get(ctx, name, obj); {
+	case err == nil:
+		o.note(ctx, name, obj.GetUID(), obj.GetResourceVersion()) // no later pass may see an older version
+	case client.IgnoreNotFound(err) == nil:
+		o.Vanished(name)
 	}
 	return obj, err
 }
@@ -80,23 +83,29 @@ func (o *Own) Read(ctx context.Context, name types.NamespacedName) (client.Objec
 // Wrote notes that this process wrote obj, which has the answer of the API
 // server.
 func (o *Own) Wrote(ctx context.Context, obj client.Object) {
-	name, version := client.ObjectKeyFromObject(obj), obj.GetResourceVersion()
+	version := obj.GetResourceVersion()
 	if !obj.GetDeletionTimestamp().IsZero() && len(obj.GetFinalizers()) == 0 {
 		version = "" // the API server deleted it with its last finalizer
 	}
+	o.note(ctx, client.ObjectKeyFromObject(obj), obj.GetUID(), version)
+}
+
+// note marks the version of an object that a write or a live read returned, unless the
+// cache has it. Without an earlier mark the cache had the object when the pass began. If it
+// has it no more, the object left the selector of the cache, and another process has it.
+func (o *Own) note(ctx context.Context, name types.NamespacedName, uid types.UID, version string) {
 	// In this order: an event between the two removes the mark, or came before the cache is read.
-	o.stale.mark(name, version)
-	k, _ := o.stale.get(name)
+	was, k := o.stale.mark(name, uid, version)
 	cached := o.object()
 	err := o.cached.Get(ctx, name, cached, FromCache...)
-	if client.IgnoreNotFound(err) == nil && !Older(versionOf(cached, err), version) {
+	left := err != nil && was == known{}
+	if client.IgnoreNotFound(err) == nil && (left || !Older(versionOf(cached, err), version)) {
 		o.stale.clear(name, k)
 	}
 }
 
-// Saw notes the version of an object that a live read returned; empty: it does
-// not exist.
-func (o *Own) Saw(name types.NamespacedName, version string) { o.stale.mark(name, version) }
+// Vanished notes that a live read did not find an object.
+func (o *Own) Vanished(name types.NamespacedName) { o.stale.mark(name, "", "") }
 
 // Gone reports whether this process knows that an object does not exist, and the
 // cache may still have it.
@@ -108,7 +117,7 @@ func (o *Own) Gone(name types.NamespacedName) bool {
 // Events notes which versions the cache has. It lets all events pass.
 func (o *Own) Events() predicate.Predicate {
 	heard := func(obj client.Object, deleted bool) bool {
-		o.stale.heard(client.ObjectKeyFromObject(obj), obj.GetResourceVersion(), deleted)
+		o.stale.heard(obj, deleted)
 		return true
 	}
 	return predicate.Funcs{
@@ -167,8 +176,10 @@ func (o *Own) check(ctx context.Context, w *watch) error {
 	}
 	for id, version := range cached {
 		// The watch works if the object has moved in the cache since then. Its event causes a pass if one is due.
-		if now[id] == version && version != live[id] && o.stale.mark(nameOf(id), live[id]) {
-			e.wake(id)
+		if now[id] == version && version != live[id] {
+			if was, is := o.stale.mark(nameOf(id), "", live[id]); was != is {
+				e.wake(id)
+			}
 		}
 	}
 	hidden := 0

@@ -22,7 +22,8 @@ import (
 func TestReadsOwnWrites(t *testing.T) {
 	// An action changes the cached copy, or the object in the API server, to a
 	// version; "wrote" is a write of this process, and "arrived" an event. The
-	// version "gone" of a write removes the object, and of an event is a deletion.
+	// version "gone" of a write removes the object, and of an event is a deletion of an
+	// earlier object of the name. "left" is one of the object itself, in version 9.
 	cases := map[string]struct {
 		reason string
 		do     string
@@ -33,7 +34,10 @@ func TestReadsOwnWrites(t *testing.T) {
 	}{
 		"Nothing":             {"nothing was written", "cached 4, api 5", "4", false, "", false},
 		"Behind":              {"the cache does not have the write yet", "cached 4, api 5, wrote 5", "5", true, "", true},
-		"New":                 {"the cache has never had the object", "api 5, wrote 5", "5", true, "", true},
+		"New":                 {"the cache does not have the object that was created again", "vanished, api 5, wrote 5", "5", true, "", true},
+		"Left":                {"it left the selector of the cache before the answer", "cached 4, api 12, cached gone, arrived left, wrote 12", "", false, "", false},
+		"LeftLater":           {"it leaves the selector before the event of its last write", "cached 4, api 12, wrote 5, cached gone, wrote 12, arrived left", "", false, "", false},
+		"LeftDuringRead":      {"it leaves the selector during a live read", "cached 4, api 12, wrote 5, leaves", "12", true, "", false},
 		"Overtaken":           {"the event came before the answer", "cached 5, wrote 5", "5", false, "", false},
 		"Arrived":             {"the event of the write has arrived", "cached 4, wrote 10, cached 10, arrived 10", "10", false, "", false},
 		"Older":               {"an event of a version before the write proves nothing", "cached 4, api 10, wrote 10, cached 9, arrived 9", "10", true, "", true},
@@ -42,7 +46,7 @@ func TestReadsOwnWrites(t *testing.T) {
 		"Deleted":             {"the cache has seen the deletion", "wrote 5, arrived gone", "", false, "", false},
 		"Gone":                {"the object was deleted, and the cache does not know", "cached 4, wrote 5", "", true, "", true},
 		"Went":                {"the object was deleted, and the cache learns it later", "cached 4, wrote 5", "", true, "cached gone, arrived gone", false},
-		"Earlier":             {"an earlier deletion of an object of this name proves nothing", "api 12, wrote 12, arrived gone", "12", true, "cached 11, arrived 11", true},
+		"Earlier":             {"an earlier deletion of an object of this name proves nothing", "vanished, api 12, wrote 12, arrived gone", "12", true, "cached 11, arrived 11", true},
 		"Ghost":               {"the object is gone, and the cache learns only now that it was created", "cached 4, wrote 12", "", true, "arrived gone, cached 11, arrived 11", true},
 		"MadeAgain":           {"the object is gone, and the object in the cache may be another one or not", "cached 4, wrote 5", "", true, "cached 12, arrived 12", true},
 		"LastFinalizer":       {"the write removed the object", "wrote gone", "", false, "", false},
@@ -55,12 +59,17 @@ func TestReadsOwnWrites(t *testing.T) {
 			own := (&Engine{live: api}).NewOwn(clusters.WithVersion("v1"), cached, time.Minute, func() client.Object { return &testv1.Cluster{} })
 			of := func(version string) *testv1.Cluster {
 				c := &testv1.Cluster{}
-				c.Name, c.ResourceVersion = "c", version
+				c.Name, c.UID, c.ResourceVersion = "c", "c", version
 				if version == "gone" {
 					now := metav1.Now()
 					c.ResourceVersion, c.DeletionTimestamp = "5", &now
 				}
 				return c
+			}
+			deleted := func(uid types.UID) bool {
+				c := of("9")
+				c.UID = uid
+				return own.Events().Delete(event.DeleteEvent{Object: c})
 			}
 			var passes []bool // the events
 			do := func(actions string) {
@@ -74,8 +83,17 @@ func TestReadsOwnWrites(t *testing.T) {
 						cached.put("c", version, "")
 					case verb == "wrote":
 						own.Wrote(t.Context(), of(version))
+					case verb == "vanished":
+						own.Vanished(types.NamespacedName{Name: "c"})
+					case verb == "leaves":
+						api.asked = func(string) {
+							delete(cached.objects, "c")
+							passes = append(passes, deleted("c"))
+						}
 					case verb == "arrived" && version == "gone":
-						passes = append(passes, own.Events().Delete(event.DeleteEvent{Object: of("9")}))
+						passes = append(passes, deleted("earlier"))
+					case verb == "arrived" && version == "left":
+						passes = append(passes, deleted("c"))
 					case verb == "arrived":
 						if name == "Older" || name == "Newer" {
 							passes = append(passes, own.Events().Create(event.CreateEvent{Object: of(version)}))

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // stale holds the objects whose cached copy may be stale, because a write or a
@@ -17,10 +18,11 @@ type stale struct {
 	of map[types.NamespacedName]known
 }
 
-// known is the latest version that is known of an object.
+// known is the latest version that is known of an object. The zero known is no mark.
 type known struct {
-	version string // empty: none
-	gone    bool   // the object was deleted, in that version or a later one
+	version string    // empty: none
+	uid     types.UID // of the object in that version; empty: it is not known
+	gone    bool      // the object was deleted, in that version or a later one
 }
 
 // metBy reports whether a cache has caught up that has an object in a version,
@@ -31,21 +33,21 @@ func (k known) metBy(version string, deleted bool) bool {
 }
 
 // mark notes the version of an object; empty: it does not exist. Of two versions
-// the later one counts. It reports whether that was not known.
-func (s *stale) mark(name types.NamespacedName, version string) (news bool) {
+// the later one counts. It returns the mark before and after.
+func (s *stale) mark(name types.NamespacedName, uid types.UID, version string) (was, now known) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.of == nil {
 		s.of = map[types.NamespacedName]known{}
 	}
-	was, had := s.of[name]
-	now := known{version: was.version, gone: version == ""}
+	was = s.of[name]
+	now = known{version: was.version, uid: was.uid, gone: version == ""}
 	if !now.gone && Older(was.version, version) {
-		now.version = version
+		now.version, now.uid = version, uid
 	}
 	s.of[name] = now
 	s.n.Store(int32(len(s.of)))
-	return !had || now != was
+	return was, now
 }
 
 func (s *stale) get(name types.NamespacedName) (k known, ok bool) {
@@ -58,10 +60,11 @@ func (s *stale) get(name types.NamespacedName) (k known, ok bool) {
 	return k, ok
 }
 
-// heard notes that the cache has an object in a version, or has seen its
-// deletion in one.
-func (s *stale) heard(name types.NamespacedName, version string, deleted bool) {
-	if k, ok := s.get(name); ok && k.metBy(version, deleted) {
+// heard notes that the cache has an object, or has seen its deletion. An object that left
+// the selector of the cache is deleted there, and may have been written since.
+func (s *stale) heard(obj client.Object, deleted bool) {
+	name := client.ObjectKeyFromObject(obj)
+	if k, ok := s.get(name); ok && (k.metBy(obj.GetResourceVersion(), deleted) || deleted && !k.gone && k.uid != "" && k.uid == obj.GetUID()) {
 		s.clear(name, k)
 	}
 }

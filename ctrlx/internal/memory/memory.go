@@ -208,12 +208,13 @@ func (s *Store) Due(name types.NamespacedName, at time.Time) {
 	}
 }
 
-// Forget drops all knowledge of an object that is gone, except an orphan of its name.
+// Forget drops all knowledge of an object that is gone, except an orphan of its name, and an
+// operation that no record has: the object may have left the cache only, and come back.
 func (s *Store) Forget(name types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if rare := s.of[name].rare; rare != nil && rare.Orphan != nil {
-		s.of[name] = packed{rare: &Rare{Orphan: rare.Orphan}}
+	if rare := s.of[name].rare; rare != nil && (rare.Orphan != nil || rare.Unstored != nil) {
+		s.of[name] = packed{rare: &Rare{Orphan: rare.Orphan, Unstored: rare.Unstored}}
 	} else {
 		delete(s.of, name)
 	}

@@ -35,7 +35,7 @@ func TestStore(t *testing.T) {
 			want := model[name]
 			if rapid.IntRange(0, 9).Draw(t, "forget") == 0 {
 				s.Forget(name)
-				want = Entry{Rare: Rare{Orphan: want.Orphan}}
+				want = Entry{Rare: Rare{Orphan: want.Orphan, Unstored: want.Unstored}}
 			} else {
 				e := want
 				switch rapid.IntRange(0, 6).Draw(t, "field") {

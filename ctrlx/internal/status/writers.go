@@ -72,7 +72,9 @@ func (w *Writers) Events(asked, causes predicate.Predicate) predicate.Predicate 
 		CreateFunc:  causes.Create,
 		GenericFunc: causes.Generic,
 		DeleteFunc: func(e event.DeleteEvent) bool {
-			w.Memory.Change(client.ObjectKeyFromObject(e.Object), func(e *memory.Entry) { e.Kept = false })
+			w.Memory.Change(client.ObjectKeyFromObject(e.Object), func(e *memory.Entry) { // the next object of the name may come before a pass
+				e.Verdict, e.TimedOut, e.Silent, e.Kept, e.Follows = memory.Verdict{}, false, false, false, nil
+			})
 			return causes.Delete(e)
 		},
 		UpdateFunc: func(e event.UpdateEvent) bool {

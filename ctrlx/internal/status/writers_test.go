@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/object"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
@@ -307,5 +309,20 @@ func TestWriterOf(t *testing.T) {
 		if got := writerOf(tc.before, tc.now); got != tc.want {
 			t.Errorf("%s: %s: %s, want %s", name, tc.reason, got, tc.want)
 		}
+	}
+}
+
+// An object that is created again before a pass has seen the deletion does not get what was
+// known of the old one. An orphan stays.
+func TestDeleted(t *testing.T) {
+	s := newStory(t)
+	name, orphan := client.ObjectKeyFromObject(s.is()), &memory.Orphan{}
+	s.Memory.Change(name, func(e *memory.Entry) {
+		*e = memory.Entry{Verdict: memory.Verdict{Reason: "R"}, TimedOut: true, Since: 7, Silent: true, Kept: true}
+		e.Follows, e.Orphan = []checks.Ref{{Kind: "A"}}, orphan
+	})
+	s.predicates().Delete(event.DeleteEvent{Object: s.is()})
+	if diff := cmp.Diff(memory.Entry{Rare: memory.Rare{Orphan: orphan}}, s.Memory.Get(name)); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
 	}
 }
