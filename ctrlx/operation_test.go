@@ -241,7 +241,7 @@ func TestOvertakenBeforeStored(t *testing.T) {
 		reason string
 		before string // the stored token
 		other  bool   // another process stores a token
-		moves  bool   // the object leaves the cache meanwhile, and comes back
+		moves  bool   // the object leaves the cache meanwhile, and returns
 		stored string // the token in the end
 	}{
 		"Overtaken":      {reason: "the leader has another operation", other: true, stored: "theirs"},

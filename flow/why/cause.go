@@ -16,8 +16,10 @@ import (
 type Cause struct {
 	// Objects holds the object that waits for no other one. For a cycle it holds
 	// the objects of the cycle: each waits for the next one, and the last one
-	// waits for the first.
+	// waits for the first. Omitted is the number of the last objects of a long
+	// cycle, which are left out.
 	Objects []checks.Ref `json:"objects"`
+	Omitted int          `json:"omitted,omitempty"`
 	State   State        `json:"state"` // of the first object
 	Reason  string       `json:"reason,omitempty"`
 	Message string       `json:"message,omitempty"`
@@ -26,7 +28,7 @@ type Cause struct {
 	Waiters int `json:"waiters"`
 	// Since is the earliest start of the state of these objects; zero: unknown.
 	Since time.Time `json:"since,omitzero"`
-	// Sample holds some of the waiters.
+	// Sample holds some of the waiters, the first ones by name.
 	Sample []checks.Ref `json:"sample,omitempty"`
 }
 
@@ -42,11 +44,14 @@ func (c *Cause) String() string {
 // problem says what is wrong.
 func (c *Cause) problem() string {
 	if c.Cycle() {
-		names := make([]string, 0, len(c.Objects)+1)
-		for _, ref := range append(slices.Clone(c.Objects), c.Objects[0]) {
-			names = append(names, ref.String())
+		s := "dependency cycle: "
+		for _, ref := range c.Objects {
+			s += ref.String() + " -> "
 		}
-		return "dependency cycle: " + strings.Join(names, " -> ")
+		if c.Omitted > 0 {
+			s += text.Thousands(c.Omitted) + " more -> "
+		}
+		return s + c.Objects[0].String()
 	}
 	s := c.Objects[0].String() + " " + c.State.verb()
 	if why := text.Join(c.Reason, c.Message); why != "" {
@@ -143,8 +148,8 @@ func command(words ...string) string {
 // no meaning in a shell.
 var plainWord = regexp.MustCompile(`^(-n|-o|--for|[A-Za-z0-9][A-Za-z0-9.:-]{0,252}(/[A-Za-z0-9][A-Za-z0-9.:-]{0,252})?)?$`)
 
-// maxSample is the number of waiters of a cause that are named.
-const maxSample = 10
+// The numbers of waiters of a cause, and of objects of a cycle, that are named.
+const maxSample, maxCycle = 10, 20
 
 // root is a root cause of a graph.
 type root struct {
@@ -183,8 +188,9 @@ func oneIf(b bool) int {
 // cause returns the view of a root cause.
 func (g *Graph) cause(r *root) Cause {
 	first := g.nodes[r.nodes[0]].safe()
+	named := r.nodes[:min(len(r.nodes), maxCycle)]
 	return Cause{
-		Objects: g.refs(r.nodes), State: first.State, Reason: first.Reason, Message: first.Message,
+		Objects: g.refs(named), Omitted: len(r.nodes) - len(named), State: first.State, Reason: first.Reason, Message: first.Message,
 		Waiters: r.waiters, Since: r.since, Sample: g.refs(r.sample),
 	}
 }
@@ -203,6 +209,9 @@ func (g *Graph) findCause(members []int) {
 	r := g.ownCause(members)
 	if r != nil {
 		g.causes = append(g.causes, r)
+		for _, i := range r.nodes {
+			g.nodes[i].isCause = true
+		}
 	} else { // one object
 		for _, to := range g.nodes[members[0]].out {
 			if c := g.nodes[to].cause; r == nil || g.compareSeverity(c, r) < 0 {
@@ -227,12 +236,17 @@ func (r *root) add(g *Graph, i int) {
 	if g.nodes[i].Ref.Set != "" {
 		return // the waiters of the set count
 	}
-	isCause := slices.Contains(r.nodes, i)
+	isCause := g.nodes[i].isCause
 	if !isCause || r.cycle() {
 		r.waiters++
 	}
-	if !isCause && len(r.sample) < maxSample {
-		r.sample = append(r.sample, i)
+	if isCause {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(r.sample, i, func(a, b int) int { return compareRefs(g.nodes[a].Ref, g.nodes[b].Ref) })
+	if at < maxSample {
+		r.sample = slices.Insert(r.sample, at, i)
+		r.sample = r.sample[:min(len(r.sample), maxSample)]
 	}
 }
 

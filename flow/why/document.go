@@ -96,7 +96,7 @@ func (g *Graph) DocumentIn(namespace string, at time.Time, flows ...Flow) Docume
 	}
 	for _, r := range causes[:len(d.Causes)] { // after all root causes, which count more
 		for _, i := range r.sample {
-			wanted = append(wanted, g.path(i, func(to int) bool { return slices.Contains(r.nodes, to) })...)
+			wanted = append(wanted, g.pathTo(r, i)...)
 		}
 	}
 	d.OmittedCauses = len(causes) - len(d.Causes)
@@ -188,15 +188,27 @@ func documentAt(at time.Time, flows []Flow) Document {
 
 // addObjects adds the wanted nodes to d, each once. all is the number of nodes
 // that could be added.
+//
+// An object that is left out is not among the awaited ones: a reader of the
+// document would take it for one that reports no state, and so for a root cause.
 func (g *Graph) addObjects(d *Document, wanted []int, all int) {
-	seen := map[int]bool{}
+	var added []int
+	has := map[int]bool{}
 	for _, i := range wanted {
-		if seen[i] || len(d.Objects) == maxObjects {
-			continue
+		if !has[i] && len(added) < maxObjects {
+			has[i] = true
+			added = append(added, i)
 		}
-		seen[i] = true
-		o := g.nodes[i].safe()
-		if len(d.Objects) >= maxTraced {
+	}
+	for _, i := range added {
+		n := &g.nodes[i]
+		o := *n.Object
+		o.WaitingFor = slices.DeleteFunc(slices.Clone(o.WaitingFor), func(ref checks.Ref) bool {
+			to := g.at[key(ref)]
+			return !has[to] && (len(g.nodes[to].out) > 0 || g.nodes[to].State.rank() != Unknown.rank())
+		})
+		slices.SortStableFunc(o.WaitingFor, func(a, b checks.Ref) int { return g.compareAwaited(n, g.at[key(a)], g.at[key(b)]) })
+		if o = o.safe(); len(d.Objects) >= maxTraced {
 			o.Passes = nil
 		}
 		d.Objects = append(d.Objects, o)

@@ -20,6 +20,79 @@ import (
 	"github.com/windlass-go/windlass/internal/text"
 )
 
+// A reader of a document that leaves out objects finds no other root causes.
+func TestDocumentCut(t *testing.T) {
+	waits := func(i int, s why.State, others ...int) why.Object {
+		o := why.Object{Ref: name(i), Reconciler: "N", State: s}
+		for _, to := range others {
+			o.WaitingFor = append(o.WaitingFor, name(to))
+		}
+		return o
+	}
+	objects := []why.Object{waits(0, why.Blocked)}
+	for i := range 60 {
+		objects = append(objects, waits(1+i, why.InProgress))
+		objects[0].WaitingFor = append(objects[0].WaitingFor, name(1+i))
+	}
+	objects[56].State = why.Failed
+	sampled := []why.Object{waits(100, why.InProgress), waits(101, why.InProgress), waits(0, why.Blocked, 101, 99, 150)}
+	for i := range 50 {
+		sampled = append(sampled, waits(1+i, why.Blocked, 100))
+	}
+	sampled = append(sampled, waits(99, why.Blocked, 100)) // not in the sample of 100, and no other program knows it
+	var ring []why.Object
+	for i := range 400 {
+		ring = append(ring, waits(i, why.Blocked, (i+1)%400))
+	}
+	ring[0].Since = noon
+	cases := map[string]struct {
+		reason  string
+		objects []why.Object
+		of      int // an object whose root cause is named
+		want    string
+	}{
+		"Awaited": {"the worst of many awaited objects is among the last", objects, 0, "N 0056"},
+		"Sampled": {"an awaited object is left out, and another program may know the other one", sampled, 0, "N 0150"},
+		"Ring":    {"a long cycle", ring, 300, "N 0000"},
+	}
+	for of, tc := range cases {
+		t.Run(of, func(t *testing.T) {
+			g := why.New(tc.objects)
+			one, _ := g.DocumentOf(name(tc.of), noon)
+			for _, d := range []why.Document{g.Document(noon), one} {
+				data, err := json.Marshal(d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d, err = why.Read(bytes.NewReader(data)); err != nil {
+					t.Fatal(err)
+				}
+				again := d.Graph()
+				for _, c := range again.Causes() {
+					if was, ok := g.Cause(c.Objects[0]); !ok || !slices.Equal(was.Objects, c.Objects) || was.State != c.State {
+						t.Errorf("%s: the document has the root cause %s", tc.reason, c.String())
+					}
+				}
+				if c, _ := again.Cause(name(tc.of)); len(c.Objects) == 0 || c.Objects[0].String() != tc.want || len(c.Objects) > 20 {
+					t.Errorf("%s: the root cause is %s", tc.reason, c.String())
+				}
+			}
+		})
+	}
+	want := "dependency cycle: "
+	for i := range 20 {
+		want += fmt.Sprintf("%s -> ", name(i))
+	}
+	if c := why.New(ring).Causes()[0]; c.Omitted != 380 || c.Waiters != 400 || !strings.HasPrefix(c.String(), want+"380 more -> N 0000; 400 objects wait") {
+		t.Errorf("%+v: %s", c, c.String())
+	}
+	var page strings.Builder
+	d := why.New(ring).Document(noon)
+	if err := d.WritePage(&page); err != nil || page.Len() > 2_000_000 {
+		t.Errorf("the page of a cycle has %d bytes: %v", page.Len(), err)
+	}
+}
+
 // crowd returns n objects that wait for m clusters, which wait for one subnet. The
 // names and texts are as long as usual ones.
 func crowd(n, m int) []why.Object {

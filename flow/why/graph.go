@@ -24,6 +24,8 @@ type node struct {
 	last  int   // the last waiter that was added, plus one
 	group int   // the strongly connected component; the groups of awaited objects come first
 	cause *root // the first root cause; nil: alone
+
+	isCause bool // the node is a part of its cause
 }
 
 // alone reports whether the object is ready, and no object waits for it.
@@ -180,8 +182,14 @@ func (g *Graph) Path(ref checks.Ref) []Object {
 		return nil
 	}
 	var path []Object
-	for _, i := range g.path(g.at[key(ref)], func(i int) bool { return slices.Contains(n.cause.nodes, i) }) {
+	for _, i := range g.pathTo(n.cause, g.at[key(ref)]) {
 		path = append(path, g.nodes[i].safe())
 	}
 	return path
+}
+
+// pathTo returns a shortest path from a node to one of its root causes.
+func (g *Graph) pathTo(r *root, from int) []int {
+	group := g.nodes[r.nodes[0]].group
+	return g.path(from, func(i int) bool { return g.nodes[i].isCause && g.nodes[i].group == group })
 }

@@ -58,7 +58,9 @@ type Object struct {
 	Since time.Time `json:"since,omitzero"`
 	// Again is the time of the next pass; zero: none is planned, or unknown.
 	Again time.Time `json:"again,omitzero"`
-	// WaitingFor lists the awaited objects, without the object itself.
+	// WaitingFor lists the awaited objects, without the object itself. That of a
+	// Document begins with those that lead to the root cause, and lacks those that
+	// the document leaves out.
 	WaitingFor []checks.Ref `json:"waitingFor,omitempty"`
 	// WaitsForSelf reports that the object waits for a change of its own status.
 	WaitsForSelf bool `json:"waitsForSelf,omitempty"`

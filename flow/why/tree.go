@@ -59,18 +59,18 @@ func (t *tree) add(i int, first, rest string) {
 	}
 	n := &t.g.nodes[i]
 	o := n.safe()
-	line := o.Ref.String() + "  " + o.describe(t.now)
+	mark := ""
 	again := t.shown[i]
 	switch {
 	case t.above[i]:
-		line += "  <- dependency cycle: remove one of the references"
+		mark = "  <- dependency cycle: remove one of the references"
 	case again && len(n.out) > 0:
-		line += "  (see above)"
-	case n.cause != nil && !n.cause.cycle() && n.cause.nodes[0] == i:
+		mark = "  (see above)"
+	case n.isCause && !n.cause.cycle():
 		c := t.g.cause(n.cause)
-		line += "  <- root cause: " + c.Advice()
+		mark = "  <- root cause: " + c.Advice()
 	}
-	t.b.WriteString(first + text.Line(line, maxLine) + "\n")
+	t.b.WriteString(first + text.Line(o.Ref.String()+"  "+o.describe(t.now), maxLine-len(mark)) + mark + "\n")
 	if again {
 		return
 	}
@@ -96,8 +96,11 @@ func (t *tree) add(i int, first, rest string) {
 // cause come first.
 func (g *Graph) awaited(i int) []int {
 	n := &g.nodes[i]
-	other := func(to int) int { return oneIf(g.nodes[to].cause != n.cause) }
-	return slices.SortedStableFunc(slices.Values(n.out), func(a, b int) int { return cmp.Compare(other(a), other(b)) })
+	return slices.SortedStableFunc(slices.Values(n.out), func(a, b int) int { return g.compareAwaited(n, a, b) })
+}
+
+func (g *Graph) compareAwaited(of *node, a, b int) int {
+	return cmp.Compare(oneIf(g.nodes[a].cause != of.cause), oneIf(g.nodes[b].cause != of.cause))
 }
 
 // describe says what an object waits for or suffers from, without its name.

@@ -85,6 +85,15 @@ func TestTree(t *testing.T) {
 	}
 }
 
+// A long message hides no mark.
+func TestTreeMark(t *testing.T) {
+	a, b := name(1), name(2)
+	g := why.New([]why.Object{{Ref: a, WaitingFor: []checks.Ref{b}}, {Ref: b, State: why.Failed, Message: strings.Repeat("the service said no; ", 100)}})
+	if got := g.Tree(a, noon); !strings.HasSuffix(got, "  <- root cause: correct the error that its message names\n") || len(got) > 600 {
+		t.Errorf("%s", got)
+	}
+}
+
 // No text of an object adds a line to a tree.
 func TestTreeHostile(t *testing.T) {
 	evil := "x\n└─ N forged\x1b[31m\u202e" + strings.Repeat("long ", 3000)

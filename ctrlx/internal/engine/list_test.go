@@ -50,8 +50,8 @@ func TestMembers(t *testing.T) {
 	if got := c.members(set); !slices.Equal(got, want[:index.MaxMembers]) {
 		t.Errorf("%d members, from %s on, want the first %d by name", len(got), got[0], index.MaxMembers)
 	}
-	if _, got := c.lookAtSet(set); !slices.Equal(got, want[:maxMembers]) {
-		t.Errorf("%d members are described, from %s on", len(got), got[0])
+	if o, got := c.lookAtSet(t.Context(), set, reports{}); !slices.Equal(o.WaitingFor, want[:maxMembers]) || len(got) != maxMembers {
+		t.Errorf("%d members are described, and the set waits for %v", len(got), o.WaitingFor)
 	}
 }
 

@@ -168,13 +168,20 @@ func (p *Pass) rootOfSet(ctx context.Context, seen Seen, set index.ID) found {
 	if ok && len(members) == 0 {
 		best.State = string(why.Missing)
 	}
-	for i := range members[:min(len(members), maxRoots)] {
+	compared := 0
+	for i := range members {
 		o := &members[i]
+		if o.Readiness.State == checks.Ready {
+			continue
+		}
 		id := p.Resolved(ctx, o.Ref)
-		if id == p.Waiter || o.Readiness.State == checks.Ready || slices.Contains(p.engine.index.Waits(id), set) {
+		if id == p.Waiter || slices.Contains(p.engine.index.Waits(id), set) {
 			continue
 		}
 		best.add(p.engine.rootOf(ctx, p.Waiter, id, o), best.ID == set)
+		if compared++; compared == maxRoots {
+			break
+		}
 	}
 	return best
 }

@@ -70,25 +70,25 @@ func (e *Engine) Unready(ctx context.Context, healthy bool) (all []why.Object, r
 		}
 		ready, unseen = ready+good, unseen+unknown
 	}
-	members := map[index.ID]Reporter{}
+	members := map[index.ID]why.Object{}
 	for id, of := range waiters {
 		r := of[len(of)-1].Reporter
 		switch {
 		case reported[id] || ctx.Err() != nil:
 		case id.Set != "":
-			set, ids := e.lookAtSet(id)
+			set, unready := e.lookAtSet(ctx, id, r)
 			all = append(all, set)
-			for _, member := range ids {
-				members[member] = r
+			for _, o := range unready {
+				members[o.Ref] = o
 			}
 		default:
 			reported[id] = true
 			all = append(all, e.look(ctx, id, r))
 		}
 	}
-	for id, r := range members {
-		if !reported[id] && ctx.Err() == nil {
-			all = append(all, e.look(ctx, id, r))
+	for id, o := range members {
+		if !reported[id] {
+			all = append(all, o)
 		}
 	}
 	for i := range all {
@@ -165,9 +165,9 @@ func viewOf(r Reporter, obj client.Object, ref checks.Ref) (view checks.Object, 
 // maxMembers is the number of the members of a set that are described.
 const maxMembers = 50
 
-// lookAtSet describes an awaited set, which waits for its members. Members that
-// wait for the set themselves compete for something, so they are left out.
-func (e *Engine) lookAtSet(id index.ID) (o why.Object, members []index.ID) {
+// lookAtSet describes an awaited set, which waits for its members that are not ready.
+// Members that wait for the set themselves compete for something, so they are left out.
+func (e *Engine) lookAtSet(ctx context.Context, id index.ID, view Reporter) (o why.Object, members []why.Object) {
 	o = why.Object{Ref: id, State: why.Unknown}
 	if w, state := e.watchOf(KindOf(id)); w == nil || state != synced {
 		return o, nil
@@ -178,8 +178,14 @@ func (e *Engine) lookAtSet(id index.ID) (o why.Object, members []index.ID) {
 		o.State = why.Missing
 	}
 	for _, member := range all {
-		if len(members) < maxMembers && !slices.Contains(e.index.Waits(member), id) {
-			members = append(members, member)
+		if len(members) == maxMembers || ctx.Err() != nil {
+			break
+		}
+		if slices.Contains(e.index.Waits(member), id) {
+			continue
+		}
+		if m := e.look(ctx, member, view); m.State != why.Ready {
+			members = append(members, m)
 			o.WaitingFor = append(o.WaitingFor, member)
 		}
 	}

@@ -118,6 +118,9 @@ func (reports) View(obj client.Object, ref checks.Ref) checks.Object {
 		panic("no state")
 	}
 	o := clusterThat(checks.NotReady, "Busy")
+	if strings.HasPrefix(obj.GetName(), "fit") {
+		o = clusterThat(checks.Ready, "Running")
+	}
 	o.Ref, o.Readiness.Message, o.Deleting = ref, "it works", !obj.GetDeletionTimestamp().IsZero()
 	return o
 }
@@ -136,6 +139,11 @@ func TestWhy(t *testing.T) {
 	}
 	c.cached.objects["going"].DeletionTimestamp = new(metav1.Now())
 	c.cached.objects["member"].Labels = map[string]string{"app": "web"}
+	for i := range maxMembers { // the set waits for none of these, and they come first by name
+		name := fmt.Sprintf("fit-%d", i)
+		c.cached.put(name, "1", "")
+		c.cached.objects[name].Namespace, c.cached.objects[name].Labels = "a", map[string]string{"app": "web"}
+	}
 	c.cached.objects["rival"].Labels = map[string]string{"app": "web"}
 	c.cached.refuse["down"] = errDown
 	awaits := func(waiter index.ID, refs ...index.ID) {

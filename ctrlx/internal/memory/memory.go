@@ -209,7 +209,7 @@ func (s *Store) Due(name types.NamespacedName, at time.Time) {
 }
 
 // Forget drops all knowledge of an object that is gone, except an orphan of its name, and an
-// operation that no record has: the object may have left the cache only, and come back.
+// operation that no record has: the object may have left the cache only, and return.
 func (s *Store) Forget(name types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
