@@ -10,7 +10,7 @@
 #   make benchmarks     prints the table of tools/benchmarks: each cost, and that of code by hand. It fails
 #                       if a ratio is worse than its bound. It starts an API server and takes about 10 minutes
 #   make mutate         makes small changes of the code in PKG (mutants), and prints those that no test notices; SAMPLE=200 SEED=1
-#                       tries some of them
+#                       tries some of them. It fails if fewer than PERCENT=95 of them are noticed
 #   make cover          measures the coverage of the root module by its own tests, and writes cover.html
 #   make clean          removes bin and the coverage
 #   make release-diff BASE=tag, make release VERSION=version   are steps of docs/RELEASING.md
@@ -98,10 +98,9 @@ race: envtest
 	WINDLASS_KUBE_APISERVER=1 $(GO) test $(RACE) -vet=off -timeout 30m ./ctrlx ./ctrlx/component/... ./ctrlx/dependents/... ./ctrlx/manifests/helm ./ctrlx/manifests/kustomize ./ctrlx/internal/... ./cmd/kubectl-windlass/... | grep --line-buffered -v 'no test files'
 
 # mistakes makes each mistake of tools/mutate/mistakes, and requires that a test notices it.
-mistakes: bin/mutate bin/staticcheck envtest
+mistakes: bin/mutate bin/staticcheck bin/kubeserver
 	cd tools/mutate && GOWORK=off $(CURDIR)/bin/staticcheck . && GOWORK=off $(GO) test .
-	$(GO) build -o bin/kubeserver ./ctrlx/internal/testing/kubeserver
-	KUBEBUILDER_ASSETS=$${KUBEBUILDER_ASSETS:-$(CURDIR)/bin/envtest} WINDLASS_KUBE_APISERVER=1 bin/mutate -server bin/kubeserver -workers 6 -mistakes tools/mutate/mistakes
+	$(MUTATE_CTRLX) -workers 6 -mistakes tools/mutate/mistakes
 
 # explore explores the operators of the examples under the race detector, with new seeds. CI sets EXPLORE=1, so that it draws the
 # same runs each time. A failure prints the seed.
@@ -151,7 +150,7 @@ nightly soak fuzz: export RAPID_SEED = 0
 
 .PHONY: nightly soak fuzz mutate api release-diff release bench benchmarks cover clean
 
-nightly: soak explore-mistakes fuzz mutate benchmarks
+nightly: soak explore-mistakes fuzz benchmarks mutate
 
 api:
 	$(RELEASE) api
@@ -209,12 +208,20 @@ fuzz:
 		( set -x; cd "$$(dirname "$$file")" && \
 		$(GO) test -run '^$$' -fuzz "^$${target#func }\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s . </dev/null ) || exit 1; done
 
-# mutate tries all mutants of PKG, or a sample. The same SEED draws the same sample as long as the mutated lines do not change.
-PKG    ?= chain checks classify flow otelx
-SAMPLE ?= $(if $(LONG),0,300)
-SEED   ?= 1
-mutate: bin/mutate
-	bin/mutate -equivalent tools/mutate/equivalent.txt -sample $(SAMPLE) -seed $(SEED) $(PKG)
+# mutate tries all mutants of PKG, or a sample, and requires that PERCENT of them are noticed. The same SEED draws the same sample
+# as long as the mutated lines do not change. Without PKG it draws from all packages that users run.
+PKG     ?= $(shell git ls-files '*.go' | grep -Ev '_test.go$$|^(examples|tools)/|/(testing|testv1|soak|combinations)/|^cmd/[^/]*/main.go' | xargs dirname | sort -u)
+SAMPLE  ?= $(if $(LONG),0,300)
+SEED    ?= 1
+PERCENT ?= 95
+mutate: bin/mutate $(if $(findstring ctrlx,$(PKG)),bin/kubeserver)
+	$(if $(findstring ctrlx,$(PKG)),$(MUTATE_CTRLX),bin/mutate) -equivalent tools/mutate/equivalent.txt -sample $(SAMPLE) -seed $(SEED) -percent $(PERCENT) $(PKG)
+
+# The tests of ctrlx share one kube-apiserver.
+MUTATE_CTRLX = KUBEBUILDER_ASSETS=$${KUBEBUILDER_ASSETS:-$(CURDIR)/bin/envtest} WINDLASS_KUBE_APISERVER=1 bin/mutate -server bin/kubeserver
+.PHONY: bin/kubeserver
+bin/kubeserver: envtest
+	$(GO) build -o bin/kubeserver ./ctrlx/internal/testing/kubeserver
 
 # soak kills the operator of ctrlx on kube-apiserver, and explores it with many draws. It also runs the tests of ctrlx whose
 # size is a flag.

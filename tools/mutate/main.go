@@ -45,8 +45,9 @@ import (
 const usage = `Usage: mutate [flags] FOLDER...
        mutate -mistakes DIR [-check] [flags] [NAME or FOLDER]...
 
-Exit codes: 0 every mutant is noticed or listed as equivalent; 1 some survive;
-2 the arguments are wrong; 3 a package does not load, compile or pass.
+Exit codes: 0 every mutant is noticed or listed as equivalent, or -percent of them
+are; 1 more survive, or the list of equivalent mutants is wrong; 2 the arguments
+are wrong; 3 a package does not load, compile or pass.
 
 `
 
@@ -56,6 +57,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 type options struct {
 	sample  int
 	seed    uint
+	percent float64
 	workers int
 	list    string
 	in      string
@@ -73,6 +75,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	flags.IntVar(&o.sample, "sample", 0, "try only this many mutants of all packages together; 0 means all")
 	flags.UintVar(&o.seed, "seed", 1, "selects the mutants of the sample")
+	flags.Float64Var(&o.percent, "percent", 100, "the percentage of the tried mutants, of all packages together, that must be noticed")
 	flags.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "the number of test processes that run at once")
 	flags.StringVar(&o.list, "equivalent", "", "the file that lists equivalent mutants")
 	flags.StringVar(&o.in, "in", "", "try only mutants in declarations with this prefix, as chain.Chain")
@@ -118,7 +121,7 @@ type program struct {
 }
 
 // mutate tries the mutants of the packages in the folders. It reports whether
-// all of them were noticed.
+// enough of them were noticed.
 func (o *options) mutate(folders []string, stdout io.Writer) (ok bool, err error) {
 	known := equivalents{}
 	if o.list != "" {
@@ -148,14 +151,16 @@ func (o *options) mutate(folders []string, stdout io.Writer) (ok bool, err error
 	}
 	ok = o.stale(programs, known, stdout)
 	o.draw(programs)
+	tried, survivors := 0, 0
 	for _, p := range programs {
-		fine, err := o.try(p, known, stdout)
+		survive, fine, err := o.try(p, known, stdout)
 		if err != nil {
 			return false, err
 		}
 		ok = ok && fine
+		tried, survivors = tried+len(p.mutants), survivors+survive
 	}
-	return ok, nil
+	return ok && float64(tried-survivors) >= o.percent/100*float64(tried), nil
 }
 
 // stale prints the entries of the list that match no mutant of the packages.
@@ -199,27 +204,28 @@ func (o *options) draw(programs []*program) {
 	}
 }
 
-// try tries the mutants of a package and prints those that survive.
-func (o *options) try(p *program, known equivalents, stdout io.Writer) (ok bool, err error) {
+// try tries the mutants of a package, and prints and counts those that survive and are not
+// known. ok is false if a test notices a known one.
+func (o *options) try(p *program, known equivalents, stdout io.Writer) (survive int, ok bool, err error) {
 	if len(p.mutants) == 0 {
-		return true, nil
+		return 0, true, nil
 	}
 	begin := time.Now()
 	temp, err := os.MkdirTemp("", "mutate")
 	if err != nil {
-		return false, err
+		return 0, false, err
 	}
 	defer os.RemoveAll(temp)
 	dir, err := filepath.Abs(p.Dir)
 	if err != nil {
-		return false, err
+		return 0, false, err
 	}
 	s, err := build(dir, temp, p.woven, false)
 	if err != nil {
-		return false, fmt.Errorf("%s does not compile: %w", p.folder, err)
+		return 0, false, fmt.Errorf("%s does not compile: %w", p.folder, err)
 	}
 	if err := s.control(o.workers, temp); err != nil {
-		return false, err
+		return 0, false, err
 	}
 	for _, name := range s.failing {
 		fmt.Fprintf(stdout, "%s.%s fails without a mutant and is left out\n", p.folder, name)
@@ -252,11 +258,10 @@ func (o *options) try(p *program, known equivalents, stdout io.Writer) (ok bool,
 			fmt.Fprintf(stdout, "%s:%d%s\n%s\n\n", where, m.line(), note, m.key())
 		}
 	}
-	survivors := count[survives] + count[notReached]
+	survive = count[survives] + count[notReached] - equivalent
 	share := 100 * float64(count[noticed]+count[hangs]) / float64(len(p.mutants)-equivalent)
-	ok = ok && survivors == equivalent
 	fmt.Fprintf(stdout, "%s: %d mutants, %.1f%% noticed (%d by a hang), %d equivalent, %d survive (%d not reached); %.0fs, including %.0fs before the first\n",
 		p.folder, len(p.mutants), share, count[hangs], equivalent,
-		survivors-equivalent, count[notReached], time.Since(begin).Seconds(), ready.Seconds())
-	return ok, err
+		survive, count[notReached], time.Since(begin).Seconds(), ready.Seconds())
+	return survive, ok, err
 }

@@ -68,6 +68,8 @@ func TestRun(t *testing.T) {
 				"m: 12 mutants, 75.0% noticed (", " by a hang), 0 equivalent, 3 survive (2 not reached)",
 			},
 		},
+		"Enough": {"fewer may be noticed", []string{"-percent", "75"}, "", 0, []string{"m: 12 mutants, 75.0% noticed ("}},
+		"TooFew": {"not that many are noticed", []string{"-percent", "75.1"}, "", 1, []string{"m: 12 mutants, 75.0% noticed ("}},
 		"Equivalent": {
 			"a mutant that no test can notice is listed with the reason", []string{"-in", "m.Limit"}, "# A comment.\n\n" + atLimit + "  At the limit both are the same.\n", 0,
 			[]string{"m: 5 mutants, 100.0% noticed", "1 equivalent, 0 survive"},
