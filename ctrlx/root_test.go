@@ -367,6 +367,41 @@ func TestRootCauseRestart(t *testing.T) {
 	}
 }
 
+// A waiter learns that the root cause has ended. a waits for b, which waits for the missing cluster c. The process ends, and from then on b is
+// ignored (another shard has it, as in docs/ctrlx/scale.md). c is created. No pass over a may say that c was not found.
+func TestRootCauseOfIgnored(t *testing.T) {
+	b := anApp(AppSpec{Cluster: "c"})
+	b.Name, b.UID = "b", "b"
+	d := newHarness(t, anApp(AppSpec{Cluster: "b"}), b)
+	ignored := false
+	ext := flow.Extensions[*App]{
+		EntryCheck: chain.New(checks.Check("shard", func(_ ctxt, req *checks.Request[*App]) (checks.Result, error) {
+			if ignored && req.Resource.Name == "b" {
+				return checks.Ignore("another operator has it"), nil
+			}
+			return checks.Proceed(), nil
+		})),
+		PreCheck: chain.New(silently[*App]()),
+	}
+	d.use(d.reconciler(ext, ctrlx.WithOwner(chainOf)))
+	pass := func(names ...string) {
+		t.Helper()
+		for _, name := range names {
+			d.passOver(t.Context(), name)
+		}
+	}
+	pass("b", "a", "b", "a")
+	ignored = true
+	d.restart()
+	d.use(d.reconciler(ext, ctrlx.WithOwner(chainOf)))
+	d.create(clusterWith("Starting"))
+	pass("b", "a", "b", "a", "a")
+	a := d.appOf("a")
+	if m := meta.FindStatusCondition(a.Status.Conditions, "Ready").Message; strings.Contains(m, "was not found") {
+		t.Errorf("the cluster exists, and a says: %s", m)
+	}
+}
+
 // The note of an event ends with the whole root cause if there is room for it.
 func TestShortNote(t *testing.T) {
 	const most = 1024

@@ -134,9 +134,9 @@ func (r reporter[T]) stored(obj T) (ready *metav1.Condition, final bool) {
 }
 
 // Decided implements [engine.Reporter]. An object that is finished gets no pass
-// after a restart, so its conditions count.
+// after a restart, so its conditions count. Of an ignored object there is no verdict.
 func (r reporter[T]) Decided(ctx context.Context, name types.NamespacedName) bool {
-	if r.memory.Get(name).Verdict != (memory.Verdict{}) {
+	if e := r.memory.Get(name); e.Verdict != (memory.Verdict{}) || e.Silent {
 		return true
 	}
 	obj := r.kind.New()

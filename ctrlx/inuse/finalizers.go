@@ -17,7 +17,9 @@ import (
 // resource that releases an object changes its record, marks the object, and then lists the other records. The mark replaces
 // the finalizer by another one, which also keeps the object. So one of the two sees the other: if the first one read the
 // object before the mark, the list shows its record. Otherwise it replaces the mark by the finalizer, and the removal of the
-// mark meets a conflict. An object that is being deleted needs no mark, because no resource begins to use it.
+// mark meets a conflict. An object that is being deleted needs no mark, because no resource begins to use it. (A resource
+// that uses it without a record, because the guard is new, may lose it in the moment in which the last recorded one releases
+// it: the API server accepts no finalizer any more.)
 //
 // Of two resources that release an object at the same time, at least one list shows neither, because each changes its record
 // before it lists.
@@ -112,10 +114,12 @@ func (g *guard[T]) busy(t target) error {
 		fmt.Errorf("it changed %d times while its finalizers were written", attempts))
 }
 
-// used reports whether the record of a resource holds an object. A record that cannot be read counts as one that does. The
-// record of obj does not, unless a later leader has changed it. The list is live.
+// used reports whether the record of a resource holds an object. The record of obj does not, unless a later leader has changed
+// it. If only a record that cannot be read may hold it, the answer is an error: that resource may never release the object.
+// The list is live.
 func (g *guard[T]) used(ctx context.Context, obj T, t target) (bool, error) {
 	namespace, page := t.ref.Namespace, ""
+	var unreadable error
 	if obj.GetNamespace() == "" {
 		namespace = ""
 	}
@@ -124,19 +128,23 @@ func (g *guard[T]) used(ctx context.Context, obj T, t target) (bool, error) {
 		list.SetGroupVersionKind(g.gvk.GroupVersion().WithKind(g.gvk.Kind + "List"))
 		err := g.live.List(ctx, &list, client.InNamespace(namespace), client.Limit(limit), client.Continue(page))
 		if apierrors.IsResourceExpired(err) && page != "" {
-			page = ""
+			page, unreadable = "", nil
 			continue
 		}
 		if err != nil {
 			return false, fmt.Errorf("the list of its users: %w", err)
 		}
 		for i := range list.Items {
-			if states, err := recordOf(&list.Items[i]); err != nil || states[t.key] == stateHeld {
+			at := &list.Items[i]
+			switch states, err := recordOf(at); {
+			case err != nil:
+				unreadable = fmt.Errorf("%s %s may use it: %v", g.gvk.Kind, client.ObjectKeyFromObject(at), err)
+			case states[t.key] == stateHeld:
 				return true, nil
 			}
 		}
 		if page = list.GetContinue(); page == "" {
-			return false, nil
+			return false, unreadable
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/checks"
 )
@@ -40,15 +41,18 @@ func (p *pages) List(_ context.Context, into client.ObjectList, opts ...client.L
 	p.answers = p.answers[1:]
 	p.asked = append(p.asked, strings.TrimSpace(fmt.Sprint(list.Kind, " ", o.Namespace, " ", o.Limit, " ", o.Continue)))
 	for _, record := range at.records {
-		list.Items = append(list.Items, *with("1", record))
+		at := with("1", record)
+		at.Namespace, at.Name = "b", "app"
+		list.Items = append(list.Items, *at)
 	}
 	list.Continue = at.more
 	return at.err
 }
 
-// TestUsed verifies that each page of the users counts, and that an unknown user counts as one.
+// TestUsed verifies that each page of the users counts, and that an unknown user is an error.
 func TestUsed(t *testing.T) {
 	const held, released = `{"uid":"1","objects":{"/Secret/a/s":"held"}}`, `{"uid":"1","objects":{"/Secret/a/s":"released","/Secret/a/t":"held"}}`
+	errMayUse := errors.New("with the text below, and no final one")
 	expired := apierrors.NewResourceExpired("too old")
 	cases := map[string]struct {
 		reason    string
@@ -60,7 +64,8 @@ func TestUsed(t *testing.T) {
 	}{
 		"Held":       {"a resource holds it", "a", []page{{records: []string{released, held}, more: "x"}}, true, nil, []string{"AppList a 10"}},
 		"Released":   {"a resource has released it, and holds another object", "a", []page{{records: []string{released}}}, false, nil, []string{"AppList a 10"}},
-		"Unreadable": {"it may be a user", "a", []page{{records: []string{"?"}}}, true, nil, []string{"AppList a 10"}},
+		"Unreadable": {"it may be a user, and may never release the object", "a", []page{{records: []string{"?"}}}, false, errMayUse, []string{"AppList a 10"}},
+		"OtherHeld":  {"that one releases it", "a", []page{{records: []string{"?"}, more: "x"}, {records: []string{held}}}, true, nil, []string{"AppList a 10", "AppList a 100 x"}},
 		"LastPage": {"the pages grow up to a limit", "a", []page{{more: "x"}, {more: "y"}, {more: "z"}, {records: []string{held}}}, true, nil,
 			[]string{"AppList a 10", "AppList a 100 x", "AppList a 1000 y", "AppList a 1000 z"}},
 		"Expired":    {"the list begins again", "a", []page{{more: "x"}, {err: expired}, {records: []string{held}}}, true, nil, []string{"AppList a 10", "AppList a 100 x", "AppList a 1000"}},
@@ -74,7 +79,11 @@ func TestUsed(t *testing.T) {
 			g := &guard[*metav1.PartialObjectMetadata]{live: api, gvk: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "App"}}
 			obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: tc.namespace}}
 			used, err := g.used(t.Context(), obj, target{key: "/Secret/a/s", ref: checks.Ref{Kind: "Secret", Namespace: "a", Name: "s"}})
-			if used != tc.used || !errors.Is(err, tc.err) || err != nil && !strings.HasPrefix(err.Error(), "the list of its users: ") {
+			says := "the list of its users: "
+			if tc.err == errMayUse {
+				says, tc.err = "App b/app may use it: ", err
+			}
+			if used != tc.used || (err == nil) != (tc.err == nil) || !errors.Is(err, tc.err) || err != nil && (!strings.HasPrefix(err.Error(), says) || errors.Is(err, reconcile.TerminalError(nil))) {
 				t.Errorf("%s: used: %t, error %v", tc.reason, used, err)
 			}
 			if diff := cmp.Diff(tc.asked, api.asked); diff != "" {

@@ -34,8 +34,9 @@ import (
 // ReasonReferenceDeleting: a referenced object is being deleted, so the resource must not begin to use it.
 const ReasonReferenceDeleting = "ReferenceDeleting"
 
-// maxGuarded is the maximum number of objects that a resource guards. The annotations of an object have at most 256 KiB.
-const maxGuarded = 100
+// maxGuarded is the maximum number of objects that a resource guards, and maxRecorded of those in its record, which also has
+// objects that are being released. The release of one takes some requests.
+const maxGuarded, maxRecorded = 100, 1000
 
 // Add adds the links of a guard to operations and extensions, and returns the option that [ctrlx.New] needs with them. A
 // guard adds a finalizer to each object that a resource refers to before Apply, and removes it when the last resource that
@@ -163,8 +164,9 @@ func (g *guard[T]) releases(next flow.PassHandler[T]) flow.PassHandler[T] {
 		case out.State() == flow.StateReady && obj.GetAnnotations()[Annotation] != "":
 			needed := map[string]bool{}
 			for _, ref := range g.refs(obj) {
-				needed[keyOf(ref)] = true // of a kind without namespaces
 				ref.Namespace = cmp.Or(ref.Namespace, obj.GetNamespace())
+				needed[keyOf(ref)] = true
+				ref.Namespace = "" // of a kind without namespaces
 				needed[keyOf(ref)] = true
 			}
 			err = g.release(ctx, obj, stateReleased, func(key string) bool { return !needed[key] })

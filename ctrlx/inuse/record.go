@@ -64,9 +64,16 @@ func recordOf(obj client.Object) (map[string]string, error) {
 		return nil, nil
 	}
 	var s stored
-	err := yaml.UnmarshalStrict([]byte(value), &s) // which refuses a key that is there twice
-	if err == nil && s.UID == "" {
+	err := errors.New("it is no JSON")
+	if json.Valid([]byte(value)) { // an alias of YAML makes a large value of a short text
+		err = yaml.UnmarshalStrict([]byte(value), &s) // which refuses a key that is there twice
+	}
+	switch {
+	case err != nil:
+	case s.UID == "":
 		err = errors.New("the UID is missing")
+	case len(s.Objects) > maxRecorded:
+		err = fmt.Errorf("it has more than %d objects", maxRecorded)
 	}
 	for key, state := range s.Objects {
 		if state != stateHeld && state != stateReleased && state != stateGone {
@@ -125,6 +132,9 @@ func (g *guard[T]) hold(ctx context.Context, obj T, wanted []target, uses bool) 
 			next = map[string]string{}
 		}
 		next[t.key] = stateHeld
+	}
+	if len(next) > maxRecorded {
+		return target{}, 0, reconcile.TerminalError(fmt.Errorf("the guard keeps %d objects, and releases earlier ones when the resource is ready: refer to some of these again", len(next)))
 	}
 	if err := g.write(ctx, obj, next); err != nil {
 		return target{}, 0, err

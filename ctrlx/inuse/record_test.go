@@ -1,6 +1,7 @@
 package inuse
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -44,12 +45,18 @@ func with(uid types.UID, record string) *metav1.PartialObjectMetadata {
 }
 
 func TestUnreadable(t *testing.T) {
+	many := map[string]string{}
+	for i := range maxRecorded + 1 {
+		many[fmt.Sprint("/Secret/a/", i)] = stateReleased
+	}
 	cases := map[string]struct{ reason, value string }{
 		"Empty":      {"it names no resource", ""},
 		"OtherField": {"a later version may have more fields", `{"uid":"1","refs":{}}`},
 		"NoUID":      {"it may be of another object", `{"objects":{"/Secret/default/login":"held"}}`},
 		"NoValue":    {"it is cut off", `{"uid":"1"`},
 		"OtherState": {"a later version may have more states", `{"uid":"1","objects":{"/Secret/default/login":"lent"}}`},
+		"Alias":      {"an alias of YAML makes a large value of a short text", `{"uid":"1","objects":{"/Secret/a/b": &a "held","/Secret/a/c":*a}}`},
+		"TooMany":    {"the release of each object takes requests", format("1", many)},
 		"Twice":      {"either state may be true", `{"uid":"1","objects":{"/Secret/default/login":"held","/Secret/default/login":"gone"}}`},
 	}
 	for name, tc := range cases {

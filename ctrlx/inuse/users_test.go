@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -107,6 +108,54 @@ func TestKinds(t *testing.T) {
 				t.Errorf("when both are gone, the Cluster has %q", got)
 			}
 		})
+	}
+}
+
+// TestNamespaceOfRef verifies that a guard keeps an object of a kind without namespaces,
+// also if the reference has a namespace.
+func TestNamespaceOfRef(t *testing.T) {
+	for _, namespace := range []string{"", "default", "other"} {
+		w := newWorld(t.Fatalf, fakeAPI())
+		mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{v1.GroupVersion})
+		mapper.Add(v1.GroupVersion.WithKind("App"), meta.RESTScopeNamespace)
+		mapper.Add(v1.GroupVersion.WithKind("Cluster"), meta.RESTScopeRoot)
+		w.mgr = &idleManager{client: w.mgr.client, live: w.mgr.live, mapper: mapper, cache: w.mgr.cache}
+		w.app = guarding(w, "App", func(*App) []checks.Ref {
+			return []checks.Ref{{Group: v1.GroupVersion.Group, Kind: "Cluster", Namespace: namespace, Name: "x"}}
+		}, flow.Operations[*App]{Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }}, flow.Extensions[*App]{})
+		x := &v1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "x"}}
+		if err := w.api.Create(t.Context(), x); err != nil {
+			t.Fatal(err)
+		}
+		w.create(&App{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "1", Generation: 1}})
+		for range 2 {
+			w.pass(w.app, "a")
+			if err := w.api.Get(t.Context(), client.ObjectKeyFromObject(x), x); err != nil || !slices.Equal(x.Finalizers, []string{inUse}) {
+				t.Errorf("namespace %q: the App is %s, and the Cluster has the finalizers %q: %v", namespace, w.ready().Status, x.Finalizers, err)
+			}
+		}
+	}
+}
+
+// TestUnreadableUser verifies that the last known user of an object waits for one whose
+// record cannot be read: later, no resource would remove the finalizer.
+func TestUnreadableUser(t *testing.T) {
+	w := newUsers(t)
+	w.create(anAppUser("a", "1"))
+	w.pass(w.app, "a")
+	b := anAppUser("b", "2")
+	b.Spec.Cluster, b.Annotations = "", map[string]string{inuse.Annotation: "x"}
+	w.create(b)
+	w.deleteObject(&v1.Cluster{}, "x")
+	w.deleteObject(&App{}, "a")
+	w.pass(w.app, "a")
+	if got := w.ready().Message; !strings.Contains(got, "App default/b may use it: terminal error: the annotation") {
+		t.Errorf("the App says %q", got)
+	}
+	w.deleteObject(&App{}, "b")
+	w.pass(w.app, "a")
+	if got := w.finalizers("x"); got != "gone" {
+		t.Errorf("no App is left, and the Cluster has %q", got)
 	}
 }
 

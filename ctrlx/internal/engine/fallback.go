@@ -87,7 +87,7 @@ func (f *fallback) round(ctx context.Context) (pause time.Duration) {
 	for _, w := range f.e.informers() {
 		if !awaited[w.gvk.GroupKind()] && !w.unreadable() {
 			w.version, w.failed = "", false
-			w.trust(nil)
+			f.e.trust(w, nil)
 			f.e.stopIdle(ctx, w)
 			continue
 		}
@@ -194,7 +194,7 @@ func (f *fallback) check(ctx context.Context, w *watch) error {
 			return err
 		}
 	}
-	w.trust(scopes)
+	f.e.trust(w, scopes)
 	w.failed = false
 	return nil
 }

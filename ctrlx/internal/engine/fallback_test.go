@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -442,6 +443,45 @@ func TestFallback(t *testing.T) {
 				c.sleep(0)
 				same(t, tc.requests, c.api.requests, "%s: the requests to the API server", tc.reason)
 				same(t, tc.woken, sortedAfter(c.woken, 0), "%s: the woken waiters", tc.reason)
+			})
+		})
+	}
+}
+
+// The cache catches up with the API server while a pass is under way that has read live
+// what no event reports. Its waiter gets another pass.
+func TestHealDuringPass(t *testing.T) {
+	for _, kind := range []string{"Object", "Set"} {
+		t.Run(kind, func(t *testing.T) {
+			withFallback(t, unchanged, func(t *testing.T, c *cluster) {
+				c.waits(t, "c")
+				c.hides("c") // the watch is broken, and passes read live
+				c.api.web("d", "11", "Starting")
+				ref := checks.Ref{Group: clusters.Group, Kind: clusters.Kind, Name: "d"}
+				c.mu.Unlock()
+				p := c.Begin(index.ID{Kind: "Waiter", Name: "p"}, time.Second)
+				if kind == "Set" {
+					l, err := p.List(t.Context(), webs)
+					if err != nil || len(l.Objects) != 1 {
+						t.Fatal(l, err)
+					}
+					ref = l.Ref
+				} else if _, obj, err := p.Read(t.Context(), ref); obj == nil || err != nil {
+					t.Fatal(obj, err)
+				}
+				c.mu.Lock()
+				c.api.remove("d", "12")
+				c.event("c") // the watch works again; a relist has no event for d, which the cache never had
+				c.cached.objects = maps.Clone(c.api.objects)
+				c.informer.dead = ""
+				c.sleep(2 * time.Minute) // the fallback ends the trouble
+				c.mu.Unlock()
+				p.End(t.Context(), End{Awaited: []checks.Ref{ref}})
+				c.mu.Lock()
+				c.sleep(24 * time.Hour)
+				if !slices.Contains(c.woken, "p") {
+					t.Errorf("p waits for ever for an object that it read live, and that is gone; woken: %v", c.woken)
+				}
 			})
 		})
 	}

@@ -36,6 +36,7 @@ type set struct {
 	// full and follow are the numbers of the last change that a check can see,
 	// and of the last one that wakes followers.
 	full, follow uint64
+	place        int // in the last answer of touch
 }
 
 // kindSets holds the sets of a kind.
@@ -212,14 +213,16 @@ func (s *sets) touch(gk schema.GroupKind, was, now *state) (all []touched) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.kinds[gk]
-	k.members(was, func(at *set) { all = append(all, touched{set: at, was: true}) })
+	k.members(was, func(at *set) {
+		at.place = len(all)
+		all = append(all, touched{set: at, was: true})
+	})
 	n := len(all)
 	k.members(now, func(at *set) {
-		i := slices.IndexFunc(all[:n], func(t touched) bool { return t.set == at })
-		if i < 0 {
-			all = append(all, touched{set: at, now: true})
-		} else {
+		if i := at.place; i < n && all[i].set == at {
 			all[i].now = true
+		} else {
+			all = append(all, touched{set: at, now: true})
 		}
 	})
 	return all

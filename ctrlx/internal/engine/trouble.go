@@ -97,11 +97,12 @@ func (w *watch) setTrouble(scope string, broken bool, err error) (changed bool) 
 	return had != broken || (was == nil) != (err == nil)
 }
 
-// trust ends the suspicion of all scopes but those of keep: no object waits there.
-func (w *watch) trust(keep map[string]*awaitedIn) {
+// trust ends the suspicion of all scopes but those of keep: no object waited there a
+// moment ago.
+func (e *Engine) trust(w *watch, keep map[string]*awaitedIn) {
 	for scope, err := range w.troubles() {
 		if keep[scope] == nil && err == nil {
-			w.setTrouble(scope, false, nil)
+			e.heal(w, scope)
 		}
 	}
 }

@@ -217,6 +217,9 @@ func (x *plain) refs() map[ID]int {
 		for ref := range w.kept {
 			refs[ref]++
 		}
+		for ref := range w.run {
+			refs[ref]++
+		}
 	}
 	return refs
 }
