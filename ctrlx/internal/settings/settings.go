@@ -54,11 +54,8 @@ func (s *Shared) Take(maker string, n int, opt any) bool {
 // Of returns the function that an option was given, nil without the option. It panics
 // if the function is for another type.
 func Of[F any](maker, option string, given any) (f F) {
-	if given == nil {
-		return f
-	}
 	f, ok := given.(F)
-	if !ok {
+	if !ok && given != nil {
 		panic(fmt.Sprintf("ctrlx: %s: %s was given a %T, it takes a %T", maker, option, given, f))
 	}
 	return f
@@ -84,8 +81,8 @@ func (t *Telemetry) Observer(maker string, changed func(context.Context, flow.Ou
 		return nil
 	}
 	defaults := []otelx.Option{otelx.WithErrorText(maxErrorText), otelx.WithPassLinks(links), otelx.WithNextPass(next), otelx.WithChanges(func(ctx context.Context, outcome any) (string, bool) {
-		out, ok := outcome.(flow.Outcome)
-		if !ok || apierr.Quiet(out) || out.State() == flow.StateCanceled {
+		out, _ := outcome.(flow.Outcome) // each pass has one
+		if apierr.Quiet(out) || out.State() == flow.StateCanceled {
 			return "", false
 		}
 		return changed(ctx, out)

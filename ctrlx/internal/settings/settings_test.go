@@ -10,8 +10,11 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
 	"go.opentelemetry.io/otel/trace"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/otelx"
 )
@@ -75,11 +78,17 @@ func TestObserver(t *testing.T) {
 		if o == nil {
 			return "none"
 		}
-		ctx := logging(t.Context(), &lines)
+		ctx, stop := context.WithCancel(logging(t.Context(), &lines))
+		defer stop()
 		flow.New("App", flow.Operations[string]{
 			Key:   func(string) string { return "a" },
-			Apply: func(context.Context, *flow.Request[string]) (flow.Progress, error) { return flow.Done(), apply },
-		}, flow.Extensions[string]{}, flow.WithObserver(o)).Reconcile(ctx, "a")
+			Apply: func(context.Context, *flow.Request[string]) (flow.Progress, error) {
+				if apply == context.Canceled {
+					stop()
+				}
+				return flow.Done(), apply
+			},
+		}, flow.Extensions[string]{}, flow.WithObserver(o), flow.WithErrors(apierr.OtherObjects)).Reconcile(ctx, "a")
 		return "one"
 	}
 	if got := of(Telemetry{Off: true}, nil); got != "none" {
@@ -93,8 +102,27 @@ func TestObserver(t *testing.T) {
 		t.Errorf("%s; the functions are asked %v times", got, asked)
 	}
 	all := strings.Join(lines, "\n")
-	if strings.Contains(all, " END") || !strings.Contains(all, strings.Repeat("x", maxErrorText/2)) || !strings.Contains(all, "before") {
-		t.Errorf("the lines are\n%s", all)
+	_, text, _ := strings.Cut(all, `"error"="`)
+	text, _, _ = strings.Cut(text, `"`)
+	if !strings.HasPrefix(text, strings.Repeat("x", maxErrorText/2)) || len(text) != maxErrorText || !strings.Contains(all, "before") {
+		t.Errorf("the text of the error has %d bytes, and the lines are\n%s", len(text), all)
+	}
+	for _, tc := range []struct {
+		reason string
+		err    error
+		asked  int
+	}{
+		{"the pass succeeds", nil, 1},
+		{"a later pass reads the object again", apierrors.NewConflict(schema.GroupResource{}, "a", nil), 0},
+		{"the manager stops", context.Canceled, 0},
+	} {
+		clear(asked)
+		lines = nil
+		of(Telemetry{}, tc.err)
+		all := strings.Join(lines, "\n")
+		if asked["changed"] != tc.asked || strings.Contains(all, `"level"=0`) != (tc.asked > 0) || strings.Contains(all, `"previous"`) != (tc.asked > 0) {
+			t.Errorf("%s: it asks for a change %d times, want %d, and the lines are\n%s", tc.reason, asked["changed"], tc.asked, all)
+		}
 	}
 	if of(Telemetry{Set: true, Opts: []otelx.Option{otelx.WithErrorText(3 * maxErrorText)}}, long); !strings.Contains(strings.Join(lines, "\n"), " END") {
 		t.Error("an option of the user does not replace the default")
@@ -103,5 +131,5 @@ func TestObserver(t *testing.T) {
 
 // logging returns a context whose logger adds its lines to all.
 func logging(ctx context.Context, all *[]string) context.Context {
-	return logr.NewContext(ctx, funcr.New(func(prefix, args string) { *all = append(*all, args) }, funcr.Options{}))
+	return logr.NewContext(ctx, funcr.New(func(prefix, args string) { *all = append(*all, args) }, funcr.Options{Verbosity: 1}))
 }
