@@ -84,10 +84,7 @@ func Do(ctx context.Context, request func() error) error {
 // server names a longer delay for some errors, and a webhook that fails may need
 // its whole time-out for each of them.
 func isTransient(err error) bool {
-	if err == nil {
-		return false
-	}
-	if after, wait := apierrors.SuggestsClientDelay(err); wait && after > 0 {
+	if after, _ := apierrors.SuggestsClientDelay(err); after > 0 {
 		return false
 	}
 	return apierrors.IsServiceUnavailable(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) ||

@@ -4,14 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
@@ -58,6 +64,21 @@ func TestDo(t *testing.T) {
 	}
 }
 
+// TestDoPauses verifies the pauses before the second and the third request.
+func TestDoPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for range 100 { // the pauses have a jitter
+			var at []time.Time
+			_ = Do(t.Context(), func() error { at = append(at, time.Now()); return busy })
+			for i, want := range []time.Duration{10 * time.Millisecond, 50 * time.Millisecond} {
+				if got := at[i+1].Sub(at[i]); got < want || got > want+want/2 {
+					t.Fatalf("the pause %d takes %s, want %s and at most half of it more", i, got, want)
+				}
+			}
+		}
+	})
+}
+
 // cluster answers each request but the first one, and notes all.
 type cluster struct {
 	client.Client
@@ -94,6 +115,34 @@ func (c *cluster) Apply(context.Context, runtime.ApplyConfiguration, ...client.A
 }
 func (c *cluster) Delete(context.Context, client.Object, ...client.DeleteOption) error {
 	return c.answer("delete")
+}
+
+// controllers is a manager with a cluster, which may refuse the engine.
+type controllers struct {
+	manager.Manager
+	*cluster
+	refuses error
+}
+
+func (m *controllers) GetClient() client.Client     { return m.cluster }
+func (m *controllers) GetAPIReader() client.Reader  { return m.cluster }
+func (m *controllers) GetCache() cache.Cache        { return nil }
+func (m *controllers) GetScheme() *runtime.Scheme   { return runtime.NewScheme() }
+func (m *controllers) GetConfig() *rest.Config      { return &rest.Config{} }
+func (m *controllers) GetHTTPClient() *http.Client  { return http.DefaultClient }
+func (m *controllers) Add(_ manager.Runnable) error { return m.refuses }
+
+// TestOfManager verifies that the cluster of a manager has its engine.
+func TestOfManager(t *testing.T) {
+	mgr := &controllers{cluster: &cluster{}}
+	y, err := Of(mgr)
+	want, _ := engine.Of(mgr)
+	if err != nil || y.Engine == nil || y.Engine != want || y.Client != client.Client(mgr.cluster) {
+		t.Errorf("%+v: %v", y, err)
+	}
+	if _, err := Of(&controllers{cluster: &cluster{}, refuses: busy}); err != busy {
+		t.Errorf("the manager refuses the engine: %v", err)
+	}
 }
 
 // TestOf verifies that all requests of an access are made again, and that its live reads pass the cache.
