@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -12,7 +11,6 @@ import (
 	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -116,12 +114,6 @@ func SourcesOf[T client.Object](r *Reconciler[T], mgr manager.Manager) ([]source
 // StartPokes starts the pokes of r, as its controller does.
 func StartPokes[T client.Object](ctx context.Context, r *Reconciler[T], q workqueue.TypedRateLimitingInterface[reconcile.Request], elected <-chan struct{}) {
 	r.startPokes(ctx, q, elected)
-}
-
-// Recovering returns h and p without their panics, which are logged to log.
-func Recovering(log logr.Logger, h handler.EventHandler, p predicate.Predicate) (handler.EventHandler, predicate.Predicate) {
-	g := sources.Recovering{Log: log}
-	return g.Events(h), g.Predicates([]predicate.Predicate{p})[0]
 }
 
 // The bounds of pokes.

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -184,58 +182,6 @@ func TestSourcesBeforeFirstPass(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Panics of the user's functions for events are reported with the name of the
-// reconciler, and end nothing.
-func TestSourcesPanic(t *testing.T) {
-	var logged []string
-	log := funcr.New(func(_, args string) { logged = append(logged, args) }, funcr.Options{})
-	h, p := ctrlx.Recovering(log, handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request { panic("no owner") }),
-		predicate.NewPredicateFuncs(func(client.Object) bool { panic("no label") }))
-	obj := anApp(AppSpec{})
-	q := priorityqueue.New[reconcile.Request]("test")
-	defer q.ShutDown()
-	cases := map[string]func() bool{
-		"Create": func() bool {
-			h.Create(t.Context(), event.CreateEvent{Object: obj}, q)
-			return p.Create(event.CreateEvent{Object: obj})
-		},
-		"Update": func() bool {
-			h.Update(t.Context(), event.UpdateEvent{ObjectOld: obj, ObjectNew: obj}, q)
-			return p.Update(event.UpdateEvent{ObjectOld: obj, ObjectNew: obj})
-		},
-		"Delete": func() bool {
-			h.Delete(t.Context(), event.DeleteEvent{Object: obj}, q)
-			return p.Delete(event.DeleteEvent{Object: obj})
-		},
-		"Generic": func() bool {
-			h.Generic(t.Context(), event.GenericEvent{Object: obj}, q)
-			return p.Generic(event.GenericEvent{Object: obj})
-		},
-	}
-	for name, do := range cases {
-		t.Run(name, func(t *testing.T) {
-			logged = nil
-			if passes := do(); !passes {
-				t.Error("a predicate that panics hides the event")
-			}
-			all := strings.Join(logged, "\n")
-			if len(logged) != 2 || !strings.Contains(logged[0], "no owner") || !strings.Contains(logged[1], "no label") || strings.Count(all, `"object"="default/a"`) != 2 {
-				t.Errorf("logged:\n%s", all)
-			}
-		})
-	}
-	t.Run("Start", func(t *testing.T) {
-		d := newHarness(t)
-		sources, err := ctrlx.SourcesOf(d.reconciler(flow.Extensions[*App]{}, ctrlx.WithSource(source.Func(func(context.Context, queueOf) error { panic("no queue") }))), d.manager)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := sources[0].Start(t.Context(), q); err == nil || !strings.HasPrefix(err.Error(), "ctrlx: App: the source func source: ") || !strings.Contains(err.Error(), "panicked: no queue") {
-			t.Errorf("error %v", err)
-		}
-	})
 }
 
 // The writes of a pass cause no other pass. Each other change that may need a pass

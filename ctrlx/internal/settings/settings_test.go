@@ -81,7 +81,7 @@ func TestObserver(t *testing.T) {
 		ctx, stop := context.WithCancel(logging(t.Context(), &lines))
 		defer stop()
 		flow.New("App", flow.Operations[string]{
-			Key:   func(string) string { return "a" },
+			Key: func(string) string { return "a" },
 			Apply: func(context.Context, *flow.Request[string]) (flow.Progress, error) {
 				if apply == context.Canceled {
 					stop()

@@ -152,10 +152,9 @@ func (g Recovering) caught(v any, about client.Object, consequence string) {
 
 const lostEvent = "the event is lost: the objects that it concerns are reconciled at the resync"
 
-// Events returns h without its panics. Events of the first list have a low
-// priority, whatever h does.
+// Events returns h without its panics. [handler.Funcs] gives events of the first
+// list, and of a resync, a low priority, whatever h does.
 func (g Recovering) Events(h handler.EventHandler) handler.EventHandler {
-	h = handler.WithLowPriorityWhenUnchanged(h)
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) {
 			defer func() { g.caught(recover(), e.Object, lostEvent) }()
