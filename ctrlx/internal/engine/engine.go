@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -181,9 +182,7 @@ func (e *Engine) Add(c Config) (*Waker, error) {
 		e.reporters = append(e.reporters, c.Reporter)
 		e.reporterOfKind.Store(c.Kind, c.Reporter)
 	}
-	if e.interval == 0 || c.Interval < e.interval {
-		e.interval = c.Interval
-	}
+	e.interval = min(cmp.Or(e.interval, c.Interval), c.Interval)
 	for _, gk := range c.Watched {
 		e.policy[gk] = max(e.policy[gk], watched)
 	}

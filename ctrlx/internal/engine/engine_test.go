@@ -5,20 +5,27 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
 
 // idleManager is a manager that is never started, unless the test does.
 type idleManager struct {
 	manager.Manager
 	runnables []manager.Runnable
+	refuses   int // the number of the runnable that it refuses, from 1
 }
 
 func (m *idleManager) GetCache() cache.Cache         { return nil }
@@ -26,7 +33,12 @@ func (m *idleManager) GetAPIReader() client.Reader   { return nil }
 func (m *idleManager) GetScheme() *apiruntime.Scheme { return apiruntime.NewScheme() }
 func (m *idleManager) GetConfig() *rest.Config       { return &rest.Config{} }
 func (m *idleManager) GetHTTPClient() *http.Client   { return http.DefaultClient }
-func (m *idleManager) Add(r manager.Runnable) error  { m.runnables = append(m.runnables, r); return nil }
+func (m *idleManager) Add(r manager.Runnable) error {
+	if m.runnables = append(m.runnables, r); len(m.runnables) == m.refuses {
+		return errDown
+	}
+	return nil
+}
 
 func engineOf(mgr manager.Manager) (*Engine, int) {
 	e, err := Of(mgr)
@@ -86,9 +98,52 @@ type holds struct {
 
 // A manager that is no pointer has no identity.
 func TestEngineOfValue(t *testing.T) {
-	if _, err := Of(struct{ manager.Manager }{&idleManager{}}); err == nil {
-		t.Error("there is no error")
+	_, err := Of(struct{ manager.Manager }{&idleManager{}})
+	_, none := Of((*idleManager)(nil))
+	same(t, "the manager is a struct { manager.Manager }: give a pointer", fmt.Sprint(err), "a value")
+	same(t, "the manager is a *engine.idleManager: give a pointer", fmt.Sprint(none), "nil")
+}
+
+// A manager runs the fallback in the leader, and checks the queries before the election.
+func TestEngineOfRuns(t *testing.T) {
+	for refuses := 1; refuses <= 2; refuses++ {
+		if e, err := Of(&idleManager{refuses: refuses}); e != nil || err != errDown {
+			t.Errorf("the manager refuses runnable %d, and the engine is %v: %v", refuses, e, err)
+		}
 	}
+	mgr := &idleManager{}
+	e, _ := engineOf(mgr)
+	cached, live := newStore(&sync.Mutex{}), newStore(&sync.Mutex{})
+	if e.cache, e.live = cached, live; e.Cache() != client.Reader(cached) || e.Live() != client.Reader(live) {
+		t.Error("the readers are exchanged")
+	}
+	elects, ok := mgr.runnables[1].(manager.LeaderElectionRunnable)
+	if err := mgr.runnables[1].Start(t.Context()); !ok || elects.NeedLeaderElection() || err != nil {
+		t.Errorf("the check of the queries: %v", err)
+	}
+	queue := &line{}
+	w, err := e.Add(Config{Kind: schema.GroupKind{Kind: "Waiter"}, Listed: []FieldQuery{{Kind: clusters, Field: "state"}}})
+	if err != nil || w.Start(t.Context(), queue) != nil || mgr.runnables[1].Start(t.Context()) == nil {
+		t.Fatalf("a query has no index: %v", err)
+	}
+	for _, id := range []index.ID{{Kind: "Waiter", Name: "waits"}, {Kind: "Waiter", Name: "follows"}, {Kind: "Other", Name: "other"}} {
+		p := e.index.Begin(id)
+		p.Register(named("c")).Saw(1)
+		if id.Name == "waits" {
+			p.End(index.End{Awaited: []index.ID{named("c")}})
+		} else {
+			p.End(index.End{Followed: []index.Followed{{ID: named("c"), Digest: 1}}})
+		}
+	}
+	var want []string
+	for i := range freeWakes + 1 {
+		w.Begin(types.NamespacedName{Name: "follows"})
+		e.index.Changed(named("c"), index.Change{Full: uint64(i + 2), Follow: uint64(i + 2)})
+		want = append(want, "waits 0s", fmt.Sprint("follows ", map[bool]string{true: "1s", false: "0s"}[i == freeWakes]))
+	}
+	slices.Sort(want)
+	slices.Sort(queue.at)
+	same(t, want, queue.at, "a follower that changes often is delayed, and a waiter is not")
 }
 
 // same fails the test if got differs from want, and mustBeSame ends it.

@@ -128,7 +128,7 @@ func (f *fallback) round(ctx context.Context) (pause time.Duration) {
 	}
 	if !failed {
 		f.retry = 0
-		return max(0, time.Until(f.due))
+		return time.Until(f.due)
 	}
 	f.retry = min(max(2*f.retry, retryFirst), retryMax)
 	return min(f.retry, f.tick)

@@ -120,6 +120,7 @@ type slowCache struct {
 	after   time.Duration
 	err     error
 	handler toolscache.ResourceEventHandler
+	refuses error // the handler
 }
 
 func (s *slowCache) GetInformer(context.Context, client.Object, ...cache.InformerGetOption) (cache.Informer, error) {
@@ -128,7 +129,7 @@ func (s *slowCache) GetInformer(context.Context, client.Object, ...cache.Informe
 
 func (s *slowCache) AddEventHandler(h toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
 	s.handler = h
-	return syncsAt{at: time.Now().Add(s.after)}, nil
+	return syncsAt{at: time.Now().Add(s.after)}, s.refuses
 }
 
 type syncsAt struct {
@@ -160,6 +161,7 @@ func TestOpen(t *testing.T) {
 		"Slow":         {"the first list comes", clusters, func(_ *cluster, s *slowCache) { s.after = time.Second / 2 }, "synced v1 in a", "", ""},
 		"NotSynced":    {"the first list does not come", clusters, func(_ *cluster, s *slowCache) { s.after = 6 * time.Second }, late, "", "synced v1 in a"},
 		"NoInformer":   {"the cache makes none", clusters, func(_ *cluster, s *slowCache) { s.err = errDown }, "watching the kind: it is down", "", ""},
+		"NoHandler":    {"the informer has stopped", clusters, func(_ *cluster, s *slowCache) { s.refuses = errDown }, "watching the kind: it is down", "", ""},
 		"Forbidden": {"the API server is not asked by each pass", clusters, forbids, "the kind cannot be watched: " + forbidden().Error(),
 			"the kind cannot be watched: " + forbidden().Error(), "synced v1 in a"},
 		"NotServed": {"discovery is read again", clusters, func(c *cluster, _ *slowCache) { c.api.refuse["list"] = apierrors.NewNotFound(resource, "") },
@@ -261,8 +263,54 @@ func TestNewObject(t *testing.T) {
 	if _, ok := NewObject(s, typed).(*testv1.Cluster); !ok {
 		t.Errorf("the type of the scheme is not used")
 	}
-	if _, ok := newList(s, kind{gvk: typed, policy: watched}).(*unstructured.UnstructuredList); !ok {
+	if list, ok := newList(s, kind{gvk: typed, policy: watched}).(*unstructured.UnstructuredList); !ok || list.GetKind() != "ClusterList" {
 		t.Error("the scheme lacks the list")
+	}
+	e := newCluster(t).Engine
+	gvk := clusters.WithVersion(testv1.GroupVersion.Version)
+	for p, want := range map[policy]string{metadataOnly: "*v1.PartialObjectMetadata", watched: "*testv1.Cluster", unwatched: "*testv1.Cluster"} {
+		k := kind{gvk: gvk, policy: p}
+		obj, list := e.newObject(k), newList(e.scheme, k)
+		if got := fmt.Sprintf("%T, %T", obj, list); got != want+", "+want+"List" {
+			t.Errorf("policy %d: %s", p, got)
+		}
+		if p == metadataOnly && (obj.GetObjectKind().GroupVersionKind() != gvk || list.GetObjectKind().GroupVersionKind().Kind != "ClusterList") {
+			t.Errorf("the metadata of %v", obj)
+		}
+	}
+}
+
+// TestAllowed verifies what the API server is asked before a watch, and that a namespace stands in only for a missing right.
+func TestAllowed(t *testing.T) {
+	for name, tc := range map[string]struct {
+		live       func(s *store) client.Reader
+		namespace  string
+		everywhere bool
+		err        error
+		requests   []string
+	}{
+		"Everywhere":  {func(s *store) client.Reader { return s }, "a", true, nil, []string{"list 1 0s"}},
+		"Namespace":   {func(s *store) client.Reader { return &someNamespaces{s, forbidden()} }, "a", false, nil, []string{"list 1a 0s"}},
+		"NoNamespace": {func(s *store) client.Reader { return &someNamespaces{s, forbidden()} }, "", false, forbidden(), nil},
+		"Down":        {func(s *store) client.Reader { return &someNamespaces{s, errDown} }, "a", false, errDown, nil},
+		"Nowhere":     {func(s *store) client.Reader { s.refuse["list"] = forbidden(); return s }, "a", false, forbidden(), []string{"list 1 0s", "list 1a 0s"}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newCluster(t)
+			c.live = tc.live(c.api)
+			everywhere, err := c.allowed(t.Context(), clusters.WithVersion("v1"), tc.namespace)
+			if fmt.Sprint(err) != fmt.Sprint(tc.err) || everywhere != tc.everywhere {
+				t.Errorf("%s: everywhere: %t: %v", name, everywhere, err)
+			}
+			same(t, tc.requests, c.api.requests, "%s: requests", name)
+		})
+	}
+	c := newCluster(t)
+	if gvk, namespaced, ok := c.Watched(clusters); !ok || !namespaced || gvk != c.watch.gvk {
+		t.Errorf("watched: %s, %t, %t", gvk, namespaced, ok)
+	}
+	if gvk, namespaced, ok := c.Watched(thing); ok || namespaced || !gvk.Empty() {
+		t.Errorf("not watched: %s, %t, %t", gvk, namespaced, ok)
 	}
 }
 

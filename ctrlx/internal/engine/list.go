@@ -142,7 +142,7 @@ func List(ctx context.Context, reader client.Reader, scheme *runtime.Scheme, gvk
 	if q.Field != "" {
 		opts = append(opts, client.MatchingFields{q.Field: q.Value})
 	}
-	all, err := listBy(ctx, reader, newList(scheme, kind{gvk: gvk, policy: watched}), q, opts...)
+	all, err := listBy(ctx, reader, newList(scheme, kind{gvk: gvk}), q, opts...)
 	slices.SortFunc(all, byAge)
 	return all, err
 }
@@ -210,7 +210,7 @@ func (e *Engine) listLive(ctx context.Context, k kind, id index.ID, q checks.Que
 // Cached calls do for each object of a kind in the cache, which watches the kind.
 // Do not change the objects. It waits for the first list of the kind.
 func (e *Engine) Cached(ctx context.Context, gvk schema.GroupVersionKind, do func(client.Object)) error {
-	list := newList(e.scheme, kind{gvk: gvk, policy: watched})
+	list := newList(e.scheme, kind{gvk: gvk})
 	if err := e.cache.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		return err
 	}

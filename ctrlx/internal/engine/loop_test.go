@@ -83,6 +83,39 @@ func TestLoopsEnd(t *testing.T) {
 	}
 }
 
+// TestLoopsFull verifies that a new row replaces those that delay nothing, and that there is no further one without them.
+func TestLoopsFull(t *testing.T) {
+	w := &Waker{loops: map[types.NamespacedName]*loops{}}
+	now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	name := func(i int) types.NamespacedName { return types.NamespacedName{Name: fmt.Sprint(i)} }
+	ref := index.ID{Kind: "ConfigMap", Name: "settings"}
+	fill := func() {
+		for i := 0; w.rows < maxLoops; i++ {
+			for range freeWakes + 1 - i%2 { // one more delays the object
+				w.wait(name(i), ref, now)
+			}
+		}
+	}
+	fill()
+	if wait, scheduled := w.wait(name(-1), ref, now); wait != 0 || scheduled || w.rows != maxLoops/2+1 || len(w.loops) != w.rows {
+		t.Errorf("a new row waits for %s (%t), beside %d rows of %d objects", wait, scheduled, w.rows, len(w.loops))
+	}
+	if _, delayed := w.Loop(name(0)); !delayed || w.loops[name(1)] != nil {
+		t.Error("the wrong rows are dropped")
+	}
+	for _, all := range w.loops {
+		all.by[ref].n = freeWakes + 1
+	}
+	for i := maxLoops; w.rows < maxLoops; i++ {
+		for range freeWakes + 1 {
+			w.wait(name(i), ref, now)
+		}
+	}
+	if wait, scheduled := w.wait(name(-2), ref, now); wait != 0 || scheduled || w.rows != maxLoops || w.loops[name(-2)] != nil {
+		t.Errorf("without room, a row waits for %s (%t), beside %d rows", wait, scheduled, w.rows)
+	}
+}
+
 // TestLoopOfOne verifies that an object that changes again and again delays the
 // wake-ups by no other object, and that changes of many objects are no loop.
 func TestLoopOfOne(t *testing.T) {

@@ -159,11 +159,7 @@ func (k kindSets) members(s *state, found func(*set)) {
 			}
 		}
 	}
-	namespaces := []string{s.obj.GetNamespace(), checks.AllNamespaces}
-	if namespaces[0] == "" {
-		namespaces = namespaces[:1]
-	}
-	for _, namespace := range namespaces {
+	for _, namespace := range []string{s.obj.GetNamespace(), checks.AllNamespaces} {
 		each(bucket{namespace: namespace, by: byNothing})
 		for key, value := range s.labels {
 			each(bucket{namespace, byLabel, key, value})

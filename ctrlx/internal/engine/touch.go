@@ -24,7 +24,7 @@ type touches struct {
 	// writing has a channel for each write under way, which closes at its end. An event
 	// waits for these writes: one of them may have caused it. No lock is held during a
 	// write, because the clock of testing/synctest stops for locks.
-	writing map[chan struct{}]bool
+	writing map[chan struct{}]struct{}
 	// as has the versions that writes made, until an event brings a later one. The object
 	// in this version counts as it was in an earlier one.
 	as map[index.ID]map[string]string
@@ -78,9 +78,9 @@ func (t *touches) begin() (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.writing == nil {
-		t.writing = map[chan struct{}]bool{}
+		t.writing = map[chan struct{}]struct{}{}
 	}
-	t.writing[ended] = true
+	t.writing[ended] = struct{}{}
 	return func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()

@@ -73,7 +73,6 @@ func (e *Engine) lose(ctx context.Context, w *watch, scope string, err error) bo
 		log.FromContext(ctx).Error(err, "an awaited kind cannot be read any more; its waiters are stopped", "kind", w.gvk.String(), "namespace", scope)
 		e.wakeScope(w, scope)
 	}
-	w.failed = true // until all of its objects are compared
 	return true
 }
 

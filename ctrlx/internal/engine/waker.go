@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
-	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
@@ -44,12 +43,7 @@ func (w *Waker) wake(name types.NamespacedName) {
 
 // add puts an object into the queue, for a pass after a delay.
 func (w *Waker) add(name types.NamespacedName, after time.Duration) {
-	req := reconcile.Request{NamespacedName: name}
-	if q, ok := w.queue.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
-		q.AddWithOpts(priorityqueue.AddOpts{After: after}, req)
-		return
-	}
-	w.queue.AddAfter(req, after)
+	w.queue.AddAfter(reconcile.Request{NamespacedName: name}, after)
 }
 
 // delay returns the time after which the limit allows a waiter's pass. again is

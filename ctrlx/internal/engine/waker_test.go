@@ -9,7 +9,6 @@ import (
 	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
-	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
@@ -23,19 +22,6 @@ type line struct {
 func (l *line) AddAfter(req reconcile.Request, after time.Duration) {
 	l.at = append(l.at, fmt.Sprint(req.Name, " ", after.Round(time.Millisecond)))
 }
-
-type ranked struct {
-	priorityqueue.PriorityQueue[reconcile.Request]
-	line
-}
-
-func (r *ranked) AddWithOpts(o priorityqueue.AddOpts, reqs ...reconcile.Request) {
-	if o.Priority != nil && *o.Priority < 0 || o.RateLimited {
-		r.at = append(r.at, "after the others")
-	}
-	r.AddAfter(reqs[0], o.After)
-}
-func (r *ranked) AddAfter(req reconcile.Request, after time.Duration) { r.line.AddAfter(req, after) }
 
 func TestWakeAtMost(t *testing.T) {
 	cases := map[string]struct {
@@ -72,29 +58,24 @@ func TestWakeAtMost(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			for _, ranking := range []bool{false, true} {
-				synctest.Test(t, func(t *testing.T) {
-					r := &ranked{}
-					var limit *rate.Limiter
-					if tc.limit > 0 {
-						limit = rate.NewLimiter(rate.Limit(tc.limit)/10, tc.limit)
+			synctest.Test(t, func(t *testing.T) {
+				queue := &line{}
+				var limit *rate.Limiter
+				if tc.limit > 0 {
+					limit = rate.NewLimiter(rate.Limit(tc.limit)/10, tc.limit)
+				}
+				w := &Waker{queue: queue, limit: limit, delayed: map[types.NamespacedName]bool{}}
+				tc.do(func(names ...string) {
+					for _, n := range names {
+						w.wake(types.NamespacedName{Name: n})
 					}
-					w := &Waker{limit: limit, delayed: map[types.NamespacedName]bool{}}
-					if w.queue = &r.line; ranking {
-						w.queue = r
+				}, func(names ...string) {
+					for _, n := range names {
+						w.Begin(types.NamespacedName{Name: n})
 					}
-					tc.do(func(names ...string) {
-						for _, n := range names {
-							w.wake(types.NamespacedName{Name: n})
-						}
-					}, func(names ...string) {
-						for _, n := range names {
-							w.Begin(types.NamespacedName{Name: n})
-						}
-					})
-					same(t, tc.want, r.at, "%s", tc.reason)
 				})
-			}
+				same(t, tc.want, queue.at, "%s", tc.reason)
+			})
 		})
 	}
 }

@@ -107,7 +107,7 @@ type waiter struct {
 // it waits for them.
 func (e *Engine) keepers(ctx context.Context, id index.ID, waiters []waiter) (refs []checks.Ref) {
 	w, state := e.watchOf(KindOf(id))
-	if len(waiters) == 0 || id.Set != "" || w == nil || state != synced {
+	if len(waiters) == 0 || id.Set != "" || state != synced {
 		return nil
 	}
 	obj := e.newObject(w.kind)
@@ -127,7 +127,7 @@ func (e *Engine) keepers(ctx context.Context, id index.ID, waiters []waiter) (re
 func (e *Engine) look(ctx context.Context, id index.ID, view Reporter) why.Object {
 	o := why.Object{Ref: id, State: why.Unknown}
 	w, state := e.watchOf(KindOf(id))
-	if w == nil || state != synced {
+	if state != synced {
 		if w == nil && e.catalog.lacks(KindOf(id)) {
 			o.State, o.Reason, o.Message = why.Missing, "KindNotFound", "its kind is not installed"
 		}
@@ -169,7 +169,7 @@ const maxMembers = 50
 // Members that wait for the set themselves compete for something, so they are left out.
 func (e *Engine) lookAtSet(ctx context.Context, id index.ID, view Reporter) (o why.Object, members []why.Object) {
 	o = why.Object{Ref: id, State: why.Unknown}
-	if w, state := e.watchOf(KindOf(id)); w == nil || state != synced {
+	if _, state := e.watchOf(KindOf(id)); state != synced {
 		return o, nil
 	}
 	all := e.members(id)
