@@ -3,6 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -11,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
@@ -63,16 +67,17 @@ func TestCatalog(t *testing.T) {
 		lists  int // the first one included
 		wakes  bool
 	}{
-		"AtOnce":        {"the last list is new", func(*catalog, *server) {}, false, nil, 1, false},
-		"Later":         {"no event reports that the kind is installed", func(*catalog, *server) { time.Sleep(missingIfNot + 1) }, false, nil, 2, false},
-		"Watched":       {"an event would have come", func(c *catalog, _ *server) { c.watch(); time.Sleep(missingIfNot + 1) }, false, nil, 1, true},
-		"MuchLater":     {"another server may have the kind, without a definition", func(c *catalog, _ *server) { c.watch(); time.Sleep(missingIfWatched + 1) }, false, nil, 2, true},
-		"Defined":       {"the definition may be that of the kind", func(c *catalog, _ *server) { c.watch(); time.Sleep(discoveryGap); c.define(thing.Group) }, false, nil, 2, true},
-		"DefinedAtOnce": {"lists have a gap, and the engine reads discovery after it", func(c *catalog, _ *server) { c.watch(); c.define(thing.Group) }, false, nil, 1, true},
-		"DefinedOther":  {"the definition is of another group", func(c *catalog, _ *server) { c.watch(); time.Sleep(discoveryGap); c.define(other.Group) }, false, nil, 1, true},
-		"Installed":     {"discovery lists it", func(_ *catalog, s *server) { s.kinds = append(s.kinds, thing); time.Sleep(missingIfNot + 1) }, true, nil, 2, false},
-		"Fails":         {"a failed list proves nothing", func(_ *catalog, s *server) { s.err = errDown; time.Sleep(missingIfNot + 1) }, false, errDown, 2, false},
-		"GroupFails":    {"the list does not cover the group", func(_ *catalog, s *server) { s.failed = down; time.Sleep(missingIfNot + 1) }, false, errDown, 2, false},
+		"AtOnce":            {"the last list is new", func(*catalog, *server) {}, false, nil, 1, false},
+		"Later":             {"no event reports that the kind is installed", func(*catalog, *server) { time.Sleep(missingIfNot + 1) }, false, nil, 2, false},
+		"Watched":           {"an event would have come", func(c *catalog, _ *server) { c.watch(); time.Sleep(missingIfNot + 1) }, false, nil, 1, true},
+		"MuchLater":         {"another server may have the kind, without a definition", func(c *catalog, _ *server) { c.watch(); time.Sleep(missingIfWatched + 1) }, false, nil, 2, true},
+		"Defined":           {"the definition may be that of the kind", func(c *catalog, _ *server) { c.watch(); time.Sleep(discoveryGap); c.define(thing.Group) }, false, nil, 2, true},
+		"DefinedAtOnce":     {"lists have a gap, and the engine reads discovery after it", func(c *catalog, _ *server) { c.watch(); c.define(thing.Group) }, false, nil, 1, true},
+		"DefinedOther":      {"the definition is of another group", func(c *catalog, _ *server) { c.watch(); time.Sleep(discoveryGap); c.define(other.Group) }, false, nil, 1, true},
+		"Installed":         {"discovery lists it", func(_ *catalog, s *server) { s.kinds = append(s.kinds, thing); time.Sleep(missingIfNot + 1) }, true, nil, 2, false},
+		"Fails":             {"a failed list proves nothing", func(_ *catalog, s *server) { s.err = errDown; time.Sleep(missingIfNot + 1) }, false, errDown, 2, false},
+		"GroupFails":        {"the list does not cover the group", func(_ *catalog, s *server) { s.failed = down; time.Sleep(missingIfNot + 1) }, false, errDown, 2, false},
+		"GroupFailsWatched": {"an event of the group may come, or may not", func(c *catalog, s *server) { c.watch(); s.failed = down; time.Sleep(missingIfWatched + 1) }, false, errDown, 2, false},
 		"OtherGroup": {"the list lacks another group", func(_ *catalog, s *server) {
 			s.failed = map[string]error{other.Group: errDown}
 			time.Sleep(missingIfNot + 1)
@@ -202,4 +207,40 @@ func TestKindsOf(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(servedKind{})); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
+}
+
+// TestDiscover verifies what is read of an API server, whatever it answers.
+func TestDiscover(t *testing.T) {
+	const group = `{"groups": [{"name": "a.example", "versions": [{"groupVersion": "a.example/v1", "version": "v1"}], "preferredVersion": {"groupVersion": "a.example/v1", "version": "v1"}}]}`
+	const things = `{"groupVersion": "a.example/v1", "resources": [{"name": "things", "kind": "Thing", "namespaced": true, "verbs": ["list", "watch"]}]}`
+	for name, tc := range map[string]struct {
+		config  rest.Config
+		answers map[string]string // by path; without one: 503
+		kinds   map[schema.GroupKind]servedKind
+		failed  bool // the group
+		says    string
+	}{
+		"All":    {answers: map[string]string{"/api": `{}`, "/apis": group, "/apis/a.example/v1": things}, kinds: map[schema.GroupKind]servedKind{thing: {[]string{"v1"}, true}}},
+		"Group":  {answers: map[string]string{"/api": `{}`, "/apis": group}, kinds: map[schema.GroupKind]servedKind{}, failed: true},
+		"None":   {says: "the server is currently unable to handle the request"},
+		"Config": {config: rest.Config{Host: "http://[::1"}, says: "host must be a URL"},
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			answer, ok := tc.answers[r.URL.Path]
+			if w.Header().Set("Content-Type", "application/json"); !ok {
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+			_, _ = w.Write([]byte(answer))
+		}))
+		defer s.Close()
+		tc.config.Host = map[bool]string{true: s.URL, false: tc.config.Host}[tc.config.Host == ""]
+		got, err := discover(&tc.config, s.Client())(t.Context())
+		if (err == nil) != (tc.says == "") || err != nil && !strings.Contains(err.Error(), tc.says) || (got.failed[thing.Group] != nil) != tc.failed || err == nil && got.failed == nil {
+			t.Errorf("%s: the failures %v: %v", name, got.failed, err)
+		}
+		if diff := cmp.Diff(tc.kinds, got.kinds, cmp.AllowUnexported(servedKind{})); diff != "" {
+			t.Errorf("%s: -want, +got:\n%s", name, diff)
+		}
+	}
+	same(t, "discovery has not answered yet", errNotDiscovered.Error(), "the error of a pass that does not wait")
 }

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -22,6 +23,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/digest"
@@ -172,6 +174,7 @@ type cluster struct {
 
 	waking sync.Mutex
 	woken  []string
+	lines  []string // of the log
 }
 
 func newCluster(t *testing.T) *cluster {
@@ -273,7 +276,8 @@ func withFallback(t *testing.T, before func(c *cluster), do func(t *testing.T, c
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t)
 		before(c)
-		ctx, stop := context.WithCancel(t.Context())
+		logger := funcr.New(func(_, args string) { c.lines = append(c.lines, args) }, funcr.Options{Verbosity: 1})
+		ctx, stop := context.WithCancel(log.IntoContext(t.Context(), logger))
 		defer stop()
 		go c.fallback(ctx)
 		c.mu.Lock()
@@ -294,6 +298,11 @@ func TestFallback(t *testing.T) {
 	}{
 		"NoWaiter": {"a kind that is not awaited costs nothing",
 			func(_ *testing.T, c *cluster) { c.both("c", "1", "Stopped"); c.sleep(time.Hour) }, nil, nil},
+		"Starting": {"the first list has not come", func(t *testing.T, c *cluster) {
+			c.waits(t, "c")
+			c.watch.synced = func() bool { return false }
+			c.sleep(time.Hour)
+		}, nil, nil},
 		"Healthy": {"one request for a kind in each tick, whatever the number of awaited objects and waiters", func(t *testing.T, c *cluster) {
 			for i := range 1000 {
 				name := fmt.Sprint("c", i)
@@ -416,6 +425,8 @@ func TestFallback(t *testing.T) {
 			}
 			c.api.refuse["list"] = refused
 			c.sleep(70 * time.Second)
+			same(t, `"level"=1 "msg"="objects could not be compared with the cache" "kind"="test.windlass-go.github.io/v1, Kind=Cluster" "error"="dial: connection refused"`,
+				c.lines[0], "the log")
 			c.api.put("b", "10", "Running")
 			clear(c.api.refuse)
 			c.sleep(10 * time.Second)
@@ -523,11 +534,17 @@ func TestFallbackInstalls(t *testing.T) {
 	}
 }
 
-// A request that is not answered in time keeps no other kind from being checked.
+// A request that is not answered in time, or is answered by an error, keeps no other kind from being checked.
 func TestFallbackHangs(t *testing.T) {
+	for _, err := range []error{context.DeadlineExceeded, apierrors.NewInternalError(errDown)} {
+		t.Run(err.Error(), func(t *testing.T) { testHanging(t, err) })
+	}
+}
+
+func testHanging(t *testing.T, err error) {
 	hanging := schema.GroupVersionKind{Group: "h.example", Version: "v1", Kind: "Hanging"}
 	withFallback(t, func(c *cluster) {
-		c.Engine.live = &hangs{c.api, "h.example"}
+		c.Engine.live = &hangs{c.api, "h.example", err}
 		c.watches[hanging.GroupKind()] = &watch{synced: always, kind: kind{gvk: hanging, policy: watched},
 			informer: &informer{api: c.api, dead: "0"}, everywhere: true, version: "1"}
 		c.scheme.AddKnownTypeWithName(hanging, &testv1.Cluster{})
@@ -545,11 +562,12 @@ func TestFallbackHangs(t *testing.T) {
 type hangs struct {
 	*store
 	group string
+	err   error
 }
 
 func (h *hangs) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
 	if into.GetObjectKind().GroupVersionKind().Group == h.group {
-		return context.DeadlineExceeded
+		return h.err
 	}
 	return h.store.List(ctx, into, opts...)
 }

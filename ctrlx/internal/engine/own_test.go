@@ -1,18 +1,22 @@
 package engine
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
@@ -187,4 +191,141 @@ func TestDeadOwnWatch(t *testing.T) {
 			})
 		})
 	}
+}
+
+// controlled is a cache with the informer of a controller.
+type controlled struct {
+	*store
+	cache.Informer
+	err    error
+	synced bool
+	asked  int
+	waits  bool // for the first list
+}
+
+func (c *controlled) HasSynced() bool { return c.synced }
+func (c *controlled) GetInformer(_ context.Context, obj client.Object, opts ...cache.InformerGetOption) (cache.Informer, error) {
+	var o cache.InformerGetOptions
+	for _, opt := range opts {
+		opt(&o)
+	}
+	c.asked++
+	c.waits = o.BlockUntilSynced == nil || *o.BlockUntilSynced
+	return c, c.err
+}
+
+// TestOwnWatch verifies that the fallback compares a kind from the first list of its controller on.
+func TestOwnWatch(t *testing.T) {
+	c := newCluster(t)
+	informer := &controlled{store: c.cached}
+	c.cache = informer
+	own := c.NewOwn(clusters.WithVersion("v1"), c.cached, time.Minute, func() client.Object { return &testv1.Cluster{} })
+	for i, step := range []struct {
+		reason string
+		do     func()
+		found  bool
+		asked  int // for the informer, in all
+	}{
+		{"the controller has not started", func() {}, false, 0},
+		{"the cache makes no informer", func() { c.wakers.Store(clusters, &Waker{}); informer.err = errDown }, false, 1},
+		{"the first list has not come", func() { informer.err = nil }, false, 2},
+		{"it has come", func() { informer.synced = true }, true, 2},
+		{"the same informer stays", func() {}, true, 2},
+	} {
+		step.do()
+		w := own.watch(t.Context())
+		if (w != nil) != step.found || informer.asked != step.asked || informer.waits {
+			t.Errorf("step %d: %s: %v, after %d requests, with a wait: %t", i, step.reason, w, informer.asked, informer.waits)
+		}
+		if w != nil && (w.informer != cache.Informer(informer) || w.gvk != own.gvk || w.policy != watched || !w.everywhere) {
+			t.Errorf("step %d: %s: %+v", i, step.reason, w)
+		}
+	}
+}
+
+// TestOwnSaw verifies that a live read counts as a write, and that the record of a kind stays usable.
+func TestOwnSaw(t *testing.T) {
+	var mu sync.Mutex
+	cached, api := newStore(&mu), newStore(&mu)
+	own := (&Engine{live: api}).NewOwn(clusters.WithVersion("v1"), cached, time.Minute, func() client.Object { return &testv1.Cluster{} })
+	name := types.NamespacedName{Name: "c"}
+	cached.put("c", "4", "label")
+	cached.objects["c"].Labels = map[string]string{"cached": "yes"}
+	api.put("c", "6", "")
+	for _, step := range []struct {
+		saw, want string
+		gone      bool
+	}{{"5", "6", false}, {"", "6", true}} {
+		own.Saw(name, step.saw)
+		gone := own.Gone(name)
+		obj, err := own.Read(t.Context(), name)
+		if got := versionOf(obj, err); got != step.want || len(obj.GetLabels()) > 0 || gone != step.gone {
+			t.Errorf("after version %q, version %s is read, gone: %t", step.saw, got, gone)
+		}
+		own.stale.heard(name, "7", true)
+		if own.Gone(name) {
+			t.Error("the cache has seen the deletion")
+		}
+	}
+	api.refuse["c"] = errDown
+	if own.Saw(name, "9"); own.Gone(name) {
+		t.Error("a version is no deletion")
+	}
+	if _, err := own.Read(t.Context(), name); err != errDown {
+		t.Errorf("a live read that fails: %v", err)
+	}
+}
+
+// TestOwnCheck verifies that each failed request of a comparison is returned, and that the log names objects that the cache hides once.
+func TestOwnCheck(t *testing.T) {
+	of := func(t *testing.T) (c *cluster, check func() error, lines *[]string) {
+		c, lines = newCluster(t), new([]string)
+		c.wakers.Store(clusters, &Waker{queue: &line{}})
+		own := c.NewOwn(clusters.WithVersion("v1"), c.cached, time.Minute, func() client.Object { return &testv1.Cluster{} })
+		c.both("c", "9", "Stopped")
+		c.breaks()
+		c.watch.failed = true
+		ctx := log.IntoContext(t.Context(), funcr.New(func(_, args string) { *lines = append(*lines, args) }, funcr.Options{}))
+		return c, func() error { return own.check(ctx, c.watch) }, lines
+	}
+	for n, name := range []string{"the version", "the cache", "the objects", "the cache after them"} {
+		c, check, _ := of(t)
+		asked := 0
+		fails := func(s *store) func(string) {
+			return func(string) {
+				if asked++; asked == n+1 {
+					s.refuse["list"] = errDown
+				}
+			}
+		}
+		c.api.asked, c.cached.asked = fails(c.api), fails(c.cached)
+		if err := check(); err != errDown || !c.watch.failed {
+			t.Errorf("%s cannot be listed: %v, compare again: %t", name, err, c.watch.failed)
+		}
+	}
+	c, check, lines := of(t)
+	for i, step := range []struct {
+		reason string
+		do     func()
+		lines  int
+	}{
+		{"no object differs", func() {}, 0},
+		{"an object is hidden", func() { c.api.put("d", "10", "") }, 1},
+		{"it is hidden on", func() {}, 1},
+		{"the cache has it", func() { c.cached.put("d", "10", "") }, 1},
+		{"another one is hidden", func() { c.api.put("e", "11", "") }, 2},
+		{"the cache has some namespaces on purpose", func() {
+			c.both("e", "11", "")
+			_ = check()
+			c.api.put("f", "12", "")
+			c.watch.everywhere = false
+		}, 2},
+	} {
+		step.do()
+		c.watch.failed = true
+		if err := check(); err != nil || len(*lines) != step.lines || c.watch.failed {
+			t.Errorf("step %d: %s: %d lines: %v", i, step.reason, len(*lines), err)
+		}
+	}
+	same(t, `"msg"="restart the operator, unless the manager's cache selects objects" "error"="the watch of a reconciler may be broken: the API server has objects that the cache lacks, and they get no pass" "kind"="Cluster.test.windlass-go.github.io" "objects"=1`, (*lines)[0], "the line")
 }

@@ -23,6 +23,7 @@ func TestEnd(t *testing.T) {
 		"One":        {"its kind is watched", []checks.Ref{x}, 0, true, false, false},
 		"Self":       {"an event of the object causes a pass anyway", []checks.Ref{w}, 0, true, true, false},
 		"ByID":       {"the API server does not know cloud IDs", []checks.Ref{{ID: "/x"}}, 0, false, false, false},
+		"Nameless":   {"a kind is missing", []checks.Ref{{Name: "x"}}, 0, false, false, false},
 		"OneOfTwo":   {"no event reports the other one", []checks.Ref{x, {ID: "/y"}}, 0, false, false, false},
 		"Unlistable": {"no pass can list the set", []checks.Ref{{Group: clusters.Group, Kind: clusters.Kind, Namespace: "a", Set: "no query"}}, 0, false, false, false},
 		"Refused":    {"a user names the kind", []checks.Ref{{Group: thing.Group, Kind: thing.Kind, Name: "t"}}, 0, false, false, false},
@@ -41,6 +42,11 @@ func TestEnd(t *testing.T) {
 			got := p.End(t.Context(), End{Awaited: tc.awaited, Followed: []Followed{{Ref: w, Read: true}}})
 			if got.Woken != tc.woken || got.Self != tc.self || len(c.woken) > 0 != tc.now {
 				t.Errorf("%s: %+v, woken at once: %q", tc.reason, got, c.woken)
+			}
+			for _, id := range c.index.Waits(w) {
+				if id.Kind == "" || id == w {
+					t.Errorf("%s: it waits for %s", tc.reason, id)
+				}
 			}
 			c.woken = nil
 			c.index.Changed(w, index.Change{Full: 9, Follow: 9})

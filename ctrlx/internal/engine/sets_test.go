@@ -96,9 +96,14 @@ func TestSets(t *testing.T) {
 		queries := rapid.SliceOfNDistinct(query, 0, 8, func(q checks.Query) string { return q.Ref().String() + fmt.Sprint(q.NamesOnly) }).Draw(t, "queries")
 		for i, q := range queries {
 			waits(e, index.ID{Kind: "Waiter", Name: fmt.Sprint(i)}, setOf(q))
+			p := e.index.Begin(index.ID{Kind: "Follower", Name: fmt.Sprint("f", i)})
+			p.Register(setOf(q))
+			_, follow := e.sets.numbers(setOf(q))
+			p.End(index.End{Followed: []index.Followed{{ID: setOf(q), Digest: follow}}})
 		}
 		for i := range rapid.IntRange(0, len(queries)).Draw(t, "forgotten") {
 			e.index.Forget(index.ID{Kind: "Waiter", Name: fmt.Sprint(i)})
+			e.index.Forget(index.ID{Kind: "Follower", Name: fmt.Sprint("f", i)})
 			queries[i].Namespace = "no more"
 		}
 		var old, now *testv1.Cluster
@@ -122,11 +127,16 @@ func TestSets(t *testing.T) {
 			if before != after || changed {
 				want = append(want, fmt.Sprint(i))
 			}
+			if before != after || changed && (old.UID != now.UID || e.follow(clusterKind, old) != e.follow(clusterKind, now)) {
+				want = append(want, fmt.Sprint("f", i))
+			}
 		}
+		slices.Sort(want)
 		slices.Sort(*woken)
 		mustBeSame(t, want, *woken, "woken")
 		for i := range queries {
 			e.index.Forget(index.ID{Kind: "Waiter", Name: fmt.Sprint(i)})
+			e.index.Forget(index.ID{Kind: "Follower", Name: fmt.Sprint("f", i)})
 		}
 		if len(e.sets.of)+len(e.sets.kinds) > 0 || e.sets.n.Load() != 0 {
 			t.Fatalf("%d sets of %d kinds are left", len(e.sets.of), len(e.sets.kinds))

@@ -13,6 +13,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
 // TestTouch verifies that a write of finalizers by this process wakes neither a
@@ -156,4 +157,12 @@ func TestTouchForgets(t *testing.T) {
 		t.Errorf("%d writes are under way, want the second one", len(e.touches.writing))
 	}
 	second()
+}
+
+// TestTouchOfOthers verifies that an event of a kind whose content is watched waits for no write of finalizers.
+func TestTouchOfOthers(t *testing.T) {
+	c := newCluster(t)
+	defer c.touches.begin()()
+	c.handler(c.watch.kind).OnDelete(&testv1.Cluster{}) // it hangs, if it waits
+	c.handler(kind{gvk: clusters.WithVersion("v1"), policy: metadataOnly}).OnDelete(nil)
 }

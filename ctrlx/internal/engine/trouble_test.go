@@ -8,12 +8,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
@@ -45,7 +48,8 @@ func TestUnreadable(t *testing.T) {
 				}
 				c.mu.Lock()
 				defer c.mu.Unlock()
-				ctx, stop := context.WithCancel(t.Context())
+				var lines []string
+				ctx, stop := context.WithCancel(log.IntoContext(t.Context(), funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})))
 				defer stop()
 				c.catalog = (&server{kinds: []schema.GroupKind{clusters}}).catalog(ctx)
 				go c.fallback(ctx)
@@ -86,6 +90,10 @@ func TestUnreadable(t *testing.T) {
 				c.sleep(10 * time.Minute)
 				if len(c.woken) > 0 {
 					t.Errorf("%s: the waiters are woken again and again: %q", tc.reason, c.woken)
+				}
+				if len(lines) != 1 || !strings.Contains(lines[0], `"msg"="an awaited kind cannot be read any more; its waiters are stopped"`) ||
+					!strings.Contains(lines[0], ` "kind"="test.windlass-go.github.io/v1, Kind=Cluster" "namespace"=""`) {
+					t.Errorf("%s: the log has %q", tc.reason, lines)
 				}
 				clear(c.api.refuse)
 				c.sleep(3*time.Minute + time.Second)
@@ -151,6 +159,20 @@ func TestRead(t *testing.T) {
 	}
 	if p.End(t.Context(), End{Awaited: []checks.Ref{at("c")}}); len(c.woken) == 0 {
 		t.Error("a change during the read is lost")
+	}
+	c.definitions.watched = true
+	c.catalog, c.policy = (&server{}).catalog(t.Context()), map[schema.GroupKind]policy{other: unwatched}
+	for kind, says := range map[schema.GroupKind]string{other: "", thing: `ctrlx: Thing.a.example a/x: the kind "Thing.a.example" is not watched: `} {
+		p := c.Begin(index.ID{Kind: "Waiter", Namespace: "a", Name: "v"}, time.Second)
+		ref, obj, err := p.Read(t.Context(), checks.Ref{Group: kind.Group, Kind: kind.Kind, Name: "x"})
+		if obj != nil || ref.Namespace != "a" || (err == nil) != (says == "") || err != nil && !strings.HasPrefix(err.Error(), says) {
+			t.Errorf("%s: %v, %v, %v", kind, ref, obj, err)
+		}
+		p.End(t.Context(), End{Awaited: []checks.Ref{ref}})
+		c.woken = nil
+		if c.index.Changed(index.ID(ref), index.Change{Full: digest.NotFound}); len(c.woken) > 0 && says == "" {
+			t.Errorf("%s: that an object is missing wakes a waiter that knows it", kind)
+		}
 	}
 	whole, err := p.Whole(t.Context(), at("c"))
 	none, absent := p.Whole(t.Context(), at("none"))
