@@ -78,6 +78,18 @@ func TestCatalog(t *testing.T) {
 		"Fails":             {"a failed list proves nothing", func(_ *catalog, s *server) { s.err = errDown; time.Sleep(missingIfNot + 1) }, false, errDown, 2, false},
 		"GroupFails":        {"the list does not cover the group", func(_ *catalog, s *server) { s.failed = down; time.Sleep(missingIfNot + 1) }, false, errDown, 2, false},
 		"GroupFailsWatched": {"an event of the group may come, or may not", func(c *catalog, s *server) { c.watch(); s.failed = down; time.Sleep(missingIfWatched + 1) }, false, errDown, 2, false},
+		"GroupFailsSoon": {"the next list may cover the group", func(c *catalog, s *server) {
+			s.failed = down
+			time.Sleep(missingIfNot + 1)
+			c.refreshNow(c.stopped)
+			time.Sleep(discoveryGap)
+		}, false, errDown, 3, false},
+		"DefinedHangs": {"the last list may lack the definition", func(c *catalog, s *server) {
+			c.watch()
+			c.define(thing.Group)
+			time.Sleep(settleTime + 1)
+			s.hangs = time.Hour
+		}, false, errNotDiscovered, 2, false},
 		"OtherGroup": {"the list lacks another group", func(_ *catalog, s *server) {
 			s.failed = map[string]error{other.Group: errDown}
 			time.Sleep(missingIfNot + 1)
@@ -131,14 +143,16 @@ func TestSettle(t *testing.T) {
 		reason string
 		group  string        // group of the definition
 		lag    time.Duration // time from the event to discovery
+		again  time.Duration // time from the event to a further one; 0: there is none
 		woken  bool
 		lists  int // the first one included
 	}{
-		"AtOnce": {"discovery has it", thing.Group, 0, true, 2},
-		"Late":   {"discovery lags", thing.Group, 5 * time.Second, true, 3},
-		"Latest": {"discovery lags for as long as the lists go", thing.Group, 9 * time.Second, true, 4},
-		"Other":  {"a definition of another group costs nothing", other.Group, 0, false, 1},
-		"Never":  {"the lists end", thing.Group, time.Hour, false, 4},
+		"AtOnce": {"discovery has it", thing.Group, 0, 0, true, 2},
+		"Late":   {"discovery lags", thing.Group, 5 * time.Second, 0, true, 3},
+		"Latest": {"discovery lags for as long as the lists go", thing.Group, 9 * time.Second, 0, true, 4},
+		"Again":  {"a further event begins the lists again", thing.Group, 15 * time.Second, 7 * time.Second, true, 5},
+		"Other":  {"a definition of another group costs nothing", other.Group, 0, 0, false, 1},
+		"Never":  {"the lists end", thing.Group, time.Hour, 0, false, 4},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -163,7 +177,11 @@ func TestSettle(t *testing.T) {
 				e.defined(crd)
 				e.defined(crd)
 				go e.settle(e.definitions.events)
-				time.Sleep(tc.lag)
+				if tc.again > 0 {
+					time.Sleep(tc.again)
+					e.defined(crd)
+				}
+				time.Sleep(tc.lag - tc.again)
 				s.mu.Lock()
 				if tc.lag < time.Hour {
 					s.kinds = []schema.GroupKind{thing}

@@ -123,9 +123,6 @@ func (f *fallback) round(ctx context.Context) (pause time.Duration) {
 			break
 		}
 	}
-	if ctx.Err() != nil {
-		return f.tick
-	}
 	if !failed {
 		f.retry = 0
 		return time.Until(f.due)
@@ -286,7 +283,8 @@ func (e *Engine) compare(ctx context.Context, w *watch, scope string, in *awaite
 		}
 		maps.Copy(counts, live)
 	}
-	same, sum := true, uint64(0)
+	same := true
+	var sum uint64
 	for id, version := range counts { // the cache may have moved since the list
 		same = same && (cached[id] == version || !Older(cached[id], version))
 		sum += digest.Version(types.UID(fmt.Sprint(id)), version)

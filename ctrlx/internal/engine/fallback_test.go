@@ -320,6 +320,14 @@ func TestFallback(t *testing.T) {
 			c.sleep(time.Minute)
 			c.reads(t, "Running")
 		}, []string{"list 1 1m0s", "list 1 2m0s", "list 500 2m0s", "c 2m1s", "c 2m1s", "list 1 3m0s", "list 500 3m0s"}, []string{"w", "w"}}, // also when the cache has caught up
+		"Heals": {"the watch works again, and the cache has the change without an event", func(t *testing.T, c *cluster) {
+			c.waits(t, "c")
+			c.hides("c")
+			c.informer.dead = ""
+			c.cached.put("c", "10", "Running")
+			c.sleep(time.Minute)
+			c.reads(t, "Running")
+		}, []string{"list 1 1m0s", "list 1 2m0s", "list 500 2m0s", "list 1 3m0s"}, []string{"w", "w"}},
 		"Hidden": {"a selector of the cache hides the object, and the watch works", func(t *testing.T, c *cluster) {
 			c.pass(t, "w", "c")
 			c.api.put("c", "10", "Running")
@@ -534,42 +542,153 @@ func TestFallbackInstalls(t *testing.T) {
 	}
 }
 
-// A request that is not answered in time, or is answered by an error, keeps no other kind from being checked.
-func TestFallbackHangs(t *testing.T) {
-	for _, err := range []error{context.DeadlineExceeded, apierrors.NewInternalError(errDown)} {
-		t.Run(err.Error(), func(t *testing.T) { testHanging(t, err) })
-	}
+// faults is an API server that refuses requests by the group of their kind, and notes them.
+type faults struct {
+	*store
+	errs  map[string]error
+	asked []string
 }
 
-func testHanging(t *testing.T, err error) {
-	hanging := schema.GroupVersionKind{Group: "h.example", Version: "v1", Kind: "Hanging"}
+func (f *faults) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
+	var o client.ListOptions
+	o.ApplyOptions(opts)
+	group, _, _ := strings.Cut(into.GetObjectKind().GroupVersionKind().Group, ".")
+	f.mu.Lock()
+	err, at := f.errs[group], time.Since(f.since).Truncate(time.Second)
+	if _, away := errors.AsType[*net.OpError](err); away {
+		group = "any"
+	}
+	f.asked = append(f.asked, fmt.Sprint(group, " ", o.Limit, o.Namespace, " ", at))
+	f.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return f.store.List(ctx, into, opts...)
+}
+
+// TestFallbackKinds verifies which kinds are asked for, and when, while the API server fails for all of them or for some.
+func TestFallbackKinds(t *testing.T) {
+	away, broken := &net.OpError{Op: "dial", Err: errors.New("connection refused")}, apierrors.NewInternalError(errDown)
+	api, discovery := &faults{}, &server{}
+	var things *watch
 	withFallback(t, func(c *cluster) {
-		c.Engine.live = &hangs{c.api, "h.example", err}
-		c.watches[hanging.GroupKind()] = &watch{synced: always, kind: kind{gvk: hanging, policy: watched},
-			informer: &informer{api: c.api, dead: "0"}, everywhere: true, version: "1"}
-		c.scheme.AddKnownTypeWithName(hanging, &testv1.Cluster{})
+		api.store, api.errs = c.api, map[string]error{}
+		c.live = api
+		things = &watch{synced: always, kind: kind{gvk: thing.WithVersion("v1"), policy: metadataOnly}, informer: c.informer, everywhere: true}
+		c.watches[thing] = things
+		for i, gk := range []schema.GroupKind{other, {Kind: "NotStarted"}} {
+			own := c.NewOwn(gk.WithVersion("v1"), c.cached, time.Minute, func() client.Object { return &testv1.Cluster{} })
+			if i == 0 {
+				c.scheme.AddKnownTypeWithName(gk.WithVersion("v1"), &testv1.Cluster{})
+				c.wakers.Store(gk, &Waker{queue: &line{}})
+				own.watched = &watch{synced: always, kind: kind{gvk: gk.WithVersion("v1"), policy: metadataOnly}, informer: c.informer, everywhere: true}
+			}
+		}
+		c.catalog = discovery.catalog(context.Background())
+		c.catalog.watch()
+		c.catalog.refreshNow(context.Background())
 	}, func(t *testing.T, c *cluster) {
-		p := c.index.Begin(index.ID{Kind: "Waiter", Name: "h"})
-		p.End(index.End{Awaited: []index.ID{ID(hanging.GroupKind(), types.NamespacedName{Name: "a"})}})
-		c.waits(t, "b")
-		c.hides("b")
+		c.waits(t, "a")
+		for name, gk := range map[string]schema.GroupKind{"t": thing, "m": {Group: "m.example", Kind: "Missing"}} {
+			p := c.index.Begin(index.ID{Kind: "Waiter", Name: name})
+			p.End(index.End{Awaited: []index.ID{ID(gk, types.NamespacedName{Name: "a"})}})
+		}
+		for _, step := range []struct {
+			reason string
+			errs   map[string]error
+			until  time.Duration
+			want   string // the requests
+		}{
+			{"one request for each kind", nil, 90 * time.Second, "a 1 1m0s, b 1 1m0s, test 1 1m0s"},
+			{"one request in all", map[string]error{"a": away, "b": away, "test": away}, 122 * time.Second, "any 1 2m0s, any 1 2m1s"},
+			{"all kinds are compared, because anything may have changed", nil, 150 * time.Second,
+				"a 1 2m3s, a 500 2m3s, b 1 2m3s, b 500 2m3s, test 1 2m3s, test 500 2m3s"},
+			{"all is well", nil, 200 * time.Second, "a 1 3m0s, b 1 3m0s, test 1 3m0s"},
+			{"one kind fails, and is asked for again soon", map[string]error{"b": broken}, 242 * time.Second, "a 1 4m0s, b 1 4m0s, b 1 4m1s, test 1 4m0s"},
+			{"it is compared, and no other one", nil, 270 * time.Second, "b 1 4m3s, b 500 4m3s"},
+			{"a request is not answered in time", map[string]error{"a": context.DeadlineExceeded}, 302 * time.Second, "a 1 5m0s, a 1 5m1s, b 1 5m0s, test 1 5m0s"},
+			{"the same", nil, 330 * time.Second, "a 1 5m3s, a 500 5m3s"},
+			{"a right is missing, which no retry brings", map[string]error{"a": forbidden()}, 390 * time.Second, "a 1 6m0s, b 1 6m0s, test 1 6m0s"},
+			{"the kind is compared, because its informer had stopped", nil, 430 * time.Second, "a 1 7m0s, a 500 7m0s, b 1 7m0s, test 1 7m0s"},
+			{"a retry for the one, and none for the other", map[string]error{"test": broken, "b": forbidden()}, 482 * time.Second, "a 1 8m0s, b 1 8m0s, test 1 8m0s, test 1 8m1s"},
+			{"the same", nil, 510 * time.Second, "test 1 8m3s, test 500 8m3s"},
+			{"the pauses grow up to a bound", map[string]error{"a": away, "b": away, "test": away}, 576 * time.Second, "any 1 9m0s, any 1 9m15s, any 1 9m1s, any 1 9m30s, any 1 9m3s, any 1 9m7s"},
+		} {
+			api.asked, api.errs = nil, step.errs
+			c.sleep(step.until - time.Since(c.api.since))
+			slices.Sort(api.asked)
+			same(t, step.want, strings.Join(api.asked, ", "), "%s", step.reason)
+		}
+		discovery.mu.Lock()
+		if discovery.lists != 1+9 {
+			t.Errorf("discovery is read %d times in nine rounds over all kinds", discovery.lists)
+		}
+		discovery.mu.Unlock()
+		api.errs = nil
+		c.Forget(index.ID{Kind: "Waiter", Name: "t"})
 		c.sleep(time.Minute)
-		same(t, []string{"h", "w"}, slices.Compact(sortedAfter(c.woken, 0)), "woken")
+		for range 10 { // the order of the kinds is random
+			api.asked = nil
+			c.sleep(time.Minute)
+			if slices.Sort(api.asked); len(api.asked) != 2 || !strings.HasPrefix(api.asked[1], "test 1 ") {
+				t.Errorf("a kind that is not awaited is asked for, or hides another one: %q", api.asked)
+			}
+		}
 	})
 }
 
-// hangs is an API server that does not answer requests for the objects of one group.
-type hangs struct {
-	*store
-	group string
-	err   error
-}
-
-func (h *hangs) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
-	if into.GetObjectKind().GroupVersionKind().Group == h.group {
-		return h.err
-	}
-	return h.store.List(ctx, into, opts...)
+// TestFallbackScopes verifies which scopes of a divided watch are compared, with which pauses, and which errors end that.
+func TestFallbackScopes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		api := &faults{store: c.api}
+		c.live = api
+		c.watch.everywhere = false
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		in := func(namespace string) index.ID {
+			return ID(clusters, types.NamespacedName{Namespace: namespace, Name: "x"})
+		}
+		set := func(namespace string) index.ID { return setOf(checks.Query{Namespace: namespace}) }
+		p := c.index.Begin(index.ID{Kind: "Waiter", Name: "w"})
+		p.End(index.End{Awaited: []index.ID{in("a"), ID(thing, types.NamespacedName{Namespace: "b"}), set("c"), set(checks.AllNamespaces)}})
+		c.watch.setTrouble("d", true, errDown)
+		c.watch.setTrouble("e", true, nil)
+		f := fallback{e: c.Engine}
+		got := map[string]string{}
+		for scope, at := range f.scopes(ctx, c.watch) {
+			got[scope] = fmt.Sprint(len(at.objects), at.sets)
+		}
+		same(t, map[string]string{"a": "1 false", "c": "0 true", "d": "0 false"}, got, "the scopes with what is awaited, and the one that could not be read")
+		began := time.Now()
+		c.watch.failed = true
+		if err := f.check(ctx, c.watch); err != nil || time.Since(began) != 2*readGap || c.watch.failed || c.watch.troubles() != nil {
+			t.Errorf("after %s: %v, troubles: %v", time.Since(began), err, c.watch.troubles())
+		}
+		same(t, []string{"test 500a 0s", "test 500c 0s"}, api.asked[:2], "the requests")
+		api.errs = map[string]error{"test": forbidden()}
+		if err := f.check(ctx, c.watch); err != nil || len(c.watch.troubles()) != 2 {
+			t.Errorf("a scope that is refused keeps no other one from being compared: %v, troubles: %v", err, c.watch.troubles())
+		}
+		api.errs = map[string]error{"test": errDown}
+		if err := f.check(ctx, c.watch); err != errDown {
+			t.Errorf("the API server is down: %v", err)
+		}
+		api.errs, api.asked = nil, nil
+		stop()
+		if err := f.check(ctx, c.watch); err != context.Canceled || len(api.asked) != 1 {
+			t.Errorf("the manager stops: %v after %q", err, api.asked)
+		}
+		c.watch.everywhere, c.watch.failed = true, true // one scope again
+		c.api.asked = func(what string) {
+			if what == "list 500" {
+				c.api.refuse["list"] = forbidden()
+			}
+		}
+		if err := f.check(t.Context(), c.watch); !apierrors.IsForbidden(err) {
+			t.Errorf("a list of all objects is refused: %v", err)
+		}
+	})
 }
 
 // An informer of a kind that users chose stops ten minutes after its last use. A

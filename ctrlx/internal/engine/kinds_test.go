@@ -45,6 +45,7 @@ func TestPolicy(t *testing.T) {
 		"BuiltIn":        {"almost every scheme has it", Config{}, pod, refuseKind, false},
 		"Foreign":        {"the scheme does not know it", Config{}, foreign, refuseKind, false},
 		"Secret":         {"existence needs no option", Config{}, secret, metadataOnly, false},
+		"ConfigMap":      {"likewise", Config{}, schema.GroupKind{Kind: "ConfigMap"}, metadataOnly, false},
 		"SecretNamed":    {"a check reads the data", Config{Watched: []schema.GroupKind{secret}}, secret, watched, false},
 		"OtherSecret":    {"only the core group has that Secret", Config{}, schema.GroupKind{Group: "x.example", Kind: "Secret"}, refuseKind, false},
 		"Named":          {"an option names it", Config{Watched: []schema.GroupKind{pod}}, pod, watched, false},
@@ -306,6 +307,9 @@ func TestAllowed(t *testing.T) {
 		})
 	}
 	c := newCluster(t)
+	if list, err := c.Engine.list(t.Context(), clusters.WithVersion("v1")); err != nil || list.GroupVersionKind() != clusters.WithVersion("v1").GroupVersion().WithKind("ClusterList") {
+		t.Errorf("the list is a %s: %v", list.GroupVersionKind(), err)
+	}
 	if gvk, namespaced, ok := c.Watched(clusters); !ok || !namespaced || gvk != c.watch.gvk {
 		t.Errorf("watched: %s, %t, %t", gvk, namespaced, ok)
 	}
@@ -346,6 +350,9 @@ func TestAdd(t *testing.T) {
 		if _, err := e.Add(Config{Kind: schema.GroupKind{Kind: interval.String()}, Interval: interval, Listed: []FieldQuery{{By: "Second: check", Kind: other, Field: "a"}}}); err != nil || e.interval != time.Minute {
 			t.Errorf("the interval is %s: %v", e.interval, err)
 		}
+	}
+	if len(e.reporters) != 1 {
+		t.Errorf("%d reporters", len(e.reporters))
 	}
 	if err := e.allIndexed(); fmt.Sprint(err) != `ctrlx: Second: check queries Other.b.example: no index has the field "a" of the kind: define it with ctrlx.WithIndex, or correct the query` {
 		t.Errorf("got %v", err)

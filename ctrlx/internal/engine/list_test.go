@@ -145,13 +145,18 @@ func TestListFields(t *testing.T) {
 		lists int
 		says  string
 	}{
-		"None":     {"zone", nil, 0, `no index has the field "zone" of the kind: define it with ctrlx.WithIndex, or correct the query`},
-		"Broken":   {"state", func(f *field) { f.broken.Store(&errDown) }, 1, `the index of the field "state" cannot be trusted: it is down: correct the function of ctrlx.WithIndex`},
-		"ListDown": {"state", nil, 1, "it is down"},
+		"Namespaces": {"", nil, 0, "the manager's cache has some namespaces only: name a namespace in the query, or let the cache and the role have all of them"},
+		"None":       {"zone", nil, 0, `no index has the field "zone" of the kind: define it with ctrlx.WithIndex, or correct the query`},
+		"Broken":     {"state", func(f *field) { f.broken.Store(&errDown) }, 1, `the index of the field "state" cannot be trusted: it is down: correct the function of ctrlx.WithIndex`},
+		"ListDown":   {"state", nil, 1, "it is down"},
 	} {
 		c := newCluster(t)
 		e, _ := indexedEngine()
 		c.fields = e.fields
+		q := checks.Query{Group: clusters.Group, Kind: clusters.Kind, Namespace: "a", Field: tc.field, Value: "x"}
+		if tc.field == "" {
+			c.watch.everywhere, q.Namespace, q.Value = false, checks.AllNamespaces, ""
+		}
 		if name == "ListDown" {
 			c.cached.refuse["list"] = errDown
 		}
@@ -161,8 +166,8 @@ func TestListFields(t *testing.T) {
 			}
 		}
 		p := c.Begin(index.ID{Kind: "Waiter", Namespace: "a", Name: "w"}, time.Second)
-		l, err := p.List(t.Context(), checks.Query{Group: clusters.Group, Kind: clusters.Kind, Field: tc.field, Value: "x"})
-		if err == nil || !strings.HasPrefix(err.Error(), "ctrlx: ") || !strings.HasSuffix(err.Error(), ": "+tc.says) || l.Objects != nil || l.Ref.Namespace != "a" || len(c.cached.requests) != tc.lists {
+		l, err := p.List(t.Context(), q)
+		if err == nil || !strings.HasPrefix(err.Error(), "ctrlx: ") || !strings.HasSuffix(err.Error(), ": "+tc.says) || l.Objects != nil || l.Ref.Namespace != q.Namespace || len(c.cached.requests) != tc.lists {
 			t.Errorf("%s: %v, after %d lists: %v", name, l, len(c.cached.requests), err)
 		}
 	}

@@ -64,9 +64,9 @@ func (o *Own) Read(ctx context.Context, name types.NamespacedName) (client.Objec
 	switch {
 	case !stale || client.IgnoreNotFound(err) != nil, k.gone && err != nil:
 		return obj, err
-	case err == nil && k.metBy(obj.GetResourceVersion(), false):
+	case k.metBy(obj.GetResourceVersion(), false):
 		o.stale.clear(name, k)
-		return obj, err
+		return obj, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.wait)
 	defer cancel()
@@ -160,9 +160,9 @@ func (o *Own) check(ctx context.Context, w *watch) error {
 	if err != nil {
 		return err
 	}
-	scopes := map[string]bool{}
+	scopes := map[string]struct{}{}
 	for id := range cached {
-		scopes[w.scope(id.Namespace)] = true
+		scopes[w.scope(id.Namespace)] = struct{}{}
 	}
 	live := map[index.ID]string{}
 	for scope := range scopes {

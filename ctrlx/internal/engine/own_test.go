@@ -54,6 +54,7 @@ func TestReadsOwnWrites(t *testing.T) {
 		"Ghost":               {"the object is gone, and the cache learns only now that it was created", "cached 4, wrote 12", "", true, "arrived gone, cached 11, arrived 11", true},
 		"MadeAgain":           {"the object is gone, and the object in the cache may be another one or not", "cached 4, wrote 5", "", true, "cached 12, arrived 12", true},
 		"LastFinalizer":       {"the write removed the object", "wrote gone", "", false, "", false},
+		"Finalizer":           {"another finalizer keeps the object", "api 5, wrote kept", "5", true, "", true},
 		"LastFinalizerBehind": {"the write removed the object, and the cache does not know", "cached 4, wrote gone", "", true, "", true},
 	}
 	for name, tc := range cases {
@@ -64,9 +65,12 @@ func TestReadsOwnWrites(t *testing.T) {
 			of := func(version string) *testv1.Cluster {
 				c := &testv1.Cluster{}
 				c.Name, c.UID, c.ResourceVersion = "c", "c", version
-				if version == "gone" {
+				if version == "gone" || version == "kept" {
 					now := metav1.Now()
 					c.ResourceVersion, c.DeletionTimestamp = "5", &now
+				}
+				if version == "kept" {
+					c.Finalizers = []string{"a/b"}
 				}
 				return c
 			}
@@ -101,6 +105,7 @@ func TestReadsOwnWrites(t *testing.T) {
 					case verb == "arrived":
 						if name == "Older" || name == "Newer" {
 							passes = append(passes, own.Events().Create(event.CreateEvent{Object: of(version)}))
+							continue
 						}
 						passes = append(passes, own.Events().Update(event.UpdateEvent{ObjectOld: of("1"), ObjectNew: of(version)}))
 					}
@@ -113,7 +118,11 @@ func TestReadsOwnWrites(t *testing.T) {
 				if err != nil && !apierrors.IsNotFound(err) {
 					t.Fatal(err)
 				}
-				return versionOf(c, err), len(api.requests) > before
+				version = versionOf(c, err)
+				if (err == nil) == (version == "") {
+					t.Errorf("%s: version %q with the error %v", tc.reason, version, err)
+				}
+				return version, len(api.requests) > before
 			}
 			version, live := read()
 			if diff := cmp.Diff(tc.want, version); diff != "" || live != tc.live {
@@ -243,44 +252,77 @@ func TestOwnWatch(t *testing.T) {
 	}
 }
 
-// TestOwnSaw verifies that a live read counts as a write, and that the record of a kind stays usable.
+// TestOwnSaw verifies that a live read counts as a write, and which reads and events show that the cache has caught up.
 func TestOwnSaw(t *testing.T) {
+	var made []client.Object
 	var mu sync.Mutex
 	cached, api := newStore(&mu), newStore(&mu)
-	own := (&Engine{live: api}).NewOwn(clusters.WithVersion("v1"), cached, time.Minute, func() client.Object { return &testv1.Cluster{} })
+	own := (&Engine{live: api}).NewOwn(clusters.WithVersion("v1"), cached, time.Minute, func() client.Object {
+		made = append(made, &testv1.Cluster{})
+		return made[len(made)-1]
+	})
 	name := types.NamespacedName{Name: "c"}
-	cached.put("c", "4", "label")
-	cached.objects["c"].Labels = map[string]string{"cached": "yes"}
+	cached.put("c", "4", "")
 	api.put("c", "6", "")
+	at := func(version string) *testv1.Cluster {
+		c := &testv1.Cluster{}
+		c.Name, c.ResourceVersion = "c", version
+		return c
+	}
 	for _, step := range []struct {
-		saw, want string
-		gone      bool
-	}{{"5", "6", false}, {"", "6", true}} {
-		own.Saw(name, step.saw)
-		gone := own.Gone(name)
-		obj, err := own.Read(t.Context(), name)
-		if got := versionOf(obj, err); got != step.want || len(obj.GetLabels()) > 0 || gone != step.gone {
-			t.Errorf("after version %q, version %s is read, gone: %t", step.saw, got, gone)
+		reason string
+		do     func()
+		stale  bool
+	}{
+		{"a live read", func() { own.Saw(name, "5") }, true},
+		{"an older object is created in the cache", func() { own.Events().Create(event.CreateEvent{Object: at("4")}) }, true},
+		{"the object is created there", func() { own.Events().Create(event.CreateEvent{Object: at("5")}) }, false},
+		{"it is gone", func() { own.Saw(name, "") }, true},
+		{"the cache has another object of that name", func() { own.Events().Create(event.CreateEvent{Object: at("9")}) }, true},
+		{"it changes", func() { own.Events().Update(event.UpdateEvent{ObjectOld: at("8"), ObjectNew: at("9")}) }, true},
+		{"the cache has seen the deletion", func() { own.Events().Delete(event.DeleteEvent{Object: at("9")}) }, false},
+		{"a further live read", func() { own.Saw(name, "5") }, true},
+		{"the cache has the change", func() { own.Events().Update(event.UpdateEvent{ObjectOld: at("4"), ObjectNew: at("5")}) }, false},
+	} {
+		if step.do(); own.stale.n.Load() > 0 != step.stale || own.Gone(name) != (step.stale && len(own.stale.of[name].version) == 0) {
+			t.Errorf("%s: %v", step.reason, own.stale.of)
 		}
-		own.stale.heard(name, "7", true)
-		if own.Gone(name) {
-			t.Error("the cache has seen the deletion")
+	}
+	own.Saw(name, "5")
+	if obj, err := own.Read(t.Context(), name); versionOf(obj, err) != "6" || len(made) != 2 || obj != made[1] {
+		t.Errorf("a live read into an object that shares memory with the cache: version %s: %v", versionOf(obj, err), err)
+	}
+	reads := func(reason string, want error, live int) {
+		t.Helper()
+		before := len(api.requests)
+		if _, err := own.Read(t.Context(), name); client.IgnoreNotFound(err) != want || own.Gone(name) || len(api.requests)-before != live {
+			t.Errorf("%s: %v, after %d live reads, gone: %t", reason, err, len(api.requests)-before, own.Gone(name))
 		}
 	}
 	api.refuse["c"] = errDown
-	if own.Saw(name, "9"); own.Gone(name) {
-		t.Error("a version is no deletion")
+	reads("the live read fails", errDown, 1)
+	cached.refuse["c"] = errDown
+	reads("the cache fails", errDown, 0)
+	own.Wrote(t.Context(), at("7"))
+	deleted := at("8")
+	deleted.DeletionTimestamp = new(metav1.Now())
+	if own.Wrote(t.Context(), deleted); !own.Gone(name) {
+		t.Error("a cache that fails has not caught up")
 	}
-	if _, err := own.Read(t.Context(), name); err != errDown {
-		t.Errorf("a live read that fails: %v", err)
+	clear(cached.refuse)
+	delete(cached.objects, "c")
+	before := len(api.requests)
+	if _, err := own.Read(t.Context(), name); !apierrors.IsNotFound(err) || len(api.requests) > before {
+		t.Errorf("the cache and this process know that it is gone: %v", err)
 	}
 }
 
 // TestOwnCheck verifies that each failed request of a comparison is returned, and that the log names objects that the cache hides once.
 func TestOwnCheck(t *testing.T) {
+	var queue *line
 	of := func(t *testing.T) (c *cluster, check func() error, lines *[]string) {
-		c, lines = newCluster(t), new([]string)
-		c.wakers.Store(clusters, &Waker{queue: &line{}})
+		c, lines, queue = newCluster(t), new([]string), &line{}
+		c.wakers.Store(clusters, &Waker{queue: queue})
 		own := c.NewOwn(clusters.WithVersion("v1"), c.cached, time.Minute, func() client.Object { return &testv1.Cluster{} })
 		c.both("c", "9", "Stopped")
 		c.breaks()
@@ -293,6 +335,7 @@ func TestOwnCheck(t *testing.T) {
 		asked := 0
 		fails := func(s *store) func(string) {
 			return func(string) {
+				delete(s.refuse, "list")
 				if asked++; asked == n+1 {
 					s.refuse["list"] = errDown
 				}
@@ -310,6 +353,9 @@ func TestOwnCheck(t *testing.T) {
 		lines  int
 	}{
 		{"no object differs", func() {}, 0},
+		{"an object differs", func() { c.api.put("c", "12", "") }, 0},
+		{"it differs on", func() {}, 0},
+		{"it has changed again", func() { c.api.put("c", "13", "") }, 0},
 		{"an object is hidden", func() { c.api.put("d", "10", "") }, 1},
 		{"it is hidden on", func() {}, 1},
 		{"the cache has it", func() { c.cached.put("d", "10", "") }, 1},
@@ -327,5 +373,6 @@ func TestOwnCheck(t *testing.T) {
 			t.Errorf("step %d: %s: %d lines: %v", i, step.reason, len(*lines), err)
 		}
 	}
+	same(t, []string{"c 0s", "c 0s"}, queue.at, "a pass for each change")
 	same(t, `"msg"="restart the operator, unless the manager's cache selects objects" "error"="the watch of a reconciler may be broken: the API server has objects that the cache lacks, and they get no pass" "kind"="Cluster.test.windlass-go.github.io" "objects"=1`, (*lines)[0], "the line")
 }

@@ -80,5 +80,6 @@ func TestRootText(t *testing.T) {
 	c.reporterOfKind.Store(clusters, Reporter(reports{}))
 	same(t, name+"r is not ready: Busy", text(of("r", why.Blocked)), "with a reason")
 	same(t, name+"none was not found", text(of("none", why.Missing)), "without a reason")
+	same(t, name+"x is being deleted", text(of("x", why.Deleting)), "a deletion")
 	same(t, "a cycle", text(index.Root{ID: clusterID("r"), Cycle: "a cycle"}), "a cycle")
 }

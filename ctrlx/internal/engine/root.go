@@ -191,7 +191,7 @@ func (p *Pass) rootOfSet(ctx context.Context, seen Seen, set index.ID) found {
 // of the user read it by other means.
 func (e *Engine) rootOf(ctx context.Context, waiter, id index.ID, o *checks.Object) found {
 	root, waits := e.index.Root(id)
-	late := waits && o != nil && o.Readiness.Message != ""
+	late := o != nil && o.Readiness.Message != ""
 	switch {
 	case root != (index.Root{}):
 		return found{Root: root, sure: !late, late: late}

@@ -91,6 +91,7 @@ func TestRoot(t *testing.T) {
 		"NoPass":       {"no pass over it has ended", ids("x"), read{objects: map[string]checks.Object{"x": busy}}, []string{}, "", nil, "x blocked unsure"},
 		"Worst":        {"a missing object, then others", ids("x", "y", "z"), read{objects: map[string]checks.Object{"x": busy, "y": {}, "z": fine}}, nil, "", nil, "y missing"},
 		"Transitive":   {"the root cause of the awaited object", ids("x"), read{objects: map[string]checks.Object{"x": busy}}, nil, "r", nil, "r blocked"},
+		"OtherMeans":   {"a check of the user found that it does not exist", ids("x"), read{}, []string{"x"}, "", nil, "x missing"},
 		"Ready":        {"the check objects to an object that is ready", ids("x"), read{objects: map[string]checks.Object{"x": fine}}, nil, "", nil, "w blocked"},
 		"Cycle":        {"the objects of a cycle, from the first name on", ids("b"), read{}, nil, "", ids("w", "b", "w"), "b  cycle"},
 		"Set":          {"the worst member that does not compete for the set", []index.ID{set}, read{objects: map[string]checks.Object{"x": busy, "y": {}, "z": fine}, members: []string{"x", "y", "z"}}, nil, "", nil, "y missing"},

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -93,6 +94,11 @@ func TestSets(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		e, woken := indexedEngine()
+		e.index.WakeFor = func(w index.Wake) {
+			if *woken = append(*woken, w.Waiter.Name); w.By.Name != "c" {
+				t.Errorf("%s is woken by %v", w.Waiter, w.By)
+			}
+		}
 		queries := rapid.SliceOfNDistinct(query, 0, 8, func(q checks.Query) string { return q.Ref().String() + fmt.Sprint(q.NamesOnly) }).Draw(t, "queries")
 		for i, q := range queries {
 			waits(e, index.ID{Kind: "Waiter", Name: fmt.Sprint(i)}, setOf(q))
@@ -313,11 +319,14 @@ type indexer struct {
 	cache.Cache
 	cache.Informer
 	index client.IndexerFunc
+	err   error // of the index
+	names []string
 }
 
-func (x *indexer) IndexField(_ context.Context, _ client.Object, _ string, index client.IndexerFunc) error {
+func (x *indexer) IndexField(_ context.Context, _ client.Object, name string, index client.IndexerFunc) error {
 	x.index = index
-	return nil
+	x.names = append(x.names, name)
+	return x.err
 }
 
 func (x *indexer) GetInformer(context.Context, client.Object, ...cache.InformerGetOption) (cache.Informer, error) {
@@ -338,11 +347,21 @@ func (started) HasSynced() bool { return true }
 // TestIndexesWhileStarting verifies that an index function does not wait for the
 // pass that adds a handler to its informer. The test hangs if it does.
 func TestIndexesWhileStarting(t *testing.T) {
-	e, _ := indexedEngine()
-	e.scheme, e.cache, e.live = runtime.NewScheme(), &indexer{}, newStore(&sync.Mutex{})
-	w, err := e.start(t.Context(), clusterKind, "")
-	if err != nil || !w.synced() {
-		t.Errorf("%v: it is started: %t", err, w != nil)
+	for _, tc := range []struct {
+		reason    string
+		err, want error
+	}{
+		{"the index is new", nil, nil},
+		{"other code has defined the index", errors.New("informer has: " + indexerConflict), nil},
+		{"the cache has started", errDown, errDown},
+	} {
+		e, _ := indexedEngine()
+		x := &indexer{err: tc.err}
+		e.scheme, e.cache, e.live = runtime.NewScheme(), x, newStore(&sync.Mutex{})
+		w, err := e.start(t.Context(), clusterKind, "")
+		if !errors.Is(err, tc.want) || (err == nil) != (tc.want == nil) || (err == nil) != (w != nil && w.synced()) || len(x.names) != 1 || x.names[0] != cacheField("state") {
+			t.Errorf("%s: %v: it is started: %t, with the indexes %q", tc.reason, err, w != nil, x.names)
+		}
 	}
 }
 
@@ -414,6 +433,14 @@ func TestListOrder(t *testing.T) {
 	p.End(t.Context(), End{Awaited: []checks.Ref{query.Ref()}})
 	c.index.Changed(setOf(query), c.sets.last(setOf(query))) // the event is handled late
 	same(t, []string{"w"}, c.woken, "woken")
+	p = c.Begin(waiter, time.Second)
+	if _, err := p.List(t.Context(), query); err != nil {
+		t.Fatal(err)
+	}
+	p.End(t.Context(), End{Awaited: []checks.Ref{query.Ref()}})
+	c.woken = nil
+	c.index.Changed(setOf(query), c.sets.last(setOf(query)))
+	same(t, []string(nil), c.woken, "woken by a change that the pass has seen")
 }
 
 // busyCache is a cache without objects, to which an event comes during the first

@@ -163,6 +163,10 @@ func TestTouchForgets(t *testing.T) {
 func TestTouchOfOthers(t *testing.T) {
 	c := newCluster(t)
 	defer c.touches.begin()()
+	defer c.touches.begin()()
+	if len(c.touches.writing) != 2 {
+		t.Errorf("events wait for %d writes", len(c.touches.writing))
+	}
 	c.handler(c.watch.kind).OnDelete(&testv1.Cluster{}) // it hangs, if it waits
 	c.handler(kind{gvk: clusters.WithVersion("v1"), policy: metadataOnly}).OnDelete(nil)
 }

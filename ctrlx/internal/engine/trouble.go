@@ -96,11 +96,11 @@ func (w *watch) setTrouble(scope string, broken bool, err error) (changed bool) 
 	return had != broken || (was == nil) != (err == nil)
 }
 
-// trust ends the suspicion of all scopes but those of keep: no object waited there a
-// moment ago.
+// trust ends the trouble of all scopes but those of keep: no object waited there a
+// moment ago, and they can be read.
 func (e *Engine) trust(w *watch, keep map[string]*awaitedIn) {
-	for scope, err := range w.troubles() {
-		if keep[scope] == nil && err == nil {
+	for scope := range w.troubles() {
+		if keep[scope] == nil {
 			e.heal(w, scope)
 		}
 	}
