@@ -84,6 +84,9 @@ func Do(ctx context.Context, request func() error) error {
 // server names a longer delay for some errors, and a webhook that fails may need
 // its whole time-out for each of them.
 func isTransient(err error) bool {
+	if err == nil { // the checks below allocate for nil
+		return false
+	}
 	if after, _ := apierrors.SuggestsClientDelay(err); after > 0 {
 		return false
 	}

@@ -454,6 +454,16 @@ func TestFallback(t *testing.T) {
 			c.waits(t, "c")
 			c.sleep(130 * time.Second)
 		}, []string{"list 1 1m0s", "list 1 2m0s"}, []string{"w"}},
+		"RightReturns": {"the informer may not have begun again", func(t *testing.T, c *cluster) {
+			c.waits(t, "c")
+			c.api.refuse["list"] = forbidden()
+			c.sleep(90 * time.Second)
+			clear(c.api.refuse)
+			c.breaks()
+			c.api.put("c", "10", "Running")
+			c.sleep(time.Minute)
+			c.reads(t, "Running")
+		}, []string{"list 1 1m0s", "list 1 2m0s", "list 500 2m0s", "c 2m30s"}, []string{"w", "w"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

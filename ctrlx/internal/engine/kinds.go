@@ -163,7 +163,7 @@ func (e *Engine) open(ctx context.Context, gk schema.GroupKind, namespace string
 		if state == missing && err == nil {
 			err = e.watchDefinitions(ctx)
 		}
-		if state != starting {
+		if err != nil || state != starting {
 			return k, state, err
 		}
 		if w, err = e.start(ctx, k, namespace); err != nil {

@@ -64,7 +64,7 @@ func (o *Own) Read(ctx context.Context, name types.NamespacedName) (client.Objec
 	switch {
 	case !stale || client.IgnoreNotFound(err) != nil, k.gone && err != nil:
 		return obj, err
-	case k.metBy(obj.GetResourceVersion(), false):
+	case err == nil && k.metBy(obj.GetResourceVersion(), false):
 		o.stale.clear(name, k)
 		return obj, nil
 	}

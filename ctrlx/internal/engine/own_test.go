@@ -54,7 +54,7 @@ func TestReadsOwnWrites(t *testing.T) {
 		"Ghost":               {"the object is gone, and the cache learns only now that it was created", "cached 4, wrote 12", "", true, "arrived gone, cached 11, arrived 11", true},
 		"MadeAgain":           {"the object is gone, and the object in the cache may be another one or not", "cached 4, wrote 5", "", true, "cached 12, arrived 12", true},
 		"LastFinalizer":       {"the write removed the object", "wrote gone", "", false, "", false},
-		"Finalizer":           {"another finalizer keeps the object", "api 5, wrote kept", "5", true, "", true},
+		"Finalizer":           {"another finalizer keeps the object", "cached 4, api 5, wrote kept", "5", true, "", true},
 		"LastFinalizerBehind": {"the write removed the object, and the cache does not know", "cached 4, wrote gone", "", true, "", true},
 	}
 	for name, tc := range cases {
@@ -274,22 +274,22 @@ func TestOwnSaw(t *testing.T) {
 		do     func()
 		stale  bool
 	}{
-		{"a live read", func() { own.Saw(name, "5") }, true},
+		{"a live read", func() { own.stale.mark(name, "", "5") }, true},
 		{"an older object is created in the cache", func() { own.Events().Create(event.CreateEvent{Object: at("4")}) }, true},
 		{"the object is created there", func() { own.Events().Create(event.CreateEvent{Object: at("5")}) }, false},
-		{"it is gone", func() { own.Saw(name, "") }, true},
+		{"it is gone", func() { own.Vanished(name) }, true},
 		{"the cache has another object of that name", func() { own.Events().Create(event.CreateEvent{Object: at("9")}) }, true},
 		{"it changes", func() { own.Events().Update(event.UpdateEvent{ObjectOld: at("8"), ObjectNew: at("9")}) }, true},
 		{"the cache has seen the deletion", func() { own.Events().Delete(event.DeleteEvent{Object: at("9")}) }, false},
-		{"a further live read", func() { own.Saw(name, "5") }, true},
+		{"a further live read", func() { own.stale.mark(name, "", "5") }, true},
 		{"the cache has the change", func() { own.Events().Update(event.UpdateEvent{ObjectOld: at("4"), ObjectNew: at("5")}) }, false},
 	} {
 		if step.do(); own.stale.n.Load() > 0 != step.stale || own.Gone(name) != (step.stale && len(own.stale.of[name].version) == 0) {
 			t.Errorf("%s: %v", step.reason, own.stale.of)
 		}
 	}
-	own.Saw(name, "5")
-	if obj, err := own.Read(t.Context(), name); versionOf(obj, err) != "6" || len(made) != 2 || obj != made[1] {
+	own.stale.mark(name, "", "5")
+	if obj, err := own.Read(t.Context(), name); versionOf(obj, err) != "6" || len(made) != 3 || obj != made[1] {
 		t.Errorf("a live read into an object that shares memory with the cache: version %s: %v", versionOf(obj, err), err)
 	}
 	reads := func(reason string, want error, live int) {

@@ -81,8 +81,8 @@ func (t *Telemetry) Observer(maker string, changed func(context.Context, flow.Ou
 		return nil
 	}
 	defaults := []otelx.Option{otelx.WithErrorText(maxErrorText), otelx.WithPassLinks(links), otelx.WithNextPass(next), otelx.WithChanges(func(ctx context.Context, outcome any) (string, bool) {
-		out, _ := outcome.(flow.Outcome) // each pass has one
-		if apierr.Quiet(out) || out.State() == flow.StateCanceled {
+		out, ok := outcome.(flow.Outcome)
+		if !ok || apierr.Quiet(out) || out.State() == flow.StateCanceled {
 			return "", false
 		}
 		return changed(ctx, out)
