@@ -669,7 +669,7 @@ func TestFallbackScopes(t *testing.T) {
 		for scope, at := range f.scopes(ctx, c.watch) {
 			got[scope] = fmt.Sprint(len(at.objects), at.sets)
 		}
-		same(t, map[string]string{"a": "1 false", "c": "0 true", "d": "0 false"}, got, "the scopes with what is awaited, and the one that could not be read")
+		same(t, map[string]string{"a": "1 false", "c": "0 true", "d": "0 false"}, got, "the scopes with the awaited objects, and the one that could not be read")
 		began := time.Now()
 		c.watch.failed = true
 		if err := f.check(ctx, c.watch); err != nil || time.Since(began) != 2*readGap || c.watch.failed || c.watch.troubles() != nil {

@@ -98,7 +98,7 @@ func TestLoopsFull(t *testing.T) {
 	}
 	fill()
 	if wait, scheduled := w.wait(name(-1), ref, now); wait != 0 || scheduled || w.rows != maxLoops/2+1 || len(w.loops) != w.rows {
-		t.Errorf("a new row waits for %s (%t), beside %d rows of %d objects", wait, scheduled, w.rows, len(w.loops))
+		t.Errorf("a new row waits for %s (%t), with %d rows of %d objects", wait, scheduled, w.rows, len(w.loops))
 	}
 	if _, delayed := w.Loop(name(0)); !delayed || w.loops[name(1)] != nil {
 		t.Error("the wrong rows are dropped")
@@ -112,7 +112,7 @@ func TestLoopsFull(t *testing.T) {
 		}
 	}
 	if wait, scheduled := w.wait(name(-2), ref, now); wait != 0 || scheduled || w.rows != maxLoops || w.loops[name(-2)] != nil {
-		t.Errorf("without room, a row waits for %s (%t), beside %d rows", wait, scheduled, w.rows)
+		t.Errorf("without room, a row waits for %s (%t), with %d rows", wait, scheduled, w.rows)
 	}
 }
 
