@@ -109,7 +109,8 @@ func clientFor(config *rest.Config) (*http.Client, error) {
 }
 
 // direct returns the endpoint at an address. It gets the token of the user, so
-// the connection must be secret.
+// the connection must be secret: encrypted, or inside this machine. The proxy of
+// a kubeconfig is outside.
 func direct(config *rest.Config, address, ca string) (endpoint, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
@@ -121,6 +122,9 @@ func direct(config *rest.Config, address, ca string) (endpoint, error) {
 	own := rest.AnonymousClientConfig(config)
 	own.Host, own.TLSClientConfig = address, rest.TLSClientConfig{CAFile: ca}
 	own.BearerToken, own.BearerTokenFile, own.ExecProvider, own.AuthProvider = config.BearerToken, config.BearerTokenFile, config.ExecProvider, config.AuthProvider
+	if u.Scheme == "http" {
+		own.Dial, own.Proxy = nil, http.ProxyURL(nil)
+	}
 	client, err := clientFor(own)
 	if strings.Trim(u.Path, "/") == "" {
 		u = u.JoinPath(documentPath)

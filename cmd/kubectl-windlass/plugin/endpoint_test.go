@@ -14,6 +14,7 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -166,6 +167,48 @@ func TestAddress(t *testing.T) {
 	}
 	if leaked.Load() > 0 || asked.Load() != 1 {
 		t.Errorf("another host was asked %d times, and the address %d times", leaked.Load(), asked.Load())
+	}
+}
+
+// The token for a loopback address passes no host that the kubeconfig names.
+func TestLoopback(t *testing.T) {
+	var seen atomic.Value
+	outside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen.Store(r.Method + " " + r.Header.Get("Authorization"))
+		http.Error(w, "no", http.StatusBadGateway)
+	}))
+	defer outside.Close()
+	inside := httptest.NewServer(manager{})
+	defer inside.Close()
+	u, err := url.Parse(outside.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxied := rest.Config{BearerToken: "secret", Proxy: http.ProxyURL(u)}
+	dialed := rest.Config{BearerToken: "secret", Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, u.Host)
+	}}
+	cases := map[string]struct {
+		reason  string
+		config  rest.Config
+		address string
+		seen    any
+	}{
+		"Proxy":  {"plain text does not pass the proxy", proxied, inside.URL, nil},
+		"Dial":   {"nor another connection", dialed, inside.URL, nil},
+		"Secret": {"the proxy passes https on, and does not see the token", proxied, "https://127.0.0.1:1", "CONNECT "},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			seen = atomic.Value{}
+			e, err := direct(&tc.config, tc.address, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := e.get(t.Context(), checks.Ref{}); (err == nil) != (tc.seen == nil) || seen.Load() != tc.seen {
+				t.Errorf("%s: error %v, and the other host saw %v", tc.reason, err, seen.Load())
+			}
+		})
 	}
 }
 
