@@ -53,18 +53,18 @@ func (c *command) unseen(replies []reply) (found bool) {
 
 // overview returns the document about the objects of a namespace; empty: of all.
 // Without the answer of each endpoint about all of its objects, conditions fill the
-// gap. whole reports
-// whether it has every root cause.
+// gap. whole reports whether every root cause is known. Conditions never prove
+// that: an object may wait and not have reported one yet.
 func (c *command) overview(ctx context.Context, k clients, namespace string) (d why.Document, whole bool, err error) {
 	all, err := c.endpoints(ctx, k)
 	if err != nil {
 		return d, false, err
 	}
-	replies, failed := c.ask(ctx, all, checks.Ref{Namespace: namespace})
+	replies, alive := c.ask(ctx, all, checks.Ref{Namespace: namespace})
 	var more []why.Object
-	whole = true
-	if unseen := c.unseen(replies); failed || unseen || len(all) == 0 {
-		if more, whole, err = c.listed(ctx, k, namespace); err != nil {
+	whole = !c.unseen(replies) && len(alive) == len(all) && len(all) > 0
+	if !whole {
+		if more, err = c.listed(ctx, k, namespace); err != nil {
 			return d, false, err
 		}
 	}
@@ -73,7 +73,7 @@ func (c *command) overview(ctx context.Context, k clients, namespace string) (d 
 	for _, r := range replies {
 		if r.doc.Namespace != namespace && r.doc.OmittedObjects > 0 {
 			whole = false
-			c.note("%s is an older release, which does not count the waiters of one namespace; some are left out", r.from)
+			c.note("%s is an older release, which does not count the waiters of one namespace; some are left out: use -A", r.from)
 		}
 	}
 	complete(&d, g, replies)
@@ -96,13 +96,12 @@ func (c *command) at(replies []reply) (at time.Time) {
 }
 
 // listed returns the objects of all kinds that definitions add to the API server,
-// by their conditions. whole reports whether all of them could be read.
-func (c *command) listed(ctx context.Context, k clients, namespace string) (all []why.Object, whole bool, err error) {
+// by their conditions.
+func (c *command) listed(ctx context.Context, k clients, namespace string) ([]why.Object, error) {
 	kinds, partial := k.customKinds()
 	if partial != nil {
 		c.note("some kinds are left out: %v", partial)
 	}
-	whole = partial == nil
 	r := newReader(k)
 	for _, m := range kinds {
 		if namespace != metav1.NamespaceAll && m.Scope.Name() == "root" {
@@ -110,13 +109,12 @@ func (c *command) listed(ctx context.Context, k clients, namespace string) (all 
 		}
 		if err := r.list(ctx, m, namespace); err != nil {
 			if ctx.Err() != nil {
-				return nil, false, ctx.Err()
+				return nil, ctx.Err()
 			}
-			whole = false
 			c.note("%s: %v", m.Resource.GroupResource(), err)
 		}
 	}
-	return c.finish(ctx, r), whole, nil
+	return c.finish(ctx, r), nil
 }
 
 // finish returns the objects of r, and says where the answer comes from.

@@ -37,7 +37,9 @@ waits for no other one, or a cycle. WAITERS is the number of objects of the name
 that wait for it, directly or not; with -A, of all namespaces. The root cause itself
 may be in another namespace.
 
-The exit code is 0 if nothing waits, 1 if an object waits, and 2 after an error.`,
+The exit code is 0 if nothing waits, 1 if an object waits, and 2 after an error. It is
+also 2 if no wait was found and not all managers answered, or no manager is known:
+an object that never reported a condition may wait.`,
 		Example: `  kubectl windlass blocked -A
   kubectl windlass blocked -n apps -o wide
   kubectl windlass blocked -A --watch`,
@@ -71,7 +73,7 @@ The exit code is 0 if nothing waits, 1 if an object waits, and 2 after an error.
 			return err
 		}
 		if len(l.doc.Causes) == 0 && !l.whole {
-			return errors.New("no wait was found, but not everything could be read: see the notes, or use -A")
+			return errors.New("no wait was found, but some may be unknown: see the notes")
 		}
 		text, err := l.show(*format)
 		if err == nil {
@@ -105,8 +107,12 @@ func (c *command) watchBlocked(ctx context.Context, look func(context.Context) (
 		key := text
 		if terminal {
 			between = "\x1b[H\x1b[2J" // clears the screen
-		} else { // ages alone do not repeat the list in a file
-			key = fmt.Sprint(l.doc.Causes, l.whole)
+		} else { // neither ages nor another sample of the waiters repeat the list in a file
+			causes := slices.Clone(l.doc.Causes)
+			for i := range causes {
+				causes[i].Sample = nil
+			}
+			key = fmt.Sprint(causes, l.whole)
 		}
 		if key != last {
 			if err := write(c.Out, between+text); err != nil {
@@ -123,7 +129,7 @@ func (c *command) watchBlocked(ctx context.Context, look func(context.Context) (
 	}
 }
 
-// list is the list of root causes. whole reports whether it has all of them.
+// list is the list of root causes. whole reports whether all of them are known.
 type list struct {
 	doc   why.Document
 	whole bool
@@ -138,7 +144,7 @@ func (l list) show(format string) (string, error) {
 	case len(d.Causes) == 0 && l.whole:
 		return "Nothing waits.\n", nil
 	case len(d.Causes) == 0:
-		return "No wait was found, but not everything could be read.\n", nil
+		return "No wait was found, but some may be unknown.\n", nil
 	}
 	var b bytes.Buffer
 	w := printers.GetNewTabWriter(&b)

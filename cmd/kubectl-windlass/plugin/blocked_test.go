@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow/why"
 )
 
@@ -20,7 +22,11 @@ func TestWatch(t *testing.T) {
 	a, b := why.New([]why.Object{waits(ref("Database", "ns", "a"))}), why.New([]why.Object{waits(ref("Database", "ns", "b"))})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	looks := []list{{doc: a.Document(noon)}, {doc: a.Document(noon.Add(time.Hour))}, {doc: b.Document(noon)}, {whole: true}, {}}
+	two := why.New([]why.Object{waits(ref("Database", "ns", "a"), ref("Subnet", "ns", "c")), waits(ref("Database", "ns", "b"), ref("Subnet", "ns", "c"))}).Document(noon)
+	mixed := two // the same with another sample of the waiters
+	mixed.Causes = slices.Clone(two.Causes)
+	mixed.Causes[0].Sample = []checks.Ref{two.Causes[0].Sample[1], two.Causes[0].Sample[0]}
+	looks := []list{{doc: a.Document(noon)}, {doc: a.Document(noon.Add(time.Hour))}, {doc: b.Document(noon)}, {doc: two}, {doc: mixed}, {whole: true}, {}}
 	n := 0
 	look := func(context.Context) (list, error) {
 		if n == len(looks) {
@@ -37,7 +43,9 @@ func TestWatch(t *testing.T) {
 	}
 	const head = "AGE   WAITERS   STATE     ROOT CAUSE                  REASON\n"
 	want := head + "60m   0         blocked   Database.example.com ns/a   NotReady\n\n" +
-		head + "60m   0         blocked   Database.example.com ns/b   NotReady\n\nNothing waits.\n\nNo wait was found, but not everything could be read.\n"
+		head + "60m   0         blocked   Database.example.com ns/b   NotReady\n\n" +
+		"AGE   WAITERS   STATE     ROOT CAUSE                REASON\n60m   2         unknown   Subnet.example.com ns/c   -\n\n" +
+		"Nothing waits.\n\nNo wait was found, but some may be unknown.\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
@@ -61,7 +69,7 @@ and 7 more
 60m   1         missing   Subnet.example.com far/c   -
 and 7 more
 `},
-		"None": {"no object of the namespace waits", "empty", "No wait was found, but not everything could be read.\n"},
+		"None": {"no object of the namespace waits", "empty", "No wait was found, but some may be unknown.\n"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

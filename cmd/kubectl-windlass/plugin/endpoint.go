@@ -250,9 +250,9 @@ func (e endpoint) get(ctx context.Context, ref checks.Ref) (why.Document, error)
 	return why.Document{}, err
 }
 
-// ask asks all endpoints about ref, at the same time. failed reports whether an
-// endpoint gave no answer.
-func (c *command) ask(ctx context.Context, all []endpoint, ref checks.Ref) (replies []reply, failed bool) {
+// ask asks all endpoints about ref, at the same time. alive are the endpoints that
+// gave an answer.
+func (c *command) ask(ctx context.Context, all []endpoint, ref checks.Ref) (replies []reply, alive []endpoint) {
 	docs, errs := make([]why.Document, len(all)), make([]error, len(all))
 	var wait sync.WaitGroup
 	for i, e := range all {
@@ -264,9 +264,10 @@ func (c *command) ask(ctx context.Context, all []endpoint, ref checks.Ref) (repl
 		case errs[i] == nil:
 			replies = append(replies, reply{e.name, docs[i]})
 		case !errors.Is(errs[i], errUnknown):
-			failed = true
 			c.note("%s gave no answer: %v", e.name, errs[i])
+			continue
 		}
+		alive = append(alive, e)
 	}
-	return replies, failed
+	return replies, alive
 }

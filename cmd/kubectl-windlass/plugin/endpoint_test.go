@@ -14,6 +14,7 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -207,6 +208,56 @@ func TestLoopback(t *testing.T) {
 			}
 			if _, err := e.get(t.Context(), checks.Ref{}); (err == nil) != (tc.seen == nil) || seen.Load() != tc.seen {
 				t.Errorf("%s: error %v, and the other host saw %v", tc.reason, err, seen.Load())
+			}
+		})
+	}
+}
+
+// An endpoint without an answer costs a time-out, so it is asked no second time.
+func TestDeadEndpoint(t *testing.T) {
+	root := ref("Database", "ns", "d")
+	var objects []why.Object
+	var awaited []checks.Ref
+	for i := range 2 * maxAsked {
+		foreign := ref("Cluster", "ns", strings.Repeat("x", i+1))
+		objects, awaited = append(objects, why.Object{Ref: foreign, State: why.InProgress}), append(awaited, foreign)
+	}
+	alive := manager{objects: append(objects, waits(root, awaited...))}
+	cases := map[string]struct {
+		reason string
+		dies   int32 // with this question
+		asked  int32
+	}{
+		"Alive":  {"a manager that answers is asked about all", 0, maxAsked},
+		"Dead":   {"it gave no answer at first", 1, 1},
+		"Dying":  {"it gave no answer later", 3, 3},
+		"Unsure": {"not to know an object is an answer", -1, maxAsked},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var asked atomic.Int32
+			var all []endpoint
+			for _, h := range []http.Handler{alive, manager{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch n := asked.Add(1); {
+				case n == tc.dies:
+					http.Error(w, "dead", http.StatusGatewayTimeout)
+				case tc.dies < 0:
+					manager{}.ServeHTTP(w, r)
+				default:
+					alive.ServeHTTP(w, r)
+				}
+			})} {
+				s := httptest.NewServer(h)
+				defer s.Close()
+				u, err := url.Parse(s.URL + documentPath)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, endpoint{s.URL, u, s.Client()})
+			}
+			c := &command{IOStreams: genericiooptions.NewTestIOStreamsDiscard(), noted: map[string]bool{}}
+			if replies := c.askAbout(t.Context(), all, root); asked.Load() != tc.asked || len(replies) < maxAsked {
+				t.Errorf("%s: it was asked %d times, want %d; %d replies of all", tc.reason, asked.Load(), tc.asked, len(replies))
 			}
 		})
 	}

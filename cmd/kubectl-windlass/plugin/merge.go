@@ -137,9 +137,10 @@ func flows(replies []reply) (all []why.Flow) {
 const maxAsked = 20
 
 // askAbout asks all endpoints about an object. An object at the end of an answer
-// may belong to another manager, so the endpoints are asked about it, too.
+// may belong to another manager, so the endpoints are asked about it, too. An
+// endpoint that gave no answer costs a time-out, so it is not asked again.
 func (c *command) askAbout(ctx context.Context, all []endpoint, ref checks.Ref) (replies []reply) {
-	asked := map[checks.Ref]bool{}
+	alive, asked := all, map[checks.Ref]bool{}
 	for ends := []checks.Ref{id(ref)}; len(ends) > 0; ends = foreign(replies) {
 		before := len(asked)
 		for _, ref := range ends {
@@ -147,10 +148,11 @@ func (c *command) askAbout(ctx context.Context, all []endpoint, ref checks.Ref) 
 				continue
 			}
 			asked[ref] = true
-			more, _ := c.ask(ctx, all, ref)
+			var more []reply
+			more, alive = c.ask(ctx, alive, ref)
 			replies = append(replies, more...)
 		}
-		if len(all) == 1 || len(asked) == before {
+		if len(alive) < 2 || len(asked) == before {
 			break
 		}
 	}

@@ -130,7 +130,7 @@ func (c *command) selected(ctx context.Context, k clients, args []string, f retr
 	}
 	// A document has only some of the waiters, so the conditions of all objects
 	// are read, too.
-	objects, _, err := c.listed(ctx, k, namespace)
+	objects, err := c.listed(ctx, k, namespace)
 	if err != nil {
 		return nil, err
 	}

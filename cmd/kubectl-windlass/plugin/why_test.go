@@ -21,6 +21,7 @@ import (
 
 const noService = "note: no service that you may list has the label windlass-go.github.io/why=true\n"
 const byConditions = "note: this answer comes from conditions, owner references and events; a wait that they do not name is not known\n"
+const unsure = "Error: no wait was found, but some may be unknown: see the notes\n"
 
 // command is a command with its output, its notes and its exit code.
 type invocation struct {
@@ -151,7 +152,7 @@ Root cause: Database.example.com NS/silent has not reported a state: it has no R
 		"Flow": {"only a manager has it", "flow db", "", noService + "Error: no manager answered, and only a manager knows its flows\n", exitError},
 	})
 	check(t, admin(t, namespace(t)), map[string]invocation{
-		"Empty": {"another namespace", "blocked", "Nothing waits.\n", notes, exitReady},
+		"Empty": {"conditions never prove that nothing waits", "blocked", "", notes + unsure, exitError},
 	})
 	t.Run("ForbiddenObject", func(t *testing.T) {
 		if out, notes, code := as(t, ns, stranger(t)).run("why", "db/orders"); out != "" || code != exitError || !strings.Contains(notes, "cannot get resource") {
@@ -160,7 +161,7 @@ Root cause: Database.example.com NS/silent has not reported a state: it has no R
 	})
 	t.Run("Forbidden", func(t *testing.T) {
 		out, notes, code := as(t, ns, stranger(t)).run("blocked")
-		if out != "" || code != exitError || !strings.Contains(notes, "cannot list resource") || !strings.Contains(notes, "not everything could be read") {
+		if out != "" || code != exitError || !strings.Contains(notes, "cannot list resource") || !strings.Contains(notes, "some may be unknown") {
 			t.Errorf("a user without rights reads %q, notes %q, code %d: unknown is not nothing", out, notes, code)
 		}
 	})
@@ -250,8 +251,8 @@ func TestReplicas(t *testing.T) {
 		http.Error(w, "not the leader", http.StatusMisdirectedRequest)
 	}))
 	check(t, admin(t, ns), map[string]invocation{
-		"None": {"no pod is the leader: that is no empty answer", "blocked --service " + ns + "/none", "Nothing waits.\n",
-			"note: service NS/none gave no answer: it answered 421 Misdirected Request: not the leader\n" + byConditions, exitReady},
+		"None": {"no pod is the leader: that is no empty answer", "blocked --service " + ns + "/none", "",
+			"note: service NS/none gave no answer: it answered 421 Misdirected Request: not the leader\n" + byConditions + unsure, exitError},
 	})
 }
 
