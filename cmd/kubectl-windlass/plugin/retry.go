@@ -57,7 +57,8 @@ back-off. The command sets an annotation on each object, and waits until the ope
 shows in the status that it has handled it.
 
 --waiting-for retries the objects whose manager, owner or message names the object.
---reason retries the objects whose Ready condition has this reason.
+--reason retries the objects whose Ready condition has this reason. Both leave out
+objects that are ready, and objects without a Ready condition.
 
 The exit code is 0 if each retry was handled, 1 if not, and 2 after an error.`,
 		Example: `  kubectl windlass retry database/orders -n apps
@@ -148,11 +149,40 @@ func (c *command) selected(ctx context.Context, k clients, args []string, f retr
 	}
 	for _, o := range objects {
 		waits := f.waitingFor != "" && (slices.Contains(o.WaitingFor, target) || mention.MatchString(o.Message))
-		if o.Ref.Name != "" && o.State != why.Ready && o.Ref != target && (waits || f.reason != "" && o.Reason == f.reason) {
-			refs = append(refs, id(o.Ref))
+		ref := id(o.Ref)
+		if ref.Name == "" || o.State == why.Ready || ref == target || !waits && (f.reason == "" || o.Reason != f.reason) {
+			continue
 		}
+		if err := k.retryable(ctx, ref, f.reason); err != nil {
+			c.note("%s is left out: %v", ref, err)
+			continue
+		}
+		refs = append(refs, ref)
 	}
 	return refs, nil
+}
+
+// retryable returns an error if the Ready condition of the object itself does not
+// show that it is not ready, and for this reason; empty: any. A document may name
+// any object, because any service may serve one.
+func (k clients) retryable(ctx context.Context, ref checks.Ref, reason string) error {
+	m, err := k.mapper.RESTMapping(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
+	if err != nil {
+		return err
+	}
+	u, err := k.resource(m, ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	switch o := objectOf(u); {
+	case condition(u, "Ready") == nil:
+		return errors.New("it has no Ready condition")
+	case o.State == why.Ready:
+		return errors.New("it is ready")
+	case reason != "" && o.Reason != reason:
+		return fmt.Errorf("the reason of its Ready condition is %q", o.Reason)
+	}
+	return nil
 }
 
 // retryAll retries the objects and waits until the retries are handled.

@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/flow/why"
 )
@@ -158,10 +160,27 @@ func TestRetrySelection(t *testing.T) {
 	object(t, "Database", ns, "ready", conditions("True", "Quota", message("batch"), ""))
 	object(t, "Database", ns, "reported", conditions("False", "Busy", "", ""))
 	subnet := ref("Subnet", ns, "batch")
-	elsewhere := waits(ref("Database", "elsewhere", "a"), subnet)
+	other := namespace(t)
+	object(t, "Database", other, "a", conditions("False", "Quota", "", ""))
+	object(t, "Database", ns, "silent", nil)
 	foreign := waits(ref("Cluster", ns, "foreign"), subnet)
 	foreign.Reconciler = ""
-	serve(t, ns, "manager", manager{objects: []why.Object{waits(ref("Database", ns, "reported"), subnet), elsewhere, foreign}})
+	objects := []why.Object{foreign}
+	for _, of := range []checks.Ref{ref("Database", ns, "reported"), ref("Database", other, "a"), ref("Database", ns, "ready"), ref("Database", ns, "silent"), ref("Database", ns, "gone"), {Kind: "Namespace", Name: ns}} {
+		o := waits(of, subnet)
+		o.Reason = "Quota"
+		objects = append(objects, o)
+	}
+	s := httptest.NewServer(manager{objects: objects})
+	defer s.Close()
+	address := " --dry-run --address " + s.URL
+	left := func(what ...string) (text string) {
+		for _, w := range what {
+			text += "note: Database.example.com NS/" + w + "\n"
+		}
+		return byConditions + text
+	}
+	const ready, silent, gone = "ready is left out: it is ready", "silent is left out: it has no Ready condition", `gone is left out: databases.example.com "gone" not found`
 	would := func(names ...string) (text string) {
 		for _, n := range names {
 			text += "Database.example.com " + n + " would be retried (dry run)\n"
@@ -169,10 +188,10 @@ func TestRetrySelection(t *testing.T) {
 		return text
 	}
 	check(t, admin(t, ns), map[string]invocation{
-		"WaitingFor": {"objects whose message or manager names it", "retry --waiting-for subnet/batch --dry-run", would("NS/text", "NS/reported"), byConditions, exitReady},
-		"Everywhere": {"also in other namespaces", "retry --waiting-for subnet/batch --dry-run -A", would("NS/text", "NS/reported", "elsewhere/a"), byConditions, exitReady},
-		"Reason":     {"the whole reason, and no object that is ready", "retry --reason Quota --dry-run", would("NS/text"), byConditions, exitReady},
-		"Nothing":    {"no object has the reason", "retry --reason None --dry-run", "No object to retry.\n", byConditions, exitReady},
+		"WaitingFor": {"objects whose message or manager names it", "retry --waiting-for subnet/batch" + address, would("NS/text", "NS/reported"), left(ready, silent, gone), exitReady},
+		"Everywhere": {"also in other namespaces", "retry --waiting-for subnet/batch -A" + address, would("NS/text", "NS/reported", other+"/a"), left(ready, silent, gone) + "note: Namespace NS is left out: it has no Ready condition\n", exitReady},
+		"Reason":     {"the whole reason, and no object that is ready", "retry --reason Quota" + address, would("NS/text"), left(`reported is left out: the reason of its Ready condition is "Busy"`, ready, silent, gone), exitReady},
+		"Nothing":    {"no object has the reason", "retry --reason None" + address, "No object to retry.\n", byConditions, exitReady},
 		"NoChoice":   {"a choice is needed", "retry", "", "Error: name objects, or give --waiting-for, or --reason\n", exitError},
 		"TwoChoices": {"one choice", "retry db/text --reason Quota", "", "Error: name objects, or give --waiting-for, or --reason\n", exitError},
 		"Absent": {"an object that does not exist", "retry db/none", "",
