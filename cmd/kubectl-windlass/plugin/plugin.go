@@ -78,19 +78,21 @@ func (c *command) root() *cobra.Command {
 
 const long = `Say why objects of Windlass operators wait, and retry them.
 
-The operators answer through the API server, which needs no port-forward: each
-service with the label windlass-go.github.io/why=true is asked. You need the right to get
-"services/proxy". Any user who may label a service can add answers; choose
-services with --service where that matters.
+Each service with the label windlass-go.github.io/why=true is asked through the API
+server, which needs no port-forward. You need the right to get "services/proxy". Any
+user who may label a service can add answers; choose services with --service where
+that matters.
 
 The API server does not pass your token on. If a metrics server requires one, use
---address with a URL of it. Without an answer, the command reads conditions, owner
-references and events, and says so.
+--address with a URL of it. You need the right to get the path /debug/windlass.
+
+Without an answer, the command reads conditions, owner references and events, and
+says so.
 
 Exit codes:
   0  nothing waits; the object is ready; each retry was handled
   1  an object waits; a retry was not handled in time
-  2  an error`
+  2  an error, or the answer is not known`
 
 // note prints a line to the standard error, each line once.
 func (c *command) note(format string, args ...any) {
