@@ -2,11 +2,13 @@ package manifests
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	yamlv2 "go.yaml.in/yaml/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -16,8 +18,10 @@ import (
 
 // ParseYAML returns the objects of YAML documents, for a generator that gets a
 // text from other software, such as jsonnet. A document without content is left
-// out, and a list is replaced by its items. A key that occurs twice is an error,
-// and so is a document without a kind. The result is not nil, unless there is an error.
+// out, and a list is replaced by its items. A line --- separates documents. A key
+// that occurs twice is an error, and so are a document without a kind and another
+// text after a document, such as lines of JSON. The result is not nil, unless
+// there is an error.
 func ParseYAML(text io.Reader) (all []client.Object, err error) {
 	r := utilyaml.NewYAMLReader(bufio.NewReader(text))
 	all = []client.Object{}
@@ -36,10 +40,18 @@ func ParseYAML(text io.Reader) (all []client.Object, err error) {
 }
 
 // parsed adds the objects of a document to all.
-func parsed(all []client.Object, document []byte) ([]client.Object, error) {
-	document, err := yaml.YAMLToJSONStrict(document)
+func parsed(all []client.Object, text []byte) ([]client.Object, error) {
+	document, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
 		return nil, err
+	}
+	// YAMLToJSONStrict leaves out what follows the first document, and a component
+	// would delete the objects that it does not see.
+	var ignored struct{}
+	rest := yamlv2.NewDecoder(bytes.NewReader(text))
+	_ = rest.Decode(&ignored)
+	if err := rest.Decode(&ignored); !errors.Is(err, io.EOF) {
+		return nil, errors.New("another text follows the document: separate them by a line ---")
 	}
 	u := &unstructured.Unstructured{}
 	if err := utiljson.Unmarshal(document, &u.Object); err != nil {
