@@ -10,11 +10,12 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"text/template"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"helm.sh/helm/v4/pkg/chart/common"
 	values "helm.sh/helm/v4/pkg/chart/common/util"
 	"helm.sh/helm/v4/pkg/chart/loader/archive"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"helm.sh/helm/v4/pkg/chart/v2/util"
 	"helm.sh/helm/v4/pkg/engine"
@@ -27,9 +28,9 @@ import (
 
 // Chart returns a generator of the chart in the folder dir of fsys, usually an
 // embed.FS. Embed it with all:, so that files whose name begins with _ are part
-// of it. The chart includes its dependencies: nothing is downloaded. The
-// reconciler is the name that component.New has: annotations of policies begin
-// with it.
+// of it. The chart includes its dependencies and all that its schemas refer to:
+// nothing is downloaded. The reconciler is the name that component.New has:
+// annotations of policies begin with it.
 //
 // The namespace and the name of the component are those of the release. The
 // values are the parameters as JSON, over those of values.yaml. They must
@@ -38,27 +39,39 @@ import (
 // .Release.IsInstall is true, and .Capabilities has its defaults.
 //
 // The result depends on the arguments only. So a template that executes one of
-// these functions is an error: lookup, now, and the functions that make random
-// values, keys and certificates. Values of a user are data, unless the chart
-// gives them to tpl.
+// these functions is an error: lookup, the functions of the time and of dates,
+// and those that make random values, keys and certificates. The functions keys
+// and values sort by the key. Values of a user are data, unless the chart gives
+// them to tpl.
 //
 // The definitions in the folder crds are part of the set. A component upgrades
 // and deletes them, and its link Guard keeps definitions that are in use.
 //
+// An object with the annotation helm.sh/resource-policy: keep gets the delete
+// policy Orphan, unless the chart gives it another one.
+//
 // Hooks become objects of the set, with the annotations that the component
 // knows. Those of pre-install and pre-upgrade are applied before all others,
 // those of post-install and post-upgrade after them, in the order of their
-// weights. A hook of both install and upgrade runs again if the component
-// changed. A hook of install runs once. The policy before-hook-creation, the
-// default, is Recreate, and hook-succeeded is a purge-order. Hooks of tests
-// and rollbacks are left out. Other hooks are an error: use the hooks of the
-// component.
+// weights, from -9999 to 9999. A hook of all four is applied before all others. A
+// hook of both install and upgrade runs again if the component changed. A hook
+// of install runs once.
+//
+// The policy before-hook-creation, the default, is Recreate. With hook-succeeded
+// a hook is purged after all hooks of its event. The policy hook-failed has no
+// effect: a failed hook stays. Hooks of tests and rollbacks are left out. Other
+// hooks and combinations are an error, such as those of a deletion and those of
+// an upgrade alone: use the hooks of the component.
 //
 // Chart panics if the folder has no valid chart.
 func Chart(reconciler string, fsys fs.FS, dir string) manifests.Generator {
 	files, err := read(fsys, dir)
+	var loaded *chart.Chart
 	if err == nil {
-		_, err = loader.LoadFiles(files)
+		loaded, err = loader.LoadFiles(files)
+	}
+	if err == nil {
+		err = offline(loaded)
 	}
 	if err != nil {
 		panic(fmt.Sprintf("helm: Chart: %q: %v", dir, err))
@@ -96,6 +109,31 @@ func read(fsys fs.FS, dir string) (files []*archive.BufferedFile, err error) {
 	return files, err
 }
 
+// offline returns an error if a schema refers to another file or to a server.
+// Helm would read it in each pass.
+func offline(c *chart.Chart) error {
+	if c.Schema != nil {
+		schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(c.Schema))
+		compiler := jsonschema.NewCompiler()
+		compiler.UseLoader(jsonschema.SchemeURLLoader{})
+		if err == nil {
+			err = compiler.AddResource("file:///values.schema.json", schema) // as Helm names it
+		}
+		if err == nil {
+			_, err = compiler.Compile("file:///values.schema.json")
+		}
+		if err != nil {
+			return fmt.Errorf("%s: values.schema.json: %w", c.Name(), err)
+		}
+	}
+	for _, dependency := range c.Dependencies() {
+		if err := offline(dependency); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 type generator struct {
 	reconciler string
 	files      []*archive.BufferedFile
@@ -103,7 +141,7 @@ type generator struct {
 
 // Generate implements manifests.Generator. An error names the template.
 func (g *generator) Generate(ctx context.Context, namespace, name string, parameters any) ([]client.Object, error) {
-	chart, err := loader.LoadFiles(g.files) // the values of a release change a chart
+	loaded, err := loader.LoadFiles(g.files) // the values of a release change a chart
 	if err != nil {
 		return nil, err
 	}
@@ -115,19 +153,19 @@ func (g *generator) Generate(ctx context.Context, namespace, name string, parame
 	if err != nil {
 		return nil, fmt.Errorf("values: %w", err)
 	}
-	if err := util.ProcessDependencies(chart, given); err != nil {
+	if err := util.ProcessDependencies(loaded, given); err != nil {
 		return nil, fmt.Errorf("dependencies: %w", err)
 	}
 	release := common.ReleaseOptions{Name: name, Namespace: namespace, Revision: 1, IsInstall: true}
-	all, err := values.ToRenderValues(chart, given, release, nil)
+	all, err := values.ToRenderValues(loaded, given, release, nil)
 	if err != nil {
 		return nil, err
 	}
-	rendered, err := engine.Engine{CustomTemplateFuncs: refused}.RenderWithContext(ctx, chart, all)
+	rendered, err := engine.Engine{CustomTemplateFuncs: functions}.RenderWithContext(ctx, loaded, all)
 	if err != nil {
 		return nil, err
 	}
-	for _, crd := range chart.CRDObjects() {
+	for _, crd := range loaded.CRDObjects() {
 		rendered[crd.Filename] = string(crd.File.Data)
 	}
 	objects := []client.Object{} // a chart without objects is no mistake
@@ -152,18 +190,3 @@ func (g *generator) Generate(ctx context.Context, namespace, name string, parame
 	}
 	return objects, ctx.Err()
 }
-
-// refused replaces the functions whose results differ from call to call.
-var refused = func() template.FuncMap {
-	all := template.FuncMap{}
-	for _, name := range []string{
-		"lookup", "now", "ago", "getHostByName", "shuffle", "uuidv4", "bcrypt", "htpasswd", "encryptAES", "genPrivateKey",
-		"randAlpha", "randAlphaNum", "randAscii", "randBytes", "randInt", "randNumeric", "genCA", "genCAWithKey",
-		"genSelfSignedCert", "genSelfSignedCertWithKey", "genSignedCert", "genSignedCertWithKey",
-	} {
-		all[name] = func(...any) (any, error) {
-			return nil, fmt.Errorf("%s has another result in each pass: give the value by the parameters", name)
-		}
-	}
-	return all
-}()

@@ -2,6 +2,7 @@ package helm_test
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -42,6 +43,10 @@ func hook(lines ...string) string {
 // template and the cause.
 func TestChart(t *testing.T) {
 	const head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+	letters := map[string]any{} // so many that chance does not sort them
+	for c := 'a'; c <= 'p'; c++ {
+		letters[string(c)] = strings.ToUpper(string(c))
+	}
 	cases := map[string]struct {
 		reason     string
 		template   string
@@ -54,24 +59,33 @@ func TestChart(t *testing.T) {
 		"Quoted":      {"a value is data", head + `data: {k: {{ .Values.t | quote }}}`, map[string]any{"t": "x\"\n---\nkind: Pod"}, []string{"map[k:x\"\n---\nkind: Pod]"}, ""},
 		"Nothing":     {"a chart may make no objects", "{{ if false }}" + head + "{{ end }}", nil, nil, ""},
 		"Dependency":  {"an enabled chart of the chart", "", map[string]any{"sub": map[string]any{"enabled": true}}, []string{"map[k:sub]"}, ""},
-		"Random":      {"another value in each pass", head + `data: {k: {{ randAlphaNum 3 }}}`, nil, nil, "randAlphaNum has another result in each pass"},
-		"Key":         {"another value in each pass", head + `data: {k: {{ (genCA "a" 1).Cert | quote }}}`, nil, nil, "genCA has another result"},
+		"Random":      {"another value in each pass", head + `data: {k: {{ randAlphaNum 3 }}}`, nil, nil, "randAlphaNum may have another result in each pass"},
 		"Unused":      {"a function that is not called", head + `data: {k: {{ if .Values.absent }}{{ randAlphaNum 3 }}{{ else }}v{{ end }}}`, nil, []string{"map[k:v]"}, ""},
-		"Lookup":      {"the cluster is no argument", head + `data: {k: {{ (lookup "v1" "Secret" "" "a").x }}}`, nil, nil, "lookup has another result"},
+		"Sorted":      {"a map has no order", head + `data: {k: {{ concat (keys .Values.m .Values.a) (values .Values.m) | join "" | quote }}}`, map[string]any{"m": letters}, []string{"map[k:abcdefghijklmnopbcABCDEFGHIJKLMNOP]"}, ""},
+		"NoKeys":      {"a list, as that of Helm", head + `data: {k: {{ print (keys (dict) | toJson) (values (dict) | toJson) | quote }}}`, nil, []string{"map[k:[][]]"}, ""},
 		"Fail":        {"the message of the chart", `{{ fail "give a size" }}`, nil, nil, "give a size"},
 		"NoKind":      {"no object", "apiVersion: v1\n", nil, nil, "c/templates/a.yaml: document 1: it has no apiVersion or no kind"},
 		"Schema":      {"the engine reads no other type", head, map[string]any{"sub": 3}, nil, "sub"},
 		"Test":        {"a test is no part of a release", hook("helm.sh/hook: test"), nil, nil, ""},
 		"Rollback":    {"a component rolls nothing back", hook("helm.sh/hook: pre-rollback"), nil, nil, ""},
 		"Before":      {"before all others, in each version", hook("helm.sh/hook: pre-upgrade, pre-install,pre-rollback", `helm.sh/hook-weight: "-5"`), nil, []string{"map[] apply-order=-10005 reconcile-policy=OnObjectOrComponentChange update-policy=Recreate"}, ""},
-		"Once":        {"only the first time", hook("helm.sh/hook: post-install", "helm.sh/hook-delete-policy: hook-succeeded,hook-failed"), nil, []string{"map[] apply-order=10000 purge-order=10000 reconcile-policy=Once"}, ""},
+		"Needed":      {"the last hook before the others needs it", hook("helm.sh/hook: pre-install,pre-upgrade", "helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded"), nil, []string{"map[] apply-order=-10000 purge-order=-1 reconcile-policy=OnObjectOrComponentChange update-policy=Recreate"}, ""},
+		"Last":        {"the heaviest hook before the others", hook("helm.sh/hook: pre-install", `helm.sh/hook-weight: "9999"`, "helm.sh/hook-delete-policy: hook-succeeded"), nil, []string{"map[] apply-order=-1 purge-order=-1 reconcile-policy=Once"}, ""},
+		"First":       {"the lightest hook after the others", hook("helm.sh/hook: post-install,post-upgrade", `helm.sh/hook-weight: "-9999"`, "helm.sh/hook-delete-policy: hook-succeeded"), nil, []string{"map[] apply-order=1 purge-order=20000 reconcile-policy=OnObjectOrComponentChange"}, ""},
+		"Always":      {"the hooks after the others need it, too", hook("helm.sh/hook: pre-install,pre-upgrade,post-install,post-upgrade", "helm.sh/hook-delete-policy: hook-succeeded"), nil, []string{"map[] apply-order=-10000 purge-order=20000 reconcile-policy=OnObjectOrComponentChange"}, ""},
+		"Once":        {"only the first time", hook("helm.sh/hook: post-install", "helm.sh/hook-delete-policy: hook-succeeded,hook-failed"), nil, []string{"map[] apply-order=10000 purge-order=20000 reconcile-policy=Once"}, ""},
 		"Own":         {"an annotation of the chart counts", hook("helm.sh/hook: pre-install", `shop.example.com/apply-order: "-1"`), nil, []string{"map[] apply-order=-1 reconcile-policy=Once update-policy=Recreate"}, ""},
 		"CRD":         {"an old hook", hook("helm.sh/hook: crd-install"), nil, []string{"map[]"}, ""},
 		"Delete":      {"it would not run", hook("helm.sh/hook: pre-delete"), nil, nil, `ConfigMap a: helm.sh/hook is "pre-delete": use a hook of the component`},
 		"UpgradeOnly": {"nothing says that it is an upgrade", hook("helm.sh/hook: pre-upgrade"), nil, nil, "use a hook of the component"},
 		"Both":        {"an object has one place", hook("helm.sh/hook: pre-install,post-install"), nil, nil, "use a hook of the component"},
 		"Weight":      {"no number", hook("helm.sh/hook: pre-install", "helm.sh/hook-weight: heavy"), nil, nil, `helm.sh/hook-weight is "heavy"`},
-		"Heavy":       {"outside the orders", hook("helm.sh/hook: pre-install", `helm.sh/hook-weight: "10001"`), nil, nil, "it must be a whole number from -10000 to 10000"},
+		"Heavy":       {"the order of the other objects", hook("helm.sh/hook: pre-install", `helm.sh/hook-weight: "10000"`), nil, nil, "it must be a whole number from -9999 to 9999"},
+		"Light":       {"the order of the other objects", hook("helm.sh/hook: post-install", `helm.sh/hook-weight: "-10000"`), nil, nil, "it must be a whole number from -9999 to 9999"},
+		"Keep":        {"it stays when the release is deleted", hook("helm.sh/resource-policy: keep"), nil, []string{"map[] delete-policy=Orphan"}, ""},
+		"Kept":        {"as Helm reads it", hook(`helm.sh/resource-policy: " Keep"`, "helm.sh/hook: crd-install"), nil, []string{"map[] delete-policy=Orphan"}, ""},
+		"KeepOwn":     {"an annotation of the chart counts", hook("helm.sh/resource-policy: keep", "shop.example.com/delete-policy: OrphanOnApply"), nil, []string{"map[] delete-policy=OrphanOnApply"}, ""},
+		"Unkept":      {"no policy of Helm", hook("helm.sh/resource-policy: lose"), nil, []string{"map[]"}, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -105,16 +119,55 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// A folder without a valid chart is a mistake of the program.
+// A function whose result may change is refused, also by the name that Helm
+// keeps for old charts.
+func TestRefused(t *testing.T) {
+	for name := range strings.FieldsSeq(`now ago date dateInZone date_in_zone htmlDate htmlDateInZone durationRound toDate mustToDate
+		lookup getHostByName shuffle uuidv4 bcrypt htpasswd encryptAES genPrivateKey
+		randAlpha randAlphaNum randAscii randBytes randInt randNumeric
+		genCA genCAWithKey genSelfSignedCert genSelfSignedCertWithKey genSignedCert genSignedCertWithKey`) {
+		_, err := helm.Chart("shop.example.com", chart("{{ "+name+" }}"), ".").Generate(t.Context(), "default", "books", nil)
+		if err == nil || !strings.Contains(err.Error(), name+" may have another result in each pass") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A folder without a valid chart is a mistake of the program, and so is a schema
+// that Helm would download.
 func TestNoChart(t *testing.T) {
-	for dir, want := range map[string]string{"testdata/absent": "file does not exist", "testdata": "Chart.yaml file is missing"} {
+	schema := func(file, text string) fs.FS {
+		files := chart("")
+		files[file] = &fstest.MapFile{Data: []byte(text)}
+		return files
+	}
+	cases := map[string]struct {
+		reason string
+		fsys   fs.FS
+		dir    string
+		want   string // empty: it is valid
+	}{
+		"Absent":     {"no folder", files, "testdata/absent", "file does not exist"},
+		"NoChart":    {"no chart", files, "testdata", "Chart.yaml file is missing"},
+		"Server":     {"a schema of a server", schema("values.schema.json", `{"properties": {"a": {"$ref": "https://schema.invalid/a.json"}}}`), ".", "c: values.schema.json: failing loading \"https://schema.invalid/a.json\""},
+		"File":       {"a file of the operator", schema("values.schema.json", `{"$ref": "file:///etc/a.json"}`), ".", "file:///etc/a.json"},
+		"Neighbor":   {"Helm finds no file of the chart", schema("values.schema.json", `{"$ref": "a.json"}`), ".", "file:///a.json"},
+		"Base":       {"an address in two parts", schema("values.schema.json", `{"$id": "https://schema.invalid/b/", "$ref": "a.json"}`), ".", "https://schema.invalid/b/a.json"},
+		"Dialect":    {"the schema of the schema", schema("values.schema.json", `{"$schema": "http://schema.invalid/a.json"}`), ".", "http://schema.invalid/a.json"},
+		"Dependency": {"the schema of a chart that is not enabled", schema("charts/sub/values.schema.json", `{"$ref": "http://schema.invalid/a.json"}`), ".", "sub: values.schema.json: "},
+		"NoJSON":     {"no schema", schema("values.schema.json", "{"), ".", "c: values.schema.json: "},
+		"NoSchema":   {"no schema", schema("values.schema.json", `{"type": 1}`), ".", "c: values.schema.json: "},
+		"Inside":     {"a schema that has all its parts", schema("values.schema.json", `{"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"a": {"$ref": "#/definitions/a"}, "b": {"$ref": "http://schema.invalid/b.json"}}, "definitions": {"a": {}, "b": {"$id": "http://schema.invalid/b.json"}}}`), ".", ""},
+	}
+	for name, tc := range cases {
 		func() {
 			defer func() {
-				if got := fmt.Sprint(recover()); !strings.Contains(got, "helm: Chart: \""+dir+"\"") || !strings.Contains(got, want) {
-					t.Errorf("%s: %s", dir, got)
+				v := recover()
+				if got := fmt.Sprint(v); (v != nil) != (tc.want != "") || v != nil && !strings.Contains(got, "helm: Chart: \""+tc.dir+"\": ") || !strings.Contains(got, tc.want) {
+					t.Errorf("%s: %s: %s", name, tc.reason, got)
 				}
 			}()
-			helm.Chart("shop.example.com", files, dir)
+			helm.Chart("shop.example.com", tc.fsys, tc.dir)
 		}()
 	}
 }
