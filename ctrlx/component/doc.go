@@ -63,8 +63,8 @@
 //
 //	apply-order   waves are applied in ascending order
 //	purge-order   the object is deleted when all objects of this apply-order, and
-//	              of its own, are ready. It is applied again only if its manifest
-//	              changes
+//	              of its own, are ready. Its reconcile-policy says which changes
+//	              apply it again
 //	delete-order  deletion waves run in ascending order
 //
 // The objects of one apply order are several waves: namespaces and accounts come first,

@@ -172,9 +172,6 @@ func (o *object) placed(c Component) checks.Ref {
 	return ref
 }
 
-// digest returns the digest of the manifest; empty: the kind is not served.
-func (o *object) digest() string { return o.request.Digest() }
-
 // stage is the part of a wave to which an object belongs. Each stage waits
 // until the one before is ready.
 type stage int

@@ -218,8 +218,8 @@ func (s *Set) purge(ctx context.Context, order int16) (checks.Result, error) {
 		item := s.find(o.ref)
 		switch {
 		case item != nil:
-			if item.Purge != o.digest() {
-				item.Purge, item.Purged = o.digest(), false
+			if digest := o.request.Digest(); item.Purge != digest {
+				item.Purge, item.Purged = digest, false
 			}
 			if item.Purged {
 				continue

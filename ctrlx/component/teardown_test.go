@@ -199,8 +199,8 @@ func TestBlockedDelay(t *testing.T) {
 }
 
 // An object with a purge order is deleted once its wave is ready, before the next
-// wave begins. It is applied again only if its manifest changes, also after a
-// restart. It ignores its delete policy.
+// wave begins. A new manifest applies it again, and a restart does not. It ignores its
+// delete policy.
 func TestPurge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -266,6 +266,41 @@ func TestPurgeAgain(t *testing.T) {
 			w.release("job")
 			w.settle()
 		})
+	}
+}
+
+// A purged object is applied again after the changes that its reconcile policy names,
+// as one without a purge order.
+func TestPurgePolicy(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason              string
+		manifest, component bool // whether its change causes a write
+	}{
+		"OnObjectChange":            {"the default", true, false},
+		"OnObjectOrComponentChange": {"a hook for each upgrade", true, true},
+		"Once":                      {"a hook before the installation", false, false},
+	}
+	for policy, tc := range cases {
+		for _, order := range []string{"", "0"} {
+			t.Run(policy+order, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				manifests := func(k string) {
+					w.want(configMap("job", k, "purge-order", order, "reconcile-policy", policy), configMap("b", "1"))
+				}
+				manifests("1")
+				w.settle()
+				w.writes()
+				w.change(func(s *Shop) { s.Spec.Size = 7 })
+				w.settle()
+				component := len(w.wrote("write ConfigMap job")) > 0
+				manifests("2")
+				w.settle()
+				got := []bool{len(w.wrote("write ConfigMap job")) > 0, component}
+				same(t, []bool{tc.manifest, tc.component}, got, "%s: whether a new manifest and a changed component cause a write", tc.reason)
+			})
+		}
 	}
 }
 

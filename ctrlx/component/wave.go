@@ -64,7 +64,7 @@ func (s *Set) split() (all []*Set) {
 		}
 	}
 	for _, o := range s.objects {
-		if o.purgeOrder != nil && o.known && purged[o.ref] == o.digest() {
+		if o.purgeOrder != nil && o.known && purged[o.ref] == o.request.Digest() {
 			continue
 		}
 		if n := len(all); n == 0 || all[n-1].members[0].applyOrder != o.applyOrder || all[n-1].members[0].stage != o.stage {

@@ -11,12 +11,17 @@ import (
 // once is the digest of an object with the policy Once.
 const once = "once"
 
-// manifestDigest returns the digest that the live object has after a write.
-func (r *Request) manifestDigest() string {
-	switch r.reconcile {
-	case onlyOnce:
+// Digest returns the digest that the live object has after a write. The reconcile
+// policy asks for another write if it changes: two manifests that make the same
+// object have one, and so have all manifests of the policy Once. It is empty if the
+// API server does not serve the kind in the version of the manifest, for an object
+// of metadata, and for a deletion.
+func (r *Request) Digest() string {
+	switch {
+	case r.contents == "":
+	case r.reconcile == onlyOnce:
 		return once
-	case onObjectOrComponentChange:
+	case r.reconcile == onObjectOrComponentChange:
 		return r.contents + "@" + r.by.digest
 	}
 	return r.contents
@@ -68,7 +73,7 @@ func inSync(next handler) handler {
 // decide returns the verdict about an object that needs a write. For any other
 // object the verdict is nil, and the result says why.
 func (r *Request) decide(now time.Time) (*verdict, Result, error) {
-	v := &verdict{digest: r.manifestDigest(), at: now}
+	v := &verdict{digest: r.Digest(), at: now}
 	if r.Live == nil {
 		made := r.of.creations.of(r.creation())
 		if wait := made.wait(r, v.digest, now); wait > 0 {

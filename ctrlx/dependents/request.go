@@ -127,11 +127,6 @@ func (r *Request) String() string {
 // writes leaves out such a request.
 func (r *Request) IsDryRun() bool { return r.of.mode != writing }
 
-// Digest returns the digest of the manifest: two manifests that make the same
-// object have one. It is empty if the API server does not serve the kind in the
-// version of the manifest, for an object of metadata, and for a deletion.
-func (r *Request) Digest() string { return r.contents }
-
 // result returns a result about the live object.
 func (r *Request) result(o Outcome, message string) Result {
 	return Result{Outcome: o, Object: r.Live, Message: message}
