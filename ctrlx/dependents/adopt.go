@@ -96,10 +96,14 @@ func (r *Request) wroteField(path ...any) bool {
 }
 
 // release removes from obj, a copy of the live object, what marks it as one of
-// other owners. It returns false if nothing does.
+// other owners. It returns false if nothing does. An object of this owner stays
+// in the ApplySet to which a user has added it.
 func (r *Request) release(obj client.Object) bool {
 	keys, c := r.foreign(true)
 	labels, released := obj.GetLabels(), c != nil
+	if labels[partOf] != "" && r.Object.GetLabels()[partOf] == "" && !r.ownership().ours {
+		keys = append(keys, partOf) // its tool would prune the object
+	}
 	for _, key := range keys {
 		if key != r.of.keys.owner { // the write sets this one
 			delete(labels, key)

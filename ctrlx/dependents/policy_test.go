@@ -308,6 +308,42 @@ func TestTakenFromAnotherName(t *testing.T) {
 	}
 }
 
+// TestTakenFromApplySet takes an object of an ApplySet under Always. Its tool would prune
+// the object as long as the label names the set.
+func TestTakenFromApplySet(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason      string
+		ours, given bool // whether the object was that of this owner before, and whether the manifest has the label
+		want        string
+	}{
+		"Taken": {"the object leaves the set", false, false, ""},
+		"Given": {"the users want the label", false, true, "set-v1"},
+		"Ours":  {"a user has added an object of this owner to the set", true, false, "set-v1"},
+	}
+	for title, tc := range cases {
+		for _, policy := range []string{"Replace", "SsaMerge", "SsaOverride"} {
+			t.Run(title+"/"+policy, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				annotations := []string{"update-policy", policy, "adoption-policy", "Always"}
+				if w.foreign("x", "k", "0"); tc.ours {
+					w.settle(configMap(annotations, []string{"k", "0"}))
+				}
+				w.edit("kube-x", func(cm *corev1.ConfigMap) { cm.Labels = merged(cm.Labels, map[string]string{partOf: "set-v1"}) })
+				manifest := configMap(annotations, []string{"k", "1"})
+				if tc.given {
+					manifest.Labels = map[string]string{partOf: "set-v1"}
+				}
+				tried, err := w.DryRun().ApplyObject(t.Context(), w.owner, manifest)
+				must(t, err)
+				w.settle(manifest)
+				same(t, []string{tc.want, tc.want, "1"}, []string{tried.Object.GetLabels()[partOf], w.read().Labels[partOf], w.read().Data["k"]}, "%s", tc.reason)
+			})
+		}
+	}
+}
+
 // TestOwnMarks gives the manifest a label and a controller that look like those of
 // another owner. The object stays ours, also without them, and is deleted by its name.
 func TestOwnMarks(t *testing.T) {
