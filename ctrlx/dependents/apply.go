@@ -141,8 +141,8 @@ func update(policy UpdatePolicy, takes func(manager string) bool) middleware {
 // have the same name.
 func (r *Request) change(ctx context.Context) (Result, error) {
 	u := r.marked()
-	m, err := managersOf(r.Live, r.of.manager)
-	if err != nil {
+	var err error
+	if r.managers, err = managersOf(r.Live, r.of.manager); err != nil {
 		return Result{}, err
 	}
 	u.SetUID(r.Live.GetUID())
@@ -150,7 +150,7 @@ func (r *Request) change(ctx context.Context) (Result, error) {
 	finalizers := u.GetFinalizers()
 	for _, f := range r.Live.GetFinalizers() {
 		path := fieldpath.MakePathOrDie("metadata", "finalizers", value.NewValueInterface(f))
-		if !slices.Contains(finalizers, f) && m.applied.Has(path) {
+		if !slices.Contains(finalizers, f) && r.managers.applied.Has(path) {
 			finalizers = append(finalizers, f)
 		}
 	}
@@ -209,15 +209,12 @@ type operation struct {
 // becomes obj, a copy of it, with the answer of the API server.
 func (r *Request) patch(ctx context.Context, obj client.Object, ops []operation) error {
 	annotations := obj.GetAnnotations()
-	delete(annotations, r.of.keys.digest) // if the apply fails, the object must not count as in sync
-	patch, err := json.Marshal(append([]operation{
+	delete(annotations, r.of.keys.digest)        // if the apply fails, the object must not count as in sync
+	patch, _ := json.Marshal(append([]operation{ // all values are those of an object
 		{"replace", "/metadata/uid", r.Live.GetUID()},
 		{"replace", "/metadata/resourceVersion", r.Live.GetResourceVersion()},
 		{"add", "/metadata/annotations", annotations},
 	}, ops...))
-	if err != nil {
-		panic(err) // all values are those of an object
-	}
 	r.Live = obj
 	return r.writer().Patch(ctx, obj, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(r.of.manager))
 }
@@ -228,14 +225,7 @@ func (r *Request) patch(ctx context.Context, obj client.Object, ops []operation)
 // them, the API server would set the default again. It returns refused if the manifest has such a field,
 // if another manager owns it, or if its path has an item of a list.
 func (r *Request) removeRefused(ctx context.Context, refused error) (removed []string, err error) {
-	m, err := managersOf(r.Live, r.of.manager)
-	if err != nil {
-		return nil, err
-	}
-	live, err := runtime.DefaultUnstructuredConverter.ToUnstructured(r.Live)
-	if err != nil {
-		return nil, err
-	}
+	live, _ := runtime.DefaultUnstructuredConverter.ToUnstructured(r.Live) // nil, if it cannot be marshaled
 	live = runtime.DeepCopyJSON(live)
 	at := func(object map[string]any, outer []string) map[string]any {
 		value, _, _ := unstructured.NestedFieldNoCopy(object, outer...)
@@ -253,7 +243,7 @@ func (r *Request) removeRefused(ctx context.Context, refused error) (removed []s
 		content, siblings := at(live, outer), at(r.manifest().Object, outer)
 		_, found := content[name]
 		_, given := siblings[name]
-		if !found || given || siblings == nil || len(outer) == 0 || m.of(path) != "" {
+		if !found || given || siblings == nil || len(outer) == 0 || r.managers.of(path) != "" {
 			return nil, refused
 		}
 		delete(content, name)

@@ -216,6 +216,7 @@ func TestStolen(t *testing.T) {
 		"OwnerAgain": {"an earlier owner of the name was the controller", controlledBy(testv1.GroupVersion.String(), "Cluster", "shop"), "IfUnowned", "in sync", false},
 		"Always":     {"Always takes it back", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x" }, "Always", "updated", false},
 		"AlwaysName": {"Always takes it back from another name, too", func(cm *corev1.ConfigMap) { cm.Labels["db.example.com/owner-id"] = "x" }, "Always", "updated", false},
+		"Unowned":    {"Always adopts it each time, because it takes it from no other owner", func(cm *corev1.ConfigMap) { cm.Labels = nil }, "Always", "updated", false},
 		"Removed":    {"an object without the label is adopted again", func(cm *corev1.ConfigMap) { cm.Labels = nil }, "IfUnowned", "updated", false},
 		"EmptyLabel": {"an empty label names no owner", func(cm *corev1.ConfigMap) { cm.Labels["db.example.com/owner-id"] = "" }, "IfUnowned", "in sync", false},
 		"ApplySet":   {"an object of this owner stays its own in an ApplySet", func(cm *corev1.ConfigMap) { cm.Labels[partOf] = "set-v1" }, "IfUnowned", "in sync", false},
@@ -229,9 +230,16 @@ func TestStolen(t *testing.T) {
 			w.settle(cm)
 			w.edit("thief", tc.change)
 			stolen := w.read().ResourceVersion
-			res := w.apply(cm)
-			if got := string(res.Outcome); got != tc.want {
-				t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)
+			w.writes()
+			res, writes := w.apply(cm), w.writes()
+			if got := string(res.Outcome); got != tc.want || slices.Contains(writes, "patch ConfigMap a") != (name == "AlwaysName") {
+				t.Errorf("%s: got %s with the writes %q, want %s, and a patch only for marks that an apply leaves", tc.reason, got, writes, tc.want)
+			}
+			if name == "Unowned" {
+				w.edit("thief", tc.change)
+				if res := w.apply(configMap([]string{"adoption-policy", tc.policy}, []string{"k", "2"})); res.Outcome != dependents.Updated {
+					t.Errorf("%s: again: got %s: %s", tc.reason, res.Outcome, res.Message)
+				}
 			}
 			if tc.stolen {
 				changed := configMap([]string{"adoption-policy", tc.policy}, []string{"k", "2"})
@@ -757,6 +765,12 @@ func TestOwners(t *testing.T) {
 			w.restart(dependents.WithCluster("two"))
 			if res := w.apply(cm); res.Outcome != dependents.NotOurs || !strings.HasPrefix(res.Message, "it belongs to "+want+": ") {
 				t.Errorf("%s: another owner: got %s, %q", tc.reason, res.Outcome, res.Message)
+			}
+			if cm.Namespace = ""; owner.GetNamespace() == "" {
+				_, err = w.ApplyObject(t.Context(), owner, cm)
+				if err == nil || !strings.HasSuffix(err.Error(), "ConfigMap a: metadata.namespace is empty, and the owner has no namespace") {
+					t.Errorf("%s: a dependent without a namespace: %v", tc.reason, err)
+				}
 			}
 		})
 	}

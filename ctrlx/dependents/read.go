@@ -191,9 +191,9 @@ func terminating(next handler) handler {
 // manager, and the manager may not show an owner what its deployment target
 // hides.
 //
-// A dry-run, and the write after it, follow nothing: the pass has looked before.
+// The write of a [Result.Pending] follows nothing: the pass has looked before.
 func (d *Dependents) follow(ctx context.Context, a action, requests ...*Request) {
-	if d.clients.Engine == nil || a != applying || d.mode == trying {
+	if d.clients.Engine == nil || a != applying {
 		return
 	}
 	for _, r := range requests {
@@ -217,10 +217,8 @@ func (d *Dependents) seen(k *kind, obj client.Object) uint64 {
 	if obj.GetLabels()[d.keys.owner] == "" {
 		return 0
 	}
-	r, err := k.readinessOf(obj.GetAnnotations()[d.keys.hint], obj)
-	if err != nil { // a person has changed the annotation
-		return digest.Metadata(obj)
-	}
+	hints, _ := ready.ParseHints(obj.GetAnnotations()[d.keys.hint]) // zero if a person has made it invalid
+	r := hints.Hinted(obj, k.readiness(obj))
 	state := uint64(r.State) << 1
 	if isReady(r) {
 		state++
@@ -238,10 +236,7 @@ func awaitReady(next handler) handler {
 		}
 		switch res.Outcome {
 		case Created, Updated, InSync, Waiting:
-			res.Readiness, err = r.kind.readinessOf(r.hint, res.Object)
-			if err != nil {
-				return Result{}, err
-			}
+			res.Readiness = r.hints.Hinted(res.Object, r.kind.readiness(res.Object))
 		default:
 			return res, nil
 		}

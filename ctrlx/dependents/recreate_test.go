@@ -50,6 +50,8 @@ func TestDeletedAgain(t *testing.T) {
 			dependents.Policies{}, nil, time.Hour, 9, 9, ""},
 		"Manifests": {"a new manifest counts anew", func(n int) client.Object { return text(strings.Repeat("x", n)) },
 			dependents.Policies{}, nil, time.Second, 9, 9, ""},
+		"Settled": {"new manifests do not count against the last one", func(n int) client.Object { return text(strings.Repeat("x", min(n, 5))) },
+			dependents.Policies{}, nil, time.Second, 8, 8, ""},
 		"Pruned": {"an owner may delete its object and want it again", func(int) client.Object { return text("1") },
 			dependents.Policies{}, func(w *world, obj client.Object) {
 				_, err := w.DeleteObject(w.t.Context(), w.owner, obj)

@@ -52,20 +52,22 @@ type Request struct {
 	// link Read sets it. Links do not change it.
 	Live client.Object
 
-	of              *Dependents
-	by              *owner
-	via             again.Access
-	verdict         *verdict   // nil: not decided, so Read reads the object
-	looked          bool       // the verdict may be stale: ReadOnly read the object from the cache
-	owner           *ownership // of Live; nil: not found yet
-	ref             checks.Ref
-	gvk             schema.GroupVersionKind
-	kind            *kind                      // nil: not served; never in Apply
-	absent          bool                       // of a deletion: the scope of the kind is another one, as after a new definition
-	ignored         []fieldpath.Path           // fields that are left to others
-	reconcile, hint string                     // the reconcile policy and the status hint; empty: the default
-	contents        string                     // the digest of the manifest; empty: Apply refuses the request
-	made            *unstructured.Unstructured // the result of manifest; nil: not made yet
+	of        *Dependents
+	by        *owner
+	via       again.Access
+	verdict   *verdict   // nil: not decided, so Read reads the object
+	looked    bool       // the verdict may be stale: ReadOnly read the object from the cache
+	owner     *ownership // of Live; nil: not found yet
+	managers  managers   // of Live, as change has read them
+	ref       checks.Ref
+	gvk       schema.GroupVersionKind
+	kind      *kind                      // nil: not served; never in Apply
+	absent    bool                       // of a deletion: the scope of the kind is another one, as after a new definition
+	ignored   []fieldpath.Path           // fields that are left to others
+	reconcile string                     // the reconcile policy; empty: the default
+	hints     ready.Hints                // of the object, in addition to those of its kind
+	contents  string                     // the digest of the manifest; empty: Apply refuses the request
+	made      *unstructured.Unstructured // the result of manifest; nil: not made yet
 }
 
 // ownership says to which owner an object belongs.
@@ -222,14 +224,12 @@ func (r *Request) settings(annotations map[string]string) []string {
 	g := given{name: r.of.name, annotations: annotations}
 	r.Policies, g.problems = r.by.policies.over(r.of.name, annotations, r.of.policies.Update)
 	choose(&g, &r.reconcile, "reconcile-policy", onObjectChange, onObjectOrComponentChange, onlyOnce)
-	var key string
-	if key, r.hint = g.get("status-hint"); r.hint != "" {
-		if _, err := ready.ParseHints(r.hint); err != nil {
-			g.refuse("%s is %q: %v: the hints are has-observed-generation, has-ready-condition and conditions=A;B", key, r.hint, err)
-		}
+	var err error
+	key, hints := g.get("status-hint")
+	if r.hints, err = ready.ParseHints(hints); err != nil {
+		g.refuse("%s is %q: %v: the hints are has-observed-generation, has-ready-condition and conditions=A;B", key, hints, err)
 	}
 	key, paths := g.get("ignored-fields")
-	var err error
 	if r.ignored, err = pathsOf(paths); err != nil {
 		g.refuse("%s: %v", key, err)
 	}
@@ -604,17 +604,4 @@ func (r *Request) findKind(a action) error {
 func kstatusOf(kind schema.GroupVersionKind) ready.Func {
 	of, hints := ready.Kstatus(kind), ready.HintsOf(kind.GroupKind())
 	return ready.Cached(func(obj client.Object) checks.Readiness { return hints.Hinted(obj, of(obj)) }, byversion.DefaultSize)
-}
-
-// readinessOf returns how ready an object of a kind is. A status hint counts in
-// addition to the readiness of the kind.
-func (k *kind) readinessOf(hint string, obj client.Object) (checks.Readiness, error) {
-	if hint == "" {
-		return k.readiness(obj), nil
-	}
-	hints, err := ready.ParseHints(hint)
-	if err != nil {
-		return checks.Readiness{}, err
-	}
-	return hints.Hinted(obj, k.readiness(obj)), nil
 }

@@ -50,7 +50,10 @@ func TestRaces(t *testing.T) {
 		return err
 	}
 	remove := func(w *world, policy string) error {
-		_, err := w.DeleteObject(w.t.Context(), w.owner, configMap([]string{"delete-policy", policy}, nil))
+		res, err := w.DeleteObject(w.t.Context(), w.owner, configMap([]string{"delete-policy", policy}, nil))
+		if err == nil && res.Outcome != dependents.Gone {
+			err = fmt.Errorf("the outcome is %q", res.Outcome)
+		}
 		return err
 	}
 	cases := map[string]struct {
@@ -182,8 +185,8 @@ func TestTerminating(t *testing.T) {
 			uid := w.read().UID
 			must(t, api.Delete(t.Context(), w.read()))
 			w.writes()
-			if res := w.apply(configMap(policy, []string{"k", "2"})); res.Outcome != dependents.Terminating || len(w.writes()) > 0 {
-				t.Errorf("got %s", res.Outcome)
+			if res := w.apply(configMap(policy, []string{"k", "2"})); res.Outcome != dependents.Terminating || res.Message != "it is being deleted" || len(w.writes()) > 0 {
+				t.Errorf("got %s: %s", res.Outcome, res.Message)
 			}
 			res, err := w.DeleteObject(t.Context(), w.owner, configMap(nil, nil))
 			if must(t, err); res.Outcome != dependents.Terminating || len(w.writes()) > 0 {
@@ -254,6 +257,7 @@ func TestInvalid(t *testing.T) {
 		"Namespace":      {"another namespace would be used", named("ConfigMap", map[string]any{"name": "x", "namespace": int64(5)}), `ConfigMap NS/x: metadata.namespace is no text: put it in quotes`},
 		"SecretText":     {"the error has no value", secret("stringData", map[string]any{"pin": int64(847261)}), `Secret NS/x: stringData["pin"] is no text: put it in quotes`},
 		"SecretData":     {"the error has no value", secret("data", map[string]any{"pin": int64(847261)}), `Secret NS/x: data["pin"] is no text: put it in quotes`},
+		"NoJSON":         {"no JSON", &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "x"}, "data": make(chan int)}}, `unsupported type: chan int`},
 		"SecretNoMap":    {"the error has no value", secret("stringData", "847261"), `Secret NS/x: stringData is no map of texts`},
 	}
 	for name, tc := range cases {
@@ -261,7 +265,7 @@ func TestInvalid(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			good := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "good"}}
-			onlyApply := slices.Contains([]string{"UnknownKind", "UnknownVersion", "Partial", "GenerateName", "Scope", "Label", "Annotation"}, name) || strings.HasPrefix(name, "Secret")
+			onlyApply := slices.Contains([]string{"UnknownKind", "UnknownVersion", "Partial", "GenerateName", "Scope", "Label", "Annotation", "NoJSON"}, name) || strings.HasPrefix(name, "Secret")
 			for verb, do := range map[string]func(context.Context, client.Object, ...client.Object) (flow.Progress, error){"Apply": w.Apply, "Delete": w.Delete} {
 				if onlyApply && verb != "Apply" {
 					continue

@@ -27,10 +27,10 @@ type Hints struct {
 }
 
 // ParseHints reads hints of the form "has-observed-generation,conditions=A;B".
-// The words may also be written as HasObservedGeneration. The text "none" is the
-// zero Hints.
+// The words may also be written as HasObservedGeneration. The text "none" and an
+// empty text are the zero Hints.
 func ParseHints(text string) (h Hints, err error) {
-	if strings.EqualFold(strings.TrimSpace(text), "none") {
+	if text = strings.TrimSpace(text); text == "" || strings.EqualFold(text, "none") {
 		return Hints{}, nil
 	}
 	for _, hint := range strings.Split(text, ",") {

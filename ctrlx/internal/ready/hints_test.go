@@ -76,7 +76,7 @@ func TestHints(t *testing.T) {
 		t.Errorf("of a status that cannot be read: %v, want %v", got, want)
 	}
 	for odd, want := range map[string]string{
-		"": `"" is no hint`, "ready": `"ready" is no hint`, "conditions": `"conditions" names no condition`, "conditions=": `"conditions=" names no condition`,
+		"ready": `"ready" is no hint`, "conditions": `"conditions" names no condition`, "conditions=": `"conditions=" names no condition`,
 		"conditions=A;": `"conditions=A;" names no condition`, "has-ready-condition=true": `"has-ready-condition=true" is no hint`,
 		"has-observed-generation=": `"has-observed-generation=" is no hint`, "has-ready-condition,": `"" is no hint`,
 	} {
@@ -84,8 +84,10 @@ func TestHints(t *testing.T) {
 			t.Errorf("%q is read as %v, %v; want the error %s", odd, h, err, want)
 		}
 	}
-	if h, err := ready.ParseHints(" None "); err != nil || !h.IsZero() {
-		t.Errorf("none is read as %v, %v", h, err)
+	for _, none := range []string{"", " ", " None "} {
+		if h, err := ready.ParseHints(none); err != nil || !h.IsZero() {
+			t.Errorf("%q is read as %v, %v", none, h, err)
+		}
 	}
 }
 
