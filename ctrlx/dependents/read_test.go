@@ -282,6 +282,10 @@ func TestScopeChanged(t *testing.T) {
 	if res := w.apply(namesake); res.Outcome != dependents.InSync {
 		t.Errorf("a namesake without a namespace is %s", res.Outcome)
 	}
+	p, err := dependents.New(name, cluster{lacking{restarted}, restarted}).Delete(t.Context(), w.owner, namesake)
+	must(t, err)
+	same(t, []checks.Ref{{Group: group, Kind: "Mill", Name: "a"}}, p.WaitingFor(), "a process that does not know the kind waits")
+	w.settle(namesake)
 	w.deletes("the kind has no namespaces", restarted, restarted, namesake, "terminating")
 	w.owner.Namespace = ""
 	w.deletes("the kind has namespaces, and the owner has none", restarted, restarted, configMap(nil, nil), "gone")

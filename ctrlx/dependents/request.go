@@ -334,7 +334,7 @@ func (r *Request) place(a action) (problem string, err error) {
 		return fmt.Sprintf("the API server does not serve the kind %s in the version %s: install its definition",
 			r.gvk.GroupKind(), r.gvk.Version), nil
 	default:
-		return "", err
+		return problem, err
 	}
 	if !r.kind.namespaced {
 		switch r.absent = a > applying && given != ""; {
