@@ -1,6 +1,7 @@
 package dependents
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -92,7 +93,7 @@ func TestRemovePath(t *testing.T) {
 			t.Errorf("%s: %s (-want +got):\n%s", name, tc.reason, diff)
 		}
 	}
-	for _, text := range []string{"a[name=x]", "a[name]", `a["b]`} {
+	for _, text := range []string{"a[name=x]", "a[name]", `a["b]`, `a["\q"]`, `a[x="\q"]`} {
 		if paths, err := pathsOf(text); err == nil {
 			t.Errorf("%s is read as %v", text, paths)
 		}
@@ -135,7 +136,10 @@ func TestPoliciesOver(t *testing.T) {
 // TestTaken takes over the fields of other managers, without those that are ignored or
 // never taken.
 func TestTaken(t *testing.T) {
-	at := func(version string, e metav1.ManagedFieldsEntry) metav1.ManagedFieldsEntry { e.APIVersion = version; return e }
+	at := func(version string, e metav1.ManagedFieldsEntry) metav1.ManagedFieldsEntry {
+		e.APIVersion = version
+		return e
+	}
 	const k, l = `{"f:data":{"f:k":{}}}`, `{"f:data":{"f:l":{}}}`
 	cases := map[string]struct {
 		reason  string
@@ -175,5 +179,29 @@ func TestTaken(t *testing.T) {
 		if diff := cmp.Diff(tc.want, got) + cmp.Diff(tc.alone, alone); diff != "" {
 			t.Errorf("%s: %s (-want +got):\n%s", name, tc.reason, diff)
 		}
+	}
+}
+
+// TestMarks keeps the forms that clusters have stored: another one would change every
+// dependent.
+func TestMarks(t *testing.T) {
+	const id, mark, digest = "Shop team/web", "qi7vafi5ynlbcb2363qu47mtgxzdsuoteasqddkezhsykwmmdrrq", "cdab067e9f3beb32d1252cfd63e49259"
+	if got := hash(id) + " " + digestOf(map[string]any{"b": 1, "a": "x"}); got != mark+" "+digest {
+		t.Errorf("got %s, want %s %s", got, mark, digest)
+	}
+	d := &Dependents{core: &core{keys: keysOf("web")}}
+	for text, want := range map[string]string{id: "team/web true", "Node a": "/a true", "Shop": "/ false", "": "/ false"} {
+		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"web/owner-id": hash(text)}, Annotations: map[string]string{"web/owner-id": text}}}
+		key, ok := d.OwnerKey(cm)
+		if got := fmt.Sprint(key, " ", ok); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
+		}
+		cm.Labels["web/owner-id"] += "x"
+		if _, ok := d.OwnerKey(cm); ok {
+			t.Errorf("%q: the label of another text names the owner", text)
+		}
+	}
+	if _, ok := d.OwnerKey((*corev1.ConfigMap)(nil)); ok {
+		t.Error("nil has an owner")
 	}
 }

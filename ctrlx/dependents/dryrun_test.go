@@ -206,6 +206,21 @@ func TestDryRunIsNotRemembered(t *testing.T) {
 		_, err := w.DryRun().ApplyObject(t.Context(), w.owner, cm)
 		must(t, err)
 	}
+	w.before = func(string) error { return errEnd }
+	look, err := w.ReadOnly().ApplyObject(t.Context(), w.owner, cm)
+	if !errors.Is(err, errEnd) || look.Pending != nil {
+		t.Errorf("nothing was read: got %+v, %v", look, err)
+	}
+	w.before = func(call string) error {
+		if strings.HasPrefix(call, "write") {
+			return errEnd
+		}
+		return nil
+	}
+	if res, err := w.DryRun().ApplyObject(t.Context(), w.owner, cm); !errors.Is(err, errEnd) || res.Pending == nil {
+		t.Errorf("the caller may decide about a trial that failed: got %+v, %v", res, err)
+	}
+	w.before = nil
 	w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["k"] = "more drift" })
 	if res := w.apply(cm); res.Outcome != dependents.Updated {
 		t.Errorf("got %s %s, want updated", res.Outcome, res.Message)

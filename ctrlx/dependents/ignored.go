@@ -29,8 +29,8 @@ func pathsOf(text string) (paths []fieldpath.Path, err error) {
 		var path fieldpath.Path
 		start := rest
 		for rest != "" && !pathsBetween.MatchString(rest) {
-			e, length, err := elementAt(rest)
-			if err != nil || length == 0 || len(path) == 0 && rest[0] == '.' {
+			e, length := elementAt(rest)
+			if length == 0 || len(path) == 0 && rest[0] == '.' {
 				return nil, fmt.Errorf("%q is no path: give paths such as spec.replicas, metadata.labels[%q] or "+
 					"spec.ports[name=%q].nodePort, with commas between them", start, "example.com/zone", "web")
 			}
@@ -48,28 +48,27 @@ func pathsOf(text string) (paths []fieldpath.Path, err error) {
 }
 
 // elementAt returns the first element of a text, and its length; zero: there is none.
-func elementAt(text string) (e fieldpath.PathElement, length int, err error) {
+func elementAt(text string) (e fieldpath.PathElement, length int) {
 	if m := fieldElement.FindStringSubmatch(text); m != nil {
-		return fieldpath.FieldNameElement(m[1]), len(m[0]), nil
+		return fieldpath.FieldNameElement(m[1]), len(m[0])
 	}
-	if m := mapElement.FindStringSubmatch(text); m != nil {
-		var key string
-		err := json.Unmarshal([]byte(m[1]), &key)
-		return fieldpath.FieldNameElement(key), len(m[0]), err
+	var key string
+	if m := mapElement.FindStringSubmatch(text); m != nil && json.Unmarshal([]byte(m[1]), &key) == nil {
+		return fieldpath.FieldNameElement(key), len(m[0])
 	}
 	m := itemElement.FindStringSubmatch(text)
 	if m == nil {
-		return e, 0, nil
+		return
 	}
 	var keys value.FieldList
 	for _, key := range itemKey.FindAllStringSubmatch(m[1], -1) {
 		v, err := value.FromJSON([]byte(key[2]))
 		if err != nil {
-			return e, 0, err
+			return
 		}
 		keys = append(keys, value.Field{Name: key[1], Value: v})
 	}
-	return fieldpath.KeyElement(keys...), len(m[0]), nil
+	return fieldpath.KeyElement(keys...), len(m[0])
 }
 
 // allowed returns an error for a path that no object can leave to others: without

@@ -755,8 +755,9 @@ func TestOwners(t *testing.T) {
 			cm.Namespace = w.ns
 			_, err := w.ApplyObject(t.Context(), owner, cm)
 			must(t, err)
-			key, value, _, err := w.OwnerMarks(owner)
+			key, value, policies, err := w.OwnerMarks(owner)
 			must(t, err)
+			same(t, dependents.Policies{Adoption: "IfUnowned", Update: "SsaOverride", Delete: "Delete", ReapplyInterval: time.Hour}, policies, "%s: the policies", tc.reason)
 			live, want := w.read(), strings.ReplaceAll(tc.want, "NS", w.ns)
 			if found, ok := w.OwnerKey(live); !ok || found != client.ObjectKeyFromObject(owner) || live.Annotations[key] != want || live.Labels[key] != value {
 				t.Errorf("%s: got %v of %v with %v", tc.reason, found, live.Annotations, live.Labels)

@@ -80,7 +80,7 @@ func (r *Request) fits(read client.Object) bool {
 
 // unwatchable logs once why a kind is not watched.
 func (d *Dependents) unwatchable(ctx context.Context, gk schema.GroupKind, err error) {
-	if _, logged := d.unwatchables.LoadOrStore(gk, true); !logged {
+	if _, logged := d.unwatchables.LoadOrStore(gk, nil); !logged {
 		log.FromContext(ctx).Info("the objects of a kind are not watched, so their changes cause no pass; "+
 			"allow the operator to list and watch the kind, or name it in ctrlx.WithUnwatchedKinds",
 			"kind", gk.String(), "error", err.Error())

@@ -46,7 +46,10 @@ func TestRaces(t *testing.T) {
 		w.edit("thief", func(cm *corev1.ConfigMap) { cm.Labels[name+"/owner-id"] = "x"; cm.Data["k"] = "foreign" })
 	}
 	update := func(w *world, policy string) error {
-		_, err := w.ApplyObject(w.t.Context(), w.owner, configMap([]string{"update-policy", policy}, []string{"k", "new"}))
+		res, err := w.ApplyObject(w.t.Context(), w.owner, configMap([]string{"update-policy", policy}, []string{"k", "new"}))
+		if err == nil && res.Outcome != dependents.Terminating { // of Recreate: the next pass creates it
+			err = fmt.Errorf("the outcome is %q", res.Outcome)
+		}
 		return err
 	}
 	remove := func(w *world, policy string) error {
@@ -654,7 +657,7 @@ func TestSetUp(t *testing.T) {
 		}, "dependents: New: web.example.com: WithDeleteChain: "},
 		"NoDryRun": {"a plan would count objects as written", func() {
 			dependents.New(name, c, dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) { return c.Without("DryRun") }))
-		}, "WithApplyChain: the link DryRun is missing"},
+		}, "dependents: New: web.example.com: WithApplyChain: the link DryRun is missing"},
 		"NilEdit": {"nil", func() { dependents.WithApplyChain(nil) }, "WithApplyChain: the function is nil"},
 		"Ready":   {"nil", func() { dependents.WithReadiness(nil) }, "WithReadiness: the function is nil"},
 		"Kind": {"an empty kind", func() {
