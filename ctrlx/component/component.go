@@ -188,26 +188,24 @@ func (r *Reconciler[T]) dependentsOf(c dependents.Cluster) *dependents.Dependent
 	return dependents.New(r.name, c, append(opts, dependents.WithOwnerPolicies(policiesOf))...)
 }
 
-// begin returns the set of a component in a pass, without its objects.
-func (r *Reconciler[T]) begin(ctx context.Context, component T) (*Set, error) {
-	y := r.setUp
-	if y == nil {
-		return nil, fmt.Errorf("component: %s was not set up: call SetupWithManager", r.name)
+// run applies or deletes the dependents of a component in a pass.
+func (r *Reconciler[T]) run(ctx context.Context, req *checks.Request[T], do step) (checks.Result, error) {
+	if r.setUp == nil {
+		return checks.Result{}, fmt.Errorf("component: %s was not set up: call SetupWithManager", r.name)
 	}
-	a, err := y.clients.Access(ctx)
+	a, err := r.setUp.clients.Access(ctx)
 	if err != nil {
-		return nil, err
+		return checks.Result{}, err
 	}
-	s := &Set{Component: component, state: &state{system: y, access: a}}
-	return s, s.configure()
+	return r.setUp.run(ctx, a, req.Resource, do)
 }
 
-// run applies or deletes the dependents of a component in a pass.
-func (r *Reconciler[T]) run(
-	ctx context.Context, req *checks.Request[T], do func(*Set, context.Context) (checks.Result, error),
-) (checks.Result, error) {
-	s, err := r.begin(ctx, req.Resource)
-	if err != nil {
+// step is [Set.apply] or [Set.remove].
+type step func(*Set, context.Context) (checks.Result, error)
+
+func (y *system) run(ctx context.Context, a again.Access, c Component, do step) (checks.Result, error) {
+	s := &Set{Component: c, state: &state{system: y, access: a}}
+	if err := s.configure(); err != nil {
 		return checks.Result{}, err
 	}
 	return do(s, ctx)

@@ -63,10 +63,18 @@ func TestPanics(t *testing.T) {
 		"NoType":    {"an interface is no type of the scheme", func() { component.New[component.Component](name, g) }, "component.Component is no pointer to a struct"},
 		"Finalizer": {"empty", func() { component.WithFinalizer("") }, "the name is empty"},
 
-		"Edit": {"nil", func() { component.WithWaveChain(nil) }, "WithWaveChain: the function is nil"},
+		"Edit":       {"nil", func() { component.WithWaveChain(nil) }, "component: WithWaveChain: the function is nil"},
+		"ApplyEdit":  {"nil", func() { component.WithApplyChain(nil) }, "component: WithApplyChain: the function is nil"},
+		"DeleteEdit": {"nil", func() { component.WithDeleteChain(nil) }, "component: WithDeleteChain: the function is nil"},
 		"EditError": {"no such link", func() {
 			component.New[*Shop](name, g, component.WithApplyChain(func(c component.Chain) (component.Chain, error) { return c.Without("Absent") }))
-		}, "WithApplyChain"},
+		}, "component: New: shop.example.com: WithApplyChain: "},
+		"EditWave": {"no such link", func() {
+			component.New[*Shop](name, g, component.WithWaveChain(func(c component.Chain) (component.Chain, error) { return c.Without("Absent") }))
+		}, "component: New: shop.example.com: WithWaveChain: "},
+		"EditDelete": {"no such link", func() {
+			component.New[*Shop](name, g, component.WithDeleteChain(func(c component.Chain) (component.Chain, error) { return c.Without("Absent") }))
+		}, "component: New: shop.example.com: WithDeleteChain: "},
 		"Extensions":  {"for another type", func() { component.New[*Shop](name, g, component.WithExtensions(flow.Extensions[*drifted]{})) }, "WithExtensions was given"},
 		"Drifted":     {"the method would be ignored", func() { component.New[*drifted](name, g) }, "the method GetUpdatePolicy of *component_test.drifted is a func() string: it must be a func() dependents.UpdatePolicy"},
 		"Suspended":   {"the method would be ignored", func() { component.New[*suspended](name, g) }, "the method IsSuspended of *component_test.suspended is a func() string: it must be a func() bool"},

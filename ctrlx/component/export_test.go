@@ -34,22 +34,19 @@ func NewProcess[T Component](r *Reconciler[T], c dependents.Cluster, preferred f
 // Pass applies or deletes the dependents of a component. The client of the cluster
 // takes the place of the cache.
 func (p *Process[T]) Pass(ctx context.Context, c T) (checks.Result, error) {
-	s := &Set{Component: c, state: &state{system: p.y, access: p.y.clients.Own}}
+	do, y, a := (*Set).apply, p.y, p.y.clients.Own
 	if p.Target != nil {
-		y, err := p.r.systemOf(p.cluster, p.r.dependentsOf(target{p.Target}))
-		if err != nil {
+		var err error
+		if y, err = p.r.systemOf(p.cluster, p.r.dependentsOf(target{p.Target})); err != nil {
 			return checks.Result{}, err
 		}
 		y.preferred = p.y.preferred
-		s.system, s.access = y, again.Target(p.Target)
-	}
-	if err := s.configure(); err != nil {
-		return checks.Result{}, err
+		a = again.Target(p.Target)
 	}
 	if c.GetDeletionTimestamp() != nil {
-		return s.remove(ctx)
+		do = (*Set).remove
 	}
-	return s.apply(ctx)
+	return y.run(ctx, a, c, do)
 }
 
 // target is the cluster of a deployment target.
@@ -57,6 +54,12 @@ type target struct{ client.Client }
 
 func (t target) GetClient() client.Client    { return t.Client }
 func (t target) GetAPIReader() client.Reader { return t.Client }
+
+// Run runs a pass as the reconciler does.
+func Run[T Component](ctx context.Context, r *Reconciler[T], c T) error {
+	_, err := r.run(ctx, &checks.Request[T]{Resource: c}, (*Set).apply)
+	return err
+}
 
 // Changes returns the changes of fields between two states of an object.
 func Changes(from, to client.Object) []string {

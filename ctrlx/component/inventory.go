@@ -70,15 +70,12 @@ func (s *Set) save(ctx context.Context) error {
 		"metadata": map[string]any{"uid": c.GetUID(), "resourceVersion": c.GetResourceVersion()},
 		"status":   map[string]any{"inventory": items}, // not null, which removes it
 	})
-	gvk, err := cl.GroupVersionKindFor(c)
-	if err != nil {
-		return err
-	}
+	gvk, _ := cl.GroupVersionKindFor(c) // configure has found it
 	stored := &unstructured.Unstructured{}
 	stored.SetGroupVersionKind(gvk)
 	stored.SetNamespace(c.GetNamespace())
 	stored.SetName(c.GetName())
-	err = again.Do(ctx, func() error { return cl.Status().Patch(ctx, stored, client.RawPatch(types.MergePatchType, patch)) })
+	err := again.Do(ctx, func() error { return cl.Status().Patch(ctx, stored, client.RawPatch(types.MergePatchType, patch)) })
 	if err == nil {
 		err = complete(stored, items)
 	}

@@ -115,6 +115,8 @@ func TestEditedInventory(t *testing.T) {
 	w.settle()
 	same(t, []string{"store Shop shop"}, w.writes(), "an item of a time when the kind had no namespaces")
 	w.delete()
+	must(t, api.Status().Patch(t.Context(), w.shop, client.RawPatch("application/json-patch+json", []byte(
+		`[{"op":"add","path":"/status/inventory/0/manages","value":{"group":"none.example.com","kind":"None"}}]`))))
 	w.settle()
 	same(t, []string(nil), w.names(), "the objects after the deletion")
 }

@@ -94,10 +94,7 @@ func (s *Set) object(r *dependents.Request) (*object, error) {
 	if _, partial := r.Object.(*metav1.PartialObjectMetadata); partial {
 		return nil, fmt.Errorf("%w: %s: it has only metadata: give the whole object", dependents.ErrInvalid, r.Ref())
 	}
-	gvk, err := apiutil.GVKForObject(r.Object, s.system.clients.Client.Scheme())
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", dependents.ErrInvalid, r.Ref(), err)
-	}
+	gvk, _ := apiutil.GVKForObject(r.Object, s.system.clients.Client.Scheme()) // Check has found it
 	o := &object{
 		request: r, gvk: gvk, place: placeOf(gvk.GroupKind()), ref: r.Ref(), known: r.Digest() != "",
 		deletePolicy: r.Object.GetAnnotations()[s.system.name+"/delete-policy"],
@@ -105,10 +102,7 @@ func (s *Set) object(r *dependents.Request) (*object, error) {
 	switch gk := gvk.GroupKind(); gk {
 	case kindAPIService, kindDefinition:
 		// Passes may share the content, so it is only read.
-		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(r.Object)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %s: %w", dependents.ErrInvalid, o.ref, err)
-		}
+		content, _ := runtime.DefaultUnstructuredConverter.ToUnstructured(r.Object) // Check has marshaled it
 		t := defined(gk, content)
 		if t.Group == "" || t.Kind == "" {
 			return nil, fmt.Errorf("%w: %s: it names no group or no kind", dependents.ErrInvalid, o.ref)

@@ -68,6 +68,12 @@ func TestBadInput(t *testing.T) {
 		"AppliedBeforeType": {"the kind does not exist then", func(s *ShopSpec) {
 			s.Manifests = []string{annotated(crd, "apply-order", "0"), annotated(instance, "apply-order", "-1")}
 		}, "its apply-order -1 is lower than 0 of CustomResourceDefinition"},
+		"NoType": {"a definition without a group", func(s *ShopSpec) {
+			s.Manifests = []string{"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x.NAMESPACE}\nspec: {names: {kind: X}}\n"}
+		}, "object 1: invalid dependent: CustomResourceDefinition.apiextensions.k8s.io x.NAMESPACE: it names no group or no kind"},
+		"NoTypeKind": {"a definition without a kind", func(s *ShopSpec) {
+			s.Manifests = []string{"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x.NAMESPACE}\nspec: {group: x.io}\n"}
+		}, "it names no group or no kind"},
 		"DeletedAfterType": {"the type takes it along", func(s *ShopSpec) {
 			s.Manifests = []string{annotated(crd, "delete-order", "0"), annotated(instance, "delete-order", "1")}
 		}, "its delete-order 1 is higher than 0 of CustomResourceDefinition"},
@@ -95,6 +101,9 @@ func TestBadInput(t *testing.T) {
 			want := strings.ReplaceAll(tc.want, "NAMESPACE", w.ns)
 			if !errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v\nwant %s", tc.reason, err, want)
+			}
+			if p, planned := w.plan(); p != nil || fmt.Sprint(planned) != fmt.Sprint(err) {
+				t.Errorf("%s: the plan is %v, %v", tc.reason, p, planned)
 			}
 			if writes := w.writes(); len(writes) > 0 || w.shop.Status.Inventory != nil {
 				t.Errorf("%s: the pass writes %q, the inventory is %v", tc.reason, writes, w.shop.Status.Inventory)

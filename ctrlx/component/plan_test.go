@@ -330,10 +330,14 @@ func TestPlanOfPurgedInstance(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	crd, kind := w.definition()
-	w.want(crd, strings.Replace(mill(kind, "m"), "{name: m}", "{name: m, annotations: {shop.example.com/purge-order: '0'}}", 1))
-	_, err := w.plan()
-	if err != nil {
-		t.Errorf("the plan: %v", err)
+	w.want(crd, strings.Replace(mill(kind, "m"), "{name: m}", "{name: m, annotations: {shop.example.com/purge-order: '0'}}", 1),
+		strings.Replace(mill(kind, "far"), "{name: far}", "{name: far, namespace: default}", 1))
+	p, err := w.plan()
+	must(t, err)
+	for _, want := range []string{" create " + kind.Kind + "." + kind.Group + " default/far ", " create " + kind.Kind + "." + kind.Group + " " + w.ns + "/m ", " delete " + kind.Kind + "." + kind.Group + " " + w.ns + "/m\n"} {
+		if !strings.Contains(p.String(), want) {
+			t.Errorf("the plan lacks %q: %s", want, p)
+		}
 	}
 	w.settle()
 }

@@ -170,13 +170,10 @@ func (s *Set) upToDate(ctx context.Context) error {
 		return nil
 	}
 	c := s.Component
-	gvk, err := s.system.clients.Client.GroupVersionKindFor(c)
-	if err != nil {
-		return err
-	}
+	gvk, _ := s.system.clients.Client.GroupVersionKindFor(c) // configure has found it
 	live := &metav1.PartialObjectMetadata{}
 	live.SetGroupVersionKind(gvk)
-	err = s.system.clients.Own.Live.Get(ctx, client.ObjectKeyFromObject(c), live)
+	err := s.system.clients.Own.Live.Get(ctx, client.ObjectKeyFromObject(c), live)
 	switch {
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("reading the component again: %w", err)

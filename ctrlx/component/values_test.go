@@ -109,6 +109,8 @@ func TestTextsOfPlan(t *testing.T) {
 		"Equal":     {"no difference", []string(nil), change(m{"a": []any{m{"b": "c"}}}, m{"a": []any{m{"b": "c"}}})},
 		"Items":     {"a list of the same length", []string{"spec[1].b: 1 -> 2"}, change([]any{"a", m{"b": int64(1)}}, []any{"a", m{"b": int64(2)}})},
 		"Shorter":   {"another length", []string{`spec: ["a"] -> []`}, change([]any{"a"}, []any{})},
+		"NoList":    {"a value in place of an empty list", []string{"spec: [] -> none"}, change([]any{}, nil)},
+		"NewList":   {"an empty list in place of no value", []string{"spec: none -> []"}, change(nil, []any{})},
 		"Added":     {"each field of a new map, in order", []string{"spec.a: none -> 1", "spec.b: none -> 2"}, change(nil, m{"b": 2, "a": 1})},
 		"Removed":   {"each field of a map that is gone", []string{"spec.a: 1 -> none"}, change(m{"a": 1}, nil)},
 		"Replaced":  {"a map in place of a text", []string{`spec: "x" -> {"a":1}`}, change("x", m{"a": 1})},
@@ -216,6 +218,47 @@ func TestItems(t *testing.T) {
 			"generate the definition again, and apply it", stored(map[string]any{"inventory": []any{map[string]any{"kind": "", "name": ""}}}).Error()},
 		"NoStatus":     {"the answer has another form", "Shop: .status accessor error: no is of the type string, expected map[string]interface{}", stored("no").Error()},
 		"BadInventory": {"the answer has another form", false, stored(map[string]any{"inventory": "no"}) == nil || errors.Is(stored(map[string]any{"inventory": "no"}), errPruned)},
+	})
+}
+
+// An object may not be applied before its type, deleted after it or kept without it.
+func TestOutlives(t *testing.T) {
+	const (
+		all      = dependents.DeleteDelete
+		none     = dependents.DeleteOrphan
+		onApply  = dependents.DeleteOrphanOnApply
+		onDelete = dependents.DeleteOrphanOnDelete
+	)
+	of := func(outer, inner dependents.DeletePolicy, apply, deletion int16) string {
+		mill := schema.GroupVersionKind{Group: "g", Version: "v1", Kind: "Mill"}
+		objects := []*object{
+			{ref: checks.Ref{Kind: "Type", Name: "ns"}, manages: &managedType{Group: "g", Kind: "Mill"}, applyOrder: 1, deleteOrder: 1, request: &dependents.Request{Policies: dependents.Policies{Delete: outer}}, place: place{stage: stageObjects}},
+			{ref: checks.Ref{Kind: "Mill", Namespace: "ns", Name: "m"}, gvk: mill, applyOrder: apply, deleteOrder: deletion, request: &dependents.Request{Policies: dependents.Policies{Delete: inner}}, place: place{stage: stageInstances}},
+			{ref: checks.Ref{Kind: "Other", Namespace: "ns"}, applyOrder: -9, deleteOrder: 9, request: &dependents.Request{Policies: dependents.Policies{Delete: none}}, place: place{stage: stageObjects}},
+		}
+		err := outlives(objects)
+		objects[0].manages, objects[0].place = nil, place{stage: stageNamespaces}
+		objects[2].ref.Namespace = "other"
+		if inner := outlives(objects); fmt.Sprint(inner) != fmt.Sprint(err) {
+			t.Errorf("of a type: %v; of a namespace: %v", err, inner)
+		}
+		return strings.TrimPrefix(fmt.Sprint(err), "invalid dependent: Mill ns/m: ")
+	}
+	const kept = "its delete policy %s keeps it, and Type ns is deleted with all that is in it"
+	compare(t, map[string]value{
+		"Equal":        {"they go together", "<nil>", of(all, all, 1, 1)},
+		"Later":        {"a later wave, and an earlier deletion", "<nil>", of(all, all, 2, 0)},
+		"Early":        {"the type does not exist yet", "its apply-order 0 is lower than 1 of Type ns", of(all, all, 0, 1)},
+		"Late":         {"the type takes it along", "its delete-order 2 is higher than 1 of Type ns", of(all, all, 1, 2)},
+		"Orphan":       {"it is lost", fmt.Sprintf(kept, none), of(all, none, 1, 1)},
+		"OnApply":      {"it is lost if both are redundant", fmt.Sprintf(kept, onApply), of(all, onApply, 1, 1)},
+		"OnDelete":     {"it is lost in a deletion", fmt.Sprintf(kept, onDelete), of(all, onDelete, 1, 1)},
+		"Other":        {"it is lost in a deletion", fmt.Sprintf(kept, onDelete), of(onApply, onDelete, 1, 1)},
+		"OtherBack":    {"it is lost if both are redundant", fmt.Sprintf(kept, onApply), of(onDelete, onApply, 1, 1)},
+		"BothOrphan":   {"both stay", "<nil>", of(none, none, 1, 1)},
+		"BothOnApply":  {"both stay", "<nil>", of(onApply, onApply, 1, 1)},
+		"BothOnDelete": {"both stay", "<nil>", of(onDelete, onDelete, 1, 1)},
+		"OuterStays":   {"only the type stays", "<nil>", of(none, all, 1, 1)},
 	})
 }
 

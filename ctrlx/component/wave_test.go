@@ -168,6 +168,9 @@ func TestWithoutLink(t *testing.T) {
 		if res, err := w.pass(); err == nil || !strings.Contains(err.Error(), "ConfigMap "+w.ns+"/a: "+tc.want) || len(w.wrote("")) > 0 {
 			t.Errorf("%s: %s: got %+v, %v", name, tc.reason, res, err)
 		}
+		if _, err := w.plan(); (err != nil) != (name == "Inventory") {
+			t.Errorf("%s: %s: a plan: %v", name, tc.reason, err)
+		}
 	}
 }
 
