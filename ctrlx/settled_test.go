@@ -61,6 +61,26 @@ func (d *harness) settling() flow.Extensions[*App] {
 	return ext
 }
 
+// inSet are the Databases of the namespace.
+var inSet, namesOnly = databasesOf(checks.Query{}), databasesOf(checks.Query{NamesOnly: true})
+
+// listing returns settling with a check on PreCheck that lists a set.
+func listing(q checks.Query) func(*harness) flow.Extensions[*App] {
+	return func(d *harness) flow.Extensions[*App] {
+		ext := d.settling()
+		ext.PreCheck = ext.PreCheck.Append(checks.Check("lists", func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
+			_, err := req.Lister(ctx, q)
+			return checks.Proceed(), err
+		}))
+		return ext
+	}
+}
+
+// aDatabase is the Database of a name.
+func aDatabase(name string) *testv1.Database {
+	return &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name)}}
+}
+
 // write changes the Database of a name, which has no generation.
 func (d *harness) write(name string) {
 	d.t.Helper()
@@ -213,7 +233,7 @@ func TestSettled(t *testing.T) {
 		"Rotated":     {reason: "the data of a reference changed", change: func(d *harness) { d.write("d0") }, want: applied},
 		"PostRotated": {reason: "a reference that only PostCheck reads changed", change: func(d *harness) { d.write("d1") }, want: applied},
 		"ReferenceGone": {reason: "PreCheck runs and blocks", change: func(d *harness) {
-			d.delete(&testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d0"}})
+			d.delete(aDatabase("d0"))
 		}, want: quiet, says: "False ReferenceNotFound Reconciling"},
 		"NewReference": {
 			reason: "the owner check reads an object that the last success did not read", change: nothing,
@@ -240,8 +260,27 @@ func TestSettled(t *testing.T) {
 		"RenewedRotated": {reason: "the pass that stored the success again found the cloud in sync and called no check of PreCheck", before: renewed,
 			change: func(d *harness) { d.write("d0") }, want: applied},
 
+		"Set":       {reason: "a check lists the same objects", ext: listing(inSet), want: quiet},
+		"SetChange": {reason: "an object of the set changed", ext: listing(inSet), change: func(d *harness) { d.write("d7") }, want: applied},
+		"SetLess":   {reason: "the set has one object less", ext: listing(inSet), change: func(d *harness) { d.delete(aDatabase("d7")) }, want: applied},
+		"SetDuring": {reason: "an object of the set changed after the operation began", ext: listing(inSet), before: twoPasses(func(d *harness) { d.write("d7") }), want: applied},
+		"Names":     {reason: "only the names count", ext: listing(namesOnly), change: func(d *harness) { d.write("d7") }, want: quiet},
+		"NamesLess": {reason: "a name is gone", ext: listing(namesOnly), change: func(d *harness) { d.delete(aDatabase("d7")) }, want: applied},
+		"SelfInSet": {reason: "the own status is no input", ext: listing(checks.Query{Group: testv1.GroupVersion.Group, Kind: "App"}), want: quiet},
+
 		"20Read": {reason: "so many are stored: the owner and 19 references", ext: func(*harness) flow.Extensions[*App] { return flow.Extensions[*App]{PreCheck: chain.New(reading(19))} }, want: quiet},
 		"21Read": {reason: "a record has a limit", ext: func(*harness) flow.Extensions[*App] { return flow.Extensions[*App]{PreCheck: chain.New(reading(20))} }, want: applied},
+
+		"ManyRead": {reason: "the pass reads more than the record may name, before Get", later: func(d *harness) flow.Extensions[*App] {
+			ext := d.settling()
+			ext.EntryCheck = chain.New(reading(21))
+			return ext
+		}, want: applied},
+		"Unreadable": {reason: "the kind of an input is not served any more", change: func(d *harness) {
+			d.recorded(func(r *record.Record) {
+				r.Success.Read = append(r.Success.Read, record.ReadOf(checks.Ref{Group: "gone.example.com", Kind: "Plan", Name: "p"}, "x"))
+			})
+		}, want: applied},
 
 		"Old":      {reason: "the success is older than the resync", change: later(time.Hour), want: applied},
 		"Future":   {reason: "the clocks differ, so the age is not known", change: later(-2 * downFor), want: applied},
@@ -314,7 +353,7 @@ func TestSettled(t *testing.T) {
 			spec.Cluster = "c"
 			objects := []client.Object{anApp(spec), aCluster()}
 			for i := range 21 {
-				objects = append(objects, &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("d", i), UID: types.UID(fmt.Sprint("d", i))}})
+				objects = append(objects, aDatabase(fmt.Sprint("d", i)))
 			}
 			d := newHarness(t, objects...)
 			ext := tc.ext
@@ -385,7 +424,7 @@ func TestSettledNotWatched(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(tc.spec), aCluster(), &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d0", UID: "d0"}})
+			d := newHarness(t, anApp(tc.spec), aCluster(), aDatabase("d0"))
 			life := func(timeout time.Duration) {
 				d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(reading(1))}, dataExists, ctrlx.WithSyncTimeout(timeout)))
 			}
@@ -433,7 +472,7 @@ func TestSettledWrites(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			data := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "d0", UID: "d0"}}
+			data := aDatabase("d0")
 			d := newHarness(t, anApp(AppSpec{}), data)
 			life := func() { d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(reading(1))}, dataExists)) }
 			life()
@@ -645,7 +684,7 @@ func TestUndigested(t *testing.T) {
 	for read, want := range map[int]bool{19: true, 20: false} { // and the owner
 		objects := []client.Object{anApp(AppSpec{Cluster: "c"}), aCluster()}
 		for i := range read {
-			objects = append(objects, &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("d", i), UID: types.UID(fmt.Sprint("d", i))}})
+			objects = append(objects, aDatabase(fmt.Sprint("d", i)))
 		}
 		d := newHarness(t, objects...).with(flow.Extensions[*App]{PreCheck: chain.New(reading(read))}, program("1", nil), dataExists)
 		d.pass()
