@@ -2,6 +2,7 @@ package ctrlx_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -51,6 +53,12 @@ func TestFinalizerMoment(t *testing.T) {
 			a.Finalizers = nil
 			d := newHarness(t, a)
 			d.insync = tc.insync
+			d.apply = func(ctx context.Context, _ *flow.Request[*App]) (flow.Progress, error) {
+				if in := ctx.Value(engine.PassKey{}).(*engine.InPass); !in.New {
+					t.Errorf("%s: no earlier pass has applied the object", tc.reason)
+				}
+				return flow.Done(), nil
+			}
 			found := chain.Before[*flow.Request[*App], flow.Observation](func(_ context.Context, req *flow.Request[*App]) error {
 				req.Resource.Status.LastHandled = "found"
 				return nil
@@ -366,5 +374,19 @@ func TestStrippedBeforeDeletion(t *testing.T) {
 				t.Errorf("%s: got %q, want %q; the second pass wrote %d times", tc.reason, got, tc.want, d.writes-writes)
 			}
 		})
+	}
+}
+
+// A status that the API server refuses for good does not bring the passes over a stripped object back. Another error does.
+func TestStrippedWhenStatusIsRefused(t *testing.T) {
+	for _, refusal := range []error{apierrors.NewInvalid(schema.GroupKind{Kind: "App"}, "a", nil), apierrors.NewInternalError(errBroken)} {
+		d := newHarness(t, keptApp(ctrlx.Finalizer)).with(flow.Extensions[*App]{})
+		d.pass()
+		d.strip(d.read())
+		deleted(d)
+		d.refuse = refusal
+		if err := d.try(); (err == nil) != apierrors.IsInvalid(refusal) || err != nil && !errors.Is(err, refusal) {
+			t.Errorf("after %v the pass returns %v", refusal, err)
+		}
 	}
 }

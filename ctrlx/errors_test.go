@@ -306,6 +306,17 @@ func TestMessagesOfComponents(t *testing.T) {
 	}
 }
 
+// The table of codes is a copy.
+func TestErrorCodes(t *testing.T) {
+	codes := ctrlx.ErrorCodes()
+	if len(codes) == 0 {
+		t.Fatal("the table is empty")
+	}
+	want := fmt.Sprintf("%+v", codes)
+	clear(codes)
+	same(t, "the next copy", want, fmt.Sprintf("%+v", ctrlx.ErrorCodes()))
+}
+
 // Reasons and other names that people and programs search for stay the same.
 func TestNames(t *testing.T) {
 	cases := map[string]struct{ got, want string }{

@@ -116,6 +116,15 @@ func StartPokes[T client.Object](ctx context.Context, r *Reconciler[T], q workqu
 	r.startPokes(ctx, q, elected)
 }
 
+// ElectedOf returns a channel that is closed when the controller may run.
+var ElectedOf = electedOf
+
+// ProgramIn returns a digest of a file and of the arguments.
+var ProgramIn = programIn
+
+// TokenOf returns the token of the operation under way of an object.
+func TokenOf[T client.Object](r *Reconciler[T], obj T) (string, int64) { return r.tokenOf(obj) }
+
 // The bounds of pokes.
 const (
 	MaxPokes     = maxPokes

@@ -151,7 +151,7 @@ func (d *harness) mayWrite(ctx context.Context) error {
 
 // restart begins with a manager that knows nothing.
 func (d *harness) restart() {
-	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{testv1.GroupVersion})
 	for _, kind := range []string{"App", "Cluster", "Database"} {
 		mapper.Add(testv1.GroupVersion.WithKind(kind), meta.RESTScopeNamespace)
 	}
@@ -397,6 +397,7 @@ type idleManager struct {
 	scheme    *runtime.Scheme // nil: the one of all tests
 	config    *rest.Config
 	limit     time.Duration                                          // ReconciliationTimeout
+	elects    *bool                                                  // NeedLeaderElection
 	discovers func(context.Context) (*metav1.APIResourceList, error) // nil: all kinds are served
 	logger    logr.Logger
 	standby   bool // another replica is the leader
@@ -477,7 +478,7 @@ func (m *idleManager) APIResources(ctx context.Context) (*metav1.APIResourceList
 	return allServed, nil
 }
 func (m *idleManager) GetControllerOptions() ctrlconfig.Controller {
-	return ctrlconfig.Controller{SkipNameValidation: new(true), ReconciliationTimeout: m.limit}
+	return ctrlconfig.Controller{SkipNameValidation: new(true), ReconciliationTimeout: m.limit, NeedLeaderElection: m.elects}
 }
 
 // fakeCache reads from a client what it says it watches.

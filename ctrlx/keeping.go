@@ -31,13 +31,10 @@ func WithKeeping[T client.Object](keeps func(resource T, ref checks.Ref, other c
 	})
 }
 
-// keeping reports whether a user deletes at, the object of ref, and obj keeps it.
+// keeping reports whether a user deletes at, the object of ref, and obj keeps it. r.keeps is not nil.
 func (r *core) keeping(obj client.Object, ref checks.Ref, at client.Object) (yes bool) {
-	if r.keeps == nil || at.GetDeletionTimestamp().IsZero() {
-		return false
-	}
 	defer func() { _ = recover() }()
-	return r.keeps(obj, ref, at)
+	return !at.GetDeletionTimestamp().IsZero() && r.keeps(obj, ref, at)
 }
 
 // keptCycle returns the path if the object of a pass waits for an object that a user deletes, and that it keeps itself.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -140,6 +141,40 @@ func TestForeignNamespace(t *testing.T) {
 			}
 			if m := d.message(); strings.Contains(m, "TheirReason") || strings.Contains(m, "their text") {
 				t.Errorf("%s: the message quotes an object of another namespace: %s", tc.reason, m)
+			}
+		})
+	}
+	sets := map[string]struct {
+		reason    string
+		namespace string
+		opts      []ctrlx.Option
+		want      string // the members, or a part of the message
+	}{
+		"Own":     {"the default", "", nil, "default/c"},
+		"Refused": {"the user must not learn which objects exist", "kube-system", nil, refused},
+		"Allowed": {"the option allows it, and the texts stay there", "kube-system", []ctrlx.Option{allow}, "kube-system/theirs"},
+		"Other":   {"the option allows another namespace only", "elsewhere", []ctrlx.Option{allow}, `"elsewhere"`},
+		"All":     {"code names it", checks.AllNamespaces, nil, "default/c kube-system/theirs"},
+	}
+	for name, tc := range sets {
+		t.Run("Set"+name, func(t *testing.T) {
+			d := newHarness(t, anApp(AppSpec{}), aCluster(), foreign.DeepCopyObject().(*testv1.Cluster))
+			d.with(checking(flow.PointPreCheck, func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
+				all, err := req.Lister(ctx, clustersOf(checks.Query{Namespace: tc.namespace}))
+				var names []string
+				for _, o := range all {
+					names = append(names, o.Ref.Namespace+"/"+o.Ref.Name)
+					if strings.Contains(fmt.Sprint(o.Readiness), "heir") {
+						t.Errorf("%s: a member of another namespace has its texts: %+v", tc.reason, o.Readiness)
+					}
+				}
+				slices.Sort(names)
+				return checks.Block("Listed", strings.Join(names, " ")), err
+			}), tc.opts...)
+			d.pass()
+			if m, allowed := d.message(), !strings.Contains(tc.want, `"`); allowed && m != tc.want || !strings.Contains(m, tc.want) ||
+				allowed == strings.HasPrefix(d.says(), "False NamespaceNotAllowed") {
+				t.Errorf("%s: the object says %q with %q, want %q", tc.reason, d.says(), m, tc.want)
 			}
 		})
 	}

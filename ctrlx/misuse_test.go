@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/otelx"
 )
 
 // An operation that puts another object into its request has failed, since nothing of that would be written. The
@@ -136,12 +137,53 @@ func TestContextDropped(t *testing.T) {
 			}
 		}))},
 	}
+	asks := func(ask func(*checks.Request[*App]) error) flow.Extensions[*App] {
+		return checking(flow.PointPreCheck, func(_ context.Context, req *checks.Request[*App]) (checks.Result, error) {
+			return checks.Proceed(), ask(req)
+		})
+	}
+	drops["Resolver"] = asks(func(req *checks.Request[*App]) error {
+		_, err := req.Resolver(context.Background(), dataOf("d0"))
+		return err
+	})
+	drops["Lister"] = asks(func(req *checks.Request[*App]) error { _, err := req.Lister(context.Background(), inSet); return err })
 	for name, ext := range drops {
 		d := newHarness(t, freshApp("uid"))
 		d.use(d.reconciler(ext).WithPreReconcileHook(func(context.Context, client.Client, *App) error { return nil }))
 		if d.pass(); !strings.Contains(d.message(), "outside of a pass: hand on the context") || d.took() != "" {
 			t.Errorf("%s: the object says %q with %q", name, d.says(), d.message())
 		}
+	}
+}
+
+// The flow of a reconciler that runs by itself has no pass. Nothing panics, and the flow says so in its line and its span.
+func TestFlowByItself(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{}))
+	var log lines
+	rec := &spans{}
+	r := d.reconciler(flow.Extensions[*App]{}, ctrlx.WithTelemetry(otelx.WithTracerProvider(rec), otelx.WithMeterProvider(nil)))
+	d.use(r)
+	out := r.Flow().Reconcile(log.context(t.Context(), 0), d.read())
+	if err := out.Err(); err == nil || !strings.Contains(err.Error(), "outside of a pass: hand on the context") || out.State() != flow.StateFailed {
+		t.Errorf("the outcome is %v: %v", out, err)
+	}
+	if got := log.took(); len(got) != 1 || !strings.Contains(got[0], "outside of a pass") {
+		t.Errorf("the lines are %q", got)
+	}
+	if all := rec.passes("default", "a"); len(all) != 1 || all[0] != "error" {
+		t.Errorf("the spans are %q", all)
+	}
+	if r.Observer() == nil || d.reconciler(flow.Extensions[*App]{}, ctrlx.WithoutTelemetry()).Observer() != nil {
+		t.Error("Observer does not return the observer of New")
+	}
+
+	d.restart()
+	goesOn(d)
+	d.remove = d.apply
+	deleted(d)
+	d.with(flow.Extensions[*App]{})
+	if err := d.app.Flow().Reconcile(t.Context(), d.read()).Err(); err == nil || !strings.Contains(err.Error(), "outside of a pass") || d.stored() != "" {
+		t.Errorf("the deletion returns %v, and stores %q", err, d.stored())
 	}
 }
 
@@ -162,6 +204,8 @@ func TestWrongUse(t *testing.T) {
 		"Report": {"another object has another status", whole,
 			func(ctx context.Context, _ *App) error { return ctrlx.Report(ctx, aCluster(), "Installing", "") }, "Report: the resource is a *testv1.Cluster: give the resource of the request"},
 		"Missing": {"an object that does not exist is awaited", whole, read[*testv1.Cluster]("", "none"), "ctrlx: Cluster.test.windlass-go.github.io default/none: "},
+		"NotInScheme": {"the kind of the object is not known", whole,
+			func(ctx context.Context, _ *App) error { return ctrlx.SetFinalizers(ctx, &unknownKind{}, nil) }, "ctrlx: SetFinalizers: add the type to the scheme: "},
 		"OtherType": {"the type must be that of the scheme", whole, read[*testv1.Database]("", "c"),
 			"default/c is a *testv1.Cluster, and not a *testv1.Database: give Read the type that the scheme of the manager has for the kind"},
 		"Foreign": {"another namespace needs an option", whole, read[*testv1.Cluster]("kube-system", "c"), "kube-system"},

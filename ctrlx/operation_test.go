@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
@@ -87,6 +88,68 @@ func TestForeignOperation(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A key is replaced in three releases: one accepts operations without a signature, one those of the previous key, and one
+// its own only. A refused operation never reaches the cloud, and its record stays, whatever else the pass writes.
+func TestTokenKeys(t *testing.T) {
+	other := bytes.Repeat([]byte{8}, 32)
+	const polls, refused = "uid token of uid", ""
+	cases := map[string]struct {
+		reason        string
+		before, after []ctrlx.Option
+		want          string // the call of Apply
+	}{
+		"First":    {"the operation has no signature yet", nil, []ctrlx.Option{ctrlx.WithTokenKey(tokenKey, nil)}, polls},
+		"Next":     {"the release before signed it", []ctrlx.Option{ctrlx.WithTokenKey(tokenKey, nil)}, []ctrlx.Option{ctrlx.WithTokenKey(tokenKey)}, polls},
+		"Previous": {"it is signed with the previous key", []ctrlx.Option{ctrlx.WithTokenKey(other)}, []ctrlx.Option{ctrlx.WithTokenKey(tokenKey, other)}, polls},
+		"Unsigned": {"a person may have written it", nil, []ctrlx.Option{ctrlx.WithTokenKey(tokenKey, other)}, refused},
+		"Unknown":  {"it is signed with another key", []ctrlx.Option{ctrlx.WithTokenKey(other)}, []ctrlx.Option{ctrlx.WithTokenKey(tokenKey, nil)}, refused},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := newHarness(t, anApp(AppSpec{Timeout: minutes(10)}))
+			d.notesTokens()
+			d.with(flow.Extensions[*App]{}, tc.before...).pass()
+			was := record.In(d.read().Status.Conditions).Message
+			d.took()
+			d.restart()
+			d.with(flow.Extensions[*App]{}, tc.after...).pass()
+			token, generation := ctrlx.TokenOf(d.app, d.read())
+			same(t, tc.reason, tc.want, d.took())
+			if known := tc.want == polls; known != (token == "token of uid" && generation == 1) || !known && (token != "" || generation != 0) {
+				t.Errorf("%s: the token is %q of generation %d", tc.reason, token, generation)
+			}
+			if now := record.In(d.read().Status.Conditions); tc.want == refused && (now == nil || now.Message != was) {
+				t.Errorf("%s: the refused record was %q and is %v", tc.reason, was, now)
+			}
+		})
+	}
+	blocks := checks.Block("Busy", "it blocks before the signature is looked at")
+	d := newHarness(t, anApp(AppSpec{Timeout: minutes(10)}))
+	d.recorded(operating("https://evil.example.com"))
+	was := record.In(d.read().Status.Conditions).Message
+	d.with(checking(flow.PointEntryCheck, answers(&blocks)), ctrlx.WithTokenKey(tokenKey), ctrlx.WithTimeoutFromStart()).pass()
+	same(t, "the refused record of a blocked object", was, record.In(d.read().Status.Conditions).Message)
+}
+
+// A kind that stores its own tokens leaves an operation in the record as it is: the release before may have stored it.
+func TestOwnTokens(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{Timeout: minutes(10)}))
+	d.recorded(operating("of the release before"))
+	was := record.In(d.read().Status.Conditions).Message
+	d.use(ctrlx.New("App", flow.Operations[*App]{
+		Token:    func(a *App) (string, int64) { return a.Status.LastHandled, 1 },
+		SetToken: func(_ context.Context, a *App, token string, _ int64) error { a.Status.LastHandled = token; return nil },
+		Apply: func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+			d.note("put %s", req.Token)
+			return flow.InProgress("mine", time.Minute), nil
+		},
+	}, flow.Extensions[*App]{}, d.clock()...))
+	d.pass()
+	d.pass()
+	same(t, "the calls", "put , put mine", d.took())
+	same(t, "the record", was, record.In(d.read().Status.Conditions).Message)
 }
 
 // An Apply that replaces the whole status in memory does not remove the stored

@@ -152,11 +152,7 @@ func (p *pass) saw(ctx context.Context, obj checks.Object) {
 	obj.Ref.ID = "" // it is part of the object
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch n := len(p.kept); {
-	case p.seen != nil:
-	case n > few: // Apply reads them again, as a rule
-		p.seen, p.seenAt = make([]seenObject, 0, n+few), make(map[checks.Ref]int, n+few)
-	default:
+	if p.seen == nil {
 		p.seen = p.room[:0]
 	}
 	if p.indexOf(obj.Ref) >= 0 {

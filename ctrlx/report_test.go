@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -159,6 +161,52 @@ func TestWriteAhead(t *testing.T) {
 		if now := d.read(); before.Annotations[note] == value && value != "" && now.ResourceVersion != before.ResourceVersion {
 			t.Error("a pass that changes nothing writes")
 		}
+	}
+}
+
+// A write ahead that fails ends the pass without an event, and a resource that the API server has deleted needs none.
+func TestWriteAheadFails(t *testing.T) {
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "apps"}, "a", errBroken)
+	for name, tc := range map[string]struct {
+		reason string
+		fails  func(*harness)
+		want   string
+	}{
+		"Conflict": {"the resource was changed", func(d *harness) { d.beforePatch = func() error { return conflict } }, "ctrlx: App: the annotation " + ctrlx.AheadPrefix + "note: "},
+		"NoStatus": {"each pass would begin again", func(d *harness) {
+			d.manager.discovers = func(context.Context) (*metav1.APIResourceList, error) { return &metav1.APIResourceList{}, nil }
+		}, "has no status subresource"},
+	} {
+		d := newHarness(t, anApp(AppSpec{}))
+		tc.fails(d)
+		var got error
+		d.with(checking(flow.PointPreCheck, func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
+			got = ctrlx.WriteAhead(ctx, req.Resource, "note", "1")
+			return checks.Proceed(), got
+		}))
+		err := d.try()
+		if got == nil || (err == nil) != apierrors.IsConflict(got) || err != nil && !strings.Contains(err.Error(), tc.want) || !strings.Contains(got.Error(), tc.want) || len(d.reported()) > 0 || d.took() != "" {
+			t.Errorf("%s: %s: WriteAhead returns %v, and the pass %v", name, tc.reason, got, err)
+		}
+		if len(d.read().Annotations) > 0 {
+			t.Errorf("%s: the annotations are %q", name, d.read().Annotations)
+		}
+	}
+	d := newHarness(t, freshApp("uid"))
+	d.beforeStatus = func() {
+		if d.writes == 1 {
+			d.vanish()
+		}
+	}
+	d.deletions(answer(flow.Done(), nil))
+	patches := -1
+	d.with(checking(flow.PointDeleteCheck, func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
+		patches = d.patches
+		return checks.Proceed(), ctrlx.WriteAhead(ctx, req.Resource, "note", "1")
+	}))
+	d.pass()
+	if got := d.took(); got != "apply, delete uid " || d.patches != patches {
+		t.Errorf("the resource vanished: the calls are %q, after %d patches", got, d.patches-patches)
 	}
 }
 

@@ -426,3 +426,57 @@ func TestShortNote(t *testing.T) {
 		})
 	}
 }
+
+// Two Apps wait for each other at PostCheck. Without a Get, each pass applies again what the checks there blocked. An
+// operation that begins so leaves the object in its cycle: the change would wake the other one, whose change would wake it.
+func TestAppliesAgain(t *testing.T) {
+	const cycle, progress = "False DependencyCycle Stalled", "False InProgress Reconciling"
+	cases := map[string]struct {
+		reason string
+		of     string // the App that "b" waits for
+		then   func(*harness)
+		want   string
+	}{
+		"Cycle":   {"each would wake the other", "a", func(*harness) {}, cycle},
+		"Line":    {"the other one does not wait", "", func(*harness) {}, progress},
+		"Changed": {"the operation is for a new spec", "a", func(d *harness) { d.change(func(a *App) { a.Spec.Retry = minutes(1) }) }, progress},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := anApp(AppSpec{Cluster: tc.of})
+			b.Name, b.UID = "b", "b"
+			d := newHarness(t, anApp(AppSpec{Cluster: "b"}), b)
+			long := false
+			other := checks.ReferenceReady("other", func(a *App) []checks.Ref { return []checks.Ref{chainOf(a)} })
+			d.use(ctrlx.New("App", flow.Operations[*App]{Apply: func(_ ctxt, req *flow.Request[*App]) (flow.Progress, error) {
+				if long && req.Token == "" {
+					return flow.InProgress("token", 0), nil
+				}
+				return flow.Done(), nil
+			}}, flow.Extensions[*App]{PostCheck: chain.New(other)}, append(d.clock(), ctrlx.WithOwner(func(*App) checks.Ref { return checks.Ref{} }))...))
+			queue := ctrlx.Woken(d.app)
+			d.pass()
+			if tc.of != "" {
+				d.passOver(t.Context(), "b")
+				if d.pass(); !strings.HasPrefix(d.says(), cycle) {
+					t.Fatalf("%s: the object says %q: %s", tc.reason, d.says(), d.message())
+				}
+			}
+			tc.then(d)
+			for queue.Len() > 0 {
+				req, _ := queue.Get()
+				queue.Done(req)
+			}
+			long = true
+			if d.pass(); !strings.HasPrefix(d.says(), tc.want) {
+				t.Errorf("%s: the object says %q: %s", tc.reason, d.says(), d.message())
+			}
+			if d.stored() != "token" || tc.want == cycle && queue.Len() > 0 {
+				t.Errorf("%s: the operation %q is stored, and %d objects are woken", tc.reason, d.stored(), queue.Len())
+			}
+			if d.pass(); tc.of != "" && !strings.HasPrefix(d.says(), cycle) { // it polls
+				t.Errorf("%s: after the operation the object says %q: %s", tc.reason, d.says(), d.message())
+			}
+		})
+	}
+}

@@ -245,10 +245,12 @@ func (r *core) fresh(p *pass, at time.Time) bool {
 // arguments. Build information does not identify it: a program that was built
 // without version control has none.
 var executable = sync.OnceValues(func() (string, error) {
-	path, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
+	path, _ := os.Executable() // an empty path cannot be opened
+	return programIn(path)
+})
+
+// programIn returns a digest of a file and of the arguments.
+func programIn(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return "", err
@@ -260,7 +262,7 @@ var executable = sync.OnceValues(func() (string, error) {
 	}
 	fmt.Fprintf(h, "%q", os.Args[1:])
 	return hex.EncodeToString(h.Sum(nil)), nil
-})
+}
 
 // identify finds out which program runs. If that fails, each restart
 // reconciles every object.

@@ -3,6 +3,8 @@ package ctrlx_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -256,7 +258,11 @@ func TestSettled(t *testing.T) {
 		"FollowedBefore":    {reason: "a check on PreCheck follows a reference, too", ext: followsData(3), change: func(d *harness) { d.write("d3") }, want: applied},
 		"FollowedDuring":    {reason: "a followed reference changed after the operation began", ext: followsData(2), before: twoPasses(func(d *harness) { d.write("d2") }), want: applied},
 		"FollowedOperation": {reason: "the operation began from it", ext: followsData(2), before: twoPasses(nothing), want: quiet},
-		"Renewed":           {reason: "the success is stored again, without a change", before: renewed, want: quiet},
+		"Guarded": {reason: "the finalizer of a guard changes the version of an object that the pass has read", ext: func(d *harness) flow.Extensions[*App] {
+			d.guards = func(*App) []checks.Ref { return []checks.Ref{dataOf("d0"), dataOf("d1")} }
+			return d.settling()
+		}, want: quiet},
+		"Renewed": {reason: "the success is stored again, without a change", before: renewed, want: quiet},
 		"RenewedRotated": {reason: "the pass that stored the success again found the cloud in sync and called no check of PreCheck", before: renewed,
 			change: func(d *harness) { d.write("d0") }, want: applied},
 
@@ -692,6 +698,28 @@ func TestUndigested(t *testing.T) {
 			t.Errorf("the success of a pass that read %d references is stored: %t", read, stored)
 		}
 	}
+	for value, want := range map[any]bool{"a text": true, make(chan int): false} { // of an owner that Operations.Owner reads
+		d := newHarness(t, anApp(AppSpec{}))
+		owner := func(context.Context, *App) (checks.Object, error) {
+			return checks.Object{Ref: checks.Ref{Kind: "Plan", Name: "p"}, Value: value}, nil
+		}
+		d.use(ctrlx.New("App", flow.Operations[*App]{Owner: owner, Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }},
+			flow.Extensions[*App]{}, append(d.clock(), program("1", nil))...))
+		for range 2 {
+			d.pass()
+			if stored := recordOf(d.read().Status.Conditions).Success != nil; stored != want || d.says() != "True Succeeded" {
+				t.Errorf("the success of a pass that read a %T is stored: %t", value, stored)
+			}
+		}
+		if want && d.writes != 1 {
+			t.Errorf("an owner without a version causes %d writes", d.writes)
+		}
+	}
+	noJSON := &oddObject{Odd: make(chan int)}
+	noJSON.Generation = 1
+	if got := ctrlx.DigestOfRead(r, checks.Object{Ref: clusterRef(0), Value: noJSON}); got != ctrlx.Undigested {
+		t.Errorf("the digest of an object without JSON is %q", got)
+	}
 	cached := &unstructured.Unstructured{Object: map[string]any{
 		"metadata": map[string]any{"uid": "u", "generation": int64(1)}, "status": map[string]any{"conditions": []any{}, "state": "Running"},
 	}}
@@ -700,6 +728,49 @@ func TestUndigested(t *testing.T) {
 		t.Error("an object without a Go type has no digest")
 	}
 	same(t, "the object of the cache", was, cached)
+}
+
+// oddObject has a field without JSON.
+type oddObject struct {
+	testv1.Cluster
+	Odd chan int `json:"odd"`
+}
+
+// A program that cannot be read is an error, so no success is stored for it.
+func TestProgramIn(t *testing.T) {
+	dir := t.TempDir()
+	digest := func(content string) string {
+		path := filepath.Join(dir, "program")
+		must(t, os.WriteFile(path, []byte(content), 0o600))
+		id, err := ctrlx.ProgramIn(path)
+		must(t, err)
+		return id
+	}
+	first := digest("1")
+	if first == digest("2") || first != digest("1") {
+		t.Errorf("the digests do not follow the content: %q", first)
+	}
+	for _, path := range []string{"", filepath.Join(dir, "none"), dir} {
+		if id, err := ctrlx.ProgramIn(path); id != "" || err == nil {
+			t.Errorf("%q: the digest is %q: %v", path, id, err)
+		}
+	}
+}
+
+// The first pass after a start keeps the status while a kind is not watched yet. A later pass fails.
+func TestSettledNotWatchedLater(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{}), aCluster())
+	d.manager.cache.(*fakeCache).InformersByGVK = map[schema.GroupVersionKind]toolscache.SharedIndexInformer{
+		testv1.GroupVersion.WithKind("Cluster"): controllertest.NewFakeInformer(),
+	}
+	var ref []checks.Ref
+	d.with(flow.Extensions[*App]{EntryCheck: chain.New(checks.ReferenceReady("cluster", func(*App) []checks.Ref { return ref }))},
+		ctrlx.WithSyncTimeout(time.Millisecond), program("1", nil))
+	d.pass()
+	ref = []checks.Ref{clusterOfApp(&App{Spec: AppSpec{Cluster: "c"}})}
+	if d.pass(); d.says() != "False CheckFailed Reconciling" {
+		t.Errorf("the object says %q: %s", d.says(), d.message())
+	}
 }
 
 // A success counts as stored when the API server has taken it. After a refused status, the

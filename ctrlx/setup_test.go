@@ -201,6 +201,20 @@ func TestSetupWithManager(t *testing.T) {
 			}
 			return r.SetupWithManager(newManager(t, scheme))
 		}, ""},
+		"Nil":         {"there is no manager", func() error { return make().SetupWithManager(nil) }, "ctrlx: Database: the manager is nil"},
+		"NilPointer":  {"there is no manager", func() error { return make().SetupWithManager((*idleManager)(nil)) }, "ctrlx: Database: the manager is nil"},
+		"NotAPointer": {"two copies would not share a cache", func() error { return make().SetupWithManager(struct{ manager.Manager }{newManager(t, scheme)}) }, "ctrlx: Database: the manager is a struct"},
+		"Discovery": {"the address of the API server cannot be parsed", func() error {
+			m := newHarness(t).manager
+			m.config = &rest.Config{Host: "http://[::1"}
+			return make().SetupWithManager(&struct{ manager.Manager }{m}) // without APIResources
+		}, "ctrlx: Database: the discovery client: "},
+		"Refused": {"nothing would report the orphans", func() error {
+			return make().SetupWithManager(&refusing{newHarness(t).manager, func(n int, _ manager.Runnable) bool { return n == 3 }})
+		}, "ctrlx: Database: the cloud is broken"},
+		"NoController": {"nothing would call it", func() error {
+			return make().SetupWithManager(&refusing{newHarness(t).manager, func(_ int, r manager.Runnable) bool { _, ok := r.(reconcile.Reconciler); return ok }})
+		}, "ctrlx: Database: the cloud is broken"},
 		"NotSetUp": {"it has nothing to read from", func() error {
 			_, err := make().Reconcile(t.Context(), reconcile.Request{})
 			return err
@@ -213,6 +227,47 @@ func TestSetupWithManager(t *testing.T) {
 				t.Errorf("%s: it should be %q and is: %v", tc.reason, tc.want, err)
 			}
 		})
+	}
+}
+
+// refusing is a manager that refuses the n-th runnable, from 1, if refuses says so.
+type refusing struct {
+	*idleManager
+	refuses func(n int, r manager.Runnable) bool
+}
+
+func (m *refusing) Add(r manager.Runnable) error {
+	if m.refuses(len(m.added)+1, r) {
+		return errBroken
+	}
+	return m.idleManager.Add(r)
+}
+
+// A webhook is told to ask another process until the controller of this one runs.
+func TestElectedOf(t *testing.T) {
+	yes, no := new(true), new(false)
+	cases := map[string]struct {
+		reason           string
+		manager, options *bool
+		leads, want      bool
+	}{
+		"Default":  {"a controller needs the leader", nil, nil, false, false},
+		"Leads":    {"this process is the leader", nil, nil, true, true},
+		"Manager":  {"no controller of the manager needs a leader", no, nil, false, true},
+		"Option":   {"this controller needs none", yes, no, false, true},
+		"Contrary": {"this controller needs one", no, yes, false, false},
+	}
+	for name, tc := range cases {
+		m := &idleManager{elects: tc.manager, standby: !tc.leads}
+		got := false
+		select {
+		case <-ctrlx.ElectedOf(m, controller.Options{NeedLeaderElection: tc.options}):
+			got = true
+		default:
+		}
+		if got != tc.want {
+			t.Errorf("%s: %s: the controller may run: %t", name, tc.reason, got)
+		}
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -57,7 +58,12 @@ func TestClientFromContext(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, anApp(AppSpec{}))
 			note := func(place string) func(ctx context.Context) {
-				return func(ctx context.Context) { d.note("%s %s", place, d.seen(ctx, remote)) }
+				return func(ctx context.Context) {
+					if in, ok := ctx.Value(engine.PassKey{}).(*engine.InPass); !ok || in.Engine == nil || in.Remote != (len(tc.opts) > 0) {
+						t.Errorf("%s: packages of the module see the pass as %+v", place, in)
+					}
+					d.note("%s %s", place, d.seen(ctx, remote))
+				}
 			}
 			hook := func(place string) ctrlx.HookFunc[*App] {
 				return func(ctx context.Context, c client.Client, _ *App) error {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -252,6 +251,49 @@ func TestWhyUnseen(t *testing.T) {
 	}
 }
 
+// An answer counts neither an object that is deleted without our finalizer, nor one that left the cache. It fails if the
+// cache cannot be listed, or if the request ends.
+func TestWhyGone(t *testing.T) {
+	blocked := checks.Block("Busy", "it is busy")
+	d := newHarness(t, anApp(AppSpec{})).with(checking(flow.PointPreCheck, answers(&blocked)))
+	d.pass()
+	h := ctrlx.Why(d.manager)
+	code := func(ctx context.Context) int {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, ctrlx.WhyPath, nil))
+		return w.Code
+	}
+	reads := d.manager.cache.(*fakeCache).reader
+	d.manager.cache.(*fakeCache).reader = noLists{reads}
+	if got := code(t.Context()); got != http.StatusServiceUnavailable {
+		t.Errorf("the cache cannot be listed: the code is %d", got)
+	}
+	d.manager.cache.(*fakeCache).reader = reads
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := code(ctx); got != http.StatusServiceUnavailable {
+		t.Errorf("the request ended: the code is %d", got)
+	}
+	d.vanish()
+	if all := whyDocument(t, h, "").Objects; len(all) != 1 || all[0].Reason != "Busy" || all[0].Message != "" || len(all[0].Passes) != 0 {
+		t.Errorf("the object left the cache: %+v", all)
+	}
+
+	d = newHarness(t, keptApp()).with(flow.Extensions[*App]{})
+	if doc := whyDocument(t, ctrlx.Why(d.manager), ""); doc.Unseen != 1 || doc.Ready != 0 {
+		t.Errorf("no pass has reached the object: %+v", doc)
+	}
+	deleted(d)
+	if doc := whyDocument(t, ctrlx.Why(d.manager), ""); doc.Unseen != 0 || doc.Ready != 0 {
+		t.Errorf("no pass goes over the object: %+v", doc)
+	}
+}
+
+// noLists is a cache whose lists fail.
+type noLists struct{ client.Reader }
+
+func (noLists) List(context.Context, client.ObjectList, ...client.ListOption) error { return errBroken }
+
 // Texts of users and clouds stay texts in the condition, the JSON and the page.
 func TestWhyHostile(t *testing.T) {
 	hostile := "<script>alert(1)</script>\u202ekcab\x1b[2J\n\x00" + strings.Repeat("long ", 2000) + "\xff"
@@ -407,10 +449,6 @@ func TestLastPasses(t *testing.T) {
 // other. That is a cycle, in the conditions, in the event and in the answer of Why.
 func TestGuardCycle(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{Cluster: "c"}), aCluster())
-	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{testv1.GroupVersion})
-	mapper.Add(testv1.GroupVersion.WithKind("App"), meta.RESTScopeNamespace)
-	mapper.Add(testv1.GroupVersion.WithKind("Cluster"), meta.RESTScopeNamespace)
-	d.manager.mapper = mapper // with a preferred version, for the guard
 	refs := func(a *App) []checks.Ref { return []checks.Ref{clusterOfApp(a)} }
 	d.guards = refs
 	d.use(d.reconciler(flow.Extensions[*App]{EntryCheck: chain.New(checks.ReferenceReady("cluster", refs))}))
