@@ -285,7 +285,10 @@ func TestStatusServed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, freshApp("uid"))
 			served, requests := tc.resources, 0
-			d.manager.discovers = func(context.Context) (*metav1.APIResourceList, error) {
+			d.manager.discovers = func(ctx context.Context) (*metav1.APIResourceList, error) {
+				if at, ok := ctx.Deadline(); !ok || time.Until(at) > 3*time.Second {
+					t.Errorf("the request may take until %v", at)
+				}
 				if requests++; served == nil {
 					return nil, errBroken
 				}

@@ -309,6 +309,7 @@ func TestSettled(t *testing.T) {
 		"OffBefore":      {reason: "no success was stored", opts: []ctrlx.Option{ctrlx.WithoutQuietRestart()}, want: applied},
 
 		"Often":    {reason: "a short interval would write the status often", spec: AppSpec{Requeue: minutes(9)}, change: later(-5 * time.Minute), want: applied},
+		"Least":    {reason: "the shortest interval at which a success is stored", spec: AppSpec{Requeue: minutes(10)}, change: later(-time.Minute), want: quiet},
 		"Interval": {reason: "the requeue interval of the object counts", spec: AppSpec{Requeue: minutes(20)}, want: quiet},
 		"Late":     {reason: "the requeue interval is over", spec: AppSpec{Requeue: minutes(10)}, change: later(time.Minute), want: applied},
 
@@ -374,6 +375,7 @@ func TestSettled(t *testing.T) {
 			}
 			life(ext, tc.opts)
 			tc.before(d)
+			success := d.now
 			d.now = d.now.Add(downFor)
 			if tc.change != nil {
 				tc.change(d)
@@ -400,8 +402,9 @@ func TestSettled(t *testing.T) {
 				if spec.Requeue.Duration > 0 {
 					interval = spec.Requeue.Duration * 105 / 100
 				}
-				if least := interval*3/4 - downFor; after < least || after > interval-downFor {
-					t.Errorf("%s: the next pass comes after %s, want %s to %s", tc.reason, after, least, interval-downFor)
+				age := d.now.Sub(success)
+				if least := interval*3/4 - age; after < least || after > interval-age {
+					t.Errorf("%s: the next pass comes after %s, want %s to %s", tc.reason, after, least, interval-age)
 				}
 				d.block = ""
 				if d.pass(); d.took() != "apply" {
