@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"strconv"
 	"strings"
@@ -22,15 +21,13 @@ import (
 // basis returns what the operation of a pass began from. ok is false if that is
 // not known.
 func (r *core) basis(p *pass) (b record.Basis, ok bool) {
-	read, why := p.reads()
+	read, ok := p.reads()
 	b = record.Basis{Self: r.selfOf(p.read), Read: read}
-	if why != "" || b.Self == undigested {
-		return b, false
-	}
 	if p.polls && !p.began {
-		return b.Since(p.from)
+		since, known := b.Since(p.from)
+		return since, ok && known
 	}
-	return b, true
+	return b, ok
 }
 
 // basisOfOperation returns the basis that is stored with the operation of a pass;
@@ -51,30 +48,25 @@ func (r *core) selfOf(obj client.Object) string {
 	return digestOf([]any{r.program, r.opt.revision, obj.GetGeneration(), inputAnnotations(obj), obj.GetOwnerReferences()})
 }
 
-// reads returns what the pass read until now, sorted. why says why that is
-// not known; empty: it is.
-func (p *pass) reads() (all []record.Read, why string) {
+// reads returns what the pass read until now. ok is false if that is too much, or
+// if a part cannot be digested.
+func (p *pass) reads() (all []record.Read, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.seen)+len(p.sets) > record.MaxRead {
-		return nil, fmt.Sprintf("the pass read more than %d objects", record.MaxRead)
+		return nil, false
+	}
+	ok = true
+	add := func(ref checks.Ref, digest string) {
+		all, ok = append(all, record.ReadOf(ref, digest)), ok && digest != undigested
 	}
 	for i := range p.seen {
-		digest := p.of.digestOfRead(p.seen[i].Object)
-		if digest == undigested {
-			return nil, p.seen[i].Ref.String() + " cannot be digested"
-		}
-		all = append(all, record.ReadOf(p.seen[i].Ref, digest))
+		add(p.seen[i].Ref, p.of.digestOfRead(p.seen[i].Object))
 	}
 	for _, s := range p.sets {
-		digest := p.of.digestOfSet(s)
-		if digest == undigested {
-			return nil, fmt.Sprintf("%s has more than %d objects, or one that cannot be digested", s.ref, maxMembers)
-		}
-		all = append(all, record.ReadOf(s.ref, digest))
+		add(s.ref, p.of.digestOfSet(s))
 	}
-	record.Sort(all)
-	return all, ""
+	return all, ok
 }
 
 // digestOfRead returns a digest of an owner or a reference: its UID, labels,
@@ -83,11 +75,8 @@ func (p *pass) reads() (all []record.Read, why string) {
 // returns a digest of the resource version, because a digest of the data could be
 // compared with guesses.
 func (r *core) digestOfRead(o checks.Object) string {
-	if !o.Found() {
-		return "absent"
-	}
 	obj, ok := o.Value.(client.Object)
-	if !ok {
+	if !ok || !o.Found() {
 		return digestOf(o.Value)
 	}
 	if obj.GetGeneration() == 0 {
@@ -105,27 +94,26 @@ func (r *core) digestOfRead(o checks.Object) string {
 // maxMembers is the largest number of objects in a set whose digest is stored.
 const maxMembers = 100
 
-// digestOfSet returns a digest of the objects of a set, in their order. Of the
-// resource itself only the presence counts.
+// digestOfSet returns a digest of the objects of a set. Of the resource itself only
+// the presence counts.
 func (r *core) digestOfSet(s seenSet) string {
 	if len(s.objects) > maxMembers {
 		return undigested
 	}
-	all := make([]string, 0, 2*len(s.objects))
+	all := map[string]string{}
 	for _, o := range s.objects {
-		all = append(all, o.Ref.Namespace+"/"+o.Ref.Name)
+		d := "self"
 		switch {
 		case o.Self:
-			all = append(all, "self")
 		case s.names:
-			all = append(all, fmt.Sprint(o.Deleting))
+			d = strconv.FormatBool(o.Deleting)
 		default:
-			d := r.digestOfRead(o)
-			if d == undigested {
-				return undigested
-			}
-			all = append(all, d)
+			d = r.digestOfRead(o)
 		}
+		if d == undigested {
+			return undigested
+		}
+		all[o.Ref.String()] = d
 	}
 	return digestOf(all)
 }
@@ -138,12 +126,12 @@ func (r *core) digestOfStatus(obj client.Object) string {
 		if err != nil {
 			return undigested
 		}
-		status, ok := content["status"].(map[string]any)
-		if !ok {
-			return digestOf(content["status"])
+		status := content["status"]
+		if fields, ok := status.(map[string]any); ok {
+			fields = maps.Clone(fields)
+			delete(fields, "conditions")
+			status = fields
 		}
-		status = maps.Clone(status)
-		delete(status, "conditions")
 		return digestOf(status)
 	})
 	if known, ok := r.statuses.Get(obj, func() func() string { return compute }); ok {
@@ -159,34 +147,28 @@ func (r *core) digestOfStatus(obj client.Object) string {
 func (p *pass) digest() (d uint64, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	d, ok = digest.OfVersion(p.read), p.read.GetResourceVersion() != ""
-	for i := range p.seen {
-		o := &p.seen[i]
-		switch obj, isObject := o.Value.(client.Object); {
-		case !o.Found():
-			d += memory.Hash(o.Ref.Group, o.Ref.Kind, o.Ref.Namespace, o.Ref.Name)
-		case !isObject:
-			return 0, false
-		default: // with the UID. A sum, because the order does not count
-			d += digest.OfVersion(obj)
-			ok = ok && obj.GetResourceVersion() != ""
+	ok = !p.polls || p.began
+	add := func(o *checks.Object, nameOnly bool) { // the digest is a sum, because the order does not count
+		obj, isObject := o.Value.(client.Object)
+		if nameOnly || !o.Found() {
+			d += memory.Hash(o.Ref.String(), strconv.FormatBool(o.Deleting))
+		} else if ok = ok && isObject && obj.GetResourceVersion() != ""; ok {
+			d += digest.OfVersion(obj) // with the UID
 		}
 	}
+	add(&checks.Object{Value: p.read}, false)
+	for i := range p.seen {
+		add(&p.seen[i].Object, false)
+	}
 	for _, s := range p.sets {
-		d += memory.Hash(s.ref.Group, s.ref.Kind, s.ref.Namespace, s.ref.Set)
+		d += memory.Hash(s.ref.String())
 		for i := range s.objects {
-			o := &s.objects[i]
-			switch obj, isObject := o.Value.(client.Object); {
-			case o.Self:
-			case !isObject: // names only
-				d += memory.Hash(o.Ref.Namespace, o.Ref.Name, strconv.FormatBool(o.Deleting))
-			default:
-				d += digest.OfVersion(obj)
-				ok = ok && obj.GetResourceVersion() != ""
+			if !s.objects[i].Self {
+				add(&s.objects[i], s.names)
 			}
 		}
 	}
-	return d, ok && (!p.polls || p.began)
+	return d, ok
 }
 
 // inputsOf returns a clock that does not run, with the inputs of an object: digests of
@@ -224,13 +206,12 @@ func inputAnnotations(obj client.Object) map[string]string {
 // again: its generation, or its version if it has no generation, as a Secret.
 func content(value any) any {
 	obj, ok := value.(client.Object)
-	if !ok {
-		return value
+	if ok && obj.GetGeneration() == 0 {
+		return []any{obj.GetUID(), obj.GetResourceVersion()}
+	} else if ok {
+		return []any{obj.GetUID(), obj.GetGeneration()}
 	}
-	if g := obj.GetGeneration(); g > 0 {
-		return []any{obj.GetUID(), g}
-	}
-	return []any{obj.GetUID(), obj.GetResourceVersion()}
+	return value
 }
 
 // undigested is the digest of a value that cannot be digested.

@@ -1,6 +1,7 @@
 package ctrlx
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -64,7 +65,7 @@ func (o *options) recorder(mgr manager.Manager, name string) events.EventRecorde
 // if the kind of that object is not known.
 func (r *core) related(obj client.Object, out flow.Outcome) runtime.Object {
 	refs := out.WaitingFor()
-	if len(refs) == 0 || refs[0].Kind == "" || refs[0].Name == "" {
+	if len(refs) == 0 || refs[0].Name == "" { // a set, or only an ID
 		return nil
 	}
 	ref := refs[0]
@@ -74,10 +75,7 @@ func (r *core) related(obj client.Object, out flow.Outcome) runtime.Object {
 	}
 	o := &corev1.ObjectReference{APIVersion: gvk.GroupVersion().String(), Kind: ref.Kind, Name: ref.Name}
 	if namespaced {
-		o.Namespace = ref.Namespace
-		if o.Namespace == "" {
-			o.Namespace = obj.GetNamespace()
-		}
+		o.Namespace = cmp.Or(ref.Namespace, obj.GetNamespace())
 	}
 	return o
 }

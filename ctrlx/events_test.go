@@ -1,6 +1,7 @@
 package ctrlx_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -30,6 +31,13 @@ func TestEventTypes(t *testing.T) {
 	other := checks.WithWaitingFor(checks.Ref{Group: "other.example.com", Kind: "Other", Name: "o"})
 	api := testv1.GroupVersion.String()
 	owner := flow.Extensions[*App]{OwnerCheck: chain.New(checks.OwnerReady())}
+	waits := func(ref checks.Ref) flow.Extensions[*App] {
+		return checking(flow.PointPreCheck, func(ctx context.Context, req *checks.Request[*App]) (checks.Result, error) {
+			ref.Group, ref.Kind = testv1.GroupVersion.Group, "Cluster"
+			_, err := req.Resolver(ctx, clusterOfApp(&App{Spec: AppSpec{Cluster: "c"}})) // so that the manager watches the kind
+			return checks.Block("Busy", "busy", checks.WithWaitingFor(ref)), err
+		})
+	}
 	cases := map[string]struct {
 		reason string
 		spec   AppSpec
@@ -40,6 +48,10 @@ func TestEventTypes(t *testing.T) {
 		"Owner":       {"it waits for the owner", AppSpec{Cluster: "c"}, owner, nil, "Normal OwnerNotFound " + api + " Cluster default/c"},
 		"Wait":        {"it waits, and the check names no object", AppSpec{}, block(), nil, "Normal Busy"},
 		"UnknownKind": {"the awaited kind is not installed", AppSpec{}, block(other), nil, "Normal Busy"},
+		"Set":         {"a set has no name", AppSpec{}, waits(clustersOf(checks.Query{}).Ref()), nil, "Normal Busy"},
+		"ID":          {"the awaited object has no name", AppSpec{}, waits(checks.Ref{ID: "7"}), nil, "Normal Busy"},
+		"Named":       {"it is in the own namespace", AppSpec{}, waits(checks.Ref{Name: "x"}), nil, "Normal Busy " + api + " Cluster default/x"},
+		"Foreign":     {"it is in another namespace", AppSpec{}, waits(checks.Ref{Namespace: "other", Name: "x"}), nil, "Normal Busy " + api + " Cluster other/x"},
 		"OnChange":    {"only a change helps", AppSpec{}, block(checks.WithRetry(classify.OnChange)), nil, "Warning Busy"},
 		"Final":       {"no pass follows", AppSpec{}, block(checks.WithRetry(classify.Never)), nil, "Warning Busy"},
 		"Suspended":   {"a user asked for it", AppSpec{Suspended: true}, flow.Extensions[*App]{}, nil, "Normal Suspended"},
@@ -106,6 +118,7 @@ func TestEventReporter(t *testing.T) {
 		"Name":    {"the default", databases("Database"), []string{"Database"}},
 		"Option":  {"the option sets it", databases("Database", ctrlx.WithEventReporter("databases.example.com")), []string{"databases.example.com"}},
 		"Refused": {"the API server refuses events of this name", databases("Database of ours"), []string{"windlass"}},
+		"Longest": {"the host name fits", databases("Database", ctrlx.WithEventReporter("a.example.com/"+strings.Repeat("x", 50))), []string{"a.example.com/" + strings.Repeat("x", 50)}},
 		"Without": {"there are no events", databases("Database", ctrlx.WithoutEvents()), nil},
 	}
 	for name, tc := range cases {

@@ -20,6 +20,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/object"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/sources"
 )
 
@@ -161,9 +162,38 @@ func DigestOfRead[T client.Object](r *Reconciler[T], o checks.Object) string {
 	return r.digestOfRead(o)
 }
 
-// DigestOfSet returns the digest of the objects of a set that a pass has listed.
-func DigestOfSet[T client.Object](r *Reconciler[T], objects []checks.Object) string {
-	return r.digestOfSet(seenSet{objects: objects})
+// Inputs are the objects and the set that a pass has read.
+type Inputs struct {
+	Objects  []checks.Object
+	Set      []checks.Object // of the ref Of; nil: it lists none
+	Of       checks.Ref
+	Names    bool // of the set only
+	Polls    bool // the pass polls an operation
+	Began    bool // the pass began one
+	Resource client.Object
+}
+
+// Digests returns the digest of the versions, and the digests of the inputs for another process.
+func (in Inputs) Digests() (version uint64, known bool, read []record.Read, ok bool) {
+	p := &pass{of: &core{}, read: in.Resource, polls: in.Polls, began: in.Began}
+	for _, o := range in.Objects {
+		p.saw(context.Background(), o)
+	}
+	if in.Set != nil {
+		p.sawSet(seenSet{ref: in.Of, objects: in.Set, names: in.Names})
+	}
+	version, known = p.digest()
+	read, ok = p.reads()
+	return version, known, read, ok
+}
+
+// Clock returns the inputs of the clock of a time-out. The pass has read the objects in ctx.
+func (in Inputs) Clock(ctx context.Context) *record.Clock {
+	p := &pass{}
+	for _, o := range in.Objects {
+		p.saw(ctx, o)
+	}
+	return inputsOf(in.Resource, p)
 }
 
 // Undigested is the digest of a value that cannot be digested.

@@ -276,13 +276,16 @@ func TestOperationCausesNoOther(t *testing.T) {
 		return checks.Proceed(), nil
 	}))
 	for name, ext := range map[string]flow.Extensions[*App]{"PreCheck": {PreCheck: refers}, "PostCheck": {PostCheck: refers}, "NotRead": {EntryCheck: follows}} {
-		for setting, opts := range map[string][]ctrlx.Option{"Stored": nil, "InMemory": nil, "NotStored": {ctrlx.WithoutQuietRestart()}} {
+		for setting, opts := range map[string][]ctrlx.Option{"Stored": nil, "InMemory": nil, "NewToken": nil, "NotStored": {ctrlx.WithoutQuietRestart()}} {
 			for change, changes := range map[string]bool{"Same": false, "Changed": true} {
 				t.Run(name+setting+change, func(t *testing.T) {
 					d := newHarness(t, anApp(AppSpec{}), aCluster()).with(ext, opts...)
 					d.apply = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
 						if req.Token == "" {
 							return flow.InProgress("op", time.Second), nil
+						}
+						if setting == "NewToken" && req.Token == "op" {
+							return flow.InProgress("op 2", time.Second), nil
 						}
 						return flow.Done(), nil
 					}
@@ -303,6 +306,9 @@ func TestOperationCausesNoOther(t *testing.T) {
 					}
 					// PostCheck reads the change. An event of the object wakes the last one, and the harness has no events.
 					want := changes && name != "PostCheck" && name+setting != "NotReadNotStored"
+					if setting == "NewToken" {
+						d.pass()
+					}
 					after := d.pass()
 					if follows := after < time.Minute || queue.Len() > 0; follows != want || d.says() != "True Succeeded" {
 						t.Errorf("after the operation, the object is %s, and another pass follows: %t (%s, %d)", d.says(), follows, after, queue.Len())

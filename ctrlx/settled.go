@@ -159,9 +159,9 @@ func (r *core) undecided(p *pass, out flow.Outcome) bool {
 // objects that the pass has not read. It returns an error if the kind of one is
 // not watched yet.
 func (p *pass) changed(ctx context.Context, was []record.Read) (why string, err error) {
-	now, why := p.reads()
-	if why != "" {
-		return why, nil
+	now, ok := p.reads()
+	if !ok {
+		return "the pass read too many objects, or one that cannot be compared", nil
 	}
 	for _, s := range now {
 		if record.DigestIn(was, s.Ref()) == "" {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -28,6 +29,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
@@ -277,6 +279,14 @@ func TestSettled(t *testing.T) {
 		"20Read": {reason: "so many are stored: the owner and 19 references", ext: func(*harness) flow.Extensions[*App] { return flow.Extensions[*App]{PreCheck: chain.New(reading(19))} }, want: quiet},
 		"21Read": {reason: "a record has a limit", ext: func(*harness) flow.Extensions[*App] { return flow.Extensions[*App]{PreCheck: chain.New(reading(20))} }, want: applied},
 
+		"20AndSet": {reason: "a set counts as one", ext: func(d *harness) flow.Extensions[*App] {
+			ext := listing(inSet)(d)
+			ext.PreCheck = ext.PreCheck.Append(reading(19))
+			return ext
+		}, want: applied},
+		"21Operation": {reason: "the pass that began the operation read more than its record may name", ext: func(*harness) flow.Extensions[*App] {
+			return flow.Extensions[*App]{PreCheck: chain.New(reading(21))}
+		}, before: twoPasses(nothing), want: applied},
 		"ManyRead": {reason: "the pass reads more than the record may name, before Get", later: func(d *harness) flow.Extensions[*App] {
 			ext := d.settling()
 			ext.EntryCheck = chain.New(reading(21))
@@ -672,24 +682,6 @@ func TestDigestsOfTwoClusters(t *testing.T) {
 // A success is not stored if a value cannot be digested or a set is too large. A digest changes no object of the cache.
 func TestUndigested(t *testing.T) {
 	r := ctrlx.New("Database", databases{Apply: put}, extensions{})
-	var members []checks.Object
-	for i := range 101 {
-		members = append(members, checks.Object{Ref: clusterRef(i), Value: &testv1.Cluster{}})
-	}
-	odd := checks.Object{Ref: clusterRef(0), Value: make(chan int)}
-	for name, tc := range map[string]struct {
-		reason  string
-		members []checks.Object
-		want    bool // a digest
-	}{
-		"Most":    {"so many objects are compared", members[:100], true},
-		"TooMany": {"a larger set costs too much", members, false},
-		"Odd":     {"a value without JSON cannot be compared", []checks.Object{members[0], odd}, false},
-	} {
-		if got := ctrlx.DigestOfSet(r, tc.members); (got != ctrlx.Undigested) != tc.want {
-			t.Errorf("%s: %s: the digest is %q", name, tc.reason, got)
-		}
-	}
 	for read, want := range map[int]bool{19: true, 20: false} { // and the owner
 		objects := []client.Object{anApp(AppSpec{Cluster: "c"}), aCluster()}
 		for i := range read {
@@ -718,11 +710,6 @@ func TestUndigested(t *testing.T) {
 			t.Errorf("an owner without a version causes %d writes", d.writes)
 		}
 	}
-	noJSON := &oddObject{Odd: make(chan int)}
-	noJSON.Generation = 1
-	if got := ctrlx.DigestOfRead(r, checks.Object{Ref: clusterRef(0), Value: noJSON}); got != ctrlx.Undigested {
-		t.Errorf("the digest of an object without JSON is %q", got)
-	}
 	cached := &unstructured.Unstructured{Object: map[string]any{
 		"metadata": map[string]any{"uid": "u", "generation": int64(1)}, "status": map[string]any{"conditions": []any{}, "state": "Running"},
 	}}
@@ -731,6 +718,107 @@ func TestUndigested(t *testing.T) {
 		t.Error("an object without a Go type has no digest")
 	}
 	same(t, "the object of the cache", was, cached)
+}
+
+// Each change of an input changes both digests: that of this process, which is cheap, and that for the next one. An input that
+// cannot be compared is known to neither.
+func TestDigests(t *testing.T) {
+	at := func(name, version string, change ...func(*testv1.Cluster)) checks.Object {
+		c := &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name + version), ResourceVersion: version, Generation: 1}}
+		for _, do := range change {
+			do(c)
+		}
+		return checks.Object{Ref: checks.Ref{Kind: "Cluster", Name: name}, Value: c}
+	}
+	self := func(version string) checks.Object { o := at("self", version); o.Self = true; return o }
+	deleting := at("b", "1")
+	deleting.Deleting = true
+	absent := checks.Object{Ref: checks.Ref{Kind: "Cluster", Name: "a"}, Value: (*testv1.Cluster)(nil)}
+	set := func(of string, names bool, all ...checks.Object) ctrlx.Inputs {
+		return ctrlx.Inputs{Set: append([]checks.Object{}, all...), Of: checks.Ref{Kind: "Cluster", Set: of}, Names: names}
+	}
+	many := make([]checks.Object, 101)
+	for i := range many {
+		many[i] = at(fmt.Sprint(i), "1")
+	}
+	digests := func(in ctrlx.Inputs) (string, string) {
+		if in.Resource == nil {
+			in.Resource = at("self", "1").Value.(client.Object)
+		}
+		version, known, read, ok := in.Digests()
+		return fmt.Sprint(version, known), fmt.Sprint(read, ok)
+	}
+	different := map[string]ctrlx.Inputs{
+		"None": {}, "One": {Objects: []checks.Object{at("a", "1")}}, "Version": {Objects: []checks.Object{at("a", "2")}}, "Absent": {Objects: []checks.Object{absent}},
+		"Two": {Objects: []checks.Object{at("a", "1"), at("b", "1")}}, "Empty": set("s", false), "OtherSet": set("t", false),
+		"Set": set("s", false, at("b", "1")), "SetVersion": set("s", false, at("b", "2")), "SetOfTwo": set("s", false, at("b", "1"), at("c", "1")),
+		"Name": set("s", true, at("b", "1")), "OtherName": set("s", true, at("c", "1")), "NameDeleting": set("s", true, deleting),
+	}
+	versions, reads := map[string]string{}, map[string]string{}
+	for name, in := range different {
+		version, read := digests(in)
+		if versions[version] != "" || reads[read] != "" || !strings.HasSuffix(version, "true") || !strings.HasSuffix(read, "true") {
+			t.Errorf("%s has the digests %s and %s, as %q and %q", name, version, read, versions[version], reads[read])
+		}
+		versions[version], reads[read] = name, name
+	}
+	for name, pair := range map[string][2]ctrlx.Inputs{
+		"Self": {set("s", false, self("1")), set("s", false, self("2"))}, "NameData": {different["Name"], set("s", true, at("b", "2"))},
+	} {
+		version, read := digests(pair[0])
+		if v, r := digests(pair[1]); v != version || r != read {
+			t.Errorf("%s: the digests are %s and %s, and then %s and %s", name, version, read, v, r)
+		}
+	}
+	_, present := digests(set("s", false, self("1")))
+	if _, none := digests(set("s", false)); present == none {
+		t.Error("the presence of the resource itself does not count")
+	}
+	odd := &oddObject{Odd: make(chan int)}
+	odd.Generation, odd.ResourceVersion = 1, "1"
+	polls, began := ctrlx.Inputs{Polls: true}, ctrlx.Inputs{Polls: true, Began: true}
+	for name, tc := range map[string]struct {
+		in              ctrlx.Inputs
+		version, digest bool
+	}{
+		"NoVersion": {ctrlx.Inputs{Objects: []checks.Object{at("a", ""), at("b", "1")}}, false, true}, "NoResource": {ctrlx.Inputs{Resource: &testv1.Cluster{}}, false, true},
+		"SetNoVersion": {set("s", false, at("a", ""), at("b", "1")), false, true}, "Text": {ctrlx.Inputs{Objects: []checks.Object{{Ref: theKey, Value: "x"}}}, false, true},
+		"NoJSON": {ctrlx.Inputs{Objects: []checks.Object{{Ref: theKey, Value: odd}}}, true, false}, "SetNoJSON": {set("s", false, checks.Object{Ref: theKey, Value: odd}, at("b", "1")), true, false},
+		"Most": {set("s", false, many[:100]...), true, true}, "TooMany": {set("s", false, many...), true, false},
+		"Polls": {polls, false, true}, "Began": {began, true, true},
+	} {
+		if version, read := digests(tc.in); strings.HasSuffix(version, "true") != tc.version || strings.HasSuffix(read, "true") != tc.digest {
+			t.Errorf("%s: the digests are %s and %s", name, version, read)
+		}
+	}
+	clock := func(ctx context.Context, value any) string {
+		return fmt.Sprintf("%+v", *ctrlx.Inputs{Resource: odd, Objects: []checks.Object{{Ref: theKey, Value: value}}}.Clock(ctx))
+	}
+	object := func(generation int64, version string) *testv1.Cluster {
+		return &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{UID: "u", Generation: generation, ResourceVersion: version}}
+	}
+	for name, tc := range map[string]struct {
+		was, now any
+		starts   bool // the clock again
+	}{
+		"Status": {object(1, "1"), object(1, "2"), false}, "Spec": {object(1, "1"), object(2, "1"), true}, "Data": {object(0, "1"), object(0, "2"), true}, "Text": {"a", "b", true},
+	} {
+		if starts := clock(t.Context(), tc.was) != clock(t.Context(), tc.now); starts != tc.starts {
+			t.Errorf("%s: the clock starts again: %t", name, starts)
+		}
+		if of := engine.Dependent(t.Context()); clock(of, tc.was) != clock(of, tc.now) {
+			t.Errorf("%s: a dependent is an input", name)
+		}
+	}
+	r := ctrlx.New("Database", databases{Apply: put}, extensions{})
+	state := func(s any, version string) string {
+		return ctrlx.DigestOfRead(r, checks.Object{Ref: theKey, Value: &unstructured.Unstructured{Object: map[string]any{
+			"metadata": map[string]any{"uid": "u", "resourceVersion": version, "generation": int64(1)}, "status": s,
+		}}})
+	}
+	if first := state("a", "1"); first != state("b", "1") || first == state("b", "2") {
+		t.Error("the digest of a status is not that of its version")
+	}
 }
 
 // oddObject has a field without JSON.

@@ -109,8 +109,8 @@ func TestSetUpPanics(t *testing.T) {
 		"WrapNilFunc": {"it would panic in the first pass", func() { ctrlx.Wrap(reconcile.Func(nil)) }, "ctrlx: Wrap: the reconciler is nil"},
 
 		"ReporterSpace":  {"the API server refuses it", func() { ctrlx.WithEventReporter("my operator") }, `ctrlx: WithEventReporter("my operator"): `},
-		"ReporterEmpty":  {"the API server refuses it", func() { ctrlx.WithEventReporter("") }, `ctrlx: WithEventReporter(""): `},
-		"ReporterLong":   {"the host name has to fit", func() { ctrlx.WithEventReporter("a.example.com/" + strings.Repeat("x", 60)) }, "the name has more than 64 bytes"},
+		"ReporterEmpty":  {"the API server refuses it", func() { ctrlx.WithEventReporter("") }, `ctrlx: WithEventReporter(""): name part must be non-empty; name part must`},
+		"ReporterLong":   {"the host name has to fit", func() { ctrlx.WithEventReporter("a.example.com/" + strings.Repeat("x", 51)) }, "the name has more than 64 bytes"},
 		"ReporterUnused": {"one of them would be ignored", with(ctrlx.WithoutEvents(), ctrlx.WithEventReporter("a")), "WithEventReporter and WithoutEvents are both given"},
 
 		"IndexNoField":   {"no query could name it", func() { ctrlx.WithIndex(clustersOf(checks.Query{Field: " "}), byState) }, `ctrlx: WithIndex: " ": give the kind and the field of the set, and a function`},
