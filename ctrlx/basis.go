@@ -48,7 +48,7 @@ func (r *core) selfOf(obj client.Object) string {
 	return digestOf([]any{r.program, r.opt.revision, obj.GetGeneration(), inputAnnotations(obj), obj.GetOwnerReferences()})
 }
 
-// reads returns what the pass read until now. ok is false if that is too much, or
+// reads returns what the pass read until now, sorted. ok is false if that is too much, or
 // if a part cannot be digested.
 func (p *pass) reads() (all []record.Read, ok bool) {
 	p.mu.Lock()
@@ -66,6 +66,7 @@ func (p *pass) reads() (all []record.Read, ok bool) {
 	for _, s := range p.sets {
 		add(s.ref, p.of.digestOfSet(s))
 	}
+	record.Sort(all)
 	return all, ok
 }
 

@@ -231,7 +231,8 @@ func (d *Dependents) one(ctx context.Context, a action, owner, obj client.Object
 // DryRun returns d with writes that the API server tries and does not store. A
 // result that needs a write has [Result.Pending], is not settled, and says what
 // the write would do. Objects are read past the cache, except a
-// [Result.Pending] of ReadOnly. A dry-run counts as no correction of a field.
+// [Result.Pending] of ReadOnly, and nothing is followed. A dry-run counts as no
+// correction of a field.
 //
 // Apply and Delete then return what a pass would wait for. For the result of each
 // object, call ApplyObject and DeleteObject.

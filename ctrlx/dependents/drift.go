@@ -202,17 +202,19 @@ func setOf(e *metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
 // contains it. A set that has a map and no field in it owns the map as a whole
 // only if no manager owns a field in it.
 func (m *managers) owns(set *fieldpath.Set, path fieldpath.Path) bool {
-	all, last := m.all, len(path)-1
-	for _, element := range path[:last] {
+	all := m.all
+	for i, element := range path {
 		inner, found := set.Children.Get(element)
 		within, parts := all.Children.Get(element)
-		if !found {
+		switch {
+		case i == len(path)-1:
+			return found || set.Members.Has(element)
+		case !found:
 			return !parts && set.Members.Has(element)
 		}
 		set, all = inner, within
 	}
-	_, found := set.Children.Get(path[last])
-	return found || set.Members.Has(path[last])
+	return false
 }
 
 // of returns the other managers of a path, as a text; empty: there is none.
@@ -259,8 +261,10 @@ func (r *Request) taken(takes func(manager string) bool) (entries []metav1.Manag
 		if e.Subresource == "" && e.APIVersion == version && ours.APIVersion == version && (e.Manager == ours.Manager || takes(e.Manager)) {
 			takes := set.RecursiveDifference(ignored.Union(untaken))
 			taken = taken.Union(takes)
-			set = set.Difference(takes)
-			e.FieldsV1 = fieldsV1(set) // the API server drops an entry without fields
+			if set = set.Difference(takes); set.Empty() {
+				continue
+			}
+			e.FieldsV1 = fieldsV1(set)
 		}
 		others = others.Union(set)
 		entries = append(entries, e)

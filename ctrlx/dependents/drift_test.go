@@ -148,11 +148,11 @@ func TestTaken(t *testing.T) {
 		alone   string
 	}{
 		"Nothing":     {"there is only the own apply", []metav1.ManagedFieldsEntry{entry("web Apply", k)}, nil, "<nil>"},
-		"Other":       {"the fields of another manager", []metav1.ManagedFieldsEntry{entry("taken Update", l), entry("web Apply", k)}, []string{`taken Update v1 {}`, `web Apply v1 {"f:data":{"f:k":{},"f:l":{}}}`}, ".data.l"},
-		"Own":         {"the updates of this name", []metav1.ManagedFieldsEntry{entry("web Update", l), entry("web Apply", k)}, []string{`web Update v1 {}`, `web Apply v1 {"f:data":{"f:k":{},"f:l":{}}}`}, ".data.l"},
-		"First":       {"there was no apply yet", []metav1.ManagedFieldsEntry{entry("taken Update", l)}, []string{`taken Update v1 {}`, `web Apply v1 {"f:data":{"f:l":{}}}`}, ".data.l"},
+		"Other":       {"the fields of another manager", []metav1.ManagedFieldsEntry{entry("taken Update", l), entry("web Apply", k)}, []string{`web Apply v1 {"f:data":{"f:k":{},"f:l":{}}}`}, ".data.l"},
+		"Own":         {"the updates of this name", []metav1.ManagedFieldsEntry{entry("web Update", l), entry("web Apply", k)}, []string{`web Apply v1 {"f:data":{"f:k":{},"f:l":{}}}`}, ".data.l"},
+		"First":       {"there was no apply yet", []metav1.ManagedFieldsEntry{entry("taken Update", l)}, []string{`web Apply v1 {"f:data":{"f:l":{}}}`}, ".data.l"},
 		"Kept":        {"a manager that is not taken keeps its fields", []metav1.ManagedFieldsEntry{entry("kept Update", l), entry("web Apply", k)}, nil, "<nil>"},
-		"Shared":      {"a field that another manager keeps is not alone", []metav1.ManagedFieldsEntry{entry("kept Update", l), entry("taken Apply", l)}, []string{`kept Update v1 ` + l, `taken Apply v1 {}`, `web Apply v1 ` + l}, ""},
+		"Shared":      {"a field that another manager keeps is not alone", []metav1.ManagedFieldsEntry{entry("kept Update", l), entry("taken Apply", l)}, []string{`kept Update v1 ` + l, `web Apply v1 ` + l}, ""},
 		"Subresource": {"the fields of a subresource stay", []metav1.ManagedFieldsEntry{entry("taken Update status", l), entry("web Apply", k)}, nil, "<nil>"},
 		"Version":     {"the fields of another version stay", []metav1.ManagedFieldsEntry{at("v2", entry("taken Update", l)), entry("web Apply", k)}, nil, "<nil>"},
 		"OwnVersion":  {"so do all if the own apply has another version", []metav1.ManagedFieldsEntry{entry("taken Update", l), at("v2", entry("web Apply", k))}, nil, "<nil>"},

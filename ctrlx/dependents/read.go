@@ -191,9 +191,9 @@ func terminating(next handler) handler {
 // manager, and the manager may not show an owner what its deployment target
 // hides.
 //
-// The write of a [Result.Pending] follows nothing: the pass has looked before.
+// A dry-run, and the write after it, follow nothing: the pass has looked before.
 func (d *Dependents) follow(ctx context.Context, a action, requests ...*Request) {
-	if d.clients.Engine == nil || a != applying {
+	if d.clients.Engine == nil || a != applying || d.mode == trying {
 		return
 	}
 	for _, r := range requests {
