@@ -32,8 +32,9 @@ const (
 // is ../files/tls. If overlay is nil, the base is used as it is. Its values are
 // typed, so a text of a user is data, unless overlay pastes it into a patch.
 //
-// Every path of a kustomization must be a file or a folder of fsys. So nothing is downloaded.
-// Plugins that are programs, and Helm charts, are errors.
+// Every path of a kustomization must be a file or a folder of fsys. Plugins
+// (generators, transformers and validators) and Helm charts are errors. So nothing
+// is downloaded.
 //
 // Base panics if dir has no kustomization, or fsys has one that is not valid.
 // All generators share a lock, because Kustomize builds one set at a time.

@@ -75,7 +75,15 @@ func TestPaths(t *testing.T) {
 		"Env":       {"data", "configMapGenerator: [{name: s, envs: ['https://example.com/s']}]", "https://example.com/s"},
 		"Replaces":  {"replacements", "replacements: [{path: 'https://example.com/s'}]", "https://example.com/s"},
 		"Crds":      {"definitions", "crds: ['https://example.com/s']", "https://example.com/s"},
-		"Transform": {"transformers", "transformers: ['example.com/a/b.git']", "example.com/a/b.git"},
+		"Transform": {"a plugin has paths", "transformers: [t.yaml]", `"t.yaml" is a plugin`},
+		"Plugin":    {"a plugin in the kustomization itself", "transformers:\n- |\n  apiVersion: builtin\n  kind: PatchTransformer\n  metadata: {name: x}\n  path: http://example.com/p\n", "is a plugin, which may download files"},
+		"Generator": {"a plugin has files", "generators:\n- |\n  apiVersion: builtin\n  kind: ConfigMapGenerator\n  metadata: {name: x}\n  files: [k=http://example.com/f]\n", "is a plugin, which may download files"},
+		"Validator": {"a kustomization may change a plugin", "validators: [../other]", `"../other" is a plugin`},
+		"Lines":     {"Kustomize downloads it, and a patch is no resource", "resources: [\"github.com/example/base\\n\"]", `"github.com/example/base\n" is no file`},
+		"GitHub":    {"Kustomize does not look at the folder", "resources: [GitHub.com/a/b]", `"GitHub.com/a/b" is no file`},
+		"SCP":       {"Kustomize does not look at the folder", "components: ['git::github.com:a/b']", `"git::github.com:a/b" is no file`},
+		"Folder":    {"the same folder, in another way", "resources: [a.yaml, ./GitHub.com/a/b]", ""},
+		"Merges":    {"an old patch that is no path", "resources: [a.yaml]\npatchesStrategicMerge: [\"{apiVersion: v1, kind: ConfigMap, metadata: {name: a},\\ndata: {a: b}}\"]", ""},
 		"Absolute":  {"a path outside", "resources: [/files/base/a.yaml]", "/files/base/a.yaml"},
 		"Missing":   {"a file that is missing", "resources: [b.yaml]", "b.yaml"},
 		"Unknown":   {"a misspelt field", "resource: [a.yaml]", `unknown field "resource"`},
@@ -84,7 +92,8 @@ func TestPaths(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			set := fstest.MapFS{
 				"base/kustomization.yaml": {Data: []byte(tc.k)}, "base/a.yaml": {Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")},
-				"other/kustomization.yml": {Data: []byte("namePrefix: other-")},
+				"other/kustomization.yml": {Data: []byte("namePrefix: other-")}, "base/t.yaml": {Data: []byte("apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: x}\npath: http://example.com/p\n")},
+				"base/GitHub.com/a/b/kustomization.yaml": {Data: []byte("namePrefix: other-")}, "base/git::github.com:a/b/kustomization.yaml": {},
 			}
 			got := func() (got string) {
 				defer func() {

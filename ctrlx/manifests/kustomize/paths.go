@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -43,15 +44,24 @@ func (g *generator[P]) isBase(dir string) bool {
 	})
 }
 
+// remote matches paths that Kustomize downloads, also if there is such a folder.
+var remote = regexp.MustCompile(`(?i)^(git::)?github\.com[/:]|://`)
+
 // check returns an error for each path of a kustomization in dir that is not part
-// of the files: Kustomize would download it.
+// of the files: Kustomize would download it. It returns an error for plugins, too,
+// because they have paths, and a kustomization may change a plugin.
 func (g *generator[P]) check(dir string, k types.Kustomization) error {
-	paths := slices.Concat(k.Resources, k.Bases, k.Components, k.Crds, k.Configurations, k.Generators, k.Transformers, k.Validators)
+	if plugins := slices.Concat(k.Generators, k.Transformers, k.Validators); len(plugins) > 0 {
+		return fmt.Errorf("%q is a plugin, which may download files: use the fields of the kustomization", plugins[0])
+	}
+	paths := slices.Concat(k.Resources, k.Bases, k.Components, k.Crds, k.Configurations)
 	if file, found := k.OpenAPI["path"]; found {
 		paths = append(paths, file)
 	}
 	for _, patch := range k.PatchesStrategicMerge {
-		paths = append(paths, string(patch))
+		if !strings.Contains(string(patch), "\n") { // else it is the patch itself
+			paths = append(paths, string(patch))
+		}
 	}
 	for _, patch := range slices.Concat(k.Patches, k.PatchesJson6902) {
 		paths = append(paths, patch.Path)
@@ -73,11 +83,11 @@ func (g *generator[P]) check(dir string, k types.Kustomization) error {
 		}
 	}
 	for _, p := range paths {
-		if p == "" || strings.Contains(p, "\n") { // a patch or a transformer in the kustomization itself
+		if p == "" { // a patch in the kustomization itself
 			continue
 		}
 		_, isFile := g.files[path.Join(dir, p)]
-		if !isFile && !g.isBase(path.Join(dir, p)) || path.IsAbs(p) || strings.Contains(p, "://") {
+		if !isFile && !g.isBase(path.Join(dir, p)) || path.IsAbs(p) || remote.MatchString(p) {
 			return fmt.Errorf("%q is no file and no folder with a kustomization in the given files", p)
 		}
 	}
