@@ -59,9 +59,10 @@ import (
 //
 // The policy before-hook-creation, the default, is Recreate. With hook-succeeded
 // a hook is purged after all hooks of its event. The policy hook-failed has no
-// effect: a failed hook stays. Hooks of tests and rollbacks are left out. Other
-// hooks and combinations are an error, such as those of a deletion and those of
-// an upgrade alone: use the hooks of the component.
+// effect: a failed hook stays. No policy deletes a definition. Hooks of tests and
+// rollbacks are left out. Other hooks and combinations are an error, such as
+// those of a deletion and those of an upgrade alone: use the hooks of the
+// component.
 //
 // Chart panics if the folder has no valid chart.
 func Chart(reconciler string, fsys fs.FS, dir string) manifests.Generator {

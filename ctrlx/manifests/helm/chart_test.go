@@ -76,6 +76,7 @@ func TestChart(t *testing.T) {
 		"Once":        {"only the first time", hook("helm.sh/hook: post-install", "helm.sh/hook-delete-policy: hook-succeeded,hook-failed"), nil, []string{"map[] apply-order=10000 purge-order=20000 reconcile-policy=Once"}, ""},
 		"Own":         {"an annotation of the chart counts", hook("helm.sh/hook: pre-install", `shop.example.com/apply-order: "-1"`), nil, []string{"map[] apply-order=-1 reconcile-policy=Once update-policy=Recreate"}, ""},
 		"CRD":         {"an old hook", hook("helm.sh/hook: crd-install"), nil, []string{"map[]"}, ""},
+		"Definition":  {"its deletion would delete all its instances", strings.Replace(hook("helm.sh/hook: pre-install,pre-upgrade", "helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded"), "ConfigMap", "CustomResourceDefinition", 1), nil, []string{"map[] apply-order=-10000 reconcile-policy=OnObjectOrComponentChange"}, ""},
 		"Delete":      {"it would not run", hook("helm.sh/hook: pre-delete"), nil, nil, `ConfigMap a: helm.sh/hook is "pre-delete": use a hook of the component`},
 		"UpgradeOnly": {"nothing says that it is an upgrade", hook("helm.sh/hook: pre-upgrade"), nil, nil, "use a hook of the component"},
 		"Both":        {"an object has one place", hook("helm.sh/hook: pre-install,post-install"), nil, nil, "use a hook of the component"},

@@ -66,9 +66,12 @@ func (g *generator) hook(obj client.Object) (bool, error) {
 		}
 		order += weight
 	}
-	deletes := split(annotations[hookDeletes])
 	set("apply-order", strconv.Itoa(order))
 	set("reconcile-policy", again)
+	if obj.GetObjectKind().GroupVersionKind().Kind == "CustomResourceDefinition" {
+		return true, nil // Helm does not delete it, and a component refuses to
+	}
+	deletes := split(annotations[hookDeletes])
 	if len(deletes) == 0 || slices.Contains(deletes, "before-hook-creation") {
 		set("update-policy", "Recreate")
 	}
