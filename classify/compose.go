@@ -3,6 +3,7 @@ package classify
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/internal/onion"
@@ -31,9 +32,10 @@ type (
 // A joined error (errors.Join, or fmt.Errorf with several %w, at any depth) is
 // split into its causes. All links classify each cause. The cause that waits
 // longest wins, by Retry and then by After. The After of the result is the
-// longest of all causes. If one cause is a panic about which no link decided,
-// the texts of the result are those of the panic. The result is canceled only if
-// every cause is. A link finds the whole error in [Failure.Joined].
+// longest of all causes. The message of the winner comes first, and those of the
+// others follow, up to some 4,000 bytes. If one cause is a panic about which no link
+// decided, the texts of the result are those of the panic. The result is canceled
+// only if every cause is. A link finds the whole error in [Failure.Joined].
 //
 // The handler returns no error and does not panic. If a link panics, returns an
 // error or returns the zero Classification, the outer links get a [Slow]
@@ -103,27 +105,33 @@ func vet(_ context.Context, f *Failure, _ any, at *chain.Link, c Classification,
 }
 
 // later returns the Classification that waits longer, with the longer After of
-// both. It has the texts of a panic, if one of them is a panic. It keeps the status
-// only if both do. a may be zero.
+// both. Its message begins with its own one. It has the texts of a panic, if one of
+// them is a panic. It keeps the status only if both do. a may be zero.
 func later(a, b Classification) Classification {
 	if a.IsZero() {
 		return b
 	}
-	winner := a
+	winner, loser := a, b
 	if longer(b, a) {
-		winner = b
+		winner, loser = b, a
 	}
 	retry := winner.Retry()
 	switch rulePanic {
 	case a.Rule():
-		winner = a
+		winner, loser = a, a
 	case b.Rule():
-		winner = b
+		winner, loser = b, b
 	}
 	d := *winner.d
+	if all, more := winner.Message(), loser.Message(); len(all) < maxTexts && !strings.Contains(all, more) {
+		d.message = all + "; " + more
+	}
 	d.retry, d.after, d.keepsStatus = retry, max(a.After(), b.After()), a.KeepsStatus() && b.KeepsStatus()
 	return Classification{&d}
 }
+
+// maxTexts is the number of bytes of the message of a joined error after which no other text is added.
+const maxTexts = 4000
 
 func longer(a, b Classification) bool {
 	switch {

@@ -57,7 +57,7 @@ func Codes() classify.Table {
 
 	// Source: the error responses of S3,
 	// https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html.
-	add(classify.Slow, "AccessDenied", "BucketNotEmpty", "OperationAborted")
+	add(classify.Slow, "AccessDenied", "BucketNotEmpty", "ExpiredToken", "OperationAborted", "TokenRefreshRequired")
 	add(classify.VerySlow, "BucketAlreadyExists", "TooManyBuckets")
 	add(classify.OnChange, "IllegalLocationConstraintException", "InvalidBucketName", "MalformedXML")
 
@@ -66,6 +66,10 @@ func Codes() classify.Table {
 	add(classify.Slow,
 		"ConcurrentModification", "DeleteConflict", "EntityTemporarilyUnmodifiable", "MalformedPolicyDocument")
 	add(classify.VerySlow, "EntityAlreadyExists", "LimitExceeded")
+
+	// Source: the errors of the actions of STS, RDS and ElastiCache in their API references. The states change by
+	// themselves.
+	add(classify.Slow, "IDPCommunicationError", "InvalidCacheClusterState", "InvalidDBInstanceState")
 
 	// Source: exceptions that many services share, as in the API references of
 	// EKS, ECS, Lambda and DynamoDB.

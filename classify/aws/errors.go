@@ -44,5 +44,6 @@ func read(f *classify.Failure) bool {
 // notFound reports whether a code means that the object does not exist.
 func notFound(code string) bool {
 	return strings.HasSuffix(code, "NotFound") || strings.HasSuffix(code, "NotFoundException") ||
-		strings.HasSuffix(code, "NotFoundFault") || strings.HasPrefix(code, "NoSuch")
+		strings.HasSuffix(code, "NotFoundFault") || strings.HasPrefix(code, "NoSuch") ||
+		code == "QueueDoesNotExist" || code == "AWS.SimpleQueueService.NonExistentQueue" // of SQS
 }

@@ -66,6 +66,8 @@ func TestRead(t *testing.T) {
 		"not found":        {"the code means that the object does not exist", apiErr("ResourceNotFoundException", "x", smithy.FaultClient, 400), classify.Failure{Code: "ResourceNotFoundException", Message: "x", Status: 400, NotFound: true}},
 		"not found, EC2":   {"EC2 has its own form of the code", apiErr("InvalidVpcID.NotFound", "x", smithy.FaultClient, 400), classify.Failure{Code: "InvalidVpcID.NotFound", Message: "x", Status: 400, NotFound: true}},
 		"not found, RDS":   {"RDS has its own form of the code", apiErr("DBInstanceNotFoundFault", "x", smithy.FaultClient, 404), classify.Failure{Code: "DBInstanceNotFoundFault", Message: "x", Status: 404, NotFound: true}},
+		"not found, SQS":   {"SQS has two forms of the code", apiErr("AWS.SimpleQueueService.NonExistentQueue", "x", smithy.FaultClient, 400), classify.Failure{Code: "AWS.SimpleQueueService.NonExistentQueue", Message: "x", Status: 400, NotFound: true}},
+		"not found, SQS 2": {"SQS has two forms of the code", apiErr("QueueDoesNotExist", "x", smithy.FaultClient, 400), classify.Failure{Code: "QueueDoesNotExist", Message: "x", Status: 400, NotFound: true}},
 		"not found, S3":    {"S3 has its own form of the code", apiErr("NoSuchBucket", "x", smithy.FaultClient, 404), classify.Failure{Code: "NoSuchBucket", Message: "x", Status: 404, NotFound: true}},
 		"not found, HEAD":  {"S3 responds to a HEAD without a body", apiErr("NotFound", "x", smithy.FaultClient, 404), classify.Failure{Code: "NotFound", Message: "x", Status: 404, NotFound: true}},
 		"other 404":        {"an unsupported operation is not a missing object", apiErr("UnknownOperationException", "x", smithy.FaultClient, 404), classify.Failure{Code: "UnknownOperationException", Message: "x", Status: 404}},

@@ -50,6 +50,9 @@ func read(f *classify.Failure) bool {
 			body.raw = cmp.Or(body.message, body.raw)
 		}
 	}
+	if _, ok := errors.AsType[*resultError](f.Err); ok {
+		f.NotFound, f.Ended = false, false
+	}
 	if body.raw != "" {
 		// The message shows the text. Rules for the texts of Azure do not see
 		// it.

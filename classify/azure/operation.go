@@ -83,15 +83,21 @@ func Advance[R any](
 	result, err := poller.Result(ctx)
 	if err != nil {
 		if failed(err, response) {
-			err = flow.Failed(err)
+			return flow.Progress{}, flow.Failed(err)
 		}
-		return flow.Progress{}, err
+		return flow.Progress{}, &resultError{err}
 	}
 	if finished != nil {
 		finished(result)
 	}
 	return flow.Done(), nil
 }
+
+// resultError is the error of the request for the result of an operation. It does not end the operation, also if the service
+// does not find the resource: one of its replicas may not have it yet.
+type resultError struct{ error }
+
+func (e *resultError) Unwrap() error { return e.error }
 
 // failed reports whether err, which a poller returned instead of a result,
 // means that the operation failed. polled is the last response about the

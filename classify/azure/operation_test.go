@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -162,7 +163,7 @@ func TestAdvance(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
 			}
 			// The reader agrees with Advance that the operation is under way.
-			if polled := len(s.asked) == 1 && s.asked[0] != put; polled && err != nil && !got.Failed && name != "poll not found" && Errors().Ended(err) {
+			if polled := s.asked[0] != put; polled && err != nil && !got.Failed && name != "poll not found" && Errors().Ended(err) {
 				t.Error("the reader of errors ends the operation")
 			}
 		})
@@ -277,5 +278,28 @@ func TestObserve(t *testing.T) {
 func TestEqual(t *testing.T) {
 	if one := 1; !Equal(&one, 1) || Equal(&one, 2) || Equal(nil, 0) {
 		t.Error("a value must be reported and equal")
+	}
+}
+
+// The service does not find the result of an operation that has succeeded, as a replica
+// that is late. The operation does not begin again.
+func TestResultNotFound(t *testing.T) {
+	s := &service{answers: []answer{
+		{202, `{}`, operation}, {200, `{"status":"Succeeded"}`, nil}, {404, `{"error":{"code":"ResourceNotFound"}}`, nil},
+		{200, `{"status":"Succeeded"}`, nil}, {200, `{"name":"a"}`, nil},
+	}}
+	r := flow.New("Thing", flow.Operations[*thing]{
+		Key:        func(t *thing) string { return t.Name },
+		Generation: func(*thing) int64 { return 1 },
+		Apply: func(ctx context.Context, req *flow.Request[*thing]) (flow.Progress, error) {
+			return Advance(ctx, req.Token, s.begin(req.Token), nil)
+		},
+	}, flow.Extensions[*thing]{}, flow.WithErrors(Errors()))
+	var states []flow.State
+	for range 3 {
+		states = append(states, r.Reconcile(t.Context(), &thing{"a"}).State())
+	}
+	if diff := cmp.Diff([]flow.State{flow.StateInProgress, flow.StateFailed, flow.StateReady}, states); diff != "" || slices.Index(s.asked[1:], s.asked[0]) >= 0 {
+		t.Errorf("the requests are %q; the states: -want, +got:\n%s", s.asked, diff)
 	}
 }

@@ -54,8 +54,9 @@ func Codes() classify.Table {
 	// https://cloud.google.com/compute/docs/troubleshooting/troubleshooting-resource-availability.
 	add(classify.Slow,
 		"accessNotConfigured", "authError", "backendError", "concurrentLimitExceeded",
-		"conditionNotMet", // a new GET helps
-		"conflict", "dependentResourceNotFound", "forbidden", "insufficientCapacity", "internalError", "notFound",
+		"conditionNotMet",                                             // a new GET helps
+		"conflict", "dependentResourceNotFound", "failedPrecondition", // also of GKE, while another operation changes the cluster
+		"forbidden", "insufficientCapacity", "internalError", "notFound",
 		"rateLimitExceeded", "resourceInUseByAnotherResource", "resourceNotFound", "resourceNotReady",
 		"resourcesNotReady", "stockout", "userRateLimitExceeded")
 	add(classify.VerySlow,
