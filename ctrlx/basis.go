@@ -57,8 +57,10 @@ func (p *pass) reads() (all []record.Read, ok bool) {
 		return nil, false
 	}
 	ok = true
+	selectors := 0 // the record is a condition, whose message has a limit
 	add := func(ref checks.Ref, digest string) {
-		all, ok = append(all, record.ReadOf(ref, digest)), ok && digest != undigested
+		selectors += len(ref.Set)
+		all, ok = append(all, record.ReadOf(ref, digest)), ok && digest != undigested && selectors <= maxSelectors
 	}
 	for i := range p.seen {
 		add(p.seen[i].Ref, p.of.digestOfRead(p.seen[i].Object))
@@ -91,6 +93,9 @@ func (r *core) digestOfRead(o checks.Object) string {
 		obj.GetUID(), obj.GetGeneration(), obj.GetLabels(), obj.GetAnnotations(), o.Deleting, o.Readiness.State, o.Readiness.Observed, status,
 	})
 }
+
+// maxSelectors is the largest number of bytes of the queries of sets that are stored. A byte may need six.
+const maxSelectors = 2000
 
 // maxMembers is the largest number of objects in a set whose digest is stored.
 const maxMembers = 100

@@ -113,21 +113,21 @@ func WriteAhead(ctx context.Context, resource client.Object, name, value string)
 	if err := r.hasStatus(ctx); err != nil {
 		return err
 	}
-	err := r.finalize(p, resource, "annotation "+name, func(now client.Object) {
-		annotations := maps.Clone(now.GetAnnotations())
+	set := func(at client.Object) {
+		annotations := maps.Clone(at.GetAnnotations())
 		if annotations == nil {
 			annotations = map[string]string{}
 		}
 		if annotations[name] = value; value == "" {
 			delete(annotations, name)
 		}
-		now.SetAnnotations(annotations)
-	})
-	if err != nil {
+		at.SetAnnotations(annotations)
+	}
+	if err := r.finalize(p, resource, "annotation "+name, set); err != nil {
 		return err
 	}
 	read := r.kind.Copy(p.read) // as if the pass had read it: the write is no change of the inputs
-	read.SetAnnotations(resource.GetAnnotations())
+	set(read)                   // only this one: a user may have changed others since the pass began
 	p.read = read
 	return nil
 }

@@ -33,5 +33,6 @@ func (r *core) changedItself(obj client.Object) bool {
 
 // causes lets the events pass that cause a pass, but for foreign writes of our conditions.
 func (r *core) causes() predicate.Predicate {
+	asked := r.asked()
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return asked.Update(e) || r.changedItself(e.ObjectNew) }}
 }

@@ -80,7 +80,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	opts.ReconciliationTimeout = r.limit
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named(r.name).
-		For(obj, builder.WithPredicates(r.vanishes(), r.own.Events(), r.requests(), r.writers.Events(asked, r.causes()))).
+		For(obj, builder.WithPredicates(r.vanishes(), r.own.Events(), r.requests(), r.writers.Events(r.asked(), r.causes()))).
 		WatchesRawSource(source.Func(func(ctx context.Context, queue queue) error {
 			r.writers.Queue.Store(&queue)
 			r.startPokes(ctx, queue, electedOf(mgr, opts))
@@ -119,6 +119,13 @@ var asked = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		!sameAnnotations(old.GetAnnotations(), now.GetAnnotations()) ||
 		len(now.GetFinalizers()) < len(old.GetFinalizers()) // ours has to be put back
 }}
+
+// asked also reports a change of the labels of an object whose last pass a check ignored: the labels may choose the operator.
+func (r *core) asked() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return asked.Update(e) || !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels()) && r.memory.Get(client.ObjectKeyFromObject(e.ObjectNew)).Kept
+	}}
+}
 
 func sameOwner(a, b metav1.OwnerReference) bool {
 	return a.UID == b.UID && a.Name == b.Name && a.Kind == b.Kind && a.APIVersion == b.APIVersion && ptr.Deref(a.Controller, false) == ptr.Deref(b.Controller, false)

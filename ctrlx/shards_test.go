@@ -46,7 +46,11 @@ func (o *operator) shard(name string, selects bool) {
 			return checks.Proceed(), nil
 		}))
 	}
-	o.startWith(some, ctrlx.New(o.controller(name), ops, ext, ctrlx.WithOwner(ownerByName)))
+	opts := []ctrlx.Option{ctrlx.WithOwner(ownerByName)}
+	if !selects { // as another program, which applies the objects that it takes over
+		opts = append(opts, ctrlx.WithRevision(name))
+	}
+	o.startWith(some, ctrlx.New(o.controller(name), ops, ext, opts...))
 }
 
 // controller returns the name of the controller of a shard, which no other test has.
@@ -85,6 +89,8 @@ func TestShardsWakeEachOther(t *testing.T) {
 	asked = slices.Compact(asked) // an event between the registration of an owner and its read adds a pass
 	same(t, "each manager applies the databases of its shard only",
 		[]string{"a puts a-owner", "a puts a-waiter", "b puts b-owner", "b puts b-waiter"}, asked)
+	must(t, api.Patch(t.Context(), owners[0], client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"shard":"b"}}}`))))
+	o.eventually("the label names another manager, which ignored the database", func() bool { return slices.Contains(o.asked(), "b puts a-owner") })
 }
 
 // A database gets the label of another shard. The cache of the first shard reports a deletion, and the database still

@@ -13,9 +13,9 @@ import (
 	"github.com/windlass-go/windlass/flow"
 )
 
-// base has the checks of every kind. operations has what every kind does.
+// base has the checks of every kind: on PreCheck, a paused object that is deleted still goes. operations has what every kind does.
 func base[T client.Object]() flow.Extensions[T] {
-	return flow.Extensions[T]{EntryCheck: chain.New(checks.Paused(func(obj T) bool {
+	return flow.Extensions[T]{PreCheck: chain.New(checks.Paused(func(obj T) bool {
 		return obj.GetAnnotations()["example.com/paused"] == "true"
 	}))}
 }
