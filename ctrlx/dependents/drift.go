@@ -239,11 +239,15 @@ func isApply(e *metav1.ManagedFieldsEntry, name string) bool {
 // manager owns. The package csaupgrade is no help here: it takes no fields of an
 // Apply, and drops those of other versions of the API.
 func (r *Request) taken(takes func(manager string) bool) (entries []metav1.ManagedFieldsEntry, alone *fieldpath.Set, err error) {
+	ignored, err := r.released()
+	if err != nil {
+		return nil, nil, err
+	}
 	version := r.gvk.GroupVersion().String()
 	ours := metav1.ManagedFieldsEntry{
 		Manager: r.of.manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: version, FieldsType: "FieldsV1",
 	}
-	taken, others, ignored := fieldpath.NewSet(), fieldpath.NewSet(), fieldpath.NewSet(r.ignored...)
+	taken, others := fieldpath.NewSet(), fieldpath.NewSet()
 	all := r.Live.GetManagedFields()
 	applied := slices.IndexFunc(all, func(e metav1.ManagedFieldsEntry) bool { return isApply(&e, ours.Manager) })
 	if applied >= 0 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
@@ -107,10 +108,7 @@ func removePath(content any, path fieldpath.Path) any {
 			content[*e.FieldName] = removePath(inner, path[1:])
 		}
 	case []any:
-		if e.Key == nil {
-			break
-		}
-		is := func(item any) bool { return matches(elementOf(e, item), e) }
+		is := names(e, content)
 		if last {
 			return slices.DeleteFunc(content, is)
 		}
@@ -121,4 +119,87 @@ func removePath(content any, path fieldpath.Path) any {
 		}
 	}
 	return content
+}
+
+// names returns whether e names an item of list. An item with all keys of e comes
+// first, because those that lack one may have another default.
+func names(e fieldpath.PathElement, list []any) func(item any) bool {
+	whole := func(item any) bool { return e.Equals(elementOf(e, item)) }
+	if e.Key == nil || slices.ContainsFunc(list, whole) {
+		return whole
+	}
+	return func(item any) bool {
+		of := elementOf(e, item)
+		return len(*of.Key) > 0 && matches(of, e)
+	}
+}
+
+// released returns the ignored fields as the managed fields of the live object name
+// them. An item of a list that has one owner as a whole is an error, because no apply
+// leaves a part of such a list alone.
+func (r *Request) released() (*fieldpath.Set, error) {
+	ignored := fieldpath.NewSet(r.ignored...)
+	if ignored.Empty() {
+		return ignored, nil
+	}
+	m, err := managersOf(r.Live, r.of.manager)
+	if err != nil {
+		return nil, err
+	}
+	live, err := runtime.DefaultUnstructuredConverter.ToUnstructured(r.Live)
+	if err != nil {
+		return nil, err
+	}
+	given, err := manifest(r.Object, r.gvk)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range r.ignored {
+		found := located(live, m.all, path, nil)
+		for _, p := range found {
+			if p[len(p)-1].Key != nil && m.owns(m.all, p) && m.all.RecursiveDifference(fieldpath.NewSet(p)).Equals(m.all) {
+				return nil, fmt.Errorf("%w: %s: %s cannot be ignored, because the API server knows no items of this list: "+
+					"ignore the whole list", ErrInvalid, r.Ref(), textOf(path))
+			}
+		}
+		for _, p := range append(found, located(given.Object, m.all, path, nil)...) { // all that removePath removes
+			ignored.Insert(p)
+		}
+	}
+	return ignored, nil
+}
+
+// located returns the paths in managed fields of what path names in an object. all
+// are the managed fields of content, which is at outer. They name an item of a list
+// by all its keys, and path may name it by any of its fields.
+func located(content any, all *fieldpath.Set, path, outer fieldpath.Path) (paths []fieldpath.Path) {
+	if len(path) == 0 {
+		return []fieldpath.Path{outer}
+	}
+	e := path[0]
+	at := func(e fieldpath.PathElement, inner any) {
+		paths = append(paths, located(inner, all.WithPrefix(e), path[1:], append(slices.Clip(outer), e))...)
+	}
+	switch content := content.(type) {
+	case map[string]any:
+		if e.FieldName == nil {
+			break
+		}
+		if inner, found := content[*e.FieldName]; found {
+			at(e, inner)
+		}
+	case []any:
+		is, items := names(e, content), itemsOf(all)
+		for _, item := range content {
+			if is(item) && len(items) == 0 {
+				return []fieldpath.Path{append(slices.Clip(outer), e)}
+			}
+			for _, field := range items {
+				if is(item) && matches(elementOf(field, item), field) {
+					at(field, item)
+				}
+			}
+		}
+	}
+	return paths
 }

@@ -2,6 +2,8 @@ package dependents_test
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
@@ -49,11 +52,12 @@ func TestIgnoredFields(t *testing.T) {
 					return d, map[string]string{
 						"spec.replicas": string(rune('0' + *d.Spec.Replicas)), `metadata.labels["example.com/zone"]`: d.Labels["example.com/zone"],
 						item: strings.Join(d.Spec.Template.Spec.Containers[0].Args, " "), "image": d.Spec.Template.Spec.Containers[0].Image,
+						"ports": fmt.Sprint(len(d.Spec.Template.Spec.Containers[0].Ports)),
 					}
 				}
 				w.apply(manifest("a:1", ""))
 				w.apply(manifest("a:2", tc.paths))
-				want := map[string]string{"spec.replicas": "2", `metadata.labels["example.com/zone"]`: "a", item: "-v 2", "image": "a:2"}
+				want := map[string]string{"spec.replicas": "2", `metadata.labels["example.com/zone"]`: "a", item: "-v 2", "image": "a:2", "ports": "1"}
 				d, values := got()
 				same(t, want, values, "%s: the fields are released", tc.reason)
 
@@ -71,6 +75,169 @@ func TestIgnoredFields(t *testing.T) {
 				same(t, want, values, "%s: after an edit", tc.reason)
 			})
 		}
+	}
+}
+
+// TestIgnoredItems finds the item of a list by any of its fields, also if the manifest
+// leaves out a key with a default. The field of each item that the path does not name is
+// corrected, and no field is reset.
+func TestIgnoredItems(t *testing.T) {
+	t.Parallel()
+	all := []corev1.ServicePort{
+		{Name: "tcp", Port: 53, TargetPort: intstr.FromInt32(5353)}, {Name: "udp", Port: 53, Protocol: "UDP", TargetPort: intstr.FromInt32(5354)},
+		{Name: "web", Port: 80, TargetPort: intstr.FromInt32(8080)},
+	}
+	cases := map[string]struct {
+		reason, item string
+		without      string   // the item that the later manifests lack
+		ignored      []string // the items that the path names
+	}{
+		"Name":    {"a field that is no key of the list", `name="web"`, "", []string{"web"}},
+		"Part":    {"one of two keys", "port=80", "", []string{"web"}},
+		"Keys":    {"all keys, as a message names the item", `port=80,protocol="TCP"`, "", []string{"web"}},
+		"Mixed":   {"keys and another field", `name="web",protocol="TCP"`, "", []string{"web"}},
+		"Other":   {"an item with all keys precedes one that lacks a key", `port=53,protocol="UDP"`, "", []string{"udp"}},
+		"Default": {"an item has the default of the key that it lacks", `port=53,protocol="TCP"`, "", []string{"tcp"}},
+		"Both":    {"two items", "port=53", "", []string{"tcp", "udp"}},
+		"None":    {"no item has the name", `name="x"`, "", nil},
+		"Unnamed": {"an item that has none of the keys is another one", `name="x"`, "", nil},
+		"Left":    {"an item that lacks a key may have any value of it", `port=53,protocol="UDP"`, "udp", []string{"tcp"}},
+	}
+	for title, tc := range cases {
+		for _, policy := range []string{"Replace", "SsaMerge"} {
+			for _, created := range []bool{false, true} { // with the annotation
+				t.Run(fmt.Sprint(title, policy, created), func(t *testing.T) {
+					t.Parallel()
+					w := newWorld(t)
+					paths, ports := "spec.ports["+tc.item+"].targetPort", all
+					if title == "Unnamed" {
+						ports = []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt32(8080)}}
+					}
+					manifest := func(paths, without, label string) *corev1.Service {
+						return &corev1.Service{
+							ObjectMeta: metav1.ObjectMeta{
+								Name: "a", Labels: map[string]string{"l": label},
+								Annotations: pairs(name+"/", []string{"update-policy", policy, "ignored-fields", paths}),
+							},
+							Spec: corev1.ServiceSpec{Ports: slices.DeleteFunc(slices.Clone(ports), func(p corev1.ServicePort) bool {
+								return without != "" && p.Name == without
+							})},
+						}
+					}
+					got := func() (s corev1.Service, values map[string]int32) {
+						must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, &s))
+						values = map[string]int32{}
+						for _, p := range s.Spec.Ports {
+							values[p.Name] = p.TargetPort.IntVal
+						}
+						return s, values
+					}
+					want := map[string]int32{}
+					for _, p := range ports {
+						want[p.Name] = p.TargetPort.IntVal
+						if created && tc.without == "" && slices.Contains(tc.ignored, p.Name) {
+							want[p.Name] = p.Port
+						}
+					}
+					w.apply(manifest(map[bool]string{true: paths}[created], "", "1"))
+					w.apply(manifest(paths, tc.without, "2"))
+					if tc.without != "" {
+						delete(want, tc.without)
+					}
+					s, values := got()
+					same(t, want, values, "%s: the fields are released", tc.reason)
+
+					for i, p := range s.Spec.Ports {
+						s.Spec.Ports[i].TargetPort = intstr.FromInt32(9000)
+						if want[p.Name] = 9000; !slices.Contains(tc.ignored, p.Name) {
+							want[p.Name] = ports[slices.IndexFunc(ports, func(o corev1.ServicePort) bool { return o.Name == p.Name })].TargetPort.IntVal
+						}
+					}
+					must(t, api.Update(t.Context(), &s, client.FieldOwner("kubectl-edit")))
+					w.apply(manifest(paths, tc.without, "3"))
+					_, values = got()
+					same(t, want, values, "%s: after an edit", tc.reason)
+				})
+			}
+		}
+	}
+}
+
+// TestIgnoredItemOfOthers leaves an item to the manager that has added it.
+func TestIgnoredItemOfOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var names []string
+	for _, paths := range []string{"", `spec.ports[name="other"]`, ""} {
+		s := w.apply(&corev1.Service{
+			ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: pairs(name+"/", []string{"update-policy", "Replace", "ignored-fields", paths})},
+			Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "web", Port: 80}}},
+		}).Object.(*corev1.Service)
+		for _, p := range s.Spec.Ports {
+			names = append(names, p.Name)
+		}
+		if names = append(names, "/"); len(names) == 2 {
+			s.Spec.Ports = append(s.Spec.Ports, corev1.ServicePort{Name: "other", Port: 81})
+			must(t, api.Update(t.Context(), s, client.FieldOwner("other")))
+		}
+	}
+	same(t, "web / web other / web /", strings.Join(names, " "), "the ports after each apply")
+}
+
+// TestIgnoredInWhole refuses a field of an item of a list that the API server knows only as
+// a whole: each apply would remove the field that it leaves out.
+func TestIgnoredInWhole(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	manifest := func(image, paths string) *appsv1.Deployment {
+		d := deployment(image, nil)
+		d.Annotations = pairs(name+"/", []string{"ignored-fields", paths})
+		d.Spec.Template.Spec.Tolerations = []corev1.Toleration{{Key: "a", Value: "b"}}
+		return d
+	}
+	const list = "spec.template.spec.tolerations"
+	w.apply(manifest("a:1", ""))
+	for _, path := range []string{list + `[key="a"].value`, list + `[key="a"]`} {
+		w.writes()
+		_, err := w.ApplyObject(t.Context(), w.owner, manifest("a:2", path))
+		if !errors.Is(err, dependents.ErrInvalid) || !strings.HasSuffix(err.Error(), path+" cannot be ignored, because the API server "+
+			"knows no items of this list: ignore the whole list") || len(w.writes()) > 0 {
+			t.Errorf("%s: got %v", path, err)
+		}
+	}
+	for _, path := range []string{list, list + `[key="x"].value`} {
+		d := w.apply(manifest("a:"+path[len(path)-1:], path)).Object.(*appsv1.Deployment)
+		same(t, []corev1.Toleration{{Key: "a", Value: "b"}}, d.Spec.Template.Spec.Tolerations, "%s", path)
+	}
+}
+
+// TestIgnoredStringData leaves a key of a Secret to others, also if the manifest has it as
+// text, because the API server has only the field data.
+func TestIgnoredStringData(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"stringData.password", "data.password", "stringData"} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			secret := func(path, label string) *corev1.Secret {
+				return &corev1.Secret{
+					ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"l": label}, Annotations: pairs(name+"/", []string{"ignored-fields", path})},
+					StringData: map[string]string{"password": "first"},
+				}
+			}
+			var s corev1.Secret
+			got := func() string {
+				must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, &s))
+				return string(s.Data["password"])
+			}
+			w.apply(secret("", "1"))
+			w.apply(secret(path, "2"))
+			released := got()
+			s.Data["password"] = []byte("rotated")
+			must(t, api.Update(t.Context(), &s, client.FieldOwner("rotator")))
+			w.apply(secret(path, "3"))
+			same(t, []string{"first", "rotated"}, []string{released, got()}, "the password")
+		})
 	}
 }
 

@@ -233,6 +233,11 @@ func (r *Request) settings(annotations map[string]string) []string {
 	if r.ignored, err = pathsOf(paths); err != nil {
 		g.refuse("%s: %v", key, err)
 	}
+	for _, path := range r.ignored {
+		if r.gvk.GroupKind() == (schema.GroupKind{Kind: "Secret"}) && path[0].Equals(fieldpath.FieldNameElement("stringData")) {
+			path[0] = fieldpath.FieldNameElement("data") // see mergeStringData
+		}
+	}
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		rest, ours := strings.CutPrefix(key, r.of.keys.prefix)
 		if ours && !slices.Contains(known, rest) && looksLikeOne.MatchString(rest) {
