@@ -8,8 +8,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/windlass-go/windlass/checks"
 )
 
 // entry returns an entry of managed fields as in "web Apply status": its manager, its
@@ -93,9 +98,74 @@ func TestRemovePath(t *testing.T) {
 			t.Errorf("%s: %s (-want +got):\n%s", name, tc.reason, diff)
 		}
 	}
-	for _, text := range []string{"a[name=x]", "a[name]", `a["b]`, `a["\q"]`, `a[x="\q"]`} {
-		if paths, err := pathsOf(text); err == nil {
-			t.Errorf("%s is read as %v", text, paths)
+	for text, reason := range map[string]string{
+		"spec..replicas": "an empty name", "spec.replicas,": "nothing after the comma", ".spec": "it begins with a dot", "spec replicas": "two names",
+		"spec.ports[name=": "an open bracket", `a["b]`: "an open text", "spec.ports[0]": "an index names another item after an insertion", "[x=1]": "no field",
+		"metadata.name": "an object without a name", "kind": "an object without a kind", "metadata.labels": "the label of the owner", "status.ready": "an apply has no status",
+		"a[name=x]": "a text without quotes", "a[name]": "no value", `a["\q"]`: "no JSON", `a[x="\q"]`: "no JSON", "apiVersion": "an object without a version",
+		"metadata.labels.a.b": "a part of a label", "metadata.finalizers.a": "no label", "metadata": "the whole metadata",
+	} {
+		if paths, err := pathsOf(text); err == nil || paths != nil {
+			t.Errorf("%q: %s: %v", text, reason, paths)
+		}
+	}
+}
+
+// TestIsImmutable reads why the API server refuses a change. A value of the manifest is no
+// reason.
+func TestIsImmutable(t *testing.T) {
+	const set, pod = "Forbidden: updates to statefulset spec for fields other than 'replicas' are forbidden", "Forbidden: pod updates may not change fields other than `image`: x"
+	cases := map[string]struct {
+		reason string
+		causes []string // nil: no details
+		want   bool
+	}{
+		"Field": {"one field", []string{`Invalid value: "a": field is immutable`}, true}, "All": {"three kinds of texts", []string{"field is immutable when `immutable` is set", set, pod}, true},
+		"StatefulSet": {"the text of its kind", []string{set}, true}, "Pod": {"the text of its kind", []string{pod}, true},
+		"Other": {"another field", []string{set, "Required value"}, false}, "Value": {"the manifest says so", []string{`Invalid value: "immutable": must be a number`}, false},
+		"None": {"no cause", []string{}, false}, "NoDetails": {"no details", nil, false},
+	}
+	for name, tc := range cases {
+		err := apierrors.NewInvalid(schema.GroupKind{}, "a", nil)
+		if err.ErrStatus.Details = nil; tc.causes != nil {
+			err.ErrStatus.Details = &metav1.StatusDetails{}
+			for _, text := range tc.causes {
+				err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{Message: text})
+			}
+		}
+		if got := isImmutable(err); got != tc.want {
+			t.Errorf("%s: %s: got %t", name, tc.reason, got)
+		}
+	}
+}
+
+// TestForeign finds the other owners of an object, in a fixed order.
+func TestForeign(t *testing.T) {
+	r := &Request{
+		of: &Dependents{core: &core{options: options{manager: "web"}, keys: keysOf("web")}}, by: &owner{mark: "mine", uid: "1"}, Object: &corev1.ConfigMap{},
+		Owner: checks.Ref{Group: "g", Kind: "Shop", Namespace: "ns", Name: "s"},
+	}
+	labels := map[string]string{"web/owner-id": "mine", "wanted/owner-id": "x", "empty/owner-id": "", "other": "x"}
+	var want []string
+	for _, name := range strings.Split("abcdefgh", "") {
+		labels[name+"/owner-id"], want = "x", append(want, name+"/owner-id")
+	}
+	live := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Labels: labels, ManagedFields: []metav1.ManagedFieldsEntry{entry("web Apply", `{"f:metadata":{"f:labels":{"f:wanted/owner-id":{}}}}`)}}}
+	r.Live = live
+	if keys, _ := r.foreign(true); !cmp.Equal(keys, want) {
+		t.Errorf("got %q, want %q", keys, want)
+	}
+	live.ManagedFields = append(live.ManagedFields, entry("x Update", `{"i:x":{}}`))
+	if keys, _ := r.foreign(true); len(keys) != 9 {
+		t.Errorf("the managed fields cannot be read, so no label is known to be wanted: %q", keys)
+	}
+	for text, foreign := range map[string]bool{
+		"g/v1 Shop s 1": false, "g/v1 Shop s 2": false, "h/v1 Shop s 2": true, "v1 Shop s 2": true, "g/v1 Other s 2": true, "g/v1 Shop other 2": true,
+	} {
+		words := strings.Fields(text)
+		live.OwnerReferences = []metav1.OwnerReference{{APIVersion: words[0], Kind: words[1], Name: words[2], UID: types.UID(words[3]), Controller: new(true)}}
+		if _, c := r.foreign(true); (c != nil) != foreign {
+			t.Errorf("the controller %s is foreign: %t", text, c != nil)
 		}
 	}
 }

@@ -259,23 +259,6 @@ func TestIgnoredInVersion(t *testing.T) {
 	}
 }
 
-// TestIgnoredPaths refuses a list of paths that it cannot read, before any write.
-func TestIgnoredPaths(t *testing.T) {
-	t.Parallel()
-	for paths, reason := range map[string]string{
-		"spec..replicas": "an empty name", "spec.replicas,": "nothing after the comma", ".spec": "it begins with a dot",
-		"spec.ports[name=": "an open bracket", "spec replicas": "two names", "spec.ports[0]": "an index names another item after an insertion",
-		"metadata.name": "an object without a name", "kind": "an object without a kind", "metadata.labels": "the label of the owner", "[x=1]": "no field",
-		"status.ready": "an apply has no status",
-	} {
-		w := newWorld(t)
-		_, err := w.ApplyObject(t.Context(), w.owner, configMap([]string{"ignored-fields", paths}, nil))
-		if !errors.Is(err, dependents.ErrInvalid) || len(w.writes()) > 0 {
-			t.Errorf("%q: %s: %v", paths, reason, err)
-		}
-	}
-}
-
 // TestRecreateImmutable deletes an object only if the API server refuses a change
 // of immutable fields and nothing else.
 func TestRecreateImmutable(t *testing.T) {

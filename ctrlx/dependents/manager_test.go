@@ -2,6 +2,8 @@ package dependents_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -105,8 +107,8 @@ func (y *deployed) start(web *dependents.Dependents, objects func(size int) []cl
 				}
 				checked, err := web.Check(y.t.Context(), req.Resource, obj) // outside of the pass
 				must(y.t, err)
-				if _, err := web.ApplyChecked(ctx, checked[0]); err != nil {
-					return flow.Progress{}, err
+				if res, err := web.ApplyChecked(ctx, checked[0]); err != nil || res.Object == nil {
+					return flow.Progress{}, errors.Join(err, fmt.Errorf("%s: the result is %q", obj.GetName(), res.Outcome))
 				}
 			}
 			if y.redundant != nil {
@@ -236,6 +238,9 @@ func TestWhichClient(t *testing.T) {
 		"Checked": {reason: "Check has asked the manager for the kind, and has no rights", user: "guest", checked: true,
 			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, y.mgr) },
 			ready: "False Forbidden", want: `User "guest" cannot get`},
+		"CheckedAllowed": {reason: "the user may write what the manager has checked", user: "checker", checked: true,
+			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, y.mgr) },
+			ready: "True Succeeded"},
 		"OtherManager": {reason: "the library does not know whose rights count", user: "guest",
 			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, y.manager()) },
 			ready: "False Unknown", want: "New got another manager"},
@@ -258,6 +263,9 @@ func TestWhichClient(t *testing.T) {
 					_, err := web.ApplyObject(ctx, c, settingsIn(1)[0])
 					return err
 				}
+			}
+			if tc.user == "checker" {
+				y.allow(tc.user, "get", "create", "patch", "delete")
 			}
 			y.start(web, settingsIn, hook, as(tc.user))
 			y.becomes(tc.ready, tc.want)

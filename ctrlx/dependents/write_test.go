@@ -137,9 +137,19 @@ func TestNoVersion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.settle(configMap(nil, []string{"k", "1"}))
-	version := w.read().ResourceVersion
 	anonymous := changing{api, func(obj client.Object) { obj.SetUID(""); obj.SetResourceVersion("") }}
 	d := dependents.New(name, cluster{anonymous, anonymous}, dependents.WithClock(w.clock))
+	for range 2 { // the second one knows the object
+		if res, err := d.ApplyObject(t.Context(), w.owner, configMap(nil, []string{"k", "1"})); err != nil || res.Outcome != dependents.InSync {
+			t.Errorf("in sync: got %s, %v", res.Outcome, err)
+		}
+		w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Labels["l"] = cm.ResourceVersion })
+	}
+	w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["k"] = "drift" })
+	if res, err := d.ApplyObject(t.Context(), w.owner, configMap(nil, []string{"k", "1"})); err == nil {
+		t.Errorf("a change is not found without a version: got %s", res.Outcome)
+	}
+	version := w.read().ResourceVersion
 	for _, policies := range [][]string{
 		{"update-policy", "Replace"}, {"update-policy", "Recreate"}, {"update-policy", "SsaMerge"}, {"update-policy", "SsaOverride"},
 		{"delete-policy", "Delete"},
@@ -251,6 +261,7 @@ func TestInvalid(t *testing.T) {
 		"ShortInterval":  {"each pass would write", configMap([]string{"reapply-interval", "1ms"}, nil), "web.example.com/reapply-interval is 1ms: it must be at least 1s"},
 		"Reapply":        {"no duration", configMap([]string{"reapply-interval", "often"}, nil), `web.example.com/reapply-interval is "often": it must be a duration such as 30m`},
 		"Hint":           {"no hint", configMap([]string{"status-hint", "ready"}, nil), `web.example.com/status-hint is "ready": "ready" is no hint: the hints are has-observed-generation, has-ready-condition and conditions=A;B`},
+		"Ignored":        {"no path", configMap([]string{"ignored-fields", "metadata.name"}, nil), `web.example.com/ignored-fields: "metadata.name" cannot be ignored: give a field of the content, a label or an annotation`},
 		"Misspelt":       {"a policy that would be ignored", configMap([]string{"delete_policy", "Orphan"}, nil), `ConfigMap NS/a: the annotation web.example.com/delete_policy is unknown: it must be one of ["adoption-policy" "update-policy" "delete-policy"`},
 		"Twice":          {"an object given twice", &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "good"}}, "ConfigMap NS/good: it is given twice, as number 1 and number 2"},
 		"Label":          {"a number in YAML", named("ConfigMap", map[string]any{"name": "x", "labels": map[string]any{"v": int64(1)}}), `ConfigMap NS/x: metadata.labels["v"] is no text: put it in quotes`},
