@@ -231,17 +231,16 @@ func (s *Set) ahead(ctx context.Context) error {
 			return fmt.Errorf("%s: the inventory lacks it", o.ref)
 		}
 		item.Purge, item.Purged = "", false
-		if o.stage != stageNamespaces {
-			continue
-		}
-		live, err := s.liveNamespace(ctx, o.ref.Name)
-		switch {
-		case err != nil:
-			return err
-		case live == nil:
-			item.Adopted, item.DeletePolicy = false, o.item().DeletePolicy
-		case live.GetLabels()[s.labelKey] != s.label:
-			item.adopt(o)
+		if o.stage == stageNamespaces {
+			live, err := s.liveNamespace(ctx, o.ref.Name)
+			switch {
+			case err != nil:
+				return err
+			case live == nil:
+				item.Adopted, item.DeletePolicy = false, o.item().DeletePolicy
+			case live.GetLabels()[s.labelKey] != s.label:
+				item.adopt(o)
+			}
 		}
 	}
 	if err := s.save(ctx); err != nil {

@@ -331,8 +331,10 @@ func TestOptionsAndHooks(t *testing.T) {
 		}
 	}
 	o := newOperator(t, func(r *component.Reconciler[*Shop]) {
-		r.WithPostReadHook(hook("post-read")).WithPreReconcileHook(hook("pre-reconcile")).WithPostReconcileHook(hook("post-reconcile")).
-			WithPreDeleteHook(hook("pre-delete")).WithPostDeleteHook(hook("post-delete"))
+		if last := r.WithPostReadHook(hook("post-read")).WithPreReconcileHook(hook("pre-reconcile")).WithPostReconcileHook(hook("post-reconcile")).
+			WithPreDeleteHook(hook("pre-delete")).WithPostDeleteHook(hook("post-delete")); last != r {
+			t.Error("a hook is added to another reconciler")
+		}
 	}, component.WithFinalizer("example.com/keep"), component.WithDependents(dependents.WithFieldOwner("shops")),
 		component.WithReconciler(ctrlx.WithImpersonation(func(*Shop) rest.ImpersonationConfig {
 			return rest.ImpersonationConfig{UserName: "deployer", Groups: []string{"system:masters"}}

@@ -11,12 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/component"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -31,17 +34,23 @@ func (unreachable) GetHTTPClient() *http.Client { return http.DefaultClient }
 func TestSetUpErrors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: runtime.NewScheme(), Metrics: metricsserver.Options{BindAddress: "0"}})
-	must(t, err)
-	r := w.reconciler
+	managed := func(s *runtime.Scheme) manager.Manager {
+		mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: s, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: ctrlconfig.Controller{SkipNameValidation: new(true)}})
+		must(t, err)
+		return mgr
+	}
+	r, running := w.reconciler, component.New[*Shop](name, inSpec)
+	must(t, running.SetupWithManager(managed(scheme)))
+	inPass := context.WithValue(t.Context(), engine.PassKey{}, &engine.InPass{Remote: true})
 	_, planned := r.Plan(t.Context(), unreachable{w.ends}, w.shop)
 	for _, tc := range []struct {
 		reason string
 		err    error
 		want   string
 	}{
-		{"the scheme lacks the kind", r.SetupWithManager(mgr), "no kind is registered for the type component_test.Shop in scheme"},
+		{"the scheme lacks the kind", r.SetupWithManager(managed(runtime.NewScheme())), "no kind is registered for the type component_test.Shop in scheme"},
 		{"SetupWithManager failed", component.Run(t.Context(), r, w.shop), "component: shop.example.com was not set up: call SetupWithManager"},
+		{"a pass has no client of its target", component.Run(inPass, running, w.shop), "ctrlx: ClientFromContext"},
 		{"no kinds can be discovered", planned, "component: shop.example.com: the discovery client: "},
 	} {
 		if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) {
@@ -84,6 +93,12 @@ func TestStoreOfChanged(t *testing.T) {
 		t.Errorf("the inventory is %v", w.shop.Status.Inventory)
 	}
 	same(t, []string(nil), w.names(), "the objects")
+	w.want()
+	w.writes()
+	w.settle()
+	if got := w.writes(); len(got) != 1 || w.shop.Status.Inventory == nil {
+		t.Errorf("an empty set: the writes are %q, and the inventory is %v", got, w.shop.Status.Inventory)
+	}
 }
 
 // A link of the user may return a result without an object.
