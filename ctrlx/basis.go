@@ -108,7 +108,7 @@ func (r *core) digestOfSet(s seenSet) string {
 	}
 	all := map[string]string{}
 	for _, o := range s.objects {
-		d := "self"
+		d := "" // of the resource itself
 		switch {
 		case o.Self:
 		case s.names:

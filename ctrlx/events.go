@@ -108,7 +108,7 @@ func shortNote(note string) string {
 		return note
 	}
 	end := "..."
-	if i := strings.LastIndex(note, status.RootPrefix); i >= 0 && len(note)-i <= maxNote-len(end) {
+	if i := strings.LastIndex(note, status.RootPrefix); len(note)-i <= maxNote-len(end) { // false if i is -1: the note is longer than maxNote
 		end += note[i:]
 	}
 	return strings.ToValidUTF8(note[:maxNote-len(end)], "") + end

@@ -140,7 +140,7 @@ func union(a, b []checks.Ref) []checks.Ref {
 	if len(b) == 0 || slices.Equal(a, b) { // as in most passes
 		return a
 	}
-	has := make(map[checks.Ref]bool, len(a)+len(b))
+	has := make(map[checks.Ref]bool, len(a))
 	for _, ref := range a {
 		has[ref] = true
 	}
@@ -194,9 +194,6 @@ func (r *core) follow(p *pass, out flow.Outcome) {
 // check of PreCheck, and follows what these checks follow. Without this reading,
 // the object would need another pass.
 func (p *pass) readBefore(ctx context.Context, last record.Success) {
-	if len(last.Read) > record.MaxRead { // of a user who may write the status
-		return
-	}
 	for _, s := range last.Read {
 		_, _ = p.readAgain(ctx, s.Ref()) // the checks report the error
 	}

@@ -126,7 +126,7 @@ func (r *core) last(p *pass) (was record.Success, left time.Duration, why string
 	switch rec, err := r.recordOf(obj); {
 	case err != nil || rec.Success == nil || rec.Operation != nil:
 		return was, 0, "no success of the object is stored"
-	case len(rec.Success.Read) > record.MaxRead:
+	case len(rec.Success.Read) > record.MaxRead: // written by a user who may write the status
 		return was, 0, "the stored success names too many objects"
 	case rec.Success.Self != r.selfOf(obj):
 		return *rec.Success, 0, "the object, the executable, its arguments or the revision changed"
