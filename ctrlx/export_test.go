@@ -196,9 +196,6 @@ func (in Inputs) Clock(ctx context.Context) *record.Clock {
 	return inputsOf(in.Resource, p)
 }
 
-// Undigested is the digest of a value that cannot be digested.
-const Undigested = undigested
-
 // ReportWhenStopped reports the orphans that are left when ctx ends.
 func ReportWhenStopped[T client.Object](ctx context.Context, r *Reconciler[T]) error {
 	return r.reportWhenStopped(ctx)
