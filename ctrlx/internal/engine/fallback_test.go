@@ -289,7 +289,6 @@ func withFallback(t *testing.T, before func(c *cluster), do func(t *testing.T, c
 func unchanged(*cluster) {}
 
 func TestFallback(t *testing.T) {
-	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 	cases := map[string]struct {
 		reason   string
 		do       func(t *testing.T, c *cluster)
@@ -426,29 +425,6 @@ func TestFallback(t *testing.T) {
 				t.Error("its passes read live for ever")
 			}
 		}, []string{"list 1 1m0s", "list 1 2m0s", "list 500 2m0s"}, []string{"w"}},
-		"Outage": {"while the API server does not answer, it is asked less and less often; then all awaited objects are compared", func(t *testing.T, c *cluster) {
-			for waiter, name := range map[string]string{"w": "a", "v": "b"} {
-				c.both(name, "9", "Stopped")
-				c.pass(t, waiter, name)
-			}
-			c.api.refuse["list"] = refused
-			c.sleep(70 * time.Second)
-			same(t, `"level"=1 "msg"="objects could not be compared with the cache" "kind"="test.windlass-go.github.io/v1, Kind=Cluster" "error"="dial: connection refused"`,
-				c.lines[0], "the log")
-			c.api.put("b", "10", "Running")
-			clear(c.api.refuse)
-			c.sleep(10 * time.Second)
-		}, []string{"list 1 1m0s", "list 1 1m1s", "list 1 1m3s", "list 1 1m7s", "list 1 1m15s", "list 500 1m15s"}, []string{"v", "w"}},
-		"Fault": {"an API server that cannot list the objects is asked again soon", func(t *testing.T, c *cluster) {
-			c.waits(t, "a")
-			c.breaks()
-			c.api.put("a", "10", "Running")
-			c.sleep(90 * time.Second)
-			c.api.refuse["list"] = apierrors.NewInternalError(errors.New("the conversion webhook does not answer"))
-			c.sleep(34 * time.Second)
-			clear(c.api.refuse)
-			c.sleep(10 * time.Second)
-		}, []string{"list 1 1m0s", "list 1 2m0s", "list 1 2m1s", "list 1 2m3s", "list 1 2m7s", "list 500 2m7s"}, []string{"w"}},
 		"Forbidden": {"the waiter is woken, so that its pass reports it; the engine does not insist", func(t *testing.T, c *cluster) {
 			c.api.refuse["list"] = forbidden()
 			c.waits(t, "c")
@@ -629,6 +605,8 @@ func TestFallbackKinds(t *testing.T) {
 			slices.Sort(api.asked)
 			same(t, step.want, strings.Join(api.asked, ", "), "%s", step.reason)
 		}
+		same(t, `"level"=1 "msg"="objects could not be compared with the cache" "kind"="a.example/v1, Kind=Thing" "error"="context deadline exceeded"`,
+			c.lines[slices.IndexFunc(c.lines, func(line string) bool { return strings.Contains(line, "deadline") })], "the log")
 		discovery.mu.Lock()
 		if discovery.lists != 1+9 {
 			t.Errorf("discovery is read %d times in nine rounds over all kinds", discovery.lists)

@@ -56,31 +56,6 @@ func TestLoopDelays(t *testing.T) {
 	if _, ok := w.Loop(name); ok || wake() != "0s false" {
 		t.Error("a change of the verdict does not end the delays")
 	}
-	for i := range 2 * maxLoops {
-		w.wait(types.NamespacedName{Name: fmt.Sprint(i)}, ref, now)
-	}
-	if w.rows > maxLoops {
-		t.Errorf("%d rows are remembered", w.rows)
-	}
-}
-
-// TestLoopsEnd verifies that rows that have ended make room for others.
-func TestLoopsEnd(t *testing.T) {
-	w := &Waker{loops: map[types.NamespacedName]*loops{}}
-	ref, now := index.ID{Kind: "ConfigMap", Name: "settings"}, time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
-	wakes := func(i int) {
-		for range freeWakes + 1 {
-			w.wait(types.NamespacedName{Name: fmt.Sprint(i)}, ref, now)
-		}
-	}
-	for i := range maxLoops {
-		wakes(i)
-	}
-	now = now.Add(2 * calmTime)
-	wakes(maxLoops)
-	if _, ok := w.Loop(types.NamespacedName{Name: fmt.Sprint(maxLoops)}); !ok || w.rows != 1 {
-		t.Errorf("a new loop is not delayed (%t): %d rows are remembered", ok, w.rows)
-	}
 }
 
 // TestLoopsFull verifies that a new row replaces those that delay nothing, and that there is no further one without them.
@@ -113,6 +88,10 @@ func TestLoopsFull(t *testing.T) {
 	}
 	if wait, scheduled := w.wait(name(-2), ref, now); wait != 0 || scheduled || w.rows != maxLoops || w.loops[name(-2)] != nil {
 		t.Errorf("without room, a row waits for %s (%t), with %d rows", wait, scheduled, w.rows)
+	}
+	now = now.Add(2 * calmTime)
+	if w.wait(name(-3), ref, now); w.rows != 1 || len(w.loops) != 1 {
+		t.Errorf("rows that have ended: %d are remembered", w.rows)
 	}
 }
 

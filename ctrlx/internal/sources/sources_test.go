@@ -80,26 +80,18 @@ func (m idle) GetRESTMapper() meta.RESTMapper {
 	return mapper
 }
 
-func newScheme() *runtime.Scheme {
-	s := runtime.NewScheme()
-	if err := corev1.AddToScheme(s); err != nil {
-		panic(err)
-	}
-	return s
-}
-
-func requestOf(obj client.Object) reconcile.Request {
-	return reconcile.Request{NamespacedName: client.ObjectKeyFromObject(obj)}
-}
-
-func secret(name, version string, owners ...metav1.OwnerReference) *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: name, ResourceVersion: version, OwnerReferences: owners}}
+func secret(name string, owners ...metav1.OwnerReference) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: name, ResourceVersion: name, OwnerReferences: owners}}
 }
 
 // TestOf verifies the events of each kind of source: what they put into the queue, and that cause comes first.
 func TestOf(t *testing.T) {
 	var happened notes
-	mgr := idle{cache: &informertest.FakeInformers{Scheme: newScheme()}, log: funcr.New(func(_, args string) {
+	scheme := runtime.NewScheme()
+	if err := corev1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	mgr := idle{cache: &informertest.FakeInformers{Scheme: scheme}, log: funcr.New(func(_, args string) {
 		args, _, _ = strings.Cut(args, ` "stack"=`)
 		happened.note("%s", args)
 	}, funcr.Options{})}
@@ -152,15 +144,15 @@ func TestOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	owned := secret("a", "1", owner("ConfigMap", "second", false), owner("ConfigMap", "app", true))
+	owned := secret("a", owner("ConfigMap", "second", false), owner("ConfigMap", "app", true))
 	secrets.Add(owned)
 	happened.noted(t, "an owned object of the first list, or a new one", "cause app", "app: after 0s, limited false")
 	secrets.Update(owned, owned)
 	happened.noted(t, "a resync", "app: after 0s, limited false, priority -100")
-	secrets.Add(secret("b", "1", owner("Pod", "app", true)))
-	secrets.Add(secret("hidden", "1", owner("ConfigMap", "app", true)))
+	secrets.Add(secret("b", owner("Pod", "app", true)))
+	secrets.Add(secret("hidden", owner("ConfigMap", "app", true)))
 	happened.noted(t, "the owner has another kind, and a predicate hides an event")
-	secrets.Add(secret("broken", "1"))
+	secrets.Add(secret("broken"))
 	happened.noted(t, "a predicate panics", `"msg"="the event passes the predicate" "error"="a function for the events of another object panicked"`+
 		` "controller"="App" "option"="WithOwns" "watchedKind"="Secret" "panic"="broken" "object"="n/broken"`)
 
@@ -213,8 +205,76 @@ func TestStart(t *testing.T) {
 	}
 }
 
+// TestRecovering verifies that an event reaches the user's functions, and that their panics end nothing.
+func TestRecovering(t *testing.T) {
+	var happened notes
+	var fails, passes bool
+	do := func(verb string, obj client.Object) bool {
+		happened.note("%s %t", verb, obj != nil)
+		if fails {
+			panic("broken")
+		}
+		return passes
+	}
+	g := Recovering{funcr.New(func(_, args string) {
+		args, stack, _ := strings.Cut(args, `"stack"=`)
+		happened.note("%s%t", args, strings.Contains(stack, "sources_test.go"))
+	}, funcr.Options{})}
+	h, q, none := g.Events(events(do)), noting{notes: &happened}, g.Predicates(nil)
+	p := g.Predicates([]predicate.Predicate{predicate.Funcs{
+		CreateFunc:  func(e event.CreateEvent) bool { return do("create", e.Object) },
+		UpdateFunc:  func(e event.UpdateEvent) bool { return do("update", e.ObjectNew) },
+		DeleteFunc:  func(e event.DeleteEvent) bool { return do("delete", e.Object) },
+		GenericFunc: func(e event.GenericEvent) bool { return do("generic", e.Object) },
+	}})
+	if len(p) != 1 || none != nil {
+		t.Fatalf("%d predicates, and %d of none", len(p), len(none))
+	}
+	for verb, send := range map[string]func(obj client.Object) bool{
+		"create": func(obj client.Object) bool {
+			h.Create(t.Context(), event.CreateEvent{Object: obj}, q)
+			return p[0].Create(event.CreateEvent{Object: obj})
+		},
+		"update": func(obj client.Object) bool {
+			h.Update(t.Context(), event.UpdateEvent{ObjectOld: secret("a"), ObjectNew: obj}, q)
+			return p[0].Update(event.UpdateEvent{ObjectNew: obj})
+		},
+		"delete": func(obj client.Object) bool {
+			h.Delete(t.Context(), event.DeleteEvent{Object: obj}, q)
+			return p[0].Delete(event.DeleteEvent{Object: obj})
+		},
+		"generic": func(obj client.Object) bool {
+			h.Generic(t.Context(), event.GenericEvent{Object: obj}, q)
+			return p[0].Generic(event.GenericEvent{Object: obj})
+		},
+	} {
+		for _, passes = range []bool{false, true} {
+			if fails = false; send(secret("b")) != passes {
+				t.Errorf("%s: the predicate returns %t", verb, !passes)
+			}
+			happened.noted(t, "the functions of the user", verb+" true", ": after 0s, limited false", verb+" true")
+		}
+		for about, obj := range map[string]client.Object{"n/a": secret("a"), "": nil} {
+			if fails, passes = true, false; obj == nil && verb == "update" {
+				continue // its priority needs both objects
+			}
+			says := func(consequence string) string {
+				return fmt.Sprintf(`"msg"=%q "error"="a function for the events of another object panicked" "panic"="broken" "object"=%q true`, consequence, about)
+			}
+			if !send(obj) {
+				t.Errorf("%s: a predicate that panics hides the event", verb)
+			}
+			is := fmt.Sprintf("%s %t", verb, obj != nil)
+			happened.noted(t, "they panic", is, says("the event is lost: the objects that it concerns are reconciled at the resync"), is, says("the event passes the predicate"))
+		}
+	}
+	fails = false
+	h.Create(t.Context(), event.CreateEvent{Object: secret("a"), IsInInitialList: true}, q)
+	happened.noted(t, "an event of the first list has a low priority, whatever the handler does", "create true", ": after 0s, limited false, priority -100")
+}
+
 // events is a handler of events that adds a request for each.
-type events func(verb string, obj client.Object)
+type events func(verb string, obj client.Object) bool
 
 func (do events) Create(_ context.Context, e event.CreateEvent, q queue) {
 	do.add("create", e.Object, q)
@@ -231,84 +291,4 @@ func (do events) Generic(_ context.Context, e event.GenericEvent, q queue) {
 func (do events) add(verb string, obj client.Object, q queue) {
 	do(verb, obj)
 	q.Add(reconcile.Request{})
-}
-
-// TestRecovering verifies that an event reaches the user's functions, and that their panics end nothing.
-func TestRecovering(t *testing.T) {
-	var happened notes
-	var fails, passes bool
-	do := func(verb string, obj client.Object) {
-		name := "nil"
-		if obj != nil {
-			name = obj.GetName()
-		}
-		happened.note("%s %s", verb, name)
-		if fails {
-			panic("broken")
-		}
-	}
-	g := Recovering{funcr.New(func(_, args string) {
-		args, stack, _ := strings.Cut(args, `"stack"=`)
-		if !strings.Contains(stack, "sources_test.go") {
-			args += " without a stack"
-		}
-		happened.note("%s", args)
-	}, funcr.Options{})}
-	h := g.Events(events(do))
-	p := g.Predicates([]predicate.Predicate{predicate.Funcs{
-		CreateFunc:  func(e event.CreateEvent) bool { do("create", e.Object); return passes },
-		UpdateFunc:  func(e event.UpdateEvent) bool { do("update", e.ObjectNew); return passes },
-		DeleteFunc:  func(e event.DeleteEvent) bool { do("delete", e.Object); return passes },
-		GenericFunc: func(e event.GenericEvent) bool { do("generic", e.Object); return passes },
-	}})
-	if len(p) != 1 || g.Predicates(nil) != nil {
-		t.Fatalf("%d predicates", len(p))
-	}
-	q := noting{notes: &happened}
-	for _, obj := range []client.Object{secret("a", "2"), nil} {
-		name, about := "a", "n/a"
-		if obj == nil {
-			name, about = "nil", ""
-		}
-		old := secret("a", "1")
-		events := map[string]func(){
-			"create":  func() { h.Create(t.Context(), event.CreateEvent{Object: obj}, q) },
-			"update":  func() { h.Update(t.Context(), event.UpdateEvent{ObjectOld: old, ObjectNew: obj}, q) },
-			"delete":  func() { h.Delete(t.Context(), event.DeleteEvent{Object: obj}, q) },
-			"generic": func() { h.Generic(t.Context(), event.GenericEvent{Object: obj}, q) },
-		}
-		predicates := map[string]func() bool{
-			"create":  func() bool { return p[0].Create(event.CreateEvent{Object: obj}) },
-			"update":  func() bool { return p[0].Update(event.UpdateEvent{ObjectOld: old, ObjectNew: obj}) },
-			"delete":  func() bool { return p[0].Delete(event.DeleteEvent{Object: obj}) },
-			"generic": func() bool { return p[0].Generic(event.GenericEvent{Object: obj}) },
-		}
-		for verb := range events {
-			says := func(consequence string) string {
-				return fmt.Sprintf(`"msg"=%q "error"=%q "panic"="broken" "object"=%q `, consequence, "a function for the events of another object panicked", about)
-			}
-			if fails = false; obj != nil { // an update needs both objects for its priority
-				events[verb]()
-				happened.noted(t, "the handler of the user", verb+" "+name, ": after 0s, limited false")
-			}
-			for _, passes = range []bool{false, true} {
-				if got := predicates[verb](); got != passes {
-					t.Errorf("%s of %s: the predicate is %t, it returned %t", verb, name, got, passes)
-				}
-				happened.noted(t, "the predicate of the user", verb+" "+name)
-			}
-			fails, passes = true, false
-			if verb != "update" || obj != nil {
-				events[verb]()
-				happened.noted(t, "a handler that panics", verb+" "+name, says("the event is lost: the objects that it concerns are reconciled at the resync"))
-			}
-			if !predicates[verb]() {
-				t.Errorf("%s of %s: a predicate that panics hides the event", verb, name)
-			}
-			happened.noted(t, "a predicate that panics", verb+" "+name, says("the event passes the predicate"))
-			fails = false
-		}
-	}
-	h.Create(t.Context(), event.CreateEvent{Object: secret("a", "1"), IsInInitialList: true}, q)
-	happened.noted(t, "an event of the first list has a low priority, whatever the handler does", "create a", ": after 0s, limited false, priority -100")
 }
