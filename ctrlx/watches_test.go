@@ -153,10 +153,7 @@ func TestSourcesBeforeFirstPass(t *testing.T) {
 		"FirstList": {"the first list is no change", func(q priorityqueue.PriorityQueue[reconcile.Request]) {
 			q.AddWithOpts(priorityqueue.AddOpts{Priority: &low}, req)
 		}, ""},
-		"Add":         {"an event", func(q priorityqueue.PriorityQueue[reconcile.Request]) { q.Add(req) }, "apply"},
-		"After":       {"a delayed event", func(q priorityqueue.PriorityQueue[reconcile.Request]) { q.AddAfter(req, time.Hour) }, "apply"},
-		"RateLimited": {"an event with a back-off", func(q priorityqueue.PriorityQueue[reconcile.Request]) { q.AddRateLimited(req) }, "apply"},
-		"WithOpts":    {"an event with the priority of a change", func(q priorityqueue.PriorityQueue[reconcile.Request]) { q.AddWithOpts(priorityqueue.AddOpts{}, req) }, "apply"},
+		"Add": {"an event", func(q priorityqueue.PriorityQueue[reconcile.Request]) { q.Add(req) }, "apply"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

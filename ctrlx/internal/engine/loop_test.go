@@ -64,14 +64,14 @@ func TestLoopsFull(t *testing.T) {
 	now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 	name := func(i int) types.NamespacedName { return types.NamespacedName{Name: fmt.Sprint(i)} }
 	ref := index.ID{Kind: "ConfigMap", Name: "settings"}
-	fill := func() {
-		for i := 0; w.rows < maxLoops; i++ {
-			for range freeWakes + 1 - i%2 { // one more delays the object
+	fill := func(from, some int) {
+		for i := from; w.rows < maxLoops; i++ {
+			for range freeWakes + 1 - i%some { // one more delays the object
 				w.wait(name(i), ref, now)
 			}
 		}
 	}
-	fill()
+	fill(0, 2)
 	if wait, scheduled := w.wait(name(-1), ref, now); wait != 0 || scheduled || w.rows != maxLoops/2+1 || len(w.loops) != w.rows {
 		t.Errorf("a new row waits for %s (%t), with %d rows of %d objects", wait, scheduled, w.rows, len(w.loops))
 	}
@@ -81,11 +81,7 @@ func TestLoopsFull(t *testing.T) {
 	for _, all := range w.loops {
 		all.by[ref].n = freeWakes + 1
 	}
-	for i := maxLoops; w.rows < maxLoops; i++ {
-		for range freeWakes + 1 {
-			w.wait(name(i), ref, now)
-		}
-	}
+	fill(maxLoops, 1)
 	if wait, scheduled := w.wait(name(-2), ref, now); wait != 0 || scheduled || w.rows != maxLoops || w.loops[name(-2)] != nil {
 		t.Errorf("without room, a row waits for %s (%t), with %d rows", wait, scheduled, w.rows)
 	}

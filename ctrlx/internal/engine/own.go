@@ -161,6 +161,9 @@ func (o *Own) check(ctx context.Context, w *watch) error {
 		return err
 	}
 	scopes := map[string]struct{}{}
+	if !w.divided() {
+		scopes[""] = struct{}{} // also if the cache is empty: it may hide all objects
+	}
 	for id := range cached {
 		scopes[w.scope(id.Namespace)] = struct{}{}
 	}

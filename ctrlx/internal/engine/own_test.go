@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -142,112 +143,49 @@ func TestReadsOwnWrites(t *testing.T) {
 	}
 }
 
-// TestDeadOwnWatch verifies that an object of a reconciler that changes while the
-// watch of its kind is broken gets one pass, which reads it live.
-func TestDeadOwnWatch(t *testing.T) {
-	cases := map[string]struct {
-		reason   string
-		do       func(c *cluster)
-		requests []string
-		passes   []string
-		reads    string // the version that a pass over "c" reads
-	}{
-		"Healthy": {"the watch works", func(c *cluster) { c.both("c", "10", "Running") }, []string{"list 1 1m0s", "list 1 2m0s", "list 1 3m0s"}, nil, "10"},
-		"Quiet": {"the version of the kind is later, and no object differs", func(c *cluster) {
-			c.breaks()
-			c.api.version = "20"
-		}, []string{"list 1 1m0s", "list 1 2m0s", "list 500 2m0s", "list 1 3m0s", "list 500 3m0s"}, nil, "9"},
-		"Changed": {"a user changes the spec", func(c *cluster) {
-			c.breaks()
-			c.api.put("c", "10", "Running")
-		}, []string{"list 1 1m0s", "list 1 2m0s", "list 500 2m0s", "list 1 3m0s", "list 500 3m0s"}, []string{"c 0s"}, "10"},
-		"Deleted": {"another controller removes the last finalizer", func(c *cluster) {
-			c.breaks()
-			c.api.remove("c", "10")
-		}, []string{"list 1 1m0s", "list 1 2m0s", "list 500 2m0s", "list 1 3m0s", "list 500 3m0s"}, []string{"c 0s"}, ""},
-		"Lags": {"the watch is late, and reports a write of this process while the objects are listed", func(c *cluster) {
-			c.breaks()
-			c.api.version = "10"
-			c.api.asked = func(what string) {
-				if what == "list 500" {
-					c.both("c", "10", "Running")
-				}
-			}
-		}, []string{"list 1 1m0s", "list 1 2m0s", "list 500 2m0s", "list 1 3m0s", "list 500 3m0s"}, nil, "10"},
-		"Hidden": {"a selector of the cache may hide the new object from this process on purpose", func(c *cluster) {
-			c.breaks()
-			c.api.put("d", "10", "Running")
-		}, []string{"list 1 1m0s", "list 1 2m0s", "list 500 2m0s", "list 1 3m0s", "list 500 3m0s"}, nil, "9"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			var own *Own
-			queue := &line{}
-			withFallback(t, func(c *cluster) {
-				c.wakers.Store(clusters, &Waker{queue: queue})
-				own = c.NewOwn(clusters.WithVersion("v1"), c.cached, time.Minute, func() client.Object { return &testv1.Cluster{} })
-				own.watched = &watch{kind: c.watch.kind, informer: c.informer, synced: always, everywhere: true}
-				c.both("c", "9", "Stopped")
-			}, func(t *testing.T, c *cluster) {
-				tc.do(c)
-				c.sleep(3*time.Minute + time.Second)
-				same(t, tc.requests, c.api.requests, "%s: requests", tc.reason)
-				same(t, tc.passes, queue.at, "%s: passes", tc.reason)
-				c.mu.Unlock()
-				defer c.mu.Lock()
-				obj, err := own.Read(t.Context(), types.NamespacedName{Name: "c"})
-				same(t, tc.reads, versionOf(obj, err), "%s: the version that is read", tc.reason)
-			})
-		})
-	}
-}
-
-// controlled is a cache with the informer of a controller.
+// controlled is a cache with the informer of a controller, which may not wait for the first list.
 type controlled struct {
 	*store
 	cache.Informer
 	err    error
 	synced bool
 	asked  int
-	waits  bool // for the first list
 }
 
 func (c *controlled) HasSynced() bool { return c.synced }
-func (c *controlled) GetInformer(_ context.Context, obj client.Object, opts ...cache.InformerGetOption) (cache.Informer, error) {
+func (c *controlled) GetInformer(_ context.Context, _ client.Object, opts ...cache.InformerGetOption) (cache.Informer, error) {
 	var o cache.InformerGetOptions
 	for _, opt := range opts {
 		opt(&o)
 	}
-	c.asked++
-	c.waits = o.BlockUntilSynced == nil || *o.BlockUntilSynced
+	if c.asked++; o.BlockUntilSynced == nil || *o.BlockUntilSynced {
+		return nil, errors.New("it waits")
+	}
 	return c, c.err
 }
 
 // TestOwnWatch verifies that the fallback compares a kind from the first list of its controller on.
 func TestOwnWatch(t *testing.T) {
 	c := newCluster(t)
-	informer := &controlled{store: c.cached}
+	informer := &controlled{store: c.cached, err: errDown}
 	c.cache = informer
 	own := c.NewOwn(clusters.WithVersion("v1"), c.cached, time.Minute, func() client.Object { return &testv1.Cluster{} })
-	for i, step := range []struct {
+	for _, step := range []struct {
 		reason string
 		do     func()
 		found  bool
 		asked  int // for the informer, in all
 	}{
 		{"the controller has not started", func() {}, false, 0},
-		{"the cache makes no informer", func() { c.wakers.Store(clusters, &Waker{}); informer.err = errDown }, false, 1},
+		{"the cache makes no informer", func() { c.wakers.Store(clusters, &Waker{}) }, false, 1},
 		{"the first list has not come", func() { informer.err = nil }, false, 2},
 		{"it has come", func() { informer.synced = true }, true, 2},
 		{"the same informer stays", func() {}, true, 2},
 	} {
 		step.do()
 		w := own.watch(t.Context())
-		if (w != nil) != step.found || informer.asked != step.asked || informer.waits {
-			t.Errorf("step %d: %s: %v, after %d requests, with a wait: %t", i, step.reason, w, informer.asked, informer.waits)
-		}
-		if w != nil && (w.informer != cache.Informer(informer) || w.gvk != own.gvk || w.policy != watched || !w.everywhere) {
-			t.Errorf("step %d: %s: %+v", i, step.reason, w)
+		if (w != nil) != step.found || informer.asked != step.asked || w != nil && (w.informer != cache.Informer(informer) || w.gvk != own.gvk || w.policy != watched || !w.everywhere) {
+			t.Errorf("%s: %+v, after %d requests", step.reason, w, informer.asked)
 		}
 	}
 }
@@ -356,7 +294,19 @@ func TestOwnCheck(t *testing.T) {
 		{"an object differs", func() { c.api.put("c", "12", "") }, 0},
 		{"it differs on", func() {}, 0},
 		{"it has changed again", func() { c.api.put("c", "13", "") }, 0},
-		{"an object is hidden", func() { c.api.put("d", "10", "") }, 1},
+		{"the version of the kind is reached", func() { c.informer.dead, c.watch.failed = "", false; c.api.put("c", "14", "") }, 0},
+		{"the watch is late, and reports a change while the objects are listed", func() {
+			c.breaks()
+			c.api.version = "20"
+			c.api.asked = func(what string) {
+				if what == "list 500" {
+					c.both("c", "20", "")
+				}
+			}
+		}, 0},
+		{"it is gone", func() { c.api.asked = nil; c.api.remove("c", "21") }, 0},
+		{"the cache has seen that", func() { delete(c.cached.objects, "c") }, 0},
+		{"an object is hidden, and the cache is empty", func() { c.api.put("d", "10", "") }, 1},
 		{"it is hidden on", func() {}, 1},
 		{"the cache has it", func() { c.cached.put("d", "10", "") }, 1},
 		{"another one is hidden", func() { c.api.put("e", "11", "") }, 2},
@@ -367,12 +317,12 @@ func TestOwnCheck(t *testing.T) {
 			c.watch.everywhere = false
 		}, 2},
 	} {
-		step.do()
 		c.watch.failed = true
+		step.do()
 		if err := check(); err != nil || len(*lines) != step.lines || c.watch.failed {
 			t.Errorf("step %d: %s: %d lines: %v", i, step.reason, len(*lines), err)
 		}
 	}
-	same(t, []string{"c 0s", "c 0s"}, queue.at, "a pass for each change")
+	same(t, []string{"c 0s", "c 0s", "c 0s"}, queue.at, "a pass for each change")
 	same(t, `"msg"="restart the operator, unless the manager's cache selects objects" "error"="the watch of a reconciler may be broken: the API server has objects that the cache lacks, and they get no pass" "kind"="Cluster.test.windlass-go.github.io" "objects"=1`, (*lines)[0], "the line")
 }
