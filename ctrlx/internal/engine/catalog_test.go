@@ -128,6 +128,9 @@ func TestCatalog(t *testing.T) {
 				if found != tc.found || !errors.Is(err, tc.err) || s.lists != tc.lists {
 					t.Errorf("%s: found %v, error %v, after %d lists", tc.reason, found, err, s.lists)
 				}
+				if got := c.lacks(thing); got != (!tc.found && (tc.err == nil || tc.err == errNotDiscovered)) {
+					t.Errorf("%s: it is known to be missing: %v", tc.reason, got)
+				}
 				if got := c.wakes(thing); got != tc.wakes {
 					t.Errorf("%s: its waiters are woken: %v", tc.reason, got)
 				}

@@ -78,6 +78,8 @@ func TestFollowed(t *testing.T) {
 			t.Errorf("%s: %s: -want, +got:\n%s", name, tc.reason, diff)
 		}
 	}
+	c.watch.policy = metadataOnly
+	same(t, c.touches.digest(c.watch.kind, object), p.followed(named("c"), Followed{Read: true, Object: object}).Digest, "the version, if only the metadata is watched")
 	seen := map[uint64]bool{}
 	for _, state := range []checks.State{checks.Unknown, checks.NotReady, checks.Ready} {
 		for _, observed := range []int64{1, 2} {

@@ -662,7 +662,18 @@ func TestFallbackScopes(t *testing.T) {
 		if err := f.check(ctx, c.watch); err != errDown {
 			t.Errorf("the API server is down: %v", err)
 		}
-		api.errs, api.asked = nil, nil
+		api.errs, c.cached.refuse["list"] = nil, errDown
+		if err := f.check(ctx, c.watch); err != errDown {
+			t.Errorf("the cache is down: %v", err)
+		}
+		clear(c.cached.refuse)
+		_ = f.check(ctx, c.watch) // all scopes can be read again
+		c.both("x", "opaque", "")
+		c.api.objects["x"].Namespace, c.cached.objects["x"].Namespace, c.woken = "c", "c", nil
+		if err := f.check(ctx, c.watch); err != nil || len(c.woken) != 0 {
+			t.Errorf("equal versions that have no order: %v, woken: %q", err, c.woken)
+		}
+		api.asked = nil
 		stop()
 		if err := f.check(ctx, c.watch); err != context.Canceled || len(api.asked) != 1 {
 			t.Errorf("the manager stops: %v after %q", err, api.asked)

@@ -175,6 +175,10 @@ func TestOpen(t *testing.T) {
 			c.policy = map[schema.GroupKind]policy{clusters: unwatched}
 			c.catalog.kinds[clusters] = servedKind{versions: []string{"v1"}}
 		}, "live v1 in ", "", ""},
+		"UnwatchedNamed": {"the kind has namespaces", clusters, func(c *cluster, _ *slowCache) { c.policy = map[schema.GroupKind]policy{clusters: unwatched} }, "live v1 in a", "", ""},
+		"Untyped": {"the scheme lacks the type", thing, func(c *cluster, _ *slowCache) {
+			c.policy, c.catalog.kinds[thing] = map[schema.GroupKind]policy{thing: watched}, servedKind{versions: []string{"v3"}}
+		}, "synced v3 in ", "", ""},
 		"Down": {"discovery does not answer", databases, func(c *cluster, _ *slowCache) { c.catalog.err = errDown }, "what the API server knows of the kind: it is down", "", "missing, definitions"},
 		"Refused": {"a user names it", thing, func(*cluster, *slowCache) {},
 			`the kind "Thing.a.example" is not watched: correct the reference (names of kinds are case-sensitive), or name the kind in ctrlx.WithWatchedKinds`, "", ""},
@@ -292,7 +296,7 @@ func TestAllowed(t *testing.T) {
 	}{
 		"Everywhere":  {func(s *store) client.Reader { return s }, "a", true, nil, []string{"list 1 0s"}},
 		"Namespace":   {func(s *store) client.Reader { return &someNamespaces{s, forbidden()} }, "a", false, nil, []string{"list 1a 0s"}},
-		"NoNamespace": {func(s *store) client.Reader { return &someNamespaces{s, forbidden()} }, "", false, forbidden(), nil},
+		"NoNamespace": {func(s *store) client.Reader { s.refuse["list"] = forbidden(); return s }, "", false, forbidden(), []string{"list 1 0s"}},
 		"Down":        {func(s *store) client.Reader { return &someNamespaces{s, errDown} }, "a", false, errDown, nil},
 		"Nowhere":     {func(s *store) client.Reader { s.refuse["list"] = forbidden(); return s }, "a", false, forbidden(), []string{"list 1 0s", "list 1a 0s"}},
 	} {

@@ -57,6 +57,10 @@ func TestMembers(t *testing.T) {
 	if versions, err := c.cachedVersions(t.Context(), c.watch, ""); err != nil || len(versions) != len(want) || versions[named("c00000")] != "9" {
 		t.Errorf("%d versions: %v", len(versions), err)
 	}
+	c.watch.synced = func() bool { return false }
+	if got := c.members(set); got != nil {
+		t.Errorf("%d members before the first list", len(got))
+	}
 	if _, err := c.listCached(t.Context(), clusterKind, set, checks.Query{}, labels.Everything()); err != errTooMany {
 		t.Errorf("with the content: %v", err)
 	}
@@ -167,9 +171,19 @@ func TestListFields(t *testing.T) {
 		}
 		p := c.Begin(index.ID{Kind: "Waiter", Namespace: "a", Name: "w"}, time.Second)
 		l, err := p.List(t.Context(), q)
-		if err == nil || !strings.HasPrefix(err.Error(), "ctrlx: ") || !strings.HasSuffix(err.Error(), ": "+tc.says) || l.Objects != nil || l.Ref.Namespace != q.Namespace || len(c.cached.requests) != tc.lists {
+		if err == nil || !strings.HasPrefix(err.Error(), "ctrlx: ") || !strings.HasSuffix(err.Error(), ": "+tc.says) || l.Objects != nil || name == "Broken" && !errors.Is(err, errDown) || l.Ref.Namespace != q.Namespace || len(c.cached.requests) != tc.lists {
 			t.Errorf("%s: %v, after %d lists: %v", name, l, len(c.cached.requests), err)
 		}
+	}
+	c := newCluster(t)
+	p := c.Begin(index.ID{Kind: "Waiter", Namespace: "a", Name: "w"}, time.Second)
+	if _, err := p.List(t.Context(), checks.Query{Group: clusters.Group, Kind: clusters.Kind, Selector: "a in"}); err == nil {
+		t.Error("a wrong selector is listed")
+	}
+	c.cached.refuse["list"] = errors.New("the list " + unknownNamespace)
+	_, err := p.List(t.Context(), checks.Query{Group: clusters.Group, Kind: clusters.Kind})
+	if _, ok := errors.AsType[*NamespaceNotWatchedError](err); !ok || c.listsAll(t.Context(), c.watch) {
+		t.Errorf("a cache of other namespaces: %v", err)
 	}
 	same(t, "windlass-go.github.io/state", cacheField("state"), "the name of an index in the cache, which persists nowhere")
 }

@@ -29,8 +29,11 @@ func TestLoopDelays(t *testing.T) {
 		return fmt.Sprint(pause, scheduled)
 	}
 	var got []string
-	for range 8 {
+	for i := range 8 {
 		got = append(got, wake())
+		if _, ok := w.Loop(name); ok != (i >= freeWakes) {
+			t.Errorf("after %d wake-ups, there is a loop: %t", i+1, ok)
+		}
 	}
 	same(t, []string{"0s false", "0s false", "0s false", "0s false", "0s false", "1s false", "2s false", "4s false"}, got, "it differs")
 	if by, ok := w.Loop(name); !ok || by.Name != "key" {

@@ -212,7 +212,7 @@ func TestOwnSaw(t *testing.T) {
 		do     func()
 		stale  bool
 	}{
-		{"a live read", func() { own.stale.mark(name, "", "5") }, true},
+		{"a live read", func() { own.stale.mark(name, "", "5"); own.stale.mark(name, "", "4") }, true},
 		{"an older object is created in the cache", func() { own.Events().Create(event.CreateEvent{Object: at("4")}) }, true},
 		{"the object is created there", func() { own.Events().Create(event.CreateEvent{Object: at("5")}) }, false},
 		{"it is gone", func() { own.Vanished(name) }, true},

@@ -62,6 +62,13 @@ func TestEnd(t *testing.T) {
 	}
 }
 
+// TestDependent verifies which contexts are those of dependents.
+func TestDependent(t *testing.T) {
+	if IsDependent(t.Context()) || !IsDependent(Dependent(t.Context())) {
+		t.Error("a context is taken for another one")
+	}
+}
+
 // TestRootText verifies the text of a recorded root cause: it has the present reason of the object.
 func TestRootText(t *testing.T) {
 	c := newCluster(t)

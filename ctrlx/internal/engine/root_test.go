@@ -248,10 +248,22 @@ func TestRootOfPass(t *testing.T) {
 			if woken := len(queue.at) > 0; woken != tc.woken || !p.Waits(clusterID("w")) || p.Waits(clusterID("y")) || cause == nil && others != 0 {
 				t.Errorf("%s: the object is woken: %t", tc.reason, woken)
 			}
-			if again := p.End(t.Context(), End{}); !again.RootChanged || again.Woken {
+			if one := p.End(t.Context(), End{Awaited: []checks.Ref{clusterID("x")}, Seen: tc.seen}); (len(one.Cycle) > 0) != (test == "Cycle") {
+				t.Errorf("%s: a cycle with one awaited object: %v", tc.reason, one.Cycle)
+			}
+			if again := p.End(t.Context(), End{Seen: tc.seen}); !again.RootChanged || again.Woken {
 				t.Errorf("%s: the end of the wait is no change: %+v", tc.reason, again)
 			}
 		})
+	}
+}
+
+// TestStateOf verifies that only the present readiness counts.
+func TestStateOf(t *testing.T) {
+	for want, r := range map[why.State]checks.Readiness{
+		why.Ready: {State: checks.Ready, Generation: 2, Observed: 2}, why.Blocked: {State: checks.Ready, Generation: 2, Observed: 1}, why.Unknown: {},
+	} {
+		same(t, want, stateOf(&checks.Object{Value: &testv1.Cluster{}, Readiness: r}), "the readiness %+v", r)
 	}
 }
 

@@ -42,6 +42,7 @@ func TestTouch(t *testing.T) {
 		"EventFirst": {"the event waits for the answer", func(w world) {
 			w.touch("1", "2", nil, func() { w.h.OnUpdate(in("1"), in("2")) })
 		}, false, 1},
+		"NoVersion": {"the answer has none", func(w world) { w.touch("1", "", nil, nothing) }, false, 0},
 		"Twice": {"the finalizer is added and removed", func(w world) {
 			w.touch("1", "2", nil, nothing)
 			w.touch("2", "3", nil, func() { w.h.OnUpdate(in("1"), in("3")) })

@@ -123,6 +123,12 @@ func TestSetTrouble(t *testing.T) {
 			t.Errorf("step %d: broken: %t, %v", i, broken, err)
 		}
 	}
+	c := newCluster(t)
+	c.catalog = (&server{}).catalog(t.Context())
+	notServed := apierrors.NewGenericServerResponse(404, "list", schema.GroupResource{}, "", "", 0, true)
+	if c.lose(t.Context(), c.watch, "", notServed) || c.watch.troubles() != nil {
+		t.Error("a kind that is not installed is in trouble")
+	}
 	status := func(code int32) error { return &apierrors.StatusError{ErrStatus: metav1.Status{Code: code}} }
 	for err, want := range map[error]bool{errDown: true, status(500): true, status(503): true, status(429): true, status(410): true, status(499): false, status(403): false} {
 		if retriable(err) != want {
@@ -176,6 +182,9 @@ func TestRead(t *testing.T) {
 	}
 	whole, err := p.Whole(t.Context(), at("c"))
 	none, absent := p.Whole(t.Context(), at("none"))
+	if _, err := p.Whole(t.Context(), checks.Ref{Group: thing.Group, Kind: thing.Kind, Name: "x"}); err == nil {
+		t.Error("a refused kind is read")
+	}
 	c.api.refuse["c"] = errDown
 	if _, down := p.Whole(t.Context(), at("c")); err != nil || whole.(*testv1.Cluster).Status.State != "Running" || none != nil || absent != nil || !errors.Is(down, errDown) {
 		t.Errorf("whole: %v, %v; absent: %v, %v; down: %v", whole, err, none, absent, down)

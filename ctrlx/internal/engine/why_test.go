@@ -133,11 +133,12 @@ func (reports) Keeps(_ context.Context, name types.NamespacedName, _ checks.Ref,
 func TestWhy(t *testing.T) {
 	c := newCluster(t)
 	c.catalog = &catalog{kinds: map[schema.GroupKind]servedKind{}}
-	for _, name := range []string{"busy", "going", "panics", "member", "rival"} {
+	for _, name := range []string{"busy", "going", "panics", "member", "rival", "leaving"} {
 		c.cached.put(name, "1", "")
 		c.cached.objects[name].Namespace = "a"
 	}
 	c.cached.objects["going"].DeletionTimestamp = new(metav1.Now())
+	c.cached.objects["leaving"].DeletionTimestamp = new(metav1.Now())
 	c.cached.objects["member"].Labels = map[string]string{"app": "web"}
 	for i := range maxMembers { // the set waits for none of these, and they come first by name
 		name := fmt.Sprintf("fit-%d", i)
@@ -157,7 +158,7 @@ func TestWhy(t *testing.T) {
 	foreign := index.ID{Group: thing.Group, Kind: thing.Kind, Namespace: "a", Name: "foreign"}
 	setOfThings := index.ID{Group: thing.Group, Kind: thing.Kind, Namespace: "a", Set: web.Set}
 	waiter, other := index.ID{Kind: "Waiter", Namespace: "a", Name: "w"}, index.ID{Kind: "Waiter", Namespace: "a", Name: "v"}
-	awaits(waiter, clusterID("busy"), clusterID("going"), clusterID("panics"), clusterID("gone"), clusterID("down"), foreign, web, empty, setOfThings, other)
+	awaits(waiter, clusterID("busy"), clusterID("going"), clusterID("panics"), clusterID("gone"), clusterID("down"), foreign, web, empty, setOfThings, other, clusterID("member"), clusterID("leaving"))
 	awaits(other, clusterID("going"))
 	awaits(clusterID("rival"), web)
 	r := reports{objects: []why.Object{{Ref: waiter, State: why.Blocked}, {Ref: index.ID{Kind: "Waiter", Namespace: "b", Name: "fine"}, State: why.Ready}}}
@@ -190,8 +191,8 @@ func TestWhy(t *testing.T) {
 	want := []string{
 		"Cluster empty missing", "Cluster web blocked, 1, the last member", "Thing web unknown",
 		"busy blocked Busy: it works", "down unknown", "foreign missing KindNotFound: its kind is not installed", "going deleting Busy: it works, 1, the last w",
-		"gone missing", "member blocked Busy: it works", "panics unknown : its readiness is not known: the function of ctrlx.WithReadiness panicked: no state",
-		"v blocked, 1, the last going", "w blocked, 10, the last v",
+		"gone missing", "leaving deleting Busy: it works, 1, the last w", "member blocked Busy: it works", "panics unknown : its readiness is not known: the function of ctrlx.WithReadiness panicked: no state",
+		"v blocked, 1, the last going", "w blocked, 12, the last v",
 	}
 	for _, healthy := range []bool{false, true} {
 		if healthy {
