@@ -84,7 +84,7 @@ func create(next handler) handler {
 // lost its digest is deleted only if the API server refuses to apply the manifest.
 func recreate(next handler) handler {
 	return func(ctx context.Context, r *Request) (Result, error) {
-		if r.Policies.Update != UpdateRecreate {
+		if r.Live == nil || r.Policies.Update != UpdateRecreate {
 			return next(ctx, r)
 		}
 		if r.verdict != nil && r.verdict.lost && r.versioned() == nil {
