@@ -65,21 +65,12 @@ func TestBadInput(t *testing.T) {
 		"PurgeNamespace": {"a namespace with objects would be purged", func(s *ShopSpec) {
 			s.Manifests = []string{"apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-x, annotations: {shop.example.com/purge-order: '1'}}\n"}
 		}, "Namespace NAMESPACE-x: shop.example.com/purge-order is set"},
-		"AppliedBeforeType": {"the kind does not exist then", func(s *ShopSpec) {
-			s.Manifests = []string{annotated(crd, "apply-order", "0"), annotated(instance, "apply-order", "-1")}
-		}, "its apply-order -1 is lower than 0 of CustomResourceDefinition"},
 		"NoType": {"a definition without a group", func(s *ShopSpec) {
 			s.Manifests = []string{"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x.NAMESPACE}\nspec: {names: {kind: X}}\n"}
 		}, "object 1: invalid dependent: CustomResourceDefinition.apiextensions.k8s.io x.NAMESPACE: it names no group or no kind"},
 		"NoTypeKind": {"a definition without a kind", func(s *ShopSpec) {
 			s.Manifests = []string{"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x.NAMESPACE}\nspec: {group: x.io}\n"}
 		}, "it names no group or no kind"},
-		"DeletedAfterType": {"the type takes it along", func(s *ShopSpec) {
-			s.Manifests = []string{annotated(crd, "delete-order", "0"), annotated(instance, "delete-order", "1")}
-		}, "its delete-order 1 is higher than 0 of CustomResourceDefinition"},
-		"OutlivesType": {"the type takes it along", func(s *ShopSpec) {
-			s.Manifests = []string{annotated(crd, "delete-policy", "Delete"), annotated(instance, "delete-policy", "Orphan")}
-		}, "its delete policy Orphan keeps it"},
 		"OutlivesSpelled": {"the component spells the policy otherwise", func(s *ShopSpec) {
 			s.Delete = "orphan"
 			s.Manifests = []string{annotated(crd, "delete-policy", "Delete"), annotated(instance, "delete-order", "0")}

@@ -221,6 +221,9 @@ func TestPurge(t *testing.T) {
 	w.settle()
 	same(t, []string{"store Shop shop", "write ConfigMap job", "store Shop shop", "delete ConfigMap job", "store Shop shop"}, w.writes(), "the writes of a new manifest")
 	same(t, []string{"b=1"}, w.names(), "the objects")
+	w.want(job("2"), configMap("b", "1"), configMap("late", "1", "apply-order", "-1", "purge-order", "0"), configMap("c", "1"))
+	w.settle()
+	same(t, []string{"write ConfigMap late", "write ConfigMap c", "delete ConfigMap late"}, w.wrote(""), "a purge after a later wave")
 }
 
 // A purge is tried again until the object is gone: after an error of the deletion,

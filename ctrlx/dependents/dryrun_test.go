@@ -39,7 +39,10 @@ func TestDryRun(t *testing.T) {
 		dryRun string // outcome, fields and message; * at the end: the object needs a write
 		look   string
 	}{
-		"Create":   {"the API server tries the create", nil, apply(), "created [] it would be created*", "waiting [] it was not written yet*"},
+		"Create": {"the API server tries the create", nil, apply(), "created [] it would be created*", "waiting [] it was not written yet*"},
+		"NotReady": {"nothing was written that could be ready", nil, func(w *world, d *dependents.Dependents) (dependents.Result, error) {
+			return d.ApplyObject(w.t.Context(), w.owner, deployment("nginx", nil))
+		}, "created [] it would be created*", "waiting [] it was not written yet*"},
 		"Update":   {"the fields that a write would correct", drifted, apply(), "updated [data.k] it would be updated*", "waiting [] it was not written yet*"},
 		"SsaMerge": {"an apply is tried, too", drifted, apply("update-policy", "SsaMerge"), "updated [data.k metadata.annotations.web.example.com/update-policy] it would be updated*", "waiting [] it was not written yet*"},
 		"Takeover": {"the takeover removes a field that no other manager has", func(w *world) {

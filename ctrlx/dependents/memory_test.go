@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/windlass-go/windlass/checks"
 )
 
 // TestMemory lets passes of several owners change what is known of one object. No
@@ -37,6 +39,9 @@ func TestTexts(t *testing.T) {
 		"Longest": {"500 bytes stay", cut(strings.Repeat("a", 500)), strings.Repeat("a", 500)},
 		"Long":    {"the end is missing", cut(strings.Repeat("a", 501)), strings.Repeat("a", 497) + "..."},
 		"Half":    {"no half of a letter", cut("a" + strings.Repeat("ü", 250)), "a" + strings.Repeat("ü", 248) + "..."},
+		"Why":     {"the problem is another one", notReady(Result{Readiness: checks.Readiness{Reason: "R", Message: "m"}}, "Failed: n"), "it is not ready: R: m; Failed: n"},
+		"Once":    {"the problem is there once", notReady(Result{Readiness: checks.Readiness{Reason: "R", Message: "m"}}, "Failed: m"), "it is not ready: R: m"},
+		"NoWhy":   {"nothing says why", notReady(Result{}, ""), "it is not ready"},
 		"None":    {"no field", listed(nil), ""},
 		"Five":    {"five fields", listed(fields[:5]), "a, b, c, d, e"},
 		"Seven":   {"the number of the others", listed(fields), "a, b, c, d, e, 2 more"},

@@ -445,28 +445,6 @@ func TestServiceAccountApplied(t *testing.T) {
 	}
 }
 
-// A takeover leaves the fields of subresources to their managers.
-func TestTakeoverOfSubresource(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, ready)
-	d := deployment("nginx", nil)
-	d.Annotations = map[string]string{name + "/update-policy": "SsaOverride"}
-	w.settle(d)
-	live := deployment("nginx", nil)
-	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, live))
-	live.Status.Replicas, live.Status.ObservedGeneration = 1, 1
-	must(t, api.Status().Update(t.Context(), live, client.FieldOwner("kubectl")))
-	d.Spec.Template.Spec.Containers[0].Image = "nginx:2"
-	w.settle(d)
-	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "a"}, live))
-	for _, e := range live.ManagedFields {
-		if e.Subresource == "status" && e.Manager == "kubectl" {
-			return
-		}
-	}
-	t.Errorf("the entry of the status is taken: %v", live.ManagedFields)
-}
-
 // TestImmutable names the policy that changes an immutable field.
 func TestImmutable(t *testing.T) {
 	t.Parallel()

@@ -255,11 +255,9 @@ func TestInvalid(t *testing.T) {
 		"NoKind":         {"an object without a kind", &unstructured.Unstructured{Object: map[string]any{}}, "*unstructured.Unstructured : Object 'Kind' is missing"},
 		"Scope":          {"a namespace where none belongs", named("Namespace", map[string]any{"name": "x", "namespace": "y"}), "Namespace y/x: its kind has no namespaces: remove metadata.namespace"},
 		"Adoption":       {"an invalid policy", configMap([]string{"adoption-policy", "Sometimes"}, nil), `ConfigMap NS/a: web.example.com/adoption-policy is "Sometimes": it must be one of ["IfUnowned" "Never" "Always"]`},
-		"Update":         {"an invalid policy", configMap([]string{"update-policy", "SSA"}, nil), `ConfigMap NS/a: web.example.com/update-policy is "SSA": it must be one of ["SsaOverride" "SsaMerge" "Replace" "Recreate"]`},
-		"Delete":         {"an invalid policy", configMap([]string{"delete-policy", "keep"}, nil), `web.example.com/delete-policy is "keep": it must be one of ["Delete" "Orphan" "OrphanOnApply" "OrphanOnDelete"]`},
 		"Reconcile":      {"an invalid policy", configMap([]string{"reconcile-policy", "Twice"}, nil), `web.example.com/reconcile-policy is "Twice": it must be one of ["OnObjectChange" "OnObjectOrComponentChange" "Once"]`},
 		"ShortInterval":  {"each pass would write", configMap([]string{"reapply-interval", "1ms"}, nil), "web.example.com/reapply-interval is 1ms: it must be at least 1s"},
-		"Reapply":        {"no duration", configMap([]string{"reapply-interval", "often"}, nil), `web.example.com/reapply-interval is "often": it must be a duration such as 30m`},
+		"Reapply":        {"no duration", configMap([]string{"reapply-interval", "often", "status-hint", "none", "update-policy", "Replace"}, nil), `web.example.com/reapply-interval is "often": it must be a duration such as 30m`},
 		"Hint":           {"no hint", configMap([]string{"status-hint", "ready"}, nil), `web.example.com/status-hint is "ready": "ready" is no hint: the hints are has-observed-generation, has-ready-condition and conditions=A;B`},
 		"Ignored":        {"no path", configMap([]string{"ignored-fields", "metadata.name"}, nil), `web.example.com/ignored-fields: "metadata.name" cannot be ignored: give a field of the content, a label or an annotation`},
 		"Misspelt":       {"a policy that would be ignored", configMap([]string{"delete_policy", "Orphan"}, nil), `ConfigMap NS/a: the annotation web.example.com/delete_policy is unknown: it must be one of ["adoption-policy" "update-policy" "delete-policy"`},
@@ -286,7 +284,7 @@ func TestInvalid(t *testing.T) {
 				}
 				_, err := do(t.Context(), w.owner, good, tc.object)
 				want := strings.ReplaceAll(tc.want, "NS", w.ns)
-				if err == nil || !errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "847261") || len(w.writes()) > 0 {
+				if err == nil || !errors.Is(err, dependents.ErrInvalid) || strings.Count(err.Error(), want) != 1 || strings.Contains(err.Error(), "847261") || len(w.writes()) > 0 {
 					t.Errorf("%s: %s: got %v, want %q", tc.reason, verb, err, want)
 				}
 				if e, ok := errors.AsType[ctrlx.RetriableError](err); !ok || e.Reason() != "DependentInvalid" {
@@ -484,7 +482,11 @@ func TestKindNotFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	broken := unanswered{api}
-	_, err := dependents.New(name, cluster{broken, broken}).ApplyObject(t.Context(), w.owner, configMap(nil, nil))
+	d := dependents.New(name, cluster{broken, broken})
+	if requests, err := d.Check(t.Context(), w.owner, configMap(nil, nil)); err == nil || requests[0] != nil {
+		t.Errorf("Check: got %v, %v", requests, err)
+	}
+	_, err := d.ApplyObject(t.Context(), w.owner, configMap(nil, nil))
 	if err == nil || errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), "ConfigMap "+w.ns+"/a: finding the kind: no answer") && !strings.Contains(err.Error(), "ConfigMap a: finding the kind: no answer") {
 		t.Errorf("got %v", err)
 	}
