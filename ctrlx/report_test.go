@@ -164,6 +164,38 @@ func TestWriteAhead(t *testing.T) {
 	}
 }
 
+// A user asks for a retry while Apply runs, and the write of a report reads the object again. WriteAhead does not take
+// over that request, which came after the pass began: the next pass handles it, also after a restart.
+func TestWriteAheadOfOthers(t *testing.T) {
+	ahead := chain.Named("ahead", func(next flow.PassHandler[*App]) flow.PassHandler[*App] {
+		return func(ctx context.Context, obj *App) (flow.Outcome, error) {
+			out, err := next(ctx, obj)
+			if err == nil && out.State() == flow.StateReady {
+				err = ctrlx.WriteAhead(ctx, obj, "x", "1")
+			}
+			return out, err
+		}
+	})
+	ext := flow.Extensions[*App]{Pass: chain.New(ahead)}
+	d := newHarness(t, anApp(AppSpec{}))
+	d.with(ext, program("1", nil))
+	d.apply = func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+		annotate(ctrlx.RetryAnnotation, "now")(d)
+		return flow.Done(), ctrlx.Report(ctx, req.Resource, "Installing", "step")
+	}
+	_ = d.try()
+	status := d.read().Status
+	if handled := recordOf(status.Conditions).Handled + status.LastHandled; handled != "" {
+		t.Errorf("the request %q counts as handled", handled)
+	}
+	d.apply = nil
+	d.took()
+	d.restart()
+	d.with(ext, program("1", nil))
+	d.pass()
+	same(t, "the first pass after a restart", "apply", d.took())
+}
+
 // A write ahead that fails ends the pass without an event, and a resource that the API server has deleted needs none.
 func TestWriteAheadFails(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "apps"}, "a", errBroken)
