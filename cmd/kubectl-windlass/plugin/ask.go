@@ -64,7 +64,7 @@ func (c *command) overview(ctx context.Context, k clients, namespace string) (d 
 	var more []why.Object
 	whole = !c.unseen(replies) && len(alive) == len(all) && len(all) > 0
 	if !whole {
-		if more, err = c.listed(ctx, k, namespace); err != nil {
+		if more, _, err = c.listed(ctx, k, namespace); err != nil {
 			return d, false, err
 		}
 	}
@@ -96,12 +96,13 @@ func (c *command) at(replies []reply) (at time.Time) {
 }
 
 // listed returns the objects of all kinds that definitions add to the API server,
-// by their conditions.
-func (c *command) listed(ctx context.Context, k clients, namespace string) ([]why.Object, error) {
+// by their conditions. whole reports whether all of them could be read.
+func (c *command) listed(ctx context.Context, k clients, namespace string) (all []why.Object, whole bool, err error) {
 	kinds, partial := k.customKinds()
 	if partial != nil {
 		c.note("some kinds are left out: %v", partial)
 	}
+	whole = partial == nil
 	r := newReader(k)
 	for _, m := range kinds {
 		if namespace != metav1.NamespaceAll && m.Scope.Name() == "root" {
@@ -109,12 +110,13 @@ func (c *command) listed(ctx context.Context, k clients, namespace string) ([]wh
 		}
 		if err := r.list(ctx, m, namespace); err != nil {
 			if ctx.Err() != nil {
-				return nil, ctx.Err()
+				return nil, false, ctx.Err()
 			}
+			whole = false
 			c.note("%s: %v", m.Resource.GroupResource(), err)
 		}
 	}
-	return c.finish(ctx, r), nil
+	return c.finish(ctx, r), whole, nil
 }
 
 // finish returns the objects of r, and says where the answer comes from.

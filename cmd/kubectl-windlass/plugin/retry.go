@@ -95,7 +95,7 @@ The exit code is 0 if each retry was handled, 1 if not, and 2 after an error.`,
 		if err != nil {
 			return err
 		}
-		refs, err := c.selected(cmd.Context(), k, args, f)
+		refs, whole, err := c.selected(cmd.Context(), k, args, f)
 		if err != nil {
 			return err
 		}
@@ -105,22 +105,27 @@ The exit code is 0 if each retry was handled, 1 if not, and 2 after an error.`,
 			seen[ref] = true
 			return again
 		})
-		return c.retryAll(cmd.Context(), k, refs, f)
+		if err := c.retryAll(cmd.Context(), k, refs, f); err != nil || whole {
+			return err
+		}
+		return errors.New("other objects may have to be retried, too: see the notes")
 	}
 	return cmd
 }
 
-// selected returns the objects to retry. It may name one twice.
-func (c *command) selected(ctx context.Context, k clients, args []string, f retryFlags) (refs []checks.Ref, err error) {
+// selected returns the objects to retry. It may name one twice. whole reports whether
+// all objects could be read.
+func (c *command) selected(ctx context.Context, k clients, args []string, f retryFlags) (refs []checks.Ref, whole bool, err error) {
 	if len(args) > 0 {
-		return k.objects(args)
+		refs, err = k.objects(args)
+		return refs, true, err
 	}
 	var target checks.Ref
 	var mention *regexp.Regexp
 	if f.waitingFor != "" {
 		targets, err := k.objects([]string{f.waitingFor})
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		target = targets[0]
 		mention = regexp.MustCompile(`(^|[^A-Za-z0-9.-])` + regexp.QuoteMeta(target.String()) + `($|[^a-z0-9.-]|[.]($|\s))`)
@@ -131,15 +136,15 @@ func (c *command) selected(ctx context.Context, k clients, args []string, f retr
 	}
 	// A document has only some of the waiters, so the conditions of all objects
 	// are read, too.
-	objects, err := c.listed(ctx, k, namespace)
+	objects, whole, err := c.listed(ctx, k, namespace)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	all, err := c.endpoints(ctx, k)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	replies, _ := c.ask(ctx, all, checks.Ref{})
+	replies, alive := c.ask(ctx, all, checks.Ref{})
 	for _, r := range replies {
 		for _, o := range r.doc.Objects {
 			if o.Reconciler != "" && (namespace == metav1.NamespaceAll || o.Ref.Namespace == namespace) {
@@ -159,7 +164,7 @@ func (c *command) selected(ctx context.Context, k clients, args []string, f retr
 		}
 		refs = append(refs, ref)
 	}
-	return refs, nil
+	return refs, whole && len(alive) == len(all), nil
 }
 
 // retryable returns an error if the Ready condition of the object itself does not
