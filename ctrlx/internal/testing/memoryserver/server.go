@@ -456,6 +456,9 @@ func (c *call) add(o *unstructured.Unstructured) (any, error) {
 		o.SetGeneration(1)
 		delete(o.Object, "status")
 	}
+	if c.query.Get("dryRun") != "" {
+		return c.shown(o), nil
+	}
 	return c.shown(c.store("ADDED", o)), nil
 }
 
@@ -587,6 +590,8 @@ func (c *call) remove() (any, error) {
 		}
 	}
 	switch {
+	case len(options.DryRun) > 0 || c.query.Get("dryRun") != "":
+		return c.shown(o), nil
 	case len(o.GetFinalizers()) == 0:
 		return c.shown(c.store("DELETED", o.DeepCopy())), nil
 	case o.GetDeletionTimestamp() == nil:

@@ -151,6 +151,13 @@ func TestApply(t *testing.T) {
 			t.Errorf("the dependent after the deletion of its owner: %v, want that it is gone", err)
 		}
 		must(t, apply("one", map[string]any{}))
+		must(t, api.Delete(ctx, thing(map[string]any{}), client.DryRunAll))
+		tried := thing(map[string]any{})
+		tried.SetName("tried")
+		must(t, api.Create(ctx, tried, client.DryRunAll))
+		if left := s.All(func(*memoryserver.Kind) bool { return true }); len(left) != 1 || left[0].GetName() != "a" {
+			t.Errorf("after a creation and a deletion that are tried: %v", left)
+		}
 		must(t, api.DeleteAllOf(ctx, o, client.InNamespace("default")))
 		if left := s.All(func(*memoryserver.Kind) bool { return true }); len(left) > 0 {
 			t.Errorf("after the deletion of the set: %v, want nothing", left)
