@@ -32,7 +32,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// notes are what happened, in order.
+// notes has the events, in order.
 type notes []string
 
 func (n *notes) note(format string, args ...any) { *n = append(*n, fmt.Sprintf(format, args...)) }
