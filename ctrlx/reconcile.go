@@ -99,7 +99,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	}
 	r.countFailure(out)
 	delay := next.In(r.delay(p, out)) // requeue
-	if missed || p.onSelf && r.waitForSelf(ctx, end) {
+	if missed || p.onSelf && r.waitForSelf(ctx, end) || out.KeepsStatus() && r.relabeled(p) {
 		delay = again
 	}
 	return reconcile.Result{RequeueAfter: delay}, nil

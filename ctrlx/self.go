@@ -2,6 +2,7 @@ package ctrlx
 
 import (
 	"context"
+	"maps"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -35,4 +36,11 @@ func (r *core) changedItself(obj client.Object) bool {
 func (r *core) causes() predicate.Predicate {
 	asked := r.asked()
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return asked.Update(e) || r.changedItself(e.ObjectNew) }}
+}
+
+// relabeled reports whether the labels of an object changed during the pass that ignored it. That event caused no pass,
+// because [core.asked] lets it pass after such a pass only. So the object is read from the cache after that.
+func (r *core) relabeled(p *pass) bool {
+	cached := r.kind.New()
+	return r.client.Get(p, client.ObjectKeyFromObject(p.read), cached, engine.FromCache...) == nil && !maps.Equal(cached.GetLabels(), p.read.GetLabels())
 }

@@ -222,6 +222,19 @@ func TestIgnored(t *testing.T) {
 	}
 }
 
+// The label that chooses the operator changes while a pass still ignores the object. Its event comes before the end of the
+// pass, which is followed by another one.
+func TestRelabeledDuringPass(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{}))
+	d.with(checking(flow.PointEntryCheck, func(context.Context, *checks.Request[*App]) (checks.Result, error) {
+		d.change(func(a *App) { a.Labels = map[string]string{"shard": "ours"} })
+		return checks.Ignore("another shard has it"), nil
+	}))
+	if first, then := d.pass(), d.pass(); first == 0 || first > time.Second || then != 0 {
+		t.Errorf("passes follow after %s and %s", first, then)
+	}
+}
+
 // A block that keeps the status writes nothing and makes no event, and is retried.
 func TestStatusKept(t *testing.T) {
 	cases := map[string]struct {
