@@ -91,14 +91,14 @@ func (o *Own) Wrote(ctx context.Context, obj client.Object) {
 }
 
 // note marks the version of an object that a write or a live read returned, unless the
-// cache has it. Without an earlier mark the cache had the object when the pass began. If it
-// has it no more, the object left the selector of the cache, and another process has it.
+// cache has it. If there was no mark, or one of [Own.check], the cache had the object before.
+// If it has it no more, the object left the selector of the cache, and another process has it.
 func (o *Own) note(ctx context.Context, name types.NamespacedName, uid types.UID, version string) {
 	// In this order: an event between the two removes the mark, or came before the cache is read.
 	was, k := o.stale.mark(name, uid, version)
 	cached := o.object()
 	err := o.cached.Get(ctx, name, cached, FromCache...)
-	left := err != nil && was == known{}
+	left := err != nil && !was.gone && was.uid == ""
 	if client.IgnoreNotFound(err) == nil && (left || !Older(versionOf(cached, err), version)) {
 		o.stale.clear(name, k)
 	}
@@ -180,7 +180,7 @@ func (o *Own) check(ctx context.Context, w *watch) error {
 	for id, version := range cached {
 		// The watch works if the object has moved in the cache since then. Its event causes a pass if one is due.
 		if now[id] == version && version != live[id] {
-			if was, is := o.stale.mark(nameOf(id), "", live[id]); was != is {
+			if was, is := o.stale.mark(nameOf(id), "", live[id]); was != is { // without a UID, because the cache had the object
 				e.wake(id)
 			}
 		}

@@ -43,6 +43,7 @@ func TestReadsOwnWrites(t *testing.T) {
 		"Left":                {"it left the selector of the cache before the answer", "cached 4, api 12, cached gone, arrived left, wrote 12", "", false, "", false},
 		"LeftLater":           {"it leaves the selector before the event of its last write", "cached 4, api 12, wrote 5, cached gone, wrote 12, arrived left", "", false, "", false},
 		"LeftDuringRead":      {"it leaves the selector during a live read", "cached 4, api 12, wrote 5, leaves", "12", true, "", false},
+		"LeftUnheard":         {"it left the selector while the watch was broken", "cached 4, api 12, checked 12, cached gone", "12", true, "", false},
 		"Overtaken":           {"the event came before the answer", "cached 5, wrote 5", "5", false, "", false},
 		"Arrived":             {"the event of the write has arrived", "cached 4, wrote 10, cached 10, arrived 10", "10", false, "", false},
 		"Older":               {"an event of a version before the write proves nothing", "cached 4, api 10, wrote 10, cached 9, arrived 9", "10", true, "", true},
@@ -92,6 +93,8 @@ func TestReadsOwnWrites(t *testing.T) {
 						cached.put("c", version, "")
 					case verb == "wrote":
 						own.Wrote(t.Context(), of(version))
+					case verb == "checked":
+						own.stale.mark(types.NamespacedName{Name: "c"}, "", version)
 					case verb == "vanished":
 						own.Vanished(types.NamespacedName{Name: "c"})
 					case verb == "leaves":
