@@ -119,7 +119,7 @@ func (g *Graph) DocumentIn(namespace string, at time.Time, flows ...Flow) Docume
 	}
 	slices.SortFunc(alone, func(a, b int) int { return compareRefs(g.nodes[a].Ref, g.nodes[b].Ref) })
 	d.Ready = len(alone)
-	g.addObjects(&d, append(wanted, alone...), len(concerned)+len(alone))
+	g.addObjects(&d, causes[:len(d.Causes)], append(wanted, alone...), len(concerned)+len(alone))
 	return d
 }
 
@@ -174,7 +174,7 @@ func (g *Graph) DocumentOf(ref checks.Ref, at time.Time, flows ...Flow) (d Docum
 		d.Causes = append(d.Causes, g.cause(r))
 	}
 	d.OmittedCauses = len(causes) - len(d.Causes)
-	g.addObjects(&d, wanted, len(wanted))
+	g.addObjects(&d, causes, wanted, len(wanted))
 	return d, true
 }
 
@@ -191,7 +191,14 @@ func documentAt(at time.Time, flows []Flow) Document {
 //
 // An object that is left out is not among the awaited ones: a reader of the
 // document would take it for one that reports no state, and so for a root cause.
-func (g *Graph) addObjects(d *Document, wanted []int, all int) {
+// An object that would await no other one then awaits its root cause directly,
+// for the same reason. So a document that is cut has the first objects of the causes.
+func (g *Graph) addObjects(d *Document, causes []*root, wanted []int, all int) {
+	if len(wanted) > maxObjects {
+		for _, r := range causes[:min(len(causes), maxObjects)] {
+			wanted = slices.Insert(wanted, 1, r.nodes[0])
+		}
+	}
 	var added []int
 	has := map[int]bool{}
 	for _, i := range wanted {
@@ -207,6 +214,9 @@ func (g *Graph) addObjects(d *Document, wanted []int, all int) {
 			to := g.at[key(ref)]
 			return !has[to] && (len(g.nodes[to].out) > 0 || g.nodes[to].State.rank() != Unknown.rank())
 		})
+		if len(o.WaitingFor) == 0 && len(n.out) > 0 && n.cause.nodes[0] != i && has[n.cause.nodes[0]] {
+			o.WaitingFor = []checks.Ref{g.nodes[n.cause.nodes[0]].Ref}
+		}
 		slices.SortStableFunc(o.WaitingFor, func(a, b checks.Ref) int { return g.compareAwaited(n, g.at[key(a)], g.at[key(b)]) })
 		if o = o.safe(); len(d.Objects) >= maxTraced {
 			o.Passes = nil

@@ -45,6 +45,13 @@ func TestDocumentCut(t *testing.T) {
 		ring = append(ring, waits(i, why.Blocked, (i+1)%400))
 	}
 	ring[0].Since = noon
+	var line, cycle []why.Object
+	for i := range 700 {
+		line = append(line, waits(i, why.InProgress, i+1))
+		cycle = append(cycle, waits(i, why.Blocked, (i+1)%700))
+	}
+	line = append(line, waits(700, why.Failed))
+	cycle[0].Since = noon
 	cases := map[string]struct {
 		reason  string
 		objects []why.Object
@@ -54,6 +61,8 @@ func TestDocumentCut(t *testing.T) {
 		"Awaited": {"the worst of many awaited objects is among the last", objects, 0, "N 0056"},
 		"Sampled": {"an awaited object is left out, and another program may know the other one", sampled, 0, "N 0150"},
 		"Ring":    {"a long cycle", ring, 300, "N 0000"},
+		"Line":    {"a waiter is farther from its root cause than a document has objects", line, 0, "N 0700"},
+		"Cycle":   {"a cycle is longer than a document", cycle, 300, "N 0000"},
 	}
 	for of, tc := range cases {
 		t.Run(of, func(t *testing.T) {
