@@ -47,8 +47,7 @@
 //     [WithoutEvents]).
 //
 // Before the first Apply, discovery must find the subresource status of the kind. Without it, a pass could store neither
-// conditions nor an operation. A pass fails until discovery finds it, and the error names the fix. A manager of a test
-// that has no API server implements APIResources(context.Context) (*metav1.APIResourceList, error).
+// conditions nor an operation. A pass fails until discovery finds it, and the error names the fix.
 //
 // The status of an object is never written to another object that was made under its name. A pass sees the writes of
 // the last pass: until the cache has them, the object is read live. If the definition does not allow a status, the

@@ -51,9 +51,6 @@ func Kept[T client.Object](r *Reconciler[T]) (n int) {
 	return n
 }
 
-// HasStatus asks for the subresource status as a pass does.
-func HasStatus[T client.Object](ctx context.Context, r *Reconciler[T]) error { return r.hasStatus(ctx) }
-
 // HearDeletion takes the event of a deletion as the watch does.
 func HearDeletion[T client.Object](r *Reconciler[T], e event.DeleteEvent) {
 	r.vanishes().Delete(e)

@@ -396,9 +396,9 @@ type idleManager struct {
 	mapper    meta.RESTMapper
 	scheme    *runtime.Scheme // nil: the one of all tests
 	config    *rest.Config
-	limit     time.Duration                                          // ReconciliationTimeout
-	elects    *bool                                                  // NeedLeaderElection
-	discovers func(context.Context) (*metav1.APIResourceList, error) // nil: all kinds are served
+	limit     time.Duration // ReconciliationTimeout
+	elects    *bool         // NeedLeaderElection
+	http      *http.Client  // nil: all kinds have a status
 	logger    logr.Logger
 	standby   bool // another replica is the leader
 	added     []manager.Runnable
@@ -460,7 +460,12 @@ func (m *idleManager) GetCache() cache.Cache          { return m.cache }
 func (m *idleManager) GetRESTMapper() meta.RESTMapper { return m.mapper }
 func (m *idleManager) GetLogger() logr.Logger         { return m.logger }
 func (m *idleManager) GetConfig() *rest.Config        { return m.config }
-func (m *idleManager) GetHTTPClient() *http.Client    { return discoveryOnly }
+func (m *idleManager) GetHTTPClient() *http.Client {
+	if m.http != nil {
+		return m.http
+	}
+	return discovery(func() (bool, error) { return true, nil })
+}
 func (m *idleManager) Add(r manager.Runnable) error {
 	m.added = append(m.added, r)
 	return nil
@@ -470,12 +475,6 @@ func (m *idleManager) GetScheme() *runtime.Scheme {
 		return m.scheme
 	}
 	return scheme
-}
-func (m *idleManager) APIResources(ctx context.Context) (*metav1.APIResourceList, error) {
-	if m.discovers != nil {
-		return m.discovers(ctx)
-	}
-	return allServed, nil
 }
 func (m *idleManager) GetControllerOptions() ctrlconfig.Controller {
 	return ctrlconfig.Controller{SkipNameValidation: new(true), ReconciliationTimeout: m.limit, NeedLeaderElection: m.elects}
@@ -568,27 +567,36 @@ func clusterOfApp(a *App) checks.Ref {
 	return checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Name: a.Spec.Cluster}
 }
 
-// discoveryOnly is the way to an API server that answers nothing but discovery.
-var discoveryOnly = &http.Client{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
-	list := apidiscovery.APIGroupDiscoveryList{}
-	if req.URL.Path == "/apis" {
-		v := apidiscovery.APIVersionDiscovery{Version: testv1.GroupVersion.Version}
-		for _, kind := range []string{"App", "Cluster", "Database"} {
-			v.Resources = append(v.Resources, apidiscovery.APIResourceDiscovery{
-				Resource: kind, Scope: apidiscovery.ScopeNamespace, Verbs: []string{"get", "list", "watch"},
-				ResponseKind: &metav1.GroupVersionKind{Group: testv1.GroupVersion.Group, Version: testv1.GroupVersion.Version, Kind: kind},
-			})
+// discovery is the way to an API server that answers nothing but discovery. Kinds have the subresource status while status
+// returns true. An error of it is the answer.
+func discovery(status func() (bool, error)) *http.Client {
+	return &http.Client{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+		has, err := status()
+		if err != nil {
+			return nil, err
 		}
-		list.Items = []apidiscovery.APIGroupDiscovery{{
-			ObjectMeta: metav1.ObjectMeta{Name: testv1.GroupVersion.Group}, Versions: []apidiscovery.APIVersionDiscovery{v},
-		}}
-	}
-	body, err := json.Marshal(list)
-	return &http.Response{
-		StatusCode: http.StatusOK, Request: req, Body: io.NopCloser(bytes.NewReader(body)),
-		Header: http.Header{"Content-Type": {"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}},
-	}, err
-})}
+		list := apidiscovery.APIGroupDiscoveryList{}
+		if req.URL.Path == "/apis" {
+			v := apidiscovery.APIVersionDiscovery{Version: testv1.GroupVersion.Version}
+			for _, kind := range []string{"App", "Cluster", "Database"} {
+				gvk := &metav1.GroupVersionKind{Group: testv1.GroupVersion.Group, Version: testv1.GroupVersion.Version, Kind: kind}
+				r := apidiscovery.APIResourceDiscovery{Resource: kind, Scope: apidiscovery.ScopeNamespace, Verbs: []string{"get", "list", "watch"}, ResponseKind: gvk}
+				if has {
+					r.Subresources = []apidiscovery.APISubresourceDiscovery{{Subresource: "status", ResponseKind: gvk}}
+				}
+				v.Resources = append(v.Resources, r)
+			}
+			list.Items = []apidiscovery.APIGroupDiscovery{{
+				ObjectMeta: metav1.ObjectMeta{Name: testv1.GroupVersion.Group}, Versions: []apidiscovery.APIVersionDiscovery{v},
+			}}
+		}
+		body, err := json.Marshal(list)
+		return &http.Response{
+			StatusCode: http.StatusOK, Request: req, Body: io.NopCloser(bytes.NewReader(body)),
+			Header: http.Header{"Content-Type": {"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}},
+		}, err
+	})}
+}
 
 type roundTrip func(*http.Request) (*http.Response, error)
 

@@ -2,7 +2,6 @@ package ctrlx_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,7 +20,6 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
-	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
@@ -267,87 +265,43 @@ func install(t *testing.T, definition client.Object) {
 }
 
 // Hooks and Apply are called only for a kind that has the subresource status, also after a new version of the definition.
-// A refusal holds for some seconds.
 func TestStatusServed(t *testing.T) {
-	without := &metav1.APIResourceList{
-		GroupVersion: testv1.GroupVersion.String(),
-		APIResources: []metav1.APIResource{{Name: "apps", Kind: "App"}, {Name: "apps/scale", Kind: "Scale"}, {Name: "clusters/status", Kind: "Cluster"}},
-	}
 	cases := map[string]struct {
-		reason    string
-		resources *metav1.APIResourceList
-		says      string
+		reason string
+		served bool
+		err    error // of discovery
+		says   string
 	}{
-		"Missing": {"the definition has no status", without, "has no status subresource"},
-		"Unknown": {"discovery fails", nil, errBroken.Error()},
+		"Missing": {"the definition has no status", false, nil, "has no status subresource"},
+		"Unknown": {"discovery fails", false, errBroken, errBroken.Error()},
+		"Removed": {"a later version of the definition has no status", true, nil, "has no status subresource"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			d := newHarness(t, freshApp("uid"))
-			served, requests := tc.resources, 0
-			d.manager.discovers = func(ctx context.Context) (*metav1.APIResourceList, error) {
-				if at, ok := ctx.Deadline(); !ok || time.Until(at) > 3*time.Second {
-					t.Errorf("the request may take until %v", at)
-				}
-				if requests++; served == nil {
-					return nil, errBroken
-				}
-				return served, nil
-			}
+			served := tc.served
+			d.manager.http = discovery(func() (bool, error) { return served, tc.err })
 			d.use(d.reconciler(flow.Extensions[*App]{}).WithPreReconcileHook(func(ctxt, client.Client, *App) error { d.note("hook"); return nil }))
-			refused := func(asked int) {
-				t.Helper()
-				if err := d.try(); err == nil || !strings.Contains(err.Error(), tc.says) || requests != asked || d.took() != "" {
-					t.Errorf("%s: after %d requests, the error is %v", tc.reason, requests, err)
+			if tc.served {
+				d.pass()
+				if d.took() != "hook, apply" || d.says() != "True Succeeded" {
+					t.Errorf("%s: the object says %q: %s", tc.reason, d.says(), d.message())
+				}
+				served, d.refuse = false, notServed()
+				d.change(func(*App) {})
+				if err := d.try(); err == nil || d.took() != "hook, apply" {
+					t.Errorf("%s: the write fails: %v", tc.reason, err)
 				}
 			}
-			refused(1)
-			refused(1)
-			d.now = d.now.Add(engine.RefusedFor)
-			refused(2)
-			if f := d.read().Finalizers; len(f) > 0 {
+			for range 2 {
+				if err := d.try(); err == nil || !strings.Contains(err.Error(), tc.says) || d.took() != "" {
+					t.Errorf("%s: %v", tc.reason, err)
+				}
+			}
+			if f := d.read().Finalizers; !tc.served && len(f) > 0 {
 				t.Errorf("%s: the object has the finalizers %q", tc.reason, f)
 			}
-			served = allServed
-			d.now = d.now.Add(engine.RefusedFor)
-			d.pass()
-			if d.took() != "hook, apply" || d.says() != "True Succeeded" {
-				t.Errorf("%s: the object says %q: %s", tc.reason, d.says(), d.message())
-			}
-			// The next pass after a write that failed for that reason does not call Apply.
-			served = tc.resources
-			d.refuse = notServed()
-			d.change(func(*App) {})
-			if err := d.try(); err == nil || d.took() != "hook, apply" {
-				t.Errorf("%s: the write fails: %v", tc.reason, err)
-			}
-			refused(4)
 		})
-	}
-}
-
-// A pass that waits for the discovery of another pass can be canceled, and sends
-// no request of its own.
-func TestStatusServedCanceled(t *testing.T) {
-	asked, release := make(chan struct{}, 2), make(chan struct{})
-	d := newHarness(t)
-	d.manager.discovers = func(context.Context) (*metav1.APIResourceList, error) {
-		asked <- struct{}{}
-		<-release
-		return allServed, nil
-	}
-	d.use(d.reconciler(flow.Extensions[*App]{}))
-	first := make(chan error)
-	go func() { first <- ctrlx.HasStatus(t.Context(), d.app) }()
-	<-asked
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := ctrlx.HasStatus(ctx, d.app); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-	close(release)
-	if err := <-first; err != nil || len(asked) > 0 {
-		t.Errorf("error %v, and %d more requests", err, len(asked))
 	}
 }
 

@@ -183,7 +183,7 @@ func (r *core) setToken(ctx context.Context, obj client.Object, token string, ge
 			u := &memory.Unstored{UID: obj.GetUID(), Read: read, Wanted: record.OperationIn(stored), Basis: r.basisOfOperation(p)}
 			r.memory.Change(name, func(e *memory.Entry) { e.Unstored = u })
 		}
-		return fmt.Errorf("the condition %s: %w", ConditionRecord, r.served.wroteStatus(err))
+		return fmt.Errorf("the condition %s: %w", ConditionRecord, r.wroteStatus(err))
 	}
 	p.operationStored(obj, stored)
 	if written { // else the write at the end of the pass must meet the conflict, too

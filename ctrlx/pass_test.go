@@ -279,9 +279,6 @@ func (m *inMemory) GetEventRecorder(string) recorder.EventRecorder { return noEv
 func (m *inMemory) Add(manager.Runnable) error                     { return nil }
 func (m *inMemory) GetConfig() *rest.Config                        { return &rest.Config{} }
 
-// allServed are the resources of the kinds of the tests.
-var allServed = &metav1.APIResourceList{APIResources: []metav1.APIResource{{Name: "apps/status", Kind: "App"}, {Name: "clusters/status", Kind: "Cluster"}, {Name: "databases/status", Kind: "Database"}}}
-
 type noEvents struct{ recorder.EventRecorder }
 
 func (noEvents) Eventf(_, _ runtime.Object, _, _, _, _ string, _ ...any) {}

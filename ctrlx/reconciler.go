@@ -68,8 +68,7 @@ type core struct {
 
 	interrupter *interrupter // nil: nothing interrupts a pass
 
-	stopped  atomic.Bool // the manager has stopped
-	served   statusServed
+	stopped  atomic.Bool                    // the manager has stopped
 	statuses byversion.Cache[func() string] // see digestOfStatus
 	dropped  sync.Once                      // see errDropped
 	clients  *identities
@@ -93,7 +92,7 @@ type queue = status.Queue
 func New[T client.Object](name string, ops flow.Operations[T], ext flow.Extensions[T], opts ...Option) *Reconciler[T] {
 	maker := "New: " + name
 	r := &Reconciler[T]{ops: ops, ext: ext}
-	r.name, r.memory.Name, r.served.turn = name, name, make(chan struct{}, 1)
+	r.name, r.memory.Name = name, name
 	r.opt = options{
 		finalizer: Finalizer, sync: 3 * time.Second, poll: engine.DefaultInterval, rand: rand.Float64,
 		program: executable,

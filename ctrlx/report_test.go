@@ -206,7 +206,7 @@ func TestWriteAheadFails(t *testing.T) {
 	}{
 		"Conflict": {"the resource was changed", func(d *harness) { d.beforePatch = func() error { return conflict } }, "ctrlx: App: the annotation " + ctrlx.AheadPrefix + "note: "},
 		"NoStatus": {"each pass would begin again", func(d *harness) {
-			d.manager.discovers = func(context.Context) (*metav1.APIResourceList, error) { return &metav1.APIResourceList{}, nil }
+			d.manager.http = discovery(func() (bool, error) { return false, nil })
 		}, "has no status subresource"},
 	} {
 		d := newHarness(t, anApp(AppSpec{}))

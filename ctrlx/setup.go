@@ -67,9 +67,6 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 		return err
 	}
 	r.own = e.NewOwn(gvk, r.client, r.opt.sync, r.kind.New)
-	if r.served.read, err = r.resourcesOf(mgr); err != nil {
-		return fmt.Errorf("ctrlx: %s: the discovery client: %w", r.name, err)
-	}
 	if err := mgr.Add(manager.RunnableFunc(r.reportWhenStopped)); err != nil {
 		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}

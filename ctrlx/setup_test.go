@@ -204,11 +204,6 @@ func TestSetupWithManager(t *testing.T) {
 		"Nil":         {"there is no manager", func() error { return make().SetupWithManager(nil) }, "ctrlx: Database: the manager is nil"},
 		"NilPointer":  {"there is no manager", func() error { return make().SetupWithManager((*idleManager)(nil)) }, "ctrlx: Database: the manager is nil"},
 		"NotAPointer": {"two copies would not share a cache", func() error { return make().SetupWithManager(struct{ manager.Manager }{newManager(t, scheme)}) }, "ctrlx: Database: the manager is a struct"},
-		"Discovery": {"the address of the API server cannot be parsed", func() error {
-			m := newHarness(t).manager
-			m.config = &rest.Config{Host: "http://[::1"}
-			return make().SetupWithManager(&struct{ manager.Manager }{m}) // without APIResources
-		}, "ctrlx: Database: the discovery client: "},
 		"Refused": {"nothing would report the orphans", func() error {
 			return make().SetupWithManager(&refusing{newHarness(t).manager, func(n int, _ manager.Runnable) bool { return n == 3 }})
 		}, "ctrlx: Database: the cloud is broken"},

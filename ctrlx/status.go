@@ -50,7 +50,7 @@ func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.O
 	}
 	base := p.baseOf(obj)
 	read := r.kind.Conditions(base)
-	switch err := r.served.wroteStatus(r.write(p, base, obj, next.Conditions)); {
+	switch err := r.wroteStatus(r.write(p, base, obj, next.Conditions)); {
 	case apierrors.IsInvalid(err):
 		return obj, errors.Join(err, r.refused(p, obj, err))
 	case err != nil:
@@ -114,7 +114,7 @@ func Report(ctx context.Context, resource client.Object, reason, message string)
 	case errors.Is(err, write.ErrGone):
 		return p.vanish()
 	case err != nil:
-		return r.served.wroteStatus(err)
+		return r.wroteStatus(err)
 	}
 	read := r.kind.Copy(p.read) // the write at the end of the pass must not undo what others write meanwhile
 	_, _ = say(read), say(resource)

@@ -286,9 +286,6 @@ func (m *memoryManager) GetHTTPClient() *http.Client                    { return
 func (m *memoryManager) GetEventRecorder(string) recorder.EventRecorder { return noEvents{} }
 func (m *memoryManager) GetLogger() logr.Logger                         { return logr.Discard() }
 func (m *memoryManager) Add(manager.Runnable) error                     { return nil }
-func (m *memoryManager) APIResources(context.Context) (*metav1.APIResourceList, error) {
-	return &metav1.APIResourceList{APIResources: []metav1.APIResource{{Name: "shops/status", Kind: "Shop"}}}, nil
-}
 func (m *memoryManager) GetControllerOptions() ctrlconfig.Controller {
 	return ctrlconfig.Controller{SkipNameValidation: new(true)}
 }
@@ -321,19 +318,19 @@ type noEvents struct{ recorder.EventRecorder }
 
 func (noEvents) Eventf(_, _ apiruntime.Object, _, _, _, _ string, _ ...any) {}
 
-// discoveryOnly answers discovery with the kinds of the dependents.
+// discoveryOnly answers discovery with the kinds of the component and of its dependents.
 var discoveryOnly = &http.Client{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
 	group := func(gvk schema.GroupVersionKind) apidiscovery.APIGroupDiscovery {
 		return apidiscovery.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: gvk.Group}, Versions: []apidiscovery.APIVersionDiscovery{{
 			Version: gvk.Version, Resources: []apidiscovery.APIResourceDiscovery{{
 				Resource: gvk.Kind, Scope: apidiscovery.ScopeNamespace, Verbs: []string{"get", "list", "watch"},
-				ResponseKind: &metav1.GroupVersionKind{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind},
+				ResponseKind: (*metav1.GroupVersionKind)(&gvk), Subresources: []apidiscovery.APISubresourceDiscovery{{Subresource: "status", ResponseKind: (*metav1.GroupVersionKind)(&gvk)}},
 			}},
 		}}}
 	}
-	list := apidiscovery.APIGroupDiscoveryList{Items: []apidiscovery.APIGroupDiscovery{group(deployments)}}
+	list := apidiscovery.APIGroupDiscoveryList{Items: []apidiscovery.APIGroupDiscovery{group(deployments), group(testv1.GroupVersion.WithKind("Shop"))}}
 	if req.URL.Path == "/api" {
-		list.Items[0] = group(configMaps)
+		list.Items = []apidiscovery.APIGroupDiscovery{group(configMaps)}
 	}
 	body, err := json.Marshal(list)
 	return &http.Response{

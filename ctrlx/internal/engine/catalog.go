@@ -59,6 +59,7 @@ type listing struct {
 // servedKind is a kind that the API server serves.
 type servedKind struct {
 	versions   []string // that can be listed and watched; the API server's preferred one first
+	status     []string // versions with the subresource status
 	namespaced bool
 }
 
@@ -77,6 +78,37 @@ func (c *catalog) find(ctx context.Context, gk schema.GroupKind) (k servedKind, 
 		err = cmp.Or(c.err, c.failed[gk.Group])
 	}
 	return k, found, err
+}
+
+// hasStatus reports whether discovery lists the subresource status of a kind. It waits
+// for a list no longer than so. A negative answer holds for RefusedFor.
+func (c *catalog) hasStatus(ctx context.Context, kind schema.GroupVersionKind, wait time.Duration) (has bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	gk := kind.GroupKind()
+	if slices.Contains(c.kinds[gk].status, kind.Version) {
+		return true, nil
+	}
+	if c.running != nil || time.Since(c.ended) >= RefusedFor {
+		ctx, cancel := context.WithTimeout(ctx, wait)
+		defer cancel()
+		c.refresh(ctx)
+		if ctx.Err() != nil {
+			return false, fmt.Errorf("%w: %w", errNotDiscovered, context.Cause(ctx))
+		}
+	}
+	return slices.Contains(c.kinds[gk].status, kind.Version), cmp.Or(c.err, c.failed[gk.Group])
+}
+
+// dropStatus forgets that a kind has the subresource status: a write found none. The
+// next pass reads discovery.
+func (c *catalog) dropStatus(gk schema.GroupKind) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if k, found := c.kinds[gk]; found {
+		k.status = nil
+		c.kinds[gk], c.ended = k, time.Time{}
+	}
 }
 
 var errNotDiscovered = errors.New("discovery has not answered yet")
@@ -234,7 +266,7 @@ func discover(config *rest.Config, httpClient *http.Client) func(context.Context
 }
 
 // kindsOf returns the kinds that discovery lists, under their exact names.
-// Subresources are left out.
+// Subresources other than the status are left out.
 func kindsOf(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) map[schema.GroupKind]servedKind {
 	resources := map[string][]metav1.APIResource{}
 	for _, list := range lists {
@@ -258,6 +290,9 @@ func kindsOf(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) map[sch
 				k.namespaced = r.Namespaced
 				if slices.Contains(r.Verbs, "list") && slices.Contains(r.Verbs, "watch") && !slices.Contains(k.versions, v.Version) {
 					k.versions = append(k.versions, v.Version)
+				}
+				if slices.ContainsFunc(resources[v.GroupVersion], func(sub metav1.APIResource) bool { return sub.Name == r.Name+"/status" }) {
+					k.status = append(k.status, v.Version)
 				}
 				kinds[gk] = k
 			}

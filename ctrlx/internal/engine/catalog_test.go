@@ -28,6 +28,7 @@ type server struct {
 	failed map[string]error
 	err    error
 	hangs  time.Duration
+	status []string // versions of each kind with a status
 	mu     sync.Mutex
 	lists  int
 }
@@ -44,7 +45,7 @@ func (s *server) list(ctx context.Context) (listing, error) {
 	}
 	kinds := map[schema.GroupKind]servedKind{}
 	for _, gk := range s.kinds {
-		kinds[gk] = servedKind{versions: []string{"v1"}}
+		kinds[gk] = servedKind{versions: []string{"v1"}, status: s.status}
 	}
 	return listing{kinds, s.failed}, s.err
 }
@@ -206,6 +207,47 @@ func TestSettle(t *testing.T) {
 	}
 }
 
+// TestHasStatus verifies that passes that ask for the status share a list, and that a refusal holds for a while.
+func TestHasStatus(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{kinds: []schema.GroupKind{thing}, err: errDown}
+		c := s.catalog(t.Context())
+		says := func(reason string, has bool, err error, lists int) {
+			t.Helper()
+			got, failed := c.hasStatus(t.Context(), thing.WithVersion("v1"), time.Second)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if got != has || !errors.Is(failed, err) || s.lists != lists {
+				t.Errorf("%s: %t, %v after %d lists", reason, got, failed, s.lists)
+			}
+		}
+		says("discovery fails", false, errDown, 1)
+		says("a failure holds", false, errDown, 1)
+		s.err = nil
+		time.Sleep(RefusedFor)
+		says("the kind has no status", false, nil, 2)
+		s.status = []string{"v2"}
+		says("a refusal holds", false, nil, 2)
+		time.Sleep(RefusedFor)
+		says("another version has one", false, nil, 3)
+		s.status = []string{"v2", "v1"}
+		time.Sleep(RefusedFor)
+		says("the version has one", true, nil, 4)
+		time.Sleep(time.Hour)
+		says("that holds", true, nil, 4)
+		c.dropStatus(other)
+		c.dropStatus(thing)
+		s.hangs = 3 * time.Second
+		for range 3 {
+			go says("a pass waits for the list of another one, and not for long", false, errNotDiscovered, 5)
+		}
+		time.Sleep(time.Second + 1)
+		s.hangs = 0
+		time.Sleep(2 * time.Second)
+		says("the list that hung failed", false, nil, 5)
+	})
+}
+
 // TestKindsOf verifies which kinds and versions of discovery count.
 func TestKindsOf(t *testing.T) {
 	in := func(name, kind string, namespaced bool, verbs ...string) metav1.APIResource {
@@ -218,12 +260,13 @@ func TestKindsOf(t *testing.T) {
 		[]*metav1.APIResourceList{
 			{GroupVersion: "a.example/v1", APIResources: []metav1.APIResource{in("things", "Thing", true, "list", "watch"), in("old", "Old", false, "watch", "list")}},
 			{GroupVersion: "a.example/v2", APIResources: []metav1.APIResource{
-				in("things", "Thing", true, "list", "watch"), in("samethings", "Thing", true, "list", "watch"), in("things/scale", "Scale", true, "list", "watch"),
+				in("things", "Thing", true, "list", "watch"), in("samethings", "Thing", true, "list", "watch"), in("things/scale", "Scale", true, "list", "watch"), in("things/status", "Thing", true, "get"),
 				in("reviews", "Review", true, "create"), in("listed", "Listed", true, "list"), in("watched", "Watched", true, "watch")}},
 		})
 	of := func(kind string) schema.GroupKind { return schema.GroupKind{Group: "a.example", Kind: kind} }
 	want := map[schema.GroupKind]servedKind{
-		of("Thing"): {[]string{"v2", "v1"}, true}, of("Old"): {[]string{"v1"}, false}, of("Review"): {nil, true}, of("Listed"): {nil, true}, of("Watched"): {nil, true},
+		of("Thing"): {[]string{"v2", "v1"}, []string{"v2"}, true}, of("Old"): {[]string{"v1"}, nil, false},
+		of("Review"): {nil, nil, true}, of("Listed"): {nil, nil, true}, of("Watched"): {nil, nil, true},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(servedKind{})); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
@@ -241,7 +284,7 @@ func TestDiscover(t *testing.T) {
 		failed  bool // the group
 		says    string
 	}{
-		"All":    {answers: map[string]string{"/api": `{}`, "/apis": group, "/apis/a.example/v1": things}, kinds: map[schema.GroupKind]servedKind{thing: {[]string{"v1"}, true}}},
+		"All":    {answers: map[string]string{"/api": `{}`, "/apis": group, "/apis/a.example/v1": things}, kinds: map[schema.GroupKind]servedKind{thing: {[]string{"v1"}, nil, true}}},
 		"Group":  {answers: map[string]string{"/api": `{}`, "/apis": group}, kinds: map[schema.GroupKind]servedKind{}, failed: true},
 		"None":   {says: "the server is currently unable to handle the request"},
 		"Config": {config: rest.Config{Host: "http://[::1"}, says: "host must be a URL"},

@@ -253,6 +253,16 @@ func (e *Engine) find(ctx context.Context, gk schema.GroupKind) (kind, kindState
 	return k, starting, nil
 }
 
+// HasStatus reports whether the API server serves the subresource status of a kind. It
+// waits for discovery no longer than so. A negative answer holds for [RefusedFor].
+func (e *Engine) HasStatus(ctx context.Context, kind schema.GroupVersionKind, wait time.Duration) (bool, error) {
+	return e.catalog.hasStatus(ctx, kind, wait)
+}
+
+// NoStatus notes that a write of the status found no such subresource: a new version
+// of the definition may lack it.
+func (e *Engine) NoStatus(gk schema.GroupKind) { e.catalog.dropStatus(gk) }
+
 // start starts the informer of a kind, without waiting for its first list. It
 // asks first whether the operator may list the kind: an informer that the API
 // server refuses would never be in sync, and would hold up each controller that
