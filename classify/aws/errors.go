@@ -32,13 +32,23 @@ func read(f *classify.Failure) bool {
 	f.ReadStatus()
 	f.NotFound = false
 	if isAPI {
-		f.Code, f.NotFound = api.ErrorCode(), notFound(api.ErrorCode())
+		f.Code, f.NotFound = api.ErrorCode(), notFound(api.ErrorCode()) && !nested(f.Err)
 		if text := api.ErrorMessage(); text != "" {
 			f.Message = text
 		}
 		f.Transient = f.Transient || api.ErrorFault() == smithy.FaultServer || slices.Contains(throttling, f.Code)
 	}
 	return true
+}
+
+// nested reports whether an operation failed because of another one, such as one that fetches the credentials of the
+// request. That error says nothing about the object.
+func nested(err error) bool {
+	outer, is := errors.AsType[*smithy.OperationError](err)
+	if is && outer != nil {
+		_, is = errors.AsType[*smithy.OperationError](outer.Err)
+	}
+	return is && outer != nil
 }
 
 // notFound reports whether a code means that the object does not exist.

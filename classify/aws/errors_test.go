@@ -70,6 +70,7 @@ func TestRead(t *testing.T) {
 		"not found, SQS 2": {"SQS has two forms of the code", apiErr("QueueDoesNotExist", "x", smithy.FaultClient, 400), classify.Failure{Code: "QueueDoesNotExist", Message: "x", Status: 400, NotFound: true}},
 		"not found, S3":    {"S3 has its own form of the code", apiErr("NoSuchBucket", "x", smithy.FaultClient, 404), classify.Failure{Code: "NoSuchBucket", Message: "x", Status: 404, NotFound: true}},
 		"not found, HEAD":  {"S3 responds to a HEAD without a body", apiErr("NotFound", "x", smithy.FaultClient, 404), classify.Failure{Code: "NotFound", Message: "x", Status: 404, NotFound: true}},
+		"credentials":      {"an operation that fetches credentials says nothing about the object", &smithy.OperationError{ServiceID: "SQS", OperationName: "ReceiveMessage", Err: fmt.Errorf("failed to retrieve credentials: %w", apiErr("NoSuchVersion", "x", smithy.FaultClient, 400))}, classify.Failure{Code: "NoSuchVersion", Message: "x", Status: 400}},
 		"other 404":        {"an unsupported operation is not a missing object", apiErr("UnknownOperationException", "x", smithy.FaultClient, 404), classify.Failure{Code: "UnknownOperationException", Message: "x", Status: 404}},
 		"404 alone":        {"an unreadable page is not a missing object", responseErr(errors.New("x"), 404), classify.Failure{Message: "http response error StatusCode: 404, x", Status: 404}},
 		"near miss":        {"the code must end with the word", apiErr("NotFoundHere", "x", smithy.FaultClient, 400), classify.Failure{Code: "NotFoundHere", Message: "x", Status: 400}},
