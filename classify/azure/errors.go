@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -50,7 +51,7 @@ func read(f *classify.Failure) bool {
 			body.raw = cmp.Or(body.message, body.raw)
 		}
 	}
-	if _, ok := errors.AsType[*resultError](f.Err); ok {
+	if _, ok := errors.AsType[*resultError](f.Err); ok || slices.Contains(unserved, f.Code) {
 		f.NotFound, f.Ended = false, false
 	}
 	if body.raw != "" {
@@ -60,6 +61,10 @@ func read(f *classify.Failure) bool {
 	}
 	return true
 }
+
+// unserved are the codes of a 404 that says nothing about the object: Azure Resource Manager does not serve the type in
+// this version of the API or in this cloud, or does not show the subscription to the caller.
+var unserved = []string{"InvalidResourceType", "InvalidResourceNamespace", "SubscriptionNotFound"}
 
 // readClient reads an error that the SDK marks as not retriable, for example
 // without credentials or after half a response. It does not concern the polled

@@ -72,6 +72,7 @@ func TestRead(t *testing.T) {
 		"page of 500":    {"a page of a server that fails is its text", respErr("", 500, "<html>down</html>"), classify.Failure{Status: 500, Transient: true, Inner: []classify.InnerError{{Message: "<html>down</html>"}}}},
 		"page of 404":    {"a proxy does not know whether the object exists", respErr("", 404, "<html>no route</html>"), classify.Failure{Status: 404, Inner: []classify.InnerError{{Message: "<html>no route</html>"}}}},
 		"JSON of 404":    {"the JSON of a proxy does not make an object missing", respErr("", 404, `{"message":"no Route matched"}`), classify.Failure{Status: 404, Message: "no Route matched"}},
+		"not served":     {"the type is not served, which says nothing about the object", respErr("InvalidResourceType", 404, ""), classify.Failure{Code: "InvalidResourceType", Status: 404}},
 		"empty 404":      {"the response to a HEAD has no body", respErr("", 404, ""), classify.Failure{Status: 404, NotFound: true, Ended: true}},
 		"uncoded 200":    {"a failed operation may have no error object", respErr("", 200, `{"status":"Failed"}`), classify.Failure{Status: 200, Ended: true, Inner: []classify.InnerError{{Message: `{"status":"Failed"}`}}}},
 		"coded 400":      {"a 400 with a code is Azure's", respErr("", 400, `{"error":{"code":"BadRequest","message":"no"}}`), classify.Failure{Code: "BadRequest", Status: 400, Message: "no"}},
