@@ -82,6 +82,17 @@ type gathered struct {
 	first *decision // the first decision with the greatest verdict
 	all   *union    // the combination of the blocks; nil unless first is one of several
 	errs  []error
+	// unknown: a block or an error wins over each other result, because the check has a verdict
+	// ([WithVerdict]) and could not read some of its objects.
+	unknown bool
+}
+
+// over reports whether a decision wins over an earlier one.
+func (g *gathered) over(d *decision) bool {
+	if g.unknown && (d.verdict == blocks) != (g.first.verdict == blocks) {
+		return d.verdict == blocks
+	}
+	return d.verdict > g.first.verdict
 }
 
 // add adds the result of the check called name. name is empty if the texts of
@@ -92,7 +103,7 @@ func (g *gathered) add(name string, res Result, err error) {
 		g.errs = append(g.errs, err)
 	case err != nil:
 		g.errs = append(g.errs, fmt.Errorf("%s: %w", name, err))
-	case g.first == nil || res.d.verdict > g.first.verdict:
+	case g.first == nil || g.over(res.d):
 		g.name, g.first, g.all = name, res.d, nil
 	case res.Blocked() && g.first.verdict == blocks:
 		if g.all == nil {
@@ -114,7 +125,7 @@ func (g *gathered) result() (Result, error) {
 		res.d = &u.sum
 	}
 	switch {
-	case len(g.errs) == 0 || res.Ignored():
+	case len(g.errs) == 0 || res.Ignored() && !g.unknown:
 		return res, nil
 	case res.Blocked():
 		return res, joined(g.errs, "; and blocked: "+res.Message())
@@ -155,13 +166,17 @@ func (e *joinedError) Error() string { return e.text }
 
 func (e *joinedError) Unwrap() []error { return e.errs }
 
+// maxJoined is how many errors of several checks can be found by errors.Is. With more,
+// readers of errors would give up.
+const maxJoined = 100
+
 // joined returns an error with the texts of errs, up to a bound, and end.
 func joined(errs []error, end string) error {
 	var texts listing
 	for _, err := range errs {
 		texts.add(err.Error())
 	}
-	return &joinedError{errs, texts.String() + end}
+	return &joinedError{errs[:min(len(errs), maxJoined)], texts.String() + end}
 }
 
 // Cached remembers for ttl that check proceeded for a key, and does not run

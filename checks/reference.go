@@ -64,7 +64,7 @@ func references[T any](s *settings, name string, refs func(T) []Ref, decide func
 		if err != nil {
 			return Result{}, err
 		}
-		var sum gathered
+		sum := gathered{unknown: true}
 		resolve := req.Resolver
 		if resolve == nil {
 			resolve = noResolver

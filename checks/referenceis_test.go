@@ -62,6 +62,8 @@ func TestReferenceIs(t *testing.T) {
 		"NoName":       {reason: "no object can be created that fits", refs: refs(checks.Ref{Kind: "Cluster"}), want: blocks("ReferenceNotSet", classify.OnChange, "cluster Cluster: the reference has no name: set it", checks.Ref{Kind: "Cluster"})},
 		"Verdict":      {reason: "an objection may end the work", refs: refs(old), opts: with(checks.WithVerdict(checks.Finished("Old", ""))), want: answer{Result: checks.Finished("Old", "cluster Cluster old: version 11 is not 12")}},
 		"VerdictLost":  {reason: "an object that cannot be read is no objection", refs: refs(old, missing), opts: with(checks.WithVerdict(checks.Release(""))), want: blocks("ReferenceNotFound", classify.Fast, notFound, missing)},
+		"VerdictOver":  {reason: "nor does an objection to another object end the work then", refs: refs(old, missing), opts: with(checks.WithVerdict(checks.Finished("Old", ""))), want: blocks("ReferenceNotFound", classify.Fast, notFound, missing)},
+		"VerdictError": {reason: "an error is no objection either", refs: refs(broken, old), opts: with(checks.WithVerdict(checks.Ignore(""))), want: fails("cluster Broken one: the index is down"), is: errDown},
 		"MissingOK":    {reason: "an object that may be missing is not awaited", refs: refs(missing, good), opts: with(checks.WithMissingAllowed()), want: proceeding("cluster Cluster missing does not exist, and may be missing")},
 		"WrongKind":    {reason: "the message names both types", refs: refs(odd), want: blocks("ReferenceWrongKind", classify.OnChange, wrong, odd)},
 		"Partial":      {reason: "a part of an object is not the object", refs: refs(part), want: blocks("ReferenceWrongKind", classify.OnChange, "cluster Cluster part was read in part: only its labels are stored", part)},

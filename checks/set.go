@@ -103,8 +103,8 @@ func SetIs[T, W any](name string, query func(resource T) Query, objection func(r
 	s := configure("SetIs("+name+")", opts, "WithFollowing", "WithMinimum", "WithUnknownAllowed", "WithVerdict")
 	s.must(objection != nil, "the objection is nil")
 	before := name + " "
-	return ofSet(s, name, query, false, s.released(linktag.Check{}), func(ctx context.Context, req *Request[T], set *Ref, objects []Object) (Result, error) {
-		var sum gathered
+	return ofSet(s, name, query, false, linktag.Check{BeforeGet: true}, func(ctx context.Context, req *Request[T], set *Ref, objects []Object) (Result, error) {
+		sum := gathered{unknown: true}
 		n := 0
 		for i := range objects {
 			o := &objects[i]

@@ -99,6 +99,7 @@ func TestSetIs(t *testing.T) {
 		"Few":       {reason: "too few objects block", lister: listed(c[2], itself(c[3])), opts: with(checks.WithMinimum(2)), want: blocks("ReferenceNotFound", classify.Slow, "clusters: objects found: 1, required: at least 2", set)},
 		"Enough":    {reason: "enough objects do not", lister: listed(c[2], c[3]), opts: with(checks.WithMinimum(2)), want: proceeding()},
 		"Verdict":   {reason: "an objection may end the work", lister: listed(c[0]), opts: with(checks.WithVerdict(checks.Finished("Old", ""))), want: answer{Result: checks.Finished("Old", old("c1"))}},
+		"VerdictNo": {reason: "an object that cannot be read is no objection", lister: listed(c[0], empty), opts: with(checks.WithVerdict(checks.Finished("Old", ""))), want: noting(blocks("ReferenceStateUnknown", classify.Slow, unread, set), nilled)},
 		"Options":   {reason: "options change the block once", lister: listed(c[0], c[1]), opts: with(checks.WithReason("Old"), checks.WithRetry(classify.Fast), checks.WithWaitingFor(prod)), want: blocks("Old", classify.Fast, old("c1", "c2"), set, prod)},
 		"Error":     {reason: "an error is no empty set", lister: func(context.Context, checks.Query) ([]checks.Object, error) { return nil, errDown }, want: fails("SetIs(clusters): every Database with spec.host=a: the index is down")},
 	}

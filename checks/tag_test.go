@@ -44,6 +44,7 @@ func TestTags(t *testing.T) {
 		"AllMixed":    {"one check of the resource reads the resource", tag(checks.All(onOwner(is()), check)), linktag.Check{NeedsOwner: true}},
 		"Paused":      {"a pause needs no Get", tag(checks.Paused(func(*Database) bool { return true })), linktag.Check{BeforeGet: true}},
 		"Reference":   {"a reference needs no Get", tag(checks.ReferenceReady("r", func(*Database) []checks.Ref { return nil })), linktag.Check{BeforeGet: true}},
+		"Set":         {"nor does a set", tag(checks.SetIs("s", claimsOf, func(*Database, *Cluster) string { return "" })), linktag.Check{BeforeGet: true}},
 		"ResourceIs":  {"an objection may be about what Get reads", tag(objects()), linktag.Check{}},
 		"Finished":    {"so may the end of the work", tag(objects(checks.WithVerdict(checks.Finished("Done", "")))), linktag.Check{}},
 		"Release":     {"a release decides before Get", tag(objects(checks.WithVerdict(checks.Release("")))), linktag.Check{BeforeGet: true}},
@@ -53,7 +54,7 @@ func TestTags(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if its, ok := tc.got.(linktag.Check); ok {
-				its.Follows = nil // see TestFollowingChecks
+				its.Follows, its.Lists = nil, nil // see TestFollowingChecks
 				tc.got = its
 			}
 			if diff := cmp.Diff(tc.want, tc.got); diff != "" {
