@@ -259,7 +259,7 @@ func (o Outcome) ends() bool {
 	case StateGone, StateCanceled:
 		return true
 	case StateIgnored:
-		return o.Retry() == classify.Unset && o.After() <= 0
+		return o.Retry() == classify.Never || o.Retry() == classify.Unset && o.After() <= 0
 	}
 	return o.Final()
 }

@@ -36,6 +36,9 @@ func outcomeOf(t testing.TB, word string, generation int64) flow.Outcome {
 		p.deleting, c.answers = word == "deleting", []answer{{progress: flow.InProgress("a", after)}}
 	case "failed":
 		c.answers = []answer{{err: errBoom}}
+	case "ignored", "ignored never":
+		never := checks.WithRetry(map[bool]classify.Retry{true: classify.Never}[word == "ignored never"])
+		e.EntryCheck = chain.New(returns[*checks.Request[*pool]]("class", checks.Ignore("of another", never), nil))
 	case "canceled":
 		return outcomes["Canceled"].make(t.(*testing.T))
 	default:
@@ -71,6 +74,7 @@ func TestBackoff(t *testing.T) {
 		"AfterGone":   {"a deletion resets the counts", []string{"fast", "fast", "gone", "fast"}, []time.Duration{s, 2 * s, 0, s}},
 		"AfterSpec":   {"another spec resets the counts", []string{"fast", "slow", "fast", "spec", "fast", "slow"}, []time.Duration{s, s, 2 * s, s, s}},
 		"SpecInWaits": {"another spec resets the counts, even if the first outcome after it is not counted", []string{"fast", "fast", "spec", "very slow", "fast"}, []time.Duration{s, 2 * s, time.Hour, s}},
+		"Ignored":     {"an object of another controller is not polled", []string{"ignored", "ignored never"}, []time.Duration{0, 0}},
 		"Canceled":    {"a canceled pass changes nothing", []string{"fast", "canceled", "fast"}, []time.Duration{s, 0, 2 * s}},
 	}
 	for name, tc := range cases {
@@ -83,7 +87,7 @@ func TestBackoff(t *testing.T) {
 					continue
 				}
 				delay, again := b.Next("p", outcomeOf(t, word, generation))
-				if never := word == "gone" || word == "canceled"; again == never {
+				if never := word == "gone" || word == "canceled" || strings.HasPrefix(word, "ignored"); again == never {
 					t.Errorf("%s: after %s, again is %t", tc.reason, word, again)
 				}
 				got = append(got, delay)

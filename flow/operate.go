@@ -142,7 +142,7 @@ func (s *state[T]) linksReturned(p Progress, err error) {
 		s.op.token, s.op.byLink = p.Token(), true // a Skip has no token, and so ends the operation of the link
 	case s.report != reportedUnderWay && !p.inProgress() && hasFailedError(err):
 		s.op.token = ""
-	case s.op.token == "" && s.started: // an outer link failed
+	case s.started && (s.op.token == "" || s.op.byLink): // an outer link failed
 		s.op.token, s.op.byLink = s.stored, true
 	}
 }

@@ -199,11 +199,12 @@ func WaitFor(err error, refs ...checks.Ref) error {
 
 // awaited returns the objects that the errors in err name, each once.
 func awaited(err error) (refs []checks.Ref) {
+	has := map[checks.Ref]bool{{}: true}
 	errtree.Any(err, func(e error) bool {
 		if w, _ := e.(*WaitError); w != nil {
 			for _, ref := range w.Refs {
-				if ref != (checks.Ref{}) && !slices.Contains(refs, ref) {
-					refs = append(refs, ref)
+				if !has[ref] {
+					has[ref], refs = true, append(refs, ref)
 				}
 			}
 		}

@@ -110,11 +110,11 @@ func (r *Reconciler[T]) apiVersion(resource T) string {
 }
 
 // key returns the resource's key. If Operations.Key panics, it returns a text
-// that reports the panic.
+// that reports the panic, without its text: log lines have the key.
 func (r *Reconciler[T]) key(resource T) (key string) {
 	defer func() {
 		if v := recover(); v != nil {
-			key = fmt.Sprintf("(Operations.Key panics: %v)", v)
+			key = fmt.Sprintf("(Operations.Key panics with a value of type %T)", v)
 		}
 	}()
 	return r.ops.Key(resource)

@@ -1,10 +1,12 @@
 package flow_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 )
@@ -23,6 +26,46 @@ func without(calls []string, prefix string) (rest []string) {
 		}
 	}
 	return rest
+}
+
+// A pass that is canceled while a check reads many references is no failure: readers of errors give up after 1,000 errors.
+func TestManyErrorsCanceled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	resolve := func(context.Context, checks.Ref) (checks.Object, error) {
+		cancel()
+		return checks.Object{}, fmt.Errorf("get: %w", fmt.Errorf("the limiter: %w", ctx.Err()))
+	}
+	refs := make([]checks.Ref, 400)
+	for i := range refs {
+		refs[i] = checks.Ref{Kind: "Secret", Name: fmt.Sprint(i)}
+	}
+	gate := chain.New(checks.ReferenceReady("secrets", func(*pool) []checks.Ref { return refs }))
+	out := flow.New("Pool", (&cloud{}).operations(), ext{PreCheck: gate}, flow.WithResolver(resolve)).Reconcile(ctx, &pool{})
+	mustEqual(t, "the process stops", flow.StateCanceled, out.State())
+}
+
+// A link runs an operation of two steps in place of the real one, and an outer link fails after the second one began. The
+// token of the second step stays, so no step begins twice.
+func TestLinkRenewsToken(t *testing.T) {
+	c, p, fails := &cloud{}, &pool{generation: 1}, error(nil)
+	outer := link("audit", func(ctx context.Context, req *request, next chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+		progress, err := next(ctx, req)
+		return progress, cmp.Or(err, fails)
+	})
+	steps := link("steps", func(_ context.Context, req *request, _ chain.Handler[*request, flow.Progress]) (flow.Progress, error) {
+		c.add("after %q", req.Token)
+		if req.Token == "b" {
+			return flow.Skip("done"), nil
+		}
+		return flow.InProgress(map[string]string{"": "a", "a": "b"}[req.Token], 0), nil
+	})
+	r := flow.New("Pool", c.storing(), ext{Apply: chain.New(outer, steps)})
+	r.Reconcile(t.Context(), p)
+	fails = errBoom
+	r.Reconcile(t.Context(), p)
+	fails = nil
+	r.Reconcile(t.Context(), p)
+	mustEqual(t, "each step begins once", []string{`after ""`, `after "a"`, `after "b"`}, slices.DeleteFunc(c.take(), func(call string) bool { return !strings.HasPrefix(call, "after") }))
 }
 
 // An error of a poll keeps the token, unless it reports that the operation has
@@ -200,7 +243,6 @@ func TestTokensAndLinks(t *testing.T) {
 	pollFailed := map[string]string{
 		"Replaces":              unknown + "ended" + advice,
 		"OwnAfterReal":          "operation own cannot be polled: flow: link link: " + flow.ErrUnderWay.Error(),
-		"ReturnsFailedUnderWay": unknown + "boom",
 		"PollPanics":            unknown + "panic: boom",
 		"PollTokenless":         unknown + "flow: the operation: " + flow.ErrNoToken.Error(),
 	}
