@@ -103,8 +103,9 @@ func TestSets(t *testing.T) {
 		for i, q := range queries {
 			waits(e, index.ID{Kind: "Waiter", Name: fmt.Sprint(i)}, setOf(q))
 			p := e.index.Begin(index.ID{Kind: "Follower", Name: fmt.Sprint("f", i)})
-			p.Register(setOf(q))
-			_, follow := e.sets.numbers(setOf(q))
+			look := p.Register(setOf(q))
+			full, follow := e.sets.numbers(setOf(q))
+			look.Saw(full)
 			p.End(index.End{Followed: []index.Followed{{ID: setOf(q), Digest: follow}}})
 		}
 		for i := range rapid.IntRange(0, len(queries)).Draw(t, "forgotten") {
