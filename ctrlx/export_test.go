@@ -99,7 +99,10 @@ func LeftOf(uid types.UID, resync, requeue time.Duration, last, now time.Time) t
 // Causes returns the predicate of the events that cause a pass. It adds delayed
 // passes to q.
 func (r *Reconciler[T]) Causes(q workqueue.TypedRateLimitingInterface[reconcile.Request]) predicate.Predicate {
-	r.writers.Queue.Store(&q)
+	r.writers.Add = func(name types.NamespacedName, after time.Duration) bool {
+		q.AddAfter(reconcile.Request{NamespacedName: name}, after)
+		return true
+	}
 	return r.writers.Events(asked, r.causes())
 }
 
@@ -111,7 +114,8 @@ func SourcesOf[T client.Object](r *Reconciler[T], mgr manager.Manager) ([]source
 
 // StartPokes starts the pokes of r, as its controller does.
 func StartPokes[T client.Object](ctx context.Context, r *Reconciler[T], q workqueue.TypedRateLimitingInterface[reconcile.Request], elected <-chan struct{}) {
-	r.startPokes(ctx, q, elected)
+	_ = r.waker.Start(ctx, q)
+	r.startPokes(ctx, elected)
 }
 
 // ElectedOf returns a channel that is closed when the controller may run.

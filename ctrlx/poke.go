@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 )
@@ -74,7 +73,7 @@ func (r *Reconciler[T]) Poke(name types.NamespacedName) (accepted bool) {
 	p.of[name] = at
 	if p.leads {
 		r.caused(name)
-		p.queue.AddAfter(reconcile.Request{NamespacedName: name}, max(0, at.began.Add(pokeInterval).Sub(now)))
+		r.waker.Add(name, max(0, at.began.Add(pokeInterval).Sub(now)))
 	}
 	return p.leads
 }
@@ -83,8 +82,7 @@ func (r *Reconciler[T]) Poke(name types.NamespacedName) (accepted bool) {
 type pokes struct {
 	mu      sync.Mutex
 	running context.Context // ends when the manager stops; nil: the controller has not started
-	queue   queue
-	leads   bool // passes run
+	leads   bool            // passes run
 	of      map[types.NamespacedName]poked
 	swept   time.Time // see room
 	many    bool      // a name was dropped before passes ran
@@ -125,7 +123,7 @@ func (r *core) pokeBegins(name types.NamespacedName) {
 // controller. It is called with the lock of the pokes held.
 func (r *core) lead() {
 	p := &r.pokes
-	if p.leads || p.queue == nil || p.running.Err() != nil {
+	if p.leads || p.running == nil || p.running.Err() != nil {
 		return
 	}
 	if p.leads = true; p.many {
@@ -134,18 +132,18 @@ func (r *core) lead() {
 	for name, at := range p.of {
 		r.caused(name)
 		if at.waits {
-			p.queue.AddAfter(reconcile.Request{NamespacedName: name}, 0)
+			r.waker.Add(name, 0)
 		}
 	}
 }
 
 // startPokes accepts pokes as soon as this process is the leader. elected is closed
 // then.
-func (r *core) startPokes(ctx context.Context, q queue, elected <-chan struct{}) {
+func (r *core) startPokes(ctx context.Context, elected <-chan struct{}) {
 	p := &r.pokes
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.running, p.queue = ctx, q
+	p.running = ctx
 	go func() {
 		select {
 		case <-elected:

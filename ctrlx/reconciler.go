@@ -78,9 +78,6 @@ type core struct {
 	settles bool // settled objects are left alone after a restart
 }
 
-// queue is the work queue of a controller.
-type queue = status.Queue
-
 // New makes a reconciler for one kind of object. name is the name of the kind in texts.
 // T is a pointer to the struct of the kind. Only Apply of ops is required; the package
 // has the defaults of the others.

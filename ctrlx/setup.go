@@ -66,6 +66,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if err != nil {
 		return err
 	}
+	r.writers.Add = r.waker.Add
 	r.own = e.NewOwn(gvk, r.client, r.opt.sync, r.kind.New)
 	if err := mgr.Add(manager.RunnableFunc(r.reportWhenStopped)); err != nil {
 		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
@@ -78,10 +79,10 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named(r.name).
 		For(obj, builder.WithPredicates(r.vanishes(), r.own.Events(), r.requests(), r.writers.Events(r.asked(), r.causes()))).
-		WatchesRawSource(source.Func(func(ctx context.Context, queue queue) error {
-			r.writers.Queue.Store(&queue)
-			r.startPokes(ctx, queue, electedOf(mgr, opts))
-			return r.waker.Start(ctx, queue)
+		WatchesRawSource(source.Func(func(ctx context.Context, queue engine.Queue) error {
+			err := r.waker.Start(ctx, queue)
+			r.startPokes(ctx, electedOf(mgr, opts))
+			return err
 		})).
 		WithOptions(opts)
 	for _, s := range added {

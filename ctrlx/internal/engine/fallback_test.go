@@ -572,7 +572,7 @@ func TestFallbackKinds(t *testing.T) {
 			own := c.NewOwn(gk.WithVersion("v1"), c.cached, time.Minute, func() client.Object { return &testv1.Cluster{} })
 			if i == 0 {
 				c.scheme.AddKnownTypeWithName(gk.WithVersion("v1"), &testv1.Cluster{})
-				c.wakers.Store(gk, &Waker{queue: &line{}})
+				c.wakers.Store(gk, queued(&line{}))
 				own.watched = &watch{synced: always, kind: kind{gvk: gk.WithVersion("v1"), policy: metadataOnly}, informer: c.informer, everywhere: true}
 			}
 		}

@@ -42,7 +42,7 @@ func (w *Waker) wakeFollower(name types.NamespacedName, ref index.ID) {
 	switch wait, scheduled := w.wait(name, ref, time.Now()); {
 	case scheduled:
 	case wait > 0:
-		w.add(name, wait)
+		w.Add(name, wait)
 	default:
 		w.wake(name)
 	}
@@ -120,7 +120,7 @@ func (w *Waker) Calm(name types.NamespacedName) {
 	}
 	w.mu.Unlock()
 	if all != nil && !all.due.IsZero() {
-		w.add(name, 0)
+		w.Add(name, 0)
 	}
 }
 

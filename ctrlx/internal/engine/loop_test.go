@@ -98,7 +98,8 @@ func TestLoopsFull(t *testing.T) {
 // wake-ups by no other object, and that changes of many objects are no loop.
 func TestLoopOfOne(t *testing.T) {
 	queue := &line{}
-	w := &Waker{queue: queue, loops: map[types.NamespacedName]*loops{}}
+	w := queued(queue)
+	w.loops = map[types.NamespacedName]*loops{}
 	name, now := types.NamespacedName{Name: "a"}, time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 	ref := func(n int) index.ID { return index.ID{Kind: "ConfigMap", Name: fmt.Sprint(n)} }
 	for i := range 100 {

@@ -263,7 +263,7 @@ func TestOwnCheck(t *testing.T) {
 	var queue *line
 	of := func(t *testing.T) (c *cluster, check func() error, lines *[]string) {
 		c, lines, queue = newCluster(t), new([]string), &line{}
-		c.wakers.Store(clusters, &Waker{queue: queue})
+		c.wakers.Store(clusters, queued(queue))
 		own := c.NewOwn(clusters.WithVersion("v1"), c.cached, time.Minute, func() client.Object { return &testv1.Cluster{} })
 		c.both("c", "9", "Stopped")
 		c.breaks()

@@ -217,7 +217,7 @@ func TestRootOfPass(t *testing.T) {
 		t.Run(test, func(t *testing.T) {
 			c := newCluster(t)
 			queue := &line{}
-			c.wakers.Store(clusters, &Waker{queue: queue})
+			c.wakers.Store(clusters, queued(queue))
 			if tc.own != nil {
 				c.reporterOfKind.Store(clusters, Reporter(decided{of: tc.own}))
 			}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -12,13 +13,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
+// Queue is the work queue of a controller.
+type Queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
 // Waker puts the waiters of one kind into its work queue. Make it with
 // [Engine.Add].
 type Waker struct {
 	engine *Engine
 	kind   schema.GroupKind
-	queue  workqueue.TypedRateLimitingInterface[reconcile.Request] // set by Start
-	limit  *rate.Limiter                                           // nil: none
+	queue  atomic.Pointer[Queue] // nil until the controller starts
+	limit  *rate.Limiter         // nil: none
 
 	mu      sync.Mutex
 	delayed map[types.NamespacedName]bool // woken, and not begun: another wake-up adds nothing
@@ -28,8 +32,8 @@ type Waker struct {
 
 // Start begins the wake-ups, when the controller starts. It is a source of
 // controller-runtime.
-func (w *Waker) Start(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-	w.queue = queue
+func (w *Waker) Start(_ context.Context, queue Queue) error {
+	w.queue.Store(&queue)
 	w.engine.wakers.Store(w.kind, w)
 	return nil
 }
@@ -37,13 +41,18 @@ func (w *Waker) Start(_ context.Context, queue workqueue.TypedRateLimitingInterf
 // wake puts a waiter into the queue, with the priority of a change.
 func (w *Waker) wake(name types.NamespacedName) {
 	if after, again := w.delay(name); !again {
-		w.add(name, after)
+		w.Add(name, after)
 	}
 }
 
-// add puts an object into the queue, for a pass after a delay.
-func (w *Waker) add(name types.NamespacedName, after time.Duration) {
-	w.queue.AddAfter(reconcile.Request{NamespacedName: name}, after)
+// Add puts an object into the queue, for a pass after a delay. started is false if the
+// controller has not started: then its first pass is still to come.
+func (w *Waker) Add(name types.NamespacedName, after time.Duration) (started bool) {
+	queue := w.queue.Load()
+	if queue != nil {
+		(*queue).AddAfter(reconcile.Request{NamespacedName: name}, after)
+	}
+	return queue != nil
 }
 
 // delay returns the time after which the limit allows a waiter's pass. again is

@@ -64,7 +64,8 @@ func TestWakeAtMost(t *testing.T) {
 				if tc.limit > 0 {
 					limit = rate.NewLimiter(rate.Limit(tc.limit)/10, tc.limit)
 				}
-				w := &Waker{queue: queue, limit: limit, delayed: map[types.NamespacedName]bool{}}
+				w := queued(queue)
+				w.limit, w.delayed = limit, map[types.NamespacedName]bool{}
 				tc.do(func(names ...string) {
 					for _, n := range names {
 						w.wake(types.NamespacedName{Name: n})
@@ -78,4 +79,11 @@ func TestWakeAtMost(t *testing.T) {
 			})
 		})
 	}
+}
+
+// queued returns a Waker that has started with a queue.
+func queued(queue Queue) *Waker {
+	w := &Waker{}
+	w.queue.Store(&queue)
+	return w
 }

@@ -3,7 +3,6 @@ package status
 import (
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -11,11 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/object"
@@ -26,11 +23,9 @@ type Writers struct {
 	Kind   *object.Kind
 	Memory *memory.Store
 	Now    func() time.Time
-	Queue  atomic.Pointer[Queue] // nil until the controller starts
+	// Add puts an object into the queue, for a pass after a delay. started is false if the controller has not started.
+	Add func(name types.NamespacedName, after time.Duration) (started bool)
 }
-
-// Queue is the work queue of a controller.
-type Queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // owned lists the conditions that a reconciler corrects. The condition Finished
 // is not among them: a person removes it to start passes again.
@@ -118,7 +113,7 @@ func (w *Writers) foreign(was, is client.Object) (foreign, now bool) {
 
 // noted notes a foreign write. It reports whether a pass has to follow at once.
 func (w *Writers) noted(name types.NamespacedName, before []metav1.Condition, changed []string, writer string, uid types.UID) bool {
-	now, q := w.Now(), w.Queue.Load()
+	now := w.Now()
 	var delay time.Duration
 	var scheduled bool
 	w.Memory.Change(name, func(e *memory.Entry) {
@@ -139,14 +134,8 @@ func (w *Writers) noted(name types.NamespacedName, before []metav1.Condition, ch
 		}
 		e.Fight = &f
 	})
-	switch {
-	case scheduled: // a pass is in the queue
-		return false
-	case delay == 0, q == nil: // the controller has not started
-		return true
-	}
-	(*q).AddAfter(reconcile.Request{NamespacedName: name}, delay)
-	return false
+	// If it is scheduled, a pass is in the queue. If the controller has not started, the event causes one.
+	return !scheduled && (delay == 0 || !w.Add(name, delay))
 }
 
 // Writing calls write, which replaces the conditions of obj that the pass read. An

@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
@@ -26,7 +26,6 @@ import (
 // story is an object that a reconciler and other writers write. log has the answers of the
 // reconciler to the words of the story.
 type story struct {
-	Queue
 	*Writers
 	t        *testing.T
 	now      time.Time
@@ -41,8 +40,7 @@ type story struct {
 func newStory(t *testing.T) *story {
 	s := &story{t: t, now: time.Date(2026, 11, 27, 8, 0, 0, 0, time.UTC)}
 	s.Writers = &Writers{Kind: object.Of[*testv1.Database]("New", nil), Memory: &memory.Store{}, Now: func() time.Time { return s.now }}
-	var q Queue = s
-	s.Writers.Queue.Store(&q)
+	s.Add = s.add
 	d := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "db", UID: "u", ResourceVersion: "8"}}
 	succeed(d)
 	s.versions = append(s.versions, d)
@@ -56,9 +54,10 @@ func succeed(d *testv1.Database) {
 
 func (s *story) says(format string, args ...any) { s.log = append(s.log, fmt.Sprintf(format, args...)) }
 
-func (s *story) AddAfter(req reconcile.Request, after time.Duration) {
+func (s *story) add(name types.NamespacedName, after time.Duration) (started bool) {
 	s.last = after
-	s.says("%s after %s", req.Name, after)
+	s.says("%s after %s", name.Name, after)
+	return true
 }
 
 func (s *story) is() *testv1.Database { return s.versions[len(s.versions)-1] }
@@ -189,7 +188,7 @@ func (s *story) do(words string) {
 		case "longest": // only the delay of the last correction
 			s.log = []string{fmt.Sprint(s.last)}
 		case "unstarted":
-			s.Writers.Queue.Store(nil)
+			s.Add = func(types.NamespacedName, time.Duration) bool { return false }
 		case "broken":
 			s.Kind.Conditions = func(client.Object) []metav1.Condition { panic("no") }
 		case "wait":
