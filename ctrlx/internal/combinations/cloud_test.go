@@ -26,6 +26,7 @@ type inCloud struct {
 	exists bool
 	size   int
 	op     *operation // until the operator has heard of its end
+	last   *operation // of whose end the operator has heard
 	failed bool       // an operation has failed
 }
 
@@ -36,7 +37,8 @@ type operation struct {
 	ends        time.Time
 	fails       bool
 	began       time.Time
-	lost        bool // the process may have ended, or was paused, before it stored the token
+	over        time.Time // when the operator heard of its end
+	lost        bool      // the process may have ended, or was paused, before it stored the token or its end
 }
 
 // about is the caller of the cloud: an object, and how its kind is.
@@ -135,7 +137,8 @@ func (c *cloud) start(r *inCloud, a about, verb string) (token string, err error
 }
 
 // loses notes that the process ends or is paused. It may not have stored the tokens
-// of the operations that began just now, so these may begin again.
+// of the operations that began just now, so these may begin again, nor the end of those
+// that ended just now, so these may be polled again.
 func (c *cloud) loses() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,13 +146,16 @@ func (c *cloud) loses() {
 		if r.op != nil && r.op.began.Equal(time.Now()) {
 			r.op.lost = true
 		}
+		if r.last != nil && r.last.over.Equal(time.Now()) {
+			r.last.lost = true
+		}
 	}
 }
 
 // end ends the operation under way.
 func (r *inCloud) end() error {
 	op := r.op
-	r.op = nil
+	r.op, r.last, op.over, op.lost = nil, op, time.Now(), false
 	if op.fails {
 		r.failed = true
 		return errBroken
@@ -169,6 +175,8 @@ func (c *cloud) poll(a about, token string) (over bool, err error) {
 	defer c.mu.Unlock()
 	r := c.of(a)
 	switch {
+	case r.op == nil && r.last != nil && r.last.token == token && r.last.lost:
+		return true, map[bool]error{true: errBroken}[r.last.fails]
 	case r.op == nil || r.op.token != token:
 		c.run.Wrong(ofCloud, "%s: the operator polled %s, which is not under way", a.what, token)
 		return true, nil
