@@ -140,7 +140,7 @@ func (p *plainPass) stay(e index.End) (again bool) {
 			k = last
 		}
 		switch {
-		case twice && first.awaits:
+		case twice && (first.awaits || w.run[f.ID] == nil):
 			k = first
 		case twice && (!first.known || first.digest != k.digest):
 			k = kept{begun: x.begun}
