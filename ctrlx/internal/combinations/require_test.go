@@ -105,7 +105,7 @@ func (w *world) explained(what use, o *object, finalizes bool, all map[use]clien
 		return nil, ""
 	case ready.Type == "":
 		return nil, "has no condition Ready"
-	case ready.ObservedGeneration != o.Generation:
+	case ready.ObservedGeneration != o.Generation && !(deleting && ready.Reason == ctrlx.ReasonDeleted): // no pass goes over it
 		return nil, fmt.Sprintf("has generation %d, and its condition Ready is for %d", o.Generation, ready.ObservedGeneration)
 	case ready.Status == metav1.ConditionTrue && deleting:
 		return nil, "is being deleted, and Ready"
