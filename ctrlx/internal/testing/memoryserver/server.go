@@ -627,14 +627,12 @@ func (c *call) store(event string, o *unstructured.Unstructured) *unstructured.U
 		s.notify()
 	}
 	c.Stored(c.agent, event, was, o)
-	if event == "DELETED" {
-		c.collect()
-	}
+	c.collect()
 	return o
 }
 
 // collect deletes each object whose owners are all gone, as the garbage
-// collector of a cluster does.
+// collector of a cluster does. They may be gone before the object is created.
 func (c *call) collect() {
 	exists := map[types.UID]bool{}
 	for _, o := range c.objects {
