@@ -2,7 +2,6 @@ package ctrltest
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -22,7 +21,6 @@ type Cloud struct {
 	exists     map[string]bool
 	operations map[string]*operation
 	began      int
-	faults     []string
 	run        *simulation.Run // nil: it refuses nothing
 }
 
@@ -40,9 +38,10 @@ func (c *Cloud) Do(name string, call func() error) error {
 	if c.run != nil && c.run.BeforeCall(name) {
 		return ErrCloud
 	}
+	begin := time.Now()
 	err := call()
 	if err == nil && c.run != nil && c.run.AfterCall(name) {
-		c.loses()
+		c.loses(begin)
 		return ErrCloud
 	}
 	return err
@@ -54,8 +53,8 @@ func (c *Cloud) Do(name string, call func() error) error {
 func (c *Cloud) Begin(name string, deletes bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if o := c.operations[name]; o != nil && !o.lost && (o.deletes || !deletes) {
-		c.faults = append(c.faults, fmt.Sprintf("a second operation began on %s, while the first one was under way", name))
+	if o := c.operations[name]; c.run != nil && o != nil && !o.lost && (o.deletes || !deletes) {
+		c.run.Wrong(RuleTwice, "a second operation began on %s, while the first one was under way", name)
 	}
 	if c.operations == nil {
 		c.operations = map[string]*operation{}
@@ -92,20 +91,17 @@ func (c *Cloud) note(format string, args ...any) {
 	}
 }
 
-// loses notes that the operator may not know of the operations that began now.
-func (c *Cloud) loses() {
+// loses notes that the operator may not know of the operations that began since a time.
+func (c *Cloud) loses(since time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, o := range c.operations {
-		if o.began.Equal(time.Now()) {
-			o.lost = true
-		}
+		o.lost = o.lost || !o.began.Before(since)
 	}
 }
 
-// state returns the resources, the number of operations that began, and the
-// operations that began twice.
-func (c *Cloud) state() (names []string, began int, faults []string) {
+// state returns the resources, and the number of operations that began.
+func (c *Cloud) state() (names []string, began int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all := maps.Clone(c.exists)
@@ -115,5 +111,5 @@ func (c *Cloud) state() (names []string, began int, faults []string) {
 		}
 		all[name] = true
 	}
-	return slices.Sorted(maps.Keys(all)), c.began, slices.Clone(c.faults)
+	return slices.Sorted(maps.Keys(all)), c.began
 }

@@ -34,21 +34,24 @@
 // # The rules
 //
 //   - [RuleSettled]: each object is Ready, or says for its present generation why
-//     not. If its message names another object of World, that one is a cause: it is
+//     not ([Operator.Ready]). If its message names another object of World, that one is a cause: it is
 //     missing, not Ready, or being deleted.
 //   - [RuleCycle]: objects that wait for each other say so.
 //   - [RuleTwice]: no operation of the cloud begins while another one for the same
-//     resource is under way.
+//     resource is under way. It may if the run lost the answer, or stopped or paused
+//     the process within a second.
 //   - [RuleRest]: hardly anything is written when nothing changes. Three writes of
 //     an object in 80 minutes are allowed, and 16 if it is not Ready.
 //   - [RuleSpin]: at most 100 requests for each object are sent in that time, and
 //     3,000 in a run.
-//   - [RuleRestart]: a restart changes no object, apart from times and messages. An
-//     object that is not Ready stays so. This finds the objects that wait for a lost event.
+//   - [RuleRestart]: a restart changes no object, apart from the messages of its conditions
+//     and the times in its status, as RFC 3339. An object that is not Ready stays so.
+//     This finds the objects that wait for a lost event.
 //   - [RuleGone]: after users delete all objects, all are gone, also the
 //     dependents.
 //   - [RuleLeft]: then nothing is left in the cloud.
-//   - [RuleExit]: the operator does not end ten times, and leaves no goroutine.
+//   - [RuleExit]: the operator does not end ten times, and leaves no goroutine. Start
+//     must return when its context ends, also if this rule is switched off.
 //
 // [Operator.Rules] adds rules and switches these off.
 //

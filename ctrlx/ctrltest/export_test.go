@@ -29,7 +29,7 @@ func ExploreWith(t *testing.T, tb rapid.TB, op Operator) (failure string) {
 }
 
 // RestartAfter creates the objects of World, and restarts the operator a while after
-// the last one. A fault waits for the first write of it, and would end the process.
+// the last one. A fault waits for the first write of it, or lasts a while. Empty: none.
 func RestartAfter(t *testing.T, op Operator, fault string, while time.Duration) (failure string) {
 	e, err := prepare(op)
 	if err != nil {
@@ -40,8 +40,13 @@ func RestartAfter(t *testing.T, op Operator, fault string, while time.Duration) 
 	for i := range e.World {
 		s := step{Step: simulation.Step{Do: set}, on: i, state: plain(e.World[i]), patch: []byte("{}"), then: simulation.Settles}
 		if i == last {
-			p.steps = append(p.steps, step{Step: simulation.Step{Do: fault, Nth: 1}, on: -1})
-			s.then = while
+			switch s.then = while; fault {
+			case "":
+			case Outage:
+				p.steps = append(p.steps, step{Step: simulation.Step{Do: fault, Last: 15 * time.Minute}})
+			default:
+				p.steps = append(p.steps, step{Step: simulation.Step{Do: fault, Nth: 1}, on: -1})
+			}
 		}
 		p.steps = append(p.steps, s)
 	}
@@ -52,4 +57,4 @@ func RestartAfter(t *testing.T, op Operator, fault string, while time.Duration) 
 	return ""
 }
 
-const Stop, Pause = simulation.Stop, simulation.Pause
+const Stop, Pause, Outage = simulation.Stop, simulation.Pause, simulation.Outage

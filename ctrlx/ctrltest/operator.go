@@ -23,7 +23,7 @@ type Operator struct {
 	// Start runs the operator until the context ends, as a main function does. It is
 	// called for each run, and again after a restart. Use the config as it is. An
 	// error before the context ends is a crash, and Start is called again after ten
-	// seconds. Required.
+	// seconds, or five minutes from the tenth crash on. Required.
 	Start func(ctx context.Context, config *rest.Config) error
 	// CRDs are files and folders with CustomResourceDefinitions, as YAML. Explore
 	// serves their storage version, and common built-in kinds. nil: built-in kinds
@@ -39,8 +39,9 @@ type Operator struct {
 	// manages. It is called before each run, and Start must use that fake. The fake
 	// reports to the argument. nil: there is none.
 	Cloud func(*Cloud)
-	// Ready reports whether an object of World is as users want it, or else why not.
-	// An empty why means that the object does not say it, which breaks RuleSettled.
+	// Ready reports whether an object is as users want it, or else why not. All rules ask it,
+	// about each object whose kind has a definition in CRDs with a status. An empty why
+	// means that an object of World does not say it, which breaks RuleSettled.
 	// An object of World that why names must be a cause, too. nil: [ReadyCondition].
 	Ready func(o *unstructured.Unstructured) (ready bool, why string)
 	// Rules are further rules, by name. They are asked when everything is settled, and

@@ -43,6 +43,9 @@ func prepare(op Operator) (*explorer, error) {
 	if e.Patience == 0 {
 		e.Patience = 40 * time.Minute
 	}
+	if e.Ready == nil {
+		e.Ready = ReadyCondition
+	}
 	e.World = nil
 	for _, o := range op.World {
 		kind := o.GetObjectKind().GroupVersionKind()

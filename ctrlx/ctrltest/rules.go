@@ -41,11 +41,6 @@ func is(o *unstructured.Unstructured, kind string) (c metav1.Condition) {
 	return c
 }
 
-// isReady reports whether the condition Ready of an object is True.
-func isReady(o *unstructured.Unstructured) bool {
-	return is(o, "Ready").Status == metav1.ConditionTrue
-}
-
 // ReadyCondition is Operator.Ready by default: the condition Ready, if it is for the present
 // generation, and its reason and message.
 func ReadyCondition(o *unstructured.Unstructured) (ready bool, why string) {
@@ -63,12 +58,12 @@ func ReadyCondition(o *unstructured.Unstructured) (ready bool, why string) {
 	return false, strings.TrimSpace(c.Reason + " " + c.Message)
 }
 
-// ours returns the objects of World whose kind has a status, by their names.
+// ours returns the objects of World, by their names.
 func (r *run) ours(all []*unstructured.Unstructured) map[string]*unstructured.Unstructured {
 	found := map[string]*unstructured.Unstructured{}
 	for _, o := range r.World {
 		for _, is := range all {
-			if simulation.Name(is) == simulation.Name(o) && client.ObjectKeyFromObject(is) == client.ObjectKeyFromObject(o) {
+			if simulation.Name(is) == simulation.Name(o) {
 				found[simulation.Name(o)] = is
 			}
 		}
@@ -88,22 +83,24 @@ func (r *run) managed(o client.Object) bool {
 	return false
 }
 
+// ready reports whether an object is Ready, or else why not. Each rule asks it. An object
+// that the operator does not reconcile is Ready.
+func (r *run) ready(o *unstructured.Unstructured) (ready bool, why string) {
+	if !r.managed(o) {
+		return true, ""
+	}
+	return r.Ready(o)
+}
+
 // requireQuiet requires what holds when all is settled.
 func (r *run) requireQuiet() {
 	all := r.Objects()
 	ours := r.ours(all)
-	ready := r.Ready
-	if ready == nil {
-		ready = ReadyCondition
-	}
 	bad, waits := map[string]bool{}, map[string][]string{}
 	why := map[string]string{}
 	for what, o := range ours {
-		if !r.managed(o) {
-			continue
-		}
-		ok, because := ready(o)
-		bad[what], why[what] = !ok || o.GetDeletionTimestamp() != nil, because
+		ok, because := r.ready(o)
+		bad[what], why[what] = r.managed(o) && (!ok || o.GetDeletionTimestamp() != nil), because
 	}
 	for _, what := range slices.Sorted(maps.Keys(bad)) {
 		o := ours[what]
@@ -114,7 +111,7 @@ func (r *run) requireQuiet() {
 			r.Wrong(RuleSettled, "%s is not Ready for generation %d, and does not say why%s", what, o.GetGeneration(), simulation.Described(o))
 			continue
 		}
-		waits[what] = r.named(what, why[what])
+		waits[what] = r.named(o, why[what])
 		cause := len(waits[what]) == 0
 		for _, other := range waits[what] {
 			at := ours[other]
@@ -124,16 +121,13 @@ func (r *run) requireQuiet() {
 			r.Wrong(RuleSettled, "%s says %q, and %s is Ready", what, why[what], strings.Join(waits[what], ", "))
 		}
 	}
-	r.requireCycles(ours, waits)
-	names, _, faults := r.cloud.state()
-	for _, f := range faults {
-		r.Wrong(RuleTwice, "%s", f)
-	}
-	r.requireRules(all, names)
+	r.requireCycles(ours, waits, why)
+	r.requireRules(all)
 }
 
 // requireRules requires the rules of the user.
-func (r *run) requireRules(all []*unstructured.Unstructured, cloud []string) {
+func (r *run) requireRules(all []*unstructured.Unstructured) {
+	cloud, _ := r.cloud.state()
 	for _, rule := range slices.Sorted(maps.Keys(r.Rules)) {
 		if check := r.Rules[rule]; check != nil {
 			if err := check(&State{Objects: all, Cloud: cloud}); err != nil {
@@ -143,14 +137,18 @@ func (r *run) requireRules(all []*unstructured.Unstructured, cloud []string) {
 	}
 }
 
-// named returns the objects of World that a message names: the name as a word, and
-// the kind anywhere, or the namespace and the name.
-func (r *run) named(of, message string) (all []string) {
+// named returns the objects of World that a message of an object names: the name as a
+// word, and the kind anywhere, and the namespace as a word if it is another one.
+func (r *run) named(of *unstructured.Unstructured, message string) (all []string) {
+	says := func(before, word string) bool {
+		return regexp.MustCompile(`(^|[^\w./-]|` + before + `/)` + regexp.QuoteMeta(word) + `($|[^\w.-]|[.-](\s|$))`).MatchString(message)
+	}
 	for _, o := range r.World {
-		what := simulation.Name(o)
-		word := regexp.MustCompile(`(^|[^\w.-])` + regexp.QuoteMeta(o.GetName()) + `($|[^\w.-]|[.-](\s|$))`)
+		what, in := simulation.Name(o), o.GetNamespace()
 		kind := o.GetObjectKind().GroupVersionKind().Kind
-		if what != of && word.MatchString(message) && strings.Contains(strings.ToLower(message), strings.ToLower(kind)) {
+		here := in == "" || in == of.GetNamespace() || says("", in)
+		name := says(`(?i:`+kind+`)[\w.]*/|`+in, o.GetName()) // no other namespace before it
+		if what != simulation.Name(of) && here && name && strings.Contains(strings.ToLower(message), strings.ToLower(kind)) {
 			all = append(all, what)
 		}
 	}
@@ -158,13 +156,12 @@ func (r *run) named(of, message string) (all []string) {
 }
 
 // requireCycles requires that objects that wait for each other say so.
-func (r *run) requireCycles(ours map[string]*unstructured.Unstructured, waits map[string][]string) {
+func (r *run) requireCycles(ours map[string]*unstructured.Unstructured, waits map[string][]string, why map[string]string) {
 	reached := simulation.Reach(waits)
 	for _, what := range slices.Sorted(maps.Keys(waits)) {
 		says := false
 		for _, at := range append(slices.Collect(maps.Keys(reached[what])), what) {
-			c := is(ours[at], "Ready")
-			says = says || is(ours[at], "Stalled").Status == metav1.ConditionTrue || strings.Contains(strings.ToLower(c.Reason+c.Message), "cycle")
+			says = says || is(ours[at], "Stalled").Status == metav1.ConditionTrue || strings.Contains(strings.ToLower(why[at]), "cycle")
 		}
 		if reached[what][what] && !says {
 			r.Wrong(RuleCycle, "%s waits for itself by way of %s, and none of them says so%s", what, strings.Join(waits[what], ", "), simulation.Described(ours[what]))
@@ -177,21 +174,19 @@ func (r *run) requireCycles(ours map[string]*unstructured.Unstructured, waits ma
 func (r *run) requireRest(requests, began int, writes map[string]int) {
 	all := r.Objects()
 	ours := r.ours(all)
-	settled := true // else errors are retried
-	for _, o := range ours {
-		settled = settled && (!r.managed(o) || isReady(o))
+	settled, most := true, map[string]int{} // else errors are retried
+	for what, o := range ours {
+		if ready, _ := r.ready(o); !ready {
+			settled, most[what] = false, restingWrites
+		}
 	}
 	sent, _, wrote := r.Counts()
 	for _, what := range slices.Sorted(maps.Keys(wrote)) {
-		most := heartbeats
-		if o := ours[what]; o != nil && !isReady(o) {
-			most = restingWrites
-		}
-		if times := wrote[what] - writes[what]; times > most {
+		if times := wrote[what] - writes[what]; times > max(heartbeats, most[what]) {
 			r.Wrong(RuleRest, "the operator changed %s %d times in %s without a change by users", what, times, restTime)
 		}
 	}
-	if _, now, _ := r.cloud.state(); now > began && settled {
+	if _, now := r.cloud.state(); now > began && settled {
 		r.Wrong(RuleRest, "%d operations of the cloud began in %s without a change by users", now-began, restTime)
 	}
 	if most := restingRequests * (len(all) + 3); sent-requests > most {
@@ -203,7 +198,7 @@ func (r *run) requireRest(requests, began int, writes map[string]int) {
 func (r *run) snapshot() map[string]*unstructured.Unstructured {
 	all := map[string]*unstructured.Unstructured{}
 	for _, o := range r.Objects() {
-		all[o.GetNamespace()+" "+simulation.Name(o)] = o
+		all[simulation.Name(o)] = o
 	}
 	return all
 }
@@ -213,23 +208,27 @@ func (r *run) snapshot() map[string]*unstructured.Unstructured {
 // stay so.
 func (r *run) requireSame(before map[string]*unstructured.Unstructured) {
 	now := r.snapshot()
-	for _, key := range slices.Sorted(maps.Keys(before)) {
-		was, o := before[key], now[key]
+	for _, what := range slices.Sorted(maps.Keys(before)) {
+		was, o := before[what], now[what]
 		if o == nil {
-			r.Wrong(RuleRestart, "%s is gone after a restart", simulation.Name(was))
-		} else if c, now := is(was, "Ready"), is(o, "Ready"); c.Type != "" && !isReady(was) && c.Status == now.Status && c.ObservedGeneration == now.ObservedGeneration {
+			r.Wrong(RuleRestart, "%s is gone after a restart", what)
 			continue
-		} else if patch := simulation.MergePatch(simulation.Stripped(was, false), simulation.Stripped(o, false)); string(patch) != "{}" {
-			r.Wrong(RuleRestart, "%s is another one after a restart: it was not settled before, and no event woke it: %s", simulation.Name(was), simulation.Short(string(patch)))
+		}
+		wasReady, why := r.ready(was)
+		ready, whyNow := r.ready(o)
+		if !wasReady && !ready && why != "" && whyNow != "" && was.GetGeneration() == o.GetGeneration() {
+			continue
+		}
+		if patch := simulation.MergePatch(simulation.Stripped(was, false), simulation.Stripped(o, false)); string(patch) != "{}" {
+			r.Wrong(RuleRestart, "%s is another one after a restart: it was not settled before, and no event woke it: %s", what, simulation.Short(string(patch)))
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(now)) {
-		if before[key] == nil {
-			r.Wrong(RuleRestart, "%s is created by a restart", simulation.Name(now[key]))
+	for _, what := range slices.Sorted(maps.Keys(now)) {
+		if before[what] == nil {
+			r.Wrong(RuleRestart, "%s is created by a restart", what)
 		}
 	}
-	names, _, _ := r.cloud.state()
-	r.requireRules(r.Objects(), names)
+	r.requireRules(r.Objects())
 }
 
 // requireGone requires that nothing is left.
@@ -237,7 +236,7 @@ func (r *run) requireGone() {
 	for _, o := range r.Objects() {
 		r.Wrong(RuleGone, "%s is left%s", simulation.Name(o), simulation.Described(o))
 	}
-	names, _, _ := r.cloud.state()
+	names, _ := r.cloud.state()
 	for _, n := range names {
 		r.Wrong(RuleLeft, "%s is left in the cloud", n)
 	}

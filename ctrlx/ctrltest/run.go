@@ -28,7 +28,9 @@ type run struct {
 const restTime = 80 * time.Minute // when nothing changes
 
 // run runs a plan. nil: all rules hold.
-func (e *explorer) run(t *testing.T, p plan) (f *failure) {
+func (e *explorer) run(t *testing.T, p plan) *failure {
+	var r *run
+	over := false
 	problem := simulation.Bubble(t, func(t *testing.T) {
 		s, err := simulation.New(e.kinds, kruntime.NewScheme(), func(kind schema.GroupKind) time.Duration {
 			lag, ok := p.lags[kind]
@@ -39,21 +41,28 @@ func (e *explorer) run(t *testing.T, p plan) (f *failure) {
 			return lag + time.Millisecond + time.Duration(slices.Index(e.watched, kind)+1)*137*time.Microsecond
 		})
 		must(t, err)
-		r := &run{e, s, p, &Cloud{run: s}}
+		r = &run{e, s, p, &Cloud{run: s}}
 		s.Operator, s.Latency = e.Start, true
+		// The process may not have stored what it began just now.
+		s.Ends = func() { r.cloud.loses(time.Now().Add(-time.Second)) }
 		if e.Cloud != nil {
 			e.Cloud(r.cloud)
 		}
 		r.story(t)
 		r.End()
-		if faults := r.broken(); len(faults) > 0 {
-			f = &failure{faults, p.GoString(), r.Line()}
-		}
+		over = true
 	})
 	if problem != "" {
-		f = &failure{[]simulation.Fault{{Rule: RuleExit, Text: problem}}, p.GoString(), ""}
+		r.Wrong(RuleExit, "%s", problem)
 	}
-	return f
+	faults := r.broken()
+	if !over { // the run stopped before it asked the other rules
+		faults = r.Faults()
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	return &failure{faults, p.GoString(), r.Line()}
 }
 
 // story runs the steps, and requires the rules.
@@ -82,7 +91,7 @@ func (r *run) story(t *testing.T) {
 
 	before := r.snapshot()
 	requests, _, writes := r.Counts()
-	_, began, _ := r.cloud.state()
+	_, began := r.cloud.state()
 	r.Tell("run", "nothing changes for %s", restTime)
 	time.Sleep(restTime)
 	simulation.Settle()

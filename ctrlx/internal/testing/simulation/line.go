@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/memoryserver"
@@ -47,9 +48,17 @@ func (r *Run) Objects() []*unstructured.Unstructured {
 	return r.API.All(func(k *memoryserver.Kind) bool { return !hidden(k.Kind) })
 }
 
-// Name names an object in messages, as "Record a".
+// Name names an object in messages, as "Record a", or "Record other/a" outside of the
+// namespace default.
 func Name(o client.Object) string {
-	return o.GetObjectKind().GroupVersionKind().Kind + " " + o.GetName()
+	return named(o.GetObjectKind().GroupVersionKind().Kind, client.ObjectKeyFromObject(o))
+}
+
+func named(kind string, key types.NamespacedName) string {
+	if key.Namespace == "" || key.Namespace == "default" {
+		return kind + " " + key.Name
+	}
+	return kind + " " + key.String()
 }
 
 // Short returns the begin of a text.
@@ -126,8 +135,8 @@ func Described(o *unstructured.Unstructured) (text string) {
 	return text
 }
 
-// Stripped returns an object without versions, managed fields, times and the messages
-// of its conditions, and without its conditions if so.
+// Stripped returns an object without versions, managed fields, the times in its status
+// and the messages of its conditions, or with these times and without its conditions.
 func Stripped(o *unstructured.Unstructured, withoutConditions bool) *unstructured.Unstructured {
 	o = o.DeepCopy()
 	for _, field := range []string{"resourceVersion", "managedFields", "generation", "creationTimestamp"} {
@@ -140,14 +149,35 @@ func Stripped(o *unstructured.Unstructured, withoutConditions bool) *unstructure
 	list, found, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	for _, c := range list {
 		if m, ok := c.(map[string]any); ok {
-			delete(m, "lastTransitionTime")
 			delete(m, "message")
 		}
 	}
 	if found {
 		_ = unstructured.SetNestedSlice(o.Object, list, "status", "conditions")
 	}
+	if status, has := o.Object["status"]; has {
+		o.Object["status"] = timeless(status)
+	}
 	return o
+}
+
+// timeless replaces the times in a value, so that all are the same.
+func timeless(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for name := range v {
+			v[name] = timeless(v[name])
+		}
+	case []any:
+		for i := range v {
+			v[i] = timeless(v[i])
+		}
+	case string:
+		if _, err := time.Parse(time.RFC3339, v); err == nil {
+			return "a time"
+		}
+	}
+	return value
 }
 
 // changes describes a write of an object: its conditions in words, all else as a

@@ -90,7 +90,7 @@ func (s Step) String() string {
 		what = "write"
 	}
 	if s.Name.Name != "" {
-		of = s.Kind.Kind + " " + s.Name.Name
+		of = named(s.Kind.Kind, s.Name)
 	}
 	return fmt.Sprintf("%s at %s %d of the operator, of %s", s.Do, what, s.Nth, of)
 }
@@ -264,14 +264,16 @@ func (r *Run) Start() {
 			r.Tell(agent(number), "ends: %v", err)
 			r.mu.Lock()
 			r.exits++
-			most := r.exits >= mostExits
+			exits, pause := r.exits, 10*time.Second
 			r.mu.Unlock()
-			if most {
+			if exits == mostExits {
 				r.Wrong(Exit, "the operator ended %d times, the last time with: %v", mostExits, err)
-				return
+			}
+			if exits >= mostExits {
+				pause = 5 * time.Minute
 			}
 			select {
-			case <-time.After(10 * time.Second):
+			case <-time.After(pause):
 			case <-ctx.Done():
 				return
 			}
@@ -297,12 +299,14 @@ func (r *Run) Restart(down func()) {
 	r.Start()
 }
 
-// EndFaults drops the faults that no request has met. Users do now what they would
-// have done during a request.
+// EndFaults ends all faults, also those that no request has met. Users do now what they
+// would have done during a request.
 func (r *Run) EndFaults() {
 	r.mu.Lock()
 	acts := r.acts
-	r.acts, r.armed = nil, nil
+	r.acts, r.armed, r.down = nil, nil, time.Time{}
+	clear(r.revoked)
+	clear(r.vanished)
 	r.mu.Unlock()
 	for _, s := range acts {
 		s.User()
@@ -382,7 +386,7 @@ func (r *Run) hits(s *Step, q memoryserver.Request) bool {
 
 // what describes a request.
 func what(q memoryserver.Request) string {
-	return strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s", q.Verb, q.Kind.Kind, q.Name.Name, q.Subresource)), " ")
+	return strings.Join(strings.Fields(fmt.Sprintf("%s %s %s", q.Verb, named(q.Kind.Kind, q.Name), q.Subresource)), " ")
 }
 
 // send counts a request or a call, and waits for its latency.
@@ -442,6 +446,9 @@ func (r *Run) before(q memoryserver.Request) error {
 		}
 	}
 	r.mu.Unlock()
+	if fault != nil && fault.Do == Pause {
+		r.Ends()
+	}
 	during(act)
 	if fault == nil {
 		return nil
@@ -458,7 +465,6 @@ func (r *Run) before(q memoryserver.Request) error {
 		return errTime
 	}
 	// The process is paused. Another one begins to lead, and then the write comes, before the manager ends without it.
-	r.Ends()
 	time.Sleep(hangs - time.Second)
 	r.Tell(q.Agent, "sends its %s late, and ends", what(q))
 	return nil

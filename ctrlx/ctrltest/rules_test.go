@@ -1,0 +1,170 @@
+package ctrltest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx/ctrltest"
+)
+
+// small is an operator without a manager. Its status has a phase and a text.
+type small struct {
+	client.Client
+	cloud   *ctrltest.Cloud
+	process int       // 1: the first one
+	first   time.Time // its start
+	passes  int
+	began   bool
+}
+
+// says writes the status of a Record.
+func (s *small) says(o *unstructured.Unstructured, phase, text string) error {
+	o.Object["status"] = map[string]any{"phase": phase, "text": text}
+	return s.Status().Update(context.Background(), o)
+}
+
+// TestRules: the rules judge small operators, which have no condition Ready.
+func TestRules(t *testing.T) {
+	at := func(namespace, name string) client.Object {
+		return &Record{object{TypeMeta: metav1.TypeMeta{APIVersion: dns.String(), Kind: "Record"}, ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}}
+	}
+	one := []client.Object{at("", "a")}
+	ready := func(s *small, o *unstructured.Unstructured) error { return s.says(o, "Done", "") }
+	none := func(*small, context.Context) error { return nil }
+	leaves := func(*small, context.Context) error { go func() { select {} }(); return nil }
+	exits := func(s *small, ctx context.Context) error {
+		if time.Since(s.first) < 5*time.Minute {
+			return errors.New("no cache")
+		}
+		return nil
+	}
+	cases := map[string]struct {
+		reason string
+		world  []client.Object
+		fault  string
+		off    string // a rule that is switched off
+		starts func(s *small, ctx context.Context) error
+		pass   func(s *small, o *unstructured.Unstructured) error // of a Record, each minute
+		want   string                                             // in the failure; empty: there is none
+	}{
+		"Other reason": {"an object that is not ready may have another reason after a restart", one, "", "", none, func(s *small, o *unstructured.Unstructured) error {
+			return s.says(o, "Failed", fmt.Sprint("process ", s.process))
+		}, ""},
+		"Cycle": {"objects that wait for each other say so in their own words", []client.Object{at("", "a"), at("", "b")}, "", "", none, func(s *small, o *unstructured.Unstructured) error {
+			return s.says(o, "Waiting", "a cycle with Record "+map[string]string{"a": "b", "b": "a"}[o.GetName()])
+		}, ""},
+		"Heartbeat": {"eight writes are too many for an object that is ready", one, "", "", none, func(s *small, o *unstructured.Unstructured) error {
+			return s.says(o, "Done", fmt.Sprint(s.passes/10))
+		}, "rest: "},
+		"Silent": {"an object that is ready does not hide one of its name in another namespace", []client.Object{at("", "a"), at("other", "a")}, "", "", none, func(s *small, o *unstructured.Unstructured) error {
+			if o.GetNamespace() == "default" {
+				return nil
+			}
+			return ready(s, o)
+		}, "settled: Record a is not Ready"},
+		"Other cause": {"an object does not wait for one of this name in another namespace", []client.Object{at("", "a"), at("", "b"), at("other", "b")}, "", "", none, func(s *small, o *unstructured.Unstructured) error {
+			switch o.GetNamespace() + "/" + o.GetName() {
+			case "default/a":
+				return s.says(o, "Waiting", "waits for Record b")
+			case "other/b":
+				return s.says(o, "Failed", "no zone")
+			}
+			return ready(s, o)
+		}, `settled: Record a says "waits for Record b", and Record b is Ready`},
+		"Foreign cause": {"an object waits for one of another namespace", []client.Object{at("", "a"), at("", "b"), at("other", "b")}, "", "", none, func(s *small, o *unstructured.Unstructured) error {
+			switch o.GetNamespace() + "/" + o.GetName() {
+			case "default/a":
+				return s.says(o, "Waiting", "waits for Record other/b")
+			case "default/b":
+				return s.says(o, "Failed", "no zone")
+			}
+			return ready(s, o)
+		}, `settled: Record a says "waits for Record other/b", and Record other/b is Ready`},
+		"Outage": {"an outage is over when Patience begins", one, ctrltest.Outage, "", none, func(s *small, o *unstructured.Unstructured) error {
+			if err := s.cloud.Do("GET", func() error { return nil }); err != nil {
+				return err
+			}
+			return ready(s, o)
+		}, ""},
+		"Paused": {"a process that is paused has not stored what it began", one, ctrltest.Pause, "", none, func(s *small, o *unstructured.Unstructured) error {
+			if o.Object["status"] == nil {
+				s.cloud.Begin("a", false)
+			}
+			defer s.cloud.End("a", false)
+			return ready(s, o)
+		}, ""},
+		"Twice": {"a process must know what the last one began", one, "", "", none, func(s *small, o *unstructured.Unstructured) error {
+			if !s.began {
+				s.cloud.Begin("a", false)
+			}
+			s.began = true
+			return ready(s, o)
+		}, "twice: a second operation began on a"},
+		"Leaves":    {"the failure has the time line", one, "", "", leaves, ready, "creates Record a"},
+		"May leave": {"the rule exit is switched off", one, "", ctrltest.RuleExit, leaves, ready, ""},
+		"Exits":     {"the operator ends again and again", one, "", "", exits, ready, "exit: the operator ended 10 times"},
+		"May exit":  {"the operator is started again if the rule exit is switched off", one, "", ctrltest.RuleExit, exits, ready, ""},
+		"Other time": {"the times in a status are not compared", one, "", "", none, func(s *small, o *unstructured.Unstructured) error {
+			if s.passes > 1 {
+				return nil
+			}
+			return s.says(o, "Done", time.Now().Format(time.RFC3339))
+		}, ""},
+		"New time": {"a time that appears is a change", one, "", "", none, func(s *small, o *unstructured.Unstructured) error {
+			if s.process < 3 {
+				return ready(s, o)
+			}
+			return s.says(o, "Done", time.Now().Format(time.RFC3339))
+		}, "restart: Record a is another one"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			processes := 0
+			var cloud *ctrltest.Cloud
+			var first time.Time
+			failure := ctrltest.RestartAfter(t, ctrltest.Operator{
+				CRDs: []string{"testdata"}, World: tc.world, Patience: 10 * time.Minute,
+				Rules: map[string]func(*ctrltest.State) error{tc.off: nil},
+				Cloud: func(c *ctrltest.Cloud) { processes, cloud, first = 0, c, time.Now() },
+				Ready: func(o *unstructured.Unstructured) (bool, string) {
+					phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
+					text, _, _ := unstructured.NestedString(o.Object, "status", "text")
+					return phase == "Done", text
+				},
+				Start: func(ctx context.Context, config *rest.Config) error {
+					processes++
+					api, err := client.New(config, client.Options{})
+					s := &small{Client: api, cloud: cloud, process: processes, first: first}
+					if err == nil {
+						err = tc.starts(s, ctx)
+					}
+					for ; err == nil && ctx.Err() == nil; s.passes++ {
+						all := &unstructured.UnstructuredList{}
+						all.SetGroupVersionKind(dns.WithKind("RecordList"))
+						_ = s.List(ctx, all)
+						for i := range all.Items {
+							_ = tc.pass(s, &all.Items[i])
+						}
+						select {
+						case <-time.After(time.Minute):
+						case <-ctx.Done():
+						}
+					}
+					return err
+				},
+			}, tc.fault, 5*time.Second)
+			if tc.want == "" && failure != "" || !strings.Contains(failure, tc.want) {
+				t.Errorf("%s: want %q in the failure:\n%.1500s", tc.reason, tc.want, failure)
+			}
+		})
+	}
+}
