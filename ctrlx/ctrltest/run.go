@@ -52,6 +52,9 @@ func (e *explorer) run(t *testing.T, p plan) *failure {
 		r.End()
 		over = true
 	})
+	if r == nil {
+		return &failure{[]simulation.Fault{{Rule: RuleExit, Text: problem}}, p.GoString(), ""}
+	}
 	if problem != "" {
 		r.Wrong(RuleExit, "%s", problem)
 	}
