@@ -222,12 +222,7 @@ func guardedBy(what use, o client.Object, all map[use]client.Object) (waits []us
 // keeps reports whether an object guards another one by its record, which may name
 // an object to which the spec does not refer any more.
 func keeps(o client.Object, what use) bool {
-	for _, field := range strings.Split(o.GetAnnotations()[inuse.Annotation], "; ") {
-		if strings.HasSuffix(field, "/"+what.Kind+"/"+namespace+"/"+what.Name) {
-			return true
-		}
-	}
-	return false
+	return strings.Contains(o.GetAnnotations()[inuse.Annotation], "/"+what.Kind+"/"+namespace+"/"+what.Name+`"`)
 }
 
 // requireCycles notes the cycles of waits that are no cycles for the operator, and
