@@ -21,6 +21,7 @@ type Cloud struct {
 	exists     map[string]bool
 	operations map[string]*operation
 	began      int
+	lost       time.Time       // when the operator lost an answer, or ended
 	run        *simulation.Run // nil: it refuses nothing
 }
 
@@ -60,7 +61,7 @@ func (c *Cloud) Begin(name string, deletes bool) {
 		c.operations = map[string]*operation{}
 	}
 	c.began++
-	c.operations[name] = &operation{deletes: deletes, began: time.Now()}
+	c.operations[name] = &operation{deletes: deletes, began: time.Now(), lost: c.lost.Equal(time.Now())} // the process may be ending
 	c.note("an operation on %s begins", name)
 }
 
@@ -95,6 +96,7 @@ func (c *Cloud) note(format string, args ...any) {
 func (c *Cloud) loses(since time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.lost = time.Now()
 	for _, o := range c.operations {
 		o.lost = o.lost || !o.began.Before(since)
 	}

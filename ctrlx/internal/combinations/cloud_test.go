@@ -18,6 +18,7 @@ type cloud struct {
 	mu        sync.Mutex
 	resources map[types.UID]*inCloud
 	tokens    int
+	ended     time.Time // when a process ended or was paused last
 }
 
 // inCloud is a resource.
@@ -130,6 +131,7 @@ func (c *cloud) remove(a about) (token string, err error) {
 func (c *cloud) start(r *inCloud, a about, verb string) (token string, err error) {
 	c.tokens++
 	r.op = &operation{token: fmt.Sprint(verb, "-", c.tokens), verb: verb, size: a.size, began: time.Now(), ends: time.Now().Add(a.takes), fails: a.failsOnce && !r.failed}
+	r.op.lost = c.ended.Equal(r.op.began) // a call of a process that is ending
 	if a.takes > 0 {
 		return r.op.token, nil
 	}
@@ -142,6 +144,7 @@ func (c *cloud) start(r *inCloud, a about, verb string) (token string, err error
 func (c *cloud) loses() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.ended = time.Now()
 	for _, r := range c.resources {
 		if r.op != nil && r.op.began.Equal(time.Now()) {
 			r.op.lost = true
