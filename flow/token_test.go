@@ -241,10 +241,10 @@ func TestTokensAndLinks(t *testing.T) {
 	// operation.
 	const unknown, advice = "operation a cannot be polled: ", "; return flow.Failed if it has failed"
 	pollFailed := map[string]string{
-		"Replaces":              unknown + "ended" + advice,
-		"OwnAfterReal":          "operation own cannot be polled: flow: link link: " + flow.ErrUnderWay.Error(),
-		"PollPanics":            unknown + "panic: boom",
-		"PollTokenless":         unknown + "flow: the operation: " + flow.ErrNoToken.Error(),
+		"Replaces":      unknown + "ended" + advice,
+		"OwnAfterReal":  "operation own cannot be polled: flow: link link: " + flow.ErrUnderWay.Error(),
+		"PollPanics":    unknown + "panic: boom",
+		"PollTokenless": unknown + "flow: the operation: " + flow.ErrNoToken.Error(),
 	}
 	for name, tc := range cases {
 		for _, inner := range []bool{false, true} {

@@ -63,8 +63,8 @@
 //	            copies of its objects (Repeatable); it changes neither (Request)
 //	Explains    a block has a reason in CamelCase, and a message (Rules)
 //
-// An answer that changes is a condition that every pass writes. A gate acts, so
-// it is excused from SameAnswer. If a gate or its fake keeps state, the generator
+// An answer that changes is a condition that every pass writes. A gate acts, so a
+// chain with a gate is excused from SameAnswer: give its checks to Laws alone, too. If a gate or its fake keeps state, the generator
 // should make that state new for each request.
 //
 // Run the tests with -race, too: a law calls the links from several goroutines

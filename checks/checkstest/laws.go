@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-go/windlass/chain/chaintest"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/linktag"
 	"github.com/windlass-go/windlass/internal/onion"
 )
 
@@ -38,7 +39,7 @@ func Laws[R any, L Links[R]](t rapid.TB, link L, requests *rapid.Generator[R], o
 		}),
 	}
 	for _, l := range links.Links() {
-		if strings.Contains(l.Name, "Gate(") {
+		if tag, ok := l.Tag.(linktag.Check); ok && tag.Acts {
 			for _, law := range [...]string{"Repeatable", "Request"} {
 				all = append(all, chaintest.WithExcuse(law, l.Name, "a gate acts"))
 			}

@@ -137,8 +137,8 @@ func wants(verdict, reason string) Want {
 func Proceeds() Want { return wants("proceed", "") }
 
 // Blocks expects a block with the reason. The options are those of
-// [checks.Block]. Run compares [checks.WithRetry] and [checks.WithAfter] if
-// they are given. With [checks.WithWaitingFor], the awaited objects must be
+// [checks.Block]. Run compares [checks.WithRetry], [checks.WithAfter],
+// [checks.WithWaitingForSelf] and [checks.WithStatusKept] if they are given. With [checks.WithWaitingFor], the awaited objects must be
 // exactly these, in any order.
 func Blocks(reason string, opts ...checks.BlockOption) Want {
 	// A block shows the settings of the options. A second block with another
@@ -150,6 +150,12 @@ func Blocks(reason string, opts ...checks.BlockOption) Want {
 	}
 	if given.After() > 0 {
 		w = w.and("in "+given.After().String(), func(a answer) bool { return a.res.After() == given.After() })
+	}
+	if given.WaitsForSelf() {
+		w = w.and("waiting for itself", func(a answer) bool { return a.res.WaitsForSelf() })
+	}
+	if given.KeepsStatus() {
+		w = w.and("keeping the status", func(a answer) bool { return a.res.KeepsStatus() })
 	}
 	if refs := sorted(given.WaitingFor()); len(refs) > 0 {
 		w = w.and(fmt.Sprint("waiting for ", refs), func(a answer) bool { return slices.Equal(refs, sorted(a.res.WaitingFor())) })

@@ -51,6 +51,8 @@ func TestRun(t *testing.T) {
 		"AllOfIt":      {"all parts are compared", block, checkstest.Blocks("NotYet", checks.WithRetry(classify.Fast), checks.WithAfter(time.Minute), checks.WithWaitingFor(b, a)).Saying("time", "yet"), ""},
 		"SlowIsSaid":   {"an explicit Slow is compared, although it is the default", block, checkstest.Blocks("NotYet", checks.WithRetry(classify.Slow)), "want block NotYet [slow], got " + block.String()},
 		"OneRefOfTwo":  {"the awaited objects must be exactly these", block, checkstest.Blocks("NotYet", checks.WithWaitingFor(a)), "want block NotYet [waiting for [Cluster a]], got " + block.String()},
+		"ForgetsSelf":  {"a check that does not wait for its own status is not woken by it", block, checkstest.Blocks("NotYet", checks.WithWaitingForSelf()), "want block NotYet [waiting for itself], got " + block.String()},
+		"ForgetsKept":  {"a check that writes the status does not keep it", block, checkstest.Blocks("NotYet", checks.WithStatusKept()), "want block NotYet [keeping the status], got " + block.String()},
 		"OtherGroup":   {"all fields of a Ref are compared", block, checkstest.Blocks("NotYet", checks.WithWaitingFor(a, checks.Ref{Kind: "Cluster", Name: "b"})), "want block NotYet [waiting for [Cluster a Cluster b]], got " + block.String()},
 		"OtherMessage": {"each part of the message is compared", block, checkstest.Blocks("NotYet").Saying("time", "later"), `want block NotYet [saying "time", saying "later"], got ` + block.String()},
 		"Fails":        {"Fails accepts any error", errWrapped, checkstest.Fails(), ""},

@@ -17,7 +17,8 @@ const (
 )
 
 // connect returns the SDK's clients for a simulated cloud. For Azure itself,
-// pass a credential of azidentity and nil options. Nothing else changes.
+// pass a credential of azidentity, leave out Transport, and keep Retry. Azure
+// requires more properties of a cluster than this example has.
 func connect(cloud policy.Transporter) (*armcontainerservice.ClientFactory, error) {
 	return armcontainerservice.NewClientFactory(subscription, &azfake.TokenCredential{}, &arm.ClientOptions{
 		ClientOptions: policy.ClientOptions{

@@ -51,6 +51,15 @@ func TestPoolPreCheckLaws(t *testing.T) {
 	}))
 }
 
+func TestPoolMatches(t *testing.T) {
+	p := &AgentPool{VMSize: "Standard_D4s_v5", Count: 2, Subnet: "apps/batch"}
+	made := p.desired()
+	same := p.matches(made)
+	if p.Subnet = "apps/typo"; !same || p.matches(made) {
+		t.Errorf("a pool matches its spec: %t; it matches one with another subnet: %t", same, p.matches(made))
+	}
+}
+
 func TestPoolFlow(t *testing.T) {
 	p := &AgentPool{Owner: "demo", Subnet: "apps/batch"}
 	w := &flowtest.World[*AgentPool]{Resource: p, Extensions: poolExtensions(), Options: []flow.Option{flow.WithErrors(azure.Errors())}}

@@ -2,7 +2,9 @@ package aso
 
 import (
 	"context"
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/windlass-go/windlass/chain"
@@ -81,9 +83,15 @@ func approve(ctx context.Context, api ConnectionAPI, link *SharedPrivateLink, ta
 	if err != nil {
 		return checks.Result{}, err
 	}
-	connection := link.connection(all)
-	what := "the connection to " + target.String()
-	switch status := strings.ToLower(strings.TrimSpace(connection.Status)); status {
+	var connection Connection
+	what, own := "the connection to "+target.String(), link.connections(all)
+	if len(own) > 0 {
+		connection = own[0]
+	}
+	if i := slices.IndexFunc(own, func(c Connection) bool { return c.state() != "approved" }); i >= 0 && len(own) > 1 {
+		return checks.Block(checks.ReasonApprovalUnknown, fmt.Sprintf("%s is one of %d that may be of this link, and %s is %s; approve or delete each of them", what, len(own), own[i].Name, own[i].Status)), nil
+	}
+	switch connection.state() {
 	case "approved":
 		return checks.Proceed(), nil
 	case "rejected":
@@ -109,17 +117,20 @@ func approve(ctx context.Context, api ConnectionAPI, link *SharedPrivateLink, ta
 	return checks.Block(checks.ReasonApprovalPending, what+" is being approved"), nil
 }
 
-// connection returns the connection that Azure opened for the link, or the zero
-// Connection. Its name is the link's name, a hyphen and a GUID. A link whose
-// name is longer has other connections.
-func (l *SharedPrivateLink) connection(all []Connection) Connection {
+// connections returns the connections that Azure may have opened for the link. Their names are the link's name, a hyphen
+// and a GUID. A link whose name is longer has other connections. A link of another watcher may have the same name, and a
+// connection may be left of a link that was deleted. So the gate approves none of several.
+func (l *SharedPrivateLink) connections(all []Connection) (own []Connection) {
 	for _, c := range all {
 		if id, ok := strings.CutPrefix(c.Name, l.Name+"-"); ok && guid.MatchString(id) {
-			return c
+			own = append(own, c)
 		}
 	}
-	return Connection{}
+	return own
 }
+
+// state returns the status of a connection in lower case.
+func (c *Connection) state() string { return strings.ToLower(strings.TrimSpace(c.Status)) }
 
 var guid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 

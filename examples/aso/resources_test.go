@@ -320,7 +320,13 @@ func TestSharedPrivateLink(t *testing.T) {
 		{ID: "c4", Name: "sales-" + someGUID + "0", Status: "Approved"}}
 	const list, approve, waits = "list /servers/sales", "list /servers/sales, approve c1", "block ApprovalPending"
 	links := func(w *in) checks.Chain[*SharedPrivateLink] { return SharedPrivateLinkExtensions(w).PostCheck }
+	both := func(status, other string) in {
+		return in{resolver: there, links: append(opened(other), opened(status)...)}
+	}
 	rows := map[string]row[*SharedPrivateLink]{
+		"two, approved":               {"one of them is its own", link, both("Approved", "Approved"), "proceed", "", list},
+		"two, pending":                {"the other one may be of another watcher's link", link, both("Pending", "Pending"), "block ApprovalUnknown", "is one of 2 that may be of this link, and sales-" + someGUID + " is Pending; approve or delete each of them", list},
+		"two, own pending":            {"the approved one may be of another link", link, both("Pending", "Approved"), "block ApprovalUnknown", "", list},
 		"approved":                    {"the connection is approved", link, with("Approved"), "proceed", "", list},
 		"approved, spelled otherwise": {"case and white space do not matter", link, with(" APPROVED "), "proceed", "", list},
 		"pending":                     {"the gate approves a pending connection", link, with("Pending"), waits, "the connection to Server sales is being approved", approve + ", store approval"},

@@ -30,10 +30,13 @@ func apply(client Client) func(context.Context, *flow.Request[*Database]) (flow.
 			return flow.Progress{}, err
 		case state == "Succeeded":
 			return flow.Done(), nil
-		case state == "Failed": // ended: the next pass starts another operation
-			return flow.Progress{}, flow.Failed(fmt.Errorf("operation %s failed", req.Token))
+		case state == "Running":
+			return flow.InProgress(req.Token, 30*time.Second), nil
+		case state == "Failed", state == "Canceled": // ended: the next pass starts another operation
+			return flow.Progress{}, flow.Failed(fmt.Errorf("operation %s has ended: %s", req.Token, state))
+		default: // unknown, too
+			return flow.Progress{}, fmt.Errorf("operation %s is in the state %q, which is not known", req.Token, state)
 		}
-		return flow.InProgress(req.Token, 30*time.Second), nil
 	}
 }
 

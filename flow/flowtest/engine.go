@@ -34,9 +34,10 @@ type Engine struct {
 
 	at     atomic.Int64 // the virtual time; fake servers read it from other goroutines
 	run    Run
-	events []event     // future events
-	queue  []*resource // resources that are due at the same time run in this order
-	quiet  bool        // no event has happened since the last pass
+	events []event      // future events
+	queue  []*resource  // resources that are due at the same time run in this order
+	woken  []checks.Ref // the refs of Wake since the last pass began
+	quiet  bool         // no event has happened since the last pass
 }
 
 // event is an event at a time of the run.
@@ -93,6 +94,7 @@ func (e *Engine) Edit(ref checks.Ref) {
 // ([flow.Outcome.Final]).
 func (e *Engine) Wake(refs ...checks.Ref) {
 	changed := func(ref checks.Ref) bool { return slices.Contains(refs, ref) }
+	e.woken = append(e.woken, refs...)
 	e.dueNow(func(r *resource) bool {
 		return !r.last.Final() && (slices.ContainsFunc(r.last.WaitingFor(), changed) || slices.ContainsFunc(r.last.Following(), changed) ||
 			r.last.WaitsForSelf() && changed(r.last.Resource))
@@ -139,7 +141,10 @@ func (e *Engine) next() (at time.Duration, event bool, step func(context.Context
 	at = never
 	for _, r := range e.queue {
 		if r.due < at {
-			at, step = r.due, r.pass
+			at, step = r.due, func(ctx context.Context) {
+				r.due, e.woken = never, nil // what happens during the pass causes another one
+				r.pass(ctx)
+			}
 		}
 	}
 	for i, o := range e.events {
@@ -171,12 +176,11 @@ func (e *Engine) addEvent(object, what string) {
 func (e *Engine) passed(r *resource, out flow.Outcome, note string, requests []string) {
 	now := e.Elapsed()
 	p := Pass{Outcome: out, Resource: r.last.Resource, At: now, Note: note, Requests: requests}
-	r.due = never
 	if delay, again := out.Again(); again {
 		if e.Resync > 0 && len(p.WaitingFor()) > 0 {
 			delay = e.Resync
 		}
-		p.Delay, r.due = delay, now+max(delay, 0)
+		p.Delay, r.due = delay, min(r.due, now+max(delay, 0))
 	}
 	if p.State() != flow.StateGone {
 		p.Ready = r.last.Ready
@@ -187,5 +191,8 @@ func (e *Engine) passed(r *resource, out flow.Outcome, note string, requests []s
 		}
 	}
 	r.last, e.quiet = p, true
+	if woken := e.woken; len(woken) > 0 { // the pass may wait for them now
+		e.Wake(woken...)
+	}
 	e.run.Passes = append(e.run.Passes, p)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
@@ -229,5 +230,29 @@ func TestStamp(t *testing.T) {
 		time.Hour: "1:00:00", 25*time.Hour + 2*time.Minute + 3*time.Second: "25:02:03",
 	} {
 		mustEqual(t, d.String(), want, flowtest.Stamp(d))
+	}
+}
+
+// What happens during a pass of a resource causes another one.
+func TestEventsDuringPass(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		do     func(*things)
+	}{
+		"Edit": {"a user edits the spec", func(ts *things) { ts.Edit(thing("a")) }},
+		"Wake": {"the object for which the pass will wait changes", func(ts *things) { ts.Wake(thing("b")) }},
+	}
+	for name, tc := range cases {
+		ts, passes := &things{}, 0
+		ts.add("a", func() checks.Result {
+			if passes++; passes == 1 {
+				tc.do(ts)
+			}
+			return checks.Block("Waits", "waits", checks.WithWaitingFor(thing("b")), checks.WithRetry(classify.OnChange))
+		})
+		ts.RunUntil(t.Context(), time.Minute, func() bool { return false })
+		if passes != 2 {
+			t.Errorf("%s: %s: %d passes:\n%s", name, tc.reason, passes, ts.Run())
+		}
 	}
 }
