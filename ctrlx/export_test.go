@@ -118,6 +118,11 @@ func StartPokes[T client.Object](ctx context.Context, r *Reconciler[T], q workqu
 	r.startPokes(ctx, elected)
 }
 
+// Wakes wakes an object because another one, which it follows, has changed.
+func Wakes[T client.Object](r *Reconciler[T], name types.NamespacedName, ref checks.Ref) {
+	r.waker.Follow(name, ref)
+}
+
 // ElectedOf returns a channel that is closed when the controller may run.
 var ElectedOf = electedOf
 

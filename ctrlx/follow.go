@@ -165,19 +165,23 @@ func (p *pass) followed(refs []checks.Ref) []engine.Followed {
 	return all
 }
 
-// missed reports whether a followed object has changed since the operation under
-// way began. A change then causes a pass that polls the operation, and nothing
+// missed returns a followed object that has changed since the operation under
+// way began; the zero Ref: none has. A change then causes a pass that polls the operation, and nothing
 // else. The operation began from the earlier state. An object that was not read
 // before the operation, or cannot be read now, has not changed as far as the pass
 // knows: else each operation would cause the next one.
-func (p *pass) missed(out flow.Outcome) (missed bool) {
+func (p *pass) missed(out flow.Outcome) (missed checks.Ref) {
 	if !p.polled || p.from == nil || out.State() != flow.StateReady && out.State() != flow.StateBlocked {
-		return false
+		return missed
 	}
 	for _, f := range p.followed(p.following(out)) {
+		if f.Ref == p.engine.Waiter { // its operation has changed it
+			continue
+		}
 		d, err := p.readAgain(p, f.Ref)
-		was := record.DigestIn(p.from.Read, f.Ref)
-		missed = missed || err == nil && was != "" && was != d
+		if was := record.DigestIn(p.from.Read, f.Ref); err == nil && was != "" && was != d {
+			missed = f.Ref
+		}
 	}
 	return missed
 }

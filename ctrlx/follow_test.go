@@ -265,6 +265,34 @@ func TestWakesEachOther(t *testing.T) {
 	}
 }
 
+// An operation that the object follows by a reference to itself causes no other one. Wake-ups that each begin an operation
+// are a loop, although each operation changes the verdict.
+func TestOperationsInLoops(t *testing.T) {
+	self := checks.Ref{Group: testv1.GroupVersion.Group, Kind: "App", Name: "a"}
+	other := checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Namespace: "default", Name: "c"}
+	d, began := newHarness(t, anApp(AppSpec{})), 0
+	d.apply = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+		if req.Token != "" {
+			return flow.Done(), nil
+		}
+		began++
+		return flow.InProgress("op", time.Second), nil
+	}
+	d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.ReferenceIs("peer", func(*App) []checks.Ref { return []checks.Ref{self} }, func(*App, *App) string { return "" }))}))
+	d.pass()
+	if delay := d.pass(); delay < time.Minute || began != 1 {
+		t.Errorf("a reference to itself: %d operations, and a pass after %s", began, delay)
+	}
+	for range 8 {
+		ctrlx.Wakes(d.app, named("a"), other)
+		d.pass()
+		d.pass()
+	}
+	if !strings.Contains(d.message(), "again and again") {
+		t.Errorf("the condition does not name the loop: %q", d.message())
+	}
+}
+
 // TestOperationCausesNoOther verifies that the end of an operation begins no
 // other one, wherever the resource reads or follows an object. If that object
 // changed while the operation was under way, a whole pass follows.

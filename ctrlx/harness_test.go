@@ -95,6 +95,9 @@ type harness struct {
 // notAllowed is a value of a field of the status that the definition does not allow.
 const notAllowed = "not allowed"
 
+// tooLarge stands for a value that makes the status too large to be stored.
+const tooLarge = "three megabytes"
+
 // noon is when tests begin.
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
@@ -112,6 +115,9 @@ func newHarness(t testing.TB, objects ...client.Object) *harness {
 			}
 			if a, ok := obj.(*App); ok && a.Status.LastHandled == notAllowed {
 				return apierrors.NewInvalid(schema.GroupKind{Kind: "App"}, "a", nil)
+			}
+			if a, ok := obj.(*App); ok && a.Status.LastHandled == tooLarge {
+				return apierrors.NewRequestEntityTooLargeError("the limit is exceeded")
 			}
 			if d.refuse != nil || d.drops {
 				return d.refuse
@@ -429,8 +435,10 @@ func (m *idleManager) GetEventRecorder(name string) recorder.EventRecorder {
 	return &eventRecorder{m: m}
 }
 
-// starts starts what does not need to be the leader.
+// starts starts what does not need to be the leader, and stops at once.
 func (m *idleManager) starts(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	stop()
 	for _, r := range m.added {
 		if l, ok := r.(manager.LeaderElectionRunnable); ok && !l.NeedLeaderElection() {
 			if err := r.Start(ctx); err != nil {

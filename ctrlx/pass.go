@@ -28,11 +28,12 @@ type pass struct {
 	context.Context
 	of      *core
 	engine  engine.Pass
-	at      int64         // the start, in nanoseconds since 1970
-	read    client.Object // as it was read
-	watched bool          // the object waits, and every awaited object is watched, so that an event wakes it
-	onSelf  bool          // the object waits for a change of itself
-	circles bool          // the object is still in the cycle of the last pass, whose verdict it keeps
+	at      int64             // the start, in nanoseconds since 1970
+	read    client.Object     // as it was read
+	watched bool              // the object waits, and every awaited object is watched, so that an event wakes it
+	onSelf  bool              // the object waits for a change of itself
+	ready   *metav1.Condition // Ready before the pass, if Report changed it; nil: it did not
+	circles bool              // the object is still in the cycle of the last pass, whose verdict it keeps
 
 	engine.Waiting // a write of the status resets RootChanged
 

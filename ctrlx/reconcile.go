@@ -99,8 +99,11 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	}
 	r.countFailure(out)
 	delay := next.In(r.delay(p, out)) // requeue
-	if missed || p.onSelf && r.waitForSelf(ctx, end) || out.KeepsStatus() && r.relabeled(p) {
+	if p.onSelf && r.waitForSelf(ctx, end) || out.KeepsStatus() && r.relabeled(p) {
 		delay = again
+	}
+	if missed != (checks.Ref{}) {
+		r.waker.Follow(req.NamespacedName, missed)
 	}
 	return reconcile.Result{RequeueAfter: delay}, nil
 }
@@ -158,7 +161,7 @@ func (r *core) render(p *pass, obj client.Object, out flow.Outcome) status.Out {
 	if out.State() == flow.StateGone {
 		return r.leaves(in, obj, endedHere)
 	}
-	if loop, ok := r.waker.Loop(client.ObjectKeyFromObject(obj)); ok && p.verdict(out) == p.last {
+	if loop, ok := r.waker.Loop(client.ObjectKeyFromObject(obj)); ok && (p.verdict(out) == p.last || p.last.State == flow.StateInProgress) {
 		in.Self, in.Loop = p.engine.Waiter, loop
 	}
 	if p.Timeout != 0 {
@@ -224,7 +227,7 @@ func (r *core) remember(p *pass, out flow.Outcome, next status.Out) {
 	if p.applied {
 		r.follow(p, out)
 	}
-	if out.State() != flow.StateGone && v != p.last {
+	if out.State() != flow.StateGone && v != p.last && v.State != flow.StateInProgress && p.last.State != flow.StateInProgress { // an operation is a part of a loop
 		r.waker.Calm(name)
 	}
 	if apierr.Quiet(out) {
@@ -344,10 +347,15 @@ func (r *core) gone(ctx context.Context, obj client.Object, out flow.Outcome, ne
 	return unwritten
 }
 
+// unstorable reports whether the API server cannot store a status: it is not valid, or it is too large.
+func unstorable(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err)
+}
+
 // refusedForGood reports whether the API server refuses a write of the status
 // again, if it is repeated.
 func refusedForGood(err error) bool {
-	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || errors.Is(err, write.ErrNoStatus)
+	return unstorable(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || errors.Is(err, write.ErrNoStatus)
 }
 
 // delay returns the time after which to requeue the object; 0: no requeue. A blocked object whose awaited objects are all

@@ -63,6 +63,21 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// A report makes no event of a failure that an earlier pass has reported.
+func TestReportOfEqualFailures(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{}))
+	d.apply = func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+		must(t, ctrlx.Report(ctx, req.Resource, "Installing", "chart 1 of 1"))
+		return flow.Progress{}, errBroken
+	}
+	d.with(flow.Extensions[*App]{})
+	d.pass()
+	d.pass()
+	if got := d.reported(); len(got) != 1 {
+		t.Errorf("two equal failures make the events %q", got)
+	}
+}
+
 // TestInterrupt verifies which changes of the object end an Apply under way. The function runs without the lock of the
 // passes under way: while it hangs, other passes begin and end.
 func TestInterrupt(t *testing.T) {

@@ -1,12 +1,12 @@
 package ctrlx
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,7 +40,7 @@ func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.O
 		r.writers.Passed(name, obj.GetUID(), true)
 		return p.baseOf(obj), nil
 	}
-	before := r.writers.ReadyBefore(p.read)
+	before := cmp.Or(p.ready, r.writers.ReadyBefore(p.read))
 	r.kind.SetConditions(obj, next.Conditions)
 	r.kind.Observe(obj, obj.GetGeneration())
 	if digest.SameStatus(p.read, obj) {
@@ -51,7 +51,7 @@ func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.O
 	base := p.baseOf(obj)
 	read := r.kind.Conditions(base)
 	switch err := r.wroteStatus(r.write(p, base, obj, next.Conditions)); {
-	case apierrors.IsInvalid(err):
+	case unstorable(err):
 		return obj, errors.Join(err, r.refused(p, obj, err))
 	case err != nil:
 		return obj, err
@@ -116,7 +116,8 @@ func Report(ctx context.Context, resource client.Object, reason, message string)
 	case err != nil:
 		return r.wroteStatus(err)
 	}
-	read := r.kind.Copy(p.read) // the write at the end of the pass must not undo what others write meanwhile
+	p.ready = cmp.Or(p.ready, r.writers.ReadyBefore(p.read)) // the end of the pass makes an event if it differs
+	read := r.kind.Copy(p.read)                              // the write at the end of the pass must not undo what others write meanwhile
 	_, _ = say(read), say(resource)
 	p.read = read
 	p.metadataWritten(resource, now)

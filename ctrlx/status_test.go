@@ -108,7 +108,8 @@ func (o *operator) called(n int) {
 // The condition reports once that the definition does not allow a status, and the old
 // status stays. An object that is suspended is still paused.
 func TestInvalidStatus(t *testing.T) {
-	for name, suspended := range map[string]bool{"Applied": false, "Suspended": true} {
+	for name, bad := range map[string]string{"Applied": notAllowed, "TooLarge": tooLarge, "Suspended": notAllowed} {
+		suspended := name == "Suspended"
 		d, size := newHarness(t, anApp(AppSpec{Suspended: suspended})), "1"
 		d.use(d.reconciler(flow.Extensions[*App]{Pass: chain.New(chain.Named("size", func(next flow.PassHandler[*App]) flow.PassHandler[*App] {
 			return func(ctx context.Context, a *App) (flow.Outcome, error) {
@@ -118,7 +119,7 @@ func TestInvalidStatus(t *testing.T) {
 		}))}))
 		d.pass()
 		was := d.says()
-		size = notAllowed
+		size = bad
 		d.change(func(*App) {})
 		want := "False StatusInvalid Stalled"
 		if suspended {
@@ -126,12 +127,13 @@ func TestInvalidStatus(t *testing.T) {
 		}
 		var version string
 		for range 2 { // it is tried again, and nothing is written for that
-			if err := d.try(); !apierrors.IsInvalid(err) {
+			err := d.try()
+			if !apierrors.IsInvalid(err) && !apierrors.IsRequestEntityTooLargeError(err) {
 				t.Fatalf("%s: the error is %v", name, err)
 			}
 			a := d.read()
 			stalled := meta.FindStatusCondition(a.Status.Conditions, "Stalled")
-			if d.says() != want || a.Status.LastHandled != "1" || !strings.Contains(stalled.Message, "is invalid") || stalled.ObservedGeneration != 2 {
+			if d.says() != want || a.Status.LastHandled != "1" || !strings.Contains(stalled.Message, map[string]string{notAllowed: "is invalid", tooLarge: "is exceeded"}[bad]) || stalled.ObservedGeneration != 2 {
 				t.Errorf("%s: the object says %q: %+v", name, d.says(), a.Status)
 			}
 			if version != "" && version != a.ResourceVersion {

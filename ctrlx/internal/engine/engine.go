@@ -116,14 +116,14 @@ func add(mgr manager.Manager, forget func()) (*Engine, error) {
 	e.catalog = &catalog{
 		list: discover(mgr.GetConfig(), mgr.GetHTTPClient()), listed: e.installed, stopped: stopped, defined: map[string]time.Time{},
 	}
-	err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+	err := mgr.Add(beforeElection(func(ctx context.Context) error {
 		e.fallback(ctx)
 		stop()
 		forget() // controller-runtime starts no manager twice
 		return nil
 	}))
 	if err == nil {
-		err = mgr.Add(beforeElection(e.allIndexed))
+		err = mgr.Add(beforeElection(func(context.Context) error { return e.allIndexed() }))
 	}
 	if err != nil {
 		stop()
@@ -133,9 +133,9 @@ func add(mgr manager.Manager, forget func()) (*Engine, error) {
 }
 
 // beforeElection is a runnable that does not need to be the leader.
-type beforeElection func() error
+type beforeElection func(context.Context) error
 
-func (f beforeElection) Start(context.Context) error { return f() }
+func (f beforeElection) Start(ctx context.Context) error { return f(ctx) }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (beforeElection) NeedLeaderElection() bool { return false }
@@ -215,7 +215,7 @@ func (e *Engine) wakeFor(w index.Wake) {
 	if !w.Follows {
 		e.wake(w.Waiter)
 	} else if at, ok := e.wakers.Load(KindOf(w.Waiter)); ok {
-		at.(*Waker).wakeFollower(nameOf(w.Waiter), w.Ref)
+		at.(*Waker).Follow(nameOf(w.Waiter), w.Ref)
 	}
 }
 

@@ -36,9 +36,9 @@ type loop struct {
 	wait time.Duration // of the last one
 }
 
-// wakeFollower is wake for an object that follows ref. A wake-up may be delayed,
+// Follow wakes an object that follows ref, because ref changed. A wake-up may be delayed,
 // and is never dropped.
-func (w *Waker) wakeFollower(name types.NamespacedName, ref index.ID) {
+func (w *Waker) Follow(name types.NamespacedName, ref index.ID) {
 	switch wait, scheduled := w.wait(name, ref, time.Now()); {
 	case scheduled:
 	case wait > 0:

@@ -141,7 +141,7 @@ func TestLoopOfOne(t *testing.T) {
 	}
 	queue.at = nil
 	for range freeWakes + 2 {
-		w.wakeFollower(name, ref(7))
+		w.Follow(name, ref(7))
 	}
 	same(t, []string{"a 0s", "a 0s", "a 0s", "a 0s", "a 0s", "a 1s"}, queue.at, "the wake-ups of a follower")
 }
