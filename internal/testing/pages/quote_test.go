@@ -84,27 +84,3 @@ func quoted(text, region, language string) (string, error) {
 	}
 	return b.String(), nil
 }
-
-func TestQuoted(t *testing.T) {
-	const file = "package p\n\n// whole:\n\nvar a = 1\n\n// :whole\n\nfunc f() {\n\t// part:\n\tif a == 1 {\n\t\tg()\n\t}\n\t// :part\n}\n" +
-		"\nfunc Example() {\n\tf()\n\t// Output:\n\t// one\n\t//   two\n}\n"
-	cases := map[string]struct {
-		reason, region, language, want string
-		fails                          bool
-	}{
-		"File":      {reason: "no region is the whole file", language: "go", want: file},
-		"Region":    {reason: "empty lines around the code are no part of it", region: "whole", language: "go", want: "var a = 1\n"},
-		"Indented":  {reason: "the code of a function moves to the left", region: "part", language: "go", want: "if a == 1 {\n\tg()\n}\n"},
-		"Output":    {reason: "the output of an example loses its comment marks", region: "Example", language: "text", want: "one\n  two\n"},
-		"NoRegion":  {reason: "a region must exist", region: "other", language: "go", fails: true},
-		"NoExample": {reason: "an example must exist", region: "ExampleB", language: "text", fails: true},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			got, err := quoted(file, tc.region, tc.language)
-			if diff := cmp.Diff(tc.want, got); diff != "" || (err != nil) != tc.fails {
-				t.Errorf("%s: error %v, -want, +got:\n%s", tc.reason, err, diff)
-			}
-		})
-	}
-}
