@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/windlass-go/windlass/chain"
@@ -39,20 +38,17 @@ func TestComposeJoins(t *testing.T) {
 		err    error
 		want   facts
 	}{
-		"one":            {"a single error is its own cause", running, coded("MineFast"), facts{Fast, 0, "MineFast", "about MineFast", "fast", false}},
-		"rules on text":  {"a cause of no service has its own text, and those of the others follow", running, errors.Join(coded("Conflict"), errors.New("plain text")), facts{VerySlow, 0, "", "plain text; about Conflict", "text", false}},
-		"after breaks":   {"among equal Retries the longer delay wins", running, errors.Join(coded("Conflict", "5"), coded("NotFound", "90")), facts{Slow, 90 * time.Second, "NotFound", "about NotFound; about Conflict", "NotFound", false}},
-		"panic loses":    {"a panic has its own texts, also if another cause waits longer", running, errors.Join(coded("Conflict", "5"), errors.New("plain text"), &chain.PanicError{Value: "boom"}), facts{VerySlow, 5 * time.Second, "", "panic: boom", "Panic", false}},
-		"many texts":     {"the message has a bound", running, errors.Join(errors.New(strings.Repeat("a", 3000)), errors.New(strings.Repeat("b", 3000)), coded("MineFast")), facts{Slow, 0, "", strings.Repeat("a", 3000) + "; " + strings.Repeat("b", 3000), "Unknown", false}},
-		"join of one":    {"a join of one is a wrap", running, fmt.Errorf("a: %w", errors.Join(nil, errors.New("plain text"))), facts{VerySlow, 0, "", "a: plain text", "text", false}},
-		"join of none":   {"a join of none has only its text", running, joinOf{}, facts{Slow, 0, "", "joined", "Unknown", false}},
-		"nil causes":     {"nil causes are ignored", running, joinOf{nil, coded("MineFast"), nil, coded("MineFast")}, facts{Fast, 0, "MineFast", "about MineFast", "fast", false}},
-		"typed nil":      {"a nil error in an interface is unknown", running, errors.Join((*reply)(nil), coded("MineFast")), facts{Slow, 0, "", "an error of type *classify.reply panics when it is read; about MineFast", "Unknown", false}},
-		"panicky":        {"an error whose Unwrap panics is one cause", running, panicky{}, facts{Slow, 0, "", "an error of type classify.panicky cannot be read: it panics, or it wraps more than 1000 errors", "Unknown", false}},
-		"all canceled":   {"the error is canceled if every cause is", called, errors.Join(context.Canceled, fmt.Errorf("a: %w", context.Canceled)), facts{Fast, 0, "", "context canceled; a: context canceled", "Canceled", true}},
-		"also canceled":  {"a canceled cause does not hide a failed one", called, errors.Join(context.Canceled, coded("MineFast")), facts{Fast, 0, "MineFast", "about MineFast; context canceled", "fast", false}},
-		"not canceled":   {"a pass whose context is not canceled is not canceled", running, errors.Join(coded("MineFast"), context.Canceled), facts{Slow, 0, "", "context canceled; about MineFast", "CanceledElsewhere", false}},
-		"deadline error": {"a link's deadline is one cause, with the link's name", running, &chain.DeadlineError{Link: "get", After: time.Second, Err: context.DeadlineExceeded}, facts{Slow, 0, "", "link get was not done within 1s", "Timeout", false}},
+		"rules on text": {"a cause of no service has its own text, and those of the others follow", running, errors.Join(coded("Conflict"), errors.New("plain text")), facts{VerySlow, 0, "", "plain text; about Conflict", "text", false}},
+		"after breaks":  {"among equal Retries the longer delay wins", running, errors.Join(coded("Conflict", "5"), coded("NotFound", "90")), facts{Slow, 90 * time.Second, "NotFound", "about NotFound; about Conflict", "NotFound", false}},
+		"panic loses":   {"a panic has its own texts, also if another cause waits longer", running, errors.Join(coded("Conflict", "5"), errors.New("plain text"), &chain.PanicError{Value: "boom"}), facts{VerySlow, 5 * time.Second, "", "panic: boom", "Panic", false}},
+		"many texts":    {"the message has a bound", running, errors.Join(errors.New(strings.Repeat("a", 3000)), errors.New(strings.Repeat("b", 3000)), coded("MineFast")), facts{Slow, 0, "", strings.Repeat("a", 3000) + "; " + strings.Repeat("b", 3000), "Unknown", false}},
+		"join of one":   {"a join of one is a wrap", running, fmt.Errorf("a: %w", errors.Join(nil, errors.New("plain text"))), facts{VerySlow, 0, "", "a: plain text", "text", false}},
+		"join of none":  {"a join of none has only its text", running, joinOf{}, facts{Slow, 0, "", "joined", "Unknown", false}},
+		"typed nil":     {"a nil error in an interface is unknown", running, errors.Join((*reply)(nil), coded("MineFast")), facts{Slow, 0, "", "an error of type *classify.reply panics when it is read; about MineFast", "Unknown", false}},
+		"panicky":       {"an error whose Unwrap panics is one cause", running, panicky{}, facts{Slow, 0, "", "an error of type classify.panicky cannot be read: it panics, or it wraps more than 1000 errors", "Unknown", false}},
+		"all canceled":  {"the error is canceled if every cause is", called, errors.Join(context.Canceled, fmt.Errorf("a: %w", context.Canceled)), facts{Fast, 0, "", "context canceled; a: context canceled", "Canceled", true}},
+		"also canceled": {"a canceled cause does not hide a failed one", called, errors.Join(context.Canceled, coded("MineFast")), facts{Fast, 0, "MineFast", "about MineFast; context canceled", "fast", false}},
+		"not canceled":  {"a pass whose context is not canceled is not canceled", running, errors.Join(coded("MineFast"), context.Canceled), facts{Slow, 0, "", "context canceled; about MineFast", "CanceledElsewhere", false}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -222,26 +218,6 @@ func TestComposeIsSafeForConcurrentUse(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-// A link that decides about a cause finds the whole error in Joined.
-func TestJoined(t *testing.T) {
-	one, other := errors.New("one"), errors.New("other")
-	joined := fmt.Errorf("both: %w", errors.Join(one, other))
-	got := map[string]error{}
-	handle := Compose(chain.New(func(next Handler) Handler {
-		return func(ctx context.Context, f *Failure) (Classification, error) {
-			got[f.Err.Error()] = f.Joined
-			return next(ctx, f)
-		}
-	}))
-	for _, err := range []error{joined, errors.New("alone"), errors.Join(errors.New("lonely"))} {
-		_, _ = handle(t.Context(), newFailure(err, "", time.Time{}))
-	}
-	want := map[string]error{"one": joined, "other": joined, "alone": nil, "lonely": nil}
-	if diff := cmp.Diff(want, got, cmpopts.EquateErrors()); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
-	}
 }
 
 // Only the link that decided has a verdict of its own. A link that classifies

@@ -134,7 +134,6 @@ func TestErrorsAnswer(t *testing.T) {
 		"join of one, late": {"a join of one is a wrap, and its class is that of its cause", lateJoin{joinOf{errors.New("x")}}, answers{Transient: true, Class: "*errors.errorString"}},
 		"typed nil panic":   {"a nil *PanicError has no value", (*chain.PanicError)(nil), answers{Class: "*chain.PanicError"}},
 		"wrap of nothing":   {"fmt.Errorf wraps no error if its operand is nil", fmt.Errorf("%w", error(nil)), answers{Class: "*fmt.wrapError"}},
-		"deadline":          {"a deadline error is transient", &chain.DeadlineError{Link: "get", After: time.Second, Err: context.DeadlineExceeded}, answers{Transient: true, Class: "*chain.DeadlineError"}},
 		"join of none":      {"an empty join sets no field", joinOf{}, answers{Class: "classify.joinOf"}},
 		"status":            {"an error of no service with a status", status(404), answers{NotFound: true, Class: "404"}},
 		"wrapped type":      {"the class is the type of the wrapped error", fmt.Errorf("a: %w", errors.Join(fmt.Errorf("b: %w", fs.ErrNotExist))), answers{Class: "*errors.errorString"}},

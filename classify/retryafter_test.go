@@ -10,38 +10,6 @@ import (
 	"time"
 )
 
-func TestRetryAfter(t *testing.T) {
-	date := func(d time.Duration) string { return noon.Add(d).Format(http.TimeFormat) }
-	cases := map[string]struct {
-		reason string
-		header []string
-		want   time.Duration
-	}{
-		"none":         {"a response without the header requests no delay", nil, 0},
-		"seconds":      {"a number is in seconds", []string{"Retry-After", "120"}, 2 * time.Minute},
-		"date":         {"a date is measured from now", []string{"Retry-After", date(90 * time.Second)}, 90 * time.Second},
-		"own date":     {"a date is measured from the date of the response", []string{"Retry-After", date(90 * time.Second), "Date", date(80 * time.Second)}, 10 * time.Second},
-		"hour":         {"an hour is not cut", []string{"Retry-After", "3600"}, time.Hour},
-		"over an hour": {"a longer delay is cut to an hour", []string{"Retry-After", "3601"}, time.Hour},
-		"overflow ns":  {"a number that overflows in nanoseconds is cut to an hour", []string{"Retry-After", "9223372036854775807"}, time.Hour},
-		"zero":         {"zero requests no delay", []string{"Retry-After", "0"}, 0},
-		"negative":     {"a negative number is ignored", []string{"Retry-After", "-5"}, 0},
-		"past":         {"a date in the past is ignored", []string{"Retry-After", date(-time.Minute)}, 0},
-		"colon":        {"a colon is not a digit", []string{"Retry-After", "1:"}, 0},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			h := http.Header{}
-			for i := 0; i < len(c.header); i += 2 {
-				h.Set(c.header[i], c.header[i+1])
-			}
-			if got := (&Failure{now: noon}).RetryAfter(h); got != c.want {
-				t.Errorf("%s: got %s, want %s for %v", c.reason, got, c.want, h)
-			}
-		})
-	}
-}
-
 func TestRetryAfterWithoutClock(t *testing.T) {
 	h := http.Header{"Retry-After": {time.Now().Add(1000 * time.Hour).UTC().Format(http.TimeFormat)}}
 	if got := new(Failure).RetryAfter(h); got != time.Hour {

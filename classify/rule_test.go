@@ -3,7 +3,6 @@ package classify
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"testing"
 	"time"
@@ -91,7 +90,6 @@ func TestRowsMatchErrors(t *testing.T) {
 	table := Table{
 		{Name: "marked conflict", Is: errNoQuota, Code: "Conflict", Retry: Fast, After: long, KeepStatus: true},
 		{Name: "quota", Is: errNoQuota, Retry: Fast, After: long, KeepStatus: true},
-		{Name: "exist and message", Is: fs.ErrExist, Message: Contains("in b"), Retry: Fast},
 		{Name: "list", Is: listError{"a"}, Retry: Fast},
 		{Name: "text", Message: Contains("missing"), Retry: OnChange},
 		{Name: "conflict", Code: "Conflict", Retry: VerySlow, After: short},
@@ -103,11 +101,6 @@ func TestRowsMatchErrors(t *testing.T) {
 		want   string // the rule
 		after  time.Duration
 	}{
-		"is, wrapped":    {"an error that wraps it", fmt.Errorf("create: %w", errNoQuota), "quota", long},
-		"is, method":     {"an error with an Is method", fmt.Errorf("create: %w", likeError{errNoQuota}), "quota", long},
-		"message too":    {"all conditions of a row have to hold", fmt.Errorf("in b: %w", fs.ErrExist), "exist and message", 0},
-		"one of two":     {"one condition does not hold", fs.ErrExist, "Unknown", 0},
-		"other":          {"no condition holds", fs.ErrNotExist, "Unknown", 0},
 		"not comparable": {"errors that cannot be compared are not equal", listError{"a"}, "Unknown", 0},
 		"panic":          {"the value of a panic is not compared", &chain.PanicError{Value: errNoQuota}, "Panic", 0},
 		"panics in Is":   {"no later row decides about an error that panics", panics("Is"), "Unreadable(quota)", 0},
