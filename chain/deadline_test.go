@@ -50,10 +50,6 @@ func TestDeadline(t *testing.T) {
 			reason: "a nanosecond is a positive duration", links: []link{chain.Deadline(1, chain.Named("quota", through))}, end: waits, elapsed: 1, result: "half",
 			text: "link quota was not done within 1ns", link: "quota", is: context.DeadlineExceeded,
 		},
-		"OutOfTime": {
-			reason: "the context expires, the result is kept, and the error names the link", links: []link{quota}, end: waits, elapsed: 5 * time.Second, result: "half",
-			text: "link quota was not done within 5s", link: "quota", is: context.DeadlineExceeded,
-		},
 		"Wrapped": {
 			reason: "the DeadlineError wraps the error of the inner links",
 			links:  []link{quota}, elapsed: 5 * time.Second,

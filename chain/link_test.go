@@ -74,7 +74,6 @@ func TestLinks(t *testing.T) {
 		"InterfaceMethodValue": {"a method value of an interface is named after the interface", add(method(w)), chain.Link{Name: "chain_test.wraps.Wrap", Derived: true}, "func add"},
 		"Then":                 {"the Then of a chain is one link", add(chain.New(declared).Then), chain.Link{Name: "chain.Chain.Then", Derived: true}, "func add"},
 		"Named":                {"a named link has the given name, and the line of Named", add(madeNamed()), chain.Link{Name: "quota"}, "madeNamed"},
-		"NamedTwice":           {"naming again replaces the name and the line", add(asNamed("budget", madeNamed())), chain.Link{Name: "budget"}, "asNamed"},
 		"NamedTagged":          {"naming a link again keeps its tag", add(asNamed("budget", probe.Named(probe.Answer{Name: "quota", Tag: "check"}, declared))), chain.Link{Name: "budget", Tag: "check"}, "asNamed"},
 		"Recover":              {"Recover has a name, although it is a plain function", add(chain.Recover), chain.Link{Name: "Recover"}, "func add"},
 		"Before": {"the name contains the function, and Source is the user's line", add(chain.Before[request, string](lock)), // Before
@@ -83,8 +82,6 @@ func TestLinks(t *testing.T) {
 			chain.Link{Name: "After(chain.journal)"}, "After"},
 		"Finally": {"the name contains the function, and Source is the user's line", add(chain.Finally(unlock)), // Finally
 			chain.Link{Name: "Finally(chain.unlock)"}, "Finally"},
-		"When": {"the name contains the link within", add(chain.When(always, madeNamed())), // When
-			chain.Link{Name: "When(quota)"}, "When"},
 		"Nested": {"the name contains all nested links", add(chain.When(always, chain.Deadline(time.Second, chain.When(always, madeNamed())))), // Nested
 			chain.Link{Name: "When(Deadline(1s, When(quota)))"}, "Nested"},
 	}

@@ -108,9 +108,7 @@ func TestVerdict(t *testing.T) {
 		exit            chain.Exit
 		verdict, detail string
 	}{
-		"Error":           {"an error is the verdict of the link that returned it", chain.Exit{Result: 7, Err: fs.ErrExist}, chain.VerdictError, ""},
 		"Panic":           {"a panic is not an error", chain.Exit{Panic: "no"}, chain.VerdictPanic, ""},
-		"PanicError":      {"a panic that was turned into an error is a panic", chain.Exit{Err: &chain.PanicError{Value: 1}}, chain.VerdictPanic, ""},
 		"Decided":         {"the result describes the decision of the link", chain.Exit{Result: decision("block")}, "block", "because"},
 		"Passed":          {"a link that passed on a decision proceeds", chain.Exit{Result: decision("block"), Passed: true}, chain.VerdictProceed, ""},
 		"DecidedAndFail":  {"an error overrides the decision and keeps its reason", chain.Exit{Result: decision("block"), Err: fs.ErrExist}, chain.VerdictError, "because"},
