@@ -120,7 +120,6 @@ func TestAllSetUp(t *testing.T) {
 		"Gate":        {"All refuses a gate, which must not act if another check blocks", func() { checks.All(checks.Gate("backup", proceeds), a) }, "checks: All: link Gate(backup)" + rawRefused},
 		"GateRenamed": {"All refuses a renamed gate", func() { checks.All(chain.Named("harmless", checks.Gate("backup", proceeds))) }, "checks: All: link harmless" + rawRefused},
 		"RawInWhen":   {"All refuses a raw link inside When", func() { checks.All(chain.When(always, a, chain.Named("raw", unnamed))) }, "checks: All: link When(a, raw)" + rawRefused},
-		"GateInWhen":  {"All refuses a gate inside When", func() { checks.All(chain.When(always, checks.Gate("backup", proceeds))) }, "checks: All: link When(Gate(backup))" + rawRefused},
 		"GateOnOwner": {
 			"All refuses a gate inside OnOwner", func() {
 				checks.All(checks.OnOwner[*Database](checks.Gate("backup", func(context.Context, ownerRequest) (checks.Result, error) { return checks.Proceed(), nil })))

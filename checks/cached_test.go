@@ -95,12 +95,11 @@ func TestCachedSetUp(t *testing.T) {
 	key := func(request) int { return 1 }
 	a := returns[request]("a", checks.Proceed(), nil)
 	mustPanic(t, map[string]setUp{
-		"NoKey":    {"the key function is required", func() { checks.Cached[request, int](time.Hour, nil, a) }, "checks: Cached(a): the key function is nil"},
-		"NoTime":   {"a ttl of zero remembers nothing", func() { checks.Cached(0, key, a) }, "checks: Cached(a): the ttl is 0s: give a positive duration"},
-		"Negative": {"a negative ttl remembers nothing", func() { checks.Cached(-time.Second, key, a) }, "checks: Cached(a): the ttl is -1s: give a positive duration"},
-		"Nil":      {"the check is required", func() { checks.Cached(time.Hour, key, nil) }, "checks: Cached: link nil" + rawRefused},
-		"Raw":      {"Cached refuses a raw link", func() { checks.Cached(time.Hour, key, chain.Named("raw", func(next handler) handler { return next })) }, "checks: Cached: link raw" + rawRefused},
-		"Gate":     {"Cached refuses a gate, which must act in each pass", func() { checks.Cached(time.Hour, key, checks.Gate("backup", proceeds)) }, "checks: Cached: link Gate(backup)" + rawRefused},
+		"NoKey":  {"the key function is required", func() { checks.Cached[request, int](time.Hour, nil, a) }, "checks: Cached(a): the key function is nil"},
+		"NoTime": {"a ttl of zero remembers nothing", func() { checks.Cached(0, key, a) }, "checks: Cached(a): the ttl is 0s: give a positive duration"},
+		"Nil":    {"the check is required", func() { checks.Cached(time.Hour, key, nil) }, "checks: Cached: link nil" + rawRefused},
+		"Raw":    {"Cached refuses a raw link", func() { checks.Cached(time.Hour, key, chain.Named("raw", func(next handler) handler { return next })) }, "checks: Cached: link raw" + rawRefused},
+		"Gate":   {"Cached refuses a gate, which must act in each pass", func() { checks.Cached(time.Hour, key, checks.Gate("backup", proceeds)) }, "checks: Cached: link Gate(backup)" + rawRefused},
 	})
 	checks.Cached(1, key, a) // a nanosecond is positive
 }

@@ -51,12 +51,6 @@ func TestUnusableOwner(t *testing.T) {
 				return blocks("OwnerNotSet", classify.VerySlow, "the owner reference is not set yet: it must name an object of kind MachinePool.cluster.x-k8s.io")
 			},
 		},
-		"UnsetTypedNil": {
-			reason: "a nil pointer is no owner", owner: checks.Object{Ref: checks.Ref{Namespace: "shop"}, Value: (*Deep)(nil)},
-			want: func(string) answer {
-				return blocks("OwnerNotSet", classify.VerySlow, "the owner reference is not set yet")
-			},
-		},
 		"ByID": {
 			reason: "an owner known by its ID only is not missing", owner: checks.Object{Ref: arm},
 			want: func(check string) answer {
@@ -71,12 +65,6 @@ func TestUnusableOwner(t *testing.T) {
 			reason: "the message names both types", owner: checks.Object{Ref: prod, Value: &Cluster{}},
 			want: func(check string) answer {
 				return blocks("OwnerWrongKind", classify.OnChange, "owner Cluster prod is a *checks_test.Cluster, and "+check+" is for a *checks_test.Deep: name an owner of that kind", prod)
-			},
-		},
-		"WrongKindValue": {
-			reason: "a struct is not a pointer to it", owner: checks.Object{Ref: prod, Value: Deep{}},
-			want: func(check string) answer {
-				return blocks("OwnerWrongKind", classify.OnChange, "owner Cluster prod is a checks_test.Deep, and "+check+" is for a *checks_test.Deep: name an owner of that kind", prod)
 			},
 		},
 		"WrongKindMissing": {reason: "no option allows a missing owner", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.WithUnknownAllowed()}, want: notFound},

@@ -87,11 +87,9 @@ func TestSetIs(t *testing.T) {
 		want   answer
 	}{
 		"Empty":     {reason: "no object has the property", lister: listed(), want: proceeding()},
-		"Fine":      {reason: "all objects are suitable", lister: listed(c[2], c[3]), want: proceeding()},
 		"Self":      {reason: "the resource itself does not count", lister: listed(itself(odd), c[0]), want: blocks("ReferenceUnsuitable", classify.Slow, old("c1"), set)},
 		"Zero":      {reason: "the zero Object is no answer", lister: listed(c[2], checks.Object{}), want: fails("SetIs(clusters): every Database with spec.host=a: object 2 of 2: the lister returned the zero Object: give each object its Ref and its Value")},
 		"Unread":    {reason: "nor is an object that cannot be read", lister: listed(checks.Object{Ref: prod, Value: 1, Whole: func(context.Context) (any, error) { return nil, errDown }}), want: fails("clusters Cluster prod: the index is down")},
-		"One":       {reason: "an objection waits for the set, which may change otherwise", lister: listed(c[0], c[3]), want: blocks("ReferenceUnsuitable", classify.Slow, old("c1"), set)},
 		"Two":       {reason: "each object is named", lister: listed(c[0], c[1]), want: blocks("ReferenceUnsuitable", classify.Slow, old("c1", "c2"), set)},
 		"WrongKind": {reason: "an object of another type is no answer", lister: listed(odd), want: blocks("ReferenceWrongKind", classify.OnChange, "clusters Odd o is a int, and SetIs(clusters) is for a *checks_test.Cluster: name an object of that kind", set)},
 		"Unknown":   {reason: "an unreported field is no answer", lister: listed(empty), want: noting(blocks("ReferenceStateUnknown", classify.Slow, unread, set), nilled)},
