@@ -60,11 +60,8 @@ func TestBackoff(t *testing.T) {
 	}{
 		"Fast":        {"it doubles to 30 s", []string{"fast", "fast", "fast", "fast", "fast", "fast", "fast"}, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 30 * s, 30 * s}},
 		"Slow":        {"it doubles to 3 min", []string{"slow", "slow", "slow", "slow", "slow", "slow", "slow", "slow", "slow", "slow"}, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 64 * s, 128 * s, 3 * m, 3 * m}},
-		"VerySlow":    {"the delay is constant", []string{"very slow", "very slow"}, []time.Duration{time.Hour, time.Hour}},
-		"OnChange":    {"every failure is retried at the resync", []string{"on change", "on change"}, []time.Duration{time.Hour, time.Hour}},
 		"OnChangeIn":  {"a delay is ignored if only a change helps", []string{"on change+1m"}, []time.Duration{time.Hour}},
 		"Failed":      {"an error and a block share a counter", []string{"failed", "slow", "failed"}, []time.Duration{s, 2 * s, 4 * s}},
-		"Ready":       {"a ready resource is reconciled at the resync", []string{"ready", "ready"}, []time.Duration{time.Hour, time.Hour}},
 		"InProgress":  {"without a delay of the server the delays are those of Fast", []string{"in progress", "in progress", "in progress"}, []time.Duration{s, 2 * s, 4 * s}},
 		"Deleting":    {"so they are for a deletion, and a longer one of the server is a resync", []string{"deleting", "deleting", "deleting+2h"}, []time.Duration{s, 2 * s, time.Hour}},
 		"ServerDelay": {"the pass uses the server's delay and does not count", []string{"in progress", "in progress+1m", "in progress"}, []time.Duration{s, m, 2 * s}},
@@ -168,7 +165,6 @@ func TestGivenDelays(t *testing.T) {
 		want   time.Duration
 		asked  time.Duration // what a block gets; 0: want
 	}{
-		"Tiny":       {"a millisecond would be a busy loop", nil, time.Millisecond, time.Second, 0},
 		"Short":      {"a shorter step sets a lower floor", []flow.BackoffOption{flow.WithBackoffSteps(classify.Fast, 10*time.Millisecond, time.Second)}, time.Millisecond, 10 * time.Millisecond, 0},
 		"Least":      {"a nanosecond is a delay, too, and is not counted", nil, 1, time.Second, 0},
 		"Resync":     {"a delay as long as the resync is kept, without jitter", []flow.BackoffOption{flow.WithBackoffJitter(0, 0.5), flow.WithBackoffRand(func() float64 { return 0 })}, time.Hour, time.Hour, 0},

@@ -331,33 +331,6 @@ func TestSetTokenFails(t *testing.T) {
 	}
 }
 
-// A link may poll at once. If the API server then refuses the second token of the
-// operation, that one is in memory, and the next pass polls with it.
-func TestSecondTokenIsKept(t *testing.T) {
-	c, p := &cloud{answers: []answer{{progress: flow.InProgress("a", 0)}, {progress: flow.InProgress("b", 0)}}}, &pool{name: "p"}
-	o := c.storing()
-	o.Owner, o.Get = nil, nil
-	set, refused := o.SetToken, true
-	o.SetToken = func(ctx context.Context, p *pool, token string, generation int64) error {
-		if token == "b" && refused {
-			return errBoom
-		}
-		return set(ctx, p, token, generation)
-	}
-	polls := link("polls", func(ctx context.Context, req *request, next nextOp) (flow.Progress, error) {
-		if p, err := next(ctx, req); err != nil || p.Token() != "a" {
-			return p, err
-		}
-		return next(ctx, req)
-	})
-	r := flow.New("Pool", o, ext{Apply: chain.New(polls)})
-	mustBe(t, "the second token is not stored", errBoom, r.Reconcile(t.Context(), p).Err())
-	mustEqual(t, "both tokens are those of the operation", []string{"apply", `store "a" for 0`, "apply a"}, c.take())
-	refused = false
-	mustEqual(t, "the operation ends", flow.StateReady, r.Reconcile(t.Context(), p).State())
-	mustEqual(t, "the next pass polls with the second token", []string{"apply b", `store "" for 0`}, c.take())
-}
-
 // The trace shows why a link left out the operation. A Done of a link needs the
 // Done of the operation.
 func TestSkipAndDone(t *testing.T) {
