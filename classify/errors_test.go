@@ -121,7 +121,6 @@ func TestErrorsAnswer(t *testing.T) {
 		want   answers
 	}{
 		"nil":               {"a nil error sets no field", nil, answers{}},
-		"missing":           {"the reader of the service marks the error as not found", fmt.Errorf("get: %w", missing), answers{NotFound: true, Class: "NotFound"}},
 		"ended":             {"the reader marks the operation as ended", fmt.Errorf("poll: %w", ended), answers{Ended: true, Class: "OperationFailed"}},
 		"missing and late":  {"a time-out that wraps the error makes it uncertain", timeout{missing}, answers{Class: "NotFound"}},
 		"missing, cut off":  {"a network error that wraps the error makes it uncertain", &url.Error{Op: "Get", URL: "/", Err: missing}, answers{Class: "NotFound"}},
@@ -134,7 +133,6 @@ func TestErrorsAnswer(t *testing.T) {
 		"join of one, late": {"a join of one is a wrap, and its class is that of its cause", lateJoin{joinOf{errors.New("x")}}, answers{Transient: true, Class: "*errors.errorString"}},
 		"typed nil panic":   {"a nil *PanicError has no value", (*chain.PanicError)(nil), answers{Class: "*chain.PanicError"}},
 		"wrap of nothing":   {"fmt.Errorf wraps no error if its operand is nil", fmt.Errorf("%w", error(nil)), answers{Class: "*fmt.wrapError"}},
-		"join of none":      {"an empty join sets no field", joinOf{}, answers{Class: "classify.joinOf"}},
 		"status":            {"an error of no service with a status", status(404), answers{NotFound: true, Class: "404"}},
 		"wrapped type":      {"the class is the type of the wrapped error", fmt.Errorf("a: %w", errors.Join(fmt.Errorf("b: %w", fs.ErrNotExist))), answers{Class: "*errors.errorString"}},
 		"class is bounded":  {"the class has at most 100 bytes", respErr(strings.Repeat("x", 5000), 0, ""), answers{Class: strings.Repeat("x", 100)}},
