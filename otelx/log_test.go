@@ -43,9 +43,6 @@ func TestLogs(t *testing.T) {
 		"Passes": {"verbosity 1 adds one line for each pass without a change", 1, "fine", nil, []string{
 			"level=1 msg=pass ended reconciler=Pool key=fine verdict=ready reason=Succeeded",
 		}},
-		"PassOnce": {"a blocked pass is still one line", 1, "waiting", nil, []string{
-			"level=0 msg=pass ended reconciler=Pool key=waiting point=PreCheck link=Quota verdict=block reason=NoQuota retry=slow message=no quota is left waitingFor=[Quota team/cores Quota team/disks]",
-		}},
 		"Points": {"verbosity 2 adds the start of each pass, and the start and the end of each point and link", 2, "waiting", nil, []string{
 			"level=2 msg=pass started reconciler=Pool key=waiting",
 			"level=2 msg=point started reconciler=Pool key=waiting point=EntryCheck",

@@ -23,7 +23,6 @@ func TestPassSpans(t *testing.T) {
 		reason string
 		want   *span
 	}{
-		"fine": {"a pass ends with Ready", reconciled("fine", "ready", codes.Unset, "", attrs{"windlass.reason": "Succeeded"}, quota, valid, lock)},
 		"waiting": {"the span and the event name the awaited objects; the event has the note of the check", reconciled("waiting", "block", codes.Unset, "",
 			attrs{"windlass.point": "PreCheck", "windlass.link": "Quota", "windlass.reason": "NoQuota", "windlass.retry": "slow",
 				"windlass.message": "no quota is left", "windlass.waiting_for": `["Quota team/cores","Quota team/disks"]`},

@@ -51,7 +51,6 @@ func TestReadBody(t *testing.T) {
 		"other JSON":          {"JSON without an error is shown", `{"status":"Failed"}`, codeMessage{"", `{"status":"Failed"}`}},
 		"cut":                 {"a truncated error is shown as it is", `{"error":{"code":"Conflict","message":"bu`, codeMessage{"", `{"error":{"code":"Conflict","message":"bu`}},
 		"not UTF-8":           {"invalid bytes are replaced", "bad \xff byte", codeMessage{"", "bad \uFFFD byte"}},
-		"long text":           {"1 KiB of a text is shown", strings.Repeat("x", 5000), codeMessage{"", strings.Repeat("x", 1024)}},
 		"whole text":          {"a text of 1 KiB is not cut", strings.Repeat("x", 1024), codeMessage{"", strings.Repeat("x", 1024)}},
 		"one byte more":       {"it is cut", strings.Repeat("x", 1025), codeMessage{"", strings.Repeat("x", 1024)}},
 		"long text, binary":   {"at most the bytes of a character are cut", strings.Repeat("x", 1020) + strings.Repeat("\x80", 100), codeMessage{"", strings.Repeat("x", 1020)}},
@@ -107,7 +106,6 @@ func TestReadBodyInner(t *testing.T) {
 		want   inner
 	}{
 		"details":        {"details are nested errors", `{"error":{"code":"DeploymentFailed","message":"see details","details":[{"code":"QuotaExceeded","message":"no cores","target":"x"},{"code":"Conflict","message":"busy"}]}}`, inner{{Code: "QuotaExceeded", Message: "no cores"}, {Code: "Conflict", Message: "busy"}}},
-		"innererror":     {"inner errors are nested errors", `{"error":{"code":"BadRequest","message":"no","innererror":{"code":"PasswordError","innererror":{"code":"PasswordTooShort","message":"8 at least"}}}}`, inner{{Code: "PasswordError"}, {Code: "PasswordTooShort", Message: "8 at least"}}},
 		"nested details": {"details of details come after them", `{"error":{"code":"A","message":"a","details":[{"code":"B","message":"b","details":[{"code":"C"}]},{"code":"D"}]}}`, inner{{Code: "B", Message: "b"}, {Code: "C"}, {Code: "D"}}},
 		"children first": {"the outer error comes first in any order", `{"error":{"innererror":{"innererror":{"code":"C"},"code":"B"},"code":"A","message":"a"}}`, inner{{Code: "B"}, {Code: "C"}}},
 		"top level's":    {"details of the top level do not belong to an error object", `{"details":[{"code":"X"}],"error":{"code":"A","message":"a","details":[{"code":"B"}]}}`, inner{{Code: "B"}}},

@@ -131,7 +131,6 @@ func TestAdvance(t *testing.T) {
 		"poll not found":         {"the reader decides whether a 404 ends the operation", operation, []answer{{404, `{"error":{"code":"OperationNotFound"}}`, nil}}, outcome{Err: "OperationNotFound", Asked: []string{poll}}},
 		"result lost":            {"a lost result does not mean that the operation failed", operation, []answer{{200, `{"status":"Succeeded"}`, nil}, {}}, outcome{Err: "unexpected EOF", Asked: []string{poll, get}}},
 		"result refused":         {"a refused result does not mean that the operation failed", operation, []answer{{200, `{"status":"Succeeded"}`, nil}, {404, `{"error":{"code":"ResourceNotFound"}}`, nil}}, outcome{Err: "ResourceNotFound", Asked: []string{poll, get}}},
-		"result down":            {"a failing server does not mean that the operation failed", operation, []answer{{200, `{"status":"Succeeded"}`, nil}, {503, ``, nil}}, outcome{Err: "503", Asked: []string{poll, get}}},
 		"location, under way":    {"an operation without a status is under way while it answers 202", location, []answer{{202, ``, nil}}, outcome{InProgress: true, After: 30 * time.Second, Asked: []string{loc}}},
 		"location, done":         {"a 200 of the location is the result", location, []answer{{200, `{"name":"a"}`, nil}}, outcome{Done: true, Finished: "a", Asked: []string{loc}}},
 		"location, failed":       {"an error of the location is the failure", location, []answer{{409, `{"error":{"code":"NoCores"}}`, nil}}, outcome{Failed: true, Err: "NoCores", Asked: []string{loc}}},
