@@ -87,37 +87,17 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// The flow has the resolver, the options and the back-off of the world.
+// The world overrides the clock, the back-off and the resolver of the options.
 func TestOptions(t *testing.T) {
 	subnet := checks.Ref{Kind: "Subnet", Name: "a"}
-	references := ext{PreCheck: chain.New(checks.ReferenceReady("subnet", func(*Pool) []checks.Ref { return []checks.Ref{subnet} }))}
-	there := checks.Object{Ref: subnet, Value: 1, Readiness: checks.Readiness{State: checks.Ready}}
-	cases := map[string]struct {
-		reason string
-		world  func(w *world)
-		want   string
-	}{
-		"Options": {
-			reason: "the world overrides the clock, the back-off and the resolver of the options",
-			world: func(w *world) {
-				w.Object(subnet).From(0, there)
-				w.Apply.From(0, flow.InProgress("op", time.Minute))
-				w.Options = []flow.Option{flow.WithClock(time.Now), flow.WithoutBackoff(), flow.WithResolver(nil)}
-			},
-			want: `00:00 in progress at Apply again in 1m [Resolve(Subnet a) Apply]
-			       01:00 in progress at Apply again in 1m [Apply(op)]`,
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			w, _ := newWorld(doing())
-			w.Extensions = references
-			if tc.world != nil {
-				tc.world(w)
-			}
-			w.RunUntil(t, time.Minute).Want(t, tc.want)
-		})
-	}
+	w, _ := newWorld(doing())
+	w.Extensions = ext{PreCheck: chain.New(checks.ReferenceReady("subnet", func(*Pool) []checks.Ref { return []checks.Ref{subnet} }))}
+	w.Object(subnet).From(0, checks.Object{Ref: subnet, Value: 1, Readiness: checks.Readiness{State: checks.Ready}})
+	w.Apply.From(0, flow.InProgress("op", time.Minute))
+	w.Options = []flow.Option{flow.WithClock(time.Now), flow.WithoutBackoff(), flow.WithResolver(nil)}
+	w.RunUntil(t, time.Minute).Want(t, `
+		00:00 in progress at Apply again in 1m [Resolve(Subnet a) Apply]
+		01:00 in progress at Apply again in 1m [Apply(op)]`)
 }
 
 // The user's own functions see virtual time.
