@@ -87,7 +87,6 @@ func TestLiveState(t *testing.T) {
 		after  bool
 		state  string
 		err    error
-		opts   []checks.Option
 		want   answer
 		is     error
 	}{
@@ -111,7 +110,7 @@ func TestLiveState(t *testing.T) {
 					t.Errorf("fetch received another request")
 				}
 				return tc.state, tc.err
-			}, tc.opts...)
+			})
 			mustAnswer(t, tc.reason, tc.want, check, req)
 			if _, err := ask(t, check, req); tc.is != nil && !errors.Is(err, tc.is) {
 				t.Errorf("%s: errors.Is does not find it in %v", tc.reason, err)

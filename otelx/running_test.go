@@ -8,7 +8,6 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/flow"
-	"github.com/windlass-go/windlass/internal/testing/otelfake"
 	"github.com/windlass-go/windlass/otelx"
 )
 
@@ -91,19 +90,17 @@ func TestNotesOutsideOfLinks(t *testing.T) {
 	}
 	cases := map[string]struct {
 		reason string
-		drop   func(string) bool
 		opts   []otelx.Option
-		apply  chain.Chain[*flow.Request[*pool], flow.Progress]
 		want   attrs // notes by the name of the span
 	}{
-		"Pass":  {"the pass has the note if points have no spans", nil, nil, chain.Chain[*flow.Request[*pool], flow.Progress]{}, attrs{"reconcile Pool": `["of the operation"]`}},
-		"Point": {"the point has the note if it has a span", nil, []otelx.Option{otelx.WithLinkSpans()}, chain.Chain[*flow.Request[*pool], flow.Progress]{}, attrs{"Apply": `["of the operation"]`}},
+		"Pass":  {"the pass has the note if points have no spans", nil, attrs{"reconcile Pool": `["of the operation"]`}},
+		"Point": {"the point has the note if it has a span", []otelx.Option{otelx.WithLinkSpans()}, attrs{"Apply": `["of the operation"]`}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			rec := &recording{Recorder: otelfake.Recorder{Drop: tc.drop}}
+			rec := &recording{}
 			o := rec.observer(append(tc.opts, otelx.WithMeterProvider(nil))...)
-			flow.New("Pool", noting, flow.Extensions[*pool]{Apply: tc.apply}, flow.WithObserver(o)).Reconcile(t.Context(), &pool{"fine"})
+			flow.New("Pool", noting, flow.Extensions[*pool]{}, flow.WithObserver(o)).Reconcile(t.Context(), &pool{"fine"})
 			got := attrs{}
 			for _, s := range rec.Spans {
 				if notes := s.Attributes["windlass.notes"]; notes != "" {
