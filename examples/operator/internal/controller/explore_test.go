@@ -2,8 +2,10 @@ package controller_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +30,7 @@ import (
 // whichever requests fail.
 func TestExplore(t *testing.T) {
 	var cloud *kusto.Cloud
+	var faulty atomic.Bool // a request met a fault of the cloud
 	kind := func(name string) metav1.TypeMeta {
 		return metav1.TypeMeta{APIVersion: v1.GroupVersion.String(), Kind: name}
 	}
@@ -64,6 +67,13 @@ func TestExplore(t *testing.T) {
 		Cloud: func(c *ctrltest.Cloud) {
 			cloud = kusto.New(time.Now)
 			cloud.Began, cloud.Ended = c.Begin, c.End
+			cloud.Do = func(name string, request func() error) error {
+				err := c.Do(name, request)
+				if errors.Is(err, ctrltest.ErrCloud) {
+					faulty.Store(true)
+				}
+				return err
+			}
 		},
 		Start: func(ctx context.Context, config *rest.Config) error {
 			skip := true
@@ -76,6 +86,9 @@ func TestExplore(t *testing.T) {
 			return operator.Start(ctx)
 		},
 	})
+	if !faulty.Load() {
+		t.Error("the operator met no fault of the cloud")
+	}
 }
 
 // passwordReached requires that a Ready database has the password of its Secret.

@@ -23,6 +23,8 @@ type Cloud struct {
 	// Began and Ended are told of each operation. They must not call the cloud.
 	Began func(id string, deletes bool)
 	Ended func(id string, exists bool)
+	// Do does each request. It may refuse the request, or lose its response.
+	Do func(name string, request func() error) error
 
 	mu         sync.Mutex
 	now        func() time.Time
@@ -103,18 +105,27 @@ const LongestRetention = 3650
 // New returns an empty cloud. now is its clock.
 func New(now func() time.Time) *Cloud {
 	ignore := func(string, bool) {}
-	return &Cloud{ID: rand.Text(), now: now, Began: ignore, Ended: ignore, things: map[string]*Thing{}, operations: map[string]*operation{}}
+	do := func(_ string, request func() error) error { return request() }
+	return &Cloud{ID: rand.Text(), now: now, Began: ignore, Ended: ignore, Do: do, things: map[string]*Thing{}, operations: map[string]*operation{}}
 }
 
 // Get returns a thing.
-func (c *Cloud) Get(id string) (Thing, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t, err := c.admit("GET", id, "")
-	if err != nil {
-		return Thing{}, err
-	}
-	return t.shown(), nil
+func (c *Cloud) Get(id string) (found Thing, err error) {
+	err = c.request("GET", id, "", func(t *Thing) { found = t.shown() })
+	return found, err
+}
+
+// request does a request that the cloud accepts.
+func (c *Cloud) request(verb, id, correlation string, accepted func(*Thing)) error {
+	return c.Do(verb+" "+id, func() error {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		t, err := c.admit(verb, id, correlation)
+		if err == nil {
+			accepted(t)
+		}
+		return err
+	})
 }
 
 // shown returns the thing in a response.
@@ -127,12 +138,11 @@ func (t *Thing) shown() Thing {
 // Put begins to create or update a thing. correlation names the cause of the
 // request, like x-ms-correlation-request-id.
 func (c *Cloud) Put(id string, desired Thing, correlation string) (made Thing, token string, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t, err := c.admit("PUT", id, correlation)
-	if err != nil {
-		return Thing{}, "", err
-	}
+	err = c.request("PUT", id, correlation, func(t *Thing) { made, token = c.put(t, id, desired) })
+	return made, token, err
+}
+
+func (c *Cloud) put(t *Thing, id string, desired Thing) (made Thing, token string) {
 	op := &operation{id: id, until: c.now().Add(DatabaseTakes)}
 	provisioning := v1.ProvisioningUpdating
 	if t == nil {
@@ -153,47 +163,49 @@ func (c *Cloud) Put(id string, desired Thing, correlation string) (made Thing, t
 	t.SKU, t.Size, t.RetentionDays, t.ProvisioningState = desired.SKU, desired.Size, desired.RetentionDays, provisioning
 	t.Password, t.PasswordVersion = desired.Password, desired.PasswordVersion
 	token = c.begin(t, op)
-	return t.shown(), token, nil
+	return t.shown(), token
 }
 
 // Post begins to start or stop a cluster.
 func (c *Cloud) Post(id, action, correlation string) (changed Thing, token string, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t, err := c.admit("POST "+action, id, correlation)
-	if err != nil {
-		return Thing{}, "", err
-	}
-	op := &operation{id: id, until: c.now().Add(ClusterStops), then: v1.StateStopped}
-	t.State, t.ProvisioningState = v1.StateStopping, v1.ProvisioningUpdating
-	if action == "start" {
-		t.State = v1.StateStarting
-		op.then, op.serves = v1.StateRunning, ClusterServes
-	}
-	return *t, c.begin(t, op), nil
+	err = c.request("POST "+action, id, correlation, func(t *Thing) {
+		op := &operation{id: id, until: c.now().Add(ClusterStops), then: v1.StateStopped}
+		t.State, t.ProvisioningState = v1.StateStopping, v1.ProvisioningUpdating
+		if action == "start" {
+			t.State = v1.StateStarting
+			op.then, op.serves = v1.StateRunning, ClusterServes
+		}
+		changed, token = *t, c.begin(t, op)
+	})
+	return changed, token, err
 }
 
 // Delete begins to delete a thing. The databases of a cluster are deleted with
 // it.
 func (c *Cloud) Delete(id, correlation string) (token string, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t, err := c.admit("DELETE", id, correlation)
-	if err != nil {
-		return "", err
-	}
-	op := &operation{id: id, until: c.now().Add(DatabaseTakes), deletes: true}
-	if IsCluster(id) {
-		op.until = c.now().Add(ClusterDeleted)
-		t.State = v1.StateDeleting
-	}
-	t.ProvisioningState = v1.ProvisioningDeleting
-	return c.begin(t, op), nil
+	err = c.request("DELETE", id, correlation, func(t *Thing) {
+		op := &operation{id: id, until: c.now().Add(DatabaseTakes), deletes: true}
+		if IsCluster(id) {
+			op.until = c.now().Add(ClusterDeleted)
+			t.State = v1.StateDeleting
+		}
+		t.ProvisioningState = v1.ProvisioningDeleting
+		token = c.begin(t, op)
+	})
+	return token, err
 }
 
 // Poll polls an operation. An error means that the poll failed, except 404: the
 // cloud does not know the operation.
-func (c *Cloud) Poll(token string) (Status, error) {
+func (c *Cloud) Poll(token string) (s Status, err error) {
+	err = c.Do("POLL "+token, func() error {
+		s, err = c.poll(token)
+		return err
+	})
+	return s, err
+}
+
+func (c *Cloud) poll(token string) (Status, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.settle()
