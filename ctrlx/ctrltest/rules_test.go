@@ -37,63 +37,55 @@ func TestRules(t *testing.T) {
 	at := func(namespace, name string) client.Object {
 		return &Record{object{TypeMeta: metav1.TypeMeta{APIVersion: dns.String(), Kind: "Record"}, ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}}
 	}
-	one := []client.Object{at("", "a")}
+	one, three := []client.Object{at("", "a")}, []client.Object{at("", "a"), at("", "b"), at("other", "b")}
 	ready := func(s *small, o *unstructured.Unstructured) error { return s.says(o, "Done", "") }
-	none := func(*small, context.Context) error { return nil }
-	leaves := func(*small, context.Context) error { go func() { select {} }(); return nil }
-	exits := func(s *small, ctx context.Context) error {
+	none := func(*small) error { return nil }
+	leaves := func(*small) error { go func() { select {} }(); return nil }
+	exits := func(s *small) error {
 		if time.Since(s.first) < 5*time.Minute {
 			return errors.New("no cache")
 		}
 		return nil
+	}
+	// texts returns the pass that writes these texts, of Records by namespace and name. Empty: the Record is ready.
+	texts := func(texts map[string]string) func(*small, *unstructured.Unstructured) error {
+		return func(s *small, o *unstructured.Unstructured) error {
+			text, has := texts[o.GetNamespace()+"/"+o.GetName()]
+			if !has {
+				return nil
+			}
+			return s.says(o, map[bool]string{true: "Done", false: "Waiting"}[text == ""], text)
+		}
 	}
 	cases := map[string]struct {
 		reason string
 		world  []client.Object
 		fault  string
 		off    string // a rule that is switched off
-		starts func(s *small, ctx context.Context) error
+		starts func(*small) error
 		pass   func(s *small, o *unstructured.Unstructured) error // of a Record, each minute
 		want   string                                             // in the failure; empty: there is none
 	}{
 		"Other reason": {"an object that is not ready may have another reason after a restart", one, "", "", none, func(s *small, o *unstructured.Unstructured) error {
 			return s.says(o, "Failed", fmt.Sprint("process ", s.process))
 		}, ""},
-		"Cycle": {"objects that wait for each other say so in their own words", []client.Object{at("", "a"), at("", "b")}, "", "", none, func(s *small, o *unstructured.Unstructured) error {
-			return s.says(o, "Waiting", "a cycle with Record "+map[string]string{"a": "b", "b": "a"}[o.GetName()])
-		}, ""},
 		"Heartbeat": {"eight writes are too many for an object that is ready", one, "", "", none, func(s *small, o *unstructured.Unstructured) error {
 			return s.says(o, "Done", fmt.Sprint(s.passes/10))
 		}, "rest: "},
-		"Silent": {"an object that is ready does not hide one of its name in another namespace", []client.Object{at("", "a"), at("other", "a")}, "", "", none, func(s *small, o *unstructured.Unstructured) error {
-			if o.GetNamespace() == "default" {
-				return nil
-			}
-			return ready(s, o)
-		}, "settled: Record a is not Ready"},
-		"Other cause": {"an object does not wait for one of this name in another namespace", []client.Object{at("", "a"), at("", "b"), at("other", "b")}, "", "", none, func(s *small, o *unstructured.Unstructured) error {
-			switch o.GetNamespace() + "/" + o.GetName() {
-			case "default/a":
-				return s.says(o, "Waiting", "waits for Record b")
-			case "other/b":
-				return s.says(o, "Failed", "no zone")
-			}
-			return ready(s, o)
-		}, `settled: Record a says "waits for Record b", and Record b is Ready`},
-		"Foreign cause": {"an object waits for one of another namespace", []client.Object{at("", "a"), at("", "b"), at("other", "b")}, "", "", none, func(s *small, o *unstructured.Unstructured) error {
-			switch o.GetNamespace() + "/" + o.GetName() {
-			case "default/a":
-				return s.says(o, "Waiting", "waits for Record other/b")
-			case "default/b":
-				return s.says(o, "Failed", "no zone")
-			}
-			return ready(s, o)
-		}, `settled: Record a says "waits for Record other/b", and Record other/b is Ready`},
+		"Cycle": {"objects that wait for each other say so in their own words", []client.Object{at("", "a"), at("", "b")}, "", "", none, texts(map[string]string{
+			"default/a": "a cycle with Record b", "default/b": "a cycle with Record a",
+		}), ""},
+		"Silent": {"an object that is ready does not hide one of its name in another namespace", []client.Object{at("", "a"), at("other", "a")}, "", "", none, texts(map[string]string{
+			"other/a": "",
+		}), "settled: Record a is not Ready"},
+		"Other cause": {"an object does not wait for one of this name in another namespace", three, "", "", none, texts(map[string]string{
+			"default/a": "waits for Record b", "default/b": "", "other/b": "no zone",
+		}), `settled: Record a says "waits for Record b", and Record b is Ready`},
+		"Foreign cause": {"an object waits for one of another namespace", three, "", "", none, texts(map[string]string{
+			"default/a": "waits for Record other/b", "default/b": "no zone", "other/b": "",
+		}), `settled: Record a says "waits for Record other/b", and Record other/b is Ready`},
 		"Outage": {"an outage is over when Patience begins", one, ctrltest.Outage, "", none, func(s *small, o *unstructured.Unstructured) error {
-			if err := s.cloud.Do("GET", func() error { return nil }); err != nil {
-				return err
-			}
-			return ready(s, o)
+			return s.cloud.Do("GET", func() error { return ready(s, o) })
 		}, ""},
 		"Paused": {"a process that is paused has not stored what it began", one, ctrltest.Pause, "", none, func(s *small, o *unstructured.Unstructured) error {
 			if o.Object["status"] == nil {
@@ -145,7 +137,7 @@ func TestRules(t *testing.T) {
 					api, err := client.New(config, client.Options{})
 					s := &small{Client: api, cloud: cloud, process: processes, first: first}
 					if err == nil {
-						err = tc.starts(s, ctx)
+						err = tc.starts(s)
 					}
 					for ; err == nil && ctx.Err() == nil; s.passes++ {
 						all := &unstructured.UnstructuredList{}

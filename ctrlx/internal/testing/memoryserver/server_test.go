@@ -155,15 +155,6 @@ func TestApply(t *testing.T) {
 		if err := api.Get(ctx, client.ObjectKeyFromObject(child), child); !apierrors.IsNotFound(err) {
 			t.Errorf("a dependent that is created after the deletion of its owner: %v, want that it is gone", err)
 		}
-		child.SetResourceVersion("")
-		owners := child.GetOwnerReferences()
-		child.SetOwnerReferences(nil)
-		must(t, api.Create(ctx, child))
-		child.SetOwnerReferences(owners)
-		must(t, api.Update(ctx, child))
-		if err := api.Get(ctx, client.ObjectKeyFromObject(child), child); !apierrors.IsNotFound(err) {
-			t.Errorf("an object that gets an owner that is gone: %v, want that it is gone", err)
-		}
 		must(t, apply("one", map[string]any{}))
 		must(t, api.Delete(ctx, thing(map[string]any{}), client.DryRunAll))
 		tried := thing(map[string]any{})
