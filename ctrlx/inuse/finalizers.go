@@ -33,19 +33,22 @@ const (
 	ending               // a user deletes it, and the resource must not begin to use it
 )
 
-// look reads an object live, and reports whether a resource may use it. uses reports that the resource may use it already.
-func (g *guard[T]) look(ctx context.Context, t target, uses bool) (at *metav1.PartialObjectMetadata, state protection, err error) {
+// look reads an object live, and sets its state: whether a resource may use it. uses reports that the resource may use it
+// already.
+func (g *guard[T]) look(ctx context.Context, t *target, uses bool) (*metav1.PartialObjectMetadata, error) {
+	t.state = absent
 	if t.missing {
-		return nil, absent, nil
+		return nil, nil
 	}
-	at, err = g.read(ctx, t)
-	switch {
-	case at == nil || err != nil:
-		return nil, absent, err
-	case !at.DeletionTimestamp.IsZero() && !(uses && g.keeps(at)):
-		return at, ending, nil
+	at, err := g.read(ctx, *t)
+	if at == nil || err != nil {
+		return nil, err
 	}
-	return at, protected, nil
+	t.state = protected
+	if !at.DeletionTimestamp.IsZero() && !(uses && g.keeps(at)) {
+		t.state = ending
+	}
+	return at, nil
 }
 
 // keeps reports whether a guard of the kind keeps an object.
@@ -62,18 +65,18 @@ func (g *guard[T]) set(ctx context.Context, at client.Object, own ...string) err
 // attempts bounds the repetitions of a write after a conflict.
 const attempts = 5
 
-// protect adds the finalizer to an object that a resource may use.
-func (g *guard[T]) protect(ctx context.Context, t target, uses bool) (protection, error) {
+// protect adds the finalizer to an object that a resource may use, and sets its state.
+func (g *guard[T]) protect(ctx context.Context, t *target, uses bool) error {
 	for range attempts {
-		at, state, err := g.look(ctx, t, uses)
-		if err != nil || state != protected || !at.DeletionTimestamp.IsZero() || slices.Contains(at.Finalizers, g.finalizer) {
-			return state, err
+		at, err := g.look(ctx, t, uses)
+		if t.state != protected || !at.DeletionTimestamp.IsZero() || slices.Contains(at.Finalizers, g.finalizer) {
+			return err
 		}
 		if err = g.set(ctx, at, g.finalizer); !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
-			return protected, err
+			return err
 		}
 	}
-	return 0, g.busy(t)
+	return g.busy(*t)
 }
 
 // unprotect removes the finalizer of an object that no other resource uses.

@@ -100,7 +100,8 @@ func (broken) RESTMapping(schema.GroupKind, ...string) (*meta.RESTMapping, error
 	return nil, errDown
 }
 
-// TestTargetOf verifies which object a key of a record names.
+// TestTargetOf verifies which object a key of a record names, and that a resource without a
+// namespace uses only such objects in namespaces as its resolver allows.
 func TestTargetOf(t *testing.T) {
 	v1 := schema.GroupVersion{Group: "example.com", Version: "v1"}
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{v1})
@@ -120,6 +121,15 @@ func TestTargetOf(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: got %s, want %s", key, got, want)
+		}
+		var asked []checks.Ref
+		g.refs = func(*metav1.PartialObjectMetadata) []checks.Ref { return []checks.Ref{at.ref} }
+		req := &checks.OwnerRequest{Resolver: func(_ context.Context, ref checks.Ref) (checks.Object, error) {
+			asked = append(asked, ref)
+			return checks.Object{}, errDown
+		}}
+		if all, err := g.wanted(t.Context(), req, &metav1.PartialObjectMetadata{}); errors.Is(err, errDown) != (at.ref.Namespace != "") || len(asked)+len(all) != min(1, len(at.ref.Name)) {
+			t.Errorf("%s: the resolver is asked for %v, and the objects are %v: %v", key, asked, all, err)
 		}
 		g.mapper = broken{}
 		if _, err := g.targetOf("example.com/Cluster/a/c"); !errors.Is(err, errDown) || !strings.Contains(err.Error(), "the guarded kind Cluster.example.com") {

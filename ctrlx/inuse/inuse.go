@@ -114,26 +114,23 @@ func (g *guard[T]) ends(_ context.Context, req *checks.Request[T]) (checks.Resul
 // check protects the objects that a resource refers to, before Apply.
 func (g *guard[T]) check(ctx context.Context, req *checks.Request[T]) (checks.Result, error) {
 	wanted, err := g.wanted(ctx, &req.OwnerRequest, req.Resource)
-	if err != nil || len(wanted) == 0 {
+	if len(wanted) == 0 { // also after an error
 		return checks.Proceed(), err
 	}
-	t, state, err := g.hold(ctx, req.Resource, wanted, false)
-	if err == nil && state != protected {
+	t, err := g.hold(ctx, req.Resource, wanted, false)
+	if err == nil && t.state != protected {
 		// Registers the object, so that a change after the next live read wakes the resource.
-		if _, err := req.Resolver(ctx, t.ref); err == nil {
-			t, state, err = g.hold(ctx, req.Resource, wanted, false)
-			if err != nil {
-				return checks.Result{}, err
-			}
+		if _, unseen := req.Resolver(ctx, t.ref); unseen == nil {
+			t, err = g.hold(ctx, req.Resource, wanted, false)
 		}
 	}
 	reason, why := "", ""
 	switch {
 	case err != nil:
 		return checks.Result{}, err
-	case state == protected:
+	case t.state == protected:
 		return checks.Proceed(), nil
-	case state == absent:
+	case t.state == absent:
 		reason, why = checks.ReasonReferenceNotFound, " was not found: waiting until it is created"
 	default:
 		reason, why = ReasonReferenceDeleting, " is being deleted: refer to another object, or wait until it is created again"
@@ -148,10 +145,10 @@ func (g *guard[T]) inSync(ctx context.Context, req *flow.Request[T], seen flow.O
 		return nil
 	}
 	wanted, err := g.wanted(ctx, &req.OwnerRequest, req.Resource)
-	if err != nil || len(wanted) == 0 {
+	if len(wanted) == 0 { // also after an error
 		return err
 	}
-	_, _, err = g.hold(ctx, req.Resource, wanted, true)
+	_, err = g.hold(ctx, req.Resource, wanted, true)
 	return err
 }
 
@@ -161,7 +158,7 @@ func (g *guard[T]) releases(next flow.PassHandler[T]) flow.PassHandler[T] {
 		out, err := next(ctx, obj)
 		switch {
 		case err != nil:
-		case out.State() == flow.StateReady && obj.GetAnnotations()[Annotation] != "":
+		case out.State() == flow.StateReady:
 			needed := map[string]bool{}
 			for _, ref := range g.refs(obj) {
 				ref.Namespace = cmp.Or(ref.Namespace, obj.GetNamespace())
@@ -183,6 +180,7 @@ type target struct {
 	ref     checks.Ref
 	gvk     schema.GroupVersionKind
 	missing bool // the kind is not installed
+	state   protection
 }
 
 // wanted returns the objects that a resource refers to, each once.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	v1 "github.com/windlass-go/windlass/ctrlx/internal/testv1"
@@ -43,11 +46,15 @@ type world struct {
 	mgr     *idleManager
 	app     *ctrlx.Reconciler[*App]
 	refs    func(*App) []checks.Ref
-	entry   checks.Chain[*App]  // EntryCheck
-	uses    map[string][]string // in the cloud, by App
+	entry   checks.Chain[*App] // EntryCheck
+	get     chain.Chain[*flow.Request[*App], flow.Observation]
+	answer  func(call string) error // of a pass, before it arrives; nil: it arrives
+	uses    map[string][]string     // in the cloud, by App
 	runs    []*passRun
 	history []string
 	calls   []string // of passes
+	err     error    // of the last pass
+	log     strings.Builder
 
 	deleteLater func() // of TestOrders: after the first switch; nil: nothing
 }
@@ -81,6 +88,9 @@ func (w *world) call(ctx context.Context, what string) error {
 	if !<-run.resume {
 		run.dead = true
 		return errKilled
+	}
+	if w.answer != nil {
+		return w.answer(what)
 	}
 	return nil
 }
@@ -148,7 +158,7 @@ func (w *world) restart() {
 		run.killed = true
 	}
 	w.mgr = newManager(&slowClient{w.api, w, false}, &slowClient{w.api, w, true}, w.api)
-	w.app = guarding(w, "App", w.refs, w.operations(), flow.Extensions[*App]{EntryCheck: w.entry})
+	w.app = guarding(w, "App", w.refs, w.operations(), flow.Extensions[*App]{EntryCheck: w.entry, Get: w.get})
 }
 
 // guarding returns a reconciler whose resources guard what they refer to.
@@ -203,6 +213,7 @@ func (w *world) beginOf(of reconcile.Reconciler, name string) {
 	}
 	run := &passRun{name: name, at: make(chan string), resume: make(chan bool), done: make(chan struct{})}
 	ctx := context.WithValue(context.Background(), runKey{}, run)
+	ctx = logr.NewContext(ctx, funcr.New(func(_, line string) { w.log.WriteString(line) }, funcr.Options{}))
 	go func() {
 		defer close(run.done)
 		defer close(run.at)

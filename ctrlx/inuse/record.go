@@ -110,8 +110,8 @@ func (g *guard[T]) write(ctx context.Context, obj T, states map[string]string) e
 }
 
 // hold records that a resource uses objects, and adds their finalizers. uses reports that the resource uses them already. If
-// an object is not protected, hold returns the first such object.
-func (g *guard[T]) hold(ctx context.Context, obj T, wanted []target, uses bool) (first target, state protection, err error) {
+// an object is not protected, hold returns the first such object, with its state.
+func (g *guard[T]) hold(ctx context.Context, obj T, wanted []target, uses bool) (first target, err error) {
 	defer func() {
 		if err != nil && first.key != "" {
 			err = fmt.Errorf("the guard of %s: %w", first.ref, err)
@@ -119,13 +119,13 @@ func (g *guard[T]) hold(ctx context.Context, obj T, wanted []target, uses bool) 
 	}()
 	was, err := recordOf(obj)
 	if err != nil {
-		return target{}, 0, err
+		return target{}, err
 	}
 	next := maps.Clone(was)
 	for _, t := range wanted {
 		if !uses && was[t.key] != stateHeld { // in most cases, a resource that must not begin writes nothing
-			if _, state, err := g.look(ctx, t, false); state != protected || err != nil {
-				return t, state, err
+			if _, err := g.look(ctx, &t, false); t.state != protected {
+				return t, err
 			}
 		}
 		if next == nil {
@@ -134,26 +134,25 @@ func (g *guard[T]) hold(ctx context.Context, obj T, wanted []target, uses bool) 
 		next[t.key] = stateHeld
 	}
 	if len(next) > maxRecorded {
-		return target{}, 0, reconcile.TerminalError(fmt.Errorf("the guard keeps %d objects, and releases earlier ones when the resource is ready: refer to some of these again", len(next)))
+		return target{}, reconcile.TerminalError(fmt.Errorf("the guard keeps %d objects, and releases earlier ones when the resource is ready: refer to some of these again", len(next)))
 	}
 	if err := g.write(ctx, obj, next); err != nil {
-		return target{}, 0, err
+		return target{}, err
 	}
 	for _, t := range wanted {
-		s, err := g.protect(ctx, t, uses || was[t.key] == stateHeld)
-		if err != nil {
-			return t, s, err
+		if err := g.protect(ctx, &t, uses || was[t.key] == stateHeld); err != nil {
+			return t, err
 		}
-		if s != protected && state == protected {
-			first, state = t, s
+		if t.state != protected && first.state == protected {
+			first = t
 		}
-		if s == ending && !uses && was[t.key] != stateHeld { // the object must not wait for this resource
+		if t.state == ending && !uses && was[t.key] != stateHeld { // the object must not wait for this resource
 			if err := g.release(ctx, obj, stateReleased, func(key string) bool { return key == t.key }); err != nil {
-				return t, s, err
+				return t, err
 			}
 		}
 	}
-	return first, state, nil
+	return first, nil
 }
 
 // release ends the use of the objects that drop chooses, and of the objects whose release an earlier pass began. It removes

@@ -61,7 +61,7 @@ func TestUnreadable(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if states, err := recordOf(with("1", tc.value)); err == nil || !strings.Contains(err.Error(), "remove it") {
+			if states, err := recordOf(with("1", tc.value)); err == nil || !strings.Contains(err.Error(), "the annotation "+Annotation+" cannot be read; remove it: ") {
 				t.Errorf("%s: the record is read as %v: %v", tc.reason, states, err)
 			}
 		})

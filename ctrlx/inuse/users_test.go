@@ -2,12 +2,14 @@ package inuse_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -36,7 +38,8 @@ func (w *world) pass(of reconcile.Reconciler, name string) string {
 	w.beginOf(of, name)
 	for len(w.runs) > 0 {
 		run := w.runs[0]
-		if w.step(run); run.err != nil {
+		w.step(run)
+		if w.err = run.err; w.err != nil && w.answer == nil {
 			w.fatalf("the pass over %s: %v", name, run.err)
 		}
 	}
@@ -51,18 +54,17 @@ func (w *world) create(obj client.Object) {
 	})
 }
 
-// appA returns the App a.
-func (w *world) appA() *App {
+func (w *world) appOf(name string) *App {
 	a := &App{}
-	if err := w.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: "a"}, a); err != nil {
+	if err := w.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: name}, a); err != nil {
 		w.fatalf("%v", err)
 	}
 	return a
 }
 
-// ready returns the condition Ready of the App a.
-func (w *world) ready() metav1.Condition {
-	c := meta.FindStatusCondition(w.appA().Status.Conditions, "Ready")
+// ready returns the condition Ready of an App.
+func (w *world) ready(name string) metav1.Condition {
+	c := meta.FindStatusCondition(w.appOf(name).Status.Conditions, "Ready")
 	if c == nil {
 		w.fatalf("the App has no condition Ready")
 	}
@@ -71,6 +73,10 @@ func (w *world) ready() metav1.Condition {
 
 func anAppUser(name, uid string) *App {
 	return &App{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(uid), Generation: 1}, Spec: AppSpec{Cluster: "x"}}
+}
+
+func inSync(context.Context, *flow.Request[*v1.Database]) (flow.Observation, error) {
+	return flow.Observation{Presence: checks.Present, InSync: true}, nil
 }
 
 // TestKinds verifies that each kind of users guards an object by itself: the
@@ -82,7 +88,7 @@ func TestKinds(t *testing.T) {
 			w := newUsers(t)
 			databases := guarding(w, "Database", func(d *v1.Database) []checks.Ref {
 				return []checks.Ref{{Group: v1.GroupVersion.Group, Kind: "Cluster", Name: d.Spec.Cluster}}
-			}, flow.Operations[*v1.Database]{Apply: put}, flow.Extensions[*v1.Database]{}) // without Delete, the guard adds one
+			}, flow.Operations[*v1.Database]{Apply: put, Get: inSync}, flow.Extensions[*v1.Database]{}) // without Delete, the guard adds one
 			w.create(anAppUser("a", "1"))
 			w.create(&v1.Database{ObjectMeta: metav1.ObjectMeta{Name: "d", UID: "2", Generation: 1}, Spec: v1.DatabaseSpec{Cluster: "x"}})
 			w.pass(w.app, "a")
@@ -131,101 +137,106 @@ func TestNamespaceOfRef(t *testing.T) {
 		for range 2 {
 			w.pass(w.app, "a")
 			if err := w.api.Get(t.Context(), client.ObjectKeyFromObject(x), x); err != nil || !slices.Equal(x.Finalizers, []string{inUse}) {
-				t.Errorf("namespace %q: the App is %s, and the Cluster has the finalizers %q: %v", namespace, w.ready().Status, x.Finalizers, err)
+				t.Errorf("namespace %q: the App is %s, and the Cluster has the finalizers %q: %v", namespace, w.ready("a").Status, x.Finalizers, err)
 			}
 		}
 	}
 }
 
-// TestUnreadableUser verifies that the last known user of an object waits for one whose
-// record cannot be read: later, no resource would remove the finalizer.
-func TestUnreadableUser(t *testing.T) {
-	w := newUsers(t)
-	w.create(anAppUser("a", "1"))
-	w.pass(w.app, "a")
-	b := anAppUser("b", "2")
-	b.Spec.Cluster, b.Annotations = "", map[string]string{inuse.Annotation: "x"}
-	w.create(b)
-	w.deleteObject(&v1.Cluster{}, "x")
-	w.deleteObject(&App{}, "a")
-	w.pass(w.app, "a")
-	if got := w.ready().Message; !strings.Contains(got, "App default/b may use it: terminal error: the annotation") {
-		t.Errorf("the App says %q", got)
-	}
-	w.deleteObject(&App{}, "b")
-	w.pass(w.app, "a")
-	if got := w.finalizers("x"); got != "gone" {
-		t.Errorf("no App is left, and the Cluster has %q", got)
-	}
-}
-
-// TestCopies verifies that a record counts only for the object that wrote it:
-// neither a copy nor a new object of the same name is taken for a user.
-func TestCopies(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		copies func(w *world, record string) // after the App a has recorded its use of the Cluster x
-		want   string                        // the finalizers of x when a is gone
-	}{
-		"Copied": {"an App that uses nothing was copied from a", func(w *world, record string) {
-			w.create(&App{ObjectMeta: metav1.ObjectMeta{Name: "copy", UID: "3", Generation: 1, Annotations: map[string]string{inuse.Annotation: record}}})
-			w.deleteObject(&App{}, "a")
-			w.pass(w.app, "a")
-			w.pass(w.app, "copy")
-		}, ""},
-		"Recreated": {"a was deleted, and created again from a backup while its Cluster is being deleted", func(w *world, record string) {
-			w.create(anAppUser("b", "4"))
-			w.pass(w.app, "b") // keeps the Cluster
-			w.deleteObject(&App{}, "a")
-			w.pass(w.app, "a")
-			w.deleteObject(&v1.Cluster{}, "x")
-			again := anAppUser("a", "5")
-			again.Annotations = map[string]string{inuse.Annotation: record}
-			w.create(again)
-			w.pass(w.app, "a")
-			if got := w.ready(); got.Reason != "ReferenceDeleting" {
-				w.fatalf("the new App says %+v", got)
-			}
-			w.deleteObject(&App{}, "b")
-			w.pass(w.app, "b")
-		}, "gone"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			w := newUsers(t)
-			w.create(anAppUser("a", "1"))
-			w.pass(w.app, "a")
-			record := w.appA().Annotations[inuse.Annotation]
-			if w.finalizers("x") != inUse || !strings.Contains(record, `"held"`) {
-				t.Fatalf("the Cluster has %q, and the record is %q", w.finalizers("x"), record)
-			}
-			tc.copies(w, record)
-			if got := w.finalizers("x"); got != tc.want {
-				t.Errorf("%s: the Cluster has %q, want %q", tc.reason, got, tc.want)
-			}
-		})
-	}
-}
-
-// TestCost verifies the requests of a guard. Without it, the first pass over
-// an object writes its finalizer and its status.
+// TestCost verifies the requests of a guard, and what its condition says. Without it, the
+// first pass over an object writes its finalizer and its status.
 func TestCost(t *testing.T) {
 	w := newUsers(t)
-	w.create(anAppUser("a", "1"))
-	w.create(anAppUser("b", "2"))
+	finalizers := func(name string, all ...string) { // creates the Cluster, or edits it
+		w.uses = map[string][]string{}
+		w.createCluster(name)
+		w.do("finalizers of "+name, func(ctx context.Context) error {
+			c := &v1.Cluster{}
+			_ = w.api.Get(ctx, client.ObjectKey{Namespace: "default", Name: name}, c)
+			c.Finalizers = all
+			return w.api.Update(ctx, c)
+		})
+	}
+	uses := func(name, cluster string) func() { return func() { w.put(name, AppSpec{Cluster: cluster}) } }
+	down, deleted := errors.New("it is down"), errors.New("a person deletes the Cluster meanwhile")
+	answered := func(name, cluster, call string, errs ...error) func() { // the first calls fail
+		return func() {
+			uses(name, cluster)()
+			w.answer = func(made string) (err error) {
+				if len(errs) > 0 && strings.HasPrefix(made, call) {
+					err, errs = errs[0], errs[1:]
+				}
+				if err == deleted {
+					w.deleteObject(&v1.Cluster{}, cluster)
+					err = nil
+				}
+				return err
+			}
+		}
+	}
+	conflict := apierrors.NewConflict(schema.GroupResource{}, "", nil)
+	conflicts := slices.Repeat([]error{conflict}, 5)
+	finalizers("v", "other.com/f")
+	finalizers("w", "other.com/f")
+	var seen flow.Observation
+	get := chain.New(chain.Named("Seen", func(flow.GetHandler[*App]) flow.GetHandler[*App] {
+		return func(context.Context, *flow.Request[*App]) (flow.Observation, error) { return seen, nil }
+	}))
+	full := anAppUser("full", "9")
+	full.Annotations = map[string]string{inuse.Annotation: `{"uid":"9","objects":{"/Secret/default/0":"held"`}
+	for i := range 999 {
+		full.Annotations[inuse.Annotation] += fmt.Sprintf(`,"/Secret/default/%d":"held"`, i+1)
+	}
+	full.Annotations[inuse.Annotation] += "}}"
+	again := anAppUser("a", "5")
 	steps := []struct {
 		reason string
 		do     func()
 		app    string
 		want   string
+		says   string
 	}{
-		{"the first user", func() {}, "a", "get x, patch a, get x, patch x, cloud put a, status a"},
-		{"a steady pass", func() {}, "a", "get x, cloud put a"},
-		{"the second user", func() {}, "b", "get x, patch b, get x, cloud put b, status b"},
-		{"a user that is not the last one", func() { w.deleteObject(&App{}, "b") }, "b", "cloud delete b, patch b, list, patch b"},
-		{"the last user", func() { w.deleteObject(&App{}, "a") }, "a", "cloud delete a, patch a, list, get x, patch x, list, patch x, patch a"},
+		{"the first user", uses("a", "x"), "a", "get x, patch a, get x, patch x, cloud put a, status a", ""},
+		{"a steady pass", func() {}, "a", "get x, cloud put a", ""},
+		{"the second user", uses("b", "x"), "b", "get x, patch b, get x, cloud put b, status b", ""},
+		{"an App without a Cluster was copied from a, and is no user", func() {
+			again.Annotations = w.appOf("a").Annotations
+			w.create(&App{ObjectMeta: metav1.ObjectMeta{Name: "copy", UID: "3", Generation: 1, Annotations: again.Annotations}})
+		}, "copy", "patch copy, cloud put copy, status copy", ""},
+		{"a user that is not the last one", func() { w.deleteObject(&App{}, "a") }, "a", "cloud delete a, patch a, list, patch a", ""},
+		{"a is created again from a backup", func() { w.deleteObject(&v1.Cluster{}, "x"); w.create(again) }, "a", "get x, list, get x, status a", "default/x is being deleted: refer to another object"},
+		{"the last user of a deleted object", func() { w.deleteObject(&App{}, "b") }, "b", "cloud delete b, patch b, list, get x, list, patch x, patch b", ""},
+		{"x is created again", func() { w.createCluster("x") }, "a", "get x, patch a, get x, patch x, cloud put a, status a", ""},
+		{"the last user", func() { w.deleteObject(&App{}, "a") }, "a", "cloud delete a, patch a, list, get x, patch x, list, patch x, patch a", ""},
+		{"a missing object, which is read again when it is registered", uses("c", "z"), "c", "get z, get z, status c", "default/z was not found: waiting until it is created"},
+		{"it is created", func() { w.createCluster("z") }, "c", "get z, patch c, get z, patch z, cloud put c, status c", ""},
+		{"a person deletes an object in use", func() { w.deleteObject(&v1.Cluster{}, "z") }, "c", "get z, cloud put c", ""},
+		{"a person removes its finalizer", func() { finalizers("z", "other.com/f") }, "c", "get z, get z, status c", "default/z is being deleted: refer to another object, or wait until it is created again"},
+		{"it has vanished", func() { finalizers("z") }, "c", "get z, get z, status c", "default/z was not found: waiting"},
+		{"a change to another object", func() { w.createCluster("y"); uses("c", "y")() }, "c", "get y, patch c, get y, patch y, cloud put c, patch c, list, get z, patch c, status c", ""},
+		{"a steady pass after a change", func() {}, "c", "get y, cloud put c", ""},
+		{"another client changes x once", answered("c", "x", "patch x", conflict), "c", "get x, patch c, get x, patch x, get x, patch x, cloud put c, patch c, list, get y, patch y, list, patch y, patch c, status c", ""},
+		{"another client changes y all the time", answered("c", "y", "patch y", conflicts...), "c", "get y, patch c" + strings.Repeat(", get y, patch y", 5) + ", status c", `default/y: Operation cannot be fulfilled on Cluster.test.windlass-go.github.io "y": it changed 5 times while its finalizers were written`},
+		{"no look at the object", answered("d", "y", "get y", down), "d", "get y, status d", "the guard of Cluster.test.windlass-go.github.io default/y: it is down"},
+		{"no look at a recorded object", answered("c", "y", "get y", down), "c", "get y, status c", "the guard of Cluster.test.windlass-go.github.io default/y: it is down"},
+		{"the API server answers again", answered("c", "y", ""), "c", "get y, patch y, cloud put c, patch c, list, get x, patch x, list, patch x, patch c, status c", ""},
+		{"no release", answered("c", "x", "patch y", down), "c", "get x, patch c, get x, patch x, cloud put c, patch c, list, get y, patch y, status c", "the guard of test.windlass-go.github.io/Cluster/default/y: it is down"},
+		{"conflicts of the release", answered("c", "x", "patch y", conflicts...), "c", "get x, cloud put c, list" + strings.Repeat(", get y, patch y", 5) + ", status c", "default/y: Operation cannot be fulfilled"},
+		{"the release", func() {}, "c", "get x, cloud put c, list, get y, patch y, list, patch y, patch c, status c", ""},
+		{"a person deletes the object while the record is written", answered("d", "v", "patch d", deleted), "d", "get v, patch d, get v, patch d, list, get v, patch d, get v, status d", "default/v is being deleted"},
+		{"the same, and the record stays", answered("d", "w", "patch d", deleted, down), "d", "get w, patch d, get w, patch d", "in-use: it is down"},
+		{"a full record", func() { w.create(full) }, "full", "get x, status full", "the guard keeps 1001 objects"},
+		{"Get finds the objects in use by a new guard", func() {
+			w.get, seen = get, flow.Observation{Presence: checks.Present, InSync: true}
+			w.restart()
+			uses("e", "x")()
+		}, "e", "patch e, get x, status e", ""},
+		{"a deletion", func() { w.deleteObject(&App{}, "e") }, "e", "cloud delete e, patch e, list, patch e", ""},
+		{"Get does not know whether the App is there", func() { seen.Presence = checks.PresenceUnknown; uses("f", "q")() }, "f", "get q, list, get q, status f", "default/q was not found"},
+		{"Get finds another spec", func() { seen = flow.Observation{Presence: checks.Present} }, "f", "get q, get q", "default/q was not found"},
 	}
 	for _, step := range steps {
+		w.answer = nil
 		step.do()
 		w.pass(w.app, step.app)
 		var calls []string
@@ -235,6 +246,9 @@ func TestCost(t *testing.T) {
 		}
 		if diff := cmp.Diff(step.want, strings.Join(calls, ", ")); diff != "" {
 			t.Errorf("%s: -want, +got:\n%s", step.reason, diff)
+		}
+		if step.says != "" && !strings.Contains(fmt.Sprint(w.err, w.ready(step.app).Message), step.says) {
+			t.Errorf("%s: the error is %v, and the condition says %q", step.reason, w.err, w.ready(step.app).Message)
 		}
 	}
 }
@@ -259,6 +273,7 @@ func TestRefuses(t *testing.T) {
 		"NoKind":    {"it names no object", []checks.Ref{{Name: "c"}}, "has no kind"},
 		"Slash":     {"it would be another object in the record", []checks.Ref{cluster("", "a/b")}, "is no name of an object"},
 		"Elsewhere": {"users elsewhere are not counted", []checks.Ref{cluster("other", "c")}, "is in another namespace: a guard counts the users of one namespace"},
+		"OtherKind": {"discovery does not know it", []checks.Ref{{Group: v1.GroupVersion.Group, Kind: "Other", Name: "o"}}, "default/o was not found: waiting"},
 		"Itself":    {"it could never be deleted", []checks.Ref{{Group: v1.GroupVersion.Group, Kind: "App", Name: "a"}}, "is the resource itself"},
 		"Many":      {"the record is bounded", many, "is one of more than"},
 	}
@@ -269,7 +284,7 @@ func TestRefuses(t *testing.T) {
 			w.restart()
 			w.create(&App{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "1", Generation: 1}})
 			called := strings.Contains(w.pass(w.app, "a"), "cloud")
-			if ready := w.ready(); called != (tc.want == "") || !strings.Contains(ready.Message, tc.want) {
+			if ready := w.ready("a"); called != (tc.want == "") || !strings.Contains(ready.Message, tc.want) {
 				t.Errorf("%s: Apply was called: %t, and the condition is %+v", tc.reason, called, ready)
 			}
 		})
@@ -327,7 +342,7 @@ func TestCrashAfterDelete(t *testing.T) {
 				t.Fatalf("the Cluster has %q, want it gone", got)
 			}
 			if tc.record[0] != "" {
-				a := w.appA()
+				a := w.appOf("a")
 				a.Annotations[inuse.Annotation] = strings.Replace(a.Annotations[inuse.Annotation], tc.record[0], tc.record[1], 1)
 				if err := w.api.Update(t.Context(), a); err != nil {
 					t.Fatal(err)
@@ -335,7 +350,10 @@ func TestCrashAfterDelete(t *testing.T) {
 			}
 			w.finish([]string{"a"})
 			if err := w.api.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"}, &App{}); client.IgnoreNotFound(err) != nil || err == nil {
-				t.Errorf("%s: the App is still there: %v, %v", tc.reason, err, w.appA().Status.Conditions)
+				t.Errorf("%s: the App is still there: %v, %v", tc.reason, err, w.appOf("a").Status.Conditions)
+			}
+			if log := w.log.String(); strings.Contains(log, "released without a deletion") {
+				t.Errorf("%s: the log has %s", tc.reason, log)
 			}
 			deletes := 0
 			for _, call := range w.calls {
