@@ -193,7 +193,7 @@ func (e *Engine) watchOf(gk schema.GroupKind) (w *watch, state kindState) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	w = e.watches[gk]
-	if w != nil && w.open {
+	if w != nil {
 		w.used.Store(time.Now().UnixNano()) // with the lock, so that stopIdle sees it
 	}
 	if w != nil && w.synced() {

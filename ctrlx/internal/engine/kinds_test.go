@@ -120,16 +120,22 @@ type slowCache struct {
 	cache.Informer
 	after   time.Duration
 	err     error
+	asked   func() // for an informer; nil: nothing happens
 	handler toolscache.ResourceEventHandler
 	refuses error // the handler
 }
 
 func (s *slowCache) GetInformer(context.Context, client.Object, ...cache.InformerGetOption) (cache.Informer, error) {
+	if s.asked != nil {
+		s.asked()
+	}
 	return s, s.err
 }
 
 func (s *slowCache) AddEventHandler(h toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
-	s.handler = h
+	if s.handler == nil {
+		s.handler = h
+	}
 	return syncsAt{at: time.Now().Add(s.after)}, s.refuses
 }
 
@@ -182,7 +188,10 @@ func TestOpen(t *testing.T) {
 		"Down": {"discovery does not answer", databases, func(c *cluster, _ *slowCache) { c.catalog.err = errDown }, "what the API server knows of the kind: it is down", "", "missing, definitions"},
 		"Refused": {"a user names it", thing, func(*cluster, *slowCache) {},
 			`the kind "Thing.a.example" is not watched: correct the reference (names of kinds are case-sensitive), or name the kind in ctrlx.WithWatchedKinds`, "", ""},
-		"Missing":     {"definitions are watched", databases, func(*cluster, *slowCache) {}, "missing, definitions", "", ""},
+		"Missing": {"definitions are watched", databases, func(*cluster, *slowCache) {}, "missing, definitions", "", ""},
+		"Installed": {"its definition comes while the pass registers", databases, func(c *cluster, s *slowCache) {
+			s.asked = func() { c.catalog.kinds[databases] = servedKind{versions: []string{"v1"}, namespaced: true} }
+		}, "synced v1 in a", "", ""},
 		"NoWatch":     {"the cache does not watch definitions", databases, func(_ *cluster, s *slowCache) { s.err = errDown }, "watching which kinds are installed: it is down", "missing", ""},
 		"Unavailable": {"the operator may not watch definitions", databases, forbids, "missing", "", ""},
 	}
@@ -204,7 +213,8 @@ func TestOpen(t *testing.T) {
 				c.definitions.events = make(chan struct{}, 1)
 				tc.set(c, s)
 				open := func(ctx context.Context) string {
-					k, state, err := c.open(ctx, tc.kind, "a", time.Second)
+					p := c.Begin(index.ID{Kind: "Waiter", Namespace: "a", Name: "w"}, time.Second)
+					_, k, state, err := p.register(ctx, ID(tc.kind, types.NamespacedName{Namespace: "a", Name: "n"}))
 					switch {
 					case err != nil && (state != missing || k != kind{}):
 						return "an error with a kind"
@@ -219,7 +229,6 @@ func TestOpen(t *testing.T) {
 					case state == missing:
 						return "missing"
 					}
-					p := c.Begin(index.ID{Kind: "Waiter", Namespace: "a", Name: "w"}, time.Second)
 					got := fmt.Sprint(map[kindState]string{liveOnly: "live ", starting: "starting ", synced: "synced "}[state], k.gvk.Version, " in ",
 						p.Resolved(ctx, checks.Ref{Group: tc.kind.Group, Kind: tc.kind.Kind, Namespace: map[bool]string{true: "", false: "b"}[k.namespaced], Name: "n"}).Namespace)
 					if w := c.watches[tc.kind]; w != nil && !w.everywhere {
@@ -246,8 +255,8 @@ func TestOpen(t *testing.T) {
 		c.watch.synced = func() bool { return false }
 		ctx, stop := context.WithCancel(t.Context())
 		stop()
-		_, _, err := c.open(ctx, clusters, "a", time.Second)
-		if !errors.Is(err, context.Canceled) || !NotWatchedYet(err) || c.refusal(clusters) != nil {
+		_, state, err := c.open(ctx, clusters, "a", time.Second)
+		if state != missing || !errors.Is(err, context.Canceled) || !NotWatchedYet(err) || c.refusal(clusters) != nil {
 			t.Errorf("the error is %v, the refusal %v", err, c.refusal(clusters))
 		}
 	})
