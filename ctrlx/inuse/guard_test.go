@@ -80,7 +80,7 @@ func TestUsed(t *testing.T) {
 			obj := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: tc.namespace}}
 			used, err := g.used(t.Context(), obj, target{key: "/Secret/a/s", ref: checks.Ref{Kind: "Secret", Namespace: "a", Name: "s"}})
 			says := "the list of its users: "
-			if tc.err == errMayUse {
+			if tc.err == errMayUse && err != nil {
 				says, tc.err = "App b/app may use it: ", err
 			}
 			if used != tc.used || (err == nil) != (tc.err == nil) || !errors.Is(err, tc.err) || err != nil && (!strings.HasPrefix(err.Error(), says) || errors.Is(err, reconcile.TerminalError(nil))) {

@@ -143,7 +143,7 @@ func (g *guard[T]) hold(ctx context.Context, obj T, wanted []target, uses bool) 
 		if err := g.protect(ctx, &t, uses || was[t.key] == stateHeld); err != nil {
 			return t, err
 		}
-		if t.state != protected && first.state == protected {
+		if first.state == protected {
 			first = t
 		}
 		if t.state == ending && !uses && was[t.key] != stateHeld { // the object must not wait for this resource

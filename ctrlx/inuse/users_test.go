@@ -225,12 +225,18 @@ func TestCost(t *testing.T) {
 		{"the release", func() {}, "c", "get x, cloud put c, list, get y, patch y, list, patch y, patch c, status c", ""},
 		{"a person deletes the object while the record is written", answered("d", "v", "patch d", deleted), "d", "get v, patch d, get v, patch d, list, get v, patch d, get v, status d", "default/v is being deleted"},
 		{"the same, and the record stays", answered("d", "w", "patch d", deleted, down), "d", "get w, patch d, get w, patch d", "in-use: it is down"},
+		{"a broken record", func() {
+			broken := anAppUser("broken", "8")
+			broken.Annotations = map[string]string{inuse.Annotation: "?"}
+			w.create(broken)
+		}, "broken", "status broken", "check Guard failed: terminal error: the annotation"},
 		{"a full record", func() { w.create(full) }, "full", "get x, status full", "the guard keeps 1001 objects"},
 		{"Get finds the objects in use by a new guard", func() {
 			w.get, seen = get, flow.Observation{Presence: checks.Present, InSync: true}
 			w.restart()
 			uses("e", "x")()
 		}, "e", "patch e, get x, status e", ""},
+		{"it finds an object that a person deletes", uses("g", "v"), "g", "patch g, get v, status g", ""},
 		{"a deletion", func() { w.deleteObject(&App{}, "e") }, "e", "cloud delete e, patch e, list, patch e", ""},
 		{"Get does not know whether the App is there", func() { seen.Presence = checks.PresenceUnknown; uses("f", "q")() }, "f", "get q, list, get q, status f", "default/q was not found"},
 		{"Get finds another spec", func() { seen = flow.Observation{Presence: checks.Present} }, "f", "get q, get q", "default/q was not found"},
