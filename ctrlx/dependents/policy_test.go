@@ -830,7 +830,8 @@ func TestOwnerPolicies(t *testing.T) {
 	w := newWorld(t, dependents.WithPolicies(dependents.Policies{Update: dependents.UpdateRecreate, Adoption: dependents.AdoptionNever}),
 		dependents.WithPolicies(dependents.Policies{Update: "default"}), // it leaves the earlier ones
 		dependents.WithOwnerPolicies(func(owner client.Object) dependents.Policies {
-			return dependents.Policies{Update: dependents.UpdatePolicy(owner.GetAnnotations()["update"]), ReapplyInterval: -1}
+			a := owner.GetAnnotations()
+			return dependents.Policies{Update: dependents.UpdatePolicy(a["update"]), Delete: dependents.DeletePolicy(a["delete"]), ReapplyInterval: -1}
 		}))
 	var got dependents.Policies
 	w.restart(dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) {
@@ -852,9 +853,12 @@ func TestOwnerPolicies(t *testing.T) {
 		t.Errorf("the annotation precedes the owner: got %s", got.Update)
 	}
 	w.owner.Annotations["update"] = "odd"
-	_, err := w.ApplyObject(t.Context(), w.owner, configMap([]string{"update-policy", "Replace"}, nil))
-	if !errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), `the update-policy of the spec or of an option is "odd"`) {
-		t.Errorf("got %v", err)
+	for odder, want := range map[string]string{"": `"odd"`, "odder": `"odd": it must be one of ["Recreate" "SsaMerge" "Replace" "SsaOverride"]; the delete-policy of the spec or of an option is "odder"`} {
+		w.owner.Annotations["delete"] = odder
+		_, err := w.ApplyObject(t.Context(), w.owner, configMap([]string{"update-policy", "Replace"}, nil))
+		if !errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), "the update-policy of the spec or of an option is "+want) {
+			t.Errorf("got %v", err)
+		}
 	}
 }
 
