@@ -174,15 +174,15 @@ func TestCost(t *testing.T) {
 			}
 		}
 	}
-	conflict := apierrors.NewConflict(schema.GroupResource{}, "", nil)
-	conflicts := slices.Repeat([]error{conflict}, 5)
+	conflicts := slices.Repeat([]error{apierrors.NewConflict(schema.GroupResource{}, "", nil)}, 5)
 	finalizers("v", "other.com/f")
 	finalizers("w", "other.com/f")
 	var seen flow.Observation
 	get := chain.New(chain.Named("Seen", func(flow.GetHandler[*App]) flow.GetHandler[*App] {
 		return func(context.Context, *flow.Request[*App]) (flow.Observation, error) { return seen, nil }
 	}))
-	full := anAppUser("full", "9")
+	full, broken := anAppUser("full", "9"), anAppUser("broken", "8")
+	broken.Annotations = map[string]string{inuse.Annotation: "?"}
 	full.Annotations = map[string]string{inuse.Annotation: `{"uid":"9","objects":{"/Secret/default/0":"held"`}
 	for i := range 999 {
 		full.Annotations[inuse.Annotation] += fmt.Sprintf(`,"/Secret/default/%d":"held"`, i+1)
@@ -215,7 +215,7 @@ func TestCost(t *testing.T) {
 		{"it has vanished", func() { finalizers("z") }, "c", "get z, get z, status c", "default/z was not found: waiting"},
 		{"a change to another object", func() { w.createCluster("y"); uses("c", "y")() }, "c", "get y, patch c, get y, patch y, cloud put c, patch c, list, get z, patch c, status c", ""},
 		{"a steady pass after a change", func() {}, "c", "get y, cloud put c", ""},
-		{"another client changes x once", answered("c", "x", "patch x", conflict), "c", "get x, patch c, get x, patch x, get x, patch x, cloud put c, patch c, list, get y, patch y, list, patch y, patch c, status c", ""},
+		{"another client changes x once", answered("c", "x", "patch x", conflicts[0]), "c", "get x, patch c, get x, patch x, get x, patch x, cloud put c, patch c, list, get y, patch y, list, patch y, patch c, status c", ""},
 		{"another client changes y all the time", answered("c", "y", "patch y", conflicts...), "c", "get y, patch c" + strings.Repeat(", get y, patch y", 5) + ", status c", `default/y: Operation cannot be fulfilled on Cluster.test.windlass-go.github.io "y": it changed 5 times while its finalizers were written`},
 		{"no look at the object", answered("d", "y", "get y", down), "d", "get y, status d", "the guard of Cluster.test.windlass-go.github.io default/y: it is down"},
 		{"no look at a recorded object", answered("c", "y", "get y", down), "c", "get y, status c", "the guard of Cluster.test.windlass-go.github.io default/y: it is down"},
@@ -225,11 +225,7 @@ func TestCost(t *testing.T) {
 		{"the release", func() {}, "c", "get x, cloud put c, list, get y, patch y, list, patch y, patch c, status c", ""},
 		{"a person deletes the object while the record is written", answered("d", "v", "patch d", deleted), "d", "get v, patch d, get v, patch d, list, get v, patch d, get v, status d", "default/v is being deleted"},
 		{"the same, and the record stays", answered("d", "w", "patch d", deleted, down), "d", "get w, patch d, get w, patch d", "in-use: it is down"},
-		{"a broken record", func() {
-			broken := anAppUser("broken", "8")
-			broken.Annotations = map[string]string{inuse.Annotation: "?"}
-			w.create(broken)
-		}, "broken", "status broken", "check Guard failed: terminal error: the annotation"},
+		{"a broken record", func() { w.create(broken) }, "broken", "status broken", "check Guard failed: terminal error: the annotation"},
 		{"a full record", func() { w.create(full) }, "full", "get x, status full", "the guard keeps 1001 objects"},
 		{"Get finds the objects in use by a new guard", func() {
 			w.get, seen = get, flow.Observation{Presence: checks.Present, InSync: true}
@@ -358,17 +354,14 @@ func TestCrashAfterDelete(t *testing.T) {
 			if err := w.api.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"}, &App{}); client.IgnoreNotFound(err) != nil || err == nil {
 				t.Errorf("%s: the App is still there: %v, %v", tc.reason, err, w.appOf("a").Status.Conditions)
 			}
-			if log := w.log.String(); strings.Contains(log, "released without a deletion") {
-				t.Errorf("%s: the log has %s", tc.reason, log)
-			}
 			deletes := 0
 			for _, call := range w.calls {
 				if call == "cloud delete a" {
 					deletes++
 				}
 			}
-			if deletes != tc.want {
-				t.Errorf("%s: the cloud got %d DELETEs, want %d", tc.reason, deletes, tc.want)
+			if log := w.log.String(); deletes != tc.want || strings.Contains(log, "released without a deletion") {
+				t.Errorf("%s: the cloud got %d DELETEs, want %d, and the log has %s", tc.reason, deletes, tc.want, log)
 			}
 		})
 	}
