@@ -1,14 +1,11 @@
 package ctrlx_test
 
 import (
-	"context"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -83,42 +80,6 @@ func TestPaused(t *testing.T) {
 			writes := d.writes
 			if d.pass(); d.writes != writes {
 				t.Errorf("%s: a second pass writes it again", tc.reason)
-			}
-		})
-	}
-}
-
-// A link of the user on Pass runs before and after a pass that is on hold. It
-// sees why, and its changes of the status are written.
-func TestLinksWhilePaused(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		spec   AppSpec
-		asked  string
-	}{
-		"Suspended": {"hooks do not run", AppSpec{Suspended: true}, "before, after Suspended"},
-		"Paused":    {"a hook runs before the checks", AppSpec{Cluster: "pauses"}, "before, post-read, after Paused"},
-		"Neither":   {"the same link reports ordinary passes", AppSpec{}, "before, post-read, apply, after Succeeded"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(tc.spec))
-			report := chain.Named("report", func(next flow.PassHandler[*App]) flow.PassHandler[*App] {
-				return func(ctx context.Context, a *App) (flow.Outcome, error) {
-					d.note("before")
-					out, err := next(ctx, a)
-					d.note("after %s", out.Reason())
-					a.Status.LastHandled = "reported" // any field of the status
-					return out, err
-				}
-			})
-			d.use(d.reconciler(flow.Extensions[*App]{
-				Pass:       chain.New(report),
-				EntryCheck: chain.New(checks.Paused(func(a *App) bool { return a.Spec.Cluster == "pauses" })),
-			}, ctrlx.WithOwner(func(*App) checks.Ref { return checks.Ref{} })).
-				WithPostReadHook(func(ctxt, client.Client, *App) error { d.note("post-read"); return nil }))
-			if after := d.pass(); d.took() != tc.asked || after != time.Hour || d.read().Status.LastHandled != "reported" {
-				t.Errorf("%s: it is requeued after %s: %+v", tc.reason, after, d.read().Status)
 			}
 		})
 	}

@@ -138,6 +138,7 @@ func TestSetUpPanics(t *testing.T) {
 		"KeyNil":           {"no key signs nothing", func() { ctrlx.WithTokenKey(nil) }, "key 1 has 0 bytes"},
 		"KeyShort":         {"a short key can be guessed", func() { ctrlx.WithTokenKey(key[:31]) }, "key 1 has 31 bytes"},
 		"KeyShortPrevious": {"a short key can be guessed", func() { ctrlx.WithTokenKey(key, []byte{}) }, "key 2 has 0 bytes"},
+		"WhyValue":         {"a copy of a manager has no identity", func() { ctrlx.Why(notAPointer{}) }, "ctrlx: Why: the manager is a ctrlx_test.notAPointer: give a pointer"},
 		"InterruptNil":     {"it would panic in the first Apply", func() { ctrlx.WithInterrupt[*testv1.Database](nil) }, "ctrlx: WithInterrupt"},
 	}
 	for name, tc := range cases {

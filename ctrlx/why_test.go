@@ -129,44 +129,6 @@ func TestWhyReadsCaches(t *testing.T) {
 	}
 }
 
-// Requests that the handler refuses, and the page.
-func TestWhyRequests(t *testing.T) {
-	d := newHarness(t)
-	h := ctrlx.Why(d.manager)
-	cases := map[string]struct {
-		reason, method, target, accept string
-		code                           int
-		want                           string
-	}{
-		"JSON":    {"the default", http.MethodGet, "", "", 200, `"version":"v1"`},
-		"Page":    {"a browser", http.MethodGet, "", "text/html,*/*;q=0.8", 200, "Every object is ready."},
-		"Write":   {"nothing can be changed", http.MethodPost, "", "", 405, "use GET"},
-		"NoName":  {"a kind alone names no object", http.MethodGet, "?kind=App", "", 400, "give kind and name"},
-		"NoKind":  {"a name alone neither", http.MethodGet, "?name=a", "", 400, "give kind and name"},
-		"Unknown": {"it is ready, or it does not exist", http.MethodGet, "?kind=App&name=%3Cscript%3E", "", 404, "App <script> is ready, or not reconciled here"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			r := httptest.NewRequestWithContext(t.Context(), tc.method, ctrlx.WhyPath+tc.target, nil)
-			r.Header.Set("Accept", tc.accept)
-			w := httptest.NewRecorder()
-			h.ServeHTTP(w, r)
-			if w.Code != tc.code || !strings.Contains(w.Body.String(), tc.want) || w.Header().Get("X-Content-Type-Options") != "nosniff" {
-				t.Errorf("%s: the code is %d, the headers are %v:\n%s", tc.reason, w.Code, w.Header(), w.Body)
-			}
-			if page := strings.HasPrefix(w.Header().Get("Content-Type"), "text/html"); page != (tc.accept != "") || page && w.Header().Get("Content-Security-Policy") != why.ContentSecurityPolicy {
-				t.Errorf("%s: the headers are %v", tc.reason, w.Header())
-			}
-		})
-	}
-	d.manager.standby = true
-	w := httptest.NewRecorder()
-	if h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, ctrlx.WhyPath, nil)); w.Code != http.StatusMisdirectedRequest {
-		t.Errorf("a replica that reconciles nothing answers %d: %s", w.Code, w.Body)
-	}
-	panicsWith(t, "ctrlx: Why: the manager is a ctrlx_test.notAPointer: give a pointer", func() { ctrlx.Why(notAPointer{}) })
-}
-
 type notAPointer struct{ ctrl.Manager }
 
 // The start of a block survives a restart of the operator, as long as the reason
@@ -252,7 +214,7 @@ func TestWhyUnseen(t *testing.T) {
 }
 
 // An answer counts neither an object that is deleted without our finalizer, nor one that left the cache. It fails if the
-// cache cannot be listed, or if the request ends.
+// cache cannot be listed, if the request ends, or if another replica is the leader.
 func TestWhyGone(t *testing.T) {
 	blocked := checks.Block("Busy", "it is busy")
 	d := newHarness(t, anApp(AppSpec{})).with(checking(flow.PointPreCheck, answers(&blocked)))
@@ -274,6 +236,11 @@ func TestWhyGone(t *testing.T) {
 	if got := code(ctx); got != http.StatusServiceUnavailable {
 		t.Errorf("the request ended: the code is %d", got)
 	}
+	d.manager.standby = true
+	if got := code(t.Context()); got != http.StatusMisdirectedRequest {
+		t.Errorf("a replica that reconciles nothing answers %d", got)
+	}
+	d.manager.standby = false
 	d.vanish()
 	if all := whyDocument(t, h, "").Objects; len(all) != 1 || all[0].Reason != "Busy" || all[0].Message != "" || len(all[0].Passes) != 0 {
 		t.Errorf("the object left the cache: %+v", all)
