@@ -114,16 +114,12 @@ func TestAPIServerErrors(t *testing.T) {
 		after  time.Duration
 		events int
 	}{
-		"Conflict":   {"the copy that was read was stale; no event reports it", apierrors.NewConflict(maps, "a", errBroken), "False Conflict Reconciling", time.Second, 0},
-		"TooMany":    {"it says when", apierrors.NewTooManyRequests("busy", 17), "False TooManyRequests Reconciling", 17 * time.Second, 1},
-		"TimeoutNow": {"never at once", apierrors.NewServerTimeout(maps, "get", 0), "False ServerTimeout Reconciling", slow, 1},
-		"Forbidden":  {"the right may come", apierrors.NewForbidden(maps, "a", errBroken), "False Forbidden Reconciling", slow, 1},
-		"Invalid":    {"what made the object has to change, which is not the spec only", apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "a", nil), "False Invalid Reconciling", time.Hour, 1},
-		"NoReason":   {"it says nothing", &apierrors.StatusError{ErrStatus: metav1.Status{Message: "no"}}, "False Unknown Reconciling", slow, 1},
-		"Joined":     {"the one that waits longest", errors.Join(apierrors.NewConflict(maps, "a", errBroken), apierrors.NewForbidden(maps, "a", errBroken)), "False Forbidden Reconciling", slow, 1},
-		"Terminal":   {"a terminal error keeps the word", reconcile.TerminalError(apierrors.NewForbidden(maps, "a", errBroken)), "False Forbidden Stalled", time.Hour, 1},
-		"Cloud":      {"what the cloud says is its own", fmt.Errorf("%w", &cloudError{"Conflict", 409}), "False Conflict Reconciling", slow, 1},
-		"Unknown":    {"what is none of the API server's is as before", errBroken, "False Unknown Reconciling", slow, 1},
+		"Conflict": {"the copy that was read was stale; no event reports it", apierrors.NewConflict(maps, "a", errBroken), "False Conflict Reconciling", time.Second, 0},
+		"TooMany":  {"it says when", apierrors.NewTooManyRequests("busy", 17), "False TooManyRequests Reconciling", 17 * time.Second, 1},
+		"Invalid":  {"what made the object has to change, which is not the spec only", apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "a", nil), "False Invalid Reconciling", time.Hour, 1},
+		"NoReason": {"it says nothing", &apierrors.StatusError{ErrStatus: metav1.Status{Message: "no"}}, "False Unknown Reconciling", slow, 1},
+		"Joined":   {"the one that waits longest", errors.Join(apierrors.NewConflict(maps, "a", errBroken), apierrors.NewForbidden(maps, "a", errBroken)), "False Forbidden Reconciling", slow, 1},
+		"Terminal": {"a terminal error keeps the word", reconcile.TerminalError(apierrors.NewForbidden(maps, "a", errBroken)), "False Forbidden Stalled", time.Hour, 1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -74,14 +74,6 @@ func TestPassTimeout(t *testing.T) {
 			},
 			says: timedOut, message: "check quota failed: " + message("PreCheck", "context deadline exceeded"), delays: [2]time.Duration{time.Second, 2 * time.Second},
 		},
-		"Canceled": {
-			reason: "clients also report the deadline as a cancellation", do: func(d *harness) { d.apply = returnsLate(flow.Progress{}, context.Canceled) },
-			says: timedOut, message: "applying failed: " + message("Apply", "context canceled"), asked: "apply, apply", delays: [2]time.Duration{time.Second, 2 * time.Second},
-		},
-		"Code": {
-			reason: "errors of gRPC have a code", do: func(d *harness) { d.apply = returnsLate(flow.Progress{}, &cloudError{code: "DeadlineExceeded"}) },
-			says: timedOut, message: "applying failed: " + message("Apply", "refused: DeadlineExceeded"), asked: "apply, apply", delays: [2]time.Duration{time.Second, 2 * time.Second},
-		},
 		"Answer": {
 			reason: "the service answered after all", do: func(d *harness) { d.apply = returnsLate(flow.Progress{}, &cloudError{"QuotaExceeded", 409}) },
 			says: "False QuotaExceeded Reconciling", message: "applying failed: refused: QuotaExceeded", asked: "apply, apply", delays: [2]time.Duration{time.Second, 2 * time.Second},

@@ -50,51 +50,6 @@ func (o *operator) checkOthers(d *testv1.Database) {
 	}
 }
 
-// othersWrite adds their condition to the App "a".
-func othersWrite(d *harness) {
-	inApp(func(a *App) { meta.SetStatusCondition(&a.Status.Conditions, theirs) })(d)
-}
-
-// What others write into the status stays, whenever they do, and so does what the operation found out.
-func TestConditionsOfOthers(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		during bool // the pass
-		token  bool // the pass keeps a token after that, which makes a new resource version
-	}{
-		"Before": {reason: "a patch of a list is the whole list"},
-		"During": {reason: "what was read is old", during: true},
-		"Token":  {reason: "what was read is old, though the resource version is known from the patch of the token", during: true, token: true},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(AppSpec{}))
-			if !tc.during {
-				othersWrite(d)
-			}
-			calls := 0
-			d.apply = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
-				if calls++; tc.during && calls == 1 {
-					othersWrite(d)
-				}
-				req.Resource.Status.LastHandled = "found"
-				if tc.token && req.Token == "" {
-					return flow.InProgress("token", time.Second), nil
-				}
-				return flow.Done(), nil
-			}
-			d.use(d.reconciler(flow.Extensions[*App]{}))
-			for i := 0; i < 6 && d.says() != "True Succeeded"; i++ {
-				_ = d.try()
-			}
-			got := meta.FindStatusCondition(d.read().Status.Conditions, theirs.Type)
-			if got == nil || !got.LastTransitionTime.Equal(&theirs.LastTransitionTime) || d.read().Status.LastHandled != "found" || d.says() != "True Succeeded" {
-				t.Errorf("%s: %+v", tc.reason, d.read().Status)
-			}
-		})
-	}
-}
-
 // called waits until the cloud was asked n times.
 func (o *operator) called(n int) {
 	o.t.Helper()
