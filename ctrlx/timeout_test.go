@@ -67,23 +67,12 @@ func TestTimeout(t *testing.T) {
 		spec   AppSpec
 		steps  []step
 	}{
-		"Boundary": {"the time-out is over when it is reached, and not before; passes continue as before, and no error is returned", AppSpec{Timeout: minutes(10)}, []step{
-			start,
-			{later(10*time.Minute - time.Nanosecond), "False InProgress Reconciling Processing", time.Nanosecond},
-			{later(time.Nanosecond), "False Timeout Stalled Processing", time.Minute},
-			{later(time.Hour), "False Timeout Stalled Processing", time.Minute},
-		}},
 		"ReadyLate": {"what becomes ready after all is ready, and the next time-out is a new one", AppSpec{Timeout: minutes(10)}, []step{
 			start,
 			{later(10 * time.Minute), "False Timeout Stalled Processing", time.Minute},
 			{done, "True Succeeded", time.Hour},
 			{later(time.Hour, goesOn), "False InProgress Reconciling Processing", time.Minute},
 			{later(9 * time.Minute), "False InProgress Reconciling Processing", time.Minute},
-		}},
-		"Retriable": {"a retriable error is a time-out that is worked on", AppSpec{Timeout: minutes(10)}, []step{
-			start,
-			{later(5*time.Minute, fails(retriable)), "False Retrying Reconciling Processing", 3 * time.Minute},
-			{later(5 * time.Minute), "False Timeout Reconciling Processing", 3 * time.Minute},
 		}},
 		"NewSpec": {"a change of the spec starts the clock again", AppSpec{Timeout: minutes(10)}, []step{
 			start,
