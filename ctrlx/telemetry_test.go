@@ -130,6 +130,47 @@ func TestTelemetry(t *testing.T) {
 	}
 }
 
+// Each change of the verdict logs one line, whatever ends the pass. A restart
+// logs nothing for an object that is ready, and a line for each other object.
+func TestTelemetryOfEachVerdict(t *testing.T) {
+	var log lines
+	now := anApp(AppSpec{Timeout: minutes(10)})
+	d := newHarness(t, now)
+	var does checks.Result
+	ext := flow.Extensions[*App]{EntryCheck: chain.New(checks.Check("Entry", func(ctxt, *checks.Request[*App]) (checks.Result, error) { return does, nil }))}
+	does = checks.Proceed()
+	d.use(d.reconciler(ext))
+	steps := []struct {
+		reason string
+		do     func()
+		want   []string
+	}{
+		{"an operation starts", func() { goesOn(d) }, []string{"verdict=wait reason=InProgress"}},
+		{"it is still under way", func() {}, nil},
+		{"it exceeds the time-out", func() { d.now = d.now.Add(10 * time.Minute) }, []string{"the object exceeded its time-out"}},
+		{"it is still late", func() { d.now = d.now.Add(time.Minute) }, nil},
+		{"it ends", func() { d.apply = nil }, []string{"verdict=ready reason=Succeeded previous=in progress InProgress"}},
+		{"a restart", func() { d.restart(); d.use(d.reconciler(ext)) }, nil},
+		{"it is blocked", func() { does = checks.Block("Busy", "busy") }, []string{"verdict=block reason=Busy"}},
+		{"a restart while it is blocked", func() { d.restart(); d.use(d.reconciler(ext)) }, []string{"verdict=block reason=Busy"}},
+		{"another controller takes it", func() { does = checks.Ignore("theirs") }, []string{"verdict=ignore"}},
+		{"it stays theirs", func() {}, nil},
+		{"it is ours again", func() { does = checks.Proceed() }, []string{"verdict=ready reason=Succeeded"}},
+		{"it is finished", func() { does = checks.Finished("Sealed", "for good") }, []string{"verdict=finish reason=Sealed"}},
+		{"no pass follows", func() {}, nil},
+		{"a user deletes it", func() { does = checks.Proceed(); d.delete(d.read()) }, []string{"verdict=gone"}},
+		{"it is gone", func() {}, nil},
+	}
+	for _, s := range steps {
+		s.do()
+		d.passIn(log.context(t.Context(), 0))
+		got := log.took()
+		if len(got) != len(s.want) || len(got) > 0 && !strings.Contains(got[0], s.want[0]) {
+			t.Errorf("%s: the lines are %q, want %q", s.reason, got, s.want)
+		}
+	}
+}
+
 // What no observer reports has a line of its own, which names what a person needs to act.
 func TestLines(t *testing.T) {
 	apply := func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }
