@@ -249,7 +249,8 @@ func (e *Engine) happened(k kind, id index.ID, old, now client.Object) {
 	}
 	fields := e.fieldsOf(gk)
 	was, is := e.stateOf(old, fields), e.stateOf(now, fields)
-	compared := sync.OnceValues(func() (bool, bool) { return e.changed(k, old, now) })
+	var seen, followed bool // whether a waiter and a follower see the change
+	compared := false
 	for _, t := range e.sets.touch(gk, &was, &is) {
 		visible, follows := true, true
 		switch {
@@ -258,7 +259,11 @@ func (e *Engine) happened(k kind, id index.ID, old, now client.Object) {
 			visible = old.GetUID() != now.GetUID() || old.GetDeletionTimestamp().IsZero() != now.GetDeletionTimestamp().IsZero()
 			follows = visible
 		default:
-			visible, follows = compared()
+			if !compared {
+				seen, followed = e.changed(k, old, now)
+				compared = true
+			}
+			visible, follows = seen, followed
 		}
 		if visible || follows {
 			c := e.sets.number(t.set, follows)
