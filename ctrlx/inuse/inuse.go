@@ -158,7 +158,7 @@ func (g *guard[T]) releases(next flow.PassHandler[T]) flow.PassHandler[T] {
 		out, err := next(ctx, obj)
 		switch {
 		case err != nil:
-		case out.State() == flow.StateReady:
+		case out.State() == flow.StateReady && obj.GetAnnotations()[Annotation] != "":
 			needed := map[string]bool{}
 			for _, ref := range g.refs(obj) {
 				ref.Namespace = cmp.Or(ref.Namespace, obj.GetNamespace())
