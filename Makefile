@@ -201,7 +201,7 @@ cover:
 	$(GO) tool cover -func=cover.out | tail -n 1
 	$(GO) tool cover -html=cover.out -o cover.html
 
-# fuzz finds the targets in the sources of all modules: "checks/state_test.go:func FuzzState". Interesting inputs go into the
+# fuzz finds the targets in the sources of all modules: "checks/resource_test.go:func FuzzState". Interesting inputs go into the
 # cache of Go, failing inputs into testdata/fuzz. The limit on minimizing inputs saves most of the time.
 FUZZTIME ?= $(if $(LONG),1m,5s)
 fuzz:

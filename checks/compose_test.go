@@ -5,10 +5,15 @@ import (
 	"errors"
 	"runtime"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/internal/testing/draws"
 )
 
 // The texts of the faults. The oracle tests which answer each fault gives.
@@ -221,4 +226,146 @@ func decidedBy(req any) string {
 // nameOf returns the name under which a chain lists a link.
 func nameOf[R any](link chain.Middleware[R, checks.Result]) string {
 	return chain.New(link).Links()[0].Name
+}
+
+// verdicts is an observer that records the verdict of each link.
+type verdicts struct {
+	off   bool
+	asked int
+	seen  []string
+}
+
+func (w *verdicts) Enabled(context.Context) bool { w.asked++; return !w.off }
+
+func (w *verdicts) Enter(ctx context.Context, _ *chain.Link) context.Context { return ctx }
+
+func (w *verdicts) Exit(_ context.Context, l *chain.Link, e chain.Exit) {
+	verdict, _ := e.Verdict()
+	w.seen = append(w.seen, l.Name+" "+verdict)
+}
+
+// The observers of a chain see the links within its links. Enabled is called
+// once for each call.
+func TestObservedInside(t *testing.T) {
+	links := []link{
+		checks.OnOwner[*Database](returns[ownerRequest]("owner", checks.Proceed(), nil)),
+		checks.All(returns[request]("first", checks.Proceed(), nil), returns[request]("second", checks.Skip("on request"), nil)),
+	}
+	want := []string{"owner proceed", "first proceed", "second skip", "All(first, second) skip", "OnOwner(owner) proceed"}
+	on, off := &verdicts{}, &verdicts{off: true}
+	h := checks.Compose(chain.New(links...).Observe(off).Observe(on))
+	if res, err := h(t.Context(), &checks.Request[*Database]{}); err != nil || !res.Skipped() {
+		t.Fatal(res, err)
+	}
+	if diff := cmp.Diff(want, on.seen); diff != "" || on.asked != 1 {
+		t.Errorf("the enabled observer was asked %d times; -want, +got:\n%s", on.asked, diff)
+	}
+	if len(off.seen) > 0 || off.asked != 1 {
+		t.Errorf("the disabled observer was asked %d times, and saw %v", off.asked, off.seen)
+	}
+}
+
+// The link that decided has its own verdict, and the outer links proceed. A link
+// that runs a chain of its own decides itself.
+func TestObservedVerdicts(t *testing.T) {
+	block := returns[request]("i", checks.Block("B", "text"), nil)
+	own := checks.Compose(chain.New(open[request]("o"), block))
+	cases := map[string]struct {
+		reason string
+		b      func(context.Context, request, handler) (checks.Result, error)
+		want   []string
+	}{
+		"Error": {"an error wins over a block", func(context.Context, request, handler) (checks.Result, error) {
+			return checks.Block("B", "text"), errTest
+		}, []string{"b error", "a proceed"}},
+		"Panic": {"only the link that panicked", func(context.Context, request, handler) (checks.Result, error) { panic(errTest) }, []string{"b panic", "a proceed"}},
+		"After": {"a block after a call of next", func(ctx context.Context, req request, next handler) (checks.Result, error) {
+			_, err := next(ctx, req)
+			return checks.Block("B", "text"), err
+		}, []string{"c proceed", "b block", "a proceed"}},
+		"Own": {"the block of a chain of its own", func(ctx context.Context, req request, _ handler) (checks.Result, error) { return own(ctx, req) }, []string{"b block", "a proceed"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			composed, plain := &verdicts{}, &verdicts{}
+			a, b, c := returns[request]("a", checks.Proceed(), nil), raw("b", tc.b), returns[request]("c", checks.Proceed(), nil)
+			_, _ = checks.Compose(chain.New(a, b, c).Observe(composed))(t.Context(), ofDatabase(nil))
+			if diff := cmp.Diff(tc.want, composed.seen); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+			if name == "Own" {
+				_, _ = chain.New(b).Observe(plain).Then(proceeds)(t.Context(), ofDatabase(nil))
+				if diff := cmp.Diff([]string{"b block"}, plain.seen); diff != "" {
+					t.Errorf("without Compose: -want, +got:\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// TestOracle: a program gives the answer of the oracle, for both kinds of
+// requests, and if the chain is decorated, observed or converted. A chain that
+// is not, and consists of checks only, runs in a loop.
+func TestOracle(t *testing.T) {
+	draws.Times(t, 10)
+	t.Run("OwnerRequest", rapid.MakeCheck(func(t *rapid.T) { oracleLaw(t, composedAs(as[ownerRequest]), ofOwner) }))
+	t.Run("Request", rapid.MakeCheck(func(t *rapid.T) { oracleLaw(t, composedAs(as[request]), ofResource) }))
+	t.Run("Observed", rapid.MakeCheck(func(t *rapid.T) {
+		oracleLaw(t, composedAs(func(c checks.Chain[*Database]) checks.Chain[*Database] {
+			return c.Observe(&recorder{}).Observe(&recorder{off: true})
+		}), ofResource)
+	}))
+	t.Run("Converted", rapid.MakeCheck(func(t *rapid.T) { oracleLaw(t, convertedTo, ofResource) }))
+}
+
+// oracleLaw makes three calls of a program, the last two with one request.
+func oracleLaw[R any](t *rapid.T, compose composing[R], k kind[R]) {
+	program := draw(t, anything)
+	h := compose(linksOf(program, k)...)
+	o := &oracle{kept: map[string]answered{}}
+	req := k.fresh()
+	for n, req := range []R{k.fresh(), req, req} {
+		got, _ := play(h, req)
+		if diff := cmp.Diff(o.call(program), got); diff != "" {
+			t.Fatalf("call %d of %v: -oracle, +got:\n%s", n+1, program, diff)
+		}
+	}
+}
+
+// TestCachedModel: a check runs unless its key proceeded less than the ttl ago.
+// A block, a skip, an error and the zero key are not remembered.
+func TestCachedModel(t *testing.T) {
+	draws.Times(t, 10)
+	synctest.Test(t, func(t *testing.T) { rapid.Check(struct{ rapid.TB }{t}, cachedModel) })
+}
+
+func cachedModel(t *rapid.T) {
+	const ttl = 10
+	var key int
+	var next op
+	asked := false
+	h := composedAs(as[request])(checks.Cached(ttl, func(request) int { return key }, checks.Check("c", func(context.Context, request) (checks.Result, error) {
+		asked = true
+		return step{ID: "c", Op: next}.decides()
+	})))
+	passed := map[int]time.Time{} // when each key proceeded
+	for range rapid.IntRange(1, 12).Draw(t, "calls") {
+		time.Sleep(time.Duration(rapid.IntRange(0, 6).Draw(t, "later")))
+		key = rapid.IntRange(0, 3).Draw(t, "key")
+		next = rapid.SampledFrom([]op{proceed, proceed, block, skip, fail, withError, zero, panicking}).Draw(t, "answer")
+		at, ok := passed[key]
+		known := ok && time.Since(at) < ttl
+
+		asked = false
+		got, res := play(h, ofResource.fresh())
+		if asked == known {
+			t.Fatalf("key %d: the check ran: %t, remembered: %v", key, asked, passed)
+		}
+		if passes := got.Err == "" && res.Equal(checks.Proceed()); passes != (known || next == proceed) {
+			t.Fatalf("key %d, remembered %v, the check would answer %s: got %v, %s", key, passed, next, res, got.Err)
+		}
+		if !known && next == proceed && key != 0 {
+			passed[key] = time.Now()
+		}
+	}
 }

@@ -111,3 +111,265 @@ func ExampleAll() {
 	// Paused: the resource is paused; resume it to continue; ProvisioningState: the resource is in state "Upgrading": it must be Succeeded, Failed or Canceled
 	// on change
 }
+
+// Cluster is the owner of databases.
+type Cluster struct {
+	Version int
+	Status  *ClusterStatus // nil until the first GET
+}
+
+type ClusterStatus struct {
+	ProvisioningState *string
+}
+
+// Database is the resource that is reconciled.
+type Database struct {
+	Version int
+	Network checks.Ref // the network that it refers to
+	Paused  bool
+	Status  *DatabaseStatus
+}
+
+type DatabaseStatus struct {
+	ProvisioningState *string
+	Connections       []Connection
+}
+
+// Connection has to be approved by a person.
+type Connection struct {
+	Name, Status string
+}
+
+// A program composes its chain of checks once, and calls it in each pass before
+// the work.
+func Example() {
+	all := chain.New(
+		checks.OnOwner[*Database](checks.OwnerReady()),
+		checks.ProvisioningState(func(d *Database) *string { return d.Status.ProvisioningState }),
+		checks.ReferenceReady("network", func(d *Database) []checks.Ref { return []checks.Ref{d.Network} }),
+		checks.Check("version", func(_ context.Context, req *checks.Request[*Database]) (checks.Result, error) {
+			if req.Resource.Version < 12 {
+				return checks.Block("VersionTooOld", "version 12 is the oldest: raise spec.version"), nil
+			}
+			return checks.Proceed(), nil
+		}),
+	)
+	decide := checks.Compose(all)
+	fmt.Println(all)
+
+	// One pass. The engine puts the owner and the resolver into the request.
+	req := &checks.Request[*Database]{
+		OwnerRequest: checks.OwnerRequest{
+			Owner: checks.Object{
+				Ref:       checks.Ref{Kind: "Cluster", Name: "prod"},
+				Value:     &Cluster{},
+				Readiness: checks.Readiness{State: checks.Ready},
+			},
+			Resolver: func(_ context.Context, ref checks.Ref) (checks.Object, error) {
+				return checks.Object{Ref: ref}, nil // it does not exist
+			},
+		},
+		Resource: &Database{Network: checks.Ref{Kind: "Network", Name: "lan"}},
+		Presence: checks.Absent, // a GET did not find the database
+	}
+	res, err := decide(context.Background(), req)
+	fmt.Println("proceeds:   ", res.Proceeds(), err)
+	fmt.Println("decided by: ", req.DecidedBy())
+	fmt.Println("reason:     ", res.Reason())
+	fmt.Println("message:    ", res.Message())
+	fmt.Println("waiting for:", res.WaitingFor())
+	fmt.Println("retry:      ", res.Retry())
+
+	// Output:
+	// OnOwner(OwnerReady) -> ProvisioningState -> ReferenceReady(network) -> version
+	// proceeds:    false <nil>
+	// decided by:  ReferenceReady(network)
+	// reason:      ReferenceNotFound
+	// message:     network Network lan was not found: waiting until it is created
+	// waiting for: [Network lan]
+	// retry:       fast
+}
+
+// CertificateRequest asks an issuer for a certificate. An approver approves or
+// denies it.
+type CertificateRequest struct {
+	IssuerGroup      string
+	Approved, Denied bool
+}
+
+func decide(req *CertificateRequest, check checks.Middleware[*CertificateRequest]) {
+	res, err := checks.Compose(chain.New(check))(ctx, &checks.Request[*CertificateRequest]{Resource: req})
+	fmt.Println(res, err)
+}
+
+// Certificate requests for issuers of other groups belong to other controllers.
+func ExampleIgnore() {
+	ours := checks.Check("ours", func(_ context.Context, req *checks.Request[*CertificateRequest]) (checks.Result, error) {
+		if group := req.Resource.IssuerGroup; group != "issuers.example.org" {
+			return checks.Ignore("the issuer is of the group " + group), nil
+		}
+		return checks.Proceed(), nil
+	})
+	decide(&CertificateRequest{IssuerGroup: "cert-manager.io"}, ours)
+	decide(&CertificateRequest{IssuerGroup: "issuers.example.org"}, ours)
+	// Output:
+	// ignore: the issuer is of the group cert-manager.io <nil>
+	// proceed <nil>
+}
+
+// A backup runs once. A complete backup needs no more work until its spec
+// changes.
+func ExampleFinished() {
+	type Backup struct{ Phase string }
+	complete := checks.Compose(chain.New(
+		checks.Check("complete", func(_ context.Context, req *checks.Request[*Backup]) (checks.Result, error) {
+			if req.Resource.Phase == "completed" {
+				return checks.Finished("Completed", "the backup is complete"), nil
+			}
+			return checks.Proceed(), nil
+		}),
+	))
+	fmt.Println(complete(ctx, &checks.Request[*Backup]{Resource: &Backup{Phase: "completed"}}))
+
+	// A user can delete a finished backup.
+	deletion := &checks.Request[*Backup]{Resource: &Backup{Phase: "completed"}}
+	deletion.Deleting = true
+	fmt.Println(complete(ctx, deletion))
+	// Output:
+	// finish Completed: the backup is complete <nil>
+	// proceed <nil>
+}
+
+// The deletion of an object store also deletes its users. So a user without a
+// store needs no deletion in the cloud.
+func ExampleRelease() {
+	type ObjectUser struct{ Name string }
+	storeGone := checks.Compose(chain.New(
+		checks.Check("store", func(_ context.Context, req *checks.Request[*ObjectUser]) (checks.Result, error) {
+			if !req.Owner.Found() {
+				return checks.Release("the object store " + req.Owner.Ref.Name + " does not exist"), nil
+			}
+			return checks.Proceed(), nil
+		}),
+	))
+	req := &checks.Request[*ObjectUser]{Resource: &ObjectUser{Name: "alice"}}
+	req.Owner.Ref, req.Deleting = checks.Ref{Kind: "ObjectStore", Name: "media"}, true
+	fmt.Println(storeGone(ctx, req))
+	// Output:
+	// release: the object store media does not exist <nil>
+}
+
+// A port gets its address from a subnet. The subnet must belong to the network
+// of the port. ReferenceReady waits until the subnet is ready in the cloud, and
+// ReferenceIs compares the networks.
+func ExampleReferenceIs() {
+	type Port struct{ Network, Subnet string }
+	type Subnet struct{ Network string }
+
+	subnets := func(p *Port) []checks.Ref { return []checks.Ref{{Kind: "Subnet", Name: p.Subnet}} }
+	check := checks.Compose(chain.New(
+		checks.ReferenceReady("subnet", subnets),
+		checks.ReferenceIs("subnet", subnets, func(p *Port, s *Subnet) string {
+			if s.Network != p.Network {
+				return fmt.Sprintf("it belongs to network %s; name a subnet of network %s", s.Network, p.Network)
+			}
+			return ""
+		}, checks.WithReason("OtherNetwork")),
+	))
+
+	cloud := map[string]*Subnet{"web-a": {Network: "web"}, "db-a": {Network: "db"}}
+	resolver := func(_ context.Context, ref checks.Ref) (checks.Object, error) {
+		if s := cloud[ref.Name]; s != nil {
+			return checks.Object{Ref: ref, Value: s, Readiness: checks.Readiness{State: checks.Ready}}, nil
+		}
+		return checks.Object{Ref: ref}, nil
+	}
+	for _, subnet := range []string{"web-b", "db-a", "web-a"} {
+		req := &checks.Request[*Port]{Resource: &Port{Network: "web", Subnet: subnet}}
+		req.Resolver = resolver
+		fmt.Println(check(ctx, req))
+	}
+	// Output:
+	// block ReferenceNotFound: subnet Subnet web-b was not found: waiting until it is created [fast, waiting for Subnet web-b] <nil>
+	// block OtherNetwork: subnet Subnet db-a: it belongs to network db; name a subnet of network web [slow, waiting for Subnet db-a] <nil>
+	// proceed <nil>
+}
+
+// A HelmRelease of Flux waits for the releases that it depends on. A release may
+// depend on one of another namespace only if that one is shared. Several
+// references are checked by one function, so it asks which one it is called for.
+func ExampleReferenceIs_object() {
+	type Shared bool
+	type HelmRelease struct {
+		Namespace string
+		DependsOn []checks.Ref
+	}
+	releases := func(r *HelmRelease) []checks.Ref { return r.DependsOn }
+	check := checks.Compose(chain.New(
+		checks.ReferenceIs("dependency", releases, func(r *HelmRelease, o checks.Object) string {
+			if shared, _ := o.Value.(Shared); o.Ref.Namespace != r.Namespace && !bool(shared) {
+				return "it is not shared; move it to namespace " + r.Namespace
+			}
+			return ""
+		}),
+	))
+	req := &checks.Request[*HelmRelease]{Resource: &HelmRelease{Namespace: "shop", DependsOn: []checks.Ref{
+		{Kind: "HelmRelease", Namespace: "shop", Name: "db"},
+		{Kind: "HelmRelease", Namespace: "base", Name: "dns"},
+	}}}
+	req.Resolver = func(_ context.Context, ref checks.Ref) (checks.Object, error) {
+		return checks.Object{Ref: ref, Value: Shared(false)}, nil
+	}
+	fmt.Println(check(ctx, req))
+	// Output:
+	// block ReferenceUnsuitable: dependency HelmRelease base/dns: it is not shared; move it to namespace shop [slow, waiting for HelmRelease base/dns] <nil>
+}
+
+// databaseNamed returns an object of a set.
+func databaseNamed(name string) checks.Object {
+	return checks.Object{Ref: checks.Ref{Group: "example.com", Kind: "Database", Namespace: "team", Name: name}, Value: &Database{}}
+}
+
+// A user deletes a cluster. The deletion waits until no database refers to the
+// cluster, also while these databases are being deleted.
+func ExampleUnused() {
+	type Cluster struct{ Name string }
+
+	check := checks.Compose(chain.New(
+		checks.Unused("databases", func(c *Cluster) checks.Query {
+			return checks.Query{Group: "example.com", Kind: "Database", Field: "spec.cluster", Value: c.Name}
+		}),
+	))
+
+	req := &checks.Request[*Cluster]{Resource: &Cluster{Name: "demo"}}
+	deleting := databaseNamed("orders")
+	deleting.Deleting = true
+	for _, set := range [][]checks.Object{{deleting, databaseNamed("users")}, {}} {
+		req.Lister = func(context.Context, checks.Query) ([]checks.Object, error) { return set, nil }
+		res, err := check(ctx, req)
+		fmt.Println(res.Reason(), res.Message(), err)
+		fmt.Println("  waits for", res.WaitingFor())
+	}
+	// Output:
+	// InUse databases: 2 objects still use the resource: Database.example.com team/orders; Database.example.com team/users: waiting until all are gone <nil>
+	//   waits for [every Database.example.com with spec.cluster=demo]
+	//   <nil>
+	//   waits for []
+}
+
+// owningCluster carries the approved cluster to later links.
+var owningCluster = checks.NewSlot[*Cluster]("owning cluster")
+
+// The check sets the slot to the cluster that it approved. Later links need no
+// type assertion and no second lookup.
+func ExampleSlot() {
+	approve := checks.Check("approve", func(_ context.Context, req *checks.OwnerRequest) (checks.Result, error) {
+		owningCluster.Set(req, req.Owner.Value.(*Cluster))
+		return checks.Proceed(), nil
+	})
+	req := ofCluster(&Cluster{Version: 17})
+	_, _ = checks.Compose(chain.New(checks.OwnerFound(), approve))(ctx, req)
+	cluster, err := owningCluster.Get(req)
+	fmt.Println(cluster.Version, err)
+	// Output: 17 <nil>
+}

@@ -1,9 +1,16 @@
 package checks_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/classify"
 )
@@ -97,7 +104,7 @@ func TestUnusableOwner(t *testing.T) {
 
 func TestObjections(t *testing.T) {
 	const unknown = "owner Cluster prod has not reported yet the field that fits reads"
-	inSelector := nilHere("state_test.go")
+	inSelector := nilHere("resource_test.go")
 	cases := map[string]struct {
 		reason string
 		owner  *Deep
@@ -139,4 +146,251 @@ func TestObjectionsSetUp(t *testing.T) {
 		"OwnerIsNil":   {"OwnerIs requires an objection", func() { checks.OwnerIs[*Deep]("fits", nil) }, "checks: fits: the function is nil"},
 		"OwnerFitsNil": {"OwnerFits requires an objection", func() { checks.OwnerFits[*Database, *Deep]("suits", nil) }, "checks: suits: the function is nil"},
 	})
+}
+
+var arm = checks.Ref{ID: "/subscriptions/1/clusters/prod"}
+
+func TestOwnerReady(t *testing.T) {
+	found := func(r checks.Readiness) checks.Object {
+		return checks.Object{Ref: prod, Value: &Cluster{}, Readiness: r}
+	}
+	gone := found(checks.Readiness{State: checks.Ready})
+	gone.Deleting = true
+
+	cases := map[string]struct {
+		reason   string
+		owner    checks.Object
+		deleting bool
+		opts     []checks.Option
+		want     answer
+	}{
+		"Root":              {reason: "a root resource has no owner", want: proceeding()},
+		"Ready":             {reason: "a ready owner proceeds", owner: found(checks.Readiness{State: checks.Ready}), want: proceeding()},
+		"Ahead":             {reason: "readiness for a newer generation than the cached one proceeds", owner: found(checks.Readiness{State: checks.Ready, Generation: 4, Observed: 5}), want: proceeding()},
+		"Stale":             {reason: "readiness for an older generation is stale", owner: found(checks.Readiness{State: checks.Ready, Generation: 4, Observed: 3}), want: blocks("OwnerReadinessStale", classify.Fast, "owner Cluster prod was ready for generation 3 of its spec; it must be ready for generation 4", prod)},
+		"Unnamed":           {reason: "a block does not wait for an object without a name", owner: checks.Object{Value: &Cluster{}}, want: blocks("OwnerReadinessUnknown", classify.Fast, "owner nothing has not reported yet whether it is ready")},
+		"ByIDUnready":       {reason: "WithByIDBlocked does not matter to an owner that was found", owner: found(checks.Readiness{State: checks.NotReady}), opts: []checks.Option{checks.WithByIDBlocked()}, want: blocks("OwnerNotReady", classify.Fast, "owner Cluster prod is not ready", prod)},
+		"NeverSeen":         {reason: "readiness without an observed generation is stale", owner: found(checks.Readiness{State: checks.Ready, Generation: 1234567890123}), want: blocks("OwnerReadinessStale", classify.Fast, "owner Cluster prod was ready for generation 0 of its spec; it must be ready for generation 1234567890123", prod)},
+		"Unknown":           {reason: "an unreported readiness does not count as ready", owner: found(checks.Readiness{}), want: blocks("OwnerReadinessUnknown", classify.Fast, "owner Cluster prod has not reported yet whether it is ready", prod)},
+		"InvalidState":      {reason: "an invalid State is unknown", owner: found(checks.Readiness{State: 9}), want: blocks("OwnerReadinessUnknown", classify.Fast, "owner Cluster prod has not reported yet whether it is ready", prod)},
+		"NotReadyWhy":       {reason: "the message repeats the owner's reason and message", owner: found(checks.Readiness{State: checks.NotReady, Reason: "Quota", Message: "ask for more"}), want: blocks("OwnerNotReady", classify.Fast, "owner Cluster prod is not ready: Quota: ask for more", prod)},
+		"MessageOnly":       {reason: "one colon precedes a message without a reason", owner: found(checks.Readiness{State: checks.NotReady, Message: "ask for more"}), want: blocks("OwnerNotReady", classify.Fast, "owner Cluster prod is not ready: ask for more", prod)},
+		"Deleting":          {reason: "a ready owner that is being deleted blocks", owner: gone, want: blocks("OwnerDeleting", classify.Fast, "owner Cluster prod is being deleted", prod)},
+		"NotFound":          {reason: "a missing owner is awaited", owner: checks.Object{Ref: prod}, want: blocks("OwnerNotFound", classify.Fast, "owner Cluster prod was not found: waiting until it is created", prod)},
+		"TypedNil":          {reason: "a nil pointer in an interface is missing", owner: checks.Object{Ref: prod, Value: (*Cluster)(nil), Readiness: checks.Readiness{State: checks.Ready}}, want: blocks("OwnerNotFound", classify.Fast, "owner Cluster prod was not found: waiting until it is created", prod)},
+		"RootNil":           {reason: "a nil pointer without a name is no owner", owner: checks.Object{Value: (*Cluster)(nil)}, want: proceeding()},
+		"ByID":              {reason: "the readiness of an owner known by its ID only cannot be determined", owner: checks.Object{Ref: arm}, want: proceeding("owner " + arm.ID + " is known by its ID only")},
+		"ByIDFound":         {reason: "an owner with only an ID that was found is checked", owner: checks.Object{Ref: arm, Value: &Cluster{}}, want: blocks("OwnerReadinessUnknown", classify.Fast, "owner "+arm.ID+" has not reported yet whether it is ready", arm)},
+		"Required":          {reason: "WithRequiredOwner blocks a root resource", opts: []checks.Option{checks.WithRequiredOwner()}, want: blocks("OwnerNotSet", classify.VerySlow, "the owner reference is not set yet")},
+		"Unset":             {reason: "an owner that no reference names yet blocks", owner: checks.Object{Ref: checks.Ref{Kind: "MachinePool"}, Readiness: checks.Readiness{State: checks.Ready}}, want: blocks("OwnerNotSet", classify.VerySlow, "the owner reference is not set yet: it must name an object of kind MachinePool")},
+		"ByIDBlocked":       {reason: "WithByIDBlocked blocks an owner known by its ID only", owner: checks.Object{Ref: arm}, opts: []checks.Option{checks.WithByIDBlocked()}, want: blocks("OwnerKnownByIDOnly", classify.Slow, "owner "+arm.ID+" is known by its ID only, so it cannot be looked up: refer to it by name", arm)},
+		"ReasonReplace":     {reason: "WithReason replaces the reason and keeps the message", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.WithReason("WaitingForCluster")}, want: blocks("WaitingForCluster", classify.Fast, "owner Cluster prod was not found: waiting until it is created", prod)},
+		"BlockOptions":      {reason: "block options apply to each block", owner: checks.Object{Ref: prod}, opts: []checks.Option{checks.WithRetry(classify.VerySlow), checks.WithWaitingFor(lan)}, want: blocks("OwnerNotFound", classify.VerySlow, "owner Cluster prod was not found: waiting until it is created", prod, lan)},
+		"DeleteRoot":        {reason: "a root resource can be deleted without a note", deleting: true, want: proceeding()},
+		"DeleteOwnerGone":   {reason: "a missing owner does not block a deletion", owner: checks.Object{Ref: prod}, deleting: true, want: proceeding("the owner is missing or being deleted, so it does not block this deletion")},
+		"DeleteOwnerGoing":  {reason: "an owner that is being deleted does not block a deletion", owner: gone, deleting: true, want: proceeding("the owner is missing or being deleted, so it does not block this deletion")},
+		"DeleteUnnamed":     {reason: "an owner without a Ref that is being deleted does not block a deletion", owner: checks.Object{Value: &Cluster{}, Deleting: true}, deleting: true, want: proceeding("the owner is missing or being deleted, so it does not block this deletion")},
+		"DeleteOwnerFailed": {reason: "an existing owner that is not ready blocks a deletion", owner: found(checks.Readiness{State: checks.NotReady}), deleting: true, want: blocks("OwnerNotReady", classify.Fast, "owner Cluster prod is not ready", prod)},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			mustAnswer(t, tc.reason, tc.want, checks.OwnerReady(tc.opts...), &checks.OwnerRequest{Owner: tc.owner, Deleting: tc.deleting})
+		})
+	}
+}
+
+// TestOwnerReady has the owners that do not exist.
+func TestOwnerFound(t *testing.T) {
+	for name, owner := range map[string]checks.Object{
+		"NotReady": {Ref: prod, Value: &Cluster{}, Readiness: checks.Readiness{State: checks.NotReady}},
+		"Deleting": {Ref: prod, Value: &Cluster{}, Deleting: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mustAnswer(t, "an owner that is not ready, or is being deleted, exists", proceeding(), checks.OwnerFound(), &checks.OwnerRequest{Owner: owner})
+		})
+	}
+}
+
+// live is a LiveState that reads the state of d, or none at a nil pointer.
+func live(d *Deep, opts ...checks.Option) checks.Middleware[*Deep] {
+	return checks.LiveState(func(context.Context, *checks.Request[*Deep]) (State, error) {
+		if d.Status == nil || d.Status.Properties == nil || d.Status.Properties.State == nil {
+			return "", nil
+		}
+		return *deepState(d), nil
+	}, opts...)
+}
+
+const (
+	settledWanted = ": it must be Succeeded, Failed or Canceled"
+	notReported   = "the resource is in the cloud and has not reported a state yet" + settledWanted
+	bothUnknown   = "no state is reported, and it is unknown whether the resource is in the cloud: give the reconciler a Get, or the check the option WithUnknownAllowed"
+	missingAfter  = "the resource was not found in the cloud after Apply had succeeded: it must be Succeeded"
+)
+
+func TestProvisioningState(t *testing.T) {
+	state := func(s State) *Deep { return deep(&s) }
+	busy := func(s string) answer {
+		return blocks("ResourceState", classify.Slow, `the resource is in state "`+s+`"`+settledWanted)
+	}
+	cases := map[string]struct {
+		reason   string
+		presence checks.Presence
+		applied  bool
+		d        *Deep
+		opts     []checks.Option
+		want     answer
+	}{
+		"UnknownBusy": {"a reported state counts although the presence is unknown", checks.PresenceUnknown, false, state("Updating"), nil, busy("Updating")},
+		"AbsentBusy": {
+			"a reported state of an absent resource blocks", checks.Absent, false, state("Creating"), nil,
+			blocks("ResourceState", classify.Slow, `the resource is in state "Creating"`+settledWanted+"; the resource was not found in the cloud, so Get should clear the reported state"),
+		},
+		"Absent":         {"an absent resource has no state", checks.Absent, false, deep(nil), nil, proceeding()},
+		"Present":        {"an unreported state of a present resource is unknown", checks.Present, false, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, notReported)},
+		"Unknown":        {"unknown presence is not absent", checks.PresenceUnknown, false, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, bothUnknown)},
+		"Invalid":        {"an invalid presence is unknown", checks.Presence(9), false, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, bothUnknown)},
+		"NilResource":    {"a nil resource has no state", checks.Present, false, nil, nil, noting(blocks("ResourceStateUnknown", classify.Slow, notReported), nilHere("resource_test.go"))},
+		"Reason":         {"WithReason replaces the reason", checks.Present, false, state("x"), []checks.Option{checks.WithAllowed("y"), checks.WithReason("Busy")}, blocks("Busy", classify.Slow, `the resource is in state "x": it must be y`)},
+		"AppliedGood":    {"after Apply a final good state proceeds", checks.Present, true, state("Succeeded"), nil, proceeding()},
+		"AppliedFailed":  {"a failed resource does not become Ready", checks.Present, true, state("Failed"), nil, blocks("ResourceState", classify.Slow, `the resource is in state "Failed": it must be Succeeded`)},
+		"AppliedNone":    {"after Apply an unreported state blocks", checks.Present, true, deep(nil), nil, blocks("ResourceStateUnknown", classify.Slow, "the resource is in the cloud and has not reported a state yet: it must be Succeeded")},
+		"AppliedAbsent":  {"after Apply an absent resource blocks", checks.Absent, true, deep(nil), nil, blocks("ResourceAbsent", classify.Slow, missingAfter)},
+		"AppliedMissing": {"after Apply an absent resource blocks in any state", checks.Absent, true, state("Succeeded"), nil, blocks("ResourceAbsent", classify.Slow, missingAfter)},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := &checks.Request[*Deep]{Resource: tc.d, Presence: tc.presence, OwnerRequest: checks.OwnerRequest{Applied: tc.applied}}
+			mustAnswer(t, tc.reason, tc.want, checks.ProvisioningState(deepState, tc.opts...), req)
+			if tc.presence == checks.Absent { // LiveState does not ask then
+				return
+			}
+			tc.want.Notes = slices.DeleteFunc(tc.want.Notes, func(note string) bool { return note == nilHere("resource_test.go") })
+			if len(tc.want.Notes) == 0 {
+				tc.want.Notes = nil
+			}
+			d := tc.d
+			if d == nil {
+				d = &Deep{}
+			}
+			mustAnswer(t, "LiveState: "+tc.reason, tc.want, live(d, tc.opts...), req)
+		})
+	}
+}
+
+func TestLiveState(t *testing.T) {
+	const unknown = notReported
+	cases := map[string]struct {
+		reason string
+		absent bool
+		unseen bool
+		after  bool
+		state  string
+		err    error
+		want   answer
+		is     error
+	}{
+		"Unseen":      {reason: "fetch runs if the presence is unknown", unseen: true, state: "Updating", want: blocks("ResourceState", classify.Slow, `the resource is in state "Updating"`+settledWanted)},
+		"UnseenGone":  {reason: "fetch finds that the resource is absent", unseen: true, err: httpStatus(http.StatusNotFound), want: proceeding("not found")},
+		"AfterGone":   {reason: "after Apply a resource that fetch does not find blocks", after: true, err: httpStatus(http.StatusNotFound), want: noting(blocks("ResourceAbsent", classify.Slow, missingAfter), "not found")},
+		"AfterAbsent": {reason: "after Apply fetch does not run for an absent resource", after: true, absent: true, err: errors.New("asked"), want: blocks("ResourceAbsent", classify.Slow, missingAfter)},
+		"NotThere":    {reason: "fetch does not run for an absent resource", absent: true, err: errors.New("asked"), want: proceeding()},
+		"GoneJoined":  {reason: "404 with another error is an error", err: errors.Join(errDown, httpStatus(http.StatusNotFound)), want: fails("the index is down\nNot Found"), is: errDown},
+		"Canceled":    {reason: "the error is returned unchanged", err: context.Canceled, want: fails("context canceled"), is: context.Canceled},
+		"NoState":     {reason: "an empty state is unknown", want: blocks("ResourceStateUnknown", classify.Slow, unknown)},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := &checks.Request[*Deep]{Presence: checks.PresenceOf(!tc.absent), OwnerRequest: checks.OwnerRequest{Applied: tc.after}}
+			if tc.unseen {
+				req.Presence = checks.PresenceUnknown
+			}
+			check := checks.LiveState(func(_ context.Context, r *checks.Request[*Deep]) (string, error) {
+				if r != req {
+					t.Errorf("fetch received another request")
+				}
+				return tc.state, tc.err
+			})
+			mustAnswer(t, tc.reason, tc.want, check, req)
+			if _, err := ask(t, check, req); tc.is != nil && !errors.Is(err, tc.is) {
+				t.Errorf("%s: errors.Is does not find it in %v", tc.reason, err)
+			}
+		})
+	}
+}
+
+// httpStatus is the error of a service that no reader knows.
+type httpStatus int
+
+func (s httpStatus) Error() string   { return http.StatusText(int(s)) }
+func (s httpStatus) StatusCode() int { return int(s) }
+
+// Only selectors may dereference nil, fetch may not.
+func TestLiveStatePanics(t *testing.T) {
+	check := checks.LiveState(func(_ context.Context, r *checks.Request[*Deep]) (State, error) { return *deepState(r.Resource), nil })
+	mustAnswer(t, "a nil dereference in fetch is an error", fails("panic in link LiveState: runtime error: invalid memory address or nil pointer dereference"),
+		check, &checks.Request[*Deep]{Presence: checks.Present})
+}
+
+func TestStateChecksSetUp(t *testing.T) {
+	mustPanic(t, map[string]setUp{
+		"ProvisioningStateNil": {"the selector is required", func() { checks.ProvisioningState[*Deep, string](nil) }, "checks: ProvisioningState: the selector is nil"},
+		"LiveStateNil":         {"fetch is required", func() { checks.LiveState[*Deep, string](nil) }, "checks: LiveState: the function is nil"},
+		"OwnerStateNil":        {"the selector is required", func() { checks.OwnerProvisioningState[*Cluster, string](nil) }, "checks: OwnerProvisioningState: the selector is nil"},
+		"PausedNil":            {"the function is required", func() { checks.Paused[*Database](nil) }, "checks: Paused: the function is nil"},
+	})
+}
+
+func TestOnOwner(t *testing.T) {
+	pass := returns[ownerRequest]("pass", checks.Proceed(), nil)
+	block := checks.Block("A", "a", checks.WithRetry(classify.Fast), checks.WithWaitingFor(prod))
+	cases := map[string]struct {
+		reason string
+		links  []ownerLink
+		want   answer
+		is     error
+		by     string // the link that DecidedBy names; empty: the group
+	}{
+		"Block":   {"the block names the check inside", []ownerLink{pass, returns[ownerRequest]("b", block, nil), returns[ownerRequest]("c", checks.Block("C", "c"), nil)}, answer{Result: block}, nil, "b"},
+		"Skip":    {"a skip is returned, and names the group", []ownerLink{returns[ownerRequest]("s", checks.Skip("why"), nil), returns[ownerRequest]("b", block, nil)}, answer{Result: checks.Skip("why")}, nil, ""},
+		"Error":   {"the error names the check inside", []ownerLink{pass, returns[ownerRequest]("e", checks.Result{}, errTest)}, fails("e: a test error"), errTest, ""},
+		"Zero":    {"the zero Result of a check inside is an error", []ownerLink{pass, returns[ownerRequest]("z", checks.Result{}, nil)}, fails("z: checks: link z: the zero Result is no decision: return checks.Proceed, Skip or Block"), checks.ErrNoDecision, ""},
+		"Forgets": {"a raw link that forgets next is an error", []ownerLink{forgets, returns[ownerRequest]("b", block, nil)}, fails("forgets: checks: link forgets: it returned Proceed, but the inner links did not proceed: call next and return its result, or return checks.Skip"), checks.ErrEndNotReached, ""},
+		"Gate":    {"a gate may be inside", []ownerLink{checks.Gate("g", func(context.Context, ownerRequest) (checks.Result, error) { return block, nil })}, answer{Result: block}, nil, "Gate(g)"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			link := checks.OnOwner[*Database](tc.links...)
+			got, err := ask(t, link, ofDatabase(nil))
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+			}
+			if !errors.Is(err, tc.is) {
+				t.Errorf("%s: errors.Is does not find %v in %v", tc.reason, tc.is, err)
+			}
+			req := ofDatabase(nil)
+			_, _ = checks.Compose(chain.New(link))(t.Context(), req)
+			if at := decidedBy(req); got.Result.Equal(checks.Proceed()) != (at == "") || at != "" && at != orElse(tc.by, nameOf(link)) {
+				t.Errorf("%s: decided by %q, want %q", tc.reason, at, orElse(tc.by, nameOf(link)))
+			}
+		})
+	}
+}
+
+var forgets = chain.Named("forgets", func(chain.Handler[*checks.OwnerRequest, checks.Result]) chain.Handler[*checks.OwnerRequest, checks.Result] {
+	return func(context.Context, ownerRequest) (checks.Result, error) { return checks.Proceed(), nil }
+})
+
+func TestOnOwnerSetUp(t *testing.T) {
+	mustPanic(t, map[string]setUp{
+		"None": {"OnOwner needs a link", func() { checks.OnOwner[*Database]() }, "checks: OnOwner: there are no links"},
+		"Nil":  {"the panic names the index of a nil link", func() { checks.OnOwner[*Database](checks.OwnerReady(), nil) }, "chain: New: link 2 of 2 is nil: leave it out or give a func(next Handler) Handler"},
+	})
+}
+
+func orElse(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
 }

@@ -2,17 +2,27 @@ package ctrlx_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
+	eventsv1 "k8s.io/api/events/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/cli-utils/pkg/kstatus/status"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -336,5 +346,389 @@ func TestFinishedOfAnotherObject(t *testing.T) {
 				t.Errorf("%s: the object says %q: %+v", tc.reason, d.says(), d.read().Status)
 			}
 		})
+	}
+}
+
+// definitionOfApps is the definition of App. It sets status.observedGeneration
+// of a new object to -1, so that kstatus reports the object as InProgress.
+func definitionOfApps() *apiextensions.CustomResourceDefinition {
+	crd := testv1.Definition("App", "apps", apiextensions.NamespaceScoped)
+	anything := true
+	crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties = map[string]apiextensions.JSONSchemaProps{"status": {
+		Type: "object", XPreserveUnknownFields: &anything,
+		Default:    &apiextensions.JSON{Raw: []byte(`{"observedGeneration":-1}`)},
+		Properties: map[string]apiextensions.JSONSchemaProps{"observedGeneration": {Type: "integer", Format: "int64"}},
+	}}
+	return crd
+}
+
+// kstatus returns what kstatus reports for an App.
+func kstatus(t *testing.T, a *App) string {
+	t.Helper()
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := &unstructured.Unstructured{Object: content}
+	u.SetGroupVersionKind(testv1.GroupVersion.WithKind("App"))
+	res, err := status.Compute(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Status.String()
+}
+
+// kstatus reports each moment in the life of an object correctly.
+func TestKstatus(t *testing.T) {
+	const inProgress, current, failed = "InProgress", "Current", "Failed"
+	var paused bool
+	paths := flow.Extensions[*App]{
+		OwnerCheck: chain.New(checks.OwnerReady()),
+		PreCheck:   chain.New(checks.Paused(func(*App) bool { return paused })),
+	}
+	edit := func(d *harness) { d.change(func(a *App) { a.Spec.User += "x" }) }
+	retried := func(err error) func(*harness) { return func(d *harness) { fails(err)(d); d.pass() } }
+	cases := []struct {
+		name, reason string
+		do           func(*harness)
+		want         string
+		says         string
+		observed     int64
+	}{
+		{"New", "the definition sets observedGeneration to -1", func(*harness) {}, inProgress, "nothing", -1},
+		{"Waiting", "the owner does not exist yet", (*harness).once, inProgress, "False OwnerNotFound Reconciling", 1},
+		{"InProgress", "an operation is under way", func(d *harness) { d.create(aCluster()); goesOn(d); d.pass() }, inProgress, "False InProgress Reconciling Processing", 1},
+		{"Ready", "the cloud matches the spec", func(d *harness) { d.apply = nil; d.pass() }, current, "True Succeeded", 1},
+		{"Edited", "the conditions are those of the older generation", edit, inProgress, "True Succeeded", 1},
+		{"Retried", "a transient error is retried", retried(errBroken), inProgress, "False Unknown Reconciling", 2},
+		{"Stalled", "a terminal error needs a change", retried(reconcile.TerminalError(errBroken)), failed, "False Terminal Stalled", 2},
+		{"FailedAndEdited", "the failure is that of the older generation", edit, inProgress, "False Terminal Stalled", 2},
+		{"Suspended", "a user suspended it, so it has not failed", func(d *harness) { d.apply = nil; suspend(true)(d); d.pass() }, inProgress, "False Suspended Paused", 4},
+		{"Resumed", "the new generation is not reconciled yet", suspend(false), inProgress, "False Suspended Paused", 4},
+		{"ReadyAgain", "the pass after the resumption succeeded", (*harness).once, current, "True Succeeded", 5},
+		{"Paused", "a check for a paused object is no failure either", func(d *harness) { paused = true; d.pass() }, inProgress, "False Paused Paused", 5},
+		{"Deleting", "a deletion is under way", func(d *harness) { paused = false; d.delete(d.read()) }, "Terminating", "False Paused Paused", 5},
+	}
+	a := anApp(AppSpec{Cluster: "c"})
+	a.Status.ObservedGeneration = -1
+	d := newHarness(t, a).with(paths)
+	for _, tc := range cases {
+		tc.do(d)
+		got := d.read()
+		if s := kstatus(t, got); s != tc.want || d.says() != tc.says || got.Status.ObservedGeneration != tc.observed {
+			t.Errorf("%s: %s: kstatus reports %s, want %s; observedGeneration is %d, want %d; the conditions are %q, want %q",
+				tc.name, tc.reason, s, tc.want, got.Status.ObservedGeneration, tc.observed, d.says(), tc.says)
+		}
+	}
+}
+
+// The API server sets -1 for a new object. The reconciler writes observedGeneration together with the conditions.
+func TestKstatusOnTheServer(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	a := o.create(AppSpec{})
+	read := func() *App {
+		a := &App{}
+		must(t, api.Get(t.Context(), keyOf(o.namespace, "a"), a))
+		return a
+	}
+	if got := kstatus(t, read()); got != "InProgress" {
+		t.Errorf("new: kstatus reports %s: %+v", got, a.Status)
+	}
+	o.start(o.apps(nil))
+	o.becomes("True Succeeded")
+	if got := kstatus(t, read()); got != "Current" {
+		t.Errorf("ready: kstatus reports %s", got)
+	}
+	if got := o.traffic.take(t)["PATCH apps/status"]; got != 1 {
+		t.Errorf("the status was written %d times, want once", got)
+	}
+	o.stop()
+	o.edit(func(a *App) { a.Spec.User = "x" })
+	if got := kstatus(t, read()); got != "InProgress" {
+		t.Errorf("edited: kstatus reports %s", got)
+	}
+}
+
+func (d *harness) once() { d.pass() }
+
+// create creates an object.
+func (d *harness) create(obj client.Object) {
+	d.t.Helper()
+	must(d.t, d.api.Create(d.t.(*testing.T).Context(), obj))
+}
+
+// notes returns the notes of the events about an object with a reason.
+func (o *operator) notes(name, reason string) (all []string) {
+	o.t.Helper()
+	list := &eventsv1.EventList{}
+	must(o.t, api.List(o.t.Context(), list, client.InNamespace(o.namespace)))
+	for _, e := range list.Items {
+		if e.Reason == reason && e.Regarding.Name == name {
+			all = append(all, e.Note)
+		}
+	}
+	return all
+}
+
+// The event of a deletion comes while a pass runs that leaves the status as it is.
+// The pass after it leaves no entry of the object.
+func TestKeptIsForgotten(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{}))
+	var r *ctrlx.Reconciler[*App]
+	r = d.reconciler(flow.Extensions[*App]{EntryCheck: chain.New(checks.Check("entry", func(_ ctxt, req *checks.Request[*App]) (checks.Result, error) {
+		r.Causes(&delays{}).Delete(event.DeleteEvent{Object: req.Resource})
+		return checks.Ignore("theirs"), nil
+	}))})
+	d.use(r)
+	d.pass()
+	if n := ctrlx.Kept(r); n != 1 {
+		t.Fatalf("%d entries after the pass", n)
+	}
+	d.change(func(a *App) { a.Finalizers = nil })
+	d.delete(d.read())
+	d.pass()
+	if n := ctrlx.Kept(r); n != 0 {
+		t.Errorf("%d entries of a deleted object", n)
+	}
+}
+
+// Another writer changes the conditions of an object. One pass corrects them,
+// and an event names them. Its other changes stay, and those alone cause no pass.
+func TestOverwritten(t *testing.T) {
+	ready := metav1.Condition{Type: "Ready", Status: "False", Reason: "Maintenance", Message: "by hand"}
+	set := func(all ...metav1.Condition) func(*App) {
+		return func(a *App) {
+			for _, c := range all {
+				meta.SetStatusCondition(&a.Status.Conditions, c)
+			}
+		}
+	}
+	cases := map[string]struct {
+		reason string
+		change func(*App)
+		want   string // the conditions that the event names; empty: no pass follows
+	}{
+		"Changed":    {"a person changes Ready", set(ready), "Ready"},
+		"Removed":    {"a controller replaces Ready by its own condition", func(a *App) { a.Status.Conditions = []metav1.Condition{theirs} }, "Ready"},
+		"WithOthers": {"a controller adds its own condition, too", set(ready, theirs), "Ready"},
+		"Others":     {"a controller adds its own condition only", set(theirs), ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := &watchedApp{harness: newHarness(t, anApp(AppSpec{}))}
+			w.use(w.reconciler(flow.Extensions[*App]{}))
+			w.pass()
+			w.event()
+			w.reported()
+			inApp(tc.change)(w.harness)
+			own := meta.FindStatusCondition(w.read().Status.Conditions, theirs.Type) != nil
+			if got := w.event(); got != (tc.want != "") {
+				t.Errorf("%s: the write causes a pass: %t", tc.reason, got)
+			}
+			if tc.want == "" {
+				return
+			}
+			w.pass()
+			all, events := w.read().Status.Conditions, w.reported()
+			if w.says() != "True Succeeded" || (meta.FindStatusCondition(all, theirs.Type) != nil) != own || meta.FindStatusCondition(all, "Stalled") != nil {
+				t.Errorf("%s: the conditions are %+v", tc.reason, all)
+			}
+			if len(events) != 1 || !strings.HasPrefix(events[0], "Warning ConditionsOverwritten "+tc.want+": changed by ") {
+				t.Errorf("%s: the events are %q", tc.reason, events)
+			}
+			if w.event() || len(w.queue.all) > 0 {
+				t.Errorf("%s: the correction causes a pass", tc.reason)
+			}
+		})
+	}
+}
+
+// On the API server, the event names the field manager of the writer.
+func TestOverwrittenOnTheServer(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	o.start(ctrlx.New("Database", o.operations(), extensions{}))
+	o.database("db", "")
+	d := o.until("db", "True Succeeded")
+	base := client.MergeFrom(d.DeepCopyObject().(client.Object))
+	meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{Type: "Ready", Status: "False", Reason: "Maintenance"})
+	must(t, api.Status().Patch(t.Context(), d, base, client.FieldOwner("kubectl-edit")))
+	o.eventually("there is an event", func() bool { return len(o.notes("db", ctrlx.ReasonOverwritten)) == 1 })
+	note := o.notes("db", ctrlx.ReasonOverwritten)[0]
+	if !strings.HasPrefix(note, "Ready: changed by the field manager \"kubectl-edit\" (Update at 20") {
+		t.Errorf("the note is %s", note)
+	}
+	o.until("db", "True Succeeded")
+	o.traffic.take(t)
+	same(t, "the calls", []string{"put db 1", "put db 1"}, o.asked())
+}
+
+// delays is a work queue that only notes delayed passes.
+type delays struct {
+	workqueue.TypedRateLimitingInterface[reconcile.Request]
+	all []time.Duration
+}
+
+func (q *delays) AddAfter(_ reconcile.Request, after time.Duration) { q.all = append(q.all, after) }
+
+// watchedApp is the App of a harness, with the events of its watch.
+type watchedApp struct {
+	*harness
+	causes predicate.Predicate
+	queue  delays
+	last   *App
+}
+
+func (w *watchedApp) use(r *ctrlx.Reconciler[*App]) *watchedApp {
+	w.harness.use(r)
+	w.causes, w.last = r.Causes(&w.queue), w.read()
+	return w
+}
+
+// event reports the present App, and whether that causes a pass at once.
+func (w *watchedApp) event() bool {
+	old := w.last
+	w.last = w.read()
+	return w.causes.Update(event.UpdateEvent{ObjectOld: old, ObjectNew: w.last})
+}
+
+// overwrite changes Ready as another writer does.
+func (w *watchedApp) overwrite(reason string) {
+	w.t.Helper()
+	a := w.read()
+	meta.SetStatusCondition(&a.Status.Conditions, metav1.Condition{Type: "Ready", Status: "False", Reason: reason})
+	must(w.t, w.api.Status().Update(w.t.Context(), a))
+}
+
+// Own writes cause no pass, whatever they write. Foreign ones cause one at once,
+// and then later and later ones.
+func TestOverwrittenIsDelayed(t *testing.T) {
+	w := &watchedApp{harness: newHarness(t, anApp(AppSpec{}))}
+	w.use(w.reconciler(flow.Extensions[*App]{}))
+	var log lines
+	for _, do := range []func(){func() { fails(errBroken)(w.harness) }, func() { goesOn(w.harness) }, func() { done(w.harness) }} {
+		do()
+		if w.pass(); w.event() {
+			t.Errorf("the own write of %q causes a pass", w.says())
+		}
+	}
+	w.reported()
+	for i, want := range []string{"at once", "1s", "2s", "4s"} {
+		w.overwrite("Theirs")
+		got := "not"
+		if w.event() {
+			got = "at once"
+		} else if len(w.queue.all) == i {
+			got = w.queue.all[i-1].String()
+		}
+		if got != want {
+			t.Fatalf("correction %d is scheduled %s, want %s", i+1, got, want)
+		}
+		w.overwrite("Theirs")
+		if w.event() || len(w.queue.all) > i {
+			t.Errorf("a further overwrite before correction %d schedules another one", i+1)
+		}
+		verbosity := map[bool]string{true: "level=0", false: "level=1"}[i == 0]
+		w.passIn(log.context(t.Context(), 1))
+		if w.event() || w.says() != "True Succeeded" {
+			t.Errorf("correction %d leaves %q, or its own write causes a pass", i+1, w.says())
+		}
+		line := strings.Join(log.took(), "\n")
+		if !strings.Contains(line, verbosity+" msg=another writer changed the conditions of the object; they are corrected conditions=[Ready]") || strings.Contains(line, "level=0 msg=pass ended") {
+			t.Errorf("correction %d logs\n%s", i+1, line)
+		}
+		note := "Warning ConditionsOverwritten Ready: changed by an unknown writer; corrected, because App owns these conditions: configure the writer to leave them unchanged"
+		same(t, fmt.Sprintf("correction %d: the events", i+1), []string{note}, w.reported())
+		w.now = w.now.Add(4 * time.Second)
+	}
+}
+
+// Nothing corrects the conditions of these objects, so their writers cause no
+// pass.
+func TestOverwrittenElsewhere(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		verdict checks.Result
+	}{
+		"Ignored":    {"another controller owns the object", checks.Ignore("theirs")},
+		"StatusKept": {"the check leaves the status as it is", checks.Block("Locked", "locked", checks.WithStatusKept())},
+		"Finished":   {"a finished object has no passes", checks.Finished("Sealed", "for good")},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := &watchedApp{harness: newHarness(t, anApp(AppSpec{}))}
+			verdict := tc.verdict
+			w.use(w.reconciler(flow.Extensions[*App]{EntryCheck: chain.New(checks.Check("entry", func(ctxt, *checks.Request[*App]) (checks.Result, error) { return verdict, nil }))}))
+			w.pass()
+			w.event()
+			w.reported()
+			for range 2 {
+				w.overwrite("Theirs")
+				if w.event() || len(w.queue.all) > 0 {
+					t.Errorf("%s: a write causes a pass", tc.reason)
+				}
+				w.pass()
+			}
+			if got := w.reported(); w.says() != "False Theirs" || len(got) > 0 {
+				t.Errorf("%s: it is %q, and the events are %q", tc.reason, w.says(), got)
+			}
+			if name == "Finished" {
+				return
+			}
+			verdict = checks.Proceed()
+			w.pass()
+			w.event()
+			w.overwrite("Theirs")
+			if !w.event() {
+				t.Errorf("%s: once it is ours, a write causes a pass", tc.reason)
+			}
+		})
+	}
+}
+
+// An object that waits for itself is woken by each write of its status. If the
+// write overwrites Ready, the correction is delayed all the same.
+func TestOverwrittenSelfIsDelayed(t *testing.T) {
+	w := &watchedApp{harness: newHarness(t, anApp(AppSpec{}))}
+	pending := checks.Block("ApprovalPending", "", checks.WithWaitingForSelf())
+	w.use(w.reconciler(checking(flow.PointPreCheck, answers(&pending))))
+	for i := range 3 {
+		w.pass()
+		w.event()
+		w.overwrite("Theirs")
+		if w.event() != (i == 0) {
+			t.Errorf("overwrite %d: the delays are %v", i+1, w.queue.all)
+		}
+	}
+	same(t, "the delays", []time.Duration{time.Second, 2 * time.Second}, w.queue.all)
+}
+
+// A status write fails, and the API server has done it all the same. The update
+// is no foreign one.
+func TestOverwrittenByALostWrite(t *testing.T) {
+	w := &watchedApp{harness: newHarness(t, anApp(AppSpec{}))}
+	w.afterStatus = func() error { return errBroken }
+	w.use(w.reconciler(flow.Extensions[*App]{}))
+	if _, err := w.app.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(w.last)}); err == nil {
+		t.Fatal("the write fails")
+	}
+	if w.says() != "True Succeeded" || w.event() {
+		t.Errorf("%q is a foreign write", w.says())
+	}
+}
+
+// An event that changes no condition allocates nothing.
+func TestEventsAllocateNothing(t *testing.T) {
+	w := &watchedApp{harness: newHarness(t, anApp(AppSpec{}))}
+	w.use(w.reconciler(flow.Extensions[*App]{}))
+	w.pass()
+	w.event()
+	old, now := w.read(), w.read()
+	now.ResourceVersion += "0"
+	meta.SetStatusCondition(&now.Status.Conditions, theirs)
+	e := event.UpdateEvent{ObjectOld: old, ObjectNew: now}
+	if n := testing.AllocsPerRun(100, func() { w.causes.Update(e) }); n != 0 {
+		t.Errorf("an event allocates %v times", n)
 	}
 }

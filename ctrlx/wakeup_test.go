@@ -4,17 +4,22 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"reflect"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/workqueue"
@@ -34,6 +39,7 @@ import (
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/internal/testing/ratio"
@@ -501,4 +507,236 @@ func grown(s *store) float64 {
 	runtime.KeepAlive(whole)
 	runtime.KeepAlive(bare)
 	return bytes
+}
+
+// While the watch of clusters is dead, a cluster becomes ready, and the cache does not
+// have it. A live read wakes all waiters, and they do not read the stale copy. A live
+// read in the middle of a pass wakes its object again, which the number of the passes
+// shows on a slow machine. The event that comes late wakes no waiter.
+func TestDeadWatch(t *testing.T) {
+	t.Parallel()
+	const n = 5
+	o := newOperator(t)
+	c := o.cluster("prod", "Creating")
+	for i := range n {
+		o.database(fmt.Sprintf("db-%d", i), "prod")
+	}
+	o.start(ctrlx.New("Database", o.operations(), waitsForCluster, ctrlx.WithOwner(clusterOf), ctrlx.WithPollInterval(4*time.Second), ctrlx.WithSyncTimeout(time.Minute)))
+	for i := range n {
+		o.until(fmt.Sprintf("db-%d", i), "False OwnerNotReady")
+	}
+	o.traffic.take(t)
+	mend := o.traffic.breakWatches("clusters")
+	defer mend()
+	o.report(c, "Running")
+	for i := range n {
+		o.until(fmt.Sprintf("db-%d", i), "True Succeeded")
+	}
+	writes := cmpopts.IgnoreMapEntries(func(what string, _ int) bool {
+		return what == "GET discovery" || what[:5] == "WATCH" || what == "GET clusters" || what == "GET databases"
+	})
+	if diff := cmp.Diff(map[string]int{"PATCH databases/status": n, "PATCH databases": n, "POST events": n}, o.traffic.take(t), writes); diff != "" {
+		t.Errorf("what was asked of the API server: -want, +got:\n%s", diff)
+	}
+	puts := o.asked()
+	mend()
+	if diff := cmp.Diff(map[string]int{}, o.traffic.take(t), writes, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("what the late event caused: -want, +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(puts, o.asked()); diff != "" {
+		t.Errorf("the late event causes no pass: -want, +got:\n%s", diff)
+	}
+}
+
+// deafBody is the stream of events of a watch.
+type deafBody struct {
+	*traffic
+	what string
+	io.ReadCloser
+}
+
+func (b *deafBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.mu.Lock()
+	deaf, deafTo := b.deaf, b.deafTo
+	b.mu.Unlock()
+	if deaf != nil && deafTo == b.what {
+		<-deaf
+	}
+	return n, err
+}
+
+// breakWatches makes the watches of a resource deaf until it is told to mend them.
+func (t *traffic) breakWatches(resource string) (mend func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	deaf := make(chan struct{})
+	t.deaf, t.deafTo = deaf, "WATCH "+resource
+	return sync.OnceFunc(func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.deaf = nil
+		close(deaf)
+	})
+}
+
+// Clusters become ready while the databases that wait for them come, and a third of them go back and forth meanwhile. No pass
+// polls, so a lost wake-up stays lost.
+func TestRaces(t *testing.T) {
+	t.Parallel()
+	const owners, waiters = 20, 500
+	o := newOperator(t)
+	operations := flow.Operations[*testv1.Database]{Apply: o.operations().Apply} // without a finalizer there is one write less
+	o.start(ctrlx.New("Database", operations, waitsForCluster, ctrlx.WithOwner(clusterOf),
+		ctrlx.WithController(controller.Options{MaxConcurrentReconciles: 8})))
+	var clusters [owners]*testv1.Cluster
+	for i := range clusters {
+		clusters[i] = o.cluster(fmt.Sprintf("c%d", i), "Stopped")
+	}
+	var come [owners]atomic.Int64
+	var wg sync.WaitGroup
+	for part := range 4 {
+		wg.Go(func() {
+			for i := part; i < waiters; i += 4 {
+				at := i * owners / waiters // those of one cluster come one after the other
+				o.database(fmt.Sprintf("db-%d", i), fmt.Sprintf("c%d", at))
+				if come[at].Add(1) != waiters/owners/2 {
+					continue
+				}
+				wg.Go(func() { // half of them have come, and passes over them are under way
+					o.report(clusters[at], "Running")
+					if at%3 == 0 {
+						o.report(clusters[at], "Stopped")
+						o.report(clusters[at], "Running")
+					}
+				})
+			}
+		})
+	}
+	wg.Wait()
+	var lost []string
+	err := apiserver.Until(t.Context(), func(ctx context.Context) (bool, error) {
+		list := &testv1.DatabaseList{}
+		if err := api.List(ctx, list, client.InNamespace(o.namespace)); err != nil || len(list.Items) != waiters {
+			return false, err
+		}
+		lost = nil
+		for _, d := range list.Items {
+			if !meta.IsStatusConditionTrue(d.Status.Conditions, "Ready") {
+				lost = append(lost, fmt.Sprintf("%s: %+v", d.Name, d.Status))
+			}
+		}
+		return len(lost) == 0, nil
+	})
+	if err != nil {
+		t.Errorf("%v: lost: %q", err, lost)
+	}
+}
+
+// shard starts a manager for the databases with a label. If selects is true, its cache has no others. If it is false,
+// its reconciler ignores the others, and they can be awaited.
+func (o *operator) shard(name string, selects bool) {
+	o.t.Helper()
+	ops := flow.Operations[*testv1.Database]{
+		Apply: func(_ context.Context, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
+			return flow.Done(), o.note("%s puts %s", name, req.Resource.Name)
+		},
+		Delete: func(_ context.Context, req *flow.Request[*testv1.Database]) (flow.Progress, error) {
+			return flow.Done(), o.note("%s deletes %s", name, req.Resource.Name)
+		},
+	}
+	ext := extensions{OwnerCheck: waitsForCluster.OwnerCheck, PreCheck: chain.New(checks.ResourceIs("open", func(d *testv1.Database) string {
+		if d.Spec.Size == 0 {
+			return "set spec.size"
+		}
+		return ""
+	}))}
+	var some map[client.Object]cache.ByObject
+	if selects {
+		some = map[client.Object]cache.ByObject{&testv1.Database{}: {Label: labels.SelectorFromSet(labels.Set{"shard": name})}}
+	} else {
+		ext.EntryCheck = chain.New(checks.Check("shard", func(_ ctxt, req *checks.Request[*testv1.Database]) (checks.Result, error) {
+			if req.Resource.Labels["shard"] != name {
+				return checks.Ignore("another shard has it"), nil
+			}
+			return checks.Proceed(), nil
+		}))
+	}
+	opts := []ctrlx.Option{ctrlx.WithOwner(ownerByName)}
+	if !selects { // as another program, which applies the objects that it takes over
+		opts = append(opts, ctrlx.WithRevision(name))
+	}
+	o.startWith(some, ctrlx.New(o.controller(name), ops, ext, opts...))
+}
+
+// controller returns the name of the controller of a shard, which no other test has.
+func (o *operator) controller(shard string) string { return "Shard-" + shard + "-" + o.namespace }
+
+// inShard creates a database with a label. owner is the name of another database, or empty.
+func (o *operator) inShard(shard, name, owner string, size int) *testv1.Database {
+	o.t.Helper()
+	d := &testv1.Database{Spec: testv1.DatabaseSpec{Cluster: owner, Size: size}}
+	d.Namespace, d.Name, d.Labels = o.namespace, name, map[string]string{"shard": shard}
+	must(o.t, api.Create(o.t.Context(), d))
+	return d
+}
+
+// Two managers share the databases of a namespace. Each database waits for one of the other manager. An event wakes
+// it, because the resync is an hour.
+func TestShardsWakeEachOther(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	owners := []*testv1.Database{o.inShard("a", "a-owner", "", 0), o.inShard("b", "b-owner", "", 0)}
+	o.inShard("a", "a-waiter", "b-owner", 1)
+	o.inShard("b", "b-waiter", "a-owner", 1)
+	o.shard("a", false)
+	o.shard("b", false)
+	for _, waiter := range []string{"a-waiter", "b-waiter"} {
+		o.until(waiter, "False OwnerNotReady")
+	}
+	for _, owner := range owners {
+		must(t, api.Patch(t.Context(), owner, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"size":1}}`))))
+	}
+	for _, waiter := range []string{"a-waiter", "b-waiter"} {
+		o.until(waiter, "True Succeeded")
+	}
+	asked := o.asked()
+	slices.Sort(asked)
+	asked = slices.Compact(asked) // an event between the registration of an owner and its read adds a pass
+	same(t, "each manager applies the databases of its shard only",
+		[]string{"a puts a-owner", "a puts a-waiter", "b puts b-owner", "b puts b-waiter"}, asked)
+	must(t, api.Patch(t.Context(), owners[0], client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"shard":"b"}}}`))))
+	o.eventually("the label names another manager, which ignored the database", func() bool { return slices.Contains(o.asked(), "b puts a-owner") })
+}
+
+// A database gets the label of another shard. The cache of the first shard reports a deletion, and the database still
+// exists: the first shard deletes nothing, and its pass does not fail.
+func TestDatabaseChangesShard(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	d := o.inShard("a", "db", "", 1)
+	o.shard("a", true)
+	o.until("db", "True Succeeded")
+	passes := func() (n, failed float64) {
+		got := seriesOf(t, o.controller("a"))
+		for _, result := range []string{"success", "error", "requeue", "requeue_after"} {
+			n += got["reconcile_total "+result]
+		}
+		return n, got["reconcile_total error"]
+	}
+	before, _ := passes()
+	must(t, api.Patch(t.Context(), d, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"shard":"b"}}}`))))
+	if err := apiserver.Until(t.Context(), func(context.Context) (bool, error) {
+		n, _ := passes()
+		return n > before, nil
+	}); err != nil {
+		t.Fatal("no pass follows the change of the shard")
+	}
+	o.shard("b", true)
+	must(t, api.Delete(t.Context(), d))
+	o.until("db", "gone")
+	if _, failed := passes(); failed > 0 {
+		t.Errorf("%v passes of the first shard failed", failed)
+	}
+	same(t, "only the second shard deletes", []string{"a puts db", "b deletes db"}, o.asked())
 }

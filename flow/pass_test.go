@@ -2,12 +2,16 @@ package flow_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
@@ -16,6 +20,8 @@ import (
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/classify/azure"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/errtree"
+	"github.com/windlass-go/windlass/internal/reason"
 )
 
 // A panic anywhere ends the pass with an error.
@@ -411,4 +417,470 @@ func culprit(context.Context, *request) (flow.Progress, error) { panic("on purpo
 // hands passes its request to next.
 func hands[Req, Res any](ctx context.Context, req Req, next chain.Handler[Req, Res]) (Res, error) {
 	return next(ctx, req)
+}
+
+type nextPass = chain.Handler[*pool, flow.Outcome]
+
+// A link on Pass can return only the outcome of its pass, an error or Stop.
+func TestPass(t *testing.T) {
+	locked := checks.Block("Locked", "the lock is held elsewhere", checks.WithAfter(time.Minute), checks.WithWaitingFor(fleet))
+	var yesterday flow.Outcome
+	c0 := &cloud{}
+	flow.New("Pool", c0.operations(), ext{Pass: on("remember", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+		out, err := next(ctx, p)
+		yesterday = out
+		return out, err
+	})}).Reconcile(t.Context(), &pool{})
+	ofAnother := flow.New("Pool", c0.operations(), ext{PreCheck: chain.New(returns[*checks.Request[*pool]]("no", checks.Block("No", "no"), nil))}).Reconcile(t.Context(), &pool{})
+
+	cases := map[string]struct {
+		reason string
+		link   func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error)
+		want   place
+		err    error
+		text   string
+		calls  int
+	}{
+		"Error": {"an error before next fails the pass", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Outcome{}, errBoom }, place{flow.StateFailed, flow.PointPass, "link"}, errBoom, "boom", 0},
+		"Stop":  {"a Stop before next ends the pass", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Stop(locked), nil }, place{flow.StateBlocked, flow.PointPass, "link"}, nil, "the lock is held elsewhere", 0},
+		"StopAfterNext": {"a Stop after next replaces the outcome", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+			_, _ = next(ctx, p)
+			return flow.Stop(locked), nil
+		}, place{flow.StateBlocked, flow.PointPass, "link"}, nil, "the lock is held elsewhere", 3},
+		"StopNoBlock": {"Stop accepts only a block or an ignore", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return flow.Stop(checks.Proceed()), nil }, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrNoOutcome, "flow: link link: " + flow.ErrNoOutcome.Error(), 0},
+		"Zero": {"the zero Outcome is not a result", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+			_, _ = next(ctx, p)
+			return flow.Outcome{}, nil
+		}, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrNoOutcome, "flow: link link: " + flow.ErrNoOutcome.Error(), 3},
+		"Remembered": {"the outcome of an earlier pass is refused", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return yesterday, nil }, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrForeignOutcome, "flow: link link: " + flow.ErrForeignOutcome.Error(), 0},
+		"Foreign": {"the outcome of another reconciler is refused", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+			_, _ = next(ctx, p)
+			return ofAnother, nil
+		}, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrForeignOutcome, "flow: link link: " + flow.ErrForeignOutcome.Error(), 3},
+		"NoContext": {"the context of next must contain the pass", func(_ context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+			return next(context.Background(), p)
+		}, place{flow.StateFailed, flow.PointPass, "link"}, flow.ErrForeignRequest, flow.ErrForeignRequest.Error(), 0},
+		"Twice": {"the last call of next counts", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+			_, _ = next(ctx, p)
+			return next(ctx, p)
+		}, place{State: flow.StateReady}, nil, "", 6},
+		"Swallows": {"an outer link may ignore the error of an inner link", func(ctx context.Context, p *pool, next nextPass) (flow.Outcome, error) {
+			out, _ := chain.After(func(context.Context, *pool, flow.Outcome) error { return errBoom })(next)(ctx, p)
+			return out, nil
+		}, place{State: flow.StateReady}, nil, "", 3},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for how, e := range map[string]ext{
+				"alone": {Pass: on("link", tc.link)},
+				"outer": {Pass: on("link", tc.link).Append(link("other", hands[*pool, flow.Outcome]))},
+				"inner": {Pass: on("before", hands).Append(link("link", tc.link))},
+			} {
+				c := &cloud{}
+				out := flow.New("Pool", c.operations(), e).Reconcile(t.Context(), &pool{generation: 3})
+				mustEqual(t, how+": "+tc.reason, tc.want, placeOf(out))
+				mustEqual(t, how+": "+tc.reason, []any{tc.text, tc.calls}, []any{out.Message(), len(c.take())})
+				mustBe(t, how+": "+tc.reason, tc.err, out.Err())
+				if out.State() == flow.StateReady {
+					continue
+				}
+				mustEqual(t, how+": the outcome has the generation of the spec", int64(3), out.Generation())
+			}
+		})
+	}
+}
+
+// A link on Get may replace the GET. It must pass the request of the pass to
+// next.
+func TestGetLinks(t *testing.T) {
+	type next = chain.Handler[*request, flow.Observation]
+	cases := map[string]struct {
+		reason string
+		link   func(ctx context.Context, req *request, next next) (flow.Observation, error)
+		noGet  bool
+		want   place
+		calls  []string
+	}{
+		"InPlace": {"a link with a reason may replace Get", func(context.Context, *request, next) (flow.Observation, error) {
+			return flow.Observation{Presence: checks.Present, InSync: true, Skip: "read a minute ago"}, nil
+		}, false, place{State: flow.StateReady}, []string{"owner"}},
+		"InSyncWithoutGet": {"InSync needs Get, or a reason", func(context.Context, *request, next) (flow.Observation, error) {
+			return flow.Observation{Presence: checks.Present, InSync: true}, nil
+		}, false, place{flow.StateFailed, flow.PointGet, "link"}, []string{"owner"}},
+		"InSyncAfterError": {"InSync after an error of Get needs a reason", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
+			_, _ = next(ctx, req)
+			return flow.Observation{Presence: checks.Present, InSync: true}, nil
+		}, false, place{flow.StateFailed, flow.PointGet, "link"}, []string{"owner", "get"}},
+		"Adjusts": {"a link may change the observation of Get", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
+			o, err := next(ctx, req)
+			o.InSync, o.Presence = true, checks.Present
+			return o, err
+		}, false, place{State: flow.StateReady}, []string{"owner", "get"}},
+		"WithoutGet": {"an Observation that is not in sync needs no reason", func(context.Context, *request, next) (flow.Observation, error) {
+			return flow.Observation{Presence: checks.Present}, nil
+		}, false, place{State: flow.StateReady}, []string{"owner", "apply"}},
+		"NoGet": {"without Operations.Get, InSync needs no reason", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
+			_, err := next(ctx, req)
+			return flow.Observation{Presence: checks.Present, InSync: true}, err
+		}, true, place{State: flow.StateReady}, []string{"owner"}},
+		"Foreign": {"a request that the link made is refused", func(ctx context.Context, req *request, next next) (flow.Observation, error) {
+			return next(ctx, &request{Request: req.Request})
+		}, false, place{flow.StateFailed, flow.PointGet, "link"}, []string{"owner"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{}
+			o := c.operations()
+			if tc.noGet {
+				o.Get = nil
+			}
+			if name == "InSyncAfterError" {
+				c.getErr = errBoom
+			}
+			out := flow.New("Pool", o, ext{Get: chain.New(link("link", tc.link))}).Reconcile(t.Context(), &pool{})
+			mustEqual(t, tc.reason, tc.want, placeOf(out))
+			mustEqual(t, tc.reason, tc.calls, c.take())
+			if out.State() == flow.StateFailed && !errors.Is(out.Err(), flow.ErrForeignRequest) && !errors.Is(out.Err(), flow.ErrNotSeen) {
+				t.Errorf("%s: the error is %v", tc.reason, out.Err())
+			}
+		})
+	}
+}
+
+// The outcome of a pass that Stop ended is not a result of another pass.
+func TestStoppedOutcomeIsForeign(t *testing.T) {
+	stop := flow.Stop(checks.Block("Locked", ""))
+	once := func(out flow.Outcome) flow.Outcome {
+		return flow.New("Pool", (&cloud{}).operations(), ext{Pass: on("lock", func(context.Context, *pool, nextPass) (flow.Outcome, error) { return out, nil })}).
+			Reconcile(t.Context(), &pool{})
+	}
+	first := once(stop)
+	mustEqual(t, "Stop ends the pass", flow.StateBlocked, first.State())
+	mustBe(t, "its outcome does not end another one", flow.ErrForeignOutcome, once(first).Err())
+	mustEqual(t, "what Stop returned may be used again", flow.StateBlocked, once(stop).State())
+}
+
+// hanging is a user's function that hangs in one of its calls.
+type hanging struct {
+	left             atomic.Int64 // the calls until the one that hangs
+	entered, release chan struct{}
+}
+
+func (h *hanging) call() {
+	if h.left.Add(-1) == 0 {
+		close(h.entered)
+		<-h.release
+	}
+}
+
+// A user's function that hangs stops only its own pass, because the flow holds
+// no lock while it calls one. If it held one, this test would not end.
+func TestHangingFunctionStopsOneResource(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		hang   func(h *hanging, o *ops)
+	}{
+		"Key": {"the key of the tokens in memory, the counts, the time-outs and the explanations", func(h *hanging, o *ops) {
+			key := o.Key
+			o.Key = func(p *pool) string { only(h, p); return key(p) }
+		}},
+		"Apply": {"the operation of the resource", func(h *hanging, o *ops) {
+			o.Apply = func(_ context.Context, req *request) (flow.Progress, error) {
+				only(h, req.Resource)
+				return flow.InProgress("a", 0), nil
+			}
+		}},
+		"Clock": {"the clock of all resources", func(*hanging, *ops) {}},
+	}
+	for name, tc := range cases {
+		for n := int64(1); n <= 8; n++ {
+			t.Run(fmt.Sprint(name, "/", n), func(t *testing.T) {
+				h := &hanging{entered: make(chan struct{}), release: make(chan struct{})}
+				o := ops{
+					Key: func(p *pool) string { return p.name },
+					Apply: func(context.Context, *request) (flow.Progress, error) {
+						return flow.InProgress("a", 0), nil
+					},
+				}
+				now := func() time.Time { return time.Time{} }
+				if name == "Clock" {
+					now = func() time.Time { h.call(); return time.Time{} }
+				}
+				tc.hang(h, &o)
+				r := flow.New("Pool", o, ext{}, flow.WithClock(now), flow.WithBackoff(flow.NewBackoff(flow.WithBackoffClock(now))),
+					flow.WithExplanations(5))
+				stuck, other := &pool{name: "stuck"}, &pool{name: "other"}
+				r.Reconcile(t.Context(), stuck) // its token is in memory now
+
+				h.left.Store(n)
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					r.Reconcile(context.Background(), stuck)
+				}()
+				select {
+				case <-h.entered:
+				case <-ended: // a pass makes fewer calls
+				}
+				for range 2 {
+					mustEqual(t, tc.reason, flow.StateInProgress, r.Reconcile(t.Context(), other).State())
+				}
+				if _, ok := r.Explain("other"); !ok {
+					t.Error("there is no explanation of the other resource")
+				}
+				close(h.release)
+				<-ended
+			})
+		}
+	}
+}
+
+// only hangs for the resource named stuck.
+func only(h *hanging, p *pool) {
+	if p.name == "stuck" {
+		h.call()
+	}
+}
+
+// notingError is an error whose text makes a note.
+type notingError struct{ ctx context.Context }
+
+func (e notingError) Error() string {
+	chain.Note(e.ctx, "read")
+	return "boom"
+}
+
+// The trace holds no lock while it reads the text of an error. If it held one,
+// this test would not end.
+func TestTraceReadsErrorsWithoutLock(t *testing.T) {
+	c := &cloud{}
+	o := c.operations()
+	o.Apply = func(ctx context.Context, _ *request) (flow.Progress, error) { return flow.Progress{}, notingError{ctx} }
+	if e := explain(t, o, ext{}, &pool{name: "p"}); e.Error != "boom" {
+		t.Errorf("the trace has the error %q", e.Error)
+	}
+}
+
+// hostileTexts holds texts that a service, an owner or a user may send. The
+// secret in them is hunter2.
+var hostileTexts = map[string]string{
+	"Row":       "busy\n> Apply         deploy  proceed\r\n  Apply  proceed",
+	"Rows":      "busy\u2028> Apply\u2029> Apply\u0085> Apply\v> Apply\f> Apply",
+	"Terminal":  "\x1b[2J\x1b[1;1Hall is well\x07\x9b31m\x00",
+	"Bidi":      "abc \u202e\u2066cba\u2069\u200f\u061c",
+	"Invisible": "a\u200bb\u00ad\ufeff\u3164\U000e0061",
+	"Invalid":   "a\xff\xc3(\xed\xa0\x80",
+	"Long":      strings.Repeat("ü quota ", 100_000),
+	"LongWord":  strings.Repeat("x", 700_000),
+	"Markup":    "\"]\n  evil[\"<script>`#`&lt;%%{init}%% \\n",
+	"SAS":       "GET https://a/c?sv=1&sig=hunter2: 403",
+	"JSON":      "{\n  \"client_secret\": \"hunter2\"\n}",
+	"Header":    "Authorization: Bearer hunter2",
+	"Bearer":    "sent Bearer hunter2",
+	"URL":       "dial https://user:hunter2@host",
+	"Account":   "AccountName=a;AccountKey=hunter2;x=y",
+}
+
+// mustBeLine fails unless text is one line that is safe to show.
+func mustBeLine(t *testing.T, place, text string, most int) {
+	t.Helper()
+	if i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
+		t.Errorf("%s has a character that is not visible: %q", place, text[i:min(len(text), i+40)])
+	}
+	if !utf8.ValidString(text) {
+		t.Errorf("%s is not valid UTF-8: %q", place, text[:min(len(text), 100)])
+	}
+	if len(text) > most {
+		t.Errorf("%s has %d bytes", place, len(text))
+	}
+	if strings.Contains(text, "hunter2") {
+		t.Errorf("%s has a secret: %s", place, text[:min(len(text), 200)])
+	}
+}
+
+// mustBeLines fails unless text has as many lines as sound, each safe to show.
+// sound is the same text for harmless names.
+func mustBeLines(t *testing.T, place, text, sound string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if want := strings.Count(strings.TrimSuffix(sound, "\n"), "\n") + 1; len(lines) != want {
+		t.Errorf("%s has %d lines, want %d:\n%.2000s", place, len(lines), want, text)
+	}
+	for _, line := range lines {
+		mustBeLine(t, place, line, 40_000)
+	}
+}
+
+// view holds every text that the library shows of passes with a hostile text.
+type view struct{ listing, reconciler, drawing, table, explained, failed string }
+
+// show shows passes in which text is the name, the key, the message and the
+// error.
+func show(t *testing.T, text string) (v view, outcomes []flow.Outcome, explained []flow.Explanation) {
+	block := checks.Block("Waits", text, checks.WithWaitingFor(checks.Ref{Kind: text, Namespace: text, Name: text, ID: text}))
+	noted := chain.Named(text, checks.Gate("noted", func(ctx context.Context, _ *checks.Request[*pool]) (checks.Result, error) {
+		chain.Note(ctx, text)
+		return block, nil
+	}))
+	c := &cloud{owner: checks.Object{Ref: checks.Ref{Kind: "Fleet", Name: text}, Value: &pool{}, Readiness: checks.Readiness{State: checks.NotReady, Reason: text, Message: text}}}
+	failing := c.operations()
+	failing.Key = func(p *pool) string { return p.name }
+	failing.APIVersion = func(*pool) string { return text }
+	failing.Apply = func(context.Context, *request) (flow.Progress, error) {
+		return flow.Progress{}, errors.Join(errors.New(text), response(409, text))
+	}
+	panicking := failing
+	panicking.Apply = func(context.Context, *request) (flow.Progress, error) { panic(text) }
+	polling := failing
+	polling.Owner, polling.Get = nil, nil
+	polling.Token = func(*pool) (string, int64) { return text, 0 }
+	polling.SetToken = func(context.Context, *pool, string, int64) error { return errors.New(text) }
+	waiting := failing
+	waiting.Apply = func(context.Context, *request) (flow.Progress, error) {
+		return flow.InProgress("a", 0).WithMessage(text), nil
+	}
+	skipping := ext{PreCheck: chain.New(chain.Named(text, checks.Gate("skip", func(context.Context, *checks.Request[*pool]) (checks.Result, error) {
+		return checks.Skip(text), nil
+	})))}
+	for _, run := range []struct {
+		o ops
+		e ext
+	}{
+		{failing, ext{}}, {panicking, skipping}, {polling, ext{}}, {waiting, ext{}},
+		{failing, ext{PreCheck: chain.New(noted)}},
+		{failing, ext{OwnerCheck: chain.New(checks.OwnerReady())}},
+		{failing, ext{OwnerCheck: chain.New(returns[*checks.OwnerRequest](text, checks.Result{}, errors.New(text)))}},
+	} {
+		r := flow.New(text, run.o, run.e, flow.WithExplanations(1))
+		out := r.Reconcile(t.Context(), &pool{name: text})
+		e, ok := r.Explain(text)
+		if !ok {
+			t.Error("there is no explanation under the raw key")
+		}
+		outcomes, explained = append(outcomes, out), append(explained, e)
+		v.explained += e.String()
+		v.reconciler += r.String()
+		v.drawing += r.Mermaid()
+	}
+	v.listing = chain.New(noted).String()
+	v.table = classify.Table{{Name: text, Code: "A", Retry: classify.Slow}}.String()
+	v.failed = flow.Explanation{Name: text, Key: text, Message: text, Steps: []flow.Step{{Point: text, Link: text, Verdict: text, Error: text, Notes: []string{text}}}}.String()
+	return v, outcomes, explained
+}
+
+// The library shows foreign text safely everywhere.
+func TestHostileTexts(t *testing.T) {
+	sound, _, _ := show(t, "sound")
+	for name, text := range hostileTexts {
+		t.Run(name, func(t *testing.T) {
+			v, outcomes, explained := show(t, text)
+			mustBeLines(t, "Chain.String", v.listing, sound.listing)
+			mustBeLines(t, "Reconciler.String", v.reconciler, sound.reconciler)
+			mustBeLines(t, "Mermaid", v.drawing, sound.drawing)
+			for _, line := range strings.Split(strings.TrimSuffix(v.drawing, "\n"), "\n") {
+				if !mermaidLine.MatchString(line) {
+					t.Errorf("this is no line of a Mermaid flowchart: %s", line)
+				}
+			}
+			mustBeLines(t, "Table.String", v.table, sound.table)
+			mustBeLines(t, "Explanation.String", v.explained, sound.explained)
+			mustBeLines(t, "Explanation.String of a literal", v.failed, sound.failed)
+			for _, e := range explained {
+				data, err := json.Marshal(e)
+				if err != nil {
+					t.Error(err)
+				}
+				mustBeLine(t, "the JSON of an Explanation", string(data), 200_000)
+				var texts any
+				if err := json.Unmarshal(data, &texts); err != nil {
+					t.Error(err)
+				}
+				mustBeTexts(t, texts)
+			}
+			for _, out := range outcomes {
+				mustBeLine(t, "Outcome.String", out.String(), 32768)
+				mustBeLine(t, "Outcome.Message", out.Message(), 32768)
+				mustBeLine(t, "Outcome.Link", out.Link(), 200)
+				mustBeLine(t, "Outcome.Rule", out.Rule(), 200)
+				for _, c := range out.Conditions() {
+					mustBeLine(t, "Outcome.Conditions", c.Message, 32768)
+					mustBeLine(t, "Outcome.Conditions", c.Reason, 1024)
+					if !reason.Valid(c.Reason) {
+						t.Errorf("the reason %q is not valid", c.Reason)
+					}
+				}
+			}
+			block := checks.Block("Waits", text, checks.WithWaitingFor(checks.Ref{Kind: "Fleet", Name: text}))
+			mustBeLine(t, "Result.String", block.String(), 4000)
+			mustBeLine(t, "Result.String of a wrong reason", checks.Block(text, text).String(), 4000)
+			mustBeLine(t, "Ref.String", checks.Ref{Kind: text, Name: text}.String(), 1000)
+			mustEqual(t, "the message of a result is raw", text, block.Message())
+			for _, err := range []error{errors.New(text), response(409, text)} {
+				c, _ := classify.Compose(classify.Chain{})(t.Context(), classify.NewFailure(err, "", time.Time{}, classify.Errors{}))
+				mustBeLine(t, "Classification.String", c.String(), 2000)
+				mustBeLine(t, "Classification.Reason", c.Reason(), 1024)
+			}
+		})
+	}
+}
+
+// mustBeTexts fails unless each text of a JSON document is safe to show.
+func mustBeTexts(t *testing.T, v any) {
+	t.Helper()
+	switch v := v.(type) {
+	case string:
+		mustBeLine(t, "a text of the JSON", v, 32768)
+	case []any:
+		for _, item := range v {
+			mustBeTexts(t, item)
+		}
+	case map[string]any:
+		for _, item := range v {
+			mustBeTexts(t, item)
+		}
+	}
+}
+
+// endless unwraps to itself, more often than any reader of errors needs.
+type endless struct{ left *int }
+
+func (endless) Error() string { return "endless" }
+func (e endless) Unwrap() error {
+	if *e.left--; *e.left < 0 {
+		panic("a search of the error does not end")
+	}
+	return e
+}
+
+// errors.Is and errors.As of an error that unwraps to itself never end, and
+// those of one whose Unwrap panics panic. Observers and engines call them with
+// the error of a pass.
+func TestUnreadableErrors(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		err    func() error
+	}{
+		"Endless": {"it unwraps to itself", func() error { return endless{new(20 * errtree.Max)} }},
+		"Panics":  {"its Unwrap panics", func() error { return hostile{} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := (&cloud{}).operations()
+			o.Apply = func(context.Context, *request) (flow.Progress, error) { return flow.Progress{}, tc.err() }
+			out := flow.New("Pool", o, ext{}).Reconcile(t.Context(), &pool{})
+			mustEqual(t, tc.reason, flow.StateFailed, out.State())
+			if found := (*flow.FailedError)(nil); errors.Is(out.Err(), errBoom) || errors.As(out.Err(), &found) {
+				t.Errorf("%s: the error of the pass is %v", tc.reason, out.Err())
+			}
+
+			o = (&cloud{}).operations()
+			o.Apply = func(context.Context, *request) (flow.Progress, error) { return flow.InProgress("a", 0), nil }
+			o.Token = func(*pool) (string, int64) { return "", 0 }
+			o.SetToken = func(context.Context, *pool, string, int64) error { return tc.err() }
+			out = flow.New("Pool", o, ext{}).Reconcile(t.Context(), &pool{})
+			mustEqual(t, tc.reason+", of SetToken", flow.StateFailed, out.State())
+			if out.Point() != flow.PointApply {
+				t.Errorf("%s: the pass failed at %s: %v", tc.reason, out.Point(), out.Err())
+			}
+		})
+	}
 }

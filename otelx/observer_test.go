@@ -2,16 +2,25 @@ package otelx_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/trace"
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/internal/pass"
 	"github.com/windlass-go/windlass/internal/testing/otelfake"
@@ -194,3 +203,226 @@ func TestQuietAllocatesNothing(t *testing.T) {
 		t.Errorf("%d spans were started, want none", len(rec.Spans))
 	}
 }
+
+// panics is a log sink that panics at each line.
+type panics struct{ logr.LogSink }
+
+func (panics) Init(logr.RuntimeInfo)            {}
+func (panics) Info(int, string, ...any)         { panic("the disk is full") }
+func (panics) Error(error, string, ...any)      { panic("the disk is full") }
+func (panics) Enabled(int) bool                 { return true }
+func (p panics) WithValues(...any) logr.LogSink { return p }
+
+// A panicking logger loses its lines, and nothing else. The error handler gets
+// one report of each observer.
+func TestPanickingLogger(t *testing.T) {
+	t.Run("Lines", func(t *testing.T) { panickingLogger(t, panics{}) })
+	t.Run("Enabled", func(t *testing.T) { panickingLogger(t, panicsEnabled{}) })
+	t.Run("Values", func(t *testing.T) { panickingLogger(t, panicsValues{}) })
+}
+
+// panickingLogger compares passes and calls that log to sink with others that
+// do not log.
+func panickingLogger(t *testing.T, sink logr.LogSink) {
+	reported := reports(t)
+	want, rec := &recording{}, &recording{}
+	for _, name := range []string{"fine", "refused"} {
+		flow.New("Pool", operations, extensions, flow.WithObserver(want.observer(otelx.WithLinkSpans()))).Reconcile(t.Context(), &pool{name})
+	}
+	o := rec.observer(otelx.WithLinkSpans())
+	for _, name := range []string{"fine", "refused"} {
+		ctx := logr.NewContext(t.Context(), logr.New(sink))
+		flow.New("Pool", operations, extensions, flow.WithObserver(o)).Reconcile(ctx, &pool{name})
+	}
+	lines := otelx.New(otelx.WithTracerProvider(nil), otelx.WithMeterProvider(nil))
+	h := chain.New(around).Observe(lines).Then(func(context.Context, bool) (int, error) { return 7, nil })
+	if n, err := h(logr.NewContext(t.Context(), logr.New(sink)), true); n != 7 || err != nil {
+		t.Errorf("the result of a standalone chain is %d, %v", n, err)
+	}
+	mustEqual(t, "spans are the same as without the logger", tree(t, want), tree(t, rec))
+	mustEqual(t, "measurements are the same", want.Counts, rec.Counts)
+	const report = "otelx: a tracer, a meter or a logger panicked: the disk is full"
+	mustEqual(t, "each observer reports its first panic", []string{report, report}, *reported)
+}
+
+// panicsEnabled is a log sink whose Enabled panics.
+type panicsEnabled struct{ panics }
+
+func (panicsEnabled) Enabled(int) bool                 { panic("the disk is full") }
+func (p panicsEnabled) WithValues(...any) logr.LogSink { return p }
+
+// panicsValues is a log sink whose WithValues panics.
+type panicsValues struct{ panics }
+
+func (panicsValues) WithValues(...any) logr.LogSink { panic("the disk is full") }
+
+// brokenProvider is a tracer provider. The method at of its tracer or spans
+// panics. The spans of "Dropped" record nothing, and their End panics.
+type brokenProvider struct {
+	tracenoop.TracerProvider
+	at string
+}
+
+func (p brokenProvider) Tracer(string, ...trace.TracerOption) trace.Tracer {
+	return brokenTracer{at: p.at}
+}
+
+type brokenTracer struct {
+	tracenoop.Tracer
+	at string
+}
+
+func (b brokenTracer) Start(ctx context.Context, _ string, _ ...trace.SpanStartOption) (context.Context, trace.Span) {
+	s := brokenSpan{at: b.at}
+	s.panicIn("Start")
+	return trace.ContextWithSpan(ctx, s), s
+}
+
+type brokenSpan struct {
+	tracenoop.Span
+	at string
+}
+
+func (s brokenSpan) panicIn(method string) {
+	if s.at == method || s.at == "Dropped" && method == "End" {
+		panic("no " + method)
+	}
+}
+
+func (s brokenSpan) IsRecording() bool                     { return s.at != "Dropped" }
+func (s brokenSpan) SetAttributes(...attribute.KeyValue)   { s.panicIn("SetAttributes") }
+func (s brokenSpan) AddEvent(string, ...trace.EventOption) { s.panicIn("AddEvent") }
+func (s brokenSpan) AddLink(trace.Link)                    { s.panicIn("AddLink") }
+func (s brokenSpan) SetStatus(codes.Code, string)          { s.panicIn("SetStatus") }
+func (s brokenSpan) End(...trace.SpanEndOption)            { s.panicIn("End") }
+
+// A panicking tracer or meter changes no outcome, span or line of the other
+// signals. The error handler gets one report.
+func TestPanickingProviders(t *testing.T) {
+	links := otelx.WithPassLinks(func(context.Context) []trace.Link { return make([]trace.Link, 1) })
+	cases := map[string][]otelx.Option{
+		"Meter":   {otelx.WithTracerProvider(nil), otelx.WithMeterProvider(&otelfake.Meters{Panic: true})},
+		"Enabled": {otelx.WithTracerProvider(nil), otelx.WithMeterProvider(&otelfake.Meters{EnabledPanics: true})},
+	}
+	for _, at := range []string{"Start", "SetAttributes", "AddEvent", "AddLink", "SetStatus", "End", "Dropped"} {
+		only := []otelx.Option{otelx.WithTracerProvider(brokenProvider{at: at}), otelx.WithMeterProvider(nil), links}
+		cases[at], cases[at+"OfLinks"] = only, append(only[:3:3], otelx.WithLinkSpans())
+	}
+	for name, opts := range cases {
+		t.Run(name, func(t *testing.T) {
+			reported := reports(t)
+			o := otelx.New(opts...)
+			for _, pool := range []*pool{{"fine"}, {"refused"}} {
+				want := flow.New("Pool", operations, extensions).Reconcile(t.Context(), pool)
+				alone, with := &recording{}, &recording{}
+				logs := otelx.New(otelx.WithTracerProvider(nil), otelx.WithMeterProvider(nil))
+				flow.New("Pool", operations, extensions, flow.WithObserver(logs)).Reconcile(alone.context(t, 2), pool)
+				got := flow.New("Pool", operations, extensions, flow.WithObserver(o)).Reconcile(with.context(t, 2), pool)
+				mustEqual(t, pool.name, want.String(), got.String())
+				mustEqual(t, "lines are the same as without the provider", alone.lines, with.lines)
+			}
+			mustEqual(t, "reports to the error handler", 1, len(*reported))
+			n, err := otelx.Span("span", around, opts...)(func(context.Context, bool) (int, error) { return 7, nil })(t.Context(), false)
+			if n != 7 || err != nil {
+				t.Errorf("the result is %d, %v", n, err)
+			}
+		})
+	}
+}
+
+// reason is a block with that reason.
+type reason string
+
+func (r reason) Describe() (verdict, why string) { return "block", string(r) }
+
+// described is a result with a verdict and a reason.
+type described struct{ verdict, reason string }
+
+func (d described) Describe() (verdict, why string) { return d.verdict, d.reason }
+
+// why is a block whose message is from a method Why.
+type why string
+
+func (why) Describe() (verdict, why string) { return "block", "" }
+func (w why) Why() string                   { return string(w) }
+
+// ruled is a block by a rule. It has a point and a link.
+type ruled struct{ why }
+
+func (ruled) Rule() string          { return "rule" }
+func (ruled) Point() string         { return "Apply" }
+func (ruled) Link() string          { return "other" }
+func (ruled) Retry() classify.Retry { return classify.Unset }
+
+// waits is a block that waits for objects.
+type waits []checks.Ref
+
+func (waits) Describe() (verdict, why string) { return "block", "" }
+func (w waits) WaitingFor() []checks.Ref      { return w }
+
+// refs returns a block that waits for n objects, and its attributes. shown are
+// the names after the first ten.
+func refs(n int, shown ...string) (waits, attrs) {
+	w := waits{}
+	for i := range n {
+		w = append(w, checks.Ref{Kind: "Quota", Name: fmt.Sprint(i)})
+		if i < 10 {
+			shown = slices.Insert(shown, i, fmt.Sprint("Quota ", i))
+		}
+	}
+	return w, attrs{"windlass.verdict": "block", "windlass.waiting_for": `["` + strings.Join(shown, `","`) + `"]`}
+}
+
+// broken is an error and a result whose methods panic.
+type broken struct{}
+
+func (broken) Error() string              { panic("no text") }
+func (broken) Describe() (string, string) { panic("no verdict") }
+
+// calls makes one call of a link that returns res and err. It returns the event
+// and the line of the link's end.
+func calls(t *testing.T, res any, err error, opts ...otelx.Option) (event, string) {
+	t.Helper()
+	rec := &recording{}
+	ctx, _ := rec.Tracer("").Start(rec.context(t, 9), "request")
+	_, _ = chain.New(chain.Named("link", func(chain.Handler[int, any]) chain.Handler[int, any] {
+		return func(context.Context, int) (any, error) { return res, err }
+	})).Observe(rec.observer(opts...)).Then(func(context.Context, int) (any, error) { return nil, nil })(ctx, 1)
+	if len(rec.Spans[0].Events) != 1 || len(rec.lines) != 2 {
+		t.Fatalf("the events are %v, the lines %q", rec.Spans[0].Events, rec.lines)
+	}
+	return rec.Spans[0].Events[0], rec.lines[1]
+}
+
+// TestStack verifies that the line of a pass that panicked has the stack from the
+// frame of the panic, also without the text of errors, and that an error has none.
+func TestStack(t *testing.T) {
+	for name, panics := range map[string]bool{"Panic": true, "Error": false} {
+		var lines []string
+		log := funcr.NewJSON(func(line string) { lines = append(lines, line) }, funcr.Options{})
+		ops := flow.Operations[*pool]{
+			Key: func(p *pool) string { return p.name },
+			Apply: func(context.Context, *flow.Request[*pool]) (flow.Progress, error) {
+				if panics {
+					panicInApply()
+				}
+				return flow.Progress{}, context.DeadlineExceeded
+			},
+		}
+		rec := &recording{}
+		flow.New("Pool", ops, flow.Extensions[*pool]{}, flow.WithObserver(rec.observer())).Reconcile(logr.NewContext(t.Context(), log), &pool{"fine"})
+		if len(lines) != 1 {
+			t.Fatalf("%s: got %d lines: %q", name, len(lines), lines)
+		}
+		_, stack, found := strings.Cut(lines[0], `"stack":"`)
+		if found != panics || panics && !strings.Contains(stack, "panicInApply") || strings.Contains(lines[0], "the tank is empty") {
+			t.Errorf("%s: the line is %s", name, lines[0])
+		}
+		events := rec.Spans[0].Events
+		if stack, has := events[len(events)-1].Attributes["exception.stacktrace"]; has != panics || strings.Contains(stack, "panicInApply") != panics {
+			t.Errorf("%s: the stack of the exception event is %q", name, stack)
+		}
+	}
+}
+
+func panicInApply() { panic("the tank is empty") }

@@ -8,7 +8,9 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
+	"github.com/windlass-go/windlass/internal/pass"
 	"github.com/windlass-go/windlass/internal/testing/otelfake"
 	"github.com/windlass-go/windlass/otelx"
 )
@@ -126,4 +128,100 @@ func TestWrappedChecksKeepTheirTag(t *testing.T) {
 			}, flow.Extensions[*pool]{PreCheck: chain.New(link)})
 		})
 	}
+}
+
+// message is the result of a pass that has a message.
+type message struct{ described }
+
+func (message) Message() string { return "no quota is left" }
+
+// byRule is the result of a pass whose error a rule classified.
+type byRule struct {
+	described
+	rule string
+}
+
+func (r byRule) Rule() string { return r.rule }
+
+// The span, the line and the metrics of a pass are right for any engine: keys,
+// rules and classes are bounded, and missing facts are left out.
+func TestPassOfAnyEngine(t *testing.T) {
+	huge := strings.Repeat("x", 5000)
+	word, text := huge[:178]+"... (4,822 bytes more)", huge[:978]+"... (4,022 bytes more)"
+	failed := errors.New("failed")
+	cases := map[string]struct {
+		reason string
+		key    string
+		class  func(error) string
+		exit   chain.Exit
+		want   attrs
+		line   string
+		series string
+	}{
+		"LongKey": {"a key is bounded", huge, nil, chain.Exit{Result: described{"ready", ""}},
+			attrs{"windlass.key": text, "windlass.verdict": "ready"},
+			"reconciler=Pool key=" + text + " verdict=ready", "windlass.reconciler=Pool,windlass.verdict=ready"},
+		"Message": {"a result without a stop and awaited objects has its message", "", nil, chain.Exit{Result: message{described{"block", "Full"}}},
+			attrs{"windlass.verdict": "block", "windlass.reason": "Full", "windlass.message": "no quota is left"},
+			"reconciler=Pool verdict=block reason=Full message=no quota is left", "windlass.reason=Full,windlass.reconciler=Pool,windlass.verdict=block"},
+		"LongRule": {"a rule is bounded, and is the reason of the metrics only", "", nil, chain.Exit{Result: byRule{described{"block", "Full"}, huge}},
+			attrs{"windlass.verdict": "block", "windlass.reason": "Full"},
+			"reconciler=Pool verdict=block reason=Full", "windlass.reason=" + strings.ReplaceAll(word, ",", `\,`) + ",windlass.reconciler=Pool,windlass.verdict=block"},
+		"NoClass": {"the Errors of the observer classify if the engine does not", "", nil, chain.Exit{Err: failed},
+			attrs{"windlass.verdict": "error", "error.type": "mine"},
+			"error=mine reconciler=Pool verdict=error errorType=mine", "windlass.reconciler=Pool,windlass.verdict=error"},
+		"LongClass": {"the class of the engine is bounded", "", func(error) string { return huge }, chain.Exit{Err: failed},
+			attrs{"windlass.verdict": "error", "error.type": word},
+			"error=" + word + " reconciler=Pool verdict=error errorType=" + word, "windlass.reconciler=Pool,windlass.verdict=error"},
+	}
+	mine := classify.NewErrors("mine", func(f *classify.Failure) bool { f.Class = "mine"; return true }, nil)
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			rec := &recording{}
+			link := &chain.Link{Name: "Pool", Tag: pass.Pass}
+			o := bind(rec.observer(otelx.WithErrors(mine)), link).(pass.Starter)
+			start := pass.Start{Link: link, KeyOf: func(any) string { return tc.key }, ErrorClass: tc.class}
+			ctx, enabled := o.Start(rec.context(t, 2), start)
+			if enabled != pass.Everything {
+				t.Fatal("the observer is off")
+			}
+			o.Exit(ctx, link, tc.exit)
+			tc.want["windlass.reconciler"] = "Pool"
+			mustEqual(t, tc.reason, tc.want, rec.Spans[0].Attributes)
+			if line := rec.lines[1]; !strings.HasSuffix(line, "msg=pass ended "+tc.line) {
+				t.Errorf("%s: the line is %q, want the end %q", tc.reason, line, tc.line)
+			}
+			if series := "windlass.pass.verdicts {verdict} " + tc.series; rec.Counts[series] != 1 {
+				t.Errorf("%s: the series are %v, want %s", tc.reason, rec.Counts, series)
+			}
+		})
+	}
+}
+
+// bind returns the observer of link.
+func bind(o chain.Observer, link *chain.Link) chain.Observer {
+	return o.(interface {
+		Bind(*chain.Link) chain.Observer
+	}).Bind(link)
+}
+
+// Each Exit ends the span of its own link and observer only, although the
+// context is that of another link or observer.
+func TestExitEndsItsOwnSpan(t *testing.T) {
+	rec, other := &recording{}, &recording{}
+	rec.Drop = func(name string) bool { return name == "outer" }
+	o := rec.observer(otelx.WithLinkSpans(), otelx.WithoutLogs(), otelx.WithMeterProvider(nil))
+	p := other.observer(otelx.WithoutLogs())
+	first, outer, inner := &chain.Link{Name: "first"}, &chain.Link{Name: "outer"}, &chain.Link{Name: "inner"}
+	ctx, _ := rec.Tracer("").Start(t.Context(), "request")
+
+	ctx = o.Enter(p.Enter(ctx, first), outer)
+	dropped := rec.Spans[1]
+	p.Exit(p.Enter(ctx, outer), outer, chain.Exit{})
+	mustEqual(t, "ends of the span after the Exit of the other observer", 0, dropped.Ended)
+	o.Exit(o.Enter(ctx, inner), inner, chain.Exit{})
+	mustEqual(t, "ends of the span after the Exit of the inner link", 0, dropped.Ended)
+	o.Exit(ctx, outer, chain.Exit{})
+	mustEqual(t, "ends of the span after its own Exit", 1, dropped.Ended)
+	mustEqual(t, "spans of the request and the outer link", 2, len(rec.Spans))
 }

@@ -2,22 +2,36 @@ package component_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/component"
+	"github.com/windlass-go/windlass/ctrlx/dependents"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
 )
 
 // stack returns manifests of a namespace with all that a small server needs. Each
@@ -200,4 +214,443 @@ func TestControllers(t *testing.T) {
 	if err := api.Get(t.Context(), client.ObjectKey{Name: inside}, &corev1.Namespace{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the component is gone, and its namespace: %v", err)
 	}
+}
+
+// target is a client of the second cluster that can lose its connection.
+type target struct {
+	client.Client
+	config *rest.Config
+	direct client.WithWatch // never loses its connection
+	down   atomic.Bool
+}
+
+func newTarget(t *testing.T) *target {
+	t.Helper()
+	apiserver.RequireKube(t)
+	shops := testv1.Definition("Shop", "shops", apiextensions.NamespaceScoped)
+	y := &target{}
+	y.config, y.direct = apiserver.StartSecond(scheme, []*apiextensions.CustomResourceDefinition{shops})
+	c := rest.CopyConfig(y.config)
+	c.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTrip(func(req *http.Request) (*http.Response, error) {
+			if y.down.Load() {
+				return nil, errors.New("no route to host")
+			}
+			return next.RoundTrip(req)
+		})
+	})
+	var err error
+	y.Client, err = client.New(c, client.Options{Scheme: scheme})
+	must(t, err)
+	return y
+}
+
+// in returns the option that deploys to the target.
+func (y *target) in() component.Option {
+	return component.WithReconciler(ctrlx.WithTargetClient(func(context.Context, client.Client, *Shop) (client.Client, error) { return y.Client, nil }))
+}
+
+// data waits until a ConfigMap of the target has data k; empty: it does not exist.
+func (y *target) data(t *testing.T, namespace, object, want string) {
+	t.Helper()
+	(&operator{t: t, api: y.direct, ns: namespace}).data(object, want)
+}
+
+// A component in one cluster deploys to another one. The definition of a type and
+// its instances are only in the target.
+func TestTwoClusters(t *testing.T) {
+	t.Parallel()
+	y := newTarget(t)
+	from := func(source string) component.Option { return component.WithDependents(dependents.WithCluster(source)) }
+	o := newOperator(t, nil, y.in(), from("one"))
+	crd, kind := o.world().definition()
+	want := func(manifests ...string) {
+		t.Helper()
+		s := &Shop{}
+		must(t, api.Get(t.Context(), client.ObjectKey{Namespace: o.ns, Name: "shop"}, s))
+		s.Spec.Manifests = manifests
+		must(t, api.Update(t.Context(), s))
+	}
+	instance := func(object string) *unstructured.Unstructured {
+		t.Helper()
+		u, err := parsed(mill(kind, object))
+		must(t, err)
+		u.SetNamespace(o.ns)
+		return u
+	}
+
+	// The wave of the definition comes before that of its instance.
+	shop := o.create(mill(kind, "ours"), configMap("a", "1"), configMap("b", "1"), configMap("later", "1", "apply-order", "1"), crd)
+	s := o.ready("True Succeeded", "")
+	must(t, y.direct.Get(t.Context(), client.ObjectKey{Namespace: o.ns, Name: "ours"}, instance("ours")))
+	if ref := s.Status.Inventory[4].Ref; ref.String() != "Mill."+kind.Group+" "+o.ns+"/ours" {
+		t.Errorf("the inventory has the instance as %s", ref)
+	}
+	if _, err := api.RESTMapper().RESTMapping(kind.GroupKind()); !meta.IsNoMatchError(err) {
+		t.Errorf("the cluster of the component has the type: %v", err)
+	}
+	o.data("a", "")
+
+	// No event reports drift in the target. The next pass corrects it.
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: o.ns, Name: "a"}}
+	must(t, y.direct.Patch(t.Context(), cm, client.RawPatch(types.MergePatchType, []byte(`{"data":{"k":"drift"}}`)), client.FieldOwner("kubectl-edit")))
+	if !o.shops.Inner().Poke(client.ObjectKeyFromObject(shop)) {
+		t.Fatal("the poke is not accepted")
+	}
+	y.data(t, o.ns, "a", "1")
+	want(mill(kind, "ours"), configMap("a", "2"), crd)
+	y.data(t, o.ns, "b", "")
+	y.data(t, o.ns, "later", "")
+	y.data(t, o.ns, "a", "2")
+	o.ready("True Succeeded", "")
+
+	// The Shop of the same name in another cluster is another owner.
+	other := &operator{t: t, api: y.direct, ns: o.ns, shops: component.New[*Shop](name, inSpec, component.WithKinds(configMaps), from("two"))}
+	other.start(y.config, cache.Options{DefaultNamespaces: map[string]cache.Config{o.ns: {}}})
+	second := other.create(configMap("a", "3"))
+	other.ready("False DependentNotOurs", "it belongs to one/Shop.test.windlass-go.github.io "+o.ns+"/shop")
+	must(t, y.direct.Delete(t.Context(), second))
+	other.gone(second)
+	y.data(t, o.ns, "a", "2")
+
+	// The target lacks the kind Oven, which the cluster of the component has.
+	own := strings.ReplaceAll(strings.ReplaceAll(crd, "mills", "ovens"), "mill", "oven")
+	u, err := parsed(strings.ReplaceAll(own, "Mill", "Oven"))
+	must(t, err)
+	must(t, api.Create(t.Context(), u))
+	oven := strings.ReplaceAll(mill(kind, "oven"), "Mill", "Oven")
+	want(mill(kind, "ours"), configMap("a", "2"), crd, oven)
+	o.ready("False DependentInvalid", "the API server does not serve the kind Oven."+kind.Group)
+	want(mill(kind, "ours"), configMap("a", "2"), crd)
+	o.ready("True Succeeded", "")
+
+	// While the target is not reachable, nothing counts as gone. A foreign instance
+	// in the target blocks the deletion.
+	foreign := instance("foreign")
+	must(t, y.direct.Create(t.Context(), foreign))
+	y.down.Store(true)
+	must(t, api.Delete(t.Context(), shop))
+	s = o.ready("False CheckFailed", "no route to host")
+	if n := len(s.Status.Inventory); n != 3 {
+		t.Errorf("the target is not reachable, and the inventory has %d objects of 3", n)
+	}
+	y.down.Store(false)
+	o.ready("False DeletionBlocked", "Mill."+kind.Group+" "+o.ns+"/foreign")
+	y.data(t, o.ns, "a", "2")
+	must(t, y.direct.Delete(t.Context(), foreign))
+	o.gone(shop)
+	y.data(t, o.ns, "a", "")
+	u, err = parsed(crd)
+	must(t, err)
+	if err := y.direct.Get(t.Context(), client.ObjectKeyFromObject(u), u); !apierrors.IsNotFound(err) {
+		t.Errorf("the component is gone, and its definition: %v", err)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if i := slices.IndexFunc(o.requests, func(r string) bool { return strings.Contains(r, "/configmaps") }); i >= 0 {
+		t.Errorf("the manager asks its own cluster about dependents: %s", o.requests[i])
+	}
+}
+
+type otherMapper struct{ meta.RESTMapper }
+
+type otherCluster struct{ client.Client }
+
+func (r otherCluster) RESTMapper() meta.RESTMapper { return otherMapper{r.Client.RESTMapper()} }
+
+// A Namespace of the target cluster that has the name of the component's own
+// namespace is another namespace: the component is not in it. If it is redundant, it
+// is deleted.
+func TestRedundantNamespaceOfTarget(t *testing.T) {
+	t.Parallel()
+	y := newTarget(t)
+	w := newWorld(t)
+	w.process = component.NewProcess(w.reconciler, w.ends, w.preferred)
+	w.process.Target = otherCluster{y.Client}
+	w.want("apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE}\n")
+	w.settle()
+	w.want()
+	for range 3 {
+		res, err := w.pass()
+		if err == nil && res.Proceeds() {
+			return
+		}
+		if strings.Contains(res.Message(), "it would be deleted with the component, which is in it") {
+			t.Fatal("the component is in the other cluster")
+		}
+	}
+}
+
+// A namespace that existed before is kept, with the objects of others in it. The
+// objects of the component in it are deleted. Only the manifest of the namespace itself
+// asks for its deletion.
+func TestAdoptedNamespace(t *testing.T) {
+	t.Parallel()
+	namespace := func(policy string) string {
+		text := "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: NAMESPACE-inner\n"
+		if policy != "" {
+			text += "  annotations: {" + name + "/delete-policy: " + policy + "}\n"
+		}
+		return text
+	}
+	inside := strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: NAMESPACE-inner", 1)
+	const before, between, never = "before", "between", ""
+	orphaned := func(t *testing.T, w *world) { // its label stays
+		w.want(namespace("Orphan"))
+		w.settle()
+		w.want()
+		w.settle()
+	}
+	managed := func(group, kind string) []component.Option {
+		return []component.Option{component.WithManagedTypes(metav1.GroupVersionKind{Group: group, Kind: kind})}
+	}
+	cases := map[string]struct {
+		reason  string
+		appears string // when another user creates the namespace
+		policy  string // of the annotation
+		opts    []component.Option
+		prepare func(*testing.T, *world)
+		want    bool // the namespace is kept
+	}{
+		"Before":        {"it existed before the first pass", before, "", nil, nil, true},
+		"Between":       {"it appeared after the inventory had it", between, "", nil, nil, true},
+		"Created":       {"the component made it, and so deletes it", never, "", nil, nil, false},
+		"AskedFor":      {"the manifest asks for the deletion of this object", before, "delete", nil, nil, false},
+		"AskedForLater": {"a later change of the manifest counts", before, "", nil, func(_ *testing.T, w *world) { w.settle(); w.want(inside, namespace("Delete")) }, false},
+		"TakenBack":     {"the manifest asks no more", before, "Delete", nil, func(_ *testing.T, w *world) { w.settle(); w.want(inside, namespace("default")) }, true},
+		"OfAllObjects":  {"a policy of the reconciler does not mean this namespace", before, "", []component.Option{component.WithDependents(dependents.WithPolicies(dependents.Policies{Delete: dependents.DeleteDelete}))}, nil, true},
+		"Core":          {"a pattern of managed types has the core group", before, "", managed("", "*"), nil, true},
+		"AllGroups":     {"a pattern has all groups", before, "", managed("*", "*"), nil, true},
+		"ManagedKind":   {"Namespaces are a managed type", before, "", managed("", "Namespace"), nil, true},
+		"OnApply":       {"a policy that keeps it at times does not ask for its deletion", before, "OrphanOnApply", nil, nil, true},
+		"Orphan": {"an orphan of an earlier set has the label, and may have objects of others", never, "", nil, func(t *testing.T, w *world) {
+			orphaned(t, w)
+			w.want(inside, namespace(""))
+		}, true},
+		"Lost": {"without an inventory the label alone is no proof", never, "", []component.Option{component.WithKinds(corev1.SchemeGroupVersion.WithKind("Namespace"))}, func(t *testing.T, w *world) {
+			w.settle()
+			must(t, api.Status().Patch(t.Context(), w.shop, client.RawPatch("application/merge-patch+json", []byte(`{"status":null}`))))
+			w.restart()
+		}, true},
+	}
+	for name, tc := range cases {
+		for how, drop := range map[string]bool{"Deleted": false, "Dropped": true} {
+			if drop && (tc.policy != "" || tc.prepare != nil) {
+				continue // the stored policy counts, as in a deletion
+			}
+			if !drop && slices.Contains([]string{"Core", "AllGroups", "ManagedKind"}, name) {
+				continue // objects of other tests block the deletion
+			}
+			t.Run(name+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, tc.opts...)
+				inner := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
+				w.want(inside, namespace(tc.policy))
+				switch tc.appears {
+				case before:
+					must(t, api.Create(t.Context(), inner.DeepCopy()))
+				case between:
+					w.before = func(call string) error {
+						if call == "write Namespace "+inner.Name {
+							return errors.New("stopped")
+						}
+						return nil
+					}
+					if _, err := w.pass(); err == nil {
+						t.Fatal("the pass does not stop")
+					}
+					w.before = nil
+					must(t, api.Create(t.Context(), inner.DeepCopy()))
+					w.writes()
+				}
+				if tc.prepare != nil {
+					tc.prepare(t, w)
+				}
+				w.settle()
+				if writes := w.writes(); tc.appears == between && !cmp.Equal(writes[:2], []string{"store Shop shop", "patch Namespace " + inner.Name}) {
+					t.Errorf("%s: the writes are %q", tc.reason, writes)
+				}
+				if drop {
+					w.want()
+				} else {
+					w.delete()
+				}
+				p, err := w.plan()
+				must(t, err)
+				for range 4 { // no controller ends the deletion of a namespace
+					_, err := w.pass()
+					must(t, err)
+				}
+				must(t, api.Get(t.Context(), client.ObjectKeyFromObject(inner), inner))
+				if got := inner.DeletionTimestamp == nil; got != tc.want || strings.Contains(p.String(), "orphan Namespace "+inner.Name) != tc.want {
+					t.Errorf("%s: kept: %v, want %v; the plan is %s", tc.reason, got, tc.want, p)
+				}
+				if w.exists(configMaps, inner.Name, "a") {
+					t.Errorf("%s: the object of the component in it is left", tc.reason)
+				}
+			})
+		}
+	}
+}
+
+// Without Preflight, the pass reads a namespace before it adopts it.
+func TestAdoptedWithoutPreflight(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, component.WithWaveChain(func(c component.Chain) (component.Chain, error) { return c.Without("Preflight") }))
+	inner := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
+	w.want("apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
+	w.before = func(call string) error {
+		if call == "write Namespace "+inner.Name {
+			w.before = nil
+			return errors.Join(api.Create(t.Context(), inner.DeepCopy()), errors.New("stopped"))
+		}
+		return nil
+	}
+	if _, err := w.pass(); err == nil {
+		t.Fatal("the pass does not stop")
+	}
+	w.settle()
+	w.delete()
+	w.settle()
+	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(inner), inner))
+	if inner.DeletionTimestamp != nil {
+		t.Error("the adopted namespace is deleted")
+	}
+}
+
+// A Namespace that the component created is deleted with the component, also if an
+// earlier Namespace of this name was adopted, or was in deletion.
+func TestAdoptedCreatedAgain(t *testing.T) {
+	t.Parallel()
+	for title, adopted := range map[string]bool{"Adopted": true, "InDeletion": false} {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			inner := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
+			must(t, api.Create(t.Context(), inner))
+			w.want("apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
+			if adopted {
+				w.settle()
+			}
+			must(t, api.Delete(t.Context(), inner))
+			if res, err := w.pass(); res.Proceeds() {
+				t.Fatalf("the namespace is in deletion: %+v, %v", res, err)
+			}
+			must(t, api.Get(t.Context(), clientKey(inner), inner))
+			inner.Spec.Finalizers = nil
+			must(t, api.SubResource("finalize").Update(t.Context(), inner))
+			w.settle()
+			if item := w.shop.Status.Inventory[0]; item.Adopted || item.DeletePolicy != "default" {
+				t.Errorf("a namespace that the component created: %+v", item)
+			}
+			w.delete()
+			for range 2 {
+				_, err := w.pass()
+				must(t, err)
+			}
+			must(t, api.Get(t.Context(), clientKey(inner), inner))
+			if inner.DeletionTimestamp == nil {
+				t.Error("the component created the Namespace, and leaves it for ever")
+			}
+		})
+	}
+}
+
+// A missing namespace is created as the policy says. It gets no mark of the
+// component, and stays after its deletion. Its field manager is the name of the reconciler.
+func TestNamespaces(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, component.WithDependents(dependents.WithFieldOwner("boss")))
+	other := w.ns + "-other"
+	object := strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: "+other, 1)
+	w.change(func(s *Shop) { s.Spec.Manifests, s.Spec.Namespaces = []string{object}, "DoNotCreate" })
+	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), `namespaces "`+other+`" not found`) {
+		t.Errorf("DoNotCreate: the error does not name the namespace: %v", err)
+	}
+	w.change(func(s *Shop) {
+		s.Spec.Manifests, s.Spec.Namespaces = append(s.Spec.Manifests, strings.Replace(object, "name: a", "name: b", 1)), ""
+	})
+	ns, failure, creates := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: other}}, errors.New("no right"), 0
+	w.calls = nil
+	w.before = func(call string) error {
+		if !isWrite(call) || !strings.HasSuffix(call, " Namespace "+other) {
+			return nil
+		}
+		if creates++; creates == 1 {
+			return failure
+		}
+		return api.Create(t.Context(), ns, client.FieldOwner(name)) // another component is faster
+	}
+	if _, err := w.pass(); !errors.Is(err, failure) || !strings.Contains(err.Error(), "wave 1 of 1 is not written: the namespace "+other) {
+		t.Errorf("the namespace cannot be created: %v", err)
+	}
+	w.settle()
+	w.before = nil
+	ns = &corev1.Namespace{}
+	must(t, api.Get(t.Context(), client.ObjectKey{Name: other}, ns))
+	if ns.Labels[name+"/owner-id"] != "" || len(w.shop.Status.Inventory) != 2 || creates != 2 {
+		t.Errorf("the namespace belongs to the component: %v, %v", ns.Labels, w.shop.Status.Inventory)
+	}
+	if m := ns.ManagedFields; len(m) != 1 || m[0].Manager != name {
+		t.Errorf("the field managers of the namespace: %v", m)
+	}
+	w.delete()
+	w.settle()
+	must(t, api.Get(t.Context(), client.ObjectKey{Name: other}, ns))
+	if ns.DeletionTimestamp != nil {
+		t.Error("the namespace is deleted with the component")
+	}
+}
+
+// A namespace of the set is created before the objects in it, and deleted after
+// them.
+func TestNamespaceOfTheSet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	inner := strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: NAMESPACE-inner", 1)
+	w.want(inner, "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
+	w.settle()
+	same(t, []string{"store Shop shop", "write Namespace " + w.ns + "-inner", "write ConfigMap a"}, w.writes(), "the writes")
+	w.delete()
+	res := checks.Result{}
+	for range 3 { // no controller ends the deletion of the namespace
+		var err error
+		res, err = w.pass()
+		must(t, err)
+	}
+	if res.After() != 5*time.Second || !strings.Contains(res.Message(), "1 objects are left: Namespace ") || strings.Contains(res.Message(), "finalizers") {
+		t.Errorf("no event reports what holds a namespace, and the pass ends with %+v", res)
+	}
+	same(t, []string{"delete ConfigMap a", "delete Namespace " + w.ns + "-inner"}, w.wrote("delete"), "the deletions")
+}
+
+// A component awaits a namespace in deletion, and applies its objects again when it is gone.
+func TestDeletedNamespace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other := apiserver.Namespace(t, api)
+	w.want(strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: "+other, 1))
+	w.settle()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: other}}
+	must(t, api.Delete(t.Context(), ns))
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: other, Name: "a"}}
+	must(t, api.Delete(t.Context(), cm))
+	_, err := w.pass()
+	var awaited []checks.Ref
+	for err := err; err != nil; err = errors.Unwrap(err) {
+		if wait, ok := err.(*flow.WaitError); ok {
+			awaited = append(awaited, wait.Refs...)
+		}
+		if all, ok := err.(interface{ Unwrap() []error }); ok {
+			if wait, ok := errors.AsType[*flow.WaitError](errors.Join(all.Unwrap()...)); ok {
+				awaited = append(awaited, wait.Refs...)
+			}
+		}
+	}
+	same(t, []checks.Ref{{Kind: "Namespace", Name: other}}, awaited, "the awaited objects of %v", err)
+	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(ns), ns))
+	ns.Spec.Finalizers = nil // as the controller of namespaces does
+	must(t, api.SubResource("finalize").Update(t.Context(), ns))
+	w.settle()
+	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(cm), cm))
 }

@@ -4,11 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,11 +26,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/yaml"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/component"
+	"github.com/windlass-go/windlass/ctrlx/dependents"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 	"github.com/windlass-go/windlass/ctrlx/manifests"
@@ -364,4 +380,475 @@ func (w *world) configMap(object string) *corev1.ConfigMap {
 	cm := &corev1.ConfigMap{}
 	must(w.t, api.Get(w.t.Context(), client.ObjectKey{Namespace: w.ns, Name: object}, cm))
 	return cm
+}
+
+var deployments = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
+
+// operator is a manager with a reconciler for Shops. It waits for
+// an event for 30 seconds and more.
+type operator struct {
+	t     *testing.T
+	api   client.WithWatch
+	ns    string
+	shops *component.Reconciler[*Shop]
+	log   logr.Logger
+
+	mu       sync.Mutex
+	requests []string                            // without watches
+	answered func(*http.Request, *http.Response) // called for each answer, without watches; nil: not called
+	passed   func()                              // called by the hook after a pass in sync; nil: not called
+}
+
+// patient makes passes wait for a slow API server, because the tests expect each pass.
+var patient = component.WithReconciler(ctrlx.WithSyncTimeout(2 * time.Minute))
+
+func newOperator(t *testing.T, set func(*component.Reconciler[*Shop]), opts ...component.Option) *operator {
+	t.Helper()
+	return startOperator(t, inSpec, nil, set, opts...)
+}
+
+// startOperator starts an operator with a generator. It calls answered for each answer
+// of the API server to a request of the operator, without watches.
+func startOperator(t *testing.T, g manifests.Generator, answered func(*http.Request, *http.Response), set func(*component.Reconciler[*Shop]), opts ...component.Option) *operator {
+	t.Helper()
+	startServer(t)
+	o := &operator{t: t, api: api, ns: apiserver.Namespace(t, api), answered: answered}
+	o.shops = component.New[*Shop](name, g, append([]component.Option{patient}, opts...)...)
+	if set != nil {
+		set(o.shops)
+	}
+	o.start(config, cache.Options{DefaultNamespaces: map[string]cache.Config{o.ns: {}}})
+	return o
+}
+
+// start starts the manager.
+func (o *operator) start(config *rest.Config, caches cache.Options) {
+	t := o.t
+	t.Helper()
+	o.shops.WithPostReconcileHook(func(context.Context, client.Client, *Shop) error {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.passed != nil {
+			o.passed()
+		}
+		return nil
+	})
+	c := rest.CopyConfig(config)
+	c.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTrip(func(req *http.Request) (*http.Response, error) {
+			if req.URL.Query().Get("watch") != "" {
+				return next.RoundTrip(req)
+			}
+			o.mu.Lock()
+			o.requests = append(o.requests, req.Method+" "+req.URL.Path)
+			o.mu.Unlock()
+			resp, err := next.RoundTrip(req)
+			if err == nil && o.answered != nil {
+				o.answered(req, resp)
+			}
+			return resp, err
+		})
+	})
+	skip := true
+	mgr, err := ctrl.NewManager(c, ctrl.Options{
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: ctrlconfig.Controller{SkipNameValidation: &skip},
+		Cache: caches, Logger: o.log,
+	})
+	must(t, err)
+	must(t, o.shops.SetupWithManager(mgr))
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// world returns the namespace of the operator.
+func (o *operator) world() *world { return &world{t: o.t, ns: o.ns} }
+
+// create creates a Shop.
+func (o *operator) create(manifests ...string) *Shop {
+	o.t.Helper()
+	s := &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: o.ns, Name: "shop"}, Spec: ShopSpec{Manifests: manifests}}
+	must(o.t, o.api.Create(o.t.Context(), s))
+	return s
+}
+
+// until waits until check returns an empty text. It reads after each event of a
+// kind.
+func (o *operator) until(list client.ObjectList, check func() string) {
+	o.t.Helper()
+	ctx, cancel := context.WithTimeout(o.t.Context(), patience)
+	defer cancel()
+	w, err := o.api.Watch(ctx, list)
+	must(o.t, err)
+	defer w.Stop()
+	for {
+		problem := check()
+		if problem == "" {
+			return
+		}
+		select {
+		case <-w.ResultChan():
+		case <-ctx.Done():
+			o.t.Fatal(problem)
+		}
+	}
+}
+
+// ready waits until the condition Ready of the Shop has a status, a reason and a
+// part of a message.
+func (o *operator) ready(want, message string) *Shop {
+	o.t.Helper()
+	s := &Shop{}
+	o.until(&ShopList{}, func() string {
+		must(o.t, o.api.Get(o.t.Context(), client.ObjectKey{Namespace: o.ns, Name: "shop"}, s))
+		c := meta.FindStatusCondition(s.Status.Conditions, "Ready")
+		if c == nil {
+			return "no condition Ready, want " + want
+		}
+		if got := string(c.Status) + " " + c.Reason; got != want || !strings.Contains(c.Message, message) || c.ObservedGeneration != s.Generation {
+			return fmt.Sprintf("Ready is %s %q, want %s %q", got, c.Message, want, message)
+		}
+		return ""
+	})
+	return s
+}
+
+// data waits until a ConfigMap has data k; empty: it does not exist.
+func (o *operator) data(object, want string) {
+	o.t.Helper()
+	o.until(&corev1.ConfigMapList{}, func() string {
+		cm := &corev1.ConfigMap{}
+		err := o.api.Get(o.t.Context(), client.ObjectKey{Namespace: o.ns, Name: object}, cm)
+		must(o.t, client.IgnoreNotFound(err))
+		if got := cm.Data["k"]; got != want {
+			return fmt.Sprintf("the ConfigMap %s has %q, want %q", object, got, want)
+		}
+		return ""
+	})
+}
+
+const web = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, annotations: {shop.example.com/apply-order: "1"}}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: nginx}]}
+`
+
+// report writes the status of the Deployment, as its controller would.
+func (o *operator) report(available int32) {
+	o.t.Helper()
+	d := &appsv1.Deployment{}
+	must(o.t, o.api.Get(o.t.Context(), client.ObjectKey{Namespace: o.ns, Name: "web"}, d))
+	d.Status = appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: available, AvailableReplicas: available, Conditions: []appsv1.DeploymentCondition{
+		{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue}, {Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "NewReplicaSetAvailable"},
+	}}
+	if available == 0 {
+		d.Status.Conditions[0].Status = corev1.ConditionFalse
+		d.Status.UnavailableReplicas = 1
+	}
+	must(o.t, o.api.Status().Update(o.t.Context(), d))
+}
+
+// A component under a manager becomes ready with its dependents. Readiness, drift
+// and a deletion of a dependent cause a pass by their events. In sync, a pass makes
+// no request. A deletion leaves nothing.
+func TestOperator(t *testing.T) {
+	o := newOperator(t, nil)
+	shop := o.create(web, configMap("a", "1"), configMap("b", "1"))
+	o.ready("False Processing", "wave 2 of 2: 0 of 1 objects are ready: Deployment web: ")
+	o.report(1)
+	o.ready("True Succeeded", "")
+	o.report(0)
+	o.ready("False Processing", "Deployment web: ")
+	o.report(1)
+	o.ready("True Succeeded", "")
+	o.world().edit("a", "drift")
+	o.data("a", "1")
+	must(t, api.Delete(t.Context(), o.world().configMap("a")))
+	o.data("a", "1")
+	must(t, api.Delete(t.Context(), shop))
+	o.gone(shop)
+	o.data("a", "")
+}
+
+// quiet fails unless passes over a Shop in sync make no request. A pass needs a
+// cause, here a poke.
+func (o *operator) quiet(shop *Shop) {
+	o.t.Helper()
+	passes := make(chan struct{}, 1000)
+	o.mu.Lock()
+	o.passed = func() { passes <- struct{}{} }
+	o.mu.Unlock()
+	poke := func() {
+		o.t.Helper()
+		for len(passes) > 0 {
+			<-passes
+		}
+		if !o.shops.Inner().Poke(client.ObjectKeyFromObject(shop)) {
+			o.t.Fatal("the poke is not accepted")
+		}
+		select {
+		case <-passes:
+		case <-time.After(patience):
+			o.t.Fatal("no pass follows the poke")
+		}
+	}
+	requests := func() []string {
+		poke()
+		poke() // the first pass has ended
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		requests := slices.DeleteFunc(o.requests, func(r string) bool { return strings.Contains(r, "/events") })
+		o.requests = nil
+		return requests
+	}
+	for range 10 { // the events of the first writes cause passes, too
+		if len(requests()) == 0 {
+			break
+		}
+	}
+	if requests := requests(); len(requests) > 0 {
+		o.t.Errorf("a pass in sync makes the requests %q", requests)
+	}
+}
+
+// Dependents are read and written with the rights of the identity that the option
+// names, and not with those of the operator.
+func TestImpersonation(t *testing.T) {
+	o := newOperator(t, nil, component.WithReconciler(ctrlx.WithImpersonation(func(*Shop) rest.ImpersonationConfig {
+		return rest.ImpersonationConfig{UserName: "guest"}
+	})))
+	o.create(configMap("a", "1"))
+	o.ready("False Forbidden", `User "guest" cannot get resource "configmaps"`)
+	o.data("a", "")
+}
+
+// gone waits until a Shop does not exist.
+func (o *operator) gone(shop *Shop) {
+	o.t.Helper()
+	o.until(&ShopList{}, func() string {
+		s := &Shop{}
+		if err := o.api.Get(o.t.Context(), client.ObjectKeyFromObject(shop), s); apierrors.IsNotFound(err) {
+			return ""
+		}
+		return fmt.Sprintf("the Shop is not gone: %+v", meta.FindStatusCondition(s.Status.Conditions, "Ready"))
+	})
+}
+
+// A component has the finalizer of the option, and its dependents have the field
+// manager of the option. Each hook gets the client of the manager. Each hook but the
+// first one finds the client of the target. A change of a hook to the status is stored.
+func TestOptionsAndHooks(t *testing.T) {
+	var mu sync.Mutex
+	users := map[string]string{}
+	user := func(ctx context.Context, c client.Client) string {
+		review := &authenticationv1.SelfSubjectReview{}
+		if err := c.Create(ctx, review); err != nil {
+			return err.Error()
+		}
+		return review.Status.UserInfo.Username
+	}
+	hook := func(name string) ctrlx.HookFunc[*Shop] {
+		return func(ctx context.Context, c client.Client, s *Shop) error {
+			text := user(ctx, c)
+			if target, err := ctrlx.ClientFromContext(ctx); err == nil {
+				text += " and " + user(ctx, target)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			users[name] = text
+			meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{Type: "Hook", Status: metav1.ConditionTrue, Reason: "Ran", ObservedGeneration: s.Generation})
+			return nil
+		}
+	}
+	o := newOperator(t, func(r *component.Reconciler[*Shop]) {
+		if last := r.WithPostReadHook(hook("post-read")).WithPreReconcileHook(hook("pre-reconcile")).WithPostReconcileHook(hook("post-reconcile")).
+			WithPreDeleteHook(hook("pre-delete")).WithPostDeleteHook(hook("post-delete")); last != r {
+			t.Error("a hook is added to another reconciler")
+		}
+	}, component.WithFinalizer("example.com/keep"), component.WithDependents(dependents.WithFieldOwner("shops")),
+		component.WithReconciler(ctrlx.WithImpersonation(func(*Shop) rest.ImpersonationConfig {
+			return rest.ImpersonationConfig{UserName: "deployer", Groups: []string{"system:masters"}}
+		})))
+	o.create(configMap("a", "1"))
+	s := o.ready("True Succeeded", "")
+	if diff := cmp.Diff([]string{"example.com/keep"}, s.Finalizers); diff != "" || !meta.IsStatusConditionTrue(s.Status.Conditions, "Hook") {
+		t.Errorf("the conditions are %+v; the finalizers (-want +got):\n%s", s.Status.Conditions, diff)
+	}
+	cm := &corev1.ConfigMap{}
+	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: o.ns, Name: "a"}, cm))
+	if len(cm.ManagedFields) != 1 || cm.ManagedFields[0].Manager != "shops" {
+		t.Errorf("the field managers are %+v", cm.ManagedFields)
+	}
+	must(t, api.Delete(t.Context(), s))
+	o.gone(s)
+	mu.Lock()
+	defer mu.Unlock()
+	const both = "admin and deployer"
+	want := map[string]string{"post-read": "admin", "pre-reconcile": both, "post-reconcile": both, "pre-delete": both, "post-delete": both}
+	same(t, want, users, "the users of the clients")
+}
+
+// The first apply of 59 objects tries and writes each one, and reads none.
+func TestFirstApply(t *testing.T) {
+	t.Parallel()
+	const objects, most = 59, 160
+	var all []string
+	for i := range objects {
+		all = append(all, configMap(fmt.Sprint("a", i), "1"))
+	}
+	o := newOperator(t, nil)
+	o.create(all...)
+	o.ready("True Succeeded", "")
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	reads := 0
+	for _, r := range o.requests {
+		if strings.HasPrefix(r, "GET ") && strings.Contains(r, "/configmaps/") {
+			reads++
+		}
+	}
+	if len(o.requests) > most || reads > 0 {
+		t.Errorf("%d requests, want at most %d; %d of them read a dependent: %q", len(o.requests), most, reads, o.requests)
+	}
+}
+
+// A manifest may name any served version of its kind, and change it. The object
+// stays the same, and its drift is corrected in each version.
+func TestVersionOfManifest(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t, nil)
+	scaler := func(version, metric string) string {
+		return "apiVersion: autoscaling/" + version + "\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\nspec:\n" +
+			"  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}\n  minReplicas: 1\n  maxReplicas: 3\n  " + metric + "\n"
+	}
+	corrected := func(field func(*autoscalingv2.HorizontalPodAutoscalerSpec) *int32, want int32) (h autoscalingv2.HorizontalPodAutoscaler) {
+		t.Helper()
+		must(t, api.Get(t.Context(), client.ObjectKey{Namespace: o.ns, Name: "web"}, &h))
+		*field(&h.Spec) = 2
+		must(t, api.Update(t.Context(), &h, client.FieldOwner("kubectl-edit")))
+		o.until(&autoscalingv2.HorizontalPodAutoscalerList{}, func() string {
+			if must(t, api.Get(t.Context(), client.ObjectKeyFromObject(&h), &h)); *field(&h.Spec) != want {
+				return fmt.Sprintf("the drift stays: %+v", h.Spec)
+			}
+			return ""
+		})
+		return h
+	}
+	shop := o.create(scaler("v1", "targetCPUUtilizationPercentage: 50"))
+	o.ready("True Succeeded", "")
+	was := corrected(func(s *autoscalingv2.HorizontalPodAutoscalerSpec) *int32 { return &s.MaxReplicas }, 3)
+	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(shop), shop))
+	shop.Spec.Manifests = []string{scaler("v2", "metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 60}}}]")}
+	must(t, api.Update(t.Context(), shop))
+	o.ready("True Succeeded", "")
+	now := corrected(func(s *autoscalingv2.HorizontalPodAutoscalerSpec) *int32 { return s.MinReplicas }, 1)
+	if now.UID != was.UID || *now.Spec.Metrics[0].Resource.Target.AverageUtilization != 60 {
+		t.Errorf("the manifest in the other version is not applied to the object: %+v", now)
+	}
+	must(t, api.Delete(t.Context(), shop))
+	o.gone(shop)
+}
+
+// Another watch of the operator may have only the metadata of a kind. Dependents of
+// this kind are compared as a whole.
+func TestMetadataWatched(t *testing.T) {
+	t.Parallel()
+	maps := &metav1.PartialObjectMetadata{}
+	maps.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	none := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request { return nil })
+	o := newOperator(t, nil, component.WithReconciler(ctrlx.WithWatches(maps, none)))
+	o.create(configMap("a", "1"))
+	o.ready("True Succeeded", "")
+	o.world().edit("a", "drift")
+	o.data("a", "1")
+}
+
+// An operator without the right to list and watch a kind, or one that must not watch
+// it, applies objects of the kind, and corrects their drift in the next pass. The log
+// names a forbidden kind once.
+func TestUnwatched(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		opt    component.Option
+		lines  int // of the log
+	}{
+		"Forbidden": {"the rights lack list and watch", component.WithReconciler(), 1},
+		"Option":    {"the developer does not want the watch", component.WithReconciler(ctrlx.WithUnwatchedKinds(schema.GroupKind{Kind: "ConfigMap"})), 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			startServer(t)
+			var mu sync.Mutex
+			var lines []string
+			o := &operator{t: t, api: api, ns: apiserver.Namespace(t, api), shops: component.New[*Shop]("shop.example.com", inSpec, tc.opt)}
+			o.log = funcr.New(func(_, args string) {
+				mu.Lock()
+				defer mu.Unlock()
+				if strings.Contains(args, "are not watched") {
+					lines = append(lines, args)
+				}
+			}, funcr.Options{})
+			o.start(o.limited(), cache.Options{DefaultNamespaces: map[string]cache.Config{o.ns: {}}})
+			shop := o.create(configMap("a", "1"), configMap("b", "1"))
+			o.ready("True Succeeded", "")
+			o.world().edit("a", "drift")
+			must(t, api.Get(t.Context(), client.ObjectKeyFromObject(shop), shop))
+			shop.Spec.Size++
+			must(t, api.Update(t.Context(), shop)) // the next pass
+			o.data("a", "1")
+			must(t, api.Delete(t.Context(), shop))
+			o.gone(shop)
+			o.data("a", "")
+			mu.Lock()
+			defer mu.Unlock()
+			if n := len(lines); n != tc.lines || slices.ContainsFunc(lines, func(l string) bool { return !strings.Contains(l, `"kind"="ConfigMap"`) }) {
+				t.Errorf("%s: %d lines of the log, want %d: %q", tc.reason, n, tc.lines, lines)
+			}
+		})
+	}
+}
+
+// limited returns the configuration of a user who has all rights to Shops, and who may
+// neither list nor watch ConfigMaps.
+func (o *operator) limited() *rest.Config {
+	o.t.Helper()
+	w := o.world()
+	w.create(`apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: NAMESPACE-limited}
+rules:
+- {apiGroups: ['*'], resources: [shops, shops/status, events], verbs: ['*']}
+- {apiGroups: [''], resources: [configmaps], verbs: [get, create, update, patch, delete]}
+- {apiGroups: [''], resources: [namespaces], verbs: [get]}
+- {apiGroups: [apiextensions.k8s.io, apiregistration.k8s.io], resources: ['*'], verbs: [get, list]}
+`)
+	w.create(`apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: NAMESPACE-limited}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: NAMESPACE-limited}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: NAMESPACE-limited}]
+`)
+	user := rest.CopyConfig(config)
+	user.Impersonate.UserName = o.ns + "-limited"
+	limited, err := client.New(user, client.Options{Scheme: scheme})
+	must(o.t, err)
+	eventually(o.t, "the API server learns of the rights", func() bool { return limited.List(o.t.Context(), &ShopList{}) == nil })
+	return user
 }

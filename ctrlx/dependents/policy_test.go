@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -23,6 +24,7 @@ import (
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
 )
 
@@ -880,4 +882,195 @@ func TestFieldOwner(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDeletedAgain creates an object that another writer deletes: at once a few times,
+// and then less and less often.
+func TestDeletedAgain(t *testing.T) {
+	t.Parallel()
+	job := func(ttl *int32) client.Object {
+		return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: batchv1.JobSpec{
+			TTLSecondsAfterFinished: ttl,
+			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}},
+			}},
+		}}
+	}
+	text := func(k string) client.Object { return configMap(nil, []string{"k", k}) }
+	cases := map[string]struct {
+		reason   string
+		manifest func(n int) client.Object // of the pass n
+		policy   dependents.Policies
+		between  func(w *world, obj client.Object) // after each pass; nil: another writer deletes the object
+		step     time.Duration                     // between two passes
+		passes   int
+		want     int    // creates
+		message  string // of the last result
+	}{
+		"AtOnce": {"a person who deletes an object gets a new one", func(int) client.Object { return text("1") },
+			dependents.Policies{}, nil, time.Second, 3, 3, ""},
+		"Job": {"a Job with a time to live of zero would be created for ever", func(int) client.Object { return job(new(int32)) },
+			dependents.Policies{}, nil, time.Second, 60, 5, "a Job that deletes itself is created again: remove spec.ttlSecondsAfterFinished"},
+		"ConfigMap": {"so would an object that a garbage collector deletes", func(int) client.Object { return text("1") },
+			dependents.Policies{}, nil, time.Second, 31, 4, "find the writer that deletes it"},
+		"Once": {"the policy Once creates it again, too", func(int) client.Object { return configMap([]string{"reconcile-policy", "Once"}, []string{"k", "1"}) },
+			dependents.Policies{}, nil, time.Second, 60, 5, "the next creation is in "},
+		"Interval": {"the longest delay is the reapply interval", func(int) client.Object { return text("1") },
+			dependents.Policies{ReapplyInterval: 20 * time.Second}, nil, 20 * time.Second, 9, 9, ""},
+		"Seldom": {"a deletion each hour is no contest", func(int) client.Object { return text("1") },
+			dependents.Policies{}, nil, time.Hour, 9, 9, ""},
+		"Manifests": {"a new manifest counts anew", func(n int) client.Object { return text(strings.Repeat("x", n)) },
+			dependents.Policies{}, nil, time.Second, 9, 9, ""},
+		"Settled": {"new manifests do not count against the last one", func(n int) client.Object { return text(strings.Repeat("x", min(n, 5))) },
+			dependents.Policies{}, nil, time.Second, 8, 8, ""},
+		"Pruned": {"an owner may delete its object and want it again", func(int) client.Object { return text("1") },
+			dependents.Policies{}, func(w *world, obj client.Object) {
+				_, err := w.DeleteObject(w.t.Context(), w.owner, obj)
+				must(w.t, err)
+			}, time.Second, 9, 9, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, dependents.WithPolicies(tc.policy))
+			creates := 0
+			var res dependents.Result
+			for n := range tc.passes {
+				obj := tc.manifest(n)
+				obj.SetNamespace(w.ns)
+				look, err := w.ReadOnly().ApplyObject(t.Context(), w.owner, obj)
+				must(t, err)
+				if res = w.apply(obj); look.Pending != nil && res.Outcome != dependents.Created || look.Pending == nil && look.After <= 0 {
+					t.Fatalf("%s: a look is %+v, and the pass is %+v", tc.reason, look, res)
+				}
+				if res.Outcome == dependents.Created {
+					creates++
+					if tc.between != nil {
+						tc.between(w, obj)
+					} else {
+						must(t, api.Delete(t.Context(), obj, client.PropagationPolicy(metav1.DeletePropagationBackground)))
+					}
+				}
+				w.clock.SetTime(w.clock.Now().Add(tc.step))
+			}
+			if creates != tc.want || !strings.Contains(res.Message, tc.message) || (res.After > 0) != (tc.message != "") {
+				t.Errorf("%s: %d creates, want %d; the last result is %+v, want %q", tc.reason, creates, tc.want, res, tc.message)
+			}
+		})
+	}
+}
+
+// TestReadiness awaits what an object reports later. The absence of a report is
+// no success.
+func TestReadiness(t *testing.T) {
+	t.Parallel()
+	database := func(hint string) client.Object {
+		db := &testv1.Database{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: testv1.DatabaseSpec{Cluster: "c", Size: 1}}
+		if hint != "" {
+			db.Annotations = map[string]string{name + "/status-hint": hint}
+		}
+		return db
+	}
+	of := func(reason, kind string) dependents.Option {
+		return dependents.WithReadiness(func(client.Object) checks.Readiness {
+			return checks.Readiness{State: checks.NotReady, Reason: reason}
+		}, testv1.GroupVersion.WithKind(kind).GroupKind())
+	}
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "job", Image: "job"}},
+	}}}}
+	cases := map[string]struct {
+		reason string
+		object client.Object
+		opts   []dependents.Option
+		want   string // the message; empty: ready
+	}{
+		"NoHint":     {"a kind without a rule and without conditions is ready", database(""), nil, ""},
+		"Observed":   {"the controller has not seen it", database("has-observed-generation"), nil, "it is not ready: its controller has not seen its present spec"},
+		"Ready":      {"the condition comes later", database("HasReadyCondition"), nil, "it is not ready: it has no Ready condition"},
+		"Conditions": {"a condition comes later", database("conditions=Synced;Ready"), nil, "it is not ready: it has no condition Synced"},
+		"None":       {"none is no hint", database("None"), nil, ""},
+		"Custom":     {"a hint adds to the function of the user", database("conditions=A"), []dependents.Option{ready}, "it is not ready: it has no condition A"},
+		"Kind":       {"the function of a kind", database(""), []dependents.Option{of("down", "Database"), ready}, "it is not ready: down"},
+		"OtherKind":  {"the function of another kind does not count", database(""), []dependents.Option{of("down", "Cluster")}, ""},
+		"Job":        {"a Job that kstatus calls current has not ended", job, nil, "it is not ready: it has no condition Complete"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, tc.opts...)
+			if live, ok := w.apply(tc.object).Object.(*batchv1.Job); ok {
+				live.Status = batchv1.JobStatus{Active: 1, StartTime: &metav1.Time{Time: live.CreationTimestamp.Time}}
+				must(t, api.Status().Update(t.Context(), live))
+			}
+			if res := w.apply(tc.object); res.Message != tc.want || res.IsSettled() != (tc.want == "") || strings.HasPrefix(string(res.Outcome), "in") != (tc.want == "") {
+				t.Errorf("%s: got %s: %q, want %q", tc.reason, res.Outcome, res.Message, tc.want)
+			}
+		})
+	}
+}
+
+// TestUnreadableFields writes no object whose managed fields cannot be read: it is
+// unknown who owns them.
+func TestUnreadableFields(t *testing.T) {
+	t.Parallel()
+	without := dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) { return c.Without("InSync") })
+	cases := map[string]struct {
+		reason, verb string // whose answer is unreadable
+		manager      string // of the unreadable entry
+		policy       string
+		dryRun       bool
+		opts         []dependents.Option
+	}{
+		"Drift":    {"the fields may have changed", "get", "kubectl-edit", "Replace", false, nil},
+		"Foreign":  {"a takeover would lose fields", "get", "kubectl-edit", "Replace", false, []dependents.Option{without}},
+		"Own":      {"a takeover would lose fields", "get", name, "Replace", false, []dependents.Option{without}},
+		"SsaMerge": {"fields may be ignored", "get", name, "SsaMerge", false, []dependents.Option{without}},
+		"Patched":  {"the finalizers of this name must stay", "patch", name, "Replace", false, nil},
+		"Tried":    {"the plan would lack a field", "write", name, "Replace", true, nil},
+	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.settle(configMap([]string{"update-policy", tc.policy}, []string{"k", "1"}))
+			w.edit("kubectl-edit", func(cm *corev1.ConfigMap) { cm.Data["k"], cm.Data["other"] = "edited", "x" })
+			broken := unreadable(tc.verb, tc.manager)
+			d := dependents.New(name, cluster{broken, broken}, append(tc.opts, dependents.WithClock(w.clock))...)
+			if tc.dryRun {
+				d = d.DryRun()
+			}
+			_, err := d.ApplyObject(t.Context(), w.owner, configMap([]string{"update-policy", tc.policy}, []string{"k", "1"}))
+			if want := `ConfigMap ` + w.ns + `/a: reading the managed fields of "` + tc.manager + `": `; err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%s: got %v, want %s", tc.reason, err, want)
+			}
+			if got := w.read().Data["k"]; got != "edited" {
+				t.Errorf("%s: the object has %q", tc.reason, got)
+			}
+		})
+	}
+}
+
+// unreadable returns a client in whose answers to a verb the managed fields of a manager
+// have an index that is no number.
+func unreadable(verb, manager string) client.Client {
+	breaks := func(obj client.Object) {
+		fields := obj.GetManagedFields()
+		for i := range fields {
+			if fields[i].Manager == manager {
+				fields[i].FieldsV1 = metav1.NewFieldsV1(`{"i:x":{}}`)
+			}
+		}
+		obj.SetManagedFields(fields)
+	}
+	if verb == "get" {
+		return changing{api, breaks}
+	}
+	return apiserver.Around(api, func(c apiserver.Call, run func() error) error {
+		err := run()
+		if obj, ok := c.Object.(client.Object); ok && c.Verb == verb {
+			breaks(obj)
+		}
+		return err
+	})
 }

@@ -2,25 +2,38 @@ package dependents_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/dependents"
 	"github.com/windlass-go/windlass/ctrlx/internal/testing/apiserver"
 	"github.com/windlass-go/windlass/ctrlx/internal/testv1"
+	"github.com/windlass-go/windlass/flow"
 )
 
 // The API server of all tests. Each test has its own namespace. startServer sets
@@ -249,4 +262,355 @@ func same(t tester, want, got any, what string, args ...any) {
 type tester interface {
 	Helper()
 	Errorf(format string, args ...any)
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// users notes who has asked the API server for ConfigMaps.
+type users struct {
+	mu    sync.Mutex
+	asked []string // as "PUT guest"; a watch and a list are of the manager's cache
+}
+
+func (u *users) config() *rest.Config {
+	c := rest.CopyConfig(config)
+	c.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTrip(func(req *http.Request) (*http.Response, error) {
+			if strings.Contains(req.URL.Path, "/configmaps") {
+				u.mu.Lock()
+				u.asked = append(u.asked, req.Method+" "+req.Header.Get("Impersonate-User"))
+				u.mu.Unlock()
+			}
+			return next.RoundTrip(req)
+		})
+	})
+	return c
+}
+
+func (u *users) all() []string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	slices.Sort(u.asked)
+	return slices.Compact(slices.Clone(u.asked))
+}
+
+// deployed is a manager in a namespace of its own, whose owners have a deployment
+// target.
+type deployed struct {
+	*world
+	users
+	mgr       ctrl.Manager
+	checked   bool              // Apply applies what Check has checked outside of the pass
+	redundant *corev1.ConfigMap // an object that Apply deletes; nil: none
+	passes    atomic.Int64      // of Apply
+}
+
+func newDeployed(t *testing.T, edits ...func(*ctrl.Options)) *deployed {
+	y := &deployed{world: newWorld(t), redundant: configMap(nil, nil)}
+	y.mgr = y.manager(edits...)
+	return y
+}
+
+func (y *deployed) manager(edits ...func(*ctrl.Options)) ctrl.Manager {
+	opts := ctrl.Options{
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
+		Controller: ctrlconfig.Controller{SkipNameValidation: new(true)},
+		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{y.ns: {}}},
+	}
+	for _, edit := range edits {
+		edit(&opts)
+	}
+	mgr, err := ctrl.NewManager(y.config(), opts)
+	must(y.t, err)
+	return mgr
+}
+
+// start reconciles an owner whose dependents are those of objects.
+func (y *deployed) start(web *dependents.Dependents, objects func(size int) []client.Object, hook ctrlx.HookFunc[*testv1.Cluster], opts ...ctrlx.Option) {
+	r := ctrlx.New("Cluster", flow.Operations[*testv1.Cluster]{
+		Apply: func(ctx context.Context, req *flow.Request[*testv1.Cluster]) (flow.Progress, error) {
+			y.passes.Add(1)
+			for _, obj := range objects(req.Resource.Spec.Size) {
+				if !y.checked {
+					break
+				}
+				checked, err := web.Check(y.t.Context(), req.Resource, obj) // outside of the pass
+				must(y.t, err)
+				if res, err := web.ApplyChecked(ctx, checked[0]); err != nil || res.Object == nil {
+					return flow.Progress{}, errors.Join(err, fmt.Errorf("%s: the result is %q", obj.GetName(), res.Outcome))
+				}
+			}
+			if y.redundant != nil {
+				if p, err := web.Delete(ctx, req.Resource, y.redundant.DeepCopy()); err != nil || !p.IsDone() {
+					return p, err
+				}
+			}
+			return web.Apply(ctx, req.Resource, objects(req.Resource.Spec.Size)...)
+		},
+		Delete: func(ctx context.Context, req *flow.Request[*testv1.Cluster]) (flow.Progress, error) {
+			return web.Delete(ctx, req.Resource, objects(req.Resource.Spec.Size)...)
+		},
+	}, flow.Extensions[*testv1.Cluster]{}, opts...)
+	if hook != nil {
+		r = r.WithPostReadHook(hook)
+	}
+	must(y.t, r.SetupWithManager(y.mgr))
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- y.mgr.Start(ctx) }()
+	y.t.Cleanup(func() {
+		cancel()
+		must(y.t, <-done)
+	})
+	c := &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: y.ns, Name: "shop"}, Spec: testv1.ClusterSpec{Size: 1}}
+	must(y.t, api.Create(y.t.Context(), c))
+}
+
+// becomes waits until the condition Ready of the owner is as wanted, with a part of its
+// message, or the owner is "gone". It returns the message.
+func (y *deployed) becomes(want, part string) (message string) {
+	y.t.Helper()
+	y.until(want+": "+part, func() bool {
+		c, last := &testv1.Cluster{}, ""
+		if err := api.Get(y.t.Context(), client.ObjectKey{Namespace: y.ns, Name: "shop"}, c); apierrors.IsNotFound(err) {
+			last = "gone"
+		} else if ready := meta.FindStatusCondition(c.Status.Conditions, "Ready"); ready != nil && ready.ObservedGeneration == c.Generation {
+			last, message = string(ready.Status)+" "+ready.Reason, ready.Message
+		}
+		return last == want && strings.Contains(message, part)
+	})
+	return message
+}
+
+// until waits until is returns true.
+func (y *deployed) until(what string, is func() bool) {
+	y.t.Helper()
+	if err := apiserver.Until(y.t.Context(), func(context.Context) (bool, error) { return is(), nil }); err != nil {
+		c := &testv1.Cluster{}
+		_ = api.Get(y.t.Context(), client.ObjectKey{Namespace: y.ns, Name: "shop"}, c)
+		y.t.Fatalf("%s: %v: %v", what, err, c.Status.Conditions)
+	}
+}
+
+// allow gives a user rights for ConfigMaps.
+func (y *deployed) allow(user string, verbs ...string) {
+	y.t.Helper()
+	meta := metav1.ObjectMeta{Namespace: y.ns, Name: "deployer"}
+	must(y.t, api.Create(y.t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: verbs},
+	}}))
+	must(y.t, api.Create(y.t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "Role", Name: "deployer"},
+		Subjects: []rbacv1.Subject{{APIGroup: "rbac.authorization.k8s.io", Kind: "User", Name: user}},
+	}))
+}
+
+// settingsIn returns ConfigMaps of all update policies that write. One of them stays.
+func settingsIn(size int) (all []client.Object) {
+	for _, policy := range []string{"replace", "ssa-merge", "ssa-override"} {
+		cm := configMap([]string{"update-policy", policy}, []string{"size", strings.Repeat("x", size)})
+		if cm.Name = policy; policy == "replace" {
+			cm.Annotations[name+"/delete-policy"] = "orphan"
+		}
+		all = append(all, cm)
+	}
+	return all
+}
+
+func as(user string) ctrlx.Option {
+	return ctrlx.WithImpersonation(func(*testv1.Cluster) rest.ImpersonationConfig { return rest.ImpersonationConfig{UserName: user} })
+}
+
+// TestImpersonation deploys with the rights of a user: nothing is read or written
+// with those of the manager.
+func TestImpersonation(t *testing.T) {
+	t.Parallel()
+	y := newDeployed(t)
+	user := y.ns + "-deployer"
+	y.start(dependents.New(name, y.mgr), settingsIn, nil, as(user))
+	y.becomes("False Forbidden", `User "`+user+`" cannot get resource "configmaps"`) // the words of the API server
+	y.allow(user, "get", "create", "patch", "delete")
+	y.becomes("True Succeeded", "")
+	c := &testv1.Cluster{}
+	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: y.ns, Name: "shop"}, c))
+	c.Spec.Size = 2
+	must(t, api.Update(t.Context(), c))
+	y.becomes("True Succeeded", "")
+	for _, obj := range settingsIn(2) {
+		cm := &corev1.ConfigMap{}
+		must(t, api.Get(t.Context(), client.ObjectKey{Namespace: y.ns, Name: obj.GetName()}, cm))
+		if cm.Data["size"] != "xx" {
+			t.Errorf("%s is not written: %v", cm.Name, cm.Data)
+		}
+	}
+	must(t, api.Delete(t.Context(), c))
+	y.becomes("gone", "")
+	must(t, api.Get(t.Context(), client.ObjectKey{Namespace: y.ns, Name: "replace"}, &corev1.ConfigMap{})) // its policy keeps it
+	want := []string{"DELETE " + user, "GET " + user, "PATCH " + user}
+	if got := y.all(); !slices.Equal(got, want) {
+		t.Errorf("requests by %q, want %q: the manager does not even watch the kind", got, want)
+	}
+}
+
+// TestWhichClient says whose client a call in a pass with a deployment target uses.
+func TestWhichClient(t *testing.T) {
+	cases := map[string]struct {
+		reason, user string
+		make         func(y *deployed) *dependents.Dependents
+		early        bool // a hook applies before the target is known
+		checked      bool // the reconciler applies what Check has checked
+		ready, want  string
+	}{
+		"Early": {reason: "a client that is not known yet is no reason to use another one", user: "guest", early: true,
+			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, y.mgr) },
+			ready: "False HookFailed", want: "not known yet"},
+		"Checked": {reason: "Check has asked the manager for the kind, and has no rights", user: "guest", checked: true,
+			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, y.mgr) },
+			ready: "False Forbidden", want: `User "guest" cannot get`},
+		"CheckedAllowed": {reason: "the user may write what the manager has checked", user: "checker", checked: true,
+			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, y.mgr) },
+			ready: "True Succeeded"},
+		"OtherManager": {reason: "the library does not know whose rights count", user: "guest",
+			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, y.manager()) },
+			ready: "False Unknown", want: "New got another manager"},
+		"Cluster": {reason: "a cluster that is no manager was chosen", user: "guest",
+			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, cluster{api, api}) },
+			ready: "True Succeeded"},
+		"NoIdentity": {reason: "without a user, the manager deploys",
+			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, y.mgr) },
+			ready: "True Succeeded"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newDeployed(t)
+			y.checked = tc.checked
+			web := tc.make(y)
+			var hook ctrlx.HookFunc[*testv1.Cluster]
+			if tc.early {
+				hook = func(ctx context.Context, _ client.Client, c *testv1.Cluster) error {
+					_, err := web.ApplyObject(ctx, c, settingsIn(1)[0])
+					return err
+				}
+			}
+			if tc.user == "checker" {
+				y.allow(tc.user, "get", "create", "patch", "delete")
+			}
+			y.start(web, settingsIn, hook, as(tc.user))
+			y.becomes(tc.ready, tc.want)
+			list := &corev1.ConfigMapList{}
+			must(t, api.List(t.Context(), list, client.InNamespace(y.ns)))
+			if written := len(list.Items) > 0; written != (tc.want == "") {
+				t.Errorf("%s: the objects are %v", tc.reason, list.Items)
+			}
+		})
+	}
+}
+
+// TestFollowed changes the dependents of an owner. An event causes each pass: the next
+// one without an event comes a minute later, and after the resync if the owner is Ready.
+func TestFollowed(t *testing.T) {
+	t.Parallel()
+	few := runtime.NewScheme()
+	must(t, testv1.AddToScheme(few))
+	loose := func(obj client.Object) client.Object {
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+		must(t, err)
+		u := &unstructured.Unstructured{Object: content}
+		gvk, _ := api.GroupVersionKindFor(obj)
+		u.SetGroupVersionKind(gvk)
+		return u
+	}
+	typed := func(obj client.Object) client.Object { return obj }
+	cases := map[string]struct {
+		reason string
+		scheme *runtime.Scheme
+		form   func(client.Object) client.Object
+	}{
+		"Typed":        {"the manager caches typed objects", scheme, typed},
+		"Unstructured": {"an unstructured manifest of a kind with a type is read from the same cache", scheme, loose},
+		"NoType":       {"a client that caches unstructured objects reads kinds without a type", few, loose},
+	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			y := newDeployed(t, func(o *ctrl.Options) {
+				o.Scheme, o.Client.Cache = tc.scheme, &client.CacheOptions{Unstructured: true}
+			})
+			y.redundant = nil
+			other := deployment("other", nil)
+			other.Namespace, other.Name = y.ns, "shop"
+			other.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "other", UID: "9", Controller: new(true)}}
+			must(t, api.Create(t.Context(), other))
+			y.start(dependents.New(name, y.mgr), func(int) []client.Object {
+				d, cm := deployment("nginx", new(int32(1))), configMap(nil, []string{"k", "1"})
+				d.Name, cm.Name = "shop", "shop"
+				return []client.Object{tc.form(d), tc.form(cm)}
+			}, nil)
+			d, cm := &appsv1.Deployment{}, &corev1.ConfigMap{}
+			found := func() bool {
+				key := client.ObjectKey{Namespace: y.ns, Name: "shop"}
+				return api.Get(t.Context(), key, d) == nil && api.Get(t.Context(), key, cm) == nil
+			}
+			edit := func() {
+				t.Helper()
+				must(t, api.Update(t.Context(), cm, client.FieldOwner("kubectl-edit")))
+			}
+			y.becomes("False DependentNotOurs", "applying failed: Deployment.apps "+y.ns+"/shop: it belongs to Pod "+y.ns+"/other: ")
+			must(t, api.Delete(t.Context(), other))
+			y.becomes("False InProgress", "waiting for 1 of 2 objects: Deployment.apps "+y.ns+"/shop: it is not ready: LessReplicas: Replicas: 0/1")
+			found()
+			d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Message: "exceeded\nquota"}}
+			must(t, api.Status().Update(t.Context(), d))
+			if m := y.becomes("False InProgress", "ReplicaFailure"); !strings.HasSuffix(m, "; ReplicaFailure: exceeded; quota") {
+				t.Errorf("%s: the condition ends with the actual problem, as one line: %s", tc.reason, m)
+			}
+			y.serve("shop", 1)
+			y.becomes("True Succeeded", "")
+
+			y.quiet()
+			found()
+			must(t, api.Delete(t.Context(), cm))
+			gone := cm.UID
+			y.until("a deleted dependent is created again", func() bool { return found() && cm.UID != gone })
+			y.quiet()
+			cm.Data["k"] = "edited"
+			edit()
+			y.until("changed data is corrected", func() bool { return found() && cm.Data["k"] == "1" })
+			y.quiet()
+			cm.Labels[label] = "thief"
+			edit()
+			y.becomes("False DependentNotOurs", "")
+			found()
+			delete(cm.Labels, label)
+			edit()
+			y.until("it is adopted again", func() bool { return found() && cm.Labels[label] != "" })
+			y.becomes("True Succeeded", "")
+			y.quiet()
+			y.serve("shop", 0)
+			y.becomes("False InProgress", "")
+			must(t, api.Delete(t.Context(), &testv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: y.ns, Name: "shop"}}))
+			y.becomes("gone", "")
+			for _, obj := range []client.Object{d, cm} {
+				if err := api.Get(t.Context(), client.ObjectKeyFromObject(obj), obj); !apierrors.IsNotFound(err) {
+					t.Errorf("%s: the owner is gone, and a dependent is left: %v", tc.reason, err)
+				}
+			}
+		})
+	}
+}
+
+// quiet waits until no pass is left that could notice the next change by chance.
+func (y *deployed) quiet() {
+	y.t.Helper()
+	last, same := y.passes.Load(), 0
+	y.until("no more passes", func() bool {
+		same++
+		if now := y.passes.Load(); now != last {
+			last, same = now, 0
+		}
+		return same > 15
+	})
 }

@@ -5,8 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/flow"
 	"github.com/windlass-go/windlass/flow/flowtest"
 )
@@ -115,4 +119,243 @@ func TestRestartInACall(t *testing.T) {
 		00:00 * the process restarts
 		00:00 ready again in 1h [Apply]`)
 	mustEqual(t, "a canceled pass writes no condition", flow.Condition{}, r.Passes[0].Ready)
+}
+
+var jobs = checks.Query{Kind: "Job", Selector: "pool=blue"}
+
+func jobsOf(*Pool) checks.Query { return jobs }
+
+func job(name string) checks.Object {
+	return checks.Object{Ref: checks.Ref{Kind: "Job", Name: name}, Value: name}
+}
+
+// TestSets: a world lists scripted sets, and wakes waiters and followers.
+func TestSets(t *testing.T) {
+	unused := ext{DeleteCheck: chain.New(checks.Unused("jobs", jobsOf))}
+	cases := map[string]struct {
+		reason string
+		ext    ext
+		world  func(*world, *Pool)
+		want   string
+	}{
+		"WaitsForSet": {"a deletion waits until the set is empty", ext{DeleteCheck: chain.New(checks.Unused("jobs", jobsOf, checks.WithAfter(time.Hour)))}, func(w *world, p *Pool) {
+			p.Deleted = true
+			w.Set(jobs).From(0, []checks.Object{job("a")}).From(10*time.Minute, nil)
+		}, `00:00 blocked at DeleteCheck by Unused(jobs): InUse again in 1h or with every Job with pool=blue [List(every Job with pool=blue)]
+		    10:00 * every Job with pool=blue changes
+		    10:00 gone [List(every Job with pool=blue) Delete]`},
+		"FollowsSet": {"a Ready resource is woken by a change of a set that it follows", ext{PreCheck: chain.New(checks.Unused("jobs", jobsOf, checks.WithFollowing(true)))}, func(w *world, _ *Pool) {
+			w.Set(jobs).From(0, nil).From(time.Minute, []checks.Object{job("a")}).From(61*time.Second, nil)
+		}, `00:00 ready again in 1h [List(every Job with pool=blue) Apply]
+		    01:00 * every Job with pool=blue changes
+		    01:00 blocked at PreCheck by Unused(jobs): InUse again in 1s or with every Job with pool=blue [List(every Job with pool=blue)]
+		    01:01 * every Job with pool=blue changes
+		    01:01 ready again in 1h [List(every Job with pool=blue) Apply]`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w, p := newWorld(doing())
+			w.Extensions = tc.ext
+			tc.world(w, p)
+			w.Run(t).Want(t, tc.want)
+		})
+	}
+	t.Run("Unscripted", func(t *testing.T) {
+		w, p := newWorld(doing())
+		w.Extensions, p.Deleted = unused, true
+		w.Set(checks.Query{Kind: "Other"}).From(0, nil)
+		mustFail(t, "the failure names the set", run(w), "List(every Job with pool=blue) was called at 00:00, call 1, and has no answer: the script of Set(every Job with pool=blue) has 0 in a row")
+	})
+	t.Run("NamesOnly", func(t *testing.T) {
+		w, _ := newWorld(doing())
+		names := jobs
+		names.NamesOnly = true
+		deleting := job("a")
+		deleting.Deleting, deleting.Self, deleting.Readiness.State = true, true, checks.Ready
+		if w.Set(names) != w.Set(jobs) {
+			t.Error("names only has another script")
+		}
+		w.Set(jobs).From(0, []checks.Object{deleting})
+		w.Extensions.PreCheck = chain.New(checks.Check("lists", func(ctx context.Context, req *checks.Request[*Pool]) (checks.Result, error) {
+			whole, err := req.Lister(ctx, jobs)
+			mustEqual(t, "the whole objects", []checks.Object{deleting}, whole)
+			mustEqual(t, "no error", nil, err)
+			part, err := req.Lister(ctx, names)
+			mustEqual(t, "names only", []checks.Object{{Ref: deleting.Ref, Value: struct{}{}, Deleting: true, Self: true, Partial: "the query reads names only"}}, part)
+			mustEqual(t, "no error", nil, err)
+			return checks.Proceed(), nil
+		}))
+		w.Run(t)
+	})
+}
+
+// A reader finds all parts of a response, each time.
+func TestResponse(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		err    error
+		want   classify.Failure
+		text   string
+	}{
+		"Whole": {
+			"a response with all parts", flowtest.Response(409, "Conflict", `say "please"`, 90*time.Second),
+			classify.Failure{Code: "Conflict", Status: 409, Message: `say "please"`, After: 90 * time.Second},
+			`HTTP 409 Conflict: Conflict: say "please"`,
+		},
+		"Bare": {
+			"a response with only a status", flowtest.Response(503, "", "", 0),
+			classify.Failure{Status: 503, Transient: true},
+			"HTTP 503 Service Unavailable",
+		},
+		"Soon": {
+			"a delay below a second counts as a second", flowtest.Response(429, "Busy", "m", time.Microsecond),
+			classify.Failure{Code: "Busy", Status: 429, Message: "m", After: time.Second, Transient: true},
+			"HTTP 429 Too Many Requests: Busy: m",
+		},
+		"TooLong": {
+			"the longest delay is an hour", flowtest.Response(429, "Busy", "m", 2*time.Hour),
+			classify.Failure{Code: "Busy", Status: 429, Message: "m", After: time.Hour, Transient: true},
+			"HTTP 429 Too Many Requests: Busy: m",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for range 2 {
+				got := classify.NewFailure(tc.err, "", time.Time{})
+				if diff := cmp.Diff(tc.want, *got, cmpopts.IgnoreUnexported(classify.Failure{}), cmpopts.IgnoreFields(classify.Failure{}, "Err")); diff != "" {
+					t.Errorf("%s: -want, +got:\n%s", tc.reason, diff)
+				}
+			}
+			if got := tc.err.Error(); got != tc.text {
+				t.Errorf("%s: got text %q, want %q", tc.reason, got, tc.text)
+			}
+		})
+	}
+}
+
+// TestWake tests the events that wake a resource before its delay is over.
+func TestWake(t *testing.T) {
+	owners := chain.New(checks.OwnerReady())
+	silent := chain.New(checks.Check("Silent", func(_ context.Context, req *checks.OwnerRequest) (checks.Result, error) {
+		if req.Owner.Readiness.State == checks.Ready {
+			return checks.Proceed(), nil
+		}
+		return checks.Block("NotReady", "the block names no awaited object", checks.WithAfter(time.Minute)), nil
+	}))
+	cases := map[string]struct {
+		reason string
+		ext    ext
+		world  func(w *world, p *Pool)
+		want   string
+	}{
+		"Owner": {
+			reason: "a change of the awaited owner wakes the resource",
+			ext:    ext{OwnerCheck: owners},
+			world:  func(w *world, _ *Pool) { w.Owner.From(0, creating).From(500*time.Millisecond, ready) },
+			want: `00:00   blocked at OwnerCheck by OwnerReady: OwnerNotReady again in 1s or with Cluster prod [Owner]
+			       00:00.5 * Cluster prod changes
+			       00:00.5 ready again in 1h [Owner Apply]`,
+		},
+		"NotWaitedFor": {
+			reason: "a block that names no awaited object is not woken, as in any engine",
+			ext:    ext{OwnerCheck: silent},
+			world:  func(w *world, _ *Pool) { w.Owner.From(0, creating).From(500*time.Millisecond, ready) },
+			want: `00:00   blocked at OwnerCheck by Silent: NotReady again in 1m [Owner]
+			       00:00.5 * Cluster prod changes
+			       01:00   ready again in 1h [Owner Apply]`,
+		},
+		"Edit": {
+			reason: "an edit wakes the resource, and happens before a pass of the same time",
+			world: func(w *world, p *Pool) {
+				w.Get.From(0, flow.Observation{Presence: checks.Present, InSync: true})
+				w.Edit(time.Hour, "the spec changes", func() { p.Generation++ })
+				w.Edit(30*time.Minute, "the spec changes", func() { p.Generation++ })
+			},
+			want: `00:00   ready again in 1h [Get]
+			       30:00   * the spec changes
+			       30:00   ready again in 1h [Get]
+			       1:00:00 * the spec changes
+			       1:00:00 ready again in 1h [Get]`,
+		},
+		"Restart": {
+			reason: "a restart resets the back-off",
+			world: func(w *world, p *Pool) {
+				w.Apply.Fail(conflict, conflict, conflict)
+				w.Change(2*time.Second, "", w.Restart)
+			},
+			want: `00:00 failed at Apply: Conflict again in 1s [Apply]
+			       00:01 failed at Apply: Conflict again in 2s [Apply]
+			       00:02 * the process restarts
+			       00:02 failed at Apply: Conflict again in 1s [Apply]
+			       00:03 ready again in 1h [Apply]`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w, p := newWorld(doing())
+			w.Extensions = tc.ext
+			tc.world(w, p)
+			w.Run(t).Want(t, tc.want)
+		})
+	}
+}
+
+// certificate is a certificate request. An approver writes its status. It ends
+// issued or denied.
+type certificate struct {
+	approved, denied bool
+	generation       int64
+}
+
+// approved waits for the approver.
+var approved = checks.Check("approved", func(_ context.Context, req *checks.Request[*certificate]) (checks.Result, error) {
+	switch {
+	case req.Resource.denied:
+		return checks.Block("Denied", "the approver denied the request", checks.WithRetry(classify.Never)), nil
+	case !req.Resource.approved:
+		return checks.Block("ApprovalPending", "not approved yet", checks.WithWaitingForSelf(), checks.WithRetry(classify.OnChange)), nil
+	}
+	return checks.Proceed(), nil
+})
+
+// The engine acts on each decision as a real engine does.
+func TestDecided(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		script func(w *flowtest.World[*certificate], c *certificate)
+		want   string
+	}{
+		"Issued": {"a write of the status wakes the request, and an issued request has no further pass, even after a restart",
+			func(w *flowtest.World[*certificate], c *certificate) {
+				w.Change(10*time.Minute, "approved", func() { c.approved = true }, checks.Ref{})
+				w.Change(2*time.Hour, "", w.Restart)
+				w.Apply.Then(flow.InProgress("order", time.Minute), flow.Finished("Issued", "issued by ours"))
+			}, `
+			00:00    blocked at PreCheck by approved: ApprovalPending  again in 1h or with its status  []
+			10:00    * approved
+			10:00    in progress at Apply  again in 1m  [Apply]
+			11:00    finished at Apply: Issued  [Apply(order)]
+			2:00:00  * the process restarts`},
+		"Denied": {"a denied request is retried only after a change of its spec",
+			func(w *flowtest.World[*certificate], c *certificate) {
+				c.denied = true
+				w.Change(time.Minute, "another condition", nil, checks.Ref{})
+				w.Edit(time.Hour, "a new request", func() { c.denied, c.approved, c.generation = false, true, 2 })
+				w.Apply.Then(flow.Done())
+			}, `
+			00:00    blocked at PreCheck by approved: Denied  []
+			01:00    * another condition
+			1:00:00  * a new request
+			1:00:00  ready  again in 1h  [Apply]`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &certificate{generation: 1}
+			w := &flowtest.World[*certificate]{Resource: c, Extensions: flow.Extensions[*certificate]{PreCheck: chain.New(approved)}}
+			w.Operations.Generation = func(c *certificate) int64 { return c.generation }
+			tc.script(w, c)
+			t.Log(tc.reason)
+			w.Run(t).Want(t, tc.want)
+		})
+	}
 }

@@ -29,7 +29,7 @@
 // controller-runtime. The API server is in memory ([memoryserver.Server]), so the clock
 // is that of testing/synctest: hours take no time, and a draw repeats.
 //
-// The files hold one part each: operator_test.go the drawn operator, story_test.go
-// the drawn story, world_test.go the cluster and its users, cloud_test.go the
+// The files hold one part each: operator_test.go the drawn operator, world_test.go
+// the cluster, its users and the drawn story, cloud_test.go the
 // cloud, require_test.go what must hold.
 package combinations

@@ -2,12 +2,16 @@ package ready_test
 
 import (
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -282,6 +286,108 @@ func TestAllocations(t *testing.T) {
 	} {
 		if got := testing.AllocsPerRun(100, func() { ready.Of(o) }); got != 0 {
 			t.Errorf("%s: %v allocations, want none", name, got)
+		}
+	}
+}
+
+func version(uid, resource string) client.Object {
+	return &Cluster{ObjectMeta: metav1.ObjectMeta{UID: types.UID(uid), ResourceVersion: resource}}
+}
+
+// TestCached calls the function for versions of one object, and for one that has none.
+func TestCached(t *testing.T) {
+	got := 0
+	of := ready.Cached(func(o client.Object) checks.Readiness { got++; return ready.Of(o) }, 8)
+	for i, step := range []struct {
+		obj  client.Object
+		want int // computations
+	}{{version("1", "1"), 1}, {version("1", "1"), 1}, {version("1", "2"), 2}, {version("1", ""), 3}, {version("1", ""), 4}, {nil, 5}} {
+		if r := of(step.obj); r != ready.Of(step.obj) || got != step.want {
+			t.Errorf("step %d: got %v and %d computations, want %v and %d", i, r, got, ready.Of(step.obj), step.want)
+		}
+	}
+}
+
+// TestCachedOnce lets all waiters of an object call the function at the same
+// time.
+func TestCachedOnce(t *testing.T) {
+	var computed atomic.Int32
+	begun, release := make(chan struct{}), make(chan struct{})
+	of := ready.Cached(func(client.Object) checks.Readiness {
+		computed.Add(1)
+		close(begun)
+		<-release
+		return checks.Readiness{State: checks.Ready}
+	}, 8)
+	var wg sync.WaitGroup
+	ask := func() {
+		if got := of(version("1", "1")); got.State != checks.Ready {
+			t.Errorf("got %v before the result was known", got)
+		}
+	}
+	wg.Go(ask)
+	<-begun
+	for range 1000 {
+		wg.Go(ask)
+	}
+	close(release)
+	wg.Wait()
+	if got := computed.Load(); got != 1 {
+		t.Errorf("computed %d times for 1001 waiters, want once", got)
+	}
+}
+
+func TestCachedSetUp(t *testing.T) {
+	const want = "ready: Cached: the function is nil or the size is not positive"
+	mustPanic(t, want, func() { ready.Cached(nil, 1) })
+	mustPanic(t, want, func() { ready.Cached(ready.Of, 0) })
+	ready.Cached(ready.Of, 1)
+}
+
+func TestProblem(t *testing.T) {
+	const available = `{"type":"Available","status":"False","reason":"MinimumReplicasUnavailable","message":"no minimum availability"},`
+	cases := map[string]struct {
+		reason string
+		text   string // of the conditions
+		want   string
+	}{
+		"Quota":     {"the most specific condition counts", available + `{"type":"ReplicaFailure","status":"True","reason":"FailedCreate","message":"exceeded quota"}`, "ReplicaFailure: exceeded quota"},
+		"Recovered": {"a condition that is False names no failure", available + `{"type":"ReplicaFailure","status":"False","message":"exceeded quota"}`, "Available: no minimum availability"},
+		"Reason":    {"a reason is better than nothing", `{"type":"Ready","status":"False","reason":"Starting"}`, "Ready: Starting"},
+		"Namespace": {"a Namespace in deletion says what keeps it", `{"type":"NamespaceContentRemaining","status":"True","message":"configmaps. has 1"},{"type":"NamespaceFinalizersRemaining","status":"True","message":"a finalizer"}`, "NamespaceFinalizersRemaining: a finalizer"},
+		"Silent":    {"a condition without a text says nothing", `{"type":"Ready","status":"False"}`, ""},
+		"None":      {"there is no condition", ``, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			text := `{"status":{"conditions":[` + tc.text + `]}}`
+			for form, o := range map[string]client.Object{"typed": from(t, text, new(appsv1.Deployment)), "unstructured": loose(t, text)} {
+				if got := ready.Problem(o); got != tc.want {
+					t.Errorf("%s: %s: got %q, want %q", tc.reason, form, got, tc.want)
+				}
+			}
+		})
+	}
+	known := map[string]string{
+		"ReplicaFailure": "True", "Failed": "True", "Stalled": "True", "Degraded": "True", "NamespaceDeletionDiscoveryFailure": "True",
+		"NamespaceDeletionGroupVersionParsingFailure": "True", "NamespaceDeletionContentFailure": "True", "NamespaceFinalizersRemaining": "True",
+		"NamespaceContentRemaining": "True", "Terminating": "True", "PodScheduled": "False", "NamesAccepted": "False", "Established": "False",
+		"Synced": "False", "Progressing": "False", "Available": "False", "Ready": "False",
+	}
+	for typ, problem := range known {
+		for _, status := range []string{"True", "False", "Unknown"} {
+			want := ""
+			if status == problem {
+				want = typ + ": why"
+			}
+			if got := ready.Problem(loose(t, `{"status":{"conditions":[{"type":"`+typ+`","status":"`+status+`","message":"why"}]}}`)); got != want {
+				t.Errorf("the condition %s is %s: got %q, want %q", typ, status, got, want)
+			}
+		}
+	}
+	for _, o := range []client.Object{nil, (*Cluster)(nil), new(Unreadable), from(t, `{}`, new(Strange))} {
+		if got := ready.Problem(o); got != "" {
+			t.Errorf("of %#v: %q", o, got)
 		}
 	}
 }

@@ -2,11 +2,16 @@ package pages
 
 import (
 	"flag"
+	"fmt"
+	"go/ast"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // root is the folder of the repository.
@@ -106,4 +111,150 @@ func blocksOf(t *testing.T, p page) (all []block) {
 		t.Fatalf("%s:%d: the block has no end", p.path, open.line)
 	}
 	return all
+}
+
+// TestCheckFiles says which file was forgotten when a check was added to package
+// checks. TestConditions does the same for the reason of the check.
+func TestCheckFiles(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(root, "checks", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tests strings.Builder
+	var names []string
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests.Write(text)
+			continue
+		}
+		names = append(names, checksOf(parseFile(t, "checks/"+filepath.Base(file)))...)
+	}
+	for _, name := range names {
+		for _, problem := range forgotten(name, tests.String(), readFile(t, "checks/doc.go"), readFile(t, "tools/api/checks.txt")) {
+			t.Error(problem)
+		}
+	}
+	for _, known := range []string{"OwnerReady", "ReferenceIs", "Check", "Unused"} {
+		if !slices.Contains(names, known) {
+			t.Errorf("%s is not found among the checks: %v", known, names)
+		}
+	}
+}
+
+// checksOf returns the exported functions of a file whose result is a link.
+func checksOf(file *ast.File) (all []string) {
+	for _, decl := range file.Decls {
+		f, ok := decl.(*ast.FuncDecl)
+		if !ok || f.Recv != nil || !f.Name.IsExported() || f.Type.Results.NumFields() != 1 {
+			continue
+		}
+		result := f.Type.Results.List[0].Type
+		switch generic := result.(type) { // Middleware[T], chain.Middleware[R, Result]
+		case *ast.IndexExpr:
+			result = generic.X
+		case *ast.IndexListExpr:
+			result = generic.X
+		}
+		if selected, ok := result.(*ast.SelectorExpr); ok {
+			result = selected.Sel
+		}
+		if name, ok := result.(*ast.Ident); ok && strings.HasSuffix(name.Name, "Middleware") {
+			all = append(all, f.Name.Name)
+		}
+	}
+	return all
+}
+
+// forgotten returns a line for each file that a check needs and that lacks it.
+func forgotten(name, tests, doc, api string) (problems []string) {
+	if !regexp.MustCompile(`\b` + name + `[\[(]`).MatchString(tests) {
+		problems = append(problems, "checks."+name+": no test of package checks calls it: add "+strings.ToLower(name)+"_test.go")
+	}
+	if !strings.Contains(doc, "["+name+"]") {
+		problems = append(problems, "checks."+name+": checks/doc.go does not have it: add it to \"Which check to use\"")
+	}
+	if !strings.Contains(api, "\n"+name+": func ") {
+		problems = append(problems, "checks."+name+": tools/api/checks.txt does not have it: run make api")
+	}
+	return problems
+}
+
+// TestQuotes fails if a page shows Go code that no file of the repository has.
+//
+// The line before each block of Go names the source of the block:
+//
+//	<!-- examples/first/main.go -->            the whole file
+//	<!-- examples/first/main_test.go#test -->  the lines from "// test:" to "// :test"
+//
+// A block of text may name the source, too. It then shows the expected output
+// of the example function of that name. The blocks of the tutorial are files of
+// their own, see TestTutorial.
+func TestQuotes(t *testing.T) {
+	quotes := 0
+	for _, p := range allPages(t) {
+		if p.path == tutorial {
+			continue
+		}
+		for _, b := range slices.Backward(p.blocks) { // the lines of the blocks before stay the same
+			if b.source == "" && b.language != "go" {
+				continue
+			}
+			quotes++
+			path, region, _ := strings.Cut(b.source, "#")
+			if path == "" {
+				t.Errorf("%s:%d: the line before the block does not name the file that has this code: <!-- path#region -->", p.path, b.line)
+				continue
+			}
+			want, err := quoted(readFile(t, path), region, b.language)
+			if err != nil {
+				t.Errorf("%s:%d: %s: %v", p.path, b.line, path, err)
+			} else if diff := cmp.Diff(want, b.text); diff != "" && *update {
+				p.show(t, b, want)
+			} else if diff != "" {
+				t.Errorf("%s:%d differs from %s (-update writes it): -file, +page:\n%s", p.path, b.line, b.source, diff)
+			}
+		}
+	}
+	if quotes < 5 {
+		t.Errorf("only %d blocks are quotes", quotes)
+	}
+}
+
+// quoted returns a region of a file, or the output of an example.
+func quoted(text, region, language string) (string, error) {
+	begin, end := "// "+region+":\n", "// :"+region+"\n"
+	switch {
+	case region == "":
+		return text, nil
+	case language == "text":
+		begin, end = "// Output:\n", "\n}\n"
+		_, after, found := strings.Cut(text, "\nfunc "+region+"() {\n")
+		if !found {
+			return "", fmt.Errorf("there is no function %s", region)
+		}
+		text = after
+	}
+	_, text, found := strings.Cut(text, begin)
+	text, _, ended := strings.Cut(text, end)
+	if !found || !ended {
+		return "", fmt.Errorf("the marks %q and %q are missing", begin, end)
+	}
+	text = strings.Trim(text, "\n")
+	if i := strings.LastIndexByte(text, '\n'); i >= 0 && strings.TrimSpace(text[i:]) == "" {
+		text = text[:i] // the indentation of the end mark
+	}
+	indent := text[:len(text)-len(strings.TrimLeft(text, "\t"))]
+	var b strings.Builder
+	for line := range strings.Lines(text + "\n") {
+		line = strings.TrimPrefix(line, indent)
+		if language == "text" {
+			line = strings.TrimPrefix(strings.TrimPrefix(line, "//"), " ")
+		}
+		b.WriteString(line)
+	}
+	return b.String(), nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 )
@@ -118,10 +119,10 @@ func TestSlotErrors(t *testing.T) {
 		want   string
 		is     error
 	}{
-		"Unset":      {"the slot has no value", region, &checks.OwnerRequest{}, "checks: slot region, declared at checks/slot_test.go:N and read at checks/slot_test.go:N: " + unset, checks.ErrSlotUnset},
-		"Nil":        {"there is no request", region, nil, "checks: slot region, used at checks/slot_test.go:N: the request is nil", checks.ErrNilRequest},
-		"NilRequest": {"a nil pointer is no request", region, request(nil), "checks: slot region, used at checks/slot_test.go:N: the request is nil", checks.ErrNilRequest},
-		"NilSlot":    {"a nil slot holds nothing", none, &checks.OwnerRequest{}, "checks: the slot used at checks/slot_test.go:N was not declared: make it with checks.NewSlot", nil},
+		"Unset":      {"the slot has no value", region, &checks.OwnerRequest{}, "checks: slot region, declared at checks/request_test.go:N and read at checks/request_test.go:N: " + unset, checks.ErrSlotUnset},
+		"Nil":        {"there is no request", region, nil, "checks: slot region, used at checks/request_test.go:N: the request is nil", checks.ErrNilRequest},
+		"NilRequest": {"a nil pointer is no request", region, request(nil), "checks: slot region, used at checks/request_test.go:N: the request is nil", checks.ErrNilRequest},
+		"NilSlot":    {"a nil slot holds nothing", none, &checks.OwnerRequest{}, "checks: the slot used at checks/request_test.go:N was not declared: make it with checks.NewSlot", nil},
 	}
 	line := regexp.MustCompile(`_test\.go:\d+`)
 	for name, tc := range cases {
@@ -145,7 +146,7 @@ func TestSlotErrors(t *testing.T) {
 }
 
 func TestNewSlot(t *testing.T) {
-	if text := panicOf(func() { checks.NewSlot[int](" ") }); !strings.HasPrefix(text, "checks: NewSlot: the name of the slot at checks/slot_test.go:") || !strings.HasSuffix(text, " is empty") {
+	if text := panicOf(func() { checks.NewSlot[int](" ") }); !strings.HasPrefix(text, "checks: NewSlot: the name of the slot at checks/request_test.go:") || !strings.HasSuffix(text, " is empty") {
 		t.Errorf("an empty name panics with %q", text)
 	}
 }

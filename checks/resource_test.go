@@ -1,0 +1,400 @@
+package checks_test
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/internal/run"
+)
+
+func TestResourceIs(t *testing.T) {
+	objection := func(d *Database) string {
+		if d.Version < 12 {
+			return "version 12 is the oldest"
+		}
+		return ""
+	}
+	cases := map[string]struct {
+		reason string
+		d      *Database
+		opts   []checks.Option
+		want   answer
+	}{
+		"None":      {"a resource without an objection proceeds", &Database{Version: 12}, nil, proceeding()},
+		"One":       {"an objection blocks until the resource changes", &Database{}, nil, blocks("ResourceUnsuitable", classify.OnChange, "version 12 is the oldest")},
+		"Options":   {"options change the reason and the retry", &Database{}, []checks.Option{checks.WithReason(checks.ReasonSpecInvalid), checks.WithRetry(classify.Slow), checks.WithWaitingFor(lan)}, blocks("SpecInvalid", classify.Slow, "version 12 is the oldest", lan)},
+		"Finished":  {"the objection becomes the message of the verdict", &Database{}, []checks.Option{checks.WithVerdict(checks.Finished("TooOld", ""))}, answer{Result: checks.Finished("TooOld", "version 12 is the oldest")}},
+		"Release":   {"and the text of a release", &Database{}, []checks.Option{checks.WithVerdict(checks.Release(""))}, answer{Result: checks.Release("version 12 is the oldest")}},
+		"Ignore":    {"an Ignore keeps its options", &Database{}, []checks.Option{checks.WithVerdict(checks.Ignore("", checks.WithAfter(time.Hour)))}, answer{Result: checks.Ignore("version 12 is the oldest", checks.WithAfter(time.Hour))}},
+		"NoVerdict": {"without an objection there is no verdict", &Database{Version: 12}, []checks.Option{checks.WithVerdict(checks.Release(""))}, proceeding()},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			mustAnswer(t, tc.reason, tc.want, checks.ResourceIs("version", objection, tc.opts...), &checks.Request[*Database]{Resource: tc.d})
+		})
+	}
+	t.Run("Nil", func(t *testing.T) {
+		_, err := ask(t, checks.ResourceIs("version", objection), &checks.Request[*Database]{})
+		mustNameNil(t, err, "version", "resource_test.go", `return an objection or "" where a field that may be nil is unset`)
+	})
+}
+
+func TestResourceIsSetUp(t *testing.T) {
+	no := func(*Database) string { return "" }
+	mustPanic(t, map[string]setUp{
+		"Nil":        {"the check needs an objection", func() { checks.ResourceIs[*Database]("version", nil) }, "checks: version: the function is nil"},
+		"Unknown":    {"an unreported field is an error, so no option allows it", func() { checks.ResourceIs("version", no, checks.WithUnknownAllowed()) }, "checks: version: the option WithUnknownAllowed is not for this check"},
+		"Vocabulary": {"it would be ignored", func() { checks.ResourceIs("version", no, words) }, "checks: version: a Vocabulary is not for this check"},
+	})
+	if text := panicOf(func() { checks.ResourceIs(" ", no) }); text == "" {
+		t.Error("a name of white space must panic")
+	}
+}
+
+func TestPaused(t *testing.T) {
+	const text = "the resource is paused; resume it to continue"
+	cases := map[string]struct {
+		reason string
+		d      *Database
+		opts   []checks.Option
+		want   answer
+	}{
+		"Running": {"the resource is not paused", &Database{}, nil, proceeding()},
+		"Paused":  {"a paused resource waits until a person resumes it", &Database{Paused: true}, nil, blocks("Paused", classify.OnChange, text)},
+		"Options": {"options replace the reason and the retry", &Database{Paused: true}, []checks.Option{checks.WithReason("OnHold"), checks.WithRetry(classify.Slow)}, blocks("OnHold", classify.Slow, text)},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			mustAnswer(t, tc.reason, tc.want, checks.Paused(func(d *Database) bool { return d.Paused }, tc.opts...), &checks.Request[*Database]{Resource: tc.d})
+		})
+	}
+	_, err := ask(t, checks.Paused(func(d *Database) bool { return d.Paused }), &checks.Request[*Database]{})
+	mustNameNil(t, err, "Paused", "resource_test.go", "return false where a field that may be nil is unset")
+}
+
+// mustNameNil fails the test unless an error names the place of a nil
+// dereference, and the remedy.
+func mustNameNil(t *testing.T, err error, check, file, remedy string) {
+	t.Helper()
+	want := regexp.MustCompile("^" + regexp.QuoteMeta(check+": the function dereferenced nil at checks/"+file) + ":[0-9]+: " + regexp.QuoteMeta(remedy) + "$")
+	if err == nil || !want.MatchString(err.Error()) {
+		t.Errorf("the error of a nil dereference is %v, want %s", err, want)
+	}
+}
+
+func TestApprovalPending(t *testing.T) {
+	const (
+		pending      = " must be approved by a person"
+		rejected     = " was rejected: a person has to approve it or to remove it"
+		disconnected = " was disconnected: a person has to connect it again"
+		absent       = " has no approval status yet"
+	)
+	of := func(status string) checks.Approval { return checks.Approval{Name: status, Status: status} }
+	list := func(a ...checks.Approval) []checks.Approval { return a }
+	cases := map[string]struct {
+		reason string
+		list   []checks.Approval
+		opts   []checks.Option
+		want   answer
+	}{
+		"OddCase":   {"case and white space make no difference", list(of("approved"), of(" APPROVED\n")), nil, proceeding()},
+		"Rejected":  {"no retry helps against a rejection", list(of("Rejected")), nil, blocks("ApprovalRejected", classify.OnChange, "Rejected"+rejected)},
+		"Absent":    {"an unreported status is not approved", list(checks.Approval{Name: "backup"}), nil, blocks("ApprovalAbsent", classify.Slow, "backup"+absent)},
+		"Unknown":   {"an unknown status is not approved", list(checks.Approval{Name: "backup", Status: "Approved?\n"}), nil, blocks("ApprovalUnknown", classify.Slow, `backup has the unknown approval status "Approved?": it must be approved`)},
+		"Described": {"the message includes the description", list(checks.Approval{Name: "backup", Status: "Rejected", Description: "not in this network"}), nil, blocks("ApprovalRejected", classify.OnChange, "backup"+rejected+" (not in this network)")},
+		"Nameless":  {"the index replaces a missing name", list(of("Approved"), checks.Approval{Status: "Pending"}, of("Approved")), nil, blocks("ApprovalPending", classify.Slow, "connection 2 of 3"+pending)},
+		"Disconnected2": {
+			"disconnected is more severe than unreported", list(of("Pending"), checks.Approval{Name: "a"}, of("Disconnected")), nil,
+			blocks("ApprovalDisconnected", classify.OnChange, "Pending"+pending+"; a"+absent+"; Disconnected"+disconnected),
+		},
+		"Minimum":       {"enough approvals proceed", list(of("Approved"), of("Approved")), []checks.Option{checks.WithMinimum(2)}, proceeding()},
+		"TooFew":        {"too few approvals block", list(of("Approved")), []checks.Option{checks.WithMinimum(2)}, blocks("ApprovalAbsent", classify.Slow, "approvals found: 1, required: at least 2")},
+		"Replaced":      {"options replace the reason and the retry", list(of("Rejected")), []checks.Option{checks.WithReason("NotApproved"), checks.WithRetry(classify.VerySlow)}, blocks("NotApproved", classify.VerySlow, "Rejected"+rejected)},
+		"NilInSelector": {"a nil dereference is an unreported status", list(checks.Approval{Name: "nil"}), nil, noting(blocks("ApprovalAbsent", classify.Slow, "connection 1 of 1"+absent), nilHere("resource_test.go"))},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			check := checks.ApprovalPending(func(a []checks.Approval) []checks.Approval { return a }, func(a checks.Approval) checks.Approval {
+				if a.Name == "nil" {
+					return *(*checks.Approval)(nil)
+				}
+				return a
+			}, tc.opts...)
+			mustAnswer(t, tc.reason, tc.want, check, &checks.Request[[]checks.Approval]{Resource: tc.list})
+		})
+	}
+}
+
+// An unreported list is unknown, not empty.
+func TestApprovalPendingNotReported(t *testing.T) {
+	nilList := nilHere("resource_test.go")
+	unknown := noting(blocks("ApprovalAbsent", classify.Slow, "the list of approvals is not reported yet"), nilList)
+	cases := map[string]struct {
+		reason string
+		req    checks.Request[*Database]
+		opts   []checks.Option
+		want   answer
+	}{
+		"Present":        {"a present resource may have approvals", checks.Request[*Database]{Presence: checks.Present}, nil, unknown},
+		"Absent":         {"an absent resource has nothing to approve", checks.Request[*Database]{Presence: checks.Absent}, nil, proceeding(nilList)},
+		"AbsentMinimum":  {"an absent resource has fewer approvals than the minimum", checks.Request[*Database]{Presence: checks.Absent}, []checks.Option{checks.WithMinimum(1)}, noting(blocks("ApprovalAbsent", classify.Slow, "approvals found: 0, required: at least 1"), nilList)},
+		"AbsentApplied":  {"an absent resource blocks after Apply", checks.Request[*Database]{Presence: checks.Absent, OwnerRequest: checks.OwnerRequest{Applied: true}}, nil, unknown},
+		"UnknownAllowed": {"WithUnknownAllowed proceeds", checks.Request[*Database]{Presence: checks.Present}, []checks.Option{checks.WithUnknownAllowed()}, proceeding(nilList)},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			tc.req.Resource = &Database{}
+			check := checks.ApprovalPending(connections, func(c Connection) checks.Approval { return checks.Approval{} }, tc.opts...)
+			mustAnswer(t, tc.reason, tc.want, check, &tc.req)
+		})
+	}
+}
+
+func connections(d *Database) []Connection {
+	return d.Status.Connections
+}
+
+func TestApprovalPendingSetUp(t *testing.T) {
+	list := func(*Database) []Connection { return nil }
+	approval := func(Connection) checks.Approval { return checks.Approval{} }
+	mustPanic(t, map[string]setUp{
+		"NoList":     {"the list function is required", func() { checks.ApprovalPending[*Database](nil, approval) }, "checks: ApprovalPending: a function is nil"},
+		"NoApproval": {"the approval function is required", func() { checks.ApprovalPending(list, nil) }, "checks: ApprovalPending: a function is nil"},
+		"Minimum0":   {"a minimum of zero is useless", func() { checks.ApprovalPending(list, approval, checks.WithMinimum(0)) }, "checks: ApprovalPending: WithMinimum(0): give at least 1"},
+	})
+}
+
+// Deep holds a state three pointers deep, like the types of a cloud's SDK.
+type Deep struct {
+	Status *DeepStatus
+	List   []*DeepStatus
+	Map    map[string]string
+	Face   fmt.Stringer
+}
+
+type DeepStatus struct{ Properties *DeepProperties }
+
+type DeepProperties struct{ State *State }
+
+// State is a named string type, as in SDKs.
+type State string
+
+func deep(s *State) *Deep { return &Deep{Status: &DeepStatus{&DeepProperties{s}}} }
+
+func deepState(d *Deep) *State { return d.Status.Properties.State }
+
+// TestStates tries each case with each of the three checks of states, which
+// must answer alike.
+func TestStates(t *testing.T) {
+	const settled = ": it must be Succeeded, Failed or Canceled"
+	cases := map[string]struct {
+		reason string
+		state  *Deep
+		opts   []checks.Option
+		want   string // "": proceed; "unknown": block; "noted": proceed with a note; else the message after "is in state"
+	}{
+		"Creating":       {"any other state blocks", deep(ptr(State("Creating"))), nil, ` "Creating"` + settled},
+		"NilStatus":      {"a nil status is an unreported state", &Deep{}, nil, "unknown"},
+		"Blank":          {"white space is an unreported state", deep(ptr(State(" \t\r\n"))), nil, "unknown"},
+		"UnknownAllowed": {"WithUnknownAllowed proceeds, and the trace shows it", &Deep{}, []checks.Option{checks.WithUnknownAllowed()}, "noted"},
+		"NotAllowed":     {"Succeeded is not among the allowed states", deep(ptr(State("Succeeded"))), []checks.Option{checks.WithAllowed("Ready", "Stopped")}, ` "Succeeded": it must be Ready or Stopped`},
+		"AllowTwice":     {"the states of several WithAllowed are combined", deep(ptr(State("Stopped"))), []checks.Option{checks.WithAllowed("Ready"), checks.WithAllowed("Stopped")}, ""},
+		"Control":        {"the message is one line", deep(ptr(State("a\nb\"c\x1b"))), nil, ` "a; b\"c\x1b"` + settled},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			want := func(unknown, state, unknownText, text, note string, refs ...checks.Ref) answer {
+				notes := nilNotes(tc.state)
+				switch tc.want {
+				case "":
+					return proceeding()
+				case "noted":
+					return proceeding(append(notes, note)...)
+				case "unknown":
+					all := settled
+					if len(tc.opts) > 0 {
+						all = ": it must not be Deleting"
+					}
+					return noting(blocks(unknown, classify.Slow, unknownText+all, refs...), notes...)
+				}
+				return blocks(state, classify.Slow, text+" is in state"+tc.want, refs...)
+			}
+			req := &checks.Request[*Deep]{Resource: tc.state, Presence: checks.Present, OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: tc.state}}}
+
+			mustAnswer(t, "OwnerProvisioningState: "+tc.reason,
+				want("OwnerStateUnknown", "OwnerState", "owner Cluster prod has not reported a state yet", "owner Cluster prod", "the owner has not reported a state", prod),
+				checks.OwnerProvisioningState(deepState, tc.opts...), &req.OwnerRequest)
+
+			ofResource := want("ResourceStateUnknown", "ResourceState", "the resource is in the cloud and has not reported a state yet", "the resource", "no state is reported")
+			mustAnswer(t, "ProvisioningState: "+tc.reason, ofResource, checks.ProvisioningState(deepState, tc.opts...), req)
+			ofResource.Notes = slices.DeleteFunc(ofResource.Notes, func(note string) bool { return note == nilHere("resource_test.go") })
+			if len(ofResource.Notes) == 0 {
+				ofResource.Notes = nil
+			}
+			mustAnswer(t, "LiveState: "+tc.reason, ofResource, live(tc.state, tc.opts...), req)
+			if res, _ := ask(t, checks.ProvisioningState(deepState, tc.opts...), req); !utf8.ValidString(res.Result.Message()) {
+				t.Errorf("%s: the message %q is not valid UTF-8", tc.reason, res.Result.Message())
+			}
+		})
+	}
+}
+
+// nilNotes returns the notes that deepState leaves in the trace.
+func nilNotes(d *Deep) []string {
+	if d.Status == nil || d.Status.Properties == nil {
+		return []string{nilHere("resource_test.go")}
+	}
+	return nil
+}
+
+// TestNilPlace requires that the trace shows the line of a nil dereference.
+func TestNilPlace(t *testing.T) {
+	_, _, line, _ := runtime.Caller(0)
+	selector := func(d *Deep) *State { return d.Status.Properties.State }
+	var notes []string
+	ctx := run.WithNotes(t.Context(), func(text string) { notes = append(notes, text) })
+	_, _ = checks.Compose(chain.New(checks.ProvisioningState(selector)))(ctx, &checks.Request[*Deep]{})
+	want := []string{fmt.Sprintf("nil dereferenced at checks/resource_test.go:%d", line+1)}
+	if diff := cmp.Diff(want, notes); diff != "" {
+		t.Errorf("the notes: -want, +got:\n%s", diff)
+	}
+}
+
+// TestSelectorsPanic tries other panics than a nil dereference in each function
+// that may dereference nil. None of them means "not reported".
+func TestSelectorsPanic(t *testing.T) {
+	failure := errors.New("selector failed")
+	cases := map[string]struct {
+		reason string
+		do     func(*Deep)
+		is     error
+		want   string
+	}{
+		"NilMap": {"a write to a nil map is an error", func(d *Deep) { d.Map["a"] = "b" }, nil, "assignment to entry in nil map"},
+		"Error":  {"errors.Is finds the error", func(*Deep) { panic(failure) }, failure, "selector failed"},
+	}
+	req := func() *checks.Request[*Deep] {
+		d := deep(ptr(State("Succeeded")))
+		return &checks.Request[*Deep]{Resource: d, Presence: checks.Present, OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: d}}}
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for _, link := range selecting(tc.do) {
+				_, err := ask(t, link, req())
+				var p *chain.PanicError
+				if !errors.As(err, &p) {
+					t.Errorf("%s: %s gave %v, not the panic", tc.reason, nameOf(link), err)
+					continue
+				}
+				if !strings.HasSuffix(err.Error(), "panic in link "+p.Link+": "+tc.want) || !strings.Contains(nameOf(link), p.Link) {
+					t.Errorf("%s: %s gave the error %q, want one of it that ends with %q", tc.reason, nameOf(link), err, tc.want)
+				}
+				if tc.is != nil && !errors.Is(err, tc.is) {
+					t.Errorf("%s: errors.Is does not find the error that %s panicked with", tc.reason, nameOf(link))
+				}
+				if !strings.Contains(string(p.Stack), "resource_test.go") {
+					t.Errorf("%s: the stack of %s does not show where the panic was:\n%s", tc.reason, nameOf(link), p.Stack)
+				}
+			}
+		})
+	}
+}
+
+// selecting returns each check with a function that may dereference nil. The
+// function calls do first, and then returns a value for which the check
+// proceeds.
+func selecting(do func(*Deep)) []checks.Middleware[*Deep] {
+	return []checks.Middleware[*Deep]{
+		checks.ProvisioningState(func(d *Deep) *State { do(d); return deepState(d) }),
+		checks.ReferenceReady("network", func(d *Deep) []checks.Ref { do(d); return nil }),
+		checks.ApprovalPending(func(d *Deep) []int { do(d); return nil }, func(int) checks.Approval { return checks.Approval{} }),
+		checks.Paused(func(d *Deep) bool { do(d); return false }),
+		checks.OwnerFits("suits", func(_, d *Deep) string { do(d); return "" }),
+		checks.OnOwner[*Deep](checks.OwnerProvisioningState(func(d *Deep) *State { do(d); return deepState(d) })),
+		checks.OnOwner[*Deep](checks.OwnerIs("fits", func(d *Deep) string { do(d); return "" })),
+	}
+}
+
+// FuzzState gives a state to each check of states, with two allowed or denied
+// states, and compares the answers with a model. The corpus is in
+// testdata/fuzz.
+func FuzzState(f *testing.F) {
+	f.Fuzz(func(t *testing.T, state, one, two string) {
+		set := []string{one, two}
+		if trimmed(one) == "" || trimmed(two) == "" {
+			if text := panicOf(func() { checks.ProvisioningState(deepState, checks.WithAllowed(set...)) }); !strings.Contains(text, "names an empty state") {
+				t.Errorf("WithAllowed(%q) gave the panic %q", set, text)
+			}
+			return
+		}
+		want := slices.ContainsFunc(set, func(s string) bool {
+			return folded(trimmed(state)) == folded(trimmed(s))
+		})
+		reported := trimmed(state) != ""
+		d := deep(ptr(State(state)))
+		req := &checks.Request[*Deep]{Resource: d, Presence: checks.Present, OwnerRequest: checks.OwnerRequest{Owner: checks.Object{Ref: prod, Value: d}}}
+		for name, tc := range map[string]struct {
+			set  checks.Option
+			lets bool
+		}{"Allow": {checks.WithAllowed(set...), want}, "Deny": {checks.WithDenied(set...), !want}} {
+			for _, unknownAllowed := range []bool{false, true} {
+				opts := []checks.Option{tc.set}
+				lets := reported && tc.lets
+				if unknownAllowed {
+					opts = append(opts, checks.WithUnknownAllowed())
+					lets = !reported || tc.lets
+				}
+				for _, link := range []checks.Middleware[*Deep]{
+					checks.OnOwner[*Deep](checks.OwnerProvisioningState(deepState, opts...)),
+					checks.ProvisioningState(deepState, opts...),
+					live(d, opts...),
+				} {
+					check := name + " in " + nameOf(link)
+					first, err := ask(t, link, req)
+					if err != nil || first.Result.Proceeds() != lets || first.Result.Blocked() == lets {
+						t.Errorf("%q, %q: %s answers %s, error %v, want proceed: %t", state, set, check, first.Result, err, lets)
+					}
+					if again, _ := ask(t, link, req); !again.Result.Equal(first.Result) {
+						t.Errorf("%q: %s answers %s, and then %s", state, check, first.Result, again.Result)
+					}
+					if message := first.Result.Message(); oneLine(trimmed(one)) && oneLine(trimmed(two)) && !oneLine(message) {
+						t.Errorf("%q: the message of %s is not one line of text: %q", state, check, message)
+					}
+				}
+			}
+		}
+	})
+}
+
+// trimmed returns a state without the white space around it.
+func trimmed(s string) string { return strings.TrimFunc(s, unicode.IsSpace) }
+
+// folded replaces each character by the smallest one with the same simple
+// folding in Unicode. All invalid bytes become equal.
+func folded(s string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+			least = min(least, other)
+		}
+		return least
+	}, s)
+}
+
+// oneLine reports whether a text is valid UTF-8 and printable.
+func oneLine(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}

@@ -1,0 +1,394 @@
+package component_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/component"
+	"github.com/windlass-go/windlass/ctrlx/dependents"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/manifests"
+	"github.com/windlass-go/windlass/flow"
+)
+
+// drifted is a component with a setting whose type is wrong.
+type drifted struct{ Shop }
+
+func (d *drifted) GetUpdatePolicy() string { return "SsaMerge" }
+
+// suspended is a component with a setting of package ctrlx whose type is wrong.
+type suspended struct{ Shop }
+
+func (*suspended) IsSuspended() string { return "true" }
+
+// driftedSpec is a component whose spec has such a setting.
+type driftedSpec struct{ Shop }
+
+func (d *driftedSpec) GetSpec() any { return d }
+
+func (d *driftedSpec) GetAdditionalManagedTypes(bool) []metav1.GroupVersionKind { return nil }
+
+// valued is a component that returns its spec as a value.
+type valued struct{ Shop }
+
+func (v *valued) GetSpec() any { return v.Spec }
+
+// A mistake of the program panics at set-up. The text names the option and the fix.
+func TestPanics(t *testing.T) {
+	g := manifests.GeneratorFunc[*ShopSpec](nil)
+	cases := map[string]struct {
+		reason string
+		call   func()
+		want   string
+	}{
+		"Name":      {"no DNS name", func() { component.New[*Shop]("Shop", g) }, `the name "Shop" is not a DNS name`},
+		"Generator": {"nil", func() { component.New[*Shop](name, nil) }, "the generator is nil"},
+		"Option":    {"nil", func() { component.New[*Shop](name, g, nil) }, "option 1 is nil"},
+		"Policy":    {"no constant", func() { component.WithMissingNamespaces("Maybe") }, `is "Maybe"`},
+		"Policies": {"no constant", func() {
+			component.New[*Shop](name, g, component.WithDependents(dependents.WithPolicies(dependents.Policies{Update: "Maybe"})))
+		}, `update-policy of the spec or of an option is "Maybe"`},
+		"ObjectChain": {"no such link", func() {
+			component.New[*Shop](name, g, component.WithDependents(dependents.WithApplyChain(func(c dependents.Chain) (dependents.Chain, error) { return c.Without("Absent") })))
+		}, "WithApplyChain"},
+		"Type":      {"a pattern in the kind", func() { component.WithManagedTypes(metav1.GroupVersionKind{Kind: "A*"}) }, "neither a name nor *"},
+		"Kind":      {"no version", func() { component.WithKinds(schema.GroupVersionKind{Kind: "A"}) }, "give a version"},
+		"NoKind":    {"no kind", func() { component.WithKinds(schema.GroupVersionKind{Version: "v1"}) }, "give a version"},
+		"NoType":    {"an interface is no type of the scheme", func() { component.New[component.Component](name, g) }, "component.Component is no pointer to a struct"},
+		"Finalizer": {"empty", func() { component.WithFinalizer("") }, "the name is empty"},
+
+		"Edit":       {"nil", func() { component.WithWaveChain(nil) }, "component: WithWaveChain: the function is nil"},
+		"ApplyEdit":  {"nil", func() { component.WithApplyChain(nil) }, "component: WithApplyChain: the function is nil"},
+		"DeleteEdit": {"nil", func() { component.WithDeleteChain(nil) }, "component: WithDeleteChain: the function is nil"},
+		"EditError": {"no such link", func() {
+			component.New[*Shop](name, g, component.WithApplyChain(func(c component.Chain) (component.Chain, error) { return c.Without("Absent") }))
+		}, "component: New: shop.example.com: WithApplyChain: "},
+		"EditWave": {"no such link", func() {
+			component.New[*Shop](name, g, component.WithWaveChain(func(c component.Chain) (component.Chain, error) { return c.Without("Absent") }))
+		}, "component: New: shop.example.com: WithWaveChain: "},
+		"EditDelete": {"no such link", func() {
+			component.New[*Shop](name, g, component.WithDeleteChain(func(c component.Chain) (component.Chain, error) { return c.Without("Absent") }))
+		}, "component: New: shop.example.com: WithDeleteChain: "},
+		"Extensions":  {"for another type", func() { component.New[*Shop](name, g, component.WithExtensions(flow.Extensions[*drifted]{})) }, "WithExtensions was given"},
+		"Drifted":     {"the method would be ignored", func() { component.New[*drifted](name, g) }, "the method GetUpdatePolicy of *component_test.drifted is a func() string: it must be a func() dependents.UpdatePolicy"},
+		"Suspended":   {"the method would be ignored", func() { component.New[*suspended](name, g) }, "the method IsSuspended of *component_test.suspended is a func() string: it must be a func() bool"},
+		"DriftedSpec": {"the method would be ignored", func() { component.New[*driftedSpec](name, g) }, "the method GetAdditionalManagedTypes"},
+		"ValuedSpec":  {"the value has no method of the pointer", func() { component.New[*valued](name, g) }, "GetSpec returns a component_test.ShopSpec, and GetAdoptionPolicy has a pointer receiver: return a pointer"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, tc.want) {
+					t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
+				}
+			}()
+			tc.call()
+		})
+	}
+}
+
+// Each policy counts as an option, and as a setting of the component.
+func TestPolicySources(t *testing.T) {
+	t.Parallel()
+	elsewhere := strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: NAMESPACE-other", 1)
+	policies := func(p dependents.Policies) []component.Option {
+		return []component.Option{component.WithDependents(dependents.WithPolicies(p))}
+	}
+	cases := map[string]struct {
+		reason string
+		opts   []component.Option
+		change func(*ShopSpec)
+		first  string // an object that exists before
+		second string // the manifest
+		want   string // the data of the object, or a part of the error
+	}{
+		"AdoptionOption": {"the object has no owner", policies(dependents.Policies{Adoption: dependents.AdoptionNever}), nil,
+			configMap("a", "0"), configMap("a", "1"), "it exists and has no owner"},
+		"AdoptionComponent": {"the component takes it from another owner", policies(dependents.Policies{Adoption: dependents.AdoptionNever}), func(s *ShopSpec) { s.Adoption = "Always" },
+			strings.Replace(configMap("a", "0"), "metadata:\n", "metadata:\n  labels: {shop.example.com/owner-id: another}\n", 1), configMap("a", "1"), "map[k:1] another object false"},
+		"UpdateDefault": {"the default is that of component-operator-runtime", nil, nil,
+			strings.Replace(configMap("a", "0"), "data:\n", "data:\n  more: x\n", 1), configMap("a", "1"), "map[k:1] another object false"},
+		"UpdateNamedDefault": {"it may be named", policies(dependents.Policies{Update: "default"}), func(s *ShopSpec) { s.Update = "default" },
+			strings.Replace(configMap("a", "0"), "data:\n", "data:\n  more: x\n", 1), configMap("a", "1"), "map[k:1] another object false"},
+		"UpdateOption": {"a field of another manager stays", policies(dependents.Policies{Update: dependents.UpdateSsaMerge}), nil,
+			strings.Replace(configMap("a", "0"), "data:\n", "data:\n  more: x\n", 1), configMap("a", "1"), "map[k:1 more:x] another object false"},
+		"UpdateComponent": {"the object is deleted and created", policies(dependents.Policies{Update: dependents.UpdateSsaMerge}), func(s *ShopSpec) { s.Update = "Recreate" },
+			strings.Replace(configMap("a", "0"), "data:\n", "data:\n  more: x\n", 1), configMap("a", "1"), "map[k:1] another object true"},
+		"NamespacesOption": {"the API server refuses the object", []component.Option{component.WithMissingNamespaces(component.MissingNamespacesDoNotCreate)}, nil,
+			"", elsewhere, "-other\" not found"},
+		"NamespacesComponent": {"the component creates the namespace", []component.Option{component.WithMissingNamespaces(component.MissingNamespacesDoNotCreate)}, func(s *ShopSpec) { s.Namespaces = "Create" },
+			"", elsewhere, "map[k:1] another object true"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, tc.opts...)
+			before := &corev1.ConfigMap{}
+			if tc.first != "" {
+				w.create(tc.first)
+				before = w.configMap("a")
+			}
+			w.change(func(s *Shop) {
+				if s.Spec.Manifests = []string{tc.second}; tc.change != nil {
+					tc.change(&s.Spec)
+				}
+			})
+			res, err := checks.Result{}, error(nil)
+			for n := 0; n < 5 && err == nil && !res.Proceeds(); n++ {
+				res, err = w.pass()
+			}
+			got := fmt.Sprint(err)
+			if res.Proceeds() {
+				after := &corev1.ConfigMap{}
+				for _, ns := range []string{w.ns, w.ns + "-other"} {
+					must(t, client.IgnoreNotFound(api.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "a"}, after)))
+				}
+				got = fmt.Sprintf("%v another object %t", after.Data, after.UID != before.UID)
+			}
+			if !strings.Contains(got, tc.want) {
+				t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+// unreachable is a cluster whose configuration has no valid address.
+type unreachable struct{ ends }
+
+func (unreachable) GetConfig() *rest.Config     { return &rest.Config{Host: "http://%"} }
+func (unreachable) GetHTTPClient() *http.Client { return http.DefaultClient }
+
+// An error of the set-up is returned, and a reconciler that was not set up writes
+// nothing.
+func TestSetUpErrors(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	managed := func(s *runtime.Scheme) manager.Manager {
+		mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: s, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: ctrlconfig.Controller{SkipNameValidation: new(true)}})
+		must(t, err)
+		return mgr
+	}
+	r, running := w.reconciler, component.New[*Shop](name, inSpec)
+	must(t, running.SetupWithManager(managed(scheme)))
+	inPass := context.WithValue(t.Context(), engine.PassKey{}, &engine.InPass{Remote: true})
+	_, planned := r.Plan(t.Context(), unreachable{w.ends}, w.shop)
+	for _, tc := range []struct {
+		reason string
+		err    error
+		want   string
+	}{
+		{"the scheme lacks the kind", r.SetupWithManager(managed(runtime.NewScheme())), "no kind is registered for the type component_test.Shop in scheme"},
+		{"SetupWithManager failed", component.Run(t.Context(), r, w.shop), "component: shop.example.com was not set up: call SetupWithManager"},
+		{"a pass has no client of its target", component.Run(inPass, running, w.shop), "ctrlx: ClientFromContext"},
+		{"no kinds can be discovered", planned, "component: shop.example.com: the discovery client: "},
+	} {
+		if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) {
+			t.Errorf("%s: got %v, want %s", tc.reason, tc.err, tc.want)
+		}
+	}
+}
+
+// The checks of WithExtensions run in each pass.
+func TestExtensions(t *testing.T) {
+	t.Parallel()
+	closed := func(context.Context, *checks.Request[*Shop]) (checks.Result, error) {
+		return checks.Block("Closed", "opens at 22:00"), nil
+	}
+	o := newOperator(t, nil, component.WithExtensions(flow.Extensions[*Shop]{EntryCheck: chain.New(checks.Check("Open", closed))}))
+	o.create(configMap("a", "1"))
+	o.ready("False Closed", "opens at 22:00")
+	o.data("a", "")
+}
+
+// The inventory overwrites no other version of the component, so that no write follows.
+func TestStoreOfChanged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.want(configMap("a", "1"))
+	w.before = func(call string) error {
+		if call == "store Shop shop" {
+			w.before = nil
+			s := w.shop.DeepCopyObject().(*Shop)
+			s.Annotations = map[string]string{"changed": "meanwhile"}
+			must(t, api.Update(t.Context(), s))
+		}
+		return nil
+	}
+	if _, err := w.pass(); !apierrors.IsConflict(err) || !strings.HasPrefix(err.Error(), "storing the inventory: ") {
+		t.Errorf("got %v, want a conflict", err)
+	}
+	must(t, api.Get(t.Context(), clientKey(w.shop), w.shop))
+	if w.shop.Status.Inventory != nil {
+		t.Errorf("the inventory is %v", w.shop.Status.Inventory)
+	}
+	same(t, []string(nil), w.names(), "the objects")
+	w.want()
+	w.writes()
+	w.settle()
+	if got := w.writes(); len(got) != 1 || w.shop.Status.Inventory == nil {
+		t.Errorf("an empty set: the writes are %q, and the inventory is %v", got, w.shop.Status.Inventory)
+	}
+}
+
+// A link of the user may return a result without an object.
+func TestDeletionWithoutObject(t *testing.T) {
+	t.Parallel()
+	type handler = chain.Handler[*dependents.Request, dependents.Result]
+	frozen := func(handler) handler {
+		return func(context.Context, *dependents.Request) (dependents.Result, error) {
+			return dependents.Result{Outcome: dependents.Waiting, Message: "frozen"}, nil
+		}
+	}
+	w := newWorld(t, component.WithDependents(dependents.WithDeleteChain(func(c dependents.Chain) (dependents.Chain, error) {
+		return c.Prepend(chain.Named("Frozen", frozen)), nil
+	})))
+	w.want(configMap("a", "1"))
+	w.settle()
+	w.delete()
+	res, err := w.pass()
+	same(t, "1 objects are left: ConfigMap a: frozen <nil>", fmt.Sprint(res.Message(), " ", err), "the result")
+}
+
+// An error of a read ends a pass before its next write.
+func TestReadErrors(t *testing.T) {
+	t.Parallel()
+	namespace := func(label string) string {
+		return "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner, labels: {l: '" + label + "'}}\n"
+	}
+	cases := map[string]struct {
+		reason   string
+		old, now []string // manifests; no new ones: the component is deleted
+		fails    string   // the call
+		err      string
+	}{
+		"NewNamespace":     {"it may have been there before", nil, []string{namespace("1")}, "live get Namespace", "Namespace NS-inner: no answer"},
+		"Namespace":        {"it may be one of another person now", []string{namespace("1")}, []string{namespace("2")}, "live get Namespace", "no answer"},
+		"MissingNamespace": {"it may be missing", nil, []string{strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: NAMESPACE-inner", 1)}, "live get Namespace", "wave 1 of 1 is not written: the namespace NS-inner: no answer"},
+		"Redundant":        {"its owner is unknown", []string{configMap("a", "1"), configMap("b", "1")}, []string{configMap("a", "1")}, "live get ConfigMap b", "no answer"},
+		"Deleted":          {"its owner is unknown", []string{configMap("a", "1")}, nil, "live get ConfigMap a", "no answer"},
+		"Component":        {"it may have changed", []string{configMap("a", "1")}, nil, "live get Shop shop", "reading the component again: no answer"},
+	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.want(tc.old...)
+			w.settle()
+			if w.want(tc.now...); tc.now == nil {
+				w.delete()
+			}
+			w.writes()
+			w.before = func(call string) error {
+				if strings.HasPrefix(call, tc.fails) {
+					return fmt.Errorf("no answer")
+				}
+				return nil
+			}
+			if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), strings.ReplaceAll(tc.err, "NS", w.ns)) {
+				t.Errorf("%s: got %v, want %s", tc.reason, err, tc.err)
+			}
+			same(t, []string(nil), w.wrote(""), "%s: the writes", tc.reason)
+			w.before = nil
+			w.settle()
+		})
+	}
+}
+
+// An error about one object hides no other object that is deleted, and is not hidden by it.
+func TestDeletionError(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.want(configMap("a", "1"), strings.Replace(configMap("held", "1"), "name: held", "name: held\n  finalizers: [example.com/other]", 1))
+	w.settle()
+	w.want()
+	w.writes()
+	w.before = func(call string) error {
+		if call == "delete ConfigMap a" {
+			return fmt.Errorf("no answer")
+		}
+		return nil
+	}
+	if res, err := w.pass(); err == nil || !strings.Contains(err.Error(), "ConfigMap "+w.ns+"/a: no answer") {
+		t.Errorf("got %+v, %v", res, err)
+	}
+	if writes := w.wrote("delete"); len(writes) != 2 {
+		t.Errorf("the deletions are %q", writes)
+	}
+	w.before = nil
+	w.release("held")
+	w.settle()
+}
+
+// The states of a component of component-operator-runtime that depend on its
+// dependents, and the condition Ready here. ctrlx has a table of the other states,
+// and TestTrace has their order.
+func TestStatesOfComponents(t *testing.T) {
+	t.Parallel()
+	applied := func(o *operator, manifests ...string) *Shop {
+		o.create(manifests...)
+		return o.ready("True Succeeded", "")
+	}
+	deleted := func(o *operator, s *Shop) { must(o.t, api.Delete(o.t.Context(), s)) }
+	held := func(o *operator, obj client.Object) {
+		controllerutil.AddFinalizer(obj, "example.com/other")
+		must(o.t, api.Update(o.t.Context(), obj))
+		o.t.Cleanup(func() { // the operator has not stopped yet, and writes the object, too
+			free := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
+			must(o.t, client.IgnoreNotFound(api.Patch(context.Background(), obj, free)))
+		})
+	}
+	created := func(manifests ...string) func(*operator) { return func(o *operator) { o.create(manifests...) } }
+	cases := map[string]struct {
+		theirs, differs string // the state, Ready and the reason there; the reason for a difference
+		do              func(*operator)
+		want, message   string
+	}{
+		"Processing": {theirs: "Processing, Unknown, Processing", differs: "Ready=False",
+			do: created(web), want: "False Processing", message: "wave 1 of 1: 0 of 1 objects are ready: Deployment web: "},
+		"Invalid": {theirs: "Error, False, Error", differs: "it has a reason of its own",
+			do: created("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {shop.example.com/apply-order: first}}\n"), want: "False DependentInvalid", message: "a: "},
+		"NotOurs": {theirs: "Error, False, Error", differs: "it has a reason of its own", do: func(o *operator) {
+			must(o.t, api.Create(o.t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: o.ns, Name: "a", Labels: map[string]string{name + "/owner-id": "another"}}}))
+			o.create(configMap("a", "1"))
+		}, want: "False DependentNotOurs", message: "ConfigMap "},
+		"DeletionBlocked": {theirs: "Deleting, Unknown, DeletionBlocked", differs: "Ready=False", do: func(o *operator) {
+			s := applied(o, configMap("a", "1"))
+			held(o, s)
+			deleted(o, s)
+		}, want: "False DeletionBlocked", message: "example.com/other"},
+		"DeletionProcessing": {theirs: "Deleting, Unknown, DeletionProcessing", differs: "Ready=False", do: func(o *operator) {
+			s := applied(o, configMap("a", "1"))
+			cm := &corev1.ConfigMap{}
+			must(o.t, api.Get(o.t.Context(), client.ObjectKey{Namespace: o.ns, Name: "a"}, cm))
+			held(o, cm)
+			deleted(o, s)
+		}, want: "False DeletionProcessing", message: "1 objects are left: ConfigMap a: it is being deleted, held by the finalizers example.com/other"},
+	}
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			o := newOperator(t, nil)
+			t.Logf("there: %s; here: %s", tc.theirs, tc.differs)
+			tc.do(o)
+			o.ready(tc.want, tc.message)
+		})
+	}
+}
