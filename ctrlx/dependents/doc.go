@@ -24,8 +24,8 @@
 // Apply writes the objects that differ from the cluster, and waits until all of
 // them are ready. Then the condition Ready is True. In a pass of ctrlx, the
 // owner follows its objects: a deletion, and a change of a spec, of data, of a
-// label, of an annotation or of the readiness cause a pass at once. Nothing
-// polls. docs/howto/apply-generated-objects.md is a whole example.
+// label, of an annotation or of the readiness cause a pass at once. While an object
+// is not ready, the owner has a pass each minute, too. docs/howto/apply-generated-objects.md is a whole example.
 //
 // The manager watches the kinds of the objects, if it is the cluster of [New].
 // An object of a kind that the operator may not list and watch is read live, and
