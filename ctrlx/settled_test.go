@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -443,31 +444,33 @@ func TestSettledNotWatched(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newHarness(t, anApp(tc.spec), aCluster(), aDatabase("d0"))
-			life := func(timeout time.Duration) {
-				d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(reading(1))}, dataExists, ctrlx.WithSyncTimeout(timeout)))
-			}
-			life(time.Minute)
-			d.pass()
-			d.took()
-			d.now = d.now.Add(tc.down)
-			d.restart()
-			informer := controllertest.NewFakeInformer()
-			d.manager.cache.(*fakeCache).InformersByGVK = map[schema.GroupVersionKind]toolscache.SharedIndexInformer{testv1.GroupVersion.WithKind(tc.kind): informer}
-			life(time.Millisecond) // the kind is not watched in time
-			before := seriesOf(t, "App")
-			for range 2 {
-				if after := d.pass(); after > time.Minute || d.says() != tc.says || d.took() != "" {
-					t.Fatalf("%s: before the kind is watched the object says %q and is requeued after %s", tc.reason, d.says(), after)
+			synctest.Test(t, func(t *testing.T) {
+				d := newHarness(t, anApp(tc.spec), aCluster(), aDatabase("d0"))
+				life := func(timeout time.Duration) {
+					d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(reading(1))}, dataExists, ctrlx.WithSyncTimeout(timeout)))
 				}
-			}
-			if diff := cmp.Diff(before, seriesOf(t, "App")); (diff == "") != (tc.says == ready) {
-				t.Errorf("%s: the metrics of failures, before and after:\n%s", tc.reason, diff)
-			}
-			informer.Synced()
-			if d.pass(); d.took() != tc.calls || d.says() != ready {
-				t.Errorf("%s: after the kind is watched the object says %q; calls, want %q", tc.reason, d.says(), tc.calls)
-			}
+				life(time.Minute)
+				d.pass()
+				d.took()
+				d.now = d.now.Add(tc.down)
+				d.restart()
+				informer := controllertest.NewFakeInformer()
+				d.manager.cache.(*fakeCache).InformersByGVK = map[schema.GroupVersionKind]toolscache.SharedIndexInformer{testv1.GroupVersion.WithKind(tc.kind): informer}
+				life(time.Millisecond) // the kind is not watched in time
+				before := seriesOf(t, "App")
+				for range 2 {
+					if after := d.pass(); after > time.Minute || d.says() != tc.says || d.took() != "" {
+						t.Fatalf("%s: before the kind is watched the object says %q and is requeued after %s", tc.reason, d.says(), after)
+					}
+				}
+				if diff := cmp.Diff(before, seriesOf(t, "App")); (diff == "") != (tc.says == ready) {
+					t.Errorf("%s: the metrics of failures, before and after:\n%s", tc.reason, diff)
+				}
+				informer.Synced()
+				if d.pass(); d.took() != tc.calls || d.says() != ready {
+					t.Errorf("%s: after the kind is watched the object says %q; calls, want %q", tc.reason, d.says(), tc.calls)
+				}
+			})
 		})
 	}
 }
@@ -839,18 +842,20 @@ func TestProgramIn(t *testing.T) {
 
 // The first pass after a start keeps the status while a kind is not watched yet. A later pass fails.
 func TestSettledNotWatchedLater(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{}), aCluster())
-	d.manager.cache.(*fakeCache).InformersByGVK = map[schema.GroupVersionKind]toolscache.SharedIndexInformer{
-		testv1.GroupVersion.WithKind("Cluster"): controllertest.NewFakeInformer(),
-	}
-	var ref []checks.Ref
-	d.with(flow.Extensions[*App]{EntryCheck: chain.New(checks.ReferenceReady("cluster", func(*App) []checks.Ref { return ref }))},
-		ctrlx.WithSyncTimeout(time.Millisecond), program("1", nil))
-	d.pass()
-	ref = []checks.Ref{clusterOfApp(&App{Spec: AppSpec{Cluster: "c"}})}
-	if d.pass(); d.says() != "False CheckFailed Reconciling" {
-		t.Errorf("the object says %q: %s", d.says(), d.message())
-	}
+	synctest.Test(t, func(t *testing.T) { // so that the wait for discovery needs no time
+		d := newHarness(t, anApp(AppSpec{}), aCluster())
+		d.manager.cache.(*fakeCache).InformersByGVK = map[schema.GroupVersionKind]toolscache.SharedIndexInformer{
+			testv1.GroupVersion.WithKind("Cluster"): controllertest.NewFakeInformer(),
+		}
+		var ref []checks.Ref
+		d.with(flow.Extensions[*App]{EntryCheck: chain.New(checks.ReferenceReady("cluster", func(*App) []checks.Ref { return ref }))},
+			ctrlx.WithSyncTimeout(time.Millisecond), program("1", nil))
+		d.pass()
+		ref = []checks.Ref{clusterOfApp(&App{Spec: AppSpec{Cluster: "c"}})}
+		if d.pass(); d.says() != "False CheckFailed Reconciling" {
+			t.Errorf("the object says %q: %s", d.says(), d.message())
+		}
+	})
 }
 
 // A success counts as stored when the API server has taken it. After a refused status, the
