@@ -274,13 +274,14 @@ func TestOperationsInLoops(t *testing.T) {
 	self := checks.Ref{Group: testv1.GroupVersion.Group, Kind: "App", Name: "a"}
 	other := checks.Ref{Group: testv1.GroupVersion.Group, Kind: "Cluster", Namespace: "default", Name: "c"}
 	d, began := newHarness(t, anApp(AppSpec{})), 0
-	d.apply = func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+	apply := func(_ context.Context, req *flow.Request[*App]) (flow.Progress, error) {
 		if req.Token != "" {
 			return flow.Done(), nil
 		}
 		began++
 		return flow.InProgress("op", time.Second), nil
 	}
+	d.apply = apply
 	d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(checks.ReferenceIs("peer", func(*App) []checks.Ref { return []checks.Ref{self} }, func(*App, *App) string { return "" }))}))
 	d.pass()
 	if delay := d.pass(); delay < time.Minute || began != 1 {
@@ -293,6 +294,15 @@ func TestOperationsInLoops(t *testing.T) {
 	}
 	if !strings.Contains(d.message(), "again and again") {
 		t.Errorf("the condition does not name the loop: %q", d.message())
+	}
+	fails(errBroken)(d)
+	d.change(func(*App) {})
+	d.pass()
+	d.apply = apply
+	d.pass()
+	d.pass()
+	if d.says() != "True Succeeded" || d.message() != "" {
+		t.Errorf("the verdict changed, and the object says %q: %q", d.says(), d.message())
 	}
 }
 

@@ -161,7 +161,7 @@ func (r *core) render(p *pass, obj client.Object, out flow.Outcome) status.Out {
 	if out.State() == flow.StateGone {
 		return r.leaves(in, obj, endedHere)
 	}
-	if loop, ok := r.waker.Loop(client.ObjectKeyFromObject(obj)); ok && (p.verdict(out) == p.last || p.last.State == flow.StateInProgress) {
+	if loop, ok := r.waker.Loop(client.ObjectKeyFromObject(obj), time.Now()); ok && r.same(p, p.verdict(out)) {
 		in.Self, in.Loop = p.engine.Waiter, loop
 	}
 	if p.Timeout != 0 {
@@ -219,6 +219,11 @@ func retried(out flow.Outcome) bool {
 	return strings.HasPrefix(out.Rule(), apierr.RulePrefix) && out.After() != 0
 }
 
+// same reports whether v is the verdict of the pass before, or of the one before the operation that has ended.
+func (r *core) same(p *pass, v memory.Verdict) bool {
+	return v == p.last || p.last.State == flow.StateInProgress && r.waker.Same(client.ObjectKeyFromObject(p.read), v)
+}
+
 // remember records the verdict of a pass. A conflict changes no verdict, because the
 // object is read again. The flow does not know the time-out of an object, so its log
 // line is written here.
@@ -227,8 +232,14 @@ func (r *core) remember(p *pass, out flow.Outcome, next status.Out) {
 	if p.applied {
 		r.follow(p, out)
 	}
-	if out.State() != flow.StateGone && v != p.last && v.State != flow.StateInProgress && p.last.State != flow.StateInProgress { // an operation is a part of a loop
+	switch same := r.same(p, v); {
+	case v.State == flow.StateInProgress && p.last.State != flow.StateInProgress:
+		r.waker.Before(name, p.last)
+	case v.State == flow.StateInProgress, out.State() == flow.StateGone:
+	case !same:
 		r.waker.Calm(name)
+	case p.last.State == flow.StateInProgress:
+		r.waker.Before(name, v)
 	}
 	if apierr.Quiet(out) {
 		return

@@ -42,5 +42,5 @@ func (r *core) causes() predicate.Predicate {
 // because [core.asked] lets it pass after such a pass only. So the object is read from the cache after that.
 func (r *core) relabeled(p *pass) bool {
 	cached := r.kind.New()
-	return r.client.Get(p, client.ObjectKeyFromObject(p.read), cached, engine.FromCache...) == nil && !maps.Equal(cached.GetLabels(), p.read.GetLabels())
+	return r.client.Get(p, client.ObjectKeyFromObject(p.read), cached, engine.FromCache...) == nil && engine.Older(p.read.GetResourceVersion(), cached.GetResourceVersion()) && !maps.Equal(cached.GetLabels(), p.read.GetLabels())
 }

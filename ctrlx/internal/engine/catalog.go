@@ -97,7 +97,10 @@ func (c *catalog) hasStatus(ctx context.Context, kind schema.GroupVersionKind, w
 			return false, fmt.Errorf("%w: %w", errNotDiscovered, context.Cause(ctx))
 		}
 	}
-	return slices.Contains(c.kinds[gk].status, kind.Version), cmp.Or(c.err, c.failed[gk.Group])
+	if slices.Contains(c.kinds[gk].status, kind.Version) {
+		return true, nil
+	}
+	return false, cmp.Or(c.err, c.failed[gk.Group])
 }
 
 // dropStatus forgets that a kind has the subresource status: a write found none. The
@@ -171,7 +174,7 @@ func (c *catalog) refresh(ctx context.Context) {
 }
 
 // take takes over the answer of discovery, and returns the kinds that are new.
-// A group whose discovery failed keeps the kinds that it had.
+// A group whose discovery failed keeps the kinds and versions that it had.
 func (c *catalog) take(began time.Time, got listing, err error) (added map[schema.GroupKind]bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -180,7 +183,10 @@ func (c *catalog) take(began time.Time, got listing, err error) (added map[schem
 		return nil
 	}
 	for gk, k := range c.kinds {
-		if _, listed := got.kinds[gk]; !listed && got.failed[gk.Group] != nil {
+		if now, listed := got.kinds[gk]; got.failed[gk.Group] != nil {
+			if listed {
+				k.versions, k.status = union(now.versions, k.versions), union(now.status, k.status)
+			}
 			got.kinds[gk] = k
 		}
 	}
@@ -299,4 +305,14 @@ func kindsOf(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) map[sch
 		}
 	}
 	return kinds
+}
+
+// union returns the values of both lists, those of a first.
+func union(a, b []string) []string {
+	for _, v := range b {
+		if !slices.Contains(a, v) {
+			a = append(a, v)
+		}
+	}
+	return a
 }

@@ -243,6 +243,12 @@ func TestHasStatus(t *testing.T) {
 		}
 		time.Sleep(3*time.Second + 1)
 		says("the list that hung failed", false, nil, 5)
+		s.hangs, s.status = 0, []string{"v1"}
+		time.Sleep(RefusedFor)
+		says("the version has one again", true, nil, 6)
+		s.status, s.failed = []string{"v2"}, map[string]error{thing.Group: errDown}
+		c.refreshNow(t.Context())
+		says("a list that lacks a version of the group proves nothing", true, nil, 7)
 	})
 }
 

@@ -27,6 +27,9 @@ const (
 type loops struct {
 	by  map[index.ID]*loop
 	due time.Time // of the delayed pass in the queue; zero: there is none
+
+	before memory.Verdict // before the operation under way; only if known
+	known  bool
 }
 
 // loop is a row of wake-ups by one followed object.
@@ -124,9 +127,27 @@ func (w *Waker) Calm(name types.NamespacedName) {
 	}
 }
 
+// Before notes the verdict of an object before an operation, and Same reports whether
+// that after it is the same: an operation between two equal verdicts ends no row.
+func (w *Waker) Before(name types.NamespacedName, v memory.Verdict) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if all := w.loops[name]; all != nil {
+		all.before, all.known = v, true
+	}
+}
+
+// Same is true if the verdict before is not known.
+func (w *Waker) Same(name types.NamespacedName, v memory.Verdict) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.loops[name]
+	return all == nil || !all.known || all.before == v
+}
+
 // Loop returns the followed object whose changes wake an object again and again:
-// of several ones the one of the last pass. ok is false if no wake-up is delayed.
-func (w *Waker) Loop(name types.NamespacedName) (ref checks.Ref, ok bool) {
+// of several ones the one of the last pass. ok is false if no wake-up is delayed now.
+func (w *Waker) Loop(name types.NamespacedName, now time.Time) (ref checks.Ref, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	all := w.loops[name]
@@ -135,7 +156,7 @@ func (w *Waker) Loop(name types.NamespacedName) (ref checks.Ref, ok bool) {
 	}
 	var last time.Time
 	for by, l := range all.by {
-		if l.n > freeWakes && (!ok || l.last.After(last)) {
+		if l.n > freeWakes && !l.over(now) && (!ok || l.last.After(last)) {
 			ref, ok, last = by, true, l.last
 		}
 	}
