@@ -166,8 +166,8 @@ func (e *joinedError) Error() string { return e.text }
 
 func (e *joinedError) Unwrap() []error { return e.errs }
 
-// maxJoined is how many errors of several checks can be found by errors.Is. With more,
-// readers of errors would give up.
+// maxJoined is the maximum number of errors that a joinedError wraps. Readers of errors
+// stop after 1,000 errors with all that they wrap, so they could not read more.
 const maxJoined = 100
 
 // joined returns an error with the texts of errs, up to a bound, and end.

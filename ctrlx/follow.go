@@ -166,8 +166,8 @@ func (p *pass) followed(refs []checks.Ref) []engine.Followed {
 }
 
 // missed returns a followed object that has changed since the operation under
-// way began; the zero Ref: none has. A change then causes a pass that polls the operation, and nothing
-// else. The operation began from the earlier state. An object that was not read
+// way began; the zero Ref: none has. A change then causes a pass that polls the
+// operation, and nothing else. The operation began from the earlier state. An object that was not read
 // before the operation, or cannot be read now, has not changed as far as the pass
 // knows: else each operation would cause the next one.
 func (p *pass) missed(out flow.Outcome) (missed checks.Ref) {

@@ -80,8 +80,8 @@ func (c *catalog) find(ctx context.Context, gk schema.GroupKind) (k servedKind, 
 	return k, found, err
 }
 
-// hasStatus reports whether discovery lists the subresource status of a kind. It waits
-// for a list no longer than so. A negative answer holds for RefusedFor.
+// hasStatus reports whether discovery lists the subresource status of a kind. It
+// waits for a list for at most wait. A negative answer holds for RefusedFor.
 func (c *catalog) hasStatus(ctx context.Context, kind schema.GroupVersionKind, wait time.Duration) (has bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

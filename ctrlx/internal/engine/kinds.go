@@ -254,7 +254,7 @@ func (e *Engine) find(ctx context.Context, gk schema.GroupKind) (kind, kindState
 }
 
 // HasStatus reports whether the API server serves the subresource status of a kind. It
-// waits for discovery no longer than so. A negative answer holds for [RefusedFor].
+// waits for discovery for at most wait. A negative answer holds for [RefusedFor].
 func (e *Engine) HasStatus(ctx context.Context, kind schema.GroupVersionKind, wait time.Duration) (bool, error) {
 	return e.catalog.hasStatus(ctx, kind, wait)
 }

@@ -127,8 +127,8 @@ func (w *Waker) Calm(name types.NamespacedName) {
 	}
 }
 
-// Before notes the verdict of an object before an operation, and Same reports whether
-// that after it is the same: an operation between two equal verdicts ends no row.
+// Before notes the verdict of an object before an operation. An operation between two
+// equal verdicts ends no row ([Waker.Same]).
 func (w *Waker) Before(name types.NamespacedName, v memory.Verdict) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -137,7 +137,7 @@ func (w *Waker) Before(name types.NamespacedName, v memory.Verdict) {
 	}
 }
 
-// Same is true if the verdict before is not known.
+// Same reports whether v is the verdict that Before noted. It is true if no verdict is known.
 func (w *Waker) Same(name types.NamespacedName, v memory.Verdict) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
