@@ -207,7 +207,7 @@ func TestSetupWithManager(t *testing.T) {
 		"NilPointer":  {"there is no manager", func() error { return make().SetupWithManager((*idleManager)(nil)) }, "ctrlx: Database: the manager is nil"},
 		"NotAPointer": {"two copies would not share a cache", func() error { return make().SetupWithManager(struct{ manager.Manager }{newManager(t, scheme)}) }, "ctrlx: Database: the manager is a struct"},
 		"Refused": {"nothing would report the orphans", func() error {
-			return make().SetupWithManager(&refusing{newHarness(t).manager, func(n int, _ manager.Runnable) bool { return n == 3 }})
+			return make().SetupWithManager(&refusing{newHarness(t).manager, func(n int, _ manager.Runnable) bool { return n == 4 }})
 		}, "ctrlx: Database: the cloud is broken"},
 		"NoController": {"nothing would call it", func() error {
 			return make().SetupWithManager(&refusing{newHarness(t).manager, func(_ int, r manager.Runnable) bool { _, ok := r.(reconcile.Reconciler); return ok }})

@@ -81,15 +81,13 @@ func (c *catalog) find(ctx context.Context, gk schema.GroupKind) (k servedKind, 
 }
 
 // hasStatus reports whether discovery lists the subresource status of a kind. It
-// waits for a list for at most wait. A negative answer holds for RefusedFor.
+// waits for a list for at most wait. An answer other than yes holds for
+// RefusedFor. A version that discovery does not list yet is an error.
 func (c *catalog) hasStatus(ctx context.Context, kind schema.GroupVersionKind, wait time.Duration) (has bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	gk := kind.GroupKind()
-	if slices.Contains(c.kinds[gk].status, kind.Version) {
-		return true, nil
-	}
-	if c.running != nil || time.Since(c.ended) >= RefusedFor {
+	has = slices.Contains(c.kinds[kind.GroupKind()].status, kind.Version)
+	if !has && (c.running != nil || time.Since(c.ended) >= RefusedFor) {
 		ctx, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
 		c.refresh(ctx)
@@ -97,10 +95,13 @@ func (c *catalog) hasStatus(ctx context.Context, kind schema.GroupVersionKind, w
 			return false, fmt.Errorf("%w: %w", errNotDiscovered, context.Cause(ctx))
 		}
 	}
-	if slices.Contains(c.kinds[gk].status, kind.Version) {
+	switch k := c.kinds[kind.GroupKind()]; {
+	case slices.Contains(k.status, kind.Version):
 		return true, nil
+	case !slices.Contains(k.versions, kind.Version):
+		return false, cmp.Or(c.err, c.failed[kind.Group], errNotListed)
 	}
-	return false, cmp.Or(c.err, c.failed[gk.Group])
+	return false, cmp.Or(c.err, c.failed[kind.Group])
 }
 
 // dropStatus forgets that a kind has the subresource status: a write found none. The
@@ -114,7 +115,10 @@ func (c *catalog) dropStatus(gk schema.GroupKind) {
 	}
 }
 
-var errNotDiscovered = errors.New("discovery has not answered yet")
+var (
+	errNotDiscovered = errors.New("discovery has not answered yet")
+	errNotListed     = errors.New("discovery does not list this version of the kind yet")
+)
 
 // due reports whether a list may find a kind of group that the last one
 // lacks. It is called with the lock held.

@@ -223,32 +223,35 @@ func TestHasStatus(t *testing.T) {
 		}
 		says("discovery fails", false, errDown, 1)
 		says("a failure holds", false, errDown, 1)
-		s.err = nil
+		s.err, s.kinds = nil, []schema.GroupKind{other}
 		time.Sleep(RefusedFor)
-		says("the kind has no status", false, nil, 2)
+		says("discovery lags behind the definition", false, errNotListed, 2)
+		s.kinds = []schema.GroupKind{thing}
+		time.Sleep(RefusedFor)
+		says("the kind has no status", false, nil, 3)
 		s.status = []string{"v2"}
-		says("a refusal holds", false, nil, 2)
+		says("a refusal holds", false, nil, 3)
 		time.Sleep(RefusedFor)
-		says("another version has one", false, nil, 3)
+		says("another version has one", false, nil, 4)
 		s.status = []string{"v2", "v1"}
 		time.Sleep(RefusedFor)
-		says("the version has one", true, nil, 4)
+		says("the version has one", true, nil, 5)
 		time.Sleep(time.Hour)
-		says("that holds", true, nil, 4)
+		says("that holds", true, nil, 5)
 		c.dropStatus(other)
 		c.dropStatus(thing)
 		s.hangs = 3 * time.Second
 		for range 3 {
-			go says("a pass waits for the list of another one, and not for long", false, errNotDiscovered, 5)
+			go says("a pass waits for the list of another one, and not for long", false, errNotDiscovered, 6)
 		}
 		time.Sleep(3*time.Second + 1)
-		says("the list that hung failed", false, nil, 5)
+		says("the list that hung has no kinds", false, errNotListed, 6)
 		s.hangs, s.status = 0, []string{"v1"}
 		time.Sleep(RefusedFor)
-		says("the version has one again", true, nil, 6)
+		says("the version has one again", true, nil, 7)
 		s.status, s.failed = []string{"v2"}, map[string]error{thing.Group: errDown}
 		c.refreshNow(t.Context())
-		says("a list that lacks a version of the group proves nothing", true, nil, 7)
+		says("a list that lacks a version of the group proves nothing", true, nil, 8)
 	})
 }
 

@@ -100,7 +100,8 @@ func forget(key weak.Pointer[byte]) {
 	delete(engines.of, key)
 }
 
-// add makes an engine, and adds it to a manager.
+// add makes an engine, and adds it to a manager. The engine stops together with the
+// controllers: a manager stops the runnables that need the leader after the others.
 func add(mgr manager.Manager, forget func()) (*Engine, error) {
 	stopped, stop := context.WithCancel(context.Background())
 	e := &Engine{
@@ -116,14 +117,29 @@ func add(mgr manager.Manager, forget func()) (*Engine, error) {
 	e.catalog = &catalog{
 		list: discover(mgr.GetConfig(), mgr.GetHTTPClient()), listed: e.installed, stopped: stopped, defined: map[string]time.Time{},
 	}
-	err := mgr.Add(beforeElection(func(ctx context.Context) error {
-		e.fallback(ctx)
+	elected := mgr.Elected()
+	end := func() {
 		stop()
 		forget() // controller-runtime starts no manager twice
+	}
+	err := mgr.Add(beforeElection(func(ctx context.Context) error {
+		e.fallback(ctx)
+		select {
+		case <-elected:
+		default: // the last runnable never starts
+			end()
+		}
 		return nil
 	}))
 	if err == nil {
 		err = mgr.Add(beforeElection(func(context.Context) error { return e.allIndexed() }))
+	}
+	if err == nil {
+		err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+			<-ctx.Done()
+			end()
+			return nil
+		}))
 	}
 	if err != nil {
 		stop()

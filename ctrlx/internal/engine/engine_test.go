@@ -25,7 +25,8 @@ import (
 type idleManager struct {
 	manager.Manager
 	runnables []manager.Runnable
-	refuses   int // the number of the runnable that it refuses, from 1
+	refuses   int           // the number of the runnable that it refuses, from 1
+	elected   chan struct{} // closed if it leads
 }
 
 func (m *idleManager) GetCache() cache.Cache         { return nil }
@@ -33,6 +34,7 @@ func (m *idleManager) GetAPIReader() client.Reader   { return nil }
 func (m *idleManager) GetScheme() *apiruntime.Scheme { return apiruntime.NewScheme() }
 func (m *idleManager) GetConfig() *rest.Config       { return &rest.Config{} }
 func (m *idleManager) GetHTTPClient() *http.Client   { return http.DefaultClient }
+func (m *idleManager) Elected() <-chan struct{}      { return m.elected }
 func (m *idleManager) Add(r manager.Runnable) error {
 	if m.runnables = append(m.runnables, r); len(m.runnables) == m.refuses {
 		return errDown
@@ -104,26 +106,35 @@ func TestEngineOfValue(t *testing.T) {
 	same(t, "the manager is a *engine.idleManager: give a pointer", fmt.Sprint(none), "nil")
 }
 
-// A manager runs the fallback and the check of the queries before the election: a controller may need no leader.
+// A manager runs the fallback and the check of the queries before the election: a controller may need no leader. The
+// engine of a leader ends with its controllers.
 func TestEngineOfRuns(t *testing.T) {
-	for refuses := 1; refuses <= 2; refuses++ {
+	for refuses := 1; refuses <= 3; refuses++ {
 		if e, err := Of(&idleManager{refuses: refuses}); e != nil || err != errDown {
 			t.Errorf("the manager refuses runnable %d, and the engine is %v: %v", refuses, e, err)
 		}
 	}
-	mgr := &idleManager{}
+	mgr := &idleManager{elected: make(chan struct{})}
 	e, _ := engineOf(mgr)
 	cached, live := newStore(&sync.Mutex{}), newStore(&sync.Mutex{})
 	if e.cache, e.live = cached, live; e.Cache() != client.Reader(cached) || e.Live() != client.Reader(live) {
 		t.Error("the readers are exchanged")
 	}
-	for _, runnable := range mgr.runnables {
+	for _, runnable := range mgr.runnables[:2] {
 		if elects, ok := runnable.(manager.LeaderElectionRunnable); !ok || elects.NeedLeaderElection() {
 			t.Errorf("%T needs the leader", runnable)
 		}
 	}
 	if err := mgr.runnables[1].Start(t.Context()); err != nil {
 		t.Errorf("the check of the queries: %v", err)
+	}
+	close(mgr.elected)
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	for i, ends := range []bool{false, false, true} {
+		if err := mgr.runnables[i].Start(stopped); err != nil || (e.stopped.Err() != nil) != ends {
+			t.Errorf("runnable %d of a leader has stopped: the engine ends: %t, error %v", i, !ends, err)
+		}
 	}
 	queue := &line{}
 	w, err := e.Add(Config{Kind: schema.GroupKind{Kind: "Waiter"}, Listed: []FieldQuery{{Kind: clusters, Field: "state"}}})
