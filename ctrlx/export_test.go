@@ -115,7 +115,8 @@ func SourcesOf[T client.Object](r *Reconciler[T], mgr manager.Manager) ([]source
 // StartPokes starts the pokes of r, as its controller does.
 func StartPokes[T client.Object](ctx context.Context, r *Reconciler[T], q workqueue.TypedRateLimitingInterface[reconcile.Request], elected <-chan struct{}) {
 	_ = r.waker.Start(ctx, q)
-	r.startPokes(ctx, elected)
+	r.elected = elected
+	r.startPokes(ctx)
 }
 
 // Wakes wakes an object because another one, which it follows, has changed.

@@ -137,16 +137,15 @@ func (r *core) lead() {
 	}
 }
 
-// startPokes accepts pokes as soon as this process is the leader. elected is closed
-// then.
-func (r *core) startPokes(ctx context.Context, elected <-chan struct{}) {
+// startPokes accepts pokes as soon as the controller may run.
+func (r *core) startPokes(ctx context.Context) {
 	p := &r.pokes
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.running = ctx
 	go func() {
 		select {
-		case <-elected:
+		case <-r.elected:
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			r.lead()

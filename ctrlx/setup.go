@@ -59,21 +59,23 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	if err != nil {
 		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}
+	opts := r.opt.controller
+	elected, needsLeader := electedOf(mgr, opts)
+	r.elected = elected
 	r.waker, err = e.Add(engine.Config{
 		Name: r.name, Kind: gvk.GroupKind(), Interval: r.opt.poll, Limit: r.opt.wakes, Indexes: indexes, Listed: r.listed(), Readiness: r.opt.Readiness,
-		Watched: slices.Concat(r.opt.watched, slices.Collect(maps.Keys(r.opt.Readiness)), kinds), Unwatched: r.opt.unwatched, Reporter: reporter[T]{r},
+		Watched: slices.Concat(r.opt.watched, slices.Collect(maps.Keys(r.opt.Readiness)), kinds), Unwatched: r.opt.unwatched, Reporter: reporter[T]{r}, Leads: r.leads,
 	})
 	if err != nil {
 		return err
 	}
-	r.writers.Add = r.waker.Add
+	r.writers.Add, r.writers.Leads = r.waker.Add, r.leads
 	r.own = e.NewOwn(gvk, r.client, r.opt.sync, r.kind.New)
-	if err := mgr.Add(manager.RunnableFunc(r.reportWhenStopped)); err != nil {
+	if err := mgr.Add(companion{r.reportWhenStopped, needsLeader}); err != nil {
 		return fmt.Errorf("ctrlx: %s: %w", r.name, err)
 	}
 	r.identify(mgr.GetLogger())
 	r.engine = e
-	opts := r.opt.controller
 	r.limit = cmp.Or(r.opt.passLimit, opts.ReconciliationTimeout, mgr.GetControllerOptions().ReconciliationTimeout, defaultPassTimeout)
 	opts.ReconciliationTimeout = r.limit
 	b := ctrl.NewControllerManagedBy(mgr).
@@ -81,7 +83,7 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 		For(obj, builder.WithPredicates(r.vanishes(), r.own.Events(), r.requests(), r.writers.Events(r.asked(), r.causes()))).
 		WatchesRawSource(source.Func(func(ctx context.Context, queue engine.Queue) error {
 			err := r.waker.Start(ctx, queue)
-			r.startPokes(ctx, electedOf(mgr, opts))
+			r.startPokes(ctx)
 			return err
 		})).
 		WithOptions(opts)
@@ -96,14 +98,33 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 
 // electedOf returns a channel that is closed when the controller may run: when
 // the manager is the leader, or at once if the controller needs no leader.
-func electedOf(mgr manager.Manager, opts controller.Options) <-chan struct{} {
+func electedOf(mgr manager.Manager, opts controller.Options) (elected <-chan struct{}, needsLeader bool) {
 	if ptr.Deref(opts.NeedLeaderElection, ptr.Deref(mgr.GetControllerOptions().NeedLeaderElection, true)) {
-		return mgr.Elected()
+		return mgr.Elected(), true
 	}
 	always := make(chan struct{})
 	close(always)
-	return always
+	return always, false
 }
+
+// leads reports whether the controller may run.
+func (r *core) leads() bool {
+	select {
+	case <-r.elected:
+		return true
+	default:
+		return false
+	}
+}
+
+// companion runs, and stops, together with a controller.
+type companion struct {
+	manager.RunnableFunc
+	needsLeader bool
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (c companion) NeedLeaderElection() bool { return c.needsLeader }
 
 // asked reports whether a change of an object causes a pass. Of the changes of the status, only those of another writer do
 // ([Reconciler.overwritten]).

@@ -257,13 +257,14 @@ func TestElectedOf(t *testing.T) {
 	for name, tc := range cases {
 		m := &idleManager{elects: tc.manager, standby: !tc.leads}
 		got := false
+		elected, needsLeader := ctrlx.ElectedOf(m, controller.Options{NeedLeaderElection: tc.options})
 		select {
-		case <-ctrlx.ElectedOf(m, controller.Options{NeedLeaderElection: tc.options}):
+		case <-elected:
 			got = true
 		default:
 		}
-		if got != tc.want {
-			t.Errorf("%s: %s: the controller may run: %t", name, tc.reason, got)
+		if got != tc.want || needsLeader != (tc.leads || !tc.want) {
+			t.Errorf("%s: %s: the controller may run: %t, needs the leader: %t", name, tc.reason, got, needsLeader)
 		}
 	}
 }

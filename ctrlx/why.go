@@ -49,8 +49,8 @@ const WhyPath = "/debug/windlass"
 // listed, the answer has the code 503. An object whose kind has no cache is not
 // described. If a function of the user panics, the message of its object says so.
 //
-// A replica that is not the leader reconciles nothing, so it answers with the code
-// 421 (Misdirected Request). Ask again: a service sends the request to another
+// A replica that is not the leader does not reconcile all kinds, so it answers with the code
+// 421 (Misdirected Request), unless no controller needs the leader. Ask again: a service sends the request to another
 // replica.
 //
 // mgr must be a pointer, as every manager of controller-runtime is; anything else
@@ -60,7 +60,7 @@ func Why(mgr manager.Manager) http.Handler {
 	if err != nil {
 		panic("ctrlx: Why: " + err.Error())
 	}
-	return e.Handler(mgr.Elected)
+	return e.Handler()
 }
 
 // reporter reports the objects of a reconciler.

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
@@ -236,14 +237,19 @@ func TestWhyGone(t *testing.T) {
 	if got := code(ctx); got != http.StatusServiceUnavailable {
 		t.Errorf("the request ended: the code is %d", got)
 	}
-	d.manager.standby = true
-	if got := code(t.Context()); got != http.StatusMisdirectedRequest {
-		t.Errorf("a replica that reconciles nothing answers %d", got)
-	}
-	d.manager.standby = false
 	d.vanish()
 	if all := whyDocument(t, h, "").Objects; len(all) != 1 || all[0].Reason != "Busy" || all[0].Message != "" || len(all[0].Passes) != 0 {
 		t.Errorf("the object left the cache: %+v", all)
+	}
+
+	needsNone := controller.Options{NeedLeaderElection: new(false)}
+	for want, opts := range map[int][]ctrlx.Option{http.StatusMisdirectedRequest: nil, http.StatusOK: {ctrlx.WithController(needsNone)}} {
+		d = newHarness(t, anApp(AppSpec{}))
+		d.manager.standby = true
+		d.with(flow.Extensions[*App]{}, opts...)
+		if h = ctrlx.Why(d.manager); code(t.Context()) != want {
+			t.Errorf("another replica is the leader: the code is %d, want %d", code(t.Context()), want)
+		}
 	}
 
 	d = newHarness(t, keptApp()).with(flow.Extensions[*App]{})

@@ -225,7 +225,7 @@ func TestHasStatus(t *testing.T) {
 		says("a failure holds", false, errDown, 1)
 		s.err, s.kinds = nil, []schema.GroupKind{other}
 		time.Sleep(RefusedFor)
-		says("discovery lags behind the definition", false, errNotListed, 2)
+		says("discovery does not show the definition yet", false, errNotListed, 2)
 		s.kinds = []schema.GroupKind{thing}
 		time.Sleep(RefusedFor)
 		says("the kind has no status", false, nil, 3)

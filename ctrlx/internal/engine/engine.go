@@ -42,6 +42,7 @@ type Engine struct {
 	mu        sync.Mutex
 	own       []*Own // the kinds of the reconcilers
 	reporters []Reporter
+	leads     []func() bool
 	names     map[schema.GroupKind]string  // the reconciler of each kind
 	policy    map[schema.GroupKind]policy  // the kinds that options name
 	watches   map[schema.GroupKind]*watch  // the kinds with an informer
@@ -168,6 +169,7 @@ type Config struct {
 	Listed    []FieldQuery                    // the queries by a field that are known; the manager starts only if all have an index
 	Readiness map[schema.GroupKind]ready.Func // of kinds that do not use ready.Of
 	Reporter  Reporter                        // reports the objects that are not ready
+	Leads     func() bool                     // whether the reconciler may run: this process is the leader, or it needs none; nil: it may
 }
 
 // Add adds a reconciler, before the manager is started. The shortest interval of
@@ -193,6 +195,9 @@ func (e *Engine) Add(c Config) (*Waker, error) {
 	}
 	for gk, of := range c.Readiness {
 		e.readiness[gk] = append(e.readiness[gk], of)
+	}
+	if c.Leads != nil {
+		e.leads = append(e.leads, c.Leads)
 	}
 	if c.Reporter != nil {
 		e.reporters = append(e.reporters, c.Reporter)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,8 +13,8 @@ import (
 )
 
 // Handler answers requests that ask why the objects of the reconcilers are not ready. It refuses them
-// until elected is closed: another replica reconciles.
-func (e *Engine) Handler(elected func() <-chan struct{}) http.Handler {
+// while a reconciler may not run: another replica reconciles.
+func (e *Engine) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -22,13 +23,20 @@ func (e *Engine) Handler(elected func() <-chan struct{}) http.Handler {
 			http.Error(w, "use GET", http.StatusMethodNotAllowed)
 			return
 		}
-		select {
-		case <-elected():
-			e.answer(w, r)
-		default:
+		if !e.leading() {
 			http.Error(w, "this replica is not the leader; ask again to reach another one", http.StatusMisdirectedRequest)
+			return
 		}
+		e.answer(w, r)
 	})
+}
+
+// leading reports whether all reconcilers may run.
+func (e *Engine) leading() bool {
+	e.mu.Lock()
+	all := e.leads
+	e.mu.Unlock()
+	return !slices.ContainsFunc(all, func(leads func() bool) bool { return !leads() })
 }
 
 func (e *Engine) answer(w http.ResponseWriter, r *http.Request) {

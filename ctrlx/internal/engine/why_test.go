@@ -203,8 +203,9 @@ func TestWhy(t *testing.T) {
 			t.Errorf("%d are ready, and %d unseen", ready, unseen)
 		}
 	}
-	elected := make(chan struct{})
-	h := c.Handler(func() <-chan struct{} { return elected })
+	leads := false
+	c.leads = []func() bool{func() bool { return true }, func() bool { return leads }}
+	h := c.Handler()
 	ask := func(method, query, accept string) *httptest.ResponseRecorder {
 		req := httptest.NewRequestWithContext(t.Context(), method, "/?"+query, nil)
 		req.Header.Set("Accept", accept)
@@ -215,7 +216,7 @@ func TestWhy(t *testing.T) {
 	if w := ask("GET", "", ""); w.Code != http.StatusMisdirectedRequest || !strings.Contains(w.Body.String(), "not the leader") {
 		t.Errorf("a replica that is not the leader answers %d: %s", w.Code, w.Body)
 	}
-	close(elected)
+	leads = true
 	cases := map[string]struct {
 		reason, method, query, accept string
 		code                          int

@@ -23,6 +23,8 @@ type Writers struct {
 	Kind   *object.Kind
 	Memory *memory.Store
 	Now    func() time.Time
+	// Leads reports whether the controller may run: before, another process writes the conditions. Nil: it may.
+	Leads func() bool
 	// Add puts an object into the queue, for a pass after a delay. started is false if the controller has not started.
 	Add func(name types.NamespacedName, after time.Duration) (started bool)
 }
@@ -86,7 +88,7 @@ func (w *Writers) Events(asked, causes predicate.Predicate) predicate.Predicate 
 // later pass is in the queue.
 func (w *Writers) foreign(was, is client.Object) (foreign, now bool) {
 	defer func() { _ = recover() }() // the next pass calls the same function of the user, and reports the panic
-	if was.GetUID() != is.GetUID() {
+	if was.GetUID() != is.GetUID() || w.Leads != nil && !w.Leads() {
 		return
 	}
 	all := w.Kind.Conditions(is)

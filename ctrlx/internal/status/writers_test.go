@@ -187,6 +187,10 @@ func (s *story) do(words string) {
 			s.says("%t", s.predicates().Update(event.UpdateEvent{ObjectNew: s.is()}))
 		case "longest": // only the delay of the last correction
 			s.log = []string{fmt.Sprint(s.last)}
+		case "stands":
+			s.Leads = func() bool { return false }
+		case "leads":
+			s.Leads = func() bool { return true }
 		case "unstarted":
 			s.Add = func(types.NamespacedName, time.Duration) bool { return false }
 		case "broken":
@@ -234,6 +238,7 @@ func TestWriters(t *testing.T) {
 		"Delayed":   {"each correction waits longer", "theirs:Ready event pass theirs:Ready event pass theirs:Ready event", first + "; " + second + "; db after 2s; false"},
 		"Scheduled": {"one correction is enough for all changes before it", "theirs:Ready event theirs:Stalled event begin end theirs:Ready event theirs:Ready event", "true; false; " + corrected(1, "Stalled") + "; db after 1s; false; false"},
 		"Asked":     {"a delayed correction does not replace the cause", "theirs:Ready event pass asked theirs:Ready event theirs:Ready event", first + "; db after 1s; true; true"},
+		"Stands":    {"another process is the leader, and writes them", "stands theirs:Ready event leads theirs:Ready event", "false; true"},
 		"Unstarted": {"there is no queue yet", "unstarted theirs:Ready event pass theirs:Ready event pass", first + "; true; " + corrected(2, "Ready") + "; false"},
 		"NotCalm":   {"the writer reacts to each correction", "theirs:Ready event pass wait:20m theirs:Ready event pass wait:20m1s theirs:Ready event", first + "; " + second + "; db after 2s; false"},
 		"Calm":      {"the writer has stopped", "theirs:Ready event pass theirs:Ready event pass wait:20m2s theirs:Ready event", first + "; " + second + "; true"},
