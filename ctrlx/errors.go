@@ -4,10 +4,13 @@ import (
 	"errors"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
 
 	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
+	"github.com/windlass-go/windlass/ctrlx/internal/write"
+	"github.com/windlass-go/windlass/flow"
 )
 
 // Errors reads the errors of the Kubernetes API, of its clients and of discovery, and decides by [ErrorCodes].
@@ -90,4 +93,27 @@ func (e RetriableError) As(target any) bool {
 		*r = apierr.NewRetriable(e, e.reason, e.after)
 	}
 	return ok
+}
+
+// finalizerError ends a pass that could not write the finalizer. [Reconciler.Reconcile] returns the error in it.
+type finalizerError struct{ error }
+
+func (e *finalizerError) Unwrap() error { return e.error }
+
+// unfinalized returns the finalizerError of a pass; nil: there is none. The error of a pass may have a method As that panics.
+func unfinalized(out flow.Outcome) (e *finalizerError) {
+	defer func() { _ = recover() }()
+	e, _ = errors.AsType[*finalizerError](out.Err())
+	return e
+}
+
+// unstorable reports whether the API server cannot store a status: it is not valid, or it is too large.
+func unstorable(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err)
+}
+
+// refusedForGood reports whether the API server refuses a write of the status
+// again, if it is repeated.
+func refusedForGood(err error) bool {
+	return unstorable(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || errors.Is(err, write.ErrNoStatus)
 }

@@ -2,14 +2,22 @@ package ctrlx
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
+	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/classify"
+	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
+	"github.com/windlass-go/windlass/ctrlx/internal/status"
 	"github.com/windlass-go/windlass/flow"
 )
 
@@ -49,18 +57,6 @@ func inSync[T any](do func(ctx context.Context, obj T) error) flow.GetMiddleware
 	})
 }
 
-// finalizerError ends a pass that could not write the finalizer. [Reconciler.Reconcile] returns the error in it.
-type finalizerError struct{ error }
-
-func (e *finalizerError) Unwrap() error { return e.error }
-
-// unfinalized returns the finalizerError of a pass; nil: there is none. The error of a pass may have a method As that panics.
-func unfinalized(out flow.Outcome) (e *finalizerError) {
-	defer func() { _ = recover() }()
-	e, _ = errors.AsType[*finalizerError](out.Err())
-	return e
-}
-
 // finalized makes sure that obj has the finalizer. The write is refused if the object was changed since it was read, for
 // example if a user deletes it.
 func (r *core) finalized(ctx context.Context, obj client.Object) error {
@@ -92,4 +88,75 @@ func (r *core) finalize(p *pass, obj client.Object, what string, also func(now c
 		p.finalizing, p.in.New = true, true
 	}
 	return nil
+}
+
+// finish is gone after the conflicts with other writers, too. Another pass would ask
+// the checks again, and one of them may block for ever: the reference that it needs
+// may have waited for this deletion only. Another pass is needed if another process
+// may have made something in the cloud.
+func (r *core) finish(ctx context.Context, obj client.Object, out flow.Outcome, next status.Out) (err error) {
+	for n := 1; ; n++ {
+		generation, ahead, operation := obj.GetGeneration(), aheadOf(obj), r.operationIn(obj)
+		if err = r.gone(ctx, obj, out, next); n == finishAttempts || !apierrors.IsConflict(err) {
+			return err
+		}
+		now := r.kind.New()
+		if r.engine.Live().Get(ctx, client.ObjectKeyFromObject(obj), now) != nil || now.GetUID() != obj.GetUID() || now.GetGeneration() != generation ||
+			!maps.Equal(aheadOf(now), ahead) || r.operationIn(now) != operation {
+			return err
+		}
+		in := status.In{Old: r.kind.Conditions(now), UID: now.GetUID(), Generation: generation, Now: r.now()}
+		obj, next = now, r.leaves(in, now, endedHere)
+	}
+}
+
+// finishAttempts is the number of writes of a finished deletion in one pass.
+const finishAttempts = 5
+
+// gone ends the work for an object that is deleted, or released, in the cloud. The
+// conditions come before the finalizer: no later pass writes them, after a conflict
+// or the end of the process. A status that the API server never takes does not stop
+// the deletion.
+func (r *core) gone(ctx context.Context, obj client.Object, out flow.Outcome, next status.Out) error {
+	unwritten := apierr.IgnoreGone(r.show(ctx, r.kind.Copy(obj), obj, next))
+	if unwritten != nil && !refusedForGood(unwritten) {
+		return unwritten
+	}
+	var removed bool
+	if r.finalizes {
+		var err error
+		if removed, err = r.writer().RemoveFinalizer(ctx, obj, r.opt.finalizer); err != nil {
+			return err
+		}
+	}
+	name := client.ObjectKeyFromObject(obj)
+	r.memory.ForgetSuccess(name)
+	r.engine.Forget(r.id(name))                     // the verdict stays until the object is gone
+	if why := out.Message(); removed && why != "" { // of checks.Release
+		log.FromContext(ctx).Info("the object is released without a deletion in the cloud", "why", why, "link", out.Link())
+		r.tell(obj, nil, &metav1.Condition{Reason: ReasonReleased, Message: why}, "", out.Link())
+	}
+	return unwritten
+}
+
+// endedHere is the part of an operator that has deleted the resource in the cloud.
+const endedHere = "this operator has ended its part of the deletion"
+
+// leaves returns the conditions of an object whose part of the deletion is done. If other
+// controllers keep the object, it would show the last failure of the deletion, or be
+// Ready. part says what this operator has done in the deletion.
+func (r *core) leaves(in status.In, obj client.Object, part string) status.Out {
+	var others []string
+	for _, f := range obj.GetFinalizers() {
+		if !r.finalizes || f != r.opt.finalizer {
+			others = append(others, f)
+		}
+	}
+	if len(others) == 0 {
+		return status.Out{Conditions: in.Old}
+	}
+	why := part + "; the object stays until other controllers remove their finalizers: " + strings.Join(others, ", ")
+	in.Outcome, in.Stored = status.Block(ReasonDeleted, why, classify.Slow), record.In(in.Old)
+	in.Cycle, in.Suspended, in.Root, in.RootUnknown = nil, false, nil, false
+	return status.Render(in)
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/byversion"
-	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 	"github.com/windlass-go/windlass/ctrlx/internal/settings"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
@@ -51,25 +50,6 @@ func Read[W client.Object](ctx context.Context, ref checks.Ref) (W, error) {
 		return read.DeepCopyObject().(W), nil
 	}
 	return none, fmt.Errorf("ctrlx: %s is a %T, and not a %T: give Read the type that the scheme of the manager has for the kind", obj.Ref, value, none)
-}
-
-// whole returns the whole object of a kind whose metadata is watched; nil: it does not exist. The pass reads it once.
-func (p *pass) whole(ctx context.Context, ref checks.Ref) (any, error) {
-	ref.ID = ""
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	i := p.indexOf(ref)
-	if i >= 0 && p.seen[i].whole != nil {
-		return p.seen[i].whole, nil
-	}
-	obj, err := p.engine.Whole(ctx, ref)
-	if obj == nil || err != nil {
-		return nil, err
-	}
-	if i >= 0 {
-		p.seen[i].whole = obj
-	}
-	return obj, nil
 }
 
 // WithReadiness sets how ready owners and references of a kind are: [Exists],
@@ -128,19 +108,20 @@ func WithForeignReferences(allow func(namespace string, ref checks.Ref) bool) Op
 	return settings.Option(func(o *settings.Shared) { o.Foreign = allow })
 }
 
-// reference is find for a reference that a user may have written.
-func (p *pass) reference(ctx context.Context, ref checks.Ref, w view.Wanted) (checks.Object, error) {
-	own := p.engine.Waiter.Namespace
-	if !view.IsForeign(own, ref.Namespace) || engine.IsDependent(ctx) { // code names the dependents
-		return p.find(ctx, ref, w)
+// Follow is [checks.OwnerRequest.Follow] for code of an operation that has the context of the
+// pass, and no request. The trace does not show the objects. Outside of a pass it
+// does nothing.
+//
+// Passes that do not call Apply keep what Apply has followed, until an Apply that
+// begins again follows other objects. After a restart, this is not known until
+// Apply is called: if Operations.Get reports objects in sync, call Follow there,
+// too. An object that follows in this way stores no success for a quiet restart
+// unless a check follows the same objects, because the library does not know them
+// as the operation read them.
+func Follow(ctx context.Context, refs ...checks.Ref) {
+	if p := passOf(ctx); p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.follows = append(p.follows, refs...)
 	}
-	at := p.engine.Resolved(ctx, ref)
-	if err := p.of.opt.Foreign.Refused(own, at); err != nil {
-		return checks.Object{}, err
-	}
-	o, err := p.find(ctx, ref, w)
-	if view.IsForeign(own, at.Namespace) {
-		o = view.WithoutText(o)
-	}
-	return o, err
 }

@@ -24,54 +24,6 @@ func WithUnfollowedKinds(kinds ...schema.GroupKind) Option {
 	return option(func(o *options) { o.unfollowed = append(o.unfollowed, kinds...) })
 }
 
-// Follow is [checks.OwnerRequest.Follow] for code of an operation that has the context of the
-// pass, and no request. The trace does not show the objects. Outside of a pass it
-// does nothing.
-//
-// Passes that do not call Apply keep what Apply has followed, until an Apply that
-// begins again follows other objects. After a restart, this is not known until
-// Apply is called: if Operations.Get reports objects in sync, call Follow there,
-// too. An object that follows in this way stores no success for a quiet restart
-// unless a check follows the same objects, because the library does not know them
-// as the operation read them.
-func Follow(ctx context.Context, refs ...checks.Ref) {
-	if p := passOf(ctx); p != nil {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.follows = append(p.follows, refs...)
-	}
-}
-
-// seenSet is a set as a pass listed it.
-type seenSet struct {
-	ref     checks.Ref
-	number  uint64 // of its last change that wakes followers
-	names   bool   // only the names were listed
-	objects []checks.Object
-	members map[checks.Ref]bool // of objects, without the resource itself; nil: not made yet
-}
-
-// has reports whether the pass has read an object as a member of the set.
-func (s *seenSet) has(ref checks.Ref) bool {
-	if s.members == nil && !s.names {
-		s.members = make(map[checks.Ref]bool, len(s.objects))
-		for i := range s.objects {
-			s.members[s.objects[i].Ref] = !s.objects[i].Self
-		}
-	}
-	return s.members[ref]
-}
-
-// sawSet notes a set as the pass listed it. If the pass lists it again, the
-// first list stays.
-func (p *pass) sawSet(s seenSet) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !slices.ContainsFunc(p.sets, func(o seenSet) bool { return o.ref == s.ref }) {
-		p.sets = append(p.sets, s)
-	}
-}
-
 // asRead returns refs, with a set in place of each object that the pass has read
 // as a member of the set only. The set is registered, and the object is not.
 func (p *pass) asRead(refs []checks.Ref) []checks.Ref {
@@ -228,4 +180,42 @@ func (p *pass) readAgain(ctx context.Context, ref checks.Ref) (string, error) {
 		return "", err
 	}
 	return p.of.digestOfRead(obj), nil
+}
+
+// end ends a pass, and registers the awaited and the followed objects of its
+// outcome. An object that waits for a change of itself is no cycle: another writer
+// may change it.
+//
+// applies reports that the pass applies again what the checks at PostCheck blocked.
+// If the object is then in a cycle, it keeps its waits and its verdict. Otherwise
+// the change of the verdict would wake the other objects of the cycle, whose
+// changes would wake this one, and without a Get each such pass sends a PUT.
+func (p *pass) end(out flow.Outcome, applies bool) {
+	if out.Final() { // nothing may wake it
+		p.engine.Done()
+		return
+	}
+	if applies {
+		if cycle := p.engine.Cycle(); len(cycle) > 0 {
+			p.circles, p.Cycle = true, cycle
+			return
+		}
+	}
+	refs := out.WaitingFor()
+	p.Waiting = p.engine.End(p, engine.End{
+		Awaited: p.asRead(refs), Followed: p.followed(p.following(out)),
+		Seen: p,
+	})
+	p.onSelf = p.Self || out.WaitsForSelf()
+	p.watched = p.Woken || p.onSelf && len(refs) == 0
+}
+
+// appliesAgain reports whether a pass has an operation under way for the generation
+// that the checks at PostCheck blocked in the pass before.
+func (r *core) appliesAgain(p *pass, out flow.Outcome) bool {
+	if out.State() != flow.StateInProgress || p.last.State != flow.StateBlocked || p.last.Point != flow.PointPostCheck {
+		return false
+	}
+	ready := r.writers.ReadyBefore(p.read)
+	return ready != nil && ready.ObservedGeneration == p.read.GetGeneration()
 }

@@ -29,9 +29,6 @@ import (
 // reason, and it names the awaited objects, which wake the object.
 type HookFunc[T client.Object] func(ctx context.Context, c client.Client, obj T) error
 
-// edit adds a hook to extensions, as links. gets reports whether passes have a Get.
-type edit[T client.Object] func(ext *flow.Extensions[T], gets bool)
-
 // WithPostReadHook adds a hook that runs in every pass once the object was read, also while it is deleted and while an
 // operation is under way: a link on Pass, inside of all other links there. It runs before EntryCheck, so also for an
 // object that a check ignores. The object may have no finalizer yet, so the hook must

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -232,35 +231,6 @@ func (p *pass) operationStored(obj client.Object, c *metav1.Condition) {
 	read := p.read.DeepCopyObject().(client.Object)
 	r.kind.SetConditions(read, record.Put(r.kind.Conditions(read), c))
 	p.read, p.record = read, c
-}
-
-// next returns the record of an object after a pass, with the clock before it; nil: the
-// record stays as it is. handled is the retry that the record shows.
-func (r *core) next(p *pass, out flow.Outcome, handled string) *record.Record {
-	var digest uint64
-	var digested bool
-	stores := r.stores(p, out)
-	switch {
-	case p.record == nil && !stores && p.Timeout == 0 && handled == "", stores && p.settledFor != 0:
-		return nil
-	case stores:
-		digest, digested = p.digest()
-		if p.record != nil && digested && p.stored.Digest == digest && r.fresh(p, time.Unix(p.stored.Unix, 0)) {
-			return nil // almost always, without decoding
-		}
-	case record.MayHoldOperation(p.record) && !r.tokens:
-		return nil // Operations.Token has replaced the record
-	}
-	rec, err := r.ownRecordOf(p.read)
-	if err != nil {
-		return nil // a refused record stays: without it, a second operation would begin
-	}
-	if rec.Handled = handled; !stores {
-		rec.Success = nil
-	} else if rec.Success = r.successOf(p, rec.Success); rec.Success != nil {
-		p.succeeded = memory.Success{Digest: digest, Unix: rec.Success.Time.Unix()}
-	}
-	return &rec
 }
 
 // ErrReplaced is the error of an operation that put another object into its request.

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/engine"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/settings"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
@@ -158,4 +159,10 @@ func WithWakeLimit(n int, in time.Duration) Option {
 		panic(fmt.Sprintf("ctrlx: WithWakeLimit(%d, %s): give at least 1 and a positive duration", n, in))
 	}
 	return option(func(o *options) { o.wakes = rate.NewLimiter(rate.Limit(float64(n)/in.Seconds()), n) })
+}
+
+// indexOption is an index of [WithIndex]. The scheme must have the kind for object.
+type indexOption struct {
+	engine.Index
+	object client.Object
 }

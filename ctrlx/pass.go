@@ -2,7 +2,9 @@ package ctrlx
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
@@ -19,6 +20,7 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/object"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
+	"github.com/windlass-go/windlass/flow"
 )
 
 type passKey struct{}
@@ -86,27 +88,6 @@ const few = 8
 // passOf is the pass under way; nil outside of one.
 func passOf(ctx context.Context) *pass {
 	p, _ := ctx.Value(passKey{}).(*pass)
-	return p
-}
-
-// begin begins a pass over an object. read is the object as it was read, and known what
-// is known of it.
-func (r *core) begin(ctx context.Context, req reconcile.Request, read client.Object, known memory.Entry, now time.Time) *pass {
-	p := &pass{
-		Context: ctx, of: r, at: now.UnixNano(), engine: r.engine.Begin(r.id(req.NamespacedName), r.opt.sync), read: read,
-		Intervals: r.kind.Intervals(ctx, read, r.resync),
-	}
-	p.in = engine.InPass{Engine: r.engine, Remote: r.remote, Find: resolve}
-	r.interrupter.saw(read, true)
-	p.kept, p.last = known.Follows, known.Verdict
-	p.record = record.In(r.kind.Conditions(read))
-	if u := known.Unstored; u != nil && u.UID == read.GetUID() { // the flow polls the operation that it has in memory
-		p.polls, p.from = true, u.Basis
-	} else if record.MayHoldOperation(p.record) {
-		if rec, err := r.recordOf(read); err == nil {
-			p.polls, p.from = true, rec.Operation.Basis
-		}
-	}
 	return p
 }
 
@@ -302,5 +283,72 @@ func (i *interrupter) saw(obj client.Object, byPass bool) {
 	defer func() { _ = recover() }() // a function of the user that panics interrupts nothing
 	if err == nil && order < 0 && i.when(read, latest) {
 		u.cancel()
+	}
+}
+
+var errNoPass = errors.New("ctrlx: the resolver was called outside of a pass: hand on the context that the check was given")
+
+// verdictOf returns the verdict of an outcome.
+func verdictOf(out flow.Outcome) memory.Verdict {
+	switch s := out.State(); {
+	case s == flow.StateReady, s == flow.StateIgnored, out.Final():
+		return memory.Verdict{}
+	default:
+		return memory.Verdict{State: s, Reason: out.Reason(), Point: out.Point(), Link: out.Link()}
+	}
+}
+
+// verdict returns the verdict of a pass.
+func (p *pass) verdict(out flow.Outcome) memory.Verdict {
+	if p.circles {
+		return p.last
+	}
+	return verdictOf(out)
+}
+
+// lineOf keeps the log line of a pass until [pass.writeLine] writes it with the delay until
+// the next pass.
+func lineOf(ctx context.Context, write func(time.Duration)) {
+	if p := passOf(ctx); p != nil {
+		p.line = write
+		return
+	}
+	write(0)
+}
+
+// writeLine writes the line of a pass that has ended. A nil pass did not begin.
+func (p *pass) writeLine(delay time.Duration) {
+	if p != nil && p.line != nil {
+		p.line(delay)
+	}
+}
+
+// seenSet is a set as a pass listed it.
+type seenSet struct {
+	ref     checks.Ref
+	number  uint64 // of its last change that wakes followers
+	names   bool   // only the names were listed
+	objects []checks.Object
+	members map[checks.Ref]bool // of objects, without the resource itself; nil: not made yet
+}
+
+// has reports whether the pass has read an object as a member of the set.
+func (s *seenSet) has(ref checks.Ref) bool {
+	if s.members == nil && !s.names {
+		s.members = make(map[checks.Ref]bool, len(s.objects))
+		for i := range s.objects {
+			s.members[s.objects[i].Ref] = !s.objects[i].Self
+		}
+	}
+	return s.members[ref]
+}
+
+// sawSet notes a set as the pass listed it. If the pass lists it again, the
+// first list stays.
+func (p *pass) sawSet(s seenSet) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !slices.ContainsFunc(p.sets, func(o seenSet) bool { return o.ref == s.ref }) {
+		p.sets = append(p.sets, s)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 
@@ -19,20 +18,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/classify"
 	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
-	"github.com/windlass-go/windlass/ctrlx/internal/engine"
-	"github.com/windlass-go/windlass/ctrlx/internal/gauges"
+	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/status"
 	"github.com/windlass-go/windlass/ctrlx/internal/view"
-	"github.com/windlass-go/windlass/ctrlx/internal/write"
 	"github.com/windlass-go/windlass/flow"
 )
-
-// again is the delay of a pass that read an old object.
-const again = memory.Again
 
 // Reconcile implements reconcile.Reconciler. It returns only errors of the API server;
 // all other errors are in the conditions of the object.
@@ -178,38 +171,6 @@ func (r *core) render(p *pass, obj client.Object, out flow.Outcome) status.Out {
 	return status.Render(in)
 }
 
-// endedHere is the part of an operator that has deleted the resource in the cloud.
-const endedHere = "this operator has ended its part of the deletion"
-
-// leaves returns the conditions of an object whose part of the deletion is done. If other
-// controllers keep the object, it would show the last failure of the deletion, or be
-// Ready. part says what this operator has done in the deletion.
-func (r *core) leaves(in status.In, obj client.Object, part string) status.Out {
-	var others []string
-	for _, f := range obj.GetFinalizers() {
-		if !r.finalizes || f != r.opt.finalizer {
-			others = append(others, f)
-		}
-	}
-	if len(others) == 0 {
-		return status.Out{Conditions: in.Old}
-	}
-	why := part + "; the object stays until other controllers remove their finalizers: " + strings.Join(others, ", ")
-	in.Outcome, in.Stored = status.Block(ReasonDeleted, why, classify.Slow), record.In(in.Old)
-	in.Cycle, in.Suspended, in.Root, in.RootUnknown = nil, false, nil, false
-	return status.Render(in)
-}
-
-// isSuspended reports whether obj is suspended and not being deleted. A panic
-// counts as not suspended: the link Suspended reports it.
-func (r *core) isSuspended(obj client.Object) (yes bool) {
-	if r.kind.Suspended == nil {
-		return false
-	}
-	defer func() { _ = recover() }()
-	return r.kind.Suspended(obj) && !r.deleting(obj)
-}
-
 // retried reports whether the error of an outcome has a delay of its own.
 func retried(out flow.Outcome) bool {
 	switch out.Rule() {
@@ -261,24 +222,6 @@ func (r *core) remember(p *pass, out flow.Outcome, next status.Out) {
 	}
 }
 
-// verdict returns the verdict of a pass.
-func (p *pass) verdict(out flow.Outcome) memory.Verdict {
-	if p.circles {
-		return p.last
-	}
-	return verdictOf(out)
-}
-
-// verdictOf returns the verdict of an outcome.
-func verdictOf(out flow.Outcome) memory.Verdict {
-	switch s := out.State(); {
-	case s == flow.StateReady, s == flow.StateIgnored, out.Final():
-		return memory.Verdict{}
-	default:
-		return memory.Verdict{State: s, Reason: out.Reason(), Point: out.Point(), Link: out.Link()}
-	}
-}
-
 // sinceOf returns the time since which an object has the verdict of a pass that
 // began now. Its condition knows the time from before a restart.
 func (r *core) sinceOf(read client.Object, out flow.Outcome, now time.Time) time.Time {
@@ -309,117 +252,42 @@ func (r *core) leaveStripped(ctx context.Context, obj client.Object) error {
 	return err
 }
 
-// finish is gone after the conflicts with other writers, too. Another pass would ask
-// the checks again, and one of them may block for ever: the reference that it needs
-// may have waited for this deletion only. Another pass is needed if another process
-// may have made something in the cloud.
-func (r *core) finish(ctx context.Context, obj client.Object, out flow.Outcome, next status.Out) (err error) {
-	for n := 1; ; n++ {
-		generation, ahead, operation := obj.GetGeneration(), aheadOf(obj), r.operationIn(obj)
-		if err = r.gone(ctx, obj, out, next); n == finishAttempts || !apierrors.IsConflict(err) {
-			return err
-		}
-		now := r.kind.New()
-		if r.engine.Live().Get(ctx, client.ObjectKeyFromObject(obj), now) != nil || now.GetUID() != obj.GetUID() || now.GetGeneration() != generation ||
-			!maps.Equal(aheadOf(now), ahead) || r.operationIn(now) != operation {
-			return err
-		}
-		in := status.In{Old: r.kind.Conditions(now), UID: now.GetUID(), Generation: generation, Now: r.now()}
-		obj, next = now, r.leaves(in, now, endedHere)
-	}
-}
-
-// finishAttempts is the number of writes of a finished deletion in one pass.
-const finishAttempts = 5
-
-// gone ends the work for an object that is deleted, or released, in the cloud. The
-// conditions come before the finalizer: no later pass writes them, after a conflict
-// or the end of the process. A status that the API server never takes does not stop
-// the deletion.
-func (r *core) gone(ctx context.Context, obj client.Object, out flow.Outcome, next status.Out) error {
-	unwritten := apierr.IgnoreGone(r.show(ctx, r.kind.Copy(obj), obj, next))
-	if unwritten != nil && !refusedForGood(unwritten) {
-		return unwritten
-	}
-	var removed bool
-	if r.finalizes {
-		var err error
-		if removed, err = r.writer().RemoveFinalizer(ctx, obj, r.opt.finalizer); err != nil {
-			return err
-		}
-	}
+// patch writes the status of an object after a pass, if it changes, and the event of a
+// changed verdict. It returns the object as the pass leaves it.
+func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.Out) (end client.Object, err error) {
 	name := client.ObjectKeyFromObject(obj)
-	r.memory.ForgetSuccess(name)
-	r.engine.Forget(r.id(name))                     // the verdict stays until the object is gone
-	if why := out.Message(); removed && why != "" { // of checks.Release
-		log.FromContext(ctx).Info("the object is released without a deletion in the cloud", "why", why, "link", out.Link())
-		r.tell(obj, nil, &metav1.Condition{Reason: ReasonReleased, Message: why}, "", out.Link())
+	switch {
+	case out.State() == flow.StateGone:
+		return obj, r.finish(p, obj, out, next)
+	case out.KeepsStatus():
+		r.writers.Passed(name, obj.GetUID(), true)
+		return p.baseOf(obj), nil
 	}
-	return unwritten
-}
-
-// unstorable reports whether the API server cannot store a status: it is not valid, or it is too large.
-func unstorable(err error) bool {
-	return apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err)
-}
-
-// refusedForGood reports whether the API server refuses a write of the status
-// again, if it is repeated.
-func refusedForGood(err error) bool {
-	return unstorable(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || errors.Is(err, write.ErrNoStatus)
-}
-
-// delay returns the time after which to requeue the object; 0: no requeue. A blocked object whose awaited objects are all
-// watched is woken by an event. So it is requeued at the resync only, unless its check asked for a delay.
-func (r *core) delay(p *pass, out flow.Outcome) time.Duration {
-	delay, again := out.Again()
-	switch state := out.State(); {
-	case state == flow.StateReady:
-		return cmp.Or(p.settledFor, r.longer(p.Requeue), delay)
-	case !again && state == flow.StateIgnored && len(out.WaitingFor()) != 0 && !p.watched: // no event wakes it
-		return r.idle(p.Requeue)
-	case again && state == flow.StateBlocked && out.After() == 0 && p.watched:
-		return max(delay, r.idle(p.Requeue))
+	before := cmp.Or(p.ready, r.writers.ReadyBefore(p.read))
+	r.kind.SetConditions(obj, next.Conditions)
+	r.kind.Observe(obj, obj.GetGeneration())
+	if digest.SameStatus(p.read, obj) {
+		p.exists = true // an earlier pass wrote this status
+		r.correct(p, obj, false)
+		return obj, nil
 	}
-	return delay
-}
-
-// requeueJitter bounds the part by which an interval is lengthened, so that objects
-// that became ready together are not requeued together.
-const requeueJitter = 0.05
-
-// idle returns the time after which to requeue an object if nothing happens. requeue is
-// the interval of the object; 0: it gives none.
-func (r *core) idle(requeue time.Duration) time.Duration {
-	if requeue == 0 {
-		return r.backoff.Resync()
+	base := p.baseOf(obj)
+	read := r.kind.Conditions(base)
+	switch err := r.wroteStatus(r.write(p, base, obj, next.Conditions)); {
+	case unstorable(err):
+		return obj, errors.Join(err, r.refused(p, obj, err))
+	case err != nil:
+		return obj, err
 	}
-	return r.longer(requeue)
-}
-
-// longer returns an interval of an object, lengthened at random; 0: it gives none.
-func (r *core) longer(interval time.Duration) time.Duration {
-	return interval + time.Duration(float64(interval)*requeueJitter*min(max(r.opt.rand(), 0), 1))
-}
-
-// forget drops what is known of an object that is gone.
-func (r *core) forget(req reconcile.Request) {
-	r.engine.Forget(r.id(req.NamespacedName))
-	r.memory.Forget(req.NamespacedName)
-	r.waker.Calm(req.NamespacedName)
-}
-
-// id returns how the index knows an object.
-func (r *core) id(name types.NamespacedName) checks.Ref {
-	return engine.ID(r.kind.GroupKind(), name)
-}
-
-// countFailure counts a failed pass in the counters of controller-runtime. A
-// conflict does not count: the object is read again. Call it only if Reconcile
-// returns no error, because controller-runtime counts an error itself.
-func (r *core) countFailure(out flow.Outcome) {
-	if out.State() != flow.StateFailed || apierr.Quiet(out) {
-		return
+	if v := base.GetResourceVersion(); v != "" && v == obj.GetResourceVersion() {
+		r.dropped.Do(func() {
+			log.FromContext(p).Error(errDropped, "the status of each pass is lost; generate the definition again, and apply it", "reconciler", r.name)
+		})
 	}
-	gauges.CountFailure(r.name, out.Retry() == classify.OnChange || out.Retry() == classify.Never)
+	p.RootChanged = false // the event of the status wakes the waiters
+	r.correct(p, obj, len(status.Changed(read, next.Conditions)) > 0)
+	if now := meta.FindStatusCondition(next.Conditions, "Ready"); now != nil && !apierr.Quiet(out) && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
+		r.tell(obj, r.related(obj, out), now, next.Severity, out.Link())
+	}
+	return obj, nil
 }

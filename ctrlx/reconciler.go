@@ -5,79 +5,22 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/apierr"
-	"github.com/windlass-go/windlass/ctrlx/internal/byversion"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
-	"github.com/windlass-go/windlass/ctrlx/internal/gauges"
 	"github.com/windlass-go/windlass/ctrlx/internal/object"
 	"github.com/windlass-go/windlass/ctrlx/internal/settings"
-	"github.com/windlass-go/windlass/ctrlx/internal/status"
 	"github.com/windlass-go/windlass/ctrlx/internal/view"
 	"github.com/windlass-go/windlass/flow"
 )
-
-// Reconciler reconciles one kind of object under controller-runtime. Make it with [New], and give it to a manager with
-// [Reconciler.SetupWithManager]. It implements reconcile.Reconciler.
-type Reconciler[T client.Object] struct {
-	core
-	ops       flow.Operations[T]
-	ext       flow.Extensions[T]
-	hooks     []edit[T]
-	preDelete []checks.Middleware[T] // hooks, the first links of DeleteCheck
-	onDelete  bool                   // a hook runs when objects are deleted
-	flow      *flow.Reconciler[T]    // of them all
-	target    targeting[T]           // nil: there is no deployment target but the manager's cluster
-}
-
-// core is the part of a reconciler that does not depend on the type of its objects.
-type core struct {
-	name      string
-	kind      *object.Kind
-	opt       options
-	backoff   *flow.Backoff
-	now       func() time.Time
-	resync    time.Duration // of the back-off, for time-outs
-	finalizes bool
-	remote    bool // there is a deployment target
-	deleting  func(client.Object) bool
-	memory    gauges.Counted
-	observer  chain.Observer // nil: none
-
-	// What SetupWithManager gives.
-	engine   *engine.Engine
-	waker    *engine.Waker
-	client   client.Client
-	recorder events.EventRecorder
-	own      *engine.Own // reads that see the writes of this process
-	pokes    pokes
-	keeps    func(obj client.Object, ref checks.Ref, other client.Object) bool // nil: it keeps none
-	limit    time.Duration                                                     // the deadline of a pass; not positive: it has none
-	writers  status.Writers
-
-	interrupter *interrupter // nil: nothing interrupts a pass
-
-	elected  <-chan struct{}                // see electedOf
-	stopped  atomic.Bool                    // the manager has stopped
-	statuses byversion.Cache[func() string] // see digestOfStatus
-	dropped  sync.Once                      // see errDropped
-	clients  *identities
-	program  string // identifies the running program; empty: unknown
-
-	tokens  bool // the record stores the tokens of operations
-	settles bool // settled objects are left alone after a restart
-}
 
 // New makes a reconciler for one kind of object. name is the name of the kind in texts.
 // T is a pointer to the struct of the kind. Only Apply of ops is required; the package
@@ -213,9 +156,4 @@ func (r *Reconciler[T]) composed() *Reconciler[T] {
 	opts = append(opts, flow.WithErrors(apierr.OtherObjects), flow.WithResolver(resolve), flow.WithLister(list), flow.WithObserver(r.observer))
 	r.flow = flow.New(r.name, ops, ext, opts...)
 	return r
-}
-
-// newOf returns an empty object to read into.
-func newOf[T client.Object]() T {
-	return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)
 }

@@ -2,57 +2,21 @@ package ctrlx
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
+	"github.com/windlass-go/windlass/ctrlx/internal/memory"
+	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/view"
 	"github.com/windlass-go/windlass/flow"
 )
-
-// end ends a pass, and registers the awaited and the followed objects of its
-// outcome. An object that waits for a change of itself is no cycle: another writer
-// may change it.
-//
-// applies reports that the pass applies again what the checks at PostCheck blocked.
-// If the object is then in a cycle, it keeps its waits and its verdict. Otherwise
-// the change of the verdict would wake the other objects of the cycle, whose
-// changes would wake this one, and without a Get each such pass sends a PUT.
-func (p *pass) end(out flow.Outcome, applies bool) {
-	if out.Final() { // nothing may wake it
-		p.engine.Done()
-		return
-	}
-	if applies {
-		if cycle := p.engine.Cycle(); len(cycle) > 0 {
-			p.circles, p.Cycle = true, cycle
-			return
-		}
-	}
-	refs := out.WaitingFor()
-	p.Waiting = p.engine.End(p, engine.End{
-		Awaited: p.asRead(refs), Followed: p.followed(p.following(out)),
-		Seen: p,
-	})
-	p.onSelf = p.Self || out.WaitsForSelf()
-	p.watched = p.Woken || p.onSelf && len(refs) == 0
-}
-
-// appliesAgain reports whether a pass has an operation under way for the generation
-// that the checks at PostCheck blocked in the pass before.
-func (r *core) appliesAgain(p *pass, out flow.Outcome) bool {
-	if out.State() != flow.StateInProgress || p.last.State != flow.StateBlocked || p.last.Point != flow.PointPostCheck {
-		return false
-	}
-	ready := r.writers.ReadyBefore(p.read)
-	return ready != nil && ready.ObservedGeneration == p.read.GetGeneration()
-}
-
-var errNoPass = errors.New("ctrlx: the resolver was called outside of a pass: hand on the context that the check was given")
 
 // resolve is the resolver of all flows of [New].
 func resolve(ctx context.Context, ref checks.Ref) (checks.Object, error) {
@@ -138,4 +102,61 @@ func (p *pass) Members(set checks.Ref) (members []checks.Object, ok bool) {
 		return p.sets[i].objects, true
 	}
 	return nil, false
+}
+
+// reference is find for a reference that a user may have written.
+func (p *pass) reference(ctx context.Context, ref checks.Ref, w view.Wanted) (checks.Object, error) {
+	own := p.engine.Waiter.Namespace
+	if !view.IsForeign(own, ref.Namespace) || engine.IsDependent(ctx) { // code names the dependents
+		return p.find(ctx, ref, w)
+	}
+	at := p.engine.Resolved(ctx, ref)
+	if err := p.of.opt.Foreign.Refused(own, at); err != nil {
+		return checks.Object{}, err
+	}
+	o, err := p.find(ctx, ref, w)
+	if view.IsForeign(own, at.Namespace) {
+		o = view.WithoutText(o)
+	}
+	return o, err
+}
+
+// begin begins a pass over an object. read is the object as it was read, and known what
+// is known of it.
+func (r *core) begin(ctx context.Context, req reconcile.Request, read client.Object, known memory.Entry, now time.Time) *pass {
+	p := &pass{
+		Context: ctx, of: r, at: now.UnixNano(), engine: r.engine.Begin(r.id(req.NamespacedName), r.opt.sync), read: read,
+		Intervals: r.kind.Intervals(ctx, read, r.resync),
+	}
+	p.in = engine.InPass{Engine: r.engine, Remote: r.remote, Find: resolve}
+	r.interrupter.saw(read, true)
+	p.kept, p.last = known.Follows, known.Verdict
+	p.record = record.In(r.kind.Conditions(read))
+	if u := known.Unstored; u != nil && u.UID == read.GetUID() { // the flow polls the operation that it has in memory
+		p.polls, p.from = true, u.Basis
+	} else if record.MayHoldOperation(p.record) {
+		if rec, err := r.recordOf(read); err == nil {
+			p.polls, p.from = true, rec.Operation.Basis
+		}
+	}
+	return p
+}
+
+// whole returns the whole object of a kind whose metadata is watched; nil: it does not exist. The pass reads it once.
+func (p *pass) whole(ctx context.Context, ref checks.Ref) (any, error) {
+	ref.ID = ""
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := p.indexOf(ref)
+	if i >= 0 && p.seen[i].whole != nil {
+		return p.seen[i].whole, nil
+	}
+	obj, err := p.engine.Whole(ctx, ref)
+	if obj == nil || err != nil {
+		return nil, err
+	}
+	if i >= 0 {
+		p.seen[i].whole = obj
+	}
+	return obj, nil
 }

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/lru"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -16,9 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/engine"
@@ -125,30 +122,6 @@ type companion struct {
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (c companion) NeedLeaderElection() bool { return c.needsLeader }
-
-// asked reports whether a change of an object causes a pass. Of the changes of the status, only those of another writer do
-// ([Reconciler.overwritten]).
-var asked = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-	old, now := e.ObjectOld, e.ObjectNew
-	return old == nil || now == nil ||
-		old.GetUID() != now.GetUID() ||
-		old.GetGeneration() != now.GetGeneration() ||
-		old.GetDeletionTimestamp().IsZero() != now.GetDeletionTimestamp().IsZero() ||
-		!slices.EqualFunc(old.GetOwnerReferences(), now.GetOwnerReferences(), sameOwner) ||
-		!sameAnnotations(old.GetAnnotations(), now.GetAnnotations()) ||
-		len(now.GetFinalizers()) < len(old.GetFinalizers()) // ours has to be put back
-}}
-
-// asked also reports a change of the labels of an object whose last pass a check ignored: the labels may choose the operator.
-func (r *core) asked() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return asked.Update(e) || !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels()) && r.memory.Get(client.ObjectKeyFromObject(e.ObjectNew)).Kept
-	}}
-}
-
-func sameOwner(a, b metav1.OwnerReference) bool {
-	return a.UID == b.UID && a.Name == b.Name && a.Kind == b.Kind && a.APIVersion == b.APIVersion && ptr.Deref(a.Controller, false) == ptr.Deref(b.Controller, false)
-}
 
 // Kind is a line of [SetupAll]: a kind of object, and how it is read from the cloud and written to it. Make it with
 // [NewKind].

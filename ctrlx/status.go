@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -18,7 +17,6 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/record"
 	"github.com/windlass-go/windlass/ctrlx/internal/status"
 	"github.com/windlass-go/windlass/ctrlx/internal/write"
-	"github.com/windlass-go/windlass/flow"
 )
 
 // ConditionPaused is the condition of an object that a user suspended
@@ -28,46 +26,6 @@ import (
 // so "kubectl wait --for=condition=Paused=False" works, and the time of the
 // transition stays visible. An object that was never paused does not have it.
 const ConditionPaused = "Paused"
-
-// patch writes the status of an object after a pass, if it changes, and the event of a
-// changed verdict. It returns the object as the pass leaves it.
-func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.Out) (end client.Object, err error) {
-	name := client.ObjectKeyFromObject(obj)
-	switch {
-	case out.State() == flow.StateGone:
-		return obj, r.finish(p, obj, out, next)
-	case out.KeepsStatus():
-		r.writers.Passed(name, obj.GetUID(), true)
-		return p.baseOf(obj), nil
-	}
-	before := cmp.Or(p.ready, r.writers.ReadyBefore(p.read))
-	r.kind.SetConditions(obj, next.Conditions)
-	r.kind.Observe(obj, obj.GetGeneration())
-	if digest.SameStatus(p.read, obj) {
-		p.exists = true // an earlier pass wrote this status
-		r.correct(p, obj, false)
-		return obj, nil
-	}
-	base := p.baseOf(obj)
-	read := r.kind.Conditions(base)
-	switch err := r.wroteStatus(r.write(p, base, obj, next.Conditions)); {
-	case unstorable(err):
-		return obj, errors.Join(err, r.refused(p, obj, err))
-	case err != nil:
-		return obj, err
-	}
-	if v := base.GetResourceVersion(); v != "" && v == obj.GetResourceVersion() {
-		r.dropped.Do(func() {
-			log.FromContext(p).Error(errDropped, "the status of each pass is lost; generate the definition again, and apply it", "reconciler", r.name)
-		})
-	}
-	p.RootChanged = false // the event of the status wakes the waiters
-	r.correct(p, obj, len(status.Changed(read, next.Conditions)) > 0)
-	if now := meta.FindStatusCondition(next.Conditions, "Ready"); now != nil && !apierr.Quiet(out) && (before == nil || before.Status != now.Status || before.Reason != now.Reason) {
-		r.tell(obj, r.related(obj, out), now, next.Severity, out.Link())
-	}
-	return obj, nil
-}
 
 // Report writes the condition Ready of the resource of a pass before the pass ends, for an operation that takes minutes, such
 // as an installation. Ready is False and Reconciling is True with reason and message, until the end of the pass writes its
@@ -202,56 +160,24 @@ func (r *core) correct(ctx context.Context, obj client.Object, corrected bool) {
 		"; corrected, because " + r.name + " owns these conditions: configure the writer to leave them unchanged"}, classify.Warning, "")
 }
 
-// Reasons that ctrlx gives to the condition Ready, besides those of checks, errors and package flow. Where the API server
-// refused something it is the server's own word: Conflict, Forbidden, NotFound (metav1.StatusReason).
-const (
-	// ReasonRetrying: there was a [RetriableError], and it carried no reason of its own.
-	ReasonRetrying = "Retrying"
-	// ReasonHookFailed: a hook returned an error without a code. The message names
-	// the hook, except at Pass and Delete. A panic of a hook has
-	// [flow.ReasonPanic].
-	ReasonHookFailed = "HookFailed"
-	// ReasonTimeout: the object was not ready within its time-out ([TimeoutConfiguration]).
-	ReasonTimeout = "Timeout"
-	// ReasonSuspended: the object says that nothing is to be done ([SuspendConfiguration]).
-	ReasonSuspended = "Suspended"
-	// ReasonNotPaused is the reason of the condition [ConditionPaused] of an object that was paused and continues.
-	ReasonNotPaused = "NotPaused"
-	// ReasonPassTimeout: the pass did not end before its deadline ([WithPassTimeout]).
-	ReasonPassTimeout = "PassTimeout"
-	// ReasonRetryHandled is the reason of the condition [ConditionRecord] if the last handled retry is all that it stores.
-	ReasonRetryHandled = "Handled"
-	// ReasonTerminal: there was a reconcile.TerminalError, about which nothing else is known.
-	ReasonTerminal = "Terminal"
-	// ReasonStatusInvalid: the API server refused the status that operations have found out, as its definition does not allow it.
-	ReasonStatusInvalid = "StatusInvalid"
-	// ReasonReleased is the reason of the event about an object that was released without a Delete ([checks.Release]). Its
-	// note says why.
-	ReasonReleased = "Released"
-	// ReasonDeleted: the operator has ended its part of the deletion, or has none because its finalizer is missing.
-	// Finalizers of other controllers keep the object.
-	ReasonDeleted = "Deleted"
-	// ReasonOrphaned is the reason of the event about a cloud resource whose object vanished after Apply was called, and that
-	// could not be deleted. The event is about the namespace of the object, and in it, or about an object without a namespace.
-	// Its note names the object. Delete the resource in the cloud.
-	ReasonOrphaned = "Orphaned"
-	// ReasonOperationUnderWay is the reason of the condition [ConditionRecord] while an operation is under way.
-	ReasonOperationUnderWay = "UnderWay"
-	// ReasonOperationUnverified: the object has a stored operation that cannot be read, has no valid signature
-	// ([WithTokenKey]), or is stored where users can write. It is neither polled nor started again, because it may be
-	// under way in the cloud.
-	ReasonOperationUnverified = "OperationUnverified"
-	// ReasonOperationCopied is the reason of the event about an object whose status was copied from another object while
-	// an operation was under way there. The operation of the other object is ignored.
-	ReasonOperationCopied = "OperationCopied"
-	// ReasonSettled is the reason of the condition [ConditionRecord] of a Ready object whose success is stored.
-	ReasonSettled = "Settled"
-	// ReasonOverwritten is the reason of the event about an object whose condition Ready, Reconciling or Stalled another
-	// writer changed. Its note names the field manager of the writer. The pass corrected the conditions.
-	ReasonOverwritten = "ConditionsOverwritten"
-	// ReasonDependencyCycle: the object waits for itself by way of other objects, or for an object that it keeps
-	// itself ([WithKeeping]). Only a change of a reference ends that.
-	ReasonDependencyCycle = "DependencyCycle"
-	// ReasonProcessing is the reason of the condition [ConditionRecord] while the clock of a time-out runs ([TimeoutConfiguration]).
-	ReasonProcessing = "Processing"
-)
+// hasStatus returns an error unless the kind of r has the subresource status.
+// Without it, a pass could store neither conditions nor an operation, and each
+// pass would call Apply again.
+func (r *core) hasStatus(ctx context.Context) error {
+	switch has, err := r.engine.HasStatus(ctx, r.kind.GroupVersionKind, r.opt.sync); {
+	case err != nil:
+		return &finalizerError{fmt.Errorf("ctrlx: %s: whether the kind has a status subresource: %w", r.name, err)}
+	case !has:
+		return &finalizerError{fmt.Errorf("ctrlx: %s: %w", r.name, write.ErrNoStatus)}
+	}
+	return nil
+}
+
+// wroteStatus takes the error of a write of the status: a new version of the
+// definition may lack the subresource.
+func (r *core) wroteStatus(err error) error {
+	if errors.Is(err, write.ErrNoStatus) {
+		r.engine.NoStatus(r.kind.GroupKind())
+	}
+	return err
+}

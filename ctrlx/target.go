@@ -6,9 +6,7 @@ import (
 	"fmt"
 
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
@@ -61,9 +59,6 @@ func ClientFromContext(ctx context.Context) (client.Client, error) {
 	return p.of.client, nil
 }
 
-// targeting is a function that finds the client of the deployment target.
-type targeting[T client.Object] func(ctx context.Context, local client.Client, resource T) (client.Client, error)
-
 // link returns the link on Pass that finds the client for the inner links.
 func (find targeting[T]) link(name string, r *core) flow.PassMiddleware[T] {
 	return chain.Named(name, func(next flow.PassHandler[T]) flow.PassHandler[T] {
@@ -94,12 +89,6 @@ func WithImpersonation[T client.Object](as func(resource T) rest.ImpersonationCo
 
 // maxIdentities is the number of identities whose clients are kept.
 const maxIdentities = 512
-
-// identities holds the clients of identities. It is safe for concurrent use.
-type identities struct {
-	mgr     manager.Manager
-	clients *lru.Cache
-}
 
 // client returns the client of an identity.
 func (i *identities) client(as rest.ImpersonationConfig) (client.Client, error) {

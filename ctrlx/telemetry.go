@@ -2,7 +2,6 @@ package ctrlx
 
 import (
 	"context"
-	"time"
 
 	"go.opentelemetry.io/otel/trace"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -67,23 +66,6 @@ func (r *core) changed(ctx context.Context, out flow.Outcome) (previous string, 
 	}
 	ready := r.writers.ReadyBefore(p.read) // perhaps of a pass before a restart
 	return "", out.State() == flow.StateReady && (ready == nil || ready.Status != metav1.ConditionTrue)
-}
-
-// lineOf keeps the log line of a pass until [pass.writeLine] writes it with the delay until
-// the next pass.
-func lineOf(ctx context.Context, write func(time.Duration)) {
-	if p := passOf(ctx); p != nil {
-		p.line = write
-		return
-	}
-	write(0)
-}
-
-// writeLine writes the line of a pass that has ended. A nil pass did not begin.
-func (p *pass) writeLine(delay time.Duration) {
-	if p != nil && p.line != nil {
-		p.line(delay)
-	}
 }
 
 // Gauges of the resources that are blocked or failed now, by reconciler and

@@ -146,12 +146,6 @@ func mustNameKinds(option, orAll string, kinds []schema.GroupKind) []schema.Grou
 	return slices.Clone(kinds)
 }
 
-// indexOption is an index of [WithIndex]. The scheme must have the kind for object.
-type indexOption struct {
-	engine.Index
-	object client.Object
-}
-
 // WithIndex indexes the objects of a kind by a field, so that a query can select
 // them by its Field and Value. The set names the kind and the field; nothing else of
 // it counts. The function values returns the values of the field of an object, and

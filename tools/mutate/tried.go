@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -76,14 +77,30 @@ func (o *options) tryMistakes(names []string, stdout io.Writer) (ok bool, err er
 	for _, k := range sound {
 		of[k.folder] = append(of[k.folder], k)
 	}
-	for _, folder := range slices.Sorted(maps.Keys(of)) {
-		begin := time.Now()
-		n, err := o.tryIn(filepath.Join(root, folder), of[folder], woven, report)
+	folders := slices.Sorted(maps.Keys(of))
+	var printing sync.Mutex
+	err = atOnce(foldersAtOnce, len(folders), func(i int) error {
+		folder, begin := folders[i], time.Now()
+		errs, err := o.tryIn(filepath.Join(root, folder), of[folder], woven)
 		if err != nil {
-			return false, fmt.Errorf("%s: %w", folder, err)
+			return fmt.Errorf("%s: %w", folder, err)
+		}
+		printing.Lock()
+		defer printing.Unlock()
+		n := 0
+		for i, k := range of[folder] {
+			if errs[i] != nil {
+				report(k.name, errs[i])
+			} else {
+				n++
+			}
 		}
 		noticed += n
 		fmt.Fprintf(stdout, "%s: its tests notice %d of %d mistakes; %.0fs\n", folder, n, len(of[folder]), time.Since(begin).Seconds())
+		return nil
+	})
+	if err != nil {
+		return false, err
 	}
 	fmt.Fprintf(stdout, "%d of %d mistakes are noticed; %.0fs\n", noticed, len(some), time.Since(begin).Seconds())
 	return ok, nil
@@ -164,31 +181,27 @@ func (m *mistake) pattern() string {
 	return strings.Join(parts, "/")
 }
 
+// foldersAtOnce is the number of packages whose mistakes are tried at once: the tests of one
+// of them often wait for its compiler, or for an API server.
+const foldersAtOnce = 3
+
 // tryIn runs the tests in dir that must notice mistakes, without a mistake and
-// with each. It returns the number of mistakes that are noticed.
-func (o *options) tryIn(dir string, list []*known, woven map[string]string, report func(string, error)) (noticed int, err error) {
+// with each. It returns an error for each mistake that is not noticed.
+func (o *options) tryIn(dir string, list []*known, woven map[string]string) (errs []error, err error) {
 	temp, err := os.MkdirTemp("", "mutate")
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer os.RemoveAll(temp)
 	s, err := build(dir, temp, woven, true)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	errs := make([]error, len(list))
-	err = atOnce(o.workers, len(list), func(i int) error {
+	errs = make([]error, len(list))
+	return errs, atOnce(max(1, o.workers/foldersAtOnce), len(list), func(i int) error {
 		errs[i] = s.notice(list[i])
 		return nil
 	})
-	for i, k := range list {
-		if errs[i] == nil {
-			noticed++
-		} else {
-			report(k.name, errs[i])
-		}
-	}
-	return noticed, err
 }
 
 // notice returns nil if the test of a mistake runs and passes without it, and

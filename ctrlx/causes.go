@@ -3,7 +3,10 @@ package ctrlx
 import (
 	"context"
 	"maps"
+	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -43,4 +46,28 @@ func (r *core) causes() predicate.Predicate {
 func (r *core) relabeled(p *pass) bool {
 	cached := r.kind.New()
 	return r.client.Get(p, client.ObjectKeyFromObject(p.read), cached, engine.FromCache...) == nil && engine.Older(p.read.GetResourceVersion(), cached.GetResourceVersion()) && !maps.Equal(cached.GetLabels(), p.read.GetLabels())
+}
+
+// asked reports whether a change of an object causes a pass. Of the changes of the status, only those of another writer do
+// ([status.Writers]).
+var asked = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	old, now := e.ObjectOld, e.ObjectNew
+	return old == nil || now == nil ||
+		old.GetUID() != now.GetUID() ||
+		old.GetGeneration() != now.GetGeneration() ||
+		old.GetDeletionTimestamp().IsZero() != now.GetDeletionTimestamp().IsZero() ||
+		!slices.EqualFunc(old.GetOwnerReferences(), now.GetOwnerReferences(), sameOwner) ||
+		!sameAnnotations(old.GetAnnotations(), now.GetAnnotations()) ||
+		len(now.GetFinalizers()) < len(old.GetFinalizers()) // ours has to be put back
+}}
+
+// asked also reports a change of the labels of an object whose last pass a check ignored: the labels may choose the operator.
+func (r *core) asked() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return asked.Update(e) || !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels()) && r.memory.Get(client.ObjectKeyFromObject(e.ObjectNew)).Kept
+	}}
+}
+
+func sameOwner(a, b metav1.OwnerReference) bool {
+	return a.UID == b.UID && a.Name == b.Name && a.Kind == b.Kind && a.APIVersion == b.APIVersion && ptr.Deref(a.Controller, false) == ptr.Deref(b.Controller, false)
 }
