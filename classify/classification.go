@@ -136,6 +136,8 @@ func (c Classification) WithStatusKept() Classification {
 	return Classification{d: &d}
 }
 
+const verdictCanceled = "canceled"
+
 // Describe returns the verdict for [chain.Exit.Verdict]: the Retry in words, or
 // "canceled". The reason is the Rule.
 func (c Classification) Describe() (verdict, reason string) {

@@ -10,14 +10,6 @@ import (
 	"github.com/windlass-go/windlass/internal/run"
 )
 
-// The types of package chain for this package. They are aliases, so plain
-// functions and the links of package chain fit without a conversion.
-type (
-	Handler    = chain.Handler[*Failure, Classification]
-	Middleware = chain.Middleware[*Failure, Classification]
-	Chain      = chain.Chain[*Failure, Classification]
-)
-
 // Compose makes the handler that classifies by the links of c. If no link
 // decides, the table of the service whose reader read the failure decides
 // ([NewErrors]). If no row of it matches, general rules decide by the HTTP

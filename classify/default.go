@@ -15,7 +15,7 @@ import (
 	"github.com/windlass-go/windlass/internal/text"
 )
 
-const rulePanic, ruleCanceled, verdictCanceled = "Panic", "Canceled", "canceled"
+const rulePanic, ruleCanceled = "Panic", "Canceled"
 
 // defaults holds the general rules, which decide if no link does. The first row
 // comes before the table of the service, the others come after it. The last row

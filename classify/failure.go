@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/internal/onion"
 	"github.com/windlass-go/windlass/internal/reason"
 	"github.com/windlass-go/windlass/internal/text"
@@ -118,3 +119,11 @@ func (f *Failure) failed(rule string, fault error) Classification {
 	c.d.fault = fault
 	return c
 }
+
+// The types of package chain for this package. They are aliases, so plain
+// functions and the links of package chain fit without a conversion.
+type (
+	Handler    = chain.Handler[*Failure, Classification]
+	Middleware = chain.Middleware[*Failure, Classification]
+	Chain      = chain.Chain[*Failure, Classification]
+)

@@ -1,6 +1,8 @@
 package otelx
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -147,4 +149,24 @@ func (o *observer) textOf(exit chain.Exit) string {
 		return safe(fmt.Sprint(exit.Err), o.text) // fmt.Sprint survives an Error method that panics
 	}
 	return safe(fmt.Sprint(exit.Panic), o.text)
+}
+
+// measure also measures if the context is canceled.
+func (b *bound) measure(ctx context.Context, p *running, e *ending) {
+	defer b.contain()
+	if ctx.Err() != nil {
+		ctx = context.WithoutCancel(ctx)
+	}
+	key := seriesKey{whole: pass.Of(e.link), reconciler: p.reconciler(), point: e.link.Point, verdict: e.verdict, reason: cmp.Or(e.rule, e.reason)}
+	if key.whole == 0 {
+		key.link = e.link.Name
+	}
+	s := b.metrics.seriesOf(key)
+	i := &b.metrics.of[key.whole]
+	if i.duration != nil {
+		i.duration.Record(ctx, e.elapsed.Seconds(), s.record...)
+	}
+	if i.verdicts != nil {
+		i.verdicts.Add(ctx, 1, s.add...)
+	}
 }

@@ -1,7 +1,6 @@
 package otelx
 
 import (
-	"cmp"
 	"context"
 	"sync"
 
@@ -86,26 +85,6 @@ func (m *metrics) enabled(ctx context.Context) bool {
 		}
 	}
 	return false
-}
-
-// measure also measures if the context is canceled.
-func (b *bound) measure(ctx context.Context, p *running, e *ending) {
-	defer b.contain()
-	if ctx.Err() != nil {
-		ctx = context.WithoutCancel(ctx)
-	}
-	key := seriesKey{whole: pass.Of(e.link), reconciler: p.reconciler(), point: e.link.Point, verdict: e.verdict, reason: cmp.Or(e.rule, e.reason)}
-	if key.whole == 0 {
-		key.link = e.link.Name
-	}
-	s := b.metrics.seriesOf(key)
-	i := &b.metrics.of[key.whole]
-	if i.duration != nil {
-		i.duration.Record(ctx, e.elapsed.Seconds(), s.record...)
-	}
-	if i.verdicts != nil {
-		i.verdicts.Add(ctx, 1, s.add...)
-	}
 }
 
 func (m *metrics) seriesOf(key seriesKey) *series {
