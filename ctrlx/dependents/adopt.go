@@ -125,12 +125,6 @@ func groupOf(o *metav1.OwnerReference) string {
 	return "" // the core group
 }
 
-// taking names an object that an owner took.
-type taking struct {
-	owner string // the mark of the owner
-	ref   checks.Ref
-}
-
 // adopt checks the owner of an object that exists, in each pass. Under
 // [AdoptionAlways] an owner takes an object from another one once within the
 // reapply interval. Without this limit, two such owners would take it from each

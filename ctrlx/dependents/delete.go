@@ -12,11 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/chain"
-	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 )
 
@@ -66,23 +64,6 @@ func orphan(next handler) handler {
 		}
 		return next(ctx, r)
 	}
-}
-
-// creation names an object of an owner, whatever its UID. An object that another
-// writer deletes again and again would be created without end, each time with
-// another UID.
-type creation struct {
-	owner types.UID
-	mark  string // of the owner
-	ref   checks.Ref
-}
-
-// creations counts those of one manifest, each within the reapply interval of
-// the one before.
-type creations struct {
-	digest string
-	n      int
-	last   time.Time
 }
 
 func (r *Request) creation() creation { return creation{r.by.uid, r.by.mark, r.ref} }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,41 +22,6 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 	"github.com/windlass-go/windlass/flow"
 )
-
-// Cluster is the cluster of the dependents: a manager.Manager or a
-// cluster.Cluster of controller-runtime.
-type Cluster interface {
-	// GetClient returns the client that reads from the cache, and writes.
-	GetClient() client.Client
-	// GetAPIReader returns a reader past the cache.
-	GetAPIReader() client.Reader
-}
-
-// Dependents applies and deletes the dependents of owners. Make it with [New],
-// once for a kind of owners. It is safe for concurrent use.
-type Dependents struct {
-	*core
-	mode mode
-}
-
-// core is the part of a Dependents that its modes share.
-type core struct {
-	options
-	name    string
-	clients *again.Cluster // of New; its engine watches the dependents
-
-	digests      *memory[fingerprint, string] // of manifests
-	creations    *memory[creation, creations]
-	objects      *memory[types.UID, remembered]
-	taken        *memory[taking, time.Time]
-	keys         keys
-	kinds        sync.Map // of *kind, by schema.GroupVersionKind; those of deployment targets by scoped
-	unwatchables sync.Map // the kinds that cannot be watched and were logged, by schema.GroupKind
-
-	applyChain, deleteChain Chain
-	apply, remove           handler // observed
-	lookApply, lookRemove   handler // for ReadOnly
-}
 
 // New returns the Dependents of a name, a DNS name such as web.example.com. The
 // name is the prefix of labels and annotations, and the field manager of all

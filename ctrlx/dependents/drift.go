@@ -151,19 +151,6 @@ func (r *Request) withMarks(metadata map[string]any, digest string) map[string]a
 	return metadata
 }
 
-// managers are the managed fields of an object.
-type managers struct {
-	all     *fieldpath.Set // of all managers
-	ours    *fieldpath.Set // of the writes of this name
-	applied *fieldpath.Set // the part of ours that an apply owns
-	others  []fieldManager // all entries but the applied one, in the order of the object
-}
-
-type fieldManager struct {
-	name string
-	set  *fieldpath.Set
-}
-
 // managersOf reads the managed fields of an object. name is the field manager
 // of this process.
 func managersOf(live client.Object, name string) (managers, error) {

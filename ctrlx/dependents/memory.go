@@ -1,11 +1,18 @@
 package dependents
 
 import (
+	"crypto/sha256"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/lru"
+
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 )
 
 // memory holds what the process knows of many things. It is empty after a restart.
@@ -72,4 +79,48 @@ func (r remembered) contested(version string, fields []string, now time.Time, in
 func pathOf(field string) string {
 	path, _, _ := strings.Cut(field, " is ")
 	return path
+}
+
+// taking names an object that an owner took.
+type taking struct {
+	owner string // the mark of the owner
+	ref   checks.Ref
+}
+
+// creation names an object of an owner, whatever its UID. An object that another
+// writer deletes again and again would be created without end, each time with
+// another UID.
+type creation struct {
+	owner types.UID
+	mark  string // of the owner
+	ref   checks.Ref
+}
+
+// creations counts those of one manifest, each within the reapply interval of
+// the one before.
+type creations struct {
+	digest string
+	n      int
+	last   time.Time
+}
+
+// fingerprint identifies a manifest as the caller gave it.
+type fingerprint struct {
+	text      [sha256.Size]byte // the digest of its JSON
+	kind      *kind             // the JSON of a typed object lacks it
+	namespace string            // that of the owner, if the JSON lacks it
+}
+
+// kind describes a kind that a Dependents applies. It never changes.
+type kind struct {
+	gvk        schema.GroupVersionKind
+	namespaced bool
+	readiness  ready.Func   // without status hints
+	form       reflect.Type // of newObject
+}
+
+// scoped is a kind of clusters that deployment targets are in, with its scope.
+type scoped struct {
+	gvk        schema.GroupVersionKind
+	namespaced bool
 }

@@ -17,31 +17,6 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
-// owner is the object that needs dependents.
-type owner struct {
-	ref      checks.Ref
-	uid      types.UID
-	deleted  bool     // it is in deletion
-	policies Policies // of objects without annotations
-
-	// id identifies the owner in the marks of its dependents: the text of ref, after
-	// the cluster of [WithCluster]. An owner that is created again under its name has
-	// the same id.
-	id     string
-	mark   string // the hash of id
-	digest string // changes when the owner changes
-}
-
-// keys are the keys of labels and annotations of a Dependents. All begin with its
-// name.
-type keys struct {
-	prefix  string
-	owner   string // label: the hash of the owner's ID; annotation: the ID
-	digest  string // annotation: the digest of the manifest
-	applied string // annotation: the time of the last write, in RFC 3339
-	hint    string
-}
-
 const markOwner = "/owner-id"
 
 func keysOf(name string) keys {

@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -26,7 +25,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/again"
 	"github.com/windlass-go/windlass/ctrlx/internal/byversion"
@@ -35,88 +33,6 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
-
-// Request is the request to apply or to delete one object. A link may copy it
-// and call next with the copy.
-type Request struct {
-	// Owner names the object that needs the dependent.
-	Owner checks.Ref
-	// Object is the manifest as the caller gave it, but without null labels and
-	// annotations. Links do not change it.
-	Object client.Object
-	// Policies are the policies of the object. No field is empty.
-	Policies Policies
-	// Live is the object as the pass read it, and nil if it does not exist. It
-	// has the type that the client's scheme has for its kind, or is
-	// unstructured. For a deletion it is a *metav1.PartialObjectMetadata. The
-	// link Read sets it. Links do not change it.
-	Live client.Object
-
-	of        *Dependents
-	by        *owner
-	via       again.Access
-	verdict   *verdict   // nil: not decided, so Read reads the object
-	looked    bool       // the verdict may be stale: ReadOnly read the object from the cache
-	owner     *ownership // of Live; nil: not found yet
-	managers  managers   // of Live, as change has read them
-	ref       checks.Ref
-	gvk       schema.GroupVersionKind
-	kind      *kind                      // nil: not served; never in Apply
-	absent    bool                       // of a deletion: the scope of the kind is another one, as after a new definition
-	ignored   []fieldpath.Path           // fields that are left to others
-	reconcile string                     // the reconcile policy; empty: the default
-	hints     ready.Hints                // of the object, in addition to those of its kind
-	contents  string                     // the digest of the manifest; empty: Apply refuses the request
-	made      *unstructured.Unstructured // the result of manifest; nil: not made yet
-}
-
-// ownership says to which owner an object belongs.
-type ownership struct {
-	ours   bool
-	owner  string // another owner; empty: none
-	marked bool   // the other owner is one of this name, which would take the object back
-}
-
-// verdict is the decision to write an object. A pass makes it once: the trial and
-// the write of [Result.Pending] have it.
-type verdict struct {
-	digest    string    // of the mark that the write sets
-	fields    []string  // those of [Result.Fields]
-	corrected []string  // the part of fields that is no new manifest
-	replaced  string    // the resource version that the write replaces; empty: none
-	lost      bool      // under Recreate, the object lost its digest, so perhaps it has the manifest
-	at        time.Time // when it was made
-}
-
-// mode says what a Dependents does with an object that needs a write.
-type mode uint8
-
-const (
-	writing mode = iota
-	trying       // the API server tries the write, and stores nothing
-	looking      // nothing
-)
-
-// action is the reason for a call.
-type action int
-
-const (
-	checking action = iota
-	applying
-	deleting
-)
-
-// handler applies or deletes one object.
-type handler = chain.Handler[*Request, Result]
-
-// middleware is a link of a chain.
-type middleware = chain.Middleware[*Request, Result]
-
-// Chain is a chain of links around the update or the deletion of one object.
-type Chain = chain.Chain[*Request, Result]
-
-// Ref names the object of the request.
-func (r *Request) Ref() checks.Ref { return r.ref }
 
 // String names the object, and says that a write of it is only tried or left out,
 // as in "ConfigMap team/web (dry-run)".
@@ -358,13 +274,6 @@ func (r *Request) place(a action) (problem string, err error) {
 	return problem, nil
 }
 
-// fingerprint identifies a manifest as the caller gave it.
-type fingerprint struct {
-	text      [sha256.Size]byte // the digest of its JSON
-	kind      *kind             // the JSON of a typed object lacks it
-	namespace string            // that of the owner, if the JSON lacks it
-}
-
 // digestContents sets the digest of the manifest. An object that looks as an
 // earlier one has the same digest, so that a pass over an object in sync makes
 // no manifest.
@@ -545,20 +454,6 @@ func (r *Request) typed(u *unstructured.Unstructured) (client.Object, error) {
 		return into, nil
 	}
 	return obj, runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj)
-}
-
-// kind describes a kind that a Dependents applies. It never changes.
-type kind struct {
-	gvk        schema.GroupVersionKind
-	namespaced bool
-	readiness  ready.Func   // without status hints
-	form       reflect.Type // of newObject
-}
-
-// scoped is a kind of clusters that deployment targets are in, with its scope.
-type scoped struct {
-	gvk        schema.GroupVersionKind
-	namespaced bool
 }
 
 // findKind finds the kind of a request. An object of a version that is not

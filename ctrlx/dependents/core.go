@@ -1,0 +1,172 @@
+package dependents
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/windlass-go/windlass/chain"
+	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx/internal/again"
+	"github.com/windlass-go/windlass/ctrlx/internal/ready"
+)
+
+// Cluster is the cluster of the dependents: a manager.Manager or a
+// cluster.Cluster of controller-runtime.
+type Cluster interface {
+	// GetClient returns the client that reads from the cache, and writes.
+	GetClient() client.Client
+	// GetAPIReader returns a reader past the cache.
+	GetAPIReader() client.Reader
+}
+
+// Dependents applies and deletes the dependents of owners. Make it with [New],
+// once for a kind of owners. It is safe for concurrent use.
+type Dependents struct {
+	*core
+	mode mode
+}
+
+// core is the part of a Dependents that its modes share.
+type core struct {
+	options
+	name    string
+	clients *again.Cluster // of New; its engine watches the dependents
+
+	digests      *memory[fingerprint, string] // of manifests
+	creations    *memory[creation, creations]
+	objects      *memory[types.UID, remembered]
+	taken        *memory[taking, time.Time]
+	keys         keys
+	kinds        sync.Map // of *kind, by schema.GroupVersionKind; those of deployment targets by scoped
+	unwatchables sync.Map // the kinds that cannot be watched and were logged, by schema.GroupKind
+
+	applyChain, deleteChain Chain
+	apply, remove           handler // observed
+	lookApply, lookRemove   handler // for ReadOnly
+}
+
+// mode says what a Dependents does with an object that needs a write.
+type mode uint8
+
+const (
+	writing mode = iota
+	trying       // the API server tries the write, and stores nothing
+	looking      // nothing
+)
+
+// action is the reason for a call.
+type action int
+
+const (
+	checking action = iota
+	applying
+	deleting
+)
+
+// handler applies or deletes one object.
+type handler = chain.Handler[*Request, Result]
+
+// middleware is a link of a chain.
+type middleware = chain.Middleware[*Request, Result]
+
+// Chain is a chain of links around the update or the deletion of one object.
+type Chain = chain.Chain[*Request, Result]
+
+// Request is the request to apply or to delete one object. A link may copy it
+// and call next with the copy.
+type Request struct {
+	// Owner names the object that needs the dependent.
+	Owner checks.Ref
+	// Object is the manifest as the caller gave it, but without null labels and
+	// annotations. Links do not change it.
+	Object client.Object
+	// Policies are the policies of the object. No field is empty.
+	Policies Policies
+	// Live is the object as the pass read it, and nil if it does not exist. It
+	// has the type that the client's scheme has for its kind, or is
+	// unstructured. For a deletion it is a *metav1.PartialObjectMetadata. The
+	// link Read sets it. Links do not change it.
+	Live client.Object
+
+	of        *Dependents
+	by        *owner
+	via       again.Access
+	verdict   *verdict   // nil: not decided, so Read reads the object
+	looked    bool       // the verdict may be stale: ReadOnly read the object from the cache
+	owner     *ownership // of Live; nil: not found yet
+	managers  managers   // of Live, as change has read them
+	ref       checks.Ref
+	gvk       schema.GroupVersionKind
+	kind      *kind                      // nil: not served; never in Apply
+	absent    bool                       // of a deletion: the scope of the kind is another one, as after a new definition
+	ignored   []fieldpath.Path           // fields that are left to others
+	reconcile string                     // the reconcile policy; empty: the default
+	hints     ready.Hints                // of the object, in addition to those of its kind
+	contents  string                     // the digest of the manifest; empty: Apply refuses the request
+	made      *unstructured.Unstructured // the result of manifest; nil: not made yet
+}
+
+// ownership says to which owner an object belongs.
+type ownership struct {
+	ours   bool
+	owner  string // another owner; empty: none
+	marked bool   // the other owner is one of this name, which would take the object back
+}
+
+// verdict is the decision to write an object. A pass makes it once: the trial and
+// the write of [Result.Pending] have it.
+type verdict struct {
+	digest    string    // of the mark that the write sets
+	fields    []string  // those of [Result.Fields]
+	corrected []string  // the part of fields that is no new manifest
+	replaced  string    // the resource version that the write replaces; empty: none
+	lost      bool      // under Recreate, the object lost its digest, so perhaps it has the manifest
+	at        time.Time // when it was made
+}
+
+// keys are the keys of labels and annotations of a Dependents. All begin with its
+// name.
+type keys struct {
+	prefix  string
+	owner   string // label: the hash of the owner's ID; annotation: the ID
+	digest  string // annotation: the digest of the manifest
+	applied string // annotation: the time of the last write, in RFC 3339
+	hint    string
+}
+
+// Ref names the object of the request.
+func (r *Request) Ref() checks.Ref { return r.ref }
+
+// managers are the managed fields of an object.
+type managers struct {
+	all     *fieldpath.Set // of all managers
+	ours    *fieldpath.Set // of the writes of this name
+	applied *fieldpath.Set // the part of ours that an apply owns
+	others  []fieldManager // all entries but the applied one, in the order of the object
+}
+
+type fieldManager struct {
+	name string
+	set  *fieldpath.Set
+}
+
+// owner is the object that needs dependents.
+type owner struct {
+	ref      checks.Ref
+	uid      types.UID
+	deleted  bool     // it is in deletion
+	policies Policies // of objects without annotations
+
+	// id identifies the owner in the marks of its dependents: the text of ref, after
+	// the cluster of [WithCluster]. An owner that is created again under its name has
+	// the same id.
+	id     string
+	mark   string // the hash of id
+	digest string // changes when the owner changes
+}
