@@ -129,3 +129,29 @@ func (x *Index) giveUp(place *edge) *edge {
 	x.release(n)
 	return next
 }
+
+// due reports whether a change of the ref must wake the waiter. The pass under
+// way and the last pass that has ended are compared independently. The pass
+// under way may never end. Then the waiter still waits on the state that the
+// last pass has seen.
+//
+// An edge that is followed and not awaited takes over the digest for which it
+// wakes. The next pass begins after the change, and it may end without a look at
+// the ref. following reports that the last pass followed the ref and did not wait
+// for it.
+func (e *edge) due(c Change) (due, following bool) {
+	if c.Root {
+		return e.mode&awaits != 0, false
+	}
+	due = e.run != absent && (e.run != known || e.open > 0 || e.runAs != c.Full)
+	switch {
+	case e.mode&awaits != 0:
+		due = due || e.kept != known || e.keptAs != c.Full
+	case e.mode == follows && (e.kept != known || e.keptAs != c.Follow):
+		due = true
+		if c.Follow != 0 {
+			e.kept, e.keptAs = known, c.Follow
+		}
+	}
+	return due, e.mode == follows
+}

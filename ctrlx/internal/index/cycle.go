@@ -2,14 +2,6 @@ package index
 
 import "slices"
 
-// visit is a node that Cycle has reached, and the index in the trail of the
-// node before it. If closes is set, the node is a set with the waiter in it.
-type visit struct {
-	n      *node
-	from   int
-	closes bool
-}
-
 const (
 	// trailKept is the length of the longest trail that is reused.
 	trailKept = 1024

@@ -1,6 +1,10 @@
 package index
 
-import "unique"
+import (
+	"sync"
+	"sync/atomic"
+	"unique"
+)
 
 // node is an object: a waiter, a ref, or both. It exists as long as it has
 // edges.
@@ -62,32 +66,6 @@ const (
 	known               // one digest
 	mixed               // several digests: no event can prove that the ref has not changed since
 )
-
-// due reports whether a change of the ref must wake the waiter. The pass under
-// way and the last pass that has ended are compared independently. The pass
-// under way may never end. Then the waiter still waits on the state that the
-// last pass has seen.
-//
-// An edge that is followed and not awaited takes over the digest for which it
-// wakes. The next pass begins after the change, and it may end without a look at
-// the ref. following reports that the last pass followed the ref and did not wait
-// for it.
-func (e *edge) due(c Change) (due, following bool) {
-	if c.Root {
-		return e.mode&awaits != 0, false
-	}
-	due = e.run != absent && (e.run != known || e.open > 0 || e.runAs != c.Full)
-	switch {
-	case e.mode&awaits != 0:
-		due = due || e.kept != known || e.keptAs != c.Full
-	case e.mode == follows && (e.kept != known || e.keptAs != c.Follow):
-		due = true
-		if c.Follow != 0 {
-			e.kept, e.keptAs = known, c.Follow
-		}
-	}
-	return due, e.mode == follows
-}
 
 // edgeTo returns the edge from n to to, or nil if there is none. Each of the
 // two lists may be very long, but seldom both are. The search ends with the
@@ -242,4 +220,60 @@ func (x *Index) release(n *node) {
 	if n.kind.nodes--; n.kind.nodes == 0 && len(x.kinds) > keptKinds {
 		delete(x.kinds, n.kind.groupKind)
 	}
+}
+
+// Index records which object waits for which. Make it with [New]; it is safe
+// for concurrent use.
+type Index struct {
+	// WakeFor replaces the wake function of [New] in [Index.Changed]. It gets the
+	// reason of the wake-up. Set it before the first call of a method. Nil: there is
+	// no difference.
+	WakeFor func(Wake)
+
+	wake  func(ID)
+	sets  func(set ID, exists bool)
+	begun atomic.Uint64 // the number of the latest pass; see node.newest
+	batch int           // see changed.go
+
+	mu    sync.Mutex
+	nodes map[key]*node
+	kinds map[groupKind]*kind
+	text  []byte  // the text of the key that find looks up
+	spare *edge   // a place holder for reuse
+	marks uint32  // number of searches of Cycle
+	known int     // number of sets with entries
+	trail []visit // of Cycle, for reuse
+}
+
+// Root is the root cause of a wait: an object that waits for no other object, or
+// a cycle. The index stores it with each waiter, and does not interpret it.
+type Root struct {
+	ID           // the object; of a cycle, the first one by name
+	State string // missing, deleting, or not ready for any reason
+	Cycle string // the text of a cycle; empty: there is none
+}
+
+// visit is a node that Cycle has reached, and the index in the trail of the
+// node before it. If closes is set, the node is a set with the waiter in it.
+type visit struct {
+	n      *node
+	from   int
+	closes bool
+}
+
+func (n *node) rootCause() (root Root) {
+	if n.root != (unique.Handle[Root]{}) {
+		root = n.root.Value()
+	}
+	return root
+}
+
+// waits reports whether the last pass over n that has ended waits for a ref.
+func (n *node) waits() bool {
+	for e := n.out; e != nil; e = e.more {
+		if e.mode&awaits != 0 {
+			return true
+		}
+	}
+	return false
 }

@@ -1,33 +1,8 @@
 package index
 
 import (
-	"sync"
-	"sync/atomic"
 	"unique"
 )
-
-// Index records which object waits for which. Make it with [New]; it is safe
-// for concurrent use.
-type Index struct {
-	// WakeFor replaces the wake function of [New] in [Index.Changed]. It gets the
-	// reason of the wake-up. Set it before the first call of a method. Nil: there is
-	// no difference.
-	WakeFor func(Wake)
-
-	wake  func(ID)
-	sets  func(set ID, exists bool)
-	begun atomic.Uint64 // the number of the latest pass; see node.newest
-	batch int           // see changed.go
-
-	mu    sync.Mutex
-	nodes map[key]*node
-	kinds map[groupKind]*kind
-	text  []byte  // the text of the key that find looks up
-	spare *edge   // a place holder for reuse
-	marks uint32  // number of searches of Cycle
-	known int     // number of sets with entries
-	trail []visit // of Cycle, for reuse
-}
 
 // New makes an Index that calls wake for each waiter that needs another pass.
 // The wake function puts the waiter into a work queue. It may be called more
