@@ -2,11 +2,13 @@ package ctrlx
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"golang.org/x/time/rate"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
@@ -100,10 +102,13 @@ type Conditioned interface {
 	SetConditions([]metav1.Condition)
 }
 
-// WithFinalizer replaces the name of the finalizer, which is [Finalizer] without it. An empty name panics.
+// WithFinalizer replaces the name of the finalizer, which is [Finalizer] without it. A name that Kubernetes refuses panics.
 func WithFinalizer(name string) Option {
 	if name == "" {
 		panic("ctrlx: WithFinalizer: the name is empty: leave the option out, or give a name as in example.com/finalizer")
+	}
+	if problems := validation.IsQualifiedName(name); len(problems) > 0 {
+		panic(fmt.Sprintf("ctrlx: WithFinalizer(%q): %s: give a name as in example.com/finalizer", name, strings.Join(problems, "; ")))
 	}
 	return option(func(o *options) { o.finalizer = name })
 }

@@ -74,6 +74,7 @@ func TestSetUpPanics(t *testing.T) {
 		"OtherConditions": {"it could not be called", with(ctrlx.WithConditions(func(*testv1.Cluster) *[]metav1.Condition { return nil })), "WithConditions was given a func(*testv1.Cluster)"},
 		"OwnedBy":         {"nil", func() { ctrlx.WithOwner((func(resource *testv1.Database) checks.Ref)(nil)) }, "ctrlx: WithOwner: the function is nil"},
 		"WithConditions":  {"nil", func() { ctrlx.WithConditions[*testv1.Database](nil) }, "ctrlx: WithConditions: the function is nil"},
+		"FinalizerSpace":  {"the API server refuses it", func() { ctrlx.WithFinalizer("my finalizer") }, `ctrlx: WithFinalizer("my finalizer"): `},
 		"WithFinalizer":   {"the API server refuses it", func() { ctrlx.WithFinalizer("") }, "ctrlx: WithFinalizer: the name is empty"},
 		"NilOption":       {"it is a mistake", with(nil), "ctrlx: New: Database: option 1 is nil"},
 		"NilFlow":         {"an option of flow may be one, too", with(flow.Option(nil)), "ctrlx: New: Database: option 1 is nil"},

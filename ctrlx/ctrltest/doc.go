@@ -45,7 +45,7 @@
 //   - [RuleSpin]: at most 100 requests for each object are sent in that time, and
 //     3,000 in a run.
 //   - [RuleRestart]: a restart changes no object, apart from the messages of its conditions
-//     and the times in its status, as RFC 3339. An object that is not Ready stays so.
+//     and the times in its status and annotations, as RFC 3339. An object that is not Ready stays so.
 //     This finds the objects that wait for a lost event.
 //   - [RuleGone]: after users delete all objects, all are gone, also the
 //     dependents.

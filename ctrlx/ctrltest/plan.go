@@ -54,6 +54,9 @@ func prepare(op Operator) (*explorer, error) {
 				return nil, fmt.Errorf("%T %s of World has no apiVersion and kind: %w", o, o.GetName(), err)
 			}
 		}
+		if o.GetName() == "" {
+			return nil, fmt.Errorf("an object of World of the kind %s has no name: set metadata.name", kind)
+		}
 		i := slices.IndexFunc(e.kinds, func(k memoryserver.Kind) bool { return k.GroupVersionKind == kind })
 		if i < 0 {
 			return nil, fmt.Errorf("no CRD has %s, the kind of %s in World", kind, o.GetName())

@@ -105,11 +105,12 @@ func TestRules(t *testing.T) {
 		"May leave": {"the rule exit is switched off", one, "", ctrltest.RuleExit, leaves, ready, ""},
 		"Exits":     {"the operator ends again and again", one, "", "", exits, ready, "exit: the operator ended 10 times"},
 		"May exit":  {"the operator is started again if the rule exit is switched off", one, "", ctrltest.RuleExit, exits, ready, ""},
-		"Other time": {"the times in a status are not compared", one, "", "", none, func(s *small, o *unstructured.Unstructured) error {
+		"Other time": {"the times in a status and in annotations are not compared", one, "", "", none, func(s *small, o *unstructured.Unstructured) error {
 			if s.passes > 1 {
 				return nil
 			}
-			return s.says(o, "Done", time.Now().Format(time.RFC3339))
+			o.SetAnnotations(map[string]string{"applied-at": time.Now().Format(time.RFC3339)})
+			return errors.Join(s.Update(context.Background(), o), s.says(o, "Done", time.Now().Format(time.RFC3339)))
 		}, ""},
 		"New time": {"a time that appears is a change", one, "", "", none, func(s *small, o *unstructured.Unstructured) error {
 			if s.process < 3 {

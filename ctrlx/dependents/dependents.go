@@ -228,9 +228,10 @@ const (
 	deleteDelay = 5 * time.Second
 )
 
-// token is the token of an operation that waits for dependents. It names
-// nothing, because each pass reads all objects.
-const token = "dependents"
+// Token is the token of Apply and Delete while an object is not done. It names no
+// operation of a cloud: each pass reads all objects. An operation that calls them
+// and polls a cloud, too, must not poll this token.
+const Token = "dependents"
 
 // each handles all objects and combines the results.
 func (d *Dependents) each(
@@ -285,7 +286,7 @@ func (d *Dependents) each(
 		texts = append([]string{fmt.Sprintf("%d more", more)}, texts[more:]...)
 	}
 	message := fmt.Sprintf("waiting for %d of %d objects: %s", waiting, len(requests), strings.Join(texts, "; "))
-	return flow.InProgress(token, after, awaited...).WithMessage(message), nil
+	return flow.InProgress(Token, after, awaited...).WithMessage(message), nil
 }
 
 // applyLinks returns the links around the update of one object. The end is

@@ -60,7 +60,7 @@ type Policies struct {
 	Delete   DeletePolicy
 	// ReapplyInterval is the longest time between two writes of an object. It
 	// covers changes that no watch shows. Zero and negative mean
-	// [defaultReapply]. Less than a second is invalid.
+	// an hour. Less than a second is invalid.
 	ReapplyInterval time.Duration
 }
 

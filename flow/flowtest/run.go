@@ -72,7 +72,8 @@ func (w *World[T]) run(t rapid.TB, end time.Duration, settled bool) *Run {
 			case at > end:
 				fault(fmt.Sprintf("the resource is not ready after 30 days and %d passes: use RunUntil if that is intended", len(run.Passes)))
 			case !event && len(run.Passes) >= most:
-				fault(fmt.Sprintf("the run is not over after %d passes", most))
+				last := &run.Passes[len(run.Passes)-1]
+				fault(fmt.Sprintf("the run is not over after %d passes: script an event or another answer, or end it with RunUntil; the last pass: %s: %s", most, last.what(), last.Ready.Message))
 			}
 			return fault("") != "" || done
 		})

@@ -90,6 +90,8 @@ func (c *Cause) Advice() string {
 	switch {
 	case c.Cycle():
 		return "remove one of the references"
+	case c.State == Missing && c.Message != "":
+		return "correct the error that its message names, or create it"
 	case c.State == Missing:
 		return "create it, or correct the reference"
 	case c.State == Failed:
@@ -188,11 +190,25 @@ func oneIf(b bool) int {
 // cause returns the view of a root cause.
 func (g *Graph) cause(r *root) Cause {
 	first := g.nodes[r.nodes[0]].safe()
+	if !r.cycle() && first.Reconciler == "" && first.Reason == "" && first.Message == "" {
+		first.Reason, first.Message = g.reasonOfWaiter(r)
+	}
 	named := r.nodes[:min(len(r.nodes), maxCycle)]
 	return Cause{
 		Objects: g.refs(named), Omitted: len(r.nodes) - len(named), State: first.State, Reason: first.Reason, Message: first.Message,
 		Waiters: r.waiters, Since: r.since, Sample: g.refs(r.sample),
 	}
+}
+
+// reasonOfWaiter returns why the first direct waiter of a cause is not done: it may be
+// the one that should have made the object, and was refused.
+func (g *Graph) reasonOfWaiter(r *root) (reason, message string) {
+	for _, i := range g.nodes[r.nodes[0]].in {
+		if w := g.nodes[i].safe(); g.nodes[i].cause == r && (w.State == Failed || w.State == InProgress) && text.Join(w.Reason, w.Message) != "" {
+			return w.Reason, w.Ref.String() + " " + w.State.verb() + ": " + w.Message
+		}
+	}
+	return "", ""
 }
 
 func (g *Graph) refs(nodes []int) []checks.Ref {

@@ -72,7 +72,7 @@ type KindNotWatchedError struct{ Kind schema.GroupKind }
 // Error names the kind and the fix.
 func (e *KindNotWatchedError) Error() string {
 	return fmt.Sprintf("the kind %q is not watched: correct the reference (names of kinds are case-sensitive), "+
-		"or name the kind in ctrlx.WithWatchedKinds", e.Kind)
+		"register the kind in the scheme of the manager, or name it in ctrlx.WithWatchedKinds", e.Kind)
 }
 
 // kindState is the state of a kind that a pass reads.

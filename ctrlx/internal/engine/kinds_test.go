@@ -187,7 +187,7 @@ func TestOpen(t *testing.T) {
 		}, "synced v3 in ", "", ""},
 		"Down": {"discovery does not answer", databases, func(c *cluster, _ *slowCache) { c.catalog.err = errDown }, "what the API server knows of the kind: it is down", "", "missing, definitions"},
 		"Refused": {"a user names it", thing, func(*cluster, *slowCache) {},
-			`the kind "Thing.a.example" is not watched: correct the reference (names of kinds are case-sensitive), or name the kind in ctrlx.WithWatchedKinds`, "", ""},
+			`the kind "Thing.a.example" is not watched: correct the reference (names of kinds are case-sensitive), register the kind in the scheme of the manager, or name it in ctrlx.WithWatchedKinds`, "", ""},
 		"Missing": {"definitions are watched", databases, func(*cluster, *slowCache) {}, "missing, definitions", "", ""},
 		"Installed": {"its definition comes while the pass registers", databases, func(c *cluster, s *slowCache) {
 			s.asked = func() { c.catalog.kinds[databases] = servedKind{versions: []string{"v1"}, namespaced: true} }

@@ -3,6 +3,7 @@ package view
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,6 +53,9 @@ func Owner[T client.Object](ctx context.Context, obj T, owner func(T) checks.Ref
 
 // WithID finds the object of a ref, and keeps the ref's cloud ID.
 func (find Finder) WithID(ctx context.Context, ref checks.Ref) (checks.Object, error) {
+	if ref.Kind == "" && ref.ID == "" && ref.Name != "" {
+		return checks.Object{}, errors.New("ctrlx: the reference has no kind: set checks.Ref.Kind")
+	}
 	if ref.Kind == "" || ref.Name == "" { // it names no object of the API server
 		return checks.Object{Ref: ref}, nil
 	}

@@ -84,7 +84,7 @@ func TestOwner(t *testing.T) {
 		"Failed":    {"an error returns no object", "", names(named), checks.Ref{}, broken, &Wanted{}, checks.Object{}, "broken"},
 		"ByID":      {"the API server does not know cloud IDs", "", names(byID), prod, nil, nil, checks.Object{Ref: byID}, ""},
 		"NoName":    {"it names no object", "", names(checks.Ref{Kind: "Cluster"}), prod, nil, nil, checks.Object{Ref: checks.Ref{Kind: "Cluster"}}, ""},
-		"NoKind":    {"it names no object", "", names(checks.Ref{Name: "prod"}), prod, nil, nil, checks.Object{Ref: checks.Ref{Name: "prod"}}, ""},
+		"NoKind":    {"no object can be it, so it would be missing for ever", "", names(checks.Ref{Name: "prod"}), prod, nil, nil, checks.Object{}, "ctrlx: the reference has no kind"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -158,6 +158,9 @@ func Stripped(o *unstructured.Unstructured, withoutConditions bool) *unstructure
 	if status, has := o.Object["status"]; has {
 		o.Object["status"] = timeless(status)
 	}
+	if notes, has, _ := unstructured.NestedMap(o.Object, "metadata", "annotations"); has {
+		_ = unstructured.SetNestedMap(o.Object, timeless(notes).(map[string]any), "metadata", "annotations")
+	}
 	return o
 }
 
