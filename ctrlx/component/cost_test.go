@@ -286,6 +286,7 @@ func (m *memoryManager) GetHTTPClient() *http.Client                    { return
 func (m *memoryManager) GetEventRecorder(string) recorder.EventRecorder { return noEvents{} }
 func (m *memoryManager) GetLogger() logr.Logger                         { return logr.Discard() }
 func (m *memoryManager) Add(manager.Runnable) error                     { return nil }
+func (m *memoryManager) Elected() <-chan struct{}                       { return nil }
 func (m *memoryManager) GetControllerOptions() ctrlconfig.Controller {
 	return ctrlconfig.Controller{SkipNameValidation: new(true)}
 }
