@@ -225,7 +225,6 @@ func (s *Set) purge(ctx context.Context, order int16) (checks.Result, error) {
 				continue
 			}
 			due = append(due, *item)
-			item.Purged = s.Plan != nil
 		case s.Plan == nil:
 			return checks.Result{}, fmt.Errorf("%s: the inventory lacks it", o.ref)
 		}
@@ -233,7 +232,7 @@ func (s *Set) purge(ctx context.Context, order int16) (checks.Result, error) {
 			s.Plan.delete(fmt.Sprintf("purge after the apply-order %d", max(*o.purgeOrder, o.applyOrder)), o.ref, dependents.Result{})
 		}
 	}
-	if err := s.save(ctx); err != nil || len(due) == 0 || s.Plan != nil {
+	if err := s.save(ctx); err != nil || len(due) == 0 {
 		return checks.Proceed(), err
 	}
 	res, err := s.deleteItems(ctx, due, func(i Item, _ dependents.Result) { s.find(i.Ref).Purged = true })
