@@ -184,10 +184,9 @@ func (s *Set) deleteItem(ctx context.Context, d *dependents.Dependents, i Item) 
 	return d.DeleteObject(ctx, s.Component, obj)
 }
 
-// ours reports whether an object exists and belongs to the component. It reads
-// past the cache.
+// ours reports whether an object exists, belongs to the component, and is not kept
+// by its policy. It reads past the cache.
 func (s *Set) ours(ctx context.Context, i Item) (bool, error) {
-	i.DeletePolicy, i.Purge = "", "" // its own policy may keep it
 	res, err := s.deleteItem(ctx, s.system.readOnly, i)
 	return err == nil && !res.IsSettled(), err
 }
