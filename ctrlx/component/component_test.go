@@ -190,6 +190,7 @@ func TestSetUpErrors(t *testing.T) {
 	must(t, running.SetupWithManager(managed(scheme)))
 	inPass := context.WithValue(t.Context(), engine.PassKey{}, &engine.InPass{Remote: true})
 	_, planned := r.Plan(t.Context(), unreachable{w.ends}, w.shop)
+	_, byValue := r.Plan(t.Context(), struct{ manager.Manager }{managed(scheme)}, w.shop)
 	for _, tc := range []struct {
 		reason string
 		err    error
@@ -199,6 +200,7 @@ func TestSetUpErrors(t *testing.T) {
 		{"SetupWithManager failed", component.Run(t.Context(), r, w.shop), "component: shop.example.com was not set up: call SetupWithManager"},
 		{"a pass has no client of its target", component.Run(inPass, running, w.shop), "ctrlx: ClientFromContext"},
 		{"no kinds can be discovered", planned, "component: shop.example.com: the discovery client: "},
+		{"the engine belongs to a pointer", byValue, "component: shop.example.com: the manager is a struct { manager.Manager }: give a pointer"},
 	} {
 		if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) {
 			t.Errorf("%s: got %v, want %s", tc.reason, tc.err, tc.want)

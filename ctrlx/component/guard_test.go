@@ -265,7 +265,7 @@ func TestAdditionalManagedTypes(t *testing.T) {
 				return lists, tc.broken
 			}
 			w.restart()
-			fails := map[string]string{"NoList": "live list Mill", "NoDefinition": "live list CustomResourceDefinition"}[name]
+			fails := map[string]string{"NoList": "live list MillList", "NoDefinition": "live list CustomResourceDefinitionList"}[name]
 			policy := "Delete"
 			if tc.orphan {
 				policy = "Orphan"
@@ -413,17 +413,22 @@ func TestTargetCluster(t *testing.T) {
 	w.create(mill(kind, "foreign"))
 	w.process = component.NewProcess(w.reconciler, ends{lacking{api}, lacking{api}}, w.preferred)
 	w.process.Target = api
-	w.change(func(s *Shop) { s.Spec.ManagedTypes = []metav1.GroupVersionKind{{Group: "*.example.com", Kind: "*"}} })
-	if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), "cannot be found in the cluster of the target client") {
-		t.Errorf("a pattern with a target client: %v", err)
+	pattern := func() {
+		t.Helper()
+		w.change(func(s *Shop) { s.Spec.ManagedTypes = []metav1.GroupVersionKind{{Group: "*.example.com", Kind: "*"}} })
+		if _, err := w.pass(); err == nil || !strings.Contains(err.Error(), "cannot be found in the cluster of the target client") {
+			t.Errorf("a pattern with a target client: %v", err)
+		}
+		w.change(func(s *Shop) { s.Spec.ManagedTypes = nil })
 	}
-	w.change(func(s *Shop) { s.Spec.ManagedTypes = nil })
+	pattern()
 	w.want(crd)
 	w.settle()
 	if w.exists(kind, w.ns, "ours") || !w.exists(kind, w.ns, "foreign") {
 		t.Error("a redundant object of a kind that only the target has is left, or a foreign one is deleted")
 	}
 	w.delete()
+	pattern()
 	if res, err := w.pass(); err != nil || res.Reason() != "DeletionBlocked" || !strings.Contains(res.Message(), w.ns+"/foreign") {
 		t.Errorf("a foreign instance in the target cluster: %+v, %v", res, err)
 	}

@@ -360,18 +360,24 @@ func TestPlanOfUnservedVersion(t *testing.T) {
 }
 
 // The definition of the set is planned again after it was deleted. The process knows
-// the kind from before. The plan has no problem, because the pass has none.
+// the kind from before. The plan has no problem, because the pass has none. A missing
+// namespace is one.
 func TestPlanOfDefinitionAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorld(t, component.WithMissingNamespaces(component.MissingNamespacesDoNotCreate))
 	crd, kind := w.definition()
 	all := []string{crd, mill(kind, "m"), configMap("a", "1")}
 	w.want(all...)
 	w.settle()
 	w.want(configMap("a", "1"))
 	w.settle()
-	w.want(all...)
+	w.want(append(all, strings.Replace(configMap("far", "1", "apply-order", "1"), "name: far", "name: far\n  namespace: NAMESPACE-far", 1))...)
 	p, planned := w.plan()
+	if planned != nil || len(p.Problems) != 1 || !strings.Contains(p.Problems[0], "-far\" not found") {
+		t.Errorf("the namespace is missing, and the plan says: %v\n%s", planned, p)
+	}
+	w.want(all...)
+	p, planned = w.plan()
 	w.settle() // the pass succeeds
 	if planned != nil || len(p.Problems) > 0 {
 		t.Errorf("the pass succeeds, and the plan says: %v\n%s", planned, p)
