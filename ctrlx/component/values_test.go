@@ -192,6 +192,7 @@ func TestItems(t *testing.T) {
 		}
 		return fits(items)
 	}
+	unserved := &Set{state: &state{objects: []*object{{purgeOrder: new(int16), request: &dependents.Request{}}}, inventory: []Item{{}}}}
 	stored := func(status any) error {
 		return complete(&unstructured.Unstructured{Object: map[string]any{"kind": "Shop", "status": status}}, []Item{{DeletePolicy: "Delete"}})
 	}
@@ -212,6 +213,7 @@ func TestItems(t *testing.T) {
 		"Stored":    {"as it was written", nil, stored(map[string]any{"inventory": []any{map[string]any{"kind": "", "name": "", "deletePolicy": "Delete"}}})},
 		"Pruned": {"the definition lacks a field", "Shop: the API server drops a part of status.inventory, because the CustomResourceDefinition lacks it: " +
 			"generate the definition again, and apply it", stored(map[string]any{"inventory": []any{map[string]any{"kind": "", "name": ""}}}).Error()},
+		"Unserved":     {"an object without a kind was not purged", 1, len(unserved.split())},
 		"NoStatus":     {"the answer has another form", "Shop: .status accessor error: no is of the type string, expected map[string]interface{}", stored("no").Error()},
 		"BadInventory": {"the answer has another form", false, stored(map[string]any{"inventory": "no"}) == nil || errors.Is(stored(map[string]any{"inventory": "no"}), errPruned)},
 	})

@@ -34,8 +34,8 @@ func waveLinks() Chain {
 // waves applies the waves in their order, until one is not ready.
 func (y *system) waves(ctx context.Context, s *Set) (checks.Result, error) {
 	all := s.split()
-	for i, w := range all {
-		if order := w.members[0].applyOrder; order > math.MinInt16 && (i == 0 || order > all[i-1].members[0].applyOrder) {
+	for _, w := range all {
+		if order := w.members[0].applyOrder; order > math.MinInt16 {
 			if res, err := s.purge(ctx, order-1); err != nil || !res.Proceeds() { // also one that an earlier pass began
 				return res, err
 			}
@@ -57,15 +57,11 @@ func (y *system) waves(ctx context.Context, s *Set) (checks.Result, error) {
 
 // split returns the waves of a set, without the objects that are purged.
 func (s *Set) split() (all []*Set) {
-	purged := map[checks.Ref]string{}
-	for _, i := range s.inventory {
-		if i.Purge != "" {
-			purged[i.Ref] = i.Purge
-		}
-	}
 	for _, o := range s.objects {
-		if o.purgeOrder != nil && o.known && purged[o.ref] == o.request.Digest() {
-			continue
+		if o.purgeOrder != nil && o.known {
+			if item := s.find(o.ref); item != nil && item.Purge == o.request.Digest() {
+				continue
+			}
 		}
 		if n := len(all); n == 0 || all[n-1].members[0].applyOrder != o.applyOrder || all[n-1].members[0].stage != o.stage {
 			all = append(all, &Set{Component: s.Component, Plan: s.Plan, state: s.state, wave: wave{number: n + 1}})
