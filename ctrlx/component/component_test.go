@@ -275,18 +275,21 @@ func TestReadErrors(t *testing.T) {
 	namespace := func(label string) string {
 		return "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner, labels: {l: '" + label + "'}}\n"
 	}
+	crd, _ := (&world{ns: "NAMESPACE"}).definition()
 	cases := map[string]struct {
 		reason   string
 		old, now []string // manifests; no new ones: the component is deleted
 		fails    string   // the call
 		err      string
+		after    int // calls of this kind that succeed before
 	}{
-		"NewNamespace":     {"it may have been there before", nil, []string{namespace("1")}, "live get Namespace", "Namespace NS-inner: no answer"},
-		"Namespace":        {"it may be one of another person now", []string{namespace("1")}, []string{namespace("2")}, "live get Namespace", "no answer"},
-		"MissingNamespace": {"it may be missing", nil, []string{strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: NAMESPACE-inner", 1)}, "live get Namespace", "wave 1 of 1 is not written: the namespace NS-inner: no answer"},
-		"Redundant":        {"its owner is unknown", []string{configMap("a", "1"), configMap("b", "1")}, []string{configMap("a", "1")}, "live get ConfigMap b", "no answer"},
-		"Deleted":          {"its owner is unknown", []string{configMap("a", "1")}, nil, "live get ConfigMap a", "no answer"},
-		"Component":        {"it may have changed", []string{configMap("a", "1")}, nil, "live get Shop shop", "reading the component again: no answer"},
+		"NewNamespace":     {"it may have been there before", nil, []string{namespace("1")}, "live get Namespace", "Namespace NS-inner: no answer", 0},
+		"Namespace":        {"it may be one of another person now", []string{namespace("1")}, []string{namespace("2")}, "live get Namespace", "no answer", 0},
+		"MissingNamespace": {"it may be missing", nil, []string{strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: NAMESPACE-inner", 1)}, "live get Namespace", "wave 1 of 1 is not written: the namespace NS-inner: no answer", 0},
+		"Redundant":        {"its owner is unknown", []string{configMap("a", "1"), configMap("b", "1")}, []string{configMap("a", "1")}, "live get ConfigMap b", "no answer", 0},
+		"Deleted":          {"its owner is unknown", []string{configMap("a", "1")}, nil, "live get ConfigMap a", "no answer", 0},
+		"Component":        {"it may have changed", []string{configMap("a", "1")}, nil, "live get Shop shop", "reading the component again: no answer", 0},
+		"Type":             {"its instances would be lost", []string{crd}, nil, "live get CustomResourceDefinition", "no answer", 1},
 	}
 	for title, tc := range cases {
 		t.Run(title, func(t *testing.T) {
@@ -298,9 +301,12 @@ func TestReadErrors(t *testing.T) {
 				w.delete()
 			}
 			w.writes()
+			calls := 0
 			w.before = func(call string) error {
 				if strings.HasPrefix(call, tc.fails) {
-					return fmt.Errorf("no answer")
+					if calls++; calls == tc.after+1 {
+						return fmt.Errorf("no answer")
+					}
 				}
 				return nil
 			}

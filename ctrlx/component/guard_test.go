@@ -1,6 +1,7 @@
 package component_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -241,6 +242,7 @@ func TestAdditionalManagedTypes(t *testing.T) {
 		"BrokenInside": {"a broken group that the pattern matches is an error", []metav1.GroupVersionKind{{Group: "*.example.com", Kind: "*"}}, broken, false, "metrics.example.com/v1"},
 		"BrokenAway":   {"a broken group that no pattern matches does not matter", []metav1.GroupVersionKind{{Group: "GROUP", Kind: "*"}}, broken, false, "/foreign"},
 		"Down":         {"nothing is discovered", all, errors.New("no route"), false, "finding the managed types: no route"},
+		"NoMapping":    {"the kind cannot be found", []metav1.GroupVersionKind{{Group: "GROUP", Kind: "Mill"}}, nil, false, "finding the managed type Mill.GROUP: no route"},
 		"NoList":       {"the objects cannot be listed", all, nil, false, "listing objects of the managed type Mill.GROUP: it fails"},
 		"NoDefinition": {"the definitions cannot be listed", all, nil, false, "finding the managed types: "},
 		"BadVersion":   {"the answer of the discovery has another form", all, nil, false, "finding the managed types: unexpected GroupVersion"},
@@ -280,6 +282,9 @@ func TestAdditionalManagedTypes(t *testing.T) {
 			})
 			w.settle()
 			w.delete()
+			if name == "NoMapping" {
+				w.process = component.NewProcess(w.reconciler, ends{lacking{api, errors.New("no route")}, api}, w.preferred)
+			}
 			w.before = func(call string) error {
 				if fails != "" && strings.HasPrefix(call, fails) {
 					return errors.New("it fails")
@@ -381,8 +386,11 @@ func TestUnservedVersion(t *testing.T) {
 	}
 }
 
-// lacking is a client whose cluster lacks the kind Mill.
-type lacking struct{ client.Client }
+// lacking is a client whose cluster lacks the kind Mill, or does not find it.
+type lacking struct {
+	client.Client
+	err error
+}
 
 func (l lacking) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	if gvk, _ := l.GroupVersionKindFor(list); gvk.Kind == "MillList" {
@@ -391,13 +399,16 @@ func (l lacking) List(ctx context.Context, list client.ObjectList, opts ...clien
 	return l.Client.List(ctx, list, opts...)
 }
 
-func (l lacking) RESTMapper() meta.RESTMapper { return lackingMapper{l.Client.RESTMapper()} }
+func (l lacking) RESTMapper() meta.RESTMapper { return lackingMapper{l.Client.RESTMapper(), l.err} }
 
-type lackingMapper struct{ meta.RESTMapper }
+type lackingMapper struct {
+	meta.RESTMapper
+	err error
+}
 
 func (m lackingMapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	if gk.Kind == "Mill" {
-		return nil, &meta.NoKindMatchError{GroupKind: gk, SearchedVersions: versions}
+		return nil, cmp.Or(m.err, error(&meta.NoKindMatchError{GroupKind: gk, SearchedVersions: versions}))
 	}
 	return m.RESTMapper.RESTMapping(gk, versions...)
 }
@@ -411,7 +422,7 @@ func TestTargetCluster(t *testing.T) {
 	w.want(crd, mill(kind, "ours"))
 	w.settle()
 	w.create(mill(kind, "foreign"))
-	w.process = component.NewProcess(w.reconciler, ends{lacking{api}, lacking{api}}, w.preferred)
+	w.process = component.NewProcess(w.reconciler, ends{lacking{api, nil}, lacking{api, nil}}, w.preferred)
 	w.process.Target = api
 	pattern := func() {
 		t.Helper()

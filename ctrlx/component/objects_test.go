@@ -62,9 +62,8 @@ func TestBadInput(t *testing.T) {
 		"RecreateManaged": {"whatever types are managed", func(s *ShopSpec) {
 			s.ManagedTypes, s.Update, s.Manifests = []metav1.GroupVersionKind{{Kind: "*"}}, "Recreate", []string{"apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n"}
 		}, "Namespace NAMESPACE-inner: the update policy Recreate would delete all objects in it"},
-		"PurgeNamespace": {"a namespace with objects would be purged", func(s *ShopSpec) {
-			s.Manifests = []string{"apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-x, annotations: {shop.example.com/purge-order: '1'}}\n"}
-		}, "Namespace NAMESPACE-x: shop.example.com/purge-order is set"},
+		"PurgeType": {"a definition with instances would be purged", func(s *ShopSpec) { s.Manifests = []string{annotated(crd, "purge-order", "1")} },
+			"CustomResourceDefinition.apiextensions.k8s.io x.NAMESPACE: shop.example.com/purge-order is set"},
 		"NoType": {"a definition without a group", func(s *ShopSpec) {
 			s.Manifests = []string{"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x.NAMESPACE}\nspec: {names: {kind: X}}\n"}
 		}, "object 1: invalid dependent: CustomResourceDefinition.apiextensions.k8s.io x.NAMESPACE: it names no group or no kind"},
@@ -154,7 +153,7 @@ func TestGenerators(t *testing.T) {
 		"Error":    {"of the generator", nil, failure, false, "the generator: no template"},
 		"Panic":    {"becomes an error", nil, nil, true, "boom"},
 		"Nil":      {"a forgotten result deletes nothing", nil, nil, false, "the generator returned nil"},
-		"NilItem":  {"one object is nil", []client.Object{nil}, nil, false, "invalid dependent: object 1 is nil"},
+		"NilItem":  {"one of the most objects that the status may have", append(many[:999:999], nil), nil, false, "invalid dependent: object 1000 is nil"},
 		"TypedNil": {"a nil pointer", []client.Object{(*corev1.ConfigMap)(nil)}, nil, false, "invalid dependent: object 1 is nil"},
 		"Partial":  {"only metadata", []client.Object{&metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: "a"}}}, nil, false, "it has only metadata"},
 		"Many":     {"more than the status may have", many, nil, false, "the generator made 1001 objects"},

@@ -281,6 +281,9 @@ func TestPlanOfBlocked(t *testing.T) {
 		"deletion wave 2\n  -  delete CustomResourceDefinition.apiextensions.k8s.io mills.GROUP\n" +
 		"deletion wave 3\n  -  delete ConfigMap NS/later\n"
 	want("the component is in deletion", w.ends, finalizer+instance+deletion)
+	if res, err := w.pass(); err != nil || res.Reason() != "DeletionBlocked" || res.After() > 0 {
+		t.Errorf("the removal of a finalizer is an event: %+v, %v", res, err)
+	}
 	if writes := w.writes(); len(writes) > 0 {
 		t.Errorf("the plans write %q", writes)
 	}

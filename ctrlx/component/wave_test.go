@@ -316,12 +316,15 @@ func TestOrderOfKinds(t *testing.T) {
 	hook := "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: NAMESPACE}\n"
 	account := "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: web}\n"
 	service := "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n"
-	w.want(mill(kind, "ours"), hook, service, configMap("a", "1"), configMap("b", "1"), crd, account)
+	all := []string{mill(kind, "ours"), hook, service, configMap("a", "1"), crd, account}
+	w.want(all...)
 	w.settle()
 	mills := "CustomResourceDefinition mills." + kind.Group
 	same(t, []string{
-		"ServiceAccount web", mills, "ConfigMap a", "ConfigMap b", "Service web", "ValidatingWebhookConfiguration " + w.ns, "Mill ours",
+		"ServiceAccount web", mills, "ConfigMap a", "Service web", "ValidatingWebhookConfiguration " + w.ns, "Mill ours",
 	}, objects(w.wrote("write "), "write "), "the creates")
+	w.want(append(all, configMap("b", "1"))...) // after the Service in the inventory
+	w.settle()
 	w.delete()
 	w.settle()
 	same(t, []string{
