@@ -398,9 +398,6 @@ func TestAdoptedNamespace(t *testing.T) {
 		w.want()
 		w.settle()
 	}
-	managed := func(group, kind string) []component.Option {
-		return []component.Option{component.WithManagedTypes(metav1.GroupVersionKind{Group: group, Kind: kind})}
-	}
 	cases := map[string]struct {
 		reason  string
 		appears string // when another user creates the namespace
@@ -416,9 +413,7 @@ func TestAdoptedNamespace(t *testing.T) {
 		"AskedForLater": {"a later change of the manifest counts", before, "", nil, func(_ *testing.T, w *world) { w.settle(); w.want(inside, namespace("Delete")) }, false},
 		"TakenBack":     {"the manifest asks no more", before, "Delete", nil, func(_ *testing.T, w *world) { w.settle(); w.want(inside, namespace("default")) }, true},
 		"OfAllObjects":  {"a policy of the reconciler does not mean this namespace", before, "", []component.Option{component.WithDependents(dependents.WithPolicies(dependents.Policies{Delete: dependents.DeleteDelete}))}, nil, true},
-		"Core":          {"a pattern of managed types has the core group", before, "", managed("", "*"), nil, true},
-		"AllGroups":     {"a pattern has all groups", before, "", managed("*", "*"), nil, true},
-		"ManagedKind":   {"Namespaces are a managed type", before, "", managed("", "Namespace"), nil, true},
+		"ManagedKind":   {"Namespaces are a managed type", before, "", []component.Option{component.WithManagedTypes(metav1.GroupVersionKind{Kind: "Namespace"})}, nil, true},
 		"OnApply":       {"a policy that keeps it at times does not ask for its deletion", before, "OrphanOnApply", nil, nil, true},
 		"Orphan": {"an orphan of an earlier set has the label, and may have objects of others", never, "", nil, func(t *testing.T, w *world) {
 			orphaned(t, w)
@@ -435,7 +430,7 @@ func TestAdoptedNamespace(t *testing.T) {
 			if drop && (tc.policy != "" || tc.prepare != nil) {
 				continue // the stored policy counts, as in a deletion
 			}
-			if !drop && slices.Contains([]string{"Core", "AllGroups", "ManagedKind"}, name) {
+			if !drop && name == "ManagedKind" {
 				continue // objects of other tests block the deletion
 			}
 			t.Run(name+"/"+how, func(t *testing.T) {

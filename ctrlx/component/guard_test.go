@@ -1,7 +1,6 @@
 package component_test
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -242,7 +241,7 @@ func TestAdditionalManagedTypes(t *testing.T) {
 		"BrokenInside": {"a broken group that the pattern matches is an error", []metav1.GroupVersionKind{{Group: "*.example.com", Kind: "*"}}, broken, false, "metrics.example.com/v1"},
 		"BrokenAway":   {"a broken group that no pattern matches does not matter", []metav1.GroupVersionKind{{Group: "GROUP", Kind: "*"}}, broken, false, "/foreign"},
 		"Down":         {"nothing is discovered", all, errors.New("no route"), false, "finding the managed types: no route"},
-		"NoMapping":    {"the kind cannot be found", []metav1.GroupVersionKind{{Group: "GROUP", Kind: "Mill"}}, nil, false, "finding the managed type Mill.GROUP: no route"},
+		"NoMapping":    {"the kind cannot be found", []metav1.GroupVersionKind{{Group: "GROUP", Kind: "Lost"}}, nil, false, "finding the managed type Lost.GROUP: no route"},
 		"NoList":       {"the objects cannot be listed", all, nil, false, "listing objects of the managed type Mill.GROUP: it fails"},
 		"NoDefinition": {"the definitions cannot be listed", all, nil, false, "finding the managed types: "},
 		"BadVersion":   {"the answer of the discovery has another form", all, nil, false, "finding the managed types: unexpected GroupVersion"},
@@ -283,7 +282,7 @@ func TestAdditionalManagedTypes(t *testing.T) {
 			w.settle()
 			w.delete()
 			if name == "NoMapping" {
-				w.process = component.NewProcess(w.reconciler, ends{lacking{api, errors.New("no route")}, api}, w.preferred)
+				w.process = component.NewProcess(w.reconciler, ends{lacking{api}, api}, w.preferred)
 			}
 			w.before = func(call string) error {
 				if fails != "" && strings.HasPrefix(call, fails) {
@@ -386,11 +385,8 @@ func TestUnservedVersion(t *testing.T) {
 	}
 }
 
-// lacking is a client whose cluster lacks the kind Mill, or does not find it.
-type lacking struct {
-	client.Client
-	err error
-}
+// lacking is a client whose cluster lacks the kind Mill, and does not find the kind Lost.
+type lacking struct{ client.Client }
 
 func (l lacking) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	if gvk, _ := l.GroupVersionKindFor(list); gvk.Kind == "MillList" {
@@ -399,16 +395,16 @@ func (l lacking) List(ctx context.Context, list client.ObjectList, opts ...clien
 	return l.Client.List(ctx, list, opts...)
 }
 
-func (l lacking) RESTMapper() meta.RESTMapper { return lackingMapper{l.Client.RESTMapper(), l.err} }
+func (l lacking) RESTMapper() meta.RESTMapper { return lackingMapper{l.Client.RESTMapper()} }
 
-type lackingMapper struct {
-	meta.RESTMapper
-	err error
-}
+type lackingMapper struct{ meta.RESTMapper }
 
 func (m lackingMapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
-	if gk.Kind == "Mill" {
-		return nil, cmp.Or(m.err, error(&meta.NoKindMatchError{GroupKind: gk, SearchedVersions: versions}))
+	switch gk.Kind {
+	case "Mill":
+		return nil, &meta.NoKindMatchError{GroupKind: gk, SearchedVersions: versions}
+	case "Lost":
+		return nil, errors.New("no route")
 	}
 	return m.RESTMapper.RESTMapping(gk, versions...)
 }
@@ -422,7 +418,7 @@ func TestTargetCluster(t *testing.T) {
 	w.want(crd, mill(kind, "ours"))
 	w.settle()
 	w.create(mill(kind, "foreign"))
-	w.process = component.NewProcess(w.reconciler, ends{lacking{api, nil}, lacking{api, nil}}, w.preferred)
+	w.process = component.NewProcess(w.reconciler, ends{lacking{api}, lacking{api}}, w.preferred)
 	w.process.Target = api
 	pattern := func() {
 		t.Helper()

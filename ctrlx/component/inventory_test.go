@@ -74,20 +74,6 @@ func TestRebuiltInventory(t *testing.T) {
 	same(t, []string{"copy=1"}, other.names(), "the copies")
 }
 
-// A component whose policy keeps all objects leaves them to a new component of its
-// name, which does not delete them.
-func TestOrphansOfAnEarlierComponent(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.change(func(s *Shop) { s.Spec.Delete = "Orphan" })
-	w.want(configMap("a", "1"), configMap("b", "1"))
-	w.settle()
-	w.forget()
-	w.want(configMap("a", "2"))
-	w.settle()
-	same(t, []string{"a=2", "b=1"}, w.names(), "the objects")
-}
-
 // forget removes the inventory from the status.
 func (w *world) forget() {
 	w.t.Helper()
