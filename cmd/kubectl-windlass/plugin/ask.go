@@ -13,7 +13,7 @@ import (
 // about returns the document about an object. If no endpoint knows the object, its
 // conditions are read.
 func (c *command) about(ctx context.Context, k clients, ref checks.Ref) (why.Document, error) {
-	all, err := c.endpoints(ctx, k)
+	all, _, err := c.endpoints(ctx, k)
 	if err != nil {
 		return why.Document{}, err
 	}
@@ -52,17 +52,17 @@ func (c *command) unseen(replies []reply) (found bool) {
 }
 
 // overview returns the document about the objects of a namespace; empty: of all.
-// Without the answer of each endpoint about all of its objects, conditions fill the
+// Without the answer of each manager about all of its objects, conditions fill the
 // gap. whole reports whether every root cause is known. Conditions never prove
 // that: an object may wait and not have reported one yet.
 func (c *command) overview(ctx context.Context, k clients, namespace string) (d why.Document, whole bool, err error) {
-	all, err := c.endpoints(ctx, k)
+	all, whole, err := c.endpoints(ctx, k)
 	if err != nil {
 		return d, false, err
 	}
 	replies, alive := c.ask(ctx, all, checks.Ref{Namespace: namespace})
 	var more []why.Object
-	whole = !c.unseen(replies) && len(alive) == len(all) && len(all) > 0
+	whole = !c.unseen(replies) && whole && len(alive) == len(all) && len(all) > 0
 	if !whole {
 		if more, _, err = c.listed(ctx, k, namespace); err != nil {
 			return d, false, err

@@ -38,8 +38,8 @@ that wait for it, directly or not; with -A, of all namespaces. The root cause it
 may be in another namespace.
 
 The exit code is 0 if nothing waits, 1 if an object waits, and 2 after an error. It is
-also 2 if no wait was found and a manager does not answer or has just started, or if
-no manager is known: an object that never reported a condition may wait.`,
+also 2 if no wait was found and a manager does not answer, was not asked or has just
+started, or if no manager is known: an object that never reported a condition may wait.`,
 		Example: `  kubectl windlass blocked -A
   kubectl windlass blocked -n apps -o wide
   kubectl windlass blocked -A --watch`,

@@ -55,47 +55,48 @@ type reply struct {
 	doc  why.Document
 }
 
-// endpoints returns the endpoints to ask.
-func (c *command) endpoints(ctx context.Context, k clients) ([]endpoint, error) {
+// endpoints returns the endpoints to ask. whole reports whether no other service may
+// have the label.
+func (c *command) endpoints(ctx context.Context, k clients) (all []endpoint, whole bool, err error) {
 	config, err := c.flags.ToRESTConfig()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if c.address != "" {
 		e, err := direct(config, c.address, c.addressCA)
-		return []endpoint{e}, err
+		return []endpoint{e}, true, err
 	}
-	services, err := c.findServices(ctx, k)
+	services, whole, err := c.findServices(ctx, k)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if len(services) == 0 {
 		c.note("no service that you may list has the label %s=true", serviceLabel)
 	}
 	if len(services) > maxEndpoints {
-		c.note("%d services have the label %s=true; only the first %d are asked", len(services), serviceLabel, maxEndpoints)
-		services = services[:maxEndpoints]
+		c.note("more than %d services have the label %s=true; only the first %d are asked", maxEndpoints, serviceLabel, maxEndpoints)
+		services, whole = services[:maxEndpoints], false
 	}
 	server, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	client, err := clientFor(config)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var all []endpoint
 	for _, s := range services {
 		port, err := portOf(s)
 		if err != nil {
 			c.note("service %s/%s is left out: %v", s.Namespace, s.Name, err)
+			whole = false
 			continue
 		}
 		target := strings.Join([]string{schemeOf(port), s.Name, cmp.Or(port.Name, strconv.Itoa(int(port.Port)))}, ":")
 		u := server.JoinPath("api", "v1", "namespaces", url.PathEscape(s.Namespace), "services", url.PathEscape(target), "proxy", documentPath)
 		all = append(all, endpoint{"service " + s.Namespace + "/" + s.Name, u, client})
 	}
-	return all, nil
+	return all, whole, nil
 }
 
 // clientFor returns a client that follows no redirect: a service could otherwise
@@ -133,17 +134,17 @@ func direct(config *rest.Config, address, ca string) (endpoint, error) {
 }
 
 // findServices returns the services that the user names, or those with the label.
-func (c *command) findServices(ctx context.Context, k clients) ([]corev1.Service, error) {
-	var found []corev1.Service
+// whole reports whether the user may list the services of all namespaces.
+func (c *command) findServices(ctx context.Context, k clients) (found []corev1.Service, whole bool, err error) {
 	for _, name := range c.services {
 		namespace, rest, ok := strings.Cut(name, "/")
 		rest, port, hasPort := strings.Cut(rest, ":")
 		if !ok || content.IsPathSegmentName(namespace) != nil || content.IsPathSegmentName(rest) != nil || namespace == "" || rest == "" || hasPort && port == "" {
-			return nil, fmt.Errorf("--service %q is not NAMESPACE/NAME or NAMESPACE/NAME:PORT", name)
+			return nil, false, fmt.Errorf("--service %q is not NAMESPACE/NAME or NAMESPACE/NAME:PORT", name)
 		}
 		s, err := k.core.Services(namespace).Get(ctx, rest, metav1.GetOptions{})
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if hasPort {
 			s.Annotations = map[string]string{portAnnotation: port}
@@ -151,10 +152,11 @@ func (c *command) findServices(ctx context.Context, k clients) ([]corev1.Service
 		found = append(found, *s)
 	}
 	if len(c.services) > 0 {
-		return found, nil
+		return found, true, nil
 	}
 	options := metav1.ListOptions{LabelSelector: serviceLabel + "=true", Limit: maxEndpoints + 1}
 	list, err := k.core.Services(metav1.NamespaceAll).List(ctx, options)
+	whole = err == nil
 	if apierrors.IsForbidden(err) {
 		c.note("you may not list the services of all namespaces; only those in %s are asked; name others with --service", k.namespace)
 		list, err = k.core.Services(k.namespace).List(ctx, options)
@@ -162,11 +164,11 @@ func (c *command) findServices(ctx context.Context, k clients) ([]corev1.Service
 	switch {
 	case apierrors.IsForbidden(err):
 		c.note("you may not list the services in %s; name them with --service", k.namespace)
-		return nil, nil
+		return nil, false, nil
 	case err != nil:
-		return nil, err
+		return nil, false, err
 	}
-	return list.Items, nil
+	return list.Items, whole, nil
 }
 
 // portOf returns the port of the documents: the port of the annotation, else the one

@@ -2,6 +2,8 @@ package plugin
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -106,6 +108,57 @@ func TestBalancer(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The command knows which managers and objects it could not ask or read.
+func TestPartial(t *testing.T) {
+	none := documentWith()
+	const everywhere, here = "/api/v1/services", "/api/v1/namespaces/apps/services"
+	many := map[string]string{everywhere: services(maxEndpoints + 1)}
+	for i := range maxEndpoints {
+		many[documentOf(i)] = none
+	}
+	portless := strings.Replace(services(2), `"ports":`, `"none":`, 1)
+	cases := map[string]struct {
+		reason, args string
+		answers      map[string]string
+		out, notes   string // a part of the notes
+		code         int
+	}{
+		"Hidden":   {"other namespaces may have managers", "blocked -A", map[string]string{everywhere: "", here: services(1), documentOf(0): none}, "", unsure, exitError},
+		"Many":     {"the others were not asked", "blocked -A", many, "", "note: more than 50 services have the label", exitError},
+		"Portless": {"a manager cannot be asked", "blocked -A", map[string]string{everywhere: portless, documentOf(1): none}, "", unsure, exitError},
+		"Retry": {"a hidden manager may name other objects", "retry --reason R", map[string]string{everywhere: "", here: services(1), documentOf(0): none, "/apis/example.com/v1/namespaces/apps/databases": `{"kind":"DatabaseList","apiVersion":"example.com/v1","items":[]}`},
+			"No object to retry.\n", "Error: other objects may have to be retried, too", exitError},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			out, notes, code := served(t, tc.answers).run(strings.Fields(tc.args)...)
+			if out != tc.out || code != tc.code || !strings.Contains(notes, tc.notes) {
+				t.Errorf("%s: code %d, output:\n%s\nnotes:\n%s", tc.reason, code, out, notes)
+			}
+		})
+	}
+}
+
+// services returns a list of labelled services.
+func services(n int) string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprintf(`{"metadata":{"name":"s%d","namespace":"apps"},"spec":{"ports":[{"name":"metrics","port":8080}]}}`, i))
+	}
+	return `{"kind":"ServiceList","items":[` + strings.Join(all, ",") + `]}`
+}
+
+// documentWith returns the JSON of a document.
+func documentWith(objects ...why.Object) string {
+	data, _ := json.Marshal(why.New(objects).Document(noon))
+	return string(data)
+}
+
+// documentOf returns the path of the document of one of the services.
+func documentOf(service int) string {
+	return fmt.Sprintf("/api/v1/namespaces/apps/services/http:s%d:metrics/proxy/debug/windlass", service)
 }
 
 // A direct address gets the token of the user, and no other host does.

@@ -29,7 +29,7 @@ point with its links. KIND may also be the name of the reconciler.`,
 		if err != nil {
 			return err
 		}
-		all, err := c.endpoints(cmd.Context(), k)
+		all, _, err := c.endpoints(cmd.Context(), k)
 		if err != nil {
 			return err
 		}

@@ -140,7 +140,7 @@ func (c *command) selected(ctx context.Context, k clients, args []string, f retr
 	if err != nil {
 		return nil, false, err
 	}
-	all, err := c.endpoints(ctx, k)
+	all, asksAll, err := c.endpoints(ctx, k)
 	if err != nil {
 		return nil, false, err
 	}
@@ -164,7 +164,7 @@ func (c *command) selected(ctx context.Context, k clients, args []string, f retr
 		}
 		refs = append(refs, ref)
 	}
-	return refs, whole && len(alive) == len(all), nil
+	return refs, whole && asksAll && len(alive) == len(all), nil
 }
 
 // retryable returns an error if the Ready condition of the object itself does not

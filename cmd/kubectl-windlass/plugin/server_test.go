@@ -198,6 +198,33 @@ func (u user) start(args []string) (out, notes string, code int) {
 	return strings.ReplaceAll(o.String(), u.namespace, "NS"), strings.ReplaceAll(e.String(), u.namespace, "NS"), code
 }
 
+// served returns a user of an API server that has these answers, by their paths. An
+// empty answer is 403, none is 404.
+func served(t *testing.T, answers map[string]string) user {
+	t.Helper()
+	discovery := map[string]string{
+		"/api": `{"versions":[]}`, "/apis": `{"groups":[{"name":"example.com","versions":[{"groupVersion":"example.com/v1","version":"v1"}]}]}`,
+		"/apis/example.com/v1": `{"groupVersion":"example.com/v1","resources":[{"name":"databases","singularName":"database","namespaced":true,"kind":"Database","verbs":["list"]}]}`,
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		answer, ok := answers[strings.TrimPrefix(r.Method+" ", "GET ")+r.URL.Path]
+		switch known := discovery[r.URL.Path]; {
+		case known != "":
+			answer = known
+		case !ok:
+			answer = `{"kind":"Status","reason":"NotFound","code":404}`
+			w.WriteHeader(http.StatusNotFound)
+		case answer == "":
+			answer = `{"kind":"Status","reason":"Forbidden","code":403}`
+			w.WriteHeader(http.StatusForbidden)
+		}
+		_, _ = w.Write([]byte(answer))
+	}))
+	t.Cleanup(s.Close)
+	return as(t, "apps", []byte("clusters: [{name: c, cluster: {server: '"+s.URL+"'}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n"))
+}
+
 // object makes an object of a kind with a status.
 func object(t *testing.T, kind, namespace, name string, status map[string]any) *unstructured.Unstructured {
 	t.Helper()
