@@ -246,8 +246,8 @@ func (g *Graph) findCause(members []int) {
 
 // add counts a node as a waiter, or as a part of the cause.
 func (r *root) add(g *Graph, i int) {
-	if n := &g.nodes[i]; !n.Since.IsZero() && (r.since.IsZero() || n.Since.Before(r.since)) {
-		r.since = n.Since
+	if since := safeTime(g.nodes[i].Since); !since.IsZero() && (r.since.IsZero() || since.Before(r.since)) {
+		r.since = since
 	}
 	if g.nodes[i].Ref.Set != "" {
 		return // the waiters of the set count

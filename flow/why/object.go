@@ -104,12 +104,14 @@ func (o Object) NextPass(at time.Time) string {
 	return "in " + text.Duration(o.Again.Sub(at))
 }
 
-// safe returns o with texts that are safe to show, of a bounded length.
+// safe returns o with texts that are safe to show, of a bounded length, and with times
+// that have a JSON form.
 func (o Object) safe() Object {
 	o.Ref = safeRef(o.Ref)
 	o.State = State(text.Line(cmp.Or(string(o.State), string(Unknown)), text.Word))
 	text.Lines(text.Name, &o.Reconciler, &o.Point, &o.Link, &o.Reason)
 	text.Lines(text.Quote, &o.Message)
+	o.Since, o.Again = safeTime(o.Since), safeTime(o.Again)
 	o.WaitingFor = safeRefs(o.WaitingFor[:min(len(o.WaitingFor), maxAwaited)])
 	o.Passes = slices.Clone(o.Passes[:min(len(o.Passes), maxPasses)])
 	for i := range o.Passes {
@@ -134,6 +136,15 @@ func safePass(e flow.Explanation) flow.Explanation {
 		}
 	}
 	return e
+}
+
+// safeTime returns t in UTC; zero if its year is not one of 1 to 9999. Users write
+// times into conditions, and those of other years and zones have no JSON form.
+func safeTime(t time.Time) time.Time {
+	if t = t.UTC(); t.Year() < 1 || t.Year() > 9999 {
+		return time.Time{}
+	}
+	return t
 }
 
 func safeRef(ref checks.Ref) checks.Ref {

@@ -1,8 +1,10 @@
 package why_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -22,6 +24,27 @@ func TestOf(t *testing.T) {
 	e.Message = "the quota is used up"
 	if got := why.Of(name(1), e).Message; got != e.Message {
 		t.Errorf("the message is %q", got)
+	}
+}
+
+// A time that users write into a condition is known if it has a JSON form in UTC.
+func TestTimes(t *testing.T) {
+	cases := map[string]struct {
+		reason      string
+		year, hours int // of the zone
+		want        time.Time
+	}{
+		"Zone":  {"JSON has no such zone", 2026, 24, time.Date(2025, 12, 31, 0, 0, 0, 0, time.UTC)},
+		"Late":  {"9999-12-31T23:59:59-12:00", 10000, 0, time.Time{}},
+		"Early": {"0000-01-01T00:00:00+01:00", 0, 1, time.Time{}},
+	}
+	for of, tc := range cases {
+		at := time.Date(tc.year, 1, 1, 0, 0, 0, 0, time.FixedZone("", tc.hours*3600))
+		d := why.New([]why.Object{{Ref: name(1), Since: at, Again: at}}).Document(noon)
+		_, err := json.Marshal(d)
+		if diff := cmp.Diff([]time.Time{tc.want, tc.want, tc.want}, []time.Time{d.Causes[0].Since, d.Objects[0].Since, d.Objects[0].Again}); diff != "" || err != nil {
+			t.Errorf("%s: %s: error %v, -want, +got:\n%s", of, tc.reason, err, diff)
+		}
 	}
 }
 

@@ -69,6 +69,11 @@ func (e *Engine) answer(w http.ResponseWriter, r *http.Request) {
 		_ = d.WriteLivePage(w) // the client is gone
 		return
 	}
+	data, err := json.Marshal(d)
+	if err != nil {
+		http.Error(w, "the document has no JSON form: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(d)
+	_, _ = w.Write(data)
 }

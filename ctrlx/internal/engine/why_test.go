@@ -251,6 +251,10 @@ func TestWhy(t *testing.T) {
 			t.Errorf("%s: %s: the headers are %v", name, tc.reason, head)
 		}
 	}
+	c.reporters[1] = reports{objects: []why.Object{{Ref: other, Passes: []flow.Explanation{{At: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}}}}}
+	if w := ask("GET", "", ""); w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "no JSON form") {
+		t.Errorf("a time of another year: %d: %s", w.Code, w.Body)
+	}
 	c.reporters = append(c.reporters, reports{err: errDown})
 	if w := ask("GET", "", ""); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "it is down; ask again") {
 		t.Errorf("a cache that cannot be listed: %d: %s", w.Code, w.Body)
