@@ -11,23 +11,28 @@ import (
 )
 
 // about returns the document about an object. If no endpoint knows the object, its
-// conditions are read.
+// conditions are read. If a manager gave no answer, the conditions of the objects that
+// no reconciler reported are read: the manager may reconcile them.
 func (c *command) about(ctx context.Context, k clients, ref checks.Ref) (why.Document, error) {
-	all, _, err := c.endpoints(ctx, k)
+	all, whole, err := c.endpoints(ctx, k)
 	if err != nil {
 		return why.Document{}, err
 	}
-	replies := c.askAbout(ctx, all, ref)
+	replies, alive := c.askAbout(ctx, all, ref)
 	g := merge(replies, nil)
 	d, ok := g.DocumentOf(ref, c.at(replies), flows(replies)...)
+	r := newReader(k)
 	if !ok {
 		if len(all) > 0 {
 			c.note("no manager reports %s", ref)
 		}
-		r := newReader(k)
 		if err := r.read(ctx, ref); err != nil {
 			return why.Document{}, err
 		}
+	} else if !whole || len(alive) < len(all) {
+		r.queue = foreign(replies)
+	}
+	if !ok || len(r.queue) > 0 {
 		g = merge(replies, c.finish(ctx, r))
 		d, _ = g.DocumentOf(ref, c.at(replies), flows(replies)...)
 	}

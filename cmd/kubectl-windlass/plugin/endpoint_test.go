@@ -2,8 +2,6 @@ package plugin
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,7 +18,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/flow/why"
@@ -37,21 +35,6 @@ func (f failing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.Error(w, "hostile \x1b[2J text", f.status)
-}
-
-// stranger returns the kubeconfig of a user without rights.
-func stranger(t *testing.T) []byte {
-	t.Helper()
-	requireKube(t)
-	user, err := server.AddUser(envtest.User{Name: "stranger"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := user.KubeConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return config
 }
 
 func ownersOf(o *unstructured.Unstructured, controller *bool) []metav1.OwnerReference {
@@ -112,53 +95,49 @@ func TestBalancer(t *testing.T) {
 
 // The command knows which managers and objects it could not ask or read.
 func TestPartial(t *testing.T) {
-	none := documentWith()
 	const everywhere, here = "/api/v1/services", "/api/v1/namespaces/apps/services"
+	const all, inApps = "/apis/example.com/v1/databases", "/apis/example.com/v1/namespaces/apps/databases"
+	const others = "Error: other objects may have to be retried, too"
+	a, d, none := ref("Database", "apps", "a"), ref("Database", "apps", "d"), documentWith()
 	many := map[string]string{everywhere: services(maxEndpoints + 1)}
 	for i := range maxEndpoints {
 		many[documentOf(i)] = none
 	}
-	portless := strings.Replace(services(2), `"ports":`, `"none":`, 1)
+	hidden := map[string]string{everywhere: "", here: services(1), documentOf(0): none, inApps: databases()}
+	forbidden := map[string]string{everywhere: "", here: "", inApps: "", inApps + "/d": ""}
+	blocked := databaseWith("d", conditions("False", "ReferenceNotFound", "Database.example.com apps/x was not found: waiting", ""))
+	// The manager of d gives no answer. The one of a sees that d is blocked.
+	dead := map[string]string{everywhere: services(2), documentOf(0): documentWith(waits(a, d), why.Object{Ref: d, State: why.Blocked}), all: databases(blocked), inApps + "/d": blocked}
 	cases := map[string]struct {
 		reason, args string
 		answers      map[string]string
 		out, notes   string // a part of the notes
 		code         int
 	}{
-		"Hidden":   {"other namespaces may have managers", "blocked -A", map[string]string{everywhere: "", here: services(1), documentOf(0): none}, "", unsure, exitError},
-		"Many":     {"the others were not asked", "blocked -A", many, "", "note: more than 50 services have the label", exitError},
-		"Portless": {"a manager cannot be asked", "blocked -A", map[string]string{everywhere: portless, documentOf(1): none}, "", unsure, exitError},
-		"Retry": {"a hidden manager may name other objects", "retry --reason R", map[string]string{everywhere: "", here: services(1), documentOf(0): none, "/apis/example.com/v1/namespaces/apps/databases": `{"kind":"DatabaseList","apiVersion":"example.com/v1","items":[]}`},
-			"No object to retry.\n", "Error: other objects may have to be retried, too", exitError},
+		"Hidden":    {"other namespaces may have managers", "blocked -A", hidden, "", unsure, exitError},
+		"Retry":     {"their managers may name other objects", "retry --reason R", hidden, "No object to retry.\n", others, exitError},
+		"Many":      {"the others were not asked", "blocked -A", many, "", "note: more than 50 services have the label", exitError},
+		"Portless":  {"a manager cannot be asked", "blocked -A", map[string]string{everywhere: strings.Replace(services(2), `"ports":`, `"none":`, 1), documentOf(1): none}, "", unsure, exitError},
+		"Forbidden": {"unknown is not nothing", "blocked", forbidden, "", unsure, exitError},
+		"NoObject":  {"a user without rights", "why database/d", forbidden, "", "Error: ", exitError},
+		"NoRetry":   {"a user who may not list all objects", "retry --reason R", forbidden, "No object to retry.\n", others, exitError},
+		"Dead":      {"conditions know the awaited object of an object whose manager does not answer", "blocked -A", dead, "AGE   WAITERS   STATE     ROOT CAUSE                    REASON\n75m   2         missing   Database.example.com NS/x   -\n", "s1 gave no answer", exitWaits},
+		"DeadWhy": {"also at the end of a path", "why database/a", dead, `Database.example.com NS/a  blocked for 1h by Check: NotReady
+└─ Database.example.com NS/d  blocked for 1h15m: ReferenceNotFound: Database.example.com NS/x was not found: waiting
+   └─ Database.example.com NS/x  is missing  <- root cause: create it, or correct the reference
+
+Root cause: Database.example.com NS/x is missing; 2 objects wait for it: create it, or correct the reference
+Next pass of Database.example.com NS/a: in 3m
+`, "s1 gave no answer", exitWaits},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			out, notes, code := served(t, tc.answers).run(strings.Fields(tc.args)...)
-			if out != tc.out || code != tc.code || !strings.Contains(notes, tc.notes) {
-				t.Errorf("%s: code %d, output:\n%s\nnotes:\n%s", tc.reason, code, out, notes)
+			if diff := cmp.Diff(tc.out, out); diff != "" || code != tc.code || !strings.Contains(notes, tc.notes) {
+				t.Errorf("%s: code %d, notes:\n%s\noutput: -want, +got:\n%s", tc.reason, code, notes, diff)
 			}
 		})
 	}
-}
-
-// services returns a list of labelled services.
-func services(n int) string {
-	var all []string
-	for i := range n {
-		all = append(all, fmt.Sprintf(`{"metadata":{"name":"s%d","namespace":"apps"},"spec":{"ports":[{"name":"metrics","port":8080}]}}`, i))
-	}
-	return `{"kind":"ServiceList","items":[` + strings.Join(all, ",") + `]}`
-}
-
-// documentWith returns the JSON of a document.
-func documentWith(objects ...why.Object) string {
-	data, _ := json.Marshal(why.New(objects).Document(noon))
-	return string(data)
-}
-
-// documentOf returns the path of the document of one of the services.
-func documentOf(service int) string {
-	return fmt.Sprintf("/api/v1/namespaces/apps/services/http:s%d:metrics/proxy/debug/windlass", service)
 }
 
 // A direct address gets the token of the user, and no other host does.
@@ -309,7 +288,7 @@ func TestDeadEndpoint(t *testing.T) {
 				all = append(all, endpoint{s.URL, u, s.Client()})
 			}
 			c := &command{IOStreams: genericiooptions.NewTestIOStreamsDiscard(), noted: map[string]bool{}}
-			if replies := c.askAbout(t.Context(), all, root); asked.Load() != tc.asked || len(replies) < maxAsked {
+			if replies, _ := c.askAbout(t.Context(), all, root); asked.Load() != tc.asked || len(replies) < maxAsked {
 				t.Errorf("%s: it was asked %d times, want %d; %d replies of all", tc.reason, asked.Load(), tc.asked, len(replies))
 			}
 		})

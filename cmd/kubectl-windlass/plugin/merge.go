@@ -23,12 +23,12 @@ func merge(replies []reply, more []why.Object) *why.Graph { return why.New(ranke
 
 // ranked returns all objects; of several views of one object the last one counts.
 // A reconciler's view of its own object counts more than the view of another
-// program.
-func ranked(replies []reply, more []why.Object) []why.Object {
-	all := slices.Clone(more)
+// program, which does not know the waits of the object.
+func ranked(replies []reply, more []why.Object) (all []why.Object) {
 	for _, r := range replies {
 		all = append(all, r.doc.Objects...)
 	}
+	all = append(all, more...)
 	rank := func(o why.Object) int {
 		switch {
 		case o.Reconciler != "":
@@ -138,8 +138,9 @@ const maxAsked = 20
 
 // askAbout asks all endpoints about an object. An object at the end of an answer
 // may belong to another manager, so the endpoints are asked about it, too. An
-// endpoint that gave no answer costs a time-out, so it is not asked again.
-func (c *command) askAbout(ctx context.Context, all []endpoint, ref checks.Ref) (replies []reply) {
+// endpoint that gave no answer costs a time-out, so it is not asked again. alive are
+// the endpoints that answered each question.
+func (c *command) askAbout(ctx context.Context, all []endpoint, ref checks.Ref) (replies []reply, alive []endpoint) {
 	alive, asked := all, map[checks.Ref]bool{}
 	for ends := []checks.Ref{id(ref)}; len(ends) > 0; ends = foreign(replies) {
 		before := len(asked)
@@ -156,7 +157,7 @@ func (c *command) askAbout(ctx context.Context, all []endpoint, ref checks.Ref) 
 			break
 		}
 	}
-	return replies
+	return replies, alive
 }
 
 // foreign returns the objects that no reconciler of the replies reconciles.

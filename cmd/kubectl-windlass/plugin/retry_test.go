@@ -201,16 +201,6 @@ func TestRetrySelection(t *testing.T) {
 	})
 }
 
-// A user who may not list all objects learns that some may be left out.
-func TestRetryUnknown(t *testing.T) {
-	ns := namespace(t)
-	object(t, "Database", ns, "d", conditions("False", "Quota", "no cores", ""))
-	out, notes, code := as(t, ns, stranger(t)).run("retry", "--reason", "Quota")
-	if code != exitError || out != "No object to retry.\n" || !strings.Contains(notes, "other objects may have to be retried, too: see the notes") {
-		t.Errorf("code %d, output %q, notes %q", code, out, notes)
-	}
-}
-
 // More than 20 objects need an answer.
 func TestRetryMany(t *testing.T) {
 	ns := namespace(t)

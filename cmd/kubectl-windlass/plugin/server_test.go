@@ -225,6 +225,40 @@ func served(t *testing.T, answers map[string]string) user {
 	return as(t, "apps", []byte("clusters: [{name: c, cluster: {server: '"+s.URL+"'}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n"))
 }
 
+// listOf returns the JSON of a list of objects.
+func listOf(kind, version string, items []string) string {
+	return fmt.Sprintf(`{"kind":"%sList","apiVersion":%q,"metadata":{"resourceVersion":"1"},"items":[%s]}`, kind, version, strings.Join(items, ","))
+}
+
+func databases(items ...string) string { return listOf("Database", "example.com/v1", items) }
+
+// databaseWith returns the JSON of a database in the namespace apps.
+func databaseWith(name string, status map[string]any) string {
+	u := databaseOf("apps", name)
+	u.Object["status"] = status
+	data, _ := u.MarshalJSON()
+	return string(data)
+}
+
+// services returns a list of labelled services in the namespace apps: s0, s1 and so on.
+func services(n int) string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprintf(`{"metadata":{"name":"s%d","namespace":"apps"},"spec":{"ports":[{"name":"metrics","port":8080}]}}`, i))
+	}
+	return listOf("Service", "v1", all)
+}
+
+// documentOf returns the path of the document of a service.
+func documentOf(service int) string {
+	return fmt.Sprintf("/api/v1/namespaces/apps/services/http:s%d:metrics/proxy/debug/windlass", service)
+}
+
+func documentWith(objects ...why.Object) string {
+	data, _ := json.Marshal(why.New(objects).Document(noon))
+	return string(data)
+}
+
 // object makes an object of a kind with a status.
 func object(t *testing.T, kind, namespace, name string, status map[string]any) *unstructured.Unstructured {
 	t.Helper()

@@ -154,17 +154,6 @@ Root cause: Database.example.com NS/silent has not reported a state: it has no R
 	check(t, admin(t, namespace(t)), map[string]invocation{
 		"Empty": {"conditions never prove that nothing waits", "blocked", "", notes + unsure, exitError},
 	})
-	t.Run("ForbiddenObject", func(t *testing.T) {
-		if out, notes, code := as(t, ns, stranger(t)).run("why", "db/orders"); out != "" || code != exitError || !strings.Contains(notes, "cannot get resource") {
-			t.Errorf("a user without rights reads %q, notes %q, code %d", out, notes, code)
-		}
-	})
-	t.Run("Forbidden", func(t *testing.T) {
-		out, notes, code := as(t, ns, stranger(t)).run("blocked")
-		if out != "" || code != exitError || !strings.Contains(notes, "cannot list resource") || !strings.Contains(notes, "some may be unknown") {
-			t.Errorf("a user without rights reads %q, notes %q, code %d: unknown is not nothing", out, notes, code)
-		}
-	})
 }
 
 // The root cause at the end of a message is newer than the related object of an event.
