@@ -66,7 +66,7 @@ started, or if no manager is known: an object that never reported a condition ma
 			return list{d, whole}, err
 		}
 		if *watch {
-			return c.watchBlocked(cmd.Context(), look, *format, *interval)
+			return c.watchBlocked(cmd.Context(), look, *format, *interval, isTerminal)
 		}
 		l, err := look(cmd.Context())
 		if err != nil {
@@ -87,25 +87,36 @@ started, or if no manager is known: an object that never reported a condition ma
 	return cmd
 }
 
-// watchBlocked prints the list when it changes, until ctx is done.
-func (c *command) watchBlocked(ctx context.Context, look func(context.Context) (list, error), format string, interval time.Duration) error {
-	f, ok := c.Out.(*os.File)
-	terminal, last, between := ok && printers.IsTerminal(f), "", ""
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && printers.IsTerminal(f)
+}
+
+// watchBlocked prints the list when it changes, until ctx is done. A list on a terminal
+// erases the notes there, so they follow each list.
+func (c *command) watchBlocked(ctx context.Context, look func(context.Context) (list, error), format string, interval time.Duration, terminal func(io.Writer) bool) error {
+	screen, last, between, errOut := terminal(c.Out), "", "", c.ErrOut
 	for {
 		start := time.Now()
+		var notes bytes.Buffer
+		if screen && terminal(errOut) {
+			clear(c.noted)
+			c.ErrOut = &notes
+		}
 		l, err := look(ctx)
+		c.ErrOut = errOut
 		if ctx.Err() != nil {
 			return nil // the user ended the watch
 		}
 		if err != nil {
-			return err
+			return errors.Join(err, write(errOut, notes.String()))
 		}
 		text, err := l.show(format)
 		if err != nil {
 			return err
 		}
-		key := text
-		if terminal {
+		key := text + notes.String()
+		if screen {
 			between = "\x1b[H\x1b[2J" // clears the screen
 		} else { // neither ages nor another sample of the waiters repeat the list in a file
 			causes := slices.Clone(l.doc.Causes)
@@ -115,7 +126,7 @@ func (c *command) watchBlocked(ctx context.Context, look func(context.Context) (
 			key = fmt.Sprint(causes, l.whole)
 		}
 		if key != last {
-			if err := write(c.Out, between+text); err != nil {
+			if err := errors.Join(write(c.Out, between+text), write(errOut, notes.String())); err != nil {
 				return err
 			}
 		}
@@ -170,6 +181,9 @@ func (l list) show(format string) (string, error) {
 	_ = w.Flush() // a buffer accepts each write
 	if d.OmittedCauses > 0 {
 		fmt.Fprintf(&b, "and %d more\n", d.OmittedCauses)
+	}
+	if !l.whole {
+		b.WriteString("The list may lack some: see the notes.\n")
 	}
 	return b.String(), nil
 }

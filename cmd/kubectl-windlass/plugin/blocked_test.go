@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,34 +21,48 @@ import (
 // A watch prints the list when it changes, until the user ends it.
 func TestWatch(t *testing.T) {
 	a, b := why.New([]why.Object{waits(ref("Database", "ns", "a"))}), why.New([]why.Object{waits(ref("Database", "ns", "b"))})
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
 	two := why.New([]why.Object{waits(ref("Database", "ns", "a"), ref("Subnet", "ns", "c")), waits(ref("Database", "ns", "b"), ref("Subnet", "ns", "c"))}).Document(noon)
 	mixed := two // the same with another sample of the waiters
 	mixed.Causes = slices.Clone(two.Causes)
 	mixed.Causes[0].Sample = []checks.Ref{two.Causes[0].Sample[1], two.Causes[0].Sample[0]}
-	looks := []list{{doc: a.Document(noon)}, {doc: a.Document(noon.Add(time.Hour))}, {doc: b.Document(noon)}, {doc: two}, {doc: mixed}, {whole: true}, {}}
-	n := 0
-	look := func(context.Context) (list, error) {
-		if n == len(looks) {
-			cancel()
-			return list{}, errors.New("the watch has ended")
-		}
-		n++
-		return looks[n-1], nil
+	const head, lacks, note = "AGE   WAITERS   STATE     ROOT CAUSE                  REASON\n", "The list may lack some: see the notes.\n", "note: m gave no answer\n"
+	cases := map[string]struct {
+		reason   string
+		terminal bool
+		looks    []list
+		want     string
+	}{
+		"File": {"neither an age nor another sample repeats a list, and a note is there once", false,
+			[]list{{doc: a.Document(noon)}, {doc: a.Document(noon.Add(time.Hour))}, {doc: b.Document(noon)}, {two, true}, {mixed, true}, {whole: true}, {}},
+			note + head + "60m   0         blocked   Database.example.com ns/a   NotReady\n" + lacks + "\n" +
+				head + "60m   0         blocked   Database.example.com ns/b   NotReady\n" + lacks + "\n" +
+				"AGE   WAITERS   STATE     ROOT CAUSE                REASON\n60m   2         unknown   Subnet.example.com ns/c   -\n\n" +
+				"Nothing waits.\n\nNo wait was found, but some may be unknown.\n"},
+		"Terminal": {"a list clears the screen, so its notes follow", true,
+			[]list{{doc: a.Document(noon)}, {doc: a.Document(noon)}, {doc: a.Document(noon.Add(9 * time.Hour))}},
+			"\x1b[H\x1b[2J" + head + "60m   0         blocked   Database.example.com ns/a   NotReady\n" + lacks + note +
+				"\x1b[H\x1b[2J" + head + "10h   0         blocked   Database.example.com ns/a   NotReady\n" + lacks + note},
 	}
-	var out writer
-	c := &command{IOStreams: genericiooptions.IOStreams{Out: &out}}
-	if err := c.watchBlocked(ctx, look, "", time.Nanosecond); err != nil {
-		t.Fatal(err)
-	}
-	const head = "AGE   WAITERS   STATE     ROOT CAUSE                  REASON\n"
-	want := head + "60m   0         blocked   Database.example.com ns/a   NotReady\n\n" +
-		head + "60m   0         blocked   Database.example.com ns/b   NotReady\n\n" +
-		"AGE   WAITERS   STATE     ROOT CAUSE                REASON\n60m   2         unknown   Subnet.example.com ns/c   -\n\n" +
-		"Nothing waits.\n\nNo wait was found, but some may be unknown.\n"
-	if diff := cmp.Diff(want, out.String()); diff != "" {
-		t.Errorf("-want, +got:\n%s", diff)
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var out writer
+			c := &command{IOStreams: genericiooptions.IOStreams{Out: &out, ErrOut: &out}, noted: map[string]bool{}}
+			look := func(context.Context) (l list, err error) {
+				if len(tc.looks) == 0 {
+					cancel()
+					return l, errors.New("the watch has ended")
+				}
+				c.note("m gave no answer")
+				l, tc.looks = tc.looks[0], tc.looks[1:]
+				return l, nil
+			}
+			err := c.watchBlocked(ctx, look, "", time.Nanosecond, func(io.Writer) bool { return tc.terminal })
+			if diff := cmp.Diff(tc.want, out.String()); diff != "" || err != nil {
+				t.Errorf("%s: error %v, -want, +got:\n%s", tc.reason, err, diff)
+			}
+		})
 	}
 }
 
@@ -64,10 +79,12 @@ func TestList(t *testing.T) {
 60m   2         cycle     Cluster.example.com ns/b -> Database.example.com ns/a -> Cluster.example.com ns/b   NotReady
 60m   1         missing   Subnet.example.com far/c                                                            -
 and 7 more
+The list may lack some: see the notes.
 `},
 		"Far": {"the causes of a namespace", "far", head + `                 REASON
 60m   1         missing   Subnet.example.com far/c   -
 and 7 more
+The list may lack some: see the notes.
 `},
 		"None": {"no object of the namespace waits", "empty", "No wait was found, but some may be unknown.\n"},
 	}

@@ -148,6 +148,7 @@ Root cause: Database.example.com NS/silent has not reported a state: it has no R
 		"Blocked": {"all kinds", "blocked -o wide", `AGE   WAITERS   STATE     ROOT CAUSE                            REASON   MESSAGE   ADVICE                                SOME WAITERS
 75m   3         missing   Subnet.example.com NS/batch   -        -         create it, or correct the reference   Cluster.example.com NS/demo, Database.example.com NS/orders, Database.example.com NS/owned
 75m   1         missing   Subnet.example.com NS/gone    -        -         create it, or correct the reference   Database.example.com NS/quiet
+The list may lack some: see the notes.
 `, notes, exitWaits},
 		"Flow": {"only a manager has it", "flow db", "", noService + "Error: no manager answered, and only a manager knows its flows\n", exitError},
 	})
