@@ -121,7 +121,9 @@ func TestPartial(t *testing.T) {
 		"Forbidden": {"unknown is not nothing", "blocked", forbidden, "", unsure, exitError},
 		"NoObject":  {"a user without rights", "why database/d", forbidden, "", "Error: ", exitError},
 		"NoRetry":   {"a user who may not list all objects", "retry --reason R", forbidden, "No object to retry.\n", others, exitError},
-		"Dead":      {"conditions know the awaited object of an object whose manager does not answer", "blocked -A", dead, "AGE   WAITERS   STATE     ROOT CAUSE                    REASON\n75m   2         missing   Database.example.com NS/x   -\nThe list may lack some: see the notes.\n", "s1 gave no answer", exitWaits},
+		"NoWatch": {"a retry was requested", "retry database/d --timeout 10m", map[string]string{inApps: "", "PATCH " + inApps + "/d": blocked}, "",
+			"note: a retry of Database.example.com NS/d was requested; it is not known whether it was handled: ", exitError},
+		"Dead": {"conditions know the awaited object of an object whose manager does not answer", "blocked -A", dead, "AGE   WAITERS   STATE     ROOT CAUSE                    REASON\n75m   2         missing   Database.example.com NS/x   -\nThe list may lack some: see the notes.\n", "s1 gave no answer", exitWaits},
 		"DeadWhy": {"also at the end of a path", "why database/a", dead, `Database.example.com NS/a  blocked for 1h by Check: NotReady
 └─ Database.example.com NS/d  blocked for 1h15m: ReferenceNotFound: Database.example.com NS/x was not found: waiting
    └─ Database.example.com NS/x  is missing  <- root cause: create it, or correct the reference

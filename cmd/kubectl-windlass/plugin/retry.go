@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
@@ -60,7 +61,8 @@ shows in the status that it has handled it.
 --reason retries the objects whose Ready condition has this reason. Both leave out
 objects that are ready, and objects without a Ready condition.
 
-The exit code is 0 if each retry was handled, 1 if not, and 2 after an error.`,
+The exit code is 0 if each retry was handled, 1 if not, and 2 after an error, or if that
+is not known: you need the rights to list and watch the objects.`,
 		Example: `  kubectl windlass retry database/orders -n apps
   kubectl windlass retry --waiting-for subnet/batch -n apps --dry-run
   kubectl windlass retry --reason QuotaExceeded -A --yes`,
@@ -227,15 +229,17 @@ func (c *command) retryAll(ctx context.Context, k clients, refs []checks.Ref, f 
 		}
 		pending[g][ref.Name] = ref
 	}
-	unhandled := 0
+	unhandled, unknown := 0, 0
 	if f.timeout > 0 {
-		unhandled = c.await(ctx, k, pending, request, f.timeout)
+		unhandled, unknown = c.await(ctx, k, pending, request, f.timeout)
 	} else {
 		fmt.Fprintf(c.Out, "%d retries were requested\n", len(refs)-failed)
 	}
 	switch {
 	case failed > 0:
 		return fmt.Errorf("%d of %d objects were not retried", failed, len(refs))
+	case unknown > 0:
+		return fmt.Errorf("it is not known whether %d of %d retries were handled", unknown, len(refs))
 	case unhandled > 0:
 		return errWaits
 	}
@@ -258,19 +262,28 @@ type group struct {
 
 // await prints each pending object whose operator has handled request, and then
 // those that no operator handled before the time-out. It returns the number of
-// these. The keys of the inner map are names.
-func (c *command) await(ctx context.Context, k clients, pending map[group]map[string]checks.Ref, request string, timeout time.Duration) int {
+// these, and of those that the user may not list. The keys of the inner map are names.
+func (c *command) await(ctx context.Context, k clients, pending map[group]map[string]checks.Ref, request string, timeout time.Duration) (unhandled, unknown int) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var wait sync.WaitGroup
 	var mu sync.Mutex // guards the output
 	for g, names := range pending {
 		wait.Go(func() {
-			g.await(ctx, k, names, request, func(ref checks.Ref, state why.State) {
+			err := g.await(ctx, k, names, request, func(ref checks.Ref, state why.State) {
 				mu.Lock()
 				defer mu.Unlock()
 				fmt.Fprintf(c.Out, "%s was retried and is %s\n", ref, state)
 			})
+			mu.Lock()
+			defer mu.Unlock()
+			for name, ref := range names {
+				if err != nil {
+					c.note("a retry of %s was requested; it is not known whether it was handled: %v", ref, err)
+					unknown++
+					delete(names, name)
+				}
+			}
 		})
 	}
 	wait.Wait()
@@ -287,12 +300,15 @@ func (c *command) await(ctx context.Context, k clients, pending map[group]map[st
 	if len(left) > 0 {
 		c.note("an operator that does not run, or does not reconcile a kind, handles no retry; finished objects are not retried")
 	}
-	return len(left)
+	return len(left), unknown
 }
 
 // await watches the objects of g and removes from names those whose operator has
-// handled request, until none is left or ctx is done.
-func (g group) await(ctx context.Context, k clients, names map[string]checks.Ref, request string, report func(checks.Ref, why.State)) {
+// handled request, until none is left or ctx is done. It returns an error if the user
+// may not list the objects: client-go would try again without a word.
+func (g group) await(ctx context.Context, k clients, names map[string]checks.Ref, request string, report func(checks.Ref, why.State)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	client := k.dynamic.Resource(g.resource).Namespace(g.namespace)
 	selector := ""
 	for name := range names {
@@ -303,7 +319,11 @@ func (g group) await(ctx context.Context, k clients, names map[string]checks.Ref
 	lw := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			o.FieldSelector = selector
-			return client.List(ctx, o)
+			list, err := client.List(ctx, o)
+			if apierrors.IsForbidden(err) {
+				cancel(err)
+			}
+			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			o.FieldSelector = selector
@@ -321,6 +341,10 @@ func (g group) await(ctx context.Context, k clients, names map[string]checks.Ref
 		}
 		return len(names) == 0, nil
 	})
+	if err := context.Cause(ctx); apierrors.IsForbidden(err) {
+		return err
+	}
+	return nil
 }
 
 // handled reports whether the status of u shows that its operator has handled
