@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -160,22 +161,26 @@ func (r *core) startPokes(ctx context.Context) {
 // what checks.Cached remembers.
 const RetryAnnotation = "windlass-go.github.io/requestedAt"
 
-// printable matches a request that a condition may show as it is.
+// printable matches a value that a condition may show as it is.
 var printable = regexp.MustCompile(`^[ -~]{1,200}$`)
 
 // requestOf returns the request of an object: the values of its annotations, joined by
-// a comma; empty if there is none. A request that is long or not printable is
-// replaced by its digest, because every user of the object can write it.
+// a comma; empty if there is none. A value that is long or not printable is
+// replaced by its digest, because every user of the object can write it. The other value
+// stays as it is, because its sender waits for it.
 func requestOf(obj client.Object) string {
-	request, flux := obj.GetAnnotations()[RetryAnnotation], obj.GetAnnotations()["reconcile.fluxcd.io/requestedAt"]
-	if request != "" && flux != "" {
-		request += ","
+	var values []string
+	for _, name := range []string{RetryAnnotation, "reconcile.fluxcd.io/requestedAt"} {
+		value := obj.GetAnnotations()[name]
+		switch {
+		case value == "":
+			continue
+		case !printable.MatchString(value):
+			value = "digest:" + digestOf(value)
+		}
+		values = append(values, value)
 	}
-	request += flux
-	if request != "" && !printable.MatchString(request) {
-		return "digest:" + digestOf(request)
-	}
-	return request
+	return strings.Join(values, ",")
 }
 
 // requested notes that a user asked for a retry, until the next pass begins. So each

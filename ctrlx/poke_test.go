@@ -51,6 +51,7 @@ func TestRetry(t *testing.T) {
 		"Removed":    {reason: "there is no request any more", annotations: []map[string]string{{own: "1"}, {own: ""}}, want: after(4 * time.Second), handled: "1"},
 		"Other":      {reason: "another annotation causes a pass, and resets nothing", annotations: []map[string]string{{"example.com/a": "1"}}, want: after(4 * time.Second)},
 		"Long":       {reason: "every user of the object can write the annotation", annotations: []map[string]string{{own: strings.Repeat("x", 300)}}, want: after(time.Second), handled: "digest:d24923841d"},
+		"LongFlux":   {reason: "the plugin waits for its own value", annotations: []map[string]string{{own: "1"}, {flux: strings.Repeat("x", 300)}}, want: after(time.Second), handled: "1,digest:d24923841d"},
 		"Odd":        {reason: "a line feed forges lines of output", annotations: []map[string]string{{own: "a\nb"}}, want: after(time.Second), handled: "digest:8cb67f89f9"},
 		"StatusKept": {reason: "the pass writes nothing, and the request still counts once", annotations: []map[string]string{{own: "1"}}, check: &stays, want: after(time.Second)},
 	}
