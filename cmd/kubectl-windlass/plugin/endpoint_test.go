@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -108,6 +109,10 @@ func TestPartial(t *testing.T) {
 	blocked := databaseWith("d", conditions("False", "ReferenceNotFound", "Database.example.com apps/x was not found: waiting", ""))
 	// The manager of d gives no answer. The one of a sees that d is blocked.
 	dead := map[string]string{everywhere: services(2), documentOf(0): documentWith(waits(a, d), why.Object{Ref: d, State: why.Blocked}), all: databases(blocked), inApps + "/d": blocked}
+	waiting := databaseWith("d", conditions("False", "R", "m", ""))
+	// The object waits for "now" again, after it waited for "then".
+	event := `{"reason":"R","eventTime":"2026-01-01T00:0%d:00.000000Z","series":%s,"related":{"apiVersion":"example.com/v1","kind":"Database","namespace":"apps","name":%q}}`
+	events := listOf("Event", "events.k8s.io/v1", []string{fmt.Sprintf(event, 1, `{"lastObservedTime":"2026-01-01T00:09:00.000000Z"}`, "now"), fmt.Sprintf(event, 5, "null", "then")})
 	cases := map[string]struct {
 		reason, args string
 		answers      map[string]string
@@ -124,6 +129,11 @@ func TestPartial(t *testing.T) {
 		"NoWatch": {"a retry was requested", "retry database/d --timeout 10m", map[string]string{inApps: "", "PATCH " + inApps + "/d": blocked}, "",
 			"note: a retry of Database.example.com NS/d was requested; it is not known whether it was handled: ", exitError},
 		"Dead": {"conditions know the awaited object of an object whose manager does not answer", "blocked -A", dead, "AGE   WAITERS   STATE     ROOT CAUSE                    REASON\n75m   2         missing   Database.example.com NS/x   -\nThe list may lack some: see the notes.\n", "s1 gave no answer", exitWaits},
+		"Series": {"an event may come again", "why database/d", map[string]string{everywhere: services(1), documentOf(0): none, inApps + "/d": waiting, "/apis/events.k8s.io/v1/namespaces/apps/events": events}, `Database.example.com NS/d  blocked for 1h15m: R: m
+└─ Database.example.com NS/now  is missing  <- root cause: create it, or correct the reference
+
+Root cause: Database.example.com NS/now is missing; 1 object waits for it: create it, or correct the reference
+`, byConditions, exitWaits},
 		"DeadWhy": {"also at the end of a path", "why database/a", dead, `Database.example.com NS/a  blocked for 1h by Check: NotReady
 └─ Database.example.com NS/d  blocked for 1h15m: ReferenceNotFound: Database.example.com NS/x was not found: waiting
    └─ Database.example.com NS/x  is missing  <- root cause: create it, or correct the reference
