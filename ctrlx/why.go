@@ -110,7 +110,8 @@ func (r reporter[T]) Unready(ctx context.Context, healthy bool, add func(why.Obj
 			add(o)
 		case final || ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == obj.GetGeneration():
 			if good++; healthy {
-				o.State, o.Passes = why.Ready, r.explanations(obj, name)
+				o.State = why.Ready
+				r.describe(ctx, name, &o) // a copy, for the functions of the user
 				add(o)
 			}
 		case r.stripped(obj): // no pass goes over it

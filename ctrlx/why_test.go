@@ -86,12 +86,12 @@ func TestWhyReadsCaches(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{Cluster: "c"}), aCluster())
 	live := &liveReads{Client: d.api}
 	d.manager.client = live
-	panics := false
+	panics, state := false, checks.NotReady
 	readiness := func(client.Object) checks.Readiness {
 		if panics {
 			panic("no state")
 		}
-		return checks.Readiness{State: checks.NotReady, Reason: "Starting"}
+		return checks.Readiness{State: state, Reason: "Starting"}
 	}
 	key := func(a *App) string {
 		if panics {
@@ -107,7 +107,7 @@ func TestWhyReadsCaches(t *testing.T) {
 	h := ctrlx.Why(d.manager)
 	message := func(kind string) string {
 		t.Helper()
-		doc := whyDocument(t, h, "")
+		doc := whyDocument(t, h, "?ready=true")
 		i := slices.IndexFunc(doc.Objects, func(o why.Object) bool { return o.Ref.Kind == kind })
 		if i < 0 {
 			t.Fatalf("the answer has no %s: %+v", kind, doc.Objects)
@@ -127,6 +127,12 @@ func TestWhyReadsCaches(t *testing.T) {
 	}
 	if cluster := message("Cluster"); !strings.HasSuffix(cluster, "the function of ctrlx.WithReadiness panicked: no state") {
 		t.Errorf("the owner says %q", cluster)
+	}
+	panics, state = false, checks.Ready
+	d.pass()
+	panics = true
+	if app := message("App"); app != "Succeeded the object cannot be described: a function of the reconciler panicked: no key" {
+		t.Errorf("the ready object says %q", app)
 	}
 }
 
