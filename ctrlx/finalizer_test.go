@@ -84,10 +84,12 @@ func TestFinalizerRefused(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		err    error
+		insync bool
 		took   string
 	}{
-		"Conflict": {"the write is repeated, because no other writer changes that the deletion has ended", apierrors.NewConflict(resource, "a", errBroken), "apply, delete"},
-		"Broken":   {"the server has a fault, so each pass calls Delete until the finalizer goes", apierrors.NewInternalError(errBroken), "apply, delete, delete, delete, delete"},
+		"Conflict": {"the write is repeated, because no other writer changes that the deletion has ended", apierrors.NewConflict(resource, "a", errBroken), false, "apply, delete"},
+		"Broken":   {"the server has a fault, so each pass calls Delete until the finalizer goes", apierrors.NewInternalError(errBroken), false, "apply, delete, delete, delete, delete"},
+		"InSync":   {"an object without the finalizer is not Ready either", apierrors.NewInternalError(errBroken), true, "delete, delete, delete, delete"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -107,9 +109,13 @@ func TestFinalizerRefused(t *testing.T) {
 				}
 				return flow.Done(), nil
 			}
+			d.insync = tc.insync
 			d.use(d.reconciler(flow.Extensions[*App]{}))
 			for i := 0; i < 10 && d.says() != "True Succeeded"; i++ {
 				_ = d.try()
+			}
+			if len(d.read().Finalizers) == 0 {
+				t.Errorf("%s: it is Ready without a finalizer", tc.reason)
 			}
 			deleted(d)
 			refusals = 3

@@ -569,6 +569,16 @@ func TestStatusServed(t *testing.T) {
 			if f := d.read().Finalizers; !tc.served && len(f) > 0 {
 				t.Errorf("%s: the object has the finalizers %q", tc.reason, f)
 			}
+			http := d.manager.http
+			d.restart()
+			d.manager.http = http
+			d.use(ctrlx.New("App", flow.Operations[*App]{Apply: func(ctxt, *flow.Request[*App]) (flow.Progress, error) {
+				d.note("apply")
+				return flow.Done(), nil
+			}}, flow.Extensions[*App]{}, d.clock()...))
+			if err := d.try(); err == nil || d.took() != "" {
+				t.Errorf("%s: without a finalizer: %v", tc.reason, err)
+			}
 		})
 	}
 }

@@ -703,6 +703,15 @@ func TestRootCauseReason(t *testing.T) {
 	if err != nil || e.RootCause != want {
 		t.Errorf("the root cause is %q, want %q (%v)", e.RootCause, want, err)
 	}
+	set := checks.Query{Group: testv1.GroupVersion.Group, Kind: "Cluster"}
+	d = newHarness(t, anApp(AppSpec{}), clusterWith("Creating")).with(checking(flow.PointPreCheck, func(ctx ctxt, req *checks.Request[*App]) (checks.Result, error) {
+		_, err := req.Lister(ctx, set)
+		return checks.Block("Waiting", "it waits", checks.WithWaitingFor(set.Ref())), err
+	}))
+	d.pass()
+	if e, err = d.app.Explain(t.Context(), named("a")); err != nil || !strings.HasSuffix(e.RootCause, "default/c is not ready: Creating") {
+		t.Errorf("the root cause of the wait for a set is %q (%v)", e.RootCause, err)
+	}
 }
 
 // Nothing is written if the root cause stays, whatever lies between.

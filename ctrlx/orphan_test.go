@@ -148,6 +148,7 @@ func TestVanished(t *testing.T) {
 				d.now = d.now.Add(tc.every)
 			}
 			same(t, tc.reason, tc.took, d.took())
+			same(t, "the status writes, none after the one that does not find the object", tc.at, d.writes)
 			event := slices.Contains(d.manager.related, "Warning Orphaned v1 Namespace default/default")
 			if n := orphaned(t, "App") - before; n != tc.reports || event != (n > 0) {
 				t.Errorf("%s: %v resources are reported, want %v; the events are %q", tc.reason, n, tc.reports, d.manager.related)
@@ -466,7 +467,9 @@ func TestNoDeleteNoFinalizer(t *testing.T) {
 // end of that pass does not drop it.
 func TestOrphanOfAnEventStays(t *testing.T) {
 	r := newHarness(t).reconciler(flow.Extensions[*App]{})
-	first, second := &memory.Orphan{}, &memory.Orphan{Gone: true}
+	first, second, third := &memory.Orphan{}, &memory.Orphan{Gone: true}, &memory.Orphan{Busy: true}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
 	steps := []struct {
 		reason string
 		do     func() bool
@@ -479,6 +482,9 @@ func TestOrphanOfAnEventStays(t *testing.T) {
 		{"the pass over the first one ends", func() bool { return ctrlx.EndOrphan(r, named("a"), first, false) }, false, second},
 		{"it ends, and would continue", func() bool { return ctrlx.EndOrphan(r, named("a"), first, true) }, false, second},
 		{"the pass over the second one ends", func() bool { return ctrlx.EndOrphan(r, named("a"), second, false) }, false, nil},
+		{"a pass deletes for a third one", func() bool { return ctrlx.SetOrphan(r, named("a"), nil, third) }, true, third},
+		{"the manager stops", func() bool { return ctrlx.ReportWhenStopped(stopped, r) == nil }, true, third},
+		{"that pass ends after the stop, and reports it", func() bool { return ctrlx.EndOrphan(r, named("a"), third, true) }, false, nil},
 	}
 	for _, s := range steps {
 		if got := s.do(); got != s.want {
@@ -506,6 +512,25 @@ func TestVanishedBeforeTheStop(t *testing.T) {
 			d.change(func(*App) {})
 			_ = d.try()
 		}, 1},
+		"Written": {"a later write has shown that the object exists, so the event of its deletion counts", func(d *harness) {
+			inApp(func(a *App) { a.Finalizers = nil })(d)
+			d.refuse = apierrors.NewInternalError(errBroken)
+			d.change(func(*App) {})
+			_ = d.try()
+			d.change(func(*App) {})
+			_ = d.try()
+			if o := ctrlx.OrphanOf(d.app, named("a")); o == nil || o.Object.GetGeneration() != d.read().Generation {
+				d.t.Errorf("the kept object is not that of the last Apply: %+v", o)
+			}
+			d.refuse = nil
+			d.pass()
+			d.vanish()
+		}, 0},
+		"Unchanged": {"the status, which an earlier pass wrote, shows that the object exists", func(d *harness) {
+			inApp(func(a *App) { a.Finalizers = nil })(d)
+			d.pass()
+			d.vanish()
+		}, 0},
 		"UnderWay": {"the deletion is under way, and its token is lost", func(d *harness) {
 			d.deletions(answer(flow.InProgress("a", time.Hour), nil))
 			ctrlx.HearDeletion(d.app, event.DeleteEvent{Object: d.vanish()})
@@ -547,19 +572,24 @@ func (c *obedient) Get(ctx context.Context, key client.ObjectKey, obj client.Obj
 // The leader loses its lease inside of Apply, and the object has vanished
 // meanwhile. No later pass deletes the resource, so it is reported.
 func TestVanishedInTheLastPass(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{}))
-	d.manager.client = &obedient{d.api}
-	ctx, stop := context.WithCancel(t.Context())
-	d.apply = func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
-		d.vanish()
-		stop()
-		return flow.InProgress("t", 0), nil
-	}
-	d.use(d.reconciler(flow.Extensions[*App]{}))
-	before := orphaned(t, "App")
-	_, err := d.app.Reconcile(ctx, reconcile.Request{NamespacedName: named("a")})
-	reported := slices.ContainsFunc(d.reported(), func(e string) bool { return strings.HasPrefix(e, "Warning "+ctrlx.ReasonOrphaned) })
-	if n := orphaned(t, "App") - before; n != 1 || !reported || d.took() != "apply" {
-		t.Errorf("%v resources are reported, and an event reports it: %t (%v)", n, reported, errors.Join(err))
+	for name, answers := range map[string]bool{"Answer": true, "Canceled": false} {
+		d := newHarness(t, freshApp("uid"))
+		d.manager.client = &obedient{d.api}
+		ctx, stop := context.WithCancel(t.Context())
+		d.apply = func(ctx context.Context, _ *flow.Request[*App]) (flow.Progress, error) {
+			d.vanish()
+			if stop(); answers {
+				return flow.InProgress("t", 0), nil
+			}
+			return flow.Progress{}, ctx.Err() // the pass writes nothing, and does not notice that the object vanished
+		}
+		d.use(d.reconciler(flow.Extensions[*App]{}))
+		before := orphaned(t, "App")
+		_, err := d.app.Reconcile(ctx, reconcile.Request{NamespacedName: named("a")})
+		must(t, ctrlx.ReportWhenStopped(ctx, d.app))
+		reported := slices.ContainsFunc(d.reported(), func(e string) bool { return strings.HasPrefix(e, "Warning "+ctrlx.ReasonOrphaned) })
+		if n := orphaned(t, "App") - before; n != 1 || !reported || d.took() != "apply" {
+			t.Errorf("%s: %v resources are reported, and an event reports it: %t (%v)", name, n, reported, errors.Join(err))
+		}
 	}
 }

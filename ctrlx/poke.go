@@ -100,7 +100,7 @@ type poked struct {
 // room reports whether p can hold another object. It drops objects that wait for no
 // pass, at most once in a pokeInterval.
 func (p *pokes) room(now time.Time) bool {
-	if len(p.of) >= maxPokes && now.Sub(p.swept) >= pokeInterval {
+	if now.Sub(p.swept) >= pokeInterval {
 		p.swept = now
 		maps.DeleteFunc(p.of, func(_ types.NamespacedName, at poked) bool { return !at.waits && now.Sub(at.began) >= pokeInterval })
 	}

@@ -240,6 +240,9 @@ func TestSettled(t *testing.T) {
 		"ReferenceGone": {reason: "PreCheck runs and blocks", change: func(d *harness) {
 			d.delete(aDatabase("d0"))
 		}, want: quiet, says: "False ReferenceNotFound Reconciling"},
+		"EntryFails": {reason: "the pass fails before Get, for another reason than a kind that is not watched", later: func(*harness) flow.Extensions[*App] {
+			return checking(flow.PointEntryCheck, func(context.Context, *checks.Request[*App]) (checks.Result, error) { return checks.Result{}, errBroken })
+		}, want: quiet, says: "False CheckFailed Reconciling"},
 		"NewReference": {
 			reason: "the owner check reads an object that the last success did not read", change: nothing,
 			later: func(d *harness) flow.Extensions[*App] {
@@ -305,7 +308,9 @@ func TestSettled(t *testing.T) {
 		"NoRecord": {reason: "a person removed the record", change: inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, ctrlx.ConditionRecord) }), want: applied},
 		"TooManyRead": {reason: "a record of the operator names at most 20 objects", change: func(d *harness) {
 			d.recorded(func(r *record.Record) {
-				r.Success.Read = append(r.Success.Read, slices.Repeat([]record.Read{record.ReadOf(dataOf("d0"), "x")}, 20)...)
+				for len(r.Success.Read) < 21 { // all of them are as they were
+					r.Success.Read = slices.Insert(r.Success.Read, 0, r.Success.Read[0])
+				}
 			})
 		}, want: applied},
 		"ReadyRemoved": {reason: "a person removed Ready", change: inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, "Ready") }), want: applied},
@@ -499,6 +504,7 @@ func TestSettledWrites(t *testing.T) {
 			life := func() { d.use(d.reconciler(flow.Extensions[*App]{PreCheck: chain.New(reading(1))}, dataExists)) }
 			life()
 			d.pass()
+			d.pass() // it knows the version that the first one has written
 			before := d.writes
 			d.now = d.now.Add(tc.after)
 			if tc.restart {

@@ -86,8 +86,8 @@ func Report(ctx context.Context, resource client.Object, reason, message string)
 var errDropped = errors.New("the API server drops a part of the status, such as status.conditions, because the CustomResourceDefinition lacks it")
 
 // refused says in the conditions that the API server takes nothing of what operations have written to the status, and leaves the
-// rest of it as it was.
-func (r *core) refused(p *pass, obj client.Object, why error) error {
+// rest of it as it was. If that fails, the pass that comes after the error of the first write tries it again.
+func (r *core) refused(p *pass, obj client.Object, why error) {
 	base := p.baseOf(obj)
 	obj = r.kind.Copy(base)
 	next := status.Render(status.In{
@@ -95,7 +95,7 @@ func (r *core) refused(p *pass, obj client.Object, why error) error {
 		UID: obj.GetUID(), Generation: obj.GetGeneration(), Now: r.now(), Suspended: r.isSuspended(obj), Stored: p.record,
 	})
 	r.kind.Observe(obj, obj.GetGeneration())
-	return r.show(p, base, obj, next)
+	_ = r.show(p, base, obj, next)
 }
 
 // show writes the conditions of next to base, if they change it. obj is a copy of base.

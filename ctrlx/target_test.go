@@ -148,7 +148,7 @@ func TestIdentities(t *testing.T) {
 		return c
 	}
 	jane := rest.ImpersonationConfig{UserName: "jane"}
-	first := ask(jane)
+	first, oneGroup := ask(jane), ask(rest.ImpersonationConfig{UserName: "jane", Groups: []string{"g h"}})
 	cases := map[string]struct {
 		reason string
 		as     rest.ImpersonationConfig
@@ -158,6 +158,7 @@ func TestIdentities(t *testing.T) {
 		"Empty":  {"so is this", rest.ImpersonationConfig{Groups: []string{}, Extra: map[string][]string{}}, func(c client.Client) bool { return c == d.api }},
 		"Again":  {"it is the same", jane, func(c client.Client) bool { return c == first }},
 		"Group":  {"she has more rights", rest.ImpersonationConfig{UserName: "jane", Groups: []string{"g"}}, func(c client.Client) bool { return c != first && c != d.api && c != nil }},
+		"Groups": {"two groups are not one", rest.ImpersonationConfig{UserName: "jane", Groups: []string{"g", "h"}}, func(c client.Client) bool { return c != oneGroup && c != nil }},
 		"Extra":  {"she has more rights", rest.ImpersonationConfig{UserName: "jane", Extra: map[string][]string{"a": {"b"}}}, func(c client.Client) bool { return c != first && c != d.api && c != nil }},
 		"UID":    {"it is another one", rest.ImpersonationConfig{UserName: "jane", UID: "1"}, func(c client.Client) bool { return c != first && c != d.api && c != nil }},
 		"NoUser": {"the API server knows no such identity", rest.ImpersonationConfig{Groups: []string{"g"}}, func(c client.Client) bool { return c == nil }},
@@ -191,6 +192,10 @@ func TestIdentitiesAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	d.manager.config = &rest.Config{TLSClientConfig: rest.TLSClientConfig{CAFile: "missing"}}
+	if c, err := clients(rest.ImpersonationConfig{UserName: "another"}); err == nil || !strings.Contains(err.Error(), "another") {
+		t.Errorf("the configuration is not valid, and the client is %v: %v", c, err)
+	}
 }
 
 // An App is deployed with the rights of the identity that it names. Without these rights,

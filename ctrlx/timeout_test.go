@@ -463,8 +463,9 @@ func TestPassTimeoutIsNoStop(t *testing.T) {
 			<-ctx.Done()
 			return flow.Progress{}, ctx.Err()
 		}
-		if _, err := d.limited(d.reconciler(flow.Extensions[*App]{}), 0)(ctx); err != nil || d.writes != 0 || d.says() != "nothing" {
-			t.Errorf("%d writes, it says %q: %v", d.writes, d.says(), err)
+		after, err := d.limited(d.reconciler(flow.Extensions[*App]{}), 0)(ctx)
+		if all := whyDocument(t, ctrlx.Why(d.manager), "").Objects; err != nil || after != 50*time.Millisecond || d.writes != 0 || d.says() != "nothing" || len(all) > 0 {
+			t.Errorf("%d writes, it says %q: %v; the next pass comes after %s, and the verdicts are %+v", d.writes, d.says(), err, after, all)
 		}
 	})
 }

@@ -219,6 +219,10 @@ func TestAsked(t *testing.T) {
 			d.Annotations = map[string]string{"a": "b", ctrlx.AheadPrefix + "a": "b"}
 		}, true},
 		"Owner": {"it belongs to another one", func(_, d *testv1.Database) { d.OwnerReferences = []metav1.OwnerReference{{UID: "1"}} }, true},
+		"OwnerVersion": {"its group may be another one", func(old, d *testv1.Database) {
+			old.OwnerReferences = []metav1.OwnerReference{{APIVersion: "a/v1"}}
+			d.OwnerReferences = []metav1.OwnerReference{{APIVersion: "b/v1"}}
+		}, true},
 		"Controller": {"the one that controls is the owner", func(old, d *testv1.Database) {
 			old.OwnerReferences = []metav1.OwnerReference{{UID: "1"}}
 			d.OwnerReferences = []metav1.OwnerReference{{UID: "1", Controller: &yes}}
@@ -367,9 +371,9 @@ func TestPokesAreBounded(t *testing.T) {
 		if r.Poke(named("a")) {
 			t.Error("a poke is accepted beyond the bound")
 		}
-		time.Sleep(ctrlx.PokeInterval)
+		time.Sleep(2 * ctrlx.PokeInterval)
 		if r.Poke(named("a")) {
-			t.Error("a poke is accepted beyond the bound a second later, although all objects wait for their passes")
+			t.Error("a poke is accepted beyond the bound two seconds later, although all objects wait for their passes")
 		}
 		if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: named("made-up-1")}); err != nil {
 			t.Fatal(err)

@@ -76,8 +76,8 @@ func (r reporter[T]) Unready(ctx context.Context, healthy bool, add func(why.Obj
 		if u.Verdict == (memory.Verdict{}) && !u.TimedOut {
 			continue
 		}
-		if ctx.Err() != nil {
-			return 0, 0, ctx.Err()
+		if err = ctx.Err(); err != nil {
+			return
 		}
 		reported[u.NamespacedName] = true
 		o, v := describing(u.NamespacedName), u.Verdict

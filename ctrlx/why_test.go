@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -177,6 +178,10 @@ func TestWhyFinal(t *testing.T) {
 		}
 		d.restart()
 	}
+	inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, "Ready") })(d)
+	if doc := whyDocument(t, ctrlx.Why(d.with(flow.Extensions[*App]{}).manager), ""); len(doc.Objects) > 0 {
+		t.Errorf("a person removed the condition: %+v", doc)
+	}
 }
 
 // After a start, an answer counts the objects whose state is not known, until a
@@ -184,18 +189,22 @@ func TestWhyFinal(t *testing.T) {
 func TestWhyUnseen(t *testing.T) {
 	ready := metav1.Condition{Type: "Ready", Status: "True", Reason: "Succeeded", ObservedGeneration: 1}
 	blocked := metav1.Condition{Type: "Ready", Status: "False", Reason: "Waiting", ObservedGeneration: 1}
-	proceed, ignore := checks.Proceed(), checks.Ignore("another instance reconciles it")
+	proceed, ignore, waits := checks.Proceed(), checks.Ignore("another instance reconciles it"), checks.Block("Waiting", "it waits")
 	cases := map[string]struct {
 		reason     string
 		conditions []metav1.Condition
 		result     checks.Result
 		want       int // before the pass
+		drops      bool
+		after      [2]int // the ready objects and the others
 	}{
-		"New":     {"it has no condition", nil, proceed, 1},
-		"Blocked": {"the condition does not name its waits", []metav1.Condition{blocked}, checks.Block("Waiting", "it waits"), 1},
-		"Ready":   {"the condition is of its generation", []metav1.Condition{ready}, proceed, 0},
-		"Changed": {"the condition is of an earlier generation", []metav1.Condition{{Type: "Ready", Status: "True"}}, proceed, 1},
-		"Ignored": {"no pass writes its conditions", nil, ignore, 1},
+		"New":       {"it has no condition", nil, proceed, 1, false, [2]int{1, 0}},
+		"Blocked":   {"the condition does not name its waits", []metav1.Condition{blocked}, waits, 1, false, [2]int{0, 1}},
+		"Ready":     {"the condition is of its generation", []metav1.Condition{ready}, proceed, 0, false, [2]int{1, 0}},
+		"Changed":   {"the condition is of an earlier generation", []metav1.Condition{{Type: "Ready", Status: "True"}}, proceed, 1, false, [2]int{1, 0}},
+		"Ignored":   {"no pass writes its conditions", nil, ignore, 1, false, [2]int{0, 0}},
+		"Unwritten": {"the condition is not that of the last pass", []metav1.Condition{ready}, waits, 0, true, [2]int{0, 1}},
+		"Never":     {"no pass could write a condition", nil, waits, 1, true, [2]int{0, 1}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -211,10 +220,14 @@ func TestWhyUnseen(t *testing.T) {
 			if doc := whyDocument(t, ctrlx.Why(d.manager), ""); doc.Ready != 1-before || len(doc.Objects) > 0 {
 				t.Errorf("%s: the answer has objects that are ready, without the parameter: %+v", tc.reason, doc)
 			}
+			d.drops = tc.drops
 			d.pass()
-			after := whyDocument(t, ctrlx.Why(d.manager), "").Unseen
-			if before != tc.want || after != 0 {
-				t.Errorf("%s: %d objects are unseen before the pass, want %d, and %d after it", tc.reason, before, tc.want, after)
+			after := whyDocument(t, ctrlx.Why(d.manager), "")
+			if before != tc.want || after.Unseen != 0 {
+				t.Errorf("%s: %d objects are unseen before the pass, want %d, and %d after it", tc.reason, before, tc.want, after.Unseen)
+			}
+			if all := after.Objects; [2]int{after.Ready, len(all)} != tc.after || len(all) > 0 && strings.Contains(all[0].Message, "panicked") {
+				t.Errorf("%s: %d objects are ready after the pass, and the others are %+v", tc.reason, after.Ready, all)
 			}
 		})
 	}
