@@ -239,41 +239,20 @@ func TestOwnRulesFirst(t *testing.T) {
 	}
 }
 
-// A panic is a fault, and no wish to try again, whatever it panics with.
-func TestPanicIsNotRetriable(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{})
-	d.apply = func(ctxt, *flow.Request[*App]) (flow.Progress, error) { panic(ctrlx.NewRetriableError(io.EOF, nil)) }
-	if d.pass(); d.says() != "False Panic Reconciling" {
-		t.Errorf("it says %q", d.says())
-	}
-}
-
 // asPanics is an error that no search can read.
 type asPanics struct{ error }
 
 func (asPanics) As(any) bool { panic("As") }
 
-// An error whose method As panics fails the pass, and the status says so.
-func TestUnreadableError(t *testing.T) {
+// A panic is a fault, and no wish to try again, whatever it panics with: in Apply, or in the method As of its error.
+func TestPanicIsNotRetriable(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{})
+	d.apply = func(ctxt, *flow.Request[*App]) (flow.Progress, error) { panic(ctrlx.NewRetriableError(io.EOF, nil)) }
+	d.pass()
+	same(t, "a panic", "False Panic Reconciling", d.says())
 	fails(asPanics{errBroken})(d)
-	if d.pass(); d.says() != "False LinkPanickedCtrlxErrors Reconciling" {
-		t.Errorf("it says %q: %s", d.says(), d.message())
-	}
-}
-
-// What fails because the manager stops is nothing to write down.
-func TestShutdownIsNotRetriable(t *testing.T) {
-	d := newHarness(t, anApp(AppSpec{})).with(flow.Extensions[*App]{})
-	ctx, cancel := context.WithCancel(t.Context())
-	d.apply = func(ctxt, *flow.Request[*App]) (flow.Progress, error) {
-		cancel()
-		return flow.Progress{}, ctrlx.NewRetriableError(ctx.Err(), nil)
-	}
-	d.passIn(ctx)
-	if d.writes != 0 {
-		t.Errorf("it says %q", d.says())
-	}
+	d.pass()
+	same(t, "an error that no search can read", "False LinkPanickedCtrlxErrors Reconciling", d.says())
 }
 
 // The messages of retriable errors differ from those of component-operator-runtime.

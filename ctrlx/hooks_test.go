@@ -249,7 +249,7 @@ func TestDeleteHookWithoutDelete(t *testing.T) {
 		add    func(*ctrlx.Reconciler[*App], ctrlx.HookFunc[*App])
 		want   []string
 	}{
-		"None":       {"there is nothing to wait for", func(*ctrlx.Reconciler[*App], ctrlx.HookFunc[*App]) {}, nil},
+		"None":       {"nothing deletes, so nothing would remove a finalizer", func(r *ctrlx.Reconciler[*App], _ ctrlx.HookFunc[*App]) { r.WithPreReconcileHook(check1) }, nil},
 		"PreDelete":  {"it has to run", func(r *ctrlx.Reconciler[*App], h ctrlx.HookFunc[*App]) { r.WithPreDeleteHook(h) }, []string{ctrlx.Finalizer}},
 		"PostDelete": {"it has to run", func(r *ctrlx.Reconciler[*App], h ctrlx.HookFunc[*App]) { r.WithPostDeleteHook(h) }, []string{ctrlx.Finalizer}},
 	}

@@ -110,12 +110,11 @@ func TestTokenKeys(t *testing.T) {
 	same(t, "the refused record of a blocked object", was, record.In(d.read().Status.Conditions).Message)
 }
 
-// A kind that stores its own tokens leaves an operation in the record as it is: the release before may have stored it. A kind
-// also says itself when it is deleted.
+// A kind that stores its own tokens leaves an operation in the record as it is: the release before may have stored it.
 func TestOwnTokens(t *testing.T) {
 	d := newHarness(t, anApp(AppSpec{Timeout: minutes(10)}))
 	d.recorded(operating("of the release before"))
-	was, deleting := record.In(d.read().Status.Conditions).Message, false
+	was := record.In(d.read().Status.Conditions).Message
 	d.use(ctrlx.New("App", flow.Operations[*App]{
 		Token:    func(a *App) (string, int64) { return a.Status.LastHandled, 1 },
 		SetToken: func(_ context.Context, a *App, token string, _ int64) error { a.Status.LastHandled = token; return nil },
@@ -123,17 +122,10 @@ func TestOwnTokens(t *testing.T) {
 			d.note("put %s", req.Token)
 			return flow.InProgress("mine", time.Minute), nil
 		},
-		Deleting: func(*App) bool { return deleting },
-		Delete: func(context.Context, *flow.Request[*App]) (flow.Progress, error) {
-			d.note("delete")
-			return flow.InProgress("mine", time.Minute), nil
-		},
 	}, flow.Extensions[*App]{}, d.clock()...))
 	d.pass()
 	d.pass()
-	deleting = true
-	d.pass()
-	same(t, "the calls", "put , put mine, delete", d.took())
+	same(t, "the calls", "put , put mine", d.took())
 	same(t, "the record", was, record.In(d.read().Status.Conditions).Message)
 }
 

@@ -308,9 +308,7 @@ func TestSettled(t *testing.T) {
 		"NoRecord": {reason: "a person removed the record", change: inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, ctrlx.ConditionRecord) }), want: applied},
 		"TooManyRead": {reason: "a record of the operator names at most 20 objects", change: func(d *harness) {
 			d.recorded(func(r *record.Record) {
-				for len(r.Success.Read) < 21 { // all of them are as they were
-					r.Success.Read = slices.Insert(r.Success.Read, 0, r.Success.Read[0])
-				}
+				r.Success.Read = append(r.Success.Read, slices.Repeat(r.Success.Read[:1], 21-len(r.Success.Read))...) // all are as they were
 			})
 		}, want: applied},
 		"ReadyRemoved": {reason: "a person removed Ready", change: inApp(func(a *App) { meta.RemoveStatusCondition(&a.Status.Conditions, "Ready") }), want: applied},

@@ -584,7 +584,7 @@ func TestReplaced(t *testing.T) {
 						}
 					}))
 				case "delete":
-					deleted(d)
+					ops.Deleting, ext = func(*App) bool { return true }, flow.Extensions[*App]{Delete: link}
 				}
 				d.use(ctrlx.New("App", ops, ext, d.clock()...))
 				if _ = d.try(); !called {
@@ -592,21 +592,6 @@ func TestReplaced(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-// An owner reference that cannot be parsed is an error: it is neither an owner of the core
-// group nor no owner.
-func TestOwnerNotUnderstood(t *testing.T) {
-	yes := true
-	a := anApp(AppSpec{})
-	a.OwnerReferences = []metav1.OwnerReference{{APIVersion: "a/b/c", Kind: "Cluster", Name: "prod", Controller: &yes}}
-	d := newHarness(t, a)
-	put := func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }
-	d.use(ctrlx.New("App", flow.Operations[*App]{Apply: put}, flow.Extensions[*App]{}))
-	d.pass()
-	if m := d.message(); !strings.Contains(m, "ctrlx: the controlling owner reference to Cluster prod: ") {
-		t.Errorf("the object says %q: %s", d.says(), m)
 	}
 }
 

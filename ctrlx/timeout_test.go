@@ -453,21 +453,25 @@ func TestPassTimeoutOfADeletion(t *testing.T) {
 	})
 }
 
-// A manager that stops cancels the pass: nothing failed, so nothing is written.
+// A manager that stops cancels the pass: nothing failed, so nothing is written, whatever the error of the operation.
 func TestPassTimeoutIsNoStop(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newHarness(t, anApp(AppSpec{}))
-		ctx, stop := context.WithCancel(t.Context())
-		d.apply = func(ctx context.Context, _ *flow.Request[*App]) (flow.Progress, error) {
-			stop()
-			<-ctx.Done()
-			return flow.Progress{}, ctx.Err()
-		}
-		after, err := d.limited(d.reconciler(flow.Extensions[*App]{}), 0)(ctx)
-		if all := whyDocument(t, ctrlx.Why(d.manager), "").Objects; err != nil || after != 50*time.Millisecond || d.writes != 0 || d.says() != "nothing" || len(all) > 0 {
-			t.Errorf("%d writes, it says %q: %v; the next pass comes after %s, and the verdicts are %+v", d.writes, d.says(), err, after, all)
-		}
-	})
+	for name, of := range map[string]func(error) error{
+		"Error": func(err error) error { return err }, "Retriable": func(err error) error { return ctrlx.NewRetriableError(err, nil) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newHarness(t, anApp(AppSpec{}))
+			ctx, stop := context.WithCancel(t.Context())
+			d.apply = func(ctx context.Context, _ *flow.Request[*App]) (flow.Progress, error) {
+				stop()
+				<-ctx.Done()
+				return flow.Progress{}, of(ctx.Err())
+			}
+			after, err := d.limited(d.reconciler(flow.Extensions[*App]{}), 0)(ctx)
+			if all := whyDocument(t, ctrlx.Why(d.manager), "").Objects; err != nil || after != 50*time.Millisecond || d.writes != 0 || d.says() != "nothing" || len(all) > 0 {
+				t.Errorf("%s: %d writes, it says %q: %v; the next pass comes after %s, and the verdicts are %+v", name, d.writes, d.says(), err, after, all)
+			}
+		})
+	}
 }
 
 // There is one deadline: that of the option, of the controller or of the

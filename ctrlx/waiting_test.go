@@ -260,6 +260,11 @@ func TestControllingOwner(t *testing.T) {
 	if d := owned(t, controlledBy("mistaken"), checks.OwnerReady(), aCluster()); d.says() != "False OwnerNotFound Reconciling" {
 		t.Errorf("with the UID of no object, the object says %q", d.says())
 	}
+	unclear := controlledBy("cluster")
+	unclear[1].APIVersion = "a/b/c"
+	if m := owned(t, unclear, checks.OwnerFound(), aCluster()).message(); !strings.Contains(m, "ctrlx: the controlling owner reference to Cluster c: ") {
+		t.Errorf("with a reference that is neither an owner of the core group nor no owner, the object says %q", m)
+	}
 	d := owned(t, controlledBy("cluster"), checks.OwnerReady(), clusterWith("Creating"))
 	same(t, "the owner is not ready", "False OwnerNotReady Reconciling", d.says())
 	remade(d, d.cluster(), "second")

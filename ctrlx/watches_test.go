@@ -220,8 +220,7 @@ func TestAsked(t *testing.T) {
 		}, true},
 		"Owner": {"it belongs to another one", func(_, d *testv1.Database) { d.OwnerReferences = []metav1.OwnerReference{{UID: "1"}} }, true},
 		"OwnerVersion": {"its group may be another one", func(old, d *testv1.Database) {
-			old.OwnerReferences = []metav1.OwnerReference{{APIVersion: "a/v1"}}
-			d.OwnerReferences = []metav1.OwnerReference{{APIVersion: "b/v1"}}
+			old.OwnerReferences, d.OwnerReferences = []metav1.OwnerReference{{}}, []metav1.OwnerReference{{APIVersion: "b/v1"}}
 		}, true},
 		"Controller": {"the one that controls is the owner", func(old, d *testv1.Database) {
 			old.OwnerReferences = []metav1.OwnerReference{{UID: "1"}}
