@@ -206,7 +206,7 @@ func (r *core) remember(p *pass, out flow.Outcome, next status.Out) {
 	}
 	now := r.now()
 	none := v == memory.Verdict{}
-	silent := out.State() == flow.StateIgnored
+	silent := none && (out.State() == flow.StateIgnored || out.KeepsStatus())
 	if !none || p.last != v {
 		r.memory.Passed(name, memory.Pass{At: time.Unix(0, p.at), Took: time.Duration(max(0, now.UnixNano()-p.at)), Verdict: v})
 	}
@@ -214,7 +214,7 @@ func (r *core) remember(p *pass, out flow.Outcome, next status.Out) {
 		now = r.sinceOf(p.read, out, now)
 	}
 	// The waiters do not know yet that the object waits for no other one.
-	p.RootChanged = p.RootChanged || v != p.last && !p.RootUnknown
+	p.RootChanged = p.RootChanged || p.last == memory.Verdict{} && v != p.last && !p.RootUnknown
 	before := r.memory.Decided(name, v, next.Over, silent, now)
 	if next.Over && !before.TimedOut && r.observer != nil {
 		log.FromContext(p).Info("the object exceeded its time-out", "timeout", p.Timeout, "since", next.Clock.Since.Time)

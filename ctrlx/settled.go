@@ -287,7 +287,7 @@ func (r *core) next(p *pass, out flow.Outcome, handled string) *record.Record {
 		return nil
 	case stores:
 		digest, digested = p.digest()
-		if digested && p.stored.Digest == digest && r.fresh(p, time.Unix(p.stored.Unix, 0)) {
+		if p.record != nil && digested && p.stored.Digest == digest && r.fresh(p, time.Unix(p.stored.Unix, 0)) {
 			return nil // almost always, without decoding
 		}
 	case record.MayHoldOperation(p.record) && !r.tokens:

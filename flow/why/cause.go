@@ -201,10 +201,11 @@ func (g *Graph) cause(r *root) Cause {
 }
 
 // reasonOfWaiter returns why the first direct waiter of a cause is not done: it may be
-// the one that should have made the object, and was refused.
+// the one that should have made the object, and was refused. The conditions of a waiter
+// do not say whether it is blocked, so only its reconciler counts.
 func (g *Graph) reasonOfWaiter(r *root) (reason, message string) {
 	for _, i := range g.nodes[r.nodes[0]].in {
-		if w := g.nodes[i].safe(); g.nodes[i].cause == r && (w.State == Failed || w.State == InProgress) && text.Join(w.Reason, w.Message) != "" {
+		if w := g.nodes[i].safe(); g.nodes[i].cause == r && w.Reconciler != "" && (w.State == Failed || w.State == InProgress) && text.Join(w.Reason, w.Message) != "" {
 			return w.Reason, w.Ref.String() + " " + w.State.verb() + ": " + w.Message
 		}
 	}

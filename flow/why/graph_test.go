@@ -211,10 +211,10 @@ func TestNew(t *testing.T) {
 		"Ready":  {"an object that is ready and not awaited is no cause", []why.Object{{Ref: a, State: why.Ready}}, ""},
 		"Absent": {"an object that no reconciler reports", []why.Object{{Ref: a, State: why.Blocked, WaitingFor: []checks.Ref{b}}}, "N 0002 has not reported a state; 1 object waits for it: look at the object: no reconciler of this program reports its state"},
 		"Refused": {"the waiter could not make it, and knows why", []why.Object{
-			{Ref: a, State: why.Failed, Reason: "Forbidden", Message: "no right", WaitingFor: []checks.Ref{b}}, {Ref: b, State: why.Missing}},
+			{Ref: a, Reconciler: "N", State: why.Failed, Reason: "Forbidden", Message: "no right", WaitingFor: []checks.Ref{b}}, {Ref: b, State: why.Missing}},
 			"N 0002 is missing: Forbidden: N 0001 has failed: no right; 1 object waits for it: correct the error that its message names, or create it"},
 		"Blocked": {"the waiter knows no more than that it waits", []why.Object{
-			{Ref: a, State: why.Blocked, Reason: "NotFound", Message: "it waits", WaitingFor: []checks.Ref{b}}, {Ref: b, State: why.Missing}},
+			{Ref: a, Reconciler: "N", State: why.Blocked, Reason: "NotFound", Message: "it waits", WaitingFor: []checks.Ref{b}}, {Ref: b, State: why.Missing}},
 			"N 0002 is missing; 1 object waits for it: create it, or correct the reference"},
 		"ID":    {"the cloud ID makes no second object", []why.Object{{Ref: a, State: why.Blocked, WaitingFor: []checks.Ref{withID, b}}, {Ref: b, State: why.Missing}}, "N 0002 is missing; 1 object waits for it: create it, or correct the reference"},
 		"Self":  {"a wait for itself is no cycle", []why.Object{{Ref: a, State: why.Blocked, Reason: "ApprovalPending", WaitingFor: []checks.Ref{a}}}, "N 0001 is blocked: ApprovalPending; no object waits for it: meet the requirement that its message names"},

@@ -37,9 +37,7 @@ func (c *command) about(ctx context.Context, k clients, ref checks.Ref) (why.Doc
 		d, _ = g.DocumentOf(ref, c.at(replies), flows(replies)...)
 	}
 	complete(&d, g, replies)
-	if ok {
-		c.unseen(replies)
-	}
+	c.unseen(replies)
 	return d, nil
 }
 
@@ -50,7 +48,7 @@ func (c *command) unseen(replies []reply) (found bool) {
 	for _, r := range replies {
 		if r.doc.Unseen > 0 && !noted[r.from] {
 			found, noted[r.from] = true, true
-			c.note("%s does not know the waits of %d objects yet: no pass over them has ended since its start", r.from, r.doc.Unseen)
+			c.note("%s does not know the waits of %d objects yet: no pass over them has ended since its start; its log has the errors of passes", r.from, r.doc.Unseen)
 		}
 	}
 	return found
