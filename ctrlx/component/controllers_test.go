@@ -283,7 +283,7 @@ func TestTwoClusters(t *testing.T) {
 	shop := o.create(mill(kind, "ours"), configMap("a", "1"), configMap("b", "1"), configMap("later", "1", "apply-order", "1"), crd)
 	s := o.ready("True Succeeded", "")
 	must(t, y.direct.Get(t.Context(), client.ObjectKey{Namespace: o.ns, Name: "ours"}, instance("ours")))
-	if ref := s.Status.Inventory[4].Ref; ref.String() != "Mill."+kind.Group+" "+o.ns+"/ours" {
+	if ref := s.Status.Inventory[3].Ref; ref.String() != "Mill."+kind.Group+" "+o.ns+"/ours" {
 		t.Errorf("the inventory has the instance as %s", ref)
 	}
 	if _, err := api.RESTMapper().RESTMapping(kind.GroupKind()); !meta.IsNoMatchError(err) {
@@ -602,7 +602,7 @@ func TestNamespaceOfTheSet(t *testing.T) {
 	inner := strings.Replace(configMap("a", "1"), "name: a", "name: a\n  namespace: NAMESPACE-inner", 1)
 	w.want(inner, "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
 	w.settle()
-	same(t, []string{"store Shop shop", "write Namespace " + w.ns + "-inner", "write ConfigMap a"}, w.writes(), "the writes")
+	same(t, []string{"store Shop shop", "write Namespace " + w.ns + "-inner", "store Shop shop", "write ConfigMap a"}, w.writes(), "the writes")
 	w.delete()
 	res := checks.Result{}
 	for range 3 { // no controller ends the deletion of the namespace

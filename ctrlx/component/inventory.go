@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -55,6 +56,9 @@ func fits(items []Item) error {
 // may not be stored, so the caller must not write. In a plan, an inventory that is
 // too large is a problem.
 func (s *Set) save(ctx context.Context) error {
+	if s.unstored != nil {
+		return s.unstored
+	}
 	c, items, cl := s.Component, append([]Item{}, s.inventory...), s.system.clients.Client
 	if s.Plan == nil && s.isStored && slices.EqualFunc(c.GetStatus().Inventory, items, Item.equal) {
 		return nil // as in most passes
@@ -80,7 +84,8 @@ func (s *Set) save(ctx context.Context) error {
 		err = complete(stored, items)
 	}
 	if err != nil {
-		return fmt.Errorf("storing the inventory: %w", err)
+		s.unstored = fmt.Errorf("storing the inventory: %w", err)
+		return s.unstored
 	}
 	c.GetStatus().Inventory, s.isStored = items, true
 	c.SetResourceVersion(stored.GetResourceVersion())
@@ -123,8 +128,8 @@ func complete(stored *unstructured.Unstructured, written []Item) error {
 	return nil
 }
 
-// inventory loads the inventory, and stores it before the first write of an
-// object that it lacks. A change by an inner link is stored at the end.
+// inventory loads the inventory. [Set.ahead] adds the objects that it lacks. A
+// change by an inner link is stored at the end.
 func inventory(next Handler) Handler {
 	return func(ctx context.Context, s *Set) (checks.Result, error) {
 		var err error
@@ -144,8 +149,10 @@ func inventory(next Handler) Handler {
 		if err := s.include(ctx); err != nil {
 			return checks.Result{}, err
 		}
-		if err := s.save(ctx); err != nil {
-			return checks.Result{}, err
+		if s.isStored || len(s.inventory) > 0 || len(s.lacking) == 0 { // else the first wave stores the first items
+			if err := s.save(ctx); err != nil {
+				return checks.Result{}, err
+			}
 		}
 		res, err := next(ctx, s)
 		if lost := s.save(ctx); err == nil {
@@ -155,10 +162,13 @@ func inventory(next Handler) Handler {
 	}
 }
 
-// include adds the objects that the inventory lacks, and updates the others. An
-// object whose kind is not installed yet comes later, because its namespace may
-// not be known.
+// include updates the items of the objects, and finds those that the inventory
+// lacks. They stay out of it until the first write of their wave: an object that
+// a policy has kept may have the label, and the component may give it up again
+// without a write. An object whose kind is not installed yet comes later,
+// because its namespace may not be known.
 func (s *Set) include(ctx context.Context) error {
+	s.lacking = map[checks.Ref]Item{}
 	at := make(map[checks.Ref]int, len(s.inventory))
 	for i := range s.inventory {
 		at[s.inventory[i].Ref] = i
@@ -168,11 +178,11 @@ func (s *Set) include(ctx context.Context) error {
 			continue
 		}
 		item := o.item()
+		var old Item
 		i, found := at[o.ref]
-		if !found {
-			i, s.inventory = len(s.inventory), append(s.inventory, item)
+		if found {
+			old = s.inventory[i]
 		}
-		old := s.inventory[i]
 		item.Rebuilt = old.Rebuilt // until the object is written
 		if o.purgeOrder != nil {
 			item.Purge, item.Purged = old.Purge, old.Purged
@@ -190,9 +200,19 @@ func (s *Set) include(ctx context.Context) error {
 				item.adopt(o)
 			}
 		}
-		s.inventory[i] = item
+		switch {
+		case found:
+			s.inventory[i] = item
+		case s.Plan != nil: // it stores nothing
+			s.inventory = append(s.inventory, item)
+		default:
+			s.lacking[o.ref] = item
+		}
 	}
-	return nil
+	if len(s.lacking) == 0 {
+		return nil
+	}
+	return fits(slices.AppendSeq(slices.Clone(s.inventory), maps.Values(s.lacking))) // no wave is written then
 }
 
 // item returns the item of the inventory for an object.
@@ -217,10 +237,20 @@ func (i *Item) adopt(o *object) {
 
 // ahead stores what the inventory must have before the writes of a wave:
 //
+//   - The objects that it lacks. One that has the label of the component already
+//     is in doubt until it is written.
 //   - An object that was purged exists again.
 //   - A namespace that lacks the label of the component existed before. One that
 //     does not exist any more will be that of the component.
 func (s *Set) ahead(ctx context.Context) error {
+	for i, o := range s.members {
+		if item, lacks := s.lacking[o.ref]; lacks {
+			pending := s.results[i].Pending
+			item.Rebuilt = pending != nil && pending.Live != nil && pending.Live.GetLabels()[s.labelKey] == s.label
+			s.inventory = append(s.inventory, item)
+			delete(s.lacking, o.ref)
+		}
+	}
 	if len(s.pending) == 0 {
 		return nil
 	}

@@ -22,8 +22,9 @@ type Item struct {
 	DeletePolicy dependents.DeletePolicy `json:"deletePolicy"`
 	// Manages is the type that the object defines; nil: it defines none.
 	Manages *metav1.GroupVersionKind `json:"manages,omitempty"`
-	// Rebuilt reports that only the label of the object names the component,
-	// because the inventory was lost. Such an object is never deleted.
+	// Rebuilt reports that only the label of the object names the component, and
+	// that the component has not written it since: the inventory was lost, or an
+	// earlier set left the object. Such an object is never deleted.
 	Rebuilt bool `json:"rebuilt,omitempty"`
 	// Adopted reports that this Namespace existed before the component had it in
 	// its set, so that it has objects of others. Its policy is then Orphan, unless

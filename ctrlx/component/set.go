@@ -44,8 +44,9 @@ type Set struct {
 
 // state is shared by a set and its waves.
 type state struct {
-	objects   []*object // that the generator made, in the order in which they are applied; empty in a deletion
-	inventory []Item    // the link Inventory sets and stores it
+	objects   []*object           // that the generator made, in the order in which they are applied; empty in a deletion
+	inventory []Item              // the link Inventory sets and stores it
+	lacking   map[checks.Ref]Item // the items of objects that the inventory lacks, until their wave begins
 	system    *system
 	config    configuration
 	policy    dependents.DeletePolicy // of the component
@@ -53,6 +54,7 @@ type state struct {
 	label     string
 	access    again.Access
 	isStored  bool   // the status of Component has an inventory as it is stored
+	unstored  error  // the inventory could not be stored, so this pass does not try again
 	guarded   bool   // the link Guard is in the chain
 	cleared   []Item // the items of the first wave and of all others, if Guard gave the verdict; nil: it did not
 	proved    bool   // the component was up to date; see upToDate

@@ -232,7 +232,10 @@ func (s *Set) purge(ctx context.Context, order int16) (checks.Result, error) {
 			s.Plan.delete(fmt.Sprintf("purge after the apply-order %d", max(*o.purgeOrder, o.applyOrder)), o.ref, dependents.Result{})
 		}
 	}
-	if err := s.save(ctx); err != nil || len(due) == 0 {
+	if len(due) == 0 {
+		return checks.Proceed(), nil
+	}
+	if err := s.save(ctx); err != nil {
 		return checks.Proceed(), err
 	}
 	res, err := s.deleteItems(ctx, due, func(i Item, _ dependents.Result) { s.find(i.Ref).Purged = true })

@@ -130,7 +130,7 @@ func (s *Set) decide(ctx context.Context, items []Item) (left []Item, _ checks.R
 // objects that are deleted, too.
 func (s *Set) holds(outer *Item, goes map[checks.Ref]bool) string {
 	if outer.Rebuilt {
-		return "the inventory was lost, and only the label says that this component made it"
+		return "the inventory was lost, or lacked it, and only the label says that this component made it"
 	}
 	if s.keeps(outer) || !outer.isOuter() {
 		return ""
