@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -79,9 +80,13 @@ func (s *Set) save(ctx context.Context) error {
 	stored.SetGroupVersionKind(gvk)
 	stored.SetNamespace(c.GetNamespace())
 	stored.SetName(c.GetName())
-	err := again.Do(ctx, func() error { return cl.Status().Patch(ctx, stored, client.RawPatch(types.MergePatchType, patch)) })
+	err := again.Do(ctx, func() error {
+		return cl.Status().Patch(ctx, stored, client.RawPatch(types.MergePatchType, patch), strict)
+	})
 	if err == nil {
 		err = complete(stored, items)
+	} else if apierrors.IsInvalid(err) && strings.Contains(err.Error(), "unknown field") { // it quotes the whole object
+		err = errPruned
 	}
 	if err != nil {
 		s.unstored = fmt.Errorf("storing the inventory: %w", err)
@@ -91,6 +96,10 @@ func (s *Set) save(ctx context.Context) error {
 	c.SetResourceVersion(stored.GetResourceVersion())
 	return nil
 }
+
+// strict makes the API server refuse fields that the definition lacks. Stored without
+// them, the inventory would look complete to the next pass.
+const strict = client.FieldValidation(metav1.FieldValidationStrict)
 
 var errPruned = errors.New("the API server drops a part of status.inventory, because the CustomResourceDefinition lacks it: " +
 	"generate the definition again, and apply it")
