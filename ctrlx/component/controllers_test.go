@@ -419,7 +419,7 @@ func TestAdoptedNamespace(t *testing.T) {
 			orphaned(t, w)
 			w.want(inside, namespace(""))
 		}, true},
-		"Lost": {"without an inventory the label alone is no proof", never, "", []component.Option{component.WithKinds(corev1.SchemeGroupVersion.WithKind("Namespace"))}, func(t *testing.T, w *world) {
+		"Lost": {"without an inventory the label alone is no proof; options may name the kind twice", never, "", []component.Option{component.WithKinds(namespaces), component.WithKinds(namespaces)}, func(t *testing.T, w *world) {
 			w.settle()
 			must(t, api.Status().Patch(t.Context(), w.shop, client.RawPatch("application/merge-patch+json", []byte(`{"status":null}`))))
 			w.restart()

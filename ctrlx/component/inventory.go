@@ -151,10 +151,7 @@ func inventory(next Handler) Handler {
 		if err != nil {
 			return checks.Result{}, fmt.Errorf("loading the inventory: %w", err)
 		}
-		s.inventory = slices.Clone(s.inventory)
-		for i := range s.inventory { // users may have written them, and the object would count as another one
-			s.inventory[i].ID, s.inventory[i].Set = "", ""
-		}
+		s.inventory = s.once(s.inventory)
 		if err := s.include(ctx); err != nil {
 			return checks.Result{}, err
 		}
@@ -169,6 +166,27 @@ func inventory(next Handler) Handler {
 		}
 		return res, err
 	}
+}
+
+// once returns a copy of an inventory with one item for each object. Users may
+// write another one, and two options may name the same kind. Each double may keep
+// its object.
+func (s *Set) once(items []Item) (all []Item) {
+	at := make(map[checks.Ref]int, len(items))
+	for _, i := range items {
+		i.ID, i.Set = "", "" // the object would count as another one
+		n, twice := at[i.Ref]
+		if !twice {
+			at[i.Ref], all = len(all), append(all, i)
+			continue
+		}
+		first := &all[n]
+		first.Rebuilt, first.Adopted = first.Rebuilt || i.Rebuilt, first.Adopted || i.Adopted
+		if s.keeps(&i) {
+			first.DeletePolicy = i.DeletePolicy
+		}
+	}
+	return all
 }
 
 // include updates the items of the objects, and finds those that the inventory
