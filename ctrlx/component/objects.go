@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -124,6 +125,10 @@ func (s *Set) validate(o *object) error {
 	}
 	isOuter := o.manages != nil || o.stage == stageNamespaces
 	if !o.known && o.stage != stageInstances {
+		_, err := s.access.Client.RESTMapper().RESTMapping(o.gvk.GroupKind(), o.gvk.Version)
+		if err != nil && !meta.IsNoMatchError(err) {
+			return fmt.Errorf("%s: finding the kind: %w", o.ref, err)
+		}
 		note(fmt.Sprintf("the API server does not serve the kind %s in the version %s: "+
 			"install its definition, or add it to the set", o.gvk.GroupKind(), o.gvk.Version))
 	}

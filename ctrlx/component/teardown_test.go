@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-go/windlass/ctrlx/dependents"
 )
 
 // Redundant objects are deleted when the others are ready, in the order of their
@@ -131,6 +133,31 @@ func TestDeleteAPIService(t *testing.T) {
 	err = nil
 	w.settle()
 	same(t, []string{"delete APIService v1." + group, "delete ConfigMap server"}, w.wrote("delete"), "the deletions")
+}
+
+// A set repairs the server of its own aggregated API, although the group cannot be
+// discovered. Without the APIService in the set, an object of the group is an error.
+func TestAggregatedDown(t *testing.T) {
+	w := newWorld(t)
+	group := w.ns + ".down.example.com"
+	service := "apiVersion: apiregistration.k8s.io/v1\nkind: APIService\nmetadata: {name: v1." + group + "}\n" +
+		"spec: {group: " + group + ", version: v1, groupPriorityMinimum: 1000, versionPriority: 15, service: {namespace: NAMESPACE, name: x}, insecureSkipTLSVerify: true}\n"
+	metric := "apiVersion: " + group + "/v1\nkind: Metric\nmetadata: {name: m}\n"
+	services := schema.GroupVersionKind{Group: "apiregistration.k8s.io", Version: "v1", Kind: "APIService"}
+	defer func() { must(t, client.IgnoreNotFound(api.Delete(t.Context(), w.object(services, "v1."+group)))) }()
+	for _, k := range []string{"broken", "repaired"} {
+		w.want(configMap("server", k), service, metric)
+		for range 3 {
+			if res, err := w.pass(); err != nil || res.Proceeds() {
+				t.Errorf("%s: the API has no server: %+v, %v", k, res, err)
+			}
+		}
+		same(t, []string{"server=" + k}, w.names(), "the objects")
+	}
+	w.want(configMap("server", "1"), metric)
+	if _, err := w.pass(); err == nil || errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), "finding the kind") {
+		t.Errorf("a group that cannot be discovered: %v", err)
+	}
 }
 
 // The policy of the component counts when an object is deleted, whatever it was when the

@@ -126,7 +126,8 @@ func (d *Dependents) Delete(ctx context.Context, owner client.Object, objects ..
 
 // Check returns the requests for objects, each with its policies and its
 // namespace, in their order. It reads and writes no object. An object of a kind
-// that the API server does not serve has a request, too: see [Request.Digest].
+// that the API server does not serve, or of a group that it cannot discover, has a
+// request, too: see [Request.Digest].
 // The namespace of a manifest counts as absent if its kind has no namespaces.
 // [Dependents.Apply] refuses such a manifest, because a deletion of it could mean
 // the object of an earlier definition of the kind. An invalid object has no
