@@ -91,5 +91,6 @@ func isTransient(err error) bool {
 		return false
 	}
 	return apierrors.IsServiceUnavailable(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) ||
-		apierrors.IsInternalError(err) && !strings.Contains(err.Error(), "failed calling webhook")
+		apierrors.IsInternalError(err) && !strings.Contains(err.Error(), "failed calling webhook") &&
+			!strings.Contains(err.Error(), "conversion webhook for")
 }

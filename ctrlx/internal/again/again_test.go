@@ -46,6 +46,7 @@ func TestDo(t *testing.T) {
 		"Timeout":     {"the API server took too long", t.Context(), []error{apierrors.NewServerTimeout(schema.GroupResource{}, "get", 0)}, 3},
 		"Internal":    {"it has lost its leader", t.Context(), []error{apierrors.NewInternalError(errors.New("etcdserver: leader changed"))}, 3},
 		"Webhook":     {"the webhook may need its whole time-out again", t.Context(), []error{apierrors.NewInternalError(errors.New(`failed calling webhook "w"`))}, 1},
+		"Conversion":  {"the same", t.Context(), []error{apierrors.NewInternalError(errors.New(`conversion webhook for a.example/v1, Kind=A failed: refused`))}, 1},
 		"TooMany":     {"it names no delay", t.Context(), []error{apierrors.NewTooManyRequestsError("busy")}, 3},
 		"TooManyLate": {"a pass does not wait that long", t.Context(), []error{apierrors.NewTooManyRequests("busy", 1)}, 1},
 		"Late":        {"the same", t.Context(), []error{apierrors.NewServerTimeout(schema.GroupResource{}, "get", 1)}, 1},

@@ -74,6 +74,7 @@ func Table() classify.Table {
 			// Texts of admission. Sources: k8s.io/apiserver/pkg/admission/plugin, resourcequota and webhook/errors.
 			{Name: RulePrefix + "QuotaExceeded", Code: "Forbidden", Message: classify.Contains("exceeded quota:"), Retry: classify.Slow},
 			{Name: RulePrefix + "WebhookFailed", Code: "InternalError", Message: classify.Contains("failed calling webhook"), Retry: classify.Slow},
+			{Name: RulePrefix + "WebhookFailed", Code: "InternalError", Message: classify.Contains("conversion webhook for"), Retry: classify.Slow},
 		},
 		// Reasons. Source: StatusReason in k8s.io/apimachinery/pkg/apis/meta/v1, all of them. "Can never succeed" is VerySlow. A
 		// conflict means that the object was read before its last change, and Expired that a list or a watch has to begin again.

@@ -110,6 +110,7 @@ func TestErrors(t *testing.T) {
 		"TooNew":       {"the cache of the API server catches up", statusError(metav1.StatusReasonTimeout, 504, because(metav1.CauseTypeResourceVersionTooLarge)), asRead{"Timeout", 504, 0, "ResourceVersionTooLarge", "Transient", "fast KubernetesResourceVersionTooLarge"}},
 		"Budget":       {"a pod may not be evicted now", statusError(metav1.StatusReasonTooManyRequests, 429, because(policyv1.DisruptionBudgetCause)), asRead{"TooManyRequests", 429, 0, "DisruptionBudget", "Transient", "slow KubernetesDisruptionBudget"}},
 		"Quota":        {"quota may be freed", apierrors.NewForbidden(maps, "a", errors.New("exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1")), asRead{"Forbidden", 403, 0, "", "", "slow KubernetesQuotaExceeded"}},
+		"Conversion":   {"the same for one that converts", apierrors.NewInternalError(errors.New(`conversion webhook for a.example/v1, Kind=A failed: refused`)), asRead{"InternalError", 500, 0, "", "Transient", "slow KubernetesWebhookFailed"}},
 		"Webhook":      {"the webhook may become available again", apierrors.NewInternalError(errors.New(`failed calling webhook "w": refused`)), asRead{"InternalError", 500, 0, "", "Transient", "slow KubernetesWebhookFailed"}},
 		// Errors of clients.
 		"NoKind":            {"the kind may be installed", &meta.NoKindMatchError{GroupKind: apps.WithKind("App").GroupKind()}, asRead{"NoKindMatch", 0, 0, "", "", "slow KubernetesNoKindMatch"}},
