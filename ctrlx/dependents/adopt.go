@@ -151,7 +151,9 @@ func adopt(next handler) handler {
 			return res, err
 		case o.owner != "":
 			message := fmt.Sprintf("it belongs to %s: remove it from one of the two owners", o.owner)
-			if !o.marked {
+			if o.marked {
+				message += fmt.Sprintf(", or remove its label %s if that owner does not have it any more", r.of.keys.owner)
+			} else {
 				message += fmt.Sprintf(", or set %s/adoption-policy=%s", r.of.name, AdoptionAlways)
 			}
 			return r.result(NotOurs, message), nil

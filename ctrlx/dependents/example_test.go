@@ -205,7 +205,7 @@ func Example_howto() {
 	// waiting for 1 of 2 objects: Deployment.apps team/books: it is not ready: LessReplicas: Replicas: 0/1
 	// waiting for 1 of 2 objects: Deployment.apps team/books: it is not ready: LessReplicas: Replicas: 0/1; ReplicaFailure: exceeded quota
 	// Deployment.apps team/books: the shop is frozen until Monday
-	// Deployment.apps team/books: it belongs to the owner with web.example.com/owner-id=another: remove it from one of the two owners
+	// Deployment.apps team/books: it belongs to the owner with web.example.com/owner-id=another: remove it from one of the two owners, or remove its label web.example.com/owner-id if that owner does not have it any more
 }
 
 // identified is a fake client that sets UIDs, as an API server does.
