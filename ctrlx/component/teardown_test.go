@@ -174,6 +174,7 @@ func TestPolicyBeforeDeletion(t *testing.T) {
 		"Later":     {"another policy would delete it with the component", "OrphanOnApply", "Orphan", false, []string{"a=1"}},
 		"Redundant": {"another policy would delete it now", "OrphanOnDelete", "Orphan", true, []string{"a=1", "b=1"}},
 		"Deleted":   {"no object is kept for ever", "Orphan", "Delete", false, nil},
+		"Lost":      {"nothing is deleted, so no lost inventory blocks", "", "Orphan", false, []string{"a=1"}},
 		"OnDelete":  {"the same for an object that is redundant", "OrphanOnApply", "OrphanOnDelete", true, []string{"b=1"}},
 	}
 	for name, tc := range cases {
@@ -183,6 +184,12 @@ func TestPolicyBeforeDeletion(t *testing.T) {
 			w.change(func(s *Shop) { s.Spec.Delete = tc.before })
 			w.want(configMap("a", "1"))
 			w.settle()
+			if name == "Lost" {
+				w.forget()
+				w.want()
+				_, err := w.pass()
+				must(t, err)
+			}
 			w.change(func(s *Shop) { s.Spec.Delete = tc.after })
 			if tc.redundant {
 				w.want(configMap("b", "1"))

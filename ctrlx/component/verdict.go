@@ -129,7 +129,7 @@ func (s *Set) decide(ctx context.Context, items []Item) (left []Item, _ checks.R
 // holds returns why an item must not be deleted; empty: it may be. goes has the
 // objects that are deleted, too.
 func (s *Set) holds(outer *Item, goes map[checks.Ref]bool) string {
-	if outer.Rebuilt {
+	if outer.Rebuilt && !s.keeps(outer) {
 		return "the inventory was lost, or lacked it, and only the label says that this component made it"
 	}
 	if s.keeps(outer) || !outer.isOuter() {
