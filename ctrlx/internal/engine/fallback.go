@@ -362,11 +362,17 @@ func (e *Engine) stopIdle(ctx context.Context, w *watch) {
 	if time.Since(time.Unix(0, w.used.Load())) < idleTime {
 		return
 	}
+	e.remove(ctx, w)
+}
+
+// remove stops the informer of an open kind, with the lock held.
+func (e *Engine) remove(ctx context.Context, w *watch) bool {
 	if err := e.cache.RemoveInformer(ctx, e.newObject(w.kind)); err != nil {
-		log.FromContext(ctx).V(1).Info("an idle informer could not be stopped", "kind", w.gvk.String(), "error", err.Error())
-		return
+		log.FromContext(ctx).V(1).Info("an informer could not be stopped", "kind", w.gvk.String(), "error", err.Error())
+		return false
 	}
 	delete(e.watches, w.gvk.GroupKind())
+	return true
 }
 
 // sleep waits for d. It reports whether ctx is not done.

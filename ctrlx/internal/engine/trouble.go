@@ -20,7 +20,8 @@ import (
 //     passes read live.
 //   - The API server refuses to read the scope: the operator has lost a right, or the
 //     version is no longer served. An informer then keeps its last state for ever.
-//     So the error of each pass says why.
+//     So the error of each pass says why. An open kind is watched in the version that
+//     has replaced its own instead.
 
 // refuses reports whether an error says that the operator cannot read a kind.
 func refuses(err error) bool {
@@ -68,12 +69,28 @@ func (e *Engine) lose(ctx context.Context, w *watch, scope string, err error) bo
 		if e.catalog.refreshNow(ctx); e.catalog.lacks(gk) {
 			return false
 		}
+		if e.replaced(ctx, w) {
+			e.wakeScope(w, scope)
+			return true
+		}
 	}
 	if w.setTrouble(scope, true, fmt.Errorf("the kind cannot be read any more: %w", err)) {
 		log.FromContext(ctx).Error(err, "an awaited kind cannot be read any more; its waiters are stopped", "kind", w.gvk.String(), "namespace", scope)
 		e.wakeScope(w, scope)
 	}
 	return true
+}
+
+// replaced stops the informer of an open kind whose version another one has
+// replaced, and reports whether it did. The next pass watches the other version.
+func (e *Engine) replaced(ctx context.Context, w *watch) bool {
+	k, state, err := e.find(ctx, w.gvk.GroupKind())
+	if !w.open || err != nil || state != starting || k.gvk == w.gvk {
+		return false
+	}
+	e.mu.Lock() // until the informer is removed, so that no pass gets it meanwhile
+	defer e.mu.Unlock()
+	return e.watches[k.gvk.GroupKind()] != w || e.remove(ctx, w) // another scope may have removed it
 }
 
 // setTrouble notes whether a scope is in trouble. It reports whether passes must

@@ -129,6 +129,30 @@ func TestSetTrouble(t *testing.T) {
 	if c.lose(t.Context(), c.watch, "", notServed) || c.watch.troubles() != nil {
 		t.Error("a kind that is not installed is in trouble")
 	}
+	c.catalog = (&server{kinds: []schema.GroupKind{thing}}).catalog(t.Context())
+	c.policy = map[schema.GroupKind]policy{{Group: "*", Kind: "*"}: watched}
+	for _, tc := range []struct {
+		reason   string
+		version  string // that is watched; the API server serves v1
+		open     bool
+		replaced bool
+	}{{"the next pass watches v1", "v0", true, true}, {"the same version may be served again", "v1", true, false}, {"other code may use the informer", "v0", false, false}} {
+		was := &watch{kind: kind{gvk: thing.WithVersion(tc.version), namespaced: true, open: tc.open, policy: watched}, informer: unversioned{}, synced: always}
+		c.watches[thing], c.cached.removed = was, 0
+		to := checks.Ref{Group: thing.Group, Kind: thing.Kind, Namespace: "a", Name: "x"}
+		p := c.Begin(index.ID{Kind: "Waiter", Namespace: "a", Name: "w"}, time.Second)
+		_, _, err := p.Read(t.Context(), to)
+		p.End(t.Context(), End{Awaited: []checks.Ref{to}})
+		c.woken = nil
+		for range 2 { // scopes
+			if !c.lose(t.Context(), was, "a", notServed) || (was.troubles() == nil) != tc.replaced || (c.watches[thing] == nil) != tc.replaced || (c.cached.removed == 1) != tc.replaced {
+				t.Errorf("%s: trouble %v, watches %v, %d informers are removed", tc.reason, was.troubles(), c.watches, c.cached.removed)
+			}
+		}
+		if len(c.woken) == 0 || err != nil {
+			t.Errorf("%s: the waiter is not woken; it read %v", tc.reason, err)
+		}
+	}
 	status := func(code int32) error { return &apierrors.StatusError{ErrStatus: metav1.Status{Code: code}} }
 	for err, want := range map[error]bool{errDown: true, status(500): true, status(503): true, status(429): true, status(410): true, status(499): false, status(403): false} {
 		if retriable(err) != want {
