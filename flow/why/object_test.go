@@ -29,21 +29,15 @@ func TestOf(t *testing.T) {
 
 // A time that users write into a condition is known if it has a JSON form in UTC.
 func TestTimes(t *testing.T) {
-	cases := map[string]struct {
-		reason      string
-		year, hours int // of the zone
-		want        time.Time
-	}{
-		"Zone":  {"JSON has no such zone", 2026, 24, time.Date(2025, 12, 31, 0, 0, 0, 0, time.UTC)},
-		"Late":  {"9999-12-31T23:59:59-12:00", 10000, 0, time.Time{}},
-		"Early": {"0000-01-01T00:00:00+01:00", 0, 1, time.Time{}},
-	}
-	for of, tc := range cases {
-		at := time.Date(tc.year, 1, 1, 0, 0, 0, 0, time.FixedZone("", tc.hours*3600))
-		d := why.New([]why.Object{{Ref: name(1), Since: at, Again: at}}).Document(noon)
+	for reason, tc := range map[string]struct{ at, want time.Time }{
+		"JSON has no such zone": {time.Date(2026, 1, 1, 0, 0, 0, 0, time.FixedZone("", 24*3600)), time.Date(2025, 12, 31, 0, 0, 0, 0, time.UTC)},
+		"too late":              {time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), time.Time{}}, // 9999-12-31T23:59:59-12:00
+		"too early":             {time.Date(0, 1, 1, 0, 0, 0, 0, time.FixedZone("", 3600)), time.Time{}},
+	} {
+		d := why.New([]why.Object{{Ref: name(1), Since: tc.at, Again: tc.at}}).Document(noon)
 		_, err := json.Marshal(d)
 		if diff := cmp.Diff([]time.Time{tc.want, tc.want, tc.want}, []time.Time{d.Causes[0].Since, d.Objects[0].Since, d.Objects[0].Again}); diff != "" || err != nil {
-			t.Errorf("%s: %s: error %v, -want, +got:\n%s", of, tc.reason, err, diff)
+			t.Errorf("%s: error %v, -want, +got:\n%s", reason, err, diff)
 		}
 	}
 }

@@ -24,20 +24,6 @@ import (
 	"github.com/windlass-go/windlass/flow/why"
 )
 
-// failing answers with an error, or as a manager.
-type failing struct {
-	manager
-	status int
-}
-
-func (f failing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if f.status == 0 {
-		f.manager.ServeHTTP(w, r)
-		return
-	}
-	http.Error(w, "hostile \x1b[2J text", f.status)
-}
-
 func ownersOf(o *unstructured.Unstructured, controller *bool) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Name: o.GetName(), UID: o.GetUID(), Controller: controller}}
 }
@@ -113,6 +99,14 @@ func TestPartial(t *testing.T) {
 	// The object waits for "now" again, after it waited for "then".
 	event := `{"reason":"R","eventTime":"2026-01-01T00:0%d:00.000000Z","series":%s,"related":{"apiVersion":"example.com/v1","kind":"Database","namespace":"apps","name":%q}}`
 	events := listOf("Event", "events.k8s.io/v1", []string{fmt.Sprintf(event, 1, `{"lastObservedTime":"2026-01-01T00:09:00.000000Z"}`, "now"), fmt.Sprintf(event, 5, "null", "then")})
+	asked := func(answer string) map[string]string {
+		return map[string]string{everywhere: services(1), documentOf(0): answer, all: databases(waiting), inApps + "/fine": databaseWith("fine", conditions("True", "Succeeded", "", ""))}
+	}
+	const lone = "AGE   WAITERS   STATE     ROOT CAUSE                    REASON\n75m   0         blocked   Database.example.com NS/d   R\nThe list may lack some: see the notes.\n"
+	const alone = "Database.example.com NS/a  blocked for 1h by Check: NotReady  <- root cause: meet the requirement that its message names\n\n" +
+		"Root cause: Database.example.com NS/a is blocked: NotReady; no object waits for it: meet the requirement that its message names\nNext pass of Database.example.com NS/a: in 3m\n"
+	const odd = `{"version":"v1","later":{"field":1},"causes":[{},{"objects":[]}],"objects":[{}],"flows":[{}]}`
+	unseen := strings.Replace(documentWith(waits(a)), `"waiting":1`, `"waiting":1,"unseen":2`, 1)
 	cases := map[string]struct {
 		reason, args string
 		answers      map[string]string
@@ -129,11 +123,20 @@ func TestPartial(t *testing.T) {
 		"NoWatch": {"a retry was requested", "retry database/d --timeout 10m", map[string]string{inApps: "", "PATCH " + inApps + "/d": blocked}, "",
 			"note: a retry of Database.example.com NS/d was requested; it is not known whether it was handled: ", exitError},
 		"Dead": {"conditions know the awaited object of an object whose manager does not answer", "blocked -A", dead, "AGE   WAITERS   STATE     ROOT CAUSE                    REASON\n75m   2         missing   Database.example.com NS/x   -\nThe list may lack some: see the notes.\n", "s1 gave no answer", exitWaits},
-		"Series": {"an event may come again", "why database/d", map[string]string{everywhere: services(1), documentOf(0): none, inApps + "/d": waiting, "/apis/events.k8s.io/v1/namespaces/apps/events": events}, `Database.example.com NS/d  blocked for 1h15m: R: m
+		"Series": {"an event may be seen twice", "why database/d", map[string]string{everywhere: services(1), documentOf(0): none, inApps + "/d": waiting, "/apis/events.k8s.io/v1/namespaces/apps/events": events}, `Database.example.com NS/d  blocked for 1h15m: R: m
 └─ Database.example.com NS/now  is missing  <- root cause: create it, or correct the reference
 
 Root cause: Database.example.com NS/now is missing; 1 object waits for it: create it, or correct the reference
 `, byConditions, exitWaits},
+		"Older":     {"an older program", "blocked -A", asked(`{"version":"v0"}`), lone, `s0 gave no answer: why: the document has the version "v0", and this program reads v1: use a program of the same release`, exitWaits},
+		"Newer":     {"a newer program", "blocked -A", asked(`{"version":"v2\u001b[31m"}`), lone, `s0 gave no answer: why: the document has the version "v2", and this program reads v1: use`, exitWaits},
+		"Token":     {"the API server passes no token on", "blocked -A", asked("401 hostile \x1b[2J text"), lone, "s0 gave no answer: it answered 401 Unauthorized: 401 hostile \\x1b[2J text (it requires a token, and the API server does not pass yours on: use --address with a URL of its metrics server)\n", exitWaits},
+		"NoToken":   {"the same", "blocked -A", asked("403 no"), lone, "403 Forbidden: 403 no (it requires a token, and", exitWaits},
+		"Broken":    {"an error of the program", "blocked -A", asked("500 hostile \x1b[2J text"), lone, "500 Internal Server Error: 500 hostile \\x1b[2J text\n" + byConditions, exitWaits},
+		"Unseen":    {"a manager that has just started does not know all waits", "blocked -A", asked(unseen), strings.Replace(lone, "The list", "60m   0         blocked   Database.example.com NS/a   NotReady\nThe list", 1), "s0 does not know the waits of 2 objects yet", exitWaits},
+		"UnseenWhy": {"also of one object", "why database/a", asked(unseen), alone, "s0 does not know the waits of 2 objects yet", exitWaits},
+		"Odd":       {"a root cause has an object", "blocked -A", asked(odd), "Nothing waits.\n", "", exitReady},
+		"OddWhy":    {"a document without the object is no answer", "why database/fine", asked(odd), "Database.example.com NS/fine  is ready for 1h15m: Succeeded\n", "note: no manager reports Database.example.com NS/fine\n" + byConditions, exitReady},
 		"DeadWhy": {"also at the end of a path", "why database/a", dead, `Database.example.com NS/a  blocked for 1h by Check: NotReady
 └─ Database.example.com NS/d  blocked for 1h15m: ReferenceNotFound: Database.example.com NS/x was not found: waiting
    └─ Database.example.com NS/x  is missing  <- root cause: create it, or correct the reference

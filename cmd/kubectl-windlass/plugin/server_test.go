@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -199,7 +200,7 @@ func (u user) start(args []string) (out, notes string, code int) {
 }
 
 // served returns a user of an API server that has these answers, by their paths. An
-// empty answer is 403, none is 404.
+// answer may begin with its code. An empty one is 403, none is 404.
 func served(t *testing.T, answers map[string]string) user {
 	t.Helper()
 	discovery := map[string]string{
@@ -209,17 +210,18 @@ func served(t *testing.T, answers map[string]string) user {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		answer, ok := answers[strings.TrimPrefix(r.Method+" ", "GET ")+r.URL.Path]
+		var code int
+		_, _ = fmt.Sscan(answer, &code)
 		switch known := discovery[r.URL.Path]; {
 		case known != "":
 			answer = known
 		case !ok:
-			answer = `{"kind":"Status","reason":"NotFound","code":404}`
-			w.WriteHeader(http.StatusNotFound)
+			answer, code = `{"kind":"Status","reason":"NotFound","code":404}`, http.StatusNotFound
 		case answer == "":
-			answer = `{"kind":"Status","reason":"Forbidden","code":403}`
-			w.WriteHeader(http.StatusForbidden)
+			answer, code = `{"kind":"Status","reason":"Forbidden","code":403}`, http.StatusForbidden
 		}
-		_, _ = w.Write([]byte(answer))
+		w.WriteHeader(max(code, http.StatusOK))
+		_, _ = io.WriteString(w, answer)
 	}))
 	t.Cleanup(s.Close)
 	return as(t, "apps", []byte("clusters: [{name: c, cluster: {server: '"+s.URL+"'}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n"))
@@ -251,7 +253,7 @@ func services(n int) string {
 
 // documentOf returns the path of the document of a service.
 func documentOf(service int) string {
-	return fmt.Sprintf("/api/v1/namespaces/apps/services/http:s%d:metrics/proxy/debug/windlass", service)
+	return fmt.Sprintf("/api/v1/namespaces/apps/services/http:s%d:metrics/proxy"+documentPath, service)
 }
 
 func documentWith(objects ...why.Object) string {

@@ -3,7 +3,6 @@ package plugin
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -94,21 +93,6 @@ Next pass of Database.example.com NS/orders: in 3m
 	})
 }
 
-// A manager that has just started does not know all waits. Conditions fill the gap.
-func TestUnseen(t *testing.T) {
-	ns := namespace(t)
-	serve(t, ns, "m", manager{unseen: 2, objects: []why.Object{waits(ref("Cluster", ns, "c"))}})
-	object(t, "Database", ns, "quiet", conditions("False", "Custom", "no cores today", ""))
-	u := admin(t, ns)
-	out, notes, code := u.run("blocked", "--service", ns+"/m")
-	if !strings.Contains(out, "Custom") || !strings.Contains(notes, "does not know the waits of 2 objects yet") || !strings.Contains(notes, byConditions) || code != exitWaits {
-		t.Errorf("blocked: code %d, notes %q, output:\n%s", code, notes, out)
-	}
-	if _, notes, code = u.run("why", "cluster/c", "--service", ns+"/m"); !strings.Contains(notes, "does not know the waits of 2 objects yet") || code != exitWaits {
-		t.Errorf("why: code %d, notes %q", code, notes)
-	}
-}
-
 // Without a manager that answers, conditions, messages, owners and events answer.
 func TestWithoutManagers(t *testing.T) {
 	ns := namespace(t)
@@ -182,44 +166,6 @@ func TestRootInMessage(t *testing.T) {
 	})
 }
 
-// An endpoint that does not answer is named, and conditions answer.
-func TestEndpointErrors(t *testing.T) {
-	ns := namespace(t)
-	object(t, "Database", ns, "orders", conditions("False", "Custom", "later", ""))
-	orders := []why.Object{waits(ref("Database", ns, "orders"))}
-	cases := map[string]struct {
-		reason  string
-		handler manager
-		status  int
-		note    string
-	}{
-		"Older":        {"an older program", manager{version: "v0", objects: orders}, 0, `the document has the version "v0", and this program reads v1: use a program of the same release`},
-		"Newer":        {"a newer program", manager{version: "v2\x1b[31m", objects: orders}, 0, `the document has the version "v2", and this program reads v1: use a program of the same release`},
-		"Unauthorized": {"the API server passes no token on", manager{}, 401, "it answered 401 Unauthorized: hostile \\x1b[2J text (it requires a token, and the API server does not pass yours on: use --address with a URL of its metrics server)"},
-		"Forbidden":    {"the same", manager{}, 403, "it answered 403 Forbidden: hostile \\x1b[2J text (it requires a token, and the API server does not pass yours on: use --address with a URL of its metrics server)"},
-		"Broken":       {"an error of the program", manager{}, 500, "it answered 500 Internal Server Error: hostile \\x1b[2J text"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			service := strings.ToLower(name)
-			serve(t, ns, service, failing{tc.handler, tc.status})
-			u := admin(t, ns)
-			want := "note: service NS/" + service + " gave no answer: "
-			if tc.handler.version != "" {
-				want += "why: "
-			}
-			want += tc.note + "\n"
-			for command, head := range map[string]string{"why": "note: no manager reports Database.example.com NS/orders\n", "blocked": ""} {
-				args := map[string][]string{"why": {"why", "db/orders"}, "blocked": {"blocked"}}[command]
-				out, notes, code := u.run(args...)
-				if diff := cmp.Diff(want+head+byConditions, notes); diff != "" || code != exitWaits || !strings.Contains(out, "Custom") {
-					t.Errorf("%s: %s: code %d, output %q, notes: -want, +got:\n%s", tc.reason, command, code, out, diff)
-				}
-			}
-		})
-	}
-}
-
 // A service sends each request to any of its pods. Only the leader knows the
 // waits.
 func TestReplicas(t *testing.T) {
@@ -243,21 +189,6 @@ func TestReplicas(t *testing.T) {
 	check(t, admin(t, ns), map[string]invocation{
 		"None": {"no pod is the leader: that is no empty answer", "blocked --service " + ns + "/none", "",
 			"note: service NS/none gave no answer: it answered 421 Misdirected Request: not the leader\n" + byConditions + unsure, exitError},
-	})
-}
-
-// A service may serve anything that is a document.
-func TestOddDocument(t *testing.T) {
-	ns := namespace(t)
-	object(t, "Database", ns, "fine", conditions("True", "Succeeded", "", ""))
-	serve(t, ns, "odd", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `{"version":"v1","later":{"field":1},"causes":[{},{"objects":[]}],"objects":[{}],"flows":[{}]}`)
-	}))
-	check(t, admin(t, ns), map[string]invocation{
-		"Blocked": {"a root cause has an object", "blocked", "Nothing waits.\n", "", exitReady},
-		"All":     {"in all namespaces, too", "blocked -A -o wide", "Nothing waits.\n", "", exitReady},
-		"Why": {"a document without the object is no answer", "why db/fine", "Database.example.com NS/fine  is ready for 1h15m: Succeeded\n",
-			"note: no manager reports Database.example.com NS/fine\n" + byConditions, exitReady},
 	})
 }
 
