@@ -285,7 +285,7 @@ func TestTrace(t *testing.T) {
 	}{
 		"Life": {"post-hooks run when all is ready, or gone", []step{
 			{"create", func(tr *trace) { tr.create(web, configMap("a", "1")) }, []string{
-				"post-read, finalizer, pre-reconcile, generate, inventory [a web], write a, write web, Ready=False Processing",
+				"post-read, finalizer, pre-reconcile, generate, inventory [a], write a, inventory [a web], write web, Ready=False Processing",
 			}},
 			{"the workload becomes ready", func(tr *trace) { tr.report(1) }, []string{inSync}},
 			{"it loses its readiness", func(tr *trace) { tr.report(0) }, []string{"post-read, pre-reconcile, generate, Ready=False Processing"}},
@@ -342,7 +342,7 @@ func TestTrace(t *testing.T) {
 			{"create", func(tr *trace) {
 				s := &Shop{ObjectMeta: metav1.ObjectMeta{Namespace: tr.ns, Name: "shop"}, Spec: ShopSpec{Manifests: []string{web, configMap("a", "1")}, TimeoutSeconds: 600}}
 				must(tr.t, api.Create(tr.t.Context(), s))
-			}, []string{"post-read, finalizer, pre-reconcile, generate, inventory [a web], write a, write web, Ready=False Processing"}},
+			}, []string{"post-read, finalizer, pre-reconcile, generate, inventory [a], write a, inventory [a web], write web, Ready=False Processing"}},
 			{"time passes, and a dependent changes", func(tr *trace) {
 				tr.later(5 * time.Minute)
 				tr.touch()

@@ -118,7 +118,6 @@ func add(mgr manager.Manager, forget func()) (*Engine, error) {
 	e.catalog = &catalog{
 		list: discover(mgr.GetConfig(), mgr.GetHTTPClient()), listed: e.installed, stopped: stopped, defined: map[string]time.Time{},
 	}
-	elected := mgr.Elected()
 	end := func() {
 		stop()
 		forget() // controller-runtime starts no manager twice
@@ -126,7 +125,7 @@ func add(mgr manager.Manager, forget func()) (*Engine, error) {
 	err := mgr.Add(beforeElection(func(ctx context.Context) error {
 		e.fallback(ctx)
 		select {
-		case <-elected:
+		case <-mgr.Elected():
 		default: // the last runnable never starts
 			end()
 		}
