@@ -64,7 +64,7 @@ type core struct {
 
 	interrupter *interrupter // nil: nothing interrupts a pass
 
-	elected  <-chan struct{}                // see electedOf
+	elected  func() <-chan struct{}         // see electedOf
 	stopped  atomic.Bool                    // the manager has stopped
 	statuses byversion.Cache[func() string] // see digestOfStatus
 	dropped  sync.Once                      // see errDropped

@@ -115,7 +115,7 @@ func SourcesOf[T client.Object](r *Reconciler[T], mgr manager.Manager) ([]source
 // StartPokes starts the pokes of r, as its controller does.
 func StartPokes[T client.Object](ctx context.Context, r *Reconciler[T], q workqueue.TypedRateLimitingInterface[reconcile.Request], elected <-chan struct{}) {
 	_ = r.waker.Start(ctx, q)
-	r.elected = elected
+	r.elected = func() <-chan struct{} { return elected }
 	r.startPokes(ctx)
 }
 

@@ -455,12 +455,17 @@ func (m *idleManager) starts(ctx context.Context) error {
 }
 
 func (m *idleManager) Elected() <-chan struct{} {
-	elected := make(chan struct{})
-	if !m.standby {
-		close(elected)
+	if m.standby {
+		return nil
 	}
 	return elected
 }
+
+var elected = func() chan struct{} {
+	closed := make(chan struct{})
+	close(closed)
+	return closed
+}()
 
 func (m *idleManager) GetClient() client.Client { return m.client }
 func (m *idleManager) GetAPIReader() client.Reader {

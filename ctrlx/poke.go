@@ -146,7 +146,7 @@ func (r *core) startPokes(ctx context.Context) {
 	p.running = ctx
 	go func() {
 		select {
-		case <-r.elected:
+		case <-r.elected():
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			r.lead()

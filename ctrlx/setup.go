@@ -93,21 +93,21 @@ func (r *Reconciler[T]) SetupWithManager(mgr manager.Manager) error {
 	return nil
 }
 
-// electedOf returns a channel that is closed when the controller may run: when
-// the manager is the leader, or at once if the controller needs no leader.
-func electedOf(mgr manager.Manager, opts controller.Options) (elected <-chan struct{}, needsLeader bool) {
+// electedOf returns a function that returns a channel, which is closed when the controller may run:
+// when the manager is the leader, or at once if the controller needs no leader.
+func electedOf(mgr manager.Manager, opts controller.Options) (elected func() <-chan struct{}, needsLeader bool) {
 	if ptr.Deref(opts.NeedLeaderElection, ptr.Deref(mgr.GetControllerOptions().NeedLeaderElection, true)) {
-		return mgr.Elected(), true
+		return mgr.Elected, true
 	}
 	always := make(chan struct{})
 	close(always)
-	return always, false
+	return func() <-chan struct{} { return always }, false
 }
 
 // leads reports whether the controller may run.
 func (r *core) leads() bool {
 	select {
-	case <-r.elected:
+	case <-r.elected():
 		return true
 	default:
 		return false

@@ -260,7 +260,7 @@ func TestElectedOf(t *testing.T) {
 		got := false
 		elected, needsLeader := ctrlx.ElectedOf(m, controller.Options{NeedLeaderElection: tc.options})
 		select {
-		case <-elected:
+		case <-elected():
 			got = true
 		default:
 		}

@@ -141,7 +141,11 @@ func (r reporter[T]) Decided(ctx context.Context, name types.NamespacedName) boo
 		return true
 	}
 	obj := r.kind.New()
-	return r.engine.Cache().Get(ctx, name, obj, engine.FromCache...) == nil && r.kind.Finished(obj)
+	if r.engine.Cache().Get(ctx, name, obj, engine.FromCache...) != nil {
+		return false
+	}
+	_, final := r.stored(obj.(T))
+	return final
 }
 
 // describe adds to o what an object says. It reads the cache, and not by the client
