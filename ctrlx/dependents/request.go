@@ -249,7 +249,7 @@ func (r *Request) place(a action) (problem string, err error) {
 	given := r.ref.Namespace
 	switch {
 	case err == nil: // first, because IsNoMatchError allocates
-	case a > applying && definition.Unserved(err), a == checking && definition.Unserved(err):
+	case a != applying && definition.Unserved(err):
 		return "", nil // readLive finds the object; the set of a checked one may repair its server
 	case meta.IsNoMatchError(err):
 		return fmt.Sprintf("the API server does not serve the kind %s in the version %s: install its definition",

@@ -244,7 +244,7 @@ func (r *reader) addRelated(ctx context.Context, u *unstructured.Unstructured) {
 	var last eventsv1.Event
 	for _, e := range list.Items {
 		if e.Series != nil {
-			e.EventTime = e.Series.LastObservedTime // that of the event is its first occurrence
+			e.EventTime = e.Series.LastObservedTime // EventTime is its first occurrence
 		}
 		if e.Related != nil && e.Reason == self.Reason && !e.EventTime.Before(&last.EventTime) {
 			last = e

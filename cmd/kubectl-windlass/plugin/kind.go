@@ -35,7 +35,7 @@ func (c *command) clients() (k clients, err error) {
 	if err != nil {
 		return k, err
 	}
-	config.QPS, config.Burst = 50, 100 // the limits of client-go are those of a small controller
+	config.QPS, config.Burst = 50, 100 // the limits of client-go suit a small controller
 	var errs [6]error
 	k.core, errs[0] = corev1.NewForConfig(config)
 	k.events, errs[1] = eventsv1.NewForConfig(config)

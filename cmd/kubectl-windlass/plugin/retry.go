@@ -31,7 +31,7 @@ import (
 )
 
 // The names by which an operator takes a request, and shows that it has handled
-// it. They are those of package ctrlx.
+// it. Package ctrlx has the same ones.
 const (
 	retryAnnotation = "windlass-go.github.io/requestedAt"
 	recordCondition = "windlass-go.github.io/Record"
