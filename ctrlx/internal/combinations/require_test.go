@@ -267,6 +267,8 @@ func (w *world) requireCloud(all map[use]client.Object) {
 	}
 	w.cloud.mu.Lock()
 	defer w.cloud.mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for uid, r := range w.cloud.resources {
 		kind, _, _ := strings.Cut(r.what, " ")
 		deletes := w.design(use{Kind: kind}).Deletes

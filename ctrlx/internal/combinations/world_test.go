@@ -219,7 +219,7 @@ func run(t *testing.T, p plan) (faults []string, tale string) {
 		w.EndFaults()
 		time.Sleep(patience)
 		synctest.Wait()
-		passes, began := w.passes, w.cloud.began()
+		passes, began := w.ran(), w.cloud.began()
 		_, before, _ := w.Counts()
 		w.Tell("run", "the story is over")
 		time.Sleep(atRest)
@@ -233,7 +233,7 @@ func run(t *testing.T, p plan) (faults []string, tale string) {
 		}
 		simulation.Settle()
 		_, after, _ := w.Counts()
-		w.require(w.passes-passes, writes(before, after), w.cloud.began()-began)
+		w.require(w.ran()-passes, writes(before, after), w.cloud.began()-began)
 		w.End()
 		for _, f := range w.Faults() {
 			faults = append(faults, f.Text)
@@ -277,6 +277,13 @@ func (w *world) passed(what use, out flow.Outcome, err error) {
 	if !same {
 		w.Tell("operator", "%s: %s", what, text)
 	}
+}
+
+// ran returns the number of the passes so far.
+func (w *world) ran() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.passes
 }
 
 // pokes keeps the function that pokes an object of a kind in this process.
