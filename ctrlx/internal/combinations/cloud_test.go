@@ -39,7 +39,7 @@ type operation struct {
 	fails       bool
 	began       time.Time
 	over        time.Time // when the operator heard of its end
-	lost        bool      // the process may have ended, or was paused, before it stored the token or its end
+	lost        bool      // the process may have ended, or was paused, before it stored the token or its end, or could not remove the token
 }
 
 // about is the caller of the cloud: an object, and how its kind is.
@@ -152,6 +152,15 @@ func (c *cloud) loses() {
 		if r.last != nil && r.last.over.Equal(time.Now()) {
 			r.last.lost = true
 		}
+	}
+}
+
+// keepsToken notes that the operator could not remove the token of an operation that has ended.
+func (c *cloud) keepsToken(of types.UID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r := c.resources[of]; r != nil && r.last != nil {
+		r.last.lost = true
 	}
 }
 

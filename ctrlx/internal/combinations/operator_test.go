@@ -351,6 +351,9 @@ func tell[T resource](w *world, kind string) flow.PassMiddleware[T] {
 	return func(next flow.PassHandler[T]) flow.PassHandler[T] {
 		return func(ctx context.Context, o T) (flow.Outcome, error) {
 			out, err := next(ctx, o)
+			if strings.Contains(out.String(), "the next pass polls it again") {
+				w.cloud.keepsToken(o.GetUID())
+			}
 			w.passed(o.base().what(kind), out, err)
 			return out, err
 		}
