@@ -320,3 +320,6 @@ func union(a, b []string) []string {
 	}
 	return a
 }
+
+// RefusedFor is the time for which the engine keeps a refusal.
+const RefusedFor = 5 * time.Second

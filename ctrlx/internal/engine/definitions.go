@@ -14,17 +14,6 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
 
-// definitions watches the metadata of the definitions, from the first missing
-// kind on. Waiters of a missing kind make no requests: after an event of a
-// definition, the engine reads discovery for all of them. If the operator may not
-// watch definitions, or an aggregated API server has the kind, the waiters are
-// requeued and look it up again. The fields need the lock of the engine.
-type definitions struct {
-	watched bool
-	next    time.Time     // when to ask again whether the operator may watch definitions
-	events  chan struct{} // an event has come since settle has looked; nil: not watched
-}
-
 var definitionKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 
 // definitionsGap is the time between two requests whether the operator may watch
@@ -117,5 +106,17 @@ func (e *Engine) installed(added map[schema.GroupKind]bool) {
 		if added[KindOf(id)] {
 			e.index.Changed(id, index.Change{}) // no pass has seen the digest 0
 		}
+	}
+}
+
+// sleep waits for d. It reports whether ctx is not done.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
 	}
 }

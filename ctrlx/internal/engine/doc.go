@@ -29,4 +29,11 @@
 // All of this is kept for each watch. A cache of some namespaces has a watch for
 // each of them. Such a cache reports no version, so the engine compares its objects
 // twice in each interval, with one list of each namespace.
+//
+// # The files
+//
+// They call down only, but for four references. From above: setup.go adds the engine to a manager, handler.go and why.go
+// answer the page of Why, and fallback.go with trouble.go and own.go look after watches. A pass calls pass.go, with root.go and list.go.
+// kinds.go opens the watches, changes.go handles their events, and waker.go with loop.go wakes. engine.go
+// has the state of all of that, watch.go that of a kind, sets.go that of the sets, and catalog.go that of discovery.
 package engine

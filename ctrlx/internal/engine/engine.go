@@ -1,28 +1,22 @@
 package engine
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"reflect"
-	"runtime"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
-	"weak"
 
-	"golang.org/x/time/rate"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/byversion"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/ctrlx/internal/ready"
+	"github.com/windlass-go/windlass/flow/why"
 )
 
 // Engine holds what the reconcilers of a manager share: which object waits for
@@ -62,154 +56,68 @@ type Engine struct {
 	reporterOfKind sync.Map // of Reporter, by schema.GroupKind
 }
 
-// engines holds the engine of each manager. Neither a key nor a value keeps its
-// manager in memory: the links of a reconciler may hold the manager, and the engine
-// holds the reconciler. So nothing remains of a manager that was never started. The
-// manager itself holds its engine, as one of its runnables.
-var engines = struct {
-	sync.Mutex
-	of map[weak.Pointer[byte]]weak.Pointer[Engine]
-}{of: map[weak.Pointer[byte]]weak.Pointer[Engine]{}}
-
-// Of returns the engine of a manager. The first call adds it to the manager. mgr
-// must be a pointer, as every manager of controller-runtime is.
-func Of(mgr manager.Manager) (*Engine, error) {
-	v := reflect.ValueOf(mgr)
-	if v.Kind() != reflect.Pointer || v.IsNil() {
-		return nil, fmt.Errorf("the manager is a %T: give a pointer", mgr)
-	}
-	object := (*byte)(v.UnsafePointer())
-	key := weak.Make(object)
-	engines.Lock()
-	defer engines.Unlock()
-	if e := engines.of[key].Value(); e != nil {
-		return e, nil
-	}
-	e, err := add(mgr, func() { forget(key) })
-	if err != nil {
-		return nil, err
-	}
-	engines.of[key] = weak.Make(e)
-	runtime.AddCleanup(object, forget, key)
-	return e, nil
+// Own reads the objects of a reconciler's kind so that a pass sees the writes of the
+// pass before it: a pass that does not see the token of an operation starts a second
+// one. controller-runtime's client can wait until the cache has a write, but only if
+// the options of the manager say so, and it waits without an end while the watch is
+// broken, and so do all workers. So Own remembers each write until the cache has it,
+// and reads live until then. It also wakes objects whose changes a broken watch hides.
+type Own struct {
+	engine  *Engine
+	stale   stale
+	gvk     schema.GroupVersionKind
+	cached  client.Reader
+	wait    time.Duration        // bounds a live read
+	object  func() client.Object // makes an object to read into
+	watched *watch               // the informer of the controller; nil: not yet. Only the fallback uses it
+	hidden  bool                 // the log has the objects that the cache lacks. Only the fallback uses it
 }
 
-// forget drops the engine of a manager that has stopped, or that is gone.
-func forget(key weak.Pointer[byte]) {
-	engines.Lock()
-	defer engines.Unlock()
-	delete(engines.of, key)
+// Reporter is a reconciler that reports which of its objects are not ready.
+type Reporter interface {
+	// Unready calls add for each object that is not ready, without the awaited
+	// objects. Its Ref has the namespace of the object, if that has one. unseen is the number of objects of unknown state: their conditions
+	// do not say that they are ready, and no pass over them has ended since the
+	// start of the program. ready is the number of the others. If healthy, Unready
+	// calls add for these, too.
+	Unready(ctx context.Context, healthy bool, add func(why.Object)) (ready, unseen int, err error)
+	// Keeps reports whether a finalizer of an object of the reconciler keeps at, the
+	// object of ref, which a user deletes.
+	Keeps(ctx context.Context, name types.NamespacedName, ref checks.Ref, at client.Object) bool
+	// View returns the view of checks of an object that was read for ref.
+	View(obj client.Object, ref checks.Ref) checks.Object
+	// Decided reports whether the last pass since the start of the program has found
+	// an object not ready, or an earlier pass has for good.
+	Decided(ctx context.Context, name types.NamespacedName) bool
+	// Describe returns the flow of the reconciler.
+	Describe() why.Flow
 }
 
-// add makes an engine, and adds it to a manager. The engine stops together with the
-// controllers: a manager stops the runnables that need the leader after the others.
-func add(mgr manager.Manager, forget func()) (*Engine, error) {
-	stopped, stop := context.WithCancel(context.Background())
-	e := &Engine{
-		cache: mgr.GetCache(), live: mgr.GetAPIReader(), scheme: mgr.GetScheme(), stopped: stopped,
-		names: map[schema.GroupKind]string{}, policy: map[schema.GroupKind]policy{},
-		watches: map[schema.GroupKind]*watch{}, refused: map[schema.GroupKind]refusal{},
-		fields: map[fieldKey]*field{}, readiness: map[schema.GroupKind][]ready.Func{},
-		written:     map[schema.GroupKind][]func(client.Object) uint64{},
-		definitions: definitions{events: make(chan struct{}, 1)},
-	}
-	e.index = index.New(e.wake, e.sets.exists)
-	e.index.WakeFor = e.wakeFor
-	e.catalog = &catalog{
-		list: discover(mgr.GetConfig(), mgr.GetHTTPClient()), listed: e.installed, stopped: stopped, defined: map[string]time.Time{},
-	}
-	end := func() {
-		stop()
-		forget() // controller-runtime starts no manager twice
-	}
-	err := mgr.Add(beforeElection(func(ctx context.Context) error {
-		e.fallback(ctx)
-		select {
-		case <-mgr.Elected():
-		default: // the last runnable never starts
-			end()
-		}
-		return nil
-	}))
-	if err == nil {
-		err = mgr.Add(beforeElection(func(context.Context) error { return e.allIndexed() }))
-	}
-	if err == nil {
-		err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
-			<-ctx.Done()
-			end()
-			return nil
-		}))
-	}
-	if err != nil {
-		stop()
-		return nil, err
-	}
-	return e, nil
+// definitions watches the metadata of the definitions, from the first missing
+// kind on. Waiters of a missing kind make no requests: after an event of a
+// definition, the engine reads discovery for all of them. If the operator may not
+// watch definitions, or an aggregated API server has the kind, the waiters are
+// requeued and look it up again. The fields need the lock of the engine.
+type definitions struct {
+	watched bool
+	next    time.Time     // when to ask again whether the operator may watch definitions
+	events  chan struct{} // an event has come since settle has looked; nil: not watched
 }
 
-// beforeElection is a runnable that does not need to be the leader.
-type beforeElection func(context.Context) error
+// digests are the digests of one version of an object. A pass over an object that
+// has not changed computes none.
+type digests struct{ full, follow once }
 
-func (f beforeElection) Start(ctx context.Context) error { return f(ctx) }
+// once is a digest that is computed when it is first needed; 0: not yet.
+type once struct{ atomic.Uint64 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable.
-func (beforeElection) NeedLeaderElection() bool { return false }
-
-// Config describes a reconciler.
-type Config struct {
-	Name      string                          // of the reconciler, for errors
-	Kind      schema.GroupKind                // whose objects wait
-	Interval  time.Duration                   // in which the fallback notices a broken watch
-	Watched   []schema.GroupKind              // kinds that references may name; "*" stands for all kinds of a group, or of all groups
-	Unwatched []schema.GroupKind              // kinds that are read live and never watched
-	Limit     *rate.Limiter                   // of wake-ups; nil: none
-	Indexes   []Index                         // by which queries select; their kinds are watched
-	Listed    []FieldQuery                    // the queries by a field that are known; the manager starts only if all have an index
-	Readiness map[schema.GroupKind]ready.Func // of kinds that do not use ready.Of
-	Reporter  Reporter                        // reports the objects that are not ready
-	Leads     func() bool                     // whether the reconciler may run: this process is the leader, or it needs none; nil: it may
-}
-
-// Add adds a reconciler, before the manager is started. The shortest interval of
-// all reconcilers counts. Add returns an error if the kind has a reconciler, or
-// if a field of a kind has another index.
-func (e *Engine) Add(c Config) (*Waker, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if other, ok := e.names[c.Kind]; ok {
-		return nil, fmt.Errorf("ctrlx: %s: the kind %s has the reconciler %s already", c.Name, c.Kind.Kind, other)
+func (o *once) get(compute func() uint64) uint64 {
+	h := o.Load()
+	if h == 0 {
+		h = compute()
+		o.Store(h)
 	}
-	for i, x := range c.Indexes {
-		twice := slices.ContainsFunc(c.Indexes[:i], func(y Index) bool { return y.Kind == x.Kind && y.Field == x.Field })
-		if twice || e.fields[fieldKey{x.Kind, x.Field}] != nil {
-			return nil, fmt.Errorf("ctrlx: %s: the field %q of the kind %s has an index already: give WithIndex once, to one reconciler", c.Name, x.Field, x.Kind)
-		}
-	}
-	e.names[c.Kind] = c.Name
-	e.listed = append(e.listed, c.Listed...)
-	for _, x := range c.Indexes {
-		e.fields[fieldKey{x.Kind, x.Field}] = &field{Index: x}
-		e.policy[x.Kind] = max(e.policy[x.Kind], watched)
-	}
-	for gk, of := range c.Readiness {
-		e.readiness[gk] = append(e.readiness[gk], of)
-	}
-	if c.Leads != nil {
-		e.leads = append(e.leads, c.Leads)
-	}
-	if c.Reporter != nil {
-		e.reporters = append(e.reporters, c.Reporter)
-		e.reporterOfKind.Store(c.Kind, c.Reporter)
-	}
-	e.interval = min(cmp.Or(e.interval, c.Interval), c.Interval)
-	for _, gk := range c.Watched {
-		e.policy[gk] = max(e.policy[gk], watched)
-	}
-	for _, gk := range c.Unwatched {
-		e.policy[gk] = unwatched
-	}
-	return &Waker{engine: e, kind: c.Kind, limit: c.Limit, delayed: map[types.NamespacedName]bool{}, loops: map[types.NamespacedName]*loops{}}, nil
+	return h
 }
 
 // Cache returns the cache of the manager.
@@ -222,34 +130,17 @@ func (e *Engine) Live() client.Reader { return e.live }
 // nothing any more.
 func (e *Engine) Forget(waiter index.ID) { e.index.Forget(waiter) }
 
-// wake puts a waiter into the work queue of its kind.
-func (e *Engine) wake(waiter index.ID) {
-	if w, ok := e.wakers.Load(KindOf(waiter)); ok {
-		w.(*Waker).wake(nameOf(waiter))
+// watchOf returns the informer of a kind and whether it is in sync. w is nil if
+// there is none.
+func (e *Engine) watchOf(gk schema.GroupKind) (w *watch, state kindState) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	w = e.watches[gk]
+	if w != nil {
+		w.used.Store(time.Now().UnixNano()) // with the lock, so that stopIdle sees it
 	}
-}
-
-// wakeFor is wake because of a change.
-func (e *Engine) wakeFor(w index.Wake) {
-	e.Spans.woken(w.Waiter, w.By)
-	if !w.Follows {
-		e.wake(w.Waiter)
-	} else if at, ok := e.wakers.Load(KindOf(w.Waiter)); ok {
-		at.(*Waker).Follow(nameOf(w.Waiter), w.Ref)
+	if w != nil && w.synced() {
+		return w, synced
 	}
-}
-
-// ID returns how the index knows the object of a kind and a name.
-func ID(gk schema.GroupKind, name types.NamespacedName) index.ID {
-	return index.ID{Group: gk.Group, Kind: gk.Kind, Namespace: name.Namespace, Name: name.Name}
-}
-
-// KindOf returns the kind of an object or a set.
-func KindOf(ref checks.Ref) schema.GroupKind {
-	return schema.GroupKind{Group: ref.Group, Kind: ref.Kind}
-}
-
-// nameOf returns the name of an object that the index knows.
-func nameOf(id index.ID) types.NamespacedName {
-	return types.NamespacedName{Namespace: id.Namespace, Name: id.Name}
+	return w, starting
 }

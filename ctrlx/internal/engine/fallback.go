@@ -11,11 +11,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	toolscache "k8s.io/client-go/tools/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/windlass-go/windlass/checks"
@@ -27,13 +24,10 @@ const (
 	// DefaultInterval is the interval of a Config without one.
 	DefaultInterval = 3 * time.Minute
 
-	requestTimeout = 10 * time.Second      // of a request
-	readGap        = 50 * time.Millisecond // between two lists: at most twenty a second
-	retryFirst     = time.Second           // after a failed request, doubling
-	retryMax       = 15 * time.Second
-	idleTime       = 10 * time.Minute // after which the informer of an open kind stops
-
-	pageSize = 500 // objects in each request of a list
+	readGap    = 50 * time.Millisecond // between two lists: at most twenty a second
+	retryFirst = time.Second           // after a failed request, doubling
+	retryMax   = 15 * time.Second
+	idleTime   = 10 * time.Minute // after which the informer of an open kind stops
 )
 
 // fallback finds the changes that a broken watch does not report. It is the
@@ -154,21 +148,6 @@ func (f *fallback) suspectAll() {
 	}
 }
 
-// current reports whether a watch works, and notes the version of its kind, which
-// it must reach by the next call. A divided watch has no version.
-func (e *Engine) current(ctx context.Context, w *watch) (current bool, err error) {
-	if w.divided() {
-		return false, nil
-	}
-	version, err := e.list1(ctx, w, "")
-	if err != nil {
-		return false, err
-	}
-	current = !w.failed && (w.version == "" || w.reached(w.version))
-	w.version = version
-	return current, nil
-}
-
 // check compares what is awaited of a kind with the cache, if its watch may be
 // broken.
 func (f *fallback) check(ctx context.Context, w *watch) error {
@@ -194,33 +173,6 @@ func (f *fallback) check(ctx context.Context, w *watch) error {
 	f.e.trust(w, scopes)
 	w.failed = false
 	return nil
-}
-
-// reached reports whether the store of the informer, which passes read, has all
-// changes up to a version. The version of the watch itself may be later: the
-// changes that it has reported wait in a queue. A store has reached no version if it does
-// not report its own, as without the feature AtomicFIFO of client-go. Then the
-// engine compares the objects.
-func (w *watch) reached(version string) bool {
-	store := w.store()
-	return store != nil && !Older(store.LastStoreSyncResourceVersion(), version)
-}
-
-// store returns the store of the informer; nil: there may be several.
-func (w *watch) store() toolscache.Store {
-	if informer, ok := w.informer.(interface{ GetIndexer() toolscache.Indexer }); ok {
-		return informer.GetIndexer()
-	}
-	return nil
-}
-
-// list1 returns the version of a kind, by a list of at most one object. An empty
-// namespace stands for all.
-func (e *Engine) list1(ctx context.Context, w *watch, namespace string) (version string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	list, err := e.list(ctx, w.gvk, client.Limit(1), client.InNamespace(namespace))
-	return list.ResourceVersion, err
 }
 
 // awaitedIn holds what waiters wait for or follow in a scope.
@@ -308,37 +260,6 @@ func (e *Engine) heal(w *watch, scope string) {
 	}
 }
 
-// cachedVersions returns the versions of the objects of a scope in the cache.
-func (e *Engine) cachedVersions(ctx context.Context, w *watch, scope string) (map[index.ID]string, error) {
-	cached, err := e.listCached(ctx, w.kind, index.ID{Namespace: scope}, checks.Query{NamesOnly: true}, labels.Everything())
-	if err != nil {
-		return nil, err
-	}
-	versions := make(map[index.ID]string, len(cached))
-	for _, obj := range cached {
-		versions[ID(w.gvk.GroupKind(), client.ObjectKeyFromObject(obj))] = obj.GetResourceVersion()
-	}
-	return versions, nil
-}
-
-// listVersions calls do with the version of each object of a kind, past the cache.
-func (e *Engine) listVersions(ctx context.Context, w *watch, namespace string, do func(id index.ID, version string)) error {
-	for next := ""; ; {
-		page, cancel := context.WithTimeout(ctx, requestTimeout)
-		list, err := e.list(page, w.gvk, client.InNamespace(namespace), client.Limit(pageSize), client.Continue(next))
-		cancel()
-		if err != nil {
-			return err
-		}
-		for i := range list.Items {
-			do(ID(w.gvk.GroupKind(), client.ObjectKeyFromObject(&list.Items[i])), list.Items[i].ResourceVersion)
-		}
-		if next = list.Continue; next == "" {
-			return nil
-		}
-	}
-}
-
 // informers returns the informers that are in sync.
 func (e *Engine) informers() (all []*watch) {
 	e.mu.Lock()
@@ -373,16 +294,4 @@ func (e *Engine) remove(ctx context.Context, w *watch) bool {
 	}
 	delete(e.watches, w.gvk.GroupKind())
 	return true
-}
-
-// sleep waits for d. It reports whether ctx is not done.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
 }

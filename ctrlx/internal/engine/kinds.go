@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,17 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
-)
-
-// policy says how passes read a kind. Names of kinds are user input, so only
-// the developer's choices count.
-type policy int
-
-const (
-	refuseKind   policy = iota // a reference to the kind fails
-	metadataOnly               // only the metadata is watched
-	watched                    // whole objects are watched
-	unwatched                  // each pass reads live
 )
 
 // policyOf returns the policy of a kind. open is true if only a wildcard allows
@@ -75,69 +63,10 @@ func (e *KindNotWatchedError) Error() string {
 		"register the kind in the scheme of the manager, or name it in ctrlx.WithWatchedKinds", e.Kind)
 }
 
-// kindState is the state of a kind that a pass reads.
-type kindState int
-
-const (
-	missing  kindState = iota // discovery does not list the kind, or not in a version that the scheme has
-	liveOnly                  // each pass reads live
-	starting                  // the first list of the informer has not come, or there is no informer yet
-	synced                    // the informer has the objects
-)
-
-// kind is a kind that the API server serves.
-type kind struct {
-	gvk        schema.GroupVersionKind
-	namespaced bool
-	policy     policy
-	open       bool // its informer may stop, see policyOf
-}
-
-// watch is the informer of a kind.
-type watch struct {
-	kind
-	informer   cache.Informer
-	synced     func() bool  // reports whether the engine has handled the first list
-	everywhere bool         // the operator may list the kind in all namespaces
-	used       atomic.Int64 // when a pass opened it or awaited it, in Unix nanoseconds
-
-	inTrouble atomic.Pointer[map[string]error] // see troubles
-
-	// Only the fallback uses these.
-	version string // of the kind at the last request, which the watch must reach; empty: unknown
-	failed  bool   // the last request failed, so that the objects are to be compared
-	// seen has the sum of the live versions of each scope whose waiters were woken
-	// because the watch may be broken.
-	seen map[string]uint64
-}
-
 // A scope is a kind, or a kind in one namespace: one watch of the API server covers
 // it. A watch reports changes in the order of their versions, so an event
 // shows that the cache of its scope has all earlier changes. It shows nothing of
 // another scope.
-
-// divided reports whether the informer of a kind may have several watches: one
-// for each namespace of the cache. Such an informer does not report its version.
-func (w *watch) divided() bool { return !w.everywhere || w.store() == nil }
-
-// scope returns the name of the scope that has a namespace: the namespace itself,
-// or empty if one watch covers all of them.
-func (w *watch) scope(namespace string) string {
-	if w.divided() {
-		return namespace
-	}
-	return ""
-}
-
-// refusal is the reason why a kind cannot be watched. The engine keeps it for a
-// while, so that waiters of such a kind do not keep all workers busy.
-type refusal struct {
-	err   error
-	until time.Time
-}
-
-// RefusedFor is the time for which the engine keeps a refusal.
-const RefusedFor = 5 * time.Second
 
 // open returns a kind for a pass: missing, live only, or synced. The first pass
 // of a kind starts its informer, and waits for the first list until the timeout.
@@ -186,21 +115,6 @@ func NotWatchedYet(err error) bool {
 }
 
 var errNotSynced = errors.New("the kind is not watched yet: its first list did not come")
-
-// watchOf returns the informer of a kind and whether it is in sync. w is nil if
-// there is none.
-func (e *Engine) watchOf(gk schema.GroupKind) (w *watch, state kindState) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	w = e.watches[gk]
-	if w != nil {
-		w.used.Store(time.Now().UnixNano()) // with the lock, so that stopIdle sees it
-	}
-	if w != nil && w.synced() {
-		return w, synced
-	}
-	return w, starting
-}
 
 // refusal returns why a kind cannot be watched now; nil: the engine does not
 // know.
@@ -305,28 +219,6 @@ func (e *Engine) start(ctx context.Context, k kind, namespace string) (*watch, e
 // indexerConflict is part of the error of an informer that has an index already.
 // The error has no type.
 const indexerConflict = "indexer conflict"
-
-// allowed asks the API server whether the operator may list a kind: everywhere,
-// or in the namespace of an object, for caches that have some namespaces.
-func (e *Engine) allowed(ctx context.Context, gvk schema.GroupVersionKind, namespace string) (everywhere bool, err error) {
-	_, err = e.list(ctx, gvk, client.Limit(1))
-	if err == nil {
-		return true, nil
-	}
-	if apierrors.IsForbidden(err) && namespace != "" {
-		if _, there := e.list(ctx, gvk, client.Limit(1), client.InNamespace(namespace)); there == nil {
-			return false, nil
-		}
-	}
-	return false, err
-}
-
-// list lists the metadata of the objects of a kind, past the cache.
-func (e *Engine) list(ctx context.Context, gvk schema.GroupVersionKind, opts ...client.ListOption) (*metav1.PartialObjectMetadataList, error) {
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-	return list, e.live.List(ctx, list, opts...)
-}
 
 // handler reports events to the index. It runs in a goroutine of its informer, so it
 // waits for nothing but [Engine.Touch].

@@ -39,43 +39,6 @@ type Listed struct {
 // errTooMany is the error of a list of more than MaxObjects objects with content.
 var errTooMany = fmt.Errorf("the set has more than %d objects: set NamesOnly in the query, or select fewer", MaxObjects)
 
-// List lists the set of a query from the cache, or live if the cache may be
-// stale. From now on each change of the set that a check can see wakes the
-// waiter. With q.NamesOnly, the objects may share memory with the cache: do not
-// change them.
-//
-// The order loses no wake-up: the kind is watched, the set is registered, the
-// number of its last change is read, the set is listed, and the number is
-// remembered.
-func (p *Pass) List(ctx context.Context, q checks.Query) (Listed, error) {
-	selector, err := parse(q)
-	if err != nil {
-		return Listed{Ref: q.Ref()}, fmt.Errorf("ctrlx: %s: %w", q, err)
-	}
-	e, id := p.engine, p.Resolved(ctx, q.Ref())
-	l := Listed{Ref: id}
-	look, k, state, err := p.register(ctx, id)
-	if state == missing && err == nil {
-		err = fmt.Errorf("the kind %q is not installed, so its objects are not known: install its definition, or correct the query", KindOf(id))
-	}
-	if err == nil && q.Field != "" {
-		_, err = e.indexed(KindOf(id), q.Field)
-	}
-	var full uint64
-	if err == nil {
-		full, l.Follow = e.sets.numbers(id)
-		l.Objects, err = e.listSet(ctx, k, state, id, q, selector, p)
-	}
-	if err == nil && q.Field != "" { // the function may have failed meanwhile
-		_, err = e.indexed(KindOf(id), q.Field)
-	}
-	if err != nil {
-		return Listed{Ref: l.Ref}, fmt.Errorf("ctrlx: %s: %w", l.Ref, err)
-	}
-	look.Saw(full)
-	return l, nil
-}
-
 // parse returns the selector of a query.
 func parse(q checks.Query) (labels.Selector, error) {
 	if len(q.Selector) > maxSelector {
@@ -93,14 +56,6 @@ func listable(ref checks.Ref) bool {
 	q, ok := ref.Query()
 	_, err := parse(q)
 	return ok && err == nil
-}
-
-// namespaceOf returns the namespace of a set for a list; empty: all.
-func namespaceOf(id index.ID) string {
-	if id.Namespace == checks.AllNamespaces {
-		return ""
-	}
-	return id.Namespace
 }
 
 // listSet lists a set, the oldest object first.
@@ -273,4 +228,45 @@ func (e *Engine) members(set index.ID) (ids []index.ID) {
 		ids = append(ids, ID(gk, client.ObjectKeyFromObject(obj)))
 	}
 	return ids
+}
+
+// indexed returns the index of a field of a kind; nil: there is none. The error says why
+// the field cannot be queried.
+func (e *Engine) indexed(gk schema.GroupKind, name string) (*field, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f := e.fields[fieldKey{gk, name}]
+	if f == nil {
+		return nil, &FieldError{Field: name}
+	}
+	if err := f.broken.Load(); err != nil {
+		return f, &FieldError{name, *err}
+	}
+	return f, nil
+}
+
+// unknownNamespace is part of the error of a controller-runtime cache that has
+// some namespaces, about an object of another namespace. The error has no type.
+const unknownNamespace = "because of unknown namespace for the cache"
+
+// NamespaceNotWatchedError is the error of a reference into a namespace that the
+// manager's cache does not have.
+type NamespaceNotWatchedError struct{ Namespace string }
+
+// Error names the namespace and the fix.
+func (e *NamespaceNotWatchedError) Error() string {
+	return fmt.Sprintf("the namespace %q is not in the manager's cache: correct the reference, or add the namespace to cache.Options", e.Namespace)
+}
+
+// cachedVersions returns the versions of the objects of a scope in the cache.
+func (e *Engine) cachedVersions(ctx context.Context, w *watch, scope string) (map[index.ID]string, error) {
+	cached, err := e.listCached(ctx, w.kind, index.ID{Namespace: scope}, checks.Query{NamesOnly: true}, labels.Everything())
+	if err != nil {
+		return nil, err
+	}
+	versions := make(map[index.ID]string, len(cached))
+	for _, obj := range cached {
+		versions[ID(w.gvk.GroupKind(), client.ObjectKeyFromObject(obj))] = obj.GetResourceVersion()
+	}
+	return versions, nil
 }

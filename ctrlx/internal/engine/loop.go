@@ -22,23 +22,6 @@ const (
 	maxLoops  = 16_384           // pairs of objects that are remembered; further ones are not delayed
 )
 
-// loops are the wake-ups of an object by the objects that it follows, while its
-// verdict stays.
-type loops struct {
-	by  map[index.ID]*loop
-	due time.Time // of the delayed pass in the queue; zero: there is none
-
-	before memory.Verdict // before the operation under way; only if known
-	known  bool
-}
-
-// loop is a row of wake-ups by one followed object.
-type loop struct {
-	n    int           // the number of wake-ups
-	last time.Time     // the pass of the last one
-	wait time.Duration // of the last one
-}
-
 // Follow wakes an object that follows ref, because ref changed. A wake-up may be delayed,
 // and is never dropped.
 func (w *Waker) Follow(name types.NamespacedName, ref index.ID) {
@@ -161,4 +144,14 @@ func (w *Waker) Loop(name types.NamespacedName, now time.Time) (ref checks.Ref, 
 		}
 	}
 	return ref, ok
+}
+
+// wakeFor is wake because of a change.
+func (e *Engine) wakeFor(w index.Wake) {
+	e.Spans.woken(w.Waiter, w.By)
+	if !w.Follows {
+		e.wake(w.Waiter)
+	} else if at, ok := e.wakers.Load(KindOf(w.Waiter)); ok {
+		at.(*Waker).Follow(nameOf(w.Waiter), w.Ref)
+	}
 }

@@ -17,23 +17,6 @@ import (
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
 
-// Own reads the objects of a reconciler's kind so that a pass sees the writes of the
-// pass before it: a pass that does not see the token of an operation starts a second
-// one. controller-runtime's client can wait until the cache has a write, but only if
-// the options of the manager say so, and it waits without an end while the watch is
-// broken, and so do all workers. So Own remembers each write until the cache has it,
-// and reads live until then. It also wakes objects whose changes a broken watch hides.
-type Own struct {
-	engine  *Engine
-	stale   stale
-	gvk     schema.GroupVersionKind
-	cached  client.Reader
-	wait    time.Duration        // bounds a live read
-	object  func() client.Object // makes an object to read into
-	watched *watch               // the informer of the controller; nil: not yet. Only the fallback uses it
-	hidden  bool                 // the log has the objects that the cache lacks. Only the fallback uses it
-}
-
 // NewOwn returns the reads and writes of the kind of a reconciler. cached is the
 // manager's client, object makes an object of the kind, and wait bounds each live read.
 func (e *Engine) NewOwn(gvk schema.GroupVersionKind, cached client.Reader, wait time.Duration, object func() client.Object) *Own {

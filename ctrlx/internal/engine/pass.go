@@ -127,19 +127,6 @@ func (e *Engine) read(ctx context.Context, id index.ID, obj client.Object, state
 	return err
 }
 
-// unknownNamespace is part of the error of a controller-runtime cache that has
-// some namespaces, about an object of another namespace. The error has no type.
-const unknownNamespace = "because of unknown namespace for the cache"
-
-// NamespaceNotWatchedError is the error of a reference into a namespace that the
-// manager's cache does not have.
-type NamespaceNotWatchedError struct{ Namespace string }
-
-// Error names the namespace and the fix.
-func (e *NamespaceNotWatchedError) Error() string {
-	return fmt.Sprintf("the namespace %q is not in the manager's cache: correct the reference, or add the namespace to cache.Options", e.Namespace)
-}
-
 // Waiting describes the wait of an object after a pass.
 type Waiting struct {
 	Woken bool         // an event of each awaited object wakes the waiter; false if there is none
@@ -258,4 +245,70 @@ func versionOf(obj client.Object, err error) string {
 		return ""
 	}
 	return obj.GetResourceVersion()
+}
+
+// List lists the set of a query from the cache, or live if the cache may be
+// stale. From now on each change of the set that a check can see wakes the
+// waiter. With q.NamesOnly, the objects may share memory with the cache: do not
+// change them.
+//
+// The order loses no wake-up: the kind is watched, the set is registered, the
+// number of its last change is read, the set is listed, and the number is
+// remembered.
+func (p *Pass) List(ctx context.Context, q checks.Query) (Listed, error) {
+	selector, err := parse(q)
+	if err != nil {
+		return Listed{Ref: q.Ref()}, fmt.Errorf("ctrlx: %s: %w", q, err)
+	}
+	e, id := p.engine, p.Resolved(ctx, q.Ref())
+	l := Listed{Ref: id}
+	look, k, state, err := p.register(ctx, id)
+	if state == missing && err == nil {
+		err = fmt.Errorf("the kind %q is not installed, so its objects are not known: install its definition, or correct the query", KindOf(id))
+	}
+	if err == nil && q.Field != "" {
+		_, err = e.indexed(KindOf(id), q.Field)
+	}
+	var full uint64
+	if err == nil {
+		full, l.Follow = e.sets.numbers(id)
+		l.Objects, err = e.listSet(ctx, k, state, id, q, selector, p)
+	}
+	if err == nil && q.Field != "" { // the function may have failed meanwhile
+		_, err = e.indexed(KindOf(id), q.Field)
+	}
+	if err != nil {
+		return Listed{Ref: l.Ref}, fmt.Errorf("ctrlx: %s: %w", l.Ref, err)
+	}
+	look.Saw(full)
+	return l, nil
+}
+
+// Followed is an object or a set that a waiter follows after a pass.
+type Followed struct {
+	Ref  checks.Ref
+	Read bool // the pass has read it; otherwise the other fields count for nothing
+	// Object is the object as the pass has read it; nil: it does not exist. The
+	// digest of another object of the same name is that of its own.
+	Object client.Object
+	Number uint64 // of a set: Listed.Follow
+}
+
+// followed returns the entries of a pass that follows refs.
+func (p *Pass) followed(id index.ID, f Followed) index.Followed {
+	switch {
+	case !f.Read:
+		return index.Followed{ID: id}
+	case id.Set != "":
+		return index.Followed{ID: id, Digest: f.Number}
+	}
+	w, _ := p.engine.watchOf(KindOf(id))
+	if w == nil && f.Object != nil {
+		return index.Followed{ID: id} // it is read live
+	}
+	k := kind{}
+	if w != nil {
+		k = w.kind
+	}
+	return index.Followed{ID: id, Digest: p.engine.follow(k, f.Object)}
 }

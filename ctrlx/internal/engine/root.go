@@ -3,9 +3,11 @@ package engine
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
@@ -319,4 +321,44 @@ func (e *Engine) reporterOf(id index.ID) Reporter {
 		return r.(Reporter)
 	}
 	return nil
+}
+
+// look describes an awaited object that no reconciler reports. It reads the
+// cache, and watches nothing.
+func (e *Engine) look(ctx context.Context, id index.ID, view Reporter) why.Object {
+	o := why.Object{Ref: id, State: why.Unknown}
+	w, state := e.watchOf(KindOf(id))
+	if state != synced {
+		if w == nil && e.catalog.lacks(KindOf(id)) {
+			o.State, o.Reason, o.Message = why.Missing, "KindNotFound", "its kind is not installed"
+		}
+		return o
+	}
+	obj := e.newObject(w.kind)
+	switch err := e.cache.Get(ctx, nameOf(id), obj, FromCache...); {
+	case apierrors.IsNotFound(err):
+		o.State = why.Missing
+		return o
+	case err != nil:
+		return o
+	}
+	v, err := viewOf(view, obj, o.Ref)
+	if err != nil {
+		o.Message = err.Error()
+		return o
+	}
+	o.Reason, o.Message = v.Readiness.Reason, v.Readiness.Message
+	o.State = stateOf(&v)
+	return o
+}
+
+// viewOf returns the view of an object. The function of the user that computes the
+// readiness may panic.
+func viewOf(r Reporter, obj client.Object, ref checks.Ref) (view checks.Object, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("its readiness is not known: the function of ctrlx.WithReadiness panicked: %v", v)
+		}
+	}()
+	return r.View(obj, ref), nil
 }

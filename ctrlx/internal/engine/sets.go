@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
-	"github.com/windlass-go/windlass/ctrlx/internal/digest"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
 
@@ -234,90 +233,6 @@ func (s *sets) number(at *set, follows bool) index.Change {
 		at.follow = s.clock
 	}
 	return index.Change{Full: at.full, Follow: at.follow}
-}
-
-// happened wakes the waiters of an object that changed, and of the sets that
-// contain it or contained it. old and now are the states of the object before
-// and after; nil: it does not exist. The store that passes read has now.
-func (e *Engine) happened(k kind, id index.ID, old, now client.Object) {
-	if full, follow := e.index.Needs(id); full || follow {
-		e.index.Changed(id, e.changeOf(k, now, full, follow))
-	}
-	gk := KindOf(id)
-	if !e.sets.has(gk) {
-		return
-	}
-	fields := e.fieldsOf(gk)
-	was, is := e.stateOf(old, fields), e.stateOf(now, fields)
-	var seen, followed bool // whether a waiter and a follower see the change
-	compared := false
-	for _, t := range e.sets.touch(gk, &was, &is) {
-		visible, follows := true, true
-		switch {
-		case t.was != t.now:
-		case t.set.query.NamesOnly:
-			visible = old.GetUID() != now.GetUID() || old.GetDeletionTimestamp().IsZero() != now.GetDeletionTimestamp().IsZero()
-			follows = visible
-		default:
-			if !compared {
-				seen, followed = e.changed(k, old, now)
-				compared = true
-			}
-			visible, follows = seen, followed
-		}
-		if visible || follows {
-			c := e.sets.number(t.set, follows)
-			c.By = id
-			e.index.Changed(t.set.id, c)
-		}
-	}
-}
-
-// changed reports whether a waiter and a follower see the change of an object. Most
-// changes that both see need no digest. If the readiness is not known, a follower sees
-// the change.
-func (e *Engine) changed(k kind, old, now client.Object) (full, follow bool) {
-	if k.policy != metadataOnly && (old.GetUID() != now.GetUID() || old.GetGeneration() != now.GetGeneration()) {
-		return true, true
-	}
-	// Both digests of old first: the memory of the digests keeps the last version.
-	oldFull, oldFollow := e.digest(k, old), e.follow(k, old)
-	nowFollow := e.follow(k, now)
-	return oldFull != e.digest(k, now), oldFollow != nowFollow || nowFollow == 0
-}
-
-// changeOf returns the digests of an object that a change needs.
-func (e *Engine) changeOf(k kind, obj client.Object, full, follow bool) (c index.Change) {
-	if full {
-		c.Full = digest.NotFound
-		if obj != nil {
-			c.Full = e.digest(k, obj)
-		}
-	}
-	if follow {
-		c.Follow = e.follow(k, obj)
-	}
-	return c
-}
-
-// stateOf returns what decides about the sets that contain an object.
-func (e *Engine) stateOf(obj client.Object, fields []*field) state {
-	s := state{obj: obj, fields: fields}
-	if obj == nil {
-		return s
-	}
-	s.labels = obj.GetLabels()
-	for _, f := range fields {
-		s.values = append(s.values, e.valuesIn(f, obj))
-	}
-	return s
-}
-
-// wakeSets wakes the waiters of sets.
-func (e *Engine) wakeSets(ids []index.ID) {
-	for _, id := range ids {
-		e.index.Changed(id, index.Change{})
-	}
 }
 
 // ids returns the sets of a kind.

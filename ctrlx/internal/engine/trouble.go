@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -27,36 +26,6 @@ import (
 func refuses(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsMethodNotSupported(err) ||
 		apierrors.IsNotFound(err) && !definition.NotFound(err) || meta.IsNoMatchError(err)
-}
-
-// trouble reports whether passes do not read the scope of a namespace from the
-// cache. err is the reason why they cannot read it at all; nil: they read it live.
-func (w *watch) trouble(namespace string) (broken bool, err error) {
-	all := w.troubles()
-	if all == nil { // almost always
-		return false, nil
-	}
-	err, broken = all[w.scope(namespace)]
-	return broken, err
-}
-
-// troubles returns the scopes in trouble, with the error of those that cannot be
-// read; nil: there are none.
-func (w *watch) troubles() map[string]error {
-	if all := w.inTrouble.Load(); all != nil {
-		return *all
-	}
-	return nil
-}
-
-// unreadable reports whether a scope cannot be read.
-func (w *watch) unreadable() bool {
-	for _, err := range w.troubles() {
-		if err != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // lose notes an error of a request for a scope. It reports whether the scope
@@ -91,26 +60,6 @@ func (e *Engine) replaced(ctx context.Context, w *watch) bool {
 	e.mu.Lock() // until the informer is removed, so that no pass gets it meanwhile
 	defer e.mu.Unlock()
 	return e.watches[k.gvk.GroupKind()] != w || e.remove(ctx, w) // another scope may have removed it
-}
-
-// setTrouble notes whether a scope is in trouble. It reports whether passes must
-// learn that. Only the fallback calls it.
-func (w *watch) setTrouble(scope string, broken bool, err error) (changed bool) {
-	was, had := w.troubles()[scope]
-	all := maps.Clone(w.troubles())
-	if broken {
-		if all == nil {
-			all, w.seen = map[string]error{}, map[string]uint64{}
-		}
-		all[scope] = err
-	} else {
-		delete(all, scope)
-	}
-	w.inTrouble.Store(&all)
-	if len(all) == 0 {
-		w.inTrouble.Store(nil)
-	}
-	return had != broken || (was == nil) != (err == nil)
 }
 
 // trust ends the trouble of all scopes but those of keep: no object waited there a

@@ -11,6 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
+	"github.com/windlass-go/windlass/ctrlx/internal/memory"
 )
 
 // Queue is the work queue of a controller.
@@ -78,5 +81,29 @@ func (w *Waker) Begin(name types.NamespacedName) {
 	delete(w.delayed, name)
 	if all := w.loops[name]; all != nil {
 		all.due = time.Time{}
+	}
+}
+
+// loops are the wake-ups of an object by the objects that it follows, while its
+// verdict stays.
+type loops struct {
+	by  map[index.ID]*loop
+	due time.Time // of the delayed pass in the queue; zero: there is none
+
+	before memory.Verdict // before the operation under way; only if known
+	known  bool
+}
+
+// loop is a row of wake-ups by one followed object.
+type loop struct {
+	n    int           // the number of wake-ups
+	last time.Time     // the pass of the last one
+	wait time.Duration // of the last one
+}
+
+// wake puts a waiter into the work queue of its kind.
+func (e *Engine) wake(waiter index.ID) {
+	if w, ok := e.wakers.Load(KindOf(waiter)); ok {
+		w.(*Waker).wake(nameOf(waiter))
 	}
 }

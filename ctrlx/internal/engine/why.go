@@ -2,38 +2,14 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/index"
 	"github.com/windlass-go/windlass/flow/why"
 )
-
-// Reporter is a reconciler that reports which of its objects are not ready.
-type Reporter interface {
-	// Unready calls add for each object that is not ready, without the awaited
-	// objects. Its Ref has the namespace of the object, if that has one. unseen is the number of objects of unknown state: their conditions
-	// do not say that they are ready, and no pass over them has ended since the
-	// start of the program. ready is the number of the others. If healthy, Unready
-	// calls add for these, too.
-	Unready(ctx context.Context, healthy bool, add func(why.Object)) (ready, unseen int, err error)
-	// Keeps reports whether a finalizer of an object of the reconciler keeps at, the
-	// object of ref, which a user deletes.
-	Keeps(ctx context.Context, name types.NamespacedName, ref checks.Ref, at client.Object) bool
-	// View returns the view of checks of an object that was read for ref.
-	View(obj client.Object, ref checks.Ref) checks.Object
-	// Decided reports whether the last pass since the start of the program has found
-	// an object not ready, or an earlier pass has for good.
-	Decided(ctx context.Context, name types.NamespacedName) bool
-	// Describe returns the flow of the reconciler.
-	Describe() why.Flow
-}
 
 // Flows returns the flows of all reconcilers.
 func (e *Engine) Flows() (all []why.Flow) {
@@ -120,46 +96,6 @@ func (e *Engine) keepers(ctx context.Context, id index.ID, waiters []waiter) (re
 		}
 	}
 	return refs
-}
-
-// look describes an awaited object that no reconciler reports. It reads the
-// cache, and watches nothing.
-func (e *Engine) look(ctx context.Context, id index.ID, view Reporter) why.Object {
-	o := why.Object{Ref: id, State: why.Unknown}
-	w, state := e.watchOf(KindOf(id))
-	if state != synced {
-		if w == nil && e.catalog.lacks(KindOf(id)) {
-			o.State, o.Reason, o.Message = why.Missing, "KindNotFound", "its kind is not installed"
-		}
-		return o
-	}
-	obj := e.newObject(w.kind)
-	switch err := e.cache.Get(ctx, nameOf(id), obj, FromCache...); {
-	case apierrors.IsNotFound(err):
-		o.State = why.Missing
-		return o
-	case err != nil:
-		return o
-	}
-	v, err := viewOf(view, obj, o.Ref)
-	if err != nil {
-		o.Message = err.Error()
-		return o
-	}
-	o.Reason, o.Message = v.Readiness.Reason, v.Readiness.Message
-	o.State = stateOf(&v)
-	return o
-}
-
-// viewOf returns the view of an object. The function of the user that computes the
-// readiness may panic.
-func viewOf(r Reporter, obj client.Object, ref checks.Ref) (view checks.Object, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("its readiness is not known: the function of ctrlx.WithReadiness panicked: %v", v)
-		}
-	}()
-	return r.View(obj, ref), nil
 }
 
 // maxMembers is the number of the members of a set that are described.

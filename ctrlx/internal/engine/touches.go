@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"slices"
 	"sync"
@@ -28,38 +27,6 @@ type touches struct {
 	// as has the versions that writes made, until an event brings a later one. The object
 	// in this version counts as it was in an earlier one.
 	as map[index.ID]map[string]string
-}
-
-// Touch calls write, which changes nothing of an object but its finalizers. from is the
-// version that write changes, and write returns the version that it makes. write must
-// fail if the object is not in version from: then no other change is between the two
-// versions. If only the metadata of the kind is watched, both versions have one digest
-// from then on, and the events of such kinds wait until write returns, for as long as a
-// request may take.
-func (e *Engine) Touch(ctx context.Context, id index.ID, from string, write func(ctx context.Context) (to string, err error)) error {
-	if w, _ := e.watchOf(KindOf(id)); w == nil || w.policy != metadataOnly {
-		_, err := write(ctx)
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	t := &e.touches
-	defer t.begin()()
-	to, err := write(ctx)
-	if err != nil || to == "" || to == from {
-		return err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.as == nil {
-		t.as = map[index.ID]map[string]string{}
-	}
-	if t.as[id] == nil {
-		t.as[id] = map[string]string{}
-	}
-	t.as[id][to] = cmp.Or(t.as[id][from], from)
-	t.n.Store(int32(len(t.as)))
-	return nil
 }
 
 // wait waits for the writes under way, before an event is handled.
