@@ -205,12 +205,12 @@ func (c *cloud) began() int {
 	return c.tokens
 }
 
-// busy reports whether an operation is under way.
+// busy reports whether an operation is under way whose end an operator that polls has not heard.
 func (c *cloud) busy() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, r := range c.resources {
-		if r.op != nil {
+		if r.op != nil && time.Since(r.op.ends) < time.Minute {
 			return true
 		}
 	}

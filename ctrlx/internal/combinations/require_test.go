@@ -225,13 +225,22 @@ func keeps(o client.Object, what use) bool {
 	return strings.Contains(o.GetAnnotations()[inuse.Annotation], "/"+what.Kind+"/"+namespace+"/"+what.Name+`"`)
 }
 
+// keepsItsOwn reports whether an object guards one that it owns, and for whose end its deletion waits. docs/ctrlx/guarded-references.md
+// forbids that.
+func (w *world) keepsItsOwn(what use, all map[use]client.Object) bool {
+	return slices.Contains(kindNames, what.Kind) && w.design(what).Guards && slices.Contains(w.design(what).Delete, "unused") &&
+		slices.ContainsFunc(sorted(all), func(o use) bool {
+			return o.Kind == below(what.Kind) && all[o].(resource).base().Spec.Owner == what.Name && keeps(all[what], o)
+		})
+}
+
 // requireCycles notes the cycles of waits that are no cycles for the operator, and
 // those that are cycles for it alone.
 func (w *world) requireCycles(all map[use]client.Object, waits map[use][]use) {
 	reach := simulation.Reach(waits)
 	for _, what := range sorted(all) {
 		r, ours := all[what].(resource)
-		if !ours || w.leaves(what, all[what]) {
+		if !ours || w.leaves(what, all[what]) || slices.ContainsFunc(sorted(all), func(o use) bool { return reach[what][o] && reach[o][what] && w.keepsItsOwn(o, all) }) {
 			continue
 		}
 		ready := conditionOf(r.base(), "Ready")
