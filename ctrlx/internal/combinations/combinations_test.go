@@ -69,6 +69,9 @@ func TestStories(t *testing.T) {
 		"LostToken": {"a live read after a lost answer finds the token, and a pass over the late cache must not begin a second PUT",
 			design{Takes: 20 * time.Second}, design{},
 			[]step{{Do: set, On: a, Race: true}, {Do: lose, Write: 1, Race: true}, {Do: wait, For: time.Minute}}, 3 * time.Second},
+		"MadeAgain": {"a write finds that the network was made again, and a pass over the late cache must not begin a second PUT for the first one",
+			design{Takes: 20 * time.Second}, design{},
+			[]step{{Do: set, On: a}, {Do: set, On: a, Spec: spec{Size: 2}}, {Do: remove, On: a}, {Do: set, On: a}, {Do: wait, For: time.Minute}}, 3 * time.Second},
 		"CycleAtPostCheck":  {"without a Get, each pass sends the PUT again, so a cycle must cause no pass", design{Entry: []string{"references"}}, slow, mutual, 0},
 		"CycleOfPostChecks": {"the PUT of one of them must not wake the other, whose PUT would wake the first", slow, slow, mutual, 0},
 	}

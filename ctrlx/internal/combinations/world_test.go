@@ -226,12 +226,12 @@ func run(t *testing.T, p plan) (faults []string, tale string) {
 		// A resync may have begun an operation, and watches may be late: each of a
 		// line of waiters sees the end of the operation some seconds after it.
 		for idle, limit := 0, time.Now().Add(time.Hour); idle < 30 && time.Now().Before(limit); idle++ {
+			time.Sleep(time.Second)
+			synctest.Wait() // the last look is at the end, so no operation begins after it
 			if w.cloud.busy() {
 				idle = 0
 			}
-			time.Sleep(time.Second)
 		}
-		simulation.Settle()
 		_, after, _ := w.Counts()
 		w.require(w.ran()-passes, writes(before, after), w.cloud.began()-began)
 		w.End()

@@ -104,11 +104,11 @@ func (w *Writer) Change(ctx context.Context, base client.Object, change func(obj
 func (w *Writer) read(ctx context.Context, obj client.Object) (now client.Object, err error) {
 	now = reflect.New(reflect.TypeOf(obj).Elem()).Interface().(client.Object)
 	err = w.Live.Get(ctx, client.ObjectKeyFromObject(obj), now)
+	if err == nil && w.Wrote != nil {
+		w.Wrote(ctx, now) // this process may have written it, and lost the answer; or the cache still has the object that was deleted
+	}
 	if w.NotFound(err) || err == nil && now.GetUID() != obj.GetUID() {
 		return nil, ErrGone
-	}
-	if err == nil && w.Wrote != nil {
-		w.Wrote(ctx, now) // this process may have written it, and lost the answer
 	}
 	now.GetObjectKind().SetGroupVersionKind(obj.GetObjectKind().GroupVersionKind())
 	return now, err
