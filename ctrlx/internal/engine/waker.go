@@ -28,7 +28,7 @@ type Waker struct {
 	limit  *rate.Limiter         // nil: none
 
 	mu      sync.Mutex
-	delayed map[types.NamespacedName]bool // woken, and not begun: another wake-up adds nothing
+	delayed map[types.NamespacedName]*rate.Reservation // woken, and not begun: another wake-up adds nothing
 	loops   map[types.NamespacedName]*loops
 	rows    int // in all loops
 }
@@ -66,19 +66,23 @@ func (w *Waker) delay(name types.NamespacedName) (after time.Duration, again boo
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.delayed[name] {
+	if w.delayed[name] != nil {
 		return 0, true
 	}
-	w.delayed[name] = true
-	return w.limit.Reserve().Delay(), false
+	w.delayed[name] = w.limit.Reserve()
+	return w.delayed[name].Delay(), false
 }
 
 // Begin notes that a pass over an object begins, before it reads anything. A
-// later change puts the object into the queue again.
+// later change puts the object into the queue again. A pass that begins before the limit
+// allowed its wake-up had another reason, and gives its place to the next waiter.
 func (w *Waker) Begin(name types.NamespacedName) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.delayed, name)
+	if place := w.delayed[name]; place != nil {
+		place.Cancel()
+		delete(w.delayed, name)
+	}
 	if all := w.loops[name]; all != nil {
 		all.due = time.Time{}
 	}
