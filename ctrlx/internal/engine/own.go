@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -43,6 +45,9 @@ var FromCache = []client.GetOption{client.UnsafeDisableDeepCopy, client.DisableR
 func (o *Own) Read(ctx context.Context, name types.NamespacedName) (client.Object, error) {
 	obj := o.object()
 	err := o.cached.Get(ctx, name, obj, FromCache...)
+	if err != nil && strings.Contains(err.Error(), unknownNamespace) { // a Poke may name any namespace
+		return obj, apierrors.NewNotFound(schema.GroupResource{Group: o.gvk.Group, Resource: o.gvk.Kind}, name.String())
+	}
 	k, stale := o.stale.get(name)
 	switch {
 	case !stale || client.IgnoreNotFound(err) != nil, k.gone && err != nil:

@@ -59,6 +59,11 @@ func TestReadsOwnWrites(t *testing.T) {
 		"Finalizer":           {"another finalizer keeps the object", "cached 4, api 5, wrote kept", "5", true, "", true},
 		"LastFinalizerBehind": {"the write removed the object, and the cache does not know", "cached 4, wrote gone", "", true, "", true},
 	}
+	outside := newStore(&sync.Mutex{})
+	outside.refuse["c"] = errors.New("c " + unknownNamespace)
+	if _, err := (&Engine{}).NewOwn(clusters.WithVersion("v1"), outside, time.Minute, func() client.Object { return &testv1.Cluster{} }).Read(t.Context(), types.NamespacedName{Name: "c"}); !apierrors.IsNotFound(err) {
+		t.Errorf("a name in a namespace that the cache lacks: %v", err)
+	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var mu sync.Mutex
