@@ -84,6 +84,9 @@ func (e *Engine) open(ctx context.Context, gk schema.GroupKind, namespace string
 	if err := e.refusal(gk); err != nil {
 		return kind{}, missing, err
 	}
+	if w != nil && w.late.Load() {
+		return w.kind, liveOnly, nil
+	}
 	parent := ctx
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -104,6 +107,10 @@ func (e *Engine) open(ctx context.Context, gk schema.GroupKind, namespace string
 	}
 	if err := parent.Err(); err != nil { // of this pass, so it refuses the kind for no other pass
 		return kind{}, missing, fmt.Errorf("%w: %w", errNotSynced, err)
+	}
+	if !w.everywhere { // one of its namespaces may be forbidden, and its list never comes: the others are readable
+		w.late.Store(true)
+		return w.kind, liveOnly, nil
 	}
 	return kind{}, missing, e.refuse(gk, fmt.Errorf("%w within %s", errNotSynced, timeout))
 }

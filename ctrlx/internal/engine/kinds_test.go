@@ -163,12 +163,13 @@ func TestOpen(t *testing.T) {
 		soon   string // in a second pass, if the API server refuses nothing any more; empty: the same
 		later  string // after RefusedFor; empty: as soon
 	}{
-		"Started":      {"the first pass starts the informer", clusters, func(*cluster, *slowCache) {}, "synced v1 in a", "", ""},
-		"OneNamespace": {"the operator may list one namespace only", clusters, func(c *cluster, _ *slowCache) { c.live = &someNamespaces{c.api, forbidden()} }, "synced v1 in a, divided", "", ""},
-		"Slow":         {"the first list comes", clusters, func(_ *cluster, s *slowCache) { s.after = time.Second / 2 }, "synced v1 in a", "", ""},
-		"NotSynced":    {"the first list does not come", clusters, func(_ *cluster, s *slowCache) { s.after = 6 * time.Second }, late, "", "synced v1 in a"},
-		"NoInformer":   {"the cache makes none", clusters, func(_ *cluster, s *slowCache) { s.err = errDown }, "watching the kind: it is down", "", ""},
-		"NoHandler":    {"the informer has stopped", clusters, func(_ *cluster, s *slowCache) { s.refuses = errDown }, "watching the kind: it is down", "", ""},
+		"Started":        {"the first pass starts the informer", clusters, func(*cluster, *slowCache) {}, "synced v1 in a", "", ""},
+		"OneNamespace":   {"the operator may list one namespace only", clusters, func(c *cluster, _ *slowCache) { c.live = &someNamespaces{c.api, forbidden()} }, "synced v1 in a, divided", "", ""},
+		"OneNeverSynced": {"the list of another namespace is forbidden", clusters, func(c *cluster, s *slowCache) { c.live, s.after = &someNamespaces{c.api, forbidden()}, time.Hour }, "live v1 in a, divided", "", ""},
+		"Slow":           {"the first list comes", clusters, func(_ *cluster, s *slowCache) { s.after = time.Second / 2 }, "synced v1 in a", "", ""},
+		"NotSynced":      {"the first list does not come", clusters, func(_ *cluster, s *slowCache) { s.after = 6 * time.Second }, late, "", "synced v1 in a"},
+		"NoInformer":     {"the cache makes none", clusters, func(_ *cluster, s *slowCache) { s.err = errDown }, "watching the kind: it is down", "", ""},
+		"NoHandler":      {"the informer has stopped", clusters, func(_ *cluster, s *slowCache) { s.refuses = errDown }, "watching the kind: it is down", "", ""},
 		"Forbidden": {"the API server is not asked by each pass", clusters, forbids, "the kind cannot be watched: " + forbidden().Error(),
 			"the kind cannot be watched: " + forbidden().Error(), "synced v1 in a"},
 		"NotServed": {"discovery is read again", clusters, func(c *cluster, _ *slowCache) { c.api.refuse["list"] = apierrors.NewNotFound(resource, "") },

@@ -45,6 +45,7 @@ type watch struct {
 	informer   cache.Informer
 	synced     func() bool  // reports whether the engine has handled the first list
 	everywhere bool         // the operator may list the kind in all namespaces
+	late       atomic.Bool  // the first list of a divided watch did not come in time
 	used       atomic.Int64 // when a pass opened it or awaited it, in Unix nanoseconds
 
 	inTrouble atomic.Pointer[map[string]error] // see troubles
