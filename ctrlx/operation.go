@@ -50,7 +50,7 @@ const ConditionRecord = record.Condition
 // example from a Secret. key signs new operations. Operations signed with a previous
 // key are still accepted, so that a key can be replaced. A nil previous key
 // accepts operations without a signature: pass it in the first release with a key,
-// and remove it in the next one. A shorter key panics.
+// and remove it in the next one. A shorter key panics, and so does this option given twice.
 func WithTokenKey(key []byte, previous ...[]byte) Option {
 	var keys record.Keys
 	for i, k := range append([][]byte{key}, previous...) {
@@ -63,7 +63,12 @@ func WithTokenKey(key []byte, previous ...[]byte) Option {
 			keys.Keys = append(keys.Keys, slices.Clone(k))
 		}
 	}
-	return option(func(o *options) { o.keys = keys })
+	return option(func(o *options) {
+		if o.keys.Keys != nil {
+			panic("ctrlx: WithTokenKey is given twice: give all keys to one")
+		}
+		o.keys = keys
+	})
 }
 
 // recordOf returns the record of an object. The error is [record.ErrCopied], or says

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -97,7 +99,12 @@ func (i *identities) client(as rest.ImpersonationConfig) (client.Client, error) 
 		return c.(client.Client), nil
 	}
 	config := rest.CopyConfig(i.mgr.GetConfig())
-	config.Impersonate = as
+	config.Impersonate = as // the caller may change its slices and its map later
+	config.Impersonate.Groups = slices.Clone(as.Groups)
+	config.Impersonate.Extra = maps.Clone(as.Extra)
+	for name, values := range as.Extra {
+		config.Impersonate.Extra[name] = slices.Clone(values)
+	}
 	c, err := client.New(config, client.Options{Scheme: i.mgr.GetScheme(), Mapper: i.mgr.GetRESTMapper()})
 	if err != nil {
 		return nil, fmt.Errorf("impersonating %q: %w", as.UserName, err)
