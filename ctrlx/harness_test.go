@@ -555,7 +555,12 @@ type AppList struct {
 	Items           []App `json:"items"`
 }
 
-func (a *App) GetConditions() []metav1.Condition    { return a.Status.Conditions }
+func (a *App) GetConditions() []metav1.Condition {
+	if a.Status.LastHandled == "panics" {
+		panic("no conditions")
+	}
+	return a.Status.Conditions
+}
 func (a *App) SetConditions(all []metav1.Condition) { a.Status.Conditions = all }
 
 func (a *App) DeepCopyObject() runtime.Object {

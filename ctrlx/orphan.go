@@ -124,7 +124,12 @@ func (r *core) vanishes() predicate.Predicate {
 		}
 		return true
 	}
-	return predicate.Funcs{CreateFunc: returned, DeleteFunc: func(e event.DeleteEvent) bool {
+	return predicate.Funcs{CreateFunc: returned, DeleteFunc: func(e event.DeleteEvent) (passes bool) {
+		defer func() {
+			if recover() != nil { // of the user's conditions; a pass reports it
+				passes = true
+			}
+		}()
 		obj := e.Object
 		if !r.kind.Is(obj) || e.DeleteStateUnknown || view.Deleting(obj) && r.operationIn(obj) == "" || !r.finalizes || !controllerutil.ContainsFinalizer(obj, r.opt.finalizer) {
 			return true

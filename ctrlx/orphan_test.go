@@ -415,6 +415,9 @@ func TestLeftTheCache(t *testing.T) {
 	if o := ctrlx.OrphanOf(d.app, named("a")); o != nil {
 		t.Errorf("the object has returned, and is an orphan: %+v", o)
 	}
+	other = d.read()
+	other.Status.LastHandled, other.DeletionTimestamp = "panics", &metav1.Time{Time: noon}
+	ctrlx.HearDeletion(d.app, event.DeleteEvent{Object: other}) // in the goroutine of an informer, a panic ends the program
 }
 
 // A person removes the finalizer of an object while its DELETE is under way in the
