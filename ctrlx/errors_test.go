@@ -318,3 +318,11 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// Users write the interval of an object, and each pass may call the cloud.
+func TestShortInterval(t *testing.T) {
+	d := newHarness(t, anApp(AppSpec{Requeue: metav1.Duration{Duration: 1}})).with(flow.Extensions[*App]{})
+	if after := d.pass(); after != time.Second {
+		t.Errorf("a Ready object that asks for a pass in each nanosecond has the next one after %s", after)
+	}
+}

@@ -42,8 +42,14 @@ func (r *core) idle(requeue time.Duration) time.Duration {
 	return r.longer(requeue)
 }
 
+// minInterval is the shortest interval that an object may give: its users write it, and each pass may call the cloud.
+const minInterval = time.Second
+
 // longer returns an interval of an object, lengthened at random; 0: it gives none.
 func (r *core) longer(interval time.Duration) time.Duration {
+	if interval > 0 {
+		interval = max(interval, minInterval)
+	}
 	return interval + time.Duration(float64(interval)*requeueJitter*min(max(r.opt.rand(), 0), 1))
 }
 
