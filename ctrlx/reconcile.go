@@ -49,6 +49,9 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		}
 		return result, r.unread(req, known.Retry, err)
 	}
+	if r.misnamed(req, read) {
+		return result, nil
+	}
 	obj := r.kind.Copy(read).(T)
 	if r.kind.Finished(obj) || r.stripped(obj) { // no pass goes over it
 		if err = r.leaveStripped(ctx, obj); err == nil {
@@ -122,6 +125,19 @@ func (r *core) unread(req reconcile.Request, retry bool, err error) error {
 		r.requested(req.NamespacedName)
 	}
 	return fmt.Errorf("ctrlx: %s: %w", r.name, err)
+}
+
+// misnamed reports whether a request names a namespace, and its kind has none: a Poke or a map function may do that.
+// The pass then runs under the name of the object. Under two names, two passes would run at once.
+func (r *core) misnamed(req reconcile.Request, read client.Object) bool {
+	name := client.ObjectKeyFromObject(read)
+	if name == req.NamespacedName {
+		return false
+	}
+	r.forget(req)
+	r.caused(name)
+	r.waker.Add(name, 0)
+	return true
 }
 
 // stripped reports whether a user deletes obj and our finalizer is missing: nothing

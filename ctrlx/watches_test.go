@@ -312,6 +312,29 @@ func TestPoke(t *testing.T) {
 	})
 }
 
+// noNamespaces reads an object of a kind without namespaces, whatever namespace a caller names.
+type noNamespaces struct{ client.Client }
+
+func (c noNamespaces) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	return c.Client.Get(ctx, named(key.Name), obj, opts...)
+}
+
+// TestPokeOfNoNamespace verifies that an object has one pass at a time, also if a Poke names a namespace that its kind does not have.
+func TestPokeOfNoNamespace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newHarness(t, anApp(AppSpec{}))
+		d.api = noNamespaces{d.api}
+		d.restart()
+		d.with(flow.Extensions[*App]{})
+		q := &pokedQueue{}
+		ctrlx.StartPokes(t.Context(), d.app, q, make(chan struct{}))
+		_, err := d.app.Reconcile(d.context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "made-up", Name: "a"}})
+		if calls, added := d.took(), q.took(); err != nil || calls != "" || !slices.Equal(added, []string{"a after 0s"}) {
+			t.Errorf("the pass calls %q, adds %q and returns %v", calls, added, err)
+		}
+	})
+}
+
 // A pass may begin before the manager says that the process leads. From the first pass on,
 // no pass of a poked object is left out.
 func TestPokeBeforeTheFirstPass(t *testing.T) {
