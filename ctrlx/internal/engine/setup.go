@@ -168,7 +168,7 @@ func (e *Engine) Add(c Config) (*Waker, error) {
 	for _, gk := range c.Unwatched {
 		e.policy[gk] = unwatched
 	}
-	return &Waker{engine: e, kind: c.Kind, limit: c.Limit, delayed: map[types.NamespacedName]*rate.Reservation{}, loops: map[types.NamespacedName]*loops{}}, nil
+	return &Waker{engine: e, kind: c.Kind, limit: c.Limit, delayed: map[types.NamespacedName]time.Time{}, loops: map[types.NamespacedName]*loops{}}, nil
 }
 
 // allIndexed returns an error if a known query selects by a field that has no index.

@@ -28,7 +28,8 @@ type Waker struct {
 	limit  *rate.Limiter         // nil: none
 
 	mu      sync.Mutex
-	delayed map[types.NamespacedName]*rate.Reservation // woken, and not begun: another wake-up adds nothing
+	delayed map[types.NamespacedName]time.Time // woken, and not begun: another wake-up adds nothing. When the limit allows the pass; zero: at once
+	places  int                                // of those that do not begin at once
 	loops   map[types.NamespacedName]*loops
 	rows    int // in all loops
 }
@@ -66,22 +67,34 @@ func (w *Waker) delay(name types.NamespacedName) (after time.Duration, again boo
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.delayed[name] != nil {
+	if _, again := w.delayed[name]; again {
 		return 0, true
 	}
-	w.delayed[name] = w.limit.Reserve()
-	return w.delayed[name].Delay(), false
+	if w.places == 0 && w.limit.Allow() {
+		w.delayed[name] = time.Time{}
+		return 0, false
+	}
+	next := w.limit.Reserve()
+	after = next.Delay() + time.Duration(float64(w.places)/float64(w.limit.Limit())*float64(time.Second))
+	next.Cancel() // the pass takes it when it begins
+	w.places++
+	w.delayed[name] = time.Now().Add(after)
+	return after, false
 }
 
 // Begin notes that a pass over an object begins, before it reads anything. A
 // later change puts the object into the queue again. A pass that begins before the limit
-// allowed its wake-up had another reason, and gives its place to the next waiter.
+// allowed its wake-up had another reason, and takes nothing of the limit. So objects that have
+// many passes delay no waiter without an end.
 func (w *Waker) Begin(name types.NamespacedName) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if place := w.delayed[name]; place != nil {
-		place.Cancel()
+	if due, ok := w.delayed[name]; ok {
 		delete(w.delayed, name)
+		if !due.IsZero() {
+			w.places--
+			_ = !time.Now().Before(due) && w.limit.Allow()
+		}
 	}
 	if all := w.loops[name]; all != nil {
 		all.due = time.Time{}

@@ -38,8 +38,10 @@ func TestWakeAtMost(t *testing.T) {
 		},
 		"Rest": {
 			"a later waiter finds a shorter queue", 2,
-			func(wake, _ func(...string)) {
+			func(wake, begins func(...string)) {
 				wake("a", "b", "c")
+				time.Sleep(5 * time.Second)
+				begins("a", "b", "c")
 				time.Sleep(time.Minute)
 				wake("d", "e", "f")
 			},
@@ -49,6 +51,27 @@ func TestWakeAtMost(t *testing.T) {
 			"an owner that changes often delays no waiter", 1,
 			func(wake, _ func(...string)) { wake("a", "b", "a", "b", "a", "b", "c") },
 			[]string{"a 0s", "b 10s", "c 20s"},
+		},
+		"Busy": {
+			"objects whose passes begin for other reasons delay no waiter without an end", 1,
+			func(wake, begins func(...string)) {
+				for range 3 {
+					begins("a", "b")
+					wake("a", "b")
+				}
+				wake("c")
+			},
+			[]string{"a 0s", "b 10s", "a 10s", "b 20s", "a 10s", "b 20s", "c 30s"},
+		},
+		"Workers": {
+			"a pass that begins late takes its part of the limit", 1,
+			func(wake, begins func(...string)) {
+				wake("a", "b")
+				time.Sleep(15 * time.Second)
+				begins("a", "b")
+				wake("c")
+			},
+			[]string{"a 0s", "b 10s", "c 10s"},
 		},
 		"Begun": {
 			"a pass that has begun may have read the state before the change, and gives back the place of a later wake-up", 1,
@@ -65,7 +88,7 @@ func TestWakeAtMost(t *testing.T) {
 					limit = rate.NewLimiter(rate.Limit(tc.limit)/10, tc.limit)
 				}
 				w := queued(queue)
-				w.limit, w.delayed = limit, map[types.NamespacedName]*rate.Reservation{}
+				w.limit, w.delayed = limit, map[types.NamespacedName]time.Time{}
 				tc.do(func(names ...string) {
 					for _, n := range names {
 						w.wake(types.NamespacedName{Name: n})
