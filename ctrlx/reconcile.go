@@ -136,7 +136,7 @@ func (r *core) misnamed(req reconcile.Request, read client.Object) bool {
 	}
 	r.forget(req)
 	r.caused(name)
-	r.waker.Add(name, 0)
+	r.waker.Add(name, pokeInterval) // the bound of Poke, whatever the namespaces
 	return true
 }
 

@@ -329,7 +329,7 @@ func TestPokeOfNoNamespace(t *testing.T) {
 		q := &pokedQueue{}
 		ctrlx.StartPokes(t.Context(), d.app, q, make(chan struct{}))
 		_, err := d.app.Reconcile(d.context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "made-up", Name: "a"}})
-		if calls, added := d.took(), q.took(); err != nil || calls != "" || !slices.Equal(added, []string{"a after 0s"}) {
+		if calls, added := d.took(), q.took(); err != nil || calls != "" || !slices.Equal(added, []string{"a after 1s"}) {
 			t.Errorf("the pass calls %q, adds %q and returns %v", calls, added, err)
 		}
 	})
