@@ -133,6 +133,7 @@ type errorObject struct {
 type detail struct {
 	code, message string
 	inner         []classify.InnerError
+	oauth         bool // the code is no error object of Azure
 }
 
 func (d *detail) empty() bool { return d.code == "" && d.message == "" && len(d.inner) == 0 }
@@ -165,7 +166,7 @@ func decodeBody(data []byte, depth int) detail {
 	}
 	var code word
 	_ = json.Unmarshal(b.Error, &code)
-	return detail{code: string(code), message: string(b.Description)}
+	return detail{code: string(code), message: string(b.Description), oauth: true}
 }
 
 // objects returns an object, or the objects of a list.

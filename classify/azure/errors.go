@@ -28,11 +28,13 @@ func read(f *classify.Failure) bool {
 	}
 	f.Code, f.Status = response.ErrorCode, response.StatusCode
 	var body body
+	page := false // of a proxy: no code of Azure begins with a digit, and its errors are JSON objects
 	if raw := response.RawResponse; raw != nil {
 		f.Status = cmp.Or(f.Status, raw.StatusCode)
 		f.After = retryAfter(f, raw.Header)
 		body = readBody(raw)
 		f.Code = cmp.Or(f.Code, raw.Header.Get("X-Ms-Error-Code"), body.code)
+		page = f.Status >= 400 && raw.Header.Get("X-Ms-Error-Code") == "" && (body.raw != "" || body.oauth && body.code != "" || f.Code != "" && f.Code[0] <= '9')
 	}
 	f.Message, f.Inner = body.message, body.inner
 	f.ReadStatus()
@@ -51,7 +53,7 @@ func read(f *classify.Failure) bool {
 			body.raw = cmp.Or(body.message, body.raw)
 		}
 	}
-	if _, ok := errors.AsType[*resultError](f.Err); ok || slices.Contains(unserved, f.Code) {
+	if _, ok := errors.AsType[*resultError](f.Err); ok || page || isClient(f.Err) || slices.Contains(unserved, f.Code) {
 		f.NotFound, f.Ended = false, false
 	}
 	if body.raw != "" {
@@ -70,15 +72,22 @@ var unserved = []string{"InvalidResourceType", "InvalidResourceNamespace", "Subs
 // without credentials or after half a response. It does not concern the polled
 // operation.
 func readClient(f *classify.Failure) bool {
-	if _, ok := errors.AsType[interface {
-		error
-		NonRetriable()
-	}](f.Err); !ok {
+	if !isClient(f.Err) {
 		return false
 	}
 	f.Message = f.Err.Error()
 	f.Transient = true
 	return true
+}
+
+// isClient reports whether the SDK wraps err because it failed before or after the response: err may be the answer
+// to another request, such as that of a credential for its secret.
+func isClient(err error) bool {
+	_, ok := errors.AsType[interface {
+		error
+		NonRetriable()
+	}](err)
+	return ok
 }
 
 // retryAfter returns the delay that a response requests. Azure's headers in

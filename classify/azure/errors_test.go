@@ -33,6 +33,12 @@ type credentials struct{}
 func (credentials) Error() string { return "no credentials" }
 func (credentials) NonRetriable() {}
 
+// nonRetriable is the error of a credential, as the SDK wraps it.
+type nonRetriable struct{ error }
+
+func (nonRetriable) NonRetriable()   {}
+func (e nonRetriable) Unwrap() error { return e.error }
+
 // brokenBody panics when it is read.
 type brokenBody struct{}
 
@@ -68,6 +74,10 @@ func TestRead(t *testing.T) {
 		"page of 500":    {"a page of a server that fails is its text", respErr("", 500, "<html>down</html>"), classify.Failure{Status: 500, Transient: true, Inner: []classify.InnerError{{Message: "<html>down</html>"}}}},
 		"page of 404":    {"a proxy does not know whether the object exists", respErr("", 404, "<html>no route</html>"), classify.Failure{Status: 404, Inner: []classify.InnerError{{Message: "<html>no route</html>"}}}},
 		"JSON of 404":    {"the JSON of a proxy does not make an object missing", respErr("", 404, `{"message":"no Route matched"}`), classify.Failure{Status: 404, Message: "no Route matched"}},
+		"OAuth of 404":   {"so does the form of an identity provider, which Spring also has", respErr("", 404, `{"status":404,"error":"Not Found"}`), classify.Failure{Code: "Not Found", Status: 404}},
+		"number of 404":  {"a number is no code of Azure", respErr("", 404, `{"code":404,"message":"no route"}`), classify.Failure{Code: "404", Status: 404, Message: "no route"}},
+		"code in a page": {"the SDK takes any element <code> for a code", respErr("blocked", 404, "<html><code>blocked</code></html>"), classify.Failure{Code: "blocked", Status: 404, Inner: []classify.InnerError{{Message: "<html><code>blocked</code></html>"}}}},
+		"own client":     {"the credentials asked Azure for their secret, which is missing", nonRetriable{respErr("SecretNotFound", 404, "")}, classify.Failure{Code: "SecretNotFound", Status: 404}},
 		"not served":     {"the type is not served, which says nothing about the object", respErr("InvalidResourceType", 404, ""), classify.Failure{Code: "InvalidResourceType", Status: 404}},
 		"empty 404":      {"the response to a HEAD has no body", respErr("", 404, ""), classify.Failure{Status: 404, NotFound: true, Ended: true}},
 		"uncoded 200":    {"a failed operation may have no error object", respErr("", 200, `{"status":"Failed"}`), classify.Failure{Status: 200, Ended: true, Inner: []classify.InnerError{{Message: `{"status":"Failed"}`}}}},
