@@ -108,6 +108,9 @@ var errPruned = errors.New("the API server drops a part of status.inventory, bec
 // or a person wrote it.
 func readable(items []Item) error {
 	for _, i := range items {
+		if i.Manages == nil && !i.Rebuilt && defined(i.groupKind(), nil) != nil {
+			return fmt.Errorf("the item of %s in status.inventory has no manages: %w", i.Ref, errPruned)
+		}
 		switch i.DeletePolicy {
 		case inherited, dependents.DeleteDelete, dependents.DeleteOrphan, dependents.DeleteOrphanOnApply, dependents.DeleteOrphanOnDelete:
 		case "":

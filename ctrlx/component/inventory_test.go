@@ -436,3 +436,44 @@ func TestStaleComponent(t *testing.T) {
 		})
 	}
 }
+
+// A request for a pass changes nothing of the component: a hook of each upgrade must not run again.
+func TestRetryRunsNoHooks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	hook := []string{"apply-order", "10000", "reconcile-policy", "OnObjectOrComponentChange", "update-policy", "Recreate"}
+	w.want(configMap("a", "1"), configMap("hook", "1", hook...), configMap("purged", "1", append(hook, "purge-order", "20000")...))
+	w.settle()
+	w.settle()
+	w.writes()
+	w.change(func(s *Shop) { s.Annotations = map[string]string{"windlass-go.github.io/requestedAt": "now"} })
+	w.settle()
+	if got := w.wrote(""); len(got) > 0 {
+		t.Errorf("a retry wrote %q", got)
+	}
+}
+
+// An item of a definition without the field manages was edited by a user, or an older definition of the component has dropped
+// the field. It is then unknown whose objects go with it.
+func TestManagesLost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	crd, kind := w.definition()
+	w.want(crd)
+	w.settle()
+	w.create(mill(kind, "theirs"))
+	must(t, api.Get(t.Context(), client.ObjectKeyFromObject(w.shop), w.shop))
+	items := w.shop.Status.Inventory
+	for i := range items {
+		items[i].Manages = nil
+	}
+	text, _ := json.Marshal(map[string]any{"status": map[string]any{"inventory": items}})
+	must(t, api.Status().Patch(t.Context(), w.shop, client.RawPatch("application/merge-patch+json", text)))
+	w.delete()
+	for range 3 {
+		_, _ = w.pass()
+	}
+	if !w.exists(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}, "", "mills."+kind.Group) {
+		t.Error("the definition is gone, and with it the object of another person")
+	}
+}

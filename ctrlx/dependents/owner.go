@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/windlass-go/windlass/checks"
+	"github.com/windlass-go/windlass/ctrlx"
 	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
@@ -103,7 +105,10 @@ func digestOf(value any) string {
 // changeOf returns a digest of the parts of an owner that people change: the generation and
 // the annotations.
 func changeOf(owner client.Object) string {
-	annotations := owner.GetAnnotations()
+	annotations := maps.Clone(owner.GetAnnotations())
+	maps.DeleteFunc(annotations, func(key, _ string) bool { // a request for a pass changes nothing
+		return key == ctrlx.RetryAnnotation || key == "reconcile.fluxcd.io/requestedAt" || strings.HasPrefix(key, ctrlx.AheadPrefix)
+	})
 	if len(annotations) == 0 {
 		annotations = nil // empty has another digest
 	}
