@@ -34,9 +34,9 @@
 //
 // # A pass
 //
-// A pass generates the objects, checks all of them, and stores the inventory.
-// It then applies wave after wave. A wave begins when all objects of the wave
-// before are ready. Objects that the set lacks, and the inventory has, are
+// A pass generates the objects and checks all of them. It then applies wave after
+// wave. A wave begins when all objects of the wave before are ready. It stores its
+// objects in the inventory, and then writes them. Objects that the set lacks, and the inventory has, are
 // deleted last. The component is Ready when all of this is done.
 //
 // Package ctrlx runs the passes, with its hooks, intervals and options. Package

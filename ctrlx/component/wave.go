@@ -95,7 +95,7 @@ func look(next Handler) Handler {
 			case !o.known && s.Plan != nil:
 				continue
 			case !o.known: // the inventory lacks it, so this pass does not write it
-				s.results[i] = dependents.Result{Outcome: dependents.Waiting, Message: "its kind is being installed"}
+				s.results[i] = dependents.Result{Outcome: dependents.Waiting, Message: "its kind is not served yet: its definition is being installed, or its API server does not answer"}
 				continue
 			}
 			res, err := s.system.readOnly.ApplyChecked(ctx, o.request)
