@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -126,7 +128,7 @@ var functions = template.FuncMap{
 		return strings.TrimSuffix(string(text), "\n"), err
 	},
 	"toJson":  toJSON,
-	"quote":   func(v any) (string, error) { return toJSON(fmt.Sprint(v)) },
+	"quote":   quote,
 	"indent":  indent,
 	"nindent": func(n int, text string) (string, error) { text, err := indent(n, text); return "\n" + text, err },
 	"b64enc":  func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) },
@@ -144,9 +146,29 @@ var functions = template.FuncMap{
 	},
 }
 
+// quote returns a value as a text in quotes. A pointer stands for its value: text/template hands it over as it is.
+func quote(v any) (string, error) {
+	value := reflect.ValueOf(v)
+	for value.Kind() == reflect.Pointer {
+		value = value.Elem()
+	}
+	if !value.IsValid() {
+		return "", errors.New("the value is nil: give it a default")
+	}
+	at := reflect.New(value.Type()) // as resource.Quantity has String
+	at.Elem().Set(value)
+	if s, ok := at.Interface().(fmt.Stringer); ok {
+		return toJSON(s.String())
+	}
+	return toJSON(fmt.Sprint(value.Interface()))
+}
+
+// unprintable matches the characters that YAML refuses or takes for a line break, and that JSON leaves as they are.
+var unprintable = regexp.MustCompile(`[\x{7f}-\x{9f}]`)
+
 func toJSON(v any) (string, error) {
 	text, err := json.Marshal(v)
-	return string(text), err
+	return unprintable.ReplaceAllStringFunc(string(text), func(s string) string { return fmt.Sprintf(`\u%04x`, []rune(s)[0]) }), err
 }
 
 // indent puts n spaces before each line.
