@@ -97,7 +97,7 @@ func (m *metrics) seriesOf(key seriesKey) *series {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	counted := seriesKey{whole: key.whole, reconciler: key.reconciler, point: key.point, link: key.link}
-	if key.reason != "" && m.counts[counted] >= maxReasons {
+	if key.reason != "" && (m.counts[counted] >= maxReasons || len(m.series) >= maxSeries && m.series[key] == nil) {
 		key.reason = OtherReason
 	}
 	if s := m.series[key]; s != nil {
