@@ -26,7 +26,7 @@ import (
 var builtIn = []string{"", "apps", "batch", "networking.k8s.io", "rbac.authorization.k8s.io", "coordination.k8s.io", "policy"}
 
 // inCluster are the built-in kinds without namespaces.
-var inCluster = []string{"Namespace", "Node", "PersistentVolume", "ClusterRole", "ClusterRoleBinding", "IngressClass", "CustomResourceDefinition"}
+var inCluster = []string{"Namespace", "Node", "PersistentVolume", "ClusterRole", "ClusterRoleBinding", "IngressClass", "IPAddress", "ServiceCIDR", "CustomResourceDefinition"}
 
 // builtInKinds returns the built-in kinds. A kind of the scheme is one that objects
 // with metadata have.

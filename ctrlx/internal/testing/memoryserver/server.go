@@ -237,7 +237,7 @@ func (c *call) answer() (any, error) {
 	if len(parts) == 0 {
 		return c.resources(gv), nil
 	}
-	if parts[0] == "namespaces" && len(parts) > 2 {
+	if parts[0] == "namespaces" && len(parts) > 2 && !(len(parts) == 3 && parts[2] == "status") {
 		c.at.Namespace, parts = parts[1], parts[2:]
 	}
 	for _, k := range c.kinds {
