@@ -21,7 +21,7 @@ import (
 // step. passes, writes and operations of the cloud are those of the last hours.
 func (w *world) require(passes int, writes []string, operations int) {
 	all := w.all()
-	waits, said := map[use][]use{}, map[use][]use{}
+	waits, awaited := map[use][]use{}, map[use][]use{}
 	for what, o := range all {
 		waits[what] = append(waits[what], guardedBy(what, o, all)...)
 		r, ours := o.(resource)
@@ -39,10 +39,10 @@ func (w *world) require(passes int, writes []string, operations int) {
 		if problem != "" {
 			w.wrong("%s %s", what, problem)
 		}
-		said[what] = because
+		awaited[what] = because
 		waits[what] = append(waits[what], because...)
 	}
-	w.requireCycles(all, waits, said)
+	w.requireCycles(all, waits, awaited)
 	w.requireCloud(all)
 	if most := 100 * (len(all) + 1); passes > most {
 		w.wrong("%d passes ran in %s, after hours without a change, over %d objects", passes, atRest, len(all))
@@ -236,11 +236,11 @@ func (w *world) keepsItsOwn(what use, all map[use]client.Object) bool {
 }
 
 // requireCycles notes the cycles of waits that are no cycles for the operator, and
-// those that are cycles for it alone. said are the waits that the objects name; the others
+// those that are cycles for it alone. awaited has the waits that the objects name; the others
 // are of objects that others keep. The operator sees such a wait only if the object waits for one
 // that it keeps itself. In a longer cycle, its users see the object that is being deleted.
-func (w *world) requireCycles(all map[use]client.Object, waits, said map[use][]use) {
-	reach, sees := simulation.Reach(waits), simulation.Reach(said)
+func (w *world) requireCycles(all map[use]client.Object, waits, awaited map[use][]use) {
+	reach, sees := simulation.Reach(waits), simulation.Reach(awaited)
 	for _, what := range sorted(all) {
 		r, ours := all[what].(resource)
 		if !ours || w.leaves(what, all[what]) || slices.ContainsFunc(sorted(all), func(o use) bool { return reach[what][o] && reach[o][what] && w.keepsItsOwn(o, all) }) {
