@@ -28,30 +28,24 @@ func read(f *classify.Failure) bool {
 	}
 	f.Code, f.Status = response.ErrorCode, response.StatusCode
 	var body body
-	page := false // of a proxy: no code of Azure begins with a digit, and its errors are JSON objects
+	// Azure Resource Manager sets a code for every error: in JSON, and no number. Another text comes from a proxy, which does
+	// not know the object or the operation.
+	page := false
 	if raw := response.RawResponse; raw != nil {
 		f.Status = cmp.Or(f.Status, raw.StatusCode)
 		f.After = retryAfter(f, raw.Header)
 		body = readBody(raw)
 		f.Code = cmp.Or(f.Code, raw.Header.Get("X-Ms-Error-Code"), body.code)
-		page = f.Status >= 400 && raw.Header.Get("X-Ms-Error-Code") == "" && (body.raw != "" || body.oauth && body.code != "" || f.Code != "" && f.Code[0] <= '9')
+		page = f.Status >= 400 && raw.Header.Get("X-Ms-Error-Code") == "" && (body.raw != "" || f.Code == "" && body.message != "" || body.oauth && body.code != "" || f.Code != "" && f.Code[0] <= '9')
 	}
 	f.Message, f.Inner = body.message, body.inner
 	f.ReadStatus()
 	f.Ended = f.Status >= 200 && f.Status <= 299 || f.Status == http.StatusNotFound || f.Status == http.StatusGone
-	if f.Code == "" && f.Status >= 400 {
-		// Azure Resource Manager sets a code for every error. A text without a
-		// code comes from a proxy, which does not know the object or the
-		// operation.
-		if body.message != "" || body.raw != "" {
-			f.NotFound, f.Ended = false, false
-		}
-		if f.Status == http.StatusBadRequest {
-			// The text does not concern the request either, so rules do not see
-			// the status and the text.
-			f.Status, f.Message = 0, "HTTP 400 without an error code of Azure"
-			body.raw = cmp.Or(body.message, body.raw)
-		}
+	if f.Code == "" && f.Status == http.StatusBadRequest {
+		// The text does not concern the request either, so rules do not see
+		// the status and the text.
+		f.Status, f.Message = 0, "HTTP 400 without an error code of Azure"
+		body.raw = cmp.Or(body.message, body.raw)
 	}
 	if _, ok := errors.AsType[*resultError](f.Err); ok || page || isClient(f.Err) || slices.Contains(unserved, f.Code) {
 		f.NotFound, f.Ended = false, false
