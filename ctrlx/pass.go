@@ -34,8 +34,8 @@ type pass struct {
 	read    client.Object     // as it was read
 	watched bool              // the object waits, and every awaited object is watched, so that an event wakes it
 	onSelf  bool              // the object waits for a change of itself
-	ready   *metav1.Condition // Ready before the pass, if Report changed it; nil: it did not
 	circles bool              // the object is still in the cycle of the last pass, whose verdict it keeps
+	ready   *metav1.Condition // Ready before the pass, if Report changed it; nil: it did not
 
 	engine.Waiting // a write of the status resets RootChanged
 
@@ -49,15 +49,15 @@ type pass struct {
 	exists     bool // a write has shown that the object exists, after the last call of Apply
 	vanished   bool // a live read found that the object is gone or was created again
 	orphan     bool // the object is no longer in the API server, and the pass deletes its cloud resource
+	polls      bool // an operation was under way when the pass began
+	began      bool // the pass called Apply to begin an operation
+	polled     bool // the pass called Apply to poll an operation
 
 	object.Intervals               // what the object says
 	resync           time.Duration // what the back-off has said; 0: it was not asked
 
 	in engine.InPass // Remote: a link finds the client of the deployment target
 
-	polls      bool           // an operation was under way when the pass began
-	began      bool           // the pass called Apply to begin an operation
-	polled     bool           // the pass called Apply to poll an operation
 	from       *record.Basis  // of the operation that was under way; nil: not known
 	stored     memory.Success // the last success of this process, if the pass came to Get
 	succeeded  memory.Success // the success that the record gets; zero: none
