@@ -26,7 +26,7 @@ import (
 )
 
 // A larger pass does not compile: with its header it needs the next size class, which costs each pass 128 bytes.
-var _ [888 - unsafe.Sizeof(pass{})]byte
+var _ [760 - unsafe.Sizeof(pass{})]byte
 
 // WithRand replaces the source of the numbers, from 0 to below 1, by which requeue intervals are lengthened.
 func WithRand(random func() float64) Option { return option(func(o *options) { o.rand = random }) }

@@ -28,14 +28,11 @@ type passKey struct{}
 // pass is the state of a pass under way. It is also the context of the pass.
 type pass struct {
 	context.Context
-	of      *core
-	engine  engine.Pass
-	at      int64             // the start, in nanoseconds since 1970
-	read    client.Object     // as it was read
-	watched bool              // the object waits, and every awaited object is watched, so that an event wakes it
-	onSelf  bool              // the object waits for a change of itself
-	circles bool              // the object is still in the cycle of the last pass, whose verdict it keeps
-	ready   *metav1.Condition // Ready before the pass, if Report changed it; nil: it did not
+	of     *core
+	engine engine.Pass
+	at     int64             // the start, in nanoseconds since 1970
+	read   client.Object     // as it was read
+	ready  *metav1.Condition // Ready before the pass, if Report changed it; nil: it did not
 
 	engine.Waiting // a write of the status resets RootChanged
 
@@ -52,9 +49,11 @@ type pass struct {
 	polls      bool // an operation was under way when the pass began
 	began      bool // the pass called Apply to begin an operation
 	polled     bool // the pass called Apply to poll an operation
+	watched    bool // the object waits, and every awaited object is watched, so that an event wakes it
+	onSelf     bool // the object waits for a change of itself
+	circles    bool // the object is still in the cycle of the last pass, whose verdict it keeps
 
-	object.Intervals               // what the object says
-	resync           time.Duration // what the back-off has said; 0: it was not asked
+	object.Intervals // what the object says, and the Retry that the back-off has said
 
 	in engine.InPass // Remote: a link finds the client of the deployment target
 
@@ -113,13 +112,10 @@ func (p *pass) Value(key any) any {
 
 // Retry implements apierr.Pass.
 func (p *pass) Retry() time.Duration {
-	if p.Intervals.Retry != 0 {
-		return p.Intervals.Retry
+	if p.Intervals.Retry == 0 {
+		p.Intervals.Retry = p.of.backoff.Resync() // the next time it is another one
 	}
-	if p.resync == 0 {
-		p.resync = p.of.backoff.Resync() // the next time it is another one
-	}
-	return p.resync
+	return p.Intervals.Retry
 }
 
 // Limit implements apierr.Pass.

@@ -38,7 +38,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	defer endOfPass()
 	var p *pass
 	defer func() {
-		result, err = r.memory.Ended(ctx, req.NamespacedName, result, err, r.now)
+		result, err = r.memory.Ended(ctx, name, result, err, r.now)
 		p.writeLine(result.RequeueAfter)
 	}()
 
@@ -83,8 +83,9 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	if r.undecided(p, out) { // no verdict: the next pass decides
 		return reconcile.Result{RequeueAfter: r.delay(p, out)}, nil
 	}
-	next := r.render(p, obj, out)          // render
-	r.remember(p, out, next)               // memory: before the patch, whose event wakes waiters that ask for the verdict
+	now = r.now()
+	next := r.render(p, obj, out, now)     // render
+	r.remember(p, out, next, now)          // memory: before the patch, whose event wakes waiters that ask for the verdict
 	end, err := r.patch(p, obj, out, next) // patch
 	if err != nil || out.State() == flow.StateGone {
 		return result, err
@@ -161,15 +162,15 @@ func (p *pass) cut(out flow.Outcome) (result reconcile.Result, err error, cut bo
 }
 
 // render returns the conditions of an object after a pass.
-func (r *core) render(p *pass, obj client.Object, out flow.Outcome) status.Out {
+func (r *core) render(p *pass, obj client.Object, out flow.Outcome, now time.Time) status.Out {
 	in := status.In{
-		Outcome: out, Old: r.kind.Conditions(obj), UID: obj.GetUID(), Generation: obj.GetGeneration(), Now: r.now(),
+		Outcome: out, Old: r.kind.Conditions(obj), UID: obj.GetUID(), Generation: obj.GetGeneration(), Now: now,
 		Cycle: p.Cycle, Suspended: r.isSuspended(obj), Root: p.Root, RootUnknown: p.RootUnknown, Stored: p.record,
 	}
 	if out.State() == flow.StateGone {
 		return r.leaves(in, obj, endedHere)
 	}
-	if loop, ok := r.waker.Loop(client.ObjectKeyFromObject(obj), time.Now()); ok && r.same(p, p.verdict(out)) {
+	if loop, ok := r.waker.Loop(client.ObjectKeyFromObject(obj)); ok && r.same(p, p.verdict(out)) {
 		in.Self, in.Loop = p.engine.Waiter, loop
 	}
 	if p.Timeout != 0 {
@@ -203,7 +204,7 @@ func (r *core) same(p *pass, v memory.Verdict) bool {
 // remember records the verdict of a pass. A conflict changes no verdict, because the
 // object is read again. The flow does not know the time-out of an object, so its log
 // line is written here.
-func (r *core) remember(p *pass, out flow.Outcome, next status.Out) {
+func (r *core) remember(p *pass, out flow.Outcome, next status.Out, now time.Time) {
 	name, v := client.ObjectKeyFromObject(p.read), p.verdict(out)
 	if p.applied {
 		r.follow(p, out)
@@ -220,7 +221,6 @@ func (r *core) remember(p *pass, out flow.Outcome, next status.Out) {
 	if apierr.Quiet(out) {
 		return
 	}
-	now := r.now()
 	none := v == memory.Verdict{}
 	silent := none && (out.State() == flow.StateIgnored || out.KeepsStatus())
 	if !none || p.last != v {
@@ -278,7 +278,6 @@ func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.O
 		r.writers.Passed(name, obj.GetUID(), true)
 		return p.baseOf(obj), nil
 	}
-	before := cmp.Or(p.ready, r.writers.ReadyBefore(p.read))
 	r.kind.SetConditions(obj, next.Conditions)
 	r.kind.Observe(obj, obj.GetGeneration())
 	if digest.SameStatus(p.read, obj) {
@@ -286,6 +285,7 @@ func (r *core) patch(p *pass, obj client.Object, out flow.Outcome, next status.O
 		r.correct(p, obj, false)
 		return obj, nil
 	}
+	before := cmp.Or(p.ready, r.writers.ReadyBefore(p.read))
 	base := p.baseOf(obj)
 	read := r.kind.Conditions(base)
 	switch err := r.wroteStatus(r.write(p, base, obj, next.Conditions)); {

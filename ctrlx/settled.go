@@ -237,8 +237,8 @@ func (r *core) interval(p *pass) time.Duration { return cmp.Or(p.Requeue, r.resy
 // fresh reports whether a success that was stored at a time stays: it was stored
 // within half of the interval.
 func (r *core) fresh(p *pass, at time.Time) bool {
-	now := r.now()
-	return at.After(now.Add(-r.interval(p)/2)) && !at.After(now)
+	began := time.Unix(0, p.at)
+	return at.After(began.Add(-r.interval(p)/2)) && !at.After(began)
 }
 
 // executable identifies the running program: by a digest of its file and of its

@@ -137,7 +137,7 @@ func (e *Engine) watchOf(gk schema.GroupKind) (w *watch, state kindState) {
 	defer e.mu.Unlock()
 	w = e.watches[gk]
 	if w != nil {
-		w.used.Store(time.Now().UnixNano()) // with the lock, so that stopIdle sees it
+		w.used.Store(true) // with the lock, so that stopIdle sees it
 	}
 	if w != nil && w.synced() {
 		return w, synced

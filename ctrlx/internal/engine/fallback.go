@@ -85,7 +85,7 @@ func (f *fallback) round(ctx context.Context) (pause time.Duration) {
 			f.e.stopIdle(ctx, w)
 			continue
 		}
-		w.used.Store(time.Now().UnixNano())
+		w.used.Store(true)
 		tasks = append(tasks, task{w, f.check})
 	}
 	for _, o := range f.e.owns() {
@@ -280,7 +280,10 @@ func (e *Engine) stopIdle(ctx context.Context, w *watch) {
 	}
 	e.mu.Lock() // until the informer is removed, so that no pass gets it meanwhile
 	defer e.mu.Unlock()
-	if time.Since(time.Unix(0, w.used.Load())) < idleTime {
+	if w.used.Swap(false) {
+		w.idle = time.Now()
+	}
+	if time.Since(w.idle) < idleTime {
 		return
 	}
 	e.remove(ctx, w)

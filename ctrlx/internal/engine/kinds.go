@@ -218,7 +218,7 @@ func (e *Engine) start(ctx context.Context, k kind, namespace string) (*watch, e
 		return nil, fmt.Errorf("watching the kind: %w", err)
 	}
 	w := &watch{kind: k, informer: informer, synced: registered.HasSynced, everywhere: everywhere}
-	w.used.Store(time.Now().UnixNano())
+	w.used.Store(true)
 	e.watches[gk] = w
 	return w, nil
 }

@@ -130,13 +130,16 @@ func (w *Waker) Same(name types.NamespacedName, v memory.Verdict) bool {
 
 // Loop returns the followed object whose changes wake an object again and again:
 // of several ones the one of the last pass. ok is false if no wake-up is delayed now.
-func (w *Waker) Loop(name types.NamespacedName, now time.Time) (ref checks.Ref, ok bool) {
+func (w *Waker) Loop(name types.NamespacedName) (ref checks.Ref, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all := w.loops[name]
-	if all == nil {
-		return checks.Ref{}, false
+	if all := w.loops[name]; all != nil {
+		return all.delays(time.Now())
 	}
+	return checks.Ref{}, false
+}
+
+func (all *loops) delays(now time.Time) (ref checks.Ref, ok bool) {
 	var last time.Time
 	for by, l := range all.by {
 		if l.n > freeWakes && !l.over(now) && (!ok || l.last.After(last)) {

@@ -31,12 +31,12 @@ func TestLoopDelays(t *testing.T) {
 	var got []string
 	for i := range 8 {
 		got = append(got, wake())
-		if _, ok := w.Loop(name, now); ok != (i >= freeWakes) {
+		if _, ok := w.loops[name].delays(now); ok != (i >= freeWakes) {
 			t.Errorf("after %d wake-ups, there is a loop: %t", i+1, ok)
 		}
 	}
 	same(t, []string{"0s false", "0s false", "0s false", "0s false", "0s false", "1s false", "2s false", "4s false"}, got, "it differs")
-	if by, ok := w.Loop(name, now); !ok || by.Name != "key" {
+	if by, ok := w.loops[name].delays(now); !ok || by.Name != "key" {
 		t.Errorf("the loop is with %v", by)
 	}
 	for range 20 {
@@ -46,7 +46,7 @@ func TestLoopDelays(t *testing.T) {
 		t.Errorf("the longest delay is %s", got)
 	}
 	now = now.Add(3*mostWait + 1)
-	if _, ok := w.Loop(name, now); ok {
+	if _, ok := w.loops[name].delays(now); ok {
 		t.Error("no wake-up is delayed any more, and there is a loop")
 	}
 	for range 20 { // a credential that is rotated every few minutes is no loop
@@ -59,7 +59,7 @@ func TestLoopDelays(t *testing.T) {
 		wake()
 	}
 	w.Calm(name)
-	if _, ok := w.Loop(name, now); ok || wake() != "0s false" {
+	if w.loops[name] != nil || wake() != "0s false" {
 		t.Error("a change of the verdict does not end the delays")
 	}
 }
@@ -81,7 +81,7 @@ func TestLoopsFull(t *testing.T) {
 	if wait, scheduled := w.wait(name(-1), ref, now); wait != 0 || scheduled || w.rows != maxLoops/2+1 || len(w.loops) != w.rows {
 		t.Errorf("a new row waits for %s (%t), with %d rows of %d objects", wait, scheduled, w.rows, len(w.loops))
 	}
-	if _, delayed := w.Loop(name(0), now); !delayed || w.loops[name(1)] != nil {
+	if _, delayed := w.loops[name(0)].delays(now); !delayed || w.loops[name(1)] != nil {
 		t.Error("the wrong rows are dropped")
 	}
 	for _, all := range w.loops {
@@ -110,13 +110,13 @@ func TestLoopOfOne(t *testing.T) {
 			t.Fatalf("the first change of object %d is delayed by %s", i, wait)
 		}
 	}
-	if by, ok := w.Loop(name, now); ok {
+	if by, ok := w.loops[name].delays(now); ok {
 		t.Errorf("a loop with %s, which has changed once", by)
 	}
 	for range 10 {
 		w.wait(name, ref(7), now)
 	}
-	if by, ok := w.Loop(name, now); !ok || by.Name != "7" {
+	if by, ok := w.loops[name].delays(now); !ok || by.Name != "7" {
 		t.Errorf("the loop is with %q, want 7", by.Name)
 	}
 	if wait, scheduled := w.wait(name, ref(8), now); wait > 0 || scheduled {

@@ -32,8 +32,8 @@ type PassKey struct{}
 // InPass describes the pass of a context.
 type InPass struct {
 	Engine *Engine         // of the manager of the pass
-	Remote bool            // an option sets the client of the deployment target
 	Find   checks.Resolver // reads from the cache, and registers the object
+	Remote bool            // an option sets the client of the deployment target
 	New    bool            // the pass added the finalizer, so no earlier pass has applied the object
 }
 
@@ -41,15 +41,14 @@ type InPass struct {
 // [Pass.End] or [Pass.Done]. A pass without an end keeps what the last pass
 // waited for and followed. Do not copy a Pass.
 type Pass struct {
-	engine  *Engine
-	index   index.Pass
-	Waiter  index.ID // the object of the pass
+	engine *Engine
+	index.Pass
 	timeout time.Duration
 }
 
 // Begin begins a pass over waiter. timeout bounds each wait for the API server.
 func (e *Engine) Begin(waiter index.ID, timeout time.Duration) Pass {
-	return Pass{engine: e, index: e.index.Begin(waiter), Waiter: waiter, timeout: timeout}
+	return Pass{engine: e, Pass: e.index.Begin(waiter), timeout: timeout}
 }
 
 // Read reads the object of a ref from the cache, or live if the watch of its kind may
@@ -106,7 +105,7 @@ func (p *Pass) Whole(ctx context.Context, ref checks.Ref) (client.Object, error)
 func (p *Pass) register(ctx context.Context, id index.ID) (look index.Look, k kind, state kindState, err error) {
 	gk, namespace := KindOf(id), namespaceOf(id)
 	k, state, err = p.engine.open(ctx, gk, namespace, p.timeout)
-	look = p.index.Register(id)
+	look = p.Pass.Register(id)
 	if state == missing && err == nil { // the kind may have been installed before Register
 		k, state, err = p.engine.open(ctx, gk, namespace, p.timeout)
 	}
@@ -129,18 +128,18 @@ func (e *Engine) read(ctx context.Context, id index.ID, obj client.Object, state
 
 // Waiting describes the wait of an object after a pass.
 type Waiting struct {
-	Woken bool         // an event of each awaited object wakes the waiter; false if there is none
-	Self  bool         // the object waits for a change of itself
-	Cycle []checks.Ref // the path if the object waits for itself by way of others
-
-	// Root is the root cause of the wait; nil: it is the first awaited object, or the
-	// waiter itself. Its text is empty if it is another awaited object.
-	Root *RootCause
+	Woken       bool // an event of each awaited object wakes the waiter; false if there is none
+	Self        bool // the object waits for a change of itself
+	RootChanged bool // the root cause is another one than after the last pass
 	// RootUnknown reports that an awaited object has had no pass since the start of
 	// the program, and that the waiter has had no root cause since then. So the root
 	// cause that its status names may still hold.
 	RootUnknown bool
-	RootChanged bool // since the last pass
+	Cycle       []checks.Ref // the path if the object waits for itself by way of others
+
+	// Root is the root cause of the wait; nil: it is the first awaited object, or the
+	// waiter itself. Its text is empty if it is another awaited object.
+	Root *RootCause
 }
 
 // End describes the end of a pass.
@@ -188,7 +187,7 @@ func (p *Pass) End(ctx context.Context, end End) Waiting {
 	if len(to.Awaited) == 0 {
 		_, w.RootChanged = p.engine.index.Root(p.Waiter)
 	}
-	p.index.End(to)
+	p.Pass.End(to)
 	for _, id := range restarted { // a change before the informer started made no event
 		p.engine.index.Changed(id, index.Change{})
 	}
@@ -210,7 +209,7 @@ func (p *Pass) Cycle() []checks.Ref {
 }
 
 // Done ends the pass: the object waits for nothing, and follows nothing.
-func (p *Pass) Done() { p.index.Done() }
+func (p *Pass) Done() { p.Pass.Done() }
 
 // Resolved returns how the index knows the object of a ref. A ref without a namespace
 // is in the namespace of the waiter, if its kind has namespaces.

@@ -36,7 +36,7 @@ func TestEnd(t *testing.T) {
 			c.watch.synced = func() bool { asked++; return asked > tc.syncs }
 			p := c.Begin(w, time.Second)
 			for _, ref := range []index.ID{x, {Group: thing.Group, Kind: thing.Kind, Namespace: "a", Name: "t"}} { // as a pass that reads them
-				look := p.index.Register(ref)
+				look := p.Pass.Register(ref)
 				look.Saw(1)
 			}
 			got := p.End(t.Context(), End{Awaited: tc.awaited, Followed: []Followed{{Ref: w, Read: true}}})

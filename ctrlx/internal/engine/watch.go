@@ -43,16 +43,17 @@ type kind struct {
 type watch struct {
 	kind
 	informer   cache.Informer
-	synced     func() bool  // reports whether the engine has handled the first list
-	everywhere bool         // the operator may list the kind in all namespaces
-	late       atomic.Bool  // the first list of a divided watch did not come in time
-	used       atomic.Int64 // when a pass opened it or awaited it, in Unix nanoseconds
+	synced     func() bool // reports whether the engine has handled the first list
+	everywhere bool        // the operator may list the kind in all namespaces
+	late       atomic.Bool // the first list of a divided watch did not come in time
+	used       atomic.Bool // a pass opened it or awaited it since the last round
 
 	inTrouble atomic.Pointer[map[string]error] // see troubles
 
 	// Only the fallback uses these.
-	version string // of the kind at the last request, which the watch must reach; empty: unknown
-	failed  bool   // the last request failed, so that the objects are to be compared
+	idle    time.Time // the last round that found it used
+	version string    // of the kind at the last request, which the watch must reach; empty: unknown
+	failed  bool      // the last request failed, so that the objects are to be compared
 	// seen has the sum of the live versions of each scope whose waiters were woken
 	// because the watch may be broken.
 	seen map[string]uint64

@@ -4,7 +4,7 @@ package index
 // or [Pass.Done], or with the next pass. Do not copy a Pass after its first use.
 type Pass struct {
 	x      *Index
-	waiter ID
+	Waiter ID // the object of the pass
 	number uint64
 	at     *node // the node of the waiter, once the pass has registered a ref
 	ended  bool
@@ -21,7 +21,7 @@ type Look struct {
 // until this pass ends. An earlier pass that has not ended counts no longer
 // once this pass has registered a ref, or has ended.
 func (x *Index) Begin(waiter ID) Pass {
-	return Pass{x: x, waiter: waiter, number: x.begun.Add(2)}
+	return Pass{x: x, Waiter: waiter, number: x.begun.Add(2)}
 }
 
 // Register announces that the pass is going to read ref. It must return before
@@ -108,7 +108,7 @@ func (p *Pass) End(e End) {
 		return
 	}
 	if again := p.end(e); again {
-		p.x.wake(p.waiter)
+		p.x.wake(p.Waiter)
 	}
 }
 
@@ -181,7 +181,7 @@ func (p *Pass) Done() {
 	x := p.x
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if n := x.find(p.waiter); n != nil && p.counts(n) {
+	if n := x.find(p.Waiter); n != nil && p.counts(n) {
 		x.end(n, none)
 	}
 	p.ended = true
@@ -195,7 +195,7 @@ func (p *Pass) node() *node {
 		if p.ended {
 			return nil
 		}
-		n = p.x.node(p.waiter)
+		n = p.x.node(p.Waiter)
 	}
 	if !p.counts(n) {
 		return nil

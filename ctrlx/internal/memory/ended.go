@@ -27,7 +27,7 @@ func (s *Store) Ended(ctx context.Context, name types.NamespacedName, result rec
 	case err == nil && known.Failures != 0:
 		s.Change(name, func(e *Entry) { e.Failures = 0 })
 	}
-	if result.RequeueAfter != 0 {
+	if result.RequeueAfter != 0 && (known.TimedOut || known.Verdict != Verdict{}) { // otherwise it has no times
 		s.Due(name, now().Add(result.RequeueAfter))
 	}
 	return result, err
