@@ -100,7 +100,7 @@ type peeked struct {
 // Bytes returns the start of the body.
 func (p peeked) Bytes() []byte { return p.start }
 
-// word is a string, a number or {"value": string} of JSON. Any other value is "".
+// word is a string or {"value": string} of JSON. Any other value is "": a code that is a number is none of Azure.
 type word string
 
 // UnmarshalJSON implements json.Unmarshaler. It returns no error.
@@ -115,9 +115,6 @@ func (t *word) UnmarshalJSON(data []byte) error {
 		if _ = json.Unmarshal(data, &o); len(o.Value) > 0 && o.Value[0] != '{' { // each level would read the rest again
 			return t.UnmarshalJSON(o.Value)
 		}
-	case '[', 't', 'f', 'n': // a list, true, false and null
-	default:
-		*t = word(data)
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func TestReadBody(t *testing.T) {
 		"nested value":        {"a text has one level of values", `{"error":{"code":{"value":{"value":"X"}},"message":"m"}}`, codeMessage{"", "m"}},
 		"oauth":               {"token endpoints use the form of OAuth", `{"error":"invalid_client","error_description":"secret expired"}`, codeMessage{"invalid_client", "secret expired"}},
 		"case":                {"the case of keys is ignored", `{"Error":{"Code":"Conflict","Message":"busy"}}`, codeMessage{"Conflict", "busy"}},
-		"number":              {"a code may be a number", `{"error":{"code":404,"message":"gone"}}`, codeMessage{"404", "gone"}},
+		"number":              {"a number is no code of Azure", `{"error":{"code":404,"message":"gone"}}`, codeMessage{"", "gone"}},
 		"odd types":           {"a value that is not a text is ignored", `{"error":{"code":{"a":[1]},"message":[true]}}`, codeMessage{"", `{"error":{"code":{"a":[1]},"message":[true]}}`}},
 		"bools and null":      {"true, false and null are no texts", `{"error":{"code":true,"message":false},"odata.error":null}`, codeMessage{"", `{"error":{"code":true,"message":false},"odata.error":null}`}},
 		"null code":           {"null is no text", `{"code":null,"message":"busy"}`, codeMessage{"", "busy"}},

@@ -28,15 +28,13 @@ func read(f *classify.Failure) bool {
 	}
 	f.Code, f.Status = response.ErrorCode, response.StatusCode
 	var body body
-	// Azure Resource Manager sets a code for every error: in JSON, and no number. Another text comes from a proxy, which does
-	// not know the object or the operation.
-	page := false
+	proxy := false
 	if raw := response.RawResponse; raw != nil {
 		f.Status = cmp.Or(f.Status, raw.StatusCode)
 		f.After = retryAfter(f, raw.Header)
 		body = readBody(raw)
 		f.Code = cmp.Or(f.Code, raw.Header.Get("X-Ms-Error-Code"), body.code)
-		page = f.Status >= 400 && raw.Header.Get("X-Ms-Error-Code") == "" && (body.raw != "" || f.Code == "" && body.message != "" || body.oauth && body.code != "" || f.Code != "" && f.Code[0] <= '9')
+		proxy = f.Status >= 400 && isPage(raw, body, f.Code)
 	}
 	f.Message, f.Inner = body.message, body.inner
 	f.ReadStatus()
@@ -47,7 +45,7 @@ func read(f *classify.Failure) bool {
 		f.Status, f.Message = 0, "HTTP 400 without an error code of Azure"
 		body.raw = cmp.Or(body.message, body.raw)
 	}
-	if _, ok := errors.AsType[*resultError](f.Err); ok || page || isClient(f.Err) || slices.Contains(unserved, f.Code) {
+	if _, ok := errors.AsType[*resultError](f.Err); ok || proxy || isClient(f.Err) || slices.Contains(unserved, f.Code) {
 		f.NotFound, f.Ended = false, false
 	}
 	if body.raw != "" {
@@ -56,6 +54,12 @@ func read(f *classify.Failure) bool {
 		f.Inner = append(f.Inner, classify.InnerError{Message: body.raw})
 	}
 	return true
+}
+
+// isPage reports whether a failed response comes from a proxy, which does not know the object or the operation: Azure
+// Resource Manager sets a code for every error, in JSON. code is that of the response; empty: none.
+func isPage(raw *http.Response, b body, code string) bool {
+	return raw.Header.Get("X-Ms-Error-Code") == "" && (b.raw != "" || code == "" && b.message != "" || b.oauth && b.code != "")
 }
 
 // unserved are the codes of a 404 that says nothing about the object: Azure Resource Manager does not serve the type in

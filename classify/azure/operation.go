@@ -113,8 +113,10 @@ func failed(err error, polled *http.Response) bool {
 		return true
 	case f.Status == http.StatusUnauthorized, f.Status == http.StatusForbidden, f.Status == http.StatusProxyAuthRequired:
 		return false // the poll was refused
+	case f.Status == http.StatusNotFound, f.Status == http.StatusGone:
+		return f.Ended
 	}
-	return f.Code != "" // a proxy's page has no code
+	return f.Code != "" && !isPage(polled, readBody(polled), f.Code)
 }
 
 // pollAfter returns the delay that a response requests, or pollEvery.

@@ -138,6 +138,12 @@ func TestAdvance(t *testing.T) {
 		"location, unauthorized": {"a poll without credentials does not end the operation", location, []answer{{401, `{"error":{"code":"ExpiredAuthenticationToken"}}`, nil}}, outcome{Err: "ExpiredAuthenticationToken", Asked: []string{loc}}},
 		"location, forbidden":    {"a poll without rights does not end the operation", location, []answer{{403, `{"error":{"code":"AuthorizationFailed"}}`, nil}}, outcome{Err: "AuthorizationFailed", Asked: []string{loc}}},
 		"location, proxy":        {"the page of a proxy does not end the operation", location, []answer{{400, `<html>no</html>`, nil}}, outcome{Err: "400", Asked: []string{loc}}},
+		"location, Spring":       {"nor does a page that has something like a code", location, []answer{{404, `{"status":404,"error":"Not Found"}`, nil}}, outcome{Err: "404", Asked: []string{loc}}},
+		"location, OAuth":        {"whatever its status is", location, []answer{{400, `{"error":"invalid_request","error_description":"x"}`, nil}}, outcome{Err: "400", Asked: []string{loc}}},
+		"location, number":       {"or its form", location, []answer{{404, `{"code":404,"message":"no route"}`, nil}}, outcome{Err: "404", Asked: []string{loc}}},
+		"location, code in page": {"or the element that the SDK takes for a code", location, []answer{{404, `<html><code>blocked</code></html>`, nil}}, outcome{Err: "404", Asked: []string{loc}}},
+		"location, not served":   {"a type that is not served says nothing about the operation", location, []answer{{404, `{"error":{"code":"InvalidResourceType"}}`, nil}}, outcome{Err: "InvalidResourceType", Asked: []string{loc}}},
+		"location, empty":        {"a 404 without a text says that the operation does not exist", location, []answer{{404, ``, nil}}, outcome{Failed: true, Err: "404", Asked: []string{loc}}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
