@@ -28,7 +28,9 @@ func (w *Waker) Follow(name types.NamespacedName, ref index.ID) {
 	switch wait, scheduled := w.wait(name, ref, time.Now()); {
 	case scheduled:
 	case wait > 0:
-		w.Add(name, wait)
+		if after, again := w.delay(name); !again {
+			w.Add(name, max(wait, after))
+		}
 	default:
 		w.wake(name)
 	}
@@ -59,16 +61,20 @@ func (w *Waker) wait(name types.NamespacedName, ref index.ID, now time.Time) (wa
 	if l.over(now) {
 		l.n = 0
 	}
-	if l.n >= freeWakes {
-		wait = memory.Delay(l.n-freeWakes, leastWait, mostWait)
+	n := l.n
+	if n > 0 && l.pass == all.passes {
+		n-- // no pass has begun since: this is the same wake-up
+	}
+	if n >= freeWakes {
+		wait = memory.Delay(n-freeWakes, leastWait, mostWait)
 		due := now.Add(wait)
 		if !all.due.IsZero() && !due.Before(all.due) {
 			return 0, true
 		}
 		all.due = due
 	}
-	l.n++
-	l.last, l.wait = now.Add(wait), wait
+	l.n = n + 1
+	l.last, l.wait, l.pass = now.Add(wait), wait, all.passes
 	return wait, false
 }
 

@@ -67,8 +67,13 @@ func (w *Waker) delay(name types.NamespacedName) (after time.Duration, again boo
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if _, again := w.delayed[name]; again {
-		return 0, true
+	if due, again := w.delayed[name]; again {
+		all := w.loops[name]
+		if all == nil || all.due.IsZero() {
+			return 0, true
+		}
+		all.due = time.Time{} // a loop delays the pass in the queue: it comes when the limit allows it
+		return max(0, time.Until(due)), false
 	}
 	if w.places == 0 && w.limit.Allow() {
 		w.delayed[name] = time.Time{}
@@ -98,14 +103,16 @@ func (w *Waker) Begin(name types.NamespacedName) {
 	}
 	if all := w.loops[name]; all != nil {
 		all.due = time.Time{}
+		all.passes++
 	}
 }
 
 // loops are the wake-ups of an object by the objects that it follows, while its
 // verdict stays.
 type loops struct {
-	by  map[index.ID]*loop
-	due time.Time // of the delayed pass in the queue; zero: there is none
+	by     map[index.ID]*loop
+	due    time.Time // of the delayed pass in the queue; zero: there is none
+	passes int       // the number of passes that have begun
 
 	before memory.Verdict // before the operation under way; only if known
 	known  bool
@@ -113,7 +120,8 @@ type loops struct {
 
 // loop is a row of wake-ups by one followed object.
 type loop struct {
-	n    int           // the number of wake-ups
+	n    int           // the number of passes that it caused
+	pass int           // the number of passes at the last wake-up
 	last time.Time     // the pass of the last one
 	wait time.Duration // of the last one
 }

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-go/windlass/ctrlx/internal/index"
 )
 
 // line records the requests that are put into a queue, and when each of them
@@ -102,6 +104,37 @@ func TestWakeAtMost(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The delay of a loop neither brings a pass forward that the limit has put off, nor keeps one from the limit, and another
+// reason does not wait for it.
+func TestWakeAtMostInLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		queue := &line{}
+		w := queued(queue)
+		w.limit, w.delayed, w.loops = rate.NewLimiter(0.1, 1), map[types.NamespacedName]time.Time{}, map[types.NamespacedName]*loops{}
+		secret, a, b := index.ID{Kind: "Secret", Name: "s"}, types.NamespacedName{Name: "a"}, types.NamespacedName{Name: "b"}
+		for range freeWakes + 1 { // no pass begins
+			w.Follow(a, secret)
+			w.Follow(b, secret)
+		}
+		same(t, []string{"a 0s", "b 10s"}, queue.at, "one wake-up each")
+		queue.at = nil
+		for range freeWakes {
+			w.Begin(a)
+			w.Follow(a, secret)
+		}
+		same(t, []string{"a 20s", "a 20s", "a 20s", "a 20s", "a 20s"}, queue.at, "the limit, while the loop has no delay")
+		queue.at = nil
+		time.Sleep(20 * time.Second)
+		w.Begin(a)
+		w.Begin(b)
+		w.loops[a].by[secret].n = freeWakes + 5
+		w.Follow(a, secret)
+		w.wake(a)
+		w.wake(a)
+		same(t, []string{"a 32s", "a 10s"}, queue.at, "an awaited object changes while a loop delays the pass")
+	})
 }
 
 // queued returns a Waker that has started with a queue.
