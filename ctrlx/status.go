@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -114,9 +115,9 @@ func (r *core) write(ctx context.Context, base, obj client.Object, all []metav1.
 
 // writer returns the writes of the objects of r.
 func (r *core) writer() *write.Writer {
-	return &write.Writer{Name: r.name, Client: r.client, Live: r.engine.Live(), NotFound: apierr.Reader.NotFound, Wrote: func(ctx context.Context, obj client.Object) {
+	return &write.Writer{Name: r.name, Client: r.client, Live: r.engine.Live(), NotFound: apierr.Reader.NotFound, Wrote: func(ctx context.Context, obj client.Object, was types.UID) {
 		r.exists(ctx, obj)
-		r.own.Wrote(ctx, obj)
+		r.own.Wrote(ctx, obj, was)
 	}}
 }
 

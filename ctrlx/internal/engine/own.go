@@ -69,13 +69,14 @@ func (o *Own) Read(ctx context.Context, name types.NamespacedName) (client.Objec
 }
 
 // Wrote notes that this process wrote obj, which has the answer of the API
-// server.
-func (o *Own) Wrote(ctx context.Context, obj client.Object) {
+// server. was is the UID of the object that was to be written: if obj is another one, a live read
+// has found it, and the deletion of the first one ends the note, because the cache need not select obj.
+func (o *Own) Wrote(ctx context.Context, obj client.Object, was types.UID) {
 	version := obj.GetResourceVersion()
 	if !obj.GetDeletionTimestamp().IsZero() && len(obj.GetFinalizers()) == 0 {
 		version = "" // the API server deleted it with its last finalizer
 	}
-	o.note(ctx, client.ObjectKeyFromObject(obj), obj.GetUID(), version)
+	o.note(ctx, client.ObjectKeyFromObject(obj), was, version)
 }
 
 // note marks the version of an object that a write or a live read returned, unless the

@@ -55,6 +55,8 @@ func TestReadsOwnWrites(t *testing.T) {
 		"Earlier":             {"an earlier deletion of an object of this name proves nothing", "vanished, api 12, wrote 12, arrived gone", "12", true, "cached 11, arrived 11", true},
 		"Ghost":               {"the object is gone, and the cache learns only now that it was created", "cached 4, wrote 12", "", true, "arrived gone, cached 11, arrived 11", true},
 		"MadeAgain":           {"the object is gone, and the object in the cache may be another one or not", "cached 4, wrote 5", "", true, "cached 12, arrived 12", true},
+		"Replaced":            {"a write found another object of the name, and the cache still has the first one", "cached 4, api 12, found 12", "12", true, "", true},
+		"ReplacedElsewhere":   {"the cache does not select the other object", "cached 4, api 12, found 12, cached gone, arrived gone", "", false, "", false},
 		"LastFinalizer":       {"the write removed the object", "wrote gone", "", false, "", false},
 		"Finalizer":           {"another finalizer keeps the object", "cached 4, api 5, wrote kept", "5", true, "", true},
 		"LastFinalizerBehind": {"the write removed the object, and the cache does not know", "cached 4, wrote gone", "", true, "", true},
@@ -97,7 +99,9 @@ func TestReadsOwnWrites(t *testing.T) {
 					case verb == "cached":
 						cached.put("c", version, "")
 					case verb == "wrote":
-						own.Wrote(t.Context(), of(version))
+						own.Wrote(t.Context(), of(version), "c")
+					case verb == "found":
+						own.Wrote(t.Context(), of(version), "earlier")
 					case verb == "checked":
 						own.stale.mark(types.NamespacedName{Name: "c"}, "", version)
 					case verb == "vanished":
@@ -249,10 +253,10 @@ func TestOwnSaw(t *testing.T) {
 	reads("the live read fails", errDown, 1)
 	cached.refuse["c"] = errDown
 	reads("the cache fails", errDown, 0)
-	own.Wrote(t.Context(), at("7"))
+	own.Wrote(t.Context(), at("7"), at("7").UID)
 	deleted := at("8")
 	deleted.DeletionTimestamp = new(metav1.Now())
-	if own.Wrote(t.Context(), deleted); !own.Gone(name) {
+	if own.Wrote(t.Context(), deleted, deleted.UID); !own.Gone(name) {
 		t.Error("a cache that fails has not caught up")
 	}
 	clear(cached.refuse)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -19,9 +20,11 @@ import (
 type Writer struct {
 	Name     string // of the reconciler, for errors
 	Client   client.Client
-	Live     client.Reader                                // past the cache
-	NotFound func(error) bool                             // reports whether an error of Live proves that the object does not exist
-	Wrote    func(ctx context.Context, obj client.Object) // remembers the version of a write, or of a live read after a conflict; nil: nothing does
+	Live     client.Reader    // past the cache
+	NotFound func(error) bool // reports whether an error of Live proves that the object does not exist
+	// Wrote remembers the version of a write, or of a live read after a conflict; nil: nothing does. was is the UID of the
+	// object that was to be written. The server may have another one by now.
+	Wrote func(ctx context.Context, obj client.Object, was types.UID)
 }
 
 // ErrGone is the error of a write to an object that does not exist any more. The
@@ -50,7 +53,7 @@ func locked(base client.Object) client.Patch {
 // wrote remembers a write of obj; err is the error of the write.
 func (w *Writer) wrote(ctx context.Context, obj client.Object, err error) error {
 	if err == nil && w.Wrote != nil {
-		w.Wrote(ctx, obj)
+		w.Wrote(ctx, obj, obj.GetUID())
 	}
 	return err
 }
@@ -105,7 +108,7 @@ func (w *Writer) read(ctx context.Context, obj client.Object) (now client.Object
 	now = reflect.New(reflect.TypeOf(obj).Elem()).Interface().(client.Object)
 	err = w.Live.Get(ctx, client.ObjectKeyFromObject(obj), now)
 	if err == nil && w.Wrote != nil {
-		w.Wrote(ctx, now) // this process may have written it, and lost the answer; or the cache still has the object that was deleted
+		w.Wrote(ctx, now, obj.GetUID()) // this process may have written it, and lost the answer; or the cache still has the object that was deleted
 	}
 	if w.NotFound(err) || err == nil && now.GetUID() != obj.GetUID() {
 		return nil, ErrGone

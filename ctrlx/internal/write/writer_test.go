@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -37,7 +38,7 @@ func newServer(t *testing.T, status bool) *server {
 	}
 	c := b.Build()
 	s := &server{t: t}
-	s.Writer = &Writer{Name: "Database", Client: c, Live: c, NotFound: apierrors.IsNotFound, Wrote: func(_ context.Context, obj client.Object) {
+	s.Writer = &Writer{Name: "Database", Client: c, Live: c, NotFound: apierrors.IsNotFound, Wrote: func(_ context.Context, obj client.Object, _ types.UID) {
 		s.wrote = append(s.wrote, obj.GetResourceVersion())
 	}}
 	return s
