@@ -16,8 +16,8 @@ import (
 // these objects and is retried at [classify.Fast]. name says what kind of
 // reference it is. The link is listed as "ReferenceReady(name)".
 //
-// In a deletion of the resource, an object that is being deleted, too, does not
-// block: it may be waiting for this deletion.
+// In a deletion of the resource, an object that is being deleted, too, or is gone does not
+// block: it may be waiting for this deletion, and in a namespace that is deleted it will never return.
 //
 // A zero Ref is not set, and the check ignores it. So it proceeds if no Ref is
 // set. [OptionalRefs] makes the list from pointers that may be nil. An object
@@ -90,7 +90,7 @@ func references[T any](s *settings, name string, refs func(T) []Ref, decide func
 			switch {
 			case err != nil:
 				res, err = Result{}, fmt.Errorf("%s%s: %w", before, ref, err)
-			case s.missingProceeds && !o.Found() && ref.Name != "":
+			case (s.missingProceeds || req.Deleting && decide == nil) && !o.Found() && ref.Name != "":
 				chain.Note(ctx, sentence(before, ref, " does not exist, and may be missing"))
 			case decide != nil:
 				res, err = decide(ctx, req, ref, o)

@@ -164,7 +164,7 @@ func quote(v any) (string, error) {
 }
 
 // unprintable matches the characters that YAML refuses or takes for a line break, and that JSON leaves as they are.
-var unprintable = regexp.MustCompile(`[\x{7f}-\x{9f}]`)
+var unprintable = regexp.MustCompile(`[\x{7f}-\x{9f}\x{fffe}\x{ffff}]`)
 
 func toJSON(v any) (string, error) {
 	text, err := json.Marshal(v)

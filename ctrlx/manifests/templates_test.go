@@ -20,7 +20,7 @@ import (
 // Templates make objects, or an error that names the file and the cause.
 func TestTemplates(t *testing.T) {
 	const head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
-	parameters := map[string]any{"none": "", "labels": map[string]any{"a": "x: y"}, "text": "l1\nl2", "n": 3, "func": func() {}, "image": new("nginx"), "size": resource.MustParse("1Gi"), "nil": (*string)(nil), "odd": "a\u0085b\u007f", "evil": "x\"}\nkind: Pod\n---\n"}
+	parameters := map[string]any{"none": "", "labels": map[string]any{"a": "x: y"}, "text": "l1\nl2", "n": 3, "func": func() {}, "image": new("nginx"), "size": resource.MustParse("1Gi"), "nil": (*string)(nil), "odd": "a\u0085b\u007f\ufffe\uffff", "evil": "x\"}\nkind: Pod\n---\n"}
 	cases := map[string]struct {
 		reason string
 		file   string
@@ -32,7 +32,7 @@ func TestTemplates(t *testing.T) {
 `, []map[string]any{{"j": `{"a":"x: y"}`, "q": "3", "b": "eA==", "d": "z", "r": "l1\nl2", "yaml": "a: 'x: y'"}}, ""},
 		"Pointer":     {"it stands for its value, and not for an address that each pass changes", head + "data: {k: {{ quote .Parameters.image }}, l: {{ quote .Parameters.size }}}\n", []map[string]any{{"k": "nginx", "l": "1Gi"}}, ""},
 		"Nil":         {"it has no text", head + "data: {k: {{ quote .Parameters.nil }}}\n", nil, "the value is nil: give it a default"},
-		"Controls":    {"characters that YAML takes for the end of a line, or refuses", head + "data: {k: {{ quote .Parameters.odd }}}\n", []map[string]any{{"k": "a\u0085b\u007f"}}, ""},
+		"Controls":    {"characters that YAML takes for the end of a line, or refuses", head + "data: {k: {{ quote .Parameters.odd }}}\n", []map[string]any{{"k": "a\u0085b\u007f\ufffe\uffff"}}, ""},
 		"Indent":      {"lines of a block", head + "data:\n  k: |{{ nindent 4 .Parameters.text }}\n  l: |\n{{ indent 4 .Parameters.text }}\n", []map[string]any{{"k": "l1\nl2\n", "l": "l1\nl2\n"}}, ""},
 		"Numbers":     {"a whole number stays one", head + "data: {k: 3}\n", []map[string]any{{"k": int64(3)}}, ""},
 		"Empty":       {"documents without content are left out", "---\n# none\n---\n" + head + "data: {k: v}\n---\n# none\n", []map[string]any{{"k": "v"}}, ""},
