@@ -58,22 +58,32 @@ func (m *managers) lacks(want any, applied, all *fieldpath.Set, path fieldpath.P
 			paths = append(paths, m.lacksAt(want[key], fieldpath.FieldNameElement(key), applied, all, path)...)
 		}
 	case []any:
-		items, free := itemsOf(all), itemsOf(applied)
+		items := itemsOf(all)
 		if len(items) == 0 {
 			return nil
 		}
-		for _, whole := range []bool{true, false} { // an item with all keys finds its field first
-			for _, w := range want {
-				e := elementOf(items[0], w)
-				if whole != (e.Key == nil || len(*e.Key) == len(*items[0].Key)) {
-					continue
-				}
-				if i := slices.IndexFunc(free, func(f fieldpath.PathElement) bool { return matches(e, f) }); i >= 0 {
-					e = free[i]
-					free = slices.Delete(free, i, i+1) // no other item finds it
-				}
-				paths = append(paths, m.lacksAt(w, e, applied, all, path)...)
+		var named fieldpath.PathElementSet // with all keys
+		var rest []any
+		for _, w := range want {
+			e := elementOf(items[0], w)
+			if e.Key != nil && len(*e.Key) < len(*items[0].Key) {
+				rest = append(rest, w)
+				continue
 			}
+			named.Insert(e)
+			paths = append(paths, m.lacksAt(w, e, applied, all, path)...)
+		}
+		if len(rest) == 0 { // as usual
+			return paths
+		}
+		free := slices.DeleteFunc(itemsOf(applied), named.Has)
+		for _, w := range rest {
+			e := elementOf(items[0], w)
+			if i := slices.IndexFunc(free, func(f fieldpath.PathElement) bool { return matches(e, f) }); i >= 0 {
+				e = free[i]
+				free = slices.Delete(free, i, i+1) // no other item finds it
+			}
+			paths = append(paths, m.lacksAt(w, e, applied, all, path)...)
 		}
 	}
 	return paths
@@ -93,6 +103,8 @@ func (m *managers) lacksAt(
 		return m.lacks(want, applied.WithPrefix(e), all.WithPrefix(e), here)
 	case owned, below:
 		return nil
+	case list != nil && len(list) == 0 && !all.Members.Has(e): // an empty list whose items have keys belongs to nobody
+		return nil
 	}
 	return []fieldpath.Path{here}
 }
@@ -100,12 +112,16 @@ func (m *managers) lacksAt(
 // itemsOf returns the items of a list that has keys, or of a set.
 func itemsOf(fields *fieldpath.Set) (items []fieldpath.PathElement) {
 	add := func(e fieldpath.PathElement) {
-		if (e.Key != nil || e.Value != nil) && !slices.ContainsFunc(items, e.Equals) {
+		if e.Key != nil || e.Value != nil {
 			items = append(items, e)
 		}
 	}
 	fields.Members.Iterate(add)
-	fields.Children.Iterate(add)
+	fields.Children.Iterate(func(e fieldpath.PathElement) {
+		if !fields.Members.Has(e) {
+			add(e)
+		}
+	})
 	return items
 }
 
