@@ -68,7 +68,7 @@ func New[T Component](name string, g manifests.Generator, opts ...Option) *Recon
 	applied := func(_ context.Context, req *checks.Request[T]) (checks.Result, error) { return results.Get(req) }
 	ext.PostCheck = ext.PostCheck.Prepend(checks.Check("Dependents", applied))
 	deleted := func(ctx context.Context, req *checks.Request[T]) (checks.Result, error) {
-		res, err := r.run(ctx, req, (*Set).remove)
+		res, err := r.run(ctx, req)
 		if err == nil && res.Proceeds() {
 			results.Set(req, res)
 		}
@@ -77,7 +77,7 @@ func New[T Component](name string, g manifests.Generator, opts ...Option) *Recon
 	ext.DeleteCheck = ext.DeleteCheck.Append(checks.Gate("Dependents", deleted))
 	ops := flow.Operations[T]{
 		Apply: func(ctx context.Context, req *flow.Request[T]) (flow.Progress, error) {
-			res, err := r.run(ctx, &req.Request, (*Set).apply)
+			res, err := r.run(ctx, &req.Request)
 			if err != nil {
 				return flow.Progress{}, err
 			}
@@ -120,8 +120,15 @@ func deleteLinks() Chain {
 	)
 }
 
-// apply applies the dependents of a component.
-func (s *Set) apply(ctx context.Context) (checks.Result, error) {
+// run applies the dependents of a component, or deletes them if the component is in
+// deletion.
+func (s *Set) run(ctx context.Context) (checks.Result, error) {
+	if err := s.configure(); err != nil {
+		return checks.Result{}, err
+	}
+	if s.deleted() {
+		return decided(s.system.remove(ctx, s))
+	}
 	if err := s.generate(ctx); err != nil {
 		return checks.Result{}, err
 	}
@@ -129,11 +136,6 @@ func (s *Set) apply(ctx context.Context) (checks.Result, error) {
 		return checks.Result{}, invalid(err)
 	}
 	return decided(s.system.apply(ctx, s))
-}
-
-// remove deletes the dependents of a component.
-func (s *Set) remove(ctx context.Context) (checks.Result, error) {
-	return decided(s.system.remove(ctx, s))
 }
 
 var errNilSet = fmt.Errorf("%w: the generator returned nil: return an empty slice that is not nil to delete all "+
@@ -189,7 +191,7 @@ func (r *Reconciler[T]) dependentsOf(c dependents.Cluster) *dependents.Dependent
 }
 
 // run applies or deletes the dependents of a component in a pass.
-func (r *Reconciler[T]) run(ctx context.Context, req *checks.Request[T], do step) (checks.Result, error) {
+func (r *Reconciler[T]) run(ctx context.Context, req *checks.Request[T]) (checks.Result, error) {
 	if r.setUp == nil {
 		return checks.Result{}, fmt.Errorf("component: %s was not set up: call SetupWithManager", r.name)
 	}
@@ -197,18 +199,7 @@ func (r *Reconciler[T]) run(ctx context.Context, req *checks.Request[T], do step
 	if err != nil {
 		return checks.Result{}, err
 	}
-	return r.setUp.run(ctx, a, req.Resource, do)
-}
-
-// step is [Set.apply] or [Set.remove].
-type step func(*Set, context.Context) (checks.Result, error)
-
-func (y *system) run(ctx context.Context, a again.Access, c Component, do step) (checks.Result, error) {
-	s := &Set{Component: c, state: &state{system: y, access: a}}
-	if err := s.configure(); err != nil {
-		return checks.Result{}, err
-	}
-	return do(s, ctx)
+	return (&Set{Component: req.Resource, state: &state{system: r.setUp, access: a}}).run(ctx)
 }
 
 // SetupWithManager adds a controller for the kind to a manager. It is called

@@ -34,7 +34,7 @@ func NewProcess[T Component](r *Reconciler[T], c dependents.Cluster, preferred f
 // Pass applies or deletes the dependents of a component. The client of the cluster
 // takes the place of the cache.
 func (p *Process[T]) Pass(ctx context.Context, c T) (checks.Result, error) {
-	do, y, a := (*Set).apply, p.y, p.y.clients.Own
+	y, a := p.y, p.y.clients.Own
 	if p.Target != nil {
 		var err error
 		if y, err = p.r.systemOf(p.cluster, p.r.dependentsOf(target{p.Target})); err != nil {
@@ -43,10 +43,7 @@ func (p *Process[T]) Pass(ctx context.Context, c T) (checks.Result, error) {
 		y.preferred = p.y.preferred
 		a = again.Target(p.Target)
 	}
-	if c.GetDeletionTimestamp() != nil {
-		do = (*Set).remove
-	}
-	return y.run(ctx, a, c, do)
+	return (&Set{Component: c, state: &state{system: y, access: a}}).run(ctx)
 }
 
 // target is the cluster of a deployment target.
@@ -57,7 +54,7 @@ func (t target) GetAPIReader() client.Reader { return t.Client }
 
 // Run runs a pass as the reconciler does.
 func Run[T Component](ctx context.Context, r *Reconciler[T], c T) error {
-	_, err := r.run(ctx, &checks.Request[T]{Resource: c}, (*Set).apply)
+	_, err := r.run(ctx, &checks.Request[T]{Resource: c})
 	return err
 }
 

@@ -83,21 +83,14 @@ func (r *Reconciler[T]) plan(ctx context.Context, c dependents.Cluster, componen
 	}
 	y.wave = r.waveChain.At("Wave").Observe(r.inner.Observer()).Then(planned)
 	s := &Set{Component: component.DeepCopyObject().(T), Plan: &Plan{}, state: &state{system: y, access: y.clients.Own}}
-	if err := s.configure(); err != nil {
+	res, err := s.run(ctx)
+	if err != nil {
 		return nil, err
 	}
-	do := y.remove
-	if !s.deleted() {
-		if err := s.generate(ctx); err != nil {
-			return nil, err
-		}
-		do = y.apply
-	}
-	res, err := decided(do(ctx, s))
-	if err == nil && !res.Proceeds() {
+	if !res.Proceeds() {
 		s.waits(res) // of a link of the user
 	}
-	return s.Plan, err
+	return s.Plan, nil
 }
 
 // String returns the plan as a text with one line for each problem, then for
