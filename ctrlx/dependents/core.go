@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -100,7 +101,7 @@ type Request struct {
 	verdict   *verdict   // nil: not decided, so Read reads the object
 	looked    bool       // the verdict may be stale: ReadOnly read the object from the cache
 	owner     *ownership // of Live; nil: not found yet
-	managers  managers   // of Live, as change has read them
+	managers  *managers  // of Live, as change has read them
 	ref       checks.Ref
 	gvk       schema.GroupVersionKind
 	kind      *kind                      // nil: not served; never in Apply
@@ -145,15 +146,16 @@ func (r *Request) Ref() checks.Ref { return r.ref }
 
 // managers are the managed fields of an object.
 type managers struct {
-	all     *fieldpath.Set // of all managers
-	ours    *fieldpath.Set // of the writes of this name
-	applied *fieldpath.Set // the part of ours that an apply owns
-	others  []fieldManager // all entries but the applied one, in the order of the object
+	all     *fieldpath.Set            // of all managers
+	ours    *fieldpath.Set            // of the writes of this name
+	applied *fieldpath.Set            // the part of ours that an apply owns
+	entry   metav1.ManagedFieldsEntry // of applied; only with its names if there is none
+	others  []fieldManager            // all entries but this one, in the order of the object
 }
 
 type fieldManager struct {
-	name string
-	set  *fieldpath.Set
+	entry metav1.ManagedFieldsEntry
+	set   *fieldpath.Set
 }
 
 // owner is the object that needs dependents.

@@ -2,6 +2,7 @@ package dependents
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -169,36 +170,27 @@ func (r *Request) withMarks(metadata map[string]any, digest string) map[string]a
 
 // managersOf reads the managed fields of an object. name is the field manager
 // of this process.
-func managersOf(live client.Object, name string) (managers, error) {
-	m := managers{all: fieldpath.NewSet(), ours: fieldpath.NewSet(), applied: fieldpath.NewSet()}
+func managersOf(live client.Object, name string) (*managers, error) {
+	m := &managers{all: fieldpath.NewSet(), ours: fieldpath.NewSet(), applied: fieldpath.NewSet()}
+	m.entry = metav1.ManagedFieldsEntry{Manager: name, Operation: metav1.ManagedFieldsOperationApply, FieldsType: "FieldsV1"}
 	for _, e := range live.GetManagedFields() {
-		set, err := setOf(&e)
-		if err != nil {
-			return m, err
+		set := fieldpath.NewSet()
+		if e.FieldsV1 != nil {
+			if err := set.FromJSON(bytes.NewReader(e.FieldsV1.GetRawBytes())); err != nil {
+				return nil, fmt.Errorf("reading the managed fields of %q: %w", e.Manager, err)
+			}
 		}
 		m.all = m.all.Union(set)
 		if e.Manager == name {
 			m.ours = m.ours.Union(set)
 		}
-		if isApply(&e, name) {
-			m.applied = set
+		if e.Manager == name && e.Operation == m.entry.Operation && e.Subresource == "" {
+			m.entry, m.applied = e, set
 		} else {
-			m.others = append(m.others, fieldManager{e.Manager, set})
+			m.others = append(m.others, fieldManager{e, set})
 		}
 	}
 	return m, nil
-}
-
-// setOf returns the fields of an entry.
-func setOf(e *metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
-	set := fieldpath.NewSet()
-	if e.FieldsV1 == nil {
-		return set, nil
-	}
-	if err := set.FromJSON(bytes.NewReader(e.FieldsV1.GetRawBytes())); err != nil {
-		return nil, fmt.Errorf("reading the managed fields of %q: %w", e.Manager, err)
-	}
-	return set, nil
 }
 
 // owns reports whether set, a part of m.all, has path, or a whole value that
@@ -224,16 +216,11 @@ func (m *managers) owns(set *fieldpath.Set, path fieldpath.Path) bool {
 func (m *managers) of(path fieldpath.Path) string {
 	var names []string
 	for _, o := range m.others {
-		if m.owns(o.set, path) && !slices.Contains(names, o.name) {
-			names = append(names, o.name)
+		if m.owns(o.set, path) && !slices.Contains(names, o.entry.Manager) {
+			names = append(names, o.entry.Manager)
 		}
 	}
 	return strings.Join(names, " and ")
-}
-
-// isApply reports whether the applies of this name made an entry.
-func isApply(e *metav1.ManagedFieldsEntry, name string) bool {
-	return e.Manager == name && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
 }
 
 // taken returns the managed fields of the live object after a takeover; nil: there
@@ -242,28 +229,19 @@ func isApply(e *metav1.ManagedFieldsEntry, name string) bool {
 // manager owns. The package csaupgrade is no help here: it takes no fields of an
 // Apply, and drops those of other versions of the API.
 func (r *Request) taken(takes func(manager string) bool) (entries []metav1.ManagedFieldsEntry, alone *fieldpath.Set, err error) {
-	ignored, err := r.released()
+	m, err := managersOf(r.Live, r.of.manager)
 	if err != nil {
 		return nil, nil, err
 	}
-	version := r.gvk.GroupVersion().String()
-	ours := metav1.ManagedFieldsEntry{
-		Manager: r.of.manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: version, FieldsType: "FieldsV1",
+	ignored, err := r.released(m)
+	if err != nil {
+		return nil, nil, err
 	}
+	ours, version := m.entry, r.gvk.GroupVersion().String()
+	ours.APIVersion = cmp.Or(ours.APIVersion, version)
 	taken, others := fieldpath.NewSet(), fieldpath.NewSet()
-	all := r.Live.GetManagedFields()
-	applied := slices.IndexFunc(all, func(e metav1.ManagedFieldsEntry) bool { return isApply(&e, ours.Manager) })
-	if applied >= 0 {
-		ours = all[applied]
-	}
-	for i, e := range all {
-		if i == applied {
-			continue
-		}
-		set, err := setOf(&e)
-		if err != nil {
-			return nil, nil, err
-		}
+	for _, o := range m.others {
+		e, set := o.entry, o.set
 		// The API server converts an own entry of another version in this apply.
 		if e.Subresource == "" && e.APIVersion == version && ours.APIVersion == version && (e.Manager == ours.Manager || takes(e.Manager)) {
 			takes := set.RecursiveDifference(ignored.Union(untaken))
@@ -276,12 +254,8 @@ func (r *Request) taken(takes func(manager string) bool) (entries []metav1.Manag
 		others = others.Union(set)
 		entries = append(entries, e)
 	}
-	own, err := setOf(&ours)
-	if err != nil {
-		return nil, nil, err
-	}
-	stays := own.RecursiveDifference(ignored) // an apply without a field that only this name owns would remove it
-	if taken.Empty() && stays.Equals(own) {
+	stays := m.applied.RecursiveDifference(ignored) // an apply without a field that only this name owns would remove it
+	if taken.Empty() && stays.Equals(m.applied) {
 		return nil, nil, nil
 	}
 	ours.FieldsV1 = fieldsV1(stays.Union(taken))

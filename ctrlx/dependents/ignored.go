@@ -134,17 +134,13 @@ func names(e fieldpath.PathElement, list []any) func(item any) bool {
 	}
 }
 
-// released returns the ignored fields as the managed fields of the live object name
-// them. An item of a list that has one owner as a whole is an error, because no apply
+// released returns the ignored fields as m, the managed fields of the live object,
+// name them. An item of a list that has one owner as a whole is an error, because no apply
 // leaves a part of such a list alone.
-func (r *Request) released() (*fieldpath.Set, error) {
+func (r *Request) released(m *managers) (*fieldpath.Set, error) {
 	ignored := fieldpath.NewSet(r.ignored...)
 	if ignored.Empty() {
 		return ignored, nil
-	}
-	m, err := managersOf(r.Live, r.of.manager)
-	if err != nil {
-		return nil, err
 	}
 	live, err := runtime.DefaultUnstructuredConverter.ToUnstructured(r.Live)
 	if err != nil {
