@@ -36,22 +36,23 @@ func (r *Request) apply(ctx context.Context, u *unstructured.Unstructured, o Out
 
 // marked returns the manifest with the marks of the owner.
 func (r *Request) marked() *unstructured.Unstructured {
-	u := r.manifest().DeepCopy()
-	labels, annotations := u.GetLabels(), u.GetAnnotations()
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	key := &r.of.keys
-	labels[key.owner], annotations[key.owner], annotations[key.digest] = r.by.mark, r.by.id, ""
+	digest := ""
 	if r.verdict != nil {
-		annotations[key.digest] = r.verdict.digest
+		digest = r.verdict.digest
 	}
-	annotations[key.applied] = r.of.clock.Now().UTC().Format(time.RFC3339)
-	u.SetLabels(labels)
+	u := r.withMarks(digest)
+	annotations, key := u.GetAnnotations(), &r.of.keys
+	annotations[key.owner], annotations[key.applied] = r.by.id, r.of.clock.Now().UTC().Format(time.RFC3339)
 	u.SetAnnotations(annotations)
+	return u
+}
+
+// withMarks returns a copy of the manifest with the marks that say whose the object
+// is, and which manifest it has.
+func (r *Request) withMarks(digest string) *unstructured.Unstructured {
+	u := r.manifest().DeepCopy()
+	_ = unstructured.SetNestedField(u.Object, r.by.mark, "metadata", "labels", r.of.keys.owner) // request has checked the maps
+	_ = unstructured.SetNestedField(u.Object, digest, "metadata", "annotations", r.of.keys.digest)
 	return u
 }
 

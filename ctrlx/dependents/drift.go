@@ -29,12 +29,12 @@ func (r *Request) drift(obj client.Object, digest string) (fields []string, err 
 		return nil, err
 	}
 	content := maps.Clone(r.manifest().Object)
+	if digest != "" {
+		content = r.withMarks(digest).Object
+	}
 	delete(content, "apiVersion")
 	delete(content, "kind")
 	metadata, _ := content["metadata"].(map[string]any)
-	if digest != "" {
-		metadata = r.withMarks(metadata, digest)
-	}
 	counts := []string{"labels", "annotations", "finalizers", "ownerReferences"}
 	metadata = maps.Clone(metadata)
 	maps.DeleteFunc(metadata, func(key string, _ any) bool { return !slices.Contains(counts, key) })
@@ -151,21 +151,6 @@ func matches(item, field fieldpath.PathElement) bool {
 	return !slices.ContainsFunc(*item.Key, func(key value.Field) bool {
 		return !slices.ContainsFunc(*field.Key, func(f value.Field) bool { return f.Name == key.Name && value.Equals(f.Value, key.Value) })
 	})
-}
-
-// withMarks returns the metadata of a manifest with the marks that say whose the
-// object is, and which manifest it has.
-func (r *Request) withMarks(metadata map[string]any, digest string) map[string]any {
-	metadata = maps.Clone(metadata)
-	for field, mark := range map[string][2]string{
-		"labels": {r.of.keys.owner, r.by.mark}, "annotations": {r.of.keys.digest, digest},
-	} {
-		texts, _ := metadata[field].(map[string]any)
-		marked := map[string]any{mark[0]: mark[1]}
-		maps.Copy(marked, texts)
-		metadata[field] = marked
-	}
-	return metadata
 }
 
 // managersOf reads the managed fields of an object. name is the field manager

@@ -25,9 +25,6 @@ func keysOf(name string) keys {
 	return keys{name + "/", name + markOwner, name + "/digest", name + "/applied-at", name + "/status-hint"}
 }
 
-// marks returns the keys of the annotations that mark a dependent.
-func (k *keys) marks() []string { return []string{k.owner, k.digest, k.applied} }
-
 // ownerOf returns the owner of requests.
 func (d *Dependents) ownerOf(obj client.Object) (owner, error) {
 	if setup.IsNil(obj) || obj.GetName() == "" {
@@ -118,17 +115,14 @@ func changeOf(owner client.Object) string {
 // stripMarks removes the marks of this name from a manifest, for example of one
 // that was exported from a cluster.
 func (k *keys) stripMarks(u *unstructured.Unstructured) {
-	labels, annotations := u.GetLabels(), u.GetAnnotations()
-	for _, mark := range k.marks() {
-		delete(labels, mark)
-		delete(annotations, mark)
+	metadata, _ := u.Object["metadata"].(map[string]any)
+	for _, field := range []string{"labels", "annotations"} {
+		texts, _ := metadata[field].(map[string]any)
+		for _, mark := range []string{k.owner, k.digest, k.applied} {
+			delete(texts, mark)
+		}
+		if len(texts) == 0 {
+			delete(metadata, field) // an empty map has another digest
+		}
 	}
-	if len(labels) == 0 {
-		labels = nil // an empty map has another digest
-	}
-	if len(annotations) == 0 {
-		annotations = nil
-	}
-	u.SetLabels(labels)
-	u.SetAnnotations(annotations)
 }
