@@ -8,6 +8,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
@@ -45,8 +46,8 @@ func (r *Request) findOwnership() ownership {
 		return ownership{owner: owner, marked: key == own}
 	}
 	if c != nil {
-		id := r.of.id(checks.Ref{Group: groupOf(c), Kind: c.Kind, Namespace: r.Live.GetNamespace(), Name: c.Name})
-		return ownership{owner: id}
+		ref := checks.Ref{Group: kindOf(c).Group, Kind: c.Kind, Namespace: r.Live.GetNamespace(), Name: c.Name}
+		return ownership{owner: r.of.id(ref)}
 	}
 	if id := labels[partOf]; id != "" && !ours {
 		return ownership{owner: "the ApplySet with " + partOf + "=" + id}
@@ -84,7 +85,7 @@ func (r *Request) foreign(ours bool) (keys []string, controller *metav1.OwnerRef
 // with the UID of an earlier owner of its name.
 func (r *Request) isOwner(o *metav1.OwnerReference) bool {
 	ref := r.Owner
-	return groupOf(o) == ref.Group && o.Kind == ref.Kind && o.Name == ref.Name &&
+	return kindOf(o) == schema.GroupKind{Group: ref.Group, Kind: ref.Kind} && o.Name == ref.Name &&
 		(ref.Namespace == "" || ref.Namespace == r.Live.GetNamespace())
 }
 
@@ -118,11 +119,8 @@ func (r *Request) release(obj client.Object) bool {
 	return released
 }
 
-func groupOf(o *metav1.OwnerReference) string {
-	if group, _, found := strings.Cut(o.APIVersion, "/"); found {
-		return group
-	}
-	return "" // the core group
+func kindOf(o *metav1.OwnerReference) schema.GroupKind {
+	return schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind()
 }
 
 // adopt checks the owner of an object that exists, in each pass. Under

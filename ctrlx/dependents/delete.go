@@ -16,6 +16,7 @@ import (
 
 	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/ctrlx"
+	"github.com/windlass-go/windlass/ctrlx/internal/setup"
 )
 
 // remove deletes the live object, and no other version of it. It is the end of
@@ -83,16 +84,6 @@ func (c creations) wait(r *Request, digest string, now time.Time) time.Duration 
 	return c.last.Add(min(firstDelay<<min(c.n-freeCreations, 20), r.Policies.ReapplyInterval)).Sub(now)
 }
 
-// created records a creation.
-func (r *Request) created(v *verdict) {
-	r.of.creations.change(r.creation(), func(c *creations) {
-		if c.digest != v.digest || v.at.Sub(c.last) >= r.Policies.ReapplyInterval {
-			c.n = 0
-		}
-		*c = creations{v.digest, c.n + 1, v.at}
-	})
-}
-
 // deletedAgain returns the result about an object that was created n times.
 func (r *Request) deletedAgain(n int, wait time.Duration) Result {
 	remedy := "find the writer that deletes it, or remove it from the manifests"
@@ -151,36 +142,34 @@ func causesOf(err error) []metav1.StatusCause {
 	return status.Status().Details.Causes
 }
 
-// dryRun is the link around the writes of one object.
+// dryRun is the link around the writes of one object. It calls next as the mode says:
+// never for a request that is read-only. The outer links see in [Result.Pending]
+// that nothing was written, so they remember no write.
 func dryRun(next handler) handler {
-	return func(ctx context.Context, r *Request) (Result, error) { return r.try(ctx, next) }
+	return func(ctx context.Context, r *Request) (Result, error) {
+		pending := *r
+		if pending.looked = r.of.mode == looking; pending.verdict == nil {
+			pending.verdict = &verdict{} // a chain without InSync
+		}
+		switch r.of.mode {
+		case writing:
+			return next(ctx, r)
+		case looking:
+			return Result{Outcome: Waiting, Pending: &pending, Object: r.Live, Message: "it was not written yet"}, nil
+		}
+		res, err := next(ctx, r)
+		res.Pending = &pending
+		if err == nil && res.Message == "" && (res.Outcome == Created || res.Outcome == Updated) {
+			res.Message = "it would be " + string(res.Outcome)
+		}
+		return res, err
+	}
 }
 
-// try calls write as the mode says: never for a request that is read-only. The
-// outer links see in [Result.Pending] that nothing was written, so they remember
-// no write.
-func (r *Request) try(ctx context.Context, write handler) (Result, error) {
-	pending := *r
-	if pending.looked = r.of.mode == looking; pending.verdict == nil {
-		pending.verdict = &verdict{} // a chain without InSync
-	}
-	switch r.of.mode {
-	case writing:
-		return write(ctx, r)
-	case looking:
-		return Result{Outcome: Waiting, Pending: &pending, Object: r.Live, Message: "it was not written yet"}, nil
-	}
-	res, err := write(ctx, r)
-	res.Pending = &pending
-	if err == nil && res.Message == "" && (res.Outcome == Created || res.Outcome == Updated) {
-		res.Message = "it would be " + string(res.Outcome)
-	}
-	return res, err
-}
-
-// mustTry panics if a chain lacks the link DryRun: an object that ReadOnly must
-// not write would count as written.
-func mustTry(option string, c Chain) Chain {
+// edited returns a chain after the edits of an option. It panics if the chain lacks the
+// link DryRun: an object that ReadOnly must not write would count as written.
+func edited(option string, c Chain, edits []func(Chain) (Chain, error)) Chain {
+	c = setup.Edited(option, c, edits)
 	if !slices.ContainsFunc(c.Links(), func(l chain.Link) bool { return l.Name == linkDryRun }) {
 		panic(option + ": the link " + linkDryRun + " is missing: keep it around all links that write")
 	}

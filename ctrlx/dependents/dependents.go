@@ -59,10 +59,8 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 		digests: newMemory[fingerprint, string](), creations: newMemory[creation, creations](),
 		objects: newMemory[types.UID, remembered](), taken: newMemory[taking, time.Time](),
 	}}
-	option := "dependents: New: " + name + ": WithApplyChain"
-	d.applyChain = mustTry(option, setup.Edited(option, applyLinks(o.prefixes), o.applyEdits))
-	option = "dependents: New: " + name + ": WithDeleteChain"
-	d.deleteChain = mustTry(option, setup.Edited(option, deleteLinks(), o.deleteEdits))
+	d.applyChain = edited("dependents: New: "+name+": WithApplyChain", applyLinks(o.prefixes), o.applyEdits)
+	d.deleteChain = edited("dependents: New: "+name+": WithDeleteChain", deleteLinks(), o.deleteEdits)
 	d.lookApply, d.apply = handlers(d.applyChain, o.observer, noUpdate)
 	d.lookRemove, d.remove = handlers(d.deleteChain, o.observer, remove)
 	return d
@@ -305,7 +303,7 @@ func applyLinks(prefixes []string) Chain {
 		chain.Named("Recreate", recreate),
 		chain.Named("Replace", update(UpdateReplace, isNoController)),
 		chain.Named("SsaOverride", update(UpdateSsaOverride, hasPrefix(prefixes))),
-		chain.Named("SsaMerge", update(UpdateSsaMerge, none)),
+		chain.Named("SsaMerge", update(UpdateSsaMerge, func(string) bool { return false })),
 	)
 }
 

@@ -281,9 +281,6 @@ func (r *Request) removed(alone *fieldpath.Set, applied client.Object) (fields [
 // textOf returns a path as in spec.template.spec.containers[name="web"].image.
 func textOf(path fieldpath.Path) string { return strings.TrimPrefix(path.String(), ".") }
 
-// none takes no field of another manager.
-func none(string) bool { return false }
-
 // hasPrefix reports whether SsaOverride takes over the fields of a manager.
 func hasPrefix(prefixes []string) func(string) bool {
 	return func(manager string) bool {

@@ -120,7 +120,7 @@ func (r *Request) decide(now time.Time) (*verdict, Result, error) {
 }
 
 // wrote records a write of the manifest: the version that it made, the one that it
-// replaced, and the fields that it corrected.
+// replaced, the fields that it corrected, and a creation.
 func (r *Request) wrote(res Result, v *verdict) {
 	r.of.objects.change(res.Object.GetUID(), func(seen *remembered) {
 		corrected := map[string]time.Time{}
@@ -131,6 +131,11 @@ func (r *Request) wrote(res Result, v *verdict) {
 		*seen = remembered{res.Object.GetResourceVersion(), v.digest, corrected, v.replaced, v.at}
 	})
 	if res.Outcome == Created {
-		r.created(v)
+		r.of.creations.change(r.creation(), func(c *creations) {
+			if c.digest != v.digest || v.at.Sub(c.last) >= r.Policies.ReapplyInterval {
+				c.n = 0
+			}
+			*c = creations{v.digest, c.n + 1, v.at}
+		})
 	}
 }

@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
@@ -57,11 +59,8 @@ func (d *Dependents) OwnerKey(obj client.Object) (types.NamespacedName, bool) {
 	if !found || obj.GetLabels()[d.keys.owner] != hash(id) {
 		return types.NamespacedName{}, false
 	}
-	namespace, name, namespaced := strings.Cut(key, "/")
-	if !namespaced {
-		namespace, name = "", key
-	}
-	return types.NamespacedName{Namespace: namespace, Name: name}, true
+	namespace, name, err := cache.SplitMetaNamespaceKey(key)
+	return types.NamespacedName{Namespace: namespace, Name: name}, err == nil
 }
 
 // OwnerMarks returns the label of all dependents of an owner, and the policies of
@@ -76,11 +75,8 @@ func (d *Dependents) OwnerMarks(owner client.Object) (key, value string, p Polic
 // id returns the ID of the owner of a ref: the text of Ref.String, without its
 // limit, so that two owners never have the same ID.
 func (d *Dependents) id(ref checks.Ref) string {
-	id := d.cluster + ref.Kind
-	if ref.Group != "" {
-		id += "." + ref.Group
-	}
-	if id += " "; ref.Namespace != "" {
+	id := d.cluster + schema.GroupKind{Group: ref.Group, Kind: ref.Kind}.String() + " "
+	if ref.Namespace != "" {
 		id += ref.Namespace + "/"
 	}
 	return id + ref.Name

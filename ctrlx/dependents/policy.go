@@ -3,10 +3,10 @@ package dependents
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // AdoptionPolicy says what happens to an object that exists and has another
@@ -140,13 +140,6 @@ func choose[P ~string](g *given, policy *P, key string, all ...P) {
 }
 
 // kebab returns "if-unowned" for "IfUnowned".
-func kebab(camel string) string {
-	var b strings.Builder
-	for i, r := range camel {
-		if unicode.IsUpper(r) && i > 0 {
-			b.WriteByte('-')
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return b.String()
-}
+func kebab(camel string) string { return strings.ToLower(innerCapital.ReplaceAllString(camel, "-$0")) }
+
+var innerCapital = regexp.MustCompile(`\B[A-Z]`)

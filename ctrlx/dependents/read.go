@@ -171,7 +171,8 @@ func (r *Request) readManaged(ctx context.Context) error {
 		return err
 	}
 	if err != nil || r.Live.GetUID() != cached.GetUID() || r.Live.GetResourceVersion() != cached.GetResourceVersion() {
-		return r.conflict("it has changed since the cache got it")
+		kind := schema.GroupResource{Group: r.gvk.Group, Resource: r.gvk.Kind}
+		return apierrors.NewConflict(kind, r.ref.Name, errors.New("it has changed since the cache got it"))
 	}
 	return nil
 }
@@ -200,13 +201,6 @@ func (d *Dependents) follow(ctx context.Context, a action, requests ...*Request)
 		if !r.via.Target && r.verdict == nil {
 			ctrlx.Follow(ctx, r.ref)
 		}
-	}
-}
-
-// watch lets the manager watch a kind of dependents.
-func (d *Dependents) watch(k *kind) {
-	if e := d.clients.Engine; e != nil {
-		e.Writes(k.gvk.GroupKind(), func(obj client.Object) uint64 { return d.seen(k, obj) })
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -436,12 +435,6 @@ func (r *Request) versioned() error {
 	return nil
 }
 
-// conflict returns an error that makes the next pass read the object again.
-func (r *Request) conflict(text string) error {
-	kind := schema.GroupResource{Group: r.gvk.Group, Resource: r.gvk.Kind}
-	return apierrors.NewConflict(kind, r.ref.Name, errors.New(text))
-}
-
 // newObject returns an empty object in the form in which the manager caches the
 // kind.
 func (r *Request) newObject() client.Object { return engine.NewObject(r.via.Client.Scheme(), r.gvk) }
@@ -493,8 +486,8 @@ func (r *Request) findKind(a action) error {
 	if r.kind = known.(*kind); r.kind.namespaced != k.namespaced { // its definition was created again
 		r.kind = k
 	}
-	if !found && !r.via.Target {
-		r.of.watch(k)
+	if d := r.of; d.clients.Engine != nil && !found && !r.via.Target { // the manager watches the kind
+		d.clients.Engine.Writes(k.gvk.GroupKind(), func(obj client.Object) uint64 { return d.seen(k, obj) })
 	}
 	return nil
 }

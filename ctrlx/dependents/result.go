@@ -3,6 +3,7 @@ package dependents
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -122,15 +123,10 @@ const (
 
 // listed returns fields as a text.
 func listed(fields []string) string {
-	var texts []string
-	for i, f := range fields {
-		if i == mostListed {
-			texts = append(texts, fmt.Sprintf("%d more", len(fields)-i))
-			break
-		}
-		texts = append(texts, f)
+	if more := len(fields) - mostListed; more > 0 {
+		fields = append(slices.Clip(fields[:mostListed]), fmt.Sprintf("%d more", more))
 	}
-	return strings.Join(texts, ", ")
+	return strings.Join(fields, ", ")
 }
 
 // cut returns the first bytes of a text of the cluster.
