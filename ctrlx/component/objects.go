@@ -283,7 +283,7 @@ func (s *Set) policyOf(i *Item) dependents.DeletePolicy {
 
 // managed returns the types of the settings and of objects.
 func (s *Set) managed(objects []*object) []managedType {
-	types := slices.Clone(s.config.types)
+	types := slices.Clone(s.types)
 	for _, o := range objects {
 		if o.manages != nil {
 			types = append(types, *o.manages)

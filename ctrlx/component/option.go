@@ -191,12 +191,6 @@ type (
 	}
 )
 
-// configuration holds the settings of one component.
-type configuration struct {
-	namespaces MissingNamespacesPolicy
-	types      []managedType
-}
-
 // policiesOf returns the policies that a component sets. Package dependents
 // checks them. A field is empty if the component does not set it.
 func policiesOf(owner client.Object) (p dependents.Policies) {
@@ -208,20 +202,23 @@ func policiesOf(owner client.Object) (p dependents.Policies) {
 	return p
 }
 
-// configurationOf returns the settings of a component, except the policies. The
-// error names all invalid values, and wraps dependents.ErrInvalid.
-func (o *options) configurationOf(c Component) (cfg configuration, err error) {
-	cfg.namespaces = cmp.Or(setting(c, placing.GetMissingNamespacesPolicy), o.namespaces)
-	problems := []string{cfg.namespaces.problem()}
-	cfg.types = slices.Concat(o.types, setting(c, typing.GetAdditionalManagedTypes))
-	for _, t := range cfg.types {
+// configure reads the settings of the component, and checks them. The error names all
+// invalid values, or those of the policies.
+func (s *Set) configure() error {
+	o, c := s.system.options, s.Component
+	s.namespaces = cmp.Or(setting(c, placing.GetMissingNamespacesPolicy), o.namespaces)
+	problems := []string{s.namespaces.problem()}
+	s.types = slices.Concat(o.types, setting(c, typing.GetAdditionalManagedTypes))
+	for _, t := range s.types {
 		problems = append(problems, problemOf(t))
 	}
 	problems = slices.DeleteFunc(problems, func(p string) bool { return p == "" })
 	if len(problems) > 0 {
-		return cfg, fmt.Errorf("%w: %s", dependents.ErrInvalid, strings.Join(problems, "; "))
+		return invalid(fmt.Errorf("%w: %s", dependents.ErrInvalid, strings.Join(problems, "; ")))
 	}
-	return cfg, nil
+	key, label, p, err := s.system.dependents.OwnerMarks(c)
+	s.labelKey, s.label, s.policy = key, label, p.Delete
+	return invalid(err)
 }
 
 // setting returns the result of a method of a component, or else of its spec;

@@ -44,20 +44,21 @@ type Set struct {
 
 // state is shared by a set and its waves.
 type state struct {
-	objects   []*object           // that the generator made, in the order in which they are applied; empty in a deletion
-	inventory []Item              // the link Inventory sets and stores it
-	lacking   map[checks.Ref]Item // the items of objects that the inventory lacks, until their wave begins
-	system    *system
-	config    configuration
-	policy    dependents.DeletePolicy // of the component
-	labelKey  string                  // with label, the label of the dependents
-	label     string
-	access    again.Access
-	isStored  bool   // the status of Component has an inventory as it is stored
-	unstored  error  // the inventory could not be stored, so this pass does not try again
-	guarded   bool   // the link Guard is in the chain
-	cleared   []Item // the items of the first wave and of all others, if Guard gave the verdict; nil: it did not
-	proved    bool   // the component was up to date; see upToDate
+	objects    []*object           // that the generator made, in the order in which they are applied; empty in a deletion
+	inventory  []Item              // the link Inventory sets and stores it
+	lacking    map[checks.Ref]Item // the items of objects that the inventory lacks, until their wave begins
+	system     *system
+	namespaces MissingNamespacesPolicy // of the settings of the component, as those below
+	types      []managedType
+	policy     dependents.DeletePolicy
+	labelKey   string // with label, the label of the dependents
+	label      string
+	access     again.Access
+	isStored   bool   // the status of Component has an inventory as it is stored
+	unstored   error  // the inventory could not be stored, so this pass does not try again
+	guarded    bool   // the link Guard is in the chain
+	cleared    []Item // the items of the first wave and of all others, if Guard gave the verdict; nil: it did not
+	proved     bool   // the component was up to date; see upToDate
 }
 
 // wave is a part of a set that is applied together: the objects of one apply
@@ -198,17 +199,6 @@ type system struct {
 	preferred  func() ([]*metav1.APIResourceList, error) // nil: patterns of types cannot be discovered
 
 	apply, remove, wave Handler
-}
-
-// configure reads the settings of the component, and checks them.
-func (s *Set) configure() (err error) {
-	if s.config, err = s.system.configurationOf(s.Component); err != nil {
-		return invalid(err)
-	}
-	var p dependents.Policies
-	s.labelKey, s.label, p, err = s.system.dependents.OwnerMarks(s.Component)
-	s.policy = p.Delete
-	return invalid(err)
 }
 
 // invalid gives an error about the input the reason of its condition.

@@ -160,7 +160,7 @@ func (s *Set) heldBy(ctx context.Context, r dependents.Result) (text string) {
 // group can be discovered while its server runs. Inside a wave, an object comes
 // before those of kinds that its own usually needs.
 func (s *Set) deletionWaves(items []Item) (waves [][]Item) {
-	types := slices.Clone(s.config.types)
+	types := slices.Clone(s.types)
 	for _, i := range s.inventory {
 		if i.Manages != nil {
 			types = append(types, *i.Manages)

@@ -114,7 +114,7 @@ func (s *Set) decide(ctx context.Context, items []Item) (left []Item, _ checks.R
 		}
 	}
 	if s.deleted() && guarded && deletes {
-		types = append(types, s.config.types...)
+		types = append(types, s.types...)
 	}
 	if len(texts) > 0 {
 		res := s.blocks(fmt.Sprintf("objects are kept; delete them, or remove their label %s: %s", s.labelKey, listed(texts)), awaited...)

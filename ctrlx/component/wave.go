@@ -251,7 +251,7 @@ func namespaces(next Handler) Handler {
 // namespace creates a namespace if it is missing. It needs the right to get
 // namespaces.
 func (s *Set) namespace(ctx context.Context, name string) error {
-	if s.config.namespaces == MissingNamespacesDoNotCreate {
+	if s.namespaces == MissingNamespacesDoNotCreate {
 		return nil // the API server refuses the objects
 	}
 	live, err := s.liveNamespace(ctx, name)
