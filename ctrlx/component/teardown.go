@@ -1,6 +1,7 @@
 package component
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -166,42 +167,36 @@ func (s *Set) deletionWaves(items []Item) (waves [][]Item) {
 			types = append(types, *i.Manages)
 		}
 	}
-	type key struct{ order, part int }
-	at := func(i Item) key {
+	type part struct {
+		Item
+		order, stage int
+	}
+	parts := make([]part, 0, len(items))
+	for _, i := range slices.Backward(items) {
 		gk := i.groupKind()
-		k := key{int(i.DeleteOrder), -2 * int(placeOf(gk).stage)}
+		p := part{i, int(i.DeleteOrder), -2 * int(placeOf(gk).stage)}
 		switch {
 		case gk == kindDefinition:
-			k.part = -1 // after all but the namespaces
+			p.stage = -1 // after all but the namespaces
 		case !i.isOuter() && anyMatches(types, gk.WithVersion("")):
-			k.part = -2 * int(stageInstances)
+			p.stage = -2 * int(stageInstances)
 		}
 		for at := 0; i.isOuter() && at < len(items); at++ {
 			if inner := &items[at]; i.has(inner) {
-				k.order = max(k.order, int(inner.DeleteOrder))
+				p.order = max(p.order, int(inner.DeleteOrder))
 			}
 		}
-		return k
+		parts = append(parts, p)
 	}
-	parts := map[key][]Item{}
-	var keys []key
-	for _, i := range items {
-		k := at(i)
-		if _, found := parts[k]; !found {
-			keys = append(keys, k)
-		}
-		parts[k] = append(parts[k], i)
-	}
-	slices.SortFunc(keys, func(a, b key) int {
-		if a.order != b.order {
-			return a.order - b.order
-		}
-		return a.part - b.part
+	slices.SortStableFunc(parts, func(a, b part) int {
+		return cmp.Or(a.order-b.order, a.stage-b.stage, b.priority()-a.priority())
 	})
-	for _, k := range keys {
-		slices.Reverse(parts[k])
-		slices.SortStableFunc(parts[k], func(a, b Item) int { return b.priority() - a.priority() })
-		waves = append(waves, parts[k])
+	for n, p := range parts {
+		if n == 0 || p.order != parts[n-1].order || p.stage != parts[n-1].stage {
+			waves = append(waves, nil)
+		}
+		last := &waves[len(waves)-1]
+		*last = append(*last, p.Item)
 	}
 	return waves
 }

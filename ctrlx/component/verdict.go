@@ -96,7 +96,8 @@ func (s *Set) decide(ctx context.Context, items []Item) (left []Item, _ checks.R
 		if why == "" && (kept || i.Manages == nil || !guarded) {
 			continue
 		}
-		ours, err := s.ours(ctx, i)
+		res, err := s.deleteItem(ctx, s.system.readOnly, i)
+		ours := !res.IsSettled() // it exists, belongs to the component, and no policy keeps it
 		switch {
 		case err != nil:
 			return nil, checks.Result{}, err
@@ -135,7 +136,7 @@ func (s *Set) holds(outer *Item, goes map[checks.Ref]bool) string {
 	if s.keeps(outer) || !outer.isOuter() {
 		return ""
 	}
-	if !s.deleted() && !s.remote() && s.isIn(outer) {
+	if !s.deleted() && s.isIn(outer) {
 		return "it would be deleted with the component, which is in it"
 	}
 	for at := range s.inventory {
@@ -154,7 +155,7 @@ func (s *Set) holds(outer *Item, goes map[checks.Ref]bool) string {
 func (s *Set) isIn(outer *Item) bool {
 	owner := s.Component
 	gvk, err := s.access.Client.GroupVersionKindFor(owner)
-	return err == nil && outer.has(&Item{Ref: checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: owner.GetNamespace()}})
+	return err == nil && !s.remote() && outer.has(&Item{Ref: checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: owner.GetNamespace()}})
 }
 
 // spared returns the items of a component in deletion. It keeps the namespace of
@@ -163,7 +164,7 @@ func (s *Set) isIn(outer *Item) bool {
 func (s *Set) spared(items []Item) []Item {
 	items = slices.Clone(items)
 	for i := range items {
-		if item := &items[i]; !s.remote() && s.isIn(item) {
+		if item := &items[i]; s.isIn(item) {
 			item.DeletePolicy, item.Rebuilt = dependents.DeleteOrphan, false
 		}
 	}
@@ -182,13 +183,6 @@ func (s *Set) deleteItem(ctx context.Context, d *dependents.Dependents, i Item) 
 	}}
 	obj.SetGroupVersionKind(i.groupKind().WithVersion("v1")) // package dependents finds the version that is served
 	return d.DeleteObject(ctx, s.Component, obj)
-}
-
-// ours reports whether an object exists, belongs to the component, and is not kept
-// by its policy. It reads past the cache.
-func (s *Set) ours(ctx context.Context, i Item) (bool, error) {
-	res, err := s.deleteItem(ctx, s.system.readOnly, i)
-	return err == nil && !res.IsSettled(), err
 }
 
 // typesIn returns the types of a definition: as the inventory has it, and as it is
@@ -231,21 +225,23 @@ func (s *Set) lost(ctx context.Context, types []managedType) (checks.Result, err
 	var names []string
 	var awaited []checks.Ref
 	for _, gvk := range kinds {
-		refs, err := s.foreign(ctx, gvk, ours)
-		switch {
-		case errors.Is(err, definition.ErrHidden):
-			names = append(names, err.Error())
-			continue
-		case err != nil:
-			return checks.Result{}, fmt.Errorf("listing objects of the managed type %s: %w", gvk.GroupKind(), err)
-		}
-		for i, ref := range refs {
-			if i == mostBlocking {
+		left := mostBlocking
+		err := s.list(ctx, gvk, func(obj *metav1.PartialObjectMetadata) bool {
+			ref := checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.Namespace, Name: obj.Name}
+			switch {
+			case ours[ref], obj.UID == s.Component.GetUID():
+				return true
+			case left == 0:
 				names = append(names, "more of "+gvk.GroupKind().String())
-				break
+				return false
 			}
-			names = append(names, ref.String())
-			awaited = append(awaited, ref)
+			left, names, awaited = left-1, append(names, ref.String()), append(awaited, ref)
+			return true
+		})
+		if errors.Is(err, definition.ErrHidden) {
+			names = append(names, err.Error())
+		} else if err != nil {
+			return checks.Result{}, fmt.Errorf("listing objects of the managed type %s: %w", gvk.GroupKind(), err)
 		}
 	}
 	if len(names) == 0 {
@@ -253,21 +249,6 @@ func (s *Set) lost(ctx context.Context, types []managedType) (checks.Result, err
 	}
 	return s.blocks("objects of managed types would be lost, because this component does not own them; delete them first: "+
 		strings.Join(names, ", "), awaited...), nil
-}
-
-// foreign returns objects of a kind that are not ours, at most one more than a
-// message names.
-func (s *Set) foreign(
-	ctx context.Context, gvk schema.GroupVersionKind, ours map[checks.Ref]bool,
-) (refs []checks.Ref, err error) {
-	err = s.list(ctx, gvk, func(obj *metav1.PartialObjectMetadata) bool {
-		ref := checks.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: obj.Namespace, Name: obj.Name}
-		if !ours[ref] && obj.UID != s.Component.GetUID() {
-			refs = append(refs, ref)
-		}
-		return len(refs) <= mostBlocking
-	})
-	return refs, err
 }
 
 // discoverable is a manager, or a cluster.Cluster of controller-runtime.
@@ -330,10 +311,17 @@ func (s *Set) kinds(ctx context.Context, types []managedType) (kinds []schema.Gr
 		}
 	}
 	served := map[schema.GroupResource]bool{}
+	deletable := discovery.SupportsAllVerbs{Verbs: []string{"list", "delete"}}
 	for _, list := range lists {
-		gv, _ := schema.ParseGroupVersion(list.GroupVersion)
+		gv, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return nil, fmt.Errorf("finding the managed types: %w", err)
+		}
 		for _, r := range list.APIResources {
 			served[gv.WithResource(r.Name).GroupResource()] = true
+			if gvk := gv.WithKind(r.Kind); anyMatches(patterns, gvk) && deletable.Match(list.GroupVersion, &r) {
+				add(gvk)
+			}
 		}
 	}
 	hidden, err := definition.Kinds(ctx, s.access.Live, func(r schema.GroupResource) bool {
@@ -345,17 +333,6 @@ func (s *Set) kinds(ctx context.Context, types []managedType) (kinds []schema.Gr
 	for _, gk := range hidden {
 		if gvk := gk.WithVersion(""); anyMatches(patterns, gvk) {
 			add(gvk)
-		}
-	}
-	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "delete"}}, lists) {
-		gv, err := schema.ParseGroupVersion(list.GroupVersion)
-		if err != nil {
-			return nil, fmt.Errorf("finding the managed types: %w", err)
-		}
-		for _, r := range list.APIResources {
-			if gvk := gv.WithKind(r.Kind); anyMatches(patterns, gvk) {
-				add(gvk)
-			}
 		}
 	}
 	return kinds, nil
