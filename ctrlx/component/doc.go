@@ -11,7 +11,8 @@
 //
 // Do these things first:
 //
-//   - Make the definition with controller-gen, with the subresource status.
+//   - Make the definition with controller-gen: with the subresource status, and with all
+//     fields of [Status].
 //   - Give the operator the rights below.
 //   - Choose the name of the reconciler for good: it is the prefix of the annotations
 //     and of the label of the owner.
@@ -21,10 +22,9 @@
 // The pages of docs/component have the rules of waves, managed types, the inventory and
 // watches. examples/component is a whole operator.
 //
-// # Set-up
+// # Rights
 //
-// The definition of the component needs the status subresource and all fields
-// of [Status], as controller-gen makes them. The operator needs these rights:
+// The operator needs these rights:
 //
 //   - of the component: get, list, watch and patch, and patch of its status;
 //   - of each kind of dependents: get, list, watch, create, patch and delete;
@@ -73,11 +73,8 @@
 //
 // # Managed types
 //
-// A CustomResourceDefinition and an APIService of the set define managed types.
-// [WithManagedTypes] and GetAdditionalManagedTypes add others. The deletion of the
-// component is blocked (DeletionBlocked) while objects of managed types exist
-// that the inventory lacks (docs/component/managed-types.md). The inventory is in
-// the status of the component (docs/component/inventory.md).
+// The definitions of the set, and [WithManagedTypes], name managed types. Objects of
+// them that the inventory lacks block the deletion of the component.
 //
 // # Settings of a component
 //
@@ -106,10 +103,4 @@
 //	DeletionProcessing  dependents are being deleted
 //	DeletionBlocked     foreign objects or finalizers must go first
 //	DependentInvalid, DependentNotOurs, DependentContested: see package dependents
-//
-// # Plan
-//
-// [Reconciler.Plan] returns what a pass would write: by the same links, with the
-// results of their dry-runs in place of the writes. An object or a finalizer of others that would
-// block the pass is a problem of the plan.
 package component

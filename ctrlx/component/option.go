@@ -183,12 +183,8 @@ type (
 	placing interface {
 		GetMissingNamespacesPolicy() MissingNamespacesPolicy
 	}
-	typing interface {
-		GetAdditionalManagedTypes() []managedType
-	}
-	reapplying interface {
-		GetReapplyInterval() time.Duration
-	}
+	typing     interface{ GetAdditionalManagedTypes() []managedType }
+	reapplying interface{ GetReapplyInterval() time.Duration }
 )
 
 // policiesOf returns the policies that a component sets. Package dependents

@@ -57,8 +57,8 @@ type Change struct {
 }
 
 // Plan returns what a pass over a component would do now. It needs neither a
-// manager nor SetupWithManager: a cluster with a client is enough. It writes
-// nothing. Checks and hooks do not run. Foreign instances of managed types, and
+// manager nor SetupWithManager: a cluster with a client is enough. It runs the links
+// of a pass, and writes nothing. Checks and hooks do not run. Foreign instances of managed types, and
 // foreign finalizers of a component in deletion, are problems. To find the
 // types of a pattern, the cluster must be a manager or a cluster.Cluster of
 // controller-runtime; otherwise it is a problem that they were not found. The

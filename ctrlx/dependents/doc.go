@@ -27,17 +27,15 @@
 // label, of an annotation or of the readiness cause a pass at once. While an object
 // is not ready, the owner has a pass each minute, too. docs/howto/apply-generated-objects.md is a whole example.
 //
-// The manager watches the kinds of the objects, if it is the cluster of [New].
-// An object of a kind that the operator may not list and watch is read live, and
-// the log names the kind once. ctrlx.WithUnwatchedKinds names kinds that are not
-// watched. Objects of another cluster are read again each minute until they are
-// ready, and then at the resync of the owner (docs/dependents/targets.md).
+// The manager watches the kinds of the objects, if it is the cluster of [New]
+// (otherwise see docs/dependents/targets.md). An object of a kind that the operator may
+// not list and watch is read live, and the log names the kind once.
+// ctrlx.WithUnwatchedKinds names kinds that are not watched.
 //
 // # A reconciler of your own
 //
-// Without ctrlx, no event wakes the owner. Return [Requeue] of the results. Watch
-// the kinds of the objects, and map them to their owner with
-// [Dependents.OwnerKey]. Its example is a whole reconciler.
+// Without ctrlx, no event wakes the owner: see [Requeue] and [Dependents.OwnerKey], whose
+// example is a whole reconciler.
 //
 // # Policies
 //
@@ -119,9 +117,8 @@
 // # Ownership and drift
 //
 // A label and two annotations mark an object as a dependent
-// (docs/dependents/ownership.md). An object in sync causes no write, and no read
-// past the cache. A field that another manager changed is corrected at once, and
-// if it is changed again, after the reapply interval (docs/dependents/in-sync.md).
+// (docs/dependents/ownership.md). docs/dependents/in-sync.md says when an object is
+// written again.
 //
 // # Bad input
 //
