@@ -258,6 +258,13 @@ func TestPurge(t *testing.T) {
 	w.settle()
 	same(t, []string{"store Shop shop", "write ConfigMap job", "store Shop shop", "delete ConfigMap job", "store Shop shop"}, w.writes(), "the writes of a new manifest")
 	same(t, []string{"b=1"}, w.names(), "the objects")
+	w.want(strings.Replace(job("3"), "k: \"3\"", "k: \"3\"\n  \"bad key\": x", 1), configMap("b", "1"))
+	if _, err := w.pass(); err == nil {
+		t.Error("the API server accepts the manifest")
+	}
+	w.want(job("2"), configMap("b", "1")) // the set goes back to the manifest that was purged
+	w.settle()
+	same(t, []string(nil), w.wrote("write"), "a purged object runs again")
 	w.want(job("2"), configMap("b", "1"), configMap("late", "1", "apply-order", "-1", "purge-order", "0"), configMap("c", "1"))
 	w.settle()
 	same(t, []string{"write ConfigMap late", "write ConfigMap c", "delete ConfigMap late"}, w.wrote(""), "a purge after a later wave")
@@ -341,36 +348,5 @@ func TestPurgePolicy(t *testing.T) {
 				same(t, []bool{tc.manifest, tc.component}, got, "%s: whether a new manifest and a changed component cause a write", tc.reason)
 			})
 		}
-	}
-}
-
-// A purged object is applied again only if its manifest changes. An empty status, a
-// null and the marks are no part of a manifest, as for all other objects. If the API
-// server refuses a new manifest, the set may go back to the one that was purged.
-func TestPurgeDigest(t *testing.T) {
-	t.Parallel()
-	job := configMap("job", "1", "purge-order", "0")
-	for title, text := range map[string]string{
-		"Status": job + "status: {}\n", "CreationTimestamp": strings.Replace(job, "metadata:\n", "metadata:\n  creationTimestamp: null\n", 1),
-		"Namespace": strings.Replace(job, "metadata:\n", "metadata:\n  namespace: NAMESPACE\n", 1),
-		"Refused":   strings.Replace(job, "k: \"1\"", "k: \"1\"\n  \"bad key\": x", 1),
-	} {
-		t.Run(title, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.want(job)
-			w.settle()
-			if title == "Refused" {
-				w.want(text)
-				if _, err := w.pass(); err == nil {
-					t.Fatal("the API server accepts the manifest")
-				}
-				text = job
-			}
-			w.writes()
-			w.want(text)
-			w.settle()
-			same(t, []string(nil), w.wrote("write ConfigMap job"), "a purged object runs again")
-		})
 	}
 }

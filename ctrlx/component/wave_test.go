@@ -19,7 +19,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -87,33 +86,6 @@ func TestPreflight(t *testing.T) {
 		t.Errorf("the reason of the error is %q", e.Reason())
 	}
 	same(t, []string{"a=1", "theirs=1"}, w.names(), "the objects")
-}
-
-// The API server refuses some objects without others of the set, also by dry-run.
-// These come in a wave before.
-func TestPreflightOfNeeded(t *testing.T) {
-	t.Parallel()
-	pod := "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i}], %s}\n"
-	cases := map[string]struct {
-		reason          string
-		needed, refused string
-	}{
-		"PriorityClass": {"the class sets the priority", "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: NAMESPACE}\nvalue: 1\n",
-			fmt.Sprintf(pod, "priorityClassName: NAMESPACE")},
-		"RuntimeClass": {"the class sets the overhead", "apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: NAMESPACE}\nhandler: h\n",
-			fmt.Sprintf(pod, "runtimeClassName: NAMESPACE")},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, component.WithDependents(dependents.WithReadiness(func(client.Object) checks.Readiness { return checks.Readiness{State: checks.Ready} })))
-			w.want(tc.refused, tc.needed)
-			w.settle()
-			if !w.exists(schema.GroupVersionKind{Version: "v1", Kind: "Pod"}, w.ns, "p") {
-				t.Errorf("%s: the Pod is missing", tc.reason)
-			}
-		})
-	}
 }
 
 // A user who may not bind other roles can bind a Role of the set, because the Role is
@@ -343,63 +315,42 @@ func objects(writes []string, verb string) (all []string) {
 }
 
 // A request without an answer is made again at once, because an error of one request would
-// throw away the pass: with many objects no pass would end. An answer that stays an error,
-// and one with a delay, end the pass.
+// throw away the pass: with many objects no pass would end. An answer that stays an error
+// ends the pass.
 func TestTransientAnswers(t *testing.T) {
 	t.Parallel()
-	cases := map[string]struct {
-		reason string
-		answer error
-		each   int // each of these requests fails; 1: all of one object do
-		passes bool
-		tries  int // of the dry-run of the object
-	}{
-		"Unavailable":  {"an API server restarts", apierrors.NewServiceUnavailable("restarting"), 4, true, 0},
-		"Internal":     {"etcd has a new leader", apierrors.NewInternalError(errors.New("etcdserver: leader changed")), 4, true, 0},
-		"Timeout":      {"the API server asks for another try", apierrors.NewServerTimeout(schema.GroupResource{}, "get", 0), 4, true, 0},
-		"TooMany":      {"the server names no delay", apierrors.NewTooManyRequestsError("busy"), 4, true, 0},
-		"StaysBroken":  {"three answers are enough", apierrors.NewServiceUnavailable("broken"), 1, false, 3},
-		"Webhook":      {"a webhook may need ten seconds for each try", apierrors.NewInternalError(errors.New(`failed calling webhook "x"`)), 1, false, 1},
-		"LaterTooMany": {"the pass waits as long as the server asks for", apierrors.NewTooManyRequests("busy", 30), 1, false, 1},
-		"Invalid":      {"the answer is final", apierrors.NewBadRequest("no"), 1, false, 1},
+	w := newWorld(t)
+	n, tries := 0, 0
+	w.before = func(call string) error {
+		if n++; n%4 == 0 {
+			return apierrors.NewServiceUnavailable("restarting")
+		}
+		return nil
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			n, tries := 0, 0
-			w.before = func(call string) error {
-				switch {
-				case tc.each == 1 && strings.HasPrefix(call, "try ") && strings.HasSuffix(call, " ConfigMap b"):
-					tries++
-					return tc.answer
-				case tc.each > 1:
-					if n++; n%tc.each == 0 {
-						return tc.answer
-					}
-				}
-				return nil
-			}
-			all := []string{configMap("b", "1", "delete-order", "1")}
-			for _, object := range []string{"c", "d", "e", "f", "g"} {
-				all = append(all, configMap(object, "1"))
-			}
-			w.want(all...)
-			if _, err := w.pass(); (err == nil) != tc.passes || tries != tc.tries {
-				t.Fatalf("%s: got %v after %d tries, want %d", tc.reason, err, tries, tc.tries)
-			}
-			if !tc.passes {
-				return
-			}
-			w.settle()
-			w.want(all[0])
-			w.settle()
-			w.delete()
-			w.settle()
-			if len(w.names()) > 0 || n < 4*tc.each {
-				t.Errorf("%s: after %d requests the objects are %q", tc.reason, n, w.names())
-			}
-		})
+	all := []string{configMap("b", "1", "delete-order", "1")}
+	for _, object := range []string{"c", "d", "e", "f", "g"} {
+		all = append(all, configMap(object, "1"))
+	}
+	w.want(all...)
+	w.settle()
+	w.want(all[0])
+	w.settle()
+	w.delete()
+	if w.settle(); len(w.names()) > 0 || n < 16 {
+		t.Errorf("after %d requests the objects are %q", n, w.names())
+	}
+
+	w = newWorld(t)
+	w.before = func(call string) error {
+		if strings.HasPrefix(call, "try ") && strings.HasSuffix(call, " ConfigMap b") {
+			tries++
+			return apierrors.NewServiceUnavailable("broken")
+		}
+		return nil
+	}
+	w.want(all...)
+	if _, err := w.pass(); err == nil || tries != 3 {
+		t.Errorf("got %v after %d tries", err, tries)
 	}
 }
 

@@ -142,7 +142,7 @@ func TestIsImmutable(t *testing.T) {
 // TestForeign finds the other owners of an object, in a fixed order.
 func TestForeign(t *testing.T) {
 	r := &Request{
-		of: &Dependents{core: &core{options: options{manager: "web"}, keys: keysOf("web")}}, by: &owner{mark: "mine", uid: "1"}, Object: &corev1.ConfigMap{},
+		of: &Dependents{core: &core{options: options{manager: "web"}, keys: keysOf("web")}}, by: &owner{mark: "mine", uid: "1"}, Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{UID: "9"}}}},
 		Owner: checks.Ref{Group: "g", Kind: "Shop", Namespace: "ns", Name: "s"},
 	}
 	labels := map[string]string{"web/owner-id": "mine", "wanted/owner-id": "x", "empty/owner-id": "", "other": "x"}
@@ -161,11 +161,15 @@ func TestForeign(t *testing.T) {
 	}
 	for text, foreign := range map[string]bool{
 		"g/v1 Shop s 1": false, "g/v1 Shop s 2": false, "h/v1 Shop s 2": true, "v1 Shop s 2": true, "g/v1 Other s 2": true, "g/v1 Shop other 2": true,
+		"h/v1 Wanted s 9": false, // the manifest names it
 	} {
 		words := strings.Fields(text)
 		live.OwnerReferences = []metav1.OwnerReference{{APIVersion: words[0], Kind: words[1], Name: words[2], UID: types.UID(words[3]), Controller: new(true)}}
 		if _, c := r.foreign(true); (c != nil) != foreign {
 			t.Errorf("the controller %s is foreign: %t", text, c != nil)
+		}
+		if _, c := r.foreign(false); (c != nil) != (words[3] != "1") {
+			t.Errorf("the object may be one of the controller %s: %t", text, c != nil)
 		}
 	}
 }

@@ -60,20 +60,6 @@ func TestRefusedByServer(t *testing.T) {
 	}
 }
 
-// TestNull counts a null as absent, also that of a field that may be null.
-func TestNull(t *testing.T) {
-	t.Parallel()
-	for _, policy := range updates {
-		w := newWorld(t, ready)
-		u := yamlOf(t, `{apiVersion: zoo.example.com/v1, kind: Zoo, metadata: {name: a}, spec: {flag: null, list: [x]}}`, policy)
-		live, _ := w.apply(u).Object.(*unstructured.Unstructured)
-		same(t, map[string]any{"list": []any{"x"}}, live.Object["spec"].(map[string]any), "%s", policy)
-		if res := w.apply(u); res.Outcome != dependents.InSync {
-			t.Errorf("%s: got %s %v", policy, res.Outcome, res.Fields)
-		}
-	}
-}
-
 // TestWithoutApply returns the error of an API that has no server-side apply, and
 // writes in no other way.
 func TestWithoutApply(t *testing.T) {
@@ -88,27 +74,6 @@ func TestWithoutApply(t *testing.T) {
 	_, err := w.ApplyObject(t.Context(), w.owner, configMap(nil, nil))
 	if !apierrors.IsUnsupportedMediaType(err) || len(w.writes()) != 1 || w.read() != nil {
 		t.Errorf("got %v", err)
-	}
-}
-
-// TestWebhook corrects a value that a webhook changes during the write of another
-// manager at the reapply interval: the managed fields do not tell.
-func TestWebhook(t *testing.T) {
-	t.Parallel()
-	for _, policy := range updates {
-		w := newWorld(t)
-		reads := changing{api, func(obj client.Object) {
-			if cm, ok := obj.(*corev1.ConfigMap); ok && cm.Data != nil {
-				cm.Data["k"] = "hooked"
-			}
-		}}
-		w.Dependents = dependents.New(name, cluster{reads, api}, dependents.WithClock(w.clock))
-		cm := configMap([]string{"update-policy", policy}, []string{"k", "1"})
-		w.apply(cm)
-		got := []string{string(w.apply(cm).Outcome)}
-		w.clock.SetTime(w.clock.Now().Add(time.Hour))
-		got = append(got, string(w.apply(cm).Outcome))
-		same(t, []string{"in sync", "updated"}, got, "%s", policy)
 	}
 }
 
@@ -424,24 +389,6 @@ func TestTakeoverVersion(t *testing.T) {
 	w.restart()
 	if res := w.apply(manifest); res.Outcome != dependents.InSync {
 		t.Errorf("the next pass: got %s %v", res.Outcome, res.Fields)
-	}
-}
-
-// TestServiceAccountApplied shows the way back to the account default, because the
-// API server has copied the old name to a deprecated field.
-func TestServiceAccountApplied(t *testing.T) {
-	t.Parallel()
-	for _, policy := range []string{"Replace", "SsaMerge", "SsaOverride"} {
-		w := newWorld(t, ready)
-		d := deployment("nginx", nil)
-		d.Annotations = map[string]string{name + "/update-policy": policy}
-		var got []string
-		for _, account := range []string{"admin", "", "default"} {
-			d := d.DeepCopy()
-			d.Spec.Template.Spec.ServiceAccountName = account
-			got = append(got, w.apply(d).Object.(*appsv1.Deployment).Spec.Template.Spec.ServiceAccountName)
-		}
-		same(t, []string{"admin", "admin", "default"}, got, "%s", policy)
 	}
 }
 
