@@ -184,18 +184,36 @@ func started(t *testing.T, user string) client.Client {
 	return c
 }
 
-// lacking is a client with the kinds of a cluster that lacks the kind Mill.
-type lacking struct{ client.Client }
+// mapped is a client whose kinds are found by another function, which gets the answer
+// of the API server.
+type mapped struct {
+	client.Client
+	find func(schema.GroupKind, *meta.RESTMapping) (*meta.RESTMapping, error)
+}
 
-func (l lacking) RESTMapper() meta.RESTMapper { return lackingMapper{l.Client.RESTMapper()} }
+func (m mapped) RESTMapper() meta.RESTMapper { return mapper{m.Client.RESTMapper(), m} }
 
-type lackingMapper struct{ meta.RESTMapper }
+type mapper struct {
+	meta.RESTMapper
+	of mapped
+}
 
-func (m lackingMapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
-	if gk.Kind == "Mill" {
-		return nil, &meta.NoKindMatchError{GroupKind: gk, SearchedVersions: versions}
+func (m mapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	found, err := m.RESTMapper.RESTMapping(gk, versions...)
+	if err != nil {
+		return nil, err
 	}
-	return m.RESTMapper.RESTMapping(gk, versions...)
+	return m.of.find(gk, found)
+}
+
+// lacking returns a client with the kinds of a cluster that lacks the kind Mill.
+func lacking(c client.Client) client.Client {
+	return mapped{c, func(gk schema.GroupKind, found *meta.RESTMapping) (*meta.RESTMapping, error) {
+		if gk.Kind == "Mill" {
+			return nil, &meta.NoKindMatchError{GroupKind: gk}
+		}
+		return found, nil
+	}}
 }
 
 // deletes deletes an object, and compares the outcome or the error.
@@ -236,8 +254,8 @@ func TestHidden(t *testing.T) {
 	must(t, api.Patch(t.Context(), definition(group, true), client.Merge))
 	until(t, group, true)
 	restarted = started(t, "")
-	w.deletes("only the other cluster has the kind", lacking{restarted}, restarted, mill, "terminating")
-	w.deletes("the object was deleted", lacking{restarted}, restarted, mill, "gone")
+	w.deletes("only the other cluster has the kind", lacking(restarted), restarted, mill, "terminating")
+	w.deletes("the object was deleted", lacking(restarted), restarted, mill, "gone")
 	must(t, api.Delete(t.Context(), definition(group, true)))
 	until(t, group, false)
 	w.deletes("the definition was deleted", restarted, restarted, mill, "gone")
@@ -257,7 +275,12 @@ func TestScopeChanged(t *testing.T) {
 	running := dependents.New(name, cluster{c, c})
 	w.Dependents = running
 	w.settle(old)
-	_, err := dependents.New(name, cluster{otherScope{c}, c}).DeleteObject(t.Context(), w.owner, old)
+	without := mapped{c, func(_ schema.GroupKind, found *meta.RESTMapping) (*meta.RESTMapping, error) { // knows no namespaces
+		other := *found
+		other.Scope = meta.RESTScopeRoot
+		return &other, nil
+	}}
+	_, err := dependents.New(name, cluster{without, c}).DeleteObject(t.Context(), w.owner, old)
 	if err == nil || !strings.Contains(err.Error(), "restart the operator") {
 		t.Errorf("a process that knows an earlier scope, and the object exists: got %v", err)
 	}
@@ -282,30 +305,13 @@ func TestScopeChanged(t *testing.T) {
 	if res := w.apply(namesake); res.Outcome != dependents.InSync {
 		t.Errorf("a namesake without a namespace is %s", res.Outcome)
 	}
-	p, err := dependents.New(name, cluster{lacking{restarted}, restarted}).Delete(t.Context(), w.owner, namesake)
+	p, err := dependents.New(name, cluster{lacking(restarted), restarted}).Delete(t.Context(), w.owner, namesake)
 	must(t, err)
 	same(t, []checks.Ref{{Group: group, Kind: "Mill", Name: "a"}}, p.WaitingFor(), "a process that does not know the kind waits")
 	w.settle(namesake)
 	w.deletes("the kind has no namespaces", restarted, restarted, namesake, "terminating")
 	w.owner.Namespace = ""
 	w.deletes("the kind has namespaces, and the owner has none", restarted, restarted, configMap(nil, nil), "gone")
-}
-
-// otherScope is a client that knows each kind without namespaces.
-type otherScope struct{ client.Client }
-
-func (c otherScope) RESTMapper() meta.RESTMapper { return otherScopes{c.Client.RESTMapper()} }
-
-type otherScopes struct{ meta.RESTMapper }
-
-func (m otherScopes) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
-	mapping, err := m.RESTMapper.RESTMapping(gk, versions...)
-	if err != nil {
-		return nil, err
-	}
-	other := *mapping
-	other.Scope = meta.RESTScopeRoot
-	return &other, nil
 }
 
 // TestHiddenGroup deletes an object of a group that an APIService claims.

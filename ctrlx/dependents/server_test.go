@@ -458,36 +458,36 @@ func TestImpersonation(t *testing.T) {
 func TestWhichClient(t *testing.T) {
 	cases := map[string]struct {
 		reason, user string
-		make         func(y *deployed) *dependents.Dependents
-		early        bool // a hook applies before the target is known
-		checked      bool // the reconciler applies what Check has checked
+		make         func(y *deployed) dependents.Cluster // nil: the manager
+		early        bool                                 // a hook applies before the target is known
+		checked      bool                                 // the reconciler applies what Check has checked
 		ready, want  string
 	}{
 		"Early": {reason: "a client that is not known yet is no reason to use another one", user: "guest", early: true,
-			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, y.mgr) },
 			ready: "False HookFailed", want: "not known yet"},
 		"Checked": {reason: "Check has asked the manager for the kind, and has no rights", user: "guest", checked: true,
-			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, y.mgr) },
 			ready: "False Forbidden", want: `User "guest" cannot get`},
 		"CheckedAllowed": {reason: "the user may write what the manager has checked", user: "checker", checked: true,
-			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, y.mgr) },
 			ready: "True Succeeded"},
 		"OtherManager": {reason: "the library does not know whose rights count", user: "guest",
-			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, y.manager()) },
+			make:  func(y *deployed) dependents.Cluster { return y.manager() },
 			ready: "False Unknown", want: "New got another manager"},
 		"Cluster": {reason: "a cluster that is no manager was chosen", user: "guest",
-			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, cluster{api, api}) },
+			make:  func(*deployed) dependents.Cluster { return cluster{api, api} },
 			ready: "True Succeeded"},
 		"NoIdentity": {reason: "without a user, the manager deploys",
-			make:  func(y *deployed) *dependents.Dependents { return dependents.New(name, y.mgr) },
 			ready: "True Succeeded"},
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
+	for title, tc := range cases {
+		t.Run(title, func(t *testing.T) {
 			t.Parallel()
 			y := newDeployed(t)
 			y.checked = tc.checked
-			web := tc.make(y)
+			of := dependents.Cluster(y.mgr)
+			if tc.make != nil {
+				of = tc.make(y)
+			}
+			web := dependents.New(name, of)
 			var hook ctrlx.HookFunc[*testv1.Cluster]
 			if tc.early {
 				hook = func(ctx context.Context, _ client.Client, c *testv1.Cluster) error {

@@ -262,21 +262,6 @@ func TestTakeoverUntried(t *testing.T) {
 	}
 }
 
-// TestKindOfProbe changes the kind of a probe and of a volume, which the API server
-// gives defaults.
-func TestKindOfProbe(t *testing.T) {
-	t.Parallel()
-	const text = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: a, image: a, livenessProbe: {%s}}], volumes: [{name: v, %s}]}}}}`
-	for _, policy := range updates {
-		w := newWorld(t, ready)
-		w.apply(yamlOf(t, fmt.Sprintf(text, "httpGet: {path: /, port: 80}", "configMap: {name: x}"), policy))
-		got := w.settle(yamlOf(t, fmt.Sprintf(text, "exec: {command: [x]}", "secret: {secretName: x}"), policy)).Object.(*appsv1.Deployment).Spec.Template.Spec
-		if p, v := got.Containers[0].LivenessProbe, got.Volumes[0]; p.HTTPGet != nil || p.Exec == nil || v.ConfigMap != nil || v.Secret == nil {
-			t.Errorf("%s: got the probe %v and the volume %v", policy, p, v)
-		}
-	}
-}
-
 // TestTakeoverInterrupted fails the apply after the takeover of a changed field. The
 // field then is one of this name, and must not count as in sync.
 func TestTakeoverInterrupted(t *testing.T) {

@@ -481,7 +481,9 @@ func TestWithoutInSync(t *testing.T) {
 func TestKindNotFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	broken := unanswered{api}
+	broken := mapped{api, func(schema.GroupKind, *meta.RESTMapping) (*meta.RESTMapping, error) {
+		return nil, errors.New("no answer")
+	}}
 	d := dependents.New(name, cluster{broken, broken})
 	if requests, err := d.Check(t.Context(), w.owner, configMap(nil, nil)); err == nil || requests[0] != nil {
 		t.Errorf("Check: got %v, %v", requests, err)
@@ -490,17 +492,6 @@ func TestKindNotFound(t *testing.T) {
 	if err == nil || errors.Is(err, dependents.ErrInvalid) || !strings.Contains(err.Error(), "ConfigMap "+w.ns+"/a: finding the kind: no answer") && !strings.Contains(err.Error(), "ConfigMap a: finding the kind: no answer") {
 		t.Errorf("got %v", err)
 	}
-}
-
-// unanswered is a client whose discovery fails.
-type unanswered struct{ client.Client }
-
-func (u unanswered) RESTMapper() meta.RESTMapper { return unansweredMapper{u.Client.RESTMapper()} }
-
-type unansweredMapper struct{ meta.RESTMapper }
-
-func (unansweredMapper) RESTMapping(schema.GroupKind, ...string) (*meta.RESTMapping, error) {
-	return nil, errors.New("no answer")
 }
 
 // TestProgress combines the results of all objects.
