@@ -48,8 +48,13 @@ func New[T Component](name string, g manifests.Generator, opts ...Option) *Recon
 	if g == nil {
 		panic(fmt.Sprintf("component: New: %s: the generator is nil", name))
 	}
-	r := &Reconciler[T]{name: name}
-	r.options = optionsOf(name, opts)
+	r := &Reconciler[T]{name: name, options: options{finalizer: name + "/finalizer", namespaces: MissingNamespacesCreate}}
+	for i, opt := range opts {
+		if opt == nil {
+			panic(fmt.Sprintf("component: New: %s: option %d is nil", name, i+1))
+		}
+		opt(&r.options)
+	}
 	mustConfigure[T](name)
 	r.generator = g
 	r.applyChain = setup.Edited("component: New: "+name+": WithApplyChain", applyLinks(), r.applyEdits)
@@ -138,9 +143,6 @@ func (s *Set) run(ctx context.Context) (checks.Result, error) {
 	return decided(s.system.apply(ctx, s))
 }
 
-var errNilSet = fmt.Errorf("%w: the generator returned nil: return an empty slice that is not nil to delete all "+
-	"dependents", dependents.ErrInvalid)
-
 // generate calls the generator and checks its objects. A nil slice is refused:
 // it is more often a mistake than the wish to delete everything.
 func (s *Set) generate(ctx context.Context) error {
@@ -152,7 +154,8 @@ func (s *Set) generate(ctx context.Context) error {
 		return fmt.Errorf("the generator: %w", err)
 	}
 	if manifests == nil {
-		return invalid(errNilSet)
+		return invalid(fmt.Errorf("%w: the generator returned nil: return an empty slice that is not nil to delete all "+
+			"dependents", dependents.ErrInvalid))
 	}
 	s.objects, err = s.check(ctx, manifests)
 	return invalid(err)

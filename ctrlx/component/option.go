@@ -40,17 +40,6 @@ type options struct {
 	applyChain, waveChain, deleteChain Chain
 }
 
-func optionsOf(name string, opts []Option) options {
-	o := options{finalizer: name + "/finalizer", namespaces: MissingNamespacesCreate}
-	for i, opt := range opts {
-		if opt == nil {
-			panic(fmt.Sprintf("component: New: %s: option %d is nil", name, i+1))
-		}
-		opt(&o)
-	}
-	return o
-}
-
 // WithMissingNamespaces sets the policy for missing namespaces, unless the
 // component sets it. Any value but the two constants panics.
 func WithMissingNamespaces(p MissingNamespacesPolicy) Option {

@@ -77,7 +77,7 @@ func (r *Reconciler[T]) plan(ctx context.Context, c dependents.Cluster, componen
 	if setup.IsNil(c) {
 		return nil, fmt.Errorf("component: %s: the cluster is nil: give the manager", r.name)
 	}
-	y, err := r.systemOf(c, r.dependentsOf(uncached{c}))
+	y, err := r.systemOf(c, r.dependentsOf(uncached{c.GetClient(), c}))
 	if err != nil {
 		return nil, fmt.Errorf("component: %s: %w", r.name, err)
 	}
@@ -285,21 +285,17 @@ func differ(path string, from, to any, each func(path string, from, to any)) {
 	}
 }
 
-// uncached is a cluster whose client reads past the cache, for a plan outside of
-// a pass: it starts no watches.
-type uncached struct{ dependents.Cluster }
+// uncached is a cluster, and its client, which reads past the cache, for a plan outside
+// of a pass: it starts no watches.
+type uncached struct {
+	client.Client
+	dependents.Cluster
+}
 
 // GetClient implements [dependents.Cluster].
-func (u uncached) GetClient() client.Client {
-	return uncachedClient{u.Cluster.GetClient(), u.Cluster.GetAPIReader()}
-}
-
-type uncachedClient struct {
-	client.Client
-	live client.Reader
-}
+func (u uncached) GetClient() client.Client { return u }
 
 // Get implements client.Reader.
-func (c uncachedClient) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-	return c.live.Get(ctx, key, obj, opts...)
+func (u uncached) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	return u.GetAPIReader().Get(ctx, key, obj, opts...)
 }

@@ -45,7 +45,8 @@ func (y *system) waves(ctx context.Context, s *Set) (checks.Result, error) {
 			return checks.Result{}, err
 		}
 		if !res.Proceeds() {
-			text := fmt.Sprintf("%s: %d of %d objects are ready: %s", w.name(), w.ready(), len(w.members), res.Message())
+			ready := len(slices.DeleteFunc(slices.Clone(w.results), func(r dependents.Result) bool { return !r.IsSettled() }))
+			text := fmt.Sprintf("%s: %d of %d objects are ready: %s", w.name(), ready, len(w.members), res.Message())
 			if s.Plan == nil {
 				return reworded(res, text), nil
 			}
@@ -73,16 +74,6 @@ func (s *Set) split() (all []*Set) {
 		w.of, w.results = len(all), make([]dependents.Result, len(w.members))
 	}
 	return all
-}
-
-// ready counts the ready objects of a wave.
-func (s *Set) ready() (n int) {
-	for _, res := range s.results {
-		if res.IsSettled() {
-			n++
-		}
-	}
-	return n
 }
 
 // look compares the objects with the cache. Only those that differ are read
@@ -117,7 +108,8 @@ func look(next Handler) Handler {
 // object belongs to another owner, nothing of the wave is written.
 func preflight(next Handler) Handler {
 	return func(ctx context.Context, s *Set) (checks.Result, error) {
-		errs := s.each(func(i int) error {
+		var errs []error
+		for _, i := range s.pending {
 			res, err := s.system.dryRun.ApplyChecked(ctx, s.results[i].Pending)
 			if err != nil && res.Pending != nil && (s.unchecked(s.members[i], err) || noDryRun(err)) {
 				err, res.Outcome = nil, dependents.Created
@@ -125,9 +117,8 @@ func preflight(next Handler) Handler {
 					res.Outcome = dependents.Updated
 				}
 			}
-			s.results[i] = res
-			return err
-		})
+			s.results[i], errs = res, append(errs, err)
+		}
 		s.pending = slices.DeleteFunc(s.pending, func(i int) bool { return s.results[i].Pending == nil })
 		var awaited []checks.Ref
 		for i, res := range s.results {
@@ -143,15 +134,6 @@ func preflight(next Handler) Handler {
 		}
 		return next(ctx, s)
 	}
-}
-
-// each calls do for the objects that need a write, in their order. An error about
-// one object does not keep the others from their calls.
-func (s *Set) each(do func(i int) error) (errs []error) {
-	for _, i := range s.pending {
-		errs = append(errs, do(i))
-	}
-	return errs
 }
 
 // unchecked reports whether a dry-run failed because the namespace or the
@@ -177,11 +159,11 @@ func (y *system) write(ctx context.Context, s *Set) (checks.Result, error) {
 	if err := s.ahead(ctx); err != nil {
 		return checks.Result{}, err
 	}
-	errs := s.each(func(i int) error {
+	var errs []error
+	for _, i := range s.pending { // an error about one object does not keep the others from being written
 		res, err := s.system.dependents.ApplyChecked(ctx, s.results[i].Pending)
-		s.results[i] = res
-		return err
-	})
+		s.results[i], errs = res, append(errs, err)
+	}
 	s.proven()
 	failed := errors.Join(errs...) != nil
 	var awaited []checks.Ref

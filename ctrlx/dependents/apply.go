@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
+	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx/internal/definition"
 	"github.com/windlass-go/windlass/flow"
@@ -100,7 +101,7 @@ func recreate(next handler) handler {
 // update returns the link of an update policy. The policy says only whose fields
 // this name takes over before the apply, so that the apply removes those that the
 // manifest lacks.
-func update(policy UpdatePolicy, takes func(manager string) bool) middleware {
+func update(policy UpdatePolicy, takes func(manager string) bool) chain.Middleware[*Request, Result] {
 	return func(next handler) handler {
 		return func(ctx context.Context, r *Request) (Result, error) {
 			if r.Live == nil || r.Policies.Update != policy {

@@ -73,9 +73,6 @@ const (
 // handler applies or deletes one object.
 type handler = chain.Handler[*Request, Result]
 
-// middleware is a link of a chain.
-type middleware = chain.Middleware[*Request, Result]
-
 // Chain is a chain of links around the update or the deletion of one object.
 type Chain = chain.Chain[*Request, Result]
 
