@@ -318,28 +318,3 @@ func TestReadErrors(t *testing.T) {
 		})
 	}
 }
-
-// An error about one object hides no other object that is deleted, and is not hidden by it.
-func TestDeletionError(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.want(configMap("a", "1"), strings.Replace(configMap("held", "1"), "name: held", "name: held\n  finalizers: [example.com/other]", 1))
-	w.settle()
-	w.want()
-	w.writes()
-	w.before = func(call string) error {
-		if call == "delete ConfigMap a" {
-			return fmt.Errorf("no answer")
-		}
-		return nil
-	}
-	if res, err := w.pass(); err == nil || !strings.Contains(err.Error(), "ConfigMap "+w.ns+"/a: no answer") {
-		t.Errorf("got %+v, %v", res, err)
-	}
-	if writes := w.wrote("delete"); len(writes) != 2 {
-		t.Errorf("the deletions are %q", writes)
-	}
-	w.before = nil
-	w.release("held")
-	w.settle()
-}

@@ -485,10 +485,18 @@ func TestAdoptedNamespace(t *testing.T) {
 	}
 }
 
-// Without Preflight, the pass reads a namespace before it adopts it.
+// Without Preflight, an object of another owner is an error of the write, and the pass
+// reads a namespace before it adopts it.
 func TestAdoptedWithoutPreflight(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, component.WithWaveChain(func(c component.Chain) (component.Chain, error) { return c.Without("Preflight") }))
+	w.want(configMap("a", "1"))
+	w.settle()
+	w.steal("a")
+	_, err := w.pass()
+	if e, ok := errors.AsType[ctrlx.RetriableError](err); !ok || e.Reason() != "DependentNotOurs" {
+		t.Errorf("an object of another owner: %v", err)
+	}
 	inner := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns + "-inner"}}
 	w.want("apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE-inner}\n")
 	w.before = func(call string) error {

@@ -197,25 +197,36 @@ func TestResultOfLink(t *testing.T) {
 	}
 }
 
-// An error of one write does not keep the others of the wave from being written.
-func TestWriteError(t *testing.T) {
+// An error about one object keeps no other one from being written, or deleted. It is not
+// hidden by an object that the pass waits for.
+func TestErrorOfOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	failure := errors.New("no quota")
-	w.before = func(call string) error {
-		if call == "write ConfigMap a" {
-			return failure
+	fails := func(verb string) {
+		t.Helper()
+		failure := errors.New("no quota")
+		w.before = func(call string) error {
+			if call == verb+" ConfigMap a" {
+				return failure
+			}
+			return nil
 		}
-		return nil
+		if res, err := w.pass(); !errors.Is(err, failure) || !strings.Contains(err.Error(), "ConfigMap "+w.ns+"/a") {
+			t.Errorf("%s: the error does not name the object and the cause: %+v, %v", verb, res, err)
+		}
+		w.before = nil
 	}
-	w.want(configMap("a", "1"), configMap("b", "1"))
-	if _, err := w.pass(); !errors.Is(err, failure) || !strings.Contains(err.Error(), "ConfigMap "+w.ns+"/a") {
-		t.Errorf("the error does not name the object and the cause: %v", err)
-	}
-	same(t, []string{"b=1"}, w.names(), "the objects")
-	w.before = nil
+	w.want(configMap("a", "1"), strings.Replace(configMap("held", "1"), "name: held", "name: held\n  finalizers: [example.com/other]", 1))
+	fails("write")
+	same(t, []string{"held=1"}, w.names(), "the objects")
 	w.settle()
-	same(t, []string{"a=1", "b=1"}, w.names(), "the objects")
+	same(t, []string{"a=1", "held=1"}, w.names(), "the objects")
+	w.want()
+	w.writes()
+	fails("delete")
+	same(t, 2, len(w.wrote("delete")), "the number of deletions")
+	w.release("held")
+	w.settle()
 }
 
 // The message ends with an actual problem, wherever its object is in the wave.
@@ -264,19 +275,6 @@ func TestPreflightWithoutDryRun(t *testing.T) {
 	must(t, err)
 	const want = "wave 1 of 1\n  ~  update ConfigMap NS/a (not checked by the API server)\n  +  create ConfigMap NS/b (not checked by the API server)\n"
 	same(t, want, strings.ReplaceAll(p.String(), w.ns, "NS"), "the plan")
-}
-
-// Without the link Preflight, an object of another owner is an error of the write.
-func TestNotOursWithoutPreflight(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, component.WithWaveChain(func(c component.Chain) (component.Chain, error) { return c.Without("Preflight") }))
-	w.want(configMap("a", "1"))
-	w.settle()
-	w.steal("a")
-	_, err := w.pass()
-	if e, ok := errors.AsType[ctrlx.RetriableError](err); !ok || e.Reason() != "DependentNotOurs" {
-		t.Errorf("got %v", err)
-	}
 }
 
 // Webhooks come after the objects that may be their servers, and before the instances that

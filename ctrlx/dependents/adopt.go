@@ -135,7 +135,7 @@ func adopt(next handler) handler {
 		switch o, adoption := r.ownership(), r.Policies.Adoption; {
 		case o.ours, adoption == AdoptionAlways && o.owner == "":
 		case adoption == AdoptionAlways:
-			now, key := r.of.clock.Now(), taking{r.by.mark, r.ref}
+			now, key := r.of.clock.Now(), r.pair()
 			if wait := r.of.taken.of(key).Add(r.Policies.ReapplyInterval).Sub(now); wait > 0 {
 				res := r.result(Waiting, fmt.Sprintf("%s has taken it; this owner takes it back in %s: "+
 					"remove it from one of the two owners", o.owner, wait.Round(time.Second)))

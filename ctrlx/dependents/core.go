@@ -40,9 +40,9 @@ type core struct {
 	clients *again.Cluster // of New; its engine watches the dependents
 
 	digests      *memory[fingerprint, string] // of manifests
-	creations    *memory[creation, creations]
+	creations    *memory[pair, creations]     // of an object that the process made
 	objects      *memory[types.UID, remembered]
-	taken        *memory[taking, time.Time]
+	taken        *memory[pair, time.Time] // when an owner took an object from another one
 	keys         keys
 	kinds        sync.Map // of *kind, by schema.GroupVersionKind; those of deployment targets by scoped
 	unwatchables sync.Map // the kinds that cannot be watched and were logged, by schema.GroupKind

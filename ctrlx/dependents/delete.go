@@ -29,7 +29,7 @@ func remove(ctx context.Context, r *Request) (Result, error) {
 	// The client decodes the answer, and refuses a kind that the scheme lacks
 	// in any other form.
 	if r.of.mode == writing {
-		r.of.creations.forget(r.creation())
+		r.of.creations.forget(r.pair())
 	}
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(r.gvk)
@@ -67,7 +67,7 @@ func orphan(next handler) handler {
 	}
 }
 
-func (r *Request) creation() creation { return creation{r.by.uid, r.by.mark, r.ref} }
+func (r *Request) pair() pair { return pair{r.by.uid, r.by.mark, r.ref} }
 
 // freeCreations are the creations without a delay. Each later one waits twice as
 // long as the one before.

@@ -56,8 +56,8 @@ func New(name string, c Cluster, opts ...Option) *Dependents {
 	}
 	d := &Dependents{core: &core{
 		options: o, name: name, keys: keysOf(name), clients: y,
-		digests: newMemory[fingerprint, string](), creations: newMemory[creation, creations](),
-		objects: newMemory[types.UID, remembered](), taken: newMemory[taking, time.Time](),
+		digests: newMemory[fingerprint, string](), creations: newMemory[pair, creations](),
+		objects: newMemory[types.UID, remembered](), taken: newMemory[pair, time.Time](),
 	}}
 	d.applyChain = edited("dependents: New: "+name+": WithApplyChain", applyLinks(o.prefixes), o.applyEdits)
 	d.deleteChain = edited("dependents: New: "+name+": WithDeleteChain", deleteLinks(), o.deleteEdits)

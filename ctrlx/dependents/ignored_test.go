@@ -260,7 +260,8 @@ func TestIgnoredInVersion(t *testing.T) {
 }
 
 // TestRecreateImmutable deletes an object only if the API server refuses a change
-// of immutable fields and nothing else.
+// of immutable fields and nothing else. Without the link, the error names the policy
+// that changes such a field.
 func TestRecreateImmutable(t *testing.T) {
 	t.Parallel()
 	frozen := func(change string) client.Object {
@@ -301,6 +302,7 @@ func TestRecreateImmutable(t *testing.T) {
 		"Pod":       {"the text of a Pod", pod("a"), pod("b"), true},
 		"Both":      {"the new object would be refused, too", server("a", 80), server("b", 70000), false},
 		"Claim":     {"a claim holds data", claim("ReadWriteOnce"), claim("ReadWriteMany"), false},
+		"Invalid":   {"another invalid field", configMap(nil, nil), configMap(nil, []string{"not a key", "1"}), false},
 		"Quoted":    {"a value of the manifest is no answer of the API server", service("ClusterIP"), service("immutable"), false},
 	}
 	for title, tc := range cases {
@@ -320,6 +322,11 @@ func TestRecreateImmutable(t *testing.T) {
 				return uid
 			}
 			before := uid()
+			_, plain := dependents.New(name, cluster{api, api}).DryRun().ApplyObject(t.Context(), w.owner, tc.second)
+			const advice = "to delete the object and create it again, set web.example.com/update-policy=Recreate: "
+			if advised := plain != nil && strings.Contains(plain.Error(), advice); tc.recreated && !advised || advised && (title == "Claim" || title == "Invalid") {
+				t.Errorf("%s: without the link: %v", tc.reason, plain)
+			}
 			tried, err := w.DryRun().ApplyObject(t.Context(), w.owner, tc.second)
 			if (err == nil && tried.Outcome == dependents.Terminating) != tc.recreated || uid() != before {
 				t.Errorf("%s: the trial: %s, %v", tc.reason, tried.Outcome, err)

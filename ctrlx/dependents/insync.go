@@ -75,7 +75,7 @@ func inSync(next handler) handler {
 func (r *Request) decide(now time.Time) (*verdict, Result, error) {
 	v := &verdict{digest: r.Digest(), at: now}
 	if r.Live == nil {
-		made := r.of.creations.of(r.creation())
+		made := r.of.creations.of(r.pair())
 		if wait := made.wait(r, v.digest, now); wait > 0 {
 			return nil, r.deletedAgain(made.n, wait), nil
 		}
@@ -131,7 +131,7 @@ func (r *Request) wrote(res Result, v *verdict) {
 		*seen = remembered{res.Object.GetResourceVersion(), v.digest, corrected, v.replaced, v.at}
 	})
 	if res.Outcome == Created {
-		r.of.creations.change(r.creation(), func(c *creations) {
+		r.of.creations.change(r.pair(), func(c *creations) {
 			if c.digest != v.digest || v.at.Sub(c.last) >= r.Policies.ReapplyInterval {
 				c.n = 0
 			}

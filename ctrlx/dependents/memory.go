@@ -81,16 +81,10 @@ func pathOf(field string) string {
 	return path
 }
 
-// taking names an object that an owner took.
-type taking struct {
-	owner string // the mark of the owner
-	ref   checks.Ref
-}
-
-// creation names an object of an owner, whatever its UID. An object that another
-// writer deletes again and again would be created without end, each time with
-// another UID.
-type creation struct {
+// pair is an object of an owner, whatever the UID of the object. An object that another
+// writer deletes again and again would be created without end, each time with another
+// UID.
+type pair struct {
 	owner types.UID
 	mark  string // of the owner
 	ref   checks.Ref

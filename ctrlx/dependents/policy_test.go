@@ -825,20 +825,15 @@ func TestOwnerPolicies(t *testing.T) {
 // TestFieldOwner writes as another field manager than the name.
 func TestFieldOwner(t *testing.T) {
 	t.Parallel()
-	for _, policy := range []string{"Replace", "SsaMerge", "SsaOverride"} {
-		t.Run(policy, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, dependents.WithFieldOwner("shop"))
-			w.settle(configMap([]string{"update-policy", policy}, []string{"k", "1", "dropped", "1"}))
-			w.settle(configMap([]string{"update-policy", policy}, []string{"k", "2"}))
-			cm := w.read()
-			if len(cm.ManagedFields) != 1 || cm.ManagedFields[0].Manager != "shop" || len(cm.Data) != 1 {
-				t.Errorf("got %v with %v", cm.Data, cm.ManagedFields)
-			}
-			if res := w.apply(configMap([]string{"update-policy", policy}, []string{"k", "2"})); res.Outcome != dependents.InSync {
-				t.Errorf("got %s", res.Outcome)
-			}
-		})
+	for _, policy := range updates {
+		w := newWorld(t, dependents.WithFieldOwner("shop"))
+		w.settle(configMap([]string{"update-policy", policy}, []string{"k", "1", "dropped", "1"}))
+		second := configMap([]string{"update-policy", policy}, []string{"k", "2"})
+		w.settle(second)
+		cm := w.read()
+		if len(cm.ManagedFields) != 1 || cm.ManagedFields[0].Manager != "shop" || len(cm.Data) != 1 || w.apply(second).Outcome != dependents.InSync {
+			t.Errorf("%s: got %v with %v", policy, cm.Data, cm.ManagedFields)
+		}
 	}
 }
 

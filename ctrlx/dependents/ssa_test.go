@@ -377,40 +377,6 @@ func TestTakeoverVersion(t *testing.T) {
 	}
 }
 
-// TestImmutable names the policy that changes an immutable field.
-func TestImmutable(t *testing.T) {
-	t.Parallel()
-	cases := map[string]struct {
-		reason   string
-		old, new client.Object
-		advised  bool
-	}{
-		"ConfigMap":   {"an immutable object", immutable("1"), immutable("2"), true},
-		"StatefulSet": {"the text of its kind", statefulSet("a"), statefulSet("b"), true},
-		"Invalid":     {"another invalid field", configMap(nil, []string{"k", "1"}), configMap(nil, []string{"not a key", "1"}), false},
-	}
-	for name, tc := range cases {
-		for _, policy := range []dependents.UpdatePolicy{dependents.UpdateReplace, dependents.UpdateSsaMerge, dependents.UpdateSsaOverride} {
-			t.Run(name+"/"+string(policy), func(t *testing.T) {
-				t.Parallel()
-				w := newWorld(t, dependents.WithPolicies(dependents.Policies{Update: policy}))
-				w.apply(tc.old.DeepCopyObject().(client.Object))
-				_, err := w.ApplyObject(t.Context(), w.owner, tc.new.DeepCopyObject().(client.Object))
-				advice := "to delete the object and create it again, set web.example.com/update-policy=Recreate: "
-				if !apierrors.IsInvalid(err) || strings.Contains(err.Error(), advice) != tc.advised {
-					t.Errorf("%s: got %v", tc.reason, err)
-				}
-			})
-		}
-	}
-}
-
-func immutable(k string) client.Object {
-	cm := configMap(nil, []string{"k", k})
-	cm.Immutable = new(true)
-	return cm
-}
-
 func statefulSet(service string) client.Object {
 	d := deployment("nginx", nil)
 	return &appsv1.StatefulSet{ObjectMeta: d.ObjectMeta, Spec: appsv1.StatefulSetSpec{
