@@ -57,15 +57,15 @@ type Change struct {
 }
 
 // Plan returns what a pass over a component would do now. It needs neither a
-// manager nor SetupWithManager: a cluster with a client is enough. It runs the links
-// of a pass, and writes nothing. Checks and hooks do not run. Foreign instances of managed types, and
-// foreign finalizers of a component in deletion, are problems. To find the
-// types of a pattern, the cluster must be a manager or a cluster.Cluster of
-// controller-runtime; otherwise it is a problem that they were not found. The
-// errors are those of a pass. The component must have the status that the API
-// server has, because its inventory is there: read the component, and change
-// its spec. A panic of the generator or of the component is a
-// [chain.PanicError].
+// manager nor SetupWithManager: a cluster with a client is enough. It runs the
+// links of a pass, and writes nothing. Checks and hooks do not run. Foreign
+// instances of managed types, and foreign finalizers of a component in
+// deletion, are problems. To find the types of a pattern, the cluster must be a
+// manager or a cluster.Cluster of controller-runtime; otherwise it is a problem
+// that they were not found. The errors are those of a pass; the plan is then
+// nil. The component must have the status that the API server has, because its
+// inventory is there: read the component, and change its spec. A panic of the
+// generator or of the component is a [chain.PanicError].
 func (r *Reconciler[T]) Plan(ctx context.Context, c dependents.Cluster, component T) (*Plan, error) {
 	recovered := chain.New(chain.Recover[T, *Plan])
 	return recovered.Then(func(ctx context.Context, component T) (*Plan, error) {
