@@ -33,7 +33,7 @@ type Checks[T client.Object] struct {
 	checks, work *flow.Reconciler[T] // work has no checks, and ends with the error that Done is given
 	kind         *object.Kind
 	writer       write.Writer
-	memory       *memory.Store // of conflicts
+	asked, done  memory.Store // the conflicts of Check, and those of Done, which a Check that passes does not end
 }
 
 // New returns the checks of one kind. name is the kind's name in texts. api reads owners and references, and writes
@@ -105,7 +105,6 @@ func New[T client.Object](name string, api client.Client, links checks.Chain[T],
 		work:   flow.New(name, work, flow.Extensions[T]{Classify: all.Classify}, append(flowOpts, flow.WithBackoff(asks.Backoff()))...),
 		kind:   kind,
 		writer: write.Writer{Name: name, Client: api, Live: api, NotFound: apierr.Reader.NotFound},
-		memory: new(memory.Store),
 	}
 }
 
@@ -163,10 +162,10 @@ func (c *Checks[T]) Check(ctx context.Context, obj T) (ok bool, result reconcile
 		err = c.write(ctx, obj, status.TakenBack(c.kind.Conditions(obj), ReasonNotPassed, ReasonPassed,
 			"every check passed; the reconciler has not reported yet", obj.GetGeneration(), time.Now()), false)
 		ok = err == nil // an object that is gone, or was changed meanwhile, is not worked on
-		result, err = c.settle(ctx, obj, result, err)
+		result, err = settle(ctx, &c.asked, obj, result, err)
 		return ok, result, err
 	}
-	result, err = c.report(ctx, obj, out, ReasonNotPassed)
+	result, err = c.report(ctx, &c.asked, obj, out, ReasonNotPassed)
 	return false, result, err
 }
 
@@ -179,33 +178,34 @@ func (c *Checks[T]) Done(ctx context.Context, obj T, failure error) (reconcile.R
 		return reconcile.Result{}, errNoObject
 	}
 	out := c.work.Reconcile(context.WithValue(ctx, workKey{}, failure), obj)
-	return c.report(ctx, obj, out, "")
+	return c.report(ctx, &c.done, obj, out, "")
 }
 
-// report writes the conditions of an outcome, and returns the requeue delay. reason
-// replaces that of all conditions but Ready; empty: it does not.
-func (c *Checks[T]) report(ctx context.Context, obj T, out flow.Outcome, reason string) (reconcile.Result, error) {
+// report writes the conditions of an outcome, and returns the requeue delay. conflicts
+// has those of its caller. reason replaces that of all conditions but Ready; empty: it
+// does not.
+func (c *Checks[T]) report(ctx context.Context, conflicts *memory.Store, obj T, out flow.Outcome, reason string) (reconcile.Result, error) {
 	switch out.State() {
 	case flow.StateCanceled:
 		return reconcile.Result{}, out.Err()
 	case flow.StateGone: // the object of a deletion that is done
-		return reconcile.Result{}, nil
+		return settle(ctx, conflicts, obj, reconcile.Result{}, nil)
 	}
 	var result reconcile.Result
 	if out.State() != flow.StateReady {
 		result.RequeueAfter, _ = out.Again()
 	}
 	if out.KeepsStatus() {
-		return c.settle(ctx, obj, result, nil)
+		return settle(ctx, conflicts, obj, result, nil)
 	}
 	old := c.kind.Conditions(obj)
 	next := status.Render(status.In{Outcome: out, Old: old, Generation: obj.GetGeneration(), Now: time.Now(), Reason: reason, Stored: record.In(old)})
-	return c.settle(ctx, obj, result, c.write(ctx, obj, next.Conditions, true))
+	return settle(ctx, conflicts, obj, result, c.write(ctx, obj, next.Conditions, true))
 }
 
 // settle drops the error of an object that was deleted meanwhile, and makes a requeue of a conflict.
-func (c *Checks[T]) settle(ctx context.Context, obj T, result reconcile.Result, err error) (reconcile.Result, error) {
-	return c.memory.Ended(ctx, client.ObjectKeyFromObject(obj), result, apierr.IgnoreGone(err), time.Now)
+func settle(ctx context.Context, conflicts *memory.Store, obj client.Object, result reconcile.Result, err error) (reconcile.Result, error) {
+	return conflicts.Ended(ctx, client.ObjectKeyFromObject(obj), result, apierr.IgnoreGone(err), time.Now)
 }
 
 // write writes conditions, if they changed, and status.observedGeneration if

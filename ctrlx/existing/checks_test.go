@@ -154,9 +154,8 @@ func TestChecksOverALife(t *testing.T) {
 	if err := e.api.Status().Update(t.Context(), readyAgain(t, e)); err != nil {
 		t.Fatal(err)
 	}
-	result, err := e.pass(false)
-	if got, want := e.says(result, err), "Ready=Unknown ChecksPassed; 0s"; got != want {
-		t.Errorf("what Check wrote is taken back: %q, want %q", got, want)
+	if got := e.says(e.pass(false)); got != "Ready=Unknown ChecksPassed; 0s" {
+		t.Errorf("Check takes back what it wrote: %q", got)
 	}
 	if got := e.read().Status.Conditions[0].Message; got != "every check passed; the reconciler has not reported yet" {
 		t.Errorf("the message is %q", got)
@@ -442,11 +441,9 @@ func TestChecksDecided(t *testing.T) {
 // An object that goes away while the checks are asked is not worked on.
 func TestChecksGone(t *testing.T) {
 	e := newHarness(t, readyOwner(), []client.Object{ownedDatabase(), busyCluster()})
-	if _, err := e.pass(true); err != nil {
-		t.Fatal(err)
-	}
+	_, blocked := e.pass(true)
 	d := e.read()
-	if err := errors.Join(e.api.Status().Update(t.Context(), readyAgain(t, e)), e.api.Delete(t.Context(), e.read())); err != nil {
+	if err := errors.Join(blocked, e.api.Status().Update(t.Context(), readyAgain(t, e)), e.api.Delete(t.Context(), e.read())); err != nil {
 		t.Fatal(err)
 	}
 	ok, result, err := e.checks.Check(t.Context(), d)
@@ -456,12 +453,9 @@ func TestChecksGone(t *testing.T) {
 	if result, err := e.checks.Done(t.Context(), d, nil); !result.IsZero() || err != nil {
 		t.Errorf("%v, %v", result, err)
 	}
-	const isNil = "ctrlx: existing.Checks: the object is nil: give the one that this pass has read"
-	if ok, _, err := e.checks.Check(t.Context(), nil); ok || fmt.Sprint(err) != isNil {
-		t.Errorf("a nil object: ok is %t, %v", ok, err)
-	}
-	if _, err := e.checks.Done(t.Context(), nil, nil); fmt.Sprint(err) != isNil {
-		t.Errorf("a nil object is done: %v", err)
+	ok, _, err = e.checks.Check(t.Context(), nil)
+	if _, done := e.checks.Done(t.Context(), nil, nil); ok || done != err || fmt.Sprint(err) != "ctrlx: existing.Checks: the object is nil: give the one that this pass has read" {
+		t.Errorf("a nil object: ok is %t, %v, and Done returns %v", ok, err, done)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -537,6 +531,17 @@ func TestChecksDone(t *testing.T) {
 			e.want(tc.reason, tc.want)
 		})
 	}
+	e := newHarness(t, checks.Chain[*testv1.Database]{}, []client.Object{ownedDatabase()})
+	e.fail = func(verb string, _ client.Object) error {
+		return map[string]error{"patch": apierrors.NewConflict(schema.GroupResource{}, "d", errBroken)}[verb]
+	}
+	for _, delay := range []string{"50ms", "100ms", "200ms"} {
+		e.want("Check passes between the conflicts of Done", delay)
+	}
+	d := e.read()
+	deleted(d)
+	_, err := e.checks.Done(t.Context(), d, nil)
+	e.want(fmt.Sprint("another object of this name has no conflicts: ", err), "50ms")
 }
 
 func TestChecksSetUp(t *testing.T) {
@@ -556,7 +561,6 @@ func TestChecksSetUp(t *testing.T) {
 		"NilOption":  {"it is a mistake", with(nil), "ctrlx: existing.New: Database: option 1 is nil"},
 		"NoBackoff":  {"nothing would requeue", with(flow.WithoutBackoff()), "ctrlx: existing.New: Database: flow.WithoutBackoff is given"},
 		"Finalizer":  {"it would be ignored", with(ctrlx.WithFinalizer("a/b")), only},
-		"NoEvents":   {"no events are written", with(ctrlx.WithoutEvents()), only},
 		"OtherOwner": {"it could not be called", with(ctrlx.WithOwner(func(*testv1.Cluster) checks.Ref { return checks.Ref{} })), "ctrlx: existing.New: Database: WithOwner was given"},
 		"OtherConditions": {"it could not be called", with(ctrlx.WithConditions(func(c *testv1.Cluster) *[]metav1.Condition { return &c.Status.Conditions })),
 			"ctrlx: existing.New: Database: WithConditions was given"},
@@ -565,7 +569,6 @@ func TestChecksSetUp(t *testing.T) {
 		"NilReader":      {"nothing could be read", func() { existing.NewResolver(nil, scheme) }, "ctrlx: NewResolver: the reader or the scheme is nil"},
 		"NilScheme":      {"no kind would be known", func() { existing.NewResolver(c, nil) }, "ctrlx: NewResolver: the reader or the scheme is nil"},
 		"ResolverEvents": {"it writes none", func() { existing.NewResolver(c, scheme, ctrlx.WithoutEvents()) }, "ctrlx: NewResolver: it takes WithReadiness and WithForeignReferences: "},
-		"ResolverWith":   {"it would be ignored", func() { existing.NewResolver(c, scheme, flow.WithBackoff(flow.NewBackoff())) }, "ctrlx: NewResolver: it takes WithReadiness and WithForeignReferences"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
