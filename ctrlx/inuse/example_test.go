@@ -15,7 +15,7 @@ import (
 
 // A deleted Secret stays until the last database that refers to it is deleted, or is Ready with another Secret.
 func ExampleAdd() {
-	ops := flow.Operations[*v1.Database]{Apply: put}
+	ops := flow.Operations[*v1.Database]{Apply: put[*v1.Database]}
 	ext := flow.Extensions[*v1.Database]{}
 	guard := inuse.Add(mgr, func(d *v1.Database) []checks.Ref {
 		return []checks.Ref{{Kind: "Secret", Name: d.Name + "-credentials"}}
@@ -28,8 +28,8 @@ func ExampleAdd() {
 	// Pass:     Guard
 }
 
-var mgr manager.Manager = idle{}
+var mgr manager.Manager = newManager(nil, nil, nil)
 
-func put(context.Context, *flow.Request[*v1.Database]) (flow.Progress, error) {
+func put[T any](context.Context, *flow.Request[T]) (flow.Progress, error) {
 	return flow.Done(), nil
 }

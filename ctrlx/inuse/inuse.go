@@ -12,6 +12,7 @@ package inuse
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -47,7 +48,9 @@ const maxGuarded, maxRecorded = 100, 1000
 //
 // A referenced object that is missing or is being deleted blocks a resource that does not use it yet (ReferenceNotFound,
 // ReferenceDeleting). A resource that uses it already continues. A resource that changes its reference from A to B guards
-// both until it is Ready with B.
+// both until it is Ready with B. If a link leaves out Apply ([flow.Skip]), the Ready resource guards both until Apply is done, or
+// Get finds that the cloud matches the spec. If a link skips the check of the objects ([checks.Skip]), Apply makes it: it fails
+// where the check would block.
 //
 // The guard keeps the object in the API server, and not what the controller of that object deletes in the cloud. Give the
 // object's own reconciler the check checks.Unused on DeleteCheck, if there is one.
@@ -61,14 +64,14 @@ const maxGuarded, maxRecorded = 100, 1000
 //
 // These are errors that only a change of the spec ends: a reference without a kind, a reference to the resource itself, a
 // reference from one namespace into another, and more than 100 references. A resource without a namespace may refer to the
-// objects that [ctrlx.WithForeignReferences] allows. A nil argument panics, and so does a kind that the scheme of the manager
-// does not know. A second guard of a kind panics in [ctrlx.New]: return all references from one function.
+// objects that [ctrlx.WithForeignReferences] allows. A nil argument or Operations.Apply panics, and so does a kind that the
+// scheme of the manager does not know. A second guard of a kind panics in [ctrlx.New]: return all references from one function.
 //
 // The manager needs the rights to get and patch the referenced kinds, and to list the resources: in all namespaces, if the
 // referenced kind has no namespace.
 func Add[T client.Object](mgr manager.Manager, refs func(resource T) []checks.Ref, ops *flow.Operations[T], ext *flow.Extensions[T]) ctrlx.Option {
-	if mgr == nil || refs == nil || ops == nil || ext == nil {
-		panic("inuse: Add: an argument is nil")
+	if mgr == nil || refs == nil || ops == nil || ext == nil || ops.Apply == nil {
+		panic("inuse: Add: an argument or Operations.Apply is nil")
 	}
 	gvk, err := apiutil.GVKForObject(reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T), mgr.GetScheme())
 	if err != nil {
@@ -82,6 +85,8 @@ func Add[T client.Object](mgr manager.Manager, refs func(resource T) []checks.Re
 	if ops.Get != nil || ext.Get.Len() > 0 {
 		ext.Get = ext.Get.Prepend(chain.Named(name, chain.After(g.inSync)))
 	}
+	ops.Apply = g.guarded(ops.Apply)
+	ext.Apply = ext.Apply.Prepend(chain.Named(name, chain.After(g.applied)))
 	ext.Pass = ext.Pass.Prepend(chain.Named(name, g.releases))
 	if ops.Delete == nil { // so that a resource has a finalizer until it has released all objects
 		ops.Delete = func(context.Context, *flow.Request[T]) (flow.Progress, error) { return flow.Done(), nil }
@@ -129,6 +134,7 @@ func (g *guard[T]) check(ctx context.Context, req *checks.Request[T]) (checks.Re
 	case err != nil:
 		return checks.Result{}, err
 	case t.state == protected:
+		g.pass(ctx).held = true
 		return checks.Proceed(), nil
 	case t.state == absent:
 		reason, why = checks.ReasonReferenceNotFound, " was not found: waiting until it is created"
@@ -138,12 +144,43 @@ func (g *guard[T]) check(ctx context.Context, req *checks.Request[T]) (checks.Re
 	return checks.Block(reason, t.ref.String()+why, checks.WithRetry(classify.Fast), checks.WithWaitingFor(t.ref)), nil
 }
 
+// guarded returns an Apply that protects the objects first, if check did not: a link may skip it, or start Apply in a poll.
+func (g *guard[T]) guarded(apply flow.Handler[T]) flow.Handler[T] {
+	return func(ctx context.Context, req *flow.Request[T]) (flow.Progress, error) {
+		if req.Token == "" && !g.pass(ctx).held {
+			if res, err := g.check(ctx, &req.Request); err != nil || !res.Proceeds() {
+				blocked := ctrlx.NewRetriableError(errors.New(res.Message()), nil).WithReason(res.Reason())
+				return flow.Progress{}, cmp.Or(err, flow.WaitFor(blocked, res.WaitingFor()...))
+			}
+		}
+		return apply(ctx, req)
+	}
+}
+
+// applied notes whether a Ready resource was applied. After a Skip, the cloud may use objects of an earlier spec.
+func (g *guard[T]) applied(ctx context.Context, _ *flow.Request[T], p flow.Progress) error {
+	g.pass(ctx).matches = !p.Skipped()
+	return nil
+}
+
+// pass notes that check protected the objects, and that the cloud matches the spec, so that it uses no other objects.
+type pass struct{ held, matches bool }
+
+// pass returns the notes of a pass. They are empty if a link of the user replaced the context.
+func (g *guard[T]) pass(ctx context.Context) *pass {
+	if p, ok := ctx.Value(g).(*pass); ok {
+		return p
+	}
+	return new(pass)
+}
+
 // inSync protects the objects that a resource uses already, if Get reports that the cloud matches the spec, so that the pass
 // leaves out PreCheck.
 func (g *guard[T]) inSync(ctx context.Context, req *flow.Request[T], seen flow.Observation) error {
 	if req.Deleting || req.Applied || !seen.InSync || seen.Presence != checks.Present {
 		return nil
 	}
+	g.pass(ctx).matches = true
 	wanted, err := g.wanted(ctx, &req.OwnerRequest, req.Resource)
 	if len(wanted) == 0 { // also after an error
 		return err
@@ -152,10 +189,11 @@ func (g *guard[T]) inSync(ctx context.Context, req *flow.Request[T], seen flow.O
 	return err
 }
 
-// releases releases what a Ready resource does not refer to, and all objects of a resource that is gone.
+// releases releases what a Ready resource does not refer to, if the cloud matches the spec, and all objects of one that is gone.
 func (g *guard[T]) releases(next flow.PassHandler[T]) flow.PassHandler[T] {
 	return func(ctx context.Context, obj T) (flow.Outcome, error) {
-		out, err := next(ctx, obj)
+		var notes pass
+		out, err := next(context.WithValue(ctx, g, &notes), obj)
 		switch {
 		case err != nil:
 		case out.State() == flow.StateReady && obj.GetAnnotations()[Annotation] != "":
@@ -166,7 +204,7 @@ func (g *guard[T]) releases(next flow.PassHandler[T]) flow.PassHandler[T] {
 				ref.Namespace = "" // of a kind without namespaces
 				needed[keyOf(ref)] = true
 			}
-			err = g.release(ctx, obj, stateReleased, func(key string) bool { return !needed[key] })
+			err = g.release(ctx, obj, stateReleased, func(key string) bool { return notes.matches && !needed[key] })
 		case out.State() == flow.StateGone:
 			err = g.release(ctx, obj, stateGone, func(string) bool { return true })
 		}

@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/windlass-go/windlass/chain"
 	"github.com/windlass-go/windlass/checks"
 	"github.com/windlass-go/windlass/ctrlx"
 	v1 "github.com/windlass-go/windlass/ctrlx/internal/testv1"
@@ -46,8 +45,7 @@ type world struct {
 	mgr     *idleManager
 	app     *ctrlx.Reconciler[*App]
 	refs    func(*App) []checks.Ref
-	entry   checks.Chain[*App] // EntryCheck
-	get     chain.Chain[*flow.Request[*App], flow.Observation]
+	ext     flow.Extensions[*App]
 	answer  func(call string) error // of a pass, before it arrives; nil: it arrives
 	uses    map[string][]string     // in the cloud, by App
 	runs    []*passRun
@@ -158,7 +156,7 @@ func (w *world) restart() {
 		run.killed = true
 	}
 	w.mgr = newManager(&slowClient{w.api, w, false}, &slowClient{w.api, w, true}, w.api)
-	w.app = guarding(w, "App", w.refs, w.operations(), flow.Extensions[*App]{EntryCheck: w.entry, Get: w.get})
+	w.app = guarding(w, "App", w.refs, w.operations(), w.ext)
 }
 
 // guarding returns a reconciler whose resources guard what they refer to.
@@ -519,10 +517,7 @@ func TestHistories(t *testing.T) {
 			case "pass":
 				w.begin(app.Draw(t, "app"))
 			case "put":
-				spec := AppSpec{Cluster: cluster.Draw(t, "cluster"), Second: cluster.Draw(t, "second cluster")}
-				if rapid.Bool().Draw(t, "takes a while") {
-					spec.Slow = true
-				}
+				spec := AppSpec{Cluster: cluster.Draw(t, "cluster"), Second: cluster.Draw(t, "second cluster"), Slow: rapid.Bool().Draw(t, "takes a while")}
 				w.put(app.Draw(t, "app"), spec)
 			case "deleteApp":
 				w.deleteObject(&App{}, app.Draw(t, "app"))
@@ -540,20 +535,11 @@ func TestHistories(t *testing.T) {
 			w.deleteObject(&App{}, name)
 		}
 		w.finish(apps)
-		var left []string
-		for _, name := range apps {
-			if w.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: name}, &App{}) == nil {
-				left = append(left, "App "+name)
+		for _, name := range append(apps, clusters...) {
+			left := w.finalizers(name)
+			if w.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: name}, &App{}) == nil || left != "" && left != "gone" {
+				t.Fatalf("%s is left, with the finalizers %q\n%s", name, left, strings.Join(w.history, "\n"))
 			}
-		}
-		for _, name := range clusters {
-			c := &v1.Cluster{}
-			if w.api.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: name}, c) == nil && len(c.Finalizers) > 0 {
-				left = append(left, fmt.Sprintf("Cluster %s with %q", name, c.Finalizers))
-			}
-		}
-		if len(left) > 0 {
-			t.Fatalf("these are left: %q\n%s", left, strings.Join(w.history, "\n"))
 		}
 	})
 }

@@ -88,7 +88,7 @@ func TestKinds(t *testing.T) {
 			w := newUsers(t)
 			databases := guarding(w, "Database", func(d *v1.Database) []checks.Ref {
 				return []checks.Ref{{Group: v1.GroupVersion.Group, Kind: "Cluster", Name: d.Spec.Cluster}}
-			}, flow.Operations[*v1.Database]{Apply: put, Get: inSync}, flow.Extensions[*v1.Database]{}) // without Delete, the guard adds one
+			}, flow.Operations[*v1.Database]{Apply: put[*v1.Database], Get: inSync}, flow.Extensions[*v1.Database]{}) // without Delete, the guard adds one
 			w.create(anAppUser("a", "1"))
 			w.create(&v1.Database{ObjectMeta: metav1.ObjectMeta{Name: "d", UID: "2", Generation: 1}, Spec: v1.DatabaseSpec{Cluster: "x"}})
 			w.pass(w.app, "a")
@@ -97,21 +97,15 @@ func TestKinds(t *testing.T) {
 				t.Fatalf("with two users the Cluster has %q, want %q", got, want)
 			}
 			w.deleteObject(&v1.Cluster{}, "x")
-			ends := map[string]func(){
-				"App":      func() { w.deleteObject(&App{}, "a"); w.pass(w.app, "a") },
-				"Database": func() { w.deleteObject(&v1.Database{}, "d"); w.pass(databases, "d") },
+			ends := map[bool]func(){
+				true:  func() { w.deleteObject(&App{}, "a"); w.pass(w.app, "a") },
+				false: func() { w.deleteObject(&v1.Database{}, "d"); w.pass(databases, "d") },
 			}
-			left := map[string]string{"App": inUseByDatabase, "Database": inUse}
-			ends[first]()
-			delete(ends, first)
-			if got := w.finalizers("x"); got != left[first] {
-				t.Errorf("when the %s is gone, the Cluster has %q, want %q", first, got, left[first])
-			}
-			for _, end := range ends {
-				end()
-			}
-			if got := w.finalizers("x"); got != "gone" {
-				t.Errorf("when both are gone, the Cluster has %q", got)
+			ends[first == "App"]()
+			left := w.finalizers("x")
+			ends[first != "App"]()
+			if want := map[string]string{"App": inUseByDatabase, "Database": inUse}[first]; left != want || w.finalizers("x") != "gone" {
+				t.Errorf("when the first is gone, the Cluster has %q, want %q; when both are gone, it has %q", left, want, w.finalizers("x"))
 			}
 		})
 	}
@@ -128,7 +122,7 @@ func TestNamespaceOfRef(t *testing.T) {
 		w.mgr = &idleManager{client: w.mgr.client, live: w.mgr.live, mapper: mapper, cache: w.mgr.cache}
 		w.app = guarding(w, "App", func(*App) []checks.Ref {
 			return []checks.Ref{{Group: v1.GroupVersion.Group, Kind: "Cluster", Namespace: namespace, Name: "x"}}
-		}, flow.Operations[*App]{Apply: func(context.Context, *flow.Request[*App]) (flow.Progress, error) { return flow.Done(), nil }}, flow.Extensions[*App]{})
+		}, flow.Operations[*App]{Apply: put[*App]}, flow.Extensions[*App]{})
 		x := &v1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "x"}}
 		if err := w.api.Create(t.Context(), x); err != nil {
 			t.Fatal(err)
@@ -225,17 +219,20 @@ func TestCost(t *testing.T) {
 		{"the release", func() {}, "c", "get x, cloud put c, list, get y, patch y, list, patch y, patch c, status c", ""},
 		{"a person deletes the object while the record is written", answered("d", "v", "patch d", deleted), "d", "get v, patch d, get v, patch d, list, get v, patch d, get v, status d", "default/v is being deleted"},
 		{"the same, and the record stays", answered("d", "w", "patch d", deleted, down), "d", "get w, patch d, get w, patch d", "in-use: it is down"},
-		{"a broken record", func() { w.create(broken) }, "broken", "status broken", "check Guard failed: terminal error: the annotation"},
-		{"a full record", func() { w.create(full) }, "full", "get x, status full", "the guard keeps 1001 objects"},
 		{"Get finds the objects in use by a new guard", func() {
-			w.get, seen = get, flow.Observation{Presence: checks.Present, InSync: true}
+			w.ext.Get, seen = get, flow.Observation{Presence: checks.Present, InSync: true}
 			w.restart()
 			uses("e", "x")()
 		}, "e", "patch e, get x, status e", ""},
 		{"it finds an object that a person deletes", uses("g", "v"), "g", "patch g, get v, status g", ""},
 		{"a deletion", func() { w.deleteObject(&App{}, "e") }, "e", "cloud delete e, patch e, list, patch e", ""},
+		{"it finds that the cloud uses another object", func() { delete(w.uses, "c"); uses("c", "y")() }, "c", "patch c, get y, patch y, patch c, list, get x, patch x, list, patch x, patch c, status c", ""},
 		{"Get does not know whether the App is there", func() { seen.Presence = checks.PresenceUnknown; uses("f", "q")() }, "f", "get q, list, get q, status f", "default/q was not found"},
 		{"Get finds another spec", func() { seen = flow.Observation{Presence: checks.Present} }, "f", "get q, get q", "default/q was not found"},
+		{"an operation takes a while", func() { w.put("h", AppSpec{Cluster: "y", Slow: true}) }, "h", "get y, patch h, get y, cloud put h, status h, status h", ""},
+		{"a poll uses nothing else", func() {}, "h", "cloud put h, status h, status h", ""},
+		{"a broken record", func() { w.create(broken) }, "broken", "status broken", "check Guard failed: terminal error: the annotation"},
+		{"a full record", func() { w.create(full) }, "full", "get x, status full", "the guard keeps 1001 objects"},
 	}
 	for _, step := range steps {
 		w.answer = nil
@@ -252,6 +249,55 @@ func TestCost(t *testing.T) {
 		if step.says != "" && !strings.Contains(fmt.Sprint(w.err, w.ready(step.app).Message), step.says) {
 			t.Errorf("%s: the error is %v, and the condition says %q", step.reason, w.err, w.ready(step.app).Message)
 		}
+	}
+}
+
+// TestSkips verifies that the cloud uses no object without a finalizer, whichever links leave out the guard or Apply. A
+// World fails the test as soon as it does.
+func TestSkips(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		forced bool     // a link on PreCheck skips the guard
+		passes []string // one each: the Cluster in the spec, and a word for the link on Apply
+		want   string   // the finalizers of x and y, and why the App is Ready or not
+	}{
+		"PreCheck":  {"the guard adds the finalizer before Apply", true, []string{"x"}, inUse + ",,Succeeded"},
+		"Missing":   {"no finalizer could be added", true, []string{"z"}, ",,ReferenceNotFound"},
+		"Apply":     {"the cloud still uses x", false, []string{"x", "y skips"}, inUse + "," + inUse + ",Succeeded"},
+		"Applied":   {"the cloud uses y", false, []string{"x", "y skips", "y"}, "," + inUse + ",Succeeded"},
+		"OlderPoll": {"the operation of y ends in the pass that leaves out that of no Cluster", false, []string{"x", "y slow", " skips"}, inUse + "," + inUse + ",Succeeded"},
+		"LinkFirst": {"an operation of a link ends, and that of y starts without a PreCheck", false, []string{"x waits", "y"}, "," + inUse + ",Succeeded"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w, link := newUsers(t), ""
+			w.createCluster("y")
+			w.ext.Apply = chain.New(chain.Named("Link", func(next flow.Handler[*App]) flow.Handler[*App] {
+				return func(ctx context.Context, req *flow.Request[*App]) (flow.Progress, error) {
+					switch {
+					case link == "skips" && req.Token == "":
+						return flow.Skip("the policy"), nil
+					case link == "waits":
+						return flow.InProgress("mine", 0), nil
+					}
+					return next(ctx, req)
+				}
+			}))
+			if tc.forced {
+				w.ext.PreCheck = chain.New(checks.Check("Force", func(context.Context, *checks.Request[*App]) (checks.Result, error) { return checks.Skip("forced"), nil }))
+			}
+			w.restart()
+			for _, pass := range tc.passes {
+				spec := AppSpec{}
+				spec.Cluster, link, _ = strings.Cut(pass, " ")
+				spec.Slow = link == "slow"
+				w.put("a", spec)
+				w.pass(w.app, "a")
+			}
+			if diff := cmp.Diff(tc.want, w.finalizers("x")+","+w.finalizers("y")+","+w.ready("a").Reason); diff != "" {
+				t.Errorf("%s: -want, +got:\n%s\n%s", tc.reason, diff, strings.Join(w.history, "\n"))
+			}
+		})
 	}
 }
 
@@ -300,22 +346,20 @@ func TestRefuses(t *testing.T) {
 func TestCrashAfterDelete(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason string
-		crash  bool
 		needs  bool      // EntryCheck needs the Cluster
 		record [2]string // an edit of the record after the crash
 		want   int       // DELETEs
 	}{
-		"Vanished":  {"the Cluster has vanished, so a check of it would block for ever", true, true, [2]string{}, 1},
-		"NoCheck":   {"a second DELETE is needless", true, false, [2]string{}, 1},
-		"NoCrash":   {"the first process ends the deletion", false, true, [2]string{}, 1},
-		"Copied":    {"the record is of another App, which was in the cloud, too", true, false, [2]string{`"uid":"1`, `"uid":"2`}, 2},
-		"HeldAgain": {"one object is held, so the App may be in the cloud", true, false, [2]string{`"gone"`, `"held"`}, 2},
-		"Released":  {"an App that lives on releases objects, too", true, false, [2]string{`"gone"`, `"released"`}, 2},
+		"Vanished":  {"the Cluster has vanished, so a check of it would block for ever", true, [2]string{}, 1},
+		"NoCheck":   {"a second DELETE is needless", false, [2]string{}, 1},
+		"Copied":    {"the record is of another App, which was in the cloud, too", false, [2]string{`"uid":"1`, `"uid":"2`}, 2},
+		"HeldAgain": {"one object is held, so the App may be in the cloud", false, [2]string{`"gone"`, `"held"`}, 2},
+		"Released":  {"an App that lives on releases objects, too", false, [2]string{`"gone"`, `"released"`}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newUsers(t)
 			if tc.needs {
-				w.entry = chain.New(checks.Check("Cluster", func(context.Context, *checks.Request[*App]) (checks.Result, error) {
+				w.ext.EntryCheck = chain.New(checks.Check("Cluster", func(context.Context, *checks.Request[*App]) (checks.Result, error) {
 					if w.finalizers("x") == "gone" {
 						return checks.Block("NoCluster", "the Cluster does not exist"), nil
 					}
@@ -333,7 +377,7 @@ func TestCrashAfterDelete(t *testing.T) {
 			w.calls = nil
 			w.begin("a")
 			for len(w.runs) > 0 {
-				if run := w.runs[0]; tc.crash && run.next == "patch a []" { // removes the finalizer of the App
+				if run := w.runs[0]; run.next == "patch a []" { // removes the finalizer of the App
 					w.restart()
 					w.kill(run)
 				} else {
@@ -354,12 +398,7 @@ func TestCrashAfterDelete(t *testing.T) {
 			if err := w.api.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"}, &App{}); client.IgnoreNotFound(err) != nil || err == nil {
 				t.Errorf("%s: the App is still there: %v, %v", tc.reason, err, w.appOf("a").Status.Conditions)
 			}
-			deletes := 0
-			for _, call := range w.calls {
-				if call == "cloud delete a" {
-					deletes++
-				}
-			}
+			deletes := strings.Count(strings.Join(w.calls, ","), "cloud delete a")
 			if log := w.log.String(); deletes != tc.want || strings.Contains(log, "released without a deletion") {
 				t.Errorf("%s: the cloud got %d DELETEs, want %d, and the log has %s", tc.reason, deletes, tc.want, log)
 			}
