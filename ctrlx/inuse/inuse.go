@@ -46,11 +46,12 @@ const maxGuarded, maxRecorded = 100, 1000
 // that comes to Apply, or finds that the cloud matches the spec. A Ref without a name is ignored. Operations.Delete is set
 // if it is nil.
 //
-// A referenced object that is missing or is being deleted blocks a resource that does not use it yet (ReferenceNotFound,
-// ReferenceDeleting). A resource that uses it already continues. A resource that changes its reference from A to B guards
-// both until it is Ready with B. If a link leaves out Apply ([flow.Skip]), the Ready resource guards both until Apply is done, or
-// Get finds that the cloud matches the spec. If a link skips the check of the objects ([checks.Skip]), Apply makes it: it fails
-// where the check would block.
+// A referenced object that is missing blocks each resource that comes to Apply (ReferenceNotFound). An object that is being
+// deleted blocks a resource that does not use it yet (ReferenceDeleting). A resource that uses it already continues, as long as
+// a finalizer of the guard keeps the object. A resource that changes its reference from A to B guards both until it is Ready
+// with B. If a link leaves out Apply ([flow.Skip]), the Ready resource guards both until Apply is done, or Get finds that the
+// cloud matches the spec. If a link skips the check of the objects ([checks.Skip]), Apply makes it: it fails where the check
+// would block.
 //
 // The guard keeps the object in the API server, and not what the controller of that object deletes in the cloud. Give the
 // object's own reconciler the check checks.Unused on DeleteCheck, if there is one.
