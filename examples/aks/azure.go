@@ -35,3 +35,9 @@ func subnetID(name string) string {
 	return fmt.Sprintf("/subscriptions/%s/resourceGroups/%s/providers/Microsoft.Network/virtualNetworks/%s/subnets/%s",
 		subscription, resourceGroup, network, subnet)
 }
+
+// same reports whether Azure has the wanted name of a location, a size or a
+// subnet. It answers in a case of its own, and "westeurope" for "West Europe".
+func same(found *string, wanted string) bool {
+	return found != nil && strings.EqualFold(strings.ReplaceAll(*found, " ", ""), strings.ReplaceAll(wanted, " ", ""))
+}

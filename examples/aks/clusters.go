@@ -66,7 +66,7 @@ func (c *Cluster) desired() armcontainerservice.ManagedCluster {
 // matches reports whether the cluster in Azure has the spec.
 func (c *Cluster) matches(found armcontainerservice.ManagedCluster) bool {
 	p := found.Properties
-	return p != nil && azure.Equal(found.Location, c.Location) && azure.Equal(p.KubernetesVersion, c.KubernetesVersion)
+	return p != nil && same(found.Location, c.Location) && azure.Equal(p.KubernetesVersion, c.KubernetesVersion)
 }
 
 // observe stores the state that Azure reports.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
@@ -89,8 +88,8 @@ func (p *AgentPool) desired() armcontainerservice.AgentPool {
 // matches reports whether the pool in Azure has the spec.
 func (p *AgentPool) matches(found armcontainerservice.AgentPool) bool {
 	f := found.Properties
-	return f != nil && azure.Equal(f.VMSize, p.VMSize) && azure.Equal(f.Count, p.Count) &&
-		(p.Subnet == "" || f.VnetSubnetID != nil && strings.EqualFold(*f.VnetSubnetID, subnetID(p.Subnet)))
+	return f != nil && same(f.VMSize, p.VMSize) && azure.Equal(f.Count, p.Count) &&
+		(p.Subnet == "" || same(f.VnetSubnetID, subnetID(p.Subnet)))
 }
 
 // observe stores the state that Azure reports.

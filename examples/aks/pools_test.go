@@ -51,12 +51,24 @@ func TestPoolPreCheckLaws(t *testing.T) {
 	}))
 }
 
-func TestPoolMatches(t *testing.T) {
-	p := &AgentPool{VMSize: "Standard_D4s_v5", Count: 2, Subnet: "apps/batch"}
-	made := p.desired()
-	same := p.matches(made)
-	if p.Subnet = "apps/typo"; !same || p.matches(made) {
-		t.Errorf("a pool matches its spec: %t; it matches one with another subnet: %t", same, p.matches(made))
+func TestMatches(t *testing.T) {
+	pool := func(size, subnet string) bool {
+		return (&AgentPool{VMSize: "Standard_D4s_v5", Subnet: "apps/batch"}).matches((&AgentPool{VMSize: size, Subnet: subnet}).desired())
+	}
+	cluster := func(location string) bool {
+		return (&Cluster{Location: "West Europe"}).matches((&Cluster{Location: location}).desired())
+	}
+	for reason, matches := range map[string][2]bool{ // got, want
+		"the pool has its spec":                       {pool("Standard_D4s_v5", "apps/batch"), true},
+		"Azure answers in a case of its own":          {pool("standard_d4s_V5", "Apps/batch"), true},
+		"the pool has another size":                   {pool("Standard_D8s_v5", "apps/batch"), false},
+		"the pool has another subnet":                 {pool("Standard_D4s_v5", "apps/typo"), false},
+		"Azure answers with the name of the location": {cluster("westeurope"), true},
+		"the cluster is in another location":          {cluster("northeurope"), false},
+	} {
+		if matches[0] != matches[1] {
+			t.Errorf("%s: matches: %t, want %t", reason, matches[0], matches[1])
+		}
 	}
 }
 
