@@ -3,6 +3,7 @@ package controller
 import (
 	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -51,8 +52,26 @@ func clusterOf(d *v1.Database) checks.Ref {
 	return clusters.Ref()
 }
 
-// nameOfCluster returns "" if neither the status nor the spec names the cluster.
-func nameOfCluster(d *v1.Database) string { return cmp.Or(d.Status.Cluster, d.Spec.Cluster) }
+// nameOfCluster returns "" if nothing names the cluster of a database yet.
+func nameOfCluster(d *v1.Database) string {
+	// A copy of a database has its annotations, too, and another UID.
+	chosen, mine := strings.CutPrefix(d.Annotations[ctrlx.AheadPrefix+"cluster"], string(d.UID)+"/")
+	if !mine {
+		chosen = ""
+	}
+	return cmp.Or(d.Status.Cluster, chosen, d.Spec.Cluster)
+}
+
+// storeCluster stores the chosen cluster before the first request to the cloud.
+// If the process ends before it writes the status, a deletion still finds the
+// database, although there may be a second cluster then.
+func storeCluster(ctx context.Context, req *checks.Request[*v1.Database]) (checks.Result, error) {
+	d := req.Resource
+	if req.Deleting || nameOfCluster(d) != "" {
+		return checks.Proceed(), nil
+	}
+	return checks.Proceed(), ctrlx.WriteAhead(ctx, d, "cluster", string(d.UID)+"/"+req.Owner.Ref.Name)
+}
 
 // databaseExtensions returns the checks and rules of databases. The cloud
 // refuses even a GET of a database while its cluster does not run, so owner
@@ -64,6 +83,7 @@ func databaseExtensions() flow.Extensions[*v1.Database] {
 	return flow.Extensions[*v1.Database]{
 		// A Ready database does not follow its cluster, whose deletion would look like a cycle.
 		OwnerCheck: chain.New(checks.OwnerReady(), checks.OwnerProvisioningState(clusterProvisioningState), running),
+		GetCheck:   chain.New(checks.Gate("StoreCluster", storeCluster)),
 		// A Ready database follows its Secret, so a new password reaches the
 		// cloud.
 		PreCheck: chain.New(
