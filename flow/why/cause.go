@@ -174,10 +174,8 @@ func (g *Graph) Causes() []Cause {
 }
 
 func (g *Graph) compareCauses(a, b *root) int {
-	if a.since.IsZero() != b.since.IsZero() {
-		return cmp.Compare(oneIf(a.since.IsZero()), oneIf(b.since.IsZero()))
-	}
-	return cmp.Or(a.since.Compare(b.since), cmp.Compare(b.waiters, a.waiters), compareRefs(g.nodes[a.nodes[0]].Ref, g.nodes[b.nodes[0]].Ref))
+	return cmp.Or(cmp.Compare(oneIf(a.since.IsZero()), oneIf(b.since.IsZero())), a.since.Compare(b.since), cmp.Compare(b.waiters, a.waiters),
+		compareRefs(g.nodes[a.nodes[0]].Ref, g.nodes[b.nodes[0]].Ref))
 }
 
 func oneIf(b bool) int {

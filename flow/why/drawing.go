@@ -95,7 +95,7 @@ func (g *Graph) boxes() (boxes []box, of map[int]int) {
 		of[i] = len(boxes)
 		boxes = append(boxes, box{
 			Width: boxWidth, Height: boxHeight, ID: anchor(o.Ref), Class: classOf(o.State), nodes: []int{i},
-			Cause: slices.Contains(n.cause.nodes, i),
+			Cause: n.isCause,
 		})
 	}
 	for i := range boxes {
@@ -131,26 +131,21 @@ func shortened(s string) string {
 	return string(r[:maxTitle/2-1]) + "…" + string(r[len(r)-maxTitle/2:])
 }
 
-// byCause returns the nodes that wait or are awaited, in the order of the root
-// causes, each followed by its waiters.
-func (g *Graph) byCause() []int {
-	var all []int
-	rank := map[*root]int{}
-	for i, r := range g.causes {
-		rank[r] = i
-	}
+// byCause returns the nodes that wait or are awaited: the root causes in their
+// order, and then the waiters of each.
+func (g *Graph) byCause() (all []int) {
+	waiters := map[*root][]int{}
 	for i := range g.nodes {
-		if g.nodes[i].cause != nil {
-			all = append(all, i)
+		if n := &g.nodes[i]; n.cause != nil && !n.isCause {
+			waiters[n.cause] = append(waiters[n.cause], i)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b int) int {
-		x, y := &g.nodes[a], &g.nodes[b]
-		return cmp.Or(
-			cmp.Compare(oneIf(!slices.Contains(x.cause.nodes, a)), oneIf(!slices.Contains(y.cause.nodes, b))),
-			cmp.Compare(rank[x.cause], rank[y.cause]),
-		)
-	})
+	for _, r := range g.causes {
+		all = append(all, slices.Sorted(slices.Values(r.nodes))...)
+	}
+	for _, r := range g.causes {
+		all = append(all, waiters[r]...)
+	}
 	return all
 }
 

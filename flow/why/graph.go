@@ -43,10 +43,7 @@ func New(objects []Object) *Graph {
 	for from := range len(g.nodes) {
 		for _, ref := range g.nodes[from].WaitingFor {
 			to := g.node(ref)
-			if to == from {
-				continue
-			}
-			if g.nodes[to].last != from+1 { // a ref may be named twice
+			if to != from && g.nodes[to].last != from+1 { // a ref may be named twice
 				g.nodes[to].last = from + 1
 				g.nodes[from].out = append(g.nodes[from].out, to)
 				g.nodes[to].in = append(g.nodes[to].in, from)
@@ -68,15 +65,6 @@ func (g *Graph) node(ref checks.Ref) int {
 		g.nodes = append(g.nodes, node{Object: &Object{Ref: ref}})
 	}
 	return i
-}
-
-// find returns the node of a ref, or nil.
-func (g *Graph) find(ref checks.Ref) *node {
-	i, ok := g.at[key(ref)]
-	if !ok {
-		return nil
-	}
-	return &g.nodes[i]
 }
 
 // groups calls visit for each strongly connected component, the awaited ones
@@ -165,11 +153,11 @@ func compareRefs(a, b checks.Ref) int {
 // Cause returns the first root cause of an object. ok is false if the graph does
 // not have the object, or if the object is ready and no object waits for it.
 func (g *Graph) Cause(ref checks.Ref) (c Cause, ok bool) {
-	n := g.find(ref)
-	if n == nil || n.alone() {
+	i, ok := g.at[key(ref)]
+	if !ok || g.nodes[i].alone() {
 		return Cause{}, false
 	}
-	return g.cause(n.cause), true
+	return g.cause(g.nodes[i].cause), true
 }
 
 // Path returns a shortest path from an object to its first root cause: the
@@ -177,12 +165,12 @@ func (g *Graph) Cause(ref checks.Ref) (c Cause, ok bool) {
 // with the first object of the cycle that it reaches. The path is nil if the
 // object has no cause.
 func (g *Graph) Path(ref checks.Ref) []Object {
-	n := g.find(ref)
-	if n == nil || n.alone() {
+	start, ok := g.at[key(ref)]
+	if !ok || g.nodes[start].alone() {
 		return nil
 	}
 	var path []Object
-	for _, i := range g.pathTo(n.cause, g.at[key(ref)]) {
+	for _, i := range g.pathTo(g.nodes[start].cause, start) {
 		path = append(path, g.nodes[i].safe())
 	}
 	return path

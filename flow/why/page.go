@@ -256,6 +256,7 @@ func (s stepView) Took() string { return s.Own.Round(time.Microsecond).String() 
 
 // Bars returns the steps with links, and the operations.
 func (p passView) Bars() []stepView {
+	operations := []string{flow.PointOwner, flow.PointGet, flow.PointApply, flow.PointDelete}
 	longest := time.Duration(1)
 	for _, s := range p.Steps {
 		longest = max(longest, s.Own)
@@ -263,15 +264,10 @@ func (p passView) Bars() []stepView {
 	var all []stepView
 	for _, s := range p.Steps {
 		stops := s.Point == p.Point && s.Link == p.Link && s.Verdict != "proceed"
-		if s.Link == "" && !stops && !operates(s.Point) {
+		if s.Link == "" && !stops && !slices.Contains(operations, s.Point) {
 			continue
 		}
 		all = append(all, stepView{s, stops, int(100 * s.Own / longest)})
 	}
 	return all
-}
-
-// operates reports whether the step of a point shows an operation.
-func operates(point string) bool {
-	return slices.Contains([]string{flow.PointOwner, flow.PointGet, flow.PointApply, flow.PointDelete}, point)
 }
